@@ -12,8 +12,8 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// clock is a tracer that measures how long spans of a name are open, several at a time once. A
-// call of a model has the name of its stage, as usage has.
+// clock is a tracer that measures the time during which spans of a name are open; overlapping spans count
+// once. A call of a model has the name of its stage, as in the usage.
 type clock struct {
 	start   time.Time
 	mu      sync.Mutex
@@ -21,8 +21,8 @@ type clock struct {
 	seconds map[string]float64
 }
 
-// tick is an open span of a clock.
-type tick struct {
+// clockSpan is an open span of a clock.
+type clockSpan struct {
 	c    *clock
 	name string
 }
@@ -42,14 +42,14 @@ func (c *clock) Start(ctx context.Context, name string, attrs ...slog.Attr) (con
 	if c.open[name]++; c.open[name] == 1 {
 		c.seconds[name] -= time.Since(c.start).Seconds()
 	}
-	return ctx, tick{c, name}
+	return ctx, clockSpan{c, name}
 }
 
 // Set implements [trace.Span].
-func (tick) Set(...slog.Attr) {}
+func (clockSpan) Set(...slog.Attr) {}
 
 // End implements [trace.Span].
-func (t tick) End(error) {
+func (t clockSpan) End(error) {
 	t.c.mu.Lock()
 	defer t.c.mu.Unlock()
 	if t.c.open[t.name]--; t.c.open[t.name] == 0 {

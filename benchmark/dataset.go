@@ -26,8 +26,7 @@ type Dataset struct {
 	Domains []Domain
 	// Notes say what was unusual in the data and how it was handled, without a full stop.
 	Notes []string
-	// Published are figures from a publication about this data set, to stand
-	// beside the run's own; nil without.
+	// Published are published figures of this data set, shown with the run's own; nil without.
 	Published *Published
 }
 
@@ -35,44 +34,40 @@ type Dataset struct {
 type Type struct {
 	// Key names the type in files, e.g. "multi-fact".
 	Key string
-	// Title heads its columns, Short where there is little room; Plural is
-	// what its questions are called in a sentence.
+	// Title heads its columns, Short narrow ones; Plural names its questions in a sentence.
 	Title, Short, Plural string
-	// Form is how the answers should look.
+	// Form is the form of the answers.
 	Form graphrag.Form
 	// K is the number of chunks put into a prompt.
 	K int
-	// Statements is true if answers are judged statement by statement, by
-	// recall and precision, and not as right or wrong.
+	// Statements is true if answers are judged by recall and precision of statements, and not as right or
+	// wrong.
 	Statements bool
-	// Swept is true if the questions are asked with the top-k of a sweep as well.
+	// Swept is true if the questions are also asked with the top-k of a sweep.
 	Swept bool
-	// Search is true if the questions have no gold answer: they are searched for and not
-	// answered, and measured by their evidence alone.
+	// Search is true if the questions have no gold answer: they are searched for, not answered, and measured
+	// by their evidence.
 	Search bool
 }
 
 // All is the key of the figures over all types of questions.
 const All = "all"
 
-// Domain is a corpus and the questions asked over it. One without questions is
-// only indexed: its graph is described, and what it cost.
+// Domain is a corpus and its questions. One without questions is only indexed: the report has its graph and
+// its cost.
 type Domain struct {
 	// Name is unique within the data set, e.g. "people".
 	Name string
-	// Documents streams the corpus in a fixed order. It can be called any
-	// number of times.
+	// Documents streams the corpus in a fixed order, any number of times.
 	Documents func() iter.Seq2[graphrag.Document, error]
 	// Pages is the number of documents, Bytes the length of their texts.
 	Pages int
 	Bytes int64
 	// Items are the questions with their gold, in file order.
 	Items []Item
-	// Fingerprint is a digest of the corpus: answers over another one are not
-	// used.
+	// Fingerprint is a digest of the corpus: answers over another one are not used.
 	Fingerprint string
-	// Altered says, in a sentence within a sentence, what sets the data apart from the released
-	// ones of this name; "" where nothing is known to.
+	// Altered describes, as a clause, the difference to the released data of this name; "" if none is known.
 	Altered string
 }
 
@@ -95,21 +90,17 @@ type Item struct {
 	// Unanswerable is true if the question has no answer in its corpus: refusing it is
 	// right, answering it is wrong, and no judge is asked.
 	Unanswerable bool
-	// Gold lists the units of evidence: each is a set of documents of which
-	// any one holds that piece of the evidence.
+	// Gold lists the units of evidence: sets of documents each of which provides it.
 	Gold []Unit
-	// Grades are the levels of documents that were judged in more than two, 0 for one
-	// that is not relevant; nil of other questions.
+	// Grades are the relevance levels of graded documents, 0 for irrelevant ones; nil for other questions.
 	Grades map[string]int32
 }
 
-// Unit is one piece of gold evidence: the IDs of the documents any of which
-// provides it, sorted. Most units have one document; several titles for one
-// source make more.
+// Unit is one piece of gold evidence: the sorted IDs of the documents each of which provides it. Most units
+// have one document; several titles for one source make more.
 type Unit []string
 
-// GoldStatements returns what an answer must say: the reference, or the
-// statements. Callers may append to it.
+// GoldStatements returns what an answer must say: the reference, or the statements. Callers may append to it.
 func (it Item) GoldStatements() []string {
 	if len(it.Statements) > 0 {
 		// Every system answers the same item, many at once.
@@ -121,8 +112,8 @@ func (it Item) GoldStatements() []string {
 	return []string{it.Reference}
 }
 
-// Source names the page a question is about, the first of its gold pages, or the question where
-// none is known: questions about one page are not independent, nor is one that is asked again.
+// Source returns the first gold page of a question, or the question if none is known: questions about one
+// page are not independent, nor are repeated ones.
 func (it Item) Source() string {
 	if len(it.Gold) == 0 || len(it.Gold[0]) == 0 {
 		return cmp.Or(it.Question.Text, it.Question.ID)
@@ -130,13 +121,13 @@ func (it Item) Source() string {
 	return it.Gold[0][0]
 }
 
-// digest names the gold: a judgment that was made by another one is not used.
+// digest identifies the gold: judgments by other gold are not used.
 func (it Item) digest() string {
 	return record.Digest(slices.Concat([]string{it.Reference, ""}, it.Statements, aliases(it.Aliases))...)
 }
 
-// aliases returns the part of a digest for other right answers. Without any it is empty, so
-// that digests of earlier versions stay equal.
+// aliases returns the part of a digest for other right answers. It is empty without any, so that digests of
+// earlier versions stay equal.
 func aliases(others []string) []string {
 	if len(others) == 0 {
 		return nil
@@ -158,7 +149,7 @@ func (d *Dataset) searches(key string) bool {
 	return slices.ContainsFunc(d.Types, func(t Type) bool { return t.Key == key && t.Search })
 }
 
-// check finds what would make figures ambiguous.
+// check reports everything that would make figures ambiguous.
 func (d *Dataset) check() []error {
 	var problems []error
 	seen := make(map[string]bool)
@@ -188,7 +179,7 @@ func (d *Dataset) check() []error {
 	return problems
 }
 
-// check finds questions that records could not tell apart.
+// check reports questions that records could not distinguish.
 func (d Domain) check() []error {
 	var problems []error
 	if d.Documents == nil {
@@ -211,8 +202,7 @@ func (d Domain) check() []error {
 	return problems
 }
 
-// Limited is the data set with the first n questions of each type in each
-// domain; 0 is all of them.
+// Limited returns the data set with the first n questions of each type in each domain; 0 is all of them.
 func (d *Dataset) Limited(n int) *Dataset {
 	if n <= 0 {
 		return d
@@ -229,7 +219,7 @@ func (d *Dataset) Limited(n int) *Dataset {
 	return &out
 }
 
-// Items are the questions of all domains.
+// Items yields the questions of all domains.
 func (d *Dataset) Items() iter.Seq[Item] {
 	return func(yield func(Item) bool) {
 		for _, domain := range d.Domains {
@@ -242,7 +232,7 @@ func (d *Dataset) Items() iter.Seq[Item] {
 	}
 }
 
-// NewDomain is a domain over documents in memory, with their digest.
+// NewDomain makes a domain of documents in memory, with their digest.
 func NewDomain(name string, docs []graphrag.Document, items []Item) Domain {
 	d := Domain{Name: name, Pages: len(docs), Items: items}
 	sum := sha256.New()

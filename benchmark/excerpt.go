@@ -13,16 +13,16 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 )
 
-// The excerpts that a record keeps of the prompt, so that a person sees why an answer is
-// what it is: 3 KB an answer at most.
+// The excerpts of the prompt in a record, which show a reader why an answer is as it is: at most 3 KB an
+// answer.
 const (
 	excerptBytes    = 320 // of one text
-	excerpts        = 6   // texts of the sources: cited ones, those of gold documents, then the first
+	excerpts        = 6   // texts of the sources: cited ones, gold documents, then the first
 	derivedExcerpts = 2   // facts and summaries
 )
 
-// excerpt keeps with an answer the parts of its prompt that matter: the words that it
-// quotes, or else the place with most words of the gold answer and the question.
+// excerpt stores the relevant parts of the prompt with an answer: its quotes, or else the place with most
+// words of the gold answer and the question.
 func excerpt(out *record.Answer, a graphrag.Answer, it Item) {
 	a.Citations = slices.DeleteFunc(slices.Clone(a.Citations), func(c graphrag.Citation) bool {
 		return c.Start < 0 || c.Start >= c.End || c.End > len(a.Text) || c.Of == graphrag.OfSource || c.Of == "" && (c.Evidence < 0 || c.Evidence >= len(a.Evidence))
@@ -50,8 +50,8 @@ func excerpt(out *record.Answer, a graphrag.Answer, it Item) {
 	}
 }
 
-// chosen lists the places of the evidence of which a part is kept, the most important
-// first: cited texts, those of gold documents, then the others.
+// chosen lists the evidence of which a part is stored, the most important first: cited texts, gold documents,
+// the others.
 func chosen(a graphrag.Answer, it Item) []int {
 	order, class := make([]int, len(a.Evidence)), make([]int, len(a.Evidence))
 	for i, h := range a.Evidence {
@@ -69,9 +69,9 @@ func chosen(a graphrag.Answer, it Item) []int {
 	return order[:min(excerpts, len(order))]
 }
 
-// quoted are the bytes of a chunk that a citation quotes: by the citation's offsets, which
-// may be wrong, if the chunk is a span of its document, or where the chunk contains the
-// cited words. It is false if the citation means the whole chunk.
+// quoted returns the bytes of a chunk that a citation quotes: by the citation's offsets, which may be wrong,
+// if the chunk is a span of its document, or where the chunk contains the cited words. It is false if the
+// whole chunk is cited.
 func quoted(a graphrag.Answer, c graphrag.Citation) ([2]int, bool) {
 	chunk := a.Evidence[c.Evidence].Chunk
 	from, to := c.SourceStart-chunk.Start, c.SourceEnd-chunk.Start
@@ -83,8 +83,8 @@ func quoted(a graphrag.Answer, c graphrag.Citation) ([2]int, bool) {
 	return [2]int{from, from + len(quote)}, from >= 0 && quote != ""
 }
 
-// window is the part of a text around its first quote, or with most of some words, and the
-// places of the quotes in it. An ellipsis marks what is left out.
+// window returns the part of a text around its first quote, or with most of some words, and the places of the
+// quotes in it. An ellipsis marks each omission.
 func window(s string, quotes [][2]int, seek map[string]bool) (string, [][2]int) {
 	from, to := 0, len(s)
 	if len(s) > excerptBytes {
@@ -112,14 +112,14 @@ func window(s string, quotes [][2]int, seek map[string]bool) (string, [][2]int) 
 	return head + s[from:to] + tail, shown
 }
 
-// densest is the start of a window with the most different words of a set; 0 without any.
+// densest returns the start of the window with the most different words of a set; 0 without any.
 func densest(s string, seek map[string]bool) int {
 	type hit struct {
 		at   int
 		word string
 	}
 	var hits []hit
-	words(s, func(at int, word string) {
+	eachWord(s, func(at int, word string) {
 		if seek[word] {
 			hits = append(hits, hit{at, word})
 		}
@@ -142,9 +142,8 @@ func densest(s string, seek map[string]bool) int {
 	return best - excerptBytes/8
 }
 
-// words calls each with the lower-cased words of a text that say something by themselves:
-// numbers, and words of four bytes or more.
-func words(s string, each func(at int, word string)) {
+// eachWord calls each with the lower-cased content words of a text: numbers, and words of four bytes or more.
+func eachWord(s string, each func(at int, word string)) {
 	start := -1
 	for i, r := range s + " " {
 		switch inWord := unicode.IsLetter(r) || unicode.IsDigit(r); {
@@ -162,13 +161,12 @@ func words(s string, each func(at int, word string)) {
 func wordsOf(texts ...string) map[string]bool {
 	out := make(map[string]bool)
 	for _, s := range texts {
-		words(s, func(_ int, word string) { out[word] = true })
+		eachWord(s, func(_ int, word string) { out[word] = true })
 	}
 	return out
 }
 
-// wordAt moves a place to the next start of a word if that is near, or at least to the
-// start of a character.
+// wordAt moves an offset to the next start of a word if that is near, else to the start of its character.
 func wordAt(s string, at int) int {
 	for i := at; i > 0 && i < min(at+24, len(s)); i++ {
 		if s[i-1] == ' ' || s[i-1] == '\n' {

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/benchmark"
-	"github.com/wildgraph/wildgraph/benchmark/internal/zoo"
+	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/llm"
@@ -20,7 +20,7 @@ import (
 
 // moody is a judge with a way to fail; its name is that of the zoo's.
 type moody struct {
-	zoo.Exact
+	benchtest.Exact
 	cause string
 	calls *atomic.Int64
 	anew  *atomic.Int64 // calls that pass by caches
@@ -28,7 +28,7 @@ type moody struct {
 
 func (j moody) Fact(ctx context.Context, c judge.Case) (judge.FactJudgment, error) {
 	j.calls.Add(1)
-	if llm.Anew(ctx) {
+	if llm.WantsFreshReply(ctx) {
 		j.anew.Add(1)
 	}
 	if j.cause != "" {
@@ -39,12 +39,12 @@ func (j moody) Fact(ctx context.Context, c judge.Case) (judge.FactJudgment, erro
 
 // watched counts the questions that are asked past caches.
 type watched struct {
-	zoo.Parrot
+	benchtest.Parrot
 	anew *atomic.Int64
 }
 
 func (w *watched) Answer(ctx context.Context, q graphrag.Question) (graphrag.Answer, error) {
-	if llm.Anew(ctx) {
+	if llm.WantsFreshReply(ctx) {
 		w.anew.Add(1)
 	}
 	return w.Parrot.Answer(ctx, q)
@@ -55,8 +55,8 @@ func (w *watched) Answer(ctx context.Context, q graphrag.Question) (graphrag.Ans
 func TestHealing(t *testing.T) {
 	var calls atomic.Int64
 	healthy := t.TempDir()
-	reported(t, zoo.Runner(healthy, &calls, nil))
-	want := zoo.Files(t, healthy)
+	reported(t, benchtest.Runner(healthy, &calls, nil))
+	want := benchtest.Files(t, healthy)
 	for _, tt := range []struct {
 		cause       llm.Kind
 		ofOne       bool // it can be the reason that one question has no answer
@@ -79,7 +79,7 @@ func TestHealing(t *testing.T) {
 				var answers, judged, anew atomic.Int64
 				dir := t.TempDir()
 				start := func(broken, retry bool) {
-					r := zoo.Runner(dir, &answers, nil)
+					r := benchtest.Runner(dir, &answers, nil)
 					r.Options.Retry = retry
 					j := moody{calls: &judged, anew: &anew}
 					if broken && who == "judge" {
@@ -88,7 +88,7 @@ func TestHealing(t *testing.T) {
 					r.Judge = j
 					for n := range r.Systems[:2] {
 						r.Systems[n].New = func(string) (benchmark.System, error) {
-							return &watched{zoo.Parrot{Calls: &answers, Fail: func(_ int64, q graphrag.Question) error {
+							return &watched{benchtest.Parrot{Calls: &answers, Fail: func(_ int64, q graphrag.Question) error {
 								if broken && who == "answer" && strings.Contains(q.Text, "owl") {
 									return &llm.Error{Kind: tt.cause}
 								}
@@ -119,7 +119,7 @@ func TestHealing(t *testing.T) {
 						t.Errorf("%s, start %d: answers, judgments and calls past caches %v, want %v", who, again, asked, expected)
 					}
 				}
-				if healed := cmp.Diff(want, zoo.Files(t, dir)) == ""; healed != tt.heal {
+				if healed := cmp.Diff(want, benchtest.Files(t, dir)) == ""; healed != tt.heal {
 					t.Errorf("%s: healed %v, want %v", who, healed, tt.heal)
 				}
 			}

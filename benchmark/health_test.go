@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/benchmark"
-	"github.com/wildgraph/wildgraph/benchmark/internal/zoo"
+	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/judge"
@@ -18,7 +18,7 @@ import (
 
 // odd is a parrot with faults.
 type odd struct {
-	zoo.Parrot
+	benchtest.Parrot
 	index, ask func()                  // may panic
 	stats      func() []graphrag.Stage // what went wrong while indexing
 	graph      *kg.Graph
@@ -49,10 +49,10 @@ func (o *odd) Answer(ctx context.Context, q graphrag.Question) (graphrag.Answer,
 
 // oddly makes the first system of the zoo an odd one.
 func oddly(dir string, calls *atomic.Int64, o *odd) *benchmark.Runner {
-	r := zoo.Runner(dir, calls, nil)
+	r := benchtest.Runner(dir, calls, nil)
 	r.Systems[0].New = func(string) (benchmark.System, error) {
 		made := *o
-		made.Parrot = zoo.Parrot{Calls: calls}
+		made.Parrot = benchtest.Parrot{Calls: calls}
 		return &made, nil
 	}
 	return r
@@ -62,7 +62,7 @@ func oddly(dir string, calls *atomic.Int64, o *odd) *benchmark.Runner {
 // the others are as in a healthy run, and it is asked for again when that is wanted.
 func TestPanics(t *testing.T) {
 	var calls atomic.Int64
-	healthy := reported(t, zoo.Runner("", &calls, nil))
+	healthy := reported(t, benchtest.Runner("", &calls, nil))
 	count := func(wings map[string]int) { wings["owl"] = 2 }
 	fault := func() { count(nil) }
 	for _, tt := range []struct {
@@ -94,7 +94,7 @@ func TestPanics(t *testing.T) {
 				if got, want := *rep.Systems[1].Overall.Types[benchmark.All].Accuracy, *healthy.Systems[1].Overall.Types[benchmark.All].Accuracy; got != want {
 					t.Errorf("the other system: %v, want %v", got, want)
 				}
-				if detail := zoo.Files(t, dir)["/judgments.jsonl"]; tt.odd.ask != nil && !strings.Contains(detail, "health_test.go:") {
+				if detail := benchtest.Files(t, dir)["/judgments.jsonl"]; tt.odd.ask != nil && !strings.Contains(detail, "health_test.go:") {
 					t.Error("judgments.jsonl does not say where it happened")
 				}
 			}
@@ -104,8 +104,8 @@ func TestPanics(t *testing.T) {
 				t.Errorf("after the fault is mended: %q", rep.Systems[0].NotCompared)
 			}
 			alone := t.TempDir()
-			reported(t, zoo.Runner(alone, &calls, nil))
-			if got, want := zoo.Files(t, dir)["/report.json"], zoo.Files(t, alone)["/report.json"]; got != want {
+			reported(t, benchtest.Runner(alone, &calls, nil))
+			if got, want := benchtest.Files(t, dir)["/report.json"], benchtest.Files(t, alone)["/report.json"]; got != want {
 				t.Error("the mended report is not that of a healthy run")
 			}
 		})
@@ -113,13 +113,13 @@ func TestPanics(t *testing.T) {
 }
 
 // shouting is a judge that panics at what it does not like.
-type shouting struct{ zoo.Exact }
+type shouting struct{ benchtest.Exact }
 
 func (shouting) Fact(context.Context, judge.Case) (judge.FactJudgment, error) { panic("no") }
 
 func TestPanicOfTheJudge(t *testing.T) {
 	var calls atomic.Int64
-	r := zoo.Runner("", &calls, nil)
+	r := benchtest.Runner("", &calls, nil)
 	r.Judge = shouting{}
 	rep := reported(t, r)
 	v := rep.Systems[0].Overall.Types[benchmark.All].Verdicts()
@@ -163,7 +163,7 @@ func TestFailedStages(t *testing.T) {
 			if got := len(s.NotCompared) == 0; got != tt.compared || got != (len(rep.Pairs) > 0) {
 				t.Errorf("%q, %d pairs", s.NotCompared, len(rep.Pairs))
 			}
-			if text := zoo.Files(t, dir)["/report.md"]; !strings.Contains(text, "What failed") || strings.Contains(text, "parrot †") == tt.compared {
+			if text := benchtest.Files(t, dir)["/report.md"]; !strings.Contains(text, "What failed") || strings.Contains(text, "parrot †") == tt.compared {
 				t.Errorf("report.md:\n%s", text)
 			}
 			failed = 0
@@ -185,9 +185,9 @@ func TestFailedStages(t *testing.T) {
 // A graph without an entity over a corpus with chunks is no graph.
 func TestEmptyGraph(t *testing.T) {
 	base, err := kg.NewBase(kg.Options{})
-	zoo.OK(t, err)
+	benchtest.OK(t, err)
 	empty, err := base.Graph(t.Context())
-	zoo.OK(t, err)
+	benchtest.OK(t, err)
 	var calls atomic.Int64
 	for graph, want := range map[*kg.Graph]string{nil: "", empty: "the graph of birds is empty: 4 chunks, no entity; the graph of fish is empty: 3 chunks, no entity"} {
 		rep := reported(t, oddly("", &calls, &odd{graph: graph}))
@@ -210,13 +210,13 @@ func TestEmptyGraph(t *testing.T) {
 // are of: here three names, of which two are joined both ways.
 func TestGraphFiguresAreTheGraphs(t *testing.T) {
 	base, err := kg.NewBase(kg.Options{})
-	zoo.OK(t, err)
+	benchtest.OK(t, err)
 	fact := func(head, tail string) kg.Fact {
 		return kg.Fact{Triple: graphrag.Triple{Head: head, Relation: "knows", Tail: tail}}
 	}
-	zoo.OK(t, base.Insert(kg.Extraction{Chunk: "c", Doc: "d", Mentions: []kg.Mention{{Name: "Owl"}, {Name: "Hawk"}, {Name: "Jay"}}, Facts: []kg.Fact{fact("Owl", "Hawk"), fact("Hawk", "Owl")}}))
+	benchtest.OK(t, base.Insert(kg.Extraction{Chunk: "c", Doc: "d", Mentions: []kg.Mention{{Name: "Owl"}, {Name: "Hawk"}, {Name: "Jay"}}, Facts: []kg.Fact{fact("Owl", "Hawk"), fact("Hawk", "Owl")}}))
 	graph, err := base.Graph(t.Context())
-	zoo.OK(t, err)
+	benchtest.OK(t, err)
 	var calls atomic.Int64
 	rep := reported(t, oddly("", &calls, &odd{graph: graph, claims: graphrag.IndexStats{Entities: 12614, Relations: 9, MaxDegree: 2002, AverageDegree: 7.41, IsolatedShare: 0.9}}))
 	got := rep.Systems[0].Domains[0].Index
@@ -238,7 +238,7 @@ func TestAmbiguousQuestions(t *testing.T) {
 		{func(d *benchmark.Dataset) { d.Domains[1].Documents = nil }, `domain "fish" has no documents`},
 	} {
 		var calls atomic.Int64
-		r := zoo.Runner("", &calls, nil)
+		r := benchtest.Runner("", &calls, nil)
 		tt.change(r.Dataset)
 		if _, err := r.Run(t.Context()); err == nil || !strings.Contains(err.Error(), tt.want) || calls.Load() > 0 {
 			t.Errorf("error %v, want %q", err, tt.want)

@@ -19,13 +19,11 @@ import (
 	"github.com/wildgraph/wildgraph/judge"
 )
 
-// Evidence measures what a system found, without any model. All figures are
-// fractions in 0..1, undefined (nil) for questions without gold documents or
-// systems that rank nothing.
+// Evidence measures what a system found, without any model. All figures are fractions in 0..1, undefined
+// (nil) for questions without gold documents or systems that rank nothing.
 //
-// A ranked chunk stands for the document it was cut from. The cut at k is
-// made in the list of chunks, as a top-k prompt sees it: five chunks of one
-// document are one document.
+// A ranked chunk counts for its document. The list of chunks is cut at k, as a top-k prompt sees it: five
+// chunks of one document are one document.
 type Evidence struct {
 	// RecallAt2, RecallAt5 and RecallAt10 are the shares of gold units met by the
 	// first k ranked chunks.
@@ -38,20 +36,19 @@ type Evidence struct {
 	AllAt5 *float64 `json:"all_at_5,omitempty"`
 	// MRR is 1/rank of the first chunk of a gold document, 0 without one.
 	MRR *float64 `json:"mrr,omitempty"`
-	// NDCGAt10 is the discounted cumulative gain of the documents of the first ten
-	// chunks over that of the ideal ranking, where documents are graded.
+	// NDCGAt10 is the discounted cumulative gain of the documents of the first ten chunks, divided by the
+	// ideal one, if documents are graded.
 	NDCGAt10 *float64 `json:"ndcg_at_10,omitempty"`
-	// PromptRecall is the share of gold units met by the source text that was
-	// really put into the final prompt, ProvenanceRecall the same over that text
-	// and the documents behind summaries and facts in the prompt.
+	// PromptRecall is the share of gold units met by the source text in the final prompt, ProvenanceRecall
+	// the same for this text and the documents behind summaries and facts in the prompt.
 	PromptRecall     *float64 `json:"evidence_recall,omitempty"`
 	ProvenanceRecall *float64 `json:"provenance_recall,omitempty"`
 	// Found is the share of the gold statements that are found, see [Words.Found].
 	Found *float64 `json:"statement_coverage,omitempty"`
 }
 
-// Measure compares the ranked chunks and the prompt of an answer with the gold
-// of its question. What the evidence held of statements is what was recorded.
+// Measure compares the ranked chunks and the prompt of an answer with the gold of its question. The share of
+// found statements is taken from the record.
 func Measure(it Item, a record.Answer) Evidence {
 	var e Evidence
 	if a.Gold == it.digest() {
@@ -88,7 +85,7 @@ func Measure(it Item, a record.Answer) Evidence {
 	return e
 }
 
-// UnitRecall is the share of units that at least one of docs provides; 0 without units.
+// UnitRecall returns the share of units that at least one of docs provides; 0 without units.
 func UnitRecall(gold []Unit, docs []string) float64 {
 	if len(gold) == 0 {
 		return 0
@@ -107,7 +104,7 @@ func (u Unit) met(docs []string) bool {
 	return slices.ContainsFunc(docs, func(d string) bool { return slices.Contains(u, d) })
 }
 
-// reciprocalRank is 1/rank of the first of docs that is in any unit, else 0.
+// reciprocalRank returns 1/rank of the first of docs that is in any unit, else 0.
 func reciprocalRank(gold []Unit, docs []string) float64 {
 	for i, d := range docs {
 		if slices.ContainsFunc(gold, func(u Unit) bool { return slices.Contains(u, d) }) {
@@ -117,9 +114,9 @@ func reciprocalRank(gold []Unit, docs []string) float64 {
 	return 0
 }
 
-// gain is nDCG@10 as trec_eval defines it, of the first ten places, in which each document
-// counts once: the gain of a document is its level, the discount of a rank log2(rank+1), and the
-// ideal ranking that of all judged documents, retrieved or not. It is nil without grades.
+// gain returns nDCG@10 as trec_eval defines it over the first ten places, in which each document counts once:
+// the gain of a document is its level, the discount of a rank log2(rank+1), and the ideal ranking contains
+// all judged documents, retrieved or not. It is nil without grades.
 func gain(grades map[string]int32, docs []string) *float64 {
 	if grades == nil {
 		return nil
@@ -156,11 +153,9 @@ func indicator(b bool) float64 {
 	return 0
 }
 
-// Refusals counts right and wrong answers and refusals: a function of what is
-// recorded. A refusal is wrong when the system had read enough of the gold to answer,
-// see [Held], and right when it had not, or when the question is [Item.Unanswerable].
-// What failed or could not be judged is unscored, and so is a refusal of which nobody
-// knows what was read.
+// Refusals counts right and wrong answers and refusals. A refusal is wrong if the system had read enough of
+// the gold to answer, see [Held], and right if it had not, or if the question is [Item.Unanswerable]. Failed
+// and unjudged answers are unscored, and so is a refusal if the evidence was not recorded.
 func Refusals(results ...Result) judge.Refusals {
 	var out judge.Refusals
 	for _, r := range results {
@@ -179,11 +174,10 @@ func Refusals(results ...Result) judge.Refusals {
 	return out
 }
 
-// Held reports whether what an answer was made of held enough of the gold to answer:
-// pages of all units of a question that is right or wrong, a page of any unit of one
-// that is judged by statements, since a part of its answer is better than none. What was
-// read is the source text of the prompt or, for a system that reads none, the pages behind
-// what it reads. known is false for questions without gold pages, and for foreign answers
+// Held reports whether the evidence of an answer contains enough of the gold to answer: pages of all units of
+// a question that is right or wrong, a page of any unit of one that is judged by statements, since a partial
+// answer is better than none. The evidence is the source text of the prompt or, for a system without any, the
+// pages behind its derived texts. known is false for questions without gold pages, and for foreign answers
 // without evidence.
 func Held(it Item, a record.Answer) (held, known bool) {
 	switch {
@@ -205,7 +199,7 @@ func Held(it Item, a record.Answer) (held, known bool) {
 	return met == 1 || met > 0 && len(it.Statements) > 0, true
 }
 
-// unanswerable is the verdict on a question that has no answer.
+// unanswerable returns the verdict on an answer to a question that has none.
 func unanswerable(a record.Answer) judge.Verdict {
 	if a.Refused {
 		return judge.Score(1, "refused, as it should be")
@@ -213,8 +207,8 @@ func unanswerable(a record.Answer) judge.Verdict {
 	return judge.Score(0, "there is no answer")
 }
 
-// Words holds the document frequencies of the content words of a corpus: the lower-cased
-// words without function words and single letters. It is safe for concurrent use.
+// Words holds the document frequencies of the content words of a corpus: lower-cased words without function
+// words and single letters. It is safe for concurrent use.
 type Words struct {
 	analyzer  *text.Standard
 	documents int
@@ -222,8 +216,7 @@ type Words struct {
 	frequency []int32 // documents that contain each word
 }
 
-// CountWords counts the words of a corpus. It stops at the first error of the stream, and
-// when ctx ends.
+// CountWords counts the words of a corpus. It stops at the first error of the stream, and when ctx ends.
 func CountWords(ctx context.Context, docs iter.Seq2[graphrag.Document, error]) (*Words, error) {
 	analyzer, err := text.New(text.Options{NoStems: true})
 	if err != nil {
@@ -254,7 +247,7 @@ func CountWords(ctx context.Context, docs iter.Seq2[graphrag.Document, error]) (
 	return w, nil
 }
 
-// idf is the inverse document frequency of a word, as in BM25.
+// idf returns the inverse document frequency of a word, as in BM25.
 func (w *Words) idf(word []byte) float64 {
 	all, with := float64(w.documents), 0.0
 	if n := w.words.Find(word); n >= 0 {
@@ -263,8 +256,8 @@ func (w *Words) idf(word []byte) float64 {
 	return math.Log(1 + (all-with+.5)/(with+.5))
 }
 
-// content adds the distinct content words of a text to a vocabulary and lists them in the
-// order of their bytes, so that sums over them do not depend on the order of a sentence.
+// content adds the distinct content words of a text to a vocabulary and lists them in the order of their
+// bytes, so that sums over them do not depend on the order of words.
 func (w *Words) content(of *text.Vocabulary, s string) []int {
 	var out []int
 	w.analyzer.Words(s, func(word []byte) bool {
@@ -284,11 +277,10 @@ func (w *Words) content(of *text.Vocabulary, s string) []int {
 // foundShare is the share of a statement that a chunk must contain.
 const foundShare = 0.5
 
-// Found is the share of the gold statements of a question that are found: one chunk of
-// the evidence, of a gold document, contains at least half of the statement's content
-// words, weighted by idf. Recall of documents alone rewards many short chunks, this
-// figure rewards the right ones. Statements in other words are missed. It is false if
-// the question has no gold documents, or no statement with a content word.
+// Found returns the share of the gold statements of a question that are found: one chunk of the evidence, of
+// a gold document, contains at least half of the statement's content words, weighted by idf. Recall of
+// documents alone rewards many short chunks, this figure rewards the right ones. Paraphrased statements are
+// missed. It is false if the question has no gold documents, or no statement with a content word.
 func (w *Words) Found(it Item, evidence []graphrag.Hit) (float64, bool) {
 	if len(it.Gold) == 0 {
 		return 0, false

@@ -19,7 +19,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
-// Predictions are answers another program made, to be judged beside our own.
+// Predictions are answers of another program, to be judged with our own.
 type Predictions struct {
 	name     string
 	answers  map[string]string            // question text → answer
@@ -32,24 +32,20 @@ type Predictions struct {
 // ErrGaps is wrapped by the error about predictions that leave questions out.
 var ErrGaps = errors.New("no line for")
 
-// ReadPredictions reads answers from JSON lines, a JSON array or one JSON
-// object, in the shapes the released evaluator accepts: each has a
-// "question" and an answer under "pred_answer", "answer", "result" (with a
-// "response") or "response". Questions are matched by their trimmed text.
+// ReadPredictions reads answers from JSON lines, a JSON array or one JSON object, in the shapes that the
+// released evaluator accepts: each has a "question" and an answer under "pred_answer", "answer", "result"
+// (with a "response") or "response". Questions are matched by their trimmed text.
 //
-// An "evidence" beside the answer lists what it was made of, best first: names or
-// URLs of pages, or chunks of a page as "name#number"; see [Predictions.Locate].
-// "steps" beside the answer, objects with a "kind" (such as search, read, find, turn), a
-// "query", what was "found" and the "tokens" that were read, and a "usage" with
-// "prompt_tokens", "completion_tokens", "provider_cached_tokens" and "llm_calls", tell what
-// it took: with them the row has costs. A "refused" says whether the answer is a
-// refusal; else [reader.IsRefusal] does. A line of a worksheet ("worksheet") without an
-// answer counts as none.
+// An optional "evidence" lists the sources of the answer, best first: names or URLs of pages, or chunks of a
+// page as "name#number"; see [Predictions.Locate]. "steps", objects with a "kind" (such as search, read,
+// find, turn), a "query", what was "found" and the "tokens" that were read, and a "usage" with
+// "prompt_tokens", "completion_tokens", "provider_cached_tokens" and "llm_calls", give the row its costs.
+// "refused" marks a refusal; without it [reader.IsRefusal] decides. A line of a worksheet ("worksheet")
+// without an answer counts as none.
 //
-// Every question in want must have one answer (an empty one counts as wrong):
-// duplicates, gaps and questions the data set does not have are errors that name
-// file and line. Questions that are not in want may be left out, and are not asked
-// then; known says whether the data set has a question.
+// Every question in want must have one answer (an empty one counts as wrong): duplicates, gaps and questions
+// that the data set does not have are errors that name file and line. Questions that are not in want may be
+// missing, and are then not asked; known reports whether the data set has a question.
 func ReadPredictions(name, file string, r io.Reader, want []string, known func(question string) bool) (*Predictions, error) {
 	p := &Predictions{name: name, answers: make(map[string]string), evidence: make(map[string][]string), refused: make(map[string]bool), made: make(map[string]graphrag.Found)}
 	seen := make(map[string]int)
@@ -62,7 +58,7 @@ func ReadPredictions(name, file string, r io.Reader, want []string, known func(q
 		problem := func(format string, args ...any) {
 			problems = append(problems, &jsonl.Error{File: file, Line: l.Number, Err: fmt.Errorf(format, args...)})
 		}
-		question, answer, err := fields(l.Value)
+		question, answer, err := questionAndAnswer(l.Value)
 		switch {
 		case err != nil:
 			problem("%w", err)
@@ -92,7 +88,7 @@ func ReadPredictions(name, file string, r io.Reader, want []string, known func(q
 		}
 		seen[question] = l.Number
 		if _, sheet := l.Value["worksheet"]; sheet && answer == "" {
-			continue // nobody has answered it yet
+			continue // not answered yet
 		}
 		p.answers[question] = answer
 	}
@@ -105,7 +101,7 @@ func ReadPredictions(name, file string, r io.Reader, want []string, known func(q
 	return p, nil
 }
 
-// effort reads the steps and the usage beside an answer, and whether there are any.
+// effort reads the steps and the usage of an answer, and reports whether there are any.
 func effort(object map[string]json.RawMessage) (made graphrag.Found, found, ok bool) {
 	for key, to := range map[string]any{"steps": &made.Steps, "usage": &made.Usage} {
 		raw, given := object[key]
@@ -138,9 +134,9 @@ func (p *Predictions) gaps(file string, want []string) []error {
 		file, ErrGaps, len(missing), len(want), missing[0])}
 }
 
-// fields finds question and answer as the released evaluator does: the first
-// answer key that is present counts, even if its value is empty.
-func fields(object map[string]json.RawMessage) (question, answer string, err error) {
+// questionAndAnswer reads question and answer as the released evaluator does: the first answer key that is
+// present counts, even if its value is empty.
+func questionAndAnswer(object map[string]json.RawMessage) (question, answer string, err error) {
 	if err := json.Unmarshal(object["question"], &question); err != nil || strings.TrimSpace(question) == "" {
 		return "", "", errors.New(`no "question"`)
 	}
@@ -170,8 +166,7 @@ func fields(object map[string]json.RawMessage) (question, answer string, err err
 	return question, "", errors.New(`no answer: want one of "pred_answer", "answer", "result", "response"`)
 }
 
-// Entry makes the predictions take part in a run. With other answers they count as another
-// system.
+// Entry makes a system of the predictions. With other answers it is another system.
 func (p *Predictions) Entry() Entry {
 	var lines []string
 	for _, q := range slices.Sorted(maps.Keys(p.answers)) {
@@ -185,7 +180,7 @@ func (p *Predictions) Entry() Entry {
 	}
 	return Entry{
 		Name: p.name, Fixed: true, Foreign: true, Settings: map[string]any{"score " + p.name: record.Digest(lines...)},
-		New: func(domain string) (System, error) { return &predicted{p, domain}, nil },
+		New: func(domain string) (System, error) { return &predictedSystem{p, domain}, nil },
 		Only: func(q graphrag.Question) bool {
 			_, ok := p.answers[strings.TrimSpace(q.Text)]
 			return ok
@@ -193,8 +188,8 @@ func (p *Predictions) Entry() Entry {
 	}
 }
 
-// Locate finds the pages of the evidence. What is no page of the question's domain
-// is an error; in a domain without documents the evidence counts as none.
+// Locate finds the pages of the evidence. A name that is no page of the question's domain is an error; in a
+// domain without documents the evidence is ignored.
 func (p *Predictions) Locate(set *Dataset) error {
 	if len(p.evidence) == 0 {
 		return nil
@@ -230,7 +225,7 @@ func (p *Predictions) Locate(set *Dataset) error {
 	return nil
 }
 
-// locate finds the page that evidence is of.
+// locate finds the page of a piece of evidence.
 func locate(pages map[string]string, name string) (string, bool) {
 	if id, ok := pages[name]; ok {
 		return id, true
@@ -239,19 +234,19 @@ func locate(pages map[string]string, name string) (string, bool) {
 	return id, ok
 }
 
-// predicted are the predictions for one domain: a system without an index.
-type predicted struct {
+// predictedSystem makes the predictions for one domain a system without an index.
+type predictedSystem struct {
 	*Predictions
 	domain string
 }
 
 // Index builds nothing.
-func (p *predicted) Index(context.Context, iter.Seq2[graphrag.Document, error]) (graphrag.IndexStats, error) {
+func (p *predictedSystem) Index(context.Context, iter.Seq2[graphrag.Document, error]) (graphrag.IndexStats, error) {
 	return graphrag.IndexStats{}, nil
 }
 
 // Answer looks the answer up.
-func (p *predicted) Answer(_ context.Context, q graphrag.Question) (graphrag.Answer, error) {
+func (p *predictedSystem) Answer(_ context.Context, q graphrag.Question) (graphrag.Answer, error) {
 	question := strings.TrimSpace(q.Text)
 	answer, ok := p.answers[question]
 	if !ok {
@@ -273,4 +268,4 @@ func (p *predicted) Answer(_ context.Context, q graphrag.Question) (graphrag.Ans
 }
 
 // Close does nothing.
-func (p *predicted) Close() error { return nil }
+func (p *predictedSystem) Close() error { return nil }

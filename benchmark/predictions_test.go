@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/benchmark"
-	"github.com/wildgraph/wildgraph/benchmark/internal/zoo"
+	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/graphrag"
 )
@@ -21,7 +21,7 @@ func TestRefusedPredictions(t *testing.T) {
 	refused := make(map[bool]any)
 	for _, r := range []bool{false, true} {
 		p, err := benchmark.ReadPredictions("foreign", "f.jsonl", strings.NewReader(fmt.Sprintf(`{"question": "What?", "answer": "I do not know.", "refused": %v}`, r)), nil, func(string) bool { return true })
-		zoo.OK(t, err)
+		benchtest.OK(t, err)
 		system, _ := p.Entry().New("d")
 		if a, err := system.Answer(t.Context(), graphrag.Question{Text: "What?"}); err != nil || a.Refused != r {
 			t.Errorf("refused %v: %+v, %v", r, a, err)
@@ -37,7 +37,7 @@ func TestRefusedPredictions(t *testing.T) {
 func TestPredictionsWithSteps(t *testing.T) {
 	p, err := benchmark.ReadPredictions("agent", "f.jsonl", strings.NewReader(`{"question": "What?", "answer": "that",
 "steps": [{"kind": "turn"}, {"kind": "search", "query": "that", "found": ["a#1"], "tokens": 40}, {"kind": "turn"}], "usage": {"prompt_tokens": 90, "completion_tokens": 10, "provider_cached_tokens": 30}}`), nil, func(string) bool { return true })
-	zoo.OK(t, err)
+	benchtest.OK(t, err)
 	system, _ := p.Entry().New("d")
 	a, err := system.Answer(t.Context(), graphrag.Question{Text: "What?"})
 	if err != nil || a.Usage != (graphrag.Usage{Calls: 1, PromptTokens: 90, CompletionTokens: 10, ProviderCached: 30}) {
@@ -92,7 +92,7 @@ func TestReadPredictions(t *testing.T) {
 				}
 				return
 			}
-			zoo.OK(t, err)
+			benchtest.OK(t, err)
 			system, _ := p.Entry().New("d")
 			for q, a := range map[string]string{"What?": tt.what, "Who?": tt.who} {
 				got, err := system.Answer(t.Context(), graphrag.Question{Text: q})
@@ -105,7 +105,7 @@ func TestReadPredictions(t *testing.T) {
 }
 
 func TestForeignPredictionsAreJudged(t *testing.T) {
-	set := zoo.Dataset()
+	set := benchtest.Dataset()
 	var data strings.Builder
 	var questions []string
 	for _, d := range set.Domains {
@@ -115,9 +115,9 @@ func TestForeignPredictionsAreJudged(t *testing.T) {
 		}
 	}
 	p, err := benchmark.ReadPredictions("theirs", "f", strings.NewReader(data.String()), questions, func(string) bool { return true })
-	zoo.OK(t, err)
-	run, err := (&benchmark.Runner{Dataset: set, Systems: []benchmark.Entry{p.Entry()}, Judge: zoo.Exact{}}).Run(t.Context())
-	zoo.OK(t, err)
+	benchtest.OK(t, err)
+	run, err := (&benchmark.Runner{Dataset: set, Systems: []benchmark.Entry{p.Entry()}, Judge: benchtest.Exact{}}).Run(t.Context())
+	benchtest.OK(t, err)
 	for _, d := range run.Systems[0].Domains {
 		for _, r := range d.Results {
 			if f := r.Judgment.Fact; f != nil && f.Value != 1 || r.Evidence.RecallAt5 != nil {
@@ -131,21 +131,21 @@ func TestForeignPredictionsAreJudged(t *testing.T) {
 // prompts are not known, and nothing of that is 0.
 func TestEvidenceOfPredictions(t *testing.T) {
 	read := func(evidence string) (*benchmark.Predictions, *benchmark.Dataset) {
-		set := zoo.Dataset()
+		set := benchtest.Dataset()
 		var lines []string
 		for it := range set.Items() {
 			animal := strings.TrimSuffix(it.Gold[0][0], ".txt")
 			lines = append(lines, fmt.Sprintf(`{"question": %q, "answer": "It eats.", "evidence": %s}`, it.Question.Text, strings.ReplaceAll(evidence, "GOLD", animal)))
 		}
 		p, err := benchmark.ReadPredictions("theirs", "f", strings.NewReader(strings.Join(lines, "\n")), nil, func(string) bool { return true })
-		zoo.OK(t, err)
+		benchtest.OK(t, err)
 		return p, set
 	}
 	for evidence, want := range map[string]float64{`["GOLD.txt#3"]`: 6.0 / 7, `["GOLD.txt", "GOLD.txt#0"]`: 6.0 / 7, `[]`: 0} {
 		p, set := read(evidence)
-		zoo.OK(t, p.Locate(set))
+		benchtest.OK(t, p.Locate(set))
 		dir := t.TempDir()
-		r := &benchmark.Runner{Dataset: set, Systems: []benchmark.Entry{p.Entry()}, Judge: zoo.Exact{}, Options: benchmark.Options{
+		r := &benchmark.Runner{Dataset: set, Systems: []benchmark.Entry{p.Entry()}, Judge: benchtest.Exact{}, Options: benchmark.Options{
 			Dir: dir, ShowEvidence: true, Found: true, CountTokens: func(string) int { return 1 }}}
 		for range 2 { // the second start asks nothing again
 			rep := reported(t, r)
@@ -172,10 +172,10 @@ func TestEvidenceOfPredictions(t *testing.T) {
 func TestPartialPredictions(t *testing.T) {
 	p, err := benchmark.ReadPredictions("theirs", "f", strings.NewReader(
 		`{"question": "What does the owl eat?", "answer": "The owl eats owl food."} {"question": "What does the cod eat?", "answer": "x"}`), nil, func(string) bool { return true })
-	zoo.OK(t, err)
+	benchtest.OK(t, err)
 	var calls atomic.Int64
 	dir := t.TempDir()
-	r := zoo.Runner(dir, &calls, nil)
+	r := benchtest.Runner(dir, &calls, nil)
 	r.Options.SweepTopK = []int{3}
 	r.Systems = append([]benchmark.Entry{p.Entry()}, r.Systems...)
 	rep := reported(t, r)
@@ -191,7 +191,7 @@ func TestPartialPredictions(t *testing.T) {
 			t.Errorf("compared: %+v", p)
 		}
 	}
-	got := zoo.Files(t, dir)
+	got := benchtest.Files(t, dir)
 	if !strings.Contains(got["/report.md"], "theirs (n = 2)") || !strings.Contains(got["/report.md"], "7 questions") ||
 		strings.Count(got["/predictions/theirs.jsonl"], "\n") != 2 || strings.Count(got["/judgments.jsonl"], `"system":"theirs"`) != 2 {
 		t.Errorf("report.md:\n%s\n%s", got["/report.md"], got["/predictions/theirs.jsonl"])

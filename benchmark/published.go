@@ -6,19 +6,18 @@ import (
 	"fmt"
 )
 
-// Published holds figures from a publication about the same data set. They are shown beside
-// a run's figures, marked as published, and take part in no comparison.
+// Published holds published figures of the same data set. They are shown with a run's figures, marked as
+// published, and take part in no comparison.
 type Published struct {
 	Rows []PublishedRow `json:"rows,omitempty"`
-	// Graphs are rows of its table of graphs, of these data and of others: the name of the data,
-	// then tokens, nodes, edges, relations, largest and average degree, isolated nodes in percent.
+	// Graphs are the rows of its table of graphs: the name of the data, then tokens, nodes, edges, relations,
+	// largest and average degree, isolated nodes in percent.
 	Graphs [][]string `json:"graphs,omitempty"`
-	// Absent says, by domain and "" for all together, why rows about it do not stand here.
+	// Absent gives, by domain and "" for all together, the reason why rows about it are missing.
 	Absent map[string]string `json:"absent,omitempty"`
 }
 
-// PublishedRow is a row of a published table of results. Figures are
-// fractions; nil is a figure that is not given.
+// PublishedRow is a row of a published table of results. Figures are fractions; nil is a missing figure.
 type PublishedRow struct {
 	// System is the name of the system here.
 	System string `json:"system"`
@@ -26,10 +25,10 @@ type PublishedRow struct {
 	Source string `json:"source"`
 	// Domain is "" for all of them together.
 	Domain string `json:"domain,omitempty"`
-	// Questions is how many it is about.
+	// Questions is the number of its questions.
 	Questions int `json:"questions"`
-	// Model answered, Judge judged; Mode says whether answers may rest on what the model knows,
-	// open, or may not, reject; "" where the publication has no modes.
+	// Model answered, Judge judged. Mode is open if answers may use the model's own knowledge, reject if not;
+	// "" if the publication has no modes.
 	Model string `json:"model"`
 	Judge string `json:"judge"`
 	Mode  string `json:"mode,omitempty"`
@@ -39,23 +38,22 @@ type PublishedRow struct {
 	MultiFact   *float64 `json:"multi_fact_accuracy,omitempty"`
 	Recall      *float64 `json:"recall,omitempty"`
 	Precision   *float64 `json:"precision,omitempty"`
-	// At most one of the two is given: the mean of the questions' F1, or the harmonic
-	// mean of mean recall and precision.
+	// At most one of the two is set: the mean of the questions' F1, or the harmonic mean of mean recall and
+	// precision.
 	F1MeanOfQuestions *float64 `json:"f1_mean_of_questions,omitempty"`
 	F1OfMeans         *float64 `json:"f1_of_means,omitempty"`
 	// Note qualifies the row, without full stop.
 	Note string `json:"note,omitempty"`
 }
 
-// Accuracy is the accuracy over the questions of one type; nil where it is not
-// given.
+// Accuracy returns the accuracy over the questions of one type; nil if it is missing.
 func (p PublishedRow) Accuracy(kind string) *float64 {
 	return map[string]*float64{"single-fact": p.SingleFact, "multi-fact": p.MultiFact}[kind]
 }
 
-// Beside returns the rows about these data: the domain has as many questions as a row is
-// about, none twice, and is not [Domain].Altered; a row about all domains needs this of each.
-// Absent says why others are not returned. It is nil without any of these.
+// Beside returns the rows that fit a data set: the domain has the row's number of questions, none twice, and
+// is not [Domain].Altered; a row about all domains needs this of each. Absent gives the reasons for the
+// others. It is nil without any of these.
 func (p *Published) Beside(d *Dataset) *Published {
 	if p == nil {
 		return nil
@@ -97,7 +95,7 @@ func (p *Published) Beside(d *Dataset) *Published {
 	return out
 }
 
-// Withhold takes the rows away, and says why: the run is another one than theirs.
+// Withhold removes the rows and records the reason: the run is not comparable.
 func (p *Published) Withhold(why string) {
 	p.Absent = make(map[string]string)
 	for _, row := range p.Rows {
@@ -106,8 +104,7 @@ func (p *Published) Withhold(why string) {
 	p.Rows = nil
 }
 
-// other says why the questions are not the n released ones of a domain of this name; "" where
-// they may be.
+// other returns why the questions are not the n released ones of a domain of this name; "" if they may be.
 func (d Domain) other(n int) string {
 	distinct := make(map[string]bool)
 	for _, it := range d.Items {

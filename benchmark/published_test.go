@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/benchmark"
-	"github.com/wildgraph/wildgraph/benchmark/internal/zoo"
+	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
 )
 
 // Published rows stand beside their own questions alone: all of them, none twice, and none that
@@ -28,7 +28,7 @@ func TestPublishedBeside(t *testing.T) {
 		"one domain":  {func(d *benchmark.Dataset) { d.Domains = d.Domains[:1] }, "[birds] map[:they are about all 7 questions of the release, these are 4]"},
 		"one of ours": {func(d *benchmark.Dataset) { d.Domains[0].Name = "insects" }, "[fish] map[:they are about all 7 questions of the release, these are 7, not all of them released ones]"},
 	} {
-		d := zoo.Dataset()
+		d := benchtest.Dataset()
 		p := &benchmark.Published{Rows: []benchmark.PublishedRow{{Questions: 7}, {Domain: "birds", Questions: 4}, {Domain: "fish", Questions: 3}}}
 		tt.change(d)
 		p = p.Beside(d)

@@ -19,15 +19,14 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-func key(c record.Cell, q graphrag.Question) record.Key {
+func answerKey(c record.Cell, q graphrag.Question) record.Key {
 	return record.Key{Cell: c, ID: q.ID, Question: q.Text, Form: q.Form, K: q.K, Tokens: q.Tokens, Depth: q.Depth}
 }
 
-// answered finds the answer to a question that need not be asked for again. One
-// of an index that was built anew since does not count, nor one whose texts were
-// not kept where judges are shown them.
+// answered finds the recorded answer to a question, and reports whether it can be used. An answer by an
+// earlier build of the index cannot, nor one without the texts that judges need.
 func (s *state) answered(c record.Cell, it Item) (record.Answer, bool) {
-	a, ok := s.log.Answer(key(c, it.Question))
+	a, ok := s.log.Answer(answerKey(c, it.Question))
 	index, _ := s.log.Index(c)
 	ok = ok && a.Build == index.Build && !s.again(a.Error) && a.Searched == s.set.searches(it.Type)
 	if ok && s.opts.ShowEvidence {
@@ -36,13 +35,13 @@ func (s *state) answered(c record.Cell, it Item) (record.Answer, bool) {
 	return a, ok
 }
 
-// judged finds the judge's word on an answer that need not be asked for again.
+// judged finds the recorded judgment of an answer, and reports whether it can be used.
 func (s *state) judged(it Item, a record.Answer) (record.Judgment, bool) {
 	j, ok := s.log.Judgment(a.Key, s.Judge.Name(), s.digest(it, a))
 	return j, ok && !s.again(unscored(j))
 }
 
-// unscored is the cause that a judgment lacks a score, "" if it lacks none.
+// unscored returns why a judgment has no score, "" if it has one.
 func unscored(j record.Judgment) string {
 	for _, v := range j.Verdicts() {
 		if v.State == judge.Unscored {
@@ -52,17 +51,15 @@ func unscored(j record.Judgment) string {
 	return ""
 }
 
-// anew returns the context for asking again after a failure: cached replies would fail
-// again.
-func (s *state) anew(ctx context.Context, cause string) context.Context {
+// fresh returns the context for a retry after a failure: cached replies would fail again.
+func (s *state) fresh(ctx context.Context, cause string) context.Context {
 	if s.opts.Retry && cause != "" {
-		return llm.WithAnew(ctx)
+		return llm.WithFreshReply(ctx)
 	}
 	return ctx
 }
 
-// again reports whether a failure is to be tried again: one that may have passed, or
-// any if all are.
+// again reports whether a failure is retried: a possibly temporary one, or any with Options.Retry.
 func (s *state) again(cause string) bool {
 	return cause != "" && (s.opts.Retry || passing(cause))
 }
@@ -74,7 +71,7 @@ func passing(cause string) bool {
 	}, llm.Kind(cause))
 }
 
-// judgeCase is what the judge is shown.
+// judgeCase returns the case shown to the judge.
 func (s *state) judgeCase(it Item, a record.Answer) judge.Case {
 	c := judge.Case{
 		Question: it.Question.Text, Answer: a.Text, Refused: a.Refused,
@@ -86,7 +83,7 @@ func (s *state) judgeCase(it Item, a record.Answer) judge.Case {
 	return c
 }
 
-// digest names a case: with another gold or answer the verdict would be another.
+// digest identifies a case: other gold or another answer needs another verdict.
 func (s *state) digest(it Item, a record.Answer) string {
 	c := s.judgeCase(it, a)
 	if it.Unanswerable {
@@ -95,15 +92,14 @@ func (s *state) digest(it Item, a record.Answer) string {
 	return record.Digest(slices.Concat([]string{c.Answer, c.Reference, ""}, c.Statements, []string{""}, c.Evidence, aliases(c.Aliases))...)
 }
 
-// question answers and judges one question, each step unless a record of it
-// exists.
+// question answers and judges one question, as far as there are no records.
 func (s *state) question(ctx context.Context, system System, e Entry, d Domain, it Item) error {
 	ctx = llm.WithQuestion(ctx, it.Question.ID) // for ledgers
 	c := s.cell(e, d)
 	a, ok := s.answered(c, it)
 	if !ok {
 		var err error
-		if a, err = s.answer(s.anew(ctx, a.Error), system, e, d, it); err != nil {
+		if a, err = s.answer(s.fresh(ctx, a.Error), system, e, d, it); err != nil {
 			return err
 		}
 		if err := s.log.Add(a); err != nil {
@@ -114,7 +110,7 @@ func (s *state) question(ctx context.Context, system System, e Entry, d Domain, 
 	if ok || a.Error != "" {
 		return nil
 	}
-	j, err := s.judge(s.anew(ctx, unscored(j)), it, a)
+	j, err := s.judge(s.fresh(ctx, unscored(j)), it, a)
 	if err != nil {
 		return err
 	}
@@ -130,7 +126,7 @@ func (s *state) answer(ctx context.Context, system System, e Entry, d Domain, it
 	})
 	millis := float64(time.Since(start).Microseconds()) / 1000
 	index, _ := s.log.Index(c)
-	out := record.Answer{Key: key(c, it.Question), Build: index.Build, Searched: searched, Millis: millis}
+	out := record.Answer{Key: answerKey(c, it.Question), Build: index.Build, Searched: searched, Millis: millis}
 	if err != nil {
 		if out.Error, out.Detail, err = s.failure(ctx, err, "system", c.System, "domain", c.Domain, "question", it.Question.ID); err != nil {
 			return record.Answer{}, err
@@ -157,8 +153,7 @@ func (s *state) answer(ctx context.Context, system System, e Entry, d Domain, it
 	return out, nil
 }
 
-// ask puts a question to a system; one that is searched for goes to its retriever, if it
-// has one.
+// ask puts a question to a system, or to its retriever if it is only searched for.
 func ask(ctx context.Context, system System, q graphrag.Question, searched bool) (graphrag.Answer, error) {
 	r, ok := system.(graphrag.Retriever)
 	if !searched || !ok {
@@ -169,13 +164,13 @@ func ask(ctx context.Context, system System, q graphrag.Question, searched bool)
 	return graphrag.Answer{Found: found}, err
 }
 
-// failure makes a reason of an error that concerns one question alone, and passes
-// all others on. where tells the log what failed.
+// failure turns an error of one question into a reason, and returns all others. where identifies the work in
+// the log.
 func (s *state) failure(ctx context.Context, err error, where ...any) (text, detail string, other error) {
 	if ctx.Err() != nil {
 		return "", "", ctx.Err()
 	}
-	var p *panicked
+	var p *panicError
 	switch {
 	case errors.As(err, &p):
 		s.opts.Logger.Error("panic", append(where, "error", err, "stack", p.stack)...)
@@ -191,9 +186,9 @@ func (s *state) judge(ctx context.Context, it Item, a record.Answer) (record.Jud
 	out := record.Judgment{Key: a.Key, Judge: s.Judge.Name(), Case: s.digest(it, a)}
 	switch {
 	case s.set.searches(it.Type):
-		return s.settled(out, it, judge.Verdict{State: judge.NotApplicable}), nil
+		return s.fixedJudgment(out, it, judge.Verdict{State: judge.NotApplicable}), nil
 	case it.Unanswerable:
-		return s.settled(out, it, unanswerable(a)), nil
+		return s.fixedJudgment(out, it, unanswerable(a)), nil
 	}
 	c := s.judgeCase(it, a)
 	_, err := guarded(func() (none struct{}, err error) {
@@ -208,22 +203,22 @@ func (s *state) judge(ctx context.Context, it Item, a record.Answer) (record.Jud
 		}
 		return none, err
 	})
-	if p := (*panicked)(nil); errors.As(err, &p) && ctx.Err() == nil {
+	if p := (*panicError)(nil); errors.As(err, &p) && ctx.Err() == nil {
 		s.opts.Logger.Error("panic", "judge", s.Judge.Name(), "system", a.System, "question", a.ID, "error", err, "stack", p.stack)
 		out.Detail = p.stack
-		return s.settled(out, it, judge.NoScore("the judge failed: "+p.Error())), nil
+		return s.fixedJudgment(out, it, judge.NoScore("the judge failed: "+p.Error())), nil
 	}
 	return out, err
 }
 
-// unanswered is the judgment of a question without an answer.
+// unanswered returns the judgment of a question without an answer.
 func (s *state) unanswered(it Item, a record.Answer) record.Judgment {
 	j := record.Judgment{Key: a.Key, Judge: s.Judge.Name(), Case: s.digest(it, a)}
-	return s.settled(j, it, judge.NoScore("no answer: "+a.Error))
+	return s.fixedJudgment(j, it, judge.NoScore("no answer: "+a.Error))
 }
 
-// settled is a judgment that no judge has made.
-func (s *state) settled(j record.Judgment, it Item, v judge.Verdict) record.Judgment {
+// fixedJudgment returns a judgment without a judge.
+func (s *state) fixedJudgment(j record.Judgment, it Item, v judge.Verdict) record.Judgment {
 	j.Fact, j.Summary = &judge.FactJudgment{Verdict: v}, nil
 	if s.set.statements(it.Type) {
 		j.Fact, j.Summary = nil, &judge.SummaryJudgment{Recall: v, Precision: v}
@@ -231,8 +226,8 @@ func (s *state) settled(j record.Judgment, it Item, v judge.Verdict) record.Judg
 	return j
 }
 
-// reason is the cause of a failure without its circumstances: a failure served
-// from a cache reads like the one that was paid for.
+// reason returns the cause of a failure without its circumstances: a cached failure reads like the original
+// one.
 func reason(err error) string {
 	var e *llm.Error
 	if errors.As(err, &e) {
@@ -241,27 +236,27 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// panicked is what a system or a judge did instead of returning.
-type panicked struct {
+// panicError is the panic of a system or a judge.
+type panicError struct {
 	value any
 	stack string
 }
 
-func (p *panicked) Error() string { return fmt.Sprintf("panic: %v", p.value) }
+func (p *panicError) Error() string { return fmt.Sprintf("panic: %v", p.value) }
 
-// guarded calls f and makes an error of a panic: hours of paid calls are not lost
-// with one question. A panic in a goroutine that f started still ends the program.
+// guarded calls f and turns a panic into an error: hours of paid calls are not lost with one question. A
+// panic in a goroutine of f still ends the program.
 func guarded[T any](f func() (T, error)) (result T, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err = &panicked{v, stack()}
+			err = &panicError{v, stack()}
 		}
 	}()
 	return f()
 }
 
-// stack is who called whom at a panic, the innermost first: the same for the same
-// fault, without addresses and folders.
+// stack returns the calls that led to a panic, the innermost first, without addresses and folders: equal
+// faults give equal texts.
 func stack() string {
 	callers := make([]uintptr, 64)
 	frames := runtime.CallersFrames(callers[:runtime.Callers(0, callers)])

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/benchmark"
-	"github.com/wildgraph/wildgraph/benchmark/internal/zoo"
+	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -87,7 +87,7 @@ func TestRefusals(t *testing.T) {
 }
 
 // shy refuses what is asked of hawks and eels, and has read their pages.
-type shy struct{ zoo.Parrot }
+type shy struct{ benchtest.Parrot }
 
 func (s *shy) Answer(ctx context.Context, q graphrag.Question) (graphrag.Answer, error) {
 	a, err := s.Parrot.Answer(ctx, q)
@@ -102,15 +102,15 @@ func TestRunCountsRefusals(t *testing.T) {
 	dir := t.TempDir()
 	run := func(unanswerable bool) (*benchmark.Run, *report.Report) {
 		t.Helper()
-		r := zoo.Runner(dir, &calls, nil)
+		r := benchtest.Runner(dir, &calls, nil)
 		r.Systems = []benchmark.Entry{{Name: "shy", New: func(string) (benchmark.System, error) {
-			return &shy{zoo.Parrot{Calls: &calls}}, nil
+			return &shy{benchtest.Parrot{Calls: &calls}}, nil
 		}}}
 		r.Dataset.Domains[1].Items[0].Unanswerable = unanswerable // the eel
 		out, err := r.Run(t.Context())
-		zoo.OK(t, err)
+		benchtest.OK(t, err)
 		rep, err := report.New(out)
-		zoo.OK(t, err)
+		benchtest.OK(t, err)
 		return out, rep
 	}
 	_, rep := run(false)
@@ -134,7 +134,7 @@ func TestRunCountsRefusals(t *testing.T) {
 
 // refusing asks a model that declines each question in another natural way.
 type refusing struct {
-	zoo.Parrot
+	benchtest.Parrot
 	reader.Reader
 }
 
@@ -145,10 +145,10 @@ func (r *refusing) Answer(ctx context.Context, q graphrag.Question) (graphrag.An
 // Ten questions without an answer, refused in ten ways, are ten refusals, of a model and of predictions.
 func TestNaturalRefusals(t *testing.T) {
 	data, err := os.ReadFile("testdata/refusals.txt")
-	zoo.OK(t, err)
+	benchtest.OK(t, err)
 	replies := strings.Split(strings.TrimSpace(string(data)), "\n")
 	model := llmtest.NewScript("declines")
-	r := zoo.Runner(t.TempDir(), new(atomic.Int64), nil)
+	r := benchtest.Runner(t.TempDir(), new(atomic.Int64), nil)
 	var items []benchmark.Item
 	lines := ""
 	for i, reply := range replies {
@@ -160,14 +160,14 @@ func TestNaturalRefusals(t *testing.T) {
 	r.Dataset.Domains = r.Dataset.Domains[:1]
 	r.Dataset.Domains[0].Items = items
 	read, err := reader.ByModel(reader.ModelOptions{Model: model, Mode: reader.Reject})
-	zoo.OK(t, err)
+	benchtest.OK(t, err)
 	foreign, err := benchmark.ReadPredictions("foreign", "f.jsonl", strings.NewReader(lines), nil, func(string) bool { return true })
-	zoo.OK(t, err)
-	r.Systems = []benchmark.Entry{{Name: "refusing", New: func(string) (benchmark.System, error) { return &refusing{zoo.Parrot{}, read}, nil }}, foreign.Entry()}
+	benchtest.OK(t, err)
+	r.Systems = []benchmark.Entry{{Name: "refusing", New: func(string) (benchmark.System, error) { return &refusing{benchtest.Parrot{}, read}, nil }}, foreign.Entry()}
 	out, err := r.Run(t.Context())
-	zoo.OK(t, err)
+	benchtest.OK(t, err)
 	rep, err := report.New(out)
-	zoo.OK(t, err)
+	benchtest.OK(t, err)
 	for _, s := range rep.Systems {
 		if got := s.Overall.Types[benchmark.All].Verdicts().Refusals; got != (judge.Refusals{RefusedRightly: 10}) {
 			t.Errorf("%s: %+v", s.System, got)

@@ -8,12 +8,10 @@ import (
 	"strconv"
 )
 
-// resetPeakRSS makes the kernel forget the peak so far. Where that is not
-// allowed the peak is that of the whole process.
+// resetPeakRSS resets the kernel's peak. Without the permission the peak covers the whole process.
 func resetPeakRSS() { _ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }
 
-// peakRSS is the largest resident memory since the last reset, in MiB, or 0
-// when it is not known.
+// peakRSS returns the largest resident memory since the last reset, in MiB, or 0 if it is unknown.
 func peakRSS() float64 {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

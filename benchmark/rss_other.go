@@ -8,8 +8,7 @@ import "runtime"
 
 func resetPeakRSS() {}
 
-// peakRSS is the memory the Go runtime got from the system, in MiB: an upper
-// bound where the resident size cannot be read portably.
+// peakRSS returns the memory that the Go runtime obtained, in MiB: an upper bound of the resident size.
 func peakRSS() float64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)

@@ -9,34 +9,32 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 )
 
-// Run is what a report is made of: the questions that were selected, and what
-// is recorded of each system.
+// Run is the input of a report: the selected questions and the records of each system.
 type Run struct {
-	// Dataset holds the selected questions, as they were asked, and its types
-	// with the K they were asked with.
+	// Dataset holds the selected questions and their types, with the K of this run.
 	Dataset *Dataset
-	// Kit names the parts of the systems, Judge what judged.
+	// Kit names the parts of the systems, Judge the judge.
 	Kit   string
 	Judge string
-	// MaxFailed is the share of failures up to which a system is compared.
+	// MaxFailed is the largest share of failures of a system that is compared.
 	MaxFailed float64
-	// Config is the configuration, for people and programs to read.
+	// Config is the configuration, for readers and programs.
 	Config map[string]any
 	// NoTimings keeps clock and memory figures out of a report.
 	NoTimings bool
-	// Price and Currency are those of [Options].
+	// Price and Currency are copied from [Options].
 	Price    func(graphrag.Usage) (float64, bool)
 	Currency string
 	Systems  []SystemRun
 }
 
-// SystemRun is what is recorded of one system.
+// SystemRun holds the records of one system.
 type SystemRun struct {
 	Name string
 	Also []string // other names of the same system
 	// NotApplicable says why the system was not run: it has no records.
 	NotApplicable string
-	// Foreign is true if cost and prompts of the answers are not known.
+	// Foreign is true if costs and prompts of the answers are unknown.
 	Foreign bool
 	// Baseline is true if every system is compared with this one.
 	Baseline bool
@@ -54,20 +52,19 @@ type DomainRun struct {
 	Results []Result
 }
 
-// SweepRun holds the questions of all domains that are swept, at one top-k of the
-// sweep. At the run's own the results are the run's as well.
+// SweepRun holds the swept questions of all domains at one top-k. At the run's own top-k the results are the
+// run's.
 type SweepRun struct {
 	K       int
 	Results []Result
 }
 
-// Result is one question with its records. For a system that was not run it has the
-// question alone.
+// Result is one question with its records. Without a run of the system it has the question alone.
 type Result struct {
 	Domain string
 	Item   Item
-	// Skipped is true if the system was not asked this question, see Entry.Only; with
-	// Pending, that the run was stopped before it was answered and judged.
+	// Skipped is true if the system was not asked this question, see Entry.Only; with Pending, if the run
+	// stopped before it was answered and judged.
 	Skipped  bool
 	Pending  bool
 	Answer   record.Answer
@@ -75,7 +72,7 @@ type Result struct {
 	Evidence Evidence
 }
 
-// results gathers the records that were selected.
+// results collects the selected records.
 func (s *state) results() *Run {
 	out := &Run{
 		Dataset: s.set, Kit: s.opts.Kit, Judge: s.Judge.Name(), Config: s.config(),
@@ -111,9 +108,9 @@ func (s *state) recorded(e Entry, d Domain, items []Item) []Result {
 		r := Result{Domain: d.Name, Item: it}
 		if r.Skipped = !e.asks(it); e.NotApplicable == "" && !r.Skipped {
 			var judged bool
-			r.Answer, _ = s.log.Answer(key(cell, it.Question))
+			r.Answer, _ = s.log.Answer(answerKey(cell, it.Question))
 			if index.Error != "" {
-				r.Answer = record.Answer{Key: key(cell, it.Question), Error: "no index: " + index.Error}
+				r.Answer = record.Answer{Key: answerKey(cell, it.Question), Error: "no index: " + index.Error}
 			}
 			r.Judgment, judged = s.log.Judgment(r.Answer.Key, s.Judge.Name(), s.digest(it, r.Answer))
 			if r.Answer.Error != "" {
@@ -127,7 +124,7 @@ func (s *state) recorded(e Entry, d Domain, items []Item) []Result {
 	return out
 }
 
-// config collects what a reader wants to know of the run.
+// config returns the configuration for reports.
 func (s *state) config() map[string]any {
 	c := map[string]any{
 		"dataset": s.set.Name,

@@ -19,124 +19,115 @@ import (
 	"github.com/wildgraph/wildgraph/judge"
 )
 
-// DefaultDepth is how many ranked chunks are measured: as deep as the deepest
-// figure of [Evidence] looks.
+// DefaultDepth is the number of ranked chunks that are measured: the depth of the deepest figure of
+// [Evidence].
 const DefaultDepth = 10
 
-// DefaultMaxFailed is the share of failed pieces up to which a system is compared:
-// one in twenty moves a mean by less than such small samples can show.
+// DefaultMaxFailed is the largest share of failed pieces of a system that is compared: one in twenty moves a
+// mean by less than such small samples can show.
 const DefaultMaxFailed = 0.05
 
-// System has the methods of a system that a runner calls; every graphrag.System is one. A
-// panic ends the question or the index it comes from, not the run.
+// System has the methods that a runner calls; every graphrag.System is one. A panic ends the question or
+// index, not the run.
 type System interface {
 	Index(ctx context.Context, docs iter.Seq2[graphrag.Document, error]) (graphrag.IndexStats, error)
 	Answer(ctx context.Context, q graphrag.Question) (graphrag.Answer, error)
 	Close() error
 }
 
-// Entry is a system that takes part.
+// Entry is a system in a run.
 type Entry struct {
 	Name string
-	// Also are other names under which the same system is known.
+	// Also are other names of the same system.
 	Also []string
-	// New makes a fresh system; it is called once per domain.
+	// New makes a system; it is called once per domain.
 	New func(domain string) (System, error)
-	// Again makes a fresh system with another seed, for the questions that are asked once more;
-	// nil where these differ by the sample of a model alone, and one system is asked all.
+	// Again makes a system with another seed, for repeated questions; nil if these differ by the sample of a
+	// model alone, and one system answers all.
 	Again func(domain string, repeat int) (System, error)
-	// Settings decide the answers of this system, beside Options.Settings.
+	// Settings determine the answers of this system, in addition to Options.Settings.
 	Settings map[string]any
-	// NotApplicable, when set, says why the system cannot run with these
-	// settings: it is listed in the report and not run.
+	// NotApplicable, if set, says why the system cannot run with these settings: it is only listed in the
+	// report.
 	NotApplicable string
-	// Fixed is true if the answers do not depend on top-k: the system takes no
-	// part in a sweep.
+	// Fixed is true if the answers do not depend on top-k: the system takes no part in a sweep.
 	Fixed bool
 	// Baseline is true if every system is compared with this one.
 	Baseline bool
-	// Foreign is true if the answers were made elsewhere: what they cost and how
-	// long their prompts were is not known.
+	// Foreign is true if the answers were made by another program: their costs and prompt lengths are
+	// unknown.
 	Foreign bool
-	// Only chooses the questions that the system is asked; nil is all. One that is
-	// not asked all is not compared with others.
+	// Only selects the questions for the system; nil is all. A system without all questions is not compared
+	// with others.
 	Only func(graphrag.Question) bool
 }
 
-// Options of a [Runner]. The zero value runs everything with the settings of
-// the data set and keeps nothing on disk.
+// Options of a [Runner]. The zero value runs everything with the settings of the data set and stores nothing
+// on disk.
 type Options struct {
-	// Dir is the folder for the records; "" keeps them in memory. A folder may
-	// hold the records of other runs: what matches is used, see package record.
+	// Dir is the folder for the records; "" keeps them in memory. A folder may hold the records of other
+	// runs, of which matching ones are used, see package record.
 	Dir string
-	// TopK are the chunks put into a prompt, by the type of the question; a
-	// type that is not there has the K of the data set.
+	// TopK is the number of chunks in a prompt, by the type of the question; missing types have the K of the
+	// data set.
 	TopK map[string]int
-	// SweepTopK are further top-k with which the questions of types that are swept
-	// are asked, ascending.
+	// SweepTopK are further top-k for the questions of swept types, ascending.
 	SweepTopK []int
-	// ContextTokens is the budget of the evidence in the prompt of a question, in place
-	// of its top-k and the same for every system; nil, or 0 for a question, is none.
+	// ContextTokens returns the budget of the evidence in the prompt of a question, which replaces its top-k
+	// and is the same for every system; nil, or 0 for a question, is none.
 	ContextTokens func(question string) int
-	// Depth is how many ranked chunks are asked for, at least TopK; 0 is
-	// DefaultDepth.
+	// Depth is the number of ranked chunks that are requested, at least TopK; 0 is DefaultDepth.
 	Depth int
 	// Limit is the largest number of questions per domain and type; 0 is all.
 	Limit int
-	// Kit names the set of parts the systems were built from; may be "". The figures
-	// of a judge whose name begins with "lexical/" or "exact/" are reported under "lexical".
+	// Kit names the parts of the systems; may be "". The figures of a judge whose name begins with "lexical/"
+	// or "exact/" are reported under "lexical".
 	Kit string
-	// Settings are the settings of every system that decide its answers.
+	// Settings determine the answers of every system.
 	Settings map[string]any
-	// Config are further facts for the configuration in the report, which
-	// decide no answer.
+	// Config are further facts for the configuration in the report, which determine no answer.
 	Config map[string]any
-	// Changed are the settings that differ from a program's defaults, in its words, such as
-	// "-chunk-size 600"; they stand above the tables of a report.
+	// Changed are the settings that differ from a program's defaults, in its words, such as "-chunk-size
+	// 600"; a report shows them above its tables.
 	Changed []string
-	// Repeat is how often each question is asked, each time as another sample of the models
-	// ([llm.WithSample]), or of a system with another seed ([Entry].Again); 0 is once. The ID of the second time has ~2 behind it.
+	// Repeat is the number of times that each question is asked, each time with another sample of the models
+	// ([llm.WithSample]) or another seed of the system ([Entry].Again); 0 is once. The ID of the second time
+	// ends with ~2.
 	Repeat int
-	// Concurrency is how many questions are answered at a time; 0 is the
-	// number of CPUs.
+	// Concurrency is the number of concurrent questions; 0 is the number of CPUs.
 	Concurrency int
-	// ShowEvidence keeps the texts of the prompt with each answer, for judges
-	// that look at them.
+	// ShowEvidence stores the texts of the prompt with each answer, for judges that need them.
 	ShowEvidence bool
-	// CountTokens measures the context; without it its length is not known.
+	// CountTokens counts the tokens of the context; without it they are unknown.
 	CountTokens func(string) int
-	// MaxFailed is the share of pieces of work that may fail at a step, from
-	// indexing to judging: with more the system's row is marked, and it is not
-	// compared with others. 0 is DefaultMaxFailed, a negative one allows none.
+	// MaxFailed is the share of pieces of work that may fail in a step, from indexing to judging: above it
+	// the system's row is marked, and it is not compared with others. 0 is DefaultMaxFailed, a negative one
+	// allows none.
 	MaxFailed float64
-	// Retry asks again for everything without a score, and rebuilds every
-	// index of which a part failed. Without it that is done where the cause may
-	// have passed: an empty or a cut reply, an outage, a filter.
+	// Retry repeats everything without a score, and rebuilds every index of which a part failed. Without it
+	// that is done if the cause may have passed: an empty or truncated reply, an outage, a filter.
 	Retry bool
-	// Found measures how many of the gold statements the evidence contains.
+	// Found measures the share of the gold statements in the evidence.
 	Found bool
-	// Price returns the cost of a usage in Currency, and false where it is unknown; nil
-	// without prices.
+	// Price returns the cost of a usage in Currency, and false if it is unknown; nil without prices.
 	Price    func(graphrag.Usage) (float64, bool)
 	Currency string
-	// NoTimings leaves clock and memory figures out of the report, so that
-	// equal runs give equal bytes.
+	// NoTimings omits clock and memory figures from the report, so that equal runs give equal bytes.
 	NoTimings bool
 	// Progress is called, never concurrently, after every step; may be nil.
 	Progress func(Event)
-	// Logger gets what is worth knowing later; nil is silent.
+	// Logger receives warnings and errors; nil is silent.
 	Logger *slog.Logger
 }
 
-// Event tells how far a run is.
+// Event is the progress of a run.
 type Event struct {
 	System, Domain string
-	// Stage is "index" or "answer", or "failed" where there is no index and nothing
-	// is asked.
+	// Stage is "index" or "answer", or "failed" if there is no index and nothing is asked.
 	Stage string
-	// Documents counts what the index has read so far.
+	// Documents is the number of documents that the index has read so far.
 	Documents int
-	// Cell of Cells pairs of a system and a domain are begun.
+	// Cell of Cells pairs of a system and a domain have begun.
 	Cell, Cells int
 	// Done of Total questions of the whole run are answered and judged;
 	// Resumed of them by an earlier start.
@@ -151,7 +142,7 @@ type Runner struct {
 	Options Options
 }
 
-// validate reports everything that is wrong with a runner.
+// validate reports all faults of a runner.
 func (r *Runner) validate() error {
 	var problems []error
 	if r.Dataset == nil || len(r.Dataset.Domains) == 0 {
@@ -210,14 +201,13 @@ func (r *Runner) validate() error {
 	return errors.Join(problems...)
 }
 
-// ValidName reports whether a system can have this name: letters, digits, "-", "_", ":"
-// and "." but not at the start, at most 64 of them. It becomes a file name, see [FileName].
+// ValidName reports whether a system can have this name: letters, digits, "-", "_", ":" and "." but not at
+// the start, at most 64 of them. It becomes a file name, see [FileName].
 func ValidName(s string) bool { return validName.MatchString(s) }
 
 var validName = regexp.MustCompile(`^[A-Za-z0-9_:-][A-Za-z0-9_.:-]{0,63}$`)
 
-// FileName is the name of a system as a part of the names of files, which not every disk lets
-// have a colon.
+// FileName returns the name of a system as a part of file names: some disks do not allow a colon.
 func FileName(system string) string { return strings.ReplaceAll(system, ":", "+") }
 
 func (o Options) withDefaults() Options {

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/benchmark"
-	"github.com/wildgraph/wildgraph/benchmark/internal/zoo"
+	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
@@ -36,16 +36,16 @@ func run(t *testing.T, r *benchmark.Runner) (*benchmark.Run, error) {
 func reported(t *testing.T, r *benchmark.Runner) *report.Report {
 	t.Helper()
 	records, err := run(t, r)
-	zoo.OK(t, err)
+	benchtest.OK(t, err)
 	rep, err := report.New(records)
-	zoo.OK(t, err)
+	benchtest.OK(t, err)
 	return rep
 }
 
 func TestRun(t *testing.T) {
 	var calls atomic.Int64
 	dir := t.TempDir()
-	rep := reported(t, zoo.Runner(dir, &calls, nil))
+	rep := reported(t, benchtest.Runner(dir, &calls, nil))
 	if calls.Load() != 14 {
 		t.Errorf("%d answers, want 2 systems × 7 questions", calls.Load())
 	}
@@ -67,7 +67,7 @@ func TestRun(t *testing.T) {
 	}
 	// fish has no second multi-fact question; a domain without any still has
 	// the key, and no figures.
-	r := zoo.Runner("", &calls, nil)
+	r := benchtest.Runner("", &calls, nil)
 	r.Dataset.Domains[1].Items = r.Dataset.Domains[1].Items[:1]
 	if none, ok := reported(t, r).Systems[0].Domains[1].Types[wildgraph.Summary]; !ok || none.N != 0 || none.Judged != nil || none.RecallAt5 != nil {
 		t.Errorf("a type without questions: %+v", none)
@@ -75,7 +75,7 @@ func TestRun(t *testing.T) {
 	if mute := rep.Systems[2]; mute.NotApplicable == "" || mute.Overall.Types[benchmark.All].RecallAt5 != nil || mute.Overall.Types[benchmark.All].N != 7 {
 		t.Errorf("the system that was not run: %+v", mute)
 	}
-	got := zoo.Files(t, dir)
+	got := benchtest.Files(t, dir)
 	for _, name := range []string{"/report.json", "/report.md", "/report.html", "/report.csv", "/judgments.jsonl", "/predictions/parrot.jsonl", "/predictions/other.jsonl"} {
 		if got[name] == "" {
 			t.Errorf("no %s", name)
@@ -94,10 +94,10 @@ func TestRun(t *testing.T) {
 func TestResume(t *testing.T) {
 	var calls atomic.Int64
 	whole := t.TempDir()
-	if _, err := run(t, zoo.Runner(whole, &calls, nil)); err != nil {
+	if _, err := run(t, benchtest.Runner(whole, &calls, nil)); err != nil {
 		t.Fatal(err)
 	}
-	want := zoo.Files(t, whole)
+	want := benchtest.Files(t, whole)
 	gone := errors.New("server gone")
 	for _, width := range []int{1, 8} {
 		var calls atomic.Int64
@@ -105,7 +105,7 @@ func TestResume(t *testing.T) {
 		runs := 0
 		for ; ; runs++ {
 			failed := int64(0)
-			r := zoo.Runner(dir, &calls, func(n int64, _ graphrag.Question) error {
+			r := benchtest.Runner(dir, &calls, func(n int64, _ graphrag.Question) error {
 				if n%5 == 4 { // every fifth call ends the run
 					failed++
 					return gone
@@ -127,7 +127,7 @@ func TestResume(t *testing.T) {
 		if runs == 0 {
 			t.Error("the run was never interrupted")
 		}
-		if diff := cmp.Diff(want, zoo.Files(t, dir)); diff != "" {
+		if diff := cmp.Diff(want, benchtest.Files(t, dir)); diff != "" {
 			t.Errorf("concurrency %d, %d interruptions (-whole +resumed):\n%s", width, runs, diff)
 		}
 	}
@@ -135,7 +135,7 @@ func TestResume(t *testing.T) {
 
 // counting counts what a judge is asked.
 type counting struct {
-	zoo.Exact
+	benchtest.Exact
 	name  string
 	calls *atomic.Int64
 }
@@ -193,7 +193,7 @@ func TestOnlyWhatIsNew(t *testing.T) {
 	} {
 		var built, answers, judged atomic.Int64
 		runner := func(dir string) *benchmark.Runner {
-			r := zoo.Runner(dir, &answers, nil)
+			r := benchtest.Runner(dir, &answers, nil)
 			r.Judge = counting{name: "exact", calls: &judged}
 			tt.change(r)
 			for i, e := range r.Systems {
@@ -217,8 +217,8 @@ func TestOnlyWhatIsNew(t *testing.T) {
 		if _, err := run(t, runner(alone)); err != nil {
 			t.Fatal(err)
 		}
-		added := zoo.Files(t, dir)
-		for name, want := range zoo.Files(t, alone) {
+		added := benchtest.Files(t, dir)
+		for name, want := range benchtest.Files(t, alone) {
 			if diff := cmp.Diff(want, added[name]); diff != "" {
 				t.Errorf("%s: %s (-alone +added):\n%.2000s", tt.name, name, diff)
 			}
@@ -232,7 +232,7 @@ func TestTextsForTheJudge(t *testing.T) {
 	var calls atomic.Int64
 	dir := t.TempDir()
 	for i, want := range []int64{14, 28, 28} {
-		r := zoo.Runner(dir, &calls, nil)
+		r := benchtest.Runner(dir, &calls, nil)
 		r.Options.ShowEvidence = i > 0
 		if _, err := run(t, r); err != nil {
 			t.Fatal(err)
@@ -246,9 +246,9 @@ func TestTextsForTheJudge(t *testing.T) {
 func TestRecordsOfAnotherVersion(t *testing.T) {
 	dir := t.TempDir()
 	j, err := journal.Open(filepath.Join(dir, record.JournalName), journal.Header{Schema: "wildgraph-run/2", Config: `{"limit":0}`}, journal.Options{})
-	zoo.OK(t, errors.Join(err, j.Close()))
+	benchtest.OK(t, errors.Join(err, j.Close()))
 	var calls atomic.Int64
-	_, err = run(t, zoo.Runner(dir, &calls, nil))
+	_, err = run(t, benchtest.Runner(dir, &calls, nil))
 	if !errors.Is(err, record.ErrOtherSchema) || !strings.Contains(err.Error(), "wildgraph-run/2") || !strings.Contains(err.Error(), "choose another folder") || calls.Load() > 0 {
 		t.Errorf("error %v", err)
 	}
@@ -258,7 +258,7 @@ func TestFailures(t *testing.T) {
 	t.Run("cancelled", func(t *testing.T) {
 		var calls atomic.Int64
 		ctx, cancel := context.WithCancel(t.Context())
-		r := zoo.Runner(t.TempDir(), &calls, func(n int64, _ graphrag.Question) error {
+		r := benchtest.Runner(t.TempDir(), &calls, func(n int64, _ graphrag.Question) error {
 			if n == 2 {
 				cancel()
 			}
@@ -282,7 +282,7 @@ func TestFailures(t *testing.T) {
 	t.Run("names that are no file names", func(t *testing.T) {
 		var calls atomic.Int64
 		for _, name := range []string{"", "../x", ".x", "a b", "a/b", strings.Repeat("x", 65)} {
-			r := zoo.Runner("", &calls, nil)
+			r := benchtest.Runner("", &calls, nil)
 			r.Systems[0].Name = name
 			if _, err := run(t, r); err == nil || !strings.Contains(err.Error(), "file name") {
 				t.Errorf("%q: %v", name, err)
@@ -292,9 +292,9 @@ func TestFailures(t *testing.T) {
 	t.Run("folder in use", func(t *testing.T) {
 		var calls atomic.Int64
 		dir := t.TempDir()
-		r := zoo.Runner(dir, &calls, func(n int64, _ graphrag.Question) error {
+		r := benchtest.Runner(dir, &calls, func(n int64, _ graphrag.Question) error {
 			if n == 1 {
-				if _, err := run(t, zoo.Runner(dir, &calls, nil)); err == nil || !strings.Contains(err.Error(), "in use") {
+				if _, err := run(t, benchtest.Runner(dir, &calls, nil)); err == nil || !strings.Contains(err.Error(), "in use") {
 					t.Errorf("a second run in the folder: %v", err)
 				}
 			}
@@ -311,7 +311,7 @@ func TestProgress(t *testing.T) {
 	dir := t.TempDir()
 	var last benchmark.Event
 	run := func() {
-		r := zoo.Runner(dir, &calls, nil)
+		r := benchtest.Runner(dir, &calls, nil)
 		r.Options.Progress = func(e benchmark.Event) {
 			if e.Done < last.Done {
 				t.Errorf("progress went back from %+v to %+v", last, e)

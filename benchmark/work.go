@@ -37,7 +37,7 @@ type state struct {
 	total    int
 	cells    int
 
-	// words and tokens count words and tokens of the domain in work, once, when first needed.
+	// words and tokens count words and tokens of the current domain, once, when first needed.
 	words  func() (*Words, error)
 	tokens func() (int64, error)
 
@@ -47,28 +47,27 @@ type state struct {
 	resumed int
 }
 
-// Run answers and judges whatever is not recorded yet and returns everything
-// that was selected. When it returns an error, all records made so far are kept
-// and a second Run continues from them. The Run returned with the error has these records,
-// or is nil if the run could not begin.
+// Run answers and judges everything that is not recorded yet and returns all that was selected. After an
+// error the records made so far are kept, a second Run continues from them, and the returned Run has these
+// records; it is nil if the run could not begin.
 func (r *Runner) Run(ctx context.Context) (*Run, error) {
 	if err := r.validate(); err != nil {
 		return nil, err
 	}
 	s := &state{Runner: r, opts: r.Options.withDefaults()}
-	s.set = s.asked()
+	s.set = s.selected()
 	if err := s.openLog(); err != nil {
 		return nil, fmt.Errorf("benchmark: %w", err)
 	}
-	if err := s.name(); err != nil {
+	if err := s.nameSettings(); err != nil {
 		return nil, errors.Join(err, s.log.Close())
 	}
 	err := s.runAll(ctx)
 	return s.results(), errors.Join(err, s.log.Close())
 }
 
-// openLog reads the records and removes what a killed run left half written.
-// The folder is locked, so no other process writes.
+// openLog reads the records and removes partial files of a killed run. The folder is locked, so no other
+// process writes.
 func (s *state) openLog() (err error) {
 	if s.opts.Dir == "" {
 		s.log = record.New()
@@ -78,7 +77,7 @@ func (s *state) openLog() (err error) {
 		return err
 	}
 	if torn := s.log.Recovered().TornBytes; torn > 0 {
-		s.opts.Logger.Warn("benchmark: an unfinished write was cut off the records: what it was of is done again", "folder", s.opts.Dir, "bytes", torn)
+		s.opts.Logger.Warn("benchmark: an incomplete record was removed: its work is repeated", "folder", s.opts.Dir, "bytes", torn)
 	}
 	for _, pattern := range []string{journal.TempPattern, "predictions/" + journal.TempPattern} {
 		left, _ := filepath.Glob(filepath.Join(s.opts.Dir, pattern))
@@ -89,8 +88,8 @@ func (s *state) openLog() (err error) {
 	return nil
 }
 
-// asked selects the questions and fills in how they are asked.
-func (s *state) asked() *Dataset {
+// selected returns the selected questions with their form, top-k and depth.
+func (s *state) selected() *Dataset {
 	set := *s.Dataset.Limited(s.opts.Limit)
 	set.Types = slices.Clone(set.Types)
 	types := make(map[string]Type)
@@ -124,7 +123,7 @@ func RepeatSuffix(repeat int) string {
 	return fmt.Sprintf("~%d", repeat+1)
 }
 
-// asks returns the item as questions of its type are asked.
+// asks returns the item with the settings of its type.
 func (s *state) asks(it Item, t Type) Item {
 	it.Question.Form, it.Question.K = t.Form, t.K
 	it.Question.Depth = max(s.opts.Depth, t.K)
@@ -134,8 +133,7 @@ func (s *state) asks(it Item, t Type) Item {
 	return it
 }
 
-// swept are the questions of a domain at another top-k, as they are put to a
-// system.
+// swept returns the questions of a domain at another top-k.
 func (s *state) swept(d Domain, k int) []Item {
 	var out []Item
 	for _, t := range s.set.Types {
@@ -152,8 +150,8 @@ func (s *state) swept(d Domain, k int) []Item {
 // asks reports whether the system is asked a question.
 func (e Entry) asks(it Item) bool { return e.Only == nil || e.Only(it.Question) }
 
-// questions are all that is asked of a system in a domain. A top-k of the sweep
-// that is a type's own is asked once.
+// questions returns all questions for a system in a domain. A top-k of the sweep that equals a type's own is
+// asked once.
 func (s *state) questions(e Entry, d Domain) []Item {
 	all := slices.DeleteFunc(slices.Clone(d.Items), func(it Item) bool { return !e.asks(it) })
 	if e.Fixed {
@@ -169,9 +167,8 @@ func (s *state) questions(e Entry, d Domain) []Item {
 	return all
 }
 
-// name computes the digests that name the records of each system, and keeps the settings
-// behind them.
-func (s *state) name() error {
+// nameSettings computes the digests under which each system is recorded, and stores their settings.
+func (s *state) nameSettings() error {
 	s.settings = make(map[string]string)
 	for _, e := range s.Systems {
 		values := map[string]any{"kit": s.opts.Kit}
@@ -212,8 +209,8 @@ func (s *state) runAll(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// runDomain runs every system on a domain. What systems derive alike from its documents is
-// made once.
+// runDomain runs every system on a domain. Values that systems derive alike from its documents are computed
+// once.
 func (s *state) runDomain(ctx context.Context, d Domain) error {
 	d.Documents = once(d.Documents)
 	s.words = sync.OnceValues(func() (*Words, error) { return CountWords(ctx, d.Documents()) })
@@ -242,8 +239,8 @@ func (s *state) runDomain(ctx context.Context, d Domain) error {
 	return nil
 }
 
-// once reads documents the first time, up to an error, and keeps them if there is none: each
-// system has the same ones, and chunks of them are parts of one text in memory.
+// once reads documents the first time and then keeps them, unless there was an error: systems share the texts
+// in memory.
 func once(documents func() iter.Seq2[graphrag.Document, error]) func() iter.Seq2[graphrag.Document, error] {
 	var all []graphrag.Document // once they are read
 	return func() iter.Seq2[graphrag.Document, error] {
@@ -268,15 +265,14 @@ func once(documents func() iter.Seq2[graphrag.Document, error]) func() iter.Seq2
 	}
 }
 
-// runCell answers and judges the questions of one domain with one system. The index is
-// built if a question is to be answered, or again if it had failed; a cell whose
-// records are complete costs nothing.
+// runCell answers and judges the questions of one domain with one system. The index is built if a question is
+// unanswered, or again if it had failed; a cell with complete records costs nothing.
 func (s *state) runCell(ctx context.Context, e Entry, d Domain) error {
 	cell := s.cell(e, d)
 	all := s.questions(e, d)
 	_, closed := s.log.Closing(cell)
 	index, indexed := s.log.Index(cell)
-	anew := indexed && s.rebuilt(index)
+	anew := indexed && s.needsRebuild(index)
 	missing, unanswered := s.missing(cell, all)
 	if index.Error != "" && !anew {
 		s.resume(e, d, len(all))
@@ -288,7 +284,7 @@ func (s *state) runCell(ctx context.Context, e Entry, d Domain) error {
 	if closed && !anew && !unanswered {
 		return s.work(ctx, nil, e, d, missing)
 	}
-	system, err := s.built(ctx, e, d)
+	system, err := s.build(ctx, e, d)
 	if err != nil {
 		return err
 	}
@@ -303,37 +299,36 @@ func (s *state) runCell(ctx context.Context, e Entry, d Domain) error {
 	s.emit(Event{System: e.Name, Domain: d.Name, Stage: "answer"}, 0, 0)   // the index is there
 	other := func(it Item) bool { return e.Again != nil && it.Repeat > 0 } // asked of another system
 	err = s.work(ctx, system, e, d, slices.DeleteFunc(slices.Clone(missing), other))
-	if err = errors.Join(err, shut(system)); err != nil {
+	if err = errors.Join(err, closeSystem(system)); err != nil {
 		return err
 	}
-	if err := s.repeated(ctx, e, d, missing); err != nil {
+	if err := s.askAgain(ctx, e, d, missing); err != nil {
 		return err
 	}
 	return s.log.Add(record.Closing{Cell: cell, PeakRSSMB: peakRSS()})
 }
 
-// repeated asks systems with other seeds the questions that are asked once more. The record of the
-// index is of the first system.
-func (s *state) repeated(ctx context.Context, e Entry, d Domain, missing []Item) error {
+// askAgain puts the repeated questions to systems with other seeds. The record of the index belongs to the
+// first system.
+func (s *state) askAgain(ctx context.Context, e Entry, d Domain, missing []Item) error {
 	for repeat := 1; e.Again != nil && repeat < s.opts.Repeat; repeat++ {
 		asked := slices.DeleteFunc(slices.Clone(missing), func(it Item) bool { return it.Repeat != repeat })
 		if len(asked) == 0 {
 			continue
 		}
 		e.New = func(domain string) (System, error) { return e.Again(domain, repeat) }
-		system, err := s.built(ctx, e, d)
+		system, err := s.build(ctx, e, d)
 		if err != nil || system == nil {
 			return err
 		}
-		if err := errors.Join(s.work(ctx, system, e, d, asked), shut(system)); err != nil {
+		if err := errors.Join(s.work(ctx, system, e, d, asked), closeSystem(system)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// missing are the questions that are to be answered or judged, and whether there is
-// one to be answered.
+// missing returns the questions without a usable answer or judgment, and whether any lacks an answer.
 func (s *state) missing(c record.Cell, all []Item) (missing []Item, unanswered bool) {
 	for _, it := range all {
 		a, answered := s.answered(c, it)
@@ -346,9 +341,9 @@ func (s *state) missing(c record.Cell, all []Item) (missing []Item, unanswered b
 	return missing, unanswered
 }
 
-// rebuilt reports whether an index is built again: too much of it failed for the system to
-// be compared, or anything failed and Options.Retry is set.
-func (s *state) rebuilt(x record.Index) bool {
+// needsRebuild reports whether an index is built again: too much of it failed for the system to be compared,
+// or anything failed and Options.Retry is set.
+func (s *state) needsRebuild(x record.Index) bool {
 	if x.Error != "" {
 		return s.opts.Retry
 	}
@@ -357,17 +352,16 @@ func (s *state) rebuilt(x record.Index) bool {
 	})
 }
 
-// built makes a system and its index. A panic is recorded, and then there is no
-// system.
-func (s *state) built(ctx context.Context, e Entry, d Domain) (System, error) {
+// build makes a system and its index. A panic is recorded and returns no system.
+func (s *state) build(ctx context.Context, e Entry, d Domain) (System, error) {
 	system, err := guarded(func() (System, error) { return e.New(d.Name) })
 	if err == nil {
 		if err = s.index(ctx, system, e, d); err == nil {
 			return system, nil
 		}
-		err = errors.Join(err, shut(system))
+		err = errors.Join(err, closeSystem(system))
 	}
-	var p *panicked
+	var p *panicError
 	if !errors.As(err, &p) || ctx.Err() != nil {
 		return nil, err
 	}
@@ -375,8 +369,8 @@ func (s *state) built(ctx context.Context, e Entry, d Domain) (System, error) {
 	return nil, s.log.Add(record.Index{Cell: s.cell(e, d), Error: p.Error(), Detail: p.stack})
 }
 
-// shut closes a system.
-func shut(system System) error {
+// closeSystem closes a system, also if that panics.
+func closeSystem(system System) error {
 	_, err := guarded(func() (none struct{}, err error) { return none, system.Close() })
 	if err != nil {
 		return fmt.Errorf("closing: %w", err)
@@ -405,10 +399,9 @@ func (s *state) index(ctx context.Context, system System, e Entry, d Domain) err
 	if err != nil {
 		return err
 	}
-	// An index that is built once more repeats the first one, whose record stays,
-	// unless something had failed.
+	// Rebuilding a sound index repeats it, and the first record stays.
 	old, ok := s.log.Index(cell)
-	if ok && (!s.rebuilt(old) || reflect.DeepEqual(old.Stats, r.Stats)) {
+	if ok && (!s.needsRebuild(old) || reflect.DeepEqual(old.Stats, r.Stats)) {
 		return nil
 	}
 	if r.Build = old.Build; ok && old.Error == "" {
@@ -417,14 +410,14 @@ func (s *state) index(ctx context.Context, system System, e Entry, d Domain) err
 	return s.log.Add(r)
 }
 
-// Grapher is a system that shows the knowledge graph it has built; nil is
-// none. The runner describes it as Table 4 of WildGraphBench does.
+// Grapher is a system with a knowledge graph; nil is none. The runner describes it as in Table 4 of
+// WildGraphBench.
 type Grapher interface {
 	Graph() *kg.Graph
 }
 
-// describe adds the statistics of a system's graph, if it has one, over the pairs of
-// entities that facts join.
+// describe adds the statistics of a system's graph, if it has one, over the pairs of entities that share a
+// fact.
 func describe(system any, r *record.Index) error {
 	g, ok := system.(Grapher)
 	if !ok || g.Graph() == nil {
@@ -462,8 +455,7 @@ func (s *state) work(ctx context.Context, system System, e Entry, d Domain, miss
 	return ctx.Err()
 }
 
-// stream passes the documents of a domain on and reports their number; bytes is
-// the sum of their sizes.
+// stream yields the documents of a domain and reports their number; bytes is the sum of their sizes.
 func (s *state) stream(e Entry, d Domain, bytes *int64) iter.Seq2[graphrag.Document, error] {
 	return func(yield func(graphrag.Document, error) bool) {
 		n := 0

@@ -47,8 +47,7 @@ func Or(some ...Condition) Condition { return Condition{op: opOr, of: some} }
 // Not is true where c is not, so also of documents without the field.
 func Not(c Condition) Condition { return Condition{op: opNot, of: []Condition{c}} }
 
-// Equal is true of documents whose field has the value: a string, a number, a bool or a
-// time.Time.
+// Equal is true of documents whose field has the value: a string, a number, a bool or a time.Time.
 func Equal(field string, value any) Condition { return In(field, value) }
 
 // In is true of documents whose field has one of the values.
@@ -153,8 +152,8 @@ func (c Condition) check(depth int) error {
 	return nil
 }
 
-// Compile returns the function that tells whether fields meet the condition. Of a document
-// without a field only a negation is true; so it is of a value of another type.
+// Compile returns the function that reports whether fields meet the condition. Of a
+// document without a field only a negation is true; so it is of a value of another type.
 func (c Condition) Compile() func(Fields) bool {
 	switch c.op {
 	case "":
@@ -257,7 +256,7 @@ func (c Condition) set() map[any]bool {
 	return set
 }
 
-// within tells whether a number or a time lies in the interval.
+// within reports whether a number or a time lies in the interval.
 func (c Condition) within(v any) bool {
 	after := func(end bound, sign int) bool { // v is on the right side of an end
 		if end.value == nil {
@@ -323,9 +322,9 @@ func (c Condition) String() string {
 			parts[i] = literal(v)
 		}
 		if len(parts) == 1 {
-			return name(c.field) + map[string]string{opIn: " = ", opHas: " has "}[c.op] + parts[0]
+			return quotedField(c.field) + map[string]string{opIn: " = ", opHas: " has "}[c.op] + parts[0]
 		}
-		return name(c.field) + " " + c.op + " (" + strings.Join(parts, ", ") + ")"
+		return quotedField(c.field) + " " + c.op + " (" + strings.Join(parts, ", ") + ")"
 	case opWithin:
 		var parts []string
 		for _, end := range []struct {
@@ -338,11 +337,11 @@ func (c Condition) String() string {
 			if !end.open {
 				end.sign += "="
 			}
-			parts = append(parts, name(c.field)+" "+end.sign+" "+literal(end.value))
+			parts = append(parts, quotedField(c.field)+" "+end.sign+" "+literal(end.value))
 		}
 		return strings.Join(parts, " and ")
 	case opIs:
-		return name(c.field) + " is there" // of a scope; what ParseCondition refuses
+		return quotedField(c.field) + " is there" // of a scope; what ParseCondition refuses
 	}
 	return "all"
 }
@@ -359,9 +358,9 @@ func literal(v any) string {
 	return fmt.Sprint(v)
 }
 
-// name is a field as conditions write it.
-func name(field string) string {
-	if !word(field) || reserved[field] {
+// quotedField is a field as conditions write it.
+func quotedField(field string) string {
+	if !isWord(field) || reserved[field] {
 		return "`" + field + "`"
 	}
 	return field
@@ -389,7 +388,7 @@ func WithScope(ctx context.Context, c Condition) context.Context {
 	return context.WithValue(ctx, scopeKey{}, c)
 }
 
-// Scope is what a caller may see.
+// Scope describes the documents that a caller may see.
 type Scope struct{ condition Condition }
 
 // NewScope returns the scope of a condition.
@@ -404,7 +403,7 @@ func ScopeOf(ctx context.Context) *Scope {
 	return &Scope{c}
 }
 
-// Check is that of the condition.
+// Check checks the condition.
 func (s *Scope) Check() error { return s.condition.Check() }
 
 // String is the condition of the scope.
@@ -420,5 +419,5 @@ func (s *Scope) Condition() Condition {
 	return And(all...)
 }
 
-// Compile returns the function that tells whether a document with these fields is seen.
+// Compile returns the function that reports whether a document with these fields is seen.
 func (s *Scope) Compile() func(Fields) bool { return s.Condition().Compile() }

@@ -11,10 +11,9 @@
 //	stats, err := system.Index(ctx, load.Documents(ctx, os.DirFS("notes")))
 //	answer, err := system.Answer(ctx, graphrag.Question{Text: "Who built the Fram?"})
 //
-// There is no algorithm here and no import outside the standard library. Algorithms are in
-// the packages below this one (chunk, bm25, vector, rank, …), each of use alone; the
-// published systems that are composed of them are in examples/baselines, imported by their
-// path and as stable as the rest.
+// There is no algorithm here and no import outside the standard library. Algorithms are in the packages
+// below this one (chunk, bm25, vector, rank, …), each of use alone; the published systems that are composed
+// of them are in examples/baselines, imported by their path and as stable as the rest.
 //
 // All types are plain values. Nothing here is changed after it was handed over: a function
 // that returns a slice gives it away, a function that takes one does not keep or modify

@@ -14,9 +14,9 @@ import (
 	"unicode/utf8"
 )
 
-// Fields are what is known of a document beside its text: who wrote it, when, for whom. A
-// value is a string, a float64, a bool, a [time.Time] or a []string. In JSON a time is the
-// object {"time": "2024-05-01T00:00:00Z"}, so that it comes back as a time.
+// Fields contains the metadata of a document: who wrote it, when, for whom. A value is a
+// string, a float64, a bool, a [time.Time] or a []string. In JSON a time is the object
+// {"time": "2024-05-01T00:00:00Z"}, so that it comes back as a time.
 type Fields map[string]any
 
 // Bounds of the fields of a document: far above what files have, and low enough that one
@@ -28,11 +28,10 @@ const (
 	maxIDBytes    = 4096
 )
 
-// Normal returns the document as an index keeps it: numbers in fields are float64, times are UTC
-// and lists []string, what is no UTF-8 in text and title is U+FFFD, and a title of more than 512
-// bytes is cut, since each chunk has a copy. An ID
-// or Source of more than 4096 bytes, or fields that [Fields.Check] refuses, are an error that
-// names the document.
+// Normal returns the document as an index keeps it: numbers in fields are float64, times are UTC and lists
+// []string, what is no UTF-8 in text and title is U+FFFD, and a title of more than 512 bytes is cut, since
+// each chunk has a copy. An ID or Source of more than 4096 bytes, or fields that [Fields.Check] refuses,
+// are an error that names the document.
 func (d Document) Normal() (Document, error) {
 	d.Text, d.Title = strings.ToValidUTF8(d.Text, "\ufffd"), strings.ToValidUTF8(d.Title, "\ufffd")
 	if !utf8.ValidString(d.ID + d.Source) {

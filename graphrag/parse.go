@@ -17,7 +17,7 @@ const (
 	maxNested    = 100     // parentheses and negations within each other
 )
 
-// reserved words are no names of fields, unless they stand between backquotes.
+// reserved words are not names of fields, unless they are quoted with backquotes.
 var reserved = map[string]bool{"and": true, "or": true, "not": true, "in": true, "has": true, "true": true, "false": true, "all": true}
 
 // ParseCondition reads a condition:
@@ -27,10 +27,10 @@ var reserved = map[string]bool{"and": true, "or": true, "not": true, "in": true,
 //	tags has "legal" and public = true
 //
 // Fields are compared by =, !=, <, <=, > and >=, by in with a list, and by has, which is true
-// of lists that contain the value, or one of several. Values are texts between double
-// quotes, with Go's escapes, numbers, true, false, and times as [ParseTime] reads them. not
-// binds more strongly than and, and than or; all is true of every document. A field whose
-// name is no word stands between backquotes. An error says at which byte.
+// of lists that contain the value, or one of several. Values are texts between double quotes,
+// with Go's escapes, numbers, true, false, and times as [ParseTime] reads them. not binds
+// more strongly than and, and than or; all is true of every document. A field whose name is
+// not a word is quoted with backquotes. An error names the byte.
 func ParseCondition(s string) (Condition, error) {
 	p := parser{text: s}
 	if len(s) > maxCondition {
@@ -62,14 +62,14 @@ func (p *parser) space() {
 	}
 }
 
-// take goes on behind a sign, or a word that ends there.
+// take skips a sign, or a word that ends there.
 func (p *parser) take(sign string) bool {
 	p.space()
 	rest := p.text[p.at:]
 	if !strings.HasPrefix(rest, sign) {
 		return false
 	}
-	if r, _ := utf8.DecodeRuneInString(rest[len(sign):]); word(sign) && inWord(r) && len(rest) > len(sign) {
+	if r, _ := utf8.DecodeRuneInString(rest[len(sign):]); isWord(sign) && inWord(r) && len(rest) > len(sign) {
 		return false
 	}
 	p.at += len(sign)
@@ -78,8 +78,8 @@ func (p *parser) take(sign string) bool {
 
 func inWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// word tells whether a name needs no backquotes: letters, digits, and between them _, . or -.
-func word(s string) bool {
+// isWord reports whether a name needs no backquotes: letters, digits, and between them _, . or -.
+func isWord(s string) bool {
 	for i, r := range s {
 		if !inWord(r) && (i == 0 || r != '.' && r != '-') || i == 0 && unicode.IsDigit(r) {
 			return false
@@ -155,7 +155,7 @@ func (p *parser) field() (string, error) {
 		end = len(rest)
 	}
 	name := rest[:end]
-	if !word(name) || reserved[name] {
+	if !isWord(name) || reserved[name] {
 		return "", fmt.Errorf("%.20q is no field", rest)
 	}
 	p.at += end

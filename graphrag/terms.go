@@ -65,7 +65,7 @@ func (c Condition) spans() (out []Span) {
 			one(opHas + short(s))
 		}
 	default:
-		low, high := next(c.low, 1), next(c.high, -1)
+		low, high := inclusiveEnd(c.low, 1), inclusiveEnd(c.high, -1)
 		if low == "" {
 			low = high[:1]
 		}
@@ -77,8 +77,8 @@ func (c Condition) spans() (out []Span) {
 	return out
 }
 
-// next is the end of an interval as the first or last term inside; sign says which. "" is no end.
-func next(b bound, sign int) string {
+// inclusiveEnd is the end of an interval as the first or last term inside; sign says which. "" is no end.
+func inclusiveEnd(b bound, sign int) string {
 	if !b.open {
 		return ordered(b.value)
 	}

@@ -3,6 +3,10 @@
 package graphrag
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
 	"slices"
 	"strings"
 )
@@ -18,14 +22,13 @@ type Document struct {
 	Text string `json:"text"`
 	// Source tells people where it came from (a URL, a path); may be empty.
 	Source string `json:"source,omitempty"`
-	// Fields are what else is known of it, for conditions on questions. The documents of
-	// a corpus may have different ones; may be nil.
+	// Fields contains its metadata, for conditions on questions. The documents of a
+	// corpus may have different ones; may be nil.
 	Fields Fields `json:"fields,omitempty"`
 }
 
-// Chunk is a piece of a document. Start and End are byte offsets into
-// Document.Text, so every chunk can be traced to the exact place it was cut
-// from.
+// Chunk is a piece of a document. Start and End are byte offsets into Document.Text, so every chunk can be
+// traced to the exact place it was cut from.
 type Chunk struct {
 	// ID is unique within the corpus and sorts in document order:
 	// Document.ID, "#", and the chunk's number with leading zeros.
@@ -38,16 +41,16 @@ type Chunk struct {
 	// Start and End delimit the source: Document.Text[Start:End].
 	Start int `json:"start"`
 	End   int `json:"end"`
-	// Text is what is indexed and read. It equals the source span, unless the
-	// document was cleaned before it was cut (see chunk.Options.Clean).
+	// Text is the text that is indexed and read. It equals the source span, unless
+	// the document was cleaned before it was cut (see chunk.Options.Clean).
 	Text string `json:"text"`
-	// Lead is what stands before Text in its document and is needed to understand it:
+	// Lead is text before Text in the document that is needed to understand it:
 	// headings, the header of a table it begins in (see chunk.Options.Lead). It is
 	// neither indexed nor part of the source span; readers read it before Text.
 	Lead string `json:"lead,omitempty"`
 	// Tokens is the length of Text in the splitter's own units.
 	Tokens int `json:"tokens,omitempty"`
-	// Fields are those of the document, shared by its chunks and not to be changed.
+	// Fields of the document, shared by its chunks and not to be changed.
 	Fields Fields `json:"fields,omitempty"`
 }
 
@@ -79,23 +82,19 @@ type Hit struct {
 	Source string `json:"source,omitempty"`
 }
 
-// Question is what a [System] is asked. It holds nothing of the expected
-// answer.
+// Question is a question to a [System]. It contains nothing of the expected answer.
 type Question struct {
-	// ID is unique within a run and stable from run to run; it may be empty
-	// outside of benchmarks.
+	// ID is unique within a run and stable from run to run; it may be empty outside of benchmarks.
 	ID   string `json:"id,omitempty"`
 	Text string `json:"text"`
 	// Form is how the answer should look; readers write accordingly, and systems
 	// may read more for some forms than for others.
 	Form Form `json:"form,omitempty"`
-	// K is the number of chunks that go into the prompt (the top-k of the
-	// papers). If K, Tokens and Depth are all 0, it is [DefaultK], or what kit.System
-	// decides; [NoEvidence] asks for none.
+	// K is the number of chunks that go into the prompt (the top-k of the papers). If K, Tokens and Depth
+	// are all 0, it is [DefaultK], or what kit.System decides; [NoEvidence] asks for none.
 	K int `json:"k"`
-	// Tokens, when set, is the budget of everything that goes into the prompt as
-	// evidence, in tokens of the library's one counter (package tokens), and takes
-	// the place of K.
+	// Tokens, when set, is the budget of everything that goes into the prompt as evidence, in tokens of the
+	// library's one counter (package tokens), and takes the place of K.
 	Tokens int `json:"tokens,omitempty"`
 	// Depth is how many ranked chunks are wanted for measuring, if more than K.
 	Depth int `json:"depth,omitempty"`
@@ -104,7 +103,7 @@ type Question struct {
 	Where *Condition `json:"where,omitempty"`
 }
 
-// Values of [Question].K: what 0 stands for, and no chunk at all.
+// Values of [Question].K: the default for 0, and no chunk at all.
 const (
 	DefaultK   = 5
 	NoEvidence = -1
@@ -113,7 +112,7 @@ const (
 // Want is how many ranked chunks the question asks for.
 func (q Question) Want() int { return max(q.Reads(), q.Depth) }
 
-// Reads returns K, or the number of chunks that K of 0 or less stands for.
+// Reads returns K, or the number of chunks that a K of 0 or less means.
 func (q Question) Reads() int {
 	if q.K == 0 && q.Tokens == 0 && q.Depth == 0 {
 		return DefaultK
@@ -132,32 +131,29 @@ const (
 	Overview Form = "overview" // everything relevant, in prose
 )
 
-// Found is what a [Retriever] found for a question.
+// Found is the result of a [Retriever] for a question.
 type Found struct {
 	// Ranked are chunks, best first. It is nil of systems that rank no chunks, and
 	// empty when a search found none.
 	Ranked []Hit `json:"ranked,omitempty"`
-	// Evidence is the source text to read, in prompt order; nil means the first K
-	// of Ranked.
+	// Evidence is the source text to read, in prompt order; nil means the first K of Ranked.
 	Evidence []Hit `json:"evidence,omitempty"`
-	// Derived is what else goes into the prompt: facts of a graph, descriptions,
-	// reports.
+	// Derived contains other text for the prompt: facts of a graph, descriptions, reports.
 	Derived []Derived `json:"derived,omitempty"`
-	// Steps are what was done to find this, in order.
+	// Steps lists the steps of the search, in order.
 	Steps []Step `json:"steps,omitempty"`
 	// Declined says that who searched read what there is and found that it has no answer: a reader that may
 	// refuse does so without a call.
 	Declined bool `json:"declined,omitempty"`
-	// Usage is what finding it cost.
+	// Usage is the cost of the search.
 	Usage Usage `json:"usage"`
 }
 
-// Nothing is what a search found that found nothing. Whether that is a refusal is for
-// the reader to say: in open mode a model answers from what it knows.
+// Nothing returns the result of a search without hits. Whether that is a refusal is
+// for the reader to say: in open mode a model answers from what it knows.
 func Nothing() Found { return Found{Ranked: []Hit{}} }
 
-// Read is the source text to read for a question: Evidence, or the first K of
-// Ranked.
+// Read is the source text to read for a question: Evidence, or the first K of Ranked.
 func (f Found) Read(q Question) []Hit {
 	if f.Evidence != nil {
 		return f.Evidence
@@ -167,13 +163,12 @@ func (f Found) Read(q Question) []Hit {
 
 // Step is one thing that a retriever did on its way.
 type Step struct {
-	// Kind is what was done: "link", "facts", "keywords", "search", …
+	// Kind of the step: "link", "facts", "keywords", "search", …
 	Kind string `json:"kind"`
-	// Query is what was looked for, Found what came of it: names, facts, chunk
-	// IDs.
+	// Query is the query of the step, Found its results: names, facts, chunk IDs.
 	Query string   `json:"query,omitempty"`
 	Found []string `json:"found,omitempty"`
-	// Tokens is how much of what was found was put before whoever decided on the next step.
+	// Tokens is the size of the results that were shown to the decider on the next step.
 	Tokens int `json:"tokens,omitempty"`
 }
 
@@ -184,15 +179,15 @@ type Answer struct {
 	// evidence does not hold one (reject mode).
 	Refused bool `json:"refused,omitempty"`
 	// Confidence is the probability, 0 to 1, that the answer is right, for readers that have one;
-	// 0 for others. docs/offline.md says how far that of the offline reader holds.
+	// 0 for others. docs/offline.md says how reliable the offline reader's is.
 	Confidence float64 `json:"confidence,omitempty"`
 	// Citations point into Text and tell which evidence supports it.
 	Citations []Citation `json:"citations,omitempty"`
 	// Sources are the passages that cited facts and reports were made from, the nearest one to
 	// each sentence. They were not in the prompt.
 	Sources []Hit `json:"sources,omitempty"`
-	// Found is what it is based on. Evidence and Derived are what was really put into the
-	// final prompt, in prompt order; Usage is the cost of the whole answer.
+	// Found is the basis of the answer. Evidence and Derived are the texts that were put
+	// into the final prompt, in prompt order; Usage is the cost of the whole answer.
 	Found
 }
 
@@ -225,7 +220,7 @@ func (a Answer) Passage(c Citation) (Chunk, bool) {
 	return hits[c.Evidence].Chunk, true
 }
 
-// Origin is what a [Citation] cites, if not source text.
+// Origin is the object of a [Citation] that is not source text.
 type Origin string
 
 // The origins beside source text.
@@ -235,10 +230,9 @@ const (
 	OfMemory  Origin = "memory"
 )
 
-// Derived is prompt text that a system made from its sources, with its
-// provenance.
+// Derived is prompt text that a system made from its sources, with its provenance.
 type Derived struct {
-	// Kind is what it is: "fact", "summary", "report", …
+	// Kind of the object: "fact", "summary", "report", …
 	Kind string `json:"kind"`
 	Text string `json:"text"`
 	// Heading is the length in bytes of what Text begins with to name what it is
@@ -274,8 +268,7 @@ func Merged(parts ...Provenance) (all Provenance) {
 	return all
 }
 
-// Row is a piece of derived text with a heading: what it is about, a colon, and what
-// is said about it.
+// Row is a piece of derived text with a heading: what it is about, a colon, and what is said about it.
 func Row(kind, heading, said string, from Provenance) Derived {
 	if said != "" {
 		heading += ": "
@@ -296,8 +289,7 @@ type Usage struct {
 	// ProviderCached are the prompt tokens that the provider had cached, and charges less
 	// for, where it says so.
 	ProviderCached int `json:"provider_cached_tokens,omitempty"`
-	// Estimated is true when at least one reply came without figures and its
-	// tokens were counted here.
+	// Estimated is true when at least one reply came without figures and its tokens were counted here.
 	Estimated bool `json:"estimated,omitempty"`
 	// Unread is the number of replies, or records of replies, that could not be read:
 	// what they held is lost.
@@ -319,4 +311,101 @@ func (u Usage) Add(v Usage) Usage {
 		Estimated:        u.Estimated || v.Estimated,
 		Unread:           u.Unread + v.Unread,
 	}
+}
+
+// Retriever finds what helps to answer a question: one index, a fusion of several, a search through a
+// graph, or an agent that takes many steps. A retriever over retrievers is a Retriever again.
+//
+// Found.Ranked is best first; equal scores are ordered by chunk ID. It holds at most Question.Want hits,
+// fewer when the corpus or the matches are fewer. A question without a usable word is no error: it finds
+// nothing. Retrieve is safe for concurrent use and stops with the context's error when ctx is cancelled.
+type Retriever interface {
+	Retrieve(ctx context.Context, q Question) (Found, error)
+}
+
+// RetrieverFunc makes a [Retriever] of a function.
+type RetrieverFunc func(ctx context.Context, q Question) (Found, error)
+
+// Retrieve calls f.
+func (f RetrieverFunc) Retrieve(ctx context.Context, q Question) (Found, error) { return f(ctx, q) }
+
+// System is a complete question-answering system: what a benchmark runs. It is
+// the Retriever of its own evidence.
+//
+// Index comes first; after it Insert, Delete, Retrieve and Answer may be called in any order and by many at
+// once. Readers see the state of the last change that succeeded and never wait for one that is under way; a
+// change that fails or is cancelled leaves everything as it was. Equal documents, options and questions
+// give equal answers, whatever the concurrency and whatever the order in which the documents came and went.
+type System interface {
+	Retriever
+	// Name identifies the system in reports, e.g. "bm25".
+	Name() string
+	// Index builds the system from a corpus. It stops at the first error of the
+	// stream. A document ID that comes twice is an error.
+	Index(ctx context.Context, docs iter.Seq2[Document, error]) (IndexStats, error)
+	// Insert adds documents; one with the ID of one that is there takes its place.
+	// The statistics are of the whole index, the usage is of the call.
+	Insert(ctx context.Context, docs iter.Seq2[Document, error]) (IndexStats, error)
+	// Delete removes documents. IDs that are not there change nothing.
+	Delete(ctx context.Context, ids ...string) (IndexStats, error)
+	// Answer answers one question and reports evidence and usage with it.
+	Answer(ctx context.Context, q Question) (Answer, error)
+	// Save writes the system to a folder, Open replaces it by what Save wrote. A crash while saving leaves
+	// the old content or the new one. Opening pays nothing for what was paid before Save.
+	Save(ctx context.Context, dir string) error
+	Open(ctx context.Context, dir string) (IndexStats, error)
+	// Close releases what was built. The system is not used afterwards.
+	Close() error
+}
+
+// Documents streams documents for [System].Index and Insert. None at all are an error: what
+// made them, such as a reader of files, found nothing.
+func Documents(docs ...Document) iter.Seq2[Document, error] {
+	return func(yield func(Document, error) bool) {
+		if len(docs) == 0 {
+			yield(Document{}, errors.New("graphrag: there are no documents: check what they are read from"))
+		}
+		for _, d := range docs {
+			if !yield(d, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Streamer is a [System] whose answers also come piece by piece. Each Answer that
+// is yielded has a longer beginning of the text, the last one is the whole answer
+// with everything that Answer would return. An error ends the stream.
+type Streamer interface {
+	Stream(ctx context.Context, q Question) iter.Seq2[Answer, error]
+}
+
+// IndexStats describes a built index. The graph figures come from WildGraphBench,
+// Table 4; systems without a graph leave them zero.
+type IndexStats struct {
+	Documents     int     `json:"documents"`
+	Chunks        int     `json:"chunks"`
+	Entities      int     `json:"entities"`
+	Relations     int     `json:"relations"`
+	AverageDegree float64 `json:"average_degree"`
+	MaxDegree     int     `json:"max_degree"`
+	IsolatedShare float64 `json:"isolated_share"`
+	// Stages says how the steps of indexing went that can fail for a part of the
+	// corpus without failing the whole, in the order in which they run.
+	Stages []Stage `json:"stages,omitempty"`
+	// Schema is the schema that extraction was bound by, a JSON object that extract.ReadSchema
+	// takes, if the system tells it.
+	Schema json.RawMessage `json:"schema,omitempty"`
+	Usage
+}
+
+// Stage counts the pieces of work of one step of indexing: chunks to extract
+// from, texts to embed, reports to write.
+type Stage struct {
+	Name     string `json:"name"`               // "extract", "embed", "summarize", "describe", "merge", "report"
+	Asked    int    `json:"asked"`              // pieces that were to be done
+	Failed   int    `json:"failed,omitempty"`   // of these, without any result
+	Refused  int    `json:"refused,omitempty"`  // of the failed, those that the model declined or a filter stopped
+	Repaired int    `json:"repaired,omitempty"` // with a result of which a part was left out or mended
+	Stale    int    `json:"stale,omitempty"`    // with the result for an earlier state, which differs little
 }

@@ -9,14 +9,14 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/embed/local"
 )
 
-// Entailer tells whether texts follow from another. [local.Entailment] is one.
+// Entailer decides whether a text entails others. [local.Entailment] is one.
 type Entailer interface {
 	Name() string
 	Entail(ctx context.Context, premise string, hypotheses []string) ([]local.Entailed, error)
 }
 
-// ByEntailment is a judge to whom an answer states a gold statement if question and answer
-// together entail it with a probability above one half.
+// ByEntailment returns a judge by which an answer states a gold statement if question and answer together
+// entail it with a probability above one half.
 func ByEntailment(e Entailer) Judge {
 	return ByFunc("entailment/"+e.Name(), func(ctx context.Context, c Case, gold string) (Verdict, error) {
 		p, err := e.Entail(ctx, c.Question+"\n"+c.Answer, []string{gold})

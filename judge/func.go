@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// Blank reports whether a reader sees nothing of a text.
+// Blank reports whether a text has no visible character.
 func Blank(s string) bool {
 	for _, r := range s {
 		if unicode.IsGraphic(r) && !unicode.IsSpace(r) && !unicode.Is(unicode.Mn, r) {
@@ -17,7 +17,8 @@ func Blank(s string) bool {
 	return true
 }
 
-// Silent is the verdict on a case without an answer, 0: the system refused, or said nothing.
+// Silent returns the verdict, 0, on a case whose system refused or gave an empty answer, and whether it is
+// one.
 func (c Case) Silent() (Verdict, bool) {
 	switch {
 	case c.Refused:
@@ -28,13 +29,11 @@ func (c Case) Silent() (Verdict, bool) {
 	return Verdict{}, false
 }
 
-// ByFunc is a judge that goes by a function: does the answer of a case state a gold
-// statement? The verdict of a fact is the best of reference and aliases, unscored if one of
-// them is and none is 1; the recall of a
-// summary is the share of its statements that are stated, unscored if any of them is, and its
-// precision is not applicable. Silent cases are 0 and not asked about. The name tells all
-// that figures depend on; states is called by several goroutines, and what it costs is not
-// in the judgments.
+// ByFunc returns a judge that uses a function: does the answer of a case state a gold statement? The verdict
+// on a fact is the best one over reference and aliases, unscored if any is and none is 1. The recall of a
+// summary is the share of its statements that are stated, unscored if any of them is; its precision is not
+// applicable. Silent cases are 0 without a call. The name must cover everything that figures depend on;
+// states is called concurrently, and its costs are not in the judgments.
 func ByFunc(name string, states func(ctx context.Context, c Case, gold string) (Verdict, error)) Judge {
 	return byFunc{name, states}
 }

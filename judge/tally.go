@@ -4,8 +4,8 @@ package judge
 
 import "maps"
 
-// Mean accumulates verdicts of one kind. The zero value is ready; equal
-// verdicts in equal order give equal bits.
+// Mean accumulates verdicts of one kind. The zero value is ready; equal verdicts in equal order give equal
+// bits.
 type Mean struct {
 	// Sum is over the scored verdicts, Scored their number.
 	Sum    float64 `json:"sum"`
@@ -14,7 +14,7 @@ type Mean struct {
 	Unscored map[string]int `json:"n_unscored,omitempty"`
 }
 
-// Add counts a verdict; what is not applicable leaves no trace.
+// Add counts a verdict; NotApplicable is ignored.
 func (m *Mean) Add(v Verdict) {
 	switch v.State {
 	case Scored:
@@ -32,7 +32,7 @@ func (m *Mean) unscored(cause string, n int) {
 	m.Unscored[cause] += n
 }
 
-// NUnscored is the number of verdicts that could not be obtained.
+// NUnscored returns the number of verdicts that could not be obtained.
 func (m Mean) NUnscored() int {
 	n := 0
 	for _, k := range m.Unscored {
@@ -41,7 +41,7 @@ func (m Mean) NUnscored() int {
 	return n
 }
 
-// Value is the mean of the scored verdicts, and false if there is none.
+// Value returns the mean of the scored verdicts, and false if there is none.
 func (m Mean) Value() (float64, bool) {
 	if m.Scored == 0 {
 		return 0, false
@@ -49,8 +49,8 @@ func (m Mean) Value() (float64, bool) {
 	return m.Sum / float64(m.Scored), true
 }
 
-// Bounds are the mean with all unscored verdicts at 0 and at 1: where the true
-// mean must lie. They are false if there is no verdict at all.
+// Bounds returns the mean with all unscored verdicts at 0 and at 1, which bound the true mean. ok is false
+// without any verdict.
 func (m Mean) Bounds() (low, high float64, ok bool) {
 	u := m.NUnscored()
 	n := float64(m.Scored + u)
@@ -60,8 +60,8 @@ func (m Mean) Bounds() (low, high float64, ok bool) {
 	return m.Sum / n, (m.Sum + float64(u)) / n, true
 }
 
-// Tally accumulates judgments and gives every aggregate by name. The zero
-// value is ready. It is not safe for concurrent use.
+// Tally accumulates judgments and computes every aggregate by name. The zero value is ready. It is not safe
+// for concurrent use.
 type Tally struct {
 	// Accuracy is over fact questions, the others over summary questions.
 	Accuracy  Mean `json:"accuracy"`
@@ -94,12 +94,10 @@ func (t *Tally) AddSummary(j SummaryJudgment) {
 // Figure is an aggregate under its name.
 type Figure struct {
 	Name string `json:"name"`
-	// Value is in 0..1; Defined is false, and Value 0, where there is nothing
-	// to compute it from.
+	// Value is in 0..1; Defined is false, and Value 0, without any scored verdict.
 	Value   float64 `json:"value"`
 	Defined bool    `json:"defined"`
-	// Scored and Unscored are numbers of questions, Reasons the unscored by
-	// cause.
+	// Scored and Unscored are numbers of questions, Reasons the unscored ones by cause.
 	Scored   int            `json:"n_scored"`
 	Unscored int            `json:"n_unscored"`
 	Reasons  map[string]int `json:"reasons,omitempty"`
@@ -119,7 +117,7 @@ const (
 	FigureGrounded  = "grounded"
 )
 
-// Figures are all aggregates in a fixed order.
+// Figures returns all aggregates in a fixed order.
 func (t Tally) Figures() []Figure {
 	recall, precision := t.Recall.figure(FigureRecall), t.Precision.figure(FigurePrecision)
 	of := t.F1.figure(FigureF1OfMeans) // its counts and reasons
@@ -132,7 +130,7 @@ func (t Tally) Figures() []Figure {
 	}
 }
 
-// Figure finds an aggregate by name.
+// Figure returns an aggregate by name.
 func (t Tally) Figure(name string) (Figure, bool) {
 	for _, f := range t.Figures() {
 		if f.Name == name {
@@ -149,21 +147,20 @@ func (m Mean) figure(name string) Figure {
 	return f
 }
 
-// Refusals counts what a system does that may decline to answer. Accuracy
-// alone hides the trade: declining everything makes no mistake.
+// Refusals counts answers and refusals. Accuracy alone hides the trade: declining everything makes no
+// mistake.
 type Refusals struct {
 	AnsweredRight  int `json:"answered_right"`
 	AnsweredWrong  int `json:"answered_wrong"`
-	RefusedRightly int `json:"refused_rightly"` // the evidence did not hold the answer
+	RefusedRightly int `json:"refused_rightly"` // the evidence did not contain the answer
 	RefusedWrongly int `json:"refused_wrongly"` // it did
-	// Unscored are the answers on which there is no verdict, and the refusals of which
-	// it is not known what was read.
+	// Unscored counts answers without a verdict, and refusals with unknown evidence.
 	Unscored int `json:"unscored"`
 }
 
-// Add counts one question. Answerable reports whether the evidence held the
-// answer; it matters for refusals only, since an answer is right or wrong
-// wherever it comes from. A verdict is right when its value is 1.
+// Add counts one question. answerable reports whether the evidence contained the answer; it matters for
+// refusals only, since an answer is right or wrong independent of its source. A verdict is right if its value
+// is 1.
 func (r *Refusals) Add(refused, answerable bool, v Verdict) {
 	switch {
 	case refused && answerable:

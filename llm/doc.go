@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package llm is how WildGraph talks to language models: one small interface,
-// [Model], and what its users need to ask and to read.
+// Package llm defines the interface to language models, [Model], and what callers need to ask one and to read
+// its reply.
 //
-//   - [Prompts] make requests of templates; a [Fence] marks off what is data.
-//   - [Error] and its [Kind] say what went wrong, whether trying again can help,
-//     and whether the attempt was billed; [OfOneReply] tells the errors that a job
-//     can go on from.
+//   - [Prompts] make requests from templates; a [Fence] marks off the data in a prompt.
+//   - [Error] and its [Kind] say what went wrong, whether a retry can help, and whether the attempt was billed;
+//     [OfOneReply] reports the errors after which a job can continue.
 //   - [Decode] and [ReadObject] read the JSON that models really write.
-//   - [Stream] hands out a reply while it is written, where the model can.
-//   - [Meter] adds up what is asked under a context.
+//   - [Stream] passes on a reply while it is written, if the model supports it.
+//   - [Meter] adds up the usage of the calls under a context.
 //
-// Two packages connect a program to a paid service: llm/transport asks the servers
-// (OpenAI's and Ollama's wire formats, retries, adaptive concurrency, a breaker),
-// llm/paid records and keeps what was paid for (ledger, budget, cache). llm/langchain is
-// the bridge to other providers, and llm/llmtest holds scripted models and servers for
-// tests.
+// Two packages connect a program to a paid service: llm/transport talks to the servers (wire formats of
+// OpenAI and Ollama, retries, adaptive concurrency, a circuit breaker), llm/paid records and caches what was
+// paid for (ledger, budget, cache). llm/langchain is the bridge to other providers; llm/llmtest holds
+// scripted models and servers for tests.
 package llm

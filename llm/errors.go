@@ -55,31 +55,29 @@ const (
 // Billed says whether a failed call cost money.
 type Billed string
 
-// BilledUnknown is the zero value: a timeout or a lost connection tells
-// nothing about what the provider counted.
+// BilledUnknown is the zero value: after a timeout or a lost connection nothing is known.
 const (
 	BilledUnknown Billed = ""
 	BilledNo      Billed = "no"
 	BilledYes     Billed = "yes"
 )
 
-// Error is what a [Model] and the transport below it return.
+// Error is the error type of a [Model] and of the transport below it.
 type Error struct {
 	Kind Kind
 	// Endpoint is the URL without credentials and query; may be empty.
 	Endpoint string
 	// Status is the HTTP status, 0 if there was none.
 	Status int
-	// RetryAfter is what the server asked for, 0 if it did not.
+	// RetryAfter is the wait that the server asked for, 0 if none.
 	RetryAfter time.Duration
-	// Body is the message of the server's error, or the start of what it sent, with secrets removed.
+	// Body is the server's error message, or the start of its reply, without secrets.
 	Body string
-	// Billed says whether the last attempt cost money; Usage is what all
-	// attempts together are known to have cost.
+	// Billed says whether the last attempt cost money; Usage is the known usage of all attempts together.
 	Billed Billed
 	Usage  Usage
-	// Partial is the text of a reply that came, without reasoning, though it was cut,
-	// filtered or broken off: it may end in the middle of a word.
+	// Partial is the text, without reasoning, of a reply that was cut, filtered or interrupted. It may end
+	// inside a word.
 	Partial string
 	// Err is the cause, if any.
 	Err error
@@ -88,7 +86,7 @@ type Error struct {
 // bodyExcerpt limits Error.Body, in bytes.
 const bodyExcerpt = 500
 
-// ErrorType is what a trace says of it: the kind, and no word of a reply.
+// ErrorType is the error type in a trace: the kind, without any text of the reply.
 func (e *Error) ErrorType() string { return string(e.Kind) }
 
 func (e *Error) Error() string {
@@ -115,7 +113,7 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// remedies are what a person can do about errors of a kind.
+// remedies say what a user can do about an error of a kind.
 var remedies = map[Kind]string{
 	ErrAuth:           "check the API key",
 	ErrQuotaExhausted: "add credit, then start again: paid replies are kept",
@@ -148,16 +146,15 @@ func (e *Error) Retryable() bool {
 	return slices.Contains([]Kind{ErrRateLimited, ErrTransient, ErrTimeout, ErrEmpty}, e.Kind)
 }
 
-// OfOneReply reports whether an error concerns one reply alone: filtered,
-// refused, cut, unfinished, empty, unusable, or asked for with a prompt that is too long. The
-// next request need not have it, so a job can go on without this reply.
+// OfOneReply reports whether an error concerns one reply alone: it was filtered, refused, cut, unfinished,
+// empty or unusable, or its prompt was too long. A job can continue without this reply.
 func OfOneReply(err error) bool {
 	return slices.ContainsFunc([]Kind{ErrFiltered, ErrRefused, ErrTruncated, ErrUnfinished, ErrEmpty, ErrInvalidOutput, ErrContextLength},
 		func(k Kind) bool { return errors.Is(err, k) })
 }
 
-// Fatal is err, unless it concerns one reply alone: then it is nil, and the job
-// goes on without the reply.
+// Fatal returns nil for an error of one reply ([OfOneReply]), after which a job can continue, and otherwise
+// err.
 func Fatal(err error) error {
 	if OfOneReply(err) {
 		return nil
@@ -165,9 +162,8 @@ func Fatal(err error) error {
 	return err
 }
 
-// Canceled is the error of a call whose context ended. It wraps the
-// context's error, so errors.Is finds context.Canceled or
-// context.DeadlineExceeded.
+// Canceled returns the error of a call whose context ended. It wraps the context's error, so errors.Is finds
+// context.Canceled or context.DeadlineExceeded.
 func Canceled(ctx context.Context, billed Billed) *Error {
 	err := cmp.Or(ctx.Err(), context.Canceled)
 	kind := ErrCanceled
@@ -177,8 +173,8 @@ func Canceled(ctx context.Context, billed Billed) *Error {
 	return &Error{Kind: kind, Billed: billed, Err: err}
 }
 
-// Excerpt is the start of what a server sent, safe to show: without the given
-// secrets and whatever looks like a key.
+// Excerpt returns the start of a server's reply, without the given secrets and anything that looks like a
+// key.
 func Excerpt(body []byte, secrets ...string) string {
 	// Redact before cutting, so that no half of a key is left at the cut.
 	text := string(body[:min(len(body), 8*bodyExcerpt)])
@@ -192,6 +188,6 @@ func Excerpt(body []byte, secrets ...string) string {
 	return clip(keyLike.ReplaceAllString(text, hidden), bodyExcerpt)
 }
 
-// keyLike matches what providers' keys and bearer tokens look like; servers
-// echo them in error messages, sometimes shortened.
+// keyLike matches the forms of API keys and bearer tokens. Servers repeat them in error messages, sometimes
+// shortened.
 var keyLike = regexp.MustCompile(`\b(sk|pk|gsk|hf|xai|AIza|key)[-_][A-Za-z0-9*_\-]{6,}|(?i)\bbearer\s+[^\s"',}]+`)

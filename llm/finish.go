@@ -9,9 +9,9 @@ import (
 	"unicode"
 )
 
-// stops lists the stop reasons of servers by their meaning, in lower case and letters alone: those
-// of OpenAI, Anthropic, Google, Bedrock, Mistral, Cohere, DeepSeek, Z.ai, watsonx, Ollama,
-// vLLM, SGLang, TGI, llama.cpp and LM Studio. The first are ends.
+// stops lists the stop reasons of servers by their meaning, in lower case, letters only; "" is a regular end.
+// Sources: OpenAI, Anthropic, Google, Bedrock, Mistral, Cohere, DeepSeek, Z.ai, watsonx, Ollama, vLLM,
+// SGLang, TGI, llama.cpp and LM Studio.
 var stops = map[Kind]string{
 	"":           "stop endturn stopsequence eos eostoken eosfound endoftext stopstringfound word complete completed finish finished done toolcall toolcalls tooluse functioncall null",
 	ErrTruncated: "length maxtokens maxoutputtokens maxnewtokens maxlength modellength modelcontextwindowexceeded contextlengthreached maxpredictedtokensreached limit errorlimit tokenlimit",
@@ -20,7 +20,7 @@ var stops = map[Kind]string{
 	ErrTransient: "error abort aborted load unload modelunloaded insufficientsystemresource networkerror servererror timeout timelimit failed cancelled canceled usercancel userstopped notfinished",
 }
 
-// meaning is the kind of a stop reason, "" of an end.
+// meaning returns the kind of a stop reason, "" for a regular end.
 func meaning(stop string) Kind {
 	word := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) {
@@ -37,10 +37,9 @@ func meaning(stop string) Kind {
 	return ErrUnfinished
 }
 
-// Finish makes a reply of what a model wrote and why it stopped: it splits the reasoning
-// off, and makes an error of each reply that is empty or whose stop reason is not known
-// to be an end. The error has the text that came. Models that are not built on package
-// transport call it; no reason is an end.
+// Finish makes a [Reply] from the text of a model and its stop reason: it splits off the reasoning, and
+// returns an error with the partial text for a reply that is empty or whose stop reason is not a known end.
+// An empty stop reason is a regular end. Models that are not built on package transport call it.
 func Finish(reply Reply, raw, stop string) (Reply, error) {
 	text, thinking, open := SplitThinking(raw)
 	reply.Text, reply.Reasoning = text, strings.Trim(reply.Reasoning+"\n"+thinking, "\n")

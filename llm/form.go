@@ -16,22 +16,21 @@ import (
 	"strings"
 )
 
-// A form is the Go type that [Decode] reads a reply into. The type decides three
-// things: the JSON schema that is sent, how lenient the reply is read, and the words
-// in which a fault is named to the model. Models write numbers as texts, one value in
-// place of a list, and objects wrapped in others; what has one meaning only is read.
+// A form is the Go type that [Decode] reads a reply into. It determines the JSON schema that is sent, how
+// leniently the reply is read, and the wording of faults that are reported to the model. Models write numbers
+// as texts, one value in place of a list, and objects wrapped in others; whatever has only one meaning is
+// accepted.
 
-// Triple is a fact as models write it: a list of three texts or numbers, or an object
-// with the usual keys (head, subject or source; relation or predicate; tail, object or
-// target). Fault says what is wrong with one that is neither; Raw is what was written.
+// Triple is a fact as models write it: a list of three texts or numbers, or an object with the usual keys
+// (head, subject or source; relation or predicate; tail, object or target). Fault describes one that is
+// neither; Raw is the original JSON.
 type Triple struct {
 	Head, Relation, Tail string
 	Fault                string
 	Raw                  string
 }
 
-// UnmarshalJSON implements json.Unmarshaler. It never fails: one bad triple must not
-// cost the others.
+// UnmarshalJSON implements json.Unmarshaler. It never fails: one bad triple must not cost the others.
 func (t *Triple) UnmarshalJSON(data []byte) error {
 	*t = Triple{Raw: string(data)}
 	v, err := decoded(data)
@@ -43,7 +42,7 @@ func (t *Triple) UnmarshalJSON(data []byte) error {
 	case []any:
 		parts = v
 	case map[string]any:
-		if parts = usual(v); parts == nil {
+		if parts = tripleParts(v); parts == nil {
 			parts, _ = inside(v)
 		}
 	case string:
@@ -58,7 +57,7 @@ func (t *Triple) UnmarshalJSON(data []byte) error {
 	}
 	for i, dst := range []*string{&t.Head, &t.Relation, &t.Tail} {
 		if i < len(parts) {
-			*dst, _ = name(parts[i])
+			*dst, _ = nameOf(parts[i])
 		}
 	}
 	if t.Fault == "" && (t.Head == "" || t.Tail == "") {
@@ -67,8 +66,8 @@ func (t *Triple) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// partsOf are the parts of a triple that was written as a text: the three between marks that
-// such texts have, or the text itself.
+// partsOf splits a triple that was written as one text at one of the usual separators; without one it returns
+// the text.
 func partsOf(text string) (parts []any) {
 	text = strings.TrimSpace(text)
 	inner := strings.Trim(text, "()[] ")
@@ -80,8 +79,8 @@ func partsOf(text string) (parts []any) {
 	return []any{inner}
 }
 
-// usual takes the parts of a triple out of an object, nil if one has no key.
-func usual(object map[string]any) []any {
+// tripleParts returns the parts of a triple that was written as an object, or nil if a key is missing.
+func tripleParts(object map[string]any) []any {
 	var parts []any
 	for _, keys := range [][]string{{"head", "subject", "source", "head_entity"}, {"relation", "predicate", "relationship"}, {"tail", "object", "target", "tail_entity"}} {
 		at := slices.IndexFunc(keys, func(k string) bool { return lookup(object, k) != nil })
@@ -93,7 +92,7 @@ func usual(object map[string]any) []any {
 	return parts
 }
 
-// decoded reads JSON with its numbers as they are written.
+// decoded reads JSON and keeps numbers as written.
 func decoded(data []byte) (v any, err error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
@@ -101,7 +100,7 @@ func decoded(data []byte) (v any, err error) {
 	return v, err
 }
 
-// fit reads a value into a part of a form; at names the part.
+// fit reads a value into a part of a form; at names the part in errors.
 func fit(dst reflect.Value, v any, at string) error {
 	if u, ok := dst.Addr().Interface().(json.Unmarshaler); ok {
 		raw, err := json.Marshal(v)
@@ -133,8 +132,8 @@ func fit(dst reflect.Value, v any, at string) error {
 	return fmt.Errorf("llm: a form cannot hold a %s", dst.Type())
 }
 
-// bare is a value without what models put around it: a list of one where one value is
-// expected, and a text around JSON.
+// bare unwraps a value: the element of a list of one where a single value is expected, and JSON inside a
+// text.
 func bare(wanted reflect.Kind, v any) any {
 	many := wanted == reflect.Slice || wanted == reflect.Struct || wanted == reflect.Map
 	switch x := v.(type) {
@@ -152,7 +151,7 @@ func bare(wanted reflect.Kind, v any) any {
 	return v
 }
 
-// fault names a place of a reply that does not have the form.
+// fault reports a part of a reply that does not have the form.
 func fault(at string, v any, wanted string) error {
 	holds := "nothing"
 	switch v.(type) {
@@ -173,7 +172,7 @@ func fault(at string, v any, wanted string) error {
 	return fmt.Errorf("%s holds %s where %s was expected", at, holds, wanted)
 }
 
-// scalar is a text, a number or a truth value as a text.
+// scalar returns a text, a number or a truth value as a text.
 func scalar(v any) (string, bool) {
 	switch v := v.(type) {
 	case string:
@@ -186,8 +185,8 @@ func scalar(v any) (string, bool) {
 	return "", false
 }
 
-// name is a scalar, also as the only value of an object, or as its name.
-func name(v any) (string, bool) {
+// nameOf returns a scalar; of an object it returns the only value or the value of "name".
+func nameOf(v any) (string, bool) {
 	object, ok := v.(map[string]any)
 	if !ok {
 		return scalar(v)
@@ -200,7 +199,7 @@ func name(v any) (string, bool) {
 
 // fitText also takes a number, a list of texts, and an object with one text or a name.
 func fitText(dst reflect.Value, v any, at string) error {
-	text, ok := name(v)
+	text, ok := nameOf(v)
 	switch x := v.(type) {
 	case []any:
 		texts := make([]string, len(x))
@@ -244,10 +243,10 @@ var (
 	decimalComma = regexp.MustCompile(`^[-+]?\d+,\d\d?$`)
 )
 
-// numeral is the one number of a value: 4, "4.0", "**1**", "passage 3", or the first
-// of "5/10" and "5 out of 10".
+// numeral returns the only number of a value: 4, "4.0", "**1**", "passage 3", or the first of "5/10" and "5
+// out of 10".
 func numeral(v any) (string, bool) {
-	text, ok := name(v)
+	text, ok := nameOf(v)
 	if !ok {
 		return "", false
 	}
@@ -288,8 +287,8 @@ func fitNumber(dst reflect.Value, v any, at string) error {
 	return nil
 }
 
-// fitList also takes one element in place of a list, an object around the list, and one
-// that gives each element a key.
+// fitList also accepts one element in place of a list, an object around the list, and an object with a key
+// for each element.
 func fitList(dst reflect.Value, v any, at string) error {
 	of := dst.Type().Elem()
 	list, ok := v.([]any)
@@ -325,8 +324,7 @@ func fitList(dst reflect.Value, v any, at string) error {
 	return nil
 }
 
-// listed are the elements of a list that was written as a text: none of a blank one, and
-// of numbers those between commas.
+// listed reads a list that was written as a text: a blank text is empty, numbers are separated by commas.
 func listed(of reflect.Type, text string) (list []any, ok bool) {
 	text = strings.TrimSpace(text)
 	number := of.Kind() == reflect.Int || of.Kind() == reflect.Float64
@@ -342,7 +340,7 @@ func listed(of reflect.Type, text string) (list []any, ok bool) {
 	return list, len(list) > 1
 }
 
-// keyed are the values of an object in the order of its keys, if each is an element.
+// keyed returns the values of an object in the order of its keys, if each is an element.
 func keyed(of reflect.Type, object map[string]any) (list []any, ok bool) {
 	if takes(of, object) {
 		return nil, false
@@ -356,22 +354,22 @@ func keyed(of reflect.Type, object map[string]any) (list []any, ok bool) {
 	return list, len(list) > 0
 }
 
-// takes tells whether a value has the form of a type without anything around it.
+// takes reports whether a value has the form of a type without any wrapping.
 func takes(t reflect.Type, v any) bool {
 	object, isObject := v.(map[string]any)
 	switch {
 	case t == reflect.TypeFor[Triple]():
-		return isObject && usual(object) != nil
+		return isObject && tripleParts(object) != nil
 	case t.Kind() != reflect.Struct:
 		return false
 	case isObject:
-		return known(fieldsOf(t), object)
+		return hasField(fieldsOf(t), object)
 	}
 	_, isText := v.(string)
 	return isText && slices.ContainsFunc(fieldsOf(t), func(f field) bool { return f.alone })
 }
 
-// inside is the list that an object holds and nothing else.
+// inside returns the list of an object that holds nothing else.
 func inside(object map[string]any) (list []any, ok bool) {
 	for _, v := range object {
 		list, ok = v.([]any)
@@ -379,7 +377,7 @@ func inside(object map[string]any) (list []any, ok bool) {
 	return list, ok && len(object) == 1
 }
 
-// pairs are the texts of an object as "key: value".
+// pairs returns the texts of an object as "key: value".
 func pairs(object map[string]any) (list []any, ok bool) {
 	for _, key := range slices.Sorted(maps.Keys(object)) {
 		text, ok := scalar(object[key])
@@ -418,8 +416,8 @@ func fitMap(dst reflect.Value, v any, at string) error {
 	return nil
 }
 
-// merged is the object that a list of objects stands for: each has one key, or two, of which
-// one says to what the value of the other belongs.
+// merged turns a list of objects into one object. Each has one key, or two, of which "name", "entity" or
+// "key" gives the key of the other's value.
 func merged(list []any) (map[string]any, bool) {
 	out := make(map[string]any)
 	for _, e := range list {
@@ -445,12 +443,12 @@ func merged(list []any) (map[string]any, bool) {
 	return out, true
 }
 
-// bareKey is a key in lower case, without the marks between its words.
+// bareKey returns a key in lower case without underscores and hyphens.
 func bareKey(key string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(key))
 }
 
-// lookup finds a key in any case.
+// lookup finds a key as [bareKey] compares them.
 func lookup(object map[string]any, key string) any {
 	if v, ok := object[key]; ok {
 		return v
@@ -463,28 +461,28 @@ func lookup(object map[string]any, key string) any {
 	return nil
 }
 
-// fitObject also takes an object around the object, the list of a form that holds
-// nothing else, and a text for a form that says which field it means. An object
-// without any key of the form is a fault: it must not pass for an empty answer.
+// fitObject also accepts an object inside another, the list of a form that holds nothing else, and a text for
+// a form that says which field it means. An object without any key of the form is a fault: it must not pass
+// for an empty answer.
 func fitObject(dst reflect.Value, v any, at string) error {
 	fields := fieldsOf(dst.Type())
 	if list, is := v.([]any); is && len(list) == 1 && takes(dst.Type(), list[0]) {
 		v = list[0]
 	}
 	object, ok := v.(map[string]any)
-	if !ok || !named(fields, object) {
+	if !ok || !hasKey(fields, object) {
 		if inner, is := unwrapped(dst.Type(), fields, object); is {
 			return fitObject(dst, inner, at)
 		}
-		if only, is := lone(dst.Type(), fields, v); is {
+		if only, is := soleField(dst.Type(), fields, v); is {
 			return fitField(dst, only, v, at)
 		}
 	}
 	switch {
 	case !ok:
 		return fault(at, v, "an object")
-	case !known(fields, object) && (at == "" || !named(fields, object)):
-		return without(fields, object, at)
+	case !hasField(fields, object) && (at == "" || !hasKey(fields, object)):
+		return missingFields(fields, object, at)
 	}
 	for _, f := range fields {
 		if err := fitField(dst, f, lookup(object, f.key), at); err != nil {
@@ -494,7 +492,7 @@ func fitObject(dst reflect.Value, v any, at string) error {
 	return nil
 }
 
-// fitField reads a value into a field. One of its values may have another case, or marks around it.
+// fitField reads a value into a field. Listed values may differ in case and be decorated.
 func fitField(of reflect.Value, f field, v any, at string) error {
 	dst := of.Field(f.index)
 	err := fit(dst, v, strings.TrimPrefix(at+"."+f.key, "."))
@@ -506,9 +504,9 @@ func fitField(of reflect.Value, f field, v any, at string) error {
 	return err
 }
 
-// lone is the field that a value without its object belongs to: a list, or an element of
-// it, to the only list, a text or a number to the field marked for it.
-func lone(t reflect.Type, fields []field, v any) (field, bool) {
+// soleField returns the field that a value without its object belongs to: a list, or one of its elements, to
+// the only list, a text or a number to the field marked "alone".
+func soleField(t reflect.Type, fields []field, v any) (field, bool) {
 	_, isList := v.([]any)
 	object, isObject := v.(map[string]any)
 	var lists []field
@@ -527,30 +525,30 @@ func lone(t reflect.Type, fields []field, v any) (field, bool) {
 	return fields[at], true
 }
 
-// known tells whether an object has a key of the form, and something under it.
-func known(fields []field, object map[string]any) bool {
+// hasField reports whether an object has a key of the form with a value.
+func hasField(fields []field, object map[string]any) bool {
 	return slices.ContainsFunc(fields, func(f field) bool { return lookup(object, f.key) != nil })
 }
 
-// named tells whether an object has a key of the form, or nothing at all.
-func named(fields []field, object map[string]any) bool {
+// hasKey reports whether an object has a key of the form, or is empty.
+func hasKey(fields []field, object map[string]any) bool {
 	return len(object) == 0 || slices.ContainsFunc(fields, func(f field) bool {
 		return slices.ContainsFunc(slices.Collect(maps.Keys(object)), func(k string) bool { return bareKey(k) == bareKey(f.key) })
 	})
 }
 
-// unwrapped is the one value of an object that has the form, however deep it stands.
+// unwrapped returns the only value inside an object, at any depth, that has the form.
 func unwrapped(t reflect.Type, fields []field, object map[string]any) (inner any, ok bool) {
 	for _, v := range object {
 		is := false
 		switch x := v.(type) {
 		case map[string]any:
-			if is = known(fields, x); !is {
+			if is = hasField(fields, x); !is {
 				v, is = unwrapped(t, fields, x)
 			}
 		case []any:
 			if is = len(x) == 1 && takes(t, x[0]); !is && len(x) > 0 {
-				_, is = lone(t, fields, x)
+				_, is = soleField(t, fields, x)
 			}
 		}
 		if is && ok {
@@ -563,7 +561,7 @@ func unwrapped(t reflect.Type, fields []field, object map[string]any) (inner any
 	return inner, ok
 }
 
-func without(fields []field, object map[string]any, at string) error {
+func missingFields(fields []field, object map[string]any, at string) error {
 	var want []string
 	for _, f := range fields {
 		want = append(want, strconv.Quote(f.key))
@@ -571,7 +569,7 @@ func without(fields []field, object map[string]any, at string) error {
 	if len(object) == 0 {
 		return fmt.Errorf("the object is empty, without %s", strings.Join(want, ", "))
 	}
-	if named(fields, object) {
+	if hasKey(fields, object) {
 		return fmt.Errorf("%s has nothing under %s", cmp.Or(at, "the object"), strings.Join(want, ", "))
 	}
 	have := slices.Sorted(maps.Keys(object))

@@ -19,17 +19,15 @@ import (
 // maxJSONDepth limits the nesting of a model's JSON.
 const maxJSONDepth = 200
 
-// ReadObject finds the JSON object in a model's reply and returns it as valid,
-// compact JSON. It reads through
-// <think> blocks, code fences and prose around the object, and repairs
-// trailing commas, single quotes, comments, raw line breaks in strings and
-// the literals of Python and JavaScript (NaN and the infinities become null).
+// ReadObject finds the JSON object in a model's reply and returns it as valid, compact JSON. It skips
+// reasoning blocks, code fences and prose around the object, and repairs trailing commas, single quotes,
+// comments, raw line breaks in strings and the literals of Python and JavaScript (NaN and the infinities
+// become null).
 //
-// A truncated object is never repaired: what is missing might have been the
-// point ([ErrTruncated]). Several different objects, duplicate keys, broken
-// JSON and no JSON at all are [ErrInvalidOutput]. So is an object that goes on
-// behind its end, and one with bare keys, of which an inner object would be left;
-// braces of prose, with words or nothing in them, are passed over.
+// A truncated object is never repaired: the missing part might be the important one ([ErrTruncated]). Several
+// different objects, duplicate keys, broken JSON and no JSON at all are [ErrInvalidOutput]; so are an object
+// whose text continues after its last brace and one with unquoted keys, of which only an inner object could
+// be read. Braces in prose are skipped.
 func ReadObject(text string) (json.RawMessage, error) {
 	text, _, open := SplitThinking(text)
 	if open {
@@ -45,7 +43,7 @@ func ReadObject(text string) (json.RawMessage, error) {
 		p := &jsonReader{in: trimmed, at: at + next}
 		err := p.value(0)
 		switch {
-		case err == nil && goesOn.MatchString(trimmed[p.at:]):
+		case err == nil && continuation.MatchString(trimmed[p.at:]):
 			return nil, outputError(ErrInvalidOutput, text, p.fail("the object ends, and goes on behind its end"))
 		case err == nil:
 			if at = p.at; len(found) <= len("{}") {
@@ -67,12 +65,11 @@ func ReadObject(text string) (json.RawMessage, error) {
 	return found, nil
 }
 
-// goesOn matches what follows an object that was closed and goes on: another key, or a
-// brace too many.
-var goesOn = regexp.MustCompile(`^\s*(\}|,\s*("[^"]*"|'[^']*')\s*:)`)
+// continuation matches text after an object that seems to belong to it: another key, or one brace too many.
+var continuation = regexp.MustCompile(`^\s*(\}|,\s*("[^"]*"|'[^']*')\s*:)`)
 
-// prose reports whether what follows a brace is no JSON: not a quote, nor a word
-// with a colon, a quote or another brace behind it before the brace is closed.
+// prose reports whether the text after a brace is no JSON: neither a quote nor a word that is followed by a
+// colon, a quote or another brace before the closing one.
 func prose(rest string) bool {
 	rest = strings.TrimLeft(rest, " \t\r\n")
 	first, _ := utf8.DecodeRuneInString(rest)
@@ -104,7 +101,7 @@ func (p *jsonReader) fail(what string) error {
 	return fmt.Errorf("byte %d of the reply: %s", p.at, what)
 }
 
-// skip passes over blanks and comments.
+// skip skips blanks and comments.
 func (p *jsonReader) skip() error {
 	for p.at < len(p.in) {
 		switch rest := p.in[p.at:]; {
@@ -255,7 +252,7 @@ func (p *jsonReader) text() (s string, err error) {
 	return "", errCut
 }
 
-// escape reads a backslash and leaves the last byte that belongs to it.
+// escape reads an escape sequence and stops at its last byte.
 func (p *jsonReader) escape(strict []byte) ([]byte, error) {
 	rest := p.in[p.at:]
 	switch {
@@ -305,10 +302,10 @@ func (p *jsonReader) number() error {
 	return nil
 }
 
-// literal reads what models write for JSON's three.
+// literal reads true, false and null in the spellings of models.
 func (p *jsonReader) literal() error {
 	rest := p.in[p.at:]
-	for _, row := range words["literal"] {
+	for _, row := range wordRows["literal"] {
 		for _, word := range row[1:] {
 			if strings.HasPrefix(rest, word) {
 				p.at += len(word)
@@ -330,18 +327,16 @@ func clip(s string, n int) string {
 	return strings.ToValidUTF8(s[:n], "") + "…"
 }
 
-// reaskExcerpt limits how much of a bad reply is shown to the model again:
-// feeding replies back whole makes prompts grow without bound.
+// reaskExcerpt limits the part of a bad reply that is shown to the model again, so that prompts do not grow
+// without bound.
 const reaskExcerpt = 2000
 
-// Decode asks m for a JSON object and reads it into a T: a struct whose fields are
-// texts, numbers, truth values, lists, maps, [Triple] and structs of these. A request
-// without a schema is sent with that of T. A T that knows more rules than its type says
-// has a method Check() error. A reply that cannot be read, or fails its check, is asked
-// for once more, with the fault named; after that the error is [ErrInvalidOutput]. A
-// truncated reply is not asked for again. What stays unread is counted by the meters of
-// the context. The usage in the reply, or in the error, is
-// that of all calls made.
+// Decode asks m for a JSON object and reads it into a T: a struct whose fields are texts, numbers, truth
+// values, lists, maps, [Triple] and structs of these. A request without a schema is sent with the schema of
+// T. A method Check() error of T adds rules that its type cannot express. A reply that cannot be read, or
+// fails its check, is requested once more with the fault named; after that the error is [ErrInvalidOutput]. A
+// truncated reply is not requested again. Meters of the context count unread replies. The usage in the reply,
+// or in the error, covers all calls.
 func Decode[T any](ctx context.Context, m Model, req Request) (T, Reply, error) {
 	if len(req.Schema) == 0 {
 		req.Schema = Schema[T]()
@@ -398,15 +393,14 @@ func Read[T any](text string) (T, error) {
 	return value, nil
 }
 
-// readList reads a reply that is a list or a text in quotes and nothing else, in a code
-// fence or without; nil for others.
+// readList reads a reply that consists of a list or a quoted text, with or without a code fence; nil
+// otherwise.
 func readList(text string) json.RawMessage {
 	text, _, _ = SplitThinking(text)
 	return wholeJSON(Unfence(strings.TrimSpace(text)), `["`)
 }
 
-// wholeJSON is a text that is one JSON value and nothing else, which begins with one of
-// those bytes; nil for others.
+// wholeJSON returns a text that is a single JSON value starting with one of the given bytes; nil otherwise.
 func wholeJSON(text, begins string) json.RawMessage {
 	p := &jsonReader{in: strings.TrimSpace(text)}
 	if strings.IndexAny(p.in, begins) != 0 || p.value(0) != nil || p.at != len(p.in) {
@@ -415,7 +409,7 @@ func wholeJSON(text, begins string) json.RawMessage {
 	return p.out
 }
 
-// addUsage books earlier calls on the error of the last one.
+// addUsage adds the usage of earlier calls to the error of the last one.
 func addUsage(err error, u Usage) error {
 	var e *Error
 	if !errors.As(err, &e) {

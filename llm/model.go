@@ -28,8 +28,8 @@ type Model interface {
 	Generate(ctx context.Context, req Request) (Reply, error)
 }
 
-// ByFunc is a model by a function that does what [Model] asks of Generate. Its replies go
-// through [Finish]; those without figures of usage are estimated.
+// ByFunc makes a model from a function with the contract of [Model.Generate]. Its replies go through
+// [Finish]; missing usage is estimated.
 func ByFunc(name string, generate func(ctx context.Context, req Request) (Reply, error)) Model {
 	return byFunc{name, generate}
 }
@@ -46,7 +46,7 @@ func (m byFunc) Generate(ctx context.Context, req Request) (Reply, error) {
 	if err != nil {
 		return reply, err
 	}
-	reply.Usage = figured(req, reply)
+	reply.Usage = usageOrEstimate(req, reply)
 	reply, err = Finish(reply, reply.Text, reply.Finish)
 	if failed := (*Error)(nil); errors.As(err, &failed) {
 		failed.Usage = reply.Usage
@@ -67,8 +67,8 @@ type Message struct {
 	Text string `json:"text"`
 }
 
-// Request is what a model is asked. The zero value of every optional field
-// means "do not send it": some models refuse a temperature or a token limit.
+// Request is a request to a model. The zero value of an optional field means "do not send it": some models
+// refuse a temperature or a token limit.
 type Request struct {
 	Messages []Message `json:"messages"`
 	// Schema, when set, is the JSON schema the reply must follow; SchemaName
@@ -77,9 +77,9 @@ type Request struct {
 	SchemaName string          `json:"schema_name,omitempty"`
 	// JSON asks for a JSON object without a schema.
 	JSON bool `json:"json,omitempty"`
-	// Tools are offered to models that call tools natively: such a call comes as the text
-	// {"calls": [{"tool": NAME, …}]} of the reply, with the arguments beside the name. Other
-	// models pass them over, and are told of them by the messages.
+	// Tools are offered to models with native tool calls. Such a call becomes the text {"calls": [{"tool":
+	// NAME, …}]} of the reply, with the arguments beside the name. Other models ignore Tools and learn of
+	// them from the messages.
 	Tools []Tool `json:"tools,omitempty"`
 	// MaxTokens limits the reply; 0 leaves it to the server.
 	MaxTokens   int      `json:"max_tokens,omitempty"`
@@ -87,10 +87,10 @@ type Request struct {
 	TopP        *float64 `json:"top_p,omitempty"`
 	Seed        *int64   `json:"seed,omitempty"`
 	Stop        []string `json:"stop,omitempty"`
-	// Sample tells repeated draws of the same request apart.
+	// Sample distinguishes repeated draws of the same request.
 	Sample int `json:"sample,omitempty"`
-	// Stage and Question say what the call is for, in accounts and logs. They
-	// are not part of what the model sees, nor of the cache key.
+	// Stage and Question label the call in accounts and logs. The model does not see them; they are not in
+	// the cache key.
 	Stage    string `json:"-"`
 	Question string `json:"-"`
 }
@@ -108,27 +108,24 @@ func Prompt(text string) Request {
 	return Request{Messages: []Message{{Role: User, Text: text}}}
 }
 
-// Why a model stopped. Only FinishStop is a success; the others come inside an
-// [*Error].
+// The reasons why a model stopped. Only FinishStop is a success; the others come inside an [*Error].
 const (
 	FinishStop   = "stop"
 	FinishLength = "length"
 	FinishFilter = "content_filter"
 )
 
-// Reply is what a model answered.
+// Reply is the reply of a model.
 type Reply struct {
 	// Text is the answer without reasoning blocks.
 	Text string `json:"text"`
-	// Reasoning is what the model thought aloud, where the server shows it.
+	// Reasoning is the visible reasoning of the model, if the server returns it.
 	Reasoning string `json:"reasoning,omitempty"`
 	// Finish is why the model stopped.
 	Finish string `json:"finish"`
-	// Model is the name the server itself reported; it may differ from the
-	// one asked for.
+	// Model is the name reported by the server; it may differ from the requested one.
 	Model string `json:"model,omitempty"`
-	// Fingerprint is the version of the model's backend, where the server
-	// tells.
+	// Fingerprint is the version of the model's backend, if the server reports it.
 	Fingerprint string `json:"fingerprint,omitempty"`
 	Usage       Usage  `json:"usage"`
 }
@@ -137,34 +134,31 @@ type Reply struct {
 // calls and tokens.
 type Usage = graphrag.Usage
 
-// EstimateTokens is a guess that needs no vocabulary: a token for every four
-// bytes or part of it, as English text has in cl100k.
+// EstimateTokens estimates the tokens of a text without a vocabulary: one for every four bytes or part of it,
+// as English text has in cl100k.
 func EstimateTokens(text string) int { return (len(text) + 3) / 4 }
 
 // Embedder turns texts into vectors. It has the shape of langchaingo's
 // embeddings.Embedder and of the embedder of graphrag/embed, so one value
 // serves all three.
 type Embedder interface {
-	// EmbedDocuments returns one vector per text, in the order of the texts,
-	// all of one dimension.
+	// EmbedDocuments returns one vector per text, in order, all of one dimension.
 	EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error)
 	EmbedQuery(ctx context.Context, text string) ([]float32, error)
 }
 
-// NamedEmbedder is an embedder that says what decides its vectors: provider,
-// endpoint without credentials, model, dimension and prefixes. Caches and prices
-// go by the name.
+// NamedEmbedder is an embedder with a name that covers everything its vectors depend on: provider, endpoint
+// without credentials, model, dimension and prefixes. Caches and prices use the name.
 type NamedEmbedder interface {
 	Embedder
 	Name() string
 }
 
-// Streamer is a [Model] that can hand out a reply while it is written.
+// Streamer is a [Model] that can pass on a reply while it is written.
 type Streamer interface {
 	Model
-	// Stream is Generate, but calls piece with each part of the text as it
-	// comes. The parts together are the text of the reply. An error of piece ends
-	// the call and is returned.
+	// Stream is Generate, but calls piece with each part of the text as it arrives. The parts together are
+	// the text of the reply. An error of piece ends the call and is returned.
 	Stream(ctx context.Context, req Request, piece func(text string) error) (Reply, error)
 }
 
@@ -181,7 +175,7 @@ func Stream(ctx context.Context, m Model, req Request, piece func(text string) e
 	return reply, err
 }
 
-// byStream is a model whose Generate is its Stream without a reader.
+// byStream implements Generate by Stream.
 type byStream struct{ Streamer }
 
 func (m byStream) Generate(ctx context.Context, req Request) (Reply, error) {
@@ -190,21 +184,20 @@ func (m byStream) Generate(ctx context.Context, req Request) (Reply, error) {
 
 type sampleKey struct{}
 
-// WithSample asks models of [Defaults] for the n-th draw of what is asked under the context,
-// with a seed that is n higher; 0 is the first.
+// WithSample makes models of [Defaults] draw sample n of every request under the context, with a seed that is
+// n higher; 0 is the first sample.
 func WithSample(ctx context.Context, n int) context.Context {
 	return context.WithValue(ctx, sampleKey{}, n)
 }
 
-// SampleOf is the number set by [WithSample].
+// SampleOf returns the number set by [WithSample].
 func SampleOf(ctx context.Context) int {
 	n, _ := ctx.Value(sampleKey{}).(int)
 	return n
 }
 
-// Defaults is m asked with the settings of r where a request has none of its own:
-// MaxTokens, Temperature, TopP, Seed and Stop. Everything else of r is passed over.
-// Put it on top of a cache, whose keys hold the settings.
+// Defaults returns m with the settings of r for requests that leave them unset: MaxTokens, Temperature, TopP,
+// Seed and Stop. Other fields of r are ignored. Put it on top of a cache, whose keys contain the settings.
 func Defaults(m Model, r Request) (Model, error) {
 	var errs []error
 	if m == nil {

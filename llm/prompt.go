@@ -18,25 +18,23 @@ import (
 	"unicode"
 )
 
-// Prompts are templates (text/template) of requests, by name. NAME.txt is the
-// message of the system and NAME_user.txt that of the user; where the first is
-// missing there is no system message, where the second is missing the user's
-// message is the data. Blanks at both ends of a file are no part of it. A file begins
-// with a comment that says what its places stand for.
+// Prompts are templates (text/template) of requests, by name. NAME.txt is the system message and
+// NAME_user.txt the user message; without the first there is no system message, without the second the user
+// message is the data. Blanks at both ends of a file are dropped. A file begins with a comment that describes
+// its placeholders.
 type Prompts struct {
 	of    string
 	texts map[string]*template.Template
 }
 
-// Data is a text that a prompt marks off by a [Fence]. In the templates .Nonce
-// names the marks, .Pieces are the data between marks, and .Data is all of them, a
-// blank line apart. A text without a label has a part in the nonce alone.
+// Data is a text that a prompt marks off by a [Fence]. In templates .Nonce is the nonce of the marks, .Pieces
+// are the fenced texts, and .Data is all of them, separated by blank lines. A text without a label only
+// enters the nonce.
 type Data struct {
 	Label, Text string
-	// Rows, if there are any, take the place of Text: many short texts between one pair
-	// of marks, a line each, after its number in square brackets, which counts from
-	// First and has the letters of Prefix: [F3]. A line break in a text becomes a
-	// blank, so that no text can look like two.
+	// Rows, if set, replace Text: many short texts between one pair of marks, one per line, each after its
+	// number in square brackets, which counts from First and is preceded by Prefix: [F3]. Line breaks in a
+	// text become blanks, so that no text can look like two.
 	Rows   []string
 	Prefix string
 	First  int
@@ -56,8 +54,8 @@ func (d Data) text() string {
 	return b.String()
 }
 
-// MustPrompts reads the templates of the folder "prompts" of a package, which are a part of
-// the program: it panics if one cannot be read. [Templates] lists them.
+// MustPrompts reads the templates in the folder "prompts" of a package, which are compiled into the program.
+// It panics if one cannot be read. [Templates] lists them.
 func MustPrompts(of string, files fs.FS) Prompts {
 	names, err := fs.Glob(files, "prompts/*.txt")
 	if err != nil || len(names) == 0 {
@@ -80,7 +78,7 @@ func parseTemplate(name, text string) (*template.Template, error) {
 	return template.New(name).Option("missingkey=error").Parse(strings.TrimSpace(text))
 }
 
-// text is a template, or what a context has in its place.
+// text returns a template, or its replacement in the context.
 func (p Prompts) text(ctx context.Context, name string) *template.Template {
 	own := p.texts[name]
 	if r := replacementOf(ctx); r != nil && own != nil {
@@ -89,9 +87,9 @@ func (p Prompts) text(ctx context.Context, name string) *template.Template {
 	return own
 }
 
-// Request makes the request of that name: the place .Words of a template takes the
-// value under "Words", and a place without a value is an error. Equal arguments give
-// equal bytes. What [Replacement.With] put into the context takes the place of our text.
+// Request makes the request of that name. The placeholder .Words takes the value under "Words"; a placeholder
+// without a value is an error. Equal arguments give equal bytes. Texts of [Replacement.With] in the context
+// replace the built-in ones.
 func (p Prompts) Request(ctx context.Context, stage, name string, values map[string]any, data ...Data) (Request, error) {
 	fence, pieces := fenced(data)
 	shown := strings.Join(pieces, "\n\n")
@@ -119,7 +117,7 @@ func (p Prompts) Request(ctx context.Context, stage, name string, values map[str
 	return req, nil
 }
 
-// Fenced puts texts between marks that none of them has, as a prompt does.
+// Fenced wraps texts in marks that occur in none of them, as a prompt does.
 func Fenced(data ...Data) string {
 	_, pieces := fenced(data)
 	return strings.Join(pieces, "\n\n")
@@ -148,13 +146,12 @@ func fill(t *template.Template, places map[string]any) (string, error) {
 	return b.String(), nil
 }
 
-// lineBreak tells what a model may take for the end of a line.
+// lineBreak reports whether a model may read a rune as the end of a line.
 func lineBreak(r rune) bool {
 	return r >= '\n' && r <= '\r' || r == '\u0085' || r == '\u2028' || r == '\u2029'
 }
 
-// Printable is a text without control characters and bytes that are not valid
-// UTF-8: servers refuse them, and no reader sees them.
+// Printable removes control characters and invalid UTF-8: servers refuse them, and readers do not see them.
 func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' || r != unicode.ReplacementChar && !unicode.IsControl(r) {
@@ -164,17 +161,14 @@ func Printable(s string) string {
 	}, s)
 }
 
-// Fence marks off data in a prompt, so that a model can be told to treat what
-// stands inside as data: a page or an answer that says "ignore the above" or
-// imitates the prompt's own marks stays what it is.
+// Fence marks off data in a prompt, so that a model can be instructed to treat it as data: a page that says
+// "ignore the above" or imitates the marks of the prompt has no effect.
 //
-// The marks hold a nonce made from the data themselves. Equal data give equal
-// prompts, which caches need, and no text can contain the hash of itself and
-// its neighbours.
+// The marks contain a nonce computed from the data. Equal data give equal prompts, which caches need, and no
+// text can contain the hash of itself and its neighbours.
 type Fence struct{ nonce string }
 
-// NewFence makes a fence for the given texts; every text to be wrapped must be
-// among them.
+// NewFence makes a fence for the given texts; only these may be wrapped.
 func NewFence(data ...string) Fence {
 	h := sha256.New()
 	for _, d := range data {
@@ -191,7 +185,7 @@ func NewFence(data ...string) Fence {
 	return f
 }
 
-// Nonce is what a prompt calls the marks by.
+// Nonce returns the nonce in the marks.
 func (f Fence) Nonce() string { return f.nonce }
 
 // Wrap puts a text between marks under a label.

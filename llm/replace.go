@@ -17,7 +17,7 @@ import (
 	"unicode/utf8"
 )
 
-// Template is a prompt as it stands in the program, with the comment about its places.
+// Template is a built-in prompt, including the comment about its placeholders.
 type Template struct {
 	Name string // PACKAGE/FILE, such as "reader/read" or "reader/read_user"
 	Text string
@@ -25,11 +25,11 @@ type Template struct {
 	parsed *template.Template
 }
 
-// linked are the prompts of all packages of the program; packages add theirs when they are
-// initialized, and nothing changes it later.
+// linked holds the prompts of all packages of the program. It is filled during initialization and constant
+// afterwards.
 var linked = map[string]Template{}
 
-// Templates are the prompts of the packages that a program links, by name.
+// Templates returns the prompts of the packages that a program links, by name.
 func Templates() []Template {
 	var out []Template
 	for _, name := range slices.Sorted(maps.Keys(linked)) {
@@ -38,21 +38,21 @@ func Templates() []Template {
 	return out
 }
 
-// maxPrompt is the size of a prompt in bytes.
+// maxPrompt is the largest size of a prompt, in bytes.
 const maxPrompt = 64 << 10
 
-// fixed are the places that every prompt has.
-var fixed = []string{"Data", "Nonce", "Pieces"}
+// commonPlaces are the placeholders of every prompt.
+var commonPlaces = []string{"Data", "Nonce", "Pieces"}
 
-// Replacement are texts in place of our prompts. nil replaces nothing.
+// Replacement holds texts that replace built-in prompts. nil replaces nothing.
 type Replacement struct {
 	texts map[string]*template.Template
 	sums  map[string]string
 }
 
-// Replace checks texts for prompts, by their names in [Templates]: each is a template with
-// no other places than the prompt has, and shows the data if that does. Prompts of judges and
-// of what makes benchmarks stay: their figures are those of a version.
+// Replace checks texts for prompts, by their names in [Templates]. Each is a template without placeholders
+// that the prompt lacks, and shows the data if the prompt does. Prompts of judges and of benchmark
+// construction cannot be replaced: published figures belong to a prompt version.
 func Replace(texts map[string]string) (*Replacement, error) {
 	r := &Replacement{make(map[string]*template.Template), make(map[string]string)}
 	var problems []error
@@ -82,15 +82,15 @@ func replace(name, text string) (*template.Template, error) {
 		return nil, err
 	}
 	system, _ := strings.CutSuffix(name, "_user")
-	known := slices.Clone(fixed)
+	known := slices.Clone(commonPlaces)
 	for _, part := range []string{system, system + "_user"} {
 		if of, ok := linked[part]; ok {
-			known = append(known, places(of.parsed)...)
+			known = append(known, placesOf(of.parsed)...)
 		}
 	}
 	slices.Sort(known)
 	known = slices.Compact(known)
-	has, had := places(t), places(ours.parsed)
+	has, had := placesOf(t), placesOf(ours.parsed)
 	for _, p := range has {
 		if !slices.Contains(known, p) {
 			return nil, fmt.Errorf("there is no {{.%s}}; there are %s", p, strings.Join(known, ", "))
@@ -104,14 +104,14 @@ func replace(name, text string) (*template.Template, error) {
 }
 
 var (
-	action = regexp.MustCompile(`(?s)\{\{.*?\}\}`)
-	place  = regexp.MustCompile(`\.([A-Z]\w*)`)
+	actionPattern = regexp.MustCompile(`(?s)\{\{.*?\}\}`)
+	placePattern  = regexp.MustCompile(`\.([A-Z]\w*)`)
 )
 
-// places are the names of the places of a template, each once, in order.
-func places(t *template.Template) (out []string) {
-	for _, a := range action.FindAllString(t.Root.String(), -1) { // without comments
-		for _, m := range place.FindAllStringSubmatch(a, -1) {
+// placesOf returns the placeholders of a template, sorted and without repetition.
+func placesOf(t *template.Template) (out []string) {
+	for _, a := range actionPattern.FindAllString(t.Root.String(), -1) { // without comments
+		for _, m := range placePattern.FindAllStringSubmatch(a, -1) {
 			out = append(out, m[1])
 		}
 	}
@@ -126,7 +126,7 @@ func replacementOf(ctx context.Context) *Replacement {
 	return r
 }
 
-// With returns a context under which prompts are those of r, others as they were.
+// With returns a context in which the prompts of r are replaced; earlier replacements of other prompts stay.
 func (r *Replacement) With(ctx context.Context) context.Context {
 	if r == nil {
 		return ctx
@@ -134,7 +134,7 @@ func (r *Replacement) With(ctx context.Context) context.Context {
 	return context.WithValue(ctx, replacementKey{}, r.Over(replacementOf(ctx)))
 }
 
-// Over is r, and what other replaces beside it.
+// Over merges r over other.
 func (r *Replacement) Over(other *Replacement) *Replacement {
 	if r == nil || other == nil {
 		return cmp.Or(r, other)
@@ -145,7 +145,7 @@ func (r *Replacement) Over(other *Replacement) *Replacement {
 	return out
 }
 
-// Sums are the beginnings of the SHA-256 of the texts, by name, for reports.
+// Sums returns the first bytes of the SHA-256 of each text by name, for reports.
 func (r *Replacement) Sums() map[string]string {
 	if r == nil {
 		return nil

@@ -10,12 +10,11 @@ import (
 	"strings"
 )
 
-// Schema is the JSON schema that [Decode] sends for a T, for those who read replies with
-// [Read]; nil if T has none.
+// Schema returns the JSON schema that [Decode] sends for a T, for callers of [Read]; nil if T has none.
 //
-// A type that holds raw JSON or reads itself has none. Keys stand in the order of the
-// fields; those with omitempty are optional. The tag llm:"enum=a|b" lists the values of a
-// text, or of the texts of a list. A reply may have others.
+// A type with raw JSON or its own UnmarshalJSON has none. Keys have the order of the fields; those with
+// omitempty are optional. The tag llm:"enum=a|b" lists the values of a text, or of the texts of a list; a
+// reply may have others.
 func Schema[T any]() json.RawMessage {
 	var b bytes.Buffer
 	if !writeSchema(&b, reflect.TypeFor[T](), nil) {

@@ -13,8 +13,8 @@ import (
 	"unicode"
 )
 
-// words are the rows of words.txt by their kind.
-var words = readWords(wordsFile)
+// wordRows are the rows of words.txt by kind.
+var wordRows = readWords(wordsFile)
 
 //go:embed words.txt
 var wordsFile string
@@ -29,16 +29,15 @@ func readWords(file string) map[string][][]string {
 	return rows
 }
 
-// thoughts are the marks around the reasoning of models, as their templates have them.
-var thoughts = words["thought"]
+// thoughtMarks are the marks around reasoning in the templates of models.
+var thoughtMarks = wordRows["thought"]
 
-// borders are marks of templates at the beginning or the end of a reply.
-var borders = regexp.MustCompile(`(?i)^(?:\s*<\|(?:start|begin)_(?:of_)?(?:response|solution)\|>)+\s*|(?:\s*(?:<\|(?:return|end|call|eot_id|eom_id|im_end|endoftext|end_of_text|end_of_turn|end_(?:of_)?(?:response|solution))\|>|</s>|<end_of_turn>|<eos>))+\s*$`)
+// edgeMarks are marks of templates at the beginning or the end of a reply.
+var edgeMarks = regexp.MustCompile(`(?i)^(?:\s*<\|(?:start|begin)_(?:of_)?(?:response|solution)\|>)+\s*|(?:\s*(?:<\|(?:return|end|call|eot_id|eom_id|im_end|endoftext|end_of_text|end_of_turn|end_(?:of_)?(?:response|solution))\|>|</s>|<end_of_turn>|<eos>))+\s*$`)
 
-// SplitThinking takes the reasoning at the start of a reply apart from the answer, in the
-// marks of the usual templates (<think>, [THINK], the channels of Harmony and others).
-// open is true when such a block is not closed, which means that the reply was cut. A
-// closing tag alone is the end of a block whose opening tag was part of the prompt.
+// SplitThinking separates the reasoning at the start of a reply from the answer, in the marks of the usual
+// templates (<think>, [THINK], the channels of Harmony and others). open is true if such a block is not
+// closed: the reply was cut. A closing mark alone ends a block whose opening mark was part of the prompt.
 func SplitThinking(text string) (answer, thinking string, open bool) {
 	var thought []string
 	rest := strings.TrimLeft(text, " \t\r\n")
@@ -49,17 +48,17 @@ func SplitThinking(text string) (answer, thinking string, open bool) {
 		return after, inner[len("analysis"):], false // channels without their marks
 	}
 	for at := 0; at >= 0; rest = strings.TrimLeft(text, " \t\r\n") {
-		if at = slices.IndexFunc(thoughts, func(t []string) bool { return strings.HasPrefix(rest, t[0]) }); at < 0 {
+		if at = slices.IndexFunc(thoughtMarks, func(t []string) bool { return strings.HasPrefix(rest, t[0]) }); at < 0 {
 			break
 		}
-		inner, after, closed := strings.Cut(rest[len(thoughts[at][0]):], thoughts[at][1])
+		inner, after, closed := strings.Cut(rest[len(thoughtMarks[at][0]):], thoughtMarks[at][1])
 		thought = append(thought, strings.TrimSpace(inner))
 		if !closed {
 			return "", strings.Join(thought, "\n"), true
 		}
 		text = after
 	}
-	for _, t := range thoughts {
+	for _, t := range thoughtMarks {
 		if inner, after, ok := strings.Cut(text, t[1]); ok && thought == nil && !strings.Contains(inner, t[0]) {
 			thought, text = []string{strings.TrimSpace(inner)}, after
 		}
@@ -67,7 +66,7 @@ func SplitThinking(text string) (answer, thinking string, open bool) {
 	if thought != nil {
 		text = strings.TrimLeft(text, " \t\r\n")
 	}
-	return borders.ReplaceAllString(text, ""), strings.Join(thought, "\n"), false
+	return edgeMarks.ReplaceAllString(text, ""), strings.Join(thought, "\n"), false
 }
 
 // splitChannels is SplitThinking of a reply in the channels of Harmony. The answer is the
@@ -77,7 +76,7 @@ func splitChannels(text string) (answer, thinking string, open bool) {
 	for _, part := range strings.Split(text, "<|channel|>")[1:] {
 		channel, said, _ := strings.Cut(part, "<|message|>")
 		said, _, _ = strings.Cut(said, "<|start|>")
-		said = strings.TrimSpace(borders.ReplaceAllString(said, ""))
+		said = strings.TrimSpace(edgeMarks.ReplaceAllString(said, ""))
 		if open = strings.HasPrefix(channel, "analysis"); open {
 			thought = append(thought, said)
 		} else {
@@ -87,30 +86,29 @@ func splitChannels(text string) (answer, thinking string, open bool) {
 	return answer, strings.Join(thought, "\n"), open || answer == ""
 }
 
-// answerWords say that the answer follows, in labels, and in the keys of objects.
+// answerWords announce the answer, in labels and as keys of objects.
 const answerWords = `(?:the |my |short |direct |final |endgültige |kurze )*(?:answer|response|antwort|réponse(?: finale)?|respuesta(?: final)?|risposta(?: finale)?|resposta(?: final)?|antwoord|svar|odpowiedź|ответ|cevap|回答|答案|最终答案|答え|답변|الإجابة)`
 
 var (
-	label      = regexp.MustCompile(`(?i)^[*_#\s]{0,9}` + answerWords + `(?:[*_]*\s*[:：][*_]*|\s*[*_]+\s*\n|[*_]*[ \t]*\n[ \t]*\n)\s*`)
-	heading    = regexp.MustCompile(`(?i)^#+ *` + answerWords + ` *\n\s*`)
-	asking     = regexp.MustCompile(`(?i)^[*_#\s]{0,9}(?:question|q|frage|pregunta|domanda|pergunta|vraag|fråga|pytanie|вопрос|soru|问题|質問|질문)[*_]*\s*[:：][*_]*\s*`)
-	answered   = regexp.MustCompile(`(?i)\s[*_#]*(?:` + answerWords + `|a|r)[*_]*\s*[:：][*_]*`)
-	answerKey  = regexp.MustCompile(`(?i)^(?:` + answerWords + `|text|output|output text|result|reply|content|message|arguments|parameters)$`)
-	besideKey  = regexp.MustCompile(`(?i)^(?:reason(?:ing)?|thoughts?|thinking|explanation|confidence|question|query|language|type|role|status)$`)
-	sourceKey  = regexp.MustCompile(`(?i)^(?:sources?|citations?|cited|references?|refs|evidence|passages?|ids|quellen|fuentes|fonti)$`)
-	marksAlone = regexp.MustCompile(`^\s*(?:(?:\[[^\[\]\n]{1,60}\]|【[^【】\n]{1,60}】)\s*)+\.?$`)
-	boxed      = regexp.MustCompile(`^\$*\s*\\boxed\{([^{}]*)\}\s*\$*\.?$`)
-	tagged     = regexp.MustCompile(`(?is)^<(answer|final_answer|response|output|result)>(.*)</(\w+)>$`)
+	labelPattern   = regexp.MustCompile(`(?i)^[*_#\s]{0,9}` + answerWords + `(?:[*_]*\s*[:：][*_]*|\s*[*_]+\s*\n|[*_]*[ \t]*\n[ \t]*\n)\s*`)
+	headingPattern = regexp.MustCompile(`(?i)^#+ *` + answerWords + ` *\n\s*`)
+	questionLabel  = regexp.MustCompile(`(?i)^[*_#\s]{0,9}(?:question|q|frage|pregunta|domanda|pergunta|vraag|fråga|pytanie|вопрос|soru|问题|質問|질문)[*_]*\s*[:：][*_]*\s*`)
+	answerLabel    = regexp.MustCompile(`(?i)\s[*_#]*(?:` + answerWords + `|a|r)[*_]*\s*[:：][*_]*`)
+	answerKey      = regexp.MustCompile(`(?i)^(?:` + answerWords + `|text|output|output text|result|reply|content|message|arguments|parameters)$`)
+	besideKey      = regexp.MustCompile(`(?i)^(?:reason(?:ing)?|thoughts?|thinking|explanation|confidence|question|query|language|type|role|status)$`)
+	sourceKey      = regexp.MustCompile(`(?i)^(?:sources?|citations?|cited|references?|refs|evidence|passages?|ids|quellen|fuentes|fonti)$`)
+	marksAlone     = regexp.MustCompile(`^\s*(?:(?:\[[^\[\]\n]{1,60}\]|【[^【】\n]{1,60}】)\s*)+\.?$`)
+	boxed          = regexp.MustCompile(`^\$*\s*\\boxed\{([^{}]*)\}\s*\$*\.?$`)
+	tagged         = regexp.MustCompile(`(?is)^<(answer|final_answer|response|output|result)>(.*)</(\w+)>$`)
 )
 
-// maxWraps limits how many wrappings of one reply are taken off.
+// maxWraps limits the wrappings that are removed from one reply.
 const maxWraps = 8
 
-// Unwrap is a reply to a question without what models put around the whole of it: reasoning,
-// a code fence, quotation marks, an object or a list of one text, a label such as "Answer:",
-// an echo of the question, and first lines such as "Sure, here is the answer:". Sources
-// beside the text of an object become marks at its end: [1, 2]. A text that merely contains
-// such things stays as it is, but for blanks at its ends.
+// Unwrap returns a reply without the wrappings around the whole of it: reasoning, a code fence, quotation
+// marks, an object or a list of one text, a label such as "Answer:", an echo of the question, and first lines
+// such as "Sure, here is the answer:". Sources beside the text in an object become marks at its end: [1, 2].
+// A text that merely contains such things is only trimmed.
 func Unwrap(text, question string) string {
 	if answer, _, open := SplitThinking(text); !open {
 		text = answer
@@ -128,8 +126,8 @@ func Unwrap(text, question string) string {
 	return text
 }
 
-// Unfence is a text without a Markdown fence around the whole of it, if the fence says
-// nothing, or that it holds text or JSON. A fence that is not closed goes as well.
+// Unfence removes a Markdown fence around the whole text, closed or not, if it has no language or one of text
+// or JSON.
 func Unfence(text string) string {
 	mark := strings.TrimLeft(text, "`")
 	if n := len(text) - len(mark); n >= 3 {
@@ -148,9 +146,9 @@ func Unfence(text string) string {
 	return inner
 }
 
-// unquoted takes off quotation marks around the whole, also before marks of sources.
+// unquoted removes quotation marks around the whole text; source marks may follow them.
 func unquoted(text string) string {
-	for _, q := range words["quote"] {
+	for _, q := range wordRows["quote"] {
 		rest, ok := strings.CutPrefix(text, q[0])
 		at := strings.LastIndex(rest, q[1])
 		if !ok || at <= 0 {
@@ -180,7 +178,7 @@ func unobject(text string) string {
 	return textIn(v)
 }
 
-// textIn is the one text of a value, "" without one and where it may be another.
+// textIn returns the only text of a value, "" if there is none or it is ambiguous.
 func textIn(v any) (text string) {
 	switch x := v.(type) {
 	case string:
@@ -217,7 +215,7 @@ func textIn(v any) (text string) {
 	return ""
 }
 
-// sourcesIn are the numbers or names of sources as a mark, "" without one.
+// sourcesIn returns the numbers or names of sources as a mark, "" without any.
 func sourcesIn(v any) string {
 	list, ok := v.([]any)
 	if !ok {
@@ -225,7 +223,7 @@ func sourcesIn(v any) string {
 	}
 	var of []string
 	for _, e := range list {
-		if s, ok := name(e); ok {
+		if s, ok := nameOf(e); ok {
 			of = append(of, strings.Trim(s, "[]【】 "))
 		}
 	}
@@ -235,7 +233,7 @@ func sourcesIn(v any) string {
 	return "[" + strings.Join(of, ", ") + "]"
 }
 
-// untagged takes off <answer>…</answer> and \boxed{…} around the whole.
+// untagged removes <answer>…</answer> and \boxed{…} around the whole text.
 func untagged(text string) string {
 	if m := boxed.FindStringSubmatch(text); m != nil {
 		return m[1]
@@ -247,16 +245,16 @@ func untagged(text string) string {
 }
 
 func unlabel(text string) string {
-	if at := label.FindStringIndex(text); at != nil {
+	if at := labelPattern.FindStringIndex(text); at != nil {
 		return text[at[1]:]
 	}
-	return text[len(heading.FindString(text)):]
+	return text[len(headingPattern.FindString(text)):]
 }
 
-// unasked takes off the question at the beginning.
+// unasked removes the question at the beginning.
 func unasked(text, question string) string {
-	rest := text[len(asking.FindString(text)):]
-	if at := answered.FindStringIndex(rest); at != nil && len(rest) < len(text) {
+	rest := text[len(questionLabel.FindString(text)):]
+	if at := answerLabel.FindStringIndex(rest); at != nil && len(rest) < len(text) {
 		return rest[at[1]:]
 	}
 	first, after, _ := strings.Cut(rest, "\n")
@@ -271,7 +269,7 @@ func unasked(text, question string) string {
 	return text
 }
 
-// letters are the letters and digits of a text in lower case.
+// letters returns the letters and digits of a text in lower case.
 func letters(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -281,11 +279,10 @@ func letters(text string) string {
 	}, text)
 }
 
-// Lines that announce an answer and say nothing of it have one of the words that open it
-// and words of both kinds alone.
-var opening, announcing = slices.Concat(words["opening"]...), slices.Concat(words["announcing"]...)
+// A line that only announces an answer consists of these words, at least one of them an opening word.
+var openingWords, announcingWords = slices.Concat(wordRows["opening"]...), slices.Concat(wordRows["announcing"]...)
 
-// unannounced takes off a first line of such words that ends with a colon.
+// unannounced removes a first line of such words that ends with a colon.
 func unannounced(text string) string {
 	line, rest, _ := strings.Cut(text, "\n")
 	plain := strings.TrimRight(line, "*_ \t\r")
@@ -294,8 +291,8 @@ func unannounced(text string) string {
 	}
 	opens := false
 	for _, w := range strings.FieldsFunc(strings.ToLower(plain), func(r rune) bool { return !unicode.IsLetter(r) }) {
-		first := slices.Contains(opening, w) || announced.MatchString(w)
-		if opens = opens || first; !first && !slices.Contains(announcing, w) {
+		first := slices.Contains(openingWords, w) || announcement.MatchString(w)
+		if opens = opens || first; !first && !slices.Contains(announcingWords, w) {
 			return text
 		}
 	}
@@ -305,5 +302,5 @@ func unannounced(text string) string {
 	return rest
 }
 
-// announced matches the same in languages without blanks.
-var announced = regexp.MustCompile(`^(?:好的|当然|以下是|以下は|这是|根据|提供的|证据|资料|はい|質問|问题|への|的|答案|回答|です|に基づく|답변입니다|다음은|如下)+$`)
+// announcement matches such words in languages without blanks.
+var announcement = regexp.MustCompile(`^(?:好的|当然|以下是|以下は|这是|根据|提供的|证据|资料|はい|質問|问题|への|的|答案|回答|です|に基づく|답변입니다|다음은|如下)+$`)

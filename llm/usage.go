@@ -18,10 +18,9 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/trace"
 )
 
-// Meter adds up what is asked under a context through [Metered] models and
-// embedders. It counts what replies say they took, whether they were paid for
-// now or come from a cache, so that a job that was interrupted shows the same
-// figures. It is safe for concurrent use.
+// Meter adds up the usage of [Metered] models and embedders under a context. It counts the usage in replies,
+// whether they were paid for now or come from a cache, so that an interrupted job shows the same figures. It
+// is safe for concurrent use.
 type Meter struct {
 	outer *Meter
 
@@ -31,8 +30,7 @@ type Meter struct {
 
 type meterKey struct{}
 
-// WithMeter sets up a meter for everything under the returned context. What it
-// counts, a meter that was there before counts too.
+// WithMeter adds a meter for everything under the returned context. Meters of ctx keep counting too.
 func WithMeter(ctx context.Context) (context.Context, *Meter) {
 	outer, _ := ctx.Value(meterKey{}).(*Meter)
 	m := &Meter{outer: outer}
@@ -47,8 +45,8 @@ func (m *Meter) Usage() (sum Usage) {
 	return sum
 }
 
-// Stages is the sum so far by stage: that of the request, of embeddings
-// [StageEmbed]. It is nil without a call.
+// Stages returns the sums so far by stage of the request; embeddings are under [StageEmbed]. It is nil
+// without a call.
 func (m *Meter) Stages() map[string]Usage {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -80,13 +78,13 @@ func (m *Meter) add(stage string, u Usage) {
 	m.stages[stage] = m.stages[stage].Add(u)
 }
 
-// Metered is m with every call counted by the meters of its context, and [Traced]. Around
-// a model that is metered itself it counts each call once.
+// Metered returns m with every call counted by the meters of its context, and [Traced]. A call of a model
+// that is already metered is counted once.
 func Metered(m Model) Model { return byStream{metered{m}} }
 
 type metered struct{ Model }
 
-// countedKey has the meter of the context in which an outer model counts the call.
+// countedKey holds the meter with which an outer model counts the call.
 type countedKey struct{}
 
 // Stream implements [Streamer].
@@ -99,16 +97,16 @@ func (m metered) Stream(ctx context.Context, req Request, piece func(string) err
 	}
 	reply, err := Stream(context.WithValue(ctx, countedKey{}, own), model, req, piece)
 	if err == nil {
-		reply.Usage = figured(req, reply)
+		reply.Usage = usageOrEstimate(req, reply)
 	}
 	for ; own != nil && own != outer; own = own.outer {
-		own.add(req.Stage, taken(reply, err))
+		own.add(req.Stage, usageOf(reply, err))
 	}
 	return reply, err
 }
 
-// figured is the usage of a reply, estimated if the reply has no figures.
-func figured(req Request, reply Reply) Usage {
+// usageOrEstimate returns the usage of a reply, or an estimate if it has none.
+func usageOrEstimate(req Request, reply Reply) Usage {
 	if reply.Usage != (Usage{}) {
 		return reply.Usage
 	}
@@ -119,16 +117,16 @@ func figured(req Request, reply Reply) Usage {
 	return u
 }
 
-// taken is what a call took, also one that failed.
-func taken(reply Reply, err error) Usage {
+// usageOf returns the usage of a call, failed or not.
+func usageOf(reply Reply, err error) Usage {
 	if failed := (*Error)(nil); errors.As(err, &failed) {
 		return failed.Usage
 	}
 	return reply.Usage
 }
 
-// Traced is m with every call shown by the trace of its context, by OpenTelemetry's
-// conventions for generative AI.
+// Traced returns m with every call recorded in the trace of its context, by OpenTelemetry's conventions for
+// generative AI.
 func Traced(m Model) Model { return byStream{traced{m}} }
 
 type traced struct{ Model }
@@ -137,28 +135,28 @@ type traced struct{ Model }
 func (m traced) Stream(ctx context.Context, req Request, piece func(string) error) (Reply, error) {
 	ctx, span := trace.Start(ctx, "chat", spanOf(m.Name(), req)...)
 	reply, err := Stream(ctx, m.Model, req, piece)
-	took := taken(reply, err)
+	took := usageOf(reply, err)
 	span.Set(slog.Int("gen_ai.usage.input_tokens", took.PromptTokens), slog.Int("gen_ai.usage.output_tokens", took.CompletionTokens), slog.Int("wildgraph.cached_calls", took.CachedCalls))
 	span.End(err)
 	return reply, err
 }
 
-// full is the name of a model, "openai:https://api.openai.com/v1:gpt-5-mini", perhaps with settings in
-// braces behind it.
-var full = regexp.MustCompile(`^(\w+):https?://(\[[^\]]*\]|[^/:]+)(?::\d+)?(?:/[^:]*)?:([^{]+)`)
+// modelName matches a name such as "openai:https://api.openai.com/v1:gpt-5-mini", with or without settings in
+// braces.
+var modelName = regexp.MustCompile(`^(\w+):https?://(\[[^\]]*\]|[^/:]+)(?::\d+)?(?:/[^:]*)?:([^{]+)`)
 
-// spanOf is what a trace says of a call when it begins.
+// spanOf returns the attributes of a span at the start of a call.
 func spanOf(model string, req Request) []slog.Attr {
 	out := []slog.Attr{slog.String("gen_ai.operation.name", "chat"), slog.String("gen_ai.request.model", model), slog.String("wildgraph.stage", cmp.Or(req.Stage, "chat"))}
-	if m := full.FindStringSubmatch(model); m != nil {
+	if m := modelName.FindStringSubmatch(model); m != nil {
 		out[1] = slog.String("gen_ai.request.model", m[3])
 		out = append(out, slog.String("gen_ai.provider.name", m[1]), slog.String("server.address", m[2]))
 	}
 	return out
 }
 
-// MeteredEmbedder is e with the tokens of every text counted by the meters of
-// its context, since a vector comes without a figure.
+// MeteredEmbedder returns e with the tokens of every text counted by the meters of its context: vectors come
+// without usage.
 func MeteredEmbedder(e Embedder, count func(string) int) Embedder {
 	return meteredEmbedder{e, count}
 }
@@ -169,15 +167,15 @@ type meteredEmbedder struct {
 }
 
 func (m meteredEmbedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
-	return embedded(ctx, m, texts, func(ctx context.Context) ([][]float32, error) { return m.Embedder.EmbedDocuments(ctx, texts) })
+	return embedMetered(ctx, m, texts, func(ctx context.Context) ([][]float32, error) { return m.Embedder.EmbedDocuments(ctx, texts) })
 }
 
 func (m meteredEmbedder) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
-	return embedded(ctx, m, []string{text}, func(ctx context.Context) ([]float32, error) { return m.Embedder.EmbedQuery(ctx, text) })
+	return embedMetered(ctx, m, []string{text}, func(ctx context.Context) ([]float32, error) { return m.Embedder.EmbedQuery(ctx, text) })
 }
 
-// embedded counts texts and shows the trace that they are embedded.
-func embedded[T any](ctx context.Context, m meteredEmbedder, texts []string, embed func(context.Context) (T, error)) (T, error) {
+// embedMetered counts texts and records their embedding in the trace.
+func embedMetered[T any](ctx context.Context, m meteredEmbedder, texts []string, embed func(context.Context) (T, error)) (T, error) {
 	u := Usage{Estimated: true}
 	for _, t := range texts {
 		u.EmbeddedTokens += m.count(t)
@@ -187,20 +185,21 @@ func embedded[T any](ctx context.Context, m meteredEmbedder, texts []string, emb
 		slog.String("gen_ai.operation.name", "embeddings"), slog.Int("gen_ai.usage.input_tokens", u.EmbeddedTokens), slog.Int("wildgraph.texts", len(texts)))
 }
 
-type anew struct{}
+type freshKey struct{}
 
-// WithAnew asks caches to pass by what they keep: an earlier reply was of no use,
-// though it looked whole.
-func WithAnew(ctx context.Context) context.Context { return context.WithValue(ctx, anew{}, true) }
+// WithFreshReply makes caches ignore their replies and store a new one: an earlier reply was unusable, though
+// it looked complete.
+func WithFreshReply(ctx context.Context) context.Context {
+	return context.WithValue(ctx, freshKey{}, true)
+}
 
-// Anew reports whether a reply that is kept will not do, see [WithAnew].
-func Anew(ctx context.Context) bool { return ctx.Value(anew{}) != nil }
+// WantsFreshReply reports whether caches must ignore their replies, see [WithFreshReply].
+func WantsFreshReply(ctx context.Context) bool { return ctx.Value(freshKey{}) != nil }
 
-// Bill is what the attempts of one call cost, as the transport below reports
-// them: replies carry their usage, but embeddings and attempts that failed cannot.
+// Bill records the usage of the attempts of one call as the transport below reports it: replies carry their
+// usage, but embeddings and failed attempts cannot.
 type Bill struct {
-	// Retry, if set before use, is asked before a call is tried again; its error
-	// ends the call.
+	// Retry, if set before use, is called before each further attempt; its error ends the call.
 	Retry func() error
 
 	mu      sync.Mutex
@@ -209,15 +208,15 @@ type Bill struct {
 	longest int
 }
 
-// Known is what providers said was used.
+// Known returns the usage that providers reported.
 func (b *Bill) Known() Usage {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.known
 }
 
-// Unknown is the number of attempts that may have been billed without a trace:
-// timeouts and lost connections.
+// Unknown returns the number of attempts that may have been billed without usage: timeouts and lost
+// connections.
 func (b *Bill) Unknown() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -254,15 +253,14 @@ func billOf(ctx context.Context) *Bill {
 	return b
 }
 
-// RecordUsage records the usage of an attempt on the bill of ctx. Transports, and
-// models that do not stand on one, call it once per attempt.
+// RecordUsage adds the usage of an attempt to the bill of ctx. Transports call it once per attempt, and so do
+// models without a transport.
 func RecordUsage(ctx context.Context, u Usage) { billOf(ctx).add(u, 0) }
 
 // RecordUnknown records an attempt that may have been billed.
 func RecordUnknown(ctx context.Context) { billOf(ctx).add(Usage{}, 1) }
 
-// MayRetry asks the bill of ctx whether a call may be tried again. Transports call it
-// before every attempt but the first.
+// MayRetry returns the error of [Bill.Retry] of ctx. Transports call it before every attempt but the first.
 func MayRetry(ctx context.Context) error {
 	if b := billOf(ctx); b != nil && b.Retry != nil {
 		return b.Retry()
@@ -275,8 +273,7 @@ type (
 	questionKey struct{}
 )
 
-// WithStage names the stage of calls that carry no [Request], such as
-// embeddings.
+// WithStage names the stage of calls that carry no [Request], such as embeddings.
 func WithStage(ctx context.Context, stage string) context.Context {
 	return context.WithValue(ctx, stageKey{}, stage)
 }
@@ -298,13 +295,13 @@ func QuestionOf(ctx context.Context) string {
 	return id
 }
 
-// maxCount is more than any one reply takes: the largest contexts have ten million
-// tokens. Sums of such counts stay in range.
+// maxCount is beyond the usage of any reply: the largest contexts have ten million tokens. Sums of such
+// counts stay in range.
 const maxCount = 100_000_000
 
-// Count is a number of tokens as servers write it: 12, 12.0 and "12" are twelve.
-// Anything else, a negative number, or one that no reply has, is -1. Reading it
-// never fails, since a strange figure must not cost a reply that was paid for.
+// Count is a number of tokens as servers write it: 12, 12.0 and "12" are twelve. Anything else, a negative
+// number, or an implausible one, is -1. Reading it never fails, since a strange figure must not cost a reply
+// that was paid for.
 type Count int
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -342,8 +339,8 @@ func (c *Content) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// UsageOf is the usage of a chat by the figures of its reply. It is marked as estimated,
-// and the tokens are left to be counted, if a figure is missing or strange.
+// UsageOf returns the usage of a chat by the figures of its reply. It is marked as estimated, with no tokens,
+// if a figure is missing or implausible.
 func UsageOf(prompt, completion Count) Usage {
 	if prompt <= 0 || completion < 0 {
 		return Usage{Calls: 1, Estimated: true}
@@ -351,7 +348,7 @@ func UsageOf(prompt, completion Count) Usage {
 	return Usage{Calls: 1, PromptTokens: int(prompt), CompletionTokens: int(completion)}
 }
 
-// EmbeddedUsage is the usage of texts that were embedded, in the same way.
+// EmbeddedUsage returns the usage of embedded texts in the same way.
 func EmbeddedUsage(prompt, total Count) Usage {
 	n := max(prompt, total)
 	if n <= 0 {

@@ -16,8 +16,8 @@ import (
 	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
-// Book is what a part of a data set is made of: passages with their names, the
-// entities to hide, and questions about them.
+// Book is the source of a part of a data set: passages with their names, the entities to hide, and questions
+// about them.
 type Book struct {
 	Title string `json:"title"`
 	// Language is the name of the part: eng, chs.
@@ -28,11 +28,11 @@ type Book struct {
 	Questions []Draft `json:"questions"`
 }
 
-// Draft is a question before anything is hidden.
+// Draft is a question with its original names.
 type Draft struct {
 	Question string `json:"question"`
-	// Options are the texts of A to D, and Answer the letter of the right one; without
-	// options it is the answer in words.
+	// Options are the texts of A to D, and Answer the letter of the right one; without options it is the
+	// answer itself.
 	Options []string `json:"options,omitempty"`
 	Answer  string   `json:"answer"`
 	Hops    int      `json:"hops"`
@@ -41,15 +41,15 @@ type Draft struct {
 	Made     string   `json:"made,omitempty"`
 }
 
-// Raw is the book with its names, and its multiple-choice questions. A model that remembers
-// the book does well on it.
+// Raw returns the book with its names, and its multiple-choice questions. A model that remembers the book
+// does well on it.
 func (b Book) Raw() (Language, error) {
 	return b.build(func(s string) (string, error) { return s, nil }, nil)
 }
 
-// Anonymized is the book with every name replaced, in passages and questions by one
-// dictionary. A name that can still be read anywhere is an error that says where.
-// Passages get numbers for IDs, which could tell the title.
+// Anonymized returns the book with every name replaced by one dictionary, in passages and questions. A name
+// that can still be read anywhere is an error with its place. Passages get numbers as IDs, since theirs could
+// contain the title.
 func (b Book) Anonymized() (Language, error) {
 	d, err := NewDictionary(b.Entities)
 	if err != nil {
@@ -64,12 +64,12 @@ func (b Book) Anonymized() (Language, error) {
 		return hidden, err
 	}, d)
 	if err == nil && len(leaks) > 0 {
-		err = fmt.Errorf("anonyrag: %s: %w", b.Title, jsonl.Some(leaks, most))
+		err = fmt.Errorf("anonyrag: %s: %w", b.Title, jsonl.Some(leaks, maxProblems))
 	}
 	return l, err
 }
 
-// build turns the book's texts into a part; d is nil of a raw one.
+// build makes a part of the book; d is nil for a raw one.
 func (b Book) build(turn func(string) (string, error), d *Dictionary) (Language, error) {
 	l := Language{Name: b.Language}
 	var problems []error
@@ -114,19 +114,20 @@ func (b Book) build(turn func(string) (string, error), d *Dictionary) (Language,
 		problems = append(problems, errors.New("no passage"))
 	}
 	if len(problems) > 0 {
-		return l, fmt.Errorf("anonyrag: %s: %w", b.Title, jsonl.Some(problems, most))
+		return l, fmt.Errorf("anonyrag: %s: %w", b.Title, jsonl.Some(problems, maxProblems))
 	}
 	return l, nil
 }
 
-// The task of a reversion: what stands before, between and behind question and answer.
+// The task of a reversion, by Chinese: the texts before, between and after question and answer, and after the
+// first placeholder.
 var tasks = map[bool][4]string{
 	false: {"The names of persons and places in this question and its answer were replaced by placeholders.\nQ: ", "\nA: ",
 		"\nWork out from the context which name stood in the place of each placeholder. Write one line for each, in the form ", "name; whatever else you write stands in lines of its own."},
 	true: {"下面这段问答中的人名和地名已换成代号。\n问：", "\n答：", "\n请根据上下文推断每个代号代替的原名，每行一个，格式为 ", "原名；其他内容另起一行。"},
 }
 
-// reversion asks for the names behind the placeholders of a question and its answer.
+// reversion makes a question for the names behind the placeholders of a question and its answer.
 func (d *Dictionary) reversion(q QA, question, answer, language string) QA {
 	q.Format, q.Answer = Reversion, ""
 	var gold []string
@@ -150,7 +151,7 @@ func (d *Dictionary) reversion(q QA, question, answer, language string) QA {
 	return q
 }
 
-// Entity is a name to hide, with everything else that the same thing is called.
+// Entity is a name to hide, with all other names of the same entity.
 type Entity struct {
 	Name    string   `json:"name"`
 	Aliases []string `json:"aliases,omitempty"`
@@ -158,32 +159,32 @@ type Entity struct {
 	Type string `json:"type"`
 }
 
-// names are all that the entity is called.
+// names returns all names of the entity.
 func (e Entity) names() []string { return append([]string{e.Name}, e.Aliases...) }
 
-// Dictionary gives every entity a placeholder, [TYPE#n], numbered for each type in the
-// order of the entities. It is safe for concurrent use.
+// Dictionary gives every entity a placeholder, [TYPE#n], numbered by type in the order of the entities. It is
+// safe for concurrent use.
 type Dictionary struct {
 	entities []Entity
-	holders  []string          // of the entities, without brackets
-	place    map[string]int    // placeholder → entity
-	byFirst  map[rune][]hidden // names by their first character, longest first
+	holders  []string              // of the entities, without brackets
+	place    map[string]int        // placeholder → entity
+	byFirst  map[rune][]hiddenName // names by their first character, longest first
 	names    map[string]bool
 	written  *regexp.Regexp // what looks like a placeholder of the dictionary
 }
 
-// hidden is a name of an entity.
-type hidden struct {
+// hiddenName is a name of an entity.
+type hiddenName struct {
 	name   string
 	entity int
 }
 
 var typeName = regexp.MustCompile(`^[A-Z]+$`)
 
-// NewDictionary checks the entities. A name that stands for two of them, or that looks
-// like a placeholder, is an error: nobody could tell what is meant.
+// NewDictionary checks the entities. A name of two entities, or one that looks like a placeholder, is an
+// error: it would be ambiguous.
 func NewDictionary(entities []Entity) (*Dictionary, error) {
-	d := &Dictionary{entities: slices.Clone(entities), place: make(map[string]int), names: make(map[string]bool), byFirst: make(map[rune][]hidden)}
+	d := &Dictionary{entities: slices.Clone(entities), place: make(map[string]int), names: make(map[string]bool), byFirst: make(map[rune][]hiddenName)}
 	var problems []error
 	counts, owner := make(map[string]int), make(map[string]int)
 	var types []string
@@ -210,7 +211,7 @@ func NewDictionary(entities []Entity) (*Dictionary, error) {
 			case !taken:
 				owner[name], d.names[name] = i, true
 				first, _ := utf8.DecodeRuneInString(name)
-				d.byFirst[first] = append(d.byFirst[first], hidden{name, i})
+				d.byFirst[first] = append(d.byFirst[first], hiddenName{name, i})
 			}
 		}
 	}
@@ -218,19 +219,18 @@ func NewDictionary(entities []Entity) (*Dictionary, error) {
 		problems = append(problems, errors.New("no entity to hide"))
 	}
 	if len(problems) > 0 {
-		return nil, fmt.Errorf("anonyrag: dictionary: %w", jsonl.Some(problems, most))
+		return nil, fmt.Errorf("anonyrag: dictionary: %w", jsonl.Some(problems, maxProblems))
 	}
 	for _, names := range d.byFirst {
-		slices.SortStableFunc(names, func(a, b hidden) int { return len(b.name) - len(a.name) })
+		slices.SortStableFunc(names, func(a, b hiddenName) int { return len(b.name) - len(a.name) })
 	}
 	d.written = regexp.MustCompile(`(?i)(?:` + strings.Join(types, "|") + `)#[0-9]+`)
 	return d, nil
 }
 
-// Anonymize replaces every name by the placeholder of its entity, from left to right
-// and the longest first. A name in letters that stand between blanks is replaced as a
-// whole word; in scripts without blanks, such as Han, wherever it stands. A text that
-// holds what looks like a placeholder of the dictionary is refused.
+// Anonymize replaces every name by the placeholder of its entity, from left to right and the longest first.
+// Names in scripts with blanks are replaced as whole words; in scripts without, such as Han, everywhere. A
+// text that contains what looks like a placeholder of the dictionary is an error.
 func (d *Dictionary) Anonymize(text string) (string, error) {
 	if at := d.written.FindString(norm.NFKC.String(text)); at != "" {
 		return "", fmt.Errorf("anonyrag: the text holds %q, which would be taken for a placeholder: rename it, or give the entities another type", at)
@@ -255,7 +255,7 @@ func (d *Dictionary) Anonymize(text string) (string, error) {
 	return b.String() + text[done:], nil
 }
 
-// Entity is the one that a placeholder, without brackets, stands for.
+// Entity returns the entity of a placeholder, written without brackets.
 func (d *Dictionary) Entity(placeholder string) (Entity, bool) {
 	if i, ok := d.place[placeholder]; ok {
 		return d.entities[i], true
@@ -263,9 +263,9 @@ func (d *Dictionary) Entity(placeholder string) (Entity, bool) {
 	return Entity{}, false
 }
 
-// Leaks lists the names that can still be read in a text, each once and in the order of
-// the entities: as they are, in capitals or in another form of their characters, or with
-// an s behind them; of persons their surnames as well, also those behind a title.
+// Leaks lists the names that can still be read in a text, each once and in the order of the entities: as they
+// are, in capitals, in another form of their characters, or with an s after them; for persons also their
+// surnames, with or without a title.
 func (d *Dictionary) Leaks(text string) []string {
 	shown := strings.Join(strings.Fields(norm.NFKC.String(text)), " ")
 	var out []string
@@ -289,7 +289,7 @@ func (d *Dictionary) Leaks(text string) []string {
 	return out
 }
 
-// readable reports whether a name stands in a text as a whole word, or with an s behind it.
+// readable reports whether a text contains a name as a whole word, or with an s after it.
 func readable(text, name string) bool {
 	for at := 0; ; at++ {
 		next := strings.Index(text[at:], name)
@@ -314,17 +314,17 @@ func firstRune(s string) rune { r, _ := utf8.DecodeRuneInString(s); return r }
 
 func lastRune(s string) rune { r, _ := utf8.DecodeLastRuneInString(s); return r }
 
-// spaced reports whether a character is a part of words between which there are blanks.
+// spaced reports whether a character is part of words that are separated by blanks.
 func spaced(r rune) bool {
 	return (unicode.IsLetter(r) || unicode.IsNumber(r)) &&
 		!unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
-// most is how many problems of a book are told.
-const most = 8
+// maxProblems is the number of problems of a book that are listed.
+const maxProblems = 8
 
-// fold is how names and values are compared: compatible forms of characters, in small
-// letters, blanks as one.
+// fold returns the form in which names and values are compared: compatible characters, lower case, single
+// blanks.
 func fold(s string) string {
 	return strings.Join(strings.Fields(strings.ToLower(norm.NFKC.String(s))), " ")
 }

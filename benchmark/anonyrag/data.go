@@ -20,7 +20,7 @@ const Name = "AnonyRAG"
 // MaxSimple is the number of hops up to which a question is simple (Table 4).
 const MaxSimple = 4
 
-// TopK is how many chunks stand in a prompt (section 5.1: top-20 accuracy).
+// TopK is the number of chunks in a prompt (section 5.1: top-20 accuracy).
 const TopK = 20
 
 // Language is a part of the data set: the passages of its books, and questions.
@@ -48,14 +48,13 @@ type QA struct {
 	// such lines with other names.
 	Answer  string   `json:"answer"`
 	Aliases []string `json:"aliases,omitempty"`
-	// Hops is the number of facts that the answer takes; 0 is not known, unless Class
-	// is given.
+	// Hops is the number of facts that lead to the answer; 0 is unknown, unless Class is given.
 	Hops  int    `json:"hops,omitempty"`
 	Class string `json:"difficulty,omitempty"`
 	// Evidence are the IDs of the passages that hold the answer.
 	Evidence []string `json:"evidence,omitempty"`
 	Book     string   `json:"book,omitempty"`
-	// Made tells how the question came about: by hand, by a template, by a model.
+	// Made is the origin of the question: by hand, by a template, by a model.
 	Made string `json:"made,omitempty"`
 }
 
@@ -65,7 +64,7 @@ const (
 	Complex = "complex"
 )
 
-// kind is the key of the question's type: its format, and its class if that is known.
+// kind returns the key of the question's type: its format, and its class if that is known.
 func (q QA) kind() string {
 	switch {
 	case q.Class != "":
@@ -78,7 +77,7 @@ func (q QA) kind() string {
 	return q.Format
 }
 
-// text is the question as it is asked.
+// text returns the question with its options.
 func (q QA) text(language string) string {
 	var b strings.Builder
 	b.WriteString(strings.TrimSpace(q.Question))
@@ -91,13 +90,13 @@ func (q QA) text(language string) string {
 	return b.String()
 }
 
-// chinese tells the language of a part by its name.
+// chinese reports whether a part is Chinese, by its name.
 func chinese(language string) bool {
 	return strings.HasPrefix(language, "chs") || strings.HasPrefix(language, "zh")
 }
 
-// types are all there can be, in the order of reports.
-func types() []benchmark.Type {
+// allTypes returns all possible types, in the order of reports.
+func allTypes() []benchmark.Type {
 	var out []benchmark.Type
 	for _, f := range []struct{ format, title, short, plural string }{{Choice, "Choice", "Choice", "multiple-choice questions"}, {Reversion, "Reversion", "Rev.", "reversions"}} {
 		for _, class := range []string{Simple, Complex, ""} {
@@ -111,8 +110,8 @@ func types() []benchmark.Type {
 	return out
 }
 
-// Dataset makes a data set of languages, each a domain. It has the types of the
-// questions that there are, and notes that count them by book and type as Table 4 does.
+// Dataset makes a data set of languages, each a domain. It has the types that occur among the questions, and
+// notes that count them by book and type as in Table 4.
 func Dataset(name string, languages ...Language) *benchmark.Dataset {
 	set := &benchmark.Dataset{Name: name}
 	present := make(map[string]bool)
@@ -130,7 +129,7 @@ func Dataset(name string, languages ...Language) *benchmark.Dataset {
 		}
 		set.Domains = append(set.Domains, d)
 	}
-	set.Types = slices.DeleteFunc(types(), func(t benchmark.Type) bool { return !present[t.Key] })
+	set.Types = slices.DeleteFunc(allTypes(), func(t benchmark.Type) bool { return !present[t.Key] })
 	return set
 }
 

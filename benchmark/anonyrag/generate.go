@@ -29,9 +29,8 @@ const StageQuestions = "write questions"
 // MadeByModel marks questions that a model wrote, see [QA.Made].
 const MadeByModel = "model"
 
-// EntitiesOf are the persons and places of extractions, by the types that an extractor
-// gave them; a name of several types has the one it was given most often. They are in
-// the order of their first mention.
+// EntitiesOf returns the persons and places in extractions, in the order of their first mention. A name with
+// several types gets the most frequent one.
 func EntitiesOf(extractions []kg.Extraction) []Entity {
 	types := make(map[string]map[string]int)
 	var order []string
@@ -60,8 +59,7 @@ func EntitiesOf(extractions []kg.Extraction) []Entity {
 	return out
 }
 
-// entityType is the type of placeholder for an extractor's type, "" for what is not
-// hidden.
+// entityType returns the type of placeholder for an extractor's type, "" if such entities are not hidden.
 func entityType(s string) string {
 	s = strings.ToLower(s)
 	for _, t := range []struct{ word, kind string }{{"person", person}, {"人", person}, {"location", location}, {"place", location}, {"geo", location}, {"地", location}} {
@@ -72,8 +70,8 @@ func entityType(s string) string {
 	return ""
 }
 
-// written is what a model writes of one question.
-type written struct {
+// questionReply is one question in a model's reply.
+type questionReply struct {
 	Question string   `json:"question"`
 	Options  []string `json:"options"`
 	Answer   string   `json:"answer"`
@@ -81,10 +79,9 @@ type written struct {
 	Passages []int    `json:"passages"`
 }
 
-// ByModel has a model write up to n questions over passages, half of them multiple
-// choice, in the manner of the seeds: questions of other data sets. What it writes is
-// used if it is whole; faults says what was not. Names stand in the questions as in the
-// passages: [Book.Anonymized] hides them in both.
+// ByModel lets a model write up to n questions over passages, half of them multiple choice, in the style of
+// the seeds: questions of other data sets. Complete questions are used; faults describes the others. The
+// questions contain the names in the passages: [Book.Anonymized] hides them in both.
 func ByModel(ctx context.Context, m llm.Model, passages []Passage, seeds []string, n int) (drafts []Draft, faults []string, err error) {
 	data := []llm.Data{{Label: "seeds", Rows: seeds, Prefix: "S", First: 1}}
 	for i, p := range passages {
@@ -94,7 +91,7 @@ func ByModel(ctx context.Context, m llm.Model, passages []Passage, seeds []strin
 	if err != nil {
 		return nil, nil, fmt.Errorf("anonyrag: %w", err)
 	}
-	said, _, err := llm.Decode[struct{ Questions []written }](ctx, m, req)
+	said, _, err := llm.Decode[struct{ Questions []questionReply }](ctx, m, req)
 	if llm.OfOneReply(err) {
 		return nil, []string{err.Error()}, nil
 	} else if err != nil {
@@ -114,7 +111,7 @@ func ByModel(ctx context.Context, m llm.Model, passages []Passage, seeds []strin
 }
 
 // draft checks a question.
-func (w written) draft(passages []Passage) (Draft, error) {
+func (w questionReply) draft(passages []Passage) (Draft, error) {
 	d := Draft{Question: strings.TrimSpace(w.Question), Options: w.Options, Answer: strings.TrimSpace(w.Answer), Hops: w.Hops, Made: MadeByModel}
 	if d.Question == "" || d.Answer == "" || d.Hops < 1 || len(w.Passages) == 0 {
 		return d, errors.New("want question, answer, hops from 1 on, and passages")
@@ -140,10 +137,9 @@ func (w written) draft(passages []Passage) (Draft, error) {
 	return d, nil
 }
 
-// Unsolved leaves out the questions that are answered rightly without any context: ask
-// puts a question to a system without the corpus, j says whether it is right.
-// Questions whose answer or verdict could not be obtained stay. Both are called from several
-// places at once.
+// Unsolved drops the questions that are answered correctly without context: ask puts a question to a system
+// without the corpus, j judges the answer. Questions without an answer or verdict stay. Both are called
+// concurrently.
 func Unsolved(ctx context.Context, l Language, ask func(context.Context, graphrag.Question) (graphrag.Answer, error), j judge.Judge) (Language, error) {
 	items := Dataset("", l).Domains[0].Items
 	solved := make([]bool, len(items))
@@ -168,7 +164,7 @@ func Unsolved(ctx context.Context, l Language, ask func(context.Context, graphra
 	return l, nil
 }
 
-// filteredAtOnce is how many questions wait for a model at a time.
+// filteredAtOnce is the number of concurrent questions.
 const filteredAtOnce = 8
 
 func solves(ctx context.Context, it benchmark.Item, ask func(context.Context, graphrag.Question) (graphrag.Answer, error), j judge.Judge) (bool, error) {

@@ -15,13 +15,13 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// The formats of questions: the types of a data set begin with them.
+// The formats of questions, with which the types of a data set begin.
 const (
 	Choice    = "choice"
 	Reversion = "reversion"
 )
 
-// Scores of reversions beside the verdict, by the names that reports give them.
+// Scores of reversions in addition to the verdict, by their names in reports.
 const (
 	ScorePrecision = "mapping_precision"
 	ScoreRecall    = "mapping_recall"
@@ -30,15 +30,14 @@ const (
 
 // Options of the judge.
 type Options struct {
-	// Model, when set, decides whether an answer is right, as in the published figures:
-	// it is shown question, gold and answer and says 1 or 0. It is not asked about a choice
-	// of one letter, and the scores of reversions are made by rules all the same.
+	// Model, if set, decides whether an answer is right, as in the published figures: it sees question, gold
+	// and answer and replies 1 or 0. Choices of one letter and the scores of reversions are still judged by
+	// rules.
 	Model llm.Model
 }
 
-// Judge is a [judge.Judge] of both formats. By rules a choice is right when the letter
-// is, and a reversion when every placeholder has its name and nothing else is said
-// ([Counts.Exact]).
+// Judge is a [judge.Judge] of both formats. By rules a choice is right if the letter is, and a reversion if
+// every placeholder has its name and there is no other pair ([Counts.Exact]).
 type Judge struct{ model *short.Judge }
 
 var _ judge.Judge = (*Judge)(nil)
@@ -52,7 +51,7 @@ func New(o Options) (*Judge, error) {
 	return &Judge{m}, err
 }
 
-// Name tells what decides.
+// Name names model and rules.
 func (j *Judge) Name() string {
 	const rules = "exact/anonyrag/v2"
 	if j.model == nil {
@@ -61,7 +60,7 @@ func (j *Judge) Name() string {
 	return j.model.Name() + "+" + rules
 }
 
-// Fact judges an answer to a question of either format, which its type says.
+// Fact judges an answer to a question of either format, by its type.
 func (j *Judge) Fact(ctx context.Context, c judge.Case) (out judge.FactJudgment, err error) {
 	if err := ctx.Err(); err != nil {
 		return out, err
@@ -96,7 +95,7 @@ func (j *Judge) Fact(ctx context.Context, c judge.Case) (out judge.FactJudgment,
 	return out, err
 }
 
-// Summary has nothing to say: no question is judged by statements.
+// Summary is not applicable: no question is judged by statements.
 func (j *Judge) Summary(context.Context, judge.Case) (judge.SummaryJudgment, error) {
 	none := judge.Verdict{State: judge.NotApplicable, Reason: "answers are right or wrong"}
 	return judge.SummaryJudgment{Recall: none, Precision: none}, nil
@@ -110,20 +109,19 @@ func verdict(right bool, why string) judge.Verdict {
 }
 
 var (
-	// marked is a letter that is said to be the answer, opened one that opens it, and
-	// bracketed one in brackets.
+	// marked matches a letter that is named as the answer, opened one at the beginning, bracketed one in
+	// brackets.
 	marked    = regexp.MustCompile(`(?:\b(?i:answer|choice|option|choose|pick|select)(?i:\s+is)?|答案是?|选择?|选项)\s*[:=]?\s*[*"'(\[]*([A-D](?:[^\pL\pN]|\p{Han}|$)|[a-d]\W*$)`)
 	opened    = regexp.MustCompile(`^[\s*"']*([A-Da-d])(?:\W*$|\s*[).:*]|\s*、\s*(?:[^A-D\s]|[A-D]\pL))`)
 	bracketed = regexp.MustCompile(`[(\[]([A-D])[)\]]`)
-	// alone is a capital letter that is no part of a word. An A before a word in small
-	// letters is an article.
+	// alone matches a capital letter that is no part of a word. An A before a word in lower case is an
+	// article.
 	alone   = regexp.MustCompile(`(?:^|[^\pL\pN#]|\p{Han})([A-D])(?:[^\pL\pN#']|\p{Han}|$)`)
 	article = regexp.MustCompile(`\bA\s+\p{Ll}+`)
 )
 
-// ParseChoice reads the letter, A to D, that an answer chooses: the one it opens with,
-// has in brackets or says to be the answer, else the one that stands alone in it. An
-// answer that chooses several is none.
+// ParseChoice reads the letter, A to D, that an answer chooses: at its beginning, in brackets or named as the
+// answer, else the only single letter. An answer with several letters has no choice.
 func ParseChoice(answer string) (string, bool) {
 	answer = strings.TrimSpace(norm.NFKC.String(answer))
 	found := make(map[string]bool)
@@ -147,7 +145,7 @@ func ParseChoice(answer string) (string, bool) {
 	return "", false
 }
 
-// add finds the letters of a pattern. Neighbours may share what parts them.
+// add finds the letters of a pattern. Neighbouring matches may share a separator.
 func add(found map[string]bool, of *regexp.Regexp, s string) {
 	for at := 0; at < len(s); {
 		m := of.FindStringSubmatchIndex(s[at:])
@@ -162,7 +160,7 @@ func add(found map[string]bool, of *regexp.Regexp, s string) {
 	}
 }
 
-// Pair is what an answer says that a placeholder stands for.
+// Pair is the name that an answer gives to a placeholder.
 type Pair struct {
 	// Placeholder is without brackets: PERSON#12.
 	Placeholder string `json:"placeholder"`
@@ -171,23 +169,22 @@ type Pair struct {
 
 var (
 	anyPlaceholder = regexp.MustCompile(`(?i)[a-z]+#[0-9]+`)
-	// entry is a placeholder, in brackets, quotes or bold or not, and what parts it from
-	// its name: signs, or in a sentence a verb or a bracket.
+	// entry matches a placeholder, with or without brackets, quotes or bold, and the separator before its
+	// name: signs, or in a sentence a verb or a bracket.
 	entry = regexp.MustCompile(`(?i)[\[【"'*` + "`" + `]*([a-z]+#[0-9]+)[\]】"'*` + "`" + `]*[ \t]*(?:[—–]+|-+>?|→|:|=+>?|\||` +
 		`((?:is|was|refers to|stands for|represents|means|ist|steht für)(?: (?:most |very )?(?:likely|probably|actually|called|named))?[ \t:]+|(?:应该?|其实|指的)?(?:就|即)?是(?:指)?|应为|即为|指的?|代表|\())`)
-	// told matches the name of an entry in a sentence, but no description.
-	told = regexp.MustCompile(`^[\s"'“‘*]*((?:(?:\p{Lu}[\pL\pM'’-]*(?:\.? |\b))(?:(?:\p{Lu}[\pL\pM'’-]*|de|van|von|of|the|der|la)(?:\.? |\b))*|[\p{Han}·]{1,8})(?:\s*\([\p{Lu}\p{Han}][^()\n]*\))?)(?:[^\p{Han}]|$)`)
+	// sentenceName matches the name of an entry in a sentence, but no description.
+	sentenceName = regexp.MustCompile(`^[\s"'“‘*]*((?:(?:\p{Lu}[\pL\pM'’-]*(?:\.? |\b))(?:(?:\p{Lu}[\pL\pM'’-]*|de|van|von|of|the|der|la)(?:\.? |\b))*|[\p{Han}·]{1,8})(?:\s*\([\p{Lu}\p{Han}][^()\n]*\))?)(?:[^\p{Han}]|$)`)
 	// mark matches a mark of a source, indefinite the beginning of a description.
 	mark       = regexp.MustCompile(`(?i)\s*(?:[\[【][^\]】\n]*[\]】]|\((?:(?:from )?memory|passages?|sources?|facts?|reports?|记忆|段落|来源)[^)\n]*\))`)
 	indefinite = regexp.MustCompile(`^(?:一[个位名座种]|谁|什么|某|不|被|在|的)`)
 )
 
-// ParseReversion reads the names that an answer gives to placeholders, in their order.
-// An entry is a placeholder and its name, with a dash, a colon, an equals sign or an
-// arrow between them; it ends with its line, with a semicolon, or where the next entry
-// begins. In a sentence, as "[PERSON#1] is Jim, ...", the name is what is written like one.
-// A placeholder without a name is none, and marks of sources are no part of it. Characters
-// are read in their compatible forms (NFKC), so full-width signs do as well.
+// ParseReversion reads the names that an answer gives to placeholders, in their order. An entry is a
+// placeholder and its name, separated by a dash, a colon, an equals sign or an arrow; it ends with its line,
+// with a semicolon, or at the next entry. In a sentence, as "[PERSON#1] is Jim, ...", the name is recognized
+// by its spelling. Placeholders without a name and source marks are ignored. Characters are read in their
+// compatible forms (NFKC), which covers full-width signs.
 func ParseReversion(answer string) []Pair {
 	answer = norm.NFKC.String(answer)
 	found := entry.FindAllStringSubmatchIndex(answer, -1)
@@ -202,7 +199,7 @@ func ParseReversion(answer string) []Pair {
 			name = name[:cut]
 		}
 		if at[4] >= 0 {
-			said := told.FindStringSubmatch(name)
+			said := sentenceName.FindStringSubmatch(name)
 			if said == nil || indefinite.MatchString(said[1]) {
 				continue
 			}
@@ -217,16 +214,15 @@ func ParseReversion(answer string) []Pair {
 	return out
 }
 
-// trimName takes off what surrounds a name.
+// trimName removes quotes, punctuation and blanks around a name.
 func trimName(s string) string {
 	return strings.Join(strings.Fields(strings.Trim(s, " \t\"'“”‘’*_`|,，、。.{}[]【】")), " ")
 }
 
-// Gold are the names that placeholders stand for; the first of each is the one to show.
+// Gold maps placeholders to their names; the first name is shown.
 type Gold map[string][]string
 
-// GoldOf reads the gold of a question: its entries, and further ones with other names
-// of the same placeholders.
+// GoldOf reads the gold of a question: its entries, and aliases with other names of the same placeholders.
 func GoldOf(reference string, aliases ...string) Gold {
 	g := make(Gold)
 	for _, text := range append([]string{reference}, aliases...) {
@@ -237,23 +233,22 @@ func GoldOf(reference string, aliases ...string) Gold {
 	return g
 }
 
-// Counts of placeholders: in the gold, in the answer, and of those that are right.
+// Counts are numbers of placeholders: in the gold, in the answer, and right ones.
 type Counts struct {
 	Gold      int `json:"gold"`
 	Predicted int `json:"predicted"`
 	Right     int `json:"right"`
 }
 
-// apposition is what a name is explained by: Israel Hands, the coxswain.
+// apposition matches an explanation of a name: Israel Hands, the coxswain.
 var apposition = regexp.MustCompile(`(?:,\s*|\s*\()(?:the|an?|who|whose|his|her|their) .*$`)
 
-// otherName is a name behind another one, in brackets.
+// otherName matches a name followed by another in brackets.
 var otherName = regexp.MustCompile(`^(.+?)\s*\(([^()]+)\)$`)
 
-// Compare counts. The first name of a placeholder counts as said; every further one
-// that differs is one more that is wrong. Names are compared without regard to case,
-// form and apposition, and are right if they are the gold one or one of its aliases; so is one
-// with another in brackets if either is.
+// Compare counts placeholders. The first name of a placeholder counts; every further different one is wrong.
+// Names are compared without case, character form and apposition, and are right if equal to the gold name or
+// an alias; so is a name with another in brackets if either is.
 func Compare(g Gold, answer []Pair) Counts {
 	c := Counts{Gold: len(g)}
 	said := make(map[string]map[string]bool)
@@ -281,16 +276,16 @@ func (g Gold) holds(placeholder, name string) bool {
 	return slices.ContainsFunc(g[placeholder], func(want string) bool { return fold(want) == name })
 }
 
-// Precision is the share of the answer that is right, 0 of an empty one.
+// Precision returns the share of the answer that is right, 0 for an empty one.
 func (c Counts) Precision() float64 { return ratio(c.Right, c.Predicted) }
 
-// Recall is the share of the gold that is met.
+// Recall returns the share of the gold that is met.
 func (c Counts) Recall() float64 { return ratio(c.Right, c.Gold) }
 
-// F1 is the harmonic mean of the two, 0 if both are.
+// F1 returns the harmonic mean of the two, 0 if both are.
 func (c Counts) F1() float64 { return ratio(2*c.Right, c.Gold+c.Predicted) }
 
-// Exact reports whether all is right and nothing else is said.
+// Exact reports whether all placeholders and no others are answered, correctly.
 func (c Counts) Exact() bool { return c.Gold > 0 && c.Right == c.Gold && c.Predicted == c.Gold }
 
 func ratio(a, b int) float64 {

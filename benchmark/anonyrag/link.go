@@ -13,11 +13,11 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// titles stand before names and are no part of them.
+// titles precede names and are not part of them.
 var titles = strings.Fields("mr mrs miss ms dr sir lady lord captain capt colonel major general lieutenant sergeant admiral " +
 	"professor prof father brother sister mother uncle aunt king queen prince princess count countess duke duchess saint st the")
 
-// untitled are the title that a name begins with, "" without one, and the words behind it.
+// untitled splits a name into its title, "" without one, and the words after it.
 func untitled(name string) (title string, words []string) {
 	words = strings.Fields(name)
 	for len(words) > 1 && slices.Contains(titles, strings.ToLower(strings.TrimSuffix(words[0], "."))) {
@@ -26,9 +26,8 @@ func untitled(name string) (title string, words []string) {
 	return title, words
 }
 
-// surname is the last word of a person's whole name, or of one with a title, if it can
-// stand for the person: it has three letters or more, the first a capital. It is ""
-// otherwise.
+// surname returns the last word of a person's full name, or of one with a title, if it identifies a person:
+// three letters or more, the first a capital; "" otherwise.
 func surname(e Entity, name string) string {
 	title, words := untitled(name)
 	if e.Type != person || title == "" && (len(words) < 2 || name != e.Name) {
@@ -43,10 +42,9 @@ func surname(e Entity, name string) string {
 
 const person, location = "PERSON", "LOCATION"
 
-// Linked puts the entities together that are the same person by their names: "Ahab" and
-// "Captain Ahab", "Silver" and "Long John Silver", 悟空 and 孙悟空. A name that could be
-// that of two persons stays one of its own, as do the names of one person under two
-// titles, and places. Surnames become aliases, or entities where two persons have one.
+// Linked merges entities that are the same person by their names: "Ahab" and "Captain Ahab", "Silver" and
+// "Long John Silver", 悟空 and 孙悟空. Ambiguous names, names with different titles, and places are not merged.
+// Surnames become aliases, or entities of their own if two persons share one.
 func Linked(entities []Entity) []Entity {
 	var out []Entity
 	owner := make([]int, len(entities)) // the entity that each is an alias of, itself if of none
@@ -77,7 +75,7 @@ func Linked(entities []Entity) []Entity {
 	return withSurnames(out)
 }
 
-// fullerOf are the persons of which a name is a part: all of it but a title, its end, or its
+// fullerOf returns the persons whose name contains a name: without its title, at the end, or at the
 // beginning. Of equal names the first is the fuller one.
 func fullerOf(entities []Entity, i int) (found []int) {
 	e := entities[i]
@@ -99,7 +97,7 @@ func fullerOf(entities []Entity, i int) (found []int) {
 	return found
 }
 
-// oneOf reports whether entities have one name, but for titles, of which there are not two.
+// oneOf reports whether entities share one name, apart from titles, and have no two different titles.
 func oneOf(entities []Entity, which []int) bool {
 	title, name := "", ""
 	for n, i := range which {
@@ -116,7 +114,7 @@ func oneOf(entities []Entity, which []int) bool {
 	return len(which) > 0
 }
 
-// withSurnames adds the surnames that are no names yet.
+// withSurnames adds surnames that are not names yet.
 func withSurnames(entities []Entity) []Entity {
 	known, owners := make(map[string]bool), make(map[string][]int)
 	var order []string
@@ -144,9 +142,8 @@ func withSurnames(entities []Entity) []Entity {
 // StageLink of calls in accounts.
 const StageLink = "link names"
 
-// LinkedByModel has a model put entities together, in one call that shows their names. Groups
-// of several types or of names that there are not are passed over; a reply that cannot be
-// used leaves the entities as they are.
+// LinkedByModel lets a model merge entities, in one call that shows their names. Groups of several types or
+// with unknown names are ignored; an unusable reply leaves the entities unchanged.
 func LinkedByModel(ctx context.Context, m llm.Model, entities []Entity) ([]Entity, error) {
 	var shown []string
 	for _, e := range entities {

@@ -22,19 +22,17 @@ import (
 // MaxRecord is the largest passage or question that is read, in bytes.
 const MaxRecord = 16 << 20
 
-// Load reads a data set from a folder: for each language a file of passages and one of
-// questions, JSON arrays or lines, such as eng_corpus.json and eng_qa.json, in parts if it has
-// several: eng_corpus-00000-of-00002.jsonl. Parquet, as Hugging Face has it, is written as such
-// lines by buildbench -parquet, since few programs need to link what reads it.
-// A name holds the language (chs, zh, eng, en) and what the file is (corpus or chunks; qa
+// Load reads a data set from a folder: for each language a file of passages and one of questions, JSON arrays
+// or lines, such as eng_corpus.json and eng_qa.json, or several parts: eng_corpus-00000-of-00002.jsonl.
+// Convert Parquet, the format on Hugging Face, with buildbench -parquet, which keeps its reader out of other
+// programs. A name contains the language (chs, zh, eng, en) and the content of the file (corpus or chunks; qa
 // or questions).
 //
-// A passage is a text, or an object with a "text" ("context", "content", "chunk"), and
-// perhaps an "id" and a "title". A question is an object with "question" ("query") and
-// "answer" ("ground_truth", "gold"), and perhaps "type" (choice or objective,
-// reversion or subjective), "options", "hops" or "difficulty" (simple, complex),
-// "evidence" (IDs of passages), "aliases" and "book". Without a type the answer tells
-// the format. Problems name file and line and are reported together.
+// A passage is a text, or an object with a "text" ("context", "content", "chunk"), and perhaps an "id" and a
+// "title". A question is an object with "question" ("query") and "answer" ("ground_truth", "gold"), and
+// perhaps "type" (choice or objective, reversion or subjective), "options", "hops" or "difficulty" (simple,
+// complex), "evidence" (IDs of passages), "aliases" and "book". Without a type the answer determines the
+// format. Problems name file and line and are reported together.
 func Load(fsys fs.FS) (*benchmark.Dataset, error) {
 	languages, err := find(fsys)
 	if err != nil {
@@ -59,11 +57,11 @@ func Load(fsys fs.FS) (*benchmark.Dataset, error) {
 	return set, nil
 }
 
-// files are those of a language, in order; several are parts of one table.
-type files struct{ corpus, qa []string }
+// languageFiles are the files of a language; several are parts of one table, in order.
+type languageFiles struct{ corpus, qa []string }
 
-// find tells the files by their names.
-func find(fsys fs.FS) (map[string]files, error) {
+// find finds the files by their names.
+func find(fsys fs.FS) (map[string]languageFiles, error) {
 	var names []string
 	for _, pattern := range []string{"*.json", "*.jsonl"} {
 		found, err := fs.Glob(fsys, pattern)
@@ -72,7 +70,7 @@ func find(fsys fs.FS) (map[string]files, error) {
 		}
 		names = append(names, found...)
 	}
-	out := make(map[string]files)
+	out := make(map[string]languageFiles)
 	for _, name := range names {
 		base := strings.TrimSuffix(name, path.Ext(name))
 		language, what := "", ""
@@ -96,7 +94,7 @@ func find(fsys fs.FS) (map[string]files, error) {
 		if what == "qa" {
 			place = &f.qa
 		}
-		if len(*place) > 0 && part.ReplaceAllString((*place)[0], "") != part.ReplaceAllString(name, "") {
+		if len(*place) > 0 && partSuffix.ReplaceAllString((*place)[0], "") != partSuffix.ReplaceAllString(name, "") {
 			return nil, fmt.Errorf("%s and %s both look like the %s of %s: leave one", (*place)[0], name, what, language)
 		}
 		*place = append(*place, name)
@@ -118,10 +116,10 @@ func find(fsys fs.FS) (map[string]files, error) {
 	return out, nil
 }
 
-// part is what the names of the parts of a table differ by.
-var part = regexp.MustCompile(`-[0-9]+-of-[0-9]+\.jsonl$`)
+// partSuffix matches the number in the name of a part of a table.
+var partSuffix = regexp.MustCompile(`-[0-9]+-of-[0-9]+\.jsonl$`)
 
-// each hands the records of files to take.
+// each calls take with the records of files.
 func each(fsys fs.FS, names []string, take func(line int, raw json.RawMessage) error) (err error) {
 	for _, name := range names {
 		err = errors.Join(err, jsonl.Each(fsys, name, MaxRecord, take))
@@ -129,11 +127,11 @@ func each(fsys fs.FS, names []string, take func(line int, raw json.RawMessage) e
 	return err
 }
 
-// object is a record with keys of one's own.
+// object is a record with any keys.
 type object map[string]json.RawMessage
 
-// read reads a language. lost counts evidence that is no passage.
-func read(fsys fs.FS, name string, f files) (l Language, lost int, err error) {
+// read reads a language. lost counts evidence that is not in the corpus.
+func read(fsys fs.FS, name string, f languageFiles) (l Language, lost int, err error) {
 	l.Name = name
 	known := make(map[string]bool)
 	n := 0
@@ -199,7 +197,7 @@ func readObject(raw json.RawMessage) (object, error) {
 	return o, nil
 }
 
-// text is the first of the keys that is there, a text or a number.
+// text returns the value, a text or a number, of the first key that is present.
 func (o object) text(keys ...string) string {
 	for _, key := range keys {
 		var s string
@@ -215,7 +213,7 @@ func (o object) text(keys ...string) string {
 	return ""
 }
 
-// list is a list of texts, or one text; a key that is not there has none.
+// list returns a list of texts, or one text as a list; it is empty without the key.
 func (o object) list(key string) ([]string, error) {
 	raw, ok := o[key]
 	if !ok || string(raw) == "null" {
@@ -255,7 +253,7 @@ func readQA(raw json.RawMessage) (QA, error) {
 	return q, q.check()
 }
 
-// hops reads how hard a question is.
+// hops reads the difficulty of a question.
 func (o object) hops() (hops int, class string, err error) {
 	if s := o.text("hops", "hop"); s != "" {
 		if hops, err = strconv.Atoi(s); err != nil || hops < 1 {
@@ -273,7 +271,7 @@ func (o object) hops() (hops int, class string, err error) {
 	return 0, "", nil
 }
 
-// formatOf tells the format by its name, or by the answer.
+// formatOf determines the format by its name, or by the answer.
 func formatOf(name, answer string) (string, error) {
 	name = strings.ToLower(name)
 	switch {
@@ -292,7 +290,7 @@ func formatOf(name, answer string) (string, error) {
 	return "", fmt.Errorf("no type, and the answer %.60q is neither a letter nor a list of placeholders with their names", answer)
 }
 
-// check finds gold that no answer could meet.
+// check reports gold that no answer can meet.
 func (q QA) check() error {
 	switch q.Format {
 	case Reversion:

@@ -15,11 +15,10 @@ import (
 	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/commonmark"
 )
 
-// Article is an encyclopedia article in the Markdown that a reader service makes of
-// it: headings, links, and citation marks such as [[12]](…#cite_note-x-14).
+// Article is an encyclopedia article in the Markdown of a reader service: headings, links, and citation marks
+// such as [[12]](…#cite_note-x-14).
 type Article struct {
-	// Title is the first heading of level one, or what the article was named if it
-	// has none.
+	// Title is the first heading of level one, or else the name given to [Parse].
 	Title string
 
 	released bool
@@ -27,12 +26,11 @@ type Article struct {
 	headings []heading
 }
 
-// Options say how an article is read. The zero value reads what it says.
+// Options of [Parse].
 type Options struct {
-	// Released keeps three accidents of the tools that made the released data set, so
-	// that what they found is found again, byte for byte: a link's text ends at its
-	// first closing bracket, pictures of formulas are sources, and the last item of the
-	// reference list goes on to the end of the article.
+	// Released reproduces three accidents of the tools behind the released data set, byte for byte: a link's
+	// text ends at its first closing bracket, pictures of formulas are sources, and the last item of the
+	// reference list extends to the end of the article.
 	Released bool
 }
 
@@ -43,7 +41,7 @@ type heading struct {
 	from, to int // lines
 }
 
-// Parse reads an article. The name stands in for a missing title.
+// Parse reads an article. The name replaces a missing title.
 func Parse(markdown, name string, o Options) *Article {
 	a := &Article{Title: name, released: o.Released, lines: strings.Split(normal(markdown), "\n")}
 	a.findHeadings()
@@ -56,7 +54,7 @@ func Parse(markdown, name string, o Options) *Article {
 	return a
 }
 
-// siteSuffix ends the title of the page, which stands above the article's own.
+// siteSuffix ends the title of the page, which precedes the article's own.
 const siteSuffix = " - Wikipedia"
 
 func (a *Article) findHeadings() {
@@ -73,8 +71,8 @@ func (a *Article) findHeadings() {
 	}
 }
 
-// headingAt reads the heading that begins on a line: one that is underlined by at
-// least three = or -, or begins with signs #. n is the number of its lines.
+// headingAt reads the heading that begins on a line: underlined by at least three = or -, or marked by #. n
+// is the number of its lines.
 func headingAt(lines []string, i int) (text string, level, n int) {
 	line := lines[i]
 	if line == "" || unicode.IsSpace(rune(line[0])) {
@@ -100,8 +98,8 @@ func underlines(line string, mark byte) bool {
 	return len(line) >= 3 && strings.Trim(line, string(mark)) == ""
 }
 
-// Section is a heading of an article with the text below it, up to the next heading
-// of any level: the introduction of a section that has sub-sections is one as well.
+// Section is a heading of an article with the text below it, up to the next heading of any level: the
+// introduction of a section with sub-sections is a section as well.
 type Section struct {
 	// Path are the titles from the article's down to the section's own.
 	Path []string
@@ -109,8 +107,8 @@ type Section struct {
 	Body string
 }
 
-// apart are the headings whose text is no prose of the article.
-var apart = []string{"see also", "references", "cited sources", "external links", "further reading", "notes", "contents"}
+// nonProse are the headings of texts that are not prose of the article.
+var nonProse = []string{"see also", "references", "cited sources", "external links", "further reading", "notes", "contents"}
 
 // Sections returns the sections that have a text, in the order of the article.
 func (a *Article) Sections() []Section {
@@ -125,7 +123,7 @@ func (a *Article) Sections() []Section {
 			levels, path = append(levels, h.level), append(path, h.text)
 		}
 		body := strings.TrimSpace(strings.Join(a.lines[h.from:h.to], "\n"))
-		if body == "" || strings.HasSuffix(h.text, siteSuffix) || slices.Contains(apart, strings.ToLower(h.text)) {
+		if body == "" || strings.HasSuffix(h.text, siteSuffix) || slices.Contains(nonProse, strings.ToLower(h.text)) {
 			continue
 		}
 		out = append(out, Section{Path: slices.Concat([]string{a.Title}, path), Body: body})
@@ -133,8 +131,8 @@ func (a *Article) Sections() []Section {
 	return out
 }
 
-// FromHTML writes the page of an article as Markdown, with headings, links and citation
-// marks. Links are made absolute by the page's URL.
+// FromHTML converts the page of an article to Markdown, with headings, links and citation marks. Links are
+// made absolute by the page's URL.
 func FromHTML(page, address string) (string, error) {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -154,8 +152,8 @@ var (
 	definition  = regexp.MustCompile(`(?m)^\[\^([^\]\s]+)\]:[ \t]*(.*)$`)
 )
 
-// normal writes citation marks in one way: those of converters, which escape brackets,
-// and Markdown's footnotes, whose definitions become a reference list.
+// normal unifies citation marks: the escaped brackets of converters, and Markdown's footnotes, whose
+// definitions become a reference list.
 func normal(markdown string) string {
 	markdown = strings.ReplaceAll(markdown, "\r\n", "\n")
 	markdown = escapedMark.ReplaceAllString(markdown, "[[$1]]")
@@ -182,5 +180,5 @@ func normal(markdown string) string {
 	return text + "\n\n## References\n\n" + list.String()
 }
 
-// bareLink is an address that is no link yet.
+// bareLink matches an address outside of a link.
 var bareLink = regexp.MustCompile(`(^|[\s<])((?:https?://|file:)[^\s<>()]+)`)

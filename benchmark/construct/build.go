@@ -19,19 +19,19 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// Parts are what a build is made with: Rules, ByModel, or others.
+// Parts are the components of a build: Rules, ByModel, or others.
 type Parts struct {
 	State Stater
 	Ask   Asker
 	Check Checker
 	// Keep filters pages; nil keeps all that are not Poor.
 	Keep func(ctx context.Context, article string, p Page) (Verdict, error)
-	// Progress is told how much of a stage, by its name in accounts, is done: at its
-	// beginning and after each piece, from one goroutine at a time. It may be nil.
+	// Progress, if not nil, receives the finished pieces of a stage, by its name in accounts: at its
+	// beginning and after each piece, never concurrently.
 	Progress func(stage string, done, total int)
 }
 
-// begin begins a stage; what it returns is called after each piece of it.
+// begin begins a stage; done is called after each piece of it.
 func (p Parts) begin(stage string, total int) (done func()) {
 	if p.Progress == nil {
 		return func() {}
@@ -47,25 +47,24 @@ func (p Parts) begin(stage string, total int) (done func()) {
 	}
 }
 
-// Build is a topic with everything that was dropped on the way.
+// Build is a topic with everything that was dropped.
 type Build struct {
 	Topic `json:"-"`
 	Stats Stats `json:"stats"`
-	// Unfetched are sources without a page, Unkept pages that were filtered out, Ungrounded
-	// sentences that are no gold, Unasked drafts without a question.
+	// Unfetched are sources without a page, Unkept filtered pages, Ungrounded sentences that are not gold,
+	// Unasked drafts without a question.
 	Unfetched  []Dropped `json:"unfetched,omitempty"`
 	Unkept     []Dropped `json:"unkept,omitempty"`
 	Ungrounded []Dropped `json:"ungrounded,omitempty"`
 	Unasked    []Dropped `json:"unasked,omitempty"`
 }
 
-// ErrNoReferences is an article without a reference list.
+// ErrNoReferences reports an article without a reference list.
 var ErrNoReferences = errors.New("the article has no reference list with links: " +
 	"it takes a heading References and numbered items, and marks such as [[12]](#cite_note-12) or [^12] in the text")
 
-// Make builds a topic from an article and the pages of its sources. It is a function of its
-// arguments: with parts whose replies are cached (paid.Client), a second call asks for
-// nothing and returns the same.
+// Make builds a topic from an article and the pages of its sources. It is a function of its arguments: with
+// cached replies (paid.Client), a second call returns the same without any call of a model.
 func Make(ctx context.Context, domain string, a *Article, source string, refs []Reference, collected []Collected, p Parts, n Numbers) (*Build, error) {
 	b := &Build{Topic: Topic{Domain: domain, Title: a.Title, Text: source, Sources: refs}}
 	n.Concurrency = cmp.Or(n.Concurrency, 8)
@@ -94,7 +93,7 @@ func Make(ctx context.Context, domain string, a *Article, source string, refs []
 	return b, nil
 }
 
-// reasons are the first few of them.
+// reasons joins the first few reasons.
 func reasons(all []Dropped) (err error) {
 	for _, d := range all[:min(len(all), 3)] {
 		err = errors.Join(err, fmt.Errorf("%s: %s", d.What, d.Reason))
@@ -144,7 +143,7 @@ func (b *Build) keep(ctx context.Context, refs []Reference, collected []Collecte
 	return nil
 }
 
-// ground states and grounds the sections.
+// ground extracts and grounds the statements of the sections.
 func (b *Build) ground(ctx context.Context, a *Article, p Parts, limit int) error {
 	paged := make(map[string]bool)
 	for _, p := range b.Pages {
@@ -196,8 +195,8 @@ type Stats struct {
 	SingleFact int `json:"single_fact"`
 	MultiFact  int `json:"multi_fact"`
 	Summary    int `json:"summary"`
-	// Overlap are questions of one fact whose answer is a gold statement of a summary: a
-	// system that learns from the one knows the other.
+	// Overlap counts questions of one fact whose answer is a gold statement of a summary, so that one
+	// question can reveal the answer to another.
 	Overlap int `json:"overlap"`
 }
 
@@ -218,7 +217,7 @@ func statsOf(t Topic) Stats {
 	return s
 }
 
-// overlaps counts the questions of one fact whose answer is a gold statement of a summary.
+// overlaps computes [Stats].Overlap.
 func overlaps(questions []Question) (n int) {
 	var gold []string
 	for _, q := range questions {

@@ -16,24 +16,24 @@ import (
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
-// Getter gets pages; *fetch.Fetcher is one.
+// Getter fetches pages; *fetch.Fetcher is one.
 type Getter interface {
 	Page(ctx context.Context, url string) (fetch.Page, error)
 }
 
-// Collected is what became of a source: a text, or the reason why there is none.
+// Collected is the text of a source, or the reason why there is none.
 type Collected struct {
 	URL   string `json:"url"`
 	Title string `json:"title,omitempty"` // the page's own
 	Text  string `json:"text,omitempty"`
-	// From is the URL that the text is of: the source's own or that of its archive.
+	// From is the URL of the text: the source's own or its archive's.
 	From   string     `json:"from,omitempty"`
 	Kind   fetch.Kind `json:"kind,omitempty"`
 	Reason string     `json:"reason,omitempty"`
 }
 
-// Pages keeps collected pages in a journal, so that no page is fetched twice. Pages that
-// failed for a passing reason are fetched again after the journal is opened again.
+// Pages stores collected pages in a journal, so that no page is fetched twice. Temporary failures are retried
+// after the journal is opened again.
 type Pages struct {
 	j    *journal.Journal
 	mu   sync.Mutex
@@ -45,7 +45,7 @@ const (
 	kindPage    = 1
 )
 
-// OpenPages opens the journal of pages at a path, or makes it.
+// OpenPages opens or creates the journal of pages at a path.
 func OpenPages(path string) (*Pages, error) {
 	j, err := journal.Open(path, journal.Header{Schema: pagesSchema}, journal.Options{})
 	if err != nil {
@@ -70,9 +70,9 @@ func OpenPages(path string) (*Pages, error) {
 // Close closes the journal.
 func (p *Pages) Close() error { return p.j.Close() }
 
-// Collect gets the pages of sources, from many hosts at a time, and returns them in the order
-// of the sources. If a source cannot be fetched, or is Poor, its archive is tried. done is
-// called with each page, from one goroutine at a time; it may be nil.
+// Collect fetches the pages of sources, from many hosts concurrently, and returns them in the order of the
+// sources. If a source cannot be fetched, or is Poor, its archive is tried. done, if not nil, is called with
+// each page, never concurrently.
 func (p *Pages) Collect(ctx context.Context, get Getter, sources []Reference, done func(Collected)) ([]Collected, error) {
 	out := make([]Collected, len(sources))
 	g, ctx := errgroup.WithContext(ctx)
@@ -95,7 +95,7 @@ func (p *Pages) Collect(ctx context.Context, get Getter, sources []Reference, do
 	return out, g.Wait()
 }
 
-// maxInWork bounds the pages that wait for their hosts.
+// maxInWork limits the pages that wait for their hosts.
 const maxInWork = 512
 
 func (p *Pages) collect(ctx context.Context, get Getter, r Reference) (Collected, error) {

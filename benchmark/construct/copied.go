@@ -12,10 +12,10 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// fault says why a question cannot be used, in a sentence for the model that wrote it, and with which
-// words, or returns "". A question copies a run of words from the statements or the sentence, gives away a number of a
-// summary's statements, or has a pronoun and no name. Texts that are too long have other checks.
-func fault(question string, d Draft) (reason, words string) {
+// questionFault returns why a question cannot be used, in a sentence for the model that wrote it, and the
+// words concerned, or "". It copies a run of words from the statements or the sentence, reveals a number of a
+// summary's statements, or has a pronoun and no name. The length is checked elsewhere.
+func questionFault(question string, d Draft) (reason, words string) {
 	if len(question) > maxQuestion*utf8.UTFMax {
 		return "", ""
 	}
@@ -54,11 +54,11 @@ func fault(question string, d Draft) (reason, words string) {
 	return unnamed(question, kinds, at)
 }
 
-// pronoun is one as the subject of a question.
+// pronoun matches a pronoun as the subject of a question.
 var pronoun = regexp.MustCompile(`(?i)\b(?:(?:do|does|did|is|are|was|were|has|have|had|can|could|will|would) (?:she|he|they|her|his|their)|(?:does|did|has|had) (?:it|its))\b`)
 
-// unnamed returns the fault of a question without a name whose pronoun has at most one noun before
-// it: the pronoun may refer to the first of two.
+// unnamed returns the fault of a question without a name whose pronoun has at most one noun before it: with
+// two, the pronoun may refer to the first.
 func unnamed(question string, kinds []int, at [][]int) (reason, words string) {
 	p := pronoun.FindStringIndex(question)
 	if p == nil {
@@ -82,12 +82,11 @@ func unnamed(question string, kinds []int, at [][]int) (reason, words string) {
 const (
 	gram      = 4 // words in a row
 	leastRun  = 8 // of a copy
-	leastSaid = 6 // of it outside of names, if a stop word holds the others together
+	leastSaid = 6 // outside of names, if it contains a stop word
 )
 
-// copies reports whether shared words in a row are more than a noun phrase with a name: names,
-// titles and articles aside, they are three with a stop word among them, or four. Stop words at the
-// end do not count.
+// copies reports whether a run of shared words is more than a noun phrase with a name: without names, titles
+// and articles it has three words with a stop word among them, or four. Stop words at the end do not count.
 func copies(run []string, kinds []int) bool {
 	all, content, stops, last := 0, 0, 0, 0
 	for i, w := range run {
@@ -111,15 +110,15 @@ func copies(run []string, kinds []int) bool {
 const (
 	ofText  = iota
 	ofStop  // a stop word
-	ofJoint // an article, or what joins the parts of a name
+	ofJoint // an article, or a connector in a name
 	ofName  // a name or a number
 	ofTitle // a word of the article's title or of the section's
 )
 
-// wordPattern finds words, which are single characters in scripts without blanks.
+// wordPattern matches words; in scripts without blanks, single characters.
 var wordPattern = regexp.MustCompile(`[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}]|(?:[^\P{L}\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}]|\p{N}|\p{M})+`)
 
-// wordsOf splits a text into words in lower case, with their places in bytes.
+// wordsOf splits a text into words in lower case, with their byte offsets.
 func wordsOf(s string) (folded []string, at [][]int) {
 	at = wordPattern.FindAllStringIndex(s, -1)
 	for _, span := range at {
@@ -131,7 +130,7 @@ func wordsOf(s string) (folded []string, at [][]int) {
 // joining lists articles, conjunctions, and prepositions of the genitive.
 const joining = ` and or und oder et ou y e ed och og en и the a an of s l d le la les un une de du des el los las una del di il lo gli della dei der die das den dem ein eine einer eines het een van ett av `
 
-// languages knows the stop words of each language.
+// languages has the stop words of each language.
 var languages, _ = text.New(text.Options{Language: text.Each})
 
 // kindsOf classifies the words of a question.

@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/benchmark/internal/zoo"
+	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 )
 
 // Questions that may be asked, and those that copy, give away or name nothing: a line each.
 func TestFault(t *testing.T) {
 	table, err := os.ReadFile("testdata/questions.tsv")
-	zoo.OK(t, err)
+	benchtest.OK(t, err)
 	for line := range strings.Lines(strings.TrimSpace(string(table))) {
 		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 		d := Draft{Title: f[0], Type: wildgraph.SingleFact}
@@ -24,7 +24,7 @@ func TestFault(t *testing.T) {
 		for s := range strings.SplitSeq(f[2], " | ") {
 			d.Triples = append(d.Triples, Triple{Statement: s})
 		}
-		reason, got := fault(f[3], d)
+		reason, got := questionFault(f[3], d)
 		if f[1] != "kind" && (got != f[4] || (reason == "") != (f[4] == "")) {
 			t.Errorf("%s\n%s\ngot %s\nwant %q", f[2], f[3], got, f[4])
 		}

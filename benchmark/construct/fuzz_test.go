@@ -116,7 +116,7 @@ func TestSummaryLength(t *testing.T) {
 		{wildgraph.Summary, 19, false}, {wildgraph.Summary, 20, true}, {wildgraph.Summary, 200, true}, {wildgraph.Summary, 201, false},
 		{wildgraph.SingleFact, 19, true}, {wildgraph.SingleFact, 201, true}, {wildgraph.SingleFact, 601, false},
 	} {
-		m := maker{Parts: Parts{Ask: says(of(x.n))}}
+		m := questionMaker{Parts: Parts{Ask: says(of(x.n))}}
 		q, err := m.asked(t.Context(), Draft{Type: x.kind, Triples: []Triple{{Statement: "Owls hunt."}}})
 		if err != nil || (q != "") != x.taken {
 			t.Errorf("%s of %d characters: %q, %v", x.kind, x.n, q, err)

@@ -10,21 +10,18 @@ import (
 	"strings"
 )
 
-// Stated is a sentence of a section and what it states: a statement that can be
-// understood without the section, in plain words without citation marks, or "" if there
-// is none.
+// Stated is a sentence of a section and its statement: understandable without the section, in plain words
+// without citation marks, or "" if there is none.
 type Stated struct {
 	Sentence, Statement string
 }
 
-// Stater finds the sentences of a section that carry citation marks, and states what
-// they say.
+// Stater finds the sentences of a section with citation marks, and writes their statements.
 type Stater interface {
 	State(ctx context.Context, a *Article, s Section) ([]Stated, error)
 }
 
-// Triple is a statement with its sentence and its sources, in the form of the released
-// valid_triples.jsonl.
+// Triple is a statement with its sentence and its sources, in the form of the released valid_triples.jsonl.
 type Triple struct {
 	Sentence  string   `json:"sentence"`
 	Statement string   `json:"statement"`
@@ -43,25 +40,25 @@ type Gold struct {
 	Triples []Triple `json:"triples"`
 }
 
-// Dropped is a sentence that is not used, and why.
+// Dropped is an unused item, and the reason.
 type Dropped struct {
 	What   string `json:"what"`
 	Reason string `json:"reason"`
 }
 
-// Grounds leads from citation marks to sources that have a page.
+// Grounds maps citation marks to sources that have a page.
 type Grounds struct {
 	citations *Citations
 	paged     func(url string) bool
 }
 
-// NewGrounds takes the article's citations and tells which URLs have a page.
+// NewGrounds returns the grounds of the article's citations; paged reports whether a URL has a page.
 func NewGrounds(c *Citations, paged func(url string) bool) *Grounds {
 	return &Grounds{c, paged}
 }
 
-// Triple resolves the marks of a sentence. Every mark has to lead to a page: a statement
-// of which a part may stand elsewhere is no gold (ok is false).
+// Triple resolves the marks of a sentence. Every mark must lead to a page; otherwise a part of the statement
+// may be unsupported, and ok is false.
 func (g *Grounds) Triple(s Stated) (t Triple, ok bool) {
 	t = Triple{Sentence: s.Sentence, Statement: s.Statement, Numbers: []string{}, Keys: []string{}, URLs: []string{}}
 	marks := Marks(s.Sentence)
@@ -79,8 +76,7 @@ func (g *Grounds) Triple(s Stated) (t Triple, ok bool) {
 	return t, len(marks) > 0 && len(t.Keys) == 0
 }
 
-// Ground makes the gold of a section. Sentences that the section does not hold are
-// dropped: they were made up.
+// Ground makes the gold of a section. Invented sentences, which are not in the section, are dropped.
 func (g *Grounds) Ground(a *Article, s Section, stated []Stated) (gold Gold, dropped []Dropped) {
 	gold = Gold{Title: a.Title, Path: s.Path, Body: s.Body}
 	body := spaced(s.Body)
@@ -110,8 +106,8 @@ func (g *Grounds) Ground(a *Article, s Section, stated []Stated) (gold Gold, dro
 	return gold, dropped
 }
 
-// original is the sentence of a section that one was copied from: models leave out marks, or write
-// them as [5], and links and emphasis.
+// original returns the sentence of a section from which one was copied: models omit marks, or write them as
+// [5], and omit links and emphasis.
 func original(body, sentence string) string {
 	if len(Marks(sentence)) > 0 && strings.Contains(spaced(body), spaced(sentence)) {
 		return sentence

@@ -27,8 +27,8 @@ const (
 	StagePages = "check pages"
 )
 
-// ByModel asks a language model. A reply that cannot be used is an error of one reply
-// (llm.OfOneReply): what it was for is dropped, with the reason, and the rest goes on.
+// ByModel uses a language model. An unusable reply is an error of one reply (llm.OfOneReply): its item is
+// dropped, with the reason, and the build continues.
 type ByModel struct{ m llm.Model }
 
 var (
@@ -37,10 +37,10 @@ var (
 	_ Checker = ByModel{}
 )
 
-// NewByModel asks m.
+// NewByModel uses m.
 func NewByModel(m llm.Model) ByModel { return ByModel{m} }
 
-// How much of texts a prompt shows, in bytes.
+// Limits of the texts in a prompt, in bytes.
 const (
 	sectionBytes = 24_000
 	pageBytes    = 24_000
@@ -76,7 +76,7 @@ func (b ByModel) State(ctx context.Context, a *Article, s Section) ([]Stated, er
 	return out, nil
 }
 
-// pieces cuts a text at paragraphs, or where there are none at the limit.
+// pieces cuts a text at paragraphs, or else at the limit.
 func pieces(s string, limit int) []string {
 	var out []string
 	for len(s) > limit {
@@ -112,7 +112,7 @@ func (b ByModel) Ask(ctx context.Context, d Draft) (string, error) {
 	}
 	for again := false; ; again = true {
 		reply, _, err := llm.Decode[struct{ Question string }](ctx, b.m, req)
-		wrong, words := fault(reply.Question, d)
+		wrong, words := questionFault(reply.Question, d)
 		if err != nil || wrong == "" {
 			return reply.Question, err
 		}
@@ -130,7 +130,7 @@ func (b ByModel) Supports(ctx context.Context, question string, d Draft) (Verdic
 	v, err := decide[struct {
 		Supported *bool
 		Reason    string
-	}](ctx, b.m, StageCheck, "support", questioned(question, d))
+	}](ctx, b.m, StageCheck, "support", checkData(question, d))
 	return Verdict{v.Supported != nil && *v.Supported, v.Reason}, err
 }
 
@@ -139,7 +139,7 @@ func (b ByModel) Joint(ctx context.Context, question string, d Draft) (Verdict, 
 	v, err := decide[struct {
 		Needed *bool `json:"all_needed"`
 		Reason string
-	}](ctx, b.m, StageCheck, "joint", questioned(question, d))
+	}](ctx, b.m, StageCheck, "joint", checkData(question, d))
 	return Verdict{v.Needed != nil && *v.Needed, v.Reason}, err
 }
 
@@ -147,7 +147,7 @@ func (b ByModel) Joint(ctx context.Context, question string, d Draft) (Verdict, 
 func (b ByModel) Backed(ctx context.Context, d Draft) ([]Verdict, error) {
 	out := make([]Verdict, len(d.Triples))
 	for i, t := range d.Triples {
-		data := append([]llm.Data{{Label: "statement", Text: t.Statement}}, shown(citedBy(d.Pages, t), t.Statement)...)
+		data := append([]llm.Data{{Label: "statement", Text: t.Statement}}, pageExcerpts(citedBy(d.Pages, t), t.Statement)...)
 		v, err := decide[struct {
 			Keep   *bool
 			Reason string
@@ -163,8 +163,7 @@ func (b ByModel) Backed(ctx context.Context, d Draft) ([]Verdict, error) {
 	return out, nil
 }
 
-// Keep reports whether a page is one to cite. The reason of a page that is not names its
-// category.
+// Keep reports whether a page can be cited. The reason for a rejection begins with its category.
 func (b ByModel) Keep(ctx context.Context, article string, p Page) (Verdict, error) {
 	v, err := decide[struct {
 		Keep     *bool
@@ -186,13 +185,13 @@ func decide[T any](ctx context.Context, m llm.Model, stage, name string, data []
 	return v, err
 }
 
-func questioned(question string, d Draft) []llm.Data {
+func checkData(question string, d Draft) []llm.Data {
 	data := []llm.Data{{Label: "question", Text: question}, {Label: "answer", Text: d.statement()}}
-	return slices.Concat(data, shown(d.Pages, d.statement()))
+	return slices.Concat(data, pageExcerpts(d.Pages, d.statement()))
 }
 
-// shown are pages cut to what has to do with a statement.
-func shown(pages []Page, statement string) []llm.Data {
+// pageExcerpts returns the parts of pages that are relevant to a statement.
+func pageExcerpts(pages []Page, statement string) []llm.Data {
 	var out []llm.Data
 	for i, p := range pages[:min(len(pages), maxCheck)] {
 		out = append(out, llm.Data{Label: fmt.Sprintf("page %d", i+1), Text: p.Title + "\n\n" + Excerpt(p.Text, statement, pageBytes)})

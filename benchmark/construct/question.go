@@ -19,8 +19,8 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// Question is a question in the form of the released questions.jsonl. Summaries have
-// gold statements, the others an answer.
+// Question is a question in the form of the released questions.jsonl. Summaries have gold statements, the
+// others an answer.
 type Question struct {
 	Text       string   `json:"question"`
 	Type       []string `json:"question_type"`
@@ -29,8 +29,8 @@ type Question struct {
 	URLs       []string `json:"ref_urls"`
 }
 
-// Draft is what a question is made of: one triple, or those of a section for a summary,
-// and the pages of its sources.
+// Draft is the material of a question: one triple, or all triples of a section for a summary, and the pages
+// of its sources.
 type Draft struct {
 	Type    string // wildgraph.SingleFact, MultiFact, Summary
 	Title   string // of the article
@@ -40,7 +40,7 @@ type Draft struct {
 	Pages   []Page
 }
 
-// statement is what the draft's question is to be answered with.
+// statement returns the answer to the draft's question.
 func (d Draft) statement() string { return d.Triples[0].Statement }
 
 // Verdict of a check.
@@ -49,44 +49,43 @@ type Verdict struct {
 	Reason string
 }
 
-// Asker writes the question of a draft. An empty question is none.
+// Asker writes the question of a draft, or an empty one if it finds none.
 type Asker interface {
 	Ask(ctx context.Context, d Draft) (string, error)
 }
 
-// Checker tells what is fit for a benchmark.
+// Checker decides whether a draft is fit for a benchmark.
 type Checker interface {
 	// Supports reports whether the pages of a draft hold the answer to a question.
 	Supports(ctx context.Context, question string, d Draft) (Verdict, error)
-	// Joint reports whether it takes several pages of a draft together.
+	// Joint reports whether the answer needs several pages of a draft together.
 	Joint(ctx context.Context, question string, d Draft) (Verdict, error)
-	// Backed tells of each triple of a summary whether its pages state it.
+	// Backed reports for each triple of a summary whether its pages state it.
 	Backed(ctx context.Context, d Draft) ([]Verdict, error)
 }
 
-// Numbers of questions; 0 is as many as there are.
+// Numbers of questions; 0 is all.
 type Numbers struct {
 	Single, Multi, Summary int
 	// Seed of the order in which drafts are tried.
 	Seed uint64
-	// Concurrency is the number of drafts in work (8). It does not change the result.
+	// Concurrency is the number of concurrent drafts (8). It does not change the result.
 	Concurrency int
-	// Apart leaves out questions of one fact that is a gold statement of a summary.
+	// Apart omits questions of one fact that is a gold statement of a summary.
 	Apart bool
 }
 
-// The least of a summary.
+// Limits of a summary and of checks.
 const (
 	minStatements = 2  // gold statements
 	minBody       = 40 // bytes of text
 	maxCheck      = 6  // pages that a check reads
 )
 
-// Questions makes the questions of an article. Drafts are tried in a seeded order until
-// the numbers are reached, so that one that fails is replaced; the questions come in the
-// order of the article, summaries last.
+// Questions makes the questions of an article. Drafts are tried in a seeded order until the numbers are
+// reached, so that failed ones are replaced. The questions are in the order of the article, summaries last.
 func Questions(ctx context.Context, golds []Gold, pages func(url string) (Page, bool), p Parts, n Numbers) ([]Question, []Dropped, error) {
-	m := maker{Parts: p, pages: pages, numbers: n}
+	m := questionMaker{Parts: p, pages: pages, numbers: n}
 	if m.numbers.Concurrency == 0 {
 		m.numbers.Concurrency = 8
 	}
@@ -107,7 +106,7 @@ func Questions(ctx context.Context, golds []Gold, pages func(url string) (Page, 
 			return nil, nil, fmt.Errorf("construct: questions: %w", err)
 		}
 	}
-	slices.SortStableFunc(m.out, func(a, b made) int { return slices.Compare(a.place, b.place) })
+	slices.SortStableFunc(m.out, func(a, b placedQuestion) int { return slices.Compare(a.place, b.place) })
 	questions := make([]Question, len(m.out))
 	for i, q := range m.out {
 		questions[i] = q.Question
@@ -115,25 +114,25 @@ func Questions(ctx context.Context, golds []Gold, pages func(url string) (Page, 
 	return questions, m.dropped, nil
 }
 
-// maker makes questions, one type after the other.
-type maker struct {
+// questionMaker makes questions, one type at a time.
+type questionMaker struct {
 	Parts
 	done    func() // with a draft
 	pages   func(string) (Page, bool)
 	numbers Numbers
 
 	places  map[string][]int // of drafts, by key
-	out     []made
+	out     []placedQuestion
 	dropped []Dropped
 }
 
-// made is a question and its place: its type, section and triple.
-type made struct {
+// placedQuestion is a question and its place: type, section and triple.
+type placedQuestion struct {
 	Question
 	place []int
 }
 
-func (m *maker) drafts(golds []Gold) (single, multi, summary []Draft) {
+func (m *questionMaker) drafts(golds []Gold) (single, multi, summary []Draft) {
 	m.places = make(map[string][]int)
 	for i, g := range golds {
 		d := Draft{Title: g.Title, Path: g.Path, Body: plainText(g.Body)}
@@ -160,8 +159,8 @@ func (d Draft) key() string {
 	return strings.Join(d.Path, "\x00") + "\x00" + d.Type + "\x00" + d.statement()
 }
 
-// make tries drafts in order, some at a time, and takes the first most that pass.
-func (m *maker) make(ctx context.Context, drafts []Draft, most int) error {
+// make tries drafts in order, several concurrently, and takes the first most that pass.
+func (m *questionMaker) make(ctx context.Context, drafts []Draft, most int) error {
 	for taken := 0; len(drafts) > 0 && (most == 0 || taken < most); {
 		wave := len(drafts)
 		if most > 0 {
@@ -176,12 +175,12 @@ func (m *maker) make(ctx context.Context, drafts []Draft, most int) error {
 			switch {
 			case r.reason != "":
 				m.drop(d, r.reason)
-			case slices.ContainsFunc(m.out, func(q made) bool { return strings.EqualFold(q.Text, r.q.Text) }):
+			case slices.ContainsFunc(m.out, func(q placedQuestion) bool { return strings.EqualFold(q.Text, r.q.Text) }):
 				m.drop(d, "asked before")
 			case m.numbers.Apart && d.Type != wildgraph.Summary && m.summarized(d.statement()):
 				m.drop(d, "a gold statement of a summary")
 			default:
-				m.out = append(m.out, made{r.q, m.places[d.key()]})
+				m.out = append(m.out, placedQuestion{r.q, m.places[d.key()]})
 				taken++
 			}
 		}
@@ -190,7 +189,7 @@ func (m *maker) make(ctx context.Context, drafts []Draft, most int) error {
 	return nil
 }
 
-func (m *maker) drop(d Draft, reason string) {
+func (m *questionMaker) drop(d Draft, reason string) {
 	what := d.statement()
 	if d.Type == wildgraph.Summary {
 		what = strings.Join(d.Path, " > ")
@@ -198,8 +197,8 @@ func (m *maker) drop(d Draft, reason string) {
 	m.dropped = append(m.dropped, Dropped{d.Type + ": " + what, reason})
 }
 
-func (m *maker) summarized(statement string) bool {
-	return slices.ContainsFunc(m.out, func(q made) bool { return slices.Contains(q.Statements, statement) })
+func (m *questionMaker) summarized(statement string) bool {
+	return slices.ContainsFunc(m.out, func(q placedQuestion) bool { return slices.Contains(q.Statements, statement) })
 }
 
 // result is a question, or the reason why there is none.
@@ -208,7 +207,7 @@ type result struct {
 	reason string
 }
 
-func (m *maker) try(ctx context.Context, drafts []Draft) ([]result, error) {
+func (m *questionMaker) try(ctx context.Context, drafts []Draft) ([]result, error) {
 	results := make([]result, len(drafts))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(m.numbers.Concurrency)
@@ -229,9 +228,9 @@ func (m *maker) try(ctx context.Context, drafts []Draft) ([]result, error) {
 	return results, g.Wait()
 }
 
-// question makes the question of a draft, in the paper's order: of facts ask, then
-// check; of a summary check what it rests on, then ask.
-func (m *maker) question(ctx context.Context, d Draft) (result, error) {
+// question makes the question of a draft, in the paper's order: for facts ask, then check; for a summary
+// check its statements, then ask.
+func (m *questionMaker) question(ctx context.Context, d Draft) (result, error) {
 	if d.Type == wildgraph.Summary {
 		return m.summary(ctx, d)
 	}
@@ -256,7 +255,7 @@ func (m *maker) question(ctx context.Context, d Draft) (result, error) {
 	return result{q: Question{Text: asked, Type: []string{releasedType(d.Type)}, Answer: t.Statement, URLs: t.URLs}}, nil
 }
 
-func (m *maker) summary(ctx context.Context, d Draft) (result, error) {
+func (m *questionMaker) summary(ctx context.Context, d Draft) (result, error) {
 	d.Pages = m.pagesOf(d.Triples)
 	verdicts, err := m.Check.Backed(ctx, d)
 	if err != nil {
@@ -287,14 +286,14 @@ func (m *maker) summary(ctx context.Context, d Draft) (result, error) {
 	return result{q: q}, nil
 }
 
-// The lengths of a question, in characters; released ones have 80 to 203. Those of a summary are the
+// The lengths of a question, in characters; released ones have 80 to 203. The limits of a summary are the
 // paper's (Figure 8).
 const (
 	minQuestion, maxQuestion = 12, 600
 	minSummary, maxSummary   = 20, 200
 )
 
-func (m *maker) asked(ctx context.Context, d Draft) (string, error) {
+func (m *questionMaker) asked(ctx context.Context, d Draft) (string, error) {
 	q, err := m.Ask.Ask(ctx, d)
 	q = text.OneLine(q)
 	least, most := minQuestion, maxQuestion
@@ -307,7 +306,7 @@ func (m *maker) asked(ctx context.Context, d Draft) (string, error) {
 	return q, err
 }
 
-func (m *maker) pagesOf(triples []Triple) []Page {
+func (m *questionMaker) pagesOf(triples []Triple) []Page {
 	var out []Page
 	for _, t := range triples {
 		for _, u := range t.URLs {
@@ -319,5 +318,5 @@ func (m *maker) pagesOf(triples []Triple) []Page {
 	return out
 }
 
-// releasedType is a type as the released files spell it.
+// releasedType returns a type in the spelling of the released files.
 func releasedType(t string) string { return strings.ReplaceAll(t, "multi-fact", "multi_fact") }

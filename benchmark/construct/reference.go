@@ -25,13 +25,12 @@ var (
 	entryStart  = regexp.MustCompile(`^\s*(?:\[[0-9]+\]|[0-9]+[.)]|[-*])\s`)
 )
 
-// References returns the sources of an article, each record once, in the order in
-// which they stand from its reference list on: the numbered items, the bibliography,
-// further reading and links.
+// References returns the sources of an article, each once, in the order from its reference list on: the
+// numbered items, the bibliography, further reading and links.
 func (a *Article) References() []Reference {
 	var out []Reference
 	seen := make(map[Reference]bool)
-	for _, e := range entries(a.sourceLines()) {
+	for _, e := range listEntries(a.sourceLines()) {
 		if r, ok := a.readEntry(e); ok && !seen[r] {
 			seen[r] = true
 			out = append(out, r)
@@ -40,7 +39,7 @@ func (a *Article) References() []Reference {
 	return out
 }
 
-// sourceLines are the lines from the reference list to the end of the article.
+// sourceLines returns the lines of the reference list and later lists of sources.
 func (a *Article) sourceLines() []string {
 	var out []string
 	on := false
@@ -53,11 +52,11 @@ func (a *Article) sourceLines() []string {
 	return out
 }
 
-// sourceTitles are the headings below which further sources may stand.
+// sourceTitles are further headings of sources.
 var sourceTitles = []string{"citations", "further reading"}
 
-// entries groups lines: one begins at a number or a bullet, and ends at an empty line.
-func entries(lines []string) []string {
+// listEntries groups lines: an entry begins at a number or a bullet, and ends at an empty line.
+func listEntries(lines []string) []string {
 	var out []string
 	from := -1
 	end := func(to int) {
@@ -79,7 +78,7 @@ func entries(lines []string) []string {
 	return out
 }
 
-// link is a Markdown link that leads out of the page: to the web, or to a file.
+// link is a Markdown link out of the page: to the web, or to a file.
 type link struct{ text, url string }
 
 var (
@@ -87,8 +86,8 @@ var (
 	flatLink = regexp.MustCompile(`\[([^\]]+)\]\((https?://[^)]+)\)`)
 )
 
-// links returns the links of an entry; flat as the released tools read them, whose
-// addresses end at the first closing parenthesis.
+// links returns the links of an entry; with flat as the released tools read them, whose addresses end at the
+// first closing parenthesis.
 func links(entry string, flat bool) (out []link) {
 	add := func(text, address string) {
 		if !strings.Contains(address, "#cite_") {
@@ -110,8 +109,8 @@ func links(entry string, flat bool) (out []link) {
 	return out
 }
 
-// opening is the place of the bracket that the one at end closes, or -1. No title is
-// longer than maxTitle.
+// opening returns the place of the bracket that the one at end closes, or -1. No title is longer than
+// maxTitle.
 func opening(s string, end int) int {
 	depth := 0
 	for i := end; i >= max(0, end-maxTitle); i-- {
@@ -129,9 +128,8 @@ func opening(s string, end int) int {
 
 const maxTitle = 4 << 10
 
-// readEntry reads the source that an entry names: by the first link to it in quotation
-// marks, as the titles of articles are, or by the first one. An entry whose only link
-// is to an archive is that link.
+// readEntry reads the source of an entry: by the first link in quotation marks, which surround titles of
+// articles, or else by the first link. If its only link is to an archive, that is the source.
 func (a *Article) readEntry(entry string) (r Reference, ok bool) {
 	var title, archive *link
 	for _, l := range links(entry, a.released) {
@@ -155,7 +153,7 @@ func (a *Article) readEntry(entry string) (r Reference, ok bool) {
 		if title.text == title.url { // an address is no title
 			r.Title = ""
 		}
-		r.Title = text.OneLine(cmp.Or(readable(r.Title), readable(strings.ReplaceAll(entryNumber.ReplaceAllString(entry, ""), bare, "")), host(r.URL), title.url))
+		r.Title = text.OneLine(cmp.Or(readable(r.Title), readable(strings.ReplaceAll(entryNumber.ReplaceAllString(entry, ""), bare, "")), hostOf(r.URL), title.url))
 	}
 	return r, r.Title != ""
 }
@@ -169,7 +167,7 @@ func first(l *link, next link) *link {
 
 func quoted(text string) bool { return strings.HasPrefix(text, `"`) || strings.HasPrefix(text, "“") }
 
-// plainTitle is a title without quotation marks and emphasis.
+// plainTitle removes quotation marks and emphasis.
 func plainTitle(text string) string {
 	return strings.Trim(strings.Trim(text, "\"“”"), "_* ")
 }
@@ -180,7 +178,7 @@ func isReferences(title string) bool {
 	return slices.Contains(referencesTitles, strings.ToLower(title))
 }
 
-// readable is a title without markup, or "" if no letter is left.
+// readable removes markup, and returns "" if no letter is left.
 func readable(title string) string {
 	plain, _ := text.StripLinks(title)
 	plain = strings.Trim(text.OneLine(plain), "^*_\"“”, ")
@@ -190,16 +188,16 @@ func readable(title string) string {
 	return text.Head(plain, maxName)
 }
 
-// maxName is how long a title is that was not marked as one, in bytes.
+// maxName is the largest length of a title that was not marked as one, in bytes.
 const maxName = 200
 
-// isWiki tells addresses of the encyclopedia, which is no source of its own.
-func isWiki(address string) bool { return within(host(address), "wikipedia.org") }
+// isWiki reports whether an address belongs to the encyclopedia, which is no source of its own.
+func isWiki(address string) bool { return within(hostOf(address), "wikipedia.org") }
 
-// isChrome tells links that belong to the page and not to the article: to the sisters of
-// the encyclopedia, and to what makes its pages.
+// isChrome reports whether a link belongs to the page and not to the article: to sister projects and page
+// tools.
 func isChrome(l link) bool {
-	h := host(l.url)
+	h := hostOf(l.url)
 	return slices.ContainsFunc(chromeHosts, func(domain string) bool { return within(h, domain) })
 }
 
@@ -208,7 +206,7 @@ var chromeHosts = []string{"wikimedia.org", "wikidata.org", "wiktionary.org", "w
 
 func within(host, domain string) bool { return host == domain || strings.HasSuffix(host, "."+domain) }
 
-func host(address string) string {
+func hostOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
 		return ""
@@ -218,16 +216,16 @@ func host(address string) string {
 
 // Mark is a citation mark of a sentence: [[12]](…#cite_note-smith-14).
 type Mark struct {
-	// Number is what the reader sees, in digits.
+	// Number is the visible number, in digits.
 	Number string
-	// Note names the item of the reference list; empty if the mark is no link to one.
+	// Note names the item of the reference list; empty without a link to one.
 	Note string
 }
 
 var markPattern = regexp.MustCompile(`\[\[([0-9]+)\]\](?:\(((?:[^()]|\([^()]*\))*)\))?`)
 
-// Marks returns the citation marks of a text, each once, in order. Marks with letters
-// lead to footnotes and not to sources.
+// Marks returns the citation marks of a text, each once, in order. Marks with letters lead to footnotes, not
+// to sources.
 func Marks(text string) []Mark {
 	var out []Mark
 	for _, m := range markPattern.FindAllStringSubmatch(text, -1) {
@@ -245,8 +243,7 @@ func Marks(text string) []Mark {
 	return out
 }
 
-// Unmark puts blanks in place of citation marks, which may stand between two
-// sentences without any; offsets stay.
+// Unmark replaces citation marks by blanks and keeps offsets: a mark may be all that separates two sentences.
 func Unmark(text string) string {
 	return markPattern.ReplaceAllStringFunc(text, func(mark string) string { return strings.Repeat(" ", len(mark)) })
 }
@@ -262,15 +259,14 @@ var (
 	itemStart  = regexp.MustCompile(`^([0-9]+)\. `)
 	anchorLink = regexp.MustCompile(`#cite_ref-([^)\s"]+)`)
 	anchorUse  = regexp.MustCompile(`^(?:(.*)_)?([0-9]+)(?:-[0-9]+)?$`)
-	// An address may hold parentheses in pairs. The released tools end it at the first
-	// closing one.
-	address     = regexp.MustCompile(`(?:https?://|file:)(?:[^\s()\[\]"<>]|\([^\s()]*\))+`)
-	flatAddress = regexp.MustCompile(`https?://[^\s)\]">]+`)
+	// An address may contain parentheses in pairs. The released tools end it at the first closing one.
+	addressPattern = regexp.MustCompile(`(?:https?://|file:)(?:[^\s()\[\]"<>]|\([^\s()]*\))+`)
+	flatAddress    = regexp.MustCompile(`https?://[^\s)\]">]+`)
 )
 
 // Citations reads the items of the article's reference list.
 func (a *Article) Citations() *Citations {
-	c := &Citations{address: address, numbered: make(map[string]string), noted: make(map[string]string)}
+	c := &Citations{address: addressPattern, numbered: make(map[string]string), noted: make(map[string]string)}
 	if a.released {
 		c.address = flatAddress
 	}
@@ -287,8 +283,7 @@ func (a *Article) Citations() *Citations {
 	return c
 }
 
-// referenceList are the lines below the heading of the references, its sub-headings
-// included.
+// referenceList returns the lines below the heading of the references, including sub-headings.
 func (a *Article) referenceList() []string {
 	i := slices.IndexFunc(a.headings, func(h heading) bool { return isReferences(h.text) })
 	if i < 0 {
@@ -308,16 +303,15 @@ func (a *Article) referenceList() []string {
 func (c *Citations) add(number, item string) {
 	c.numbered[number] = item
 	for _, m := range anchorLink.FindAllStringSubmatch(item, -1) {
-		// Anchors are the note's, once for every use: smith_14-0, smith_14-1; a note
-		// that is used once and has no name is a number alone.
+		// Anchors repeat the note for every use: smith_14-0, smith_14-1; a note with one use and no name is
+		// only a number.
 		if use := anchorUse.FindStringSubmatch(m[1]); use != nil {
 			c.noted[strings.TrimPrefix(use[1]+"-"+use[2], "-")] = item
 		}
 	}
 }
 
-// Item returns the text of the item that a mark leads to, or "": by the note, which
-// is exact, or by the number if the list does not know the note.
+// Item returns the text of a mark's item, or "": by the note, which is exact, or else by the number.
 func (c *Citations) Item(m Mark) string {
 	if item, known := c.noted[m.Note]; known {
 		return item
@@ -325,8 +319,7 @@ func (c *Citations) Item(m Mark) string {
 	return c.numbered[m.Number]
 }
 
-// URLs returns the addresses of an item outside of the encyclopedia, each once, cut at
-// the fragment.
+// URLs returns the addresses of an item outside of the encyclopedia, each once, without fragments.
 func (c *Citations) URLs(m Mark) []string {
 	var out []string
 	for _, u := range c.address.FindAllString(c.Item(m), -1) {

@@ -15,9 +15,9 @@ import (
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
-// Sources makes references fit to be joined to pages: one for each URL, cut at the
-// fragment, with titles that lead to different files. Of the references with a title
-// that is taken, even if it differs in case or at its end, the later ones get a number.
+// Sources prepares references for the join with pages: one for each URL, without fragments, with titles that
+// lead to different files. Of references with equal titles, up to case or the cut end, the later ones get a
+// number.
 func Sources(refs []Reference) []Reference {
 	var out []Reference
 	urls, files := make(map[string]bool), make(map[string]bool)
@@ -28,7 +28,7 @@ func Sources(refs []Reference) []Reference {
 		}
 		urls[r.URL] = true
 		for n, title := 2, r.Title; files[fileKey(r.Title)]; n++ {
-			r.Title = numbered(title, n)
+			r.Title = withNumber(title, n)
 		}
 		files[fileKey(r.Title)] = true
 		out = append(out, r)
@@ -38,11 +38,11 @@ func Sources(refs []Reference) []Reference {
 
 func fileKey(title string) string { return strings.ToLower(PageFile(title)) }
 
-// PageFile is the name of the file of the page with that title.
+// PageFile returns the file name of the page with a title.
 func PageFile(title string) string { return wildgraph.Slug(title) + ".txt" }
 
-// numbered is a title with a number at the end that its file name has as well.
-func numbered(title string, n int) string {
+// withNumber appends a number to a title so that its file name has it as well.
+func withNumber(title string, n int) string {
 	for cut := title; ; cut = cut[:len(cut)-1] {
 		numbered := fmt.Sprintf("%s %d", strings.TrimSpace(strings.ToValidUTF8(cut, "")), n)
 		if slug := wildgraph.Slug(numbered); cut == "" || strings.HasSuffix(slug, fmt.Sprintf(" %d", n)) || slug == fmt.Sprint(n) {
@@ -57,11 +57,10 @@ type Page struct {
 	Text       string
 }
 
-// String is the page as its file holds it.
+// String returns the contents of the page's file.
 func (p Page) String() string { return "# " + p.Title + "\n\n" + strings.TrimSpace(p.Text) + "\n" }
 
-// The seven phrases and two measures by which a page is no source: what servers write in
-// place of a page (WildGraphBench's construction tools, fetch_reference_pages).
+// Phrases by which servers replace a page (WildGraphBench's construction tools, fetch_reference_pages).
 var excuses = []string{"404 not found", "page not found", "access denied", "permission denied", "bad link", "something went wrong", "403 forbidden", "enable javascript", "verify you are human"}
 
 const (
@@ -70,8 +69,8 @@ const (
 	excuseSize = 4096 // bytes; a longer text may quote an excuse
 )
 
-// Poor says why a text is no page to cite, or "": it is empty, an excuse of the server,
-// or a few short lines. It is a rule of thumb; see Checker for one that reads.
+// Poor returns why a text is no page to cite, or "": it is empty, an excuse of the server, or a few short
+// lines. It is a heuristic; see Checker for a judgment of the contents.
 func Poor(text string) string {
 	text = strings.TrimSpace(text)
 	if text == "" {
@@ -98,8 +97,7 @@ func Poor(text string) string {
 	return fmt.Sprintf("%d short lines; a page has %d, or one of %d words", lines, fewLines, shortLine)
 }
 
-// Topic is a finished domain of a benchmark: an article, its sources and pages, its gold
-// and its questions.
+// Topic is a finished domain of a benchmark: an article, its sources and pages, its gold and its questions.
 type Topic struct {
 	Domain string
 	// Title of the article and its text.
@@ -110,12 +108,11 @@ type Topic struct {
 	Questions   []Question
 }
 
-// Names of folders: what a file system takes everywhere and no path can be made of.
+// folder returns a name that every file system accepts and that contains no path.
 func folder(name string) string { return strings.TrimSpace(wildgraph.Slug(name)) }
 
-// Write writes a topic into dir in the layout of the release, which wildgraph.Load
-// reads. Every file appears whole or not at all; the questions, without which there is
-// no domain, come last.
+// Write writes a topic into dir in the layout of the release, which wildgraph.Load reads. Every file is
+// written whole or not at all; the questions, without which there is no domain, are last.
 func (t Topic) Write(dir string) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -129,7 +126,7 @@ func (t Topic) Write(dir string) error {
 		w.clear(dir, func(name string) bool { m, _ := filepath.Match(journal.TempPattern, name); return m })
 	}
 	w.file(filepath.Join(corpus, topic+".txt"), func(b *bytes.Buffer) { b.WriteString(t.Text) })
-	w.file(filepath.Join(corpus, "references.jsonl"), lines(t.Sources))
+	w.file(filepath.Join(corpus, "references.jsonl"), jsonLines(t.Sources))
 	keep := make(map[string]bool)
 	for _, p := range t.Pages {
 		name := PageFile(p.Title)
@@ -137,9 +134,9 @@ func (t Topic) Write(dir string) error {
 		w.file(filepath.Join(corpus, "reference_pages", name), func(b *bytes.Buffer) { b.WriteString(p.String()) })
 	}
 	w.clear(filepath.Join(corpus, "reference_pages"), func(name string) bool { return !keep[name] })
-	w.file(filepath.Join("extracted_data", domain, topic, "valid_triples.jsonl"), lines(t.Gold))
-	w.file(filepath.Join("statements", domain, topic, "statements.jsonl"), lines(statements(t.Gold)))
-	w.file(filepath.Join("QA", domain, "questions.jsonl"), lines(t.Questions))
+	w.file(filepath.Join("extracted_data", domain, topic, "valid_triples.jsonl"), jsonLines(t.Gold))
+	w.file(filepath.Join("statements", domain, topic, "statements.jsonl"), jsonLines(statements(t.Gold)))
+	w.file(filepath.Join("QA", domain, "questions.jsonl"), jsonLines(t.Questions))
 	if w.err != nil {
 		return fmt.Errorf("construct: topic %s: %w", t.Title, w.err)
 	}
@@ -169,7 +166,7 @@ func statements(golds []Gold) []releasedStatements {
 	return out
 }
 
-func lines[T any](values []T) func(*bytes.Buffer) {
+func jsonLines[T any](values []T) func(*bytes.Buffer) {
 	return func(b *bytes.Buffer) {
 		enc := text.JSON(b)
 		for _, v := range values {
@@ -201,8 +198,7 @@ func (w *writer) file(name string, fill func(*bytes.Buffer)) {
 	}
 }
 
-// clear removes files: pages of an earlier build that this one does not have, and what a
-// killed one left half written.
+// clear removes pages of an earlier build that this one does not have, and partial files of a killed one.
 func (w *writer) clear(dir string, drop func(name string) bool) {
 	if w.err != nil {
 		return

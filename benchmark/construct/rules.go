@@ -14,14 +14,13 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// Rules state without a model: a statement is its sentence without marks, links and
-// emphasis. Whom "he" or "the film" means is left open, so that such gold is weaker than
-// a model's; reports name it offline.
+// Rules extracts statements without a model: a sentence without marks, links and emphasis. Pronouns and "the
+// film" are not resolved, so such gold is weaker than a model's; reports call it offline.
 type Rules struct{}
 
 var _ Stater = Rules{}
 
-// minStatement is the fewest words of a statement.
+// minStatement is the least number of words of a statement.
 const minStatement = 5
 
 var (
@@ -47,15 +46,14 @@ func (Rules) State(_ context.Context, _ *Article, s Section) ([]Stated, error) {
 	return out, nil
 }
 
-// isProse leaves out tables, pictures, headings and pointers to other articles.
+// isProse excludes tables, pictures, headings and pointers to other articles.
 func isProse(paragraph string) bool {
 	p := strings.TrimSpace(paragraph)
 	return p != "" && !strings.HasPrefix(p, "|") && !strings.HasPrefix(p, "[![") && !strings.HasPrefix(p, "![") &&
 		!sectionEdit.MatchString(p) && !hatnote.MatchString(p)
 }
 
-// sentences splits a paragraph as a reader sees it; the marks behind a sentence belong
-// to it.
+// sentences splits a paragraph into visible sentences; the marks after a sentence belong to it.
 func sentences(paragraph string) []string {
 	clean, m := text.StripLinks(Unmark(paragraph))
 	spans := text.Sentences(clean)
@@ -74,8 +72,7 @@ func sentences(paragraph string) []string {
 	return out
 }
 
-// openedAt goes back from the first visible letter of a sentence over the bracket of the
-// link it stands in.
+// openedAt moves from the first visible letter of a sentence back over the opening bracket of its link.
 func openedAt(paragraph string, at int) int {
 	for at > 0 && strings.ContainsRune("[_*\"“(", rune(paragraph[at-1])) {
 		at--
@@ -83,7 +80,7 @@ func openedAt(paragraph string, at int) int {
 	return at
 }
 
-// plainStatement is a sentence as it is read, or "" if that is too short or a formula.
+// plainStatement returns a sentence without markup, or "" if it is too short or a formula.
 func plainStatement(sentence string) string {
 	clean, _ := text.StripLinks(Unmark(sentence))
 	clean = strings.Trim(text.OneLine(emphasis.ReplaceAllString(clean, "")), "-• ")
@@ -94,7 +91,7 @@ func plainStatement(sentence string) string {
 	return clean
 }
 
-// plainText is a section as it is read.
+// plainText returns a section without markup.
 func plainText(body string) string {
 	clean, _ := text.StripLinks(Unmark(body))
 	return text.OneLine(clean)
@@ -105,12 +102,11 @@ var (
 	_ Checker = Rules{}
 )
 
-// Names and numbers that a gap may take the place of.
+// gapPattern matches names and numbers, which a gap may replace.
 var gapPattern = regexp.MustCompile(`\p{Lu}[\p{L}\p{M}'’.-]*(?: (?:of|the|de|van|von|and) \p{Lu}[\p{L}\p{M}'’-]*| \p{Lu}[\p{L}\p{M}'’-]*)*|[0-9][0-9.,:]*[0-9%]|[0-9]`)
 
-// Ask makes a gap in place of the last name or number of a fact that is not in the
-// article's title; a fact without one gives no question. Of a section it asks for an
-// overview.
+// Ask replaces the last name or number of a fact that is not in the article's title by a gap; without one
+// there is no question. For a section it asks for an overview.
 func (Rules) Ask(_ context.Context, d Draft) (string, error) {
 	if d.Type == wildgraph.Summary {
 		return fmt.Sprintf("Give an overview of %s (%s).", plainHeading(d.Path[len(d.Path)-1]), plainHeading(d.Title)), nil
@@ -129,20 +125,20 @@ func (Rules) Ask(_ context.Context, d Draft) (string, error) {
 
 func plainHeading(h string) string { return strings.Trim(emphasis.ReplaceAllString(h, ""), " ") }
 
-// The share of a statement's content words that one window of a page must hold, and how
-// much of what the pages hold together one of them may hold alone.
+// supportShare is the share of a statement's content words that pages must contain; aloneShare is the largest
+// part of the words found on all pages that one page may contain alone.
 const (
 	supportShare = 0.6
 	aloneShare   = 0.85
 )
 
-// Supports reports whether the best window of a page holds most of the statement's words,
-// or those of several pages together.
+// Supports reports whether the best window of a page, or of several pages together, contains most of the
+// statement's words.
 func (Rules) Supports(_ context.Context, _ string, d Draft) (Verdict, error) {
-	return backed(d.statement(), d.Pages), nil
+	return supportVerdict(d.statement(), d.Pages), nil
 }
 
-// Joint reports whether no page alone holds nearly all that they hold together.
+// Joint reports whether no single page contains nearly all words that the pages contain together.
 func (Rules) Joint(_ context.Context, _ string, d Draft) (Verdict, error) {
 	alone, together := shares(d.statement(), d.Pages)
 	if alone > aloneShare*together {
@@ -155,12 +151,12 @@ func (Rules) Joint(_ context.Context, _ string, d Draft) (Verdict, error) {
 func (r Rules) Backed(ctx context.Context, d Draft) ([]Verdict, error) {
 	out := make([]Verdict, len(d.Triples))
 	for i, t := range d.Triples {
-		out[i] = backed(t.Statement, citedBy(d.Pages, t))
+		out[i] = supportVerdict(t.Statement, citedBy(d.Pages, t))
 	}
 	return out, ctx.Err()
 }
 
-func backed(statement string, pages []Page) Verdict {
+func supportVerdict(statement string, pages []Page) Verdict {
 	_, together := shares(statement, pages)
 	if together >= supportShare {
 		return Verdict{OK: true}
@@ -168,10 +164,10 @@ func backed(statement string, pages []Page) Verdict {
 	return Verdict{Reason: fmt.Sprintf("%.0f %% of the statement's words stand in one place of its pages", 100*together)}
 }
 
-// shares of a statement's content words: the most that a window of any page holds, and
-// what the best windows of all pages hold together.
+// shares returns two shares of a statement's content words: the largest in a window of any page, and the
+// share in the best windows of all pages together.
 func shares(statement string, pages []Page) (alone, together float64) {
-	words := terms(statement)
+	words := contentTerms(statement)
 	if len(words) == 0 {
 		return 0, 0
 	}
@@ -179,7 +175,7 @@ func shares(statement string, pages []Page) (alone, together float64) {
 	for _, p := range pages {
 		var best []bool
 		most := 0
-		for _, have := range held(pieces(p.Text, window), words) {
+		for _, have := range termsIn(pieces(p.Text, window), words) {
 			if n := count(have); n > most {
 				best, most = have, n
 			}
@@ -211,18 +207,18 @@ func citedBy(pages []Page, t Triple) []Page {
 	return out
 }
 
-// window is how much of a page is looked at at once, in bytes: about three paragraphs.
+// window is the size of a window of a page, in bytes: about three paragraphs.
 const window = 1500
 
-// terms are the distinct content words of a text, sorted.
-func terms(s string) []string {
+// contentTerms returns the distinct content words of a text, sorted.
+func contentTerms(s string) []string {
 	all := text.Default().Terms(s)
 	slices.Sort(all)
 	return slices.Compact(all)
 }
 
-// held tells which of the terms each window has.
-func held(windows, terms []string) [][]bool {
+// termsIn reports which of the terms each window contains.
+func termsIn(windows, terms []string) [][]bool {
 	out := make([][]bool, len(windows))
 	for i, w := range windows {
 		have := make(map[string]bool)
@@ -237,14 +233,14 @@ func held(windows, terms []string) [][]bool {
 	return out
 }
 
-// Excerpt is what of a page has most to do with a statement, in the order of the page,
-// in at most the given bytes: the windows with its words, the rare ones first.
+// Excerpt returns the windows of a page that are most relevant to a statement, in the order of the page,
+// within the given bytes; rare words weigh more.
 func Excerpt(page, statement string, bytes int) string {
 	if len(page) <= bytes {
 		return page
 	}
-	all, words := pieces(page, window), terms(statement)
-	have := held(all, words)
+	all, words := pieces(page, window), contentTerms(statement)
+	have := termsIn(all, words)
 	rare := make([]float64, len(words))
 	for j := range words {
 		for i := range have {

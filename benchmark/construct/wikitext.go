@@ -8,12 +8,11 @@ import (
 	"strings"
 )
 
-// Wikitext makes of a page in the wiki's own markup the Markdown that [Parse] reads: headings, prose,
-// and references as footnotes, with the address, title and archive of citation templates.
-// Tables, pictures and other templates are left out. Time grows with the length of the page,
-// whatever is not closed in it.
+// Wikitext converts wiki markup to the Markdown that [Parse] reads: headings, prose, and references as
+// footnotes, with the address, title and archive of citation templates. Tables, pictures and other templates
+// are dropped. The time is linear in the length of the page, even with unclosed markup.
 func Wikitext(page, title string) string {
-	w := &wiki{named: make(map[string]int)}
+	w := &wikiParser{named: make(map[string]int)}
 	page = tables.ReplaceAllString(w.lift(comments.ReplaceAllString(page, "")), "\n")
 	var out strings.Builder
 	out.WriteString("# " + title + "\n\n")
@@ -21,7 +20,7 @@ func Wikitext(page, title string) string {
 	text := wikiHeading.ReplaceAllStringFunc(out.String(), func(line string) string {
 		m := wikiHeading.FindStringSubmatch(line)
 		if isReferences(strings.TrimSpace(m[2])) {
-			return "" // the list is made of the footnotes
+			return "" // the footnotes become the list
 		}
 		return strings.Repeat("#", min(len(m[1]), len(m[3]))) + " " + strings.TrimSpace(m[2])
 	})
@@ -46,17 +45,17 @@ var (
 	citeField   = regexp.MustCompile(`(?i)\|\s*(url|title|archive-?url)\s*=\s*([^|{}]*)`)
 )
 
-// longestRef is the most bytes of a reference.
+// longestRef limits a reference, in bytes.
 const longestRef = 8000
 
-// wiki is a page on its way.
-type wiki struct {
+// wikiParser holds the footnotes of a page.
+type wikiParser struct {
 	notes []string       // the footnotes
 	named map[string]int // their numbers by the names of references
 }
 
-// lift puts the marks of footnotes in the place of references.
-func (w *wiki) lift(page string) string {
+// lift replaces references by footnote marks.
+func (w *wikiParser) lift(page string) string {
 	var out strings.Builder
 	for {
 		at := strings.IndexByte(page, '<')
@@ -77,7 +76,7 @@ func (w *wiki) lift(page string) string {
 			name = strings.TrimSpace(n[1])
 		}
 		if !strings.HasSuffix(strings.TrimSpace(m[1]), "/") {
-			// One that is not closed soon is not closed: what follows is prose.
+			// A reference without a close end is not closed: prose follows.
 			if end := strings.Index(page[:min(len(page), longestRef)], "</ref>"); end >= 0 {
 				body, page = page[:end], page[end+len("</ref>"):]
 			}
@@ -88,8 +87,8 @@ func (w *wiki) lift(page string) string {
 	}
 }
 
-// note is the number of a reference; 0 is none. A name may be used before it is explained.
-func (w *wiki) note(name, body string) int {
+// note returns the number of a reference; 0 is none. A name may be used before its definition.
+func (w *wikiParser) note(name, body string) int {
 	n := w.named[name]
 	if name == "" || n == 0 {
 		if name == "" && strings.TrimSpace(body) == "" {
@@ -106,7 +105,7 @@ func (w *wiki) note(name, body string) int {
 	return n
 }
 
-// noteOf is a reference as Markdown writes one.
+// noteOf writes a reference as Markdown.
 func noteOf(body string) string {
 	fields := make(map[string]string)
 	for _, m := range citeField.FindAllStringSubmatch(body, -1) {
@@ -137,8 +136,8 @@ func noteOf(body string) string {
 	return out
 }
 
-// plain writes the prose: links by what is shown of them, without templates, pictures and tags.
-func (w *wiki) plain(out *strings.Builder, page string) {
+// plain writes the prose: the visible text of links, without templates, pictures and tags.
+func (w *wikiParser) plain(out *strings.Builder, page string) {
 	ends := pairs(page)
 	for i := 0; i < len(page); {
 		rest := page[i:]
@@ -179,7 +178,7 @@ func labelled(s string) []string {
 	return external.FindStringSubmatch(s[:end+1])
 }
 
-// pairs finds the ends of templates and links by their beginnings, in one pass.
+// pairs maps the beginnings of templates and links to their ends, in one pass.
 func pairs(page string) map[int]int {
 	ends := make(map[int]int)
 	var open []int

@@ -16,23 +16,21 @@ import (
 	"code.dny.dev/ssrf"
 )
 
-// Resolver leads from names to addresses, as net.Resolver does.
+// Resolver resolves names to addresses, as net.Resolver does.
 type Resolver interface {
 	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
 }
 
-// guard knows the addresses that IANA lists as special, and the ports of the web. The host
-// service of Azure has an address of the open web.
+// guard allows public addresses and the ports of the web; it refuses IANA's special addresses and Azure's
+// host service, which has a public address.
 var guard = ssrf.New(ssrf.WithDeniedV4Prefixes(netip.MustParsePrefix("168.63.129.16/32")))
 
-// Public is the default of Options.Allow: addresses of the open web, at the ports 80
-// and 443.
+// Public is the default of Options.Allow: public addresses, at the ports 80 and 443.
 func Public(to netip.AddrPort) error {
 	return guard.SafeAddrPort(netip.AddrPortFrom(to.Addr().Unmap(), to.Port()))
 }
 
-// dialer connects to addresses that are allowed. The last check is of the address that
-// the system is about to connect to.
+// dialer connects to allowed addresses. The last check is of the address that the system connects to.
 type dialer struct {
 	resolver Resolver
 	allow    func(netip.AddrPort) error
@@ -70,8 +68,7 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 	return nil, err
 }
 
-// lookUp are the addresses of a host, all or none: a name that leads inside as well is no
-// page's.
+// lookUp returns the addresses of a host, all or none: a name that also leads inside is refused.
 func (d *dialer) lookUp(ctx context.Context, host, port string) ([]netip.AddrPort, error) {
 	number, err := net.DefaultResolver.LookupPort(ctx, "tcp", port)
 	if err != nil {
@@ -92,7 +89,7 @@ func (d *dialer) lookUp(ctx context.Context, host, port string) ([]netip.AddrPor
 	return out, nil
 }
 
-// refusal is an error that asking again does not change.
+// refusal is a permanent error.
 type refusal struct{ error }
 
 func (r refusal) Unwrap() error { return r.error }
@@ -116,7 +113,7 @@ func (d *dialer) transport() *http.Transport {
 	}
 }
 
-// checkURL refuses what is no page of the web.
+// checkURL refuses URLs that are not of web pages.
 func checkURL(u *url.URL) error {
 	switch {
 	case u.Scheme != "http" && u.Scheme != "https":

@@ -25,19 +25,19 @@ type Kind string
 
 // The kinds of errors.
 const (
-	// Refused is a page that is not asked for: its address, its scheme, robots.txt.
+	// Refused: the page is not requested, because of its address, its scheme or robots.txt.
 	Refused Kind = "refused"
-	// Missing is a page that its server does not have or does not give.
+	// Missing: the server does not have the page or denies it.
 	Missing Kind = "missing"
-	// Unavailable is a server that did not answer, or not in time; later it may.
+	// Unavailable: no answer of the server in time; a later one is possible.
 	Unavailable Kind = "unavailable"
-	// TooLarge is a page beyond Options.MaxBytes.
+	// TooLarge: the page exceeds Options.MaxBytes.
 	TooLarge Kind = "too large"
-	// NoText is a body that is not text, or that cannot be read.
+	// NoText: the body is not text, or unreadable.
 	NoText Kind = "no text"
 )
 
-// Error is why a page was not obtained.
+// Error says why a page was not fetched.
 type Error struct {
 	URL  string
 	Kind Kind
@@ -49,9 +49,9 @@ func (e *Error) Error() string { return fmt.Sprintf("fetch %s: %s: %v", e.URL, e
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Page is a page that was obtained.
+// Page is a fetched page.
 type Page struct {
-	// URL is what was asked for, Final where redirects led.
+	// URL is the requested address, Final the one after redirects.
 	URL, Final string
 	// Title is the page's own, or "".
 	Title string
@@ -61,36 +61,33 @@ type Page struct {
 
 // Options of a fetcher. The zero value of every field but Agent has a default.
 type Options struct {
-	// Agent names the program and whom to write to, as robots.txt and the owners of
-	// servers want it. It must be given.
+	// Agent names the program and a contact, for robots.txt and the owners of servers. Required.
 	Agent string
-	// Pause between two requests to a host (1 s); robots.txt may ask for a longer one, up
-	// to MaxPause (30 s).
+	// Pause between two requests to a host (1 s); robots.txt may demand a longer one, up to MaxPause (30 s).
 	Pause, MaxPause time.Duration
-	// Timeout is for one request, and for a robots.txt with all tries (60 s); MaxBytes is for
-	// an unpacked body (load.MaxFile).
+	// Timeout limits one request, and a robots.txt with all tries (60 s); MaxBytes limits a decompressed body
+	// (load.MaxFile).
 	Timeout  time.Duration
 	MaxBytes int64
 	// Tries of a page whose server is busy or does not answer (3).
 	Tries int
-	// NoRobots leaves robots.txt unread, for a server of one's own.
+	// NoRobots ignores robots.txt, for the user's own server.
 	NoRobots bool
-	// Text makes the text of a page from its name, with an extension by its type, and
-	// its bytes in UTF-8 (load.Read).
+	// Text converts a page by its name, with an extension by its type, and its bytes in UTF-8 (load.Read).
 	Text func(name string, body []byte) (*load.File, error)
-	// Reader is a service that reads pages for others; nil reads them here.
+	// Reader is a service that reads pages; nil reads them directly.
 	Reader *Reader
 
-	// Resolver (net.DefaultResolver) and Allow (Public) decide where connections may
-	// lead; tests lead them to a server of their own.
+	// Resolver (net.DefaultResolver) and Allow (Public) decide which addresses are contacted; tests use their
+	// own servers.
 	Resolver Resolver
 	Allow    func(netip.AddrPort) error
 }
 
 const (
-	// MaxRedirects is how many redirects of a page are followed.
+	// MaxRedirects is the number of redirects that are followed.
 	MaxRedirects = 5
-	// hostsAtATime is how many hosts are asked at a time.
+	// hostsAtATime is the number of hosts with concurrent requests.
 	hostsAtATime = 64
 )
 
@@ -137,7 +134,7 @@ func New(o Options) (*Fetcher, error) {
 
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// Page gets a page. The error is an *Error, or that of ctx.
+// Page fetches a page. The error is an *Error, or ctx.Err().
 func (f *Fetcher) Page(ctx context.Context, address string) (Page, error) {
 	page, err := f.page(ctx, address)
 	switch {
@@ -185,14 +182,14 @@ func (f *Fetcher) page(ctx context.Context, address string) (Page, error) {
 	return Page{}, refused(fmt.Errorf("more than %d redirects", MaxRedirects))
 }
 
-// answer is the body that a server sent, or where it redirects to.
+// answer is the body sent by a server, or the target of a redirect.
 type answer struct {
 	body     []byte
 	mime     string
 	location *url.URL
 }
 
-// ask requests one URL, again while its server is busy.
+// ask requests one URL, repeatedly while its server is busy.
 func (f *Fetcher) ask(ctx context.Context, u *url.URL) (answer, error) {
 	if err := checkURL(u); err != nil {
 		return answer{}, err
@@ -203,12 +200,12 @@ func (f *Fetcher) ask(ctx context.Context, u *url.URL) (answer, error) {
 	return f.try(ctx, u, func(ctx context.Context) (answer, error) { return f.get(ctx, f.client, u, nil) })
 }
 
-// try runs one request at a time for the host of u, and again while it is busy.
+// try sends a request in the turn of its host, repeatedly while that is busy.
 func (f *Fetcher) try(ctx context.Context, u *url.URL, get func(context.Context) (answer, error)) (answer, error) {
 	var a answer
 	var err error
 	for range f.o.Tries {
-		var h *host
+		var h *hostState
 		if h, err = f.hosts.enter(ctx, u); err != nil {
 			return answer{}, err
 		}
@@ -228,7 +225,7 @@ func (f *Fetcher) try(ctx context.Context, u *url.URL, get func(context.Context)
 	return a, err
 }
 
-// busyError is a server that wants to be asked later.
+// busyError means that a server wants a later request.
 type busyError struct {
 	status string
 	wait   time.Duration
@@ -236,7 +233,7 @@ type busyError struct {
 
 func (e *busyError) Error() string { return e.status }
 
-// passing reports whether asking again may help.
+// passing reports whether an error may be temporary.
 func passing(err error) bool {
 	var known *Error
 	return !errors.As(err, &known) && !errors.As(err, new(refusal))
@@ -283,7 +280,7 @@ func (f *Fetcher) get(ctx context.Context, c *http.Client, u *url.URL, header ht
 	return answer{body: body, mime: resp.Header.Get("Content-Type")}, nil
 }
 
-// plain is the error of a request without the URL, which [Error] names.
+// plain returns the error of a request without the URL, which [Error] names.
 func plain(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {

@@ -17,26 +17,26 @@ import (
 	"github.com/temoto/robotstxt"
 )
 
-// hosts gives each host one request at a time, with a pause after it. A request that waits
-// for its host takes no slot, so slow hosts do not hold up the others.
+// hosts gives each host one request at a time, with a pause after it. A request that waits for its host takes
+// no slot, so slow hosts do not delay others.
 type hosts struct {
 	slots chan struct{}
 	mu    sync.Mutex
-	all   map[string]*host
+	all   map[string]*hostState
 }
 
-type host struct {
-	turn chan struct{} // holds one while a request is on its way
-	next time.Time     // of the next request; changed by who has the turn
+type hostState struct {
+	turn chan struct{} // holds one during a request
+	next time.Time     // of the next request; guarded by turn
 
 	asking sync.Once     // robots.txt
-	read   chan struct{} // closed when robots.txt was read, or why not is known
+	read   chan struct{} // closed when robots.txt was read or failed
 	robots *robotstxt.Group
 	err    error
 }
 
-// delay is the pause that robots.txt asks for, once it was read.
-func (h *host) delay() time.Duration {
+// delay returns the pause demanded by robots.txt, once that was read.
+func (h *hostState) delay() time.Duration {
 	select {
 	case <-h.read:
 		if h.robots != nil {
@@ -47,22 +47,22 @@ func (h *host) delay() time.Duration {
 	return 0
 }
 
-func (s *hosts) of(u *url.URL) *host {
+func (s *hosts) of(u *url.URL) *hostState {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h := s.all[u.Host]
 	if h == nil {
 		if s.all == nil {
-			s.all = make(map[string]*host)
+			s.all = make(map[string]*hostState)
 		}
-		h = &host{turn: make(chan struct{}, 1), read: make(chan struct{})}
+		h = &hostState{turn: make(chan struct{}, 1), read: make(chan struct{})}
 		s.all[u.Host] = h
 	}
 	return h
 }
 
 // enter waits for the host's turn and its pause, and for a slot.
-func (s *hosts) enter(ctx context.Context, u *url.URL) (*host, error) {
+func (s *hosts) enter(ctx context.Context, u *url.URL) (*hostState, error) {
 	h := s.of(u)
 	select {
 	case h.turn <- struct{}{}:
@@ -82,7 +82,7 @@ func (s *hosts) enter(ctx context.Context, u *url.URL) (*host, error) {
 	return nil, err
 }
 
-func (s *hosts) leave(h *host, pause time.Duration) {
+func (s *hosts) leave(h *hostState, pause time.Duration) {
 	<-s.slots
 	h.next = time.Now().Add(pause)
 	<-h.turn
@@ -104,10 +104,9 @@ func sleep(ctx context.Context, d time.Duration) error {
 
 var errRobots = errors.New("robots.txt of the host does not want it")
 
-// allowed reports whether the host's robots.txt lets a URL be asked for. It is read once,
-// within Options.Timeout for all tries; those who wait for it wait no longer than their own
-// contexts. A host that fails to give it wants nothing to be asked (RFC 9309, section
-// 2.3.1.4); one that has none allows everything.
+// allowed reports whether the host's robots.txt permits a URL. It is read once, within Options.Timeout for
+// all tries; each waiting request ends with its own context. A host that fails to deliver it permits nothing
+// (RFC 9309, section 2.3.1.4); one without it permits everything.
 func (f *Fetcher) allowed(ctx context.Context, u *url.URL) error {
 	if f.o.NoRobots {
 		return nil
@@ -142,7 +141,7 @@ func (f *Fetcher) robots(ctx context.Context, u *url.URL) (*robotstxt.Group, err
 		var known *Error
 		switch {
 		case errors.As(err, &known):
-			return nil, nil // there is none, or none that can be read
+			return nil, nil // missing or unreadable
 		case err != nil:
 			return nil, err
 		case a.location != nil && checkURL(a.location) == nil:
@@ -151,7 +150,7 @@ func (f *Fetcher) robots(ctx context.Context, u *url.URL) (*robotstxt.Group, err
 		}
 		data, err := robotstxt.FromString(normal(string(a.body[:min(len(a.body), maxRobots)])))
 		if err != nil {
-			return nil, nil // what cannot be read forbids nothing
+			return nil, nil // unreadable rules forbid nothing
 		}
 		return data.FindGroup(f.o.Agent), nil
 	}
@@ -160,8 +159,8 @@ func (f *Fetcher) robots(ctx context.Context, u *url.URL) (*robotstxt.Group, err
 
 var escaped = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
 
-// normal writes the percent-encoding of paths and rules in one way (RFC 9309, section
-// 2.2.2): what needs none has none, the rest has capitals.
+// normal unifies the percent-encoding of paths and rules (RFC 9309, section 2.2.2): only where needed, in
+// capitals.
 func normal(s string) string {
 	return escaped.ReplaceAllStringFunc(s, func(e string) string {
 		c, _ := strconv.ParseUint(e[1:], 16, 8) // two digits
@@ -172,5 +171,5 @@ func normal(s string) string {
 	})
 }
 
-// maxRobots is how much of a robots.txt is read (RFC 9309, section 2.5, wants as much).
+// maxRobots is the part of a robots.txt that is read, in bytes (RFC 9309, section 2.5).
 const maxRobots = 500 << 10

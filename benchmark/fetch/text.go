@@ -22,13 +22,13 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// extensions of the types that pages are named by.
+// extensions are the file extensions of media types.
 var extensions = map[string]string{
 	"text/html": ".html", "application/xhtml+xml": ".html", "text/plain": ".txt",
 	"text/markdown": ".md", "application/pdf": ".pdf",
 }
 
-// text makes a page of an answer.
+// text converts an answer to a page.
 func (f *Fetcher) text(u *url.URL, a answer) (Page, error) {
 	kind, _, err := mime.ParseMediaType(a.mime)
 	if err != nil {
@@ -68,8 +68,7 @@ func inUTF8(body []byte, mime string) ([]byte, error) {
 	return out, nil
 }
 
-// clean drops what controls terminals and hides in text: control characters but tab and
-// line feed.
+// clean removes control characters, except tab and line feed, which could control terminals or hide text.
 func clean(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\t' && r != '\n' || r == 0x7f || r >= 0x80 && r < 0xa0 || r == '\ufeff' {
@@ -80,16 +79,16 @@ func clean(s string) string {
 	return strings.TrimSpace(s)
 }
 
-// Reader is a service that reads pages for others and replies with their Markdown, as
-// jina.ai's does: GET BASE/URL, a JSON object with data.title and data.content.
+// Reader is a service that returns pages as Markdown, such as jina.ai's: GET BASE/URL, a JSON object with
+// data.title and data.content.
 type Reader struct {
 	base   *url.URL
 	key    string
 	client *http.Client
 }
 
-// NewReader is the service at a base URL. The key may be empty; with a key the URL has to be
-// https, or of this machine.
+// NewReader returns the service at a base URL. With a key, which may be empty, the URL must be https or of
+// this machine.
 func NewReader(base, key string) (*Reader, error) {
 	u, err := url.Parse(strings.TrimRight(base, "/") + "/")
 	if err != nil || checkURL(u) != nil {
@@ -101,14 +100,14 @@ func NewReader(base, key string) (*Reader, error) {
 	return &Reader{base: u, key: key, client: &http.Client{CheckRedirect: noRedirect}}, nil
 }
 
-// String tells no key.
+// String returns the base URL, without the key.
 func (r *Reader) String() string { return r.base.String() }
 
-// GoString tells no key.
+// GoString hides the key too.
 func (r *Reader) GoString() string { return r.String() }
 
-// read asks the service for a page. The page's own address is checked before, since the
-// service may stand in a network of one's own.
+// read requests a page from the service. The page's own address is checked first, since the service may be in
+// a private network.
 func (f *Fetcher) read(ctx context.Context, u *url.URL) (Page, error) {
 	if err := f.outside(ctx, u); err != nil {
 		return Page{}, err
@@ -142,7 +141,7 @@ func (f *Fetcher) read(ctx context.Context, u *url.URL) (Page, error) {
 	return page, nil
 }
 
-// outside checks the addresses of a URL's host without asking it.
+// outside checks the addresses of a URL's host without a request.
 func (f *Fetcher) outside(ctx context.Context, u *url.URL) error {
 	if err := checkURL(u); err != nil {
 		return err

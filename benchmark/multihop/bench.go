@@ -13,14 +13,14 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 )
 
-// benchFiles are the places of the questions of a part of GraphRAG-Bench
-// (arXiv 2506.05690): beside the corpus, or in the folders of its repository.
+// benchFiles returns the possible places of the questions of a part of GraphRAG-Bench (arXiv 2506.05690): in
+// the folder of the corpus, or in the folders of its repository.
 func benchFiles(name string) []string {
 	file := name + "_questions.json"
 	return []string{file, "Questions/" + file, "Datasets/Questions/" + file}
 }
 
-// corpusOf is the corpus of a file of questions.
+// corpusOf returns the corpus of a file of questions.
 func corpusOf(file string) string {
 	name := strings.TrimSuffix(path.Base(file), "_questions.json") + ".json"
 	if dir := path.Dir(file); path.Base(dir) == "Questions" {
@@ -50,9 +50,9 @@ var benchTypes = map[string]string{
 	"Contextual Summarize": "contextual-summarize", "Creative Generation": "creative-generation",
 }
 
-// loadBench makes a domain of each text and the questions about it. The text is one
-// document: there are no gold passages.
-func loadBench(fsys fs.FS, set, file string) (part, error) {
+// loadBench makes a domain of each text and its questions. The text is one document: there are no gold
+// passages.
+func loadBench(fsys fs.FS, set, file string) (loadedSet, error) {
 	var names []string
 	bodies := make(map[string]string)
 	corpus := corpusOf(file)
@@ -67,7 +67,7 @@ func loadBench(fsys fs.FS, set, file string) (part, error) {
 		return nil
 	})
 	if err != nil {
-		return part{}, err
+		return loadedSet{}, err
 	}
 	items := make(map[string][]benchmark.Item)
 	seen := make(map[string]bool)
@@ -88,9 +88,9 @@ func loadBench(fsys fs.FS, set, file string) (part, error) {
 		return nil
 	})
 	if err != nil {
-		return part{}, err
+		return loadedSet{}, err
 	}
-	var p part
+	var p loadedSet
 	for _, name := range names {
 		full := set
 		if len(names) > 1 {
@@ -99,7 +99,7 @@ func loadBench(fsys fs.FS, set, file string) (part, error) {
 		p.domains = append(p.domains, benchmark.NewDomain(full, []graphrag.Document{{ID: name, Title: name, Text: bodies[name]}}, items[name]))
 	}
 	if len(seen) == 0 {
-		return part{}, fmt.Errorf("%s holds no question", file)
+		return loadedSet{}, fmt.Errorf("%s holds no question", file)
 	}
 	return p, nil
 }

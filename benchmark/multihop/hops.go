@@ -33,8 +33,8 @@ type hopQuestion struct {
 	Context  context `json:"context"`
 }
 
-// facts are the titles of the supporting facts: [[title, sentence], …], or
-// {"title": […], "sent_id": […]} in tables.
+// facts are the titles of the supporting facts: [[title, sentence], …], or {"title": […], "sent_id": […]} in
+// tables.
 type facts []string
 
 func (f *facts) UnmarshalJSON(data []byte) error {
@@ -71,8 +71,8 @@ func distinct(all []string) []string {
 	return out
 }
 
-// context are the paragraphs of a question: [[title, [sentence, …]], …], or
-// {"title": […], "sentences": [[…], …]} in tables.
+// context holds the paragraphs of a question: [[title, [sentence, …]], …], or {"title": […], "sentences":
+// [[…], …]} in tables.
 type context []paragraph
 
 func (c *context) UnmarshalJSON(data []byte) error {
@@ -103,17 +103,16 @@ func (c *context) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// loadHops reads HotpotQA or 2Wiki; item says what type a question is of, and which
-// other answers it has.
-func loadHops(joiner string, item func(q hopQuestion, aliases map[string][]string) benchmark.Item) func(fs.FS, string, string) (part, error) {
-	return func(fsys fs.FS, set, file string) (part, error) {
+// loadHops reads HotpotQA or 2Wiki; item returns the type and the aliases of a question.
+func loadHops(joiner string, item func(q hopQuestion, aliases map[string][]string) benchmark.Item) func(fs.FS, string, string) (loadedSet, error) {
+	return func(fsys fs.FS, set, file string) (loadedSet, error) {
 		r, err := newHopReader(fsys, file, joiner)
 		if err != nil {
-			return part{}, err
+			return loadedSet{}, err
 		}
 		aliases, err := readAliases(fsys, beside(file, "id_aliases.json"))
 		if err != nil {
-			return part{}, err
+			return loadedSet{}, err
 		}
 		err = records(fsys, file, func(_ int, q hopQuestion) error {
 			it := item(q, aliases)
@@ -138,7 +137,7 @@ func loadHops(joiner string, item func(q hopQuestion, aliases map[string][]strin
 			return r.add(set, it, gold, all)
 		})
 		if err != nil {
-			return part{}, err
+			return loadedSet{}, err
 		}
 		return r.part(set)
 	}
@@ -197,10 +196,10 @@ type musiqueQuestion struct {
 	} `json:"paragraphs"`
 }
 
-func loadMuSiQue(fsys fs.FS, set, file string) (part, error) {
+func loadMuSiQue(fsys fs.FS, set, file string) (loadedSet, error) {
 	r, err := newHopReader(fsys, file, "")
 	if err != nil {
-		return part{}, err
+		return loadedSet{}, err
 	}
 	unanswerable := 0
 	err = records(fsys, file, func(_ int, q musiqueQuestion) error {
@@ -230,7 +229,7 @@ func loadMuSiQue(fsys fs.FS, set, file string) (part, error) {
 		return r.add(set, it, gold, all)
 	})
 	if err != nil {
-		return part{}, err
+		return loadedSet{}, err
 	}
 	p, err := r.part(set)
 	if unanswerable > 0 {
@@ -239,8 +238,8 @@ func loadMuSiQue(fsys fs.FS, set, file string) (part, error) {
 	return p, err
 }
 
-// hopReader gathers questions over passages. Without a corpus of their own the
-// passages are the paragraphs of all questions.
+// hopReader collects questions over passages. Without a corpus the passages are the paragraphs of all
+// questions.
 type hopReader struct {
 	passages *passages
 	own      bool // there is a corpus
@@ -261,7 +260,7 @@ func newHopReader(fsys fs.FS, file, joiner string) (*hopReader, error) {
 	return r, r.passages.read(fsys, corpus, joiner)
 }
 
-// add checks a question and takes it.
+// add checks and adds a question.
 func (r *hopReader) add(set string, it benchmark.Item, gold, all []graphrag.Document) error {
 	if err := check(set, it, r.seen); err != nil {
 		return err
@@ -283,10 +282,10 @@ func (r *hopReader) add(set string, it benchmark.Item, gold, all []graphrag.Docu
 	return nil
 }
 
-// part joins the questions to their passages, now that all are there.
-func (r *hopReader) part(set string) (part, error) {
+// part joins the questions to the passages, which are now complete.
+func (r *hopReader) part(set string) (loadedSet, error) {
 	if len(r.items) == 0 {
-		return part{}, fmt.Errorf("%s holds no question", r.file)
+		return loadedSet{}, fmt.Errorf("%s holds no question", r.file)
 	}
 	for i, gold := range r.gold {
 		for _, d := range gold {
@@ -296,7 +295,7 @@ func (r *hopReader) part(set string) (part, error) {
 			}
 		}
 	}
-	p := part{domains: []benchmark.Domain{benchmark.NewDomain(set, r.passages.docs, r.items)}}
+	p := loadedSet{domains: []benchmark.Domain{benchmark.NewDomain(set, r.passages.docs, r.items)}}
 	if !r.own {
 		p.notes = append(p.notes, "no corpus stands beside "+r.file+": the passages are the paragraphs of its questions")
 	} else if r.passages.repeated > 0 {

@@ -14,7 +14,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
-// ErrUnknownSet is wrapped by errors about a data set that is none, or not there.
+// ErrUnknownSet is wrapped by errors about a data set that does not exist or is missing.
 var ErrUnknownSet = errors.New("unknown data set")
 
 // Options choose what is loaded. The zero value loads everything.
@@ -23,13 +23,13 @@ type Options struct {
 	Sets []string
 }
 
-// layout is where a data set stands in a folder.
+// layout describes the files of a data set.
 type layout struct {
-	// files are names of its questions; the first that is there is read. Those that
-	// begin with "?" are taken only from a folder whose name begins with own.
+	// files are possible names of its questions, the first existing of which is read. Names that begin with
+	// "?" are accepted only in a folder whose name begins with own.
 	files []string
 	own   string
-	load  func(fsys fs.FS, set, file string) (part, error)
+	load  func(fsys fs.FS, set, file string) (loadedSet, error)
 }
 
 var layouts = map[string]layout{
@@ -50,9 +50,8 @@ var layouts = map[string]layout{
 	Textbooks: {files: []string{"Question/OE.jsonl", "question/OE.jsonl", "questions/OE.jsonl", "Questions/OE.jsonl"}, load: loadTextbooks},
 }
 
-// Load reads the data sets of a folder, each from the folder itself or from one in it.
-// All problems found are reported together, the first few of each file: those of a
-// record are [*jsonl.Error].
+// Load reads the data sets of a folder, each from the folder itself or from one in it. All problems are
+// reported together, the first few of each file; problems of a record are [*jsonl.Error].
 func Load(fsys fs.FS, o Options) (*benchmark.Dataset, error) {
 	found, err := find(fsys, o)
 	if err != nil {
@@ -87,8 +86,7 @@ func Load(fsys fs.FS, o Options) (*benchmark.Dataset, error) {
 	return set, nil
 }
 
-// find are the files of questions by the name of the data set: the wanted ones, or
-// all there are.
+// find returns the files of questions by the name of the data set: the wanted ones, or all.
 func find(fsys fs.FS, o Options) (map[string]string, error) {
 	wanted := o.Sets
 	for _, name := range wanted {
@@ -123,7 +121,7 @@ func find(fsys fs.FS, o Options) (map[string]string, error) {
 	return found, nil
 }
 
-// find is the first file of questions in any of the folders, "" without.
+// find returns the first file of questions in any of the folders, "" without.
 func (l layout) find(fsys fs.FS, folders []string, named bool) string {
 	for _, dir := range folders {
 		for _, f := range l.files {
@@ -142,22 +140,21 @@ func (l layout) find(fsys fs.FS, folders []string, named bool) string {
 // MaxRecord is the largest record of a file, in bytes; a novel has less than 2 MB.
 const MaxRecord = 64 << 20
 
-// part is what was read of a data set.
-type part struct {
+// loadedSet is one data set.
+type loadedSet struct {
 	domains []benchmark.Domain
 	notes   []string
 }
 
-// beside is the name of another file in the folder of one.
+// beside returns the path of another file in the folder of one.
 func beside(file, name string) string { return path.Join(path.Dir(file), name) }
 
-// records reads the records of a file and hands the value of each to take, with the
-// number of its line.
+// records calls take with each record of a file and its line.
 func records[T any](fsys fs.FS, file string, take func(line int, value T) error) error {
 	return jsonl.Each(fsys, file, MaxRecord, take)
 }
 
-// check finds what is wrong with a question of any data set.
+// check reports the faults of a question of any data set.
 func check(set string, it benchmark.Item, seen map[string]bool) error {
 	switch {
 	case it.Question.ID == "":
@@ -168,7 +165,7 @@ func check(set string, it benchmark.Item, seen map[string]bool) error {
 		return errors.New("the question is empty")
 	case strings.TrimSpace(it.Reference) == "":
 		return errors.New("a question without an answer: that of a test set?")
-	case !known(set, it.Type):
+	case !hasType(set, it.Type):
 		return fmt.Errorf("%.80q is no type of questions of %s", strings.TrimPrefix(it.Type, set+"-"), set)
 	}
 	seen[it.Question.ID] = true

@@ -18,7 +18,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
-// passages are the documents of a data set, and what finds gold among them.
+// passages are the documents of a data set, with an index to find gold among them.
 type passages struct {
 	docs     []graphrag.Document
 	byText   map[string]string   // title and text, blanks aside → ID
@@ -34,7 +34,7 @@ func textKey(title, text string) string {
 	return strings.Join(strings.Fields(title), " ") + "\x00" + strings.Join(strings.Fields(text), "")
 }
 
-// add appends a passage, unless it is there. Its ID is its place.
+// add appends a new passage. Its ID is its position.
 func (p *passages) add(title, text string) {
 	key := textKey(title, text)
 	if _, known := p.byText[key]; known {
@@ -47,8 +47,8 @@ func (p *passages) add(title, text string) {
 	p.docs = append(p.docs, graphrag.Document{ID: id, Title: title, Text: text})
 }
 
-// unit is the gold evidence of a paragraph: the passage with its text, or any of its
-// title. It is empty if there is neither.
+// unit returns the gold evidence of a paragraph: the passage with its text, else all with its title; it may
+// be empty.
 func (p *passages) unit(title, text string) benchmark.Unit {
 	if id, ok := p.byText[textKey(title, text)]; ok {
 		return benchmark.Unit{id}
@@ -62,8 +62,7 @@ type passage struct {
 	Text  *string `json:"text"`
 }
 
-// read reads a corpus: objects with a title and a text, or one object of titles with
-// their sentences.
+// read reads a corpus: objects with a title and a text, or one object of titles with their sentences.
 func (p *passages) read(fsys fs.FS, file, joiner string) error {
 	byTitle, err := titled(fsys, file)
 	switch {
@@ -86,7 +85,7 @@ func (p *passages) read(fsys fs.FS, file, joiner string) error {
 	return err
 }
 
-// firstList is how an object of lists begins.
+// firstList matches the beginning of an object of lists.
 var firstList = regexp.MustCompile(`^(?:\x{feff})?\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\[`)
 
 // titled reports whether a file is an object of titles.

@@ -32,12 +32,11 @@ func Sets() []string {
 	return []string{HotpotQA, TwoWiki, MuSiQue, Medical, Novel, Textbooks}
 }
 
-// DefaultK is the number of chunks in a prompt: the top-k of the main results of
-// arXiv 2508.19855, Table 1.
+// DefaultK is the number of chunks in a prompt: the top-k of the main results of arXiv 2508.19855, Table 1.
 const DefaultK = 20
 
-// kind is a type of questions of some data sets.
-type kind struct {
+// questionType is a type of questions of some data sets.
+type questionType struct {
 	key, title, short string
 	sets              []string
 	form              graphrag.Form
@@ -45,13 +44,13 @@ type kind struct {
 }
 
 // kinds are all types, in report order.
-var kinds = func() []kind {
-	var out []kind
+var kinds = func() []questionType {
+	var out []questionType
 	add := func(sets []string, form graphrag.Form, s short.Scheme, named ...string) {
 		for _, n := range named {
 			key, title, _ := strings.Cut(n, "=")
 			short, _, _ := strings.Cut(title, " ")
-			out = append(out, kind{key, title, short, sets, form, s})
+			out = append(out, questionType{key, title, short, sets, form, s})
 		}
 	}
 	hotpot, twoWiki := short.Scheme{Script: short.HotpotQA}, short.Scheme{Script: short.TwoWiki}
@@ -76,7 +75,7 @@ var kinds = func() []kind {
 	return out
 }()
 
-// types are those of the questions that are there.
+// types returns the types that occur among questions.
 func types(items func(func(benchmark.Item) bool)) []benchmark.Type {
 	used := make(map[string]bool)
 	for it := range items {
@@ -94,7 +93,7 @@ func types(items func(func(benchmark.Item) bool)) []benchmark.Type {
 	return out
 }
 
-// Schemes say how answers are scored, by the type of the question.
+// Schemes returns the scoring of answers, by the type of the question.
 func Schemes() map[string]short.Scheme {
 	out := make(map[string]short.Scheme)
 	for _, k := range kinds {
@@ -103,30 +102,30 @@ func Schemes() map[string]short.Scheme {
 	return out
 }
 
-// known reports whether a data set has a type of questions.
-func known(set, key string) bool {
-	return slices.ContainsFunc(kinds, func(k kind) bool { return k.key == key && slices.Contains(k.sets, set) })
+// hasType reports whether a data set has a type of questions.
+func hasType(set, key string) bool {
+	return slices.ContainsFunc(kinds, func(k questionType) bool { return k.key == key && slices.Contains(k.sets, set) })
 }
 
-// paper is where the published figures are from, paperJudge what judged there.
+// paper is the source of the published figures, paperJudge judged there.
 const (
 	paper      = "arXiv 2508.19855"
 	paperJudge = "DeepSeek-V3-0324"
 )
 
-// publishedCSV holds Tables 1 to 3 in percent as they are printed. The table of
-// variants gives one mode of each data set. The paper's GraphRAG-Bench is the one of
-// textbooks; which of Microsoft GraphRAG's searches its GraphRAG is it does not say.
+// publishedCSV holds Tables 1 to 3 in percent as printed. The table of variants gives one mode of each data
+// set. The paper's GraphRAG-Bench is the textbooks; it does not say which of Microsoft GraphRAG's searches
+// its GraphRAG is.
 //
 //go:embed published.csv
 var publishedCSV string
 
-// asked is how many questions the figures are about: HippoRAG's samples, all of the textbooks,
+// publishedQuestions are the numbers of questions of the figures: HippoRAG's samples, all of the textbooks,
 // and of each language of AnonyRAG (Table 4).
-var asked = map[string]int{HotpotQA: 1000, TwoWiki: 1000, MuSiQue: 1000, Textbooks: 1018, "anonyrag-chs": 688, "anonyrag-eng": 709}
+var publishedQuestions = map[string]int{HotpotQA: 1000, TwoWiki: 1000, MuSiQue: 1000, Textbooks: 1018, "anonyrag-chs": 688, "anonyrag-eng": 709}
 
-// Published are the accuracies of arXiv 2508.19855, Tables 1 to 3, with k chunks in a
-// prompt and in a mode, open or reject. [benchmark.Published.Beside] keeps the rows of a data set.
+// Published returns the accuracies of arXiv 2508.19855, Tables 1 to 3, with k chunks in a prompt and in a
+// mode, open or reject. [benchmark.Published.Beside] selects the rows that fit a data set.
 func Published(k int, mode string) *benchmark.Published {
 	rows, err := csv.NewReader(strings.NewReader(publishedCSV)).ReadAll()
 	if err != nil {
@@ -149,7 +148,7 @@ func Published(k int, mode string) *benchmark.Published {
 			}
 			out.Rows = append(out.Rows, benchmark.PublishedRow{
 				Source: paper + ", Table " + row[0], Model: row[2], Judge: paperJudge, System: row[3],
-				Domain: set, Questions: asked[set], Mode: mode, AvgAccuracy: &accuracy,
+				Domain: set, Questions: publishedQuestions[set], Mode: mode, AvgAccuracy: &accuracy,
 			})
 		}
 	}

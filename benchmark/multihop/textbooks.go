@@ -19,8 +19,8 @@ import (
 	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
-// bookFiles are the files of questions about textbooks (arXiv 2506.02404), each of a
-// type, and what is added to the questions of the type.
+// bookFiles are the files of questions about textbooks (arXiv 2506.02404), each of one type, and the
+// instruction that is added to its questions.
 var bookFiles = []struct{ file, kind, ask string }{
 	{"FB.jsonl", "fill-in-blank", ""},
 	{"MC.jsonl", "multi-choice", "Answer with the letter of the one choice that is right."},
@@ -31,15 +31,15 @@ var bookFiles = []struct{ file, kind, ask string }{
 
 // bookQuestion is a question about textbooks.
 type bookQuestion struct {
-	Question string  `json:"Question"`
-	Answer   word    `json:"Answer"`
-	Choices  choices `json:"Choices"`
+	Question string    `json:"Question"`
+	Answer   truthText `json:"Answer"`
+	Choices  choices   `json:"Choices"`
 }
 
-// word is a text, or what is true or false written as such.
-type word string
+// truthText is a text, or a truth value as one.
+type truthText string
 
-func (w *word) UnmarshalJSON(data []byte) error {
+func (w *truthText) UnmarshalJSON(data []byte) error {
 	var truth bool
 	if json.Unmarshal(data, &truth) == nil && string(data) != "null" {
 		*w = "False"
@@ -51,7 +51,7 @@ func (w *word) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*string)(w))
 }
 
-// choices are written as an object of letters or as a list.
+// choices are an object of letters or a list.
 type choices []string
 
 func (c *choices) UnmarshalJSON(data []byte) error {
@@ -72,7 +72,7 @@ func (c *choices) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// labelled puts the letter before a choice, unless it is there.
+// labelled adds the missing letter of a choice.
 func labelled(letter, text string) string {
 	if strings.HasPrefix(text, letter+".") || strings.HasPrefix(text, letter+")") {
 		return text
@@ -80,12 +80,11 @@ func labelled(letter, text string) string {
 	return letter + ". " + text
 }
 
-// loadTextbooks makes one domain of all textbooks. Which of them a question is about
-// the data set does not say.
-func loadTextbooks(fsys fs.FS, set, file string) (part, error) {
+// loadTextbooks makes one domain of all textbooks: the data set does not name a question's book.
+func loadTextbooks(fsys fs.FS, set, file string) (loadedSet, error) {
 	books, err := readBooks(fsys, path.Dir(path.Dir(file)))
 	if err != nil {
-		return part{}, err
+		return loadedSet{}, err
 	}
 	var items []benchmark.Item
 	var missing []string
@@ -120,12 +119,12 @@ func loadTextbooks(fsys fs.FS, set, file string) (part, error) {
 			return nil
 		})
 		if err != nil {
-			return part{}, err
+			return loadedSet{}, err
 		}
 	}
-	p := part{domains: []benchmark.Domain{benchmark.NewDomain(set, books, items)}}
+	p := loadedSet{domains: []benchmark.Domain{benchmark.NewDomain(set, books, items)}}
 	if len(items) == 0 {
-		return part{}, fmt.Errorf("%s and the files beside it hold no question", file)
+		return loadedSet{}, fmt.Errorf("%s and the files beside it hold no question", file)
 	}
 	if len(missing) > 0 {
 		p.notes = append(p.notes, "files of questions that are not there: "+strings.Join(missing, ", "))

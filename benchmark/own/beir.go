@@ -27,7 +27,7 @@ const (
 	queriesFile = "queries.jsonl"
 )
 
-// splits are the files of judgments, the first that is there is read.
+// splits are the files of judgments, the first existing of which is read.
 var splits = []string{"test", "dev", "train"}
 
 // IsBEIR reports whether a folder has BEIR's layout.
@@ -49,11 +49,10 @@ type entry struct {
 	Metadata map[string]any `json:"metadata"`
 }
 
-// BEIR reads a data set in BEIR's layout: corpus.jsonl, queries.jsonl and qrels/test.tsv,
-// else dev.tsv or train.tsv. Its questions are searched for and not answered; a document
-// judged 1 or higher is a unit of evidence, and its level its grade. Queries without such
-// a document are left out, which a note says. The corpus is read again at each
-// indexing and is not kept in memory.
+// BEIR reads a data set in BEIR's layout: corpus.jsonl, queries.jsonl and qrels/test.tsv, else dev.tsv or
+// train.tsv. Its questions are searched for and not answered; a document judged 1 or higher is a unit of
+// evidence, and its level its grade. Queries without such a document are omitted, with a note. The corpus is
+// streamed at each indexing and not kept in memory.
 func BEIR(fsys fs.FS, name string) (*benchmark.Dataset, error) {
 	there := slices.IndexFunc(splits, func(s string) bool { _, err := fs.Stat(fsys, "qrels/"+s+".tsv"); return err == nil })
 	if there < 0 {
@@ -72,7 +71,7 @@ func BEIR(fsys fs.FS, name string) (*benchmark.Dataset, error) {
 	}
 	set := &benchmark.Dataset{Name: name}
 	judged, absent := 0, 0
-	for q, err := range entries(fsys, queriesFile) {
+	for q, err := range readEntries(fsys, queriesFile) {
 		if err != nil {
 			return nil, fmt.Errorf("own: %w", err)
 		}
@@ -112,7 +111,7 @@ type beir struct{ fsys fs.FS }
 // documents streams the corpus.
 func (b beir) documents() iter.Seq2[graphrag.Document, error] {
 	return func(yield func(graphrag.Document, error) bool) {
-		for e, err := range entries(b.fsys, corpusFile) {
+		for e, err := range readEntries(b.fsys, corpusFile) {
 			if !yield(graphrag.Document{ID: e.ID, Title: e.Title, Text: e.Text, Fields: load.FieldsOf(e.Metadata)}, err) || err != nil {
 				return
 			}
@@ -120,7 +119,7 @@ func (b beir) documents() iter.Seq2[graphrag.Document, error] {
 	}
 }
 
-// check reads the corpus once: what it holds, its size and its digest.
+// check reads the corpus once and returns its IDs; it sets size and digest of the domain.
 func (b beir) check(of *benchmark.Domain) (known map[string]bool, err error) {
 	known = make(map[string]bool)
 	sum := sha256.New()
@@ -139,8 +138,8 @@ func (b beir) check(of *benchmark.Domain) (known map[string]bool, err error) {
 	return known, nil
 }
 
-// entries are the lines of a file; an error is the last thing they hand out.
-func entries(fsys fs.FS, name string) iter.Seq2[entry, error] {
+// readEntries yields the lines of a file, up to the first error.
+func readEntries(fsys fs.FS, name string) iter.Seq2[entry, error] {
 	return func(yield func(entry, error) bool) {
 		f, err := jsonl.Open(fsys, name)
 		if err != nil {
@@ -159,11 +158,10 @@ func entries(fsys fs.FS, name string) iter.Seq2[entry, error] {
 	}
 }
 
-// maxJudgments is more than any data set has; MS MARCO's training set has half a million.
+// maxJudgments exceeds any data set; MS MARCO's training set has half a million.
 const maxJudgments = 10_000_000
 
-// readQrels reads lines of query, document and level, separated by tabs, below a line of
-// headings.
+// readQrels reads lines of query, document and level, separated by tabs, after a line of headings.
 func readQrels(fsys fs.FS, name string) (map[string]map[string]int32, error) {
 	f, err := jsonl.Open(fsys, name)
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
-// Search is the type of questions without an answer: they are searched for.
+// Search is the type of questions without an answer, which are only searched for.
 const Search = "search"
 
 // Types returns the types of WildGraphBench, and [Search].
@@ -49,40 +49,38 @@ type question struct {
 	DocumentIDs []string   `json:"document_ids"`
 }
 
-// category is one of DataMorgana's, the LiveRAG challenge's maker of questions.
+// category is a category of DataMorgana, the question generator of the LiveRAG challenge.
 type category struct {
 	Name string `json:"category_name"`
 }
 
-// Load reads questions and the documents that they are about into a data set of one
-// domain; name is the name of the file of questions. Documents are the files that o reads, or, of one
-// .csv, .tsv or .jsonl alone, its rows ([load.Rows]); with nil docs there are none, and no gold.
-// Notes of the data set name what is left out, and unknown keys. All problems
-// are reported together, of the questions the first few; problems of a line are [*jsonl.Error].
+// Load reads questions and their documents into a data set of one domain; name is the name of the file of
+// questions. Documents are the files that o reads, or the rows of a single .csv, .tsv or .jsonl
+// ([load.Rows]); with nil docs there are none, and no gold. Notes of the data set name omissions and unknown
+// keys. All problems are reported together, the first few in full; problems of a line are [*jsonl.Error].
 //
 // A line is an object with the keys
 //
-//	question      as it is asked
+//	question      the text of the question
 //	id            unique; by default the number of the line
 //	answer        the right answer, of a question that is right or wrong
-//	aliases       others that are as right
-//	statements    what a good answer says, in place of the answer
+//	aliases       other right answers
+//	statements    the statements of a good answer, in place of the answer
 //	type          single-fact (the default), multi-fact, or summary for statements
 //	gold          the evidence: names of files, each or a list of which any will do
 //	unanswerable  true if the documents do not say: refusing is right
 //	where         a condition that limits it to some documents, see graphrag.ParseCondition
 //
-// The lines of DataMorgana, of the LiveRAG challenge, are such objects: the categories of a
-// question and its user make its type, and files that document_ids names are its evidence.
+// The lines of DataMorgana, of the LiveRAG challenge, are such objects: the categories of a question and its
+// user make its type, and files that document_ids names are its evidence.
 //
-// A file is named by its path in the folder, or by its name alone where no other file
-// has it.
+// A file is named by its path in the folder, or by its unique base name.
 func Load(ctx context.Context, name string, questions io.Reader, docs fs.FS, o load.Options) (*benchmark.Dataset, error) {
 	pages, skipped, err := documents(ctx, docs, o)
 	if err != nil {
 		return nil, fmt.Errorf("own: documents: %w", err)
 	}
-	named, notes := make(names), []string(nil)
+	named, notes := make(fileNames), []string(nil)
 	if docs == nil {
 		named, notes = nil, []string{"without documents gold pages and evidence are not looked at"}
 	}
@@ -102,7 +100,7 @@ func Load(ctx context.Context, name string, questions io.Reader, docs fs.FS, o l
 	return set, nil
 }
 
-// documents are files, or the rows of one file of records.
+// documents reads files, or the rows of one file of records.
 func documents(ctx context.Context, docs fs.FS, o load.Options) (pages []graphrag.Document, skipped []error, err error) {
 	if docs == nil {
 		return nil, nil, nil
@@ -121,35 +119,35 @@ func documents(ctx context.Context, docs fs.FS, o load.Options) (pages []graphra
 	return pages, skipped, err
 }
 
-// read lists the keys of a question, and keys of DataMorgana that mean nothing here.
-var read = []string{"id", "question", "type", "answer", "aliases", "statements", "gold", "unanswerable", "where",
+// knownKeys lists the keys of a question, and keys of DataMorgana that are ignored.
+var knownKeys = []string{"id", "question", "type", "answer", "aliases", "statements", "gold", "unanswerable", "where",
 	"question_categories", "user_categories", "document_ids", "context", "prompt"}
 
-// line is a question and the keys of its object that mean nothing.
-type line struct {
+// questionLine is a question and its unknown keys.
+type questionLine struct {
 	question
 	unknown []string
 }
 
 // UnmarshalJSON implements json.Unmarshaler.
-func (l *line) UnmarshalJSON(data []byte) error {
+func (l *questionLine) UnmarshalJSON(data []byte) error {
 	var keys map[string]json.RawMessage
 	if err := cmp.Or(json.Unmarshal(data, &l.question), json.Unmarshal(data, &keys)); err != nil {
 		return err
 	}
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
-		if !slices.Contains(read, strings.ToLower(key)) {
+		if !slices.Contains(knownKeys, strings.ToLower(key)) {
 			l.unknown = append(l.unknown, key)
 		}
 	}
 	return nil
 }
 
-// Between a type and its categories, and between these; and the types of a report at most, before
-// only the first category of each question counts.
+// byCategory follows a type, andCategory its first category. With more than mostTypes types only the first
+// category of each question counts.
 const byCategory, andCategory, mostTypes = ": ", " / ", 12
 
-// typesOf lists the types that items have, those with categories in their order.
+// typesOf returns the types of items, sorted by their categories.
 func typesOf(items []benchmark.Item) (out []benchmark.Type) {
 	for _, t := range Types() {
 		keys := make(map[string]bool)
@@ -168,14 +166,14 @@ func typesOf(items []benchmark.Item) (out []benchmark.Type) {
 	return out
 }
 
-// most is how many problems of a file are listed, and categories of a question.
-const most = 10
+// maxListed limits the listed problems of a file, and the categories of a question.
+const maxListed = 10
 
-func readQuestions(name string, r io.Reader, named names) (items []benchmark.Item, notes []string, err error) {
+func readQuestions(name string, r io.Reader, named fileNames) (items []benchmark.Item, notes []string, err error) {
 	told, elsewhere := make(map[string]bool), 0
 	var problems []error
 	lines := make(map[string]int)
-	for l, err := range jsonl.Read[line](r, jsonl.Options{Name: name}) {
+	for l, err := range jsonl.Read[questionLine](r, jsonl.Options{Name: name}) {
 		if err != nil {
 			problems = append(problems, err)
 			continue
@@ -183,7 +181,7 @@ func readQuestions(name string, r io.Reader, named names) (items []benchmark.Ite
 		for _, key := range l.Value.unknown {
 			if !told[key] {
 				told[key] = true
-				notes = append(notes, fmt.Sprintf("%s:%d: the key %.80q is none of a question and is not read", name, l.Number, key))
+				notes = append(notes, fmt.Sprintf("%s:%d: unknown key %.80q ignored", name, l.Number, key))
 			}
 		}
 		it, err := l.Value.item(named)
@@ -213,11 +211,11 @@ func readQuestions(name string, r io.Reader, named names) (items []benchmark.Ite
 	if len(items) == 0 && len(problems) == 0 {
 		problems = append(problems, fmt.Errorf(`%s holds no question; want a line such as {"question": "…", "answer": "…"}`, name))
 	}
-	return items, notes, jsonl.Some(problems, most)
+	return items, notes, jsonl.Some(problems, maxListed)
 }
 
 // item checks a question and finds its gold pages.
-func (q question) item(named names) (benchmark.Item, error) {
+func (q question) item(named fileNames) (benchmark.Item, error) {
 	it := benchmark.Item{
 		Type: q.Type, Question: graphrag.Question{Text: strings.TrimSpace(q.Question), Where: q.Where},
 		Reference: strings.TrimSpace(q.Answer), Aliases: q.Aliases, Unanswerable: q.Unanswerable,
@@ -280,10 +278,10 @@ func (q question) item(named names) (benchmark.Item, error) {
 	return it, nil
 }
 
-// categories follow the type of a question, the first few of them.
+// categories returns the first few categories, to be appended to the type.
 func (q question) categories() (out string) {
 	by, all := byCategory, slices.Concat(q.Categories, q.Users)
-	for _, c := range all[:min(len(all), most)] {
+	for _, c := range all[:min(len(all), maxListed)] {
 		if name := strings.Join(strings.Fields(text.OneLine(c.Name)), " "); name != "" {
 			out += fmt.Sprintf("%s%.40s", by, name)
 			by = andCategory
@@ -292,17 +290,17 @@ func (q question) categories() (out string) {
 	return out
 }
 
-// names are the paths of files, by path and by name.
-type names map[string][]string
+// fileNames maps paths and base names to the paths of files.
+type fileNames map[string][]string
 
-func (n names) add(id string) {
+func (n fileNames) add(id string) {
 	n[id] = []string{id}
 	if base := path.Base(id); base != id {
 		n[base] = append(n[base], id)
 	}
 }
 
-func (n names) find(page string) (string, error) {
+func (n fileNames) find(page string) (string, error) {
 	switch found := n[path.Clean(strings.ReplaceAll(page, `\`, "/"))]; len(found) {
 	case 0:
 		return "", fmt.Errorf("the gold page %.80q is no file of the folder that could be read", page)

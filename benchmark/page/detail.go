@@ -15,12 +15,11 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 )
 
-// pieceBytes is how large a piece becomes before the next one begins: small enough
-// to be unpacked while a finger is on the key.
+// pieceBytes is the size at which a piece ends: small enough to be unpacked within a key press.
 const pieceBytes = 256 << 10
 
-// detail is what the panel shows of a question beside the index.
-type detail struct {
+// questionDetail holds the texts of a question that the panel shows and the index lacks.
+type questionDetail struct {
 	Text       string          `json:"text"`
 	Statements []string        `json:"gold,omitempty"`
 	Pages      [][]string      `json:"pages,omitempty"`
@@ -40,7 +39,7 @@ type answerDetail struct {
 	Costs     Costs           `json:"costs"`
 }
 
-// span is a piece of a text; Marks are what is cited with it, counted from 1.
+// span is a piece of a text; Marks are the passages cited with it, counted from 1.
 type span struct {
 	Text  string `json:"t"`
 	Marks []int  `json:"m,omitempty"`
@@ -54,9 +53,9 @@ type passage struct {
 	Text   []span   `json:"text,omitempty"`
 }
 
-func newDetail(q Question) detail {
-	d := detail{Text: clean(q.Text, longText), Statements: texts(q.Statements)}
-	d.Pages = mapped(first(q.Gold, manyTexts), func(unit []string) []string { return names(first(unit, manyRanks)) })
+func newDetail(q Question) questionDetail {
+	d := questionDetail{Text: clean(q.Text, longText), Statements: cleanTexts(q.Statements)}
+	d.Pages = mapped(firstN(q.Gold, manyTexts), func(unit []string) []string { return names(firstN(unit, manyRanks)) })
 	for _, a := range q.Answers {
 		if a.State == Absent {
 			d.Answers = append(d.Answers, nil)
@@ -70,34 +69,33 @@ func newDetail(q Question) detail {
 func newAnswer(a Answer) *answerDetail {
 	out := &answerDetail{
 		Verdict: name(a.Verdict), Reason: clean(a.Reason, longQuote), Text: spans(cut(a.Text, longText), a.cited()),
-		Predicted: texts(a.Predicted), Matches: first(a.Matches, 4*manyTexts), Ranked: []record.Ranked{}, Costs: a.Costs,
+		Predicted: cleanTexts(a.Predicted), Matches: firstN(a.Matches, 4*manyTexts), Ranked: []record.Ranked{}, Costs: a.Costs,
 		Unshown: max(len(a.Passages)-manyReads, 0),
 	}
-	for _, r := range first(a.Ranked, manyRanks) {
+	for _, r := range firstN(a.Ranked, manyRanks) {
 		out.Ranked = append(out.Ranked, record.Ranked{Doc: name(r.Doc), Chunk: place(r.Chunk, r.Doc), Score: r.Score})
 	}
-	for _, p := range first(a.Passages, manyReads) {
-		quotes := mapped(first(p.Quotes, manyRanks), func(q [2]int) Citation { return Citation{q[0], q[1], 0} })
-		out.Passages = append(out.Passages, passage{name(p.Doc), place(p.Chunk, p.Doc), names(first(p.Docs, manyRanks)), p.Tokens, spans(cut(p.Text, longQuote), quotes)})
+	for _, p := range firstN(a.Passages, manyReads) {
+		quotes := mapped(firstN(p.Quotes, manyRanks), func(q [2]int) Citation { return Citation{q[0], q[1], 0} })
+		out.Passages = append(out.Passages, passage{name(p.Doc), place(p.Chunk, p.Doc), names(firstN(p.Docs, manyRanks)), p.Tokens, spans(cut(p.Text, longQuote), quotes)})
 	}
-	out.Steps = mapped(first(a.Steps, manyRanks), func(s graphrag.Step) graphrag.Step {
-		return graphrag.Step{Kind: name(s.Kind), Query: clean(s.Query, longQuote), Found: names(first(s.Found, manyRanks))}
+	out.Steps = mapped(firstN(a.Steps, manyRanks), func(s graphrag.Step) graphrag.Step {
+		return graphrag.Step{Kind: name(s.Kind), Query: clean(s.Query, longQuote), Found: names(firstN(s.Found, manyRanks))}
 	})
 	return out
 }
 
-// place is the name of a chunk without that of its document.
+// place returns the name of a chunk without its document's.
 func place(chunk, doc string) string { return name(strings.TrimPrefix(chunk, doc)) }
 
-// cited are the citations of passages that are shown.
+// cited returns the citations of passages that are shown.
 func (a Answer) cited() []Citation {
-	return slices.DeleteFunc(slices.Clone(first(a.Citations, manyTexts)), func(c Citation) bool {
+	return slices.DeleteFunc(slices.Clone(firstN(a.Citations, manyTexts)), func(c Citation) bool {
 		return c.Passage < 0 || c.Passage >= min(len(a.Passages), manyReads)
 	})
 }
 
-// spans cuts a text where citations begin and end. Those that do not fit into the
-// text count as far as they do.
+// spans cuts a text at the ends of citations, which are cut to the text.
 func spans(s string, citations []Citation) []span {
 	cuts := []int{0, len(s)}
 	for _, c := range citations {
@@ -119,7 +117,7 @@ func spans(s string, citations []Citation) []span {
 	return out
 }
 
-// pieces packs the details of the questions; first is the first question of each.
+// pieces packs the details of the questions; first is the first question of each piece.
 func (p *Page) pieces() (packed [][]byte, first []int, err error) {
 	first = []int{}
 	if p.Run == nil {
@@ -147,13 +145,13 @@ func (p *Page) pieces() (packed [][]byte, first []int, err error) {
 		if n+1 < len(first) {
 			to = first[n+1]
 		}
-		all.Go(func() (err error) { packed[n], err = pack(list(texts[from:to])); return err })
+		all.Go(func() (err error) { packed[n], err = pack(jsonArray(texts[from:to])); return err })
 	}
 	return packed, first, all.Wait()
 }
 
-// list is a JSON array of values.
-func list(values [][]byte) []byte {
+// jsonArray is a JSON array of values.
+func jsonArray(values [][]byte) []byte {
 	out := append([]byte{'['}, bytes.Join(values, []byte{','})...)
 	return append(out, ']')
 }

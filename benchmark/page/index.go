@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// index is what the page needs before a question is opened.
-type index struct {
+// pageIndex holds the data that the page needs before a question is opened.
+type pageIndex struct {
 	Systems   []System  `json:"systems"`
 	Domains   []string  `json:"domains"`
 	Types     []Type    `json:"types"`
@@ -18,7 +18,7 @@ type index struct {
 	Cells     []cells   `json:"cells"` // by system
 	// Pieces are the first questions of the pieces with the details.
 	Pieces []int `json:"pieces"`
-	// Charts are those of the tables, in the order of the page.
+	// Charts are the charts of the tables, in the order of the page.
 	Charts []Chart           `json:"charts"`
 	Help   map[string]string `json:"help,omitempty"`
 }
@@ -32,7 +32,7 @@ type questions struct {
 	Answer []string `json:"answer"` // the gold one, to search in
 }
 
-// cells are the answers of one system, by question. What is not known is -1.
+// cells are the answers of one system, by question. Unknown values are -1.
 type cells struct {
 	State  []State `json:"state"`
 	Score  []int   `json:"score"` // percent
@@ -41,8 +41,8 @@ type cells struct {
 	Millis []int   `json:"ms"`
 }
 
-func (p *Page) index(pieces []int) index {
-	out := index{Pieces: pieces, Help: make(map[string]string)}
+func (p *Page) index(pieces []int) pageIndex {
+	out := pageIndex{Pieces: pieces, Help: make(map[string]string)}
 	for title, help := range p.Help {
 		out.Help[name(title)] = clean(help, longQuote)
 	}
@@ -75,7 +75,7 @@ func (c *questions) add(q Question) {
 	c.ID = append(c.ID, name(q.ID))
 	c.Domain, c.Type = append(c.Domain, q.Domain), append(c.Type, q.Type)
 	c.Text = append(c.Text, name(q.Text))
-	c.Answer = append(c.Answer, clean(strings.Join(first(q.Statements, manyTexts), " "), longQuote))
+	c.Answer = append(c.Answer, clean(strings.Join(firstN(q.Statements, manyTexts), " "), longQuote))
 }
 
 func (c *cells) add(a Answer) {
@@ -84,7 +84,7 @@ func (c *cells) add(a Answer) {
 	c.Tokens, c.Millis = append(c.Tokens, a.Costs.Context), append(c.Millis, int(math.Round(a.Costs.Millis)))
 }
 
-// percent is a share without decimals; one that is not 0 or 1 stays so.
+// percent rounds a share; one that is not 0 or 1 stays so.
 func percent(share *float64) int {
 	switch {
 	case share == nil:

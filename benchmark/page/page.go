@@ -9,22 +9,21 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 )
 
-// Page is what is shown. Every part may be empty.
+// Page holds the contents of the page. Every part may be empty.
 type Page struct {
-	// Title heads the page, Summary is the run in a sentence.
+	// Title heads the page, Summary describes the run in a sentence.
 	Title, Summary string
-	// Strong and Note say what the figures are not, such as those of a language
-	// model.
+	// Strong and Note are warnings, such as that the figures are not of a language model.
 	Strong, Note string
-	// Verdict is the result in a sentence, Certainty how sure it is, Remarks what
-	// else must be known to read it.
+	// Verdict is the result in a sentence, Certainty its certainty; Remarks are further facts that are needed
+	// to read it.
 	Verdict, Certainty string
 	Remarks            []string
-	// Run is the questions with their answers; nil of a page of tables alone.
+	// Run holds the questions with their answers; nil for a page of tables.
 	Run      *Run
 	Tables   []Table
 	Settings []Setting
-	// Help says by their titles, in small letters, what the columns of tables are.
+	// Help describes the columns of tables by their lower-cased titles.
 	Help map[string]string
 }
 
@@ -53,7 +52,7 @@ type System struct {
 // Type is a type of questions.
 type Type struct {
 	Title string `json:"title"`
-	// Fact is true if answers are right or wrong, and have no share of statements.
+	// Fact is true if answers are right or wrong, without a share of statements.
 	Fact bool `json:"fact"`
 }
 
@@ -61,13 +60,12 @@ type Type struct {
 type Measure struct {
 	Key   string `json:"key"`
 	Title string `json:"title"`
-	// Help says what it is, in a sentence or two.
+	// Help describes it in a sentence or two.
 	Help string `json:"help,omitempty"`
-	// Class tells by system how it stands to the best over all questions: "level",
-	// "probable" or "certain" of those behind; nil where that was not tested.
+	// Class compares each system with the best over all questions: "level", or "probable" or "certain" if it
+	// is behind; nil without a test.
 	Class []string `json:"class,omitempty"`
-	// Values are by domain (first all of them together), by type of questions (first
-	// all) and by system.
+	// Values are by domain (first all of them together), by type of questions (first all) and by system.
 	Values [][][]Value `json:"values"`
 }
 
@@ -79,18 +77,18 @@ type Value struct {
 // Question is a question with the answers of all systems.
 type Question struct {
 	ID string
-	// Domain and Type are places in those of the [Run].
+	// Domain and Type are indices into the lists of the [Run].
 	Domain, Type int
 	Text         string
 	// Statements are the gold answer, or the gold statements.
 	Statements []string
-	// Gold are the units of evidence: the documents any of which holds that piece.
+	// Gold are the units of evidence: documents each of which contains it.
 	Gold [][]string
 	// Answers are by system.
 	Answers []Answer
 }
 
-// State is what came of a question.
+// State is the state of an answer.
 type State int
 
 // The states of an answer.
@@ -109,45 +107,42 @@ const (
 // Answer is one system's answer.
 type Answer struct {
 	State State
-	// Score is the verdict, Found the share of the gold evidence in the first five
-	// places of the ranking; both in 0..1, nil where there is none.
+	// Score is the verdict, Found the share of the gold evidence in the first five places of the ranking;
+	// both in 0..1, nil if missing.
 	Score, Found *float64
-	// Verdict is Score in words, Reason what the judge says of it, or why there is
-	// no answer or no score.
+	// Verdict is Score in words, Reason the judge's comment, or why there is no answer or no score.
 	Verdict, Reason string
 	Text            string
-	// Citations point into Text, in bytes.
+	// Citations are byte ranges of Text.
 	Citations []Citation
-	// Predicted are the statements the judge found in the answer, Matches the pairs
-	// of gold and predicted ones that say the same.
+	// Predicted are the statements that the judge found in the answer, Matches the pairs of equivalent gold
+	// and predicted ones.
 	Predicted []string
 	Matches   [][2]int
 	// Ranked are the documents of the ranked chunks, best first.
 	Ranked []record.Ranked
-	// Passages are what was read: source texts in the order of the prompt, then
-	// what was made of sources.
+	// Passages are the texts that were read: source texts in the order of the prompt, then derived texts.
 	Passages []Passage
 	Steps    []graphrag.Step
 	Costs    Costs
 }
 
-// Citation says which passage Text[Start:End] of an answer rests on.
+// Citation links Text[Start:End] of an answer to a passage.
 type Citation struct{ Start, End, Passage int }
 
 // Passage is a text in the prompt.
 type Passage struct {
 	Doc, Chunk string
-	// Docs are the documents behind a text that is no source itself.
+	// Docs are the documents behind a derived text.
 	Docs   []string
 	Tokens int
-	// Text is a part of it, or "" where none was kept; Quotes are the quoted bytes
-	// of Text.
+	// Text is a part of it, "" if none was stored; Quotes are the quoted bytes of Text.
 	Text   string
 	Quotes [][2]int
 }
 
-// Costs are what an answer took. Tokens are those of the evidence in the prompt,
-// -1 where they were not counted; Millis is 0 where the time is not shown.
+// Costs are the costs of an answer. Context is the length of the evidence in the prompt in tokens, -1 if it
+// was not counted; Millis is 0 if times are not shown.
 type Costs struct {
 	Context    int     `json:"context"`
 	Calls      int     `json:"calls,omitempty"`
@@ -156,7 +151,7 @@ type Costs struct {
 	Millis     float64 `json:"ms,omitempty"`
 }
 
-// Table is a table with the charts that are drawn above it.
+// Table is a table with the charts above it.
 type Table struct {
 	Title string
 	// Heading heads the names of the rows, Groups the columns after them.
@@ -176,8 +171,7 @@ func (t Table) Columns() []string {
 	return out
 }
 
-// Group is a group of columns under one heading. Qualified columns make no sense without
-// the heading.
+// Group is a group of columns under one heading. Qualified columns are ambiguous without it.
 type Group struct {
 	Heading   string
 	Columns   []string
@@ -191,8 +185,7 @@ type Row struct {
 	Published bool
 }
 
-// Cell is one figure as text. Best marks the best of its column, Interval is ""
-// where there is none.
+// Cell is one figure as text. Best marks the best of its column; Interval may be "".
 type Cell struct {
 	Text     string
 	Best     bool
@@ -204,7 +197,7 @@ type Chart struct {
 	Title string `json:"title"`
 	// X names the horizontal axis; the vertical one is in percent.
 	X string `json:"x,omitempty"`
-	// Dots names each line of one point at the point, and X goes by its logarithm.
+	// Dots labels each line of one point at the point, and makes X logarithmic.
 	Dots  bool   `json:"dots,omitempty"`
 	Lines []Line `json:"lines,omitempty"`
 }
@@ -223,7 +216,7 @@ type Point struct {
 	High *float64 `json:"high,omitempty"`
 }
 
-// data lists the values of a chart in words, for readers who cannot see it.
+// data lists the values of a chart as text, for readers who cannot see it.
 func (c Chart) data() []string {
 	var out []string
 	for _, l := range c.Lines {

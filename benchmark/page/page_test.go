@@ -21,7 +21,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/net/html"
 
-	"github.com/wildgraph/wildgraph/benchmark/internal/zoo"
+	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
 	"github.com/wildgraph/wildgraph/benchmark/page"
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -69,7 +69,7 @@ func small() *page.Page {
 func write(t *testing.T, p *page.Page) string {
 	t.Helper()
 	var b bytes.Buffer
-	zoo.OK(t, p.Write(&b))
+	benchtest.OK(t, p.Write(&b))
 	return b.String()
 }
 
@@ -115,11 +115,11 @@ func unpack(t *testing.T, file, id string) string {
 			continue
 		}
 		packed, err := base64.StdEncoding.DecodeString(e.text)
-		zoo.OK(t, err)
+		benchtest.OK(t, err)
 		z, err := gzip.NewReader(bytes.NewReader(packed))
-		zoo.OK(t, err)
+		benchtest.OK(t, err)
 		text, err := io.ReadAll(z)
-		zoo.OK(t, err)
+		benchtest.OK(t, err)
 		return string(text)
 	}
 	return ""
@@ -133,15 +133,15 @@ func TestData(t *testing.T) {
 	}
 	var got bytes.Buffer
 	for _, id := range []string{"index", "piece0"} {
-		zoo.OK(t, json.Indent(&got, []byte(unpack(t, file, id)), "", " "))
+		benchtest.OK(t, json.Indent(&got, []byte(unpack(t, file, id)), "", " "))
 		got.WriteByte('\n')
 	}
 	const golden = "testdata/data.json"
 	if *update {
-		zoo.OK(t, os.WriteFile(golden, got.Bytes(), 0o644))
+		benchtest.OK(t, os.WriteFile(golden, got.Bytes(), 0o644))
 	}
 	want, err := os.ReadFile(golden)
-	zoo.OK(t, err)
+	benchtest.OK(t, err)
 	if diff := cmp.Diff(string(want), got.String()); diff != "" {
 		t.Error(diff)
 	}

@@ -23,10 +23,10 @@ import (
 //go:embed ui third_party/*.js
 var files embed.FS
 
-// scripts are the parts of the page's program, in the order in which they stand in it.
+// scripts are the parts of the page's program, in order.
 var scripts = []string{"dom.js", "data.js", "state.js", "figures.js", "filter.js", "matrix.js", "detail.js"}
 
-// libraries draw; they are unpacked when something is to be drawn.
+// libraries draw charts; they are unpacked before the first drawing.
 var libraries = []string{"d3.min.js", "plot.umd.min.js"}
 
 // assets are the parts of the file that are the same in every page.
@@ -65,14 +65,14 @@ func newAssets() (a assets, err error) {
 	return a, err
 }
 
-// hash is how a policy names a script or a style.
+// hash returns the hash of a script or a style for a policy.
 func hash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// frame is what the template of the page shows.
-type frame struct {
+// pageFrame is the data of the page's template.
+type pageFrame struct {
 	*Page
 	Policy string
 	Style  template.CSS
@@ -130,14 +130,14 @@ func (p *Page) Write(w io.Writer) error {
 	return nil
 }
 
-// frame cleans what stands in the page itself. Its markup is the template's.
-func (p *Page) frame(a assets) frame {
-	out := frame{Policy: a.policy, Style: template.CSS(a.style)}
+// frame cleans the texts of the page; the markup comes from the template.
+func (p *Page) frame(a assets) pageFrame {
+	out := pageFrame{Policy: a.policy, Style: template.CSS(a.style)}
 	shown := *p
 	for _, s := range []*string{&shown.Title, &shown.Summary, &shown.Strong, &shown.Note, &shown.Verdict, &shown.Certainty} {
 		*s = clean(*s, longText)
 	}
-	shown.Remarks = texts(p.Remarks)
+	shown.Remarks = cleanTexts(p.Remarks)
 	shown.Settings = mapped(p.Settings, func(s Setting) Setting { return Setting{name(s.Name), clean(s.Value, longText)} })
 	chart := 0
 	for i, t := range p.Tables {
@@ -171,8 +171,8 @@ func pack(text []byte) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// Limits of what is shown of a text, in bytes, and of a list, in pieces. They are
-// far above what a person reads; judgments.jsonl beside the page holds everything.
+// Limits of texts, in bytes, and of lists, in elements. They are far above what a person reads;
+// judgments.jsonl has everything.
 const (
 	longText  = 20_000 // an answer, a question, a reason
 	longName  = 300    // of a document, a system, a domain
@@ -182,13 +182,13 @@ const (
 	manyReads = 60     // passages
 )
 
-// clean is a text of somebody else's as it can be shown, on several lines.
+// clean cuts a foreign text and removes unprintable characters; it keeps lines.
 func clean(s string, limit int) string { return text.Printable(cut(s, limit)) }
 
-// name is such a text on one line.
+// name does so and joins the lines.
 func name(s string) string { return text.OneLine(cut(s, longName)) }
 
-// cut shortens a text at the start of a character and says by how much.
+// cut shortens a text at a character and appends the number of omitted bytes.
 func cut(s string, limit int) string {
 	if len(s) <= limit {
 		return s
@@ -208,11 +208,11 @@ func names(list []string) []string {
 	return out
 }
 
-func texts(list []string) []string {
-	return mapped(first(list, manyTexts), func(s string) string { return clean(s, longQuote) })
+func cleanTexts(list []string) []string {
+	return mapped(firstN(list, manyTexts), func(s string) string { return clean(s, longQuote) })
 }
 
-// mapped lists what a function makes of each element; nil of none.
+// mapped applies a function to each element; it returns nil for an empty list.
 func mapped[T, U any](list []T, of func(T) U) (out []U) {
 	for _, one := range list {
 		out = append(out, of(one))
@@ -220,5 +220,5 @@ func mapped[T, U any](list []T, of func(T) U) (out []U) {
 	return out
 }
 
-// first are at most n of a list.
-func first[T any](list []T, n int) []T { return list[:min(n, len(list))] }
+// firstN returns at most n elements of a list.
+func firstN[T any](list []T, n int) []T { return list[:min(n, len(list))] }

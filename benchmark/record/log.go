@@ -21,8 +21,7 @@ const Schema = "wildgraph-run/3"
 // JournalName is the journal's file name in a folder of records.
 const JournalName = "run.journal"
 
-// ErrOtherSchema is wrapped by the error about a folder whose records another
-// version of this package has written.
+// ErrOtherSchema is wrapped by the error about a folder with records of another version of this package.
 var ErrOtherSchema = errors.New("the folder holds records of another version")
 
 // The kinds of records in a journal.
@@ -41,23 +40,22 @@ func (Judgment) kind() uint8 { return kindJudgment }
 func (Closing) kind() uint8  { return kindClosing }
 
 func (r Settings) key() any { return r.Digest }
-func (r Index) key() any    { return indexOf(r.Cell) }
+func (r Index) key() any    { return indexKey(r.Cell) }
 func (r Answer) key() any   { return r.Key }
-func (r Judgment) key() any { return judged{r.Key, r.Judge, r.Case} }
-func (r Closing) key() any  { return closingOf(r.Cell) }
+func (r Judgment) key() any { return judgmentKey{r.Key, r.Judge, r.Case} }
+func (r Closing) key() any  { return closingKey(r.Cell) }
 
-// judged names a judgment, indexOf and closingOf an index and the end of the work on it.
+// The keys of judgments, indexes and closings.
 type (
-	judged struct {
+	judgmentKey struct {
 		Key
 		judge, shown string
 	}
-	indexOf   Cell
-	closingOf Cell
+	indexKey   Cell
+	closingKey Cell
 )
 
-// Log holds records, in memory and, when there is a folder, on disk. It is safe
-// for concurrent use.
+// Log holds records in memory and, if there is a folder, on disk. It is safe for concurrent use.
 type Log struct {
 	journal *journal.Journal // nil: nothing is kept
 
@@ -65,11 +63,10 @@ type Log struct {
 	records map[any]Record // by their keys
 }
 
-// New makes a log that keeps nothing on disk.
+// New returns a log without a folder.
 func New() *Log { return &Log{records: make(map[any]Record)} }
 
-// Open reads the records of a folder, or starts new ones. Nobody else can open
-// it before it is closed.
+// Open reads the records of a folder, or starts new ones. It locks the folder until it is closed.
 func Open(dir string) (*Log, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("record: %w", err)
@@ -96,8 +93,8 @@ func Open(dir string) (*Log, error) {
 	return l, nil
 }
 
-// Forget removes the records of a folder, whole or damaged, unless a run is using them.
-// A folder without records is no error.
+// Forget removes the records of a folder, whole or damaged, unless a run is using them. A folder without
+// records is no error.
 func Forget(dir string) error {
 	name := filepath.Join(dir, JournalName)
 	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
@@ -164,7 +161,7 @@ func (l *Log) keep(r Record) {
 	l.records[r.key()] = r
 }
 
-// Add keeps a record: on disk first, then in memory.
+// Add stores a record: on disk first, then in memory.
 func (l *Log) Add(r Record) error {
 	if l.journal != nil {
 		payload, err := json.Marshal(r)
@@ -196,25 +193,24 @@ func get[R Record](l *Log, key any) (R, bool) {
 	return r, ok
 }
 
-// Settings finds what a digest stands for.
+// Settings returns the settings with a digest.
 func (l *Log) Settings(digest string) (Settings, bool) { return get[Settings](l, digest) }
 
-// Index finds the record of an index.
-func (l *Log) Index(c Cell) (Index, bool) { return get[Index](l, indexOf(c)) }
+// Index returns the record of an index.
+func (l *Log) Index(c Cell) (Index, bool) { return get[Index](l, indexKey(c)) }
 
-// Answer finds the answer to a question.
+// Answer returns the answer to a question.
 func (l *Log) Answer(k Key) (Answer, bool) { return get[Answer](l, k) }
 
-// Judgment finds what a judge said of the answer to a question when it was shown
-// this case.
+// Judgment returns a judge's verdict on the answer to a question for a case.
 func (l *Log) Judgment(k Key, judge, shown string) (Judgment, bool) {
-	return get[Judgment](l, judged{k, judge, shown})
+	return get[Judgment](l, judgmentKey{k, judge, shown})
 }
 
-// Closing finds the end of the work on a cell.
-func (l *Log) Closing(c Cell) (Closing, bool) { return get[Closing](l, closingOf(c)) }
+// Closing returns the record of a finished cell.
+func (l *Log) Closing(c Cell) (Closing, bool) { return get[Closing](l, closingKey(c)) }
 
-// Recovered tells what was found in the folder, and cut off.
+// Recovered describes the folder as it was opened: its records and the bytes of an unfinished write.
 func (l *Log) Recovered() journal.Recovery {
 	if l.journal == nil {
 		return journal.Recovery{}

@@ -16,16 +16,16 @@ import (
 // Record is a [Settings], [Index], [Answer], [Judgment] or [Closing].
 type Record interface {
 	kind() uint8
-	key() any // what it is found by; a later one takes the place of an earlier one
+	key() any // a later record replaces an earlier one of its key
 }
 
-// Settings tell what a digest in a [Cell] stands for.
+// Settings are the settings behind a digest in a [Cell].
 type Settings struct {
 	Digest string         `json:"digest"`
 	Values map[string]any `json:"values"`
 }
 
-// NewSettings computes the digest of settings: a function of the values alone.
+// NewSettings computes the digest of settings.
 func NewSettings(values map[string]any) (Settings, error) {
 	text, err := json.Marshal(values) // sorted by key
 	if err != nil {
@@ -34,7 +34,7 @@ func NewSettings(values map[string]any) (Settings, error) {
 	return Settings{Digest: Digest(string(text)), Values: values}, nil
 }
 
-// Digest names texts by a hash of them.
+// Digest returns a hash of texts.
 func Digest(texts ...string) string {
 	sum := sha256.New()
 	for _, t := range texts {
@@ -43,50 +43,46 @@ func Digest(texts ...string) string {
 	return hex.EncodeToString(sum.Sum(nil)[:8])
 }
 
-// Cell names the index of one system over one domain, with what decides it.
+// Cell identifies the index of one system over one domain.
 type Cell struct {
 	System string `json:"system"`
 	Domain string `json:"domain"`
-	// Corpus is the fingerprint of the documents, Settings the digest of what
-	// the system was built with.
+	// Corpus is the fingerprint of the documents, Settings the digest of the system's settings.
 	Corpus   string `json:"corpus,omitempty"`
 	Settings string `json:"settings,omitempty"`
 }
 
-// Key names one question put to one system: everything that decides the answer.
+// Key identifies one question to one system by everything that determines the answer.
 type Key struct {
 	Cell
 	ID       string        `json:"id"`
 	Question string        `json:"question"`
 	Form     graphrag.Form `json:"form,omitempty"`
-	// K, Tokens and Depth are those of the question, see [graphrag.Question].
+	// K, Tokens and Depth are copied from the [graphrag.Question].
 	K      int `json:"k"`
 	Tokens int `json:"tokens,omitempty"`
 	Depth  int `json:"depth"`
 }
 
-// Index tells of one built index.
+// Index describes one built index.
 type Index struct {
 	Cell
 	Stats   graphrag.IndexStats `json:"stats"`
 	Seconds float64             `json:"seconds"`
-	// Usage is what models were asked for the index by the stage of the request,
-	// such as "community report".
+	// Usage is the model usage of indexing by the stage of the request, such as "community report".
 	Usage map[string]graphrag.Usage `json:"usage_by_stage,omitempty"`
-	// Steps are the seconds in which a step of indexing, or a call of a stage, was under way.
+	// Steps are the seconds during which a step of indexing, or a call of a stage, was running.
 	Steps map[string]float64 `json:"seconds_by_stage,omitempty"`
-	// Bytes is the size of the documents that were read.
+	// Bytes is the size of the documents.
 	Bytes int64 `json:"bytes,omitempty"`
-	// Tokens is their length in tokens, of systems that show their graph.
+	// Tokens is their length in tokens, for systems that show their graph.
 	Tokens int64 `json:"tokens,omitempty"`
-	// Build counts the indexes that were built anew because the one before had
-	// failed: answers are those of their build alone.
+	// Build counts the rebuilds after failures: an answer belongs to one build.
 	Build int `json:"build,omitempty"`
-	// Error says why there is no index, Detail where that was found.
+	// Error says why there is no index, Detail where the error occurred.
 	Error  string `json:"error,omitempty"`
 	Detail string `json:"detail,omitempty"`
-	// Graph is true if the system shows its graph, even an empty one; Edges are counted
-	// in it.
+	// Graph is true if the system shows its graph, even an empty one; Edges is its number of edges.
 	Graph bool  `json:"graph,omitempty"`
 	Edges int64 `json:"edges,omitempty"`
 }
@@ -96,15 +92,13 @@ type Answer struct {
 	Key
 	Text    string `json:"answer"`
 	Refused bool   `json:"refused,omitempty"`
-	// Error says why there is no answer: a failure that belongs to this
-	// question alone. Other failures end the run.
-	// Detail says where it was found, for those who mend it.
+	// Error says why there is no answer: a failure of this question alone, since other failures end the run.
+	// Detail is its place in the program.
 	Error  string `json:"error,omitempty"`
 	Detail string `json:"detail,omitempty"`
-	// Build is that of the index, see [Index].
+	// Build is the build of the index, see [Index].
 	Build int `json:"build,omitempty"`
-	// Foreign is true if the answer was made elsewhere: neither the texts of its
-	// prompt nor their lengths are known.
+	// Foreign is true if another program made the answer: texts and lengths of its prompt are unknown.
 	Foreign bool `json:"foreign,omitempty"`
 	// Uncounted is true if the tokens of the prompt were not counted.
 	Uncounted bool `json:"uncounted,omitempty"`
@@ -112,17 +106,17 @@ type Answer struct {
 	Searched bool `json:"searched,omitempty"`
 	// Ranked are the ranked chunks, best first; nil of systems that rank none.
 	Ranked []Ranked `json:"ranked"`
-	// Evidence is the source text in the final prompt, Derived what else was in it; Sources are the
-	// passages behind the derived texts that the answer cites.
+	// Evidence is the source text in the final prompt, Derived its other texts; Sources are the passages
+	// behind the derived texts that the answer cites.
 	Evidence []Evidence `json:"evidence,omitempty"`
 	Derived  []Derived  `json:"derived,omitempty"`
 	Sources  []Evidence `json:"sources,omitempty"`
-	// Citations point into Text, and at Evidence and Derived.
+	// Citations refer to Text, Evidence and Derived.
 	Citations []graphrag.Citation `json:"citations,omitempty"`
-	// Steps are what the search did.
+	// Steps are the steps of the search.
 	Steps []graphrag.Step `json:"steps,omitempty"`
-	// Found is the share of the gold statements that the evidence contains, see
-	// benchmark.Words.Found; Gold is the digest of these statements.
+	// Found is the share of the gold statements that the evidence contains, see benchmark.Words.Found; Gold
+	// is the digest of these statements.
 	Found  *float64       `json:"found,omitempty"`
 	Gold   string         `json:"gold,omitempty"`
 	Usage  graphrag.Usage `json:"usage"`
@@ -141,15 +135,15 @@ type Evidence struct {
 	Chunk  string `json:"chunk"`
 	Doc    string `json:"doc"`
 	Tokens int    `json:"tokens,omitempty"`
-	// Text is kept for judges that are shown it.
+	// Text is stored for judges that need it.
 	Text string `json:"text,omitempty"`
-	// Excerpt is a part of the text, for people, and Quotes the bytes of it that the
-	// answer quotes; of most pieces there is none.
+	// Excerpt is a part of the text for readers, and Quotes are the bytes of it that the answer quotes; most
+	// pieces have none.
 	Excerpt string   `json:"excerpt,omitempty"`
 	Quotes  [][2]int `json:"quotes,omitempty"`
 }
 
-// Derived is text in a prompt that is no source text: a fact, a summary.
+// Derived is a text in a prompt that is no source text: a fact, a summary.
 type Derived struct {
 	// Docs are the documents behind it.
 	Docs    []string `json:"docs,omitempty"`
@@ -158,8 +152,8 @@ type Derived struct {
 	Excerpt string   `json:"excerpt,omitempty"`
 }
 
-// NewAnswer records an answer. count measures the prompt; nil leaves it
-// uncounted. The texts of the prompt are kept if they will be shown to a judge.
+// NewAnswer makes the record of an answer. count measures the prompt; nil leaves it uncounted. With shown the
+// texts of the prompt are stored.
 func NewAnswer(k Key, a graphrag.Answer, count func(string) int, shown bool) Answer {
 	out := Answer{Key: k, Text: a.Text, Refused: a.Refused, Steps: a.Steps, Usage: a.Usage, Uncounted: count == nil}
 	if a.Ranked != nil {
@@ -207,12 +201,12 @@ func NewAnswer(k Key, a graphrag.Answer, count func(string) int, shown bool) Ans
 	return out
 }
 
-// Uncited reports whether an answer cites nothing of the material that was read for it.
+// Uncited reports whether an answer cites none of its evidence.
 func (a Answer) Uncited() bool {
 	return !a.Foreign && !a.Refused && len(a.Citations) == 0 && len(a.Evidence)+len(a.Derived) > 0 && a.Text != ""
 }
 
-// ContextTokens is the length of evidence and derived text in the prompt.
+// ContextTokens returns the length of evidence and derived text in the prompt.
 func (a Answer) ContextTokens() int {
 	n := 0
 	for _, e := range a.Evidence {
@@ -224,8 +218,8 @@ func (a Answer) ContextTokens() int {
 	return n
 }
 
-// Effort is what finding an answer took: the turns of an agent, 1 of systems that read once,
-// the searches, and the tokens that were read in all.
+// Effort returns the turns of an agent (1 for systems that read once), the searches, and all tokens read for
+// an answer.
 func (a Answer) Effort() (turns, searches, read int) {
 	for _, s := range a.Steps {
 		read += s.Tokens
@@ -242,8 +236,9 @@ func (a Answer) Effort() (turns, searches, read int) {
 	return max(turns, 1), searches, max(read, a.ContextTokens())
 }
 
-// Shown are the passages of the prompt and those behind the derived texts that the answer cites, and false if they were
-// not kept. A derived text proves nothing: a system's model may have written it. Of a foreign answer there are none.
+// Shown returns the passages of the prompt and the ones behind the derived texts that the answer cites, and
+// false if they were not stored. Derived texts prove nothing: a system's model may have written them. A
+// foreign answer has none.
 func (a Answer) Shown() (texts []string, kept bool) {
 	kept = a.Foreign || !slices.ContainsFunc(a.Derived, func(d Derived) bool { return d.Text == "" })
 	for _, e := range slices.Concat(a.Evidence, a.Sources) {
@@ -254,20 +249,19 @@ func (a Answer) Shown() (texts []string, kept bool) {
 	return texts, kept
 }
 
-// Judgment is one judged answer: the judgment of a fact or of a summary, never
-// both.
+// Judgment is one judged answer: the judgment of a fact or of a summary, never both.
 type Judgment struct {
 	Key
-	// Judge is the judge's name, Case the digest of what it was shown: the
-	// answer, the gold and, of some judges, the evidence.
+	// Judge is the judge's name, Case the digest of its input: the answer, the gold and, for some judges, the
+	// evidence.
 	Judge   string                 `json:"judge"`
 	Case    string                 `json:"case"`
-	Detail  string                 `json:"detail,omitempty"` // where a fault of the judge was found
+	Detail  string                 `json:"detail,omitempty"` // the place of a judge's panic
 	Fact    *judge.FactJudgment    `json:"fact,omitempty"`
 	Summary *judge.SummaryJudgment `json:"summary,omitempty"`
 }
 
-// Verdicts are those that make up the judgment.
+// Verdicts returns the verdicts of the judgment.
 func (j Judgment) Verdicts() []judge.Verdict {
 	switch {
 	case j.Fact != nil:
@@ -278,7 +272,7 @@ func (j Judgment) Verdicts() []judge.Verdict {
 	return nil
 }
 
-// Usage is what judging took.
+// Usage returns the usage of judging.
 func (j Judgment) Usage() graphrag.Usage {
 	switch {
 	case j.Fact != nil:
@@ -289,7 +283,7 @@ func (j Judgment) Usage() graphrag.Usage {
 	return graphrag.Usage{}
 }
 
-// Closing ends the work of one system on one domain.
+// Closing records that one system has finished one domain.
 type Closing struct {
 	Cell
 	PeakRSSMB float64 `json:"peak_rss_mb,omitempty"`

@@ -19,15 +19,14 @@ import (
 	"github.com/wildgraph/wildgraph/judge/stats"
 )
 
-// tooFew stands for an interval or a test of fewer questions.
+// tooFew replaces an interval or a test of fewer questions.
 const tooFew = "too few"
 
-// Families of pairs: each is corrected by itself.
+// Families of pairs, each with its own correction.
 const (
-	// OfBest holds, for one figure, the best system against every other: the comparison of
-	// the verdict.
+	// OfBest compares, for one figure, the best system with every other: the comparison of the verdict.
 	OfBest = "best"
-	// OfBaselines holds, for one figure, every system against every baseline.
+	// OfBaselines compares, for one figure, every system with every baseline.
 	OfBaselines = "baselines"
 )
 
@@ -49,18 +48,17 @@ type Pair struct {
 	// MeanA and MeanB are the means over these questions.
 	MeanA float64 `json:"-"`
 	MeanB float64 `json:"-"`
-	// Difference is the mean of B minus the mean of A, Low to High its 95 %
-	// interval over source pages: it excludes 0 exactly where P is below .05.
+	// Difference is the mean of B minus the mean of A, Low to High its 95 % interval over source pages, which
+	// excludes 0 exactly if P is below .05.
 	Difference float64  `json:"difference"`
 	Low        *float64 `json:"low,omitempty"`
 	High       *float64 `json:"high,omitempty"`
-	// P is the p-value, PHolm the same corrected for the Tests of the family. Below
-	// [MinQuestions] there is neither interval nor test.
+	// P is the p-value, PHolm its correction for the Tests of the family. Below [MinQuestions] there is
+	// neither interval nor test.
 	P     *float64 `json:"p,omitempty"`
 	PHolm *float64 `json:"p_holm,omitempty"`
 	Tests int      `json:"tests,omitempty"`
-	// Detectable is the least true difference that is found with probability .8 after the
-	// correction.
+	// Detectable is the least true difference that the corrected test finds with probability .8.
 	Detectable *float64 `json:"detectable,omitempty"`
 
 	compared stats.Comparison
@@ -79,10 +77,10 @@ func (p Pair) Class() string {
 	return Level
 }
 
-// pairs compares, by each of the headline figures, the best system with every other,
-// and every system with the baselines.
+// pairs compares, by each headline figure, the best system with every other, and every system with the
+// baselines.
 func pairs(systems []benchmark.SystemRun) (all []Pair, err error) {
-	for _, f := range figures {
+	for _, f := range allFigures {
 		if !f.compared {
 			continue
 		}
@@ -126,8 +124,7 @@ func pairs(systems []benchmark.SystemRun) (all []Pair, err error) {
 	return all, nil
 }
 
-// best is the place of the system with the highest mean, the first of equal ones; -1
-// without a mean.
+// best returns the index of the system with the highest mean, the first of equal ones; -1 without a mean.
 func (f figure) best(systems []benchmark.SystemRun) int {
 	best, highest := -1, 0.0
 	for i, s := range systems {
@@ -173,9 +170,9 @@ func (f figure) pair(a, b string, ofA, ofB []benchmark.Result) (Pair, error) {
 	return p, err
 }
 
-// Compare compares a system of one run and one of another, by some figures ([Keys]) of their
-// judgments of the same questions in the same order. Figures that fewer than two pages have
-// are left out. [Correct] corrects the p-values of all that is shown together.
+// Compare compares a system of one run with one of another, by some figures ([Keys]) of their judgments of
+// the same questions in the same order. Figures that fewer than two pages have are omitted. [Correct]
+// corrects the p-values of all pairs that are shown together.
 func Compare(nameA, nameB string, a, b []Judgment, keys ...string) ([]Pair, error) {
 	results := func(all []Judgment) []benchmark.Result {
 		out := make([]benchmark.Result, len(all))
@@ -190,7 +187,7 @@ func Compare(nameA, nameB string, a, b []Judgment, keys ...string) ([]Pair, erro
 	left, right := results(a), results(b)
 	var out []Pair
 	for _, key := range keys {
-		f, _ := find(key)
+		f, _ := figureOf(key)
 		p, err := f.pair(nameA, nameB, left, right)
 		if errors.Is(err, stats.ErrTooFew) {
 			continue
@@ -203,7 +200,7 @@ func Compare(nameA, nameB string, a, b []Judgment, keys ...string) ([]Pair, erro
 	return out, nil
 }
 
-// Correct corrects the p-values of all comparisons that have one, as one family (Holm).
+// Correct corrects the p-values of all tested pairs as one family (Holm).
 func Correct(all []Pair) error {
 	var tested []*Pair
 	var p []float64
@@ -223,7 +220,7 @@ func Correct(all []Pair) error {
 	return nil
 }
 
-// texts are difference, interval, detectable difference and p-values.
+// texts returns difference, interval, p-values, class and detectable difference.
 func (p Pair) texts() []string {
 	if p.P == nil {
 		return []string{points(p.Difference), tooFew, "–", "–", "–", "–"}
@@ -231,7 +228,7 @@ func (p Pair) texts() []string {
 	return []string{points(p.Difference), points(*p.Low) + " to " + points(*p.High), pValue(*p.P), pValue(*p.PHolm), p.Class(), points(*p.Detectable)}
 }
 
-// pairTable shows the pairs of a family, and how many were corrected together.
+// pairTable shows the pairs of a family, and the number of corrected tests.
 func (r *Report) pairTable(family, title, heading string) page.Table {
 	t := page.Table{Title: title, Heading: heading, Groups: []page.Group{{Columns: []string{"Figure", "Questions", "Points", "95 % interval", "p", "p (Holm)", "Difference", "Detectable"}}}}
 	var tests []string
@@ -239,7 +236,7 @@ func (r *Report) pairTable(family, title, heading string) page.Table {
 		if p.Family != family {
 			continue
 		}
-		f, _ := find(p.Figure)
+		f, _ := figureOf(p.Figure)
 		name := lower(f.words(r.label))
 		if said := fmt.Sprintf("%d by %s", p.Tests, name); p.Tests > 0 && !slices.Contains(tests, said) {
 			tests = append(tests, said)
@@ -254,7 +251,7 @@ func (r *Report) pairTable(family, title, heading string) page.Table {
 	return t
 }
 
-// writePairs writes the compared pairs as CSV, as fractions; what is not known is empty.
+// writePairs writes the pairs as CSV, as fractions; unknown values are empty.
 func (r *Report) writePairs(w io.Writer) error {
 	out := csv.NewWriter(w)
 	rows := [][]string{{"a", "b", "figure", "family", "tests", "n", "difference", "low", "high", "p", "p_holm", "class"}}

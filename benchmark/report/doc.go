@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package report says what a run of a benchmark came to. Everything here is a
-// function of the records: a finished run can be reported again, or measured by
-// other figures, without asking anything.
+// Package report computes tables and files from the records of a run: a finished run can be reported again,
+// or by other figures, without any call of a model.
 //
-// [New] computes the figures, [Write] writes a folder: report.json, report.md,
-// report.html, report.csv, tables.tex, pairs.csv, judgments.jsonl and predictions/<system>.jsonl. The
-// tables have the form of WildGraphBench's ([Report.Tables]); figures that were
-// published about a data set stand under the run's own and take part in nothing.
+// [New] computes the figures, [Write] writes a folder: report.json, report.md, report.html, report.csv,
+// tables.tex, pairs.csv, judgments.jsonl and predictions/<system>.jsonl. The tables have the form of
+// WildGraphBench's ([Report.Tables]); published figures of a data set are shown below the run's own and take
+// part in no comparison.
 //
-// A report that was made from hundreds of pages has not found them: what the
-// source text in the prompt meets (evidence_recall) and what was behind the
-// prompt (provenance_recall) are two figures. A judge that fails makes a question
-// unscored, never wrong: means are over what was scored, and the share without
-// a score stands beside them.
+// A generated summary does not count as having retrieved its source pages: evidence_recall covers the source
+// text in the prompt, provenance_recall also the pages behind its derived texts. A judge's failure makes a
+// question unscored, never wrong: means are over the scored questions, next to the share of unscored ones.
 package report

@@ -11,40 +11,38 @@ import (
 
 // figure is one figure of a report.
 type figure struct {
-	// key names it in files and flags, title heads its columns, help says what it is.
+	// key names it in files and flags, title heads its columns, help describes it.
 	key, title, help string
-	// of is the figure of one question; the report has the mean over the questions. It is
-	// nil of the F1 of means, which the tally of verdicts computes.
+	// of returns the figure of one question; a report has the mean over the questions. It is nil for the F1
+	// of means, which the tally of verdicts computes.
 	of func(benchmark.Result) *float64
-	// at is its place in a report, nil where that part of it is missing.
+	// at returns its place in a report, nil if that part of it is missing.
 	at func(*Type) **float64
-	// judged: a judge gives it. compared: systems are compared by it in pairs. size: it
-	// is no percentage. plain: it is never marked as the best of its column. ranked: it
-	// measures the ranked chunks.
+	// judged: by a judge. compared: systems are compared by it in pairs. size: no percentage. plain: never
+	// marked as the best of its column. ranked: about the ranked chunks.
 	judged, compared, size, plain, ranked bool
 }
 
-// ofRanking says what the recall of the ranking is, at any cut.
+// ofRanking describes the recall of the ranking, at any cut.
 const ofRanking = "Share of the gold pages among the pages of the first chunks of the ranking. Five chunks of one page are one page."
 
-// figures are all that a [Type] holds but for the share without a score, in the
-// order of the CSV file.
-var figures = []figure{
-	ranked("evidence_recall_at_2", "R@2", ofRanking, func(e *benchmark.Evidence) **float64 { return &e.RecallAt2 }),
-	ranked("evidence_recall_at_5", "R@5", ofRanking, func(e *benchmark.Evidence) **float64 { return &e.RecallAt5 }).headline(),
-	ranked("evidence_recall_at_10", "R@10", ofRanking, func(e *benchmark.Evidence) **float64 { return &e.RecallAt10 }),
-	ranked("hit_at_5", "Hit@5", "Share of questions with any gold page among the first five chunks.",
+// allFigures are the figures of a [Type], except the share without a score, in the order of the CSV file.
+var allFigures = []figure{
+	rankedFigure("evidence_recall_at_2", "R@2", ofRanking, func(e *benchmark.Evidence) **float64 { return &e.RecallAt2 }),
+	rankedFigure("evidence_recall_at_5", "R@5", ofRanking, func(e *benchmark.Evidence) **float64 { return &e.RecallAt5 }).headline(),
+	rankedFigure("evidence_recall_at_10", "R@10", ofRanking, func(e *benchmark.Evidence) **float64 { return &e.RecallAt10 }),
+	rankedFigure("hit_at_5", "Hit@5", "Share of questions with any gold page among the first five chunks.",
 		func(e *benchmark.Evidence) **float64 { return &e.HitAt5 }),
-	ranked("all_at_5", "All@5", "Share of questions with all gold pages among the first five chunks.",
+	rankedFigure("all_at_5", "All@5", "Share of questions with all gold pages among the first five chunks.",
 		func(e *benchmark.Evidence) **float64 { return &e.AllAt5 }),
-	ranked("ndcg_at_10", "nDCG@10", "", func(e *benchmark.Evidence) **float64 { return &e.NDCGAt10 }).headline(),
-	ranked("mrr", "MRR", "Mean reciprocal rank: 1 over the rank of the first chunk of a gold page, 0 without one.",
+	rankedFigure("ndcg_at_10", "nDCG@10", "", func(e *benchmark.Evidence) **float64 { return &e.NDCGAt10 }).headline(),
+	rankedFigure("mrr", "MRR", "Mean reciprocal rank: 1 over the rank of the first chunk of a gold page, 0 without one.",
 		func(e *benchmark.Evidence) **float64 { return &e.MRR }),
-	evidence("evidence_recall", "Evidence recall", "Share of the gold pages met by the source text in the final prompt.",
+	evidenceFigure("evidence_recall", "Evidence recall", "Share of the gold pages met by the source text in the final prompt.",
 		func(e *benchmark.Evidence) **float64 { return &e.PromptRecall }),
-	evidence("provenance_recall", "Provenance recall", "The same, with the pages behind facts and summaries in the prompt: what they were made from, not what was found.",
+	evidenceFigure("provenance_recall", "Provenance recall", "The same, with the pages behind facts and summaries in the prompt: what they were made from, not what was found.",
 		func(e *benchmark.Evidence) **float64 { return &e.ProvenanceRecall }).unmarked(),
-	evidence("statement_coverage", "Coverage", "Share of the gold statements of which one chunk of the evidence, of a gold page, contains half of the content words, weighted by idf.",
+	evidenceFigure("statement_coverage", "Coverage", "Share of the gold statements of which one chunk of the evidence, of a gold page, contains half of the content words, weighted by idf.",
 		func(e *benchmark.Evidence) **float64 { return &e.Found }),
 	{
 		key: "context_tokens", title: "Context tokens", help: "Mean length of the evidence in the final prompt, in cl100k tokens.", size: true, plain: true,
@@ -56,26 +54,26 @@ var figures = []figure{
 		},
 		at: func(t *Type) **float64 { return &t.ContextTokens },
 	},
-	verdict("accuracy", "Accuracy", "Share of the fact questions whose answer the judge finds right.",
-		fact, func(j *Judged) **float64 { return &j.Accuracy }).headline(),
-	verdict("recall", "Recall", "Mean share of the gold statements that the answer states.",
-		statements(func(j judge.SummaryJudgment) judge.Verdict { return j.Recall }), func(j *Judged) **float64 { return &j.Recall }),
-	verdict("precision", "Precision", "Mean share of the answer's statements that the gold supports.",
-		statements(func(j judge.SummaryJudgment) judge.Verdict { return j.Precision }), func(j *Judged) **float64 { return &j.Precision }),
-	verdict("f1_mean_of_questions", "Mean F1", "Mean over the questions of the harmonic mean of recall and precision of statements.",
-		statements(judge.SummaryJudgment.F1), func(j *Judged) **float64 { return &j.F1MeanOfQuestions }).headline(),
-	verdict("f1_of_means", "F1 of means", "Harmonic mean of the mean recall and the mean precision.",
+	verdictFigure("accuracy", "Accuracy", "Share of the fact questions whose answer the judge finds right.",
+		factVerdict, func(j *Judged) **float64 { return &j.Accuracy }).headline(),
+	verdictFigure("recall", "Recall", "Mean share of the gold statements that the answer states.",
+		statementVerdict(func(j judge.SummaryJudgment) judge.Verdict { return j.Recall }), func(j *Judged) **float64 { return &j.Recall }),
+	verdictFigure("precision", "Precision", "Mean share of the answer's statements that the gold supports.",
+		statementVerdict(func(j judge.SummaryJudgment) judge.Verdict { return j.Precision }), func(j *Judged) **float64 { return &j.Precision }),
+	verdictFigure("f1_mean_of_questions", "Mean F1", "Mean over the questions of the harmonic mean of recall and precision of statements.",
+		statementVerdict(judge.SummaryJudgment.F1), func(j *Judged) **float64 { return &j.F1MeanOfQuestions }).headline(),
+	verdictFigure("f1_of_means", "F1 of means", "Harmonic mean of the mean recall and the mean precision.",
 		nil, func(j *Judged) **float64 { return &j.F1OfMeans }),
-	verdict("precision_ceiling", "Ceiling", "Precision of an answer that meets every gold statement with one statement and says nothing else.",
-		statements(func(j judge.SummaryJudgment) judge.Verdict { return j.Ceiling }), func(j *Judged) **float64 { return &j.PrecisionCeiling }).unmarked(),
-	verdict("grounded", "Grounded", "Share of answers whose every claim is supported by the evidence that the system was given.",
-		grounded, func(j *Judged) **float64 { return &j.Grounded }),
+	verdictFigure("precision_ceiling", "Ceiling", "Precision of an answer that meets every gold statement with one statement and says nothing else.",
+		statementVerdict(func(j judge.SummaryJudgment) judge.Verdict { return j.Ceiling }), func(j *Judged) **float64 { return &j.PrecisionCeiling }).unmarked(),
+	verdictFigure("grounded", "Grounded", "Share of answers whose every claim is supported by the evidence that the system was given.",
+		groundedVerdict, func(j *Judged) **float64 { return &j.Grounded }),
 }
 
-// helps are the helps of all figures, by the titles of their columns.
+// helps returns the descriptions of all figures by their lower-cased titles.
 func helps() map[string]string {
 	out := make(map[string]string)
-	for _, f := range figures {
+	for _, f := range allFigures {
 		if f.help != "" {
 			out[strings.ToLower(f.title)] = f.help
 		}
@@ -83,7 +81,7 @@ func helps() map[string]string {
 	return out
 }
 
-func evidence(key, title, help string, in func(*benchmark.Evidence) **float64) figure {
+func evidenceFigure(key, title, help string, in func(*benchmark.Evidence) **float64) figure {
 	return figure{
 		key: key, title: title, help: help,
 		of: func(r benchmark.Result) *float64 { return *in(&r.Evidence) },
@@ -91,13 +89,13 @@ func evidence(key, title, help string, in func(*benchmark.Evidence) **float64) f
 	}
 }
 
-func ranked(key, title, help string, in func(*benchmark.Evidence) **float64) figure {
-	f := evidence(key, title, help, in)
+func rankedFigure(key, title, help string, in func(*benchmark.Evidence) **float64) figure {
+	f := evidenceFigure(key, title, help, in)
 	f.ranked = true
 	return f
 }
 
-func verdict(key, title, help string, of func(benchmark.Result) *float64, in func(*Judged) **float64) figure {
+func verdictFigure(key, title, help string, of func(benchmark.Result) *float64, in func(*Judged) **float64) figure {
 	return figure{key: key, title: title, help: help, judged: true, of: of, at: func(t *Type) **float64 {
 		if j := t.Verdicts(); j != nil {
 			return in(j)
@@ -109,24 +107,24 @@ func verdict(key, title, help string, of func(benchmark.Result) *float64, in fun
 func (f figure) headline() figure { f.compared = true; return f }
 func (f figure) unmarked() figure { f.plain = true; return f }
 
-// fact is the verdict on an answer that is right or wrong.
-func fact(r benchmark.Result) *float64 {
+// factVerdict returns the verdict on an answer that is right or wrong.
+func factVerdict(r benchmark.Result) *float64 {
 	if j := r.Judgment.Fact; j != nil && j.State == judge.Scored {
 		return ref(j.Value)
 	}
 	return nil
 }
 
-// grounded is the verdict on what the evidence supports of an answer of any type.
-func grounded(r benchmark.Result) *float64 {
+// groundedVerdict returns the verdict on the grounding of an answer of any type.
+func groundedVerdict(r benchmark.Result) *float64 {
 	if j := r.Judgment.Fact; j != nil && j.Grounded.State == judge.Scored {
 		return ref(j.Grounded.Value)
 	}
-	return statements(func(j judge.SummaryJudgment) judge.Verdict { return j.Grounded })(r)
+	return statementVerdict(func(j judge.SummaryJudgment) judge.Verdict { return j.Grounded })(r)
 }
 
-// statements is a verdict on an answer judged by statements.
-func statements(of func(judge.SummaryJudgment) judge.Verdict) func(benchmark.Result) *float64 {
+// statementVerdict returns a verdict on an answer judged by statements.
+func statementVerdict(of func(judge.SummaryJudgment) judge.Verdict) func(benchmark.Result) *float64 {
 	return func(r benchmark.Result) *float64 {
 		if r.Judgment.Summary == nil {
 			return nil
@@ -138,9 +136,9 @@ func statements(of func(judge.SummaryJudgment) judge.Verdict) func(benchmark.Res
 	}
 }
 
-// find returns a figure of the table, and false for the name of a score.
-func find(key string) (figure, bool) {
-	for _, f := range figures {
+// figureOf returns a figure by its key, and false for the name of a score.
+func figureOf(key string) (figure, bool) {
+	for _, f := range allFigures {
 		if f.key == key {
 			return f, true
 		}
@@ -148,7 +146,7 @@ func find(key string) (figure, bool) {
 	return figure{}, false
 }
 
-// interval is that of a figure or of a named score; nil without.
+// interval returns the interval of a figure or of a named score; nil without.
 func (t Type) interval(key string) *Interval {
 	if i, ok := t.Intervals[key]; ok {
 		return &i
@@ -161,12 +159,12 @@ func (t Type) interval(key string) *Interval {
 	return nil
 }
 
-// measured is a figure, or a named score, of a type of questions with its interval.
-func (t Types) measured(of, key string) measured { return t[of].measured(key) }
+// estimate returns a figure, or a named score, of a type of questions with its interval.
+func (t Types) estimate(of, key string) estimate { return t[of].estimate(key) }
 
-func (t Type) measured(key string) measured {
-	f, known := find(key)
-	m := measured{interval: t.interval(key), size: f.size, unmarked: f.plain, ranked: f.ranked}
+func (t Type) estimate(key string) estimate {
+	f, known := figureOf(key)
+	m := estimate{interval: t.interval(key), size: f.size, unmarked: f.plain, ranked: f.ranked}
 	if known {
 		if at := f.at(&t); at != nil {
 			m.value = *at
@@ -182,10 +180,10 @@ func (t Type) measured(key string) measured {
 // unscoredKey is the key of the share of questions without a score.
 const unscoredKey = "unscored"
 
-// Keys are the keys of the figures of a [Type], in the order of the CSV file.
+// Keys returns the keys of the figures of a [Type], in the order of the CSV file.
 func Keys() []string {
 	var keys []string
-	for _, f := range figures {
+	for _, f := range allFigures {
 		keys = append(keys, f.key)
 	}
 	return append(keys, unscoredKey)
@@ -196,14 +194,14 @@ func (t Type) Figure(key string) (float64, bool) {
 	if v := t.Verdicts(); key == unscoredKey && v != nil {
 		return v.Unscored, true
 	}
-	value := t.measured(key).value
+	value := t.estimate(key).value
 	return deref(value), value != nil
 }
 
-// OfQuestion returns the figure of one question by its key, and false if it has none. For the F1
-// of means it is the question's F1.
+// OfQuestion returns the figure of one question by its key, and false if it has none. For the F1 of means it
+// is the question's F1.
 func OfQuestion(key string, r benchmark.Result) (float64, bool) {
-	f, _ := find(strings.Replace(key, "f1_of_means", "f1_mean_of_questions", 1))
+	f, _ := figureOf(strings.Replace(key, "f1_of_means", "f1_mean_of_questions", 1))
 	if f.of == nil || r.Skipped || r.Pending {
 		return 0, false
 	}
@@ -211,16 +209,16 @@ func OfQuestion(key string, r benchmark.Result) (float64, bool) {
 	return deref(value), value != nil
 }
 
-// Words is the name of a figure in words, by its key, to stand within a sentence.
+// Words returns the name of a figure for a sentence, by its key.
 func Words(key string) string {
-	if name, ok := named[key]; ok {
+	if name, ok := figureNames[key]; ok {
 		return name
 	}
 	return strings.ReplaceAll(key, "_", " ")
 }
 
-// named are the names of figures whose keys are no words.
-var named = map[string]string{
+// figureNames are the names of figures whose keys are not readable.
+var figureNames = map[string]string{
 	"hit_at_5": "any gold page in the first 5", "all_at_5": "all gold pages in the first 5", "ndcg_at_10": "nDCG at 10", "mrr": "mean reciprocal rank",
 	"recall": "recall of statements", "precision": "precision of statements", "f1_mean_of_questions": "mean F1 of statements", "f1_of_means": "F1 of mean recall and precision",
 	"statement_coverage": "coverage of gold statements", "precision_ceiling": "ceiling of precision", "grounded": "grounded answers", unscoredKey: "share without a score",

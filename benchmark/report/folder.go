@@ -23,13 +23,11 @@ import (
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
-// SweepName is the file in the report folder with the answers of the sweep, in
-// the form of [JudgmentsName].
+// SweepName is the file in the report folder with the answers of the sweep, in the form of [JudgmentsName].
 const SweepName = "sweep.jsonl"
 
-// prediction is a line of predictions/<system>.jsonl. It joins to the
-// question by its text: the released evaluator aligns by id as soon as any
-// line has one, and its gold has none.
+// prediction is a line of predictions/<system>.jsonl. It has no ID: the released evaluator aligns by ID as
+// soon as any line has one, and its gold has none.
 type prediction struct {
 	Question string   `json:"question"`
 	Answer   string   `json:"answer"`
@@ -49,8 +47,7 @@ func newPrediction(r benchmark.Result) any {
 	return out
 }
 
-// Write computes the report of a run and writes its files into a folder. Each
-// replaces its predecessor as a whole.
+// Write computes the report of a run and writes its files into a folder. Each file is replaced as a whole.
 func Write(dir string, run *benchmark.Run) (*Report, error) {
 	r, err := New(run)
 	if err != nil {
@@ -65,8 +62,8 @@ type file struct {
 	write func(io.Writer) error
 }
 
-// files are the files of a report, the slowest first. report.json is the last: where it is,
-// the others are.
+// files returns the files of a report, the slowest first and report.json last: its presence means that the
+// others are complete.
 func (r *Report) files(run *benchmark.Run) []file {
 	files := []file{
 		{"report.html", func(w io.Writer) error { return r.WriteHTML(w, run) }},
@@ -99,7 +96,7 @@ func (r *Report) files(run *benchmark.Run) []file {
 	return append(files, file{"report.json", r.WriteJSON})
 }
 
-// schemaName is the file of the schema that a system's extraction was bound by.
+// schemaName returns the file name of the schema of a system's extraction.
 func schemaName(system, domain string) string {
 	return "predictions/" + benchmark.FileName(system) + "." + domain + ".schema.json"
 }
@@ -225,8 +222,7 @@ func newJudgment(r benchmark.Result) Judgment {
 	}
 }
 
-// ReadJudgments reads the judgments of a finished run, line by line. The error of a line
-// that is none is the last thing that it hands out.
+// ReadJudgments yields the judgments of a finished run, line by line. It ends at the first error.
 func ReadJudgments(r io.Reader) iter.Seq2[Judgment, error] {
 	return func(yield func(Judgment, error) bool) {
 		dec := json.NewDecoder(r)

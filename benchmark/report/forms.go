@@ -97,17 +97,17 @@ func writeText(b *bufio.Writer, t page.Table) {
 	}
 }
 
-// width is how many columns of a terminal a text takes: two a character of Chinese, Japanese
-// and Korean, none a mark that stands on another.
+// width returns the columns of a text in a terminal: two for a character of Chinese, Japanese and Korean,
+// none for a combining mark.
 func width(s string) int {
 	n := 0
 	for _, r := range s {
-		n += columns(r)
+		n += runeWidth(r)
 	}
 	return n
 }
 
-func columns(r rune) int {
+func runeWidth(r rune) int {
 	switch kind := eastasian.LookupRune(r).Kind(); {
 	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
 		return 0
@@ -117,7 +117,7 @@ func columns(r rune) int {
 	return 1
 }
 
-// pad aligns right, or left when n is negative.
+// pad aligns right, or left if n is negative.
 func pad(s string, n int) string {
 	if n < 0 {
 		return s + strings.Repeat(" ", max(0, -n-width(s)))
@@ -125,8 +125,8 @@ func pad(s string, n int) string {
 	return strings.Repeat(" ", max(0, n-width(s))) + s
 }
 
-// WriteMarkdown writes the tables of the report as Markdown; the best figure
-// of a column is bold, 95 % confidence intervals stand in parentheses.
+// WriteMarkdown writes the tables of the report as Markdown; the best figure of a column is bold, 95 %
+// confidence intervals are in parentheses.
 func (r *Report) WriteMarkdown(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	fmt.Fprintf(b, "# %s\n\n%s Ranges in parentheses are 95 %% confidence intervals, from %d questions on.\n", markdownText(r.heading()), markdownText(r.summary()), MinQuestions)
@@ -166,8 +166,8 @@ var markdownEscapes = strings.NewReplacer(`\`, `\\`, "|", `\|`, "<", "&lt;", "*"
 
 func markdownText(s string) string { return markdownEscapes.Replace(text.OneLine(s)) }
 
-// WriteLaTeX writes the tables of the report for LaTeX with the package booktabs, with their intervals;
-// the best figure of a column is bold. Notes are comments.
+// WriteLaTeX writes the tables of the report for LaTeX with the package booktabs, with their intervals; the
+// best figure of a column is bold. Notes are comments.
 func (r *Report) WriteLaTeX(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	for i, t := range r.Tables() {
@@ -207,19 +207,18 @@ var latexEscapes = strings.NewReplacer(`\`, `\textbackslash{}`, "{", `\{`, "}", 
 
 func latexText(s string) string { return latexEscapes.Replace(text.OneLine(s)) }
 
-// WriteCSV writes one row per system, domain and question type; the domain "*" is all
-// domains together, and a domain of that name is "'*". The columns answers and judge tell who
-// answered and who judged. The ends of intervals stand behind all figures, under their keys
-// with _low and _high. Undefined figures are empty.
+// WriteCSV writes one row per system, domain and question type; the domain "*" is all domains together, and a
+// domain of that name is "'*". The columns answers and judge name the makers of answers and verdicts. The
+// bounds of intervals follow all figures, under their keys with _low and _high. Undefined figures are empty.
 func (r *Report) WriteCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	header := []string{"system", "domain", "type", "n", "k", "answers", "judge"}
 	figures := append(Keys(), r.scoreNames(func(s System) Type { return s.Overall.Types[benchmark.All] })...)
 	header = append(append(header, figures...), "answered_right", "answered_wrong", "refused_rightly", "refused_wrongly")
-	var sure []string // have intervals
+	var bounded []string // have intervals
 	for _, key := range figures {
-		if f, known := find(key); key != unscoredKey && (!known || f.of != nil && !f.size) {
-			sure = append(sure, key)
+		if f, known := figureOf(key); key != unscoredKey && (!known || f.of != nil && !f.size) {
+			bounded = append(bounded, key)
 			header = append(header, key+"_low", key+"_high")
 		}
 	}
@@ -234,7 +233,7 @@ func (r *Report) WriteCSV(w io.Writer) error {
 	for _, s := range r.Systems {
 		for _, d := range append(slices.Clone(s.Domains), Domain{Types: s.Overall.Types}) {
 			for _, key := range keys {
-				if err := out.Write(csvRow([]string{csvText(s.System), cmp.Or(csvText(d.Domain), allDomains), key}, r.label.by(s), r.label.judge, d.Types[key], figures, sure)); err != nil {
+				if err := out.Write(csvRow([]string{csvText(s.System), cmp.Or(csvText(d.Domain), allDomains), key}, r.label.by(s), r.label.judge, d.Types[key], figures, bounded)); err != nil {
 					return err
 				}
 			}
@@ -244,10 +243,10 @@ func (r *Report) WriteCSV(w io.Writer) error {
 	return out.Error()
 }
 
-// allDomains stands for the domains together.
+// allDomains is the name of all domains together.
 const allDomains = "*"
 
-func csvRow(of []string, by, judged string, t Type, figures, sure []string) []string {
+func csvRow(of []string, by, judged string, t Type, figures, bounded []string) []string {
 	if t.Verdicts() == nil {
 		by, judged = "", ""
 	}
@@ -267,7 +266,7 @@ func csvRow(of []string, by, judged string, t Type, figures, sure []string) []st
 	} else {
 		row = append(row, "", "", "", "")
 	}
-	for _, key := range sure {
+	for _, key := range bounded {
 		if i := t.interval(key); i != nil {
 			row = append(row, share(i[0]), share(i[1]))
 		} else {
@@ -277,7 +276,7 @@ func csvRow(of []string, by, judged string, t Type, figures, sure []string) []st
 	return row
 }
 
-// csvText keeps spreadsheets from taking a text for a formula.
+// csvText escapes texts that spreadsheets would read as formulas.
 func csvText(s string) string {
 	if s != "" && (s == allDomains || strings.ContainsRune("=+-@'\t\r", rune(s[0]))) {
 		return "'" + text.OneLine(s)
@@ -285,7 +284,7 @@ func csvText(s string) string {
 	return text.OneLine(s)
 }
 
-// notApplicable stands for a figure that does not exist.
+// notApplicable replaces a figure that does not exist.
 const notApplicable = "n/a"
 
 func points(f float64) string { return strconv.FormatFloat(100*f, 'f', 2, 64) }
@@ -314,13 +313,12 @@ func deref(f *float64) float64 {
 	return *f
 }
 
-// megabytes is a size in millions of bytes.
+// megabytes formats a size in millions of bytes.
 func megabytes(n int64) string { return decimal(ref(float64(n)/1e6), 1) }
 
 func pValue(p float64) string { return strconv.FormatFloat(p, 'f', 4, 64) }
 
-// sentence is a title as it stands within a sentence: only its first letter may be a
-// capital.
+// sentence returns a title in lower case, except its first letter.
 func sentence(title string) string {
 	return title[:min(1, len(title))] + strings.ToLower(title[min(1, len(title)):])
 }

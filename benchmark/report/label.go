@@ -13,15 +13,15 @@ import (
 // Offline is the name of the kit whose answers are extracted by rules.
 const Offline = "offline"
 
-// Who answered, as a column of the CSV file says.
+// The makers of answers in the CSV file.
 const (
 	byRules   = "extracted"
 	byModel   = "model"
 	elsewhere = "elsewhere"
 )
 
-// label tells who answered and who judged, in every form of a report. Its texts are empty
-// where nothing is answered.
+// label describes the makers of answers and verdicts, in every form of a report. Its texts are empty if
+// nothing is answered.
 type label struct {
 	answers, judge string // of columns
 	words          bool   // the judge compares words
@@ -30,16 +30,16 @@ type label struct {
 	title          string // behind a title of judged figures
 	strong         string // both facts at the top of the page
 	note           string // and in sentences
-	// published is true if published figures compare: a model answered, and one judged
-	// by the procedure of the paper.
+	// published is true if published figures compare: a model answered, and one judged by the procedure of
+	// the paper.
 	published bool
 }
 
-// kindOfJudge holds the words for judges whose names begin alike.
-type kindOfJudge struct{ begins, kind, prefix, short, note string }
+// judgeKind holds the words for judges whose names begin alike.
+type judgeKind struct{ begins, kind, prefix, short, note string }
 
-// judges are the kinds that there are, the last of any name.
-var judges = []kindOfJudge{
+// judges are the kinds of judges, the last for any name.
+var judges = []judgeKind{
 	{"lexical/", "lexical", "Lexical ", "lexical judge", "Verdicts compare words, to which right answers in other words are mostly wrong."},
 	{"exact/", "lexical", "Lexical ", "lexical judge", "Verdicts compare words."},
 	{"entailment/", "entailment", "Entailed ", "judged by entailment", "Verdicts are those of a small model that tells whether one text follows from another."},
@@ -47,15 +47,14 @@ var judges = []kindOfJudge{
 	{"", "other", "", "other judge", "Verdicts are by a judge from outside of the library."},
 }
 
-// labelOf reads the names of kit and judge. The kind of the parts that answer
-// stands last in a kit's name such as "model+offline", the kind of a judge first
-// in its name.
+// labelOf reads the names of kit and judge. A kit's name such as "model+offline" ends with the kind of the
+// answering parts, a judge's name begins with its kind.
 func labelOf(run *benchmark.Run) (l label) {
-	if !answers(run.Dataset.Types) {
+	if !hasAnswers(run.Dataset.Types) {
 		return l
 	}
 	short, note := l.answered(run)
-	j := judges[slices.IndexFunc(judges, func(j kindOfJudge) bool { return strings.HasPrefix(run.Judge, j.begins) })]
+	j := judges[slices.IndexFunc(judges, func(j judgeKind) bool { return strings.HasPrefix(run.Judge, j.begins) })]
 	l.judge, l.prefix, l.words = j.kind, j.prefix, j.kind == "lexical"
 	l.found = l.words || l.answers == byRules && l.judge != byModel
 	profile, _, _ := strings.Cut(strings.TrimPrefix(run.Judge, "wildgraph/"), "/")
@@ -69,10 +68,10 @@ func labelOf(run *benchmark.Run) (l label) {
 	return l
 }
 
-// allElsewhere says that the kit answered nothing.
+// allElsewhere means that the kit answered nothing.
 const allElsewhere = "answers made elsewhere"
 
-// answered tells who answered: in the column of rows that the kit made, in a few words, and in sentences.
+// answered sets the column of rows by the kit, and describes who answered in a few words and in sentences.
 func (l *label) answered(run *benchmark.Run) (short, note string) {
 	var foreign []string
 	ran := 0
@@ -101,7 +100,7 @@ func (l *label) answered(run *benchmark.Run) (short, note string) {
 	return short, note
 }
 
-// by tells who answered for a system.
+// by returns who answered for a system.
 func (l label) by(s System) string {
 	if s.foreign {
 		return elsewhere
@@ -109,7 +108,7 @@ func (l label) by(s System) string {
 	return l.answers
 }
 
-// answers reports whether there are questions that are answered, and not only searched for.
-func answers(types []benchmark.Type) bool {
+// hasAnswers reports whether any questions are answered, and not only searched for.
+func hasAnswers(types []benchmark.Type) bool {
 	return len(types) == 0 || slices.ContainsFunc(types, func(t benchmark.Type) bool { return !t.Search })
 }

@@ -35,7 +35,7 @@ func (r *Report) WriteHTML(w io.Writer, run *benchmark.Run) error {
 	return p.Write(w)
 }
 
-// verdict is who leads, in a sentence; "" if nobody can be ranked.
+// verdict names the leader in a sentence; "" without a ranking.
 func (k ranking) verdict(l label) string {
 	if len(k.standings) == 0 {
 		return ""
@@ -74,7 +74,7 @@ func (k ranking) verdict(l label) string {
 	return said + "."
 }
 
-// interval says how sure the first figure is, in a sentence.
+// interval describes the interval of the first figure in a sentence.
 func (k ranking) interval(questions int) string {
 	switch {
 	case len(k.standings) == 0:
@@ -86,7 +86,7 @@ func (k ranking) interval(questions int) string {
 	return fmt.Sprintf("95 %% interval %.1f to %.1f over %s.", 100*i[0], 100*i[1], text.Counted(questions, "question"))
 }
 
-// unfinished says how much of a run is missing.
+// unfinished describes the missing part of a run.
 func unfinished(run *benchmark.Run) string {
 	asked, missing := 0, 0
 	for _, s := range run.Systems {
@@ -154,8 +154,8 @@ func (r *Report) pageRun(run *benchmark.Run) *page.Run {
 	return out
 }
 
-// order lists the places of the systems in the order of the ranking, then those that are
-// not ranked, as they were run. Systems that were not run are left out.
+// order returns the systems in the order of the ranking, then the unranked ones in the order of the run.
+// Systems that were not run are omitted.
 func (r *Report) order() []int {
 	place := make(map[string]int)
 	for i, s := range r.rank().standings {
@@ -171,7 +171,7 @@ func (r *Report) order() []int {
 	return out
 }
 
-// measures are the figures of the systems, the most telling of this run first.
+// measures returns the figures of the systems, the most informative of this run first.
 func (r *Report) measures(systems []System) []page.Measure {
 	judged := []string{"accuracy", "f1_mean_of_questions", "recall", "precision", "grounded"}
 	found := []string{"evidence_recall_at_5", "evidence_recall_at_10", "mrr", "evidence_recall", "statement_coverage"}
@@ -181,7 +181,7 @@ func (r *Report) measures(systems []System) []page.Measure {
 	}
 	var out []page.Measure
 	for _, key := range keys {
-		f, _ := find(key)
+		f, _ := figureOf(key)
 		if len(systems) == 0 || !r.has(benchmark.All, key) {
 			continue
 		}
@@ -195,7 +195,7 @@ func (r *Report) measures(systems []System) []page.Measure {
 	return out
 }
 
-// values are a figure by type of questions, first all, and by system.
+// values returns a figure by type of questions, first all, and by system.
 func (r *Report) values(f figure, systems []System, of func(System) Types) [][]page.Value {
 	var out [][]page.Value
 	kinds := []string{benchmark.All}
@@ -208,7 +208,7 @@ func (r *Report) values(f figure, systems []System, of func(System) Types) [][]p
 			if f.ranked && s.provenance {
 				continue
 			}
-			m := of(s).measured(kind, f.key)
+			m := of(s).estimate(kind, f.key)
 			row[i].Mean = m.value
 			if m.interval != nil {
 				row[i].Low, row[i].High = &m.interval[0], &m.interval[1]
@@ -219,7 +219,7 @@ func (r *Report) values(f figure, systems []System, of func(System) Types) [][]p
 	return out
 }
 
-// classes tell how the systems stand to the best; nil where that was not tested.
+// classes returns the difference of each system to the best; nil without a test.
 func (r *Report) classes(f figure, systems []System) []string {
 	out := make([]string, len(systems))
 	tested := false
@@ -247,7 +247,7 @@ func lower(s string) string {
 	return strings.ToLower(s[:min(1, len(s))]) + s[min(1, len(s)):]
 }
 
-// pageAnswer is what the page shows of an answer.
+// pageAnswer converts an answer for the page.
 func pageAnswer(run *benchmark.Run, of benchmark.SystemRun, r benchmark.Result) page.Answer {
 	switch {
 	case r.Pending:
@@ -317,7 +317,7 @@ func judgeSummary(out *page.Answer, j *judge.SummaryJudgment, refused bool) {
 	}
 }
 
-// shown is what a system did for a question, whatever a judge said of it.
+// shown converts an answer without its judgment.
 func shown(a record.Answer) page.Answer {
 	out := page.Answer{
 		Text: a.Text, Ranked: a.Ranked, Steps: a.Steps,

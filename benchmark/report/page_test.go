@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/benchmark/internal/zoo"
+	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
 	"github.com/wildgraph/wildgraph/benchmark/page"
 	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -25,14 +25,14 @@ func cells(t *testing.T, file string) map[string][]page.State {
 	_, rest, _ := strings.Cut(file, `id="index">`)
 	packed, _, _ := strings.Cut(rest, "<")
 	raw, err := base64.StdEncoding.DecodeString(packed)
-	zoo.OK(t, err)
+	benchtest.OK(t, err)
 	z, err := gzip.NewReader(bytes.NewReader(raw))
-	zoo.OK(t, err)
+	benchtest.OK(t, err)
 	var index struct {
 		Systems []page.System
 		Cells   []struct{ State []page.State }
 	}
-	zoo.OK(t, json.NewDecoder(z).Decode(&index))
+	benchtest.OK(t, json.NewDecoder(z).Decode(&index))
 	for i, s := range index.Systems {
 		if pending := slices.Contains(index.Cells[i].State, page.Pending); pending != strings.HasPrefix(s.Note, "only ") {
 			t.Errorf("%s: the note is %q", s.Name, s.Note)
@@ -51,7 +51,7 @@ func TestUnfinished(t *testing.T) {
 	var calls atomic.Int64
 	ctx, cancel := context.WithCancel(t.Context())
 	dir := t.TempDir()
-	r := zoo.Runner(dir, &calls, func(n int64, _ graphrag.Question) error {
+	r := benchtest.Runner(dir, &calls, func(n int64, _ graphrag.Question) error {
 		if n == 3 {
 			cancel()
 		}
@@ -63,8 +63,8 @@ func TestUnfinished(t *testing.T) {
 		t.Fatalf("%v, %v", part, err)
 	}
 	rep, err := report.Write(dir, part)
-	zoo.OK(t, err)
-	file := zoo.Files(t, dir)["/report.html"]
+	benchtest.OK(t, err)
+	file := benchtest.Files(t, dir)["/report.html"]
 	states := cells(t, file)["parrot"]
 	missing := 0
 	for _, s := range states {
@@ -80,13 +80,13 @@ func TestUnfinished(t *testing.T) {
 	}
 	// The next start goes on, and nothing is missing.
 	calls.Store(100)
-	r = zoo.Runner(dir, &calls, nil)
+	r = benchtest.Runner(dir, &calls, nil)
 	whole, err := r.Run(t.Context())
-	zoo.OK(t, err)
+	benchtest.OK(t, err)
 	if _, err := report.Write(dir, whole); err != nil {
 		t.Fatal(err)
 	}
-	file = zoo.Files(t, dir)["/report.html"]
+	file = benchtest.Files(t, dir)["/report.html"]
 	for name, states := range cells(t, file) {
 		if slices.Contains(states, page.Pending) || strings.Contains(file, "Unfinished") {
 			t.Errorf("%s lacks answers: %v", name, states)

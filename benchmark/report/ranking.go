@@ -18,17 +18,17 @@ import (
 // standing is a system's place in a ranking.
 type standing struct {
 	name string
-	measured
-	second measured
-	to     Pair // the best; without a test for the best itself
+	estimate
+	second estimate
+	to     Pair // with the best; without a test for the best itself
 }
 
-// ranking orders the systems by the figure that says most of this run.
+// ranking orders the systems by the most informative figure of this run.
 type ranking struct {
 	figure, second figure
 	standings      []standing
-	unranked       []string // they do not have the figure
-	failed         []string // and why they are not compared
+	unranked       []string // without the figure
+	failed         []string // not compared, and why
 }
 
 // rank makes the ranking.
@@ -43,12 +43,12 @@ func (r *Report) rank() ranking {
 		out.unranked = r.names()
 		return out
 	}
-	out.figure, _ = find(keys[0])
+	out.figure, _ = figureOf(keys[0])
 	if len(keys) > 1 {
-		out.second, _ = find(keys[1])
+		out.second, _ = figureOf(keys[1])
 	}
 	for _, s := range r.Systems {
-		m := s.Overall.Types.measured(benchmark.All, out.figure.key)
+		m := s.Overall.Types.estimate(benchmark.All, out.figure.key)
 		if len(s.NotCompared) > 0 {
 			out.failed = append(out.failed, s.System+" is not compared: "+strings.Join(s.NotCompared, "; ")+".")
 			continue
@@ -61,9 +61,9 @@ func (r *Report) rank() ranking {
 			out.unranked = append(out.unranked, name)
 			continue
 		}
-		st := standing{name: s.name(), measured: m}
+		st := standing{name: s.name(), estimate: m}
 		if len(keys) > 1 {
-			st.second = s.Overall.Types.measured(benchmark.All, out.second.key)
+			st.second = s.Overall.Types.estimate(benchmark.All, out.second.key)
 		}
 		st.to, _ = r.toBest(out.figure, s)
 		out.standings = append(out.standings, st)
@@ -72,8 +72,8 @@ func (r *Report) rank() ranking {
 	return out
 }
 
-// toBest is the tested pair of a system and the best by a figure, and false of the
-// best itself or without a test.
+// toBest returns the tested pair of a system and the best by a figure, and false for the best itself or
+// without a test.
 func (r *Report) toBest(f figure, s System) (Pair, bool) {
 	i := slices.IndexFunc(r.Pairs, func(p Pair) bool {
 		return p.Family == OfBest && p.Figure == f.key && p.A == s.System && p.PHolm != nil
@@ -84,7 +84,7 @@ func (r *Report) toBest(f figure, s System) (Pair, bool) {
 	return r.Pairs[i], true
 }
 
-// of are the names of the systems of a class.
+// of returns the systems of a class.
 func (k ranking) of(class string) (names []string) {
 	for _, s := range k.standings {
 		if s.to.Class() == class {
@@ -94,7 +94,7 @@ func (k ranking) of(class string) (names []string) {
 	return names
 }
 
-// certain says in sentences what is certain and what is not.
+// certain describes the certain differences in sentences.
 func (k ranking) certain(questions int) string {
 	certain, probable, level := k.of(Certain), k.of(Probable), k.of(Level)
 	tested := len(certain) + len(probable) + len(level)
@@ -131,8 +131,8 @@ func (k ranking) certain(questions int) string {
 	return strings.Join(said, " ")
 }
 
-// detectable are the least true differences that are found between the best and those level with
-// it, from the system that is most like it to the one that is least.
+// detectable describes the range of the least detectable differences between the best and the systems level
+// with it.
 func (k ranking) detectable() string {
 	var level []standing
 	for _, s := range k.standings {
@@ -158,8 +158,8 @@ const (
 	rankingValue = 16 // the second figure with its interval
 )
 
-// WriteRanking writes for a terminal, in lines of a hundred characters, who is ahead by the
-// figure that says most of this run, who is certainly behind, and how sure that is.
+// WriteRanking writes the ranking for a terminal, in lines of a hundred characters: the leader by the most
+// informative figure of this run, the systems that are certainly behind, and the certainty.
 func (r *Report) WriteRanking(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	fill(b, r.heading()+": "+r.summary())
@@ -219,7 +219,7 @@ func (k ranking) writeRows(b *bufio.Writer, l label) {
 	b.WriteByte('\n')
 }
 
-// words are the name of a figure, written out.
+// words returns the full name of a figure.
 func (f figure) words(l label) string {
 	name := Words(f.key)
 	switch {
@@ -231,21 +231,21 @@ func (f figure) words(l label) string {
 	return capital(name)
 }
 
-// cut shortens a text to so many columns of a terminal.
+// cut shortens a text to n columns of a terminal.
 func cut(s string, n int) string {
 	if width(s) <= n {
 		return s
 	}
 	at := 0
 	for i, r := range s {
-		if at += columns(r); at >= n {
+		if at += runeWidth(r); at >= n {
 			return s[:i] + "…"
 		}
 	}
 	return s
 }
 
-// fill writes a paragraph in lines that a terminal holds; nothing of "".
+// fill writes a paragraph in lines of rankingWidth columns; nothing for "".
 func fill(b *bufio.Writer, s string) {
 	at := 0
 	for _, word := range strings.Fields(text.OneLine(s)) {

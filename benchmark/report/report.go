@@ -23,12 +23,12 @@ type Report struct {
 	Kit     string         `json:"kit"`
 	Config  map[string]any `json:"config"`
 	Systems []System       `json:"systems"`
-	// Pairs compares, by the headline figures, the best system with every other, and
-	// every system with the baselines, each a family of its own.
+	// Pairs compares, by the headline figures, the best system with every other, and every system with the
+	// baselines, each as one family.
 	Pairs []Pair `json:"pairs,omitempty"`
-	// Payoff says from how many questions on a graph pays; nil where that cannot be said.
+	// Payoff is the number of questions from which a graph pays; nil if it cannot be computed.
 	Payoff *Payoff `json:"payoff,omitempty"`
-	// Data lists what was unusual in the data set and how it was handled.
+	// Data lists irregularities of the data set and how they were handled.
 	Data []string `json:"data_notes,omitempty"`
 	// Published are figures of a publication; they take part in no comparison.
 	Published *benchmark.Published `json:"published,omitempty"`
@@ -43,15 +43,15 @@ type Report struct {
 // System is one system's row.
 type System struct {
 	System string `json:"system"`
-	// Also are other names of the same system.
+	// Also are other names of the system.
 	Also []string `json:"also,omitempty"`
 	// NotApplicable says why the system was not run.
 	NotApplicable string `json:"not_applicable,omitempty"`
-	// NotCompared says why the system takes part in no comparison: what failed too
-	// often, or too badly.
+	// NotCompared says why the system takes part in no comparison: failures that are too frequent or too
+	// severe.
 	NotCompared []string `json:"not_compared,omitempty"`
-	// Stages count, over all domains, the pieces of work that can fail without
-	// ending the run: the steps of indexing, then "answer" and "judge".
+	// Stages count, over all domains, the pieces of work that can fail without ending the run: the steps of
+	// indexing, then "answer" and "judge".
 	Stages  []graphrag.Stage `json:"stages,omitempty"`
 	Domains []Domain         `json:"domains"`
 	Overall Overall          `json:"overall"`
@@ -59,26 +59,25 @@ type System struct {
 	// milliseconds.
 	QueryMsP50 *float64 `json:"query_ms_p50,omitempty"`
 	QueryMsP99 *float64 `json:"query_ms_p99,omitempty"`
-	// PeakRSSMB is the largest resident memory while the system ran, in MiB, including
-	// garbage of earlier systems on the same domain that was not collected yet.
+	// PeakRSSMB is the largest resident memory while the system ran, in MiB, including uncollected garbage of
+	// earlier systems on the same domain.
 	PeakRSSMB *float64 `json:"peak_rss_mb,omitempty"`
 	// AnswerUsage and JudgeUsage are the model calls for all questions.
 	AnswerUsage graphrag.Usage `json:"answer_usage"`
 	JudgeUsage  graphrag.Usage `json:"judge_usage"`
-	// Uncited is the number of answers that cite nothing of what was read for them.
+	// Uncited is the number of answers that cite none of their evidence.
 	Uncited int `json:"uncited,omitempty"`
-	// Same is the share of the questions, asked several times, that had the same verdict every
-	// time.
+	// Same is the share of repeated questions with the same verdict every time.
 	Same *float64 `json:"same_verdict,omitempty"`
-	// BySeed are the headline figures of these times, the least and the largest mean.
+	// BySeed are the least and the largest mean of each headline figure over the repetitions.
 	BySeed map[string]Interval `json:"by_seed,omitempty"`
-	// Spending is what it read and what it costs; nil of answers made elsewhere without usage.
+	// Spending is nil for foreign answers without usage.
 	Spending *Spending `json:"spending,omitempty"`
 	// Sweep are the swept questions at other top-k, in ascending order.
 	Sweep []SweepPoint `json:"sweep,omitempty"`
 
-	unscored   map[string]int // verdicts by why there is no score, "" with one
-	times      int            // how often each question was asked
+	unscored   map[string]int // verdicts by reason, "" with a score
+	times      int            // that each question was asked
 	varies     bool           // another seed changes an answer or a ranking
 	foreign    bool           // the cost of its answers is unknown
 	provenance bool           // see the function
@@ -98,11 +97,11 @@ type Index struct {
 	Seconds *float64 `json:"seconds,omitempty"`
 	// ByStage is the model usage of indexing, by the stage of the request.
 	ByStage map[string]graphrag.Usage `json:"usage_by_stage,omitempty"`
-	// Steps are the seconds in which a step of indexing, or a call of a stage, was under way.
+	// Steps are the seconds during which a step of indexing, or a call of a stage, was running.
 	Steps map[string]float64 `json:"seconds_by_stage,omitempty"`
 	// Bytes is the size of the documents.
 	Bytes int64 `json:"bytes,omitempty"`
-	// Tokens is their length in tokens, of systems that show their graph.
+	// Tokens is their length in tokens, for systems that show their graph.
 	Tokens int64 `json:"tokens,omitempty"`
 	// Edges is set for systems that show their graph.
 	Edges int64 `json:"edges,omitempty"`
@@ -114,17 +113,15 @@ type Types map[string]Type
 
 // Type holds the means over the questions of one type.
 type Type struct {
-	// N is the number of questions, K the chunks in the prompt (absent for all types
-	// together).
+	// N is the number of questions, K the chunks in the prompt (absent for all types together).
 	N int `json:"n"`
 	K int `json:"k,omitempty"`
 	benchmark.Evidence
 	ContextTokens *float64 `json:"context_tokens,omitempty"`
-	// Intervals are 95 % confidence intervals of the figures above, by their
-	// keys: Student's t over source pages, since questions about one page are
-	// not independent. Below [MinQuestions] there is none.
+	// Intervals are 95 % confidence intervals of the figures above, by their keys: Student's t over source
+	// pages, since questions about one page are not independent. Below [MinQuestions] there is none.
 	Intervals map[string]Interval `json:"intervals,omitempty"`
-	// Judged holds the figures of a judge, or Lexical those of a judge that compares words.
+	// Judged holds the figures of a judge, or Lexical the ones of a judge that compares words.
 	*Judged
 	Lexical *Judged `json:"lexical,omitempty"`
 }
@@ -141,25 +138,24 @@ func (t Type) Verdicts() *Judged {
 type Judged struct {
 	// Accuracy is the share of fact questions answered correctly.
 	Accuracy *float64 `json:"accuracy,omitempty"`
-	// Recall and Precision are the means of equations 2 and 3 of WildGraphBench
-	// over the questions judged by statements. F1MeanOfQuestions is the
-	// mean of the questions' F1 (Tables 3 and 6–17), F1OfMeans the harmonic
-	// mean of the two means (Table 2); the two do not compare.
+	// Recall and Precision are the means of equations 2 and 3 of WildGraphBench over the questions judged by
+	// statements. F1MeanOfQuestions is the mean of the questions' F1 (Tables 3 and 6–17), F1OfMeans the
+	// harmonic mean of the two means (Table 2); the two do not compare.
 	Recall            *float64 `json:"recall,omitempty"`
 	Precision         *float64 `json:"precision,omitempty"`
 	F1MeanOfQuestions *float64 `json:"f1_mean_of_questions,omitempty"`
 	F1OfMeans         *float64 `json:"f1_of_means,omitempty"`
-	// PrecisionCeiling is the precision of an answer that meets every gold statement
-	// with one statement and says nothing else; Grounded is the share of answers, of
-	// any type, whose every claim the evidence supports.
+	// PrecisionCeiling is the precision of an answer that meets every gold statement with one statement and
+	// says nothing else; Grounded is the share of answers, of any type, whose every claim the evidence
+	// supports.
 	PrecisionCeiling *float64 `json:"precision_ceiling,omitempty"`
 	Grounded         *float64 `json:"grounded,omitempty"`
 	// Scores are further figures, by the names of [judge.FactJudgment].
 	Scores map[string]float64 `json:"scores,omitempty"`
 	// Intervals are as in [Type].
 	Intervals map[string]Interval `json:"intervals,omitempty"`
-	// Unscored is the share of questions without a score, Reasons their
-	// number by cause, Bounds the figures with all of them at 0 and at 1.
+	// Unscored is the share of questions without a score, Reasons their number by cause, Bounds the figures
+	// with all of them at 0 and at 1.
 	Unscored float64             `json:"unscored"`
 	Reasons  map[string]int      `json:"unscored_reasons,omitempty"`
 	Bounds   map[string]Interval `json:"bounds,omitempty"`
@@ -178,8 +174,7 @@ type Overall struct {
 
 // OverallJudged holds the headline figure.
 type OverallJudged struct {
-	// AvgAccuracy is the accuracy over all questions that are right or wrong
-	// (Table 2).
+	// AvgAccuracy is the accuracy over all questions that are right or wrong (Table 2).
 	AvgAccuracy *float64 `json:"avg_accuracy,omitempty"`
 }
 
@@ -189,8 +184,8 @@ type Interval [2]float64
 // text is the interval in percent.
 func (i Interval) text(to string) string { return fmt.Sprintf("%.1f%s%.1f", 100*i[0], to, 100*i[1]) }
 
-// SweepPoint holds the questions of all domains at one top-k (WildGraphBench,
-// Figure 5). At the top-k of the run it repeats the run's own figures.
+// SweepPoint holds the questions of all domains at one top-k (WildGraphBench, Figure 5). At the top-k of the
+// run it repeats the run's own figures.
 type SweepPoint struct {
 	Type
 	// Domains are the same by domain.
@@ -211,8 +206,8 @@ func New(run *benchmark.Run) (*Report, error) {
 		system := newSystem(run, s)
 		r.Systems = append(r.Systems, system)
 		for i, d := range s.Domains {
-			if told := grown(s.Name, run.Dataset.Domains[i].Name, d.Index.Stats.Schema); told != "" {
-				r.schemas = append(r.schemas, told)
+			if growth := grown(s.Name, run.Dataset.Domains[i].Name, d.Index.Stats.Schema); growth != "" {
+				r.schemas = append(r.schemas, growth)
 			}
 		}
 		if system.compared() {
@@ -269,8 +264,7 @@ func newSystem(run *benchmark.Run, of benchmark.SystemRun) System {
 	return out
 }
 
-// repeats gathers what a system said to questions that were asked several times; nothing where none
-// was.
+// repeats computes the figures of repeated questions, if there are any.
 func (s *System) repeats(of benchmark.SystemRun) {
 	for _, d := range of.Domains {
 		for _, r := range d.Results {
@@ -295,7 +289,7 @@ func (s *System) repeats(of benchmark.SystemRun) {
 				s.varies = s.varies || texts[id] != said
 			}
 			before[id], texts[id] = scores, said
-			for _, f := range figures {
+			for _, f := range allFigures {
 				if f.compared {
 					if times[f.key] == nil {
 						times[f.key] = make([]sample, s.times)
@@ -320,8 +314,8 @@ func (s *System) repeats(of benchmark.SystemRun) {
 	}
 }
 
-// seeds says what other seeds changed of a figure, and of which systems nothing; "" where nothing
-// was asked again.
+// seeds describes the effect of other seeds on a figure, and the systems without any; "" without repeated
+// questions.
 func (r *Report) seeds(f figure) string {
 	var vary, constant []string
 	times := 0
@@ -350,7 +344,7 @@ func (r *Report) seeds(f figure) string {
 	return strings.TrimSpace(said)
 }
 
-// sweep gathers the points of a system, over all questions that are swept.
+// sweep computes the points of a system, over all swept questions.
 func sweep(run *benchmark.Run, of benchmark.SystemRun) []SweepPoint {
 	var out []SweepPoint
 	for _, s := range of.Sweep {

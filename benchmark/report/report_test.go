@@ -20,7 +20,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/wildgraph/wildgraph/benchmark"
-	"github.com/wildgraph/wildgraph/benchmark/internal/zoo"
+	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
 	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -34,10 +34,10 @@ func golden(t *testing.T, name, got string) {
 	t.Helper()
 	file := filepath.Join("testdata", name)
 	if *update {
-		zoo.OK(t, os.WriteFile(file, []byte(got), 0o644))
+		benchtest.OK(t, os.WriteFile(file, []byte(got), 0o644))
 	}
 	want, err := os.ReadFile(file)
-	zoo.OK(t, err)
+	benchtest.OK(t, err)
 	if diff := cmp.Diff(string(want), got); diff != "" {
 		t.Errorf("%s (-want +got), run with -update if this is meant:\n%s", file, diff)
 	}
@@ -60,16 +60,16 @@ func run(t *testing.T, r *benchmark.Runner) (*report.Report, error) {
 func TestReportForms(t *testing.T) {
 	var calls atomic.Int64
 	dir := t.TempDir()
-	r := zoo.Runner(dir, &calls, nil)
-	r.Judge = named{name: "lexical/exact"}
+	r := benchtest.Runner(dir, &calls, nil)
+	r.Judge = figureNames{name: "lexical/exact"}
 	r.Options.Kit, r.Options.Changed = report.Offline, []string{"-chunk-size 600", "-limit 8"}
 	rep, err := run(t, r)
-	zoo.OK(t, err)
+	benchtest.OK(t, err)
 	var text bytes.Buffer
-	zoo.OK(t, rep.WriteRanking(&text))
-	zoo.OK(t, report.WriteText(&text, rep.Tables()...))
+	benchtest.OK(t, rep.WriteRanking(&text))
+	benchtest.OK(t, report.WriteText(&text, rep.Tables()...))
 	golden(t, "report.txt", text.String())
-	got := zoo.Files(t, dir)
+	got := benchtest.Files(t, dir)
 	golden(t, "report.md", got["/report.md"])
 	golden(t, "tables.tex", got["/tables.tex"])
 	golden(t, "report.json", got["/report.json"])
@@ -86,7 +86,7 @@ func TestReportForms(t *testing.T) {
 // What stands in questions and answers stays text in every form.
 func TestHostileTexts(t *testing.T) {
 	const evil = "</td><script>alert(1)</script><img src=x onerror=alert(1)>\x1b[31m\u009b2J\u202e\u2066=HYPERLINK(\"x\")"
-	set := zoo.Dataset()
+	set := benchtest.Dataset()
 	set.Name = "Zoo | <script>*"
 	set.Domains[0].Name = "=cmd\x1b[2J\u009b\u202e"
 	set.Domains[1].Name = "*"
@@ -94,11 +94,11 @@ func TestHostileTexts(t *testing.T) {
 	set.Domains[0].Items[0].Reference += evil
 	var calls atomic.Int64
 	dir := t.TempDir()
-	r := zoo.Runner(dir, &calls, nil)
+	r := benchtest.Runner(dir, &calls, nil)
 	r.Dataset = set
 	rep, err := run(t, r)
-	zoo.OK(t, err)
-	got := zoo.Files(t, dir)
+	benchtest.OK(t, err)
+	got := benchtest.Files(t, dir)
 	for z := html.NewTokenizer(strings.NewReader(got["/report.html"])); ; {
 		kind := z.Next()
 		if kind == html.ErrorToken {
@@ -118,7 +118,7 @@ func TestHostileTexts(t *testing.T) {
 		}
 	}
 	rows, err := csv.NewReader(strings.NewReader(got["/report.csv"])).ReadAll()
-	zoo.OK(t, err)
+	benchtest.OK(t, err)
 	for _, row := range rows {
 		if strings.HasPrefix(row[1], "=") {
 			t.Errorf("report.csv has a formula: %q", row[1])
@@ -134,7 +134,7 @@ func TestHostileTexts(t *testing.T) {
 		t.Errorf("%d rows of all domains for %d systems: a domain that is named * is among them", stars, len(rep.Systems))
 	}
 	var text bytes.Buffer
-	zoo.OK(t, report.WriteText(&text, rep.Tables()...))
+	benchtest.OK(t, report.WriteText(&text, rep.Tables()...))
 	got["terminal"] = text.String()
 	for name, file := range got {
 		if at := strings.IndexFunc(file, func(r rune) bool { return r != '\n' && r != '\t' && unicode.In(r, unicode.Cc, unicode.Cf) }); at >= 0 {
@@ -154,14 +154,14 @@ func TestHostileTexts(t *testing.T) {
 // A question without a score counts among those without, and in no mean.
 func TestUnscored(t *testing.T) {
 	var calls atomic.Int64
-	r := zoo.Runner("", &calls, func(_ int64, q graphrag.Question) error {
+	r := benchtest.Runner("", &calls, func(_ int64, q graphrag.Question) error {
 		if strings.Contains(q.Text, "owl") || strings.Contains(q.Text, "tit") {
 			return fmt.Errorf("asking: %w", llm.ErrFiltered)
 		}
 		return nil
 	})
 	rep, err := run(t, r)
-	zoo.OK(t, err)
+	benchtest.OK(t, err)
 	types := rep.Systems[0].Overall.Types
 	single, summary := types[wildgraph.SingleFact], types[wildgraph.Summary]
 	if single.N != 3 || single.Unscored != 1.0/3 || *single.Accuracy != 1 {
@@ -173,7 +173,7 @@ func TestUnscored(t *testing.T) {
 }
 
 // thorough also says what precision can be, and what is grounded.
-type thorough struct{ zoo.Exact }
+type thorough struct{ benchtest.Exact }
 
 func (t thorough) Fact(ctx context.Context, c judge.Case) (judge.FactJudgment, error) {
 	j, err := t.Exact.Fact(ctx, c)
@@ -193,7 +193,7 @@ func TestColumnsOfThoroughJudges(t *testing.T) {
 	r := study("", nil)
 	r.Judge = thorough{}
 	rep, err := run(t, r)
-	zoo.OK(t, err)
+	benchtest.OK(t, err)
 	all := rep.Systems[0].Overall.Types
 	if v, ok := all["summary"].Figure("precision_ceiling"); !ok || v != 0.25 {
 		t.Errorf("ceiling %v, %v", v, ok)

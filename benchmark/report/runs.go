@@ -19,7 +19,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// indexed sums the indexes of all domains, as one graph whose parts have no edge between them.
+// indexed sums the indexes of all domains, as one graph with unconnected parts.
 func (s System) indexed() Index {
 	var sum Index
 	for _, d := range s.Domains {
@@ -84,8 +84,8 @@ func (r *Report) costTable() page.Table {
 	return t
 }
 
-// refusalTable separates, over all questions, answers from refusals and the right ones
-// from the wrong ones. It is empty unless a system refused, or was told to.
+// refusalTable counts, over all questions, right and wrong answers and refusals. It is empty without
+// refusals, unless the systems were allowed to refuse.
 func (r *Report) refusalTable() page.Table {
 	t := page.Table{
 		Title: "Answers and refusals" + r.label.title,
@@ -116,7 +116,7 @@ func (r *Report) refusalTable() page.Table {
 	return t
 }
 
-// namedGraph is a graph and the systems that have it.
+// namedGraph is a graph with its systems.
 type namedGraph struct {
 	domain  string
 	systems []string
@@ -125,7 +125,7 @@ type namedGraph struct {
 
 func (g namedGraph) name() string { return g.domain + ": " + g.group() }
 
-// group names up to three systems, or the first and how many more.
+// group names up to three systems, or the first and the number of others.
 func (g namedGraph) group() string {
 	if n := len(g.systems); n > 3 {
 		return fmt.Sprintf("%s + %d", g.systems[0], n-1)
@@ -133,8 +133,7 @@ func (g namedGraph) group() string {
 	return strings.Join(g.systems, ", ")
 }
 
-// graphs lists the graphs of every domain; systems that built the same share
-// one.
+// graphs lists the graphs of every domain; systems with equal graphs share one.
 func (r *Report) graphs() []namedGraph {
 	if len(r.Systems) == 0 {
 		return nil
@@ -198,7 +197,7 @@ func (r *Report) GraphTable() page.Table {
 	return t
 }
 
-// addGraphs adds the graphs of a publication, each named by its data set; or says why there are none.
+// addGraphs adds published graphs, each named by its data set, or the reason why there are none.
 func (r *Report) addGraphs(t *page.Table) {
 	if r.Published == nil {
 		return
@@ -214,7 +213,7 @@ func (r *Report) addGraphs(t *page.Table) {
 	}
 }
 
-// grown says how the schema of an index grew, "" of one without.
+// grown describes the growth of an index's schema, "" without one.
 func grown(system, domain string, schema json.RawMessage) string {
 	var s struct {
 		Nodes, Relations, Attributes []string
@@ -248,8 +247,8 @@ func (r *Report) swept() (title, plural string) {
 	return strings.Join(titles, ", "), strings.Join(plurals, ", ")
 }
 
-// sweepTable shows a row for each system and k with the judged figures: F1, recall and precision of
-// statements, or the accuracy on each domain. It marks the best k of each system.
+// sweepTable shows, for each system and k, the judged figures: F1, recall and precision of statements, or the
+// accuracy on each domain. It marks the best k of each system.
 func (r *Report) sweepTable() page.Table {
 	prompt := []string{"context_tokens", "evidence_recall", "provenance_recall"}
 	title, plural := r.swept()
@@ -258,37 +257,37 @@ func (r *Report) sweepTable() page.Table {
 	note := "Table 2 of arXiv 2508.19855 has the accuracies of top-20 and top-10: -k 10 and -k 20 set them beside."
 	if slices.ContainsFunc(r.types, func(t benchmark.Type) bool { return t.Swept && t.Statements }) {
 		charted, of = []string{"f1_mean_of_questions", "recall"}, nil
-		verdicts = page.Group{Heading: title, Columns: titles("f1_mean_of_questions", "f1_of_means", "recall", "precision"), Qualified: true}
+		verdicts = page.Group{Heading: title, Columns: titlesOf("f1_mean_of_questions", "f1_of_means", "recall", "precision"), Qualified: true}
 		note = "Figure 5 of the paper draws F1 over k for HippoRAG 2 on one domain: it rises to k = 8 and falls to k = 12."
 	}
 	t := page.Table{
 		Title:  capital(plural) + " over top-k" + r.label.title,
-		Groups: []page.Group{verdicts, {Heading: "Final prompt", Columns: titles(prompt...)}},
+		Groups: []page.Group{verdicts, {Heading: "Final prompt", Columns: titlesOf(prompt...)}},
 		Notes:  []string{"Percent, over all " + strings.ToLower(title) + " questions of the run; the best k of each system is marked. " + note},
 	}
 	if r.label.note != "" {
 		t.Notes = append(t.Notes, r.label.note)
 	}
 	for _, key := range charted {
-		f, _ := find(key)
+		f, _ := figureOf(key)
 		t.Charts = append(t.Charts, page.Chart{Title: f.words(r.label) + ", " + plural + " (%)", X: "top-k"})
 	}
 	for _, s := range r.Systems {
 		var names []string
-		var rows [][]measured
+		var rows [][]estimate
 		for _, p := range s.Sweep {
 			all := Types{title: p.Type}
 			row := all.row(title, "f1_mean_of_questions", "f1_of_means", "recall", "precision")
 			if of != nil {
 				row = all.row(title, "accuracy")
 				for _, domain := range of {
-					row = append(row, p.Domains[domain].measured("accuracy"))
+					row = append(row, p.Domains[domain].estimate("accuracy"))
 				}
 			}
 			names = append(names, fmt.Sprintf("%s, k = %d", s.name(), p.K))
 			rows = append(rows, s.row(append(row, all.row(title, prompt...)...)))
 			for i, key := range charted {
-				addPoint(&t.Charts[i], s.System, p.K, all.measured(title, key))
+				addPoint(&t.Charts[i], s.System, p.K, all.estimate(title, key))
 			}
 		}
 		addFigures(&t, names, rows)
@@ -296,7 +295,7 @@ func (r *Report) sweepTable() page.Table {
 	return t
 }
 
-// domains are the names of those with questions.
+// domains returns the domains with questions.
 func (r *Report) domains() (names []string) {
 	for _, s := range r.Systems[:min(1, len(r.Systems))] {
 		for _, d := range s.Domains {
@@ -308,9 +307,8 @@ func (r *Report) domains() (names []string) {
 	return names
 }
 
-// addPoint appends a share to a line of a chart and adds the line if it is new. An
-// undefined figure is no point.
-func addPoint(c *page.Chart, name string, x int, m measured) {
+// addPoint appends a defined share to a line of a chart, which is added if it is new.
+func addPoint(c *page.Chart, name string, x int, m estimate) {
 	if m.value == nil {
 		return
 	}
@@ -327,7 +325,7 @@ const (
 	stageJudge  = "judge"
 )
 
-// health counts what failed, and decides whether the system can be compared.
+// health counts failures, and decides whether the system can be compared.
 func (s *System) health(run *benchmark.Run, of benchmark.SystemRun) {
 	if of.NotApplicable != "" {
 		return
@@ -354,13 +352,13 @@ func (s *System) health(run *benchmark.Run, of benchmark.SystemRun) {
 				s.partial = true
 				continue
 			}
-			answers = sum(answers, answered(r))
+			answers = addStages(answers, answeringStage(r))
 			why[stageAnswer][r.Answer.Error]++
 			if strings.HasPrefix(r.Answer.Error, "panic:") {
 				panics = append(panics, fmt.Sprintf("question %s: %s", r.Answer.ID, r.Answer.Error))
 			}
 			if r.Answer.Error == "" {
-				judging = sum(judging, judged(r))
+				judging = addStages(judging, judgingStage(r))
 				why[stageJudge][unscored(r)]++
 			}
 		}
@@ -378,7 +376,7 @@ func (s *System) health(run *benchmark.Run, of benchmark.SystemRun) {
 	}
 }
 
-// unscored is why an answer has no score; "" of one that has.
+// unscored returns why an answer has no score; "" with one.
 func unscored(r benchmark.Result) string {
 	for _, v := range r.Judgment.Verdicts() {
 		if v.State == judge.Unscored {
@@ -405,10 +403,10 @@ func (s *System) add(g graphrag.Stage) {
 		s.Stages = append(s.Stages, g)
 		return
 	}
-	s.Stages[i] = sum(s.Stages[i], g)
+	s.Stages[i] = addStages(s.Stages[i], g)
 }
 
-func sum(a, b graphrag.Stage) graphrag.Stage {
+func addStages(a, b graphrag.Stage) graphrag.Stage {
 	a.Asked += b.Asked
 	a.Failed += b.Failed
 	a.Refused += b.Refused
@@ -416,8 +414,8 @@ func sum(a, b graphrag.Stage) graphrag.Stage {
 	return a
 }
 
-// answered is one question as a piece of work.
-func answered(r benchmark.Result) graphrag.Stage {
+// answeringStage counts one question as a piece of work.
+func answeringStage(r benchmark.Result) graphrag.Stage {
 	g := graphrag.Stage{Asked: 1}
 	if r.Answer.Error != "" {
 		g.Failed = 1
@@ -428,9 +426,8 @@ func answered(r benchmark.Result) graphrag.Stage {
 	return g
 }
 
-// judged is one judgment as a piece of work. One at which a call failed for a figure beside
-// the verdict has failed as well.
-func judged(r benchmark.Result) graphrag.Stage {
+// judgingStage counts one judgment as a piece of work, failed also if a call for an additional figure failed.
+func judgingStage(r benchmark.Result) graphrag.Stage {
 	g := graphrag.Stage{Asked: 1}
 	var p judge.Protocol
 	switch j := r.Judgment; {
@@ -454,38 +451,38 @@ func judged(r benchmark.Result) graphrag.Stage {
 	return g
 }
 
-// mark stands behind the name of a system that is not compared.
-const mark = " †"
+// notComparedMark follows the name of a system that is not compared.
+const notComparedMark = " †"
 
-// name is the system's with its other names, marked if it is not compared, and with
-// the number of its questions if that is not all.
+// name returns the system's names, marked if it is not compared, and the number of its questions if it was
+// not asked all.
 func (s System) name() string {
 	name := strings.Join(append([]string{s.System}, s.Also...), " = ")
 	switch {
 	case s.partial:
 		return fmt.Sprintf("%s (n = %d)", name, s.Overall.Types[benchmark.All].N)
 	case len(s.NotCompared) > 0:
-		return name + mark
+		return name + notComparedMark
 	}
 	return name
 }
 
-// compared reports whether the system's figures may be set beside those of others.
+// compared reports whether the system takes part in comparisons.
 func (s System) compared() bool {
 	return s.NotApplicable == "" && len(s.NotCompared) == 0 && !s.partial
 }
 
-// row marks the cells that are not compared: all of a system that failed or was not asked
-// everything, and the ranking of a system that ranks the pages behind its reports.
-func (s System) row(cells []measured) []measured {
+// row unmarks the cells that are not compared: all of a system that failed or was not asked everything, and
+// the ranking of a system that ranks the pages behind its reports.
+func (s System) row(cells []estimate) []estimate {
 	for i, c := range cells {
 		cells[i].unmarked = c.unmarked || !s.compared() || s.provenance && c.ranked
 	}
 	return cells
 }
 
-// provenance reports whether a system reads no chunk and ranks the pages behind the texts
-// that it reads: such a ranking says what the texts were made from, not what was found.
+// provenance reports whether a system reads no chunk and ranks the pages behind the texts that it reads: such
+// a ranking shows the sources of the texts, not what was found.
 func provenance(of benchmark.SystemRun) bool {
 	found := false
 	for _, d := range of.Domains {
@@ -499,7 +496,7 @@ func provenance(of benchmark.SystemRun) bool {
 	return found
 }
 
-// failureTable has a row for each step of a system at which something failed.
+// failureTable has a row for each step of a system with failures.
 func (r *Report) failureTable() page.Table {
 	t := page.Table{
 		Title:  "What failed",
@@ -513,7 +510,7 @@ func (r *Report) failureTable() page.Table {
 			}
 		}
 		if len(s.NotCompared) > 0 {
-			t.Notes = append(t.Notes, fmt.Sprintf("%s%s is not compared: %s.", s.System, mark, strings.Join(s.NotCompared, "; ")))
+			t.Notes = append(t.Notes, fmt.Sprintf("%s%s is not compared: %s.", s.System, notComparedMark, strings.Join(s.NotCompared, "; ")))
 		}
 	}
 	if len(t.Rows) == 0 && len(t.Notes) > 0 {

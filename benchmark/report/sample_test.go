@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/benchmark"
-	"github.com/wildgraph/wildgraph/benchmark/internal/zoo"
+	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
 	"github.com/wildgraph/wildgraph/benchmark/page"
 	"github.com/wildgraph/wildgraph/benchmark/record"
 )
@@ -50,7 +50,7 @@ func pages() *benchmark.Run {
 // pages and not over twelve questions, and the permutation test swaps pages.
 func TestPagesAreTheUnit(t *testing.T) {
 	r, err := New(pages())
-	zoo.OK(t, err)
+	benchtest.OK(t, err)
 	// Each value is ¼ from the mean, so the squared standard error is
 	// 12·(1/16)/(11·12), and 4·(¾)² less those squares over 12² for the pages;
 	// 3.182 is the 97.5 % point of Student's t with 3 degrees of freedom.
@@ -84,10 +84,10 @@ func TestCSVText(t *testing.T) {
 
 // standings of a first system and of others of a class each.
 func standings(classes ...string) (k ranking) {
-	k.figure, _ = find("accuracy")
+	k.figure, _ = figureOf("accuracy")
 	for i, class := range classes {
 		value := 1 - float64(i)/8
-		of := standing{name: string(rune('a' + i)), measured: measured{value: &value}}
+		of := standing{name: string(rune('a' + i)), estimate: estimate{value: &value}}
 		if class != "" {
 			p := map[string][2]float64{Certain: {.001, .01}, Probable: {.02, .2}, Level: {.3, .9}}[class]
 			of.to = Pair{P: &p[0], PHolm: &p[1], Detectable: ref(.123)}
@@ -172,17 +172,17 @@ func TestRankingOfOddNames(t *testing.T) {
 	half := .5
 	r := &Report{Config: map[string]any{"dataset": "set \x1b[2J" + strings.Repeat(" of words", 40), "judge": "j"}}
 	k := ranking{}
-	k.figure, _ = find("accuracy")
+	k.figure, _ = figureOf("accuracy")
 	k.second = k.figure
-	k.standings = []standing{{measured: measured{value: &half}, second: measured{}}}
+	k.standings = []standing{{estimate: estimate{value: &half}, second: estimate{}}}
 	for range 20 {
-		k.standings = append(k.standings, standing{name: strings.Repeat("e\u0301梟\n", 60), measured: measured{value: &half, interval: &Interval{0, 1}}, second: measured{value: &half, interval: &Interval{0, 1}}, to: standings("", Probable).standings[1].to})
+		k.standings = append(k.standings, standing{name: strings.Repeat("e\u0301梟\n", 60), estimate: estimate{value: &half, interval: &Interval{0, 1}}, second: estimate{value: &half, interval: &Interval{0, 1}}, to: standings("", Probable).standings[1].to})
 	}
 	var out strings.Builder
 	b := bufio.NewWriter(&out)
 	k.writeRows(b, r.label)
-	zoo.OK(t, b.Flush())
-	zoo.OK(t, r.WriteRanking(&out))
+	benchtest.OK(t, b.Flush())
+	benchtest.OK(t, r.WriteRanking(&out))
 	for line := range strings.Lines(out.String()) {
 		if width(line) > 101 || strings.ContainsRune(line, '\x1b') {
 			t.Errorf("%q", line)
@@ -200,7 +200,7 @@ func TestWideNames(t *testing.T) {
 		table.Rows = append(table.Rows, page.Row{Name: name, Cells: []page.Cell{{Text: "50.00"}}})
 	}
 	var out strings.Builder
-	zoo.OK(t, WriteText(&out, table))
+	benchtest.OK(t, WriteText(&out, table))
 	for _, line := range strings.Split(strings.TrimSpace(out.String()), "\n")[1:] {
 		// Twelve columns: six characters of two.
 		if before, _, found := strings.Cut(line, " │"); !found || width(before) != 12 {

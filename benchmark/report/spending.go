@@ -15,17 +15,16 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// Spending is what a system reads and costs. Tokens that were paid are those of prompts,
-// replies and embeddings, whether paid now or in an earlier run.
+// Spending is the reading and the cost of a system. Paid tokens are prompts, replies and embeddings, whether
+// paid now or in an earlier run.
 type Spending struct {
-	// Turns, Searches and Read are means over the questions: turns of an agent (1 of systems
-	// that read once), searches, and tokens read in all.
+	// Turns, Searches and Read are means over the questions: turns of an agent (1 for systems that read
+	// once), searches, and all tokens read.
 	Turns    float64 `json:"turns"`
 	Searches float64 `json:"searches"`
 	Read     float64 `json:"tokens_read"`
-	// Index are the tokens paid for the index, Question those for a question, of which the
-	// provider had Cached at hand; IndexMoney and QuestionMoney are their price, nil where it
-	// is not known.
+	// Index is the number of tokens paid for the index, Question for a question, of which Cached were in the
+	// provider's cache; IndexMoney and QuestionMoney are their prices, nil if unknown.
 	Index         float64  `json:"index_tokens"`
 	Question      float64  `json:"question_tokens"`
 	Cached        float64  `json:"question_tokens_provider_cached"`
@@ -33,13 +32,13 @@ type Spending struct {
 	QuestionMoney *float64 `json:"question_money,omitempty"`
 }
 
-// spread are the numbers of questions that an index is spread over.
-var spread = []int{100, 1_000, 10_000}
+// questionCounts are the numbers of questions among which the cost of an index is divided.
+var questionCounts = []int{100, 1_000, 10_000}
 
-// at is the cost of a question, in tokens, if so many are asked over the same corpus.
+// at returns the cost of one of n questions over the same corpus, in tokens.
 func (s Spending) at(questions int) float64 { return s.Question + s.Index/float64(questions) }
 
-// money is the same in money.
+// money returns the same in money.
 func (s Spending) money(questions int) *float64 {
 	if s.IndexMoney == nil || s.QuestionMoney == nil {
 		return nil
@@ -47,7 +46,7 @@ func (s Spending) money(questions int) *float64 {
 	return ref(*s.QuestionMoney + *s.IndexMoney/float64(questions))
 }
 
-// spending adds up what a system read and cost.
+// spending adds up the reading and the cost of a system.
 func spending(run *benchmark.Run, of benchmark.SystemRun) *Spending {
 	var out Spending
 	var index, answers graphrag.Usage
@@ -82,10 +81,10 @@ func spending(run *benchmark.Run, of benchmark.SystemRun) *Spending {
 	return &out
 }
 
-// spendingTable has what a question of each system reads and costs, and the chart.
+// spendingTable shows the reading and the cost of a question by system, and the charts.
 func (r *Report) spendingTable() page.Table {
 	tokens, money := page.Group{Heading: "Tokens a question, of", Qualified: true}, page.Group{Heading: r.currency + " a question, of", Qualified: true}
-	for _, n := range spread {
+	for _, n := range questionCounts {
 		tokens.Columns, money.Columns = append(tokens.Columns, text.Digits(n)+" questions"), append(money.Columns, text.Digits(n)+" questions")
 	}
 	t := page.Table{
@@ -110,10 +109,10 @@ func (r *Report) spendingTable() page.Table {
 			seconds = ref(*seconds / 1000)
 		}
 		texts := []string{decimal(&p.Turns, 1), decimal(&p.Searches, 1), text.Digits(int(p.Read)), text.Digits(int(p.Question)), text.Digits(int(p.Cached)), decimal(seconds, 2)}
-		for _, n := range spread {
+		for _, n := range questionCounts {
 			texts = append(texts, text.Digits(int(math.Round(p.at(n)))))
 		}
-		for _, n := range spread {
+		for _, n := range questionCounts {
 			if r.currency != "" {
 				texts = append(texts, decimal(p.money(n), 5))
 			}
@@ -134,14 +133,14 @@ func (r *Report) spendingTable() page.Table {
 	return t
 }
 
-// costChart has a dot for each system: the first figure of the ranking over a cost in tokens;
-// those that no other one beats in both are joined.
+// costChart has a dot for each system: the first figure of the ranking over a cost in tokens. A line joins
+// the systems that no other one beats in both.
 func (r *Report) costChart(cost, axis string, of func(Spending) float64) page.Chart {
 	k := r.rank()
 	c := page.Chart{Title: k.figure.words(r.label) + " (%) over " + cost, X: axis, Dots: true}
 	var dots []page.Line
 	for _, s := range r.Systems {
-		m := s.Overall.Types.measured(benchmark.All, k.figure.key)
+		m := s.Overall.Types.estimate(benchmark.All, k.figure.key)
 		if s.Spending == nil || m.value == nil || !s.compared() || s.Spending.Question == 0 {
 			continue
 		}
@@ -163,8 +162,7 @@ func (r *Report) costChart(cost, axis string, of func(Spending) float64) page.Ch
 	return c
 }
 
-// stageTable has, for systems whose index a model took part in, the tokens and seconds of each
-// step of indexing.
+// stageTable shows, for systems whose index used a model, the tokens and seconds of each step of indexing.
 func (r *Report) stageTable() page.Table {
 	t := page.Table{
 		Title: "The index by stage", Heading: "System, stage",
@@ -191,24 +189,24 @@ func (r *Report) stageTable() page.Table {
 	return t
 }
 
-// Payoff says from how many questions on a graph pays: from there a question costs no more
-// with the graph than with the best system without one, and is answered as well.
+// Payoff is the number of questions from which a graph pays: a question then costs no more with the graph
+// than with the best system without one, and is answered as well.
 type Payoff struct {
 	Graph string `json:"graph"`
 	Plain string `json:"plain"`
-	// Questions is nil if it never pays. Low and High are what it is at the ends of the 95 %
-	// interval of what a question saves; High is nil where it may save nothing.
+	// Questions is nil if it never pays. Low and High are its values at the bounds of the 95 % interval of
+	// the saving per question; High is nil if a question may save nothing.
 	Questions *float64 `json:"questions,omitempty"`
 	Low       *float64 `json:"low,omitempty"`
 	High      *float64 `json:"high,omitempty"`
-	// Difference is how much more of the figure the graph has, Times what a question costs
-	// with it, as a multiple of that without.
+	// Difference is the gain in the figure with the graph, Times the cost of a question with it as a multiple
+	// of the cost without.
 	Difference float64   `json:"difference"`
 	Interval   *Interval `json:"interval,omitempty"`
 	Times      float64   `json:"times"`
 }
 
-// tokensPaid are what a question cost, in a form that can be compared.
+// tokensPaid is the cost of a question as a figure for comparisons.
 var tokensPaid = figure{key: "tokens", size: true, of: func(r benchmark.Result) *float64 {
 	if r.Skipped || r.Answer.Error != "" {
 		return nil
@@ -216,11 +214,11 @@ var tokensPaid = figure{key: "tokens", size: true, of: func(r benchmark.Result) 
 	return ref(float64(r.Answer.Usage.Tokens()))
 }}
 
-// payoff compares the best system without a graph with those that have one; nil where there
-// are not both, or nothing was paid for an answer.
+// payoff compares the best system without a graph with the ones that have one; nil if either is missing, or
+// nothing was paid for an answer.
 func (r *Report) payoff(run *benchmark.Run) *Payoff {
 	f := r.rank().figure
-	value := func(i int) *float64 { return r.Systems[i].Overall.Types.measured(benchmark.All, f.key).value }
+	value := func(i int) *float64 { return r.Systems[i].Overall.Types.estimate(benchmark.All, f.key).value }
 	plain, graphs := -1, []int(nil)
 	for i, s := range r.Systems {
 		switch v := value(i); {
@@ -266,12 +264,12 @@ func (r *Report) payoff(run *benchmark.Run) *Payoff {
 	return out
 }
 
-// graph tells whether any index of the system has a graph.
+// graph reports whether any index of the system has a graph.
 func (s System) graph() bool {
 	return slices.ContainsFunc(s.Domains, func(d Domain) bool { return d.Index.Entities > 0 })
 }
 
-// sentence says it in words; "" of nil.
+// sentence describes the payoff; "" for nil.
 func (p *Payoff) sentence() string {
 	if p == nil {
 		return ""

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/benchmark"
-	"github.com/wildgraph/wildgraph/benchmark/internal/zoo"
+	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -83,7 +83,7 @@ func TestPayoff(t *testing.T) {
 		var html, text bytes.Buffer
 		run := spent(agent, tt.graph, row{name: "bm25", question: 900, right: half})
 		r, err := report.New(run)
-		zoo.OK(t, err)
+		benchtest.OK(t, err)
 		p := r.Payoff
 		if p == nil || (p.Questions == nil) != (tt.questions == 0) || p.Questions != nil && *p.Questions != tt.questions || p.Plain != "agentic:bm25" || p.Graph != tt.graph.name {
 			t.Fatalf("%s: %+v", tt.name, p)
@@ -91,7 +91,7 @@ func TestPayoff(t *testing.T) {
 		if tt.questions == 500 && (*p.Low > 500 || *p.High < 500 || *p.Low < 400 || *p.High > 600) {
 			t.Errorf("%s: interval %v to %v", tt.name, *p.Low, *p.High)
 		}
-		zoo.OK(t, r.WriteRanking(&text))
+		benchtest.OK(t, r.WriteRanking(&text))
 		if got := strings.Join(strings.Fields(text.String()), " "); !strings.Contains(got, tt.want) {
 			t.Errorf("%s: no %q in\n%s", tt.name, tt.want, got)
 		}
@@ -119,7 +119,7 @@ func TestSpending(t *testing.T) {
 	if _, err := report.Write(dir, run); err != nil {
 		t.Fatal(err)
 	}
-	got := zoo.Files(t, dir)
+	got := benchtest.Files(t, dir)
 	want := "| dear | 1.0 | 1.0 | 0 | 4,000 | 2,000 | 0.00 | 4,500 | 4,050 | 4,005 | 0.00450 | 0.00405 | 0.00400 |"
 	if !strings.Contains(got["/report.md"], want) {
 		t.Errorf("no %s in\n%s", want, got["/report.md"])

@@ -11,11 +11,10 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// addPublished puts each published row about a domain, "" for all together,
-// under the row of the same system, and those of other systems below all. The
-// figures fill the columns of qualityGroups; what follows those stays empty.
-// Where another procedure has judged, or rules have answered, there are none: the
-// figures would not compare. Where the data are others, a note says why there are none.
+// addPublished puts each published row about a domain, "" for all together, below the row of the same system,
+// and rows of other systems below all. The figures fill the columns of qualityGroups; later columns stay
+// empty. There are none if the procedure of the judge or the answers differ: the figures would not compare.
+// If the data differ, a note says why.
 func (r *Report) addPublished(t *page.Table, domain string) {
 	if r.Published == nil || !r.label.published {
 		return
@@ -47,7 +46,7 @@ func (r *Report) addPublished(t *page.Table, domain string) {
 	t.Notes = append(t.Notes, publishedNotes(rows)...)
 }
 
-// tableOf names the table of a row where several have one of its system.
+// tableOf names the table of a row if several have one of its system.
 func tableOf(p benchmark.PublishedRow, rows []benchmark.PublishedRow) string {
 	for _, other := range rows {
 		if other.System == p.System && other.Source != p.Source {
@@ -89,7 +88,7 @@ func (r *Report) publishedRow(p benchmark.PublishedRow, name string, columns int
 	return row
 }
 
-// publishedNotes say where the rows are from, and what they say of themselves.
+// publishedNotes returns the sources of the rows, and their own notes.
 func publishedNotes(rows []benchmark.PublishedRow) []string {
 	var sources, notes []string
 	add := func(list *[]string, s string) {
@@ -104,10 +103,9 @@ func publishedNotes(rows []benchmark.PublishedRow) []string {
 	return []string{"Published rows: " + strings.Join(append([]string{strings.Join(sources, " and ")}, notes...), "; ") + "."}
 }
 
-// measured is a figure with its interval; both may be nil. A size is no
-// percentage. An unmarked figure is never the best of its column, and does not keep
-// another from being it.
-type measured struct {
+// estimate is a figure with its interval; both may be nil. A size is no percentage. An unmarked figure is
+// never the best of its column, and does not compete with others for it.
+type estimate struct {
 	value    *float64
 	interval *Interval
 	size     bool
@@ -115,8 +113,8 @@ type measured struct {
 	ranked   bool // of the ranked chunks
 }
 
-// point is a figure that has a value, in percent, over x.
-func (m measured) point(x float64) page.Point {
+// point returns a defined figure in percent over x.
+func (m estimate) point(x float64) page.Point {
 	p := page.Point{X: x, Y: 100 * *m.value}
 	if m.interval != nil {
 		p.Low, p.High = ref(100*m.interval[0]), ref(100*m.interval[1])
@@ -125,7 +123,7 @@ func (m measured) point(x float64) page.Point {
 }
 
 // addFigures adds rows of figures and marks the best of every column.
-func addFigures(t *page.Table, names []string, rows [][]measured) {
+func addFigures(t *page.Table, names []string, rows [][]estimate) {
 	for i, name := range names {
 		row := page.Row{Name: name}
 		for c, m := range rows[i] {
@@ -142,9 +140,8 @@ func addFigures(t *page.Table, names []string, rows [][]measured) {
 	}
 }
 
-// isBest reports whether all other figures of a column are smaller than f, of which there is one
-// at least: equal ones are no best.
-func isBest(rows [][]measured, column int, f *float64) bool {
+// isBest reports whether f is larger than all other figures of a column, of which there must be at least one.
+func isBest(rows [][]estimate, column int, f *float64) bool {
 	if f == nil {
 		return false
 	}

@@ -14,10 +14,9 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// Tables returns the report in the form of the paper: the main results
-// (Table 2), what failed, what was refused, what was retrieved, the systems in pairs, the graphs (Table 4), the sweep over top-k (Figure 5), what it cost, the question counts
-// (Table 5) and the results on every domain (Tables 6–17). Fractions are in
-// percent. What has no rows is left out.
+// Tables returns the report in the form of the paper: main results (Table 2), failures, refusals, retrieval,
+// pairs of systems, graphs (Table 4), the sweep over top-k (Figure 5), costs, question counts (Table 5) and
+// the results on every domain (Tables 6–17). Fractions are in percent. Tables without rows are omitted.
 func (r *Report) Tables() []page.Table {
 	out := []page.Table{
 		r.mainTable(), r.failureTable(), r.refusalTable(), r.evidenceTable(),
@@ -42,9 +41,9 @@ func (r *Report) Tables() []page.Table {
 	return out
 }
 
-// qualityGroups are the columns of Tables 2 and 6–17.
+// qualityGroups returns the columns of Tables 2 and 6–17.
 func (r *Report) qualityGroups() []page.Group {
-	if !answers(r.types) {
+	if !hasAnswers(r.types) {
 		return nil
 	}
 	answers := page.Group{Heading: "Question Answering", Columns: []string{"Avg. Acc."}}
@@ -53,7 +52,7 @@ func (r *Report) qualityGroups() []page.Group {
 		if kind.Statements {
 			columns := []string{"Recall", "Precision", "F1"}
 			if r.has(kind.Key, "precision_ceiling") {
-				columns = append(columns, titles("precision_ceiling")...)
+				columns = append(columns, titlesOf("precision_ceiling")...)
 			}
 			statements = append(statements, page.Group{Heading: kind.Title, Columns: columns, Qualified: true})
 		} else if !kind.Search {
@@ -62,12 +61,12 @@ func (r *Report) qualityGroups() []page.Group {
 	}
 	groups := append([]page.Group{answers}, statements...)
 	if r.has(benchmark.All, "grounded") {
-		groups = append(groups, page.Group{Heading: "All answers", Columns: titles("grounded")})
+		groups = append(groups, page.Group{Heading: "All answers", Columns: titlesOf("grounded")})
 	}
 	return groups
 }
 
-// has reports whether any system has the figure: not every judge gives all.
+// has reports whether any system has the figure: judges differ in their figures.
 func (r *Report) has(kind, key string) bool {
 	return slices.ContainsFunc(r.Systems, func(s System) bool {
 		_, ok := s.Overall.Types[kind].Figure(key)
@@ -75,44 +74,44 @@ func (r *Report) has(kind, key string) bool {
 	})
 }
 
-// quality are the figures of Tables 2 and 6–17, of whose F1 there are two.
-func (r *Report) quality(t Types, f1 string) []measured {
-	if !answers(r.types) {
+// quality returns the figures of Tables 2 and 6–17, with one of the two F1.
+func (r *Report) quality(t Types, f1 string) []estimate {
+	if !hasAnswers(r.types) {
 		return nil
 	}
-	row := []measured{t.measured(benchmark.All, "accuracy")}
+	row := []estimate{t.estimate(benchmark.All, "accuracy")}
 	for _, kind := range r.types {
 		if !kind.Statements && !kind.Search {
-			row = append(row, t.measured(kind.Key, "accuracy"))
+			row = append(row, t.estimate(kind.Key, "accuracy"))
 		}
 	}
 	for _, kind := range r.types {
 		if kind.Statements {
 			row = append(row, t.row(kind.Key, "recall", "precision", f1)...)
 			if r.has(kind.Key, "precision_ceiling") {
-				row = append(row, t.measured(kind.Key, "precision_ceiling"))
+				row = append(row, t.estimate(kind.Key, "precision_ceiling"))
 			}
 		}
 	}
 	if r.has(benchmark.All, "grounded") {
-		row = append(row, t.measured(benchmark.All, "grounded"))
+		row = append(row, t.estimate(benchmark.All, "grounded"))
 	}
 	return row
 }
 
-// row are several figures of one type of questions.
-func (t Types) row(of string, keys ...string) []measured {
-	var row []measured
+// row returns several figures of one type of questions.
+func (t Types) row(of string, keys ...string) []estimate {
+	var row []estimate
 	for _, key := range keys {
-		row = append(row, t.measured(of, key))
+		row = append(row, t.estimate(of, key))
 	}
 	return row
 }
 
-func titles(keys ...string) []string {
+func titlesOf(keys ...string) []string {
 	var out []string
 	for _, key := range keys {
-		f, _ := find(key)
+		f, _ := figureOf(key)
 		out = append(out, f.title)
 	}
 	return out
@@ -142,7 +141,7 @@ func (r *Report) qualityNotes(f1 string) []string {
 	return notes
 }
 
-// unscored says how many questions have no score, and why most of them have none; "" if all have one.
+// unscored describes the questions without a score and their main cause; "" if all have one.
 func (r *Report) unscored() string {
 	var most float64
 	why := make(map[string]int)
@@ -169,7 +168,7 @@ func (r *Report) mainTable() page.Table {
 	if len(t.Groups) == 0 {
 		return t
 	}
-	var rows [][]measured
+	var rows [][]estimate
 	for _, s := range r.Systems {
 		rows = append(rows, s.row(r.quality(s.Overall.Types, "f1_of_means")))
 	}
@@ -189,7 +188,7 @@ func (r *Report) names() []string {
 	return names
 }
 
-// questions is how many the run asks, of which each may be asked several times.
+// questions returns the number of questions of the run, without repetitions.
 func (r *Report) questions() int {
 	most := 0
 	for _, s := range r.Systems {
@@ -207,12 +206,12 @@ func (r *Report) domainTable(i int) page.Table {
 	scores := r.scoreNames(func(s System) Type { return s.Domains[i].Types[benchmark.All] })
 	t := page.Table{
 		Title:  "Domain: " + domain.Domain + r.label.title,
-		Groups: append(r.qualityGroups(), page.Group{Heading: "Evidence", Columns: titles(evidence...), Qualified: true}),
+		Groups: append(r.qualityGroups(), page.Group{Heading: "Evidence", Columns: titlesOf(evidence...), Qualified: true}),
 	}
 	if len(scores) > 0 {
 		t.Groups = append(t.Groups, page.Group{Heading: "Scores", Columns: scores})
 	}
-	var rows [][]measured
+	var rows [][]estimate
 	for _, s := range r.Systems {
 		types := s.Domains[i].Types
 		row := append(r.quality(types, "f1_mean_of_questions"), types.row(benchmark.All, evidence...)...)
@@ -223,7 +222,7 @@ func (r *Report) domainTable(i int) page.Table {
 	return t
 }
 
-// scoreNames are the names of the scores that any system has in a part of the report.
+// scoreNames returns the names of the scores that any system has in a part of the report.
 func (r *Report) scoreNames(part func(System) Type) []string {
 	names := make(map[string]bool)
 	for _, s := range r.Systems {
@@ -250,19 +249,19 @@ func (r *Report) evidenceTable() page.Table {
 	}
 	t := page.Table{
 		Title:  "Retrieved evidence",
-		Groups: []page.Group{recall, {Heading: "All questions", Columns: titles(ranked...)}, {Heading: "Final prompt", Columns: titles(prompt...)}},
+		Groups: []page.Group{recall, {Heading: "All questions", Columns: titlesOf(ranked...)}, {Heading: "Final prompt", Columns: titlesOf(prompt...)}},
 		Notes: []string{
 			"Percent of the gold pages met by the first k chunks, and by the final prompt: evidence recall by the source text in it; " +
 				"provenance recall also by whatever pages are behind its facts and summaries, which says what they were made from, not what was found. " +
 				"Coverage: gold statements of which one chunk of a gold page contains half of the content words, weighted by idf.",
 		},
 	}
-	var rows [][]measured
+	var rows [][]estimate
 	for _, s := range r.Systems {
 		types := s.Overall.Types
-		var row []measured
+		var row []estimate
 		for _, key := range keys {
-			row = append(row, types.measured(key, "evidence_recall_at_5"))
+			row = append(row, types.estimate(key, "evidence_recall_at_5"))
 		}
 		rows = append(rows, s.row(append(row, types.row(benchmark.All, append(ranked, prompt...)...)...)))
 	}
@@ -321,8 +320,7 @@ func (r *Report) heading() string {
 	return name + strings.Replace(strings.TrimSuffix(r.label.title, ")"), " (", ", ", 1)
 }
 
-// summary is the run in a sentence or two: what was run, and with which settings that are
-// not the default.
+// summary describes the run in a sentence or two: its size and the settings that are not the default.
 func (r *Report) summary() string {
 	if len(r.Systems) == 0 {
 		return "No system was run."

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/wildgraph/wildgraph/benchmark"
-	"github.com/wildgraph/wildgraph/benchmark/internal/zoo"
+	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
 	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -97,7 +97,7 @@ func (s *scholar) Answer(_ context.Context, q graphrag.Question) (graphrag.Answe
 
 // study runs a flat parrot and a scholar with notes over the zoo.
 func study(dir string, lib *library) *benchmark.Runner {
-	r := zoo.Runner(dir, new(atomic.Int64), nil)
+	r := benchtest.Runner(dir, new(atomic.Int64), nil)
 	r.Systems = []benchmark.Entry{r.Systems[0], {Name: "scholar", New: func(string) (benchmark.System, error) {
 		return &scholar{library: lib, notes: []graphrag.Derived{{Kind: "report", Text: "A report of five words.", Provenance: graphrag.Provenance{Docs: []string{"owl.txt", "jay.txt"}}}}}, nil
 	}}}
@@ -114,7 +114,7 @@ func TestSweep(t *testing.T) {
 	if _, err := run(t, study(dir, lib)); err != nil {
 		t.Fatal(err)
 	}
-	plain := zoo.Files(t, dir)
+	plain := benchtest.Files(t, dir)
 	if diff := cmp.Diff(map[int]int{2: 5, 10: 2}, lib.asked); diff != "" || lib.indexed != 2 {
 		t.Fatalf("the run itself: %d indexes\n%s", lib.indexed, diff)
 	}
@@ -122,7 +122,7 @@ func TestSweep(t *testing.T) {
 	r.Options.SweepTopK = []int{1, 2, 10}
 	r.Systems[0].Fixed = true
 	rep, err := run(t, r)
-	zoo.OK(t, err)
+	benchtest.OK(t, err)
 	if diff := cmp.Diff(map[int]int{1: 2, 2: 5 + 2, 10: 2}, lib.asked); diff != "" || lib.indexed != 4 {
 		t.Errorf("%d indexes, asked by k (-want +got):\n%s", lib.indexed, diff)
 	}
@@ -148,7 +148,7 @@ func TestSweep(t *testing.T) {
 	if got := rep.Systems[1].AnswerUsage.Calls; got != 7 {
 		t.Errorf("the run has %d calls, the sweep's among them", got)
 	}
-	swept := zoo.Files(t, dir)
+	swept := benchtest.Files(t, dir)
 	if n := strings.Count(swept["/"+report.SweepName], `"sweep":`); n != 4 {
 		t.Errorf("%d answers in %s, want 4:\n%s", n, report.SweepName, swept["/"+report.SweepName])
 	}
@@ -165,7 +165,7 @@ func TestSweep(t *testing.T) {
 	if _, err := run(t, r); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(zoo.Files(t, other), swept); diff != "" {
+	if diff := cmp.Diff(benchtest.Files(t, other), swept); diff != "" {
 		t.Errorf("in one go (-want +got):\n%s", diff)
 	}
 	for _, bad := range [][]int{{0}, {2, 2}, {3, 2}} {
@@ -185,7 +185,7 @@ func TestGraphs(t *testing.T) {
 	extra.Name, extra.Items = "aviary", nil
 	r.Dataset.Domains = append(r.Dataset.Domains, extra)
 	rep, err := run(t, r)
-	zoo.OK(t, err)
+	benchtest.OK(t, err)
 	for _, d := range []int{0, 2} {
 		index := rep.Systems[1].Domains[d].Index
 		if index.Edges != 2 || index.Entities != 4 || index.MaxDegree != 2 || index.IsolatedShare != .25 || index.Bytes == 0 {
@@ -227,14 +227,14 @@ func TestPublishedRows(t *testing.T) {
 	dir := t.TempDir()
 	r := study(dir, nil)
 	r.Options.SweepTopK = []int{2, 4, 10}
-	r.Judge = named{name: "wildgraph/paper/gold/v3/m"}
+	r.Judge = figureNames{name: "wildgraph/paper/gold/v3/m"}
 	r.Dataset.Published = &benchmark.Published{
 		Rows: []benchmark.PublishedRow{
 			row("parrot", "", f(0.2), nil), row("dodo", "", f(0.1), nil), row("human", "fish", nil, f(0.4)), row("x", "elsewhere", nil, f(0.3)), row("human", "birds", nil, f(0.3)),
 		},
 	}
 	rep, err := run(t, r)
-	zoo.OK(t, err)
+	benchtest.OK(t, err)
 	tbl := rep.Tables()
 	var names []string
 	for _, row := range tbl[0].Rows {
@@ -252,9 +252,9 @@ func TestPublishedRows(t *testing.T) {
 	for _, other := range []struct{ kit, judge string }{{report.Offline, "wildgraph/paper/gold/v3/m"}, {"model", "wildgraph/joint/gold/v1/m"}, {"model", "lexical/gold/v1"}, {"offline+model", "wildgraph/paper/section/v3/m"}, {"model+offline", "wildgraph/paper/gold/v3/m"}} {
 		r := study("", nil)
 		r.Systems[0].Name, r.Systems[0].Also = "budgie", []string{"parrot"}
-		r.Judge, r.Options.Kit, r.Dataset.Published = named{name: other.judge}, other.kit, rep.Published
+		r.Judge, r.Options.Kit, r.Dataset.Published = figureNames{name: other.judge}, other.kit, rep.Published
 		odd, err := run(t, r)
-		zoo.OK(t, err)
+		benchtest.OK(t, err)
 		rows := strings.Contains(tables(t, odd), "↳ published")
 		if !strings.Contains(tables(t, odd), "budgie = parrot ") {
 			t.Errorf("%+v: the row has not both names", other)
@@ -263,7 +263,7 @@ func TestPublishedRows(t *testing.T) {
 			t.Errorf("%+v: published rows %v, want %v", other, rows, want)
 		}
 	}
-	got := zoo.Files(t, dir)
+	got := benchtest.Files(t, dir)
 	for _, row := range []string{
 		"| ↳ published: accuracy and F1 of means, big-model, 7 questions | 99.99 | 50.00 | n/a | 25.00 | 12.50 | 20.00 |", "| human, published: accuracy and mean F1, big-model, 3 questions | 99.99 | 50.00 | n/a | 25.00 | 12.50 | 40.00 |",
 	} {
@@ -280,18 +280,18 @@ func TestPublishedRows(t *testing.T) {
 	}
 }
 
-// named is the zoo's judge by another name.
-type named struct {
-	zoo.Exact
+// figureNames is the zoo's judge by another name.
+type figureNames struct {
+	benchtest.Exact
 	name string
 }
 
-func (n named) Name() string { return n.name }
+func (n figureNames) Name() string { return n.name }
 
 func tables(t *testing.T, r *report.Report) string {
 	t.Helper()
 	var text bytes.Buffer
-	zoo.OK(t, report.WriteText(&text, r.Tables()...))
+	benchtest.OK(t, report.WriteText(&text, r.Tables()...))
 	return text.String()
 }
 
@@ -318,7 +318,7 @@ func tags(t *testing.T, text string) map[string]int {
 }
 
 // shy refuses what is asked of owls and jays.
-type shy struct{ zoo.Parrot }
+type shy struct{ benchtest.Parrot }
 
 func (s *shy) Answer(ctx context.Context, q graphrag.Question) (graphrag.Answer, error) {
 	a, err := s.Parrot.Answer(ctx, q)
@@ -344,20 +344,20 @@ func TestRefusalTable(t *testing.T) {
 		{"a system refuses", "", true, "| shy | 3 | 2 | 1 | 1 | 0 |"},
 	} {
 		dir := t.TempDir()
-		r := zoo.Runner(dir, &calls, nil)
+		r := benchtest.Runner(dir, &calls, nil)
 		if tt.shy {
 			r.Systems[0] = benchmark.Entry{Name: "shy", New: func(string) (benchmark.System, error) {
-				return &shy{zoo.Parrot{Calls: &calls}}, nil
+				return &shy{benchtest.Parrot{Calls: &calls}}, nil
 			}}
 		}
 		if tt.mode != "" {
 			r.Options.Settings["mode"] = tt.mode
 		}
 		rep, err := run(t, r)
-		zoo.OK(t, err)
-		got := zoo.Files(t, dir)
+		benchtest.OK(t, err)
+		got := benchtest.Files(t, dir)
 		var md bytes.Buffer
-		zoo.OK(t, rep.WriteMarkdown(&md))
+		benchtest.OK(t, rep.WriteMarkdown(&md))
 		for form, text := range map[string]string{"terminal": tables(t, rep), "Markdown": md.String(), "HTML": got["/report.html"]} {
 			if strings.Contains(text, title) != (tt.want != "") {
 				t.Errorf("%s: the table in %s: %v", tt.name, form, tt.want == "")

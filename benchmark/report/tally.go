@@ -11,17 +11,17 @@ import (
 	"github.com/wildgraph/wildgraph/judge/stats"
 )
 
-// tally gathers the questions of one part of a report by their type.
+// tally collects the questions of one part of a report by type.
 type tally struct {
 	types   []benchmark.Type
 	words   bool // verdicts compare words
 	run     bool // the system was run: there are figures
-	reports bool // it reads reports alone, see provenance
+	reports bool // it reads only reports, see provenance
 	byType  map[string]*typeTally
 }
 
-// typeTally gathers the questions of one type: one sample per figure, in the
-// order of figures, and the judge's own aggregates.
+// typeTally collects the questions of one type: one sample per figure, in the order of allFigures, and the
+// judge's aggregates.
 type typeTally struct {
 	n, unscored int
 	results     []benchmark.Result
@@ -42,7 +42,7 @@ func newTally(run *benchmark.Run, of benchmark.SystemRun) *tally {
 }
 
 func newTypeTally() *typeTally {
-	return &typeTally{samples: make([]sample, len(figures)), scores: make(map[string]*sample)}
+	return &typeTally{samples: make([]sample, len(allFigures)), scores: make(map[string]*sample)}
 }
 
 func (t *tally) add(r benchmark.Result) {
@@ -58,10 +58,10 @@ func (t *tally) add(r benchmark.Result) {
 	}
 }
 
-// add takes a question in. Of a system that reads reports alone nothing is known of
-// the source text it read, also where it found nothing to read.
+// add adds a question. For a system that only reads reports nothing is known of its source text, even if it
+// found nothing.
 func (t *typeTally) add(r benchmark.Result, reports bool) {
-	for i, f := range figures {
+	for i, f := range allFigures {
 		if f.of != nil && !(reports && f.key == "statement_coverage") {
 			t.samples[i].add(f.of(r), r)
 		}
@@ -89,11 +89,10 @@ func (t *typeTally) add(r benchmark.Result, reports bool) {
 	}
 }
 
-// figures fills in the means, and returns the intervals of the figures that a
-// judge gives and of the others.
+// figures fills in the means, and returns the intervals of the judge's figures and of the others.
 func (t *typeTally) figures(in *Type) (judged, others map[string]Interval) {
 	judged, others = make(map[string]Interval), make(map[string]Interval)
-	for i, f := range figures {
+	for i, f := range allFigures {
 		if f.of == nil {
 			if v, ok := t.verdicts.Figure(judge.FigureF1OfMeans); ok && v.Defined {
 				*f.at(in) = ref(v.Value)
@@ -115,7 +114,7 @@ func (t *typeTally) figures(in *Type) (judged, others map[string]Interval) {
 	return judged, others
 }
 
-// named are the means of the named scores; their intervals are added to those given.
+// named returns the means of the named scores and adds their intervals to the given ones.
 func (t *typeTally) named(intervals map[string]Interval) map[string]float64 {
 	var out map[string]float64
 	for name, s := range t.scores {
@@ -159,7 +158,7 @@ func (t *tally) report() Types {
 	return out
 }
 
-// judged is what the verdicts say beside the figures.
+// judged returns the counts and bounds of the verdicts.
 func (t *typeTally) judged() *Judged {
 	v := t.verdicts
 	j := &Judged{Unscored: float64(t.unscored) / float64(t.n), Refusals: benchmark.Refusals(t.results...), Protocol: v.Protocol}
@@ -197,16 +196,15 @@ func (t *tally) overall() Overall {
 	return o
 }
 
-// MinQuestions is how many questions an interval or a test takes: with fewer it says
-// next to nothing, and looks as if it did.
+// MinQuestions is the least number of questions for an interval or a test: with fewer it would be misleading.
 const MinQuestions = 10
 
-// sample gathers one figure over questions, with the source page each is
-// about: questions about one page are not independent.
+// sample collects one figure over questions, with the source page of each: questions about one page are not
+// independent.
 type sample struct {
 	values    []float64
 	sources   []string
-	questions int // without those that are asked again
+	questions int // without repetitions
 }
 
 func (s *sample) add(v *float64, r benchmark.Result) {
@@ -219,10 +217,10 @@ func (s *sample) add(v *float64, r benchmark.Result) {
 	}
 }
 
-// source names the page a question is about.
+// source identifies the page of a question.
 func source(r benchmark.Result) string { return r.Domain + "\x00" + r.Item.Source() }
 
-// mean is nil where nothing was added.
+// mean returns the mean, nil of no values.
 func (s *sample) mean() *float64 {
 	if len(s.values) == 0 {
 		return nil
@@ -234,9 +232,8 @@ func (s *sample) mean() *float64 {
 	return ref(sum / float64(len(s.values)))
 }
 
-// interval is the 95 % interval of the mean, cut to 0..1: Student's t over
-// source pages. Where every value is 0 or 1 it is not narrower than Wilson's,
-// which has a width even when all values are equal. It is nil where there are
+// interval returns the 95 % interval of the mean, cut to 0..1: Student's t over source pages. If every value
+// is 0 or 1 it is not narrower than Wilson's, which has a width even if all values are equal. It is nil with
 // too few questions.
 func (s *sample) interval() *Interval {
 	if s.questions < MinQuestions {
@@ -260,8 +257,7 @@ func (s *sample) interval() *Interval {
 	return &out
 }
 
-// quantile is the smallest value that at least a share q of the sorted values
-// do not exceed.
+// quantile returns the smallest value that at least a share q of the sorted values do not exceed.
 func quantile(sorted []float64, q float64) float64 {
 	i := int(math.Ceil(q*float64(len(sorted)))) - 1
 	return sorted[max(i, 0)]

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/benchmark"
-	"github.com/wildgraph/wildgraph/benchmark/internal/zoo"
+	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -53,7 +53,7 @@ func TestGoldenBM25(t *testing.T) {
 		"pieces": windows{regexp.MustCompile(`[\pL\pN_]+|[^\s\pZ]`)},
 	}
 	set, err := wildgraph.Load(fsys, wildgraph.Options{})
-	zoo.OK(t, err)
+	benchtest.OK(t, err)
 	for name, splitter := range splitters {
 		t.Run(name, func(t *testing.T) {
 			var all tally
@@ -62,7 +62,7 @@ func TestGoldenBM25(t *testing.T) {
 				retriever := plain(t, d, splitter)
 				for _, it := range d.Items {
 					found, err := retriever.Retrieve(t.Context(), graphrag.Question{Text: it.Question.Text, K: 10})
-					zoo.OK(t, err)
+					benchtest.OK(t, err)
 					e := benchmark.Measure(it, record.NewAnswer(record.Key{}, graphrag.Answer{Found: found}, nil, false))
 					one.add(it, e)
 					all.add(it, e)
@@ -97,11 +97,11 @@ func (w windows) Split(_ context.Context, s string) (spans []chunk.Span, err err
 func plain(t *testing.T, d benchmark.Domain, s chunk.Splitter) *retrieve.Sparse {
 	t.Helper()
 	chunker, err := chunk.New(chunk.Options{Splitter: s})
-	zoo.OK(t, err)
+	benchtest.OK(t, err)
 	chunks, err := chunker.All(t.Context(), d.Documents())
-	zoo.OK(t, err)
+	benchtest.OK(t, err)
 	r, err := retrieve.NewSparse(t.Context(), chunks, bm25.Plain())
-	zoo.OK(t, err)
+	benchtest.OK(t, err)
 	return r
 }
 

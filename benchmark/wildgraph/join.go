@@ -13,10 +13,9 @@ type Reference struct {
 	URL   string `json:"url"`
 }
 
-// Slug is the stem of the file a page of that title is stored under: only
-// ASCII letters, digits, hyphens and single blanks remain, at most 80 of them.
-// A cut may leave a blank at the end, which belongs to the name. Titles
-// without any usable character share the slug "page".
+// Slug returns the stem of the file of a page with that title: only ASCII letters, digits, hyphens and single
+// blanks, at most 80 of them. A cut may leave a blank at the end, which is part of the name. Titles without
+// any such character share the slug "page".
 func Slug(title string) string {
 	kept := make([]byte, 0, len(title))
 	for _, r := range title {
@@ -39,30 +38,29 @@ func Slug(title string) string {
 	return slug
 }
 
-// isSpace is the white space of the tool that named the files (Unicode white
-// space and the four ASCII separators).
+// isSpace reports the white space of the tool that named the files (Unicode white space and the four ASCII
+// separators).
 func isSpace(r rune) bool {
 	return r >= 0x1c && r <= 0x1f || strings.ContainsRune(" \t\n\v\f\r\u0085\u00a0\u1680\u2028\u2029\u202f\u205f\u3000", r) ||
 		r >= 0x2000 && r <= 0x200a
 }
 
-// urlKey is the form in which URLs are compared: cut at the fragment, and
-// nothing else. A trailing slash or another scheme makes another reference.
+// urlKey returns the form in which URLs are compared: without the fragment. A trailing slash or another
+// scheme makes another reference.
 func urlKey(url string) string {
 	key, _, _ := strings.Cut(url, "#")
 	return key
 }
 
-// Join maps reference URLs to the page files that hold them.
+// Join maps reference URLs to page files.
 type Join struct {
 	pages map[string][]string // urlKey → file names, sorted
 	urls  map[string][]string // file name → URLs, in file order
 }
 
-// NewJoin joins references to page files by title. A URL listed under several
-// titles leads to several files, and titles with one slug share a file: the
-// relation is many-to-many. Files are found exactly or, failing that, without
-// regard to case.
+// NewJoin joins references to page files by title. A URL with several titles leads to several files, and
+// titles with one slug share a file: the relation is many-to-many. Files are found exactly or, failing that,
+// without regard to case.
 func NewJoin(refs []Reference, files []string) *Join {
 	exact := make(map[string]bool, len(files))
 	folded := make(map[string]string, len(files))
@@ -93,10 +91,8 @@ func NewJoin(refs []Reference, files []string) *Join {
 	return j
 }
 
-// Pages returns the files that may hold the page of a URL, sorted; none when
-// the page was never stored.
+// Pages returns the files that may hold the page of a URL, sorted; none if it was never stored.
 func (j *Join) Pages(url string) []string { return j.pages[urlKey(url)] }
 
-// URLs returns the URLs whose pages share a file, in the order of the
-// references.
+// URLs returns the URLs of the pages that share a file, in the order of the references.
 func (j *Join) URLs(file string) []string { return j.urls[file] }

@@ -27,16 +27,14 @@ import (
 // Name is the name of the data set in reports.
 const Name = "WildGraphBench"
 
-// MaxPage is the largest page file that is read, in bytes; the largest
-// released page has 2.2 MB.
+// MaxPage is the largest page file that is read, in bytes; the largest released page has 2.2 MB.
 const MaxPage = 64 << 20
 
-// MaxTitle is the longest title of a page, in bytes; the longest released one has
-// 286. A first line that is longer is no title, as in a page without line breaks.
+// MaxTitle is the longest title of a page, in bytes; the longest released one has 286. A longer first line is
+// no title, as in a page without line breaks.
 const MaxTitle = 300
 
-// ErrUnknownDomain is wrapped by errors about a domain the data set does not
-// have.
+// ErrUnknownDomain is wrapped by errors about a domain that the data set does not have.
 var ErrUnknownDomain = errors.New("unknown domain")
 
 // Options choose what is loaded. The zero value loads everything.
@@ -45,12 +43,9 @@ type Options struct {
 	Domains []string
 }
 
-// Load reads a data set in the released layout. Every page is read once to be
-// checked; the texts themselves are streamed again by Domain.Documents and
-// not kept.
-//
-// All problems found are reported together, errors.Join'ed: problems of a
-// line are [*jsonl.Error].
+// Load reads a data set in the released layout. Every page is read once to be checked; Domain.Documents
+// streams the texts again, and they are not kept. All problems are reported together; problems of a line are
+// [*jsonl.Error].
 func Load(fsys fs.FS, o Options) (*benchmark.Dataset, error) {
 	names, err := domainNames(fsys, o.Domains)
 	if err != nil {
@@ -65,7 +60,7 @@ func Load(fsys fs.FS, o Options) (*benchmark.Dataset, error) {
 			if set.Domains[i], err = loadDomain(fsys, name, &found[i]); err != nil {
 				problems[i] = fmt.Errorf("wildgraph: domain %s: %w", name, err)
 			}
-			return nil // all problems are told
+			return nil // all problems are reported together
 		})
 	}
 	_ = all.Wait()
@@ -76,7 +71,7 @@ func Load(fsys fs.FS, o Options) (*benchmark.Dataset, error) {
 		set.Notes = append(set.Notes, n...)
 	}
 	if set.Published = Published(names); set.Published != nil && set.Published.Beside(set).Absent[""] != "" {
-		set.Published.Graphs = nil // they are of the whole
+		set.Published.Graphs = nil // they describe all domains together
 	}
 	return set, nil
 }
@@ -116,7 +111,7 @@ func domainNames(fsys fs.FS, wanted []string) ([]string, error) {
 	return slices.Compact(slices.Sorted(slices.Values(wanted))), nil
 }
 
-// subdirectories are the folders of a folder, and the links to folders.
+// subdirectories returns the folders of a folder, and the links to folders.
 func subdirectories(fsys fs.FS, dir string) ([]string, error) {
 	var names []string
 	for e, err := range followed(fsys, dir) {
@@ -130,8 +125,8 @@ func subdirectories(fsys fs.FS, dir string) ([]string, error) {
 	return names, nil
 }
 
-// followed are the entries of a folder whose names do not begin with a dot, with
-// what links lead to in place of the links.
+// followed yields the entries of a folder whose names do not begin with a dot, with the targets of links in
+// their place.
 func followed(fsys fs.FS, dir string) iter.Seq2[fs.FileInfo, error] {
 	return func(yield func(fs.FileInfo, error) bool) {
 		entries, err := fs.ReadDir(fsys, dir)
@@ -144,7 +139,7 @@ func followed(fsys fs.FS, dir string) iter.Seq2[fs.FileInfo, error] {
 				yield(nil, fmt.Errorf("%s/%s cannot be read; if it is a link, put what it leads to into its place: %w", dir, e.Name(), err))
 				return
 			}
-			if !yield(named{info, e.Name()}, nil) {
+			if !yield(namedInfo{info, e.Name()}, nil) {
 				return
 			}
 		}
@@ -154,13 +149,13 @@ func followed(fsys fs.FS, dir string) iter.Seq2[fs.FileInfo, error] {
 	}
 }
 
-// named is what a link leads to, by the name of the link.
-type named struct {
+// namedInfo is the target of a link with the name of the link.
+type namedInfo struct {
 	fs.FileInfo
 	name string
 }
 
-func (n named) Name() string { return n.name }
+func (n namedInfo) Name() string { return n.name }
 
 func loadDomain(fsys fs.FS, name string, n *notes) (benchmark.Domain, error) {
 	fail := func(err error) (benchmark.Domain, error) { return benchmark.Domain{}, err }
@@ -222,8 +217,7 @@ func (t *topic) open() error {
 	return err
 }
 
-// check reads all pages once: a text that cannot be indexed should be known
-// before a run, not in the middle of it.
+// check reads all pages once: a text that cannot be indexed should be known before a run.
 func (t *topic) check(d *benchmark.Domain) error {
 	sum := sha256.New()
 	var problems []error
@@ -294,8 +288,8 @@ func (t *topic) documents() iter.Seq2[graphrag.Document, error] {
 	}
 }
 
-// pageTitle is the first line of a page without its heading mark. Of a heading that
-// is too long it is the start, of any other line the name of the file.
+// pageTitle returns the first line of a page without its heading mark. A heading that is too long is cut;
+// another line that is too long is replaced by the name of the file.
 func pageTitle(file, page string) string {
 	first, _, _ := strings.Cut(page, "\n")
 	title, heading := strings.CutPrefix(strings.TrimSpace(first), "# ")

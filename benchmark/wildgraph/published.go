@@ -14,8 +14,8 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/record"
 )
 
-// paper is where the published figures are from, paperModel what answered and
-// paperJudge what judged there (section 4.1).
+// paper is the source of the published figures, paperModel answered and paperJudge judged there (section
+// 4.1).
 const (
 	paper      = "arXiv 2602.02053"
 	paperModel = "gpt-4o-mini"
@@ -25,13 +25,13 @@ const (
 // Human is the name of the row of Table 3's annotators.
 const Human = "human"
 
-// Published returns what the paper reports on these domains: Table 2 and the
-// domains' rows of Tables 6–17, Table 3 with people, and the graphs of Table 4. It is nil if
-// none of the domains is the paper's. [benchmark.Published.Beside] keeps the rows of a data set.
+// Published returns the figures of the paper for these domains: Table 2 and the domains' rows of Tables 6–17,
+// Table 3 with people, and the graphs of Table 4. It is nil if none of the domains is the paper's.
+// [benchmark.Published.Beside] selects the rows that fit a data set.
 //
-// Table 2 gives the harmonic mean of the mean recall and precision as F1, the
-// other tables the mean of the questions' F1; the rows say which. They are as
-// printed: 0 for the multi-fact questions of nature, which has none.
+// Table 2 gives the harmonic mean of the mean recall and precision as F1, the other tables the mean of the
+// questions' F1; the rows say which. They are as printed: 0 for the multi-fact questions of nature, which has
+// none.
 func Published(domains []string) *benchmark.Published {
 	rows, err1 := csv.NewReader(strings.NewReader(publishedCSV)).ReadAll()
 	graphs, err2 := csv.NewReader(strings.NewReader(graphsCSV)).ReadAll()
@@ -52,24 +52,23 @@ func Published(domains []string) *benchmark.Published {
 	return &p
 }
 
-// publishedCSV holds the tables in percent as they are printed; the domain of
-// Table 2 is empty.
+// publishedCSV holds the tables in percent as printed; the domain of Table 2 is empty.
 //
 //go:embed published.csv
 var publishedCSV string
 
-// graphsCSV holds Table 4, whose degrees are edges: of twice them over the nodes Figure 4 has 3.11.
+// graphsCSV holds Table 4, whose degree is edges over nodes: Figure 4 has 3.11 for twice that.
 //
 //go:embed graphs.csv
 var graphsCSV string
 
-// releases are digests of released domains; of the others the number of questions is known.
+// releases are digests of released domains; for the others only the number of questions is known.
 var releases = map[string]string{
 	"history": "beb722de32988bc4", "human_activities": "5e360c6048a8ea2b", "mathematics": "8756da063a8c5fee",
 	"nature": "c0fb9b184d29e866", "people": "dd0100dd1f3be749", "philosophy": "3a188c6c81ad36c3",
 }
 
-// digest names the questions of a domain, their gold and its pages.
+// digest identifies the questions of a domain, their gold and its pages.
 func digest(d benchmark.Domain) string {
 	texts := []string{d.Fingerprint}
 	for _, it := range d.Items {

@@ -30,7 +30,7 @@ const (
 	Summary    = "summary"
 )
 
-// Types are the types of questions with the top-k of the paper, section 4.1.
+// Types returns the types of questions with the top-k of the paper, section 4.1.
 func Types() []benchmark.Type {
 	return []benchmark.Type{
 		{Key: SingleFact, Title: "Single-Fact", Short: "Single", Plural: "single-fact questions", Form: graphrag.Sentence, K: 5},
@@ -39,8 +39,8 @@ func Types() []benchmark.Type {
 	}
 }
 
-// parseType reads a question type in any of the spellings of the released
-// files and tools ("single-fact", "multi_fact", "type3", …).
+// parseType reads a question type in any spelling of the released files and tools ("single-fact",
+// "multi_fact", "type3", …).
 func parseType(s string) (string, error) {
 	switch strings.ToLower(strings.TrimSpace(s)) {
 	case "single-fact", "single_fact", "single", "type1":
@@ -50,7 +50,7 @@ func parseType(s string) (string, error) {
 	case "summary", "summ", "type3":
 		return Summary, nil
 	}
-	return "", fmt.Errorf("question type %q is none of single-fact, multi_fact, summary", s)
+	return "", fmt.Errorf("unknown question type %q; want single-fact, multi_fact or summary", s)
 }
 
 // questions reads the questions of a domain and finds their gold pages.
@@ -125,7 +125,7 @@ func (t *topic) item(q question) (benchmark.Item, error) {
 	return it, nil
 }
 
-// distinct are the statements that say something, each once: null is read as "".
+// distinct returns the statements that are not blank, each once; null is read as "".
 func distinct(statements []string) []string {
 	var out []string
 	seen := make(map[string]bool)
@@ -138,17 +138,17 @@ func distinct(statements []string) []string {
 	return out
 }
 
-// notes say what was unusual and how it was handled.
+// notes describe irregularities and how they were handled.
 type notes []string
 
-// add notes what is unusual in a domain, and where.
+// add records an irregularity in a domain, and its places.
 func (n *notes) add(domain, what string, places []string) {
 	if len(places) > 0 {
 		*n = append(*n, fmt.Sprintf("%s: %s (%d): %s", domain, what, len(places), some(places)))
 	}
 }
 
-// some are the first few of a list.
+// some returns the first few of a list.
 func some(all []string) string {
 	const most = 5
 	if n := len(all); n > most {

@@ -223,11 +223,10 @@ func chunkIDs(hits []graphrag.Hit) []string {
 	return ids
 }
 
-// AspectsByModel asks a model, with one call for each overview, which parts of the subject to
-// search for. The prompt has the question and the titles of the pages found for it. Empty
-// aspects, and those that repeat another or the question, are dropped; at most
-// [retrieve.MaxAspects] are kept. After an unusable reply or a refusal there are none. Any
-// other error is returned.
+// AspectsByModel asks a model, with one call for each overview, which parts of the subject to search for.
+// The prompt has the question and the titles of the pages found for it. Empty aspects, and those that
+// repeat another or the question, are dropped; at most [retrieve.MaxAspects] are kept. After an unusable
+// reply or a refusal there are none. Any other error is returned.
 func AspectsByModel(m llm.Model) (retrieve.Plan, error) {
 	if m == nil {
 		return nil, errors.New("agent: the model that names aspects is missing")
@@ -251,8 +250,7 @@ func AspectsByModel(m llm.Model) (retrieve.Plan, error) {
 	}, nil
 }
 
-// distinct returns the aspects that repeat neither the question nor each other, by the rules
-// of [Plan].
+// distinct returns the aspects that repeat neither the question nor each other, by the rules of [Plan].
 func distinct(aspects []string, question string) []string {
 	var proposed []SubQuery
 	for _, a := range aspects {

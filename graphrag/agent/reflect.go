@@ -79,8 +79,7 @@ func (m *Memory) turns() string {
 	return strings.TrimSpace(b.String())
 }
 
-// evidence returns the facts and the evidence that fit, without chunks that were ranked for
-// measuring only.
+// evidence returns the facts and the evidence that fit, without chunks that were ranked for measuring only.
 func (o ReflectOptions) evidence(m *Memory) string {
 	hits, derived := retrieve.Fit(m.Found.Read(m.Question), m.Found.Derived, maxEvidence, o.Count)
 	var parts []string

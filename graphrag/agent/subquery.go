@@ -39,12 +39,11 @@ const DefaultSubQueries = 4
 // maxSubQuery is the longest text of a sub-query, in bytes.
 const maxSubQuery = 1000
 
-// Plan repairs the proposed sub-queries of a question, which are usually written by a model:
-// those without a text and repetitions are dropped, at most most are kept (0 means
-// [DefaultSubQueries]), a missing or repeated ID is replaced, and unknown targets, unknown
-// types, and dependencies that are unknown, on itself, or circular are removed. Without any
-// sub-query the question is the only one. If schema is nil all types are removed. The second
-// result describes the changes.
+// Plan repairs the proposed sub-queries of a question, which are usually written by a model: those without
+// a text and repetitions are dropped, at most most are kept (0 means [DefaultSubQueries]), a missing or
+// repeated ID is replaced, and unknown targets, unknown types, and dependencies that are unknown, on
+// itself, or circular are removed. Without any sub-query the question is the only one. If schema is nil all
+// types are removed. The second result describes the changes.
 func Plan(question string, proposed []SubQuery, schema *extract.Schema, most int) ([]SubQuery, []string) {
 	if most <= 0 {
 		most = DefaultSubQueries

@@ -24,8 +24,7 @@ const (
 // written is a move as a model writes it.
 type written Move
 
-// Check implements what llm.Decode asks of replies. An empty list of calls without an answer
-// gives up.
+// Check implements what llm.Decode asks of replies. An empty list of calls without an answer gives up.
 func (r written) Check() error {
 	if r.Calls == nil && clean(r.Answer) == "" {
 		return errors.New(`neither "calls" nor an "answer": one of them is needed`)
@@ -93,8 +92,7 @@ func (m *Memory) request(ctx context.Context) (llm.Request, error) {
 	return req, nil
 }
 
-// Text is the text of results for a model: the notes, and then their texts
-// between marks.
+// Text is the text of results for a model: the notes, and then their texts between marks.
 func Text(results ...Result) string { return show(results, "") }
 
 // show is [Text] with something shorter in place of the texts, if there is any.

@@ -20,10 +20,9 @@ const (
 	mostBytes  = 1 << 26
 )
 
-// Build indexes the texts of the chunks, and their titles where the options
-// say so. Documents of the index are positions in chunks. Work is spread over
-// GOMAXPROCS goroutines; the index does not depend on their number. A
-// cancelled build returns the context's error.
+// Build indexes the texts of the chunks, and their titles where the options say so. Documents of the index
+// are positions in chunks; kg.Graph numbers passages by the IDs of chunks. Work is spread over GOMAXPROCS
+// goroutines; the index does not depend on their number. A cancelled build returns the context's error.
 func Build(ctx context.Context, chunks []graphrag.Chunk, o Options) (*Index, error) {
 	return build(ctx, len(chunks), func(i int) (string, string) { return chunks[i].Title, chunks[i].Text }, o, mostBytes)
 }
@@ -33,8 +32,7 @@ func BuildTexts(ctx context.Context, texts []string, o Options) (*Index, error) 
 	return BuildList(ctx, text.Strings(texts), o)
 }
 
-// BuildList is [BuildTexts] for texts that are generated when they are read. Each is read at
-// most twice.
+// BuildList is [BuildTexts] for texts that are generated when they are read. Each is read at most twice.
 func BuildList(ctx context.Context, texts text.List, o Options) (*Index, error) {
 	return build(ctx, texts.Len(), func(i int) (string, string) { return "", texts.At(i) }, o, mostBytes)
 }
@@ -220,7 +218,7 @@ func (a *analysis) done() *batch {
 }
 
 // posting is a document, numbered from the first of its batch, and the frequency of a term
-// in tfBits bits: largeTF stands for a frequency that is stored apart.
+// in tfBits bits: largeTF marks a frequency that is stored separately.
 type posting uint32
 
 const (

@@ -11,14 +11,13 @@ import (
 	"sync/atomic"
 )
 
-// Collection is several indexes that are searched as one: its scores, to the bit, and
-// its order are those of the index that [Merge] makes of them. The numbers of
-// documents and words and the average length are those of all documents, also of
-// those that a search leaves out, but not of those beyond a [Collection.Limit]. It is
-// immutable and safe for concurrent use as long as its indexes are open.
+// Collection is several indexes that are searched as one: its scores, to the bit, and its order equal the
+// result of the index that [Merge] makes of them. The numbers of documents and words and the average length
+// count all documents, including the ones that a search leaves out, but not the ones beyond a
+// [Collection.Limit]. It is immutable and safe for concurrent use as long as its indexes are open.
 type Collection struct {
 	options   Options
-	parts     []part
+	parts     []member
 	windows   []int32   // of each window, its part
 	numbers   int       // of all documents
 	documents int       // those within the limit
@@ -28,38 +27,36 @@ type Collection struct {
 	searchers sync.Pool // of *searcher
 }
 
-// part is an index in a collection.
-type part struct {
+// member is an index in a collection.
+type member struct {
 	ix     *inverted
 	number int
 	first  int32   // number of its first document in the whole
 	window int     // number of its first window there
 	shrink float32 // no norm is less than this times that for its own average
-	// norms are those of each window for the average of the whole, made when it is first
-	// searched; nil if that is the part's own average.
+	// norms contains the norms of each window for the average length of the collection, computed when the
+	// window is first searched; nil if the average of the member is the same.
 	norms []atomic.Pointer[windowNorms]
 	limit
 }
 
 type windowNorms [windowSize]float32
 
-// most bounds the saturations for the average of the whole, given the bound s of
-// those for the part's own.
+// most bounds the saturations for the average of the whole, given the bound s of those for the part's own.
 //
-// The norm k1·(1-b+b·l/avg) of a length l is n with the own average, o, and n' with
-// that of the whole, c. With r = min(1, o/c) it is n' ≥ r·n, since l/c ≥ r·l/o and
-// 1-b ≥ r·(1-b). So a saturation tf/(tf+n'), which falls with the norm, is at most
-// tf/(tf+r·n) = t/(t+r·(1-t)) for t = tf/(tf+n), which grows with t, and t ≤ s.
-func (p part) most(s float32) float32 {
+// The norm k1·(1-b+b·l/avg) of a length l is n for o, the average of the member, and n' for c, the average
+// of the collection. With r = min(1, o/c) it is n' ≥ r·n, since l/c ≥ r·l/o and 1-b ≥ r·(1-b). So a
+// saturation tf/(tf+n'), which falls with the norm, is at most tf/(tf+r·n) = t/(t+r·(1-t)) for t =
+// tf/(tf+n), which grows with t, and t ≤ s.
+func (p member) most(s float32) float32 {
 	if p.shrink == 1 {
 		return s
 	}
 	return s / (s + p.shrink*(1-s))
 }
 
-// NewCollection puts indexes of the same options together, which stay as they are.
-// There may be none, and empty ones. It comes to take four bytes for each document, and
-// none if there is a single index.
+// NewCollection puts indexes of the same options together, which stay as they are. There may be none, and
+// empty ones. It comes to take four bytes for each document, and none if there is a single index.
 func NewCollection(parts ...*Index) (*Collection, error) {
 	if err := alike(parts); err != nil {
 		return nil, fmt.Errorf("bm25: collection: %w", err)
@@ -68,11 +65,11 @@ func NewCollection(parts ...*Index) (*Collection, error) {
 }
 
 func collect(indexes []*Index) *Collection {
-	c := &Collection{parts: make([]part, len(indexes))}
+	c := &Collection{parts: make([]member, len(indexes))}
 	total := 0.0
 	for i, ix := range indexes {
 		c.options = ix.options
-		c.parts[i] = part{ix: &ix.inverted, number: i, first: int32(c.numbers), window: len(c.windows)}
+		c.parts[i] = member{ix: &ix.inverted, number: i, first: int32(c.numbers), window: len(c.windows)}
 		for range ix.windows() {
 			c.windows = append(c.windows, int32(i))
 		}
@@ -101,14 +98,14 @@ func (c *Collection) weigh(documents int, total float64) {
 	c.searchers.New = func() any { return newSearcher(c) }
 }
 
-// normsOf are those of the documents of a window of a part.
-func (c *Collection) normsOf(p *part, window int) *windowNorms {
+// normsOf returns the norms of the documents in a window of a member.
+func (c *Collection) normsOf(p *member, window int) *windowNorms {
 	if p.norms == nil {
 		return (*windowNorms)(p.ix.norms[window*windowSize:][:windowSize])
 	}
 	at := &p.norms[window]
 	n := at.Load()
-	if n == nil { // whoever else makes them makes the same
+	if n == nil { // concurrent calls compute equal norms
 		n = new(windowNorms)
 		p.ix.windowNorms(n[:], window, c.average)
 		at.Store(n)
@@ -123,11 +120,10 @@ type Found struct {
 	Score float64
 }
 
-// Search is [Index.Search] in all indexes as one, among the documents that keep wants; nil
-// wants all. Keep must say the same of a document each time it is asked, and is asked of
-// those alone whose score may be among the k best. Documents of equal score are
-// in the order of their indexes. All that score as the last of the k are found, so
-// there may be more: a caller with another order for them needs no second search.
+// Search is [Index.Search] in all indexes as one, among the documents that keep wants; nil wants all. Keep
+// must say the same of a document each time it is asked, and is asked of those alone whose score may be
+// among the k best. Documents of equal score are in the order of their indexes. All that score as the last
+// of the k are found, so there may be more: a caller with another order for them needs no second search.
 func (c *Collection) Search(query string, k int, keep func(part int, doc int32) bool, dst []Found) []Found {
 	dst = dst[:0]
 	if c.documents == 0 {
@@ -144,9 +140,8 @@ func (c *Collection) Search(query string, k int, keep func(part int, doc int32) 
 	return dst
 }
 
-// Scores writes the scores of some documents of an index over dst: 0 for those
-// without a term of the query, and for the others, to the bit, what
-// [Collection.Search] has. The documents must ascend.
+// Scores writes the scores of some documents of an index over dst: 0 for those without a term of the query,
+// and for the others, to the bit, what [Collection.Search] has. The documents must ascend.
 func (c *Collection) Scores(query string, part int, docs []int32, dst []float64) []float64 {
 	dst = slices.Grow(dst[:0], len(docs))[:len(docs)]
 	s := c.ask(query)
@@ -180,7 +175,7 @@ func (c *Collection) ask(query string) *searcher {
 	return s
 }
 
-// idf is that of a term in df of all documents.
+// idf returns the inverse document frequency of a term that df documents contain.
 func (c *Collection) idf(df uint32) float64 { return idf(c.documents, df) }
 
 // idf is ln(1+(N-df+1/2)/(df+1/2)), which is always positive.
@@ -188,5 +183,5 @@ func idf(documents int, df uint32) float64 {
 	return math.Log1p((float64(documents) - float64(df) + 0.5) / (float64(df) + 0.5))
 }
 
-// weight is what a saturation is multiplied with for one occurrence in the query.
+// weight returns the factor of a saturation for one occurrence in the query.
 func (o *Options) weight(documents int, df uint32) float64 { return idf(documents, df) * (o.K1 + 1) }

@@ -45,8 +45,7 @@ func (g *gathered) sort() {
 	}
 }
 
-// add appends the documents of a term of an index, by their numbers, unless they are
-// damaged.
+// add appends the documents of a term of an index, by their numbers, unless they are damaged.
 func (g *gathered) add(ix *Index, term int, numbers []int32) bool {
 	if !ix.sound(term) {
 		return false

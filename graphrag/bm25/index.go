@@ -48,16 +48,15 @@ func alike(parts []*Index) error {
 	return nil
 }
 
-// The defaults of [Options]: k1 and b are those of Robertson and Zaragoza,
-// "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), section
-// 3.2, as Lucene has them.
+// The defaults of [Options]: k1 and b follow Robertson and Zaragoza, "The Probabilistic Relevance
+// Framework: BM25 and Beyond" (2009), section 3.2, as Lucene has them.
 const (
 	DefaultK1 = 1.2
 	DefaultB  = 0.75
 )
 
-// Zero stands for a K1 or B of 0, because 0 itself means the default. No score
-// differs in any digit from that of a true 0.
+// Zero sets K1 or B to 0, because the value 0 means the default. No score differs
+// in any digit from the score with a true 0.
 const Zero = 1e-30
 
 // Options of an index. The zero value is k1 1.2 and b 0.75 over English stems
@@ -68,12 +67,10 @@ type Options struct {
 	K1 float64
 	// B is the normalisation by length, up to 1; 0 means [DefaultB].
 	B float64
-	// Analyzer makes the terms of texts, titles and queries; nil means
-	// [text.Default].
+	// Analyzer makes the terms of texts, titles and queries; nil means [text.Default].
 	Analyzer text.Analyzer
-	// TitleWeight counts a title as if its words stood that many times more
-	// in the text of each chunk, for the term frequencies as for the length.
-	// 0 leaves titles out.
+	// TitleWeight counts a title as if its words stood that many times more in the text of each chunk, for
+	// the term frequencies as for the length. 0 leaves titles out.
 	TitleWeight int
 }
 
@@ -86,7 +83,7 @@ func Plain() Options {
 // maxTitleWeight keeps term frequencies within their integers.
 const maxTitleWeight = 1000
 
-// Defaults returns the options with what zero stands for.
+// Defaults returns the options with the defaults in place of zero values.
 func (o Options) Defaults() Options {
 	o.K1, o.B = cmp.Or(o.K1, DefaultK1), cmp.Or(o.B, DefaultB)
 	return o
@@ -117,15 +114,13 @@ type folderMeta struct {
 	B           float64 `json:"b"`
 	TitleWeight int     `json:"title_weight"`
 	Analyzer    string  `json:"analyzer"`
-	// Large are the frequencies that do not fit their byte: term, document,
-	// frequency.
+	// Large are the frequencies that do not fit their byte: term, document, frequency.
 	Large [][3]uint32 `json:"large"`
 }
 
-// Open opens an index that [Merge] wrote, in place: its arrays are mapped into
-// memory and read as they are needed. The analyzer must be that of the index; nil
-// means [text.Default]. A folder that is not an index, not whole or of another
-// version gives an error that wraps [ErrFolder].
+// Open opens an index that [Merge] wrote, in place: its arrays are mapped into memory and read as they are
+// needed. The analyzer must be the one that the index was built with; nil means [text.Default]. A folder
+// that is not an index, not whole or of another version gives an error that wraps [ErrFolder].
 func Open(dir string, a text.Analyzer) (*Index, error) {
 	var meta folderMeta
 	folder, err := flat.Open(dir, folderKind, folderVersion, &meta)

@@ -19,14 +19,14 @@ func invert(ctx context.Context, n int, batches []*batch, o Options) (*Index, er
 	for _, b := range batches {
 		lengths = append(lengths, b.lengths...)
 	}
-	terms, local := number(batches)
+	terms, local := numberTerms(batches)
 	ix := newIndex(o, terms, lengths)
 	return ix, ix.fill(ctx, series{batches, local})
 }
 
-// number numbers the terms over all batches: those of the first keep their numbers. It also
-// returns the number that each has in each batch, or -1.
-func number(batches []*batch) (terms *text.Vocabulary, local [][]int32) {
+// numberTerms numbers the terms of all batches: terms of the first batch keep their numbers. It
+// also returns the number of each term in each batch, or -1.
+func numberTerms(batches []*batch) (terms *text.Vocabulary, local [][]int32) {
 	terms = text.NewVocabulary()
 	global := make([][]int32, len(batches))
 	for i, b := range batches {
@@ -57,8 +57,8 @@ type series struct {
 }
 
 // list returns the postings of a term in a batch.
-func (s *series) list(batch, term int) []posting {
-	b, t := s.batches[batch], s.local[batch][term]
+func (s *series) list(batchNumber, term int) []posting {
+	b, t := s.batches[batchNumber], s.local[batchNumber][term]
 	switch {
 	case t < 0:
 		return nil
@@ -107,13 +107,13 @@ func (ix *Index) fill(ctx context.Context, from series) error {
 		}
 		postings += from.df(t)
 	}
-	parts, sizes := make([]inverted, len(starts)), make([]size, len(starts))
+	parts, sizes := make([]inverted, len(starts)), make([]extent, len(starts))
 	starts = append(starts, ix.terms.Len())
 	each := func(do func(i, from, to int)) error {
 		return par.Each(ctx, len(parts), 0, func(i int) error { do(i, starts[i], starts[i+1]); return ctx.Err() })
 	}
 	err := each(func(i, start, end int) {
-		var s size
+		var s extent
 		for t := start; t < end; t++ {
 			s.add(&from, t, len(ix.lengths))
 		}
@@ -139,11 +139,11 @@ func (ix *Index) fill(ctx context.Context, from series) error {
 	return err
 }
 
-// size is the space that terms take in an index.
-type size struct{ docs, blocks, columns int }
+// extent is the space that terms take in an index.
+type extent struct{ docs, blocks, columns int }
 
 // add counts a term of an index of n documents.
-func (s *size) add(from *series, term, n int) {
+func (s *extent) add(from *series, term, n int) {
 	df := from.df(term)
 	if dense(df, n) {
 		s.columns++
@@ -163,18 +163,18 @@ func (s *size) add(from *series, term, n int) {
 }
 
 // carve allocates ranges of terms of the given sizes and returns an index over each.
-func (ix *Index) carve(parts []inverted, starts []int, sizes []size) {
-	var all size
+func (ix *Index) carve(parts []inverted, starts []int, sizes []extent) {
+	var all extent
 	for _, s := range sizes {
-		all = size{all.docs + s.docs, all.blocks + s.blocks, all.columns + s.columns}
+		all = extent{all.docs + s.docs, all.blocks + s.blocks, all.columns + s.columns}
 	}
 	n, windows := len(ix.lengths), ix.windows()
 	ix.entries, ix.blocks = make([]entry, starts[len(parts)]), make([]block, all.blocks, all.blocks+1)
 	ix.docs, ix.tfs = make([]uint16, all.docs), make([]uint8, all.docs)
 	ix.columns, ix.maxima = make([]uint8, all.columns*n), make([]float32, all.columns*windows)
-	var at size
+	var at extent
 	for i, s := range sizes {
-		to := size{at.docs + s.docs, at.blocks + s.blocks, at.columns + s.columns}
+		to := extent{at.docs + s.docs, at.blocks + s.blocks, at.columns + s.columns}
 		parts[i] = inverted{
 			lengths: ix.lengths, norms: ix.norms, large: map[uint64]uint32{},
 			written: written{docs: uint64(at.docs), terms: starts[i], blocks: uint32(at.blocks), columns: uint32(at.columns)},

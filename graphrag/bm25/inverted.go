@@ -19,9 +19,8 @@ const (
 	windowSize = 1 << windowBits
 )
 
-// denseShare decides how a term's frequencies are kept: as a column of one
-// byte for every document when it is in more than 1/denseShare of them, as a
-// list of documents otherwise.
+// denseShare decides how a term's frequencies are kept: as a column of one byte for every document when it
+// is in more than 1/denseShare of them, as a list of documents otherwise.
 const denseShare = 6
 
 // inverted are the postings of an index.
@@ -81,9 +80,8 @@ func newInverted(o Options, terms *text.Vocabulary, lengths []uint32) inverted {
 	return ix
 }
 
-// normsFor are the parts of the denominators that depend on the lengths, for an
-// average length, filled up to whole windows. None is 0, so that a frequency of 0
-// saturates to 0.
+// normsFor are the parts of the denominators that depend on the lengths, for an average length, filled up
+// to whole windows. None is 0, so that a frequency of 0 saturates to 0.
 func (ix *inverted) normsFor(average float64) []float32 {
 	norms := make([]float32, ix.windows()*windowSize)
 	_ = par.Each(context.Background(), ix.windows(), 0, func(w int) error {
@@ -104,7 +102,7 @@ func (ix *inverted) windowNorms(norms []float32, window int, average float64) {
 	}
 }
 
-// norm is what a length adds to the denominator, for an average length.
+// norm returns the addend of a length in the denominator, for an average length.
 func (o *Options) norm(length uint32, average float64) float32 {
 	ratio := 1.0
 	if average > 0 {
@@ -167,8 +165,7 @@ func (ix *inverted) addColumn(term int, docs, tfs []uint32) (column uint32) {
 	return ix.written.columns + uint32(at)
 }
 
-// small returns the byte that stands for a frequency, and keeps it aside when
-// it does not fit.
+// small returns a frequency as a byte, and stores it separately if it does not fit.
 func (ix *inverted) small(term int, doc, tf uint32) uint8 {
 	if tf < largeTF {
 		return uint8(tf)
@@ -179,7 +176,7 @@ func (ix *inverted) small(term int, doc, tf uint32) uint8 {
 
 func key(term int, doc uint32) uint64 { return uint64(term)<<32 | uint64(doc) }
 
-// exact returns the frequency that the byte of a term and document stands for.
+// exact returns the frequency that the byte of a term and document encodes.
 func (ix *inverted) exact(small uint8, term int, doc uint32) uint32 {
 	if small == largeTF {
 		return ix.large[key(term, doc)]
@@ -187,8 +184,7 @@ func (ix *inverted) exact(small uint8, term int, doc uint32) uint32 {
 	return uint32(small)
 }
 
-// sound reports whether the blocks of a term lie within the documents. Data from a folder is
-// not trusted.
+// sound reports whether the blocks of a term lie within the documents. Data from a folder is not trusted.
 func (ix *inverted) sound(term int) bool {
 	e, n, windows := ix.entries[term], uint64(0), uint32(ix.windows())
 	if e.blocks == 0 {
@@ -241,7 +237,7 @@ func (ix *inverted) maximaOf(column uint32) []float32 {
 // frequencies writes how often a term is in documents, which ascend, over dst.
 func (ix *inverted) frequencies(term int, docs []int32, dst []uint32) []uint32 {
 	dst = append(dst[:0], make([]uint32, len(docs))...)
-	e, block := ix.entries[term], uint32(0)
+	e, blockNumber := ix.entries[term], uint32(0)
 	for rest := dst; len(docs) > 0; {
 		w, n := uint32(docs[0])>>windowBits, 1
 		for n < len(docs) && uint32(docs[n])>>windowBits == w {
@@ -254,9 +250,9 @@ func (ix *inverted) frequencies(term int, docs []int32, dst []uint32) []uint32 {
 			}
 		} else {
 			var ok bool
-			if block, ok = ix.blockIn(e, block, w); ok {
-				ix.listed(rest[:n], docs[:n], e.first+block, term)
-			} else if block == e.blocks {
+			if blockNumber, ok = ix.blockIn(e, blockNumber, w); ok {
+				ix.listed(rest[:n], docs[:n], e.first+blockNumber, term)
+			} else if blockNumber == e.blocks {
 				break
 			}
 		}
@@ -266,8 +262,8 @@ func (ix *inverted) frequencies(term int, docs []int32, dst []uint32) []uint32 {
 }
 
 // listed writes the frequencies in a block of a term.
-func (ix *inverted) listed(dst []uint32, docs []int32, block uint32, term int) {
-	start, end := ix.span(block)
+func (ix *inverted) listed(dst []uint32, docs []int32, blockNumber uint32, term int) {
+	start, end := ix.span(blockNumber)
 	list, tfs, at := ix.docs[start:end], ix.tfs[start:end], 0
 	for i, doc := range docs {
 		d := uint16(doc & (windowSize - 1))
@@ -282,7 +278,7 @@ func (ix *inverted) listed(dst []uint32, docs []int32, block uint32, term int) {
 
 // blockIn returns the first block of a term in or after a window, numbered within the term.
 // The search starts at a block.
-func (ix *inverted) blockIn(e entry, from, w uint32) (block uint32, ok bool) {
+func (ix *inverted) blockIn(e entry, from, w uint32) (blockNumber uint32, ok bool) {
 	list := ix.blocks[e.first+from : e.first+e.blocks]
 	i := sort.Search(len(list), func(i int) bool { return list[i].window >= w })
 	return from + uint32(i), i < len(list) && list[i].window == w

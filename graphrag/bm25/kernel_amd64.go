@@ -13,8 +13,7 @@ func available() []kernels {
 	return []kernels{portable()}
 }
 
-// setLanes are the numbers of the lanes of each set of eight, which a permutation puts
-// first.
+// setLanes are the numbers of the lanes of each set of eight, which a permutation puts first.
 var setLanes = func() (numbers [256][8]uint8) {
 	for set := range numbers {
 		n := 0
@@ -49,7 +48,7 @@ func refineAVX2(c *candidates, read, kept int, column []uint8, r refinement) (in
 func impacts8(out *float32, docs *uint16, tfs *uint8, norms *float32, n int, weight float32) bool
 
 //go:noescape
-func collect32(docs *uint16, candidateSums, candidateNorms, sums, norms *float32, lanes *[256][8]uint8, n int, minimum float32) int
+func collect32(docs *uint16, candidateSums, candidateNorms, sums, norms *float32, laneTable *[256][8]uint8, n int, minimum float32) int
 
 //go:noescape
-func refine8(docs *uint16, sums, norms *float32, read, kept, n int, column *uint8, length int, lanes *[256][8]uint8, weight, rest, cutoff float32) (int, int)
+func refine8(docs *uint16, sums, norms *float32, read, kept, n int, column *uint8, length int, laneTable *[256][8]uint8, weight, rest, cutoff float32) (int, int)

@@ -75,7 +75,7 @@ TEXT ·collect32(SB), NOSPLIT, $0-72
 	MOVQ         candidateNorms+16(FP), R11
 	MOVQ         sums+24(FP), SI
 	MOVQ         norms+32(FP), BX
-	MOVQ         lanes+40(FP), R9
+	MOVQ         laneTable+40(FP), R9
 	MOVQ         n+48(FP), CX
 	VBROADCASTSS minimum+56(FP), Y15
 	VPXOR        Y12, Y12, Y12
@@ -183,7 +183,7 @@ TEXT ·refine8(SB), NOSPLIT, $0-104
 	MOVQ         n+40(FP), CX
 	MOVQ         column+48(FP), BX
 	MOVQ         length+56(FP), DX
-	MOVQ         lanes+64(FP), R9
+	MOVQ         laneTable+64(FP), R9
 	LEAQ         absent<>(SB), SI
 	VBROADCASTSS weight+72(FP), Y15
 	VBROADCASTSS rest+76(FP), Y12

@@ -60,13 +60,13 @@ type limit struct {
 	few, gone []int32
 }
 
-// Among so many documents for each of a set, these are looked up one by one: a look costs about
-// thirty times as much as a step along a list.
+// Below one document in lookShare, the documents of a set are looked up one by one: a lookup
+// costs about as much as 30 steps along a list.
 const lookShare = 64
 
-// Limit is the collection of the documents in the sets alone, one for each index: its scores, to
-// the bit, are those of an index that has no other document. A nil set is all of an index. The
-// limit of c is not kept. Sets must not change any more.
+// Limit is the collection of the documents in the sets alone, one for each index: its scores
+// equal, to the bit, those in an index without other documents. A nil set contains all documents
+// of an index. A limit of c is replaced. The sets must not be changed afterwards.
 func (c *Collection) Limit(sets []Docs) *Collection {
 	out := c.Among(sets)
 	out.among = false
@@ -93,8 +93,8 @@ func (c *Collection) Limit(sets []Docs) *Collection {
 }
 
 // Among is the collection that finds the documents in the sets alone, one for each index, with the
-// scores of all: numbers, words and lengths are those of c without a limit. A nil set is all of an
-// index. Sets must not change any more.
+// scores that they have in c without a limit. A nil set contains all documents of an index. The
+// sets must not be changed afterwards.
 func (c *Collection) Among(sets []Docs) *Collection {
 	out := &Collection{options: c.options, parts: slices.Clone(c.parts), windows: c.windows, numbers: c.numbers, documents: c.numbers, average: c.average, among: true}
 	permitted := 0
@@ -134,7 +134,7 @@ func newLimit(set Docs, n int) limit {
 }
 
 // within is the set as one that is not nil.
-func (p *part) within() Docs {
+func (p *member) within() Docs {
 	if p.set != nil {
 		return p.set
 	}
@@ -142,7 +142,7 @@ func (p *part) within() Docs {
 }
 
 // empty reports whether no document of a window may be found.
-func (p *part) empty(window int) bool {
+func (p *member) empty(window int) bool {
 	if p.set == nil {
 		return false
 	}
@@ -182,7 +182,7 @@ func (s *searcher) df(ids []int32) (df uint32) {
 }
 
 // count is how many of some documents have a term.
-func (s *searcher) count(p *part, id int32, docs []int32) (n uint32) {
+func (s *searcher) count(p *member, id int32, docs []int32) (n uint32) {
 	s.counts = p.ix.frequencies(int(id), docs, s.counts)
 	for _, tf := range s.counts {
 		if tf > 0 {
@@ -217,7 +217,7 @@ func (ix *inverted) countIn(term int, set Docs) (n uint32) {
 }
 
 // sumUp sets few to the scores of some documents of a part, which ascend.
-func (s *searcher) sumUp(p *part, docs []int32) {
+func (s *searcher) sumUp(p *member, docs []int32) {
 	s.few = append(s.few[:0], make([]float32, len(docs))...)
 	for _, q := range s.query {
 		if id := q.ids[p.number]; id >= 0 {
@@ -230,7 +230,7 @@ func (s *searcher) sumUp(p *part, docs []int32) {
 }
 
 // normOf is the norm of a document.
-func (c *Collection) normOf(p *part, doc int32) float32 {
+func (c *Collection) normOf(p *member, doc int32) float32 {
 	if p.norms == nil {
 		return p.ix.norms[doc]
 	}

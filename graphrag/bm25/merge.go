@@ -11,11 +11,10 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/flat"
 )
 
-// Merge writes the documents of all parts, those of the first before those of the
-// second and so on, as one index into a folder that [Open] opens. It needs memory
-// for a few numbers of each document and for the longest list of one term, so a corpus
-// that does not fit into memory is built in parts. The parts must have the same
-// options. They are not closed. A merge that fails leaves a folder without an index.
+// Merge writes the documents of all parts, in the order of the parts, as one index into a folder that
+// [Open] opens. It needs memory for a few numbers of each document and for the longest list of one term, so
+// a corpus that does not fit into memory is built in parts. The parts must have the same options. They are
+// not closed. A merge that fails leaves a folder without an index.
 func Merge(ctx context.Context, dir string, parts ...*Index) error {
 	numbered := make([]Part, len(parts))
 	first := 0
@@ -38,9 +37,9 @@ type Part struct {
 	Numbers []int32
 }
 
-// MergeOrdered is [Merge] with the documents in a given order, and without those
-// that are left out: the folder is that of an index of the other texts in this order.
-// All numbers together are 0 to n-1 for an n, each once.
+// MergeOrdered is [Merge] with the documents in a given order, and without omitted
+// ones: the folder equals the folder of an index of these texts in this order. The
+// numbers of all parts are 0 to n-1 for some n, each once.
 func MergeOrdered(ctx context.Context, dir string, parts ...Part) error {
 	lengths, err := merges(parts)
 	if err != nil {
@@ -74,7 +73,7 @@ func merges(parts []Part) (lengths []uint32, err error) {
 	if err := alike(indexes); err != nil {
 		return nil, err
 	}
-	return numbered(parts)
+	return renumberedLengths(parts)
 }
 
 // merging is an index that is written to a folder term by term.
@@ -179,8 +178,8 @@ func (m *merging) flush() {
 	ix.columns, ix.maxima = ix.columns[:0], ix.maxima[:0]
 }
 
-// numbered returns the lengths of the documents in the order of their new numbers.
-func numbered(parts []Part) (lengths []uint32, err error) {
+// renumberedLengths returns the lengths of the documents in the order of their new numbers.
+func renumberedLengths(parts []Part) (lengths []uint32, err error) {
 	n := 0
 	for i, p := range parts {
 		if len(p.Numbers) != p.Index.Len() {

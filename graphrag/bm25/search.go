@@ -12,12 +12,11 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// Search returns the k best documents for the terms of the query, best first,
-// equal scores by position. Repeated terms count repeatedly. Only documents
-// with at least one of the terms are returned, so there may be fewer than k,
-// or none. The results are written over dst, from its beginning, and allocated
-// only as far as its capacity is short; nothing else is allocated for words
-// the index has been asked before, which it forgets once there are more than 65,536.
+// Search returns the k best documents for the terms of the query, best first, equal scores by position.
+// Repeated terms count repeatedly. Only documents with at least one of the terms are returned, so there may
+// be fewer than k, or none. The results are written over dst, from its beginning, and allocated only as far
+// as its capacity is short; nothing else is allocated for words the index has been asked before, which it
+// forgets once there are more than 65,536.
 func (ix *Index) Search(query string, k int, dst []rank.Scored[int32]) []rank.Scored[int32] {
 	s := ix.alone.ask(query)
 	dst = s.search(k, dst[:0])
@@ -29,9 +28,8 @@ func (ix *Index) Search(query string, k int, dst []rank.Scored[int32]) []rank.Sc
 // the query once: what other scores are measured against.
 func (ix *Index) Whole(query string) float64 { return ix.alone.Whole(query) }
 
-// Scores writes the scores of all documents over dst, by position: 0 for those
-// without a term of the query, and for the others, to the bit, what [Index.Search]
-// has.
+// Scores writes the scores of all documents over dst, by position: 0 for those without a term of the query,
+// and for the others, to the bit, what [Index.Search] has.
 func (ix *Index) Scores(query string, dst []float64) []float64 {
 	return ix.alone.AllScores(query, dst)
 }
@@ -43,8 +41,7 @@ type Term struct {
 	Weight float64
 }
 
-// AllScores is [Index.Scores] of all indexes as one: the documents of the first before those of
-// the second, 0 for those beyond a limit.
+// AllScores is [Index.Scores] of all indexes in their order, 0 for documents beyond a limit.
 func (c *Collection) AllScores(query string, dst []float64) []float64 {
 	return c.scores(c.ask(query), dst)
 }
@@ -86,17 +83,16 @@ func (c *Collection) scores(s *searcher, dst []float64) []float64 {
 
 // searcher is the memory of one search.
 //
-// Terms are scored one after the other, in the order of their largest possible
-// contribution, over one window of documents at a time. Of the rest of the terms
-// an upper bound is known. Once it is below the threshold, the k-th best sum so
-// far, no document can enter that has not been met yet, and only those that still
-// can are candidates and looked up in the rest (MaxScore: Turtle and Flood, "Query
-// evaluation: strategies and optimizations", 1995). The bounds hold per window
-// (block-max: Ding and Suel, "Faster top-k document retrieval using block-max
-// indexes", SIGIR 2011), and the windows with the largest are searched first.
+// Terms are scored one by one, in the order of their largest possible contribution, over one window of
+// documents at a time. The contribution of the remaining terms has an upper bound. Once it is below the
+// threshold, the k-th best sum so far, no new document can reach the result: only documents that still can
+// are candidates and looked up in the remaining lists (MaxScore: Turtle and Flood, "Query evaluation:
+// strategies and optimizations", 1995). The bounds hold per window (block-max: Ding and Suel, "Faster top-k
+// document retrieval using block-max indexes", SIGIR 2011), and the windows with the largest are searched
+// first.
 //
-// A document's score is always the sum of its terms in the same order, so it
-// does not depend on what was skipped.
+// A document's score is always the sum of its terms in the same order, so it does not depend
+// on the documents that were skipped.
 type searcher struct {
 	c       *Collection
 	numbers *text.Numbering
@@ -104,7 +100,7 @@ type searcher struct {
 	dfs     []uint32 // and in how many documents it is
 	query   []queryTerm
 	add     func(numbers []int32) bool // addAll, bound once
-	at      *part                      // where the window lies that is searched
+	at      *member                    // where the window lies that is searched
 
 	sums       [windowSize]float32
 	impacts    [256]float32      // of a part of a list
@@ -170,8 +166,7 @@ func (s *searcher) done() {
 	s.c.searchers.Put(s)
 }
 
-// analyze sets the terms of a query that are indexed, those first that can add
-// most.
+// analyze sets the terms of a query that are indexed, those first that can add most.
 func (s *searcher) analyze(query string) {
 	s.begin()
 	s.numbers.Text(query, s.add)
@@ -229,9 +224,8 @@ func (s *searcher) merge() {
 	s.query = kept
 }
 
-// weigh drops the terms that no document has, and puts those first that
-// can add most. The order is one of the terms, so that sums are the same however
-// documents are put into parts.
+// weigh drops the terms that no document has, and puts those first that can add most. The order is one of
+// the terms, so that sums are the same however documents are put into parts.
 func (s *searcher) weigh(documents int) {
 	s.query = slices.DeleteFunc(s.query, func(q queryTerm) bool { return q.df == 0 })
 	for i := range s.query {
@@ -288,7 +282,7 @@ func (s *searcher) scan() {
 }
 
 // push takes a document with its sum, unless it may not be found.
-func (s *searcher) push(p *part, doc int32, sum float64) {
+func (s *searcher) push(p *member, doc int32, sum float64) {
 	if sum >= s.best.Threshold() && (s.keep == nil || s.keep(p.number, doc)) {
 		s.best.Push(p.first+doc, sum)
 		if s.tied {
@@ -333,10 +327,10 @@ func (s *searcher) bound() {
 	}
 }
 
-// Joined writes over dst how groups of documents score, each group as the one text that
-// its documents make put together with blanks between them, in an index of these texts
-// alone: to the bit what [Index.Scores] of that has. Whole is its [Index.Whole]. Texts
-// that are put together anew for each query need not be analyzed for it.
+// Joined writes the scores of groups of documents over dst. A group is scored as the
+// concatenation of its documents, with blanks between them, in an index of these
+// concatenations alone: equal to the bit to its [Index.Scores], and whole to its
+// [Index.Whole], but without the analysis of texts that differ for each query.
 func (ix *Index) Joined(query string, groups [][]int32, dst []float64) (scores []float64, whole float64) {
 	s := ix.alone.searchers.Get().(*searcher)
 	defer s.done()

@@ -20,7 +20,7 @@ func (s *searcher) window(w int) {
 	if i == 0 {
 		return
 	}
-	// Another list costs no more than a look at it for all candidates, and leaves fewer.
+	// Adding a list is as cheap as looking up all candidates in it, and leaves fewer candidates.
 	for ; i < len(s.active) && s.active[i].column == nil && len(s.active[i].docs) < added; i++ {
 		s.partial.CopyOf(&s.best)
 		added += s.accumulate(&s.active[i], norms, base)
@@ -79,7 +79,7 @@ func (s *searcher) activate(w int) (base int, norms *[windowSize]float32) {
 // dropped is the sum of a document that may not be found.
 var dropped = float32(math.Inf(-1))
 
-// raise raises the threshold to that of t.
+// raise raises the threshold to the threshold of t.
 func (s *searcher) raise(t *rank.Top[int32]) {
 	if threshold := float32(t.Threshold()); threshold > s.threshold {
 		s.threshold = threshold
@@ -87,10 +87,9 @@ func (s *searcher) raise(t *rank.Top[int32]) {
 	}
 }
 
-// note takes the sum of another document of this window into partial: with the best
-// of the windows before, sums are lower bounds of scores. It returns the sum: that of
-// a document that may not be found, which must not raise the threshold, is dropped,
-// and stays below every other whatever is added.
+// note takes the sum of another document of this window into partial: with the best of the windows before,
+// sums are lower bounds of scores. It returns the sum. The sum of an excluded document must not raise the
+// threshold: it is so low that it stays below all others whatever is added.
 func (s *searcher) note(doc int, sum float32) float32 {
 	if s.keep != nil && !s.keep(s.at.number, int32(doc)) {
 		return dropped
@@ -140,7 +139,7 @@ func (s *searcher) large(impacts []float32, docs []uint16, a *activeTerm, at int
 	}
 }
 
-// frequency is what the byte of a term and document stands for.
+// frequency returns the frequency that the byte of a term and document encodes.
 func (s *searcher) frequency(a *activeTerm, small uint8, d uint16, base int) float32 {
 	if small == largeTF {
 		return float32(s.at.ix.exact(largeTF, int(a.id), uint32(base)+uint32(d)))
@@ -184,8 +183,7 @@ func (s *searcher) addSome(a *activeTerm, norms *[windowSize]float32, base int) 
 	}
 }
 
-// collect makes candidates of the documents whose sum is at least the minimum, and
-// sets the sums to 0.
+// collect makes candidates of the documents whose sum is at least the minimum, and sets the sums to 0.
 func (s *searcher) collect(lists []activeTerm, norms *[windowSize]float32, added int, minimum float32) {
 	c := &s.candidates
 	if fast.everywhere || 2*added >= windowSize {

@@ -62,11 +62,10 @@ func New(o Options) (*Chunker, error) {
 	return &Chunker{o}, nil
 }
 
-// Document cuts one document. Its chunks are numbered from 0 in the order of
-// the text; the ID of one is that of the document, "#", and the number with at
-// least six digits. Start and End are offsets into doc.Text even if the text
-// was cleaned; Text is the cleaned text then, and otherwise shares the memory
-// of doc.Text. Chunks of white space alone are left out.
+// Document cuts one document. Its chunks are numbered from 0 in the order of the text; an ID is the ID of
+// the document, "#", and the number with at least six digits. Start and End are offsets into doc.Text even
+// if the text was cleaned; Text is the cleaned text then, and otherwise shares the memory of doc.Text.
+// Chunks of white space alone are left out.
 func (c *Chunker) Document(ctx context.Context, doc graphrag.Document) ([]graphrag.Chunk, error) {
 	if doc.ID == "" {
 		return nil, fmt.Errorf("chunk: document %q has no ID", doc.Title)
@@ -99,8 +98,8 @@ func (c *Chunker) document(ctx context.Context, doc graphrag.Document) ([]graphr
 		if p.Start < 0 || p.End < p.Start || p.End > len(body) {
 			return nil, fmt.Errorf("chunk: document %q: the splitter gave the span %d to %d of a text of %d bytes", doc.ID, p.Start, p.End, len(body))
 		}
-		piece := body[p.Start:p.End]
-		if strings.TrimSpace(piece) == "" {
+		cutText := body[p.Start:p.End]
+		if strings.TrimSpace(cutText) == "" {
 			continue
 		}
 		source := mapping.Span(text.Span{Start: p.Start, End: p.End})
@@ -110,13 +109,13 @@ func (c *Chunker) document(ctx context.Context, doc graphrag.Document) ([]graphr
 		}
 		chunks = append(chunks, graphrag.Chunk{
 			ID: ID(id, len(chunks)), Doc: id, Title: title, Fields: doc.Fields, Index: len(chunks),
-			Start: source.Start, End: source.End, Text: piece, Lead: lead, Tokens: p.Tokens,
+			Start: source.Start, End: source.End, Text: cutText, Lead: lead, Tokens: p.Tokens,
 		})
 	}
 	return chunks, nil
 }
 
-// ID returns that of chunk n of a document: doc, "#", and n with at least six digits.
+// ID returns the ID of chunk n of a document: doc, "#", and n with at least six digits.
 func ID(doc string, n int) string {
 	digits := strconv.Itoa(n)
 	return doc + "#" + "000000"[min(len(digits), 6):] + digits
@@ -146,9 +145,9 @@ func (c *Chunker) All(ctx context.Context, docs iter.Seq2[graphrag.Document, err
 		seen[doc.ID] = true
 		stream = append(stream, doc)
 	}
-	cut := make([][]graphrag.Chunk, len(stream))
+	chunks := make([][]graphrag.Chunk, len(stream))
 	err := par.Each(ctx, len(stream), c.o.Workers, func(i int) (err error) {
-		cut[i], err = c.Document(ctx, stream[i])
+		chunks[i], err = c.Document(ctx, stream[i])
 		return err
 	})
 	switch {
@@ -157,11 +156,10 @@ func (c *Chunker) All(ctx context.Context, docs iter.Seq2[graphrag.Document, err
 	case err != nil || last != nil:
 		return nil, cmp.Or(err, last) // the first in the stream
 	}
-	return slices.Concat(cut...), nil
+	return slices.Concat(chunks...), nil
 }
 
-// Span is a piece of a text: the bytes from Start up to End, Tokens units of
-// the splitter long.
+// Span is a piece of a text: the bytes from Start up to End, Tokens units of the splitter long.
 type Span struct{ Start, End, Tokens int }
 
 // Splitter cuts a text into spans; see the package comment for what holds of
@@ -176,8 +174,7 @@ type SplitterFunc func(ctx context.Context, text string) ([]Span, error)
 // Split calls f.
 func (f SplitterFunc) Split(ctx context.Context, text string) ([]Span, error) { return f(ctx, text) }
 
-// The chunk size of Microsoft GraphRAG and LightRAG, in tokens, and the part
-// that two neighbours share.
+// The chunk size of Microsoft GraphRAG and LightRAG, in tokens, and the part that two neighbours share.
 const (
 	DefaultSize    = 1200
 	DefaultOverlap = 100
@@ -187,14 +184,13 @@ const (
 type TokenOptions struct {
 	// Size is the length of a window in tokens of [tokens.Cl100k], 0 means DefaultSize.
 	Size int
-	// Overlap is what two neighbours share, in tokens, less than Size. 0 means
-	// a twelfth of Size (DefaultOverlap for DefaultSize), -1 none.
+	// Overlap is the number of tokens that two neighbours share, less than Size. 0
+	// means a twelfth of Size (DefaultOverlap for DefaultSize), -1 none.
 	Overlap int
 }
 
-// Tokens returns a splitter into windows of model tokens. A cut that would
-// fall inside a rune is moved to its beginning; Span.Tokens counts the tokens
-// of the window in the tokenization of the whole text.
+// Tokens returns a splitter into windows of model tokens. A cut that would fall inside a rune is moved to
+// its beginning; Span.Tokens counts the tokens of the window in the tokenization of the whole text.
 func Tokens(o TokenOptions) (Splitter, error) {
 	if o.Size == 0 {
 		o.Size = DefaultSize
@@ -267,15 +263,13 @@ func appendSpan(spans []Span, p Span) []Span {
 
 // SentenceOptions are the options of [Sentences].
 type SentenceOptions struct {
-	// MaxTokens bounds the length of a chunk in tokens of [tokens.Cl100k], 0 means
-	// DefaultSize.
+	// MaxTokens bounds the length of a chunk in tokens of [tokens.Cl100k], 0 means DefaultSize.
 	MaxTokens int
 }
 
-// Sentences returns a splitter that packs whole sentences, as found by
-// [text.Sentences], up to a number of tokens. Only a sentence that is longer
-// than that is cut, between tokens. Spans do not overlap; white space goes
-// with the sentence before it.
+// Sentences returns a splitter that packs whole sentences, as found by [text.Sentences], up to a number of
+// tokens. Only a sentence that is longer than that is cut, between tokens. Spans do not overlap; white
+// space goes with the sentence before it.
 func Sentences(o SentenceOptions) (Splitter, error) {
 	if o.MaxTokens == 0 {
 		o.MaxTokens = DefaultSize

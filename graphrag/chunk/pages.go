@@ -16,9 +16,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
 )
 
-// The lengths of units and passages, in cl100k tokens. Recall within a budget falls
-// with the length of passages, and a shorter one contains no whole statement:
-// docs/systems.md has figures.
+// The lengths of units and passages, in cl100k tokens. Recall within a budget falls with the length of
+// passages, and a shorter one contains no whole statement: docs/systems.md has figures.
 const (
 	DefaultUnit    = 50
 	DefaultPassage = 150
@@ -51,14 +50,14 @@ func (o PageOptions) Defaults() PageOptions {
 }
 
 // Pages cuts documents into short, overlapping passages of whole sentences, each page by itself.
-// Each has an ID of its own, and they come in the order of [Page.ID]. Nothing but the addresses of
-// links is left out: tables, blank lines and what several pages share stay.
+// Each has an ID of its own, and they are in the order of [Page.ID]. Only the addresses of links
+// are left out: tables, blank lines and lines that several pages share stay.
 //
-// A page is divided into units of about 50 tokens: runs of whole sentences, with a
-// new unit at each heading; a sentence of more than 90 tokens is cut evenly. A passage
-// begins with a unit and takes further ones until it has 150 tokens, so passages overlap,
-// and an answer stands in the middle of one of them. [Page.Chunk] returns a chunk
-// of any run of units, so a passage that was found can be widened. A blank page has no unit.
+// A page is divided into units of about 50 tokens: runs of whole sentences, with a new unit
+// at each heading; a sentence of more than 90 tokens is cut evenly. A passage begins with a
+// unit and takes further ones until it has 150 tokens, so passages overlap, and one of them
+// has an answer in its middle. [Page.Chunk] returns a chunk of any run of units, so a
+// passage that was found can be widened. A blank page has no unit.
 //
 // Within a budget, many pages by short passages are worth more than few by long ones:
 // docs/systems.md has figures. Two documents of one ID are an error.

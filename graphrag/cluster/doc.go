@@ -3,9 +3,8 @@
 // Package cluster groups vectors: k-means, and mixtures of
 // Gaussians with the number of components chosen by BIC.
 //
-// Vectors are rows of one flat slice of float32: row i is
-// vectors[i*dim : (i+1)*dim]. Components must be finite and rows no longer
-// than [MaxNorm]; the errors for others wrap [ErrVector] and name the row.
+// Vectors are rows of one flat slice of float32: row i is vectors[i*dim : (i+1)*dim]. Components must be
+// finite and rows no longer than [MaxNorm]; the errors for others wrap [ErrVector] and name the row.
 //
 // Results are the same to the byte for the same input, options and seed: with
 // any number of workers, and for k-means on any processor too. The nearest centroid

@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
+	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
 
 // Limits of the vectors. MaxNorm keeps every product and sum finite in float32.
@@ -19,10 +20,9 @@ const (
 	MaxNorm = 1e18
 )
 
-// Inits as Youtu-GraphRAG has it for its communities (arXiv 2508.19855), the others
-// as scikit-learn 1.2 has them: the iterations of a start end after that many, or when the
-// squared moves of all centroids add up to no more than the tolerance times the mean variance
-// of the components.
+// The value of Inits is the one of Youtu-GraphRAG for its communities (arXiv 2508.19855), the others come
+// from scikit-learn 1.2: a start ends after the maximum number of iterations, or when the squared moves of
+// all centroids add up to at most the tolerance times the mean variance of the components.
 const (
 	defaultInits  = 5
 	maxIterations = 300
@@ -37,8 +37,7 @@ var ErrVector = errors.New("unusable vector")
 type KMeansOptions struct {
 	// Seed of k-means++, which is the greedy one.
 	Seed uint64
-	// Inits is how many starts are tried, of which the one with the least
-	// inertia wins; 0 means 5.
+	// Inits is how many starts are tried, of which the one with the least inertia wins; 0 means 5.
 	Inits int
 }
 
@@ -53,25 +52,21 @@ type Clustering struct {
 	Labels []int32
 	// Centroids has K rows of Dim.
 	Centroids []float32
-	// Inertia is the sum of the squared distances of the vectors from the
-	// centroids of their clusters.
+	// Inertia is the sum of the squared distances of the vectors from the centroids of their clusters.
 	Inertia float64
 	// Iterations is how often the centroids were moved.
 	Iterations int
 }
 
-// KMeans divides vectors, rows of length dim, into k clusters of small inertia
-// by Lloyd's iterations from k-means++ starts (Arthur and Vassilvitskii 2007).
-// With k above the number of vectors each gets a cluster of its own, and K says
-// how many there are. Nothing can be done with no vector at all: that is an
-// error.
+// KMeans divides vectors, rows of length dim, into k clusters of small inertia by Lloyd's iterations from
+// k-means++ starts (Arthur and Vassilvitskii 2007). With k above the number of vectors each gets a cluster
+// of its own, and K says how many there are. Nothing can be done with no vector at all: that is an error.
 //
-// A vector belongs to the centroid with the least sum of (x-c)², in float64 and
-// fixed order, the lower one of two equal ones; a centroid is the mean of its
-// vectors, added up in float64 in their order. A cluster that becomes empty
-// takes over the vector farthest from its centroid, unless that distance is 0.
-// Products of float32 only rule out centroids that are farther by more than their rounding
-// error, so the result is the same on every processor.
+// A vector belongs to the centroid with the least sum of (x-c)², in float64 and fixed order, the lower one
+// of two equal ones; a centroid is the mean of its vectors, added up in float64 in their order. A cluster
+// that becomes empty takes over the vector farthest from its centroid, unless that distance is 0. Products
+// of float32 only rule out centroids that are farther by more than their rounding error, so the result is
+// the same on every processor.
 func KMeans(ctx context.Context, vectors []float32, dim, k int, opts KMeansOptions) (*Clustering, error) {
 	c := opt.Checks{Of: "cluster"}
 	opt.Min(&c, "Inits", opts.Inits, 0)
@@ -104,8 +99,7 @@ func checkShape(vectors []float32, dim, k int) error {
 	return errors.Join(append(errs, checkRows(vectors, dim))...)
 }
 
-// checkRows reports a shape that is not n rows of dim with n > 0, or the first
-// unusable row.
+// checkRows reports a shape that is not n rows of dim with n > 0, or the first unusable row.
 func checkRows(rows []float32, dim int) error {
 	switch {
 	case dim < 1 || dim > MaxDim:
@@ -131,4 +125,129 @@ func checkRows(rows []float32, dim int) error {
 		return fmt.Errorf("cluster: row %d: %w: length %.3g is more than %.0g, scale it down", i, ErrVector, length, float64(MaxNorm))
 	}
 	return nil
+}
+
+// plusPlus draws the centroids to start from as greedy k-means++ does (Arthur and Vassilvitskii, k-means++:
+// The Advantages of Careful Seeding, SODA 2007, section 6): for each, a few vectors are drawn with a
+// probability proportional to their squared distance from the nearest centroid drawn before, and the one is
+// taken that leaves the least sum of such distances, the first of equal ones. Where all of the distances
+// are 0 it is the first vector not drawn yet.
+func (l *lloyd) plusPlus(ctx context.Context, rng *rand.Rand) ([]float32, error) {
+	start := make([]float32, 0, l.k*l.dim)
+	drawn := make([]bool, l.n)
+	trials := 2 + int(math.Log(float64(l.k))) // as scikit-learn
+	a := approach{lloyd: l, now: make([]float64, l.n)}
+	for range trials {
+		a.next = append(a.next, make([]float64, l.n))
+	}
+	for i := range a.now {
+		a.now[i] = math.Inf(1)
+	}
+	for c := range l.k {
+		a.to = a.to[:0]
+		for range trials {
+			i := rng.IntN(l.n)
+			if c > 0 {
+				i = draw(rng, a.now, drawn)
+			}
+			if a.to = append(a.to, int32(i)); c == 0 {
+				break
+			}
+		}
+		sums, err := a.try(ctx)
+		if err != nil {
+			return nil, err
+		}
+		best := 0
+		for t, sum := range sums {
+			if sum < sums[best] {
+				best = t
+			}
+		}
+		a.now, a.next[best] = a.next[best], a.now
+		drawn[a.to[best]] = true
+		start = append(start, l.row(int(a.to[best]))...)
+	}
+	return start, nil
+}
+
+// approach computes the distances with each of some candidates as another centroid.
+type approach struct {
+	*lloyd
+	now    []float64   // squared distance of each vector from the nearest centroid
+	to     []int32     // candidates
+	next   [][]float64 // now with each of them
+	panels panels      // of them
+}
+
+// try fills next, and returns the sums of its distances.
+func (a *approach) try(ctx context.Context) ([]float64, error) {
+	rows := make([]float32, 0, len(a.to)*a.dim)
+	for _, i := range a.to {
+		rows = append(rows, a.row(int(i))...)
+	}
+	a.panels.pack(rows, a.dim)
+	sums := make([]float64, (a.n+rowBlock-1)/rowBlock*len(a.to))
+	err := par.Ranges(ctx, a.n, rowBlock, len(a.scratch), func(worker, lo, hi int) error {
+		a.block(&a.scratch[worker], lo, hi, sums[lo/rowBlock*len(a.to):])
+		return nil
+	})
+	for at := len(a.to); at < len(sums); at += len(a.to) { // in the order of the vectors, for any number of workers
+		for t := range a.to {
+			sums[t] += sums[at+t]
+		}
+	}
+	return sums[:len(a.to)], err
+}
+
+// block fills next from lo to hi, and sums.
+func (a *approach) block(s *scratch, lo, hi int, sums []float64) {
+	s.rows = s.rows[:0]
+	for i := lo; i < hi; i++ {
+		s.rows = append(s.rows, int32(i))
+	}
+	for t := range a.to {
+		copy(a.next[t][lo:hi], a.now[lo:hi])
+	}
+	a.score(s, &a.panels, func(at int, scores []float32, e float64) {
+		i := lo + at
+		for t, to := range a.to {
+			if a.beyond(i, scores[t], e) < a.now[i] {
+				a.next[t][i] = min(a.now[i], distance(a.row(i), a.row(int(to))))
+			}
+		}
+	})
+	for t := range a.to {
+		sum := 0.0
+		for _, d := range a.next[t][lo:hi] {
+			sum += d
+		}
+		sums[t] = sum
+	}
+}
+
+// draw returns an index with a probability proportional to its weight.
+func draw(rng *rand.Rand, weights []float64, drawn []bool) int {
+	total := 0.0
+	for _, w := range weights {
+		total += w
+	}
+	left, last := float64(rng.Float64()*total), -1 // rounded: not fused with the subtraction
+	for i, w := range weights {
+		if w > 0 {
+			last = i
+			if left -= w; left < 0 {
+				return i
+			}
+		}
+	}
+	if last >= 0 {
+		return last // rounding left a rest
+	}
+	for i := range drawn {
+		if !drawn[i] {
+			return i
+		}
+	}
+	return 0
 }

@@ -32,7 +32,7 @@ type lloyd struct {
 	counts    []int32
 }
 
-// scratch is what a worker needs for itself.
+// scratch is the memory of a worker.
 type scratch struct {
 	rows   []int32   // whose scores are computed
 	tile   []float32 // some of them, gathered
@@ -97,8 +97,7 @@ func (l *lloyd) run(ctx context.Context, start []float32) (*Clustering, error) {
 	return &Clustering{K: l.k, Dim: l.dim, Labels: slices.Clone(l.labels), Centroids: l.centroids, Inertia: inertia, Iterations: steps}, nil
 }
 
-// assign gives each vector the label of its nearest centroid and returns how
-// many labels changed.
+// assign gives each vector the label of its nearest centroid and returns how many labels changed.
 func (l *lloyd) assign(ctx context.Context) (int, error) {
 	l.panels.pack(l.centroids, l.dim)
 	var changed atomic.Int64
@@ -159,9 +158,8 @@ func (l *lloyd) distances(ctx context.Context) ([]float64, error) {
 	return d, err
 }
 
-// refill gives each empty cluster the vector farthest from its centroid, the
-// first of equally far ones, out of clusters with more than one. Where all
-// that is left is at distance 0, clusters stay empty.
+// refill gives each empty cluster the vector farthest from its centroid, the first of equally far ones, out
+// of clusters with more than one. Where all that is left is at distance 0, clusters stay empty.
 func (l *lloyd) refill(ctx context.Context) error {
 	clear(l.counts)
 	for _, c := range l.labels {
@@ -306,11 +304,10 @@ func (l *lloyd) score(s *scratch, p *panels, do func(at int, scores []float32, e
 	}
 }
 
-// scoreError bounds how far the score of a vector with any centroid is from the
-// true one: a float32 sum of dim products and an offset, in any order, is off by
-// at most (dim+2)·2⁻²⁴ of the sum of the magnitudes, and by 2⁻¹⁴⁹ for each
-// product that is too small. Twice that also covers the rounding of the
-// distance in float64.
+// scoreError bounds how far the score of a vector with any centroid is from the true one: a float32 sum of
+// dim products and an offset, in any order, is off by at most (dim+2)·2⁻²⁴ of the sum of the magnitudes,
+// and by 2⁻¹⁴⁹ for each product that is too small. Twice that also covers the rounding of the distance in
+// float64.
 func (l *lloyd) scoreError(i int, p *panels) float64 {
 	terms := float64(l.dim + 2)
 	return terms * (0x1p-23*(l.norms[i]*p.longest+p.longest*p.longest/2) + 0x1p-148)
@@ -341,8 +338,7 @@ func distance(x, y []float32) float64 {
 	return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]))
 }
 
-// norm returns the Euclidean length: squares of float32 are exact in float64
-// and cannot overflow there.
+// norm returns the Euclidean length: squares of float32 are exact in float64 and cannot overflow there.
 func norm(v []float32) float64 {
 	sum := 0.0
 	for _, c := range v {

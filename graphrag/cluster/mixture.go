@@ -6,25 +6,27 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"math"
+	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
+	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
 
 // MixtureOptions of [SelectMixture].
 type MixtureOptions struct {
 	// Seed of the k-means the fits start from.
 	Seed uint64
-	// Regularization is added to all variances, so that a component on a single
-	// point or line has a density; 0 means 1e-6. It is in the
-	// square of the unit of the vectors.
+	// Regularization is added to all variances, so that a component on a single point or line has a
+	// density; 0 means 1e-6. It is in the square of the unit of the vectors.
 	Regularization float64
 
 	inits, maxIterations int     // starts, and rounds of EM of each
 	tolerance            float64 // EM ends when the mean log-likelihood of a vector rises by less
 }
 
-// resolve fills in the defaults, those of scikit-learn 1.2, which RAPTOR uses.
+// resolve fills in the defaults of scikit-learn 1.2, which RAPTOR uses.
 func (o MixtureOptions) resolve() (MixtureOptions, error) {
 	c := opt.Checks{Of: "cluster"}
 	opt.Min(&c, "Regularization", o.Regularization, 0)
@@ -40,7 +42,7 @@ var ErrSingular = errors.New("singular covariance")
 // Mixture is a density that is a weighted sum of Gaussians. It does not change
 // once it is fitted and is safe for concurrent use.
 type Mixture struct {
-	// K is the number of components, Dim that of the components of a vector.
+	// K is the number of components, Dim the length of a vector.
 	K, Dim int
 	// Weights of the components; they add up to 1.
 	Weights []float64
@@ -88,27 +90,26 @@ func (m *Mixture) Probabilities(ctx context.Context, vectors []float32) ([]float
 	return p, nil
 }
 
-// Memberships returns, for probabilities in rows of K, the components each row
-// has a probability above threshold of coming from, in ascending order, or the
-// most probable one if there is none: no row is left out. RAPTOR's threshold is
-// 0.1, [DefaultMembership].
+// Memberships returns, for probabilities in rows of K, the components each row has a probability above
+// threshold of coming from, in ascending order, or the most probable one if there is none: no row is left
+// out. RAPTOR's threshold is 0.1, [DefaultMembership].
 func (m *Mixture) Memberships(probabilities []float64, threshold float64) [][]int32 {
-	members := make([][]int32, len(probabilities)/m.K)
-	for i := range members {
+	groups := make([][]int32, len(probabilities)/m.K)
+	for i := range groups {
 		best, at := math.Inf(-1), int32(0)
 		for c, p := range probabilities[i*m.K : (i+1)*m.K] {
 			if p > best {
 				best, at = p, int32(c)
 			}
 			if p > threshold {
-				members[i] = append(members[i], int32(c))
+				groups[i] = append(groups[i], int32(c))
 			}
 		}
-		if members[i] == nil {
-			members[i] = []int32{at}
+		if groups[i] == nil {
+			groups[i] = []int32{at}
 		}
 	}
-	return members
+	return groups
 }
 
 // DefaultMembership is the probability above which RAPTOR counts a vector to a
@@ -145,4 +146,276 @@ func SelectMixture(ctx context.Context, vectors []float32, dim int, opts Mixture
 		}
 	}
 	return best, nil
+}
+
+// mixtureBlock is how many rows a goroutine takes at a time.
+const mixtureBlock = 128
+
+// fitMixture fits a mixture of k Gaussians to vectors, rows of length dim, by expectation maximization
+// (Dempster, Laird and Rubin 1977) from the clusters [KMeans] finds. A k above the number of vectors means
+// that number. Sums are in float64; vectors far from the origin for their spread lose digits, so centre
+// them first.
+func fitMixture(ctx context.Context, vectors []float32, dim, k int, opts MixtureOptions) (*Mixture, error) {
+	var best *Mixture
+	for i := range opts.inits {
+		start, err := KMeans(ctx, vectors, dim, k, KMeansOptions{Seed: opts.Seed + uint64(i), Inits: 1})
+		if err != nil {
+			return nil, err
+		}
+		m, err := fitFrom(ctx, vectors, start, opts)
+		if err != nil {
+			return nil, err
+		}
+		if best == nil || m.LogLikelihood > best.LogLikelihood {
+			best = m
+		}
+	}
+	return best, nil
+}
+
+// fitFrom runs EM from clusters, of which it reads K, Dim and Labels.
+func fitFrom(ctx context.Context, vectors []float32, start *Clustering, opts MixtureOptions) (*Mixture, error) {
+	m := &Mixture{K: start.K, Dim: start.Dim, N: len(start.Labels)}
+	p := make([]float64, m.K*m.N)
+	for i, c := range start.Labels {
+		p[int(c)*m.N+i] = 1
+	}
+	err := m.maximize(ctx, vectors, p, opts.Regularization)
+	if err != nil {
+		return nil, err
+	}
+	before := math.Inf(-1)
+	for m.Iterations < opts.maxIterations && !m.Converged {
+		now, err := m.expect(ctx, vectors, p)
+		if err != nil {
+			return nil, err
+		}
+		if err := m.maximize(ctx, vectors, p, opts.Regularization); err != nil {
+			return nil, err
+		}
+		m.Iterations++
+		m.Converged = math.Abs(now-before) < opts.tolerance*float64(m.N)
+		before = now
+	}
+	m.LogLikelihood, err = m.expect(ctx, vectors, p)
+	return m, err
+}
+
+// leastLog is the logarithm of 1e-18, a probability that adds nothing to a sum in the 16 digits of a
+// float64. Most are below it and are 0.
+const leastLog = -41.44653167389282
+
+// expect is the E step: it writes the probabilities of the components to p, component by
+// component with a value for each row, and returns the log-likelihood of all rows.
+func (m *Mixture) expect(ctx context.Context, vectors []float32, p []float64) (float64, error) {
+	n := len(vectors) / m.Dim
+	evidence := make([]float64, n)
+	err := par.Ranges(ctx, n, mixtureBlock, 0, func(_, lo, hi int) error {
+		centred, row := make([]float64, m.Dim), make([]float64, m.K)
+		for i := lo; i < hi; i++ {
+			evidence[i] = m.probabilities(row, vectors[i*m.Dim:(i+1)*m.Dim], centred)
+			for c, share := range row {
+				p[c*n+i] = share
+			}
+		}
+		return nil
+	})
+	sum := 0.0
+	for _, e := range evidence {
+		sum += e
+	}
+	return sum, err
+}
+
+// probabilities writes the probabilities that a vector comes from each component, and returns the
+// logarithm of its density. centred is scratch.
+func (m *Mixture) probabilities(row []float64, x []float32, centred []float64) float64 {
+	d := m.Dim
+	for c := range row {
+		for j, mean := range m.Means[c*d : (c+1)*d] {
+			centred[j] = float64(x[j]) - mean
+		}
+		row[c] = m.constant[c] - mahalanobis(m.whiten[c*d*d:(c+1)*d*d], centred)/2
+	}
+	top, sum := slices.Max(row), 0.0
+	for c, score := range row {
+		if row[c] = 0; score-top > leastLog {
+			row[c] = math.Exp(score - top)
+			sum += row[c]
+		}
+	}
+	for c := range row {
+		row[c] /= sum
+	}
+	return top + math.Log(sum)
+}
+
+// mahalanobis returns the squared distance of a centred vector from the mean in units of the
+// deviations of the component.
+func mahalanobis(whiten, centred []float64) (sum float64) {
+	d := len(centred)
+	for j := range d {
+		z := 0.0
+		for l, w := range whiten[j*d:][:j+1] {
+			z += float64(w * centred[l])
+		}
+		sum += float64(z * z)
+	}
+	return sum
+}
+
+// maximize is the M step: weights, means and covariances from probabilities.
+func (m *Mixture) maximize(ctx context.Context, vectors []float32, p []float64, regularization float64) error {
+	m.Weights, m.Means, m.Covariances = make([]float64, m.K), make([]float64, m.K*m.Dim), make([]float64, m.K*m.Dim*m.Dim)
+	err := par.Ranges(ctx, m.K, mixtureComponents, 0, func(_, lo, hi int) error {
+		part := members{vectors: vectors, dim: m.Dim}
+		for c := lo; c < hi; c++ {
+			part.choose(p[c*m.N : (c+1)*m.N])
+			m.Weights[c] = part.mean(m.Means[c*m.Dim : (c+1)*m.Dim])
+			part.spread(m.Covariances[c*m.Dim*m.Dim:(c+1)*m.Dim*m.Dim], m.Means[c*m.Dim:(c+1)*m.Dim])
+			m.finish(c, regularization)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return m.factor()
+}
+
+// mixtureComponents is how many components a goroutine takes at a time.
+const mixtureComponents = 8
+
+// members are the rows that come from a component with a probability above 0.
+type members struct {
+	vectors []float32
+	dim     int
+	rows    []int32
+	shares  []float64 // their probabilities
+}
+
+// choose selects the rows of a column of probabilities.
+func (s *members) choose(p []float64) {
+	s.rows, s.shares = s.rows[:0], s.shares[:0]
+	for i, share := range p {
+		if share != 0 {
+			s.rows, s.shares = append(s.rows, int32(i)), append(s.shares, share)
+		}
+	}
+}
+
+// mean computes the weighted mean and returns the sum of the weights.
+func (s *members) mean(mean []float64) float64 {
+	sum := 10 * 0x1p-52 // keeps a component that has lost all vectors defined
+	for _, share := range s.shares {
+		sum += share
+	}
+	s.add(mean)
+	for j := range mean {
+		mean[j] /= sum
+	}
+	return sum
+}
+
+// finish makes the covariance and the weight of a component of its sums.
+func (m *Mixture) finish(c int, regularization float64) {
+	d := m.Dim
+	covariance := m.Covariances[c*d*d : (c+1)*d*d]
+	for j := range covariance {
+		covariance[j] /= m.Weights[c]
+	}
+	for j := range d {
+		covariance[j*d+j] += regularization
+		for l := range j {
+			covariance[l*d+j] = covariance[j*d+l]
+		}
+	}
+	m.Weights[c] /= float64(m.N)
+}
+
+// factor computes what densities are computed from.
+func (m *Mixture) factor() error {
+	d, total := m.Dim, 0.0
+	for _, w := range m.Weights {
+		total += w
+	}
+	for c := range m.Weights {
+		m.Weights[c] /= total
+	}
+	m.whiten, m.constant = make([]float64, len(m.Covariances)), make([]float64, m.K)
+	buffer := make([]float64, d*d)
+	for c := range m.K {
+		logs, ok := invertedCholesky(m.whiten[c*d*d:(c+1)*d*d], m.Covariances[c*d*d:(c+1)*d*d], buffer, d) // ln of the product of the deviations
+		if !ok || math.IsInf(logs, 0) || math.IsNaN(logs) {
+			return fmt.Errorf("cluster: component %d of %d: %w: use fewer components, fewer dimensions, or a larger Regularization",
+				c, m.K, ErrSingular)
+		}
+		m.constant[c] = math.Log(m.Weights[c]) - float64(d)/2*math.Log(2*math.Pi) - logs
+	}
+	return nil
+}
+
+// invertedCholesky writes the inverse of the lower triangular L with L·Lᵀ = a to inverse, which has zeros,
+// and returns ln det L, or false if a is not positive definite. factor is scratch of the same size.
+func invertedCholesky(inverse, a, factor []float64, d int) (logs float64, ok bool) {
+	for j := range d {
+		row, inverted := factor[j*d:][:j+1], inverse[j*d:][:j+1]
+		for l := range row {
+			other, rest := factor[l*d:][:l+1], a[j*d+l]
+			for k, x := range other[:l] {
+				rest -= float64(x * row[k])
+			}
+			if l < j {
+				row[l] = rest * inverse[l*d+l]
+				continue
+			}
+			if !(rest > 0) {
+				return 0, false
+			}
+			row[j] = math.Sqrt(rest)
+		}
+		for k, x := range row[:j] {
+			for l, y := range inverse[k*d:][:k+1] {
+				inverted[l] -= float64(x * y)
+			}
+		}
+		scale := 1 / row[j]
+		for l := range inverted[:j] {
+			inverted[l] *= scale
+		}
+		inverted[j] = scale
+		logs += math.Log(row[j])
+	}
+	return logs, true
+}
+
+// add adds the rows times their shares to sums.
+func (s *members) add(sums []float64) {
+	for i, row := range s.rows {
+		share := s.shares[i]
+		for j, x := range s.vectors[int(row)*s.dim:][:len(sums)] {
+			sums[j] += float64(share * float64(x))
+		}
+	}
+}
+
+// spread adds up the lower triangle of the sum of the shares times z·zᵀ, where z is a row less the mean.
+func (s *members) spread(covariance, mean []float64) {
+	centred := make([]float64, s.dim)
+	for i, row := range s.rows {
+		for j, x := range s.vectors[int(row)*s.dim:][:s.dim] {
+			centred[j] = float64(x) - mean[j]
+		}
+		addSquare(covariance, centred, s.shares[i])
+	}
+}
+
+// addSquare adds r·z·zᵀ to the lower triangle of a matrix.
+func addSquare(matrix, z []float64, r float64) {
+	for j, x := range z {
+		row, rz := matrix[j*len(z):][:j+1], r*x
+		for l, y := range z[:j+1] {
+			row[l] += float64(rz * y)
+		}
+	}
 }

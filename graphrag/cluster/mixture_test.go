@@ -240,8 +240,8 @@ func ExampleSelectMixture() {
 		fmt.Println(err)
 		return
 	}
-	members := m.Memberships(p, DefaultMembership)
-	fmt.Println(m.K, "components; together:", slices.Equal(members[0], members[3]), slices.Equal(members[0], members[7]))
+	groups := m.Memberships(p, DefaultMembership)
+	fmt.Println(m.K, "components; together:", slices.Equal(groups[0], groups[3]), slices.Equal(groups[0], groups[7]))
 	// Output: 2 components; together: true false
 }
 

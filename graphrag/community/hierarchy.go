@@ -17,21 +17,18 @@ import (
 // every level and a MaxSize of 10.
 type HierarchyOptions struct {
 	Options
-	// MaxSize is the number of nodes from which on a community is split: the
-	// communities that are not have fewer nodes, or cannot be split. At least 2;
-	// 0 means 10, the max_cluster_size of Microsoft GraphRAG.
+	// MaxSize is the number of nodes from which on a community is split: the communities that are not have
+	// fewer nodes, or cannot be split. At least 2; 0 means 10, the max_cluster_size of Microsoft GraphRAG.
 	MaxSize int
-	// Start, when set, has the community of each node at each level from which Leiden
-	// begins, numbers of any kind, or -1 for a node that begins alone; levels that it lacks
-	// begin with single nodes. From the communities of a graph that hardly differs most
-	// stay, which those of a new run do not.
+	// Start, when set, has the community of each node at each level from which Leiden begins, numbers of
+	// any kind, or -1 for a node that begins alone; missing levels begin with single nodes. If the
+	// communities come from a graph that hardly differs, most of them stay, unlike in a new run.
 	Start [][]int32
 }
 
 // Community is one community of a [Hierarchy].
 type Community struct {
-	// Level is 0 for the communities of the whole graph, else one more than the
-	// level of the parent.
+	// Level is 0 for the communities of the whole graph, else one more than the level of the parent.
 	Level int32
 	// Parent is the community this one is a part of, -1 at level 0.
 	Parent int32
@@ -39,15 +36,13 @@ type Community struct {
 	Children []int32
 	// Nodes of the community in ascending order.
 	Nodes []int32
-	// Unsplittable marks a leaf of MaxSize nodes or more: Leiden finds no
-	// communities inside.
+	// Unsplittable marks a leaf of MaxSize nodes or more: Leiden finds no communities inside.
 	Unsplittable bool
 }
 
-// Hierarchy is a forest of communities, in which the parts of a community are
-// its children. Communities are numbered level by level, those of one level by
-// their parents, those of one parent by descending size, then by their smallest
-// node.
+// Hierarchy is a forest of communities, in which the parts of a community are its
+// children. Communities are numbered level by level, within a level by their
+// parents, within a parent by descending size, then by their smallest node.
 type Hierarchy struct {
 	Communities []Community
 	// Levels is the number of levels.
@@ -56,8 +51,7 @@ type Hierarchy struct {
 	Nodes int
 }
 
-// Cut returns the community of each node at a level: the one of that level it
-// is in, or the leaf above it.
+// Cut returns the community of each node at a level: the one of that level it is in, or the leaf above it.
 func (h Hierarchy) Cut(level int) []int32 {
 	cut := make([]int32, h.Nodes)
 	for id, c := range h.Communities {
@@ -71,15 +65,14 @@ func (h Hierarchy) Cut(level int) []int32 {
 	return cut
 }
 
-// HierarchicalLeiden runs [Leiden] on each connected component of the graph, then on
-// each community of MaxSize nodes or more as a graph of its own, with only the edges
-// inside of it, then on their parts, until all are small or cannot be split. That is
-// the hierarchy of Microsoft GraphRAG (graspologic's hierarchical Leiden), which runs
-// on the largest component alone. The communities of a component depend on the
-// component alone, so that unconnected material changes none of them. A node without
-// edges is a community of its own at level 0. Parts are split on all processors.
+// HierarchicalLeiden runs [Leiden] on each connected component of the graph, then on each community of
+// MaxSize nodes or more as a graph of its own, with only the edges inside of it, then on their parts, until
+// all are small or cannot be split. That is the hierarchy of Microsoft GraphRAG (graspologic's hierarchical
+// Leiden), which runs on the largest component alone. The communities of a component depend on the
+// component alone, so that unconnected material changes none of them. A node without edges is a community
+// of its own at level 0. Parts are split on all processors.
 //
-// The error is that of [Leiden].
+// Errors are the errors of [Leiden].
 func HierarchicalLeiden(ctx context.Context, g *graph.Graph, opts HierarchyOptions) (Hierarchy, error) {
 	opts.MaxSize = cmp.Or(opts.MaxSize, 10)
 	checks := opt.Checks{Of: "community"}
@@ -108,7 +101,7 @@ func HierarchicalLeiden(ctx context.Context, g *graph.Graph, opts HierarchyOptio
 }
 
 // hierarchyBuilder grows a hierarchy level by level.
-type hierarchyBuilder[W weight] struct {
+type hierarchyBuilder[W float] struct {
 	opts    Options
 	maxSize int
 	start   [][]int32
@@ -117,7 +110,7 @@ type hierarchyBuilder[W weight] struct {
 
 // piece is a community that has to be split: its nodes in the graph and in the network of its
 // parent, and once that is done, its own network and its parts in there.
-type piece[W weight] struct {
+type piece[W float] struct {
 	id     int32
 	nodes  []int32
 	within *network[W]
@@ -126,7 +119,7 @@ type piece[W weight] struct {
 	parts  [][]int32
 }
 
-func hierarchical[W weight](ctx context.Context, g *graph.Graph, about survey, opts HierarchyOptions, resolved Options) (Hierarchy, error) {
+func hierarchical[W float](ctx context.Context, g *graph.Graph, about survey, opts HierarchyOptions, resolved Options) (Hierarchy, error) {
 	b := &hierarchyBuilder[W]{opts: resolved, maxSize: opts.MaxSize, start: opts.Start, h: Hierarchy{Nodes: g.N()}}
 	net, err := newNetwork[W](ctx, g, about)
 	if err != nil || net.n() == 0 {
@@ -186,8 +179,8 @@ func (b *hierarchyBuilder[W]) top(ctx context.Context, net *network[W], g *graph
 	return p.Members(), nil
 }
 
-// adopt makes the parts of a piece communities and returns the pieces that are
-// to be split next. nodes are those of a graph that the root stands for.
+// adopt makes the parts of a piece communities and returns the pieces that are to
+// be split next. nodes are the nodes of the graph whose root is p.
 func (b *hierarchyBuilder[W]) adopt(p *piece[W], nodes []int32, next []*piece[W]) []*piece[W] {
 	if p.id >= 0 {
 		nodes = b.h.Communities[p.id].Nodes

@@ -15,9 +15,8 @@ import (
 // (2019). See the package comment for what it guarantees. A node without edges,
 // or with none of a weight above 0 but its own loop, is a community of its own.
 //
-// The error reports options that cannot be used, weights whose sum is not finite,
-// or the end of ctx. The result depends on the graph, the options and nothing
-// else.
+// The error reports options that cannot be used, weights whose sum is not finite, or the end of ctx. The
+// result depends on the graph, the options and nothing else.
 func Leiden(ctx context.Context, g *graph.Graph, opts Options) (Partition, error) {
 	opts, err := opts.resolve()
 	if err != nil {
@@ -43,7 +42,7 @@ func Leiden(ctx context.Context, g *graph.Graph, opts Options) (Partition, error
 }
 
 // ofGraph returns the partition of a graph, without its quality.
-func ofGraph[W weight](ctx context.Context, g *graph.Graph, about survey, opts Options) (Partition, error) {
+func ofGraph[W float](ctx context.Context, g *graph.Graph, about survey, opts Options) (Partition, error) {
 	net, err := newNetwork[W](ctx, g, about)
 	if err != nil {
 		return Partition{}, err
@@ -59,7 +58,7 @@ func ofGraph[W weight](ctx context.Context, g *graph.Graph, about survey, opts O
 }
 
 // solver holds the parameters of a run and the storage that its levels share.
-type solver[W weight] struct {
+type solver[W float] struct {
 	ctx       context.Context
 	gamma     float64 // γ'
 	theta     float64
@@ -75,7 +74,7 @@ type solver[W weight] struct {
 	queue   []int32
 	order   []int32
 	sizes   []int32
-	levels  []*level[W]
+	levels  []*layer[W]
 	refiner refiner[W]
 
 	links      []W     // weight of the arcs from the node at hand by community, 0 in between
@@ -84,8 +83,8 @@ type solver[W weight] struct {
 	fetched    int32   // keeps reads from being optimised away
 }
 
-// level is what has to live while coarser levels are worked on.
-type level[W weight] struct {
+// layer is the state of a level that is kept while coarser levels are processed.
+type layer[W float] struct {
 	comms  groups
 	parts  groups
 	part   []int32 // of each node
@@ -118,9 +117,9 @@ func (s *solver[W]) reserve(n int) {
 	s.sizes = make([]int32, n)
 }
 
-func (s *solver[W]) level(depth int) *level[W] {
+func (s *solver[W]) level(depth int) *layer[W] {
 	if depth == len(s.levels) {
-		s.levels = append(s.levels, &level[W]{})
+		s.levels = append(s.levels, &layer[W]{})
 	}
 	return s.levels[depth]
 }
@@ -135,13 +134,11 @@ func shuffle(rng *rand.PCG, order []int32) {
 	}
 }
 
-// patience is how many passes in a row have to change nothing before a partition
-// counts as stable. The refinement is random, so a pass that found nothing does
-// not say that the next one will find nothing.
+// patience is how many passes in a row have to change nothing before a partition counts as stable. The
+// refinement is random, so a pass that found nothing does not say that the next one will find nothing.
 const patience = 12
 
-// minFolded is the size from which on twins are folded: smaller networks are in the cache as
-// they are.
+// minFolded is the size from which on twins are folded: smaller networks are in the cache as they are.
 const minFolded = 1 << 14
 
 // A first pass that others follow is a draft for networks of minDraft nodes: single nodes are
@@ -244,9 +241,8 @@ func (s *solver[W]) fold(net *network[W], g *graph.Graph) (*network[W], []int32,
 	return out, class, nil
 }
 
-// optimise is one pass of the Leiden algorithm over a network and all coarser
-// ones: move the nodes, refine the communities, make each part a node, go on
-// with those in the communities that were found.
+// optimise is one pass of the Leiden algorithm over a network and all coarser ones: move the nodes, refine
+// the communities, make each part a node, continue with these in the communities that were found.
 func (s *solver[W]) optimise(net *network[W], labels []int32, depth int) error {
 	n, lv := net.n(), s.level(depth)
 	for count := n; count == n; {
@@ -270,8 +266,7 @@ func (s *solver[W]) optimise(net *network[W], labels []int32, depth int) error {
 			return err
 		}
 		if count == n && !moved {
-			// Chance left every node alone. If no merge is worth while either,
-			// the communities are ties.
+			// Chance left every node alone. If no merge is worth while either, the communities are ties.
 			if count, err = s.refine(net, lv, true); count == n || err != nil {
 				return err
 			}

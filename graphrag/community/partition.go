@@ -24,13 +24,11 @@ type Partition struct {
 	Quality float64
 	// Passes is how many passes were run.
 	Passes int
-	// Stable reports whether the last pass changed nothing, so that no node has
-	// a better community.
+	// Stable reports whether the last pass changed nothing, so that no node has a better community.
 	Stable bool
 }
 
-// Members returns the nodes of each community in ascending order. All lists
-// share one array.
+// Members returns the nodes of each community in ascending order. All lists share one array.
 func (p Partition) Members() [][]int32 {
 	sizes := make([]int, p.Communities)
 	for _, c := range p.Labels {
@@ -92,10 +90,9 @@ func singletons(labels []int32) {
 //
 //	Q = Σ over the communities C of  in(C)/2m - γ·(W(C)/2m)²
 //
-// in(C) being the weight of the edge ends inside of C, W(C) the sum of the
-// strengths of its nodes, 2m that of all nodes; a loop has both of its ends at
-// its node. Without any weight it is 0. Newman and Girvan (2004), with the
-// resolution of Reichardt and Bornholdt (2006). The error is that of ctx.
+// in(C) is the weight of the edge ends inside C, W(C) the sum of the strengths of its nodes, 2m the sum of
+// all strengths; a loop has both ends at its node. The quality of a graph without weight is 0. Newman and
+// Girvan (2004), with the resolution of Reichardt and Bornholdt (2006). The error is the error of ctx.
 func quality(ctx context.Context, g *graph.Graph, about survey, labels []int32, resolution float64) (float64, error) {
 	inside := make([]float64, g.N()) // weight of the edge ends of each node that stay in its community
 	if err := par.Ranges(ctx, g.N(), surveyRows, 0, func(_, lo, hi int) error {
@@ -148,17 +145,14 @@ func insideOf(g *graph.Graph, labels []int32, u int32) float64 {
 // Options of [Leiden] and [HierarchicalLeiden]. The zero value runs the algorithm of
 // the paper for modularity until it is stable.
 type Options struct {
-	// Resolution γ: the larger, the more and smaller communities. Finite and above 0; 0
-	// means 1.
+	// Resolution γ: the larger, the more and smaller communities. Finite and above 0; 0 means 1.
 	Resolution float64 `default:"1" min:"0"`
-	// Randomness θ of the refinement: a node joins a community with a
-	// probability in proportion to exp(gain/θ), the gain in units of edge
-	// weight. Finite and above 0; 0 means the 0.01 of Traag, Waltman and van Eck
-	// (2019), "Experimental analysis".
+	// Randomness θ of the refinement: a node joins a community with a probability in proportion to
+	// exp(gain/θ), the gain in units of edge weight. Finite and above 0; 0 means the 0.01 of Traag, Waltman
+	// and van Eck (2019), "Experimental analysis".
 	Randomness float64 `default:"0.01" min:"0"`
-	// MaxPasses bounds the passes, each of which goes through all levels from
-	// single nodes up. 0 means 50. Two passes are what most
-	// libraries do by default; large graphs gain little after that.
+	// MaxPasses bounds the passes, each of which goes through all levels from single nodes up. 0 means 50.
+	// Two passes are what most libraries do by default; large graphs gain little after that.
 	MaxPasses int `default:"50" min:"0"`
 	// Seed of all randomness.
 	Seed uint64

@@ -12,7 +12,7 @@ import (
 const negligible = -40
 
 // subset is a part of a community that grows during the refinement.
-type subset[W weight] struct {
+type subset[W float] struct {
 	weight W // W(C)
 	cut    W // E(C, S-C), S the community it is a part of
 	link   W // weight of the arcs from the node at hand, 0 in between
@@ -23,7 +23,7 @@ type subset[W weight] struct {
 
 // refiner splits one community after the other. What it works on is a network of its own: the
 // nodes of the community, numbered from 0, and the arcs between them.
-type refiner[W weight] struct {
+type refiner[W float] struct {
 	gamma      float64
 	theta      float64
 	rng        rand.PCG
@@ -37,20 +37,17 @@ type refiner[W weight] struct {
 	gains      []float64
 }
 
-// refine splits each community into parts that are well connected inside
-// (Traag et al. 2019, supplementary algorithm A.2, RefinePartition and
-// MergeNodesSubset) and returns the number of parts. Each node of a community S begins as a part
-// of its own. In random order, a node v that is still alone and well connected,
-// E(v, S-v) ≥ γ'·w(v)·W(S-v), joins a part C that is well connected,
-// E(C, S-C) ≥ γ'·W(C)·W(S-C), with a probability in proportion to exp(gain/θ)
-// among those where the gain is not negative. Node weights are those of the
-// whole network.
+// refine splits each community into parts that are well connected inside (Traag et al. 2019,
+// supplementary algorithm A.2, RefinePartition and MergeNodesSubset) and returns the number of
+// parts. Each node of a community S begins as a part of its own. In random order, a node v that
+// is still alone and well connected, E(v, S-v) ≥ γ'·w(v)·W(S-v), joins a part C that is well
+// connected, E(C, S-C) ≥ γ'·W(C)·W(S-C), with a probability in proportion to exp(gain/θ) among
+// the parts with a gain that is not negative. Node weights are the weights in the whole network.
 //
-// A greedy refinement takes the best part instead, and stays alone only if all
-// others lose.
+// A greedy refinement takes the best part instead, and stays alone only if all others lose.
 //
 // Each community has random numbers of its own.
-func (s *solver[W]) refine(net *network[W], lv *level[W], greedy bool) (int, error) {
+func (s *solver[W]) refine(net *network[W], lv *layer[W], greedy bool) (int, error) {
 	n, k := net.n(), lv.comms.count()
 	places := s.queue[:n]
 	for i, u := range lv.comms.members {
@@ -61,7 +58,7 @@ func (s *solver[W]) refine(net *network[W], lv *level[W], greedy bool) (int, err
 	lv.parts.members = slices.Grow(lv.parts.members[:0], n)[:n]
 	seed, r := s.rng.Uint64(), &s.refiner
 	r.gamma, r.theta, r.greedy = s.gamma, s.theta, greedy
-	var neighbours []int32 // places of those of the members below ready
+	var neighbours []int32 // their places, for the members below ready
 	ready := int32(0)
 	for c := range k {
 		if c%looked == 0 && s.ctx.Err() != nil {
@@ -88,16 +85,16 @@ func (s *solver[W]) refine(net *network[W], lv *level[W], greedy bool) (int, err
 }
 
 // whole makes each community one part, and returns how many there are.
-func (lv *level[W]) whole(labels []int32) int {
+func (lv *layer[W]) whole(labels []int32) int {
 	lv.part = append(lv.part[:0], labels...)
 	lv.parts, lv.comms = lv.comms, lv.parts
 	return lv.parts.count()
 }
 
-// number numbers the parts community by community, so that the next level has
-// nodes of one community side by side, and returns how many there are. sizes are
-// those of the parts of each community, from its place on.
-func (lv *level[W]) number(sizes []int32) int {
+// number numbers the parts community by community, so that the next level has the
+// nodes of one community side by side, and returns their number. sizes are the
+// sizes of the parts of each community, from its place on.
+func (lv *layer[W]) number(sizes []int32) int {
 	lv.parts.starts = append(lv.parts.starts[:0], 0)
 	sum := int32(0)
 	for c, count := range lv.counts {
@@ -115,8 +112,8 @@ func (lv *level[W]) number(sizes []int32) int {
 }
 
 // load copies u, the next member of a community of some size, whose first member has a place, with
-// the arcs to others, and returns the places that are left of those of neighbours. Which of these
-// are inside is not to be foreseen, so there is no branch.
+// the arcs to other nodes, and returns the places of the neighbours inside. Which ones are inside
+// cannot be predicted, so the code has no branch.
 func (net *network[W]) load(from *network[W], u int32, places []int32, first, size int32) []int32 {
 	row, end := from.row(u), len(net.arcs)
 	net.arcs = slices.Grow(net.arcs, len(row))
@@ -226,8 +223,7 @@ func (r *refiner[W]) gather(row []arc[W]) {
 	r.candidates = touched[:t]
 }
 
-// wellConnected reports whether a part is well connected to the rest of its
-// community.
+// wellConnected reports whether a part is well connected to the rest of its community.
 func (r *refiner[W]) wellConnected(p *subset[W]) bool {
 	weight := float64(p.weight)
 	return float64(p.cut)*(1+tolerance) >= r.gamma*weight*(r.total-weight)

@@ -11,15 +11,13 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// Embedder turns texts into vectors, such that texts of like content have a
-// large dot product. A value of langchaingo's embeddings.Embedder is one, and
-// the other way round.
+// Embedder turns texts into vectors, such that texts of like content have a large dot product. A value of
+// langchaingo's embeddings.Embedder is one, and the other way round.
 //
-// All vectors of one embedder have the same length, whatever the text, also
-// the empty one. EmbedDocuments returns one vector for each text, in order;
-// none for none. Both methods are safe for concurrent use, and when ctx is
-// cancelled they return an error that satisfies errors.Is with the context's.
-// Package embedtest checks these rules.
+// All vectors of one embedder have the same length, whatever the text, also the empty one. EmbedDocuments
+// returns one vector for each text, in order; none for none. Both methods are safe for concurrent use, and
+// when ctx is cancelled they return an error that satisfies errors.Is with the context's. Package embedtest
+// checks these rules.
 type Embedder interface {
 	EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error)
 	EmbedQuery(ctx context.Context, text string) ([]float32, error)
@@ -45,8 +43,7 @@ func (f Func) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
 	return rows[0], nil
 }
 
-// Model is what is known of an embedder beside its vectors. The embedders of
-// this package are models; those of others need not be.
+// Model describes an embedder. The embedders of this package are models; foreign ones need not be.
 type Model interface {
 	// Name identifies the embedder and all that its vectors depend on: equal
 	// names, equal vectors. An index stores it to refuse others.
@@ -59,8 +56,7 @@ type Model interface {
 // enough to stop soon after a cancel.
 const atOnce = 256
 
-// Batches embeds texts, some in a call, and yields the vectors of each call. An error
-// ends it.
+// Batches embeds texts, some in a call, and yields the vectors of each call. An error ends it.
 func Batches(ctx context.Context, e Embedder, texts text.List) iter.Seq2[[][]float32, error] {
 	return func(yield func([][]float32, error) bool) {
 		for from := 0; from < texts.Len(); from += atOnce {

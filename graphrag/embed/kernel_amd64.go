@@ -7,8 +7,7 @@ import "golang.org/x/sys/cpu"
 // lanes and lanes64 are the components that a kernel adds up at a time.
 const lanes, lanes64 = 8, 4
 
-// sumFirst computes as many of the first components of [sumRows] as it can, and
-// returns how many.
+// sumFirst computes as many of the first components of [sumRows] as it can, and returns how many.
 func sumFirst(out, x []float32, cols []int32, vals []float32) (done int) {
 	if !cpu.X86.HasAVX2 || len(out) < lanes || len(cols) == 0 {
 		return 0

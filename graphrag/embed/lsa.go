@@ -30,28 +30,24 @@ func leastDF(texts int) int {
 	return 2
 }
 
-// automaticDim is the number of dimensions for a corpus of n texts: 7√n, at
-// least 384 and at most 1,024. More texts have more subjects to tell apart. On
-// the domains of WildGraphBench (209 to 2,936 chunks) 192, 384 and 768 dimensions
-// find 48.8, 53.1 and 51.4 % of the gold pages; in all of them together (8,643)
+// automaticDim is the number of dimensions for a corpus of n texts: 7√n, at least 384 and at most 1,024.
+// More texts have more subjects to tell apart. On the domains of WildGraphBench (209 to 2,936 chunks) 192,
+// 384 and 768 dimensions find 48.8, 53.1 and 51.4 % of the gold pages; in all of them together (8,643)
 // 30.9, 40.0 and 47.3 %.
 func automaticDim(texts int) int {
 	return min(max(int(7*math.Sqrt(float64(texts))), 384), 1024)
 }
 
-// LSAOptions describe a model of latent semantic analysis. The zero value is
-// the default.
+// LSAOptions describe a model of latent semantic analysis. The zero value is the default.
 type LSAOptions struct {
-	// Dim is the number of latent dimensions; 0 means 384 for up to 3,000 texts,
-	// rising to 1,024 for 21,000. A corpus that spans
-	// fewer gets fewer, see [LSA.Dim].
+	// Dim is the number of latent dimensions; 0 means 384 for up to 3,000 texts, rising to 1,024 for
+	// 21,000. A corpus that spans fewer gets fewer, see [LSA.Dim].
 	Dim int
 	// Analyzer makes the terms; nil means [text.Default].
 	Analyzer text.Analyzer
 	// Seed seeds the random sketch. Any value does.
 	Seed uint64
-	// Workers is the number of goroutines; 0 means GOMAXPROCS. It never
-	// changes a result.
+	// Workers is the number of goroutines; 0 means GOMAXPROCS. It never changes a result.
 	Workers int
 }
 
@@ -67,18 +63,16 @@ func (o LSAOptions) resolve(texts int) (LSAOptions, error) {
 	return o, c.Err()
 }
 
-// LSA embeds texts by latent semantic analysis (Deerwester, Dumais, Furnas,
-// Landauer and Harshman, JASIS 41(6), 1990): the weighted terms of a text,
-// projected onto the leading right singular vectors of a corpus. Terms that
-// occur in the same texts fall together, so a text is near to others on its
-// subject also where the words differ.
+// LSA embeds texts by latent semantic analysis (Deerwester, Dumais, Furnas, Landauer and Harshman, JASIS
+// 41(6), 1990): the weighted terms of a text, projected onto the leading right singular vectors of a
+// corpus. Terms that occur in the same texts fall together, so a text is near to others on its subject also
+// where the words differ.
 //
-// Weights are (1 + ln tf)·√idf with idf = ln(1 + (N-df+½)/(df+½)). The rows
-// of the corpus are scaled to length 1 before the decomposition A = UΣVᵀ. The
-// vector of a text with weights d is Σ^(-1/2)·Vᵀd, scaled to length 1: halfway
-// between the plain projection, which the few largest topics rule, and the
-// whitened one, which gives noise an equal voice (Caron, "Experiments with LSA
-// Scoring", 2001, studies the exponent). A text without any known term is the vector of zeros.
+// Weights are (1 + ln tf)·√idf with idf = ln(1 + (N-df+½)/(df+½)). The rows of the corpus are scaled to
+// length 1 before the decomposition A = UΣVᵀ. The vector of a text with weights d is Σ^(-1/2)·Vᵀd, scaled
+// to length 1: halfway between the plain projection, which the few largest topics rule, and the whitened
+// one, which gives noise an equal voice (Caron, "Experiments with LSA Scoring", 2001, studies the
+// exponent). A text without any known term is the vector of zeros.
 //
 // An LSA is immutable and safe for concurrent use.
 type LSA struct {
@@ -96,11 +90,9 @@ var (
 	_ Model    = (*LSA)(nil)
 )
 
-// FitLSA builds a model of texts, usually the chunks of the corpus to be
-// searched. Time and memory grow with the number of distinct terms per text,
-// the vocabulary and Dim. Equal texts, options and seed give equal bytes on
-// one kind of processor, for any number of workers. The error is about the
-// options or that of ctx.
+// FitLSA builds a model of texts, usually the chunks of the corpus to be searched. Time and memory grow
+// with the number of distinct terms per text, the vocabulary and Dim. Equal texts, options and seed give
+// equal bytes on one kind of processor, for any number of workers. Errors are about the options, or ctx's.
 func FitLSA(ctx context.Context, texts []string, opts LSAOptions) (*LSA, error) {
 	opts, err := opts.resolve(len(texts))
 	if err != nil {
@@ -147,8 +139,8 @@ func newLSA(v *vocabulary, opts LSAOptions) *LSA {
 // Name is "lsa", the dimension, and a checksum of the model.
 func (m *LSA) Name() string { return m.name }
 
-// Dim is the length of the vectors: that of the options, or the rank of the
-// corpus if that is less, but at least 1.
+// Dim returns the length of the vectors: Dim of the options, or the rank of the corpus if that
+// is less, but at least 1.
 func (m *LSA) Dim() int { return m.dim }
 
 // EmbedDocuments returns a vector of length 1, or of zeros, for each text.
@@ -203,8 +195,7 @@ func (m *LSA) sign() {
 	m.name = fmt.Sprintf("lsa-%d-%08x", m.dim, sum.Sum32())
 }
 
-// sparse is a matrix in compressed rows: row i has the entries
-// starts[i]..starts[i+1]-1, columns ascending.
+// sparse is a matrix in compressed rows: row i has the entries starts[i]..starts[i+1]-1, columns ascending.
 type sparse struct {
 	cols   int
 	starts []int
@@ -250,10 +241,9 @@ func (a *sparse) transpose() *sparse {
 	return t
 }
 
-// mul computes out = a·x, where x and out are dense with width columns, with a kernel of single
-// precision or of double, which is several times as slow. Each row of out is one goroutine's, and
-// added up in the order of the columns: the result does not depend on how many goroutines there
-// are. The error is that of ctx.
+// mul computes out = a·x, where x and out are dense with width columns, with a kernel of single or of
+// double precision, which is several times as slow. Each row of out is computed by one goroutine, in the
+// order of the columns: the result does not depend on the number of goroutines. The only errors are ctx's.
 func mul[F float](ctx context.Context, a *sparse, out, x []F, width, workers int, first func(out, x []F, cols []int32, vals []float32) int) error {
 	return par.Ranges(ctx, a.rows(), grain, workers, func(_, lo, hi int) error {
 		for i := lo; i < hi; i++ {
@@ -288,12 +278,11 @@ func (o operator) MulTSingle(ctx context.Context, out, x []float32, width int) e
 	return mul(ctx, o.transposed, out, x, width, o.workers, sumFirst)
 }
 
-// powerIterations bring the neighbours of texts as near to those of the exact
-// decomposition as scikit-learn's default, 5, does; with 2 a fifth of ten are others.
+// powerIterations, scikit-learn's default, bring the neighbours of texts as near as the exact
+// decomposition does; with 2 iterations, two of the ten nearest neighbours differ.
 const powerIterations = 5
 
-// rightSingular returns the leading singular values of a and its right singular
-// vectors.
+// rightSingular returns the leading singular values of a and its right singular vectors.
 func rightSingular(ctx context.Context, a *sparse, rank int, seed uint64, workers int) (sigma, v []float64, err error) {
 	sigma, _, v, err = matrix.Truncated(ctx, operator{a, a.transpose(), workers}, rank, powerIterations, seed)
 	return sigma, v, err

@@ -51,8 +51,7 @@ func (c *counter) bag(s string) bag {
 // maxWords is how many words a counter may remember between texts.
 const maxWords = 1 << 17
 
-// bag is a counted text: its terms, by their numbers in a vocabulary, in
-// ascending order.
+// bag is a counted text: its terms, by their numbers in a vocabulary, in ascending order.
 type bag []entry
 
 type entry struct {
@@ -80,10 +79,9 @@ func (v *vocabulary) add(term []byte, df int32) {
 	v.rootIDF = append(v.rootIDF, math.Sqrt(idf(int(df), v.texts)))
 }
 
-// readCorpus counts all texts and builds their vocabulary of at most maxTerms
-// terms that occur in leastDF texts or more: the most frequent, equal ones in
-// the order of the alphabet. Nothing in the result depends on the number of
-// workers.
+// readCorpus counts all texts and builds their vocabulary of at most maxTerms terms that occur in leastDF
+// texts or more: the most frequent, equal ones in the order of the alphabet. Nothing in the result depends
+// on the number of workers.
 func readCorpus(ctx context.Context, a text.Analyzer, texts []string, workers int) (*vocabulary, []bag, error) {
 	bags, counted := make([]bag, len(texts)), make([]int, len(texts)) // by which worker
 	counters := make([]*counter, par.Workers(workers))
@@ -159,23 +157,20 @@ type weighted struct {
 	weight float64
 }
 
-// idf is the inverse document frequency of BM25, never negative:
-// ln(1 + (N - df + 1/2)/(df + 1/2)).
+// idf is the inverse document frequency of BM25, never negative: ln(1 + (N - df + 1/2)/(df + 1/2)).
 func idf(df, texts int) float64 {
 	n, d := float64(texts), float64(df)
 	return math.Log1p((n - d + .5) / (d + .5))
 }
 
-// termWeight is (1 + ln tf)·√idf. The root is because the dot product of two
-// texts multiplies the weights of a term: each side brings half of its idf,
-// and the product contains it once, as BM25 does. Weights with the whole idf on
-// both sides, the usual TF-IDF, let the rarest term of a query decide alone.
+// termWeight is (1 + ln tf)·√idf. The root is because the dot product of two texts multiplies the weights
+// of a term: each side brings half of its idf, and the product contains it once, as BM25 does. Weights with
+// the whole idf on both sides, the usual TF-IDF, let the rarest term of a query decide alone.
 func termWeight(count int32, rootIDF float64) float64 {
 	return (1 + math.Log(float64(count))) * rootIDF
 }
 
-// weigh gives the terms of a text their weights, and returns the squared
-// length of that.
+// weigh gives the terms of a text their weights, and returns the squared length of that.
 func weigh(b bag, rootIDF []float64) (row []weighted, squares float64) {
 	row = make([]weighted, len(b))
 	for i, e := range b {

@@ -29,9 +29,9 @@ type decorated struct {
 	when   func([]graphrag.Chunk) bool // nil: always
 }
 
-// plain has all that the change of an extraction depends on. A list is known by its place in memory: the
+// plainKey has all that the change of an extraction depends on. A list is known by its place in memory: the
 // key keeps it alive, so no other list comes to that place.
-type plain struct {
+type plainKey struct {
 	by, title, text string
 	mention         *kg.Mention
 	fact            *kg.Fact
@@ -46,7 +46,7 @@ func (d decorated) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.E
 	out := slices.Clone(found) // others share what was found
 	return out, par.Each(ctx, len(found), 0, func(i int) error {
 		x := &out[i]
-		key := plain{d.name, chunks[i].Title, chunks[i].Text, unsafe.SliceData(x.Mentions), unsafe.SliceData(x.Facts), [2]int{len(x.Mentions), len(x.Facts)}}
+		key := plainKey{d.name, chunks[i].Title, chunks[i].Text, unsafe.SliceData(x.Mentions), unsafe.SliceData(x.Facts), [2]int{len(x.Mentions), len(x.Facts)}}
 		changed, err := memo.Still(ctx, key, func() (x kg.Extraction, _ error) {
 			x.Mentions, x.Facts = slices.Clone(found[i].Mentions), slices.Clone(found[i].Facts)
 			d.change(&chunks[i], &x)
@@ -168,18 +168,16 @@ func describe(c *graphrag.Chunk, x *kg.Extraction) {
 	}
 }
 
-// Titled returns an extractor that adds the title of a passage as an entity and, if facts
-// is true, a fact that relates it to each entity of the passage: a passage of an
-// encyclopedia is about its title but writes "he" or "the film". Titles are added only if
-// the chunks are [TitledPassages].
+// Titled returns an extractor that adds the title of a passage as an entity and, if facts is true, a fact
+// that relates it to each entity of the passage: a passage of an encyclopedia is about its title but writes
+// "he" or "the film". Titles are added only if the chunks are [TitledPassages].
 func Titled(x Extractor, facts bool) Extractor {
 	return decorated{x, fmt.Sprint("titled ", facts), func(c *graphrag.Chunk, x *kg.Extraction) { addTitle(c, x, facts) }, TitledPassages}
 }
 
-// The limits of a corpus of titled passages: nine of ten documents are a single passage of
-// at most maxTitledTokens tokens with a title of at most maxTitleWords words. The passages of HotpotQA, 2Wiki
-// and MuSiQue have about a hundred tokens; a page of the web has thousands, and its
-// title is a headline.
+// The limits of a corpus of titled passages: nine of ten documents are a single passage of at most
+// maxTitledTokens tokens with a title of at most maxTitleWords words. The passages of HotpotQA, 2Wiki and
+// MuSiQue have about a hundred tokens; a page of the web has thousands, and its title is a headline.
 const (
 	maxTitledTokens = 300
 	maxTitleWords   = 8

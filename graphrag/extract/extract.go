@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/embed/local"
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/internal/share"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
@@ -19,8 +20,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// Extractor finds the entities, triples and attributes of chunks, with a model or by
-// rules.
+// Extractor finds the entities, triples and attributes of chunks, with a model or by rules.
 //
 // Extract returns one extraction for each chunk, in the order of the chunks,
 // with the chunk's ID and document; the extraction of a chunk may be empty. On an error
@@ -49,8 +49,7 @@ const (
 type ModelOptions struct {
 	// Model is required.
 	Model llm.Model
-	// Concurrency is the number of chunks at a time; 0 means 8. It has no effect
-	// on the result.
+	// Concurrency is the number of chunks at a time; 0 means 8. It has no effect on the result.
 	Concurrency int
 	// Verify drops names that the chunk does not contain, with their facts and
 	// attributes: models also write names from memory and from examples. Half of the
@@ -64,9 +63,8 @@ func (o ModelOptions) check(checks *opt.Checks) {
 	opt.Min(checks, "Concurrency", o.Concurrency, 0)
 }
 
-// each calls one for every chunk and returns the results in order. If the reply for a
-// chunk is unusable, cut or refused, its extraction has that problem; any other error
-// ends the call.
+// each calls one for every chunk and returns the results in order. If the reply for a chunk is unusable,
+// cut or refused, its extraction has that problem; any other error ends the call.
 func (o ModelOptions) each(ctx context.Context, chunks []graphrag.Chunk, one func(context.Context, graphrag.Chunk, *kg.Extraction) error) ([]kg.Extraction, error) {
 	out, err := o.raw(ctx, chunks, one)
 	for i := range out {
@@ -206,4 +204,34 @@ func verify(c graphrag.Chunk, x *kg.Extraction) {
 	x.Mentions = slices.DeleteFunc(x.Mentions, func(m kg.Mention) bool { return dropped("mention", m.Name, m.Name) })
 	x.Facts = slices.DeleteFunc(x.Facts, func(f kg.Fact) bool { return dropped("fact", f.Head+" | "+f.Relation+" | "+f.Tail, f.Head, f.Tail) })
 	x.Attributes = slices.DeleteFunc(x.Attributes, func(a kg.Attribute) bool { return dropped("attribute", a.Entity+" | "+a.Key, a.Entity) })
+}
+
+// NameFinder finds names and their kinds in texts, in order. [local.Names] is one.
+type NameFinder interface {
+	Name() string
+	Find(ctx context.Context, texts []string) ([][]local.Name, error)
+}
+
+// ByNames returns an extractor of the names that find finds, without facts.
+func ByNames(find NameFinder) Extractor { return byNames{find} }
+
+type byNames struct{ find NameFinder }
+
+// Extract implements [Extractor].
+func (b byNames) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extraction, error) {
+	texts, out := make([]string, len(chunks)), make([]kg.Extraction, len(chunks))
+	for i, c := range chunks {
+		texts[i] = c.Text
+	}
+	found, err := b.find.Find(ctx, texts)
+	if err != nil {
+		return nil, fmt.Errorf("extract: %w", err)
+	}
+	for i, c := range chunks {
+		out[i] = kg.Extraction{Chunk: c.ID, Doc: c.Doc}
+		for _, n := range found[i] {
+			out[i].Mentions = append(out[i].Mentions, kg.Mention{Name: c.Text[n.Start:n.End], Type: n.Kind, Span: kg.Span{Start: n.Start, End: n.End}})
+		}
+	}
+	return out, nil
 }

@@ -15,9 +15,8 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// OpenIE extracts in two steps, as HippoRAG does (arXiv 2405.14831, section 3.3;
-// the same in version 2): one call for the named entities of a passage, one for
-// triples about them. Types and relations are open.
+// OpenIE extracts in two steps, as HippoRAG does (arXiv 2405.14831, section 3.3; the same in version 2):
+// one call for the named entities of a passage, one for triples about them. Types and relations are open.
 //
 // If the first call fails, the second is not made; if the second fails, the entities
 // stay. Both are listed as problems.

@@ -87,9 +87,8 @@ func complete(reply string) bool {
 	return !delimiter.MatchString(reply[at[len(at)-1][1]:])
 }
 
-// delimiter matches <|> and <|#|> and the damaged forms that models write: <|##|>, <#|>,
-// |#|>, <|#|, <||>, ||#||, doubled ones, and ones with an extra character: <X|#|>,
-// <|#|Y>, <|\#|>, <|#:, <|#|>|.
+// delimiter matches <|> and <|#|> and the damaged forms that models write: <|##|>, <#|>, |#|>, <|#|, <||>,
+// ||#||, doubled ones, and ones with an extra character: <X|#|>, <|#|Y>, <|\#|>, <|#:, <|#|>|.
 var delimiter = regexp.MustCompile(`<[A-Za-z\\]?\|{0,2}\\?#{1,2}[|#:]{0,5}(?:[A-Za-z]?>)?\|?` +
 	`|<\|{1,3}>?|\|{1,2}#{1,2}\|{1,2}>?|#{0,2}\|[|#]{0,3}>`)
 
@@ -137,18 +136,17 @@ func kindOf(word string) string {
 	return "relation"
 }
 
-// written is a record in a reply.
-type written struct {
+// replyRecord is a record in a reply.
+type replyRecord struct {
 	kind    string
 	text    string // all of it
 	fields  string
 	bracket bool // it begins with one
 }
 
-// cut finds the records of a text with sep between the fields. A field that looks like the
-// beginning of a record begins one only after a complete record: a type may be called
-// "entity".
-func cut(text string) (out []written) {
+// cut finds the records of a text with sep between the fields. A field that looks like the beginning of a
+// record begins one only after a complete record: a type may be called "entity".
+func cut(text string) (out []replyRecord) {
 	var begins [][]int // of boundary, kind, fields
 	for from := 0; strings.Contains(text, sep); {
 		at := start.FindStringSubmatchIndex(text[from:])
@@ -172,7 +170,7 @@ func cut(text string) (out []written) {
 				end = begins[i+1][3]
 			}
 		}
-		out = append(out, written{kindOf(text[at[4]:at[5]]), text[at[3]:end], text[at[1]:end], text[at[2]:at[3]] == "("})
+		out = append(out, replyRecord{kindOf(text[at[4]:at[5]]), text[at[3]:end], text[at[1]:end], text[at[2]:at[3]] == "("})
 	}
 	return out
 }
@@ -340,7 +338,7 @@ func nothing(reply string) bool {
 
 // body returns the fields of a record: up to ##, to its closing bracket or, without
 // brackets, to the end of its line.
-func (w written) body() string {
+func (w replyRecord) body() string {
 	fields, _, _ := strings.Cut(w.fields, "##")
 	if w.bracket {
 		if i := strings.LastIndexByte(fields, ')'); i >= 0 {
@@ -514,8 +512,7 @@ func keywords(s string) []string {
 	return out
 }
 
-// strength returns the number that a field begins with, 1 if there is none or it is out
-// of range.
+// strength returns the number that a field begins with, 1 if there is none or it is out of range.
 func strength(s string) float64 {
 	s = strings.Trim(s, " \"'")
 	end := 0

@@ -50,17 +50,14 @@ type RecordOptions struct {
 	// Types are the entity types to look for; by default the types of the format's
 	// system. Objects needs them.
 	Types []string
-	// Domain describes the texts and the questions that matter (Fast-GraphRAG's
-	// "domain"). Language is the language of descriptions, by default of each passage;
-	// names are not translated.
+	// Domain describes the texts and the questions that matter (Fast-GraphRAG's "domain"). Language is the
+	// language of descriptions, by default of each passage; names are not translated.
 	Domain, Language string
-	// Gleanings is how often the model is asked at most for what it has missed: 0
-	// for the default of the format (1 of Tuples and Lines, none of Objects),
-	// NoGleaning for never. Lines asks at most once.
+	// Gleanings is how often the model is asked at most for what it has missed: 0 for the default of the
+	// format (1 of Tuples and Lines, none of Objects), NoGleaning for never. Lines asks at most once.
 	Gleanings int
-	// AlwaysGlean gleans even if the model marks its reply as complete, as the
-	// published programs do. This takes about two thirds of the tokens of the
-	// extraction and finds an eighth of the records.
+	// AlwaysGlean gleans even if the model marks its reply as complete, as the published programs do. This
+	// takes about two thirds of the tokens of the extraction and finds an eighth of the records.
 	AlwaysGlean bool
 }
 
@@ -134,9 +131,8 @@ func (r *Records) read(answer string, x *kg.Extraction) {
 	}
 }
 
-// ask returns the replies of all rounds. A first reply of which nothing can be read is
-// asked for once more, with the fault named. If a later round fails, the replies before
-// it are used.
+// ask returns the replies of all rounds. A first reply of which nothing can be read is asked for once more,
+// with the fault named. If a later round fails, the replies before it are used.
 func (r *Records) ask(ctx context.Context, c graphrag.Chunk) ([]string, error) {
 	req, err := prompts.Request(ctx, StageRecords, string(r.o.Format), map[string]any{
 		"Types": strings.Join(r.o.Types, ", "), "Domain": r.o.Domain, "Language": r.o.Language,
@@ -209,9 +205,9 @@ func (r *Records) goOn(ctx context.Context, req llm.Request) (bool, error) {
 	return strings.HasPrefix(strings.ToUpper(strings.TrimSpace(reply.Text)), "Y"), err
 }
 
-// mergeGleaned drops, of the records of two replies with the same key, those of the reply whose first
-// description is shorter, of equal ones those of the later reply (LightRAG, operate.py,
-// extract_entities). What one reply says twice about a name or a pair remains.
+// mergeGleaned compares records of two replies with the same key and drops the records of the reply
+// whose first description is shorter, or, if equal, of the later reply (LightRAG, operate.py,
+// extract_entities). Repeated records of one reply about a name or a pair remain.
 func mergeGleaned(before, gleaned *kg.Extraction) {
 	fold := kg.FoldUnicode.Key
 	dropShorter(&before.Mentions, &gleaned.Mentions, func(m kg.Mention) (string, string) { return fold(m.Name), m.Description })

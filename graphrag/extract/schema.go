@@ -36,9 +36,8 @@ type SchemaItem struct {
 	Aliases []string
 }
 
-// ReadSchema reads the plain form: a JSON object of three lists of names, Nodes,
-// Relations and Attributes. What [Growth] adds to them is ignored. An error
-// names the line where there is one.
+// ReadSchema reads the plain form: a JSON object of three lists of names, Nodes, Relations and Attributes.
+// What [Growth] adds to them is ignored. An error names the line where there is one.
 func ReadSchema(r io.Reader) (Schema, error) {
 	data, err := io.ReadAll(r)
 	if err != nil {
@@ -90,8 +89,7 @@ func (s Schema) Plain() map[string][]string {
 	return map[string][]string{"Nodes": names(s.EntityTypes), "Relations": names(s.Relations), "Attributes": names(s.Attributes)}
 }
 
-// check finds names that mean nothing or several things; at tells where a name stands, nil
-// if nowhere.
+// check finds names that mean nothing or several things; at tells where a name stands, nil if nowhere.
 func (s Schema) check(at func(name string) string) error {
 	if at == nil {
 		at = func(string) string { return "" }
@@ -107,8 +105,8 @@ func (s Schema) check(at func(name string) string) error {
 				key := foldItem(name)
 				if key == "" {
 					problems = append(problems, fmt.Errorf("extract: schema: %sa name of %s %q is empty", at(name), list.name, it.Name))
-				} else if other, ok := seen[key]; ok && (other != it.Name || at(name) != "") {
-					problems = append(problems, fmt.Errorf("extract: schema: %s%q names both %s %q and %q", at(name), name, list.name, other, it.Name))
+				} else if first, ok := seen[key]; ok && (first != it.Name || at(name) != "") {
+					problems = append(problems, fmt.Errorf("extract: schema: %s%q names both %s %q and %q", at(name), name, list.name, first, it.Name))
 				}
 				seen[key] = it.Name
 			}
@@ -127,8 +125,8 @@ func foldItem(s string) string {
 	return strings.Join(strings.Fields(strings.ReplaceAll(strings.ToLower(s), "_", " ")), " ")
 }
 
-// find returns the item with a name or alias.
-func find(of []SchemaItem, name string) (SchemaItem, bool) {
+// findItem returns the item with a name or alias.
+func findItem(of []SchemaItem, name string) (SchemaItem, bool) {
 	key := foldItem(name)
 	for _, it := range of {
 		if foldItem(it.Name) == key || slices.ContainsFunc(it.Aliases, func(a string) bool { return foldItem(a) == key }) {
@@ -138,11 +136,10 @@ func find(of []SchemaItem, name string) (SchemaItem, bool) {
 	return SchemaItem{}, false
 }
 
-// Name returns the name of the item, of any of the three lists, with a name or alias in
-// any spelling.
+// Name returns the name of the item, of any of the three lists, with a name or alias in any spelling.
 func (s Schema) Name(of string) (string, bool) {
 	for _, list := range [][]SchemaItem{s.EntityTypes, s.Relations, s.Attributes} {
-		if it, ok := find(list, of); ok {
+		if it, ok := findItem(list, of); ok {
 			return it.Name, true
 		}
 	}
@@ -167,9 +164,8 @@ func (s Schema) bounds() bounds {
 	return bounds{by(s.EntityTypes), by(s.Relations), by(s.Attributes)}
 }
 
-// apply replaces names in an extraction by names of the schema. Names that the schema
-// lacks are problems: the type of an entity, a relation, the key of an attribute
-// (equation 2). With strict they are dropped.
+// apply replaces names in an extraction by names of the schema. Names that the schema lacks are problems:
+// the type of an entity, a relation, the key of an attribute (equation 2). With strict they are dropped.
 func (s bounds) apply(x *kg.Extraction, strict, typed bool) {
 	types := make(map[string]string, len(x.Mentions))
 	for i := range x.Mentions {
@@ -231,8 +227,7 @@ func (s bounds) allows(f kg.Fact, types map[string]string, typed bool) string {
 const StageInduce = "induce schema"
 
 // The size of the sample that a model is shown to make a schema, and of the schema. The seeds of
-// TencentCloudADP/youtu-graphrag have 8 to 24 types, 12 to 31 relations and 9 to 31
-// attributes.
+// TencentCloudADP/youtu-graphrag have 8 to 24 types, 12 to 31 relations and 9 to 31 attributes.
 const (
 	induceSample = 8
 	induceBytes  = 2000 // of each chunk
@@ -270,7 +265,7 @@ func Induce(ctx context.Context, m llm.Model, chunks []graphrag.Chunk) (Schema, 
 	if err != nil {
 		return Schema{}, fmt.Errorf("extract: making a schema: %w", err)
 	}
-	return Schema{names(reply.Nodes, maxTypes), names(reply.Relations, maxRelations), names(reply.Attributes, maxKeys)}, nil
+	return Schema{itemNames(reply.Nodes, maxTypes), itemNames(reply.Relations, maxRelations), itemNames(reply.Attributes, maxKeys)}, nil
 }
 
 // induced is the reply of the model.
@@ -282,18 +277,18 @@ type induced struct {
 
 // Check implements what llm.Decode asks of replies.
 func (s induced) Check() error {
-	if len(names(s.Nodes, 1)) == 0 {
+	if len(itemNames(s.Nodes, 1)) == 0 {
 		return errors.New(`the list "Nodes" has no name`)
 	}
 	return nil
 }
 
-// names returns the usable names of a list, each once.
-func names(found []string, most int) []SchemaItem {
+// itemNames returns the usable names of a list, each once.
+func itemNames(found []string, most int) []SchemaItem {
 	var out []SchemaItem
 	for _, written := range found {
 		name := strings.Join(strings.Fields(llm.Printable(written)), " ")
-		if _, again := find(out, name); len(name) <= maxItem && !again && strings.ContainsFunc(name, unicode.IsLetter) && len(out) < most {
+		if _, again := findItem(out, name); len(name) <= maxItem && !again && strings.ContainsFunc(name, unicode.IsLetter) && len(out) < most {
 			out = append(out, SchemaItem{Name: name})
 		}
 	}

@@ -73,8 +73,7 @@ func (e *BySchema) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.E
 	return out, err
 }
 
-// Grow is Extract, and tells how the schema grew. Without Expand it is the schema of the
-// options.
+// Grow is Extract, and tells how the schema grew. Without Expand it is the schema of the options.
 func (e *BySchema) Grow(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extraction, Growth, error) {
 	grown := Growth{Seed: e.o.Schema.Plain(), Schema: e.o.Schema}
 	out := make([]kg.Extraction, len(chunks))
@@ -129,9 +128,8 @@ func (e *BySchema) Grow(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extr
 	return out, grown, nil
 }
 
-// sources tells what counts as a document of the expansion: documents, or, of a corpus with
-// fewer than MinDocs of them, passages. Where there are fewer passages as well, all of
-// them carry full weight.
+// sources tells what counts as a document of the expansion: documents, or, of a corpus with fewer than
+// MinDocs of them, passages. Where there are fewer passages as well, all of them carry full weight.
 func (e *BySchema) sources(chunks []graphrag.Chunk) (func(graphrag.Chunk) string, Expansion) {
 	of := func(c graphrag.Chunk) string { return c.Doc }
 	if e.o.Expand == nil {
@@ -216,8 +214,7 @@ func (e *BySchema) chunk(ctx context.Context, s Schema, c graphrag.Chunk, x *kg.
 		proposed(attributeKind, c.Doc, found.New.Attributes)), nil
 }
 
-// lacking copies findings without a model, which are others' too, and proposes the names
-// that they have.
+// lacking copies findings without a model, which are others' too, and proposes the names that they have.
 func (e *BySchema) lacking(x *kg.Extraction) []proposal {
 	var out []proposal
 	if e.o.Expand != nil {
@@ -286,11 +283,10 @@ func proposed(kind, doc string, found []newName) []proposal {
 //
 //	mean confidence · min(1, documents / MinDocs)
 //
-// and becomes part of the schema when that is Mu or more, so one document of many alone
-// changes nothing. Of a corpus with fewer documents than MinDocs the passages count as
-// documents. Proposals are weighed after every Batch documents, in the order of the
-// documents' IDs, with all proposals up to then: the result does not depend on the order
-// in which replies come. What is accepted bounds the batch that proposed it, too.
+// and becomes part of the schema when that is Mu or more, so one document of many alone changes nothing. Of
+// a corpus with fewer documents than MinDocs the passages count as documents. Proposals are weighed after
+// every Batch documents, in the order of the documents' IDs, with all proposals up to then: the result does
+// not depend on the order in which replies come. What is accepted bounds the batch that proposed it, too.
 type Expansion struct {
 	// Mu μ is the least score; 0 means 0.9, which the released code has in the
 	// text of its instruction (the paper gives μ no value).
@@ -337,8 +333,7 @@ type Growth struct {
 	Decisions []Decision
 }
 
-// MarshalJSON writes a file that [ReadSchema] takes, with the seed and the decisions beside
-// the lists.
+// MarshalJSON writes a file that [ReadSchema] takes, with the seed and the decisions beside the lists.
 func (g Growth) MarshalJSON() ([]byte, error) {
 	out := map[string]any{"Growth": map[string]any{"Seed": g.Seed, "Decisions": g.Decisions}}
 	for list, names := range g.Schema.Plain() {

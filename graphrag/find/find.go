@@ -30,7 +30,7 @@ const MaxLine = 300
 // maxPattern is the longest pattern, in bytes.
 const maxPattern = 1000
 
-// Result is what was found.
+// Result contains the lines that match.
 type Result struct {
 	// Lines are shared out over the pages, those with the most matching lines first: the
 	// first line of each, the second of each, and so on. Lines of one page stand together.
@@ -175,7 +175,7 @@ func (p *page) lines(found []match) []Line {
 		if head := p.header(m.start); head != "" {
 			out[i].Text = head + "\n" + out[i].Text
 		}
-		out[i].Index = part(p.begin, m.at)
+		out[i].Index = lastAt(p.begin, m.at)
 	}
 	return out
 }

@@ -9,11 +9,10 @@
 // The index is a generation: a folder with what was parsed of each file, the saved
 // system, and a manifest. A new one is written aside, and one rename makes it the
 // current one, so that a process that is killed at any moment leaves the old index or
-// the new one. An index of another version, of other settings or with damage is made
-// anew, and [Change.Rebuilt] says why.
+// the new one. An index of another version, of other settings or with damage is
+// rebuilt, and [Change.Rebuilt] gives the reason.
 //
-// What is read for an answer is restored ([Files.Reader]): systems search in cut and
-// cleaned text, and readers are given the lines of the file that it was made of, with
-// the headings and the header of the table they stand under. So every quote has its
-// place: [Files.Sources].
+// Evidence is restored before it is read ([Files.Reader]): systems search in cut and
+// cleaned text, and readers get the lines of the file, with the headings above them
+// and the header of their table. So every quote has its place: [Files.Sources].
 package folder

@@ -17,7 +17,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// Files are the parsed files of a folder: none before [Open] fills them, then those of its index.
+// Files contains the parsed files of a folder: none before [Open], then the files of its index.
 // They are safe for concurrent use.
 type Files struct{ now atomic.Pointer[generation] }
 
@@ -50,7 +50,7 @@ func (f *Files) Reader(r reader.Reader, spread bool) reader.Reader {
 type restored struct {
 	reader.Reader
 	files   *Files
-	longest int // largest ratio of the length that is read to that of the chunk
+	longest int // largest ratio of the text that is read to the chunk, in bytes
 }
 
 func (r restored) Read(ctx context.Context, q graphrag.Question, evidence []graphrag.Hit, derived []graphrag.Derived) (graphrag.Answer, error) {
@@ -69,7 +69,8 @@ const (
 	maxLine   = 400
 )
 
-// restore replaces the text of chunks by that of the files if the lengths are similar.
+// restore replaces the text of chunks by the text of the files if the lengths are
+// similar.
 func (f *Files) restore(evidence []graphrag.Hit, longest int) []graphrag.Hit {
 	out := make([]graphrag.Hit, len(evidence))
 	for i, h := range evidence {

@@ -4,10 +4,9 @@
 // there can be asked here: the output folder of Microsoft's GraphRAG (Parquet), and the
 // working folder of LightRAG with its default stores (GraphML and JSON).
 //
-// An [Index] is documents and what was extracted from them. It is an extractor of
-// records, so every recipe that takes one ([github.com/wildgraph/wildgraph/graphrag/kit.Frame]
-// calls it Extract) builds its graph of it without asking a model; and its extractions go
-// into a kg.Base as they are.
+// An [Index] is documents and what was extracted from them. It is an extractor of records, so every recipe
+// that takes one ([github.com/wildgraph/wildgraph/graphrag/kit.Frame] calls it Extract) builds its graph of
+// it without asking a model; and its extractions go into a kg.Base as they are.
 //
 //	x, err := foreign.ReadGraphRAG(os.DirFS("output"))
 //	system, err := lightrag.New(k, lightrag.Options{Mode: lightrag.Mix, Extract: x})

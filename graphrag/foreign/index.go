@@ -130,7 +130,7 @@ func (b *builder) relation(f kg.Fact, units []string) error {
 	in, err := b.in("relations", units)
 	f.Weight /= max(float64(len(in)), 1)
 	if !(f.Weight > 0 && f.Weight < 1e12) {
-		f.Weight = 0 // which stands for 1
+		f.Weight = 0 // which means 1
 	}
 	for _, e := range in {
 		e.Facts = append(e.Facts, f)
@@ -186,7 +186,7 @@ func readAt(f fs.File, size int64) (io.ReaderAt, error) {
 	return strings.NewReader(string(data)), err
 }
 
-// row is a row of a table: the values of each column by its name, those of a list in order.
+// row is a row of a table: the values of each column by its name, the values of a list in order.
 type row map[string][]pq.Value
 
 // text returns the text of the first existing column, or "".
@@ -266,8 +266,7 @@ func table(fsys fs.FS, name string, columns []string, take func(row) error) erro
 	return nil
 }
 
-// wanted checks the limits of a file, and returns the names of the wanted columns by column, "" for
-// others.
+// wanted checks the limits of a file, and returns the names of the wanted columns by column, "" for others.
 func wanted(p *pq.File, columns []string) ([]string, error) {
 	var bytes, values int64
 	for _, g := range p.Metadata().RowGroups {

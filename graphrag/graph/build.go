@@ -21,8 +21,7 @@ type Edge struct {
 
 // Options for [New].
 type Options struct {
-	// Unweighted graphs hold no weights: every edge weighs 1. Otherwise a weight takes
-	// 8 bytes an arc.
+	// Unweighted graphs hold no weights: every edge weighs 1. Otherwise a weight takes 8 bytes an arc.
 	Unweighted bool
 }
 
@@ -30,10 +29,9 @@ type Options struct {
 // of 0..n-1, a weight that is negative or not finite.
 var ErrEdge = errors.New("unusable edge")
 
-// New builds a graph of n nodes from a list of edges. Parallel edges, in
-// whatever direction, become one edge with the sum of their weights; the order
-// of the edges changes nothing, not even a rounding. An edge of weight 0 stays
-// an edge. Unusable edges are errors that wrap [ErrEdge].
+// New builds a graph of n nodes from a list of edges. Parallel edges, in whatever direction, become one
+// edge with the sum of their weights; the order of the edges changes nothing, not even a rounding. An edge
+// of weight 0 stays an edge. Unusable edges are errors that wrap [ErrEdge].
 func New(n int, edges []Edge, opts Options) (*Graph, error) {
 	if n < 0 || n > math.MaxInt32 {
 		return nil, fmt.Errorf("graph: %d nodes: a graph has 0 to %d", n, math.MaxInt32)
@@ -80,7 +78,7 @@ func check(e Edge, n int) error {
 	return nil
 }
 
-// place writes an arc behind those of its row so far.
+// place appends an arc to its row.
 func (g *Graph) place(from, to int32, weight float64) {
 	at := g.offsets[from+1]
 	g.offsets[from+1] = at + 1

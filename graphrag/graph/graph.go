@@ -5,14 +5,15 @@ package graph
 import (
 	"context"
 	"iter"
+	"math"
 	"slices"
+
+	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
 
-// Graph is an undirected graph in compressed sparse rows. Nodes are 0..N()-1.
-// An edge between two nodes stands in the rows of both, a self-loop once in its
-// own; rows are sorted by target and hold no target twice. A Graph does not
-// change once it is built and is safe for concurrent use. The zero value has no
-// nodes.
+// Graph is an undirected graph in compressed sparse rows. Nodes are 0..N()-1. The rows of both nodes
+// contain an edge, the row of its node contains a self-loop once; rows are sorted by target, each target
+// once. A Graph is immutable and safe for concurrent use. The zero value has no nodes.
 type Graph struct {
 	offsets []int64
 	targets []int32
@@ -22,8 +23,7 @@ type Graph struct {
 // N returns the number of nodes.
 func (g *Graph) N() int { return max(0, len(g.offsets)-1) }
 
-// Arcs returns the number of entries of all rows: two for an edge, one for a
-// self-loop.
+// Arcs returns the number of entries of all rows: two for an edge, one for a self-loop.
 func (g *Graph) Arcs() int64 { return int64(len(g.targets)) }
 
 // Row returns the range of u's arcs: g.Targets()[lo:hi].
@@ -44,16 +44,13 @@ func (g *Graph) Weight(arc int64) float64 {
 // Offsets returns the N()+1 row boundaries. The slice must not be changed.
 func (g *Graph) Offsets() []int64 { return g.offsets }
 
-// Targets returns the targets of all arcs, row after row. The slice must not be
-// changed.
+// Targets returns the targets of all arcs, row after row. The slice must not be changed.
 func (g *Graph) Targets() []int32 { return g.targets }
 
-// Weights returns the weights of all arcs, nil if all are 1. The slice must not be
-// changed.
+// Weights returns the weights of all arcs, nil if all are 1. The slice must not be changed.
 func (g *Graph) Weights() []float64 { return g.weights }
 
-// Degree returns the number of edge ends at u; a self-loop has both of its ends
-// there and counts 2.
+// Degree returns the number of edge ends at u; a self-loop has both of its ends there and counts 2.
 func (g *Graph) Degree(u int32) int {
 	row := g.Neighbors(u)
 	if _, loop := slices.BinarySearch(row, u); loop {
@@ -62,8 +59,7 @@ func (g *Graph) Degree(u int32) int {
 	return len(row)
 }
 
-// Strength returns the sum of the weights of the edge ends at u; a self-loop
-// counts twice.
+// Strength returns the sum of the weights of the edge ends at u; a self-loop counts twice.
 func (g *Graph) Strength(u int32) float64 {
 	sum := 0.0
 	lo, hi := g.Row(u)
@@ -108,8 +104,7 @@ func (g *Graph) Stats() Stats {
 	return s
 }
 
-// Edges returns each edge once, its smaller end first, in ascending order of
-// the ends.
+// Edges returns each edge once, its smaller end first, in ascending order of the ends.
 func (g *Graph) Edges() iter.Seq[Edge] {
 	return func(yield func(Edge) bool) {
 		for u := range int32(g.N()) {
@@ -123,9 +118,8 @@ func (g *Graph) Edges() iter.Seq[Edge] {
 	}
 }
 
-// Components returns the connected component of each node and their number.
-// Components are numbered in the order of their smallest nodes. The one error is
-// the context's.
+// Components returns the connected component of each node and their number. Components are numbered in the
+// order of their smallest nodes. The one error is the context's.
 func (g *Graph) Components(ctx context.Context) (component []int32, count int, err error) {
 	component = make([]int32, g.N())
 	for u := range component {
@@ -159,3 +153,119 @@ func (g *Graph) Components(ctx context.Context) (component []int32, count int, e
 
 // stride is the number of nodes between two looks at the context.
 const stride = 1 << 14
+
+// Classes are disjoint sets of twins that cover all nodes.
+type Classes struct {
+	First  []int32   // node of the lowest number in the class of each node
+	Size   []int32   // of the class of a first node; 1 or 0 for other nodes
+	Inside []float64 // weight of an edge within the class of a first node, or 0
+}
+
+// hashedRows is how many rows are hashed between two checks of the context.
+const hashedRows = 1 << 12
+
+// Twins finds nodes with edges of the same weights to the same other nodes, joined to each other
+// by edges of one weight, or by none. An entity that occurs in one passage only has as many
+// twins as that passage has such entities; PageRank and Leiden treat a class of twins as one
+// node. Nodes with a loop, and nodes without edges, are left out.
+//
+// It compares the nodes whose rows have the same hash: once without and once with the
+// node itself in its row, as the rows of adjacent twins name each other.
+func (g *Graph) Twins(ctx context.Context) (Classes, error) {
+	n := g.N()
+	c := Classes{First: make([]int32, n), Size: make([]int32, n), Inside: make([]float64, n)}
+	apart, joined := make([]uint64, n), make([]uint64, n)
+	foldable := make([]bool, n)
+	if err := par.Ranges(ctx, n, hashedRows, 0, func(_, lo, hi int) error {
+		for u := int32(lo); u < int32(hi); u++ {
+			c.First[u], c.Size[u] = u, 1
+			apart[u], joined[u] = hashes(g, u)
+			_, loop := slices.BinarySearch(g.Neighbors(u), u)
+			foldable[u] = !loop && g.Degree(u) > 0
+		}
+		return nil
+	}); err != nil {
+		return c, err
+	}
+	for _, sums := range [][]uint64{apart, joined} {
+		firsts := make(map[uint64]int32, n)
+		for u := range int32(n) {
+			if u%hashedRows == 0 && ctx.Err() != nil {
+				return c, context.Cause(ctx)
+			}
+			if !foldable[u] || c.First[u] != u || c.Size[u] > 1 {
+				continue
+			}
+			if first, ok := firsts[sums[u]]; ok {
+				c.join(g, first, u)
+			} else {
+				firsts[sums[u]] = u
+			}
+		}
+	}
+	return c, nil
+}
+
+// hashes returns a sum over the arcs of u that is equal for twins without an edge between
+// them, and one that is equal for adjacent twins. In the second, u itself is added to its
+// row, with the greatest weight there. That is the weight inside if twins of one class have
+// no heavier edge; other adjacent twins are not found.
+func hashes(g *Graph, u int32) (apart, joined uint64) {
+	lo, hi := g.Row(u)
+	targets, greatest := g.Targets()[lo:hi], 1.0
+	if w := g.Weights(); w != nil {
+		greatest = 0
+		for i, w := range w[lo:hi] {
+			apart += hash(targets[i], w)
+			greatest = max(greatest, w)
+		}
+	} else {
+		for _, t := range targets {
+			apart += hash(t, 1)
+		}
+	}
+	return apart, apart + hash(u, greatest)
+}
+
+// hash mixes the bits of an arc by multiplications and shifts.
+func hash(t int32, w float64) uint64 {
+	x := uint64(t)*0x9e3779b97f4a7c15 + math.Float64bits(w)*0xd6e8feb86659fd93
+	x = (x ^ x>>32) * 0xbf58476d1ce4e5b9
+	return x ^ x>>29
+}
+
+// join puts v into the class of first if they are twins.
+func (c *Classes) join(g *Graph, first, v int32) {
+	inside := 0.0
+	lo, hi := g.Row(first)
+	if at, ok := slices.BinarySearch(g.Targets()[lo:hi], v); ok {
+		inside = g.Weight(lo + int64(at))
+	}
+	if c.Size[first] > 1 && inside != c.Inside[first] || !sameRows(g, first, v) {
+		return
+	}
+	c.First[v], c.Inside[first] = first, inside
+	c.Size[first]++
+}
+
+// sameRows reports whether u and v have the same arcs to all other nodes.
+func sameRows(g *Graph, u, v int32) bool {
+	targets := g.Targets()
+	at, end := g.Row(u)
+	b, last := g.Row(v)
+	for {
+		for at < end && (targets[at] == u || targets[at] == v) {
+			at++
+		}
+		for b < last && (targets[b] == u || targets[b] == v) {
+			b++
+		}
+		if at == end || b == last {
+			return at == end && b == last
+		}
+		if targets[at] != targets[b] || g.Weight(at) != g.Weight(b) {
+			return false
+		}
+		at, b = at+1, b+1
+	}
+}

@@ -18,8 +18,8 @@
 // Every process builds the system, as [kit.System.Index] does, but asks only for the replies of its
 // [Share], which follow from the hash of a request. At the end of a step in which replies of other
 // shares are missing it stops: what the next step asks for depends on all of them. When all shares
-// stopped, a next round goes one step further, until nothing is missing. [Index.Build] then asks for
-// nothing, and its system is that of one process, to the byte.
+// stopped, the next round completes one more step, until nothing is missing. [Index.Build] then asks
+// for nothing, and its system equals the system of one process, to the byte.
 //
 // Package graphrag/index/temporal hands the shares to workers and survives their deaths. Several
 // processes need a store that they can share, such as PostgreSQL.

@@ -60,10 +60,9 @@ func NewBase(opts Options) (*Base, error) {
 	return &Base{opts: opts, chunks: make(map[string]Extraction)}, nil
 }
 
-// Insert adds extractions. One of a chunk that is there already takes its
-// place, so inserting twice is inserting once. If one has no chunk or document,
-// two are of one chunk, or a weight is negative or not finite, none is added.
-// Bytes that are not UTF-8 become U+FFFD.
+// Insert adds extractions. One of a chunk that is there already takes its place, so inserting twice is
+// inserting once. If one has no chunk or document, two are of one chunk, or a weight is negative or not
+// finite, none is added. Bytes that are not UTF-8 become U+FFFD.
 func (b *Base) Insert(extractions ...Extraction) error {
 	var problems []error
 	seen := make(map[string]bool, len(extractions))
@@ -163,8 +162,7 @@ func (b *Base) Clone() *Base {
 	return &Base{opts: b.opts, chunks: maps.Clone(b.chunks), graph: b.graph, changes: b.changes}
 }
 
-// Extractions yields what was inserted, sorted by chunk, as it was when the
-// iteration began.
+// Extractions yields what was inserted, sorted by chunk, as it was when the iteration began.
 func (b *Base) Extractions() iter.Seq[Extraction] {
 	return func(yield func(Extraction) bool) {
 		b.mu.Lock()

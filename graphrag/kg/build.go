@@ -46,8 +46,8 @@ type builder struct {
 	labelRank                                        []int32 // the place of a label's key among all
 
 	uses       []use
-	typed      []pair // key, type
-	said       []told // list is a key
+	typed      []pair       // key, type
+	said       []statedText // list is a key
 	attributes []property
 	facts      []fact
 	keywords   [][]string // of facts
@@ -55,11 +55,10 @@ type builder struct {
 	entity []int32 // of a key
 }
 
-// known is what a name is: a spelling and a key, -1 if it is no name.
+// known contains the numbers of the spelling and the key of a name, -1 if it is none.
 type known struct{ spelling, key int32 }
 
-// use is an entity's name in a passage, property what a passage says about it, fact a
-// triple.
+// use is an entity's name in a passage, property what a passage says about it, fact a triple.
 type (
 	pair     struct{ key, item int32 }
 	use      struct{ key, spelling, passage int32 }
@@ -95,7 +94,7 @@ func (b *builder) read(p int32, x *Extraction) {
 			b.typed = append(b.typed, pair{key, b.types.id(t)})
 		}
 		if m.Description != "" {
-			b.said = append(b.said, told{key, p, b.texts.id(m.Description)})
+			b.said = append(b.said, statedText{key, p, b.texts.id(m.Description)})
 		}
 	}
 	for i := range x.Facts {
@@ -177,15 +176,15 @@ func (b *builder) fact(p int32, f *Fact) error {
 
 // dropUndescribed leaves out uses and facts of keys that nothing describes or types.
 func (b *builder) dropUndescribed() {
-	known := make([]bool, len(b.keys.texts))
+	listed := make([]bool, len(b.keys.texts))
 	for _, t := range b.typed {
-		known[t.key] = true
+		listed[t.key] = true
 	}
 	for _, s := range b.said {
-		known[s.list] = true
+		listed[s.list] = true
 	}
 	b.facts = slices.DeleteFunc(b.facts, func(f fact) bool {
-		if known[f.head] && known[f.tail] {
+		if listed[f.head] && listed[f.tail] {
 			return false
 		}
 		triple := b.spellings.texts[f.names[0]] + " | " + b.labels.texts[f.label] + " | " + b.spellings.texts[f.names[1]]
@@ -193,8 +192,8 @@ func (b *builder) dropUndescribed() {
 			Problem{"fact", Beginning(triple), "one of its ends is described nowhere"}})
 		return true
 	})
-	b.uses = slices.DeleteFunc(b.uses, func(u use) bool { return !known[u.key] })
-	b.attributes = slices.DeleteFunc(b.attributes, func(a property) bool { return !known[a.key] })
+	b.uses = slices.DeleteFunc(b.uses, func(u use) bool { return !listed[u.key] })
+	b.attributes = slices.DeleteFunc(b.attributes, func(a property) bool { return !listed[a.key] })
 }
 
 // number gives ids to the keys in use, by their order.
@@ -238,7 +237,7 @@ func (b *builder) entities() {
 	for i := range b.said {
 		b.said[i].list = b.entity[b.said[i].list]
 	}
-	slices.SortStableFunc(b.said, func(a, c told) int { return cmp.Compare(a.list, c.list) })
+	slices.SortStableFunc(b.said, func(a, c statedText) int { return cmp.Compare(a.list, c.list) })
 	b.texts.texts = slices.Clone(b.texts.texts) // without room for more: the graph keeps them
 	b.g.entityDescriptions = described(n, b.said, b.texts.texts)
 	b.said = nil
@@ -279,11 +278,10 @@ func add(to []int32, p int32) []int32 {
 	return append(to, p)
 }
 
-// relations gathers the facts that say the same. Weights are added in the order
-// of the chunks.
+// relations gathers the facts that say the same. Weights are added in the order of the chunks.
 func (b *builder) relations() {
 	b.labelRank = make([]int32, len(b.labels.texts))
-	rank := order(b.labelKeys.texts)
+	rank := sortedOrder(b.labelKeys.texts)
 	for l, key := range b.labelKeyOf {
 		b.labelRank[l] = rank[key]
 	}
@@ -298,11 +296,11 @@ func (b *builder) relations() {
 		n++
 	}
 	b.g.Relations = make([]Relation, 0, n)
-	var said []told
+	var said []statedText
 	for facts := range b.same() {
 		for i := range facts {
 			if facts[i].text >= 0 {
-				said = append(said, told{int32(len(b.g.Relations)), facts[i].passage, facts[i].text})
+				said = append(said, statedText{int32(len(b.g.Relations)), facts[i].passage, facts[i].text})
 			}
 		}
 		b.g.Relations = append(b.g.Relations, b.relation(facts))

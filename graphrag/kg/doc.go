@@ -1,23 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package kg is the knowledge graph: entities with their names, types,
-// descriptions and attributes, the relations between them, and the passages
-// that say so.
+// Package kg is the knowledge graph: entities with their names, types, descriptions and attributes, the
+// relations between them, and the passages that say so.
 //
-// Knowledge comes in as an [Extraction] per chunk, made by package extract or
-// by anybody else, and is kept in a [Base]. [Base.Graph] puts together what all
-// of them say: it folds the names, gathers what is said about each entity and
-// each relation, and keeps for all of it the passages it is from. The result, a
-// [Graph], is a function of the extractions and the options alone. So inserting
-// in another order, twice, or in parts gives the same graph, and deleting a
-// document gives exactly the graph that never held it.
+// Knowledge comes in as an [Extraction] per chunk, made by package extract or by anybody else, and is kept
+// in a [Base]. [Base.Graph] puts together what all of them say: it folds the names, gathers what is said
+// about each entity and each relation, and keeps for all of it the passages it is from. The result, a
+// [Graph], is a function of the extractions and the options alone. So inserting in another order, twice, or
+// in parts gives the same graph, and deleting a document gives exactly the graph that never held it.
 //
 // # One entity, many names
 //
-// Names that differ in case, spacing, quotes and outer punctuation are one by
-// [Folding]. Names that differ more stay two entities; package link finds pairs that
-// are similar, as synonyms for [ViewOptions], which is how HippoRAG uses them (arXiv
-// 2405.14831).
+// Names that differ in case, spacing, quotes and outer punctuation are one by [Folding]. Names that differ
+// more stay two entities; package link finds pairs that are similar, as synonyms for [ViewOptions], which
+// is how HippoRAG uses them (arXiv 2405.14831).
 //
 // Nothing is lost silently: a name that is blank or too long, and a fact with
 // such a name, is in [Graph.Rejected] with the reason.

@@ -5,22 +5,23 @@ package kg
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 )
 
-// Graph is the knowledge of a [Base], put together: what the chunks say about
-// each entity in one place. It depends on the extractions in the base and its
-// options alone, not on the order of insertions and deletions. It is immutable and
-// safe for concurrent use; callers must not change its slices.
+// Graph is the knowledge of a [Base], put together: what the chunks say about each entity in one place. It
+// depends on the extractions in the base and its options alone, not on the order of insertions and
+// deletions. It is immutable and safe for concurrent use; callers must not change its slices.
 type Graph struct {
 	// Entities are sorted by key, Relations by head, label and tail, Passages
-	// by chunk ID. Their places are the ids used everywhere.
+	// by chunk ID. Their places are the ids used everywhere. An index of chunks numbers
+	// these in its own order: [Graph.Passage] finds the passage of a chunk.
 	Entities  []Entity
 	Relations []Relation
 	Passages  []Passage
-	// Rejected is what the extractions hold and the graph does not, and the
-	// problems that their extractor had.
+	// Rejected lists the records of the extractions that the graph does not
+	// contain, and the problems of their extractor.
 	Rejected []Rejection
 
 	folding         Folding
@@ -40,6 +41,12 @@ func (g *Graph) Find(name string) (int32, bool) {
 	return id, ok
 }
 
+// Passage returns the passage of a chunk, by the ID of the chunk.
+func (g *Graph) Passage(chunk string) (int32, bool) {
+	p, ok := slices.BinarySearchFunc(g.Passages, chunk, func(p Passage, id string) int { return strings.Compare(p.Chunk, id) })
+	return int32(p), ok
+}
+
 // Known reports whether there is an entity of a name, for a search for names in texts.
 func (g *Graph) Known(name string) bool {
 	_, ok := g.Find(name)
@@ -56,26 +63,24 @@ func (g *Graph) Triple(r int32) graphrag.Triple {
 	return graphrag.Triple{Head: g.Entities[rel.Head].Name, Relation: rel.Label, Tail: g.Entities[rel.Tail].Name}
 }
 
-// EntityDescriptions are what is said of an entity, in the order of the first passages that
-// say so. The list is the caller's.
+// EntityDescriptions returns the descriptions of an entity, in the order of the first
+// passages that state them. The caller owns the list.
 func (g *Graph) EntityDescriptions(e int32) []Description {
 	return clipped(g.entityDescriptions.of(int(e)))
 }
 
-// RelationDescriptions are what is said of a relation, like EntityDescriptions.
+// RelationDescriptions returns the descriptions of a relation, as EntityDescriptions does.
 func (g *Graph) RelationDescriptions(r int32) []Description {
 	return clipped(g.relationDescriptions.of(int(r)))
 }
 
-// EntityPassages are the passages that name an entity, in order, with the
-// number of times.
+// EntityPassages are the passages that name an entity, in order, with the number of times.
 func (g *Graph) EntityPassages(e int32) []Posting { return g.entityChunks.of(e) }
 
 // PassageEntities are the entities that a passage names, in order.
 func (g *Graph) PassageEntities(p int32) []Posting { return g.chunkEntities.of(p) }
 
-// RelationPassages are the passages that state a relation, in order, with the
-// number of times.
+// RelationPassages are the passages that state a relation, in order, with the number of times.
 func (g *Graph) RelationPassages(r int32) []Posting { return g.relationChunks.of(r) }
 
 // PassageRelations are the relations that a passage states, in order.

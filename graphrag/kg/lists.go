@@ -73,12 +73,12 @@ func Incident(n, m int, ends func(pair int32) [2]int32) Lists {
 	return l
 }
 
-// told says that a passage has a text about something.
-type told struct{ list, passage, text int32 }
+// statedText is a text in a passage about an entity or a relation.
+type statedText struct{ list, passage, text int32 }
 
 // described groups texts by the thing that they describe (0 to n-1): equal texts once, in the
 // order of their first passages. said is sorted by thing, then by passage.
-func described(n int, said []told, texts []string) lists[Description] {
+func described(n int, said []statedText, texts []string) lists[Description] {
 	out := lists[Description]{ends: make([]int, 0, n)}
 	place := make([]int, len(texts)) // of a text among the descriptions, from 1
 	first := 0                       // description of the thing
@@ -239,8 +239,8 @@ func (n *interner) id(text string) int32 {
 	return id
 }
 
-// order returns the place of each text among all.
-func order(texts []string) []int32 {
+// sortedOrder returns the place of each text among all.
+func sortedOrder(texts []string) []int32 {
 	by := make([]int32, len(texts))
 	for i := range by {
 		by[i] = int32(i)

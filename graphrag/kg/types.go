@@ -30,8 +30,7 @@ type Count struct {
 	N    int
 }
 
-// Description is a text about something, with the passages that it came from.
-// Equal texts are one.
+// Description is a text about something, with the passages that it came from. Equal texts are one.
 type Description struct {
 	Text     string
 	Passages []int32
@@ -43,7 +42,7 @@ type Property struct {
 	Passages   []int32
 }
 
-// Relation is what all facts of equal head, label and tail say.
+// Relation merges all facts of equal head, label and tail.
 type Relation struct {
 	Head, Tail int32
 	// Label is the spelling used most, Key the folded one.
@@ -71,10 +70,10 @@ type Rejection struct {
 	Problem
 }
 
-// Extraction is what was found in one chunk: the unit in which knowledge comes
-// into a graph and, when its document is deleted, leaves it again.
+// Extraction contains the knowledge found in one chunk: the unit that is added to a
+// graph and, when its document is deleted, removed again.
 type Extraction struct {
-	// Chunk is the ID of the chunk, Doc that of its document.
+	// Chunk is the ID of the chunk, Doc the ID of its document.
 	Chunk string `json:"chunk"`
 	Doc   string `json:"doc"`
 
@@ -82,16 +81,14 @@ type Extraction struct {
 	Facts      []Fact      `json:"facts,omitempty"`
 	Attributes []Attribute `json:"attributes,omitempty"`
 
-	// Problems is what the extractor could not use, from a record that a model
-	// wrote badly to the whole chunk. They come to [Graph.Rejected].
+	// Problems lists unusable input of the extractor, from a malformed record of a
+	// model to the whole chunk. [Graph.Rejected] contains them.
 	Problems []Problem `json:"problems,omitempty"`
 }
 
-// Problem is something that is not in a graph though it was in a source or a
-// reply, and why.
+// Problem is something that is not in a graph though it was in a source or a reply, and why.
 type Problem struct {
-	// Kind is ProblemChunk, ProblemRefused, "record", "schema", "mention", "fact" or
-	// "attribute".
+	// Kind is ProblemChunk, ProblemRefused, "record", "schema", "mention", "fact" or "attribute".
 	Kind string `json:"kind"`
 	// Text is the beginning of it.
 	Text   string `json:"text,omitempty"`
@@ -105,8 +102,7 @@ const (
 	ProblemRefused = "refused chunk"
 )
 
-// Span is a range of bytes of the chunk's text. The zero Span means that the
-// place is not known.
+// Span is a range of bytes of the chunk's text. The zero Span means that the place is not known.
 type Span struct {
 	Start int `json:"start"`
 	End   int `json:"end"`
@@ -125,7 +121,7 @@ type Fact struct {
 	graphrag.Triple
 	Description string   `json:"description,omitempty"`
 	Keywords    []string `json:"keywords,omitempty"`
-	// Weight is the strength a model gave it; 0 stands for 1.
+	// Weight is the strength that a model stated; 0 means 1.
 	Weight float64 `json:"weight,omitempty"`
 	// Span is the sentence that says so.
 	Span Span `json:"span,omitzero"`
@@ -159,16 +155,14 @@ const (
 	// FoldUnicode is [text.FoldName], the default: letters, digits and symbols
 	// of every script count. A name of nothing but punctuation keeps it.
 	FoldUnicode Folding = "unicode"
-	// FoldASCII is HippoRAG's rule (OSU-NLP-Group/HippoRAG, both versions):
-	// lower case, and a blank for every character that is not an ASCII letter
-	// or digit, none at the ends. Runs of blanks stay: "a. b" and "a b" are two. A
-	// name without a Latin letter or digit is lost. It is here to compare with
+	// FoldASCII is HippoRAG's rule (OSU-NLP-Group/HippoRAG, both versions): lower case, and a blank for
+	// every character that is not an ASCII letter or digit, none at the ends. Runs of blanks stay: "a. b"
+	// and "a b" are two. A name without a Latin letter or digit is lost. It is here to compare with
 	// published figures.
 	FoldASCII Folding = "ascii"
 )
 
-// Key is the folded name; folded again it stays the same. It is "" for a name
-// that cannot be told from nothing.
+// Key is the folded name; folded again it stays the same. It is "" for a name without a letter or digit.
 func (f Folding) Key(name string) string {
 	if f == FoldASCII {
 		return foldASCII(name)

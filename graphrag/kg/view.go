@@ -10,17 +10,15 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 )
 
-// Synonym says that an entity has found another whose name is like its own. It
-// has a direction: a name that is too short does not look for synonyms but may
-// be one.
+// Synonym says that an entity has found another whose name is like its own. It has a direction: a name that
+// is too short does not look for synonyms but may be one.
 type Synonym struct {
 	From, To int32
 	Score    float64
 }
 
-// ViewOptions say which of a graph's knowledge becomes edges. The weights are
-// HippoRAG 2's balance: 2 for a fact, the score for each direction of a synonym, 1 for
-// a passage and an entity it states a fact about.
+// ViewOptions say which of a graph's knowledge becomes edges. The weights are HippoRAG 2's balance: 2 for a
+// fact, the score for each direction of a synonym, 1 for a passage and an entity it states a fact about.
 type ViewOptions struct {
 	// Synonyms become edges; two that answer each other add up.
 	Synonyms []Synonym
@@ -43,8 +41,7 @@ type View struct {
 // Passage returns the node of a passage.
 func (v *View) Passage(p int32) int32 { return int32(v.Entities) + p }
 
-// View makes a weighted undirected graph of the facts. A fact about one entity alone
-// is no edge.
+// View makes a weighted undirected graph of the facts. A fact about one entity alone is no edge.
 func (g *Graph) View(o ViewOptions) (*View, error) {
 	v := &View{Entities: len(g.Entities)}
 	edges, err := g.entityEdges(o)
@@ -70,8 +67,7 @@ type arc struct {
 	synonym  bool
 }
 
-// entityEdges gathers facts and synonyms by direction, so that a synonym can
-// take the place of facts.
+// entityEdges gathers facts and synonyms by direction, so that a synonym can take the place of facts.
 func (g *Graph) entityEdges(o ViewOptions) ([]graph.Edge, error) {
 	arcs := make([]arc, 0, 2*len(g.Relations)+len(o.Synonyms))
 	for i := range g.Relations {

@@ -30,8 +30,8 @@ import (
 
 const savedName = "system.wildgraph"
 
-// some streams documents, of which there may be none.
-func some(docs []graphrag.Document) iter.Seq2[graphrag.Document, error] {
+// subset streams documents, of which there may be none.
+func subset(docs []graphrag.Document) iter.Seq2[graphrag.Document, error] {
 	if len(docs) == 0 {
 		return nil
 	}
@@ -121,7 +121,7 @@ func TestChangesEqualAnew(t *testing.T) {
 					ids := slices.Sorted(maps.Keys(docs))
 					id := ids[r.IntN(len(ids))]
 					delete(docs, id)
-					if _, err := s.Update(t.Context(), some(random(r.IntN(2))), id, "nowhere"); err != nil {
+					if _, err := s.Update(t.Context(), subset(random(r.IntN(2))), id, "nowhere"); err != nil {
 						t.Fatal(err)
 					}
 				case 4, 5, 6:
@@ -167,7 +167,7 @@ func TestChangesEqualAnew(t *testing.T) {
 					}
 					s, docs = make(), maps.Clone(saved)
 					more := random(r.IntN(2))
-					if _, err := s.OpenUpdated(t.Context(), dir, some(more)); err != nil {
+					if _, err := s.OpenUpdated(t.Context(), dir, subset(more)); err != nil {
 						t.Fatal(err)
 					}
 				}

@@ -31,17 +31,18 @@ type Describer interface {
 // describeBy returns the describer of a kit: by a model with one call, or several if the
 // descriptions are too long for one; without a model, and if a reply cannot be used, by
 // quoting sentences.
-func describeBy(model llm.Model, quoters *quoters, language string) func(tokens int) (Describer, error) {
+func describeBy(model llm.Model, cache *quoters, language string) func(tokens int) (Describer, error) {
 	return func(tokens int) (Describer, error) {
-		quote, err := quoters.of(tokens)
+		quote, err := cache.of(tokens)
 		if err != nil || model == nil {
 			return quoting{quote}, err
 		}
-		return writing{quoting{quote}, model, quoters.count, tokens, language}, nil
+		return writing{quoting{quote}, model, cache.count, tokens, language}, nil
 	}
 }
 
-// quoting quotes sentences; the passages are those of the quotes.
+// quoting describes by quoted sentences; the passages are the sources of the
+// quotes.
 type quoting struct{ quote summary.Summarizer }
 
 func (d quoting) Describe(ctx context.Context, _ string, of []kg.Description) (kg.Description, error) {
@@ -66,7 +67,7 @@ type writing struct {
 	model  llm.Model
 	count  func(string) int
 	tokens int
-	// language of the description, "" for that of what it is made of.
+	// language of the description, "" for the language of its sources.
 	language string
 }
 

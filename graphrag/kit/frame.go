@@ -58,9 +58,9 @@ type Common struct {
 	Cut Cut
 	// MaxPerDoc limits the chunks of one document in a ranking; 0 is no limit.
 	MaxPerDoc int `source:"ours: no limit"`
-	// Progress, if set, is told what a change has done so far: the documents and chunks
-	// after cutting, then the usage after each reply of a model, and the stages. Calls do
-	// not overlap, and the next piece of work waits for them.
+	// Progress, if set, receives the progress of a change: the documents and chunks after
+	// cutting, then the usage after each reply of a model, and the stages. Calls do not
+	// overlap, and the next piece of work waits for them.
 	Progress func(graphrag.IndexStats)
 }
 
@@ -81,7 +81,7 @@ type Cut struct {
 	Name     string         `json:",omitempty" source:"-"`
 }
 
-// Defaults returns the options with what zero stands for.
+// Defaults returns the options with the defaults in place of zero values.
 func (c Cut) Defaults() Cut {
 	c.Size = cmp.Or(c.Size, chunk.DefaultSize)
 	c.Overlap = cmp.Or(c.Overlap, c.Size/12)
@@ -111,7 +111,7 @@ func (c Cut) Chunker() (*chunk.Chunker, error) {
 	return chunk.New(o)
 }
 
-// named is the cut without its splitter, which its name stands for.
+// named returns the cut without its splitter, which its name identifies.
 func (c Cut) named() Cut {
 	c.Splitter = nil
 	return c
@@ -179,11 +179,11 @@ type Corpus struct {
 // graph, if there is one, has chunk i as passage i.
 func NewCorpus(k Kit, chunks []graphrag.Chunk, g *kg.Graph) *Corpus {
 	c := &Corpus{Ranking: retrieve.Ranking{Chunks: chunks}, Graph: g, kit: k}
-	var once sync.Mutex
+	var lock sync.Mutex
 	var embedder embed.Embedder
 	c.fitted = func(ctx context.Context) (embed.Embedder, error) {
-		once.Lock()
-		defer once.Unlock()
+		lock.Lock()
+		defer lock.Unlock()
 		if embedder != nil {
 			return embedder, nil
 		}
@@ -205,7 +205,7 @@ func (c *Corpus) Find(ctx context.Context, texts text.List) (retrieve.Texts, err
 	return c.kit.Find(ctx, c.fitted, texts)
 }
 
-// Provenance returns that of what was made from some chunks.
+// Provenance returns the provenance of something that was made from some chunks.
 func (c *Corpus) Provenance(chunks []int32) graphrag.Provenance {
 	var p graphrag.Provenance
 	for _, n := range chunks {
@@ -265,12 +265,12 @@ func Done(ctx context.Context, step string, err error) {
 			one.Refused = 1
 		}
 	}
-	count(ctx, step, one)
+	countStage(ctx, step, one)
 }
 
 // Stale counts an item of a step of building for which a result for an earlier state was used.
 func Stale(ctx context.Context, step string) {
-	count(ctx, step, graphrag.Stage{Asked: 1, Stale: 1})
+	countStage(ctx, step, graphrag.Stage{Asked: 1, Stale: 1})
 }
 
 // Bound tells the schema that extraction was bound by, for the statistics of the index.
@@ -278,7 +278,7 @@ func Bound(ctx context.Context, schema json.RawMessage) {
 	note(ctx, func(t *tally) { t.sofar.Schema = schema })
 }
 
-func count(ctx context.Context, step string, more graphrag.Stage) {
+func countStage(ctx context.Context, step string, more graphrag.Stage) {
 	note(ctx, func(t *tally) {
 		s := t.stages[step]
 		t.stages[step] = graphrag.Stage{Name: step, Asked: s.Asked + more.Asked, Failed: s.Failed + more.Failed, Refused: s.Refused + more.Refused, Repaired: s.Repaired + more.Repaired, Stale: s.Stale + more.Stale}
@@ -301,13 +301,9 @@ func (t *tally) list() []graphrag.Stage {
 // usable reply for it, or nothing in its replies could be used.
 func extracted(g *kg.Graph) graphrag.Stage {
 	out := graphrag.Stage{Name: stepExtract, Asked: len(g.Passages)}
-	place := make(map[string]int32, len(g.Passages))
-	for p := range g.Passages {
-		place[g.Passages[p].Chunk] = int32(p)
-	}
 	kinds := make(map[int32]map[string]bool)
 	for _, r := range g.Rejected {
-		p := place[r.Chunk]
+		p, _ := g.Passage(r.Chunk)
 		if kinds[p] == nil {
 			kinds[p] = make(map[string]bool)
 		}

@@ -73,12 +73,14 @@ type Kit struct {
 	// AnswerModel serves the steps of answering that only one recipe has, such as the
 	// filter of HippoRAG 2; if nil, the recipe uses rules.
 	AnswerModel llm.Model
-	// Rerank, if set, orders anew what systems retrieve, see [retrieve.Rerank].
+	// Rerank, if set, reorders the chunks that systems retrieve, see
+	// [retrieve.Rerank].
 	Rerank retrieve.Scorer
 	// Read answers from evidence.
 	Read reader.Reader
 
-	// Language is the language that models write in; "" is that of their sources.
+	// Language is the language that models write in; "" is the language of their
+	// sources.
 	Language string
 
 	// Prompts are texts in place of ours, for all steps that ask models, see [llm.Replace]; nil are ours.
@@ -179,7 +181,7 @@ func (k Kit) check(needs []Role) error {
 
 // Mixed combines the parts that build an index from one kit with those that answer from
 // another, so that a corpus is indexed offline and questions are answered by a model, or
-// the other way round. The parts that embed and compare are those of the index.
+// the other way round. The parts that embed and compare come from index.
 func Mixed(index, answer Kit) Kit {
 	k := index
 	k.Answer, k.QuestionNames, k.AnswerModel = answer.Answer, answer.QuestionNames, answer.AnswerModel

@@ -17,7 +17,7 @@ import (
 // changed since, so a change costs what it changes.
 type library struct {
 	docs    *btree.Map[string, []graphrag.Chunk]
-	lengths *btree.Map[int, int] // how many chunks have so many tokens
+	lengths *btree.Map[int, int] // the number of chunks by their tokens
 	chunks  int
 }
 
@@ -25,10 +25,10 @@ func newLibrary() *library {
 	return &library{docs: btree.NewMap[string, []graphrag.Chunk](0), lengths: btree.NewMap[int, int](0)}
 }
 
-// copy returns one that may be changed beside l, which readers go on reading.
+// copy returns a library that can be changed while l is read.
 func (l *library) copy() *library { return &library{l.docs.Copy(), l.lengths.Copy(), l.chunks} }
 
-// put adds a document, in place of that of its ID.
+// put adds a document, or replaces the one with its ID.
 func (l *library) put(id string, chunks []graphrag.Chunk) {
 	before, _ := l.docs.Set(id, chunks)
 	l.count(before, -1)
@@ -55,7 +55,8 @@ func (l *library) count(chunks []graphrag.Chunk, sign int) {
 	}
 }
 
-// within is how many of the shortest chunks have so many tokens together at most.
+// within returns how many of the shortest chunks have at most a number of tokens
+// together.
 func (l *library) within(tokens int) (n int) {
 	l.lengths.Scan(func(length, of int) bool {
 		fit := min(of, tokens/length)

@@ -97,13 +97,14 @@ type ModelOptions struct {
 	Embedder embed.Embedder
 	Seed     uint64
 	// Language is the language of the descriptions and reports that the model writes; by
-	// default that of the passages.
+	// default the language of the passages.
 	Language string
 	// Mode is the behavior without evidence.
 	Mode reader.Mode
-	// Instruction is what the model is told when it answers, see [reader.ModelOptions].
+	// Instruction is the instruction to the model that answers, see
+	// [reader.ModelOptions].
 	Instruction string
-	// Count counts tokens; nil means those of cl100k.
+	// Count counts tokens; nil counts tokens of cl100k.
 	Count func(string) int
 	// Concurrency is the number of concurrent calls while building; 0 means 8.
 	Concurrency int
@@ -125,7 +126,7 @@ func ByModel(o ModelOptions) (Kit, error) {
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return Kit{}, fmt.Errorf("kit: %w", err)
 	}
-	quoters := newQuoters(o.Count)
+	cache := newQuoters(o.Count)
 	k := Kit{
 		Index: NameModel, Answer: NameModel, Language: o.Language,
 		Embed: lsa(o.Seed), Find: ByWords, Lookup: "BM25", Encoder: "LSA",
@@ -136,7 +137,7 @@ func ByModel(o ModelOptions) (Kit, error) {
 			x, err := extract.NewRecords(r)
 			return Extraction{Extractor: x}, err
 		},
-		Link: link.Trigrams{}, Describe: describeBy(paid, quoters, o.Language), quoters: quoters, Report: reports, IndexModel: paid,
+		Link: link.Trigrams{}, Describe: describeBy(paid, cache, o.Language), quoters: cache, Report: reports, IndexModel: paid,
 		QuestionNames: func(func(string) bool) (NameFinder, error) { return openIE.Question, nil },
 		AnswerModel:   paid, Read: read, Count: o.Count,
 	}
@@ -194,7 +195,8 @@ func (k Kit) WithNames(find extract.NameFinder) Kit {
 	return k
 }
 
-// named is a whole extractor whose name stands for all that it finds in chunks.
+// named is an extractor of a whole corpus; equal names find equal things, so
+// results are cached by name.
 type named struct {
 	extract.Extractor
 	name string
@@ -206,8 +208,8 @@ type once struct {
 	name string
 }
 
-// read is the key of what an extractor found in chunks.
-type read struct {
+// readKey is the key of what an extractor found in chunks.
+type readKey struct {
 	name   string
 	chunks memo.Digest
 }
@@ -216,10 +218,10 @@ func (o once) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extrac
 	if !memo.Under(ctx) {
 		return o.Extractor.Extract(ctx, chunks)
 	}
-	return memo.Of(ctx, read{o.name, digest(chunks)}, func() ([]kg.Extraction, error) { return o.Extractor.Extract(ctx, chunks) })
+	return memo.Of(ctx, readKey{o.name, digest(chunks)}, func() ([]kg.Extraction, error) { return o.Extractor.Extract(ctx, chunks) })
 }
 
-// digest is that of all that chunks say.
+// digest returns the digest of everything in chunks.
 func digest(chunks []graphrag.Chunk) memo.Digest {
 	return memo.DigestOf(func(yield func(string) bool) {
 		for i := range chunks {

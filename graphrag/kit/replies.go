@@ -20,7 +20,7 @@ import (
 )
 
 // replies caches the replies of models and embedders from building a system: the next
-// change asks only for what is new, and a saved system opens without calls. A nil *replies
+// change asks only for new replies, and a saved system opens without calls. A nil *replies
 // caches nothing.
 type replies struct {
 	mu      sync.Mutex
@@ -127,7 +127,7 @@ func (r *replies) keepVector(text string, v []float32) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.dim != 0 && r.dim != len(v) {
-		return fmt.Errorf("the embedder gives vectors of %d numbers, those of the index have %d: use the embedder it was built with, or index anew", len(v), r.dim)
+		return fmt.Errorf("the embedder gives vectors of %d numbers, those of the index have %d: use the embedder it was built with, or index again", len(v), r.dim)
 	}
 	r.dim = len(v)
 	r.vectors[key], r.used[key], r.fresh = v, true, append(r.fresh, key)
@@ -174,7 +174,7 @@ func (r remembering) Generate(ctx context.Context, req llm.Request) (llm.Reply, 
 	key, keyed := kept.key(r.Name(), req)
 	if reply, ok := kept.reply(key); keyed && ok {
 		reply.Usage = graphrag.Usage{CachedCalls: 1}
-		used(ctx, reply)
+		noteReply(ctx, reply)
 		return reply, nil
 	}
 	ask := func() (llm.Reply, error) { return r.Model.Generate(ctx, req) }
@@ -188,12 +188,12 @@ func (r remembering) Generate(ctx context.Context, req llm.Request) (llm.Reply, 
 	if err == nil && keyed {
 		kept.keep(key, reply)
 	}
-	used(ctx, reply)
+	noteReply(ctx, reply)
 	return reply, err
 }
 
-// used adds a reply to the progress of a change.
-func used(ctx context.Context, reply llm.Reply) {
+// noteReply adds a reply to the progress of a change.
+func noteReply(ctx context.Context, reply llm.Reply) {
 	note(ctx, func(t *tally) { t.sofar.Usage = t.sofar.Usage.Add(reply.Usage) })
 }
 
@@ -208,11 +208,11 @@ type rememberingEmbedder struct {
 }
 
 func (r rememberingEmbedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
-	count(ctx, stepEmbed, graphrag.Stage{Asked: len(texts)})
+	countStage(ctx, stepEmbed, graphrag.Stage{Asked: len(texts)})
 	kept := repliesOf(ctx)
 	out := make([][]float32, len(texts))
 	var missing []string
-	at := make(map[string][]int) // one text may stand in several places
+	at := make(map[string][]int) // the places of a text
 	for i, t := range texts {
 		if v, ok := kept.vector(t); ok {
 			out[i] = v

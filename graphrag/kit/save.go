@@ -29,9 +29,9 @@ import (
 
 // A saved system is one file of lines of JSON: a header, then its chunks, the extractions unless
 // the extractor is [Extraction].Whole, and the replies of models. The last line is the SHA-256 of
-// those before in hexadecimal. Changes are further parts of such lines, whose sum covers that of
-// the part before. A part without a sum was not written to its end, and does not count. The index
-// is a function of all this and is built again.
+// the lines before it in hexadecimal. Changes are further parts of such lines, whose sum covers
+// the sum of the part before. A part without a sum was not written to its end and is ignored. The
+// index is a function of all this and is built again.
 
 // fileName is the file that [System.Save] writes into its folder, sizeName one with the size of what
 // was saved: of a file that was cut later, which would be taken for an older one.
@@ -62,8 +62,8 @@ type header struct {
 	Dim      int      `json:"dim"` // of the vectors, 0 without any
 }
 
-// record is one of the other lines: a document, in place of what was there of it, an extraction, or
-// a reply or a vector by its key.
+// record is one of the other lines: a document, which replaces an earlier one, an extraction, or a
+// reply or a vector by its key.
 type record struct {
 	Doc        string           `json:"doc,omitempty"`
 	Gone       bool             `json:"gone,omitempty"`
@@ -79,7 +79,7 @@ func (s *System) settings() settings {
 	return settings{s.frame.Name, s.frame.Cut.named(), s.frame.Kit.Index, s.frame.Kit.Lookup}
 }
 
-// savepoint is what a folder holds of a system.
+// savepoint describes the system that a folder contains.
 type savepoint struct {
 	name        string // of the file
 	size, whole int64  // of the file, and of its first part
@@ -137,7 +137,8 @@ func (s *System) Save(ctx context.Context, dir string) error {
 	return nil
 }
 
-// holds reports whether a file is that of the savepoint, and best goes on being.
+// holds reports whether the file is unchanged since the savepoint and small enough
+// to append to.
 func (at savepoint) holds(name string, now history) bool {
 	if at.name != name || at.history.of != now.of || at.size > 2*at.whole+1<<16 {
 		return false
@@ -352,10 +353,10 @@ func (s *System) begin(c *content, line []byte) error {
 		return errors.Join(fmt.Errorf("it is of version %d, and %d is known", h.Version, fileVersion), err)
 	}
 	if h.Settings != s.settings() {
-		return fmt.Errorf("%w: %+v there, %+v here; open it with those, or index anew", ErrOptions, h.Settings, s.settings())
+		return fmt.Errorf("%w: %+v there, %+v here; open it with those, or index again", ErrOptions, h.Settings, s.settings())
 	}
 	if dim := s.frame.Kit.Dim; dim != 0 && h.Dim != 0 && dim != h.Dim {
-		return fmt.Errorf("%w: vectors of %d numbers there, an embedder of %d here; take that embedder, or index anew", ErrOptions, h.Dim, dim)
+		return fmt.Errorf("%w: vectors of %d numbers there, an embedder of %d here; take that embedder, or index again", ErrOptions, h.Dim, dim)
 	}
 	c.replies.dim = h.Dim
 	return nil
@@ -402,4 +403,4 @@ func (c *content) add(r record) error {
 	return nil
 }
 
-var errFile = errors.New("it is damaged, or of another version: index anew")
+var errFile = errors.New("it is damaged, or of another version: index again")

@@ -24,7 +24,7 @@ type state struct {
 	base      *kg.Base // nil without a graph
 	graph     *kg.Graph
 	retriever graphrag.Retriever
-	updater   retrieve.Updater // retriever, before it is ordered anew; nil if a change builds another
+	updater   retrieve.Updater // retriever, before reranking; nil if a change builds another
 	stats     graphrag.IndexStats
 	// pinned is where its chunks are, nil in memory; refs counts the users: one while readers see
 	// the state, and one for each running question.
@@ -41,7 +41,7 @@ type draft struct {
 	base    *kg.Base
 	fresh   []graphrag.Chunk
 	gone    []graphrag.Chunk
-	from    retrieve.Updater // that of the state before, if it is changed
+	from    retrieve.Updater // updater of the state before, if it is changed
 	history history
 }
 
@@ -98,7 +98,7 @@ func (f Frame) update(ctx context.Context, docs iter.Seq2[graphrag.Document, err
 	if err != nil {
 		return nil, err
 	}
-	for all, lo, hi := u.chunks, 0, 0; lo < len(all); lo = hi { // those of a document follow one another
+	for all, lo, hi := u.chunks, 0, 0; lo < len(all); lo = hi { // the chunks of a document are consecutive
 		for hi = lo + 1; hi < len(all) && all[hi].Doc == all[lo].Doc; {
 			hi++
 		}
@@ -136,7 +136,7 @@ func (d *draft) delete(ids ...string) {
 }
 
 // build makes the state: it extracts from the fresh chunks, makes the knowledge graph, and
-// builds the retriever, or changes that of the state before.
+// builds the retriever, or changes the retriever of the state before.
 func (d *draft) build(ctx context.Context, f Frame) (*state, error) {
 	s := &state{docs: d.docs, base: d.base, history: d.history, stats: graphrag.IndexStats{Documents: d.docs.docs.Len(), Chunks: d.docs.chunks}}
 	ctx, counts := withTally(ctx, f.Progress)
@@ -147,7 +147,7 @@ func (d *draft) build(ctx context.Context, f Frame) (*state, error) {
 		s.retriever = s.updater
 	}
 	if err == nil && s.updater == nil {
-		err = d.anew(ctx, f, s)
+		err = d.rebuild(ctx, f, s)
 	}
 	if err != nil {
 		return nil, err
@@ -161,8 +161,8 @@ func (d *draft) build(ctx context.Context, f Frame) (*state, error) {
 	return s, nil
 }
 
-// anew builds the retriever over all chunks.
-func (d *draft) anew(ctx context.Context, f Frame, s *state) error {
+// rebuild builds the retriever over all chunks.
+func (d *draft) rebuild(ctx context.Context, f Frame, s *state) error {
 	all := d.docs.sorted()
 	if d.base != nil {
 		k, err := d.known(ctx, f, all)
@@ -187,7 +187,7 @@ func (d *draft) anew(ctx context.Context, f Frame, s *state) error {
 	return nil
 }
 
-// reranked orders anew what a retriever finds, if the kit says so.
+// reranked returns a retriever that reorders its results if the kit has a reranker.
 func (f Frame) reranked(r graphrag.Retriever) graphrag.Retriever {
 	if f.Kit.Rerank == nil {
 		return r
@@ -217,26 +217,26 @@ func (s *state) acquire() bool {
 	}
 }
 
-// known is the extractions of chunks and their graph.
-type known struct {
+// corpusState is the extractions of chunks and their graph.
+type corpusState struct {
 	base  *kg.Base
 	graph *kg.Graph
 }
 
 // knownKey is the memo's key of the extractions of a named extractor.
 type knownKey struct {
-	read
+	readKey
 	options kg.Options
 }
 
 // known extracts from the fresh chunks, or from all of them, and merges the result with the
 // extractions of the others.
-func (d *draft) known(ctx context.Context, f Frame, all []graphrag.Chunk) (*known, error) {
+func (d *draft) known(ctx context.Context, f Frame, all []graphrag.Chunk) (*corpusState, error) {
 	x, ok := f.Extract.Extractor.(named)
 	if !ok || !memo.Under(ctx) {
 		return d.put(ctx, f, all, d.base)
 	}
-	return memo.Of(ctx, knownKey{read{x.name, digest(all)}, f.Knowledge}, func() (*known, error) {
+	return memo.Of(ctx, knownKey{readKey{x.name, digest(all)}, f.Knowledge}, func() (*corpusState, error) {
 		base, err := kg.NewBase(f.Knowledge) // of all chunks: it is a whole extractor
 		if err != nil {
 			return nil, err
@@ -245,7 +245,7 @@ func (d *draft) known(ctx context.Context, f Frame, all []graphrag.Chunk) (*know
 	})
 }
 
-func (d *draft) put(ctx context.Context, f Frame, all []graphrag.Chunk, base *kg.Base) (*known, error) {
+func (d *draft) put(ctx context.Context, f Frame, all []graphrag.Chunk, base *kg.Base) (*corpusState, error) {
 	if f.Extract.Whole {
 		d.fresh = all
 	}
@@ -256,7 +256,7 @@ func (d *draft) put(ctx context.Context, f Frame, all []graphrag.Chunk, base *kg
 	if err != nil {
 		return nil, err
 	}
-	k := &known{base: base}
+	k := &corpusState{base: base}
 	d.fresh = nil // they are in the base now
 	if k.graph, err = trace.Do(ctx, "graph", base.Graph); err != nil {
 		return nil, err
@@ -265,7 +265,7 @@ func (d *draft) put(ctx context.Context, f Frame, all []graphrag.Chunk, base *kg
 }
 
 // describe adds the graph to the statistics of an index.
-func (k *known) describe(s *graphrag.IndexStats) {
+func (k *corpusState) describe(s *graphrag.IndexStats) {
 	s.Stages = []graphrag.Stage{extracted(k.graph)}
 	s.Entities, s.Relations = len(k.graph.Entities), len(k.graph.Relations)
 	s.AverageDegree, s.MaxDegree, s.IsolatedShare = k.graph.Degrees()

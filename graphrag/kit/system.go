@@ -59,7 +59,7 @@ func (s *System) Frame() Frame { return s.frame }
 // Name is the name of the frame.
 func (s *System) Name() string { return s.frame.Name }
 
-// Index builds the system anew.
+// Index builds the system from scratch.
 func (s *System) Index(ctx context.Context, docs iter.Seq2[graphrag.Document, error]) (_ graphrag.IndexStats, err error) {
 	ctx, span := trace.Start(s.frame.Kit.Prompts.With(ctx), "index", s.named())
 	defer func() { span.End(err) }()
@@ -78,12 +78,11 @@ func (s *System) Index(ctx context.Context, docs iter.Seq2[graphrag.Document, er
 	return s.replace(ctx, "index", d, newReplies())
 }
 
-// Insert adds documents; one with an existing ID replaces that document. The answers are those of
-// an index made anew. Models are asked about what is new, and rules read that and the few chunks in
-// which a word has changed its meaning. A flat system ([Frame].Flat) takes time
-// for what is new alone (less than a millisecond for a note), any other makes the rest of its index
-// anew (3,000 notes: .2 s), so insert many at once. Changes that wait for another one are made together, in one build whose statistics
-// each of them returns. Questions that come meanwhile are answered from what was there before.
+// Insert adds documents; one with an existing ID replaces that document. The answers are the same as from an index that is built from
+// scratch. Models are asked about new chunks, and rules read these and the few chunks in which a word has changed its meaning. A flat
+// system ([Frame].Flat) takes time for new chunks alone (less than a millisecond for a note), any other rebuilds the rest of its index
+// (3,000 notes: .2 s), so insert many at once. Changes that wait for another one are made together, in one build whose statistics each
+// of them returns. Questions meanwhile are answered from the state before.
 func (s *System) Insert(ctx context.Context, docs iter.Seq2[graphrag.Document, error]) (graphrag.IndexStats, error) {
 	return s.update(ctx, "insert", docs, nil)
 }
@@ -98,7 +97,7 @@ func (s *System) Update(ctx context.Context, docs iter.Seq2[graphrag.Document, e
 	return s.update(ctx, "update", docs, deleted)
 }
 
-// waiting is a change that waits for its turn, or is made in that of another.
+// waiting is a change that waits for its turn, or is made together with another.
 type waiting struct {
 	ctx   context.Context
 	of    *update
@@ -194,8 +193,8 @@ func (s *System) together(w *waiting) {
 
 var errTogether = errors.New("a change that was made together with this one did not end")
 
-// replace waits for its turn and makes a state that owes nothing to the one before, with replies
-// that were paid for elsewhere.
+// replace builds a state from scratch, reusing the given replies, once no other change is
+// running.
 func (s *System) replace(ctx context.Context, what string, d *draft, paid *replies) (graphrag.IndexStats, error) {
 	select {
 	case s.writing <- struct{}{}:
@@ -220,7 +219,7 @@ func (s *System) failed(what string, err error) (graphrag.IndexStats, error) {
 func (s *System) make(ctx context.Context, d *draft) (stats graphrag.IndexStats, err error) {
 	ctx, meter := llm.WithMeter(llm.WithStage(ctx, "index"))
 	if s.paid.many(d.docs.chunks) {
-		d.from = nil // building anew uses those that count, and the others are dropped
+		d.from = nil // a build from scratch uses the current replies, and the others are dropped
 	}
 	if d.from == nil {
 		s.paid.begin()
@@ -241,8 +240,7 @@ func (s *System) make(ctx context.Context, d *draft) (stats graphrag.IndexStats,
 // named is the name of the system in a trace.
 func (s *System) named() slog.Attr { return slog.String("wildgraph.system", s.frame.Name) }
 
-// manyReplies is how many replies, beside as many as count, may be kept that no chunk needs any
-// more, and how many changes are remembered for the next Save beside one for each document.
+// manyReplies is the number of unused replies, and of unsaved changes, that is tolerated.
 const manyReplies = 1 << 12
 
 // show makes a state, or none, visible to readers.
@@ -359,7 +357,7 @@ func (s *System) within(q amount, found graphrag.Found) graphrag.Found {
 func (s *System) Answer(ctx context.Context, q graphrag.Question) (graphrag.Answer, error) {
 	var last graphrag.Answer
 	for a, err := range s.answers(ctx, q, func(ctx context.Context, q graphrag.Question, found graphrag.Found) iter.Seq2[graphrag.Answer, error] {
-		return whole(s.frame.Kit.Read.Read(ctx, q, found.Evidence, found.Derived))
+		return oneAnswer(s.frame.Kit.Read.Read(ctx, q, found.Evidence, found.Derived))
 	}) {
 		if err != nil {
 			return graphrag.Answer{}, err
@@ -376,7 +374,7 @@ func (s *System) Stream(ctx context.Context, q graphrag.Question) iter.Seq2[grap
 	})
 }
 
-func whole(a graphrag.Answer, err error) iter.Seq2[graphrag.Answer, error] {
+func oneAnswer(a graphrag.Answer, err error) iter.Seq2[graphrag.Answer, error] {
 	return func(yield func(graphrag.Answer, error) bool) { yield(a, err) }
 }
 
@@ -423,7 +421,7 @@ func (s *System) Encode(ctx context.Context) error {
 	type lazy interface{ Encode(context.Context) error }
 	l, ok := now.retriever.(lazy)
 	if !ok {
-		l, ok = now.updater.(lazy) // the retriever orders anew what this finds
+		l, ok = now.updater.(lazy) // the retriever reranks the results of this one
 	}
 	if !ok {
 		return nil

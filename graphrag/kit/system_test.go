@@ -210,7 +210,7 @@ func TestSaveAndOpen(t *testing.T) {
 		err := os.WriteFile(name, data, 0o600)
 		data[at] ^= 4
 		texttest.OK(t, err)
-		if _, err := again.Open(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "index anew") {
+		if _, err := again.Open(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "index again") {
 			t.Fatalf("byte %d was changed: %v", at, err)
 		}
 	}

@@ -93,7 +93,7 @@ func (f Frame) tables(ctx context.Context, st store.Store, name string) (*tables
 	case f.Vectors && f.Kit.Trained:
 		schema.Model = f.Kit.Encoder
 		if t.embedder, err = f.Kit.Embed(ctx, nil); err == nil {
-			schema.Dim, err = dim(ctx, f.Kit, t.embedder)
+			schema.Dim, err = dimOf(ctx, f.Kit, t.embedder)
 		}
 	case f.Vectors:
 		err = errors.New("its vectors are fitted to the corpus, which a store does not keep: take a trained encoder (kit.OfflineOptions.Embedder)")
@@ -112,8 +112,8 @@ func (f Frame) tables(ctx context.Context, st store.Store, name string) (*tables
 	return t, err
 }
 
-// dim is the length of the vectors of an embedder.
-func dim(ctx context.Context, k Kit, e embed.Embedder) (int, error) {
+// dimOf is the length of the vectors of an embedder.
+func dimOf(ctx context.Context, k Kit, e embed.Embedder) (int, error) {
 	if k.Dim > 0 {
 		return k.Dim, nil
 	}
@@ -152,7 +152,7 @@ func (s *System) pin(ctx context.Context) (*pinned, error) {
 	}
 	p, err := open(ctx, g)
 	if err == nil && p.contents.Settings != s.settings() {
-		err = fmt.Errorf("%w: %+v there, %+v here; open it with those, or index anew", ErrOptions, p.contents.Settings, s.settings())
+		err = fmt.Errorf("%w: %+v there, %+v here; open it with those, or index again", ErrOptions, p.contents.Settings, s.settings())
 	}
 	if err != nil {
 		return nil, errors.Join(err, g.Close())
@@ -220,8 +220,9 @@ func (s *System) permitted(ctx context.Context, now *state, scope *graphrag.Scop
 	return st, nil
 }
 
-// changed makes a change of the collection and publishes it. It begins empty if anew.
-func (s *System) changed(ctx context.Context, what string, anew bool, docs iter.Seq2[graphrag.Document, error], deleted []string) (stats graphrag.IndexStats, err error) {
+// changed makes a change of the collection and publishes it. With fresh it begins
+// with an empty generation.
+func (s *System) changed(ctx context.Context, what string, fresh bool, docs iter.Seq2[graphrag.Document, error], deleted []string) (stats graphrag.IndexStats, err error) {
 	select {
 	case s.writing <- struct{}{}:
 		defer func() { <-s.writing }()
@@ -230,7 +231,7 @@ func (s *System) changed(ctx context.Context, what string, anew bool, docs iter.
 	}
 	ctx, meter := llm.WithMeter(llm.WithStage(ctx, "index"))
 	ctx, counts := withTally(ctx, s.frame.Progress)
-	if err = s.turnover(ctx, anew, docs, deleted); err == nil {
+	if err = s.turnover(ctx, fresh, docs, deleted); err == nil {
 		err = s.Refresh(ctx)
 	}
 	if err != nil {
@@ -242,7 +243,7 @@ func (s *System) changed(ctx context.Context, what string, anew bool, docs iter.
 }
 
 // turnover writes the next generation, publishes it, and removes all others.
-func (s *System) turnover(ctx context.Context, anew bool, docs iter.Seq2[graphrag.Document, error], deleted []string) error {
+func (s *System) turnover(ctx context.Context, fresh bool, docs iter.Seq2[graphrag.Document, error], deleted []string) error {
 	c := s.tables.collection
 	names, was, err := c.Generations(ctx)
 	if err != nil {
@@ -256,7 +257,7 @@ func (s *System) turnover(ctx context.Context, anew bool, docs iter.Seq2[graphra
 	next := fmt.Sprintf("g%d", n+1)
 	var g store.Generation
 	switch {
-	case anew:
+	case fresh:
 		g, err = c.Write(ctx, next)
 	case was == "":
 		return errors.New("nothing is indexed yet: call Index first")
@@ -266,7 +267,7 @@ func (s *System) turnover(ctx context.Context, anew bool, docs iter.Seq2[graphra
 	if err != nil {
 		return err
 	}
-	err = s.fill(ctx, g, anew, docs, deleted)
+	err = s.fill(ctx, g, fresh, docs, deleted)
 	if err == nil {
 		err = c.Publish(ctx, next, was)
 	}
@@ -280,15 +281,15 @@ func (s *System) turnover(ctx context.Context, anew bool, docs iter.Seq2[graphra
 }
 
 // fill deletes documents and puts others.
-func (s *System) fill(ctx context.Context, g store.Generation, anew bool, docs iter.Seq2[graphrag.Document, error], deleted []string) error {
+func (s *System) fill(ctx context.Context, g store.Generation, fresh bool, docs iter.Seq2[graphrag.Document, error], deleted []string) error {
 	p, err := open(ctx, g)
 	if err != nil {
 		return err
 	}
-	if !anew && p.contents.Settings != s.settings() {
-		return fmt.Errorf("%w: index anew", ErrOptions)
+	if !fresh && p.contents.Settings != s.settings() {
+		return fmt.Errorf("%w: index again", ErrOptions)
 	}
-	w := &revision{pinned: p, system: s, anew: anew, now: make(map[string][]int)}
+	w := &revision{pinned: p, system: s, fresh: fresh, now: make(map[string][]int)}
 	p.contents.Settings = s.settings()
 	for part := range slices.Chunk(deleted, atOnce) {
 		if err := w.delete(ctx, part); err != nil {
@@ -318,7 +319,7 @@ func (s *System) fill(ctx context.Context, g store.Generation, anew bool, docs i
 type revision struct {
 	*pinned
 	system *System
-	anew   bool
+	fresh  bool
 	now    map[string][]int // of documents that were changed: the lengths of their chunks, nil without any
 }
 
@@ -349,7 +350,7 @@ func (w *revision) lengths(ctx context.Context, ids []string) (map[string][]int,
 			out[id] = now
 		}
 	}
-	if w.anew || len(ask) == 0 {
+	if w.fresh || len(ask) == 0 {
 		return out, nil
 	}
 	records, err := w.docs.Get(ctx, ask...)
@@ -378,7 +379,7 @@ func (w *revision) tally(id string, before, after []int) (gone []string) {
 	}
 	add(before, -1)
 	add(after, 1)
-	if !w.anew {
+	if !w.fresh {
 		w.now[id] = after
 	}
 	for i := len(after); i < len(before); i++ {
@@ -401,7 +402,7 @@ func (w *revision) all(ctx context.Context, docs iter.Seq2[graphrag.Document, er
 		if err != nil {
 			return err
 		}
-		if !w.anew {
+		if !w.fresh {
 			seen[doc.ID] = true
 		}
 		put++
@@ -412,7 +413,7 @@ func (w *revision) all(ctx context.Context, docs iter.Seq2[graphrag.Document, er
 			some = some[:0]
 		}
 	}
-	if err := w.some(ctx, some); err != nil || !w.anew {
+	if err := w.some(ctx, some); err != nil || !w.fresh {
 		return err
 	}
 	if err := w.generation.Flush(ctx); err != nil {

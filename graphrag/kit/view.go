@@ -27,9 +27,9 @@ import (
 // from chunks and extractions that are there, and kept for the next ones. Of a flat system it is
 // the index of all, limited to the permitted documents, whose words alone are counted.
 
-// Bounds of the views that are kept: so many, and together with so many times the chunks of
-// the whole index, and of the texts of conditions that lead to them. The view that was asked
-// for last is always kept.
+// maxViews and maxViewTimes bound the cached views by number and by total chunks, as a
+// multiple of the index; maxTexts bounds the cached condition texts. The view that was used
+// last is always cached.
 const (
 	maxViews     = 64
 	maxViewTimes = 2
@@ -42,7 +42,8 @@ type viewKey [sha256.Size]byte
 // allDocs names all documents.
 var allDocs viewKey
 
-// views are those of one state; the one that was asked for last stands last in order.
+// views are the views of one state; the one that was used last is the last one in
+// order.
 type views struct {
 	mu    sync.Mutex
 	texts map[string]viewKey // of conditions that were asked before
@@ -82,8 +83,8 @@ type view struct {
 	err   error
 }
 
-// seen returns the state that a question sees, to be released: that of the documents which
-// the scope of ctx permits and which meet q.Where.
+// seen returns the state that a question sees, to be released: it contains the documents
+// that the scope of ctx permits and that meet q.Where.
 func (s *System) seen(ctx context.Context, now *state, q graphrag.Question) (*state, error) {
 	scope := graphrag.ScopeOf(ctx)
 	if scope == nil && q.Where == nil || s.frame.Blind {
@@ -114,7 +115,7 @@ func (s *System) seen(ctx context.Context, now *state, q graphrag.Question) (*st
 				key = sha256.Sum256([]byte(text))
 				build = func() (*state, error) { return s.limited(now, l.Limit(text, permitted)), nil }
 			} else {
-				docs := some(now.docs, permitted.Compile())
+				docs := subset(now.docs, permitted.Compile())
 				key = keyOf(docs, now.docs)
 				build = func() (*state, error) { return s.build(ctx, now, docs) }
 			}
@@ -141,7 +142,8 @@ func permits(docs *library, scope *graphrag.Scope, where *graphrag.Condition) (g
 	return permitted, err
 }
 
-// conditions returns that of the scope, and what documents meet that a scope and a condition permit.
+// conditions returns the condition of the scope, and the condition of the documents that a scope and
+// a condition permit.
 func conditions(scope *graphrag.Scope, where *graphrag.Condition) (inScope, permitted graphrag.Condition, err error) {
 	if scope != nil {
 		if err := scope.Check(); err != nil {
@@ -170,9 +172,9 @@ func keyOf(docs, all *library) viewKey {
 	return viewKey(h.Sum(nil))
 }
 
-// some returns the documents whose fields meet a condition. Those without a chunk have
+// subset returns the documents whose fields meet a condition. Those without a chunk have
 // nothing to be seen.
-func some(docs *library, meets func(graphrag.Fields) bool) *library {
+func subset(docs *library, meets func(graphrag.Fields) bool) *library {
 	out := newLibrary()
 	for id, chunks := range docs.all() {
 		if len(chunks) > 0 && meets(chunks[0].Fields) {
@@ -218,8 +220,8 @@ const maxNames = 20
 var ErrField = errors.New("unknown field")
 
 // view returns the state of some documents, to be released, nil if it has to be asked for
-// again. It is built once, whoever asks; if the one who builds it is cancelled, the next one
-// does.
+// again. Concurrent callers build it once; if the builder is cancelled, the next caller
+// builds it.
 func (s *System) view(ctx context.Context, now *state, key viewKey, build func() (*state, error)) (*state, error) {
 	v, mine := now.views.get(key, build != nil)
 	if v == nil {
@@ -331,7 +333,7 @@ func (v *views) drop(key viewKey) *state {
 	return st
 }
 
-// close releases all views; nobody asks any more.
+// close releases all views when they are not used any more.
 func (v *views) close() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -342,9 +344,9 @@ func (v *views) close() {
 	}
 }
 
-// GraphFor returns the knowledge graph that a question sees: that of the documents which
-// the scope of ctx permits and which meet where. It is nil before Index and for systems
-// without one.
+// GraphFor returns the knowledge graph that a question sees: the graph of the documents
+// that the scope of ctx permits and that meet where. It is nil before Index and for
+// systems without one.
 func (s *System) GraphFor(ctx context.Context, where *graphrag.Condition) (*kg.Graph, error) {
 	now := s.acquire()
 	if now == nil {

@@ -57,7 +57,7 @@ type neighborhood struct {
 	cut
 	digests []memo.Digest // of the name and the vector
 	vectors [][]float32
-	index   *vector.Index
+	index   *vector.View
 }
 
 // next returns the lists of a call and keeps them.
@@ -71,7 +71,7 @@ func (l *last) next(ctx context.Context, n neighborhood) ([][]scored, error) {
 		depth = len(lists) // a name may be near to many that are not near to it
 	}
 	if err := par.Each(ctx, len(unsure), 0, func(i int) error {
-		hits, err := n.index.Search(n.vectors[unsure[i]], depth, nil)
+		hits, err := n.index.Search(n.vectors[unsure[i]], depth)
 		if err != nil {
 			return fmt.Errorf("link: comparing names: %w", err)
 		}
@@ -163,7 +163,7 @@ func digests(names []string, vectors [][]float32) []memo.Digest {
 }
 
 // embed embeds at least one name.
-func (e Embeddings) embed(ctx context.Context, names []string) ([][]float32, *vector.Index, error) {
+func (e Embeddings) embed(ctx context.Context, names []string) ([][]float32, *vector.View, error) {
 	vectors, err := e.Embedder.EmbedDocuments(ctx, names)
 	if err == nil && len(vectors) != len(names) {
 		err = fmt.Errorf("the embedder gave %d vectors for %d names", len(vectors), len(names))
@@ -171,10 +171,7 @@ func (e Embeddings) embed(ctx context.Context, names []string) ([][]float32, *ve
 	if err != nil {
 		return nil, nil, fmt.Errorf("link: embedding names: %w", err)
 	}
-	index, err := vector.New(vector.Options{Dim: len(vectors[0]), Cosine: true, Workers: 1})
-	if err == nil {
-		err = index.Add(vectors...)
-	}
+	index, err := memo.Kept[vector.Pool](ctx).View(vector.Options{Dim: len(vectors[0]), Cosine: true, Workers: 1}, vectors)
 	if err != nil {
 		return nil, nil, fmt.Errorf("link: comparing names: %w", err)
 	}
@@ -194,7 +191,7 @@ func (e Embeddings) Index(ctx context.Context, names []string) (NameIndex, error
 
 type embeddedNames struct {
 	embedder embed.Embedder
-	index    *vector.Index // nil without names
+	index    *vector.View // nil without names
 }
 
 func (ix *embeddedNames) Nearest(ctx context.Context, name string, k int) ([]scored, error) {
@@ -205,7 +202,7 @@ func (ix *embeddedNames) Nearest(ctx context.Context, name string, k int) ([]sco
 	if err != nil {
 		return nil, fmt.Errorf("link: embedding %q: %w", kg.Beginning(name), err)
 	}
-	hits, err := ix.index.Search(v, k, nil)
+	hits, err := ix.index.Search(v, k)
 	if err != nil {
 		return nil, fmt.Errorf("link: nearest names: %w", err)
 	}

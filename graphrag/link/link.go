@@ -23,23 +23,20 @@ type scored = rank.Scored[int32]
 
 // Similarity finds names that are like each other.
 type Similarity interface {
-	// Neighbors returns for each name those others whose similarity is at
-	// least threshold, at most limit of them, best first, equal ones by place.
-	// Similarities are in -1..1; 1 is the same. Equal names in equal order give
-	// equal results.
+	// Neighbors returns for each name those others whose similarity is at least threshold, at most limit of
+	// them, best first, equal ones by place. Similarities are in -1..1; 1 is the same. Equal names in equal
+	// order give equal results.
 	Neighbors(ctx context.Context, names []string, threshold float64, limit int) ([][]scored, error)
 }
 
-// NameIndex finds the names that are nearest to a given one. It is safe for
-// concurrent use.
+// NameIndex finds the names that are nearest to a given one. It is safe for concurrent use.
 type NameIndex interface {
 	// Nearest returns the k most similar names, best first, equal ones by
 	// place; fewer if nothing else is like it at all.
 	Nearest(ctx context.Context, name string, k int) ([]scored, error)
 }
 
-// Linker is a [Similarity] that can index names to link others to them.
-// [Trigrams] and [Embeddings] are.
+// Linker is a [Similarity] that can index names to link others to them. [Trigrams] and [Embeddings] are.
 type Linker interface {
 	Similarity
 	Index(ctx context.Context, names []string) (NameIndex, error)
@@ -48,9 +45,8 @@ type Linker interface {
 // SynonymOptions for [Synonyms]; the zero value is HippoRAG's (arXiv 2405.14831, section
 // 2.3, and the code of both versions).
 type SynonymOptions struct {
-	// Threshold is the least similarity, Limit the most synonyms of one name,
-	// MinSize the letters and digits a name must have to look for any; 0 is
-	// the default of each.
+	// Threshold is the least similarity, Limit the most synonyms of one name, MinSize the letters and
+	// digits a name must have to look for any; 0 is the default of each.
 	Threshold float64 `default:"0.8" source:"HippoRAG, section 2.3"`
 	Limit     int     `default:"101" min:"0" source:"its program"` // the code stops when it has more than 100
 	MinSize   int     `default:"3" min:"0" source:"its program"`   // "more than 2"
@@ -58,7 +54,7 @@ type SynonymOptions struct {
 	Among []int32
 }
 
-// Check fills in what zero stands for, and reports all that is wrong with the options.
+// Check fills in defaults for zero values, and reports all problems of the options.
 func (o *SynonymOptions) Check() error {
 	c := opt.Checks{Of: "link: synonyms"}
 	c.Fill(o)
@@ -99,8 +95,8 @@ func Synonyms(ctx context.Context, g *kg.Graph, s Similarity, o SynonymOptions) 
 	return out, nil
 }
 
-// size measures how much a name says: letters and digits, those of scripts
-// that write a word with one or two signs double.
+// size measures the information in a name: letters and digits, counted twice in
+// scripts that write a word with one or two signs.
 func size(name string) int {
 	n := 0
 	for _, r := range name {
@@ -114,11 +110,10 @@ func size(name string) int {
 	return n
 }
 
-// Trigrams compares names by the cosine of their tf-idf weighted character
-// trigrams, with a blank before and behind: it knows spellings, not meanings.
-// It compares only names that share a rare trigram and still finds every pair
-// at or above the threshold (see prefixes), so hundreds of thousands of names
-// are no trouble.
+// Trigrams compares names by the cosine of their tf-idf weighted character trigrams, with a blank before
+// and behind: it knows spellings, not meanings. It compares only names that share a rare trigram and still
+// finds every pair at or above the threshold (see prefixes), so hundreds of thousands of names are no
+// trouble.
 type Trigrams struct{}
 
 // gram is a trigram of a name with its share of the unit vector.
@@ -172,12 +167,11 @@ func (Trigrams) Neighbors(ctx context.Context, names []string, threshold float64
 	return out, ctx.Err()
 }
 
-// prefixes cuts each name's trigrams, rarest first, where the rest is shorter
-// than the threshold, and lists the names by the trigrams before the cut. Two
-// names at or above the threshold share a trigram before both cuts: if they
-// share none there, all they share lies behind the cut of one of them, and by
-// Cauchy and Schwarz that rest gives less than the threshold (Bayardo et al.,
-// Scaling Up All Pairs Similarity Search, WWW 2007).
+// prefixes cuts each name's trigrams, rarest first, where the rest is shorter than the threshold, and lists
+// the names by the trigrams before the cut. Two names at or above the threshold share a trigram before both
+// cuts: if they share none there, all they share lies behind the cut of one of them, and by Cauchy and
+// Schwarz that rest gives less than the threshold (Bayardo et al., Scaling Up All Pairs Similarity Search,
+// WWW 2007).
 func prefixes(grams [][]gram, threshold float64) (rare []int, index [][]int32) {
 	// What rounding may add to a cosine must not lose a pair.
 	bound := max(0, threshold-1e-9) * max(0, threshold-1e-9)
@@ -185,10 +179,10 @@ func prefixes(grams [][]gram, threshold float64) (rare []int, index [][]int32) {
 	most := int32(-1)
 	for i, of := range grams {
 		rest := 0.0
-		for cut := len(of); cut > 0; cut-- {
-			w := of[cut-1].weight
+		for end := len(of); end > 0; end-- {
+			w := of[end-1].weight
 			if rest += w * w; rest >= bound {
-				rare[i] = cut
+				rare[i] = end
 				break
 			}
 		}
@@ -205,7 +199,7 @@ func prefixes(grams [][]gram, threshold float64) (rare []int, index [][]int32) {
 	return rare, index
 }
 
-// product is that of two unit vectors, one of them by gram.
+// product returns the product of two unit vectors, one of them by gram.
 func product(shares []float64, of []gram) float64 {
 	sum := 0.0
 	for _, g := range of {
@@ -284,7 +278,7 @@ func (ix *trigramIndex) Nearest(ctx context.Context, name string, k int) ([]scor
 	return rank.Best(out, max(0, k)), ctx.Err()
 }
 
-// weighing is what the trigrams of some names weigh.
+// weighing contains the weights of the trigrams of some names.
 type weighing struct {
 	ids   map[trigram]int32
 	idf   []float64
@@ -363,7 +357,7 @@ func normalize(of []gram) {
 // trigram is three characters, of 21 bits each.
 type trigram uint64
 
-// trigrams appends those of a name, with blanks around it, in ascending order.
+// trigrams appends the trigrams of a name, with blanks around it, in ascending order.
 func trigrams(dst []trigram, name string) []trigram {
 	t := trigram(' '<<21 | ' ')
 	first := true

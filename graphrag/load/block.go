@@ -41,7 +41,7 @@ type Block struct {
 	Text string
 	// Cells are the cells of a header or a row, as spans of Text.
 	Cells []text.Span
-	// Under is the index of the heading of the block, Lead that of the block it depends on:
+	// Under is the index of the heading of the block, Lead of the block that it depends on:
 	// the header of a row, the term of a definition, the paragraph before a list or code, the
 	// item around a nested one. -1 is none.
 	Under, Lead int
@@ -173,15 +173,15 @@ func isMark(s string, i int) bool {
 // as a paragraph: with backslashes before what would be markup. Addresses stay as they are.
 func Escape(s string) string {
 	s = oneLine(s)
-	out := inline(s)
+	out := Inline(s)
 	if at := blockMark(s); at >= 0 && out[at] != '\\' {
 		out = out[:at] + `\` + out[at:]
 	}
 	return out
 }
 
-// inline is Escape for a text that begins no block.
-func inline(s string) string {
+// Inline is [Escape] for a text behind other words or a mark on its line.
+func Inline(s string) string {
 	if !strings.ContainsAny(s, "\\`*_~<(") {
 		return s
 	}
@@ -214,8 +214,7 @@ func blockMark(s string) int {
 	return -1
 }
 
-// atEdge reports whether s[i] is outside of a word: white space, punctuation, or the end of the
-// text.
+// atEdge reports whether s[i] is outside of a word: white space, punctuation, or the end of the text.
 func atEdge(s string, i int) bool {
 	if i < 0 || i >= len(s) {
 		return true
@@ -272,8 +271,8 @@ const (
 
 // Lead returns the context that a piece of a Markdown text, beginning at an offset, lacks: its
 // headings, and, if it begins inside a table, the header; inside a list, the line before the list;
-// inside code in the first 64 KB, the opening fence. Blocks of the lead followed by the piece are
-// those of the piece in its place. If a row of a table is cut, its beginning is in the lead.
+// inside code in the first 64 KB, the opening fence. The blocks of the lead with the piece equal
+// the blocks of the piece in its place. If a row of a table is cut, its beginning is in the lead.
 //
 // It examines at most 64 KB before the offset and returns a few lines.
 func Lead(s string, at int) string {
@@ -308,7 +307,7 @@ func Lead(s string, at int) string {
 
 // openFence returns the fence of the code that is open at the end of a text, or "".
 func openFence(s string) (open string) {
-	for _, line := range lines(s) {
+	for _, line := range eachLine(s) {
 		open = fenceAfter(open, line)
 	}
 	return open
@@ -327,8 +326,7 @@ func fenceAfter(open, line string) string {
 	return open
 }
 
-// unstruck returns a text without the parts that ~~ strikes, outside of code, and its mapping to the
-// text.
+// unstruck returns a text without the parts that ~~ strikes, outside of code, and its mapping to the text.
 func unstruck(s string) (string, text.Mapping) {
 	if !strings.Contains(s, "~~") {
 		return s, nil
@@ -487,8 +485,8 @@ func lineEnd(s string, start int) int {
 	return len(s)
 }
 
-// lines yields the lines of a text with their offsets.
-func lines(s string) iter.Seq2[int, string] {
+// eachLine yields the lines of a text with their offsets.
+func eachLine(s string) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
 		for at := 0; at < len(s); {
 			end := lineEnd(s, at)
@@ -508,11 +506,8 @@ const (
 	maxValues = 1 << 20
 )
 
-// manyLines reports whether a text has too many lines to be parsed.
-func manyLines(s string) bool { return strings.Count(s, "\n") > maxLines }
-
-// kept is the serialized form of a File.
-type kept struct {
+// keptText is the serialized form of a File.
+type keptText struct {
 	Document graphrag.Document // without fields
 	Fields   []byte            // in JSON, which tells times from texts
 	In       layout
@@ -527,13 +522,13 @@ func (f *File) MarshalBinary() ([]byte, error) {
 	}
 	plain := f.Document
 	plain.Fields = nil
-	err = gob.NewEncoder(&b).Encode(kept{plain, fields, f.in})
+	err = gob.NewEncoder(&b).Encode(keptText{plain, fields, f.in})
 	return b.Bytes(), err
 }
 
 // UnmarshalBinary is the inverse of MarshalBinary.
 func (f *File) UnmarshalBinary(data []byte) error {
-	var k kept
+	var k keptText
 	if err := gob.NewDecoder(bytes.NewReader(data)).Decode(&k); err != nil {
 		return err
 	}

@@ -23,13 +23,13 @@ var definition = regexp.MustCompile(`^(?i:(?:export|default|pub(?:\([a-z]+\))?|p
 // codeFile reads source code: each definition at the start of a line is a section with that line as
 // its heading, and includes the comment before it.
 func codeFile(name, source string) *File {
-	if manyLines(source) {
+	if strings.Count(source, "\n") > maxLines {
 		return Markdown(name, source)
 	}
 	w := &writer{}
 	begin, comment := 0, -1 // of the section, and of the comment before the line
 	heading := func() {}    // of the section
-	for at, line := range lines(source) {
+	for at, line := range eachLine(source) {
 		switch line = strings.TrimRight(line, "\r\n"); {
 		case isComment(line) && comment < 0:
 			comment = at
@@ -61,7 +61,7 @@ func codeFile(name, source string) *File {
 // code writes the lines of a section at an offset between fences, from the first that is not blank on.
 func (w *writer) code(section string, begin int) {
 	mark, open := fenceOf(section), false
-	for at, line := range lines(section) {
+	for at, line := range eachLine(section) {
 		if !open && strings.TrimSpace(line) == "" {
 			continue
 		}
@@ -150,7 +150,7 @@ const (
 type grid struct {
 	w      *writer
 	header []string
-	at     []int // offsets of the header; nil: that of the first row
+	at     []int // offsets of the header; nil: of the first row
 	began  int   // offset of the last header in the text
 	rows   int   // since the header became as wide as it is
 	wide   bool
@@ -225,9 +225,9 @@ func (g *grid) line(cells []string, at []int) {
 var inCell = strings.NewReplacer("|", `\|`)
 
 // cellText returns a text as a cell: on one line, with markup escaped.
-func cellText(s string) string { return inCell.Replace(inline(oneLine(s))) }
+func cellText(s string) string { return inCell.Replace(Inline(oneLine(s))) }
 
-// narrow reports whether a header can be that of a Markdown table: it has few enough columns, and
+// narrow reports whether a Markdown table can have the header: it has few enough columns, and
 // Lead can find it.
 func narrow(header []string) bool {
 	size := 0

@@ -20,8 +20,7 @@ type sheet struct {
 	open   int // from this offset on no quote is closed
 }
 
-// The number of records that decide the dialect, and the separators, in the order in which they win
-// a tie.
+// The number of records that decide the dialect, and the separators, in the order in which they win a tie.
 const (
 	sampled    = 64
 	separators = "\t;|,"
@@ -184,7 +183,7 @@ func (s *sheet) closing(i int) (int, bool) {
 
 // tooWide reports whether a record has too many cells to be parsed.
 func (s *sheet) tooWide() bool {
-	for _, line := range lines(s.source) {
+	for _, line := range eachLine(s.source) {
 		if strings.Count(line, string(s.comma)) > maxCells {
 			return true
 		}

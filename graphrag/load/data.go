@@ -55,7 +55,7 @@ func jsonFile(name, source string) *File {
 		left = maxValues
 	}
 	var list []node
-	for at, line := range lines(source) {
+	for at, line := range eachLine(source) {
 		if strings.TrimSpace(line) == "" {
 			continue
 		}
@@ -226,8 +226,7 @@ func nameOf(kids []node) int {
 	return -1
 }
 
-// values writes keys and values as items, long texts as paragraphs, and lists of records under
-// their key.
+// values writes keys and values as items, long texts as paragraphs, and lists of records under their key.
 func (w *writer) values(kids []node, level int) {
 	indent := strings.Repeat("  ", level)
 	for _, kid := range kids {

@@ -22,8 +22,8 @@ var errEncoding = errors.New("not UTF-8 text, and neither a byte order mark, a c
 
 // decoded converts a text to UTF-8. The encoding is, in this order: UTF-16 or UTF-32, by a byte order
 // mark or the places of zeros; UTF-8, if valid; the declared one, in the first KB; a detected one,
-// named in told; or else Windows-1252, which includes Latin-1, if the bytes are plausible.
-func decoded(data []byte) (text, told string, err error) {
+// named in guess; or else Windows-1252, which includes Latin-1, if the bytes are plausible.
+func decoded(data []byte) (text, guess string, err error) {
 	from := wideEncoding(data)
 	switch {
 	case from != nil:
@@ -35,7 +35,7 @@ func decoded(data []byte) (text, told string, err error) {
 		if from = declared(data); from != nil {
 			break
 		}
-		if from, told = detected(data); from == nil && isWestern(data) {
+		if from, guess = detected(data); from == nil && isWestern(data) {
 			from = charmap.Windows1252
 		}
 	}
@@ -46,7 +46,7 @@ func decoded(data []byte) (text, told string, err error) {
 	if err != nil {
 		return "", "", fmt.Errorf("not the text that it says it is: %w", err)
 	}
-	return string(out), told, nil
+	return string(out), guess, nil
 }
 
 // wideEncoding returns the encoding of a text of units of two or four bytes, nil of other texts. Its mark

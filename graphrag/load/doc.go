@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package load reads files as documents with a structure: paragraphs, headings, list
-// items, table rows with their headers, definition lists, code as code, front matter,
-// each with its place in the file. It knows Markdown, HTML, text, CSV and TSV, JSON
-// and JSONL, and source code; package load/office adds office documents, books, mail and notebooks, package
-// load/pdf PDF.
+// Package load reads files as documents with a structure: paragraphs, headings, list items, table rows with
+// their headers, definition lists, code as code, front matter, each with its place in the file. It knows
+// Markdown, HTML, text, CSV and TSV, JSON and JSONL, and source code; package load/office adds office
+// documents, books, mail and notebooks, package load/pdf PDF.
 //
 //	files, skipped, err := load.Folder(ctx, os.DirFS("notes"))
 //	files[0].Document          // for a system to index
@@ -13,23 +12,21 @@
 //
 // # One language of structure
 //
-// The text of every document is Markdown: that of Markdown and text files as it is but for
-// struck text, so that offsets into the text are offsets into the file, that of other formats written
-// anew, with [File.Source], [File.Line] and [File.Place] leading back. So what is cut, indexed, stored and
-// given to a model is one readable text, and whoever wants the structure of any piece
-// of it asks [Blocks]. A piece that begins inside of a table or a list lacks what it
-// goes on from; [Lead] is that, a few lines, and stands beside a chunk
-// (graphrag.Chunk.Lead) from the time it is cut. Blocks(lead + text) is the structure
-// of the piece in its place.
+// The text of every document is Markdown. Markdown and text files are kept without struck text, so
+// that offsets into the text are offsets into the file; other formats are converted, with
+// [File.Source], [File.Line] and [File.Place] leading back. So the text that is cut, indexed, stored
+// and given to a model is one readable text, and [Blocks] returns the structure of any piece of it. A
+// piece that begins inside of a table or a list lacks its header or first line; [Lead] returns these
+// few lines, which a chunk keeps (graphrag.Chunk.Lead) from the time it is cut. Blocks(lead + text) is
+// the structure of the piece in its place.
 //
 // # Formats
 //
-// A [Format] is one function from a name and the bytes of a file to a [File], chosen by
-// the extension, or by a look at the content if there is none; [Options] add to them. What
-// is not known is an error that wraps [ErrFormat], and [Folder] counts it. Rows of CSV
-// files and short records of JSON files are rows of a table under its header, longer
-// records sections; definitions of source code are sections under their first line.
-// Texts are UTF-8, UTF-16, UTF-32, what a page declares or the bytes tell, or Windows-1252.
+// A [Format] is one function from a name and the bytes of a file to a [File], chosen by the extension, or
+// by a look at the content if there is none; [Options] add to them. What is not known is an error that
+// wraps [ErrFormat], and [Folder] counts it. Rows of CSV files and short records of JSON files are rows of
+// a table under its header, longer records sections; definitions of source code are sections under their
+// first line. Texts are UTF-8, UTF-16, UTF-32, what a page declares or the bytes tell, or Windows-1252.
 //
 // # Fields
 //
@@ -39,12 +36,10 @@
 //
 // # Hostile files
 //
-// Files are what others wrote. At most [MaxFile] bytes are read of one, and of what grows
-// as much as there was.
-// Nesting beyond 32 levels, tables wider than 128 columns and texts that the parser fails
-// on are read as paragraphs; the time is about linear in the size; links are not
-// followed, nothing is fetched and nothing is run. A parser that panics is an error that
-// names the file.
+// Files are foreign input. At most [MaxFile] bytes are read of one, and of a file that grows only its
+// length at the beginning. Nesting beyond 32 levels, tables wider than 128 columns and texts that the
+// parser fails on are read as paragraphs; the time is about linear in the size; links are not followed,
+// nothing is fetched and nothing is run. A parser that panics is an error that names the file.
 //
 // goldmark (the blocks of Markdown), golang.org/x/net/html (the trees of pages) and
 // golang.org/x/text (encodings) are under it. Everything here is safe for concurrent use.

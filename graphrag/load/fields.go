@@ -4,12 +4,16 @@ package load
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
 	"golang.org/x/net/html"
 
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -22,19 +26,15 @@ const (
 	FieldKind   = "kind"
 )
 
-func ofPlace(key string) bool {
-	return key == FieldFolder || key == FieldKind || key == "file" || key == "modified"
-}
-
-// fieldsOf returns the fields of a file: those of its place, the front matter of its text,
-// and what more there is, which goes first. problem names what is no field.
+// fieldsOf returns the fields of a file: its place, the front matter of its text, and, first in
+// precedence, more. problem names keys that are not fields.
 func fieldsOf(name, text string, more graphrag.Fields) (f graphrag.Fields, problem error) {
 	f = graphrag.Fields{FieldFolder: path.Dir(name), FieldKind: strings.TrimPrefix(strings.ToLower(path.Ext(name)), ".")}
 	front := frontOf(strings.TrimPrefix(text, "\ufeff"))
 	problem = front.problem
 	for _, from := range []graphrag.Fields{front.fields, more} {
 		for _, key := range slices.Sorted(maps.Keys(from)) {
-			if ofPlace(key) {
+			if slices.Contains([]string{FieldFolder, FieldKind, "file", "modified"}, key) {
 				continue
 			}
 			old, was := f[key]
@@ -88,4 +88,110 @@ func addMeta(f graphrag.Fields, z *html.Tokenizer, more bool) {
 	default:
 		f[name] = fieldValue(content)
 	}
+}
+
+// maxFront bounds front matter in bytes.
+const maxFront = 64 << 10
+
+// frontMatter is the front matter of a text: YAML between two rules at its beginning.
+type frontMatter struct {
+	end     int // offset of the text behind it, 0 if there is none
+	fields  graphrag.Fields
+	problem error // what is no field, or why lines that look like front matter are none
+}
+
+// frontKey begins a line of front matter.
+var frontKey = regexp.MustCompile(`^(?:[\pL\pN_.-]+|"[^"\n]*"|'[^'\n]*')[ \t]*:(?:\s|$)`)
+
+// frontOf reads front matter. A text that begins with a rule and has no key behind it has none.
+func frontOf(s string) frontMatter {
+	first := lineEnd(s, 0)
+	if strings.TrimRight(s[:first], " \t\r\n") != "---" || !strings.Contains(s[first:min(len(s), first+maxFront)], ":") {
+		return frontMatter{}
+	}
+	end := first
+	for at := first; ; {
+		if at >= len(s) || at > maxFront {
+			if frontKey.MatchString(s[first:min(len(s), first+maxTitle)]) && at > maxFront {
+				return frontMatter{problem: fmt.Errorf("front matter of more than %d bytes, or without a rule at its end, is read as text", maxFront)}
+			}
+			return frontMatter{}
+		}
+		next := lineEnd(s, at)
+		if line := strings.TrimRight(s[at:next], " \t\r\n"); line == "---" || line == "..." {
+			end = next
+			s = s[:at]
+			break
+		}
+		at = next
+	}
+	var doc yaml.Node
+	err := yaml.Unmarshal([]byte(s[first:]), &doc)
+	switch {
+	case err == nil && len(doc.Content) == 1 && doc.Content[0].Kind == yaml.MappingNode && len(doc.Content[0].Content) > 0:
+		f := frontMatter{end: end, fields: graphrag.Fields{}}
+		f.add("", doc.Content[0])
+		return f
+	case err != nil && frontKey.MatchString(s[first:]):
+		return frontMatter{problem: fmt.Errorf("front matter that is no YAML is read as text: %s", strings.TrimPrefix(err.Error(), "yaml: "))}
+	}
+	return frontMatter{}
+}
+
+// add adds the values of a mapping, of those in it with the names of both and a dot between.
+func (f *frontMatter) add(prefix string, n *yaml.Node) {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := prefix+n.Content[i].Value, n.Content[i+1]
+		if _, twice := f.fields[key]; twice {
+			f.fail(key, errors.New("stands there twice"))
+			continue
+		}
+		switch value.Kind {
+		case yaml.MappingNode:
+			f.add(key+".", value)
+		case yaml.ScalarNode:
+			if v := scalar(value); v != nil {
+				f.fields[key] = v
+			}
+		case yaml.SequenceNode:
+			list := []string{}
+			for _, item := range value.Content {
+				if item.Kind != yaml.ScalarNode {
+					f.fail(key, errors.New("is a list of what is no text"))
+				} else if item.Value != "" {
+					list = append(list, item.Value)
+				}
+			}
+			f.fields[key] = list
+		default:
+			f.fail(key, errors.New("refers to another value"))
+		}
+	}
+}
+
+func (f *frontMatter) fail(key string, err error) {
+	if f.problem == nil {
+		f.problem = fmt.Errorf("the key %.80q of the front matter %w", key, err)
+	}
+}
+
+// scalar is a truth value, a number, a time or a text; nil of null. What is quoted is a text.
+func scalar(n *yaml.Node) any {
+	text := strings.TrimSpace(n.Value)
+	switch tag := n.ShortTag(); {
+	case tag == "!!null":
+		return nil
+	case tag == "!!bool":
+		return strings.EqualFold(text, "true")
+	case tag == "!!int" || tag == "!!float":
+		var v float64
+		if err := n.Decode(&v); err == nil && v-v == 0 {
+			return v
+		}
+	case n.Style == 0:
+		if t, ok := graphrag.ParseTime(text); ok {
+			return t
+		}
+	}
+	return text
 }

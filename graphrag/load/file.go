@@ -26,7 +26,7 @@ import (
 
 // File is a document with a mapping to the file that it was read from.
 type File struct {
-	// Document has the text: that of the file unchanged, or converted to Markdown.
+	// Document has the text, unchanged or converted to Markdown.
 	Document graphrag.Document
 	// Problem names what of the file was not read, nil if nothing is known to be missing.
 	// Conditions do not see fields that were not read.
@@ -41,7 +41,7 @@ type layout struct {
 	Lines   []int    // offsets of the lines of the file, or of its pages or paragraphs
 	Size    int      // of the file
 	Unit    string   // prefix of Place
-	Places  []string // those of lines, if they are no numbers
+	Places  []string // names of lines, if they are not numbers
 }
 
 // Blocks returns the structure of the text, see [Blocks].
@@ -93,7 +93,7 @@ func (f *File) finish(name, source string) {
 	f.Document.ID, f.Document.Source, f.in.Size = name, name, len(source)
 	if f.in.Lines == nil {
 		f.in.Lines = []int{0}
-		for at, line := range lines(source) {
+		for at, line := range eachLine(source) {
 			if strings.HasSuffix(line, "\n") {
 				f.in.Lines = append(f.in.Lines, at+len(line))
 			}
@@ -108,8 +108,9 @@ func (f *File) finish(name, source string) {
 	}
 }
 
-// Markdown reads a Markdown or text file, unchanged but for struck text, which is left out. Its title is that of the front matter, or else a first
-// line that is a heading or short and alone, or else the name of the file.
+// Markdown reads a Markdown or text file, unchanged but for struck text, which is left out. Its title
+// is the title in the front matter, or a first line that is a heading or short and alone, or the name
+// of the file.
 func Markdown(name, source string) *File {
 	f := &File{}
 	f.Document.Text, f.in.Mapping = unstruck(source)
@@ -157,7 +158,7 @@ func Root(name string) (fs.FS, error) {
 		return nil, err
 	}
 	if !info.IsDir() {
-		return alone{os.DirFS(filepath.Dir(name)), fs.FileInfoToDirEntry(info)}, nil
+		return singleFile{os.DirFS(filepath.Dir(name)), fs.FileInfoToDirEntry(info)}, nil
 	}
 	root, err := os.OpenRoot(name)
 	if err != nil {
@@ -166,20 +167,20 @@ func Root(name string) (fs.FS, error) {
 	return root.FS(), nil
 }
 
-// alone is a folder in which one file is seen.
-type alone struct {
+// singleFile is a folder in which one file is seen.
+type singleFile struct {
 	fs.FS
 	file fs.DirEntry
 }
 
-func (a alone) Open(name string) (fs.File, error) {
+func (a singleFile) Open(name string) (fs.File, error) {
 	if name != "." && name != a.file.Name() {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 	}
 	return a.FS.Open(name)
 }
 
-func (a alone) ReadDir(string) ([]fs.DirEntry, error) { return []fs.DirEntry{a.file}, nil }
+func (a singleFile) ReadDir(string) ([]fs.DirEntry, error) { return []fs.DirEntry{a.file}, nil }
 
 // Documents are the files of a folder that the package can read, in the order of their
 // paths, for a [graphrag.System] to index. Files that it cannot read are left out;
@@ -288,7 +289,7 @@ func (w *walk) entry(name string, d fs.DirEntry, err error) error {
 		return nil
 	}
 	ext, most := strings.ToLower(path.Ext(name)), cmp.Or(w.MaxFiles, MaxFiles)
-	_, named := w.fs.(alone) // the folder is one file, whatever its name
+	_, named := w.fs.(singleFile) // the folder is one file, whatever its name
 	switch {
 	case strings.HasPrefix(d.Name(), ".") && name != "." && !named:
 		if d.IsDir() {
@@ -360,7 +361,7 @@ const (
 // ErrFormat is wrapped by the error for a file of an unsupported kind.
 var ErrFormat = errors.New("another kind of file")
 
-// remedies are what to do about files of unsupported extensions.
+// remedies for files of unsupported extensions.
 var remedies = []struct{ of, remedy string }{
 	{".rst .rest .adoc .asciidoc .org ", ": convert it to Markdown or HTML, by pandoc or asciidoctor"},
 	{".docx .docm .xlsx .xlsm .pptx .pptm .ppsx .odt .epub .eml .ipynb ", ": read it with the Formats of package load/office"},
@@ -418,13 +419,13 @@ func (o Options) Extensions() []string {
 // ofText makes a format of text in any of the encodings of decode.
 func ofText(read func(name, source string) *File) Format {
 	return func(name string, data []byte) (*File, error) {
-		source, told, err := decoded(data)
+		source, guess, err := decoded(data)
 		if err != nil {
 			return nil, fmt.Errorf("load: %s: %w", name, err)
 		}
 		f := read(name, source)
-		if told != "" && f.Problem == nil {
-			f.Problem = fmt.Errorf("load: %s is read as %s", name, told)
+		if guess != "" && f.Problem == nil {
+			f.Problem = fmt.Errorf("load: %s is read as %s", name, guess)
 		}
 		return f, nil
 	}
@@ -487,7 +488,7 @@ func (e Partial) Error() string {
 	return "load: " + e.Name + " is read without " + e.Without
 }
 
-// Together tells what is left out of files of a kind once.
+// Together joins errors about parts left out of files of one kind.
 func Together(skipped []error) (out []error) {
 	at := make(map[Partial]int) // in out, by kind
 	for _, err := range skipped {

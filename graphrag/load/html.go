@@ -46,18 +46,18 @@ type pageText struct {
 	left   int                   // bytes of cells that may still be repeated
 	cells  map[*html.Node]string // written ones of several rows
 
-	gap    bool   // a blank is needed before the next word
-	raised bool   // the last word is an exponent or an index
-	prefix string // markup before the next word
-	head   bool   // in the first line of a heading
-	lists  []list // open ones
+	gap    bool       // a blank is needed before the next word
+	raised bool       // the last word is an exponent or an index
+	prefix string     // markup before the next word
+	head   bool       // in the first line of a heading
+	lists  []openList // open ones
 	pre    bool
 	math   bool
 	inCell bool
 }
 
-// list is an open list: its next number, and how it is shown: "-", "1", or one of HTML's types.
-type list struct {
+// openList is an open list: its next number, and how it is shown: "-", "1", or one of HTML's types.
+type openList struct {
 	next int
 	kind string
 }
@@ -169,9 +169,9 @@ func (p *pageText) list(n *html.Node) {
 		p.endBlock()
 	}
 	if len(outer) < maxDepth/4 {
-		l := list{kind: "-"}
+		l := openList{kind: "-"}
 		if n.DataAtom == atom.Ol {
-			l = list{intOf(n, "start"), attribute(n, "type")}
+			l = openList{intOf(n, "start"), attribute(n, "type")}
 		}
 		p.lists = append(outer[:len(outer):len(outer)], l)
 	}
@@ -481,7 +481,7 @@ func (p *pageText) word(raw string, at int) {
 	if p.space() && !p.head {
 		word = Escape(word)
 	} else {
-		word = inline(word)
+		word = Inline(word)
 	}
 	if p.inCell {
 		word = inCell.Replace(word)

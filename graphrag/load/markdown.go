@@ -23,15 +23,14 @@ const (
 	maxColumns = 128
 )
 
-// Blocks reads Markdown, of which plain text is the simplest form: CommonMark's
-// blocks with GFM's tables, PHP Markdown Extra's definition lists and front matter.
-// Indented lines are text and not code, as they are on scraped pages, and HTML is
-// text as well.
+// Blocks reads Markdown, of which plain text is the simplest form: CommonMark's blocks with GFM's tables,
+// PHP Markdown Extra's definition lists and front matter. Indented lines are text and not code, as they are
+// on scraped pages, and HTML is text as well.
 //
 // Offsets are into s. It does not fail: text without structure is paragraphs. The time is about
 // linear in len(s).
 func Blocks(s string) []Block {
-	meta := frontMatter(s)
+	meta := frontLines(s)
 	w := walker{source: s, under: -1}
 	body := 0
 	if len(meta) > 0 {
@@ -244,7 +243,7 @@ func (w *walker) parent(level int) int {
 // paragraphs reads s from body on as paragraphs between blank lines.
 func (w *walker) paragraphs(body int) {
 	begin, stop := -1, 0
-	for at, line := range lines(w.source[body:] + "\n\n") {
+	for at, line := range eachLine(w.source[body:] + "\n\n") {
 		blank := strings.TrimSpace(line) == ""
 		switch {
 		case !blank && begin < 0:
@@ -261,7 +260,7 @@ func (w *walker) paragraphs(body int) {
 
 // tooDeep reports whether a line has more nesting or more columns than are parsed.
 func tooDeep(s string) bool {
-	for _, line := range lines(s) {
+	for _, line := range eachLine(s) {
 		marks := 0
 		for i := 0; i < len(line) && strings.IndexByte("> \t-+*0123456789.):", line[i]) >= 0; i++ {
 			if strings.IndexByte(">-+*.):", line[i]) >= 0 && (line[i] == '>' || i+1 < len(line) && line[i+1] == ' ') {
@@ -275,11 +274,11 @@ func tooDeep(s string) bool {
 	return false
 }
 
-// frontMatter returns the lines with a key and a value between two rules at the beginning of a text;
+// frontLines returns the lines with a key and a value between two rules at the beginning of a text;
 // nil if there are none. Lists and nested values of YAML are ignored.
-func frontMatter(s string) (out []Block) {
+func frontLines(s string) (out []Block) {
 	first := lineEnd(s, 0)
-	for at, line := range lines(s[first:max(first, frontOf(s).end)]) {
+	for at, line := range eachLine(s[first:max(first, frontOf(s).end)]) {
 		line = strings.TrimRight(line, " \t\r\n")
 		key, value, ok := strings.Cut(line, ":")
 		if value = strings.Trim(strings.TrimSpace(value), `"'[]{}>|`); ok && value != "" && key == strings.TrimSpace(key) {

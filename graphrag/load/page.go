@@ -46,9 +46,8 @@ func parse(page string) *tree {
 	return &tree{root: &html.Node{}} // of no tags there is no error
 }
 
-// outline writes a page again for the parser: tags that structure the page, tags of hidden elements,
-// and numbers of texts. Other tags mark words, and the parser copies some of them into every
-// paragraph.
+// outline writes a page again for the parser: tags that structure the page, tags of hidden elements, and
+// numbers of texts. Other tags mark words, and the parser copies some of them into every paragraph.
 type outline struct {
 	*tree
 	page   string

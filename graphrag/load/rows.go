@@ -91,7 +91,7 @@ func csvRows(name, source string, take func(names []string, record, values map[s
 
 // jsonRows reads an object a line.
 func jsonRows(_, source string, take func(names []string, record, values map[string]any) error) error {
-	for at, line := range lines(source) {
+	for at, line := range eachLine(source) {
 		if strings.TrimSpace(line) == "" {
 			continue
 		}

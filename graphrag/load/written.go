@@ -19,9 +19,8 @@ const (
 
 var errLong = errors.New("has more than 64 MiB of text or 4 million cells: split it")
 
-// A Writer writes a document as Markdown, block by block, each with its place in the file, for
-// the reader of a format that is converted. After more than 64 MiB of text or 4 million cells
-// it writes nothing more.
+// A Writer writes a document as Markdown, block by block, each with its place in the file, for the reader
+// of a format that is converted. After more than 64 MiB of text or 4 million cells it writes nothing more.
 type Writer struct {
 	writer
 	slots int // cells that there were
@@ -83,7 +82,7 @@ func (w *Writer) Item(depth int, mark, text, place string) {
 
 func (w *Writer) block(prefix, text, place string, item bool) {
 	if text = Single(text); strings.HasPrefix(prefix, "#") {
-		text = inline(text)
+		text = Inline(text)
 	} else {
 		text = Escape(text)
 	}
@@ -108,7 +107,7 @@ func (w *Writer) Markdown(text string, place func(at int) string) {
 	text += "\n"
 	w.blank()
 	empty := true
-	for at, line := range lines(text) {
+	for at, line := range eachLine(text) {
 		blank := strings.TrimSpace(line) == ""
 		if empty && !blank {
 			w.marks = append(w.marks, w.out.Len()+at)
@@ -181,9 +180,6 @@ func (w *Writer) File(name, unit string, d graphrag.Document) (*File, error) {
 	f.finish(name, f.Document.Text)
 	return f, nil
 }
-
-// Inline is [Escape] for a text behind other words or a mark on its line.
-func Inline(s string) string { return inline(s) }
 
 // Single is a text on one line, without control characters.
 func Single(s string) string {

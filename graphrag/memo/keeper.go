@@ -52,8 +52,9 @@ func Kept[T any](ctx context.Context) *T {
 	return v
 }
 
-// Still returns what was made under the key, of a type of its own, this time or the last, or makes
-// it; without a keeper each time. Callers share the value, so nobody may change it.
+// Still returns the value cached under key, of a type of its own, in this or the previous
+// generation, or computes it; without a keeper it always computes. Callers share the value and
+// must not change it.
 func Still[K comparable, V any](ctx context.Context, key K, make func() (V, error)) (V, error) {
 	k, _ := ctx.Value(keeperKey{}).(*Keeper)
 	if k == nil {

@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// memo is what was made, by key. It may be a hundred thousand sentences, so each is no more
-// than its value there.
+// memo contains the cached values by key. It may have a hundred thousand of them, so an
+// entry is the value alone.
 type memo struct {
 	mu     sync.Mutex
 	made   map[any]any
@@ -25,15 +25,15 @@ func With(ctx context.Context) context.Context {
 	return context.WithValue(ctx, contextKey{}, &memo{made: make(map[any]any), making: make(map[any]chan struct{})})
 }
 
-// Under tells whether the context has a memo, so that what [Of] returns is shared.
+// Under reports whether the context has a memo, so that results of [Of] are shared.
 func Under(ctx context.Context) bool {
 	m, _ := ctx.Value(contextKey{}).(*memo)
 	return m != nil
 }
 
-// Of returns what was made under the key, or makes it; concurrent callers wait for it
-// until the own context ends. What could not be made is not kept. Callers share the value,
-// so nobody may change it. Safe for concurrent use.
+// Of returns the value cached under key, or computes it; concurrent callers wait for it
+// until their own context ends. Errors are not cached. Callers share the value and must
+// not change it. Safe for concurrent use.
 func Of[K comparable, V any](ctx context.Context, key K, make func() (V, error)) (V, error) {
 	m, _ := ctx.Value(contextKey{}).(*memo)
 	if m == nil {
@@ -69,7 +69,8 @@ func (m *memo) of(ctx context.Context, key any, do func() (any, error)) (any, er
 	}
 }
 
-// keep makes a value that nobody else is making, and releases those that wait.
+// keep computes a value that no other call is computing, and releases the waiting
+// callers.
 func (m *memo) keep(key any, do func() (any, error)) (value any, err error) {
 	returned := false
 	defer func() {
@@ -86,7 +87,7 @@ func (m *memo) keep(key any, do func() (any, error)) (value any, err error) {
 	return value, err
 }
 
-// Digest of a list of texts, for keys: 128 bits that nobody can foresee, other ones in
+// Digest of a list of texts, for keys: 128 bits that cannot be predicted and differ in
 // every process.
 type Digest [2]uint64
 

@@ -15,16 +15,15 @@ import (
 
 // Triples says which triples there are.
 type Triples interface {
-	// Neighbors lists, for each triple, triples that share an entity with it,
-	// without the triple itself. A hub may have more than anybody wants; limit is how
-	// many are returned, at most.
+	// Neighbors lists, for each triple, triples that share an entity with it, without the triple itself. A
+	// hub may have more than anybody wants; limit is how many are returned, at most.
 	Neighbors(ctx context.Context, triples []int32, limit int) ([][]int32, error)
 	// Scores is the similarity of each chain, its triples put together, to the question:
 	// a cosine. Numbers below 0 count as 0.
 	Scores(ctx context.Context, chains [][]int32) ([]float64, error)
 }
 
-// None switches an option off whose zero value stands for a default.
+// None switches off an option whose zero value means a default.
 const None = -1
 
 // BeamOptions of [Beam]. Zero values mean the defaults of the paper (GeAR, section 4.2).
@@ -39,7 +38,7 @@ type BeamOptions struct {
 	Neighbors int `default:"100" min:"0"`
 }
 
-// Check fills in what zero stands for, and reports everything that is wrong.
+// Check fills in defaults for zero values, and reports all problems.
 func (o *BeamOptions) Check() error {
 	c := opt.Checks{Of: "path: beam"}
 	c.Fill(o)
@@ -50,7 +49,7 @@ func (o *BeamOptions) Check() error {
 	return c.Err()
 }
 
-// Defaults returns the options with what zero stands for where that depends on another.
+// Defaults returns the options with the defaults that depend on other options.
 func (o BeamOptions) Defaults() BeamOptions {
 	o.Diversity = cmp.Or(o.Diversity, 2*float64(o.Width))
 	return o
@@ -62,16 +61,15 @@ type Chain struct {
 	Score   float64
 }
 
-// Beam returns the best chains that start with one of the triples, best first. Of
-// equal ones the one with the smaller numbers comes first. Start may name a triple
-// twice; without any there are no chains. No chain grows by a triple that any of the chains
-// contains, as the paper writes it; chains that cannot grow stay, with their score, where
-// they would vanish in the paper.
+// Beam returns the best chains that start with one of the triples, best first. Of equal ones the one with
+// the smaller numbers comes first. Start may name a triple twice; without any there are no chains. No chain
+// grows by a triple that any of the chains contains, as the paper writes it; chains that cannot grow stay,
+// with their score, where they would vanish in the paper.
 func Beam(ctx context.Context, g Triples, start []int32, o BeamOptions) ([]Chain, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
 	}
-	s := beams{g, o}
+	s := beamSearch{g, o}
 	kept, err := s.begin(ctx, start)
 	for range s.o.Length - 1 {
 		if err != nil || len(kept) == 0 {
@@ -95,13 +93,13 @@ func Flatten(chains []Chain) []int32 {
 	return rank.Interleave(lists...)
 }
 
-type beams struct {
+type beamSearch struct {
 	g Triples
 	o BeamOptions
 }
 
 // begin makes the first beams of the triples a search starts with.
-func (s beams) begin(ctx context.Context, start []int32) ([]Chain, error) {
+func (s beamSearch) begin(ctx context.Context, start []int32) ([]Chain, error) {
 	start = slices.Clone(start)
 	slices.Sort(start)
 	var chains []Chain
@@ -114,8 +112,8 @@ func (s beams) begin(ctx context.Context, start []int32) ([]Chain, error) {
 	return s.best(chains), nil
 }
 
-// step grows every beam by one triple and keeps the best of what comes of it.
-func (s beams) step(ctx context.Context, beams []Chain) ([]Chain, error) {
+// step grows every beam by one triple and keeps the best results.
+func (s beamSearch) step(ctx context.Context, beams []Chain) ([]Chain, error) {
 	neighbors, err := s.neighbors(ctx, beams)
 	if err != nil {
 		return nil, err
@@ -141,7 +139,7 @@ func (s beams) step(ctx context.Context, beams []Chain) ([]Chain, error) {
 }
 
 // neighbors are the triples that each beam may grow by.
-func (s beams) neighbors(ctx context.Context, beams []Chain) ([][]int32, error) {
+func (s beamSearch) neighbors(ctx context.Context, beams []Chain) ([][]int32, error) {
 	last := make([]int32, len(beams))
 	held := map[int32]bool{}
 	for i, b := range beams {
@@ -174,7 +172,7 @@ func (s beams) neighbors(ctx context.Context, beams []Chain) ([][]int32, error) 
 }
 
 // cap keeps of too many neighbors those most similar to the question by themselves.
-func (s beams) cap(ctx context.Context, triples []int32) ([]int32, error) {
+func (s beamSearch) cap(ctx context.Context, triples []int32) ([]int32, error) {
 	if len(triples) <= s.o.Neighbors {
 		return triples, nil
 	}
@@ -196,7 +194,7 @@ func (s beams) cap(ctx context.Context, triples []int32) ([]int32, error) {
 }
 
 // score adds to the score of each chain what it has as a whole.
-func (s beams) score(ctx context.Context, chains []Chain) error {
+func (s beamSearch) score(ctx context.Context, chains []Chain) error {
 	if len(chains) == 0 {
 		return ctx.Err()
 	}
@@ -219,7 +217,7 @@ func (s beams) score(ctx context.Context, chains []Chain) error {
 }
 
 // diversify orders the chains that grew out of one, and penalises them by rank.
-func (s beams) diversify(chains []Chain) {
+func (s beamSearch) diversify(chains []Chain) {
 	slices.SortFunc(chains, compare)
 	if gamma := s.o.Diversity; gamma != None {
 		for n := range chains {
@@ -228,9 +226,8 @@ func (s beams) diversify(chains []Chain) {
 	}
 }
 
-// best keeps the width of the beam. Most chains are worth less than the last of it, and
-// are not sorted.
-func (s beams) best(chains []Chain) []Chain {
+// best keeps the width of the beam. Most chains are worth less than the last of it, and are not sorted.
+func (s beamSearch) best(chains []Chain) []Chain {
 	var top rank.Top[int32]
 	top.Reset(s.o.Width)
 	for i, c := range chains {

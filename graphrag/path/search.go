@@ -25,11 +25,11 @@ type Options struct {
 	// how many of a node are tried, those with the best arcs, 0 for 100.
 	MaxExpand    int `default:"5000" min:"0"`
 	MaxNeighbors int `default:"100" min:"0"`
-	// Cost is what each edge takes from the score of a path.
+	// Cost is subtracted from the score of a path for each edge.
 	Cost float64 `min:"0"`
 }
 
-// Check fills in what zero stands for, and reports everything that is wrong.
+// Check fills in defaults for zero values, and reports all problems.
 func (o *Options) Check() error {
 	checks := opt.Checks{Of: "path"}
 	checks.Fill(o)
@@ -38,8 +38,7 @@ func (o *Options) Check() error {
 
 // Likeness says how the arcs of a graph answer to a question.
 type Likeness struct {
-	// Scores has for each arc its own similarity to the question. One of minus infinity
-	// is not walked.
+	// Scores has for each arc its own similarity to the question. One of minus infinity is not walked.
 	Scores []float64
 	// Parts has for each arc the parts of the question that it speaks of, a bit for
 	// each, and Weights what each part is worth. Both may be nil.
@@ -60,7 +59,7 @@ func (l Likeness) check(arcs int64) error {
 	return nil
 }
 
-// Worth is what parts are worth together.
+// Worth returns the value of parts together.
 func (l Likeness) Worth(parts uint64) float64 {
 	sum := 0.0
 	for ; parts != 0; parts &= parts - 1 {
@@ -88,15 +87,13 @@ type Path struct {
 	Score float64
 }
 
-// Search walks from each start, depth first, and returns the best paths of one edge
-// or more, best first, equal ones in the order in which they were met. A part of the
-// question counts once in a path, so that one that speaks of all parts, each in its
-// place, is better than one that says the same again and again: of the arcs of a node
-// those come first that add most to the path so far. The arcs that may be walked
-// are shared out equally, among the starts and then among the neighbours of each
-// node, so that no corner of the graph takes them all; what one leaves over goes to
-// the next. So time and memory are bounded by the options and the degrees of the
-// nodes that are met, each of which is looked through once.
+// Search walks from each start, depth first, and returns the best paths of one edge or more, best first,
+// equal ones in the order in which they were met. A part of the question counts once in a path, so that one
+// that speaks of all parts, each in its place, is better than one that says the same again and again: of
+// the arcs of a node those come first that add most to the path so far. The arcs that may be walked are
+// shared out equally, among the starts and then among the neighbours of each node, so that no corner of the
+// graph takes them all; what one leaves over goes to the next. So time and memory are bounded by the
+// options and the degrees of the nodes that are met, each of which is looked through once.
 //
 // A start that is no node of g, or a likeness of another length than its arcs, is an
 // error, as is the end of ctx. Search is safe for concurrent use.
@@ -148,8 +145,8 @@ type walk struct {
 	best rank.Top[int32]
 }
 
-// from walks on from a node and returns how many arcs of the budget it left. sum and
-// parts are those of the path so far.
+// from continues from a node and returns the remaining number of arcs of the budget.
+// sum and parts describe the path so far.
 func (w *walk) from(node int32, sum float64, parts uint64, budget int) (left int) {
 	row := w.onward(node, parts, budget)
 	left = budget - len(row)
@@ -169,8 +166,7 @@ func (w *walk) from(node int32, sum float64, parts uint64, budget int) (left int
 	return left
 }
 
-// onward returns the arcs to walk from a node, at most a number of them, those first that
-// add most.
+// onward returns the arcs to walk from a node, at most a number of them, those first that add most.
 func (w *walk) onward(node int32, parts uint64, most int) []rank.Scored[int64] {
 	out := w.ahead[len(w.arcs)][:0]
 	for _, a := range w.row(node) {

@@ -15,7 +15,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
-// None switches an option off whose zero value stands for a default.
+// None switches off an option whose zero value means a default.
 const None = -1
 
 // Options of [ByMembers]. The zero value is the paper's algorithm, with what it
@@ -27,24 +27,21 @@ type Options struct {
 	// Lambda λ, if above 0, makes the score φ = S_r + λ·S_s instead.
 	Lambda float64 `source:"ours: 0 takes .3 and .7" min:"0"`
 
-	// K-means, from which the merging starts, makes min(max(2, ⌊n/Beta⌋), MaxClusters)
-	// clusters, at most n, with Beta β and MaxClusters η of the paper (0 means its 10
-	// and 200) and Seed (0 means its 42).
+	// K-means, from which the merging starts, makes min(max(2, ⌊n/Beta⌋), MaxClusters) clusters, at most n,
+	// with Beta β and MaxClusters η of the paper (0 means its 10 and 200) and Seed (0 means its 42).
 	Beta        int    `default:"10" min:"0"`
 	MaxClusters int    `default:"200" min:"0"`
 	Seed        uint64 `default:"42"`
 
-	// Epsilon ε bounds the divergence of communities that are merged, in units of
-	// φ; 0 means 0.1.
+	// Epsilon ε bounds the divergence of communities that are merged, in units of φ; 0 means 0.1.
 	Epsilon float64 `source:"ours: the paper gives no value" default:"0.1" min:"0"`
-	// MaxSize is what no merge may exceed; 0 means the 100 of the published code,
-	// [None] no bound. Clusters of k-means may be larger.
+	// MaxSize bounds the members of a merged community; 0 means the 100 of the
+	// published code, [None] no bound. Clusters of k-means may be larger.
 	MaxSize int `source:"its program" default:"100" min:"-1"`
 	// MaxCommunities, if above 0, has the closest communities merged until there
 	// are no more, whatever their size and divergence. No entity is dropped.
 	MaxCommunities int `source:"ours: naming them takes 10,000 tokens at most" min:"0"`
-	// Keywords is how many members stand for a community; 0 means the 5 of the
-	// published code.
+	// Keywords is the number of members that represent a community; 0 means the 5 of the published code.
 	Keywords int `source:"its program" default:"5" min:"0"`
 }
 
@@ -56,24 +53,22 @@ const (
 	candidateCount = 10
 )
 
-// ByMembers finds communities of entities by relations and meaning together, as
-// the paper of Youtu-GraphRAG has it (arXiv 2508.19855, section 3.2, equations 4
-// to 7): k-means over the vectors, then merging by the dual-perception score
+// ByMembers finds communities of entities by relations and meaning together, as the paper of
+// Youtu-GraphRAG has it (arXiv 2508.19855, section 3.2, equations 4 to 7): k-means over the
+// vectors, then merging by the dual-perception score
 //
 //	φ(e,C) = S_r(e,C) ⊕ λ·S_s(e,C)
 //
-// S_r compares the relations of the entity with those of all members of the
-// community (equation 5), S_s is the cosine with their centroid (equation 6);
-// an entity counts in its own community. a and b are merged if the members of
-// either fit into the other almost as well as into their own: the larger one of
-// D(a→b) and D(b→a) is below ε (equation 7, with the mean over the members of one
-// side, which keeps unrelated communities apart). vectors has a row of dim
-// components for each entity, of [EntityVectors] or of an embedder.
+// S_r compares the relations of the entity with the relations of all members of the community (equation 5),
+// S_s is the cosine with their centroid (equation 6); an entity counts in its own community. a and b are
+// merged if the members of either fit into the other almost as well as into their own: the larger one of
+// D(a→b) and D(b→a) is below ε (equation 7, with the mean over the members of one side, which keeps
+// unrelated communities apart). vectors has a row of dim components for each entity, of [EntityVectors] or
+// of an embedder.
 //
-// Each entity is in exactly one community. Triples that are given twice count
-// twice. The error reports options, vectors or triples that cannot be used, or
-// the end of ctx. The result depends on the arguments alone, not on the order of
-// the triples.
+// Each entity is in exactly one community. Repeated triples count repeatedly. The error reports
+// options, vectors or triples that cannot be used, or the end of ctx. The result depends on the
+// arguments alone, not on the order of the triples.
 func ByMembers(ctx context.Context, vectors []float32, dim int, triples []Triple, o Options) (Partition, error) {
 	m, err := newMerger(ctx, vectors, dim, triples, o)
 	if err != nil {
@@ -84,7 +79,7 @@ func ByMembers(ctx context.Context, vectors []float32, dim int, triples []Triple
 		err = m.byMembers(labels)
 	}
 	if err != nil {
-		return Partition{}, failed(err)
+		return Partition{}, fmt.Errorf("perception: %w", err)
 	}
 	return m.partition(), nil
 }
@@ -220,10 +215,7 @@ func newMerger(ctx context.Context, vectors []float32, dim int, triples []Triple
 	return &merger{perception: newPerception(vectors, dim, triples, o), ctx: ctx, stable: n == 0}, nil
 }
 
-func failed(err error) error { return fmt.Errorf("perception: %w", err) }
-
-// Check fills in what zero stands for, and reports everything that is wrong with the
-// options, whatever the vectors.
+// Check fills in defaults for zero values, and reports all problems that do not depend on the vectors.
 func (o *Options) Check() error {
 	checks := opt.Checks{Of: "perception"}
 	if o.RelationWeight != None {
@@ -263,13 +255,12 @@ func membersOf(labels []int32) [][]int32 {
 
 // divide makes a community of each label, in the order of the smallest member.
 func (m *merger) divide(labels []int32) {
-	for _, members := range membersOf(labels) {
-		m.groups = append(m.groups, m.group(members))
+	for _, nodes := range membersOf(labels) {
+		m.groups = append(m.groups, m.group(nodes))
 	}
 }
 
-// compact drops communities that were merged away and orders the others by their
-// smallest member.
+// compact drops communities that were merged away and orders the others by their smallest member.
 func (m *merger) compact() {
 	m.groups = slices.DeleteFunc(m.groups, func(c *group) bool { return c == nil })
 	slices.SortFunc(m.groups, func(a, b *group) int { return cmp.Compare(a.members[0], b.members[0]) })

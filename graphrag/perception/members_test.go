@@ -60,11 +60,11 @@ func fromLabels(t testing.TB, vectors []float32, dim int, triples []perception.T
 // Relations and members say that a and c belong together.
 func TestMergeToy(t *testing.T) {
 	vectors, triples, initial := toy()
-	members := fromLabels(t, vectors, 2, triples, perception.Options{}, initial)
-	if want := []int32{0, 0, 1, 1, 0, 0}; !slices.Equal(members.Labels, want) {
-		t.Errorf("by members: %v, want %v", members.Labels, want)
+	nodes := fromLabels(t, vectors, 2, triples, perception.Options{}, initial)
+	if want := []int32{0, 0, 1, 1, 0, 0}; !slices.Equal(nodes.Labels, want) {
+		t.Errorf("by members: %v, want %v", nodes.Labels, want)
 	}
-	if got := members.Communities[0]; got.Center != 0 || !slices.Equal(got.Keywords, []int32{0, 1, 5, 4}) {
+	if got := nodes.Communities[0]; got.Center != 0 || !slices.Equal(got.Keywords, []int32{0, 1, 5, 4}) {
 		t.Errorf("centre %d and keywords %v, want 0 and [0 1 5 4]", got.Center, got.Keywords)
 	}
 	one := fromLabels(t, vectors, 2, triples, perception.Options{MaxCommunities: 1}, initial)

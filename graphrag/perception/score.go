@@ -4,6 +4,8 @@ package perception
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
 	"math"
 	"slices"
 )
@@ -49,7 +51,7 @@ func newProfiles(n int, triples []Triple) *profiles {
 	return p
 }
 
-// tally adds up profiles, in the memory of their counts one after the other.
+// tally adds up profiles, in the memory of their concatenated counts.
 func tally(all []relationCount) []relationCount {
 	slices.SortFunc(all, func(a, b relationCount) int { return cmp.Compare(a.relation, b.relation) })
 	sum := all[:0]
@@ -101,10 +103,10 @@ func newPerception(vectors []float32, dim int, triples []Triple, opts Options) *
 func (p *perception) vector(e int32) []float32 { return p.vectors[int(e)*p.dim:][:p.dim] }
 
 // group makes a community of entities.
-func (p *perception) group(members []int32) *group {
-	c := &group{members: members, sum: make([]float64, p.dim), unit: make([]float64, p.dim)}
+func (p *perception) group(nodes []int32) *group {
+	c := &group{members: nodes, sum: make([]float64, p.dim), unit: make([]float64, p.dim)}
 	var all []relationCount
-	for _, e := range members {
+	for _, e := range nodes {
 		for i, x := range p.vector(e) {
 			c.sum[i] += float64(x)
 			if p.lengths[e] > 0 {
@@ -200,9 +202,8 @@ func (p *perception) relational(profile []relationCount, c *group) float64 {
 	return both / either
 }
 
-// divergence is D(a→b): how much better, on average, the members of a fit into
-// a than into b (equation 7). The mean cosine is one product, since
-// mean cos(e,C) = Σ e/‖e‖ · C/‖C‖ / |a|.
+// divergence is D(a→b): how much better, on average, the members of a fit into a than into b (equation 7).
+// The mean cosine is one product, since mean cos(e,C) = Σ e/‖e‖ · C/‖C‖ / |a|.
 func (p *perception) divergence(a, b *group) float64 {
 	size := float64(len(a.members))
 	relational := 0.0
@@ -216,8 +217,7 @@ func (p *perception) divergence(a, b *group) float64 {
 	return a.score - p.combine(relational/size, cosine/size)
 }
 
-// ranked returns the members of a community by descending score, equal ones by
-// number.
+// ranked returns the members of a community by descending score, equal ones by number.
 func ranked(c *group, score func(e int32) float64) []int32 {
 	scores := make(map[int32]float64, len(c.members))
 	for _, e := range c.members {
@@ -228,4 +228,94 @@ func ranked(c *group, score func(e int32) float64) []int32 {
 		return cmp.Or(cmp.Compare(scores[b], scores[a]), cmp.Compare(a, b))
 	})
 	return order
+}
+
+// Triple is a fact: two entities and the relation between them, by number.
+type Triple struct {
+	Head, Relation, Tail int32
+}
+
+// EntityVectors represents entities by their triples (Youtu-GraphRAG, equation 4): the mean, over the
+// triples of an entity, of the vectors of head, relation and tail side by side; a triple belongs to its
+// head and its tail, and once to an entity that is both. entities and relations hold a vector of dim
+// components for each entity and relation, row after row; the result has a row of 3·dim for each entity. An
+// entity without triples gets its own vector and zeros.
+func EntityVectors(entities []float32, dim int, relations []float32, triples []Triple) ([]float32, error) {
+	n, err := checkVectors("entities", entities, dim)
+	rels, relErr := checkVectors("relations", relations, dim)
+	if err := errors.Join(err, relErr); err != nil {
+		return nil, err
+	}
+	if err := checkTriples(triples, n, rels); err != nil {
+		return nil, err
+	}
+	sums, counts := make([]float64, n*3*dim), make([]int, n)
+	add := func(e int32, t Triple) {
+		row := sums[int(e)*3*dim:][:3*dim]
+		for i := range dim {
+			row[i] += float64(entities[int(t.Head)*dim+i])
+			row[dim+i] += float64(relations[int(t.Relation)*dim+i])
+			row[2*dim+i] += float64(entities[int(t.Tail)*dim+i])
+		}
+		counts[e]++
+	}
+	for _, t := range slices.SortedFunc(slices.Values(triples), compareTriples) { // sums do not depend on the order given
+		add(t.Head, t)
+		if t.Tail != t.Head {
+			add(t.Tail, t)
+		}
+	}
+	out := make([]float32, len(sums))
+	for e := range n {
+		row := sums[e*3*dim:][:3*dim]
+		scale := 1 / float64(counts[e])
+		if counts[e] == 0 {
+			for i := range dim {
+				row[i] = float64(entities[e*dim+i])
+			}
+			scale = 1
+		}
+		for i, x := range row {
+			out[e*3*dim+i] = float32(x * scale)
+		}
+	}
+	return out, nil
+}
+
+func compareTriples(a, b Triple) int {
+	return cmp.Or(cmp.Compare(a.Head, b.Head), cmp.Compare(a.Tail, b.Tail), cmp.Compare(a.Relation, b.Relation))
+}
+
+// checkVectors returns the number of rows.
+func checkVectors(what string, vectors []float32, dim int) (int, error) {
+	if dim < 1 || len(vectors)%dim != 0 || len(vectors)/dim > math.MaxInt32 {
+		return 0, fmt.Errorf("perception: %s: %d components do not make rows of %d", what, len(vectors), dim)
+	}
+	for i, x := range vectors {
+		if x-x != 0 {
+			return 0, fmt.Errorf("perception: %s: component %d of row %d is %v, not a finite number", what, i%dim, i/dim, x)
+		}
+	}
+	return len(vectors) / dim, nil
+}
+
+func checkTriples(triples []Triple, entities, relations int) error {
+	within := func(id int32, n int) bool { return id >= 0 && int(id) < n }
+	for i, t := range triples {
+		if !within(t.Head, entities) || !within(t.Tail, entities) || !within(t.Relation, relations) {
+			return fmt.Errorf("perception: triple %d is (%d, %d, %d) for %d entities and %d relations",
+				i, t.Head, t.Relation, t.Tail, entities, relations)
+		}
+	}
+	return nil
+}
+
+func norm(x []float64) float64 { return math.Sqrt(dot(x, x)) }
+
+func dot(x, y []float64) float64 {
+	sum := 0.0
+	for i, v := range x {
+		sum += v * y[i]
+	}
+	return sum
 }

@@ -17,8 +17,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// Tree is a knowledge graph on the four levels of Youtu-GraphRAG (arXiv 2508.19855,
-// equation 8).
+// Tree is a knowledge graph on the four levels of Youtu-GraphRAG (arXiv 2508.19855, equation 8).
 type Tree struct {
 	// Facts are levels two and one: the relations of the knowledge graph by their
 	// ids, then the attributes by entity. After [Tree.Join] the memberships follow.
@@ -26,16 +25,13 @@ type Tree struct {
 	// Nodes is the number of nodes that facts join: the entities by their ids, then
 	// a node for each attribute, and after [Tree.Join] one for each community.
 	Nodes int
-	// Communities, those of two members or more, are level four, and their Keywords
-	// level three.
+	// Communities of two members or more are level four, their Keywords level three.
 	Communities []Named
-	// Failed are the communities that the model gave no name. They have a
-	// generic one.
+	// Failed are the communities that the model gave no name. They have a generic one.
 	Failed []Failure
 }
 
-// Fact is a triple of the tree: two entities and how they are related, or an entity
-// and its attribute.
+// Fact is a triple of the tree: two entities and how they are related, or an entity and its attribute.
 type Fact struct {
 	// Head is an entity. Tail is one as well, or the node of an attribute or a community.
 	Head, Tail int32
@@ -66,23 +62,21 @@ type Failure struct {
 	Err error
 }
 
-// How communities are named (TencentCloudADP/youtu-graphrag): so many by one call,
-// with so many members of each.
+// How communities are named (TencentCloudADP/youtu-graphrag): the number of
+// communities in one call, and of members shown of each.
 const (
 	batch   = 5
 	members = 10
 	atOnce  = 8 // calls
 )
 
-// NewTree builds the tree of a knowledge graph and a partition of its
-// entities, such as that of [ByMembers]. The model names the communities,
-// five by one call; without one, a community has the name of its centre and a
-// description that is quoted from those of its members. Those of one member have no
-// name.
+// NewTree builds the tree of a knowledge graph and a partition of its entities, such as the result of
+// [ByMembers]. The model names the communities, five by one call; without one, a community has the name of
+// its centre and a description that is quoted from the descriptions of its members. Communities of one
+// member have no name.
 //
-// A batch that the model cannot name, because its reply is unusable, cut or
-// refused, is listed as failed, and so is a community that the reply leaves out.
-// Any other error ends the work.
+// A batch that the model cannot name, because its reply is unusable, cut or refused, is listed
+// as failed, and so is a community that the reply leaves out. Any other error ends the work.
 func NewTree(ctx context.Context, g *kg.Graph, p Partition, model llm.Model) (*Tree, error) {
 	t := &Tree{}
 	for id, c := range p.Communities {
@@ -171,8 +165,7 @@ func (n *namer) name(ctx context.Context, t *Tree) error {
 	return cmp.Or(ctx.Err(), err)
 }
 
-// quoted names a community after its centre and quotes the descriptions of its
-// members, the keywords first.
+// quoted names a community after its centre and quotes the descriptions of its members, the keywords first.
 func (n *namer) quoted(ctx context.Context, c *Named) error {
 	c.Name = n.g.Entities[c.Center].Name
 	var texts []string
@@ -204,7 +197,7 @@ var promptFiles embed.FS
 
 var prompts = llm.MustPrompts("perception", promptFiles)
 
-// namingReply is what a model writes.
+// namingReply is the reply of a model.
 type namingReply struct {
 	Communities []struct {
 		ID      int    `json:"id"`
@@ -216,8 +209,8 @@ type namingReply struct {
 var errNoName = errors.New("the reply has no name for it")
 
 // asked has a batch named by the model.
-func (n *namer) asked(ctx context.Context, batch []Named) ([]Failure, error) {
-	req, err := n.request(ctx, batch)
+func (n *namer) asked(ctx context.Context, named []Named) ([]Failure, error) {
+	req, err := n.request(ctx, named)
 	if err != nil {
 		return nil, err
 	}
@@ -230,8 +223,8 @@ func (n *namer) asked(ctx context.Context, batch []Named) ([]Failure, error) {
 		why = errNoName
 	}
 	var failed []Failure
-	for i := range batch {
-		c := &batch[i]
+	for i := range named {
+		c := &named[i]
 		for _, s := range reply.Communities {
 			if s.ID == int(c.ID) && c.Name == "" && why == errNoName {
 				c.Name, c.Description = oneLine(llm.Printable(s.Name)), strings.TrimSpace(llm.Printable(s.Summary))
@@ -257,10 +250,10 @@ func (n *namer) shown(c *Named) []int32 {
 	return c.Members[:min(len(c.Members), members)]
 }
 
-func (n *namer) request(ctx context.Context, batch []Named) (llm.Request, error) {
+func (n *namer) request(ctx context.Context, named []Named) (llm.Request, error) {
 	var list strings.Builder
-	for i := range batch {
-		c := &batch[i]
+	for i := range named {
+		c := &named[i]
 		var names []string
 		for _, e := range n.shown(c) {
 			names = append(names, oneLine(llm.Printable(n.g.Entities[e].Name)))

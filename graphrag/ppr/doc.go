@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ppr computes personalised PageRank on undirected graphs: the stationary
-// distribution of a random walk that follows an edge with probability damping d, in
-// proportion to the weights, and otherwise restarts at a node of the reset vector v. It
-// is the solution of
+// Package ppr computes personalised PageRank on undirected graphs: the stationary distribution of a random
+// walk that follows an edge with probability damping d, in proportion to the weights, and otherwise
+// restarts at a node of the reset vector v. It is the solution of
 //
 //	x = (1-d)·v + d·(Pᵀx + (Σ x_i over nodes i without an edge)·v)
 //
@@ -16,17 +15,14 @@
 //
 //	(D - d·A)·y = (1-d)·v
 //
-// is positive definite. It is solved by conjugate gradients (Hestenes and Stiefel, 1952),
-// preconditioned by symmetric Gauss–Seidel sweeps in Eisenstat's form (1981), which costs no
-// further product with A. The start is x = v, which has the right sum on every connected
-// component, so the slowest direction never occurs. Directions are rounded to float32, which
-// halves the memory that is read at random; everything computed from them is float64, so
-// the residual is exact.
+// is positive definite. It is solved by conjugate gradients (Hestenes and Stiefel, 1952), preconditioned by
+// symmetric Gauss–Seidel sweeps in Eisenstat's form (1981), which costs no further product with A. The
+// start is x = v, which has the right sum on every connected component, so the slowest direction never
+// occurs. Directions are rounded to float32, which halves the memory that is read at random; everything
+// computed from them is float64, so the residual is exact.
 //
-// Twins, nodes with the same neighbours and weights, are solved for as one node and then
-// separated: in graphs of entities many occur in a single passage. They are found once,
-// before the first solution.
+// Twins, nodes with the same neighbours and weights, are solved for as one node and then separated: in
+// graphs of entities many occur in a single passage. They are found once, before the first solution.
 //
-// A damping of 0.85 is usual; HippoRAG and LinearRAG use 0.5. A [Solver] is safe for
-// concurrent use.
+// A damping of 0.85 is usual; HippoRAG and LinearRAG use 0.5. A [Solver] is safe for concurrent use.
 package ppr

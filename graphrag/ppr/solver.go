@@ -23,12 +23,10 @@ const (
 
 // Options for [New].
 type Options struct {
-	// Damping is the probability of following an edge, above 0 and below 1;
-	// 0 means 0.85.
+	// Damping is the probability of following an edge, above 0 and below 1; 0 means 0.85.
 	Damping float64
-	// Tolerance is the L1 norm of the residual at which solutions stop,
-	// 1e-13 to 1; 0 means 1e-9. The L1 error of a solution is at most
-	// Tolerance/(1-Damping).
+	// Tolerance is the L1 norm of the residual at which solutions stop, 1e-13 to 1; 0 means 1e-9. The L1
+	// error of a solution is at most Tolerance/(1-Damping).
 	Tolerance float64
 }
 
@@ -59,18 +57,17 @@ func New(g *graph.Graph, opts Options) (*Solver, error) {
 	if err != nil {
 		return nil, err
 	}
-	system, err := newSystem(g, opts.Damping, opts.Tolerance)
+	equations, err := newSystem(g, opts.Damping, opts.Tolerance)
 	if err != nil {
 		return nil, err
 	}
-	s := &Solver{system: system}
-	s.queries.New = func() any { return newQuery(system.quotient) }
+	s := &Solver{system: equations}
+	s.queries.New = func() any { return newQuery(equations.quotient) }
 	return s, nil
 }
 
-// Solve returns the personalised PageRank of every node for a reset vector. The
-// values sum to 1. The result is written to dst if its capacity suffices.
-// Errors wrap [ErrReset] or are those of the context.
+// Solve returns the personalised PageRank of every node for a reset vector. The values sum to 1. The result
+// is written to dst if its capacity suffices. Errors wrap [ErrReset] or come from the context.
 func (s *Solver) Solve(ctx context.Context, seeds []Seed, dst []float64) ([]float64, error) {
 	v, err := s.checkReset(seeds)
 	if err != nil {
@@ -102,9 +99,8 @@ type Seed struct {
 // not finite, or name nodes that the graph does not have.
 var ErrReset = errors.New("unusable reset vector")
 
-// reset is a checked reset vector. A walk that ends at nodes without an edge is
-// proportional to one that restarts there: the former is computed and divided by
-// its sum.
+// reset is a checked reset vector. A walk that ends at nodes without an edge is proportional to one that
+// restarts there: the former is computed and divided by its sum.
 type reset struct {
 	total float64 // weight of all seeds
 	sum   float64 // of the walk that ends

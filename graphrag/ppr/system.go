@@ -12,8 +12,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 )
 
-// ErrWeights is wrapped by the error for graphs whose weights are too far apart,
-// too small or too large.
+// ErrWeights is wrapped by the error for graphs whose weights are too far apart, too small or too large.
 var ErrWeights = errors.New("unusable weights")
 
 // span is the smallest strength relative to the largest one: directions are float32,
@@ -179,8 +178,8 @@ func (q *quotient) measure(s *system, c graph.Classes, order []int32) {
 	}
 }
 
-// quotientRows returns the rows of the classes from those of their first nodes, the only
-// ones whose class is not -1.
+// quotientRows returns the rows of the classes from the rows of their first nodes, the
+// only nodes whose class is not -1.
 func quotientRows[W float32 | float64](ctx context.Context, s *system, class []int32, classes int) (arcs[W], error) {
 	weights := s.g.Weights()
 	a := arcs[W]{offsets: make([]int64, classes+1), middle: make([]int64, classes)}

@@ -2,13 +2,11 @@
 
 // Package rank orders things by scores and merges ranked lists of the same things.
 //
-// [Scored] is a thing, by its identifier, with a score. There is one order
-// ([Compare]): best first, equal scores by identifier. [Best] cuts a list to its k
-// best, [Top] keeps the k best of a stream.
+// [Scored] is a thing, by its identifier, with a score. There is one order ([Compare]): best first, equal
+// scores by identifier. [Best] cuts a list to its k best, [Top] keeps the k best of a stream.
 //
-// Three ways merge lists. [RRF] looks at ranks alone and so needs no common scale of
-// scores. [CombMAX] takes the best score as it is. [Interleave] takes turns. The
-// lists are best first. An identifier that occurs twice in one list counts once, at
-// its first place. The scores of a result do not depend on the order in which the
-// lists are given, to the last bit.
+// Three ways merge lists. [RRF] looks at ranks alone and so needs no common scale of scores. [CombMAX]
+// takes the best score as it is. [Interleave] takes turns. The lists are best first. An identifier that
+// occurs twice in one list counts once, at its first place. The scores of a result do not depend on the
+// order in which the lists are given, to the last bit.
 package rank

@@ -24,9 +24,8 @@ const maxChain = 3
 type candidate struct {
 	*quotation
 	piece int // number of the piece that contains it, in order of rank
-	// The question's terms that the quote contains, that its lead contains (the header
-	// of a row, the line before a list, the question of a FAQ), and that its headings
-	// and title contain.
+	// The question's terms that the quote contains, that its lead contains (the header of a row, the line
+	// before a list, the question of a FAQ), and that its headings and title contain.
 	own, lead, head set
 	spoken          set    // the terms that its pronoun refers to, which are its own too
 	answers         bool   // a question of the page before it
@@ -119,8 +118,7 @@ func (c *corpus) own(terms []int32) (s set) {
 	return s
 }
 
-// rarity is the weight of a term that df of n texts contain: the IDF of BM25, always
-// positive.
+// rarity is the weight of a term that df of n texts contain: the IDF of BM25, always positive.
 func rarity(df, n float64) float64 { return math.Log(1 + (n-df+0.5)/(df+0.5)) }
 
 // add adds the candidates of one text.
@@ -227,8 +225,7 @@ func (c *corpus) scoreOf(x *candidate, met float64) float64 {
 // says reports whether a candidate has terms that the question lacks.
 func (c *corpus) says(x *candidate) bool { return len(x.distinct()) > x.own.count() }
 
-// echoes reports whether a candidate is a heading or a name that only repeats terms of the
-// question.
+// echoes reports whether a candidate is a heading or a name that only repeats terms of the question.
 func (c *corpus) echoes(x *candidate) bool {
 	return (x.kind == load.Heading || x.kind == load.Paragraph && x.words < minHeadline && !c.q.yesNo) && !c.says(x)
 }
@@ -301,8 +298,7 @@ func (c *corpus) unlike(x *candidate) bool {
 		c.q.want&hasMoney != 0 && !c.q.yesNo && !c.q.shows(x.said)
 }
 
-// third returns the share of the score of a candidate that the third best other text has, at least
-// rival.
+// third returns the share of the score of a candidate that the third best other text has, at least rival.
 func (c *corpus) third(scores []float64, best int) float64 {
 	var second, third float64
 	for i, s := range scores {
@@ -317,9 +313,8 @@ func (c *corpus) third(scores []float64, best int) float64 {
 	return max(rival, min(1, third/max(scores[best], 1e-9)))
 }
 
-// other reports whether the pronoun of a candidate refers to something that the question
-// does not name, while the question names something that the candidate lacks: another one, or
-// one with a part of the name.
+// other reports whether the pronoun of a candidate refers to something that the question does not name,
+// while the question names something that the candidate lacks: another one, or one with a part of the name.
 func (c *corpus) other(x *candidate) bool {
 	if len(x.stands) == 0 || x.answers {
 		return false

@@ -12,11 +12,10 @@ import (
 // unit is the text in parentheses in the name of a column.
 var unit = regexp.MustCompile(`\([^)]*\)`)
 
-// cell answers a question for a cell by the name of its column, "What is the price of X?", in the
-// table of the best candidate. It returns the row that contains all terms of X which occur in
-// the table; of several such rows, the only one in which they fill a cell. It returns false if no
-// row is left, if several are, or if the cell is empty. For any other question it returns the
-// best candidate.
+// cell answers a question for a cell by the name of its column, "What is the price of X?", in the table of
+// the best candidate. It returns the row that contains all terms of X which occur in the table; of several
+// such rows, the only one in which they fill a cell. It returns false if no row is left, if several are, or
+// if the cell is empty. For any other question it returns the best candidate.
 func (c *corpus) cell(best int) (row int, ok bool) {
 	header := c.header(&c.candidates[best])
 	named, rest := make([]bool, len(header.Cells)), (set(1)<<c.q.terms-1)&^c.q.weak

@@ -127,7 +127,7 @@ func cite(reply string, of citables) (answer string, citations []graphrag.Citati
 			continue
 		case part(2) == "[^" && notes:
 			continue
-		case plain && (len(pieces) == 0 || len(before) == start && part(2) == "(" || start > count || after != "" && !strings.ContainsRune(".,;:!?\n。、，；", firstRune(after)) || strings.ContainsAny(before[len(before)-1:], "0123456789")):
+		case plain && (len(pieces) == 0 || len(before) == start && part(2) == "(" || start > count || after != "" && strings.IndexAny(after[:min(len(after), utf8.UTFMax)], ".,;:!?\n。、，；") != 0 || strings.ContainsAny(before[len(before)-1:], "0123456789")):
 			continue
 		}
 		joint := strings.TrimRight(reply[last:start], " \t")
@@ -153,11 +153,6 @@ func cite(reply string, of citables) (answer string, citations []graphrag.Citati
 	answer = answer[lead:]
 	citations, clauses = attach(answer, marks, list)
 	return answer, citations, clauses, none
-}
-
-func firstRune(s string) rune {
-	r, _ := utf8.DecodeRuneInString(s)
-	return r
 }
 
 // placedMark is a piece that is cited at an offset of the text without marks.

@@ -24,8 +24,7 @@ const (
 	DefaultThreshold        = 0.6
 )
 
-// Closest begins the answer to a fact question in Open mode if its
-// confidence is below the threshold.
+// Closest begins the answer to a fact question in Open mode if its confidence is below the threshold.
 const Closest = "Closest passage: "
 
 // overviewPart times the threshold is the confidence that the best statement of an
@@ -39,51 +38,43 @@ type ExtractiveOptions struct {
 	// SummarySentences is the most statements of an overview or a list, FactSentences
 	// of any other answer; 0 means the defaults.
 	FactSentences, SummarySentences int
-	// Threshold is the confidence, 0 to 1, below which an answer is refused in Reject
-	// mode and begins with [Closest] in Open mode; for overviews, a tenth of it,
-	// and no mark. 0 means DefaultThreshold.
+	// Threshold is the confidence, 0 to 1, below which an answer is refused in Reject mode and begins with
+	// [Closest] in Open mode; for overviews, a tenth of it, and no mark. 0 means DefaultThreshold.
 	Threshold float64
-	// Embedder, if set, raises the scores of the 20 best candidates by their cosine
-	// with the question, for answers in other words. It does not change the
-	// confidence.
+	// Embedder, if set, raises the scores of the 20 best candidates by their cosine with the question, for
+	// answers in other words. It does not change the confidence.
 	Embedder embed.Embedder
 }
 
-// Extractive returns a reader that needs no model: the answer consists of quotes, each
-// with a citation.
+// Extractive returns a reader that needs no model: the answer consists of quotes, each with a citation.
 //
-// The evidence is parsed by package load, each chunk after its Lead. Candidates are
-// sentences, items, rows of tables under the names of their columns, definitions with
-// their terms, lines of code with their comments, front matter, headlines, and short lists
-// with the line before them; navigation, link lists and questions are left out. The score
-// of a candidate is the share of the question's terms that it contains, weighted by their
-// rarity in the evidence. Terms of its context (a header, a defined term, the preceding
-// question of a FAQ, headings) and of its neighbours count in part; there is a bonus for
-// the kind of answer that is asked for (a number, a date, a name, a price) and a loss by
-// the rank of its chunk. What or who something is, in English, is answered by what defines
-// it.
+// The evidence is parsed by package load, each chunk after its Lead. Candidates are sentences, items, rows
+// of tables under the names of their columns, definitions with their terms, lines of code with their
+// comments, front matter, headlines, and short lists with the line before them; navigation, link lists and
+// questions are left out. The score of a candidate is the share of the question's terms that it contains,
+// weighted by their rarity in the evidence. Terms of its context (a header, a defined term, the preceding
+// question of a FAQ, headings) and of its neighbours count in part; there is a bonus for the kind of answer
+// that is asked for (a number, a date, a name, a price) and a loss by the rank of its chunk. What or who
+// something is, in English, is answered by what defines it.
 //
-// A sentence whose subject is a pronoun has the terms of what that refers to, in English: the
-// subject of the sentence before, its only full name, or a heading. That is quoted before it,
-// but not in an overview.
+// A sentence whose subject is a pronoun has the terms of what that refers to, in English: the subject of
+// the sentence before, its only full name, or a heading. That is quoted before it, but not in an overview.
 //
 // What the name of a column asks for is answered by the cell under it, as "COLUMN: CELL", of the
 // row that the rest of the question determines; if it determines none or several it is refused.
 //
 // One candidate is quoted, and a second if the confidence in the first is low; where it is not below
-// Threshold, only one with terms of the question that the first lacks. An overview
-// quotes the best statements, no two of them the same fact, grouped by page, starting with
-// the page of the best.
+// Threshold, only one with terms of the question that the first lacks. An overview quotes the best
+// statements, no two of them the same fact, grouped by page, starting with the page of the best.
 //
 // Answer.Confidence is the probability that the answer is right, within .1 on kinds of text that it
 // was not fitted to (docs/offline.md): a logistic model of a few signs, such as the share of the
 // question's terms that the candidate covers and a name that is missing. Below Threshold the reader refuses in Reject mode and begins with [Closest] in
 // Open mode.
 //
-// Citations have the quoted bytes of the source document, for a cell the whole row; if the
-// chunk was cleaned, so that its text is not its source span, the span of the chunk. Quotes
-// are without Markdown marks, links and line breaks. Headings of derived texts are not
-// quoted.
+// Citations have the quoted bytes of the source document, for a cell the whole row; if the chunk was
+// cleaned, so that its text is not its source span, the span of the chunk. Quotes are without Markdown
+// marks, links and line breaks. Headings of derived texts are not quoted.
 //
 // Parsed passages are cached, since a passage is evidence for many questions: up to 16 MiB
 // of text, which takes about four times as much memory; then the cache is emptied.
@@ -271,9 +262,8 @@ const (
 	repeated  = 0.8  // share of common terms from which two candidates are the same
 )
 
-// facts returns at most limit candidates for a question about facts: the best, and the
-// next ones that do not repeat it. If that answers the question, others must have terms of the
-// question that it lacks.
+// facts returns at most limit candidates for a question about facts: the best, and the next ones that do
+// not repeat it. If that answers the question, others must have terms of the question that it lacks.
 func (c *corpus) facts(scores []float64, best, limit int, answered bool) []int {
 	chosen := []int{best}
 	have := c.candidates[best].own | c.candidates[best].lead

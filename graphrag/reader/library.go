@@ -13,8 +13,7 @@ import (
 // times as much. A passage is evidence for many questions.
 const maxRead = 16 << 20
 
-// library caches parsed texts and numbers all their terms. It is safe for concurrent
-// use.
+// library caches parsed texts and numbers all their terms. It is safe for concurrent use.
 type library struct {
 	analyzer text.Analyzer
 

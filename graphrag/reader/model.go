@@ -25,15 +25,14 @@ type ModelOptions struct {
 	Model llm.Model
 	// Mode is Open if empty.
 	Mode Mode
-	// Instruction is said in place of ours, e.g. the text of [Minimal]. The material follows
-	// between marks, then the question. Citations are made of what the model is asked for
-	// by it, if anything.
+	// Instruction is said in place of ours, e.g. the text of [Minimal]. The material follows between marks,
+	// then the question. Citations are made of what the model is asked for by it, if anything.
 	Instruction string
 }
 
-// Minimal returns an instruction that says no more than the mode, after the rules that
-// Youtu-GraphRAG compares its modes by (arXiv 2508.19855, appendix A), in our words. Results
-// depend on the instruction: figures of that paper compare with this one's.
+// Minimal returns an instruction that states only the mode, after the rules that Youtu-GraphRAG compares
+// its modes by (arXiv 2508.19855, appendix A), in our words. Results depend on the instruction: the paper's
+// figures are comparable to figures with this instruction.
 func Minimal(m Mode) string {
 	req, err := prompts.Request(context.Background(), "read", "minimal", map[string]any{"Reject": m.Rejects()})
 	if err != nil {
@@ -42,16 +41,13 @@ func Minimal(m Mode) string {
 	return req.Messages[0].Text
 }
 
-// ByModel returns a reader that asks a language model. Passages, facts and reports
-// are numbered, and what the model cites becomes citations; in open mode it marks
-// what it knows by itself, and that becomes one as well. The marks are taken out of
-// the answer. A mark at a sentence whose numbers, names or quotation its pieces lack leads
-// nowhere and counts as Unread. The instruction depends on the form of the
-// question.
+// ByModel returns a reader that asks a language model. Passages, facts and reports are numbered, and what
+// the model cites becomes citations; in open mode it marks what it knows by itself, and that becomes one as
+// well. The marks are taken out of the answer. A mark at a sentence whose numbers, names or quotation its
+// pieces lack leads nowhere and counts as Unread. The instruction depends on the form of the question.
 //
-// Without evidence, Open asks the model for what it knows, and Reject refuses
-// without a call. Errors of the model are wrapped;
-// a reply of prose that was cut is an answer that ends with [Cut], and counts as Unread.
+// Without evidence, Open asks the model for what it knows, and Reject refuses without a call. Errors of the
+// model are wrapped; a reply of prose that was cut is an answer that ends with [Cut], and counts as Unread.
 func ByModel(o ModelOptions) (Reader, error) {
 	checks := opt.Checks{Of: "reader"}
 	o.Mode.check(&checks)
@@ -244,8 +240,7 @@ func (r *byModel) request(ctx context.Context, q graphrag.Question, evidence []g
 	return req, err
 }
 
-// passage returns the text of a chunk for the prompt: the title of its page, if any,
-// and the text.
+// passage returns the text of a chunk for the prompt: the title of its page, if any, and the text.
 func passage(c graphrag.Chunk) string {
 	body := llm.Printable(strings.TrimSpace(c.Shown()))
 	title := strings.Join(strings.Fields(llm.Printable(c.Title)), " ")
@@ -281,7 +276,7 @@ func derivedData(derived []graphrag.Derived) (data []llm.Data) {
 		prefix := prefixOf(derived[i].Kind)
 		first := next[prefix]
 		if long(derived[i].Kind) {
-			data = append(data, llm.Data{Label: fmt.Sprintf("%s %s%d", noteLabel(derived[i].Kind), prefix, first), Text: llm.Printable(derived[i].Text)})
+			data = append(data, llm.Data{Label: fmt.Sprintf("%s %s%d", cmp.Or(noLetters.ReplaceAllString(derived[i].Kind, ""), "note"), prefix, first), Text: llm.Printable(derived[i].Text)})
 			next[prefix]++
 			i++
 			continue
@@ -304,14 +299,11 @@ func prefixOf(kind string) string {
 	return "F"
 }
 
+// noLetters are cut from the kind of a derived text in its label, so that it cannot close a mark.
 var noLetters = regexp.MustCompile(`\PL+`)
 
-// noteLabel makes a label of the kind of a derived text: letters only, so that it cannot close a mark.
-func noteLabel(kind string) string { return cmp.Or(noLetters.ReplaceAllString(kind, ""), "note") }
-
-// Streamer is a [Reader] that also hands out an answer while it is written. Each
-// Answer that is yielded has a longer beginning of the text, the last is what Read
-// would return. An error ends the stream.
+// Streamer is a [Reader] that also hands out an answer while it is written. Each Answer that is yielded has
+// a longer beginning of the text, the last is what Read would return. An error ends the stream.
 type Streamer interface {
 	Stream(ctx context.Context, q graphrag.Question, evidence []graphrag.Hit, derived []graphrag.Derived) iter.Seq2[graphrag.Answer, error]
 }

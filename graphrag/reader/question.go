@@ -56,7 +56,7 @@ const hanziAsking = "是谁的什么吗呢哪里有了在几何怎样多少为�
 
 // newQuestion analyzes a question and numbers its terms.
 func newQuestion(s string, l *lexicon, language text.Language) *inquiry {
-	q := &inquiry{text: s, defined: definition(s, language), want: wanted(s), yesNo: asksYesNo(s)}
+	q := &inquiry{text: s, defined: definition(s, language), want: wordings()[text.English].wanted(s) | wordings()[text.Chinese].wanted(s), yesNo: asksYesNo(s)}
 	w := wordings()[language]
 	if language == text.English || language == text.Chinese {
 		w = nil // the rules are here
@@ -166,11 +166,6 @@ const (
 	hasMoney
 )
 
-// wanted returns the shapes of which an answer needs one, by English and Chinese; 0 if any text will do.
-func wanted(asked string) shape {
-	return wordings()[text.English].wanted(asked) | wordings()[text.Chinese].wanted(asked)
-}
-
 // shows reports whether a text has any of the shapes.
 func (q *inquiry) shows(s string) bool {
 	want := q.want
@@ -199,8 +194,7 @@ func (q *inquiry) shows(s string) bool {
 	return before&want != 0
 }
 
-// shapeOf returns the shapes of a word. The capital letter of the first word of a text has
-// no meaning.
+// shapeOf returns the shapes of a word. The capital letter of the first word of a text has no meaning.
 func shapeOf(word string, first bool) shape {
 	begin, _ := utf8.DecodeRuneInString(word)
 	digits := 0

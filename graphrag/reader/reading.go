@@ -70,8 +70,7 @@ type quotation struct {
 	from   int
 }
 
-// newReading reads a text. A title that is its first line is a heading and no part of the
-// first sentence.
+// newReading reads a text. A title that is its first line is a heading and no part of the first sentence.
 func newReading(from shownText, known *library) *reading {
 	r := &reading{title: known.terms(from.title), shift: len(from.lead)}
 	lead, s := from.lead, from.text
@@ -184,8 +183,7 @@ func (r *blockReader) heading(i int, b load.Block, inside bool) {
 	}
 }
 
-// item adds an item of a list, and before the first one the whole list with what
-// leads into it.
+// item adds an item of a list, and before the first one the whole list with what leads into it.
 func (r *blockReader) item(i int, b load.Block) {
 	first := i == 0 || r.blocks[i-1].Kind != load.Item
 	if lead := b.Lead; first && (lead < 0 || r.blocks[lead].Kind != load.Item) {

@@ -18,22 +18,19 @@ import (
 // Input is the part of a community that fits into the prompt for its report. Rows are selected
 // by the rules of microsoft/graphrag v0.3.0, with edges restricted to the community:
 //
-//  1. Edges are taken by combined degree, the largest first, then by id, each
-//     with those of its ends that are not there yet. Members without an edge
-//     inside come last, by degree, then by id. If all fits, that is all.
-//  2. Otherwise the parts of the community are ordered by their size in tokens,
-//     the largest first, and the rows of one after the other are replaced by
-//     its report until the rest fits. Parts without a report keep their rows;
-//     an edge stays while one of its ends does.
-//  3. If not even all reports fit, reports are taken in that order as long as
-//     they fit, and no rows.
+//  1. Edges are taken by combined degree, the largest first, then by id, each with
+//     its ends that are not included yet. Members without an edge inside come last,
+//     by degree, then by id. If all fits, that is all.
+//  2. Otherwise the parts of the community are ordered by their size in tokens, the largest first, and one
+//     by one their rows are replaced by their report until the rest fits. Parts without a report keep their
+//     rows; an edge stays while one of its ends does.
+//  3. If not even all reports fit, reports are taken in that order as long as they fit, and no rows.
 //  4. If there are no reports, or not even the first fits, rows are taken as in
 //     1 up to the first that does not fit.
 type Input struct {
 	Graph     *Graph
 	Community int32
-	// Nodes and Edges are the rows, in order; Reports stand for the rows of
-	// parts.
+	// Nodes and Edges are the rows, in order; Reports replace the rows of parts.
 	Nodes, Edges []int32
 	Reports      []*Report
 	Tokens       int // of the rows
@@ -204,7 +201,7 @@ func (p *packer) reportable(c int32) bool {
 }
 
 // want marks the report of a community, or of the next one above that has one, as needed, and
-// those of its parts if it does not fit without them.
+// the reports of its parts if it does not fit without them.
 func (p *packer) want(c int32) {
 	for c >= 0 && !p.reportable(c) {
 		c = p.h.Communities[c].Parent
@@ -296,8 +293,7 @@ func (p *packer) pack(c int32) *Input {
 	return shown
 }
 
-// walk takes edges with their ends, then nodes, up to the first that does not
-// fit.
+// walk takes edges with their ends, then nodes, up to the first that does not fit.
 func (p *packer) walk(shown *Input, nodes, edges []int32) {
 	w := walker{packer: p, shown: shown, allowed: make(map[int32]bool, len(nodes))}
 	for _, v := range nodes {

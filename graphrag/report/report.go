@@ -73,13 +73,12 @@ type Report struct {
 	Community int32  `json:"-"`
 	Title     string `json:"title"`
 	Summary   string `json:"summary"`
-	// Rating is the importance of the community, 0 to 10, with the reason; 0 if it is not
-	// rated.
+	// Rating is the importance of the community, 0 to 10, with the reason; 0 if it is not rated.
 	Rating            float64   `json:"rating,omitempty"`
 	RatingExplanation string    `json:"rating_explanation,omitempty"`
 	Findings          []Finding `json:"findings,omitempty"`
-	// Sources are the passages that the report is based on, ascending: those of the quotes
-	// of an extractive report, those of the whole input of a model's.
+	// Sources are the passages that the report is based on, ascending: of an extractive
+	// report the sources of its quotes, of a model's report the sources of its input.
 	Sources []int32 `json:"-"`
 }
 
@@ -135,12 +134,10 @@ type Options struct {
 	CountTokens func(string) int
 	// MinSize is the least size of a community with a report; 0 is no bound.
 	MinSize int
-	// Wanted are the communities whose reports are needed, nil for all. Others get a report
-	// only if one of these needs it: as a part whose rows do not fit, or as the community
-	// above if there is no report.
+	// Wanted are the communities whose reports are needed, nil for all. Others get a report only if one of
+	// these needs it: as a part whose rows do not fit, or as the community above if there is no report.
 	Wanted []int32
-	// Concurrency is the number of concurrent reports; 0 means 8. It has no effect on the
-	// result.
+	// Concurrency is the number of concurrent reports; 0 means 8. It has no effect on the result.
 	Concurrency int
 }
 
@@ -183,14 +180,12 @@ func (s *Set) Of(community int32) *Report {
 	return &s.Reports[s.of[community]]
 }
 
-// Write writes a report for each community with an edge inside, the deepest
-// level first, so that a community too large for the prompt can be described by
-// the reports of its parts (From Local to Global, arXiv 2404.16130, section
-// 3.1.4; the rules are those of microsoft/graphrag v0.3.0, see [Input]).
+// Write writes a report for each community with an edge inside, the deepest level first, so that a
+// community too large for the prompt can be described by the reports of its parts (From Local to Global,
+// arXiv 2404.16130, section 3.1.4; by the rules of microsoft/graphrag v0.3.0, see [Input]).
 //
-// A report that the model cannot write, because its reply is unusable, cut or
-// refused, is listed as failed. Any other error ends the work. The result does
-// not depend on the number of workers.
+// A report that the model cannot write, because its reply is unusable, cut or refused, is listed as failed.
+// Any other error ends the work. The result does not depend on the number of workers.
 func Write(ctx context.Context, g *Graph, h community.Hierarchy, o Options) (*Set, error) {
 	o, err := o.resolve()
 	if err != nil {

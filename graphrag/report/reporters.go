@@ -21,13 +21,12 @@ import (
 // have 5 to 10 (microsoft/graphrag, prompts/index/community_report.py).
 const maxFindings = 10
 
-// Extractive returns a reporter that needs no model. The title names the
-// members of highest degree. Summary and findings are quoted from the
-// descriptions of what is shown, each with the passages it is from: the summary
-// is what s makes of them, nil for summary.Extractive with its default length, a finding is the first description not quoted
-// yet of one row, edges before members, in the order of the rows. Reports of
-// parts give their findings where rows do not suffice. There is no rating.
-// Summaries must have quotes, because text without a source has no place in the report.
+// Extractive returns a reporter that needs no model. The title names the members of highest degree. Summary
+// and findings are quoted from the descriptions of what is shown, each with the passages it is from: the
+// summary is what s makes of them, nil for summary.Extractive with its default length, a finding is the
+// first description not quoted yet of one row, edges before members, in the order of the rows. Reports of
+// parts give their findings where rows do not suffice. There is no rating. Summaries must have quotes,
+// because text without a source has no place in the report.
 func Extractive(s summary.Summarizer) (Reporter, error) {
 	if s == nil {
 		var err error
@@ -84,7 +83,7 @@ func (x *extractiveReporter) title(c *Input) string {
 	return strings.Join(names, titleBreak)
 }
 
-// A title names so many members, with breaks between them.
+// The number of members in a title, and what separates them.
 const (
 	titleMembers = 3
 	titleBreak   = "; "
@@ -192,16 +191,15 @@ const Stage = "community report"
 type ModelOptions struct {
 	// Model writes. It is required.
 	Model llm.Model
-	// Language of the reports; by default that of most descriptions.
+	// Language of the reports; by default the language of most descriptions.
 	Language string
 }
 
 // reportWords is the length that is asked for (microsoft/graphrag, config/defaults.py, max_length).
 const reportWords = 2000
 
-// ByModel returns a reporter that asks a language model, once for each
-// community and once more if the reply cannot be read. Findings name the nodes
-// and edges that their text cites, as far as they were shown.
+// ByModel returns a reporter that asks a language model, once for each community and once more if the reply
+// cannot be read. Findings name the nodes and edges that their text cites, as far as they were shown.
 func ByModel(o ModelOptions) (Reporter, error) {
 	checks := opt.Checks{Of: "report"}
 	checks.Want(o.Model != nil, "Model", "missing", "a model")
@@ -218,7 +216,7 @@ var promptFiles embed.FS
 
 var prompts = llm.MustPrompts("report", promptFiles)
 
-// modelReply is what a model writes.
+// modelReply is the reply of a model.
 type modelReply struct {
 	Title             string  `json:"title"`
 	Summary           string  `json:"summary"`
@@ -276,13 +274,13 @@ var citation = regexp.MustCompile(`(?i)\b(entities|relationships|reports)\s*\(([
 // ground parses the citations of a finding, which are places in the sections of the input. Others are
 // ignored: models invent some.
 func (c *Input) ground(f *Finding) {
-	for _, mark := range citation.FindAllStringSubmatch(f.Summary+" "+f.Explanation, -1) {
-		for _, number := range strings.FieldsFunc(mark[2], func(r rune) bool { return r == ',' || r == ' ' }) {
+	for _, match := range citation.FindAllStringSubmatch(f.Summary+" "+f.Explanation, -1) {
+		for _, number := range strings.FieldsFunc(match[2], func(r rune) bool { return r == ',' || r == ' ' }) {
 			place, err := strconv.ParseUint(number, 10, 31)
 			if err != nil {
 				continue
 			}
-			switch kind, i := strings.ToLower(mark[1]), int(place); {
+			switch kind, i := strings.ToLower(match[1]), int(place); {
 			case kind == "entities" && i < len(c.Nodes):
 				f.Nodes = append(f.Nodes, c.Nodes[i])
 				f.Sources = appendSources(f.Sources, c.Graph.Nodes[c.Nodes[i]].Descriptions)

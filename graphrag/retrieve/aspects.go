@@ -14,7 +14,7 @@ import (
 )
 
 // Plan names aspects of an overview: parts of the subject that its question does not name,
-// each a query. titles are those of the pages found for the question, best first. Aspects
+// each a query. titles come from the pages found for the question, best first. Aspects
 // beyond [MaxAspects] are ignored.
 type Plan func(ctx context.Context, question string, titles []string) ([]string, error)
 
@@ -31,8 +31,8 @@ const (
 	planTitles     = 20
 )
 
-// aspects is the reused memory of the further searches of an overview.
-type aspects struct {
+// aspectMemory is the reused memory of the further searches of an overview.
+type aspectMemory struct {
 	seen    *text.Vocabulary // terms with a weight, in the order in which they are met
 	weight  []float64
 	count   []int32 // of each term of a segment in a page
@@ -43,7 +43,7 @@ type aspects struct {
 }
 
 // aspects adds the scores of the aspects of an overview.
-func (p *Pages) aspects(ctx context.Context, a *asked, question string) error {
+func (p *Pages) aspects(ctx context.Context, a *queryMemory, question string) error {
 	if p.o.Aspects > 0 {
 		a.query = a.query[:0]
 		p.comes(a, aspectPassages, func(ix *pageIndex, n, best int32) (from, end int) {
@@ -69,7 +69,7 @@ func (p *Pages) aspects(ctx context.Context, a *asked, question string) error {
 // comes adds to the query the terms that co-occur with the subject in the given units of the
 // best pages. Their weights are the sum over pages of the probability of relevance and the
 // saturated frequency, times the IDF, scaled so that the first has 1.
-func (p *Pages) comes(a *asked, pages int, of func(ix *pageIndex, n, best int32) (from, end int)) {
+func (p *Pages) comes(a *queryMemory, pages int, of func(ix *pageIndex, n, best int32) (from, end int)) {
 	best := a.order[0].Score
 	a.seen, a.weight, a.come = text.NewVocabulary(), a.weight[:0], a.come[:0]
 	for _, x := range a.order[:min(len(a.order), pages)] {
@@ -87,13 +87,13 @@ func (p *Pages) comes(a *asked, pages int, of func(ix *pageIndex, n, best int32)
 			}
 			a.count[t]++
 		}
-		right := math.Exp((x.Score - best) / p.o.OverviewSpread)
+		relevance := math.Exp((x.Score - best) / p.o.OverviewSpread)
 		for _, t := range a.here {
 			i, added := a.seen.Add(ix.units.terms.At(int(t)))
 			if added {
 				a.weight = append(a.weight, 0)
 			}
-			a.weight[i] += right * float64(a.count[t]) / float64(a.count[t]+1)
+			a.weight[i] += relevance * float64(a.count[t]) / float64(a.count[t]+1)
 			a.count[t] = 0
 		}
 	}
@@ -110,7 +110,7 @@ func (p *Pages) comes(a *asked, pages int, of func(ix *pageIndex, n, best int32)
 
 // plan adds the gains of passages by the planned aspects. Scores are divided by the best of
 // each aspect, so that no aspect displaces the pages of another.
-func (p *Pages) plan(ctx context.Context, a *asked, question string) error {
+func (p *Pages) plan(ctx context.Context, a *queryMemory, question string) error {
 	if p.o.Plan == nil || p.o.Planned == 0 {
 		return nil
 	}

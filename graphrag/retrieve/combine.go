@@ -51,8 +51,8 @@ func each(ctx context.Context, n int, f func(i int) error) error {
 	return par.Each(ctx, n, max(callsAtOnce, runtime.GOMAXPROCS(0)), f)
 }
 
-// one implements Retrieve by RetrieveAll.
-func one(ctx context.Context, b Batch, q graphrag.Question) (graphrag.Found, error) {
+// retrieveOne implements Retrieve by RetrieveAll.
+func retrieveOne(ctx context.Context, b Batch, q graphrag.Question) (graphrag.Found, error) {
 	found, err := b.RetrieveAll(ctx, []graphrag.Question{q})
 	if err != nil {
 		return graphrag.Found{}, err
@@ -66,12 +66,13 @@ const fuseDepth = 100
 
 // Fuse returns a retriever that asks several retrievers concurrently and merges their
 // rankings by reciprocal rank fusion (Cormack and others, SIGIR 2009). Derived texts
-// (without repetitions), steps and usage are those of all, in the order given.
+// (without repetitions), steps and usage of all are joined in the order given.
 func Fuse(retrievers ...graphrag.Retriever) (graphrag.Retriever, error) {
 	return FuseOptions{}.Fuse(retrievers...)
 }
 
-// FuseOptions are the options of fusion. The zero value is that of [Fuse].
+// FuseOptions are the options of fusion. The zero value is the one that [Fuse]
+// uses.
 type FuseOptions struct {
 	// K is the constant of reciprocal rank fusion, above 0; 0 means 60, as in the paper. A
 	// smaller one favours the first ranks.
@@ -106,7 +107,7 @@ type fused struct {
 }
 
 func (f fused) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
-	return one(ctx, f, q)
+	return retrieveOne(ctx, f, q)
 }
 
 // RetrieveAll implements [Batch]: each of the retrievers is asked as [All] asks it.
@@ -207,35 +208,35 @@ func PerDoc(r graphrag.Retriever, n int) (graphrag.Retriever, error) {
 		return r, errors.Join(errs...)
 	}
 	if l, ok := r.(Limiter); ok {
-		return perDocLimiter{perDoc{r, n}, l}, errors.Join(errs...)
+		return perDocLimiter{limitedPerDoc{r, n}, l}, errors.Join(errs...)
 	}
-	return perDoc{r, n}, errors.Join(errs...)
+	return limitedPerDoc{r, n}, errors.Join(errs...)
 }
 
 // perDocLimiter is one of a [Limiter].
 type perDocLimiter struct {
-	perDoc
+	limitedPerDoc
 	l Limiter
 }
 
 func (p perDocLimiter) Update(ctx context.Context, added, gone []graphrag.Chunk) (Updater, error) {
 	u, err := p.l.Update(ctx, added, gone)
 	if l, ok := u.(Limiter); ok {
-		return perDocLimiter{perDoc{u, p.n}, l}, err
+		return perDocLimiter{limitedPerDoc{u, p.n}, l}, err
 	}
 	return nil, err
 }
 
 func (p perDocLimiter) Limit(text string, c graphrag.Condition) graphrag.Retriever {
-	return perDoc{p.l.Limit(text, c), p.n}
+	return limitedPerDoc{p.l.Limit(text, c), p.n}
 }
 
-type perDoc struct {
+type limitedPerDoc struct {
 	r graphrag.Retriever
 	n int
 }
 
-func (p perDoc) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
+func (p limitedPerDoc) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 	var usage graphrag.Usage
 	want := q.Want()
 	for depth := 4 * want; ; depth *= 4 {
@@ -263,11 +264,11 @@ func Capped(hits []graphrag.Hit, n int) []graphrag.Hit {
 	if n == 0 || hits == nil {
 		return hits
 	}
-	return perDoc{n: n}.first(hits, len(hits))
+	return limitedPerDoc{n: n}.first(hits, len(hits))
 }
 
 // first returns the first hits, at most n of a document.
-func (p perDoc) first(hits []graphrag.Hit, want int) []graphrag.Hit {
+func (p limitedPerDoc) first(hits []graphrag.Hit, want int) []graphrag.Hit {
 	out := []graphrag.Hit{}
 	limit := newLimit(p.n)
 	for _, h := range hits {

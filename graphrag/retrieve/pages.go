@@ -22,11 +22,11 @@ import (
 // Pages ranks pages by their best passages, and selects the units to read within a budget of
 // tokens. It is safe for concurrent use.
 //
-// The score of a page is the sum of that of its best passage, by BM25 with more weight on
-// the question's names and by similarity of vectors if Like is set; BM25 of its title; and
-// BM25 of the names in the whole page; less a term that grows with the page, because a long
-// page has a passage for any question. An overview is searched for by its aspects as well,
-// since its question names few of them: see Aspects and Plan of [PagesOptions].
+// The score of a page is the sum of the score of its best passage, by BM25 with more weight
+// on the question's names and by similarity of vectors if Like is set; BM25 of its title;
+// and BM25 of the names in the whole page; less a term that grows with the page, because a
+// long page has a passage for any question. An overview is searched for by its aspects as
+// well, since its question names few of them: see Aspects and Plan of [PagesOptions].
 type Pages struct {
 	o         PagesOptions
 	words     *text.Standard
@@ -55,12 +55,11 @@ type PagesOptions struct {
 	// each aspect finds its own pages.
 	Plan    Plan
 	Planned float64
-	// Like makes an index that compares questions with tiles of pages ([chunk.Page.Tiles]);
-	// nil compares by words only. Questions are compared as they are asked: without their words of
-	// asking MiniLM reads 1.5 points less of the gold pages. The similarity of a passage is that of the best
-	// tile that it overlaps, so an encoder reads each word once. Likeness is the weight of
-	// one standard deviation of the similarities of a question, so that encoders whose
-	// cosines lie closer together weigh the same.
+	// Like makes an index that compares questions with tiles of pages ([chunk.Page.Tiles]); nil compares by
+	// words only. Questions are compared as they are asked: without their words of asking MiniLM reads 1.5
+	// points less of the gold pages. The similarity of a passage is the best one of the tiles that it
+	// overlaps, so an encoder reads each word once. Likeness is the weight of one standard deviation of the
+	// similarities of a question, so that encoders whose cosines lie closer together weigh the same.
 	Like     func(ctx context.Context, tiles text.List) (Texts, error)
 	Likeness float64
 	// Among, if set, is how many pages are compared, in place of all: those that are best by words,
@@ -72,8 +71,8 @@ type PagesOptions struct {
 	Follow Follow
 	// Detail is the value of full coverage of a page relative to the page itself. Spread is
 	// the difference in score that divides the probability of relevance by e, and
-	// OverviewSpread that for an overview. With Like scores differ more: the default of
-	// Spread is doubled, those of OverviewSpread and Aspects are multiplied by 1.5.
+	// OverviewSpread the same for an overview. With Like scores differ more: the default of
+	// Spread is doubled, the defaults of OverviewSpread and Aspects are multiplied by 1.5.
 	Detail, Spread, OverviewSpread float64
 	// Longest bounds the tokens that are read of one page, and is the budget of each of K
 	// pages where a question has none; 0 is chunk.DefaultSize.
@@ -84,7 +83,7 @@ type PagesOptions struct {
 
 // Follow is given the probability of each page to be relevant, in the order of [chunk.Page.ID], and
 // returns that after propagation, nil where pages lead nowhere. Both sum to at most 1.
-type Follow func(ctx context.Context, question string, right []float64) ([]float64, error)
+type Follow func(ctx context.Context, question string, relevance []float64) ([]float64, error)
 
 // The defaults, chosen on WildGraphBench from plateaus.
 const (
@@ -101,7 +100,7 @@ const (
 	titleB                = 0.5
 )
 
-// Defaults returns the options with what zero stands for.
+// Defaults returns the options with the defaults in place of zero values.
 func (o PagesOptions) Defaults() PagesOptions {
 	spread, overview, aspects := defaultSpread, defaultOverviewSpread, defaultAspects
 	if o.Like != nil || o.Lazily != nil {
@@ -133,7 +132,7 @@ func (p *Pages) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Fou
 	if err := ctx.Err(); err != nil {
 		return graphrag.Found{}, fmt.Errorf("retrieve: pages: %w", err)
 	}
-	a := p.memory.Get().(*asked)
+	a := p.memory.Get().(*queryMemory)
 	defer p.memory.Put(a)
 	read := text.ReadQuestion(q.Text)
 	order, err := p.rank(ctx, a, q, read)
@@ -186,7 +185,7 @@ func (p *Pages) Encode(ctx context.Context) error {
 }
 
 // best is the best passage of a page, with the score of the page.
-func (p *Pages) best(a *asked, x rank.Scored[int32]) graphrag.Hit {
+func (p *Pages) best(a *queryMemory, x rank.Scored[int32]) graphrag.Hit {
 	at, n := p.at(x.ID)
 	ix, best := p.segments[at].index, a.best[x.ID]
 	first := int(best - ix.first[n])
@@ -199,7 +198,7 @@ const (
 )
 
 // candidates prepares the pages that can be read, best first.
-func (p *Pages) candidates(a *asked, order []rank.Scored[int32], spread float64) {
+func (p *Pages) candidates(a *queryMemory, order []rank.Scored[int32], spread float64) {
 	if more := len(order) - cap(a.list); more > 0 {
 		a.list = append(a.list[:cap(a.list)], make([]candidate, more)...)
 	}
@@ -209,16 +208,16 @@ func (p *Pages) candidates(a *asked, order []rank.Scored[int32], spread float64)
 		at, n := p.at(x.ID)
 		ix := p.segments[at].index
 		c.score, c.page, c.title, c.longest = x.Score, &ix.pages[n], ix.titles[n], p.o.Longest
-		c.right = math.Exp((x.Score - order[0].Score) / spread)
+		c.relevance = math.Exp((x.Score - order[0].Score) / spread)
 		c.first = int(a.best[x.ID] - ix.first[n])
 		c.end = c.page.Ends[c.first]
-		c.prepare(ix.units, n, &a.ask, a.number[at])
+		c.prepare(ix.units, n, &a.queryTerms, a.number[at])
 	}
 }
 
 // evidence returns the selected units as chunks, best page first, in page order. The tokens of
 // whole chunks are counted again, and the last steps are reverted until they fit.
-func (p *Pages) evidence(a *asked, budget int) []graphrag.Hit {
+func (p *Pages) evidence(a *queryMemory, budget int) []graphrag.Hit {
 	cost := make([]int, len(a.list))
 	chunks := make([]graphrag.Chunk, len(a.list))
 	all := 0
@@ -281,9 +280,9 @@ func (c *candidate) chunk() graphrag.Chunk {
 	return out
 }
 
-// asked is the reused memory of one question.
-type asked struct {
-	ask
+// queryMemory is the reused memory of one question.
+type queryMemory struct {
+	queryTerms
 	spender
 	query   []bm25.Term
 	passage []float64 // scores of passages
@@ -292,16 +291,16 @@ type asked struct {
 	score   []float64 // of pages
 	best    []int32   // passage of each page, in its segment
 	order   []rank.Scored[int32]
-	aspects
+	aspectMemory
 }
 
 // rank scores the pages that match a question, and orders them, best first.
-func (p *Pages) rank(ctx context.Context, a *asked, q graphrag.Question, read text.Wording) ([]rank.Scored[int32], error) {
-	a.ask.clear()
+func (p *Pages) rank(ctx context.Context, a *queryMemory, q graphrag.Question, read text.Wording) ([]rank.Scored[int32], error) {
+	a.queryTerms.clear()
 	a.named = nil
-	a.ask.add(p, read.Words, 1)
-	a.ask.add(p, read.Names, p.o.Names)
-	a.query = a.ask.query(a.query)
+	a.queryTerms.add(p, read.Words, 1)
+	a.queryTerms.add(p, read.Names, p.o.Names)
+	a.query = a.queryTerms.query(a.query)
 	a.passage = p.body.ScoresOf(a.query, a.passage)
 	if p.o.Like != nil && p.o.Likeness > 0 {
 		if err := p.like(ctx, a, q.Text); err != nil {
@@ -336,7 +335,7 @@ func (p *Pages) rank(ctx context.Context, a *asked, q graphrag.Question, read te
 }
 
 // like adds the similarities of all passages.
-func (p *Pages) like(ctx context.Context, a *asked, question string) (err error) {
+func (p *Pages) like(ctx context.Context, a *queryMemory, question string) (err error) {
 	var all deviation
 	scores := make([][]float64, len(p.segments))
 	for i, s := range p.segments {
@@ -359,7 +358,7 @@ func (p *Pages) like(ctx context.Context, a *asked, question string) (err error)
 
 // among adds the similarities of the best passages of the pages that are best by words, above the
 // least of them.
-func (p *Pages) among(ctx context.Context, a *asked, question string) error {
+func (p *Pages) among(ctx context.Context, a *queryMemory, question string) error {
 	var tiles []string
 	var ends []int // in tiles, of each page
 	best := a.order[:min(p.o.Among, len(a.order))]
@@ -387,8 +386,8 @@ func (p *Pages) among(ctx context.Context, a *asked, question string) error {
 	return nil
 }
 
-// The standard deviation of similarities of MiniLM, which counts as much as that of so many
-// tiles: a few tell little.
+// The prior of the standard deviation of similarities: the one of MiniLM, with the weight
+// of a number of tiles, because few tiles give a poor estimate.
 const (
 	usualDeviation = 0.1
 	usualTiles     = 100
@@ -414,28 +413,28 @@ func (d *deviation) value() float64 {
 }
 
 // follow orders pages by their probability after propagation.
-func (p *Pages) follow(ctx context.Context, a *asked, question string) error {
+func (p *Pages) follow(ctx context.Context, a *queryMemory, question string) error {
 	a.more = zeros(a.more, len(a.score))
 	sum := 0.0
 	for _, x := range a.order {
-		right := math.Exp((x.Score - a.order[0].Score) / p.o.Spread)
-		a.more[x.ID] = right
-		sum += right
+		relevance := math.Exp((x.Score - a.order[0].Score) / p.o.Spread)
+		a.more[x.ID] = relevance
+		sum += relevance
 	}
 	sorted := p.sorted()
 	before := make([]float64, len(sorted))
 	for i, page := range sorted {
 		before[i] = a.more[page] / sum
 	}
-	right, err := p.o.Follow(ctx, question, before)
-	if err != nil || right == nil {
+	relevance, err := p.o.Follow(ctx, question, before)
+	if err != nil || relevance == nil {
 		return err
 	}
-	if len(right) != len(sorted) {
-		return fmt.Errorf("retrieve: pages: Follow gave %d chances for %d pages", len(right), len(sorted))
+	if len(relevance) != len(sorted) {
+		return fmt.Errorf("retrieve: pages: Follow gave %d chances for %d pages", len(relevance), len(sorted))
 	}
 	a.order = a.order[:0]
-	for i, x := range right {
+	for i, x := range relevance {
 		page := sorted[i]
 		at, n := p.at(page)
 		if ix := p.segments[at].index; x > 0 && ix.first[n] < ix.first[n+1] {
@@ -455,7 +454,7 @@ func add(to, scores []float64, weight float64) {
 }
 
 // order adds up the scores of pages, and orders those above 0.
-func (p *Pages) order(a *asked) {
+func (p *Pages) order(a *queryMemory) {
 	n := int(p.first[len(p.segments)])
 	a.best, a.score, a.order = zeros(a.best, n), zeros(a.score, n), a.order[:0]
 	for at := range p.segments {

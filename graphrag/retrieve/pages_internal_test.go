@@ -22,7 +22,7 @@ func TestPagesMemory(t *testing.T) {
 	texttest.OK(t, err)
 	p, err := NewPages(t.Context(), pages, PagesOptions{})
 	texttest.OK(t, err)
-	one := p.memory.New().(*asked)
+	one := p.memory.New().(*queryMemory)
 	p.memory.New = func() any { return one }
 	for range 12 {
 		for _, tokens := range []int{500, 3000} {

@@ -19,7 +19,7 @@ import (
 
 // Ranking makes hits of chunks that a system scored or ordered itself.
 type Ranking struct {
-	// Chunks are those of the corpus; scores and indexes refer to them.
+	// Chunks are the chunks of the corpus; scores and indexes refer to them.
 	Chunks []graphrag.Chunk
 	// PerDoc limits the chunks of one document; 0 is no limit.
 	PerDoc int
@@ -66,21 +66,21 @@ func (r Ranking) hits(order []int32, n int, source string, score func(i int32, r
 	return out
 }
 
-// limit counts the chunks of each document.
-type limit struct {
+// docLimit counts the chunks of each document.
+type docLimit struct {
 	perDoc int
 	taken  map[string]int // nil without a limit
 }
 
-func newLimit(perDoc int) limit {
+func newLimit(perDoc int) docLimit {
 	if perDoc == 0 {
-		return limit{}
+		return docLimit{}
 	}
-	return limit{perDoc, make(map[string]int)}
+	return docLimit{perDoc, make(map[string]int)}
 }
 
 // take counts one more chunk of a document and reports whether it is within the limit.
-func (l limit) take(doc string) bool {
+func (l docLimit) take(doc string) bool {
 	if l.taken == nil {
 		return true
 	}
@@ -183,7 +183,7 @@ func (s *Sparse) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Fo
 // embedders that do not depend on the chunks.
 type Dense struct {
 	embedder embed.Embedder
-	segments []segment[*Vectors]
+	segments []segment[*vector.Index]
 }
 
 // NewDense embeds the chunks with their titles, in any order.
@@ -193,27 +193,46 @@ func NewDense(ctx context.Context, chunks []graphrag.Chunk, e embed.Embedder) (*
 	}
 	d := &Dense{embedder: e}
 	whole, err := newSegment(chunks, d.index(ctx))
-	d.segments = []segment[*Vectors]{whole}
+	d.segments = []segment[*vector.Index]{whole}
 	return d, err
 }
 
-func (d *Dense) index(ctx context.Context) func([]graphrag.Chunk) (*Vectors, error) {
-	return func(chunks []graphrag.Chunk) (*Vectors, error) {
-		v := &Vectors{embedder: d.embedder}
-		return v, v.add(ctx, TitledTexts(chunks), func(i int) string { return chunks[i].ID })
+// index returns a function that makes the index of chunks, nil without any.
+func (d *Dense) index(ctx context.Context) func([]graphrag.Chunk) (*vector.Index, error) {
+	return func(chunks []graphrag.Chunk) (ix *vector.Index, _ error) {
+		first := 0
+		for rows, err := range embed.Batches(ctx, d.embedder, TitledTexts(chunks)) {
+			if err == nil && ix == nil {
+				ix, err = vector.New(vector.Options{Dim: len(rows[0]), Cosine: true})
+			}
+			if err == nil {
+				err = ix.Add(rows...)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("retrieve: text %s and those after it: %w", chunks[first].ID, err)
+			}
+			first += len(rows)
+		}
+		return ix, ctx.Err()
 	}
 }
 
 // Update implements [Updater]. Only what is added is embedded.
 func (d *Dense) Update(ctx context.Context, added, gone []graphrag.Chunk) (Updater, error) {
-	segments, err := revise(d.segments, added, gone, d.index(ctx), func(from []segment[*Vectors], places []origin, _ []graphrag.Chunk) (*Vectors, error) {
-		v := &Vectors{embedder: d.embedder}
+	segments, err := revise(d.segments, added, gone, d.index(ctx), func(from []segment[*vector.Index], places []origin, _ []graphrag.Chunk) (ix *vector.Index, err error) {
 		for _, p := range places {
-			if err := v.copy(from[p.segment].index, p.doc); err != nil {
+			of := from[p.segment].index
+			if ix == nil {
+				ix, err = vector.New(vector.Options{Dim: of.Dim(), Cosine: true})
+			}
+			if err == nil {
+				err = ix.AddFrom(of, p.doc)
+			}
+			if err != nil {
 				return nil, err
 			}
 		}
-		return v, ctx.Err()
+		return ix, ctx.Err()
 	})
 	return &Dense{d.embedder, segments}, err
 }
@@ -244,7 +263,7 @@ func (d *Dense) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Fou
 		if s.live != nil && s.ids == nil {
 			p.Keep = s.live.Has
 		}
-		best, err := s.index.index.SearchWith(row, p, nil)
+		best, err := s.index.SearchWith(row, p, nil)
 		if err != nil {
 			return graphrag.Found{}, aboutQuestion(err)
 		}

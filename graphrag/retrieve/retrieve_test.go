@@ -20,14 +20,14 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// list is a retriever of fixed chunks, each worth one less than the one before,
+// fixedList is a retriever of fixed chunks, each worth one less than the one before,
 // that counts how often it is asked.
-type list struct {
+type fixedList struct {
 	names string
 	asked int
 }
 
-func (l *list) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
+func (l *fixedList) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 	l.asked++
 	found := graphrag.Found{Ranked: []graphrag.Hit{}, Usage: graphrag.Usage{Calls: 1}}
 	for i, name := range strings.Fields(l.names) {
@@ -56,7 +56,7 @@ func TestPerDoc(t *testing.T) {
 	}{
 		{1, 2, "a1 b1", 2}, {2, 4, "a1 a1 b1 b2", 2}, {0, 2, "a1 a1", 1}, {1, 9, "a1 b1 c1", 1}, {1, graphrag.NoEvidence, "", 1}, {1, 0, "a1 b1 c1", 2},
 	} {
-		l := &list{names: long}
+		l := &fixedList{names: long}
 		r, err := retrieve.PerDoc(l, tt.n)
 		texttest.OK(t, err)
 		if got := strings.Join(ids(ranked(t, r, "q", tt.k)), " "); got != tt.want || l.asked != tt.asked {
@@ -66,7 +66,7 @@ func TestPerDoc(t *testing.T) {
 }
 
 func TestFuse(t *testing.T) {
-	a, b := &list{names: "a1 b1 c1"}, &list{names: "b1 d1"}
+	a, b := &fixedList{names: "a1 b1 c1"}, &fixedList{names: "b1 d1"}
 	r, err := retrieve.Fuse(a, b)
 	texttest.OK(t, err)
 	found, err := r.Retrieve(t.Context(), graphrag.Question{Text: "q", K: 3})

@@ -17,18 +17,19 @@ import (
 // is: a change makes another one, which shares what is alike with it.
 type Updater interface {
 	graphrag.Retriever
-	// Update returns the retriever over the chunks without those that are gone and with
-	// those that are added. What it finds is, to the bit, what one made anew finds. It is
-	// nil where one has to be made anew.
+	// Update returns the retriever over the chunks without the ones in gone and with the
+	// ones in added. Its results equal, to the bit, the results of one that is built from
+	// scratch. It is nil where one has to be built from scratch.
 	Update(ctx context.Context, added, gone []graphrag.Chunk) (Updater, error)
 }
 
 // Limiter is an Updater that can be limited to some of the chunks.
 type Limiter interface {
 	Updater
-	// Limit returns the retriever over the chunks whose fields meet a condition, which a text
-	// stands for. What it finds is, to the bit, what one made of these chunks alone finds.
-	// The values of a field are listed once for all conditions on it.
+	// Limit returns the retriever over the chunks whose fields meet a condition; text is the
+	// condition as a string. Its results equal, to the bit, the results of one that is built
+	// from these chunks alone. The values of a field are listed once for all conditions on
+	// it.
 	Limit(text string, c graphrag.Condition) graphrag.Retriever
 }
 
@@ -78,7 +79,7 @@ type origin struct {
 }
 
 // revise returns segments without some chunks and with others. index makes the index of added
-// ones, join that of chunks of several segments.
+// chunks, join the index of chunks of several segments.
 func revise[I any](segments []segment[I], added, gone []graphrag.Chunk, index func([]graphrag.Chunk) (I, error), join func(from []segment[I], places []origin, chunks []graphrag.Chunk) (I, error)) ([]segment[I], error) {
 	segments = without(segments, gone)
 	if len(added) > 0 {
@@ -206,8 +207,8 @@ func (m *meeting) of(text string, chunks []graphrag.Chunk, c graphrag.Condition)
 	return set
 }
 
-// list is the key of a list of values.
-type list string
+// valuesKey is the key of a list of values.
+type valuesKey string
 
 func columnOf(field string, chunks []graphrag.Chunk) *column {
 	c := &column{of: make([]int32, len(chunks))}
@@ -220,7 +221,7 @@ func columnOf(field string, chunks []graphrag.Chunk) *column {
 		value := chunks[i].Fields[field]
 		key := value
 		if l, ok := value.([]string); ok {
-			key = list(fmt.Sprintf("%q", l))
+			key = valuesKey(fmt.Sprintf("%q", l))
 		}
 		n, known := numbers[key]
 		if !known {

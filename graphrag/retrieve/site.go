@@ -18,12 +18,14 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/graphrag/vector"
 )
 
 // pageIndex is an index of pages that were added at once, or joined later: see segment.
 type pageIndex struct {
 	pages []chunk.Page
-	// passages are all, page by page; first is that of each page, and one behind.
+	// passages are the passages of all pages, page by page; first is the index of
+	// the first passage of each page, with the end behind them.
 	passages []graphrag.Chunk
 	first    []int32
 	tile     []int32   // the first tile of each page, and one behind
@@ -66,8 +68,9 @@ func NewPages(ctx context.Context, pages []chunk.Page, o PagesOptions) (*Pages, 
 	return p.over([]segment[*pageIndex]{{index: ix, chunks: chunks, n: len(pages)}})
 }
 
-// wordsOf returns the analyzer of texts: English if most are, else for each its own, and for
-// titles and questions that do not tell theirs that of most.
+// wordsOf returns the analyzer of texts: English if most texts are English, else the
+// language of each text; titles and questions without a recognizable language have the
+// language of most texts.
 func wordsOf(main text.Language) (*text.Standard, error) {
 	if main == text.English {
 		return text.Default(), nil
@@ -163,7 +166,7 @@ func (p *Pages) over(segments []segment[*pageIndex]) (*Pages, error) {
 	}
 	p.sorted = sync.OnceValue(p.inOrder)
 	p.memory.New = func() any {
-		a := &asked{spender: spender{detail: p.o.Detail}}
+		a := &queryMemory{spender: spender{detail: p.o.Detail}}
 		most := 0
 		for i := range segments {
 			n := segments[i].index.units.terms.Len()
@@ -210,10 +213,10 @@ func (p *Pages) inOrder() (pages []int32) {
 }
 
 // Change returns the retriever over other pages, each in place of one of its document, and without
-// those of some documents; pages have to be in the order of their IDs. It finds, to the bit, what
-// one made anew finds. It is nil where one has to be made anew: most pages are of another language
-// now, Like is not an index of vectors, or the first pages were not in the order of their IDs. follow
-// replaces that of the options.
+// the pages of some documents; pages have to be in the order of their IDs. Its results equal, to the
+// bit, the results of one that is built from scratch. It is nil where one has to be built from
+// scratch: most pages are of another language now, Like is not an index of vectors, or the first
+// pages were not in the order of their IDs. follow replaces the option Follow.
 func (p *Pages) Change(ctx context.Context, pages []chunk.Page, gone []string, follow Follow) (*Pages, error) {
 	next := &Pages{o: p.o, words: p.words, languages: maps.Clone(p.languages)}
 	next.o.Follow = follow
@@ -269,15 +272,20 @@ func (p *Pages) join(ctx context.Context, from []segment[*pageIndex], places []o
 		return ix, err
 	}
 	all := new(Vectors)
-	for _, x := range places {
-		of := from[x.segment].index
-		one := of.like.(*Vectors)
-		all.embedder = one.embedder
-		for t := of.tile[x.doc]; t < of.tile[x.doc+1]; t++ {
-			if err := all.copy(one, t); err != nil {
-				return nil, err
+	all.view, err = vector.Join(func(yield func(*vector.View, int32) bool) {
+		for _, x := range places {
+			of := from[x.segment].index
+			one := of.like.(*Vectors)
+			all.embedder = one.embedder
+			for t := of.tile[x.doc]; t < of.tile[x.doc+1]; t++ {
+				if !yield(one.view, t) {
+					return
+				}
 			}
 		}
+	})
+	if err != nil {
+		return nil, err
 	}
 	ix.like = all
 	return ix, ctx.Err()

@@ -14,13 +14,13 @@ import (
 
 // Evidence is selected greedily within a budget of tokens. Its value is
 //
-//	Σ over the pages p that are read of  right(p) · (1 + Detail · told(p))
+//	Σ over the pages p that are read of  relevance(p) · (1 + Detail · coverage(p))
 //
-// right(p) is proportional to the probability that p is relevant: exp((score(p) - best
-// score) / Spread). An overview has many relevant pages and a larger Spread. told(p) is how
+// relevance(p) is proportional to the probability that p is relevant: exp((score(p) - best
+// score) / Spread). An overview has many relevant pages and a larger Spread. coverage(p) is how
 // well the units of p that are read cover the terms of the question:
 //
-//	told(p) = Σ over the terms t of the question of  share(t) · tf/(tf+saturation)
+//	coverage(p) = Σ over the terms t of the question of  share(t) · tf/(tf+saturation)
 //
 // tf is the frequency of t in these units; the shares add up to 1 and are proportional to
 // the mean of the IDF among the pages and among the units of p: a word that the whole page
@@ -35,7 +35,7 @@ import (
 const (
 	saturation = 2.0
 	localShare = 0.5
-	besideTold = 0.02
+	besideGain = 0.02
 )
 
 // gap replaces units that are left out between two others. It is a paragraph of its own, so
@@ -49,7 +49,7 @@ const (
 type candidate struct {
 	page       *chunk.Page
 	score      float64
-	right      float64
+	relevance  float64
 	title      int // tokens of the title
 	longest    int // most tokens that are read of it
 	first, end int // the best passage
@@ -90,7 +90,7 @@ func (s *spender) spend(budget, most int) {
 			switch {
 			case !c.open:
 				if n := s.opening(c); n <= budget && opened < most {
-					v = c.right / float64(n)
+					v = c.relevance / float64(n)
 				}
 			case c.next >= 0:
 				if s.price(c, c.next) > budget {
@@ -184,33 +184,33 @@ func (s *spender) advance(c *candidate, budget int) {
 		if price > budget || c.used+price > c.longest {
 			continue
 		}
-		told := 0.0
+		gain := 0.0
 		if isHit {
-			told = c.tells(hit - 1)
+			gain = c.gain(hit - 1)
 		}
 		if beside {
-			told += besideTold
+			gain += besideGain
 		}
-		if v := c.right * s.detail * told / float64(price); v > c.value {
+		if v := c.relevance * s.detail * gain / float64(price); v > c.value {
 			c.next, c.value = unit, v
 		}
 	}
 }
 
-// tells returns the gain in told of a unit with terms of the question.
-func (c *candidate) tells(hit int) (told float64) {
+// gain returns the gain in coverage of a unit with terms of the question.
+func (c *candidate) gain(hit int) (sum float64) {
 	n := len(c.tf)
 	for t, f := range c.freq[hit*n : hit*n+n] {
 		if f > 0 {
 			tf := c.tf[t]
-			told += c.share[t] * ((tf+float64(f))/(tf+float64(f)+saturation) - tf/(tf+saturation))
+			sum += c.share[t] * ((tf+float64(f))/(tf+float64(f)+saturation) - tf/(tf+saturation))
 		}
 	}
-	return told
+	return sum
 }
 
 // prepare counts the question's terms, which have numbers, in the units of a page.
-func (c *candidate) prepare(u *units, page int32, k *ask, number []uint8) {
+func (c *candidate) prepare(u *units, page int32, k *queryTerms, number []uint8) {
 	n, from, to := len(k.terms), u.first[page], u.first[page+1]
 	c.share, c.tf, c.read = zeros(c.share, n), zeros(c.tf, n), zeros(c.read, to-from)
 	c.hits, c.freq = c.hits[:0], c.freq[:0]
@@ -330,8 +330,8 @@ func idf(n, all float64) float64 { return math.Log(1 + (all-n+.5)/(n+.5)) }
 // maxAsked bounds the distinct terms of a question.
 const maxAsked = 255
 
-// ask is the terms of a question with their weights.
-type ask struct {
+// queryTerms is the terms of a question with their weights.
+type queryTerms struct {
 	terms  []string
 	times  []float64
 	rarity []float64
@@ -340,7 +340,7 @@ type ask struct {
 }
 
 // add adds the terms of some words.
-func (k *ask) add(p *Pages, words string, times float64) {
+func (k *queryTerms) add(p *Pages, words string, times float64) {
 	a := text.For(p.words, words)
 	a.Words(words, func(word []byte) bool {
 		term, ok := a.Term(string(word))
@@ -374,7 +374,7 @@ func (k *ask) add(p *Pages, words string, times float64) {
 }
 
 // query returns the terms as a weighted query.
-func (k *ask) query(dst []bm25.Term) []bm25.Term {
+func (k *queryTerms) query(dst []bm25.Term) []bm25.Term {
 	dst = dst[:0]
 	for i, term := range k.terms {
 		if k.times[i] > 0 {
@@ -385,7 +385,7 @@ func (k *ask) query(dst []bm25.Term) []bm25.Term {
 }
 
 // clear empties the ask for the next question.
-func (k *ask) clear() {
+func (k *queryTerms) clear() {
 	for _, m := range k.marked {
 		k.number[m.segment][m.doc] = 0
 	}

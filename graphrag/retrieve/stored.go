@@ -34,9 +34,9 @@ func (s Stored) Sparse() graphrag.Retriever {
 	}}
 }
 
-// Dense ranks the chunks by the similarity of their vectors to that of the question. The
-// embedder must be the one that made the vectors. A question that the embedder maps to
-// zeros finds nothing. It is a [Batch].
+// Dense ranks the chunks by the similarity of their vectors to the vector of the
+// question. The embedder must be the one that made the vectors. A question that the
+// embedder maps to zeros finds nothing. It is a [Batch].
 func (s Stored) Dense(e embed.Embedder) graphrag.Retriever {
 	return stored{s.Table, "dense", func(ctx context.Context, qs []graphrag.Question) ([][]store.Hit, error) {
 		rows := make([][]float32, len(qs))
@@ -47,7 +47,7 @@ func (s Stored) Dense(e embed.Embedder) graphrag.Retriever {
 		if err != nil {
 			return nil, fmt.Errorf("question: %w", err)
 		}
-		return some(len(qs), func(i int) bool { return rows[i] != nil }, func(asked []int) ([][]store.Hit, error) {
+		return askFor(len(qs), func(i int) bool { return rows[i] != nil }, func(asked []int) ([][]store.Hit, error) {
 			queries := make([]store.VectorQuery, len(asked))
 			for i, at := range asked {
 				queries[i] = store.VectorQuery{Vector: rows[at], K: qs[at].Want(), Where: s.Where, Effort: s.Effort}
@@ -65,12 +65,12 @@ type stored struct {
 }
 
 func (s stored) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
-	return one(ctx, s, q)
+	return retrieveOne(ctx, s, q)
 }
 
 // RetrieveAll implements [Batch]. Questions with a limit of 0 are not sent.
 func (s stored) RetrieveAll(ctx context.Context, qs []graphrag.Question) ([]graphrag.Found, error) {
-	answers, err := some(len(qs), func(i int) bool { return qs[i].Want() > 0 }, func(asked []int) ([][]store.Hit, error) {
+	answers, err := askFor(len(qs), func(i int) bool { return qs[i].Want() > 0 }, func(asked []int) ([][]store.Hit, error) {
 		these := make([]graphrag.Question, len(asked))
 		for i, at := range asked {
 			these[i] = qs[at]
@@ -99,9 +99,9 @@ func (s stored) RetrieveAll(ctx context.Context, qs []graphrag.Question) ([]grap
 	return out, nil
 }
 
-// some asks for the wanted ones of n queries, in at most one call, and returns the answers by
+// askFor asks for the wanted ones of n queries, in at most one call, and returns the answers by
 // the index of the query.
-func some(n int, wanted func(i int) bool, ask func(asked []int) ([][]store.Hit, error)) ([][]store.Hit, error) {
+func askFor(n int, wanted func(i int) bool, ask func(asked []int) ([][]store.Hit, error)) ([][]store.Hit, error) {
 	var asked []int
 	for i := range n {
 		if wanted(i) {

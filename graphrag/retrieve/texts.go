@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"strconv"
 	"sync"
 
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
@@ -30,9 +29,9 @@ type Texts interface {
 	Scores(ctx context.Context, query string, dst []float64) ([]float64, error)
 }
 
-// Words compares by BM25. In place of a cosine, the score is divided by that of a text of
-// average length with every word of the query once; repeated words can raise it above 1.
-// Dividing by the best score instead would make some text similar to any query.
+// Words compares by BM25. In place of a cosine, the score is divided by the score of a
+// text of average length with every word of the query once; repeated words can raise it
+// above 1. Dividing by the best score instead would make some text similar to any query.
 type Words struct{ index *bm25.Index }
 
 // wordsKey is the key of the index of a list of texts.
@@ -79,7 +78,7 @@ func shares(scores []float64, whole float64) []float64 {
 }
 
 // Joined compares queries with texts that are concatenations of documents of an index, with
-// blanks between them. Scores are equal to the bit to those of [Words] over these texts,
+// blanks between them. Scores equal, to the bit, the scores of [Words] over these texts,
 // without an index of them. It is safe for concurrent use.
 type Joined struct{ index *bm25.Index }
 
@@ -144,40 +143,27 @@ func Scaled(ctx context.Context, t Texts, query string, k int) ([]rank.Scored[in
 // Vectors compares by the cosine of vectors.
 type Vectors struct {
 	embedder embed.Embedder
-	index    *vector.Index // nil without texts
+	view     *vector.View // nil without texts
 }
 
-// NewVectors embeds the texts.
+// NewVectors embeds the texts. Under a [memo.Keeper] texts whose vectors are cached keep their rows.
 func NewVectors(ctx context.Context, e embed.Embedder, texts text.List) (*Vectors, error) {
 	v := &Vectors{embedder: e}
-	return v, v.add(ctx, texts, func(i int) string { return strconv.Itoa(i) })
-}
-
-func (v *Vectors) add(ctx context.Context, texts text.List, name func(int) string) error {
-	first := 0
-	for rows, err := range embed.Batches(ctx, v.embedder, texts) {
-		if err == nil && v.index == nil {
-			v.index, err = vector.New(vector.Options{Dim: len(rows[0]), Cosine: true})
-		}
-		if err == nil {
-			err = v.index.Add(rows...)
-		}
+	var all [][]float32
+	for rows, err := range embed.Batches(ctx, e, texts) {
 		if err != nil {
-			return fmt.Errorf("retrieve: text %s and those after it: %w", name(first), err)
+			return nil, fmt.Errorf("retrieve: text %d and those after it: %w", len(all), err)
 		}
-		first += len(rows)
+		all = append(all, rows...)
 	}
-	return ctx.Err()
-}
-
-// copy adds a vector of others.
-func (v *Vectors) copy(from *Vectors, id int32) (err error) {
-	if v.index == nil {
-		if v.index, err = vector.New(vector.Options{Dim: from.index.Dim(), Cosine: true}); err != nil {
-			return err
-		}
+	if len(all) == 0 {
+		return v, ctx.Err()
 	}
-	return v.index.AddFrom(from.index, id)
+	var err error
+	if v.view, err = memo.Kept[vector.Pool](ctx).View(vector.Options{Dim: len(all[0]), Cosine: true}, all); err != nil {
+		return nil, fmt.Errorf("retrieve: %w", err)
+	}
+	return v, ctx.Err()
 }
 
 // Lazy compares queries with texts whose vectors are made when they are first compared, and kept. It
@@ -270,10 +256,10 @@ func (l *Lazy) Rest(ctx context.Context, texts iter.Seq[string]) error {
 
 // Len is the number of texts.
 func (v *Vectors) Len() int {
-	if v.index == nil {
+	if v.view == nil {
 		return 0
 	}
-	return v.index.Len()
+	return v.view.Len()
 }
 
 // Best implements [Texts]. A query that the embedder maps to zeros finds nothing.
@@ -282,7 +268,7 @@ func (v *Vectors) Best(ctx context.Context, query string, k int) ([]rank.Scored[
 	if err != nil || row == nil || k <= 0 {
 		return nil, err
 	}
-	return v.index.Search(row, k, nil)
+	return v.view.Search(row, k)
 }
 
 // Scores implements [Texts].
@@ -291,12 +277,12 @@ func (v *Vectors) Scores(ctx context.Context, query string, dst []float64) ([]fl
 	if err != nil || row == nil {
 		return append(dst[:0], make([]float64, v.Len())...), err
 	}
-	return v.index.Scores(row, dst)
+	return v.view.Scores(row, dst)
 }
 
 // query returns the vector of a query, nil if there are no texts.
 func (v *Vectors) query(ctx context.Context, query string) ([]float32, error) {
-	if err := ctx.Err(); err != nil || v.index == nil {
+	if err := ctx.Err(); err != nil || v.view == nil {
 		return nil, err
 	}
 	return embed.Query(ctx, v.embedder, query)

@@ -17,8 +17,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// asked says what kind of error a question met.
-func asked(err error) error {
+// questionError says what kind of error a question met.
+func questionError(err error) error {
 	switch {
 	case errors.Is(err, kit.ErrField):
 		return bad("where: %v", err)
@@ -67,7 +67,7 @@ func (m message) text() string {
 	return whole
 }
 
-// citation is what an answer rests on, as clients get it.
+// citation is a source of an answer, as clients get it.
 type citation struct {
 	Start    int             `json:"start"` // bytes of the content
 	End      int             `json:"end"`
@@ -79,7 +79,7 @@ type citation struct {
 
 func (s *server) chat(w http.ResponseWriter, r *http.Request, _ *user) error {
 	var in completion
-	if err := read(r, &in); err != nil {
+	if err := decode(r, &in); err != nil {
 		return err
 	}
 	if in.Model != s.system.Name() {
@@ -90,13 +90,13 @@ func (s *server) chat(w http.ResponseWriter, r *http.Request, _ *user) error {
 		return err
 	}
 	defer end()
-	out := &chunks{s: s, w: w, id: fmt.Sprintf("chatcmpl-%x", time.Now().UnixNano()), created: time.Now().Unix()}
+	out := &eventWriter{s: s, w: w, id: fmt.Sprintf("chatcmpl-%x", time.Now().UnixNano()), created: time.Now().Unix()}
 	if in.Stream {
 		return out.stream(s.answers(r.Context(), q), in.Options.Usage)
 	}
 	a, err := s.system.Answer(r.Context(), q)
 	if err != nil {
-		return asked(err)
+		return questionError(err)
 	}
 	choice := map[string]any{"index": 0, "finish_reason": "stop", "logprobs": nil, "message": map[string]any{"role": "assistant", "refusal": nil, "content": a.Text + s.cited(a)}}
 	whole := out.object("chat.completion", choice)
@@ -127,7 +127,7 @@ func asksLast(messages []message) string {
 	return text.InContext(asked[n], asked[first:n], answers[first:n])
 }
 
-// answers are those of a system that streams, or one.
+// answers yields the answers of a system that streams, or its one answer.
 func (s *server) answers(ctx context.Context, q graphrag.Question) iter.Seq2[graphrag.Answer, error] {
 	if streamer, ok := s.system.(graphrag.Streamer); ok {
 		return streamer.Stream(ctx, q)
@@ -135,8 +135,8 @@ func (s *server) answers(ctx context.Context, q graphrag.Question) iter.Seq2[gra
 	return func(yield func(graphrag.Answer, error) bool) { yield(s.system.Answer(ctx, q)) }
 }
 
-// chunks writes the events of one answer.
-type chunks struct {
+// eventWriter writes the events of one answer.
+type eventWriter struct {
 	s       *server
 	w       http.ResponseWriter
 	id      string
@@ -144,7 +144,7 @@ type chunks struct {
 	begun   bool
 }
 
-func (c *chunks) object(kind string, choices ...any) map[string]any {
+func (c *eventWriter) object(kind string, choices ...any) map[string]any {
 	if choices == nil {
 		choices = []any{}
 	}
@@ -152,7 +152,7 @@ func (c *chunks) object(kind string, choices ...any) map[string]any {
 }
 
 // send writes one event and hands it on.
-func (c *chunks) send(v any) error {
+func (c *eventWriter) send(v any) error {
 	if !c.begun {
 		c.begun = true
 		c.w.Header().Set("Content-Type", "text/event-stream")
@@ -168,21 +168,21 @@ func (c *chunks) send(v any) error {
 	return err
 }
 
-func (c *chunks) delta(text string, finish any) map[string]any {
+func (c *eventWriter) delta(text string, finish any) map[string]any {
 	return c.object("chat.completion.chunk", map[string]any{"index": 0, "delta": map[string]any{"role": "assistant", "content": text}, "finish_reason": finish})
 }
 
 // stream writes what each answer has more than the one before. An error behind the first
 // event is an event; a client that left ends it.
-func (c *chunks) stream(answers iter.Seq2[graphrag.Answer, error], withUsage bool) error {
+func (c *eventWriter) stream(answers iter.Seq2[graphrag.Answer, error], withUsage bool) error {
 	var last graphrag.Answer
 	told := ""
 	for a, err := range answers {
 		if err != nil {
 			if !c.begun {
-				return asked(err)
+				return questionError(err)
 			}
-			_ = c.send(map[string]any{"error": c.s.problem("POST /v1/chat/completions", asked(err)).body()})
+			_ = c.send(map[string]any{"error": c.s.problem("POST /v1/chat/completions", questionError(err)).body()})
 			return nil
 		}
 		last = a
@@ -219,7 +219,7 @@ func usage(u graphrag.Usage) map[string]int {
 	return map[string]int{"prompt_tokens": u.PromptTokens, "completion_tokens": u.CompletionTokens, "total_tokens": u.PromptTokens + u.CompletionTokens}
 }
 
-// citations are those of source text.
+// citations returns the citations of source text.
 func citations(a graphrag.Answer) []citation {
 	out := []citation{}
 	for _, c := range a.Citations {

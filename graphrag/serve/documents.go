@@ -47,7 +47,7 @@ func (s *server) list(w http.ResponseWriter, r *http.Request, u *user) error {
 		chunks, _, failed := l.Get(r.Context(), id)
 		switch err = cmp.Or(err, failed); {
 		case err != nil:
-			return asked(err)
+			return questionError(err)
 		case len(chunks) > 0 && sees(chunks[0].Fields):
 			out = append(out, listed{id, chunks[0].Title, chunks[0].Fields})
 		case len(chunks) == 0 && u.Scope == nil:
@@ -55,7 +55,7 @@ func (s *server) list(w http.ResponseWriter, r *http.Request, u *user) error {
 		}
 	}
 	if err != nil {
-		return asked(err)
+		return questionError(err)
 	}
 	reply(w, map[string]any{"documents": out})
 	return nil
@@ -66,7 +66,7 @@ func (s *server) put(w http.ResponseWriter, r *http.Request, u *user) error {
 	if !u.Write {
 		return errReads
 	}
-	if err := read(r, &in); err != nil {
+	if err := decode(r, &in); err != nil {
 		return err
 	}
 	seen, sees := map[string]bool{}, u.sees()
@@ -106,14 +106,14 @@ func (s *server) delete(w http.ResponseWriter, r *http.Request, u *user) error {
 
 var errReads = problem{http.StatusForbidden, "read_only", "this token reads only"}
 
-// change changes documents, unless one of them is there and outside of the scope of the
-// user, and answers with the size of the index, which is told to those who see all of it.
+// change changes documents, unless one of them exists outside the scope of the user. The
+// reply contains the size of the index for users who see all of it.
 func (s *server) change(w http.ResponseWriter, r *http.Request, u *user, ids []string, do func() (graphrag.IndexStats, error)) error {
 	select {
 	case s.writing <- struct{}{}:
 		defer func() { <-s.writing }()
 	case <-r.Context().Done():
-		return asked(r.Context().Err())
+		return questionError(r.Context().Err())
 	}
 	if u.Scope != nil {
 		l, ok := s.system.(lister)
@@ -124,7 +124,7 @@ func (s *server) change(w http.ResponseWriter, r *http.Request, u *user, ids []s
 		for _, id := range ids {
 			chunks, ok, err := l.Get(r.Context(), id)
 			if err != nil {
-				return asked(err)
+				return questionError(err)
 			}
 			if ok && (len(chunks) == 0 || !sees(chunks[0].Fields)) {
 				return problem{http.StatusForbidden, "forbidden", fmt.Sprintf("the document %.200q is not in the scope of this token", id)}
@@ -133,7 +133,7 @@ func (s *server) change(w http.ResponseWriter, r *http.Request, u *user, ids []s
 	}
 	stats, err := do()
 	if err != nil {
-		return asked(err)
+		return questionError(err)
 	}
 	out := map[string]any{"status": "ok"}
 	if u.Scope == nil {

@@ -105,13 +105,13 @@ func TestFieldsAreTheSameEverywhere(t *testing.T) {
 	texttest.OK(t, err)
 	_, err = served.Index(t.Context(), graphrag.Documents(graphrag.Document{ID: "first", Text: "A moon."}))
 	texttest.OK(t, err)
-	server := start(t, served, serve.Options{})
+	httpServer := start(t, served, serve.Options{})
 	for _, d := range docs {
 		normal, err := d.Normal() // JSON has one kind of numbers
 		texttest.OK(t, err)
 		body, err := json.Marshal(map[string]any{"documents": []any{map[string]any{"id": d.ID, "text": normal.Text, "fields": normal.Fields}}})
 		texttest.OK(t, err)
-		if status, said := send(t, server, "", "PUT", "/v1/documents", string(body)); status != 200 {
+		if status, said := send(t, httpServer, "", "PUT", "/v1/documents", string(body)); status != 200 {
 			t.Fatalf("%s: %d %s", body, status, said)
 		}
 	}

@@ -4,8 +4,10 @@ package serve
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/netip"
@@ -15,6 +17,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/wildgraph/wildgraph/graphrag"
 )
 
 // Bounds of a server: of the header of a request and of how long things may take. A connection that
@@ -51,10 +55,9 @@ func Address(s string) (string, error) {
 	return net.JoinHostPort(host, strconv.FormatUint(n, 10)), nil
 }
 
-// FromHere reports whether a request names this machine, by a loopback address, localhost or
-// one of hosts, and was not sent by a page of another site: a page that has its own name
-// resolve to this machine, or that sends forms here, gets nothing. A link to a page of this
-// machine may be followed from everywhere.
+// FromHere reports whether a request names this machine, by a loopback address, localhost or one of hosts,
+// and was not sent by a page of another site: a page that has its own name resolve to this machine, or that
+// sends forms here, gets nothing. A link to a page of this machine may be followed from everywhere.
 func FromHere(r *http.Request, hosts ...string) bool {
 	host := r.Host
 	if h, _, err := net.SplitHostPort(host); err == nil {
@@ -100,12 +103,12 @@ func Listen(address string, tokens map[string]Token) (net.Listener, error) {
 // Serve serves until ctx ends, and then lets answers that are under way end for a moment.
 // Connections that say nothing are closed. It closes the listener.
 func Serve(ctx context.Context, l net.Listener, h http.Handler) error {
-	server := &http.Server{
+	httpServer := &http.Server{
 		Handler: h, ReadHeaderTimeout: headerTimeout, ReadTimeout: bodyTimeout, WriteTimeout: writeTimeout,
 		IdleTimeout: time.Minute, MaxHeaderBytes: maxHeader, BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(l) }()
+	go func() { ended <- httpServer.Serve(l) }()
 	select {
 	case err := <-ended:
 		return fmt.Errorf("serve: %w", err)
@@ -113,8 +116,103 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler) error {
 	}
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), goodbye)
 	defer cancel()
-	if err := server.Shutdown(last); err != nil {
-		return server.Close()
+	if err := httpServer.Shutdown(last); err != nil {
+		return httpServer.Close()
+	}
+	return nil
+}
+
+// Token contains the rights of the bearer of a token.
+type Token struct {
+	// Scope limits what is seen, and what is written; nil is everything.
+	Scope *graphrag.Condition `json:"scope,omitempty"`
+	// Write allows documents to be put and deleted.
+	Write bool `json:"write,omitempty"`
+}
+
+const minToken, maxToken = 16, 1 << 12
+
+// ReadTokens reads the tokens of a JSON object, such as
+//
+//	{"TOKEN": {"scope": "team = \"ops\"", "write": true}}
+//
+// Tokens have 16 to 4096 visible ASCII characters. A key that is unknown, repeated, in other
+// case or null is an error: a slip must not open what a scope was to hide.
+func ReadTokens(r io.Reader) (map[string]Token, error) {
+	tokens := map[string]Token{}
+	in := json.NewDecoder(io.LimitReader(r, 16<<20))
+	err := object(in, func(name string) error {
+		var may Token
+		if _, twice := tokens[name]; twice {
+			return fmt.Errorf("the token number %d stands there twice", len(tokens)+1)
+		}
+		seen := map[string]bool{}
+		err := object(in, func(key string) error {
+			if seen[key] {
+				return fmt.Errorf("the key %q stands there twice", key)
+			}
+			seen[key] = true
+			var value json.RawMessage
+			if err := in.Decode(&value); err != nil {
+				return err
+			}
+			switch {
+			case string(value) == "null":
+				return fmt.Errorf("%q is null: leave it out", key)
+			case key == "scope":
+				may.Scope = new(graphrag.Condition)
+				return json.Unmarshal(value, may.Scope)
+			case key == "write":
+				return json.Unmarshal(value, &may.Write)
+			}
+			return fmt.Errorf("there is no key %.40q", key)
+		})
+		tokens[name] = may
+		return err
+	})
+	if err == nil {
+		if _, more := in.Token(); more != io.EOF {
+			err = errors.New("there is more behind the object")
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("serve: tokens: %w: want {\"TOKEN\": {\"scope\": \"CONDITION\", \"write\": false}}", err)
+	}
+	if len(tokens) == 0 {
+		return nil, errors.New("serve: there is no token: give one, or leave the file out to serve this machine alone")
+	}
+	if err := checkTokens(tokens); err != nil {
+		return nil, err
+	}
+	return tokens, nil
+}
+
+// object reads a JSON object; read reads the value of a key.
+func object(in *json.Decoder, read func(key string) error) error {
+	begun, err := in.Token()
+	if err == nil && begun != json.Delim('{') {
+		return errors.New("it is no object")
+	}
+	for err == nil && in.More() {
+		var key json.Token
+		if key, err = in.Token(); err == nil {
+			name, _ := key.(string)
+			err = read(name)
+		}
+	}
+	if err == nil {
+		_, err = in.Token()
+	}
+	return err
+}
+
+// checkTokens reports a token that anybody could guess, or send by leaving it out. The error
+// does not contain it.
+func checkTokens(tokens map[string]Token) error {
+	for t := range tokens {
+		if len(t) < minToken || len(t) > maxToken || strings.ContainsFunc(t, func(r rune) bool { return r <= ' ' || r > '~' }) {
+			return fmt.Errorf("serve: a token has %d characters, or others than visible ASCII: want %d to %d", len(t), minToken, maxToken)
+		}
 	}
 	return nil
 }

@@ -218,9 +218,9 @@ func (p probed) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Fou
 // before the server.
 func TestReadyAndEnd(t *testing.T) {
 	n := 0
-	server := start(t, probed{flat(t), &n}, serve.Options{})
+	httpServer := start(t, probed{flat(t), &n}, serve.Options{})
 	for range 20 {
-		if status, body := send(t, server, "", "GET", "/readyz", ""); status != 200 {
+		if status, body := send(t, httpServer, "", "GET", "/readyz", ""); status != 200 {
 			t.Fatal(status, body)
 		}
 	}

@@ -25,30 +25,29 @@ import (
 
 // Options of [New]. Zero values are the defaults.
 type Options struct {
-	// Tokens are those who may ask, by their bearer token, as [ReadTokens] reads them. Without
-	// any there is no login: then requests have to name this machine, see [FromHere].
+	// Tokens contains the users by their bearer token, as [ReadTokens] reads them. Without any
+	// there is no login: then requests have to name this machine, see [FromHere].
 	Tokens map[string]Token
 	// Hosts are further names of this machine that requests may have without tokens, as a
 	// server in front of this one sends them.
 	Hosts []string
-	// ReadOnly refuses to put and delete documents, whoever asks.
+	// ReadOnly refuses to put and delete documents, for all users.
 	ReadOnly bool
 	// K is the number of passages that are read for an answer; 0 leaves it to the system.
 	K int
-	// AtOnce is how many questions are answered at a time, 8; others are told to try again.
+	// AtOnce is the number of questions that are answered at a time, by default 8; the
+	// reply to further ones asks to try again.
 	AtOnce int
-	// PerMinute is how many requests a token, or everybody without tokens, may send in a
-	// minute, 600.
+	// PerMinute is how many requests a token, or everybody without tokens, may send in a minute, 600.
 	PerMinute int
 	// MaxBody is the size of a request in bytes, 16 MiB: documents are put in one.
 	MaxBody int64
 	// Timeout ends an answer, 5 minutes.
 	Timeout time.Duration
-	// Cite writes the line of a citation below an answer; nil writes its title, or the
-	// document's ID.
+	// Cite writes the line of a citation below an answer; nil writes its title, or the document's ID.
 	Cite func(a graphrag.Answer, c graphrag.Citation) string
-	// Failed is told errors that are not the asker's: their text may have addresses of inner
-	// servers, which no reply tells. Nil logs them.
+	// Failed receives errors that the request did not cause: their text may contain
+	// addresses of inner servers, so replies omit it. Nil logs them.
 	Failed func(error)
 }
 
@@ -64,7 +63,7 @@ type server struct {
 	system  graphrag.System
 	o       Options
 	turn    chan struct{}
-	writing chan struct{}               // held from the look at what is there to its change
+	writing chan struct{}               // locked from the check of a document to its change
 	users   map[[sha256.Size]byte]*user // by the sum of the token: equal time for all tokens
 	anyone  *user                       // without tokens
 }
@@ -143,7 +142,8 @@ func bad(format string, args ...any) error {
 	return problem{http.StatusBadRequest, "invalid_request", fmt.Sprintf(format, args...)}
 }
 
-// problem is what a reply says of an error. One that is not the asker's is told to Failed.
+// problem returns the body of a reply about an error. Failed receives errors that the
+// request did not cause.
 func (s *server) problem(of string, err error) (p problem) {
 	var large *http.MaxBytesError
 	switch {
@@ -151,7 +151,7 @@ func (s *server) problem(of string, err error) (p problem) {
 		return problem{http.StatusRequestEntityTooLarge, "request_too_large", fmt.Sprintf("the request has more than %d bytes", large.Limit)}
 	case errors.As(err, &p):
 		return p
-	case !errors.Is(err, context.Canceled): // who left is told nothing
+	case !errors.Is(err, context.Canceled): // a client that left gets no reply
 		s.o.Failed(fmt.Errorf("serve: %s: %w", of, err))
 	}
 	return problem{http.StatusInternalServerError, "server_error", "the system failed: the log of the service tells why"}
@@ -211,7 +211,7 @@ func (s *server) guarded(handle func(http.ResponseWriter, *http.Request, *user) 
 	}
 }
 
-// begin takes a turn; a request that finds none is told to try again.
+// begin takes a turn; without a free one the reply asks to try again.
 func (s *server) begin(w http.ResponseWriter) (end func(), err error) {
 	select {
 	case s.turn <- struct{}{}:
@@ -222,8 +222,8 @@ func (s *server) begin(w http.ResponseWriter) (end func(), err error) {
 	}
 }
 
-// read decodes a body of JSON.
-func read(r *http.Request, to any) error {
+// decode decodes a body of JSON.
+func decode(r *http.Request, to any) error {
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "application/json" {
 		return problem{http.StatusUnsupportedMediaType, "invalid_content_type", "want application/json"}
 	}
@@ -262,7 +262,7 @@ func (s *server) question(w http.ResponseWriter, text string, k int, where *grap
 
 func (s *server) answer(w http.ResponseWriter, r *http.Request, _ *user) error {
 	var in ask
-	if err := read(r, &in); err != nil {
+	if err := decode(r, &in); err != nil {
 		return err
 	}
 	q, end, err := s.question(w, in.Question, in.K, in.Where)
@@ -273,7 +273,7 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request, _ *user) error {
 	q.Form = in.Form
 	a, err := s.system.Answer(r.Context(), q)
 	if err != nil {
-		return asked(err)
+		return questionError(err)
 	}
 	reply(w, struct {
 		graphrag.Answer
@@ -284,7 +284,7 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request, _ *user) error {
 
 func (s *server) search(w http.ResponseWriter, r *http.Request, _ *user) error {
 	var in ask
-	if err := read(r, &in); err != nil {
+	if err := decode(r, &in); err != nil {
 		return err
 	}
 	q, end, err := s.question(w, cmp.Or(in.Query, in.Question), cmp.Or(in.K, s.o.K, defaultHits), in.Where)
@@ -294,7 +294,7 @@ func (s *server) search(w http.ResponseWriter, r *http.Request, _ *user) error {
 	defer end()
 	found, err := s.system.Retrieve(r.Context(), q)
 	if err != nil {
-		return asked(err)
+		return questionError(err)
 	}
 	hits := found.Ranked
 	if hits == nil {

@@ -59,15 +59,15 @@ func start(t testing.TB, s graphrag.System, o serve.Options) *httptest.Server {
 	t.Helper()
 	h, err := serve.New(s, o)
 	texttest.OK(t, err)
-	server := httptest.NewServer(h)
-	t.Cleanup(server.Close)
-	return server
+	httpServer := httptest.NewServer(h)
+	t.Cleanup(httpServer.Close)
+	return httpServer
 }
 
 // send returns status and body of a request.
-func send(t testing.TB, server *httptest.Server, token, method, path, body string) (int, string) {
+func send(t testing.TB, httpServer *httptest.Server, token, method, path, body string) (int, string) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, server.URL+path, strings.NewReader(body))
+	r, err := http.NewRequestWithContext(t.Context(), method, httpServer.URL+path, strings.NewReader(body))
 	texttest.OK(t, err)
 	r.Header.Set("Content-Type", "application/json")
 	if token != "" {
@@ -82,7 +82,7 @@ func send(t testing.TB, server *httptest.Server, token, method, path, body strin
 }
 
 func TestRequests(t *testing.T) {
-	server := start(t, flat(t), serve.Options{Tokens: tokens(t), MaxBody: 1 << 20})
+	httpServer := start(t, flat(t), serve.Options{Tokens: tokens(t), MaxBody: 1 << 20})
 	question := func(q string) string {
 		return `{"model": "flat", "messages": [{"role": "system", "content": "Be kind."}, {"role": "user", "content": "` + q + `"}, {"role": "assistant", "content": "?"}]}`
 	}
@@ -137,7 +137,7 @@ func TestRequests(t *testing.T) {
 		{"delete", hr, "DELETE", "/v1/documents/a/b%20c", "", 200, `{"status":"ok"}`},
 		{"it is gone", hr, "GET", "/v1/documents", "", 200, `{"documents":[{"id":"pay"`},
 	} {
-		if status, body := send(t, server, tt.token, tt.method, tt.path, tt.body); status != tt.status || !strings.Contains(body, tt.want) {
+		if status, body := send(t, httpServer, tt.token, tt.method, tt.path, tt.body); status != tt.status || !strings.Contains(body, tt.want) {
 			t.Errorf("%s: %d %.300s, want %d %s", tt.name, status, body, tt.status, tt.want)
 		}
 	}
@@ -183,10 +183,10 @@ func (s slow) Answer(ctx context.Context, q graphrag.Question) (a graphrag.Answe
 // Events come while the answer is written; an error in the middle is an event.
 func TestStream(t *testing.T) {
 	s := newSlow(t)
-	server := start(t, s, serve.Options{})
+	httpServer := start(t, s, serve.Options{})
 	open := func() (*bufio.Scanner, func()) {
 		body := `{"model": "flat", "stream": true, "stream_options": {"include_usage": true}, "messages": [{"role": "user", "content": "What?"}]}`
-		r, err := http.Post(server.URL+"/v1/chat/completions", "application/json", strings.NewReader(body))
+		r, err := http.Post(httpServer.URL+"/v1/chat/completions", "application/json", strings.NewReader(body))
 		if err != nil || r.Header.Get("Content-Type") != "text/event-stream" {
 			t.Fatal(err, r.Header)
 		}
@@ -231,11 +231,11 @@ func TestStream(t *testing.T) {
 // ends; the limit of a minute holds.
 func TestLimits(t *testing.T) {
 	s := newSlow(t)
-	server := start(t, s, serve.Options{AtOnce: 1})
+	httpServer := start(t, s, serve.Options{AtOnce: 1})
 	ctx, leave := context.WithCancel(t.Context())
 	asked := make(chan error, 1)
 	go func() {
-		r, err := http.NewRequestWithContext(ctx, "POST", server.URL+"/v1/answer", strings.NewReader(`{"question": "What?"}`))
+		r, err := http.NewRequestWithContext(ctx, "POST", httpServer.URL+"/v1/answer", strings.NewReader(`{"question": "What?"}`))
 		if err == nil {
 			r.Header.Set("Content-Type", "application/json")
 			_, err = http.DefaultClient.Do(r)
@@ -243,7 +243,7 @@ func TestLimits(t *testing.T) {
 		asked <- err
 	}()
 	<-s.entered
-	search := func() (int, string) { return send(t, server, "", "POST", "/v1/search", `{"query": "tides"}`) }
+	search := func() (int, string) { return send(t, httpServer, "", "POST", "/v1/search", `{"query": "tides"}`) }
 	if status, body := search(); status != 503 || !strings.Contains(body, "try again") {
 		t.Errorf("%d %s", status, body)
 	}
@@ -255,13 +255,13 @@ func TestLimits(t *testing.T) {
 		}
 		time.Sleep(time.Millisecond)
 	}
-	server = start(t, s, serve.Options{Timeout: time.Millisecond})
-	if status, body := send(t, server, "", "POST", "/v1/answer", `{"question": "What?"}`); status != 504 || !strings.Contains(body, `"code":"timeout"`) {
+	httpServer = start(t, s, serve.Options{Timeout: time.Millisecond})
+	if status, body := send(t, httpServer, "", "POST", "/v1/answer", `{"question": "What?"}`); status != 504 || !strings.Contains(body, `"code":"timeout"`) {
 		t.Errorf("%d %s", status, body)
 	}
-	server = start(t, s, serve.Options{PerMinute: 2})
+	httpServer = start(t, s, serve.Options{PerMinute: 2})
 	for want := range []int{0, 1, 2} {
-		if status, body := send(t, server, "", "GET", "/v1/models", ""); (status == 429) != (want == 2) || want == 2 && !strings.Contains(body, "rate_limit_exceeded") {
+		if status, body := send(t, httpServer, "", "GET", "/v1/models", ""); (status == 429) != (want == 2) || want == 2 && !strings.Contains(body, "rate_limit_exceeded") {
 			t.Errorf("request %d: %d %s", want, status, body)
 		}
 	}
@@ -307,18 +307,18 @@ func (failing) Retrieve(_ context.Context, q graphrag.Question) (found graphrag.
 // Inner addresses stand in the log alone, replies are bounded, and a token is told by its scheme.
 func TestInnerErrorsAndLongHits(t *testing.T) {
 	var told error
-	server := start(t, failing{flat(t)}, serve.Options{Tokens: tokens(t), Failed: func(err error) { told = err }})
-	if status, body := send(t, server, reader, "POST", "/v1/answer", `{"question": "Q?"}`); status != 500 || strings.Contains(body, "10.1.2.3") || told == nil || !strings.Contains(told.Error(), "10.1.2.3") {
+	httpServer := start(t, failing{flat(t)}, serve.Options{Tokens: tokens(t), Failed: func(err error) { told = err }})
+	if status, body := send(t, httpServer, reader, "POST", "/v1/answer", `{"question": "Q?"}`); status != 500 || strings.Contains(body, "10.1.2.3") || told == nil || !strings.Contains(told.Error(), "10.1.2.3") {
 		t.Errorf("%d %s, logged %v", status, body, told)
 	}
-	if status, body := send(t, server, reader, "POST", "/v1/search", `{"query": "Q?", "k": 100}`); status != 200 || len(body) > 9<<20 || !strings.Contains(body, `"truncated":true`) {
+	if status, body := send(t, httpServer, reader, "POST", "/v1/search", `{"query": "Q?", "k": 100}`); status != 200 || len(body) > 9<<20 || !strings.Contains(body, `"truncated":true`) {
 		t.Errorf("%d, %d bytes", status, len(body))
 	}
 	for header, want := range map[string]int{"Bearer " + reader: 200, "bearer  " + reader: 200, reader: 401, "Basic " + reader: 401, "": 401, "Bearer": 401} {
 		r := httptest.NewRequest("GET", "/v1/models", nil)
 		r.Header.Set("Authorization", header)
 		w := httptest.NewRecorder()
-		if server.Config.Handler.ServeHTTP(w, r); w.Code != want {
+		if httpServer.Config.Handler.ServeHTTP(w, r); w.Code != want {
 			t.Errorf("%q: %d, want %d", header, w.Code, want)
 		}
 	}
@@ -326,8 +326,8 @@ func TestInnerErrorsAndLongHits(t *testing.T) {
 
 // The description names every path that is served.
 func TestOpenAPI(t *testing.T) {
-	server := start(t, flat(t), serve.Options{})
-	_, body := send(t, server, "", "GET", "/openapi.json", "")
+	httpServer := start(t, flat(t), serve.Options{})
+	_, body := send(t, httpServer, "", "GET", "/openapi.json", "")
 	var api struct {
 		Paths map[string]map[string]any
 	}
@@ -336,7 +336,7 @@ func TestOpenAPI(t *testing.T) {
 	}
 	for path, methods := range api.Paths {
 		for method := range methods {
-			status, body := send(t, server, "", strings.ToUpper(method), strings.Replace(path, "{id}", "none", 1), "{}")
+			status, body := send(t, httpServer, "", strings.ToUpper(method), strings.Replace(path, "{id}", "none", 1), "{}")
 			if status == 404 && strings.Contains(body, "unknown_url") {
 				t.Errorf("%s %s is not served", method, path)
 			}

@@ -9,18 +9,15 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 )
 
-// growth is the state of the first phase. Each node begins as a cluster of its
-// own. Active clusters grow a moat around themselves, all at the same speed; an
-// edge that is filled by the moats of its two ends joins their clusters, and a
-// cluster whose moats have used up the prizes of its nodes stops. So does one that has
-// all the prizes it can reach: what it found later would only be pruned.
+// growth is the state of the first phase. Each node begins as a cluster of its own. Active clusters grow a
+// moat around themselves, all at the same speed; an edge that is filled by the moats of its two ends joins
+// their clusters, and a cluster whose moats have used up the prizes of its nodes stops. So does one that
+// has all the prizes it can reach: anything it found later would only be pruned.
 //
-// Edge e has two parts, 2e at its end From and 2e+1 at its end To. A part is in
-// the heap of its end's cluster with a time by which the edge must be checked:
-// the moats of the two ends may together grow by what is left of the edge, so
-// that much is shared out between its parts. When a part's time has come, either
-// the edge is full, or the rest is shared out anew. The clock of a cluster
-// stops while it is inactive.
+// Edge e has two parts, 2e at its end From and 2e+1 at its end To. A part is in the heap of its end's
+// cluster with a time by which the edge must be checked: the moats of the two ends may together grow by the
+// rest of the edge, which is divided between its parts. When the time of a part is reached, either the edge
+// is full, or its rest is divided once more. The clock of a cluster stops while it is inactive.
 type growth struct {
 	edges    []graph.Edge
 	clusters []cluster
@@ -31,8 +28,7 @@ type growth struct {
 	forest   []graph.Edge // edges that joined clusters
 }
 
-// cluster is a set of nodes: the first ones are single nodes, each later one is
-// made of two others.
+// cluster is a set of nodes: the first ones are single nodes, each later one is made of two others.
 type cluster struct {
 	parent   int32   // the cluster this one has gone into, or none
 	parts    int32   // heap of edge parts
@@ -109,9 +105,8 @@ func newGrowth(ctx context.Context, g *graph.Graph, prizes []float64) (*growth, 
 	return s, nil
 }
 
-// share shares out what is left of an edge between a part, in cluster c, and the
-// other part, in cluster d: in halves if both or none of them are active, else
-// all of it to the active one.
+// share divides the rest of an edge between a part, in cluster c, and the other part, in cluster d: in
+// halves if both or none of them are active, else all to the active one.
 func (s *growth) share(now float64, part, c, d int32, left float64) {
 	ours, theirs := left/2, left/2
 	switch a, b := s.clusters[c].active, s.clusters[d].active; {
@@ -188,8 +183,8 @@ func (s *growth) find(now float64, node int32) (int32, float64) {
 	return top, sum + s.clock(now, top) - s.clusters[top].start
 }
 
-// join makes one cluster of two, of which c is active. The new one is active
-// with what is left of the prizes of both, unless it has all prizes.
+// join makes one cluster of two, of which c is active. The new one is active with
+// the rest of both prizes, unless it has all prizes.
 func (s *growth) join(now float64, c, d int32) {
 	n := int32(len(s.clusters))
 	left := 0.0
@@ -218,10 +213,9 @@ func (s *growth) join(now float64, c, d int32) {
 // none is the end of a list of indices, and the empty heap.
 const none = -1
 
-// heap is a family of pairing heaps of parts (edge parts, or clusters) by time (Fredman
-// and others 1986) that can be melded and delayed as a whole. A heap is named by its first
-// entry. A part that is inserted again leaves its old entry behind, which is no
-// longer fresh.
+// heap is a family of pairing heaps of parts (edge parts, or clusters) by time (Fredman and others 1986)
+// that can be melded and delayed as a whole. A heap is named by its first entry. A part that is inserted
+// again leaves its old entry behind, which is no longer fresh.
 type heap struct {
 	entries []entry
 	free    int32   // entries not in use, by their next
@@ -292,8 +286,7 @@ func (h *heap) delay(first int32, by float64) {
 	}
 }
 
-// pop takes the first entry out of a heap and returns its part, and whether the
-// entry was fresh.
+// pop takes the first entry out of a heap and returns its part, and whether the entry was fresh.
 func (h *heap) pop(first *int32) (part int32, fresh bool) {
 	top := *first
 	e := h.entries[top]

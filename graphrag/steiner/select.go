@@ -14,8 +14,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
-// rankGap keeps the prize of a rank of edges below that of the rank before
-// (G-Retriever's constant c).
+// rankGap separates the prizes of two ranks of edges (G-Retriever's constant c).
 const rankGap = 0.01
 
 // NodePrizes gives the k (G-Retriever: 3) most similar nodes the prizes k, k-1, … 1 and all
@@ -37,11 +36,9 @@ func NodePrizes(similarities []float64, k int) []float64 {
 	return prizes
 }
 
-// EdgePrizes gives prizes to the edges of the k greatest distinct similarities
-// (G-Retriever: 5 for WebQSP, 3 for scene graphs).
-// The edges of rank j, from 0, share k-j between them, but no more each than
-// just less than one of the rank before; k is at most the number of distinct
-// similarities above 0.
+// EdgePrizes gives prizes to the edges of the k greatest distinct similarities (G-Retriever: 5 for WebQSP,
+// 3 for scene graphs). The edges of rank j, from 0, share k-j between them, but no more each than just less
+// than one of the rank before; k is at most the number of distinct similarities above 0.
 func EdgePrizes(similarities []float64, k int) []float64 {
 	ranks := slices.Clone(similarities)
 	slices.SortFunc(ranks, func(a, b float64) int { return cmp.Compare(b, a) })
@@ -69,9 +66,8 @@ func EdgePrizes(similarities []float64, k int) []float64 {
 	return prizes
 }
 
-// EdgeCost returns what an edge costs beside edge prizes: cost (G-Retriever: ½ for
-// WebQSP, 1 for scene graphs), but somewhat
-// less than the greatest prize if there is one, so that one edge at least pays.
+// EdgeCost returns what an edge costs beside edge prizes: cost (G-Retriever: ½ for WebQSP, 1 for scene
+// graphs), but somewhat less than the greatest prize if there is one, so that one edge at least pays.
 func EdgeCost(cost float64, edgePrizes []float64) float64 {
 	top := 0.0
 	for _, p := range edgePrizes {
@@ -91,14 +87,12 @@ type Selection struct {
 	Edges []int32
 }
 
-// Subgraph selects the connected part of a textual graph with the greatest sum
-// of node and edge prizes less the costs of its edges, as far as [Find] finds
-// it. edges are the edges of a graph of len(nodePrizes) nodes; their weights are
-// ignored, several may join the same nodes, an edge from a node to itself is
-// never selected. Each costs [EdgeCost] of cost and edgePrizes. An edge whose
-// prize is above that becomes a node with the difference as its prize, between
-// two halves that cost nothing; one with less of a prize becomes cheaper by it.
-// Without any prize nothing is selected.
+// Subgraph selects the connected part of a textual graph with the greatest sum of node and edge prizes less
+// the costs of its edges, as far as [Find] finds it. edges are the edges of a graph of len(nodePrizes)
+// nodes; their weights are ignored, several may join the same nodes, an edge from a node to itself is never
+// selected. Each costs [EdgeCost] of cost and edgePrizes. An edge whose prize is above that becomes a node
+// with the difference as its prize, between two halves that cost nothing; one with less of a prize becomes
+// cheaper by it. Without any prize nothing is selected.
 func Subgraph(ctx context.Context, edges []graph.Edge, nodePrizes, edgePrizes []float64, cost float64) (*Selection, error) {
 	if len(edgePrizes) != len(edges) {
 		return nil, fmt.Errorf("steiner: %d prizes for %d edges", len(edgePrizes), len(edges))
@@ -135,7 +129,7 @@ func Subgraph(ctx context.Context, edges []graph.Edge, nodePrizes, edgePrizes []
 
 // split is a graph in which edges with prizes are split in two.
 type split struct {
-	nodes   int32        // of the graph itself; the others stand for edges
+	nodes   int32        // of the graph itself; the others represent edges
 	prizes  []float64    // of all nodes
 	parts   []graph.Edge // no two between the same nodes
 	whole   []int32      // the edges that are not split: parts[i] is whole[i]
@@ -169,9 +163,8 @@ func newSplit(edges []graph.Edge, nodePrizes, edgePrizes []float64, cost float64
 func lower(e graph.Edge) int32 { return min(e.From, e.To) }
 func upper(e graph.Edge) int32 { return max(e.From, e.To) }
 
-// inOrder orders edges by their lower ends, then by their upper ones, then as they were:
-// it counts the edges of each node, since comparing them would take longer than all the
-// rest of a selection.
+// inOrder orders edges by their lower ends, then by their upper ones, then as they were: it counts the
+// edges of each node, since comparing them would take longer than all the rest of a selection.
 func inOrder(list []int32, edges []graph.Edge, nodes int32) []int32 {
 	out := make([]int32, len(list))
 	for _, end := range []func(graph.Edge) int32{upper, lower} {
@@ -192,8 +185,8 @@ func inOrder(list []int32, edges []graph.Edge, nodes int32) []int32 {
 	return list
 }
 
-// cheapest keeps of several edges between the same nodes, which follow each other, the
-// first of those with the greatest prize: it can stand for all.
+// cheapest keeps, of consecutive edges between the same nodes, the first one with the
+// greatest prize: it can replace all of them.
 func cheapest(list []int32, edges []graph.Edge, prizes []float64) []int32 {
 	kept := list[:0]
 	for _, e := range list {

@@ -20,18 +20,17 @@ type Tree struct {
 	// Edges, one less than nodes, each with From below To, in ascending order;
 	// their weights are their costs.
 	Edges []graph.Edge
-	// Prize is the sum of the prizes of the nodes, Cost that of the edges; Prize - Cost is
-	// what the tree is maximized for.
+	// Prize is the sum of the prizes of the nodes, Cost the sum of the costs of the edges;
+	// the tree maximizes Prize - Cost.
 	Prize, Cost float64
 }
 
 // ErrPrize is wrapped by the errors for prizes that are negative or not finite.
 var ErrPrize = errors.New("unusable prize")
 
-// Find returns a tree anywhere in the graph. It has at least one node, unless
-// the graph has none; among trees of the same worth it prefers small ones.
-// prizes has one number of at least 0 for each node. Self-loops are
-// ignored.
+// Find returns a tree anywhere in the graph. It has at least one node, unless the graph has none; among
+// trees of the same worth it prefers small ones. prizes has one number of at least 0 for each node.
+// Self-loops are ignored.
 func Find(ctx context.Context, g *graph.Graph, prizes []float64) (*Tree, error) {
 	if len(prizes) != g.N() {
 		return nil, fmt.Errorf("steiner: %d prizes for %d nodes", len(prizes), g.N())

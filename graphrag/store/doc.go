@@ -20,7 +20,7 @@
 // transaction is Publish, a compare-and-set; a reader keeps the generation that it pinned,
 // whatever is published meanwhile. Every hit is of an existing record.
 //
-// Hits are sorted by score, equal ones by id. Scores are those of the engine: compare ranks, not
+// Hits are sorted by score, equal ones by id. Scores come from the engine: compare ranks, not
 // scores, between stores.
 //
 // Errors wrap [ErrNotFound], [ErrConflict], [ErrMismatch], [ErrInvalid], [ErrReadOnly],

@@ -29,7 +29,7 @@ type Schema struct {
 // TableSchema declares the records of one kind.
 type TableSchema struct {
 	// Text makes Title and Text searchable; TitleWeight is the number of times that the title
-	// counts as part of the text. K1 and B are those of BM25; 0 is the default.
+	// counts as part of the text. K1 and B are the parameters of BM25; 0 is the default.
 	Text        bool    `json:"text,omitempty"`
 	TitleWeight int     `json:"title_weight,omitempty"`
 	K1          float64 `json:"k1,omitempty"`
@@ -37,7 +37,8 @@ type TableSchema struct {
 	// Dim is the number of components of vectors, which are compared by the cosine; 0 means no
 	// vectors.
 	Dim int `json:"dim,omitempty"`
-	// Model names the source of the vectors, so that those of two models are not mixed.
+	// Model names the source of the vectors, so that vectors of two models are not
+	// mixed.
 	Model string `json:"model,omitempty"`
 }
 
@@ -89,7 +90,7 @@ func (s Schema) CheckSame(asked Schema) error {
 	return fmt.Errorf("%w: it has the schema %s, not %s: drop it, or take another name", ErrMismatch, have, want)
 }
 
-// CheckAnalyzer reports that a collection was made with another analyzer than that of a store.
+// CheckAnalyzer reports that a collection was made with another analyzer than a store has.
 func (s Schema) CheckAnalyzer(name string) error {
 	if s.Analyzer == name {
 		return nil

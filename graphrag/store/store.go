@@ -40,9 +40,10 @@ type Capabilities struct {
 	FixedReads bool
 	// Durable reports that puts are durable, and visible to Get and All, before a Flush.
 	Durable bool
-	// OwnWords reports that a search by words under a condition counts those of the records that meet
-	// it, and of no other: its scores are those of a store of these alone. Elsewhere the rarity of a
-	// word depends on all, which tells of them: tenants need a collection each.
+	// OwnWords reports that a search by words under a condition counts words in the records that meet
+	// it alone: its scores equal those in a store of only these records. Elsewhere the rarity of a
+	// word depends on all records, which reveals something about them: tenants need a collection
+	// each.
 	OwnWords bool
 }
 
@@ -187,7 +188,7 @@ type ItemsError struct{ Items []ItemError }
 
 // ItemError is the error of one item.
 type ItemError struct {
-	Index int // among those of the call
+	Index int // in the arguments of the call
 	ID    string
 	Err   error // wraps ErrInvalid
 }
@@ -243,8 +244,8 @@ func (e *ItemsError) Unwrap() []error {
 // Triples are the edges of a graph.
 type Triples interface {
 	// PutTriples adds triples; one with an existing ID replaces that triple. An entity has one
-	// label: if triples have different ones, that of any of them. Invalid triples are reported
-	// by an *ItemsError; the others are put.
+	// label: if triples have different ones, any of them. Invalid triples are reported by an
+	// *ItemsError; the others are put.
 	PutTriples(ctx context.Context, ts ...Triple) error
 	// DeleteTriples removes triples by their IDs. Unknown IDs change nothing.
 	DeleteTriples(ctx context.Context, ids ...string) error
@@ -292,8 +293,8 @@ type TripleHit struct {
 
 // Near are the options of Neighbors.
 type Near struct {
-	// Limit bounds the triples of an entity, so that hubs cost no more than others; 0 is no
-	// limit.
+	// Limit bounds the triples of an entity, so that hubs cost as much as other entities; 0
+	// is no limit.
 	Limit int
 	// End selects the triples with the entity at this end.
 	End End

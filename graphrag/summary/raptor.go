@@ -17,10 +17,9 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
 )
 
-// defaultRegularization is in parts of the variance of the first principal
-// component. It was chosen for the fan-out: on web pages in leaves of 100 tokens
-// a summary has 7.0 children with it and 4.4 with the 1e-6 that RAPTOR has after
-// UMAP; over the paper's data sets it is 6.7.
+// defaultRegularization is in parts of the variance of the first principal component. It was chosen for the
+// fan-out: on web pages in leaves of 100 tokens a summary has 7.0 children with it and 4.4 with the 1e-6
+// that RAPTOR has after UMAP; over the paper's data sets it is 6.7.
 const defaultRegularization = 1e-4
 
 // RaptorOptions of [Raptor]. The defaults are the values of RAPTOR
@@ -39,19 +38,17 @@ type RaptorOptions struct {
 	MaxLevels int `default:"5" min:"0"`
 	// ClusterTokens bounds the texts of one cluster; 0 means 3,500.
 	ClusterTokens int `default:"3500" min:"0"`
-	// CountTokens counts the tokens of a text, see tokens.Counter; nil means those of
-	// cl100k.
+	// CountTokens counts the tokens of a text, see tokens.Counter; nil counts tokens of cl100k.
 	CountTokens func(string) int
 	// Regularization of the mixtures, see cluster.MixtureOptions: the least
 	// variance of a cluster in any direction; 0 means 1e-4.
 	Regularization float64 `min:"0" source:"ours: its program has 1e-6"`
 	// Seed of the mixtures; 0 means 224.
 	Seed uint64 `default:"224"`
-	// Cluster, when set, returns the clusters of nodes of a tree, given the vectors of its nodes so far;
-	// fit returns those of the mixtures. Those of more than ClusterTokens are divided. A node can be in several clusters. It is called concurrently.
+	// Cluster, when set, returns the clusters of nodes of a tree, given the vectors of its nodes so far; fit returns the clusters of the mixtures.
+	// Clusters of more than ClusterTokens are divided. A node can be in several clusters. It is called concurrently.
 	Cluster func(ctx context.Context, t *Tree, nodes []int32, vectors [][]float32, fit func() ([][]int32, error)) ([][]int32, error)
-	// Concurrency is how many summaries are made at a time; 0 means 8. It has no
-	// influence on the tree.
+	// Concurrency is how many summaries are made at a time; 0 means 8. It has no influence on the tree.
 	Concurrency int `default:"8" min:"0" source:"ours"`
 }
 
@@ -66,29 +63,26 @@ func (o RaptorOptions) resolve() (RaptorOptions, error) {
 	return o.Defaults(), checks.Err()
 }
 
-// Defaults returns the options with what zero stands for where a constant says it.
+// Defaults returns the options with the defaults that are constants.
 func (o RaptorOptions) Defaults() RaptorOptions {
 	o.Threshold = cmp.Or(o.Threshold, cluster.DefaultMembership)
 	o.Regularization = cmp.Or(o.Regularization, defaultRegularization)
 	return o
 }
 
-// Raptor builds the tree of RAPTOR over the leaves of documents. The nodes of a level
-// are clustered in two steps, all of them and then those of each cluster that has
-// more than Dim+1; every cluster makes a summary on the level above. The number of
-// clusters is the one of least BIC, and a node can be in several. It ends with
-// MaxLevels, or with a level of no more than Dim+1 nodes, or where clustering no
-// longer makes fewer of them.
+// Raptor builds the tree of RAPTOR over the leaves of documents. The nodes of a level are clustered in two
+// steps, all of them and then the nodes of each cluster that has more than Dim+1; every cluster makes a
+// summary on the level above. The number of clusters is the one of least BIC, and a node can be in several.
+// It ends with MaxLevels, or with a level of at most Dim+1 nodes, or where clustering no longer makes fewer
+// of them.
 //
-// The paper has one text to a tree. Here each document is clustered by itself, and
-// then the tops of all documents in the same way, in as many levels again: what a
-// change of one document makes new is in its own tree and above all, and no mixture
-// is fitted to more nodes than a document or the tops have.
+// The paper has one text to a tree. Here each document is clustered by itself, and then the tops of all
+// documents in the same way, in as many levels again: a change of one document changes its own tree and the
+// levels above all trees, and no mixture is fitted to more nodes than a document or the tops have.
 //
-// A cluster whose texts are too long is clustered again, its parts now without
-// common nodes; where that makes no smaller ones, it is divided by k-means into
-// as many as its texts need. No summary is asked for more text than
-// ClusterTokens, unless one node alone has more.
+// A cluster whose texts are too long is clustered again, its parts now without common nodes;
+// where that makes no smaller ones, k-means divides it into as many as its texts need. No
+// summary is asked for more text than ClusterTokens, unless one node alone has more.
 //
 // Leaves are texts of about 100 tokens in the paper, cut between sentences.
 func Raptor(ctx context.Context, docs [][]string, o RaptorOptions) (*Tree, error) {
@@ -184,8 +178,7 @@ func (r *raptor) embed(ctx context.Context) error {
 	return nil
 }
 
-// groups returns the clusters of nodes, each within the limit, in the order of
-// their nodes and each once.
+// groups returns the clusters of nodes, each within the limit, in the order of their nodes and each once.
 func (r *raptor) groups(ctx context.Context, nodes []int32) ([][]int32, error) {
 	within := func(part []int32) ([][]int32, error) { return r.fit(ctx, part) }
 	mixtures := func() ([][]int32, error) {
@@ -296,7 +289,7 @@ func (r *raptor) divide(ctx context.Context, nodes []int32, k int) ([][]int32, e
 }
 
 // reduced returns short vectors of nodes, and their length. Vectors are scaled to
-// length 1 first: nearness is that of cosines.
+// length 1 first, so that distances follow cosines.
 func (r *raptor) reduced(ctx context.Context, nodes []int32) ([]float32, int, error) {
 	dim := len(r.vectors[0])
 	vectors := make([]float32, 0, len(nodes)*dim)
@@ -328,10 +321,9 @@ const (
 	smallest    = 1e-6 // least deviation of a component, in parts of the first
 )
 
-// principal projects vectors onto at most so many of their principal components, so that
-// mixtures of Gaussians get enough vectors for each dimension. Components without variance
-// are left out, and all have one scale, so that the first has variance 1. It returns rows
-// of the length that it also returns.
+// principal projects vectors onto at most to of their principal components, so that mixtures of Gaussians
+// get enough vectors for each dimension. Components without variance are left out, and all have one scale,
+// so that the first has variance 1. It returns rows of the length that it also returns.
 func principal(ctx context.Context, vectors []float32, dim, to int) (reduced []float32, length int, err error) {
 	n := len(vectors) / dim
 	values, u, _, err := matrix.Truncated(ctx, centered(vectors, dim), to, powerRounds, 1)

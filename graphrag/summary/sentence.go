@@ -48,7 +48,7 @@ type weighted struct {
 // and its buffers stay.
 type reader struct {
 	numbers     *text.Numbering
-	place       []int32 // of a term among those of the summary, from 1; 0 between summaries
+	place       []int32 // of a term among the terms of the summary, from 1; 0 between summaries
 	seen        []int32 // the terms that have a place
 	inSentence  []int32 // places
 	weights     []weighted
@@ -70,7 +70,7 @@ func (r *reader) reset() {
 }
 
 // collect returns the sentences of prose of all texts, or, if there are none, all that have
-// words; they are valid until reset. The only error is that of ctx.
+// words; they are valid until reset. The only error is the error of ctx.
 func (r *reader) collect(ctx context.Context, texts []string) ([]sentence, error) {
 	for i, s := range texts {
 		if err := ctx.Err(); err != nil {
@@ -138,7 +138,7 @@ func plain(s string) string {
 	return strings.Join(strings.Fields(strings.ReplaceAll(s, "**", "")), " ")
 }
 
-// marks stand before a sentence, and are not quoted.
+// marks are the characters before a sentence that are not quoted.
 const marks = "#*->+|=•_~` \t\r\n"
 
 // boilerplate are words of what web pages say about themselves.
@@ -155,8 +155,7 @@ func isStatement(quote string) bool {
 	return strings.ContainsRune(".!…。！।۔", last) && !strings.HasPrefix(quote, "Image ")
 }
 
-// isProse tells a sentence of so many words, made of so many bytes of a text,
-// from navigation, tables and fragments.
+// isProse separates sentences from navigation, tables and fragments, by their numbers of words and bytes.
 func isProse(quote string, words, bytes int) bool {
 	if words < minWords || words > maxWords || float64(bytes-len(quote)) > maxLinkPart*float64(bytes) ||
 		strings.ContainsRune(quote, '|') || strings.Contains(quote, "](") || !isStatement(quote) {
@@ -178,8 +177,7 @@ func isProse(quote string, words, bytes int) bool {
 	return float64(letters) >= minLetters*float64(all)
 }
 
-// weigh turns counts into weights, (1 + ln tf)·ln(1 + n/df), and scales each
-// sentence to length 1.
+// weigh turns counts into weights, (1 + ln tf)·ln(1 + n/df), and scales each sentence to length 1.
 func weigh(sentences []sentence, terms int) {
 	rare := make([]float64, terms)
 	for _, s := range sentences {

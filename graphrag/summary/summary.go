@@ -26,11 +26,10 @@ type Summarizer interface {
 	Summarize(ctx context.Context, texts []string) (Summary, error)
 }
 
-// Summary is what a [Summarizer] says.
+// Summary is the result of a [Summarizer].
 type Summary struct {
 	Text string
-	// Quotes say where the words come from, in the order of Text. A model's
-	// summary has none.
+	// Quotes say where the words come from, in the order of Text. A model's summary has none.
 	Quotes []Quote
 }
 
@@ -51,8 +50,7 @@ var prompts = llm.MustPrompts("summary", promptFiles)
 type ModelOptions struct {
 	// Model writes. It is required.
 	Model llm.Model
-	// Tokens is the length that is asked for; 0 means 100. Models
-	// count badly, so this is no bound.
+	// Tokens is the length that is asked for; 0 means 100. Models count badly, so this is no bound.
 	Tokens int
 }
 
@@ -62,8 +60,8 @@ const Stage = "summarize"
 // wordsPerToken is the rule of thumb for English.
 const wordsPerToken = 0.75
 
-// ByModel returns a summarizer that asks a language model. Errors are those of
-// the model, wrapped. Texts that are blank cost no call.
+// ByModel returns a summarizer that asks a language model. Errors wrap the errors
+// of the model. Texts that are blank cost no call.
 func ByModel(o ModelOptions) (Summarizer, error) {
 	checks := opt.Checks{Of: "summary"}
 	checks.Want(o.Model != nil, "Model", "missing", "a model")
@@ -111,22 +109,19 @@ const defaultTokens = 100
 type ExtractiveOptions struct {
 	// Tokens is the most a summary may have; 0 means 100.
 	Tokens int
-	// CountTokens counts the tokens of a text, see tokens.Counter; nil counts
-	// words.
+	// CountTokens counts the tokens of a text, see tokens.Counter; nil counts words.
 	CountTokens func(string) int
 }
 
 // Extractive returns a summarizer that needs no model: a summary is made of
 // sentences of the texts, in their order, each with a quote.
 //
-// A sentence scores by its cosine with the centroid of all sentences, over terms
-// weighted by how often they occur and in how few sentences (Radev, Jing, Styś
-// and Tam, "Centroid-based summarization of multiple documents", 2004), and
-// sentences are chosen one by one by maximal marginal relevance (Carbonell and
-// Goldstein, SIGIR 1998) until no other one fits. Only sentences that state
-// something count: headings, navigation, tables, lists of links, questions, and
-// what web pages say of cookies and subscriptions are quoted where there is
-// nothing else. A first sentence that is too long by itself is cut after a word.
+// A sentence scores by its cosine with the centroid of all sentences, over terms weighted by how often they
+// occur and in how few sentences (Radev, Jing, Styś and Tam, "Centroid-based summarization of multiple
+// documents", 2004), and sentences are chosen one by one by maximal marginal relevance (Carbonell and
+// Goldstein, SIGIR 1998) until no other one fits. Only sentences that state something count: headings,
+// navigation, tables, lists of links, questions, and what web pages say of cookies and subscriptions are
+// quoted where there is nothing else. A first sentence that is too long by itself is cut after a word.
 //
 // Equal input gives equal summaries. Only an error of ctx is returned.
 func Extractive(o ExtractiveOptions) (Summarizer, error) {
@@ -166,8 +161,8 @@ type quotedKey struct {
 	of memo.Digest
 }
 
-// Summarize implements [Summarizer]. One of several texts is made once under a memo: the
-// systems of a family describe the same things. Under a [memo.Keeper] that of texts that stay stays.
+// Summarize implements [Summarizer]. A summary of several texts is made once under a memo, because the
+// systems of a family describe the same things, and stays under a [memo.Keeper] as long as its texts do.
 func (x *extractive) Summarize(ctx context.Context, texts []string) (Summary, error) {
 	key := quotedKey{x, memo.DigestOf(slices.Values(texts))}
 	still := func() (Summary, error) {
@@ -197,8 +192,8 @@ func (x *extractive) summarize(ctx context.Context, texts []string) (Summary, er
 	return compose(sentences, chosen), nil
 }
 
-// choose takes sentences one by one, that of the largest gain first, until no other one fits.
-// Gains change only with a choice, and a sentence that does not fit never will: so most
+// choose takes sentences one by one, the one with the largest gain first, until no other one
+// fits. Gains change only with a choice, and a sentence that does not fit never will: so most
 // sentences of a name that is in ten thousand of them are looked at once.
 func (x *extractive) choose(ctx context.Context, sentences []sentence, terms int) (chosen []int32, err error) {
 	scores, similar, last := centrality(sentences, terms), make([]float64, len(sentences)), make([]float64, terms)

@@ -17,20 +17,17 @@ import (
 // Node is a leaf, or a summary of other nodes.
 type Node struct {
 	// Level is 0 for leaves, and the number of the round in which a summary was
-	// made: each is above those of all its children.
+	// made: it is above the levels of all children.
 	Level int
 	Text  string
-	// Children are the nodes summarized, in the order they were read; none for
-	// a leaf.
+	// Children are the nodes summarized, in the order they were read; none for a leaf.
 	Children []int32
-	// Quotes say where the text of an extractive summary comes from; Source is a
-	// position in Children.
+	// Quotes say where the text of an extractive summary comes from; Source is a position in Children.
 	Quotes []Quote
 }
 
-// Tree has texts as leaves and summaries above them. In a tree of [Raptor] a node
-// can have several parents. A tree of few leaves may have no summaries, and one
-// without leaves has no nodes.
+// Tree has texts as leaves and summaries above them. In a tree of [Raptor] a node can have several parents.
+// A tree of few leaves may have no summaries, and one without leaves has no nodes.
 type Tree struct {
 	// Nodes level by level: first the leaves, document by document.
 	Nodes []Node
@@ -47,9 +44,8 @@ func (t *Tree) Level(level int) (first, end int32) {
 	return t.Levels[level], end
 }
 
-// Sources returns the leaves that the text of a node rests on, in ascending order:
-// those it quotes, or, where a text does not say what it quotes, all below it. A
-// leaf rests on itself.
+// Sources returns the leaves that the text of a node rests on, in ascending order: those it quotes, or,
+// where a text does not say what it quotes, all below it. A leaf rests on itself.
 func (t *Tree) Sources(node int32) []int32 {
 	var leaves []int32
 	whole := make(map[int32]bool) // nodes that were looked at as a whole
@@ -98,10 +94,9 @@ func (t *Tree) roots() []int32 {
 	return roots
 }
 
-// Traverse returns the nodes RAPTOR's traversal reads, given the similarity of
-// each node of the tree to the question: the k best of the roots, the k best of their children,
-// and so on down to the leaves, in this order and each once. Nodes of a similarity
-// of 0 or less are left out.
+// Traverse returns the nodes RAPTOR's traversal reads, given the similarity of each node of the tree to the
+// question: the k best of the roots, the k best of their children, and so on down to the leaves, in this
+// order and each once. Nodes of a similarity of 0 or less are left out.
 func (t *Tree) Traverse(similarity []float64, k int) []int32 {
 	var chosen []int32
 	taken := make(map[int32]bool)
@@ -126,7 +121,7 @@ func (t *Tree) Traverse(similarity []float64, k int) []int32 {
 	return chosen
 }
 
-// newTree returns a tree of leaves, and those of each document.
+// newTree returns a tree of leaves, and the leaves of each document.
 func newTree(docs [][]string) (t *Tree, tops [][]int32) {
 	t = &Tree{}
 	for _, leaves := range docs {
@@ -143,13 +138,12 @@ func newTree(docs [][]string) (t *Tree, tops [][]int32) {
 	return t, tops
 }
 
-// concurrency is the default number of summaries made at a time: a model answers
-// over a network.
+// concurrency is the default number of summaries made at a time: a model answers over a network.
 const concurrency = 8
 
-// grow adds a level of summaries, one for each group of nodes, and puts those of
-// each document in place of its nodes; a document without groups stays as it is. A
-// group of which the summarizer makes nothing has the text of its first node.
+// grow adds a level of summaries, one for each group of nodes, and replaces the
+// nodes of each document by its summaries; a document without groups stays as it
+// is. A group of which the summarizer makes nothing has the text of its first node.
 func (t *Tree) grow(ctx context.Context, s Summarizer, tops [][]int32, groups [][][]int32, workers int) error {
 	level, all := len(t.Levels), slices.Concat(groups...)
 	summaries := make([]Summary, len(all))
@@ -193,11 +187,10 @@ type SequentialOptions struct {
 	Group int
 }
 
-// Sequential builds the tree of E²GraphRAG over the leaves of documents: in each,
-// every Group of neighbours makes a summary, and so on with the summaries until a
-// level has no more than 1.2 times Group. Its summaries are of the texts below
-// them; the published code condenses node numbers from the second level on. A
-// document of one leaf has no summary: it would say the same again.
+// Sequential builds the tree of E²GraphRAG over the leaves of documents: in each, every Group of neighbours
+// makes a summary, and every Group of these, until a level has at most 1.2 times Group. Its summaries are
+// of the texts below them; the published code condenses node numbers from the second level on. A document
+// of one leaf has no summary, which would repeat it.
 func Sequential(ctx context.Context, docs [][]string, o SequentialOptions) (*Tree, error) {
 	o.Group = cmp.Or(o.Group, 5)
 	checks := opt.Checks{Of: "tree"}

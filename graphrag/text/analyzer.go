@@ -10,18 +10,16 @@ import (
 	"unicode"
 )
 
-// Analyzer turns text into words and words into terms. Indexes and embedders take
-// any, so that a tokenizer for another language can be brought along; [Standard]
-// is that of this package. It is safe for concurrent use.
+// Analyzer turns text into words and words into terms. Indexes and embedders take any, for tokenizers of
+// other languages; [Standard] is the one of this package. It is safe for concurrent use.
 type Analyzer interface {
 	// Words yields the words of s in order, in lower case where the script has
 	// one, until yield returns false. The slice is only valid until yield returns.
 	Words(s string, yield func(word []byte) bool)
-	// Term returns the term a word is indexed under, or false when it is to be
-	// left out.
+	// Term returns the term a word is indexed under, or false when it is to be left out.
 	Term(word string) (term string, ok bool)
-	// Name stands for the analyzer and all that its terms depend on: equal names,
-	// equal terms. Files of indexes keep it, to refuse another one.
+	// Name identifies the analyzer and all that its terms depend on: equal names, equal
+	// terms. Index files store it, and refuse another one.
 	Name() string
 }
 
@@ -49,9 +47,8 @@ type Options struct {
 	plain bool // no bigrams, nor marks and joiners in words, see [Plain]
 }
 
-// Standard is the [Analyzer] of this package. It never changes. One for every language
-// makes terms of single words as Options.Otherwise says: who has their text asks
-// [Standard.For].
+// Standard is the [Analyzer] of this package. It never changes. One for every language makes terms of
+// single words as Options.Otherwise says: who has their text asks [Standard.For].
 type Standard struct {
 	options Options
 	each    *sync.Map // of the analyzers of single languages, made when they are needed; nil: one language
@@ -61,8 +58,7 @@ type Standard struct {
 	scans   *sync.Pool // of *scanner
 }
 
-// New returns the analyzer for the options. The one error is an unknown
-// language.
+// New returns the analyzer for the options. The one error is an unknown language.
 func New(o Options) (*Standard, error) {
 	o.Language, o.Otherwise = cmp.Or(o.Language, English), cmp.Or(o.Otherwise, English)
 	for _, name := range []Language{o.Language, o.Otherwise} {
@@ -104,7 +100,7 @@ func (a *Standard) For(s string) *Standard {
 }
 
 // In returns the analyzer for a language, itself if it is for one language. The empty
-// language is that of Options.Otherwise.
+// language means Options.Otherwise.
 func (a *Standard) In(l Language) *Standard {
 	if a.each == nil {
 		return a
@@ -126,10 +122,9 @@ var standard = sync.OnceValue(func() *Standard { return must(Options{}) })
 // each is the analyzer for every language.
 var each = sync.OnceValue(func() *Standard { return must(Options{Language: Each}) })
 
-// Plain returns the analyzer without linguistics: lower-cased runs of letters
-// and numbers and nothing else, no stems, no stop words, no bigrams. It is what
-// Python's [^\W_]+ finds in a lower-cased text, and the common ground on which
-// BM25 figures are compared. It is the same one each time.
+// Plain returns the analyzer without linguistics: lower-cased runs of letters and numbers and nothing else,
+// no stems, no stop words, no bigrams. It is what Python's [^\W_]+ finds in a lower-cased text, and the
+// common ground on which BM25 figures are compared. It is the same one each time.
 func Plain() *Standard { return unadorned() }
 
 var unadorned = sync.OnceValue(func() *Standard { return must(Options{Language: None, plain: true}) })
@@ -208,8 +203,7 @@ func (a *Standard) Terms(s string) []string {
 // natural languages are about half of it.
 const maxStem = 64
 
-// memory caches the stems of words: the same words are in every index, and a stem takes a
-// microsecond.
+// memory caches the stems of words: the same words are in every index, and a stem takes a microsecond.
 type memory struct {
 	stem  func(word string) string
 	mu    sync.RWMutex

@@ -21,15 +21,13 @@ import (
 //	<https://example.org>    →  nothing
 //	https://example.org/a    →  nothing, and so for http, ftp and www.
 //
-// Everything else stays byte for byte; nothing is added. On the pages of
-// WildGraphBench about a third of all characters go. If s has no link, clean
-// is s itself.
+// Everything else stays byte for byte; nothing is added. On the pages of WildGraphBench about a third of
+// all characters go. If s has no link, clean is s itself.
 //
-// Targets may hold balanced parentheses (up to 32 deep, as in CommonMark) and
-// no white space, links may nest, and unbalanced marks are left alone.
-// Invalid UTF-8 is text. The time is linear in len(s). Text in which removing
-// a link uncovers another is gone over again, up to four times in all, so that
-// stripping what is clean changes nothing, short of text built to need more.
+// Targets may hold balanced parentheses (up to 32 deep, as in CommonMark) and no white space, links may
+// nest, and unbalanced marks are left alone. Invalid UTF-8 is text. The time is linear in len(s). Text in
+// which removing a link uncovers another is gone over again, up to four times in all, so that stripping
+// what is clean changes nothing, short of text built to need more.
 func StripLinks(s string) (clean string, m Mapping) {
 	clean = s
 	for range maxStrips {
@@ -107,9 +105,8 @@ func (m Mapping) Source(offset int) int {
 	return at
 }
 
-// Span returns the piece of the source that goes from the first to the last
-// byte of a piece of the text. What was cut out between them is
-// inside, what was cut out around them is not.
+// Span returns the piece of the source that goes from the first to the last byte of a piece of the text.
+// What was cut out between them is inside, what was cut out around them is not.
 func (m Mapping) Span(p Span) Span {
 	if p.Start >= p.End {
 		at := m.Source(p.Start)
@@ -118,8 +115,7 @@ func (m Mapping) Span(p Span) Span {
 	return Span{m.Source(p.Start), m.Source(p.End-1) + 1}
 }
 
-// compose returns the mapping that goes through next and then m, for a text
-// of n bytes.
+// compose returns the mapping that goes through next and then m, for a text of n bytes.
 func (m Mapping) compose(next Mapping, n int) Mapping {
 	if m == nil {
 		return next
@@ -142,8 +138,7 @@ func (m Mapping) compose(next Mapping, n int) Mapping {
 // linkBytes marks the bytes at which something to strip may begin or end.
 var linkBytes = [256]bool{'[': true, ']': true, '\\': true, '<': true, ':': true, 'w': true, 'W': true}
 
-// keptSpans returns the pieces of s that are not to be stripped, nil if
-// nothing is.
+// keptSpans returns the pieces of s that are not to be stripped, nil if nothing is.
 func keptSpans(s string) []Span {
 	var open []Span // brackets that may begin a link, with the ! of an image
 	var cuts []Span // both parts of links and whole URLs
@@ -165,7 +160,7 @@ func keptSpans(s string) []Span {
 			if after == 0 {
 				break
 			}
-			if isCitation(s[b.End:i]) {
+			if link := s[b.End:i]; len(link) <= len(`\[1234\]`) && citation.MatchString(link) {
 				cuts = append(cuts, Span{b.Start, after})
 			} else {
 				cuts = append(cuts, b, Span{i, after})
@@ -187,7 +182,7 @@ func keptSpans(s string) []Span {
 	return without(s, cuts)
 }
 
-// without returns what is left of s after taking out the cuts, nil if there are none.
+// without returns the rest of s after taking out the cuts, nil if there are none.
 func without(s string, cuts []Span) []Span {
 	if len(cuts) == 0 {
 		return nil
@@ -204,8 +199,7 @@ func without(s string, cuts []Span) []Span {
 	return kept
 }
 
-// targetEnd returns the offset after "(target)" or `(target "title")` at i,
-// 0 if there is none.
+// targetEnd returns the offset after "(target)" or `(target "title")` at i, 0 if there is none.
 func targetEnd(s string, i int) int {
 	if i >= len(s) || s[i] != '(' {
 		return 0
@@ -247,8 +241,7 @@ func targetEnd(s string, i int) int {
 // keeps `[](` times a million linear; cmark has the same one.
 const maxDepth = 32
 
-// titleEnd returns the offset after the optional title and the closing
-// parenthesis at i, else 0.
+// titleEnd returns the offset after the optional title and the closing parenthesis at i, else 0.
 func titleEnd(s string, i int) int {
 	i = skipBlanks(s, i)
 	if i < len(s) && (s[i] == '"' || s[i] == '\'') {
@@ -272,10 +265,6 @@ func skipBlanks(s string, i int) int {
 	return i
 }
 
-// isCitation reports whether the text of a link is a number in brackets: [12]
-// or \[12\].
-func isCitation(s string) bool { return len(s) <= len(`\[1234\]`) && citation.MatchString(s) }
-
 // hasScheme reports whether s begins with a scheme that is stripped.
 func hasScheme(s string) bool { return scheme.MatchString(s[:min(len(s), len("https://"))]) }
 
@@ -296,8 +285,7 @@ func autolink(s string) int {
 	return end + 1
 }
 
-// bareURL finds the URL whose colon, or whose "www.", is at i and which
-// begins at done or later.
+// bareURL finds the URL whose colon, or whose "www.", is at i and which begins at done or later.
 func bareURL(s string, i, done int) (Span, bool) {
 	start := i
 	if s[i] == ':' {

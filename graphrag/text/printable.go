@@ -13,10 +13,9 @@ import (
 	"unicode/utf8"
 )
 
-// Printable is a text of somebody else's that can be shown: without the characters
-// that steer a terminal, that turn the direction of what is read, or that nobody
-// sees. Line breaks and tabs stay, other control characters become blanks, and so
-// do the separators of lines and paragraphs.
+// Printable makes a foreign text safe to show: without the characters that steer a terminal,
+// that turn the direction of writing, or that are invisible. Line breaks and tabs stay, other
+// control characters become blanks, and so do the separators of lines and paragraphs.
 func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

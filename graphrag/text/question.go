@@ -3,7 +3,9 @@
 package text
 
 import (
+	"cmp"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -13,16 +15,13 @@ import (
 // question, and its beginning tells the subject.
 const maxQuestionWords = 256
 
-// Wording is the content of a question by its words. The rules for Words know English: in other
-// languages it is the question itself. Names are found by their capitals (not in German) and
-// digits.
+// Wording is the content of a question by its words. The rules for Words know English: in other languages
+// it is the question itself. Names are found by their capitals (not in German) and digits.
 type Wording struct {
-	// Words are those of the subject of the question, without stop words and
-	// words of asking such as "describe" or "specific", as often as they occur,
-	// with blanks between. A question of such words alone keeps them.
+	// Words of the subject of the question, without stop words and words of asking such as "describe" or
+	// "specific", as often as they occur, with blanks between. A question of such words alone keeps them.
 	Words string
-	// Names are the words written with a capital, but for the first, and those with a
-	// digit; each once.
+	// Names are the words written with a capital, but for the first, and those with a digit; each once.
 	Names string
 	// Overview reports that a whole subject is asked for, and not a fact about it.
 	Overview bool
@@ -33,11 +32,11 @@ func ReadQuestion(question string) Wording {
 	var about, all, names []string
 	seen := make(map[string]bool)
 	language := LanguageOf(question)
-	words, standard := 0, each().In(language)
-	standard.Spans(question, func(word []byte, start, end int) {
+	words, analyzer := 0, each().In(language)
+	analyzer.Spans(question, func(word []byte, start, end int) {
 		words++
 		w := string(word)
-		if _, ok := standard.Term(w); !ok || words > maxQuestionWords {
+		if _, ok := analyzer.Term(w); !ok || words > maxQuestionWords {
 			return
 		}
 		all = append(all, w)
@@ -59,7 +58,7 @@ func ReadQuestion(question string) Wording {
 	return Wording{strings.Join(about, " "), strings.Join(names, " "), AsksOverview(question)}
 }
 
-// asking are words of asking: they say how to answer, and stand in any page.
+// asking are words that say how to answer, and occur in any page.
 var asking = set(`summarize summarise summary describe explain outline identify provide discuss give list
 	include included including concerning regarding according based detail details detailed overview
 	specific specifically key major main primary notable significant various respectively`)
@@ -72,8 +71,8 @@ func set(words string) map[string]bool {
 	return s
 }
 
-// What asks for an overview: to be told about something as a whole, or which of the
-// things that every subject has, such as causes and events, it has.
+// Patterns of a request for an overview: of something as a whole, or of aspects that every
+// subject has, such as causes and events.
 var overviews = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)^\W*(please )?(summari[sz]e|describe|outline|characteri[sz]e|recount|analy[sz]e|explain|trace|discuss|compare|list|give|provide|review|survey|sketch|tell)\b`),
 	regexp.MustCompile(`(?i)\b(summari[sz]e|outline|summary of|overview of)\b`),
@@ -107,3 +106,68 @@ func AsksOverview(question string) bool {
 
 // maxQuestionBytes bounds the part of a question whose wording is examined.
 const maxQuestionBytes = 4096
+
+// pronouns are words that refer to something mentioned before.
+const pronouns = " it its they them their he him his she her that this those these there one ones "
+
+// personal pronouns refer to a person.
+const personal = " they their he him his she her "
+
+var (
+	// fullName is a run of capitalized words.
+	fullName = regexp.MustCompile(`(?:\p{Lu}\. ?)+\p{Lu}[\p{L}’'-]+|\p{Lu}[\p{L}’'-]+(?: (?:\p{Lu}\. |de |van |von )?\p{Lu}[\p{L}’'-]+)+`)
+	asksWho  = regexp.MustCompile(`(?i)\b(?:who|whom|whose)\b`)
+)
+
+// InContext returns a question as it can be asked alone, in English. One that leans on the
+// question before it, by a pronoun, by beginning with "and" or "what about", or by having at
+// most one word of its own, is put with the full names of the answer to that, if it asked who and
+// a person is meant; else with the names of that question, or its words if it has none. The
+// answers are those to the questions before it, "" for a refusal.
+func InContext(question string, before, answers []string) string {
+	if len(before) == 0 {
+		return question
+	}
+	words := strings.FieldsFunc(strings.ToLower(question), func(r rune) bool { return strings.ContainsRune(" \t,.?!;:\"()", r) })
+	leans, person := len(words) > 0 && (words[0] == "and" || len(words) > 1 && words[1] == "about"), false
+	for _, w := range words {
+		leans = leans || strings.Contains(pronouns, " "+w+" ")
+		person = person || strings.Contains(personal, " "+w+" ")
+	}
+	own := ReadQuestion(question)
+	if !leans && (len(strings.Fields(own.Words)) > 1 || own.Names != "") {
+		return question
+	}
+	n := len(before) - 1
+	last := InContext(before[n], before[:n], answers[:min(n, len(answers))])
+	read, topic := ReadQuestion(last), ""
+	if n < len(answers) && person && asksWho.MatchString(last) {
+		topic = answered(answers[n], strings.ToLower(last))
+	}
+	if topic == "" {
+		topic = cmp.Or(spelled(last, read.Names), read.Words)
+	}
+	if topic == "" || strings.Contains(strings.ToLower(question), strings.ToLower(topic)) {
+		return question
+	}
+	return strings.TrimSpace(question) + " (" + topic + ")"
+}
+
+// answered are at most three full names of the first paragraph of an answer that its question lacks.
+func answered(answer, question string) string {
+	answer, _, _ = strings.Cut(Head(answer, maxQuestionBytes), "\n\n")
+	out := slices.DeleteFunc(fullName.FindAllString(answer, -1), func(n string) bool { return strings.Contains(question, strings.ToLower(n)) })
+	return strings.Join(out[:min(3, len(out))], " ")
+}
+
+// spelled returns the words of a question that a list contains, in the spelling of the question.
+func spelled(question, list string) string {
+	var out []string
+	for _, w := range strings.Fields(question) {
+		w = strings.Trim(w, ".,?!;:\"()")
+		if w != "" && strings.Contains(" "+list+" ", " "+strings.ToLower(w)+" ") {
+			out = append(out, w)
+		}
+	}
+	return strings.Join(out, " ")
+}

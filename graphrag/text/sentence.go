@@ -20,41 +20,34 @@ type Span struct{ Start, End int }
 // In returns the piece of s that the span delimits.
 func (p Span) In(s string) string { return s[p.Start:p.End] }
 
-// Sentences returns the sentences of s in order, as byte offsets without the
-// white space around them. Spans do not overlap, do not cut a rune, and cover
-// every byte of s that is not white space.
+// Sentences returns the sentences of s in order, as byte offsets without the white space around them. Spans
+// do not overlap, do not cut a rune, and cover every byte of s that is not white space.
 //
 // Sentences end
 //   - at a blank line, a heading, a list item, a table row or a rule (markdown
 //     structure); a single line break inside a paragraph does not end one,
-//   - at ! and ?, unless the next word begins in lower case ("Is it so?" he
-//     asked),
-//   - at a full stop when Punkt says so: Kiss and Strunk, Unsupervised
-//     Multilingual Sentence Boundary Detection, Computational Linguistics
-//     32(4), 2006, section 4, with the English tables trained for
-//     github.com/neurosnap/sentences, initials ("J. R. R. Tolkien") and a few
-//     abbreviations of our own added,
-//   - in the other languages of [LanguageOf] at a full stop that is not that of an
+//   - at ! and ?, unless the next word begins in lower case ("Is it so?" he asked),
+//   - at a full stop when Punkt says so: Kiss and Strunk, Unsupervised Multilingual Sentence Boundary
+//     Detection, Computational Linguistics 32(4), 2006, section 4, with the English tables trained for
+//     github.com/neurosnap/sentences, initials ("J. R. R. Tolkien") and a few abbreviations of our own
+//     added,
+//   - in the other languages of [LanguageOf] at a full stop, unless it ends an
 //     initial, an abbreviation ("z. B.", "Mme.", "г.") or, in German, an ordinal ("3.
-//     März"); and at those before a stop word in upper case ("… 1903 n. Chr. Die …"),
-//   - at the full stops of other scripts (。！？｡؟۔।॥), which need no space, unless と
-//     follows a quotation.
+//     März"); and after these too before a stop word in upper case ("… 1903 n. Chr. Die …"),
+//   - at the full stops of other scripts (。！？｡؟۔।॥), which need no space, unless と follows a quotation.
 //
-// Closing quotes, brackets and citation marks such as [1] belong to the
-// sentence before them. Invalid UTF-8 is text like any other. The time is
-// linear in len(s), whatever the length of the lines.
+// Closing quotes, brackets and citation marks such as [1] belong to the sentence before them. Invalid UTF-8
+// is text like any other. The time is linear in len(s), whatever the length of the lines.
 //
-// Only the English tables come from the library: those of other languages, trained on some
-// megabytes of news, have few of the abbreviations of reference works and many that are none
-// (German "hag", "ne" and "th", without "Hr." and "Abb."). Its scanner looks at every word with
-// regular expressions and allocates a token for each; this one looks only at
-// the places where a sentence could end, and is 25 times faster on pages of
-// the web. It also cuts better there: both neurosnap and prose/v3/segment,
-// which builds on it, cut after "approx.", "Fig." and "pp.", join "in 1945.
-// The war" (neurosnap) or cut `"Is it so?" he asked` (prose), and take tables
-// and lists for prose.
+// Only the English tables come from the library: its other tables, trained on some megabytes of news, have
+// few of the abbreviations of reference works and many words that are none (German "hag", "ne" and "th",
+// without "Hr." and "Abb."). Its scanner looks at every word with regular expressions and allocates a token
+// for each; this one looks only at the places where a sentence could end, and is 25 times faster on web
+// pages. It also cuts better there: both neurosnap and prose/v3/segment, which builds on it, cut after
+// "approx.", "Fig." and "pp.", join "in 1945. The war" (neurosnap) or cut `"Is it so?" he asked` (prose),
+// and take tables and lists for prose.
 func Sentences(s string) []Span {
-	sc := sentenceScanner{s: s, tables: punktOf(LanguageOf(s)), out: make([]Span, 0, 1+len(s)/bytesOfSentence)}
+	sc := sentenceScanner{s: s, tables: cmp.Or(punktTables()[LanguageOf(s)], punktTables()[English]), out: make([]Span, 0, 1+len(s)/bytesOfSentence)}
 	for start := 0; start < len(s); {
 		end := blockEnd(s, start)
 		sc.block(start, end)
@@ -92,9 +85,9 @@ func lineEnd(s string, start int) int {
 }
 
 const (
-	plainLine = iota // may go on from the line before
+	plainLine = iota // may continue the line before
 	blankLine        // ends a block
-	itemLine         // begins a block that may go on: a list item
+	itemLine         // begins a block that may continue: a list item
 	loneLine         // is a block by itself: heading, table row, rule
 )
 
@@ -142,8 +135,8 @@ type sentenceScanner struct {
 	out    []Span
 }
 
-// stopBytes marks the bytes at which a sentence may end: the ASCII stops, and
-// the first bytes of those of other scripts.
+// stopBytes marks the bytes at which a sentence may end: the ASCII stops, and the first bytes
+// of the stops of other scripts.
 var stopBytes = [256]bool{'.': true, '!': true, '?': true,
 	0xD8: true, 0xDB: true, 0xE0: true, 0xE2: true, 0xE3: true, 0xEF: true}
 
@@ -217,8 +210,7 @@ const (
 	fullStop        // needs no space after it
 )
 
-// stopAt returns the kind and length of the stop s begins with; length 0 if
-// it begins with none.
+// stopAt returns the kind and length of the stop s begins with; length 0 if it begins with none.
 func stopAt(s string) (kind, n int) {
 	switch s[0] {
 	case '.':
@@ -319,8 +311,7 @@ func (sc *sentenceScanner) ends(s string, from, i, run, after, stop int) bool {
 	return sc.tables.ends(lastWord(s[from:i]), word, unicode.IsUpper(first))
 }
 
-// maxWord bounds, in bytes, how far a word is read. Longer ones are in no
-// table.
+// maxWord bounds, in bytes, how far a word is read. Longer ones are in no table.
 const maxWord = 48
 
 // nextWord returns the word that s begins with, without opening quotes and
@@ -369,7 +360,7 @@ type punkt struct {
 	// What other languages than English have in place of the last three.
 	stop     map[string]bool // stop words
 	titles   map[string]bool // of all languages, also for texts of no known language
-	ordinals bool            // "3." stands before words in upper case
+	ordinals bool            // "3." occurs before words in upper case
 }
 
 // Bits of punkt.context.
@@ -377,9 +368,6 @@ const (
 	seenUpperInside = 1 << 2
 	seenLower       = 1<<4 | 1<<5 | 1<<6
 )
-
-// punktOf returns the tables of a language, the English ones of those without.
-func punktOf(l Language) *punkt { return cmp.Or(punktTables()[l], punktTables()[English]) }
 
 // punktTables loads the tables, once.
 var punktTables = sync.OnceValue(func() map[Language]*punkt {

@@ -22,16 +22,15 @@ type Vocabulary struct {
 	sorted bool // the strings are in order, and there is no table
 }
 
-// SortedVocabulary is the vocabulary of strings that are one after the other in an
-// arena, such as a file mapped into memory, in ascending order; ends[i] is where
-// string i ends. None can be added, and the arguments belong to the vocabulary.
+// SortedVocabulary returns the vocabulary of adjacent strings in an arena, such as a file
+// mapped into memory, in ascending order; ends[i] is the end of string i. None can be added,
+// and the arguments belong to the vocabulary.
 func SortedVocabulary(arena []byte, ends []int) *Vocabulary {
 	return &Vocabulary{bytes: arena, ends: ends, sorted: true}
 }
 
-// slot is empty when its id is 0. Otherwise its low bits, less 1, are the number of a
-// string, and the high ones its length: a string of up to inSlot bytes is in the slot,
-// of a longer one the hash.
+// slot is empty when its id is 0. Otherwise its low bits, less 1, are the number of a string, and the high
+// ones its length: a string of up to inSlot bytes is in the slot, of a longer one the hash.
 type slot struct {
 	head uint64
 	tail uint32
@@ -75,14 +74,14 @@ func (v *Vocabulary) Find(word []byte) int {
 		return -1
 	}
 	key := keyFor(word)
-	return int(v.probe(key, hash(key), word).id&mostStrings) - 1
+	return int(v.probe(key, hashOf(key), word).id&mostStrings) - 1
 }
 
 // Add returns the number of a string, giving it the next one when it is new. A
 // sorted vocabulary cannot be added to. It has room for 268,435,455 strings.
 func (v *Vocabulary) Add(word []byte) (number int, added bool) {
 	key := keyFor(word)
-	s := v.probe(key, hash(key), word)
+	s := v.probe(key, hashOf(key), word)
 	if s.id != 0 {
 		return int(s.id&mostStrings) - 1, false
 	}
@@ -159,9 +158,9 @@ var keep = func() (masks [inSlot + 1]slot) {
 // seeds are of the process, so that the tables of all vocabularies have one order.
 var seeds = [2]uint64{rand.Uint64(), rand.Uint64()}
 
-// hash mixes a key with the seeds, so that nobody can make up words that meet: the
-// product of two numbers, folded, as in wyhash.
-func hash(key slot) uint64 {
+// hashOf mixes a key with the seeds, so that colliding words cannot be constructed: the product
+// of two numbers, folded, as in wyhash.
+func hashOf(key slot) uint64 {
 	hi, lo := bits.Mul64(key.head^seeds[0], (uint64(key.tail)<<32|uint64(key.id>>idBits))^seeds[1])
 	return hi ^ lo
 }
@@ -182,7 +181,7 @@ func long(word []byte) uint64 {
 func (v *Vocabulary) grow() {
 	old := v.table
 	v.table = make([]slot, 2*len(old))
-	clear(v.table) // a page that is read before it is written to is given twice, and all processors are told
+	clear(v.table) // touch new memory by writing: reading first costs a second page fault and a TLB shootdown
 	v.ends = append(make([]int, 0, len(v.table)/4*3+1), v.ends...)
 	v.bytes = slices.Grow(v.bytes, len(v.bytes))
 	mask := uint64(len(v.table) - 1)
@@ -190,7 +189,7 @@ func (v *Vocabulary) grow() {
 		if s.id == 0 {
 			continue
 		}
-		i := hash(s) & mask
+		i := hashOf(s) & mask
 		for v.table[i].id != 0 {
 			i = (i + 1) & mask
 		}
@@ -201,12 +200,12 @@ func (v *Vocabulary) grow() {
 // Numbering leads from words to the numbers of their terms, and asks the analyzer
 // once for each distinct word. It is not safe for concurrent use.
 type Numbering struct {
-	each     map[*Standard]*Numbering // those of single languages; nil: this is for one
+	each     map[*Standard]*Numbering // one for each language; nil: this one has a single language
 	terms    *Vocabulary
 	fixed    bool
 	analyzer Analyzer
-	words    *Vocabulary // the terms, where each word is its own
-	number   []int32     // of the term of each word, or -1, where it is not
+	words    *Vocabulary // the same as terms for an analyzer that changes no word
+	number   []int32     // of the term of each word; -1 for none
 
 	// Of the text that is being read: numbers that were not yielded yet.
 	room  []int32
@@ -314,8 +313,7 @@ func (n *Numbering) look(word string) int32 {
 	return int32(t)
 }
 
-// Trim forgets everything, but the terms of a lookup, once it knows more than so
-// many distinct words.
+// Trim empties the numbering, but for the terms of a lookup, once it has more than words distinct words.
 func (n *Numbering) Trim(words int) {
 	known := n.words.Len()
 	for _, in := range n.each {

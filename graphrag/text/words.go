@@ -46,8 +46,7 @@ var unspacedScripts = []*unicode.RangeTable{
 	unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
 }
 
-// Joiners, and the marks of vowel length in kana, which Unicode counts to no
-// script.
+// Joiners, and the marks of vowel length in kana, which Unicode counts to no script.
 const (
 	softHyphen     = '\u00AD'
 	zeroWidthNon   = '\u200C'
@@ -103,8 +102,7 @@ func (t *classTable) classify(r rune) (c class) {
 	return c
 }
 
-// at decodes the rune at s[i] and its class. A byte that is not UTF-8 is a
-// separator of size 1.
+// at decodes the rune at s[i] and its class. A byte that is not UTF-8 is a separator of size 1.
 func (sc *scanner) at(s string, i int) (r rune, size int, c class) {
 	r, size = utf8.DecodeRuneInString(s[i:])
 	if int(r) < len(sc.classes.plane) {
@@ -116,8 +114,7 @@ func (sc *scanner) at(s string, i int) (r rune, size int, c class) {
 	return r, size, c &^ folds
 }
 
-// ascii maps the bytes of words to lower case, other ASCII to 0 and the bytes
-// of longer runes to wide.
+// ascii maps the bytes of words to lower case, other ASCII to 0 and the bytes of longer runes to wide.
 var ascii = func() (t [256]byte) {
 	for c := range t {
 		switch {
@@ -134,8 +131,7 @@ var ascii = func() (t [256]byte) {
 
 const wide = 0xFF
 
-// scanner walks over the words of a text: page by page, and rune by rune where runs have
-// any above ASCII.
+// scanner walks over the words of a text: page by page, and rune by rune where runs have any above ASCII.
 type scanner struct {
 	s       string
 	classes *classTable
@@ -294,8 +290,7 @@ func (sc *scanner) pair(s string, i int) bool {
 	return alone
 }
 
-// character appends the rune at s[i] with the marks after it to the word, and
-// returns where it ends.
+// character appends the rune at s[i] with the marks after it to the word, and returns where it ends.
 func (sc *scanner) character(s string, i int) int {
 	for first := true; i < len(s); first = false {
 		r, size, c := sc.at(s, i)
@@ -322,8 +317,8 @@ type page struct {
 // pageBytes fit the first cache, with the edges.
 const pageBytes = 1 << 11
 
-// read reads the beginning of a text: up to which byte, and how many edges are there. A run
-// that goes on behind the page is left to the next one, unless it is all of this.
+// read reads the beginning of a text and returns its number of bytes and of edges. A run that
+// extends beyond the page is left to the next one, unless it fills the page.
 func (p *page) read(s string) (n, edges int) {
 	n = min(len(s), pageBytes)
 	blocks := n / 64
@@ -356,15 +351,15 @@ func (p *page) read(s string) (n, edges int) {
 
 // lowerEights writes blocks of 64 bytes in lower case, and sets a bit for each byte that is
 // in a run, and for each of these that is above ASCII.
-func lowerEights(lower []byte, s string, runs, wide []uint64) {
+func lowerEights(lower []byte, s string, runs, wides []uint64) {
 	for b := range runs {
 		from, to := s[64*b:64*b+64], lower[64*b:64*b+64]
-		runs[b], wide[b] = 0, 0
+		runs[b], wides[b] = 0, 0
 		for i := 0; i < 64; i += 8 {
 			eight, in, above := lowered(load64(from[i:]))
 			binary.LittleEndian.PutUint64(to[i:], eight)
 			runs[b] |= in << i
-			wide[b] |= above << i
+			wides[b] |= above << i
 		}
 	}
 }
@@ -376,7 +371,7 @@ func load64(s string) uint64 {
 }
 
 // lowered is [lowerEights] for eight bytes.
-func lowered(eight uint64) (lower, runs, wide uint64) {
+func lowered(eight uint64) (lower, runs, wides uint64) {
 	const ones, high = 0x0101010101010101, 0x8080808080808080
 	x := eight &^ high
 	y := x | 0x20*ones

@@ -9,18 +9,16 @@ import (
 	"unicode/utf8"
 )
 
-// Counter counts the tokens of a text, exactly as the tokenizer of cl100k_base does.
-// Special tokens such as <|endoftext|> are plain text, and a
-// byte that is not valid UTF-8 counts like the character U+FFFD. It is safe
-// for concurrent use.
+// Counter counts the tokens of a text, exactly as the tokenizer of cl100k_base does. Special tokens such as
+// <|endoftext|> are plain text, and a byte that is not valid UTF-8 counts like the character U+FFFD. It is
+// safe for concurrent use.
 type Counter struct {
 	v     *vocabulary
 	cache sync.Pool // of *cache
 }
 
-// Cl100k is the counter of cl100k_base: GPT-3.5, GPT-4, text-embedding-3, and the
-// default of Microsoft GraphRAG. The first call loads the vocabulary, which is
-// embedded; all calls share one counter.
+// Cl100k is the counter of cl100k_base: GPT-3.5, GPT-4, text-embedding-3, and the default of Microsoft
+// GraphRAG. The first call loads the vocabulary, which is embedded; all calls share one counter.
 func Cl100k() *Counter { return cl100k() }
 
 var cl100k = sync.OnceValue(func() *Counter {
@@ -102,8 +100,7 @@ func (c *Counter) Starts(ctx context.Context, dst []int32, s string) ([]int32, e
 	return dst, nil
 }
 
-// validated returns s with each byte that is not valid UTF-8 replaced by
-// U+FFFD.
+// validated returns s with each byte that is not valid UTF-8 replaced by U+FFFD.
 func validated(s string) string {
 	if utf8.ValidString(s) {
 		return s
@@ -111,9 +108,8 @@ func validated(s string) string {
 	return string([]rune(s))
 }
 
-// cache remembers how frequent words fall into tokens, so that each is looked
-// up or merged once. Its size is fixed, a new word takes the place of the older
-// one of two.
+// cache remembers how frequent words fall into tokens, so that each is looked up or merged once. Its size
+// is fixed, a new word takes the place of the older one of two.
 type cache struct {
 	words [1 << 15][2]word
 	ends  []int32 // room for words that are new
@@ -151,8 +147,7 @@ func (c *cache) count(v *vocabulary, piece string) int {
 	return len(c.ends)
 }
 
-// word returns what is remembered of a piece, which it looks up if it is new; nil of one
-// that is too long.
+// word returns what is remembered of a piece, which it looks up if it is new; nil of one that is too long.
 func (c *cache) word(v *vocabulary, piece string) *word {
 	if len(piece) > longest {
 		return nil
@@ -206,9 +201,9 @@ const (
 	maxRemembered = 16 << 20
 )
 
-// Remember returns a counter that counts a text once as long as it is remembered: chunks,
-// rows and sentences are measured for every question that they are found for. It keeps up
-// to 16 MiB of texts, then begins anew, and is safe for concurrent use if count is.
+// Remember returns a counter that caches the counts of texts: chunks, rows and sentences
+// are measured for every question that finds them. It caches up to 16 MiB of texts, then
+// starts with an empty cache, and is safe for concurrent use if count is.
 func Remember(count func(string) int) func(string) int {
 	m := memory{lengths: make(map[string]int)}
 	return func(s string) int {

@@ -55,15 +55,13 @@ var basicPlane = sync.OnceValue(func() *[1 << 16]class {
 	return table
 })
 
-// pattern cuts text into the pieces within which bytes merge to tokens. It does what
-// the regular expression of cl100k_base does, as a scanner: same pieces, in linear time,
-// without backtracking.
+// pattern cuts text into the pieces within which bytes merge to tokens. It does what the regular expression
+// of cl100k_base does, as a scanner: same pieces, in linear time, without backtracking.
 type pattern struct {
 	table *[1 << 16]class
 }
 
-// class returns the class and length of the character at i; length 0 at the
-// end of s.
+// class returns the class and length of the character at i; length 0 at the end of s.
 func (p pattern) class(s string, i int) (class, int) {
 	if i >= len(s) {
 		return symbol, 0
@@ -137,8 +135,7 @@ func (p pattern) next(s string, i int) int {
 	return p.blank(s, i)
 }
 
-// symbols returns the end of [^\s\p{L}\p{N}]+[\r\n]*, whose first character
-// ends at i.
+// symbols returns the end of [^\s\p{L}\p{N}]+[\r\n]*, whose first character ends at i.
 func (p pattern) symbols(s string, i int) int {
 	i = p.run(s, i, symbols)
 	for i < len(s) && (s[i] == '\r' || s[i] == '\n') {
@@ -147,9 +144,8 @@ func (p pattern) symbols(s string, i int) int {
 	return i
 }
 
-// blank returns the end of \s*[\r\n]+ | \s+(?!\S) | \s+ at i: white space up
-// to its last line break; if it has none, all of it but the last character,
-// which goes with the word after it.
+// blank returns the end of \s*[\r\n]+ | \s+(?!\S) | \s+ at i: white space up to its last line break; if it
+// has none, all of it but the last character, which goes with the word after it.
 func (p pattern) blank(s string, i int) int {
 	last, lineBreak := i, 0 // where the last character begins, and the last break ends
 	end := i
@@ -173,8 +169,7 @@ func (p pattern) blank(s string, i int) int {
 	return last
 }
 
-// contraction returns the end of 's, 't, 're, 've, 'm, 'll or 'd at i, in
-// either case, or i.
+// contraction returns the end of 's, 't, 're, 've, 'm, 'll or 'd at i, in either case, or i.
 func contraction(s string, i int) int {
 	if i+1 >= len(s) || s[i] != '\'' {
 		return i

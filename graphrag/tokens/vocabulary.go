@@ -53,9 +53,8 @@ func (v *vocabulary) rank(s string) int32 {
 // none is the rank of neighbours that do not merge.
 const none = math.MaxInt32
 
-// shortPiece is the length in bytes up to which a piece is merged by looking
-// through all pairs for the best one: quadratic, but without any structure to
-// keep. Longer pieces are rare and go through a heap.
+// shortPiece is the length in bytes up to which a piece is merged by looking through all pairs for the best
+// one: quadratic, but without any structure to keep. Longer pieces are rare and go through a heap.
 const shortPiece = 64
 
 // split appends the ends of the tokens of a piece to dst, counted from base. When ctx ends
@@ -74,8 +73,7 @@ func (v *vocabulary) merge(ctx context.Context, dst []int32, piece string, base 
 	if len(piece) > shortPiece {
 		return v.mergeLong(ctx, dst, piece, base)
 	}
-	// Part i goes from start[i] to start[i+1]; rank[i] is that of parts i and
-	// i+1 together.
+	// Part i goes from start[i] to start[i+1]; rank[i] is the rank of parts i and i+1 together.
 	var start, rank [shortPiece + 1]int32
 	n := len(piece)
 	pair := func(i int) int32 {

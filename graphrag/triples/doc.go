@@ -12,6 +12,5 @@
 // Files may be compressed by gzip. Invalid lines are counted and skipped, and the first are
 // reported ([Reader.Bad]).
 //
-// An [Entity] is identified by its ID. In formats without ids, entities with the same name are
-// one.
+// An [Entity] is identified by its ID. In formats without ids, entities with the same name are one.
 package triples

@@ -22,7 +22,7 @@ const MaxFile = 1 << 30
 
 // Load returns the index of the graph at a path: a folder that [Build] wrote is opened,
 // anything else is read by [Files] and indexed in memory. It is an error if more lines are
-// invalid than valid, or if there is no triple. The analyzer is that of [Options].
+// invalid than valid, or if there is no triple. The analyzer is the one of [Options].
 func Load(ctx context.Context, path string, a text.Analyzer) (*Index, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -58,10 +58,9 @@ func (b Bad) excess(path string, valid int) error {
 	return nil
 }
 
-// Files reads the triples at a path: a file whose name ends in .tsv, .jsonl or .nt, perhaps
-// with .gz, or a folder with Wikidata5M's three files (triplet, entity and relation in their
-// names). Labels of N-Triples are those in English. Invalid lines are added to bad, which is
-// complete when all triples were read.
+// Files reads the triples at a path: a file whose name ends in .tsv, .jsonl or .nt, perhaps with .gz, or a
+// folder with Wikidata5M's three files (triplet, entity and relation in their names). Labels of N-Triples
+// are those in English. Invalid lines are added to bad, which is complete when all triples were read.
 func Files(path string, bad *Bad) iter.Seq2[Triple, error] {
 	return func(yield func(Triple, error) bool) {
 		r, file, err := open(path, bad)
@@ -93,18 +92,20 @@ func open(path string, bad *Bad) (*Reader, io.Closer, error) {
 	} else if info.IsDir() {
 		return openWikidata(path, bad)
 	}
-	var labels Labels
-	format := strings.TrimSuffix(path, ".gz")
-	switch ext := filepath.Ext(format); ext {
-	case ".tsv", ".jsonl":
+	read := TSV
+	switch filepath.Ext(strings.TrimSuffix(path, ".gz")) {
+	case ".tsv":
+	case ".jsonl":
+		read = JSONL
 	case ".nt":
-		var err error
-		if labels, err = labelsOf(path, bad, func(name string, in io.Reader) (Labels, Bad, error) {
+		labels, err := labelsOf(path, bad, func(name string, in io.Reader) (Labels, Bad, error) {
 			found, _, err := NTriplesLabels(name, in, "en") // bad lines come again with the triples
 			return found, Bad{}, err
-		}); err != nil {
+		})
+		if err != nil {
 			return nil, nil, err
 		}
+		read = func(name string, in io.Reader) *Reader { return NTriples(name, in, labels) }
 	default:
 		return nil, nil, fmt.Errorf("%s: want a file whose name ends in .tsv, .jsonl or .nt (perhaps with .gz), or a folder", path)
 	}
@@ -112,13 +113,7 @@ func open(path string, bad *Bad) (*Reader, io.Closer, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	switch filepath.Ext(format) {
-	case ".tsv":
-		return TSV(path, f), f, nil
-	case ".jsonl":
-		return JSONL(path, f), f, nil
-	}
-	return NTriples(path, f, labels), f, nil
+	return read(path, f), f, nil
 }
 
 // openWikidata opens a folder of Wikidata5M. Without the file of entities a graph has no names, and

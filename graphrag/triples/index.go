@@ -25,8 +25,8 @@ import (
 // memory ([Open]) and may be larger than it. It is safe for concurrent use.
 type Index struct {
 	edges           []edge
-	entities, kinds names   // and literals; kinds are relations
-	starts          []int64 // adjacency[starts[e]:starts[e+1]] are the triples of entity e
+	entities, kinds nameTable // and literals; kinds are relations
+	starts          []int64   // adjacency[starts[e]:starts[e+1]] are the triples of entity e
 	adjacency       []int32
 	meta            folderMeta
 	words           *bm25.Index
@@ -40,7 +40,7 @@ type edge struct{ head, relation, tail int32 }
 // Len is the number of triples.
 func (ix *Index) Len() int { return len(ix.edges) }
 
-// Bad is what [Load] passed over in a file.
+// Bad returns the lines that [Load] skipped.
 func (ix *Index) Bad() Bad { return ix.bad }
 
 // Entities is the number of entities and values.
@@ -65,10 +65,9 @@ func (ix *Index) Search(query string, k int, dst []rank.Scored[int32]) []rank.Sc
 // Whole returns [bm25.Index.Whole], by which scores of a query can be normalized.
 func (ix *Index) Whole(query string) float64 { return ix.words.Whole(query) }
 
-// Neighbors appends to dst at most limit distinct other triples that share an entity with a
-// triple: those of the entity with fewer triples, the more specific one, come first; those of
-// one entity are in ascending order. The cost is bounded by limit, also at hubs. Values connect
-// no triples.
+// Neighbors appends to dst at most limit distinct other triples that share an entity with a triple: first
+// the triples of the entity with fewer triples, the more specific one; the triples of an entity are in
+// ascending order. The cost is bounded by limit, also at hubs. Values connect no triples.
 func (ix *Index) Neighbors(triple int32, limit int, dst []int32) []int32 {
 	most := len(dst) + limit
 	first, second := ix.edges[triple].head, ix.edges[triple].tail
@@ -118,8 +117,8 @@ const wordsFolder = "words"
 // not whole, damaged or of another version.
 var ErrFolder = flat.ErrFormat
 
-// Open opens an index that [Build] wrote. The analyzer must be that of the index; nil
-// means [text.Default].
+// Open opens an index that [Build] wrote. The analyzer must be the one that the index
+// was built with; nil means [text.Default].
 func Open(dir string, a text.Analyzer) (*Index, error) {
 	ix := &Index{}
 	var err error
@@ -176,8 +175,7 @@ type Options struct {
 	Progress func(done int)
 }
 
-// New makes an index in memory. A triple that comes twice is there twice. An error
-// of the source ends it.
+// New makes an index in memory. A triple that comes twice is there twice. An error of the source ends it.
 func New(ctx context.Context, source iter.Seq2[Triple, error], o Options) (*Index, error) {
 	b := newBuilder(ctx, o)
 	err := b.read(source, math.MaxInt, nil)
@@ -193,10 +191,9 @@ func New(ctx context.Context, source iter.Seq2[Triple, error], o Options) (*Inde
 // partSize is how many triples are indexed at a time: some hundred megabytes.
 const partSize = 1 << 20
 
-// Build makes an index in a folder, which must not hold one. It needs memory for the
-// numbers and names of all triples, some forty bytes of each, but not for the index
-// of their words. If it fails or is killed, what the folder holds is no index, and
-// building again begins anew.
+// Build makes an index in a folder, which must not hold one. It needs memory for the numbers and names of
+// all triples, some forty bytes of each, but not for the index of their words. If it fails or is killed,
+// the folder contains no index, and the next build starts from the beginning.
 func Build(ctx context.Context, dir string, source iter.Seq2[Triple, error], o Options) error {
 	if err := build(ctx, dir, source, o, partSize); err != nil {
 		return fmt.Errorf("triples: build: %w", err)
@@ -204,7 +201,7 @@ func Build(ctx context.Context, dir string, source iter.Seq2[Triple, error], o O
 	return nil
 }
 
-func build(ctx context.Context, dir string, source iter.Seq2[Triple, error], o Options, partSize int) error {
+func build(ctx context.Context, dir string, source iter.Seq2[Triple, error], o Options, size int) error {
 	w, err := flat.Create(dir, folderKind, folderVersion)
 	if err != nil {
 		return err
@@ -218,7 +215,7 @@ func build(ctx context.Context, dir string, source iter.Seq2[Triple, error], o O
 		return err
 	}
 	b := newBuilder(ctx, o)
-	if err = b.read(source, partSize, func() error { return b.store(parts) }); err == nil {
+	if err = b.read(source, size, func() error { return b.store(parts) }); err == nil {
 		b.things, b.relations, b.texts = nil, nil, nil // merging needs memory of its own
 		err = bm25.Merge(ctx, filepath.Join(dir, wordsFolder), b.parts...)
 	}
@@ -247,8 +244,7 @@ func newBuilder(ctx context.Context, o Options) *builder {
 	return &builder{ctx: ctx, o: o, ix: &Index{}, things: text.NewVocabulary(), relations: text.NewVocabulary()}
 }
 
-// read takes the triples in; after so many of them, and at the end if there is a
-// store, the part is stored.
+// read adds the triples; after size of them, and at the end if there is a store, the part is stored.
 func (b *builder) read(source iter.Seq2[Triple, error], size int, store func() error) error {
 	for t, err := range source {
 		if err == nil && b.ix.Len() == math.MaxInt32 {
@@ -284,24 +280,24 @@ const literalMark = "\x00"
 
 func (b *builder) add(t Triple) {
 	ix := b.ix
-	e := edge{number(b.things, &ix.entities, "", t.Head), number(b.relations, &ix.kinds, "", t.Relation), 0}
+	e := edge{entityNumber(b.things, &ix.entities, "", t.Head), entityNumber(b.relations, &ix.kinds, "", t.Relation), 0}
 	if t.Literal {
-		e.tail = ^number(b.things, &ix.entities, literalMark, t.Tail)
+		e.tail = ^entityNumber(b.things, &ix.entities, literalMark, t.Tail)
 	} else {
-		e.tail = number(b.things, &ix.entities, "", t.Tail)
+		e.tail = entityNumber(b.things, &ix.entities, "", t.Tail)
 	}
 	ix.edges = append(ix.edges, e)
 	b.texts = append(b.texts, t.Text())
 }
 
-// number numbers a thing, and keeps the label that it has first.
-func number(v *text.Vocabulary, n *names, mark string, e Entity) int32 {
+// entityNumber numbers a thing, and keeps the label that it has first.
+func entityNumber(v *text.Vocabulary, n *nameTable, mark string, e Entity) int32 {
 	i, added := v.Add([]byte(mark + e.ID))
 	switch {
 	case added && e.Label != e.ID:
-		add(n, e.ID, e.Label)
+		addLabel(n, e.ID, e.Label)
 	case added:
-		add(n, e.ID, "")
+		addLabel(n, e.ID, "")
 	}
 	return int32(i)
 }
@@ -390,8 +386,7 @@ func (ix *Index) Of(entity int32) []int32 {
 	return ix.adjacency[ix.starts[entity]:ix.starts[entity+1]]
 }
 
-// Ends are the numbers of the head and the tail of a triple; a tail that is a value has
-// -1.
+// Ends are the numbers of the head and the tail of a triple; a tail that is a value has -1.
 func (ix *Index) Ends(triple int32) (head, tail int32) {
 	e := ix.edges[triple]
 	return e.head, max(e.tail, -1)
@@ -400,8 +395,7 @@ func (ix *Index) Ends(triple int32) (head, tail int32) {
 // Words is the index of the texts of the triples, whose documents they are.
 func (ix *Index) Words() *bm25.Index { return ix.words }
 
-// sortEntities numbers the entities in the order of their ids, and the values after
-// them.
+// sortEntities numbers the entities in the order of their ids, and the values after them.
 func (ix *Index) sortEntities() {
 	value := make([]bool, ix.Entities())
 	for _, e := range ix.edges {
@@ -432,16 +426,15 @@ func (ix *Index) sortEntities() {
 			e.tail = number[e.tail]
 		}
 	}
-	sorted := names{arena: make([]byte, 0, len(ix.entities.arena)), ends: make([]nameEnds, 0, len(order))}
+	sorted := nameTable{arena: make([]byte, 0, len(ix.entities.arena)), ends: make([]nameEnds, 0, len(order))}
 	for _, e := range order {
-		add(&sorted, ix.entities.id(e), ix.entities.label(e))
+		addLabel(&sorted, ix.entities.id(e), ix.entities.label(e))
 	}
 	ix.entities = sorted
 }
 
-// names are ids and labels, by number: each id and behind it the label, unless that is
-// the same.
-type names struct {
+// nameTable are ids and labels, by number: each id and behind it the label, unless that is the same.
+type nameTable struct {
 	arena []byte
 	ends  []nameEnds
 }
@@ -449,20 +442,20 @@ type names struct {
 // nameEnds are where an id and its label end.
 type nameEnds struct{ id, label int }
 
-func (n *names) len() int { return len(n.ends) }
+func (n *nameTable) len() int { return len(n.ends) }
 
-func (n *names) start(i int32) int {
+func (n *nameTable) start(i int32) int {
 	if i == 0 {
 		return 0
 	}
 	return n.ends[i-1].label
 }
 
-func (n *names) id(i int32) []byte { return n.arena[n.start(i):n.ends[i].id] }
+func (n *nameTable) id(i int32) []byte { return n.arena[n.start(i):n.ends[i].id] }
 
-func (n *names) label(i int32) []byte { return n.arena[n.ends[i].id:n.ends[i].label] }
+func (n *nameTable) label(i int32) []byte { return n.arena[n.ends[i].id:n.ends[i].label] }
 
-func (n *names) at(i int32) Entity {
+func (n *nameTable) at(i int32) Entity {
 	id := string(n.id(i))
 	if label := n.label(i); len(label) > 0 {
 		return Entity{id, string(label)}
@@ -470,7 +463,7 @@ func (n *names) at(i int32) Entity {
 	return Entity{id, id}
 }
 
-func add[S string | []byte](n *names, id, label S) {
+func addLabel[S string | []byte](n *nameTable, id, label S) {
 	n.arena = append(append(n.arena, id...), label...)
 	n.ends = append(n.ends, nameEnds{len(n.arena) - len(label), len(n.arena)})
 }

@@ -100,18 +100,17 @@ var (
 	errLong = fmt.Errorf("a line of more than %d bytes", MaxLine)
 )
 
-type line struct {
+type inputLine struct {
 	number int // from 1
 	text   string
 }
 
-// lines yields the lines that are not empty; for one that is too long it yields errLong without
-// the text.
-func lines(in io.Reader) iter.Seq2[line, error] {
-	return func(yield func(line, error) bool) {
+// lines yields the lines that are not empty; for one that is too long it yields errLong without the text.
+func lines(in io.Reader) iter.Seq2[inputLine, error] {
+	return func(yield func(inputLine, error) bool) {
 		plain, err := unpacked(in)
 		if err != nil {
-			yield(line{1, ""}, err)
+			yield(inputLine{1, ""}, err)
 			return
 		}
 		for n := 1; ; n++ {
@@ -128,7 +127,7 @@ func lines(in io.Reader) iter.Seq2[line, error] {
 			if strings.TrimSpace(text) == "" && err == nil {
 				continue
 			}
-			if !yield(line{n, text}, err) || err != nil && !errors.Is(err, errLong) {
+			if !yield(inputLine{n, text}, err) || err != nil && !errors.Is(err, errLong) {
 				return
 			}
 		}
@@ -167,8 +166,8 @@ func readLine(r *bufio.Reader) (string, error) {
 	}
 }
 
-// label checks a name, and collapses its white space.
-func label(s string) (string, error) {
+// checkLabel checks a name, and collapses its white space.
+func checkLabel(s string) (string, error) {
 	switch s = strings.Join(strings.Fields(s), " "); {
 	case s == "":
 		return "", errors.New("an empty name")
@@ -180,14 +179,14 @@ func label(s string) (string, error) {
 	return s, nil
 }
 
-// triple checks a triple.
-func triple(head, relation, tail Entity, literal bool) (Triple, error) {
+// newTriple checks a triple.
+func newTriple(head, relation, tail Entity, literal bool) (Triple, error) {
 	t := Triple{head, relation, tail, literal}
 	for _, part := range []struct {
 		of string
 		e  *Entity
 	}{{"head", &t.Head}, {"relation", &t.Relation}, {"tail", &t.Tail}} {
-		l, err := label(part.e.Label)
+		l, err := checkLabel(part.e.Label)
 		if err == nil && part.e.ID == "" {
 			err = errors.New("an empty id")
 		}
@@ -210,19 +209,19 @@ func TSV(name string, in io.Reader) *Reader {
 		if err != nil {
 			return Triple{}, err
 		}
-		return triple(named(f[0]), named(f[1]), named(f[2]), false)
+		return newTriple(named(f[0]), named(f[1]), named(f[2]), false)
 	}}
 }
 
-// Wikidata5M reads lines of the ids of head, relation and tail, separated by tabs. Labels are read
-// before, by [ReadLabels]; an id without one is its own label.
+// Wikidata5M reads lines of the ids of head, relation and tail, separated by tabs. Labels come
+// from [ReadLabels]; without one, an id is the label.
 func Wikidata5M(name string, in io.Reader, entities, relations Labels) *Reader {
 	return &Reader{name: name, in: in, parse: func(line string) (Triple, error) {
 		f, err := fields(line, 3)
 		if err != nil {
 			return Triple{}, err
 		}
-		return triple(entities.of(f[0]), relations.of(f[1]), entities.of(f[2]), false)
+		return newTriple(entities.of(f[0]), relations.of(f[1]), entities.of(f[2]), false)
 	}}
 }
 
@@ -237,7 +236,7 @@ func JSONL(name string, in io.Reader) *Reader {
 		if err := json.Unmarshal([]byte(line), &v); err != nil {
 			return Triple{}, err
 		}
-		return triple(Entity(v.H), Entity(v.R), Entity(v.T), v.Literal)
+		return newTriple(Entity(v.H), Entity(v.R), Entity(v.T), v.Literal)
 	}}
 }
 
@@ -300,7 +299,7 @@ func ReadLabels(name string, in io.Reader) (Labels, Bad, error) {
 
 // add keeps the first label of an id.
 func (l Labels) add(id, name string) error {
-	name, err := label(name)
+	name, err := checkLabel(name)
 	if err == nil && id == "" {
 		err = errors.New("an empty id")
 	}
@@ -343,7 +342,7 @@ func NTriples(name string, in io.Reader, labels Labels) *Reader {
 		if !s.literal {
 			tail = labels.ofIRI(s.object)
 		}
-		return triple(labels.ofIRI(s.subject), labels.ofIRI(s.predicate), tail, s.literal)
+		return newTriple(labels.ofIRI(s.subject), labels.ofIRI(s.predicate), tail, s.literal)
 	}}
 }
 
@@ -358,14 +357,14 @@ var naming = map[string]bool{
 
 // NTriplesLabels reads the labels in a language, such as "en", of an N-Triples file. The first
 // label of an entity is used; one without a language counts for every language.
-func NTriplesLabels(name string, in io.Reader, language string) (Labels, Bad, error) {
+func NTriplesLabels(name string, in io.Reader, lang string) (Labels, Bad, error) {
 	labels := Labels{}
 	bad, err := readLabels(name, in, func(line string) error {
 		s, err := parseStatement(line)
 		switch {
 		case err != nil:
 			return err
-		case !naming[s.predicate] || !s.literal || s.object == "" || s.language != "" && !strings.EqualFold(s.language, language):
+		case !naming[s.predicate] || !s.literal || s.object == "" || s.language != "" && !strings.EqualFold(s.language, lang):
 			return errSkip
 		}
 		return labels.add(s.subject, s.object)
@@ -398,19 +397,19 @@ func parseStatement(line string) (s statement, err error) {
 	if strings.HasPrefix(rest, "#") {
 		return s, errSkip
 	}
-	if s.subject, rest, err = node(rest); err != nil {
+	if s.subject, rest, err = readNode(rest); err != nil {
 		return s, fmt.Errorf("subject: %w", err)
 	}
-	if s.predicate, rest, err = node(rest); err == nil && strings.HasPrefix(s.predicate, "_:") {
+	if s.predicate, rest, err = readNode(rest); err == nil && strings.HasPrefix(s.predicate, "_:") {
 		err = errors.New("a blank node")
 	}
 	if err != nil {
 		return s, fmt.Errorf("predicate: %w", err)
 	}
 	if s.literal = strings.HasPrefix(rest, `"`); s.literal {
-		s.object, s.language, rest, err = literal(rest)
+		s.object, s.language, rest, err = readLiteral(rest)
 	} else {
-		s.object, rest, err = node(rest)
+		s.object, rest, err = readNode(rest)
 	}
 	if err != nil {
 		return s, fmt.Errorf("object: %w", err)
@@ -427,8 +426,8 @@ var (
 	language = regexp.MustCompile(`^[A-Za-z]+(-[A-Za-z0-9]+)*$`)
 )
 
-// node reads an IRI or a blank node.
-func node(s string) (node, rest string, err error) {
+// readNode reads an IRI or a blank node.
+func readNode(s string) (node, rest string, err error) {
 	if iri, ok := strings.CutPrefix(s, "<"); ok {
 		end := strings.IndexByte(iri, '>')
 		if end <= 0 {
@@ -449,8 +448,8 @@ func node(s string) (node, rest string, err error) {
 	return "", "", errors.New("neither an IRI nor a blank node")
 }
 
-// literal parses a value and its language or type.
-func literal(s string) (value, tag, rest string, err error) {
+// readLiteral parses a value and its language or type.
+func readLiteral(s string) (value, tag, rest string, err error) {
 	end := 1
 	for ; end < len(s) && s[end] != '"'; end++ {
 		if s[end] == '\\' {
@@ -472,7 +471,7 @@ func literal(s string) (value, tag, rest string, err error) {
 		return value, tagged[:end], strings.TrimSpace(tagged[end:]), nil
 	}
 	if typed, ok := strings.CutPrefix(rest, "^^"); ok {
-		_, rest, err = node(typed)
+		_, rest, err = readNode(typed)
 		return value, "", rest, err
 	}
 	return value, "", strings.TrimSpace(rest), nil

@@ -26,7 +26,7 @@ func read(t *testing.T, r *triples.Reader) (out []triples.Triple) {
 	return out
 }
 
-func names(list []triples.Triple) (out []string) {
+func nameTable(list []triples.Triple) (out []string) {
 	for _, x := range list {
 		out = append(out, x.Text())
 	}
@@ -112,7 +112,7 @@ func TestNTriples(t *testing.T) {
 	r := triples.NTriples("n", strings.NewReader(dump), labels)
 	got := read(t, r)
 	want := []string{"Fram designed by Colin Archer", "Fram P571 1892-10-26T00:00:00Z", "Fram said a \"quoted\" name. And \U0001F6A2"}
-	if diff := cmp.Diff(want, names(got)); diff != "" {
+	if diff := cmp.Diff(want, nameTable(got)); diff != "" {
 		t.Error(diff)
 	}
 	if got[0].Literal || !got[1].Literal || got[0].Tail.ID != "http://dbpedia.org/resource/Colin_Archer" {

@@ -3,19 +3,17 @@
 // Package vector finds, of many float32 vectors, those with the largest dot product with a
 // query: exactly by default, or approximately among a share of the rows.
 //
-// The score of a row is its dot product with the query, with products and sums in float64
-// in one fixed order, rounded to float32 at the end. A product of two float32 numbers is
-// exact in float64, so the score has the same bits on every machine. Results are ordered by
-// score, equal scores by id. Neither the processor nor the number of workers changes one bit
-// of a result.
+// The score of a row is its dot product with the query, with products and sums in float64 in one fixed
+// order, rounded to float32 at the end. A product of two float32 numbers is exact in float64, so the score
+// has the same bits on every machine. Results are ordered by score, equal scores by id. Neither the
+// processor nor the number of workers changes one bit of a result.
 //
-// A search has two stages. The scan estimates the score of every row, with a bound of the
-// error. Rows whose upper bound is below the k-th largest lower bound cannot be among the
-// first k, ties included. The few rows that are left are scored exactly. The scan is over int8
-// codes, a quarter of the bytes: the error is bounded by the length of the difference between
-// row and code (Cauchy–Schwarz), and the codes cost 25 % more memory. Without AVX2 it is over
-// the float32 rows, since codes would be slower in plain Go: the error is that of float32
-// rounding.
+// A search has two stages. The scan estimates the score of every row, with a bound of the error. Rows whose
+// upper bound is below the k-th largest lower bound cannot be among the first k, ties included. The few
+// remaining rows are scored exactly. The scan is over int8 codes, a quarter of the bytes: the error is
+// bounded by the length of the difference between row and code (Cauchy–Schwarz), and the codes cost 25 %
+// more memory. Without AVX2 it is over the float32 rows, since codes would be slower in plain Go: the error
+// is the rounding of float32.
 //
 // A condition ([Params].Keep) is checked when a row is about to become a candidate, so few
 // rows are checked, and the result is exact: the best of the rows that pass.

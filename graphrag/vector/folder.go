@@ -16,8 +16,7 @@ const (
 	folderVersion = 5
 )
 
-// beyond are the rows of zeros after the last one: a scan may begin anywhere and reads
-// whole groups.
+// beyond are the rows of zeros after the last one: a scan may begin anywhere and reads whole groups.
 const beyond = rowGroup - 1
 
 type folderMeta struct {
@@ -154,10 +153,9 @@ func (w *Writer) Abort() error { return w.w.Abort() }
 // not whole, damaged or of another version.
 var ErrFolder = flat.ErrFormat
 
-// Open maps an index that a [Writer] wrote into memory: only what is read takes memory.
-// A search reads the codes of all rows, or the signs of all rows and the codes
-// of a share, and a few rows. Nothing can be added. Workers is that of opts, whose other
-// fields are ignored.
+// Open maps an index that a [Writer] wrote into memory: only what is read takes memory. A search reads the
+// codes of all rows, or the signs of all rows and the codes of a share, and a few rows. Nothing can be
+// added. It uses the Workers of opts and ignores the other fields.
 func Open(dir string, opts Options) (*Index, error) {
 	var meta folderMeta
 	folder, err := flat.Open(dir, folderKind, folderVersion, &meta)
@@ -174,7 +172,7 @@ func Open(dir string, opts Options) (*Index, error) {
 	return x, nil
 }
 
-// lie makes the arrays of a folder those of the index, without a copy.
+// lie uses the arrays of a folder as the arrays of the index, without a copy.
 func (x *Index) lie(folder *flat.Folder, meta folderMeta) error {
 	rows, rowSums, errRows := flat.Lazy[float32](folder, "rows")
 	values, valueSums, errValues := flat.Lazy[int8](folder, "codes")
@@ -193,16 +191,16 @@ func (x *Index) lie(folder *flat.Folder, meta folderMeta) error {
 	if !meta.Signs {
 		return nil
 	}
-	signs := &signs{turn: newRotation(meta.Dim)}
-	signs.bits, errRows = flat.View[uint64](folder, "signs")
-	signs.units, errValues = flat.View[float32](folder, "units")
+	loaded := &signs{turn: newRotation(meta.Dim)}
+	loaded.bits, errRows = flat.View[uint64](folder, "signs")
+	loaded.units, errValues = flat.View[float32](folder, "units")
 	if err := errors.Join(errRows, errValues); err != nil {
 		return err
 	}
-	if height = roundUp(meta.Rows, signGroup); len(signs.units) != height || len(signs.bits) != height*signs.turn.words() {
+	if height = roundUp(meta.Rows, signGroup); len(loaded.units) != height || len(loaded.bits) != height*loaded.turn.words() {
 		return fmt.Errorf("%w: its signs do not fit its rows; build it again", ErrFolder)
 	}
-	x.signs = signs
+	x.signs = loaded
 	return nil
 }
 

@@ -15,8 +15,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
 
-// Limits of what an index takes. MaxNorm keeps every product and sum of a
-// scan finite in float32.
+// Limits of what an index takes. MaxNorm keeps every product and sum of a scan finite in float32.
 const (
 	MaxDim  = 1 << 16
 	MaxNorm = 1e18
@@ -26,9 +25,8 @@ const (
 type Options struct {
 	// Dim is the number of components of every vector, 1 to [MaxDim].
 	Dim int
-	// Cosine scales rows when they are added, and queries, to length 1, so
-	// that scores are cosines. A vector of zeros stays as it is and scores 0
-	// with everything.
+	// Cosine scales rows when they are added, and queries, to length 1, so that scores are cosines. A
+	// vector of zeros stays as it is and scores 0 with everything.
 	Cosine bool
 	// Signs keeps one sign bit of each component, too, for searches that read a
 	// share of the rows ([Params].Share).
@@ -38,9 +36,8 @@ type Options struct {
 	Workers int
 }
 
-// ErrVector is wrapped by the errors for vectors an index cannot take: of
-// another dimension, with a component that is not finite, or longer than
-// [MaxNorm].
+// ErrVector is wrapped by the errors for vectors an index cannot take: of another dimension, with a
+// component that is not finite, or longer than [MaxNorm].
 var ErrVector = errors.New("unusable vector")
 
 // Index stores vectors and finds those with the largest dot product. It is
@@ -55,7 +52,7 @@ type Index struct {
 	n       int
 	rows    slabs[float32] // padded with zeros in both directions, see grow
 	longest float64        // norm of the longest row
-	codes   codes          // empty unless they pay
+	codes   codeSlabs      // empty unless they pay
 	folder  *flat.Folder   // where rows and codes lie, if not in memory
 	signs   *signs         // nil unless kept
 }
@@ -88,9 +85,8 @@ func (x *Index) Len() int {
 // Dim returns the number of components of a vector.
 func (x *Index) Dim() int { return x.opts.Dim }
 
-// Vector appends the vector with the given id to dst, as it is stored (scaled,
-// if the index is for cosines). An id that was never given out appends
-// nothing.
+// Vector appends the vector with the given id to dst, as it is stored (scaled, if the index is for
+// cosines). An id that was never given out appends nothing.
 func (x *Index) Vector(id int32, dst []float32) []float32 {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -110,10 +106,9 @@ func (x *Index) Soon(id int32) {
 	}
 }
 
-// Add copies vectors into the index. Their ids are the next free numbers: the
-// first vector ever added is 0. If one vector is unusable none is added, and
-// the error, which wraps [ErrVector], names each of them by its position
-// among the arguments.
+// Add copies vectors into the index. Their ids are the next free numbers: the first vector ever added is 0.
+// If one vector is unusable none is added, and the error, which wraps [ErrVector], names each of them by
+// its position among the arguments.
 func (x *Index) Add(vectors ...[]float32) error {
 	norms := make([]float64, len(vectors))
 	var errs []error
@@ -235,7 +230,7 @@ func newSlabs[T any](width int) slabs[T] {
 	return slabs[T]{width: width, tall: tall}
 }
 
-// grow makes the matrix a number of rows high; what is new is zero.
+// grow makes the matrix a number of rows high; new rows are zero.
 func (s *slabs[T]) grow(height int) {
 	for first := max(0, len(s.parts)-1) * s.tall; first < height; first += s.tall { // those before are full
 		at := first / s.tall

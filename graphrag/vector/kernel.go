@@ -11,20 +11,19 @@ const (
 	rowGroup  = 4
 	// signGroup rows are stored together, word by word, so that they can be compared side by side.
 	signGroup = 8
-	// signPlanes are the words of a query beside one word of a row: signs, and two bits
-	// of their magnitudes.
+	// signPlanes is the number of words of a query for one word of a row: the signs,
+	// and two bits of the magnitudes.
 	signPlanes = 3
 )
 
-// kernels are the inner loops of a scan. All slices are flat and of matching
-// lengths: rows has len(out) vectors as long as query, len(out) is a
-// multiple of rowGroup.
+// kernels are the inner loops of a scan. All slices are flat and of matching lengths: rows has len(out)
+// vectors as long as query, len(out) is a multiple of rowGroup.
 //
 // They are exact.
 type kernels struct {
 	// dotCodes: out[i] = codes[i] · query.
 	dotCodes func(out []int32, codes []int8, query *queryCode)
-	// codesPay tells whether dotCodes is faster than [dotRows]. In plain Go it is
+	// codesPay reports whether dotCodes is faster than [dotRows]. In plain Go it is
 	// not: there are fewer multipliers for integers.
 	codesPay bool
 }
@@ -37,12 +36,12 @@ func portable() kernels {
 // dotRows: out[i] = rows[i] · query, but for rounding, see [floatError].
 func dotRows(out, rows, query []float32) {
 	for i := range out {
-		out[i] = dot(rows[i*len(query):(i+1)*len(query)], query)
+		out[i] = dot32(rows[i*len(query):(i+1)*len(query)], query)
 	}
 }
 
-// dot keeps eight sums: fewer wait for the adder.
-func dot(x, y []float32) float32 {
+// dot32 keeps eight sums: fewer wait for the adder.
+func dot32(x, y []float32) float32 {
 	var s0, s1, s2, s3, s4, s5, s6, s7 float32
 	for len(x) >= 8 && len(y) >= 8 {
 		s0 += x[0] * y[0]
@@ -74,8 +73,8 @@ func dotCodeRows(out []int32, codes []int8, query *queryCode) {
 	}
 }
 
-// differRows: out[i] is the sum of the magnitudes of the query where
-// its sign is not that of row i. bits hold len(out) rows, whole groups.
+// differRows: out[i] is the sum of the magnitudes of the query where its sign
+// differs from row i. bits contains len(out) rows, whole groups.
 func differRows(out []int32, rows, planes []uint64) {
 	for ; len(out) >= signGroup; out = out[signGroup:] {
 		var sums [signGroup]int
@@ -93,9 +92,8 @@ func differRows(out []int32, rows, planes []uint64) {
 	}
 }
 
-// exactDot is the definition of the score: float64, four sums in a fixed
-// order. The compiler may fuse multiplication and addition or not, because
-// the products are exact.
+// exactDot is the definition of the score: float64, four sums in a fixed order. The compiler may fuse
+// multiplication and addition or not, because the products are exact.
 func exactDot(x, y []float32) float64 {
 	var s0, s1, s2, s3 float64
 	for len(x) >= 4 && len(y) >= 4 {

@@ -19,8 +19,7 @@ func dotCodesAVX2(out []int32, codes []int8, query *queryCode) {
 	}
 }
 
-// The assembly expects n to be a multiple of rowGroup and dim one of
-// laneWidth, both positive.
+// The assembly expects n to be a multiple of rowGroup and dim one of laneWidth, both positive.
 
 //go:noescape
 func codes4AVX2(out *int32, codes *int8, query *int16, n, dim int)

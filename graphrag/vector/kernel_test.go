@@ -32,9 +32,9 @@ func TestFloatsWithinErrorBound(t *testing.T) {
 		dotRows(out, rows, query)
 		for i, got := range out {
 			row := rows[i*dim : (i+1)*dim]
-			want, bound := exactDot(row, query), floatError(dim, norm(row), norm(query))
-			if math.Abs(float64(got)-want) > bound {
-				t.Fatalf("dim %d: row %d = %v, want %v ± %v", dim, i, got, want, bound)
+			want, limits := exactDot(row, query), floatError(dim, norm(row), norm(query))
+			if math.Abs(float64(got)-want) > limits {
+				t.Fatalf("dim %d: row %d = %v, want %v ± %v", dim, i, got, want, limits)
 			}
 		}
 	}
@@ -95,12 +95,12 @@ func TestCodeErrorBound(t *testing.T) {
 			}
 			got := float64(float32(sum[0]) * (float32(code.step) * b.scale))
 			want := exactDot(row, query) / length
-			bound := float64(b.rest) + codeError(code.rest, norm(row), float64(b.rest), length)
-			if math.Abs(got-want) > bound {
-				t.Fatalf("size %g, dim %d: %v, want %v ± %v", size, dim, got, want, bound)
+			limits := float64(b.rest) + codeError(code.rest, norm(row), float64(b.rest), length)
+			if math.Abs(got-want) > limits {
+				t.Fatalf("size %g, dim %d: %v, want %v ± %v", size, dim, got, want, limits)
 			}
-			if size == 1 && bound > .05*norm(row) {
-				t.Fatalf("dim %d: bound %v is useless for a row of length %v", dim, bound, norm(row))
+			if size == 1 && limits > .05*norm(row) {
+				t.Fatalf("dim %d: bound %v is useless for a row of length %v", dim, limits, norm(row))
 			}
 		}
 	}

@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// codes are the rows as int8, each with its own scale:
+// codeSlabs are the rows as int8, each with its own scale:
 // row ≈ scale · code, and the length of the difference is at most rest.
-type codes struct {
+type codeSlabs struct {
 	values  slabs[int8] // padded like Index.rows
 	bounds  slabs[bound]
 	longest float64 // longest rest
@@ -23,10 +23,10 @@ type bound struct {
 const maxCode = 127
 
 // set computes the code of row i.
-func (c *codes) set(i int, row []float32) {
-	bound := codeRow(c.values.part(i, 1), row)
-	c.bounds.part(i, 1)[0] = bound
-	c.longest = max(c.longest, float64(bound.rest))
+func (c *codeSlabs) set(i int, row []float32) {
+	limits := codeRow(c.values.part(i, 1), row)
+	c.bounds.part(i, 1)[0] = limits
+	c.longest = max(c.longest, float64(limits.rest))
 }
 
 // codeRow writes the code of a row. Whatever the rounding does to scale and code, rest
@@ -73,22 +73,19 @@ func (c *queryCode) set(query []float32, length float64) {
 	c.rest = math.Sqrt(squares) * (1 + 0x1p-20)
 }
 
-// codeError bounds, for a unit query, how far an estimate from the codes can
-// be from the score, without the part that differs from row to row,
-// Cauchy–Schwarz on the rest of the row. It contains what is lost of the query
-// (rest), and the rounding of the float32 arithmetic in [Index.scanCodes] and
-// of the score: seven roundings on magnitudes of at most twice reach. The last terms are the
-// rounding of scores near zero: those of the estimates, and those of the
-// scores, which are made with the query at its own length.
+// codeError bounds, for a unit query, how far an estimate from the codes can be from the score, without the
+// part that differs from row to row, Cauchy–Schwarz on the rest of the row. It contains the part of the
+// query that its code loses (rest), and the rounding of the float32 arithmetic in [Index.scanCodes] and of
+// the score: seven roundings on magnitudes of at most twice reach. The last terms are the rounding near
+// zero of the estimates and of the scores, which use the query at its own length.
 func codeError(rest, longestRow, longestRest, length float64) float64 {
 	reach := (1 + rest) * (longestRow + longestRest)
 	return rest*(longestRow+longestRest) + 16*0x1p-24*reach + 0x1p-118 + 0x1p-148/length
 }
 
-// floatError bounds how far the sum of a float kernel can be from the score:
-// dim/8 additions and at most 16 more roundings on magnitudes of at most
-// |row|·|query| (Higham, "Accuracy and Stability of Numerical Algorithms",
-// section 3.1), and what is lost near zero.
+// floatError bounds how far the sum of a float kernel can be from the score: dim/8 additions and at most 16
+// more roundings on magnitudes of at most |row|·|query| (Higham, "Accuracy and Stability of Numerical
+// Algorithms", section 3.1), and what is lost near zero.
 func floatError(dim int, longestRow, length float64) float64 {
 	return longestRow*length*float64(dim/8+24)*0x1p-24*1.01 + float64(dim+8)*0x1p-149
 }
@@ -111,8 +108,7 @@ func ceil32(x float64) float32 {
 	return f
 }
 
-// norm returns the Euclidean length: squares of float32 are exact in float64
-// and cannot overflow there.
+// norm returns the Euclidean length: squares of float32 are exact in float64 and cannot overflow there.
 func norm(v []float32) float64 {
 	sum := 0.0
 	for _, c := range v {
@@ -121,9 +117,8 @@ func norm(v []float32) float64 {
 	return math.Sqrt(sum)
 }
 
-// Cosine is the cosine of the angle between two vectors, the same bits on every
-// machine. It is 0 if one of them has no length or they have not
-// as many components.
+// Cosine is the cosine of the angle between two vectors, the same bits on every machine. It is 0 if one of
+// them has no length or they have not as many components.
 func Cosine(a, b []float32) float64 {
 	if len(a) != len(b) {
 		return 0

@@ -19,8 +19,7 @@ const (
 	blockRows = 256
 	// idsShard is shardRows for scattered rows.
 	idsShard = 1024
-	// shardRows is the least a worker gets of one search; below, starting it
-	// costs more than it saves.
+	// shardRows is the least a worker gets of one search; below, starting it costs more than it saves.
 	shardRows = 8192
 )
 
@@ -28,10 +27,9 @@ const (
 type Params struct {
 	// K is how many rows are wanted; none if it is 0 or less.
 	K int
-	// Keep, if set, says of a row whether it may be found: a filter, or what was not
-	// deleted. Only rows that would else be found, or nearly so, are asked about. It
-	// must say the same of a row throughout a search, may be called by several
-	// goroutines at once, and must not use the index.
+	// Keep, if set, says of a row whether it may be found: a filter, or what was not deleted. Only rows
+	// that would else be found, or nearly so, are asked about. It must say the same of a row throughout a
+	// search, may be called by several goroutines at once, and must not use the index.
 	Keep func(id int32) bool
 	// IDs, if set, are the only rows that are searched, ascending: few of them cost less than
 	// a Keep that says the same.
@@ -43,7 +41,7 @@ type Params struct {
 	Share float64
 }
 
-// scratch is what one scan needs beside the index.
+// scratch is the memory of one scan.
 type scratch struct {
 	query   []float32 // padded to the stride
 	length  float64   // of query
@@ -67,10 +65,9 @@ func (x *Index) Search(query []float32, k int, dst []rank.Scored[int32]) ([]rank
 	return x.SearchWith(query, Params{K: k}, dst)
 }
 
-// SearchWith appends the K rows with the largest scores, of those that are kept, to
-// dst, best first, equal scores by id; all if there are fewer than K. It
-// allocates only what dst lacks, once the index has seen a few searches, and
-// unless [Options.Workers] splits the scan. The error wraps [ErrVector].
+// SearchWith appends the K rows with the largest scores, of those that are kept, to dst, best first, equal
+// scores by id; all if there are fewer than K. It allocates only what dst lacks, once the index has seen a
+// few searches, and unless [Options.Workers] splits the scan. The error wraps [ErrVector].
 func (x *Index) SearchWith(query []float32, p Params, dst []rank.Scored[int32]) ([]rank.Scored[int32], error) {
 	length, err := x.check(query)
 	if err != nil {
@@ -248,8 +245,7 @@ func idAt(ids []int32, first, i int) int32 {
 	return int32(first + i)
 }
 
-// rescore appends the best of the candidates by their scores, and lets go of what the
-// caller passed.
+// rescore appends the best of the candidates by their scores, and lets go of what the caller passed.
 func (x *Index) rescore(s *scratch, query []float32, dst []rank.Scored[int32]) []rank.Scored[int32] {
 	s.sel.prune()
 	s.sel.Keep, s.sel.IDs, s.ids = nil, nil, nil
@@ -271,8 +267,7 @@ func (x *Index) score(i int, query []float32) float64 {
 	return float64(float32(exactDot(x.row(i), query)))
 }
 
-// Scores writes the scores of all rows over dst, by id. The error wraps
-// [ErrVector].
+// Scores writes the scores of all rows over dst, by id. The error wraps [ErrVector].
 func (x *Index) Scores(query []float32, dst []float64) ([]float64, error) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -290,9 +285,8 @@ func (x *Index) Scores(query []float32, dst []float64) ([]float64, error) {
 	return dst, nil
 }
 
-// selector keeps, of rows with a lower and an upper bound for their score,
-// those that are to be kept and can be among the K best: all whose upper bound reaches
-// the K-th largest lower bound.
+// selector keeps, of rows with a lower and an upper bound for their score, those that are to be kept and
+// can be among the K best: all whose upper bound reaches the K-th largest lower bound.
 type selector struct {
 	Params
 	lows  rank.Top[int32] // the K largest lower bounds

@@ -15,7 +15,7 @@ const (
 	// signStep is the step of the best uniform quantizer of eight levels, in standard
 	// deviations of a normal distribution (Max, "Quantizing for minimum distortion", IRE
 	// Transactions on Information Theory 6(1), 1960, table II). Four levels lose three
-	// times as much, sixteen gain little beside what is lost of the rows.
+	// times as much, sixteen gain little compared to the loss of the rows.
 	signStep = .5860
 	turnSeed = 1
 )
@@ -43,13 +43,12 @@ func (s *signs) add(row []float32) {
 	s.units = append(s.units, s.turn.signRow(s.bits[len(s.bits)-size:], lane, row, s.turned))
 }
 
-// words are those of a row.
+// words returns the number of words of a row.
 func (r rotation) words() int { return r.width / 64 }
 
-// signRow writes the signs of a row to its lane of a group. The
-// score of the row is estimated by unit · Σ sign·component of the turned query, which
-// is right in the mean over rotations (section 3.2 of the paper: o/⟨ō,o⟩). turned is
-// for use in between.
+// signRow writes the signs of a row to its lane of a group. The score of the row is estimated by unit · Σ
+// sign·component of the turned query, which is right in the mean over rotations (section 3.2 of the paper:
+// o/⟨ō,o⟩). turned is for use in between.
 func (r rotation) signRow(group []uint64, lane int, row, turned []float32) (unit float32) {
 	r.apply(turned, row)
 	sum := 0.0
@@ -67,9 +66,8 @@ func (r rotation) signRow(group []uint64, lane int, row, turned []float32) (unit
 	return float32(norm(row) * norm(turned) / sum)
 }
 
-// signQuery writes the planes of a query, word by word: magnitudes are 1, 3, 5 or 7
-// steps, which differ from 1 by 2 for the one bit and 4 for the other. It returns the
-// sum of the magnitudes.
+// signQuery writes the planes of a query, word by word: magnitudes are 1, 3, 5 or 7 steps, which differ
+// from 1 by 2 for the one bit and 4 for the other. It returns the sum of the magnitudes.
 func (r rotation) signQuery(planes []uint64, query, turned []float32) (most int32) {
 	r.apply(turned, query)
 	step := signStep * norm(turned) / math.Sqrt(float64(r.width))
@@ -87,11 +85,10 @@ func (r rotation) signQuery(planes []uint64, query, turned []float32) (most int3
 	return most
 }
 
-// rotation turns vectors at random, in two rounds of random signs and a Walsh–Hadamard
-// transform (Ailon and Chazelle, "The fast Johnson–Lindenstrauss transform", SIAM
-// Journal on Computing 39(1), 2009). A width that is no power of two is transformed in
-// blocks that are one, and the blocks are mirrored into each other (Householder). It
-// makes vectors block times longer.
+// rotation turns vectors at random, in two rounds of random signs and a Walsh–Hadamard transform (Ailon and
+// Chazelle, "The fast Johnson–Lindenstrauss transform", SIAM Journal on Computing 39(1), 2009). A width
+// that is no power of two is transformed in blocks that are one, and the blocks are mirrored into each
+// other (Householder). It makes vectors block times longer.
 type rotation struct {
 	width, block int
 	flips        [2][]float32
@@ -160,8 +157,7 @@ const (
 	manyTimes = 32
 )
 
-// reads is how many rows a search reads after a glance at all of them; all, if it
-// takes none.
+// reads is how many rows a search reads after a glance at all of them; all, if it takes none.
 func (x *Index) reads(p Params) int {
 	if x.signs == nil || p.Share <= 0 || p.Share >= 1 {
 		return x.n
@@ -169,7 +165,7 @@ func (x *Index) reads(p Params) int {
 	return max(fewRows, int(math.Ceil(p.Share*float64(x.n))), manyTimes*p.K)
 }
 
-// glance is what a first look at the rows needs.
+// glance is the memory of the first scan of the rows.
 type glance struct {
 	planes []uint64 // of the query
 	turned []float32

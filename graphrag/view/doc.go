@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package view shows a knowledge graph: entities in the colours of their communities, with
-// the facts about each, and the sentences and pages that state them. A [View] is written as
-// one HTML file that needs no server and no network ([View.WriteHTML]), or as a picture
-// ([View.WriteSVG]).
+// Package view shows a knowledge graph: entities in the colours of their communities, with the facts about
+// each, and the sentences and pages that state them. A [View] is written as one HTML file that needs no
+// server and no network ([View.WriteHTML]), or as a picture ([View.WriteSVG]).
 //
 //	v, err := view.New(ctx, system.Graph(), view.Options{Title: "my pages", Chunks: chunksOf})
 //	err = v.WriteHTML(w)

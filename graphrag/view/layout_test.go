@@ -91,7 +91,7 @@ func TestPartsFillThePicture(t *testing.T) {
 	texttest.OK(t, err)
 	x, y, err := layout(t.Context(), g, make([]int32, g.N()))
 	texttest.OK(t, err)
-	scale(x, y)
+	rescale(x, y)
 	long := 0.0
 	for _, e := range edges {
 		long += math.Hypot(x[e.From]-x[e.To], y[e.From]-y[e.To]) / float64(len(edges))

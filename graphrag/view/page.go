@@ -63,7 +63,7 @@ func (v *View) WriteHTML(w io.Writer) error {
 	if err := page.Execute(b, frame{v.title, v.note, policy, template.CSS(style)}); err != nil {
 		return fmt.Errorf("view: %w", err)
 	}
-	for id, piece := range []any{v.drawn(), v.told()} {
+	for id, piece := range []any{v.drawn(), v.details()} {
 		packed, err := pack(piece)
 		if err != nil {
 			return fmt.Errorf("view: %w", err)
@@ -136,32 +136,18 @@ func (v *View) drawn() drawing {
 	return d
 }
 
-// telling holds the texts of the page, which are unpacked when they are first needed.
-type telling struct {
+// details holds the texts of the page, which are unpacked when they are first needed.
+type details struct {
 	Kinds []string   `json:"kinds"`
 	About [][]string `json:"about"`
 	Pages []string   `json:"pages"`
-	Facts []toldFact `json:"facts"`
+	Facts []fact     `json:"facts"`
 }
 
-type toldFact struct {
-	Head     int32  `json:"h"`
-	Tail     int32  `json:"t"`
-	Label    string `json:"l,omitempty"`
-	About    string `json:"a,omitempty"`
-	Sentence string `json:"s,omitempty"`
-	Page     int32  `json:"p"`
-	Count    int    `json:"n,omitempty"`
-	Read     bool   `json:"r,omitempty"`
-}
-
-func (v *View) told() telling {
-	t := telling{Pages: v.pages}
+func (v *View) details() details {
+	t := details{Pages: v.pages, Facts: v.facts}
 	for _, n := range v.nodes {
 		t.Kinds, t.About = append(t.Kinds, n.kind), append(t.About, n.about)
-	}
-	for _, f := range v.facts {
-		t.Facts = append(t.Facts, toldFact{f.head, f.tail, f.label, f.about, f.sentence, f.page, f.count, f.read})
 	}
 	return t
 }
@@ -174,9 +160,8 @@ const (
 	letter      = 8 // is about the width of one
 )
 
-// colours are the colours of the largest communities, then repeated. People with red-green
-// colour blindness can tell them apart (Okabe and Ito 2008, and shades of them). draw.js has
-// the same list.
+// colours are the colours of the largest communities, then repeated. People with red-green colour blindness
+// can tell them apart (Okabe and Ito 2008, and shades of them). draw.js has the same list.
 var colours = []string{"#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#7a68a6", "#8c8c00", "#00a0a0", "#a6611a", "#5e81ac", "#b5739d"}
 
 // otherColour is the colour of the communities after the first maxColoured.
@@ -254,12 +239,6 @@ const (
 	openAngle  = 1.2 // Barnes and Hut's theta
 )
 
-// steps returns the number of steps of a layout. Nodes start near their community, so a
-// large graph needs few.
-func steps(nodes int) int {
-	return min(250, 50+1_200_000/max(nodes, 1))
-}
-
 // golden is the angle that spreads points evenly over a disc (Vogel 1979).
 var golden = math.Pi * (3 - math.Sqrt(5))
 
@@ -270,7 +249,7 @@ func layout(ctx context.Context, g *graph.Graph, community []int32) (x, y []floa
 	for v := range l.mass {
 		l.mass[v] = float64(g.Degree(int32(v))) + 1
 	}
-	for range steps(g.N()) {
+	for range min(250, 50+1_200_000/max(g.N(), 1)) { // nodes start near their community, so a large graph needs few
 		if err := l.step(ctx); err != nil {
 			return nil, nil, err
 		}

@@ -34,8 +34,7 @@ const (
 	longText = 1_000
 )
 
-// Options of [New]. The zero value shows the largest part of a graph that fits, without
-// sentences.
+// Options of [New]. The zero value shows the largest part of a graph that fits, without sentences.
 type Options struct {
 	// Title heads the page. Note stands below it, behind how much is shown.
 	Title, Note string
@@ -78,13 +77,14 @@ type node struct {
 
 // fact is a relation of two nodes with its source.
 type fact struct {
-	head, tail int32
-	label      string
-	about      string
-	sentence   string
-	page       int32 // -1 is none
-	count      int
-	read       bool // its passage was evidence for the answer
+	Head     int32  `json:"h"`
+	Tail     int32  `json:"t"`
+	Label    string `json:"l,omitempty"`
+	About    string `json:"a,omitempty"`
+	Sentence string `json:"s,omitempty"`
+	Page     int32  `json:"p"` // -1 is none
+	Count    int    `json:"n,omitempty"`
+	Read     bool   `json:"r,omitempty"` // its passage was evidence for the answer
 }
 
 // New makes a view of a graph.
@@ -99,18 +99,18 @@ func New(ctx context.Context, g *kg.Graph, o Options) (*View, error) {
 	if err != nil {
 		return nil, fmt.Errorf("view: %w", err)
 	}
-	marks := trail(g, o.Asked)
-	kept := keep(g, whole.Graph, marks, o)
+	trailMarks := trail(g, o.Asked)
+	kept := keep(g, whole.Graph, trailMarks, o)
 	v := &View{title: line(cmp.Or(o.Title, "Knowledge graph")), asked: o.Asked}
 	place := make(map[int32]int32, len(kept))
 	for i, e := range kept {
 		place[e] = int32(i)
-		v.nodes = append(v.nodes, newNode(&g.Entities[e], g.EntityDescriptions(e), marks.weight[e]))
+		v.nodes = append(v.nodes, newNode(&g.Entities[e], g.EntityDescriptions(e), trailMarks.weight[e]))
 	}
 	if err := v.arrange(ctx, whole.Graph, kept, place); err != nil {
 		return nil, fmt.Errorf("view: %w", err)
 	}
-	v.addFacts(g, place, marks, o.Chunks)
+	v.addFacts(g, place, trailMarks, o.Chunks)
 	v.note = counted(len(v.nodes), "entity", "entities") + ", " + counted(len(v.facts), "fact", "facts")
 	if n := len(g.Entities); n > len(v.nodes) {
 		v.note += fmt.Sprintf(", of %s entities in all", text.Digits(n))
@@ -200,17 +200,17 @@ func (v *View) arrange(ctx context.Context, whole *graph.Graph, kept []int32, pl
 	if err != nil {
 		return err
 	}
-	scale(x, y)
+	rescale(x, y)
 	separate(x, y)
-	scale(x, y)
+	rescale(x, y)
 	for n := range v.nodes {
 		v.nodes[n].x, v.nodes[n].y = x[n], y[n]
 	}
 	return nil
 }
 
-// scale maps coordinates into the unit square, preserving the aspect ratio.
-func scale(x, y []float64) {
+// rescale maps coordinates into the unit square, preserving the aspect ratio.
+func rescale(x, y []float64) {
 	if len(x) == 0 {
 		return
 	}
@@ -239,8 +239,7 @@ type marks struct {
 	passages map[int32]bool    // the evidence
 }
 
-// trail marks the entities in the steps of a search, and those of its ranked passages with
-// 1/rank.
+// trail marks the entities in the steps of a search, and the entities of its ranked passages with 1/rank.
 func trail(g *kg.Graph, a *Asked) marks {
 	m := marks{make(map[int32]float64), make(map[int32]bool)}
 	if a == nil {
@@ -266,12 +265,8 @@ func trail(g *kg.Graph, a *Asked) marks {
 	if read == nil {
 		read = a.Found.Ranked
 	}
-	chunks := make(map[string]int32, len(g.Passages))
-	for p, passage := range g.Passages {
-		chunks[passage.Chunk] = int32(p)
-	}
 	for rank, hit := range read[:min(len(read), 20)] {
-		p, ok := chunks[hit.Chunk.ID]
+		p, ok := g.Passage(hit.Chunk.ID)
 		if !ok {
 			continue
 		}
@@ -307,13 +302,13 @@ func (v *View) addFacts(g *kg.Graph, place map[int32]int32, m marks, chunks func
 	slices.Sort(kept)
 	for _, r := range kept {
 		rel := &g.Relations[r]
-		f := fact{head: place[rel.Head], tail: place[rel.Tail], label: line(cmp.Or(rel.Label, strings.Join(rel.Keywords, ", "))), page: -1, count: rel.Count}
+		f := fact{Head: place[rel.Head], Tail: place[rel.Tail], Label: line(cmp.Or(rel.Label, strings.Join(rel.Keywords, ", "))), Page: -1, Count: rel.Count}
 		if said := g.RelationDescriptions(r); len(said) > 0 {
-			f.about = paragraph(said[0].Text)
+			f.About = paragraph(said[0].Text)
 		}
 		passages := g.RelationPassages(r)
 		for _, p := range passages {
-			f.read = f.read || m.passages[p.ID]
+			f.Read = f.Read || m.passages[p.ID]
 		}
 		if p, said := s.says(rel, passages, m); p >= 0 {
 			name := s.page(p)
@@ -323,7 +318,7 @@ func (v *View) addFacts(g *kg.Graph, place map[int32]int32, m marks, chunks func
 				pages[name] = at
 				v.pages = append(v.pages, name)
 			}
-			f.page, f.sentence = at, paragraph(said)
+			f.Page, f.Sentence = at, paragraph(said)
 		}
 		v.facts = append(v.facts, f)
 	}

@@ -170,12 +170,12 @@ func TestAsked(t *testing.T) {
 		Ranked: []graphrag.Hit{hit}, Steps: []graphrag.Step{{Kind: "facts", Found: []string{"Colin Archer was born in Larvik"}}},
 	}}})
 	d, s := piece[drawn](t, html, 0), piece[told](t, html, 1)
-	marks := make(map[string]int)
+	trailMarks := make(map[string]int)
 	for i, name := range d.Names {
-		marks[name] = d.Mark[i]
+		trailMarks[name] = d.Mark[i]
 	}
-	if len(marks) != 3 || marks["Colin Archer"] != 100 || marks["Larvik"] != 100 || marks["Fram"] != 0 || d.Question != "Where was he born?" {
-		t.Errorf("%v, %q", marks, d.Question)
+	if len(trailMarks) != 3 || trailMarks["Colin Archer"] != 100 || trailMarks["Larvik"] != 100 || trailMarks["Fram"] != 0 || d.Question != "Where was he born?" {
+		t.Errorf("%v, %q", trailMarks, d.Question)
 	}
 	read := 0
 	for _, f := range s.Facts {

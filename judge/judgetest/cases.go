@@ -11,16 +11,15 @@ import (
 	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
-// ReadCases reads cases from JSON lines, with keys of docs/own-data.md's files of questions:
+// ReadCases reads cases from JSON lines, with the keys of the files of questions in docs/own-data.md:
 //
 //	{"id": "7", "question": "How do barn owls hunt?", "answer": "By ear.", "gold": ["owls.md"]}
-//	{"question": "What is told of otters?", "statements": ["They hold hands.", "They eat crabs."], "share": 0.5}
+//	{"question": "How do otters sleep?", "statements": ["They hold hands.", "They float."], "share": 0.5}
 //	{"question": "What does the owner earn?", "unanswerable": true}
 //	{"question": "When was it built?", "answer": "In 1890.", "never": ["It was built in 1891."], "grounded": true}
 //
-// They become [States], [Cites], [Covers] (all statements without a share), [Refuses],
-// [Never] and [Grounded]. The error names the line and what is wrong with it. The name is
-// that of the file, for errors.
+// They become [States], [Cites], [Covers] (all statements without a share), [Refuses], [Never] and
+// [Grounded]. name is the name of the file in errors, which name the line and its fault.
 func ReadCases(r io.Reader, name string) ([]Case, error) {
 	type line struct {
 		ID, Question, Answer             string

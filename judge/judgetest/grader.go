@@ -10,27 +10,25 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wildgraph/wildgraph/judge/internal/exam"
+	"github.com/wildgraph/wildgraph/judge/internal/protocol"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// Grader is a model that answers the prompts of the judges by model by rules, for tests
-// of programs that judge by model. It passes the canaries. A nil function says no to
-// everything.
+// Grader is a model that answers the prompts of the judges by rules, for tests of programs that judge by
+// model. It passes the canaries. A nil function answers no.
 type Grader struct {
-	// Fact says whether a candidate states the reference.
+	// Fact reports whether a candidate states the reference.
 	Fact func(reference, candidate string) bool
 	// Statements splits an answer.
 	Statements func(answer string) []string
-	// Same says whether a predicted statement says what the gold one does.
+	// Same reports whether a predicted statement is equivalent to the gold one.
 	Same func(gold, predicted string) bool
-	// Together picks those of a list that state a statement together, by their
-	// indices, when the joint profile asks; nil picks the ones that are the Same.
+	// Together returns the indices of the statements in a list that together state a statement, for the joint
+	// profile; nil returns the ones that are the Same.
 	Together func(statement string, list []string) []int
-	// Holds says whether a text supports a statement.
+	// Holds reports whether a text supports a statement.
 	Holds func(text, statement string) bool
-	// Concerns says whether a statement has to do with a question, when the LiveRAG
-	// judge asks.
+	// Concerns reports whether a statement is relevant to a question, for the LiveRAG judge.
 	Concerns func(question, statement string) bool
 }
 
@@ -48,7 +46,7 @@ func (g Grader) Generate(_ context.Context, r llm.Request) (llm.Reply, error) {
 	return llm.Reply{Text: text, Finish: llm.FinishStop, Usage: llm.Usage{Calls: 1, PromptTokens: 10}}, nil
 }
 
-// Reply is the text of the reply, or false if the request is none of a judge.
+// Reply returns the text of the reply; ok is false if the request is not from a judge.
 func (g Grader) Reply(r llm.Request) (string, bool) {
 	if len(r.Messages) == 0 {
 		return "", false
@@ -81,8 +79,7 @@ type Result struct {
 	Statements *[]string `json:"statements,omitempty"`
 }
 
-// Results are the verdicts on everything a prompt asks, or nil if it asks
-// nothing.
+// Results returns the verdicts on all items of a prompt, nil if it is not from a judge.
 func (g Grader) Results(prompt string) []Result {
 	parts := readParts(prompt)
 	switch {
@@ -112,12 +109,12 @@ func (g Grader) Results(prompt string) []Result {
 var (
 	announced = regexp.MustCompile(`marks that carry the code\s+([0-9a-f]{16})`)
 	taskID    = regexp.MustCompile(`(?m)^The id of this task is (\S+)\. `)
-	// What ends the prompt of the joint profile that compares two lists.
+	// The end of the joint profile's prompt for two lists.
 	listNumber = regexp.MustCompile(`(?m)^The number of the lists is ([0-9]{6})\. Give a verdict on (.*)\.$`)
 )
 
-// comparisons are the verdicts on two lists in both directions.
-func (g Grader) comparisons(parts parts, asked string) []Result {
+// comparisons returns the verdicts on two lists in both directions.
+func (g Grader) comparisons(parts promptParts, asked string) []Result {
 	goldIDs, gold := entries(parts.text("gold"))
 	ids, predicted := entries(parts.text("predicted"))
 	var out []Result
@@ -139,7 +136,7 @@ func (g Grader) comparisons(parts parts, asked string) []Result {
 }
 
 func (g Grader) together(statement string, list []string, same func(statement, other string) bool) []int {
-	if g.Together != nil && !slices.ContainsFunc(exam.Canaries(), func(c exam.Canary) bool {
+	if g.Together != nil && !slices.ContainsFunc(protocol.Canaries(), func(c protocol.Canary) bool {
 		return statement == c.Fact || statement == c.Restated || statement == c.Falsehood
 	}) {
 		return g.Together(statement, list)
@@ -153,12 +150,12 @@ func (g Grader) together(statement string, list []string, same func(statement, o
 	return out
 }
 
-// same holds a predicted statement against a gold one, controls by what is known.
+// same compares a predicted statement with a gold one; control items have fixed verdicts.
 func (g Grader) same(gold, predicted string) bool {
 	return restates(gold, predicted) || !control(gold) && g.Same != nil && g.Same(gold, predicted)
 }
 
-func (g Grader) grades(parts parts) []Result {
+func (g Grader) grades(parts promptParts) []Result {
 	var out []Result
 	for i, p := range parts {
 		if p.label != "question" || i+2 >= len(parts) {
@@ -174,12 +171,12 @@ func (g Grader) grades(parts parts) []Result {
 	return out
 }
 
-func (g Grader) relevance(parts parts) []Result {
+func (g Grader) relevance(parts promptParts) []Result {
 	var out []Result
 	for i := 0; i+1 < len(parts); i += 2 {
 		question, statement := parts[i].text, parts[i+1].text
 		ok := g.Concerns != nil && g.Concerns(question, statement)
-		for _, c := range exam.Canaries() {
+		for _, c := range protocol.Canaries() {
 			if statement == c.Restated {
 				ok = question == c.Question
 			}
@@ -189,7 +186,7 @@ func (g Grader) relevance(parts parts) []Result {
 	return out
 }
 
-func (g Grader) matches(parts parts) []Result {
+func (g Grader) matches(parts promptParts) []Result {
 	goldIDs, gold := entries(parts.text("gold"))
 	ids, predicted := entries(parts.text("predicted"))
 	out := make([]Result, len(ids))
@@ -205,7 +202,7 @@ func (g Grader) matches(parts parts) []Result {
 	return out
 }
 
-func (g Grader) support(parts parts) []Result {
+func (g Grader) support(parts promptParts) []Result {
 	var texts []string
 	for _, p := range parts {
 		if strings.HasPrefix(p.label, "passage ") {
@@ -217,7 +214,7 @@ func (g Grader) support(parts parts) []Result {
 	out := make([]Result, len(ids))
 	for i, s := range statements {
 		ok := g.Holds != nil && g.Holds(text, s)
-		for _, c := range exam.Canaries() {
+		for _, c := range protocol.Canaries() {
 			if s == c.Restated || s == c.Falsehood {
 				ok = s == c.Restated
 			}
@@ -237,26 +234,25 @@ func score(ok bool) *int {
 
 // control reports whether a statement is a canary's fact.
 func control(s string) bool {
-	return slices.ContainsFunc(exam.Canaries(), func(c exam.Canary) bool { return c.Fact == s })
+	return slices.ContainsFunc(protocol.Canaries(), func(c protocol.Canary) bool { return c.Fact == s })
 }
 
 func restates(fact, s string) bool {
-	return slices.ContainsFunc(exam.Canaries(), func(c exam.Canary) bool { return c.Fact == fact && c.Restated == s })
+	return slices.ContainsFunc(protocol.Canaries(), func(c protocol.Canary) bool { return c.Fact == fact && c.Restated == s })
 }
 
-// part is one text between marks, with the line above it.
-type part struct{ above, label, text string }
+// promptPart is one text between marks, with the line above it.
+type promptPart struct{ above, label, text string }
 
-type parts []part
+type promptParts []promptPart
 
-// readParts finds what stands between the marks that the prompt announces.
-// Other marks are text.
-func readParts(prompt string) parts {
+// readParts returns the texts between the marks that the prompt announces. Other marks are text.
+func readParts(prompt string) promptParts {
 	code := announced.FindStringSubmatch(prompt)
 	if code == nil {
 		return nil
 	}
-	var out parts
+	var out promptParts
 	above := ""
 	rows := strings.Split(prompt, "\n")
 	for i := 0; i < len(rows); i++ {
@@ -266,17 +262,17 @@ func readParts(prompt string) parts {
 			above = rows[i]
 			continue
 		}
-		out = append(out, part{above, strings.TrimSuffix(label, "]"), strings.Join(rows[i+1:i+end], "\n")})
+		out = append(out, promptPart{above, strings.TrimSuffix(label, "]"), strings.Join(rows[i+1:i+end], "\n")})
 		i += end
 	}
 	return out
 }
 
-func (p parts) has(label string) bool {
-	return slices.ContainsFunc(p, func(x part) bool { return x.label == label })
+func (p promptParts) has(label string) bool {
+	return slices.ContainsFunc(p, func(x promptPart) bool { return x.label == label })
 }
 
-func (p parts) text(label string) string {
+func (p promptParts) text(label string) string {
 	for _, x := range p {
 		if x.label == label {
 			return x.text

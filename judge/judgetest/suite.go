@@ -16,39 +16,39 @@ import (
 	"github.com/wildgraph/wildgraph/judge/lexical"
 )
 
-// Suite is a set of questions with what must be true of the answers.
+// Suite is a set of questions with checks of the answers.
 type Suite struct {
 	// Ask asks the system under test.
 	Ask func(ctx context.Context, question string) (graphrag.Answer, error)
-	// Judge decides; nil is the lexical judge.
+	// Judge judges the answers; nil is the lexical judge.
 	Judge judge.Judge
 	Cases []Case
-	// Pass is the share of cases, in 0..1, that have to hold; 0 means all. Below all, a case
-	// that fails is logged, and the test fails if too few hold.
+	// Pass is the share of cases, in 0..1, that must hold; 0 means all. Below all, a failed case is logged,
+	// and the test fails if too few hold.
 	Pass float64
 }
 
 // Case is one question.
 type Case struct {
-	// Name is that of the subtest; "" is the question.
+	// Name is the name of the subtest; "" is the question.
 	Name     string
 	Question string
 	// Checks must all hold. A case without one is an error.
 	Checks []Check
 }
 
-// Answer is what a [Check] looks at.
+// Answer is the input of a [Check].
 type Answer struct {
 	graphrag.Answer
 	Question string
 	Judge    judge.Judge
 }
 
-// Check is something that must be true of an answer; the error says what is
-// not, and wraps [ErrUnscored] if the judge could not tell.
+// Check checks an answer; its error describes the fault, and wraps [ErrUnscored] if the judge could not
+// decide.
 type Check func(ctx context.Context, a Answer) error
 
-// ErrUnscored marks checks on which the judge gave no verdict.
+// ErrUnscored marks checks without a verdict.
 var ErrUnscored = errors.New("unscored")
 
 // Run asks every question and checks every answer, each case as a subtest.
@@ -78,7 +78,7 @@ func Run(t *testing.T, s Suite) {
 	}
 }
 
-// enough reports that fewer cases hold than have to, where not all have to.
+// enough returns an error if fewer cases hold than required, unless all are.
 func (s *Suite) enough(held int) error {
 	if s.tolerant() && float64(held) < s.Pass*float64(len(s.Cases)) {
 		return fmt.Errorf("%d of %d cases hold, want %.0f %%", held, len(s.Cases), 100*s.Pass)
@@ -114,7 +114,7 @@ func (s *Suite) complete() error {
 	return errors.Join(problems...)
 }
 
-// check asks one question and returns what is wrong with the answer.
+// check asks one question and returns the faults of the answer.
 func (s *Suite) check(ctx context.Context, c Case) []error {
 	a, err := s.Ask(ctx, c.Question)
 	if err != nil {
@@ -154,7 +154,7 @@ func (a Answer) texts() []string {
 	return out
 }
 
-// States demands that the answer states the reference, or another one that is as right.
+// States requires that the answer states the reference, or an equally right one.
 func States(reference string, others ...string) Check {
 	return func(ctx context.Context, a Answer) error {
 		var problems []error
@@ -171,8 +171,8 @@ func States(reference string, others ...string) Check {
 	}
 }
 
-// Grounded demands that the evidence of the answer supports each of its claims. The judge
-// of the suite has to be one of [judge.Options] with Grounded, as the lexical one here is.
+// Grounded requires that the evidence of the answer supports each of its claims. The judge of the suite must
+// have [judge.Options] with Grounded, as the default one does.
 func Grounded() Check {
 	return func(ctx context.Context, a Answer) error {
 		f, err := a.Judge.Fact(ctx, judge.Case{Question: a.Question, Reference: a.Text, Answer: a.Text, Refused: a.Refused, Evidence: a.texts()})
@@ -188,8 +188,7 @@ func Grounded() Check {
 	}
 }
 
-// Never demands that the answer states none of these falsehoods: name what
-// would contradict the truth.
+// Never requires that the answer states none of these falsehoods, which should contradict the truth.
 func Never(falsehoods ...string) Check {
 	return func(ctx context.Context, a Answer) error {
 		var problems []error
@@ -205,8 +204,7 @@ func Never(falsehoods ...string) Check {
 	}
 }
 
-// Covers demands that the answer holds at least a share, in 0..1, of the
-// facts.
+// Covers requires that the answer contains at least a share, in 0..1, of the facts.
 func Covers(share float64, facts ...string) Check {
 	return func(ctx context.Context, a Answer) error {
 		s, err := a.Judge.Summary(ctx, judge.Case{Question: a.Question, Statements: facts, Answer: a.Text, Refused: a.Refused, Evidence: a.texts()})
@@ -222,8 +220,7 @@ func Covers(share float64, facts ...string) Check {
 	}
 }
 
-// lacking names the facts that no match has. A judge that holds facts against whole
-// texts tells how many are met and not which.
+// lacking names the unmatched facts. A judge that compares facts with whole texts only counts them.
 func lacking(s judge.SummaryJudgment, facts []string) string {
 	if s.Counts.GoldMet > 0 && len(s.Matches) == 0 {
 		return fmt.Sprintf("lacking %d of %q", s.Counts.Gold-s.Counts.GoldMet, facts)
@@ -237,8 +234,7 @@ func lacking(s judge.SummaryJudgment, facts []string) string {
 	return fmt.Sprintf("lacking: %q", out)
 }
 
-// Cites demands that the answer has citations, that they are sound, and that
-// each of the documents is among the cited ones.
+// Cites requires that the answer has valid citations, and cites each of the documents.
 func Cites(docs ...string) Check {
 	return func(_ context.Context, a Answer) error {
 		var problems []error
@@ -267,7 +263,7 @@ func Cites(docs ...string) Check {
 	}
 }
 
-// Refuses demands that the system declines to answer.
+// Refuses requires that the system declines to answer.
 func Refuses() Check {
 	return func(_ context.Context, a Answer) error {
 		if !a.Refused {

@@ -25,14 +25,14 @@ type amount struct {
 }
 
 const (
-	// convertTolerance is the relative error allowed between numbers in different units
-	// of one dimension: 5 km is written as 3 or 3.1 miles; conversions are rounded.
+	// convertTolerance is the relative error allowed between numbers in different units of one dimension,
+	// which are rounded: 5 km is 3 or 3.1 miles.
 	convertTolerance = 0.02
-	// sameTolerance allows for the binary form of decimals alone.
+	// sameTolerance covers only the binary form of decimals.
 	sameTolerance = 1e-9
 )
 
-// is reports whether b says the same as a.
+// is reports whether b is equivalent to a.
 func (a amount) is(b amount) bool {
 	switch {
 	case a.dim == dated && b.dim == dated:
@@ -64,7 +64,7 @@ func within(a, b, tolerance float64) bool {
 	return math.Abs(a-b) <= tolerance*max(math.Abs(a), math.Abs(b))
 }
 
-// in reports whether g says the amount.
+// in reports whether g contains the amount.
 func (a amount) in(g *features) bool { return slices.ContainsFunc(g.amounts, a.is) }
 
 func groupOf3(word string) bool {
@@ -76,7 +76,7 @@ func startsWithPercent(gap string) bool {
 	return strings.HasPrefix(strings.TrimLeft(gap, " \u00a0\u202f"), "%")
 }
 
-// currencyBefore is the currency whose sign ends a gap.
+// currencyBefore returns the currency whose sign ends a gap.
 func currencyBefore(gap string) dimension {
 	sign, _ := utf8.DecodeLastRuneInString(strings.TrimRight(gap, " "))
 	return currencies[string(sign)]
@@ -90,8 +90,7 @@ func (s *scan) quantities() (out []amount) {
 	return append(out, s.amounts()...)
 }
 
-// amounts finds the numbers of a statement that are no dates, and marks their
-// tokens used.
+// amounts finds the numbers of a statement other than dates, and marks their tokens used.
 func (s *scan) amounts() (out []amount) {
 	first, last := 0, 0 // tokens of the amount before
 	for i := 0; i < len(s.tokens); i++ {
@@ -138,7 +137,7 @@ func (s *scan) side(i int) int8 {
 	return bound
 }
 
-// fraction reads "half of", "a third of", "two-thirds": shares, as percentages are.
+// fraction reads shares such as "half of", "a third of", "two-thirds".
 func (s *scan) fraction(i int) (a amount, end int, ok bool) {
 	above, start := 1.0, i
 	if n, isNumber := numberWordsOf[s.word(i)]; isNumber || s.word(i) == "a" {
@@ -251,12 +250,12 @@ func (s *scan) digits(i int, a *amount) (rest string, end int, ok bool) {
 }
 
 func parse(digits string) float64 {
-	n, _ := whole(digits)
+	n, _ := wholeNumber(digits)
 	return float64(n)
 }
 
-// spelled reads "twenty-five", "one hundred and twenty thousand", "a dozen".
-// A lone "one" is a pronoun as often, and is left a word.
+// spelled reads "twenty-five", "one hundred and twenty thousand", "a dozen". A single "one" may be a pronoun
+// and is ignored.
 func (s *scan) spelled(i int) (value float64, end int, ok bool) {
 	total, current := 0.0, 0.0
 	end = i - 1

@@ -11,14 +11,13 @@ import (
 	"github.com/wildgraph/wildgraph/judge"
 )
 
-// The thresholds of a [Judge], shares of weight. They follow from what the
-// parts of a statement are worth and are fitted to no data set.
+// The thresholds of a [Judge], shares of weight. They follow from the weights of a statement's parts and are
+// fitted to no data set.
 const (
-	// wholeShare is demanded of a statement compared without a question. A
-	// short statement, subject + verb + object, is worth about 2 + 1 + 2: seven
-	// tenths allow another verb, but not another subject or object.
+	// wholeShare is required of a statement compared without a question. A short statement, subject + verb +
+	// object, weighs about 2 + 1 + 2: seven tenths allow another verb, but not another subject or object.
 	wholeShare = 0.7
-	// addedShare is demanded of what a reference adds to the question: half of it.
+	// addedShare is required of the part of a reference that is not in the question.
 	addedShare = 0.5
 	// briefWeight is the largest weight of a brief answer of yes or no: three more words.
 	briefWeight = 3.0
@@ -27,7 +26,7 @@ const (
 // finding is the outcome of a comparison.
 type finding struct {
 	same bool
-	// denied: the two say opposite things about the same.
+	// denied: the two contradict each other.
 	denied bool
 	share  float64
 	fault  string
@@ -44,8 +43,7 @@ func (f finding) verdict() judge.Verdict {
 	return judge.Score(v, fmt.Sprintf("%.0f %% of the reference", 100*f.share))
 }
 
-// statedIn says whether an answer states the reference f. The question, nil if there is
-// none, has marked parts of f as given.
+// statedIn compares the reference f with an answer. The question, if not nil, has marked parts of f as given.
 func (f *features) statedIn(answer, question *features) finding {
 	if fault := f.missing(answer); fault != "" {
 		return finding{fault: fault}
@@ -67,9 +65,9 @@ func (f *features) statedIn(answer, question *features) finding {
 	return out
 }
 
-// missing looks for the names, numbers and dates that an answer must have: all
-// that the question does not give. An ordinal number may be left out ("first
-// described in 1990") where the words are there, but not be another one.
+// missing looks for the names, numbers and dates that an answer must have: all that the question does not
+// give. An ordinal number may be omitted ("first described in 1990") if the words are present, but must not
+// differ.
 func (f *features) missing(g *features) string {
 	for _, a := range f.amounts {
 		switch {
@@ -99,15 +97,15 @@ func (f *features) missing(g *features) string {
 	return ""
 }
 
-// replaced reports whether the answer has other dates or numbers in place of those
-// that the question gives. It need not repeat them.
+// replaced reports whether the answer has other dates or numbers in place of the ones in the question, which
+// it need not repeat.
 func (f *features) replaced(g, question *features) bool {
 	return slices.ContainsFunc(f.amounts, func(a amount) bool {
 		return a.given && !a.in(g) && slices.ContainsFunc(g.amounts, func(b amount) bool { return a.dim == b.dim && !b.in(f) && !b.in(question) })
 	})
 }
 
-// words is the weight of the words of f, names aside, that g has.
+// words returns the weight of the words of f, except names, that g contains.
 func (f *features) words(g *features) float64 {
 	weight := 0.0
 	for i := range f.terms {
@@ -118,8 +116,8 @@ func (f *features) words(g *features) float64 {
 	return weight
 }
 
-// share is the share of the weight of f that g states; without what is given, or 1 if
-// all is. A word of a name counts as stated if g has a shorter form of the name.
+// share returns the share of the weight of f, without given parts, that g states; 1 if all is given. A word
+// of a name counts if g has a shorter form of the name.
 func (f *features) share(g *features) float64 {
 	all, found := 0.0, 0.0
 	count := func(weight float64, has, given bool) {
@@ -148,8 +146,8 @@ func (f *features) shortName(hash uint64, g *features) bool {
 	return slices.ContainsFunc(f.names, func(n name) bool { return n.has(hash) && n.in(g) })
 }
 
-// contradicts reports whether one side denies what the other says: antonyms
-// face each other, or a word is denied on one side alone and none on both.
+// contradicts reports whether one side denies the other: by antonyms, or by a word that is denied on one side
+// only and none on both.
 func (f *features) contradicts(g *features) bool {
 	opposed, turned := f.opposes(g)
 	if opposed || turned {
@@ -165,9 +163,8 @@ func (f *features) contradicts(g *features) bool {
 	return one && !both
 }
 
-// opposes reports whether antonyms face each other. turned tells of antonyms
-// that mean the same since one is denied: "fell" and "did not rise"; the denial
-// is then accounted for.
+// opposes reports whether there are opposite antonyms. turned reports antonyms that agree since one is
+// denied: "fell" and "did not rise"; this accounts for the denial.
 func (f *features) opposes(g *features) (opposed, turned bool) {
 	for _, p := range f.poles {
 		words, mine := sides(f.poles, p.group)
@@ -178,7 +175,7 @@ func (f *features) opposes(g *features) (opposed, turned bool) {
 	return opposed, turned
 }
 
-// sides are the words of a group of antonyms that a statement has, and the sides meant.
+// sides returns the words of a group of antonyms in a statement, and the sides meant.
 func sides(poles []pole, group int8) (words, meant uint8) {
 	for _, q := range poles {
 		if q.group == group {
@@ -188,7 +185,7 @@ func sides(poles []pole, group int8) (words, meant uint8) {
 	return words, meant
 }
 
-// give marks what of f the question says already; the answer need not repeat it.
+// give marks the parts of f that are in the question; the answer need not repeat them.
 func (f *features) give(question *features) {
 	for i := range f.terms {
 		f.terms[i].given = question.says(&f.terms[i])
@@ -206,15 +203,15 @@ func (f *features) give(question *features) {
 	}
 }
 
-// giveTopic marks the names, dates and numbers that the question gives: sentences
-// of a summary need not repeat them.
+// giveTopic marks the names, dates and numbers that the question gives: sentences of a summary need not
+// repeat them.
 func (f *features) giveTopic(question *features) {
 	topic := *question
 	topic.terms = slices.DeleteFunc(slices.Clone(question.terms), func(t term) bool { return !t.name })
 	f.give(&topic)
 }
 
-// adds reports whether f says anything beyond the question.
+// adds reports whether f contains anything that the question does not.
 func (f *features) adds() bool {
 	return slices.ContainsFunc(f.terms, func(t term) bool { return !t.given }) ||
 		slices.ContainsFunc(f.amounts, func(a amount) bool { return !a.given })
@@ -222,7 +219,7 @@ func (f *features) adds() bool {
 
 func (f *features) empty() bool { return len(f.terms) == 0 && len(f.amounts) == 0 }
 
-// term is the term with a hash, nil if there is none.
+// term returns the term with a hash, nil if there is none.
 func (f *features) term(hash uint64) *term {
 	at, ok := slices.BinarySearchFunc(f.terms, hash, func(t term, h uint64) int { return cmp.Compare(t.hash, h) })
 	if !ok {
@@ -233,7 +230,7 @@ func (f *features) term(hash uint64) *term {
 
 func (f *features) has(hash uint64) bool { return f.term(hash) != nil }
 
-// says reports whether f has a word, or one of its root; of a name the word itself.
+// says reports whether f has a word, or one of its root; for a part of a name only the word itself.
 func (f *features) says(t *term) bool {
 	if f.has(t.hash) {
 		return true
@@ -242,9 +239,8 @@ func (f *features) says(t *term) bool {
 	return ok && !t.name
 }
 
-// in reports whether g speaks of the same one: all of the name's words are there,
-// or the name itself (not every part of it is a term: NO.O), an acronym, or a
-// shorter form of it (Obama, B. Obama).
+// in reports whether g mentions the name: all of its words, the name itself (not every part of it is a term:
+// NO.O), an acronym, or a shorter form (Obama, B. Obama).
 func (n *name) in(g *features) bool {
 	if !slices.ContainsFunc(n.parts, func(p namePart) bool { return !g.has(p.hash) }) ||
 		n.initials != 0 && g.has(n.initials) || n.acronym != "" && strings.Contains(g.letters, n.acronym) {
@@ -260,8 +256,8 @@ func (n *name) has(hash uint64) bool {
 	return slices.ContainsFunc(n.parts, func(p namePart) bool { return p.hash == hash })
 }
 
-// shortened reports whether m is a shorter form of n: its words in order, or
-// their initials, with the last word or most of the words.
+// shortened reports whether m is a shorter form of n: its words in order, or their initials, with the last
+// word or most of the words.
 func (n *name) shortened(m *name) bool {
 	if len(m.parts) > len(n.parts) {
 		return false
@@ -287,13 +283,12 @@ func (n *name) shortened(m *name) bool {
 	return last || 2*whole > len(n.parts)
 }
 
-// mostTogether is how many statements may state a gold one together. Gold statements are
-// often composite: an answer names person, date and place in two or three sentences.
+// mostTogether limits the statements that together state a gold one. Gold statements are often composite: an
+// answer names person, date and place in two or three sentences.
 const mostTogether = 3
 
-// matches finds for every gold statement the predicted ones that state it, alone or
-// together, and which predicted ones the gold ones support: those, and what a gold
-// statement states.
+// matches returns for every gold statement the predicted ones that state it, alone or together, and which
+// predicted ones have gold support: these, and the ones that a gold statement states.
 func matches(gold, predicted []features) (by [][]int, supported []bool) {
 	by, supported = make([][]int, len(gold)), make([]bool, len(predicted))
 	for g := range gold {
@@ -308,8 +303,7 @@ func matches(gold, predicted []features) (by [][]int, supported []bool) {
 	return by, supported
 }
 
-// stated finds the statements that state a gold one: each that does so alone, or
-// else the few that do so together.
+// stated returns the statements that state a gold one: each that does so alone, or else a few together.
 func stated(gold *features, predicted []features) []int {
 	if gold.empty() {
 		return nil
@@ -326,8 +320,8 @@ func stated(gold *features, predicted []features) []int {
 	return together(gold, predicted)
 }
 
-// together adds the statement that covers most of the rest until the gold one is
-// stated. Only statements about the same thing take part.
+// together adds the statement that covers most of the rest until the gold one is stated. Only statements on
+// the same subject take part.
 func together(gold *features, predicted []features) []int {
 	var chosen []int
 	var joined []features
@@ -355,9 +349,8 @@ func together(gold *features, predicted []features) []int {
 	return nil
 }
 
-// partOf reports whether f names something that the gold statement names and says
-// something else of it too, or, where that names nothing, shares two words with it;
-// and denies none of it.
+// partOf reports whether f shares a name and something else with the gold statement, or two words if that has
+// no names, and does not contradict it.
 func (f *features) partOf(gold *features) bool {
 	words := gold.words(f)
 	for _, a := range gold.amounts {

@@ -4,16 +4,15 @@ package lexical
 
 import "strings"
 
-// date is a day, a month, a year, or parts of these; 0 is not said. A decade is a year
-// with a span.
+// date is a day, a month, a year, or parts of these; missing parts are 0. A decade is a year with a span.
 type date struct {
 	year       int32
 	month, day int8
 	span       int16 // years covered from year on: 0, 10 or 100
 }
 
-// within reports whether e says at least what d does: 17 September 2012 says
-// September 2012, and 1995 the 1990s, but not the other way round.
+// within reports whether e is at least as precise as d: 17 September 2012 is within September 2012, and 1995
+// within the 1990s, but not vice versa.
 func (d date) within(e date) bool {
 	switch {
 	case d.month != 0 && d.month != e.month, d.day != 0 && d.day != e.day:
@@ -26,10 +25,10 @@ func (d date) within(e date) bool {
 	return e.year >= d.year && e.year+int32(max(e.span, 1)) <= d.year+int32(d.span)
 }
 
-// bare reports whether d is nothing but a number that may be a year; 1200 may be a year or a number.
+// bare reports whether d is only a number that may be a year, such as 1200.
 func (d date) bare() bool { return d.year != 0 && d.month == 0 && d.day == 0 && d.span == 0 }
 
-// The years a number of four digits can be.
+// The range of numbers of four digits that are read as years.
 const (
 	firstYear = 1000
 	lastYear  = 2099
@@ -110,7 +109,7 @@ func (s *scan) numericDate(out []date, i int) ([]date, int) {
 		return append(out, date{year: y}), i
 	}
 	digits, rest := endings(w)
-	n, ok := whole(digits)
+	n, ok := wholeNumber(digits)
 	switch {
 	case !ok || rest != "s":
 	case len(digits) == 4 && n%100 == 0 && n < 2000: // the 1900s are a century
@@ -136,13 +135,13 @@ func (s *scan) rangeEnd(i int, first int32) (int32, bool) {
 	if y, ok := year(s.word(i)); ok {
 		return y, true
 	}
-	n, ok := whole(s.word(i))
+	n, ok := wholeNumber(s.word(i))
 	y := first/100*100 + int32(n)
 	return y, ok && len(s.word(i)) == 2 && y > first
 }
 
-// measured reports whether the number at i counts something, so that it is no
-// year: a currency before it, a unit, a magnitude or decimals behind it.
+// measured reports whether the number at i is a quantity and no year: it has a currency before it, or a unit,
+// a magnitude or decimals after it.
 func (s *scan) measured(i int) bool {
 	next := s.word(i + 1)
 	_, isUnit := units[next]

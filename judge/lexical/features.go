@@ -17,8 +17,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// features are the parts of a statement that the lexical judge compares. They are computed
-// once per statement and not changed afterwards, but for the marks of what is given.
+// features are the parts of a statement that the lexical judge compares. They are constant, except for the
+// marks of given parts.
 type features struct {
 	terms   []term   // sorted by hash, each once
 	amounts []amount // and dates
@@ -26,13 +26,13 @@ type features struct {
 	poles   []pole
 	roots   []uint64 // of the terms, sorted
 	links   []link
-	// letters are the first letters of the words in order, a blank where a clause
-	// ends: an acronym of common words (GDP) is found there.
+	// letters are the first letters of the words in order, with a blank at the end of a clause: acronyms of
+	// common words (GDP) are found in it.
 	letters string
 	answer  int8 // +1 for a statement that begins with yes, -1 with no
 }
 
-// term is a word that is no stop word, by the hash of its stem.
+// term is a word other than a stop word, by the hash of its stem.
 type term struct {
 	hash     uint64
 	root     uint64 // hash of the word's beginning, for words alone
@@ -49,28 +49,26 @@ const (
 	denied   = 2
 )
 
-// pole is one side of a pair of antonyms: which word, and which side is meant
-// when a denial is counted in.
+// pole is one side of a pair of antonyms: the word, and the side that is meant if it is denied.
 type pole struct {
 	group int8
 	word  uint8
 	mask  uint8
 }
 
-// The weights of what a statement is made of. Names, numbers and dates decide
-// whether two statements speak of the same thing, so each counts as much as two
-// words.
+// The weights of words, names and numbers. Names, numbers and dates determine the subject of a statement, so
+// each counts as much as two words.
 const (
 	wordWeight   = 1.0
 	nameWeight   = 2.0
 	numberWeight = 2.0
 )
 
-// negationReach is how many words a negation denies: verb, object and their
-// attributes. Long sentences deny only their beginning.
+// negationReach is the number of words that a negation denies: verb, object and their attributes. Long
+// sentences deny only their beginning.
 const negationReach = 4
 
-// negationWindow limits the reach when stop words are counted too.
+// negationWindow limits the reach including stop words.
 const negationWindow = 12
 
 // stemmer is the vocabulary of a judge: stems, and the sides of antonyms.
@@ -128,7 +126,7 @@ func (r *reader) read(statement string) features {
 	return f
 }
 
-// negations finds which tokens are denied.
+// negations marks the denied tokens.
 func (r *reader) negations() {
 	s := &r.scan
 	r.denied = make([]bool, len(s.tokens))
@@ -148,7 +146,7 @@ func (r *reader) negations() {
 	}
 }
 
-// negator reports whether the token at i denies what follows.
+// negator reports whether the token at i denies the following ones.
 func (r *reader) negator(i int) bool {
 	s := &r.scan
 	switch w := s.word(i); {
@@ -165,7 +163,7 @@ func (r *reader) negator(i int) bool {
 	return false
 }
 
-// term adds what the token at i says.
+// term adds the token at i.
 func (r *reader) term(f *features, i int) {
 	s := &r.scan
 	t := s.tokens[i]
@@ -194,8 +192,7 @@ func (r *reader) term(f *features, i int) {
 	f.terms = append(f.terms, term{hash: r.hash(i), root: r.root(i), weight: weight, mask: mask, name: r.inName[i], decisive: decisive[t.word] && (i == 0 || !r.inName[i])})
 }
 
-// sort orders the terms and keeps each once, with its largest weight and all
-// its bits.
+// sort orders the terms and merges equal ones, with the largest weight and all bits.
 func (f *features) sort() {
 	slices.SortFunc(f.terms, func(a, b term) int { return cmp.Compare(a.hash, b.hash) })
 	kept := f.terms[:0]
@@ -215,7 +212,7 @@ func (f *features) sort() {
 	slices.Sort(f.roots)
 }
 
-// join is the features of several statements together.
+// join merges the features of several statements.
 func join(all []features) features {
 	var f features
 	for _, g := range all {
@@ -230,7 +227,7 @@ func join(all []features) features {
 	return f
 }
 
-// hashOf is FNV-1a with 64 bits: equal words, equal hashes, in every process.
+// hashOf returns the 64-bit FNV-1a hash, which is the same in every process.
 func hashOf(s string) uint64 {
 	h := fnv.New64a()
 	_, _ = io.WriteString(h, s)
@@ -240,10 +237,9 @@ func hashOf(s string) uint64 {
 // name is a span of capitalised words.
 type name struct {
 	parts []namePart
-	// initials is the hash of the first letters, as an acronym would be; 0
-	// with fewer than two parts.
+	// initials is the hash of the first letters, as in an acronym; 0 with fewer than two parts.
 	initials uint64
-	// acronym is the word of a name that is nothing but capitals, three or more.
+	// acronym is the word of a name of three or more capitals.
 	acronym string
 	strong  bool // not only the capital at the start of a sentence
 	country bool // tells where the place before it lies: Bergen, Norway
@@ -258,11 +254,10 @@ type namePart struct {
 	initial bool // a single letter
 }
 
-// leastAcronym is how many letters an acronym of common words has at least: with
-// fewer, any words would do.
+// leastAcronym is the least length of an acronym of common words; any words would match a shorter one.
 const leastAcronym = 3
 
-// names finds the names among the tokens that are no dates or amounts.
+// names finds the names among the tokens outside of dates and amounts.
 func (r *reader) names() (found []name) {
 	s := &r.scan
 	for i := 0; i < len(s.tokens); i++ {
@@ -315,8 +310,8 @@ func nameGap(gap string) bool {
 	return slices.Contains([]string{" ", "-", ".", ". ", "'", "’", "\u00a0"}, gap)
 }
 
-// hash folds the forms of the word at i: stems, people to countries, letters without
-// accents. "Carrick's brother" is another person than Carrick and gets another hash.
+// hash folds the forms of the word at i: stems, demonyms to countries, letters without accents. "Carrick's
+// brother" is another person than Carrick and gets another hash.
 func (r *reader) hash(i int) uint64 {
 	t := &r.scan.tokens[i]
 	if to, ok := demonymOf[t.word]; ok {
@@ -329,17 +324,17 @@ func (r *reader) hash(i int) uint64 {
 	return hashOf(w) ^ r.relation[i]
 }
 
-// rootLetters is how many letters words of one root share: safe and safety do not,
-// withdrew and withdrawal do.
+// rootLetters is the number of letters that words of one root share: safe and safety do not, withdrew and
+// withdrawal do.
 const rootLetters = 5
 
-// root is the hash of the beginning of the word at i.
+// root returns the hash of the beginning of the word at i.
 func (r *reader) root(i int) uint64 {
 	w := plainLetters(r.scan.tokens[i].stem)
 	return hashOf(w[:min(len(w), rootLetters)]) ^ r.relation[i]
 }
 
-// umlauts folds how umlauts are written without them: Mueller and Müller.
+// umlauts folds the spellings of umlauts: Mueller and Müller.
 var umlauts = strings.NewReplacer("ae", "a", "oe", "o", "ue", "u", "ß", "ss")
 
 // plainLetters removes the accents of a word.

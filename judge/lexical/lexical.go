@@ -10,15 +10,14 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/judge"
-	"github.com/wildgraph/wildgraph/judge/internal/exam"
+	"github.com/wildgraph/wildgraph/judge/internal/protocol"
 )
 
-// Judge is a [judge.Judge] without a model. Names, numbers with their units, dates
-// and denials have to agree, and most of the other words; what the question
-// says need not be repeated. It knows few synonyms and no inference, so it finds
-// fewer equivalences than a model and its figures must not be set beside a
-// model's. docs/judge.md lists what it cannot see, with measured agreement. It
-// is deterministic and safe for concurrent use.
+// Judge is a [judge.Judge] without a model. Names, numbers with their units, dates and denials have to agree,
+// and most of the other words; the contents of the question need not be repeated. It knows few synonyms and
+// no inference, so it finds fewer equivalences than a model and its figures must not be compared with a
+// model's. docs/judge.md lists its limits, with measured agreement. It is deterministic and safe for
+// concurrent use.
 type Judge struct {
 	lang *stemmer
 	o    judge.Options
@@ -26,8 +25,7 @@ type Judge struct {
 
 var _ judge.Judge = (*Judge)(nil)
 
-// version changes whenever a rule does: figures of different versions do not
-// compare.
+// version changes with every rule: figures of different versions do not compare.
 const version = 7
 
 // New returns the judge for English texts.
@@ -35,13 +33,12 @@ func New(o judge.Options) (*Judge, error) {
 	return &Judge{newStemmer(), o}, nil
 }
 
-// Name tells the kind, what precision is of, and the version.
+// Name returns kind, kind of precision, and version.
 func (j *Judge) Name() string {
-	return fmt.Sprintf("lexical/gold/v%d", version) + exam.Suffix(j.o)
+	return fmt.Sprintf("lexical/gold/v%d", version) + protocol.Suffix(j.o)
 }
 
-// Fact scores 1 if a sentence of the answer, or the answer as a whole, states
-// the reference.
+// Fact scores 1 if a sentence of the answer, or the whole answer, states the reference.
 func (j *Judge) Fact(ctx context.Context, c judge.Case) (judge.FactJudgment, error) {
 	if err := ctx.Err(); err != nil {
 		return judge.FactJudgment{}, err
@@ -55,21 +52,21 @@ func (j *Judge) Fact(ctx context.Context, c judge.Case) (judge.FactJudgment, err
 	return out, nil
 }
 
-// grounded says whether the evidence states every sentence of the answer.
+// grounded judges whether the evidence states every sentence of the answer.
 func (j *Judge) grounded(r *reader, c judge.Case) judge.Verdict {
 	if !j.o.Grounded {
 		return judge.Verdict{}
 	}
-	if v, none := exam.Ungrounded(c); none {
+	if v, none := protocol.Ungrounded(c); none {
 		return v
 	}
 	claims := r.sentences(c.Answer)
-	return exam.Grounded(supportedBy(r.sentences(strings.Join(c.Evidence, "\n\n")), claims), len(claims))
+	return protocol.Grounded(supportedBy(r.sentences(strings.Join(c.Evidence, "\n\n")), claims), len(claims))
 }
 
 // fact compares an answer with the reference.
 func (r *reader) fact(c judge.Case) judge.Verdict {
-	gold := r.read(exam.Plain(c.Reference))
+	gold := r.read(protocol.Plain(c.Reference))
 	sentences := r.sentences(c.Answer)
 	if gold.bare() {
 		return bareYesOrNo(&gold, sentences)
@@ -100,14 +97,13 @@ func (r *reader) fact(c judge.Case) judge.Verdict {
 	return best.verdict()
 }
 
-// question reads the question and marks what it gives of the gold statement. It is nil
-// where there is no question, or the question gives all: then the statement is compared
-// as a whole.
+// question reads the question and marks the parts of the gold statement in it. It is nil without a question,
+// or if the question gives everything: then the whole statement is compared.
 func (r *reader) question(c judge.Case, gold *features) *features {
 	if judge.Blank(c.Question) {
 		return nil
 	}
-	q := r.read(exam.Plain(c.Question))
+	q := r.read(protocol.Plain(c.Question))
 	if gold.give(&q); gold.adds() {
 		return &q
 	}
@@ -115,13 +111,13 @@ func (r *reader) question(c judge.Case, gold *features) *features {
 	return nil
 }
 
-// bare reports whether a statement is yes or no alone.
+// bare reports whether a statement is only yes or no.
 func (f *features) bare() bool {
 	return f.answer != 0 && len(f.terms) <= 1 && len(f.amounts)+len(f.names) == 0
 }
 
-// bareYesOrNo compares with a reference that is yes or no alone as the scripts of HotpotQA
-// and 2WikiMultiHopQA do: an answer that does not begin with either is wrong.
+// bareYesOrNo compares with a reference of only yes or no, as the scripts of HotpotQA and 2WikiMultiHopQA do:
+// an answer that does not begin with either is wrong.
 func bareYesOrNo(gold *features, answer []features) judge.Verdict {
 	if len(answer) == 0 || answer[0].answer == 0 {
 		return judge.Score(0, "it says neither yes nor no")
@@ -136,7 +132,7 @@ func agreed(said, want int8) judge.Verdict {
 	return judge.Score(1, "yes or no, as the reference")
 }
 
-// yesOrNo judges the answers yes and no to a question that asks for them.
+// yesOrNo judges answers of yes and no to a question that asks for them.
 func yesOrNo(question string, gold *features, answer []features) (judge.Verdict, bool) {
 	first, _, _ := strings.Cut(strings.TrimSpace(question), " ")
 	if len(answer) == 0 || answer[0].answer == 0 || !auxiliaries[strings.ToLower(first)] || !answer[0].brief() && gold.missing(&answer[0]) != "" {
@@ -151,7 +147,7 @@ func yesOrNo(question string, gold *features, answer []features) (judge.Verdict,
 	return agreed(answer[0].answer, want), true
 }
 
-// brief reports whether there is little beside the yes or no.
+// brief reports whether there is little besides the yes or no.
 func (f *features) brief() bool {
 	w := 0.0
 	for _, t := range f.terms {
@@ -164,31 +160,31 @@ func (f *features) denies() bool {
 	return slices.ContainsFunc(f.terms, func(t term) bool { return t.mask&denied != 0 })
 }
 
-// Summary takes the sentences of the answer as its statements. A gold statement is
-// met by one of them, or by a few together.
+// Summary uses the sentences of the answer as its statements. A gold statement is met by one of them, or by a
+// few together.
 func (j *Judge) Summary(ctx context.Context, c judge.Case) (judge.SummaryJudgment, error) {
 	if err := ctx.Err(); err != nil {
 		return judge.SummaryJudgment{}, err
 	}
 	r := &reader{lang: j.lang}
-	out, done, err := exam.WithoutSummary(c)
+	out, done, err := protocol.WithoutSummary(c)
 	out.Grounded = j.grounded(r, c)
 	if done {
 		return out, err
 	}
-	out.Predicted, out.Truncated = exam.Distinct(r.split(c.Answer), judge.MaxStatements)
+	out.Predicted, out.Truncated = protocol.Distinct(r.split(c.Answer), judge.MaxStatements)
 	if len(out.Predicted) == 0 {
-		exam.NoStatement(&out, c)
+		protocol.NoStatement(&out, c)
 		return out, nil
 	}
 	gold, predicted := r.statements(c.Statements), r.statements(out.Predicted)
-	if question := r.read(exam.Plain(c.Question)); !question.empty() {
+	if question := r.read(protocol.Plain(c.Question)); !question.empty() {
 		for g := range gold {
 			gold[g].giveTopic(&question)
 		}
 	}
 	by, supported := matches(gold, predicted)
-	exam.Together(&out, by, supported)
+	protocol.Together(&out, by, supported)
 	return out, nil
 }
 
@@ -196,7 +192,7 @@ func (f *features) statedByOneOf(all []features) bool {
 	return !f.empty() && slices.ContainsFunc(all, func(g features) bool { return f.statedIn(&g, nil).same })
 }
 
-// supportedBy counts the statements that one of some sentences states.
+// supportedBy counts the statements that any of some sentences states.
 func supportedBy(sentences, statements []features) int {
 	n := 0
 	for i := range statements {
@@ -207,9 +203,9 @@ func supportedBy(sentences, statements []features) int {
 	return n
 }
 
-// split cuts a text into sentences that hold a word.
+// split cuts a text into sentences with words.
 func (r *reader) split(s string) []string {
-	s = exam.Plain(s)
+	s = protocol.Plain(s)
 	var out []string
 	for _, span := range text.Sentences(s) {
 		sentence := strings.TrimSpace(s[span.Start:span.End])
@@ -222,13 +218,13 @@ func (r *reader) split(s string) []string {
 	return out
 }
 
-// sentences are the features of the sentences of a text.
+// sentences returns the features of the sentences of a text.
 func (r *reader) sentences(s string) []features { return r.statements(r.split(s)) }
 
 func (r *reader) statements(all []string) []features {
 	out := make([]features, len(all))
 	for i, s := range all {
-		out[i] = r.read(exam.Plain(s))
+		out[i] = r.read(protocol.Plain(s))
 	}
 	return out
 }

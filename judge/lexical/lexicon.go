@@ -12,7 +12,7 @@ import (
 //go:embed lexicon.txt
 var lexicon string
 
-// rows are the lines of a kind in the lexicon, without the kind.
+// rows returns the lines of a kind in the lexicon, without the kind.
 func rows(kind string) (out []string) {
 	for line := range strings.Lines(lexicon) {
 		if row, ok := strings.CutPrefix(strings.TrimSpace(line), kind+" "); ok {
@@ -22,7 +22,7 @@ func rows(kind string) (out []string) {
 	return out
 }
 
-// tableOf are the words of a kind with what follows their equals signs.
+// tableOf returns the words of a kind with the values after their equals signs.
 func tableOf[T any](kind string, read func(string) T) map[string]T {
 	out := make(map[string]T)
 	for _, w := range strings.Fields(strings.Join(rows(kind), " ")) {
@@ -42,19 +42,18 @@ func signs(kind string) map[string]int8 {
 	return tableOf(kind, func(s string) int8 { return int8(number(s)) })
 }
 
-// number reads a number of the lexicon, which a test reads whole.
+// number reads a number of the lexicon, which a test checks.
 func number(s string) float64 {
 	f, _ := strconv.ParseFloat(s, 64)
 	return f
 }
 
 var (
-	// negators deny what follows in their clause.
+	// negators deny the following words of their clause.
 	negators = wordSet("negators")
-	// negatorsBefore deny it when "to" comes next: "failed to win".
+	// negatorsBefore do so before "to": "failed to win".
 	negatorsBefore = wordSet("negatorsBefore")
-	// notNegating follow a negator that denies nothing: "not only", "no fewer
-	// than", "not until".
+	// notNegating follow a negator without a denial: "not only", "no fewer than", "not until".
 	notNegating = wordSet("notNegating")
 	// dollarPrefixes precede the sign of a dollar: US$100, A$100.
 	dollarPrefixes = wordSet("dollarPrefixes")
@@ -63,15 +62,15 @@ var (
 	monthsByName   = signs("months")
 	demonymOf      = wordsOf("demonyms")
 	isCountry      = countryNames()
-	// kin name a person by a relation to another one: Carrick's brother.
+	// kin name a person by a relation to another: Carrick's brother.
 	kin = wordSet("kin")
-	// decisive words are qualifiers that an answer must not leave out.
+	// decisive words are qualifiers that an answer must not omit.
 	decisive = wordSet("decisive")
-	// directed words connect two names that cannot change places.
+	// directed words connect two names that cannot be exchanged.
 	directed = wordSet("directed")
 	mutual   = wordSet("mutual")
 	passives = wordSet("passives")
-	// versions precede numbers whose digits count: version 2.10 is none of 2.1.
+	// versions precede numbers whose digits count: version 2.10 is not 2.1.
 	versions      = wordSet("versions")
 	numberWordsOf = numbersOf("numberWordsOf")
 	magnitudes    = numbersOf("magnitudes")
@@ -84,19 +83,19 @@ var (
 	timesOfDay    = numbersOf("timesOfDay")
 	pastHours     = numbersOf("pastHours")
 	halves        = wordsOf("halves") // of the day
-	// antonymGroups are words that cannot both be true of one thing; each line has two sides.
-	// Converses like buy and sell are not listed, since one sale is both. Words are stemmed;
-	// irregular forms are listed in full.
+	// antonymGroups are words that cannot both be true of one thing; each line has two sides. Converses like
+	// buy and sell are not listed, since one sale is both. Words are stemmed; irregular forms are listed in
+	// full.
 	antonymGroups = rows("antonyms")
-	// countries lead from the commonest names of countries and unions, which are not
-	// forms of each other, to one word; people and things of them lead there as demonyms.
+	// countries map the most frequent names of countries and unions, which are not forms of each other, to
+	// one word; demonyms map to it as well.
 	countries = wordsOf("countries")
-	// countryStarts are the first words of them.
+	// countryStarts are the first words of countries.
 	countryStarts = wordSet("countryStarts")
 	units         = unitTable()
 )
 
-// How many words the longest country and the longest unit have.
+// The number of words of the longest country and the longest unit.
 const longestCountry, longestUnit = 4, 3
 
 func countryNames() map[string]bool {
@@ -107,8 +106,7 @@ func countryNames() map[string]bool {
 	return out
 }
 
-// dimension is the quantity that a unit measures; amounts of different dimensions differ. The lexicon
-// has more of them.
+// dimension is the quantity of a unit; amounts of different dimensions differ. The lexicon has more of them.
 type dimension string
 
 const (
@@ -124,7 +122,7 @@ const (
 	ordinal     dimension = "ordinal"
 )
 
-// unit is a measure: a factor times the dimension's own.
+// unit is a unit of a dimension, as a multiple of its base unit.
 type unit struct {
 	dim    dimension
 	factor float64

@@ -13,15 +13,15 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// rewriting is a form of numbers and the plain one of each match. A text without any of some
-// characters has none.
+// rewriting replaces a notation of numbers by the plain one. It applies to texts with any of the characters
+// in needs.
 type rewriting struct {
 	needs string
 	form  *regexp.Regexp
 	plain func(groups []string) string
 }
 
-// rewritings are tried in this order. None crosses a digit, a point or a slash at its ends.
+// rewritings are applied in this order. No match adjoins a digit, a point or a slash.
 var rewritings = []rewriting{
 	{"⁰¹²³⁴⁵⁶⁷⁸⁹", regexp.MustCompile(`(10)([⁺⁻]?[⁰¹²³⁴-⁹]+)`), func(g []string) string { return g[1] + "^" + norm.NFKC.String(g[2]) }},
 	{"^", regexp.MustCompile(`(?:(\d+(?:[.,]\d+)?)\s*[×x·*⋅]\s*)?10\^\{?([-−+]?\d{1,3})\}?`), func(g []string) string { return power(g[1], g[2]) }},
@@ -37,8 +37,8 @@ var rewritings = []rewriting{
 	{",", regexp.MustCompile(`(\d{1,9}),(\d{1,2})`), func(g []string) string { return g[1] + "." + g[2] }},
 }
 
-// plainNumbers writes powers of ten, fractions, groups and decimals of a text with digits and a point
-// alone: 10⁶, 2½, 1 500 000, 0,5.
+// plainNumbers writes powers of ten, fractions, groups and decimals of a text with only digits and a point:
+// 10⁶, 2½, 1 500 000, 0,5.
 func plainNumbers(text string) string {
 	for _, r := range rewritings {
 		if !strings.ContainsAny(text, r.needs) {
@@ -75,7 +75,7 @@ func digitsOf(s string) string { return noDigits.ReplaceAllString(s, "") }
 
 var noDigits = regexp.MustCompile(`[^0-9]`)
 
-// power is a number times a power of ten, written out where that has few digits.
+// power returns a number times a power of ten, written out if that has few digits.
 func power(times, exponent string) string {
 	value, err := strconv.ParseFloat(strings.ReplaceAll(cmp.Or(times, "1"), ",", "."), 64)
 	n, err2 := strconv.Atoi(strings.ReplaceAll(strings.TrimPrefix(exponent, "+"), "−", "-"))
@@ -88,9 +88,9 @@ func power(times, exponent string) string {
 	return strconv.FormatFloat(value, 'f', -1, 64)
 }
 
-// mixed is a whole number and a fraction below one as a decimal; others stay.
-func mixed(written, units, above, below string) string {
-	n, _ := strconv.Atoi("0" + units) // digits
+// mixed writes a whole number and a proper fraction as a decimal; others are unchanged.
+func mixed(written, whole, above, below string) string {
+	n, _ := strconv.Atoi("0" + whole) // digits
 	a, _ := strconv.Atoi(above)
 	b, _ := strconv.Atoi(below)
 	if a >= b {
@@ -141,7 +141,7 @@ func (s *scan) clock(i int) (a amount, end int, ok bool) {
 	return timeOfDay(float64(60*hour+minute), other), end, true
 }
 
-// timeOfDay is a time in minutes, which may be some later too.
+// timeOfDay returns a time in minutes, with a second reading some minutes later.
 func timeOfDay(minutes, later float64) amount {
 	return amount{value: minutes, base: minutes, other: minutes + later, factor: 1, dim: clock}
 }

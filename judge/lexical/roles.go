@@ -4,8 +4,8 @@ package lexical
 
 import "strings"
 
-// relations finds names that only tell a relative, as in "Carrick's brother" and "the brother
-// of Edmund Carrick", and notes the relation at each of their tokens.
+// relations finds names that only identify a relative, as in "Carrick's brother" and "the brother of Edmund
+// Carrick", and records the relation at each of their tokens.
 func (r *reader) relations() {
 	s := &r.scan
 	r.relation = make([]uint64, len(s.tokens))
@@ -29,8 +29,8 @@ func (r *reader) relations() {
 	}
 }
 
-// owner reports whether the token at k belongs to the name that begins or ends at first;
-// gap is the token behind the gap to the one before.
+// owner reports whether the token at k belongs to the name that begins or ends at first; gap is the token
+// after the gap to the previous one.
 func (r *reader) owner(k, first, gap int) bool {
 	if k == first {
 		return !r.scan.tokens[k].stop
@@ -38,7 +38,7 @@ func (r *reader) owner(k, first, gap int) bool {
 	return r.nameWord(k) && r.nameWord(first) && nameGap(r.scan.gap(gap))
 }
 
-// link is how two names that follow each other are connected.
+// link is a connection of two successive names.
 type link struct {
 	from, to uint64 // the last words of the names
 	by       uint64 // the words between them
@@ -48,8 +48,8 @@ type link struct {
 // mostBetween is the largest number of words between two names that are connected.
 const mostBetween = 8
 
-// links finds the connections of a statement's names in which they cannot change places:
-// by a verb, or by words like before and than.
+// links finds the connections of a statement's names that are not symmetric: by a verb, or by words like
+// before and than.
 func (r *reader) links(names []name) (out []link) {
 	s := &r.scan
 	for n := 1; n < len(names); n++ {
@@ -71,8 +71,7 @@ func (r *reader) links(names []name) (out []link) {
 	return out
 }
 
-// swaps reports whether g connects two names as f does, with their places changed and
-// nowhere as they are in f.
+// swaps reports whether g connects two names of f in exchanged places, and nowhere as in f.
 func (f *features) swaps(g *features) bool {
 	swapped := false
 	for _, a := range f.links {

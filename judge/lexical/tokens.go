@@ -44,8 +44,7 @@ func (s *scan) read(a *text.Standard, statement string) {
 	s.foldCountries(a)
 }
 
-// foldCountries makes one token of each country that has several names: "U.S." and
-// "United States".
+// foldCountries merges the names of a country into one token: "U.S." and "United States".
 func (s *scan) foldCountries(a *text.Standard) {
 	kept := s.tokens[:0]
 	for i := 0; i < len(s.tokens); i++ {
@@ -68,7 +67,7 @@ func (s *scan) foldCountries(a *text.Standard) {
 	s.tokens = kept
 }
 
-// phrase is words joined as in the tables of countries and units.
+// phrase joins words as in the tables of countries and units.
 func phrase(tokens []token) string {
 	out := tokens[0].word
 	for _, t := range tokens[1:] {
@@ -77,7 +76,7 @@ func phrase(tokens []token) string {
 	return out
 }
 
-// letters are the first letters of the words; see features.letters.
+// letters returns the first letters of the words; see features.letters.
 func (s *scan) letters() string {
 	var b strings.Builder
 	for i, t := range s.tokens {
@@ -90,7 +89,7 @@ func (s *scan) letters() string {
 	return b.String()
 }
 
-// word is the token at i, or "" outside.
+// word returns the token at i, or "" outside.
 func (s *scan) word(i int) string {
 	if i < 0 || i >= len(s.tokens) {
 		return ""
@@ -106,7 +105,7 @@ func (s *scan) use(first, last int) int {
 	return last
 }
 
-// gap is the text between token i and the one to its left.
+// gap returns the text between token i and the previous one.
 func (s *scan) gap(i int) string {
 	from, to := 0, len(s.text)
 	if i < 0 || i > len(s.tokens) {
@@ -127,22 +126,20 @@ func (s *scan) joined(i int) bool {
 	return i > 0 && dash != "" && strings.Contains("- – — ‑", dash)
 }
 
-// near reports whether only blanks and the given marks separate token i from the one to
-// its left.
+// near reports whether only blanks and the given marks separate token i from the previous one.
 func (s *scan) near(i int, marks string) bool {
 	return i > 0 && i < len(s.tokens) && strings.Trim(s.gap(i), " \t\n\u00a0\u202f"+marks) == ""
 }
 
-// whole reads digits as an integer; ok is false for anything else, and for
-// more digits than matter.
-func whole(word string) (n int, ok bool) {
+// wholeNumber reads digits as an integer; ok is false for anything else, and for too many digits.
+func wholeNumber(word string) (n int, ok bool) {
 	n, err := strconv.Atoi(word)
 	return n, err == nil && len(word) <= 15 && word[0] >= '0'
 }
 
 // wholeIn reads at most some digits as an integer within bounds.
 func wholeIn(word string, digits, least, most int) (n int, ok bool) {
-	n, ok = whole(word)
+	n, ok = wholeNumber(word)
 	return n, ok && len(word) <= digits && n >= least && n <= most
 }
 

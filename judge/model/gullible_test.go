@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/judge"
-	"github.com/wildgraph/wildgraph/judge/internal/exam"
+	"github.com/wildgraph/wildgraph/judge/internal/protocol"
 	"github.com/wildgraph/wildgraph/judge/judgetest"
 	"github.com/wildgraph/wildgraph/judge/model"
 	"github.com/wildgraph/wildgraph/llm"
@@ -159,18 +159,18 @@ func TestCanariesGuardTheirBatch(t *testing.T) {
 // Each way to get a canary of the matches wrong is found out alone.
 func TestCanariesOfMatches(t *testing.T) {
 	ids := regexp.MustCompile(`(?m)^([gp]\d-[0-9a-f]{6}): (.*)$`)
-	for name, wrong := range map[string]func(c exam.Canary, text string, r *judgetest.Result, id map[string]string){
-		"the truth denied": func(c exam.Canary, text string, r *judgetest.Result, _ map[string]string) {
+	for name, wrong := range map[string]func(c protocol.Canary, text string, r *judgetest.Result, id map[string]string){
+		"the truth denied": func(c protocol.Canary, text string, r *judgetest.Result, _ map[string]string) {
 			if text == c.Restated {
 				r.Gold = &[]string{}
 			}
 		},
-		"a falsehood granted": func(c exam.Canary, text string, r *judgetest.Result, id map[string]string) {
+		"a falsehood granted": func(c protocol.Canary, text string, r *judgetest.Result, id map[string]string) {
 			if text == c.Falsehood {
 				r.Gold = &[]string{id["g1"]}
 			}
 		},
-		"a real statement crossed": func(c exam.Canary, text string, r *judgetest.Result, id map[string]string) {
+		"a real statement crossed": func(c protocol.Canary, text string, r *judgetest.Result, id map[string]string) {
 			if text == "x" {
 				r.Gold = &[]string{id[c.Fact]}
 			}
@@ -188,7 +188,7 @@ func TestCanariesOfMatches(t *testing.T) {
 						}
 					}
 					for i := range results {
-						for _, c := range exam.Canaries() {
+						for _, c := range protocol.Canaries() {
 							if id[c.Fact] != "" {
 								wrong(c, text[results[i].ID], &results[i], id)
 							}
@@ -223,7 +223,7 @@ func TestIDsFollowTheData(t *testing.T) {
 
 // A text that speaks of a canary's subject gets another canary.
 func TestCanariesKeepOutOfTheSubject(t *testing.T) {
-	for _, c := range exam.Canaries() {
+	for _, c := range protocol.Canaries() {
 		if !strings.Contains(strings.ToLower(c.Fact), c.Key) {
 			t.Errorf("the key %q is not in %q", c.Key, c.Fact)
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/judge"
-	"github.com/wildgraph/wildgraph/judge/internal/exam"
+	"github.com/wildgraph/wildgraph/judge/internal/protocol"
 	"github.com/wildgraph/wildgraph/judge/judgetest"
 	"github.com/wildgraph/wildgraph/judge/model"
 	"github.com/wildgraph/wildgraph/llm"
@@ -50,7 +50,7 @@ func (s *scripted) results(reply map[string]any) []map[string]any {
 	for _, r := range reply["results"].([]any) {
 		v := r.(map[string]any)
 		line := regexp.MustCompile(`(?m)^` + v["id"].(string) + `: (.*)$`).FindStringSubmatch(s.prompt())
-		if !slices.ContainsFunc(exam.Canaries(), func(c exam.Canary) bool {
+		if !slices.ContainsFunc(protocol.Canaries(), func(c protocol.Canary) bool {
 			return line[1] == c.Fact || line[1] == c.Restated || line[1] == c.Falsehood
 		}) {
 			out = append(out, v)
@@ -163,7 +163,7 @@ func TestReplies(t *testing.T) {
 		"an unknown id, mended": {in(2, by("p77")), "", 3, judge.Protocol{Canaries: 6, Extra: 1, Missing: 1}},
 		"unknown ids for ever":  {in(0, by("p77")), "invalid output", 3, judge.Protocol{Canaries: 6, Extra: 2, Missing: 2, Failures: 1}},
 		"a real one crossed": {in(2, func(s *scripted, reply map[string]any) {
-			for _, c := range exam.Canaries() {
+			for _, c := range protocol.Canaries() {
 				if m := regexp.MustCompile(`(?m)^(p\d): ` + regexp.QuoteMeta(c.Restated) + `$`).FindStringSubmatch(s.prompt()); m != nil {
 					s.results(reply)[0]["by"] = []any{m[1]}
 				}

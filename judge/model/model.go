@@ -10,11 +10,11 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/judge"
-	"github.com/wildgraph/wildgraph/judge/internal/exam"
+	"github.com/wildgraph/wildgraph/judge/internal/protocol"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// Profile is a procedure, by the name that reports and flags have for it.
+// Profile is the name of a procedure in reports and flags.
 type Profile string
 
 // The profiles.
@@ -23,8 +23,8 @@ const (
 	Paper Profile = "paper"
 )
 
-// versions are those of the prompts and the protocol of each profile; figures of
-// different versions do not compare.
+// versions are the versions of each profile's prompts and protocol; figures of different versions do not
+// compare.
 var versions = map[Profile]int{Joint: 3, Paper: 5}
 
 //go:embed prompts
@@ -42,12 +42,12 @@ type Options struct {
 // Judge is a [judge.Judge] that asks a language model.
 type Judge struct {
 	profile Profile
-	exam    exam.Exam
+	asker   protocol.Asker
 }
 
 var _ judge.Judge = (*Judge)(nil)
 
-// New returns the judge that asks m. It reports every fault of the options.
+// New returns the judge that asks m. The error lists every fault of the options.
 func New(m llm.Model, o Options) (*Judge, error) {
 	if o.Profile == "" {
 		o.Profile = Joint
@@ -56,21 +56,21 @@ func New(m llm.Model, o Options) (*Judge, error) {
 	if !ok {
 		return nil, fmt.Errorf("judge: there is no profile %q: want %s or %s", o.Profile, Joint, Paper)
 	}
-	x, err := exam.New(m, string(o.Profile), version, o.Options)
+	x, err := protocol.New(m, string(o.Profile), version, o.Options)
 	if err != nil {
 		return nil, err
 	}
 	return &Judge{o.Profile, x}, nil
 }
 
-// Name tells everything that figures depend on: profile, what precision is of, version of
-// the prompts, options that differ from the profile's, and model.
-func (j *Judge) Name() string { return j.exam.Name() }
+// Name returns everything that figures depend on: profile, kind of precision, version of the prompts, options
+// that differ from the profile's, and model.
+func (j *Judge) Name() string { return j.asker.Name() }
 
-// Fact asks whether the answer states the reference; Joint, whether it states what the
-// question asks for of the reference. Empty and refused answers score 0 without a call.
+// Fact asks whether the answer states the reference; with Joint, the part of it that the question asks for.
+// Empty and refused answers score 0 without a call.
 func (j *Judge) Fact(ctx context.Context, c judge.Case) (out judge.FactJudgment, err error) {
-	var t exam.Trace
+	var t protocol.Trace
 	defer func() { out.Protocol, out.Usage = t.Protocol, t.Usage }()
 	v, done := c.Silent()
 	if !done {
@@ -79,27 +79,27 @@ func (j *Judge) Fact(ctx context.Context, c judge.Case) (out judge.FactJudgment,
 		}
 	}
 	out.Verdict = v
-	if j.exam.Grounded {
+	if j.asker.Grounded {
 		out.Grounded, err = j.grounded(ctx, c, []string{c.Answer}, &t)
 	}
 	return out, err
 }
 
-// Summary splits the answer into its statements and compares them with the gold ones by
-// the profile's way.
+// Summary splits the answer into its statements and compares them with the gold ones by the profile's
+// procedure.
 func (j *Judge) Summary(ctx context.Context, c judge.Case) (out judge.SummaryJudgment, err error) {
-	var t exam.Trace
+	var t protocol.Trace
 	defer func() { out.Protocol, out.Usage = t.Protocol, t.Usage }()
-	out, done, err := exam.WithoutSummary(c)
+	out, done, err := protocol.WithoutSummary(c)
 	if done {
-		if err == nil && j.exam.Grounded {
-			out.Grounded, _ = exam.Ungrounded(c)
+		if err == nil && j.asker.Grounded {
+			out.Grounded, _ = protocol.Ungrounded(c)
 		}
 		return out, err
 	}
 	err = j.summary(ctx, c, &out, &t)
 	switch {
-	case err != nil || !j.exam.Grounded:
+	case err != nil || !j.asker.Grounded:
 	case len(out.Predicted) > 0:
 		out.Grounded, err = j.grounded(ctx, c, out.Predicted, &t)
 	case out.Recall.State == judge.Unscored: // no statements could be obtained
@@ -112,20 +112,20 @@ func (j *Judge) Summary(ctx context.Context, c judge.Case) (out judge.SummaryJud
 
 // request fills in a prompt of a profile.
 func request(profile, name string, values map[string]any) llm.Request {
-	return exam.Request(prompts, "judge-"+name, profile+"_"+name, values)
+	return protocol.Request(prompts, "judge-"+name, profile+"_"+name, values)
 }
 
 // grade asks whether the answer states the reference. Each task of the request is a
 // question, a reference and a candidate; Paper shows the evidence as well.
-func (j *Judge) grade(ctx context.Context, c judge.Case, t *exam.Trace) (judge.Verdict, error) {
+func (j *Judge) grade(ctx context.Context, c judge.Case, t *protocol.Trace) (judge.Verdict, error) {
 	var evidence []string
 	if j.profile == Paper {
-		evidence = exam.PlainAll(c.Evidence)
+		evidence = protocol.PlainAll(c.Evidence)
 	}
-	question, reference, answer := exam.Plain(c.Question), exam.Plain(c.Reference), exam.Plain(c.Answer)
+	question, reference, answer := protocol.Plain(c.Question), protocol.Plain(c.Reference), protocol.Plain(c.Answer)
 	seed := llm.NewFence(append([]string{question, reference, answer}, evidence...)...).Nonce()
-	know := exam.ChooseCanary(seed, question, reference, answer)
-	ask := func(open []exam.Item) llm.Request {
+	know := protocol.ChooseCanary(seed, question, reference, answer)
+	ask := func(open []protocol.Item) llm.Request {
 		parts := make([][3]string, len(open))
 		data := slices.Clone(evidence)
 		for i, it := range open {
@@ -147,7 +147,7 @@ func (j *Judge) grade(ctx context.Context, c judge.Case, t *exam.Trace) (judge.V
 		}
 		return request("joint", "fact", map[string]any{"Nonce": f.Nonce(), "Tasks": tasks.String()})
 	}
-	v, err := j.exam.Scores(ctx, exam.NewBatch("t", seed, 1, exam.True, exam.False), []string{"reason", "score"}, t, ask)
+	v, err := j.asker.Scores(ctx, protocol.NewBatch("t", seed, 1, protocol.True, protocol.False), []string{"reason", "score"}, t, ask)
 	if err != nil {
 		return t.Failure(ctx, err)
 	}
@@ -155,11 +155,11 @@ func (j *Judge) grade(ctx context.Context, c judge.Case, t *exam.Trace) (judge.V
 }
 
 // summary scores recall and precision of the statements of an answer.
-func (j *Judge) summary(ctx context.Context, c judge.Case, out *judge.SummaryJudgment, t *exam.Trace) error {
+func (j *Judge) summary(ctx context.Context, c judge.Case, out *judge.SummaryJudgment, t *protocol.Trace) error {
 	var err error
-	if out.Predicted, out.Truncated, err = j.exam.Split(ctx, c, judge.MaxStatements, t); err == nil {
+	if out.Predicted, out.Truncated, err = j.asker.Split(ctx, c, judge.MaxStatements, t); err == nil {
 		if len(out.Predicted) == 0 {
-			exam.NoStatement(out, c)
+			protocol.NoStatement(out, c)
 			return nil
 		}
 		if j.profile == Paper {
@@ -176,14 +176,14 @@ func (j *Judge) summary(ctx context.Context, c judge.Case, out *judge.SummaryJud
 }
 
 // grounded asks, in one request, whether the evidence supports every statement.
-func (j *Judge) grounded(ctx context.Context, c judge.Case, statements []string, t *exam.Trace) (judge.Verdict, error) {
-	v, none := exam.Ungrounded(c)
+func (j *Judge) grounded(ctx context.Context, c judge.Case, statements []string, t *protocol.Trace) (judge.Verdict, error) {
+	v, none := protocol.Ungrounded(c)
 	if none {
 		return v, nil
 	}
-	held, err := j.exam.Support(ctx, c.Evidence, statements, t)
+	held, err := j.asker.Support(ctx, c.Evidence, statements, t)
 	if err != nil {
 		return t.Failure(ctx, err)
 	}
-	return exam.Grounded(held, len(statements)), nil
+	return protocol.Grounded(held, len(statements)), nil
 }

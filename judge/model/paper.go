@@ -9,13 +9,12 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/judge"
-	"github.com/wildgraph/wildgraph/judge/internal/exam"
+	"github.com/wildgraph/wildgraph/judge/internal/protocol"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// evidencePrompt is what the evidence adds to a prompt: the rule, and the texts. Told
-// names what decides.
-func evidencePrompt(f llm.Fence, evidence []string, told string) (rule, texts string) {
+// evidencePrompt returns the rule and the texts that evidence adds to a prompt. decides names what decides.
+func evidencePrompt(f llm.Fence, evidence []string, decides string) (rule, texts string) {
 	if len(evidence) == 0 {
 		return "", ""
 	}
@@ -24,22 +23,22 @@ func evidencePrompt(f llm.Fence, evidence []string, told string) (rule, texts st
 		b.WriteString("\n" + f.Wrap("evidence "+strconv.Itoa(i+1), text) + "\n")
 	}
 	return "\nThe evidence is what an answer was written from. Use it to resolve names, spellings\n" +
-		"and dates; " + told + " what is true.\n", b.String()
+		"and dates; " + decides + " what is true.\n", b.String()
 }
 
 // match asks for the matrix of matches between gold and predicted statements, and
 // scores it by equations 2 and 3 of WildGraphBench.
-func (j *Judge) match(ctx context.Context, c judge.Case, out *judge.SummaryJudgment, t *exam.Trace) error {
-	predicted, evidence := out.Predicted, exam.PlainAll(c.Evidence)
+func (j *Judge) match(ctx context.Context, c judge.Case, out *judge.SummaryJudgment, t *protocol.Trace) error {
+	predicted, evidence := out.Predicted, protocol.PlainAll(c.Evidence)
 	seed := llm.NewFence(slices.Concat(c.Statements, predicted, evidence)...).Nonce()
-	know := exam.ChooseCanary(seed, slices.Concat(c.Statements, predicted)...)
+	know := protocol.ChooseCanary(seed, slices.Concat(c.Statements, predicted)...)
 	// The gold side has one more statement, which only the true canary says.
-	gold := exam.NewBatch("g", seed, len(c.Statements), exam.True)
-	goldList := exam.Listed(gold.Items, func(it exam.Item) string {
+	gold := protocol.NewBatch("g", seed, len(c.Statements), protocol.True)
+	goldList := protocol.Listed(gold.Items, func(it protocol.Item) string {
 		return it.Pick(func(i int) string { return c.Statements[i] }, know.Fact, "")
 	})
-	ask := func(open []exam.Item) llm.Request {
-		list := exam.Listed(open, func(it exam.Item) string {
+	ask := func(open []protocol.Item) llm.Request {
+		list := protocol.Listed(open, func(it protocol.Item) string {
 			return it.Pick(func(i int) string { return predicted[i] }, know.Restated, know.Falsehood)
 		})
 		f := llm.NewFence(append([]string{goldList, list}, evidence...)...)
@@ -49,7 +48,7 @@ func (j *Judge) match(ctx context.Context, c judge.Case, out *judge.SummaryJudgm
 		})
 	}
 	met := make([][]int, len(predicted))
-	err := j.exam.Run(ctx, exam.NewBatch("p", seed, len(predicted), exam.True, exam.False), []string{"gold"}, t, ask, func(it exam.Item, l exam.Line) error {
+	err := j.asker.Run(ctx, protocol.NewBatch("p", seed, len(predicted), protocol.True, protocol.False), []string{"gold"}, t, ask, func(it protocol.Item, l protocol.Line) error {
 		found, unknown, err := it.Named(l["gold"], gold.Items)
 		t.Protocol.Extra += unknown
 		if !it.Canary() {
@@ -67,6 +66,6 @@ func (j *Judge) match(ctx context.Context, c judge.Case, out *judge.SummaryJudgm
 			stated[g] = append(stated[g], p)
 		}
 	}
-	exam.Together(out, stated, supported)
+	protocol.Together(out, stated, supported)
 	return nil
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/vector"
 	"github.com/wildgraph/wildgraph/judge"
-	"github.com/wildgraph/wildgraph/judge/internal/exam"
+	"github.com/wildgraph/wildgraph/judge/internal/protocol"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -25,17 +25,18 @@ var promptFiles embed.FS
 
 var prompts = llm.MustPrompts("judge-short", promptFiles)
 
-// ask asks whether the answer says what the gold answer says, or how far it does, and makes a score of a reply that is one of some values ([readScore]). Any other reply is
-// asked for once more, with the fault named, and then none: a guess would be a score.
-func (j *Judge) ask(ctx context.Context, name string, c judge.Case, t *exam.Trace, values ...float64) (judge.Verdict, error) {
-	gold := exam.Plain(c.Reference)
+// ask asks whether, or how far, the answer agrees with the gold answer, and returns a score if the reply is
+// one of some values ([readScore]). Any other reply is requested once more, with the fault named, and is then
+// unscored: a guess would be a score.
+func (j *Judge) ask(ctx context.Context, name string, c judge.Case, t *protocol.Trace, values ...float64) (judge.Verdict, error) {
+	gold := protocol.Plain(c.Reference)
 	for _, alias := range c.Aliases {
-		gold += "\nor: " + exam.Plain(alias)
+		gold += "\nor: " + protocol.Plain(alias)
 	}
 	req, err := prompts.Request(ctx, "judge-"+name, name, nil,
-		llm.Data{Label: "question", Text: exam.Plain(c.Question)},
+		llm.Data{Label: "question", Text: protocol.Plain(c.Question)},
 		llm.Data{Label: "gold", Text: gold},
-		llm.Data{Label: "answer", Text: exam.Plain(c.Answer)})
+		llm.Data{Label: "answer", Text: protocol.Plain(c.Answer)})
 	if err != nil {
 		return judge.Verdict{}, err
 	}
@@ -57,14 +58,14 @@ func (j *Judge) ask(ctx context.Context, name string, c judge.Case, t *exam.Trac
 	}
 }
 
-// A score as models write it: alone in the first line or before a dash, a comma or a colon with
-// the reason, or after its name, as in "Verdict: 1" and {"score": 1}.
+// The spellings of a score by models: alone in the first line or before a dash, a comma or a colon with the
+// reason, or after its name, as in "Verdict: 1" and {"score": 1}.
 var (
 	scoreFirst = regexp.MustCompile(`^[\s*_"'(\[` + "`" + `]*([01](?:\.[05])?)[*_"')\]` + "`" + `]*\.?\s*(?:$|\n|[-–—:,;(]\s*[^\s\d])`)
 	scoreNamed = regexp.MustCompile(`(?im)(?:^|[{,.;])[\s*_#>"']*(?:(?:the|my|final) )*(?:score|verdict|grade|mark|rating|judge?ment|correct|urteil|bewertung|note|punktzahl|puntuación|评分|得分|分数|判断)["'*_]*\s*(?:[:=：]|is)[\s"'*_]*([01](?:\.[05])?|true|false)["'*_]*\.?[ \t]*(?:$|[},;–—-])`)
 )
 
-// readScore reads the one score that a reply gives. A reply with several that differ has none.
+// readScore reads the only score of a reply. A reply with several different ones has none.
 func readScore(reply string) (score float64, ok bool) {
 	words := scoreFirst.FindStringSubmatch(reply)
 	if words != nil {
@@ -84,12 +85,12 @@ func readScore(reply string) (score float64, ok bool) {
 	return score, len(words) > 0
 }
 
-// shownAgain is how much of an unusable reply the model is shown, in bytes.
+// shownAgain is the part of an unusable reply that the model is shown, in bytes.
 const shownAgain = 500
 
-// byModel adds the scores of a scheme that a model gives. Of an answer that says
-// nothing they are 0, without a call; without a model they are not applicable.
-func (j *Judge) byModel(ctx context.Context, c judge.Case, s Scheme, silent bool, out map[string]judge.Verdict, t *exam.Trace) error {
+// byModel adds the scores of a scheme that need a model. For an empty answer they are 0, without a call;
+// without a model they are not applicable.
+func (j *Judge) byModel(ctx context.Context, c judge.Case, s Scheme, silent bool, out map[string]judge.Verdict, t *protocol.Trace) error {
 	wanted := map[string]bool{
 		"graded": s.Graded, "factuality": s.Statements, "correctness": s.Statements && j.o.Embedder != nil,
 		"coverage": s.Coverage, "faithfulness": s.Faithful,
@@ -131,16 +132,16 @@ func (j *Judge) byModel(ctx context.Context, c judge.Case, s Scheme, silent bool
 	return err
 }
 
-// statements compares the statements of the answer with the gold answer and the other
-// way round, and with the evidence.
-func (j *Judge) statements(ctx context.Context, c judge.Case, s Scheme, out map[string]judge.Verdict, t *exam.Trace) error {
+// statements compares the statements of the answer with the gold answer in both directions, and with the
+// evidence.
+func (j *Judge) statements(ctx context.Context, c judge.Case, s Scheme, out map[string]judge.Verdict, t *protocol.Trace) error {
 	gold := c
 	gold.Answer = c.Reference
-	wanted, _, err := j.exam.Split(ctx, gold, judge.MaxStatements, t)
+	wanted, _, err := j.asker.Split(ctx, gold, judge.MaxStatements, t)
 	if err != nil {
 		return err
 	}
-	covered, err := j.exam.Support(ctx, []string{c.Answer}, wanted, t)
+	covered, err := j.asker.Support(ctx, []string{c.Answer}, wanted, t)
 	if err != nil {
 		return err
 	}
@@ -150,7 +151,7 @@ func (j *Judge) statements(ctx context.Context, c judge.Case, s Scheme, out map[
 	if !s.Statements && !s.Faithful {
 		return nil
 	}
-	made, _, err := j.exam.Split(ctx, c, judge.MaxStatements, t)
+	made, _, err := j.asker.Split(ctx, c, judge.MaxStatements, t)
 	if err != nil {
 		return err
 	}
@@ -160,7 +161,7 @@ func (j *Judge) statements(ctx context.Context, c judge.Case, s Scheme, out map[
 		}
 	}
 	if s.Faithful && out["faithfulness"].State == "" {
-		held, err := j.exam.Support(ctx, c.Evidence, made, t)
+		held, err := j.asker.Support(ctx, c.Evidence, made, t)
 		if err != nil {
 			return err
 		}
@@ -169,14 +170,14 @@ func (j *Judge) statements(ctx context.Context, c judge.Case, s Scheme, out map[
 	return nil
 }
 
-// correctness is made of true and false positives among the statements of the answer
-// and of the gold statements that it misses.
-func (j *Judge) correctness(ctx context.Context, c judge.Case, made []string, missed int, out map[string]judge.Verdict, t *exam.Trace) error {
-	right, err := j.exam.Support(ctx, []string{c.Reference}, made, t)
+// correctness uses the true and false positives among the statements of the answer, and the gold statements
+// it misses.
+func (j *Judge) correctness(ctx context.Context, c judge.Case, made []string, missed int, out map[string]judge.Verdict, t *protocol.Trace) error {
+	right, err := j.asker.Support(ctx, []string{c.Reference}, made, t)
 	if err != nil {
 		return err
 	}
-	f1 := factuality(right, len(made)-right, missed)
+	f1 := countedF1(right, len(made)-right, missed)
 	out["factuality"] = judge.Score(f1, fmt.Sprintf("%d of %d statements, %d missed", right, len(made), missed))
 	if j.o.Embedder == nil {
 		return nil
@@ -196,9 +197,8 @@ func (j *Judge) correctness(ctx context.Context, c judge.Case, made []string, mi
 	return nil
 }
 
-// factuality is the F1 of so many true and false positives and false negatives; 1 if
-// there are none of all.
-func factuality(truePositives, falsePositives, falseNegatives int) float64 {
+// countedF1 returns the F1 of true and false positives and false negatives; 1 if all are 0.
+func countedF1(truePositives, falsePositives, falseNegatives int) float64 {
 	all := 2*truePositives + falsePositives + falseNegatives
 	if all == 0 {
 		return 1
@@ -206,8 +206,8 @@ func factuality(truePositives, falsePositives, falseNegatives int) float64 {
 	return 2 * float64(truePositives) / float64(all)
 }
 
-// weighted is factuality and the similarity of two texts, three quarters and a quarter,
-// the cosine mapped to 0..1 (arXiv 2506.05690, the released evaluation).
+// weighted combines factuality and the similarity of two texts, three quarters and a quarter, with the cosine
+// mapped to 0..1 (arXiv 2506.05690, the released evaluation).
 func weighted(factuality, cosine float64) float64 {
 	return 0.75*factuality + 0.25*(1+min(max(cosine, -1), 1))/2
 }

@@ -9,16 +9,13 @@ import (
 	"unicode/utf8"
 )
 
-// Normalize brings an answer to the form that is compared: lower case, without
-// the 32 ASCII punctuation characters, without the words a, an and the, and
-// with one space between words.
+// Normalize returns the form of an answer that is compared: lower case, without the 32 ASCII punctuation
+// characters, without the words a, an and the, and with one space between words.
 //
-// It gives what the Python scripts of the data sets give, character by
-// character. Where Go's own functions differ, Python wins: word boundaries and
-// letters are Unicode, lower case is the full mapping ("İ" becomes two code
-// points, a final "Σ" becomes "ς"), U+001C to U+001F are spaces, and dashes or
-// quotation marks outside ASCII stay. Punctuation goes without leaving a gap:
-// "Eiffel-Tower" is one word.
+// It equals the Python scripts of the data sets, character by character. Where Go's own functions differ,
+// Python's rules apply: word boundaries and letters are Unicode, lower case is the full mapping ("İ" becomes
+// two code points, a final "Σ" becomes "ς"), U+001C to U+001F are spaces, and dashes or quotation marks
+// outside ASCII stay. Punctuation is removed without a gap: "Eiffel-Tower" is one word.
 //
 // A byte that is not valid UTF-8 is read as U+FFFD.
 func Normalize(s string) string {
@@ -43,16 +40,16 @@ func Normalize(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || r >= 0x1c && r <= 0x1f }), " ")
 }
 
-// wordRun matches what \w+ of Python's re module matches.
+// wordRun equals \w+ of Python's re module.
 var wordRun = regexp.MustCompile(`[\p{L}\p{N}_]+`)
 
-// isPunct is membership in string.punctuation of Python.
+// isPunct reports membership in Python's string.punctuation.
 func isPunct(r rune) bool {
 	return r >= '!' && r <= '/' || r >= ':' && r <= '@' || r >= '[' && r <= '`' || r >= '{' && r <= '~'
 }
 
 // isFinal is the condition Final_Sigma of the Unicode Standard, section 3.13, for the letter between two
-// texts: a cased letter before it, none after it, case-ignorable characters apart.
+// texts: a cased letter before it, none after it, ignoring case-ignorable characters.
 func isFinal(before, after string) bool {
 	last, _ := utf8.DecodeLastRuneInString(strings.TrimRightFunc(before, isCaseIgnorable))
 	next, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(after, isCaseIgnorable))

@@ -9,12 +9,10 @@ import (
 	"strings"
 )
 
-// ErrGolds is wrapped by errors about a question whose gold answers do not fit
-// the script: none, or more than the script reads.
+// ErrGolds is wrapped by errors about gold answers that do not fit the script: none, or more than it reads.
 var ErrGolds = errors.New("wrong number of gold answers")
 
-// Score is how well one answer fits, or a mean of that. All values are in
-// 0..1.
+// Score is the fit of one answer, or a mean of fits. All values are in 0..1.
 type Score struct {
 	EM        float64 `json:"em"`
 	F1        float64 `json:"f1"`
@@ -24,13 +22,12 @@ type Score struct {
 
 // Score compares a prediction with the gold answers of a question.
 //
-// EM is 1 when some gold answer is equal after normalization. F1, precision
-// and recall count common words, each as often as both sides have it. With
-// several gold answers EM and F1 are the best; precision and recall belong to
-// the first gold answer with the best F1, under TwoWiki they are the best too.
+// EM is 1 if some gold answer is equal after normalization. F1, precision and recall count common words, each
+// as often as both sides have it. With several gold answers EM and F1 are the best; precision and recall
+// belong to the first gold answer with the best F1, under TwoWiki they are the best too.
 //
-// The error wraps [ErrGolds] when there is no gold answer (under SQuAD2 that
-// is a question without an answer) or HotpotQA is given several.
+// The error wraps [ErrGolds] if there is no gold answer (under SQuAD2 that is a question without an answer)
+// or HotpotQA is given several.
 func (p Script) Score(prediction string, golds []string) (Score, error) {
 	if !p.valid() {
 		return Score{}, fmt.Errorf("short: score: %v: no such script", p)
@@ -83,7 +80,7 @@ func newSide(s string) side {
 
 func (s side) yesNo() bool { return s.text == "yes" || s.text == "no" || s.text == "noanswer" }
 
-func (r *rules) compare(pred, gold side) Score {
+func (r *scriptRules) compare(pred, gold side) Score {
 	equal := pred.text == gold.text
 	var s Score
 	if equal {
@@ -108,7 +105,7 @@ func (r *rules) compare(pred, gold side) Score {
 	return s
 }
 
-// shared is the size of the intersection of two bags of words.
+// shared returns the size of the intersection of two bags of words.
 func shared(a, b []string) (n int) {
 	left := make(map[string]int)
 	for _, w := range a {
@@ -122,8 +119,7 @@ func shared(a, b []string) (n int) {
 	return n
 }
 
-// Script is the evaluation script of a data set, by whose rules answers are scored; the
-// table in the package comment compares them.
+// Script is the evaluation script of a data set; the table in the package comment compares them.
 type Script uint8
 
 // The scripts.
@@ -136,26 +132,24 @@ const (
 	MRQA                   // mrqa_official_eval.py; also HippoRAG's qa_eval.py
 )
 
-// rules are what scripts differ in.
-type rules struct {
+// scriptRules are the differences between scripts.
+type scriptRules struct {
 	name string
 	// emptyAgrees: two empty sides have F1 1.
 	emptyAgrees bool
-	// emptyGoldsDropped: empty gold answers do not count beside others, and
-	// no gold answer at all means that the right answer is empty.
+	// emptyGoldsDropped: empty gold answers are ignored if there are others, and without any gold answer the
+	// right answer is empty.
 	emptyGoldsDropped bool
-	// strictYesNo: if one side is yes, no or noanswer and the other side
-	// differs, F1 is 0.
+	// strictYesNo: if one side is yes, no or noanswer and the other side differs, F1 is 0.
 	strictYesNo bool
 	// oneGold: the script reads a single gold answer.
 	oneGold bool
-	// apart: the best precision and recall need not come from the gold
-	// answer with the best F1.
+	// apart: the best precision and recall may come from another gold answer than the best F1.
 	apart bool
 }
 
-// byScript is indexed by Script and never changed.
-var byScript = [...]rules{
+// byScript is indexed by Script and constant.
+var byScript = [...]scriptRules{
 	SQuAD1:   {name: "squad1"},
 	SQuAD2:   {name: "squad2", emptyAgrees: true, emptyGoldsDropped: true},
 	HotpotQA: {name: "hotpot", strictYesNo: true, oneGold: true},
@@ -164,7 +158,7 @@ var byScript = [...]rules{
 	MRQA:     {name: "mrqa"},
 }
 
-// String is the name of the script, as in "f1/hotpot".
+// String returns the name of the script, as in "f1/hotpot".
 func (p Script) String() string {
 	if !p.valid() {
 		return "script(" + strconv.Itoa(int(p)) + ")"

@@ -97,7 +97,7 @@ func TestFactualityAndCorrectness(t *testing.T) {
 		{0, 2, 3, -1, 0, 0},
 		{0, 0, 0, 1, 1, 1},
 	} {
-		f := factuality(tt.tp, tt.fp, tt.fn)
+		f := countedF1(tt.tp, tt.fp, tt.fn)
 		if c := weighted(f, tt.cos); math.Abs(f-tt.f) > 1e-12 || math.Abs(c-tt.c) > 1e-12 {
 			t.Errorf("%+v: %v, %v", tt, f, c)
 		}

@@ -8,23 +8,22 @@ import (
 	"regexp"
 
 	"github.com/wildgraph/wildgraph/judge"
-	"github.com/wildgraph/wildgraph/judge/internal/exam"
+	"github.com/wildgraph/wildgraph/judge/internal/protocol"
 	"github.com/wildgraph/wildgraph/judge/lexical"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// What reports and flags call the procedures of [Judge] and [LiveRAG].
+// The names of the procedures of [Judge] and [LiveRAG] in reports and flags.
 const (
 	Profile        = "shortanswer"
 	LiveRAGProfile = "liverag"
 )
 
-// stated decides by rules whether a sentence of the answer states the gold answer or
-// one of its aliases.
-func (j *Judge) stated(ctx context.Context, c judge.Case) (judge.Verdict, error) {
+// byRules judges by rules whether a sentence of the answer states the gold answer or one of its aliases.
+func (j *Judge) byRules(ctx context.Context, c judge.Case) (judge.Verdict, error) {
 	var best judge.Verdict
 	choice := c.Reference
-	for _, c.Reference = range golds(c) {
+	for _, c.Reference = range goldAnswers(c) {
 		f, err := j.words.Fact(ctx, c)
 		if err != nil || f.State == judge.Scored && f.Value == 1 {
 			return f.Verdict, err
@@ -33,16 +32,15 @@ func (j *Judge) stated(ctx context.Context, c judge.Case) (judge.Verdict, error)
 			best = f.Verdict
 		}
 	}
-	if best.State == judge.Unscored && len(named(choice)) > 0 { // letters of choices are no words
+	if best.State == judge.Unscored && len(choicesOf(choice)) > 0 { // letters of choices are no words
 		best = judge.Score(indicator(Choice(c.Answer, choice, true) == 1), "")
 	}
 	return best, nil
 }
 
-func golds(c judge.Case) []string { return append([]string{c.Reference}, c.Aliases...) }
+func goldAnswers(c judge.Case) []string { return append([]string{c.Reference}, c.Aliases...) }
 
-// share is n of a number of things as a verdict; without is the cause that there is no
-// score if there are none.
+// share returns n/of as a verdict, or an unscored one with a cause if of is 0.
 func share(n, of int, without string) judge.Verdict {
 	if of == 0 {
 		return judge.NoScore(without)
@@ -50,7 +48,7 @@ func share(n, of int, without string) judge.Verdict {
 	return judge.Score(float64(n)/float64(of), fmt.Sprintf("%d of %d", n, of))
 }
 
-// Kind is what an answer consists of.
+// Kind is the form of an answer.
 type Kind uint8
 
 // The kinds of answers.
@@ -60,8 +58,8 @@ const (
 	Selection      // any number of choices
 )
 
-// Scheme says how the answers to a type of questions are scored. The zero Scheme has
-// accuracy, contains, and EM and F1 by the rules of SQuAD 1.1.
+// Scheme is the scoring of answers to a type of questions. The zero Scheme has accuracy, contains, and EM and
+// F1 by the rules of SQuAD 1.1.
 type Scheme struct {
 	Kind   Kind
 	Script Script
@@ -72,11 +70,11 @@ type Scheme struct {
 
 // Options of a [Judge].
 type Options struct {
-	// Model decides; nil leaves it to rules.
+	// Model judges; nil judges by rules.
 	Model llm.Model
 	// Embedder completes factuality to correctness; may be nil.
 	Embedder llm.Embedder
-	// Schemes are by [judge.Case.Type]; a type without one has the zero Scheme.
+	// Schemes are by [judge.Case.Type]; other types have the zero Scheme.
 	Schemes map[string]Scheme
 }
 
@@ -85,14 +83,14 @@ type Judge struct {
 	o     Options
 	model llm.Model // nil leaves it to rules
 	name  string
-	exam  exam.Exam // of the model
+	asker protocol.Asker // of the model
 	words *lexical.Judge
 }
 
 var _ judge.Judge = (*Judge)(nil)
 
-// Versions change whenever a rule or a scheme of the library's data sets does, and that of the
-// judge by model whenever a prompt does.
+// The versions change with every rule and every scheme of the library's data sets, modelVersion also with
+// every prompt.
 const version, modelVersion = 3, 3
 
 // New returns a judge.
@@ -107,8 +105,8 @@ func New(o Options) (*Judge, error) {
 	if err != nil || o.Model == nil {
 		return j, err
 	}
-	j.exam, err = exam.New(o.Model, Profile, modelVersion, judge.Options{})
-	if j.name = j.exam.Name(); err == nil {
+	j.asker, err = protocol.New(o.Model, Profile, modelVersion, judge.Options{})
+	if j.name = j.asker.Name(); err == nil {
 		if e, ok := o.Embedder.(llm.NamedEmbedder); ok {
 			j.name += "/" + e.Name()
 		}
@@ -116,7 +114,7 @@ func New(o Options) (*Judge, error) {
 	return j, err
 }
 
-// Name tells what decides: rules, or the model.
+// Name names the rules or the model.
 func (j *Judge) Name() string { return j.name }
 
 // Fact judges an answer. Empty and refused ones score 0 without a call.
@@ -128,7 +126,7 @@ func (j *Judge) Fact(ctx context.Context, c judge.Case) (out judge.FactJudgment,
 	if c.Refused {
 		c.Answer = ""
 	}
-	var t exam.Trace
+	var t protocol.Trace
 	defer func() { out.Protocol, out.Usage = t.Protocol, t.Usage }()
 	out.Scores = byWords(c, s)
 	v, done := c.Silent()
@@ -139,7 +137,7 @@ func (j *Judge) Fact(ctx context.Context, c judge.Case) (out judge.FactJudgment,
 	case s.Kind != Text:
 		v = judge.Score(indicator(out.Scores["choice"].Value == 1), "")
 	default:
-		v, err = j.stated(ctx, c)
+		v, err = j.byRules(ctx, c)
 	}
 	out.Verdict = v
 	if err == nil {
@@ -148,20 +146,20 @@ func (j *Judge) Fact(ctx context.Context, c judge.Case) (out judge.FactJudgment,
 	return out, err
 }
 
-// Summary has nothing to say: no type of these questions is judged by statements.
+// Summary is not applicable: no type of these questions is judged by statements.
 func (j *Judge) Summary(context.Context, judge.Case) (judge.SummaryJudgment, error) {
 	none := judge.Verdict{State: judge.NotApplicable, Reason: "short answers are right or wrong"}
 	return judge.SummaryJudgment{Recall: none, Precision: none}, nil
 }
 
-// byWords are the scores that need no model.
+// byWords returns the scores that need no model.
 func byWords(c judge.Case, s Scheme) map[string]judge.Verdict {
-	out := map[string]judge.Verdict{"contains": judge.Score(indicator(Contains(c.Answer, golds(c)...)), "")}
+	out := map[string]judge.Verdict{"contains": judge.Score(indicator(Contains(c.Answer, goldAnswers(c)...)), "")}
 	if s.Kind != Text {
-		return map[string]judge.Verdict{"choice": judge.Score(Choice(lettered(c.Question, c.Answer), c.Reference, s.Kind == Selection), "")}
+		return map[string]judge.Verdict{"choice": judge.Score(Choice(choiceLetter(c.Question, c.Answer), c.Reference, s.Kind == Selection), "")}
 	}
 	em, f1 := "em/"+s.Script.String(), "f1/"+s.Script.String()
-	a, err := s.Script.Score(c.Answer, golds(c))
+	a, err := s.Script.Score(c.Answer, goldAnswers(c))
 	if err != nil {
 		out[em], out[f1] = judge.NoScore(err.Error()), judge.NoScore(err.Error())
 	} else {
@@ -169,7 +167,7 @@ func byWords(c judge.Case, s Scheme) map[string]judge.Verdict {
 	}
 	if s.Rouge {
 		best := 0.0
-		for _, g := range golds(c) {
+		for _, g := range goldAnswers(c) {
 			best = max(best, RougeL(c.Answer, g))
 		}
 		out["rouge_l"] = judge.Score(best, "")
@@ -177,11 +175,11 @@ func byWords(c judge.Case, s Scheme) map[string]judge.Verdict {
 	return out
 }
 
-// listed matches the choices that a question lists, one a line.
+// listed matches the choices of a question, one per line.
 var listed = regexp.MustCompile(`(?m)^\s*\(?([A-J])[.):]\s+(.+)$`)
 
-// lettered is an answer, or the letter of the choice whose text it is.
-func lettered(question, answer string) string {
+// choiceLetter returns the letter of the choice that the answer repeats, or else the answer.
+func choiceLetter(question, answer string) string {
 	for _, m := range listed.FindAllStringSubmatch(question, -1) {
 		if text := Normalize(m[2]); text != "" && text == Normalize(answer) {
 			return m[1]

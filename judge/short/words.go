@@ -13,8 +13,8 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// Contains reports whether a gold answer stands in the answer, word for word, after
-// [Normalize]. A gold answer without a word stands in none.
+// Contains reports whether the answer contains a gold answer, word for word, after [Normalize]. Gold answers
+// without a word are ignored.
 func Contains(given string, golds ...string) bool {
 	text := " " + Normalize(given) + " "
 	return slices.ContainsFunc(golds, func(g string) bool {
@@ -23,8 +23,8 @@ func Contains(given string, golds ...string) bool {
 	})
 }
 
-// RougeL is the F-measure of ROUGE-L: the harmonic mean of the longest common
-// subsequence's shares of the words of both texts. 0 if either has none.
+// RougeL returns the F-measure of ROUGE-L: the harmonic mean of the longest common subsequence's shares of
+// the words of both texts, 0 if either has none.
 func RougeL(given, gold string) float64 {
 	a, b := tokens(given), tokens(gold)
 	lcs := common(a, b)
@@ -34,18 +34,17 @@ func RougeL(given, gold string) float64 {
 	return 2 * float64(lcs) / float64(len(a)+len(b))
 }
 
-// maxTokens is how much of a text ROUGE-L reads: an answer has hundreds of words, and
-// the time grows with the product of both.
+// maxTokens limits the words of a text for ROUGE-L: an answer has hundreds, and the time grows with the
+// product of both.
 const maxTokens = 5000
 
-// tokens are the lower-cased runs of a-z and 0-9 of a text, as the package rouge_score
-// takes them.
+// tokens returns the lower-cased runs of a-z and 0-9 of a text, as the package rouge_score does.
 func tokens(s string) []string {
 	all := strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
 	return all[:min(len(all), maxTokens)]
 }
 
-// common is the length of the longest common subsequence.
+// common returns the length of the longest common subsequence.
 func common(a, b []string) int {
 	row := make([]int, len(b)+1)
 	for _, x := range a {
@@ -63,12 +62,11 @@ func common(a, b []string) int {
 	return row[len(b)]
 }
 
-// Choice scores an answer that names choices. One, and true or false, is right when
-// the answer settles on the gold choice alone. Of a selection the gold choices score 1, some
-// of them and no other 0.5. An answer that names none scores 0: the released script
-// gives an empty selection the half of a subset.
+// Choice scores an answer that names choices. A single choice, or true or false, is right if the answer
+// chooses it alone. Of several, the gold choices score 1, some of them and no other 0.5. An answer without a
+// choice scores 0: the released script gives an empty selection the half of a subset.
 func Choice(given, gold string, several bool) float64 {
-	want, got := named(gold), chosen(given)
+	want, got := choicesOf(gold), chosen(given)
 	switch {
 	case len(got) == 0:
 		return 0
@@ -80,10 +78,10 @@ func Choice(given, gold string, several bool) float64 {
 	return 0
 }
 
-// named reads the choices of a text that has nothing else, sorted: letters from A on, run
-// together or parted, or true or false. What follows a letter and a mark, such as
-// "B. The heap", is the text of the choice.
-func named(s string) []string {
+// choicesOf reads the choices of a text without anything else, sorted: letters from A on, adjacent or
+// separated, or true or false. The text after a letter and a mark, such as "B. The heap", is the text of the
+// choice.
+func choicesOf(s string) []string {
 	if at := strings.LastIndex(strings.ToLower(s), "answer:"); at >= 0 {
 		s = s[at+len("answer:"):]
 	}
@@ -112,7 +110,7 @@ func named(s string) []string {
 	return slices.Compact(out)
 }
 
-// small matches a small letter alone, or with a mark before the text of its choice.
+// small matches a lower-case letter alone, or with a mark before the text of its choice.
 var small = regexp.MustCompile(`^[(\[]?[a-j](?:[.):\]]*$|[.):\]]\s)`)
 
 // otherMarked matches a letter that begins the text of another choice.
@@ -128,13 +126,13 @@ var (
 	denying   = regexp.MustCompile(`(?i)^(?:not|never|cannot|neither|nor|wrong|false|incorrect|between|out|nicht|kein|keine|pas|не|\pL+n['’]t)$|不`)
 )
 
-// chosen reads the choices that an answer settles on, sorted, in the forms of models: the letters
-// alone, a box or a tag around them, the last clause that says which the answer is, a letter
-// before a reason, or one at the end. Denied choices and alternatives are none.
+// chosen reads the choices of an answer, sorted, in the forms of models: only letters, a box or a tag around
+// them, the last clause that names the answer, a letter before a reason, or one at the end. Denied choices
+// and alternatives are ignored.
 func chosen(given string) []string {
 	text := norm.NFKC.String(llm.Unwrap(given, ""))
 	for _, m := range wrapped.FindAllStringSubmatch(text, -1) {
-		if inner := m[1] + m[2] + m[3]; m[2] != "" || named(inner) != nil {
+		if inner := m[1] + m[2] + m[3]; m[2] != "" || choicesOf(inner) != nil {
 			text = inner
 		}
 	}
@@ -142,12 +140,12 @@ func chosen(given string) []string {
 	for range 2 { // on either side of a letter
 		text = bordered.ReplaceAllString(text, "$1$3 $2$4")
 	}
-	if out := named(text); out != nil {
+	if out := choicesOf(text); out != nil {
 		return out
 	}
 	clauses := clauseEnd.Split(strings.TrimRight(text, " .!"), -1)
 	for _, c := range slices.Backward(clauses) {
-		if out, some := settled(c); some && declaring.MatchString(c) {
+		if out, some := undeniedLetters(c); some && declaring.MatchString(c) {
 			return out
 		}
 	}
@@ -155,7 +153,7 @@ func chosen(given string) []string {
 		return m[1:]
 	}
 	last := clauses[len(clauses)-1]
-	if out, _ := settled(last); len(out) == 1 && strings.HasSuffix(strings.TrimRight(last, " )]\"'"), out[0]) {
+	if out, _ := undeniedLetters(last); len(out) == 1 && strings.HasSuffix(strings.TrimRight(last, " )]\"'"), out[0]) {
 		return out
 	}
 	said := strings.FieldsFunc(strings.ToLower(last), func(r rune) bool { return !unicode.IsLetter(r) })
@@ -169,9 +167,9 @@ func chosen(given string) []string {
 	return []string{"false"}
 }
 
-// settled reads the letters of a clause that are not denied, sorted, none of alternatives; some
-// tells that there are letters at all.
-func settled(clause string) (out []string, some bool) {
+// undeniedLetters returns the letters of a clause that are not denied, sorted, none of alternatives; some
+// reports whether there are letters at all.
+func undeniedLetters(clause string) (out []string, some bool) {
 	words := strings.FieldsFunc(reasoning.ReplaceAllString(clause, ""), func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' && r != '’' })
 	denied, either := false, false
 	for i, w := range words {

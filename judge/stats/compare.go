@@ -9,29 +9,27 @@ import (
 	"slices"
 )
 
-// Comparison is the difference of two systems on the same questions: the
-// effect and its interval before the p-value.
+// Comparison is the difference of two systems on the same questions, with its interval and p-value.
 type Comparison struct {
 	MeanA float64 `json:"mean_a"`
 	MeanB float64 `json:"mean_b"`
 	// Effect is the mean of B minus A. Its Method is "paired-t".
 	Effect Interval `json:"effect"`
-	// P is the two-sided p-value of no difference: it is below 1 - Effect.Confidence exactly
-	// where the interval excludes 0.
+	// P is the two-sided p-value of no difference: it is below 1 - Effect.Confidence exactly if the interval
+	// excludes 0.
 	P float64 `json:"p"`
 	// freedom are the degrees of freedom of both.
 	freedom float64
 }
 
-// Compare compares two systems by their scores on the same questions, in the
-// same order. Scores are shares in 0..1; other ranges are taken as well.
+// Compare compares two systems by their scores on the same questions, in the same order. Scores are usually
+// shares in 0..1; other ranges are valid.
 //
-// Interval and test are one: Student's t of the mean difference over its standard error,
-// after half a cluster whose difference is +s and half of one whose difference is -s were
-// added, where s is the root mean square of the differences that are not 0. Bonett and Price
-// (Journal of Educational and Behavioral Statistics 37, 2012) add one question each way; half
-// of one keeps the coverage nominal at 24 to 100 questions. Where no question differs, s is
-// a whole question, so that the interval has a width there, too.
+// Interval and test are one: Student's t of the mean difference over its standard error, after adding half a
+// cluster with the difference +s and half of one with the difference -s, where s is the root mean square of
+// the nonzero differences. Bonett and Price (Journal of Educational and Behavioral Statistics 37, 2012) add
+// one question each way; half of one keeps the coverage nominal at 24 to 100 questions. If no question
+// differs, s is a whole question, so that the interval has a width.
 func Compare(a, b []float64, clusters []int32, o Options) (Comparison, error) {
 	o, err := o.resolve()
 	if err != nil {
@@ -66,7 +64,7 @@ func Compare(a, b []float64, clusters []int32, o Options) (Comparison, error) {
 	return c, nil
 }
 
-// padded are the mean and its standard error after half a cluster each way was added.
+// padded returns the mean and its standard error after adding half a cluster each way.
 func (g groups) padded() (mean, se float64) {
 	clusters, n := float64(len(g.sums)), float64(g.n)
 	size := n / clusters
@@ -92,16 +90,15 @@ func (g groups) padded() (mean, se float64) {
 	return mean, math.Sqrt(within*(clusters+1)/clusters) / n
 }
 
-// Detectable returns the least true difference, in the unit of the scores, that a test finds with
-// probability .8 at level .05 after a correction for a number of tests (Miller, arXiv
-// 2411.00640, section 5, with Bonferroni's level, which is the first of Holm's).
+// Detectable returns the least true difference, in the unit of the scores, that a test finds with probability
+// .8 at level .05 after a correction for a number of tests (Miller, arXiv 2411.00640, section 5, with
+// Bonferroni's level, which is the first of Holm's).
 func (c Comparison) Detectable(tests int) float64 {
 	return (studentQuantile(.025/float64(max(tests, 1)), c.freedom) + normalQuantile(.8)) * c.Effect.SE
 }
 
-// Holm corrects the p-values of one family of tests, so that the chance of any
-// false finding among them stays below the level one compares with (Holm
-// 1979). The result is in the order of p.
+// Holm corrects the p-values of one family of tests, so that the chance of any false finding among them stays
+// below the level of the comparison (Holm 1979). The result is in the order of p.
 func Holm(p []float64) ([]float64, error) {
 	byP := make([]int, len(p))
 	for i, v := range p {

@@ -20,8 +20,8 @@ const DefaultConfidence = 0.95
 // Options are the settings of intervals and tests. The zero value is 95 %
 // confidence.
 type Options struct {
-	// Confidence is the share of such intervals that contain the true value,
-	// between 0 and 1; 0 means DefaultConfidence.
+	// Confidence is the share of such intervals that contain the true value, between 0 and 1; 0 means
+	// DefaultConfidence.
 	Confidence float64
 }
 
@@ -34,7 +34,7 @@ func (o Options) resolve() (Options, error) {
 	return o, nil
 }
 
-// tail is the probability beyond each end of an interval.
+// tail returns the probability beyond each end of an interval.
 func (o Options) tail() float64 { return (1 - o.Confidence) / 2 }
 
 // Interval is an estimate with a confidence interval.
@@ -45,12 +45,10 @@ type Interval struct {
 	Confidence float64 `json:"confidence"`
 	// SE is the standard error: of the plain share for Wilson.
 	SE float64 `json:"se"`
-	// N is the number of values, Clusters that of their clusters, or 0 if
-	// they have none.
+	// N is the number of values, Clusters the number of their clusters, or 0 without any.
 	N        int `json:"n"`
 	Clusters int `json:"clusters,omitempty"`
-	// Method is "wilson", "student-t" or "paired-t", with "clustered-" before it for
-	// clusters.
+	// Method is "wilson", "student-t" or "paired-t", with "clustered-" before it for clusters.
 	Method string `json:"method"`
 }
 
@@ -59,9 +57,8 @@ func (i Interval) String() string {
 	return fmt.Sprintf("%.3f [%.3f, %.3f] (%.4g %%, n = %d)", i.Estimate, i.Low, i.High, 100*i.Confidence, i.N)
 }
 
-// Wilson is the score interval of a share: successes out of n independent
-// trials (Wilson 1927). It stays within 0..1 and has a width also where the
-// share is 0 or 1.
+// Wilson returns the score interval of a share: successes out of n independent trials (Wilson 1927). It stays
+// within 0..1 and has a width even if the share is 0 or 1.
 func Wilson(successes, n int, o Options) (Interval, error) {
 	o, err := o.resolve()
 	switch {
@@ -89,10 +86,8 @@ func Wilson(successes, n int, o Options) (Interval, error) {
 	return i, nil
 }
 
-// StudentT is the interval of a mean by its standard error and Student's t
-// with n-1 degrees of freedom. With clusters the standard error is the
-// clustered one (see the package comment) and the degrees of freedom are those
-// of the clusters.
+// StudentT returns the interval of a mean by its standard error and Student's t with n-1 degrees of freedom.
+// With clusters the standard error is the clustered one (see the package comment) and n is their number.
 func StudentT(values []float64, clusters []int32, o Options) (Interval, error) {
 	o, err := o.resolve()
 	if err != nil {
@@ -107,8 +102,8 @@ func StudentT(values []float64, clusters []int32, o Options) (Interval, error) {
 	return g.label(Interval{Estimate: mean, Low: mean - t*se, High: mean + t*se, Confidence: o.Confidence, SE: se, Method: "student-t"}), nil
 }
 
-// studentQuantile is what Student's t with so many degrees of freedom exceeds
-// with probability tail, below one half.
+// studentQuantile returns the value that Student's t with the given degrees of freedom exceeds with
+// probability tail, below one half.
 func studentQuantile(tail, freedom float64) float64 {
 	y := mathext.InvRegIncBeta(freedom/2, .5, 2*tail)
 	return math.Sqrt(freedom * (1 - y) / y)
@@ -122,8 +117,8 @@ func studentTwoSided(t, freedom float64) float64 {
 	return mathext.RegIncBeta(freedom/2, .5, freedom/(freedom+t*t))
 }
 
-// Number gives equal names equal numbers, counting from 0 in the order the
-// names first occur: the clusters of questions from the names of their pages.
+// Number gives equal names equal numbers, counting from 0 in the order of their first occurrence: the
+// clusters of questions from the names of their pages.
 func Number(names []string) []int32 {
 	numbers := make([]int32, len(names))
 	known := make(map[string]int32)
@@ -138,10 +133,10 @@ func Number(names []string) []int32 {
 	return numbers
 }
 
-// MaxValue is the size of the largest values: sums of their cubes are still float64.
+// MaxValue limits the size of values: sums of their cubes are still float64.
 const MaxValue = 1e60
 
-// groups are values added up by cluster, in the order clusters first occur.
+// groups are sums of values by cluster, in the order of their first occurrence.
 type groups struct {
 	sums  []float64
 	sizes []int32
@@ -150,7 +145,7 @@ type groups struct {
 	n         int
 }
 
-// group adds up values by cluster and wants two clusters at least.
+// group adds up values by cluster and requires at least two clusters.
 func group(values []float64, clusters []int32) (groups, error) {
 	if clusters != nil && len(clusters) != len(values) {
 		return groups{}, fmt.Errorf("%d values, %d clusters: want as many, or no clusters", len(values), len(clusters))
@@ -193,7 +188,7 @@ func group(values []float64, clusters []int32) (groups, error) {
 	return g, nil
 }
 
-// exact is a sum of terms of a size, and 0 where it is a rounding error of these.
+// exact returns a sum of terms of a size, and 0 if it is only a rounding error.
 func exact(sum, size float64) float64 {
 	if math.Abs(sum) <= 1e-12*size {
 		return 0
@@ -209,10 +204,9 @@ func (g groups) mean() float64 {
 	return sum / float64(g.n)
 }
 
-// standardError of the mean. Miller, equation 4: the square of the plain
-// standard error plus the products of deviations within clusters over n². The
-// sum of the latter is the squared sum of deviations of each cluster without
-// the squares of the deviations themselves.
+// standardError of the mean. Miller, equation 4: the square of the plain standard error plus the products of
+// deviations within clusters over n². The sum of the latter is the squared sum of deviations of each cluster
+// without the squares of the deviations themselves.
 func (g groups) standardError(values []float64) float64 {
 	mean, n := g.mean(), float64(g.n)
 	squares := 0.0
@@ -229,7 +223,7 @@ func (g groups) standardError(values []float64) float64 {
 	return math.Sqrt(max(0, variance+within/(n*n)))
 }
 
-// label fills in what the interval says about the data.
+// label sets the sizes and the method of an interval.
 func (g groups) label(i Interval) Interval {
 	i.N = g.n
 	if g.clustered {

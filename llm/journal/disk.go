@@ -8,8 +8,7 @@ import (
 	"os"
 )
 
-// disk is what a journal and WriteFile need of a file system. Tests put one in its place
-// that fails and loses power.
+// disk is the file system of a journal and of WriteFile. Tests use one that fails and loses power.
 type disk interface {
 	// open opens or creates a file and locks it, or returns ErrLocked.
 	open(path string) (file, error)
@@ -24,7 +23,7 @@ type disk interface {
 	remove(path string)
 }
 
-// file is what a journal needs of an *os.File.
+// file is the part of an *os.File that a journal uses.
 type file interface {
 	io.ReaderAt
 	io.WriterAt
@@ -45,7 +44,7 @@ func (osDisk) exists(path string) bool {
 	return err == nil
 }
 
-// at says yes where it cannot tell: a folder may be closed to us meanwhile.
+// at returns true if it cannot tell: access to the folder may be denied meanwhile.
 func (osDisk) at(path string, f file) bool {
 	now, err := os.Stat(path)
 	if err != nil {

@@ -2,10 +2,9 @@
 
 // Package journal is an append-only, checksummed, crash-safe record file.
 //
-// It exists so that whoever paid for a result never pays for it twice: when
-// [Journal.Append] returns nil the record is on disk (fsync), and it will be
-// there after a crash, a kill or a full disk. The access pattern is append
-// and full scan; whoever needs look-ups builds a map while scanning.
+// It exists so that no result is paid for twice: when [Journal.Append] returns nil the record is on disk
+// (fsync), and survives a crash, a kill or a full disk. The access pattern is append and full scan; for
+// look-ups, build a map while scanning.
 //
 // # Format
 //
@@ -15,30 +14,24 @@
 //	header  len u32 | crc32c u32 | JSON of Header
 //	record  len u32 | crc32c u32 | kind u8 | seq u64 | payload (len bytes)
 //
-// The checksum of a record covers its length, kind, sequence number and
-// payload; sequence numbers start at 1 and have no gaps. The top bit of len
-// marks a firm record: all records before it were on disk when it was
+// The checksum of a record covers its length, kind, sequence number and payload; sequence numbers start at 1
+// and have no gaps. The top bit of len marks a firm record: all records before it were on disk when it was
 // written.
 //
 // # Rules
 //
-//   - One process at a time: the open file is locked exclusively, and the lock
-//     dies with the process. A second [Open] gets [ErrLocked]. Whoever keeps
-//     the state of a folder in a journal has thereby locked the folder.
+//   - One process at a time: the open file is locked exclusively, and the lock dies with the process. A second [Open]
+//     gets [ErrLocked]. A program that keeps the state of a folder in a journal has thereby locked the folder.
 //   - Concurrent appends share one fsync (group commit).
-//   - A failed write or fsync is final for the handle: a second fsync may
-//     report success for pages that were thrown away. Open the file again.
-//   - A bad record with no firm one after it belongs to a write that was never
-//     acknowledged, of which a power cut left some sectors: it is cut off with
-//     what follows and reported by [Journal.Recovered].
-//   - A bad record with a firm one after it is damage. Open refuses with
-//     [ErrCorrupt]; [Repair] copies what is whole and lists what is lost, [Verify]
-//     only looks. The program examples/maker (journal) does both.
-//   - A file that is removed or replaced while it is open is noticed at the next
-//     sync, and ends the handle with [ErrGone]: nothing is acknowledged into a file
-//     that has no name.
-//   - What Open shows is on disk: records that a process wrote and did not
-//     live to sync are written again and synced.
-//   - A journal knows its schema and configuration; opening it with others
-//     gives a [*MismatchError].
+//   - A failed write or fsync is final for the handle: a second fsync may report success for pages that were thrown
+//     away. Open the file again.
+//   - A bad record with no firm one after it belongs to a write that was never acknowledged, of which a power cut left
+//     some sectors: it is cut off with the rest of the file and reported by [Journal.Recovered].
+//   - A bad record with a firm one after it is damage. Open refuses with [ErrCorrupt]; [Repair] copies the whole records
+//     and lists the lost ones, [Verify] only looks. The program examples/maker (journal) does both.
+//   - A file that is removed or replaced while it is open is noticed at the next sync, which ends the handle with
+//     [ErrGone]: nothing is acknowledged into a file without a name.
+//   - Everything that Open shows is on disk: records that a process wrote and did not sync before it died are written
+//     again and synced.
+//   - A journal knows its schema and configuration; opening it with others gives a [*MismatchError].
 package journal

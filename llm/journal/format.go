@@ -21,8 +21,7 @@ const (
 	preambleSz = len(magic) + 1
 	frameSz    = 4 + 4           // len, crc
 	recordSz   = frameSz + 1 + 8 // kind, seq
-	// firmBit in a record's length says that all records before it were on
-	// disk when it was written.
+	// firmBit in a record's length says that all earlier records were on disk when it was written.
 	firmBit = 1 << 31
 	// maxHeader bounds what is read before a file is known to be a journal.
 	maxHeader = 1 << 20
@@ -109,11 +108,11 @@ func checksum(head, payload []byte) uint32 {
 	return crc32.Update(sum, castagnoli, payload)
 }
 
-// errBad is a record that does not hold together, wherever it stands.
+// errBad reports a record that is not valid, wherever it is.
 var errBad = errors.New("bad record")
 
-// decodeRecord reads one record of at most left bytes. errBad says that the
-// bytes are no record; other errors come from the file.
+// decodeRecord reads one record of at most left bytes. It returns errBad if the bytes are no record; other
+// errors come from the file.
 func decodeRecord(r io.Reader, left int64) (rec Record, size int64, firm bool, err error) {
 	if left < int64(recordSz) {
 		return rec, 0, false, errBad
@@ -154,9 +153,8 @@ type extent struct {
 	firm int64  // where its last firm record begins
 }
 
-// scan calls yield for each whole record in [from, to) whose sequence numbers
-// go on from next. An extent that ends before to without error means a bad
-// record, or that yield said stop.
+// scan calls yield for each whole record in [from, to) whose sequence numbers continue at next. An extent
+// that ends before to without error means a bad record, or that yield returned false.
 func scan(r io.ReaderAt, from, to int64, next uint64, yield func(Record) bool) (extent, error) {
 	x := extent{end: from, next: next, firm: from}
 	br := bufio.NewReaderSize(io.NewSectionReader(r, from, to-from), int(min(to-from, 1<<18)))
@@ -180,15 +178,14 @@ func scan(r io.ReaderAt, from, to int64, next uint64, yield func(Record) bool) (
 	return x, nil
 }
 
-// resync looks for the next whole record at or after from. At from itself
-// any checksummed record counts; further on its sequence number must be one
-// that can follow, which keeps chance and stray payload bytes out, and with
-// firm set only a firm one counts: the others may belong to the same
-// unfinished write as the bad one, of which a power cut left any part.
+// resync looks for the next whole record at or after from. At from itself any checksummed record counts.
+// Further on the sequence number must be one that can follow, which excludes chance and stray payload bytes;
+// and with firm set only a firm one counts: the others may belong to the same unfinished write as the bad
+// one, of which a power cut left any part.
 //
-// A payload that imitates record headers could make the search quadratic, so
-// the bytes checksummed are limited to a multiple of the bytes searched; when
-// that is spent, errBad is returned and the caller must assume the worst.
+// A payload that imitates record headers could make the search quadratic, so the checksummed bytes are
+// limited to a multiple of the searched ones; beyond that errBad is returned and the caller must assume the
+// worst.
 func resync(r io.ReaderAt, from, to int64, next uint64, firm bool) (at int64, seq uint64, found bool, err error) {
 	const window = 1 << 18
 	last := next + uint64(to-from)/uint64(recordSz)
@@ -232,20 +229,18 @@ var (
 	ErrTooLarge = errors.New("journal: record too large")
 )
 
-// remedy is what helps against damage.
+// remedy ends the errors of a damaged file.
 const remedy = "`go run github.com/wildgraph/wildgraph/examples/maker journal repair FILE NEW` copies the good records"
 
-// Header says what a journal holds. It is written once, at creation.
+// Header identifies a journal. It is written once, at creation.
 type Header struct {
 	// Schema names the meaning of the records and its version.
 	Schema string `json:"schema"`
-	// Config identifies the configuration the records belong to, as text
-	// that people can compare or as a hash. At most 1 MiB.
+	// Config identifies the configuration of the records, as readable text or as a hash; at most 1 MiB.
 	Config string `json:"config"`
 }
 
-// MismatchError is returned by Open for a journal with another header. It
-// satisfies errors.Is(err, ErrMismatch).
+// MismatchError reports a journal with another header. It satisfies errors.Is(err, ErrMismatch).
 type MismatchError struct {
 	Path       string
 	Want, Have Header
@@ -266,15 +261,14 @@ func (e *MismatchError) Is(target error) bool { return target == ErrMismatch }
 type Record struct {
 	// Seq counts from 1 without gaps.
 	Seq uint64
-	// Kind is the caller's to define.
+	// Kind is defined by the caller.
 	Kind    uint8
 	Payload []byte
-	// At is where the record is, for [Journal.Read].
+	// At is the offset of the record, for [Journal.Read].
 	At int64
 }
 
-// Records reads the acknowledged records in order. Appends during the
-// iteration do not show up in it. A yielded error ends it.
+// Records reads the records that were acknowledged before the call, in order. It ends at the first error.
 func (j *Journal) Records() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		j.mu.Lock()
@@ -295,7 +289,7 @@ func (j *Journal) Records() iter.Seq2[Record, error] {
 	}
 }
 
-// readAhead is how much Read reads at once, in bytes.
+// readAhead is the size of a first read, in bytes: most records are whole within it.
 const readAhead = 4096
 
 // Read reads the record at an offset that AppendAt or Records gave.
@@ -309,7 +303,6 @@ func (j *Journal) Read(at int64) (Record, error) {
 	if at < j.begin || at >= end {
 		return fail(fmt.Errorf("%w: no record there", ErrCorrupt))
 	}
-	// Most records come whole with the first read.
 	r := bufio.NewReaderSize(io.NewSectionReader(j.f, at, end-at), int(min(readAhead, end-at)))
 	rec, _, _, err := decodeRecord(r, end-at)
 	if errors.Is(err, errBad) {

@@ -13,24 +13,22 @@ import (
 	"sync"
 )
 
-// DefaultMaxRecord is the default limit of a payload, in bytes: twice the
-// 32 MiB that a model's reply may have.
+// DefaultMaxRecord is the default limit of a payload, in bytes: twice the 32 MiB of a model's largest reply.
 const DefaultMaxRecord = 64 << 20
 
 // Options tune a journal. The zero value is good.
 type Options struct {
-	// MaxRecord limits the payload of one record, in bytes;
-	// 0 means [DefaultMaxRecord].
+	// MaxRecord limits the payload of one record, in bytes; 0 means [DefaultMaxRecord].
 	MaxRecord int
 
 	disk disk // tests put failing ones in its place
 }
 
-// Recovery tells what Open found.
+// Recovery describes the file that Open found.
 type Recovery struct {
 	// Records is the number of whole records.
 	Records int
-	// TornBytes were cut off the end: a write that was not acknowledged.
+	// TornBytes is the length of an unacknowledged write that was cut off the end.
 	TornBytes int64
 }
 
@@ -53,21 +51,19 @@ type Journal struct {
 	err   error  // final for this handle
 }
 
-// batch is the appends that share one write and one fsync. The first to join
-// leads: it writes for all of them.
+// batch holds the appends that share one write and one fsync. The first to join writes for all of them.
 type batch struct {
 	buf  []byte
-	sync bool // somebody waits for the disk
+	sync bool // an append waits for the disk
 	at   int64
 	done chan struct{}
 	err  error
 }
 
-// Open opens the journal at path for reading and appending, or creates it
-// (mode 0600) in an existing directory. It returns [ErrLocked], a
-// [*MismatchError], [ErrVersion] or [ErrCorrupt], wrapped, when the file is in
-// use, of another kind, in another format, or damaged. Whoever opens it should tell
-// what [Journal.Recovered] says was cut off.
+// Open opens the journal at path for reading and appending, or creates it (mode 0600) in an existing
+// directory. It returns [ErrLocked], a [*MismatchError], [ErrVersion] or [ErrCorrupt], wrapped, if the file
+// is in use, of another kind, in another format, or damaged. Callers should report a torn write, see
+// [Journal.Recovered].
 func Open(path string, h Header, o Options) (*Journal, error) {
 	most := min(cmp.Or(max(o.MaxRecord, 0), DefaultMaxRecord), math.MaxInt32)
 	j := &Journal{path: path, maxRecord: most, disk: cmp.Or[disk](o.disk, osDisk{}), batch: newBatch()}
@@ -110,9 +106,8 @@ func (j *Journal) load(want Header) error {
 	return j.recover(size)
 }
 
-// unfinished reports whether the file is empty or holds nothing but the
-// parts of the header that a crash at creation left behind: a file system may
-// have grown the file and not written all of the bytes.
+// unfinished reports whether the file is empty or holds only parts of the header after a crash at creation: a
+// file system may have grown the file and not written all of the bytes.
 func unfinished(f file, size int64, head []byte) (bool, error) {
 	if size > int64(len(head)) {
 		return false, nil
@@ -141,8 +136,7 @@ func (j *Journal) create(head []byte) error {
 	return nil
 }
 
-// recover finds the end of the whole records, cuts off a torn tail, and puts
-// what is left on disk.
+// recover finds the end of the whole records, cuts off a torn tail, and syncs the rest.
 func (j *Journal) recover(size int64) error {
 	x, err := scan(j.f, j.begin, size, 1, func(Record) bool { return true })
 	if err != nil {
@@ -171,11 +165,9 @@ func (j *Journal) recover(size int64) error {
 	return nil
 }
 
-// settle makes what Open will show durable. A process that died before its
-// fsync, or whose fsync failed, leaves records that can be read and are not
-// on disk; since a failed fsync may have marked their pages as clean, they
-// are written again. Before the first record, the same goes for the folder's
-// entry.
+// settle makes everything that Open shows durable. A process that died before its fsync, or whose fsync
+// failed, leaves records that can be read and are not on disk; since a failed fsync may have marked their
+// pages as clean, they are written again. Before the first record, the same holds for the folder's entry.
 func (j *Journal) settle(x extent, size int64) error {
 	if x.end < size {
 		if err := j.f.Truncate(x.end); err != nil {
@@ -193,7 +185,7 @@ func (j *Journal) settle(x extent, size int64) error {
 	return j.rewrite(last, from, x.next == 1)
 }
 
-// rewrite puts bytes on disk, and perhaps the folder's entry.
+// rewrite writes and syncs bytes and, if asked, the folder's entry.
 func (j *Journal) rewrite(b []byte, at int64, folder bool) error {
 	if err := writeAll(j.f, b, at); err != nil {
 		return err
@@ -204,33 +196,30 @@ func (j *Journal) rewrite(b []byte, at int64, folder bool) error {
 	return j.disk.syncDir(filepath.Dir(j.path))
 }
 
-// Recovered tells what Open found in the file.
+// Recovered returns the state in which Open found the file.
 func (j *Journal) Recovered() Recovery { return j.recovered }
 
-// Path is the file's name as given to Open.
+// Path returns the file name given to Open.
 func (j *Journal) Path() string { return j.path }
 
-// Append writes one record and returns when it is on disk. Concurrent calls
-// share one fsync; the order of their records is the order of their sequence
-// numbers. The payload is copied.
+// Append writes one record and returns when it is on disk. Concurrent calls share one fsync; records are in
+// the order of their sequence numbers. The payload is copied.
 //
-// After a failed write or fsync the handle is dead: this and every later
-// Append return the error. What was acknowledged before is safe. A file that was
-// removed or replaced meanwhile is [ErrGone].
+// After a failed write or fsync this and every later Append return the error; earlier acknowledged records
+// are safe. A file that was removed or replaced meanwhile is [ErrGone].
 func (j *Journal) Append(kind uint8, payload []byte) error {
 	_, err := j.AppendAt(kind, payload)
 	return err
 }
 
-// AppendAt is Append and tells where the record is, for [Journal.Read].
+// AppendAt is Append and returns the offset of the record, for [Journal.Read].
 func (j *Journal) AppendAt(kind uint8, payload []byte) (at int64, err error) {
 	return j.append(kind, payload, true)
 }
 
-// Note writes one record without waiting for the disk: it outlives this
-// process, but not a power cut, unless a later Append or Close returned
-// without error. It is for what only has to be known if nothing else happens,
-// such as an intent.
+// Note writes one record without waiting for the disk: it survives this process, but not a power cut, until a
+// later Append or Close returns without error. Use it for records that matter only until the next one, such
+// as an intent.
 func (j *Journal) Note(kind uint8, payload []byte) error {
 	_, err := j.append(kind, payload, false)
 	return err
@@ -248,7 +237,7 @@ func (j *Journal) append(kind uint8, payload []byte, sync bool) (at int64, err e
 	return b.at + offset, b.err
 }
 
-// join puts a record into the open batch and tells where in it.
+// join adds a record to the open batch and returns its offset in it.
 func (j *Journal) join(kind uint8, payload []byte, sync bool) (b *batch, offset int64, err error) {
 	if len(payload) > j.maxRecord {
 		return nil, 0, fmt.Errorf("%w: append to %s: %d bytes, the limit is %d", ErrTooLarge, j.path, len(payload), j.maxRecord)
@@ -266,8 +255,7 @@ func (j *Journal) join(kind uint8, payload []byte, sync bool) (b *batch, offset 
 	return b, offset, nil
 }
 
-// write waits for the batch before, takes in whoever joined meanwhile, and
-// commits.
+// write waits for the previous batch, closes this one to further appends, and commits it.
 func (j *Journal) write(b *batch) {
 	j.commit.Lock()
 	defer j.commit.Unlock()
@@ -299,8 +287,7 @@ func (j *Journal) write(b *batch) {
 
 func (j *Journal) flush(buf []byte, at int64, sync bool) error {
 	if err := writeAll(j.f, buf, at); err != nil {
-		// Leave no torn tail behind if that is still possible; Open copes
-		// with one in any case.
+		// Leave no torn tail if possible; Open handles one in any case.
 		if j.f.Truncate(at) == nil {
 			_ = j.f.Sync()
 		}
@@ -318,8 +305,7 @@ func (j *Journal) flush(buf []byte, at int64, sync bool) error {
 	return nil
 }
 
-// Close waits for running appends and releases the file and its lock. A
-// second Close returns [ErrClosed].
+// Close waits for running appends and releases the file and its lock. A second Close returns [ErrClosed].
 func (j *Journal) Close() error {
 	j.commit.Lock()
 	defer j.commit.Unlock()

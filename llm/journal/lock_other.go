@@ -9,8 +9,7 @@ import (
 	"fmt"
 )
 
-// openLocked refuses: without a lock that dies with the process two writers
-// could ruin the file.
+// openLocked fails: without a lock that dies with the process two writers could ruin the file.
 func openLocked(string) (file, error) {
 	return nil, fmt.Errorf("file locks: %w", errors.ErrUnsupported)
 }

@@ -10,8 +10,7 @@ import (
 	"syscall"
 )
 
-// openLocked opens or creates path and locks it. The kernel drops the lock
-// with the last descriptor, so a killed process leaves none behind.
+// openLocked opens or creates path and locks it. The kernel releases the lock when the process dies.
 func openLocked(path string) (file, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NONBLOCK, 0o600)
 	if err != nil {

@@ -11,8 +11,7 @@ import (
 // errSharingViolation is ERROR_SHARING_VIOLATION of winerror.h.
 const errSharingViolation = syscall.Errno(32)
 
-// openLocked opens or creates path sharing it with nobody, which on Windows
-// is the lock: it ends with the handle, and so with the process.
+// openLocked opens or creates path without sharing, which is the lock on Windows: it ends with the process.
 func openLocked(path string) (file, error) {
 	name, err := syscall.UTF16PtrFromString(path)
 	if err != nil {
@@ -33,6 +32,5 @@ func openLocked(path string) (file, error) {
 	return f, nil
 }
 
-// syncDir does nothing: Windows cannot flush a directory, and NTFS journals
-// its entries.
+// syncDir does nothing: Windows cannot flush a directory, and NTFS journals its entries.
 func syncDir(string) error { return nil }

@@ -11,25 +11,23 @@ import (
 // Span is a run of sequence numbers, both ends included.
 type Span struct{ First, Last uint64 }
 
-// Repaired tells what is whole in a file, and what is not.
+// Repaired lists the whole and the lost records of a file.
 type Repaired struct {
 	Header Header
 	// Records is the number of whole records.
 	Records int
-	// Lost are the sequence numbers that are missing among them. Records after
-	// the last whole one cannot be counted: BadTail bytes hold them.
+	// Lost are the missing sequence numbers. The number of records in the last BadTail bytes is unknown.
 	Lost    []Span
 	BadTail int64
-	// Bad is where the first bad record begins, 0 if there is none. Torn says that it
-	// is no damage but an unfinished write, of which nothing was acknowledged: Open
-	// cuts it off with what follows.
+	// Bad is the offset of the first bad record, 0 if there is none. Torn means that it is not damage but an
+	// unfinished write, never acknowledged, which Open cuts off with the rest of the file.
 	Bad  int64
 	Torn bool
 }
 
-// Repair copies the whole records of a damaged journal into a new one at
-// out, which must not exist. Sequence numbers are given anew; the damaged
-// file stays as it is. A journal whose header is damaged cannot be repaired.
+// Repair copies the whole records of a damaged journal into a new one at out, which must not exist. Records
+// get new sequence numbers; the damaged file does not change. A journal with a damaged header cannot be
+// repaired.
 func Repair(path, out string) (Repaired, error) { return repair(osDisk{}, path, out) }
 
 func repair(d disk, path, out string) (r Repaired, err error) {
@@ -50,7 +48,7 @@ func repair(d disk, path, out string) (r Repaired, err error) {
 	return r, err
 }
 
-// Verify looks through a journal and changes nothing.
+// Verify checks a journal and changes nothing.
 func Verify(path string) (r Repaired, err error) {
 	err = look(osDisk{}, path, func(f file, size, begin int64) error {
 		return r.walk(f, begin, size, func(Record) error { return nil })
@@ -61,7 +59,7 @@ func Verify(path string) (r Repaired, err error) {
 	return r, err
 }
 
-// look opens a journal that is there, under its lock, and reads its header.
+// look opens an existing journal under its lock and reads its header.
 func look(d disk, path string, then func(f file, size, begin int64) error, r *Repaired) (err error) {
 	if !d.exists(path) {
 		return os.ErrNotExist
@@ -83,7 +81,7 @@ func look(d disk, path string, then func(f file, size, begin int64) error, r *Re
 	return then(f, info.Size(), begin)
 }
 
-// copyIn appends a record of another journal. Records are written in batches.
+// copyIn appends a record of another journal, in batches.
 func (j *Journal) copyIn(rec Record) error {
 	const flushAt = 1 << 20
 	j.batch.buf = appendRecord(j.batch.buf, rec.Kind, j.next, rec.Payload)
@@ -94,7 +92,7 @@ func (j *Journal) copyIn(rec Record) error {
 	return j.flushPending()
 }
 
-// walk hands every whole record of src to yield.
+// walk calls yield for every whole record of src.
 func (r *Repaired) walk(src file, at, size int64, yield func(Record) error) error {
 	next := uint64(1)
 	for at < size {
@@ -143,7 +141,7 @@ func (r *Repaired) walk(src file, at, size int64, yield func(Record) error) erro
 	return nil
 }
 
-// flushPending commits what copy collected; nobody else uses the journal.
+// flushPending commits the records of copyIn, the only user of the journal.
 func (j *Journal) flushPending() error {
 	b := j.batch
 	if len(b.buf) == 0 {

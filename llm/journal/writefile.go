@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Lock locks a file, which may be made for it and stays, as soon as no other process or caller
-// holds it, unless ctx ends first. The lock ends with unlock, and with the process.
+// Lock locks a file, creating it if necessary, once no other process or caller holds it, unless ctx ends
+// first. The lock ends with unlock, and with the process; the file stays.
 func Lock(ctx context.Context, name string) (unlock func() error, err error) {
 	for {
 		f, err := openLocked(name)
@@ -34,14 +34,12 @@ func Lock(ctx context.Context, name string) (unlock func() error, err error) {
 // lockPause is the time between two attempts of [Lock].
 const lockPause = 50 * time.Millisecond
 
-// TempPattern matches the files that [WriteFile] leaves beside the real ones
-// when its process is killed. Nobody reads them; they may be removed.
+// TempPattern matches the files that a killed [WriteFile] leaves beside the real ones. They may be removed.
 const TempPattern = ".tmp-*"
 
-// WriteFile writes a whole file so that a crash or a power cut at any moment
-// leaves the old file or the new one, never a part: it writes to a file beside
-// it, syncs that, puts it into place and syncs the folder. When write or the
-// disk fails the old file stays, and the error names the file.
+// WriteFile writes a whole file so that a crash or a power cut at any moment leaves the old file or the new
+// one, never a part: it writes a temporary file, syncs and renames that, and syncs the folder. If write or
+// the disk fails the old file stays, and the error names the file.
 func WriteFile(name string, write func(io.Writer) error) error {
 	return writeFile(osDisk{}, name, write)
 }

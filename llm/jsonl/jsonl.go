@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package jsonl reads JSON lines from files that somebody else wrote: with
-// limits, and with the number of the line in every error.
+// Package jsonl reads JSON lines from files of other programs, with limits and with the line number in every
+// error.
 //
-// [Read] takes one value a line, a JSON array, or values over several lines. It passes
-// over a byte order mark, and refuses what is not UTF-8, objects that hold a key twice,
-// and keys in another case: which of the values is meant, a reader could only guess.
+// [Read] accepts one value per line, a JSON array, or values over several lines. It skips a byte order mark
+// and refuses invalid UTF-8, objects with a repeated key, and keys that differ from the expected ones in case
+// only: a reader could only guess the intended value.
 package jsonl
 
 import (
@@ -55,8 +55,7 @@ func (e *Error) Error() string { return fmt.Sprintf("%s:%d: %v", e.File, e.Line,
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Open opens a file, and no pipe, device or folder: reading one of those may never
-// end.
+// Open opens a regular file. Pipes, devices and folders are errors: reading one may never end.
 func Open(fsys fs.FS, name string) (fs.File, error) {
 	info, err := fs.Stat(fsys, name)
 	if err != nil {
@@ -88,7 +87,7 @@ func decode[T any](raw []byte, name string, number int) (Line[T], error) {
 	return l, nil
 }
 
-// wanted is a Go type in words of JSON.
+// wanted names a Go type in the words of JSON.
 func wanted(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -105,7 +104,7 @@ func wanted(t reflect.Type) string {
 	return "a number"
 }
 
-// names are the keys that a type reads, at any depth.
+// names returns the keys that a type reads, at any depth.
 func names(t reflect.Type, known []string) []string {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
@@ -120,8 +119,8 @@ func names(t reflect.Type, known []string) []string {
 	return known
 }
 
-// keys refuses objects that hold a key twice, and keys that differ from a known one
-// by their case alone: encoding/json takes those for it. The next value of dec is valid JSON.
+// keys refuses objects with a repeated key, and keys that differ from a known one in case only, which
+// encoding/json would accept. The next value of dec is valid JSON.
 func keys(dec *json.Decoder, known []string) error {
 	open, _ := dec.Token()
 	if open != json.Delim('{') && open != json.Delim('[') {
@@ -150,12 +149,11 @@ func keys(dec *json.Decoder, known []string) error {
 	return nil
 }
 
-// Read decodes the elements of a JSON array, or values one after another,
-// on lines of their own or not. After a value that is no T the next is read;
-// anything else that is wrong ends them.
+// Read decodes the elements of a JSON array, or a sequence of values, one per line or not. A value that is no
+// T yields an error and reading continues; any other error ends it.
 func Read[T any](r io.Reader, o Options) iter.Seq2[Line[T], error] {
 	return func(yield func(Line[T], error) bool) {
-		in := &counted{r: r, o: o}
+		in := &lineReader{r: r, o: o}
 		dec, array, err := in.open()
 		for err == nil && dec.More() {
 			in.left = o.maxLine()
@@ -179,19 +177,18 @@ func Read[T any](r io.Reader, o Options) iter.Seq2[Line[T], error] {
 	}
 }
 
-// counted is a reader that knows where its lines end, and stops within a value
-// that is too long.
-type counted struct {
+// lineReader counts lines and fails inside a value that is too long.
+type lineReader struct {
 	r        io.Reader
 	o        Options
 	left     int // bytes that may be read before the next value begins
 	offset   int64
-	newlines []int64 // offsets, of those behind the last question for a line
+	newlines []int64 // offsets after the last line asked for
 	line     int     // newlines before that
 	err      error   // the last of the reader
 }
 
-func (c *counted) Read(p []byte) (int, error) {
+func (c *lineReader) Read(p []byte) (int, error) {
 	if c.left <= 0 {
 		return 0, fmt.Errorf("line is longer than %d MiB", c.o.maxLine()>>20)
 	}
@@ -207,8 +204,8 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// lineOf is the number of the line that holds an offset. Offsets ascend.
-func (c *counted) lineOf(offset int64) int {
+// lineOf returns the number of the line that holds an offset. Offsets ascend.
+func (c *lineReader) lineOf(offset int64) int {
 	for len(c.newlines) > 0 && c.newlines[0] < offset {
 		c.newlines = c.newlines[1:]
 		c.line++
@@ -216,9 +213,8 @@ func (c *counted) lineOf(offset int64) int {
 	return c.line + 1
 }
 
-// open passes over a byte order mark and blanks, and over the bracket that
-// opens an array.
-func (c *counted) open() (dec *json.Decoder, array bool, err error) {
+// open skips a byte order mark, blanks, and the opening bracket of an array.
+func (c *lineReader) open() (dec *json.Decoder, array bool, err error) {
 	in := bufio.NewReader(c.r)
 	if mark, _ := in.Peek(len(byteOrderMark)); string(mark) == byteOrderMark {
 		_, _ = in.Discard(len(byteOrderMark)) // it was just seen
@@ -244,7 +240,7 @@ func (c *counted) open() (dec *json.Decoder, array bool, err error) {
 }
 
 // ended checks that nothing is missing and nothing follows.
-func (c *counted) ended(dec *json.Decoder, array bool) error {
+func (c *lineReader) ended(dec *json.Decoder, array bool) error {
 	if c.err != nil && !errors.Is(c.err, io.EOF) {
 		return c.err
 	}
@@ -259,7 +255,7 @@ func (c *counted) ended(dec *json.Decoder, array bool) error {
 	return nil
 }
 
-// Texts are a text or a list of texts: "a" is read as ["a"].
+// Texts is a text or a list of texts: "a" is read as ["a"].
 type Texts []string
 
 // UnmarshalJSON reads either.
@@ -272,15 +268,15 @@ func (t *Texts) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*[]string)(t))
 }
 
-// MaxFile is the largest file that is read, in bytes. HotpotQA's training set, the largest of
-// all, has 0.6 GB.
+// MaxFile is the largest file that is read, in bytes. The largest known, the training set of HotpotQA, has
+// 0.6 GB.
 const MaxFile = 1 << 30
 
-// toldFirst is how many problems of a file are told.
-const toldFirst = 5
+// shownProblems is the number of problems of a file that are listed.
+const shownProblems = 5
 
-// Each hands the values of a file, JSON lines or an array, to take, each with its line. All
-// problems are told together, the first few in full; those of a record are [*Error].
+// Each calls take with each value of a file of JSON lines or an array, and its line. Problems are reported
+// together, the first few in full; errors of a record are [*Error].
 func Each[T any](fsys fs.FS, name string, maxRecord int, take func(line int, value T) error) error {
 	f, err := Open(fsys, name)
 	if err != nil {
@@ -298,11 +294,11 @@ func Each[T any](fsys fs.FS, name string, maxRecord int, take func(line int, val
 			problems = append(problems, err)
 		}
 	}
-	return Some(problems, toldFirst)
+	return Some(problems, shownProblems)
 }
 
-// Some joins errors, the first few in full: a data set that lacks a folder has thousands of
-// the same.
+// Some joins errors, the first few in full: a data set without one of its folders has thousands of equal
+// ones.
 func Some(problems []error, most int) error {
 	if n := len(problems); n > most {
 		problems = append(problems[:most:most], fmt.Errorf("… and %d more problems", n-most))
@@ -310,7 +306,7 @@ func Some(problems []error, most int) error {
 	return errors.Join(problems...)
 }
 
-// Capped is a reader that fails behind its last byte.
+// Capped is a reader that fails after Left bytes.
 type Capped struct {
 	R    io.Reader
 	Left int

@@ -29,18 +29,16 @@ type model struct {
 	name string
 }
 
-// From makes an [llm.Model] of a langchaingo model.
+// From makes an [llm.Model] from a langchaingo model.
 //
-// A cancelled context wins over whatever the model returned. The text is that
-// of the first choice with content, without reasoning blocks. A reply that
-// was cut, filtered or is empty becomes an error; so does an empty reply
-// without usage, which is how some clients swallow errors. Usage is read
-// under the names of OpenAI, Anthropic and Google; a model that reports none
-// gets an estimate, marked as such.
+// A cancelled context takes precedence over the model's result. The text comes from the first choice with
+// content, without reasoning. A reply that was cut, filtered or is empty becomes an error; so does an empty
+// reply without usage, which is how some clients hide errors. Usage is read under the names of OpenAI,
+// Anthropic and Google; a model without usage gets an estimate, marked as such.
 //
-// From cannot see HTTP: give the model's client a [transport.Transport] for
-// retries and typed errors. A schema becomes langchaingo's JSON mode: the prompt must
-// say it. Tools are offered; a server that refuses them is asked once more without.
+// From cannot see HTTP: give the model's client a [transport.Transport] for retries and typed errors. A
+// schema becomes langchaingo's JSON mode: the prompt must describe it. Tools are offered; after a refusal the
+// request is sent once more without them.
 func From(m llms.Model, o FromOptions) (llm.Model, error) {
 	var errs []error
 	if m == nil {
@@ -67,20 +65,20 @@ func (m *model) Generate(ctx context.Context, req llm.Request) (llm.Reply, error
 	}
 	resp, err := m.m.GenerateContent(ctx, messages(req), options(req)...)
 	if bad := (*llms.Error)(nil); len(req.Tools) > 0 && errors.As(err, &bad) && (bad.Code == llms.ErrCodeInvalidRequest || bad.Code == llms.ErrCodeNotImplemented) {
-		req.Tools = nil // the server has none after all: the messages tell of them
+		req.Tools = nil // the server has no tools: the messages describe them
 		resp, err = m.m.GenerateContent(ctx, messages(req), options(req)...)
 	}
 	switch {
 	case ctx.Err() != nil:
 		return llm.Reply{}, llm.Canceled(ctx, llm.BilledUnknown)
 	case err != nil:
-		return llm.Reply{}, foreign(m.name, err)
+		return llm.Reply{}, convertError(m.name, err)
 	}
-	return m.judge(ctx, req, resp)
+	return m.convert(ctx, req, resp)
 }
 
-// judge makes a reply of a foreign model's response, or the error it is.
-func (m *model) judge(ctx context.Context, req llm.Request, resp *llms.ContentResponse) (llm.Reply, error) {
+// convert turns a response into a reply or an error.
+func (m *model) convert(ctx context.Context, req llm.Request, resp *llms.ContentResponse) (llm.Reply, error) {
 	var choices []*llms.ContentChoice
 	if resp != nil {
 		choices = slices.DeleteFunc(slices.Clone(resp.Choices), func(c *llms.ContentChoice) bool { return c == nil })
@@ -94,7 +92,7 @@ func (m *model) judge(ctx context.Context, req llm.Request, resp *llms.ContentRe
 		if raw == "" {
 			raw, stop = c.Content, c.StopReason
 		}
-		if calls := called(c); len(req.Tools) > 0 && calls != "" {
+		if calls := toolCalls(c); len(req.Tools) > 0 && calls != "" {
 			raw, stop = calls, llm.FinishStop
 			break
 		}
@@ -118,10 +116,10 @@ func (m *model) judge(ctx context.Context, req llm.Request, resp *llms.ContentRe
 	return reply, nil
 }
 
-// roles are those of messages in langchaingo's words; others are a human's.
+// roles maps roles to langchaingo's; the others are human.
 var roles = map[string]llms.ChatMessageType{llm.System: llms.ChatMessageTypeSystem, llm.Assistant: llms.ChatMessageTypeAI}
 
-// messages are the request's messages in langchaingo's words.
+// messages converts the messages of a request.
 func messages(req llm.Request) []llms.MessageContent {
 	out := make([]llms.MessageContent, len(req.Messages))
 	for i, m := range req.Messages {
@@ -160,9 +158,9 @@ func options(req llm.Request) []llms.CallOption {
 	return o
 }
 
-// called are the native calls of a choice as the text that [llm.Request].Tools describes, ""
-// without any.
-func called(c *llms.ContentChoice) string {
+// toolCalls returns the native calls of a choice as the text described at [llm.Request].Tools, "" without
+// any.
+func toolCalls(c *llms.ContentChoice) string {
 	var calls []map[string]any
 	for _, call := range c.ToolCalls {
 		if call.FunctionCall == nil {
@@ -170,7 +168,7 @@ func called(c *llms.ContentChoice) string {
 		}
 		one := make(map[string]any)
 		if err := json.Unmarshal([]byte(call.FunctionCall.Arguments), &one); err != nil || one == nil {
-			one = map[string]any{"arguments": call.FunctionCall.Arguments} // it is told that they are of another form
+			one = map[string]any{"arguments": call.FunctionCall.Arguments} // the tool reports their form
 		}
 		one["tool"] = call.FunctionCall.Name
 		calls = append(calls, one)
@@ -182,7 +180,7 @@ func called(c *llms.ContentChoice) string {
 	return string(text)
 }
 
-// codes are what langchaingo's codes of errors mean here.
+// codes maps langchaingo's error codes.
 var codes = map[llms.ErrorCode]llm.Error{
 	llms.ErrCodeAuthentication:   {Kind: llm.ErrAuth, Billed: llm.BilledNo},
 	llms.ErrCodeQuotaExceeded:    {Kind: llm.ErrQuotaExhausted, Billed: llm.BilledNo},
@@ -194,9 +192,9 @@ var codes = map[llms.ErrorCode]llm.Error{
 	llms.ErrCodeTimeout:          {Kind: llm.ErrTimeout},
 }
 
-// foreign makes an [llm.Error] of whatever a model returned. Only types are
-// trusted: langchaingo's own mapping reads numbers out of free text.
-func foreign(name string, err error) error {
+// convertError makes an [llm.Error] from a model's error. It trusts types only: langchaingo's own mapping
+// parses numbers in free text.
+func convertError(name string, err error) error {
 	var own *llm.Error
 	if errors.As(err, &own) {
 		return own
@@ -217,9 +215,8 @@ var usageNames = []struct{ prompt, completion string }{
 	{"input_tokens", "output_tokens"},
 }
 
-// usageOf reads the tokens of choices and reports whether they have any.
-// Every choice repeats the figures of the whole request, so the first choice
-// that has them counts, and the others do not.
+// usageOf returns the token counts of the first choice that has them: every choice repeats the figures of the
+// request.
 func usageOf(choices []*llms.ContentChoice) (llm.Usage, bool) {
 	for _, c := range choices {
 		for _, n := range usageNames {
@@ -233,7 +230,7 @@ func usageOf(choices []*llms.ContentChoice) (llm.Usage, bool) {
 	return llm.Usage{}, false
 }
 
-// count reads a token count of whatever number type, but zero of none.
+// count reads a token count of any number type.
 func count(v any) (int, bool) {
 	var n llm.Count
 	raw, err := json.Marshal(v)

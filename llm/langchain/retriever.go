@@ -15,15 +15,15 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 )
 
-// The keys of a document's metadata that stand for what a chunk has.
+// The keys of a document's metadata for the fields of a chunk.
 const (
 	MetaID    = "id"     // Chunk.ID
 	MetaDoc   = "source" // Chunk.Doc
 	MetaTitle = "title"
 )
 
-// Retriever makes a retriever for langchaingo's chains of one of ours: what there is to
-// read for a question, k pieces (5 if it is 0), and after it what was derived.
+// Retriever makes a retriever for langchaingo's chains: the k best chunks of a question (5 if k is 0), then
+// derived texts.
 func Retriever(r graphrag.Retriever, k int) schema.Retriever {
 	return retriever{r, cmp.Or(k, 5)}
 }
@@ -53,9 +53,9 @@ func (r retriever) GetRelevantDocuments(ctx context.Context, query string) ([]sc
 	return docs, nil
 }
 
-// Dense makes a retriever of any vector store of langchaingo. Chunks have the ID, the
-// document and the title that the metadata say under the keys of this package; without
-// an ID, one made of the text. The options go with every search.
+// Dense makes a retriever from a vector store of langchaingo. ID, document and title of chunks come from the
+// metadata under the keys of this package; a missing ID is computed from the text. The options are passed to
+// every search.
 func Dense(v vectorstores.VectorStore, o ...vectorstores.Option) graphrag.Retriever {
 	return dense{v, o}
 }
@@ -77,7 +77,7 @@ func (d dense) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Foun
 	found := graphrag.Nothing()
 	seen := make(map[string]bool)
 	for _, doc := range docs {
-		c := graphrag.Chunk{ID: said(doc, MetaID), Doc: said(doc, MetaDoc), Title: said(doc, MetaTitle), Text: doc.PageContent, End: len(doc.PageContent)}
+		c := graphrag.Chunk{ID: metaText(doc, MetaID), Doc: metaText(doc, MetaDoc), Title: metaText(doc, MetaTitle), Text: doc.PageContent, End: len(doc.PageContent)}
 		if c.ID == "" {
 			c.ID = idOf(doc)
 		}
@@ -90,13 +90,13 @@ func (d dense) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Foun
 	return found, nil
 }
 
-func said(doc schema.Document, key string) string {
+func metaText(doc schema.Document, key string) string {
 	s, _ := doc.Metadata[key].(string)
 	return s
 }
 
-// idOf is an ID made of where a text is from and the text.
+// idOf computes an ID from the source and the text.
 func idOf(doc schema.Document) string {
-	h := sha256.Sum256([]byte(said(doc, MetaDoc) + "\x00" + doc.PageContent))
+	h := sha256.Sum256([]byte(metaText(doc, MetaDoc) + "\x00" + doc.PageContent))
 	return hex.EncodeToString(h[:16])
 }

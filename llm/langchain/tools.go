@@ -13,10 +13,9 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// Tools makes tools for langchaingo's agents of ours, over one question: search, read, find
-// and answer, as far as there are such. Their input is a JSON object of the arguments, or the
-// query or the pattern alone. What pages say stands between marks; what is wrong with an input
-// is said in the output, for the model to mend.
+// Tools makes tools for langchaingo's agents: the available ones of search, read, find and answer, for one
+// question. The input is a JSON object of the arguments, or the query or pattern alone. Texts of pages are
+// fenced; the output names faults of the input, so that the model can correct them.
 func Tools(t *agent.Tools) []tools.Tool {
 	var out []tools.Tool
 	for _, name := range t.Names() {
@@ -49,8 +48,7 @@ func (t tool) Call(ctx context.Context, input string) (string, error) {
 	}
 	if c.Tool = t.name; c.Tool == agent.ToolAnswer {
 		hits, unread := t.t.Cited(c.IDs)
-		said := map[string]any{"answer": c.Answer, "cited": len(hits), "unread": unread}
-		out, err := json.Marshal(said)
+		out, err := json.Marshal(map[string]any{"answer": c.Answer, "cited": len(hits), "unread": unread})
 		return string(out), err
 	}
 	results, err := t.t.Do(ctx, c)

@@ -12,8 +12,8 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// TestModel checks that m keeps the contract of [llm.Model]. It asks a few
-// short questions, so it costs a little when m is a paid model.
+// TestModel checks the contract of [llm.Model] with a few short requests, which cost a little with a paid
+// model.
 func TestModel(t *testing.T, m llm.Model) {
 	t.Helper()
 	ask := func(ctx context.Context) (llm.Reply, error) {

@@ -10,16 +10,16 @@ import (
 )
 
 type ollamaChatRequest struct {
-	chat
+	chatFields
 	Format  json.RawMessage `json:"format"`
 	Options struct {
-		settings
+		samplingFields
 		NumPredict int `json:"num_predict"`
 	} `json:"options"`
 }
 
 func (r ollamaChatRequest) request() (llm.Request, error) {
-	req, err := r.chat.request(r.Options.settings, r.Options.NumPredict)
+	req, err := r.chatFields.request(r.Options.samplingFields, r.Options.NumPredict)
 	if err != nil {
 		return req, err
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
-// chat is what requests of both formats have alike.
-type chat struct {
+// chatFields are the fields of a chat request that both formats share.
+type chatFields struct {
 	Model    string `json:"model"`
 	Messages []struct {
 		Role    string      `json:"role"`
@@ -22,16 +22,16 @@ type chat struct {
 	} `json:"messages"`
 }
 
-// settings are what both formats name alike, each in a place of its own.
-type settings struct {
+// samplingFields have equal names in both formats, at different places.
+type samplingFields struct {
 	Temperature *float64    `json:"temperature"`
 	TopP        *float64    `json:"top_p"`
 	Seed        *int64      `json:"seed"`
 	Stop        jsonl.Texts `json:"stop"`
 }
 
-// request is what the body asks without the form of the reply, in the library's words.
-func (c chat) request(s settings, maxTokens int) (llm.Request, error) {
+// request converts the body, except for the format of the reply.
+func (c chatFields) request(s samplingFields, maxTokens int) (llm.Request, error) {
 	req := llm.Request{Temperature: s.Temperature, TopP: s.TopP, Seed: s.Seed, Stop: s.Stop, MaxTokens: maxTokens}
 	if c.Model == "" || len(c.Messages) == 0 {
 		return req, errors.New("you must provide a model and messages")
@@ -43,8 +43,8 @@ func (c chat) request(s settings, maxTokens int) (llm.Request, error) {
 }
 
 type openaiChatRequest struct {
-	chat
-	settings
+	chatFields
+	samplingFields
 	MaxTokens           int `json:"max_tokens"`
 	MaxCompletionTokens int `json:"max_completion_tokens"`
 	ResponseFormat      struct {
@@ -57,7 +57,7 @@ type openaiChatRequest struct {
 }
 
 func (r openaiChatRequest) request() (llm.Request, error) {
-	req, err := r.chat.request(r.settings, max(r.MaxTokens, r.MaxCompletionTokens))
+	req, err := r.chatFields.request(r.samplingFields, max(r.MaxTokens, r.MaxCompletionTokens))
 	if err != nil {
 		return req, err
 	}
@@ -102,7 +102,7 @@ func (s *Server) openaiChat(r Received, f Fault) (map[string]any, llm.Usage, err
 	return out, reply.Usage, nil
 }
 
-// reply asks the fault or the handler what wire, once read, asks for.
+// reply reads a request into wire and returns the reply of the fault or of the handler.
 func (s *Server) reply(r Received, f Fault, wire interface{ request() (llm.Request, error) }) (llm.Reply, error) {
 	if err := json.Unmarshal(r.Body, wire); err != nil {
 		return llm.Reply{}, err
@@ -121,7 +121,7 @@ func (s *Server) reply(r Received, f Fault, wire interface{ request() (llm.Reque
 	return limited(req, complete(req, answer(req))), nil
 }
 
-// limited cuts a reply at the limit of its request, as servers do.
+// limited cuts a reply at the token limit of its request.
 func limited(req llm.Request, reply llm.Reply) llm.Reply {
 	if n := req.MaxTokens; n > 0 && reply.Usage.CompletionTokens > n {
 		reply.Usage.CompletionTokens, reply.Finish = n, llm.FinishLength
@@ -148,7 +148,7 @@ func (s *Server) openaiEmbeddings(r Received, f Fault) (map[string]any, llm.Usag
 	return out, usage, nil
 }
 
-// vectors embeds a text or a list of texts, as they are sent: both formats ask in one shape.
+// vectors embeds a text or a list of texts; both formats send them alike.
 func (s *Server) vectors(r Received, f Fault) (model string, out []any, u llm.Usage, err error) {
 	var wire struct {
 		Model      string      `json:"model"`
@@ -178,7 +178,7 @@ func (s *Server) vectors(r Received, f Fault) (model string, out []any, u llm.Us
 	return wire.Model, out, u, nil
 }
 
-// usage is the figures that are sent in place of the right ones.
+// usage returns the fault's usage, or the correct one.
 func (f Fault) usage(right map[string]any) any {
 	if f.Usage == nil {
 		return right

@@ -41,8 +41,7 @@ func Stage(name string) Matcher {
 	return func(req llm.Request) bool { return req.Stage == name }
 }
 
-// Script is a model whose replies are written down. The first rule that
-// matches answers; without one, [Default] does.
+// Script is a model with canned replies. The first matching rule answers; without one, [Default] does.
 type Script struct {
 	name string
 
@@ -58,11 +57,10 @@ type rule struct {
 	replies []string // used up one by one, the last one stays
 }
 
-// NewScript makes a model of that name without rules.
+// NewScript returns a model without rules.
 func NewScript(name string) *Script { return &Script{name: name} }
 
-// Reply answers matching requests with the replies in turn; the last one
-// repeats.
+// Reply answers matching requests with the replies in turn; the last one repeats.
 func (s *Script) Reply(match Matcher, replies ...string) *Script {
 	return s.add(&rule{match: match, replies: slices.Clone(replies)})
 }
@@ -115,7 +113,7 @@ func (s *Script) Generate(ctx context.Context, req llm.Request) (llm.Reply, erro
 	return reply, nil
 }
 
-// answer is how the first rule that matches answers.
+// answer returns the handler or the error of the first matching rule.
 func (s *Script) answer(req llm.Request) (Handler, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -149,8 +147,7 @@ func complete(req llm.Request, reply llm.Reply) llm.Reply {
 	return reply
 }
 
-// Default answers a request for JSON with an empty object, and any other with an
-// echo of the last message.
+// Default answers a request for JSON with {}, and any other with an echo of the last message.
 func Default(req llm.Request) llm.Reply {
 	if len(req.Schema) > 0 || req.JSON {
 		return llm.Reply{Text: "{}"}
@@ -171,9 +168,8 @@ func allText(req llm.Request) string {
 	return b.String()
 }
 
-// HashVector is a deterministic unit vector of a text in which shared words
-// make texts similar: every word adds ±1 to one component. A text without
-// words gets the first axis.
+// HashVector returns a deterministic unit vector: every word adds ±1 to one component, so texts with common
+// words are similar. A text without words gets the first axis.
 func HashVector(text string, dimensions int) []float32 {
 	v := make([]float32, dimensions)
 	if dimensions == 0 {
@@ -206,15 +202,15 @@ func HashVector(text string, dimensions int) []float32 {
 // Call is one recorded call of a real model.
 type Call struct{ System, User, Reply string }
 
-// Data is what stands between the first pair of marks of the call.
+// Data returns the text between the first pair of marks.
 func (c Call) Data() string {
 	_, rest, _ := strings.Cut(c.User, "]\n")
 	text, _, _ := strings.Cut(rest, "\n[/")
 	return text
 }
 
-// Calls returns the recorded calls in the folder MODEL_REPLIES_DIR (*.jsonl, each
-// line with system, user and reply), and skips the test without it.
+// Calls returns the recorded calls in the folder MODEL_REPLIES_DIR (*.jsonl, each line with system, user and
+// reply). It skips the test if the variable is not set.
 func Calls(tb testing.TB) (out []Call) {
 	tb.Helper()
 	dir := os.Getenv("MODEL_REPLIES_DIR")

@@ -22,20 +22,19 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// DefaultDimensions is the length of the vectors a [Server] makes.
+// DefaultDimensions is the number of dimensions of a [Server]'s vectors.
 const DefaultDimensions = 32
 
 // ServerOptions tune a [Server]; the zero value is good.
 type ServerOptions struct {
 	// Handler answers chats; nil means [Default].
 	Handler Handler
-	// Embed makes the vector of a text; nil means [HashVector] with
-	// DefaultDimensions.
+	// Embed returns the vector of a text; nil means [HashVector] with DefaultDimensions.
 	Embed func(text string) []float32
 	// Key, when set, is the bearer token that requests must carry.
 	Key string
-	// InMemory keeps the server off the network: only [Server.Transport]
-	// reaches it. In a bubble of testing/synctest its clock is virtual.
+	// InMemory keeps the server off the network: only [Server.Transport] reaches it, and in a bubble of
+	// testing/synctest its clock is virtual.
 	InMemory bool
 }
 
@@ -44,8 +43,8 @@ type ServerOptions struct {
 //	POST /v1/chat/completions  /v1/embeddings   OpenAI
 //	POST /api/chat             /api/embed       Ollama
 //
-// It records what it was sent, fails as told by [Server.Fail], and bills each
-// reply it began to send. Close it after use.
+// It records requests, fails on command ([Server.Fail]), and bills each reply that it starts to send. Close
+// it after use.
 type Server struct {
 	// URL is the address without a path: an Ollama host.
 	URL string
@@ -71,47 +70,42 @@ type Received struct {
 	Body   []byte
 }
 
-// Bill is what a provider would charge for.
+// Bill is the usage that a provider would charge.
 type Bill struct {
-	// Total is the sum; ByKey splits it by request, the key being the
-	// SHA-256 of path and body in hexadecimal.
+	// Total is the sum; ByKey splits it by the SHA-256 of path and body in hexadecimal.
 	Total llm.Usage
 	ByKey map[string]llm.Usage
 }
 
-// Fault changes how one request is answered. The zero Fault changes nothing,
-// so it serves as "the next request is fine".
+// Fault changes how one request is answered. The zero Fault changes nothing: "the next request is fine".
 type Fault struct {
-	// When picks the requests the fault is for; nil is all. A fault waits in
-	// line until such a request comes.
+	// When selects requests; nil is all. A fault waits until such a request arrives.
 	When func(Received) bool
-	// Delay comes before anything is sent; Hang never sends anything.
+	// Delay precedes the reply; Hang never sends anything.
 	Delay time.Duration
 	Hang  bool
 	// Reset drops the connection before the reply.
 	Reset bool
-	// Raw is sent on the connection as it stands, which is then closed: for
-	// replies that no HTTP server would send.
+	// Raw is sent unchanged before the connection is closed: a reply that no HTTP server would send.
 	Raw string
 	// Status, Header and Body replace the reply; a Status without a Body
 	// sends an error object. 4xx, 429 and 5xx are not billed.
 	Status int
 	Header map[string]string
 	Body   string
-	// CutAfter, when positive, drops the connection after that many bytes of
-	// the body; StallAfter keeps it open and sends nothing more.
+	// CutAfter, if positive, drops the connection after that many bytes of the body; StallAfter keeps it open
+	// silently.
 	CutAfter, StallAfter int
-	// Reply replaces the handler's reply, for instance by one with
-	// [llm.FinishLength] or without text.
+	// Reply replaces the handler's reply, for example by one with [llm.FinishLength] or without text.
 	Reply *llm.Reply
 	// Answer replaces the handler.
 	Answer Handler
 	// EmptyChoices sends no choice at all.
 	EmptyChoices bool
-	// NoUsage leaves the token counts out, Usage replaces them, each by the same.
+	// NoUsage omits the token counts, Usage replaces each of them.
 	NoUsage bool
 	Usage   json.RawMessage
-	// Vector replaces each vector by what is sent in its place.
+	// Vector returns the value that is sent in place of a vector.
 	Vector func([]float32) any
 	// Lost bills the reply and drops the connection, with Raw if there is some.
 	Lost bool
@@ -119,13 +113,13 @@ type Fault struct {
 	Shuffle bool
 }
 
-// HTMLPage is what a misconfigured proxy sends with status 200.
+// HTMLPage is the reply of a misconfigured proxy: a page with status 200.
 func HTMLPage() Fault {
 	return Fault{Status: http.StatusOK, Header: map[string]string{"Content-Type": "text/html"},
 		Body: "<!DOCTYPE html><html><body><h1>Welcome to nginx!</h1></body></html>"}
 }
 
-// TooManyRequests is a 429 that asks to wait for so many seconds.
+// TooManyRequests is a 429 with a Retry-After of the given seconds.
 func TooManyRequests(seconds int) Fault {
 	return Fault{Status: http.StatusTooManyRequests, Header: map[string]string{"Retry-After": strconv.Itoa(seconds)}}
 }
@@ -155,11 +149,10 @@ func NewServer(o ServerOptions) *Server {
 // OpenAIURL is the base URL for OpenAI-compatible clients.
 func (s *Server) OpenAIURL() string { return s.URL + "/v1" }
 
-// Transport reaches the server, in memory or not; it is the Base of an
-// [transport.Options].
+// Transport reaches the server, in memory or not; use it as the Base of [transport.Options].
 func (s *Server) Transport() http.RoundTripper { return s.transport }
 
-// Close stops the server and whatever hangs in it.
+// Close stops the server and the requests in it.
 func (s *Server) Close() {
 	if !s.closed.CompareAndSwap(false, true) {
 		return
@@ -170,7 +163,7 @@ func (s *Server) Close() {
 	s.http.Close()
 }
 
-// Fail lines up faults for the coming requests, one each.
+// Fail queues faults for the coming requests, one each.
 func (s *Server) Fail(faults ...Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -218,8 +211,8 @@ func (s *Server) receive(r Received) Fault {
 	return s.chance(r, s.seen[id])
 }
 
-// Trouble has f decide from now on how a request fares that comes for the n-th time; nil
-// heals the server.
+// Trouble sets the function that returns the fault of a request that arrives for the n-th time; nil removes
+// it.
 func (s *Server) Trouble(f func(r Received, n int) Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -290,7 +283,7 @@ func (s *Server) answer(r Received, f Fault) (body []byte, u llm.Usage, status i
 	return body, u, http.StatusOK
 }
 
-// wait delays the reply; false means that nobody waits any more.
+// wait delays the reply; it returns false if the client or the server has gone.
 func (s *Server) wait(req *http.Request, f Fault) bool {
 	var after <-chan time.Time
 	switch {
@@ -328,8 +321,7 @@ func (s *Server) send(w http.ResponseWriter, req *http.Request, f Fault, status 
 	panic(http.ErrAbortHandler) // net/http's way to drop a connection
 }
 
-// drop sends raw bytes, if there are any, and drops the connection: with a TCP
-// reset if there are none.
+// drop sends raw bytes and drops the connection: without bytes, by a TCP reset.
 func drop(w http.ResponseWriter, raw string) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
@@ -347,8 +339,7 @@ func errorBody(message, code string) []byte {
 	return b
 }
 
-// memory is a listener without a network: its connections are pipes, whose
-// waits a bubble of testing/synctest can see.
+// memory is a listener on pipes, whose waits are visible in a bubble of testing/synctest.
 type memory struct {
 	conns chan net.Conn
 	done  chan struct{}
@@ -369,7 +360,7 @@ func (m *memory) Close() error {
 	return nil
 }
 
-// Addr is an address that clients take for this machine's.
+// Addr is an address of the loopback interface.
 func (m *memory) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80} }
 
 func (m *memory) dial(ctx context.Context, _, _ string) (net.Conn, error) {

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// streamed is the body of a chat as a stream, if the request asks for one: its text comes word by
-// word, behind its reasoning, and what ends a reply last.
+// streamed turns the body of a chat into a stream, if the request asks for one: the reasoning, the text word
+// by word, and the finish reason and usage.
 func streamed(r Received, body []byte) []byte {
 	var asked struct {
 		Stream  bool
@@ -30,7 +30,7 @@ func streamed(r Received, body []byte) []byte {
 	}
 	var whole map[string]any
 	in := json.NewDecoder(bytes.NewReader(body))
-	in.UseNumber() // figures are sent as they stand
+	in.UseNumber() // figures are sent unchanged
 	if in.Decode(&whole) != nil {
 		return body
 	}
@@ -69,7 +69,7 @@ func streamed(r Received, body []byte) []byte {
 	return out.Bytes()
 }
 
-// words are the words of a message with the blanks behind them.
+// words yields the words of a message with the blanks after them.
 func words(message map[string]any) iter.Seq[string] {
 	text, _ := message["content"].(string)
 	return strings.SplitAfterSeq(text, " ")

@@ -46,7 +46,7 @@ func TestLedgerAddsUp(t *testing.T) {
 			Fail(llmtest.Contains("odd"), errors.New("no *llm.Error")).
 			Handle(llmtest.Any, reply)
 	}
-	big, other := model(t, c, script("big")), model(t, c, script("unpriced"))
+	big, other := cachedModel(t, c, script("big")), cachedModel(t, c, script("unpriced"))
 	ask := func(m llm.Model, text, stage, question string) {
 		req := llm.Prompt(text)
 		req.Stage, req.Question = stage, question
@@ -119,7 +119,7 @@ func TestAccountOfADeadProcess(t *testing.T) {
 	o := paid.Options{File: file(t)}
 	c := open(t, o)
 	s := slow{llmtest.NewScript("big"), make(chan struct{}, 1), make(chan struct{})}
-	m := model(t, c, s)
+	m := cachedModel(t, c, s)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() {
@@ -160,7 +160,7 @@ func TestLimits(t *testing.T) {
 		script := llmtest.NewScript("big").Handle(llmtest.Any, func(llm.Request) llm.Reply { return llm.Reply{Text: "x", Usage: tc.reply} })
 		tc.o.File, tc.o.CountTokens = file(t), func(string) int { return tc.count }
 		c := open(t, tc.o)
-		m := model(t, c, script)
+		m := cachedModel(t, c, script)
 		var wg sync.WaitGroup
 		for i := range 8 {
 			wg.Go(func() {
@@ -182,7 +182,7 @@ func TestLimits(t *testing.T) {
 func TestWaitForOthers(t *testing.T) {
 	c := open(t, paid.Options{File: file(t), Tokens: 100})
 	s := slow{llmtest.NewScript("m"), make(chan struct{}, 1), make(chan struct{})}
-	m := model(t, c, s)
+	m := cachedModel(t, c, s)
 	req := llm.Prompt("q")
 	req.MaxTokens = 60
 	var wg sync.WaitGroup
@@ -211,7 +211,7 @@ func TestFailuresAreCharged(t *testing.T) {
 			e.Usage.PromptTokens = 2
 		}
 		c := open(t, paid.Options{File: file(t), Tokens: 20})
-		failing := model(t, c, llmtest.NewScript("m").Fail(llmtest.Contains("12345678"), e))
+		failing := cachedModel(t, c, llmtest.NewScript("m").Fail(llmtest.Contains("12345678"), e))
 		req := llm.Prompt("12345678") // 2 tokens, 4 for the message
 		req.MaxTokens = 4
 		if _, err := failing.Generate(t.Context(), req); err == nil {
@@ -282,7 +282,7 @@ func TestAttemptsAreReserved(t *testing.T) {
 				t.Errorf("case %d: a dead program would have left %d tokens, want %d", i, most, want)
 			}
 		}}
-		_, err := model(t, c, m).Generate(t.Context(), req)
+		_, err := cachedModel(t, c, m).Generate(t.Context(), req)
 		if asked != tc.fits || (err == nil) != tc.fits || err != nil && !errors.Is(err, llm.ErrBudgetExceeded) {
 			t.Errorf("case %d: asked %v, %v", i, asked, err)
 		}
@@ -336,7 +336,7 @@ func TestLimitOverStarts(t *testing.T) {
 			if err != nil || start > 10 {
 				t.Fatal(start, err)
 			}
-			err = ask(t, model(t, c, lost), fmt.Sprint("question ", start))
+			err = ask(t, cachedModel(t, c, lost), fmt.Sprint("question ", start))
 			total := c.Account().Total
 			_ = c.Close()
 			if total.Most.Tokens() < sent || total.MostCost.Amount < paid.MoneyOf(10e-6*float64(sent)) {
@@ -359,7 +359,7 @@ func TestStrangeFigures(t *testing.T) {
 			return llm.Reply{Text: "x", Usage: llm.Usage{PromptTokens: n, CompletionTokens: n}}
 		})
 		c := open(t, paid.Options{File: file(t), Tokens: 1e6})
-		m := model(t, c, script)
+		m := cachedModel(t, c, script)
 		for i := range 3 {
 			if err := ask(t, m, fmt.Sprint(i)); err != nil {
 				t.Fatal(err)
@@ -477,7 +477,7 @@ func TestReplyBeyondItsLimit(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			paying := model(t, c, m)
+			paying := cachedModel(t, c, m)
 			var work errgroup.Group
 			work.SetLimit(concurrent)
 			for i := range 40 {

@@ -10,10 +10,9 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// budget is a hard limit of tokens, and of money if there are prices. A call reserves
-// its prompt and the longest reply it may have before it is made and settles for the
-// true figures afterwards; a call that may have been billed without a figure keeps its
-// whole reservation. It is safe for concurrent use.
+// budget is a hard limit of tokens, and of money if there are prices. A call reserves its prompt and its
+// longest possible reply in advance and settles for the actual usage afterwards; a call that may have been
+// billed without usage keeps its whole reservation. It is safe for concurrent use.
 type budget struct {
 	limit  amount
 	prices *Prices // nil: money has no limit
@@ -25,7 +24,7 @@ type budget struct {
 	settled  chan struct{} // closed and replaced at every settlement
 }
 
-// amount is what a budget holds and a call takes.
+// amount is a number of tokens and a sum of money.
 type amount struct {
 	tokens int
 	money  Money
@@ -42,8 +41,7 @@ func (b *budget) fits(sum amount) bool {
 	return sum.tokens <= b.limit.tokens && (b.prices == nil || sum.money <= b.limit.money)
 }
 
-// price is what a usage takes from the budget. The model has a price: see
-// [Client.priced].
+// price converts usage into an amount. The model has a price, see [Client.priced].
 func (b *budget) price(model string, u llm.Usage) amount {
 	a := amount{tokens: u.Tokens()}
 	if b.prices != nil {
@@ -52,8 +50,8 @@ func (b *budget) price(model string, u llm.Usage) amount {
 	return a
 }
 
-// reservation is what a call has set aside, by the tokens of the longest reply it is made
-// for. What it holds is guarded by the lock of the budget.
+// reservation is the amount set aside for a call with a reply of at most reply tokens. The lock of the budget
+// guards it.
 type reservation struct {
 	b     *budget
 	model string
@@ -62,9 +60,9 @@ type reservation struct {
 	spent *amount
 }
 
-// reserve sets aside what a call can take at most, which may grow while it waits. When
-// only running calls stand in the way, it waits for them; when the rest of the budget is
-// too small, it fails with [llm.ErrBudgetExceeded].
+// reserve sets aside the worst case of a call, which may grow while it waits. It waits if settling the
+// running calls could free enough, and fails with [llm.ErrBudgetExceeded] if the rest of the budget is too
+// small.
 func (b *budget) reserve(ctx context.Context, model string, most func() llm.Usage) (*reservation, error) {
 	for {
 		b.mu.Lock()
@@ -90,8 +88,7 @@ func (b *budget) reserve(ctx context.Context, model string, most func() llm.Usag
 	}
 }
 
-// refuse says why n does not fit even when all running calls are settled at
-// nothing.
+// refuse returns an error if n does not fit even when all running calls cost nothing.
 func (b *budget) refuse(n amount) error {
 	if b.fits(b.spent.add(n)) {
 		return nil
@@ -105,8 +102,8 @@ func (b *budget) refuse(n amount) error {
 		Err: fmt.Errorf("the call may need %s, %s of %s are left: raise the budget", need, rest, limit)}
 }
 
-// grow reserves what the call may take in all, if that fits beside the reservations of
-// the others: two calls that waited for each other would wait for ever.
+// grow raises the reservation to most if that fits without waiting: two calls that waited for each other
+// would never end.
 func (r *reservation) grow(most llm.Usage) error {
 	r.b.mu.Lock()
 	defer r.b.mu.Unlock()
@@ -120,13 +117,13 @@ func (r *reservation) grow(most llm.Usage) error {
 	return nil
 }
 
-// hold adds to what is set aside.
+// hold adds to the reservation.
 func (r *reservation) hold(more amount) {
 	r.b.reserved, r.held = r.b.reserved.add(more), r.held.add(more)
 }
 
-// lengthen has the calls of a model that are under way reserve for a reply of so many
-// tokens, whether that fits or not: they cannot be taken back.
+// lengthen raises the reservations of a model's running calls to a reply of that many tokens, even beyond the
+// limit: the calls cannot be undone.
 func (b *budget) lengthen(model string, reply int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -138,8 +135,7 @@ func (b *budget) lengthen(model string, reply int) {
 	}
 }
 
-// spend says what the call has really taken. Without it, as after a panic, that is all
-// that is reserved.
+// spend sets the actual usage. Without it, as after a panic, the whole reservation counts.
 func (r *reservation) spend(u llm.Usage) {
 	spent := r.b.price(r.model, u)
 	r.spent = &spent

@@ -33,15 +33,15 @@ type cacheRecord struct {
 	Failure *failure        `json:"failure,omitempty"`
 }
 
-// failure is what of an [llm.Error] is worth keeping.
+// failure is the part of an [llm.Error] that is cached.
 type failure struct {
 	Kind   llm.Kind `json:"kind"`
 	Status int      `json:"status,omitempty"`
 	Body   string   `json:"body,omitempty"`
 	Text   string   `json:"text,omitempty"`
-	// Partial is what came of the reply.
+	// Partial is the incomplete text of the reply.
 	Partial string `json:"partial,omitempty"`
-	// Usage is what it took, as a kept reply tells: a job that is made again shows the same figures.
+	// Usage is its usage: a job that is repeated shows the same figures.
 	Usage llm.Usage `json:"usage,omitzero"`
 }
 
@@ -53,8 +53,8 @@ func (f *failure) err() *llm.Error {
 	return e
 }
 
-// decodeRecord reads what a record keeps for a request. A record of another request is
-// an error: equal hashes are no proof.
+// decodeRecord reads the record of a request. A record of another request is an error: equal hashes are no
+// proof.
 func decodeRecord(payload, request []byte) (r cacheRecord, err error) {
 	switch err = json.Unmarshal(payload, &r); {
 	case err != nil:
@@ -67,8 +67,7 @@ func decodeRecord(payload, request []byte) (r cacheRecord, err error) {
 	return r, nil
 }
 
-// cache is where in a journal what was paid for is kept, by key: 40 bytes for
-// each reply and vector.
+// cache maps keys to the offsets of their records in a journal: 40 bytes for each reply and vector.
 type cache struct {
 	j   *journal.Journal
 	log *slog.Logger
@@ -78,7 +77,7 @@ type cache struct {
 	flights map[key]*flight
 }
 
-// newCache makes a cache that knows nothing yet; log may be nil.
+// newCache makes an empty cache; log may be nil.
 func newCache(j *journal.Journal, log *slog.Logger) *cache {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
@@ -86,9 +85,8 @@ func newCache(j *journal.Journal, log *slog.Logger) *cache {
 	return &cache{j: j, log: log, known: map[key]int64{}, flights: map[key]*flight{}}
 }
 
-// enter takes in a record that is there, unless it is of a failure that is
-// forgotten; nil forgets none. The key of a reply is made from the
-// stored request, so a record can only answer what it was written for.
+// enter adds a record of the journal, unless forgotten returns true for its failure; forgotten may be nil.
+// The key is computed from the stored request, so a record can only answer its own request.
 func (c *cache) enter(rec journal.Record, forgotten func(*failure) bool) error {
 	var k key
 	switch rec.Kind {
@@ -120,21 +118,21 @@ func (c *cache) look(k key) (at int64, ok bool) {
 	return at, ok
 }
 
-// drop forgets what is kept: it cannot be used.
+// drop removes a record that cannot be used.
 func (c *cache) drop(k key) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.known, k)
 }
 
-// flight is a call that others wait for.
+// flight is a running call that others wait for.
 type flight struct {
 	done chan struct{}
 	err  error // of the call, unless it concerns its caller alone
 }
 
-// once makes sure that k is known, by one call of fetch however many ask at the
-// same time. led tells the one whose fetch it was.
+// once makes sure that k is cached, by one call of fetch for all concurrent callers. led reports whether it
+// was this one's.
 func (c *cache) once(ctx context.Context, k key, fetch func(context.Context) error) (led bool, err error) {
 	for ctx.Err() == nil {
 		f, mine := c.join(k)
@@ -149,15 +147,15 @@ func (c *cache) once(ctx context.Context, k key, fetch func(context.Context) err
 			return false, llm.Canceled(ctx, llm.BilledUnknown)
 		case <-f.done:
 			if f.err != nil {
-				return false, unpaid(f.err)
+				return false, sharedError(f.err)
 			}
-			// It is known now, or nobody is asking any more: look again.
+			// Either it is cached now, or its caller gave up: look again.
 		}
 	}
 	return false, llm.Canceled(ctx, llm.BilledNo)
 }
 
-// join is the call for k that is under way, or a new one, nil if k is known.
+// join returns the running call for k, or a new one, or nil if k is cached.
 func (c *cache) join(k key) (f *flight, mine bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -172,8 +170,7 @@ func (c *cache) join(k key) (f *flight, mine bool) {
 	return f, true
 }
 
-// lead makes the call. That its caller has enough, or no time any more, is not the end of
-// the others.
+// lead makes the call. The end of its caller's context does not fail the others.
 func (c *cache) lead(ctx context.Context, k key, f *flight, fetch func(context.Context) error) error {
 	defer func() {
 		c.mu.Lock()
@@ -188,7 +185,7 @@ func (c *cache) lead(ctx context.Context, k key, f *flight, fetch func(context.C
 	return err
 }
 
-// keep makes what was paid for durable.
+// keep appends a record and caches it.
 func (c *cache) keep(kind uint8, k key, payload []byte) error {
 	at, err := c.j.AppendAt(kind, payload)
 	if err != nil {
@@ -200,7 +197,7 @@ func (c *cache) keep(kind uint8, k key, payload []byte) error {
 	return nil
 }
 
-// read hands the payload of a record to decode.
+// read calls decode with the payload of a record.
 func (c *cache) read(at int64, decode func(payload []byte) error) error {
 	rec, err := c.j.Read(at)
 	if err != nil {
@@ -212,7 +209,7 @@ func (c *cache) read(at int64, decode func(payload []byte) error) error {
 	return nil
 }
 
-// scan reads a journal once for all who want to know what is in it.
+// scan reads a journal once for several readers.
 func scan(j *journal.Journal, readers ...func(journal.Record) error) error {
 	for rec, err := range j.Records() {
 		if err != nil {
@@ -227,25 +224,25 @@ func scan(j *journal.Journal, readers ...func(journal.Record) error) error {
 	return nil
 }
 
-// model is a model of a [Client]; past says that it is asked past the cache.
-type model struct {
+// cachedModel is a model of a [Client]; uncached ones ignore the cache.
+type cachedModel struct {
 	llm.Model
-	c    *Client
-	past bool
+	c        *Client
+	uncached bool
 }
 
 // Generate implements [llm.Model].
-func (m *model) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
+func (m *cachedModel) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
 	return m.Stream(ctx, req, nil)
 }
 
 // Stream implements [llm.Streamer].
-func (m *model) Stream(ctx context.Context, req llm.Request, piece func(string) error) (llm.Reply, error) {
-	raw, err := canonical(m.Name(), req)
+func (m *cachedModel) Stream(ctx context.Context, req llm.Request, piece func(string) error) (llm.Reply, error) {
+	raw, err := canonicalJSON(m.Name(), req)
 	if err != nil {
 		return llm.Reply{}, err
 	}
-	if m.past {
+	if m.uncached {
 		return m.c.ask(ctx, m.Model, raw, req, piece)
 	}
 	k, c := keyOf(raw), m.c.cache
@@ -255,7 +252,7 @@ func (m *model) Stream(ctx context.Context, req llm.Request, piece func(string) 
 		return err
 	}
 	led := true
-	if llm.Anew(ctx) && ctx.Err() == nil {
+	if llm.WantsFreshReply(ctx) && ctx.Err() == nil {
 		err = fetch(ctx)
 	} else {
 		led, err = c.once(ctx, k, fetch)
@@ -275,7 +272,7 @@ func (m *model) Stream(ctx context.Context, req llm.Request, piece func(string) 
 	return reply, err
 }
 
-// serve answers from the journal.
+// serve returns a cached reply or failure.
 func (c *cache) serve(raw []byte, at int64) (llm.Reply, error) {
 	var known cacheRecord
 	err := c.read(at, func(payload []byte) (err error) {
@@ -291,13 +288,13 @@ func (c *cache) serve(raw []byte, at int64) (llm.Reply, error) {
 	return *known.Reply, nil
 }
 
-// fetch asks the model and records what was paid for.
-func (m *model) fetch(ctx context.Context, k key, raw []byte, req llm.Request, piece func(string) error) (llm.Reply, error) {
+// fetch asks the model and caches the result.
+func (m *cachedModel) fetch(ctx context.Context, k key, raw []byte, req llm.Request, piece func(string) error) (llm.Reply, error) {
 	reply, err := m.c.ask(ctx, m.Model, raw, req, piece)
 	rec, kind := cacheRecord{Request: raw}, uint8(recordReply)
 	switch {
 	case err != nil:
-		if rec.Failure = lasting(err); rec.Failure == nil {
+		if rec.Failure = permanentFailure(err); rec.Failure == nil {
 			return reply, err
 		}
 		kind = recordFailure
@@ -317,7 +314,7 @@ func (m *model) fetch(ctx context.Context, k key, raw []byte, req llm.Request, p
 	return reply, err
 }
 
-// unreadable reports whether a reply lacks the JSON object that was asked for.
+// unreadable reports whether a reply lacks the requested JSON object.
 func unreadable(req llm.Request, reply llm.Reply) bool {
 	if !req.JSON && len(req.Schema) == 0 {
 		return false
@@ -326,8 +323,9 @@ func unreadable(req llm.Request, reply llm.Reply) bool {
 	return err != nil
 }
 
-// lasting keeps errors that were paid for and would come again.
-func lasting(err error) *failure {
+// permanentFailure returns the cached form of an error that was paid for and would occur again, nil for
+// others.
+func permanentFailure(err error) *failure {
 	var e *llm.Error
 	if !errors.As(err, &e) || e.Retryable() || e.Billed != llm.BilledYes {
 		return nil
@@ -343,8 +341,8 @@ func lasting(err error) *failure {
 	return nil
 }
 
-// unpaid is the error for those who waited for another's call.
-func unpaid(err error) error {
+// sharedError returns an error without its usage, for callers that waited for another's call.
+func sharedError(err error) error {
 	var e *llm.Error
 	if !errors.As(err, &e) {
 		return err
@@ -354,13 +352,12 @@ func unpaid(err error) error {
 	return &shared
 }
 
-// keyVersion changes when the meaning of a key changes, so that old records
-// are not mistaken for answers to new questions.
+// keyVersion changes with the meaning of keys, so that old records do not answer new requests.
 const keyVersion = "wildgraph-llm-v1"
 
 type key [sha256.Size]byte
 
-// canonicalRequest is a request with its fields in the order of their names.
+// canonicalRequest is a request with its fields in alphabetical order.
 type canonicalRequest struct {
 	JSON        bool            `json:"json,omitempty"`
 	MaxTokens   int             `json:"max_tokens,omitempty"`
@@ -377,10 +374,10 @@ type canonicalRequest struct {
 	Version     string          `json:"version"`
 }
 
-// canonical is the request as it is hashed and stored: JSON with sorted keys,
-// where an absent field and a zero one differ. It covers the model's name and
-// everything the model sees, and Sample; see [llm.Request] for what is left out.
-func canonical(model string, req llm.Request) ([]byte, error) {
+// canonicalJSON returns the request as it is hashed and stored: JSON with sorted keys, where an absent field
+// and a zero one differ. It contains the model's name, everything the model sees, and Sample, see
+// [llm.Request].
+func canonicalJSON(model string, req llm.Request) ([]byte, error) {
 	c := canonicalRequest{
 		JSON: req.JSON, MaxTokens: req.MaxTokens, Messages: req.Messages, Model: model, Sample: req.Sample, SchemaName: req.SchemaName,
 		Seed: req.Seed, Stop: req.Stop, Tools: req.Tools, Temperature: req.Temperature, TopP: req.TopP, Version: keyVersion,
@@ -394,8 +391,7 @@ func canonical(model string, req llm.Request) ([]byte, error) {
 	return json.Marshal(c)
 }
 
-// sorted is the same JSON with sorted keys and without blanks; numbers keep
-// their digits.
+// sorted returns the same JSON with sorted keys and without blanks; numbers keep their digits.
 func sorted(raw json.RawMessage) (json.RawMessage, error) {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
@@ -409,12 +405,11 @@ func sorted(raw json.RawMessage) (json.RawMessage, error) {
 	return json.Marshal(v)
 }
 
-// keyOf is the key of a canonical request.
+// keyOf returns the key of a canonical request.
 func keyOf(canonical []byte) key { return sha256.Sum256(canonical) }
 
-// embeddingKey covers what decides a vector: the embedder's name, which holds
-// endpoint, model and dimension, the side (queries may get a prefix of their
-// own), and the text.
+// embeddingKey covers everything a vector depends on: the embedder's name, with endpoint, model and
+// dimension, the side (queries may have a prefix of their own), and the text.
 func embeddingKey(name string, query bool, text string) key {
 	b, _ := json.Marshal([]any{keyVersion + "/embedding", name, query, []byte(text)}) // strings, bytes and bools always marshal
 	return sha256.Sum256(b)

@@ -20,7 +20,7 @@ import (
 
 func TestConforms(t *testing.T) {
 	c := open(t, paid.Options{File: file(t), Tokens: 1_000_000})
-	llmtest.TestModel(t, llm.Metered(model(t, c, llmtest.NewScript("m"))))
+	llmtest.TestModel(t, llm.Metered(cachedModel(t, c, llmtest.NewScript("m"))))
 	embedtest.Test(t, embedder(t, c, &counter{}))
 }
 
@@ -31,7 +31,7 @@ func TestDefaults(t *testing.T) {
 	o := paid.Options{File: file(t), Defaults: llm.Request{Temperature: &zero, Seed: &seed}}
 	script := llmtest.NewScript("m")
 	c := open(t, o)
-	m := model(t, c, script)
+	m := cachedModel(t, c, script)
 	c.Probe()
 	if err := errors.Join(ask(t, m, "a"), ask(t, m, "a")); err != nil {
 		t.Fatal(err)
@@ -47,7 +47,7 @@ func TestDefaults(t *testing.T) {
 	_ = c.Close()
 	o.Defaults.Temperature = nil
 	c = open(t, o)
-	if err := ask(t, model(t, c, script), "a"); err != nil || script.Calls() != 3 {
+	if err := ask(t, cachedModel(t, c, script), "a"); err != nil || script.Calls() != 3 {
 		t.Errorf("without a temperature: %d calls, %v", script.Calls(), err)
 	}
 }
@@ -88,7 +88,7 @@ func TestCacheKeyCoversEveryField(t *testing.T) {
 	vary("Question", "q")
 
 	script := llmtest.NewScript("m")
-	c := model(t, open(t, paid.Options{File: file(t)}), script)
+	c := cachedModel(t, open(t, paid.Options{File: file(t)}), script)
 	asked := func(req llm.Request) bool {
 		before := script.Calls()
 		if _, err := c.Generate(t.Context(), req); err != nil {
@@ -122,7 +122,7 @@ func TestModelsShareAJournalWithoutMixing(t *testing.T) {
 	b := llmtest.NewScript("b").Reply(llmtest.Any, "from b")
 	for range 2 {
 		for _, m := range []llm.Model{a, b} {
-			reply, err := model(t, c, m).Generate(t.Context(), llm.Prompt("q"))
+			reply, err := cachedModel(t, c, m).Generate(t.Context(), llm.Prompt("q"))
 			if err != nil || reply.Text != "from "+m.Name() {
 				t.Errorf("%s: %+v, %v", m.Name(), reply, err)
 			}
@@ -154,7 +154,7 @@ func TestSingleFlight(t *testing.T) {
 	script := llmtest.NewScript("m")
 	s := slow{script, make(chan struct{}, 99), make(chan struct{})}
 	client := open(t, paid.Options{File: file(t)})
-	c := model(t, client, s)
+	c := cachedModel(t, client, s)
 
 	// The first asker gives up; the others must still get their answer.
 	ctx, cancel := context.WithCancel(t.Context())
@@ -195,7 +195,7 @@ func TestFailuresAreKeptApart(t *testing.T) {
 		Fail(llmtest.Contains("refused"), &llm.Error{Kind: llm.ErrRefused, Billed: llm.BilledYes, Usage: llm.Usage{Calls: 1, PromptTokens: 9}}).
 		Fail(llmtest.Contains("flaky"), &llm.Error{Kind: llm.ErrTransient})
 	c := open(t, o)
-	m := model(t, c, script)
+	m := cachedModel(t, c, script)
 	var e *llm.Error
 	if err := ask(t, m, "refused"); !errors.As(err, &e) || e.Usage.PromptTokens != 9 {
 		t.Errorf("first: %v", err)
@@ -218,7 +218,7 @@ func TestFailuresAreKeptApart(t *testing.T) {
 		_ = c.Close()
 		o.RetryFailures = start == 1
 		c = open(t, o)
-		m = model(t, c, script)
+		m = cachedModel(t, c, script)
 		before := script.Calls()
 		if err := ask(t, m, "refused"); !errors.Is(err, llm.ErrRefused) || script.Calls() > before != o.RetryFailures {
 			t.Errorf("start %d: %v, %d calls", start, err, script.Calls()-before)
@@ -238,7 +238,7 @@ func TestLastingFailures(t *testing.T) {
 	} {
 		for billed, kept := range map[llm.Billed]bool{llm.BilledYes: kept, llm.BilledNo: false, llm.BilledUnknown: false} {
 			script := llmtest.NewScript("m").Fail(llmtest.Any, &llm.Error{Kind: kind, Billed: billed, Partial: "half"})
-			m := model(t, open(t, paid.Options{File: file(t)}), script)
+			m := cachedModel(t, open(t, paid.Options{File: file(t)}), script)
 			want := 2
 			if kept {
 				want = 1
@@ -263,7 +263,7 @@ func TestUnkeptReplyIsAnError(t *testing.T) {
 		return llm.Reply{Text: "x"}, nil
 	})
 	c = open(t, paid.Options{File: file(t)})
-	if err := ask(t, model(t, c, m), "q"); !errors.Is(err, journal.ErrClosed) {
+	if err := ask(t, cachedModel(t, c, m), "q"); !errors.Is(err, journal.ErrClosed) {
 		t.Errorf("a reply that is not on disk was acknowledged: %v", err)
 	}
 }

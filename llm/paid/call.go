@@ -14,23 +14,21 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// DefaultReplyTokens is the limit of a reply whose request has none: the most that
-// nearly every chat model takes for a limit.
+// DefaultReplyTokens is the limit of a reply whose request has none: the largest limit that nearly every chat
+// model accepts.
 const DefaultReplyTokens = 4096
 
-// pay makes a call between its two entries in the ledger, under a reservation of what
-// it can take at most: its prompt and a reply up to the limit, or as long as the longest
-// of the model if that went beyond a limit. Before it is tried again, the reservation grows
-// and the entry is told what the call has cost so far, so that a program that dies has not
-// lost it.
+// pay makes a call between its two entries in the ledger, under a reservation of its worst case: the prompt
+// and a reply up to the limit, or up to the longest reply of a model that exceeded a limit. Before a retry,
+// the reservation grows and the cost so far is recorded, so that it survives the death of the program.
 func (c *Client) pay(ctx context.Context, k call) error {
 	stage := cmp.Or(k.req.Stage, llm.StageOf(ctx))
 	if stage != StageProbe {
-		if err := c.ready(ctx); err != nil {
+		if err := c.runProbes(ctx); err != nil {
 			return err
 		}
 	}
-	most := k.most(c.o.count)
+	most := k.worstUsage(c.o.count)
 	limit := most.CompletionTokens
 	held, err := c.budget.reserve(ctx, k.model, func() llm.Usage {
 		most.CompletionTokens = max(limit, c.ledger.longest(k.model))
@@ -51,7 +49,7 @@ func (c *Client) pay(ctx context.Context, k call) error {
 	var bill llm.Bill
 	bill.Retry = func() error {
 		most.CompletionTokens = max(most.CompletionTokens, bill.Longest(), c.ledger.longest(k.model))
-		if err := held.grow(atMost(bill.Known(), bill.Unknown()+1, most)); err != nil {
+		if err := held.grow(worstCase(bill.Known(), bill.Unknown()+1, most)); err != nil {
 			return err
 		}
 		if e.Usage == bill.Known() && e.Unknown == bill.Unknown() {
@@ -61,16 +59,16 @@ func (c *Client) pay(ctx context.Context, k call) error {
 		return c.ledger.keep(recordIntent, e)
 	}
 	used, err := k.make(llm.WithBill(ctx, &bill))
-	e.Usage, e.Unknown = k.cost(used, &bill, err, most)
-	e.Longest = c.beyond(ctx, k.model, cmp.Or(bill.Longest(), used.CompletionTokens), limit)
-	trace.Of(ctx).Set(c.money(e)...)
+	e.Usage, e.Unknown = k.usageOf(used, &bill, err, most)
+	e.Longest = c.noteOverrun(ctx, k.model, cmp.Or(bill.Longest(), used.CompletionTokens), limit)
+	trace.Of(ctx).Set(c.costAttributes(e)...)
 	err = c.ledger.end(ctx, e, err)
-	held.spend(atMost(e.Usage, e.Unknown, most))
+	held.spend(worstCase(e.Usage, e.Unknown, most))
 	return err
 }
 
-// money is what a trace says of the cost of a call that was made.
-func (c *Client) money(e Entry) []slog.Attr {
+// costAttributes are the attributes of a call's cost in a trace.
+func (c *Client) costAttributes(e Entry) []slog.Attr {
 	out := []slog.Attr{slog.Bool("wildgraph.paid", true)}
 	if p := c.o.Prices; p != nil && !p.Cost(e.Model, e.Usage).Partial {
 		out = append(out, slog.Float64("wildgraph.cost", float64(p.Cost(e.Model, e.Usage).Amount)/unit), slog.String("wildgraph.currency", p.Currency))
@@ -78,9 +76,9 @@ func (c *Client) money(e Entry) []slog.Attr {
 	return out
 }
 
-// beyond notes the tokens of a reply that is longer than its limit; of others, and where
-// the figure cannot be, it is 0.
-func (c *Client) beyond(ctx context.Context, model string, tokens, limit int) int {
+// noteOverrun records a reply that is longer than its limit and returns its tokens; it returns 0 for other
+// replies and for implausible figures.
+func (c *Client) noteOverrun(ctx context.Context, model string, tokens, limit int) int {
 	if tokens <= limit || tokens > maxTokens {
 		return 0
 	}
@@ -93,22 +91,21 @@ func (c *Client) beyond(ctx context.Context, model string, tokens, limit int) in
 	return tokens
 }
 
-// call is one call to a paid service: a question to a model, or texts to be
-// embedded.
+// call is one call to a paid service: a request to a model, or texts to embed.
 type call struct {
 	model string
 	req   llm.Request
-	raw   []byte   // the request as it is hashed
-	texts []string // to be embedded
+	raw   []byte   // canonical request, nil for embeddings
+	texts []string // to embed
 	make  func(context.Context) (llm.Usage, error)
 }
 
-// perMessage are the tokens that chat templates add to a message (OpenAI's
-// cookbook counts 3, and 1 for a role).
+// perMessage is the number of tokens that chat templates add to a message (3 and 1 for a role in OpenAI's
+// cookbook).
 const perMessage = 4
 
-// most is the most a call may use, by a count of tokens.
-func (c call) most(count func(string) int) llm.Usage {
+// worstUsage returns the largest usage of one attempt.
+func (c call) worstUsage(count func(string) int) llm.Usage {
 	var u llm.Usage
 	for _, t := range c.texts {
 		u.EmbeddedTokens += count(t)
@@ -124,14 +121,13 @@ func (c call) most(count func(string) int) llm.Usage {
 	return u
 }
 
-// maxTokens is more than any call takes, its attempts and batches together.
+// maxTokens is beyond the usage of any call, all attempts and batches together.
 const maxTokens = 1_000_000_000
 
-// cost is what a call took: what is known, and how many attempts may have been
-// billed beside that. used is what its reply says, the bill has what its attempts
-// said, and an error what it cost to fail; they tell of the same attempts, so the
-// larger figure counts. Figures that cannot be are replaced by the most.
-func (c call) cost(used llm.Usage, bill *llm.Bill, err error, most llm.Usage) (known llm.Usage, unknown int) {
+// usageOf returns the known usage of a call and the number of further attempts that may have been billed.
+// Reply, bill and error describe the same attempts, so the larger figure counts. Implausible figures are
+// replaced by the worst case.
+func (c call) usageOf(used llm.Usage, bill *llm.Bill, err error, most llm.Usage) (known llm.Usage, unknown int) {
 	known, unknown = larger(used, bill.Known()), bill.Unknown()
 	if err != nil {
 		var own *llm.Error
@@ -168,18 +164,18 @@ func implausible(u llm.Usage) bool {
 		max(u.Calls, u.PromptTokens, u.CompletionTokens, u.EmbeddedTokens) > maxTokens
 }
 
-// atMost is what a call can have cost whose attempts may each have taken most.
-func atMost(known llm.Usage, unknown int, most llm.Usage) llm.Usage {
+// worstCase bounds the usage of a call, counting every unknown attempt at most.
+func worstCase(known llm.Usage, unknown int, most llm.Usage) llm.Usage {
 	times := func(n int) llm.Usage {
 		return llm.Usage{PromptTokens: n * most.PromptTokens, CompletionTokens: n * most.CompletionTokens, EmbeddedTokens: n * most.EmbeddedTokens}
 	}
-	if known.Estimated { // of some of the attempts it is a guess, perhaps of all
+	if known.Estimated { // some attempts, perhaps all, are estimates
 		known = larger(known, times(max(known.Calls, 1)))
 	}
 	return known.Add(times(unknown))
 }
 
-// key is the start of the hash of a request, "" for embeddings.
+// key returns the start of the hash of a request, "" for embeddings.
 func (c call) key() string {
 	if c.raw == nil {
 		return ""

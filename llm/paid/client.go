@@ -21,30 +21,28 @@ import (
 
 // Options of [Open].
 type Options struct {
-	// File is the journal of replies, vectors and calls. It is made if it is
-	// missing, with its folder. Required. Programs and jobs may share one, one
-	// program at a time.
+	// File is the journal of replies, vectors and calls. It is created, with its folder, if it is missing.
+	// Required. Programs and jobs may share it, one program at a time.
 	File string
-	// Run names the job, for instance by its folder: limits and account are those
-	// of all its starts, while replies are shared by all runs of the file.
+	// Run names the job, for example by its folder: limits and account cover all its starts, while all runs
+	// of the file share replies.
 	Run string
-	// Tokens and Money limit what the run spends; 0 is no limit. Money is in the
-	// currency of the prices, which it needs.
+	// Tokens and Money limit the spending of the run; 0 is no limit. Money is in the currency of Prices,
+	// which it requires.
 	Tokens int
 	Money  Money
-	// Prices may be nil: then no cost is known.
+	// Prices may be nil: then costs are unknown.
 	Prices *Prices
 	// CountTokens counts the tokens of a text; nil means llm.EstimateTokens.
 	CountTokens func(string) int
-	// RetryFailures asks again for every recorded failure, once it is wanted. Without
-	// it that is done for filtered replies, whose cause may have passed. A cut one is kept under
-	// the limit that cut it: with a larger one the question is another.
+	// RetryFailures repeats requests whose failure is cached. Without it only filtered ones are repeated,
+	// since the filter may have changed. A truncated reply is cached under its limit: a larger limit makes
+	// another request.
 	RetryFailures bool
-	// Defaults are the settings of requests that have none of their own, see
-	// [llm.Defaults]; without a MaxTokens that is [DefaultReplyTokens]. What is sent is
-	// part of what a reply is kept under.
+	// Defaults are the settings of requests that leave them unset, see [llm.Defaults]; MaxTokens defaults to
+	// [DefaultReplyTokens]. Settings are part of the cache key.
 	Defaults llm.Request
-	// Logger is told what is wrong with what was kept; nil is silent.
+	// Logger receives warnings about unusable records; nil is silent.
 	Logger *slog.Logger
 }
 
@@ -65,8 +63,8 @@ func (o Options) check() error {
 	return errors.Join(errs...)
 }
 
-// UserFile is the journal that the programs of a user share:
-// wildgraph/replies.journal in [os.UserCacheDir].
+// UserFile returns the journal shared by the programs of a user: wildgraph/replies.journal in
+// [os.UserCacheDir].
 func UserFile() (string, error) {
 	dir, err := os.UserCacheDir()
 	if err != nil {
@@ -75,9 +73,8 @@ func UserFile() (string, error) {
 	return filepath.Join(dir, "wildgraph", "replies.journal"), nil
 }
 
-// Client makes models and embedders whose calls are written down, stay within the
-// limits and are paid for once: replies are kept on disk as they come. It is safe
-// for concurrent use.
+// Client makes models and embedders whose calls are recorded, stay within the limits and are paid for once:
+// replies are stored on disk as they arrive. It is safe for concurrent use.
 type Client struct {
 	o      Options
 	j      *journal.Journal
@@ -85,14 +82,14 @@ type Client struct {
 	ledger *ledger
 	budget *budget
 
-	mu     sync.Mutex
-	silent map[string]func(context.Context) error // a small call to each model, nil once it has answered
-	wanted bool                                   // they are to be made
-	asking chan struct{}                          // holds a token while they are
+	mu          sync.Mutex
+	probes      map[string]func(context.Context) error // by model, nil once it has answered
+	probeWanted bool
+	probing     chan struct{} // holds a token while probes run
 }
 
-// Open opens the journal and checks the limits against what the run has spent.
-// While another program uses the file, the error is [journal.ErrLocked].
+// Open opens the journal and checks the limits against the earlier spending of the run. While another program
+// uses the file, the error is [journal.ErrLocked].
 func Open(o Options) (*Client, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -111,7 +108,7 @@ func Open(o Options) (*Client, error) {
 		o.Logger.Warn("paid: an unfinished write was cut off what is kept: a call it was for is made again", "file", o.File, "bytes", j.Recovered().TornBytes)
 	}
 	c := &Client{o: o, j: j, cache: newCache(j, o.Logger), ledger: newLedger(j, o.Run, o.Prices),
-		silent: map[string]func(context.Context) error{}, asking: make(chan struct{}, 1)}
+		probes: map[string]func(context.Context) error{}, probing: make(chan struct{}, 1)}
 	err = scan(j, c.ledger.read, func(rec journal.Record) error { return c.cache.enter(rec, o.forgotten) })
 	if err == nil {
 		c.budget, err = o.budget(c.ledger.account().Total)
@@ -122,14 +119,13 @@ func Open(o Options) (*Client, error) {
 	return c, nil
 }
 
-// forgotten tells whether a recorded failure is to be asked for again; f is nil for
-// a reply that does not hold what was asked for.
+// forgotten reports whether a cached failure is requested again; f is nil for a reply without the requested
+// JSON.
 func (o Options) forgotten(f *failure) bool {
 	return o.RetryFailures || f != nil && f.Kind == llm.ErrFiltered
 }
 
-// count is the greater of two counts: what may be spent must not be guessed too
-// low.
+// count returns the greater of two counts: a limit must not rest on too low an estimate.
 func (o Options) count(text string) int {
 	n := llm.EstimateTokens(text)
 	if o.CountTokens != nil {
@@ -138,8 +134,7 @@ func (o Options) count(text string) int {
 	return n
 }
 
-// budget is what is left of the limits. What earlier starts may have spent counts as
-// spent.
+// budget returns the rest of the limits. Possible costs of earlier starts count as spent.
 func (o Options) budget(spent Line) (*budget, error) {
 	left := amount{tokens: math.MaxInt}
 	if o.Tokens > 0 {
@@ -162,22 +157,19 @@ func (o Options) budget(spent Line) (*budget, error) {
 	return newBudget(left, o.Prices), nil
 }
 
-// Model is m with its calls paid for once: a reply is returned after it is on disk, a
-// known one comes in one piece, and a question that many ask at the same time is asked
-// once: who comes second gets the whole reply in one piece, as soon as the first has it.
-// Known replies carry the usage of the calls that paid for them, so that meters do not
-// depend on where a job was stopped and started again. A context made by [llm.WithAnew]
-// ignores the known reply and replaces it.
+// Model returns m with every call paid for once: a reply is returned after it is on disk, and a cached one
+// comes in one piece. Of concurrent equal requests one is sent; the others get the whole reply when it is
+// complete. Cached replies carry the usage of the original calls, so that meters do not depend on
+// interruptions of a job. Under a context of [llm.WithFreshReply] the cached reply is ignored and replaced.
 //
-// The key of a reply covers the model's name and every field of the request that the
-// model sees, and Sample.
+// The key of a reply covers the model's name, every field of the request that the model sees, and Sample.
 func (c *Client) Model(m llm.Model) (llm.Model, error) {
 	if err := c.priced(m.Name(), llm.Usage{PromptTokens: 1, CompletionTokens: 1}); err != nil {
 		return nil, err
 	}
 	settings := c.o.Defaults
 	settings.MaxTokens = cmp.Or(settings.MaxTokens, DefaultReplyTokens)
-	past, err := llm.Defaults(&model{m, c, true}, settings)
+	past, err := llm.Defaults(&cachedModel{m, c, true}, settings)
 	if err != nil {
 		return nil, err
 	}
@@ -185,12 +177,12 @@ func (c *Client) Model(m llm.Model) (llm.Model, error) {
 		req := llm.Prompt("Reply with the word ready.")
 		req.Stage = StageProbe
 		_, err := past.Generate(ctx, req)
-		return llm.Fatal(err) // a model that has nothing to say to this is there
+		return llm.Fatal(err) // an unusable reply is a sign of life too
 	})
-	return llm.Defaults(&model{m, c, false}, settings)
+	return llm.Defaults(&cachedModel{m, c, false}, settings)
 }
 
-// priced refuses a model of unknown cost where money is limited, before it is asked.
+// priced refuses a model of unknown cost if money is limited.
 func (c *Client) priced(model string, u llm.Usage) error {
 	if c.o.Money > 0 && c.o.Prices.Cost(model, u).Partial {
 		return fmt.Errorf("paid: no price is known of %s for what it is used for: add it to the prices, or drop the limit of money", model)
@@ -201,46 +193,44 @@ func (c *Client) priced(model string, u llm.Usage) error {
 // StageProbe is the stage of the calls that [Client.Probe] makes.
 const StageProbe = "probe"
 
-// Embedder is e with its vectors paid for once, see [CachedEmbedder].
+// Embedder returns e with every vector paid for once, see [CachedEmbedder].
 func (c *Client) Embedder(e llm.NamedEmbedder) (llm.NamedEmbedder, error) {
 	if err := c.priced(e.Name(), llm.Usage{EmbeddedTokens: 1}); err != nil {
 		return nil, err
 	}
 	out := &cachedEmbedder{cache: c.cache, e: &embedder{c, e}}
-	c.probe("embedding model "+e.Name(), func(ctx context.Context) error { return out.sign(llm.WithStage(ctx, StageProbe)) })
+	c.probe("embedding model "+e.Name(), func(ctx context.Context) error { return out.probe(llm.WithStage(ctx, StageProbe)) })
 	return out, nil
 }
 
-// probe takes down how a model is asked for a sign of life, once for all its roles.
+// probe registers the probe of a model, once for all its roles.
 func (c *Client) probe(who string, ask func(context.Context) error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, ok := c.silent[who]; !ok {
-		c.silent[who] = ask
+	if _, ok := c.probes[who]; !ok {
+		c.probes[who] = ask
 	}
 }
 
-// Probe has every model and embedder that was handed out asked for a sign of life, by one
-// small call past the cache, when the next call is about to be made: a wrong key or name
-// of the last of them should be known before hours of work. One that has answered is not
-// asked again.
+// Probe makes the next call wait for one small uncached call to every model and embedder of the client, so
+// that a wrong key or name is known before hours of work. One that has answered is not probed again.
 func (c *Client) Probe() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.wanted = true
+	c.probeWanted = true
 }
 
-// ready makes the calls that Probe wants.
-func (c *Client) ready(ctx context.Context) error {
+// runProbes makes the calls that [Client.Probe] requested.
+func (c *Client) runProbes(ctx context.Context) error {
 	select {
-	case c.asking <- struct{}{}:
-		defer func() { <-c.asking }()
+	case c.probing <- struct{}{}:
+		defer func() { <-c.probing }()
 	case <-ctx.Done():
 		return llm.Canceled(ctx, llm.BilledNo)
 	}
 	c.mu.Lock()
-	asked := maps.Clone(c.silent)
-	if !c.wanted {
+	asked := maps.Clone(c.probes)
+	if !c.probeWanted {
 		asked = nil
 	}
 	c.mu.Unlock()
@@ -252,13 +242,13 @@ func (c *Client) ready(ctx context.Context) error {
 			return fmt.Errorf("asking %s for a sign of life: %w", who, err)
 		}
 		c.mu.Lock()
-		c.silent[who] = nil
+		c.probes[who] = nil
 		c.mu.Unlock()
 	}
 	return nil
 }
 
-// Account is what all starts of the run have cost.
+// Account returns the costs of all starts of the run.
 func (c *Client) Account() Account { return c.ledger.account() }
 
 // Close closes the journal.

@@ -33,8 +33,8 @@ func open(t *testing.T, o paid.Options) *paid.Client {
 	return c
 }
 
-// model wraps a model.
-func model(t *testing.T, c *paid.Client, m llm.Model) llm.Model {
+// cachedModel wraps a model.
+func cachedModel(t *testing.T, c *paid.Client, m llm.Model) llm.Model {
 	t.Helper()
 	m, err := c.Model(m)
 	if err != nil {
@@ -71,7 +71,7 @@ func TestClientSharesRepliesBetweenRuns(t *testing.T) {
 	script, vectors := big(), &counter{}
 	o := paid.Options{File: filepath.Join(t.TempDir(), "new", "replies"), Run: "one", Prices: testPrices, Tokens: 6200}
 	c := open(t, o)
-	m, e := model(t, c, script), embedder(t, c, vectors)
+	m, e := cachedModel(t, c, script), embedder(t, c, vectors)
 	c.Probe()
 	for range 2 {
 		_, err := e.EmbedQuery(t.Context(), "a")
@@ -96,7 +96,7 @@ func TestClientSharesRepliesBetweenRuns(t *testing.T) {
 	}
 
 	c = open(t, o) // the same run, started again
-	m = model(t, c, script)
+	m = cachedModel(t, c, script)
 	if reply, err := m.Generate(t.Context(), llm.Prompt("a")); err != nil || reply.Usage.PromptTokens != 1000 || script.Calls() != 2 {
 		t.Errorf("%+v, %v", reply, err)
 	}
@@ -111,7 +111,7 @@ func TestClientSharesRepliesBetweenRuns(t *testing.T) {
 
 	o.Run, o.Tokens = "two", 6000
 	c = open(t, o)
-	m = model(t, c, script)
+	m = cachedModel(t, c, script)
 	if err := errors.Join(ask(t, m, "a"), ask(t, m, "b")); err != nil {
 		t.Fatal(err)
 	}
@@ -125,9 +125,9 @@ func TestClientSharesRepliesBetweenRuns(t *testing.T) {
 func TestProbe(t *testing.T) {
 	for kind, there := range map[llm.Kind]bool{llm.ErrEmpty: true, llm.ErrTruncated: true, llm.ErrRefused: true, llm.ErrAuth: false} {
 		c := open(t, paid.Options{File: file(t)})
-		m := model(t, c, llmtest.NewScript("a"))
+		m := cachedModel(t, c, llmtest.NewScript("a"))
 		last := llmtest.NewScript("big").Fail(llmtest.Any, &llm.Error{Kind: kind, Billed: llm.BilledNo})
-		model(t, c, last)
+		cachedModel(t, c, last)
 		c.Probe()
 		for i := range 2 {
 			if err := ask(t, m, fmt.Sprint(i)); (err == nil) != there || err != nil && !strings.Contains(err.Error(), "model big for a sign of life") {
@@ -147,7 +147,7 @@ func TestProbeOnce(t *testing.T) {
 	for start, want := range []int{2, 0} {
 		script := llmtest.NewScript("big")
 		c := open(t, o)
-		reader, judge := model(t, c, script), model(t, c, script)
+		reader, judge := cachedModel(t, c, script), cachedModel(t, c, script)
 		c.Probe()
 		if script.Calls() != 0 {
 			t.Errorf("%d calls before any is needed", script.Calls())
@@ -212,7 +212,7 @@ func (p *pieces) Stream(ctx context.Context, req llm.Request, piece func(string)
 func TestPieces(t *testing.T) {
 	p := &pieces{llmtest.NewScript("m").Reply(llmtest.Any, "one two three"), true}
 	c := open(t, paid.Options{File: file(t)})
-	m := model(t, c, p)
+	m := cachedModel(t, c, p)
 	for _, want := range []string{"one |timeout", "one |two |three", "one two three"} {
 		var got []string
 		_, err := llm.Stream(t.Context(), m, llm.Prompt("count"), func(text string) error {
@@ -276,10 +276,10 @@ func TestClientRetries(t *testing.T) {
 			req.JSON = true
 			for i := range 3 {
 				c := open(t, o)
-				m := model(t, c, asker)
+				m := cachedModel(t, c, asker)
 				ctx := t.Context()
 				if tt.pastCaches && i == 1 {
-					ctx = llm.WithAnew(ctx)
+					ctx = llm.WithFreshReply(ctx)
 				}
 				reply, err := m.Generate(ctx, req)
 				if healed := err == nil && reply.Text == "{}"; healed != (tt.whole || i > 0 && tt.asksAgain) {

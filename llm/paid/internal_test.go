@@ -126,7 +126,7 @@ func TestCanonicalBytesAreFixed(t *testing.T) {
 			`{"json":true,"max_tokens":3,"messages":[{"role":"system","text":"a\u003cb"},{"role":"user","text":"é\u0000\ufffd"}],"model":"m","sample":2,` +
 				`"schema":{"a":[],"b":1.50},"schema_name":"n","seed":-7,"stop":["x"],"temperature":0,"top_p":0,"version":"wildgraph-llm-v1"}`},
 	} {
-		got, err := canonical("m", tc.req)
+		got, err := canonicalJSON("m", tc.req)
 		if err != nil || string(got) != tc.want {
 			t.Errorf("%s\n%s, %v", got, tc.want, err)
 		}
@@ -136,7 +136,7 @@ func TestCanonicalBytesAreFixed(t *testing.T) {
 // A record answers the request it was written for, or it is an error; it
 // never answers another one.
 func FuzzCacheRecord(f *testing.F) {
-	request, err := canonical("m", llm.Prompt("q"))
+	request, err := canonicalJSON("m", llm.Prompt("q"))
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -16,46 +16,41 @@ import (
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
-// The kinds of records of the ledger, beside those of the cache.
+// The kinds of records of the ledger; the cache has others.
 const (
 	recordIntent = 4 // a call is about to be made
 	recordPaid   = 5 // it succeeded
 	recordFailed = 6 // it did not
 )
 
-// Entry is one call in an [Account]. Stage, Question and Model say what it was
-// for.
+// Entry is one call in an [Account], with its stage, question and model.
 type Entry struct {
 	ID string `json:"id"`
-	// Run is the job that the call was made for, see [Options].
+	// Run is the job of the call, see [Options].
 	Run string `json:"run,omitempty"`
-	// Key is the start of the hash of what was asked.
+	// Key is the start of the hash of the request.
 	Key      string `json:"key,omitempty"`
 	Model    string `json:"model,omitempty"`
 	Stage    string `json:"stage,omitempty"`
 	Question string `json:"question,omitempty"`
-	// Most is what one attempt can take.
+	// Most bounds the usage of one attempt.
 	Most llm.Usage `json:"most"`
 
-	// How it ended: the kind of its error or "", and whether its last attempt
-	// was billed. An entry that only an intent is known of has Ended false.
+	// The result: the kind of the error or "", and whether the last attempt was billed. Ended is false if
+	// only the intent is recorded.
 	Ended  bool       `json:"ended,omitempty"`
 	Kind   llm.Kind   `json:"kind,omitempty"`
 	Billed llm.Billed `json:"billed,omitempty"`
-	// Usage is what all its attempts are known to have cost, Unknown the
-	// number of attempts that may have been billed beside that. Of a call that has
-	// not ended they are those of the attempts before its last, which is unknown.
+	// Usage is the known usage of all attempts, Unknown the number of further attempts that may have been
+	// billed. For a call that has not ended they exclude the last attempt, which is unknown.
 	Usage   llm.Usage `json:"usage"`
 	Unknown int       `json:"unknown,omitempty"`
-	// Longest is the number of tokens of the longest reply, if that is more than the
-	// limit of a reply.
+	// Longest is the number of tokens of the longest reply, if it exceeded the limit.
 	Longest int `json:"longest,omitempty"`
 }
 
-// ledger writes down every paid call of a run: the intent before it is made, and how
-// it ended, in a journal that outlives the program. An intent without an end
-// is a call that may have been billed when the program died. It is safe for concurrent
-// use.
+// ledger records every paid call of a run in a journal: the intent in advance, and the result. An intent
+// without a result is a call that may have been billed when the program died. It is safe for concurrent use.
 type ledger struct {
 	j      *journal.Journal
 	run    string
@@ -65,10 +60,10 @@ type ledger struct {
 	tallies map[purpose]tally
 	open    map[string]Entry // intents of calls under way, or of dead processes
 	dubious []Entry          // ended, with attempts that may have been billed
-	lengths map[string]int   // of the longest replies of models that go beyond a limit
+	lengths map[string]int   // of the longest replies of models that exceeded a limit
 }
 
-// purpose is what calls are added up by.
+// purpose is the key under which calls are added up.
 type purpose struct{ stage, question, model string }
 
 type tally struct {
@@ -81,21 +76,21 @@ func (t *tally) add(e Entry) {
 	t.calls++
 	t.unknown += e.Unknown
 	t.usage = t.usage.Add(e.Usage)
-	t.most = t.most.Add(atMost(e.Usage, e.Unknown, e.Most))
+	t.most = t.most.Add(worstCase(e.Usage, e.Unknown, e.Most))
 }
 
 func newLedger(j *journal.Journal, run string, prices *Prices) *ledger {
 	return &ledger{j: j, run: run, prices: prices, tallies: map[purpose]tally{}, open: map[string]Entry{}, lengths: map[string]int{}}
 }
 
-// read takes in a record that is there.
+// read adds a record of the journal.
 func (l *ledger) read(rec journal.Record) error {
 	if rec.Kind < recordIntent || rec.Kind > recordFailed {
 		return nil
 	}
 	var e struct {
 		Entry
-		Tokens int `json:"tokens"` // what Most was before it told them apart
+		Tokens int `json:"tokens"` // Most in old records, which had one figure
 	}
 	err := json.Unmarshal(rec.Payload, &e)
 	if e.Most == (llm.Usage{}) {
@@ -111,8 +106,7 @@ func (l *ledger) read(rec journal.Record) error {
 	return err
 }
 
-// learn takes in the length of a reply that went beyond its limit, and tells whether it is
-// the model's first.
+// learn records the length of a reply that exceeded its limit and reports whether it is the model's first.
 func (l *ledger) learn(model string, tokens int) (first bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -121,8 +115,7 @@ func (l *ledger) learn(model string, tokens int) (first bool) {
 	return first
 }
 
-// longest is the length of the longest reply of a model that does not keep to the limits
-// of replies, 0 for one that does.
+// longest returns the length of the longest reply of a model that exceeded a limit, 0 for other models.
 func (l *ledger) longest(model string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -150,9 +143,8 @@ func (l *ledger) enter(kind uint8, e Entry) {
 	}
 }
 
-// keep writes an entry down, then adds it up. Intents must outlive this process
-// and need not wait for the disk, and neither need calls that succeeded: whoever
-// keeps their replies in the journal waits for both.
+// keep records an entry and adds it up. Only failures wait for the disk: intents must merely survive this
+// process, and the append of a successful call's reply syncs its entries too.
 func (l *ledger) keep(kind uint8, e Entry) error {
 	b, err := json.Marshal(e)
 	if err == nil {
@@ -169,7 +161,7 @@ func (l *ledger) keep(kind uint8, e Entry) error {
 	return nil
 }
 
-// end writes down how a call ended. It returns the error of the call.
+// end records the result of a call and returns its error.
 func (l *ledger) end(ctx context.Context, e Entry, err error) error {
 	e.Ended = true
 	if err == nil {
@@ -190,21 +182,18 @@ func (l *ledger) end(ctx context.Context, e Entry, err error) error {
 	return err
 }
 
-// Account is what all calls of a run have cost. Equal records give equal accounts,
-// whatever their order.
+// Account is the cost of all calls of a run. It does not depend on the order of the records.
 type Account struct {
 	Currency string `json:"currency,omitempty"`
 	// AsOf is the oldest day among the prices used.
 	AsOf  string `json:"as_of,omitempty"`
 	Total Line   `json:"total"`
-	// By stage, question and model, each sorted by name; calls without a
-	// stage or question stand under "".
+	// By stage, question and model, each sorted by name; calls without a stage or question are under "".
 	Stages    []Line `json:"stages"`
 	Questions []Line `json:"questions"`
 	Models    []Line `json:"models"`
-	// Unknown are the calls that may have cost more than their usage says:
-	// those with attempts that ended without a word from the provider, and
-	// those the program did not live to see the end of (or are under way).
+	// Unknown are the calls that may have cost more than their usage: with attempts that ended without a
+	// reply, or without a recorded result (the program died, or the call is running).
 	Unknown []Entry `json:"unknown,omitempty"`
 }
 
@@ -214,13 +203,11 @@ type Line struct {
 	Calls  int       `json:"calls"` // as made by the program, with all their attempts
 	Failed int       `json:"failed,omitempty"`
 	Usage  llm.Usage `json:"usage"`
-	// Unknown is the number of attempts that may have been billed and are not
-	// in Usage.
+	// Unknown is the number of attempts that may have been billed and are not in Usage.
 	Unknown int  `json:"unknown,omitempty"`
 	Cost    Cost `json:"cost"`
-	// Most is Usage with every unknown attempt at the most it can have taken,
-	// and replies without figures at the most of theirs: no bill is larger. MostCost
-	// is what that costs.
+	// Most is Usage with every unknown attempt and every reply without figures at its maximum: no bill is
+	// larger. MostCost is its cost.
 	Most     llm.Usage `json:"most"`
 	MostCost Cost      `json:"most_cost"`
 }
@@ -264,15 +251,15 @@ func (l *ledger) account() Account {
 			a.AsOf = price.AsOf
 		}
 		a.Total.add(t, cost, most)
-		line(stages, at.stage).add(t, cost, most)
-		line(questions, at.question).add(t, cost, most)
-		line(models, at.model).add(t, cost, most)
+		lineOf(stages, at.stage).add(t, cost, most)
+		lineOf(questions, at.question).add(t, cost, most)
+		lineOf(models, at.model).add(t, cost, most)
 	}
 	a.Stages, a.Questions, a.Models = sortedLines(stages), sortedLines(questions), sortedLines(models)
 	return a
 }
 
-func line(lines map[string]*Line, name string) *Line {
+func lineOf(lines map[string]*Line, name string) *Line {
 	if lines[name] == nil {
 		lines[name] = &Line{Name: name}
 	}

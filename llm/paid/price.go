@@ -18,15 +18,14 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// Money is an amount in millionths of a millionth of a currency's unit. Sums
-// of whole numbers are exact in any order.
+// Money is an amount in units of 1e-12 of the currency. Sums of whole numbers are exact in any order.
 type Money int64
 
 // unit is one dollar, euro or yen.
 const unit = 1e12
 
-// MoneyOf is an amount in units of the currency, 1.5 for a dollar fifty.
-// Amounts beyond nine million are cut to that.
+// MoneyOf converts units of the currency, 1.5 for a dollar fifty. Amounts beyond nine million are cut to
+// that.
 func MoneyOf(units float64) Money {
 	if math.IsNaN(units) {
 		return 0
@@ -53,19 +52,17 @@ func (m *Money) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Price is what a provider charged for a model on a day. It is data given by
-// the user: this library knows no prices.
+// Price is the price of a model on a day. The user supplies it: this library knows no prices.
 type Price struct {
-	// Model is the model's name at the provider, or the whole [llm.Model.Name] to
-	// tell two endpoints apart.
+	// Model is the model's name at the provider, or the whole [llm.Model.Name] to distinguish two endpoints.
 	Model string `json:"model"`
 	// AsOf is the day the price was looked up, as 2025-12-31.
 	AsOf string `json:"as_of"`
-	// Units of the currency per million tokens. A chat model has a price of
-	// prompts and one of replies, an embedding model one of texts embedded.
+	// Units of the currency per million tokens. A chat model has prices of prompts and replies, an embedding
+	// model one of embedded texts.
 	Prompt     float64 `json:"prompt"`
 	Completion float64 `json:"completion"`
-	// Cached is the price of prompt tokens that the provider had cached; 0 is that of prompts.
+	// Cached is the price of prompt tokens in the provider's cache; 0 means Prompt.
 	Cached   float64 `json:"cached,omitempty"`
 	Embedded float64 `json:"embedded,omitempty"`
 }
@@ -76,12 +73,11 @@ type Prices struct {
 	Models   []Price `json:"models"`
 }
 
-// mostPrice is beyond any price per million tokens; it keeps sums in range.
+// mostPrice exceeds any price per million tokens; it keeps sums in range.
 const mostPrice = 1e6
 
-// ReadPrices reads a JSON object of the form of [Prices] and checks it. A price of
-// 0 must be written: one that is left out is not known, and no model is free for
-// want of a figure.
+// ReadPrices reads and checks a JSON object in the form of [Prices]. A price of 0 must be written: a missing
+// one is unknown, not free.
 func ReadPrices(r io.Reader) (*Prices, error) {
 	var p Prices
 	var given struct{ Models []map[string]any }
@@ -136,8 +132,7 @@ func (p *Prices) Check() error {
 	return errors.Join(errs...)
 }
 
-// of finds the price of a model by the whole of its name, or by the part
-// that is the model's at its provider.
+// of finds the price of a model by its whole name, or by the longest entry that ends it.
 func (p *Prices) of(name string) (Price, bool) {
 	if p == nil {
 		return Price{}, false
@@ -158,9 +153,8 @@ func (p *Prices) of(name string) (Price, bool) {
 	return p.Models[best], true
 }
 
-// Cost is what the usage of a model costs. Without a price, or with one for
-// embedding alone where it was asked, or the other way round, it is unknown, unless
-// nothing was used.
+// Cost returns the cost of a model's usage. It is unknown, unless nothing was used, if the model has no price
+// or the price does not cover the kind of usage (chat or embedding).
 func (p *Prices) Cost(model string, u llm.Usage) Cost {
 	if u.Tokens() == 0 {
 		return Cost{}
@@ -174,8 +168,8 @@ func (p *Prices) Cost(model string, u llm.Usage) Cost {
 	return Cost{Partial: unpriced, Amount: charge(price.Prompt, u.PromptTokens-u.ProviderCached) + charge(cmp.Or(price.Cached, price.Prompt), u.ProviderCached) + charge(price.Completion, u.CompletionTokens) + charge(price.Embedded, u.EmbeddedTokens)}
 }
 
-// charge is the cost of n tokens at a price per million. The price of one
-// token is a whole number, so that the sum of costs is the cost of the sum.
+// charge returns the cost of n tokens at a price per million. The price of one token is a whole number, so
+// that the sum of costs is the cost of the sum.
 func charge(perMillion float64, n int) Money {
 	each := int64(math.Round(perMillion * unit / 1e6))
 	if n > 0 && each > math.MaxInt64/8/int64(n) {
@@ -187,8 +181,7 @@ func charge(perMillion float64, n int) Money {
 // Cost is an amount, as far as the prices are known.
 type Cost struct {
 	Amount Money `json:"amount"`
-	// Partial is true when something was used that has no price: the cost is
-	// unknown, and Amount a part of it.
+	// Partial is true if something without a price was used: Amount is then a lower bound.
 	Partial bool `json:"partial,omitempty"`
 }
 
@@ -208,21 +201,19 @@ func (c Cost) String() string {
 	return c.Amount.String()
 }
 
-// Estimate is what a run is expected to take, before it is started. The zero
-// value is ready; a program fills it stage by stage.
+// Estimate is the expected usage of a run. The zero value is ready; a program fills it stage by stage.
 type Estimate struct {
 	Stages []Expected `json:"stages"`
 }
 
-// Expected is the expectation for one stage and model.
+// Expected is the expected usage of one stage and model.
 type Expected struct {
 	Stage string    `json:"stage"`
 	Model string    `json:"model"`
 	Usage llm.Usage `json:"usage"`
 }
 
-// Add expects more of a stage and model. Lines stay in the order in which
-// they were first added.
+// Add adds expected usage of a stage and model. Lines keep the order in which they were first added.
 func (e *Estimate) Add(stage, model string, u llm.Usage) {
 	u.Estimated = true
 	for i := range e.Stages {
@@ -243,7 +234,7 @@ func (e *Estimate) Total() llm.Usage {
 	return sum
 }
 
-// Cost is what the run would cost. prices may be nil.
+// Cost returns the cost of the run. prices may be nil.
 func (e *Estimate) Cost(prices *Prices) Cost {
 	var sum Cost
 	for _, s := range e.Stages {

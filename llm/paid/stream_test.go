@@ -59,7 +59,7 @@ func TestBrokenStreamIsCharged(t *testing.T) {
 	c := open(t, paid.Options{File: file(t), Tokens: 200})
 	inner, _ := streaming(t, func(int) string { return event("In the year ") + event("of our lord ") + event("16") })
 	known(t, inner)
-	m := model(t, c, inner)
+	m := cachedModel(t, c, inner)
 	req := llm.Prompt("When was the light lit?") // 6 tokens, 4 for the message
 	req.MaxTokens = 90
 	if _, err := llm.Stream(t.Context(), m, req, func(string) error { return nil }); !errors.Is(err, llm.ErrTransient) {
@@ -87,7 +87,7 @@ func TestBrokenAttemptsAreCharged(t *testing.T) {
 	inner, requests := streaming(t, func(int) string { return event("<think>In the year") })
 	req := llm.Prompt("When was the light lit?")
 	req.MaxTokens = 90
-	_, err := llm.Stream(t.Context(), model(t, c, inner), req, func(string) error { return nil })
+	_, err := llm.Stream(t.Context(), cachedModel(t, c, inner), req, func(string) error { return nil })
 	if a := c.Account().Total; !errors.Is(err, llm.ErrTransient) || *requests != 2 || a.Usage.Calls != 2 || a.Most.Tokens() != 200 {
 		t.Errorf("%d requests, %+v, %v", *requests, a, err)
 	}
@@ -102,7 +102,7 @@ func TestStreamsShare(t *testing.T) {
 		})
 		known(t, inner)
 		c := open(t, paid.Options{File: file(t)})
-		m := model(t, c, inner)
+		m := cachedModel(t, c, inner)
 		begun, joined := make(chan struct{}), make(chan struct{})
 		var g errgroup.Group
 		var first sync.Once

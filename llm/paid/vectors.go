@@ -21,18 +21,17 @@ import (
 )
 
 const (
-	// defaultBatch is how many new texts are asked for and made durable at once
-	// if the embedder does not say what it sends in one request: what a crash can
-	// cost.
+	// defaultBatch is the number of new texts requested and synced at once, which a crash can lose, if the
+	// embedder does not report its batch size.
 	defaultBatch = 64
-	// cacheFlights is how many such batches are under way at the same time.
+	// cacheFlights is the number of concurrent batches.
 	cacheFlights = 4
-	// embedRounds is how often texts are asked for: again when it turns out that
-	// what is kept has the wrong dimension.
+	// embedRounds limits the requests for the same texts: cached vectors may turn out to have the wrong
+	// dimension.
 	embedRounds = 3
 )
 
-// batchOf is how many texts an embedder sends in one request.
+// batchOf returns the number of texts that an embedder sends in one request.
 func batchOf(e llm.Embedder) int {
 	if b, ok := e.(interface{ Batch() int }); ok && b.Batch() > 0 {
 		return b.Batch()
@@ -46,13 +45,11 @@ type cachedEmbedder struct {
 	dim dimension
 }
 
-// CachedEmbedder keeps the vectors of e in the journal, text by text, and
-// asks e only for texts it has not seen, no more at a time than e sends in one
-// request. The name of e must tell everything that decides a vector. Vectors that
-// cannot be used ([transport.CheckVectors]), or have
-// another dimension than the others, are an error and are not kept; if an earlier
-// program kept some, they are asked for again. The journal stays the caller's to
-// close; the vectors are read from it.
+// CachedEmbedder caches the vectors of e in the journal, text by text, and asks e for new texts only, at most
+// as many at a time as e sends in one request. The name of e must cover everything that a vector depends on.
+// Unusable vectors ([transport.CheckVectors]) and vectors of another dimension than the others are an error
+// and not cached; cached ones are requested again. Vectors are read from the journal, which the caller
+// closes.
 func CachedEmbedder(e llm.NamedEmbedder, j *journal.Journal) (llm.NamedEmbedder, error) {
 	if e.Name() == "" {
 		return nil, errors.New("paid: cached embedder: the name is empty: vectors of different models would be mixed")
@@ -65,14 +62,14 @@ func CachedEmbedder(e llm.NamedEmbedder, j *journal.Journal) (llm.NamedEmbedder,
 // Name implements [llm.NamedEmbedder].
 func (c *cachedEmbedder) Name() string { return c.e.Name() }
 
-// embedder is an embedder whose requests are paid by a client. The texts are counted,
-// since a vector comes without a figure.
+// embedder is an embedder whose requests are paid by a client, by a count of its texts: vectors come without
+// usage.
 type embedder struct {
 	c *Client
 	llm.NamedEmbedder
 }
 
-// Batch is how many texts go in one request.
+// Batch returns the number of texts in one request.
 func (e *embedder) Batch() int { return batchOf(e.NamedEmbedder) }
 
 func (e *embedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
@@ -113,8 +110,7 @@ func decodeVector(b []byte) (k key, v []float32, err error) {
 	return k, v, nil
 }
 
-// vector reads a vector that is known. It is nil if it is not one that would be
-// kept today: then it is not known any more.
+// vector reads a cached vector. It drops one that would not be cached today and returns nil.
 func (c *cachedEmbedder) vector(k key, text string) (v []float32, err error) {
 	at, _ := c.look(k)
 	err = c.read(at, func(payload []byte) (err error) {
@@ -128,7 +124,7 @@ func (c *cachedEmbedder) vector(k key, text string) (v []float32, err error) {
 		return nil, err
 	}
 	why := transport.CheckVectors([]string{text}, [][]float32{v})
-	if why = cmp.Or(why, c.dim.right(c.Name(), len(v), true)); why == nil {
+	if why = cmp.Or(why, c.dim.check(c.Name(), len(v), true)); why == nil {
 		return v, nil
 	}
 	c.drop(k)
@@ -157,8 +153,7 @@ func (c *cachedEmbedder) EmbedDocuments(ctx context.Context, texts []string) ([]
 	return nil, badVector("%s: the dimension of the vectors changes from reply to reply: not kept; check that the server runs one model under this name, or name another", c.Name())
 }
 
-// fill reads the vectors that are known and lists the first text of each key that
-// is not.
+// fill reads the cached vectors and returns the first text of each missing key.
 func (c *cachedEmbedder) fill(ctx context.Context, texts []string, keys []key, out [][]float32) (missing []int, err error) {
 	listed := map[key]bool{}
 	for i, k := range keys {
@@ -179,8 +174,8 @@ func (c *cachedEmbedder) fill(ctx context.Context, texts []string, keys []key, o
 	return missing, nil
 }
 
-// fetchAll embeds the texts at the places listed, request by request. When one
-// fails, those under way are waited for and kept: they are paid for.
+// fetchAll embeds the texts at the listed places, request by request. After a failure the running ones are
+// still awaited and cached: they are paid for.
 func (c *cachedEmbedder) fetchAll(ctx context.Context, texts []string, keys []key, missing []int) error {
 	var g errgroup.Group
 	var failed atomic.Bool
@@ -200,8 +195,7 @@ func (c *cachedEmbedder) fetchAll(ctx context.Context, texts []string, keys []ke
 	return g.Wait()
 }
 
-// fetch embeds one batch of unknown texts and makes the vectors durable. The
-// appends run side by side to share their fsyncs.
+// fetch embeds one batch of new texts and caches the vectors. The appends run concurrently to share fsyncs.
 func (c *cachedEmbedder) fetch(ctx context.Context, texts []string, keys []key, batch []int) error {
 	ask := make([]string, len(batch))
 	for i, at := range batch {
@@ -209,7 +203,7 @@ func (c *cachedEmbedder) fetch(ctx context.Context, texts []string, keys []key, 
 	}
 	vectors, err := c.e.EmbedDocuments(ctx, ask)
 	if err == nil {
-		err = c.fit(ask, vectors)
+		err = c.check(ask, vectors)
 	}
 	if err != nil {
 		return err
@@ -221,12 +215,12 @@ func (c *cachedEmbedder) fetch(ctx context.Context, texts []string, keys []key, 
 	return g.Wait()
 }
 
-// fit says what is wrong with vectors that just came.
-func (c *cachedEmbedder) fit(texts []string, vectors [][]float32) error {
+// check returns an error for unusable new vectors.
+func (c *cachedEmbedder) check(texts []string, vectors [][]float32) error {
 	if err := transport.CheckVectors(texts, vectors); err != nil || len(vectors) == 0 {
 		return err
 	}
-	return c.dim.right(c.Name(), len(vectors[0]), false)
+	return c.dim.check(c.Name(), len(vectors[0]), false)
 }
 
 func (c *cachedEmbedder) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
@@ -241,7 +235,7 @@ func (c *cachedEmbedder) EmbedQuery(ctx context.Context, text string) ([]float32
 		if own, err = c.e.EmbedQuery(ctx, text); err != nil {
 			return err
 		}
-		if err = c.fit([]string{text}, [][]float32{own}); err != nil {
+		if err = c.check([]string{text}, [][]float32{own}); err != nil {
 			return err
 		}
 		return c.keep(recordVector, k, encodeVector(k, own))
@@ -255,25 +249,25 @@ func (c *cachedEmbedder) EmbedQuery(ctx context.Context, text string) ([]float32
 	return c.vector(k, text)
 }
 
-// sign asks for the vector of a word, past the cache.
-func (c *cachedEmbedder) sign(ctx context.Context) error {
+// probe embeds a word without the cache.
+func (c *cachedEmbedder) probe(ctx context.Context) error {
 	v, err := c.e.EmbedQuery(ctx, "ready")
 	if err != nil {
 		return err
 	}
-	return c.fit([]string{"ready"}, [][]float32{v})
+	return c.check([]string{"ready"}, [][]float32{v})
 }
 
-// dimension is how many components the vectors of a name have: as many as the first that
-// the server sends. What an earlier program kept counts until then, since it may be wrong.
+// dimension is the number of components of a model's vectors, set by the first one that the server sends.
+// Until then a cached vector sets it provisionally, since it may be wrong.
 type dimension struct {
 	mu   sync.Mutex
 	n    int // 0 as long as there is no vector
 	sent bool
 }
 
-// right says why a vector of n components does not belong to the name, if so.
-func (d *dimension) right(name string, n int, kept bool) error {
+// check returns an error if a vector of n components does not fit the model.
+func (d *dimension) check(name string, n int, kept bool) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.n == 0 || !kept && !d.sent {

@@ -22,13 +22,13 @@ import (
 type chat struct {
 	*endpoint
 	path string
-	body func(*endpoint, asked) map[string]any
+	body func(*endpoint, chatRequest) map[string]any
 	read func(body []byte) (llm.Reply, error)
-	cuts bool // the server may cut a prompt without a word
+	cuts bool // the server may cut a prompt silently
 }
 
-// OpenAI is a chat model behind OpenAI's API or a compatible one: vLLM,
-// llama.cpp, LM Studio, a gateway. It reports every fault of c at once.
+// OpenAI returns a chat model behind OpenAI's API or a compatible one: vLLM, llama.cpp, LM Studio, a gateway.
+// The error lists every fault of c.
 func OpenAI(c Config) (llm.Model, error) {
 	k, err := c.check("openai", openAIURL)
 	if err != nil {
@@ -37,8 +37,7 @@ func OpenAI(c Config) (llm.Model, error) {
 	return &chat{k.named("openai"), "/chat/completions", openAIBody, readOpenAI, false}, nil
 }
 
-// Ollama is a chat model of an Ollama server. It reports every fault of c at
-// once.
+// Ollama returns a chat model of an Ollama server. The error lists every fault of c.
 func Ollama(c Config) (llm.Model, error) {
 	k, err := c.check("ollama", ollamaDefaultURL)
 	if err != nil {
@@ -47,8 +46,8 @@ func Ollama(c Config) (llm.Model, error) {
 	return &chat{k.named("ollama"), "/api/chat", ollamaBody, readOllama, true}, nil
 }
 
-// asked is a request as it is sent to a server that may refuse parts of it.
-type asked struct {
+// chatRequest is a request with the settings that a server may refuse.
+type chatRequest struct {
 	llm.Request
 	oldLimit bool    // max_tokens in place of max_completion_tokens
 	stream   *stream // nil asks for the reply in one piece
@@ -60,38 +59,38 @@ func (m *chat) Generate(ctx context.Context, r llm.Request) (llm.Reply, error) {
 	return m.Stream(ctx, r, nil)
 }
 
-// Stream implements [llm.Streamer]. Where a server refuses a setting, the request is
-// made again without it, and so are later ones to that model. A reply of which a part was
-// handed on is not asked for again. The first reply of a model, and each of one that has
-// reasoned before, is handed on when the end of the reasoning is seen, or as a whole.
+// Stream implements [llm.Streamer]. If a server refuses a setting, this and later requests to that model are
+// sent without it. A reply is not requested again once a part of it was passed on. The first reply of a
+// model, and every reply of a model that reasoned before, is passed on after the end of its reasoning, or as
+// a whole.
 func (m *chat) Stream(ctx context.Context, r llm.Request, piece func(string) error) (llm.Reply, error) {
 	if len(r.Messages) == 0 {
 		return llm.Reply{}, &llm.Error{Kind: llm.ErrBadRequest, Billed: llm.BilledNo, Err: fmt.Errorf("%s: the request has no messages", m.name)}
 	}
-	req := asked{Request: r}
+	req := chatRequest{Request: r}
 	if piece != nil {
-		req.stream = &stream{piece: piece, waits: !m.t.plain(m.name, nil), most: r.MaxTokens * bytesPerToken, took: func(came string) llm.Usage {
+		req.stream = &stream{piece: piece, waits: !m.t.plain(m.name, nil), most: r.MaxTokens * bytesPerToken, partial: func(came string) llm.Usage {
 			return llm.Usage{Calls: 1, Estimated: true, PromptTokens: m.promptTokens(r), CompletionTokens: llm.EstimateTokens(came)}
 		}}
 	}
-	for _, s := range settings {
+	for _, s := range optionalSettings {
 		if s.sent(req) && m.t.refused(m.name, s.name, false) {
 			s.drop(&req)
 		}
 	}
-	var dropped []setting
+	var dropped []optionalSetting
 	for {
 		reply, err := m.ask(ctx, req)
-		at := slices.IndexFunc(settings, func(s setting) bool { return s.sent(req) && s.refusedBy(err) })
+		at := slices.IndexFunc(optionalSettings, func(s optionalSetting) bool { return s.sent(req) && s.refusedBy(err) })
 		if at >= 0 {
-			dropped = append(dropped, settings[at])
-			settings[at].drop(&req)
+			dropped = append(dropped, optionalSettings[at])
+			optionalSettings[at].drop(&req)
 			continue
 		}
 		if err == nil && (reply.Reasoning != "" || !r.JSON && len(r.Schema) == 0) {
 			m.t.plain(m.name, &reply)
 		}
-		if !errors.Is(err, llm.ErrBadRequest) { // without them it was understood
+		if !errors.Is(err, llm.ErrBadRequest) { // the server accepted the rest
 			for _, s := range dropped {
 				m.t.refused(m.name, s.name, true)
 			}
@@ -105,9 +104,8 @@ func (m *chat) Stream(ctx context.Context, r llm.Request, piece func(string) err
 	}
 }
 
-// ask makes one request. A server that does not know max_completion_tokens may pass over
-// it without a word; a reply that is longer shows it.
-func (m *chat) ask(ctx context.Context, req asked) (reply llm.Reply, err error) {
+// ask makes one request. A server that ignores max_completion_tokens is recognized by a longer reply.
+func (m *chat) ask(ctx context.Context, req chatRequest) (reply llm.Reply, err error) {
 	err = m.post(ctx, m.path, m.body(m.endpoint, req), req.stream, func(body []byte) (llm.Usage, string, error) {
 		var err error
 		reply, err = m.read(body)
@@ -129,7 +127,7 @@ func (m *chat) ask(ctx context.Context, req asked) (reply llm.Reply, err error) 
 	if err != nil {
 		return llm.Reply{}, err
 	}
-	return reply, nil // with what it took itself: the attempts before it are on the bill
+	return reply, nil // with its own usage: earlier attempts are on the bill
 }
 
 func (e *endpoint) promptTokens(req llm.Request) (n int) {
@@ -139,11 +137,11 @@ func (e *endpoint) promptTokens(req llm.Request) (n int) {
 	return n
 }
 
-// bytesPerToken is beyond what a tokenizer makes of any prose: four for English in
-// cl100k, less for other languages.
+// bytesPerToken exceeds the bytes per token of any prose: four for English in cl100k, less for other
+// languages.
 const bytesPerToken = 8
 
-// cut says that the server has read less of the prompt than was sent.
+// cut returns an error if the server has read less of the prompt than was sent.
 func (m *chat) cut(req llm.Request, read int) error {
 	sent := 0
 	for _, msg := range req.Messages {
@@ -156,60 +154,60 @@ func (m *chat) cut(req llm.Request, read int) error {
 		"%s: the server has read %d tokens of a prompt of %d bytes: it was cut at the context of the model", m.name, read, sent)}
 }
 
-// setting is a part of a request that some servers refuse.
-type setting struct {
+// optionalSetting is a part of a request that some servers refuse.
+type optionalSetting struct {
 	name  string
 	words *regexp.Regexp // in the message of a server that refuses it
-	sent  func(asked) bool
-	drop  func(*asked)
+	sent  func(chatRequest) bool
+	drop  func(*chatRequest)
 }
 
-// newLimit is OpenAI's name for the limit of a reply; others know max_tokens alone.
+// newLimit is OpenAI's name for the limit of a reply; other servers only know max_tokens.
 const newLimit = "max_completion_tokens"
 
-// settings are in the order in which they are given up: a schema for a JSON object, and
-// that for a form that the prompt alone describes.
-var settings = []setting{
+// optionalSettings are in the order in which they are dropped: a schema is replaced by a JSON object, and
+// that by a form that only the prompt describes.
+var optionalSettings = []optionalSetting{
 	{"temperature", regexp.MustCompile(`(?i)\btemperature\b`),
-		func(r asked) bool { return r.Temperature != nil }, func(r *asked) { r.Temperature = nil }},
+		func(r chatRequest) bool { return r.Temperature != nil }, func(r *chatRequest) { r.Temperature = nil }},
 	{"seed", regexp.MustCompile(`(?i)\bseed\b`),
-		func(r asked) bool { return r.Seed != nil }, func(r *asked) { r.Seed = nil }},
+		func(r chatRequest) bool { return r.Seed != nil }, func(r *chatRequest) { r.Seed = nil }},
 	{"json_schema", regexp.MustCompile(`(?i)format|schema|structured|grammar`),
-		func(r asked) bool { return len(r.Schema) > 0 }, func(r *asked) { r.Schema, r.JSON = nil, true }},
+		func(r chatRequest) bool { return len(r.Schema) > 0 }, func(r *chatRequest) { r.Schema, r.JSON = nil, true }},
 	{"json_object", regexp.MustCompile(`(?i)format|json`),
-		func(r asked) bool { return r.JSON }, func(r *asked) { r.JSON = false }},
+		func(r chatRequest) bool { return r.JSON }, func(r *chatRequest) { r.JSON = false }},
 	{newLimit, regexp.MustCompile(newLimit),
-		func(r asked) bool { return r.MaxTokens > 0 && !r.oldLimit }, func(r *asked) { r.oldLimit = true }},
+		func(r chatRequest) bool { return r.MaxTokens > 0 && !r.oldLimit }, func(r *chatRequest) { r.oldLimit = true }},
 	{"stream_options", regexp.MustCompile(`stream_options|include_usage`),
-		func(r asked) bool { return r.stream != nil && !r.noUsage }, func(r *asked) { r.noUsage = true }},
+		func(r chatRequest) bool { return r.stream != nil && !r.noUsage }, func(r *chatRequest) { r.noUsage = true }},
 	{"stream", regexp.MustCompile(`(?i)\bstream`),
-		func(r asked) bool { return r.stream != nil }, func(r *asked) { r.stream = nil }},
+		func(r chatRequest) bool { return r.stream != nil }, func(r *chatRequest) { r.stream = nil }},
 }
 
-// refusedBy reports whether an error is the server's word that it does not take the
-// setting: OpenAI and vLLM say so with status 400, servers built on FastAPI with 422.
-func (s setting) refusedBy(err error) bool {
+// refusedBy reports whether a server's error refuses the setting: OpenAI and vLLM send status 400, servers
+// built on FastAPI 422.
+func (s optionalSetting) refusedBy(err error) bool {
 	var e *llm.Error
 	return errors.As(err, &e) && e.Kind == llm.ErrBadRequest && (e.Status == http.StatusBadRequest || e.Status == http.StatusUnprocessableEntity) &&
 		s.words.MatchString(e.Body)
 }
 
-// message is a message as both formats write it.
-type message struct {
+// chatMessage is a message in both wire formats.
+type chatMessage struct {
 	Role    string `json:"role"`
 	Content string `json:"content"`
 }
 
-func messages(req llm.Request) []message {
-	out := make([]message, len(req.Messages))
+func messages(req llm.Request) []chatMessage {
+	out := make([]chatMessage, len(req.Messages))
 	for i, m := range req.Messages {
-		out[i] = message{cmp.Or(m.Role, llm.User), m.Text}
+		out[i] = chatMessage{cmp.Or(m.Role, llm.User), m.Text}
 	}
 	return out
 }
 
-// optionsSet are the options of a request that are set, by the names of both
-// servers; limit is what a server calls the limit of the reply.
+// optionsSet returns the options that are set, by the names of both servers; limit is the server's name for
+// the limit of the reply.
 func optionsSet(req llm.Request, limit string) map[string]any {
 	o := map[string]any{}
 	if req.Temperature != nil {
@@ -230,8 +228,8 @@ func optionsSet(req llm.Request, limit string) map[string]any {
 	return o
 }
 
-// openAIBody is a request with exactly the options that are set.
-func openAIBody(e *endpoint, req asked) map[string]any {
+// openAIBody returns a request with exactly the options that are set.
+func openAIBody(e *endpoint, req chatRequest) map[string]any {
 	limit := newLimit
 	if req.oldLimit {
 		limit = "max_tokens"
@@ -258,7 +256,7 @@ func openAIBody(e *endpoint, req asked) map[string]any {
 
 var notInName = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
 
-// schemaName is what OpenAI accepts as a name: 1 to 64 letters, digits, _, -.
+// schemaName returns a name that OpenAI accepts: 1 to 64 letters, digits, _, -.
 func schemaName(name string) string {
 	name = notInName.ReplaceAllString(name, "_")
 	if name == "" {
@@ -267,8 +265,8 @@ func schemaName(name string) string {
 	return name[:min(len(name), 64)]
 }
 
-// strict reports whether a schema fits OpenAI's strict mode: every object is
-// closed and requires all its properties. Others are refused there.
+// strict reports whether a schema fits OpenAI's strict mode: every object is closed and requires all its
+// properties.
 func strict(schema json.RawMessage) bool {
 	var v any
 	return json.Unmarshal(schema, &v) == nil && strictValue(v)
@@ -293,12 +291,12 @@ func readOpenAI(body []byte) (llm.Reply, error) {
 	if e := errorInBody(body); e != nil {
 		return llm.Reply{}, e
 	}
-	var r event
+	var r streamEvent
 	if err := lenient(body, &r); err != nil {
 		return llm.Reply{}, fmt.Errorf("read the chat completion: %w", err)
 	}
-	var used figures
-	_ = lenient(r.Usage, &used) // what cannot be read is estimated
+	var used tokenCounts
+	_ = lenient(r.Usage, &used) // unreadable figures are estimated
 	reply := llm.Reply{Model: string(r.Model), Fingerprint: string(r.Print), Usage: llm.UsageOf(used.Prompt, used.Completion)}
 	reply.Usage.ProviderCached = int(min(max(used.Details.Cached, 0), max(used.Prompt, 0)))
 	if len(r.Choices) == 0 {
@@ -307,7 +305,7 @@ func readOpenAI(body []byte) (llm.Reply, error) {
 	c := r.Choices[0].Message
 	text := string(c.Content)
 	if text == "" && len(c.Calls) == 1 {
-		text = string(c.Calls[0].Function.Arguments) // some answer in JSON by a call of a tool that nobody offered
+		text = string(c.Calls[0].Function.Arguments) // some models call an invented tool to answer in JSON
 	}
 	if text == "" && c.Refusal != "" {
 		return llm.Finish(reply, string(c.Refusal), "refusal")
@@ -316,8 +314,8 @@ func readOpenAI(body []byte) (llm.Reply, error) {
 	return llm.Finish(reply, text, string(r.Choices[0].Finish))
 }
 
-// figures are the tokens of a reply as OpenAI writes them.
-type figures struct {
+// tokenCounts are the token counts of a reply in OpenAI's format.
+type tokenCounts struct {
 	Prompt     llm.Count `json:"prompt_tokens"`
 	Completion llm.Count `json:"completion_tokens"`
 	Total      llm.Count `json:"total_tokens"`
@@ -326,8 +324,7 @@ type figures struct {
 	} `json:"prompt_tokens_details"`
 }
 
-// lenient decodes a JSON object. A field of an unexpected type is ignored, so that it does not
-// fail the reply.
+// lenient decodes a JSON object and ignores fields of an unexpected type, so that they do not fail the reply.
 func lenient(data []byte, v any) error {
 	err := json.Unmarshal(data, v)
 	if shape := (*json.UnmarshalTypeError)(nil); errors.As(err, &shape) && shape.Field != "" {
@@ -336,9 +333,9 @@ func lenient(data []byte, v any) error {
 	return err
 }
 
-// ollamaBody is a request with exactly the options that are set, and a schema as the format.
-// Fields of Extra go to the top level, those of its "options" to the options.
-func ollamaBody(e *endpoint, req asked) map[string]any {
+// ollamaBody returns a request with exactly the options that are set, and a schema as the format. Fields of
+// Extra go to the top level, and the ones in its "options" to the options.
+func ollamaBody(e *endpoint, req chatRequest) map[string]any {
 	options := optionsSet(req.Request, "num_predict")
 	options["num_ctx"] = cmp.Or(e.ContextTokens, e.context(req.Request))
 	body := map[string]any{}
@@ -361,10 +358,9 @@ const (
 	openReply    = 2048 // room for a reply without a limit
 )
 
-// context is the number of tokens that Ollama sets aside, without which it cuts
-// prompts at its default: those of prompt and reply with a quarter more, since other
-// vocabularies need more of them, as a power of two. It never falls, since Ollama loads
-// the model again when it changes.
+// context returns the context size for Ollama, which otherwise cuts prompts at its default: the tokens of
+// prompt and reply and a quarter more, since other vocabularies need more, rounded up to a power of two. It
+// never falls, since Ollama reloads the model when it changes.
 func (e *endpoint) context(req llm.Request) int {
 	need := e.promptTokens(req)*5/4 + cmp.Or(req.MaxTokens, openReply)
 	return e.t.context(e.name, max(leastContext, 1<<bits.Len(uint(need-1))))
@@ -376,8 +372,8 @@ func readOllama(body []byte) (llm.Reply, error) {
 		return llm.Reply{}, e
 	}
 	var r struct {
-		event
-		Reason word      `json:"done_reason"`
+		streamEvent
+		Reason looseText `json:"done_reason"`
 		Prompt llm.Count `json:"prompt_eval_count"`
 		Eval   llm.Count `json:"eval_count"`
 	}

@@ -24,24 +24,23 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// failure is how an attempt ended, and what that means for the next one.
+// failure is the error of an attempt and its consequence for the next one.
 type failure struct {
 	*llm.Error
 	soft  bool // retried at most maxSoft times
 	final bool // not retried, whatever its kind
 }
 
-// classifyStatus makes an error of a reply that is no success.
+// classifyStatus returns the error of a reply without a success status.
 func classifyStatus(status int, h http.Header, body []byte) *llm.Error {
-	e := &llm.Error{Status: status, RetryAfter: retryAfter(h, time.Now())}
+	e := &llm.Error{Status: status, RetryAfter: parseRetryAfter(h, time.Now())}
 	_, code, message := serverError(body)
 	e.Kind, e.Billed = kindOf(status, code, message)
 	return e
 }
 
-// kindOf reads the status first and the provider's code second; the free
-// text only decides between two readings of a 400. (Matching numbers in text
-// takes "…14290 tokens" for a 429.)
+// kindOf reads the status first and the provider's code second; the free text only distinguishes two meanings
+// of a 400. (Matching numbers in text would read "…14290 tokens" as a 429.)
 func kindOf(status int, code, message string) (llm.Kind, llm.Billed) {
 	switch {
 	case status == http.StatusPaymentRequired,
@@ -67,13 +66,13 @@ func kindOf(status int, code, message string) (llm.Kind, llm.Billed) {
 	return llm.ErrBadRequest, llm.BilledNo
 }
 
-// tooLong matches how OpenAI, vLLM, llama.cpp, LM Studio and Ollama say that a
-// prompt does not fit.
+// tooLong matches the messages of OpenAI, vLLM, llama.cpp, LM Studio and Ollama about a prompt that does not
+// fit.
 var tooLong = regexp.MustCompile(
 	`(?i)context[ _]length|context window|available context size|exceeds context|(?:prompt|input) is too long|too many tokens`)
 
-// serverError reads {"error": {"code", "type", "message"}}, {"error": "text"}
-// and {"message": "text"}. A code that is a number is the status, 0 without one.
+// serverError reads {"error": {"code", "type", "message"}}, {"error": "text"} and {"message": "text"}. The
+// status is a numeric code, 0 without one.
 func serverError(body []byte) (status int, code, message string) {
 	var outer struct {
 		Error   json.RawMessage `json:"error"`
@@ -97,9 +96,8 @@ func serverError(body []byte) (status int, code, message string) {
 	return int(number), "", cmp.Or(message, outer.Message)
 }
 
-// errorInBody makes an error of a success status whose body is an error
-// object, as some gateways and streaming servers send. It returns nil when
-// the body holds none.
+// errorInBody returns the error of a reply with a success status and an error object, as some gateways and
+// streaming servers send, and nil without one.
 func errorInBody(body []byte) *llm.Error {
 	var outer struct {
 		Error json.RawMessage `json:"error"`
@@ -118,13 +116,12 @@ func errorInBody(body []byte) *llm.Error {
 	return &llm.Error{Kind: kind, Status: status, Billed: billed, Body: llm.Excerpt(sentence(body))}
 }
 
-// isError reports whether the value of "error" says anything: some servers write an empty
-// one into each reply.
+// isError reports whether the value of "error" is not empty: some servers write an empty one into each reply.
 func isError(raw json.RawMessage) bool {
 	return !slices.Contains([]string{"", "null", `""`, "false", "{}", "[]", "0"}, string(bytes.TrimSpace(raw)))
 }
 
-// sentence is the message of an error body, for people; all of a body that has none.
+// sentence returns the message of an error body, or the whole body without one.
 func sentence(body []byte) []byte {
 	if _, _, message := serverError(body); message != "" {
 		return []byte(message)
@@ -132,18 +129,18 @@ func sentence(body []byte) []byte {
 	return body
 }
 
-// classifyNet makes an error of an attempt without a complete reply. ctx is
-// the caller's, not the attempt's.
+// classifyNet returns the error of an attempt without a complete reply. ctx is the caller's, not the
+// attempt's.
 func classifyNet(ctx context.Context, err error) *failure {
 	if ctx.Err() != nil {
 		return &failure{Error: llm.Canceled(ctx, llm.BilledUnknown)}
 	}
 	var own *llm.Error
-	if errors.As(err, &own) { // a base transport that knows better
+	if errors.As(err, &own) { // from the base transport
 		e := *own
 		return &failure{Error: &e}
 	}
-	// The URL, with whatever is in it, is told apart from the cause.
+	// Keep the cause only: the URL may contain secrets.
 	var ue *url.Error
 	if errors.As(err, &ue) {
 		err = ue.Err
@@ -169,10 +166,9 @@ func classifyNet(ctx context.Context, err error) *failure {
 	return e
 }
 
-// retryAfter reads retry-after-ms and both forms of Retry-After. A date is
-// compared with the server's own clock when it sent it. Nonsense and the
-// past are 0.
-func retryAfter(h http.Header, now time.Time) time.Duration {
+// parseRetryAfter reads retry-after-ms and both forms of Retry-After. A date is compared with the server's
+// Date. Invalid values and the past are 0.
+func parseRetryAfter(h http.Header, now time.Time) time.Duration {
 	const most = 1e6 // seconds; keeps the conversion from overflowing
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 && !math.IsNaN(ms) {
 		return time.Duration(min(ms, most*1e3) * float64(time.Millisecond))
@@ -194,17 +190,16 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	return min(max(at.Sub(now), 0), most*time.Second)
 }
 
-// ErrBadVector is the kind of the error of an embedding that cannot be used, see
-// [CheckVectors]. It is asked for again, at most twice.
+// ErrBadVector is the kind of the error of an unusable embedding, see [CheckVectors]. It is retried at most
+// twice.
 const ErrBadVector llm.Kind = "unusable vector"
 
-// maxNorm is the greatest length of a vector: products of two stay within float32.
+// maxNorm limits the length of a vector: products of two stay within float32.
 const maxNorm = 1e18
 
-// CheckVectors says what is wrong with the vectors of some texts: their number,
-// their dimensions, a component that is no number, a length beyond 1e18, or zeros
-// alone for a text that says something. Servers send all of these with status 200,
-// so whoever keeps vectors asks first.
+// CheckVectors returns an error for unusable vectors of texts: a wrong number or dimension, a component that
+// is not a number, a length beyond 1e18, or zeros alone for a text that is not blank. Servers send all of
+// these with status 200, so check vectors before storing them.
 func CheckVectors(texts []string, vectors [][]float32) error {
 	bad := func(format string, args ...any) error {
 		return &llm.Error{Kind: ErrBadVector, Billed: llm.BilledYes, Err: fmt.Errorf(
@@ -217,7 +212,7 @@ func CheckVectors(texts []string, vectors [][]float32) error {
 		if len(v) == 0 || len(v) != len(vectors[0]) {
 			return bad("vector %d has %d dimensions, vector 0 has %d", i, len(v), len(vectors[0]))
 		}
-		switch norm := norm(v); {
+		switch norm := vectorNorm(v); {
 		case !(norm <= maxNorm):
 			return bad("vector %d holds no number, or has a length of %.3g, beyond %g", i, norm, maxNorm)
 		case norm == 0 && strings.TrimSpace(texts[i]) != "":
@@ -227,8 +222,8 @@ func CheckVectors(texts []string, vectors [][]float32) error {
 	return nil
 }
 
-// norm is the length of a vector, infinite or NaN if a component is.
-func norm(v []float32) float64 {
+// vectorNorm returns the length of a vector, infinite or NaN if a component is.
+func vectorNorm(v []float32) float64 {
 	sum := 0.0
 	for _, x := range v {
 		sum += float64(x) * float64(x)

@@ -113,7 +113,7 @@ func TestRetryAfter(t *testing.T) {
 		for k, v := range tc.header {
 			h.Set(k, v)
 		}
-		if got := retryAfter(h, now); got != tc.want {
+		if got := parseRetryAfter(h, now); got != tc.want {
 			t.Errorf("%v: %v, want %v", tc.header, got, tc.want)
 		}
 	}
@@ -124,7 +124,7 @@ func FuzzRetryAfter(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		d := retryAfter(http.Header{"Retry-After": {s}}, time.Unix(0, 0))
+		d := parseRetryAfter(http.Header{"Retry-After": {s}}, time.Unix(0, 0))
 		if d < 0 || d > 1e6*time.Second {
 			t.Fatalf("%q: %v", s, d)
 		}

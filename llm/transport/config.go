@@ -25,33 +25,30 @@ const (
 	ollamaDefaultURL = "http://127.0.0.1:11434"
 )
 
-// defaultBatch is the number of texts in one embedding request: small enough
-// for local servers, large enough to hide the round trip. OpenAI takes 2,048.
+// defaultBatch is the number of texts in one embedding request: few enough for local servers, enough to hide
+// the round trip. OpenAI accepts 2,048.
 const defaultBatch = 64
 
-// Config says which model where. The zero value of everything but Model is
-// usable.
+// Config names a model and its server. Only Model is required.
 type Config struct {
 	// Model is the provider's name of the model. Required.
 	Model string
-	// BaseURL is the server: for OpenAI-compatible ones with the version
-	// ("http://127.0.0.1:8000/v1"), for Ollama without a path.
+	// BaseURL is the server: for OpenAI-compatible ones with the version ("http://127.0.0.1:8000/v1"), for
+	// Ollama without a path.
 	BaseURL string
 	// Key is the API key; local servers need none.
 	Key Secret
-	// AllowHTTP permits plain http to another machine: key, prompts and
-	// replies can be read on the way.
+	// AllowHTTP permits plain http to another machine: key, prompts and replies can be read on the way.
 	AllowHTTP bool
-	// Transport tunes retries, limits and the meter. Shared overrides it with
-	// one transport for several models, so that they share the limits.
+	// Transport tunes retries, limits and the meter. Shared overrides it with one transport, and thus common
+	// limits, for several models.
 	Transport Options
 	Shared    *Transport
-	// ContextTokens is Ollama's num_ctx, for chat and embeddings; longer
-	// prompts are cut silently by its server. 0 leaves it to the server.
+	// ContextTokens is Ollama's num_ctx, for chat and embeddings; its server cuts longer prompts silently. 0
+	// means enough for each chat, and the server's default for embeddings.
 	ContextTokens int
-	// Extra are further fields of the request body, for instance "reasoning_effort",
-	// "chat_template_kwargs", or "dimensions" for shortened vectors. They are part of the
-	// model's name, and so of cache keys.
+	// Extra are further fields of the request body, for example "reasoning_effort", "chat_template_kwargs",
+	// or "dimensions" for shortened vectors. They are part of the model's name and of cache keys.
 	Extra map[string]any
 	// Batch is the number of texts in one embedding request.
 	Batch int
@@ -100,8 +97,7 @@ func (c Config) check(provider, defaultURL string) (*endpoint, error) {
 	return &endpoint{Config: c, url: u, t: shared}, nil
 }
 
-// named gives the endpoint its name: provider, address, model and whatever else changes
-// its answers.
+// named sets the name of the endpoint: provider, address, model and everything else that changes its answers.
 func (e *endpoint) named(provider string) *endpoint {
 	e.name = provider + ":" + display(e.url) + ":" + e.Model
 	settings := map[string]any{}
@@ -116,7 +112,7 @@ func (e *endpoint) named(provider string) *endpoint {
 	return e
 }
 
-// Name identifies provider, address, model and settings, for reports and caches.
+// Name returns provider, address, model and settings, for reports and caches.
 func (e *endpoint) Name() string { return e.name }
 
 // post sends a JSON body to a path and reads the reply. Its errors are [*llm.Error].
@@ -140,8 +136,7 @@ func (e *endpoint) post(ctx context.Context, path string, body map[string]any, s
 	return err
 }
 
-// parseURL reads a base URL. Its errors show the URL without what may be
-// secret in it.
+// parseURL reads a base URL. Its errors show the URL without possible secrets.
 func parseURL(raw string, allowHTTP bool) (*url.URL, error) {
 	u, err := url.Parse(raw)
 	if err != nil { // its text may show a password
@@ -163,7 +158,7 @@ func parseURL(raw string, allowHTTP bool) (*url.URL, error) {
 	return u, nil
 }
 
-// display is the URL without credentials, query and fragment.
+// display returns the URL without credentials, query and fragment.
 func display(u *url.URL) string {
 	shown := *u
 	shown.User, shown.RawQuery, shown.Fragment = nil, "", ""
@@ -178,12 +173,11 @@ func loopback(host string) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-// leastSecret is the length from which a key is looked for in replies: shorter
-// ones are placeholders ("EMPTY"), and words of the language.
+// leastSecret is the least length of a key that is removed from replies: shorter ones are placeholders
+// ("EMPTY") or words.
 const leastSecret = 8
 
-// scrub takes the key out of a reply: whatever a server sends back is kept, judged and
-// reported.
+// scrub removes the key from a reply, which is stored, judged and reported.
 func (e *endpoint) scrub(reply *llm.Reply) {
 	key := e.Key.Reveal()
 	if len(key) < leastSecret {
@@ -194,16 +188,15 @@ func (e *endpoint) scrub(reply *llm.Reply) {
 	}
 }
 
-// Provider makes models and embedders of one server; they share one
-// transport and so its limits.
+// Provider makes models and embedders of one server; they share one transport and its limits.
 type Provider struct {
 	// Kind is "openai" or "ollama".
 	Kind string
-	// Config is what its models start from; Model is filled in.
+	// Config is the template for its models; Model is filled in.
 	Config Config
 }
 
-// Model is a chat model of the provider.
+// Model returns a chat model of the provider.
 func (p *Provider) Model(name string) (llm.Model, error) {
 	c := p.Config
 	c.Model = name
@@ -213,7 +206,7 @@ func (p *Provider) Model(name string) (llm.Model, error) {
 	return OpenAI(c)
 }
 
-// Embedder is an embedder of the provider.
+// Embedder returns an embedder of the provider.
 func (p *Provider) Embedder(name string) (llm.NamedEmbedder, error) {
 	c := p.Config
 	c.Model = name
@@ -223,12 +216,11 @@ func (p *Provider) Embedder(name string) (llm.NamedEmbedder, error) {
 	return OpenAIEmbedder(c)
 }
 
-// ErrNoProvider says that the environment names no server.
+// ErrNoProvider means that the environment names no server.
 var ErrNoProvider = errors.New("transport: no model server is named: set OPENAI_API_KEY, OPENAI_BASE_URL or OLLAMA_HOST")
 
-// ProviderFromEnv reads the environment: with OPENAI_BASE_URL or
-// OPENAI_API_KEY set it is that server, else with OLLAMA_HOST set that one,
-// else the error is [ErrNoProvider]. No other variable is read.
+// ProviderFromEnv returns the server of OPENAI_BASE_URL and OPENAI_API_KEY, if one of them is set, else of
+// OLLAMA_HOST, else [ErrNoProvider]. No other variable is read.
 func ProviderFromEnv(o Options) (*Provider, error) {
 	base, key, host := os.Getenv("OPENAI_BASE_URL"), os.Getenv("OPENAI_API_KEY"), os.Getenv("OLLAMA_HOST")
 	p := &Provider{Kind: "openai", Config: Config{BaseURL: base, Key: Secret(strings.TrimSpace(key))}}
@@ -247,8 +239,7 @@ func ProviderFromEnv(o Options) (*Provider, error) {
 	return p, nil
 }
 
-// ollamaURL reads OLLAMA_HOST, which names what the server binds: a URL, a
-// host, a port, or all interfaces.
+// ollamaURL reads OLLAMA_HOST, the address that the server binds: a URL, a host, a port, or all interfaces.
 func ollamaURL(host string) string {
 	host = strings.TrimSpace(host)
 	scheme, rest, ok := strings.Cut(host, "://")

@@ -18,8 +18,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// Embedder embeds over HTTP. It has the shape of langchaingo's embeddings.Embedder. It
-// is safe for concurrent use.
+// Embedder embeds over HTTP. It satisfies langchaingo's embeddings.Embedder. It is safe for concurrent use.
 type Embedder struct {
 	*endpoint
 	path   string
@@ -59,14 +58,13 @@ func newEmbedder(c Config, kind, url, path string, read func([]byte, int) ([][]f
 	return e, nil
 }
 
-// Batch is how many texts are sent in one request. Whoever keeps vectors as they
-// come asks for no more at a time.
+// Batch returns the number of texts in one request. A cache that stores vectors as they arrive requests no
+// more at a time.
 func (e *Embedder) Batch() int { return int(e.size.Load()) }
 
-// EmbedDocuments returns one vector per text, in order. A text without any
-// letter is sent as one blank, since servers refuse empty ones; texts are
-// otherwise sent as they are. Where a server refuses several texts in one request, half as many
-// are sent, down to one; the number that it takes holds for later calls.
+// EmbedDocuments returns one vector per text, in order. Texts are sent unchanged, but a blank one as one
+// space, since servers refuse empty ones. If a server refuses several texts in one request, half as many are
+// sent, down to one; later calls keep the number.
 func (e *Embedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
 	out := make([][]float32, 0, len(texts))
 	begin := e.size.Load()
@@ -139,8 +137,8 @@ func (e *Embedder) embed(ctx context.Context, texts []string) (vectors [][]float
 	return vectors, err
 }
 
-// components are a vector as JSON. What is no number is one here too, so that
-// it is noticed: encoding/json takes null for 0.
+// components is a vector in JSON. Anything but numbers becomes NaN, so that it is noticed: encoding/json
+// reads null as 0.
 type components []float32
 
 func (c *components) UnmarshalJSON(b []byte) error {
@@ -153,14 +151,14 @@ func (c *components) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// readOpenAIVectors puts the vectors where their index says.
+// readOpenAIVectors orders the vectors by their index.
 func readOpenAIVectors(body []byte, n int) ([][]float32, llm.Usage, error) {
 	var r struct {
 		Data []struct {
 			Index     *int       `json:"index"`
 			Embedding components `json:"embedding"`
 		} `json:"data"`
-		Usage figures `json:"usage"`
+		Usage tokenCounts `json:"usage"`
 	}
 	if err := lenient(body, &r); err != nil {
 		return nil, llm.Usage{Estimated: true}, fmt.Errorf("read the embeddings: %w", err)

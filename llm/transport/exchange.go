@@ -23,8 +23,8 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// exchange is one call with all its attempts. It is its own back-off, since
-// the wait depends on what the server said last.
+// exchange is one call with all its attempts. It implements the back-off, since the wait depends on the last
+// reply.
 type exchange struct {
 	t      *Transport
 	req    *http.Request
@@ -38,27 +38,27 @@ type exchange struct {
 
 	failures int       // in a row
 	since    time.Time // of the first of them
-	attempts int       // those that tell against the call
+	attempts int       // without failures of the endpoint
 	soft     int
 	busy     time.Duration // in attempts and back-off
 	paused   bool          // the last attempt met an endpoint that is down
-	outage   bool          // the last attempt told of the endpoint, see endpointFails
+	outage   bool          // the last attempt failed by the endpoint, see endpointFails
 	last     *llm.Error
 }
 
 func newExchange(t *Transport, req *http.Request, body []byte, read reader) *exchange {
-	var asked struct {
+	var sent struct {
 		Model string `json:"model"`
 	}
-	_ = json.Unmarshal(body, &asked) // another shape has no model to tell apart
+	_ = json.Unmarshal(body, &sent) // without a model in other shapes
 	return &exchange{
 		t: t, req: req, body: body, take: read, key: idempotencyKey(body),
-		gate: t.gate(strings.TrimSpace(display(req.URL)+" "+asked.Model), loopback(req.URL.Hostname())),
+		gate: t.gate(strings.TrimSpace(display(req.URL)+" "+sent.Model), loopback(req.URL.Hostname())),
 	}
 }
 
-// do sends a request with that body until it has a reply. Its errors are [*llm.Error].
-// With a stream, the reply is handed on while it comes.
+// do sends a request until it has a reply. Its errors are [*llm.Error]. A stream passes on the reply as it
+// arrives.
 func (t *Transport) do(req *http.Request, body []byte, s *stream, read reader) (*http.Response, error) {
 	x := newExchange(t, req, body, read)
 	x.stream = s
@@ -85,15 +85,15 @@ func (x *exchange) run() (*http.Response, error) {
 		if e == nil {
 			return resp, nil
 		}
-		if x.note(e); x.final(e) {
+		if x.recordFailure(e); x.final(e) {
 			return nil, backoff.Permanent(e.Error)
 		}
 		return nil, e.Error
 	}, backoff.WithBackOff(x), backoff.WithMaxElapsedTime(0), backoff.WithNotify(x.notify))
 }
 
-// note books what a failed attempt cost and remembers how it failed.
-func (x *exchange) note(e *failure) {
+// recordFailure records the cost and the kind of a failed attempt.
+func (x *exchange) recordFailure(e *failure) {
 	e.Endpoint = display(x.req.URL)
 	x.last = e.Error
 	if e.final {
@@ -114,10 +114,9 @@ func (x *exchange) note(e *failure) {
 	}
 }
 
-// endpointFails reports whether a failure tells of the endpoint and not of this
-// call: it is down, it has answered others before and nobody since this call first
-// failed, or it wants to be asked less. Such failures use up no attempts; the wait
-// for the endpoint has limits of its own.
+// endpointFails reports whether a failure concerns the endpoint and not this call: the endpoint is down, it
+// answered earlier calls and none since this call first failed, or it limits the rate. Such failures use up
+// no attempts; the wait for the endpoint has its own limit.
 func (x *exchange) endpointFails(e *failure) bool {
 	x.paused = false
 	switch e.Kind {
@@ -138,9 +137,8 @@ func (x *exchange) final(e *failure) bool {
 // Reset implements backoff.BackOff.
 func (x *exchange) Reset() {}
 
-// NextBackOff is full jitter, with the server's Retry-After as the floor. It
-// stops at the deadline, in which waiting for the endpoint is not counted: that has a
-// limit of its own.
+// NextBackOff is full jitter above the server's Retry-After. It stops at the deadline, in which waiting for
+// the endpoint is not counted: that has its own limit.
 func (x *exchange) NextBackOff() time.Duration {
 	if x.paused {
 		return 0 // the gate holds it
@@ -149,7 +147,7 @@ func (x *exchange) NextBackOff() time.Duration {
 	if n := x.failures - 1; n < 30 {
 		ceiling = min(ceiling, x.t.o.BaseDelay<<max(n, 0))
 	}
-	// Never all at the same moment after a pause.
+	// Calls must not all resume at the same moment after a pause.
 	wait := jitter(ceiling) + x.last.RetryAfter
 	if x.outage {
 		if time.Since(x.since)+wait >= x.t.o.MaxOutage {
@@ -164,7 +162,7 @@ func (x *exchange) NextBackOff() time.Duration {
 	return wait
 }
 
-// stopped is the last failure of a call that may not be tried again.
+// stopped returns the last failure of a call that may not be retried.
 func (x *exchange) stopped(why error) *llm.Error {
 	e := &llm.Error{Kind: llm.ErrTransient, Billed: x.last.Billed, Err: fmt.Errorf("%w; not tried again after: %w", why, x.last)}
 	if own := (*llm.Error)(nil); errors.As(why, &own) {
@@ -188,7 +186,7 @@ func (x *exchange) notify(err error, wait time.Duration) {
 	}
 }
 
-// attempt waits for its turn and sends the request once.
+// attempt waits for the gate and sends the request once.
 func (x *exchange) attempt() (*http.Response, *failure) {
 	ctx := x.req.Context()
 	probe, e := x.gate.enter(ctx)
@@ -200,7 +198,7 @@ func (x *exchange) attempt() (*http.Response, *failure) {
 		x.gate.leave(probe, e.Error, 0, 0)
 		return nil, e
 	}
-	began, before := time.Now(), work(x.used)
+	began, before := time.Now(), workOf(x.used)
 	resp, e := x.send(ctx)
 	took := time.Since(began)
 	x.busy += took
@@ -209,15 +207,14 @@ func (x *exchange) attempt() (*http.Response, *failure) {
 		x.gate.leave(probe, e.Error, 0, 0)
 		return nil, e
 	}
-	x.gate.leave(probe, nil, 1+work(x.used)-before, max(took.Seconds(), 1e-6))
+	x.gate.leave(probe, nil, 1+workOf(x.used)-before, max(took.Seconds(), 1e-6))
 	x.gate.answeredBy(x.served)
 	return resp, nil
 }
 
-// work is what a reply takes a server, in tokens that are written: on the processors and
-// small cards behind servers with few slots, llama-bench reads prompts about eight times
-// as fast as it writes.
-func work(u llm.Usage) float64 {
+// workOf returns the work of a server for a reply, in generated tokens: on the processors and small cards
+// behind servers with few slots, llama-bench reads prompts about eight times as fast as it writes.
+func workOf(u llm.Usage) float64 {
 	return float64(u.CompletionTokens) + float64(u.PromptTokens+u.EmbeddedTokens)/8
 }
 
@@ -229,13 +226,13 @@ func (x *exchange) send(ctx context.Context) (*http.Response, *failure) {
 	actx, idle := context.WithCancelCause(actx)
 	defer idle(nil)
 	began := time.Now()
-	defer x.tellWait(began)()
+	defer x.logWait(began)()
 	x.stream.reset()
 	resp, err := t.o.Base.RoundTrip(x.request(actx))
 	if err != nil {
 		return nil, x.redacted(classifyNet(ctx, err))
 	}
-	body := &watched{r: resp.Body, limit: t.o.IdleTimeout, timer: time.AfterFunc(t.o.IdleTimeout, func() { idle(errIdle) })}
+	body := &idleReader{r: resp.Body, limit: t.o.IdleTimeout, timer: time.AfterFunc(t.o.IdleTimeout, func() { idle(errIdle) })}
 	var from io.Reader = io.LimitReader(body, t.o.MaxBody+1)
 	streams := x.stream != nil && resp.StatusCode == http.StatusOK
 	if streams {
@@ -247,26 +244,26 @@ func (x *exchange) send(ctx context.Context) (*http.Response, *failure) {
 	t.o.Logger.DebugContext(ctx, "transport: request", "endpoint", display(x.req.URL), "status", resp.StatusCode,
 		"bytes", len(data), "seconds", time.Since(began).Seconds())
 	if int64(len(data)) > t.o.MaxBody {
-		return nil, x.broken(&failure{Error: &llm.Error{Kind: llm.ErrInvalidOutput, Status: resp.StatusCode, Billed: llm.BilledYes,
+		return nil, x.addPartial(&failure{Error: &llm.Error{Kind: llm.ErrInvalidOutput, Status: resp.StatusCode, Billed: llm.BilledYes,
 			Err: fmt.Errorf("the reply has more than %d bytes", t.o.MaxBody)}})
 	}
 	if x.stream != nil && x.stream.err != nil {
-		return nil, x.broken(x.ended(x.stream.err))
+		return nil, x.addPartial(x.ended(x.stream.err))
 	}
 	if err != nil {
 		if errors.Is(context.Cause(actx), errIdle) {
 			err = errIdle
 		}
-		return nil, x.broken(x.redacted(classifyNet(ctx, err)))
+		return nil, x.addPartial(x.redacted(classifyNet(ctx, err)))
 	}
 	if streams {
 		if data, err = x.stream.whole(data); err != nil {
-			return nil, x.broken(x.ended(err))
+			return nil, x.addPartial(x.ended(err))
 		}
 	}
 	if e := x.read(resp, data); e != nil {
 		if x.stream != nil && !x.stream.ended { // an error of the server in the middle
-			e = x.broken(e)
+			e = x.addPartial(e)
 		}
 		return nil, e
 	}
@@ -275,9 +272,9 @@ func (x *exchange) send(ctx context.Context) (*http.Response, *failure) {
 	return resp, nil
 }
 
-// broken books what a stream took that broke off, as an estimate.
-func (x *exchange) broken(e *failure) *failure {
-	if used, ok := x.stream.broken(); ok {
+// addPartial adds the estimated usage of an interrupted stream.
+func (x *exchange) addPartial(e *failure) *failure {
+	if used, ok := x.stream.partialUsage(); ok {
 		x.used = x.used.Add(used)
 		llm.RecordUsage(x.req.Context(), used)
 		e.Billed = llm.BilledYes
@@ -285,7 +282,7 @@ func (x *exchange) broken(e *failure) *failure {
 	return e
 }
 
-// ended is the failure of a stream: of its server, or that its caller has enough.
+// ended returns the failure of a stream, by its server or by its caller.
 func (x *exchange) ended(err error) *failure {
 	var e *llm.Error
 	if !errors.As(err, &e) {
@@ -294,9 +291,8 @@ func (x *exchange) ended(err error) *failure {
 	return &failure{Error: e, soft: true}
 }
 
-// tellWait tells now and then that a reply does not come, until it is stopped; then
-// nothing more is written.
-func (x *exchange) tellWait(began time.Time) (stop func()) {
+// logWait logs repeatedly that a reply is late, until it is stopped; nothing is logged after that.
+func (x *exchange) logWait(began time.Time) (stop func()) {
 	done, ended := make(chan struct{}), make(chan struct{})
 	tick := time.NewTicker(patience)
 	go func() {
@@ -318,17 +314,17 @@ func (x *exchange) tellWait(began time.Time) (stop func()) {
 	}
 }
 
-// errIdle is a body that stopped coming.
+// errIdle means that no more of a body arrived.
 var errIdle = fmt.Errorf("the reply stopped in the middle: %w", context.DeadlineExceeded)
 
-// watched puts a timer off with every piece that arrives.
-type watched struct {
+// idleReader resets a timer with every piece that arrives.
+type idleReader struct {
 	r     io.Reader
 	limit time.Duration
 	timer *time.Timer
 }
 
-func (w *watched) Read(p []byte) (int, error) {
+func (w *idleReader) Read(p []byte) (int, error) {
 	n, err := w.r.Read(p)
 	w.timer.Reset(w.limit)
 	return n, err
@@ -345,13 +341,13 @@ func (x *exchange) request(ctx context.Context) *http.Request {
 	return r
 }
 
-// read judges a complete reply and books its usage.
+// read checks a complete reply and records its usage.
 func (x *exchange) read(resp *http.Response, data []byte) *failure {
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		e := classifyStatus(resp.StatusCode, resp.Header, data)
 		e.Body = llm.Excerpt(sentence(data), x.secrets()...)
-		// As an error here, a redirect cannot make any client repeat the
-		// request, key and prompt included, somewhere else.
+		// Returned as an error, a redirect cannot make any client repeat the request, with key and prompt,
+		// elsewhere.
 		if to := resp.Header.Get("Location"); to != "" && resp.StatusCode < 400 {
 			e.Err = errors.New("the server redirects elsewhere: use that address as the base URL")
 		}
@@ -369,26 +365,25 @@ func (x *exchange) read(resp *http.Response, data []byte) *failure {
 	}
 	var e *llm.Error
 	if !errors.As(err, &e) {
-		// Half a JSON document, or one of another shape.
+		// An incomplete JSON document, or one of another shape.
 		e = &llm.Error{Kind: llm.ErrTransient, Billed: llm.BilledUnknown, Body: llm.Excerpt(data, x.secrets()...), Err: err}
 	}
 	if e.Status == 0 {
 		e.Status = resp.StatusCode
 	}
-	if e.Body != "" { // cut by who did not know the secrets: half of one may stand at the end
+	if e.Body != "" { // it may end with half a secret: cut it again after redaction
 		e.Body = string(data[:min(len(data), maxExcerpt)])
 	}
 	return x.redacted(&failure{Error: e, soft: true})
 }
 
-// idempotencyKey groups the attempts of one call. The random part keeps two
-// samples of one request apart.
+// idempotencyKey groups the attempts of one call. The random part separates two samples of one request.
 func idempotencyKey(body []byte) string {
 	sum := sha256.Sum256(body)
 	return fmt.Sprintf("%x-%s", sum[:8], rand.Text())
 }
 
-// secrets are the values that must not show in errors.
+// secrets returns the values that must not show in errors.
 func (x *exchange) secrets() []string {
 	var out []string
 	for _, name := range []string{"Authorization", "Api-Key", "X-Api-Key", "Cookie", "Openai-Organization"} {
@@ -409,8 +404,7 @@ func (x *exchange) secrets() []string {
 	return out
 }
 
-// redacted is a failure without secrets in what others wrote into it. Go's own
-// errors quote lines of the reply.
+// redacted removes secrets from the texts of a failure; even errors of package net/http quote the reply.
 func (x *exchange) redacted(e *failure) *failure {
 	secrets := x.secrets()
 	e.Body = llm.Excerpt([]byte(e.Body), secrets...)
@@ -422,21 +416,21 @@ func (x *exchange) redacted(e *failure) *failure {
 	return e
 }
 
-// looksLikeJSON tells a model server's reply from a proxy's error page.
+// looksLikeJSON distinguishes a model server's reply from a proxy's error page.
 func looksLikeJSON(data []byte) bool {
 	data = bytes.TrimLeft(data, " \t\r\n\ufeff")
 	return len(data) > 0 && (data[0] == '{' || data[0] == '[')
 }
 
-// usageIn reads the token counts of OpenAI-compatible and Ollama replies,
-// chat and embeddings, for requests of other clients.
+// usageIn reads the token counts in OpenAI-compatible and Ollama replies, chat and embeddings, for other
+// clients.
 func usageIn(data []byte) llm.Usage {
 	var r struct {
-		Usage      figures    `json:"usage"`
-		Data       []struct{} `json:"data"`
-		Embeddings [][]any    `json:"embeddings"`
-		PromptEval llm.Count  `json:"prompt_eval_count"`
-		Eval       llm.Count  `json:"eval_count"`
+		Usage      tokenCounts `json:"usage"`
+		Data       []struct{}  `json:"data"`
+		Embeddings [][]any     `json:"embeddings"`
+		PromptEval llm.Count   `json:"prompt_eval_count"`
+		Eval       llm.Count   `json:"eval_count"`
 	}
 	_ = json.Unmarshal(data, &r)
 	prompt := cmp.Or(r.Usage.Prompt, r.PromptEval)
@@ -446,8 +440,8 @@ func usageIn(data []byte) llm.Usage {
 	return llm.UsageOf(prompt, cmp.Or(r.Usage.Completion, r.Eval))
 }
 
-// jitter draws from (0, d], so that clients that failed together do not come
-// back together. Waits are the one thing that need not be reproducible.
+// jitter draws from (0, d], so that clients that failed together do not return together. Waits are the only
+// thing that is not reproducible.
 func jitter(d time.Duration) time.Duration {
 	if d <= 0 {
 		return 0

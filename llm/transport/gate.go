@@ -14,9 +14,8 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// gate is the way to one endpoint and model. It lets as many requests through
-// at a time as the endpoint bears, in the order they came, and none while it
-// is down, except one probe at a time.
+// gate admits the requests to one endpoint and model: as many at a time as the endpoint bears, in order of
+// arrival, and one probe at a time while it is down.
 type gate struct {
 	name      string
 	log       *slog.Logger
@@ -42,7 +41,7 @@ func newGate(name string, local bool, o Options) *gate {
 	return &gate{name: name, log: o.Logger, maxOutage: o.MaxOutage, limit: newAIMD(o.Concurrency, local)}
 }
 
-// enter waits for the way to be free. probe must be given back to leave.
+// enter waits for admission. probe must be passed to leave.
 func (g *gate) enter(ctx context.Context) (probe bool, e *failure) {
 	w := &waiter{ready: make(chan struct{})}
 	g.mu.Lock()
@@ -69,8 +68,8 @@ func (g *gate) enter(ctx context.Context) (probe bool, e *failure) {
 	return false, &failure{Error: llm.Canceled(ctx, llm.BilledNo)}
 }
 
-// leave ends a request that entered; e is how its attempt ended, nil for
-// a success that took so many seconds for some work.
+// leave ends an admitted request; e is the error of its attempt, or nil after a success with its work and
+// seconds.
 func (g *gate) leave(probe bool, e *llm.Error, work, seconds float64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -100,21 +99,21 @@ func (g *gate) leave(probe bool, e *llm.Error, work, seconds float64) {
 	g.dispatch()
 }
 
-// silentSince reports whether the endpoint has answered somebody, and nobody since.
+// silentSince reports whether the endpoint has answered, but not since t.
 func (g *gate) silentSince(t time.Time) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return !g.success.IsZero() && g.success.Before(t)
 }
 
-// down reports whether the endpoint is being waited for.
+// down reports whether calls wait for the endpoint to return.
 func (g *gate) down() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.breaker.open() && g.breaker.answered && time.Since(g.breaker.opened) < g.maxOutage
 }
 
-// dispatch lets in whoever may go now. The caller holds the lock.
+// dispatch admits waiting requests as far as possible. The caller holds the lock.
 func (g *gate) dispatch() {
 	now := time.Now()
 	b := &g.breaker
@@ -137,8 +136,7 @@ func (g *gate) dispatch() {
 	}
 }
 
-// turnAway fails everybody: there is nothing to wait for, or it took too
-// long.
+// turnAway fails all waiting requests: the endpoint never answered, or the outage was too long.
 func (g *gate) turnAway(now time.Time) {
 	for g.waiting.Len() > 0 {
 		w := g.waiting.Remove(g.waiting.Front()).(*waiter)
@@ -151,7 +149,7 @@ func (g *gate) turnAway(now time.Time) {
 	}
 }
 
-// wake dispatches again after a while.
+// wake calls dispatch later.
 func (g *gate) wake(after time.Duration) {
 	if g.timer != nil {
 		g.timer.Stop()
@@ -163,8 +161,8 @@ func (g *gate) wake(after time.Duration) {
 	})
 }
 
-// answeredBy notes the name under which the server answers and warns when it
-// changes: an alias that moves in the middle of a run mixes two models.
+// answeredBy records the server's name of the model and warns when it changes: an alias that moves during a
+// run mixes two models.
 func (g *gate) answeredBy(name string) {
 	if name == "" {
 		return

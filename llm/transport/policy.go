@@ -8,29 +8,27 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// The policies below decide by what they are told and the time they are
-// given; they wait for nothing. See [gate] for what acts on them.
+// The policies below are pure functions of their arguments, time included; [gate] applies them.
 
 const (
-	// startConcurrency is where the adaptive limit begins; a server on this machine
-	// has a few slots, in front of which requests would wait.
+	// startConcurrency is the first adaptive limit; a server on this machine has few slots and would queue
+	// requests.
 	startConcurrency = 8
 	startLocal       = 2
-	// A cut leaves seven tenths; the next one comes cutCooldown later at the
-	// earliest, since requests already under way tell of the old limit.
+	// A cut leaves seven tenths. The next cut is at least cutCooldown later, since running requests still
+	// reflect the old limit.
 	cutFactor   = 0.7
 	cutCooldown = 5 * time.Second
-	// A slot more on a local server is kept if the replies of a round come faster by
-	// half of what they could; else it is tried again after so many rounds.
+	// Another slot on a local server is kept if the throughput rises by half of its possible gain; otherwise
+	// it is tried again after holdRounds rounds.
 	keepGain   = 0.5
 	holdRounds = 8
 	leastRound = 8 // replies
 )
 
-// aimd is the number of requests an endpoint bears at a time: additive
-// increase, multiplicative decrease. A server on this machine refuses nothing: there
-// requests wait inside of it, and more of them are of no use. So the increase is undone
-// when it does not raise the throughput.
+// aimd is the number of concurrent requests that an endpoint bears: additive increase, multiplicative
+// decrease. A server on this machine refuses nothing but queues requests, so an increase that does not raise
+// the throughput is undone.
 type aimd struct {
 	limit  float64
 	most   int
@@ -54,12 +52,11 @@ func newAIMD(most int, local bool) aimd {
 
 func (a *aimd) slots() int { return int(a.limit) }
 
-// success takes in a reply: when it came, so many requests were under way, and it took
-// so many seconds for some work. There is one slot more for every streak of successes, as
-// many as there are slots.
+// success records a reply that arrived while flying requests were running, with its work and seconds. A
+// streak of as many successes as slots adds a slot.
 func (a *aimd) success(flying int, work, seconds float64) {
 	if a.local && flying < a.slots() {
-		return // the limit holds nobody back
+		return // the limit was not reached
 	}
 	if a.streak++; a.streak > 0 {
 		a.work, a.seconds = a.work+work*float64(flying), a.seconds+seconds
@@ -72,7 +69,7 @@ func (a *aimd) success(flying int, work, seconds float64) {
 	}
 }
 
-// round ends a round of replies of a local server with that throughput.
+// round ends a round of replies of a local server.
 func (a *aimd) round(throughput float64) {
 	a.streak, a.work, a.seconds = 0, 0, 0
 	n := float64(a.slots())
@@ -87,8 +84,7 @@ func (a *aimd) round(throughput float64) {
 	}
 }
 
-// overload cuts the limit, once per cooldown or for as long as the server
-// wants to be left alone. It reports whether it did.
+// overload cuts the limit, at most once per cooldown or Retry-After, and reports whether it did.
 func (a *aimd) overload(now time.Time, retryAfter time.Duration) bool {
 	a.streak, a.work, a.seconds, a.before = 0, 0, 0, 0
 	if now.Before(a.until) {
@@ -100,16 +96,15 @@ func (a *aimd) overload(now time.Time, retryAfter time.Duration) bool {
 }
 
 const (
-	// The breaker opens when four fifths of at least 20 attempts in half a
-	// minute failed in a way that may pass, and lets one probe through every
-	// half minute.
+	// The breaker opens if four fifths of at least 20 attempts in half a minute failed transiently, and
+	// admits one probe every half minute.
 	breakerCalls  = 20
 	breakerShare  = 0.8
 	breakerWindow = 30 * time.Second
 	breakerPause  = 30 * time.Second
 )
 
-// breaker keeps requests from an endpoint that is down.
+// breaker holds back requests to an endpoint that is down.
 type breaker struct {
 	began       time.Time // of the window
 	all, failed int       // attempts in it
@@ -117,14 +112,13 @@ type breaker struct {
 	opened  time.Time
 	probeAt time.Time // the next probe may go, while open
 	probing bool      // a probe is under way
-	// answered is true once the endpoint has sent an HTTP reply of any kind.
-	// Where nobody ever answered there is no outage to wait for, but an
-	// address to be corrected.
+	// answered is true once the endpoint has sent any HTTP reply. Without one there is no outage to wait for,
+	// but probably a wrong address.
 	answered bool
 	last     *llm.Error
 }
 
-// count takes an attempt into the window, or into a new one when that is over.
+// count adds an attempt to the window, or starts a new one.
 func (b *breaker) count(now time.Time, failed int) {
 	if now.Sub(b.began) >= breakerWindow {
 		b.began, b.all, b.failed = now, 0, 0
@@ -135,7 +129,7 @@ func (b *breaker) count(now time.Time, failed int) {
 
 func (b *breaker) open() bool { return !b.opened.IsZero() }
 
-// note takes in how an attempt ended. It reports whether the state changed.
+// note records the result of an attempt and reports whether the state changed.
 func (b *breaker) note(now time.Time, e *llm.Error, probe bool) (changed bool) {
 	if probe {
 		b.probing = false

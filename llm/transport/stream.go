@@ -15,26 +15,26 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// stream hands on a reply while it comes: OpenAI's server-sent events or Ollama's lines of
-// JSON. It is written the body as it arrives, and gathers the reply.
+// stream passes on a reply as it arrives, as OpenAI's server-sent events or Ollama's lines of JSON. The body
+// is written to it, and it collects the reply.
 type stream struct {
-	piece func(text string) error
-	most  int                    // bytes of a reply within its limit, 0 without one
-	took  func(string) llm.Usage // what a reply that broke off has taken, by its words
-	waits bool                   // until reasoning has ended: the text may be some
+	piece   func(text string) error
+	most    int                    // bytes of a reply within its limit, 0 without one
+	partial func(string) llm.Usage // estimates the usage of an interrupted reply by its text
+	waits   bool                   // until reasoning has ended: the text may be some
 
 	err error // of piece, or that the reply is too long
-	attempt
+	streamState
 }
 
-// attempt is what has come of one attempt.
-type attempt struct {
+// streamState is the state of one attempt.
+type streamState struct {
 	line []byte // begun
 	data []byte // of an event whose JSON has several lines
 
 	raw, thought, refusal, arguments strings.Builder
 	thinking                         bool
-	from, told                       int // the bytes of raw that piece was told
+	shownFrom, shown                 int // bytes of raw passed to piece: their offset and number
 	model, print, finish             string
 	usage                            json.RawMessage
 	calls, events                    int
@@ -42,18 +42,16 @@ type attempt struct {
 	last                             json.RawMessage // Ollama's last line, or an error of the server
 }
 
-// maxEvent is how long an event, or a line of a stream, may be. Streams have a few words in
-// each; one that never ends is not kept.
+// maxEvent limits an event, or a line of a stream, in bytes. Streams have a few words in each.
 const maxEvent = 4 << 20
 
-// begun reports whether the caller has seen a part of the reply, after which it must not
-// come again from the beginning.
-func (s *stream) begun() bool { return s != nil && (s.told > 0 || s.err != nil) }
+// begun reports whether the caller has received a part of the reply, which must not be repeated.
+func (s *stream) begun() bool { return s != nil && (s.shown > 0 || s.err != nil) }
 
-// reset forgets an attempt of which the caller has seen nothing.
+// reset discards an attempt of which the caller has received nothing.
 func (s *stream) reset() {
 	if s != nil {
-		s.attempt = attempt{}
+		s.streamState = streamState{}
 	}
 }
 
@@ -74,9 +72,8 @@ func (s *stream) Write(p []byte) (int, error) {
 	return n, s.err
 }
 
-// take takes in a line. The data of an event may stand in several lines, which belong
-// together up to a blank one; JSON that is whole in one line does not wait for that, since
-// some servers leave the blank lines out. Comments and other fields are passed over.
+// take reads a line. The data of an event may span several lines up to a blank one; complete JSON in one line
+// does not wait for it, since some servers omit blank lines. Comments and other fields are skipped.
 func (s *stream) take(line []byte) error {
 	data, ofEvent := bytes.CutPrefix(line, []byte("data:"))
 	data = bytes.TrimSpace(data)
@@ -96,13 +93,12 @@ func (s *stream) take(line []byte) error {
 	return nil
 }
 
-// event takes in an event. What follows an error of the server, or the end of Ollama's
-// reply, is no part of it.
+// event reads an event. Events after an error of the server, or after Ollama's last one, are ignored.
 func (s *stream) event(data []byte) error {
 	if string(data) == "[DONE]" {
 		s.ended = true
 	}
-	var e event
+	var e streamEvent
 	if s.last != nil || len(data) == 0 || data[0] != '{' || lenient(data, &e) != nil {
 		return nil
 	}
@@ -132,28 +128,26 @@ func (s *stream) event(data []byte) error {
 	return s.add(string(d.Content))
 }
 
-// broken is what a reply that broke off has taken, as far as it came: its server tells of
-// no figures, but has worked.
-func (s *stream) broken() (llm.Usage, bool) {
-	if s == nil || s.took == nil {
+// partialUsage estimates the usage of an interrupted reply, for which the server sends no figures.
+func (s *stream) partialUsage() (llm.Usage, bool) {
+	if s == nil || s.partial == nil {
 		return llm.Usage{}, false
 	}
 	came := s.raw.String() + s.thought.String() + s.refusal.String() + s.arguments.String()
 	if came == "" {
 		return llm.Usage{}, false
 	}
-	return s.took(came), true
+	return s.partial(came), true
 }
 
-// ending matches the marks of templates that may end reasoning, or a reply.
+// ending matches the marks that may end reasoning, or a reply.
 var ending = regexp.MustCompile(`</(?:seed:)?(?:think|thinking|reasoning|thought)>|\[/THINK\]|◁/think▷|<channel\|>|<\|\w+\|>|assistantfinal|</s>|<eos>`)
 
-// longMark is longer than any mark of a template.
+// longMark is longer than any such mark.
 const longMark = 32
 
-// add takes in a part of the reply. What may be reasoning is held back: after an opening mark
-// up to the closing one, and in a reply that waits up to a closing mark, since the opening
-// one may stand in the prompt.
+// add adds a part of the reply. Possible reasoning is held back: from an opening mark to the closing one, and
+// in a reply that waits up to a closing mark, since the opening one may be in the prompt.
 func (s *stream) add(part string) error {
 	if part == "" {
 		return nil
@@ -169,8 +163,8 @@ func (s *stream) add(part string) error {
 		if s.thinking || s.waits && s.thought.Len() == 0 {
 			return nil
 		}
-		if s.told > 0 && s.from+s.told == before {
-			s.told += len(part)
+		if s.shown > 0 && s.shownFrom+s.shown == before {
+			s.shown += len(part)
 			return s.piece(part)
 		}
 	}
@@ -184,26 +178,26 @@ func (s *stream) add(part string) error {
 	return s.show(text)
 }
 
-// show tells the caller what is new in a text. If what was told turns out to be reasoning,
-// of which only the end is marked, the answer follows it as a whole, after a blank line.
+// show passes on the new part of a text. If the text shown so far turns out to be reasoning, of which only
+// the end is marked, the whole answer follows after a blank line.
 func (s *stream) show(text string) error {
-	told := s.raw.String()[s.from : s.from+s.told]
-	more, ok := strings.CutPrefix(text, told)
-	if ok && more == "" || strings.HasPrefix(told, text) {
+	shown := s.raw.String()[s.shownFrom : s.shownFrom+s.shown]
+	more, ok := strings.CutPrefix(text, shown)
+	if ok && more == "" || strings.HasPrefix(shown, text) {
 		return nil
 	}
 	if !ok {
 		more = "\n\n" + text
 	}
-	s.from, s.told = max(0, strings.LastIndex(s.raw.String(), text)), len(text)
+	s.shownFrom, s.shown = max(0, strings.LastIndex(s.raw.String(), text)), len(text)
 	return s.piece(more)
 }
 
-// event is a part of a reply, or a whole one, of either server.
-type event struct {
+// streamEvent is a part of a reply, or a whole one, of either server.
+type streamEvent struct {
 	Error   json.RawMessage `json:"error"`
-	Model   word            `json:"model"`
-	Print   word            `json:"system_fingerprint"`
+	Model   looseText       `json:"model"`
+	Print   looseText       `json:"system_fingerprint"`
 	Choices []choice        `json:"choices"`
 	Usage   json.RawMessage `json:"usage"`
 
@@ -215,38 +209,38 @@ type choice struct {
 	Index   llm.Count `json:"index"`
 	Delta   delta     `json:"delta"`   // of a stream
 	Message delta     `json:"message"` // of a reply in one piece
-	Finish  word      `json:"finish_reason"`
+	Finish  looseText `json:"finish_reason"`
 }
 
 type delta struct {
 	Content   llm.Content `json:"content"`
-	Refusal   word        `json:"refusal"`
-	Reasoning word        `json:"reasoning"`
-	Thought   word        `json:"reasoning_content"`
-	Thinking  word        `json:"thinking"`
+	Refusal   looseText   `json:"refusal"`
+	Reasoning looseText   `json:"reasoning"`
+	Thought   looseText   `json:"reasoning_content"`
+	Thinking  looseText   `json:"thinking"`
 	Calls     []struct {
 		Index    llm.Count `json:"index"`
 		Function struct {
-			Arguments word `json:"arguments"`
+			Arguments looseText `json:"arguments"`
 		} `json:"function"`
 	} `json:"tool_calls"`
 }
 
-// word is a text of a server, or the JSON of an object in its place.
-type word string
+// looseText is a text, or the JSON of an object in its place.
+type looseText string
 
 // UnmarshalJSON implements [json.Unmarshaler].
-func (w *word) UnmarshalJSON(b []byte) error {
+func (w *looseText) UnmarshalJSON(b []byte) error {
 	var text string
 	if json.Unmarshal(b, &text) != nil && b[0] == '{' {
 		text = string(b)
 	}
-	*w = word(text)
+	*w = looseText(text)
 	return nil
 }
 
-// whole makes of a stream the body that the same reply would be in one piece. A body that came
-// in one piece, and an error in the middle, stay as they are.
+// whole returns the body that the same reply would have in one piece. A body in one piece, and an error in
+// the middle of a stream, are returned unchanged.
 func (s *stream) whole(body []byte) ([]byte, error) {
 	if json.Valid(body) && (s.ended || s.raw.Len() == 0) {
 		return body, nil
@@ -259,7 +253,7 @@ func (s *stream) whole(body []byte) ([]byte, error) {
 	}
 	switch {
 	case s.events == 0:
-		return body, nil // it is judged as it is
+		return body, nil
 	case s.last != nil:
 		var last map[string]any
 		if err := json.Unmarshal(s.last, &last); err != nil || last["done"] != true {

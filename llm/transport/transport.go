@@ -19,72 +19,65 @@ import (
 )
 
 const (
-	// maxSoft limits the retries of failures that seldom pass: an empty
-	// reply, an HTML page, a refused connection.
+	// maxSoft limits the retries of failures that seldom pass: an empty reply, an HTML page, a refused
+	// connection.
 	maxSoft = 2
-	// patience is how long a wait goes on untold, and again after each telling.
+	// patience is the interval of log messages about a late reply.
 	patience = 30 * time.Second
-	// maxExcerpt is how much of a body is looked at for an error.
+	// maxExcerpt is the part of a body that is searched for an error, in bytes.
 	maxExcerpt = 4096
 )
 
-// Options tune a [Transport]. Zero values mean the defaults, which are those of
-// the OpenAI clients and litellm where these agree.
+// Options tune a [Transport]. Zero values mean the defaults, which OpenAI's clients and litellm share where
+// they agree.
 type Options struct {
-	// Base sends the requests. The default is an own http.Transport without
-	// proxy; set Base to use one.
+	// Base sends the requests. The default is a new http.Transport without proxy; set Base to use one.
 	Base http.RoundTripper
-	// Attempts is the number of tries, the first included; 0 means 10, with which a
-	// call in a million fails where one in four requests does. Tries that the whole
-	// endpoint fails are not counted, see [Transport].
+	// Attempts is the number of tries, the first included; 0 means 10, with which a call in a million fails
+	// if one in four requests does. Failures of the whole endpoint are not counted, see [Transport].
 	Attempts int
-	// BaseDelay and MaxDelay bound the full-jitter exponential back-off. A
-	// server's Retry-After is a floor of the wait; above MaxRetryAfter the
-	// call fails with [llm.ErrRateLimited] at once, so that the job can pause. 0
-	// means 1 s, 60 s and 120 s.
+	// BaseDelay and MaxDelay bound the full-jitter exponential back-off. A server's Retry-After is a floor of
+	// the wait; above MaxRetryAfter the call fails with [llm.ErrRateLimited] at once, so that the job can
+	// pause. 0 means 1 s, 60 s and 120 s.
 	BaseDelay, MaxDelay, MaxRetryAfter time.Duration
-	// AttemptTimeout limits one try, IdleTimeout the wait for the next bytes
-	// of a reply that has begun, and Deadline all tries and the back-off
-	// between them. Waiting is not counted: for a slot, or for an endpoint that is
-	// down or wants to be asked less. 0 means 5, 1 and
-	// 10 min.
+	// AttemptTimeout limits one try, IdleTimeout the wait for the next bytes of a reply, and Deadline all
+	// tries and the back-off between them, without waiting for a slot or for an endpoint that is down or
+	// limits the rate. 0 means 5, 1 and 10 min.
 	AttemptTimeout, IdleTimeout, Deadline time.Duration
-	// MaxOutage is how long calls wait for an endpoint that is down, or answers
-	// with nothing but 429, before they fail, see [Transport]; 0 means 30 min.
+	// MaxOutage limits the wait for an endpoint that is down, or answers only with 429, see [Transport]; 0
+	// means 30 min.
 	MaxOutage time.Duration
 	// MaxBody limits a reply, in bytes after decompression; 0 means 32 MiB.
 	MaxBody int64
-	// Concurrency limits the requests in flight, all endpoints together. Each
-	// endpoint and model has an adaptive limit below it. 0 means 8.
+	// Concurrency limits the concurrent requests to all endpoints together. Each endpoint and model has an
+	// adaptive limit below it. 0 means 8.
 	Concurrency int
-	// Logger is told what is waited for and how long (Warn), that an endpoint is
-	// back (Info), and of requests (Debug); never bodies or headers. Nil is silent.
+	// Logger receives waits and their length (Warn), the return of an endpoint (Info), and requests (Debug);
+	// never bodies or headers. Nil is silent.
 	Logger *slog.Logger
 }
 
-// Transport sends requests to model servers. It is an http.RoundTripper too, for
-// clients of other providers: it limits, retries, classifies and records usage. Replies
-// are read whole before they are handed on, so a client never sees a cut one. It is safe
-// for concurrent use.
+// Transport sends requests to model servers. It is also an http.RoundTripper for clients of other providers:
+// it limits, retries, classifies and records usage. Replies are read whole before they are returned, so a
+// client never sees a cut one. It is safe for concurrent use.
 //
-// To each endpoint and model it sends up to 8 requests at a time at first, one more for
-// every round of successes and three tenths fewer on 429, 503 and 529, at most once in
-// 5 s. To a server on this machine it sends 2 at first, and undoes an increase that does
-// not bring more replies. When four fifths of at least 20 attempts within 30 s fail, it
-// stops sending and probes every 30 s: calls wait meanwhile, for MaxOutage or until their
-// context ends, unless no server ever answered there. While an endpoint that has answered others fails everybody, or tells them to
-// slow down, calls use up no attempts either, and try again for as long.
+// To each endpoint and model it sends up to 8 concurrent requests at first, one more for every round of
+// successes and three tenths fewer on 429, 503 and 529, at most once in 5 s. To a server on this machine it
+// sends 2 at first, and undoes an increase that does not raise the throughput. If four fifths of at least 20
+// attempts within 30 s fail, it stops sending and probes every 30 s: calls wait, for MaxOutage or until their
+// context ends, unless the server never answered. While an endpoint that has answered before fails all calls,
+// or limits the rate, calls use up no attempts either, and are retried for as long.
 //
 // A failure is an [*llm.Error]; http.Client wraps it in a *url.Error.
 type Transport struct {
 	o        Options
 	inflight *semaphore.Weighted
 
-	mu       sync.Mutex
-	gates    map[string]*gate
-	refusals map[string]bool // settings that models refuse
-	contexts map[string]int  // of models of Ollama
-	plains   map[string]bool // models of which a reply is known: no reply had reasoning
+	mu          sync.Mutex
+	gates       map[string]*gate
+	refusals    map[string]bool // settings that models refuse
+	contexts    map[string]int  // of models of Ollama
+	plainModels map[string]bool // models that have replied: never with reasoning
 }
 
 // New checks the options and fills in the defaults.
@@ -121,7 +114,7 @@ func New(o Options) (*Transport, error) {
 	return &Transport{
 		o:        o,
 		inflight: semaphore.NewWeighted(int64(o.Concurrency)),
-		gates:    map[string]*gate{}, refusals: map[string]bool{}, contexts: map[string]int{}, plains: map[string]bool{},
+		gates:    map[string]*gate{}, refusals: map[string]bool{}, contexts: map[string]int{}, plainModels: map[string]bool{},
 	}, nil
 }
 
@@ -135,9 +128,8 @@ func newBase() *http.Transport {
 	}
 }
 
-// reader reads a successful body and the name under which the server answered. The
-// usage counts in any case; an [*llm.Error] of a retryable kind makes the transport try
-// again, at most twice.
+// reader reads a successful body and the server's name of the model. The usage counts in any case; after an
+// [*llm.Error] of a retryable kind the transport tries again, at most twice.
 type reader func(body []byte) (u llm.Usage, served string, err error)
 
 // RoundTrip implements [http.RoundTripper].
@@ -153,8 +145,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return t.do(req, body, nil, func(body []byte) (llm.Usage, string, error) { return usageIn(body), "", nil })
 }
 
-// refused reports whether a model is known to refuse a setting. With note it is from now
-// on, which is logged once.
+// refused reports whether a model refuses a setting. With note it does from now on, which is logged once.
 func (t *Transport) refused(model, setting string, note bool) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -166,7 +157,7 @@ func (t *Transport) refused(model, setting string, note bool) bool {
 	return t.refusals[key]
 }
 
-// context is the largest context that a model was asked with so far.
+// context returns the largest context that was requested of a model so far, n included.
 func (t *Transport) context(model string, n int) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -174,15 +165,14 @@ func (t *Transport) context(model string, n int) int {
 	return t.contexts[model]
 }
 
-// plain reports whether a model has replied, and never with reasoning. It takes in a reply first,
-// if there is one.
+// plain reports whether a model has replied, and never with reasoning, after adding a reply if it is not nil.
 func (t *Transport) plain(model string, reply *llm.Reply) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if before, known := t.plains[model]; reply != nil {
-		t.plains[model] = reply.Reasoning == "" && (before || !known)
+	if before, known := t.plainModels[model]; reply != nil {
+		t.plainModels[model] = reply.Reasoning == "" && (before || !known)
 	}
-	return t.plains[model]
+	return t.plainModels[model]
 }
 
 // gate returns the gate of an endpoint and model.
@@ -199,8 +189,7 @@ func (t *Transport) gate(name string, local bool) *gate {
 
 const hidden = "***"
 
-// Secret is a key. It prints as *** under every verb, in JSON and in logs;
-// only [Secret.Reveal] gives it away.
+// Secret is a key. It prints as *** under every verb, in JSON and in logs; only [Secret.Reveal] returns it.
 type Secret string
 
 // Reveal returns the key itself.

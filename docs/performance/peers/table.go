@@ -101,11 +101,11 @@ func (r *row) peers() []string {
 // table writes the measurements, best round / median, and the speed of this library relative to the best
 // peer.
 func table(w io.Writer, list []figure.Figure) {
-	fmt.Fprintf(w, "\n%s, %s. Best round / median of the rounds; times faster than the best peer by the best rounds.\n", list[0].Date, list[0].Machine)
 	all := rows(list)
-	if wide(w, all) {
+	if wide(w, list[0], all) {
 		return
 	}
+	fmt.Fprintf(w, "\n%s, %s. Best round / median of the rounds; times faster than the best peer by the best rounds.\n", list[0].Date, list[0].Machine)
 	set := "\x00"
 	for _, r := range all {
 		if r.Set != set {
@@ -117,9 +117,9 @@ func table(w io.Writer, list []figure.Figure) {
 	fmt.Fprintln(w)
 }
 
-// wide writes one table with a row for each set and peer if there are at least six sets, "ours / theirs" in
-// each cell.
-func wide(w io.Writer, all []*row) bool {
+// wide writes one table with a row for each set and peer, where at least six sets were measured in the same
+// respects: "ours / theirs" in each cell. It omits columns that most peers lack.
+func wide(w io.Writer, machine figure.Figure, all []*row) bool {
 	var sets, whats, heads []string
 	at := map[[2]string]*row{}
 	for _, r := range all {
@@ -135,22 +135,41 @@ func wide(w io.Writer, all []*row) bool {
 	if len(sets) < 6 {
 		return false
 	}
-	fmt.Fprintf(w, "\n| wildgraph / peer | %s |\n|---%s|\n", strings.Join(heads, " | "), strings.Repeat("|---:", len(whats)))
+	compared := func(what string) (n int) {
+		for _, set := range sets {
+			if r := at[[2]string{set, what}]; r != nil {
+				n += len(r.peers())
+			}
+		}
+		return n
+	}
+	for i := len(whats) - 1; i > 0; i-- {
+		if 2*compared(whats[i]) < compared(whats[0]) {
+			whats, heads = slices.Delete(whats, i, i+1), slices.Delete(heads, i, i+1)
+		}
+	}
+	fmt.Fprintf(w, "\n%s, %s. The best round, wildgraph / peer.\n", machine.Date, machine.Machine)
+	fmt.Fprintf(w, "\n| | %s |\n|---%s|\n", strings.Join(heads, " | "), strings.Repeat("|---:", len(whats)))
 	for _, set := range sets {
 		for _, who := range at[[2]string{set, whats[0]}].peers() {
 			fmt.Fprintf(w, "| %s: %s ", set, who)
 			for _, what := range whats {
-				cells := "–"
-				if r := at[[2]string{set, what}]; r != nil {
-					cells = r.cell(figure.Us, false) + " / " + r.cell(who, false)
-				}
-				fmt.Fprintf(w, "| %s ", cells)
+				fmt.Fprintf(w, "| %s / %s ", at[[2]string{set, what}].only(figure.Us), at[[2]string{set, what}].only(who))
 			}
 			fmt.Fprintln(w, "|")
 		}
 	}
 	fmt.Fprintln(w)
 	return true
+}
+
+// only returns the best round of one program.
+func (r *row) only(who string) string {
+	if r == nil || r.values[who] == nil {
+		return "–"
+	}
+	best, _ := r.best(who)
+	return short(best)
 }
 
 func (r *row) cell(who string, named bool) string {

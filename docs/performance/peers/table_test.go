@@ -52,7 +52,7 @@ func TestWideTable(t *testing.T) {
 	}
 	var b strings.Builder
 	table(&b, list)
-	for _, want := range []string{"| wildgraph / peer | mean, µs | calls |", "| a: new 2 | 2 / 3 | – |", "| f: old 1 | 2 / 900 | – / – |", "| f: new 2 | 2 / 3 | – / 7 |"} {
+	for _, want := range []string{"| | mean, µs |\n", "| a: new 2 | 2 / 3 |\n", "| f: old 1 | 2 / 900 |\n"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
 		}

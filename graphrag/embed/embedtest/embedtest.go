@@ -14,9 +14,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 )
 
-// Test runs the conformance suite on e, which must embed locally or from a
-// fake: it is called some dozen times, with hostile texts among others. If e
-// is also an [embed.Model], Dim is checked too.
+// Test runs the conformance suite on e, which must embed locally or from a fake: it is called some dozen
+// times, with hostile texts among others. If e is also an [embed.Model], Dim is checked too.
 func Test(t *testing.T, e embed.Embedder) {
 	t.Helper()
 	texts := []string{
@@ -33,7 +32,7 @@ func Test(t *testing.T, e embed.Embedder) {
 	if err != nil || !slices.Equal(given, texts) {
 		t.Fatalf("EmbedDocuments: %v, or it changed the texts", err)
 	}
-	t.Run("shape", func(t *testing.T) { shape(t, e, texts, whole) })
+	t.Run("shape", func(t *testing.T) { checkShape(t, e, texts, whole) })
 	t.Run("no texts", func(t *testing.T) {
 		if got, err := e.EmbedDocuments(t.Context(), nil); err != nil || len(got) != 0 {
 			t.Errorf("%d vectors, error %v; want none of both", len(got), err)
@@ -60,7 +59,7 @@ func Test(t *testing.T, e embed.Embedder) {
 	})
 }
 
-func shape(t *testing.T, e embed.Embedder, texts []string, vectors [][]float32) {
+func checkShape(t *testing.T, e embed.Embedder, texts []string, vectors [][]float32) {
 	if len(vectors) != len(texts) {
 		t.Fatalf("%d vectors for %d texts", len(vectors), len(texts))
 	}

@@ -11,15 +11,14 @@
 //	auto                   the first of these three that the cache holds, or none
 //	none                   no encoder
 //
-// Weights and vocabulary of the first three are those of one commit, with the size and
-// SHA-256 that stand in this package. It writes the small files beside them, which say how
-// vectors are made: pooling, length and prompts, as the models' cards have them. Of an hf:
-// model the sums are recorded at the first fetch, in sums.json. Whenever a model of the
-// cache is opened, its files are compared with their sums.
+// Weights and vocabulary of the first three are pinned to one commit, with the size and SHA-256 in this
+// package. It adds the small files that say how vectors are made: pooling, length and prompts, as the
+// models' cards have them. Of an hf: model the sums are recorded at the first fetch, in sums.json. Whenever
+// a model of the cache is opened, its files are compared with their sums.
 //
 // A server is not trusted. Files are bounded; a web page in place of a file is refused;
 // redirects lead only to huggingface.co, hf.co and hosts below these, or to the host of
-// [Options].Endpoint, by https. A file of a known sum that breaks off is taken up where it
-// ended, also by a later process. One process fetches while others wait. A folder gets its
-// name when all of its files are whole. Errors say what to put where by hand.
+// [Options].Endpoint, by https. An interrupted download of a file with a known sum is resumed,
+// also by a later process. One process fetches while others wait. A folder gets its name when
+// all of its files are whole. Errors say what to put where by hand.
 package hub

@@ -70,7 +70,7 @@ func (m model) fetch(ctx context.Context, dir string, o Options) (err error) {
 		err = os.Rename(f.part, dir)
 	}
 	if err != nil {
-		_ = os.Remove(f.part) // if there is nothing in it to go on with
+		_ = os.Remove(f.part) // if it is empty
 		return fmt.Errorf("hub: %s: %w: %s", m.repo, err, f.byHand(dir))
 	}
 	return nil
@@ -85,7 +85,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// allowed tells whether a redirect may be followed.
+// allowed reports whether a redirect may be followed.
 func allowed(to *url.URL, endpoint string, hops int) error {
 	ours := to.Host == endpoint
 	for _, host := range []string{"huggingface.co", "hf.co"} {
@@ -163,8 +163,8 @@ func (f *fetcher) all(ctx context.Context) error {
 	return os.WriteFile(filepath.Join(f.part, sumsFile), b, 0o644)
 }
 
-// readable reports whether package local reads what is there. Missing weights are
-// fs.ErrNotExist; what is refused otherwise is removed.
+// readable checks that package local reads the fetched files. Missing weights are
+// fs.ErrNotExist; files that it refuses otherwise are removed.
 func (f *fetcher) readable() error {
 	_, err := local.Open(f.part, local.Options{})
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -173,8 +173,8 @@ func (f *fetcher) readable() error {
 	return err
 }
 
-// one fetches a file: as often as there is something new, from where it broke off. A file
-// that comes to its end with another sum is removed.
+// one fetches a file, and resumes it as long as attempts bring new bytes. A complete file with
+// another sum is removed.
 func (f *fetcher) one(ctx context.Context, x file) (file, error) {
 	full := x.in(f.part)
 	half := full + partly
@@ -205,7 +205,7 @@ func (f *fetcher) one(ctx context.Context, x file) (file, error) {
 	}
 }
 
-// try asks once, appends what comes to what is there, and returns how far that goes.
+// try sends one request, appends the response to the partial file, and returns its new length.
 func (f *fetcher) try(ctx context.Context, x file, half string) (end int64, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -263,14 +263,14 @@ func begin(resp *http.Response, have int64, x file) (int64, error) {
 	return have, nil
 }
 
-// copy writes what comes from a byte on, as long as something does, and no more than the
-// file may have. It returns the byte behind.
+// copy appends a response at offset end and returns the new end. It fails if no byte arrives
+// for the stall time or the file grows beyond its size.
 func (f *fetcher) copy(half string, resp *http.Response, x file, end int64, quiet *time.Timer) (int64, error) {
 	out, err := os.OpenFile(half, os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
 		return 0, final{err}
 	}
-	defer out.Close() // Sync tells whether all is written
+	defer out.Close() // Sync reports whether all is written
 	if err := out.Truncate(end); err != nil {
 		return 0, final{err}
 	}

@@ -27,7 +27,7 @@ type Options struct {
 	// Progress, if set, is called while a file is fetched: its name, how many bytes are
 	// there, and how many it will have, 0 if that is not known.
 	Progress func(file string, done, total int64)
-	// Int8 is that of [local.Options], for Open.
+	// Int8 is passed to [local.Options], for Open.
 	Int8 bool
 
 	client http.Client
@@ -47,10 +47,9 @@ const (
 // as much (docs/systems.md, wild).
 var preferred = []string{"minilm", "bge-small", "e5-small"}
 
-// Find tells what a name stands for, and fetches nothing. "auto" is the name of the best
-// model that the cache holds, "" if it holds none; "none" is ""; a folder is file:DIR; other
-// names are themselves. ok is false for a name that [Open] does not take, such as that of a
-// server's model.
+// Find resolves a name, and fetches nothing. "auto" is the name of the best model in the
+// cache, "" if it has none; "none" is ""; a folder is file:DIR; other names are themselves. ok
+// is false for a name that [Open] does not take, such as the name of a server's model.
 func Find(name string, o Options) (found string, ok bool) {
 	switch _, known := models[name]; {
 	case known, strings.HasPrefix(name, filePrefix), strings.HasPrefix(name, hubPrefix):
@@ -92,9 +91,8 @@ func Open(ctx context.Context, name string, o Options) (*local.Encoder, error) {
 	return local.Open(dir, local.Options{Int8: o.Int8})
 }
 
-// Folder returns the folder of any model that package local opens: DIR of file:DIR, or that
-// of a model of the Hub, whose files have the sums they must have; it is fetched if it is
-// not there.
+// Folder returns the folder of any model that package local opens: DIR of file:DIR, or the folder of a model
+// of the Hub, whose files are checked against their sums; it is fetched if it is not cached.
 func Folder(ctx context.Context, name string, o Options) (string, error) {
 	if dir, ok := strings.CutPrefix(name, filePrefix); ok {
 		return dir, nil

@@ -17,7 +17,7 @@ import (
 // model is a commit of a repository of the Hub.
 type model struct {
 	repo, revision string
-	folder         string // below that of all models, with slashes
+	folder         string // below the folder of all models, with slashes
 	// files are fetched. Without any they are those that a sentence encoder can have, and
 	// their sums are recorded.
 	files   []file
@@ -42,8 +42,7 @@ const (
 // small is the vocabulary of BERT in lower case, as BGE and E5 have it.
 var small = file{Name: tokenizer, Size: 711_396, Sum: "d241a60d5e8f04cc1b2b3e9ef7a4921b27bf526d9f6050ab90f9267a1f9e5c66"}
 
-// models are those that have a name of their own. Other programs in public
-// repositories pin the same commits and sums.
+// models have names of their own. Other programs in public repositories pin the same commits and sums.
 var models = map[string]model{
 	"minilm": {
 		repo: "sentence-transformers/all-MiniLM-L6-v2", revision: "1110a243fdf4706b3f48f1d95db1a4f5529b4d41", folder: "minilm",
@@ -97,9 +96,8 @@ var parts = []file{
 	{Name: tokenizer, Size: maxWords, may: true}, {Name: "vocab.txt", Size: maxWords, may: true}, {Name: weights, Size: maxWeights},
 }
 
-// check compares a folder with the sums, and writes the files of our own where they are
-// missing, as beside files that were put there by hand. Its error is fs.ErrNotExist if
-// there is no folder.
+// check compares a folder with the sums, and writes the files of our own where they are missing, as beside
+// files that were put there by hand. Its error is fs.ErrNotExist if there is no folder.
 func (m model) check(dir string) error {
 	if _, err := os.Stat(dir); err != nil {
 		return err

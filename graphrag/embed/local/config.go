@@ -39,7 +39,7 @@ const (
 	maxPrompt = 1 << 10 // bytes
 )
 
-// config is what the files say of a model, as far as it decides a vector.
+// config is the part of a model's files that decides its vectors.
 type config struct {
 	Model    string  `json:"model_type"`
 	Hidden   int     `json:"hidden_size"`
@@ -54,7 +54,7 @@ type config struct {
 	Eps      float64 `json:"layer_norm_eps"`
 
 	tokens int  // of a text, with the two that stand around it
-	first  bool // the vector is that of the first token, not the mean
+	first  bool // the vector is the first token's, not the mean
 	unit   bool // vectors have the length 1
 	lower  bool // sentence-transformers lowers the text itself
 }
@@ -73,8 +73,7 @@ const (
 	remedyModel  = "use a BERT sentence encoder, as all-MiniLM-L6-v2 is"
 )
 
-// readText reads a file of at most maxJSON bytes. A file that is not there is nil
-// unless it must be.
+// readText reads a file of at most maxJSON bytes. A file that is not there is nil unless it must be.
 func readText(dir, name string, must bool) ([]byte, error) {
 	full := filepath.Join(dir, filepath.FromSlash(name))
 	info, err := os.Stat(full)
@@ -95,8 +94,7 @@ func readText(dir, name string, must bool) ([]byte, error) {
 	return b, nil
 }
 
-// readJSON reads a JSON file into what to points at; found is false if it may be
-// missing and is.
+// readJSON reads a JSON file into what to points at; found is false if it may be missing and is.
 func readJSON(dir, name string, must bool, to any) (found bool, err error) {
 	b, err := readText(dir, name, must)
 	if err != nil || b == nil {
@@ -145,7 +143,7 @@ func readBERT(dir string) (config, error) {
 	return c, nil
 }
 
-// unplaced is how many places no token has: those of XLM-R begin behind that of its padding, 1.
+// unplaced returns the number of places before the first token: XLM-R's begin behind its padding, 1.
 func (c *config) unplaced() int {
 	if c.Model == modelXLMR {
 		return 2

@@ -8,14 +8,13 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/matrix"
 )
 
-// network is BERT: embeddings, then layers of attention and feed-forward, each with
-// its residual and its norm behind (Devlin and others 2019, section 3; Vaswani and
-// others 2017, section 3).
+// network is BERT: embeddings, then layers of attention and feed-forward, each with its residual and its
+// norm behind (Devlin and others 2019, section 3; Vaswani and others 2017, section 3).
 type network struct {
 	config
 	kernels
 	words, places []float32 // hidden numbers for each piece and each place
-	second        []float32 // what tokens of a second part have beside those of a first
+	second        []float32 // offset of tokens of a second part from the first
 	norm          layerNorm
 	layers        []layer
 }
@@ -37,10 +36,9 @@ type linear struct {
 
 type layerNorm struct{ gain, bias []float32 }
 
-// scratch is what a worker writes on. Matrices have rows for whole tiles that may
-// begin at any token.
+// scratch is the memory of a worker. Matrices have rows for whole tiles that may begin at any token.
 type scratch struct {
-	letters
+	letterReader
 	ids                 []int32
 	ends, seconds       []int // of the texts in ids, and of where their second parts begin
 	x, y, qkv, ctx, mid []float32
@@ -102,8 +100,7 @@ func (n *network) forward(s *scratch) {
 	}
 }
 
-// embed writes piece and place of each token; the kind of the first segment is in the
-// places.
+// embed writes piece and place of each token; the kind of the first segment is in the places.
 func (n *network) embed(s *scratch) {
 	from := 0
 	for t, end := range s.ends {

@@ -13,9 +13,9 @@ import (
 	"strings"
 )
 
-// head is a BERT with one layer on top that was trained for a task (Devlin and others
+// scoringModel is a BERT with one layer on top that was trained for a task (Devlin and others
 // 2019, section 3.2).
-type head struct {
+type scoringModel struct {
 	model
 	pieces      *wordPiece
 	pooler, out dense
@@ -42,7 +42,7 @@ func (d dense) apply(out []float64, x []float32) {
 	}
 }
 
-// task is what a folder's head must be.
+// task describes the head that a folder must have.
 type task struct {
 	architecture string // of config.json
 	layer        string // the name of its weights
@@ -50,9 +50,8 @@ type task struct {
 	check        func(labels []string) error
 }
 
-// open reads the folder of a head: config.json, model.safetensors and tokenizer.json or
-// vocab.txt.
-func (h *head) open(dir string, opts Options, t task) (err error) {
+// open reads the folder of a head: config.json, model.safetensors and tokenizer.json or vocab.txt.
+func (h *scoringModel) open(dir string, opts Options, t task) (err error) {
 	if err := h.begin(opts); err != nil {
 		return err
 	}
@@ -116,7 +115,7 @@ func inOrder(byNumber map[string]string) ([]string, error) {
 const maxLabels = 1 << 10
 
 // classify returns the logits of n pairs of texts.
-func (h *head) classify(ctx context.Context, n int, pair func(i int) (a, b string)) ([][]float64, error) {
+func (h *scoringModel) classify(ctx context.Context, n int, pair func(i int) (a, b string)) ([][]float64, error) {
 	out := make([][]float64, n)
 	err := h.inPacks(ctx, n, func(s *scratch, i int) {
 		a, b := pair(i)
@@ -145,11 +144,11 @@ func finite(xs []float64) error {
 
 // pair appends [CLS] a [SEP] b [SEP]. If that is too long, the longer of the two is cut,
 // then both, as "longest_first" of the library tokenizers does.
-func (h *head) pair(s *scratch, a, b string) {
+func (h *scoringModel) pair(s *scratch, a, b string) {
 	from := len(s.ids)
-	s.ids = h.pieces.tokens(s.ids, a, h.net.tokens, &s.letters)
+	s.ids = h.pieces.tokens(s.ids, a, h.net.tokens, &s.letterReader)
 	between := len(s.ids)
-	s.ids = h.pieces.tokens(s.ids, b, h.net.tokens, &s.letters)
+	s.ids = h.pieces.tokens(s.ids, b, h.net.tokens, &s.letterReader)
 	first, second, room := between-from-2, len(s.ids)-between-2, h.net.tokens-3
 	if first+second > room {
 		short := min(first, second)
@@ -184,7 +183,7 @@ func softmax64(x []float64) {
 // Reranker scores how well passages answer a question, reading each together with it: a
 // cross-encoder (Nogueira and Cho 2019, arXiv 1901.04085, section 3), as
 // ms-marco-MiniLM-L6-v2 is. It is safe for concurrent use.
-type Reranker struct{ head }
+type Reranker struct{ scoringModel }
 
 // OpenReranker reads a BertForSequenceClassification with one label.
 func OpenReranker(dir string, opts Options) (*Reranker, error) {
@@ -207,10 +206,10 @@ func (r *Reranker) Scores(ctx context.Context, question string, passages []strin
 	return slices.Concat(logits...), nil
 }
 
-// Entailment tells whether one text follows from another (Bowman and others 2015, arXiv
+// Entailment scores whether one text follows from another (Bowman and others 2015, arXiv
 // 1508.05326). It is safe for concurrent use.
 type Entailment struct {
-	head
+	scoringModel
 	entails, contradicts int // of the labels
 }
 

@@ -114,8 +114,8 @@ func FuzzLocate(f *testing.F) {
 	f.Add("a[SEP]b [CLS]c d\u00ade \xff'dog'\u037e ≠\u0338 İowl\u200bowl")
 	e := mustOpen(f, tiny(f))
 	f.Fuzz(func(t *testing.T, text string) {
-		whole := e.words.tokens(nil, text, 1<<20, new(letters))
-		l := e.words.(*wordPiece).locate(text, new(letters))
+		whole := e.words.tokens(nil, text, 1<<20, new(letterReader))
+		l := e.words.(*wordPiece).locate(text, new(letterReader))
 		if !slices.Equal(l.ids, whole[1:len(whole)-1]) || len(l.of) != len(l.ids) {
 			t.Fatalf("%q: tokens %v, want %v", text, l.ids, whole)
 		}
@@ -139,7 +139,7 @@ func TestNamesOfALongText(t *testing.T) {
 	short := "owl barn dog "
 	want, err := names.Find(t.Context(), []string{short})
 	texttest.OK(t, err)
-	l := names.pieces.locate(strings.Repeat(short, 100)+strings.Repeat("ab", 49), new(letters))
+	l := names.pieces.locate(strings.Repeat(short, 100)+strings.Repeat("ab", 49), new(letterReader))
 	for from := 0; from < len(l.ids); {
 		to := l.cut(from, 50)
 		if to <= from || to < len(l.ids) && l.of[to-1] == l.of[to] && l.of[from] != l.of[to] {

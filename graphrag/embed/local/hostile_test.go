@@ -232,7 +232,7 @@ func FuzzTokens(f *testing.F) {
 			return
 		}
 		before := []int32{42}
-		got := w.tokens(before, text, limit, new(letters))
+		got := w.tokens(before, text, limit, new(letterReader))
 		if got[0] != 42 || len(got) < 3 || len(got) > 1+limit || got[1] != w.begin || got[len(got)-1] != w.end {
 			t.Fatalf("%q: %v", text, got)
 		}

@@ -11,17 +11,16 @@ type kernels struct {
 	gelu func(x []float32)
 	// softmax of a row.
 	softmax func(x []float32)
-	// normalize brings x + base to mean 0 and variance 1, then to gain and bias (Ba and others
-	// 2016).
+	// normalize brings x + base to mean 0 and variance 1, then to gain and bias (Ba and others 2016).
 	normalize func(x, base, gain, bias []float32, eps float32)
 }
 
 // portable are the kernels in plain Go.
 func portable() kernels { return kernels{gelu: gelu, softmax: softmax, normalize: normalize} }
 
-// exp is e^x for x of at most 0, to two units in the last place: 2^n times the
+// exp32 is e^x for x of at most 0, to two units in the last place: 2^n times the
 // Taylor series of the rest, which is within ±ln(2)/2.
-func exp(x float32) float32 {
+func exp32(x float32) float32 {
 	x = max(x, expLeast)
 	n := float32(math.RoundToEven(float64(x * log2e)))
 	r := x - n*ln2High - n*ln2Low
@@ -39,19 +38,18 @@ const (
 	ln2Low   = -2.12194440e-4
 )
 
-// gelu takes half the complementary error function from Abramowitz and Stegun,
-// 7.1.26, whose error is below 1.5e-7: with q = erfc(|x|/√2)/2, xΦ(x) is x − xq
-// above zero and −|x|q below.
+// gelu takes half the complementary error function from Abramowitz and Stegun, 7.1.26, whose error is below
+// 1.5e-7: with q = erfc(|x|/√2)/2, xΦ(x) is x − xq above zero and −|x|q below.
 func gelu(x []float32) {
 	for i, v := range x {
 		z := float32(math.Abs(float64(v))) * (1 / math.Sqrt2)
 		t := 1 / (1 + erfP*z)
-		q := ((((erf5*t+erf4)*t+erf3)*t+erf2)*t + erf1) * t * exp(-z*z)
+		q := ((((erf5*t+erf4)*t+erf3)*t+erf2)*t + erf1) * t * exp32(-z*z)
 		x[i] = max(v, 0) - float32(math.Abs(float64(v)))*q
 	}
 }
 
-// The coefficients of 7.1.26, those of the polynomial halved.
+// The coefficients of 7.1.26, for the polynomial halved.
 const (
 	erfP = 0.3275911
 	erf1 = 0.254829592 / 2
@@ -68,7 +66,7 @@ func softmax(x []float32) {
 	}
 	sum := float32(0)
 	for i, v := range x {
-		x[i] = exp(v - most)
+		x[i] = exp32(v - most)
 		sum += x[i]
 	}
 	scale := 1 / sum
@@ -79,32 +77,32 @@ func softmax(x []float32) {
 
 func normalize(x, base, gain, bias []float32, eps float32) {
 	add(x, base)
-	mean := sum(x) / float32(len(x))
+	mean := total(x) / float32(len(x))
 	var s [8]float32
 	for at := 0; at < len(x); at += len(s) {
 		for j, v := range x[at : at+len(s)] {
 			s[j] += (v - mean) * (v - mean)
 		}
 	}
-	scale := 1 / float32(math.Sqrt(float64(total(s)/float32(len(x))+eps)))
+	scale := 1 / float32(math.Sqrt(float64(eight(s)/float32(len(x))+eps)))
 	gain, bias = gain[:len(x)], bias[:len(x)]
 	for i, v := range x {
 		x[i] = (v-mean)*scale*gain[i] + bias[i]
 	}
 }
 
-// sum adds up in eight sums, which lose fewer digits than one.
-func sum(x []float32) float32 {
+// total adds up in eight sums, which lose fewer digits than one.
+func total(x []float32) float32 {
 	var s [8]float32
 	for at := 0; at < len(x); at += len(s) {
 		for j, v := range x[at : at+len(s)] {
 			s[j] += v
 		}
 	}
-	return total(s)
+	return eight(s)
 }
 
-func total(s [8]float32) float32 {
+func eight(s [8]float32) float32 {
 	return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]))
 }
 

@@ -29,7 +29,7 @@ type Encoder struct {
 	prompts prompts
 }
 
-// model is what an Encoder and the heads have in common: a BERT and its tokenizer.
+// model is the common part of an Encoder and the heads: a BERT and its tokenizer.
 type model struct {
 	net     network
 	words   tokenizer
@@ -40,13 +40,12 @@ type model struct {
 }
 
 const (
-	// packTokens is how many tokens go through the layers at a time, unless one
-	// text has more: enough that reading the weights costs little, few enough that
-	// the activations stay in the second cache.
+	// packTokens is how many tokens go through the layers at a time, unless one text has more: enough that
+	// reading the weights costs little, few enough that the activations stay in the second cache.
 	packTokens = 256
 	// textsAtOnce is how many texts a worker takes from a call.
 	textsAtOnce = 16
-	// batchTexts is what a cache should ask for at a time, see Batch.
+	// batchTexts is the recommended number of texts in a request of a cache, see Batch.
 	batchTexts = 256
 )
 
@@ -73,9 +72,8 @@ func (m *model) begin(opts Options) error {
 	return bad.Err()
 }
 
-// Name tells the model by size and content: architecture, weights, vocabulary and
-// what the folder says about texts, prompts included. Vectors of equal names are
-// equal on one kind of processor.
+// Name tells the model by size and content: architecture, weights, vocabulary and what the folder says
+// about texts, prompts included. Vectors of equal names are equal on one kind of processor.
 func (m *model) Name() string { return m.name }
 
 // Dim is the length of the vectors.
@@ -85,16 +83,14 @@ func (e *Encoder) Dim() int { return e.net.Hidden }
 // cores busy, and few seconds' work to lose.
 func (e *Encoder) Batch() int { return batchTexts }
 
-// EmbedDocuments returns a vector for each text, with the model's prompt for passages
-// before it. What of a text is beyond the model's length is cut off. It stops between
-// two packs of texts when ctx is cancelled.
+// EmbedDocuments returns a vector for each text, with the model's prompt for passages before it. What of a
+// text is beyond the model's length is cut off. It stops between two packs of texts when ctx is cancelled.
 func (e *Encoder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
 	return e.embed(ctx, e.prompts.passage, texts)
 }
 
-// EmbedQuery returns the vector of a question, with the model's prompt for questions
-// before it. Where passages have the same prompt, or none has, a passage of the same
-// words has the same vector.
+// EmbedQuery returns the vector of a question, with the model's prompt for questions before it. Where
+// passages have the same prompt, or none has, a passage of the same words has the same vector.
 func (e *Encoder) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
 	out, err := e.embed(ctx, e.prompts.query, []string{text})
 	if err != nil {
@@ -119,9 +115,9 @@ func (e *Encoder) embed(ctx context.Context, prompt string, texts []string) ([][
 }
 
 // encoding is how texts go in and their vectors come out.
-func (e *Encoder) encoding(prompt string, texts []string, out [][]float32) (put, take) {
+func (e *Encoder) encoding(prompt string, texts []string, out [][]float32) (putFunc, takeFunc) {
 	return func(s *scratch, i int) {
-			s.ids = e.words.tokens(s.ids, prompt+texts[i], e.net.tokens, &s.letters)
+			s.ids = e.words.tokens(s.ids, prompt+texts[i], e.net.tokens, &s.letterReader)
 			s.seconds = append(s.seconds, len(s.ids))
 		}, func(i, _ int, tokens []float32) error {
 			if !e.net.pool(out[i], tokens) {
@@ -134,16 +130,15 @@ func (e *Encoder) encoding(prompt string, texts []string, out [][]float32) (put,
 var errDamaged = errors.New("local: the vector of a text is beyond all numbers: the weights are damaged, copy the model again")
 
 type (
-	// put appends the tokens of the i-th text to s.ids, and to s.seconds where its second
+	// putFunc appends the tokens of the i-th text to s.ids, and to s.seconds where its second
 	// part begins, its end if it has none.
-	put func(s *scratch, i int)
-	// take gets the vectors of the tokens of the i-th text, and which of them begins its
-	// second part.
-	take func(i, second int, tokens []float32) error
+	putFunc func(s *scratch, i int)
+	// takeFunc gets the vectors of the tokens of the i-th text, and which of them begins its second part.
+	takeFunc func(i, second int, tokens []float32) error
 )
 
 // inPacks encodes n texts. put and take are called by several goroutines.
-func (m *model) inPacks(ctx context.Context, n int, put put, take take) error {
+func (m *model) inPacks(ctx context.Context, n int, put putFunc, take takeFunc) error {
 	share := (n + par.Workers(m.workers) - 1) / par.Workers(m.workers)
 	return par.Ranges(ctx, n, min(textsAtOnce, max(share, 1)), m.workers, func(_, lo, hi int) error {
 		s := m.spare.Get().(*scratch)
@@ -154,7 +149,7 @@ func (m *model) inPacks(ctx context.Context, n int, put put, take take) error {
 
 // packs encodes some texts, pack by pack. The texts of a pack lie one behind the other, so
 // none is padded to the length of another.
-func (m *model) packs(ctx context.Context, s *scratch, lo, hi int, put put, take take) error {
+func (m *model) packs(ctx context.Context, s *scratch, lo, hi int, put putFunc, take takeFunc) error {
 	for lo < hi {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -177,7 +172,7 @@ func (m *model) packs(ctx context.Context, s *scratch, lo, hi int, put put, take
 	return nil
 }
 
-// pool makes one vector of those of the tokens, and tells whether it is finite.
+// pool makes one vector of the tokens' vectors, and reports whether it is finite.
 func (n *network) pool(out, tokens []float32) bool {
 	copy(out, tokens)
 	if !n.first {

@@ -31,7 +31,7 @@ func TestVectorsAreThoseOfTheTwin(t *testing.T) {
 		got, err := e.EmbedDocuments(t.Context(), sentences)
 		texttest.OK(t, err)
 		for i, text := range sentences {
-			want := mean(w.encode(e.words.tokens(nil, text, tinyTokens, new(letters))))
+			want := mean(w.encode(e.words.tokens(nil, text, tinyTokens, new(letterReader))))
 			for j := range want {
 				if math.Abs(float64(got[i][j])-want[j]) > 2e-6 {
 					t.Fatalf("%s: %.30q: component %d is %v, want %v", name, text, j, got[i][j], want[j])
@@ -134,7 +134,7 @@ func TestPooling(t *testing.T) {
 	dir := tiny(t)
 	texttest.OK(t, os.Remove(filepath.Join(dir, modulesFile)))
 	e := mustOpen(t, dir)
-	tokens := w.encode(e.words.tokens(nil, sentences[2], tinyTokens, new(letters)))
+	tokens := w.encode(e.words.tokens(nil, sentences[2], tinyTokens, new(letterReader)))
 	v, err := e.EmbedQuery(t.Context(), sentences[2])
 	texttest.OK(t, err)
 	unit := mean(tokens)

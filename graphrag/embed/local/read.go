@@ -16,8 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/matrix"
 )
 
-// arithmetic is the version of the forward pass in names: it changes when vectors
-// do.
+// arithmetic is the version of the forward pass in names: it changes when vectors do.
 const arithmetic = 3
 
 // read reads the whole folder.
@@ -132,8 +131,7 @@ func (w *weights) linear(name string, in, out int) linear {
 	return linear{depth: in, panels: matrix.Pack(nil, weight, in), bias: bias}
 }
 
-// attention packs queries, keys and values into one. The scores' scale goes into
-// the queries.
+// attention packs queries, keys and values into one. The scores' scale goes into the queries.
 func (w *weights) attention(name string, hidden, heads int) linear {
 	var weight, bias []float32
 	for _, part := range []string{"query", "key", "value"} {
@@ -154,8 +152,7 @@ func (w *weights) attention(name string, hidden, heads int) linear {
 	return linear{depth: hidden, panels: matrix.Pack(nil, weight, hidden), bias: bias}
 }
 
-// read takes the weights of BERT by the names that the library transformers gives
-// them.
+// read takes the weights of BERT by the names that the library transformers gives them.
 func (n *network) read(w *weights) error {
 	for _, prefix := range []string{"bert.", "roberta."} {
 		if _, ok := w.by[prefix+"embeddings.word_embeddings.weight"]; ok {
@@ -193,9 +190,8 @@ func (n *network) read(w *weights) error {
 	return w.err
 }
 
-// quantize makes codes of the weights. What goes into the layers behind a norm has few large
-// columns, which are found by pieces from all over the vocabulary: half of the error of the
-// vectors comes from there.
+// quantize makes codes of the weights. What goes into the layers behind a norm has few large columns, which
+// are found by pieces from all over the vocabulary: half of the error of the vectors comes from there.
 func (n *network) quantize() {
 	const pieces = 256
 	s := new(scratch)

@@ -12,12 +12,11 @@ import (
 	"slices"
 )
 
-// A safetensors file is the length of the header as eight bytes, the header as JSON,
-// and the numbers of the tensors, little-endian
-// (https://github.com/huggingface/safetensors, "Format").
+// A safetensors file is the length of the header as eight bytes, the header as JSON, and the numbers of the
+// tensors, little-endian (https://github.com/huggingface/safetensors, "Format").
 const (
 	lengthBytes = 8
-	maxHeader   = 16 << 20 // bytes; that of a MiniLM has eleven thousand
+	maxHeader   = 16 << 20 // bytes; a MiniLM's has eleven thousand
 )
 
 // tensors are the numbers of a file, read when they are asked for.
@@ -44,8 +43,7 @@ func (t tensor) width() int64 {
 	return 0
 }
 
-// openTensors reads the header of a file of size bytes. It takes memory in
-// proportion to what it reads.
+// openTensors reads the header of a file of size bytes. It takes memory in proportion to what it reads.
 func openTensors(data io.ReaderAt, size int64) (*tensors, error) {
 	var length [lengthBytes]byte
 	if _, err := data.ReadAt(length[:], 0); err != nil {

@@ -17,17 +17,16 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// unigram cuts texts into the most probable sequence of the pieces of a vocabulary, each of
-// which has a probability of its own (Kudo 2018, arXiv 1804.10959, section 3.2), as
-// SentencePiece and, from a tokenizer.json, the library tokenizers do: the vocabularies of
-// XLM-R and of the multilingual E5.
+// unigram cuts texts into the most probable sequence of the pieces of a vocabulary, each of which has a
+// probability of its own (Kudo 2018, arXiv 1804.10959, section 3.2), as SentencePiece and, from a
+// tokenizer.json, the library tokenizers do: the vocabularies of XLM-R and of the multilingual E5.
 type unigram struct {
 	pieces    map[string]int32
 	scores    []float64
 	longest   int     // bytes of a piece
 	unknown   int32   // -1: none
 	least     float64 // score of a character that is in no piece
-	bytes     []int32 // the pieces of single bytes, by which unknown characters are told; nil: there are none
+	bytes     []int32 // the pieces of single bytes, which spell unknown characters; nil: there are none
 	normalize []func(string) string
 	apart     bool // words are cut at white space of all kinds
 	added     []addedToken
@@ -50,7 +49,7 @@ type addedToken struct {
 // metaspace begins a word.
 const metaspace = "▁"
 
-// maxPiece bounds a piece, in bytes, far above those of XLM-R: 48.
+// maxPiece bounds a piece, in bytes, far above XLM-R's 48.
 const maxPiece = 256
 
 // unknownPenalty is how much less an unknown character scores than the least probable piece.
@@ -229,9 +228,8 @@ func (u *unigram) preTokenizer(s *step) error {
 // bytesOfToken is more than a token has of any text but one that is mostly blanks.
 const bytesOfToken = 256
 
-// tokens appends those of a text to dst, at most limit with the two around them. The rest is
-// ignored.
-func (u *unigram) tokens(dst []int32, text string, limit int, _ *letters) []int32 {
+// tokens appends the tokens of a text to dst, at most limit with the two around them. The rest is ignored.
+func (u *unigram) tokens(dst []int32, text string, limit int, _ *letterReader) []int32 {
 	stop := len(dst) + limit - 1
 	dst = append(dst, u.begin)
 	text = strings.ToValidUTF8(text[:min(len(text), limit*bytesOfToken)], "\uFFFD")
@@ -345,9 +343,8 @@ func (u *unigram) best(dst []int32, word string) []int32 {
 	return dst
 }
 
-// charsMap is the table by which SentencePiece makes one spelling of several: a double-array
-// trie of what is replaced (Aoe 1989, as darts-clone lays it out), and what replaces it, each
-// ended by a 0.
+// charsMap is the table by which SentencePiece makes one spelling of several: a double-array trie of what
+// is replaced (Aoe 1989, as darts-clone lays it out), and what replaces it, each ended by a 0.
 type charsMap struct {
 	trie []uint32
 	by   string

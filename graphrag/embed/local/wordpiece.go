@@ -16,13 +16,12 @@ import (
 // maxLetters is the length of a word beyond which it is not taken apart.
 const maxLetters = 100
 
-// wordPiece cuts texts into the tokens of a vocabulary, as BERT does: clean, apart
-// at spaces, punctuation and Chinese characters, lower case without accents, then
-// the longest pieces that the vocabulary has (Devlin and others 2019; Wu and others
-// 2016, section 4.1). The name of a special token in a text is that token, as in the library
-// tokenizers.
+// wordPiece cuts texts into the tokens of a vocabulary, as BERT does: clean, apart at spaces, punctuation
+// and Chinese characters, lower case without accents, then the longest pieces that the vocabulary has
+// (Devlin and others 2019; Wu and others 2016, section 4.1). The name of a special token in a text is that
+// token, as in the library tokenizers.
 type wordPiece struct {
-	first, rest map[string]int32 // pieces that begin a word, and that go on in one
+	first, rest map[string]int32 // pieces that begin a word, and that continue one
 	longest     int              // bytes of a piece
 	rules       wordRules
 
@@ -58,7 +57,7 @@ func (r wordRules) lowered() wordRules {
 // tokenizer appends the numbers of the tokens of a text to dst, at most limit with the two around
 // them. The rest is ignored.
 type tokenizer interface {
-	tokens(dst []int32, text string, limit int, s *letters) []int32
+	tokens(dst []int32, text string, limit int, s *letterReader) []int32
 }
 
 // readWords reads tokenizer.json, or vocab.txt if there is none. Ids are below
@@ -183,15 +182,14 @@ func (w *wordPiece) take(pieces map[string]int64, unknown string, vocab int) err
 	return nil
 }
 
-// letters is what a wordPiece writes on.
-type letters struct {
+// letterReader is the memory of a wordPiece.
+type letterReader struct {
 	word, marked, folded []byte
 	parts                norm.Iter
 }
 
-// tokens appends those of a text to dst, at most limit with the two around them.
-// The rest is ignored.
-func (w *wordPiece) tokens(dst []int32, text string, limit int, s *letters) []int32 {
+// tokens appends the tokens of a text to dst, at most limit with the two around them. The rest is ignored.
+func (w *wordPiece) tokens(dst []int32, text string, limit int, s *letterReader) []int32 {
 	stop := len(dst) + limit - 1
 	dst = append(dst, w.begin)
 	w.walk(text, s, func(special string, _, _ int) bool {
@@ -203,7 +201,7 @@ func (w *wordPiece) tokens(dst []int32, text string, limit int, s *letters) []in
 
 // walk calls take for each word of a text, cut at spaces, punctuation and Chinese characters, as
 // long as it returns true: for the name of a special token, or else with the word in s.word.
-func (w *wordPiece) walk(text string, s *letters, take func(special string, start, end int) bool) {
+func (w *wordPiece) walk(text string, s *letterReader, take func(special string, start, end int) bool) {
 	s.word = s.word[:0]
 	start, read, more := 0, 0, true
 	word := func(end int) {
@@ -253,7 +251,7 @@ func (w *wordPiece) specialAt(text string) string {
 	return ""
 }
 
-// dropped tells whether cleaning takes a character out.
+// dropped reports whether cleaning takes a character out.
 func dropped(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0x7F
@@ -261,7 +259,7 @@ func dropped(r rune) bool {
 	return r == utf8.RuneError || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co)
 }
 
-// chinese tells whether a character is a word of its own: the blocks of unified
+// chinese reports whether a character is a word of its own: the blocks of unified
 // ideographs that BERT's tokenizer names.
 func chinese(r rune) bool {
 	return r >= 0x3400 && (r <= 0x4DBF || r >= 0x4E00 && r <= 0x9FFF || r >= 0xF900 && r <= 0xFAFF ||
@@ -269,7 +267,7 @@ func chinese(r rune) bool {
 }
 
 // word appends the tokens of what walk takes.
-func (w *wordPiece) word(dst []int32, special string, s *letters) []int32 {
+func (w *wordPiece) word(dst []int32, special string, s *letterReader) []int32 {
 	if special != "" {
 		return append(dst, w.special[special])
 	}
@@ -291,7 +289,7 @@ func (w *wordPiece) word(dst []int32, special string, s *letters) []int32 {
 }
 
 // fold writes the word without accents, in lower case.
-func (s *letters) fold(rules wordRules) {
+func (s *letterReader) fold(rules wordRules) {
 	in := s.word
 	if rules.strip() && !ascii(in) {
 		s.marked = s.marked[:0]
@@ -340,8 +338,7 @@ func punctuation(r rune) bool {
 	return unicode.IsPunct(r)
 }
 
-// pieces takes a word apart, the longest piece first; a word that cannot be is
-// unknown as a whole.
+// pieces takes a word apart, the longest piece first; a word that cannot be is unknown as a whole.
 func (w *wordPiece) pieces(dst []int32, word []byte) []int32 {
 	if len(word) == 0 {
 		return dst

@@ -32,7 +32,7 @@ func TestTokens(t *testing.T) {
 		{"a\xffb", "a ##b"},
 	} {
 		var got []string
-		ids := w.tokens(nil, tt.text, 200, new(letters))
+		ids := w.tokens(nil, tt.text, 200, new(letterReader))
 		for _, id := range ids[1 : len(ids)-1] {
 			got = append(got, pieces[id])
 		}
@@ -44,10 +44,10 @@ func TestTokens(t *testing.T) {
 
 func TestCutTokens(t *testing.T) {
 	w := mustOpen(t, tiny(t)).words
-	whole := w.tokens(nil, "hearing owls", 10, new(letters))
+	whole := w.tokens(nil, "hearing owls", 10, new(letterReader))
 	for limit := 2; limit < 6; limit++ {
 		want := append(slices.Clone(whole[:limit-1]), whole[len(whole)-1])
-		if got := w.tokens(nil, "hearing owls"+strings.Repeat(" a", 1000), limit, new(letters)); !slices.Equal(got, want) {
+		if got := w.tokens(nil, "hearing owls"+strings.Repeat(" a", 1000), limit, new(letterReader)); !slices.Equal(got, want) {
 			t.Errorf("%d tokens: %v, want %v", limit, got, want)
 		}
 	}
@@ -71,7 +71,7 @@ func TestTokensOfMiniLM(t *testing.T) {
 			IDs  []int32
 		}
 		texttest.OK(t, json.Unmarshal(in.Bytes(), &c))
-		if got := e.words.tokens(nil, c.Text, e.net.tokens, new(letters)); !slices.Equal(got, c.IDs) {
+		if got := e.words.tokens(nil, c.Text, e.net.tokens, new(letterReader)); !slices.Equal(got, c.IDs) {
 			t.Errorf("%.60q: %v, want %v", c.Text, got, c.IDs)
 		}
 	}

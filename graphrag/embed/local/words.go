@@ -18,7 +18,7 @@ type Span struct {
 
 // Spans finds the words of a passage that answer a question (Devlin and others 2019,
 // sections 4.2 and 4.3). It is safe for concurrent use.
-type Spans struct{ head }
+type Spans struct{ scoringModel }
 
 // OpenSpans reads a BertForQuestionAnswering.
 func OpenSpans(dir string, opts Options) (*Spans, error) {
@@ -36,12 +36,11 @@ const (
 	overlapTokens  = 128 // of two windows of a long passage
 )
 
-// Find returns the best answer in each passage, whole words. Its score is that of the
-// words minus that of there being no answer (section 4.3): above 0 a model that was
-// trained with unanswerable questions says that the passage answers. A passage without
-// words has an empty span and the score -Inf.
+// Find returns the best answer in each passage, whole words. Its score is the score of the words minus the
+// score of no answer (section 4.3): above 0 a model that was trained with unanswerable questions says that
+// the passage answers. A passage without words has an empty span and the score -Inf.
 func (s *Spans) Find(ctx context.Context, question string, passages []string) ([]Span, error) {
-	var letters letters
+	var letters letterReader
 	asked := s.pieces.tokens(nil, question, min(questionTokens+2, s.net.tokens/2), &letters)
 	windows, texts := []window{}, make([]located, len(passages))
 	room := s.net.tokens - len(asked) - 1
@@ -101,7 +100,7 @@ func (s *Spans) best(second int, tokens []float32) (Span, error) {
 
 // Names finds names in texts and their kinds: a classifier of tokens (Devlin and others
 // 2019, section 5.3). It is safe for concurrent use.
-type Names struct{ head }
+type Names struct{ scoringModel }
 
 // Name is a name in a text: where it stands, its kind as the model calls it (PER, ORG),
 // and the mean probability of its words.
@@ -123,10 +122,9 @@ func OpenNames(dir string, opts Options) (*Names, error) {
 	}}))
 }
 
-// Find returns the names of each text, in order. The label of a word is that of its first
-// token.
+// Find returns the names of each text, in order. The label of a word is its first token's.
 func (n *Names) Find(ctx context.Context, texts []string) ([][]Name, error) {
-	var letters letters
+	var letters letterReader
 	windows, at := []window{}, make([]located, len(texts))
 	tagged := make([][]Name, len(texts)) // a word each, O is ""
 	for i, text := range texts {
@@ -174,7 +172,7 @@ func (n *Names) tag(out []Name, text located, w window, tokens []float32) error 
 	return nil
 }
 
-// joined makes names of tagged words: B- begins one, I- goes on with one of its kind.
+// joined makes names of tagged words: B- begins one, I- continues one of its kind.
 func joined(words []Name) []Name {
 	out, length, open := []Name{}, 0., false
 	for _, w := range words {
@@ -218,7 +216,7 @@ func (l *located) cut(from, n int) int {
 
 // locate returns the tokens of a text, without the two around them, and where the words
 // stand that they are of.
-func (w *wordPiece) locate(text string, s *letters) (l located) {
+func (w *wordPiece) locate(text string, s *letterReader) (l located) {
 	w.walk(text, s, func(special string, start, end int) bool {
 		l.add(w.word(l.ids, special, s), start, end)
 		return true
@@ -226,7 +224,7 @@ func (w *wordPiece) locate(text string, s *letters) (l located) {
 	return l
 }
 
-// add takes the tokens with those of one more word behind.
+// add appends the tokens of one more word.
 func (l *located) add(ids []int32, start, end int) {
 	for range ids[len(l.ids):] {
 		l.of = append(l.of, int32(len(l.words)))

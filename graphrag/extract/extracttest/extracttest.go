@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package extracttest checks that an extractor keeps the promises of
-// [extract.Extractor].
+// Package extracttest checks that an extractor keeps the promises of [extract.Extractor].
 package extracttest
 
 import (
@@ -29,11 +28,10 @@ var Texts = []string{
 	"A name of many letters: " + strings.Repeat("Aa", 5000) + ".",
 }
 
-// Test checks the extractor on [Texts]: one extraction for each chunk in order,
-// spans within the chunk and on the boundaries of runes, ends of facts among the
-// mentions, the same result twice, and an error that wraps that of a cancelled
-// context. A model behind the extractor must answer the same to the same
-// prompt.
+// Test checks the extractor on [Texts]: one extraction for each chunk in order, spans within the
+// chunk and on the boundaries of runes, ends of facts among the mentions, the same result twice,
+// and an error that wraps the error of a cancelled context. A model behind the extractor must
+// answer the same to the same prompt.
 func Test(t *testing.T, x extract.Extractor) {
 	t.Helper()
 	var chunks []graphrag.Chunk

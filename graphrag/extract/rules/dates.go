@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// dates finds dates of a month and a day or year, of figures, and of the
-// Chinese and Japanese calendar: June 6, 1944 · 6 June · May 2012 · 2012-07-24 ·
-// 1939–1945 · the 1970s · 2012年7月24日.
+// dates finds dates of a month and a day or year, of figures, and of the Chinese and Japanese calendar:
+// June 6, 1944 · 6 June · May 2012 · 2012-07-24 · 1939–1945 · the 1970s · 2012年7月24日.
 func (x *finder) dates() {
 	z := x.tokens
 	for i := 0; i < len(z); i++ {
@@ -59,8 +58,7 @@ func (x *finder) aroundMonth(i int) (first, last int) {
 	return first, last
 }
 
-// afterYear returns the token after the year at i, a comma before it or not; i if
-// there is none.
+// afterYear returns the token after the year at i, a comma before it or not; i if there is none.
 func (x *sentence) afterYear(i int) int {
 	year := i
 	if i < len(x.tokens) && x.tokens[i].isMark(',') {

@@ -143,8 +143,8 @@ func (x *finder) typeOf(i, j int) typ {
 	return other
 }
 
-// namesake reports whether two or three words look like those of a person's name:
-// none of them is a common word, and no article or place word goes before.
+// namesake reports whether two or three words look like a person's name:
+// none of them is a common word, and no article or place word precedes.
 func (x *finder) namesake(i, j int) bool {
 	for k := i; k < j; k++ {
 		t := &x.tokens[k]
@@ -156,8 +156,7 @@ func (x *finder) namesake(i, j int) bool {
 	return !x.wordIs(i-1, "the", "The", "in", "In", "at", "near", "a", "an")
 }
 
-// head is the word that tells what a name names: the last one, or the one before
-// "of", "for" or "on".
+// head is the word that tells what a name names: the last one, or the one before "of", "for" or "on".
 func (x *finder) head(i, j int) *token {
 	for k := i + 1; k < j; k++ {
 		if x.tokens[k].lower() {

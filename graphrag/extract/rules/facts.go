@@ -2,17 +2,19 @@
 
 package rules
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
-// fact is a triple of the open sentence; head and tail are entities of it.
-type fact struct {
+// openFact is a triple of the open sentence; head and tail are entities of it.
+type openFact struct {
 	head, tail int
 	relation   string
 }
 
 const (
-	// hedgedWeight is the weight of facts in a sentence of reported speech:
-	// "officials said that …".
+	// hedgedWeight is the weight of facts in a sentence of reported speech: "officials said that …".
 	hedgedWeight = 0.5
 	// maxRelationWords and maxRelationBytes bound relations.
 	maxRelationWords, maxRelationBytes = 9, 120
@@ -54,12 +56,9 @@ func (x *reader) addFact(head int, relation string, tail int) {
 	if head == tail || len(relation) > maxRelationBytes || strings.EqualFold(x.text[h.start:h.end], x.text[t.start:t.end]) {
 		return
 	}
-	for _, f := range x.facts {
-		if f == (fact{head, tail, relation}) {
-			return
-		}
+	if f := (openFact{head, tail, relation}); !slices.Contains(x.facts, f) {
+		x.facts = append(x.facts, f)
 	}
-	x.facts = append(x.facts, fact{head, tail, relation})
 }
 
 // officer finds "Y's president X" and "Y president X", with Y entity e.
@@ -98,7 +97,7 @@ func (x *reader) apposition(e int) {
 	}
 }
 
-// nominal reports whether the word at token i can stand in a noun phrase.
+// nominal reports whether the word at token i can be in a noun phrase.
 func (x *reader) nominal(i int) bool {
 	t := &x.tokens[i]
 	return x.entityOf[i] == 0 && t.isWord() && (!t.lower() && t.is(demonym) ||
@@ -114,8 +113,7 @@ func (x *reader) endsPhrase(i int) bool {
 	return t.kind == markToken && !t.isMark(markPossessive) && t.gap == glued && !t.isMark(markDash) || t.lower() && t.is(conjunction|relative)
 }
 
-// lifetime finds the dates in brackets after entity e: "X (born 4 May 1950)",
-// "X (1879–1955)".
+// lifetime finds the dates in brackets after entity e: "X (born 4 May 1950)", "X (1879–1955)".
 func (x *reader) lifetime(e int) {
 	i := x.entities[e].last
 	if !x.wordIs(i, "(") {
@@ -238,8 +236,7 @@ func (x *reader) objects(subjects []int, from, verb int) {
 	}
 }
 
-// afterArticle returns the entity at token i, an article before it or not, -1 if there
-// is none.
+// afterArticle returns the entity at token i, an article before it or not, -1 if there is none.
 func (x *reader) afterArticle(i int) int {
 	if x.wordIs(i, "the", "a", "an") {
 		i++

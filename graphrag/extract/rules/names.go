@@ -73,9 +73,8 @@ func (x *finder) runs() {
 	}
 }
 
-// foreignRuns finds names in another language than English, about whose words nothing
-// is known: two capitalized words or more inside a sentence, or one that always has
-// its capital.
+// foreignRuns finds names in another language than English, about whose words nothing is known: two
+// capitalized words or more inside a sentence, or one that always has its capital.
 func (x *finder) foreignRuns() {
 	for i := 0; i < len(x.tokens); i++ {
 		if x.entityOf[i] != 0 || !x.nameStart(i) {
@@ -114,7 +113,7 @@ func (x *finder) confirmed() {
 	}
 }
 
-// partOfLonger reports whether an uncommon word stands beside the tokens from i up to
+// partOfLonger reports whether an uncommon word is next to the tokens from i up to
 // j: then they are likely a part of another name.
 func (x *finder) partOfLonger(i, j int) bool {
 	beside := func(k int) bool {
@@ -126,7 +125,7 @@ func (x *finder) partOfLonger(i, j int) bool {
 }
 
 // lookUp claims the names that known knows, the longest first, whatever their case.
-func (x *finder) lookUp(known func(folded string) bool) {
+func (x *finder) lookUp(isKnown func(folded string) bool) {
 	for i := 0; i < len(x.tokens); i++ {
 		for j := min(i+maxNameTokens, len(x.tokens)); j > i; j-- {
 			first, last := &x.tokens[i], &x.tokens[j-1]
@@ -136,7 +135,7 @@ func (x *finder) lookUp(known func(folded string) bool) {
 			if last.end-first.start > maxNameBytes {
 				continue
 			}
-			if known(text.FoldName(x.text[first.start:last.end])) {
+			if isKnown(text.FoldName(x.text[first.start:last.end])) {
 				if x.claim(i, j, x.typeOf(i, j)) {
 					i = j - 1
 				}
@@ -146,7 +145,7 @@ func (x *finder) lookUp(known func(folded string) bool) {
 	}
 }
 
-// nameStart reports whether a word can begin a name or go on with one.
+// nameStart reports whether a word can begin or continue a name.
 func (x *finder) nameStart(i int) bool {
 	t := &x.tokens[i]
 	if t.kind != wordToken || !t.has(upperFirst|innerUpper) || t.has(lowerTail) || t.is(weekday) || !t.has(upperFirst) && t.has(hyphened) {
@@ -162,7 +161,7 @@ func (x *finder) nameStart(i int) bool {
 	return x.written(i, oftenCapital) || hasPrefix(w, "Mc", "Mac", "De", "Di", "La", "Le", "Van", "Fitz", "O'", "O’", "D'", "D’")
 }
 
-// nameAt reports whether a name may go on with token i.
+// nameAt reports whether a name may continue with token i.
 func (x *finder) nameAt(i int) bool {
 	return i < len(x.tokens) && x.entityOf[i] == 0 && x.nameStart(i) && !x.lineBreak(i) && !x.tokens[i].functional()
 }
@@ -217,7 +216,7 @@ func (x *finder) possessiveInside(j int) bool {
 }
 
 // afterConnectors returns the end of "of the X", "de la X", "von X" at j; j if
-// the run from i does not go on there.
+// the run from i does not continue there.
 func (x *finder) afterConnectors(i, j int) int {
 	of := x.word(j) == "of"
 	if x.word(j) == "the" || of && !x.ofJoins(i, j) {
@@ -248,7 +247,7 @@ func (x *finder) ofJoins(i, j int) bool {
 	return x.written(j-1, common) || !x.written(j-1, everCapital) && j-i == 1
 }
 
-// joins reports whether "for", "on" or "and" at j goes on with the name of a body
+// joins reports whether "for", "on" or "and" at j continues the name of a body
 // from i: "Department of Health and Human Services".
 func (x *finder) joins(i, j int) bool {
 	const heads = organizationHead | workHead | eventHead
@@ -264,8 +263,7 @@ func (x *finder) joins(i, j int) bool {
 }
 
 // office is a title found beside a person's name: "FIFA President Gianni Infantino".
-// Tokens as in entity; person is the first token of the person, body that of the
-// body or -1.
+// Tokens as in entity; person is the first token of the person, body of the body or -1.
 type office struct{ first, last, person, body int }
 
 // split takes a run of capitals apart: titles off persons, adjectives off
@@ -311,9 +309,8 @@ func (x *finder) drops(i, j int) (drop, courtesy bool) {
 	return x.atStart(i) && x.dropsOpening(i, j), false
 }
 
-// dropsOpening reports whether the word that opens a sentence and a run has its
-// capital from the sentence alone: it begins no place of the tables and no name that
-// the corpus has inside sentences.
+// dropsOpening reports whether the word that opens a sentence and a run has its capital from the sentence
+// alone: it begins no place of the tables and no name that the corpus has inside sentences.
 func (x *finder) dropsOpening(i, j int) bool {
 	for k := min(j, i+maxNameTokens); k > i+1; k-- {
 		if x.placeName(i, k) || x.seen(i, k) > 1 {
@@ -333,8 +330,7 @@ func (x *finder) dropsOpening(i, j int) bool {
 	return t.is(noname) && !t.is(given|place|placeHead) && !single
 }
 
-// titleIn finds the title of a person in a run: roles and their modifiers. last is 0
-// if there is none.
+// titleIn finds the title of a person in a run: roles and their modifiers. last is 0 if there is none.
 func (x *finder) titleIn(i, j int) (first, last int) {
 	z := x.tokens
 	for k := i; k < j; k++ {
@@ -498,16 +494,15 @@ func (x *finder) hasDemonym(word string) bool {
 		return true
 	}
 	x.lower = appendLower(x.lower[:0], word)
-	for part := range strings.SplitSeq(string(x.lower), "-") {
-		if n, ok := x.words[part]; ok && x.class[n]&(demonym|month) != 0 {
+	for piece := range strings.SplitSeq(string(x.lower), "-") {
+		if n, ok := x.words[piece]; ok && x.class[n]&(demonym|month) != 0 {
 			return true
 		}
 	}
 	return false
 }
 
-// isPeople reports whether the demonym at i means people and is no adjective as in
-// "the German army".
+// isPeople reports whether the demonym at i means people and is no adjective as in "the German army".
 func (x *finder) isPeople(i int) bool {
 	if hasSuffix(x.word(i), "ns", "is") || i+1 >= len(x.tokens) {
 		return strings.HasSuffix(x.word(i), "s")
@@ -542,6 +537,6 @@ func (x *finder) isLongName(i, j int) bool {
 	case allCaps && long > 1:
 		return seen > 0
 	}
-	// A name of common words alone must stand in the corpus more than once.
+	// A name of common words alone must occur in the corpus more than once.
 	return !plain || seen > 1 || x.learning
 }

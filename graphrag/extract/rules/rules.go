@@ -3,11 +3,13 @@
 package rules
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
@@ -36,11 +38,10 @@ func New(o Options) (*Extractor, error) {
 	return &Extractor{workers: o.Workers, base: tableLexicon()}, checks.Err()
 }
 
-// Extract implements extract.Extractor. It learns how the corpus writes its words from
-// the chunks of the call, so a corpus should be given in one call. Under a [memo.Keeper], of the
-// chunks of the call before only those are read again in which a word or name is written
-// otherwise now. The spans of mentions are exact: the bytes there are the name, but for white
-// space, which a name has as single blanks.
+// Extract implements extract.Extractor. It learns how the corpus writes its words from the chunks of the
+// call, so a corpus should be given in one call. Under a [memo.Keeper], of the chunks of the call before
+// only those are read again in which a word or name is written otherwise now. The spans of mentions are
+// exact: the bytes there are the name, but for white space, which a name has as single blanks.
 func (o *Extractor) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extraction, error) {
 	type kept struct {
 		sync.Mutex
@@ -68,7 +69,7 @@ func (o *Extractor) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.
 // reader reads the chunks of one worker. Its buffers are reused.
 type reader struct {
 	finder
-	facts  []fact
+	facts  []openFact
 	hedged bool // the sentence is reported speech
 	phrase []byte
 	found  kg.Extraction // in the chunk
@@ -98,8 +99,7 @@ func (x *reader) extract(r *reading) {
 	r.found = kg.Extraction{Chunk: r.id, Doc: r.doc, Mentions: copied(out.Mentions), Facts: copied(out.Facts)}
 }
 
-// sharedLine reports whether several documents contain the line of a text in which
-// the byte at stands.
+// sharedLine reports whether several documents contain the line of a text in which the byte at stands.
 func (x *reader) sharedLine(s string, at int) bool {
 	if at < x.line.Start || at >= x.line.End {
 		x.line = text.Span{Start: strings.LastIndexByte(s[:at], '\n') + 1, End: len(s)}
@@ -132,25 +132,23 @@ func (x *reader) addFacts(out *kg.Extraction) {
 	}
 }
 
-// Entities returns the entities of a question, in the order of the question:
-// quoted strings, capitalized names, dates, and, whatever their case, the names
-// that known knows. known is asked for runs of up to eight words as
-// [text.FoldName] folds them, the longest first; it may be nil. Spans are bytes
-// of the question. The question is only split, not understood: the type of thing it
-// asks for is not among its entities.
+// Entities returns the entities of a question, in the order of the question: quoted strings, capitalized
+// names, dates, and, whatever their case, the names that known knows. known is asked for runs of up to
+// eight words as [text.FoldName] folds them, the longest first; it may be nil. Spans are bytes of the
+// question. The question is only split, not understood: the type of thing it asks for is not among its
+// entities.
 //
 // It is safe for concurrent use if known is.
-func (o *Extractor) Entities(question string, known func(folded string) bool) []kg.Mention {
+func (o *Extractor) Entities(asked string, isKnown func(folded string) bool) []kg.Mention {
 	x := &finder{sentence: newSentence(o.base)}
-	x.cut(question, text.Span{End: len(question)})
+	x.cut(asked, text.Span{End: len(asked)})
 	x.find(query)
-	if known != nil {
+	if isKnown != nil {
 		names := x.entities
 		x.entities = nil
 		clear(x.entityOf)
-		x.lookUp(known)
-		// A name that is known beats one that overlaps with it, unless that is
-		// longer.
+		x.lookUp(isKnown)
+		// A name that is known beats one that overlaps with it, unless that is longer.
 		for _, e := range names {
 			same := func(o entity) bool { return o.first == e.first && o.last == e.last }
 			if x.free(e) {
@@ -166,4 +164,80 @@ func (o *Extractor) Entities(question string, known func(folded string) bool) []
 		out[i] = x.mention(&x.entities[i])
 	}
 	return out
+}
+
+// QuestionNames returns the named entities of a question: those that the rules find and those that knows
+// reports (see [Extractor.Entities]), the longest where they overlap, so that a known word does not split
+// an unknown name. A known name in lower case counts only if it has several words.
+func (o *Extractor) QuestionNames(asked string, knows func(folded string) bool) []string {
+	all := o.Entities(asked, nil)
+	for _, m := range o.Entities(asked, knows) {
+		if strings.ContainsFunc(asked[m.Span.Start:m.Span.End], func(r rune) bool {
+			return unicode.IsUpper(r) || unicode.IsDigit(r) || unicode.IsLetter(r) && !unicode.IsLower(r)
+		}) || strings.Contains(m.Name, " ") {
+			all = append(all, m)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b kg.Mention) int {
+		return cmp.Or(cmp.Compare(b.Span.End-b.Span.Start, a.Span.End-a.Span.Start), cmp.Compare(a.Span.Start, b.Span.Start))
+	})
+	var chosen []kg.Mention
+	for _, m := range all {
+		if !slices.ContainsFunc(chosen, func(o kg.Mention) bool { return m.Span.Start < o.Span.End && o.Span.Start < m.Span.End }) {
+			chosen = append(chosen, m)
+		}
+	}
+	slices.SortFunc(chosen, func(a, b kg.Mention) int { return cmp.Compare(a.Span.Start, b.Span.Start) })
+	names := make([]string, len(chosen))
+	for i, m := range chosen {
+		names[i] = m.Name
+	}
+	return names
+}
+
+// Themes returns the topics of a question beside its names: its runs of content words,
+// in order and each once. They replace the keywords that a model would return.
+func Themes(asked string, names []string) []string {
+	rest := asked
+	for _, n := range names {
+		rest = strings.ReplaceAll(rest, n, "\n")
+	}
+	var out []string
+	start, end := -1, 0
+	flush := func() {
+		if start >= 0 && !slices.ContainsFunc(out, func(x string) bool { return strings.EqualFold(x, rest[start:end]) }) {
+			out = append(out, rest[start:end])
+		}
+		start = -1
+	}
+	words := text.Default()
+	words.Spans(rest, func(word []byte, lo, hi int) {
+		_, content := words.Term(string(word))
+		if start >= 0 && (!content || lo > end && strings.Trim(rest[end:lo], " -’'") != "") {
+			flush()
+		}
+		if content {
+			if start < 0 {
+				start = lo
+			}
+			end = hi
+		}
+	})
+	flush()
+	return out
+}
+
+// MayBeNoun reports whether a word, in lower case, may be a noun or a name. It is false for English words
+// of closed classes, adverbs, verb forms and adjectives of the tables, and for words that end like an
+// adverb or a past tense. It replaces a part-of-speech tagger and does not look at the context.
+func MayBeNoun(word string) bool {
+	l := tableLexicon()
+	c := l.class[l.words[word]]
+	switch {
+	case c&(noun|thing|role|kin|place|given|unit) != 0:
+		return true
+	case c != 0:
+		return c&(function|adverb|anyVerb|modifier) == 0
+	}
+	return !strings.HasSuffix(word, "ly") && !(len(word) > 4 && strings.HasSuffix(word, "ed"))
 }

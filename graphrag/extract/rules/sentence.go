@@ -56,8 +56,7 @@ func (x *sentence) wordIs(i int, words ...string) bool {
 	return i >= 0 && i < len(x.tokens) && slices.Contains(words, x.word(i))
 }
 
-// key is the hash of the words of a name in lower case, under which the lexicon
-// counts it.
+// key is the hash of the words of a name in lower case, under which the lexicon counts it.
 func (x *sentence) key(first, last int) uint64 {
 	h := uint64(fnvOffset)
 	for i := first; i < last; i++ {
@@ -89,12 +88,10 @@ func (x *sentence) atStart(i int) bool {
 	return true
 }
 
-// shortLine is the length, in bytes, under which a line is not taken for the
-// wrapped line of a paragraph.
+// shortLine is the length, in bytes, under which a line is not taken for the wrapped line of a paragraph.
 const shortLine = 40
 
-// lineBreak reports whether a short line ends between the tokens i-1 and i, so that no
-// name goes on there.
+// lineBreak reports whether a short line ends between the tokens i-1 and i, so that no name crosses it.
 func (x *sentence) lineBreak(i int) bool {
 	if x.tokens[i].gap != newline {
 		return false
@@ -123,7 +120,7 @@ func (x *sentence) hasHead(i, j int, c class) bool {
 	return false
 }
 
-// layout is what a piece of a page is.
+// layout is the kind of a piece of a page.
 type layout uint8
 
 const (
@@ -204,8 +201,7 @@ type segment struct {
 	layout layout
 }
 
-// segments returns the sentences of a text that are no boilerplate, and opens each for
-// do.
+// segments returns the sentences of a text that are no boilerplate, and opens each for do.
 func (x *sentence) segments(s string, do func(layout)) []segment {
 	spans := text.Sentences(s)
 	out := make([]segment, 0, len(spans))

@@ -82,7 +82,7 @@ var classNames = strings.Fields("determiner preposition conjunction pronoun rela
 
 // tables are the closed lists of the package.
 type tables struct {
-	words    []string // those of classes, sorted
+	words    []string // words of classes, sorted
 	classes  map[string]class
 	places   []string // names of places, as they are written
 	regions  int      // how many of them, from the first, contain others
@@ -121,7 +121,7 @@ var loadTables = sync.OnceValue(func() *tables {
 			t.classes[strings.ToLower(name)] |= place
 		}
 	}
-	for _, line := range lines("given.txt") {
+	for _, line := range tableLines("given.txt") {
 		t.add(given, line)
 	}
 	for key, value := range entries("page.txt") {
@@ -149,8 +149,8 @@ func (t *tables) add(c class, words string) {
 	}
 }
 
-// lines returns the lines of an embedded table that are not empty or a comment.
-func lines(name string) []string {
+// tableLines returns the lines of an embedded table that are not empty or a comment.
+func tableLines(name string) []string {
 	data, err := tableFiles.ReadFile("tables/" + name)
 	if err != nil {
 		panic("rules: " + err.Error()) // the file is embedded in the binary
@@ -167,7 +167,7 @@ func lines(name string) []string {
 // entries yields the "key: value" lines of an embedded table.
 func entries(name string) func(yield func(key, value string) bool) {
 	return func(yield func(key, value string) bool) {
-		for _, line := range lines(name) {
+		for _, line := range tableLines(name) {
 			key, value, _ := strings.Cut(line, ":")
 			if !yield(strings.TrimSpace(key), strings.TrimSpace(value)) {
 				return

@@ -10,15 +10,15 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// kind is the kind of a token.
-type kind uint8
+// tokenKind is the kind of a token.
+type tokenKind uint8
 
 const (
-	wordToken     kind = iota
-	numberToken        // 1,234.5  24th  1939–45
-	unspacedToken      // one character of a script without blanks
-	markToken          // punctuation and symbols
-	noiseToken         // URLs, targets of links, e-mail addresses, handles, paths
+	wordToken     tokenKind = iota
+	numberToken             // 1,234.5  24th  1939–45
+	unspacedToken           // one character of a script without blanks
+	markToken               // punctuation and symbols
+	noiseToken              // URLs, targets of links, e-mail addresses, handles, paths
 )
 
 // shape is how a word or number is written: a set of bits.
@@ -60,7 +60,7 @@ type token struct {
 	word       int32 // number in the lexicon, 0 if unknown
 	class      class
 	shape      shape
-	kind       kind
+	kind       tokenKind
 	mark       byte // of a markToken
 	gap        gap
 }
@@ -86,14 +86,12 @@ func (t *token) functional() bool {
 // nor a function word nor an adverb, as far as the tables know.
 func plainWord(t *token) bool { return t.lower() && !t.is(function|anyVerb|adverb) }
 
-// looksPast reports whether a word in small letters ends like the past of a
-// regular verb.
+// looksPast reports whether a word in small letters ends like the past of a regular verb.
 func looksPast(s string, t *token) bool {
 	return t.class == 0 && t.end-t.start > 4 && t.lower() && strings.HasSuffix(s[t.start:t.end], "ed")
 }
 
-// maxWordBytes bounds the words that are looked up. Longer ones are in no table
-// and no name.
+// maxWordBytes bounds the words that are looked up. Longer ones are in no table and no name.
 const maxWordBytes = 48
 
 // tokenizer cuts text into tokens. Its buffers are reused from text to text.
@@ -254,7 +252,7 @@ scan:
 	return i
 }
 
-// caseOf returns the shape of a word of so many letters, capitals and small letters among them.
+// caseOf returns the shape of a word from its numbers of letters, capitals and small letters.
 func caseOf(letters, capitals, smalls int) shape {
 	switch {
 	case letters == 1 && capitals == 1:
@@ -324,10 +322,10 @@ scan:
 // marks maps typographic marks to the classes of marks.
 var marks = func() map[rune]byte {
 	m := map[rune]byte{}
-	for class, variants := range map[byte]string{markQuote: "“”„«»″「」『』《》", markApostrophe: "’‘ʼ`", markDash: "–—―−", markBullet: "_•·|",
+	for mark, variants := range map[byte]string{markQuote: "“”„«»″「」『』《》", markApostrophe: "’‘ʼ`", markDash: "–—―−", markBullet: "_•·|",
 		',': "，、", '(': "（", ')': "）", '.': "。…", '$': "€£¥"} {
 		for _, r := range variants {
-			m[r] = class
+			m[r] = mark
 		}
 	}
 	return m
@@ -337,8 +335,8 @@ var marks = func() map[rune]byte {
 // one mark; a run of the same mark is one token.
 func (z *tokenizer) markAt(s string, i int, r rune, size int, t *token) int {
 	t.kind, t.mark = markToken, markOther
-	if class, ok := marks[r]; ok {
-		t.mark = class
+	if mark, ok := marks[r]; ok {
+		t.mark = mark
 	} else if r < utf8.RuneSelf {
 		t.mark = byte(r)
 	}

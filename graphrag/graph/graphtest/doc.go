@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package graphtest holds graphs to test and measure graph algorithms on:
-// small ones with known properties, and recipes for large ones. The same recipe
-// with the same seed gives the same edges on every machine.
+// Package graphtest holds graphs to test and measure graph algorithms on: small ones with known properties,
+// and recipes for large ones. The same recipe with the same seed gives the same edges on every machine.
 package graphtest
 
 import "github.com/wildgraph/wildgraph/graphrag/graph"

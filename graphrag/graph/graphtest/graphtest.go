@@ -16,9 +16,8 @@ import (
 //go:embed karate.txt
 var karate string
 
-// Karate returns the friendships of a karate club: 34 nodes, 78 edges of weight
-// 1 (W. W. Zachary, An Information Flow Model for Conflict and Fission in Small
-// Groups, 1977).
+// Karate returns the friendships of a karate club: 34 nodes, 78 edges of weight 1 (W. W. Zachary, An
+// Information Flow Model for Conflict and Fission in Small Groups, 1977).
 func Karate() List {
 	l := List{N: 34}
 	for line := range strings.Lines(karate) {
@@ -70,11 +69,10 @@ func Blocks200() List {
 	return l
 }
 
-// LFR returns a graph with blocks of the given sizes and degrees of a heavy
-// tail, in the manner of Lancichinetti, Fortunato and Radicchi (2008): each node
-// draws 4 to 19 partners, few of them often, each from the whole graph with
-// probability mixing, else from its block. Partners drawn repeatedly stand in
-// the list repeatedly and add up in the graph.
+// LFR returns a graph with blocks of the given sizes and degrees of a heavy tail, in the manner of
+// Lancichinetti, Fortunato and Radicchi (2008): each node draws 4 to 19 partners, few of them often, each
+// from the whole graph with probability mixing, else from its block. Partners drawn repeatedly are listed
+// repeatedly, and their weights add up in the graph.
 func LFR(sizes []int, mixing float64, seed uint64) List {
 	l, rng := List{}, lcg(seed)
 	for _, size := range sizes {
@@ -113,8 +111,7 @@ func LFR2333() List {
 	return LFR(sizes, .45, 2024)
 }
 
-// lcg is a linear congruential generator modulo 2^64 with the constants of
-// Knuth's MMIX.
+// lcg is a linear congruential generator modulo 2^64 with the constants of Knuth's MMIX.
 type lcg uint64
 
 // float returns a number in [0, 1).
@@ -126,10 +123,9 @@ func (x *lcg) float() float64 {
 // below returns a number in [0, n).
 func (x *lcg) below(n int) int { return int(x.float() * float64(n)) }
 
-// Planted returns m edges of weight 1 between n nodes: node v belongs to block
-// v mod blocks, one end of an edge is any node, the other any node with
-// probability share, else a node of the same block. Self-loops are drawn again,
-// parallel edges stay. Planted(1e6, 5e6, 1000, .3, 1) is the large graph of the
+// Planted returns m edges of weight 1 between n nodes: node v belongs to block v mod blocks, one end of an
+// edge is any node, the other any node with probability share, else a node of the same block. Self-loops
+// are drawn again, parallel edges stay. Planted(1e6, 5e6, 1000, .3, 1) is the large graph of the
 // benchmarks; its planted communities have a modularity of about 0.699.
 func Planted(n, m, blocks int, share float64, seed uint64) List {
 	l, rng := List{N: n, Edges: make([]graph.Edge, 0, m)}, splitMix(seed)
@@ -148,8 +144,7 @@ func Planted(n, m, blocks int, share float64, seed uint64) List {
 	return l
 }
 
-// splitMix is SplitMix64 (Steele, Lea and Flood, Fast Splittable Pseudorandom
-// Number Generators, 2014).
+// splitMix is SplitMix64 (Steele, Lea and Flood, Fast Splittable Pseudorandom Number Generators, 2014).
 type splitMix uint64
 
 func (x *splitMix) next() uint64 {

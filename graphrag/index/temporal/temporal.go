@@ -154,9 +154,9 @@ func Progress(ctx context.Context, c client.Client, job string, o Options) (p in
 // watching is how often [Run] asks for the progress.
 const watching = 2 * time.Second
 
-// Run starts the job of a name, or finds the one that runs, and waits for its end, after which
-// [index.Index.Build] asks for nothing. progress may be nil; it is called every other second. The end of
-// ctx is not that of the job.
+// Run starts the job of a name, or finds the running one, and waits for its end, after which
+// [index.Index.Build] asks for nothing. progress may be nil; it is called every other second. The job
+// continues when ctx ends.
 func Run(ctx context.Context, c client.Client, job string, o Options, progress func(index.Progress)) (last index.Progress, err error) {
 	if o, err = o.resolve(); err != nil {
 		return last, err

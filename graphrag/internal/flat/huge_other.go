@@ -5,4 +5,4 @@
 package flat
 
 // Huge is advice for systems that take it.
-func Huge[T any](array []T) []T { return array }
+func Huge[T any](values []T) []T { return values }

@@ -208,7 +208,7 @@ func valuesOf[T any](b []byte) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(zero)))
 }
 
-// Close makes all arrays durable, and then the folder whole, with meta beside them.
+// Close makes all arrays durable, and then completes the folder by writing meta.
 func (w *Writer) Close(meta any) error {
 	var err error
 	if w.m.Meta, err = json.Marshal(meta); err != nil {

@@ -7,14 +7,14 @@ import (
 	"slices"
 )
 
-// Products of codes take the place of products of numbers where less precision is enough: a code
-// is a whole number of at most 8 bits, which stands for itself, less the code of zero, times a scale
-// that its row of the left factor or its column of the right one has (Jacob and others 2018,
-// "Quantization and Training of Neural Networks for Efficient Integer-Arithmetic-Only
-// Inference", section 2). Sums of codes are exact, and equal on all processors.
+// Products of codes take the place of products of numbers where less precision is enough: a code is
+// a whole number of at most 8 bits. Its value is the code, less the code of zero, times the scale of
+// its row of the left factor or of its column of the right one (Jacob and others 2018, "Quantization
+// and Training of Neural Networks for Efficient Integer-Arithmetic-Only Inference", section 2). Sums
+// of codes are exact, and equal on all processors.
 
-// Codes of columns are -columnCode to columnCode, those of rows 0 to rowCode: two products of them
-// fit into 16 bits, which is as far as AVX2 adds them.
+// Codes of columns are -columnCode to columnCode, codes of rows 0 to rowCode: the sum of two
+// products fits into 16 bits, as AVX2 requires.
 const (
 	columnCode = 127
 	rowCode    = 127
@@ -58,8 +58,7 @@ func Quantize(panels []float32, depth int, peaks []float32) *Codes {
 	return q
 }
 
-// evened is the factor of a column of the left factor: a power of two, by which products are
-// exact.
+// evened is the factor of a column of the left factor: a power of two, by which products are exact.
 func evened(panels []float32, depth, l int, peak float32) float32 {
 	var row []float32
 	for c := range len(panels) / depth {
@@ -116,7 +115,7 @@ type codeKernel struct {
 	multiply func(c []float32, a *Rows, b *Codes, bias []float32, p, ldc int)
 }
 
-// codeKernels are those that this processor can run, the fastest first.
+// codeKernels are the kernels that this processor can run, the fastest first.
 var codeKernels = append(wideCodes(), codeKernel{"plain", quantizePlain, multiplyCodesPlain})
 
 func quantizePlain(out []uint8, x, even []float32) (scale float32, zero int32) {

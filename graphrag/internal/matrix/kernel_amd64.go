@@ -6,23 +6,23 @@ import "golang.org/x/sys/cpu"
 
 var hasAVX2 = cpu.X86.HasAVX2 && cpu.X86.HasFMA
 
-// wide returns the kernels in assembly, the fastest first.
-func wide() (kernels []kernel) {
+// wideKernels returns the kernels in assembly, the fastest first.
+func wideKernels() (list []kernel) {
 	if hasAVX2 && cpu.X86.HasAVX512F {
-		kernels = append(kernels, kernel{"AVX-512", func(c, a, b, bias []float32, rows, depth, ldc, lda int) {
+		list = append(list, kernel{"AVX-512", func(c, a, b, bias []float32, rows, depth, ldc, lda int) {
 			tiles12x32(&c[0], &a[0], &b[0], &bias[0], rows, depth, ldc, lda)
 		}})
 	}
 	if hasAVX2 {
-		kernels = append(kernels, kernel{"AVX2", func(c, a, b, bias []float32, rows, depth, ldc, lda int) {
+		list = append(list, kernel{"AVX2", func(c, a, b, bias []float32, rows, depth, ldc, lda int) {
 			tiles6x16(&c[0], &a[0], &b[0], &bias[0], rows, depth, ldc, lda)
 		}})
 	}
-	return kernels
+	return list
 }
 
 // wideCodes returns the kernels for codes in assembly, the fastest first.
-func wideCodes() (kernels []codeKernel) {
+func wideCodes() (list []codeKernel) {
 	if !hasAVX2 {
 		return nil
 	}
@@ -32,11 +32,11 @@ func wideCodes() (kernels []codeKernel) {
 		return scale, zero
 	}
 	if cpu.X86.HasAVX512F && cpu.X86.HasAVX512VNNI {
-		kernels = append(kernels, codeKernel{"AVX-512 VNNI", quantize, func(c []float32, a *Rows, b *Codes, bias []float32, p, ldc int) {
+		list = append(list, codeKernel{"AVX-512 VNNI", quantize, func(c []float32, a *Rows, b *Codes, bias []float32, p, ldc int) {
 			codes12x32(&c[0], &a.codes[0], &b.panels[p*b.depth], &b.sums[p], &b.scales[p], &bias[p], &a.scales[0], &a.zeros[0], len(a.scales), b.depth/codeStep, ldc, b.depth/codeStep)
 		}})
 	}
-	return append(kernels, codeKernel{"AVX2", quantize, func(c []float32, a *Rows, b *Codes, bias []float32, p, ldc int) {
+	return append(list, codeKernel{"AVX2", quantize, func(c []float32, a *Rows, b *Codes, bias []float32, p, ldc int) {
 		codes6x16(&c[0], &a.codes[0], &b.panels[p*b.depth], &b.sums[p], &b.scales[p], &bias[p], &a.scales[0], &a.zeros[0], len(a.scales), b.depth/codeStep, ldc, b.depth/codeStep)
 	}})
 }

@@ -9,6 +9,6 @@ func fastTile(sums *tile, a, panel []float64, row, step int) {
 	sumTile(sums, a, panel, height, row, step)
 }
 
-func wide() []kernel { return nil }
+func wideKernels() []kernel { return nil }
 
 func wideCodes() []codeKernel { return nil }

@@ -10,8 +10,8 @@ const (
 	Strip    = Panel / 2
 )
 
-// Pack lays out columns, each of depth numbers one after the other, as panels, with zeros for
-// the columns that the last panel lacks. It writes over panels if they are large enough.
+// Pack lays out columns, each of depth consecutive numbers, as panels, with zeros for the
+// missing columns of the last panel. It reuses the memory of panels if it suffices.
 func Pack(panels, columns []float32, depth int) []float32 {
 	n := len(columns) / depth
 	size := Padded(n) * depth
@@ -71,5 +71,5 @@ type kernel struct {
 	multiply func(c, a, b, bias []float32, rows, depth, ldc, lda int)
 }
 
-// kernels are those that this processor can run, the fastest first.
-var kernels = append(wide(), kernel{"plain", multiplyPlain})
+// kernels are the ones that this processor can run, the fastest first.
+var kernels = append(wideKernels(), kernel{"plain", multiplyPlain})

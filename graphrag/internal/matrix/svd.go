@@ -9,7 +9,12 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
 
 // oversample is by how many columns the sketch is wider than the rank, which makes
@@ -24,7 +29,7 @@ const stride = 1 << 16
 type Matrix interface {
 	Dims() (rows, cols int)
 	// Mul computes out = A·x and MulT out = Aᵀ·x, where x and out are dense with
-	// width columns. The error is that of ctx.
+	// width columns. The error is the error of ctx.
 	Mul(ctx context.Context, out, x []float64, width int) error
 	MulT(ctx context.Context, out, x []float64, width int) error
 }
@@ -37,18 +42,15 @@ type Single interface {
 	MulTSingle(ctx context.Context, out, x []float32, width int) error
 }
 
-// Truncated returns the leading singular values of a, largest first, and its
-// singular vectors: u has one row per row of a, v one per column of a, both one
-// column per singular value. There are at most rank; those that are zero as far as
-// the arithmetic can tell are left out. Rounds of power iteration sharpen the
-// spectrum (section 4.5 there: one or two where singular values fall slowly, as
-// those of text do).
+// Truncated returns the leading singular values of a, largest first, and its singular vectors: u has one
+// row per row of a, v one per column of a, both one column per singular value. There are at most rank;
+// values that are zero within rounding are left out. Rounds of power iteration sharpen the spectrum
+// (section 4.5 there: one or two where singular values fall slowly, as for text).
 //
-// It is subspace iteration (Algorithm 4.4 there) with the orthonormalization on one
-// side only, followed by a Rayleigh–Ritz step in place of Algorithm 5.1: the
-// eigenvectors of Qᵀ(AAᵀ)Q give U, and V = AᵀUΣ⁻¹. All dense work is then on
-// matrices as high as A, none on those as high as A is wide. Squaring A costs half
-// of the digits: singular values below about 1e-7 of the largest are lost.
+// It is subspace iteration (Algorithm 4.4 there) with the orthonormalization on one side only, followed by
+// a Rayleigh–Ritz step in place of Algorithm 5.1: the eigenvectors of Qᵀ(AAᵀ)Q give U, and V = AᵀUΣ⁻¹. All
+// dense work is then on matrices as high as A, none on those as high as A is wide. Squaring A costs half of
+// the digits: singular values below about 1e-7 of the largest are lost.
 //
 // Each column of v has the sign that makes its largest component positive. Equal
 // seeds give equal bits on one kind of processor.
@@ -98,8 +100,7 @@ type space[F float32 | float64] struct {
 	mul, mulT func(ctx context.Context, out, x []F, width int) error
 }
 
-// sketch returns an orthonormal basis of about what the leading singular vectors of an
-// n×m matrix span.
+// sketch returns an orthonormal basis of about what the leading singular vectors of an n×m matrix span.
 func (a space[F]) sketch(ctx context.Context, n, m, width, rounds int, rng *rand.Rand) ([]float64, error) {
 	q, y, z := make([]float64, n*width), make([]F, n*width), make([]F, m*width)
 	wide := make([]float64, n*width)
@@ -137,9 +138,8 @@ func copyAs[T, F float32 | float64](dst []T, src []F) {
 	}
 }
 
-// aside runs dense arithmetic, which cannot be stopped, beside a wait for the end of
-// the context: after that it comes to its own end within seconds and is of no
-// account.
+// aside runs dense arithmetic, which cannot be interrupted, and returns early when
+// the context ends: the arithmetic ends within seconds and its result is dropped.
 func aside(ctx context.Context, work func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- work() }()
@@ -154,8 +154,7 @@ func aside(ctx context.Context, work func() error) error {
 // found are the leading singular values and the left singular vectors of A.
 type found struct{ sigma, u []float64 }
 
-// ritz finds them in the space of q, whose columns are orthonormal; w is AAᵀq. Both have
-// cols columns.
+// ritz finds them in the space of q, whose columns are orthonormal; w is AAᵀq. Both have cols columns.
 func (f *found) ritz(ctx context.Context, q, w []float64, cols, rank int) error {
 	small := make([]float64, cols*cols)
 	if err := (Dense{q, cols}).gram(ctx, small, w); err != nil {
@@ -186,8 +185,7 @@ func (f *found) ritz(ctx context.Context, q, w []float64, cols, rank int) error 
 	return Dense{q, cols}.Mul(ctx, f.u, turn, rank)
 }
 
-// fixSigns makes the component of largest magnitude of each column of v positive,
-// the first of several.
+// fixSigns makes the component of largest magnitude of each column of v positive, the first of several.
 func fixSigns(u, v []float64, cols int) {
 	largest := make([]float64, cols)
 	for i := 0; i < len(v); i += cols {
@@ -204,6 +202,180 @@ func fixSigns(u, v []float64, cols int) {
 				if x < 0 {
 					row[j] = -row[j]
 				}
+			}
+		}
+	}
+}
+
+// worstCondition is up to which condition number columns are orthonormalized by the
+// Cholesky factor of their Gram matrix. They are orthonormal but for its square times
+// 1e-16, which is little enough for a second time to do the rest.
+const worstCondition = 1e6
+
+// basis writes columns to q that span the space of the cols columns of y and are about
+// orthonormal. A second pass makes them orthonormal.
+//
+// It is Cholesky QR (Yamamoto, Nakatsukasa, Yanagisawa and Fukaya, "Roundoff Error
+// Analysis of the CholeskyQR2 Algorithm", ETNA 44, 2015), which is all products, and
+// QR by reflections for columns near to dependent.
+func basis(ctx context.Context, q, y []float64, cols int) error {
+	gram := make([]float64, cols*cols)
+	if err := (Dense{y, cols}).gram(ctx, gram, y); err != nil {
+		return err
+	}
+	if invertCholesky(gram, cols) {
+		return Dense{y, cols}.mulUpper(ctx, q, gram)
+	}
+	copy(q, y)
+	reflect(q, cols)
+	return nil
+}
+
+// invertCholesky replaces the upper half of a matrix by the inverse of its factor R, with
+// RᵀR = a, and the rest by zeros. It returns false if R is not conditioned well enough.
+func invertCholesky(a []float64, n int) bool {
+	r, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Upper, N: n, Data: a, Stride: n})
+	if !ok {
+		return false
+	}
+	for i := range n {
+		clear(a[i*n : i*n+i])
+	}
+	before := norm(a)
+	return lapack64.Trtri(r) && before*norm(a) <= worstCondition
+}
+
+// norm returns the Frobenius norm.
+func norm(a []float64) float64 {
+	sum := 0.0
+	for _, x := range a {
+		sum += x * x
+	}
+	return math.Sqrt(sum)
+}
+
+// reflect replaces the columns of y by an orthonormal basis of what they span, by QR decomposition.
+func reflect(y []float64, cols int) {
+	a := blas64.General{Rows: len(y) / cols, Cols: cols, Stride: cols, Data: y}
+	tau, size := make([]float64, cols), make([]float64, 1)
+	lapack64.Geqrf(a, tau, size, -1)
+	work := make([]float64, int(size[0]))
+	lapack64.Geqrf(a, tau, work, len(work))
+	lapack64.Orgqr(a, tau, size, -1)
+	if need := int(size[0]); need > len(work) {
+		work = make([]float64, need)
+	}
+	lapack64.Orgqr(a, tau, work, len(work))
+}
+
+// Dense is a matrix of rows of length Cols.
+type Dense struct {
+	Data []float64
+	Cols int
+}
+
+// Dims implements [Matrix].
+func (a Dense) Dims() (rows, cols int) { return len(a.Data) / a.Cols, a.Cols }
+
+// Mul implements [Matrix].
+func (a Dense) Mul(ctx context.Context, out, x []float64, width int) error {
+	return product{out: out, a: a.Data, rows: len(a.Data) / a.Cols, inner: a.Cols, row: a.Cols, step: 1}.by(ctx, x, width)
+}
+
+// MulT implements [Matrix].
+func (a Dense) MulT(ctx context.Context, out, x []float64, width int) error {
+	return product{out: out, a: a.Data, rows: a.Cols, inner: len(a.Data) / a.Cols, row: 1, step: a.Cols}.by(ctx, x, width)
+}
+
+// mulUpper is Mul for a square matrix b whose entries below the diagonal are zeros.
+func (a Dense) mulUpper(ctx context.Context, out, b []float64) error {
+	return product{out: out, a: a.Data, rows: len(a.Data) / a.Cols, inner: a.Cols, row: a.Cols, step: 1, triangular: true}.by(ctx, b, a.Cols)
+}
+
+// gram computes the entries on and above the diagonal of out = aᵀ·b, where b has as many
+// columns as a. The entries below the diagonal are undefined.
+func (a Dense) gram(ctx context.Context, out, b []float64) error {
+	return product{out: out, a: a.Data, rows: a.Cols, inner: len(a.Data) / a.Cols, row: 1, step: a.Cols, upper: true}.by(ctx, b, a.Cols)
+}
+
+// A product is made of tiles of height rows and lanes columns. A goroutine takes the
+// tiles of some bands of height rows at a time.
+const (
+	height, lanes = 8, 24
+	bands         = 8
+)
+
+// tile is a part of a product.
+type tile [height * lanes]float64
+
+// product is one with a left factor whose entry (i, k) is a[i*row+k*step]. Each entry of it
+// is one sum, in the order of k, of products that are not rounded before they are added:
+// all processors have the same bits, with any number of goroutines.
+type product struct {
+	out, a     []float64
+	rows       int // of out
+	inner      int
+	row, step  int
+	triangular bool // the right factor is zero below its diagonal
+	upper      bool // only the upper triangle is asked for
+}
+
+// by multiplies by b.
+func (p product) by(ctx context.Context, b []float64, cols int) error {
+	panels := packTiles(b, p.inner, cols)
+	return par.Ranges(ctx, p.rows, bands*height, 0, func(_, lo, hi int) error {
+		var sums tile
+		for c := 0; c < cols; c += lanes {
+			panel := panels[c*p.inner:][:lanes*p.inner]
+			if p.triangular {
+				panel = panel[:lanes*min(c+lanes, p.inner)]
+			}
+			for i := lo; i < hi; i += height {
+				if p.upper && i >= c+lanes {
+					break
+				}
+				first := p.tile(&sums, panel, i)
+				for r := i; r < min(i+height, hi); r++ {
+					copy(p.out[r*cols+c:(r+1)*cols], sums[(r-first)*lanes:][:lanes])
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// tile computes the rows of a tile that contains row i, and returns the first of them.
+func (p product) tile(sums *tile, panel []float64, i int) (first int) {
+	if p.rows < height {
+		sumTile(sums, p.a[i*p.row:], panel, p.rows-i, p.row, p.step)
+		return i
+	}
+	first = min(i, p.rows-height)
+	fastTile(sums, p.a[first*p.row:], panel, p.row, p.step)
+	return first
+}
+
+// packTiles returns the columns of a matrix in panels of lanes, zeros beside the last ones.
+func packTiles(b []float64, rows, cols int) []float64 {
+	panels := make([]float64, (cols+lanes-1)/lanes*lanes*rows)
+	for c := 0; c < cols; c += lanes {
+		panel, n := panels[c*rows:], min(lanes, cols-c)
+		for k := range rows {
+			copy(panel[k*lanes:], b[k*cols+c:][:n])
+		}
+	}
+	return panels
+}
+
+// sumTile computes the first rows of a tile: the sums over k of a[r*row+k*step] times row k of the panel.
+func sumTile(sums *tile, a, panel []float64, rows, row, step int) {
+	for r := range rows {
+		out := sums[r*lanes:][:lanes]
+		clear(out)
+		for k := 0; k*lanes < len(panel); k++ {
+			x := a[r*row+k*step]
+			for c, y := range panel[k*lanes:][:len(out)] {
+				out[c] = math.FMA(x, y, out[c])
 			}
 		}
 	}

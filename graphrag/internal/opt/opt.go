@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
+	"strconv"
 )
 
 // Checks collects what is wrong with the options of what is made.
@@ -62,4 +64,54 @@ func Between[N number](c *Checks, field string, value, low, high N) {
 	if !(value > low && value < high) {
 		c.Want(false, field, value, fmt.Sprintf("more than %v and less than %v", low, high))
 	}
+}
+
+// Fill sets the zero fields of the struct that options points to as their tag "default" says,
+// and then wants of its numbers what the tags "min" and "max" say. The fields of embedded
+// structs are fields of the struct. Tags are of the program, so a bad one panics.
+func (c *Checks) Fill(options any) {
+	v := reflect.ValueOf(options).Elem()
+	for i := range v.NumField() {
+		of, f := v.Type().Field(i), v.Field(i)
+		if of.Anonymous && f.Kind() == reflect.Struct {
+			c.Fill(f.Addr().Interface())
+			continue
+		}
+		if text, ok := of.Tag.Lookup("default"); ok && f.IsZero() {
+			set(f, text)
+		}
+		low, bounded := of.Tag.Lookup("min")
+		if high := of.Tag.Get("max"); high != "" {
+			c.Range(of.Name, float(f), parse(low), parse(high))
+		} else if bounded {
+			c.Min(of.Name, float(f), parse(low))
+		}
+	}
+}
+
+// set sets a field to the value that a tag writes.
+func set(f reflect.Value, text string) {
+	switch f.Kind() {
+	case reflect.String:
+		f.SetString(text)
+	case reflect.Uint64:
+		n, err := strconv.ParseUint(text, 0, 64)
+		if err != nil {
+			panic(err)
+		}
+		f.SetUint(n)
+	default:
+		f.Set(reflect.ValueOf(parse(text)).Convert(f.Type()))
+	}
+}
+
+// float is a field of a number.
+func float(f reflect.Value) float64 { return f.Convert(reflect.TypeFor[float64]()).Float() }
+
+func parse(text string) float64 {
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		panic(err)
+	}
+	return n
 }

@@ -11,8 +11,7 @@ import (
 	"sync/atomic"
 )
 
-// Workers is the number of goroutines that an option stands for: 0 means
-// GOMAXPROCS.
+// Workers returns the number of goroutines of an option: 0 means GOMAXPROCS.
 func Workers(n int) int {
 	if n == 0 {
 		return runtime.GOMAXPROCS(0)
@@ -20,11 +19,10 @@ func Workers(n int) int {
 	return n
 }
 
-// Ranges calls do for the ranges [lo, hi) of at most size that make up [0, n), in
-// ascending order, from as many goroutines as there are workers (0: GOMAXPROCS),
-// numbered from 0; a single one is the caller's own. After an error or when ctx is
-// cancelled no further range is begun. The error is that of the lowest range that
-// failed, or that of ctx.
+// Ranges calls do for the ranges [lo, hi) of at most size that make up [0, n), in ascending order, from as
+// many goroutines as there are workers (0: GOMAXPROCS), numbered from 0; a single one is the caller's own.
+// After an error or when ctx is cancelled no further range is begun. The error comes from the lowest range
+// that failed, or from ctx.
 func Ranges(ctx context.Context, n, size, workers int, do func(worker, lo, hi int) error) error {
 	var (
 		next   atomic.Int64

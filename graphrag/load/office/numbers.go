@@ -10,7 +10,7 @@ import (
 )
 
 // numbers are the automatic numbers of headings, clauses and items, as the program shows them: lists
-// by the ID that paragraphs have, and after "#" those of DOCX that others are based on.
+// by the ID that paragraphs have, and after "#" the DOCX lists that others are based on.
 type numbers map[string]*counter
 
 // counter is a kind of list with its counters.

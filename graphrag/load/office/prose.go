@@ -168,7 +168,7 @@ func (o *prose) define(e *element) {
 	o.styles[e.attr("styleId")+e.attr("name")] = s
 }
 
-// row adds a row of a table. A merged cell is repeated in its rows, and stands in its first column alone.
+// row adds a row of a table. A merged cell is repeated in its rows, but only in its first column.
 func (o *prose) row(e *element) {
 	var cells []string
 	wide := 0 // columns that the last cell covers

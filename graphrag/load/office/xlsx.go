@@ -16,7 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/load"
 )
 
-// Bounds of a sheet: columns (those of Excel), the cells that merged cells fill, bytes of its
+// Bounds of a sheet: columns (as in Excel), the cells that merged cells fill, bytes of its
 // name in a place, and of a number format.
 const (
 	sheetColumns = 1 << 14

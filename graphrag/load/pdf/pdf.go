@@ -167,7 +167,7 @@ func (r *Reader) pages(parser pdfium.Pdfium, data []byte) (title string, pages [
 	return title, pages, nil
 }
 
-// hyphens are what PDFium writes for a hyphen at the end of a line.
+// hyphens are the characters that PDFium writes for a hyphen at the end of a line.
 var hyphens = strings.NewReplacer("\x02\r\n", "\x02", "\ufffe\r\n", "\x02", "\ufffe", "\x02", "\r\n", "\n")
 
 // hyphenated is a word with a hyphen at the end of a line.

@@ -177,7 +177,7 @@ func (c *collection) Publish(ctx context.Context, name, was string) error {
 	is := c.entry.Published
 	if err := c.check(ctx, nil); err != nil || is != was {
 		return fmt.Errorf("disk: %s: publish %q: %w", c.name, name, errors.Join(err, errIf(is != was,
-			fmt.Errorf("%w: generation %q is published, not %q: look at it and decide anew", store.ErrConflict, is, was))))
+			fmt.Errorf("%w: generation %q is published, not %q: look at it and decide again", store.ErrConflict, is, was))))
 	}
 	return c.store.commit(func() func() {
 		c.entry.Published = name
@@ -271,7 +271,8 @@ func readCatalog(dir string) (*catalog, error) {
 	name := filepath.Join(dir, catalogName)
 	data, err := os.ReadFile(name)
 	if errors.Is(err, os.ErrNotExist) {
-		// A catalog is written before any segment, so what is there is somebody else's.
+		// A catalog is written before any segment, so a folder with segments and
+		// without a catalog is not a store.
 		if entries, _ := os.ReadDir(filepath.Join(dir, segmentsFolder)); len(entries) > 0 {
 			return nil, fmt.Errorf("%s: %w: there is a folder %q and no catalog, so it is no store: restore the catalog, or name another folder", dir, store.ErrMismatch, segmentsFolder)
 		}
@@ -308,9 +309,9 @@ func (c *catalog) save(dir string) (err error) {
 // names returns the segments in the catalog.
 func (c *catalog) names() map[string]bool {
 	all := map[string]bool{}
-	for _, collection := range c.Collections {
-		for _, generation := range collection.Generations {
-			for _, numbers := range generation {
+	for _, listed := range c.Collections {
+		for _, content := range listed.Generations {
+			for _, numbers := range content {
 				for _, n := range numbers {
 					all[strconv.Itoa(n)] = true
 				}

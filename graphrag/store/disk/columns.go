@@ -153,21 +153,21 @@ func (s *stack) among(c graphrag.Condition) *meeting {
 	}
 	m = &meeting{rows: make([]bm25.Docs, len(s.segments)), vectors: make([]bm25.Docs, len(s.segments))}
 	all := true
-	for i, segment := range s.segments {
+	for i, seg := range s.segments {
 		if key == everything && s.dead[i].Len() == 0 {
 			continue
 		}
 		all = false
-		m.rows[i] = bm25.Docs(c.Select(segment.len(), func(field string) ([]any, []int32) {
-			c := segment.columns[field]
+		m.rows[i] = bm25.Docs(c.Select(seg.len(), func(field string) ([]any, []int32) {
+			c := seg.columns[field]
 			return c.all(), c.codes
 		}))
 		for w, dead := range s.dead[i] {
 			m.rows[i][w] &^= dead
 		}
-		m.vectors[i] = noDocs(len(segment.row))
-		for v, row := range segment.row {
-			if row >= 0 && int(row) < segment.len() && m.rows[i].Has(row) { // files are not trusted
+		m.vectors[i] = noDocs(len(seg.row))
+		for v, row := range seg.row {
+			if row >= 0 && int(row) < seg.len() && m.rows[i].Has(row) { // files are not trusted
 				m.vectors[i].Add(int32(v))
 			}
 		}

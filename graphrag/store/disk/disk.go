@@ -175,14 +175,14 @@ func (s *Store) Drop(ctx context.Context, name string) error {
 	}
 	c := s.collections[name]
 	delete(s.collections, name)
-	for generation, numbers := range e.Generations {
-		err = errors.Join(err, s.forget(c, generation, numbers))
+	for content, numbers := range e.Generations {
+		err = errors.Join(err, s.forget(c, content, numbers))
 	}
 	return err
 }
 
 // forget removes the segments of a generation that the catalog does not name any more,
-// as soon as nobody reads them; s.mu is held.
+// as soon as they are not read; s.mu is held.
 func (s *Store) forget(c *collection, name string, of parts) error {
 	if c != nil && c.open[name] != nil {
 		g := c.open[name]
@@ -235,7 +235,7 @@ func (s *Store) reload() error {
 	return errors.Join(errs...)
 }
 
-// number is that of the next segment.
+// number returns the number of the next segment.
 func (s *Store) number() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -259,7 +259,7 @@ func (s *Store) commit(change func() (undo func())) error {
 
 var errReader = fmt.Errorf("disk: %w: the store was opened with Options.ReadOnly", store.ErrReadOnly)
 
-// folder is that of a segment.
+// folder returns the folder of a segment.
 func (s *Store) folder(number int) string {
 	return filepath.Join(s.dir, segmentsFolder, strconv.Itoa(number))
 }

@@ -25,7 +25,7 @@ import (
 // folders are those of the stores of a test.
 var folders sync.Map
 
-func open(t *testing.T, dir string, o disk.Options) store.Store {
+func openArrays(t *testing.T, dir string, o disk.Options) store.Store {
 	t.Helper()
 	s, err := disk.Open(dir, o)
 	texttest.OK(t, err)
@@ -40,18 +40,18 @@ func buildSchema() store.Schema {
 // factory makes stores. A process that is killed leaves what is in the folder.
 func factory(o disk.Options) storetest.Factory {
 	return storetest.Factory{
-		New: func(t *testing.T) store.Store { return open(t, t.TempDir(), o) },
+		New: func(t *testing.T) store.Store { return openArrays(t, t.TempDir(), o) },
 		Crash: func(t *testing.T, s store.Store) store.Store {
 			dir, _ := folders.Load(s)
 			left := filepath.Join(t.TempDir(), "left")
 			texttest.OK(t, os.CopyFS(left, os.DirFS(dir.(string))))
-			return open(t, left, o)
+			return openArrays(t, left, o)
 		},
 		Reader: func(t *testing.T, s store.Store) store.Store {
 			dir, _ := folders.Load(s)
 			reading := o
 			reading.ReadOnly = true
-			return open(t, dir.(string), reading)
+			return openArrays(t, dir.(string), reading)
 		},
 	}
 }
@@ -71,14 +71,14 @@ func TestSmall(t *testing.T) {
 func built(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	s := open(t, dir, disk.Options{})
+	s := openArrays(t, dir, disk.Options{})
 	c, err := s.Create(t.Context(), "corpus", store.Schema{Tables: map[string]store.TableSchema{"chunks": {Text: true, Dim: 2}}})
 	texttest.OK(t, err)
 	g, err := c.Write(t.Context(), "first")
 	texttest.OK(t, err)
-	table, err := g.Table("chunks")
+	tableName, err := g.Table("chunks")
 	texttest.OK(t, err)
-	if err := errors.Join(table.Put(t.Context(), store.Record{ID: "a", Text: "zeppelin", Vector: []float32{1, 0}}),
+	if err := errors.Join(tableName.Put(t.Context(), store.Record{ID: "a", Text: "zeppelin", Vector: []float32{1, 0}}),
 		c.Publish(t.Context(), "first", ""), g.Close(), s.Close()); err != nil {
 		t.Fatal(err)
 	}
@@ -160,12 +160,12 @@ func found(t *testing.T, dir string) (string, error) {
 		return "", err
 	}
 	defer g.Close()
-	table, err := g.Table("chunks")
+	tableName, err := g.Table("chunks")
 	if err != nil {
 		return "", err
 	}
 	out := fmt.Sprint(g.Name(), c.Schema())
-	for r, err := range table.All(t.Context(), "") {
+	for r, err := range tableName.All(t.Context(), "") {
 		if err != nil {
 			return "", err
 		}
@@ -177,8 +177,8 @@ func found(t *testing.T, dir string) (string, error) {
 		}
 		out += fmt.Sprint(triple)
 	}
-	byWords, err1 := table.SearchText(t.Context(), store.TextQuery{Text: "zeppelin a3", K: 9, Where: graphrag.Between("n", 1, 300)})
-	byVectors, err2 := table.SearchVectors(t.Context(), store.VectorQuery{Vector: []float32{.5, .3}, K: 9, Where: graphrag.Not(graphrag.Equal("s", "x3"))})
+	byWords, err1 := tableName.SearchText(t.Context(), store.TextQuery{Text: "zeppelin a3", K: 9, Where: graphrag.Between("n", 1, 300)})
+	byVectors, err2 := tableName.SearchVectors(t.Context(), store.VectorQuery{Vector: []float32{.5, .3}, K: 9, Where: graphrag.Not(graphrag.Equal("s", "x3"))})
 	near, err3 := g.Triples().Neighbors(t.Context(), []string{"hub"}, store.Near{Limit: 9})
 	return out + fmt.Sprint(byWords, byVectors, near), errors.Join(err1, err2, err3)
 }
@@ -186,22 +186,22 @@ func found(t *testing.T, dir string) (string, error) {
 // Whatever is damaged, what a store answers is what was written, or an error that names the folder.
 func TestAnyDamage(t *testing.T) {
 	dir := built(t)
-	s := open(t, dir, disk.Options{})
+	s := openArrays(t, dir, disk.Options{})
 	c, err := s.Open(t.Context(), "corpus")
 	texttest.OK(t, err)
 	for part := range 2 {
 		g, err := c.Write(t.Context(), "first")
 		texttest.OK(t, err)
-		table, err := g.Table("chunks")
+		tableName, err := g.Table("chunks")
 		texttest.OK(t, err)
 		for i := range 400 {
 			r := store.Record{ID: fmt.Sprint("r", part*200+i), Scope: "doc", Title: "title", Text: fmt.Sprintf("zeppelin a%d b%d part %d", i%7, i, part),
 				Vector: []float32{float32(i), 100}, Data: []byte{byte(i)}, Fields: graphrag.Fields{"n": float64(i), "s": fmt.Sprint("x", i%5)}}
-			texttest.OK(t, table.Put(t.Context(), r))
+			texttest.OK(t, tableName.Put(t.Context(), r))
 			texttest.OK(t, g.Triples().PutTriples(t.Context(), store.Triple{Source: r.ID, Triple: triples.Triple{
 				Head: triples.Entity{ID: "hub", Label: "hub"}, Relation: triples.Entity{ID: "of", Label: "of"}, Tail: triples.Entity{ID: r.ID, Label: r.ID}}}))
 		}
-		texttest.OK(t, errors.Join(table.Delete(t.Context(), "r7"), g.Flush(t.Context()), g.Close()))
+		texttest.OK(t, errors.Join(tableName.Delete(t.Context(), "r7"), g.Flush(t.Context()), g.Close()))
 	}
 	texttest.OK(t, s.Close())
 	want, err := found(t, dir)
@@ -247,7 +247,7 @@ func TestAnyDamage(t *testing.T) {
 // A folder is open once to be written.
 func TestTwo(t *testing.T) {
 	dir := built(t)
-	s := open(t, dir, disk.Options{})
+	s := openArrays(t, dir, disk.Options{})
 	if _, err := disk.Open(dir, disk.Options{}); !errors.Is(err, store.ErrConflict) {
 		t.Errorf("opened twice: %v", err)
 	}
@@ -270,9 +270,9 @@ func TestCloseWhileFlushing(t *testing.T) {
 		texttest.OK(t, err)
 		g, err := c.Write(t.Context(), "first")
 		texttest.OK(t, err)
-		table, err := g.Table("chunks")
+		tableName, err := g.Table("chunks")
 		texttest.OK(t, err)
-		before, err := table.Count(t.Context(), graphrag.Condition{})
+		before, err := tableName.Count(t.Context(), graphrag.Condition{})
 		if err != nil || before < round { // each round flushed one or more
 			t.Fatalf("round %d: %d records, %v", round, before, err)
 		}
@@ -281,7 +281,7 @@ func TestCloseWhileFlushing(t *testing.T) {
 			defer close(flushed)
 			for i := 0; ; i++ {
 				id := fmt.Sprintf("%d-%d", round, i)
-				if errors.Join(table.Put(t.Context(), store.Record{ID: id, Text: "zeppelin"}), g.Flush(t.Context())) != nil {
+				if errors.Join(tableName.Put(t.Context(), store.Record{ID: id, Text: "zeppelin"}), g.Flush(t.Context())) != nil {
 					return
 				}
 				flushed <- i + 1
@@ -303,10 +303,10 @@ func TestCloseWhileFlushing(t *testing.T) {
 		texttest.OK(t, err)
 		again, err := c.Write(t.Context(), "first")
 		texttest.OK(t, err)
-		if table, err = again.Table("chunks"); err != nil {
+		if tableName, err = again.Table("chunks"); err != nil {
 			t.Fatal(err)
 		}
-		if have, err := table.Count(t.Context(), graphrag.Condition{}); have != before+n || err != nil {
+		if have, err := tableName.Count(t.Context(), graphrag.Condition{}); have != before+n || err != nil {
 			t.Fatalf("round %d: %d records of %d and %d, %v", round, have, before, n, err)
 		}
 		texttest.OK(t, next.Close())

@@ -103,11 +103,11 @@ func (s *stack) neighbors(entity string, o store.Near) ([]store.Triple, error) {
 	limit := cmp.Or(o.Limit, math.MaxInt)
 	rows, total := make([][]int32, len(s.segments)), 0
 	keep := make([]condition, len(s.segments))
-	for n, segment := range s.segments {
-		keep[n] = none
-		if number, ok := segment.edges.Entity(entity); ok {
-			keep[n] = segment.near(number, o, s.dead[n])
-			rows[n] = segment.edges.Of(number)
+	for n, seg := range s.segments {
+		keep[n] = noRow
+		if number, ok := seg.edges.Entity(entity); ok {
+			keep[n] = seg.near(number, o, s.dead[n])
+			rows[n] = seg.edges.Of(number)
 			total += len(rows[n])
 		}
 	}
@@ -141,8 +141,8 @@ func (s *stack) like(text string, k int, rows [][]int32, keep []condition) ([]pl
 	return s.best(found, k), nil
 }
 
-// merged are the triples of places, and those of the other rows of each segment, which
-// are in the order of their ids, in the order of all ids, up to a limit.
+// merged returns the triples of places, and the triples of the other rows of each
+// segment, which are sorted by id, all sorted by id, up to a limit.
 func (s *stack) merged(first []place, rows [][]int32, keep []condition, limit int) (list []store.Triple) {
 	held := make(map[place]bool, len(first))
 	for _, p := range first {
@@ -181,7 +181,7 @@ func (s *segment) near(entity int32, o store.Near, dead bm25.Docs) condition {
 	}
 }
 
-func none(int32) bool { return false }
+func noRow(int32) bool { return false }
 
 // AllTriples implements [store.Triples].
 func (e edges) AllTriples(ctx context.Context, after string) iter.Seq2[store.Triple, error] {

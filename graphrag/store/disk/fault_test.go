@@ -35,17 +35,17 @@ func TestFullDisk(t *testing.T) {
 }
 
 func fullDisk(t *testing.T, dir string) {
-	s := open(t, dir, disk.Options{})
+	s := openArrays(t, dir, disk.Options{})
 	defer s.Close()
 	c, err := s.Create(t.Context(), "corpus", buildSchema())
 	texttest.OK(t, err)
 	g, err := c.Write(t.Context(), "first")
 	texttest.OK(t, err)
-	table, err := g.Table("chunks")
+	tableName, err := g.Table("chunks")
 	texttest.OK(t, err)
 	put := func(prefix string) {
 		for i := range 2000 {
-			texttest.OK(t, table.Put(t.Context(), store.Record{ID: fmt.Sprintf("%s%d", prefix, i), Text: strings.Repeat("words ", 20), Vector: make([]float32, 8)}))
+			texttest.OK(t, tableName.Put(t.Context(), store.Record{ID: fmt.Sprintf("%s%d", prefix, i), Text: strings.Repeat("words ", 20), Vector: make([]float32, 8)}))
 		}
 	}
 	put("a")
@@ -61,12 +61,12 @@ func fullDisk(t *testing.T, dir string) {
 		if !errors.Is(err, syscall.EFBIG) {
 			t.Errorf("files of at most %d bytes: %v, want EFBIG", limit, err)
 		}
-		if n, err := table.Count(t.Context(), graphrag.Condition{}); n != 2000 || err != nil {
+		if n, err := tableName.Count(t.Context(), graphrag.Condition{}); n != 2000 || err != nil {
 			t.Errorf("%d records are left, %v; want 2000", n, err)
 		}
 	}
 	texttest.OK(t, g.Flush(t.Context()))
-	if n, err := table.Count(t.Context(), graphrag.Condition{}); n != 4000 || err != nil {
+	if n, err := tableName.Count(t.Context(), graphrag.Condition{}); n != 4000 || err != nil {
 		t.Errorf("%d records when there is room again, %v; want 4000", n, err)
 	}
 	entries, err := os.ReadDir(filepath.Join(dir, "segments"))

@@ -26,8 +26,8 @@ import (
 // fan is the number of segments of similar size that are merged into one.
 const fan = 8
 
-// least is the number of rows up to which all segments count as one size.
-const least = 2048
+// leastRows is the number of rows up to which all segments count as one size.
+const leastRows = 2048
 
 // flush writes pending items as segments, merges crowded segments (with all, any two small
 // ones), and shows the result. If it fails, the items are pending again.
@@ -62,8 +62,8 @@ func (g *generation) flush(ctx context.Context, all bool) error {
 func (g *generation) restore(records map[string]*pending[store.Record], triples *pending[store.Triple]) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for table, newer := range g.records {
-		records[table].update(newer)
+	for tableName, newer := range g.records {
+		records[tableName].update(newer)
 	}
 	triples.update(g.edges)
 	g.records, g.edges = records, triples
@@ -119,7 +119,7 @@ func (f *flush) of(name string) *stack {
 }
 
 // push writes a segment and puts it on the first on segments of a stack.
-func (f *flush) push(table string, on int, write func(dir string) error) error {
+func (f *flush) push(tableName string, on int, write func(dir string) error) error {
 	n := f.g.home.store.number()
 	dir := f.g.home.store.folder(n)
 	err := os.RemoveAll(dir)
@@ -131,7 +131,7 @@ func (f *flush) push(table string, on int, write func(dir string) error) error {
 	}
 	var s *segment
 	if err == nil {
-		s, err = f.g.openSegment(table, n)
+		s, err = f.g.openSegment(tableName, n)
 	}
 	if err != nil {
 		return errors.Join(err, os.RemoveAll(dir))
@@ -139,7 +139,7 @@ func (f *flush) push(table string, on int, write func(dir string) error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.made = append(f.made, s)
-	f.stacks[table] = f.stacks[table].push(on, s)
+	f.stacks[tableName] = f.stacks[tableName].push(on, s)
 	return nil
 }
 
@@ -153,7 +153,7 @@ func (s *stack) crowded(large int, all bool) int {
 		}
 		return from
 	}
-	for rows := least; rows < small*fan; rows *= fan {
+	for rows := leastRows; rows < small*fan; rows *= fan {
 		if from := below(min(rows, small)); top-from >= fan {
 			return from
 		}
@@ -176,21 +176,21 @@ func (s *stack) crowded(large int, all bool) int {
 }
 
 // merge replaces the segments from one on by one segment of their live rows.
-func (f *flush) merge(ctx context.Context, table string, from int) error {
-	old := f.of(table)
+func (f *flush) merge(ctx context.Context, tableName string, from int) error {
+	old := f.of(tableName)
 	top := &stack{segments: old.segments[from:], dead: old.dead[from:]}
 	n := 0
 	for i, s := range top.segments {
 		n += s.len() - top.dead[i].Len()
 	}
 	h, o := hidden(top.segments, old.segments[:from]), f.g.home.store.o
-	return f.push(table, from, func(dir string) error {
+	return f.push(tableName, from, func(dir string) error {
 		var err error
-		if table == edgesName {
+		if tableName == edgesName {
 			err = writeEdges(ctx, dir, top.triples(""), h, o)
 		} else {
 			words := func(dir string) error { return bm25.MergeOrdered(ctx, dir, top.order()...) }
-			err = writeTable(ctx, dir, f.g.schema.Tables[table], n, values(top.records("")), h, words, o)
+			err = writeTable(ctx, dir, f.g.schema.Tables[tableName], n, values(top.records("")), h, words, o)
 		}
 		return cmp.Or(err, top.err())
 	})
@@ -198,17 +198,17 @@ func (f *flush) merge(ctx context.Context, table string, from int) error {
 
 // order returns the text indexes with the new row of each live row after a merge.
 func (s *stack) order() []bm25.Part {
-	parts := make([]bm25.Part, len(s.segments))
-	for i, segment := range s.segments {
-		parts[i] = bm25.Part{Index: segment.words, Numbers: slices.Repeat([]int32{-1}, segment.len())}
+	indexes := make([]bm25.Part, len(s.segments))
+	for i, seg := range s.segments {
+		indexes[i] = bm25.Part{Index: seg.words, Numbers: slices.Repeat([]int32{-1}, seg.len())}
 	}
 	row := int32(0)
 	s.after("", func(i, old int) bool {
-		parts[i].Numbers[old] = row
+		indexes[i].Numbers[old] = row
 		row++
 		return true
 	})
-	return parts
+	return indexes
 }
 
 // records yields the live records with an id greater than after.
@@ -231,9 +231,9 @@ func (s *stack) triples(after string) iter.Seq2[string, store.Triple] {
 // show makes the new state durable and visible.
 func (f *flush) show(old *view) error {
 	now := parts{}
-	for table, s := range f.stacks {
-		for _, segment := range s.segments {
-			now[table] = append(now[table], segment.number)
+	for tableName, s := range f.stacks {
+		for _, seg := range s.segments {
+			now[tableName] = append(now[tableName], seg.number)
 		}
 	}
 	err := f.g.home.commit(f.g, now, func() {
@@ -318,7 +318,7 @@ func (p *pending[T]) update(newer *pending[T]) {
 }
 
 // writeTable writes a segment of n records in the order of their ids, and what it hides.
-// merge, if set, builds the text index from those of other segments.
+// merge, if set, builds the text index from the indexes of other segments.
 func writeTable(ctx context.Context, dir string, schema store.TableSchema, n int, records iter.Seq[store.Record], h hides, merge func(dir string) error, o Options) error {
 	w, err := flat.Create(filepath.Join(dir, rowsFolder), rowsKind, rowsVersion)
 	if err != nil {
@@ -368,7 +368,7 @@ type tableWriter struct {
 }
 
 func (t *tableWriter) begin(dir string, o Options) error {
-	err := open(t.w, "ids", &t.ids, "scopes", &t.scopes, "titles", &t.titles, "texts", &t.bodies, "data", &t.data)
+	err := openArrays(t.w, "ids", &t.ids, "scopes", &t.scopes, "titles", &t.titles, "texts", &t.bodies, "data", &t.data)
 	if err != nil || t.schema.Dim == 0 {
 		return err
 	}
@@ -380,8 +380,8 @@ func (t *tableWriter) begin(dir string, o Options) error {
 	return errors.Join(err1, err2, err3)
 }
 
-// open begins pairs of a name and a *textsWriter.
-func open(w *flat.Writer, pairs ...any) (err error) {
+// openArrays begins pairs of a name and a *textsWriter.
+func openArrays(w *flat.Writer, pairs ...any) (err error) {
 	for i := 0; i < len(pairs) && err == nil; i += 2 {
 		*pairs[i+1].(*textsWriter), err = newTexts(w, pairs[i].(string))
 	}
@@ -464,7 +464,7 @@ func writeEdges(ctx context.Context, dir string, all iter.Seq2[string, store.Tri
 	var meta rowsMeta
 	weights, err := flat.NewArray[float64](w, "weights")
 	if err == nil {
-		err = open(w, "ids", &ids, "sources", &sources)
+		err = openArrays(w, "ids", &ids, "sources", &sources)
 	}
 	if err == nil {
 		meta.Hides, err = h.write(w)

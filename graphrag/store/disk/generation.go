@@ -87,9 +87,9 @@ func (g *generation) tables() func(yield func(string) bool) {
 	}
 }
 
-func (g *generation) openSegment(table string, number int) (*segment, error) {
+func (g *generation) openSegment(tableName string, number int) (*segment, error) {
 	var schema *store.TableSchema
-	if t, ok := g.schema.Tables[table]; ok {
+	if t, ok := g.schema.Tables[tableName]; ok {
 		schema = &t
 	}
 	return g.home.store.segments.get(number, func() (*segment, error) {
@@ -239,7 +239,7 @@ func (h *handle) writable() error {
 var errHandle = errors.New("disk: the generation was closed")
 
 // read calls do with the current state, without waiting for writers.
-func (h *handle) read(ctx context.Context, table string, do func(*stack) error) (err error) {
+func (h *handle) read(ctx context.Context, tableName string, do func(*stack) error) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -248,7 +248,7 @@ func (h *handle) read(ctx context.Context, table string, do func(*stack) error) 
 		return err
 	}
 	defer func() { err = errors.Join(err, v.release()) }()
-	return cmp.Or(do(v.stacks[table]), v.stacks[table].err())
+	return cmp.Or(do(v.stacks[tableName]), v.stacks[tableName].err())
 }
 
 func (h *handle) acquire() (*view, error) {
@@ -280,26 +280,26 @@ type stack struct {
 // newStack makes a stack of segments and their dead rows.
 func newStack(segments []*segment, dead []bm25.Docs) *stack {
 	s := &stack{segments: segments, dead: dead}
-	for i, segment := range segments {
-		s.live += segment.len() - s.dead[i].Len()
+	for i, seg := range segments {
+		s.live += seg.len() - s.dead[i].Len()
 	}
 	s.words = sync.OnceValues(func() (*bm25.Collection, error) {
-		parts := make([]*bm25.Index, len(segments))
-		for i, segment := range segments {
-			parts[i] = segment.words
-			if segment.edges != nil {
-				parts[i] = segment.edges.Words()
+		indexes := make([]*bm25.Index, len(segments))
+		for i, seg := range segments {
+			indexes[i] = seg.words
+			if seg.edges != nil {
+				indexes[i] = seg.edges.Words()
 			}
 		}
-		return bm25.NewCollection(parts...)
+		return bm25.NewCollection(indexes...)
 	})
 	return s
 }
 
 // err is the damage that was found in the files so far.
 func (s *stack) err() error {
-	for _, segment := range s.segments {
-		if err := segment.err(); err != nil {
+	for _, seg := range s.segments {
+		if err := seg.err(); err != nil {
 			return err
 		}
 	}
@@ -327,7 +327,7 @@ func openStack(segments []*segment) *stack {
 }
 
 // find locates a live record.
-func (s *stack) find(id string) (segment, row int, ok bool) {
+func (s *stack) find(id string) (seg, row int, ok bool) {
 	for i := len(s.segments) - 1; i >= 0; i-- {
 		if row, ok := s.segments[i].ids.search(id); ok && !s.dead[i].Has(int32(row)) {
 			return i, row, true
@@ -337,21 +337,21 @@ func (s *stack) find(id string) (segment, row int, ok bool) {
 }
 
 // after yields the live rows with an id greater than id, in the order of ids.
-func (s *stack) after(id string, yield func(segment, row int) bool) {
+func (s *stack) after(id string, yield func(seg, row int) bool) {
 	next := make([]int, len(s.segments))
-	for i, segment := range s.segments {
-		at, found := segment.ids.search(id)
+	for i, seg := range s.segments {
+		at, found := seg.ids.search(id)
 		if next[i] = at; found {
 			next[i]++
 		}
 	}
 	for {
 		least := -1
-		for i, segment := range s.segments {
-			for next[i] < segment.len() && s.dead[i].Has(int32(next[i])) {
+		for i, seg := range s.segments {
+			for next[i] < seg.len() && s.dead[i].Has(int32(next[i])) {
 				next[i]++
 			}
-			if next[i] < segment.len() && (least < 0 || string(segment.ids.bytes(next[i])) < string(s.segments[least].ids.bytes(next[least]))) {
+			if next[i] < seg.len() && (least < 0 || string(seg.ids.bytes(next[i])) < string(s.segments[least].ids.bytes(next[least]))) {
 				least = i
 			}
 		}
@@ -380,8 +380,8 @@ func newView(stacks map[string]*stack) *view {
 	v := &view{stacks: stacks}
 	v.refs.Store(1)
 	for _, s := range stacks {
-		for _, segment := range s.segments {
-			segment.hold()
+		for _, seg := range s.segments {
+			seg.hold()
 		}
 	}
 	return v

@@ -31,7 +31,7 @@ const (
 )
 
 // build goes on building, from wherever it was, and says what is done.
-func build(ctx context.Context, s store.Store, done func(generation, flushes int)) error {
+func build(ctx context.Context, s store.Store, done func(content, flushes int)) error {
 	c, err := s.Create(ctx, "corpus", buildSchema())
 	if err != nil {
 		return err
@@ -66,17 +66,17 @@ func build(ctx context.Context, s store.Store, done func(generation, flushes int
 	}
 }
 
-func buildOne(ctx context.Context, c store.Collection, n int, done func(generation, flushes int)) (err error) {
+func buildOne(ctx context.Context, c store.Collection, n int, done func(content, flushes int)) (err error) {
 	g, err := c.Write(ctx, fmt.Sprintf("g%d", n))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, g.Close()) }()
-	table, err := g.Table("chunks")
+	tableName, err := g.Table("chunks")
 	if err != nil {
 		return err
 	}
-	have, err := table.Count(ctx, graphrag.Condition{})
+	have, err := tableName.Count(ctx, graphrag.Condition{})
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func buildOne(ctx context.Context, c store.Collection, n int, done func(generati
 		for i := range batchRecords {
 			id := fmt.Sprintf("r%d-%d", b, i)
 			err := errors.Join(
-				table.Put(ctx, store.Record{ID: id, Text: fmt.Sprintf("zeppelin number %d", i), Vector: []float32{1, float32(b), float32(i), 0, 0, 0, 0, 1}}),
+				tableName.Put(ctx, store.Record{ID: id, Text: fmt.Sprintf("zeppelin number %d", i), Vector: []float32{1, float32(b), float32(i), 0, 0, 0, 0, 1}}),
 				g.Triples().PutTriples(ctx, store.Triple{Triple: triples.Triple{Head: triples.Entity{ID: id}, Relation: triples.Entity{ID: "is"}, Tail: triples.Entity{ID: "zeppelin"}}, Source: id}))
 			if err != nil {
 				return err
@@ -99,7 +99,7 @@ func buildOne(ctx context.Context, c store.Collection, n int, done func(generati
 }
 
 // check looks whether what was done is there, whole, with its triples.
-func check(t *testing.T, s store.Store, generation, flushes int) {
+func check(t *testing.T, s store.Store, content, flushes int) {
 	t.Helper()
 	ctx := t.Context()
 	c, err := s.Create(ctx, "corpus", buildSchema())
@@ -109,29 +109,29 @@ func check(t *testing.T, s store.Store, generation, flushes int) {
 	for _, name := range names {
 		g, err := c.Write(ctx, name)
 		texttest.OK(t, err)
-		table, err := g.Table("chunks")
+		tableName, err := g.Table("chunks")
 		texttest.OK(t, err)
-		records, err1 := table.Count(ctx, graphrag.Condition{})
+		records, err1 := tableName.Count(ctx, graphrag.Condition{})
 		facts, err2 := g.Triples().CountTriples(ctx)
-		hits, err3 := table.SearchText(ctx, store.TextQuery{Text: "zeppelin", K: 1000})
-		near, err4 := table.SearchVectors(ctx, store.VectorQuery{Vector: make([]float32, 8), K: 1000, Effort: 1})
+		hits, err3 := tableName.SearchText(ctx, store.TextQuery{Text: "zeppelin", K: 1000})
+		near, err4 := tableName.SearchVectors(ctx, store.VectorQuery{Vector: make([]float32, 8), K: 1000, Effort: 1})
 		texttest.OK(t, errors.Join(err1, err2, err3, err4))
 		least := 0
-		if name == fmt.Sprintf("g%d", generation) {
+		if name == fmt.Sprintf("g%d", content) {
 			least = flushes * batchRecords
 		}
 		if name == published {
 			least = batches * batchRecords
 		}
 		if records%batchRecords != 0 || records < least || facts != records || len(hits[0]) != records || len(near[0]) != records {
-			t.Errorf("%s (%q is published, generation %d had %d flushes): %d records, %d triples, %d by words, %d by vectors", name, published, generation, flushes, records, facts, len(hits[0]), len(near[0]))
+			t.Errorf("%s (%q is published, generation %d had %d flushes): %d records, %d triples, %d by words, %d by vectors", name, published, content, flushes, records, facts, len(hits[0]), len(near[0]))
 		}
 		if err := g.Close(); err != nil {
 			t.Error(err)
 		}
 	}
-	if published == "" && generation > 1 || published != "" && published < fmt.Sprintf("g%d", generation-1) && len(published) <= len(fmt.Sprint(generation)) {
-		t.Errorf("%q is published, and generation %d was begun", published, generation)
+	if published == "" && content > 1 || published != "" && published < fmt.Sprintf("g%d", content-1) && len(published) <= len(fmt.Sprint(content)) {
+		t.Errorf("%q is published, and generation %d was begun", published, content)
 	}
 }
 
@@ -141,7 +141,7 @@ func TestKill(t *testing.T) {
 	if dir := os.Getenv("WILDGRAPH_BUILD_IN"); dir != "" {
 		s, err := disk.Open(dir, disk.Options{})
 		if err == nil {
-			err = build(t.Context(), s, func(generation, flushes int) { fmt.Printf("done %d %d\n", generation, flushes) })
+			err = build(t.Context(), s, func(content, flushes int) { fmt.Printf("done %d %d\n", content, flushes) })
 		}
 		t.Fatal(err)
 	}
@@ -153,8 +153,8 @@ func TestKill(t *testing.T) {
 	}
 	dir := t.TempDir()
 	r := rand.New(rand.NewPCG(1, uint64(kills)))
-	generation, flushes := 0, 0
-	for n := 0; n < kills || generation == 0 && n < 10*kills; n++ {
+	content, flushes := 0, 0
+	for n := 0; n < kills || content == 0 && n < 10*kills; n++ {
 		cmd := exec.Command(os.Args[0], "-test.run", "^TestKill$")
 		cmd.Env = append(os.Environ(), "WILDGRAPH_BUILD_IN="+dir)
 		out, err := cmd.StdoutPipe()
@@ -163,7 +163,7 @@ func TestKill(t *testing.T) {
 		timer := time.AfterFunc(time.Duration(50+r.IntN(500)+100*max(0, n-kills))*time.Millisecond, func() { _ = cmd.Process.Kill() })
 		lines := bufio.NewScanner(out)
 		for lines.Scan() {
-			if _, err := fmt.Sscanf(lines.Text(), "done %d %d", &generation, &flushes); err != nil {
+			if _, err := fmt.Sscanf(lines.Text(), "done %d %d", &content, &flushes); err != nil {
 				t.Errorf("it says %q", lines.Text())
 			}
 		}
@@ -171,11 +171,11 @@ func TestKill(t *testing.T) {
 		timer.Stop()
 		s, err := disk.Open(dir, disk.Options{})
 		texttest.OK(t, err)
-		check(t, s, generation, flushes)
+		check(t, s, content, flushes)
 		texttest.OK(t, s.Close())
 	}
-	t.Logf("%d kills, the last in generation %d after %d flushes", kills, generation, flushes)
-	if generation == 0 {
+	t.Logf("%d kills, the last in generation %d after %d flushes", kills, content, flushes)
+	if content == 0 {
 		t.Error("it was always killed before anything was done")
 	}
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/vector"
 )
 
-// The folders of a segment, and the kind and version of that of its rows.
+// The folders of a segment, and the kind and version of the folder of its rows.
 const (
 	rowsFolder    = "rows"
 	wordsFolder   = "words"
@@ -224,8 +224,8 @@ type shared struct {
 	open map[int]*segment
 }
 
-// get returns a segment, to be released, which open opens if it is not open; no other call opens that of
-// the number meanwhile.
+// get returns a segment, to be released. It calls open if the segment is not open; no other call opens
+// the segment of the number meanwhile.
 func (x *shared) get(number int, open func() (*segment, error)) (s *segment, err error) {
 	x.mu.Lock()
 	if s = x.open[number]; s != nil {

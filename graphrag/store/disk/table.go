@@ -90,10 +90,10 @@ func (t *table) DeleteScope(ctx context.Context, scope string) error {
 	g.flushing.Lock()
 	var ids []string
 	err := t.handle.read(ctx, t.name, func(s *stack) error {
-		for i, segment := range s.segments {
-			for row := range segment.len() {
-				if string(segment.scopes.bytes(row)) == scope && !s.dead[i].Has(int32(row)) {
-					ids = append(ids, segment.ids.at(row))
+		for i, seg := range s.segments {
+			for row := range seg.len() {
+				if string(seg.scopes.bytes(row)) == scope && !s.dead[i].Has(int32(row)) {
+					ids = append(ids, seg.ids.at(row))
 				}
 			}
 		}
@@ -225,16 +225,16 @@ func (t *table) SearchVectors(ctx context.Context, queries ...store.VectorQuery)
 			}
 			a := s.among(q.Where)
 			var places []place
-			for n, segment := range s.segments {
+			for n, seg := range s.segments {
 				if err := ctx.Err(); err != nil {
 					return err
 				}
-				found, err := segment.nearest(q, a.vectors[n])
+				found, err := seg.nearest(q, a.vectors[n])
 				if err != nil {
 					return fmt.Errorf("%w: %w", store.ErrInvalid, err)
 				}
 				for _, f := range found {
-					if row := int(segment.row[f.ID]); row >= 0 && row < segment.len() {
+					if row := int(seg.row[f.ID]); row >= 0 && row < seg.len() {
 						places = append(places, place{n, row, f.Score})
 					}
 				}
@@ -246,7 +246,8 @@ func (t *table) SearchVectors(ctx context.Context, queries ...store.VectorQuery)
 	return hits, err
 }
 
-// nearest are the vectors of a segment that are most like that of a query, of a set; nil is all.
+// nearest returns the vectors of a segment, in a set, that are most similar to the vector of a
+// query; a nil set contains all.
 func (s *segment) nearest(q store.VectorQuery, set bm25.Docs) ([]rank.Scored[int32], error) {
 	p := vector.Params{K: q.K, Share: cmp.Or(q.Effort, usualShare)}
 	if set != nil {

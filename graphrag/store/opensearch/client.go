@@ -109,22 +109,22 @@ func (c *client) again(ctx context.Context, once bool, call func() error) error 
 
 // once sends a request to one node.
 func (c *client) once(ctx context.Context, r request, into any) error {
-	body, isBytes := r.body.([]byte)
+	data, isBytes := r.body.([]byte)
 	if r.body != nil && !isBytes {
 		var err error
-		if body, err = json.Marshal(r.body); err != nil {
+		if data, err = json.Marshal(r.body); err != nil {
 			return err
 		}
 	}
 	node := c.node()
-	q, err := http.NewRequestWithContext(ctx, r.method, strings.TrimRight(node, "/")+r.path, bytes.NewReader(body))
+	q, err := http.NewRequestWithContext(ctx, r.method, strings.TrimRight(node, "/")+r.path, bytes.NewReader(data))
 	if err != nil {
 		return err
 	}
 	if c.o.Header != nil {
 		q.Header = c.o.Header.Clone()
 	}
-	if body != nil {
+	if data != nil {
 		q.Header.Set("Content-Type", cmp.Or(r.contentType, "application/json"))
 	}
 	answer, err := c.send(q)
@@ -140,14 +140,14 @@ func (c *client) once(ctx context.Context, r request, into any) error {
 }
 
 func (c *client) send(q *http.Request) ([]byte, error) {
-	client := c.o.HTTP
-	if client == nil {
-		client = http.DefaultClient
+	sender := c.o.HTTP
+	if sender == nil {
+		sender = http.DefaultClient
 	}
-	answer, err := client.Do(q)
-	var body []byte
+	answer, err := sender.Do(q)
+	var data []byte
 	if err == nil {
-		body, err = io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
+		data, err = io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
 		_ = answer.Body.Close() // it was read
 	}
 	if err != nil {
@@ -161,12 +161,12 @@ func (c *client) send(q *http.Request) ([]byte, error) {
 		return nil, fmt.Errorf("%w: %w", store.ErrUnavailable, err)
 	}
 	if answer.StatusCode < 300 {
-		return body, nil
+		return data, nil
 	}
-	if err := namedError(answer.StatusCode, body); err != nil {
+	if err := namedError(answer.StatusCode, data); err != nil {
 		return nil, err
 	}
-	return nil, statusError(answer.StatusCode, retryAfter(answer.Header), fmt.Sprintf("%s %s: %s: %.300s", q.Method, q.URL.Path, answer.Status, body))
+	return nil, statusError(answer.StatusCode, retryAfter(answer.Header), fmt.Sprintf("%s %s: %s: %.300s", q.Method, q.URL.Path, answer.Status, data))
 }
 
 // statusError names an error by a status; after is the pause that a throttling node asks for.

@@ -121,7 +121,7 @@ func TestKey(t *testing.T) {
 	texts := []string{"", "a", "a b", "a\tb", "#a", " a", "a ", strings.Repeat("x", 201), strings.Repeat("x", 202), "é", "a\x00b"}
 	var keys []string
 	for _, s := range texts {
-		k := key(s)
+		k := fieldKey(s)
 		if len(k) > 200 || len(strings.Fields(k)) != 1 {
 			t.Errorf("the key of %.20q is %q", s, k)
 		}

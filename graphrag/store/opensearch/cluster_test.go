@@ -247,16 +247,16 @@ func TestInterrupted(t *testing.T) {
 		t.Errorf("%d passages, %v; want %d", n, err, len(records))
 	}
 	lost := 0
-	for part := range slices.Chunk(records, 50) {
-		queries := make([]store.VectorQuery, len(part))
-		for i, r := range part {
+	for batch := range slices.Chunk(records, 50) {
+		queries := make([]store.VectorQuery, len(batch))
+		for i, r := range batch {
 			queries[i] = store.VectorQuery{Vector: r.Vector, K: 1, Effort: 1}
 		}
 		for range nodes(t) {
 			hits, err := table.SearchVectors(t.Context(), queries...)
 			texttest.OK(t, err)
 			for i, list := range hits {
-				if len(list) != 1 || list[0].ID != part[i].ID {
+				if len(list) != 1 || list[0].ID != batch[i].ID {
 					lost++
 				}
 			}

@@ -208,13 +208,13 @@ func (c *collection) Write(ctx context.Context, name string) (store.Generation, 
 
 func (c *collection) begin(ctx context.Context, name string) (string, error) {
 	mine := newID()
-	for i, table := range c.tables() {
-		if err := c.store.c.create(ctx, tableIndex(mine, i), c.spec(table)); err != nil {
+	for i, tableName := range c.tables() {
+		if err := c.store.c.create(ctx, tableIndex(mine, i), c.spec(tableName)); err != nil {
 			return "", err
 		}
 	}
-	edges := spec{Words: true, K1: bm25.DefaultK1, B: bm25.DefaultB, Fields: []string{string(store.Head), string(store.Tail), "relation"}, Of: c.name + "-triples"}
-	if err := c.store.c.create(ctx, edgesIndex(mine), edges); err != nil {
+	edgeSpec := spec{Words: true, K1: bm25.DefaultK1, B: bm25.DefaultB, Fields: []string{string(store.Head), string(store.Tail), "relation"}, Of: c.name + "-triples"}
+	if err := c.store.c.create(ctx, edgesIndex(mine), edgeSpec); err != nil {
 		return "", err
 	}
 	id := mine
@@ -235,10 +235,10 @@ func (c *collection) begin(ctx context.Context, name string) (string, error) {
 
 func (c *collection) tables() []string { return slices.Sorted(maps.Keys(c.schema.Tables)) }
 
-func (c *collection) spec(table string) spec {
-	t := c.schema.Tables[table]
+func (c *collection) spec(tableName string) spec {
+	t := c.schema.Tables[tableName]
 	return spec{Words: t.Text, K1: cmp.Or(t.K1, bm25.DefaultK1), B: cmp.Or(t.B, bm25.DefaultB), Dim: t.Dim,
-		Fields: []string{scopeField, termsField}, Of: c.name + "-" + table}
+		Fields: []string{scopeField, termsField}, Of: c.name + "-" + tableName}
 }
 
 // Fork implements [store.Collection]: it copies.
@@ -402,8 +402,8 @@ func (g gone) indexes() []string {
 	return names
 }
 
-func tableIndex(generation string, i int) string { return fmt.Sprintf("%st%d", generation, i) }
-func edgesIndex(generation string) string        { return generation + "e" }
+func tableIndex(name string, i int) string { return fmt.Sprintf("%st%d", name, i) }
+func edgesIndex(name string) string        { return name + "e" }
 
 // newID is a random name of 17 letters and digits.
 func newID() string {
@@ -475,14 +475,14 @@ func (s *clusterStore) release(id string) error {
 		return nil
 	}
 	delete(s.held, id)
-	collection, isGone := s.gone[id]
+	since, isGone := s.gone[id]
 	delete(s.gone, id)
 	closed := s.closed
 	s.mu.Unlock()
 	if !isGone || closed {
 		return nil
 	}
-	return s.sweep(context.Background(), collection)
+	return s.sweep(context.Background(), since)
 }
 
 // sweep removes discarded generations that are not held. The last one stays until another

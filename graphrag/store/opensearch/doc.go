@@ -24,11 +24,11 @@
 // changes if it is written to (Capabilities.FixedReads). Triples keep the labels that they
 // were put with.
 //
-// Words are those of our analyzer, split at blanks there, ranked by Lucene's BM25 with the
+// Words come from our analyzer, split at blanks there, ranked by Lucene's BM25 with the
 // schema's k1 and b, and document frequencies of all shards. Lucene stores the length of a
 // text in one byte; up to 100 hits are re-scored with the true length, by its explanations, so
-// their ranks are those of the embedded index. Similarities of vectors are known to one in
-// ten million: Lucene adds 1 to them.
+// their ranks equal the ranks in the embedded index. Similarities of vectors are known to one
+// in ten million: Lucene adds 1 to them.
 //
 // Vectors are in Lucene's HNSW; an Effort of 1 computes all. Iterations are of a point in
 // time. What was put is durable at once, and seen by searches after Flush. Searches fail

@@ -57,13 +57,13 @@ func newFake(t *testing.T) (f *fake, url string) {
 }
 
 func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, _ := io.ReadAll(r.Body)
+	data, _ := io.ReadAll(r.Body)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	path := strings.Split(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	call := path[len(path)-1]
 	if len(path) == 3 && path[1] == "_doc" {
-		f.entry(w, r, path[2], body)
+		f.entry(w, r, path[2], data)
 		return
 	}
 	if strings.HasPrefix(call, "_") && call != "_mapping" && strings.HasPrefix(path[0], "wildgraph-") && path[0] != "wildgraph-catalog" {
@@ -77,37 +77,37 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ix := f.indexes[path[0]]
 	switch {
 	case len(path) == 1 && r.Method == http.MethodPut:
-		f.create(path[0], body)
+		f.create(path[0], data)
 	case len(path) == 1 && r.Method == http.MethodDelete:
 		delete(f.indexes, strings.TrimSuffix(path[0], "-1"))
 	case call == "_mapping":
 		fmt.Fprintf(w, `{"wildgraph-catalog-1":{"mappings":{"_meta":{"version":%d}}}}`, f.version)
 		return
 	case call == "_bulk" && f.bulk != nil:
-		f.sent = append(f.sent, string(body))
+		f.sent = append(f.sent, string(data))
 		f.bulk[min(len(f.sent), len(f.bulk))-1](w, r)
 		return
 	case call == "_bulk":
-		ix.write(w, body)
+		ix.write(w, data)
 		return
 	case call == "_mget":
-		ix.get(w, body)
+		ix.get(w, data)
 		return
 	case call == "_count":
 		fmt.Fprintf(w, `{"count":%d}`, len(ix.docs))
 		return
 	case call == "_msearch":
-		f.searches(w, body)
+		f.searches(w, data)
 		return
 	case call == "_search":
-		f.search(w, path[0], body)
+		f.search(w, path[0], data)
 		return
 	case call == "point_in_time" && r.Method == http.MethodPost:
 		f.point(w, path[0], ix)
 		return
 	case call == "_delete_by_query":
 		var q struct{ Query map[string]any }
-		_ = json.Unmarshal(body, &q)
+		_ = json.Unmarshal(data, &q)
 		ix.df = nil
 		maps.DeleteFunc(ix.docs, func(_ string, d *fakeDoc) bool { return d.holds(q.Query) })
 	}
@@ -115,7 +115,7 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // entry answers for a document of the catalog.
-func (f *fake) entry(w http.ResponseWriter, r *http.Request, name string, body []byte) {
+func (f *fake) entry(w http.ResponseWriter, r *http.Request, name string, data []byte) {
 	value, ok := f.entries[name]
 	if r.Method == http.MethodGet {
 		if !ok {
@@ -135,27 +135,27 @@ func (f *fake) entry(w http.ResponseWriter, r *http.Request, name string, body [
 	}
 	f.seq++
 	var d struct{ Value string }
-	_ = json.Unmarshal(body, &d)
+	_ = json.Unmarshal(data, &d)
 	if f.entries[name] = d.Value; r.Method == http.MethodDelete {
 		delete(f.entries, name)
 	}
 }
 
-func (f *fake) create(name string, body []byte) {
+func (f *fake) create(name string, data []byte) {
 	var made struct {
 		Settings struct {
 			Index struct{ Similarity struct{ Words fakeIndex } }
 		}
 	}
-	_ = json.Unmarshal(body, &made)
+	_ = json.Unmarshal(data, &made)
 	words := made.Settings.Index.Similarity.Words
 	f.indexes[strings.TrimSuffix(name, "-1")] = &fakeIndex{K1: words.K1, B: words.B, docs: map[string]*fakeDoc{}}
 }
 
-func (ix *fakeIndex) write(w http.ResponseWriter, body []byte) {
+func (ix *fakeIndex) write(w http.ResponseWriter, data []byte) {
 	var items []string
 	ix.df = nil
-	for d := json.NewDecoder(bytes.NewReader(body)); d.More(); {
+	for d := json.NewDecoder(bytes.NewReader(data)); d.More(); {
 		var action map[string]struct {
 			ID string `json:"_id"`
 		}
@@ -177,9 +177,9 @@ func (ix *fakeIndex) write(w http.ResponseWriter, body []byte) {
 	fmt.Fprintf(w, `{"items":[%s]}`, strings.Join(items, ","))
 }
 
-func (ix *fakeIndex) get(w http.ResponseWriter, body []byte) {
+func (ix *fakeIndex) get(w http.ResponseWriter, data []byte) {
 	var q struct{ IDs []string }
-	_ = json.Unmarshal(body, &q)
+	_ = json.Unmarshal(data, &q)
 	var docs []object
 	for _, id := range q.IDs {
 		d, found := ix.docs[id]
@@ -208,9 +208,9 @@ type fakeSearch struct {
 	PIT         struct{ ID string }
 }
 
-func (f *fake) searches(w io.Writer, body []byte) {
+func (f *fake) searches(w io.Writer, data []byte) {
 	var responses []object
-	for d := json.NewDecoder(bytes.NewReader(body)); d.More(); {
+	for d := json.NewDecoder(bytes.NewReader(data)); d.More(); {
 		var header struct{ Index string }
 		var q fakeSearch
 		_, _ = d.Decode(&header), d.Decode(&q)
@@ -223,7 +223,7 @@ func (f *fake) searches(w io.Writer, body []byte) {
 	_ = json.NewEncoder(w).Encode(object{"responses": responses})
 }
 
-func (f *fake) search(w io.Writer, name string, body []byte) {
+func (f *fake) search(w io.Writer, name string, data []byte) {
 	if name == "wildgraph-catalog" {
 		var hits []object
 		for name := range f.entries {
@@ -233,7 +233,7 @@ func (f *fake) search(w io.Writer, name string, body []byte) {
 		return
 	}
 	var q fakeSearch
-	_ = json.Unmarshal(body, &q)
+	_ = json.Unmarshal(data, &q)
 	_ = json.NewEncoder(w).Encode(f.indexes[q.PIT.ID].search(q))
 }
 

@@ -84,8 +84,8 @@ func put[T any](ctx context.Context, p part, items []T, id func(T) string, check
 	return p.wrap("put", cmp.Or(err, bad))
 }
 
-// all reads all documents, converted by of.
-func all[T any](ctx context.Context, p part, after string, of func(result) (T, error)) iter.Seq2[T, error] {
+// allOf reads all documents, converted by of.
+func allOf[T any](ctx context.Context, p part, after string, of func(result) (T, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T
 		fail := func(err error) { yield(none, p.wrap("read all", err)) }
@@ -160,8 +160,8 @@ const (
 	maxTerms = 1000
 )
 
-// key is s, or a hash of it where s is too long for a term or has blanks.
-func key(s string) string {
+// fieldKey is s, or a hash of it where s is too long for a term or has blanks.
+func fieldKey(s string) string {
 	if len(s) > 0 && len(s) <= maxTerm && strings.IndexFunc(s, odd) < 0 {
 		return s
 	}
@@ -185,7 +185,7 @@ func terms(to []string, a text.Analyzer, s string, weight int) []string {
 	a = text.For(a, s)
 	a.Words(s, func(word []byte) bool {
 		if t, ok := a.Term(string(word)); ok {
-			to = append(to, key(t))
+			to = append(to, fieldKey(t))
 		}
 		return true
 	})

@@ -61,7 +61,7 @@ func Open(ctx context.Context, nodes []string, o Options) (store.Store, error) {
 }
 
 // cluster translates the operations of the store into requests. Indexes have names of a-z and
-// 0-9. Errors are those of package store; an index that does not exist is store.ErrNotFound.
+// 0-9. Errors are errors of package store; an index that does not exist is store.ErrNotFound.
 type cluster struct {
 	o      Options
 	client *client
@@ -150,7 +150,7 @@ func (c *cluster) entries(ctx context.Context) (names []string, err error) {
 	if err := c.refresh(ctx, catalog); err != nil {
 		return nil, err
 	}
-	var answer found
+	var answer foundBody
 	err = c.client.do(ctx, request{method: http.MethodPost, path: "/" + c.index(catalog) + "/_search", body: object{"size": maxK, "_source": false}}, &answer)
 	for _, h := range answer.Hits.Hits {
 		names = append(names, h.DocID)
@@ -260,7 +260,7 @@ func (c *cluster) send(ctx context.Context, index string, b *bulk, last bool) er
 	if b.items < maxItems && b.lines.Len() < maxBytes && !last {
 		return nil
 	}
-	request := request{method: http.MethodPost, path: "/" + c.index(index) + "/_bulk?require_alias=true&timeout=" + shardWait, body: b.lines.Bytes(), contentType: "application/x-ndjson"}
+	message := request{method: http.MethodPost, path: "/" + c.index(index) + "/_bulk?require_alias=true&timeout=" + shardWait, body: b.lines.Bytes(), contentType: "application/x-ndjson"}
 	err := c.client.again(ctx, false, func() error {
 		var answer struct {
 			Errors bool `json:"errors"`
@@ -269,15 +269,15 @@ func (c *cluster) send(ctx context.Context, index string, b *bulk, last bool) er
 				Error  *cause `json:"error"`
 			} `json:"items"`
 		}
-		if err := c.client.once(ctx, request, &answer); err != nil {
+		if err := c.client.once(ctx, message, &answer); err != nil {
 			return err
 		}
 		if len(answer.Items) != b.items {
 			return fmt.Errorf("%w: an answer of %d items to a batch of %d", store.ErrUnavailable, len(answer.Items), b.items)
 		}
 		for _, item := range answer.Items {
-			for _, result := range item {
-				if err := result.Error.error(result.Status); err != nil {
+			for _, reply := range item {
+				if err := reply.Error.error(reply.Status); err != nil {
 					return err
 				}
 			}

@@ -18,8 +18,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/store"
 )
 
-// found is the answer to a search.
-type found struct {
+// foundBody is the answer to a search.
+type foundBody struct {
 	PIT  string `json:"pit_id"`
 	Hits struct {
 		Hits []hit `json:"hits"`
@@ -46,9 +46,9 @@ type source struct {
 // get reads documents by id: those that searches see, and of the rest those that were put
 // since. One copy of a shard may be ahead of another.
 func (c *cluster) get(ctx context.Context, index string, ids []string) (hits []result, err error) {
-	for part := range slices.Chunk(ids, maxItems) {
-		missing := make(map[string]string, len(part)) // by the names there
-		for _, id := range part {
+	for names := range slices.Chunk(ids, maxItems) {
+		missing := make(map[string]string, len(names)) // by the names there
+		for _, id := range names {
 			missing[hash(id)] = id
 		}
 		for _, latest := range []bool{false, true} {
@@ -59,8 +59,8 @@ func (c *cluster) get(ctx context.Context, index string, ids []string) (hits []r
 			if err != nil {
 				return nil, err
 			}
-			for key, body := range found {
-				hits = append(hits, result{ID: missing[key], Body: []byte(body)})
+			for key, data := range found {
+				hits = append(hits, result{ID: missing[key], Body: []byte(data)})
 				delete(missing, key)
 			}
 		}
@@ -111,7 +111,7 @@ func (c *cluster) search(ctx context.Context, index string, queries []query) (li
 	}
 	err = c.client.again(ctx, false, func() error {
 		var answer struct {
-			Responses []found `json:"responses"`
+			Responses []foundBody `json:"responses"`
 		}
 		err := c.client.once(ctx, request{method: http.MethodPost, path: "/_msearch", body: lines.Bytes(), contentType: "application/x-ndjson"}, &answer)
 		if err == nil && len(answer.Responses) != len(queries) {
@@ -133,7 +133,7 @@ func (c *cluster) search(ctx context.Context, index string, queries []query) (li
 	return lists, err
 }
 
-func (f found) hits(q query) ([]result, error) {
+func (f foundBody) hits(q query) ([]result, error) {
 	list := make([]result, len(f.Hits.Hits))
 	for i, h := range f.Hits.Hits {
 		score := h.Score
@@ -250,10 +250,10 @@ func (c *cluster) all(ctx context.Context, index, after string) iter.Seq2[result
 		}()
 		q := query{K: maxItems, Bodies: true, After: after}
 		for {
-			body := c.body(q)
-			body["pit"] = object{"id": pit.ID, "keep_alive": keep}
-			var answer found
-			err := c.client.do(ctx, request{method: http.MethodPost, path: "/_search?allow_partial_search_results=false", body: body}, &answer)
+			data := c.body(q)
+			data["pit"] = object{"id": pit.ID, "keep_alive": keep}
+			var answer foundBody
+			err := c.client.do(ctx, request{method: http.MethodPost, path: "/_search?allow_partial_search_results=false", body: data}, &answer)
 			var list []result
 			if err == nil {
 				list, err = answer.hits(q)
@@ -294,9 +294,9 @@ func (c *cluster) count(ctx context.Context, index string, where []object) (int,
 const maxExplained = 100
 
 // explanation is Lucene's explanation of a score. Lucene stores the length of a text in one
-// byte, exact up to 40 terms and to one in eight beyond; with the true length, stored
-// beside it, the score is that of the embedded index. 2k+20 hits are re-scored: those that
-// a length of one in eight less could bring to the front. Triples are too short for it to
+// byte, exact up to 40 terms and to one in eight beyond; with the true length, stored in a
+// field, the score equals the score of the embedded index. 2k+20 hits are re-scored: a
+// length that is one in eight too large cannot hide more. Triples are too short for it to
 // matter.
 type explanation struct {
 	Value       float64       `json:"value"`

@@ -45,7 +45,7 @@ func (t *table) Put(ctx context.Context, records ...store.Record) error {
 }
 
 func (t *table) doc(r store.Record) (document, error) {
-	d := document{ID: r.ID, Fields: map[string]any{scopeField: key(r.Scope), termsField: r.Fields.Terms()}}
+	d := document{ID: r.ID, Fields: map[string]any{scopeField: fieldKey(r.Scope), termsField: r.Fields.Terms()}}
 	whole := body{Scope: r.Scope, Title: r.Title, Text: r.Text, Fields: r.Fields, Data: r.Data}
 	if len(r.Vector) > 0 {
 		whole.Vector, _ = binary.Append(nil, binary.LittleEndian, r.Vector)
@@ -127,14 +127,14 @@ func (t *table) Delete(ctx context.Context, ids ...string) error {
 func (t *table) DeleteScope(ctx context.Context, scope string) error {
 	err := t.open(ctx, true)
 	if err == nil {
-		err = t.c.deleteWhere(ctx, t.index, scopeField, key(scope))
+		err = t.c.deleteWhere(ctx, t.index, scopeField, fieldKey(scope))
 	}
 	return t.wrap("delete scope", err)
 }
 
 // All implements [store.Records].
 func (t *table) All(ctx context.Context, after string) iter.Seq2[store.Record, error] {
-	return all(ctx, t.part, after, record)
+	return allOf(ctx, t.part, after, record)
 }
 
 // Count implements [store.Records].

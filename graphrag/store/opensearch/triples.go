@@ -21,7 +21,7 @@ func (e edges) PutTriples(ctx context.Context, ts ...store.Triple) error {
 }
 
 func (e edges) doc(t store.Triple) (d document, err error) {
-	d = document{ID: t.ID(), Fields: map[string]any{"head": key(t.Head.ID), "relation": key(t.Relation.ID), "tail": key(t.Tail.ID)}}
+	d = document{ID: t.ID(), Fields: map[string]any{"head": fieldKey(t.Head.ID), "relation": fieldKey(t.Relation.ID), "tail": fieldKey(t.Tail.ID)}}
 	for _, label := range []string{t.Head.Label, t.Relation.Label, t.Tail.Label} {
 		d.Terms = terms(d.Terms, e.analyzer, label, 1)
 	}
@@ -80,8 +80,8 @@ func (e edges) Neighbors(ctx context.Context, entities []string, o store.Near) (
 	like := queryTerms(e.analyzer, o.Like)
 	b := &batch{part: e.part}
 	for _, entity := range entities {
-		b.add(query{Terms: like, K: limit, Bodies: true, Where: near(entity, o)}, len(like) > 0)
-		b.add(query{K: limit, Bodies: true, Where: near(entity, o)}, true)
+		b.add(query{Terms: like, K: limit, Bodies: true, Where: nearClauses(entity, o)}, len(like) > 0)
+		b.add(query{K: limit, Bodies: true, Where: nearClauses(entity, o)}, true)
 	}
 	lists, err := b.search(ctx)
 	if err != nil {
@@ -92,7 +92,7 @@ func (e edges) Neighbors(ctx context.Context, entities []string, o store.Near) (
 		liked, listed := lists[2*i], lists[2*i+1]
 		for more := listed; len(more) == most && (o.Limit <= 0 || len(listed) < o.Limit); listed = append(listed, more...) {
 			b := &batch{part: e.part}
-			b.add(query{K: limit, After: more[len(more)-1].ID, Bodies: true, Where: near(entity, o)}, true)
+			b.add(query{K: limit, After: more[len(more)-1].ID, Bodies: true, Where: nearClauses(entity, o)}, true)
 			next, err := b.search(ctx)
 			if err != nil {
 				return nil, e.wrap("neighbors", err)
@@ -106,9 +106,9 @@ func (e edges) Neighbors(ctx context.Context, entities []string, o store.Near) (
 	return out, nil
 }
 
-// near is met by the neighbors of an entity.
-func near(entity string, o store.Near) []object {
-	is := func(field, id string) object { return object{"term": object{field: key(id)}} }
+// nearClauses is met by the neighbors of an entity.
+func nearClauses(entity string, o store.Near) []object {
+	is := func(field, id string) object { return object{"term": object{field: fieldKey(id)}} }
 	at := is(string(o.End), entity)
 	if o.End == store.Either {
 		at = join("or", []object{is("head", entity), is("tail", entity)})
@@ -119,7 +119,7 @@ func near(entity string, o store.Near) []object {
 	return []object{at}
 }
 
-// merge is those that are liked, and then the others, up to a limit.
+// merge returns the liked triples, and then the others, up to a limit.
 func merge(liked, listed []result, limit int) (out []store.Triple, err error) {
 	seen := make(map[string]bool, len(liked))
 	for i, h := range slices.Concat(liked, listed) {
@@ -143,7 +143,7 @@ func merge(liked, listed []result, limit int) (out []store.Triple, err error) {
 
 // AllTriples implements [store.Triples].
 func (e edges) AllTriples(ctx context.Context, after string) iter.Seq2[store.Triple, error] {
-	return all(ctx, e.part, after, triple)
+	return allOf(ctx, e.part, after, triple)
 }
 
 // CountTriples implements [store.Triples].

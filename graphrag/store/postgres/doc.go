@@ -15,13 +15,13 @@
 // its own (wildgraph_g12) with a table of rows and one of words for each table and for the
 // triples. Publishing changes one row by compare-and-set.
 //
-// Words are those of the store's analyzer, in a plain table. A row is a block: the records of a
+// Words come from the store's analyzer, in a plain table. A row is a block: the records of a
 // window of 512 that contain a term, with frequencies and lengths, and an upper bound of the
 // term's contribution to a score. A search is a function on the server that reads, in one
-// statement, only the blocks that can contain one of the best. So ranks and scores equal those of
-// the embedded index (BM25 with the same formula and precision) on any server. The server's own
-// full-text search has no IDF, and extensions with BM25 have other words and lengths, so neither
-// is used. Records that were never flushed are not found by words.
+// statement, only the blocks that can contain one of the best. So ranks and scores equal the ones
+// of the embedded index (BM25 with the same formula and precision) on any server. The server's
+// own full-text search has no IDF, and extensions with BM25 have other words and lengths, so
+// neither is used. Records that were never flushed are not found by words.
 //
 // Vectors are pgvector's. Searches are exact, unless Options.HNSW makes an index; an
 // Effort of 1 is exact even then.

@@ -22,7 +22,7 @@ type edges struct {
 	words words
 }
 
-func (e edges) wrap(doing string, err error) error { return wrap("triples: "+doing, err) }
+func (e edges) wrap(doing string, err error) error { return wrapError("triples: "+doing, err) }
 
 // PutTriples implements [store.Triples]: in one transaction.
 func (e edges) PutTriples(ctx context.Context, ts ...store.Triple) error {
@@ -35,8 +35,8 @@ func (e edges) PutTriples(ctx context.Context, ts ...store.Triple) error {
 	return e.wrap("put", cmp.Or(e.put(ctx, good), bad))
 }
 
-// name is the label of an entity or a relation.
-type name struct{ kind, id, label string }
+// entityName is the label of an entity or a relation.
+type entityName struct{ kind, id, label string }
 
 func (e edges) put(ctx context.Context, list []store.Triple) error {
 	if len(list) == 0 {
@@ -66,11 +66,11 @@ func (e edges) put(ctx context.Context, list []store.Triple) error {
 		literals, weights, lengths = append(literals, t.Literal), append(weights, t.Weight), append(lengths, texts[id].n)
 		names[[2]string{"e", t.Head.ID}], names[[2]string{"e", t.Tail.ID}], names[[2]string{"r", t.Relation.ID}] = t.Head.Label, t.Tail.Label, t.Relation.Label
 	}
-	var called []name
+	var called []entityName
 	for key, label := range names {
-		called = append(called, name{key[0], key[1], label})
+		called = append(called, entityName{key[0], key[1], label})
 	}
-	slices.SortFunc(called, func(a, b name) int { return slices.Compare([]string{a.kind, a.id}, []string{b.kind, b.id}) })
+	slices.SortFunc(called, func(a, b entityName) int { return slices.Compare([]string{a.kind, a.id}, []string{b.kind, b.id}) })
 	return e.g.c.store.write(ctx, func(tx pgx.Tx) error {
 		err := e.words.refer(ctx, tx, total/float64(len(ids)))
 		if err != nil {
@@ -92,7 +92,7 @@ func (e edges) put(ctx context.Context, list []store.Triple) error {
 }
 
 // call sets the labels of entities and relations.
-func (e edges) call(ctx context.Context, tx pgx.Tx, called []name) error {
+func (e edges) call(ctx context.Context, tx pgx.Tx, called []entityName) error {
 	var kinds, ids, labels []string
 	for _, n := range called {
 		kinds, ids, labels = append(kinds, n.kind), append(ids, n.id), append(labels, n.label)
@@ -126,12 +126,12 @@ func (e edges) named() string {
 	return fmt.Sprintf(` JOIN %s.names h ON h.kind = 'e' AND h.id = r.head JOIN %[1]s.names p ON p.kind = 'r' AND p.id = r.relation JOIN %[1]s.names t ON t.kind = 'e' AND t.id = r.tail `, e.g.schema)
 }
 
-func into(t *store.Triple) []any {
+func tripleTargets(t *store.Triple) []any {
 	return []any{&t.Head.ID, &t.Head.Label, &t.Relation.ID, &t.Relation.Label, &t.Tail.ID, &t.Tail.Label, &t.Literal, &t.Source, &t.Weight}
 }
 
 func scanTriple(row pgx.CollectableRow) (t store.Triple, err error) {
-	err = row.Scan(into(&t)...)
+	err = row.Scan(tripleTargets(&t)...)
 	return t, err
 }
 
@@ -146,7 +146,7 @@ func (e edges) SearchTriples(ctx context.Context, queries ...store.TextQuery) ([
 		b.Queue(fmt.Sprintf(`SELECT %s, s.score FROM (%s) s JOIN %s r ON r.id = s.id %s ORDER BY s.score DESC, s.id`, triple, sql, e.words.rows, e.named()), args...)
 	}
 	hits, err := collect(ctx, e.g, &b, 0, func(row pgx.CollectableRow) (h store.TripleHit, err error) {
-		err = row.Scan(append(into(&h.Triple), &h.Score)...)
+		err = row.Scan(append(tripleTargets(&h.Triple), &h.Score)...)
 		return h, err
 	})
 	return hits, e.wrap("search", err)

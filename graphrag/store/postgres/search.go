@@ -21,8 +21,8 @@ import (
 // in every record of a window, at ten bytes a record, fits a page.
 const windowBits = 9
 
-// fewShare: of fewer than one in so many records each is looked up in its block, which takes so many
-// times as long as a step through the block.
+// fewShare: below one record in fewShare, each record is looked up in its block, which takes about
+// fewShare times as long as a step through the block.
 const fewShare = 64
 
 // sql puts the names of an index of words into a statement.
@@ -34,8 +34,8 @@ func (w words) sql(statement string) string {
 // createWords makes the tables and the search of an index of words.
 //
 // The search is BM25 as package bm25 has it, in the same order and with the same
-// precision, so that it has the same scores: sums of float32, those terms first that can
-// add most. The number of records and their mean length are those of the last flush.
+// precision, so that it has the same scores: sums of float32, the terms that can add
+// most first. The number of records and their mean length come from the last flush.
 //
 // It processes one term after the other (MaxScore: Turtle and Flood, "Query evaluation:
 // strategies and optimizations", 1995). While an unseen record can still be among the best,

@@ -76,12 +76,12 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	config.ConnConfig.RuntimeParams["application_name"] = "wildgraph " + o.Schema
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
-		return nil, wrap("open", err)
+		return nil, wrapError("open", err)
 	}
 	s := &Store{o: o, pool: pool, held: make(map[int64]int)}
 	if err := s.begin(ctx); err != nil {
 		pool.Close()
-		return nil, wrap("open", err)
+		return nil, wrapError("open", err)
 	}
 	return s, nil
 }
@@ -127,25 +127,25 @@ func (s *Store) Can() store.Capabilities {
 // Create implements [store.Store].
 func (s *Store) Create(ctx context.Context, name string, schema store.Schema) (store.Collection, error) {
 	if err := errors.Join(store.CheckName("collection", name), schema.Check()); err != nil {
-		return nil, wrap("create collection", err)
+		return nil, wrapError("create collection", err)
 	}
 	if schema.Analyzer == "" {
 		schema.Analyzer = s.o.Analyzer.Name()
 	}
 	data, err := json.Marshal(schema)
 	if err != nil {
-		return nil, wrap("create collection", err)
+		return nil, wrapError("create collection", err)
 	}
 	_, err = s.pool.Exec(ctx, s.named(`INSERT INTO {s}.collections (name, schema) VALUES ($1, $2) ON CONFLICT DO NOTHING`), name, data)
 	if err != nil {
-		return nil, wrap("create collection", err)
+		return nil, wrapError("create collection", err)
 	}
 	c, err := s.open(ctx, name)
 	if err == nil {
 		err = c.schema.CheckSame(schema)
 	}
 	if err != nil {
-		return nil, wrap(fmt.Sprintf("create collection %q", name), err)
+		return nil, wrapError(fmt.Sprintf("create collection %q", name), err)
 	}
 	return c, nil
 }
@@ -154,7 +154,7 @@ func (s *Store) Create(ctx context.Context, name string, schema store.Schema) (s
 func (s *Store) Open(ctx context.Context, name string) (store.Collection, error) {
 	c, err := s.open(ctx, name)
 	if err != nil {
-		return nil, wrap(fmt.Sprintf("open collection %q", name), err)
+		return nil, wrapError(fmt.Sprintf("open collection %q", name), err)
 	}
 	return c, nil
 }
@@ -179,10 +179,10 @@ func (s *Store) open(ctx context.Context, name string) (*collection, error) {
 func (s *Store) Collections(ctx context.Context) ([]string, error) {
 	rows, err := s.pool.Query(ctx, s.named(`SELECT name FROM {s}.collections ORDER BY name`))
 	if err != nil {
-		return nil, wrap("collections", err)
+		return nil, wrapError("collections", err)
 	}
 	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	return names, wrap("collections", err)
+	return names, wrapError("collections", err)
 }
 
 // Drop implements [store.Store].
@@ -201,7 +201,7 @@ func (s *Store) Drop(ctx context.Context, name string) error {
 	if err == nil {
 		err = s.sweep(ctx)
 	}
-	return wrap("drop collection", err)
+	return wrapError("drop collection", err)
 }
 
 // hold counts a handle of a generation; the first one locks it against removal.
@@ -357,8 +357,9 @@ var errClosed = errors.New("the store is closed")
 // busyAfter is the pause for an overloaded server, which names none.
 const busyAfter = time.Second
 
-// wrap adds the operation to an error, and maps errors of the server to those of package store.
-func wrap(doing string, err error) error {
+// wrapError adds the operation to an error, and maps errors of the server to errors of package
+// store.
+func wrapError(doing string, err error) error {
 	if err == nil {
 		return nil
 	}

@@ -28,7 +28,7 @@ type table struct {
 }
 
 func (t *table) wrap(doing string, err error) error {
-	return wrap(fmt.Sprintf("table %q: %s", t.name, doing), err)
+	return wrapError(fmt.Sprintf("table %q: %s", t.name, doing), err)
 }
 
 func (t *table) rows() string { return t.words.rows }
@@ -329,9 +329,9 @@ func (t *table) nearest(q store.VectorQuery) (string, []any, error) {
 		near(where+many, ""), k, near(where+" AND NOT (SELECT enough FROM found)", " + 0")), c.args, nil
 }
 
-// Records that meet a condition are compared one by one if they are few, as many as so many times the
-// square root of all, or if the graph has not as many as are wanted among its candidates: to
-// follow it further costs more, and finds records that are not the nearest.
+// Records that meet a condition are compared one by one if they are few, at most fewRoots times the
+// square root of all, or if the candidates of the graph contain fewer than wanted: following the
+// graph further costs more, and finds records that are not the nearest.
 const fewRoots = 5
 
 // columns is records by column, as the parameters of one statement.
@@ -387,7 +387,7 @@ func (c *columns) add(r store.Record, length int32) {
 
 func push[T any](to *any, v T) { *to = append((*to).([]T), v) }
 
-func (c *columns) statement(table string) string {
+func (c *columns) statement(tableName string) string {
 	var from, set []string
 	selected := slices.Clone(c.names)
 	for i, name := range c.names {
@@ -403,7 +403,7 @@ func (c *columns) statement(table string) string {
 		}
 	}
 	return fmt.Sprintf("INSERT INTO %s (%s) SELECT %s FROM unnest(%s) AS x (%[2]s) ON CONFLICT (id) DO UPDATE SET %[5]s",
-		table, strings.Join(c.names, ", "), strings.Join(selected, ", "), strings.Join(from, ", "), strings.Join(set, ", "))
+		tableName, strings.Join(c.names, ", "), strings.Join(selected, ", "), strings.Join(from, ", "), strings.Join(set, ", "))
 }
 
 func vectorText(v []float32) string {

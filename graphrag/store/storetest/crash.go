@@ -35,7 +35,7 @@ func testSnapshot(t *testing.T, s *suite) {
 	must(t, store.Copy(t.Context(), schema(), g, h))
 	copied, err := h.Table("chunks")
 	must(t, err)
-	same(t, "copied", all(t, copied, ""), records)
+	same(t, "copied", allRecords(t, copied, ""), records)
 	if diff := cmp.Diff(byID(facts), allTriples(t, h.Triples(), "")); diff != "" {
 		t.Error(diff)
 	}
@@ -97,7 +97,7 @@ func testCrash(t *testing.T, s *suite) {
 		table, err := x.g.Table("chunks")
 		must(t, err)
 		var lost []string
-		there := all(t, table, "")
+		there := allRecords(t, table, "")
 		for _, r := range x.kept[1:] {
 			if !slices.ContainsFunc(there, func(h store.Record) bool { return h.ID == r.ID }) {
 				lost = append(lost, r.ID)
@@ -118,10 +118,10 @@ func testCrash(t *testing.T, s *suite) {
 			}
 		}
 	}
-	// The build goes on.
+	// The build continues.
 	table, err = resumed.Table("chunks")
 	must(t, err)
 	put(t, resumed, table, records...)
 	must(t, c.Publish(t.Context(), "second", "first"))
-	same(t, "built to its end", all(t, table, ""), records)
+	same(t, "built to its end", allRecords(t, table, ""), records)
 }

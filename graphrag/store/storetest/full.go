@@ -28,9 +28,9 @@ func Program(t *testing.T, variable string) func(t *testing.T) {
 	}
 }
 
-// Full tests a server whose disk is full for a while: fill takes the room, and free gives
-// it back. Puts fail with store.ErrUnavailable, the published generation stays as it was, and
-// when there is room the build goes on.
+// Full tests a server whose disk is full for a while: fill takes the room, and free gives it
+// back. Puts fail with store.ErrUnavailable, the published generation stays as it was, and
+// when there is room the build continues.
 func Full(t *testing.T, s store.Store, fill, free func(t *testing.T)) {
 	ctx := t.Context()
 	x := &suite{s: s}
@@ -78,8 +78,8 @@ func Full(t *testing.T, s store.Store, fill, free func(t *testing.T)) {
 	if published == "first" {
 		must(t, c.Publish(ctx, "second", "first"))
 	}
-	same(t, "what was published before", all(t, table, ""), old)
-	same(t, "what was built", all(t, building, ""), records)
+	same(t, "what was published before", allRecords(t, table, ""), old)
+	same(t, "what was built", allRecords(t, building, ""), records)
 }
 
 // goesOn puts the records within two minutes after there is room again.

@@ -100,7 +100,7 @@ func testGenerations(t *testing.T, s *suite) {
 	}
 	must(t, c.Discard(ctx, "first"))
 	wants(t, "discard it again", c.Discard(ctx, "first"), store.ErrNotFound)
-	same(t, "what is pinned, after it was discarded", all(t, old, ""), sample(10, 20))
+	same(t, "what is pinned, after it was discarded", allRecords(t, old, ""), sample(10, 20))
 	hits, err := old.SearchText(ctx, store.TextQuery{Text: "city river king", K: 3})
 	if err != nil || len(hits[0]) != 3 {
 		t.Errorf("search in it: %v, %v", hits, err)
@@ -197,9 +197,9 @@ func testFork(t *testing.T, s *suite) {
 		must(t, err)
 		seen, err := pinned.Table("chunks")
 		must(t, err)
-		same(t, "what is published", all(t, seen, ""), slices.Clone(records))
+		same(t, "what is published", allRecords(t, seen, ""), slices.Clone(records))
 		want := append(slices.DeleteFunc(slices.Clone(records), func(r store.Record) bool { return r.ID == records[round].ID }), more)
-		same(t, "the fork", all(t, changed, ""), slices.Clone(want))
+		same(t, "the fork", allRecords(t, changed, ""), slices.Clone(want))
 		must(t, c.Publish(ctx, next, from))
 		must(t, c.Discard(ctx, from))
 		hits, err := changed.SearchText(ctx, store.TextQuery{Text: "zeppelin", K: 9})
@@ -208,7 +208,7 @@ func testFork(t *testing.T, s *suite) {
 			t.Errorf("round %d: %v and %d triples, %v", round, hits, n, err)
 		}
 		if s.s.Can().FixedReads {
-			same(t, "what was pinned before", all(t, seen, ""), slices.Clone(records))
+			same(t, "what was pinned before", allRecords(t, seen, ""), slices.Clone(records))
 		}
 		must(t, errors.Join(pinned.Close(), fork.Close()))
 		records = want
@@ -330,5 +330,5 @@ func testCancelled(t *testing.T, s *suite) {
 		wants(t, "All", err, context.Canceled)
 	}
 	must(t, g.Flush(t.Context()))
-	same(t, "after it", all(t, table, ""), sample(13, 30))
+	same(t, "after it", allRecords(t, table, ""), sample(13, 30))
 }

@@ -41,7 +41,7 @@ func testRecords(t *testing.T, s *suite) {
 	want := slices.Clone(records)
 	want[4] = changed
 	want = slices.Delete(want, 5, 6)
-	same(t, "All", all(t, table, ""), want)
+	same(t, "All", allRecords(t, table, ""), want)
 	for text, ids := range map[string][]string{"zeppelin": {changed.ID}} {
 		found, err := table.SearchText(t.Context(), store.TextQuery{Text: text, K: 5})
 		must(t, err)
@@ -58,7 +58,7 @@ func testRecords(t *testing.T, s *suite) {
 	bare, err := g.Table("bare")
 	must(t, err)
 	put(t, g, bare, store.Record{ID: "only", Data: []byte("data")})
-	same(t, "a table without words and vectors", all(t, bare, ""), []store.Record{{ID: "only", Data: []byte("data")}})
+	same(t, "a table without words and vectors", allRecords(t, bare, ""), []store.Record{{ID: "only", Data: []byte("data")}})
 
 	records[0].Vector[0], records[0].Data[0] = 99, 99
 	got, err = table.Get(t.Context(), records[0].ID)
@@ -68,7 +68,7 @@ func testRecords(t *testing.T, s *suite) {
 	}
 }
 
-// What cannot be stored is told by item; the rest is stored.
+// Errors name the items that cannot be stored; the rest is stored.
 func testBadItems(t *testing.T, s *suite) {
 	_, g, table := s.generation(t)
 	good := sample(2, 2)
@@ -96,7 +96,7 @@ func testBadItems(t *testing.T, s *suite) {
 		}
 	}
 	must(t, g.Flush(t.Context()))
-	same(t, "what is good", all(t, table, ""), good)
+	same(t, "what is good", allRecords(t, table, ""), good)
 	err = g.Triples().PutTriples(t.Context(), fact("a", "b", "c", ""), fact("", "b", "c", ""), fact("a", "b", strings.Repeat("x", 100_000), ""))
 	if !errors.As(err, &items) || len(items.Items) != 2 || items.Items[0].Index != 1 {
 		t.Errorf("triples: %v", err)
@@ -118,10 +118,10 @@ func testScopes(t *testing.T, s *suite) {
 	must(t, table.DeleteScope(t.Context(), "none"))
 	must(t, g.Flush(t.Context()))
 	want := slices.Concat(records[:3], []store.Record{moved}, records[6:])
-	same(t, "after deleting a scope", all(t, table, ""), want)
+	same(t, "after deleting a scope", allRecords(t, table, ""), want)
 }
 
-// An iteration is of one state, whatever is written meanwhile, and goes on from where
+// An iteration sees one state, whatever is written meanwhile, and can continue where
 // another ended.
 func testIterator(t *testing.T, s *suite) {
 	c, g, table := s.generation(t)
@@ -150,7 +150,7 @@ func testIterator(t *testing.T, s *suite) {
 		}
 	}
 	same(t, "the first 150 after the tenth", got, slices.Clone(records[10:160]))
-	rest := all(t, table, got[149].ID)
+	rest := allRecords(t, table, got[149].ID)
 	same(t, "the rest", rest, slices.Clone(records[160:]))
 }
 
@@ -184,7 +184,7 @@ func testModel(t *testing.T, s *suite) {
 				}
 			}
 		}
-		same(t, fmt.Sprintf("after round %d", round), all(t, table, ""), want)
+		same(t, fmt.Sprintf("after round %d", round), allRecords(t, table, ""), want)
 		byWord, err := table.SearchText(t.Context(), store.TextQuery{Text: fmt.Sprintf("round%d", round), K: 100})
 		must(t, err)
 		ordered(t, byWord[0])

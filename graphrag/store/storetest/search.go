@@ -18,7 +18,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/store"
 )
 
-// The ten best records by words equal those of package bm25.
+// The ten best records by words equal the results of package bm25.
 func testWords(t *testing.T, s *suite) {
 	c, g, table := s.generation(t)
 	records := sample(6, 400)
@@ -146,7 +146,7 @@ func testConditions(t *testing.T, s *suite) {
 	met, found := 0, 0
 	for round := range 150 {
 		if round%8 == 7 {
-			records = change(t, g, table, r, records)
+			records = changeRecords(t, g, table, r, records)
 		}
 		where := randomCondition(r, 3)
 		meets := where.Compile()
@@ -212,8 +212,8 @@ func testOwnWords(t *testing.T, s *suite, table store.Table, where graphrag.Cond
 	}
 }
 
-// change deletes one of the records and gives another one the fields of a third.
-func change(t *testing.T, g store.Generation, table store.Table, r *rand.Rand, records []store.Record) []store.Record {
+// changeRecords deletes one of the records and gives another one the fields of a third.
+func changeRecords(t *testing.T, g store.Generation, table store.Table, r *rand.Rand, records []store.Record) []store.Record {
 	t.Helper()
 	i := r.IntN(len(records))
 	must(t, table.Delete(t.Context(), records[i].ID))

@@ -169,8 +169,8 @@ func normal(r store.Record) store.Record {
 	return r
 }
 
-// all reads a table.
-func all(t *testing.T, table store.Table, after string) (records []store.Record) {
+// allRecords reads a table.
+func allRecords(t *testing.T, table store.Table, after string) (records []store.Record) {
 	t.Helper()
 	for r, err := range table.All(t.Context(), after) {
 		must(t, err)

@@ -28,7 +28,7 @@ class Step:
         if failed: return
         show(self.what, cpu() - self.begun, "CPU s")
         c = json.loads(get("/count"))
-        show(self.what + ": calls", c["calls"]); show(self.what + ": thousand tokens asked", c["asked"] / 1000)
+        show(self.what + ": calls", c["calls"]); show(self.what + ": thousand tokens", c["asked"] / 1000)
 
 def each(what, n, begun): show(what, 1000 * (cpu() - begun) / n, "CPU ms")
 def peak(): show("memory, peak", max(resource.getrusage(x).ru_maxrss for x in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)) / 1024, "MB")

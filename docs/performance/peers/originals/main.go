@@ -130,7 +130,7 @@ func measure(ctx context.Context, base string, d fake.Data, name string, f figur
 		f.Show(what, figure.CPU()-begun, "CPU s")
 		c, err := count(base)
 		f.Show(what+": calls", float64(c.Calls), "")
-		f.Show(what+": thousand tokens asked", float64(c.Asked)/1000, "")
+		f.Show(what+": thousand tokens", float64(c.Asked)/1000, "")
 		return err
 	}
 	err = step("indexing", func() error {

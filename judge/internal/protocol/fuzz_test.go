@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package exam
+package protocol
 
 import (
 	"encoding/json"
@@ -75,12 +75,12 @@ func FuzzReply(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, reply string) {
-		var l lines
+		var l replyLines
 		if json.Unmarshal([]byte(reply), &l) != nil {
 			return
 		}
 		var p judge.Protocol
-		got := sift(b.Items, l.Results, &p)
+		got := uniqueLines(b.Items, l.Results, &p)
 		if len(got) > len(b.Items) || len(got)+p.Extra+p.Duplicate > len(l.Results) {
 			t.Fatalf("%d of %d lines kept, %+v", len(got), len(l.Results), p)
 		}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package exam
+package protocol
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// Suffix is what the options add to the name of a judge.
+// Suffix returns the part of a judge's name for its options.
 func Suffix(o judge.Options) string {
 	if o.Grounded {
 		return "/grounded"
@@ -23,9 +23,8 @@ func Suffix(o judge.Options) string {
 	return ""
 }
 
-// Plain drops what a reader does not see and a model does: control and format
-// characters (zero-width, direction, tags) and broken UTF-8. The two joiners
-// stay, since scripts need them.
+// Plain removes characters that a reader does not see and a model does: control and format characters
+// (zero-width, direction, tags) and broken UTF-8. The two joiners stay, since scripts need them.
 func Plain(s string) string {
 	if !strings.ContainsFunc(s, func(r rune) bool { return r >= 0x7f || r < ' ' && r != '\n' && r != '\t' }) {
 		return s
@@ -41,10 +40,10 @@ func Plain(s string) string {
 	}, strings.ToValidUTF8(s, "\uFFFD"))
 }
 
-// OneLine is a text in one line.
+// OneLine joins the lines of a text.
 func OneLine(s string) string { return strings.Join(strings.Fields(Plain(s)), " ") }
 
-// Word reads a JSON string or number as it is.
+// Word returns a JSON string or number as text.
 func Word(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) != nil {
@@ -66,7 +65,7 @@ func Distinct(statements []string, limit int) (kept []string, truncated bool) {
 	return kept, false
 }
 
-// WithoutSummary is the judgment where there is nothing to judge.
+// WithoutSummary returns the judgment of a case without gold statements or answer, and whether it is one.
 func WithoutSummary(c judge.Case) (judge.SummaryJudgment, bool, error) {
 	if len(c.Statements) == 0 {
 		none := judge.Verdict{State: judge.NotApplicable, Reason: "no gold statements"}
@@ -81,7 +80,7 @@ func WithoutSummary(c judge.Case) (judge.SummaryJudgment, bool, error) {
 	return judge.SummaryJudgment{}, false, nil
 }
 
-// Gold reports gold statements that would count without saying anything, or twice.
+// Gold reports blank and repeated gold statements.
 func Gold(c judge.Case) error {
 	for i, s := range c.Statements {
 		if judge.Blank(s) {
@@ -94,9 +93,9 @@ func Gold(c judge.Case) error {
 	return nil
 }
 
-// Together sets matches, recall and precision (WildGraphBench, equations 2 and 3): stated holds,
-// of each gold statement, the predicted ones that state it, one or several together, in order;
-// supported tells which predicted ones the gold ones support.
+// Together sets matches, recall and precision (WildGraphBench, equations 2 and 3): stated holds, for each
+// gold statement, the predicted ones that state it, alone or together, in order; supported marks the
+// predicted ones with gold support.
 func Together(s *judge.SummaryJudgment, stated [][]int, supported []bool) {
 	met, held := 0, 0
 	for g, by := range stated {
@@ -127,14 +126,14 @@ func Precision(s *judge.SummaryJudgment, met int) {
 	s.Precision = judge.Score(float64(met)/float64(len(s.Predicted)), "")
 }
 
-// NoStatement scores an answer that says nothing.
+// NoStatement scores an answer without statements.
 func NoStatement(s *judge.SummaryJudgment, c judge.Case) {
 	none := judge.Score(0, "no statement in the answer")
 	s.Recall, s.Precision = none, none
 	s.Counts.Gold = len(c.Statements)
 }
 
-// Ungrounded is the verdict where there is no evidence, or no answer.
+// Ungrounded returns the verdict on a case without evidence or answer, and whether it is one.
 func Ungrounded(c judge.Case) (judge.Verdict, bool) {
 	reason := ""
 	switch {
@@ -146,7 +145,7 @@ func Ungrounded(c judge.Case) (judge.Verdict, bool) {
 	return judge.Verdict{State: judge.NotApplicable, Reason: reason}, reason != ""
 }
 
-// Grounded is the verdict on an answer of which so many claims are supported.
+// Grounded returns the verdict on an answer with held of its claims supported.
 func Grounded(held, claims int) judge.Verdict {
 	value := 0.0
 	if held == claims {
@@ -155,13 +154,13 @@ func Grounded(held, claims int) judge.Verdict {
 	return judge.Score(value, fmt.Sprintf("%d of %d claims", held, claims))
 }
 
-// Trace is what asking a model cost, and what was counted in its replies.
+// Trace adds up the usage of a judgment's calls and the irregularities of their replies.
 type Trace struct {
 	Protocol judge.Protocol
 	Usage    llm.Usage
 }
 
-// Charge adds what a call, or a failed one, is known to have cost.
+// Charge adds the known usage of a call, successful or failed.
 func (t *Trace) Charge(u llm.Usage, err error) {
 	var e *llm.Error
 	if errors.As(err, &e) {
@@ -170,8 +169,8 @@ func (t *Trace) Charge(u llm.Usage, err error) {
 	t.Usage = t.Usage.Add(u)
 }
 
-// Failure makes an unscored verdict of an error that concerns this case alone: an
-// unusable reply, or a wrong verdict on a control item. It returns all other errors.
+// Failure returns an unscored verdict for an error that concerns this case alone: an unusable reply, or a
+// wrong verdict on a control item. It returns all other errors.
 func (t *Trace) Failure(ctx context.Context, err error) (judge.Verdict, error) {
 	if ctx.Err() != nil {
 		return judge.Verdict{}, ctx.Err()

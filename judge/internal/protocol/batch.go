@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package exam
+package protocol
 
 import (
 	"context"
@@ -21,14 +21,14 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// Item is one thing a model is asked about. Real items carry their index in
-// what the caller asked; canaries carry what they must come out as.
+// Item is one item of a request. Real items have an index in the caller's list, control items an expected
+// verdict.
 type Item struct {
-	ID    string // no other of the batch has it
+	ID    string // unique in the batch
 	Index int    // of a real item, or True or False
 }
 
-// The places of canaries, which are no indices.
+// The indices of control items.
 const (
 	True  = -1
 	False = -2
@@ -37,7 +37,7 @@ const (
 // Canary reports whether the item is a control item.
 func (i Item) Canary() bool { return i.Index < 0 }
 
-// fault is the error of a control item with a verdict that denies it, or grants it.
+// fault returns the error of a control item with a wrong verdict.
 func (i Item) fault(denied, granted bool) error {
 	switch {
 	case i.Index == True && denied:
@@ -48,9 +48,9 @@ func (i Item) fault(denied, granted bool) error {
 	return nil
 }
 
-// Named finds the items whose ids stand in a list, in order and each once; unknown is how many
-// other ids do. The error is [ErrNoVerdict] if there is no list, or one of unknown ids alone, and
-// else says which control item came out wrong.
+// Named returns the indices of the items whose ids are in a list, in order and each once, and the number of
+// unknown ids. The error is [ErrNoVerdict] if there is no list, or only unknown ids; otherwise it reports a
+// wrong verdict on a control item.
 func (i Item) Named(list json.RawMessage, among []Item) (found []int, unknown int, err error) {
 	for _, id := range strings.FieldsFunc(word(list), func(r rune) bool { return r != '-' && r != '/' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
 		at := slices.IndexFunc(among, func(it Item) bool { return it.ID == id })
@@ -76,33 +76,31 @@ func (i Item) Named(list json.RawMessage, among []Item) (found []int, unknown in
 // noItem lists the words in a list of ids that name no item.
 var noItem = []string{"none", "nothing", "null", "n/a", "-", "and"}
 
-// Batch is the items of one call in the order they are shown.
+// Batch holds the items of one call in the order they are shown.
 //
-// An id is a letter and a number, and goes with a code made from the data: text
-// that is judged cannot hold the hash of itself, so a verdict that merely repeats
-// what stands in the data is none. The code is a part of every id, or, in a brief
-// batch, stands once in the reply.
+// An id is a letter and a number, with a code made from the data: a judged text cannot contain the hash of
+// itself, so a verdict copied from the data is invalid. The code is a part of every id, or, in a brief batch,
+// occurs once in the reply.
 type Batch struct {
 	Items []Item
 	Code  string
 	brief bool
 }
 
-// NewBatch numbers n real items and puts canaries between them, at places that
-// follow from the seed.
+// NewBatch numbers n real items and inserts canaries at places derived from the seed.
 func NewBatch(letter, seed string, n int, canaries ...int) Batch {
-	b := number(letter, seed, n, canaries)
+	b := numberItems(letter, seed, n, canaries)
 	for i := range b.Items {
 		b.Items[i].ID += "-" + b.Code
 	}
 	return b
 }
 
-// Brief is a batch of several lists under one code, each list with its letter.
+// Brief returns a batch of several lists under one code, each list with its letter.
 func Brief(seed string, lists ...List) Batch {
 	all := Batch{brief: true}
 	for _, l := range lists {
-		b := number(l.Letter, seed, l.N, l.Canaries)
+		b := numberItems(l.Letter, seed, l.N, l.Canaries)
 		all.Items, all.Code = append(all.Items, b.Items...), strconv.Itoa(100_000+position(b.Code, 900_000))
 	}
 	return all
@@ -115,7 +113,7 @@ type List struct {
 	Canaries []int
 }
 
-func number(letter, seed string, n int, canaries []int) Batch {
+func numberItems(letter, seed string, n int, canaries []int) Batch {
 	var b Batch
 	for i := range n {
 		b.Items = append(b.Items, Item{Index: i})
@@ -132,13 +130,12 @@ func number(letter, seed string, n int, canaries []int) Batch {
 	return b
 }
 
-// Of are the items of one list, in order.
+// Of returns the items of one list, in order.
 func (b Batch) Of(letter string) []Item {
 	return slices.DeleteFunc(slices.Clone(b.Items), func(it Item) bool { return !strings.HasPrefix(it.ID, letter) })
 }
 
-// Pick is what stands at a real index, or the one of two strings that is a
-// canary's.
+// Pick returns the text at a real index, or the text of a canary.
 func (i Item) Pick(real func(int) string, whenTrue, whenFalse string) string {
 	switch i.Index {
 	case True:
@@ -149,7 +146,7 @@ func (i Item) Pick(real func(int) string, whenTrue, whenFalse string) string {
 	return real(i.Index)
 }
 
-// Listed shows items one to a line, so that none can pass for two.
+// Listed writes one item per line, so that none can pass for two.
 func Listed(items []Item, text func(Item) string) string {
 	lines := make([]string, len(items))
 	for i, it := range items {
@@ -158,28 +155,28 @@ func Listed(items []Item, text func(Item) string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Line is one verdict of a reply: the id, and the parts that the prompt asks for, by their keys.
+// Line is one verdict of a reply: the id, and the parts that the prompt asks for, by key.
 type Line map[string]json.RawMessage
 
-// lines are a reply: verdicts, and the number of the lists if the batch is brief.
-type lines struct {
+// replyLines is a reply: verdicts, and the number of the lists if the batch is brief.
+type replyLines struct {
 	Number  json.RawMessage
 	Results []Line
 }
 
-// UnmarshalJSON reads the verdicts in a list, alone, or in an object under their ids, where the
-// value alone may be the verdict; other objects around them are passed through.
-func (l *lines) UnmarshalJSON(data []byte) error {
+// UnmarshalJSON reads the verdicts in a list, alone, or in an object under their ids, whose values may be
+// plain verdicts; other objects around them are searched.
+func (l *replyLines) UnmarshalJSON(data []byte) error {
 	l.read("", data, 0)
 	return nil
 }
 
-// maxNested is how deep in a reply verdicts are looked for.
+// maxNested is the depth to which verdicts are searched.
 const maxNested = 4
 
 var anID = regexp.MustCompile(`(?i)^[a-z][0-9]+(-[0-9a-f]+)?$`)
 
-func (l *lines) read(id string, raw json.RawMessage, depth int) {
+func (l *replyLines) read(id string, raw json.RawMessage, depth int) {
 	var object Line
 	var list []json.RawMessage
 	isObject := json.Unmarshal(raw, &object) == nil && object != nil
@@ -207,27 +204,26 @@ func (l *lines) read(id string, raw json.RawMessage, depth int) {
 	}
 }
 
-// Check implements what llm.Decode asks of replies.
-func (l *lines) Check() error {
+// Check is called by llm.Decode.
+func (l *replyLines) Check() error {
 	if len(l.Results) == 0 {
 		return errors.New(`it has no verdict under an id: the key "results" is missing, or empty`)
 	}
 	return nil
 }
 
-// word is a part of a verdict as it is compared.
+// word returns a part of a verdict in lower case.
 func word(raw json.RawMessage) string { return strings.ToLower(Word(raw)) }
 
-// Value reads a 0 or a 1 as models write them. Anything else is unusable: a
-// guess would be a score.
+// Value reads a 0 or a 1 in the spellings of models. Anything else is unusable: a guess would be a score.
 func (l Line) Value() (n int, ok bool) {
-	n, ok = values[strings.Trim(word(l["score"]), "*.")]
+	n, ok = scoreValues[strings.Trim(word(l["score"]), "*.")]
 	return n, ok
 }
 
-var values = map[string]int{"1": 1, "1.0": 1, "true": 1, "yes": 1, "correct": 1, "0": 0, "0.0": 0, "false": 0, "no": 0, "incorrect": 0}
+var scoreValues = map[string]int{"1": 1, "1.0": 1, "true": 1, "yes": 1, "correct": 1, "0": 0, "0.0": 0, "false": 0, "no": 0, "incorrect": 0}
 
-// scored has the score of a line that models wrote under other keys, if these agree.
+// scored finds the score of a line under other keys, if these agree.
 func (l Line) scored() Line {
 	if l["score"] != nil {
 		return l
@@ -248,10 +244,9 @@ func (l Line) same(o Line) bool {
 	return !slices.ContainsFunc([]string{"score", "statements", "gold", "by"}, func(part string) bool { return Word(l[part]) != Word(o[part]) })
 }
 
-// sift finds the one line of each item that was asked about. Lines under other
-// ids and repetitions are counted; a line that contradicts another of the same
-// id is no verdict.
-func sift(asked []Item, found []Line, p *judge.Protocol) map[string]Line {
+// uniqueLines returns the line of each requested item. Lines under other ids and repetitions are counted;
+// contradictory lines of one id are no verdict.
+func uniqueLines(asked []Item, found []Line, p *judge.Protocol) map[string]Line {
 	out := make(map[string]Line, len(asked))
 	torn := make(map[string]bool)
 	for _, it := range asked {
@@ -280,27 +275,27 @@ func sift(asked []Item, found []Line, p *judge.Protocol) map[string]Line {
 	return out
 }
 
-// ErrNoVerdict is a line that says nothing of its item: it is asked about once more.
+// ErrNoVerdict reports a line without a verdict on its item, which is requested once more.
 var ErrNoVerdict = errors.New("no usable verdict")
 
-// errCanary marks a batch whose canaries came out wrong, errCrossed one in which a statement was
-// matched with a canary.
+// errCanary marks a batch with a wrong verdict on a canary, errCrossed one in which a statement was matched
+// with a canary.
 var (
 	errCanary  = errors.New("canary failed")
 	errCrossed = fmt.Errorf("%w: the judge matched a statement with a control item", errCanary)
 )
 
-// parts are the schemas of what a line of a reply may have beside its id.
-var parts = map[string]string{
+// partSchemas are the schemas of the possible parts of a line, besides its id.
+var partSchemas = map[string]string{
 	"reason": `{"type":"string"}`, "score": `{"type":"integer","enum":[0,1]}`, "more": `{"type":"boolean"}`,
 	"gold": `{"type":"array","items":{"type":"string"}}`, "by": `{"type":"array","items":{"type":"string"}}`, "statements": `{"type":"array","items":{"type":"string"}}`,
 }
 
-// schema is the form of a reply whose lines have these parts, in their order.
+// schema returns the schema of a reply whose lines have these parts, in their order.
 func (b Batch) schema(of []string) json.RawMessage {
 	line, required, number := `"id":{"type":"string"}`, `"id"`, [2]string{}
 	for _, part := range of {
-		line += fmt.Sprintf(",%q:%s", part, parts[part])
+		line += fmt.Sprintf(",%q:%s", part, partSchemas[part])
 		required += fmt.Sprintf(",%q", part)
 	}
 	if b.brief {
@@ -310,22 +305,21 @@ func (b Batch) schema(of []string) json.RawMessage {
 		`{"type":"object","additionalProperties":false,"properties":{%s},"required":[%s]}}},"required":[%s"results"]}`, number[0], line, required, number[1]))
 }
 
-// Run asks for lines with some parts until every item has a verdict that accept takes: once for all,
-// once more for the missing ones. A denominator that shrinks with a careless
-// reply would raise the score. Canaries are part of every call, and a reply
-// without them proves nothing: then the whole batch is asked again. The errors of accept are [ErrNoVerdict]
-// and what [Item.Named] returns.
-func (e Exam) Run(ctx context.Context, b Batch, of []string, t *Trace, ask func([]Item) llm.Request, accept func(Item, Line) error) error {
+// Run asks for lines with some parts until accept takes a verdict on every item: once for all, and once more
+// for the missing ones. Dropping an item would shrink the denominator and raise the score. Every call
+// contains the canaries; a reply without them proves nothing, and the whole batch is repeated. The errors of
+// accept are [ErrNoVerdict] and the ones of [Item.Named].
+func (e Asker) Run(ctx context.Context, b Batch, of []string, t *Trace, ask func([]Item) llm.Request, accept func(Item, Line) error) error {
 	open := b.Items
 	var crossed error
 	for again := range 2 {
 		request := ask(open)
 		request.Schema, request.SchemaName = b.schema(of), request.Stage
-		if again > 0 { // also another request than before: a cache would give the same reply
+		if again > 0 { // a different request: a cache would repeat the reply
 			request.Messages = slices.Clone(request.Messages)
-			request.Messages[len(request.Messages)-1].Text += missed
+			request.Messages[len(request.Messages)-1].Text += repeatNote
 		}
-		found, reply, err := llm.Decode[lines](ctx, e.model, request)
+		found, reply, err := llm.Decode[replyLines](ctx, e.model, request)
 		t.Charge(reply.Usage, err)
 		if err != nil {
 			return err
@@ -333,7 +327,7 @@ func (e Exam) Run(ctx context.Context, b Batch, of []string, t *Trace, ask func(
 		if b.brief && word(found.Number) != b.Code {
 			found.Results = nil // a reply without the number was written without reading the prompt
 		}
-		verdicts := sift(open, found.Results, &t.Protocol)
+		verdicts := uniqueLines(open, found.Results, &t.Protocol)
 		left := make(map[string]bool) // by ID
 		all := false
 		for _, it := range open {
@@ -369,26 +363,22 @@ func (e Exam) Run(ctx context.Context, b Batch, of []string, t *Trace, ask func(
 	return &llm.Error{Kind: llm.ErrInvalidOutput, Err: errors.New("no usable verdict on every item")}
 }
 
-const missed = "\n\nA reply before this one lacked a usable verdict on some of the items. Give one on each, and copy ids and numbers whole, as they stand above."
+const repeatNote = "\n\nA reply before this one lacked a usable verdict on some of the items. Give one on each, and copy ids and numbers whole, as they stand above."
 
-// Canary is a control item: something everybody knows, said in two ways, and
-// a falsehood about it. One true and one false item stand among the real ones
-// that a judge asks about. A judge that errs on them has been talked into
-// something, or reads carelessly; either way its verdicts on the neighbours are
-// worth nothing.
+// Canary is a control item: a well-known fact in two wordings, and a falsehood about it. One true and one
+// false item are mixed with the real ones. A judge that errs on them has been manipulated, or reads
+// carelessly; either way its verdicts on the other items are worthless.
 type Canary struct {
-	// Key is the word by which a text would speak of the same thing; such a
-	// text gets another canary.
+	// Key is the word by which a text would mention the same subject; such a text gets another canary.
 	Key string
-	// Question has the answer Fact, which Restated says too and Falsehood
-	// contradicts.
+	// Question has the answer Fact, which Restated repeats and Falsehood contradicts.
 	Question, Fact, Restated, Falsehood string
 }
 
-// Canaries returns the control items there are.
+// Canaries returns all control items.
 func Canaries() []Canary {
-	all := make([]Canary, 0, strings.Count(canaries, "\n"))
-	for line := range strings.Lines(canaries) {
+	all := make([]Canary, 0, strings.Count(canaryTable, "\n"))
+	for line := range strings.Lines(canaryTable) {
 		parts := strings.Split(strings.TrimSpace(line), "\t")
 		all = append(all, Canary{parts[0], parts[1], parts[2], parts[3], parts[4]})
 	}
@@ -396,9 +386,9 @@ func Canaries() []Canary {
 }
 
 //go:embed prompts/canaries.tsv
-var canaries string
+var canaryTable string
 
-// ChooseCanary picks by the seed, leaving out those the texts may speak of.
+// ChooseCanary picks one by the seed whose subject the texts do not mention.
 func ChooseCanary(seed string, texts ...string) Canary {
 	all := strings.ToLower(strings.Join(texts, "\n"))
 	items := Canaries()
@@ -411,7 +401,7 @@ func ChooseCanary(seed string, texts ...string) Canary {
 	return items[first]
 }
 
-// position is a number below n made from a seed of hexadecimal digits.
+// position returns a number below n made from a seed of hexadecimal digits.
 func position(seed string, n int) int {
 	h, err := strconv.ParseUint(seed[:min(8, len(seed))], 16, 64)
 	if err != nil {

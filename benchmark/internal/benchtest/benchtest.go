@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package zoo is a small data set with fakes of all parts of a run, for tests.
-package zoo
+// Package benchtest holds a small data set and fakes of all parts of a run, for tests.
+package benchtest
 
 import (
 	"context"
@@ -52,7 +52,7 @@ func Dataset() *benchmark.Dataset {
 	}}
 }
 
-// Parrot is a system that quotes the document whose name is in the question.
+// Parrot is a system that quotes the document named in the question.
 type Parrot struct {
 	Calls *atomic.Int64                               // counts the answers
 	Fail  func(call int64, q graphrag.Question) error // may be nil
@@ -95,8 +95,7 @@ func (p *Parrot) Answer(_ context.Context, q graphrag.Question) (graphrag.Answer
 	return a, nil
 }
 
-// Exact is a judge that knows equality only; it has no score for answers that
-// hold an x.
+// Exact is a judge that compares texts for equality; answers that contain an x are unscored.
 type Exact struct{}
 
 // Name is exact.
@@ -125,7 +124,7 @@ func (Exact) Summary(_ context.Context, c judge.Case) (judge.SummaryJudgment, er
 	return j, nil
 }
 
-// Runner runs two parrots over the zoo; calls counts the answers.
+// Runner runs two parrots over the data set; calls counts the answers.
 func Runner(dir string, calls *atomic.Int64, fail func(int64, graphrag.Question) error) *benchmark.Runner {
 	entry := func(name string) benchmark.Entry {
 		return benchmark.Entry{Name: name, New: func(string) (benchmark.System, error) { return &Parrot{Calls: calls, Fail: fail}, nil }}

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package exam is how the judges by model ask: everything under ids made from the
-// data, with every verdict demanded and control items ([Canary]) mixed in, so that
-// a text that addresses the judge gains nothing. The questions that several
-// profiles ask are here as well.
-package exam
+// Package protocol is the protocol of the judges by model: every item has an id made from the data, every
+// verdict is required, and control items ([Canary]) are mixed in, so that a text that addresses the judge
+// gains nothing. It also holds the requests that several profiles share.
+package protocol
 
 import (
 	"context"
@@ -23,25 +22,25 @@ var promptFiles embed.FS
 
 var prompts = llm.MustPrompts("judge-exam", promptFiles)
 
-// Exam asks a model.
-type Exam struct {
+// Asker sends requests of a profile to a model.
+type Asker struct {
 	judge.Options
 	model llm.Model
 	name  string
 }
 
-// New returns the exam of a profile; version is that of its prompts and protocol.
-func New(m llm.Model, profile string, version int, o judge.Options) (Exam, error) {
+// New returns the asker of a profile with the version of its prompts and protocol.
+func New(m llm.Model, profile string, version int, o judge.Options) (Asker, error) {
 	if m == nil {
-		return Exam{}, errors.New("judge: no model")
+		return Asker{}, errors.New("judge: no model")
 	}
 	name := fmt.Sprintf("wildgraph/%s/gold/v%d", profile, version) + Suffix(o)
-	return Exam{o, m, name + "/" + m.Name()}, nil
+	return Asker{o, m, name + "/" + m.Name()}, nil
 }
 
-// Name tells everything that figures depend on: profile, what precision is of, version,
-// options that differ from the profile's, and model.
-func (e Exam) Name() string { return e.name }
+// Name returns everything that figures depend on: profile, kind of precision, version, options that differ
+// from the profile's, and model.
+func (e Asker) Name() string { return e.name }
 
 // Request fills in a prompt of a profile.
 func Request(p llm.Prompts, stage, name string, values map[string]any) llm.Request {
@@ -62,9 +61,8 @@ func PlainAll(texts []string) []string {
 	return out
 }
 
-// Split asks for the statements of the answer, at most limit of them; more tells
-// that the answer makes others.
-func (e Exam) Split(ctx context.Context, c judge.Case, limit int, t *Trace) (statements []string, more bool, err error) {
+// Split asks for the statements of the answer, at most limit of them; more reports whether it has others.
+func (e Asker) Split(ctx context.Context, c judge.Case, limit int, t *Trace) (statements []string, more bool, err error) {
 	question, answer := Plain(c.Question), Plain(c.Answer)
 	f := llm.NewFence(question, answer)
 	ask := func(open []Item) llm.Request {
@@ -85,8 +83,8 @@ func (e Exam) Split(ctx context.Context, c judge.Case, limit int, t *Trace) (sta
 	return statements, cut || more, err
 }
 
-// Support counts the statements that at least one of several texts makes, or some together.
-func (e Exam) Support(ctx context.Context, texts, statements []string, t *Trace) (int, error) {
+// Support counts the statements that one or several of the texts make together.
+func (e Asker) Support(ctx context.Context, texts, statements []string, t *Trace) (int, error) {
 	if len(statements) == 0 {
 		return 0, nil
 	}
@@ -112,7 +110,7 @@ func (e Exam) Support(ctx context.Context, texts, statements []string, t *Trace)
 }
 
 // Yes counts the items of a batch whose verdict is 1.
-func (e Exam) Yes(ctx context.Context, b Batch, t *Trace, ask func([]Item) llm.Request) (n int, err error) {
+func (e Asker) Yes(ctx context.Context, b Batch, t *Trace, ask func([]Item) llm.Request) (n int, err error) {
 	verdicts, err := e.Scores(ctx, b, []string{"score"}, t, ask)
 	for _, v := range verdicts {
 		n += int(v.Value)
@@ -120,8 +118,8 @@ func (e Exam) Yes(ctx context.Context, b Batch, t *Trace, ask func([]Item) llm.R
 	return n, err
 }
 
-// Scores are the verdicts, 0 or 1, on the real items of a batch, by their indices.
-func (e Exam) Scores(ctx context.Context, b Batch, of []string, t *Trace, ask func([]Item) llm.Request) ([]judge.Verdict, error) {
+// Scores returns the verdicts, 0 or 1, on the real items of a batch, by index.
+func (e Asker) Scores(ctx context.Context, b Batch, of []string, t *Trace, ask func([]Item) llm.Request) ([]judge.Verdict, error) {
 	out := make([]judge.Verdict, slices.MaxFunc(b.Items, func(x, y Item) int { return x.Index - y.Index }).Index+1)
 	return out, e.Run(ctx, b, of, t, ask, func(it Item, l Line) error {
 		n, ok := l.Value()

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package vector
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+	"sync"
+	"unsafe"
+	"weak"
+
+	"github.com/wildgraph/wildgraph/graphrag/rank"
+)
+
+// View is a list of vectors that lie in an index in any order. It finds what an index of the list finds,
+// to the bit. It is safe for concurrent use.
+type View struct {
+	in      *pooled
+	rows    []int32 // of the index, by number in the list
+	numbers []int32 // in the list, by row of the index, -1 for others
+	sorted  bool    // the rows are in the order of the list
+}
+
+// Pool makes views. Lists of which most vectors are the same slices as in a list before, in whatever order,
+// share its index, as long as a view of it is in use. The zero value is an empty pool.
+type Pool struct {
+	mu      sync.Mutex
+	indexes []weak.Pointer[pooled]
+}
+
+type pooled struct {
+	*Index
+	slices []*float32           // of each row
+	rows   map[*float32][]int32 // made when it is needed
+}
+
+// View returns a view of vectors. They must not be changed afterwards.
+func (p *Pool) View(opts Options, vectors [][]float32) (*View, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	in, hits := p.nearest(opts, vectors)
+	if in == nil || in.Len()-hits > len(vectors)/8+64 { // few rows without use are tolerated
+		index, err := New(opts)
+		if err != nil {
+			return nil, err
+		}
+		in = &pooled{Index: index}
+		p.indexes = append(p.indexes, weak.Make(in))
+	}
+	v := &View{in: in, rows: make([]int32, len(vectors)), sorted: true}
+	var added [][]float32
+	var places []int32 // of added in the list
+	v.numbers = slices.Repeat([]int32{-1}, in.Len())
+	last := int32(-1)
+	for i, vector := range vectors {
+		row := in.free(unsafe.SliceData(vector), v.numbers)
+		if row < 0 {
+			added, places = append(added, vector), append(places, int32(i))
+			continue
+		}
+		v.numbers[row], v.rows[i] = int32(i), row
+		v.sorted = v.sorted && row > last && len(added) == 0
+		last = row
+	}
+	if err := in.Add(added...); err != nil {
+		return nil, err
+	}
+	for i, place := range places {
+		key, row := unsafe.SliceData(added[i]), int32(len(in.slices))
+		if in.rows != nil {
+			in.rows[key] = append(in.rows[key], row)
+		}
+		in.slices = append(in.slices, key)
+		v.rows[place], v.numbers = row, append(v.numbers, place)
+	}
+	return v, nil
+}
+
+// nearest returns the index that contains most of the vectors, and how many.
+func (p *Pool) nearest(opts Options, vectors [][]float32) (best *pooled, most int) {
+	p.indexes = slices.DeleteFunc(p.indexes, func(w weak.Pointer[pooled]) bool { return w.Value() == nil })
+	for _, w := range p.indexes {
+		in := w.Value()
+		if in == nil || in.opts.Dim != opts.Dim || in.opts.Cosine != opts.Cosine {
+			continue
+		}
+		if in.rows == nil {
+			in.rows = make(map[*float32][]int32, len(in.slices))
+			for row, key := range in.slices {
+				in.rows[key] = append(in.rows[key], int32(row))
+			}
+		}
+		hits := 0
+		for _, vector := range vectors {
+			if in.rows[unsafe.SliceData(vector)] != nil {
+				hits++
+			}
+		}
+		if hits > most {
+			best, most = in, hits
+		}
+	}
+	return best, most
+}
+
+// free returns a row with the vector that has no number yet, -1 if there is none.
+func (in *pooled) free(key *float32, numbers []int32) int32 {
+	for _, row := range in.rows[key] {
+		if numbers[row] < 0 {
+			return row
+		}
+	}
+	return -1
+}
+
+// Len returns the number of vectors.
+func (v *View) Len() int { return len(v.rows) }
+
+// Join returns a view of vectors of other views, each given with its number there; nil without any.
+func Join(of iter.Seq2[*View, int32]) (*View, error) {
+	var v *View
+	for from, i := range of {
+		if v == nil {
+			index, err := New(from.in.opts)
+			if err != nil {
+				return nil, err
+			}
+			v = &View{in: &pooled{Index: index}, sorted: true}
+		}
+		if err := v.in.AddFrom(from.in.Index, from.rows[i]); err != nil {
+			return nil, err
+		}
+		row := int32(len(v.rows))
+		v.rows, v.numbers = append(v.rows, row), append(v.numbers, row)
+	}
+	return v, nil
+}
+
+// number returns the number of a row in the list, -1 if it is not in it.
+func (v *View) number(row int32) int32 {
+	if int(row) >= len(v.numbers) {
+		return -1
+	}
+	return v.numbers[row]
+}
+
+// Search returns the k vectors of the list with the largest scores, see [Index.Search].
+func (v *View) Search(query []float32, k int) ([]rank.Scored[int32], error) {
+	keep := func(row int32) bool { return v.number(row) >= 0 }
+	k = min(k, len(v.rows))
+	more := 0
+	if !v.sorted {
+		more = 1 // shows whether further rows have the score of the last one
+	}
+	for {
+		found, err := v.in.SearchWith(query, Params{K: k + more, Keep: keep}, nil)
+		if err != nil {
+			return nil, err
+		}
+		if !v.sorted && k > 0 && len(found) == k+more && found[k-1].Score == found[k+more-1].Score && k+more < len(v.rows) {
+			more = min(2*(k+more), len(v.rows)) - k
+			continue
+		}
+		for i := range found {
+			found[i].ID = v.numbers[found[i].ID]
+		}
+		slices.SortFunc(found, func(a, b rank.Scored[int32]) int {
+			return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID))
+		})
+		return found[:min(k, len(found))], nil
+	}
+}
+
+// Scores writes the scores of all vectors of the list over dst, see [Index.Scores].
+func (v *View) Scores(query []float32, dst []float64) ([]float64, error) {
+	scores, err := v.in.Scores(query, nil)
+	if err != nil {
+		return dst, err
+	}
+	dst = slices.Grow(dst[:0], len(v.rows))[:len(v.rows)]
+	for row, number := range v.numbers {
+		if number >= 0 {
+			dst[number] = scores[row]
+		}
+	}
+	return dst, nil
+}
