@@ -34,7 +34,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/load/parquet"
 	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/paid"
-	"github.com/wildgraph/wildgraph/llm/transport"
 )
 
 // settings has the parsed flags.
@@ -166,34 +165,18 @@ func (s settings) parts(stderr io.Writer) (construct.Parts, *paid.Client, error)
 	if s.model == "" {
 		return construct.Parts{State: construct.Rules{}, Ask: construct.Rules{}, Check: construct.Rules{}}, nil, nil
 	}
-	log := cli.NewLogger(stderr)
-	options := transport.Options{Concurrency: s.Concurrency, Logger: log}
-	provider, err := transport.ProviderFromEnv(options)
-	if err != nil && !cli.OfVendors(s.model) {
-		return construct.Parts{}, nil, cli.Usagef("-model: %w", err)
-	}
-	folder, err := filepath.Abs(s.out)
+	client, m, err := cli.OpenModel(s.model, s.Concurrency, paid.Options{
+		File: s.cache, Run: s.out, Tokens: s.budgetTokens, Prices: s.prices, Defaults: cli.Settings(s.temperature, s.Seed), Logger: cli.NewLogger(stderr),
+	})
 	if err != nil {
 		return construct.Parts{}, nil, err
-	}
-	client, err := paid.Open(paid.Options{File: s.cache, Run: folder, Tokens: s.budgetTokens, Prices: s.prices, Defaults: cli.Settings(s.temperature, s.Seed), Logger: log})
-	if err != nil {
-		return construct.Parts{}, nil, fmt.Errorf("-cache: %w", err)
-	}
-	m, err := cli.Model(s.model, provider, options)
-	if err == nil {
-		m, err = client.Model(m)
-	}
-	if err != nil {
-		return construct.Parts{}, nil, errors.Join(cli.Usage(err), client.Close())
 	}
 	by := construct.NewByModel(m)
 	return construct.Parts{State: by, Ask: by, Check: by, Keep: by.Keep}, client, nil
 }
 
-// tables writes the Parquet files of a folder and of its subfolders, such as data, as JSON lines with the
-// same names for wildgraphbench. That program links no reader of Parquet, which would add a fifth to its
-// build.
+// tables writes the Parquet files of a folder and of its subfolders, such as data, as JSON lines with the same
+// names for wildgraphbench. That program links no reader of Parquet, which would add a fifth to its build.
 func tables(from, to string, stdout io.Writer) error {
 	var names []string
 	for _, pattern := range []string{"*.parquet", "*/*.parquet"} {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command langchain searches a folder by HippoRAG 2 with an agent of langchaingo. Indexing calls no
-// model:
+// Command langchain searches a folder by HippoRAG 2 with an agent of langchaingo. Indexing calls no model:
 //
 //	langchain SERVER MODEL FOLDER QUESTION
 //

@@ -22,7 +22,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/own"
 	"github.com/wildgraph/wildgraph/examples/baselines/gear"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
-	"github.com/wildgraph/wildgraph/examples/internal/lab"
+	"github.com/wildgraph/wildgraph/examples/internal/setup"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/load"
@@ -34,7 +34,6 @@ import (
 	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/jsonl"
 	"github.com/wildgraph/wildgraph/llm/paid"
-	"github.com/wildgraph/wildgraph/llm/transport"
 )
 
 // alignment is a line of the file that people label: a triple that was read, the triple of the graph that
@@ -87,7 +86,7 @@ func runAudit(ctx context.Context, args []string, stdout, stderr io.Writer) (err
 	fs.StringVar(&a.out, "out", "", "`FILE` to write: the worksheet, a line an alignment")
 	fs.IntVar(&a.limit, "limit", 0, "at most `N` questions per domain and type (0 = all)")
 	fs.Uint64Var(&a.seed, "seed", 1, "seed of the sample")
-	lab.List(fs, &a.sets, "domains", "comma-separated `LIST` of data sets (default: all present)")
+	setup.List(fs, &a.sets, "domains", "comma-separated `LIST` of data sets (default: all present)")
 	if err := cli.Parse(fs, args, stderr); err != nil {
 		return err
 	}
@@ -106,11 +105,14 @@ func runAudit(ctx context.Context, args []string, stdout, stderr io.Writer) (err
 		return err
 	}
 	if a.model != "" {
-		client, m, err := a.open(stderr)
+		dir := filepath.Dir(a.out) // with replies and ledger
+		client, m, err := cli.OpenModel(a.model, 8, paid.Options{
+			File: a.out + ".replies", Run: dir, Tokens: a.tokens, Defaults: cli.Settings(nil, a.seed), Logger: cli.NewLogger(stderr),
+		})
 		if err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, cli.Account(client, filepath.Dir(a.out), stderr), client.Close()) }()
+		defer func() { err = errors.Join(err, cli.Account(client, dir, stderr), client.Close()) }()
 		k.AnswerModel = m
 	}
 	var all []alignment
@@ -140,31 +142,6 @@ func (a auditing) load(ctx context.Context) (*benchmark.Dataset, error) {
 	files := cli.NewFiles()
 	defer files.Close() // only read
 	return own.Load(ctx, filepath.Base(a.questions), f, docs, files.Options)
-}
-
-// open opens the model. Its replies and ledger are in the folder of the worksheet.
-func (a auditing) open(stderr io.Writer) (*paid.Client, llm.Model, error) {
-	o := transport.Options{Concurrency: 8, Logger: cli.NewLogger(stderr)}
-	server, err := transport.ProviderFromEnv(o)
-	if err != nil && !cli.OfVendors(a.model) {
-		return nil, nil, cli.Usagef("-model: %w", err)
-	}
-	dir, err := filepath.Abs(filepath.Dir(a.out))
-	if err != nil {
-		return nil, nil, err
-	}
-	client, err := paid.Open(paid.Options{File: a.out + ".replies", Run: dir, Tokens: a.tokens, Defaults: cli.Settings(nil, a.seed), Logger: o.Logger})
-	if err != nil {
-		return nil, nil, err
-	}
-	m, err := cli.Model(a.model, server, o)
-	if err == nil {
-		m, err = client.Model(m)
-	}
-	if err != nil {
-		return nil, nil, errors.Join(cli.Usage(err), client.Close())
-	}
-	return client, m, nil
 }
 
 // write writes the sample, labelled by the model if there is one, and prints the share of alignments that

@@ -106,12 +106,11 @@ func verify(path string, w io.Writer) error {
 
 func repair(path, out string, w io.Writer) error {
 	r, err := journal.Repair(path, out)
-	if err != nil {
-		return err
+	if err == nil {
+		describe(w, path, r)
+		_, err = fmt.Fprintf(w, "%s holds the %s whole records; put it in the place of the other file.\n", text.Printable(out), text.Digits(r.Records))
 	}
-	describe(w, path, r)
-	fmt.Fprintf(w, "%s holds the %s whole records; put it in the place of the other file.\n", text.Printable(out), text.Digits(r.Records))
-	return nil
+	return err
 }
 
 // describe prints the intact and the bad parts of a file.

@@ -18,8 +18,8 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
-	"github.com/wildgraph/wildgraph/examples/ask/desk"
-	"github.com/wildgraph/wildgraph/examples/ask/desk/desktest"
+	"github.com/wildgraph/wildgraph/examples/ask/session"
+	"github.com/wildgraph/wildgraph/examples/ask/session/sessiontest"
 	"github.com/wildgraph/wildgraph/examples/ask/serve"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/llm"
@@ -28,8 +28,8 @@ import (
 
 var pictures = flag.String("pictures", "", "the folder for pictures, of a report on the shipped sample too")
 
-// serving serves a desk until the test ends, and returns the address of its page.
-func serving(t *testing.T, d *desk.Desk) (address string) {
+// serving serves a session until the test ends, and returns the address of its page.
+func serving(t *testing.T, d *session.Session) (address string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	ready, ended := make(chan string, 1), make(chan error, 1)
@@ -105,7 +105,7 @@ var manual = map[string]string{
 // The page of ask on every screen: questions that the files answer, an answer with the words that
 // say so, the file around them, a refusal, a condition, with nothing from elsewhere.
 func TestAsk(t *testing.T) {
-	address := serving(t, desktest.OpenFiles(t, manual, "hipporag2"))
+	address := serving(t, sessiontest.OpenFiles(t, manual, "hipporag2"))
 	dark := phone
 	dark.dark = true
 	for name, s := range map[string]screen{"wide": {width: 1200, height: 860}, "phone": phone, "dark phone": dark} {
@@ -157,7 +157,7 @@ func TestAsk(t *testing.T) {
 // A question and its condition are an address: back and forward show the turns again without
 // asking, reload asks again, a link is asked at once.
 func TestAskAddress(t *testing.T) {
-	address := serving(t, desktest.OpenFiles(t, manual, "wild"))
+	address := serving(t, sessiontest.OpenFiles(t, manual, "wild"))
 	tab := asking(t, address, "?"+url.Values{"q": {"What does the barn owl hear?"}, "where": {`team = "birds"`}}.Encode(), wide)
 	tab.answered()
 	if got := tab.text(".turn .answer"); !strings.Contains(got, "hears a mouse") || tab.text("#matching") == "" && eval[bool](tab, `document.querySelector("#only").open`) {
@@ -186,7 +186,7 @@ func TestAskAddress(t *testing.T) {
 // Keys alone lead through the page: the field, the button, the condition, the questions; then an
 // answer's places, each of which opens its file next to it.
 func TestAskKeyboard(t *testing.T) {
-	tab := asking(t, serving(t, desktest.OpenFiles(t, manual, "wild")), "", wide)
+	tab := asking(t, serving(t, sessiontest.OpenFiles(t, manual, "wild")), "", wide)
 	tab.until(`document.querySelectorAll("#suggestions a").length > 1`)
 	here := func() string {
 		return eval[string](tab, `document.activeElement.id || document.activeElement.className || document.activeElement.tagName`)
@@ -221,8 +221,8 @@ func TestAskKeyboard(t *testing.T) {
 // Where a model answers, a link waits for a click, and what it writes is told when it is whole.
 func TestAskModel(t *testing.T) {
 	shown := make(chan struct{})
-	desktest.SlowModel(t, shown)
-	url := serving(t, desktest.Open(t, "wild", "-model", "fake"))
+	sessiontest.SlowModel(t, shown)
+	url := serving(t, sessiontest.Open(t, "wild", "-model", "fake"))
 	// The first reply of a model comes as a whole: it may be one that reasons.
 	first, err := http.Post(strings.TrimSuffix(url, "/")+"/api/ask", "application/json", strings.NewReader(`{"question":"Who hears mice?"}`))
 	if err != nil {
@@ -235,7 +235,7 @@ func TestAskModel(t *testing.T) {
 		t.Errorf("a link has %q in its field, and %q", got, tab.text("#turns"))
 	}
 	tab.do(chromedp.KeyEvent("\r"))
-	tab.until(fmt.Sprintf(`document.querySelector(".answer") && document.querySelector(".answer").textContent.includes(%q)`, strings.TrimSpace(desktest.Beginning)))
+	tab.until(fmt.Sprintf(`document.querySelector(".answer") && document.querySelector(".answer").textContent.includes(%q)`, strings.TrimSpace(sessiontest.Beginning)))
 	if got := eval[string](tab, `document.querySelector("#status").textContent + document.querySelector(".turn").getAttribute("aria-busy")`); got != "Searching the filestrue" {
 		t.Errorf("while it is written: %q", got)
 	}
@@ -253,7 +253,7 @@ func TestAskHostile(t *testing.T) {
 		"<b onclick=alert(1)>.md": "# " + evil + "\n\nThe kestrel hears a vole. It is **" + evil + "** and `" + evil + "` in the [field](javascript:alert(1)) ![x](https://evil.example/x.png).\n\n| " + evil + " |\n|---|\n| " + evil + " |\n",
 		"deep.md":                 "The dungeon is " + strings.Repeat("**a *b ", 2000) + strings.Repeat("[", 2000) + strings.Repeat("`", 999) + strings.Repeat("|", 3000) + ".\n",
 	}
-	tab := asking(t, serving(t, desktest.OpenFiles(t, files, "wild")), "?q=What+does+the+kestrel+hear%3F", phone)
+	tab := asking(t, serving(t, sessiontest.OpenFiles(t, files, "wild")), "?q=What+does+the+kestrel+hear%3F", phone)
 	tab.answered()
 	tab.click(".place")
 	tab.until(`document.querySelector(".file:not(:empty)")`)
@@ -295,7 +295,7 @@ func TestTimeline(t *testing.T) {
 	if err := os.WriteFile(prices, []byte(`{"currency": "EUR", "models": [{"model": "scribe", "as_of": "2026-01-31", "prompt": 0.15, "completion": 0.6}]}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	address := serving(t, desktest.OpenFiles(t, manual, "youtu", "-model", "scribe", "-prices", prices))
+	address := serving(t, sessiontest.OpenFiles(t, manual, "youtu", "-model", "scribe", "-prices", prices))
 	s := screen{width: 1200, height: 1180}
 	tab := asking(t, address, "", s)
 	tab.ask("Who designed the engine that Ada Lovelace wrote about?")
@@ -323,7 +323,7 @@ func TestPDFOpensAtItsPage(t *testing.T) {
 		"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 300]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>endobj\n" +
 		"4 0 obj<</Length 62>>stream\nBT /F1 12 Tf 20 200 Td (The barn owl hears a mouse.) Tj ET     \nendstream endobj\n" +
 		"5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj\n6 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 300]>>endobj\ntrailer<</Root 1 0 R>>\n"
-	tab := asking(t, serving(t, desktest.OpenFiles(t, map[string]string{"a manual.pdf": pdf}, "bm25")), "", phone)
+	tab := asking(t, serving(t, sessiontest.OpenFiles(t, map[string]string{"a manual.pdf": pdf}, "bm25")), "", phone)
 	tab.ask("What does the barn owl hear?")
 	if got := eval[string](tab, `document.querySelector(".sources a").getAttribute("href")`); got != "api/pdf?file=a+manual.pdf#page=2" {
 		t.Errorf("the link is %q", got)

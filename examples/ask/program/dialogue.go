@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/wildgraph/wildgraph/examples/ask/desk"
+	"github.com/wildgraph/wildgraph/examples/ask/session"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
@@ -26,11 +26,8 @@ const dialogueHelp = `Ask a question, and then further ones: "it" and "they" are
   /quit      the end (or Ctrl-D)
 `
 
-// turns bounds the questions that a dialogue remembers.
-const turns = 50
-
 // dialogue answers questions until the end of the input.
-func dialogue(ctx context.Context, d *desk.Desk, s settings, std streams) error {
+func dialogue(ctx context.Context, d *session.Session, s settings, std streams) error {
 	fmt.Fprintln(std.err, `Ask a question; /help says what else there is.`)
 	type read struct {
 		line string
@@ -61,11 +58,11 @@ func dialogue(ctx context.Context, d *desk.Desk, s settings, std streams) error 
 
 // conversation has the questions and answers so far.
 type conversation struct {
-	d               *desk.Desk
+	d               *session.Session
 	s               settings
 	std             streams
 	before, answers []string
-	last            desk.Reply
+	last            session.Reply
 }
 
 // turn answers one line, and reports whether it ends the dialogue.
@@ -81,7 +78,7 @@ func (t *conversation) turn(ctx context.Context, line string) (end bool) {
 			fmt.Fprintf(t.std.out, "%3d  %s\n", i+1, text.OneLine(q))
 		}
 	case "/new":
-		t.before, t.answers, t.last = nil, nil, desk.Reply{}
+		t.before, t.answers, t.last = nil, nil, session.Reply{}
 	case "/sources":
 		if t.last.Question == "" {
 			fmt.Fprintln(t.std.out, "Nothing was asked yet.")
@@ -102,6 +99,7 @@ func (t *conversation) turn(ctx context.Context, line string) (end bool) {
 
 // ask answers a question and remembers it.
 func (t *conversation) ask(ctx context.Context, question string) error {
+	const turns = 50 // remembered
 	c, note := t.d.Refresh(ctx)
 	if c.Any() {
 		fmt.Fprintf(t.std.err, "(%d new, %d changed, %d gone)\n", c.Added, c.Changed, c.Deleted)
@@ -109,7 +107,7 @@ func (t *conversation) ask(ctx context.Context, question string) error {
 	if note != "" {
 		fmt.Fprintln(t.std.err, note)
 	}
-	r, err := writeAnswer(ctx, t.d, desk.Query{Question: question, Before: t.before, Answers: t.answers}, t.std.out)
+	r, err := writeAnswer(ctx, t.d, session.Query{Question: question, Before: t.before, Answers: t.answers}, t.std.out)
 	if err != nil {
 		return err
 	}
@@ -203,7 +201,7 @@ func (t *terminal) end() {
 }
 
 // writeJSON writes a reply as one line, with its passages if verbose.
-func writeJSON(w io.Writer, r desk.Reply, verbose bool) error {
+func writeJSON(w io.Writer, r session.Reply, verbose bool) error {
 	if !verbose {
 		r.Passages = nil
 	}
@@ -211,7 +209,7 @@ func writeJSON(w io.Writer, r desk.Reply, verbose bool) error {
 }
 
 // writeAnswer writes the answer to a question as it is streamed, and returns the complete reply.
-func writeAnswer(ctx context.Context, d *desk.Desk, q desk.Query, w io.Writer) (last desk.Reply, err error) {
+func writeAnswer(ctx context.Context, d *session.Session, q session.Query, w io.Writer) (last session.Reply, err error) {
 	written := ""
 	for last, err = range d.Stream(ctx, q) {
 		if err != nil {
@@ -230,7 +228,7 @@ func writeAnswer(ctx context.Context, d *desk.Desk, q desk.Query, w io.Writer) (
 }
 
 // writeSources writes the sources of an answer.
-func writeSources(w io.Writer, r desk.Reply, verbose bool) {
+func writeSources(w io.Writer, r session.Reply, verbose bool) {
 	for _, s := range r.Sources {
 		writeSource(w, s)
 	}
@@ -265,7 +263,7 @@ func writeSources(w io.Writer, r desk.Reply, verbose bool) {
 	}
 }
 
-func writeSource(w io.Writer, s desk.Source) {
+func writeSource(w io.Writer, s session.Source) {
 	fmt.Fprintf(w, "   %s  “%s”\n", text.OneLine(s.At()), s.Quote)
 }
 

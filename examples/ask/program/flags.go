@@ -13,7 +13,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/baselines/wild"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
-	"github.com/wildgraph/wildgraph/examples/internal/lab"
+	"github.com/wildgraph/wildgraph/examples/internal/setup"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	api "github.com/wildgraph/wildgraph/graphrag/serve"
@@ -21,7 +21,7 @@ import (
 
 // settings has the parsed flags.
 type settings struct {
-	lab.Settings
+	setup.Settings
 	docs, index, question, questions string
 	store                            string
 	stores                           Stores
@@ -115,12 +115,9 @@ func (s *settings) readQuestion(fs *flag.FlagSet) []error {
 	return problems
 }
 
-// among is the number of pages whose passages an encoder compares with a question: about 70 passages of 180
-// tokens, which MiniLM encodes in less than two seconds on two cores.
-const among = "40"
-
 // check returns the errors of the flags of this program.
 func (s *settings) check(system string) (problems []error) {
+	const among = "40" // pages whose passages are encoded: about 70 of 180 tokens, in less than two seconds on two cores
 	var ok bool
 	if s.system, ok = all.Find(strings.ToLower(system)); !ok {
 		meant := ""
@@ -148,7 +145,7 @@ func (s *settings) check(system string) (problems []error) {
 	} else if _, err := os.Stat(s.docs); err != nil {
 		problems = append(problems, fmt.Errorf("-docs: %w", err))
 	}
-	problems = append(problems, lab.AtLeast("k", s.k, 0)...)
+	problems = append(problems, setup.AtLeast("k", s.k, 0)...)
 	ways := 0
 	for _, way := range []bool{s.question != "", s.questions != "", s.serve != "", s.mcp} {
 		if way {

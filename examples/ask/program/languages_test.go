@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/examples/ask/desk"
-	"github.com/wildgraph/wildgraph/examples/ask/desk/desktest"
+	"github.com/wildgraph/wildgraph/examples/ask/session"
+	"github.com/wildgraph/wildgraph/examples/ask/session/sessiontest"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 )
 
@@ -53,10 +53,10 @@ func (a noted) files(name string) map[string]string {
 }
 
 // answer asks the questions, and logs those that go wrong.
-func (a noted) answer(t *testing.T, d *desk.Desk) (right, refused int) {
+func (a noted) answer(t *testing.T, d *session.Session) (right, refused int) {
 	t.Helper()
 	for _, q := range a.Questions {
-		r, err := d.Ask(t.Context(), desk.Query{Question: q.Question})
+		r, err := d.Ask(t.Context(), session.Query{Question: q.Question})
 		switch {
 		case err != nil:
 			t.Fatal(err)
@@ -76,7 +76,7 @@ func (a noted) answer(t *testing.T, d *desk.Desk) (right, refused int) {
 func TestLanguages(t *testing.T) {
 	for name, a := range folders(t, "testdata/languages/*.json") {
 		t.Run(name, func(t *testing.T) {
-			right, refused := a.answer(t, desktest.OpenFiles(t, a.files(name), "wild"))
+			right, refused := a.answer(t, sessiontest.OpenFiles(t, a.files(name), "wild"))
 			t.Logf("%d of 7 answered rightly, %d of 2 refused", right, refused)
 			if right < 6 || refused < 2 {
 				t.Error("want 6 and 2")
@@ -90,11 +90,11 @@ func TestLanguagesKept(t *testing.T) {
 	var alone, together [2]int
 	all, kept := make(map[string]string), folders(t, "testdata/languages/kept/*.json")
 	for name, a := range kept {
-		right, refused := a.answer(t, desktest.OpenFiles(t, a.files(name), "wild"))
+		right, refused := a.answer(t, sessiontest.OpenFiles(t, a.files(name), "wild"))
 		alone[0], alone[1] = alone[0]+right, alone[1]+refused
 		maps.Copy(all, a.files(name))
 	}
-	d := desktest.OpenFiles(t, all, "wild")
+	d := sessiontest.OpenFiles(t, all, "wild")
 	for _, a := range kept {
 		right, refused := a.answer(t, d)
 		together[0], together[1] = together[0]+right, together[1]+refused
@@ -108,10 +108,10 @@ func TestLanguagesKept(t *testing.T) {
 // A question in a language that no note has is refused.
 func TestLanguageOfNoNote(t *testing.T) {
 	sets := folders(t, "testdata/languages/*.json")
-	d := desktest.OpenFiles(t, sets["french"].files("french"), "wild")
+	d := sessiontest.OpenFiles(t, sets["french"].files("french"), "wild")
 	for _, name := range []string{"english", "german", "russian", "japanese", "chinese", "dutch", "swedish"} {
 		for _, q := range sets[name].Questions {
-			r, err := d.Ask(t.Context(), desk.Query{Question: q.Question})
+			r, err := d.Ask(t.Context(), session.Query{Question: q.Question})
 			baselinestest.OK(t, err)
 			if !r.Refused {
 				t.Errorf("%s: %s is answered %q (%.2f)", name, q.Question, r.Answer, r.Confidence)
@@ -122,7 +122,7 @@ func TestLanguageOfNoNote(t *testing.T) {
 
 // One document in three languages is answered in each of them, and what it does not say is refused in each.
 func TestDocumentOfThreeLanguages(t *testing.T) {
-	d := desktest.OpenFiles(t, map[string]string{"lodge.md": "# Lodge\n\nThe mountain lodge was built in 1931 by Agnes Holm. It has 24 beds, and a bed costs 18 euros.\n\n" +
+	d := sessiontest.OpenFiles(t, map[string]string{"lodge.md": "# Lodge\n\nThe mountain lodge was built in 1931 by Agnes Holm. It has 24 beds, and a bed costs 18 euros.\n\n" +
 		"# Hütte\n\nDie Hütte ist vom 1. Juni bis zum 30. September geöffnet. Der Wirt heißt Jakob Senn. Hunde dürfen nicht in den Schlafraum.\n\n" +
 		"# Refuge\n\nLe refuge est à 2 140 mètres d'altitude. Le gardien prépare le petit déjeuner à six heures. La clé de la cave est sous le banc rouge.\n"}, "wild")
 	right, refused := noted{Questions: []struct{ Question, Answer string }{

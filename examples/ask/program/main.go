@@ -20,8 +20,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/wildgraph/wildgraph/examples/ask/desk"
 	"github.com/wildgraph/wildgraph/examples/ask/serve"
+	"github.com/wildgraph/wildgraph/examples/ask/session"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/graphrag/folder"
 	"github.com/wildgraph/wildgraph/graphrag/index"
@@ -49,9 +49,6 @@ func Main(stores Stores) {
 	os.Exit(cli.Fail(os.Stderr, "ask", run(ctx, os.Args[1:], os.Getenv, streams{os.Stdin, os.Stdout, os.Stderr}, stores)))
 }
 
-// patience is the time after which the program prints the reason for waiting.
-const patience = 3 * time.Second
-
 // streams has the standard streams of a process.
 type streams struct {
 	in       io.Reader
@@ -60,6 +57,7 @@ type streams struct {
 
 // run is the program without its process.
 func run(ctx context.Context, args []string, getenv func(string) string, std streams, stores Stores) (err error) {
+	const patience = 3 * time.Second // until the reason for waiting is printed
 	s, err := parse(args, getenv, std.err, stores.Flags)
 	if err != nil {
 		return err
@@ -80,7 +78,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, std str
 		return stored(ctx, s, std)
 	}
 	slow := time.AfterFunc(patience, func() { fmt.Fprintln(std.err, "Indexing … (kept for the next time)") })
-	d, err := desk.Open(ctx, desk.Options{
+	d, err := session.Open(ctx, session.Options{
 		Docs: s.docs, Index: s.index, System: s.system, Settings: s.Settings, K: s.k, Where: s.where, Incomplete: s.incomplete,
 		Encode: s.question == "" && s.questions == "", Log: cli.NewLogger(std.err), Progress: progress(std.err),
 	})
@@ -100,7 +98,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, std str
 				fmt.Fprintf(std.err, "(%d new, %d changed, %d gone)\n", c.Added, c.Changed, c.Deleted)
 			})
 		})
-		defer done.Wait() // before the desk is closed
+		defer done.Wait() // before the session is closed
 		defer end()
 	}
 	switch {
@@ -135,9 +133,9 @@ func writeTrace(file string, spans *trace.Recorder) error {
 }
 
 // answerOne answers one question.
-func answerOne(ctx context.Context, d *desk.Desk, s settings, out io.Writer) error {
-	q := desk.Query{Question: s.question}
-	r, err := desk.Reply{}, error(nil)
+func answerOne(ctx context.Context, d *session.Session, s settings, out io.Writer) error {
+	q := session.Query{Question: s.question}
+	r, err := session.Reply{}, error(nil)
 	if s.json {
 		if r, err = d.Ask(ctx, q); err == nil {
 			err = writeJSON(out, r, s.verbose)
@@ -203,7 +201,7 @@ func readQuestions(r io.Reader) (out []fileQuestion, err error) {
 
 // batch answers a file of questions concurrently, and writes the replies in order. A reply that failed has
 // its error.
-func batch(ctx context.Context, d *desk.Desk, s settings, std streams) error {
+func batch(ctx context.Context, d *session.Session, s settings, std streams) error {
 	in := std.in
 	if s.questions != "-" {
 		f, err := os.Open(s.questions)
@@ -219,9 +217,9 @@ func batch(ctx context.Context, d *desk.Desk, s settings, std streams) error {
 	}
 	failed, next := 0, 0 // next is the first question whose reply is not written
 	var mu sync.Mutex
-	replies := make([]*desk.Reply, len(questions))
+	replies := make([]*session.Reply, len(questions))
 	err = kit.Each(ctx, len(questions), func(ctx context.Context, i int) error {
-		r, err := d.Ask(ctx, desk.Query{Question: questions[i].Question})
+		r, err := d.Ask(ctx, session.Query{Question: questions[i].Question})
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -236,7 +234,7 @@ func batch(ctx context.Context, d *desk.Desk, s settings, std streams) error {
 			if err := writeJSON(std.out, *replies[next], s.verbose); err != nil {
 				return err
 			}
-			replies[next] = &desk.Reply{}
+			replies[next] = &session.Reply{}
 		}
 		return nil
 	})

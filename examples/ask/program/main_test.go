@@ -15,8 +15,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/examples/ask/desk"
-	"github.com/wildgraph/wildgraph/examples/ask/desk/desktest"
+	"github.com/wildgraph/wildgraph/examples/ask/session"
+	"github.com/wildgraph/wildgraph/examples/ask/session/sessiontest"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/llm"
@@ -73,7 +73,7 @@ func TestOneQuestion(t *testing.T) {
 		}
 	}
 	out, errs, err = ask(t, "", "-docs", ".", "-json", "What does the red light mean?")
-	var r desk.Reply
+	var r session.Reply
 	if jsonErr := json.Unmarshal([]byte(out), &r); err != nil || jsonErr != nil || len(r.Sources) != 1 || r.Sources[0].At() != "lights.csv:2" || r.System != "wild" || r.Passages != nil {
 		t.Errorf("%v %v %+v", err, jsonErr, r)
 	}
@@ -142,11 +142,11 @@ func shownAs(name, dir string) string { return strings.TrimPrefix(name, dir+"/")
 // In the place of an answer stand the sentences of three passages at most, each with a word of the
 // question, which is lit.
 func TestClosest(t *testing.T) {
-	d := desktest.OpenFiles(t, map[string]string{
+	d := sessiontest.OpenFiles(t, map[string]string{
 		"a.md": "Barn owls hunt at night.", "b.md": "The owl, a barn OWL, sleeps by day.", "c.md": "Owls are kept in the barn of Ludwig.",
 		"d.md": "The barn was sold; an owl stayed.", "e.md": "Tides rise and fall.",
 	}, "wild")
-	r, err := d.Ask(t.Context(), desk.Query{Question: "Who painted the barn owl of Reykjavik in 1804?"})
+	r, err := d.Ask(t.Context(), session.Query{Question: "Who painted the barn owl of Reykjavik in 1804?"})
 	if err != nil || !r.Refused || len(r.Closest) != 3 {
 		t.Fatalf("%v: %+v", err, r)
 	}
@@ -157,8 +157,8 @@ func TestClosest(t *testing.T) {
 			t.Errorf("lit %q: %s", s.Lit, s.Marked("<", ">"))
 		}
 	}
-	german := desktest.OpenFiles(t, map[string]string{"h.md": "Das Haus am Hafen ist alt.", "b.md": "Der Bäcker und die Mühle sind neu."}, "wild")
-	if r, err := german.Ask(t.Context(), desk.Query{Question: "Wer strich die Häuser von Reykjavik im Jahr 1804?"}); err != nil || !r.Refused || len(r.Closest) != 1 || !slices.Equal(r.Closest[0].Lit, []string{"Haus"}) {
+	german := sessiontest.OpenFiles(t, map[string]string{"h.md": "Das Haus am Hafen ist alt.", "b.md": "Der Bäcker und die Mühle sind neu."}, "wild")
+	if r, err := german.Ask(t.Context(), session.Query{Question: "Wer strich die Häuser von Reykjavik im Jahr 1804?"}); err != nil || !r.Refused || len(r.Closest) != 1 || !slices.Equal(r.Closest[0].Lit, []string{"Haus"}) {
 		t.Errorf("%v: %+v", err, r)
 	}
 	if len(places) != 3 || places["e.md"] || !places["b.md"] {
@@ -180,7 +180,7 @@ func TestQuestions(t *testing.T) {
 		t.Fatalf("%d lines, %v", len(got), err)
 	}
 	for i, line := range got {
-		var r desk.Reply
+		var r session.Reply
 		if err := json.Unmarshal([]byte(line), &r); err != nil || len(r.Sources) != 1 || i%2 == 0 && r.ID != fmt.Sprint(i/2) || i%2 == 1 && r.ID != "" {
 			t.Fatalf("line %d: %v %s", i, err, line)
 		}
@@ -358,7 +358,7 @@ func TestModel(t *testing.T) {
 	for _, tt := range []struct{ flag, want string }{
 		{"-mode=reject", "It hears mice below the snow.\nNo passage is cited for this.\nThe closest passage"},
 		{"-json", `"uncited":true`},
-		{"-mode=cited", desk.Refusal + "\nThe closest passage"},
+		{"-mode=cited", session.Refusal + "\nThe closest passage"},
 	} {
 		out, _, err := ask(t, "", "-docs", dir, "-model", "fake", tt.flag, "What does the owl hear?")
 		if !strings.Contains(out, tt.want) || (err != nil) != (tt.flag == "-mode=cited") {
@@ -371,11 +371,11 @@ func TestModel(t *testing.T) {
 // answered without reasoning.
 func TestAnswerComesWhileItIsWritten(t *testing.T) {
 	shown := make(chan struct{})
-	desktest.SlowModel(t, shown)
-	out := &screen{awaited: strings.TrimSpace(desktest.Beginning), seen: shown}
+	sessiontest.SlowModel(t, shown)
+	out := &screen{awaited: strings.TrimSpace(sessiontest.Beginning), seen: shown}
 	var errs bytes.Buffer
 	err := run(t.Context(), []string{"-docs", notes(t), "-model", "fake"}, func(string) string { return "" }, streams{strings.NewReader("Who hears mice?\nWhat does the barn owl hear?\n"), out, &errs}, Stores{})
-	if err != nil || !strings.Contains(out.String(), desktest.Beginning+"below the snow.\n") {
+	if err != nil || !strings.Contains(out.String(), sessiontest.Beginning+"below the snow.\n") {
 		t.Errorf("%v: %s%s", err, out, &errs)
 	}
 }

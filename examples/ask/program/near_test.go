@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/examples/ask/desk"
-	"github.com/wildgraph/wildgraph/examples/ask/desk/desktest"
+	"github.com/wildgraph/wildgraph/examples/ask/session"
+	"github.com/wildgraph/wildgraph/examples/ask/session/sessiontest"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 )
 
@@ -35,12 +35,12 @@ func TestNearMisses(t *testing.T) {
 		t.Fatal(len(set.Questions), err)
 	}
 	for _, system := range []string{"wild", "bm25"} {
-		d := desktest.OpenFiles(t, set.Files, system)
+		d := sessiontest.OpenFiles(t, set.Files, system)
 		right, wrong := 0, 0
 		for _, q := range set.Questions {
-			asked := desk.Query{Question: q.Question, Before: q.Before}
+			asked := session.Query{Question: q.Question, Before: q.Before}
 			for _, before := range q.Before {
-				r, err := d.Ask(t.Context(), desk.Query{Question: before})
+				r, err := d.Ask(t.Context(), session.Query{Question: before})
 				baselinestest.OK(t, err)
 				if r.Refused {
 					r.Answer = ""
@@ -50,7 +50,7 @@ func TestNearMisses(t *testing.T) {
 			r, err := d.Ask(t.Context(), asked)
 			baselinestest.OK(t, err)
 			has := func(part string) bool { return strings.Contains(r.Answer, part) }
-			cites := slices.ContainsFunc(r.Sources, func(s desk.Source) bool { return s.File == q.File })
+			cites := slices.ContainsFunc(r.Sources, func(s session.Source) bool { return s.File == q.File })
 			switch {
 			case r.Refused && len(q.Keys) == 0,
 				!r.Refused && len(q.Keys) > 0 && cites && !slices.ContainsFunc(q.Not, has) && has(q.Keys[0]):

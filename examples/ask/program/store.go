@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
-	"github.com/wildgraph/wildgraph/examples/internal/lab"
+	"github.com/wildgraph/wildgraph/examples/internal/setup"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/index"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
@@ -44,8 +44,8 @@ func stored(ctx context.Context, s settings, std streams) (err error) {
 	if s.Out, err = os.UserCacheDir(); err != nil {
 		return err
 	}
-	s.Out = filepath.Join(s.Out, "wildgraph", "store") // of vectors, see lab.Settings
-	parts, err := lab.NewParts(ctx, s.Settings, cli.NewLogger(std.err))
+	s.Out = filepath.Join(s.Out, "wildgraph", "store") // of vectors, see setup.Settings
+	parts, err := setup.NewParts(ctx, s.Settings, cli.NewLogger(std.err))
 	if err != nil {
 		return err
 	}

@@ -7,8 +7,8 @@ import (
 	"os"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/examples/ask/desk"
-	"github.com/wildgraph/wildgraph/examples/ask/desk/desktest"
+	"github.com/wildgraph/wildgraph/examples/ask/session"
+	"github.com/wildgraph/wildgraph/examples/ask/session/sessiontest"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 )
 
@@ -34,17 +34,17 @@ func TestUnrelatedFiles(t *testing.T) {
 	for _, q := range english.Questions {
 		asked = append(asked, q.Question)
 	}
-	alone := desktest.OpenFiles(t, files, "wild")
+	alone := sessiontest.OpenFiles(t, files, "wild")
 	for _, name := range []string{"systems.md", "benchmark.md", "stores.md", "judge.md"} {
 		b, err := os.ReadFile("../../docs/" + name)
 		baselinestest.OK(t, err)
 		files[name] = string(b)
 	}
-	among := desktest.OpenFiles(t, files, "wild")
+	among := sessiontest.OpenFiles(t, files, "wild")
 	for _, q := range asked {
-		before, err := alone.Ask(t.Context(), desk.Query{Question: q})
+		before, err := alone.Ask(t.Context(), session.Query{Question: q})
 		baselinestest.OK(t, err)
-		after, err := among.Ask(t.Context(), desk.Query{Question: q})
+		after, err := among.Ask(t.Context(), session.Query{Question: q})
 		baselinestest.OK(t, err)
 		if before.Refused != after.Refused || before.Answer != after.Answer {
 			t.Errorf("%s is answered %q (%.2f), and %q (%.2f) among files of something else", q, before.Answer, before.Confidence, after.Answer, after.Confidence)

@@ -14,7 +14,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/wildgraph/wildgraph/examples/ask/desk"
+	"github.com/wildgraph/wildgraph/examples/ask/session"
 	"github.com/wildgraph/wildgraph/graphrag"
 )
 
@@ -39,8 +39,8 @@ type conditionInput struct {
 }
 
 type searchOutput struct {
-	Passages []desk.Passage `json:"passages" jsonschema:"with file, place and score, best first"`
-	Note     string         `json:"note,omitempty" jsonschema:"says that new or changed files are not searched yet"`
+	Passages []session.Passage `json:"passages" jsonschema:"with file, place and score, best first"`
+	Note     string            `json:"note,omitempty" jsonschema:"says that new or changed files are not searched yet"`
 }
 
 type askInput struct {
@@ -62,9 +62,9 @@ type findInput struct {
 }
 
 type findOutput struct {
-	Lines    []desk.Passage `json:"lines" jsonschema:"lines that match, shared out over the files"`
-	Matching int            `json:"matching" jsonschema:"how many lines match in all"`
-	Files    int            `json:"files" jsonschema:"in how many files"`
+	Lines    []session.Passage `json:"lines" jsonschema:"lines that match, shared out over the files"`
+	Matching int               `json:"matching" jsonschema:"how many lines match in all"`
+	Files    int               `json:"files" jsonschema:"in how many files"`
 }
 
 // place is a place of a file, as search and find return it.
@@ -85,15 +85,19 @@ type answerInput struct {
 }
 
 type answerOutput struct {
-	Answer string         `json:"answer"`
-	Cited  []desk.Passage `json:"cited" jsonschema:"what stands at these places"`
-	Unread []string       `json:"unread,omitempty" jsonschema:"cited paths that are no file of the folder"`
+	Answer string            `json:"answer"`
+	Cited  []session.Passage `json:"cited" jsonschema:"what stands at these places"`
+	Unread []string          `json:"unread,omitempty" jsonschema:"cited paths that are no file of the folder"`
 }
 
 // MCPServer serves a folder by the Model Context Protocol: the tools search, ask and neighbours, and for
 // agents that search themselves find, read and answer.
-func MCPServer(d *desk.Desk) *mcp.Server {
-	s := mcp.NewServer(&mcp.Implementation{Name: "wildgraph-ask", Title: "Questions over " + d.Docs(), Version: version()}, &mcp.ServerOptions{
+func MCPServer(d *session.Session) *mcp.Server {
+	version := "(devel)" // of the main module of the program
+	if info, ok := debug.ReadBuildInfo(); ok {
+		version = cmp.Or(info.Main.Version, version)
+	}
+	s := mcp.NewServer(&mcp.Implementation{Name: "wildgraph-ask", Title: "Questions over " + d.Docs(), Version: version}, &mcp.ServerOptions{
 		Instructions: "Searches and answers from the files of one folder. Answers quote files with line numbers; what the folder does not say is refused.",
 	})
 	t := tools{d, make(chan struct{}, callsAtOnce)}
@@ -107,16 +111,8 @@ func MCPServer(d *desk.Desk) *mcp.Server {
 	return s
 }
 
-// version returns the version of the main module of the program.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok {
-		return cmp.Or(info.Main.Version, "(devel)")
-	}
-	return "(devel)"
-}
-
 // RunMCP serves one client on a pair of streams until it disconnects or ctx ends.
-func RunMCP(ctx context.Context, d *desk.Desk, in io.Reader, out io.Writer) error {
+func RunMCP(ctx context.Context, d *session.Session, in io.Reader, out io.Writer) error {
 	closeOnce := sync.OnceValue(func() error {
 		if c, ok := in.(io.Closer); ok {
 			return c.Close()
@@ -142,11 +138,11 @@ func (s stream) Close() error { return s.close() }
 
 // tools implements the tools. turn bounds the number of concurrent calls.
 type tools struct {
-	d    *desk.Desk
+	d    *session.Session
 	turn chan struct{}
 }
 
-// mcpCall is a running call with its condition and the note of [desk.Desk.Refresh].
+// mcpCall is a running call with its condition and the note of [session.Session.Refresh].
 type mcpCall struct {
 	context.Context
 	req   *mcp.CallToolRequest
@@ -199,15 +195,15 @@ func handle[In toolInput, Out any](t tools, do func(mcpCall, In) (Out, error)) m
 
 func (t tools) search(c mcpCall, in searchInput) (searchOutput, error) {
 	found, err := t.d.Search(c, in.Query, within(in.K, 5), c.where)
-	return searchOutput{append([]desk.Passage{}, found...), c.note}, err
+	return searchOutput{append([]session.Passage{}, found...), c.note}, err
 }
 
-func (t tools) ask(c mcpCall, in askInput) (r desk.Reply, err error) {
+func (t tools) ask(c mcpCall, in askInput) (r session.Reply, err error) {
 	skip := max(0, len(in.Before)-maxBefore)
 	token, sent := c.req.Params.GetProgressToken(), 0
-	for r, err = range t.d.Stream(c, desk.Query{Question: in.Question, Before: in.Before[skip:], Answers: in.Answers[min(skip, len(in.Answers)):], Where: c.where}) {
+	for r, err = range t.d.Stream(c, session.Query{Question: in.Question, Before: in.Before[skip:], Answers: in.Answers[min(skip, len(in.Answers)):], Where: c.where}) {
 		if err != nil {
-			return desk.Reply{}, err
+			return session.Reply{}, err
 		}
 		if n := len(r.Answer); token != nil && r.System == "" && n-sent >= max(least, sent/8) {
 			sent = n
@@ -218,13 +214,13 @@ func (t tools) ask(c mcpCall, in askInput) (r desk.Reply, err error) {
 	return r, nil
 }
 
-func (t tools) neighbours(c mcpCall, in neighboursInput) (desk.Neighbourhood, error) {
+func (t tools) neighbours(c mcpCall, in neighboursInput) (session.Neighbourhood, error) {
 	return t.d.Neighbours(c, in.Name, within(in.Limit, 20), c.where)
 }
 
 func (t tools) find(c mcpCall, in findInput) (findOutput, error) {
 	lines, matching, files, err := t.d.Find(c, in.Pattern, c.where)
-	return findOutput{append([]desk.Passage{}, lines...), matching, files}, err
+	return findOutput{append([]session.Passage{}, lines...), matching, files}, err
 }
 
 func (t tools) read(c mcpCall, in readInput) (searchOutput, error) {
@@ -233,7 +229,7 @@ func (t tools) read(c mcpCall, in readInput) (searchOutput, error) {
 }
 
 func (t tools) answer(c mcpCall, in answerInput) (answerOutput, error) {
-	out := answerOutput{Answer: in.Answer, Cited: []desk.Passage{}}
+	out := answerOutput{Answer: in.Answer, Cited: []session.Passage{}}
 	for _, cited := range in.Cited[:min(len(in.Cited), maxResults)] {
 		if read, err := t.d.Read(c, cited.Path, cited.From, c.where); err == nil {
 			out.Cited = append(out.Cited, read[0])

@@ -16,9 +16,9 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/wildgraph/wildgraph/examples/ask/desk"
-	"github.com/wildgraph/wildgraph/examples/ask/desk/desktest"
 	"github.com/wildgraph/wildgraph/examples/ask/serve"
+	"github.com/wildgraph/wildgraph/examples/ask/session"
+	"github.com/wildgraph/wildgraph/examples/ask/session/sessiontest"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 )
 
@@ -26,10 +26,10 @@ import (
 // the end of the server.
 func client(t *testing.T, system string, args []string, progress ...func(*sdk.ProgressNotificationParams)) (*sdk.ClientSession, func() error) {
 	t.Helper()
-	return overMCP(t, desktest.Open(t, system, args...), progress...)
+	return overMCP(t, sessiontest.Open(t, system, args...), progress...)
 }
 
-func overMCP(t *testing.T, d *desk.Desk, progress ...func(*sdk.ProgressNotificationParams)) (*sdk.ClientSession, func() error) {
+func overMCP(t *testing.T, d *session.Session, progress ...func(*sdk.ProgressNotificationParams)) (*sdk.ClientSession, func() error) {
 	t.Helper()
 	toServer, fromClient := io.Pipe()
 	toClient, fromServer := io.Pipe()
@@ -96,11 +96,11 @@ func TestTools(t *testing.T) {
 			t.Errorf("%+v", tool)
 		}
 	}
-	var found struct{ Passages []desk.Passage }
+	var found struct{ Passages []session.Passage }
 	if problem := call(t, s, "search", map[string]any{"query": "barn owl mouse", "k": 1}, &found); problem != "" || len(found.Passages) != 1 || !strings.HasSuffix(found.Passages[0].Path, "owl.md") || found.Passages[0].Score == 0 {
 		t.Errorf("search: %s %+v", problem, found)
 	}
-	var r desk.Reply
+	var r session.Reply
 	if problem := call(t, s, "ask", map[string]any{"question": "What does the barn owl hear?"}, &r); problem != "" || r.Refused || len(r.Sources) != 1 || r.Sources[0].Place != "5" || r.Confidence < .5 {
 		t.Errorf("ask: %s %+v", problem, r)
 	}
@@ -123,20 +123,20 @@ func TestTools(t *testing.T) {
 		t.Errorf("ask where: %s %+v", problem, r)
 	}
 	var lines struct {
-		Lines           []desk.Passage
+		Lines           []session.Passage
 		Matching, Files int
 	}
 	if problem := call(t, s, "find", map[string]any{"pattern": "barn owl"}, &lines); problem != "" || len(lines.Lines) == 0 || lines.Matching < len(lines.Lines) || !strings.HasSuffix(lines.Lines[0].Path, "owl.md") {
 		t.Errorf("find: %s %+v", problem, lines)
 	}
-	var passage struct{ Passages []desk.Passage }
+	var passage struct{ Passages []session.Passage }
 	at := map[string]any{"path": lines.Lines[0].Path, "from": lines.Lines[0].From}
 	if problem := call(t, s, "read", at, &passage); problem != "" || len(passage.Passages) != 1 || !strings.Contains(passage.Passages[0].Text, "mouse") {
 		t.Errorf("read: %s %+v", problem, passage)
 	}
 	var said struct {
 		Answer string
-		Cited  []desk.Passage
+		Cited  []session.Passage
 		Unread []string
 	}
 	if problem := call(t, s, "answer", map[string]any{"answer": "A mouse.", "cited": []any{at, map[string]any{"path": "../secret"}}}, &said); problem != "" || len(said.Cited) != 1 || !slices.Equal(said.Unread, []string{"../secret"}) || said.Answer != "A mouse." {
@@ -149,7 +149,7 @@ func TestTools(t *testing.T) {
 	if problem := call(t, s, "read", at, &passage); !strings.Contains(problem, "is not a file of the folder") {
 		t.Errorf("read where: %s", problem)
 	}
-	var n desk.Neighbourhood
+	var n session.Neighbourhood
 	if problem := call(t, s, "neighbours", map[string]any{"name": "Charles Babbage"}, &n); problem != "" || len(n.Facts) == 0 {
 		t.Errorf("neighbours: %s %+v", problem, n)
 	}
@@ -216,7 +216,7 @@ func TestProgress(t *testing.T) {
 // A client has the beginning of an answer while the model still writes.
 func TestToolAnswerComesWhileItIsWritten(t *testing.T) {
 	shown := make(chan struct{})
-	desktest.SlowModel(t, shown)
+	sessiontest.SlowModel(t, shown)
 	var first string
 	s, end := client(t, "wild", []string{"-model", "fake"}, func(p *sdk.ProgressNotificationParams) {
 		if first == "" {
@@ -231,7 +231,7 @@ func TestToolAnswerComesWhileItIsWritten(t *testing.T) {
 	if err != nil || r.IsError {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	if text := r.Content[0].(*sdk.TextContent).Text; first != strings.TrimSpace(desktest.Beginning) || !strings.Contains(text, desktest.Beginning+"below the snow.") {
+	if text := r.Content[0].(*sdk.TextContent).Text; first != strings.TrimSpace(sessiontest.Beginning) || !strings.Contains(text, sessiontest.Beginning+"below the snow.") {
 		t.Errorf("%q, then %q", first, text)
 	}
 	if err := end(); err != nil {
@@ -251,7 +251,7 @@ func TestWithoutGraph(t *testing.T) {
 
 // Whatever a client sends, the server ends with it, and within bounds.
 func TestBrokenClients(t *testing.T) {
-	d := desktest.Open(t, "wild")
+	d := sessiontest.Open(t, "wild")
 	hello := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}` + "\n" +
 		`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n"
 	for name, sent := range map[string]string{
@@ -304,14 +304,14 @@ func (e *endless) Read(p []byte) (int, error) {
 func TestLinksOut(t *testing.T) {
 	outside := t.TempDir()
 	baselinestest.OK(t, os.WriteFile(filepath.Join(outside, "secret.md"), []byte("The passphrase is swordfish.\n"), 0o600))
-	d := desktest.OpenFiles(t, map[string]string{"owl.md": "The barn owl hears a mouse.\n"}, "bm25")
+	d := sessiontest.OpenFiles(t, map[string]string{"owl.md": "The barn owl hears a mouse.\n"}, "bm25")
 	for name, target := range map[string]string{"link.md": filepath.Join(outside, "secret.md"), "linked": outside} {
 		if err := os.Symlink(target, filepath.Join(d.Docs(), name)); err != nil {
 			t.Skip(err)
 		}
 	}
 	s, end := overMCP(t, d)
-	var lines struct{ Lines []desk.Passage }
+	var lines struct{ Lines []session.Passage }
 	if problem := call(t, s, "find", map[string]any{"pattern": "swordfish|owl"}, &lines); problem != "" || len(lines.Lines) != 1 || !strings.HasSuffix(lines.Lines[0].Path, "owl.md") {
 		t.Errorf("find: %s %+v", problem, lines)
 	}

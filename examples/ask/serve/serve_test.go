@@ -17,19 +17,19 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wildgraph/wildgraph/examples/ask/desk"
-	"github.com/wildgraph/wildgraph/examples/ask/desk/desktest"
 	"github.com/wildgraph/wildgraph/examples/ask/serve"
+	"github.com/wildgraph/wildgraph/examples/ask/session"
+	"github.com/wildgraph/wildgraph/examples/ask/session/sessiontest"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	api "github.com/wildgraph/wildgraph/graphrag/serve"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
-// start serves a desk, and returns the address of its page and what waits for the end.
+// start serves a session, and returns the address of its page and what waits for the end.
 func start(t *testing.T, system string, args ...string) (url string, end func() error) {
 	t.Helper()
-	d := desktest.Open(t, system, args...)
+	d := sessiontest.Open(t, system, args...)
 	ctx, cancel := context.WithCancel(t.Context())
 	ready, ended := make(chan string, 1), make(chan error, 1)
 	go func() { ended <- serve.Run(ctx, d, "127.0.0.1:0", nil, func(url string) { ready <- url }) }()
@@ -43,7 +43,7 @@ func start(t *testing.T, system string, args ...string) (url string, end func() 
 	return url, end
 }
 
-func handler(t *testing.T, d *desk.Desk, address string) http.Handler {
+func handler(t *testing.T, d *session.Session, address string) http.Handler {
 	t.Helper()
 	h, err := serve.Handler(d, address, nil)
 	baselinestest.OK(t, err)
@@ -78,9 +78,9 @@ const (
 func TestAsk(t *testing.T) {
 	url, end := start(t, "wild")
 	status, _, body := send(t, "POST", url+"api/ask", `{"question":"What does the red light mean?","before":[]}`, asJSON, "Origin: "+strings.TrimSuffix(url, "/"))
-	var last desk.Reply
+	var last session.Reply
 	for lines := bufio.NewScanner(strings.NewReader(body)); lines.Scan(); {
-		last = desk.Reply{}
+		last = session.Reply{}
 		if err := json.Unmarshal(lines.Bytes(), &last); err != nil {
 			t.Fatal(err, body)
 		}
@@ -96,23 +96,23 @@ func TestAsk(t *testing.T) {
 // The page has the beginning of an answer while the model still writes.
 func TestAnswerComesWhileItIsWritten(t *testing.T) {
 	shown := make(chan struct{})
-	desktest.SlowModel(t, shown)
+	sessiontest.SlowModel(t, shown)
 	url, _ := start(t, "wild", "-model", "fake")
 	send(t, "POST", url+"api/ask", `{"question":"Who hears mice?"}`, asJSON)
 	reply, err := http.Post(url+"api/ask", "application/json", strings.NewReader(`{"question":"What does the barn owl hear?"}`))
 	baselinestest.OK(t, err)
 	defer reply.Body.Close()
 	lines := json.NewDecoder(reply.Body)
-	var first, last desk.Reply
-	if err := lines.Decode(&first); err != nil || first.Answer != strings.TrimSpace(desktest.Beginning) {
+	var first, last session.Reply
+	if err := lines.Decode(&first); err != nil || first.Answer != strings.TrimSpace(sessiontest.Beginning) {
 		t.Errorf("%v: %+v", err, first)
 	}
 	close(shown)
 	for lines.More() {
-		last = desk.Reply{}
+		last = session.Reply{}
 		baselinestest.OK(t, lines.Decode(&last))
 	}
-	if last.Answer != desktest.Beginning+"below the snow." || len(last.Sources) != 1 {
+	if last.Answer != sessiontest.Beginning+"below the snow." || len(last.Sources) != 1 {
 		t.Errorf("%+v", last)
 	}
 }
@@ -146,7 +146,7 @@ func TestGetsAreFree(t *testing.T) {
 	defer server.Close()
 	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
 	t.Setenv("OPENAI_API_KEY", "none")
-	d := desktest.Open(t, "hipporag2", "-model", "m", "-index-kit", "offline", "-cache", filepath.Join(t.TempDir(), "replies"))
+	d := sessiontest.Open(t, "hipporag2", "-model", "m", "-index-kit", "offline", "-cache", filepath.Join(t.TempDir(), "replies"))
 	h := handler(t, d, "127.0.0.1:81")
 	calls := func(method, path, body string) int {
 		before := len(server.Requests())
@@ -228,7 +228,7 @@ func TestRefused(t *testing.T) {
 // Browsers leave out port 80, media types may have parameters and capitals, and an address
 // that was typed or a link of the page itself is nobody else's.
 func TestLetThrough(t *testing.T) {
-	d := desktest.Open(t, "wild")
+	d := sessiontest.Open(t, "wild")
 	for name, tt := range map[string]struct{ address, host, header, value string }{
 		"port 80":       {"127.0.0.1:80", "127.0.0.1", "Sec-Fetch-Site", "none"},
 		"localhost":     {"127.0.0.1:80", "localhost", "Sec-Fetch-Site", "same-origin"},
@@ -272,7 +272,7 @@ func (s slow) Read([]byte) (int, error) {
 // Bodies that do not come take no turn of a question.
 func TestSlowBodies(t *testing.T) {
 	const address = "127.0.0.1:8080"
-	h := handler(t, desktest.Open(t, "wild"), address)
+	h := handler(t, sessiontest.Open(t, "wild"), address)
 	post := func(body io.Reader) int {
 		r := httptest.NewRequest("POST", "http://"+address+"/api/ask", body)
 		r.Header.Set("Content-Type", "application/json")
@@ -338,7 +338,7 @@ func TestAPI(t *testing.T) {
 	}
 	tokens, err := api.ReadTokens(strings.NewReader(`{"token-of-tables-0123": {"scope": "kind = \"csv\"", "write": true}}`))
 	baselinestest.OK(t, err)
-	h, err := serve.Handler(desktest.Open(t, "wild"), "", tokens)
+	h, err := serve.Handler(sessiontest.Open(t, "wild"), "", tokens)
 	baselinestest.OK(t, err)
 	server := httptest.NewServer(h)
 	defer server.Close()
@@ -386,7 +386,7 @@ func TestPDF(t *testing.T) {
 		"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 300]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>endobj\n" +
 		"4 0 obj<</Length 62>>stream\nBT /F1 12 Tf 20 200 Td (The barn owl hears a mouse.) Tj ET     \nendstream endobj\n" +
 		"5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj\ntrailer<</Root 1 0 R>>\n"
-	d := desktest.OpenFiles(t, map[string]string{"owl.pdf": pdf, "notes.md": "The light is red."}, "bm25")
+	d := sessiontest.OpenFiles(t, map[string]string{"owl.pdf": pdf, "notes.md": "The light is red."}, "bm25")
 	h, err := serve.Handler(d, "127.0.0.1:80", nil)
 	baselinestest.OK(t, err)
 	get := func(query, site string) *httptest.ResponseRecorder {

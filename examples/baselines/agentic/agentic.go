@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package agentic searches with an agent: a model that searches repeatedly, and answers from the
-// passages that it read and cited (Do We Still Need GraphRAG, arXiv 2604.09666). [Around] wraps
-// any system of the registry.
+// Package agentic searches with an agent: a model that searches repeatedly, and answers from the passages that
+// it read and cited (Do We Still Need GraphRAG, arXiv 2604.09666). [Around] wraps any system of the registry.
 //
 // Two more systems have no index. The agent of [NewFiles] finds lines by patterns and reads the
 // text around them (Is Grep All You Need, arXiv 2605.15184); [NewContext] puts all pages that fit
@@ -111,10 +110,6 @@ func NewFiles(k kit.Kit, o Options) (*kit.System, error) {
 	})
 }
 
-// contextTokens is the budget of a question without one: with the reply it fits into a context of
-// 128,000 tokens.
-const contextTokens = 100_000
-
 // ContextOptions of the system that reads all pages.
 type ContextOptions struct{ kit.Common }
 
@@ -133,6 +128,8 @@ func NewContext(k kit.Kit, o ContextOptions) (*kit.System, error) {
 
 // fill takes the pages that fit, in their order. They are the same for every question.
 func fill(pages []graphrag.Chunk, lengths []int, q graphrag.Question, count func(string) int) graphrag.Found {
+	const mostNamed = 20          // pages that did not fit
+	const contextTokens = 100_000 // by default: with the reply they fit into a context of 128,000 tokens
 	out := graphrag.Nothing()
 	budget := q.Tokens
 	if budget == 0 && q.K > 0 {
@@ -159,9 +156,6 @@ func fill(pages []graphrag.Chunk, lengths []int, q graphrag.Question, count func
 	out.Ranked = out.Evidence[:min(len(out.Evidence), q.Want())]
 	return out
 }
-
-// mostNamed bounds the list of pages that did not fit.
-const mostNamed = 20
 
 // whole returns a system over pages that are not cut.
 func whole(k kit.Kit, o kit.Common, name string, problems error, build func(context.Context, *kit.Corpus) (graphrag.Retriever, error)) (*kit.System, error) {

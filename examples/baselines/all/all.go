@@ -57,10 +57,9 @@ type System struct {
 	build   func(k kit.Kit, options ...any) (*kit.System, error)
 }
 
-// Calls counts the calls of a model to index one chunk, to search for one question (without the
-// answer), and once for a corpus, over pages of one chunk each that share no name. On such pages there
-// is one report per chunk. Other counts that depend on the corpus are for the 19 pages of the sample's
-// domain seafaring.
+// Calls counts the calls of a model to index one chunk, to search for one question (without the answer), and
+// once for a corpus, over pages of one chunk each that share no name. On such pages there is one report per
+// chunk. Other counts that depend on the corpus are for the 19 pages of the sample's domain seafaring.
 type Calls struct{ Chunk, Question, Once int }
 
 // Is reports whether the system has this name or alias.

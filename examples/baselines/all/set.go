@@ -314,11 +314,9 @@ func parse(to reflect.Value, s string) (err error) {
 	return nil
 }
 
-// mostSchema bounds the bytes of a schema that are read.
-const mostSchema = 1 << 20
-
 // readSchema reads the shipped schema of a data set, or a file.
 func readSchema(name string) (*extract.Schema, error) {
+	const mostSchema = 1 << 20 // bytes
 	var f io.ReadCloser
 	f, err := youtu.Seeds.Open("seeds/" + strings.ToLower(name) + ".json")
 	if err != nil {

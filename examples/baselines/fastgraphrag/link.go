@@ -97,22 +97,19 @@ func (l *linker) identities(ctx context.Context) ([][2]int32, error) {
 // itself is linked.
 func byModel(types []string) func(llm.Model) func(context.Context, string) (kit.Parts, error) {
 	return func(model llm.Model) func(context.Context, string) (kit.Parts, error) {
-		return func(ctx context.Context, text string) (kit.Parts, error) { return partsBy(ctx, model, types, text) }
+		return func(ctx context.Context, text string) (kit.Parts, error) {
+			req, err := prompts.Request(ctx, StageQuestion, "question", map[string]any{"Types": strings.ToUpper(strings.Join(types, ", "))}, llm.Data{Label: "question", Text: text})
+			if err != nil {
+				return kit.Parts{}, err
+			}
+			found, _, err := llm.Decode[struct{ Named, Generic []string }](ctx, model, req)
+			return kit.Parts{Names: found.Named, Themes: found.Generic}, llm.Fatal(err)
+		}
 	}
 }
 
-func partsBy(ctx context.Context, model llm.Model, types []string, question string) (kit.Parts, error) {
-	req, err := prompts.Request(ctx, StageQuestion, "question", map[string]any{"Types": strings.ToUpper(strings.Join(types, ", "))}, llm.Data{Label: "question", Text: question})
-	if err != nil {
-		return kit.Parts{}, err
-	}
-	found, _, err := llm.Decode[struct{ Named, Generic []string }](ctx, model, req)
-	return kit.Parts{Names: found.Named, Themes: found.Generic}, llm.Fatal(err)
-}
-
-// seeds returns the entities to walk from: the entity of each name, and the entities nearest to each
-// generic entity and to the whole question. The weights of each add up to 1; an entity has its largest
-// weight.
+// seeds returns the entities to walk from: the entity of each name, and the entities nearest to each generic
+// entity and to the whole question. The weights of each add up to 1; an entity has its largest weight.
 func (l *linker) seeds(ctx context.Context, q graphrag.Question) ([]ppr.Seed, []graphrag.Step, error) {
 	if len(l.keys) == 0 || strings.TrimSpace(q.Text) == "" {
 		return nil, nil, ctx.Err()

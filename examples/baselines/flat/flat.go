@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package flat has the baselines of WildGraphBench that use no graph: BM25, NaiveRAG, and the
-// model alone.
+// Package flat has the baselines of WildGraphBench that use no graph: BM25, NaiveRAG, and the model alone.
 package flat
 
 import (
@@ -41,7 +40,10 @@ type BM25Options struct {
 
 // NewBM25 ranks the chunks by their words and reads the best (Robertson and Zaragoza 2009).
 func NewBM25(k kit.Kit, o BM25Options) (*kit.System, error) {
-	index := o.index()
+	index := o.Defaults().BM25
+	if o.Plain {
+		index = bm25.Plain()
+	}
 	return kit.New(kit.Frame{Name: BM25, Common: o.Common, Kit: k, Words: &index})
 }
 
@@ -50,13 +52,6 @@ func (o BM25Options) Defaults() BM25Options {
 	b := &o.BM25
 	b.K1, b.B, b.TitleWeight = cmp.Or(b.K1, DefaultK1), cmp.Or(b.B, DefaultB), cmp.Or(b.TitleWeight, DefaultTitleWeight)
 	return o
-}
-
-func (o BM25Options) index() bm25.Options {
-	if o.Plain {
-		return bm25.Plain()
-	}
-	return o.Defaults().BM25
 }
 
 // NaiveOptions are the options of [NewNaiveRAG]. The zero value is the default recipe.
@@ -70,8 +65,7 @@ func NewNaiveRAG(k kit.Kit, o NaiveOptions) (*kit.System, error) {
 	return kit.New(kit.Frame{Name: NaiveRAG, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Embedding}, Vectors: true})
 }
 
-// NewZeroShot asks the model without any retrieval, as a baseline. It needs a kit with an answering
-// model.
+// NewZeroShot asks the model without any retrieval, as a baseline. It needs a kit with an answering model.
 func NewZeroShot(k kit.Kit) (*kit.System, error) {
 	if k.AnswerModel == nil {
 		return nil, errors.New("zeroshot: the kit answers without a model (AnswerModel): take kit.ByModel")

@@ -57,10 +57,8 @@ func indexOf(g Graph) *triples.Index {
 	return nil
 }
 
-// candidates is the number of neighbors of a triple that are compared for each one kept.
-const candidates = 10
-
 func (g indexed) Neighbors(ctx context.Context, list []int32, _ string, limit int) ([][]int32, error) {
+	const candidates = 10 // neighbors that are compared for each one kept
 	out := make([][]int32, len(list))
 	for i, t := range list {
 		out[i] = g.Index.Neighbors(t, candidates*limit, nil)

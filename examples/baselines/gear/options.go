@@ -29,9 +29,8 @@ const (
 	NameOriginal = "gear-original"
 )
 
-// The settings of the papers: two steps of GeAR-s (section 4), four of GeAR on MuSiQue, ten passages
-// to read triples from (GeAR, section 4.2). DefaultLinkShare is ours: GeAR-s reports drift without a
-// threshold.
+// The settings of the papers: two steps of GeAR-s (section 4), four of GeAR on MuSiQue, ten passages to read
+// triples from (GeAR, section 4.2). DefaultLinkShare is ours: GeAR-s reports drift without a threshold.
 const (
 	DefaultSteps         = 2
 	DefaultOriginalSteps = 4
@@ -88,10 +87,9 @@ type Options struct {
 	// from; 0 is the default of each.
 	Steps    int `source:"GeAR-s, section 4; GeAR has 4 on MuSiQue"`
 	Passages int `source:"GeAR, section 4.2; GeAR-s gives no value"`
-	// LinkShare, above 0 and up to 1, bounds links: the score of a triple of the graph is at least
-	// this share of the best possible score, and the two triples share the name of an end.
-	// PlainLinks drops both conditions: each triple is linked to the first triple found by its
-	// words, as in equation 3 of GeAR-s.
+	// LinkShare, above 0 and up to 1, bounds links: the score of a triple of the graph is at least this share
+	// of the best possible score, and the two triples share the name of an end. PlainLinks drops both
+	// conditions: each triple is linked to the first triple found by its words, as in equation 3 of GeAR-s.
 	LinkShare  float64 `source:"ours: GeAR-s reports drift and has no threshold"`
 	PlainLinks bool    `source:"ours: GeAR-s, equation 3, has neither condition"`
 	// Link selects the similarity by which triples are linked and aligned. LinkShare bounds both.
@@ -178,8 +176,7 @@ type filter func(ctx context.Context, question string, passages []graphrag.Chunk
 type Parts struct {
 	// Passages finds passages for questions: by words and vectors, fused by rank (GeAR-s, equation 1).
 	Passages graphrag.Retriever
-	// Align finds the passages for the words of a triple (GeAR-s, equation 3). The original does not
-	// use it.
+	// Align finds the passages for the words of a triple (GeAR-s, equation 3). The original does not use it.
 	Align graphrag.Retriever
 	// Graph starts the search of one question in the graph.
 	Graph func() Graph

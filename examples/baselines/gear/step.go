@@ -20,15 +20,16 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// step is one step of the search: retrieve, read, and with the graph expand, align,
-// fuse and read again.
+// step is one step of the search: retrieve, read, and with the graph expand, align, fuse and read again.
 func (s *searcher) step(expand bool) graphrag.Retriever {
 	return graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 		var g Graph
 		if s.Graph != nil {
 			g = s.Graph()
 		}
-		found, err := s.retrieve(ctx, q)
+		deep := q
+		deep.Depth = max(q.Want(), s.o.Passages) // at least the passages that triples are read from
+		found, err := s.base.Retrieve(ctx, deep)
 		if err != nil {
 			return graphrag.Found{}, err
 		}
@@ -53,12 +54,6 @@ func (s *searcher) step(expand bool) graphrag.Retriever {
 		found.Derived, err = s.memory(ctx, seen, near)
 		return found, err
 	})
-}
-
-// retrieve retrieves at least the passages that triples are read from.
-func (s *searcher) retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
-	q.Depth = max(q.Want(), s.o.Passages)
-	return s.base.Retrieve(ctx, q)
 }
 
 // first returns the passages that triples are read from.
@@ -266,9 +261,8 @@ func (a *around) texts(chains [][]int32) []string {
 	return out
 }
 
-// reflectByModel asks a model whether the triples in memory answer the question, and
-// for the next query if not (GeAR-s, equation 5; GeAR, equations 6 and 7). A reply
-// that cannot be used ends the search.
+// reflectByModel asks a model whether the triples in memory answer the question, and for the next query if not
+// (GeAR-s, equation 5; GeAR, equations 6 and 7). A reply that cannot be used ends the search.
 func reflectByModel(m llm.Model) agent.Next {
 	return func(ctx context.Context, memory *agent.Memory) (agent.Move, error) {
 		req, err := prompts.Request(ctx, StageReflect, "reflect", nil,
@@ -319,9 +313,8 @@ func searches(m *agent.Memory) string {
 	return strings.TrimSpace(b.String())
 }
 
-// reflectByRules adds the new words of the first triple in memory to the question: "When was the
-// director of Laughter in Hell born?" and "Edward L. Cahn directed Laughter in Hell" make a query with
-// Edward L. Cahn.
+// reflectByRules adds the new words of the first triple in memory to the question: "When was the director of
+// Laughter in Hell born?" and "Edward L. Cahn directed Laughter in Hell" make a query with Edward L. Cahn.
 func reflectByRules(_ context.Context, m *agent.Memory) (agent.Move, error) {
 	for _, d := range m.Found.Derived {
 		if query := rewrite(m.Question.Text, d.Text); d.Kind == "fact" && query != "" && !m.Asked(query) {

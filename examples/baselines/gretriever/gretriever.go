@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package gretriever is the retrieval of G-Retriever (He and others, "G-Retriever:
-// Retrieval-Augmented Generation for Textual Graph Understanding and Question
-// Answering", arXiv 2402.07630, NeurIPS 2024, and XiaoxinHe/G-Retriever): the nodes and
-// edges of a textual graph that are most similar to the question have prizes, each edge has
-// a cost, and the connected part of the graph with the best balance, a prize-collecting
+// Package gretriever is the retrieval of G-Retriever (He and others, "G-Retriever: Retrieval-Augmented
+// Generation for Textual Graph Understanding and Question Answering", arXiv 2402.07630, NeurIPS 2024, and
+// XiaoxinHe/G-Retriever): the nodes and edges of a textual graph that are most similar to the question have
+// prizes, each edge has a cost, and the connected part of the graph with the best balance, a prize-collecting
 // Steiner tree, goes into the prompt as text (see package steiner).
 //
 // The graph encoder, its soft prompt, and the tuning of either are left out: they need
@@ -42,12 +41,10 @@ import (
 // Name of the system in reports.
 const Name = "gretriever"
 
-// Options of the system. The zero value is the setting of the code for WebQSP
-// (XiaoxinHe/G-Retriever).
+// Options of the system. The zero value is the setting of the code for WebQSP (XiaoxinHe/G-Retriever).
 type Options struct {
 	kit.Common
-	// Extract, when set, is used in place of the kit's extractor, e.g. triples of an
-	// earlier extraction.
+	// Extract, when set, is used in place of the kit's extractor, e.g. triples of an earlier extraction.
 	Extract extract.Extractor
 	// Nodes is the number of entities, Edges the number of ranks of relations with prizes, -1 for
 	// none; Cost is the cost of an edge.

@@ -1,24 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package hipporag2 is HippoRAG 2 (Gutiérrez and others, From RAG to Memory,
-// arXiv 2502.14802, ICML 2025): the graph of HippoRAG with the passages as nodes;
-// the question is matched with whole facts, a model says which of them matter,
-// and personalised PageRank starts from their phrases and, weakly, from all
-// passages.
+// Package hipporag2 is HippoRAG 2 (Gutiérrez and others, From RAG to Memory, arXiv 2502.14802, ICML 2025): the
+// graph of HippoRAG with the passages as nodes; the question is matched with whole facts, a model says which of
+// them matter, and personalised PageRank starts from their phrases and, weakly, from all passages.
 //
-// Where the paper is silent, the code is followed: edges of weight 2 for each fact,
-// the cosine in each direction for synonyms and 1 between passage and phrase; phrase
-// weights are divided by the number of passages (see [PhraseScore] for the two
-// published ways). Faults of the code are not followed: synonyms do not accumulate
-// with every insertion, a fact that the filter invents selects nothing, a filter that
-// fails leaves the facts unfiltered instead of ignoring the graph, and the weight of a
-// synonym is added to the facts between its phrases ([Options].Overwrite follows the
-// code). With [Options].ASCIIPhrases, phrases are equal if their ASCII letters are, as
-// in the code; the code embeds only these letters, here whole texts are embedded.
+// Where the paper is silent, the code is followed: edges of weight 2 for each fact, the cosine in each
+// direction for synonyms and 1 between passage and phrase; phrase weights are divided by the number of passages
+// (see [PhraseScore] for the two published ways). Faults of the code are not followed: synonyms do not
+// accumulate with every insertion, a fact that the filter invents selects nothing, a filter that fails leaves
+// the facts unfiltered instead of ignoring the graph, and the weight of a synonym is added to the facts between
+// its phrases ([Options].Overwrite follows the code). With [Options].ASCIIPhrases, phrases are equal if their
+// ASCII letters are, as in the code; the code embeds only these letters, here whole texts are embedded.
 //
-// Without an embedder that was trained on language, facts and passages are
-// compared with the question by BM25. Without a model nothing is filtered; the
-// paper finds that this costs 0.7 points of recall (its table 4).
+// Without an embedder that was trained on language, facts and passages are compared with the question by BM25.
+// Without a model nothing is filtered; the paper finds that this costs 0.7 points of recall (its table 4).
 package hipporag2
 
 import (
@@ -53,9 +48,8 @@ const walkTolerance = 1e-7
 type PhraseScore string
 
 const (
-	// Last is the score of the last fact over the number of passages; the phrases with the largest
-	// mean score are kept. It is the release of February 2025, which made the paper's figures, and
-	// the default.
+	// Last is the score of the last fact over the number of passages; the phrases with the largest mean score
+	// are kept. It is the release of February 2025, which made the paper's figures, and the default.
 	Last PhraseScore = "last"
 	// Mean is the mean of the facts' scores, each over the number of passages; the phrases with the
 	// largest mean are kept. It is the code since June 2025; the paper mentions an average, too.

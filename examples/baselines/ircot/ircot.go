@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ircot retrieves, has a model write the next thought towards the answer,
-// retrieves for that thought, and so on: IRCoT (Trivedi and others, arXiv 2212.10509,
-// ACL 2023) around HippoRAG, as in Gutiérrez and others (arXiv 2405.14831, section
-// 4). [Around] does it with any system.
+// Package ircot retrieves, has a model write the next thought towards the answer, retrieves for that thought,
+// and so on: IRCoT (Trivedi and others, arXiv 2212.10509, ACL 2023) around HippoRAG, as in Gutiérrez and others
+// (arXiv 2405.14831, section 4). [Around] does it with any system.
 //
 // Each thought is a query; a chunk has its best score over the steps, scaled to 1 for the
 // best of each step, ties by the earlier step. The search ends when a thought contains the
@@ -38,9 +37,8 @@ import (
 // Name of the system in reports.
 const Name = "hipporag-ircot"
 
-// DefaultSteps is HippoRAG's setting for MuSiQue, the length of its longest chain of facts; for
-// HotpotQA and 2Wiki it is 2. DefaultPassages is the number of passages of a step that are merged
-// and shown to the model.
+// DefaultSteps is HippoRAG's setting for MuSiQue, the length of its longest chain of facts; for HotpotQA and
+// 2Wiki it is 2. DefaultPassages is the number of passages of a step that are merged and shown to the model.
 const (
 	DefaultSteps    = 4
 	DefaultPassages = 10
@@ -139,12 +137,6 @@ var (
 	label    = regexp.MustCompile(`(?i)^(next )?thought( \d+)?:\s*`)
 )
 
-// answers reports whether a thought contains the answer.
-func answers(thought string) bool {
-	m := final.FindStringSubmatch(thought)
-	return m != nil && !noAnswer.MatchString(m[3])
-}
-
 // firstSentence returns the query of a thought, its first sentence (IRCoT, section 3.1).
 func firstSentence(thought string) string {
 	spans := text.Sentences(thought)
@@ -154,12 +146,9 @@ func firstSentence(thought string) string {
 	return thought[spans[0].Start:spans[0].End]
 }
 
-// shownTokens bounds the passages of a prompt: IRCoT shows 15 paragraphs of 350 words.
-const shownTokens = 7000
-
-// byModel asks the model for a thought, the next query; "" ends the search, and so does a failed
-// reply.
+// byModel asks the model for a thought, the next query; "" ends the search, and so does a failed reply.
 func byModel(k kit.Kit, passages int) func(llm.Model) agent.Next {
+	const shownTokens = 7000 // of the passages in a prompt; IRCoT shows 15 paragraphs of 350 words
 	return func(model llm.Model) agent.Next {
 		return func(ctx context.Context, m *agent.Memory) (agent.Move, error) {
 			var data []llm.Data
@@ -181,7 +170,7 @@ func byModel(k kit.Kit, passages int) func(llm.Model) agent.Next {
 			req.Question = m.Question.ID
 			reply, err := model.Generate(ctx, req)
 			thought := label.ReplaceAllString(strings.Join(strings.Fields(llm.Printable(reply.Text)), " "), "")
-			if err != nil || answers(thought) {
+			if answer := final.FindStringSubmatch(thought); err != nil || answer != nil && !noAnswer.MatchString(answer[3]) {
 				return agent.Move{}, llm.Fatal(err)
 			}
 			return agent.Move{Query: firstSentence(thought)}, nil
@@ -189,9 +178,8 @@ func byModel(k kit.Kit, passages int) func(llm.Model) agent.Next {
 	}
 }
 
-// noThought ends the search after one step, without a model. Rules for the next query (the sentence or
-// passage most similar to the question, or its title) lose 2 to 11 points of recall at 5 on MuSiQue's
-// sample.
+// noThought ends the search after one step, without a model. Rules for the next query (the sentence or passage
+// most similar to the question, or its title) lose 2 to 11 points of recall at 5 on MuSiQue's sample.
 func noThought(ctx context.Context, _ *agent.Memory) (agent.Move, error) {
 	return agent.Move{}, ctx.Err()
 }

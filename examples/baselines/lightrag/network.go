@@ -13,8 +13,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 )
 
-// The settings of merging (lightrag/constants.py; paperTokens: lightrag/base.py
-// of the paper's code).
+// The settings of merging (lightrag/constants.py; paperTokens: lightrag/base.py of the paper's code).
 const (
 	maxFragments     = 8    // descriptions from which on they are condensed
 	maxTokens        = 1200 // tokens of descriptions from which on they are condensed

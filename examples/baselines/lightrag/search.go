@@ -15,9 +15,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// promptTokens is the reserve for the instructions of a prompt (lightrag/operate.py).
-const promptTokens = 200
-
 // searcher is an index of one corpus.
 type searcher struct {
 	o      Options
@@ -119,7 +116,7 @@ func (s *searcher) search(ctx context.Context, k kit.Parts, question string) (ma
 	}
 	entities := s.fit(rank.Interleave(low.entities, high.entities), s.o.EntityTokens, s.entityRow)
 	relations := s.fit(rank.Interleave(low.relations, high.relations), s.o.RelationTokens, s.relationRow)
-	found := material{derived: slices.Concat(rows(entities, s.entityRow), rows(relations, s.relationRow))}
+	found := material{derived: slices.Concat(each(entities, s.entityRow), each(relations, s.relationRow))}
 	if s.o.Paper {
 		found.ofEntities, found.ofRelations = s.byNeighbours(low.entities), s.inOrder(high.relations)
 		return found, nil
@@ -128,7 +125,7 @@ func (s *searcher) search(ctx context.Context, k kit.Parts, question string) (ma
 	if err != nil {
 		return material{}, err
 	}
-	found.ofEntities, found.ofRelations = s.picked(s.entityChunks(entities), s.relationChunks(relations), similarity)
+	found.ofEntities, found.ofRelations = s.picked(each(entities, s.chunks), each(relations, s.relationChunks), similarity)
 	return found, nil
 }
 
@@ -188,13 +185,16 @@ func (s *searcher) fit(ids []int32, budget int, row func(int32) graphrag.Derived
 	return retrieve.Within(ids, budget, func(id int32) int { return s.count(row(id).Text) })
 }
 
-func rows(ids []int32, row func(int32) graphrag.Derived) []graphrag.Derived {
-	out := make([]graphrag.Derived, len(ids))
+// each returns the values of a function of entities or relations.
+func each[T any](ids []int32, of func(int32) T) []T {
+	out := make([]T, len(ids))
 	for i, id := range ids {
-		out[i] = row(id)
+		out[i] = of(id)
 	}
 	return out
 }
+
+func (s *searcher) relationChunks(r int32) []int32 { return s.relation(r).chunks }
 
 func (s *searcher) entityRow(e int32) graphrag.Derived {
 	text := s.g.Entities[e].Name
@@ -213,6 +213,7 @@ func (s *searcher) relationRow(r int32) graphrag.Derived {
 
 // evidence returns the first K chunks that fit into the rest of the budget.
 func (s *searcher) evidence(q graphrag.Question, ranked []graphrag.Hit, derived []graphrag.Derived) []graphrag.Hit {
+	const promptTokens = 200 // reserve for the instructions of a prompt (lightrag/operate.py)
 	left := s.o.TotalTokens - promptTokens - s.count(q.Text)
 	for _, d := range derived {
 		left -= s.count(d.Text)
@@ -222,20 +223,6 @@ func (s *searcher) evidence(q graphrag.Question, ranked []graphrag.Hit, derived 
 	}
 	first := ranked[:min(q.Reads(), len(ranked))]
 	return append([]graphrag.Hit{}, retrieve.Within(first, left, func(h graphrag.Hit) int { return s.count(h.Chunk.Text) })...)
-}
-
-func (s *searcher) entityChunks(entities []int32) (out [][]int32) {
-	for _, e := range entities {
-		out = append(out, s.chunks(e))
-	}
-	return out
-}
-
-func (s *searcher) relationChunks(relations []int32) (out [][]int32) {
-	for _, r := range relations {
-		out = append(out, s.relation(r).chunks)
-	}
-	return out
 }
 
 // unread returns the lists without the chunks that taken or an earlier list contains.
@@ -294,5 +281,5 @@ func (s *searcher) byNeighbours(entities []int32) []int32 {
 
 // inOrder returns the chunks of relations in the order of the relations.
 func (s *searcher) inOrder(relations []int32) []int32 {
-	return rank.Interleave(slices.Concat(s.relationChunks(relations)...))
+	return rank.Interleave(slices.Concat(each(relations, s.relationChunks)...))
 }

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package linearrag is LinearRAG (Zhuang and others, arXiv 2510.10114, ICLR 2026):
-// a graph without relations. Entities are linked to the sentences and the passages
-// that name them; a question activates its entities, these activate the entities of
-// similar sentences, and so on; personalised PageRank over entities and passages ranks
-// the passages. Indexing calls no model.
+// Package linearrag is LinearRAG (Zhuang and others, arXiv 2510.10114, ICLR 2026): a graph without relations.
+// Entities are linked to the sentences and the passages that name them; a question activates its entities,
+// these activate the entities of similar sentences, and so on; personalised PageRank over entities and passages
+// ranks the passages. Indexing calls no model.
 //
-// It was written from the paper's equations and from a description of its program;
-// the program itself was not used. Where they differ, the default follows the
-// program, which made the published figures: see [Activation]. Neighbouring passages
-// are linked only with [Options].Adjacent, which the paper does not have, and names
-// match whole words, not parts of words.
+// It was written from the paper's equations and from a description of its program; the program itself was not
+// used. Where they differ, the default follows the program, which made the published figures: see [Activation].
+// Neighbouring passages are linked only with [Options].Adjacent, which the paper does not have, and names match
+// whole words, not parts of words.
 //
 // Without an embedder that was trained on language, sentences and passages are
 // compared with the question by BM25, and names by spelling.
@@ -37,8 +35,7 @@ import (
 // Name of the system in reports.
 const Name = "linearrag"
 
-// Options of the system. The zero value is the program's setting without a data set; it has others for
-// each.
+// Options of the system. The zero value is the program's setting without a data set; it has others for each.
 type Options struct {
 	kit.Common
 	// Extract, when set, finds the entities in place of the rules; facts are not used.
@@ -46,10 +43,9 @@ type Options struct {
 	// Entities, when set, finds the entities of a question.
 	Entities   kit.NameFinder
 	Activation Activation `default:"bfs" source:"its program"`
-	// Threshold is the least score with which an entity is activated, Sentences the number of
-	// sentences that an entity leads to in a step, Iterations one more than the number of steps.
-	// Ratio is the weight of the passages' similarity to the question, PassageWeight the weight of
-	// passages relative to entities.
+	// Threshold is the least score with which an entity is activated, Sentences the number of sentences that an
+	// entity leads to in a step, Iterations one more than the number of steps. Ratio is the weight of the
+	// passages' similarity to the question, PassageWeight the weight of passages relative to entities.
 	Threshold     float64 `default:"0.4" min:"0" source:"its program, run without a data set"`
 	Sentences     int     `default:"3" min:"1" source:"its program, run without a data set"`
 	Iterations    int     `default:"3" min:"1" source:"its program, run without a data set"`

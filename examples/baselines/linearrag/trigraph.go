@@ -25,9 +25,6 @@ type triGraph struct {
 	mentions  [][]kg.Posting // by entity: its passages with the number of mentions
 }
 
-// maxWords bounds the words of a name that is searched for.
-const maxWords = 8
-
 // newTriGraph finds the names of all entities in all passages, as whole words in any case.
 func newTriGraph(c *kit.Corpus) *triGraph {
 	t := &triGraph{passages: make([][]kg.Posting, len(c.Chunks))}
@@ -85,6 +82,7 @@ func wordsOf(s string) string {
 
 // match appends the entities that a sentence names. Of overlapping names it takes the longest.
 func match(to []int32, sentence string, ids map[string]int32) []int32 {
+	const maxWords = 8 // of a name
 	var b strings.Builder
 	var ends []int // of each word
 	text.Plain().Words(sentence, func(w []byte) bool {

@@ -33,10 +33,9 @@ type DriftOptions struct {
 	Shuffle uint64 `default:"86" source:"ours: its program has no seed"`
 }
 
-// NewDrift returns the system that reads reports, and then asks follow-up questions by local search
-// (DRIFT). With a model a question takes one call for a hypothetical answer, Folds for the reports, at
-// most FollowUps in each of Depth rounds, and one more. Offline the titles of the best reports are the
-// follow-ups.
+// NewDrift returns the system that reads reports, and then asks follow-up questions by local search (DRIFT).
+// With a model a question takes one call for a hypothetical answer, Folds for the reports, at most FollowUps in
+// each of Depth rounds, and one more. Offline the titles of the best reports are the follow-ups.
 func NewDrift(k kit.Kit, o DriftOptions) (*kit.System, error) {
 	var c kit.Checks
 	c.Fill(&o)
@@ -111,11 +110,9 @@ func (d *drift) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Fou
 // numbering matches the numbers and bullets of models' questions.
 var numbering = regexp.MustCompile(`^\s*(\d+[.)]|[-*•])\s+|\s*\(\d+\)\s*$`)
 
-// mostListed bounds the open questions in a prompt.
-const mostListed = 50
-
 // rounds asks the open questions, up to FollowUps in each round.
 func (d *drift) rounds(ctx context.Context, q graphrag.Question, root action) ([]action, error) {
+	const mostListed = 50          // open questions in a prompt
 	known := make(map[string]bool) // by words: models repeat questions with other punctuation or a number
 	var open []string
 	add := func(queries []string) {

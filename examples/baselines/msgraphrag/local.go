@@ -24,8 +24,7 @@ type LocalOptions struct {
 	Tokens         int     `default:"12000" min:"0" source:"its program"`
 	CommunityShare float64 `min:"0" source:"its program"`
 	ChunkShare     float64 `min:"0" source:"its program"`
-	// Entities is the number of entities read, Relations the number of relations to other entities
-	// for each.
+	// Entities is the number of entities read, Relations the number of relations to other entities for each.
 	Entities  int `default:"10" min:"0" source:"its program"`
 	Relations int `default:"10" min:"0" source:"its program"`
 }
@@ -60,12 +59,12 @@ type local struct {
 func newLocal(ctx context.Context, x *index, o LocalOptions) (*local, error) {
 	l := &local{index: x, o: o}
 	l.entityTokens, l.edgeTokens = make([]int, len(x.graph.Nodes)), make([]int, len(x.graph.Edges))
-	texts := text.NewList(len(x.graph.Nodes), func(e int) string { return l.entityText(int32(e)) })
+	texts := text.NewList(len(x.graph.Nodes), func(e int) string { return rowText(x.graph.Nodes[e].Title, x.graph.Nodes[e].Descriptions) })
 	for e := range l.entityTokens {
 		l.entityTokens[e] = x.kit.Count(texts.At(e))
 	}
 	for e := range x.graph.Edges {
-		l.edgeTokens[e] = x.kit.Count(l.edgeText(int32(e)))
+		l.edgeTokens[e] = x.kit.Count(rowText(l.pair(int32(e)), x.graph.Edges[e].Descriptions))
 	}
 	var err error
 	l.nearest, err = x.corpus.Find(ctx, texts)
@@ -262,14 +261,9 @@ func (l *local) read(ranked []graphrag.Hit, q graphrag.Question) []graphrag.Hit 
 	return append([]graphrag.Hit{}, retrieve.Within(first, budget, func(h graphrag.Hit) int { return l.kit.Count(h.Chunk.Text) })...)
 }
 
-// entityText and edgeText return the rows of entities and edges.
-func (l *local) entityText(e int32) string {
-	n := &l.graph.Nodes[e]
-	return graphrag.Row("", n.Title, joined(n.Descriptions), graphrag.Provenance{}).Text
-}
-
-func (l *local) edgeText(e int32) string {
-	return graphrag.Row("", l.pair(e), joined(l.graph.Edges[e].Descriptions), graphrag.Provenance{}).Text
+// rowText returns the row of an entity or an edge.
+func rowText(title string, of []kg.Description) string {
+	return graphrag.Row("", title, joined(of), graphrag.Provenance{}).Text
 }
 
 func (l *local) pair(edge int32) string {

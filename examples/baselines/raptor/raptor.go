@@ -1,31 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package raptor is RAPTOR (Sarthi and others, "RAPTOR: Recursive Abstractive
-// Processing for Tree-Organized Retrieval", arXiv 2401.18059, ICLR 2024, and
-// parthsarthi03/raptor): pieces of text are clustered, the clusters summarized, the
-// summaries clustered again, and a question is answered from the nodes of this tree
+// Package raptor is RAPTOR (Sarthi and others, "RAPTOR: Recursive Abstractive Processing for Tree-Organized
+// Retrieval", arXiv 2401.18059, ICLR 2024, and parthsarthi03/raptor): pieces of text are clustered, the
+// clusters summarized, the summaries clustered again, and a question is answered from the nodes of this tree
 // most similar to it, of any level.
 //
-// Leaves have at most 100 tokens and are cut between sentences; clusters are mixtures
-// of Gaussians with the least BIC, and a leaf can be in several. The collapsed tree is
-// read up to 2,000 tokens or Question.Tokens; Question.K does not limit it. Leaves are
-// read as pieces of chunks, and a chunk ranks by its best leaf; summaries are derived
-// texts.
+// Leaves have at most 100 tokens and are cut between sentences; clusters are mixtures of Gaussians with the
+// least BIC, and a leaf can be in several. The collapsed tree is read up to 2,000 tokens or Question.Tokens;
+// Question.K does not limit it. Leaves are read as pieces of chunks, and a chunk ranks by its best leaf;
+// summaries are derived texts.
 //
 // Where this differs from paper and code, and why:
 //
-//   - Vectors are reduced by principal components before they are clustered, not by
-//     UMAP, which has no seed there (see package summary).
-//   - Each document is a tree, and the tops of all trees are clustered together. The
-//     paper has one tree per text.
+//   - Vectors are reduced by principal components before they are clustered, not by UMAP, which has no seed
+//     there (see package summary).
+//   - Each document is a tree, and the tops of all trees are clustered together. The paper has one tree per
+//     text.
 //   - The title of a page precedes each of its leaves, as in all systems here.
-//   - The kit compares nodes with the question, as in all systems: by the cosine of the
-//     embedder, or by BM25. Without an embedder, LSA clusters.
-//   - A sentence of more than 100 tokens is cut between tokens. The paper does not
-//     mention it, and the code cuts it at commas.
+//   - The kit compares nodes with the question, as in all systems: by the cosine of the embedder, or by BM25.
+//     Without an embedder, LSA clusters.
+//   - A sentence of more than 100 tokens is cut between tokens. The paper does not mention it, and the code
+//     cuts it at commas.
 //
-// Indexing takes a call for each summary, which is about one for six leaves; a
-// question takes the answer's.
+// Indexing takes a call for each summary, which is about one for six leaves; a question takes the answer's.
 package raptor
 
 import (
@@ -118,7 +115,7 @@ func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher,
 	o.Tree.CountTokens = k.Count
 	kept := memo.Kept[previous](ctx)
 	last := *kept
-	grow := &growing{share: o.Stale, last: &last, next: newPrevious()}
+	grow := &growing{share: o.Stale, last: &last, next: &previous{map[string]place{}, map[clusterID]int{}, map[string]bool{}}}
 	if o.Stale > 0 && k.IndexModel != nil { // without a model summaries cost nothing
 		o.Tree.Cluster = grow.cluster
 	}
@@ -193,6 +190,7 @@ func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.
 // choose returns the nodes to read, in order: of the collapsed tree the best nodes up to the first that
 // does not fit into the budget.
 func (s *searcher) choose(likeness []float64, budget int) []int32 {
+	const firstChosen = 64 // nodes compared first: about 20 of 100 tokens fit into a budget
 	if s.o.Traverse {
 		return s.tree.Traverse(likeness, s.o.Layer)
 	}
@@ -215,9 +213,6 @@ func (s *searcher) choose(likeness []float64, budget int) []int32 {
 		}
 	}
 }
-
-// firstChosen is the number of nodes that are compared first: about 20 of 100 tokens fit into a budget.
-const firstChosen = 64
 
 // tokens returns the length of a node in tokens.
 func (s *searcher) tokens(n int32) int {

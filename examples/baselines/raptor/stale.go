@@ -37,10 +37,6 @@ type place struct {
 	groups []clusterID
 }
 
-func newPrevious() *previous {
-	return &previous{make(map[string]place), make(map[clusterID]int), make(map[string]bool)}
-}
-
 // clusters holds clusters of a list of texts by index, and the texts that joined an existing cluster.
 type clusters struct {
 	Groups [][]int32

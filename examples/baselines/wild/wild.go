@@ -211,7 +211,7 @@ func (w *walk) follow(ctx context.Context, question string, right []float64) ([]
 func (w *walk) start(ctx context.Context, question string) ([]ppr.Seed, error) {
 	var seeds []ppr.Seed
 	sum := 0.0
-	for _, name := range w.names.QuestionNames(question, w.known) {
+	for _, name := range w.names.QuestionNames(question, w.graph.Known) {
 		near, err := w.links.Nearest(ctx, w.graph.Key(name), 1)
 		if err != nil {
 			return nil, err
@@ -229,15 +229,8 @@ func (w *walk) start(ctx context.Context, question string) ([]ppr.Seed, error) {
 	return seeds, nil
 }
 
-// known reports whether the graph has an entity with a folded name.
-func (w *walk) known(folded string) bool {
-	_, ok := w.graph.Find(folded)
-	return ok
-}
-
-// titledGraph returns the graph that rules extract from titled passages, each a document, with either
-// kit. Document i is passage i. The names that rules find depend on all texts, so every change makes a
-// new graph.
+// titledGraph returns the graph that rules extract from titled passages, each a document, with either kit.
+// Document i is passage i. The names that rules find depend on all texts, so every change makes a new graph.
 func titledGraph(ctx context.Context, chunks []graphrag.Chunk) (*kg.Graph, error) {
 	x, err := rules.New(rules.Options{})
 	if err != nil {

@@ -88,12 +88,10 @@ func drafts(k kit.Kit) func(context.Context, graphrag.Question, graphrag.Found) 
 	}
 }
 
-// vocabularySize bounds the names of each kind in the prompt that decomposes a question.
-const vocabularySize = 60
-
 // vocabulary returns the schema of the graph: the types, relations and attributes that occur in it, the
 // most frequent first.
 func vocabulary(g *kg.Graph) *extract.Schema {
+	const vocabularySize = 60 // names of each kind in the prompt that decomposes a question
 	types, relations, attributes := make(map[string]int), make(map[string]int), make(map[string]int)
 	for e := range g.Entities {
 		types[g.Entities[e].Type]++

@@ -106,8 +106,7 @@ func (s *searcher) byFact(q *query) []int32 {
 	return ids(top.Append(nil))
 }
 
-// byEntity is the first route: the facts of the entities, the most similar to the query first, ties by
-// entity.
+// byEntity is the first route: the facts of the entities, the most similar to the query first, ties by entity.
 func (s *searcher) byEntity(q *query) []int32 {
 	var facts []int32
 	for _, e := range q.entities {

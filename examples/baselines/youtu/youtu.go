@@ -46,9 +46,8 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 const (
 	// DefaultFacts is the number of facts read for a question without a K: the paper's "top-20".
 	DefaultFacts = 20
-	// DefaultCommunities bounds the communities: naming this number takes less than the 10,000 tokens
-	// that the paper states for a data set of any size. The program has 100, and drops the entities of
-	// others.
+	// DefaultCommunities bounds the communities: naming this number takes less than the 10,000 tokens that the
+	// paper states for a data set of any size. The program has 100, and drops the entities of others.
 	DefaultCommunities = 64
 	// DefaultPathCost is subtracted from the score of a path for each edge, so that the shorter of two
 	// equal paths is better. Ours.

@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -65,6 +66,31 @@ func Prices(file string) (*paid.Prices, error) {
 		return nil, fmt.Errorf("-prices %s: %w", file, err)
 	}
 	return p, nil
+}
+
+// OpenModel opens a model of Vendors, or of the server that the environment names, with at most calls in flight. The
+// returned client pays for its calls; close it after use.
+func OpenModel(name string, calls int, o paid.Options) (*paid.Client, llm.Model, error) {
+	by := transport.Options{Concurrency: calls, Logger: o.Logger}
+	server, err := transport.ProviderFromEnv(by)
+	if err != nil && !OfVendors(name) {
+		return nil, nil, Usagef("-model: %w", err)
+	}
+	if o.Run, err = filepath.Abs(o.Run); err != nil {
+		return nil, nil, err
+	}
+	client, err := paid.Open(o)
+	if err != nil {
+		return nil, nil, fmt.Errorf("the cache of replies: %w", err)
+	}
+	m, err := Model(name, server, by)
+	if err == nil {
+		m, err = client.Model(m)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(Usage(err), client.Close())
+	}
+	return client, m, nil
 }
 
 // Vendors maps the prefix of a model's name ("anthropic" of anthropic:NAME) to the function that opens

@@ -16,7 +16,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/benchmark/report"
-	"github.com/wildgraph/wildgraph/examples/internal/lab"
+	"github.com/wildgraph/wildgraph/examples/internal/setup"
 	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
 	"github.com/wildgraph/wildgraph/judge/judgetest"
@@ -46,12 +46,12 @@ func agentServer(t *testing.T, before func(n int, req llm.Request)) (asked func(
 		if before != nil {
 			before(at, req)
 		}
-		if text, ok := lab.DryGrader.Reply(req); ok {
+		if text, ok := setup.DryGrader.Reply(req); ok {
 			return llm.Reply{Text: text}
 		}
 		if req.SchemaName == agent.StageSearch {
 			req.Stage = agent.StageSearch
-			return llm.Reply{Text: lab.DryReply(req)}
+			return llm.Reply{Text: setup.DryReply(req)}
 		}
 		last := req.Messages[len(req.Messages)-1].Text // of another length from system to system
 		return llm.Reply{Text: fmt.Sprintf("So it is, in %d words [1]. And that was that, as the passages say at some length, with names and with dates, more than once.", len(strings.Fields(last)))}
@@ -75,7 +75,7 @@ func TestDryRunOfAgents(t *testing.T) {
 	args := append([]string{"-out", t.TempDir()}, agentArgs...)
 	estimate, _, err := bench(t, bare, append(args, "-dry-run")...)
 	must(t, err)
-	if _, stderr, err := bench(t, bare, args...); err != nil && !errors.Is(err, lab.ErrIncomplete) {
+	if _, stderr, err := bench(t, bare, args...); err != nil && !errors.Is(err, setup.ErrIncomplete) {
 		t.Fatalf("%v\n%s", err, stderr)
 	}
 	n, prompt, again := asked()
@@ -88,7 +88,7 @@ func TestDryRunOfAgents(t *testing.T) {
 	if again > 0 {
 		t.Errorf("%d calls were made twice", again)
 	}
-	if _, _, err := bench(t, bare, args...); err != nil && !errors.Is(err, lab.ErrIncomplete) {
+	if _, _, err := bench(t, bare, args...); err != nil && !errors.Is(err, setup.ErrIncomplete) {
 		t.Fatal(err)
 	}
 	if m, _, _ := asked(); m != n {
@@ -119,7 +119,7 @@ func TestKilledAgent(t *testing.T) {
 	}
 	cmd = nil
 	if text, err := child(args...).CombinedOutput(); err != nil {
-		if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || exit.ExitCode() != lab.ExitIncomplete {
+		if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || exit.ExitCode() != setup.ExitIncomplete {
 			t.Fatalf("%v\n%s", err, text)
 		}
 	}
@@ -165,7 +165,7 @@ func TestRepeat(t *testing.T) {
 	// Offline the seed is that of the index, and changes nothing of words. Why a judge by words
 	// has no verdict on "Nobody." stands on the screen.
 	offline, told, err := bench(t, bare, append(args[:4:4], "-systems", "bm25,naiverag", "-repeat", "3", "-out", filepath.Join(dir, "offline"))...)
-	if s := readReport(t, filepath.Join(dir, "offline")).Systems[0]; !errors.Is(err, lab.ErrIncomplete) || *s.Same != 1 || !strings.Contains(offline, "Another seed changes no answer and no ranking of") || !strings.Contains(offline, "mostly by: the reference holds no word") || !strings.Contains(told, "fewer than 10") {
+	if s := readReport(t, filepath.Join(dir, "offline")).Systems[0]; !errors.Is(err, setup.ErrIncomplete) || *s.Same != 1 || !strings.Contains(offline, "Another seed changes no answer and no ranking of") || !strings.Contains(offline, "mostly by: the reference holds no word") || !strings.Contains(told, "fewer than 10") {
 		t.Errorf("offline: %v\n%s", err, offline)
 	}
 	args = append(args, "-repeat", "3")

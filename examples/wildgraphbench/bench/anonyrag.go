@@ -19,7 +19,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/baselines/flat"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
-	"github.com/wildgraph/wildgraph/examples/internal/lab"
+	"github.com/wildgraph/wildgraph/examples/internal/setup"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
@@ -34,20 +34,19 @@ var shippedBooks embed.FS
 
 // anonySettings has the flags of the subcommand.
 type anonySettings struct {
-	lab.Settings
+	setup.Settings
 	book, language, seedFile string
 	generate                 int
 	seeds                    []string
 }
 
-// runAnonyRAG makes a data set of books with hidden names, in files for -data, and one with the original
-// names in the folder raw. The difference in answers without retrieval measures what a model remembers
-// of the books.
+// runAnonyRAG makes a data set of books with hidden names, in files for -data, and one with the original names
+// in the folder raw. The difference in answers without retrieval measures what a model remembers of the books.
 func runAnonyRAG(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) error {
 	var s anonySettings
 	fs := cli.NewFlags("wildgraphbench anonyrag")
 	fs.Usage = func() {
-		lab.Help(stderr, fs, "Makes a data set of books whose names are hidden (default: two that are shipped with the program).",
+		setup.Help(stderr, fs, "Makes a data set of books whose names are hidden (default: two that are shipped with the program).",
 			cli.Group{Title: "What to run", Flags: []string{"book", "language", "generate", "seeds"}})
 	}
 	fs.StringVar(&s.book, "book", "", "`FILE` of a book to hide the names of: JSON as in examples/wildgraphbench/bench/books, or a plain text, whose names the rules find, or the model")
@@ -61,8 +60,8 @@ func runAnonyRAG(ctx context.Context, args []string, getenv func(string) string,
 		return err
 	}
 	var err error
-	problems := append(s.Complete(fs, all.Names()), lab.AtLeast("generate", s.generate, 0)...)
-	problems = append(problems, lab.OneOf("language", s.language, "eng", "chs")...)
+	problems := append(s.Complete(fs, all.Names()), setup.AtLeast("generate", s.generate, 0)...)
+	problems = append(problems, setup.OneOf("language", s.language, "eng", "chs")...)
 	if s.generate > 0 && s.Model == "" {
 		problems = append(problems, errors.New("-generate: writing questions takes -model"))
 	}
@@ -75,7 +74,7 @@ func runAnonyRAG(ctx context.Context, args []string, getenv func(string) string,
 	if err := cli.Usage(errors.Join(problems...)); err != nil {
 		return err
 	}
-	parts, err := lab.NewParts(ctx, s.Settings, cli.NewLogger(stderr))
+	parts, err := setup.NewParts(ctx, s.Settings, cli.NewLogger(stderr))
 	if err != nil {
 		return err
 	}
@@ -123,7 +122,7 @@ func readSeeds(name string) ([]string, error) {
 }
 
 // build writes the books, each with original and with hidden names, and prints their sizes.
-func (s anonySettings) build(ctx context.Context, parts *lab.Parts, stdout io.Writer) error {
+func (s anonySettings) build(ctx context.Context, parts *setup.Parts, stdout io.Writer) error {
 	books, err := s.books(ctx, parts)
 	if err != nil {
 		return err
@@ -156,7 +155,7 @@ func (s anonySettings) build(ctx context.Context, parts *lab.Parts, stdout io.Wr
 }
 
 // books returns the user's book, or the shipped books.
-func (s anonySettings) books(ctx context.Context, parts *lab.Parts) ([]anonyrag.Book, error) {
+func (s anonySettings) books(ctx context.Context, parts *setup.Parts) ([]anonyrag.Book, error) {
 	if s.book == "" {
 		var out []anonyrag.Book
 		for _, name := range []string{"eng", "chs"} {
@@ -203,7 +202,7 @@ func readBook(r io.Reader) (anonyrag.Book, error) {
 }
 
 // readText cuts a plain text into passages, and finds its names and the names of the same entity.
-func (s anonySettings) readText(ctx context.Context, parts *lab.Parts, r io.Reader) (anonyrag.Book, error) {
+func (s anonySettings) readText(ctx context.Context, parts *setup.Parts, r io.Reader) (anonyrag.Book, error) {
 	b := anonyrag.Book{Title: filepath.Base(s.book), Language: s.language}
 	all, err := io.ReadAll(r)
 	if err != nil {
@@ -238,9 +237,8 @@ func (s anonySettings) readText(ctx context.Context, parts *lab.Parts, r io.Read
 	return b, err
 }
 
-// written has the model add questions on evenly spaced parts of the book, and returns a note on their
-// number.
-func (s anonySettings) written(ctx context.Context, parts *lab.Parts, b *anonyrag.Book) (string, error) {
+// written has the model add questions on evenly spaced parts of the book, and returns a note on their number.
+func (s anonySettings) written(ctx context.Context, parts *setup.Parts, b *anonyrag.Book) (string, error) {
 	if s.generate == 0 {
 		return "", nil
 	}
@@ -268,7 +266,7 @@ func batches[T any](list []T, size, n int) [][]T {
 }
 
 // filtered drops the questions that the model answers without the book.
-func (s anonySettings) filtered(ctx context.Context, parts *lab.Parts, l anonyrag.Language) (anonyrag.Language, error) {
+func (s anonySettings) filtered(ctx context.Context, parts *setup.Parts, l anonyrag.Language) (anonyrag.Language, error) {
 	blind, err := flat.NewZeroShot(parts.Kit)
 	if err != nil {
 		return l, err

@@ -27,7 +27,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
-	"github.com/wildgraph/wildgraph/examples/internal/lab"
+	"github.com/wildgraph/wildgraph/examples/internal/setup"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
@@ -53,9 +53,9 @@ func Main(systems ...System) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr, systems...)
 	stop()
-	status := lab.Status(os.Stderr, "wildgraphbench", err)
+	status := setup.Status(os.Stderr, "wildgraphbench", err)
 	if errors.Is(err, errLost) {
-		status = lab.ExitIncomplete
+		status = setup.ExitIncomplete
 	}
 	os.Exit(status)
 }
@@ -83,7 +83,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		for _, sys := range own {
 			fmt.Fprintf(stdout, "%s   of this program\n", sys.Name)
 		}
-		return lab.WriteSystems(stdout)
+		return setup.WriteSystems(stdout)
 	}
 	if s.ListOptions {
 		return s.WriteOptions(stdout)
@@ -166,7 +166,7 @@ func (s settings) runAll(ctx context.Context, d data, parts *runParts, entries [
 		if err != nil {
 			return err
 		}
-		verdicts = append(verdicts, lab.Complete(r), missed(s.minima, records, r))
+		verdicts = append(verdicts, setup.Complete(r), missed(s.minima, records, r))
 		tests.add(records, profile, s.minima)
 	}
 	if s.junit != "" {
@@ -176,7 +176,7 @@ func (s settings) runAll(ctx context.Context, d data, parts *runParts, entries [
 }
 
 // runners returns a function that makes a runner for each judge.
-func (s settings) runners(d data, p *runParts) lab.Run {
+func (s settings) runners(d data, p *runParts) setup.Run {
 	return func(set *benchmark.Dataset, systems []benchmark.Entry) (out []*benchmark.Runner) {
 		for _, j := range p.judges {
 			out = append(out, &benchmark.Runner{
@@ -186,7 +186,7 @@ func (s settings) runners(d data, p *runParts) lab.Run {
 					Settings: p.Decisive(), Config: s.descriptive(d, j.profile), Changed: s.NonDefault(), Concurrency: s.Concurrency,
 					ShowEvidence: s.worksheet != "" || s.ByModel() || s.grounded || j.profile == short.LiveRAGProfile,
 					CountTokens:  p.Count, Found: true, NoTimings: s.NoTimings,
-					MaxFailed: lab.MaxFailed(s.MaxFailed), Retry: s.Retry, Logger: p.Log, Repeat: s.repeat,
+					MaxFailed: setup.MaxFailed(s.MaxFailed), Retry: s.Retry, Logger: p.Log, Repeat: s.repeat,
 					Price: s.Price(), Currency: s.Currency(),
 				},
 			})
@@ -197,7 +197,7 @@ func (s settings) runners(d data, p *runParts) lab.Run {
 
 // runOnce runs what the records lack, and writes the report into a folder.
 func runOnce(ctx context.Context, s settings, runner *benchmark.Runner, p *runParts, folder string, stdout, stderr io.Writer) (*benchmark.Run, *report.Report, error) {
-	bar := lab.NewProgress(stderr)
+	bar := setup.NewProgress(stderr)
 	runner.Options.Progress = bar.Event
 	start := time.Now()
 	records, err := runner.Run(ctx)

@@ -89,7 +89,7 @@ func (p *pairing) fill() error {
 		return fmt.Errorf("%s of %s and %s of %s answered no question of the same domain, id and text: the runs have different data", p.systemA, p.a.dir, p.systemB, p.b.dir)
 	}
 	slices.SortFunc(p.questions, func(x, y questionKey) int {
-		return cmp.Or(cmp.Compare(x.domain, y.domain), natural(x.id, y.id), cmp.Compare(x.text, y.text))
+		return cmp.Or(cmp.Compare(x.domain, y.domain), cmp.Compare(len(x.id), len(y.id)), cmp.Compare(x.id, y.id), cmp.Compare(x.text, y.text)) // p/9 before p/10
 	})
 	var a, b []report.Judgment
 	p.same = true
@@ -105,9 +105,6 @@ func (p *pairing) fill() error {
 	p.rows, err = report.Compare(p.systemA, p.systemB, a, b, figures...)
 	return err
 }
-
-// natural compares ids by length first: p/9 is before p/10.
-func natural(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) }
 
 // figures has the keys of the compared figures, in the order of the report.
 var figures = []string{"evidence_recall", "evidence_recall_at_5", "evidence_recall_at_10", "accuracy", "recall", "precision", "f1_mean_of_questions"}
@@ -138,9 +135,6 @@ func lost(all []pairing, most float64) error {
 	}
 	return errors.Join(errs...)
 }
-
-// maxReport bounds the bytes of a report.json.
-const maxReport = 256 << 20
 
 // runFolder is a run read from its report folder.
 type runFolder struct {
@@ -180,6 +174,7 @@ func readFinished(letter, arg string) (*runFolder, error) {
 // readConfig reads the settings of the run. The report is written last, so a folder without one
 // belongs to an unfinished run.
 func (f *runFolder) readConfig() error {
+	const maxReport = 256 << 20 // bytes
 	name := filepath.Join(f.dir, "report.json")
 	info, err := os.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) {

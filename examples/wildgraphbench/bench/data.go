@@ -35,8 +35,7 @@ type data struct {
 // shortDepth is the deepest recall in papers on multi-hop data sets.
 const shortDepth = 20
 
-// loaded opens the data set: the shipped sample, a folder, or a file of questions with a
-// folder of documents.
+// loaded opens the data set: the shipped sample, a folder, or a file of questions with a folder of documents.
 func loaded(ctx context.Context, s settings) (data, error) {
 	d, err := open(ctx, s)
 	if errors.Is(err, wildgraph.ErrUnknownDomain) || errors.Is(err, multihop.ErrUnknownSet) {

@@ -17,7 +17,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/baselines/hipporag2"
 	"github.com/wildgraph/wildgraph/examples/baselines/lightrag"
-	"github.com/wildgraph/wildgraph/examples/internal/lab"
+	"github.com/wildgraph/wildgraph/examples/internal/setup"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
 	"github.com/wildgraph/wildgraph/llm"
@@ -49,7 +49,7 @@ func dryRow(t *testing.T, estimate, stage string) (row [4]int) {
 // several share once.
 func TestDryRunFollowsTheRun(t *testing.T) {
 	server := serve(t, func(req llm.Request) llm.Reply {
-		if text, ok := lab.DryGrader.Reply(req); ok {
+		if text, ok := setup.DryGrader.Reply(req); ok {
 			return llm.Reply{Text: text}
 		}
 		// A server knows of the stage what the schema's name and the prompt tell.
@@ -61,7 +61,7 @@ func TestDryRunFollowsTheRun(t *testing.T) {
 				req.Stage = stage
 			}
 		}
-		return llm.Reply{Text: lab.DryReply(req)}
+		return llm.Reply{Text: setup.DryReply(req)}
 	})
 	args := []string{"-out", t.TempDir(), "-domains", "seafaring", "-limit", "1", "-systems", "lightrag,lightrag-local,hipporag2", "-model", "m"}
 	stdout, _, err := bench(t, bare, append(args, "-dry-run")...)
@@ -70,7 +70,7 @@ func TestDryRunFollowsTheRun(t *testing.T) {
 		t.Errorf("an extraction that is shared is counted twice:\n%s", stdout)
 	}
 	before := len(server.Requests())
-	if _, _, err := bench(t, bare, args...); err != nil && !errors.Is(err, lab.ErrIncomplete) {
+	if _, _, err := bench(t, bare, args...); err != nil && !errors.Is(err, setup.ErrIncomplete) {
 		t.Fatal(err)
 	}
 	asked := len(server.Requests()) - before - 1 // a sign of life
@@ -116,7 +116,7 @@ func TestDryRunOfARecordedModel(t *testing.T) {
 	serve(t, func(req llm.Request) llm.Reply {
 		_, stage := recordedKind(req.Messages[0].Text)
 		if stage == "" {
-			text, _ := lab.DryGrader.Reply(req)
+			text, _ := setup.DryGrader.Reply(req)
 			return llm.Reply{Text: text}
 		}
 		u := llm.Usage{Calls: 1, PromptTokens: count(string(req.Schema))}
@@ -135,7 +135,7 @@ func TestDryRunOfARecordedModel(t *testing.T) {
 		args := []string{"-out", t.TempDir(), "-domains", "seafaring", "-limit", "2", "-systems", system, "-model", "m"}
 		estimate, _, err := bench(t, bare, append(args, "-dry-run")...)
 		must(t, err)
-		if _, _, err := bench(t, bare, args...); err != nil && !errors.Is(err, lab.ErrIncomplete) {
+		if _, _, err := bench(t, bare, args...); err != nil && !errors.Is(err, setup.ErrIncomplete) {
 			t.Fatal(err)
 		}
 		var sum llm.Usage

@@ -17,7 +17,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/multihop"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
-	"github.com/wildgraph/wildgraph/examples/internal/lab"
+	"github.com/wildgraph/wildgraph/examples/internal/setup"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/judge/model"
 	"github.com/wildgraph/wildgraph/judge/short"
@@ -25,7 +25,7 @@ import (
 
 // settings has the parsed flags.
 type settings struct {
-	lab.Settings
+	setup.Settings
 	data               string
 	questions, docs    string // the user's own data
 	domains            []string
@@ -49,7 +49,7 @@ func parseFlags(args []string, getenv func(string) string, stderr io.Writer, sys
 	var s settings
 	fs := cli.NewFlags("wildgraphbench")
 	fs.Usage = func() {
-		lab.Help(stderr, fs, "Runs question-answering systems over a data set and writes a report folder. Without flags:\n"+
+		setup.Help(stderr, fs, "Runs question-answering systems over a data set and writes a report folder. Without flags:\n"+
 			"every system on the small sample shipped with the program, offline. `wildgraphbench compare OUT1 OUT2`\n"+
 			"compares finished runs, `wildgraphbench anonyrag -out DIR` makes a data set with hidden names.",
 			cli.Group{Title: "What to run", Flags: []string{"data", "questions", "docs", "domains", "score", "partial", "worksheet", "index-only"}},
@@ -60,7 +60,7 @@ func parseFlags(args []string, getenv func(string) string, stderr io.Writer, sys
 	fs.StringVar(&s.data, "data", "", "`DIR` of a data set: WildGraphBench, HotpotQA, 2Wiki, MuSiQue, GraphRAG-Bench, AnonyRAG, or BEIR's layout; multi-hop sets may stand in folders in it (default: the shipped sample)")
 	fs.StringVar(&s.questions, "questions", "", "`FILE` of questions of your own, a JSON object a line, see docs/own-data.md; with -docs")
 	fs.StringVar(&s.docs, "docs", "", "`FOLDER` of the documents, or one document, that -questions are about")
-	lab.List(fs, &s.domains, "domains", "comma-separated `LIST` of domains, or of multi-hop data sets: "+strings.Join(append(multihop.Sets(), anonyName), ", ")+" (default: all present)")
+	setup.List(fs, &s.domains, "domains", "comma-separated `LIST` of domains, or of multi-hop data sets: "+strings.Join(append(multihop.Sets(), anonyName), ", ")+" (default: all present)")
 	repeated(fs, &s.scores, "score", "judge the predictions in `NAME=FILE` as one more row (repeatable)", parseScore)
 	fs.StringVar(&s.worksheet, "worksheet", "", "write the questions with what each system read into `FOLDER`, as JSONL and as a page, for people to answer; -score human=FILE takes the answers back")
 	fs.BoolVar(&s.partial, "partial", false, "let -score take files that answer some of the questions: such a row says how many, and is not compared")
@@ -78,7 +78,7 @@ func parseFlags(args []string, getenv func(string) string, stderr io.Writer, sys
 	s.Flags(fs, getenv, defaultOut)
 	fs.StringVar(&s.Model, "model", getenv("WILDGRAPH_MODEL"), "`NAME` of the answering model (default: $WILDGRAPH_MODEL)")
 	fs.StringVar(&s.Mode, "mode", string(reader.Open), "open (may use own knowledge) reject (must refuse without evidence) or cited (and where nothing is cited)")
-	lab.List(fs, &s.judgeProfiles, "judge-profile", "comma-separated `LIST` of joint and paper, how a model judges, lexical, by words, and liverag, the challenge's scales; each further one judges the same answers again, into a folder of its name (default: paper over the domains of WildGraphBench, beside whose published rows the figures stand; joint over other pages; multi-hop data sets have their own, shortanswer)")
+	setup.List(fs, &s.judgeProfiles, "judge-profile", "comma-separated `LIST` of joint and paper, how a model judges, lexical, by words, and liverag, the challenge's scales; each further one judges the same answers again, into a folder of its name (default: paper over the domains of WildGraphBench, beside whose published rows the figures stand; joint over other pages; multi-hop data sets have their own, shortanswer)")
 	fs.StringVar(&s.entailModel, "entail-model", "", "`NAME` of a model by which answers are judged, by whether they entail the gold statements: hf:ORG/NAME@REVISION or file:DIR, a BertForSequenceClassification with the labels entailment, neutral and contradiction")
 	fs.BoolVar(&s.grounded, "grounded", false, "also judge whether the evidence supports all of an answer: one more call an answer, with the evidence")
 	if err := cli.Parse(fs, args, stderr); err != nil {
@@ -166,7 +166,7 @@ func (s *settings) validate(systems []string, problems []error) error {
 	bad := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	words := true // judges that need no server
 	for _, profile := range s.judgeProfiles {
-		problems = append(problems, lab.OneOf("judge-profile", profile, string(model.Joint), string(model.Paper), profileLexical, profileEntailment, short.LiveRAGProfile, short.Profile)...)
+		problems = append(problems, setup.OneOf("judge-profile", profile, string(model.Joint), string(model.Paper), profileLexical, profileEntailment, short.LiveRAGProfile, short.Profile)...)
 		words = words && slices.Contains([]string{short.Profile, profileLexical, profileEntailment}, profile)
 	}
 	if slices.Contains(s.judgeProfiles, profileEntailment) && s.entailModel == "" {
@@ -174,10 +174,10 @@ func (s *settings) validate(systems []string, problems []error) error {
 	}
 	for flag, k := range map[string]int{"k": s.k, "k-summary": s.kSummary} {
 		if s.Given(flag) {
-			problems = append(problems, lab.AtLeast(flag, k, 1)...)
+			problems = append(problems, setup.AtLeast(flag, k, 1)...)
 		}
 	}
-	problems = append(problems, lab.AtLeast("repeat", s.repeat, 1)...)
+	problems = append(problems, setup.AtLeast("repeat", s.repeat, 1)...)
 	if len(s.sweep) > 0 && s.BudgetContext > 0 {
 		bad("-sweep has no meaning with -budget-context: the budget replaces top-k")
 	}
@@ -210,11 +210,9 @@ func (s *settings) validate(systems []string, problems []error) error {
 	return nil
 }
 
-// maxTopK bounds the top-k of a sweep: that number of chunks fills any prompt.
-const maxTopK = 1000
-
 // parseSweep reads -sweep: ranges such as 2..12 and numbers, separated by commas.
 func parseSweep(v string) ([]int, error) {
+	const maxTopK = 1000 // that number of chunks fills any prompt
 	var out []int
 	for part := range strings.SplitSeq(v, ",") {
 		first, last, isRange := strings.Cut(strings.TrimSpace(part), "..")

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
-	"github.com/wildgraph/wildgraph/examples/internal/lab"
+	"github.com/wildgraph/wildgraph/examples/internal/setup"
 	"github.com/wildgraph/wildgraph/judge/judgetest"
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -78,7 +78,7 @@ func TestRunsHeal(t *testing.T) {
 			}
 			a.spoil = tt.spoil
 			stdout, _, err := bench(t, bare, args(ill)...)
-			if lab.Status(io.Discard, "wildgraphbench", err) != lab.ExitIncomplete || !strings.Contains(err.Error(), tt.says) || !strings.Contains(stdout, "is not compared: ") {
+			if setup.Status(io.Discard, "wildgraphbench", err) != setup.ExitIncomplete || !strings.Contains(err.Error(), tt.says) || !strings.Contains(stdout, "is not compared: ") {
 				t.Errorf("%v\n%s", err, stdout)
 			}
 			for name, text := range folder(t, ill) {
@@ -117,7 +117,7 @@ func TestNoGraphIsNoSystem(t *testing.T) {
 		a.spoil = func(_ llm.Request, judging bool) (llm.Reply, bool) { return llm.Reply{Text: text}, !judging }
 		dir := t.TempDir()
 		_, _, err := bench(t, bare, "-out", dir, "-domains", "seafaring", "-limit", "1", "-systems", "bm25,"+graphs, "-model", "m", "-no-timings")
-		if lab.Status(io.Discard, "wildgraphbench", err) != lab.ExitIncomplete {
+		if setup.Status(io.Discard, "wildgraphbench", err) != setup.ExitIncomplete {
 			t.Errorf("%q: %v", text, err)
 		}
 		for _, s := range readReport(t, dir).Systems {

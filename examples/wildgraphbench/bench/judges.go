@@ -19,7 +19,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/page"
 	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
-	"github.com/wildgraph/wildgraph/examples/internal/lab"
+	"github.com/wildgraph/wildgraph/examples/internal/setup"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/embed/local"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
@@ -38,7 +38,7 @@ const (
 
 // runParts adds the judges of a run to its shared parts.
 type runParts struct {
-	*lab.Parts
+	*setup.Parts
 	judges []profiled
 	entail *local.Entailment // of -entail-model, or nil
 }
@@ -55,7 +55,7 @@ func newParts(ctx context.Context, s settings, d data, log *slog.Logger) (*runPa
 			return nil, cli.Usagef("-judge-profile %s does not judge the questions of %s", name, d.Name)
 		}
 	}
-	shared, err := lab.NewParts(ctx, s.Settings, log)
+	shared, err := setup.NewParts(ctx, s.Settings, log)
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/record"
-	"github.com/wildgraph/wildgraph/examples/internal/lab"
+	"github.com/wildgraph/wildgraph/examples/internal/setup"
 )
 
 // Answers of another program, without documents: -min names the questions that failed, and JUnit's
@@ -34,7 +34,7 @@ func TestFailed(t *testing.T) {
 	file := filepath.Join(dir, "junit.xml")
 	_, stderr, err := bench(t, bare, "-questions", filepath.Join(dir, "mine.jsonl"), "-systems", "none", "-score", "mine="+filepath.Join(dir, "answers.jsonl"),
 		"-min", "accuracy=0.9", "-min", "f1_of_means=0.5", "-junit", file, "-out", filepath.Join(dir, "out"))
-	if lab.Status(&strings.Builder{}, "", err) != 1 || !strings.Contains(stderr, "without documents gold pages and evidence are not looked at") {
+	if setup.Status(&strings.Builder{}, "", err) != 1 || !strings.Contains(stderr, "without documents gold pages and evidence are not looked at") {
 		t.Fatalf("%v\n%s", err, stderr)
 	}
 	if got := regexp.MustCompile(`\n  more-[^7].*`).ReplaceAllString(err.Error(), ""); got != `accuracy of mine is 0.0667, below 0.9

@@ -24,7 +24,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
-	"github.com/wildgraph/wildgraph/examples/internal/lab"
+	"github.com/wildgraph/wildgraph/examples/internal/setup"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/journal"
@@ -198,7 +198,7 @@ func TestUsage(t *testing.T) {
 			if !errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), want) {
 				t.Errorf("error %v, want one of usage with %q", err, want)
 			}
-			if got := lab.Status(io.Discard, "wildgraphbench", err); got != cli.WrongUsage {
+			if got := setup.Status(io.Discard, "wildgraphbench", err); got != cli.WrongUsage {
 				t.Errorf("exit status %d, want %d", got, cli.WrongUsage)
 			}
 		})
@@ -297,7 +297,7 @@ func TestBadData(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "out")
 			_, _, err := bench(t, bare, "-data", broken(t, tt.damage), "-out", out)
-			if err == nil || !strings.Contains(err.Error(), tt.want) || lab.Status(io.Discard, "wildgraphbench", err) != 1 {
+			if err == nil || !strings.Contains(err.Error(), tt.want) || setup.Status(io.Discard, "wildgraphbench", err) != 1 {
 				t.Errorf("error %v, want a failure with %q", err, tt.want)
 			}
 			if _, err := os.Stat(out); err == nil {
@@ -331,7 +331,7 @@ func TestOtherConfiguration(t *testing.T) {
 	j, err := journal.Open(filepath.Join(old, record.JournalName), journal.Header{Schema: "wildgraph-run/2", Config: "{}"}, journal.Options{})
 	must(t, errors.Join(err, j.Close()))
 	_, _, err = bench(t, bare, "-out", old, "-systems", "bm25", "-limit", "1")
-	if !errors.Is(err, record.ErrOtherSchema) || !strings.Contains(err.Error(), "choose another folder") || lab.Status(io.Discard, "wildgraphbench", err) != 1 {
+	if !errors.Is(err, record.ErrOtherSchema) || !strings.Contains(err.Error(), "choose another folder") || setup.Status(io.Discard, "wildgraphbench", err) != 1 {
 		t.Errorf("records of another version: %v", err)
 	}
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
-	"github.com/wildgraph/wildgraph/examples/internal/lab"
+	"github.com/wildgraph/wildgraph/examples/internal/setup"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/judge/judgetest"
 	"github.com/wildgraph/wildgraph/llm"
@@ -112,7 +112,7 @@ func TestServerTrouble(t *testing.T) {
 			t.Setenv("OPENAI_BASE_URL", url)
 			t.Setenv("OPENAI_API_KEY", "sk")
 			_, _, err := bench(t, bare, "-out", t.TempDir(), "-limit", "1", "-systems", "bm25", "-model", "m", "-concurrency", "1")
-			if err == nil || !strings.Contains(err.Error(), tt.want) || lab.Status(io.Discard, "wildgraphbench", err) != 1 {
+			if err == nil || !strings.Contains(err.Error(), tt.want) || setup.Status(io.Discard, "wildgraphbench", err) != 1 {
 				t.Errorf("error %v, want one with %q", err, tt.want)
 			}
 		})
@@ -131,13 +131,13 @@ func TestStatus(t *testing.T) {
 	}{
 		{"good enough", []string{"-systems", "bm25", "-min", "evidence_recall_at_5=0.01", "-min", "unscored=0"}, 0, ""},
 		{"too low", []string{"-systems", "bm25", "-min", "mrr=1"}, cli.Failed, "mrr of bm25 is "},
-		{"not defined", []string{"-systems", "zeroshot", "-model", "m", "-limit", "1", "-min", "mrr=0"}, lab.ExitIncomplete, "zeroshot has no mrr"},
-		{"no verdicts", []string{"-systems", "bm25", "-model", "m", "-limit", "1"}, lab.ExitIncomplete, "scores are missing"},
+		{"not defined", []string{"-systems", "zeroshot", "-model", "m", "-limit", "1", "-min", "mrr=0"}, setup.ExitIncomplete, "zeroshot has no mrr"},
+		{"no verdicts", []string{"-systems", "bm25", "-model", "m", "-limit", "1"}, setup.ExitIncomplete, "scores are missing"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, _, err := bench(t, bare, append(tt.args, "-out", t.TempDir())...)
 			var errs strings.Builder
-			if got := lab.Status(&errs, "wildgraphbench", err); got != tt.want || !strings.Contains(errs.String(), tt.text) {
+			if got := setup.Status(&errs, "wildgraphbench", err); got != tt.want || !strings.Contains(errs.String(), tt.text) {
 				t.Errorf("exit status %d, %q; want %d with %q", got, errs.String(), tt.want, tt.text)
 			}
 		})
@@ -207,7 +207,7 @@ func TestCancel(t *testing.T) {
 	cancel()
 	var out, errs bytes.Buffer
 	err := run(ctx, []string{"-out", t.TempDir()}, bare, &out, &errs)
-	if !errors.Is(err, context.Canceled) || lab.Status(&errs, "wildgraphbench", err) != lab.ExitIncomplete || !strings.Contains(errs.String(), "start it again") {
+	if !errors.Is(err, context.Canceled) || setup.Status(&errs, "wildgraphbench", err) != setup.ExitIncomplete || !strings.Contains(errs.String(), "start it again") {
 		t.Errorf("error %v, %s", err, errs.String())
 	}
 }
@@ -249,7 +249,7 @@ func TestJudgeAgain(t *testing.T) {
 		graded.Store(0)
 		var out, errs bytes.Buffer // without -cache
 		args := []string{"-out", tt.dir, "-limit", "1", "-systems", "bm25", "-model", "m", "-judge-model", tt.judge, "-no-timings"}
-		if err := run(t.Context(), args, bare, &out, &errs); err != nil && !errors.Is(err, lab.ErrIncomplete) {
+		if err := run(t.Context(), args, bare, &out, &errs); err != nil && !errors.Is(err, setup.ErrIncomplete) {
 			t.Fatal(err)
 		}
 		if ready.Load() != tt.signs {
@@ -336,7 +336,7 @@ func TestMixedKits(t *testing.T) {
 		if tt.kit != "offline" {
 			args = append(args, "-model", "m")
 		}
-		if _, _, err := bench(t, bare, args...); err != nil && !errors.Is(err, lab.ErrIncomplete) {
+		if _, _, err := bench(t, bare, args...); err != nil && !errors.Is(err, setup.ErrIncomplete) {
 			t.Fatalf("%s: %v", tt.kit, err)
 		}
 		r := readReport(t, dir)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
-	"github.com/wildgraph/wildgraph/examples/internal/lab"
+	"github.com/wildgraph/wildgraph/examples/internal/setup"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
@@ -25,7 +25,7 @@ func TestBadBaseURLIsAWrongCommandLine(t *testing.T) {
 		t.Setenv("OPENAI_BASE_URL", url)
 		_, _, err := bench(t, bare, "-model", "m", "-out", t.TempDir(), "-cache", filepath.Join(t.TempDir(), "c"))
 		var out strings.Builder
-		if status := lab.Status(&out, "wildgraphbench", err); status != cli.WrongUsage || strings.Contains(out.String(), "secret") {
+		if status := setup.Status(&out, "wildgraphbench", err); status != cli.WrongUsage || strings.Contains(out.String(), "secret") {
 			t.Errorf("%s: status %d: %s", url, status, &out)
 		}
 	}

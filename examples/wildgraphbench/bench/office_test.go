@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/examples/ask/desk"
-	"github.com/wildgraph/wildgraph/examples/ask/desk/desktest"
+	"github.com/wildgraph/wildgraph/examples/ask/session"
+	"github.com/wildgraph/wildgraph/examples/ask/session/sessiontest"
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
@@ -30,7 +30,7 @@ func TestOneAnswer(t *testing.T) {
 		return strings.Split(strings.TrimSpace(string(data)), "\n")
 	}
 	for _, name := range []string{"wild", "bm25", "hipporag2"} {
-		asked := desktest.OpenDir(t, folder+"/docs", name)
+		asked := sessiontest.OpenDir(t, folder+"/docs", name)
 		of, _ := all.Find(name)
 		for mode, want := range map[reader.Mode]int{reader.Reject: 12, reader.Open: 22} {
 			out := t.TempDir()
@@ -58,7 +58,7 @@ func TestOneAnswer(t *testing.T) {
 					t.Errorf("%s: %q is answered %q by a program, %q in the benchmark", name, q.Question, a.Text, p.Answer)
 				}
 				if mode == reader.Reject {
-					r, err := asked.Ask(t.Context(), desk.Query{Question: q.Question})
+					r, err := asked.Ask(t.Context(), session.Query{Question: q.Question})
 					must(t, err)
 					if r.Refused != a.Refused || !a.Refused && (r.Answer != a.Text || r.Sources[0].File != q.Gold[0]) {
 						t.Errorf("%s: %q is answered %q by a program, %q from %v by ask", name, q.Question, a.Text, r.Answer, r.Sources)

@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
-	"github.com/wildgraph/wildgraph/examples/internal/lab"
+	"github.com/wildgraph/wildgraph/examples/internal/setup"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -57,7 +57,7 @@ func TestReaderOfGeAR(t *testing.T) {
 // serveGrader serves a model that answers and grades.
 func serveGrader(t *testing.T) {
 	serve(t, func(req llm.Request) llm.Reply {
-		if text, ok := lab.DryGrader.Reply(req); ok {
+		if text, ok := setup.DryGrader.Reply(req); ok {
 			return llm.Reply{Text: text}
 		}
 		return llm.Reply{Text: "An answer [1]."}
@@ -153,7 +153,7 @@ func TestTablesOfThePapers(t *testing.T) {
 	_, section, _ := strings.Cut(string(doc), "\n## Tables and figures of the papers\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	serve(t, func(r llm.Request) llm.Reply {
-		if text, ok := lab.DryGrader.Reply(r); ok {
+		if text, ok := setup.DryGrader.Reply(r); ok {
 			return llm.Reply{Text: text}
 		}
 		if strings.Contains(r.Messages[0].Text, "You decide whether an answer to a question is correct.") {

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
-	"github.com/wildgraph/wildgraph/examples/internal/lab"
+	"github.com/wildgraph/wildgraph/examples/internal/setup"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -40,7 +40,7 @@ func TestPromptsAreReplaced(t *testing.T) {
 	args := []string{"-data", "musique", "-limit", "1", "-systems", "youtu,naiverag", "-model", "m", "-out", out, "-no-timings",
 		"-prompt", "agent/decompose=" + file("all.txt"), "-prompt", "naiverag:reader/read=" + file("read.txt")}
 	stdout, _, err := bench(t, bare, args...)
-	if !errors.Is(err, lab.ErrIncomplete) { // the model is no judge
+	if !errors.Is(err, setup.ErrIncomplete) { // the model is no judge
 		t.Fatal(err)
 	}
 	count := func(beginning string) (n int) {
@@ -75,7 +75,7 @@ func TestPromptsAreReplaced(t *testing.T) {
 		}
 	}
 	told = nil
-	if _, _, err := bench(t, bare, append(slices.Clone(args[:10]), "-fresh", "-prompt", file("own.txt"))...); !errors.Is(err, lab.ErrIncomplete) || count(own) == 0 || count("You answer questions for people") > 0 || slices.ContainsFunc(told, func(s string) bool { return strings.HasPrefix(s, own) && s != own }) {
+	if _, _, err := bench(t, bare, append(slices.Clone(args[:10]), "-fresh", "-prompt", file("own.txt"))...); !errors.Is(err, setup.ErrIncomplete) || count(own) == 0 || count("You answer questions for people") > 0 || slices.ContainsFunc(told, func(s string) bool { return strings.HasPrefix(s, own) && s != own }) {
 		t.Errorf("%v: the instruction is not sent as it stands: %q", err, told)
 	}
 	if _, _, err := bench(t, bare, "-data", "musique", "-prompt", "agent/decompose="+file("all.txt")); err == nil || !strings.Contains(err.Error(), "needs -kit model") {

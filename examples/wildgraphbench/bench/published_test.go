@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/examples/internal/lab"
+	"github.com/wildgraph/wildgraph/examples/internal/setup"
 )
 
 // numbered are n lines of a format that takes the number of the line.
@@ -82,7 +82,7 @@ func TestPublishedBesideOwnData(t *testing.T) {
 			}
 			out := filepath.Join(dir, "out")
 			_, _, err := bench(t, bare, append(strings.Fields(tt.args), "-data", dir, "-systems", system, "-model", "m", "-out", out, "-no-timings")...)
-			if err != nil && !errors.Is(err, lab.ErrIncomplete) {
+			if err != nil && !errors.Is(err, setup.ErrIncomplete) {
 				t.Fatal(err)
 			}
 			md, err := os.ReadFile(filepath.Join(out, "report.md"))

@@ -127,11 +127,9 @@ func missed(minima []minimum, records *benchmark.Run, r *report.Report) error {
 	return errors.Join(problems...)
 }
 
-// mostNamed bounds the questions below a minimum that are named.
-const mostNamed = 10
-
 // below lists the questions of a system whose figure is below the minimum, a line each.
 func (m minimum) below(of benchmark.SystemRun) string {
+	const mostNamed = 10 // questions
 	lines := make(map[float64][]string)
 	for _, d := range of.Domains {
 		for _, r := range d.Results {

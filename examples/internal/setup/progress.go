@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package lab
+package setup
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,9 +33,6 @@ type Progress struct {
 	pace pace
 	now  func() time.Time
 }
-
-// rarely is the least time between two lines that name cells.
-const rarely = time.Second
 
 func NewProgress(w io.Writer) *Progress {
 	f, ok := w.(*os.File)
@@ -75,6 +73,7 @@ func (p *Progress) draw(e benchmark.Event) {
 // print writes a line for every tenth of the answers of all systems, and for each cell, at intervals of
 // at least rarely.
 func (p *Progress) print(e benchmark.Event) {
+	const rarely = time.Second // between two lines that name cells
 	line := func(format string, args ...any) {
 		fmt.Fprintln(p.w, text.OneLine(fmt.Sprintf(format, args...)))
 	}
@@ -203,9 +202,4 @@ func Complete(r *report.Report) error {
 }
 
 // MaxFailed translates the flag: in a library's options 0 is the default, and -1 allows no failure.
-func MaxFailed(share float64) float64 {
-	if share == 0 {
-		return -1
-	}
-	return share
-}
+func MaxFailed(share float64) float64 { return cmp.Or(share, -1) }

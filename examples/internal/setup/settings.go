@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package lab runs systems over benchmarks for the programs: flags, kits and models, systems,
+// Package setup runs systems over benchmarks for the programs: flags, kits and models, systems,
 // progress, and the estimate of a dry run.
-package lab
+package setup
 
 import (
 	"cmp"
@@ -144,9 +144,6 @@ func (s Settings) Forget() error {
 	return record.Forget(s.Out)
 }
 
-// maxMoney is the largest budget; sums of larger ones would not be exact.
-const maxMoney = 1e9
-
 // none as -systems runs no system of the registry.
 const none = "none"
 
@@ -168,6 +165,7 @@ func List(fs *flag.FlagSet, to *[]string, name, usage string) {
 // Complete sets what was not given: the kit (model when a model is named) and the settings that follow
 // from it, and the case of system names. systems are the valid names. It returns all problems.
 func (s *Settings) Complete(fs *flag.FlagSet, systems []string) []error {
+	const callsInFlight = 8 // questions wait for the server, not for a processor, see transport.Transport
 	s.auto = s.EmbedModel == autoEncoder
 	s.EmbedModel, s.byName = hub.Find(s.EmbedModel, hub.Options{})
 	s.noteChanges(fs)
@@ -270,10 +268,6 @@ func (s Settings) embeds() bool { return s.byName || s.asks() }
 
 // encodes reports whether there is an embedding model that needs no server.
 func (s Settings) encodes() bool { return s.byName && s.EmbedModel != "" }
-
-// callsInFlight is the default of -concurrency with a model: questions wait for the server, not for a
-// processor. See transport.Transport.
-const callsInFlight = 8
 
 // Decisive returns the settings that decide the answers.
 func (s Settings) Decisive() map[string]any {
@@ -401,6 +395,7 @@ func (s *Settings) IsFolder(flag, dir string) []error {
 
 // check returns the errors of the flags; systems are the valid names.
 func (s *Settings) check(systems []string) []error {
+	const maxMoney = 1e9 // sums of larger budgets would not be exact
 	var problems []error
 	bad := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	add := func(found []error) { problems = append(problems, found...) }

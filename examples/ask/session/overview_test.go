@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package desk_test
+package session_test
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/examples/ask/desk"
-	"github.com/wildgraph/wildgraph/examples/ask/desk/desktest"
+	"github.com/wildgraph/wildgraph/examples/ask/session"
+	"github.com/wildgraph/wildgraph/examples/ask/session/sessiontest"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
@@ -28,20 +28,20 @@ var defining = map[string]string{
 
 func TestSuggestions(t *testing.T) {
 	want := []string{"What is a router?", "Who was Ada Lovelace?", "How is it reset?", "Who designed the Analytical Engine?", "Wie lange gilt die Garantie?"}
-	d := desktest.OpenFiles(t, defining, "wild")
+	d := sessiontest.OpenFiles(t, defining, "wild")
 	got, err := d.Suggestions(t.Context())
 	if err != nil || len(got) != 4 {
 		t.Fatalf("%q, %v", got, err)
 	}
 	for _, q := range got {
-		if r, err := d.Ask(t.Context(), desk.Query{Question: q}); err != nil || r.Refused || len(r.Sources) == 0 || !slices.Contains(want, q) {
+		if r, err := d.Ask(t.Context(), session.Query{Question: q}); err != nil || r.Refused || len(r.Sources) == 0 || !slices.Contains(want, q) {
 			t.Errorf("%s: %+v, %v", q, r, err)
 		}
 	}
-	if again, err := desktest.OpenFiles(t, defining, "wild").Suggestions(t.Context()); err != nil || !slices.Equal(got, again) {
+	if again, err := sessiontest.OpenFiles(t, defining, "wild").Suggestions(t.Context()); err != nil || !slices.Equal(got, again) {
 		t.Errorf("%q, then %q, %v", got, again, err)
 	}
-	german := desktest.OpenFiles(t, map[string]string{"c.md": defining["c.md"]}, "wild")
+	german := sessiontest.OpenFiles(t, map[string]string{"c.md": defining["c.md"]}, "wild")
 	if got, err := german.Suggestions(t.Context()); err != nil || !slices.Equal(got, want[4:]) {
 		t.Errorf("German: %q, %v", got, err)
 	}
@@ -49,7 +49,7 @@ func TestSuggestions(t *testing.T) {
 
 // Who leaves makes nobody wait, and the next one gets the suggestions.
 func TestSuggestionsCancelled(t *testing.T) {
-	d := desktest.OpenFiles(t, defining, "wild")
+	d := sessiontest.OpenFiles(t, defining, "wild")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if got, err := d.Suggestions(ctx); !errors.Is(err, context.Canceled) {
@@ -67,7 +67,7 @@ func TestSuggestionsFree(t *testing.T) {
 	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
 	t.Setenv("OPENAI_API_KEY", "none")
 	for _, system := range []string{"wild", "hipporag2"} {
-		d := desktest.OpenFiles(t, defining, system, "-model", "m", "-index-kit", "offline")
+		d := sessiontest.OpenFiles(t, defining, system, "-model", "m", "-index-kit", "offline")
 		before := len(server.Requests())
 		got, err := d.Suggestions(t.Context())
 		if calls := len(server.Requests()) - before; err != nil || !slices.Contains(got, "What is a router?") || calls > 0 {
@@ -77,7 +77,7 @@ func TestSuggestionsFree(t *testing.T) {
 }
 
 func TestAbout(t *testing.T) {
-	d := desktest.OpenFiles(t, map[string]string{
+	d := sessiontest.OpenFiles(t, map[string]string{
 		"a.md":  "---\nteam: ops\nyear: 2024\ntags: [x, y]\nlong: " + strings.Repeat("z", 99) + "\n---\nThe owl hears a mouse.\n",
 		"b.md":  "---\nteam: law\n---\nThe tower was lit.\n",
 		"c.txt": "The tide is high.\n",
@@ -114,7 +114,7 @@ func TestAbout(t *testing.T) {
 func TestExcerpt(t *testing.T) {
 	line := "The tower of the ä-island was lit again.\n"
 	long := strings.Repeat(line, 1000)
-	d := desktest.OpenFiles(t, map[string]string{"long.txt": long, "owl.md": "The barn owl hears a mouse under the snow.\n"}, "wild")
+	d := sessiontest.OpenFiles(t, map[string]string{"long.txt": long, "owl.md": "The barn owl hears a mouse under the snow.\n"}, "wild")
 	from := 500 * len(line)
 	s, err := d.Excerpt("long.txt", from, from+len(line)-1, nil)
 	if err != nil || s.Place != "501" || s.Raw != line[:len(line)-1] || len(s.Before)+len(s.After) > 9000 || len(s.Before) < 3000 ||
@@ -124,7 +124,7 @@ func TestExcerpt(t *testing.T) {
 	if s, err := d.Excerpt("long.txt", 0, len(long), nil); err != nil || len(s.Raw) > 4<<10 {
 		t.Errorf("%d bytes, %v", len(s.Raw), err)
 	}
-	if r, err := d.Ask(t.Context(), desk.Query{Question: "What does the barn owl hear?"}); err != nil || len(r.Sources) != 1 {
+	if r, err := d.Ask(t.Context(), session.Query{Question: "What does the barn owl hear?"}); err != nil || len(r.Sources) != 1 {
 		t.Errorf("%+v, %v", r, err)
 	} else if s, err := d.Excerpt(r.Sources[0].File, r.Sources[0].From, r.Sources[0].To, nil); err != nil || strings.TrimSpace(s.Raw) != r.Sources[0].Quote {
 		t.Errorf("%+v, %v", s, err)
@@ -148,7 +148,7 @@ func TestExcerpt(t *testing.T) {
 	}
 }
 
-func second(s desk.Source, err error) error {
+func second(s session.Source, err error) error {
 	if err == nil {
 		return fmt.Errorf("there is %+v", s)
 	}

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package lab_test
+package setup_test
 
 import (
 	"flag"
 	"strings"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/examples/internal/lab"
+	"github.com/wildgraph/wildgraph/examples/internal/setup"
 )
 
 // The budget goes by the wording; without one there is none, and nothing is decided by it.
 func TestContextTokens(t *testing.T) {
-	if s := (lab.Settings{}); s.ContextTokens() != nil || s.Decisive()["budget_context"] != nil {
+	if s := (setup.Settings{}); s.ContextTokens() != nil || s.Decisive()["budget_context"] != nil {
 		t.Error("a budget without a flag")
 	}
-	s := lab.Settings{BudgetContext: 600}
+	s := setup.Settings{BudgetContext: 600}
 	for question, want := range map[string]int{"Who built the Fram?": 600, "Summarize the voyages of the Fram.": 1200} {
 		if got := s.ContextTokens()(question); got != want {
 			t.Errorf("%q: %d tokens, want %d", question, got, want)
@@ -32,7 +32,7 @@ func TestNonDefault(t *testing.T) {
 		"": "", "-chunk-size 1200 -concurrency 2 -seed 1": "", "-limit 8 -chunk-size 600 -out x": "-chunk-size 600, -limit 8",
 		"-temperature none": "-temperature none", "-temperature 0": "", "-temperature 0.7": "-temperature 0.7",
 	} {
-		var s lab.Settings
+		var s setup.Settings
 		fs := flag.NewFlagSet("test", flag.ContinueOnError)
 		s.Flags(fs, func(string) string { return "" }, "out")
 		if err := fs.Parse(strings.Fields(args)); err != nil {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package lab
+package setup
 
 import (
 	"cmp"
@@ -270,23 +270,19 @@ func (p *Parts) Entries() ([]benchmark.Entry, error) {
 // reported before the run.
 func (p *Parts) Entry(sys all.System) (benchmark.Entry, error) {
 	e := benchmark.Entry{Name: sys.Name, Also: sys.Also, Fixed: sys.NoDocuments, Baseline: slices.Contains([]string{"bm25", "naiverag"}, sys.Name)}
-	if sys.NoDocuments && !p.settings.ByModel() {
+	switch byModel := p.settings.ByModel(); {
+	case sys.NoDocuments && !byModel:
 		e.NotApplicable = "needs a language model"
-		return e, nil
-	}
-	if sys.NoDocuments && reader.Mode(p.settings.Mode).Rejects() {
+	case sys.NoDocuments && reader.Mode(p.settings.Mode).Rejects():
 		e.NotApplicable = "answers from memory: a mode that rejects needs evidence"
-		return e, nil
-	}
-	if sys.NeedsModel && !p.settings.ByModel() {
+	case sys.NeedsModel && !byModel:
 		e.NotApplicable = "needs a language model, which decides what it reads"
-		return e, nil
-	}
-	if sys.NoSchema && p.settings.IndexKit != kit.NameModel && p.settings.schema == "" {
+	case sys.NoSchema && p.settings.IndexKit != kit.NameModel && p.settings.schema == "":
 		e.NotApplicable = "needs a model that indexes, or -schema: otherwise there is no schema to leave out"
-		return e, nil
+	default:
+		e.NotApplicable = sys.Lacks()
 	}
-	if e.NotApplicable = sys.Lacks(); e.NotApplicable != "" {
+	if e.NotApplicable != "" {
 		return e, nil
 	}
 	common := p.settings.Common()

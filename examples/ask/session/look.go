@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package desk
+package session
 
 import (
 	"bytes"
@@ -50,7 +50,7 @@ const (
 // Refresh starts a refresh if the last one was two seconds ago or more, and waits up to half a second for its
 // end; the index is replaced when the new one is ready. It returns the changes that it has not returned
 // before, and a note if the index is outdated, otherwise "".
-func (d *Desk) Refresh(ctx context.Context) (news folder.Change, note string) {
+func (d *Session) Refresh(ctx context.Context) (news folder.Change, note string) {
 	d.mu.Lock()
 	if d.running == nil && time.Since(d.checked) >= fresh {
 		d.startRefresh(context.WithoutCancel(ctx))
@@ -78,7 +78,7 @@ func (d *Desk) Refresh(ctx context.Context) (news folder.Change, note string) {
 
 // Watch refreshes the index repeatedly until ctx ends, for at most a twentieth of the time, so that questions
 // need not wait. It calls report with the changes.
-func (d *Desk) Watch(ctx context.Context, report func(folder.Change)) {
+func (d *Session) Watch(ctx context.Context, report func(folder.Change)) {
 	for pause := fresh; ; {
 		select {
 		case <-ctx.Done():
@@ -94,7 +94,7 @@ func (d *Desk) Watch(ctx context.Context, report func(folder.Change)) {
 }
 
 // startRefresh starts a refresh. It is called with mu held.
-func (d *Desk) startRefresh(ctx context.Context) {
+func (d *Session) startRefresh(ctx context.Context) {
 	ctx, d.stop = context.WithCancel(ctx)
 	d.running = make(chan struct{})
 	go func() {
@@ -118,7 +118,7 @@ func (d *Desk) startRefresh(ctx context.Context) {
 }
 
 // endRefresh stops the running refresh and waits for its end.
-func (d *Desk) endRefresh() {
+func (d *Session) endRefresh() {
 	d.mu.Lock()
 	running := d.running
 	if running != nil {
@@ -131,7 +131,7 @@ func (d *Desk) endRefresh() {
 }
 
 // Files returns the number of files in the index, and a line for each skipped file.
-func (d *Desk) Files() (read int, skipped []string) {
+func (d *Session) Files() (read int, skipped []string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	skipped = []string{}
@@ -146,7 +146,7 @@ const warnedFrom, refusedAbove = .1, .5
 
 // lost lists the steps of indexing at which a model failed for more than a share of the pieces. Rules that
 // find nothing in a passage have not failed.
-func (d *Desk) lost(share float64) (out []string) {
+func (d *Session) lost(share float64) (out []string) {
 	if indexing(d.o) == "" {
 		return nil
 	}
@@ -158,17 +158,9 @@ func (d *Desk) lost(share float64) (out []string) {
 	return out
 }
 
-// usable returns an error if most of the index is missing.
-func (d *Desk) usable() error {
-	if most := d.lost(refusedAbove); len(most) > 0 {
-		return fmt.Errorf("the replies of the model could not be used: %s, so the index in %s lacks most of what the files say: name a larger -model, or answer from what there is with -incomplete", strings.Join(most, ", "), d.Index)
-	}
-	return nil
-}
-
 // Report describes the result of opening the index in a few lines. Skipped files are listed if all is set,
 // otherwise summarised by kind in one line if they differ from the last time.
-func (d *Desk) Report(all bool) []string {
+func (d *Session) Report(all bool) []string {
 	files, skipped := d.Files()
 	size := text.Counted(files, "file")
 	var out []string
@@ -234,7 +226,7 @@ const mostKinds = 6
 const listedName = "told"
 
 // unlisted reports whether these lines differ from the ones listed last, and remembers them.
-func (d *Desk) unlisted(skipped []string) bool {
+func (d *Session) unlisted(skipped []string) bool {
 	name := filepath.Join(d.Index, listedName)
 	digest := fmt.Appendf(nil, "%x\n", sha256.Sum256([]byte(strings.Join(skipped, "\n"))))
 	if info, err := os.Lstat(name); err == nil && info.Mode().IsRegular() && info.Size() == int64(len(digest)) {
@@ -259,7 +251,7 @@ type idle struct {
 }
 
 // busy stops the work until the returned function is called.
-func (d *Desk) busy() (over func()) {
+func (d *Session) busy() (over func()) {
 	d.idle.mu.Lock()
 	defer d.idle.mu.Unlock()
 	d.idle.asked++
@@ -270,7 +262,7 @@ func (d *Desk) busy() (over func()) {
 }
 
 // over starts the work if no question is running.
-func (d *Desk) over() {
+func (d *Session) over() {
 	i := &d.idle
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -293,7 +285,7 @@ func (d *Desk) over() {
 }
 
 // endIdle stops the work for good, and waits for its end.
-func (d *Desk) endIdle() {
+func (d *Session) endIdle() {
 	over := d.busy()
 	d.idle.mu.Lock()
 	d.idle.ended = true

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package lab
+package setup
 
 import (
 	"cmp"
@@ -199,8 +199,7 @@ func (p *Parts) Decisive() map[string]any {
 	return c
 }
 
-// Absent returns an error if the environment names no server for the models. Only a finished run
-// needs none.
+// Absent returns an error if the environment names no server for the models. Only a finished run needs none.
 func (p *Parts) Absent() error { return p.absent }
 
 // Reachable makes every model be probed before its first call: a wrong key or name is reported before

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package desktest opens desks over a few files, and a slow model, for tests.
-package desktest
+// Package sessiontest opens sessions over a few files, and a slow model, for tests.
+package sessiontest
 
 import (
 	"flag"
@@ -13,15 +13,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/examples/ask/desk"
+	"github.com/wildgraph/wildgraph/examples/ask/session"
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
-	"github.com/wildgraph/wildgraph/examples/internal/lab"
+	"github.com/wildgraph/wildgraph/examples/internal/setup"
 )
 
-// Open opens a desk of a system over three files, with flags of package lab.
-func Open(t testing.TB, system string, args ...string) *desk.Desk {
+// Open opens a session of a system over three files, with flags of package setup.
+func Open(t testing.TB, system string, args ...string) *session.Session {
 	t.Helper()
 	return OpenFiles(t, map[string]string{
 		"owl.md":     "# Owls\n\nSome text.\n\nThe barn owl hears a mouse under the snow.\n",
@@ -31,7 +31,7 @@ func Open(t testing.TB, system string, args ...string) *desk.Desk {
 }
 
 // OpenFiles is [Open] over other files.
-func OpenFiles(t testing.TB, files map[string]string, system string, args ...string) *desk.Desk {
+func OpenFiles(t testing.TB, files map[string]string, system string, args ...string) *session.Session {
 	t.Helper()
 	dir := t.TempDir()
 	for name, data := range files {
@@ -41,14 +41,14 @@ func OpenFiles(t testing.TB, files map[string]string, system string, args ...str
 }
 
 // OpenDir is [Open] over a folder.
-func OpenDir(t testing.TB, dir, system string, args ...string) *desk.Desk {
+func OpenDir(t testing.TB, dir, system string, args ...string) *session.Session {
 	t.Helper()
 	sys, ok := all.Find(system)
 	if !ok {
 		t.Fatal("no system ", system)
 	}
-	s := lab.Settings{Mode: "reject"}
-	flags := flag.NewFlagSet("desk", flag.ContinueOnError)
+	s := setup.Settings{Mode: "reject"}
+	flags := flag.NewFlagSet("session", flag.ContinueOnError)
 	s.Flags(flags, func(string) string { return "" }, "")
 	flags.StringVar(&s.Model, "model", "", "")
 	if err := flags.Parse(append([]string{"-cache", filepath.Join(t.TempDir(), "replies.journal")}, args...)); err != nil {
@@ -57,7 +57,7 @@ func OpenDir(t testing.TB, dir, system string, args ...string) *desk.Desk {
 	if problems := s.Complete(flags, all.Names()); len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	d, err := desk.Open(t.Context(), desk.Options{Docs: dir, Index: filepath.Join(t.TempDir(), "index"), System: sys, Settings: s, K: 5, Log: cli.NewLogger(t.Output())})
+	d, err := session.Open(t.Context(), session.Options{Docs: dir, Index: filepath.Join(t.TempDir(), "index"), System: sys, Settings: s, K: 5, Log: cli.NewLogger(t.Output())})
 	baselinestest.OK(t, err)
 	t.Cleanup(func() {
 		if err := d.Close(); err != nil {

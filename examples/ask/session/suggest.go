@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package desk
+package session
 
 import (
 	"cmp"
@@ -25,11 +25,11 @@ const suggested, maxAsked, maxRead, readBytes = 4, 24, 200, 64 << 10
 // headings that are questions, in every language, and in English questions for definitions and for the person
 // who did something. Each question was answered from its place. They are made once for each state of the
 // index; if ctx ends, the next call makes them.
-func (d *Desk) Suggestions(ctx context.Context) ([]string, error) {
+func (d *Session) Suggestions(ctx context.Context) ([]string, error) {
 	return once(ctx, d, d.suggest)
 }
 
-func (d *Desk) suggest(ctx context.Context) ([]string, error) {
+func (d *Session) suggest(ctx context.Context) ([]string, error) {
 	var all []candidate
 	ids := d.list(d.o.Where)
 	for i := range min(maxRead, len(ids)) { // evenly spaced files
@@ -131,7 +131,7 @@ func ask(sentence string) (kind int, question, name string) {
 
 // answers reports whether a question is answered from its place. If answering would call a model, the passages
 // of the place are read without one.
-func (d *Desk) answers(ctx context.Context, c candidate) (ok bool, err error) {
+func (d *Session) answers(ctx context.Context, c candidate) (ok bool, err error) {
 	q, a := graphrag.Question{Text: c.question, K: d.o.K, Where: d.o.Where}, graphrag.Answer{}
 	if d.Paid() {
 		var hits []graphrag.Hit

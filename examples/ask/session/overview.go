@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package desk
+package session
 
 import (
 	"context"
@@ -23,7 +23,7 @@ import (
 )
 
 // once makes one T for each state of the index. If a call is cancelled, the next one makes it.
-func once[T any](ctx context.Context, d *Desk, make func(context.Context) (T, error)) (T, error) {
+func once[T any](ctx context.Context, d *Session, make func(context.Context) (T, error)) (T, error) {
 	d.mu.Lock()
 	made := d.made
 	d.mu.Unlock()
@@ -43,7 +43,7 @@ const maxFields, longExample = 1000, 80
 // About returns an overview of the files, models and system for the page, as an object of JSON; with where,
 // "files" counts the files that meet it. A field that no file has is an error that lists the fields. It calls
 // no model and makes no index.
-func (d *Desk) About(ctx context.Context, where *graphrag.Condition) (map[string]any, error) {
+func (d *Session) About(ctx context.Context, where *graphrag.Condition) (map[string]any, error) {
 	s, err := once(ctx, d, d.count)
 	if where != nil && err == nil {
 		for _, name := range where.Names() {
@@ -68,10 +68,10 @@ func (d *Desk) About(ctx context.Context, where *graphrag.Condition) (map[string
 }
 
 // Paid reports whether a question can cost calls of a model.
-func (d *Desk) Paid() bool { return d.o.Settings.Paid() }
+func (d *Session) Paid() bool { return d.o.Settings.Paid() }
 
 // list returns the files that meet a condition, in order.
-func (d *Desk) list(where *graphrag.Condition) []string {
+func (d *Session) list(where *graphrag.Condition) []string {
 	ids, _ := d.folder.System.List(context.Background()) // in memory
 	if where == nil {
 		return ids
@@ -81,7 +81,7 @@ func (d *Desk) list(where *graphrag.Condition) []string {
 }
 
 // fieldsOf returns the fields of a file, if it is in the index and has text.
-func (d *Desk) fieldsOf(id string) (graphrag.Fields, bool) {
+func (d *Session) fieldsOf(id string) (graphrag.Fields, bool) {
 	chunks, _, _ := d.folder.System.Get(context.Background(), id)
 	if len(chunks) == 0 {
 		return nil, false
@@ -89,7 +89,7 @@ func (d *Desk) fieldsOf(id string) (graphrag.Fields, bool) {
 	return chunks[0].Fields, true
 }
 
-func (d *Desk) count(ctx context.Context) (overview, error) {
+func (d *Session) count(ctx context.Context) (overview, error) {
 	ids := d.list(d.o.Where)
 	s := overview{len(ids), map[string]int{}, map[string]string{}}
 	for _, id := range ids {
@@ -131,7 +131,7 @@ func example(name string, v any) string {
 const excerpt = 4 << 10
 
 // PDF opens a PDF file of the index that meets a condition.
-func (d *Desk) PDF(file string, where *graphrag.Condition) (*os.File, error) {
+func (d *Session) PDF(file string, where *graphrag.Condition) (*os.File, error) {
 	fields, ok := d.fieldsOf(file)
 	if both := d.where(where); !ok || both != nil && !both.Compile()(fields) || !strings.EqualFold(filepath.Ext(file), ".pdf") {
 		return nil, fmt.Errorf("%.200q is not a PDF of the index, or does not meet the condition", file)
@@ -145,7 +145,7 @@ func (d *Desk) PDF(file string, where *graphrag.Condition) (*os.File, error) {
 
 // Excerpt returns the text around a place of a file, in bytes of its indexed text, see [Source]. It reads
 // only the index.
-func (d *Desk) Excerpt(file string, from, to int, where *graphrag.Condition) (Source, error) {
+func (d *Session) Excerpt(file string, from, to int, where *graphrag.Condition) (Source, error) {
 	fields, ok := d.fieldsOf(file)
 	f, err := d.folder.File(file)
 	if both := d.where(where); err != nil || !ok || both != nil && !both.Compile()(fields) {
@@ -157,12 +157,9 @@ func (d *Desk) Excerpt(file string, from, to int, where *graphrag.Condition) (So
 	return d.source(folder.Source{Doc: file, Place: f.Place(from), From: from, To: min(to, from+excerpt)}, excerpt, "\n"), nil
 }
 
-// mostLines bounds the lines of a result.
-const mostLines = 50
-
 // pages returns the texts of the indexed files that meet a condition, and their names by path. No other file
 // can be read.
-func (d *Desk) pages(ctx context.Context, where *graphrag.Condition) (*find.Pages, map[string]string, error) {
+func (d *Session) pages(ctx context.Context, where *graphrag.Condition) (*find.Pages, map[string]string, error) {
 	where = d.where(where)
 	meets := func(graphrag.Fields) bool { return true }
 	if where != nil {
@@ -186,7 +183,8 @@ func (d *Desk) pages(ctx context.Context, where *graphrag.Condition) (*find.Page
 
 // Find returns lines that match a pattern (RE2, case ignored), and the numbers of all matching lines and of
 // their files.
-func (d *Desk) Find(ctx context.Context, pattern string, where *graphrag.Condition) (lines []Passage, matching, files int, err error) {
+func (d *Session) Find(ctx context.Context, pattern string, where *graphrag.Condition) (lines []Passage, matching, files int, err error) {
+	const mostLines = 50 // in a result
 	pages, _, err := d.pages(ctx, where)
 	if err != nil {
 		return nil, 0, 0, err
@@ -200,7 +198,7 @@ func (d *Desk) Find(ctx context.Context, pattern string, where *graphrag.Conditi
 }
 
 // Read returns the passage at a place of a file, in bytes, then the passage after and the passage before it.
-func (d *Desk) Read(ctx context.Context, path string, from int, where *graphrag.Condition) ([]Passage, error) {
+func (d *Session) Read(ctx context.Context, path string, from int, where *graphrag.Condition) ([]Passage, error) {
 	pages, names, err := d.pages(ctx, where)
 	if err != nil {
 		return nil, err

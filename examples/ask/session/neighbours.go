@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package desk
+package session
 
 import (
 	"context"
@@ -41,7 +41,7 @@ type Neighbourhood struct {
 
 // Neighbours returns at most limit facts around a name in the files that meet where, the most frequently
 // stated first.
-func (d *Desk) Neighbours(ctx context.Context, name string, limit int, where *graphrag.Condition) (Neighbourhood, error) {
+func (d *Session) Neighbours(ctx context.Context, name string, limit int, where *graphrag.Condition) (Neighbourhood, error) {
 	g, err := d.graph(ctx, where)
 	if err != nil {
 		return Neighbourhood{}, err
@@ -58,7 +58,7 @@ func (d *Desk) Neighbours(ctx context.Context, name string, limit int, where *gr
 }
 
 // Around returns facts around the names in a question.
-func (d *Desk) Around(ctx context.Context, q Query, limit int) (Neighbourhood, error) {
+func (d *Session) Around(ctx context.Context, q Query, limit int) (Neighbourhood, error) {
 	g, err := d.graph(ctx, q.Where)
 	if err != nil {
 		return Neighbourhood{}, err
@@ -67,7 +67,7 @@ func (d *Desk) Around(ctx context.Context, q Query, limit int) (Neighbourhood, e
 }
 
 // WriteGraph writes a page with the part of the graph that led to an answer.
-func (d *Desk) WriteGraph(ctx context.Context, w io.Writer, q Query) error {
+func (d *Session) WriteGraph(ctx context.Context, w io.Writer, q Query) error {
 	g, err := d.graph(ctx, q.Where)
 	if err != nil {
 		return err
@@ -91,7 +91,7 @@ func (d *Desk) WriteGraph(ctx context.Context, w io.Writer, q Query) error {
 	return v.WriteHTML(w)
 }
 
-func (d *Desk) graph(ctx context.Context, where *graphrag.Condition) (*kg.Graph, error) {
+func (d *Session) graph(ctx context.Context, where *graphrag.Condition) (*kg.Graph, error) {
 	g, err := d.folder.System.GraphFor(ctx, d.where(where))
 	if g != nil || err != nil {
 		return g, err
@@ -99,11 +99,9 @@ func (d *Desk) graph(ctx context.Context, where *graphrag.Condition) (*kg.Graph,
 	return nil, fmt.Errorf("%s: %w: use a system with a graph, such as -system hipporag2", d.Name(), ErrNoGraph)
 }
 
-// longestName bounds the words of a question that are looked up as one name.
-const longestName = 5
-
 // namedEntities returns the entities that a text names, by the longest name at each place.
 func namedEntities(g *kg.Graph, s string) []int32 {
+	const longestName = 5 // words of a question that are looked up as one name
 	words := strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(" \t\n,.?!;:\"()“”", r) })
 	var out []int32
 	for i := 0; i < len(words); i++ {
@@ -136,7 +134,7 @@ func like(g *kg.Graph, name string) (out []string) {
 }
 
 // facts returns the facts around entities.
-func (d *Desk) facts(g *kg.Graph, entities []int32, limit int) Neighbourhood {
+func (d *Session) facts(g *kg.Graph, entities []int32, limit int) Neighbourhood {
 	n := Neighbourhood{Names: []string{}, Facts: []Fact{}}
 	var relations []int32
 	for _, e := range entities {
@@ -162,7 +160,7 @@ func (d *Desk) facts(g *kg.Graph, entities []int32, limit int) Neighbourhood {
 }
 
 // factPlace returns the first place in a document that names both things of a fact, or else one of them.
-func (d *Desk) factPlace(doc string, t graphrag.Triple) string {
+func (d *Session) factPlace(doc string, t graphrag.Triple) string {
 	f, err := d.folder.File(doc)
 	if err != nil {
 		return "1"
@@ -186,4 +184,4 @@ func (d *Desk) factPlace(doc string, t graphrag.Triple) string {
 }
 
 // HasGraph reports whether the system has a graph.
-func (d *Desk) HasGraph() bool { return d.folder.System.Graph() != nil }
+func (d *Session) HasGraph() bool { return d.folder.System.Graph() != nil }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package desk
+package session
 
 import (
 	"context"
@@ -15,16 +15,16 @@ import (
 
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
-	"github.com/wildgraph/wildgraph/examples/internal/lab"
+	"github.com/wildgraph/wildgraph/examples/internal/setup"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/folder"
 	"github.com/wildgraph/wildgraph/graphrag/load"
 )
 
-// open opens a desk over one file.
-func open(t *testing.T, log *strings.Builder) *Desk {
+// open opens a session over one file.
+func open(t *testing.T, log *strings.Builder) *Session {
 	t.Helper()
-	o := Options{Docs: t.TempDir(), Index: filepath.Join(t.TempDir(), "index"), K: 5, Settings: lab.Settings{Mode: "reject"}}
+	o := Options{Docs: t.TempDir(), Index: filepath.Join(t.TempDir(), "index"), K: 5, Settings: setup.Settings{Mode: "reject"}}
 	o.Log = cli.NewLogger(log)
 	o.System, _ = all.Find("bm25")
 	o.Settings.Flags(flag.NewFlagSet("", flag.ContinueOnError), func(string) string { return "" }, "")

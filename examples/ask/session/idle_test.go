@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package desk_test
+package session_test
 
 import (
 	"flag"
@@ -10,11 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wildgraph/wildgraph/examples/ask/desk"
+	"github.com/wildgraph/wildgraph/examples/ask/session"
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
-	"github.com/wildgraph/wildgraph/examples/internal/lab"
+	"github.com/wildgraph/wildgraph/examples/internal/setup"
 	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
 )
 
@@ -40,7 +40,7 @@ func TestIdleTimeEncodes(t *testing.T) {
 			baselinestest.OK(t, err)
 			return info.Size()
 		}
-		s, flags := lab.Settings{Mode: "reject"}, flag.NewFlagSet("desk", flag.ContinueOnError)
+		s, flags := setup.Settings{Mode: "reject"}, flag.NewFlagSet("session", flag.ContinueOnError)
 		s.Flags(flags, func(string) string { return "" }, "")
 		baselinestest.OK(t, flags.Parse([]string{"-cache", filepath.Join(cache, "replies.journal"), "-embed-model", "file:" + model}))
 		if problems := s.Complete(flags, all.Names()); len(problems) > 0 {
@@ -49,12 +49,12 @@ func TestIdleTimeEncodes(t *testing.T) {
 		wild, _ := all.Find("wild")
 		sys, err := wild.With("pages.among", "3")
 		baselinestest.OK(t, err)
-		d, err := desk.Open(t.Context(), desk.Options{
+		d, err := session.Open(t.Context(), session.Options{
 			Docs: dir, Index: filepath.Join(t.TempDir(), "index"), System: sys, Settings: s, K: 5, Log: cli.NewLogger(t.Output()), Encode: encode,
 		})
 		baselinestest.OK(t, err)
-		ask := func() desk.Reply {
-			r, err := d.Ask(t.Context(), desk.Query{Question: "What does barn owl number 17 hear?"})
+		ask := func() session.Reply {
+			r, err := d.Ask(t.Context(), session.Query{Question: "What does barn owl number 17 hear?"})
 			baselinestest.OK(t, err)
 			return r
 		}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package desk answers questions over a folder for the command line, the page and the MCP server of
+// Package session answers questions over a folder for the command line, the page and the MCP server of
 // ask. The answer to a question is a [Reply], which can be shown or written as JSON.
-package desk
+package session
 
 import (
 	"cmp"
@@ -15,13 +15,14 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
-	"github.com/wildgraph/wildgraph/examples/internal/lab"
+	"github.com/wildgraph/wildgraph/examples/internal/setup"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/folder"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
@@ -30,14 +31,14 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// Options of a desk.
+// Options of a session.
 type Options struct {
 	// Docs is the folder or file, Index the folder of its index; "" is a folder in the user's cache.
 	Docs, Index string
 	// System is a system of the registry.
 	System all.System
 	// Settings select models and mode.
-	Settings lab.Settings
+	Settings setup.Settings
 	// K is the number of passages read for an answer; 0 is the default of the system.
 	K int
 	// Where, if set, limits the search to files that meet it; a [Query] can narrow it.
@@ -51,13 +52,13 @@ type Options struct {
 	Progress func(files int)
 }
 
-// Desk answers questions. It is safe for concurrent use.
-type Desk struct {
+// Session answers questions. It is safe for concurrent use.
+type Session struct {
 	Index string // the folder of the index
 
 	o       Options
 	folder  *folder.Folder
-	parts   *lab.Parts
+	parts   *setup.Parts
 	files   *cli.Files
 	closest reader.Reader // finds the nearest sentences for a refused question
 	shown   string        // the beginning of shown paths
@@ -66,11 +67,11 @@ type Desk struct {
 }
 
 // Open opens the index of a folder and brings it up to date.
-func Open(ctx context.Context, o Options) (d *Desk, err error) {
+func Open(ctx context.Context, o Options) (d *Session, err error) {
 	if indexing(o) == "" {
 		o.Settings.IndexKit = kit.NameOffline // a model that only answers does not change the index
 	}
-	d = &Desk{o: o, Index: o.Index, shown: shownFolder(o.Docs)}
+	d = &Session{o: o, Index: o.Index, shown: shownFolder(o.Docs)}
 	d.made = memo.With(context.Background())
 	if d.Index == "" {
 		if d.Index, err = folder.UserIndex(o.Docs, indexName(o)); err != nil {
@@ -82,14 +83,16 @@ func Open(ctx context.Context, o Options) (d *Desk, err error) {
 		return nil, err
 	}
 	d.files = cli.NewFiles()
-	if d.parts, err = lab.NewParts(ctx, o.Settings, o.Log); err == nil {
+	if d.parts, err = setup.NewParts(ctx, o.Settings, o.Log); err == nil {
 		err = d.parts.Absent()
 	}
 	if err == nil {
 		err = d.open(ctx)
 	}
 	if err == nil && !o.Incomplete {
-		err = d.usable()
+		if most := d.lost(refusedAbove); len(most) > 0 {
+			err = fmt.Errorf("the replies of the model could not be used: %s, so most of the index in %s is missing: use a larger -model, or -incomplete to answer from the rest", strings.Join(most, ", "), d.Index)
+		}
 	}
 	if err == nil {
 		_, err = d.folder.System.GraphFor(ctx, o.Where) // reports an unknown field
@@ -100,7 +103,7 @@ func Open(ctx context.Context, o Options) (d *Desk, err error) {
 	return d, nil
 }
 
-func (d *Desk) open(ctx context.Context) (err error) {
+func (d *Session) open(ctx context.Context) (err error) {
 	k, files, common := d.parts.Kit, new(folder.Files), d.o.Settings.Common()
 	k.Read = files.Reader(k.Read, k.Answer == kit.NameOffline)
 	common.Cut.KeepLinks = true
@@ -180,13 +183,13 @@ func shownFolder(docs string) string {
 }
 
 // Name returns the name of the system.
-func (d *Desk) Name() string { return d.o.System.Name }
+func (d *Session) Name() string { return d.o.System.Name }
 
 // Docs returns the folder as given, as one printable line.
-func (d *Desk) Docs() string { return text.OneLine(d.o.Docs) }
+func (d *Session) Docs() string { return text.OneLine(d.o.Docs) }
 
 // Title returns the name of the folder, as one printable line.
-func (d *Desk) Title() string {
+func (d *Session) Title() string {
 	path, err := filepath.Abs(d.o.Docs)
 	if err != nil {
 		return d.Docs()
@@ -204,8 +207,8 @@ type Query struct {
 	Where *graphrag.Condition `json:"where,omitempty"`
 }
 
-// where joins a condition with the condition of the desk.
-func (d *Desk) where(c *graphrag.Condition) *graphrag.Condition {
+// where joins a condition with the condition of the session.
+func (d *Session) where(c *graphrag.Condition) *graphrag.Condition {
 	if c == nil || d.o.Where == nil {
 		return cmp.Or(c, d.o.Where)
 	}
@@ -214,14 +217,14 @@ func (d *Desk) where(c *graphrag.Condition) *graphrag.Condition {
 }
 
 // Ask answers a question.
-func (d *Desk) Ask(ctx context.Context, q Query) (r Reply, err error) {
+func (d *Session) Ask(ctx context.Context, q Query) (r Reply, err error) {
 	for r, err = range d.Stream(ctx, q) {
 	}
 	return r, err
 }
 
 // Stream answers a question. Each reply has a longer beginning of the answer; the last reply is complete.
-func (d *Desk) Stream(ctx context.Context, q Query) iter.Seq2[Reply, error] {
+func (d *Session) Stream(ctx context.Context, q Query) iter.Seq2[Reply, error] {
 	return func(yield func(Reply, error) bool) {
 		defer d.busy()()
 		readAs := text.InContext(q.Question, q.Before, q.Answers)
@@ -249,7 +252,8 @@ func (d *Desk) Stream(ctx context.Context, q Query) iter.Seq2[Reply, error] {
 const Refusal = "The files do not say."
 
 // reply makes the complete reply of an answer.
-func (d *Desk) reply(ctx context.Context, q graphrag.Question, a graphrag.Answer) (Reply, error) {
+func (d *Session) reply(ctx context.Context, q graphrag.Question, a graphrag.Answer) (Reply, error) {
+	const closestPassages = 3 // shown with a refusal
 	if err := d.pin(ctx, a); err != nil {
 		return Reply{}, err
 	}
@@ -285,11 +289,8 @@ func (d *Desk) reply(ctx context.Context, q graphrag.Question, a graphrag.Answer
 	return r, nil
 }
 
-// closestPassages is the number of passages shown with a refusal.
-const closestPassages = 3
-
 // nearest appends the first source of an answer, unless it is in the list or shares no word with the question.
-func (d *Desk) nearest(to []Source, near graphrag.Answer, q graphrag.Question) []Source {
+func (d *Session) nearest(to []Source, near graphrag.Answer, q graphrag.Question) []Source {
 	sources := d.sources(near)
 	if len(sources) == 0 {
 		return to
@@ -302,7 +303,7 @@ func (d *Desk) nearest(to []Source, near graphrag.Answer, q graphrag.Question) [
 }
 
 // pin narrows citations of whole passages to the sentences nearest to the text that they support.
-func (d *Desk) pin(ctx context.Context, a graphrag.Answer) error {
+func (d *Session) pin(ctx context.Context, a graphrag.Answer) error {
 	for i := range a.Citations {
 		c := &a.Citations[i]
 		chunk, ok := a.Passage(*c)
@@ -321,7 +322,7 @@ func (d *Desk) pin(ctx context.Context, a graphrag.Answer) error {
 }
 
 // Search returns the passages most similar to a query, best first, in the files that meet where.
-func (d *Desk) Search(ctx context.Context, query string, k int, where *graphrag.Condition) ([]Passage, error) {
+func (d *Session) Search(ctx context.Context, query string, k int, where *graphrag.Condition) ([]Passage, error) {
 	defer d.busy()()
 	found, err := d.folder.System.Retrieve(ctx, graphrag.Question{Text: query, Depth: k, Where: d.where(where)})
 	if err != nil {
@@ -330,8 +331,8 @@ func (d *Desk) Search(ctx context.Context, query string, k int, where *graphrag.
 	return d.passages(found.Ranked[:min(k, len(found.Ranked))]), nil
 }
 
-// Close releases the desk. The index stays on disk.
-func (d *Desk) Close() (err error) {
+// Close releases the session. The index stays on disk.
+func (d *Session) Close() (err error) {
 	d.endIdle()
 	d.endRefresh()
 	if d.folder != nil {
@@ -344,14 +345,14 @@ func (d *Desk) Close() (err error) {
 }
 
 // System returns the folder as a system for package serve. It refreshes the index before each question, and
-// answers under the condition of the desk. Its documents are the files.
-func (d *Desk) System() graphrag.System { return deskSystem{d.folder.System, d} }
+// answers under the condition of the session. Its documents are the files.
+func (d *Session) System() graphrag.System { return deskSystem{d.folder.System, d} }
 
 // K returns the number of passages read for an answer.
-func (d *Desk) K() int { return d.o.K }
+func (d *Session) K() int { return d.o.K }
 
 // At returns the place of a citation in a form that terminals can open.
-func (d *Desk) At(a graphrag.Answer, c graphrag.Citation) string {
+func (d *Session) At(a graphrag.Answer, c graphrag.Citation) string {
 	a.Citations = []graphrag.Citation{c}
 	if sources := d.sources(a); len(sources) > 0 {
 		return sources[0].At()
@@ -362,7 +363,7 @@ func (d *Desk) At(a graphrag.Answer, c graphrag.Citation) string {
 
 type deskSystem struct {
 	*kit.System
-	d *Desk
+	d *Session
 }
 
 // Retrieve implements [graphrag.Retriever].
@@ -390,5 +391,5 @@ func (a deskSystem) Stream(ctx context.Context, q graphrag.Question) iter.Seq2[g
 	}
 }
 
-// List returns the files that meet the condition of the desk.
+// List returns the files that meet the condition of the session.
 func (a deskSystem) List(context.Context) ([]string, error) { return a.d.list(a.d.o.Where), nil }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package desk
+package session
 
 import (
 	"path/filepath"
@@ -54,7 +54,7 @@ type Source struct {
 	End    int    `json:"end"`
 	Before string `json:"before,omitempty"`
 	After  string `json:"after,omitempty"`
-	// From and To delimit the quote in the text of the file, in bytes, for [Desk.Excerpt]. Raw is that
+	// From and To delimit the quote in the text of the file, in bytes, for [Session.Excerpt]. Raw is that
 	// text with its markup and line breaks, if it differs from the quote.
 	From int    `json:"from"`
 	To   int    `json:"to"`
@@ -105,12 +105,10 @@ type Passage struct {
 	To    int     `json:"to"`
 }
 
-func (d *Desk) path(doc string) string { return filepath.Join(d.shown, filepath.FromSlash(doc)) }
+func (d *Session) path(doc string) string { return filepath.Join(d.shown, filepath.FromSlash(doc)) }
 
-// around is the length of Before and of After, in bytes.
-const around = 200
-
-func (d *Desk) sources(a graphrag.Answer) []Source {
+func (d *Session) sources(a graphrag.Answer) []Source {
+	const around = 200 // bytes of Before and of After
 	var out []Source
 	for _, s := range d.folder.Sources(a) {
 		out = append(out, d.source(s, around, " "))
@@ -119,7 +117,7 @@ func (d *Desk) sources(a graphrag.Answer) []Source {
 }
 
 // source returns a quote with up to bytes of the file on each side, cut at separators.
-func (d *Desk) source(s folder.Source, bytes int, separator string) Source {
+func (d *Session) source(s folder.Source, bytes int, separator string) Source {
 	x := Source{Path: d.path(s.Doc), File: s.Doc, Place: s.Place, Title: s.Title, Quote: s.Quote, Start: s.Start, End: s.End, From: s.From, To: s.To}
 	f, err := d.folder.File(s.Doc)
 	if err != nil || s.To > len(f.Document.Text) || s.From > s.To {
@@ -141,7 +139,7 @@ func (d *Desk) source(s folder.Source, bytes int, separator string) Source {
 	return x
 }
 
-func (d *Desk) passages(hits []graphrag.Hit) []Passage {
+func (d *Session) passages(hits []graphrag.Hit) []Passage {
 	var out []Passage
 	for _, h := range hits {
 		s := d.folder.Source(h.Chunk, h.Chunk.Start, h.Chunk.End)
