@@ -115,7 +115,7 @@ func kindsOf(clause string, words map[string]string, own map[string]bool) string
 // of the languages of package text: it is short, a clause denies that the material, or who answers, tells
 // or knows it, and no other clause says anything but what the material is about. What the question names is
 // no material; the question may be empty.
-func IsRefusal(asked, answer string) bool {
+func IsRefusal(question, answer string) bool {
 	answer = strings.TrimSpace(answer)
 	if answer == "" || len(answer) > maxRefusal {
 		return false
@@ -124,7 +124,7 @@ func IsRefusal(asked, answer string) bool {
 		return true
 	}
 	own := make(map[string]bool)
-	for _, w := range strings.Fields(folded(asked)) {
+	for _, w := range strings.Fields(folded(question)) {
 		own[w] = true
 	}
 	clauses := clausesOf(answer)
