@@ -154,7 +154,6 @@ func (f *Fetcher) Page(ctx context.Context, address string) (Page, error) {
 	return Page{}, known
 }
 
-
 func (f *Fetcher) page(ctx context.Context, address string) (Page, error) {
 	u, err := url.Parse(strings.TrimSpace(address))
 	if err != nil {

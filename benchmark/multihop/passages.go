@@ -26,7 +26,6 @@ type passages struct {
 	repeated int
 }
 
-
 func textKey(title, text string) string {
 	return strings.Join(strings.Fields(title), " ") + "\x00" + strings.Join(strings.Fields(text), "")
 }

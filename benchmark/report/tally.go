@@ -217,7 +217,6 @@ func (s *sample) add(v *float64, r benchmark.Result) {
 	}
 }
 
-
 // mean returns the mean, nil of no values.
 func (s *sample) mean() *float64 {
 	if len(s.values) == 0 {

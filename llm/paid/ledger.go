@@ -79,7 +79,6 @@ func (t *tally) add(e Entry) {
 	t.most = t.most.Add(worstCase(e.Usage, e.Unknown, e.Most))
 }
 
-
 // read adds a record of the journal.
 func (l *ledger) read(rec journal.Record) error {
 	if rec.Kind < recordIntent || rec.Kind > recordFailed {

@@ -37,7 +37,6 @@ type waiter struct {
 	err   *failure
 }
 
-
 // enter waits for admission. probe must be passed to leave.
 func (g *gate) enter(ctx context.Context) (probe bool, e *failure) {
 	w := &waiter{ready: make(chan struct{})}
