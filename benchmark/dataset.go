@@ -15,8 +15,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 )
 
-// Dataset is a benchmark: one or more domains, each with a corpus and
-// questions of its own.
+// Dataset is a benchmark: one or more domains, each with a corpus and questions of its own.
 type Dataset struct {
 	// Name says what it is, e.g. "WildGraphBench".
 	Name string

@@ -25,13 +25,11 @@ import (
 // A ranked chunk counts for its document. The list of chunks is cut at k, as a top-k prompt sees it: five
 // chunks of one document are one document.
 type Evidence struct {
-	// RecallAt2, RecallAt5 and RecallAt10 are the shares of gold units met by the
-	// first k ranked chunks.
+	// RecallAt2, RecallAt5 and RecallAt10 are the shares of gold units met by the first k ranked chunks.
 	RecallAt2  *float64 `json:"evidence_recall_at_2,omitempty"`
 	RecallAt5  *float64 `json:"evidence_recall_at_5,omitempty"`
 	RecallAt10 *float64 `json:"evidence_recall_at_10,omitempty"`
-	// HitAt5 is 1 when any unit is met by the first five chunks, AllAt5 when
-	// all are.
+	// HitAt5 is 1 when any unit is met by the first five chunks, AllAt5 when all are.
 	HitAt5 *float64 `json:"hit_at_5,omitempty"`
 	AllAt5 *float64 `json:"all_at_5,omitempty"`
 	// MRR is 1/rank of the first chunk of a gold document, 0 without one.

@@ -129,8 +129,7 @@ type Event struct {
 	Documents int
 	// Cell of Cells pairs of a system and a domain have begun.
 	Cell, Cells int
-	// Done of Total questions of the whole run are answered and judged;
-	// Resumed of them by an earlier start.
+	// Done of Total questions of the whole run are answered and judged; Resumed of them by an earlier start.
 	Done, Total, Resumed int
 }
 

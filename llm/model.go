@@ -16,14 +16,12 @@ import (
 
 // Model is a chat model.
 //
-// Generate returns a reply that is complete and usable, or an error that
-// [errors.As] turns into an [*Error]; a cancelled call satisfies
-// errors.Is(err, context.Canceled). A reply that was cut short, filtered or
-// empty is an error, never a success. Generate is safe for concurrent use.
+// Generate returns a reply that is complete and usable, or an error that [errors.As] turns into an [*Error];
+// a cancelled call satisfies errors.Is(err, context.Canceled). A reply that was cut short, filtered or empty
+// is an error, never a success. Generate is safe for concurrent use.
 type Model interface {
-	// Name identifies the model for reports and cache keys: provider,
-	// endpoint without credentials, and model, e.g.
-	// "openai:https://api.openai.com/v1:gpt-5-mini".
+	// Name identifies the model for reports and cache keys: provider, endpoint without credentials, and
+	// model, e.g. "openai:https://api.openai.com/v1:gpt-5-mini".
 	Name() string
 	Generate(ctx context.Context, req Request) (Reply, error)
 }
@@ -71,8 +69,7 @@ type Message struct {
 // refuse a temperature or a token limit.
 type Request struct {
 	Messages []Message `json:"messages"`
-	// Schema, when set, is the JSON schema the reply must follow; SchemaName
-	// names it to the provider.
+	// Schema, when set, is the JSON schema the reply must follow; SchemaName names it to the provider.
 	Schema     json.RawMessage `json:"schema,omitempty"`
 	SchemaName string          `json:"schema_name,omitempty"`
 	// JSON asks for a JSON object without a schema.
@@ -130,17 +127,15 @@ type Reply struct {
 	Usage       Usage  `json:"usage"`
 }
 
-// Usage is [graphrag.Usage]: the one shape in which the whole library counts
-// calls and tokens.
+// Usage is [graphrag.Usage]: the one shape in which the whole library counts calls and tokens.
 type Usage = graphrag.Usage
 
 // EstimateTokens estimates the tokens of a text without a vocabulary: one for every four bytes or part of it,
 // as English text has in cl100k.
 func EstimateTokens(text string) int { return (len(text) + 3) / 4 }
 
-// Embedder turns texts into vectors. It has the shape of langchaingo's
-// embeddings.Embedder and of the embedder of graphrag/embed, so one value
-// serves all three.
+// Embedder turns texts into vectors. It has the shape of langchaingo's embeddings.Embedder and of the
+// embedder of graphrag/embed, so one value serves all three.
 type Embedder interface {
 	// EmbedDocuments returns one vector per text, in order, all of one dimension.
 	EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error)

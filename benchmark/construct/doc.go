@@ -11,16 +11,16 @@
 //
 // The stages, each usable alone:
 //
-//  1. [Parse], or [FromHTML] before it, [Article.References] and [Sources]: the list of references, with titles, URLs and
-//     archives; one record per URL and one file per title.
+//  1. [Parse], or [FromHTML] before it, [Article.References] and [Sources]: the list of references, with titles,
+//     URLs and archives; one record per URL and one file per title.
 //  2. [Pages.Collect]: pages by a Getter (benchmark/fetch), or their archives, in a journal.
 //  3. [Poor] and Parts.Keep: filters of pages.
 //  4. [Article.Sections], [Marks] and [Article.Citations]: sections, citation marks, and their items.
 //  5. [Stater]: sentences and their statements.
 //  6. [Grounds]: statements with the URLs of all their marks. One mark without a page, and the statement is not gold.
 //  7. [Asker] and [Questions]: questions of one source, of several, and summaries.
-//  8. [Checker]: whether the pages support the answer, whether several are needed, and which statements of a summary its
-//     pages support.
+//  8. [Checker]: whether the pages support the answer, whether several are needed, and which statements of a
+//     summary its pages support.
 //  9. [Topic.Write]: the files of the release.
 //
 // [ByModel] does the stages 3, 5, 7 and 8 by a language model; [Rules] does 5, 7 and 8 without one, with

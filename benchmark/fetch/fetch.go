@@ -145,17 +145,13 @@ func (f *Fetcher) Page(ctx context.Context, address string) (Page, error) {
 	}
 	var known *Error
 	if !errors.As(err, &known) {
-		known = &Error{Kind: kindOf(err), Err: err}
+		known = &Error{Kind: Unavailable, Err: err}
+		if errors.As(err, new(refusal)) {
+			known.Kind = Refused
+		}
 	}
 	known.URL = text.Printable(address)
 	return Page{}, known
-}
-
-func kindOf(err error) Kind {
-	if errors.As(err, new(refusal)) {
-		return Refused
-	}
-	return Unavailable
 }
 
 func (f *Fetcher) page(ctx context.Context, address string) (Page, error) {

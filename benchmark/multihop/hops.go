@@ -250,7 +250,8 @@ type hopReader struct {
 }
 
 func newHopReader(fsys fs.FS, file, joiner string) (*hopReader, error) {
-	r := &hopReader{passages: newPassages(), file: file, seen: make(map[string]bool)}
+	p := &passages{byText: make(map[string]string), byTitle: make(map[string][]string)}
+	r := &hopReader{passages: p, file: file, seen: make(map[string]bool)}
 	ext := path.Ext(file)
 	corpus := strings.TrimSuffix(file, ext) + "_corpus" + ext
 	if _, err := fs.Stat(fsys, corpus); errors.Is(err, fs.ErrNotExist) {

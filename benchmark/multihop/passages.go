@@ -26,10 +26,6 @@ type passages struct {
 	repeated int
 }
 
-func newPassages() *passages {
-	return &passages{byText: make(map[string]string), byTitle: make(map[string][]string)}
-}
-
 func textKey(title, text string) string {
 	return strings.Join(strings.Fields(title), " ") + "\x00" + strings.Join(strings.Fields(text), "")
 }

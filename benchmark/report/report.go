@@ -55,8 +55,7 @@ type System struct {
 	Stages  []graphrag.Stage `json:"stages,omitempty"`
 	Domains []Domain         `json:"domains"`
 	Overall Overall          `json:"overall"`
-	// QueryMsP50 and QueryMsP99 are quantiles of the time from question to answer, in
-	// milliseconds.
+	// QueryMsP50 and QueryMsP99 are quantiles of the time from question to answer, in milliseconds.
 	QueryMsP50 *float64 `json:"query_ms_p50,omitempty"`
 	QueryMsP99 *float64 `json:"query_ms_p99,omitempty"`
 	// PeakRSSMB is the largest resident memory while the system ran, in MiB, including uncollected garbage of
@@ -107,8 +106,7 @@ type Index struct {
 	Edges int64 `json:"edges,omitempty"`
 }
 
-// Types are the figures by the type of the questions, and over all of them under
-// [benchmark.All].
+// Types are the figures by the type of the questions, and over all of them under [benchmark.All].
 type Types map[string]Type
 
 // Type holds the means over the questions of one type.

@@ -56,12 +56,12 @@ func run(t *testing.T, r *benchmark.Runner) (*report.Report, error) {
 	return report.Write(r.Options.Dir, records)
 }
 
-// The reports of the zoo, as people see them.
+// The reports of the test data set.
 func TestReportForms(t *testing.T) {
 	var calls atomic.Int64
 	dir := t.TempDir()
 	r := benchtest.Runner(dir, &calls, nil)
-	r.Judge = figureNames{name: "lexical/exact"}
+	r.Judge = renamedJudge{name: "lexical/exact"}
 	r.Options.Kit, r.Options.Changed = report.Offline, []string{"-chunk-size 600", "-limit 8"}
 	rep, err := run(t, r)
 	benchtest.OK(t, err)

@@ -227,7 +227,7 @@ func TestPublishedRows(t *testing.T) {
 	dir := t.TempDir()
 	r := study(dir, nil)
 	r.Options.SweepTopK = []int{2, 4, 10}
-	r.Judge = figureNames{name: "wildgraph/paper/gold/v3/m"}
+	r.Judge = renamedJudge{name: "wildgraph/paper/gold/v3/m"}
 	r.Dataset.Published = &benchmark.Published{
 		Rows: []benchmark.PublishedRow{
 			row("parrot", "", f(0.2), nil), row("dodo", "", f(0.1), nil), row("human", "fish", nil, f(0.4)), row("x", "elsewhere", nil, f(0.3)), row("human", "birds", nil, f(0.3)),
@@ -252,7 +252,7 @@ func TestPublishedRows(t *testing.T) {
 	for _, other := range []struct{ kit, judge string }{{report.Offline, "wildgraph/paper/gold/v3/m"}, {"model", "wildgraph/joint/gold/v1/m"}, {"model", "lexical/gold/v1"}, {"offline+model", "wildgraph/paper/section/v3/m"}, {"model+offline", "wildgraph/paper/gold/v3/m"}} {
 		r := study("", nil)
 		r.Systems[0].Name, r.Systems[0].Also = "budgie", []string{"parrot"}
-		r.Judge, r.Options.Kit, r.Dataset.Published = figureNames{name: other.judge}, other.kit, rep.Published
+		r.Judge, r.Options.Kit, r.Dataset.Published = renamedJudge{name: other.judge}, other.kit, rep.Published
 		odd, err := run(t, r)
 		benchtest.OK(t, err)
 		rows := strings.Contains(tables(t, odd), "↳ published")
@@ -280,13 +280,13 @@ func TestPublishedRows(t *testing.T) {
 	}
 }
 
-// figureNames is the zoo's judge by another name.
-type figureNames struct {
+// renamedJudge is benchtest's judge with another name.
+type renamedJudge struct {
 	benchtest.Exact
 	name string
 }
 
-func (n figureNames) Name() string { return n.name }
+func (n renamedJudge) Name() string { return n.name }
 
 func tables(t *testing.T, r *report.Report) string {
 	t.Helper()

@@ -210,15 +210,12 @@ type sample struct {
 func (s *sample) add(v *float64, r benchmark.Result) {
 	if v != nil {
 		s.values = append(s.values, *v)
-		s.sources = append(s.sources, source(r))
+		s.sources = append(s.sources, r.Domain+"\x00"+r.Item.Source())
 		if r.Item.Repeat == 0 {
 			s.questions++
 		}
 	}
 }
-
-// source identifies the page of a question.
-func source(r benchmark.Result) string { return r.Domain + "\x00" + r.Item.Source() }
 
 // mean returns the mean, nil of no values.
 func (s *sample) mean() *float64 {

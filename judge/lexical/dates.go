@@ -90,8 +90,7 @@ func (s *scan) aroundMonth(out []date, i int, month int8) ([]date, int) {
 	return append(out, d), end
 }
 
-// numericDate reads dates that begin with a digit: 2012-09-17, 1939–45, 1990s, and bare
-// years.
+// numericDate reads dates that begin with a digit: 2012-09-17, 1939–45, 1990s, and bare years.
 func (s *scan) numericDate(out []date, i int) ([]date, int) {
 	w := s.word(i)
 	if y, ok := year(w); ok {

@@ -17,8 +17,7 @@ var ErrTooFew = errors.New("too few values")
 // DefaultConfidence is the confidence of zero Options.
 const DefaultConfidence = 0.95
 
-// Options are the settings of intervals and tests. The zero value is 95 %
-// confidence.
+// Options are the settings of intervals and tests. The zero value is 95 % confidence.
 type Options struct {
 	// Confidence is the share of such intervals that contain the true value, between 0 and 1; 0 means
 	// DefaultConfidence.

@@ -27,8 +27,8 @@
 //     away. Open the file again.
 //   - A bad record with no firm one after it belongs to a write that was never acknowledged, of which a power cut left
 //     some sectors: it is cut off with the rest of the file and reported by [Journal.Recovered].
-//   - A bad record with a firm one after it is damage. Open refuses with [ErrCorrupt]; [Repair] copies the whole records
-//     and lists the lost ones, [Verify] only looks. The program examples/maker (journal) does both.
+//   - A bad record with a firm one after it is damage. Open refuses with [ErrCorrupt]; [Repair] copies the whole
+//     records and lists the lost ones, [Verify] only looks. The program examples/maker (journal) does both.
 //   - A file that is removed or replaced while it is open is noticed at the next sync, which ends the handle with
 //     [ErrGone]: nothing is acknowledged into a file without a name.
 //   - Everything that Open shows is on disk: records that a process wrote and did not sync before it died are written

@@ -18,9 +18,8 @@ import (
 
 // FromOptions tune [From].
 type FromOptions struct {
-	// Name identifies the model in reports and cache keys, for instance
-	// "anthropic:claude-x". Two models with one name would answer for each
-	// other from a cache, so it is required.
+	// Name identifies the model in reports and cache keys, for instance "anthropic:claude-x". Two models with
+	// one name would answer for each other from a cache, so it is required.
 	Name string
 }
 

@@ -107,7 +107,8 @@ func Open(o Options) (*Client, error) {
 	if o.Logger != nil && j.Recovered().TornBytes > 0 {
 		o.Logger.Warn("paid: an unfinished write was cut off what is kept: a call it was for is made again", "file", o.File, "bytes", j.Recovered().TornBytes)
 	}
-	c := &Client{o: o, j: j, cache: newCache(j, o.Logger), ledger: newLedger(j, o.Run, o.Prices),
+	l := &ledger{j: j, run: o.Run, prices: o.Prices, tallies: map[purpose]tally{}, open: map[string]Entry{}, lengths: map[string]int{}}
+	c := &Client{o: o, j: j, cache: newCache(j, o.Logger), ledger: l,
 		probes: map[string]func(context.Context) error{}, probing: make(chan struct{}, 1)}
 	err = scan(j, c.ledger.read, func(rec journal.Record) error { return c.cache.enter(rec, o.forgotten) })
 	if err == nil {

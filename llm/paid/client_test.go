@@ -242,7 +242,7 @@ func TestPieces(t *testing.T) {
 }
 
 // At the next start filtered replies are asked for again, on demand every
-// recorded failure, and under WithAnew also what looked whole.
+// recorded failure, and under WithFreshReply also complete ones.
 func TestClientRetries(t *testing.T) {
 	billed := func(k llm.Kind) error { return &llm.Error{Kind: k, Billed: llm.BilledYes} }
 	for _, tt := range []struct {

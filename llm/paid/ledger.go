@@ -79,10 +79,6 @@ func (t *tally) add(e Entry) {
 	t.most = t.most.Add(worstCase(e.Usage, e.Unknown, e.Most))
 }
 
-func newLedger(j *journal.Journal, run string, prices *Prices) *ledger {
-	return &ledger{j: j, run: run, prices: prices, tallies: map[purpose]tally{}, open: map[string]Entry{}, lengths: map[string]int{}}
-}
-
 // read adds a record of the journal.
 func (l *ledger) read(rec journal.Record) error {
 	if rec.Kind < recordIntent || rec.Kind > recordFailed {

@@ -37,10 +37,6 @@ type waiter struct {
 	err   *failure
 }
 
-func newGate(name string, local bool, o Options) *gate {
-	return &gate{name: name, log: o.Logger, maxOutage: o.MaxOutage, limit: newAIMD(o.Concurrency, local)}
-}
-
 // enter waits for admission. probe must be passed to leave.
 func (g *gate) enter(ctx context.Context) (probe bool, e *failure) {
 	w := &waiter{ready: make(chan struct{})}

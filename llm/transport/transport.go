@@ -181,7 +181,7 @@ func (t *Transport) gate(name string, local bool) *gate {
 	defer t.mu.Unlock()
 	g := t.gates[name]
 	if g == nil {
-		g = newGate(name, local, t.o)
+		g = &gate{name: name, log: t.o.Logger, maxOutage: t.o.MaxOutage, limit: newAIMD(t.o.Concurrency, local)}
 		t.gates[name] = g
 	}
 	return g
