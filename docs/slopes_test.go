@@ -19,6 +19,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/foreign"
 	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/graphrag/load/office"
+	"github.com/wildgraph/wildgraph/graphrag/pages"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
 )
@@ -90,7 +91,7 @@ func TestSlopes(t *testing.T) {
 		t.Skip("some seconds")
 	}
 	page := func(data []byte) error {
-		_, err := chunk.Pages(context.Background(), []graphrag.Document{{ID: "a", Text: string(data)}}, chunk.PageOptions{})
+		_, err := pages.Cut(context.Background(), []graphrag.Document{{ID: "a", Text: string(data)}}, pages.CutOptions{})
 		return err
 	}
 	sentences := func(data []byte) error {

@@ -96,7 +96,7 @@ type Question struct {
 	// Tokens, when set, is the budget of everything that goes into the prompt as evidence, in tokens of the
 	// library's one counter (package tokens), and takes the place of K.
 	Tokens int `json:"tokens,omitempty"`
-	// Depth is how many ranked chunks are wanted for measuring, if more than K.
+	// Depth is the number of ranked chunks that are wanted for measuring, if more than K.
 	Depth int `json:"depth,omitempty"`
 	// Where, if set, limits the question to the documents that meet it: what is found and
 	// answered is what a system over these documents alone would find and answer.
@@ -109,7 +109,7 @@ const (
 	NoEvidence = -1
 )
 
-// Want is how many ranked chunks the question asks for.
+// Want returns the number of ranked chunks that the question asks for.
 func (q Question) Want() int { return max(q.Reads(), q.Depth) }
 
 // Reads returns K, or the number of chunks that a K of 0 or less means.

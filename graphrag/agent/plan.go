@@ -16,8 +16,9 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
+	"github.com/wildgraph/wildgraph/graphrag/pages"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
-	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/trace"
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -129,14 +130,10 @@ type SubSearch func(ctx context.Context, q graphrag.Question, sub SubQuery) (gra
 // dependent one the best fact, or else the beginning of the best chunk, of each of its
 // dependencies is appended. schema and most are parameters of [Plan].
 func Decomposed(search SubSearch, decompose Decomposer, schema *extract.Schema, most int) (graphrag.Retriever, error) {
-	var problems []error
-	if search == nil {
-		problems = append(problems, errors.New("agent: the search for sub-queries is missing"))
-	}
-	if decompose == nil {
-		problems = append(problems, errors.New("agent: the decomposer is missing"))
-	}
-	return decomposed{search, decompose, schema, most}, errors.Join(problems...)
+	checks := opt.Checks{Of: "agent"}
+	checks.Want(search != nil, "the search for sub-queries", "missing", "a function")
+	checks.Want(decompose != nil, "the decomposer", "missing", "one, such as DecomposeByModel's")
+	return decomposed{search, decompose, schema, most}, checks.Err()
 }
 
 type decomposed struct {
@@ -198,10 +195,7 @@ func (d decomposed) carryOut(ctx context.Context, q graphrag.Question, subs []Su
 			return nil
 		})
 	}
-	if err := g.Wait(); err != nil {
-		return nil, err
-	}
-	return found, nil
+	return found, g.Wait()
 }
 
 // best returns the first derived text of a result, or else its first chunk.
@@ -225,13 +219,13 @@ func chunkIDs(hits []graphrag.Hit) []string {
 
 // AspectsByModel asks a model, with one call for each overview, which parts of the subject to search for.
 // The prompt has the question and the titles of the pages found for it. Empty aspects, and those that
-// repeat another or the question, are dropped; at most [retrieve.MaxAspects] are kept. After an unusable
+// repeat another or the question, are dropped; at most [pages.MaxAspects] are kept. After an unusable
 // reply or a refusal there are none. Any other error is returned.
-func AspectsByModel(m llm.Model) (retrieve.Plan, error) {
+func AspectsByModel(m llm.Model) (pages.Plan, error) {
 	if m == nil {
 		return nil, errors.New("agent: the model that names aspects is missing")
 	}
-	values := map[string]any{"Most": retrieve.MaxAspects}
+	values := map[string]any{"Most": pages.MaxAspects}
 	return func(ctx context.Context, question string, titles []string) ([]string, error) {
 		clipped := make([]string, len(titles))
 		for i, t := range titles {
@@ -262,7 +256,7 @@ func distinct(aspects []string, question string) []string {
 		return nil
 	}
 	var out []string
-	subs, _ := Plan(question, proposed, nil, retrieve.MaxAspects)
+	subs, _ := Plan(question, proposed, nil, pages.MaxAspects)
 	for _, s := range subs {
 		out = append(out, s.Text)
 	}

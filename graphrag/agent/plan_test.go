@@ -17,7 +17,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
-	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/graphrag/pages"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -187,7 +187,7 @@ func TestAspectsByModel(t *testing.T) {
 		}
 		req := m.Requests()[0]
 		said := req.Messages[len(req.Messages)-1].Text
-		if !strings.Contains(said, question) || !strings.Contains(said, "The Fram\na title of two lines\nlong") || len(said) > 3000 || !strings.Contains(req.Messages[0].Text, fmt.Sprint("up to ", retrieve.MaxAspects)) {
+		if !strings.Contains(said, question) || !strings.Contains(said, "The Fram\na title of two lines\nlong") || len(said) > 3000 || !strings.Contains(req.Messages[0].Text, fmt.Sprint("up to ", pages.MaxAspects)) {
 			t.Errorf("%s: the prompt is %s", tt.name, said)
 		}
 	}

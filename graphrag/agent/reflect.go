@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/trace"
 	"github.com/wildgraph/wildgraph/llm"
@@ -31,14 +32,10 @@ const maxEvidence = 8000
 // query if not. The prompt always has the original question. An unusable reply or a refusal
 // ends the search. With a budget no call is made that might exceed it.
 func ReflectByModel(o ReflectOptions) (Next, error) {
-	var problems []error
-	if o.Model == nil {
-		problems = append(problems, errors.New("agent: the model that reflects is missing"))
-	}
-	if o.Count == nil {
-		problems = append(problems, errors.New("agent: the counter of tokens is missing"))
-	}
-	return o.reflect, errors.Join(problems...)
+	checks := opt.Checks{Of: "agent"}
+	checks.Want(o.Model != nil, "Model", "missing", "the model that reflects")
+	checks.Want(o.Count != nil, "Count", "missing", "a counter of tokens")
+	return o.reflect, checks.Err()
 }
 
 func (o ReflectOptions) reflect(ctx context.Context, m *Memory) (Move, error) {
@@ -49,7 +46,7 @@ func (o ReflectOptions) reflect(ctx context.Context, m *Memory) (Move, error) {
 	if err != nil {
 		return Move{}, err
 	}
-	p := &purse{Model: o.Model, count: o.Count, left: m.Left}
+	p := &budgeted{Model: o.Model, count: o.Count, left: m.Left}
 	reply, _, err := llm.Decode[reflection](ctx, p, req)
 	if errors.Is(err, ErrSpent) || err != nil && !llm.OfOneReply(err) {
 		return Move{}, err
@@ -131,9 +128,9 @@ func (r reflection) Check() error {
 	return fmt.Errorf(`the key "status" is %q, want "answer", "continue" or "abstain"`, r.Status)
 }
 
-// purse is a model that makes no call that might exceed the remaining tokens; left is
+// budgeted is a model that makes no call that might exceed the remaining tokens; left is
 // negative without a budget.
-type purse struct {
+type budgeted struct {
 	llm.Model
 	count       func(string) int
 	left, spent int
@@ -142,7 +139,7 @@ type purse struct {
 // leastReply is the number of tokens that must be left for a reply.
 const leastReply = 256
 
-func (p *purse) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
+func (p *budgeted) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
 	prompt := 0
 	for _, m := range req.Messages {
 		prompt += p.count(m.Text)
@@ -181,16 +178,11 @@ type Options struct {
 // repeats, when a search finds nothing new, after the last step, and when the budget is
 // spent; the last of Found.Steps has the reason. The results of all searches are merged.
 func Reflecting(first, again graphrag.Retriever, reflect Next, o Options) (graphrag.Retriever, error) {
-	var problems []error
-	if first == nil || again == nil {
-		problems = append(problems, errors.New("agent: a retriever is missing"))
-	}
-	if reflect == nil {
-		problems = append(problems, errors.New("agent: the reflection is missing"))
-	}
-	if o.Steps < 0 || o.Tokens < 0 {
-		problems = append(problems, fmt.Errorf("agent: %d steps and %d tokens, want 0 or more", o.Steps, o.Tokens))
-	}
+	checks := opt.Checks{Of: "agent"}
+	checks.Want(first != nil && again != nil, "a retriever", "missing", "one for the question and one for further queries")
+	checks.Want(reflect != nil, "the reflection", "missing", "a function that decides on the next query")
+	opt.Min(&checks, "Steps", o.Steps, 0)
+	opt.Min(&checks, "Tokens", o.Tokens, 0)
 	if o.Merge == nil {
 		o.Merge = func(_ context.Context, all []graphrag.Found, want int) (graphrag.Found, error) {
 			return merge(all, want), nil
@@ -215,7 +207,7 @@ func Reflecting(first, again graphrag.Retriever, reflect Next, o Options) (graph
 		}
 		r.Found.Steps = r.stopped(stop)
 		return r.Found, nil
-	}), errors.Join(problems...)
+	}), checks.Err()
 }
 
 // reflecting is the search for a question.
@@ -276,7 +268,7 @@ func (r *reflecting) search(ctx context.Context, m Move) (news bool, err error) 
 	return r.news(found), r.merge(ctx)
 }
 
-// merge makes what was found of what all searches found.
+// merge merges the results of all searches.
 func (r *reflecting) merge(ctx context.Context) (err error) {
 	if r.Found, err = r.o.Merge(ctx, r.all, r.Question.Want()); err != nil {
 		return fmt.Errorf("agent: merge: %w", err)

@@ -82,7 +82,7 @@ func TestReflecting(t *testing.T) {
 	if _, err := it.Retrieve(t.Context(), graphrag.Question{Text: "Q?"}); !errors.Is(err, broken) {
 		t.Error(err)
 	}
-	if _, err := agent.Reflecting(nil, r, nil, agent.Options{Steps: -1}); err == nil || !strings.Contains(err.Error(), "retriever") || !strings.Contains(err.Error(), "reflection is") || !strings.Contains(err.Error(), "-1 steps") {
+	if _, err := agent.Reflecting(nil, r, nil, agent.Options{Steps: -1}); err == nil || !strings.Contains(err.Error(), "retriever") || !strings.Contains(err.Error(), "reflection is") || !strings.Contains(err.Error(), "Steps is -1") {
 		t.Errorf("%v does not name all", err)
 	}
 }

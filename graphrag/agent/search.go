@@ -5,10 +5,15 @@ package agent
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
+	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/trace"
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -34,7 +39,7 @@ const (
 // Search returns a retriever that searches again and again, over any retriever and over raw pages, until
 // next has an answer or a limit is met: the turns, the tokens read in all (Question.Tokens, if set), or two
 // turns without anything new. Calls of a turn run side by side; those beyond the limit are dropped, and
-// said to be. A call that was made before is answered from what it found. The evidence is what was read and
+// said to be. A call that was made before is answered from its earlier result. The evidence is what was read and
 // cited, or without a citation all that was read; the steps have all that was done, of which the last has
 // the reason for the end. Where the first reply cannot be used, one search for the question takes its
 // place.
@@ -42,16 +47,11 @@ const (
 // Do We Still Need GraphRAG (arXiv 2604.09666) puts retrievers into the hands of such an
 // agent, Search-o1 (arXiv 2501.05366) condenses what it reads.
 func Search(next Next, o SearchOptions) (graphrag.Retriever, error) {
-	var problems []error
-	if next == nil {
-		problems = append(problems, errors.New("agent: Next is missing: it decides what to do"))
-	}
-	if o.Turns < 0 || o.Calls < 0 {
-		problems = append(problems, fmt.Errorf("agent: %d turns and %d calls, want 0 or more", o.Turns, o.Calls))
-	}
-	if _, err := NewTools(graphrag.Question{}, o.ToolOptions); err != nil {
-		problems = append(problems, err)
-	}
+	checks := opt.Checks{Of: "agent"}
+	checks.Want(next != nil, "Next", "missing", "a function that decides what to do")
+	opt.Min(&checks, "Turns", o.Turns, 0)
+	opt.Min(&checks, "Calls", o.Calls, 0)
+	_, wrong := NewTools(graphrag.Question{}, o.ToolOptions)
 	return graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 		if q.Want() == 0 && q.Tokens == 0 {
 			return graphrag.Nothing(), ctx.Err()
@@ -73,7 +73,7 @@ func Search(next Next, o SearchOptions) (graphrag.Retriever, error) {
 		}
 		out.Steps = s.stopped(stop)
 		return out, cmp.Or(err, ctx.Err())
-	}), errors.Join(problems...)
+	}), errors.Join(checks.Err(), wrong)
 }
 
 // searching is the search for a question.
@@ -145,8 +145,8 @@ type Move struct {
 	// Query is the next search of [Reflecting], Calls are the next calls of [Search].
 	Query string `json:"-"`
 	Calls []Call `json:"calls,omitempty"`
-	// Answered ends the search: what was found answers the question. Answer says how, and IDs
-	// are the numbers of what it rests on.
+	// Answered ends the search: the material answers the question, by Answer, and IDs
+	// are the numbers of its sources.
 	Answered bool   `json:"-"`
 	Answer   string `json:"answer,omitempty"`
 	IDs      []int  `json:"ids,omitempty"`
@@ -203,13 +203,13 @@ const (
 	stopUnread   = "the reply could not be used"
 )
 
-// loop is the common part of all searches by turns: in each turn a decision is asked for, what to
-// do, that is done, and what it brought is taken in, until there is a reason to stop.
+// loop is the common part of all searches by turns: each turn asks for a move, executes
+// it and records the result, until there is a reason to stop.
 type loop struct {
 	Memory
 	steps []graphrag.Step
-	// kind is the name of a turn in traces, steps and errors; stale is how many turns
-	// without anything new end the search, 0 none.
+	// kind is the name of a turn in traces, steps and errors; stale is the number of turns
+	// without anything new that end the search, 0 none.
 	kind  string
 	stale int
 	// end is the reason why a move ends the search, "" if it does not, and do carries it out.
@@ -255,4 +255,138 @@ func (l *loop) run(ctx context.Context, next Next) (stop string, err error) {
 // stopped are the steps, with the reason for the end.
 func (l *loop) stopped(stop string) []graphrag.Step {
 	return append(l.steps, graphrag.Step{Kind: "stop", Found: []string{stop}})
+}
+
+// Stages of the calls that move a search with tools, and condense what it read.
+const (
+	StageSearch   = "search"
+	StageCondense = "condense"
+)
+
+// moveReply is a move as a model writes it.
+type moveReply Move
+
+// Check implements what llm.Decode asks of replies. An empty list of calls without an answer gives up.
+func (r moveReply) Check() error {
+	if r.Calls == nil && clean(r.Answer) == "" {
+		return errors.New(`neither "calls" nor an "answer": one of them is needed`)
+	}
+	return nil
+}
+
+// NextByModel has a model decide for [Search]: one JSON object a turn, or native calls of tools
+// where the model makes such ([llm.Request].Tools), in one conversation whose beginning stays
+// the same, so that a provider can keep it. A reply that cannot be used is asked for once more.
+func NextByModel(m llm.Model) (Next, error) {
+	if m == nil {
+		return nil, errors.New("agent: the model that searches is missing")
+	}
+	return func(ctx context.Context, memory *Memory) (Move, error) {
+		req, err := memory.request(ctx)
+		if err != nil {
+			return Move{}, err
+		}
+		r, _, err := llm.Decode[moveReply](ctx, toolCaller{m}, req)
+		if err != nil {
+			return Move{}, err
+		}
+		move := Move(r)
+		move.Thought = clip(clean(r.Thought))
+		move.Calls = slices.DeleteFunc(r.Calls, func(c Call) bool { // the end may be written as a call
+			end := tidy(c).Tool == ToolAnswer
+			if end && move.Answer == "" {
+				move.Answer, move.IDs = c.Answer, c.IDs
+			}
+			return end
+		})
+		move.Refused = len(move.IDs) == 0 && len(move.Calls) == 0 && reader.IsRefusal(memory.Question.Text, cmp.Or(clean(move.Answer), move.Thought))
+		move.Answered = len(move.Calls) == 0 && clean(move.Answer) != "" && !move.Refused
+		return move, nil
+	}, nil
+}
+
+// request is the conversation so far.
+func (m *Memory) request(ctx context.Context) (llm.Request, error) {
+	has := func(tool string) bool { return slices.Contains(m.Tools, tool) }
+	tokens := m.Left
+	for _, t := range m.Turns {
+		for _, r := range t.Results {
+			tokens += r.Tokens
+		}
+	}
+	values := map[string]any{"Tokens": tokens, "Search": has(ToolSearch), "Pages": has(ToolRead), "Calls": m.Calls, "Turns": m.Ahead + len(m.Turns)}
+	req, err := prompts.Request(ctx, StageSearch, "search", values, llm.Data{Label: "question", Text: llm.Printable(strings.TrimSpace(m.Question.Text))})
+	if err != nil {
+		return req, err
+	}
+	req.Question, req.Tools = m.Question.ID, definitions(m.Tools)
+	for i, t := range m.Turns {
+		said, err := json.Marshal(Move{Thought: t.Thought, Calls: t.Calls})
+		if err != nil {
+			return req, err
+		}
+		left := fmt.Sprintf("%d tokens of results are left.", t.Left)
+		if t.Left == 0 || i == len(m.Turns)-1 && m.Last() {
+			left = "This is the last turn: end with what you know."
+		}
+		req.Messages = append(req.Messages, llm.Message{Role: llm.Assistant, Text: string(said)}, llm.Message{Role: llm.User, Text: show(t.Results, t.Condensed) + "\n\n" + left})
+	}
+	return req, nil
+}
+
+// Text is the text of results for a model: the notes, and then their texts between marks.
+func Text(results ...Result) string { return show(results, "") }
+
+// show is [Text] with something shorter in place of the texts, if there is any.
+func show(results []Result, condensed string) string {
+	parts := make([]string, len(results))
+	var data []llm.Data
+	for i, r := range results {
+		parts[i] = fmt.Sprintf("Call %d: %s.", i+1, oneLine(clip(r.Note)))
+		data = append(data, r.Data...)
+	}
+	if condensed != "" {
+		data = []llm.Data{{Label: "results in short", Text: condensed}}
+	}
+	return strings.TrimSpace(strings.Join(parts, "\n") + "\n\n" + llm.Fenced(data...))
+}
+
+// definitions describe tools to models that call them natively.
+func definitions(names []string) (out []llm.Tool) {
+	properties := map[string]string{
+		ToolSearch: `"query":{"type":"string"}`, ToolFind: `"pattern":{"type":"string"}`,
+		ToolRead:   `"source":{"type":"string"},"from":{"type":"integer"}`,
+		ToolAnswer: `"answer":{"type":"string"},"ids":{"type":"array","items":{"type":"integer"}}`,
+	}
+	for _, name := range names {
+		out = append(out, llm.Tool{Name: name, Description: Describe(name),
+			Parameters: json.RawMessage(`{"type":"object","properties":{` + properties[name] + `}}`)})
+	}
+	return out
+}
+
+// Describe says in a sentence or two what a tool does and takes, "" of other names.
+func Describe(tool string) string {
+	return map[string]string{
+		ToolSearch: `Finds passages that are like a query ("query"), numbered.`,
+		ToolFind:   `Finds the lines of the pages that match a regular expression ("pattern"; RE2, case ignored), numbered, and says how many there are.`,
+		ToolRead:   `Reads a passage ("from", a number) of a page ("source", as results name it) with its neighbours.`,
+		ToolAnswer: `Ends with the answer ("answer") and the numbers of the passages or lines that it rests on ("ids").`,
+	}[tool]
+}
+
+// condense has a model keep of the results of a turn what helps to answer the question, with the
+// numbers of the passages. After an unusable reply or a refusal the results are shown as they are.
+func (m *Memory) condense(ctx context.Context, model llm.Model, results []Result) (string, error) {
+	data := []llm.Data{{Label: "question", Text: llm.Printable(m.Question.Text)}}
+	for _, r := range results {
+		data = append(data, r.Data...)
+	}
+	req, err := prompts.Request(ctx, StageCondense, "condense", nil, data...)
+	if err != nil {
+		return "", err
+	}
+	req.Question = m.Question.ID
+	reply, err := model.Generate(ctx, req)
+	return llm.Printable(strings.TrimSpace(reply.Text)), llm.Fatal(err)
 }

@@ -28,7 +28,7 @@ const (
 	ToolSearch = "search" // passages like a query
 	ToolRead   = "read"   // a passage of a page and its neighbours
 	ToolFind   = "find"   // lines of pages that match a pattern
-	ToolAnswer = "answer" // the end, with the numbers of what it rests on
+	ToolAnswer = "answer" // the end, with the numbers of its sources
 )
 
 // Call is one use of a tool, as a model writes it.
@@ -40,7 +40,7 @@ type Call struct {
 	Source  string `json:"source,omitempty"`
 	From    int    `json:"from,omitempty"`
 	Pattern string `json:"pattern,omitempty"`
-	// Answer and IDs, the numbers of what it rests on, are of answer.
+	// Answer and IDs, the numbers of its sources, are of answer.
 	Answer string `json:"answer,omitempty"`
 	IDs    []int  `json:"ids,omitempty"`
 }
@@ -96,19 +96,19 @@ type ToolOptions struct {
 	Pages *find.Pages
 	// Count counts tokens.
 	Count func(string) int
-	// Tokens is how much may be read in all, and a quarter of it with one call, or the rest by the
+	// Tokens bounds the reading in all, and a quarter of it with one call, or the rest by the
 	// turns that are left; 0 means [DefaultRead].
 	Tokens int
 }
 
-// DefaultRead is how many tokens an agent reads where a question sets no budget: about a
+// DefaultRead is the number of tokens that an agent reads where a question sets no budget: about a
 // dozen chunks of 1,200 tokens.
 const DefaultRead = 16_000
 
 // usualPassage is the length of a chunk in tokens, by default: what a call may bring at least, if the budget has it.
 const usualPassage = 1200
 
-// mostLines is how many lines find shows.
+// mostLines is the number of lines that find shows.
 const mostLines = 20
 
 // NewTools returns the tools for a question, whose form, K, condition and budget of tokens
@@ -138,7 +138,7 @@ func (t *Tools) Names() (names []string) {
 	return append(names, ToolAnswer)
 }
 
-// Left is how many tokens may still be read.
+// Left returns the number of tokens that may still be read.
 func (t *Tools) Left() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -146,7 +146,7 @@ func (t *Tools) Left() int {
 }
 
 // Do carries out calls side by side and returns their results in order. Errors come from
-// the retriever and of ctx; what is wrong with a call is said in the note of its result.
+// the retriever and of ctx; problems of a call are in the note of its result.
 func (t *Tools) Do(ctx context.Context, calls ...Call) ([]Result, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -223,7 +223,7 @@ func (t *Tools) look(ctx context.Context, r *Result, limit int) error {
 		}
 		r.found = found
 		r.found.Evidence = found.Read(q)
-		if q.K > 0 { // a tool brings what was asked for, whatever would fit
+		if q.K > 0 { // a tool brings the number that was asked for, even if more would fit
 			r.found.Evidence = r.found.Evidence[:min(q.K, len(r.found.Evidence))]
 		}
 	case r.Tool == ToolRead:
@@ -401,10 +401,10 @@ func (t *Tools) all(cited []graphrag.Hit) graphrag.Found {
 	return out
 }
 
-// calling is a model whose calls of tools are read in all usual forms.
-type calling struct{ llm.Model }
+// toolCaller is a model whose calls of tools are read in all usual forms.
+type toolCaller struct{ llm.Model }
 
-func (c calling) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
+func (c toolCaller) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
 	reply, err := c.Model.Generate(ctx, req)
 	reply.Text = uniform(reply.Text)
 	return reply, err

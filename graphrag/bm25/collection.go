@@ -56,7 +56,7 @@ func (p member) most(s float32) float32 {
 }
 
 // NewCollection puts indexes of the same options together, which stay as they are. There may be none, and
-// empty ones. It comes to take four bytes for each document, and none if there is a single index.
+// empty ones. Its norms take four bytes for each document, and none if there is a single index.
 func NewCollection(parts ...*Index) (*Collection, error) {
 	if err := alike(parts); err != nil {
 		return nil, fmt.Errorf("bm25: collection: %w", err)

@@ -5,7 +5,7 @@
 //	score(d, q) = Σ over the terms t of q of  idf(t) · tf·(k1+1) / (tf + k1·(1-b+b·|d|/avg))
 //	idf(t)      = ln(1 + (N-df+½)/(df+½))
 //
-// tf is how often t is in d, |d| the number of terms of d, avg the average of that over the N documents, df
+// tf is the number of times that d has t, |d| the number of terms of d, avg the average of that over the N documents, df
 // the number of documents with t; a term that is in the query twice counts twice. This is BM25 as Robertson
 // and Zaragoza give it (2009, section 3), with the idf that is never negative. [Plain] names the parameters
 // and words of the plain baseline.

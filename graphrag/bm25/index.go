@@ -163,7 +163,7 @@ func open(folder *flat.Folder, meta folderMeta, a text.Analyzer) (*Index, error)
 		return nil, err
 	}
 	err = ix.fits()
-	folder.Scattered() // after what is read whole
+	folder.Scattered() // after the arrays that are read whole
 	return ix, err
 }
 

@@ -161,7 +161,7 @@ func (c *Collection) within(keep func(part int, doc int32) bool) func(part int, 
 	}
 }
 
-// df is how many documents have a term, given its id in each part.
+// df returns the number of documents that have a term, given its id in each part.
 func (s *searcher) df(ids []int32) (df uint32) {
 	for i, id := range ids {
 		if id < 0 {
@@ -181,7 +181,7 @@ func (s *searcher) df(ids []int32) (df uint32) {
 	return df
 }
 
-// count is how many of some documents have a term.
+// count returns the number of the given documents that have a term.
 func (s *searcher) count(p *member, id int32, docs []int32) (n uint32) {
 	s.counts = p.ix.frequencies(int(id), docs, s.counts)
 	for _, tf := range s.counts {
@@ -192,7 +192,7 @@ func (s *searcher) count(p *member, id int32, docs []int32) (n uint32) {
 	return n
 }
 
-// countIn is how many documents of a set have a term.
+// countIn returns the number of documents of a set that have a term.
 func (ix *inverted) countIn(term int, set Docs) (n uint32) {
 	e := ix.entries[term]
 	if e.blocks == 0 {

@@ -25,7 +25,7 @@ func (ix *Index) Search(query string, k int, dst []rank.Scored[int32]) []rank.Sc
 }
 
 // Whole is the score of a text of average length that has every indexed term of
-// the query once: what other scores are measured against.
+// the query once: the measure for other scores.
 func (ix *Index) Whole(query string) float64 { return ix.alone.Whole(query) }
 
 // Scores writes the scores of all documents over dst, by position: 0 for those without a term of the query,
@@ -115,7 +115,7 @@ type searcher struct {
 	best    rank.Top[int32] // of the windows searched
 	k       int
 	tied    bool                 // all that score as the last of them are wanted
-	also    []rank.Scored[int32] // what was among the best, if tied
+	also    []rank.Scored[int32] // former members of the best, if tied
 	found   []rank.Scored[int32]
 	few     []float32       // sums of documents that were named
 	counts  []uint32        // of a term in them

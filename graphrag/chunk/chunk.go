@@ -33,7 +33,7 @@ type Options struct {
 	// Name, if set, tells apart what cuts: of chunkers with equal names, each cuts a
 	// document as the others do, and one does it for all of them (graphrag/memo).
 	Name string
-	// Workers is how many documents are cut at a time; 0 means one for each
+	// Workers is the number of documents that are cut at a time; 0 means one for each
 	// processor. The result does not depend on it.
 	Workers int
 }
@@ -88,7 +88,7 @@ func (c *Chunker) document(ctx context.Context, doc graphrag.Document) ([]graphr
 	if err != nil {
 		return nil, fmt.Errorf("chunk: split document %q: %w", doc.ID, err)
 	}
-	if len(body) != len(doc.Text) { // of its own: without what it grew by
+	if len(body) != len(doc.Text) { // of its own: without spare capacity
 		body = strings.Clone(body)
 	}
 	// Titles are often a part of the text, all of which they would hold.

@@ -52,24 +52,3 @@ func ExampleSentences() {
 	// 12 "Dr. Smith came. He saw that it was late. "
 	// 10 "Nobody else had come, so he left again."
 }
-
-func ExamplePages() {
-	var docs []graphrag.Document
-	for _, said := range []string{"Barn owls hunt by ear.", "The moon raises the tides.", "The Fram was built in Larvik.", "Amundsen reached the pole in 1911."} {
-		docs = append(docs, graphrag.Document{ID: fmt.Sprint(len(docs)), Text: "# Notes\n\n[Subscribe](https://example.org) now.\n\n" + said})
-	}
-	pages, err := chunk.Pages(context.Background(), docs, chunk.PageOptions{})
-	if err != nil {
-		panic(err)
-	}
-	for _, p := range pages {
-		for _, c := range p.Passages() {
-			fmt.Printf("%s %q\n", c.ID, c.Text)
-		}
-	}
-	// Output:
-	// 0#000000 "# Notes\n\nSubscribe now.\n\nBarn owls hunt by ear."
-	// 1#000000 "# Notes\n\nSubscribe now.\n\nThe moon raises the tides."
-	// 2#000000 "# Notes\n\nSubscribe now.\n\nThe Fram was built in Larvik."
-	// 3#000000 "# Notes\n\nSubscribe now.\n\nAmundsen reached the pole in 1911."
-}

@@ -37,7 +37,7 @@ var ErrVector = errors.New("unusable vector")
 type KMeansOptions struct {
 	// Seed of k-means++, which is the greedy one.
 	Seed uint64
-	// Inits is how many starts are tried, of which the one with the least inertia wins; 0 means 5.
+	// Inits is the number of starts that are tried, of which the one with the least inertia wins; 0 means 5.
 	Inits int
 }
 
@@ -54,7 +54,7 @@ type Clustering struct {
 	Centroids []float32
 	// Inertia is the sum of the squared distances of the vectors from the centroids of their clusters.
 	Inertia float64
-	// Iterations is how often the centroids were moved.
+	// Iterations is the number of moves of the centroids.
 	Iterations int
 }
 
@@ -136,7 +136,7 @@ func (l *lloyd) plusPlus(ctx context.Context, rng *rand.Rand) ([]float32, error)
 	start := make([]float32, 0, l.k*l.dim)
 	drawn := make([]bool, l.n)
 	trials := 2 + int(math.Log(float64(l.k))) // as scikit-learn
-	a := approach{lloyd: l, now: make([]float64, l.n)}
+	a := centroidTrial{lloyd: l, now: make([]float64, l.n)}
 	for range trials {
 		a.next = append(a.next, make([]float64, l.n))
 	}
@@ -171,8 +171,8 @@ func (l *lloyd) plusPlus(ctx context.Context, rng *rand.Rand) ([]float32, error)
 	return start, nil
 }
 
-// approach computes the distances with each of some candidates as another centroid.
-type approach struct {
+// centroidTrial computes the distances with each of some candidates as another centroid.
+type centroidTrial struct {
 	*lloyd
 	now    []float64   // squared distance of each vector from the nearest centroid
 	to     []int32     // candidates
@@ -181,7 +181,7 @@ type approach struct {
 }
 
 // try fills next, and returns the sums of its distances.
-func (a *approach) try(ctx context.Context) ([]float64, error) {
+func (a *centroidTrial) try(ctx context.Context) ([]float64, error) {
 	rows := make([]float32, 0, len(a.to)*a.dim)
 	for _, i := range a.to {
 		rows = append(rows, a.row(int(i))...)
@@ -201,7 +201,7 @@ func (a *approach) try(ctx context.Context) ([]float64, error) {
 }
 
 // block fills next from lo to hi, and sums.
-func (a *approach) block(s *scratch, lo, hi int, sums []float64) {
+func (a *centroidTrial) block(s *scratch, lo, hi int, sums []float64) {
 	s.rows = s.rows[:0]
 	for i := lo; i < hi; i++ {
 		s.rows = append(s.rows, int32(i))

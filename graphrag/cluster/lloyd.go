@@ -13,7 +13,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
 
-// rowBlock is how many rows a goroutine takes at a time.
+// rowBlock is the number of rows that a goroutine takes at a time.
 const rowBlock = 1024
 
 // lloyd is the state of Lloyd's iterations over one set of vectors.

@@ -116,7 +116,7 @@ func (m *Mixture) Memberships(probabilities []float64, threshold float64) [][]in
 // component (parthsarthi03/raptor, cluster_utils.py).
 const DefaultMembership = 0.1
 
-// patience is how many mixtures in a row may be no better than the best one so far
+// patience is the number of mixtures in a row that may be no better than the best one so far
 // before the search ends, exactComponents up to how many components none is skipped.
 const (
 	patience        = 4
@@ -148,7 +148,7 @@ func SelectMixture(ctx context.Context, vectors []float32, dim int, opts Mixture
 	return best, nil
 }
 
-// mixtureBlock is how many rows a goroutine takes at a time.
+// mixtureBlock is the number of rows that a goroutine takes at a time.
 const mixtureBlock = 128
 
 // fitMixture fits a mixture of k Gaussians to vectors, rows of length dim, by expectation maximization
@@ -283,7 +283,7 @@ func (m *Mixture) maximize(ctx context.Context, vectors []float32, p []float64, 
 	return m.factor()
 }
 
-// mixtureComponents is how many components a goroutine takes at a time.
+// mixtureComponents is the number of components that a goroutine takes at a time.
 const mixtureComponents = 8
 
 // members are the rows that come from a component with a probability above 0.

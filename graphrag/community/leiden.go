@@ -12,7 +12,7 @@ import (
 )
 
 // Leiden finds communities by the algorithm of Traag, Waltman and van Eck
-// (2019). See the package comment for what it guarantees. A node without edges,
+// (2019). The package comment lists its guarantees. A node without edges,
 // or with none of a weight above 0 but its own loop, is a community of its own.
 //
 // The error reports options that cannot be used, weights whose sum is not finite, or the end of ctx. The
@@ -63,7 +63,7 @@ type solver[W float] struct {
 	gamma     float64 // γ'
 	theta     float64
 	maxPasses int
-	draft     bool // what this pass finds is only where the next one begins
+	draft     bool // the next pass begins from the result of this one
 	rng       rand.PCG
 
 	masses  []W     // of the communities: sums of the weights of their nodes
@@ -134,7 +134,7 @@ func shuffle(rng *rand.PCG, order []int32) {
 	}
 }
 
-// patience is how many passes in a row have to change nothing before a partition counts as stable. The
+// patience is the number of passes in a row that have to change nothing before a partition counts as stable. The
 // refinement is random, so a pass that found nothing does not say that the next one will find nothing.
 const patience = 12
 

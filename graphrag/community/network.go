@@ -52,7 +52,7 @@ func (net *network[W]) end(weight W) {
 	net.weights = append(net.weights, weight)
 }
 
-// batch is how many nodes are worked on together: the labels of their neighbours, and what there
+// batch is the number of nodes that are worked on together: the labels of their neighbours, and what there
 // is of their communities, are read before any is worked on. These reads do not wait for each other,
 // so that many cache misses cost little more than one.
 const batch = 32
@@ -149,7 +149,7 @@ type survey struct {
 // leaving the range of a float64.
 const leastWeight = 0x1p-1000
 
-// surveyRows is how many rows are looked at between two looks at the context.
+// surveyRows is the number of rows that are looked at between two looks at the context.
 const surveyRows = 1 << 10
 
 // surveyed returns the survey of a graph. The error is the error of ctx, or reports unusable weights.

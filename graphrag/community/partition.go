@@ -22,7 +22,7 @@ type Partition struct {
 	Communities int
 	// Quality of the partition: its modularity at the options' resolution.
 	Quality float64
-	// Passes is how many passes were run.
+	// Passes is the number of passes that were run.
 	Passes int
 	// Stable reports whether the last pass changed nothing, so that no node has a better community.
 	Stable bool

@@ -233,7 +233,7 @@ func (s *solver[W]) visitAll(net *network[W], labels, waiting []int32, draft boo
 	return moved, nil
 }
 
-// looked is how many nodes are visited between two looks at the context.
+// looked is the number of nodes that are visited between two looks at the context.
 const looked = 1 << 12
 
 // move moves a node of some weight to a community, or to an empty one.

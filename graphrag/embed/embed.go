@@ -52,7 +52,7 @@ type Model interface {
 	Dim() int
 }
 
-// atOnce is how many texts are embedded in one call: enough to keep a server busy, few
+// atOnce is the number of texts that are embedded in one call: enough to keep a server busy, few
 // enough to stop soon after a cancel.
 const atOnce = 256
 
@@ -85,5 +85,5 @@ func Query(ctx context.Context, e Embedder, text string) ([]float32, error) {
 	return row, nil
 }
 
-// grain is how many texts a worker embeds before it takes others.
+// grain is the number of texts that a worker embeds before it takes others.
 const grain = 16

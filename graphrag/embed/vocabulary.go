@@ -48,7 +48,7 @@ func (c *counter) bag(s string) bag {
 	return b
 }
 
-// maxWords is how many words a counter may remember between texts.
+// maxWords is the number of words that a counter may remember between texts.
 const maxWords = 1 << 17
 
 // bag is a counted text: its terms, by their numbers in a vocabulary, in ascending order.

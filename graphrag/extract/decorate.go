@@ -30,7 +30,7 @@ type decorated struct {
 }
 
 // plainKey has all that the change of an extraction depends on. A list is known by its place in memory: the
-// key keeps it alive, so no other list comes to that place.
+// key keeps it alive, so no other list can be there.
 type plainKey struct {
 	by, title, text string
 	mention         *kg.Mention
@@ -43,7 +43,7 @@ func (d decorated) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.E
 	if err != nil || d.when != nil && !d.when(chunks) {
 		return found, err
 	}
-	out := slices.Clone(found) // others share what was found
+	out := slices.Clone(found) // the result is shared
 	return out, par.Each(ctx, len(found), 0, func(i int) error {
 		x := &out[i]
 		key := plainKey{d.name, chunks[i].Title, chunks[i].Text, unsafe.SliceData(x.Mentions), unsafe.SliceData(x.Facts), [2]int{len(x.Mentions), len(x.Facts)}}

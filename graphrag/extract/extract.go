@@ -162,13 +162,10 @@ type witness struct {
 	words  map[string]bool
 }
 
-// wordForms returns the stems of a text without stop words.
-func wordForms(s string) []string { return text.Default().Terms(s) }
-
 func newWitness(c graphrag.Chunk) witness {
 	w := witness{" " + kg.FoldUnicode.Key(c.Title) + " " + kg.FoldUnicode.Key(c.Text) + " ", make(map[string]bool)}
 	for _, of := range []string{c.Title, c.Text} {
-		for _, term := range wordForms(of) {
+		for _, term := range text.Default().Terms(of) {
 			w.words[term] = true
 		}
 	}
@@ -180,7 +177,7 @@ func (w witness) bears(name string) bool {
 	if strings.Contains(w.folded, kg.FoldUnicode.Key(name)) {
 		return true
 	}
-	words, found := wordForms(name), 0
+	words, found := text.Default().Terms(name), 0
 	for _, word := range words {
 		if w.words[word] {
 			found++

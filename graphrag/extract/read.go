@@ -24,11 +24,11 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// wholeValues is a JSON text that was cut, up to the last value of a list in it that is whole, with what is open there
+// wholeValues is a JSON text that was cut, up to the last value of a list in it that is whole, with the open brackets there
 // closed; "" if there is none.
 func wholeValues(s string) string {
 	const deepest = 64
-	var open, closing []byte // brackets that close what is open: now, and at end
+	var open, closing []byte // brackets that close the open ones: now, and at end
 	end, quoted := 0, false
 	begin := max(0, strings.IndexAny(s, "{["))
 	for i := begin; i < len(s) && len(open) <= deepest; i++ {
@@ -210,7 +210,7 @@ func readRecords(answer string, format Format, x *kg.Extraction) {
 	}
 }
 
-// cells are the fields of a line between bars or tabs, without what is around a row.
+// cells are the fields of a line between bars or tabs, without the marks around a row.
 func cells(line string) []string {
 	line = strings.TrimSuffix(strings.TrimRight(strings.Trim(line, " \r\n"), "#, "), ")")
 	mark := "|"

@@ -53,7 +53,7 @@ type RecordOptions struct {
 	// Domain describes the texts and the questions that matter (Fast-GraphRAG's "domain"). Language is the
 	// language of descriptions, by default of each passage; names are not translated.
 	Domain, Language string
-	// Gleanings is how often the model is asked at most for what it has missed: 0 for the default of the
+	// Gleanings is the most requests for records that the model has missed: 0 for the default of the
 	// format (1 of Tuples and Lines, none of Objects), NoGleaning for never. Lines asks at most once.
 	Gleanings int
 	// AlwaysGlean gleans even if the model marks its reply as complete, as the published programs do. This

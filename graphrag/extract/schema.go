@@ -20,7 +20,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// Schema bounds what is extracted (Youtu-GraphRAG, arXiv 2508.19855, equation 1):
+// Schema bounds an extraction (Youtu-GraphRAG, arXiv 2508.19855, equation 1):
 // the types an entity may have, the relations between entities, and the keys of
 // attributes. The same schema bounds the questions that are taken apart.
 type Schema struct {
@@ -125,21 +125,11 @@ func foldItem(s string) string {
 	return strings.Join(strings.Fields(strings.ReplaceAll(strings.ToLower(s), "_", " ")), " ")
 }
 
-// findItem returns the item with a name or alias.
-func findItem(of []SchemaItem, name string) (SchemaItem, bool) {
-	key := foldItem(name)
-	for _, it := range of {
-		if foldItem(it.Name) == key || slices.ContainsFunc(it.Aliases, func(a string) bool { return foldItem(a) == key }) {
-			return it, true
-		}
-	}
-	return SchemaItem{}, false
-}
-
 // Name returns the name of the item, of any of the three lists, with a name or alias in any spelling.
 func (s Schema) Name(of string) (string, bool) {
-	for _, list := range [][]SchemaItem{s.EntityTypes, s.Relations, s.Attributes} {
-		if it, ok := findItem(list, of); ok {
+	b := s.bounds()
+	for _, list := range []map[string]SchemaItem{b.types, b.relations, b.attributes} {
+		if it, ok := list[foldItem(of)]; ok {
 			return it.Name, true
 		}
 	}
@@ -288,7 +278,8 @@ func itemNames(found []string, most int) []SchemaItem {
 	var out []SchemaItem
 	for _, written := range found {
 		name := strings.Join(strings.Fields(llm.Printable(written)), " ")
-		if _, again := findItem(out, name); len(name) <= maxItem && !again && strings.ContainsFunc(name, unicode.IsLetter) && len(out) < most {
+		again := func(it SchemaItem) bool { return foldItem(it.Name) == foldItem(name) }
+		if len(name) <= maxItem && !slices.ContainsFunc(out, again) && strings.ContainsFunc(name, unicode.IsLetter) && len(out) < most {
 			out = append(out, SchemaItem{Name: name})
 		}
 	}

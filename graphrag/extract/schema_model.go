@@ -291,7 +291,7 @@ type Expansion struct {
 	// Mu μ is the least score; 0 means 0.9, which the released code has in the
 	// text of its instruction (the paper gives μ no value).
 	Mu float64 `source:"its program" default:"0.9"`
-	// MinDocs is how many documents carry full weight; 0 means 2.
+	// MinDocs is the number of documents that carry full weight; 0 means 2.
 	MinDocs int `default:"2" min:"1"`
 	// Batch is the number of documents between two expansions; 0 means 32.
 	Batch int `default:"32" min:"1"`
@@ -346,7 +346,7 @@ func (g Growth) MarshalJSON() ([]byte, error) {
 type Decision struct {
 	Kind string `json:"kind"` // entity type, relation, attribute
 	Name string `json:"name"`
-	// Score is compared with Mu, see [Expansion]; Documents is how many proposed the name.
+	// Score is compared with Mu, see [Expansion]; Documents is the number that proposed the name.
 	Score     float64 `json:"score"`
 	Documents int     `json:"documents"`
 	Accepted  bool    `json:"accepted"`

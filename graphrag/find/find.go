@@ -16,15 +16,16 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
 
-// Line is a line that matches: the part of it about the match, at most [MaxLine] bytes of it, with "…" where it was cut and
-// below the first row of its table, as a chunk of the page, whose Index is the passage that it is in.
+// Line is a line that matches: the part of it about the match, at most [MaxLine] bytes of it, with "…"
+// where it was cut and below the first row of its table, as a chunk of the page, whose Index is the passage
+// that it is in.
 type Line struct {
 	graphrag.Chunk
 	// Number counts the lines of the page from 1.
 	Number int
 }
 
-// MaxLine is how many bytes of a line are shown; pages may be one line of megabytes.
+// MaxLine is the number of bytes of a line that are shown; pages may be one line of megabytes.
 const MaxLine = 300
 
 // maxPattern is the longest pattern, in bytes.

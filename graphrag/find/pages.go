@@ -22,7 +22,7 @@ type Pages struct {
 
 // page is the text of a document as its chunks have it.
 type page struct {
-	first graphrag.Chunk // says what it is
+	first graphrag.Chunk // with its ID, title and fields
 	text  string
 	// The bytes from at[i] on come from source[i] of the document; its passages begin at
 	// begin, whose last element is the end.
@@ -161,7 +161,7 @@ type literal struct {
 	hit  int    // the last place that was found
 }
 
-// maxLiterals is how many alternatives are looked for one by one.
+// maxLiterals is the number of alternatives that are looked for one by one.
 const maxLiterals = 8
 
 // required are texts one of which every match of a pattern has; nil if there are none.
@@ -243,7 +243,7 @@ func longest(runes []rune) string {
 	return best
 }
 
-// near is how many bytes are searched for the rare byte in small before they are searched for its
+// near is the number of bytes that are searched for the rare byte in small before they are searched for its
 // capital: without a bound each search of a page in capitals would run to its end. sample is how
 // many bytes of a text are counted to find the rare byte.
 const (

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package foreign reads finished indexes of other programs, so that what was paid for
+// Package foreign reads finished indexes of other programs, so that an index that was paid for
 // there can be asked here: the output folder of Microsoft's GraphRAG (Parquet), and the
 // working folder of LightRAG with its default stores (GraphML and JSON).
 //
-// An [Index] is documents and what was extracted from them. It is an extractor of records, so every recipe
+// An [Index] has documents and their extractions. It is an extractor of records, so every recipe
 // that takes one ([github.com/wildgraph/wildgraph/graphrag/kit.Frame] calls it Extract) builds its graph of
 // it without asking a model; and its extractions go into a kg.Base as they are.
 //

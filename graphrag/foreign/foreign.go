@@ -34,35 +34,31 @@ func ReadGraphRAG(fsys fs.FS) (*Index, error) {
 		titles[r.text("id")] = r.text("title")
 		return nil
 	})
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	if err == nil {
+		err = read("text_units", []string{"id", "text", "document_ids", "document_id"}, func(r row) error {
+			d := graphrag.Document{ID: r.text("id"), Text: r.text("text"), Source: r.text("document_id", "document_ids")}
+			d.Title = titles[d.Source]
+			return b.unit(d)
+		})
+	}
+	if err == nil {
+		err = read("entities", []string{"title", "name", "type", "description", "text_unit_ids"}, func(r row) error {
+			return b.entity(kg.Mention{Name: r.text("title", "name"), Type: r.text("type"), Description: r.text("description")}, r.texts("text_unit_ids"))
+		})
+	}
+	if err == nil {
+		err = read("relationships", []string{"source", "target", "description", "weight", "text_unit_ids"}, func(r row) error {
+			return b.relation(kg.Fact{
+				Triple:      graphrag.Triple{Head: r.text("source"), Tail: r.text("target")},
+				Description: r.text("description"), Weight: r.number("weight"),
+			}, r.texts("text_unit_ids"))
+		})
+	}
+	if err != nil {
 		return nil, err
-	}
-	steps := []func() error{
-		func() error {
-			return read("text_units", []string{"id", "text", "document_ids", "document_id"}, func(r row) error {
-				d := graphrag.Document{ID: r.text("id"), Text: r.text("text"), Source: r.text("document_id", "document_ids")}
-				d.Title = titles[d.Source]
-				return b.unit(d)
-			})
-		},
-		func() error {
-			return read("entities", []string{"title", "name", "type", "description", "text_unit_ids"}, func(r row) error {
-				return b.entity(kg.Mention{Name: r.text("title", "name"), Type: r.text("type"), Description: r.text("description")}, r.texts("text_unit_ids"))
-			})
-		},
-		func() error {
-			return read("relationships", []string{"source", "target", "description", "weight", "text_unit_ids"}, func(r row) error {
-				return b.relation(kg.Fact{
-					Triple:      graphrag.Triple{Head: r.text("source"), Tail: r.text("target")},
-					Description: r.text("description"), Weight: r.number("weight"),
-				}, r.texts("text_unit_ids"))
-			})
-		},
-	}
-	for _, step := range steps {
-		if err := step(); err != nil {
-			return nil, err
-		}
 	}
 	return b.index()
 }

@@ -102,7 +102,7 @@ func copied(x Extraction) Extraction {
 	return x
 }
 
-// owned is a copy in valid UTF-8: what is saved must come back as it was.
+// owned is a copy in valid UTF-8: a saved base must be restored unchanged.
 func owned(x Extraction) Extraction {
 	x = copied(x)
 	valid := func(texts ...*string) {
@@ -162,7 +162,7 @@ func (b *Base) Clone() *Base {
 	return &Base{opts: b.opts, chunks: maps.Clone(b.chunks), graph: b.graph, changes: b.changes}
 }
 
-// Extractions yields what was inserted, sorted by chunk, as it was when the iteration began.
+// Extractions yields the extractions, sorted by chunk, as of the beginning of the iteration.
 func (b *Base) Extractions() iter.Seq[Extraction] {
 	return func(yield func(Extraction) bool) {
 		b.mu.Lock()

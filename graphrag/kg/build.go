@@ -16,7 +16,7 @@ import (
 // every text once, numbers the entities by key and gathers by sorting, so the
 // result does not depend on the order of maps or of insertion.
 func build(ctx context.Context, o Options, chunks map[string]Extraction) (*Graph, error) {
-	b := &builder{o: o, g: &Graph{folding: o.Folding}, names: make(map[string]known), keys: newInterner(), spellings: newInterner(), labels: newInterner(), labelKeys: newInterner(), types: newInterner(), texts: newInterner()}
+	b := &builder{o: o, g: &Graph{folding: o.Folding}, names: make(map[string]nameKey), keys: newInterner(), spellings: newInterner(), labels: newInterner(), labelKeys: newInterner(), types: newInterner(), texts: newInterner()}
 	for i, id := range slices.Sorted(maps.Keys(chunks)) {
 		if i%1024 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -41,7 +41,7 @@ type builder struct {
 	g *Graph
 
 	keys, spellings, labels, labelKeys, types, texts *interner
-	names                                            map[string]known
+	names                                            map[string]nameKey
 	labelKeyOf                                       []int32 // of a label
 	labelRank                                        []int32 // the place of a label's key among all
 
@@ -55,8 +55,8 @@ type builder struct {
 	entity []int32 // of a key
 }
 
-// known contains the numbers of the spelling and the key of a name, -1 if it is none.
-type known struct{ spelling, key int32 }
+// nameKey contains the numbers of the spelling and the key of a name, -1 if it is none.
+type nameKey struct{ spelling, key int32 }
 
 // use is an entity's name in a passage, property what a passage says about it, fact a triple.
 type (
@@ -124,7 +124,7 @@ func (b *builder) use(p int32, name string) (int32, error) {
 }
 
 // name looks up a name as it is written. Names that differ only in blanks are one.
-func (b *builder) name(name string) (known, error) {
+func (b *builder) name(name string) (nameKey, error) {
 	k, ok := b.names[name]
 	if !ok {
 		k.key = -1
@@ -221,7 +221,7 @@ func (b *builder) number() {
 	}
 }
 
-// entities gathers what is said about each.
+// entities gathers the mentions and descriptions of each entity.
 func (b *builder) entities() {
 	n := len(b.g.Entities)
 	spelt, typed := make([]link, len(b.uses)), make([]link, len(b.typed))
@@ -308,7 +308,7 @@ func (b *builder) relations() {
 	b.g.relationDescriptions = described(n, said, b.texts.texts)
 }
 
-// compare orders facts by what they say.
+// compare orders facts by their content.
 func (b *builder) compare(a, c *fact) int {
 	return cmp.Or(cmp.Compare(a.head, c.head), cmp.Compare(b.labelRank[a.label], b.labelRank[c.label]), cmp.Compare(a.tail, c.tail))
 }

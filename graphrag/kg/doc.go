@@ -3,8 +3,8 @@
 // Package kg is the knowledge graph: entities with their names, types, descriptions and attributes, the
 // relations between them, and the passages that say so.
 //
-// Knowledge comes in as an [Extraction] per chunk, made by package extract or by anybody else, and is kept
-// in a [Base]. [Base.Graph] puts together what all of them say: it folds the names, gathers what is said
+// Knowledge comes in as an [Extraction] per chunk, made by package extract or any other program, and is kept
+// in a [Base]. [Base.Graph] merges all of them: it folds the names, gathers the texts
 // about each entity and each relation, and keeps for all of it the passages it is from. The result, a
 // [Graph], is a function of the extractions and the options alone. So inserting in another order, twice, or
 // in parts gives the same graph, and deleting a document gives exactly the graph that never held it.

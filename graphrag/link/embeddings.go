@@ -35,7 +35,7 @@ func (e Embeddings) Neighbors(ctx context.Context, names []string, threshold flo
 		return nil, err
 	}
 	n := neighborhood{vectors: vectors, index: index, cut: cut{threshold, limit}, digests: digests(names, vectors)}
-	return memo.Kept[last](ctx).next(ctx, n)
+	return memo.Kept[lastResult](ctx).next(ctx, n)
 }
 
 // cut bounds a list of neighbours: at most limit of them, with a similarity of at least threshold.
@@ -44,8 +44,8 @@ type cut struct {
 	limit     int
 }
 
-// last is the result of the last call of Neighbors.
-type last struct {
+// lastResult is the result of the last call of Neighbors.
+type lastResult struct {
 	mu      sync.Mutex
 	cut     cut
 	digests []memo.Digest
@@ -61,7 +61,7 @@ type neighborhood struct {
 }
 
 // next returns the lists of a call and keeps them.
-func (l *last) next(ctx context.Context, n neighborhood) ([][]scored, error) {
+func (l *lastResult) next(ctx context.Context, n neighborhood) ([][]scored, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	lists, unsure := l.translated(n)
@@ -104,7 +104,7 @@ func (l *last) next(ctx context.Context, n neighborhood) ([][]scored, error) {
 // that are gone, and in ascending order the names that have to be searched for: those that are new, and
 // those whose list was full and lost a name. All names are searched for if their order changed or more
 // than half are new.
-func (l *last) translated(n neighborhood) (lists [][]scored, unsure []int32) {
+func (l *lastResult) translated(n neighborhood) (lists [][]scored, unsure []int32) {
 	places := make(map[memo.Digest]int32, len(n.digests))
 	for i, d := range n.digests {
 		places[d] = int32(i)

@@ -119,7 +119,7 @@ func TestEmbeddingsAfterChanges(t *testing.T) {
 			t.Fatalf("round %d, %d names, limit %d (-all +changed):\n%s", round, len(names), limit, diff)
 		}
 	}
-	l := memo.Kept[last](ctx)
+	l := memo.Kept[lastResult](ctx)
 	lists, unsure := l.translated(neighborhood{cut: l.cut, digests: l.digests})
 	if diff := cmp.Diff(l.lists, lists, cmpopts.EquateEmpty()); diff != "" || len(unsure) != 0 {
 		t.Errorf("nothing changed, and %v are compared\n%s", unsure, diff)

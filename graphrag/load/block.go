@@ -498,7 +498,7 @@ func eachLine(s string) iter.Seq2[int, string] {
 	}
 }
 
-// Bounds of what is parsed: lines of a text, cells of a row, and values of JSON. A file beyond them
+// Bounds of parsing: lines of a text, cells of a row, and values of JSON. A file beyond them
 // is read as text.
 const (
 	maxLines  = 1 << 20

@@ -5,6 +5,7 @@ package load
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag/text"
@@ -86,12 +87,8 @@ func fenceOf(source string) string {
 
 // isComment reports whether a line without indentation is a comment or an annotation.
 func isComment(line string) bool {
-	for _, mark := range []string{"//", "#", "/*", " *", "*/", "--", ";;", "@", `"""`} {
-		if strings.HasPrefix(line, mark) {
-			return true
-		}
-	}
-	return false
+	marks := []string{"//", "#", "/*", " *", "*/", "--", ";;", "@", `"""`}
+	return slices.ContainsFunc(marks, func(mark string) bool { return strings.HasPrefix(line, mark) })
 }
 
 // writer writes the text of a document as Markdown, with a mapping to the file.

@@ -15,7 +15,7 @@ import (
 // notJSON are a text, which stays, and the numbers that other programs write into JSON.
 var notJSON = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b`)
 
-// lenient returns JSON with texts in place of what is no number, in as many bytes.
+// lenient returns JSON with texts in place of invalid numbers, of the same length.
 func lenient(source string) string {
 	return notJSON.ReplaceAllStringFunc(source, func(s string) string {
 		switch s {

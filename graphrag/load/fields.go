@@ -97,7 +97,7 @@ const maxFront = 64 << 10
 type frontMatter struct {
 	end     int // offset of the text behind it, 0 if there is none
 	fields  graphrag.Fields
-	problem error // what is no field, or why lines that look like front matter are none
+	problem error // names a key that is not a field, or says why lines that look like front matter are none
 }
 
 // frontKey begins a line of front matter.

@@ -42,7 +42,7 @@ type pageText struct {
 	source string
 	all    bool // furniture as well
 	title  string
-	at     int                   // the place in the page of what was written last
+	at     int                   // the place in the page of the last text written
 	left   int                   // bytes of cells that may still be repeated
 	cells  map[*html.Node]string // written ones of several rows
 
@@ -308,7 +308,7 @@ func (p *pageText) cell(c tableCell) {
 	}
 }
 
-// script writes what is raised or lowered: digits such that no other number arises.
+// script writes raised or lowered text: digits such that no other number arises.
 func (p *pageText) script(n *html.Node) {
 	s, note := p.said(n, maxTag)
 	before, _ := utf8.DecodeLastRuneInString(p.out.String())

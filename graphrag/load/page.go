@@ -109,7 +109,7 @@ func (o *outline) read() {
 	}
 }
 
-// Elements by what they are to the reader of a page.
+// Elements by their meaning for the reader of a page.
 const (
 	unseen = " script style noscript iframe noembed noframes "
 	void   = " area base br col embed frame hr img input link meta param source track wbr "
@@ -120,7 +120,7 @@ const (
 	tables = " table tbody tfoot thead tr td th "
 	// large ones do not occur in the cells of data tables.
 	large = " h1 h2 h3 h4 ul ol dl pre article section table "
-	// within stands within a line and decides what is seen.
+	// within are elements within a line that decide its visibility.
 	within = " audio canvas del math rp rt rtc ruby s strike sub sup svg template title video "
 	// ended ones end where another begins, formatting ones begin again in the next paragraph.
 	ended      = " dd dt li option p rp rt tbody td tfoot th thead tr "

@@ -149,7 +149,7 @@ func row(names []string, record, values map[string]any) graphrag.Document {
 	return d
 }
 
-// said is a value as text: what is nested is JSON.
+// said is a value as text: nested values are JSON.
 func said(v any) string {
 	switch v := v.(type) {
 	case nil:

@@ -59,7 +59,7 @@ func (w *Writer) Room(cells int) bool {
 // Empty reports whether nothing was written.
 func (w *Writer) Empty() bool { return w.out.Len() == 0 }
 
-// mark is the place of what is written next; "" is the next number.
+// mark sets the place of the next block; "" is the next number.
 func (w *Writer) mark(place string) {
 	w.marks = append(w.marks, w.out.Len())
 	if place != "" {
@@ -169,7 +169,7 @@ func (w *Writer) Table(header Line, rows []Line) {
 	w.blank()
 }
 
-// File returns what was written as the file of a name, with the title and the fields of d.
+// File returns the written document as the file of a name, with the title and the fields of d.
 // Places that have no name of their own are numbered, after unit.
 func (w *Writer) File(name, unit string, d graphrag.Document) (*File, error) {
 	if err := w.Err(); err != nil {

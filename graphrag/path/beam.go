@@ -16,7 +16,7 @@ import (
 // Triples says which triples there are.
 type Triples interface {
 	// Neighbors lists, for each triple, triples that share an entity with it, without the triple itself. A
-	// hub may have more than anybody wants; limit is how many are returned, at most.
+	// hub may have too many; at most limit are returned.
 	Neighbors(ctx context.Context, triples []int32, limit int) ([][]int32, error)
 	// Scores is the similarity of each chain, its triples put together, to the question:
 	// a cosine. Numbers below 0 count as 0.
@@ -33,7 +33,7 @@ type BeamOptions struct {
 	// Diversity is γ: a chain that is n-th, from 0, of those that grow out of one is
 	// worth exp(-min(n, γ)/γ) of its score. 0 means twice Width; None is no penalty.
 	Diversity float64
-	// Neighbors is how many triples a chain may grow by at most, those most similar to
+	// Neighbors is the number of triples that a chain may grow by at most, those most similar to
 	// the question by themselves.
 	Neighbors int `default:"100" min:"0"`
 }
@@ -193,7 +193,7 @@ func (s beamSearch) cap(ctx context.Context, triples []int32) ([]int32, error) {
 	return triples[:s.o.Neighbors], nil
 }
 
-// score adds to the score of each chain what it has as a whole.
+// score adds to the score of each chain its score as a whole.
 func (s beamSearch) score(ctx context.Context, chains []Chain) error {
 	if len(chains) == 0 {
 		return ctx.Err()

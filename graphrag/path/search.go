@@ -21,7 +21,7 @@ type Options struct {
 	// many paths are kept, 0 for 50.
 	Depth    int `source:"the paper, section 3.3" default:"5" min:"0"`
 	MaxPaths int `default:"50" min:"0"`
-	// MaxExpand is how many arcs are walked in all, 0 for 5,000. MaxNeighbors is
+	// MaxExpand is the number of arcs that are walked in all, 0 for 5,000. MaxNeighbors is
 	// how many of a node are tried, those with the best arcs, 0 for 100.
 	MaxExpand    int `default:"5000" min:"0"`
 	MaxNeighbors int `default:"100" min:"0"`
@@ -89,7 +89,7 @@ type Path struct {
 
 // Search walks from each start, depth first, and returns the best paths of one edge or more, best first,
 // equal ones in the order in which they were met. A part of the question counts once in a path, so that one
-// that speaks of all parts, each in its place, is better than one that says the same again and again: of
+// that speaks of all parts, each in its place, is better than one that repeats itself: of
 // the arcs of a node those come first that add most to the path so far. The arcs that may be walked are
 // shared out equally, among the starts and then among the neighbours of each node, so that no corner of the
 // graph takes them all; what one leaves over goes to the next. So time and memory are bounded by the

@@ -237,8 +237,8 @@ func (m *merger) kmeans(vectors []float32, k int) ([]int32, error) {
 	return c.Labels, nil
 }
 
-// membersOf lists the positions of each label, by the smallest position.
-func membersOf(labels []int32) [][]int32 {
+// divide makes a community of each label, in the order of the smallest member.
+func (m *merger) divide(labels []int32) {
 	var out [][]int32
 	at := make(map[int32]int)
 	for i, label := range labels {
@@ -250,20 +250,9 @@ func membersOf(labels []int32) [][]int32 {
 		}
 		out[g] = append(out[g], int32(i))
 	}
-	return out
-}
-
-// divide makes a community of each label, in the order of the smallest member.
-func (m *merger) divide(labels []int32) {
-	for _, nodes := range membersOf(labels) {
+	for _, nodes := range out {
 		m.groups = append(m.groups, m.group(nodes))
 	}
-}
-
-// compact drops communities that were merged away and orders the others by their smallest member.
-func (m *merger) compact() {
-	m.groups = slices.DeleteFunc(m.groups, func(c *group) bool { return c == nil })
-	slices.SortFunc(m.groups, func(a, b *group) int { return cmp.Compare(a.members[0], b.members[0]) })
 }
 
 // fits reports whether a merge stays within MaxSize.
@@ -295,7 +284,8 @@ func (m *merger) mergePairs(pairs []pair, allowed func(a, b *group) bool, floor 
 		merged[p.a], merged[p.b] = true, true
 		count--
 	}
-	m.compact()
+	m.groups = slices.DeleteFunc(m.groups, func(c *group) bool { return c == nil })
+	slices.SortFunc(m.groups, func(a, b *group) int { return cmp.Compare(a.members[0], b.members[0]) })
 	return count < before
 }
 

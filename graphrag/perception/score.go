@@ -10,7 +10,7 @@ import (
 	"slices"
 )
 
-// relationCount is how often a relation is incident to an entity or a community.
+// relationCount is the number of incidences of a relation with an entity or a community.
 // A profile, Ψ in the paper, has them in ascending order of the relation.
 type relationCount struct {
 	relation int32

@@ -31,7 +31,7 @@ func Best[ID cmp.Ordered](list []Scored[ID], k int) []Scored[ID] {
 		slices.SortFunc(list, Compare)
 		return list
 	}
-	t := Top[ID]{k: k, heap: list[:0]} // never ahead of what is read
+	t := Top[ID]{k: k, heap: list[:0]} // never ahead of the reading position
 	for _, s := range list {
 		t.Push(s.ID, s.Score)
 	}
@@ -39,7 +39,7 @@ func Best[ID cmp.Ordered](list []Scored[ID], k int) []Scored[ID] {
 	return t.heap
 }
 
-// Top keeps the k best of what is pushed, in a heap with the worst on top. Scores are numbers.
+// Top keeps the k best of the pushed items, in a heap with the worst on top. Scores are numbers.
 type Top[ID cmp.Ordered] struct {
 	k    int
 	heap []Scored[ID]
@@ -188,7 +188,7 @@ func CombMAX[ID cmp.Ordered](lists ...[]Scored[ID]) ([]Scored[ID], error) {
 }
 
 // Interleave takes the first of every list, then the second of every list, and so
-// on, leaving out what it has already taken.
+// on, leaving out the ones that it has already taken.
 func Interleave[ID cmp.Ordered](lists ...[]ID) []ID {
 	longest := 0
 	for _, list := range lists {

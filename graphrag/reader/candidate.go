@@ -17,7 +17,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/vector"
 )
 
-// maxChain is how many headings above and leads before a candidate count for it.
+// maxChain is the number of headings above and leads before a candidate that count for it.
 const maxChain = 3
 
 // candidate is a quote with the terms of the question that it contains.
@@ -168,7 +168,7 @@ const (
 	leadPart   = 0.6    // weight of a term in the lead
 	headPart   = 0.2    // weight of a term in headings or the title
 	besidePart = 0.25   // weight of the terms in the better of the neighbours
-	defineGain = 2.0    // factor for defining what is asked for
+	defineGain = 2.0    // factor for defining the subject of the question
 	shapeBonus = 1.3    // factor for containing the kind of answer that is asked for
 	wordGain   = 0.0025 // gain by each word: a long sentence is more often complete
 	rankLoss   = 0.045  // loss by each rank of the chunk

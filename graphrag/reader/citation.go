@@ -58,14 +58,15 @@ var (
 	closing  = map[string]string{"[": "]", "\\[": "\\]", "[[": "]]", "[^": "]", "【": "】", "［": "］", "(": ")", "（": "）"}
 	wrapping = map[string]string{"": "", "**": "**", "^": "^", "<sup>": "</sup>"}
 
-	// Numbers in braces, or above the line, behind a word or a stop; those behind the powered and of LaTeX are no marks.
+	// Numbers in braces, or above the line, behind a word or a stop; those behind the powered and of LaTeX
+	// are no marks.
 	unusual = regexp.MustCompile(`(\\?\pL+|[^\\_^$}\pL\pN]|^)(\{\s?\d{1,3}\s?\}|[¹²³⁴-⁹](?:[, ]?[¹²³⁴-⁹])*)($|[\s.,;:!?。，、)”"»])`)
 	powered = regexp.MustCompile(`(?i)^(?:\\.*|\p{Latin}{1,2}|[^\p{Latin}\p{Han}\p{Hiragana}\p{Katakana}.,;:!?。，、”"»)\s]{1,2}|sin|cos|tan|log|exp|sec|min|mol|rad|bar|inch(?:es)?|f(?:ee|oo)t|yards?|miles?|seconds?|.*m[eèé]t(?:re|er|ro)s?|сек|.*метр.?.?|.*米)$`)
 	onLine  = strings.NewReplacer("¹", "[1]", "²", "[2]", "³", "[3]", "⁴", "[4]", "⁵", "[5]", "⁶", "[6]", "⁷", "[7]", "⁸", "[8]", "⁹", "[9]", "{", "[", "}", "]", ",", "", " ", "")
 )
 
-// bracketed writes numbers in braces and above the line as marks in square brackets, if all of their pieces exist and they
-// stand outside of code.
+// bracketed writes numbers in braces and above the line as marks in square brackets, if all of their pieces
+// exist and they stand outside of code.
 func (m citables) bracketed(reply string) string {
 	mark := func(found string) string {
 		part := unusual.FindStringSubmatch(found)
@@ -170,8 +171,9 @@ func apart(before, after string) bool {
 		!(strings.ContainsRune("\"“'", r) && after != "" && strings.ContainsAny("\"”'", after[:1]))
 }
 
-// attach makes citations of marks, and the clauses of each: a mark belongs to the last sentence that begins before it, and its
-// clause begins there or at the mark before it, and ends at the mark, or with the sentence if no word follows.
+// attach makes citations of marks, and the clauses of each: a mark belongs to the last sentence that begins
+// before it, and its clause begins there or at the mark before it, and ends at the mark, or with the
+// sentence if no word follows.
 func attach(answer string, marks []placedMark, list []graphrag.Citation) (citations []graphrag.Citation, clauses [][]text.Span) {
 	all := text.Sentences(answer)
 	places := make(map[graphrag.Citation]int)
@@ -222,10 +224,11 @@ func attach(answer string, marks []placedMark, list []graphrag.Citation) (citati
 // quoted matches three words or more between quotation marks.
 var quoted = regexp.MustCompile(`[“"«„]((?:[^\s“”"«»„]+\s+){2,}[^“”"«»„]+)[”"»“]`)
 
-// supported returns the citations of an answer that hold: one of their clauses does. The numbers of a clause, in digits or words, and half
-// of its names or more, since a name is written in several ways, are in its pieces, in any order: in all of them together, since a
-// clause can join two passages, with the question and the titles of pages. Each piece has a word of the clause, and all that it
-// quotes. If the languages differ, numbers alone are compared. A denial that the material tells has no source.
+// supported returns the citations of an answer that hold: one of their clauses does. The numbers of a
+// clause, in digits or words, and half of its names or more, since a name is written in several ways, are
+// in its pieces, in any order: in all of them together, since a clause can join two passages, with the
+// question and the titles of pages. Each piece has a word of the clause, and all that it quotes. If the
+// languages differ, numbers alone are compared. A denial that the material tells has no source.
 func supported(asked string, answer graphrag.Answer, found []graphrag.Citation, clauses [][]text.Span) (out []graphrag.Citation) {
 	known := make(map[graphrag.Citation]*claimed)
 	together := make(map[text.Span]map[string]bool)

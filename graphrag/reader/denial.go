@@ -111,10 +111,11 @@ func kindsOf(clause string, words map[string]string, own map[string]bool) string
 	return rules["passing"].ReplaceAllString(b.String(), kindRune("other"))
 }
 
-// IsRefusal reports whether an answer without citations declines: it is the mark [none] alone, or, in any of the languages
-// of package text: it is short, a clause denies that the material, or who answers, tells or knows it, and no other clause
-// says anything but what the material is about. What the question names is no material; the question may be empty.
-func IsRefusal(asked, answer string) bool {
+// IsRefusal reports whether an answer without citations declines: it is the mark [none] alone, or, in any
+// of the languages of package text: it is short, a clause denies that the material, or who answers, tells
+// or knows it, and no other clause says anything but what the material is about. What the question names is
+// no material; the question may be empty.
+func IsRefusal(question, answer string) bool {
 	answer = strings.TrimSpace(answer)
 	if answer == "" || len(answer) > maxRefusal {
 		return false
@@ -123,7 +124,7 @@ func IsRefusal(asked, answer string) bool {
 		return true
 	}
 	own := make(map[string]bool)
-	for _, w := range strings.Fields(folded(asked)) {
+	for _, w := range strings.Fields(folded(question)) {
 		own[w] = true
 	}
 	clauses := clausesOf(answer)
@@ -175,7 +176,8 @@ func denies(clauses []string, words map[string]string, own map[string]bool) (den
 	return denied
 }
 
-// clausePart is a clause between "but", "although" and "so"; but is true if a "but" ends it, after which the text counts more.
+// clausePart is a clause between "but", "although" and "so"; but is true if a "but" ends it, after which
+// the text counts more.
 type clausePart struct {
 	kinds string
 	but   bool

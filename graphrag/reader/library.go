@@ -9,7 +9,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// maxRead bounds the cached texts in bytes; what was parsed from them takes about three
+// maxRead bounds the cached texts in bytes; the parsed readings take about three
 // times as much. A passage is evidence for many questions.
 const maxRead = 16 << 20
 
@@ -37,7 +37,7 @@ func (l *library) full() bool {
 	return l.size > maxRead
 }
 
-// read parses a text, or returns what is cached of it.
+// read parses a text, or returns its cached reading.
 func (l *library) read(from shownText) *reading {
 	l.mu.Lock()
 	r := l.readings[from]

@@ -42,11 +42,11 @@ func Minimal(m Mode) string {
 }
 
 // ByModel returns a reader that asks a language model. Passages, facts and reports are numbered, and what
-// the model cites becomes citations; in open mode it marks what it knows by itself, and that becomes one as
+// the model cites becomes citations; in open mode it marks its own knowledge, and that becomes one as
 // well. The marks are taken out of the answer. A mark at a sentence whose numbers, names or quotation its
 // pieces lack leads nowhere and counts as Unread. The instruction depends on the form of the question.
 //
-// Without evidence, Open asks the model for what it knows, and Reject refuses without a call. Errors of the
+// Without evidence, Open asks the model for its own knowledge, and Reject refuses without a call. Errors of the
 // model are wrapped; a reply of prose that was cut is an answer that ends with [Cut], and counts as Unread.
 func ByModel(o ModelOptions) (Reader, error) {
 	checks := opt.Checks{Of: "reader"}
@@ -124,7 +124,7 @@ func mayWrap(begun, question string) bool {
 	return len(text) < maxAnnounced && (!strings.ContainsAny(text, "\n.!?。") || strings.HasSuffix(said, ":") || strings.HasSuffix(said, "：") || strings.HasPrefix(asked, said) || asked != "" && strings.HasSuffix(said, asked))
 }
 
-// maxAnnounced is how long an announcement of an answer can be, in bytes.
+// maxAnnounced is the length of the longest announcement of an answer, in bytes.
 const maxAnnounced = 120
 
 // settledOf returns the part of an unfinished reply that can be shown: whole words, without the beginning of a mark or of a

@@ -33,7 +33,7 @@ type inquiry struct {
 	named   map[string]bool // the words of names, in lower case
 	weak    set             // terms of the wording of questions, such as "name" or "list"
 	want    shape
-	defined *regexp.Regexp    // what defines what it asks for, if it asks what something is
+	defined *regexp.Regexp    // matches a definition of its subject, if it asks for one
 	yesNo   bool              // asks for yes or no
 	shapes  map[string]shape  // of words of its language, beside the English ones
 	weight  [maxTerms]float64 // for ranking
@@ -106,7 +106,7 @@ func capitalized(s string, names bool) map[string]bool {
 	return out
 }
 
-// usual is how many candidates rarity is counted over: a number, so that what else was found
+// usual is the number of candidates that rarity is counted over: a fixed number, so that other findings
 // does not change what a term weighs.
 const usual = 1000
 

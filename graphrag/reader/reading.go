@@ -40,7 +40,7 @@ type reading struct {
 	title  []int32 // the terms of the title
 	lead   int     // bytes before the text itself
 	titled bool    // the text begins with its title
-	shift  int     // what is taken from an offset to have one into the text
+	shift  int     // subtracted from an offset for one into the text
 	blocks []load.Block
 	// terms has the terms of blocks by their place, if others depend on them; page has all terms.
 	terms  [][]int32
@@ -57,7 +57,7 @@ type quotation struct {
 	span    text.Span
 	kind    load.Kind
 	words   int
-	quality float64 // factor for what is cut, or a heading
+	quality float64 // factor for cut sentences and headings
 	list    bool    // a list with what leads into it: it holds what block says
 	entry   bool    // looks like an entry of a bibliography
 	has     []int32 // its terms, each once, as they come
@@ -127,7 +127,7 @@ type blockReader struct {
 	found []quotation
 	has   []int32 // the terms of all that was found
 	page  []int32
-	topic topic // of what was read last
+	topic topic // of the last sentence
 }
 
 // own are the quotes that were found, and their terms, in memory of their size.
@@ -346,7 +346,7 @@ func (r *blockReader) add(i int, span text.Span, said string, quality float64) *
 	return &r.found[len(r.found)-1]
 }
 
-// quotable returns a sentence as it would be quoted; false for what is no prose.
+// quotable returns a sentence as it would be quoted; false for other texts than prose.
 func quotable(raw string) (string, bool) {
 	clean := load.Plain(raw)
 	if mostlyLinks(raw, clean) {

@@ -2,10 +2,13 @@
 
 // Package retrieve makes retrievers of indexes, and retrievers of retrievers.
 //
+//	words, err := retrieve.NewSparse(ctx, chunks, bm25.Options{})
+//	vectors, err := retrieve.NewDense(ctx, chunks, embedder)
+//	both, err := retrieve.Fuse(words, vectors)
+//	found, err := both.Retrieve(ctx, graphrag.Question{Text: "Who built the Fram?"})
+//
 // [NewSparse] ranks chunks by BM25, [NewDense] by the cosine of their vectors; [Stored]
 // does both with chunks that are in a store.
-// [NewPages] ranks pages by short passages ([chunk.Pages]), and spends a budget of tokens on
-// the pieces that are worth most.
 // [Fuse] merges several retrievers by rank, [PerDoc] limits the chunks of one document. Each is
 // a graphrag.Retriever over any other, so they compose in any order. [All] answers several
 // questions at once, and [Fit] cuts evidence to a number of tokens.

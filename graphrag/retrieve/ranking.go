@@ -7,11 +7,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
+	"github.com/wildgraph/wildgraph/graphrag/internal/segments"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/vector"
@@ -108,13 +110,30 @@ func TitledTexts(chunks []graphrag.Chunk) text.List {
 	return text.NewList(len(chunks), func(i int) string { return Titled(chunks[i]) })
 }
 
-// byID orders chunks.
-func byID(a, b graphrag.Chunk) int { return cmp.Compare(a.ID, b.ID) }
+// Updater is a retriever over chunks that changes at the cost of what changes. It stays as it
+// is: a change makes another one, which shares what is alike with it.
+type Updater interface {
+	graphrag.Retriever
+	// Update returns the retriever over the chunks without the ones in gone and with the
+	// ones in added. Its results equal, to the bit, the results of one that is built from
+	// scratch. It is nil where one has to be built from scratch.
+	Update(ctx context.Context, added, gone []graphrag.Chunk) (Updater, error)
+}
+
+// Limiter is an Updater that can be limited to some of the chunks.
+type Limiter interface {
+	Updater
+	// Limit returns the retriever over the chunks whose fields meet a condition; text is the
+	// condition as a string. Its results equal, to the bit, the results of one that is built
+	// from these chunks alone. The values of a field are listed once for all conditions on
+	// it.
+	Limit(text string, c graphrag.Condition) graphrag.Retriever
+}
 
 // Sparse ranks chunks by BM25. It is a [Limiter].
 type Sparse struct {
 	options  bm25.Options
-	segments []segment[*bm25.Index]
+	segments []segments.Segment[*bm25.Index]
 	words    *bm25.Collection
 	results  *sync.Pool // of *[]bm25.Found
 }
@@ -122,11 +141,11 @@ type Sparse struct {
 // NewSparse indexes the chunks, in any order.
 func NewSparse(ctx context.Context, chunks []graphrag.Chunk, o bm25.Options) (*Sparse, error) {
 	s := &Sparse{options: o}
-	whole, err := newSegment(chunks, s.index(ctx))
+	whole, err := segments.New(chunks, s.index(ctx))
 	if err != nil {
 		return nil, err
 	}
-	return s.over([]segment[*bm25.Index]{whole})
+	return s.over([]segments.Segment[*bm25.Index]{whole})
 }
 
 func (s *Sparse) index(ctx context.Context) func([]graphrag.Chunk) (*bm25.Index, error) {
@@ -134,33 +153,33 @@ func (s *Sparse) index(ctx context.Context) func([]graphrag.Chunk) (*bm25.Index,
 }
 
 // over returns the retriever over segments.
-func (s *Sparse) over(segments []segment[*bm25.Index]) (*Sparse, error) {
-	parts, sets := make([]*bm25.Index, len(segments)), make([]bm25.Docs, len(segments))
-	for i, of := range segments {
-		parts[i], sets[i] = of.index, of.live
+func (s *Sparse) over(list []segments.Segment[*bm25.Index]) (*Sparse, error) {
+	parts, sets := make([]*bm25.Index, len(list)), make([]bm25.Docs, len(list))
+	for i, of := range list {
+		parts[i], sets[i] = of.Index, of.Live
 	}
 	words, err := bm25.NewCollection(parts...)
 	if err != nil {
 		return nil, err
 	}
-	return &Sparse{s.options, segments, words.Limit(sets), &sync.Pool{New: func() any { return new([]bm25.Found) }}}, nil
+	return &Sparse{s.options, list, words.Limit(sets), &sync.Pool{New: func() any { return new([]bm25.Found) }}}, nil
 }
 
 // Update implements [Updater].
 func (s *Sparse) Update(ctx context.Context, added, gone []graphrag.Chunk) (Updater, error) {
 	build := s.index(ctx)
-	segments, err := revise(s.segments, added, gone, build, func(_ []segment[*bm25.Index], _ []origin, chunks []graphrag.Chunk) (*bm25.Index, error) {
+	list, err := segments.Revise(s.segments, added, gone, build, func(_ []segments.Segment[*bm25.Index], _ []segments.Origin, chunks []graphrag.Chunk) (*bm25.Index, error) {
 		return build(chunks)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return s.over(segments)
+	return s.over(list)
 }
 
 // Limit implements [Limiter].
 func (s *Sparse) Limit(text string, c graphrag.Condition) graphrag.Retriever {
-	some, _ := s.over(limited(s.segments, text, c)) // they are alike
+	some, _ := s.over(segments.Limited(s.segments, text, c)) // they are alike
 	return some
 }
 
@@ -174,7 +193,7 @@ func (s *Sparse) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Fo
 	*results = s.words.Search(q.Text, q.Want(), nil, *results)
 	hits := make([]graphrag.Hit, len(*results))
 	for i, r := range *results {
-		hits[i] = graphrag.Hit{Chunk: s.segments[r.Part].chunks[r.Doc], Score: r.Score, Source: "bm25"}
+		hits[i] = graphrag.Hit{Chunk: s.segments[r.Part].Chunks[r.Doc], Score: r.Score, Source: "bm25"}
 	}
 	return graphrag.Found{Ranked: ranked(hits, q.Want())}, nil
 }
@@ -183,7 +202,7 @@ func (s *Sparse) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Fo
 // embedders that do not depend on the chunks.
 type Dense struct {
 	embedder embed.Embedder
-	segments []segment[*vector.Index]
+	segments []segments.Segment[*vector.Index]
 }
 
 // NewDense embeds the chunks with their titles, in any order.
@@ -192,8 +211,8 @@ func NewDense(ctx context.Context, chunks []graphrag.Chunk, e embed.Embedder) (*
 		return nil, errors.New("retrieve: the embedder is missing")
 	}
 	d := &Dense{embedder: e}
-	whole, err := newSegment(chunks, d.index(ctx))
-	d.segments = []segment[*vector.Index]{whole}
+	whole, err := segments.New(chunks, d.index(ctx))
+	d.segments = []segments.Segment[*vector.Index]{whole}
 	return d, err
 }
 
@@ -219,14 +238,14 @@ func (d *Dense) index(ctx context.Context) func([]graphrag.Chunk) (*vector.Index
 
 // Update implements [Updater]. Only what is added is embedded.
 func (d *Dense) Update(ctx context.Context, added, gone []graphrag.Chunk) (Updater, error) {
-	segments, err := revise(d.segments, added, gone, d.index(ctx), func(from []segment[*vector.Index], places []origin, _ []graphrag.Chunk) (ix *vector.Index, err error) {
+	list, err := segments.Revise(d.segments, added, gone, d.index(ctx), func(from []segments.Segment[*vector.Index], places []segments.Origin, _ []graphrag.Chunk) (ix *vector.Index, err error) {
 		for _, p := range places {
-			of := from[p.segment].index
+			of := from[p.Segment].Index
 			if ix == nil {
 				ix, err = vector.New(vector.Options{Dim: of.Dim(), Cosine: true})
 			}
 			if err == nil {
-				err = ix.AddFrom(of, p.doc)
+				err = ix.AddFrom(of, p.Doc)
 			}
 			if err != nil {
 				return nil, err
@@ -234,12 +253,12 @@ func (d *Dense) Update(ctx context.Context, added, gone []graphrag.Chunk) (Updat
 		}
 		return ix, ctx.Err()
 	})
-	return &Dense{d.embedder, segments}, err
+	return &Dense{d.embedder, list}, err
 }
 
 // Limit implements [Limiter].
 func (d *Dense) Limit(text string, c graphrag.Condition) graphrag.Retriever {
-	return &Dense{d.embedder, limited(d.segments, text, c)}
+	return &Dense{d.embedder, segments.Limited(d.segments, text, c)}
 }
 
 // Retrieve returns the best chunks for the question. A question of which the
@@ -249,7 +268,7 @@ func (d *Dense) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Fou
 	var row []float32
 	for i := range d.segments {
 		s := &d.segments[i]
-		if s.n == 0 || k == 0 {
+		if s.N == 0 || k == 0 {
 			continue
 		}
 		var err error
@@ -259,16 +278,16 @@ func (d *Dense) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Fou
 		if err != nil || row == nil {
 			return graphrag.Nothing(), aboutQuestion(err)
 		}
-		p := vector.Params{K: k, IDs: s.ids}
-		if s.live != nil && s.ids == nil {
-			p.Keep = s.live.Has
+		p := vector.Params{K: k, IDs: s.IDs}
+		if s.Live != nil && s.IDs == nil {
+			p.Keep = s.Live.Has
 		}
-		best, err := s.index.SearchWith(row, p, nil)
+		best, err := s.Index.SearchWith(row, p, nil)
 		if err != nil {
 			return graphrag.Found{}, aboutQuestion(err)
 		}
 		for _, b := range best {
-			hits = append(hits, graphrag.Hit{Chunk: s.chunks[b.ID], Score: b.Score, Source: "dense"})
+			hits = append(hits, graphrag.Hit{Chunk: s.Chunks[b.ID], Score: b.Score, Source: "dense"})
 		}
 	}
 	return graphrag.Found{Ranked: ranked(hits, k)}, aboutQuestion(ctx.Err())
@@ -280,4 +299,12 @@ func aboutQuestion(err error) error {
 		err = fmt.Errorf("retrieve: question: %w", err)
 	}
 	return err
+}
+
+// ranked orders hits of several segments, and keeps the first k.
+func ranked(hits []graphrag.Hit, k int) []graphrag.Hit {
+	slices.SortFunc(hits, func(a, b graphrag.Hit) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), segments.ByID(a.Chunk, b.Chunk))
+	})
+	return hits[:min(k, len(hits))]
 }

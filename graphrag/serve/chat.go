@@ -105,7 +105,7 @@ func (s *server) chat(w http.ResponseWriter, r *http.Request, _ *user) error {
 	return nil
 }
 
-// maxTurns is how many questions a question may lean on.
+// maxTurns is the number of questions that a question may lean on.
 const maxTurns = 20
 
 // asksLast is the last message of the user as it can be asked alone.
@@ -172,7 +172,7 @@ func (c *eventWriter) delta(text string, finish any) map[string]any {
 	return c.object("chat.completion.chunk", map[string]any{"index": 0, "delta": map[string]any{"role": "assistant", "content": text}, "finish_reason": finish})
 }
 
-// stream writes what each answer has more than the one before. An error behind the first
+// stream writes what each answer has more than the one before. An error after the first
 // event is an event; a client that left ends it.
 func (c *eventWriter) stream(answers iter.Seq2[graphrag.Answer, error], withUsage bool) error {
 	var last graphrag.Answer

@@ -137,7 +137,7 @@ const minToken, maxToken = 16, 1 << 12
 //	{"TOKEN": {"scope": "team = \"ops\"", "write": true}}
 //
 // Tokens have 16 to 4096 visible ASCII characters. A key that is unknown, repeated, in other
-// case or null is an error: a slip must not open what a scope was to hide.
+// case or null is an error: a slip must not open documents that a scope was to hide.
 func ReadTokens(r io.Reader) (map[string]Token, error) {
 	tokens := map[string]Token{}
 	in := json.NewDecoder(io.LimitReader(r, 16<<20))

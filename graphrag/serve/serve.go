@@ -12,8 +12,11 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"maps"
 	"mime"
 	"net/http"
+	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,7 +41,7 @@ type Options struct {
 	// AtOnce is the number of questions that are answered at a time, by default 8; the
 	// reply to further ones asks to try again.
 	AtOnce int
-	// PerMinute is how many requests a token, or everybody without tokens, may send in a minute, 600.
+	// PerMinute is the number of requests that a token, or everybody without tokens, may send in a minute, 600.
 	PerMinute int
 	// MaxBody is the size of a request in bytes, 16 MiB: documents are put in one.
 	MaxBody int64
@@ -177,7 +180,7 @@ func reply(w http.ResponseWriter, v any) {
 	_ = json.NewEncoder(w).Encode(v) // a client that left is no error
 }
 
-// guarded finds who asks, and holds the limits.
+// guarded finds the user of a request, and enforces the limits.
 func (s *server) guarded(handle func(http.ResponseWriter, *http.Request, *user) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		u := s.anyone
@@ -237,8 +240,8 @@ func decode(r *http.Request, to any) error {
 	return nil
 }
 
-// ask is a question as it is sent.
-type ask struct {
+// questionBody is the body of a question.
+type questionBody struct {
 	Question string              `json:"question"`
 	Query    string              `json:"query"`
 	K        int                 `json:"k"`
@@ -246,7 +249,7 @@ type ask struct {
 	Where    *graphrag.Condition `json:"where"`
 }
 
-// question checks what is asked, and takes a turn for it.
+// question checks a question, and takes a turn for it.
 func (s *server) question(w http.ResponseWriter, text string, k int, where *graphrag.Condition) (q graphrag.Question, end func(), err error) {
 	switch {
 	case strings.TrimSpace(text) == "":
@@ -261,7 +264,7 @@ func (s *server) question(w http.ResponseWriter, text string, k int, where *grap
 }
 
 func (s *server) answer(w http.ResponseWriter, r *http.Request, _ *user) error {
-	var in ask
+	var in questionBody
 	if err := decode(r, &in); err != nil {
 		return err
 	}
@@ -283,7 +286,7 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request, _ *user) error {
 }
 
 func (s *server) search(w http.ResponseWriter, r *http.Request, _ *user) error {
-	var in ask
+	var in questionBody
 	if err := decode(r, &in); err != nil {
 		return err
 	}
@@ -322,5 +325,133 @@ func replyHits(w http.ResponseWriter, hits []graphrag.Hit) error {
 		body["truncated"] = true
 	}
 	reply(w, body)
+	return nil
+}
+
+// lister is a system that tells its documents, as kit.System does.
+type lister interface {
+	List(ctx context.Context) ([]string, error)
+	Get(ctx context.Context, id string) (chunks []graphrag.Chunk, ok bool, err error)
+}
+
+// listed is a document without its text.
+type listed struct {
+	ID     string          `json:"id"`
+	Title  string          `json:"title,omitempty"`
+	Fields graphrag.Fields `json:"fields,omitempty"`
+}
+
+// sees tells which documents a user sees, by their fields.
+func (u *user) sees() func(graphrag.Fields) bool {
+	if u.Scope == nil {
+		return func(graphrag.Fields) bool { return true }
+	}
+	return graphrag.NewScope(*u.Scope).Compile()
+}
+
+func (s *server) list(w http.ResponseWriter, r *http.Request, u *user) error {
+	l, ok := s.system.(lister)
+	if !ok {
+		return problem{http.StatusNotImplemented, "not_supported", s.system.Name() + " does not list its documents"}
+	}
+	out, sees := []listed{}, u.sees()
+	ids, err := l.List(r.Context())
+	for _, id := range ids {
+		chunks, _, failed := l.Get(r.Context(), id)
+		switch err = cmp.Or(err, failed); {
+		case err != nil:
+			return questionError(err)
+		case len(chunks) > 0 && sees(chunks[0].Fields):
+			out = append(out, listed{id, chunks[0].Title, chunks[0].Fields})
+		case len(chunks) == 0 && u.Scope == nil:
+			out = append(out, listed{ID: id})
+		}
+	}
+	if err != nil {
+		return questionError(err)
+	}
+	reply(w, map[string]any{"documents": out})
+	return nil
+}
+
+func (s *server) put(w http.ResponseWriter, r *http.Request, u *user) error {
+	var in struct{ Documents []graphrag.Document }
+	if !u.Write {
+		return errReads
+	}
+	if err := decode(r, &in); err != nil {
+		return err
+	}
+	seen, sees := map[string]bool{}, u.sees()
+	for _, d := range in.Documents {
+		switch {
+		case d.ID == "" || seen[d.ID]:
+			return bad("the document %.200q has no id of its own", d.ID)
+		case path.Clean("/"+d.ID) != "/"+d.ID: // DELETE could not name it
+			return bad("the document %.200q: its id has a part that is empty, . or .., or a slash at an end", d.ID)
+		}
+		if err := d.Fields.Check(); err != nil {
+			return bad("the document %.200q: %v", d.ID, err)
+		}
+		if !sees(d.Fields) {
+			return problem{http.StatusForbidden, "forbidden", fmt.Sprintf("the fields of %.200q are outside of the scope of this token", d.ID)}
+		}
+		if strings.TrimSpace(d.Text) == "" {
+			return bad("the document %.200q has no text: delete it instead", d.ID)
+		}
+		seen[d.ID] = true
+	}
+	if len(in.Documents) == 0 {
+		return bad(`there is no document: want {"documents": [{"id": "…", "text": "…"}]}`)
+	}
+	return s.change(w, r, u, slices.Collect(maps.Keys(seen)), func() (graphrag.IndexStats, error) {
+		return s.system.Insert(r.Context(), graphrag.Documents(in.Documents...))
+	})
+}
+
+func (s *server) delete(w http.ResponseWriter, r *http.Request, u *user) error {
+	if !u.Write {
+		return errReads
+	}
+	id := r.PathValue("id")
+	return s.change(w, r, u, []string{id}, func() (graphrag.IndexStats, error) { return s.system.Delete(r.Context(), id) })
+}
+
+var errReads = problem{http.StatusForbidden, "read_only", "this token reads only"}
+
+// change changes documents, unless one of them exists outside the scope of the user. The
+// reply contains the size of the index for users who see all of it.
+func (s *server) change(w http.ResponseWriter, r *http.Request, u *user, ids []string, do func() (graphrag.IndexStats, error)) error {
+	select {
+	case s.writing <- struct{}{}:
+		defer func() { <-s.writing }()
+	case <-r.Context().Done():
+		return questionError(r.Context().Err())
+	}
+	if u.Scope != nil {
+		l, ok := s.system.(lister)
+		if !ok {
+			return problem{http.StatusNotImplemented, "not_supported", s.system.Name() + " does not tell whose documents are"}
+		}
+		sees := u.sees()
+		for _, id := range ids {
+			chunks, ok, err := l.Get(r.Context(), id)
+			if err != nil {
+				return questionError(err)
+			}
+			if ok && (len(chunks) == 0 || !sees(chunks[0].Fields)) {
+				return problem{http.StatusForbidden, "forbidden", fmt.Sprintf("the document %.200q is not in the scope of this token", id)}
+			}
+		}
+	}
+	stats, err := do()
+	if err != nil {
+		return questionError(err)
+	}
+	out := map[string]any{"status": "ok"}
+	if u.Scope == nil {
+		out["documents"], out["chunks"] = stats.Documents, stats.Chunks
+	}
+	reply(w, out)
 	return nil
 }

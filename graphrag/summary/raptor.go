@@ -45,15 +45,16 @@ type RaptorOptions struct {
 	Regularization float64 `min:"0" source:"ours: its program has 1e-6"`
 	// Seed of the mixtures; 0 means 224.
 	Seed uint64 `default:"224"`
-	// Cluster, when set, returns the clusters of nodes of a tree, given the vectors of its nodes so far; fit returns the clusters of the mixtures.
-	// Clusters of more than ClusterTokens are divided. A node can be in several clusters. It is called concurrently.
+	// Cluster, when set, returns the clusters of nodes of a tree, given the vectors of its nodes so far;
+	// fit returns the clusters of the mixtures. Clusters of more than ClusterTokens are divided. A node can
+	// be in several clusters. It is called concurrently.
 	Cluster func(ctx context.Context, t *Tree, nodes []int32, vectors [][]float32, fit func() ([][]int32, error)) ([][]int32, error)
-	// Concurrency is how many summaries are made at a time; 0 means 8. It has no influence on the tree.
+	// Concurrency is the number of summaries that are made at a time; 0 means 8. It has no influence on the tree.
 	Concurrency int `default:"8" min:"0" source:"ours"`
 }
 
 func (o RaptorOptions) resolve() (RaptorOptions, error) {
-	checks := opt.Checks{Of: "tree"}
+	checks := opt.Checks{Of: "summary"}
 	checks.Want(o.Summarizer != nil, "Summarizer", "missing", "a summarizer")
 	checks.Want(o.Embedder != nil, "Embedder", "missing", "an embedder")
 	checks.Fill(&o)
@@ -131,7 +132,7 @@ func (r *raptor) levels(ctx context.Context, tops [][]int32) error {
 			return err
 		})
 		if err != nil {
-			return fmt.Errorf("tree: level %d: clusters: %w", len(r.tree.Levels), err)
+			return fmt.Errorf("summary: level %d: clusters: %w", len(r.tree.Levels), err)
 		}
 		if !slices.ContainsFunc(groups, func(of [][]int32) bool { return len(of) > 0 }) {
 			return nil
@@ -159,19 +160,19 @@ func (r *raptor) embed(ctx context.Context) error {
 	}
 	vectors, err := r.Embedder.EmbedDocuments(ctx, texts)
 	if err != nil {
-		return fmt.Errorf("tree: embed %d nodes: %w", len(texts), err)
+		return fmt.Errorf("summary: embed %d nodes: %w", len(texts), err)
 	}
 	if len(vectors) != len(texts) {
-		return fmt.Errorf("tree: the embedder gave %d vectors for %d texts", len(vectors), len(texts))
+		return fmt.Errorf("summary: the embedder gave %d vectors for %d texts", len(vectors), len(texts))
 	}
 	r.vectors = append(r.vectors, vectors...)
 	for i, v := range r.vectors[have:] {
 		if len(v) != len(r.vectors[0]) || len(v) == 0 {
-			return fmt.Errorf("tree: the embedder gave node %d a vector of %d numbers, the first one of %d", have+i, len(v), len(r.vectors[0]))
+			return fmt.Errorf("summary: the embedder gave node %d a vector of %d numbers, the first one of %d", have+i, len(v), len(r.vectors[0]))
 		}
 		for _, c := range v {
 			if c-c != 0 {
-				return fmt.Errorf("tree: the embedder gave node %d a vector with %v", have+i, c)
+				return fmt.Errorf("summary: the embedder gave node %d a vector with %v", have+i, c)
 			}
 		}
 	}

@@ -161,7 +161,7 @@ func (t *Tree) grow(ctx context.Context, s Summarizer, tops [][]int32, groups []
 		return nil
 	})
 	if err = cmp.Or(ctx.Err(), err); err != nil {
-		return fmt.Errorf("tree: level %d: %w", level, err)
+		return fmt.Errorf("summary: level %d: %w", level, err)
 	}
 	t.Levels = append(t.Levels, int32(len(t.Nodes)))
 	for d, of := range groups {
@@ -182,7 +182,7 @@ func (t *Tree) grow(ctx context.Context, s Summarizer, tops [][]int32, groups []
 type SequentialOptions struct {
 	// Summarizer is required.
 	Summarizer Summarizer
-	// Group is how many neighbours make one summary, at least 2; 0 means 5
+	// Group is the number of neighbours that make one summary, at least 2; 0 means 5
 	// (YiboZhao624/E-2GraphRAG, merge_num).
 	Group int
 }
@@ -193,7 +193,7 @@ type SequentialOptions struct {
 // of one leaf has no summary, which would repeat it.
 func Sequential(ctx context.Context, docs [][]string, o SequentialOptions) (*Tree, error) {
 	o.Group = cmp.Or(o.Group, 5)
-	checks := opt.Checks{Of: "tree"}
+	checks := opt.Checks{Of: "summary"}
 	checks.Want(o.Summarizer != nil, "Summarizer", "missing", "a summarizer")
 	opt.Min(&checks, "Group", o.Group, 2)
 	if err := checks.Err(); err != nil {

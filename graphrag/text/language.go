@@ -153,7 +153,7 @@ func (v *votes) add(of uint16, part float64) {
 	}
 }
 
-// charactersOfWord is how many Latin letters say as much as a Chinese character.
+// charactersOfWord is the number of Latin letters that say as much as a Chinese character.
 const charactersOfWord = 3
 
 // most is the language that most speaks for.

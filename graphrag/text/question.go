@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// maxQuestionWords is how many words of a question are read: a longer text is a page and no
+// maxQuestionWords is the number of words of a question that are read: a longer text is a page and no
 // question, and its beginning tells the subject.
 const maxQuestionWords = 256
 
@@ -96,12 +96,7 @@ func either(key string) string {
 // AsksOverview reports whether the wording of a question asks for an overview.
 func AsksOverview(question string) bool {
 	question = strings.TrimSpace(Head(question, maxQuestionBytes))
-	for _, asks := range overviews {
-		if asks.MatchString(question) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(overviews, func(asks *regexp.Regexp) bool { return asks.MatchString(question) })
 }
 
 // maxQuestionBytes bounds the part of a question whose wording is examined.

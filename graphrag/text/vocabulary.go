@@ -273,7 +273,7 @@ func (n *Numbering) find(word []byte) int32 {
 	return n.number[number]
 }
 
-// atOnce is how many numbers Text yields at a time.
+// atOnce is the number of terms that Text yields at a time.
 const atOnce = 128
 
 // Text yields the numbers of the words of a text in their order, some at a time, until

@@ -197,7 +197,7 @@ func load32(s string) uint64 {
 const (
 	// shortest is the length in bytes below which a text is counted as fast as it is found.
 	shortest = 32
-	// maxRemembered is how many bytes of texts are remembered at most.
+	// maxRemembered bounds the cached texts, in bytes.
 	maxRemembered = 16 << 20
 )
 

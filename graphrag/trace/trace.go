@@ -97,7 +97,7 @@ func ErrorType(err error) string {
 	return fmt.Sprintf("%T", err)
 }
 
-// maxSpans is how many spans a [Recorder] keeps: about 4 MB. Later ones are counted.
+// maxSpans is the number of spans that a [Recorder] keeps: about 4 MB. Later ones are counted.
 const maxSpans = 10_000
 
 // Recorder is a tracer that keeps the spans of one trace. The zero value is empty.

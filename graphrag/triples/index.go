@@ -188,7 +188,7 @@ func New(ctx context.Context, source iter.Seq2[Triple, error], o Options) (*Inde
 	return b.ix, nil
 }
 
-// partSize is how many triples are indexed at a time: some hundred megabytes.
+// partSize is the number of triples that are indexed at a time: some hundred megabytes.
 const partSize = 1 << 20
 
 // Build makes an index in a folder, which must not hold one. It needs memory for the numbers and names of

@@ -25,7 +25,7 @@ const (
 
 // Params say what a search is for.
 type Params struct {
-	// K is how many rows are wanted; none if it is 0 or less.
+	// K is the number of rows that are wanted; none if it is 0 or less.
 	K int
 	// Keep, if set, says of a row whether it may be found: a filter, or what was not deleted. Only rows
 	// that would else be found, or nearly so, are asked about. It must say the same of a row throughout a
@@ -54,7 +54,7 @@ type scratch struct {
 	bounds  []bound
 	dots    []float32
 	sums    []int32
-	glance  glance
+	signs   signScan
 	sel     selector
 	results []rank.Scored[int32]
 	parts   []*scratch // of other workers

@@ -287,7 +287,7 @@ func trail(g *kg.Graph, a *Asked) marks {
 // addFacts adds the relations between shown nodes, preferring those with larger counts, each with
 // a sentence that states it.
 func (v *View) addFacts(g *kg.Graph, place map[int32]int32, m marks, chunks func(doc string) ([]graphrag.Chunk, bool)) {
-	s := speaker{g: g, chunks: chunks, sentences: make(map[int32][]sentence)}
+	s := sentenceFinder{g: g, chunks: chunks, sentences: make(map[int32][]sentence)}
 	pages := make(map[string]int32)
 	var kept []int32
 	for r := range g.Relations {
@@ -310,7 +310,7 @@ func (v *View) addFacts(g *kg.Graph, place map[int32]int32, m marks, chunks func
 		for _, p := range passages {
 			f.Read = f.Read || m.passages[p.ID]
 		}
-		if p, said := s.says(rel, passages, m); p >= 0 {
+		if p, said := s.find(rel, passages, m); p >= 0 {
 			name := s.page(p)
 			at, ok := pages[name]
 			if !ok {
@@ -324,8 +324,8 @@ func (v *View) addFacts(g *kg.Graph, place map[int32]int32, m marks, chunks func
 	}
 }
 
-// speaker finds sentences that state a fact.
-type speaker struct {
+// sentenceFinder finds sentences that state a fact.
+type sentenceFinder struct {
 	g         *kg.Graph
 	chunks    func(doc string) ([]graphrag.Chunk, bool)
 	sentences map[int32][]sentence // by passage
@@ -337,9 +337,9 @@ type sentence struct{ text, folded string }
 // looked bounds the passages that are searched for the sentence of a fact.
 const looked = 4
 
-// says returns a sentence that names both ends of a relation, or else one of them, from a passage
+// find returns a sentence that names both ends of a relation, or else one of them, from a passage
 // that states it, preferring evidence. A passage of -1 is none.
-func (s *speaker) says(rel *kg.Relation, passages []kg.Posting, m marks) (passage int32, said string) {
+func (s *sentenceFinder) find(rel *kg.Relation, passages []kg.Posting, m marks) (passage int32, said string) {
 	order := slices.Clone(passages)
 	slices.SortStableFunc(order, func(a, b kg.Posting) int {
 		switch {
@@ -375,7 +375,7 @@ func (s *speaker) says(rel *kg.Relation, passages []kg.Posting, m marks) (passag
 }
 
 // names reports whether a sentence in lower case contains a name of an entity.
-func (s *speaker) names(e int32, folded string) bool {
+func (s *sentenceFinder) names(e int32, folded string) bool {
 	all := s.g.Entities[e].Names
 	return slices.ContainsFunc(all[:min(len(all), 4)], func(n kg.Count) bool {
 		return n.Text != "" && strings.Contains(folded, strings.ToLower(n.Text))
@@ -383,7 +383,7 @@ func (s *speaker) names(e int32, folded string) bool {
 }
 
 // of returns the sentences of a passage.
-func (s *speaker) of(p int32) []sentence {
+func (s *sentenceFinder) of(p int32) []sentence {
 	if out, ok := s.sentences[p]; ok || s.chunks == nil {
 		return out
 	}
@@ -397,7 +397,7 @@ func (s *speaker) of(p int32) []sentence {
 	return out
 }
 
-func (s *speaker) chunk(p int32) (graphrag.Chunk, bool) {
+func (s *sentenceFinder) chunk(p int32) (graphrag.Chunk, bool) {
 	passage := s.g.Passages[p]
 	if s.chunks != nil {
 		chunks, _ := s.chunks(passage.Doc)
@@ -411,7 +411,7 @@ func (s *speaker) chunk(p int32) (graphrag.Chunk, bool) {
 }
 
 // page returns the name of the document of a passage.
-func (s *speaker) page(p int32) string {
+func (s *sentenceFinder) page(p int32) string {
 	c, _ := s.chunk(p)
 	doc := s.g.Passages[p].Doc
 	if c.Title == "" || c.Title == doc {

@@ -19,7 +19,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
-	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/graphrag/pages"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
@@ -81,7 +81,7 @@ func TestChanges(t *testing.T) {
 				k = k.WithEmbedder(encoder)
 			}
 			indexed := func(docs map[string]graphrag.Document) *kit.System {
-				s, err := wild.New(k, wild.Options{Pages: retrieve.PagesOptions{Among: o.among}})
+				s, err := wild.New(k, wild.Options{Pages: pages.Options{Among: o.among}})
 				if err == nil {
 					_, err = s.Index(t.Context(), graphrag.Documents(slices.Collect(maps.Values(docs))...))
 				}

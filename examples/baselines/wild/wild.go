@@ -12,12 +12,12 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/agent"
-	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/link"
+	"github.com/wildgraph/wildgraph/graphrag/pages"
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 )
@@ -30,10 +30,10 @@ type Options struct {
 	// Common.Cut.Size bounds each of K pieces for a question without a budget of tokens. Pages are
 	// cut by Passage, and each is ranked once.
 	kit.Common
-	Passage chunk.PageOptions `source:"ours"`
+	Passage pages.CutOptions `source:"ours"`
 	// Pages.Plan is by default a call of the answering model for an overview; without a model,
 	// aspects follow from words. Planned below 0 switches the plan off.
-	Pages retrieve.PagesOptions `source:"ours"`
+	Pages pages.Options `source:"ours"`
 	// Extract, when set, finds the names and facts that link pages. By default rules find them in a
 	// corpus of titled passages, and other pages are not linked.
 	Extract extract.Extractor
@@ -49,7 +49,7 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 	f.Extract.Extractor = o.Extract
 	f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
 		x := &indexed{kit: k, cut: o.Passage, docs: btree.NewMap[string, graphrag.Chunk](0)}
-		pages, err := x.change(ctx, c.Chunks, nil)
+		list, err := x.change(ctx, c.Chunks, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -63,7 +63,7 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 			}
 		}
 		if options.Follow, err = x.follow(ctx, c.Graph); err == nil {
-			x.Pages, err = retrieve.NewPages(ctx, pages, options)
+			x.Retriever, err = pages.New(ctx, list, options)
 		}
 		return x, err
 	}
@@ -72,7 +72,7 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 
 // like compares questions with tiles of the pages by a trained embedder: all tiles, or lazily the
 // tiles of candidates. Pages are compared by words already, and LSA adds nothing (docs/systems.md).
-func like(ctx context.Context, k kit.Kit, c *kit.Corpus, o *retrieve.PagesOptions) error {
+func like(ctx context.Context, k kit.Kit, c *kit.Corpus, o *pages.Options) error {
 	if !k.Trained {
 		return nil
 	}
@@ -82,22 +82,22 @@ func like(ctx context.Context, k kit.Kit, c *kit.Corpus, o *retrieve.PagesOption
 	}
 	e, err := c.Embedder(ctx)
 	if err == nil {
-		o.Lazily = retrieve.NewLazy(e)
+		o.Lazily = pages.NewLazy(e)
 	}
 	return err
 }
 
 // indexed contains the pages. The cost of a change is proportional to the changed pages.
 type indexed struct {
-	*retrieve.Pages
+	*pages.Retriever
 	kit      kit.Kit
-	cut      chunk.PageOptions
+	cut      pages.CutOptions
 	docs     *btree.Map[string, graphrag.Chunk] // documents, of one chunk each, by its ID
 	passages int                                // the number of titled passages among them
 }
 
 // change replaces documents, and returns the pages of the added ones.
-func (x *indexed) change(ctx context.Context, added, gone []graphrag.Chunk) ([]chunk.Page, error) {
+func (x *indexed) change(ctx context.Context, added, gone []graphrag.Chunk) ([]pages.Page, error) {
 	for _, c := range gone {
 		if x.docs.Delete(c.ID); extract.TitledPassages([]graphrag.Chunk{c}) {
 			x.passages--
@@ -110,11 +110,11 @@ func (x *indexed) change(ctx context.Context, added, gone []graphrag.Chunk) ([]c
 		}
 		docs[i] = graphrag.Document{ID: c.Doc, Title: c.Title, Text: c.Text, Fields: c.Fields}
 	}
-	return chunk.Pages(ctx, docs, x.cut)
+	return pages.Cut(ctx, docs, x.cut)
 }
 
 // follow returns the walk over a graph; by default over the graph of a corpus of titled passages.
-func (x *indexed) follow(ctx context.Context, g *kg.Graph) (_ retrieve.Follow, err error) {
+func (x *indexed) follow(ctx context.Context, g *kg.Graph) (_ pages.Follow, err error) {
 	if g == nil && extract.MostlyTitled(x.passages, x.docs.Len()) {
 		g, err = titledGraph(ctx, x.docs.Values())
 	}
@@ -127,7 +127,7 @@ func (x *indexed) follow(ctx context.Context, g *kg.Graph) (_ retrieve.Follow, e
 // Update implements [retrieve.Updater].
 func (x *indexed) Update(ctx context.Context, added, gone []graphrag.Chunk) (retrieve.Updater, error) {
 	next := &indexed{kit: x.kit, cut: x.cut, docs: x.docs.Copy(), passages: x.passages}
-	pages, err := next.change(ctx, added, gone)
+	list, err := next.change(ctx, added, gone)
 	if err != nil {
 		return nil, err
 	}
@@ -139,8 +139,8 @@ func (x *indexed) Update(ctx context.Context, added, gone []graphrag.Chunk) (ret
 	for i, c := range gone {
 		ids[i] = c.Doc
 	}
-	next.Pages, err = x.Pages.Change(ctx, pages, ids, follow)
-	if next.Pages == nil {
+	next.Retriever, err = x.Retriever.Change(ctx, list, ids, follow)
+	if next.Retriever == nil {
 		return nil, err
 	}
 	return next, err
@@ -164,7 +164,7 @@ type walk struct {
 }
 
 // walking returns the walk over a graph, nil for an empty graph.
-func walking(ctx context.Context, k kit.Kit, g *kg.Graph) (retrieve.Follow, error) {
+func walking(ctx context.Context, k kit.Kit, g *kg.Graph) (pages.Follow, error) {
 	if g == nil || len(g.Entities) == 0 {
 		return nil, nil
 	}
@@ -187,7 +187,7 @@ func walking(ctx context.Context, k kit.Kit, g *kg.Graph) (retrieve.Follow, erro
 	return w.follow, err
 }
 
-// follow implements the Follow of retrieve.PagesOptions.
+// follow implements the Follow of pages.Options.
 func (w *walk) follow(ctx context.Context, question string, right []float64) ([]float64, error) {
 	var seeds []ppr.Seed
 	for p, r := range right {

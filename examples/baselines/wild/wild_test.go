@@ -19,6 +19,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/pages"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
@@ -72,7 +73,7 @@ func (c counted) EmbedDocuments(ctx context.Context, texts []string) ([][]float3
 func TestLazily(t *testing.T) {
 	opened := func() (*kit.System, counted) {
 		c := counted{texts: make(map[string]int)}
-		s, err := wild.New(baselinestest.OfflineKit(t).WithEmbedder(c), wild.Options{Pages: retrieve.PagesOptions{Among: 2}})
+		s, err := wild.New(baselinestest.OfflineKit(t).WithEmbedder(c), wild.Options{Pages: pages.Options{Among: 2}})
 		baselinestest.OK(t, err)
 		if _, err := s.Index(t.Context(), graphrag.Documents(baselinestest.Pages...)); err != nil || len(c.texts) > 0 {
 			t.Fatal(err, c.texts)
@@ -139,7 +140,7 @@ func TestEncodeTheRest(t *testing.T) {
 	e := stopping{counted{texts: make(map[string]int)}, stop, &after}
 	k := baselinestest.OfflineKit(t).WithEmbedder(e)
 	k.Rerank = alike{}
-	s, err := wild.New(k, wild.Options{Pages: retrieve.PagesOptions{Among: 2}})
+	s, err := wild.New(k, wild.Options{Pages: pages.Options{Among: 2}})
 	baselinestest.OK(t, err)
 	if err := s.Encode(ctx); err != nil {
 		t.Errorf("before Index: %v", err)
@@ -202,7 +203,7 @@ func TestPlan(t *testing.T) {
 			Reply(llmtest.Any, "I do not know.")
 		k, err := kit.ByModel(kit.ModelOptions{Model: m})
 		baselinestest.OK(t, err)
-		s, err := wild.New(k, wild.Options{Pages: retrieve.PagesOptions{Planned: tt.planned}})
+		s, err := wild.New(k, wild.Options{Pages: pages.Options{Planned: tt.planned}})
 		baselinestest.OK(t, err)
 		baselinestest.Index(t, s, baselinestest.Pages...)
 		a, err := s.Answer(t.Context(), graphrag.Question{Text: tt.question, K: 2, Depth: 5})

@@ -37,12 +37,12 @@ type fetcher struct {
 	part string // the folder that is filled
 }
 
-// final is an error that another attempt does not mend.
-type final struct{ error }
+// permanent is an error that another attempt does not mend.
+type permanent struct{ error }
 
-func (f final) Unwrap() error { return f.error }
+func (f permanent) Unwrap() error { return f.error }
 
-var errMissing = final{errors.New("the server has no such file")}
+var errMissing = permanent{errors.New("the server has no such file")}
 
 // fetch fills a folder beside dir and gives it the name when it is whole. Of several
 // processes one does it, the others wait.
@@ -93,9 +93,9 @@ func allowed(to *url.URL, endpoint string, hops int) error {
 	}
 	switch {
 	case hops > maxRedirects:
-		return final{fmt.Errorf("more than %d redirects", maxRedirects)}
+		return permanent{fmt.Errorf("more than %d redirects", maxRedirects)}
 	case to.Scheme != "https" || !ours:
-		return final{fmt.Errorf("a redirect to %q, which is no host of the Hub by https", to.Scheme+"://"+to.Host)}
+		return permanent{fmt.Errorf("a redirect to %q, which is no host of the Hub by https", to.Scheme+"://"+to.Host)}
 	}
 	return nil
 }
@@ -127,7 +127,7 @@ func (f *fetcher) address(x file) string {
 	return strings.TrimSuffix(f.Endpoint, "/") + "/" + f.repo + "/resolve/" + f.revision + "/" + x.Name
 }
 
-// all fetches what is not there yet. Of a model without pinned sums it records them, and
+// all fetches the missing files. Of a model without pinned sums it records them, and
 // removes one that package local cannot read, if possible before its weights are fetched.
 func (f *fetcher) all(ctx context.Context) error {
 	wanted := f.files
@@ -196,7 +196,7 @@ func (f *fetcher) one(ctx context.Context, x file) (file, error) {
 		if end > most { // not only what a server without ranges sends again
 			failed, most = 0, end
 		}
-		if errors.As(err, new(final)) || failed >= attempts {
+		if errors.As(err, new(permanent)) || failed >= attempts {
 			return file{}, fmt.Errorf("%s: %w", x.Name, err)
 		}
 		if err := sleep(ctx, f.pause); err != nil {
@@ -217,7 +217,7 @@ func (f *fetcher) try(ctx context.Context, x file, half string) (end int64, err 
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, f.address(x), nil)
 	if err != nil {
-		return 0, final{err}
+		return 0, permanent{err}
 	}
 	if have > 0 {
 		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", have))
@@ -252,13 +252,13 @@ func begin(resp *http.Response, have int64, x file) (int64, error) {
 	case resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode >= 500:
 		return 0, fmt.Errorf("the server answers %s", resp.Status)
 	default:
-		return 0, final{fmt.Errorf("the server answers %s", resp.Status)}
+		return 0, permanent{fmt.Errorf("the server answers %s", resp.Status)}
 	}
 	if kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); kind == "text/html" {
-		return 0, final{errors.New("the server answers with a web page, perhaps the login of a network")}
+		return 0, permanent{errors.New("the server answers with a web page, perhaps the login of a network")}
 	}
 	if total > x.Size {
-		return 0, final{fmt.Errorf("the server sends %d bytes, want %d", total, x.Size)}
+		return 0, permanent{fmt.Errorf("the server sends %d bytes, want %d", total, x.Size)}
 	}
 	return have, nil
 }
@@ -268,21 +268,21 @@ func begin(resp *http.Response, have int64, x file) (int64, error) {
 func (f *fetcher) copy(half string, resp *http.Response, x file, end int64, quiet *time.Timer) (int64, error) {
 	out, err := os.OpenFile(half, os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
-		return 0, final{err}
+		return 0, permanent{err}
 	}
 	defer out.Close() // Sync reports whether all is written
 	if err := out.Truncate(end); err != nil {
-		return 0, final{err}
+		return 0, permanent{err}
 	}
 	total := max(resp.ContentLength+end, 0)
 	for buf := make([]byte, 1<<16); ; {
 		n, err := resp.Body.Read(buf)
 		quiet.Reset(f.stall)
 		if end+int64(n) > x.Size {
-			return end, final{fmt.Errorf("the server sends more than %d bytes", x.Size)}
+			return end, permanent{fmt.Errorf("the server sends more than %d bytes", x.Size)}
 		}
 		if _, err := out.WriteAt(buf[:n], end); err != nil {
-			return end, final{err}
+			return end, permanent{err}
 		}
 		if end += int64(n); f.Progress != nil && n > 0 {
 			f.Progress(x.Name, end, total)

@@ -4,13 +4,18 @@ package hub
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -143,4 +148,168 @@ func parse(name string) (model, error) {
 func badName(name string) error {
 	return fmt.Errorf("hub: %.200q names no encoder: want %s, hf:ORG/NAME@REVISION (a commit, 40 hexadecimal digits, which the model's page shows under Files), file:DIR, auto or none",
 		name, strings.Join(preferred, ", "))
+}
+
+// model is a commit of a repository of the Hub.
+type model struct {
+	repo, revision string
+	folder         string // below the folder of all models, with slashes
+	// files are fetched. Without any they are those that a sentence encoder can have, and
+	// their sums are recorded.
+	files   []file
+	written map[string]string // files of our own, by name
+}
+
+// file is one that is fetched, and an entry of sums.json.
+type file struct {
+	Name string `json:"name"`
+	Size int64  `json:"size"`   // with a sum the size, else the most it may have
+	Sum  string `json:"sha256"` // "" is not known yet
+	may  bool   // it may be missing
+}
+
+// The files of a folder, as sentence-transformers names them.
+const (
+	weights   = "model.safetensors"
+	tokenizer = "tokenizer.json"
+	sumsFile  = "sums.json" // the sums of a model of which none are pinned
+)
+
+// small is the vocabulary of BERT in lower case, as BGE and E5 have it.
+var small = file{Name: tokenizer, Size: 711_396, Sum: "d241a60d5e8f04cc1b2b3e9ef7a4921b27bf526d9f6050ab90f9267a1f9e5c66"}
+
+// models have names of their own. Other programs in public repositories pin the same commits and sums.
+var models = map[string]model{
+	"minilm": {
+		repo: "sentence-transformers/all-MiniLM-L6-v2", revision: "1110a243fdf4706b3f48f1d95db1a4f5529b4d41", folder: "minilm",
+		files: []file{
+			{Name: tokenizer, Size: 466_247, Sum: "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"},
+			{Name: weights, Size: 90_868_376, Sum: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"},
+		},
+		written: describe(6, 256, false, ""),
+	},
+	"bge-small": {
+		repo: "BAAI/bge-small-en-v1.5", revision: "5c38ec7c405ec4b44b94cc5a9bb96e735b38267a", folder: "bge-small",
+		files:   []file{small, {Name: weights, Size: 133_466_304, Sum: "3c9f31665447c8911517620762200d2245a2518d6e7208acc78cd9db317e21ad"}},
+		written: describe(12, 512, true, `{"query": "Represent this sentence for searching relevant passages: "}`),
+	},
+	"e5-small": {
+		repo: "intfloat/e5-small-v2", revision: "ffb93f3bd4047442299a41ebb6fa998a38507c52", folder: "e5-small",
+		files:   []file{small, {Name: weights, Size: 133_466_304, Sum: "45bfa60070649aae2244fbc9d508537779b93b6f353c17b0f95ceccb1c5116c1"}},
+		written: describe(12, 512, false, `{"query": "query: ", "passage": "passage: "}`),
+	},
+}
+
+// describe makes the files that say how a model of this family makes vectors: its
+// layers, the tokens of a text, whether the first token's vector is the text's or the
+// mean is, and prompts, as the models' cards give them.
+func describe(layers, tokens int, first bool, prompts string) map[string]string {
+	out := map[string]string{
+		configFile: fmt.Sprintf(`{"model_type": "bert", "hidden_act": "gelu", "hidden_size": 384, "num_hidden_layers": %d, "num_attention_heads": 12, "intermediate_size": 1536, "vocab_size": 30522, "max_position_embeddings": 512, "type_vocab_size": 2, "layer_norm_eps": 1e-12}`, layers),
+		"modules.json": `[{"path": "", "type": "sentence_transformers.models.Transformer"}, {"path": "1_Pooling", "type": "sentence_transformers.models.Pooling"},` +
+			` {"path": "2_Normalize", "type": "sentence_transformers.models.Normalize"}]`,
+		"1_Pooling/config.json":     fmt.Sprintf(`{"word_embedding_dimension": 384, "pooling_mode_cls_token": %t, "pooling_mode_mean_tokens": %t}`, first, !first),
+		"sentence_bert_config.json": fmt.Sprintf(`{"max_seq_length": %d, "do_lower_case": false}`, tokens),
+	}
+	if prompts != "" {
+		out["config_sentence_transformers.json"] = `{"prompts": ` + prompts + `}`
+	}
+	return out
+}
+
+// Bounds of files whose sums are not known.
+const (
+	maxText    = 1 << 20
+	maxWords   = 64 << 20
+	maxWeights = 4 << 30
+)
+
+// parts are the files that a sentence encoder can have, the large one last.
+var parts = []file{
+	{Name: configFile, Size: maxText}, {Name: "modules.json", Size: maxText, may: true},
+	{Name: "1_Pooling/config.json", Size: maxText, may: true}, {Name: "sentence_bert_config.json", Size: maxText, may: true},
+	{Name: "config_sentence_transformers.json", Size: maxText, may: true}, {Name: "tokenizer_config.json", Size: maxText, may: true},
+	{Name: tokenizer, Size: maxWords, may: true}, {Name: "vocab.txt", Size: maxWords, may: true}, {Name: weights, Size: maxWeights},
+}
+
+// check compares a folder with the sums, and writes the files of our own where they are missing, as beside
+// files that were put there by hand. Its error is fs.ErrNotExist if there is no folder.
+func (m model) check(dir string) error {
+	if _, err := os.Stat(dir); err != nil {
+		return err
+	}
+	files, err := m.files, error(nil)
+	if files == nil {
+		files, err = recorded(dir)
+	}
+	for _, f := range files {
+		if err == nil {
+			err = f.check(f.in(dir))
+		}
+	}
+	if err == nil {
+		err = m.write(dir)
+	}
+	if err != nil {
+		return fmt.Errorf("hub: %s: %v: remove the folder, and the next start fetches it", dir, err) // not fs.ErrNotExist
+	}
+	return nil
+}
+
+func (f file) in(dir string) string { return filepath.Join(dir, filepath.FromSlash(f.Name)) }
+
+// check compares a file with its size and sum.
+func (f file) check(full string) error {
+	size, sum, err := sumOf(full)
+	if err == nil && (size != f.Size || sum != f.Sum) {
+		err = fmt.Errorf("%s has %d bytes and the SHA-256 %s, want %d and %s", f.Name, size, sum, f.Size, f.Sum)
+	}
+	return err
+}
+
+// sumOf returns size and SHA-256 of a file.
+func sumOf(full string) (size int64, sum string, err error) {
+	in, err := os.Open(full)
+	if err != nil {
+		return 0, "", err
+	}
+	defer in.Close() // only read
+	h := sha256.New()
+	size, err = io.Copy(h, in)
+	return size, hex.EncodeToString(h.Sum(nil)), err
+}
+
+// write writes the files of our own that are not there.
+func (m model) write(dir string) error {
+	for name, content := range m.written {
+		full := filepath.Join(dir, filepath.FromSlash(name))
+		if b, err := os.ReadFile(full); err == nil && string(b) == content {
+			continue
+		}
+		if err := errors.Join(os.MkdirAll(filepath.Dir(full), 0o755), os.WriteFile(full, []byte(content), 0o644)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// recorded reads the sums that were recorded when a model was fetched, of names that a
+// model can have and no others.
+func recorded(dir string) (files []file, err error) {
+	b, err := os.ReadFile(filepath.Join(dir, sumsFile))
+	if err != nil {
+		return nil, err
+	}
+	var all []file
+	if err := json.Unmarshal(b, &all); err != nil {
+		return nil, fmt.Errorf("%s: %w", sumsFile, err)
+	}
+	for _, f := range parts {
+		if i := slices.IndexFunc(all, func(r file) bool { return r.Name == f.Name }); i >= 0 {
+			files = append(files, all[i])
+		} else if !f.may {
+			return nil, fmt.Errorf("%s lacks %s", sumsFile, f.Name)
+		}
+	}
+	return files, nil
 }

@@ -204,7 +204,7 @@ func (c *config) readModules(dir string) (pooling string, err error) {
 	return pooling, nil
 }
 
-// readSentence reads how long a text may be: what is beyond is cut off.
+// readSentence reads the longest length of a text; the rest is cut off.
 func (c *config) readSentence(dir string) error {
 	var s struct {
 		Tokens *int `json:"max_seq_length"`
@@ -251,7 +251,7 @@ func (c *config) readPooling(dir, folder string) error {
 	return nil
 }
 
-// readPrompts reads what is written before questions and passages. Like encode_query and
+// readPrompts reads the prompts before questions and passages. Like encode_query and
 // encode_document of sentence-transformers it takes "query", and the first of "document",
 // "passage" and "corpus", else the default.
 func readPrompts(dir string) (p prompts, err error) {

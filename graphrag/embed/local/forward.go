@@ -117,7 +117,7 @@ func (n *network) embed(s *scratch) {
 	clear(s.x[len(s.ids)*n.Hidden:])
 }
 
-// residual adds what a step got to what it made of it, and normalizes each row.
+// residual adds the input of a step to its output, and normalizes each row.
 func (n *network) residual(x, base []float32, m layerNorm, rows int) {
 	for r := range rows {
 		n.normalize(x[r*n.Hidden:(r+1)*n.Hidden], base[r*n.Hidden:], m.gain, m.bias, n.eps())
@@ -126,7 +126,7 @@ func (n *network) residual(x, base []float32, m layerNorm, rows int) {
 
 func (n *network) eps() float32 { return float32(n.Eps) }
 
-// queryRows is how many tokens ask at a time: their scores stay in the first cache.
+// queryRows is the number of tokens that ask at a time: their scores stay in the first cache.
 const queryRows = 4 * matrix.TileRows
 
 // attend lets the tokens of one text look at one another, head by head. The scale
@@ -167,7 +167,7 @@ func (n *network) attend(s *scratch, from, end int) {
 // and the values follow a third of the stride behind.
 func (s *scratch) packHead(k []float32, length, size, stride int) {
 	clear(s.keys[length/matrix.Strip*matrix.Strip*size:])
-	const side = 4 // keys at a time: what is written lies together
+	const side = 4 // keys at a time: writes are adjacent
 	for i := 0; i < length; i += side {
 		to := s.keys[i/matrix.Strip*matrix.Strip*size+i%matrix.Strip:]
 		if i+side > length {

@@ -18,7 +18,7 @@ type Options struct {
 	// AVX-512 VNNI, 1.6 times with AVX2. The cosine of a vector to that without Int8 is .995 and
 	// more for the models of package hub; the two are not to be mixed, so the name is another.
 	Int8 bool
-	// Workers is how many goroutines encode; 0 means GOMAXPROCS.
+	// Workers is the number of goroutines that encode; 0 means GOMAXPROCS.
 	Workers int
 }
 
@@ -40,10 +40,10 @@ type model struct {
 }
 
 const (
-	// packTokens is how many tokens go through the layers at a time, unless one text has more: enough that
+	// packTokens is the number of tokens that go through the layers at a time, unless one text has more: enough that
 	// reading the weights costs little, few enough that the activations stay in the second cache.
 	packTokens = 256
-	// textsAtOnce is how many texts a worker takes from a call.
+	// textsAtOnce is the number of texts that a worker takes from a call.
 	textsAtOnce = 16
 	// batchTexts is the recommended number of texts in a request of a cache, see Batch.
 	batchTexts = 256
@@ -79,7 +79,7 @@ func (m *model) Name() string { return m.name }
 // Dim is the length of the vectors.
 func (e *Encoder) Dim() int { return e.net.Hidden }
 
-// Batch is how many texts a cache should ask for at a time: enough to keep all
+// Batch returns the number of texts that a cache should ask for at a time: enough to keep all
 // cores busy, and few seconds' work to lose.
 func (e *Encoder) Batch() int { return batchTexts }
 

@@ -52,7 +52,7 @@ const metaspace = "▁"
 // maxPiece bounds a piece, in bytes, far above XLM-R's 48.
 const maxPiece = 256
 
-// unknownPenalty is how much less an unknown character scores than the least probable piece.
+// unknownPenalty is subtracted from the score of the least probable piece for an unknown character.
 const unknownPenalty = 10
 
 // step is a part of a tokenizer.json: a normalizer or a pre-tokenizer.

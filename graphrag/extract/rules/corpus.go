@@ -20,14 +20,14 @@ import (
 
 // corpus is the chunks that were read, and their lexicon. It changes at the cost of the chunks
 // that come and go, and of those in which a word, name or line that was asked for has changed its
-// meaning; what is found is to the bit what a new corpus of the same chunks finds.
+// meaning; the findings equal, to the bit, the findings of a new corpus of the same chunks.
 type corpus struct {
 	lexicon *lexicon
 	lines   []occurrence        // of all chunks, sorted
 	read    map[string]*reading // by ID; readings of one ID are linked
 }
 
-// reading is a chunk and what was found in it.
+// reading is a chunk with its findings.
 type reading struct {
 	id, doc, text string
 	excerpt       bool // it was cut out of a longer text
@@ -35,7 +35,7 @@ type reading struct {
 	fresh         bool
 	segments      []segment // while it is read
 	names         []uint64  // that it adds to the lexicon
-	learnt, asked []uint32  // what its names and what is found depend on
+	learnt, asked []uint32  // the lexicon's entries on which its names and its findings depend
 	found         kg.Extraction
 }
 
@@ -65,7 +65,7 @@ func (x *sentence) written(i int, how writing) bool {
 // manySeen is up to where it matters how often prose has a name.
 const manySeen = 3
 
-// seen is how often prose has the name from token i up to j, manySeen at most.
+// seen returns how often prose has the name from token i up to j, manySeen at most.
 func (x *finder) seen(i, j int) int32 {
 	if x.learning {
 		return 0
@@ -75,7 +75,7 @@ func (x *finder) seen(i, j int) int32 {
 	return min(x.lexicon.names[key], manySeen)
 }
 
-// answers returns what was asked for since, each once.
+// answers returns the entries that were looked up since, each once.
 func (x *sentence) answers() []uint32 {
 	slices.Sort(x.asked)
 	asked := copied(slices.Compact(x.asked))
@@ -134,7 +134,7 @@ func (c *corpus) change(ctx context.Context, chunks []graphrag.Chunk, workers in
 	return all, err
 }
 
-// match finds what was read of chunks, and makes the fresh and those that are gone.
+// match finds the readings of chunks, and lists the fresh and the gone ones.
 func (c *corpus) match(chunks []graphrag.Chunk) (all, fresh, gone []*reading) {
 	before := c.read
 	c.read = make(map[string]*reading, len(chunks))
@@ -330,7 +330,7 @@ func (c *counter) countWords(k layout) {
 	}
 }
 
-// largeCorpus is how many names make a corpus large.
+// largeCorpus is the number of names that make a corpus large.
 const largeCorpus = 2000
 
 // collect is the second pass: it counts the names of the prose of chunks again, and subtracts the
@@ -408,7 +408,7 @@ type lexicon struct {
 type counts struct{ small, capital uint32 }
 
 // writing is how a corpus writes a word inside sentences, as far as rules go by it: a set of
-// bits. No rule goes by the counts themselves, so what was read stays true until a bit changes.
+// bits. No rule goes by the counts themselves, so a reading stays valid until a bit changes.
 type writing uint8
 
 const (

@@ -101,7 +101,7 @@ func (x *reader) apposition(e int) {
 func (x *reader) nominal(i int) bool {
 	t := &x.tokens[i]
 	return x.entityOf[i] == 0 && t.isWord() && (!t.lower() && t.is(demonym) ||
-		t.lower() && !t.is(conjunction|relative|pronoun|question|formOfBe|formOfHave|formOfDo|modal|negation) && (!t.is(finite|verbIng) || t.is(noun|verbBase|verbParticiple)))
+		t.lower() && !t.is(conjunction|relative|pronoun|interrogative|formOfBe|formOfHave|formOfDo|modal|negation) && (!t.is(finite|verbIng) || t.is(noun|verbBase|verbParticiple)))
 }
 
 // endsPhrase reports whether a phrase ends before token i.

@@ -20,7 +20,7 @@ import (
 
 // Options of an [Extractor]. The zero value reads English.
 type Options struct {
-	// Workers is how many chunks are read at a time; 0 means one for each
+	// Workers is the number of chunks that are read at a time; 0 means one for each
 	// processor. The result does not depend on it.
 	Workers int
 }
@@ -139,9 +139,9 @@ func (x *reader) addFacts(out *kg.Extraction) {
 // entities.
 //
 // It is safe for concurrent use if known is.
-func (o *Extractor) Entities(asked string, isKnown func(folded string) bool) []kg.Mention {
+func (o *Extractor) Entities(question string, isKnown func(folded string) bool) []kg.Mention {
 	x := &finder{sentence: newSentence(o.base)}
-	x.cut(asked, text.Span{End: len(asked)})
+	x.cut(question, text.Span{End: len(question)})
 	x.find(query)
 	if isKnown != nil {
 		names := x.entities
@@ -169,10 +169,10 @@ func (o *Extractor) Entities(asked string, isKnown func(folded string) bool) []k
 // QuestionNames returns the named entities of a question: those that the rules find and those that knows
 // reports (see [Extractor.Entities]), the longest where they overlap, so that a known word does not split
 // an unknown name. A known name in lower case counts only if it has several words.
-func (o *Extractor) QuestionNames(asked string, knows func(folded string) bool) []string {
-	all := o.Entities(asked, nil)
-	for _, m := range o.Entities(asked, knows) {
-		if strings.ContainsFunc(asked[m.Span.Start:m.Span.End], func(r rune) bool {
+func (o *Extractor) QuestionNames(question string, knows func(folded string) bool) []string {
+	all := o.Entities(question, nil)
+	for _, m := range o.Entities(question, knows) {
+		if strings.ContainsFunc(question[m.Span.Start:m.Span.End], func(r rune) bool {
 			return unicode.IsUpper(r) || unicode.IsDigit(r) || unicode.IsLetter(r) && !unicode.IsLower(r)
 		}) || strings.Contains(m.Name, " ") {
 			all = append(all, m)
@@ -197,8 +197,8 @@ func (o *Extractor) QuestionNames(asked string, knows func(folded string) bool) 
 
 // Themes returns the topics of a question beside its names: its runs of content words,
 // in order and each once. They replace the keywords that a model would return.
-func Themes(asked string, names []string) []string {
-	rest := asked
+func Themes(question string, names []string) []string {
+	rest := question
 	for _, n := range names {
 		rest = strings.ReplaceAll(rest, n, "\n")
 	}

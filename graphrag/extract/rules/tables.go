@@ -22,7 +22,7 @@ const (
 	conjunction
 	pronoun
 	relative
-	question
+	interrogative
 	formOfBe
 	formOfHave
 	formOfDo
@@ -63,7 +63,7 @@ const (
 
 // function are the words that hold a sentence together: never a name, and the
 // sign that a text is English prose.
-const function = determiner | preposition | conjunction | pronoun | relative | question |
+const function = determiner | preposition | conjunction | pronoun | relative | interrogative |
 	formOfBe | formOfHave | formOfDo | modal | negation
 
 // noun are the classes of words that are nouns where a verb could be, too.

@@ -254,7 +254,7 @@ func norm(a []float64) float64 {
 	return math.Sqrt(sum)
 }
 
-// reflect replaces the columns of y by an orthonormal basis of what they span, by QR decomposition.
+// reflect replaces the columns of y by an orthonormal basis of their span, by QR decomposition.
 func reflect(y []float64, cols int) {
 	a := blas64.General{Rows: len(y) / cols, Cols: cols, Stride: cols, Data: y}
 	tau, size := make([]float64, cols), make([]float64, 1)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package opt checks options and words what is wrong with them.
+// Package opt checks options and words their problems.
 package opt
 
 import (
@@ -11,7 +11,7 @@ import (
 	"strconv"
 )
 
-// Checks collects what is wrong with the options of what is made.
+// Checks collects the problems of options.
 type Checks struct {
 	Of   string // e.g. "bm25"; may be empty
 	errs []error

@@ -107,5 +107,5 @@ func (c *Countdown) Err() error {
 	return nil
 }
 
-// Looks is how often was looked after the n times, 0 if the work ended before.
+// Looks returns the number of looks after the first n, 0 if the work ended before.
 func (c *Countdown) Looks() int { return int(max(0, -c.left.Load())) }

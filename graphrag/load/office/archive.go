@@ -40,7 +40,7 @@ type pack struct {
 	parts   map[string]*zip.File
 	left    int64    // bytes that may still be unpacked
 	err     error    // the first one; nothing is read after it
-	missing []string // what is not read
+	missing []string // parts that are not read
 	met     map[string]bool
 }
 
@@ -79,13 +79,13 @@ func archived(read func(*pack)) load.Format {
 // aside finds parts that have text of their own.
 var aside = regexp.MustCompile(`charts/chart|comments|diagrams/data|footer\d|header\d`)
 
-// unread names what is not read, by elements that are met and by kinds of parts.
+// unread names the parts that are not read, by elements that are met and by kinds of parts.
 var unread = map[string]string{
 	"annotation": "comments", "note": "footnotes", "footnoteReference": "footnotes", "endnoteReference": "endnotes", "object": "objects",
 	"charts/chart": "charts", "comments": "comments", "diagrams/data": "diagrams", "header": "headers", "footer": "footers",
 }
 
-// leaves notes what is not read.
+// leaves notes parts that are not read.
 func (p *pack) leaves() {
 	if p.err != nil {
 		return

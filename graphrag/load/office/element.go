@@ -19,7 +19,7 @@ const (
 	maxElements = 1 << 19
 )
 
-// element is an element of XML with what is in it; a text has no name. Methods of nil are those
+// element is an element of XML with its content; a text has no name. Methods of nil are those
 // of an empty element.
 type element struct {
 	name, text string

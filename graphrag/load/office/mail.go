@@ -34,14 +34,14 @@ const (
 )
 
 // mailFile reads a message (RFC 5322, MIME): its sender, receivers, date and subject, which are
-// fields as well, the text, messages in it, and the names of what is attached. A place is a paragraph.
+// fields as well, the text, messages in it, and the names of attachments. A place is a paragraph.
 func mailFile(name string, data []byte) (*load.File, error) {
 	if bytes.IndexByte(data[:min(len(data), 64)], 0) >= 0 { // UTF-16
 		if f, err := load.Read("message.txt", data); err == nil {
 			data = []byte(f.Document.Text)
 		}
 	}
-	l := &letter{words: mime.WordDecoder{CharsetReader: charset.NewReaderLabel}, left: maxParts}
+	l := &messageReader{words: mime.WordDecoder{CharsetReader: charset.NewReaderLabel}, left: maxParts}
 	d, err := l.message(bytes.NewReader(bytes.TrimLeft(data, "\r\n")), 0)
 	if err != nil {
 		return nil, fmt.Errorf("load: %s: %w", name, err)
@@ -51,8 +51,8 @@ func mailFile(name string, data []byte) (*load.File, error) {
 	return w.File(name, "¶", d)
 }
 
-// letter is the state of reading a message.
-type letter struct {
+// messageReader is the state of reading a message.
+type messageReader struct {
 	words    mime.WordDecoder
 	left     int      // parts that may still be read
 	level    int      // of the heading of a message
@@ -60,7 +60,7 @@ type letter struct {
 }
 
 // message is a message as a document, whose text begins with the headers.
-func (l *letter) message(r io.Reader, depth int) (graphrag.Document, error) {
+func (l *messageReader) message(r io.Reader, depth int) (graphrag.Document, error) {
 	d := graphrag.Document{Fields: graphrag.Fields{}}
 	m, err := mail.ReadMessage(r)
 	if err != nil {
@@ -96,7 +96,7 @@ func (l *letter) message(r io.Reader, depth int) (graphrag.Document, error) {
 }
 
 // header is the value of a header on one line (RFC 2047).
-func (l *letter) header(s string) string {
+func (l *messageReader) header(s string) string {
 	if out, err := l.words.DecodeHeader(s); err == nil {
 		s = out
 	}
@@ -110,7 +110,7 @@ func (l *letter) header(s string) string {
 }
 
 // people are the names in a header, for display and as addresses.
-func (l *letter) people(s string) (shown string, addresses []string) {
+func (l *messageReader) people(s string) (shown string, addresses []string) {
 	parser := mail.AddressParser{WordDecoder: &l.words}
 	list, err := parser.ParseList(s)
 	if err != nil { // as it is written
@@ -173,7 +173,7 @@ func decoded(h textproto.MIMEHeader, body io.Reader) (data []byte, err error) {
 var readers = map[string]string{"text/plain": "text.txt", "text/html": "text.html"}
 
 // part is the text of a part of a message.
-func (l *letter) part(h textproto.MIMEHeader, body io.Reader, usual string, depth int) (string, error) {
+func (l *messageReader) part(h textproto.MIMEHeader, body io.Reader, usual string, depth int) (string, error) {
 	kind, params := kindOf(h.Get("Content-Type"))
 	kind = cmp.Or(kind, usual)
 	disposition, also := kindOf(h.Get("Content-Disposition"))
@@ -222,7 +222,7 @@ func plain(data []byte, as, name string) ([]byte, error) {
 
 // parts is the text of the parts of a part; of alternatives that say the same the first, unless a later
 // one says a quarter more.
-func (l *letter) parts(r *multipart.Reader, kind string, depth int) (string, error) {
+func (l *messageReader) parts(r *multipart.Reader, kind string, depth int) (string, error) {
 	usual := "text/plain"
 	if kind == "multipart/digest" {
 		usual = "message/rfc822"

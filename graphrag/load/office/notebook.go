@@ -24,7 +24,7 @@ func (j *joined) UnmarshalJSON(data []byte) error {
 	var list []string
 	if json.Unmarshal(data, &list) != nil {
 		list = make([]string, 1)
-		_ = json.Unmarshal(data, &list[0]) // what is neither has no text
+		_ = json.Unmarshal(data, &list[0]) // other values have no text
 	}
 	*j = joined(strings.Join(list, ""))
 	return nil

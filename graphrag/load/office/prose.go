@@ -106,7 +106,7 @@ func (o *prose) block(e *element) (b block) {
 	return b
 }
 
-// style is one with what it has of some parents.
+// style is a style with the properties that it inherits.
 func (o *prose) style(id string, parents int) style {
 	s := o.styles[id]
 	if s.parent != "" && parents > 0 {
@@ -146,7 +146,7 @@ func heading(name string) int {
 	return 0
 }
 
-// outline is the level of an outline, 0 of what is none.
+// outline is the level in the outline, 0 for other paragraphs.
 func outline(e *element) int {
 	if n := e.number("val", -1, 9); n < 6 {
 		return n + 1

@@ -91,7 +91,7 @@ func group(g pq.RowGroup, take func(pq.Row) error) error {
 const MaxSize = 1 << 30
 
 // JSONLines writes the rows of a file as JSON objects, one a line, by the names of its columns.
-// Columns are texts and numbers, or lists of them; what is null is left out.
+// Columns are texts and numbers, or lists of them; null is left out.
 func JSONLines(w io.Writer, at io.ReaderAt, size int64) error {
 	f, err := Open(at, size)
 	if err != nil {

@@ -32,7 +32,7 @@ const (
 
 // Options are the options of [New]. The zero value is the defaults.
 type Options struct {
-	// MaxPages is how many pages a file may have, Timeout how long reading one may take;
+	// MaxPages bounds the pages of a file, Timeout the time for reading one;
 	// 0 means the defaults. A file beyond them is an error.
 	MaxPages int
 	Timeout  time.Duration
@@ -85,7 +85,7 @@ func (r *Reader) read(name string, data []byte) (*load.File, error) {
 	late := make(chan struct{})
 	timer := time.AfterFunc(r.o.Timeout, func() {
 		close(late)
-		_ = parser.Kill() // what it is in ends with an error
+		_ = parser.Kill() // its current call ends with an error
 	})
 	title, pages, err := r.pages(parser, data)
 	if !timer.Stop() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package retrieve
+package pages
 
 import (
 	"context"
@@ -43,7 +43,7 @@ type aspectMemory struct {
 }
 
 // aspects adds the scores of the aspects of an overview.
-func (p *Pages) aspects(ctx context.Context, a *queryMemory, question string) error {
+func (p *Retriever) aspects(ctx context.Context, a *queryMemory, question string) error {
 	if p.o.Aspects > 0 {
 		a.query = a.query[:0]
 		p.comes(a, aspectPassages, func(ix *pageIndex, n, best int32) (from, end int) {
@@ -69,12 +69,12 @@ func (p *Pages) aspects(ctx context.Context, a *queryMemory, question string) er
 // comes adds to the query the terms that co-occur with the subject in the given units of the
 // best pages. Their weights are the sum over pages of the probability of relevance and the
 // saturated frequency, times the IDF, scaled so that the first has 1.
-func (p *Pages) comes(a *queryMemory, pages int, of func(ix *pageIndex, n, best int32) (from, end int)) {
+func (p *Retriever) comes(a *queryMemory, pages int, of func(ix *pageIndex, n, best int32) (from, end int)) {
 	best := a.order[0].Score
 	a.seen, a.weight, a.come = text.NewVocabulary(), a.weight[:0], a.come[:0]
 	for _, x := range a.order[:min(len(a.order), pages)] {
 		at, n := p.at(x.ID)
-		ix, number := p.segments[at].index, a.number[at]
+		ix, number := p.segments[at].Index, a.number[at]
 		from, end := of(ix, n, a.best[x.ID])
 		unit := ix.units.first[n]
 		a.here = a.here[:0]
@@ -110,14 +110,14 @@ func (p *Pages) comes(a *queryMemory, pages int, of func(ix *pageIndex, n, best 
 
 // plan adds the gains of passages by the planned aspects. Scores are divided by the best of
 // each aspect, so that no aspect displaces the pages of another.
-func (p *Pages) plan(ctx context.Context, a *queryMemory, question string) error {
+func (p *Retriever) plan(ctx context.Context, a *queryMemory, question string) error {
 	if p.o.Plan == nil || p.o.Planned == 0 {
 		return nil
 	}
 	var titles []string
 	for _, x := range a.order {
 		at, n := p.at(x.ID)
-		if t := p.segments[at].index.pages[n].Title; t != "" && !slices.Contains(titles, t) {
+		if t := p.segments[at].Index.pages[n].Title; t != "" && !slices.Contains(titles, t) {
 			titles = append(titles, t)
 		}
 		if len(titles) == planTitles {
@@ -126,7 +126,7 @@ func (p *Pages) plan(ctx context.Context, a *queryMemory, question string) error
 	}
 	named, err := p.o.Plan(ctx, question, titles)
 	if err != nil {
-		return fmt.Errorf("retrieve: pages: planning aspects: %w", err)
+		return fmt.Errorf("pages: planning aspects: %w", err)
 	}
 	a.named = named[:min(len(named), MaxAspects)]
 	a.planned = zeros(a.planned, len(a.passage))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package retrieve
+package pages
 
 import (
 	"cmp"
@@ -14,16 +14,16 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
-	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
+	"github.com/wildgraph/wildgraph/graphrag/internal/segments"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
-	"github.com/wildgraph/wildgraph/graphrag/vector"
 )
 
 // pageIndex is an index of pages that were added at once, or joined later: see segment.
 type pageIndex struct {
-	pages []chunk.Page
+	pages []Page
 	// passages are the passages of all pages, page by page; first is the index of
 	// the first passage of each page, with the end behind them.
 	passages []graphrag.Chunk
@@ -34,18 +34,18 @@ type pageIndex struct {
 	titles   []int     // tokens of each title
 
 	body, title, page *bm25.Index
-	units             *units
-	like              Texts // nil by words only
+	units             *unitIndex
+	like              retrieve.Texts // nil by words only
 }
 
-// NewPages indexes pages, which must not change.
-func NewPages(ctx context.Context, pages []chunk.Page, o PagesOptions) (*Pages, error) {
+// New indexes pages, which must not change.
+func New(ctx context.Context, pages []Page, o Options) (*Retriever, error) {
 	c := opt.Checks{Of: "retrieve: Pages"}
 	opt.Min(&c, "Longest", o.Longest, 0)
 	if err := c.Err(); err != nil {
 		return nil, err
 	}
-	p := &Pages{o: o.Defaults(), languages: make(map[text.Language]int)}
+	p := &Retriever{o: o.Defaults(), languages: make(map[text.Language]int)}
 	for i := range pages {
 		p.languages[text.LanguageOf(pages[i].Text)]++
 	}
@@ -64,8 +64,8 @@ func NewPages(ctx context.Context, pages []chunk.Page, o PagesOptions) (*Pages, 
 	for i := range pages {
 		chunks[i].ID = pages[i].ID()
 	}
-	p.mixed = !slices.IsSortedFunc(chunks, byID)
-	return p.over([]segment[*pageIndex]{{index: ix, chunks: chunks, n: len(pages)}})
+	p.mixed = !slices.IsSortedFunc(chunks, segments.ByID)
+	return p.over([]segments.Segment[*pageIndex]{{Index: ix, Chunks: chunks, N: len(pages)}})
 }
 
 // wordsOf returns the analyzer of texts: English if most texts are English, else the
@@ -79,7 +79,7 @@ func wordsOf(main text.Language) (*text.Standard, error) {
 }
 
 // index makes the index of pages by words.
-func (p *Pages) index(ctx context.Context, pages []chunk.Page) (*pageIndex, error) {
+func (p *Retriever) index(ctx context.Context, pages []Page) (*pageIndex, error) {
 	ix := &pageIndex{pages: pages, first: make([]int32, 1, len(pages)+1), tile: make([]int32, 1, len(pages)+1)}
 	titles, bodies := make([]string, len(pages)), make([]string, len(pages))
 	for i := range pages {
@@ -89,7 +89,7 @@ func (p *Pages) index(ctx context.Context, pages []chunk.Page) (*pageIndex, erro
 		ix.first = append(ix.first, int32(len(ix.passages)))
 		ix.length = append(ix.length, math.Log(float64(1+page.Tokens(0, len(page.Units)))))
 		titles[i], bodies[i] = page.Title, page.Text
-		ix.titles = append(ix.titles, p.o.Count(Titled(graphrag.Chunk{Title: page.Title})))
+		ix.titles = append(ix.titles, p.o.Count(retrieve.Titled(graphrag.Chunk{Title: page.Title})))
 	}
 	var errs [4]error
 	ix.body, errs[0] = bm25.Build(ctx, ix.passages, bm25.Options{Analyzer: p.words})
@@ -97,13 +97,13 @@ func (p *Pages) index(ctx context.Context, pages []chunk.Page) (*pageIndex, erro
 	ix.page, errs[2] = bm25.BuildTexts(ctx, bodies, bm25.Options{Analyzer: p.words})
 	ix.units, errs[3] = newUnits(ctx, pages, p.words)
 	if err := errors.Join(errs[:]...); err != nil {
-		return nil, fmt.Errorf("retrieve: pages: %w", err)
+		return nil, fmt.Errorf("pages: %w", err)
 	}
 	return ix, nil
 }
 
 // cover records which tiles the passages of the next page overlap.
-func (ix *pageIndex) cover(page *chunk.Page) {
+func (ix *pageIndex) cover(page *Page) {
 	tiles, before := page.Tiles(), ix.tile[len(ix.tile)-1]
 	from := 0
 	for first, end := range page.Ends {
@@ -120,7 +120,7 @@ func (ix *pageIndex) cover(page *chunk.Page) {
 }
 
 // likeness makes the index of the tiles.
-func (ix *pageIndex) likeness(ctx context.Context, like func(context.Context, text.List) (Texts, error)) (Texts, error) {
+func (ix *pageIndex) likeness(ctx context.Context, like func(context.Context, text.List) (retrieve.Texts, error)) (retrieve.Texts, error) {
 	var tiles []graphrag.Chunk
 	for i := range ix.pages {
 		page := &ix.pages[i]
@@ -128,30 +128,30 @@ func (ix *pageIndex) likeness(ctx context.Context, like func(context.Context, te
 			tiles = append(tiles, page.Chunk(first, page.Ends[first]))
 		}
 	}
-	t, err := like(ctx, TitledTexts(tiles))
+	t, err := like(ctx, retrieve.TitledTexts(tiles))
 	if err == nil && t.Len() != len(tiles) {
-		err = fmt.Errorf("retrieve: pages: Like has %d texts, the pages %d tiles", t.Len(), len(tiles))
+		err = fmt.Errorf("pages: Like has %d texts, the pages %d tiles", t.Len(), len(tiles))
 	}
 	return t, err
 }
 
 // over makes p the retriever over segments.
-func (p *Pages) over(segments []segment[*pageIndex]) (*Pages, error) {
-	p.segments, p.first, p.passages = segments, []int32{0}, []int32{0}
+func (p *Retriever) over(list []segments.Segment[*pageIndex]) (*Retriever, error) {
+	p.segments, p.first, p.passages = list, []int32{0}, []int32{0}
 	var parts [3][]*bm25.Index
 	var sets [3][]bm25.Docs
-	for i := range segments {
-		s := &segments[i]
-		p.n += s.n
-		p.first = append(p.first, p.first[i]+int32(len(s.index.pages)))
-		p.passages = append(p.passages, p.passages[i]+int32(len(s.index.passages)))
-		for n, ix := range []*bm25.Index{s.index.body, s.index.title, s.index.page} {
-			parts[n], sets[n] = append(parts[n], ix), append(sets[n], s.live)
+	for i := range list {
+		s := &list[i]
+		p.n += s.N
+		p.first = append(p.first, p.first[i]+int32(len(s.Index.pages)))
+		p.passages = append(p.passages, p.passages[i]+int32(len(s.Index.passages)))
+		for n, ix := range []*bm25.Index{s.Index.body, s.Index.title, s.Index.page} {
+			parts[n], sets[n] = append(parts[n], ix), append(sets[n], s.Live)
 		}
-		if s.live != nil {
-			sets[0][i] = make(bm25.Docs, (len(s.index.passages)+63)/64)
-			for n := range s.live.All() {
-				for c := s.index.first[n]; c < s.index.first[n+1]; c++ {
+		if s.Live != nil {
+			sets[0][i] = make(bm25.Docs, (len(s.Index.passages)+63)/64)
+			for n := range s.Live.All() {
+				for c := s.Index.first[n]; c < s.Index.first[n+1]; c++ {
 					sets[0][i].Add(c)
 				}
 			}
@@ -160,7 +160,7 @@ func (p *Pages) over(segments []segment[*pageIndex]) (*Pages, error) {
 	for n, to := range []**bm25.Collection{&p.body, &p.title, &p.page} {
 		all, err := bm25.NewCollection(parts[n]...)
 		if err != nil {
-			return nil, fmt.Errorf("retrieve: pages: %w", err)
+			return nil, fmt.Errorf("pages: %w", err)
 		}
 		*to = all.Limit(sets[n])
 	}
@@ -168,8 +168,8 @@ func (p *Pages) over(segments []segment[*pageIndex]) (*Pages, error) {
 	p.memory.New = func() any {
 		a := &queryMemory{spender: spender{detail: p.o.Detail}}
 		most := 0
-		for i := range segments {
-			n := segments[i].index.units.terms.Len()
+		for i := range list {
+			n := list[i].Index.units.terms.Len()
 			a.number, most = append(a.number, make([]uint8, n)), max(most, n)
 		}
 		a.count = make([]int32, most)
@@ -179,7 +179,7 @@ func (p *Pages) over(segments []segment[*pageIndex]) (*Pages, error) {
 }
 
 // at is the segment of a page, and its number there.
-func (p *Pages) at(page int32) (at int, n int32) {
+func (p *Retriever) at(page int32) (at int, n int32) {
 	for page >= p.first[at+1] {
 		at++
 	}
@@ -187,22 +187,22 @@ func (p *Pages) at(page int32) (at int, n int32) {
 }
 
 // compare orders pages by their scores, equal ones by their IDs.
-func (p *Pages) compare(a, b rank.Scored[int32]) int {
+func (p *Retriever) compare(a, b rank.Scored[int32]) int {
 	if len(p.segments) == 1 || a.Score != b.Score {
 		return rank.Compare(a, b)
 	}
 	return cmp.Compare(p.id(a.ID), p.id(b.ID))
 }
 
-func (p *Pages) id(page int32) string {
+func (p *Retriever) id(page int32) string {
 	at, n := p.at(page)
-	return p.segments[at].chunks[n].ID
+	return p.segments[at].Chunks[n].ID
 }
 
 // inOrder are the pages that are not gone in the order of their IDs.
-func (p *Pages) inOrder() (pages []int32) {
+func (p *Retriever) inOrder() (pages []int32) {
 	for i := range p.segments {
-		for n := range p.segments[i].set().All() {
+		for n := range p.segments[i].Set().All() {
 			pages = append(pages, p.first[i]+n)
 		}
 	}
@@ -217,8 +217,8 @@ func (p *Pages) inOrder() (pages []int32) {
 // bit, the results of one that is built from scratch. It is nil where one has to be built from
 // scratch: most pages are of another language now, Like is not an index of vectors, or the first
 // pages were not in the order of their IDs. follow replaces the option Follow.
-func (p *Pages) Change(ctx context.Context, pages []chunk.Page, gone []string, follow Follow) (*Pages, error) {
-	next := &Pages{o: p.o, words: p.words, languages: maps.Clone(p.languages)}
+func (p *Retriever) Change(ctx context.Context, pages []Page, gone []string, follow Follow) (*Retriever, error) {
+	next := &Retriever{o: p.o, words: p.words, languages: maps.Clone(p.languages)}
 	next.o.Follow = follow
 	var come, away []graphrag.Chunk
 	for i := range pages {
@@ -227,23 +227,23 @@ func (p *Pages) Change(ctx context.Context, pages []chunk.Page, gone []string, f
 	}
 	away = append(away, come...)
 	for _, doc := range gone {
-		away = append(away, graphrag.Chunk{ID: (&chunk.Page{Doc: doc}).ID()})
+		away = append(away, graphrag.Chunk{ID: (&Page{Doc: doc}).ID()})
 	}
-	slices.SortFunc(away, byID)
+	slices.SortFunc(away, segments.ByID)
 	away = slices.CompactFunc(away, func(a, b graphrag.Chunk) bool { return a.ID == b.ID })
-	segments := slices.Clone(p.segments)
-	for i := range segments {
-		s := &segments[i]
-		if _, ok := s.index.like.(*Vectors); p.o.Like != nil && !ok || p.mixed {
+	parts := slices.Clone(p.segments)
+	for i := range parts {
+		s := &parts[i]
+		if _, ok := s.Index.like.(*retrieve.Vectors); p.o.Like != nil && !ok || p.mixed {
 			return nil, nil
 		}
-		s.index = next.forget(s, away)
+		s.Index = next.forget(s, away)
 	}
 	if text.MainOf(next.languages) != text.MainOf(p.languages) {
 		return nil, nil
 	}
-	segments, err := revise(segments, come, away, func(chunks []graphrag.Chunk) (*pageIndex, error) {
-		list := make([]chunk.Page, len(chunks))
+	parts, err := segments.Revise(parts, come, away, func(chunks []graphrag.Chunk) (*pageIndex, error) {
+		list := make([]Page, len(chunks))
 		for i, c := range chunks {
 			list[i] = pages[c.Index]
 		}
@@ -252,33 +252,30 @@ func (p *Pages) Change(ctx context.Context, pages []chunk.Page, gone []string, f
 			ix.like, err = ix.likeness(ctx, p.o.Like)
 		}
 		return ix, err
-	}, func(from []segment[*pageIndex], places []origin, _ []graphrag.Chunk) (*pageIndex, error) {
+	}, func(from []segments.Segment[*pageIndex], places []segments.Origin, _ []graphrag.Chunk) (*pageIndex, error) {
 		return next.join(ctx, from, places)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return next.over(segments)
+	return next.over(parts)
 }
 
 // join makes one index of pages of several. Vectors are copied.
-func (p *Pages) join(ctx context.Context, from []segment[*pageIndex], places []origin) (*pageIndex, error) {
-	list := make([]chunk.Page, len(places))
+func (p *Retriever) join(ctx context.Context, from []segments.Segment[*pageIndex], places []segments.Origin) (*pageIndex, error) {
+	list := make([]Page, len(places))
 	for i, x := range places {
-		list[i] = from[x.segment].index.pages[x.doc]
+		list[i] = from[x.Segment].Index.pages[x.Doc]
 	}
 	ix, err := p.index(ctx, list)
 	if err != nil || p.o.Like == nil {
 		return ix, err
 	}
-	all := new(Vectors)
-	all.view, err = vector.Join(func(yield func(*vector.View, int32) bool) {
+	all, err := retrieve.JoinVectors(func(yield func(*retrieve.Vectors, int32) bool) {
 		for _, x := range places {
-			of := from[x.segment].index
-			one := of.like.(*Vectors)
-			all.embedder = one.embedder
-			for t := of.tile[x.doc]; t < of.tile[x.doc+1]; t++ {
-				if !yield(one.view, t) {
+			of := from[x.Segment].Index
+			for t := of.tile[x.Doc]; t < of.tile[x.Doc+1]; t++ {
+				if !yield(of.like.(*retrieve.Vectors), t) {
 					return
 				}
 			}
@@ -292,15 +289,15 @@ func (p *Pages) join(ctx context.Context, from []segment[*pageIndex], places []o
 }
 
 // forget returns the index of a segment that counts some pages no more, and forgets their languages.
-func (p *Pages) forget(s *segment[*pageIndex], gone []graphrag.Chunk) *pageIndex {
-	ix := s.index
+func (p *Retriever) forget(s *segments.Segment[*pageIndex], gone []graphrag.Chunk) *pageIndex {
+	ix := s.Index
 	for _, c := range gone {
-		n, ok := slices.BinarySearchFunc(s.chunks, c, byID)
-		if !ok || s.live != nil && !s.live.Has(int32(n)) {
+		n, ok := slices.BinarySearchFunc(s.Chunks, c, segments.ByID)
+		if !ok || s.Live != nil && !s.Live.Has(int32(n)) {
 			continue
 		}
 		p.languages[text.LanguageOf(ix.pages[n].Text)]--
-		if ix == s.index {
+		if ix == s.Index {
 			index, counts := *ix, *ix.units
 			ix, index.units = &index, &counts
 			counts.df = slices.Clone(counts.df)

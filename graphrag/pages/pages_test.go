@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package retrieve_test
+package pages_test
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/graphrag/pages"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
@@ -39,16 +39,16 @@ func ships(n int) []graphrag.Document {
 	return docs
 }
 
-func pagesOf(t *testing.T, docs []graphrag.Document, o retrieve.PagesOptions) *retrieve.Pages {
+func pagesOf(t *testing.T, docs []graphrag.Document, o pages.Options) *pages.Retriever {
 	t.Helper()
-	cut, err := chunk.Pages(t.Context(), docs, chunk.PageOptions{})
+	cut, err := pages.Cut(t.Context(), docs, pages.CutOptions{})
 	texttest.OK(t, err)
-	p, err := retrieve.NewPages(t.Context(), cut, o)
+	p, err := pages.New(t.Context(), cut, o)
 	texttest.OK(t, err)
 	return p
 }
 
-func askPages(t *testing.T, p *retrieve.Pages, q graphrag.Question) graphrag.Found {
+func askPages(t *testing.T, p *pages.Retriever, q graphrag.Question) graphrag.Found {
 	t.Helper()
 	found, err := p.Retrieve(t.Context(), q)
 	texttest.OK(t, err)
@@ -58,7 +58,7 @@ func askPages(t *testing.T, p *retrieve.Pages, q graphrag.Question) graphrag.Fou
 // A budget holds, is used, and buys one piece of each page, the best page first.
 func TestPagesBudget(t *testing.T) {
 	docs := ships(30)
-	p := pagesOf(t, docs, retrieve.PagesOptions{})
+	p := pagesOf(t, docs, pages.Options{})
 	for _, text := range []string{"Where did Captain Moss7 find an anchor?", "Summarize the cargo of the ships.", "bronze anchor"} {
 		for _, budget := range []int{1, 40, 180, 1000, 6000, 1 << 20} {
 			found := askPages(t, p, graphrag.Question{Text: text, Tokens: budget, Depth: 3})
@@ -95,7 +95,7 @@ func TestPagesBudget(t *testing.T) {
 
 // Without a budget K pages are read, none of them further than Longest.
 func TestPagesByCount(t *testing.T) {
-	p := pagesOf(t, ships(12), retrieve.PagesOptions{Longest: 400})
+	p := pagesOf(t, ships(12), pages.Options{Longest: 400})
 	found := askPages(t, p, graphrag.Question{Text: "Where did Captain Moss7 find an anchor?", K: 5, Depth: 9})
 	if len(found.Evidence) != 5 || len(found.Ranked) != 9 {
 		t.Errorf("%d are read of %d", len(found.Evidence), len(found.Ranked))
@@ -113,7 +113,7 @@ func TestPagesByCount(t *testing.T) {
 // What is read of a page is its own text, in its order.
 func TestPagesOffsets(t *testing.T) {
 	docs := ships(8)
-	for _, h := range askPages(t, pagesOf(t, docs, retrieve.PagesOptions{}), graphrag.Question{Text: "item3 item77 item150 anchor bronze", Tokens: 4000}).Evidence {
+	for _, h := range askPages(t, pagesOf(t, docs, pages.Options{}), graphrag.Question{Text: "item3 item77 item150 anchor bronze", Tokens: 4000}).Evidence {
 		i := slices.IndexFunc(docs, func(d graphrag.Document) bool { return d.ID == h.Chunk.Doc })
 		source, at := docs[i].Text[h.Chunk.Start:h.Chunk.End], 0
 		for piece := range strings.SplitSeq(h.Chunk.Text, "…") {
@@ -138,7 +138,7 @@ func TestPagesAspects(t *testing.T) {
 		docs = append(docs, graphrag.Document{ID: fmt.Sprintf("x%02d", i), Title: "Other", Text: fmt.Sprintf("Boat number %d carries coal and tar to the north.", i)})
 	}
 	rank := func(aspects float64, text string) (ids []string) {
-		for _, h := range askPages(t, pagesOf(t, docs, retrieve.PagesOptions{Aspects: aspects}), graphrag.Question{Text: text, Depth: 30}).Ranked {
+		for _, h := range askPages(t, pagesOf(t, docs, pages.Options{Aspects: aspects}), graphrag.Question{Text: text, Depth: 30}).Ranked {
 			ids = append(ids, h.Chunk.Doc)
 		}
 		return ids
@@ -154,19 +154,19 @@ func TestPagesAspects(t *testing.T) {
 	}
 }
 
-// A plan names what an overview is made of: each aspect leads to its own pages, beside
+// A plan names what an overview is made of: each aspect leads to its own list, beside
 // what comes with the subject, and what is no use is no harm.
 func TestPagesPlan(t *testing.T) {
 	docs := ships(30)
 	const question = "Summarize the voyages of Vessel3 with crew and cargo."
 	var asked, titles []string
-	planned := func(aspects ...string) retrieve.Plan {
+	planned := func(aspects ...string) pages.Plan {
 		return func(_ context.Context, question string, best []string) ([]string, error) {
 			asked, titles = append(asked, question), best
 			return aspects, nil
 		}
 	}
-	ask := func(text string, o retrieve.PagesOptions) (graphrag.Found, []string) {
+	ask := func(text string, o pages.Options) (graphrag.Found, []string) {
 		f := askPages(t, pagesOf(t, docs, o), graphrag.Question{Text: text, Depth: 4, Tokens: 900})
 		ids := make([]string, len(f.Ranked))
 		for i, h := range f.Ranked {
@@ -175,7 +175,7 @@ func TestPagesPlan(t *testing.T) {
 		return f, ids
 	}
 	aspects := []string{"Captain Moss17 anchor", "Captain Moss22 anchor of bronze"}
-	f, ids := ask(question, retrieve.PagesOptions{Plan: planned(aspects...)})
+	f, ids := ask(question, pages.Options{Plan: planned(aspects...)})
 	if len(ids) != 4 || ids[0] != "v03.md" || !slices.Contains(ids, "v17.md") || !slices.Contains(ids, "v22.md") {
 		t.Errorf("found %v", ids)
 	}
@@ -185,22 +185,22 @@ func TestPagesPlan(t *testing.T) {
 	if len(asked) != 1 || asked[0] != question || len(titles) != 20 || titles[0] != "Vessel3" {
 		t.Errorf("asked %q with %d titles, the first %q", asked, len(titles), titles[0])
 	}
-	ask("How many sailed with Vessel3 in 1807?", retrieve.PagesOptions{Plan: planned("x")})
-	_, without := ask(question, retrieve.PagesOptions{Plan: planned("x"), Planned: -1})
+	ask("How many sailed with Vessel3 in 1807?", pages.Options{Plan: planned("x")})
+	_, without := ask(question, pages.Options{Plan: planned("x"), Planned: -1})
 	if len(asked) != 1 {
 		t.Errorf("asked for a fact, or for nothing: %q", asked)
 	}
-	_, useless := ask(question, retrieve.PagesOptions{Plan: planned("", "of the", "qwertz \x00")})
+	_, useless := ask(question, pages.Options{Plan: planned("", "of the", "qwertz \x00")})
 	many := make([]string, 1000)
-	for i := range many[retrieve.MaxAspects:] {
-		many[retrieve.MaxAspects+i] = "Vessel9"
+	for i := range many[pages.MaxAspects:] {
+		many[pages.MaxAspects+i] = "Vessel9"
 	}
-	_, tooMany := ask(question, retrieve.PagesOptions{Plan: planned(many...)})
+	_, tooMany := ask(question, pages.Options{Plan: planned(many...)})
 	if !slices.Equal(useless, without) || !slices.Equal(tooMany, without) {
 		t.Errorf("%v and %v, without a plan %v", useless, tooMany, without)
 	}
 	broken := errors.New("broken")
-	p := pagesOf(t, docs, retrieve.PagesOptions{Plan: func(context.Context, string, []string) ([]string, error) { return nil, broken }})
+	p := pagesOf(t, docs, pages.Options{Plan: func(context.Context, string, []string) ([]string, error) { return nil, broken }})
 	if _, err := p.Retrieve(t.Context(), graphrag.Question{Text: question, K: 1}); !errors.Is(err, broken) {
 		t.Errorf("got %v", err)
 	}
@@ -224,17 +224,17 @@ func (l likeness) of(context.Context, text.List) (retrieve.Texts, error) { retur
 
 func TestPagesLike(t *testing.T) {
 	docs := []graphrag.Document{{ID: "a", Text: "Owls hunt mice."}, {ID: "b", Text: "Tides rise and fall."}}
-	p := pagesOf(t, docs, retrieve.PagesOptions{Like: likeness{.1, .9}.of})
+	p := pagesOf(t, docs, pages.Options{Like: likeness{.1, .9}.of})
 	if found := askPages(t, p, graphrag.Question{Text: "Where do owls live?", Depth: 2}); len(found.Ranked) != 2 || found.Ranked[0].Chunk.Doc != "b" {
 		t.Errorf("ranked %+v", found.Ranked)
 	}
 	if _, err := p.Retrieve(t.Context(), graphrag.Question{Text: "fail", K: 1}); err == nil {
 		t.Error("the error of the likeness is lost")
 	}
-	cut, err := chunk.Pages(t.Context(), docs, chunk.PageOptions{})
+	cut, err := pages.Cut(t.Context(), docs, pages.CutOptions{})
 	texttest.OK(t, err)
-	for want, o := range map[string]retrieve.PagesOptions{"Like has 1 texts": {Like: likeness{1}.of}, "Longest is -1": {Longest: -1}} {
-		if _, err := retrieve.NewPages(t.Context(), cut, o); err == nil || !strings.Contains(err.Error(), want) {
+	for want, o := range map[string]pages.Options{"Like has 1 texts": {Like: likeness{1}.of}, "Longest is -1": {Longest: -1}} {
+		if _, err := pages.New(t.Context(), cut, o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v", want, err)
 		}
 	}
@@ -244,7 +244,7 @@ func TestPagesWithNothing(t *testing.T) {
 	for name, docs := range map[string][]graphrag.Document{
 		"no page": nil, "empty page": {{ID: "a"}}, "one page": ships(1), "Chinese": {{ID: "a", Text: "北京是中华人民共和国的首都。"}},
 	} {
-		p := pagesOf(t, docs, retrieve.PagesOptions{})
+		p := pagesOf(t, docs, pages.Options{})
 		for _, text := range []string{"", "what is it", "zebra quagga", strings.Repeat("zebra \xff 首都 ", 3000)} {
 			for _, tokens := range []int{0, 10, 500} {
 				found := askPages(t, p, graphrag.Question{Text: text, K: 2, Tokens: tokens})
@@ -256,14 +256,14 @@ func TestPagesWithNothing(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := pagesOf(t, ships(1), retrieve.PagesOptions{}).Retrieve(ctx, graphrag.Question{Text: "ship", K: 1}); !errors.Is(err, context.Canceled) {
+	if _, err := pagesOf(t, ships(1), pages.Options{}).Retrieve(ctx, graphrag.Question{Text: "ship", K: 1}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
 
 // Questions side by side find what they find alone.
 func TestPagesSideBySide(t *testing.T) {
-	p := pagesOf(t, ships(10), retrieve.PagesOptions{})
+	p := pagesOf(t, ships(10), pages.Options{})
 	var questions []graphrag.Question
 	for i := range 20 {
 		questions = append(questions, graphrag.Question{Text: fmt.Sprintf("Describe the cargo item%d of Vessel%d", 13*i, i%10), Tokens: 300 + 200*i, Depth: 5})

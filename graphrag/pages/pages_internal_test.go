@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package retrieve
+package pages
 
 import (
 	"fmt"
@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 )
 
@@ -18,9 +17,9 @@ func TestPagesMemory(t *testing.T) {
 	for i := range 40 {
 		docs = append(docs, graphrag.Document{ID: fmt.Sprint(i), Text: fmt.Sprintf("Ship %d carries tar.", i)})
 	}
-	pages, err := chunk.Pages(t.Context(), docs, chunk.PageOptions{})
+	pages, err := Cut(t.Context(), docs, CutOptions{})
 	texttest.OK(t, err)
-	p, err := NewPages(t.Context(), pages, PagesOptions{})
+	p, err := New(t.Context(), pages, Options{})
 	texttest.OK(t, err)
 	one := p.memory.New().(*queryMemory)
 	p.memory.New = func() any { return one }

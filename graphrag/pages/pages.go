@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package retrieve
+package pages
 
 import (
 	"context"
@@ -13,8 +13,10 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
+	"github.com/wildgraph/wildgraph/graphrag/internal/segments"
 	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
 )
@@ -26,13 +28,13 @@ import (
 // on the question's names and by similarity of vectors if Like is set; BM25 of its title;
 // and BM25 of the names in the whole page; less a term that grows with the page, because a
 // long page has a passage for any question. An overview is searched for by its aspects as
-// well, since its question names few of them: see Aspects and Plan of [PagesOptions].
-type Pages struct {
-	o         PagesOptions
+// well, since its question names few of them: see Aspects and Plan of [Options].
+type Retriever struct {
+	o         Options
 	words     *text.Standard
 	languages map[text.Language]int // of how many pages each is; words go by the main one
 
-	segments          []segment[*pageIndex]
+	segments          []segments.Segment[*pageIndex]
 	first, passages   []int32 // the numbers of the first page and passage of each, and one behind
 	n                 int     // pages that are not gone
 	mixed             bool    // they are not in the order of their IDs
@@ -41,9 +43,9 @@ type Pages struct {
 	memory            sync.Pool      // of *asked
 }
 
-// PagesOptions are the options of [NewPages]. A number of 0 means the default, a negative one
+// Options are the options of [New]. A number of 0 means the default, a negative one
 // leaves the part out. docs/systems.md has the effect of each.
-type PagesOptions struct {
+type Options struct {
 	// Names, Title, Page and Length are the weights of the other parts of the score.
 	Names, Title, Page, Length float64
 	// Aspects is the weight of the words that co-occur with the subject of an overview, in
@@ -55,12 +57,12 @@ type PagesOptions struct {
 	// each aspect finds its own pages.
 	Plan    Plan
 	Planned float64
-	// Like makes an index that compares questions with tiles of pages ([chunk.Page.Tiles]); nil compares by
+	// Like makes an index that compares questions with tiles of pages ([Page.Tiles]); nil compares by
 	// words only. Questions are compared as they are asked: without their words of asking MiniLM reads 1.5
 	// points less of the gold pages. The similarity of a passage is the best one of the tiles that it
 	// overlaps, so an encoder reads each word once. Likeness is the weight of one standard deviation of the
 	// similarities of a question, so that encoders whose cosines lie closer together weigh the same.
-	Like     func(ctx context.Context, tiles text.List) (Texts, error)
+	Like     func(ctx context.Context, tiles text.List) (retrieve.Texts, error)
 	Likeness float64
 	// Among, if set, is how many pages are compared, in place of all: those that are best by words,
 	// each by its best passage and so by the tiles that this overlaps, with Lazily. Which pages
@@ -81,7 +83,7 @@ type PagesOptions struct {
 	Count func(string) int
 }
 
-// Follow is given the probability of each page to be relevant, in the order of [chunk.Page.ID], and
+// Follow is given the probability of each page to be relevant, in the order of [Page.ID], and
 // returns that after propagation, nil where pages lead nowhere. Both sum to at most 1.
 type Follow func(ctx context.Context, question string, relevance []float64) ([]float64, error)
 
@@ -101,7 +103,7 @@ const (
 )
 
 // Defaults returns the options with the defaults in place of zero values.
-func (o PagesOptions) Defaults() PagesOptions {
+func (o Options) Defaults() Options {
 	spread, overview, aspects := defaultSpread, defaultOverviewSpread, defaultAspects
 	if o.Like != nil || o.Lazily != nil {
 		spread, overview, aspects = 2*spread, 1.5*overview, 1.5*aspects
@@ -128,9 +130,9 @@ func (o PagesOptions) Defaults() PagesOptions {
 // Retrieve ranks one passage of each page, and reads within the budget of the question, or up
 // to Longest tokens of each of K pages. The wording of a question does not change its budget;
 // a caller that wants more for overviews can ask [text.AsksOverview].
-func (p *Pages) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
+func (p *Retriever) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 	if err := ctx.Err(); err != nil {
-		return graphrag.Found{}, fmt.Errorf("retrieve: pages: %w", err)
+		return graphrag.Found{}, fmt.Errorf("pages: %w", err)
 	}
 	a := p.memory.Get().(*queryMemory)
 	defer p.memory.Put(a)
@@ -158,7 +160,7 @@ func (p *Pages) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Fou
 	a.spend(budget, most)
 	found.Evidence = p.evidence(a, budget)
 	if len(found.Evidence) == 0 && q.Tokens > 0 { // no passage fits: cut the best one
-		if part, _ := Fit([]graphrag.Hit{p.best(a, order[0])}, nil, q.Tokens, p.o.Count); part[0].Chunk.Text != "" {
+		if part, _ := retrieve.Fit([]graphrag.Hit{p.best(a, order[0])}, nil, q.Tokens, p.o.Count); part[0].Chunk.Text != "" {
 			found.Evidence = part
 		}
 	}
@@ -166,16 +168,16 @@ func (p *Pages) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Fou
 }
 
 // Encode makes the vectors of tiles that Lazily would make later, until ctx ends.
-func (p *Pages) Encode(ctx context.Context) error {
+func (p *Retriever) Encode(ctx context.Context) error {
 	if p.o.Lazily == nil {
 		return nil
 	}
 	return p.o.Lazily.Rest(ctx, func(yield func(string) bool) {
 		for _, s := range p.segments {
-			for n := range s.set().All() {
-				page := &s.index.pages[n]
+			for n := range s.Set().All() {
+				page := &s.Index.pages[n]
 				for _, first := range page.Tiles() {
-					if !yield(Titled(page.Chunk(first, page.Ends[first]))) {
+					if !yield(retrieve.Titled(page.Chunk(first, page.Ends[first]))) {
 						return
 					}
 				}
@@ -185,9 +187,9 @@ func (p *Pages) Encode(ctx context.Context) error {
 }
 
 // best is the best passage of a page, with the score of the page.
-func (p *Pages) best(a *queryMemory, x rank.Scored[int32]) graphrag.Hit {
+func (p *Retriever) best(a *queryMemory, x rank.Scored[int32]) graphrag.Hit {
 	at, n := p.at(x.ID)
-	ix, best := p.segments[at].index, a.best[x.ID]
+	ix, best := p.segments[at].Index, a.best[x.ID]
 	first := int(best - ix.first[n])
 	return graphrag.Hit{Chunk: led(&ix.pages[n], first, ix.pages[n].Ends[first]), Score: x.Score, Source: pagesSource}
 }
@@ -198,7 +200,7 @@ const (
 )
 
 // candidates prepares the pages that can be read, best first.
-func (p *Pages) candidates(a *queryMemory, order []rank.Scored[int32], spread float64) {
+func (p *Retriever) candidates(a *queryMemory, order []rank.Scored[int32], spread float64) {
 	if more := len(order) - cap(a.list); more > 0 {
 		a.list = append(a.list[:cap(a.list)], make([]candidate, more)...)
 	}
@@ -206,7 +208,7 @@ func (p *Pages) candidates(a *queryMemory, order []rank.Scored[int32], spread fl
 	for i, x := range order {
 		c := &a.list[i]
 		at, n := p.at(x.ID)
-		ix := p.segments[at].index
+		ix := p.segments[at].Index
 		c.score, c.page, c.title, c.longest = x.Score, &ix.pages[n], ix.titles[n], p.o.Longest
 		c.relevance = math.Exp((x.Score - order[0].Score) / spread)
 		c.first = int(a.best[x.ID] - ix.first[n])
@@ -217,7 +219,7 @@ func (p *Pages) candidates(a *queryMemory, order []rank.Scored[int32], spread fl
 
 // evidence returns the selected units as chunks, best page first, in page order. The tokens of
 // whole chunks are counted again, and the last steps are reverted until they fit.
-func (p *Pages) evidence(a *queryMemory, budget int) []graphrag.Hit {
+func (p *Retriever) evidence(a *queryMemory, budget int) []graphrag.Hit {
 	cost := make([]int, len(a.list))
 	chunks := make([]graphrag.Chunk, len(a.list))
 	all := 0
@@ -226,7 +228,7 @@ func (p *Pages) evidence(a *queryMemory, budget int) []graphrag.Hit {
 		cost[i] = 0
 		if c := &a.list[i]; c.open {
 			chunks[i] = c.chunk()
-			cost[i] = p.o.Count(Shown(chunks[i]))
+			cost[i] = p.o.Count(retrieve.Shown(chunks[i]))
 		}
 		all += cost[i]
 	}
@@ -246,7 +248,7 @@ func (p *Pages) evidence(a *queryMemory, budget int) []graphrag.Hit {
 }
 
 // led returns units of a page with the headings and the header of a table above them.
-func led(p *chunk.Page, first, end int) graphrag.Chunk {
+func led(p *Page, first, end int) graphrag.Chunk {
 	c := p.Chunk(first, end)
 	c.Lead = load.Lead(p.Text, p.Units[first].Start)
 	return c
@@ -295,7 +297,7 @@ type queryMemory struct {
 }
 
 // rank scores the pages that match a question, and orders them, best first.
-func (p *Pages) rank(ctx context.Context, a *queryMemory, q graphrag.Question, read text.Wording) ([]rank.Scored[int32], error) {
+func (p *Retriever) rank(ctx context.Context, a *queryMemory, q graphrag.Question, read text.Wording) ([]rank.Scored[int32], error) {
 	a.queryTerms.clear()
 	a.named = nil
 	a.queryTerms.add(p, read.Words, 1)
@@ -335,22 +337,22 @@ func (p *Pages) rank(ctx context.Context, a *queryMemory, q graphrag.Question, r
 }
 
 // like adds the similarities of all passages.
-func (p *Pages) like(ctx context.Context, a *queryMemory, question string) (err error) {
+func (p *Retriever) like(ctx context.Context, a *queryMemory, question string) (err error) {
 	var all deviation
 	scores := make([][]float64, len(p.segments))
 	for i, s := range p.segments {
-		if scores[i], err = s.index.like.Scores(ctx, question, nil); err != nil {
+		if scores[i], err = s.Index.like.Scores(ctx, question, nil); err != nil {
 			return err
 		}
-		for n := range s.set().All() {
-			all.add(scores[i][s.index.tile[n]:s.index.tile[n+1]])
+		for n := range s.Set().All() {
+			all.add(scores[i][s.Index.tile[n]:s.Index.tile[n+1]])
 		}
 	}
 	weight := p.o.Likeness / all.value()
 	for i, s := range p.segments {
 		of := a.passage[p.passages[i]:]
-		for c := range s.index.passages {
-			of[c] += weight * slices.Max(scores[i][s.index.tiles[2*c]:s.index.tiles[2*c+1]])
+		for c := range s.Index.passages {
+			of[c] += weight * slices.Max(scores[i][s.Index.tiles[2*c]:s.Index.tiles[2*c+1]])
 		}
 	}
 	return nil
@@ -358,16 +360,16 @@ func (p *Pages) like(ctx context.Context, a *queryMemory, question string) (err 
 
 // among adds the similarities of the best passages of the pages that are best by words, above the
 // least of them.
-func (p *Pages) among(ctx context.Context, a *queryMemory, question string) error {
+func (p *Retriever) among(ctx context.Context, a *queryMemory, question string) error {
 	var tiles []string
 	var ends []int // in tiles, of each page
 	best := a.order[:min(p.o.Among, len(a.order))]
 	for _, x := range best {
 		at, n := p.at(x.ID)
-		ix, c := p.segments[at].index, a.best[x.ID]
+		ix, c := p.segments[at].Index, a.best[x.ID]
 		page := &ix.pages[n]
 		for _, first := range page.Tiles()[ix.tiles[2*c]-ix.tile[n] : ix.tiles[2*c+1]-ix.tile[n]] {
-			tiles = append(tiles, Titled(page.Chunk(first, page.Ends[first])))
+			tiles = append(tiles, retrieve.Titled(page.Chunk(first, page.Ends[first])))
 		}
 		ends = append(ends, len(tiles))
 	}
@@ -413,7 +415,7 @@ func (d *deviation) value() float64 {
 }
 
 // follow orders pages by their probability after propagation.
-func (p *Pages) follow(ctx context.Context, a *queryMemory, question string) error {
+func (p *Retriever) follow(ctx context.Context, a *queryMemory, question string) error {
 	a.more = zeros(a.more, len(a.score))
 	sum := 0.0
 	for _, x := range a.order {
@@ -431,13 +433,13 @@ func (p *Pages) follow(ctx context.Context, a *queryMemory, question string) err
 		return err
 	}
 	if len(relevance) != len(sorted) {
-		return fmt.Errorf("retrieve: pages: Follow gave %d chances for %d pages", len(relevance), len(sorted))
+		return fmt.Errorf("pages: Follow gave %d chances for %d pages", len(relevance), len(sorted))
 	}
 	a.order = a.order[:0]
 	for i, x := range relevance {
 		page := sorted[i]
 		at, n := p.at(page)
-		if ix := p.segments[at].index; x > 0 && ix.first[n] < ix.first[n+1] {
+		if ix := p.segments[at].Index; x > 0 && ix.first[n] < ix.first[n+1] {
 			a.score[page] = p.o.Spread * math.Log(x)
 			a.order = append(a.order, rank.Scored[int32]{ID: page, Score: a.score[page]})
 		}
@@ -454,14 +456,14 @@ func add(to, scores []float64, weight float64) {
 }
 
 // order adds up the scores of pages, and orders those above 0.
-func (p *Pages) order(a *queryMemory) {
+func (p *Retriever) order(a *queryMemory) {
 	n := int(p.first[len(p.segments)])
 	a.best, a.score, a.order = zeros(a.best, n), zeros(a.score, n), a.order[:0]
 	for at := range p.segments {
 		s, passage := &p.segments[at], a.passage[p.passages[at]:]
-		for i := range s.index.pages {
-			best, to := s.index.first[i], s.index.first[i+1]
-			if best == to || s.live != nil && !s.live.Has(int32(i)) {
+		for i := range s.Index.pages {
+			best, to := s.Index.first[i], s.Index.first[i+1]
+			if best == to || s.Live != nil && !s.Live.Has(int32(i)) {
 				continue
 			}
 			for c := best + 1; c < to; c++ {
@@ -472,7 +474,7 @@ func (p *Pages) order(a *queryMemory) {
 			page := p.first[at] + int32(i)
 			a.best[page] = best
 			if found := passage[best] + a.fields[page]; found != 0 {
-				a.score[page] = found - p.o.Length*s.index.length[i]
+				a.score[page] = found - p.o.Length*s.Index.length[i]
 				a.order = append(a.order, rank.Scored[int32]{ID: page, Score: a.score[page]})
 			}
 		}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package chunk
+package pages
 
 import (
 	"cmp"
@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 	"github.com/wildgraph/wildgraph/graphrag/text"
@@ -23,12 +24,12 @@ const (
 	DefaultPassage = 150
 )
 
-// PageOptions are the options of [Pages].
-type PageOptions struct {
+// CutOptions are the options of [Cut].
+type CutOptions struct {
 	// Unit is the most tokens of a unit of several sentences, Passage the least of a
 	// passage; 0 means DefaultUnit and DefaultPassage.
 	Unit, Passage int
-	// Workers is how many pages are cut at a time; 0 means one for each processor.
+	// Workers is the number of pages that are cut at a time; 0 means one for each processor.
 	// The result does not depend on it.
 	Workers int
 }
@@ -44,12 +45,12 @@ type Page struct {
 }
 
 // Defaults returns the options with the defaults of zero values.
-func (o PageOptions) Defaults() PageOptions {
+func (o CutOptions) Defaults() CutOptions {
 	o.Unit, o.Passage = cmp.Or(o.Unit, DefaultUnit), cmp.Or(o.Passage, DefaultPassage)
 	return o
 }
 
-// Pages cuts documents into short, overlapping passages of whole sentences, each page by itself.
+// Cut cuts documents into short, overlapping passages of whole sentences, each page by itself.
 // Each has an ID of its own, and they are in the order of [Page.ID]. Only the addresses of links
 // are left out: tables, blank lines and lines that several pages share stay.
 //
@@ -61,7 +62,7 @@ func (o PageOptions) Defaults() PageOptions {
 //
 // Within a budget, many pages by short passages are worth more than few by long ones:
 // docs/systems.md has figures. Two documents of one ID are an error.
-func Pages(ctx context.Context, docs []graphrag.Document, o PageOptions) ([]Page, error) {
+func Cut(ctx context.Context, docs []graphrag.Document, o CutOptions) ([]Page, error) {
 	c := opt.Checks{Of: "chunk"}
 	opt.Min(&c, "Unit", o.Unit, 0)
 	opt.Min(&c, "Passage", o.Passage, 0)
@@ -77,7 +78,7 @@ func Pages(ctx context.Context, docs []graphrag.Document, o PageOptions) ([]Page
 		if p.Text, p.Units, err = unitsOf(ctx, d.Text, o.Unit); err != nil {
 			return fmt.Errorf("chunk: cut page %.80q: %w", d.ID, err)
 		}
-		p.Ends = ends(p.Units, o.Passage)
+		p.Ends = passageEnds(p.Units, o.Passage)
 		return nil
 	})
 	if err != nil {
@@ -92,9 +93,9 @@ func Pages(ctx context.Context, docs []graphrag.Document, o PageOptions) ([]Page
 	return pages, nil
 }
 
-// ends returns the end of the passage that begins at each unit and has at least a number of
+// passageEnds returns the end of the passage that begins at each unit and has at least a number of
 // tokens. The last passage reaches to the end of the page; a short page is one passage.
-func ends(units []Unit, least int) []int {
+func passageEnds(units []Unit, least int) []int {
 	var out []int
 	end, tokens := 0, 0
 	for i := range units {
@@ -113,7 +114,7 @@ func ends(units []Unit, least int) []int {
 }
 
 // ID returns the ID of the first chunk of the page.
-func (p *Page) ID() string { return ID(p.Doc, 0) }
+func (p *Page) ID() string { return chunk.ID(p.Doc, 0) }
 
 // Tokens is the length of the units from first to the one before end.
 func (p *Page) Tokens(first, end int) (n int) {
@@ -127,7 +128,7 @@ func (p *Page) Tokens(first, end int) (n int) {
 func (p *Page) Chunk(first, end int) graphrag.Chunk {
 	from, to := p.Units[first], p.Units[end-1]
 	return graphrag.Chunk{
-		ID: ID(p.Doc, first), Doc: p.Doc, Title: p.Title, Fields: p.Fields, Index: first,
+		ID: chunk.ID(p.Doc, first), Doc: p.Doc, Title: p.Title, Fields: p.Fields, Index: first,
 		Start: from.From, End: to.To, Text: p.Text[from.Start:to.End], Tokens: p.Tokens(first, end),
 	}
 }

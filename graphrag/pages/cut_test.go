@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package chunk_test
+package pages_test
 
 import (
 	"context"
@@ -13,28 +13,28 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/chunk"
+	"github.com/wildgraph/wildgraph/graphrag/pages"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
 )
 
-func cut(t *testing.T, o chunk.PageOptions, texts ...string) []chunk.Page {
+func cut(t *testing.T, o pages.CutOptions, texts ...string) []pages.Page {
 	t.Helper()
 	var docs []graphrag.Document
 	for i, s := range texts {
-		docs = append(docs, graphrag.Document{ID: fmt.Sprintf("p%02d", i), Title: fmt.Sprint("Page ", i), Text: s})
+		docs = append(docs, graphrag.Document{ID: fmt.Sprintf("p%02d", i), Title: fmt.Sprint("pages.Page ", i), Text: s})
 	}
-	pages, err := chunk.Pages(t.Context(), docs, o)
+	list, err := pages.Cut(t.Context(), docs, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, p := range pages {
+	for i, p := range list {
 		check(t, texts[i], p)
 	}
-	return pages
+	return list
 }
 
 // check holds a page to what every page is.
-func check(t *testing.T, source string, p chunk.Page) {
+func check(t *testing.T, source string, p pages.Page) {
 	t.Helper()
 	at := 0
 	for i, u := range p.Units {
@@ -53,10 +53,10 @@ func check(t *testing.T, source string, p chunk.Page) {
 		t.Fatalf("%q is in no unit", p.Text[at:])
 	}
 	for i, c := range p.Passages() {
-		if c.Tokens < chunk.DefaultPassage && len(p.Ends) > 1 {
+		if c.Tokens < pages.DefaultPassage && len(p.Ends) > 1 {
 			t.Fatalf("passage %d has %d tokens", i, c.Tokens)
 		}
-		if i+1 < len(p.Ends) && c.Tokens-p.Units[p.Ends[i]-1].Tokens >= chunk.DefaultPassage {
+		if i+1 < len(p.Ends) && c.Tokens-p.Units[p.Ends[i]-1].Tokens >= pages.DefaultPassage {
 			t.Fatalf("passage %d of %d tokens does not need its last unit", i, c.Tokens)
 		}
 		if utf8.ValidString(source) && !utf8.ValidString(c.Text) {
@@ -70,7 +70,7 @@ func check(t *testing.T, source string, p chunk.Page) {
 }
 
 // Tiles cover each page, and overlap in the last at most.
-func checkTiles(t *testing.T, p chunk.Page) {
+func checkTiles(t *testing.T, p pages.Page) {
 	t.Helper()
 	end, tiles := 0, p.Tiles()
 	for n, i := range tiles {
@@ -95,7 +95,7 @@ func sentences(n int, of string) string {
 
 func TestUnitsAndOffsets(t *testing.T) {
 	source := "# A [title](https://example.org/a)\n\n" + sentences(30, "depth")
-	p := cut(t, chunk.PageOptions{}, source)[0]
+	p := cut(t, pages.CutOptions{}, source)[0]
 	if len(p.Units) < 6 || len(p.Ends) >= len(p.Units) {
 		t.Fatalf("%d units, %d passages", len(p.Units), len(p.Ends))
 	}
@@ -108,13 +108,13 @@ func TestUnitsAndOffsets(t *testing.T) {
 		t.Errorf("the page begins with %.40q", p.Text)
 	}
 	c := p.Chunk(2, 5)
-	if c.ID != "p00#000002" || c.Start != p.Units[2].From || c.End != p.Units[4].To || c.Tokens != p.Tokens(2, 5) || c.Title != "Page 0" {
+	if c.ID != "p00#000002" || c.Start != p.Units[2].From || c.End != p.Units[4].To || c.Tokens != p.Tokens(2, 5) || c.Title != "pages.Page 0" {
 		t.Errorf("chunk %+v", c)
 	}
 }
 
 func TestHeadingBeginsUnit(t *testing.T) {
-	p := cut(t, chunk.PageOptions{}, sentences(2, "depth")+"\n\n## Width\n\n"+sentences(4, "width"))[0]
+	p := cut(t, pages.CutOptions{}, sentences(2, "depth")+"\n\n## Width\n\n"+sentences(4, "width"))[0]
 	for _, u := range p.Units[1:] {
 		if strings.HasPrefix(p.Text[u.Start:], "## Width") {
 			return
@@ -141,7 +141,7 @@ func TestOddPages(t *testing.T) {
 		"not UTF-8":       "The Fram\xff was built. " + strings.Repeat("\x80\xfe ", 400),
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := cut(t, chunk.PageOptions{}, source)[0]
+			p := cut(t, pages.CutOptions{}, source)[0]
 			blank := strings.TrimSpace(source) == ""
 			if (len(p.Units) == 0) != blank || (len(p.Ends) == 0) != blank {
 				t.Errorf("%d units, %d passages", len(p.Units), len(p.Ends))
@@ -159,21 +159,21 @@ func TestOddPages(t *testing.T) {
 func TestWorkers(t *testing.T) {
 	var texts []string
 	for i := range 40 {
-		texts = append(texts, fmt.Sprintf("# Page %d\n\nSign up.\n\n", i%7)+sentences(i, "height"))
+		texts = append(texts, fmt.Sprintf("# pages.Page %d\n\nSign up.\n\n", i%7)+sentences(i, "height"))
 	}
-	if diff := cmp.Diff(cut(t, chunk.PageOptions{Workers: 1}, texts...), cut(t, chunk.PageOptions{Workers: 7}, texts...)); diff != "" {
+	if diff := cmp.Diff(cut(t, pages.CutOptions{Workers: 1}, texts...), cut(t, pages.CutOptions{Workers: 7}, texts...)); diff != "" {
 		t.Error(diff)
 	}
 }
 
 func TestPageErrors(t *testing.T) {
-	_, err := chunk.Pages(t.Context(), nil, chunk.PageOptions{Unit: -1, Passage: -2})
+	_, err := pages.Cut(t.Context(), nil, pages.CutOptions{Unit: -1, Passage: -2})
 	if err == nil || !strings.Contains(err.Error(), "Unit is -1") || !strings.Contains(err.Error(), "Passage is -2") {
 		t.Errorf("got %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := chunk.Pages(ctx, []graphrag.Document{{ID: "a", Text: "Owls."}}, chunk.PageOptions{}); !errors.Is(err, context.Canceled) {
+	if _, err := pages.Cut(ctx, []graphrag.Document{{ID: "a", Text: "Owls."}}, pages.CutOptions{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
@@ -181,5 +181,5 @@ func TestPageErrors(t *testing.T) {
 func FuzzCut(f *testing.F) {
 	f.Add(sentences(9, "depth")+strings.Repeat("word ", 60)+". End here.", sentences(5, "a")+strings.Repeat("long ", 85)+". Few words are left for the end of it all.")
 	f.Add("# Owls\n\nBarn owls [hunt](x) by ear. 故宫。", "Barn owls [hunt](x) by ear.")
-	f.Fuzz(func(t *testing.T, a, b string) { cut(t, chunk.PageOptions{}, a, b, a, b) })
+	f.Fuzz(func(t *testing.T, a, b string) { cut(t, pages.CutOptions{}, a, b, a, b) })
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package retrieve
+package pages
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
-	"github.com/wildgraph/wildgraph/graphrag/chunk"
+	"github.com/wildgraph/wildgraph/graphrag/internal/segments"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
@@ -47,7 +47,7 @@ const (
 
 // candidate is a page that may be read.
 type candidate struct {
-	page       *chunk.Page
+	page       *Page
 	score      float64
 	relevance  float64
 	title      int // tokens of the title
@@ -210,7 +210,7 @@ func (c *candidate) gain(hit int) (sum float64) {
 }
 
 // prepare counts the question's terms, which have numbers, in the units of a page.
-func (c *candidate) prepare(u *units, page int32, k *queryTerms, number []uint8) {
+func (c *candidate) prepare(u *unitIndex, page int32, k *queryTerms, number []uint8) {
 	n, from, to := len(k.terms), u.first[page], u.first[page+1]
 	c.share, c.tf, c.read = zeros(c.share, n), zeros(c.tf, n), zeros(c.read, to-from)
 	c.hits, c.freq = c.hits[:0], c.freq[:0]
@@ -251,8 +251,8 @@ func zeros[T any](old []T, n int) []T {
 	return old
 }
 
-// units are the terms of the units of all pages, by number, in one list.
-type units struct {
+// unitIndex are the terms of the units of all pages, by number, in one list.
+type unitIndex struct {
 	terms *text.Vocabulary
 	of    []int32 // terms in the order of the text
 	ends  []int   // of each unit in of
@@ -261,9 +261,9 @@ type units struct {
 }
 
 // newUnits reads the pages in sequence, so the numbers of terms depend on nothing else.
-func newUnits(ctx context.Context, pages []chunk.Page, a text.Analyzer) (*units, error) {
+func newUnits(ctx context.Context, pages []Page, a text.Analyzer) (*unitIndex, error) {
 	numbers := text.NewNumbering(a)
-	u := &units{terms: numbers.Terms(), first: make([]int, 1, len(pages)+1)}
+	u := &unitIndex{terms: numbers.Terms(), first: make([]int, 1, len(pages)+1)}
 	var last []int // page that had each term, from 1
 	page := 0
 	count := func(terms []int32) bool {
@@ -298,10 +298,10 @@ func newUnits(ctx context.Context, pages []chunk.Page, a text.Analyzer) (*units,
 }
 
 // in returns the terms of a unit.
-func (u *units) in(unit int) []int32 { return u.across(unit, unit+1) }
+func (u *unitIndex) in(unit int) []int32 { return u.across(unit, unit+1) }
 
 // across returns the terms of the units from from to end-1.
-func (u *units) across(from, end int) []int32 {
+func (u *unitIndex) across(from, end int) []int32 {
 	if from == end {
 		return nil
 	}
@@ -313,10 +313,10 @@ func (u *units) across(from, end int) []int32 {
 }
 
 // rarity returns the IDF of a term among the pages.
-func (p *Pages) rarity(term []byte) float64 {
+func (p *Retriever) rarity(term []byte) float64 {
 	df := int32(0)
 	for i := range p.segments {
-		u := p.segments[i].index.units
+		u := p.segments[i].Index.units
 		if t := u.terms.Find(term); t >= 0 {
 			df += u.df[t]
 		}
@@ -335,12 +335,12 @@ type queryTerms struct {
 	terms  []string
 	times  []float64
 	rarity []float64
-	number [][]uint8 // of each segment, by term of its vocabulary: its index in terms + 1, or 0
-	marked []origin  // the numbers that are not 0
+	number [][]uint8         // of each segment, by term of its vocabulary: its index in terms + 1, or 0
+	marked []segments.Origin // the numbers that are not 0
 }
 
 // add adds the terms of some words.
-func (k *queryTerms) add(p *Pages, words string, times float64) {
+func (k *queryTerms) add(p *Retriever, words string, times float64) {
 	a := text.For(p.words, words)
 	a.Words(words, func(word []byte) bool {
 		term, ok := a.Term(string(word))
@@ -351,9 +351,9 @@ func (k *queryTerms) add(p *Pages, words string, times float64) {
 		if at < 0 {
 			marked := len(k.marked)
 			for i := range p.segments {
-				u := p.segments[i].index.units
+				u := p.segments[i].Index.units
 				if t := u.terms.Find([]byte(term)); t >= 0 && u.df[t] > 0 {
-					k.marked = append(k.marked, origin{i, int32(t)})
+					k.marked = append(k.marked, segments.Origin{Segment: i, Doc: int32(t)})
 				}
 			}
 			if len(k.marked) == marked {
@@ -365,7 +365,7 @@ func (k *queryTerms) add(p *Pages, words string, times float64) {
 			at = len(k.terms)
 			k.terms, k.times, k.rarity = append(k.terms, term), append(k.times, 0), append(k.rarity, p.rarity([]byte(term)))
 			for _, m := range k.marked[marked:] {
-				k.number[m.segment][m.doc] = uint8(len(k.terms))
+				k.number[m.Segment][m.Doc] = uint8(len(k.terms))
 			}
 		}
 		k.times[at] += times
@@ -387,7 +387,7 @@ func (k *queryTerms) query(dst []bm25.Term) []bm25.Term {
 // clear empties the ask for the next question.
 func (k *queryTerms) clear() {
 	for _, m := range k.marked {
-		k.number[m.segment][m.doc] = 0
+		k.number[m.Segment][m.Doc] = 0
 	}
 	k.terms, k.times, k.rarity, k.marked = k.terms[:0], k.times[:0], k.rarity[:0], k.marked[:0]
 }
