@@ -41,7 +41,7 @@ func main() {
 	defer stop()
 	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	if errors.Is(err, errTorn) {
-		os.Exit(exitTorn)
+		os.Exit(3) // an unfinished write
 	}
 	os.Exit(cli.Fail(os.Stderr, "maker", err))
 }
@@ -64,9 +64,6 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	return nil
 }
-
-// exitTorn is the exit status for an unfinished write.
-const exitTorn = 3
 
 var (
 	errDamaged = errors.New("damaged: `repair FILE NEW` copies the intact records")

@@ -221,9 +221,6 @@ func (d *dryServer) Embedder(name string) (llm.NamedEmbedder, error) {
 	return dryEmbedder{d.vectors(name), name}, nil
 }
 
-// Judge returns a model whose calls are counted as the judge's.
-func (d *dryServer) Judge(name string) llm.Model { return dryModel{d, name, "judge"} }
-
 // Part sets the weights of the next calls, by question, and for calls without a question; long has
 // the questions with long answers.
 func (d *dryServer) Part(pages float64, weight map[string]float64, long map[string]bool) {

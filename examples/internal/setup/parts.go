@@ -156,7 +156,7 @@ func (p *Parts) openModels(from modelSource) error {
 			return cli.Usage(err)
 		}
 		if p.Judge = judge; p.dry != nil {
-			p.Judge = p.dry.Judge(s.JudgeModel)
+			p.Judge = dryModel{p.dry, s.JudgeModel, "judge"}
 		}
 	}
 	if !s.asks() {
