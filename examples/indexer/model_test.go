@@ -103,7 +103,11 @@ func says(req llm.Request) llm.Reply {
 	if req.JSON || len(req.Schema) > 0 {
 		return llm.Reply{Text: fmt.Sprintf(`{"title":"Ships of %d letters","summary":"They sail.","rating":5,"rating_explanation":"many","findings":[{"summary":"They sail.","explanation":"So the logs say."}]}`, len(last))}
 	}
-	words := strings.Fields(last[strings.LastIndex(last, "Captain"):])
+	at := strings.LastIndex(last, "Captain")
+	if at < 0 { // a call that asks whether the server answers, or gleaning
+		return llm.Reply{Text: "<|COMPLETE|>"}
+	}
+	words := strings.Fields(last[at:])
 	if len(words) < 8 {
 		return llm.Reply{Text: "<|COMPLETE|>"}
 	}
