@@ -71,7 +71,7 @@ func TestTornAndRemovedFolders(t *testing.T) {
 	data, err := os.ReadFile(file)
 	must(t, err)
 	must(t, os.WriteFile(file, data[:len(data)-3], 0o600))
-	if _, stderr, err := bench(t, bare, args...); err != nil || strings.Count(stderr, "an unfinished write was cut off") != 1 {
+	if _, stderr, err := bench(t, bare, args...); err != nil || strings.Count(stderr, "an incomplete record was removed") != 1 {
 		t.Errorf("%v\n%s", err, stderr)
 	}
 
