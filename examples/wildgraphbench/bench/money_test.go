@@ -60,18 +60,18 @@ func TestLedgerFileAndCallsInFlight(t *testing.T) {
 	}
 }
 
-// What was cut off a journal is told; a folder that is removed ends the run at once.
+// An incomplete record is reported; a folder that is removed ends the run at once.
 func TestTornAndRemovedFolders(t *testing.T) {
 	dir := t.TempDir()
 	args := []string{"-out", dir, "-domains", "seafaring", "-systems", "bm25", "-limit", "2"}
-	if _, stderr, err := bench(t, bare, args...); err != nil || strings.Contains(stderr, "unfinished") {
+	if _, stderr, err := bench(t, bare, args...); err != nil || strings.Contains(stderr, "incomplete") {
 		t.Fatalf("%v\n%s", err, stderr)
 	}
 	file := filepath.Join(dir, record.JournalName)
 	data, err := os.ReadFile(file)
 	must(t, err)
 	must(t, os.WriteFile(file, data[:len(data)-3], 0o600))
-	if _, stderr, err := bench(t, bare, args...); err != nil || strings.Count(stderr, "an unfinished write was cut off") != 1 {
+	if _, stderr, err := bench(t, bare, args...); err != nil || strings.Count(stderr, "an incomplete record was removed") != 1 {
 		t.Errorf("%v\n%s", err, stderr)
 	}
 
