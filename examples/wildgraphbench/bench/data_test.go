@@ -72,7 +72,7 @@ func TestOwnData(t *testing.T) {
 	}
 }
 
-// A gold page may be a PDF, as it may for ask; a key that is none is told.
+// A gold page may be a PDF, as it may for ask; an unknown key is reported.
 func TestOwnPDF(t *testing.T) {
 	page, err := os.ReadFile("testdata/warranty.pdf")
 	must(t, err)

@@ -60,11 +60,11 @@ func TestLedgerFileAndCallsInFlight(t *testing.T) {
 	}
 }
 
-// What was cut off a journal is told; a folder that is removed ends the run at once.
+// An incomplete record is reported; a folder that is removed ends the run at once.
 func TestTornAndRemovedFolders(t *testing.T) {
 	dir := t.TempDir()
 	args := []string{"-out", dir, "-domains", "seafaring", "-systems", "bm25", "-limit", "2"}
-	if _, stderr, err := bench(t, bare, args...); err != nil || strings.Contains(stderr, "unfinished") {
+	if _, stderr, err := bench(t, bare, args...); err != nil || strings.Contains(stderr, "incomplete") {
 		t.Fatalf("%v\n%s", err, stderr)
 	}
 	file := filepath.Join(dir, record.JournalName)
