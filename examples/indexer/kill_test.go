@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -20,6 +21,7 @@ import (
 	"go.temporal.io/sdk/log"
 
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/store/postgres"
 )
 
@@ -134,7 +136,9 @@ func (c *cluster) drop(names ...string) {
 	}
 	defer s.Close()
 	for _, name := range names {
-		_ = s.Drop(c.Context(), name)
+		if err := s.Drop(c.Context(), name); err != nil && !errors.Is(err, store.ErrNotFound) {
+			c.Fatal(err)
+		}
 	}
 }
 
@@ -206,7 +210,7 @@ func TestSpeedUp(t *testing.T) {
 	c.models.delay.Store(int64(time.Second))
 	var took [2]time.Duration
 	for i, workers := range []int{1, 4} {
-		c.drop("msgraphrag-local-work")
+		c.drop("msgraphrag-local", "msgraphrag-local-work")
 		args := c.args(fmt.Sprintf("speed%d", workers), "-shares", "4", "-concurrency", "2")
 		for range workers - 1 { // the job's own process is one
 			c.work(args)

@@ -165,7 +165,7 @@ var (
 	// ErrConflict: another generation was published meanwhile, or the object is in use.
 	ErrConflict = errors.New("conflict")
 	// ErrMismatch: the stored data has another schema, analyzer or version.
-	ErrMismatch = errors.New("made otherwise")
+	ErrMismatch = errors.New("made with other settings")
 	// ErrInvalid: the argument cannot be stored or searched for.
 	ErrInvalid = errors.New("invalid")
 	// ErrReadOnly: the generation was pinned for reading.

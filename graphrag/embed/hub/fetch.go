@@ -51,7 +51,7 @@ func (m model) fetch(ctx context.Context, dir string, o Options) (err error) {
 	o.pause = cmp.Or(o.pause, time.Second)
 	at, err := url.Parse(o.Endpoint)
 	if err != nil || at.Scheme != "https" || at.Host == "" {
-		return fmt.Errorf("hub: the endpoint %.200q is no https://HOST", redacted(o.Endpoint))
+		return fmt.Errorf("hub: the endpoint %.200q does not have the form https://HOST", redacted(o.Endpoint))
 	}
 	f := fetcher{m, o, dir + partly}
 	f.client.CheckRedirect = func(to *http.Request, via []*http.Request) error { return allowed(to.URL, at.Host, len(via)) }

@@ -38,7 +38,7 @@ func TestNames(t *testing.T) {
 		}
 	}
 	o.Endpoint = "http://127.0.0.1:1"
-	if _, err := Open(t.Context(), "minilm", o); err == nil || !strings.Contains(err.Error(), "no https://HOST") {
+	if _, err := Open(t.Context(), "minilm", o); err == nil || !strings.Contains(err.Error(), "form https://HOST") {
 		t.Errorf("error %v", err)
 	}
 }
