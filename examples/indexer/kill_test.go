@@ -112,13 +112,14 @@ func (c *cluster) args(name string, more ...string) []string {
 func (c *cluster) work(args []string) (key string) {
 	c.begun++
 	key = fmt.Sprintf("worker-%d", c.begun)
-	c.workers[key] = c.start([]string{"OPENAI_API_KEY=" + key}, c.program, args...)
+	c.workers[key] = c.start([]string{"OPENAI_API_KEY=" + key, "XDG_CACHE_HOME=" + c.TempDir()}, c.program, args...)
 	return key
 }
 
 // run runs the program to its end, and returns what it printed.
 func (c *cluster) run(args ...string) (string, error) {
 	cmd := exec.CommandContext(c.Context(), c.program, args...)
+	cmd.Env = append(os.Environ(), "XDG_CACHE_HOME="+c.TempDir()) // no process finds the replies of another one
 	var log bytes.Buffer
 	cmd.Stderr = &log
 	out, err := cmd.Output()
@@ -209,6 +210,7 @@ func TestSpeedUp(t *testing.T) {
 	docs := library(t, 160)
 	c.models.delay.Store(int64(time.Second))
 	var took [2]time.Duration
+	var calls [2]int
 	for i, workers := range []int{1, 4} {
 		c.drop("msgraphrag-local", "msgraphrag-local-work")
 		args := c.args(fmt.Sprintf("speed%d", workers), "-shares", "4", "-concurrency", "2")
@@ -216,18 +218,21 @@ func TestSpeedUp(t *testing.T) {
 			c.work(args)
 		}
 		time.Sleep(3 * time.Second) // they connect
-		began := time.Now()
+		began, paid := time.Now(), len(c.models.model.Requests())
 		if _, err := c.run(append(args, "-docs", docs, question)...); err != nil {
 			t.Fatal(err)
 		}
-		took[i] = time.Since(began)
+		took[i], calls[i] = time.Since(began), len(c.models.model.Requests())-paid
 		for key, w := range c.workers {
 			c.kill(w)
 			delete(c.workers, key)
 		}
 	}
 	ratio := float64(took[0]) / float64(took[1])
-	t.Logf("one worker %v, four %v: %.2f times faster", took[0].Round(time.Millisecond), took[1].Round(time.Millisecond), ratio)
+	t.Logf("one worker %v for %d calls, four %v for %d: %.2f times faster", took[0].Round(time.Millisecond), calls[0], took[1].Round(time.Millisecond), calls[1], ratio)
+	if calls[0] != calls[1] {
+		t.Errorf("one worker asked %d times, four %d times", calls[0], calls[1])
+	}
 	if ratio < 3.5 {
 		t.Errorf("four workers are %.2f times faster than one, want 3.5", ratio)
 	}
