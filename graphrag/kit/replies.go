@@ -57,7 +57,7 @@ func repliesOf(ctx context.Context) *replies {
 	return r
 }
 
-// many reports whether it may be that most are of no use any more, beside some for each chunk.
+// many reports whether the cache has outgrown twice the chunks and the replies that the last prune left.
 func (r *replies) many(chunks int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
