@@ -31,7 +31,7 @@ type ranking struct {
 	failed         []string // not compared, and why
 }
 
-// rank makes the ranking.
+// rank orders the systems by the headline figure, and compares each with the best.
 func (r *Report) rank() ranking {
 	keys := []string{"accuracy", "f1_mean_of_questions", "ndcg_at_10", "evidence_recall_at_5"}
 	if r.label.found {

@@ -153,7 +153,7 @@ func (m *LSA) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, 
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("embed: %d documents: %w", len(texts), err)
+		return nil, fmt.Errorf("embed: vectors of %d documents by LSA: %w", len(texts), err)
 	}
 	return vectors, nil
 }

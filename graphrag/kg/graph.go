@@ -228,7 +228,8 @@ type arc struct {
 	synonym  bool
 }
 
-// entityEdges gathers facts and synonyms by direction, so that a synonym can take the place of facts.
+// entityEdges gathers facts and synonyms by ordered pair of entities; with Overwrite a synonym
+// replaces the facts of a pair.
 func (g *Graph) entityEdges(o ViewOptions) ([]graph.Edge, error) {
 	arcs := make([]arc, 0, 2*len(g.Relations)+len(o.Synonyms))
 	for i := range g.Relations {

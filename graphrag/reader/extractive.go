@@ -306,8 +306,8 @@ func repeats(a, b []int32) bool {
 	return float64(same) >= repeated*float64(min(len(a), len(b)))
 }
 
-// shown returns the quote of a candidate, after its heading if an item contains nothing
-// but terms of the question.
+// shown returns the quote of a candidate. A list item that only repeats terms of the
+// question is preceded by its heading.
 func (c *corpus) shown(x *candidate) string {
 	if x.cell != "" {
 		return x.cell

@@ -228,7 +228,7 @@ func (d *Dense) index(ctx context.Context) func([]graphrag.Chunk) (*vector.Index
 				err = ix.Add(rows...)
 			}
 			if err != nil {
-				return nil, fmt.Errorf("retrieve: text %s and those after it: %w", chunks[first].ID, err)
+				return nil, fmt.Errorf("retrieve: cannot embed text %s and the texts after it: %w", chunks[first].ID, err)
 			}
 			first += len(rows)
 		}

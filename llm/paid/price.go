@@ -39,7 +39,7 @@ func (m Money) Units() float64 { return float64(m) / unit }
 // String is the amount with four decimals, rounded.
 func (m Money) String() string { return strconv.FormatFloat(m.Units(), 'f', 4, 64) }
 
-// MarshalJSON writes units of the currency.
+// MarshalJSON writes the amount in whole units of the currency, such as 1.25.
 func (m Money) MarshalJSON() ([]byte, error) { return json.Marshal(m.Units()) }
 
 // UnmarshalJSON reads units of the currency.

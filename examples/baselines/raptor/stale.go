@@ -31,7 +31,8 @@ type clusterID struct {
 	number int
 }
 
-// place has the length of the longest list of texts with a text, and its clusters there.
+// place describes the longest list that contains a text: its length, and the clusters of
+// the text in it.
 type place struct {
 	texts  int
 	groups []clusterID

@@ -209,7 +209,7 @@ func (f *fetcher) one(ctx context.Context, x file) (file, error) {
 func (f *fetcher) try(ctx context.Context, x file, half string) (end int64, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	quiet := time.AfterFunc(f.stall, func() { cancel(fmt.Errorf("the server says nothing for %s", f.stall)) })
+	quiet := time.AfterFunc(f.stall, func() { cancel(fmt.Errorf("the server sent no data for %s", f.stall)) })
 	defer quiet.Stop()
 	var have int64
 	if info, err := os.Stat(half); err == nil && x.Sum != "" && info.Size() < x.Size { // without a sum nothing would notice what does not belong together

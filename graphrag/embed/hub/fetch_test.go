@@ -107,8 +107,8 @@ func TestHostile(t *testing.T) {
 			fmt.Fprint(w, c[from(r):len(c)/2])
 			w.(http.Flusher).Flush()
 			<-r.Context().Done()
-		}), "says nothing for 50ms"},
-		{"silence", only(weights, func(_ http.ResponseWriter, r *http.Request, _ string) { <-r.Context().Done() }), "says nothing for 50ms"},
+		}), "sent no data for 50ms"},
+		{"silence", only(weights, func(_ http.ResponseWriter, r *http.Request, _ string) { <-r.Context().Done() }), "sent no data for 50ms"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			h := newHub(t)

@@ -154,8 +154,8 @@ func badName(name string) error {
 type model struct {
 	repo, revision string
 	folder         string // below the folder of all models, with slashes
-	// files are fetched. Without any they are those that a sentence encoder can have, and
-	// their sums are recorded.
+	// files are the files to fetch, with the sums that they must have. Without any, all
+	// files of a sentence encoder are tried, and their sums are recorded.
 	files   []file
 	written map[string]string // files of our own, by name
 }

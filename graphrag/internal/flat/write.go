@@ -214,7 +214,7 @@ func (w *Writer) Close(meta any) error {
 	if w.m.Meta, err = json.Marshal(meta); err != nil {
 		return errors.Join(err, w.Abort())
 	}
-	// At once: a journaling file system makes them durable together.
+	// Sync all files concurrently: a journaling file system commits them together.
 	files := append(w.arrays, w.small())
 	errs := make([]error, len(files))
 	var wait sync.WaitGroup

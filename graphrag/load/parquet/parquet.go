@@ -46,7 +46,7 @@ func footer(at io.ReaderAt, size int64) error {
 		return err
 	}
 	if n := int64(binary.LittleEndian.Uint32(tail[:])); n > size-12 {
-		return fmt.Errorf("a footer of %d bytes", n)
+		return fmt.Errorf("the footer claims %d bytes of a file of %d", n, size)
 	}
 	return nil
 }

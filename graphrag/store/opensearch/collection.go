@@ -274,7 +274,7 @@ func (c *collection) Publish(ctx context.Context, name, was string) error {
 			return fmt.Errorf("generation %q: %w", name, store.ErrNotFound)
 		}
 		if e.Published != was {
-			return fmt.Errorf("%w: %q is published, not %q", store.ErrConflict, e.Published, was)
+			return fmt.Errorf("%w: generation %q is published, not %q", store.ErrConflict, e.Published, was)
 		}
 		e.Published = name
 		return nil
