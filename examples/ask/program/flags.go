@@ -40,7 +40,7 @@ var shared = []string{"embed-model", "embed-int8", "rerank-model", "name-model",
 
 // parse reads the command line and returns all errors.
 func parse(args []string, getenv func(string) string, stderr io.Writer, more func(*flag.FlagSet)) (settings, error) {
-	s := settings{}
+	s := settings{stores: Stores{Flags: more}}
 	fs := cli.NewFlags("ask")
 	fs.Usage = func() { usage(stderr, fs) }
 	fs.StringVar(&s.docs, "docs", "", "the `FOLDER` of files, or one file")
@@ -155,7 +155,7 @@ func (s *settings) check(system string) (problems []error) {
 	if ways > 1 {
 		problems = append(problems, errors.New("one of a question, -questions, -serve and -mcp"))
 	}
-	if s.store != "" && (s.questions != "" || s.mcp || s.watch || s.docs == "" && s.question == "" && s.serve == "") {
+	if s.store != "" && (s.questions != "" || s.mcp || s.watch || s.docs == "" && s.question == "" && s.serve == "" && s.stores.Flags == nil) { // further flags may make it a worker
 		problems = append(problems, errors.New("-store goes with a question or -serve, or with -docs alone"))
 	}
 	if s.trace != "" && s.serve != "" {
