@@ -100,7 +100,7 @@ func TestErrors(t *testing.T) {
 		"relationships.parquet":          func(f fstest.MapFS) { f["relationships.parquet"].Data = f["relationships.parquet"].Data[:100] },
 		"has no text unit":               func(f fstest.MapFS) { f["text_units.parquet"] = parquetFile[unitRow](t) },
 		`two text units, or one without`: func(f fstest.MapFS) { f["text_units.parquet"] = parquetFile(t, unitRow{ID: "u"}, unitRow{ID: "u"}) },
-		"a footer of 3735928559 bytes": func(f fstest.MapFS) {
+		"the footer claims 3735928559 bytes": func(f fstest.MapFS) {
 			data := f["entities.parquet"].Data
 			copy(data[len(data)-8:], "\xef\xbe\xad\xde")
 		},
