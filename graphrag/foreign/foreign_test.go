@@ -63,11 +63,13 @@ func TestGraphRAG(t *testing.T) {
 func TestLightRAG(t *testing.T) {
 	x, err := foreign.ReadLightRAG(folder())
 	texttest.OK(t, err)
-	archer := kg.Mention{Name: "Colin Archer", Type: "person", Description: "A builder.\nBorn in Larvik & known."}
+	archer := func(said string) kg.Mention {
+		return kg.Mention{Name: "Colin Archer", Type: "person", Description: said}
+	}
 	want := []kg.Extraction{
-		{Chunk: "chunk-1", Doc: "chunk-1", Mentions: []kg.Mention{archer, {Name: "Fram", Type: "artifact", Description: "A ship."}},
+		{Chunk: "chunk-1", Doc: "chunk-1", Mentions: []kg.Mention{archer("A builder."), {Name: "Fram", Type: "artifact", Description: "A ship."}},
 			Facts: []kg.Fact{{Triple: graphrag.Triple{Head: "Colin Archer", Tail: "Fram"}, Description: "He built her.", Keywords: []string{"building", "ships"}, Weight: 2}}},
-		{Chunk: "chunk-2", Doc: "chunk-2", Mentions: []kg.Mention{archer}},
+		{Chunk: "chunk-2", Doc: "chunk-2", Mentions: []kg.Mention{archer("Born in Larvik & known.")}},
 	}
 	if diff := cmp.Diff(want, slices.Collect(x.Extractions())); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

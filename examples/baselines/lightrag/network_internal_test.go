@@ -53,7 +53,7 @@ func TestRelations(t *testing.T) {
 		t.Error(diff)
 	}
 	want := []statements{
-		{[]string{"ice", "sea"}, []kg.Description{{Text: "first\nsecond", Passages: []int32{0, 1, 2}}}, []int32{0, 1, 2}},
+		{[]string{"ice", "sea"}, []kg.Description{{Text: "first<SEP>second", Passages: []int32{0, 1, 2}}}, []int32{0, 1, 2}},
 		{[]string{"built"}, []kg.Description{{Text: "C built B", Passages: []int32{1}}}, []int32{1}},
 	}
 	if diff := cmp.Diff(want, []statements{n.relation(0), n.relation(1)}, cmp.AllowUnexported(statements{})); diff != "" {
@@ -62,7 +62,7 @@ func TestRelations(t *testing.T) {
 	if diff := cmp.Diff([][]int32{{0}, {0, 1}, {1}}, [][]int32{n.incident.Of(0), n.incident.Of(1), n.incident.Of(2)}); diff != "" {
 		t.Error(diff)
 	}
-	if text := n.relationText(0); text != "ice, sea\tA\nB\nfirst\nsecond" {
+	if text := n.relationText(0); text != "ice, sea\tA\nB\nfirst<SEP>second" {
 		t.Errorf("found by %q", text)
 	}
 }
@@ -151,7 +151,7 @@ func TestEntityText(t *testing.T) {
 	g, err := b.Graph(t.Context())
 	baselinestest.OK(t, err)
 	n := &network{g: g, condensed: map[int32]kg.Description{}}
-	for e, want := range []string{"Fram\nsays 0\nsays 1", "Gjøa\nsailed 0\nsailed 100\nsailed 200", "Ice\n"} {
+	for e, want := range []string{"Fram\nsays 0<SEP>says 1", "Gjøa\nsailed 0<SEP>sailed 100<SEP>sailed 200", "Ice\n"} {
 		if got := n.entityText(e); got != want || got != g.Entities[e].Name+"\n"+n.described(int32(e)).Text {
 			t.Errorf("%q, want %q", got, want)
 		}
