@@ -61,7 +61,7 @@ func TestDense(t *testing.T) {
 		{"one of each document", "a", 3, 1, []string{"x#3", "z#1", "y#2"}},
 		{"the limit looks deeper", "ab", 3, 1, []string{"y#2", "x#3", "z#0"}},
 		{"fewer documents than asked for", "a", 5, 1, []string{"x#3", "z#1", "y#2"}},
-		{"none", "a", graphrag.NoEvidence, 0, nil},
+		{"none", "a", graphrag.Off, 0, nil},
 		{"the usual number", "a", 0, 0, []string{"x#3", "z#1", "y#2", "y#4", "z#0"}},
 		{"nothing known in the question", "q", 3, 0, nil},
 		{"empty question", "", 3, 0, nil},

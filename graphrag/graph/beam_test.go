@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package path_test
+package graph_test
 
 import (
 	"cmp"
@@ -13,8 +13,9 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
-	"github.com/wildgraph/wildgraph/graphrag/path"
 )
 
 // toy is a small graph; how like the question a chain is, is the cosine of their
@@ -90,25 +91,25 @@ func TestWorkedExamples(t *testing.T) {
 	for _, x := range []struct {
 		name  string
 		start []int32
-		o     path.BeamOptions
+		o     graph.BeamOptions
 		want  []want
 		flat  []int32
 	}{
-		{"A, with the penalty", []int32{1}, path.BeamOptions{Width: 2, Length: 3, Diversity: 4},
+		{"A, with the penalty", []int32{1}, graph.BeamOptions{Width: 2, Length: 3, Diversity: 4},
 			[]want{{"1 2 7", 1.220918}, {"1 3 4", .921635}}, []int32{1, 2, 3, 7, 4}},
-		{"A, without", []int32{1}, path.BeamOptions{Width: 2, Length: 3, Diversity: path.None},
+		{"A, without", []int32{1}, graph.BeamOptions{Width: 2, Length: 3, Diversity: graphrag.Off},
 			[]want{{"1 2 7", 1.220918}, {"1 2 6", 1.168650}}, []int32{1, 2, 7, 6}},
-		{"B, with the penalty", []int32{2, 3}, path.BeamOptions{Width: 2, Length: 2, Diversity: 4},
+		{"B, with the penalty", []int32{2, 3}, graph.BeamOptions{Width: 2, Length: 2, Diversity: 4},
 			[]want{{"2 1", .878993}, {"3 1", .676673}}, []int32{2, 3, 1}},
-		{"B, without", []int32{3, 2, 2}, path.BeamOptions{Width: 2, Length: 2, Diversity: path.None},
+		{"B, without", []int32{3, 2, 2}, graph.BeamOptions{Width: 2, Length: 2, Diversity: graphrag.Off},
 			[]want{{"2 1", .878993}, {"2 7", .858298}}, []int32{2, 1, 7}},
-		{"C, dead ends stay", []int32{2, 3}, path.BeamOptions{Width: 4, Length: 3, Diversity: 2},
+		{"C, dead ends stay", []int32{2, 3}, graph.BeamOptions{Width: 4, Length: 3, Diversity: 2},
 			[]want{{"2 1", .878993}, {"2 7 8", .835848}, {"3 1", .676673}, {"3 4", .358558}}, []int32{2, 3, 1, 7, 4, 8}},
-		{"D, any chain", []int32{1, 2, 7}, path.BeamOptions{Width: 2, Length: 3, Diversity: 4},
+		{"D, any chain", []int32{1, 2, 7}, graph.BeamOptions{Width: 2, Length: 3, Diversity: 4},
 			[]want{{"2 7 8", 1.173562}, {"1 3 4", 1.081479}}, []int32{2, 1, 7, 3, 8, 4}},
 	} {
 		t.Run(x.name, func(t *testing.T) {
-			chains, err := path.Beam(t.Context(), curry(), x.start, x.o)
+			chains, err := graph.Beam(t.Context(), curry(), x.start, x.o)
 			texttest.OK(t, err)
 			if len(chains) != len(x.want) {
 				t.Fatalf("%d chains, want %d", len(chains), len(x.want))
@@ -118,7 +119,7 @@ func TestWorkedExamples(t *testing.T) {
 					t.Errorf("chain %d is %v, want %v", i, c, x.want[i])
 				}
 			}
-			if got := path.Flatten(chains); !slices.Equal(got, x.flat) {
+			if got := graph.FlattenChains(chains); !slices.Equal(got, x.flat) {
 				t.Errorf("flattened %v, want %v", got, x.flat)
 			}
 		})
@@ -162,7 +163,7 @@ func (g star) Scores(_ context.Context, chains [][]int32) (out []float64, err er
 // question are kept, and a triple is not a neighbor of itself.
 func TestBeamHub(t *testing.T) {
 	asked := 0
-	chains, err := path.Beam(t.Context(), star{1_000_000, &asked, nil}, []int32{5}, path.BeamOptions{Width: 3, Neighbors: 50})
+	chains, err := graph.Beam(t.Context(), star{1_000_000, &asked, nil}, []int32{5}, graph.BeamOptions{Width: 3, Neighbors: 50})
 	if err != nil || asked > 60 || len(chains) != 3 {
 		t.Fatalf("asked for %d neighbors: %v, %v", asked, chains, err)
 	}
@@ -171,7 +172,7 @@ func TestBeamHub(t *testing.T) {
 			t.Errorf("chain %v comes back", c)
 		}
 	}
-	few, err := path.Beam(t.Context(), star{100, &asked, nil}, []int32{5}, path.BeamOptions{Width: 3, Neighbors: 2, Diversity: path.None})
+	few, err := graph.Beam(t.Context(), star{100, &asked, nil}, []int32{5}, graph.BeamOptions{Width: 3, Neighbors: 2, Diversity: graphrag.Off})
 	if err != nil || len(few) != 2 {
 		t.Errorf("of two neighbors: %v, %v", few, err)
 	}
@@ -179,19 +180,19 @@ func TestBeamHub(t *testing.T) {
 
 func TestBeamBadInput(t *testing.T) {
 	asked, broken := 0, errors.New("broken")
-	if _, err := path.Beam(t.Context(), star{9, &asked, nil}, nil, path.BeamOptions{Width: -1, Length: -2, Neighbors: -3, Diversity: -4}); err == nil ||
+	if _, err := graph.Beam(t.Context(), star{9, &asked, nil}, nil, graph.BeamOptions{Width: -1, Length: -2, Neighbors: -3, Diversity: -4}); err == nil ||
 		!strings.Contains(err.Error(), "Width") || !strings.Contains(err.Error(), "Diversity") {
 		t.Errorf("options: %v", err)
 	}
-	if chains, err := path.Beam(t.Context(), star{9, &asked, nil}, nil, path.BeamOptions{}); err != nil || len(chains) != 0 {
+	if chains, err := graph.Beam(t.Context(), star{9, &asked, nil}, nil, graph.BeamOptions{}); err != nil || len(chains) != 0 {
 		t.Errorf("nothing to start with: %v, %v", chains, err)
 	}
-	if _, err := path.Beam(t.Context(), star{9, &asked, broken}, []int32{1}, path.BeamOptions{}); !errors.Is(err, broken) {
+	if _, err := graph.Beam(t.Context(), star{9, &asked, broken}, []int32{1}, graph.BeamOptions{}); !errors.Is(err, broken) {
 		t.Errorf("an index that fails: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := path.Beam(ctx, star{9, &asked, nil}, nil, path.BeamOptions{}); !errors.Is(err, context.Canceled) {
+	if _, err := graph.Beam(ctx, star{9, &asked, nil}, nil, graph.BeamOptions{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
@@ -203,9 +204,9 @@ func TestOrderFree(t *testing.T) {
 		turned.neighbors[id] = slices.Clone(n)
 		slices.Reverse(turned.neighbors[id])
 	}
-	a, errA := path.Beam(t.Context(), g, []int32{1, 3, 6}, path.BeamOptions{Length: 4})
-	b, errB := path.Beam(t.Context(), turned, []int32{6, 3, 1}, path.BeamOptions{Length: 4})
-	same := slices.EqualFunc(a, b, func(x, y path.Chain) bool { return x.Score == y.Score && slices.Equal(x.Triples, y.Triples) })
+	a, errA := graph.Beam(t.Context(), g, []int32{1, 3, 6}, graph.BeamOptions{Length: 4})
+	b, errB := graph.Beam(t.Context(), turned, []int32{6, 3, 1}, graph.BeamOptions{Length: 4})
+	same := slices.EqualFunc(a, b, func(x, y graph.Chain) bool { return x.Score == y.Score && slices.Equal(x.Triples, y.Triples) })
 	if err := cmp.Or(errA, errB); err != nil || !same || len(a) == 0 {
 		t.Errorf("%v and %v, %v", a, b, err)
 	}
@@ -222,16 +223,16 @@ func TestTies(t *testing.T) {
 		all = append(all, int32(i))
 	}
 	all = all[:n]
-	wide, err := path.Beam(t.Context(), tied, all, path.BeamOptions{Width: n, Length: 1})
+	wide, err := graph.Beam(t.Context(), tied, all, graph.BeamOptions{Width: n, Length: 1})
 	if err != nil || len(wide) != n {
 		t.Fatal(wide, err)
 	}
 	for k := 1; k < n; k += 9 {
-		narrow, err := path.Beam(t.Context(), tied, all, path.BeamOptions{Width: k, Length: 1})
+		narrow, err := graph.Beam(t.Context(), tied, all, graph.BeamOptions{Width: k, Length: 1})
 		if diff := gocmp.Diff(wide[:k], narrow); err != nil || diff != "" {
 			t.Fatalf("width %d: %v, %s", k, err, diff)
 		}
-		grown, err := path.Beam(t.Context(), tied, []int32{n}, path.BeamOptions{Width: n, Neighbors: k, Diversity: path.None})
+		grown, err := graph.Beam(t.Context(), tied, []int32{n}, graph.BeamOptions{Width: n, Neighbors: k, Diversity: graphrag.Off})
 		if err != nil || len(grown) != k {
 			t.Fatalf("%d neighbors: %v, %v", k, grown, err)
 		}
@@ -273,15 +274,15 @@ func TestPenalty(t *testing.T) {
 	}
 	for _, x := range []struct {
 		g    hub
-		o    path.BeamOptions
+		o    graph.BeamOptions
 		want []float64 // over the score of the chain without the penalty
 	}{
-		{ones, path.BeamOptions{}, []float64{1, .951229, .904837, .860708, .818731, .778801, .740818, .704688, .67032, .637628}},
-		{ones, path.BeamOptions{Width: 3}, []float64{1, .846482, .716531}},
-		{ones, path.BeamOptions{Width: 6, Diversity: 2}, []float64{1, .606531, .367879, .367879, .367879, .367879}},
-		{hub{-1, -1, 2}, path.BeamOptions{Diversity: path.None}, []float64{1, 1}},
+		{ones, graph.BeamOptions{}, []float64{1, .951229, .904837, .860708, .818731, .778801, .740818, .704688, .67032, .637628}},
+		{ones, graph.BeamOptions{Width: 3}, []float64{1, .846482, .716531}},
+		{ones, graph.BeamOptions{Width: 6, Diversity: 2}, []float64{1, .606531, .367879, .367879, .367879, .367879}},
+		{hub{-1, -1, 2}, graph.BeamOptions{Diversity: graphrag.Off}, []float64{1, 1}},
 	} {
-		chains, err := path.Beam(t.Context(), x.g, []int32{int32(len(x.g) - 1)}, x.o)
+		chains, err := graph.Beam(t.Context(), x.g, []int32{int32(len(x.g) - 1)}, x.o)
 		if err != nil || len(chains) != len(x.want) {
 			t.Fatalf("%+v: %v, %v", x.o, chains, err)
 		}
