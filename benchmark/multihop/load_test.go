@@ -173,8 +173,8 @@ func TestDamage(t *testing.T) {
 		sets []string
 		want string
 	}{
-		{"nothing", fstest.MapFS{"notes.txt": text("x")}, nil, "unknown data set: there is none in this folder"},
-		{"no such set", all(), []string{"hotpot"}, `unknown data set "hotpot"; there are hotpotqa,`},
+		{"nothing", fstest.MapFS{"notes.txt": text("x")}, nil, "unknown domain: no data set is in this folder"},
+		{"no such set", all(), []string{"hotpot"}, `unknown domain "hotpot"; there are hotpotqa,`},
 		{"a set that is not there", without("medical_questions.json"), []string{multihop.Medical}, "no graphrag-bench-medical here; its questions are in one of medical_questions.json"},
 		{"no ID", hotpot(`"_id": "h1", `, ""), nil, "hotpotqa.json:2: a question without an ID"},
 		{"an ID twice", fstest.MapFS{"hotpotqa.json": text(hotpotQuestion + "\n" + hotpotQuestion)}, nil, `hotpotqa.json:4: the ID "h1" stands twice`},
@@ -209,7 +209,7 @@ func TestDamage(t *testing.T) {
 			}
 		})
 	}
-	if _, err := multihop.Load(all(), multihop.Options{Sets: []string{"x"}}); !errors.Is(err, multihop.ErrUnknownSet) {
+	if _, err := multihop.Load(all(), multihop.Options{Sets: []string{"x"}}); !errors.Is(err, benchmark.ErrUnknownDomain) {
 		t.Errorf("%v", err)
 	}
 	many := strings.Repeat(`{"id": "x"}`+"\n", 100)

@@ -57,7 +57,7 @@ func (ranker) Retrieve(context.Context, graphrag.Question) (graphrag.Found, erro
 // documents each once.
 func TestBEIR(t *testing.T) {
 	fsys := beir()
-	if !own.IsBEIR(fsys) || own.IsBEIR(folder()) {
+	if !own.Layout.Recognise(fsys, benchmark.LoadOptions{}) || own.Layout.Recognise(folder(), benchmark.LoadOptions{}) {
 		t.Error("the layout is not recognised")
 	}
 	set, err := own.BEIR(fsys, "animals")

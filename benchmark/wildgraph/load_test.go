@@ -155,7 +155,7 @@ func TestLoadErrors(t *testing.T) {
 			}
 		})
 	}
-	if _, err := wildgraph.Load(small(), wildgraph.Options{Domains: []string{"fish"}}); !errors.Is(err, wildgraph.ErrUnknownDomain) {
+	if _, err := wildgraph.Load(small(), wildgraph.Options{Domains: []string{"fish"}}); !errors.Is(err, benchmark.ErrUnknownDomain) {
 		t.Errorf("unknown domain: %v", err)
 	}
 }

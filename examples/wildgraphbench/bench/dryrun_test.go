@@ -95,7 +95,7 @@ func TestDryRunOfAPart(t *testing.T) {
 	p, err := newParts(t.Context(), s, set, slog.New(slog.DiscardHandler))
 	must(t, err)
 	var out strings.Builder
-	must(t, p.DryRun(t.Context(), &out, set.Dataset, nil, s.runners(set, p)))
+	must(t, p.DryRun(t.Context(), &out, set, nil, s.runners(set, p)))
 	for _, stage := range []string{"bm25 answer", "hipporag2 answer", "hipporag2 search"} {
 		if got := dryRow(t, out.String(), stage)[0]; got != 10 {
 			t.Errorf("%s: %d calls, want 10:\n%s", stage, got, &out)

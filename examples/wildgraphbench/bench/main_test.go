@@ -127,7 +127,7 @@ func TestSample(t *testing.T) {
 			t.Errorf("the tables lack %q:\n%s", want, verbose)
 		}
 	}
-	if !strings.Contains(stderr, "WildGraphBench sample: ") {
+	if !strings.Contains(stderr, "WildGraphBench sample (astronomy, seafaring): ") {
 		t.Errorf("progress: %s", stderr)
 	}
 	r := readReport(t, dir)

@@ -97,7 +97,7 @@ func TestGoldenRows(t *testing.T) {
 	j, err := short.New(short.Options{Schemes: multihop.Schemes()})
 	must(t, err)
 	records, err := (&benchmark.Runner{
-		Dataset: set, Judge: j, Options: benchmark.Options{Kit: report.Offline, Depth: shortDepth},
+		Dataset: set, Judge: j, Options: benchmark.Options{Kit: report.Offline, Depth: set.Depth},
 		Systems: []benchmark.Entry{
 			{Name: "bm25", New: func(string) (benchmark.System, error) { return &strict{}, nil }},
 			{Name: "hipporag", New: func(string) (benchmark.System, error) {
