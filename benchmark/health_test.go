@@ -13,6 +13,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge"
 )
 
@@ -185,9 +186,9 @@ func TestFailedStages(t *testing.T) {
 // A graph without an entity over a corpus with chunks is no graph.
 func TestEmptyGraph(t *testing.T) {
 	base, err := kg.NewBase(kg.Options{})
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	empty, err := base.Graph(t.Context())
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	var calls atomic.Int64
 	for graph, want := range map[*kg.Graph]string{nil: "", empty: "the graph of birds is empty: 4 chunks, no entity; the graph of fish is empty: 3 chunks, no entity"} {
 		rep := reported(t, oddly("", &calls, &odd{graph: graph}))
@@ -210,13 +211,13 @@ func TestEmptyGraph(t *testing.T) {
 // are of: here three names, of which two are joined both ways.
 func TestGraphFiguresAreTheGraphs(t *testing.T) {
 	base, err := kg.NewBase(kg.Options{})
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	fact := func(head, tail string) kg.Fact {
 		return kg.Fact{Triple: graphrag.Triple{Head: head, Relation: "knows", Tail: tail}}
 	}
-	benchtest.OK(t, base.Insert(kg.Extraction{Chunk: "c", Doc: "d", Mentions: []kg.Mention{{Name: "Owl"}, {Name: "Hawk"}, {Name: "Jay"}}, Facts: []kg.Fact{fact("Owl", "Hawk"), fact("Hawk", "Owl")}}))
+	check.OK(t, base.Insert(kg.Extraction{Chunk: "c", Doc: "d", Mentions: []kg.Mention{{Name: "Owl"}, {Name: "Hawk"}, {Name: "Jay"}}, Facts: []kg.Fact{fact("Owl", "Hawk"), fact("Hawk", "Owl")}}))
 	graph, err := base.Graph(t.Context())
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	var calls atomic.Int64
 	rep := reported(t, oddly("", &calls, &odd{graph: graph, claims: graphrag.IndexStats{Entities: 12614, Relations: 9, MaxDegree: 2002, AverageDegree: 7.41, IsolatedShare: 0.9}}))
 	got := rep.Systems[0].Domains[0].Index

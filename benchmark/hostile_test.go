@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/benchmark/fetch"
-	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
 	"github.com/wildgraph/wildgraph/benchmark/record"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // Records that are none are told by their file, and stay as they are.
@@ -27,7 +27,7 @@ func TestHostileRecords(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		file := filepath.Join(dir, record.JournalName)
-		benchtest.OK(t, put(file))
+		check.OK(t, put(file))
 		before, _ := os.ReadFile(file)
 		if log, err := record.Open(dir); err == nil || !strings.Contains(err.Error(), record.JournalName) {
 			t.Errorf("%s: %v, %v", name, log, err)
@@ -48,7 +48,7 @@ func TestHostileNames(t *testing.T) {
 	outside, inside := netip.MustParseAddr("203.0.114.9"), netip.MustParseAddr("127.0.0.2")
 	for _, names := range []lookUp{{inside}, {outside, inside}, {netip.MustParseAddr("::ffff:127.0.0.2")}, {netip.MustParseAddr("fd00::1")}, nil} {
 		f, err := fetch.New(fetch.Options{Agent: "test", NoRobots: true, Resolver: names, Tries: 1})
-		benchtest.OK(t, err)
+		check.OK(t, err)
 		for _, address := range []string{"http://owl.example/", "https://owl.example:65536/", "http://owl.example:22/", "http://0x7f.1/", "http://%zz/", "//owl.example/"} {
 			var e *fetch.Error
 			if page, err := f.Page(t.Context(), address); !errors.As(err, &e) || e.Kind != fetch.Refused && len(names) > 0 && !strings.Contains(address, "65536") {

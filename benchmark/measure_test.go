@@ -17,9 +17,9 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/benchmark"
-	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func hits(docs ...string) []graphrag.Hit {
@@ -70,7 +70,7 @@ func TestMeasureAsTrecEval(t *testing.T) {
 	items, rankings, scores := make(map[string]*benchmark.Item), make(map[string][]string), make(map[string]float64)
 	for _, f := range trecLines(t, "qrels.txt") {
 		level, err := strconv.ParseInt(f[3], 10, 32)
-		benchtest.OK(t, err)
+		check.OK(t, err)
 		if items[f[0]] == nil {
 			items[f[0]] = &benchmark.Item{Grades: make(map[string]int32)}
 		}
@@ -80,12 +80,12 @@ func TestMeasureAsTrecEval(t *testing.T) {
 	}
 	for _, f := range trecLines(t, "run.txt") {
 		score, err := strconv.ParseFloat(f[4], 64)
-		benchtest.OK(t, err)
+		check.OK(t, err)
 		scores[f[0]+" "+f[2]] = score
 		rankings[f[0]] = append(rankings[f[0]], f[2])
 	}
 	data, err := os.ReadFile("testdata/golden.json")
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	var golden map[string]map[string]float64
 	if err := json.Unmarshal(data, &golden); err != nil || len(items) != 40 {
 		t.Fatal(err, len(items))
@@ -111,7 +111,7 @@ func TestMeasureAsTrecEval(t *testing.T) {
 func trecLines(t *testing.T, name string) [][]string {
 	t.Helper()
 	data, err := os.ReadFile("testdata/" + name)
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	var out [][]string
 	for line := range strings.Lines(string(data)) {
 		out = append(out, strings.Fields(line))
@@ -131,7 +131,7 @@ func TestFound(t *testing.T) {
 		}
 	}
 	words, err := benchmark.CountWords(t.Context(), docs)
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	hit := func(doc, text string) graphrag.Hit {
 		return graphrag.Hit{Chunk: graphrag.Chunk{Doc: doc, Text: text}}
 	}

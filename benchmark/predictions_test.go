@@ -14,6 +14,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // A refusal of another program is one in the report.
@@ -21,7 +22,7 @@ func TestRefusedPredictions(t *testing.T) {
 	refused := make(map[bool]any)
 	for _, r := range []bool{false, true} {
 		p, err := benchmark.ReadPredictions("foreign", "f.jsonl", strings.NewReader(fmt.Sprintf(`{"question": "What?", "answer": "I do not know.", "refused": %v}`, r)), nil, func(string) bool { return true })
-		benchtest.OK(t, err)
+		check.OK(t, err)
 		system, _ := p.Entry().New("d")
 		if a, err := system.Answer(t.Context(), graphrag.Question{Text: "What?"}); err != nil || a.Refused != r {
 			t.Errorf("refused %v: %+v, %v", r, a, err)
@@ -37,7 +38,7 @@ func TestRefusedPredictions(t *testing.T) {
 func TestPredictionsWithSteps(t *testing.T) {
 	p, err := benchmark.ReadPredictions("agent", "f.jsonl", strings.NewReader(`{"question": "What?", "answer": "that",
 "steps": [{"kind": "turn"}, {"kind": "search", "query": "that", "found": ["a#1"], "tokens": 40}, {"kind": "turn"}], "usage": {"prompt_tokens": 90, "completion_tokens": 10, "provider_cached_tokens": 30}}`), nil, func(string) bool { return true })
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	system, _ := p.Entry().New("d")
 	a, err := system.Answer(t.Context(), graphrag.Question{Text: "What?"})
 	if err != nil || a.Usage != (graphrag.Usage{Calls: 1, PromptTokens: 90, CompletionTokens: 10, ProviderCached: 30}) {
@@ -92,7 +93,7 @@ func TestReadPredictions(t *testing.T) {
 				}
 				return
 			}
-			benchtest.OK(t, err)
+			check.OK(t, err)
 			system, _ := p.Entry().New("d")
 			for q, a := range map[string]string{"What?": tt.what, "Who?": tt.who} {
 				got, err := system.Answer(t.Context(), graphrag.Question{Text: q})
@@ -115,9 +116,9 @@ func TestForeignPredictionsAreJudged(t *testing.T) {
 		}
 	}
 	p, err := benchmark.ReadPredictions("theirs", "f", strings.NewReader(data.String()), questions, func(string) bool { return true })
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	run, err := (&benchmark.Runner{Dataset: set, Systems: []benchmark.Entry{p.Entry()}, Judge: benchtest.Exact{}}).Run(t.Context())
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	for _, d := range run.Systems[0].Domains {
 		for _, r := range d.Results {
 			if f := r.Judgment.Fact; f != nil && f.Value != 1 || r.Evidence.RecallAt5 != nil {
@@ -138,12 +139,12 @@ func TestEvidenceOfPredictions(t *testing.T) {
 			lines = append(lines, fmt.Sprintf(`{"question": %q, "answer": "It eats.", "evidence": %s}`, it.Question.Text, strings.ReplaceAll(evidence, "GOLD", animal)))
 		}
 		p, err := benchmark.ReadPredictions("theirs", "f", strings.NewReader(strings.Join(lines, "\n")), nil, func(string) bool { return true })
-		benchtest.OK(t, err)
+		check.OK(t, err)
 		return p, set
 	}
 	for evidence, want := range map[string]float64{`["GOLD.txt#3"]`: 6.0 / 7, `["GOLD.txt", "GOLD.txt#0"]`: 6.0 / 7, `[]`: 0} {
 		p, set := read(evidence)
-		benchtest.OK(t, p.Locate(set))
+		check.OK(t, p.Locate(set))
 		dir := t.TempDir()
 		r := &benchmark.Runner{Dataset: set, Systems: []benchmark.Entry{p.Entry()}, Judge: benchtest.Exact{}, Options: benchmark.Options{
 			Dir: dir, ShowEvidence: true, Found: true, CountTokens: func(string) int { return 1 }}}
@@ -172,7 +173,7 @@ func TestEvidenceOfPredictions(t *testing.T) {
 func TestPartialPredictions(t *testing.T) {
 	p, err := benchmark.ReadPredictions("theirs", "f", strings.NewReader(
 		`{"question": "What does the owl eat?", "answer": "The owl eats owl food."} {"question": "What does the cod eat?", "answer": "x"}`), nil, func(string) bool { return true })
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	var calls atomic.Int64
 	dir := t.TempDir()
 	r := benchtest.Runner(dir, &calls, nil)

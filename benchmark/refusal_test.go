@@ -18,6 +18,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -108,9 +109,9 @@ func TestRunCountsRefusals(t *testing.T) {
 		}}}
 		r.Dataset.Domains[1].Items[0].Unanswerable = unanswerable // the eel
 		out, err := r.Run(t.Context())
-		benchtest.OK(t, err)
+		check.OK(t, err)
 		rep, err := report.New(out)
-		benchtest.OK(t, err)
+		check.OK(t, err)
 		return out, rep
 	}
 	_, rep := run(false)
@@ -145,7 +146,7 @@ func (r *refusing) Answer(ctx context.Context, q graphrag.Question) (graphrag.An
 // Ten questions without an answer, refused in ten ways, are ten refusals, of a model and of predictions.
 func TestNaturalRefusals(t *testing.T) {
 	data, err := os.ReadFile("testdata/refusals.txt")
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	replies := strings.Split(strings.TrimSpace(string(data)), "\n")
 	model := llmtest.NewScript("declines")
 	r := benchtest.Runner(t.TempDir(), new(atomic.Int64), nil)
@@ -160,14 +161,14 @@ func TestNaturalRefusals(t *testing.T) {
 	r.Dataset.Domains = r.Dataset.Domains[:1]
 	r.Dataset.Domains[0].Items = items
 	read, err := reader.ByModel(reader.ModelOptions{Model: model, Mode: reader.Reject})
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	foreign, err := benchmark.ReadPredictions("foreign", "f.jsonl", strings.NewReader(lines), nil, func(string) bool { return true })
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	r.Systems = []benchmark.Entry{{Name: "refusing", New: func(string) (benchmark.System, error) { return &refusing{benchtest.Parrot{}, read}, nil }}, foreign.Entry()}
 	out, err := r.Run(t.Context())
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	rep, err := report.New(out)
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	for _, s := range rep.Systems {
 		if got := s.Overall.Types[benchmark.All].Verdicts().Refusals; got != (judge.Refusals{RefusedRightly: 10}) {
 			t.Errorf("%s: %+v", s.System, got)

@@ -18,6 +18,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
@@ -36,9 +37,9 @@ func run(t *testing.T, r *benchmark.Runner) (*benchmark.Run, error) {
 func reported(t *testing.T, r *benchmark.Runner) *report.Report {
 	t.Helper()
 	records, err := run(t, r)
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	rep, err := report.New(records)
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	return rep
 }
 
@@ -246,7 +247,7 @@ func TestTextsForTheJudge(t *testing.T) {
 func TestRecordsOfAnotherVersion(t *testing.T) {
 	dir := t.TempDir()
 	j, err := journal.Open(filepath.Join(dir, record.JournalName), journal.Header{Schema: "wildgraph-run/2", Config: `{"limit":0}`}, journal.Options{})
-	benchtest.OK(t, errors.Join(err, j.Close()))
+	check.OK(t, errors.Join(err, j.Close()))
 	var calls atomic.Int64
 	_, err = run(t, benchtest.Runner(dir, &calls, nil))
 	if !errors.Is(err, record.ErrOtherSchema) || !strings.Contains(err.Error(), "wildgraph-run/2") || !strings.Contains(err.Error(), "choose another folder") || calls.Load() > 0 {

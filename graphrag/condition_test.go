@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func day(s string) time.Time {
@@ -186,7 +186,7 @@ func TestManyValues(t *testing.T) {
 		values[i] = fmt.Sprint("v", i)
 	}
 	c, err := graphrag.ParseCondition(graphrag.In("f", values...).String())
-	texttest.OK(t, err)
+	check.OK(t, err)
 	list := make([]string, 10_000)
 	for i := range list {
 		list[i] = fmt.Sprint("w", i)
@@ -230,7 +230,7 @@ func TestFieldsInJSON(t *testing.T) {
 		q := graphrag.Question{Text: "?", Where: &graphrag.Condition{}}
 		doc := graphrag.Document{ID: "a", Fields: f}
 		data, err := json.Marshal(doc)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		var back graphrag.Document
 		if err := json.Unmarshal(data, &back); err != nil || !cmp.Equal(back.Fields, f) && len(f) > 0 {
 			t.Errorf("%s came back as %v, error %v", data, back.Fields, err)

@@ -15,9 +15,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/benchmark/anonyrag"
-	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -25,7 +25,7 @@ import (
 func dictionary(t *testing.T, entities ...anonyrag.Entity) *anonyrag.Dictionary {
 	t.Helper()
 	d, err := anonyrag.NewDictionary(entities)
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	return d
 }
 
@@ -127,7 +127,7 @@ var story = anonyrag.Book{
 // holds, with all names; IDs and titles tell nothing.
 func TestBook(t *testing.T) {
 	got, err := story.Anonymized()
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	want := anonyrag.Language{
 		Name: "eng",
 		Corpus: []anonyrag.Passage{
@@ -179,9 +179,9 @@ func TestBook(t *testing.T) {
 func sample(t *testing.T, language string) anonyrag.Book {
 	t.Helper()
 	data, err := os.ReadFile("../../examples/wildgraphbench/bench/books/" + language + ".json")
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	var b anonyrag.Book
-	benchtest.OK(t, json.Unmarshal(data, &b))
+	check.OK(t, json.Unmarshal(data, &b))
 	return b
 }
 
@@ -194,7 +194,7 @@ func TestSample(t *testing.T) {
 	} {
 		b := sample(t, language)
 		l, err := b.Anonymized()
-		benchtest.OK(t, err)
+		check.OK(t, err)
 		items := anonyrag.Dataset("", l).Domains[0].Items
 		got := make(map[string]int)
 		for _, it := range items {
@@ -282,11 +282,11 @@ func TestByModel(t *testing.T) {
 // Who answers without context has no use for the question. What fails stays.
 func TestUnsolved(t *testing.T) {
 	l, err := story.Anonymized()
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	l.QA = append(l.QA, l.QA[0], l.QA[0])
 	l.QA[2].Question, l.QA[3].Question = "Who failed?", "Who met nobody?"
 	j, err := anonyrag.New(anonyrag.Options{})
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	var asked atomic.Int32
 	ask := func(_ context.Context, q graphrag.Question) (graphrag.Answer, error) {
 		asked.Add(1)
@@ -316,7 +316,7 @@ func FuzzAnonymize(f *testing.F) {
 		f.Add(s)
 	}
 	d, err := anonyrag.NewDictionary(cast)
-	benchtest.OK(f, err)
+	check.OK(f, err)
 	f.Fuzz(func(t *testing.T, s string) {
 		hidden, err := d.Anonymize(s)
 		if err != nil {

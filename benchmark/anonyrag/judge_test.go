@@ -16,9 +16,9 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/anonyrag"
-	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
 	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -26,7 +26,7 @@ import (
 func newJudge(t *testing.T, o anonyrag.Options) *anonyrag.Judge {
 	t.Helper()
 	j, err := anonyrag.New(o)
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	return j
 }
 
@@ -101,7 +101,7 @@ func (o oracle) Close() error { return nil }
 // A run has an accuracy for each format and class, and the figures of mappings.
 func TestRun(t *testing.T) {
 	l, err := sample(t, "eng").Anonymized()
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	set := anonyrag.Dataset(anonyrag.Name, l)
 	gold := make(map[string]string)
 	right := make(map[string][2]float64)
@@ -120,9 +120,9 @@ func TestRun(t *testing.T) {
 		Systems: []benchmark.Entry{{Name: "oracle", New: func(string) (benchmark.System, error) { return oracle{gold}, nil }}},
 	}
 	run, err := runner.Run(t.Context())
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	rep, err := report.New(run)
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	if len(right) != 4 {
 		t.Fatalf("types %v", right)
 	}
@@ -183,14 +183,14 @@ func TestWorkedExample(t *testing.T) {
 // Answers as models write them, each with what it says: pairs of a reversion, or a letter.
 func TestParsers(t *testing.T) {
 	file, err := os.Open("testdata/answers.jsonl")
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	defer file.Close()
 	for d := json.NewDecoder(file); d.More(); {
 		var line struct {
 			Answer, Letter string
 			Pairs          []string
 		}
-		benchtest.OK(t, d.Decode(&line))
+		check.OK(t, d.Decode(&line))
 		var pairs []string
 		for _, p := range anonyrag.ParseReversion(line.Answer) {
 			pairs = append(pairs, p.Placeholder+"="+p.Name)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/anonyrag"
-	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func folder(files ...string) fstest.MapFS {
@@ -34,7 +34,7 @@ const (
 // The shapes that are read, and what becomes of them.
 func TestLoad(t *testing.T) {
 	set, err := anonyrag.Load(folder("anonyrag_eng_text_chunks.json", corpus, "anonyrag_eng_qa.jsonl", qa, "README.md", "x", "eng_schema.json", "{}"))
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	var keys []string
 	for _, k := range set.Types {
 		keys = append(keys, k.Key)
@@ -48,7 +48,7 @@ func TestLoad(t *testing.T) {
 	}
 	var docs []string
 	for doc, err := range d.Documents() {
-		benchtest.OK(t, err)
+		check.OK(t, err)
 		docs = append(docs, doc.ID+"|"+doc.Title+"|"+doc.Text)
 	}
 	if diff := cmp.Diff([]string{"c1|One|[PERSON#1] kept the [LOCATION#1].", "eng-00002||[PERSON#2] went home.", "eng-00003||[PERSON#3] slept."}, docs); diff != "" {

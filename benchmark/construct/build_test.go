@@ -21,8 +21,8 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark/construct"
 	"github.com/wildgraph/wildgraph/benchmark/fetch"
-	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 	"github.com/wildgraph/wildgraph/llm/paid"
@@ -138,12 +138,12 @@ func scripted() *llmtest.Script {
 func build(ctx context.Context, t *testing.T, work, dir string, get construct.Getter, m llm.Model) (*construct.Build, error) {
 	t.Helper()
 	client, err := paid.Open(paid.Options{File: filepath.Join(work, "replies")})
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	defer client.Close()
 	m, err = client.Model(m)
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	p, err := construct.OpenPages(filepath.Join(work, "pages"))
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	defer p.Close()
 	a := construct.Parse(owl, "owl", construct.Options{})
 	refs := construct.Sources(a.References())
@@ -163,7 +163,7 @@ func TestBuild(t *testing.T) {
 	work, dir := t.TempDir(), t.TempDir()
 	get, model := newGetter(), scripted()
 	b, err := build(t.Context(), t, work, dir, get, model)
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	want := construct.Stats{Domain: "birds", Article: "Barn owl", Sources: 6, Pages: 4, Words: b.Stats.Words, Tokens: b.Stats.Tokens, Sections: 3, Triples: 4, SingleFact: 3, MultiFact: 1, Summary: 1, Overlap: 2}
 	if b.Stats.Words < 500 || b.Stats.Tokens < b.Stats.Words {
 		t.Errorf("%d words, %d tokens", b.Stats.Words, b.Stats.Tokens)
@@ -198,7 +198,7 @@ func TestBuild(t *testing.T) {
 
 	// The loader takes it, and knows two pages of one title apart.
 	set, err := wildgraph.Load(os.DirFS(dir), wildgraph.Options{})
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	if d := set.Domains[0]; d.Pages != 4 || len(d.Items) != 5 {
 		t.Errorf("loaded %d pages, %d questions", d.Pages, len(d.Items))
 	}
@@ -262,7 +262,7 @@ func TestQuestions(t *testing.T) {
 	golds := []construct.Gold{gold("A", "hunting:a", "mice:a b", "lost owls:a x", "apart owls:a b", "unsupported owls:a"), gold("B", "nests:b", "unsupported eggs:b")}
 	paged := func(url string) (construct.Page, bool) { return construct.Page{URL: url}, url != "x" }
 	questions, dropped, err := construct.Questions(t.Context(), golds, paged, construct.Parts{Ask: picky{}, Check: picky{}}, construct.Numbers{})
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	var got []string
 	for _, q := range questions {
 		got = append(got, q.Type[0]+": "+q.Answer+strings.Join(q.Statements, ", "))
@@ -342,6 +342,6 @@ func snapshot(t *testing.T, dir string) map[string]string {
 		out[path] = string(b)
 		return err
 	})
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	return out
 }

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
@@ -27,7 +27,7 @@ func released(t testing.TB) string {
 func readLines[T any](t *testing.T, fsys fs.FS, name string) []T {
 	t.Helper()
 	var out []T
-	benchtest.OK(t, jsonl.Each(fsys, name, jsonl.DefaultMaxLine, func(_ int, v T) error { out = append(out, v); return nil }))
+	check.OK(t, jsonl.Each(fsys, name, jsonl.DefaultMaxLine, func(_ int, v T) error { out = append(out, v); return nil }))
 	return out
 }
 
@@ -46,7 +46,7 @@ func TestReleased(t *testing.T) {
 	for _, dir := range topics {
 		topic, domain := path.Base(dir), path.Base(path.Dir(dir))
 		text, err := fs.ReadFile(fsys, path.Join(dir, topic+".txt"))
-		benchtest.OK(t, err)
+		check.OK(t, err)
 		a := Parse(string(text), topic, Options{Released: true})
 		refs := readLines[Reference](t, fsys, path.Join(dir, "references.jsonl"))
 		found, missing := a.References(), 0
@@ -94,7 +94,7 @@ func TestReleased(t *testing.T) {
 func joined(t *testing.T, fsys fs.FS, dir string, refs []Reference) *wildgraph.Join {
 	t.Helper()
 	pages, err := fs.ReadDir(fsys, path.Join(dir, "reference_pages"))
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	var files []string
 	for _, p := range pages {
 		files = append(files, p.Name())

@@ -20,7 +20,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func TestPublic(t *testing.T) {
@@ -163,7 +163,7 @@ func TestPage(t *testing.T) {
 	w.names["hidden.example"] = []netip.Addr{netip.MustParseAddr("127.0.0.2")}
 	w.names["rebind.example"] = []netip.Addr{w.at.Addr(), w.at.Addr(), netip.MustParseAddr("127.0.0.3")}
 	f, err := New(w.options())
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	for _, row := range strings.Split(strings.TrimRight(pagesTable, "\n"), "\n")[1:] {
 		cells := strings.Split(row, "\t")
 		url, text, kind := cells[0], strings.ReplaceAll(cells[1], `\n`, "\n"), Kind(cells[2])
@@ -232,7 +232,7 @@ func TestReader(t *testing.T) {
 		t.Fatal(err)
 	}
 	f, err := New(o)
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	page, err := f.Page(t.Context(), w.page("/owls"))
 	if err != nil || !strings.HasSuffix(page.Text, "/owls") || !strings.Contains(page.Text, "http:") || strings.Contains(page.Title, "\x1b") {
 		t.Errorf("%+v, %v", page, err)
@@ -262,7 +262,7 @@ func (f roundTrips) RoundTrip(r *http.Request) (*http.Response, error) { return 
 func TestRobotsHang(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, err := New(Options{Agent: "test/1.0", Timeout: time.Minute})
-		benchtest.OK(t, err)
+		check.OK(t, err)
 		var asked atomic.Int32
 		f.client.Transport = roundTrips(func(r *http.Request) (*http.Response, error) {
 			asked.Add(1)
@@ -294,7 +294,7 @@ func TestCrawlDelay(t *testing.T) {
 	for ask, want := range map[string]time.Duration{"7": 7 * time.Second, "900": 30 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
 			f, err := New(Options{Agent: "test/1.0"})
-			benchtest.OK(t, err)
+			check.OK(t, err)
 			f.client.Transport = roundTrips(func(*http.Request) (*http.Response, error) {
 				body := "User-agent: *\nCrawl-delay: " + ask + "\n"
 				return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"text/plain"}}, Body: io.NopCloser(strings.NewReader(body))}, nil
@@ -319,7 +319,7 @@ func TestHostsBusy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const hosts, pages = 60, 5
 		f, err := New(Options{Agent: "test/1.0", NoRobots: true})
-		benchtest.OK(t, err)
+		check.OK(t, err)
 		var mu sync.Mutex
 		inFlight, most := 0, 0
 		last := make(map[string]time.Time)

@@ -19,8 +19,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/benchmark"
-	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
 	"github.com/wildgraph/wildgraph/benchmark/multihop"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func text(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s)} }
@@ -71,7 +71,7 @@ func shown(t *testing.T, set *benchmark.Dataset) []string {
 	for _, d := range set.Domains {
 		var docs []string
 		for doc, err := range d.Documents() {
-			benchtest.OK(t, err)
+			check.OK(t, err)
 			docs = append(docs, doc.ID+"="+doc.Title)
 		}
 		out = append(out, d.Name+": "+strings.Join(docs, ", "))
@@ -89,7 +89,7 @@ func shown(t *testing.T, set *benchmark.Dataset) []string {
 
 func TestLoad(t *testing.T) {
 	set, err := multihop.Load(all(), multihop.Options{})
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	want := []string{
 		"hotpotqa: 000000=Owl, 000001=Barn owl, 000002=Hawk owl",
 		"  h1 / comparison / Which owl hunts by day? / Hawk owl /  / 000001 000002",
@@ -136,7 +136,7 @@ func TestOtherShapes(t *testing.T) {
 "supporting_facts": {"title": ["Hawk owl", "Gone"], "sent_id": [0, 1]}, "context": {"title": ["Hawk owl"], "sentences": [["It hunts", " by day."]]}}`),
 		"hotpotqa_train_corpus.json": text("\ufeff{\"Hawk owl\": [\"It hunts\", \" by day.\"],\n \"Gone\": [\"Not in the context.\"]}"),
 	}, multihop.Options{})
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	want := []string{"hotpotqa: 000000=Hawk owl, 000001=Gone", "  h1 / bridge / Which owl hunts by day? / Hawk owl /  / 000000 000001"}
 	if diff := cmp.Diff(want, shown(t, set)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -146,7 +146,7 @@ func TestOtherShapes(t *testing.T) {
 		"hotpotqa.json":        text(hotpotQuestion),
 		"hotpotqa_corpus.json": text(`[{"title": "Barn owl", "text": "One."}, {"title": "Barn owl", "text": "Two."}, {"title": "Hawk owl", "text": "Ithuntsbyday."}]`),
 	}, multihop.Options{})
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	if diff := cmp.Diff([]benchmark.Unit{{"000000", "000001"}, {"000002"}}, set.Domains[0].Items[0].Gold); diff != "" {
 		t.Errorf("gold (-want +got):\n%s", diff)
 	}
@@ -227,7 +227,7 @@ func TestMuSiQueTrain(t *testing.T) {
 		t.Skip("set MUSIQUE_DIR")
 	}
 	set, err := multihop.Load(os.DirFS(dir), multihop.Options{})
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	counts, gold, aliases := count(set)
 	if diff := cmp.Diff(map[string]int{"2-hop": 68, "3-hop": 27, "4-hop": 5}, counts); diff != "" || gold != 237 || aliases == 0 || len(set.Notes) > 0 {
 		t.Errorf("%s, %d gold passages, %d aliases, notes %v", diff, gold, aliases, set.Notes)
@@ -251,7 +251,7 @@ func TestMedical(t *testing.T) {
 		t.Skip("set GRAPHRAGBENCH_DIR")
 	}
 	set, err := multihop.Load(os.DirFS(dir), multihop.Options{})
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	counts, gold, _ := count(set)
 	want := map[string]int{"fact-retrieval": 1098, "complex-reasoning": 509, "contextual-summarize": 289, "creative-generation": 166}
 	if diff := cmp.Diff(want, counts); diff != "" || gold != 0 {
@@ -275,7 +275,7 @@ func count(set *benchmark.Dataset) (byType map[string]int, gold, aliases int) {
 func corpusSize(t *testing.T, d benchmark.Domain) (n, bytes int) {
 	t.Helper()
 	for doc, err := range d.Documents() {
-		benchtest.OK(t, err)
+		check.OK(t, err)
 		n++
 		bytes += len(doc.Text)
 	}

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/wildgraph/wildgraph/benchmark"
-	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
 	"github.com/wildgraph/wildgraph/benchmark/own"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/lexical"
 )
@@ -61,7 +61,7 @@ func TestBEIR(t *testing.T) {
 		t.Error("the layout is not recognised")
 	}
 	set, err := own.BEIR(fsys, "animals")
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	if n := len(set.Domains[0].Items); n != 2 || !slices.ContainsFunc(set.Notes, func(s string) bool { return strings.Contains(s, "having no relevant document: 1") }) ||
 		!slices.ContainsFunc(set.Notes, func(s string) bool { return strings.Contains(s, "does not hold: 1") }) {
 		t.Errorf("%d questions, %q", n, set.Notes)
@@ -72,12 +72,12 @@ func TestBEIR(t *testing.T) {
 		}
 	}
 	lex, err := lexical.New(judge.Options{})
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	run, err := (&benchmark.Runner{
 		Dataset: set, Judge: lex,
 		Systems: []benchmark.Entry{{Name: "ranker", New: func(string) (benchmark.System, error) { return ranker{t}, nil }}},
 	}).Run(t.Context())
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	results := run.Systems[0].Domains[0].Results
 	want := (1/math.Log2(2) + 2/math.Log2(4)) / (2/math.Log2(2) + 1/math.Log2(3))
 	first := results[0].Evidence

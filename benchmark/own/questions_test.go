@@ -11,10 +11,10 @@ import (
 	"testing/fstest"
 
 	"github.com/wildgraph/wildgraph/benchmark"
-	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
 	"github.com/wildgraph/wildgraph/benchmark/own"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/load"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
@@ -38,7 +38,7 @@ func TestLoad(t *testing.T) {
 {"question": "What do we not know?", "unanswerable": true, "where": "folder = \"sea\""}
 `
 	set, err := own.Load(t.Context(), "dir/mine.jsonl", strings.NewReader(lines), folder(), load.Options{})
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	sea := graphrag.Equal("folder", "sea")
 	want := []benchmark.Item{
 		{Type: "single-fact", Question: graphrag.Question{ID: "owls", Text: "How do barn owls hunt?"}, Reference: "By ear.", Aliases: []string{"With their ears"}, Gold: []benchmark.Unit{{"owls.md"}}},
@@ -78,7 +78,7 @@ func TestLoadRows(t *testing.T) {
 		t.Helper()
 		docs := fstest.MapFS{"t.csv": {Data: []byte("id,text,team\nx,The pager beeps.,ops\ny,The lamp glows.," + team + "\n")}}
 		set, err := own.Load(t.Context(), "q.jsonl", strings.NewReader(`{"question": "What beeps?", "gold": ["x"]`+where+`}`), docs, load.Options{})
-		benchtest.OK(t, err)
+		check.OK(t, err)
 		return set
 	}
 	set := load("ops", "")
@@ -156,7 +156,7 @@ func TestDataMorgana(t *testing.T) {
 			fmt.Fprintf(&b, line+"\n", i, []string{"single-hop", "multi-hop"}[i%2], more)
 		}
 		set, err := own.Load(t.Context(), "morgana.jsonl", strings.NewReader(b.String()), fstest.MapFS{"a.md": {Data: []byte("Henry Winstanley lit it.")}}, load.Options{})
-		benchtest.OK(t, err)
+		check.OK(t, err)
 		var types []string
 		for _, k := range set.Types {
 			types = append(types, k.Key)

@@ -21,10 +21,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/net/html"
 
-	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
 	"github.com/wildgraph/wildgraph/benchmark/page"
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 var update = flag.Bool("update", false, "write the golden file")
@@ -69,7 +69,7 @@ func small() *page.Page {
 func write(t *testing.T, p *page.Page) string {
 	t.Helper()
 	var b bytes.Buffer
-	benchtest.OK(t, p.Write(&b))
+	check.OK(t, p.Write(&b))
 	return b.String()
 }
 
@@ -115,11 +115,11 @@ func unpack(t *testing.T, file, id string) string {
 			continue
 		}
 		packed, err := base64.StdEncoding.DecodeString(e.text)
-		benchtest.OK(t, err)
+		check.OK(t, err)
 		z, err := gzip.NewReader(bytes.NewReader(packed))
-		benchtest.OK(t, err)
+		check.OK(t, err)
 		text, err := io.ReadAll(z)
-		benchtest.OK(t, err)
+		check.OK(t, err)
 		return string(text)
 	}
 	return ""
@@ -133,15 +133,15 @@ func TestData(t *testing.T) {
 	}
 	var got bytes.Buffer
 	for _, id := range []string{"index", "piece0"} {
-		benchtest.OK(t, json.Indent(&got, []byte(unpack(t, file, id)), "", " "))
+		check.OK(t, json.Indent(&got, []byte(unpack(t, file, id)), "", " "))
 		got.WriteByte('\n')
 	}
 	const golden = "testdata/data.json"
 	if *update {
-		benchtest.OK(t, os.WriteFile(golden, got.Bytes(), 0o644))
+		check.OK(t, os.WriteFile(golden, got.Bytes(), 0o644))
 	}
 	want, err := os.ReadFile(golden)
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	if diff := cmp.Diff(string(want), got.String()); diff != "" {
 		t.Error(diff)
 	}

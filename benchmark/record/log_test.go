@@ -12,8 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
 	"github.com/wildgraph/wildgraph/benchmark/record"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
@@ -58,7 +58,7 @@ func Example() {
 // less.
 func TestLog(t *testing.T) {
 	settings, err := record.NewSettings(map[string]any{"chunk_size": 300})
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	cell := record.Cell{System: "bm25", Domain: "owls", Corpus: "c", Settings: settings.Digest}
 	key := record.Key{Cell: cell, ID: "1", Question: "How?", Form: "sentence", K: 5, Depth: 10}
 	want := []record.Record{
@@ -71,18 +71,18 @@ func TestLog(t *testing.T) {
 	dir := t.TempDir()
 	for round := range 2 {
 		log, err := record.Open(dir)
-		benchtest.OK(t, err)
+		check.OK(t, err)
 		if _, err := record.Open(dir); err == nil || !strings.Contains(err.Error(), "in use") {
 			t.Errorf("opened twice: %v", err)
 		}
 		if round == 0 {
 			for _, r := range want {
-				benchtest.OK(t, log.Add(r))
+				check.OK(t, log.Add(r))
 			}
 		}
 		var got []record.Record
 		for r, err := range log.Records() {
-			benchtest.OK(t, err)
+			check.OK(t, err)
 			got = append(got, r)
 		}
 		if round == 1 { // numbers read back from JSON
@@ -118,7 +118,7 @@ func TestLog(t *testing.T) {
 		if !first || second || third || !index || !closing || !known {
 			t.Error(first, second, third, index, closing, known)
 		}
-		benchtest.OK(t, log.Close())
+		check.OK(t, log.Close())
 	}
 	if _, err := record.NewSettings(map[string]any{"f": func() {}}); err == nil {
 		t.Error("settings that cannot be written are accepted")
@@ -140,9 +140,9 @@ func TestLog(t *testing.T) {
 func TestFolderTakenAway(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	log, err := record.Open(dir)
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	key := record.Key{ID: "1"}
-	benchtest.OK(t, log.Add(record.Answer{Key: key}))
+	check.OK(t, log.Add(record.Answer{Key: key}))
 	if err := os.RemoveAll(dir); err != nil {
 		t.Skip(err)
 	}
@@ -160,13 +160,13 @@ func TestForget(t *testing.T) {
 		t.Errorf("nothing to forget: %v", err)
 	}
 	log, err := record.Open(dir)
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	key := record.Key{ID: "1"}
-	benchtest.OK(t, log.Add(record.Answer{Key: key}))
+	check.OK(t, log.Add(record.Answer{Key: key}))
 	if err := record.Forget(dir); !errors.Is(err, journal.ErrLocked) {
 		t.Errorf("in use: %v", err)
 	}
-	benchtest.OK(t, log.Close())
+	check.OK(t, log.Close())
 	name := filepath.Join(dir, record.JournalName)
 	for range 2 { // the second is damaged
 		if err := record.Forget(dir); err != nil {
@@ -178,6 +178,6 @@ func TestForget(t *testing.T) {
 		if _, ok := log.Answer(key); ok {
 			t.Error("not forgotten")
 		}
-		benchtest.OK(t, errors.Join(log.Close(), os.WriteFile(name, []byte("no journal"), 0o644)))
+		check.OK(t, errors.Join(log.Close(), os.WriteFile(name, []byte("no journal"), 0o644)))
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/page"
 	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // cells are the states in the index of a page, by system.
@@ -25,14 +26,14 @@ func cells(t *testing.T, file string) map[string][]page.State {
 	_, rest, _ := strings.Cut(file, `id="index">`)
 	packed, _, _ := strings.Cut(rest, "<")
 	raw, err := base64.StdEncoding.DecodeString(packed)
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	z, err := gzip.NewReader(bytes.NewReader(raw))
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	var index struct {
 		Systems []page.System
 		Cells   []struct{ State []page.State }
 	}
-	benchtest.OK(t, json.NewDecoder(z).Decode(&index))
+	check.OK(t, json.NewDecoder(z).Decode(&index))
 	for i, s := range index.Systems {
 		if pending := slices.Contains(index.Cells[i].State, page.Pending); pending != strings.HasPrefix(s.Note, "only ") {
 			t.Errorf("%s: the note is %q", s.Name, s.Note)
@@ -63,7 +64,7 @@ func TestUnfinished(t *testing.T) {
 		t.Fatalf("%v, %v", part, err)
 	}
 	rep, err := report.Write(dir, part)
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	file := benchtest.Files(t, dir)["/report.html"]
 	states := cells(t, file)["parrot"]
 	missing := 0
@@ -82,7 +83,7 @@ func TestUnfinished(t *testing.T) {
 	calls.Store(100)
 	r = benchtest.Runner(dir, &calls, nil)
 	whole, err := r.Run(t.Context())
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	if _, err := report.Write(dir, whole); err != nil {
 		t.Fatal(err)
 	}

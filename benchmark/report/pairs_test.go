@@ -16,6 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
 	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // grown asks every question four times, under other IDs.
@@ -49,7 +50,7 @@ func TestPairs(t *testing.T) {
 			r = grown(r)
 		}
 		rep, err := run(t, r)
-		benchtest.OK(t, err)
+		check.OK(t, err)
 		var got []string
 		for _, p := range rep.Pairs {
 			if p.Figure != "accuracy" {
@@ -88,7 +89,7 @@ func TestBestBaseline(t *testing.T) {
 	r := study("", nil)
 	r.Systems[0].Baseline = true
 	rep, err := run(t, r)
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	if text := tables(t, rep); len(rep.Pairs) != 6 || strings.Count(text, "parrot − scholar") != 3 || strings.Count(text, "scholar − parrot") != 3 {
 		t.Errorf("%d pairs\n%s", len(rep.Pairs), text)
 	}
@@ -126,7 +127,7 @@ func TestRankingOfProvenance(t *testing.T) {
 		{Name: "unsure", New: func(string) (benchmark.System, error) { return &unsure{reviewer{scholar{notes: notes}}}, nil }},
 	}
 	rep, err := run(t, r)
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	if all := rep.Systems[2].Overall.Types[benchmark.All]; *all.MRR != 1 || all.Found != nil || all.ContextTokens != nil {
 		t.Errorf("%+v", all)
 	}
@@ -199,13 +200,13 @@ func TestSeeds(t *testing.T) {
 	}
 	dir := t.TempDir()
 	rep, err := start(dir)
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	s := rep.Systems[1]
 	if built != 6 || *s.Same != 0 || s.BySeed["accuracy"] != (report.Interval{0, 1}) || s.Overall.Types["all"].N != 21 {
 		t.Errorf("built %d, same %v, by seed %v", built, *s.Same, s.BySeed)
 	}
 	var text strings.Builder
-	benchtest.OK(t, rep.WriteRanking(&text))
+	check.OK(t, rep.WriteRanking(&text))
 	for _, want := range []string{"Accuracy over 3 seeds, from the least to the most: wobbly 0.0 to 100.0.", "no ranking of parrot: asked again", "2 systems and 7 questions", "Too few questions to tell which is better: 7."} {
 		if said := strings.Join(strings.Fields(text.String()), " "); !strings.Contains(said, want) {
 			t.Errorf("no %q in %s", want, said)

@@ -24,6 +24,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -34,10 +35,10 @@ func golden(t *testing.T, name, got string) {
 	t.Helper()
 	file := filepath.Join("testdata", name)
 	if *update {
-		benchtest.OK(t, os.WriteFile(file, []byte(got), 0o644))
+		check.OK(t, os.WriteFile(file, []byte(got), 0o644))
 	}
 	want, err := os.ReadFile(file)
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	if diff := cmp.Diff(string(want), got); diff != "" {
 		t.Errorf("%s (-want +got), run with -update if this is meant:\n%s", file, diff)
 	}
@@ -64,10 +65,10 @@ func TestReportForms(t *testing.T) {
 	r.Judge = renamedJudge{name: "lexical/exact"}
 	r.Options.Kit, r.Options.Changed = report.Offline, []string{"-chunk-size 600", "-limit 8"}
 	rep, err := run(t, r)
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	var text bytes.Buffer
-	benchtest.OK(t, rep.WriteRanking(&text))
-	benchtest.OK(t, report.WriteText(&text, rep.Tables()...))
+	check.OK(t, rep.WriteRanking(&text))
+	check.OK(t, report.WriteText(&text, rep.Tables()...))
 	golden(t, "report.txt", text.String())
 	got := benchtest.Files(t, dir)
 	golden(t, "report.md", got["/report.md"])
@@ -97,7 +98,7 @@ func TestHostileTexts(t *testing.T) {
 	r := benchtest.Runner(dir, &calls, nil)
 	r.Dataset = set
 	rep, err := run(t, r)
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	got := benchtest.Files(t, dir)
 	for z := html.NewTokenizer(strings.NewReader(got["/report.html"])); ; {
 		kind := z.Next()
@@ -118,7 +119,7 @@ func TestHostileTexts(t *testing.T) {
 		}
 	}
 	rows, err := csv.NewReader(strings.NewReader(got["/report.csv"])).ReadAll()
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	for _, row := range rows {
 		if strings.HasPrefix(row[1], "=") {
 			t.Errorf("report.csv has a formula: %q", row[1])
@@ -134,7 +135,7 @@ func TestHostileTexts(t *testing.T) {
 		t.Errorf("%d rows of all domains for %d systems: a domain that is named * is among them", stars, len(rep.Systems))
 	}
 	var text bytes.Buffer
-	benchtest.OK(t, report.WriteText(&text, rep.Tables()...))
+	check.OK(t, report.WriteText(&text, rep.Tables()...))
 	got["terminal"] = text.String()
 	for name, file := range got {
 		if at := strings.IndexFunc(file, func(r rune) bool { return r != '\n' && r != '\t' && unicode.In(r, unicode.Cc, unicode.Cf) }); at >= 0 {
@@ -161,7 +162,7 @@ func TestUnscored(t *testing.T) {
 		return nil
 	})
 	rep, err := run(t, r)
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	types := rep.Systems[0].Overall.Types
 	single, summary := types[wildgraph.SingleFact], types[wildgraph.Summary]
 	if single.N != 3 || single.Unscored != 1.0/3 || *single.Accuracy != 1 {
@@ -193,7 +194,7 @@ func TestColumnsOfThoroughJudges(t *testing.T) {
 	r := study("", nil)
 	r.Judge = thorough{}
 	rep, err := run(t, r)
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	all := rep.Systems[0].Overall.Types
 	if v, ok := all["summary"].Figure("precision_ceiling"); !ok || v != 0.25 {
 		t.Errorf("ceiling %v, %v", v, ok)

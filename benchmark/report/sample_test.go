@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/benchmark"
-	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
 	"github.com/wildgraph/wildgraph/benchmark/page"
 	"github.com/wildgraph/wildgraph/benchmark/record"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // pages makes a run of three questions about each of four pages. System a meets
@@ -50,7 +50,7 @@ func pages() *benchmark.Run {
 // pages and not over twelve questions, and the permutation test swaps pages.
 func TestPagesAreTheUnit(t *testing.T) {
 	r, err := New(pages())
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	// Each value is ¼ from the mean, so the squared standard error is
 	// 12·(1/16)/(11·12), and 4·(¾)² less those squares over 12² for the pages;
 	// 3.182 is the 97.5 % point of Student's t with 3 degrees of freedom.
@@ -181,8 +181,8 @@ func TestRankingOfOddNames(t *testing.T) {
 	var out strings.Builder
 	b := bufio.NewWriter(&out)
 	k.writeRows(b, r.label)
-	benchtest.OK(t, b.Flush())
-	benchtest.OK(t, r.WriteRanking(&out))
+	check.OK(t, b.Flush())
+	check.OK(t, r.WriteRanking(&out))
 	for line := range strings.Lines(out.String()) {
 		if width(line) > 101 || strings.ContainsRune(line, '\x1b') {
 			t.Errorf("%q", line)
@@ -200,7 +200,7 @@ func TestWideNames(t *testing.T) {
 		table.Rows = append(table.Rows, page.Row{Name: name, Cells: []page.Cell{{Text: "50.00"}}})
 	}
 	var out strings.Builder
-	benchtest.OK(t, WriteText(&out, table))
+	check.OK(t, WriteText(&out, table))
 	for _, line := range strings.Split(strings.TrimSpace(out.String()), "\n")[1:] {
 		// Twelve columns: six characters of two.
 		if before, _, found := strings.Cut(line, " │"); !found || width(before) != 12 {

@@ -15,6 +15,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge"
 )
 
@@ -83,7 +84,7 @@ func TestPayoff(t *testing.T) {
 		var html, text bytes.Buffer
 		run := spent(agent, tt.graph, row{name: "bm25", question: 900, right: half})
 		r, err := report.New(run)
-		benchtest.OK(t, err)
+		check.OK(t, err)
 		p := r.Payoff
 		if p == nil || (p.Questions == nil) != (tt.questions == 0) || p.Questions != nil && *p.Questions != tt.questions || p.Plain != "agentic:bm25" || p.Graph != tt.graph.name {
 			t.Fatalf("%s: %+v", tt.name, p)
@@ -91,7 +92,7 @@ func TestPayoff(t *testing.T) {
 		if tt.questions == 500 && (*p.Low > 500 || *p.High < 500 || *p.Low < 400 || *p.High > 600) {
 			t.Errorf("%s: interval %v to %v", tt.name, *p.Low, *p.High)
 		}
-		benchtest.OK(t, r.WriteRanking(&text))
+		check.OK(t, r.WriteRanking(&text))
 		if got := strings.Join(strings.Fields(text.String()), " "); !strings.Contains(got, tt.want) {
 			t.Errorf("%s: no %q in\n%s", tt.name, tt.want, got)
 		}

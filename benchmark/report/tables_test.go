@@ -21,6 +21,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // scholar reads every document in the order it was given, and puts notes of
@@ -122,7 +123,7 @@ func TestSweep(t *testing.T) {
 	r.Options.SweepTopK = []int{1, 2, 10}
 	r.Systems[0].Fixed = true
 	rep, err := run(t, r)
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	if diff := cmp.Diff(map[int]int{1: 2, 2: 5 + 2, 10: 2}, lib.asked); diff != "" || lib.indexed != 4 {
 		t.Errorf("%d indexes, asked by k (-want +got):\n%s", lib.indexed, diff)
 	}
@@ -185,7 +186,7 @@ func TestGraphs(t *testing.T) {
 	extra.Name, extra.Items = "aviary", nil
 	r.Dataset.Domains = append(r.Dataset.Domains, extra)
 	rep, err := run(t, r)
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	for _, d := range []int{0, 2} {
 		index := rep.Systems[1].Domains[d].Index
 		if index.Edges != 2 || index.Entities != 4 || index.MaxDegree != 2 || index.IsolatedShare != .25 || index.Bytes == 0 {
@@ -234,7 +235,7 @@ func TestPublishedRows(t *testing.T) {
 		},
 	}
 	rep, err := run(t, r)
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	tbl := rep.Tables()
 	var names []string
 	for _, row := range tbl[0].Rows {
@@ -254,7 +255,7 @@ func TestPublishedRows(t *testing.T) {
 		r.Systems[0].Name, r.Systems[0].Also = "budgie", []string{"parrot"}
 		r.Judge, r.Options.Kit, r.Dataset.Published = renamedJudge{name: other.judge}, other.kit, rep.Published
 		odd, err := run(t, r)
-		benchtest.OK(t, err)
+		check.OK(t, err)
 		rows := strings.Contains(tables(t, odd), "↳ published")
 		if !strings.Contains(tables(t, odd), "budgie = parrot ") {
 			t.Errorf("%+v: the row has not both names", other)
@@ -291,7 +292,7 @@ func (n renamedJudge) Name() string { return n.name }
 func tables(t *testing.T, r *report.Report) string {
 	t.Helper()
 	var text bytes.Buffer
-	benchtest.OK(t, report.WriteText(&text, r.Tables()...))
+	check.OK(t, report.WriteText(&text, r.Tables()...))
 	return text.String()
 }
 
@@ -354,10 +355,10 @@ func TestRefusalTable(t *testing.T) {
 			r.Options.Settings["mode"] = tt.mode
 		}
 		rep, err := run(t, r)
-		benchtest.OK(t, err)
+		check.OK(t, err)
 		got := benchtest.Files(t, dir)
 		var md bytes.Buffer
-		benchtest.OK(t, rep.WriteMarkdown(&md))
+		check.OK(t, rep.WriteMarkdown(&md))
 		for form, text := range map[string]string{"terminal": tables(t, rep), "Markdown": md.String(), "HTML": got["/report.html"]} {
 			if strings.Contains(text, title) != (tt.want != "") {
 				t.Errorf("%s: the table in %s: %v", tt.name, form, tt.want == "")

@@ -14,9 +14,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/benchmark"
-	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // small returns a complete data set of one domain that tests may damage.
@@ -49,7 +49,7 @@ func small() fstest.MapFS {
 
 func TestLoad(t *testing.T) {
 	set, err := wildgraph.Load(small(), wildgraph.Options{})
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	d := set.Domains[0]
 	want := []benchmark.Item{{
 		Type: wildgraph.SingleFact, Question: graphrag.Question{ID: "birds/1", Text: "How far can an owl hear a mouse?"},
@@ -72,7 +72,7 @@ func TestLoad(t *testing.T) {
 	}
 	var docs []graphrag.Document
 	for doc, err := range d.Documents() {
-		benchtest.OK(t, err)
+		check.OK(t, err)
 		docs = append(docs, doc)
 	}
 	if len(docs) != 4 || docs[0].ID != "Hearing of Owls.txt" || docs[0].Title != "Hearing: of owls" ||
@@ -86,7 +86,7 @@ func TestFingerprint(t *testing.T) {
 		fsys := small()
 		damage(fsys)
 		set, err := wildgraph.Load(fsys, wildgraph.Options{})
-		benchtest.OK(t, err)
+		check.OK(t, err)
 		return set.Domains[0].Fingerprint
 	}
 	base := print(func(fstest.MapFS) {})
@@ -259,7 +259,7 @@ func TestOddStatements(t *testing.T) {
 	qa := fsys["QA/birds/questions.jsonl"]
 	qa.Data = []byte(strings.Replace(string(qa.Data), `"Owls fly silently."`, `null, "Owls fly silently.", " ", "Owls  fly silently. ", ""`, 1))
 	set, err := wildgraph.Load(fsys, wildgraph.Options{})
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	it := set.Domains[0].Items[2]
 	if diff := cmp.Diff([]string{"Owls hunt by ear and eye.", "Owls fly silently."}, it.Statements); diff != "" {
 		t.Error(diff)
@@ -290,7 +290,7 @@ func TestTitles(t *testing.T) {
 		fsys := small()
 		fsys[page].Data = []byte(text)
 		set, err := wildgraph.Load(fsys, wildgraph.Options{})
-		benchtest.OK(t, err)
+		check.OK(t, err)
 		for doc, err := range set.Domains[0].Documents() {
 			if err != nil || doc.ID == "Sight.txt" && doc.Title != want {
 				t.Errorf("%.40q: title %.40q, want %.40q; %v", text, doc.Title, want, err)

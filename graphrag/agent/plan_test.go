@@ -16,8 +16,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/pages"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -52,10 +52,10 @@ func TestDecomposed(t *testing.T) {
 		"What do towns share?": {Ranked: hits("t1")},
 	}), proposing(agent.SubQuery{ID: "a", Text: "Who built the Fram?"}, agent.SubQuery{ID: "b", Text: "Where was he born?", DependsOn: []string{"a"}},
 		agent.SubQuery{ID: "c", Text: "What do towns share?", Target: "x"}), nil, 0)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	q := graphrag.Question{Text: "Where was the builder of the Fram born?", K: 2, Depth: 4}
 	f, err := r.Retrieve(t.Context(), q)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	var ids, derived []string
 	for _, h := range f.Ranked {
 		ids = append(ids, h.Chunk.ID)
@@ -95,7 +95,7 @@ func TestSideBySide(t *testing.T) {
 		subs = append(subs, agent.SubQuery{Text: fmt.Sprint("part ", i)})
 	}
 	r, err := agent.Decomposed(search, proposing(subs...), nil, 0)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	if _, err := r.Retrieve(t.Context(), graphrag.Question{Text: "q"}); err != nil {
 		t.Error(err)
 	}
@@ -136,7 +136,7 @@ func TestDecomposeByModel(t *testing.T) {
 	} {
 		m := llmtest.NewScript("m").Reply(llmtest.Any, tt.reply)
 		d, err := agent.DecomposeByModel(agent.DecomposeOptions{Model: m, Schema: &schema})
-		texttest.OK(t, err)
+		check.OK(t, err)
 		subs, err := d(t.Context(), "Who?")
 		if got := fmt.Sprint(subs); err != nil || strings.ReplaceAll(got, "  ", " ") != strings.ReplaceAll(tt.want, "  ", " ") || m.Calls() != tt.calls {
 			t.Errorf("%s: %s after %d calls, %v; want %s after %d", tt.name, got, m.Calls(), err, tt.want, tt.calls)
@@ -180,7 +180,7 @@ func TestAspectsByModel(t *testing.T) {
 	} {
 		m := llmtest.NewScript("m").Reply(llmtest.Stage(agent.StageAspects), tt.reply)
 		plan, err := agent.AspectsByModel(m)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		got, err := plan(t.Context(), question, []string{"The Fram", "a title\nof two lines", strings.Repeat("long ", 1000)})
 		if fmt.Sprint(got) != fmt.Sprint(tt.want) || err != nil || m.Calls() != tt.calls {
 			t.Errorf("%s: %q after %d calls, %v; want %q after %d", tt.name, got, m.Calls(), err, tt.want, tt.calls)
@@ -261,7 +261,7 @@ func FuzzPlan(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, reply string) {
 		d, err := agent.DecomposeByModel(agent.DecomposeOptions{Model: llmtest.NewScript("m").Reply(llmtest.Any, reply), Schema: &schema})
-		texttest.OK(t, err)
+		check.OK(t, err)
 		proposed, err := d(context.Background(), "Who?")
 		if err != nil {
 			t.Fatalf("%q: %v", reply, err)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/agent"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -62,7 +62,7 @@ func TestReflecting(t *testing.T) {
 			v.Tokens = 3
 			return v, err
 		}, tt.o)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		f, err := it.Retrieve(t.Context(), graphrag.Question{Text: "Q?", K: 2, Depth: 9})
 		if err != nil {
 			t.Errorf("%s: %v", tt.name, err)
@@ -103,9 +103,9 @@ func TestMemory(t *testing.T) {
 	}, agent.Options{Draft: func(_ context.Context, q graphrag.Question, f graphrag.Found) (graphrag.Answer, error) {
 		return graphrag.Answer{Text: "perhaps " + f.Ranked[0].Chunk.ID, Found: graphrag.Found{Usage: graphrag.Usage{Calls: 7}}}, nil
 	}})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	f, err := it.Retrieve(t.Context(), graphrag.Question{Text: "Q?", K: 1})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	if diff := cmp.Diff([]agent.Turn{{Move: agent.Move{Query: "Q?", Thought: "perhaps q"}}, {Move: agent.Move{Query: "Builder?", Thought: "the builder is missing"}}}, last.Turns); diff != "" || f.Usage.Calls != 7 {
 		t.Errorf("%d calls\n%s", f.Usage.Calls, diff)
 	}
@@ -138,7 +138,7 @@ func TestReflectByModel(t *testing.T) {
 	} {
 		m := llmtest.NewScript("m").Reply(llmtest.Any, tt.reply)
 		reflect, err := agent.ReflectByModel(agent.ReflectOptions{Model: m, Count: words})
-		texttest.OK(t, err)
+		check.OK(t, err)
 		v, err := reflect(t.Context(), memory)
 		if v.Tokens == 0 {
 			t.Errorf("%s: no tokens are counted", tt.name)

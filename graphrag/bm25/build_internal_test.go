@@ -12,21 +12,21 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // saved are the files of an index.
 func saved(t *testing.T, ix *Index) []byte {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "index")
-	texttest.OK(t, Merge(t.Context(), dir, ix))
+	check.OK(t, Merge(t.Context(), dir, ix))
 	files, err := filepath.Glob(filepath.Join(dir, "*"))
-	texttest.OK(t, err)
+	check.OK(t, err)
 	var all []byte
 	for _, file := range files {
 		data, err := os.ReadFile(file)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		all = append(all, data...)
 	}
 	return all
@@ -40,7 +40,7 @@ func TestBuildIsTheSameInAnyBatches(t *testing.T) {
 	}
 	file := func(batch int) []byte {
 		ix, err := build(t.Context(), 500, at, Options{TitleWeight: 2}, batch)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		return saved(t, ix)
 	}
 	want := file(1 << 30)
@@ -66,7 +66,7 @@ func TestBuildReadsEachTextOnce(t *testing.T) {
 	read := make([]atomic.Int32, n)
 	of := func(texts text.List) []byte {
 		ix, err := BuildList(t.Context(), texts, Options{})
-		texttest.OK(t, err)
+		check.OK(t, err)
 		return saved(t, ix)
 	}
 	made := of(text.NewList(n, func(i int) string { read[i].Add(1); return texts[i] }))
@@ -100,7 +100,7 @@ func TestFilledSideBySide(t *testing.T) {
 		}
 	}
 	ix, err := BuildTexts(t.Context(), texts, Options{Analyzer: text.Plain()})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	if len(ix.docs) <= 2*fillAt || len(ix.columns) == 0 || len(ix.large) == 0 {
 		t.Fatalf("%d postings in lists, %d in columns, %d large: too few to tell", len(ix.docs), len(ix.columns), len(ix.large))
 	}

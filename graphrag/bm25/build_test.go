@@ -12,8 +12,8 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func TestBuildRefusesOptions(t *testing.T) {
@@ -45,10 +45,10 @@ func TestTitleCountsAsText(t *testing.T) {
 	written := []string{"some words typhoon list typhoon list", "other words of a longer text"}
 	o := bm25.Plain()
 	b, err := bm25.BuildTexts(t.Context(), written, o)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	o.TitleWeight = 2
 	a, err := bm25.Build(t.Context(), titled, o)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	for _, q := range []string{"typhoon", "words", "text list"} {
 		ra, rb := a.Search(q, 5, nil), b.Search(q, 5, nil)
 		if len(ra) != len(rb) || ra[0] != rb[0] {
@@ -61,7 +61,7 @@ func TestHostileTexts(t *testing.T) {
 	texts := []string{"", "\x00\xff\xfe", strings.Repeat("a", 110_000), strings.Repeat("spam ", 400_000), "東京都", "needle in text"}
 	for _, o := range []bm25.Options{{}, bm25.Plain()} {
 		ix, err := bm25.BuildTexts(t.Context(), texts, o)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		for q, want := range map[string]int32{"needle": 5, "spam": 3, texts[2]: 2, "東京都": 4} {
 			if got := ix.Search(q, 10, nil); len(got) != 1 || got[0].ID != want {
 				t.Errorf("search of %.20q: %v, want document %d", q, got, want)
@@ -92,7 +92,7 @@ func TestBuildLooksAtTheContext(t *testing.T) {
 	long := strings.Repeat("tidal basin ", wordsOfOne/2)
 	for name, texts := range map[string][]string{"one": {long}, "two": {long, long}} {
 		words := counted{text.Default(), new(atomic.Int64)}
-		if _, err := bm25.BuildTexts(texttest.NewCountdown(6), texts, bm25.Options{Analyzer: words}); !errors.Is(err, context.Canceled) {
+		if _, err := bm25.BuildTexts(check.NewCountdown(6), texts, bm25.Options{Analyzer: words}); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if n := words.read.Load(); n > wordsOfOne/2 {

@@ -15,9 +15,9 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // uneven are the texts of parts that differ in number and in length, some of them in
@@ -128,7 +128,7 @@ func TestCollectionEdges(t *testing.T) {
 		t.Errorf("other options: %v", err)
 	}
 	c, err := bm25.NewCollection(wordless, a)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	if got := c.Search("tulip", 3, nil, nil); len(got) != 1 || got[0].Part != 1 || got[0].Doc != 1 {
 		t.Errorf("beside texts without words, found %v", got)
 	}
@@ -141,7 +141,7 @@ func TestCollectionAllocatesNothing(t *testing.T) {
 		parts = append(parts, built(t, texts, bm25.Plain()))
 	}
 	c, err := bm25.NewCollection(parts...)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	keep := func(part int, doc int32) bool { return part != 1 && doc%2 == 0 }
 	dst := c.Search("w1 w3 w70 unknown", 10, keep, nil)
 	least := math.Inf(1) // under the race detector, pools lose things at random

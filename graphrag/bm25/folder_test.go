@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // zipf are texts of made-up words, of which few are in most texts and one is in a
@@ -38,15 +38,15 @@ func zipf(n int) (texts []string) {
 func built(t *testing.T, texts []string, o bm25.Options) *bm25.Index {
 	t.Helper()
 	ix, err := bm25.BuildTexts(t.Context(), texts, o)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	return ix
 }
 
 func merged(t *testing.T, dir string, parts ...*bm25.Index) *bm25.Index {
 	t.Helper()
-	texttest.OK(t, bm25.Merge(t.Context(), dir, parts...))
+	check.OK(t, bm25.Merge(t.Context(), dir, parts...))
 	ix, err := bm25.Open(dir, text.Plain())
-	texttest.OK(t, err)
+	check.OK(t, err)
 	t.Cleanup(func() {
 		if err := ix.Close(); err != nil {
 			t.Error(err)
@@ -112,25 +112,25 @@ func TestDamaged(t *testing.T) {
 	sound := filepath.Join(dir, "sound")
 	merged(t, sound, built(t, zipf(9000), bm25.Plain()))
 	files, err := os.ReadDir(sound)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	r := rand.New(rand.NewPCG(3, 4))
 	for round := range 10 * len(files) {
 		bad := filepath.Join(dir, "bad")
-		texttest.OK(t, errors.Join(os.RemoveAll(bad), os.CopyFS(bad, os.DirFS(sound))))
+		check.OK(t, errors.Join(os.RemoveAll(bad), os.CopyFS(bad, os.DirFS(sound))))
 		name := filepath.Join(bad, files[round%len(files)].Name())
 		data, err := os.ReadFile(name)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		if len(data) == 0 {
 			continue
 		}
 		data[r.IntN(len(data))] ^= 1 << r.IntN(8)
-		texttest.OK(t, os.WriteFile(name, data, 0o644))
+		check.OK(t, os.WriteFile(name, data, 0o644))
 		ix, err := bm25.Open(bad, text.Plain())
 		if err != nil && (!errors.Is(err, bm25.ErrFolder) || !strings.Contains(err.Error(), bad)) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if err == nil {
-			texttest.OK(t, ix.Close())
+			check.OK(t, ix.Close())
 			if filepath.Base(name) != "manifest.json" { // where white space, or the case of a key, does not count
 				t.Errorf("%s: it is opened", name)
 			}
@@ -191,12 +191,12 @@ func TestMergeOrdered(t *testing.T) {
 			parts, left := dealt(t, rng, zipf(c.texts), c.parts, c.dropped)
 			one, two, want := filepath.Join(dir, "one"), filepath.Join(dir, "two"), filepath.Join(dir, "want")
 			merged(t, want, built(t, left, bm25.Plain()))
-			texttest.OK(t, bm25.MergeOrdered(t.Context(), one, parts...))
+			check.OK(t, bm25.MergeOrdered(t.Context(), one, parts...))
 			sameFolder(t, want, one)
 			for p := range parts { // the same of folders
 				parts[p].Index = merged(t, filepath.Join(dir, fmt.Sprint(p)), parts[p].Index)
 			}
-			texttest.OK(t, bm25.MergeOrdered(t.Context(), two, parts...))
+			check.OK(t, bm25.MergeOrdered(t.Context(), two, parts...))
 			sameFolder(t, want, two)
 			ix, err := bm25.Open(two, text.Plain())
 			if err != nil || ix.Len() != len(left) {

@@ -19,9 +19,9 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // oracle scores every document with the formula, in float64 and without an
@@ -150,7 +150,7 @@ func TestSearchEqualsFormula(t *testing.T) {
 		for _, n := range []int{0, 1, 3, 40, 700} {
 			chunks := randomTexts(rng, n, 1+rng.IntN(2000))
 			ix, err := bm25.Build(t.Context(), chunks, o)
-			texttest.OK(t, err)
+			check.OK(t, err)
 			or := newOracle(o, chunks)
 			var dst []rank.Scored[int32]
 			for range 40 {
@@ -176,7 +176,7 @@ func TestPrunedEqualsExhaustive(t *testing.T) {
 		chunks[rng.IntN(len(chunks))].Text = chunks[i%10].Text
 	}
 	ix, err := bm25.Build(t.Context(), chunks, bm25.Plain())
-	texttest.OK(t, err)
+	check.OK(t, err)
 	var scores []float64
 	for range 150 {
 		q := randomWords(rng, 1+rng.IntN(25), 30_000, rng.IntN(600))
@@ -212,7 +212,7 @@ func TestSearchAllocatesNothing(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 8))
 	chunks := randomTexts(rng, 2000, 3000)
 	ix, err := bm25.Build(t.Context(), chunks, bm25.Options{})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	q := chunks[3].Text + " running unknown"
 	dst := ix.Search(q, 10, nil)
 	least := math.Inf(1) // under the race detector, pools lose things at random
@@ -228,7 +228,7 @@ func TestSearchIsConcurrent(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 9))
 	chunks := randomTexts(rng, 1000, 3000)
 	ix, err := bm25.Build(t.Context(), chunks, bm25.Options{})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	var wg sync.WaitGroup
 	for i := range 4 {
 		q := chunks[i*7+1].Text
@@ -249,9 +249,9 @@ func TestSearchIsConcurrent(t *testing.T) {
 func TestScoresOf(t *testing.T) {
 	texts := []string{"owls hunting mice", "owl owl snow", "the tides", "hunting by ear in the snow"}
 	ix, err := bm25.BuildTexts(t.Context(), texts, bm25.Options{})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	whole, err := bm25.NewCollection(ix)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	query := []bm25.Term{{Text: "owl", Weight: 1}, {Text: "hunt", Weight: .25}, {Text: "nowher", Weight: 3}, {Text: "owl", Weight: .5}}
 	got := whole.ScoresOf(query, []float64{9})
 	owls, hunts := ix.Scores("owl", nil), ix.Scores("hunt", nil)
@@ -283,7 +283,7 @@ func TestJoined(t *testing.T) {
 	queries := []string{"", "the ice of the ships", "漢字 ship nowhere", "frozen Antarctica 1911 the ice U.S.A. 字か", "été", "nowhere"}
 	for _, o := range []bm25.Options{{}, {K1: 4, B: .3, Analyzer: text.Plain()}, {B: bm25.Zero}} {
 		ix, err := bm25.BuildTexts(t.Context(), texts, o)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		for size := range 60 {
 			var groups [][]int32
 			var joined []string
@@ -300,7 +300,7 @@ func TestJoined(t *testing.T) {
 				groups, joined = append(groups, group), append(joined, strings.Join(parts, " "))
 			}
 			alone, err := bm25.BuildTexts(t.Context(), joined, o)
-			texttest.OK(t, err)
+			check.OK(t, err)
 			for _, q := range queries {
 				got, whole := ix.Joined(q, groups, nil)
 				if want := alone.Scores(q, nil); !slices.Equal(got, want) || whole != alone.Whole(q) {
@@ -314,7 +314,7 @@ func TestJoined(t *testing.T) {
 func TestLike(t *testing.T) {
 	index := func(o bm25.Options, texts ...string) *bm25.Index {
 		ix, err := bm25.BuildTexts(t.Context(), texts, o)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		return ix
 	}
 	ix := index(bm25.Options{}, "ice")

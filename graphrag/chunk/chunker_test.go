@@ -13,9 +13,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/memo"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // stream yields n documents of different lengths.
@@ -47,10 +47,10 @@ func (n words) Split(_ context.Context, s string) (spans []Span, err error) {
 
 func TestDocument(t *testing.T) {
 	c, err := New(Options{Splitter: words(3), Clean: text.StripLinks})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	doc := graphrag.Document{ID: "a.txt", Title: "A", Text: "one [two](http://x/y) three https://z four"}
 	got, err := c.Document(context.Background(), doc)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	want := []graphrag.Chunk{
 		{ID: "a.txt#000000", Doc: "a.txt", Title: "A", Index: 0, Start: 0, End: 38, Text: "one two three  ", Tokens: 3},
 		{ID: "a.txt#000001", Doc: "a.txt", Title: "A", Index: 1, Start: 38, End: 42, Text: "four", Tokens: 1},
@@ -76,10 +76,10 @@ func TestChunkID(t *testing.T) {
 
 func TestDocumentSharesMemory(t *testing.T) {
 	c, err := New(Options{})
-	texttest.OK(t, err)
-	doc := graphrag.Document{ID: "d", Text: texttest.Generated(200_000)}
+	check.OK(t, err)
+	doc := graphrag.Document{ID: "d", Text: check.Generated(200_000)}
 	chunks, err := c.Document(context.Background(), doc)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	for _, k := range chunks {
 		if k.Text != doc.Text[k.Start:k.End] {
 			t.Fatalf("%s is not its source span", k.ID)
@@ -99,13 +99,13 @@ func TestAllIsOrderedAtAnyConcurrency(t *testing.T) {
 	var want []graphrag.Chunk
 	for _, workers := range []int{1, 2, 7} {
 		c, err := New(Options{Splitter: must(Tokens(TokenOptions{Size: 10, Overlap: 2})), Clean: text.StripLinks, Workers: workers})
-		texttest.OK(t, err)
+		check.OK(t, err)
 		got, err := c.All(context.Background(), stream(100))
-		texttest.OK(t, err)
+		check.OK(t, err)
 		if want == nil {
 			for doc := range stream(100) {
 				chunks, err := c.Document(context.Background(), doc)
-				texttest.OK(t, err)
+				check.OK(t, err)
 				want = append(want, chunks...)
 			}
 		}
@@ -117,7 +117,7 @@ func TestAllIsOrderedAtAnyConcurrency(t *testing.T) {
 
 func TestAllStops(t *testing.T) {
 	c, err := New(Options{Splitter: must(Tokens(TokenOptions{Size: 10, Overlap: 2})), Workers: 3})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	broken := errors.New("disk on fire")
 	with := func(at int, doc graphrag.Document, err error) iter.Seq2[graphrag.Document, error] {
 		return func(yield func(graphrag.Document, error) bool) {
@@ -178,7 +178,7 @@ func TestCleanerOfOnesOwn(t *testing.T) {
 		return b.String(), text.NewMapping(kept)
 	}
 	chunker, err := New(Options{Splitter: words(2), Clean: clean})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	doc := graphrag.Document{ID: "d", Text: "one # a note\ntwo three"}
 	chunks, err := chunker.Document(context.Background(), doc)
 	if err != nil || len(chunks) != 2 {
@@ -195,9 +195,9 @@ func TestCleanerOfOnesOwn(t *testing.T) {
 // What a piece needs to be understood is asked for at its beginning in the cleaned text.
 func TestLead(t *testing.T) {
 	c, err := New(Options{Splitter: words(2), Clean: text.StripLinks, Lead: func(s string, at int) string { return s[:at] }})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	chunks, err := c.Document(t.Context(), graphrag.Document{ID: "a", Text: "[one](http://a.org) two three four"})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	if len(chunks) != 2 || chunks[0].Lead != "" || chunks[1].Lead != "one two " || chunks[1].Text != "three four" {
 		t.Errorf("%+v", chunks)
 	}
@@ -224,9 +224,9 @@ func TestCutOnce(t *testing.T) {
 	var all [][]graphrag.Chunk
 	for _, name := range []string{"a", "a", "b", "", ""} {
 		c, err := New(Options{Splitter: counting{splitter, &n}, Name: name})
-		texttest.OK(t, err)
+		check.OK(t, err)
 		chunks, err := c.Document(ctx, doc)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		all = append(all, chunks)
 		if diff := cmp.Diff(all[0][1:], chunks[1:]); diff != "" {
 			t.Error(diff)

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // must unwraps a splitter that cannot fail.
@@ -69,7 +69,7 @@ func TestSplittersCover(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	pieces := []string{"word", " ", "\n\n", "猫", "🏳️‍🌈", "e\u0301", "<|endoftext|>", "\x00", "\xff", "\xe7\x8c", "Dr. ", "end. ", "1234567", "...", "xyzzyqwv"}
 	for name, split := range all {
-		for _, s := range texttest.Tricky {
+		for _, s := range check.Tricky {
 			checkSpans(t, name, split, s)
 		}
 		for range 400 {
@@ -173,7 +173,7 @@ func TestBadOptions(t *testing.T) {
 }
 
 func FuzzSplit(f *testing.F) {
-	for _, s := range texttest.Tricky {
+	for _, s := range check.Tricky {
 		f.Add(s)
 	}
 	all := splitters()
@@ -191,7 +191,7 @@ func FuzzSplit(f *testing.F) {
 func TestSplitLooksAtTheContext(t *testing.T) {
 	long := strings.Repeat("a word, and another one. ", 1<<18)
 	for name, s := range map[string]Splitter{"tokens": must(Tokens(TokenOptions{})), "sentences": must(Sentences(SentenceOptions{}))} {
-		ctx := texttest.NewCountdown(2)
+		ctx := check.NewCountdown(2)
 		if _, err := s.Split(ctx, long); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", name, err)
 		}

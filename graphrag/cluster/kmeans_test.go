@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // blobs returns n vectors around centres, the first n/centres around the first
@@ -41,7 +41,7 @@ func TestKMeansSameAtAnyWorkers(t *testing.T) {
 	run := func(workers int) *Clustering {
 		runtime.GOMAXPROCS(workers)
 		c, err := KMeans(t.Context(), vectors, 24, 15, KMeansOptions{Seed: 3, Inits: 2})
-		texttest.OK(t, err)
+		check.OK(t, err)
 		return c
 	}
 	want := run(1)
@@ -55,7 +55,7 @@ func TestKMeansSameAtAnyWorkers(t *testing.T) {
 func TestKMeansDuplicates(t *testing.T) {
 	vectors := []float32{5, 5, 5, 5, 5, 5, 1, 1}
 	c, err := KMeans(t.Context(), vectors, 2, 3, KMeansOptions{})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	if c.K != 3 || c.Inertia != 0 || c.Labels[0] != c.Labels[1] || c.Labels[0] == c.Labels[3] {
 		t.Errorf("%+v", c)
 	}
@@ -63,7 +63,7 @@ func TestKMeansDuplicates(t *testing.T) {
 
 func TestKMeansMoreClustersThanVectors(t *testing.T) {
 	c, err := KMeans(t.Context(), []float32{1, 2, 3}, 1, 10, KMeansOptions{})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	if labels := slices.Sorted(slices.Values(c.Labels)); c.K != 3 || c.Inertia != 0 || !slices.Equal(labels, []int32{0, 1, 2}) {
 		t.Errorf("%+v", c)
 	}
@@ -167,7 +167,7 @@ func BenchmarkMixture(b *testing.B) {
 	vectors := blobs(rand.New(rand.NewPCG(1, 1)), 1000, 10, 20, .3)
 	for b.Loop() {
 		m, err := SelectMixture(b.Context(), vectors, 10, MixtureOptions{})
-		texttest.OK(b, err)
+		check.OK(b, err)
 		b.ReportMetric(float64(m.K), "components")
 	}
 }

@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // rings are three rings of twelve points and one point between them.
@@ -50,11 +50,11 @@ func TestMixtureBICOfRings(t *testing.T) {
 	var got []float64
 	for k := 1; k <= 7; k++ {
 		m, err := fitted(t, rings(), 2, k, MixtureOptions{inits: 20})
-		texttest.OK(t, err)
+		check.OK(t, err)
 		got = append(got, m.BIC())
 	}
 	m, err := SelectMixture(t.Context(), rings(), 2, MixtureOptions{inits: 20})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	for k := range want {
 		if math.Abs(got[k]-want[k]) > 1e-3 {
 			t.Errorf("BIC of %d components: %.4f, want %.4f", k+1, got[k], want[k])
@@ -75,7 +75,7 @@ func TestMixtureBICOfRings(t *testing.T) {
 		{7, []int32{1, 1, 1, 3, 3, 3, 3, 3, 1, 1, 1, 1, 2, 2, 2, 2, 5, 5, 5, 5, 5, 2, 2, 2, 6, 6, 0, 0, 0, 0, 0, 0, 0, 6, 6, 6, 4}, 231.028},
 	} {
 		m, err := fitFrom(t.Context(), rings(), &Clustering{K: c.k, Dim: 2, Labels: c.labels}, opts)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		if math.Abs(m.BIC()-c.bic) > 1e-3 {
 			t.Errorf("BIC of %d components: %.4f, want %.4f", c.k, m.BIC(), c.bic)
 		}
@@ -87,9 +87,9 @@ func TestMixtureBICOfRings(t *testing.T) {
 
 func TestMixtureSoftMembership(t *testing.T) {
 	m := &Mixture{K: 2, Dim: 1, Weights: []float64{.5, .5}, Means: []float64{0, 4}, Covariances: []float64{1, 1}}
-	texttest.OK(t, m.factor())
+	check.OK(t, m.factor())
 	p, err := m.Probabilities(t.Context(), []float32{1.5, 2, 2.5, 2.6})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	for i, want := range []float64{.119203, .5, .880797, .916827} {
 		if math.Abs(p[2*i+1]-want) > 1e-6 || math.Abs(p[2*i]+p[2*i+1]-1) > 1e-12 {
 			t.Errorf("row %d: %v, want %v on the right", i, p[2*i:2*i+2], want)
@@ -127,7 +127,7 @@ func TestMixtureParameters(t *testing.T) {
 func TestMixtureOfOne(t *testing.T) {
 	vectors := []float32{1, 2, 3, 1, 5, 5, 2, 7}
 	m, err := fitted(t, vectors, 2, 1, MixtureOptions{Regularization: 1e-12})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	for i, want := range []float64{2.75, 3.75} {
 		if math.Abs(m.Means[i]-want) > 1e-12 {
 			t.Errorf("mean %v", m.Means)
@@ -149,7 +149,7 @@ func TestMixtureOfOne(t *testing.T) {
 func TestMixtureSelectsMany(t *testing.T) {
 	vectors := blobs(rand.New(rand.NewPCG(9, 4)), 1200, 4, 24, .01)
 	m, err := SelectMixture(t.Context(), vectors, 4, MixtureOptions{inits: 3})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	if m.K < 24 || m.K > 30 {
 		t.Errorf("%d components of 24 groups", m.K)
 	}
@@ -160,7 +160,7 @@ func TestMixtureLikelihoodNeverFalls(t *testing.T) {
 	before := math.Inf(-1)
 	for limit := 1; limit < 25; limit++ {
 		m, err := fitted(t, vectors, 3, 4, MixtureOptions{maxIterations: limit, tolerance: 1e-12})
-		texttest.OK(t, err)
+		check.OK(t, err)
 		if m.LogLikelihood < before-1e-6 {
 			t.Errorf("iteration %d: %v after %v", limit, m.LogLikelihood, before)
 		}
@@ -175,7 +175,7 @@ func TestMixtureSameAtAnyWorkers(t *testing.T) {
 	for _, w := range []int{1, 2, 7} {
 		runtime.GOMAXPROCS(w)
 		m, err := fitted(t, vectors, 6, 5, MixtureOptions{})
-		texttest.OK(t, err)
+		check.OK(t, err)
 		if want == nil {
 			want = m
 		}
@@ -192,7 +192,7 @@ func TestMixtureDuplicatesAndFewVectors(t *testing.T) {
 	}
 	for _, vectors := range [][]float32{same, {1, 2}, {1, 2, 3, 4}} {
 		m, err := SelectMixture(t.Context(), vectors, 2, MixtureOptions{})
-		texttest.OK(t, err)
+		check.OK(t, err)
 		if m.K != 1 || math.IsNaN(m.BIC()) {
 			t.Errorf("%d vectors: %d components, BIC %v", len(vectors)/2, m.K, m.BIC())
 		}

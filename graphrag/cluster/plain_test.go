@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // plainKMeans is Lloyd's algorithm as one reads it, from given centroids,
@@ -108,7 +108,7 @@ func samePlain(t *testing.T, what string, vectors []float32, dim, k, limit int, 
 	for s, start := range starts {
 		labels, centroids, steps := plainKMeans(vectors, dim, k, limit, start)
 		got, err := l.run(t.Context(), start)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		if !slices.Equal(got.Labels, labels) || !slices.Equal(got.Centroids, centroids) || got.Iterations != steps {
 			t.Errorf("%s: n=%d dim=%d k=%d, start %d, at most %d iterations: differs from plain Lloyd (%d iterations, plain %d)",
 				what, len(vectors)/dim, dim, k, s, limit, got.Iterations, steps)

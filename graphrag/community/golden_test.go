@@ -12,7 +12,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/community"
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/graph/graphtest"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 const seeds = 20
@@ -43,7 +43,7 @@ func goldens(t testing.TB) []golden {
 func leiden(t testing.TB, g *graph.Graph, o community.Options) community.Partition {
 	t.Helper()
 	p, err := community.Leiden(t.Context(), g, o)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	return p
 }
 
@@ -121,6 +121,6 @@ func lesMis(t testing.TB, weighted bool) *graph.Graph {
 		}
 	}
 	g, err := graph.New(77, edges, graph.Options{})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	return g
 }

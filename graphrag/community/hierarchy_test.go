@@ -14,13 +14,13 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/community"
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/graph/graphtest"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func hierarchy(t testing.TB, g *graph.Graph, maxSize int, seed uint64) community.Hierarchy {
 	t.Helper()
 	h, err := community.HierarchicalLeiden(t.Context(), g, community.HierarchyOptions{MaxSize: maxSize, Options: community.Options{Seed: seed}})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	return h
 }
 
@@ -84,7 +84,7 @@ func TestHierarchyOfClassics(t *testing.T) {
 func TestHierarchyIsAForest(t *testing.T) {
 	for i, g := range append(randomGraphs(t, 30), graphtest.LFR300().Graph()) {
 		h, err := community.HierarchicalLeiden(t.Context(), g, community.HierarchyOptions{MaxSize: 5})
-		texttest.OK(t, err)
+		check.OK(t, err)
 		leaf := make([]int, g.N())
 		level, parent := int32(0), int32(-1)
 		for id, c := range h.Communities {
@@ -152,7 +152,7 @@ func TestComponentsAlone(t *testing.T) {
 		nodes += int32(g.N())
 	}
 	g, err := graph.New(int(nodes), edges, graph.Options{})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	var got []string
 	for _, c := range hierarchy(t, g, 10, 1).Communities {
 		got = append(got, fmt.Sprint(c.Level, c.Nodes))

@@ -12,13 +12,13 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/community"
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/graph/graphtest"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func newGraph(t testing.TB, n int, edges ...graph.Edge) *graph.Graph {
 	t.Helper()
 	g, err := graph.New(n, edges, graph.Options{})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	return g
 }
 
@@ -55,7 +55,7 @@ func TestUnusualGraphs(t *testing.T) {
 				t.Errorf("%d communities of quality %v, want %d of %v", p.Communities, p.Quality, c.communities, c.quality)
 			}
 			h, err := community.HierarchicalLeiden(t.Context(), c.g, community.HierarchyOptions{MaxSize: 2})
-			texttest.OK(t, err)
+			check.OK(t, err)
 			nodes := 0
 			for _, c := range leaves(h) {
 				nodes += len(c.Nodes)

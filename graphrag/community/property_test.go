@@ -13,7 +13,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/community"
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/graph/graphtest"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // oracle computes what the guarantees speak of, in the plainest way.
@@ -178,7 +178,7 @@ func randomGraphs(t testing.TB, count int) []*graph.Graph {
 			edges = append(edges, graph.Edge{From: rng.Int32N(int32(n)), To: rng.Int32N(int32(n)), Weight: w})
 		}
 		g, err := graph.New(n, edges, graph.Options{Unweighted: i%3 == 2})
-		texttest.OK(t, err)
+		check.OK(t, err)
 		graphs = append(graphs, g)
 	}
 	return graphs
@@ -249,7 +249,7 @@ func TestSameSeedSameResult(t *testing.T) {
 	for _, procs := range []int{1, 3} {
 		runtime.GOMAXPROCS(procs)
 		h, err := community.HierarchicalLeiden(t.Context(), small, community.HierarchyOptions{Options: o})
-		texttest.OK(t, err)
+		check.OK(t, err)
 		got := results{leiden(t, small, o), leiden(t, large, o), leiden(t, fractions, o), h}
 		if procs == 1 {
 			first = got

@@ -15,7 +15,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 var corpus = []string{
@@ -51,14 +51,14 @@ func generated(n, words int) []string {
 func fit(t testing.TB, texts []string, opts embed.LSAOptions) *embed.LSA {
 	t.Helper()
 	m, err := embed.FitLSA(t.Context(), texts, opts)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	return m
 }
 
 func vector(t testing.TB, e embed.Embedder, text string) []float32 {
 	t.Helper()
 	v, err := e.EmbedQuery(t.Context(), text)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	return v
 }
 

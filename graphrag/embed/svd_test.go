@@ -14,8 +14,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/matrix"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // randomSparse returns a matrix with the given share of entries, and the same
@@ -74,7 +74,7 @@ func TestRightSingularTruncated(t *testing.T) {
 	}
 	want, wantV := denseSVD(t, d)
 	sigma, v, err := rightSingular(t.Context(), a, rank, 1, 1)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	if len(sigma) != rank {
 		t.Fatalf("%d singular values, want %d", len(sigma), rank)
 	}
@@ -135,7 +135,7 @@ func TestTranspose(t *testing.T) {
 	}
 	x := []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13}
 	out := make([]float64, 9)
-	texttest.OK(t, mul(t.Context(), a, out, x, 1, 2, sumFirst64))
+	check.OK(t, mul(t.Context(), a, out, x, 1, 2, sumFirst64))
 	var want mat.VecDense
 	want.MulVec(d, mat.NewVecDense(13, x))
 	for i := range out {
@@ -153,7 +153,7 @@ func TestNeighboursAreThoseOfTheExactSVD(t *testing.T) {
 	a, d := randomSparse(rng, rows, cols, .1)
 	_, exact := denseSVD(t, d)
 	sigma, v, err := rightSingular(t.Context(), a, rank, 1, 1)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	var want mat.Dense
 	want.Mul(d, exact.Slice(0, cols, 0, rank))
 	var got mat.Dense
@@ -218,9 +218,9 @@ func TestSingle(t *testing.T) {
 	a := topics(rand.New(rand.NewPCG(3, 7)), 600, 5000)
 	o := operator{a, a.transpose(), 0}
 	sigma, _, v, err := matrix.Truncated(t.Context(), o, dim, powerIterations, 1)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	wantSigma, _, wantV, err := matrix.Truncated(t.Context(), struct{ matrix.Matrix }{o}, dim, powerIterations, 1)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	for i := range a.rows() {
 		got, want := latent(a, i, sigma, v), latent(a, i, wantSigma, wantV)
 		dot := 0.0
@@ -306,7 +306,7 @@ func TestVocabulary(t *testing.T) {
 	texts := slices.Repeat([]string{"owl", "mouse owl", "owl fox"}, 33)
 	for n, want := range map[int]int{98: 4, 99: 3} {
 		v, _, err := readCorpus(t.Context(), text.Plain(), append(texts[:n:n], "lynx"), 1)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		if v.terms.Len() != want || string(v.terms.At(0)) != "owl" {
 			t.Errorf("%d texts: %d terms, want %d, the first %q", n+1, v.terms.Len(), want, v.terms.At(0))
 		}

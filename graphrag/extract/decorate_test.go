@@ -13,8 +13,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/embed/local"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/extract/extracttest"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // fixed is an extractor with one given extraction.
@@ -44,7 +44,7 @@ func TestLinked(t *testing.T) {
 	x.Mentions = append(x.Mentions, kg.Mention{Name: "Eve"})
 	relate := func() (out []string) {
 		found, err := extract.Described(extract.Linked(fixed{x})).Extract(t.Context(), []graphrag.Chunk{{Text: text}})
-		texttest.OK(t, err)
+		check.OK(t, err)
 		for _, f := range found[0].Facts {
 			out = append(out, f.Head+" "+f.Relation+" "+f.Tail+": "+f.Description)
 		}
@@ -61,8 +61,8 @@ func TestLinked(t *testing.T) {
 
 func TestByNames(t *testing.T) {
 	dir := t.TempDir()
-	texttest.OK(t, embedtest.WriteHead(dir, "BertForTokenClassification", "O", "B-PER", "I-PER"))
+	check.OK(t, embedtest.WriteHead(dir, "BertForTokenClassification", "O", "B-PER", "I-PER"))
 	names, err := local.OpenNames(dir, local.Options{})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	extracttest.Test(t, extract.ByNames(names))
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/extract/extracttest"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/jsonl"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
@@ -30,7 +30,7 @@ func one(text string) []graphrag.Chunk {
 // got runs an extractor over one chunk.
 func got(t *testing.T, x extract.Extractor, err error, text string) kg.Extraction {
 	t.Helper()
-	texttest.OK(t, err)
+	check.OK(t, err)
 	out, err := x.Extract(t.Context(), one(text))
 	if err != nil || len(out) != 1 {
 		t.Fatalf("%d extractions, %v", len(out), err)
@@ -97,13 +97,13 @@ func TestFailedChunks(t *testing.T) {
 		Fail(llmtest.Contains("half"), &llm.Error{Kind: llm.ErrFiltered}).
 		Reply(llmtest.Any, `{"triples": [["Ann","met","Bob"]]}`)
 	e, err := extract.NewOpenIE(extract.ModelOptions{Model: m, Concurrency: 1})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	var chunks []graphrag.Chunk
 	for i, text := range []string{"cut", "nonsense", "half", " \n", "fine"} {
 		chunks = append(chunks, graphrag.Chunk{ID: fmt.Sprintf("a#%d", i), Doc: "a", Text: text})
 	}
 	out, err := e.Extract(t.Context(), chunks)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	var all [][]string
 	for _, x := range out {
 		all = append(all, mentioned(x))
@@ -203,7 +203,7 @@ func TestBrokenRecords(t *testing.T) {
 		}
 		return nil
 	})
-	texttest.OK(t, err)
+	check.OK(t, err)
 }
 
 // Delimiters that models have damaged.
@@ -247,7 +247,7 @@ func TestGleaning(t *testing.T) {
 		}, tt.more).Reply(func(llm.Request) bool { return tt.format == extract.Objects }, `{"entities": [{"name": "Fram", "type": "ship", "desc": "x"}]}`).
 			Reply(llmtest.Any, `("entity"<|>Fram<|>ship<|>x)`+tt.end)
 		e, err := extract.NewRecords(extract.RecordOptions{ModelOptions: extract.ModelOptions{Model: m}, Format: tt.format, Gleanings: tt.gleanings, AlwaysGlean: tt.always, Types: []string{"ship"}})
-		texttest.OK(t, err)
+		check.OK(t, err)
 		x := got(t, e, err, "Fram")
 		if tt.format == extract.Tuples && len(x.Problems) != 0 {
 			t.Errorf("%+v", x.Problems)
@@ -318,7 +318,7 @@ func TestContract(t *testing.T) {
 	openie, err1 := extract.NewOpenIE(o)
 	records, err2 := extract.NewRecords(extract.RecordOptions{ModelOptions: o})
 	schema, err3 := extract.NewBySchema(extract.SchemaOptions{ModelOptions: o, Schema: schema(), Mode: extract.Prefer, Expand: &extract.Expansion{Batch: 1}})
-	texttest.OK(t, errors.Join(err1, err2, err3))
+	check.OK(t, errors.Join(err1, err2, err3))
 	for name, x := range map[string]extract.Extractor{"openie": openie, "records": records, "schema": schema} {
 		t.Run(name, func(t *testing.T) { extracttest.Test(t, x) })
 	}
@@ -335,7 +335,7 @@ func TestRecordedReplies(t *testing.T) {
 				continue
 			}
 			out, err := x.Extract(t.Context(), []graphrag.Chunk{{ID: "a#0", Doc: "a", Text: r.Data()}})
-			texttest.OK(t, err)
+			check.OK(t, err)
 			if verify {
 				kind += ", verified"
 			}
@@ -381,7 +381,7 @@ func extractor(t *testing.T, r llmtest.Call, verify bool) (string, extract.Extra
 	if x == nil {
 		x, err = extract.NewRecords(o)
 	}
-	texttest.OK(t, err)
+	check.OK(t, err)
 	return string(o.Format), x
 }
 
@@ -395,7 +395,7 @@ func FuzzRecords(f *testing.F) {
 	for _, format := range []extract.Format{extract.Tuples, extract.Lines, extract.Objects} {
 		o := extract.ModelOptions{Model: &m, Concurrency: 1}
 		x, err := extract.NewRecords(extract.RecordOptions{ModelOptions: o, Format: format, Gleanings: extract.NoGleaning, Types: []string{"ship", "person"}})
-		texttest.OK(f, err)
+		check.OK(f, err)
 		extractors = append(extractors, x)
 	}
 	f.Fuzz(func(t *testing.T, answer string) {

@@ -11,9 +11,9 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/link"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 var ships = Schema{
@@ -95,7 +95,7 @@ func TestGrowthWithOneDocument(t *testing.T) {
 		"3": {Mentions: []kg.Mention{{Name: "Fram", Type: "ship"}}},
 	}
 	e, err := NewBySchema(SchemaOptions{By: by, Schema: seed, Expand: &Expansion{}})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	chunks := []graphrag.Chunk{{ID: "d#1", Doc: "d", Text: "1"}, {ID: "d#2", Doc: "d", Text: "2"}, {ID: "d#3", Doc: "d", Text: "3"}}
 	found, grown, err := e.Grow(t.Context(), chunks)
 	want := []Decision{{entityTypeKind, "island", 1, 2, true, ""}, {entityTypeKind, "ship", .5, 1, false, ""}}

@@ -13,8 +13,8 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -99,9 +99,9 @@ func TestGrow(t *testing.T) {
 		chunks = append(chunks, graphrag.Chunk{ID: d + "#0", Doc: d, Text: "Oslo"})
 	}
 	e, err := extract.NewBySchema(extract.SchemaOptions{ModelOptions: extract.ModelOptions{Model: m}, Schema: schema(), Expand: &extract.Expansion{Batch: 2}})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	out, err := e.Extract(t.Context(), chunks)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	var types []string
 	for _, x := range out {
 		types = append(types, x.Chunk+" "+x.Mentions[0].Type)
@@ -147,14 +147,14 @@ func pages(n int) []graphrag.Chunk {
 func TestInduce(t *testing.T) {
 	m := llmtest.NewScript("m").Reply(llmtest.Any, `{"Nodes": ["person", "Person ", "", null, 7, "`+strings.Repeat("long", 20)+`", "ship"], "Relations": ["built_by", "built by"], "Attributes": []}`)
 	s, err := extract.Induce(t.Context(), m, pages(50))
-	texttest.OK(t, err)
+	check.OK(t, err)
 	want := map[string][]string{"Nodes": {"person", "ship"}, "Relations": {"built_by"}, "Attributes": {}}
 	if diff := cmp.Diff(want, s.Plain()); diff != "" {
 		t.Error(diff)
 	}
 	shown := func(n int) string {
 		_, err := extract.Induce(t.Context(), m, pages(n))
-		texttest.OK(t, err)
+		check.OK(t, err)
 		all := m.Requests()
 		_, text, _ := strings.Cut(all[len(all)-1].Messages[1].Text, "\n") // after the mark
 		return text[:strings.LastIndex(text, "\n")]
@@ -204,14 +204,14 @@ func TestBoundedRecords(t *testing.T) {
 		recorded.Facts = append(recorded.Facts, kg.Fact{Triple: graphrag.Triple{Head: parts[0], Relation: parts[1], Tail: parts[2]}})
 	}
 	e, err := extract.NewBySchema(extract.SchemaOptions{By: recorded, Schema: schema()})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	chunk := []graphrag.Chunk{{ID: "d#0", Doc: "d", Text: "p"}}
 	bounded, err := e.Extract(t.Context(), chunk)
 	if err != nil || len(bounded[0].Facts) != 0 || len(bounded[0].Mentions) != 2 { // nothing has a type
 		t.Errorf("%+v, %v", bounded, err)
 	}
 	whole, err := recorded.Extract(t.Context(), chunk)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	if diff := cmp.Diff([]string{"a | knows | b", "a | built_by | b", "b | met | a"}, facts(whole[0])); diff != "" {
 		t.Error(diff)
 	}

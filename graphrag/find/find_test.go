@@ -18,8 +18,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/find"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // pages have a text each, named a, b and so on.
@@ -35,7 +35,7 @@ func pages(texts ...string) *find.Pages {
 func TestFind(t *testing.T) {
 	p := pages("Fram\nno\nthe fram sails\nFRAM again", "nothing", "one Fram", "Fram 1\nFram 2\nFram 3\nFram 4\nFram 5")
 	r, err := p.Find(t.Context(), "fram", 5)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	var got []string
 	for _, l := range r.Lines {
 		got = append(got, fmt.Sprintf("%s:%d:%d-%d %s", l.Doc, l.Number, l.Start, l.End, l.Text))
@@ -85,7 +85,7 @@ func TestFindIsRegexp(t *testing.T) {
 				}
 			}
 			r, err := p.Find(t.Context(), pattern, 100)
-			texttest.OK(t, err)
+			check.OK(t, err)
 			var got []int
 			for _, l := range r.Lines {
 				got = append(got, l.Number)
@@ -132,10 +132,10 @@ func TestRead(t *testing.T) {
 	}
 	var all strings.Builder
 	_, n, err := p.Read("a", 0)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	for i := range n {
 		read, _, err := p.Read("a", i)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		var places []int
 		for _, c := range read {
 			places = append(places, c.Index)
@@ -172,14 +172,14 @@ func TestNew(t *testing.T) {
 	page := strings.Repeat("The ship [Fram](http://x.org/fram) sailed in 1893 to the north.\n", 90)
 	for name, clean := range map[string]func(string) (string, text.Mapping){"as it came": nil, "cleaned": text.StripLinks} {
 		splitter, err := chunk.Tokens(chunk.TokenOptions{Size: 60, Overlap: 15})
-		texttest.OK(t, err)
+		check.OK(t, err)
 		o := chunk.Options{Splitter: splitter, Name: "test", Clean: clean}
 		want := page
 		if clean != nil {
 			want, _ = clean(page)
 		}
 		c, err := chunk.New(o)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		chunks, err := c.All(t.Context(), graphrag.Documents(graphrag.Document{ID: "fram", Text: page}))
 		if err != nil || len(chunks) < 10 {
 			t.Fatalf("%d chunks, %v", len(chunks), err)

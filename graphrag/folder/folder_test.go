@@ -16,10 +16,10 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/folder"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // sparse is BM25 over chunks, which reads from files.
@@ -51,14 +51,14 @@ func newHome(t testing.TB, files ...string) home {
 
 func (h home) write(name, data string) {
 	h.Helper()
-	texttest.OK(h, os.MkdirAll(filepath.Dir(filepath.Join(h.Docs, name)), 0o755))
-	texttest.OK(h, os.WriteFile(filepath.Join(h.Docs, name), []byte(data), 0o644))
+	check.OK(h, os.MkdirAll(filepath.Dir(filepath.Join(h.Docs, name)), 0o755))
+	check.OK(h, os.WriteFile(filepath.Join(h.Docs, name), []byte(data), 0o644))
 }
 
 func (h home) open() (*folder.Folder, folder.Change) {
 	h.Helper()
 	f, c, err := h.try()
-	texttest.OK(h, err)
+	check.OK(h, err)
 	h.Cleanup(func() { _ = f.Close() })
 	return f, c
 }
@@ -75,7 +75,7 @@ func (h home) try() (_ *folder.Folder, _ folder.Change, err error) {
 func (h home) ask(f *folder.Folder, question string) (string, []folder.Source) {
 	h.Helper()
 	a, err := f.System.Answer(context.Background(), graphrag.Question{Text: question, K: 5})
-	texttest.OK(h, err)
+	check.OK(h, err)
 	return a.Text, f.Sources(a)
 }
 
@@ -102,7 +102,7 @@ func TestRefresh(t *testing.T) {
 	}
 	// Changed, renamed, and touched without a change.
 	h.write("owl.md", "# Owls\n\nText.\n\nThe barn owl hunts by sight.\n")
-	texttest.OK(t, os.Rename(filepath.Join(h.Docs, "sub/lights.csv"), filepath.Join(h.Docs, "lamps.csv")))
+	check.OK(t, os.Rename(filepath.Join(h.Docs, "sub/lights.csv"), filepath.Join(h.Docs, "lamps.csv")))
 	for _, again := range []bool{false, true} {
 		if again { // as a new process sees it
 			f.Close()
@@ -124,7 +124,7 @@ func TestRefresh(t *testing.T) {
 	// Changes between two processes, in one build.
 	f.Close()
 	h.write("new.txt", "The harbour closes at noon.\n")
-	texttest.OK(t, os.Remove(filepath.Join(h.Docs, "lamps.csv")))
+	check.OK(t, os.Remove(filepath.Join(h.Docs, "lamps.csv")))
 	f, c = h.open()
 	if answer, _ := h.ask(f, "When does the harbour close?"); short(c) != "3 files +1 ~0 -1" || answer != "The harbour closes at noon." {
 		t.Errorf("%s, %q", short(c), answer)
@@ -139,16 +139,16 @@ func TestTimes(t *testing.T) {
 	h := newHome(t, "a.md", "The owl hunts by ear.\n", "b.md", "---\nmodified: 2001-02-03\n---\n\nThe owl hunts by night.\n")
 	date := func(name string, year int) {
 		at := time.Date(year, 5, 1, 12, 0, 0, 0, time.UTC)
-		texttest.OK(t, os.Chtimes(filepath.Join(h.Docs, name), at, at))
+		check.OK(t, os.Chtimes(filepath.Join(h.Docs, name), at, at))
 	}
 	date("a.md", 2020)
 	date("b.md", 2020)
 	f, _ := h.open()
 	found := func(where string) (ids []string) {
 		c, err := graphrag.ParseCondition(where)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		of, err := f.System.Retrieve(t.Context(), graphrag.Question{Text: "owl", K: 5, Where: &c})
-		texttest.OK(t, err)
+		check.OK(t, err)
 		for _, h := range of.Ranked {
 			ids = append(ids, h.Chunk.Doc)
 		}
@@ -180,7 +180,7 @@ func TestRebuilt(t *testing.T) {
 			if err == nil {
 				err = os.WriteFile(names[0], change(data), 0o600)
 			}
-			texttest.OK(h, err)
+			check.OK(h, err)
 		}
 	}
 	half := func(data []byte) []byte { return data[:len(data)/2] }
@@ -190,7 +190,7 @@ func TestRebuilt(t *testing.T) {
 	}{
 		"a folder": {func(h home) {
 			name := filepath.Join(h.Index, "current")
-			texttest.OK(h, errors.Join(os.Remove(name), os.Mkdir(name, 0o700)))
+			check.OK(h, errors.Join(os.Remove(name), os.Mkdir(name, 0o700)))
 		}, "current"},
 		"half a manifest":   {damage("g*/manifest.json", half), "manifest.json"},
 		"zeros in the rest": {damage("g*/parsed", func(data []byte) []byte { return append(data[:len(data)-8:len(data)-8], make([]byte, 8)...) }), "owl.md: the index is damaged"},
@@ -281,7 +281,7 @@ func TestErrors(t *testing.T) {
 	}
 	inside := h
 	link := filepath.Join(t.TempDir(), "link")
-	texttest.OK(t, os.Symlink(h.Docs, link))
+	check.OK(t, os.Symlink(h.Docs, link))
 	for _, index := range []string{h.Docs, filepath.Join(h.Docs, "index"), link, filepath.Join(link, "not", "yet")} {
 		inside.Index = index
 		if _, _, err := inside.try(); err == nil || !strings.Contains(err.Error(), "stands among the files") {

@@ -18,8 +18,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/foreign"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 var _ extract.Extractor = (*foreign.Index)(nil)
@@ -27,7 +27,7 @@ var _ extract.Extractor = (*foreign.Index)(nil)
 func TestGraphRAG(t *testing.T) {
 	fsys := output(t)
 	x, err := foreign.ReadGraphRAG(fsys)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	archer := kg.Mention{Name: "COLIN ARCHER", Type: "PERSON", Description: "A builder of ships, born in Larvik."}
 	born := kg.Fact{Triple: graphrag.Triple{Head: "COLIN ARCHER", Tail: "LARVIK"}, Description: "He was born there.", Weight: 3}
 	want := []kg.Extraction{
@@ -62,7 +62,7 @@ func TestGraphRAG(t *testing.T) {
 
 func TestLightRAG(t *testing.T) {
 	x, err := foreign.ReadLightRAG(folder())
-	texttest.OK(t, err)
+	check.OK(t, err)
 	archer := kg.Mention{Name: "Colin Archer", Type: "person", Description: "A builder.\nBorn in Larvik & known."}
 	want := []kg.Extraction{
 		{Chunk: "chunk-1", Doc: "chunk-1", Mentions: []kg.Mention{archer, {Name: "Fram", Type: "artifact", Description: "A ship."}},
@@ -83,7 +83,7 @@ func TestLightRAG(t *testing.T) {
 // What is extracted comes with the first chunk of a unit, and nothing with a chunk of none.
 func TestExtract(t *testing.T) {
 	x, err := foreign.ReadLightRAG(folder())
-	texttest.OK(t, err)
+	check.OK(t, err)
 	got, err := x.Extract(t.Context(), []graphrag.Chunk{{ID: "chunk-1#0", Doc: "chunk-1"}, {ID: "chunk-1#1", Doc: "chunk-1", Index: 1}})
 	if err != nil || got[0].Chunk != "chunk-1#0" || len(got[0].Mentions) != 2 || len(got[1].Mentions) != 0 || got[1].Chunk != "chunk-1#1" {
 		t.Errorf("%+v, %v", got, err)
@@ -196,7 +196,7 @@ func parquetFile[T any](t testing.TB, rows ...T) *fstest.MapFile {
 	if _, err := w.Write(rows); err != nil {
 		t.Fatal(err)
 	}
-	texttest.OK(t, w.Close())
+	check.OK(t, w.Close())
 	return &fstest.MapFile{Data: b.Bytes()}
 }
 

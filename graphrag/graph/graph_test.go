@@ -18,13 +18,13 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/graph/graphtest"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func mustNew(t testing.TB, n int, edges []graph.Edge, unweighted bool) *graph.Graph {
 	t.Helper()
 	g, err := graph.New(n, edges, graph.Options{Unweighted: unweighted})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	return g
 }
 
@@ -153,7 +153,7 @@ func TestStats(t *testing.T) {
 func TestComponents(t *testing.T) {
 	g := mustNew(t, 7, []graph.Edge{{5, 1, 1}, {2, 6, 1}, {6, 4, 0}, {3, 3, 1}}, false)
 	component, count, err := g.Components(t.Context())
-	texttest.OK(t, err)
+	check.OK(t, err)
 	if diff := cmp.Diff([]int32{0, 1, 2, 3, 2, 1, 2}, component); diff != "" || count != 4 {
 		t.Errorf("%d components (-want +got):\n%s", count, diff)
 	}
@@ -179,7 +179,7 @@ func TestComponentsLookAtTheContext(t *testing.T) {
 		edges[i] = graph.Edge{From: int32(i), To: int32(i + 1), Weight: 1}
 	}
 	g := mustNew(t, len(edges)+1, edges, false)
-	ctx := texttest.NewCountdown(3) // of 8 looks
+	ctx := check.NewCountdown(3) // of 8 looks
 	if _, _, err := g.Components(ctx); !errors.Is(err, context.Canceled) || ctx.Looks() > 2 {
 		t.Errorf("%v after %d further looks", err, ctx.Looks())
 	}
@@ -248,9 +248,9 @@ func twinEdges() []graph.Edge {
 
 func TestTwins(t *testing.T) {
 	g, err := graph.New(12, twinEdges(), graph.Options{})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	c, err := g.Twins(t.Context())
-	texttest.OK(t, err)
+	check.OK(t, err)
 	if want := []int32{0, 1, 1, 1, 4, 4, 4, 7, 8, 9, 10, 11}; !slices.Equal(c.First, want) {
 		t.Errorf("classes %v, want %v", c.First, want)
 	}

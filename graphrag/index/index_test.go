@@ -16,10 +16,10 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/index"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -131,17 +131,17 @@ func found(t *testing.T, s *kit.System) graphrag.Found {
 	t.Helper()
 	defer s.Close()
 	f, err := s.Retrieve(t.Context(), graphrag.Question{Text: "Who sailed the Fram3?", K: 5})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	return f
 }
 
 func open(t *testing.T, m *scribe, h hashes) *index.Index {
 	t.Helper()
 	st, err := disk.Open(t.TempDir(), disk.Options{})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	x, err := index.Open(t.Context(), index.Options{Store: st, Name: "logs", System: func() (*kit.System, error) { return chronicle(m, h) }})
-	texttest.OK(t, err)
-	t.Cleanup(func() { texttest.OK(t, errors.Join(x.Close(), st.Close())) })
+	check.OK(t, err)
+	t.Cleanup(func() { check.OK(t, errors.Join(x.Close(), st.Close())) })
 	return x
 }
 
@@ -178,9 +178,9 @@ func rounds(t *testing.T, x *index.Index, n int) int {
 func alone(t *testing.T, docs []graphrag.Document) graphrag.Found {
 	t.Helper()
 	s, err := chronicle(&scribe{}, hashes{new(sync.Mutex), map[string]int{}})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	_, err = s.Index(t.Context(), graphrag.Documents(docs...))
-	texttest.OK(t, err)
+	check.OK(t, err)
 	return found(t, s)
 }
 
@@ -192,7 +192,7 @@ func TestShares(t *testing.T) {
 		m, h := &scribe{}, hashes{new(sync.Mutex), map[string]int{}}
 		x := open(t, m, h)
 		_, err := x.Put(t.Context(), graphrag.Documents(append(ships(40), graphrag.Document{ID: "z", Text: "Gone."})...))
-		texttest.OK(t, err)
+		check.OK(t, err)
 		if count, err := x.Put(t.Context(), graphrag.Documents(ships(40)...)); count != 40 || err != nil {
 			t.Errorf("%d documents, %v", count, err)
 		}
@@ -201,9 +201,9 @@ func TestShares(t *testing.T) {
 		}
 		asked, embedded := len(m.asked), len(h.asked)
 		s, err := chronicle(m, h)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		stats, err := x.Build(t.Context(), s)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		if diff := cmp.Diff(want, found(t, s)); diff != "" || stats.Documents != 40 {
 			t.Errorf("%d shares, %d documents (-alone +shares):\n%s", n, stats.Documents, diff)
 		}
@@ -243,13 +243,13 @@ func TestFailures(t *testing.T) {
 	}
 	x := open(t, m, h)
 	_, err := x.Put(t.Context(), graphrag.Documents(ships(30)...))
-	texttest.OK(t, err)
+	check.OK(t, err)
 	rounds(t, x, 3)
 	m.fail = nil
 	s, err := chronicle(m, h)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	stats, err := x.Build(t.Context(), s)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	if names := s.Graph().Entities; len(names) != 29+7 || stats.Stages[0].Refused != 1 {
 		t.Errorf("%d entities, %+v", len(names), stats.Stages)
 	}
@@ -258,7 +258,7 @@ func TestFailures(t *testing.T) {
 			t.Errorf("failed %d times, asked %d times: %.200s", failed[text], times, text)
 		}
 	}
-	texttest.OK(t, s.Close())
+	check.OK(t, s.Close())
 }
 
 func TestErrors(t *testing.T) {

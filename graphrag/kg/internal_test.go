@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // A base keeps what it was given, whatever its caller or a reader does with the lists.
@@ -30,9 +30,9 @@ func TestOwned(t *testing.T) {
 		x.Mentions[0].Name, x.Facts[0].Head, x.Facts[0].Keywords[0], x.Attributes[0].Key, x.Problems[0].Text = "", "", "", "", ""
 	}
 	b, err := NewBase(Options{})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	given := of()
-	texttest.OK(t, b.Insert(given))
+	check.OK(t, b.Insert(given))
 	spoil(given)
 	for range 2 {
 		for x := range b.Extractions() {

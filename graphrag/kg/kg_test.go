@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func triple(h, r, t string) Fact { return Fact{Triple: graphrag.Triple{Head: h, Relation: r, Tail: t}} }
@@ -30,10 +30,10 @@ func chunk(id string, facts ...Fact) Extraction {
 func put(t *testing.T, o Options, extractions ...Extraction) *Graph {
 	t.Helper()
 	b, err := NewBase(o)
-	texttest.OK(t, err)
-	texttest.OK(t, b.Insert(extractions...))
+	check.OK(t, err)
+	check.OK(t, b.Insert(extractions...))
 	g, err := b.Graph(t.Context())
-	texttest.OK(t, err)
+	check.OK(t, err)
 	return g
 }
 
@@ -163,8 +163,8 @@ func TestOnlyDescribed(t *testing.T) {
 	facts.Mentions = []Mention{{Name: "Nansen", Type: "person"}, {Name: "Fram"}, {Name: "the ship"}, {Name: "Oslo"}}
 	for only, want := range map[bool]int{false: 3, true: 1} {
 		b, err := NewBase(Options{OnlyDescribed: only})
-		texttest.OK(t, err)
-		texttest.OK(t, b.Insert(said, facts))
+		check.OK(t, err)
+		check.OK(t, b.Insert(said, facts))
 		g, err := b.Graph(t.Context())
 		if err != nil || len(g.Relations) != want || len(g.Rejected) != 3-want {
 			t.Errorf("%v: %d relations, rejected %v, %v", only, len(g.Relations), g.Rejected, err)
@@ -237,12 +237,12 @@ func TestDeleteRestores(t *testing.T) {
 		twice, _ := NewBase(opts)
 		for _, x := range all {
 			if !gone[x.Doc] {
-				texttest.OK(t, once.Insert(x))
+				check.OK(t, once.Insert(x))
 			}
 		}
 		for range 2 {
 			for _, i := range r.Perm(len(all)) {
-				texttest.OK(t, twice.Insert(all[i]))
+				check.OK(t, twice.Insert(all[i]))
 			}
 			if _, err := twice.Graph(t.Context()); err != nil {
 				t.Fatal(err)
@@ -252,9 +252,9 @@ func TestDeleteRestores(t *testing.T) {
 			t.Fatal("nothing was deleted")
 		}
 		g, err := once.Graph(t.Context())
-		texttest.OK(t, err)
+		check.OK(t, err)
 		h, err := twice.Graph(t.Context())
-		texttest.OK(t, err)
+		check.OK(t, err)
 		if diff := cmp.Diff(g, h, everything); diff != "" {
 			t.Fatalf("seed %d (-without +deleted):\n%s", seed, diff)
 		}
@@ -298,14 +298,14 @@ func consistent(t *testing.T, g *Graph) {
 // A base is restored from the JSON of its extractions, whatever bytes they have.
 func TestExtractionsAsJSON(t *testing.T) {
 	b, _ := NewBase(Options{})
-	texttest.OK(t, b.Insert(append(random(rand.New(rand.NewPCG(1, 2)), 4), chunk("z#0", triple("<b>Zürich</b>\u2028", "\xff", "x")))...))
+	check.OK(t, b.Insert(append(random(rand.New(rand.NewPCG(1, 2)), 4), chunk("z#0", triple("<b>Zürich</b>\u2028", "\xff", "x")))...))
 	want := slices.Collect(b.Extractions())
 	data, err := json.Marshal(want)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	var read []Extraction
-	texttest.OK(t, json.Unmarshal(data, &read))
+	check.OK(t, json.Unmarshal(data, &read))
 	again, _ := NewBase(Options{})
-	texttest.OK(t, again.Insert(read...))
+	check.OK(t, again.Insert(read...))
 	if diff := cmp.Diff(want, slices.Collect(again.Extractions())); diff != "" {
 		t.Errorf("(-saved +restored):\n%s", diff)
 	}
@@ -321,10 +321,10 @@ func FuzzGraph(f *testing.F) {
 	f.Fuzz(func(t *testing.T, a, b, c, d string) {
 		for _, folding := range []Folding{FoldUnicode, FoldASCII} {
 			base, err := NewBase(Options{Folding: folding})
-			texttest.OK(t, err)
-			texttest.OK(t, base.Insert(chunk("1#0", triple(a, b, c), triple(c, a, d)), Extraction{Chunk: "2#0", Doc: "2", Mentions: []Mention{{Name: d, Type: a}, {Name: b}}}))
+			check.OK(t, err)
+			check.OK(t, base.Insert(chunk("1#0", triple(a, b, c), triple(c, a, d)), Extraction{Chunk: "2#0", Doc: "2", Mentions: []Mention{{Name: d, Type: a}, {Name: b}}}))
 			g, err := base.Graph(t.Context())
-			texttest.OK(t, err)
+			check.OK(t, err)
 			consistent(t, g)
 			for _, e := range g.Entities {
 				if id, ok := g.Find(e.Name); !ok || g.Entities[id].Key != e.Key {

@@ -11,9 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // What is read for a question that does not say how much, and what is exact.
@@ -53,7 +53,7 @@ func TestAmount(t *testing.T) {
 		s := flat(t, parts(tt.kind), kit.Common{})
 		index(t, s, tt.docs...)
 		_, err := s.Answer(t.Context(), tt.q)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		if read.Form != tt.form || passages != tt.passages {
 			t.Errorf("%s: %d passages and the form %q are read, want %d and %q", tt.name, passages, read.Form, tt.passages, tt.form)
 		}
@@ -75,10 +75,10 @@ func TestSourced(t *testing.T) {
 			return found, nil
 		}), nil
 	}})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	index(t, s, graphrag.Document{ID: "lost.md", Text: "The ferry sank off Grip."}, graphrag.Document{ID: "yard.md", Text: "The yard at Holmvik built the ferry in 1931."}, graphrag.Document{ID: "zoo.md", Text: "Holmvik built a zoo in 1931. It sank."})
 	a, err := s.Answer(t.Context(), graphrag.Question{Text: "Who built the ferry?"})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	var got []string
 	for _, c := range a.Citations {
 		if from, ok := a.Passage(c); ok {

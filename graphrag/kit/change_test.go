@@ -23,9 +23,9 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 const savedName = "system.wildgraph"
@@ -45,7 +45,7 @@ func changing(t *testing.T) map[string]func() *kit.System {
 		return func() *kit.System {
 			f.Kit, f.Cut = offline(t).WithEmbedder(&letters{dim: 8}), kit.Cut{Size: 30, Overlap: -1}
 			s, err := kit.New(f)
-			texttest.OK(t, err)
+			check.OK(t, err)
 			return s
 		}
 	}
@@ -126,14 +126,14 @@ func TestChangesEqualAnew(t *testing.T) {
 					}
 				case 4, 5, 6:
 					before, _ := os.ReadFile(filepath.Join(dir, savedName))
-					texttest.OK(t, s.Save(t.Context(), dir))
+					check.OK(t, s.Save(t.Context(), dir))
 					now, err := os.ReadFile(filepath.Join(dir, savedName))
-					texttest.OK(t, err)
+					check.OK(t, err)
 					if grown := strings.TrimPrefix(string(now), string(before)); saved != nil && len(grown) < len(now) && len(grown) > 1 {
 						what += ", killed"
 						kills++
 						cut := t.TempDir()
-						texttest.OK(t, os.WriteFile(filepath.Join(cut, savedName), now[:len(before)+r.IntN(len(grown))], 0o600))
+						check.OK(t, os.WriteFile(filepath.Join(cut, savedName), now[:len(before)+r.IntN(len(grown))], 0o600))
 						killed := make()
 						if _, err := killed.Open(t.Context(), cut); err != nil {
 							t.Fatal(err)
@@ -160,7 +160,7 @@ func TestChangesEqualAnew(t *testing.T) {
 					if saved = maps.Clone(docs); !strings.Contains(what, "killed") {
 						break
 					}
-					texttest.OK(t, s.Save(t.Context(), dir))
+					check.OK(t, s.Save(t.Context(), dir))
 				case 7:
 					if saved == nil {
 						continue
@@ -189,9 +189,9 @@ func TestSaveAppends(t *testing.T) {
 	dir := t.TempDir()
 	save := func(s *kit.System) int64 {
 		t.Helper()
-		texttest.OK(t, s.Save(t.Context(), dir))
+		check.OK(t, s.Save(t.Context(), dir))
 		info, err := os.Stat(filepath.Join(dir, savedName))
-		texttest.OK(t, err)
+		check.OK(t, err)
 		return info.Size()
 	}
 	whole := save(s)
@@ -233,7 +233,7 @@ func TestSaveAppends(t *testing.T) {
 	}
 	size = save(s)
 	for _, cut := range []int64{1, 64, 65, 66} { // where a part ends, too, which is a state before
-		texttest.OK(t, os.Truncate(filepath.Join(dir, savedName), size-cut))
+		check.OK(t, os.Truncate(filepath.Join(dir, savedName), size-cut))
 		if _, err := opened.Open(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "it was cut") {
 			t.Errorf("cut by %d bytes: %v", cut, err)
 		}
@@ -266,7 +266,7 @@ func TestChangesTogether(t *testing.T) {
 		return build(ctx, c)
 	}
 	s, err := kit.New(frame)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	docs := rooms(40)
 	index(t, s, docs[0])
 	insert := func(ctx context.Context, d graphrag.Document) (err error) {
@@ -316,7 +316,7 @@ func TestChangesTogether(t *testing.T) {
 	}
 	for _, bad := range []string{"bad", "panics"} {
 		broken.Store("bad")
-		texttest.OK(t, insert(t.Context(), docs[2]))
+		check.OK(t, insert(t.Context(), docs[2]))
 		results := make([]error, 12)
 		for i := range results {
 			wait.Go(func() {

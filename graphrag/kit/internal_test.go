@@ -12,9 +12,9 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/memo"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -24,7 +24,7 @@ func TestLSAIsFittedOnce(t *testing.T) {
 	fit := func(ctx context.Context, seed uint64, corpus []string) embed.Embedder {
 		t.Helper()
 		e, err := lsa(seed)(ctx, corpus)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		return e
 	}
 	under := memo.With(t.Context())
@@ -41,17 +41,17 @@ func TestLSAIsFittedOnce(t *testing.T) {
 // hold chunks, extractions, replies and vectors of one length.
 func FuzzSaved(f *testing.F) {
 	k, err := Offline(OfflineOptions{})
-	texttest.OK(f, err)
+	check.OK(f, err)
 	x, err := k.Triples()
-	texttest.OK(f, err)
+	check.OK(f, err)
 	s, err := New(Frame{Name: "saved", Kit: k, Extract: Extraction{Extractor: x.Extractor},
 		Build: func(context.Context, *Corpus) (graphrag.Retriever, error) { return nil, nil }})
-	texttest.OK(f, err)
+	check.OK(f, err)
 	base, err := kg.NewBase(kg.Options{})
 	if err == nil {
 		err = base.Insert(kg.Extraction{Chunk: "a#0", Doc: "a", Mentions: []kg.Mention{{Name: "Ann"}}})
 	}
-	texttest.OK(f, err)
+	check.OK(f, err)
 	s.paid.texts[replyKey{1}] = llm.Reply{Text: "yes"}
 	s.paid.dim, s.paid.vectors[replyKey{2}] = 2, []float32{1, 2}
 	docs := newLibrary()
@@ -83,12 +83,12 @@ func FuzzSaved(f *testing.F) {
 // 155 MB has 23,388 of 136 bytes.
 func TestChunksAreKeptWithoutRoom(t *testing.T) {
 	d, err := newDraft(Frame{})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	long := strings.Repeat("The mill stands by the river and was built of stone. ", 9000)
 	u, err := Frame{}.update(t.Context(), func(yield func(graphrag.Document, error) bool) {
 		_ = yield(graphrag.Document{ID: "a", Text: long}, nil) && yield(graphrag.Document{ID: "b"}, nil) && yield(graphrag.Document{ID: "c", Text: "A mill."}, nil)
 	}, nil)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	d.take(u)
 	a, _ := d.docs.docs.Get("a")
 	c, _ := d.docs.docs.Get("c")

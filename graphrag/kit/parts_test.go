@@ -13,9 +13,9 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -33,7 +33,7 @@ func TestCut(t *testing.T) {
 		{"links", kit.Cut{KeepLinks: true}, whole},
 	} {
 		c, err := tt.cut.Chunker()
-		texttest.OK(t, err)
+		check.OK(t, err)
 		chunks, err := c.Document(t.Context(), graphrag.Document{ID: "d", Text: page})
 		if err != nil || len(chunks) != 1 {
 			t.Fatalf("%s: %d chunks, %v", tt.name, len(chunks), err)
@@ -51,21 +51,21 @@ func TestCut(t *testing.T) {
 func describer(t *testing.T, k kit.Kit) kit.Describer {
 	t.Helper()
 	d, err := k.Describe(20)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	return d
 }
 
 func offline(t testing.TB) kit.Kit {
 	t.Helper()
 	k, err := kit.Offline(kit.OfflineOptions{Seed: 1})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	return k
 }
 
 func modelKit(t testing.TB, m llm.Model) kit.Kit {
 	t.Helper()
 	k, err := kit.ByModel(kit.ModelOptions{Model: m})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	return k
 }
 
@@ -164,7 +164,7 @@ func TestStages(t *testing.T) {
 			return finding(c, ctx)
 		}
 		s, err := kit.New(f)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		return s
 	}
 	want := []graphrag.Stage{
@@ -180,7 +180,7 @@ func TestStages(t *testing.T) {
 		t.Errorf("(-want +got):\n%s%v", diff, err)
 	}
 	dir := t.TempDir()
-	texttest.OK(t, s.Save(t.Context(), dir))
+	check.OK(t, s.Save(t.Context(), dir))
 	stats, err = open().Open(t.Context(), dir)
 	if diff := cmp.Diff(want, stats.Stages); diff != "" || err != nil {
 		t.Errorf("opened (-want +got):\n%s%v", diff, err)
@@ -190,9 +190,9 @@ func TestStages(t *testing.T) {
 func triplesOf(t *testing.T, chunks ...graphrag.Chunk) []kg.Extraction {
 	t.Helper()
 	x, err := offline(t).Triples()
-	texttest.OK(t, err)
+	check.OK(t, err)
 	out, err := x.Extract(t.Context(), chunks)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	return out
 }
 

@@ -18,11 +18,11 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // errQuota is what extraction fails with now and then.
@@ -48,7 +48,7 @@ func walking(t testing.TB, fail *atomic.Bool) *kit.System {
 	t.Helper()
 	k := offline(t)
 	x, err := k.Triples()
-	texttest.OK(t, err)
+	check.OK(t, err)
 	s, err := kit.New(kit.Frame{
 		Name: "walking", Kit: k, Extract: kit.Extraction{Extractor: faulty{x.Extractor, fail}, Whole: true},
 		Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
@@ -78,7 +78,7 @@ func walking(t testing.TB, fail *atomic.Bool) *kit.System {
 			}), nil
 		},
 	})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	return s
 }
 
@@ -169,7 +169,7 @@ func TestReadersAndWriters(t *testing.T) {
 			t.Fatal(err)
 		}
 		a, err := rebuilt.Answer(t.Context(), q)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		possible = append(possible, a)
 	}
 	seen := 0

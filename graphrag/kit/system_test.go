@@ -18,10 +18,10 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -45,14 +45,14 @@ func flat(t testing.TB, k kit.Kit, common kit.Common) *kit.System {
 	t.Helper()
 	s, err := kit.New(kit.Frame{Name: "flat", Kit: k, Common: common,
 		Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return finding(c, ctx) }})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	return s
 }
 
 func index(t testing.TB, s *kit.System, docs ...graphrag.Document) graphrag.IndexStats {
 	t.Helper()
 	stats, err := s.Index(t.Context(), graphrag.Documents(docs...))
-	texttest.OK(t, err)
+	check.OK(t, err)
 	return stats
 }
 
@@ -105,12 +105,12 @@ func recording(t testing.TB) (*flaky, *letters, func() *kit.System) {
 	e := &letters{dim: 32}
 	return m, e, func() *kit.System {
 		k, err := kit.ByModel(kit.ModelOptions{Model: m, Embedder: e})
-		texttest.OK(t, err)
+		check.OK(t, err)
 		triples, err := k.Triples()
-		texttest.OK(t, err)
+		check.OK(t, err)
 		s, err := kit.New(kit.Frame{Name: "paid", Kit: k, Extract: triples,
 			Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return finding(c, ctx) }})
-		texttest.OK(t, err)
+		check.OK(t, err)
 		return s
 	}
 }
@@ -133,9 +133,9 @@ func TestNothingIsPaidTwice(t *testing.T) {
 	}
 	q := graphrag.Question{Text: "Which owl takes a hare?", K: 2}
 	want, err := s.Answer(t.Context(), q)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	dir := t.TempDir()
-	texttest.OK(t, s.Save(t.Context(), dir))
+	check.OK(t, s.Save(t.Context(), dir))
 	calls, texts = m.Calls(), e.texts.Load()
 	opened := open()
 	stats, err = opened.Open(t.Context(), dir)
@@ -175,7 +175,7 @@ func TestSaveAndOpen(t *testing.T) {
 	}
 	index(t, s, owls...)
 	dir := filepath.Join(t.TempDir(), "new", "folder")
-	texttest.OK(t, s.Save(t.Context(), dir))
+	check.OK(t, s.Save(t.Context(), dir))
 	again := flat(t, offline(t), kit.Common{})
 	if stats, err := again.Open(t.Context(), dir); err != nil || stats.Documents != 3 {
 		t.Fatalf("%+v, %v", stats, err)
@@ -192,12 +192,12 @@ func TestSaveAndOpen(t *testing.T) {
 	}
 	name := filepath.Join(dir, "system.wildgraph")
 	data, err := os.ReadFile(name)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	for cut := range len(data) { // no beginning of a file is one, and no old state is lost
 		if cut%97 != 0 {
 			continue
 		}
-		texttest.OK(t, os.WriteFile(name, data[:cut], 0o600))
+		check.OK(t, os.WriteFile(name, data[:cut], 0o600))
 		if _, err := again.Open(t.Context(), dir); err == nil {
 			t.Fatalf("%d of %d bytes are a system", cut, len(data))
 		}
@@ -209,7 +209,7 @@ func TestSaveAndOpen(t *testing.T) {
 		data[at] ^= 4
 		err := os.WriteFile(name, data, 0o600)
 		data[at] ^= 4
-		texttest.OK(t, err)
+		check.OK(t, err)
 		if _, err := again.Open(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "index again") {
 			t.Fatalf("byte %d was changed: %v", at, err)
 		}
@@ -225,7 +225,7 @@ func TestOpenWithAnotherEmbedder(t *testing.T) {
 	s := open()
 	index(t, s, owls...)
 	dir := t.TempDir()
-	texttest.OK(t, s.Save(t.Context(), dir))
+	check.OK(t, s.Save(t.Context(), dir))
 	e.dim = 16
 	texts := e.texts.Load()
 	if _, err := open().Open(t.Context(), dir); !errors.Is(err, kit.ErrOptions) || !strings.Contains(err.Error(), "32 numbers there, an embedder of 16 here") || e.texts.Load() != texts {
@@ -242,7 +242,7 @@ func TestFrameReportsEverything(t *testing.T) {
 	}
 	build := func(context.Context, *kit.Corpus) (graphrag.Retriever, error) { return nil, nil }
 	s, err := kit.New(kit.Frame{Name: "x", Kit: offline(t), Build: build})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	if _, err := s.Index(t.Context(), graphrag.Documents(owls...)); err == nil || !strings.Contains(err.Error(), "no retriever") {
 		t.Errorf("a Build without a retriever: %v", err)
 	}
@@ -274,7 +274,7 @@ func TestTokens(t *testing.T) {
 	index(t, s, docs...)
 	for _, budget := range []int{1, 10, 50, 200, 1_000_000} {
 		found, err := s.Retrieve(t.Context(), graphrag.Question{Text: "owl", Tokens: budget})
-		texttest.OK(t, err)
+		check.OK(t, err)
 		sum := 0
 		for _, h := range found.Evidence {
 			sum += k.Count(h.Chunk.Text)
@@ -320,7 +320,7 @@ func TestStream(t *testing.T) {
 		}
 		index(t, s, owls...)
 		want, err := s.Answer(t.Context(), q)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		var last graphrag.Answer
 		pieces := 0
 		for a, err := range s.Stream(t.Context(), q) {
@@ -345,10 +345,10 @@ func TestMixed(t *testing.T) {
 		Reply(llmtest.Any, `{"triples": [["Barn owl", "finds", "Mouse"]]}`)
 	system := func(k kit.Kit) *kit.System {
 		x, err := k.Triples()
-		texttest.OK(t, err)
+		check.OK(t, err)
 		s, err := kit.New(kit.Frame{Name: "mixed", Kit: k, Extract: x,
 			Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return finding(c, ctx) }})
-		texttest.OK(t, err)
+		check.OK(t, err)
 		return s
 	}
 	q := graphrag.Question{Text: "How does the barn owl find a mouse?", K: 1}
@@ -391,12 +391,12 @@ func TestClose(t *testing.T) {
 // built anew.
 func TestUpdate(t *testing.T) {
 	k, err := kit.Offline(kit.OfflineOptions{})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	want, updated, opened := flat(t, k, kit.Common{}), flat(t, k, kit.Common{}), flat(t, k, kit.Common{})
 	index(t, want, owls[1], owls[2])
 	index(t, updated, owls[0], owls[2])
 	dir := t.TempDir()
-	texttest.OK(t, updated.Save(t.Context(), dir))
+	check.OK(t, updated.Save(t.Context(), dir))
 	stats, err1 := updated.Update(t.Context(), graphrag.Documents(owls[1]), "a.md")
 	again, err2 := opened.OpenUpdated(t.Context(), dir, graphrag.Documents(owls[1]), "a.md")
 	if err1 != nil || err2 != nil || stats.Documents != 2 || again.Documents != 2 {
@@ -440,7 +440,7 @@ func TestOwnSplitter(t *testing.T) {
 	if stats := index(t, s, graphrag.Document{ID: "a.md", Text: "Owls hunt.\nOwls fly.\n"}); stats.Chunks != 2 {
 		t.Errorf("%d chunks of two lines", stats.Chunks)
 	}
-	texttest.OK(t, s.Save(t.Context(), dir))
+	check.OK(t, s.Save(t.Context(), dir))
 	again := flat(t, k, kit.Common{Cut: kit.Cut{Splitter: lines, Name: "lines"}})
 	if stats, err := again.Open(t.Context(), dir); err != nil || stats.Chunks != 2 {
 		t.Errorf("%+v, %v", stats, err)
@@ -475,7 +475,7 @@ func TestProgress(t *testing.T) {
 		}}
 	f.ExtractBy(nil, f.Kit.Triples)
 	s, err := kit.New(f)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	stats := index(t, s, owls...)
 	if first, last := told[0], told[len(told)-1]; first.Chunks != stats.Chunks || first.Calls != 0 ||
 		last.Calls != stats.Calls || stats.Calls != 6 || len(last.Stages) != 1 || last.Stages[0].Asked != 1 {

@@ -15,9 +15,9 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // rooms are n documents of which every tenth is of room 0, and so on; a word is in one room only.
@@ -31,7 +31,7 @@ func rooms(n int) (docs []graphrag.Document) {
 func where(t testing.TB, s string) *graphrag.Condition {
 	t.Helper()
 	c, err := graphrag.ParseCondition(s)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	return &c
 }
 
@@ -47,7 +47,7 @@ func counted(t testing.TB, builds *atomic.Int64, build func(context.Context) err
 		}
 		return finding(c, ctx)
 	}})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	return s
 }
 
@@ -143,13 +143,13 @@ func TestFieldsOfAnyKind(t *testing.T) {
 	system, err := kit.New(kit.Frame{Name: "flat", Kit: offline(t), Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
 		return retrieve.NewSparse(ctx, c.Chunks, bm25.Options{})
 	}})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	index := func(value any) error {
 		_, err := system.Index(t.Context(), graphrag.Documents(graphrag.Document{ID: "a", Text: "The lamp is lit.", Fields: graphrag.Fields{"level": value}}))
 		return err
 	}
 	for _, level := range []any{7, int64(7), uint16(7), float32(7), 7.} {
-		texttest.OK(t, index(level))
+		check.OK(t, index(level))
 		hidden := graphrag.WithScope(t.Context(), graphrag.Not(graphrag.Equal("level", 7)))
 		if found, err := system.Retrieve(hidden, graphrag.Question{Text: "lamp"}); err == nil && len(found.Ranked) > 0 {
 			t.Errorf("%T is found outside of the scope", level)
@@ -226,7 +226,7 @@ func TestViewsChange(t *testing.T) {
 	count := func(s *kit.System) int {
 		t.Helper()
 		found, err := s.Retrieve(t.Context(), graphrag.Question{Text: "room4", K: 100, Where: where(t, "room = 4")})
-		texttest.OK(t, err)
+		check.OK(t, err)
 		return len(found.Ranked)
 	}
 	before := count(s)
@@ -236,7 +236,7 @@ func TestViewsChange(t *testing.T) {
 	}
 	dir := t.TempDir()
 	opened := counted(t, new(atomic.Int64), nil)
-	texttest.OK(t, s.Save(t.Context(), dir))
+	check.OK(t, s.Save(t.Context(), dir))
 	if _, err := opened.Open(t.Context(), dir); err != nil || count(opened) != before+1 {
 		t.Errorf("opened: error %v", err)
 	}
@@ -305,16 +305,16 @@ func TestViewsAreNotSaved(t *testing.T) {
 		}
 		return graphrag.RetrieverFunc(func(context.Context, graphrag.Question) (graphrag.Found, error) { return graphrag.Nothing(), nil }), err
 	}})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	docs := append([]graphrag.Document(nil), owls...)
 	docs[0].Fields = graphrag.Fields{"team": "a"}
 	index(t, s, docs...)
 	saved := func() string {
 		t.Helper()
 		dir := t.TempDir()
-		texttest.OK(t, s.Save(t.Context(), dir))
+		check.OK(t, s.Save(t.Context(), dir))
 		data, err := os.ReadFile(filepath.Join(dir, "system.wildgraph"))
-		texttest.OK(t, err)
+		check.OK(t, err)
 		return string(data)
 	}
 	before := saved()

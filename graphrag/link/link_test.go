@@ -15,10 +15,10 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/memo"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // words makes names that share trigrams.
@@ -46,9 +46,9 @@ func TestTrigramsFindAll(t *testing.T) {
 		threshold := 0.05 + 0.95*r.Float64()
 		limit := []int{1000, 3}[seed%2]
 		got, err := Trigrams{}.Neighbors(t.Context(), names, threshold, limit)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		_, vectors, err := learn(t.Context(), names)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		want := make([][]scored, len(names))
 		for i := range names {
 			for j := range names {
@@ -112,9 +112,9 @@ func TestEmbeddingsAfterChanges(t *testing.T) {
 		}
 		limit, threshold := 7+round/10, .9
 		want, err := Embeddings{at}.Neighbors(t.Context(), names, threshold, limit)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		got, err := Embeddings{at}.Neighbors(ctx, names, threshold, limit)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 			t.Fatalf("round %d, %d names, limit %d (-all +changed):\n%s", round, len(names), limit, diff)
 		}
@@ -131,10 +131,10 @@ func TestNearest(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 9))
 	names := append(words(r, 200), "", "x")
 	ix, err := Trigrams{}.Index(t.Context(), names)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	for _, name := range append(words(r, 50), names[3], "", "ω") {
 		w, _, err := learn(t.Context(), names)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		var want []scored
 		for j := range names {
 			if s := cosine(w.vector(new(spelling), name), w.vector(new(spelling), names[j])); s > 0 {
@@ -142,19 +142,19 @@ func TestNearest(t *testing.T) {
 			}
 		}
 		got, err := ix.Nearest(t.Context(), name, 5)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		if diff := cmp.Diff(rank.Best(want, 5), got, cmpopts.EquateEmpty(), cmp.Comparer(func(a, b scored) bool { return math.Abs(a.Score-b.Score) < 1e-5 })); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", name, diff)
 		}
 	}
 	embedded, err := Embeddings{angles{"a": 0, "b": 10, "c": 90}}.Index(t.Context(), []string{"b", "c"})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	if got, err := embedded.Nearest(t.Context(), "a", 1); err != nil || len(got) != 1 || got[0].ID != 0 || math.Abs(got[0].Score-0.98481) > 1e-4 {
 		t.Errorf("%v, %v", got, err)
 	}
 	for _, l := range []Linker{Trigrams{}, Embeddings{angles{}}} {
 		none, err := l.Index(t.Context(), nil)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		if got, err := none.Nearest(t.Context(), "a", 3); err != nil || len(got) != 0 {
 			t.Errorf("among no names: %v, %v", got, err)
 		}
@@ -168,7 +168,7 @@ func TestTrigramsLookAtTheContext(t *testing.T) {
 		"index":      func(ctx context.Context) error { _, err := Trigrams{}.Index(ctx, names); return err },
 	} {
 		for _, looks := range []int{5, 25, 35} { // 20 a pass
-			ctx := texttest.NewCountdown(looks)
+			ctx := check.NewCountdown(looks)
 			if err := work(ctx); !errors.Is(err, context.Canceled) || ctx.Looks() > 2 {
 				t.Errorf("%s, %d: %v after %d further looks", name, looks, err, ctx.Looks())
 			}
@@ -213,7 +213,7 @@ func TestSpelling(t *testing.T) {
 		t.Errorf("of aaaa: %v", often)
 	}
 	w, _, err := learn(t.Context(), []string{"Oslo", "Bergen"})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	var s spelling
 	w.vector(&s, "Bergen op Zoom")
 	if n := testing.AllocsPerRun(10, func() { w.vector(&s, "Bergen op Zoom") }); n > 0 {
@@ -233,10 +233,10 @@ func chunk(id string, facts ...kg.Fact) kg.Extraction {
 func put(t *testing.T, o kg.Options, extractions ...kg.Extraction) *kg.Graph {
 	t.Helper()
 	b, err := kg.NewBase(o)
-	texttest.OK(t, err)
-	texttest.OK(t, b.Insert(extractions...))
+	check.OK(t, err)
+	check.OK(t, b.Insert(extractions...))
 	g, err := b.Graph(t.Context())
-	texttest.OK(t, err)
+	check.OK(t, err)
 	return g
 }
 
@@ -302,7 +302,7 @@ func TestSynonymsOverwrite(t *testing.T) {
 		"alice smyth – deep rivers": 2, "berlin – bob jones": 2, "berlin – germany": 1.7, "deep rivers – germany": 2,
 	}
 	v, err := g.View(kg.ViewOptions{Synonyms: synonyms, Overwrite: true})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	if diff := cmp.Diff(want, weights(g, v)); diff != "" {
 		t.Errorf("overwriting (-want +got):\n%s", diff)
 	}
@@ -394,7 +394,7 @@ func TestSynonymsOfExample(t *testing.T) {
 		t.Errorf("synonyms of usa (-want +got):\n%s", diff)
 	}
 	v, err := g.View(kg.ViewOptions{Synonyms: synonyms})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	got := weights(g, v)
 	if w := got["us – usa"]; math.Abs(w-.984807753) > 1e-6 {
 		t.Errorf("us – usa weighs %v", w)

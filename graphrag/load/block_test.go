@@ -12,9 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 var kinds = []string{"paragraph", "heading", "item", "header", "row", "term", "definition", "code", "meta"}
@@ -36,12 +36,12 @@ func sketch(blocks []load.Block) string {
 func table(t *testing.T, name string) (rows [][]string) {
 	t.Helper()
 	data, err := os.ReadFile("testdata/" + name)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	for line := range strings.Lines(string(data)) {
 		row := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 		for i, s := range row {
 			row[i], err = strconv.Unquote(s)
-			texttest.OK(t, err)
+			check.OK(t, err)
 		}
 		rows = append(rows, row)
 	}
@@ -85,8 +85,8 @@ func FuzzEscape(f *testing.F) {
 	})
 }
 
-// check holds what is true of the blocks of every text.
-func check(t *testing.T, s string, blocks []load.Block) {
+// checkBlocks tests the properties of the blocks of every text.
+func checkBlocks(t *testing.T, s string, blocks []load.Block) {
 	t.Helper()
 	for i, b := range blocks {
 		if b.Start < 0 || b.Start >= b.End || b.End > len(s) || strings.TrimSpace(b.Text) == "" {
@@ -122,7 +122,7 @@ func FuzzBlocks(f *testing.F) {
 	for _, s := range seeds {
 		f.Add(s)
 	}
-	f.Fuzz(func(t *testing.T, s string) { check(t, s, load.Blocks(s)) })
+	f.Fuzz(func(t *testing.T, s string) { checkBlocks(t, s, load.Blocks(s)) })
 }
 
 func FuzzLead(f *testing.F) {
@@ -138,7 +138,7 @@ func FuzzLead(f *testing.F) {
 			t.Fatalf("a lead of %d bytes", len(lead))
 		}
 		if at > 0 && at < len(s) {
-			check(t, lead+s[at:], load.Blocks(lead+s[at:]))
+			checkBlocks(t, lead+s[at:], load.Blocks(lead+s[at:]))
 		}
 	})
 }

@@ -13,9 +13,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 const page = `<!doctype html><html><head><title>Lights &amp;
@@ -88,7 +88,7 @@ func TestFolder(t *testing.T) {
 		"z.txt": {Data: []byte("last")}, "a.md": {Data: []byte("first")}, "b.md": {Data: []byte("x")}, "big.txt": {Data: big},
 		".git/x.md": {Data: []byte("no")}, ".x.md": {Data: []byte("no")}, "sub/c.html": {Data: []byte("<p>c")}, "d.pdf": {}, "e.pdf": {}, "g.rst": {Data: []byte("G\n=\n")}, "f": {Data: []byte("\x7fELF\x00")},
 	}})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	var got []string
 	for _, f := range files {
 		got = append(got, f.Document.ID)
@@ -126,7 +126,7 @@ func FuzzHTML(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		file := load.HTML("a.html", s)
 		body := file.Document.Text
-		check(t, body, file.Blocks())
+		checkBlocks(t, body, file.Blocks())
 		last := 0
 		for i := range len(body) + 1 {
 			p := file.Source(text.Span{Start: i, End: len(body)})

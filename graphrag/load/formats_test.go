@@ -23,14 +23,14 @@ import (
 	"golang.org/x/text/encoding/unicode/utf32"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/load"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func read(t *testing.T, name, data string) *load.File {
 	t.Helper()
 	f, err := load.Read(name, []byte(data))
-	texttest.OK(t, err)
+	check.OK(t, err)
 	return f
 }
 
@@ -110,7 +110,7 @@ func TestEncodings(t *testing.T) {
 	}
 	for e, want := range long {
 		data, err := e.NewEncoder().String(want)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		f := read(t, "a.txt", data)
 		if f.Document.Text != want || (f.Problem != nil) != !strings.Contains(fmt.Sprint(e), "UTF") {
 			t.Errorf("%v: %q, %v", e, f.Document.Text, f.Problem)
@@ -230,7 +230,7 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			return
 		}
-		check(t, file.Document.Text, file.Blocks())
+		checkBlocks(t, file.Document.Text, file.Blocks())
 		for i := range len(file.Document.Text) + 1 {
 			if line := file.Line(i); line < 1 || line > 1+bytes.Count(data, []byte("\n")) && slices.Contains(byLine, ext) || file.Place(i) == "" {
 				t.Fatalf("offset %d is in line %d", i, line)
@@ -299,9 +299,9 @@ func TestRowsHostile(t *testing.T) {
 func checkKept(t *testing.T, f *load.File) {
 	t.Helper()
 	data, err := f.MarshalBinary()
-	texttest.OK(t, err)
+	check.OK(t, err)
 	var again load.File
-	texttest.OK(t, again.UnmarshalBinary(data))
+	check.OK(t, again.UnmarshalBinary(data))
 	for at := range f.Document.Text {
 		if again.Place(at) != f.Place(at) || !reflect.DeepEqual(again.Document, f.Document) {
 			t.Fatalf("offset %d: %s, want %s", at, again.Place(at), f.Place(at))
@@ -321,7 +321,7 @@ func TestWriter(t *testing.T) {
 	w.Table(load.Line{Cells: slices.Repeat([]string{"x"}, 200), Place: "row"}, nil)
 	w.Markdown("```\nopen", func(int) string { return "code" })
 	f, err := w.File("a.x", "", graphrag.Document{Title: "T"})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	want := "## 1. A \\*b\\*\n\n    a) \\# c\n\n" + strings.Repeat("- x\n", 200) + "\n```\nopen\n```\n"
 	if got := f.Document.Text; got != want || f.Document.Title != "T" || f.Place(5) != "top" || f.Place(20) != "item" || f.Place(40) != "row" || f.Place(len(got)-4) != "code" {
 		t.Errorf("%q", got)

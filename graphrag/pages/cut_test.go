@@ -28,13 +28,13 @@ func cut(t *testing.T, o pages.CutOptions, texts ...string) []pages.Page {
 		t.Fatal(err)
 	}
 	for i, p := range list {
-		check(t, texts[i], p)
+		checkPage(t, texts[i], p)
 	}
 	return list
 }
 
-// check holds a page to what every page is.
-func check(t *testing.T, source string, p pages.Page) {
+// checkPage tests the properties of every page.
+func checkPage(t *testing.T, source string, p pages.Page) {
 	t.Helper()
 	at := 0
 	for i, u := range p.Units {

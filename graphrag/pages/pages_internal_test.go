@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // The memory of questions does not grow with their number, whatever their budgets.
@@ -18,9 +18,9 @@ func TestPagesMemory(t *testing.T) {
 		docs = append(docs, graphrag.Document{ID: fmt.Sprint(i), Text: fmt.Sprintf("Ship %d carries tar.", i)})
 	}
 	pages, err := Cut(t.Context(), docs, CutOptions{})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	p, err := New(t.Context(), pages, Options{})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	one := p.memory.New().(*queryMemory)
 	p.memory.New = func() any { return one }
 	for range 12 {

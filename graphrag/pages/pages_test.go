@@ -14,12 +14,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/pages"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // library are pages of many sentences, each about a ship.
@@ -42,16 +42,16 @@ func ships(n int) []graphrag.Document {
 func pagesOf(t *testing.T, docs []graphrag.Document, o pages.Options) *pages.Retriever {
 	t.Helper()
 	cut, err := pages.Cut(t.Context(), docs, pages.CutOptions{})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	p, err := pages.New(t.Context(), cut, o)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	return p
 }
 
 func askPages(t *testing.T, p *pages.Retriever, q graphrag.Question) graphrag.Found {
 	t.Helper()
 	found, err := p.Retrieve(t.Context(), q)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	return found
 }
 
@@ -232,7 +232,7 @@ func TestPagesLike(t *testing.T) {
 		t.Error("the error of the likeness is lost")
 	}
 	cut, err := pages.Cut(t.Context(), docs, pages.CutOptions{})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	for want, o := range map[string]pages.Options{"Like has 1 texts": {Like: likeness{1}.of}, "Longest is -1": {Longest: -1}} {
 		if _, err := pages.New(t.Context(), cut, o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v", want, err)

@@ -13,8 +13,8 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/path"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // toy is a small graph; how like the question a chain is, is the cosine of their
@@ -109,7 +109,7 @@ func TestWorkedExamples(t *testing.T) {
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			chains, err := path.Beam(t.Context(), curry(), x.start, x.o)
-			texttest.OK(t, err)
+			check.OK(t, err)
 			if len(chains) != len(x.want) {
 				t.Fatalf("%d chains, want %d", len(chains), len(x.want))
 			}

@@ -12,15 +12,15 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/path"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // scored builds a graph whose edges weigh what they score.
 func scored(t testing.TB, n int, edges ...graph.Edge) (*graph.Graph, path.Likeness) {
 	t.Helper()
 	g, err := graph.New(n, edges, graph.Options{})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	return g, path.Likeness{Scores: g.Weights()}
 }
 
@@ -105,7 +105,7 @@ func TestSearchProperties(t *testing.T) {
 		g, like := scored(t, n, edges...)
 		depth := 1 + rng.IntN(4)
 		paths, err := path.Search(t.Context(), g, []int32{0}, like, path.Options{Depth: depth, MaxPaths: 1 << 20, MaxExpand: 1 << 20})
-		texttest.OK(t, err)
+		check.OK(t, err)
 		var count func(nodes []int32) int
 		count = func(nodes []int32) (sum int) {
 			if len(nodes) > depth {

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/perception"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // Equation 4 with A (1,0), B (0,1), C (1,1), r1 (.5,0), r2 (0,.5) and the triples
@@ -46,14 +46,14 @@ func toy() (vectors []float32, triples []perception.Triple, initial []int32) {
 func byMembers(t testing.TB, vectors []float32, dim int, triples []perception.Triple, o perception.Options) perception.Partition {
 	t.Helper()
 	p, err := perception.ByMembers(t.Context(), vectors, dim, triples, o)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	return p
 }
 
 func fromLabels(t testing.TB, vectors []float32, dim int, triples []perception.Triple, o perception.Options, labels []int32) perception.Partition {
 	t.Helper()
 	p, err := perception.FromLabels(t.Context(), vectors, dim, triples, o, labels)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	return p
 }
 

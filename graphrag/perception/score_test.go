@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/cluster"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // Relations of the worked examples.
@@ -35,7 +35,7 @@ func ties(e int32, counts map[int32]int) []Triple {
 func perceive(t *testing.T, vectors []float32, triples []Triple, opts Options) *perception {
 	t.Helper()
 	m, err := newMerger(t.Context(), vectors, 2, triples, opts)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	return m.perception
 }
 
@@ -103,11 +103,11 @@ func TestDivergenceWorked(t *testing.T) {
 		triples = append(triples, ties(int32(e), counts)...)
 	}
 	m, err := newMerger(t.Context(), []float32{1, 0, .8, .6, 0, 1, -.6, .8, .6, .8, 1, 0}, 2, triples, Options{})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	m.divide([]int32{0, 0, 1, 1, 2, 2})
 	near(t, "D(a→c)", m.divergence(m.groups[0], m.groups[2]), -.043326)
 	pairs, err := m.candidates(1)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	for i, want := range []pair{{0, 2, .043793}, {1, 2, .720163}, {0, 1, .814078}} {
 		near(t, fmt.Sprint("the distance of ", pairs[i].a, " and ", pairs[i].b), pairs[i].distance, want.distance)
 	}
@@ -120,7 +120,7 @@ func TestClusters(t *testing.T) {
 		1: 1, // the paper's formula says 2, of one entity
 	} {
 		m, err := newMerger(t.Context(), []float32{1}, 1, nil, Options{})
-		texttest.OK(t, err)
+		check.OK(t, err)
 		if got := m.opts.clusters(n); got != want {
 			t.Errorf("%d entities: %d clusters, want %d", n, got, want)
 		}
@@ -135,12 +135,12 @@ func TestStarts(t *testing.T) {
 		vectors = append(vectors, float32(i*i%61), float32(i*i*i%67))
 	}
 	m, err := newMerger(t.Context(), vectors, 2, nil, Options{})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	got, err := m.kmeans(vectors, 6)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	for o, same := range map[cluster.KMeansOptions]bool{{Seed: 42, Inits: 5}: true, {Seed: 42, Inits: 1}: false, {Seed: 7, Inits: 5}: false} {
 		c, err := cluster.KMeans(t.Context(), vectors, 2, 6, o)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		if slices.Equal(got, c.Labels) != same {
 			t.Errorf("%+v: the same clusters %t, want %t", o, !same, same)
 		}
@@ -155,10 +155,10 @@ func TestNeighbors(t *testing.T) {
 		vectors[2*i], vectors[2*i+1] = float32(math.Cos(float64(i)/8)), float32(math.Sin(float64(i)/8))
 	}
 	m, err := newMerger(t.Context(), vectors, 2, nil, Options{})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	m.divide([]int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11})
 	nearest, err := m.neighbors()
-	texttest.OK(t, err)
+	check.OK(t, err)
 	if want := []int32{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}; !slices.Equal(nearest[0], want) {
 		t.Errorf("the nearest of 0 are %v, want %v", nearest[0], want)
 	}

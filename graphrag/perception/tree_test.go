@@ -13,9 +13,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/perception"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -53,7 +53,7 @@ func birds() (*kg.Graph, perception.Partition) {
 func TestBuild(t *testing.T) {
 	g, p := birds()
 	tree, err := perception.NewTree(t.Context(), g, p, nil)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	want := []perception.Fact{
 		{Head: 0, Tail: 3, Relation: "finds", Text: "barn owl finds mouse", Passages: []int32{0}},
 		{Head: 1, Tail: 2, Relation: "takes", Text: "eagle owl takes hare", Passages: []int32{1}},
@@ -73,7 +73,7 @@ func TestBuild(t *testing.T) {
 func TestJoin(t *testing.T) {
 	g, p := birds()
 	tree, err := perception.NewTree(t.Context(), g, p, nil)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	tree.Join(g)
 	want := []perception.Fact{
 		{Head: 0, Tail: 5, Relation: "member_of", Text: "barn owl member_of eagle owl"},
@@ -88,7 +88,7 @@ func TestJoin(t *testing.T) {
 // 105 calls; the five are made here.
 func TestCalls(t *testing.T) {
 	b, err := kg.NewBase(kg.Options{})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	var p perception.Partition
 	x := kg.Extraction{Chunk: "a#0", Doc: "a"}
 	for i := range int32(48) {
@@ -99,9 +99,9 @@ func TestCalls(t *testing.T) {
 			p.Communities = append(p.Communities, perception.Community{Members: []int32{i}, Center: i})
 		}
 	}
-	texttest.OK(t, b.Insert(x))
+	check.OK(t, b.Insert(x))
 	g, err := b.Graph(t.Context())
-	texttest.OK(t, err)
+	check.OK(t, err)
 	// Names of the first batch but one, with an id as text and one that nobody
 	// asked for; then a refusal; then what cannot be read, twice; the rest is good.
 	model := llmtest.NewScript("namer").Handle(llmtest.Any, func(req llm.Request) llm.Reply {
@@ -120,7 +120,7 @@ func TestCalls(t *testing.T) {
 		return llm.Reply{Text: `{"communities": [` + strings.Join(all, ",") + `]}`}
 	})
 	tree, err := perception.NewTree(t.Context(), g, p, model)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	if len(tree.Communities) != 23 || model.Calls() != 5+1 { // one reply could not be read and was asked for again
 		t.Errorf("%d communities, %d calls", len(tree.Communities), model.Calls())
 	}

@@ -13,8 +13,8 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/graph/graphtest"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 type golden struct {
@@ -40,9 +40,9 @@ func (c golden) graph(t *testing.T) *graph.Graph {
 // HippoRAG, HippoRAG 2 and LinearRAG.
 func TestGolden(t *testing.T) {
 	data, err := os.ReadFile("testdata/golden.json")
-	texttest.OK(t, err)
+	check.OK(t, err)
 	var cases []golden
-	texttest.OK(t, json.Unmarshal(data, &cases))
+	check.OK(t, json.Unmarshal(data, &cases))
 	if len(cases) != 27 {
 		t.Fatalf("%d cases, want 27", len(cases))
 	}
@@ -51,7 +51,7 @@ func TestGolden(t *testing.T) {
 			s := solver(t, c.graph(t), ppr.Options{Damping: c.Damping, Tolerance: 1e-12})
 			seeds := sparse(c.Reset)
 			x, err := s.Solve(t.Context(), seeds, nil)
-			texttest.OK(t, err)
+			check.OK(t, err)
 			near(t, "solve", x[c.First:c.First+len(c.X)], c.X, 1e-9)
 		})
 	}
@@ -91,9 +91,9 @@ func TestIgraph(t *testing.T) {
 					edges[i].Weight *= scale
 				}
 				g, err := graph.New(c.n, edges, graph.Options{})
-				texttest.OK(t, err)
+				check.OK(t, err)
 				x, err := solver(t, g, ppr.Options{Tolerance: 1e-12}).Solve(t.Context(), c.seeds, nil)
-				texttest.OK(t, err)
+				check.OK(t, err)
 				if c.nodes != nil {
 					var picked []float64
 					for _, u := range c.nodes {
@@ -174,7 +174,7 @@ func TestTolerance(t *testing.T) {
 		s := solver(t, g, ppr.Options{Tolerance: tolerance})
 		for _, nodes := range [][]int32{{7}, {1, 500, 2000}} {
 			x, err := s.Solve(t.Context(), uniform(nodes...), nil)
-			texttest.OK(t, err)
+			check.OK(t, err)
 			v := make([]float64, g.N())
 			for _, u := range nodes {
 				v[u] = 1
@@ -196,9 +196,9 @@ func TestScaling(t *testing.T) {
 	}
 	h := mustGraph(t, l.N, scaled)
 	x, err := solver(t, g, ppr.Options{}).Solve(t.Context(), []ppr.Seed{{3, 1}, {90, 2}}, nil)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	y, err := solver(t, h, ppr.Options{}).Solve(t.Context(), []ppr.Seed{{3, 1e300}, {90, 2e300}}, nil)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	near(t, "scaled", y, x, 1e-15)
 	sum := 0.0
 	for _, v := range x {

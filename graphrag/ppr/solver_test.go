@@ -12,21 +12,21 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/graph/graphtest"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func mustGraph(t testing.TB, n int, edges []graph.Edge) *graph.Graph {
 	t.Helper()
 	g, err := graph.New(n, edges, graph.Options{})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	return g
 }
 
 func solver(t testing.TB, g *graph.Graph, opts ppr.Options) *ppr.Solver {
 	t.Helper()
 	s, err := ppr.New(g, opts)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	return s
 }
 
@@ -89,7 +89,7 @@ func TestConcurrent(t *testing.T) {
 	s := solver(t, g, ppr.Options{})
 	seeds := uniform(1, 2, 3)
 	want, err := s.Solve(t.Context(), seeds, nil)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	var wait sync.WaitGroup
 	for i := range 8 {
 		wait.Go(func() {
@@ -145,7 +145,7 @@ func TestNoAllocations(t *testing.T) {
 	s := solver(t, graphtest.LFR2333().Graph(), ppr.Options{})
 	seeds := uniform(1, 2, 3)
 	x, err := s.Solve(t.Context(), seeds, nil)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	ctx := t.Context()
 	// A collection may empty the pool, and the race detector does so at random: the fewest
 	// count.
@@ -167,7 +167,7 @@ func TestFirstQueryLooksAtTheContext(t *testing.T) {
 	s := solver(t, mustGraph(t, len(edges)+1, edges), ppr.Options{})
 	seeds := uniform(7)
 	for looks := range 12 {
-		ctx := texttest.NewCountdown(looks)
+		ctx := check.NewCountdown(looks)
 		if _, err := s.Solve(ctx, seeds, nil); !errors.Is(err, context.Canceled) || ctx.Looks() > 3 {
 			t.Fatalf("%d looks: %v after %d further looks", looks, err, ctx.Looks())
 		}

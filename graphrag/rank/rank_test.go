@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // near compares scores to 1e-9 and everything else exactly.
@@ -54,7 +54,7 @@ func TestRRF(t *testing.T) {
 // The steps of IRCoT.
 func TestCombMAX(t *testing.T) {
 	got, err := rank.CombMAX(list{{"p1", 1}, {"p2", .6}, {"p3", .2}}, list{{"p4", 1}, {"p2", .9}, {"p1", .1}})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	if diff := cmp.Diff(list{{"p1", 1}, {"p4", 1}, {"p2", .9}, {"p3", .2}}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

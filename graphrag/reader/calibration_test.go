@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 var draw = flag.String("draw", "", "FILE that the curves of TestCalibration are drawn into, as SVG")
@@ -37,7 +37,7 @@ func (a asked) said(model *signs) float64 {
 
 func calibration(t *testing.T) (all []asked, kinds []string) {
 	b, err := os.ReadFile("testdata/calibration.tsv")
-	texttest.OK(t, err)
+	check.OK(t, err)
 	for i, line := range strings.Split(strings.TrimSpace(string(b)), "\n") {
 		f := strings.Split(line, "\t")
 		if i == 0 {
@@ -148,7 +148,7 @@ func TestCalibration(t *testing.T) {
 		curves[kind] = c
 	}
 	if *draw != "" {
-		texttest.OK(t, os.WriteFile(*draw, []byte(drawn(curves)), 0o644))
+		check.OK(t, os.WriteFile(*draw, []byte(drawn(curves)), 0o644))
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func TestCite(t *testing.T) {
@@ -76,7 +76,7 @@ func TestCiteDerived(t *testing.T) {
 // Each form of testdata/marks.tsv leads to its pieces and leaves no debris; what is no mark stays.
 func TestMarks(t *testing.T) {
 	table, err := os.ReadFile("testdata/marks.tsv")
-	texttest.OK(t, err)
+	check.OK(t, err)
 	of := citables{passages: 3, facts: []int{0, 1}, reports: []int{2}}
 	var plain []string
 	for line := range strings.Lines(string(table)) {

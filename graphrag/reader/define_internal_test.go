@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func TestDefinition(t *testing.T) {
@@ -57,7 +57,7 @@ func TestCounts(t *testing.T) {
 // A sentence that defines goes before one that mentions, and nothing else is an answer.
 func TestDefinitionsAnswer(t *testing.T) {
 	r, err := Extractive(ExtractiveOptions{Mode: Reject})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	mention := "Edmund Carrick met the painter Ludwig in the spring of 1850, and Edmund Carrick stayed for a week."
 	table := "| system | recall | seconds |\n|---|---|---|\n| Edmund Carrick | 35.9 | 47.4 |\n"
 	for evidence, want := range map[string]string{
@@ -139,7 +139,7 @@ func TestLibraryIsNotSeen(t *testing.T) {
 	}
 	fresh := func() *extractive {
 		r, err := Extractive(ExtractiveOptions{})
-		texttest.OK(t, err)
+		check.OK(t, err)
 		return r.(*extractive)
 	}
 	shared := fresh()

@@ -15,8 +15,8 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/embed/local"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -50,14 +50,14 @@ func hits(texts ...string) []graphrag.Hit {
 func extractive(t *testing.T, o reader.ExtractiveOptions) reader.Reader {
 	t.Helper()
 	r, err := reader.Extractive(o)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	return r
 }
 
 func read(t *testing.T, r reader.Reader, q graphrag.Question, ev []graphrag.Hit, derived ...graphrag.Derived) graphrag.Answer {
 	t.Helper()
 	a, err := r.Read(context.Background(), q, ev, derived)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	checkAnswer(t, a)
 	return a
 }
@@ -209,7 +209,7 @@ func TestExtractiveOptions(t *testing.T) {
 // At least 39 of 40 refusals and 119 of 120 answers are told from each other.
 func TestIsRefusal(t *testing.T) {
 	table, err := os.ReadFile("testdata/refusals.tsv")
-	texttest.OK(t, err)
+	check.OK(t, err)
 	asked, wrong := map[string]int{}, map[string]int{}
 	for line := range strings.Lines(string(table)) {
 		row := strings.Split(strings.TrimSpace(line), "\t")
@@ -226,7 +226,7 @@ func TestIsRefusal(t *testing.T) {
 
 func BenchmarkExtractive(b *testing.B) {
 	r, err := reader.Extractive(reader.ExtractiveOptions{})
-	texttest.OK(b, err)
+	check.OK(b, err)
 	ev := hits(page+other, strings.Repeat(other+"\n", 15), strings.Repeat(page+"\n", 8), other, page)
 	q := graphrag.Question{Text: "Who made the first crewed landing on the Moon?", Form: graphrag.Sentence}
 	b.ReportAllocs()
@@ -274,7 +274,7 @@ func TestStreamByModel(t *testing.T) {
 		break
 	}
 	extractive, err := reader.Extractive(reader.ExtractiveOptions{})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	pieces = 0
 	for range reader.Stream(t.Context(), extractive, q, evidence, nil) {
 		pieces++

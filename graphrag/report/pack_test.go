@@ -12,9 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/graphrag/community"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/report"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -110,7 +110,7 @@ func TestPacking(t *testing.T) {
 			g, h := parts()
 			r := &recorder{shown: map[int32]*report.Input{}, fails: tt.fails}
 			set, err := report.Write(t.Context(), g, h, report.Options{Reporter: r, Tokens: tt.tokens, CountTokens: rows})
-			texttest.OK(t, err)
+			check.OK(t, err)
 			got := map[int32]shown{}
 			for id, c := range r.shown {
 				s := shown{Nodes: c.Nodes, Edges: c.Edges, Tokens: c.Tokens}

@@ -14,10 +14,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/graphrag/community"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/report"
 	"github.com/wildgraph/wildgraph/graphrag/summary"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -43,9 +43,9 @@ func library() (*report.Graph, community.Hierarchy) {
 
 func TestExtractiveReports(t *testing.T) {
 	short, err := summary.Extractive(summary.ExtractiveOptions{Tokens: 12})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	reporter, err := report.Extractive(short)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	g, h := library()
 	set, err := report.Write(t.Context(), g, h, report.Options{Reporter: reporter})
 	if err != nil || len(set.Reports) != 1 {
@@ -83,7 +83,7 @@ func TestExtractiveReports(t *testing.T) {
 // A report of parts quotes the parts, with their sources.
 func TestExtractiveReportsOfParts(t *testing.T) {
 	reporter, err := report.Extractive(nil)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	r, err := reporter.Report(t.Context(), &report.Input{Graph: &report.Graph{}, Reports: []*report.Report{
 		{Title: "Owls; Mice", Findings: []report.Finding{{Summary: "Owls", Explanation: "Owls hunt by ear in the dark.", Sources: []int32{4}}}},
 		{Title: "Tides", Findings: []report.Finding{{Summary: "Moon", Explanation: "The moon raises the tides of the sea.", Sources: []int32{9}}}},
@@ -99,7 +99,7 @@ const reply = `{"title": "Ashby Library", "summary": "A library and its founder.
 func TestModelReports(t *testing.T) {
 	model := llmtest.NewScript("writer").Reply(llmtest.Stage(report.Stage), "not json", reply)
 	reporter, err := report.ByModel(report.ModelOptions{Model: model})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	g, h := library()
 	set, err := report.Write(t.Context(), g, h, report.Options{Reporter: reporter})
 	if err != nil || len(set.Reports) != 1 || model.Calls() != 2 {
@@ -127,7 +127,7 @@ func TestModelReportOfParts(t *testing.T) {
 	model := llmtest.NewScript("writer").Reply(llmtest.Any, `{"title": "t", "summary": "s", "rating": 1, "rating_explanation": "", "findings": [
 		{"summary": "a", "explanation": "b [Data: Entities (0, 1)]"}, {"summary": "c", "explanation": "d [Data: Reports (0, 8)]"}]}`)
 	reporter, err := report.ByModel(report.ModelOptions{Model: model})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	g, _ := library()
 	r, err := reporter.Report(t.Context(), &report.Input{Graph: g, Reports: []*report.Report{
 		{Community: 7, Title: "part", Findings: []report.Finding{{Nodes: []int32{1}}}, Sources: []int32{3, 12}},
@@ -149,7 +149,7 @@ func TestReportErrors(t *testing.T) {
 	}{{llm.ErrTruncated, false}, {llm.ErrRefused, false}, {llm.ErrAuth, true}, {llm.ErrBudgetExceeded, true}} {
 		model := llmtest.NewScript("writer").Fail(llmtest.Any, &llm.Error{Kind: tt.kind, Usage: llm.Usage{Calls: 1}})
 		reporter, err := report.ByModel(report.ModelOptions{Model: model})
-		texttest.OK(t, err)
+		check.OK(t, err)
 		set, err := report.Write(t.Context(), g, h, report.Options{Reporter: reporter})
 		if tt.ends != errors.Is(err, tt.kind) {
 			t.Errorf("%v: %v", tt.kind, err)
@@ -180,12 +180,12 @@ func TestReportErrors(t *testing.T) {
 
 func TestReportsDoNotDependOnConcurrency(t *testing.T) {
 	reporter, err := report.Extractive(nil)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	g, h := parts()
 	var sets []*report.Set
 	for _, workers := range []int{1, 5} {
 		set, err := report.Write(t.Context(), g, h, report.Options{Reporter: reporter, Tokens: 6, CountTokens: rows, Concurrency: workers})
-		texttest.OK(t, err)
+		check.OK(t, err)
 		sets = append(sets, set)
 	}
 	if len(sets[0].Reports) != 3 {
@@ -204,7 +204,7 @@ func FuzzModelReport(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		model := llmtest.NewScript("writer").Reply(llmtest.Any, text)
 		reporter, err := report.ByModel(report.ModelOptions{Model: model})
-		texttest.OK(t, err)
+		check.OK(t, err)
 		g, _ := library()
 		r, err := reporter.Report(t.Context(), &report.Input{Graph: g, Nodes: []int32{0, 1}, Edges: []int32{0}})
 		if err != nil {
@@ -249,7 +249,7 @@ func TestRecordedReplies(t *testing.T) {
 		}
 		m := llmtest.NewScript("m").Reply(llmtest.Any, c.Reply)
 		by, err := report.ByModel(report.ModelOptions{Model: m})
-		texttest.OK(t, err)
+		check.OK(t, err)
 		r, err := by.Report(t.Context(), &report.Input{Graph: &report.Graph{}})
 		if err != nil || m.Calls() != 1 || r.Title == "" || r.Summary == "" || len(r.Findings) == 0 {
 			t.Errorf("%d calls, %+v, %v", m.Calls(), r, err)
@@ -288,7 +288,7 @@ func TestWanted(t *testing.T) {
 		some, all := &recorder{fails: tt.fails, shown: map[int32]*report.Input{}}, &recorder{fails: tt.fails, shown: map[int32]*report.Input{}}
 		o := report.Options{Reporter: some, Wanted: tt.wanted, Tokens: tt.tokens, MinSize: tt.minSize}
 		set, err := report.Write(t.Context(), g, h, o)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		written := slices.Sorted(maps.Keys(some.shown))
 		if diff := cmp.Diff(tt.written, written); diff != "" || len(set.Reports) != len(written)-len(tt.fails) {
 			t.Errorf("%s: %d reports; (-want +written) %s", tt.name, len(set.Reports), diff)

@@ -14,8 +14,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // counts embeds a text as how often each of some words is in it.
@@ -68,9 +68,9 @@ func TestDense(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			dense, err := retrieve.NewDense(t.Context(), chunks, letters)
-			texttest.OK(t, err)
+			check.OK(t, err)
 			r, err := retrieve.PerDoc(dense, tt.perDoc)
-			texttest.OK(t, err)
+			check.OK(t, err)
 			hits := ranked(t, r, tt.question, tt.k)
 			if diff := cmp.Diff(tt.want, ids(hits)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
@@ -86,7 +86,7 @@ func TestDense(t *testing.T) {
 
 func TestDenseEdges(t *testing.T) {
 	r, err := retrieve.NewDense(t.Context(), nil, letters)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	if hits := ranked(t, r, "a", 3); len(hits) != 0 {
 		t.Errorf("empty corpus: %v", hits)
 	}
@@ -110,7 +110,7 @@ func TestDenseEdges(t *testing.T) {
 	}
 	chunks := []graphrag.Chunk{{ID: "t#0", Doc: "t", Title: "aaa", Text: "c"}, {ID: "u#0", Doc: "u", Text: "cc"}}
 	r, err = retrieve.NewDense(t.Context(), chunks, letters)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	if hits := ranked(t, r, "a", 1); len(hits) != 1 || hits[0].Chunk.ID != "t#0" {
 		t.Errorf("the title is not embedded: %v", hits)
 	}
@@ -141,7 +141,7 @@ func ids(hits []graphrag.Hit) (out []string) {
 func ranked(t *testing.T, r graphrag.Retriever, question string, k int) []graphrag.Hit {
 	t.Helper()
 	found, err := r.Retrieve(t.Context(), graphrag.Question{Text: question, K: k})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	return found.Ranked
 }
 
@@ -163,9 +163,9 @@ func TestSparse(t *testing.T) {
 		{2, 3, "unknown \x00", ""},
 	} {
 		sparse, err := retrieve.NewSparse(t.Context(), pages(3, 40), bm25.Options{})
-		texttest.OK(t, err)
+		check.OK(t, err)
 		r, err := retrieve.PerDoc(sparse, c.maxPerDoc)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		hits := ranked(t, r, c.question, c.k)
 		if got := strings.Join(ids(hits), " "); got != c.want {
 			t.Errorf("%q, k %d, %d per document: got %s, want %s", c.question, c.k, c.maxPerDoc, got, c.want)
@@ -181,7 +181,7 @@ func TestSparse(t *testing.T) {
 func TestSparseStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	r, err := retrieve.NewSparse(ctx, pages(2, 2), bm25.Options{})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	cancel()
 	if _, err := r.Retrieve(ctx, graphrag.Question{Text: "typhoon", K: 3}); !errors.Is(err, context.Canceled) {
 		t.Errorf("retrieve: %v", err)

@@ -14,10 +14,10 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // fixedList is a retriever of fixed chunks, each worth one less than the one before,
@@ -58,7 +58,7 @@ func TestPerDoc(t *testing.T) {
 	} {
 		l := &fixedList{names: long}
 		r, err := retrieve.PerDoc(l, tt.n)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		if got := strings.Join(ids(ranked(t, r, "q", tt.k)), " "); got != tt.want || l.asked != tt.asked {
 			t.Errorf("%d of a document, k %d: %q after %d questions, want %q after %d", tt.n, tt.k, got, l.asked, tt.want, tt.asked)
 		}
@@ -68,7 +68,7 @@ func TestPerDoc(t *testing.T) {
 func TestFuse(t *testing.T) {
 	a, b := &fixedList{names: "a1 b1 c1"}, &fixedList{names: "b1 d1"}
 	r, err := retrieve.Fuse(a, b)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	found, err := r.Retrieve(t.Context(), graphrag.Question{Text: "q", K: 3})
 	if err != nil || found.Usage.Calls != 2 {
 		t.Fatalf("%+v, %v", found, err)
@@ -84,7 +84,7 @@ func TestFuse(t *testing.T) {
 	}
 	// With a weight of 3 and the constant 1: a1 has 3/2, b1 3/3 + 1/2, c1 3/4, d1 1/3.
 	r, err = retrieve.FuseOptions{K: 1, Weights: []float64{3, 1}}.Fuse(a, b)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	if hits := ranked(t, r, "q", 4); strings.Join(ids(hits), " ") != "a1 b1 c1 d1" || hits[1].Score != 1.5 {
 		t.Errorf("%v", hits)
 	}
@@ -154,7 +154,7 @@ func TestWithin(t *testing.T) {
 func TestTexts(t *testing.T) {
 	texts := text.Strings([]string{"aa bb", "aa cc", "dd ee", ""})
 	w, err := retrieve.NewWords(t.Context(), texts)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	scores, err := w.Scores(t.Context(), "aa bb", nil)
 	if err != nil || len(scores) != 4 || !(scores[0] > scores[1] && scores[1] > 0) || scores[2] != 0 {
 		t.Fatalf("%v, %v", scores, err)
@@ -168,7 +168,7 @@ func TestTexts(t *testing.T) {
 		t.Errorf("%v, %v", best, err)
 	}
 	v, err := retrieve.NewVectors(t.Context(), letters, texts)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	cosines, err := v.Scores(t.Context(), "ab", nil)
 	if err != nil || math.Abs(cosines[0]-1) > 1e-6 || math.Abs(cosines[1]-.5) > 1e-6 || cosines[2] != 0 {
 		t.Errorf("%v, %v", cosines, err)
@@ -254,10 +254,10 @@ func (b batched) RetrieveAll(ctx context.Context, qs []graphrag.Question) ([]gra
 // Many questions give what each gives alone, in one call where a retriever takes them.
 func TestAll(t *testing.T) {
 	sparse, err := retrieve.NewSparse(t.Context(), corpusOf("x:red apple", "y:green pear", "z:red pear tree"), bm25.Options{})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	calls := 0
 	both, err := retrieve.Fuse(batched{sparse, &calls, false}, sparse)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	var qs []graphrag.Question
 	for i, text := range []string{"red", "pear", "tree apple", "none", "red pear"} {
 		qs = append(qs, graphrag.Question{Text: text, K: i})
@@ -268,7 +268,7 @@ func TestAll(t *testing.T) {
 	}
 	for i, q := range qs {
 		want, err := both.Retrieve(t.Context(), q)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		if diff := cmp.Diff(want, got[i]); diff != "" {
 			t.Errorf("%q: %s", q.Text, diff)
 		}

@@ -13,9 +13,9 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/store"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // table is a table that searches as other retrievers do, and remembers what it was
@@ -78,7 +78,7 @@ func TestStored(t *testing.T) {
 	chunks := pages(3, 4)
 	sparse, err1 := retrieve.NewSparse(t.Context(), chunks, bm25.Options{})
 	dense, err2 := retrieve.NewDense(t.Context(), chunks, weather)
-	texttest.OK(t, errors.Join(err1, err2))
+	check.OK(t, errors.Join(err1, err2))
 	tab := &table{sparse: sparse, dense: dense, records: map[string]store.Record{}}
 	for _, c := range chunks {
 		tab.records[c.ID] = retrieve.ToRecord(c)

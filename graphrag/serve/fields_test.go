@@ -14,10 +14,10 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/serve"
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 type level string
@@ -64,16 +64,16 @@ func conditions(r *rand.Rand) graphrag.Condition {
 func TestFieldsAreTheSameEverywhere(t *testing.T) {
 	make := func() *kit.System {
 		k, err := kit.Offline(kit.OfflineOptions{})
-		texttest.OK(t, err)
+		check.OK(t, err)
 		s, err := kit.New(kit.Frame{Name: "flat", Kit: k, Words: &bm25.Options{}})
-		texttest.OK(t, err)
+		check.OK(t, err)
 		return s
 	}
 	store, err := disk.Open(t.TempDir(), disk.Options{})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	memory, served, opened := make(), make(), make()
 	stored, err := kit.Open(t.Context(), memory.Frame(), store, "p")
-	texttest.OK(t, err)
+	check.OK(t, err)
 	r := rand.New(rand.NewPCG(1, 2))
 	var docs []graphrag.Document
 	refused := 0
@@ -97,20 +97,20 @@ func TestFieldsAreTheSameEverywhere(t *testing.T) {
 	}
 	for _, s := range []*kit.System{memory, stored} {
 		_, err := s.Index(t.Context(), graphrag.Documents(docs...))
-		texttest.OK(t, err)
+		check.OK(t, err)
 	}
 	dir := t.TempDir() + "/saved"
-	texttest.OK(t, memory.Save(t.Context(), dir))
+	check.OK(t, memory.Save(t.Context(), dir))
 	_, err = opened.Open(t.Context(), dir)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	_, err = served.Index(t.Context(), graphrag.Documents(graphrag.Document{ID: "first", Text: "A moon."}))
-	texttest.OK(t, err)
+	check.OK(t, err)
 	httpServer := start(t, served, serve.Options{})
 	for _, d := range docs {
 		normal, err := d.Normal() // JSON has one kind of numbers
-		texttest.OK(t, err)
+		check.OK(t, err)
 		body, err := json.Marshal(map[string]any{"documents": []any{map[string]any{"id": d.ID, "text": normal.Text, "fields": normal.Fields}}})
-		texttest.OK(t, err)
+		check.OK(t, err)
 		if status, said := send(t, httpServer, "", "PUT", "/v1/documents", string(body)); status != 200 {
 			t.Fatalf("%s: %d %s", body, status, said)
 		}

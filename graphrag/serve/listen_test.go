@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/serve"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func TestAddress(t *testing.T) {
@@ -37,20 +37,20 @@ func TestAddress(t *testing.T) {
 		}
 	}
 	busy, err := net.Listen("tcp", "127.0.0.1:0")
-	texttest.OK(t, err)
+	check.OK(t, err)
 	defer busy.Close()
 	if _, err := serve.Listen(busy.Addr().String(), nil); err == nil || !strings.Contains(err.Error(), "in use by another program") {
 		t.Errorf("a port in use: %v", err)
 	}
 	open, err := serve.Listen("0.0.0.0:0", tokens(t))
-	texttest.OK(t, err)
+	check.OK(t, err)
 	open.Close()
 }
 
 // Without tokens a request names this machine, and no page of another site sends it.
 func TestFromHere(t *testing.T) {
 	h, err := serve.New(flat(t), serve.Options{Hosts: []string{"wiki.intern"}})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	for _, tt := range []struct {
 		method, host, header string
 		want                 int
@@ -79,9 +79,9 @@ func TestFromHere(t *testing.T) {
 func listening(t testing.TB, s graphrag.System, o serve.Options) (address string, end func() error) {
 	t.Helper()
 	h, err := serve.New(s, o)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	l, err := serve.Listen("127.0.0.1:0", o.Tokens)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- serve.Serve(ctx, l, h) }()
@@ -92,7 +92,7 @@ func search(t testing.TB, address string) time.Duration {
 	t.Helper()
 	begun := time.Now()
 	r, err := http.Post("http://"+address+"/v1/search", "application/json", strings.NewReader(`{"query": "tides"}`))
-	texttest.OK(t, err)
+	check.OK(t, err)
 	defer r.Body.Close()
 	if body, err := io.ReadAll(r.Body); err != nil || r.StatusCode != 200 || !strings.Contains(string(body), "moon") {
 		t.Fatalf("%d %s %v", r.StatusCode, body, err)
@@ -104,7 +104,7 @@ func search(t testing.TB, address string) time.Duration {
 func silent(tb testing.TB, address string) (all []net.Conn) {
 	for i := range 2000 {
 		c, err := net.Dial("tcp", address)
-		texttest.OK(tb, err)
+		check.OK(tb, err)
 		tb.Cleanup(func() { c.Close() })
 		if i%2 == 1 {
 			fmt.Fprint(c, "POST /v1/search HTTP/1.1\r\nHost: x\r\nX-")
@@ -180,7 +180,7 @@ func TestLargeBody(t *testing.T) {
 	for _, length := range []int64{100 << 20, -1} {
 		body := &counted{size: 100 << 20}
 		r, err := http.NewRequest("POST", "http://"+address+"/v1/answer", body)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		r.ContentLength = length
 		r.Header.Set("Content-Type", "application/json")
 		got, err := http.DefaultClient.Do(r)

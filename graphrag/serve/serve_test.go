@@ -18,10 +18,10 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/serve"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 const (
@@ -34,7 +34,7 @@ const (
 func flat(t testing.TB) *kit.System {
 	t.Helper()
 	k, err := kit.Offline(kit.OfflineOptions{Mode: "reject"})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	s, err := kit.New(kit.Frame{Name: "flat", Kit: k, Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
 		return retrieve.NewSparse(ctx, c.Chunks, bm25.Options{})
 	}})
@@ -44,21 +44,21 @@ func flat(t testing.TB) *kit.System {
 			graphrag.Document{ID: "mill", Text: "Ada Lovelace wrote programs for the mill in 1843.", Fields: graphrag.Fields{"team": "ops"}},
 			graphrag.Document{ID: "tides", Text: "The moon raises the tides of the sea."}))
 	}
-	texttest.OK(t, err)
+	check.OK(t, err)
 	return s
 }
 
 func tokens(t testing.TB) map[string]serve.Token {
 	t.Helper()
 	got, err := serve.ReadTokens(strings.NewReader(`{"` + hr + `": {"scope": "team = \"hr\"", "write": true}, "` + ops + `": {"scope": "team = \"ops\"", "write": true}, "` + reader + `": {}}`))
-	texttest.OK(t, err)
+	check.OK(t, err)
 	return got
 }
 
 func start(t testing.TB, s graphrag.System, o serve.Options) *httptest.Server {
 	t.Helper()
 	h, err := serve.New(s, o)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	httpServer := httptest.NewServer(h)
 	t.Cleanup(httpServer.Close)
 	return httpServer
@@ -68,16 +68,16 @@ func start(t testing.TB, s graphrag.System, o serve.Options) *httptest.Server {
 func send(t testing.TB, httpServer *httptest.Server, token, method, path, body string) (int, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, httpServer.URL+path, strings.NewReader(body))
-	texttest.OK(t, err)
+	check.OK(t, err)
 	r.Header.Set("Content-Type", "application/json")
 	if token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
 	}
 	got, err := http.DefaultClient.Do(r)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	defer got.Body.Close()
 	data, err := io.ReadAll(got.Body)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	return got.StatusCode, string(data)
 }
 

@@ -14,7 +14,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // The worked example: a basketball player's family and team.
@@ -55,7 +55,7 @@ func TestSubgraphWorkedExample(t *testing.T) {
 				t.Errorf("an edge costs %v, want %v", cost, c.effective)
 			}
 			got, err := Subgraph(t.Context(), curry, nodes, edges, c.cost)
-			texttest.OK(t, err)
+			check.OK(t, err)
 			if diff := gocmp.Diff(&Selection{Nodes: c.nodes, Edges: c.edges}, got); diff != "" {
 				t.Error(diff)
 			}
@@ -136,7 +136,7 @@ func TestSubgraphOfMultigraphs(t *testing.T) {
 		}
 		nodes[0] = 1
 		got, err := Subgraph(t.Context(), list, nodes, edges, 1)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		cost := EdgeCost(1, edges)
 		for _, e := range got.Edges {
 			if !slices.Contains(got.Nodes, list[e].From) || !slices.Contains(got.Nodes, list[e].To) || list[e].From == list[e].To {

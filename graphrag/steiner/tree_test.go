@@ -16,13 +16,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func build(t testing.TB, n int, edges []graph.Edge) *graph.Graph {
 	t.Helper()
 	g, err := graph.New(n, edges, graph.Options{})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	return g
 }
 
@@ -48,7 +48,7 @@ func TestSolverFacts(t *testing.T) {
 		{"one rich node", path(100, 2), []float64{10, 3, 3}, []int32{0}},
 	} {
 		got, err := Find(t.Context(), build(t, len(c.prizes), c.edges), c.prizes)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		if diff := cmp.Diff(c.want, got.Nodes); diff != "" {
 			t.Errorf("%s: %s", c.name, diff)
 		}
@@ -98,9 +98,9 @@ func best(n int, edges []graph.Edge, prizes []float64) float64 {
 	return top
 }
 
-// check verifies that a result is a tree of the graph and that its
+// checkTree verifies that a result is a tree of the graph and that its
 // sums are right.
-func check(t *testing.T, n int, edges []graph.Edge, prizes []float64, got *Tree) {
+func checkTree(t *testing.T, n int, edges []graph.Edge, prizes []float64, got *Tree) {
 	t.Helper()
 	if len(got.Nodes) != len(got.Edges)+1 || !slices.IsSorted(got.Nodes) {
 		t.Fatalf("nodes %v, edges %v: no tree", got.Nodes, got.Edges)
@@ -138,8 +138,8 @@ func check(t *testing.T, n int, edges []graph.Edge, prizes []float64, got *Tree)
 func compare(t *testing.T, n int, edges []graph.Edge, prizes []float64) (optimal bool) {
 	t.Helper()
 	got, err := Find(t.Context(), build(t, n, edges), prizes)
-	texttest.OK(t, err)
-	check(t, n, edges, prizes, got)
+	check.OK(t, err)
+	checkTree(t, n, edges, prizes, got)
 	all := 0.0
 	for _, p := range prizes {
 		all += p
@@ -247,14 +247,14 @@ func TestGuaranteeOnLargeGraphs(t *testing.T) {
 				prizes[u] = 1.5 * rng.Float64() * float64(1+rng.IntN(every))
 			}
 			grown, err := grow(t.Context(), build(t, n, list), prizes)
-			texttest.OK(t, err)
+			check.OK(t, err)
 			dual := 0.0
 			for _, c := range grown.clusters {
 				dual += c.end - c.start
 			}
 			got, err := prune(t.Context(), grown.forest, prizes)
-			texttest.OK(t, err)
-			check(t, n, grown.edges, prizes, got)
+			check.OK(t, err)
+			checkTree(t, n, grown.edges, prizes, got)
 			loss := got.Cost - got.Prize
 			for _, p := range prizes {
 				loss += p
@@ -365,7 +365,7 @@ func TestFindLooksAtTheContext(t *testing.T) {
 	}
 	g := build(t, len(prizes), path(costs...))
 	for looks := 0; looks < 128; looks += 12 {
-		ctx := texttest.NewCountdown(looks)
+		ctx := check.NewCountdown(looks)
 		if _, err := Find(ctx, g, prizes); !errors.Is(err, context.Canceled) || ctx.Looks() > 64 {
 			t.Fatalf("%d looks: %v after %d further looks", looks, err, ctx.Looks())
 		}
@@ -415,7 +415,7 @@ func BenchmarkFind(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				t, err := Find(b.Context(), g, prizes)
-				texttest.OK(b, err)
+				check.OK(b, err)
 				b.ReportMetric(float64(len(t.Nodes)), "nodes")
 			}
 		})

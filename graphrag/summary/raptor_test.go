@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/summary"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // topics embeds a text by the topics it names, "t0" to "t5", with some noise.
@@ -61,7 +61,7 @@ func raptor(t *testing.T, leaves []string, o summary.RaptorOptions) *summary.Tre
 		o.Embedder = topics{.02}
 	}
 	built, err := summary.Raptor(t.Context(), [][]string{leaves}, o)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	checkTree(t, built, leaves)
 	return built
 }
@@ -105,7 +105,7 @@ func TestRaptorOfDocuments(t *testing.T) {
 	docs := [][]string{onTopics(60, 3), {"t4 alone"}, nil, {"t5 alone", "t5 and again"}, onTopics(60, 4)}
 	o := summary.RaptorOptions{Summarizer: &joiner{}, Embedder: topics{.02}, Dim: 2, Regularization: 1e-2}
 	built, err := summary.Raptor(t.Context(), docs, o)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	checkTree(t, built, docs...)
 	of := func(leaf int32) int { // its document
 		switch {

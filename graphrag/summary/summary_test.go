@@ -14,8 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/summary"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -23,7 +23,7 @@ import (
 func extractive(t testing.TB, o summary.ExtractiveOptions) summary.Summarizer {
 	t.Helper()
 	s, err := summary.Extractive(o)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	return s
 }
 
@@ -36,7 +36,7 @@ var moon = []string{
 func TestExtractiveIsAboutWhatTheTextsAreAbout(t *testing.T) {
 	s := extractive(t, summary.ExtractiveOptions{Tokens: 30})
 	got, err := s.Summarize(t.Context(), moon)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	if strings.Contains(got.Text, "Bananas") || strings.Contains(got.Text, "Menu") || !strings.Contains(got.Text, "Moon") {
 		t.Errorf("%q", got.Text)
 	}
@@ -78,7 +78,7 @@ func checkQuotes(t testing.TB, texts []string, s summary.Summary) {
 
 func TestExtractiveQuotesThroughLinks(t *testing.T) {
 	got, err := extractive(t, summary.ExtractiveOptions{}).Summarize(t.Context(), moon)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	last := got.Quotes[slices.IndexFunc(got.Quotes, func(q summary.Quote) bool {
 		return strings.HasPrefix(got.Text[q.Start:], "The Moon keeps")
 	})]
@@ -102,7 +102,7 @@ func TestExtractiveChooses(t *testing.T) {
 
 func TestExtractiveCutsWhatIsTooLong(t *testing.T) {
 	got, err := extractive(t, summary.ExtractiveOptions{Tokens: 4}).Summarize(t.Context(), []string{"  One sentence of seven words is here."})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	want := summary.Summary{Text: "One sentence of seven", Quotes: []summary.Quote{{End: 21, SourceStart: 2, SourceEnd: 23}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -143,7 +143,7 @@ func FuzzExtractive(f *testing.F) {
 		tokens = 1 + tokens%200
 		texts := []string{a, b}
 		got, err := extractive(t, summary.ExtractiveOptions{Tokens: tokens}).Summarize(t.Context(), texts)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		if n := len(strings.Fields(got.Text)); n > tokens || !utf8.ValidString(got.Text) {
 			t.Fatalf("%d words of %d: %q", n, tokens, got.Text)
 		}
@@ -158,9 +158,9 @@ func FuzzExtractive(f *testing.F) {
 func TestByModelPrompt(t *testing.T) {
 	model := llmtest.NewScript("m").Reply(llmtest.Stage(summary.Stage), " It orbits the Earth. ")
 	s, err := summary.ByModel(summary.ModelOptions{Model: model, Tokens: 40})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	got, err := s.Summarize(t.Context(), []string{moon[0], " \x00", moon[2]})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	if got.Text != "It orbits the Earth." || got.Quotes != nil {
 		t.Errorf("%+v", got)
 	}
@@ -186,7 +186,7 @@ func TestByModelFailures(t *testing.T) {
 	}
 	model := llmtest.NewScript("m").Fail(llmtest.Any, llm.ErrRateLimited)
 	s, err := summary.ByModel(summary.ModelOptions{Model: model})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	if _, err := s.Summarize(t.Context(), moon); !errors.Is(err, llm.ErrRateLimited) {
 		t.Errorf("got %v", err)
 	}

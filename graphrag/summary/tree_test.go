@@ -13,8 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/summary"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // joiner is a summarizer that keeps all it reads, and counts its calls.
@@ -64,7 +64,7 @@ func TestSequentialCalls(t *testing.T) {
 	} {
 		j := &joiner{}
 		built, err := summary.Sequential(t.Context(), [][]string{numbered(c.leaves)}, summary.SequentialOptions{Summarizer: j})
-		texttest.OK(t, err)
+		check.OK(t, err)
 		if diff := cmp.Diff(c.levels, sizes(built)[1:]); diff != "" {
 			t.Errorf("%d leaves: %s", c.leaves, diff)
 		}
@@ -80,7 +80,7 @@ func TestSequentialCalls(t *testing.T) {
 
 func TestSequentialCondensesNeighbours(t *testing.T) {
 	built, err := summary.Sequential(t.Context(), [][]string{numbered(7)}, summary.SequentialOptions{Summarizer: &joiner{}, Group: 2})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	if diff := cmp.Diff([]int{7, 4, 2}, sizes(built)); diff != "" {
 		t.Error(diff)
 	}
@@ -162,7 +162,7 @@ func TestTraverse(t *testing.T) {
 // Documents have trees of their own, short and long ones side by side.
 func TestSequentialOfDocuments(t *testing.T) {
 	built, err := summary.Sequential(t.Context(), [][]string{{"alone"}, nil, {"0", "1", "2", "3", "4", "5"}}, summary.SequentialOptions{Summarizer: &joiner{}, Group: 2})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	if diff := cmp.Diff([]int{7, 3, 2}, sizes(built)); diff != "" {
 		t.Error(diff)
 	}

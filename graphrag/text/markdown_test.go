@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func ExampleStripLinks() {
@@ -98,7 +98,7 @@ func FuzzStripLinks(f *testing.F) {
 
 func TestStripLinksOfPages(t *testing.T) {
 	before, after := 0, 0
-	for _, s := range texttest.Pages(t, 14) {
+	for _, s := range check.Pages(t, 14) {
 		checkStrip(t, s)
 		checkIdempotent(t, s)
 		clean, _ := text.StripLinks(s)
@@ -112,8 +112,8 @@ func TestStripLinksOfPages(t *testing.T) {
 }
 
 func BenchmarkStripLinks(b *testing.B) {
-	pages := texttest.Pages(b, 14)
-	b.SetBytes(texttest.Size(pages))
+	pages := check.Pages(b, 14)
+	b.SetBytes(check.Size(pages))
 	b.ReportAllocs()
 	for b.Loop() {
 		for _, s := range pages {

@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/neurosnap/sentences/english"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func ExampleSentences() {
@@ -114,15 +114,15 @@ func FuzzSentences(f *testing.F) {
 }
 
 func TestSentencesOfPages(t *testing.T) {
-	for _, s := range texttest.Pages(t, 14) {
+	for _, s := range check.Pages(t, 14) {
 		checkSentences(t, s)
 	}
 }
 
 func BenchmarkSentences(b *testing.B) {
-	pages := texttest.Pages(b, 14)
+	pages := check.Pages(b, 14)
 	b.Run("pages", func(b *testing.B) {
-		b.SetBytes(texttest.Size(pages))
+		b.SetBytes(check.Size(pages))
 		b.ReportAllocs()
 		for b.Loop() {
 			for _, s := range pages {
@@ -140,8 +140,8 @@ func BenchmarkSentences(b *testing.B) {
 	})
 	b.Run("neurosnap", func(b *testing.B) {
 		tok, err := english.NewSentenceTokenizer(nil)
-		texttest.OK(b, err)
-		b.SetBytes(texttest.Size(pages))
+		check.OK(b, err)
+		b.SetBytes(check.Size(pages))
 		b.ReportAllocs()
 		for b.Loop() {
 			for _, s := range pages {

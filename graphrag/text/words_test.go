@@ -15,8 +15,8 @@ import (
 	"github.com/blevesearch/snowballstem/english"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func words(a *text.Standard, s string) []string {
@@ -170,7 +170,7 @@ func TestTerms(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a, err := text.New(c.options)
-			texttest.OK(t, err)
+			check.OK(t, err)
 			if got := strings.Join(a.Terms(c.in), " "); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
@@ -204,7 +204,7 @@ func TestNewRefusesUnknownLanguage(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	bare, err := text.New(text.Options{Language: text.French, NoStems: true})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	for a, want := range map[*text.Standard]string{
 		text.Default(): "english", text.Plain(): "none, no bigrams, no marks", bare: "french, no stems",
 	} {
@@ -225,7 +225,7 @@ func FuzzTerm(f *testing.F) {
 	var all []*text.Standard
 	for _, l := range text.Languages() {
 		a, err := text.New(text.Options{Language: l})
-		texttest.OK(f, err)
+		check.OK(f, err)
 		all = append(all, a)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -16,14 +16,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/tiktoken-go/tokenizer"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // library is the tokenizer that the counter must agree with.
 func library(tb testing.TB) tokenizer.Codec {
 	tb.Helper()
 	codec, err := tokenizer.Get(tokenizer.Cl100kBase)
-	texttest.OK(tb, err)
+	check.OK(tb, err)
 	return codec
 }
 
@@ -47,7 +47,7 @@ func differ(tb testing.TB, c *Counter, codec tokenizer.Codec, s string) {
 	tb.Helper()
 	want := oracle(tb, codec, s)
 	ends, err := c.appendEnds(context.Background(), nil, validated(s))
-	texttest.OK(tb, err)
+	check.OK(tb, err)
 	if diff := cmp.Diff(want, ends); diff != "" {
 		tb.Fatalf("%s: ends of the tokens of %.200q (-library +ours):\n%.2000s", codec.GetName(), s, diff)
 	}
@@ -72,7 +72,7 @@ func TestCounterEqualsLibrary(t *testing.T) {
 		return b.String()
 	}
 	c, codec := Cl100k(), library(t)
-	for _, s := range texttest.Tricky {
+	for _, s := range check.Tricky {
 		differ(t, c, codec, s)
 		differ(t, c, codec, strings.ToUpper(s)+" x "+s+s)
 	}
@@ -107,7 +107,7 @@ func TestCounterOnLongRuns(t *testing.T) {
 
 // A word of megabytes does not keep its caller from leaving.
 func TestLongWordEnds(t *testing.T) {
-	ctx := texttest.NewCountdown(2)
+	ctx := check.NewCountdown(2)
 	if starts, err := Cl100k().Starts(ctx, nil, strings.Repeat("h", 1<<22)); err == nil || starts != nil {
 		t.Errorf("%d starts, %v", len(starts), err)
 	}
@@ -115,7 +115,7 @@ func TestLongWordEnds(t *testing.T) {
 		t.Errorf("%d more looks", ctx.Looks())
 	}
 	for _, looks := range []int{10, 100, 200} { // while the parts are linked, offered and merged
-		if ends := Cl100k().v.split(texttest.NewCountdown(looks), nil, strings.Repeat("h", 1<<20), 0); len(ends) != 0 {
+		if ends := Cl100k().v.split(check.NewCountdown(looks), nil, strings.Repeat("h", 1<<20), 0); len(ends) != 0 {
 			t.Errorf("after %d looks the %d parts were still gone through", looks, len(ends))
 		}
 	}
@@ -150,7 +150,7 @@ func TestVocabulary(t *testing.T) {
 }
 
 func FuzzCounter(f *testing.F) {
-	for _, s := range texttest.Tricky {
+	for _, s := range check.Tricky {
 		f.Add(s)
 	}
 	codec := library(f)
@@ -167,17 +167,17 @@ func TestCounterEqualsLibraryOnPages(t *testing.T) {
 	if os.Getenv("WILDGRAPHBENCH_ALL") != "" {
 		step = 1 // all pages: some seconds a megabyte
 	}
-	pages := texttest.Pages(t, step)
+	pages := check.Pages(t, step)
 	codec := library(t)
 	for _, s := range pages {
 		differ(t, Cl100k(), codec, s)
 	}
-	t.Logf("%d pages, %d bytes", len(pages), texttest.Size(pages))
+	t.Logf("%d pages, %d bytes", len(pages), check.Size(pages))
 }
 
 func BenchmarkCount(b *testing.B) {
 	run := func(b *testing.B, pages []string, count func(string) int) {
-		b.SetBytes(texttest.Size(pages))
+		b.SetBytes(check.Size(pages))
 		b.ReportAllocs()
 		for b.Loop() {
 			for _, s := range pages {
@@ -186,10 +186,10 @@ func BenchmarkCount(b *testing.B) {
 		}
 	}
 	c, codec := Cl100k(), library(b)
-	text := []string{texttest.Generated(1 << 20)}
+	text := []string{check.Generated(1 << 20)}
 	b.Run("generated", func(b *testing.B) { run(b, text, c.Count) })
-	b.Run("pages", func(b *testing.B) { run(b, texttest.Pages(b, 30), c.Count) })
+	b.Run("pages", func(b *testing.B) { run(b, check.Pages(b, 30), c.Count) })
 	b.Run("library", func(b *testing.B) {
-		run(b, texttest.Pages(b, 30), func(s string) int { n, _ := codec.Count(s); return n })
+		run(b, check.Pages(b, 30), func(s string) int { n, _ := codec.Count(s); return n })
 	})
 }

@@ -12,8 +12,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/trace"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -21,13 +21,13 @@ import (
 func spans(t *testing.T, r *trace.Recorder) []map[string]any {
 	t.Helper()
 	data, err := json.Marshal(r)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	var out struct {
 		ResourceSpans []struct {
 			ScopeSpans []struct{ Spans []map[string]any }
 		}
 	}
-	texttest.OK(t, json.Unmarshal(data, &out))
+	check.OK(t, json.Unmarshal(data, &out))
 	return out.ResourceSpans[0].ScopeSpans[0].Spans
 }
 

@@ -18,9 +18,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func source(list []triples.Triple) iter.Seq2[triples.Triple, error] {
@@ -50,11 +50,11 @@ func random(n int) (out []triples.Triple) {
 func both(t *testing.T, list []triples.Triple) map[string]*triples.Index {
 	t.Helper()
 	memory, err := triples.New(t.Context(), source(list), triples.Options{})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	dir := filepath.Join(t.TempDir(), "index")
-	texttest.OK(t, triples.Build(t.Context(), dir, source(list), triples.Options{}))
+	check.OK(t, triples.Build(t.Context(), dir, source(list), triples.Options{}))
 	folder, err := triples.Open(dir, nil)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	t.Cleanup(func() {
 		if err := folder.Close(); err != nil {
 			t.Error(err)
@@ -161,7 +161,7 @@ func TestHub(t *testing.T) {
 	}
 	list = append(list, triples.Triple{Head: same("person 77"), Relation: same("child of"), Tail: same("person 5")})
 	ix, err := triples.New(t.Context(), source(list), triples.Options{})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	dst := make([]int32, 0, 8)
 	if got := ix.Neighbors(77, 3, dst); !slices.Equal(got, []int32{1_000_000, 0, 1}) {
 		t.Errorf("neighbors of a hub's triple are %v", got)
@@ -175,7 +175,7 @@ func TestBadFolders(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	list := random(50)
-	texttest.OK(t, triples.Build(t.Context(), at("good"), source(list), triples.Options{}))
+	check.OK(t, triples.Build(t.Context(), at("good"), source(list), triples.Options{}))
 	if err := triples.Build(t.Context(), at("good"), source(list), triples.Options{}); err == nil || !strings.Contains(err.Error(), "already") {
 		t.Errorf("building over another: %v", err)
 	}
@@ -190,11 +190,11 @@ func TestBadFolders(t *testing.T) {
 		t.Errorf("a half folder: %v", err)
 	}
 	// A build that was killed leaves parts, too; the next one begins anew.
-	texttest.OK(t, os.MkdirAll(filepath.Join(at("half"), "parts", "0"), 0o755))
+	check.OK(t, os.MkdirAll(filepath.Join(at("half"), "parts", "0"), 0o755))
 	if err := triples.Build(t.Context(), at("half"), source(list), triples.Options{}); err != nil {
 		t.Errorf("again: %v", err)
 	}
-	texttest.OK(t, os.Truncate(filepath.Join(at("half"), "small"), 16))
+	check.OK(t, os.Truncate(filepath.Join(at("half"), "small"), 16))
 	if _, err := triples.Open(at("half"), nil); !errors.Is(err, triples.ErrFolder) || !strings.Contains(err.Error(), "small") {
 		t.Errorf("a cut folder: %v", err)
 	}
@@ -223,7 +223,7 @@ func tree(t *testing.T, files map[string]string) string {
 			z.Close()
 			data = b.Bytes()
 		}
-		texttest.OK(t, os.WriteFile(filepath.Join(dir, name), data, 0o600))
+		check.OK(t, os.WriteFile(filepath.Join(dir, name), data, 0o600))
 	}
 	return dir
 }
@@ -242,7 +242,7 @@ func TestLoad(t *testing.T) {
 		tree(t, map[string]string{"wikidata5m_all_triplet.txt": "Q1\tP36\tQ2\n", "wikidata5m_entity.txt": "Q1\tVienna\tWien\nQ2\tAustria\n", "wikidata5m_relation.txt": "P36\tcapital of\n"}),
 		filepath.Join(t.TempDir(), "built"),
 	}
-	texttest.OK(t, triples.Build(t.Context(), folders[1], triples.Files(filepath.Join(dir, "a.nt"), &triples.Bad{}), triples.Options{}))
+	check.OK(t, triples.Build(t.Context(), folders[1], triples.Files(filepath.Join(dir, "a.nt"), &triples.Bad{}), triples.Options{}))
 	for _, path := range append(folders, filepath.Join(dir, "a.tsv"), filepath.Join(dir, "a.tsv.gz"), filepath.Join(dir, "a.jsonl"), filepath.Join(dir, "a.nt")) {
 		ix, err := triples.Load(t.Context(), path, nil)
 		if err != nil {
@@ -265,8 +265,8 @@ func TestLoadRefuses(t *testing.T) {
 		"labels.nt": strings.Join(strings.SplitAfter(labelledNT, "\n")[:2], ""), "a.json.jsonl": "[1,2]\n",
 	})
 	whole, err := os.ReadFile(filepath.Join(tree(t, map[string]string{"a.tsv.gz": strings.Repeat("Vienna\tcapital of\tAustria\n", 1000)}), "a.tsv.gz"))
-	texttest.OK(t, err)
-	texttest.OK(t, os.WriteFile(filepath.Join(dir, "cut.tsv.gz"), whole[:len(whole)-12], 0o600))
+	check.OK(t, err)
+	check.OK(t, os.WriteFile(filepath.Join(dir, "cut.tsv.gz"), whole[:len(whole)-12], 0o600))
 	nameless := tree(t, map[string]string{"all_triplet.txt": "Q1\tP36\tQ2\n"})
 	for path, want := range map[string]string{
 		filepath.Join(dir, "rows.tsv"):     "rows.tsv:1: 2 fields between tabs, want 3",

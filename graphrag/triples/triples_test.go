@@ -13,14 +13,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func read(t *testing.T, r *triples.Reader) (out []triples.Triple) {
 	t.Helper()
 	for x, err := range r.All() {
-		texttest.OK(t, err)
+		check.OK(t, err)
 		out = append(out, x)
 	}
 	return out
@@ -180,7 +180,7 @@ func TestGzip(t *testing.T) {
 	for i := range 1000 {
 		fmt.Fprintf(z, "thing %d\tis\tthing %d\n", i, i*i)
 	}
-	texttest.OK(t, z.Close())
+	check.OK(t, z.Close())
 	whole := packed.Bytes()
 	if got := read(t, triples.TSV("g.gz", bytes.NewReader(whole))); len(got) != 1000 {
 		t.Errorf("%d triples of a packed file", len(got))

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // An index in a folder gives the results of one in memory, bit for bit, over one slab and
@@ -23,16 +23,16 @@ func TestFolder(t *testing.T) {
 			rng := rand.New(rand.NewPCG(uint64(n), 9))
 			dir := filepath.Join(t.TempDir(), "index")
 			memory, err := New(o)
-			texttest.OK(t, err)
+			check.OK(t, err)
 			w, err := Create(dir, o)
-			texttest.OK(t, err)
+			check.OK(t, err)
 			for range n {
 				v := randomVector(rng, o.Dim, 1)
-				texttest.OK(t, errors.Join(memory.Add(v), w.Add(v)))
+				check.OK(t, errors.Join(memory.Add(v), w.Add(v)))
 			}
-			texttest.OK(t, w.Close())
+			check.OK(t, w.Close())
 			folder, err := Open(dir, o)
-			texttest.OK(t, err)
+			check.OK(t, err)
 			if folder.Len() != n || folder.opts.Dim != o.Dim {
 				t.Errorf("%+v: %d rows of %d", o, folder.Len(), folder.opts.Dim)
 			}
@@ -60,14 +60,14 @@ func TestFolder(t *testing.T) {
 func TestBadFolders(t *testing.T) {
 	dir := t.TempDir()
 	w, err := Create(filepath.Join(dir, "good"), Options{Dim: 2})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	if err := w.Add([]float32{1, 2}, []float32{1}); !errors.Is(err, ErrVector) {
 		t.Errorf("another dimension: %v", err)
 	}
 	if err := w.Add([]float32{1, float32(math.NaN())}); !errors.Is(err, ErrVector) {
 		t.Errorf("no number: %v", err)
 	}
-	texttest.OK(t, errors.Join(w.Add([]float32{1, 2}), w.Close()))
+	check.OK(t, errors.Join(w.Add([]float32{1, 2}), w.Close()))
 	if x, err := Open(filepath.Join(dir, "good"), Options{}); err != nil || x.Len() != 1 {
 		t.Errorf("what was unusable left something: %v", err)
 	}
@@ -78,12 +78,12 @@ func TestBadFolders(t *testing.T) {
 		t.Error("without a dimension")
 	}
 	half, err := Create(filepath.Join(dir, "half"), Options{Dim: 2})
-	texttest.OK(t, err)
-	texttest.OK(t, errors.Join(half.Add([]float32{1, 2}), half.Abort()))
+	check.OK(t, err)
+	check.OK(t, errors.Join(half.Add([]float32{1, 2}), half.Abort()))
 	if _, err := Open(filepath.Join(dir, "half"), Options{}); !errors.Is(err, ErrFolder) {
 		t.Errorf("a half folder: %v", err)
 	}
-	texttest.OK(t, os.Truncate(filepath.Join(dir, "good", "small"), 8))
+	check.OK(t, os.Truncate(filepath.Join(dir, "good", "small"), 8))
 	if _, err := Open(filepath.Join(dir, "good"), Options{}); !errors.Is(err, ErrFolder) || !strings.Contains(err.Error(), "small") {
 		t.Errorf("a cut folder: %v", err)
 	}

@@ -15,8 +15,8 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // bruteForce scores every stored row by the definition, which must agree with
@@ -50,7 +50,7 @@ func bruteForce(t *testing.T, x *Index, query []float32, k int) []rank.Scored[in
 func newIndex(t testing.TB, opts Options, k kernels) *Index {
 	t.Helper()
 	x, err := New(opts)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	x.kernels = k
 	return x
 }
@@ -93,14 +93,14 @@ func TestSearchIsExact(t *testing.T) {
 					x := newIndex(t, opts, kernels)
 					for rest := vectors; len(rest) > 0; {
 						n := 1 + rng.IntN(len(rest))
-						texttest.OK(t, x.Add(rest[:n]...))
+						check.OK(t, x.Add(rest[:n]...))
 						rest = rest[n:]
 					}
 					queries := someVectors(rng, 3, dim, variant&2 != 0)
 					k := rng.IntN(len(vectors) + 4)
 					for _, q := range queries {
 						got, err := x.Search(q, k, nil)
-						texttest.OK(t, err)
+						check.OK(t, err)
 						want := bruteForce(t, x, q, k)
 						if diff := gocmp.Diff(want, got); len(want) > 0 && diff != "" {
 							t.Fatalf("%+v n=%d k=%d: (-want +got)\n%s", opts, len(vectors), k, diff)
@@ -119,9 +119,9 @@ func TestSearchAppends(t *testing.T) {
 			t.Errorf("empty index, k=%d: %v, %v", k, got, err)
 		}
 	}
-	texttest.OK(t, x.Add([]float32{1, 0}, []float32{0, 0}, []float32{2, 0}))
+	check.OK(t, x.Add([]float32{1, 0}, []float32{0, 0}, []float32{2, 0}))
 	got, err := x.Search([]float32{1, 0}, 10, []rank.Scored[int32]{{ID: 99}})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	if diff := gocmp.Diff([]rank.Scored[int32]{{ID: 99}, {ID: 2, Score: 2}, {ID: 0, Score: 1}, {ID: 1}}, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
@@ -135,14 +135,14 @@ func TestSearchAppends(t *testing.T) {
 
 func TestCosine(t *testing.T) {
 	x := newIndex(t, Options{Dim: 2, Cosine: true}, fastest())
-	texttest.OK(t, x.Add([]float32{3, 4}, []float32{0, 0}, []float32{-1e-44, 0}, []float32{1e17, 0}))
+	check.OK(t, x.Add([]float32{3, 4}, []float32{0, 0}, []float32{-1e-44, 0}, []float32{1e17, 0}))
 	got, err := x.Search([]float32{2, 0}, 4, nil)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	if diff := gocmp.Diff([]rank.Scored[int32]{{ID: 3, Score: 1}, {ID: 0, Score: float64(float32(.6))}, {ID: 1, Score: 0}, {ID: 2, Score: -1}}, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	got, err = x.Search([]float32{0, 0}, 2, nil)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	if diff := gocmp.Diff([]rank.Scored[int32]{{ID: 0}, {ID: 1}}, got); diff != "" {
 		t.Errorf("query of zeros (-want +got)\n%s", diff)
 	}
@@ -215,7 +215,7 @@ func TestScores(t *testing.T) {
 	for _, opts := range []Options{{Dim: 3}, {Dim: 40, Cosine: true}} {
 		x := newIndex(t, opts, fastest())
 		vectors := someVectors(rng, 500, opts.Dim, opts.Dim == 3)
-		texttest.OK(t, x.Add(vectors...))
+		check.OK(t, x.Add(vectors...))
 		for _, q := range append(vectors[:10:10], make([]float32, opts.Dim)) {
 			all, err := x.Scores(q, make([]float64, 1000))
 			if err != nil || len(all) != x.Len() {

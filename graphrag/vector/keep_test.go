@@ -10,15 +10,15 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // keptOf is the oracle: all scores, those of rows to keep, in order.
 func keptOf(t *testing.T, x *Index, query []float32, p Params) []rank.Scored[int32] {
 	t.Helper()
 	scores, err := x.Scores(query, nil)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	all := []rank.Scored[int32]{}
 	for i, score := range scores {
 		if p.Keep == nil || p.Keep(int32(i)) {
@@ -49,14 +49,14 @@ func TestKeep(t *testing.T) {
 			for _, opts := range []Options{{Workers: 1}, {Cosine: true, Workers: 3}} {
 				opts.Dim = 5 + rng.IntN(30)
 				x := newIndex(t, opts, kernels)
-				texttest.OK(t, x.Add(someVectors(rng, n, opts.Dim, n == 300)...))
+				check.OK(t, x.Add(someVectors(rng, n, opts.Dim, n == 300)...))
 				queries := append(someVectors(rng, 2, opts.Dim, n == 300), make([]float32, opts.Dim))
 				for i, keep := range keeps(n) {
 					p := Params{K: rng.IntN(40), Keep: keep}
 					for _, q := range queries {
 						want := keptOf(t, x, q, p)
 						got, err := x.SearchWith(q, p, []rank.Scored[int32]{})
-						texttest.OK(t, err)
+						check.OK(t, err)
 						if diff := gocmp.Diff(want, got); diff != "" {
 							t.Fatalf("%s %+v n=%d condition %d k=%d: (-want +got)\n%s", name, opts, n, i, p.K, diff)
 						}
@@ -74,7 +74,7 @@ func TestKeepIsLazy(t *testing.T) {
 	for _, opts := range []Options{{Dim: 16}, {Dim: 16, Workers: 4}} {
 		x := newIndex(t, opts, fastest())
 		for range n {
-			texttest.OK(t, x.Add(randomVector(rng, opts.Dim, 1)))
+			check.OK(t, x.Add(randomVector(rng, opts.Dim, 1)))
 		}
 		var asked atomic.Int64
 		p := Params{K: 10, Keep: func(id int32) bool { asked.Add(1); return id%2 == 0 }}
@@ -98,13 +98,13 @@ func TestIDs(t *testing.T) {
 func idsWith(t *testing.T, kernels kernels) {
 	rng := rand.New(rand.NewPCG(8, 9))
 	x := newIndex(t, Options{Dim: 9, Cosine: true, Workers: 3}, kernels)
-	texttest.OK(t, x.Add(someVectors(rng, 6000, 9, false)...))
+	check.OK(t, x.Add(someVectors(rng, 6000, 9, false)...))
 	y := newIndex(t, Options{Dim: 9, Cosine: true}, kernels)
 	var ids []int32
 	for id := int32(0); id < 6000; id += int32(1 + rng.IntN(3)) {
 		ids = append(ids, id)
 	}
-	texttest.OK(t, y.AddFrom(x, ids...))
+	check.OK(t, y.AddFrom(x, ids...))
 	for _, q := range append(someVectors(rng, 5, 9, false), make([]float32, 9)) {
 		for _, k := range []int{0, 1, 30} {
 			got, err := x.SearchWith(q, Params{K: k, IDs: ids}, nil)

@@ -14,8 +14,8 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // topical are vectors around centers, and fifty more as queries.
@@ -39,10 +39,10 @@ func inFolder(t testing.TB, o Options, rows [][]float32) (x *Index, dir string) 
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "index")
 	w, err := Create(dir, o)
-	texttest.OK(t, err)
-	texttest.OK(t, errors.Join(w.Add(rows...), w.Close()))
+	check.OK(t, err)
+	check.OK(t, errors.Join(w.Add(rows...), w.Close()))
 	x, err = Open(dir, o)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	t.Cleanup(func() { _ = x.Close() })
 	return x, dir
 }
@@ -223,8 +223,8 @@ func TestShare(t *testing.T) {
 			t.Errorf("%+v: recall@10 is %.3f", o, recall)
 		}
 		memory, err := New(o)
-		texttest.OK(t, err)
-		texttest.OK(t, memory.Add(rows...))
+		check.OK(t, err)
+		check.OK(t, memory.Add(rows...))
 		for i, q := range queries {
 			got, err := memory.SearchWith(q, p, nil)
 			if diff := gocmp.Diff(first[i], got); err != nil || diff != "" {
@@ -232,7 +232,7 @@ func TestShare(t *testing.T) {
 			}
 		}
 		other, err := Open(dir, Options{Workers: 4})
-		texttest.OK(t, err)
+		check.OK(t, err)
 		for name, kernels := range kernelSets() {
 			other.kernels = kernels
 			for i, q := range queries {
@@ -335,8 +335,8 @@ func TestBadSigns(t *testing.T) {
 	rows, _ := topical(rand.New(rand.NewPCG(3, 7)), 500, 8)
 	dir := filepath.Join(t.TempDir(), "killed")
 	w, err := Create(dir, Options{Dim: 8, Signs: true})
-	texttest.OK(t, err)
-	texttest.OK(t, w.Add(rows...))
+	check.OK(t, err)
+	check.OK(t, w.Add(rows...))
 	if _, err := Open(dir, Options{}); !errors.Is(err, ErrFolder) {
 		t.Errorf("not finished: %v", err)
 	}
@@ -348,7 +348,7 @@ func TestBadSigns(t *testing.T) {
 		_, dir := inFolder(t, Options{Dim: 8, Signs: true}, rows)
 		path := filepath.Join(dir, "manifest.json")
 		data, err := os.ReadFile(path)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		changed := strings.Replace(string(data), old, damaged, 1)
 		if err := os.WriteFile(path, []byte(changed), 0o600); err != nil || changed == string(data) {
 			t.Fatalf("%v: %s is not in\n%s", err, old, data)

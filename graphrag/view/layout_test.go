@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // The tree's forces are those of all pairs but for a few percent.
@@ -56,9 +56,9 @@ func TestLayoutSetsGroupsApart(t *testing.T) {
 		}
 	}
 	g, err := graph.New(groups*size, edges, graph.Options{})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	x, y, err := layout(t.Context(), g, labels)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	var within, between, n, m float64
 	for v := range x {
 		for w := range v {
@@ -88,9 +88,9 @@ func TestPartsFillThePicture(t *testing.T) {
 		}
 	}
 	g, err := graph.New(stars*size+alone, edges, graph.Options{})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	x, y, err := layout(t.Context(), g, make([]int32, g.N()))
-	texttest.OK(t, err)
+	check.OK(t, err)
 	rescale(x, y)
 	long := 0.0
 	for _, e := range edges {

@@ -20,9 +20,9 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/view"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 const hostile = "Fram</script><img src=x onerror=alert(1)>\u202egnp.exe\x1b[2J"
@@ -36,7 +36,7 @@ var chunks = map[string][]graphrag.Chunk{
 func knowledge(t testing.TB) *kg.Graph {
 	t.Helper()
 	base, err := kg.NewBase(kg.Options{})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	fact := func(head, relation, tail string) kg.Fact {
 		return kg.Fact{Triple: graphrag.Triple{Head: head, Relation: relation, Tail: tail}}
 	}
@@ -46,9 +46,9 @@ func knowledge(t testing.TB) *kg.Graph {
 		kg.Extraction{Chunk: "larvik.md#0", Doc: "larvik.md", Facts: []kg.Fact{fact("Colin Archer", "was born in", "Larvik"), fact("Larvik", "is like", "Larvik")}},
 		kg.Extraction{Chunk: "evil.md#0", Doc: "evil.md", Facts: []kg.Fact{fact(hostile, hostile, "Elsewhere")}},
 	)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	g, err := base.Graph(t.Context())
-	texttest.OK(t, err)
+	check.OK(t, err)
 	return g
 }
 
@@ -57,9 +57,9 @@ func of(doc string) ([]graphrag.Chunk, bool) { return chunks[doc], chunks[doc] !
 func page(t testing.TB, o view.Options) string {
 	t.Helper()
 	v, err := view.New(t.Context(), knowledge(t), o)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	var b strings.Builder
-	texttest.OK(t, v.WriteHTML(&b))
+	check.OK(t, v.WriteHTML(&b))
 	return b.String()
 }
 
@@ -71,10 +71,10 @@ func piece[T any](t testing.TB, page string, n int) (out T) {
 		t.Fatalf("no piece %d", n)
 	}
 	data, err := base64.StdEncoding.DecodeString(m[1])
-	texttest.OK(t, err)
+	check.OK(t, err)
 	z, err := gzip.NewReader(bytes.NewReader(data))
-	texttest.OK(t, err)
-	texttest.OK(t, json.NewDecoder(z).Decode(&out))
+	check.OK(t, err)
+	check.OK(t, json.NewDecoder(z).Decode(&out))
 	return out
 }
 
@@ -202,16 +202,16 @@ func TestEqualBytes(t *testing.T) {
 		t.Error("two pages of one graph differ")
 	}
 	v, err := view.New(t.Context(), knowledge(t), view.Options{Title: hostile})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	var b bytes.Buffer
-	texttest.OK(t, v.WriteSVG(&b))
+	check.OK(t, v.WriteSVG(&b))
 	count := make(map[string]int)
 	for in := xml.NewDecoder(&b); ; {
 		token, err := in.Token()
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		texttest.OK(t, err)
+		check.OK(t, err)
 		if e, ok := token.(xml.StartElement); ok {
 			count[e.Name.Local]++
 		}
@@ -230,7 +230,7 @@ func TestNamesStandFree(t *testing.T) {
 	g, err2 := base.Graph(t.Context())
 	v, err3 := view.New(t.Context(), g, view.Options{})
 	var b bytes.Buffer
-	texttest.OK(t, errors.Join(err, err2, err3, v.WriteSVG(&b)))
+	check.OK(t, errors.Join(err, err2, err3, v.WriteSVG(&b)))
 	type name struct{ x, y, half float64 }
 	var names []name
 	for _, m := range regexp.MustCompile(`<text x="(\S+)" y="(\S+)">([^<]+)`).FindAllStringSubmatch(b.String(), -1) {
@@ -253,9 +253,9 @@ func TestNamesStandFree(t *testing.T) {
 func TestLimitsAndErrors(t *testing.T) {
 	g := knowledge(t)
 	v, err := view.New(t.Context(), g, view.Options{MaxNodes: 2})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	var b strings.Builder
-	texttest.OK(t, v.WriteHTML(&b))
+	check.OK(t, v.WriteHTML(&b))
 	if d := piece[drawn](t, b.String(), 0); strings.Join(d.Names, ", ") != "Colin Archer, Fram" || !strings.Contains(b.String(), "2 entities, 1 fact, of 6 entities in all") {
 		t.Errorf("%q", d.Names)
 	}

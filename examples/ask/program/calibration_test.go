@@ -18,13 +18,13 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
-	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/baselines/wild"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/folder"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // probe is a question over a folder; without keys or gold the folder does not answer it. An
@@ -185,7 +185,7 @@ func passageSubject(t *testing.T, dir string) subject {
 // pages are taken away.
 func pageSubjects(t *testing.T, dir string) (out []subject) {
 	set, err := wildgraph.Load(os.DirFS(dir), wildgraph.Options{})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	r := rand.New(rand.NewPCG(2, 2))
 	for _, d := range set.Domains {
 		s, gone, n := subject{kind: "web pages", files: map[string]string{}}, map[string]bool{}, 0
@@ -206,7 +206,7 @@ func pageSubjects(t *testing.T, dir string) (out []subject) {
 			}
 		}
 		for doc, err := range d.Documents() {
-			baselinestest.OK(t, err)
+			check.OK(t, err)
 			if !gone[doc.ID] {
 				s.files[fmt.Sprintf("%s.txt", record.Digest(doc.ID))] = doc.Title + "\n" + doc.Text
 			}
@@ -253,21 +253,21 @@ func (s subject) each(t *testing.T, wrap func(reader.Reader) reader.Reader, tell
 	if s.dir == "" {
 		s.dir = t.TempDir()
 		for name, data := range s.files {
-			baselinestest.OK(t, os.WriteFile(filepath.Join(s.dir, name), []byte(data), 0o600))
+			check.OK(t, os.WriteFile(filepath.Join(s.dir, name), []byte(data), 0o600))
 		}
 	}
 	parts, err := kit.Offline(kit.OfflineOptions{Seed: 1, Mode: reader.Open})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	files := new(folder.Files)
 	parts.Read = files.Reader(wrap(parts.Read), true)
 	system, err := wild.New(parts, wild.Options{})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	f, _, err := folder.Open(t.Context(), folder.Options{Docs: s.dir, Index: t.TempDir(), System: system, Files: files})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	defer f.Close()
 	for _, p := range s.probes {
 		a, err := f.System.Answer(t.Context(), graphrag.Question{Text: p.Question, K: 5})
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		tell(p, a)
 	}
 }

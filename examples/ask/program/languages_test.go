@@ -13,7 +13,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/examples/ask/session"
 	"github.com/wildgraph/wildgraph/examples/ask/session/sessiontest"
-	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // noted is a folder of notes with questions; the answer to one that they do not answer is "".
@@ -112,7 +112,7 @@ func TestLanguageOfNoNote(t *testing.T) {
 	for _, name := range []string{"english", "german", "russian", "japanese", "chinese", "dutch", "swedish"} {
 		for _, q := range sets[name].Questions {
 			r, err := d.Ask(t.Context(), session.Query{Question: q.Question})
-			baselinestest.OK(t, err)
+			check.OK(t, err)
 			if !r.Refused {
 				t.Errorf("%s: %s is answered %q (%.2f)", name, q.Question, r.Answer, r.Confidence)
 			}

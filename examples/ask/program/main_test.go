@@ -17,8 +17,8 @@ import (
 
 	"github.com/wildgraph/wildgraph/examples/ask/session"
 	"github.com/wildgraph/wildgraph/examples/ask/session/sessiontest"
-	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -56,8 +56,8 @@ func notes(t *testing.T) string {
 func write(t *testing.T, dir, name, data string) {
 	t.Helper()
 	name = filepath.Join(dir, name)
-	baselinestest.OK(t, os.MkdirAll(filepath.Dir(name), 0o755))
-	baselinestest.OK(t, os.WriteFile(name, []byte(data), 0o644))
+	check.OK(t, os.MkdirAll(filepath.Dir(name), 0o755))
+	check.OK(t, os.WriteFile(name, []byte(data), 0o644))
 }
 
 func TestOneQuestion(t *testing.T) {
@@ -121,7 +121,7 @@ func TestTrace(t *testing.T) {
 		t.Fatal(err)
 	}
 	data, err := os.ReadFile(file)
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	for _, want := range []string{"cut", "extract", "graph", "build", "answer", "retrieve", "decompose", "search", "read"} {
 		if !bytes.Contains(data, []byte(`"name": "`+want+`"`)) {
 			t.Errorf("no span %s", want)
@@ -173,7 +173,7 @@ func TestQuestions(t *testing.T) {
 	for i := range 100 {
 		fmt.Fprintf(&lines, "{\"id\":\"%d\",\"question\":\"What does the barn owl hear?\"}\nWhat does the red light mean?\n\n", i)
 	}
-	baselinestest.OK(t, os.WriteFile(file, []byte(lines.String()), 0o600))
+	check.OK(t, os.WriteFile(file, []byte(lines.String()), 0o600))
 	out, _, err := ask(t, "", "-docs", dir, "-questions", file)
 	got := strings.Split(strings.TrimSpace(out), "\n")
 	if err != nil || len(got) != 200 {
@@ -195,7 +195,7 @@ func TestQuestions(t *testing.T) {
 func TestDialogue(t *testing.T) {
 	dir := notes(t)
 	out, errs, err := ask(t, "/sources\nWhat does the barn owl hear?\nwhere does it hear the mouse?\n/history\n/nonsense\n/sources\n/new\n/history\n/help\n/quit\nnot asked\n", "-docs", dir)
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	for _, want := range []string{"Nothing was asked yet.", "notes/owl.md:5", "(asked as: where does it hear the mouse? (barn owl hear))", "  1  What does", "  2  where does", "There is no /nonsense", "Found:", "forget what was asked"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the dialogue lacks %q:\n%s", want, out)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/examples/ask/session"
 	"github.com/wildgraph/wildgraph/examples/ask/session/sessiontest"
-	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // Questions whose answers stand in a sentence with a pronoun, in a cell, or are asked after
@@ -41,14 +41,14 @@ func TestNearMisses(t *testing.T) {
 			asked := session.Query{Question: q.Question, Before: q.Before}
 			for _, before := range q.Before {
 				r, err := d.Ask(t.Context(), session.Query{Question: before})
-				baselinestest.OK(t, err)
+				check.OK(t, err)
 				if r.Refused {
 					r.Answer = ""
 				}
 				asked.Answers = append(asked.Answers, r.Answer)
 			}
 			r, err := d.Ask(t.Context(), asked)
-			baselinestest.OK(t, err)
+			check.OK(t, err)
 			has := func(part string) bool { return strings.Contains(r.Answer, part) }
 			cites := slices.ContainsFunc(r.Sources, func(s session.Source) bool { return s.File == q.File })
 			switch {

@@ -19,7 +19,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/ask/serve"
 	"github.com/wildgraph/wildgraph/examples/ask/session"
 	"github.com/wildgraph/wildgraph/examples/ask/session/sessiontest"
-	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // client is a client of a server over pipes, as a process has them, and what waits for
@@ -43,7 +43,7 @@ func overMCP(t *testing.T, d *session.Session, progress ...func(*sdk.ProgressNot
 		},
 	})
 	s, err := c.Connect(t.Context(), &sdk.IOTransport{Reader: toClient, Writer: fromClient}, nil)
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	if v := s.InitializeResult().ServerInfo.Version; v == "" {
 		t.Error("the server has no version")
 	}
@@ -81,7 +81,7 @@ func call(t *testing.T, s *sdk.ClientSession, tool string, arguments map[string]
 	if err == nil {
 		err = json.Unmarshal(data, out)
 	}
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	return ""
 }
 
@@ -303,7 +303,7 @@ func (e *endless) Read(p []byte) (int, error) {
 // or a folder, or a path does.
 func TestLinksOut(t *testing.T) {
 	outside := t.TempDir()
-	baselinestest.OK(t, os.WriteFile(filepath.Join(outside, "secret.md"), []byte("The passphrase is swordfish.\n"), 0o600))
+	check.OK(t, os.WriteFile(filepath.Join(outside, "secret.md"), []byte("The passphrase is swordfish.\n"), 0o600))
 	d := sessiontest.OpenFiles(t, map[string]string{"owl.md": "The barn owl hears a mouse.\n"}, "bm25")
 	for name, target := range map[string]string{"link.md": filepath.Join(outside, "secret.md"), "linked": outside} {
 		if err := os.Symlink(target, filepath.Join(d.Docs(), name)); err != nil {

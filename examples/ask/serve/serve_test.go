@@ -20,8 +20,8 @@ import (
 	"github.com/wildgraph/wildgraph/examples/ask/serve"
 	"github.com/wildgraph/wildgraph/examples/ask/session"
 	"github.com/wildgraph/wildgraph/examples/ask/session/sessiontest"
-	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	api "github.com/wildgraph/wildgraph/graphrag/serve"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -46,7 +46,7 @@ func start(t *testing.T, system string, args ...string) (url string, end func() 
 func handler(t *testing.T, d *session.Session, address string) http.Handler {
 	t.Helper()
 	h, err := serve.Handler(d, address, nil)
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	return h
 }
 
@@ -54,7 +54,7 @@ func handler(t *testing.T, d *session.Session, address string) http.Handler {
 func send(t *testing.T, method, url, body string, headers ...string) (int, http.Header, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	for _, h := range headers {
 		name, value, _ := strings.Cut(h, ": ")
 		if name == "Host" {
@@ -63,10 +63,10 @@ func send(t *testing.T, method, url, body string, headers ...string) (int, http.
 		r.Header.Set(name, value)
 	}
 	reply, err := http.DefaultClient.Do(r)
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	defer reply.Body.Close()
 	data, err := io.ReadAll(reply.Body)
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	return reply.StatusCode, reply.Header, string(data)
 }
 
@@ -100,7 +100,7 @@ func TestAnswerComesWhileItIsWritten(t *testing.T) {
 	url, _ := start(t, "wild", "-model", "fake")
 	send(t, "POST", url+"api/ask", `{"question":"Who hears mice?"}`, asJSON)
 	reply, err := http.Post(url+"api/ask", "application/json", strings.NewReader(`{"question":"What does the barn owl hear?"}`))
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	defer reply.Body.Close()
 	lines := json.NewDecoder(reply.Body)
 	var first, last session.Reply
@@ -110,7 +110,7 @@ func TestAnswerComesWhileItIsWritten(t *testing.T) {
 	close(shown)
 	for lines.More() {
 		last = session.Reply{}
-		baselinestest.OK(t, lines.Decode(&last))
+		check.OK(t, lines.Decode(&last))
 	}
 	if last.Answer != sessiontest.Beginning+"below the snow." || len(last.Sources) != 1 {
 		t.Errorf("%+v", last)
@@ -249,7 +249,7 @@ func TestLetThrough(t *testing.T) {
 func TestSilentClient(t *testing.T) {
 	url, end := start(t, "wild")
 	c, err := net.Dial("tcp", strings.Trim(strings.TrimPrefix(url, "http://"), "/"))
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	defer c.Close()
 	if _, err := io.WriteString(c, "POST /api/ask HTTP/1.1\r\n"); err != nil {
 		t.Fatal(err)
@@ -337,9 +337,9 @@ func TestAPI(t *testing.T) {
 		t.Errorf("%d %s", status, body)
 	}
 	tokens, err := api.ReadTokens(strings.NewReader(`{"token-of-tables-0123": {"scope": "kind = \"csv\"", "write": true}}`))
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	h, err := serve.Handler(sessiontest.Open(t, "wild"), "", tokens)
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	server := httptest.NewServer(h)
 	defer server.Close()
 	const bearer = "Authorization: Bearer token-of-tables-0123"
@@ -388,7 +388,7 @@ func TestPDF(t *testing.T) {
 		"5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj\ntrailer<</Root 1 0 R>>\n"
 	d := sessiontest.OpenFiles(t, map[string]string{"owl.pdf": pdf, "notes.md": "The light is red."}, "bm25")
 	h, err := serve.Handler(d, "127.0.0.1:80", nil)
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	get := func(query, site string) *httptest.ResponseRecorder {
 		r := httptest.NewRequest("GET", "http://127.0.0.1/api/pdf?"+query, nil)
 		r.Header.Set("Sec-Fetch-Site", site)

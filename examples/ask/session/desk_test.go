@@ -10,8 +10,8 @@ import (
 
 	"github.com/wildgraph/wildgraph/examples/ask/session"
 	"github.com/wildgraph/wildgraph/examples/ask/session/sessiontest"
-	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func TestReply(t *testing.T) {
@@ -48,7 +48,7 @@ func TestNeighbours(t *testing.T) {
 func TestWhere(t *testing.T) {
 	d := sessiontest.Open(t, "wild")
 	c, err := graphrag.ParseCondition(`kind = "csv"`)
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	if r, err := d.Ask(t.Context(), session.Query{Question: "What does the barn owl hear in the light?", Where: &c}); err != nil || !r.Refused || len(r.Passages) == 0 || strings.Contains(fmt.Sprint(r), "owl.md") {
 		t.Errorf("%+v, %v", r, err)
 	}

@@ -12,10 +12,10 @@ import (
 
 	"github.com/wildgraph/wildgraph/examples/ask/session"
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
-	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/examples/internal/setup"
 	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // Between questions the passages are encoded that no question has asked for, and kept; without Encode
@@ -23,10 +23,10 @@ import (
 func TestIdleTimeEncodes(t *testing.T) {
 	const pages, vector = 70, 64 * 4 // of bytes
 	dir, model := t.TempDir(), t.TempDir()
-	baselinestest.OK(t, embedtest.WriteBERT(model))
+	check.OK(t, embedtest.WriteBERT(model))
 	for i := range pages {
 		page := fmt.Sprintf("# Owl %d\n\nThe barn owl number %d hears a mouse.\n", i, i)
-		baselinestest.OK(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.md", i)), []byte(page), 0o600))
+		check.OK(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.md", i)), []byte(page), 0o600))
 	}
 	asked := int64(0) // what is kept of what a question needs
 	for _, encode := range []bool{false, true} {
@@ -37,25 +37,25 @@ func TestIdleTimeEncodes(t *testing.T) {
 				t.Fatal(files)
 			}
 			info, err := os.Stat(files[0])
-			baselinestest.OK(t, err)
+			check.OK(t, err)
 			return info.Size()
 		}
 		s, flags := setup.Settings{Mode: "reject"}, flag.NewFlagSet("session", flag.ContinueOnError)
 		s.Flags(flags, func(string) string { return "" }, "")
-		baselinestest.OK(t, flags.Parse([]string{"-cache", filepath.Join(cache, "replies.journal"), "-embed-model", "file:" + model}))
+		check.OK(t, flags.Parse([]string{"-cache", filepath.Join(cache, "replies.journal"), "-embed-model", "file:" + model}))
 		if problems := s.Complete(flags, all.Names()); len(problems) > 0 {
 			t.Fatal(problems)
 		}
 		wild, _ := all.Find("wild")
 		sys, err := wild.With("pages.among", "3")
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		d, err := session.Open(t.Context(), session.Options{
 			Docs: dir, Index: filepath.Join(t.TempDir(), "index"), System: sys, Settings: s, K: 5, Log: cli.NewLogger(t.Output()), Encode: encode,
 		})
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		ask := func() session.Reply {
 			r, err := d.Ask(t.Context(), session.Query{Question: "What does barn owl number 17 hear?"})
-			baselinestest.OK(t, err)
+			check.OK(t, err)
 			return r
 		}
 		first := ask()

@@ -18,6 +18,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/load"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -47,13 +48,13 @@ func TestNeedsAModel(t *testing.T) {
 // those that do not fit are named.
 func TestContextSaysWhatDidNotFit(t *testing.T) {
 	s, err := whole(baselinestest.OfflineKit(t))
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	baselinestest.Index(t, s, baselinestest.Pages...)
 	var first []string
 	for _, q := range baselinestest.Questions[:3] {
 		q.Tokens = 90
 		f, err := s.Retrieve(t.Context(), q)
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		var docs []string
 		for _, h := range f.Evidence {
 			docs = append(docs, h.Chunk.Doc)
@@ -74,7 +75,7 @@ func TestContextSaysWhatDidNotFit(t *testing.T) {
 func TestContextKeepsThePrefix(t *testing.T) {
 	m := llmtest.NewScript("m").Reply(llmtest.Any, "So it is [1].")
 	s, err := whole(baselinestest.ModelKit(t, m))
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	baselinestest.Index(t, s, baselinestest.Pages...)
 	var begins []string
 	for _, q := range baselinestest.Questions[:2] { // of one form
@@ -96,7 +97,7 @@ func TestContextKeepsThePrefix(t *testing.T) {
 func TestFilesKeepToTheFolder(t *testing.T) {
 	outside, folder := t.TempDir(), t.TempDir()
 	for path, text := range map[string]string{filepath.Join(outside, "secret.md"): "The passphrase is swordfish.", filepath.Join(folder, "owl.md"): "The owl has no passphrase."} {
-		baselinestest.OK(t, os.WriteFile(path, []byte(text), 0o600))
+		check.OK(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	if err := errors.Join(os.Symlink(filepath.Join(outside, "secret.md"), filepath.Join(folder, "link.md")), os.Symlink(outside, filepath.Join(folder, "linked"))); err != nil {
 		t.Skip(err)
@@ -110,7 +111,7 @@ func TestFilesKeepToTheFolder(t *testing.T) {
 		return llm.Reply{Text: replies[min(len(req.Messages)/2-1, 1)], Finish: llm.FinishStop}
 	})
 	s, err := files(baselinestest.ModelKit(t, m))
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	if _, err := s.Index(t.Context(), load.Documents(t.Context(), os.DirFS(folder))); err != nil {
 		t.Fatal(err)
 	}

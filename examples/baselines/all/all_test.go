@@ -15,6 +15,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
@@ -93,7 +94,7 @@ func TestAgents(t *testing.T) {
 
 func withGraph(t *testing.T, s all.System) all.System {
 	ix, err := triples.New(t.Context(), triples.TSV("graph", strings.NewReader("Fram\tbuilder\tColin Archer")).All(), triples.Options{})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	return s.WithGraph(ix)
 }
 
@@ -109,7 +110,7 @@ func TestMaxPerDoc(t *testing.T) {
 			if err == nil {
 				_, err = made.Index(t.Context(), graphrag.Documents(baselinestest.Pages...))
 			}
-			baselinestest.OK(t, err)
+			check.OK(t, err)
 			found, err := made.Retrieve(t.Context(), graphrag.Question{Text: "What is told of the Fram?", K: 10})
 			if err != nil || len(found.Ranked) < 2 {
 				t.Fatalf("%s: %d chunks, %v", s.Name, len(found.Ranked), err)
@@ -145,7 +146,7 @@ func TestOwnSplitter(t *testing.T) {
 			}
 			continue
 		}
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		if stats, err := made.Index(t.Context(), graphrag.Documents(page)); err != nil || stats.Chunks != 2 {
 			t.Errorf("%s: %d chunks, %v", s.Name, stats.Chunks, err)
 		}

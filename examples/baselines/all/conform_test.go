@@ -17,6 +17,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -30,7 +31,7 @@ func TestConform(t *testing.T) {
 	}
 	for _, changed := range []struct{ name, option string }{{"raptor", "traverse"}, {"lightrag", "paper"}} {
 		s, err := system(t, changed.name).With(changed.option, "true")
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		made = append(made, s)
 	}
 	for _, s := range made {
@@ -86,7 +87,7 @@ func conform(t *testing.T, make maker) {
 func (make maker) over(t *testing.T, k kit.Kit, docs ...graphrag.Document) *kit.System {
 	t.Helper()
 	s, err := make(k)
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	in := graphrag.Documents(docs...)
 	if len(docs) == 0 {
 		in = nil
@@ -201,9 +202,9 @@ func (make maker) retrieves(t *testing.T) {
 		for _, tokens := range []int{0, 25, 60} {
 			q.Tokens = tokens
 			found, err := s.Retrieve(t.Context(), q)
-			baselinestest.OK(t, err)
+			check.OK(t, err)
 			a, err := s.Answer(t.Context(), q)
-			baselinestest.OK(t, err)
+			check.OK(t, err)
 			if diff := cmp.Diff(found, a.Found, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(graphrag.Found{}, "Usage")); diff != "" {
 				t.Errorf("%q (-Retrieve +Answer):\n%.2000s", q.Text, diff)
 			}
@@ -242,7 +243,7 @@ func (make maker) asks(t *testing.T) {
 
 func (make maker) errors(t *testing.T) {
 	s, err := make(baselinestest.OfflineKit(t))
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	if _, err := s.Answer(t.Context(), baselinestest.Questions[0]); err == nil || !strings.Contains(err.Error(), s.Name()) {
 		t.Errorf("asked before Index: %v", err)
 	}

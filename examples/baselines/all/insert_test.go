@@ -16,6 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
@@ -24,7 +25,7 @@ import (
 func sizes(b *testing.B) (out []int) {
 	for _, s := range strings.Fields(os.Getenv("WILDGRAPH_NOTES") + " 1000")[:max(1, len(strings.Fields(os.Getenv("WILDGRAPH_NOTES"))))] {
 		n, err := strconv.Atoi(s)
-		baselinestest.OK(b, err)
+		check.OK(b, err)
 		out = append(out, n)
 	}
 	return out
@@ -109,7 +110,7 @@ func insertAndAsk(b *testing.B, name string, n int) {
 	}
 	ask := func(where string) {
 		c, err := graphrag.ParseCondition(where)
-		baselinestest.OK(b, err)
+		check.OK(b, err)
 		asked++
 		q := graphrag.Question{Text: of(asked * 31).Text[:60], K: 10, Where: &c}
 		if found, err := s.Retrieve(b.Context(), q); err != nil || len(found.Ranked) == 0 {
@@ -143,9 +144,9 @@ func insertAndAsk(b *testing.B, name string, n int) {
 	b.Run("insertAndSave", func(b *testing.B) {
 		dir := b.TempDir()
 		size := func() int64 {
-			baselinestest.OK(b, s.Save(b.Context(), dir))
+			check.OK(b, s.Save(b.Context(), dir))
 			info, err := os.Stat(filepath.Join(dir, "system.wildgraph"))
-			baselinestest.OK(b, err)
+			check.OK(b, err)
 			return info.Size()
 		}
 		before, from := size(), next
@@ -170,7 +171,7 @@ func made(tb testing.TB, name string, k kit.Kit) *kit.System {
 	for _, x := range systems(tb) {
 		if x.Name == name {
 			s, err := x.New(k, kit.Common{})
-			baselinestest.OK(tb, err)
+			check.OK(tb, err)
 			return s
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -61,9 +62,9 @@ func modes(t *testing.T, of all.System) {
 	})
 	kits := func(mode reader.Mode) map[string]kit.Kit {
 		offline, err := kit.Offline(kit.OfflineOptions{Seed: 1, Mode: mode})
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		model, err := kit.ByModel(kit.ModelOptions{Model: llmtest.NewScript("m").Handle(llmtest.Any, knowing), Embedder: words, Mode: mode})
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		return map[string]kit.Kit{kit.NameOffline: offline, kit.NameModel: model}
 	}
 	long := unanswerable // beyond what is a keyword by itself
@@ -77,10 +78,10 @@ func modes(t *testing.T, of all.System) {
 			if err == nil {
 				_, err = s.Index(t.Context(), graphrag.Documents(baselinestest.Pages...))
 			}
-			baselinestest.OK(t, err)
+			check.OK(t, err)
 			for _, q := range []graphrag.Question{baselinestest.Questions[0], baselinestest.Questions[1], baselinestest.Questions[2], unanswerable, long} {
 				a, err := s.Answer(t.Context(), q)
-				baselinestest.OK(t, err)
+				check.OK(t, err)
 				var last graphrag.Answer
 				for piece, err := range s.Stream(t.Context(), q) {
 					if last = piece; err != nil {

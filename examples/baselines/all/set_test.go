@@ -13,6 +13,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
@@ -20,7 +21,7 @@ import (
 func systems(t testing.TB) []all.System {
 	t.Helper()
 	ix, err := triples.New(t.Context(), triples.TSV("graph", strings.NewReader("Fram\tbuilder\tColin Archer\nFram\tcaptain\tFridtjof Nansen\nFridtjof Nansen\tborn in\tOslo")).All(), triples.Options{})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	out := all.Systems()
 	for i := range out {
 		if out[i].Lacks() != "" {
@@ -93,7 +94,7 @@ func TestBadOptions(t *testing.T) {
 func table(t *testing.T, name string) (rows [][]string) {
 	t.Helper()
 	data, err := os.ReadFile("testdata/" + name)
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	for _, line := range strings.Split(strings.TrimSpace(string(data)), "\n")[1:] {
 		rows = append(rows, strings.Split(line, "\t"))
 	}
@@ -104,12 +105,12 @@ func table(t *testing.T, name string) (rows [][]string) {
 func TestWith(t *testing.T) {
 	k := baselinestest.OfflineKit(t)
 	s, err := system(t, "hipporag2").With("maxPerDoc", "1")
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	made, err := s.New(k, kit.Common{Cut: kit.Cut{Size: 20, Overlap: -1}})
 	if err == nil {
 		_, err = made.Index(t.Context(), graphrag.Documents(baselinestest.Pages...))
 	}
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	found, err := made.Retrieve(t.Context(), graphrag.Question{Text: "What is told of the Fram?", K: 10})
 	seen := make(map[string]bool)
 	for _, h := range found.Ranked {
@@ -135,12 +136,12 @@ func TestOptionsOfAgents(t *testing.T) {
 		if err == nil {
 			s, err = s.With("agent.condense", "true")
 		}
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		made, err := s.New(baselinestest.ModelKit(t, m), kit.Common{})
 		if err == nil {
 			_, err = made.Index(t.Context(), graphrag.Documents(baselinestest.Pages...))
 		}
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		f, err := made.Retrieve(t.Context(), baselinestest.Questions[0])
 		if last := f.Steps[len(f.Steps)-1]; err != nil || m.Calls() != 1 || last.Found[0] != "the last step is done" {
 			t.Errorf("%s: %d calls, %+v, %v", name, m.Calls(), last, err)

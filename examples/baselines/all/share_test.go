@@ -14,6 +14,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/index"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
@@ -29,13 +30,13 @@ func TestShares(t *testing.T) {
 		t.Run(system.Name, func(t *testing.T) {
 			build := func(m *llmtest.Script) *kit.System {
 				s, err := system.New(baselinestest.ModelKit(t, m), kit.Common{})
-				baselinestest.OK(t, err)
+				check.OK(t, err)
 				return s
 			}
 			find := func(s *kit.System) graphrag.Found {
 				defer s.Close()
 				f, err := s.Retrieve(t.Context(), graphrag.Question{Text: "Who built ship 3?", K: 3})
-				baselinestest.OK(t, err)
+				check.OK(t, err)
 				return f
 			}
 			model := func() *llmtest.Script {
@@ -43,22 +44,22 @@ func TestShares(t *testing.T) {
 			}
 			alone := build(model())
 			_, err := alone.Index(t.Context(), graphrag.Documents(docs...))
-			baselinestest.OK(t, err)
+			check.OK(t, err)
 
 			st, err := disk.Open(t.TempDir(), disk.Options{})
-			baselinestest.OK(t, err)
+			check.OK(t, err)
 			defer st.Close()
 			m := model()
 			x, err := index.Open(t.Context(), index.Options{Store: st, Name: "job", System: func() (*kit.System, error) { return build(m), nil }})
-			baselinestest.OK(t, err)
+			check.OK(t, err)
 			defer x.Close()
 			_, err = x.Put(t.Context(), graphrag.Documents(docs...))
-			baselinestest.OK(t, err)
+			check.OK(t, err)
 			p := index.Progress{Shares: 3}
 			for shares := p.Next(); shares != nil; shares = p.Next() {
 				for _, s := range shares {
 					done, err := x.Do(t.Context(), s)
-					baselinestest.OK(t, err)
+					check.OK(t, err)
 					p.Add(done)
 				}
 				if p.Round > 20 {
@@ -68,14 +69,14 @@ func TestShares(t *testing.T) {
 			asked := m.Calls()
 			together := build(m)
 			_, err = x.Build(t.Context(), together)
-			baselinestest.OK(t, err)
+			check.OK(t, err)
 			if m.Calls() != asked {
 				t.Errorf("%d replies were missing after %d rounds", m.Calls()-asked, p.Round)
 			}
 			times := make(map[string]int)
 			for _, r := range m.Requests() {
 				key, err := json.Marshal(r)
-				baselinestest.OK(t, err)
+				check.OK(t, err)
 				if times[string(key)]++; times[string(key)] == 2 {
 					t.Errorf("asked twice: %.300s", key)
 				}

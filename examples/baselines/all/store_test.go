@@ -10,6 +10,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
@@ -17,14 +18,14 @@ import (
 // say that they are not kept in one.
 func TestInStore(t *testing.T) {
 	s, err := disk.Open(t.TempDir(), disk.Options{})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	defer s.Close()
 	for _, x := range systems(t) {
 		t.Run(x.Name, func(t *testing.T) {
 			if slices.Contains(baselinestest.Storable, x.Name) {
 				baselinestest.Stored(t, x.New, s)
 				c, err := s.Open(t.Context(), x.Name)
-				baselinestest.OK(t, err)
+				check.OK(t, err)
 				if generations, _, err := c.Generations(t.Context()); len(generations) != 1 || err != nil {
 					t.Errorf("generations %v are left, %v", generations, err)
 				}
@@ -35,7 +36,7 @@ func TestInStore(t *testing.T) {
 				k = baselinestest.ModelKit(t, llmtest.NewScript("m"))
 			}
 			system, err := x.New(k, kit.Common{})
-			baselinestest.OK(t, err)
+			check.OK(t, err)
 			if _, err := kit.Open(t.Context(), system.Frame(), s, "other"); err == nil || !strings.Contains(err.Error(), "bm25 and naiverag") {
 				t.Errorf("it is opened: %v", err)
 			}

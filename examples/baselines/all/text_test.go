@@ -17,6 +17,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/load/office"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -54,7 +55,7 @@ func TestNoTextGoesMissing(t *testing.T) {
 	for _, of := range slices.DeleteFunc(slices.Concat(systems(t), all.Variants()), func(s all.System) bool { return s.NoDocuments }) {
 		t.Run(of.Name, func(t *testing.T) {
 			s, err := of.New(k, kit.Common{})
-			baselinestest.OK(t, err)
+			check.OK(t, err)
 			baselinestest.Index(t, s, docs...)
 			for _, d := range docs {
 				long := d.ID == "prices.md"
@@ -64,7 +65,7 @@ func TestNoTextGoesMissing(t *testing.T) {
 						continue
 					}
 					found, err := s.Retrieve(t.Context(), graphrag.Question{Text: said + " " + d.Title, K: 5})
-					baselinestest.OK(t, err)
+					check.OK(t, err)
 					read := ""
 					for _, h := range found.Evidence {
 						if h.Chunk.Doc == d.ID {
@@ -92,12 +93,12 @@ func TestRowsHaveHeaders(t *testing.T) {
 			return llm.Reply{Text: "2103 kroner [1]"}
 		})
 		k, err := kit.ByModel(kit.ModelOptions{Model: m})
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		s, err := system(t, name).New(k, kit.Common{})
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		baselinestest.Index(t, s, offices(t)...)
 		_, err = s.Answer(t.Context(), graphrag.Question{Text: "Is ware300 sold for 2103?", K: 5})
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		if _, rest, ok := strings.Cut(shown, "| ware | price |\n|---|---|\n"); !ok || !strings.Contains(rest, "| ware300 | 2103 kroner |") {
 			t.Errorf("%s: the prompt is %.3000q", name, shown)
 		}

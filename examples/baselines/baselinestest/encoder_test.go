@@ -10,6 +10,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/hipporag"
 	"github.com/wildgraph/wildgraph/examples/baselines/wild"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge/stats"
 )
 
@@ -21,12 +22,12 @@ func TestMuSiQueCompared(t *testing.T) {
 	k, common := baselinestest.OfflineKit(t), kit.Common{Cut: kit.Cut{KeepLinks: true}}
 	measure := func(s *kit.System, err error) baselinestest.Recall {
 		t.Helper()
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		return m.Measure(t, s)
 	}
 	less := func(name string, other, r baselinestest.Recall, least float64) {
 		c, err := stats.Compare(other.Each[5], r.Each[5], nil, stats.Options{})
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		t.Logf("%-20s R@2 %.1f R@5 %.1f R@20 %.1f all@5 %.0f; %+.1f [%.1f, %.1f] p %.4f", name, r.At[2], r.At[5], r.At[20], r.All[5], c.Effect.Estimate, c.Effect.Low, c.Effect.High, c.P)
 		if c.Effect.Low < least {
 			t.Errorf("%s: the interval begins at %.1f, want %v", name, c.Effect.Low, least)

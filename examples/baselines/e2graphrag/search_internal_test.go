@@ -13,13 +13,14 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // over is a searcher over chunks of pages, those of a page separated by "|".
 func over(t *testing.T, o Options, pages ...string) *searcher {
 	t.Helper()
 	k, err := kit.Offline(kit.OfflineOptions{})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	var chunks []graphrag.Chunk
 	for p, page := range pages {
 		for i, text := range strings.Split(page, "|") {
@@ -28,7 +29,7 @@ func over(t *testing.T, o Options, pages ...string) *searcher {
 		}
 	}
 	s, err := build(t.Context(), k, baselinestest.Filled(o), kit.NewCorpus(k, chunks, nil))
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	return s
 }
 
@@ -68,7 +69,7 @@ func TestCooccurrence(t *testing.T) {
 func TestPairs(t *testing.T) {
 	ask := func(o Options, question string) string {
 		nodes, step, err := over(t, o, toy).search(t.Context(), question)
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		of := make(map[int32]bool)
 		for _, n := range nodes {
 			of[n] = true
@@ -98,7 +99,7 @@ func TestPairs(t *testing.T) {
 func TestTooManyChunks(t *testing.T) {
 	s := over(t, Options{Chunks: 2}, "alice bob.|alice bob. alice.|alice bob engine.", "alice bob. alice bob. alice bob.")
 	nodes, step, err := s.search(t.Context(), "alice bob engine")
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	if step.Kind != "local, too many" {
 		t.Errorf("%s", step.Kind)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
@@ -48,9 +49,9 @@ func TestCalls(t *testing.T) {
 	for _, tt := range []struct{ chunks, describe, merge int }{{5, 0, 0}, {6, 1, 1}, {7, 1, 1}} {
 		m := scripted()
 		s, err := fastgraphrag.New(baselinestest.ModelKit(t, m), fastgraphrag.Options{})
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		stats, err := s.Index(t.Context(), graphrag.Documents(documents(tt.chunks)...))
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		want := map[string]int{extract.StageRecords: tt.chunks}
 		if tt.describe > 0 {
 			want["describe"], want[fastgraphrag.StageMerge] = tt.describe, tt.merge
@@ -91,7 +92,7 @@ func TestDeleteByModel(t *testing.T) {
 	var answers [2]graphrag.Answer
 	for i := range answers {
 		s, err := fastgraphrag.New(baselinestest.ModelKit(t, scripted()), fastgraphrag.Options{})
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		_, err = s.Index(t.Context(), graphrag.Documents(documents(6+i)...))
 		if err == nil && i == 1 {
 			_, err = s.Delete(t.Context(), "6")
@@ -99,7 +100,7 @@ func TestDeleteByModel(t *testing.T) {
 		if err == nil {
 			answers[i], err = s.Answer(t.Context(), graphrag.Question{Text: "Who built the Fram?", K: 3, Depth: 10})
 		}
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 	}
 	if diff := cmp.Diff(answers[0], answers[1]); diff != "" {
 		t.Error(diff)
@@ -109,7 +110,7 @@ func TestDeleteByModel(t *testing.T) {
 // Without an entity to begin with, the answer is that there is none.
 func TestNoSeeds(t *testing.T) {
 	s, err := fastgraphrag.New(baselinestest.OfflineKit(t), fastgraphrag.Options{})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	baselinestest.Index(t, s, baselinestest.Pages...)
 	a, err := s.Answer(t.Context(), graphrag.Question{Text: "xylophone quux?", K: 3})
 	if err != nil || !a.Refused || len(a.Ranked) != 0 {
@@ -133,7 +134,7 @@ func TestOwnParts(t *testing.T) {
 		return kit.Parts{Names: []string{"Larvik"}, Themes: []string{"whales"}}, nil
 	}
 	s, err := fastgraphrag.New(k, fastgraphrag.Options{})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	baselinestest.Index(t, s, baselinestest.Pages...)
 	const asked = "Who built the Fram?"
 	found, err := s.Retrieve(t.Context(), graphrag.Question{Text: asked, K: 2})

@@ -16,6 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/link"
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
@@ -23,7 +24,7 @@ import (
 func knowledge(t *testing.T, names []string, chunks ...[][3]string) *kg.Graph {
 	t.Helper()
 	b, err := kg.NewBase(kg.Options{})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	for i, facts := range chunks {
 		x := kg.Extraction{Chunk: fmt.Sprintf("d%d#0", i), Doc: fmt.Sprintf("d%d", i)}
 		for _, n := range names {
@@ -32,10 +33,10 @@ func knowledge(t *testing.T, names []string, chunks ...[][3]string) *kg.Graph {
 		for _, f := range facts {
 			x.Facts = append(x.Facts, kg.Fact{Triple: graphrag.Triple{Head: f[0], Tail: f[1]}, Description: f[2]})
 		}
-		baselinestest.OK(t, b.Insert(x))
+		check.OK(t, b.Insert(x))
 	}
 	g, err := b.Graph(t.Context())
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	return g
 }
 
@@ -45,11 +46,11 @@ func TestWalkCountsParallelFacts(t *testing.T) {
 	g := knowledge(t, []string{"0", "1", "2", "3", "4", "5"},
 		[][3]string{{"0", "1", "a"}, {"1", "2", "c"}, {"2", "3", "d"}}, [][3]string{{"1", "0", "b"}, {"3", "0", "e"}, {"3", "4", "f"}})
 	n, err := newNetwork(t.Context(), baselinestest.OfflineKit(t), g)
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	walked, err := n.graph()
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	solver, err := ppr.New(walked, ppr.Options{Damping: .85, Tolerance: tolerance})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	for _, tt := range []struct {
 		seeds []ppr.Seed
 		want  []float64
@@ -59,7 +60,7 @@ func TestWalkCountsParallelFacts(t *testing.T) {
 		{[]ppr.Seed{{Node: 0, Weight: 1}, {Node: 5, Weight: 1}}, []float64{.306471889, .221777471, .113200157, .177752494, .050363207, .130434783}},
 	} {
 		got, err := solver.Solve(t.Context(), tt.seeds, nil)
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		for i, want := range tt.want {
 			if math.Abs(got[i]-want) > 1e-5 {
 				t.Errorf("from %v: %v, want %v", tt.seeds, got, tt.want)
@@ -84,7 +85,7 @@ func TestGroup(t *testing.T) {
 		return out
 	}
 	related, err := byRelation(t.Context(), edges())
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	for _, tt := range []struct {
 		name   string
 		groups []factGroup
@@ -126,7 +127,7 @@ func TestIdentities(t *testing.T) {
 	} {
 		g := knowledge(t, names, tt.facts)
 		n, err := newNetwork(t.Context(), baselinestest.OfflineKit(t), g)
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		l := &linker{link: link.Trigrams{}}
 		for _, e := range g.Entities {
 			l.keys = append(l.keys, e.Key)
@@ -197,7 +198,7 @@ func TestLimits(t *testing.T) {
 	}
 	g := knowledge(t, names, facts)
 	n, err := newNetwork(t.Context(), baselinestest.OfflineKit(t), g)
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	s := &searcher{o: baselinestest.Filled(Options{}), network: n}
 	if got := s.entities(ranks); len(got) != 1 {
 		t.Errorf("%d entities above the threshold", len(got))

@@ -14,6 +14,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/gear"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -68,10 +69,10 @@ func model(steps int) *llmtest.Script {
 func ask(t *testing.T, m llm.Model, o gear.Options) graphrag.Answer {
 	t.Helper()
 	s, err := gear.New(baselinestest.ModelKit(t, m), o)
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	baselinestest.Index(t, s, films...)
 	a, err := s.Answer(t.Context(), question)
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	return a
 }
 
@@ -156,7 +157,7 @@ func TestFilterFills(t *testing.T) {
 		Reply(llmtest.Stage(gear.StageFilter), `{"keep": ["2", "passage 3"]}`).
 		Reply(llmtest.Any, "In Hollywood [1].")
 	s, err := gear.New(baselinestest.ModelKit(t, m), gear.Options{Graph: wiki(t)})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	baselinestest.Index(t, s, films...)
 	q := question
 	q.K, q.Depth = 1, 4

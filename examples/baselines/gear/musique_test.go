@@ -8,6 +8,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/baselines/gear"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge/stats"
 )
 
@@ -34,7 +35,7 @@ func TestMuSiQue(t *testing.T) {
 	} {
 		x.o.Common, x.o.Extract = common, m.Triples
 		s, err := gear.New(k, x.o)
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		r := m.Measure(t, s)
 		t.Logf("%-28s R@2 %.1f R@5 %.1f R@10 %.1f all@5 %.0f", x.name, r.At[2], r.At[5], r.At[10], r.All[5])
 		switch x.name {
@@ -45,7 +46,7 @@ func TestMuSiQue(t *testing.T) {
 		}
 	}
 	c, err := stats.Compare(flat, expanded, nil, stats.Options{})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	t.Logf("R@10 with the graph %+.1f [%.1f, %.1f], p %.4f", c.Effect.Estimate, c.Effect.Low, c.Effect.High, c.P)
 	if c.Effect.Low <= 0 {
 		t.Errorf("the graph brings %.1f, from %.1f on", c.Effect.Estimate, c.Effect.Low)

@@ -20,6 +20,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // faraway is a store whose triples are those of an index, each stated by two sources.
@@ -107,7 +108,7 @@ func parts(t *testing.T, k kit.Kit, graph func() gear.Graph, calls *atomic.Int64
 		chunks = append(chunks, graphrag.Chunk{ID: d.ID + "#0", Doc: d.ID, Text: d.Text})
 	}
 	words, err := retrieve.NewSparse(t.Context(), chunks, bm25.Options{K1: 4.46, B: .82, TitleWeight: 2})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	return gear.Parts{Passages: counted{words, calls}, Align: counted{words, calls}, Graph: graph, Kit: k}
 }
 
@@ -118,9 +119,9 @@ func TestStored(t *testing.T) {
 	found := func(graph func() gear.Graph) (ids, expanded []string) {
 		t.Helper()
 		r, err := gear.Over(parts(t, baselinestest.OfflineKit(t), graph, new(atomic.Int64)), gear.Options{Expand: gear.ExpandAlways})
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		f, err := r.Retrieve(t.Context(), question)
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		for _, h := range f.Ranked {
 			ids = append(ids, h.Chunk.Doc)
 		}
@@ -163,9 +164,9 @@ func TestRoundTrips(t *testing.T) {
 		m := model(99)
 		r, err := gear.Over(parts(t, baselinestest.ModelKit(t, m), graph, &calls),
 			gear.Options{Original: original, Expand: gear.ExpandAlways, Steps: steps, LinkShare: .1})
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		f, err := r.Retrieve(t.Context(), question)
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		reached := 0
 		for _, s := range f.Steps {
 			if s.Kind == "expand" {
@@ -195,7 +196,7 @@ func TestPartsAreChecked(t *testing.T) {
 	// What answers for less than it was asked is an error and no panic.
 	p.Graph = gear.Stored(faraway{ix: wiki(t), calls: new(atomic.Int64), short: true})
 	r, err := gear.Over(p, gear.Options{Expand: gear.ExpandAlways})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	if _, err := r.Retrieve(t.Context(), question); err == nil || !strings.Contains(err.Error(), "texts") {
 		t.Errorf("a store with missing results: %v", err)
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -28,7 +29,7 @@ import (
 func graphFrom(t *testing.T, lines ...string) *triples.Index {
 	t.Helper()
 	ix, err := triples.New(t.Context(), triples.TSV("graph", strings.NewReader(strings.Join(lines, "\n"))).All(), triples.Options{})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	return ix
 }
 
@@ -103,9 +104,9 @@ func TestStepsWorked(t *testing.T) {
 				return retrieve.NewWords(ctx, texts)
 			}}
 		r, err := Over(p, x.o)
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		found, err := r.Retrieve(t.Context(), graphrag.Question{Text: "q0", K: 10})
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		var ranked []string
 		for _, h := range found.Ranked {
 			ranked = append(ranked, h.Chunk.ID)
@@ -136,7 +137,7 @@ var meaning = embed.Func(func(_ context.Context, list []string) ([][]float32, er
 func systemOf(t *testing.T, o Options, k kit.Kit, docs ...string) graphrag.Retriever {
 	t.Helper()
 	s, err := New(k.WithEmbedder(meaning), o)
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	var list []graphrag.Document
 	for i, d := range docs {
 		list = append(list, graphrag.Document{ID: fmt.Sprint("d", i), Text: d})
@@ -148,7 +149,7 @@ func systemOf(t *testing.T, o Options, k kit.Kit, docs ...string) graphrag.Retri
 func firstOf(t *testing.T, r graphrag.Retriever, q string, k int) (docs, expanded []string) {
 	t.Helper()
 	found, err := r.Retrieve(t.Context(), graphrag.Question{Text: q, K: k})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	for _, h := range found.Ranked {
 		docs = append(docs, h.Chunk.Doc)
 	}
@@ -221,26 +222,26 @@ func (f fixed) Link(context.Context, []string, int) ([]Links, error) { return []
 // another seed chooses others, and what a passage states is still stated by it.
 func TestShare(t *testing.T) {
 	b, err := kg.NewBase(kg.Options{})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	var chunks []graphrag.Chunk
 	var lines []string
 	for i := range 300 {
 		id := fmt.Sprintf("%03d", i)
 		chunks, lines = append(chunks, graphrag.Chunk{ID: id, Doc: id}), append(lines, "Ship "+id+"\tbuilt in\tTown "+id)
-		baselinestest.OK(t, b.Insert(kg.Extraction{Chunk: id, Doc: id, Facts: []kg.Fact{{Triple: graphrag.Triple{Head: "Ship " + id, Relation: "built in", Tail: "Town " + id}}}}))
+		check.OK(t, b.Insert(kg.Extraction{Chunk: id, Doc: id, Facts: []kg.Fact{{Triple: graphrag.Triple{Head: "Ship " + id, Relation: "built in", Tail: "Town " + id}}}}))
 	}
 	g, err := b.Graph(t.Context())
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	there := func(o Options) map[string]bool {
 		graph, err := graphOf(t.Context(), o.Defaults(), kit.NewCorpus(kit.Kit{}, chunks, g))
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		out := map[string]bool{}
 		for i := range int32(indexOf(graph()).Len()) {
 			out[graph().Triple(i).Head.Label] = true
 		}
 		if s, ok := graph().(own); ok {
 			lists, err := s.Stated(t.Context(), chunks)
-			baselinestest.OK(t, err)
+			check.OK(t, err)
 			for i, list := range lists {
 				sources, err := s.Sources(t.Context(), list)
 				for j, n := range list {

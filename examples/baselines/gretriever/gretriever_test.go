@@ -15,6 +15,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // stated is an extractor of the triples in a chunk, one a line, with "|" between the
@@ -40,7 +41,7 @@ func indexed(t *testing.T, o gretriever.Options, pages ...string) *kit.System {
 	t.Helper()
 	o.Extract = stated{}
 	s, err := gretriever.New(baselinestest.OfflineKit(t), o)
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	var docs []graphrag.Document
 	for i, text := range pages {
 		docs = append(docs, graphrag.Document{ID: fmt.Sprintf("%d.md", i), Text: text})
@@ -62,7 +63,7 @@ func TestPartOfTheGraph(t *testing.T) {
 	s := indexed(t, gretriever.Options{}, "dell curry|played for|hornets\nstephen curry|child of|dell curry", "dell curry|educated at|virginia tech",
 		"virginia tech|located in|blacksburg", "warriors|located in|oakland", "dell curry|was born in|harrisonburg")
 	found, err := s.Retrieve(t.Context(), graphrag.Question{Text: "Where was the father of Stephen Curry, of whom he is a child, educated? In Virginia?", K: 9})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	got := make(map[string][]string)
 	for _, d := range found.Derived {
 		got[d.Text] = d.Docs

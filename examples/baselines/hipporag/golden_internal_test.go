@@ -14,6 +14,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // An example of four passages, worked out with igraph: the rule by which synonyms
@@ -26,7 +27,7 @@ func TestSynonymsOverwrite(t *testing.T) {
 		{{Head: "Acme Corp.", Relation: "founded by", Tail: "Bob Jones"}, {Head: "Acme Corp", Relation: "located in", Tail: "Berlin"}},
 	}
 	b, err := kg.NewBase(kg.Options{Folding: kg.FoldASCII})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	var chunks []graphrag.Chunk
 	for p, of := range facts {
 		x := kg.Extraction{Chunk: string(rune('0' + p)), Doc: string(rune('0' + p))}
@@ -34,10 +35,10 @@ func TestSynonymsOverwrite(t *testing.T) {
 			x.Facts = append(x.Facts, kg.Fact{Triple: f})
 		}
 		chunks = append(chunks, graphrag.Chunk{ID: x.Chunk, Doc: x.Doc})
-		baselinestest.OK(t, b.Insert(x))
+		check.OK(t, b.Insert(x))
 	}
 	g, err := b.Graph(t.Context())
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	var synonyms []kg.Synonym
 	for _, x := range []struct {
 		a, b  string
@@ -69,11 +70,11 @@ func TestSynonymsOverwrite(t *testing.T) {
 			[]float64{.7286044949, .4355824714, .4333557915, .380695352}, []string{"0", "1", "2", "3"}},
 	} {
 		v, err := g.View(kg.ViewOptions{Synonyms: synonyms, Overwrite: tt.overwrite})
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		walk, err := ppr.New(v.Graph, ppr.Options{Damping: tt.damping, Tolerance: 1e-12})
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		rank, err := walk.Solve(t.Context(), []ppr.Seed{{Node: smith, Weight: 1}, {Node: germany, Weight: .5}}, nil)
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		s := &searcher{corpus: kit.NewCorpus(kit.Kit{}, chunks, g)}
 		scores := s.scores(rank)
 		for i, want := range tt.nodes {
@@ -99,14 +100,14 @@ func TestSynonymsOverwrite(t *testing.T) {
 // A name is folded before it is compared with the keys of the phrases.
 func TestLinkFolds(t *testing.T) {
 	b, err := kg.NewBase(kg.Options{})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	k := baselinestest.OfflineKit(t)
 	fact := kg.Fact{Triple: graphrag.Triple{Head: "Gila monster", Relation: "lives in", Tail: "Arizona"}}
-	baselinestest.OK(t, b.Insert(kg.Extraction{Chunk: "0", Doc: "0", Facts: []kg.Fact{fact}}))
+	check.OK(t, b.Insert(kg.Extraction{Chunk: "0", Doc: "0", Facts: []kg.Fact{fact}}))
 	g, err := b.Graph(t.Context())
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	s, err := build(t.Context(), k, Options{}, kit.NewCorpus(k, nil, g))
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	e, ok, err := s.link(t.Context(), "GILA")
 	if err != nil || !ok || g.Entities[e].Name != "Gila monster" {
 		t.Errorf("linked %v to %d, %v", ok, e, err)
@@ -117,21 +118,21 @@ func TestLinkFolds(t *testing.T) {
 // that is what each weighs.
 func TestSpecificity(t *testing.T) {
 	b, err := kg.NewBase(kg.Options{})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	k := baselinestest.OfflineKit(t)
 	for i, f := range []graphrag.Triple{{Head: "Colin Archer", Relation: "built", Tail: "Fram"}, {Head: "Fram", Relation: "carried", Tail: "Amundsen"}, {Head: "Colin Archer", Relation: "born in", Tail: "Larvik"}} {
 		id := string(rune('0' + i))
-		baselinestest.OK(t, b.Insert(kg.Extraction{Chunk: id, Doc: id, Facts: []kg.Fact{{Triple: f}}}))
+		check.OK(t, b.Insert(kg.Extraction{Chunk: id, Doc: id, Facts: []kg.Fact{{Triple: f}}}))
 	}
 	g, err := b.Graph(t.Context())
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	for _, tt := range []struct {
 		o    Options
 		want map[string]float64
 	}{{Options{}, map[string]float64{"fram": .5, "larvik": 1}}, {Options{NoSpecificity: true}, map[string]float64{"fram": 1, "larvik": 1}}} {
 		tt.o.Entities = func(context.Context, string) ([]string, error) { return []string{"Fram", "Larvik", "FRAM"}, nil }
 		s, err := build(t.Context(), k, tt.o, kit.NewCorpus(k, nil, g))
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		seeds, _, err := s.seeds(t.Context(), "?")
 		got := make(map[string]float64)
 		for _, x := range seeds {

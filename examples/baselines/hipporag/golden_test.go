@@ -16,6 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/hipporag"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // TestGoldenRun repeats a run that was made with igraph, whose file stands beside the data: exact linking, facts without synonyms, damping 0.5. The first
@@ -42,13 +43,13 @@ func TestGoldenRun(t *testing.T) {
 		nodes[it.Question.Text] = golden.Questions[i].Nodes
 	}
 	k, err := kit.Offline(kit.OfflineOptions{Seed: 1})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	s, err := hipporag.New(k, hipporag.Options{
 		Common: kit.Common{Cut: kit.Cut{KeepLinks: true}}, Extract: m.Triples, NoSynonyms: true, ASCIIPhrases: true,
 		Entities: func(_ context.Context, q string) ([]string, error) { return nodes[q], nil },
 		Fallback: hipporag.None,
 	})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	r := m.Measure(t, s)
 	for k, want := range map[int]float64{1: 30.3, 2: 44.6, 5: 55.1, 10: 62.0, 20: 65.2} {
 		if math.Abs(r.At[k]-want) > 0.1 {
@@ -61,7 +62,7 @@ func TestGoldenRun(t *testing.T) {
 	for i, it := range m.Items {
 		q := it.Question
 		a, err := s.Answer(t.Context(), graphrag.Question{Text: q.Text, K: 10})
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		tolerance := 1e-6
 		if slices.Contains(golden.Questions[i].Nodes, "caricom") {
 			// The reference has a phrase of no letter, of the triple (Trinidad and

@@ -8,6 +8,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/baselines/hipporag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // With the recorded triples and spelling in place of vectors, the figures of
@@ -16,7 +17,7 @@ import (
 func TestMuSiQue(t *testing.T) {
 	m := baselinestest.LoadMuSiQue(t)
 	k, err := kit.Offline(kit.OfflineOptions{Seed: 1})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	for _, tt := range []struct {
 		name string
 		o    hipporag.Options
@@ -30,7 +31,7 @@ func TestMuSiQue(t *testing.T) {
 	} {
 		tt.o.Extract, tt.o.Cut.KeepLinks = m.Triples, true
 		s, err := hipporag.New(k, tt.o)
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		r := m.Measure(t, s)
 		t.Logf("%-15s R@1 %.1f R@2 %.1f R@5 %.1f R@10 %.1f R@20 %.1f all@5 %.0f", tt.name, r.At[1], r.At[2], r.At[5], r.At[10], r.At[20], r.All[5])
 		if r.At[5] < tt.min {

@@ -12,6 +12,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // An example worked out with igraph: four passages, seven facts, given similarities.
@@ -30,7 +31,7 @@ var (
 func golden(t *testing.T, o Options) *searcher {
 	t.Helper()
 	b, err := kg.NewBase(kg.Options{})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	var chunks []graphrag.Chunk
 	for p, facts := range goldenFacts {
 		id := string(rune('0' + p))
@@ -39,10 +40,10 @@ func golden(t *testing.T, o Options) *searcher {
 			x.Facts = append(x.Facts, kg.Fact{Triple: f})
 		}
 		chunks = append(chunks, graphrag.Chunk{ID: id, Doc: id})
-		baselinestest.OK(t, b.Insert(x))
+		check.OK(t, b.Insert(x))
 	}
 	g, err := b.Graph(t.Context())
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	view := kg.ViewOptions{Passages: true, Overwrite: true}
 	for pair, score := range goldenSynonyms {
 		a, _ := g.Find(pair[0])
@@ -94,7 +95,7 @@ func TestWorkedExample(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := golden(t, baselinestest.Filled(tt.o))
 			got, err := s.walk.Solve(t.Context(), s.seeds(s.goldenFacts(t, tt.facts...), goldenSimilar), nil)
-			baselinestest.OK(t, err)
+			check.OK(t, err)
 			got = got[s.view.Entities:]
 			for p, want := range tt.want {
 				if math.Abs(got[p]-want) > 1e-9 {
@@ -140,7 +141,7 @@ func TestScales(t *testing.T) {
 		s := golden(t, baselinestest.Filled(Options{}))
 		s.facts, s.chunks, s.filter = within(goldenScores, x.facts), within(goldenSimilar, x.passages), keepAll
 		found, err := s.Retrieve(t.Context(), graphrag.Question{Text: "?", K: 4})
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		if want == nil {
 			want = found.Ranked
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -21,7 +22,7 @@ import (
 func TestMuSiQue(t *testing.T) {
 	m := baselinestest.LoadMuSiQue(t)
 	k, err := kit.Offline(kit.OfflineOptions{Seed: 1})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	for _, tt := range []struct {
 		name string
 		o    hipporag2.Options
@@ -33,7 +34,7 @@ func TestMuSiQue(t *testing.T) {
 	} {
 		tt.o.Extract, tt.o.Cut.KeepLinks = m.Triples, true
 		s, err := hipporag2.New(k, tt.o)
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		r := m.Measure(t, s)
 		t.Logf("%-18s R@1 %.1f R@2 %.1f R@5 %.1f R@10 %.1f R@20 %.1f all@5 %.0f", tt.name, r.At[1], r.At[2], r.At[5], r.At[10], r.At[20], r.All[5])
 		if r.At[5] < tt.min {
@@ -64,9 +65,9 @@ func TestFilter(t *testing.T) {
 		Handle(llmtest.Stage(hipporag2.StageFilter), func(llm.Request) llm.Reply { return llm.Reply{Text: reply} }).
 		Reply(llmtest.Any, "Archer [1].")
 	k, err := kit.ByModel(kit.ModelOptions{Model: model})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	s, err := hipporag2.New(k, hipporag2.Options{})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	stats, err := s.Index(t.Context(), func(yield func(graphrag.Document, error) bool) {
 		for _, d := range docs {
 			if !yield(d, nil) {
@@ -112,7 +113,7 @@ func TestOwnFilter(t *testing.T) {
 		return []int{place}, nil
 	}
 	s, err := hipporag2.New(k, hipporag2.Options{})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	baselinestest.Index(t, s, baselinestest.Pages...)
 	for place = range 2 {
 		found, err := s.Retrieve(t.Context(), graphrag.Question{Text: "Who built the Fram?", K: 2})

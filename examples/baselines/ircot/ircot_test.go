@@ -14,6 +14,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/ircot"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -39,7 +40,7 @@ func over(t *testing.T, m llm.Model, s steps, most int) *kit.System {
 	k := baselinestest.ModelKit(t, m)
 	f := ircot.Around(kit.Frame{Name: "given", Kit: k, Build: func(context.Context, *kit.Corpus) (graphrag.Retriever, error) { return s, nil }}, most, 0)
 	made, err := kit.New(f)
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	baselinestest.Index(t, made, baselinestest.Pages[0])
 	return made
 }
@@ -56,7 +57,7 @@ func TestMerge(t *testing.T) {
 		"first": hits("p1", 1.0, "p2", .6, "p3", .2), "second": hits("p4", .01, "p2", .009, "p1", .001),
 	}, 4)
 	found, err := s.Retrieve(t.Context(), graphrag.Question{Text: "first", K: 9})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	var got []string
 	for _, h := range found.Ranked {
 		got = append(got, fmt.Sprintf("%s %.1f", h.Chunk.ID, h.Score))

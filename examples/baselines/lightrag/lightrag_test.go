@@ -16,6 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 	"github.com/wildgraph/wildgraph/llm/paid"
 )
@@ -50,9 +51,9 @@ func TestCalls(t *testing.T) {
 	}{{lightrag.Hybrid, 7, 0}, {lightrag.Local, 8, 1}, {lightrag.Global, 9, 1}, {lightrag.Mix, 8, 1}} {
 		m := scripted()
 		s, err := lightrag.New(baselinestest.ModelKit(t, m), lightrag.Options{Mode: tt.mode, Cosine: lightrag.NoCosine, AlwaysGlean: true})
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		stats, err := s.Index(t.Context(), graphrag.Documents(documents(tt.chunks)...))
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		want := map[string]int{extract.StageRecords: tt.chunks, extract.StageGlean: tt.chunks}
 		if tt.describe > 0 {
 			want["describe"] = tt.describe
@@ -88,13 +89,13 @@ func TestCalls(t *testing.T) {
 // nothing.
 func TestInsertIsPaidOnce(t *testing.T) {
 	client, err := paid.Open(paid.Options{File: filepath.Join(t.TempDir(), "llm.journal")})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	defer client.Close()
 	m := scripted()
 	cached, err := client.Model(m)
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	s, err := lightrag.New(baselinestest.ModelKit(t, cached), lightrag.Options{AlwaysGlean: true})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	docs := documents(9)
 	for i, step := range []struct {
 		change func() (graphrag.IndexStats, error)
@@ -124,10 +125,10 @@ func TestNoKeywords(t *testing.T) {
 		k := baselinestest.ModelKit(t, m)
 		extractions := scripted()
 		x, err := extract.NewRecords(extract.RecordOptions{ModelOptions: extract.ModelOptions{Model: extractions}, Format: extract.Lines})
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		m.Reply(llmtest.Any, "An answer.")
 		s, err := lightrag.New(k, lightrag.Options{Extract: x, Cosine: lightrag.NoCosine})
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		baselinestest.Index(t, s, documents(3)...)
 		a, err := s.Answer(t.Context(), graphrag.Question{Text: "Fram?", K: 3})
 		if err != nil || a.Refused || len(a.Derived) == 0 {
@@ -148,10 +149,10 @@ func TestSearch(t *testing.T) {
 		own := baselinestest.OfflineKit(t)
 		own.Decompose = func(context.Context, string) (kit.Parts, error) { return k, nil }
 		s, err := lightrag.New(own, o)
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		baselinestest.Index(t, s, baselinestest.Pages...)
 		a, err := s.Answer(t.Context(), graphrag.Question{Text: "Who built the Fram in Larvik?", K: 3, Depth: 10})
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		a.Steps = nil // they say what was asked for
 		return a
 	}

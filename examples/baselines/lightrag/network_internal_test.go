@@ -16,6 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -23,12 +24,12 @@ import (
 func knowledge(t *testing.T, chunks ...[]kg.Fact) *kg.Graph {
 	t.Helper()
 	b, err := kg.NewBase(kg.Options{})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	for i, facts := range chunks {
-		baselinestest.OK(t, b.Insert(kg.Extraction{Chunk: fmt.Sprintf("d%03d#0", i), Doc: fmt.Sprintf("d%03d", i), Facts: facts}))
+		check.OK(t, b.Insert(kg.Extraction{Chunk: fmt.Sprintf("d%03d#0", i), Doc: fmt.Sprintf("d%03d", i), Facts: facts}))
 	}
 	g, err := b.Graph(t.Context())
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	return g
 }
 
@@ -45,7 +46,7 @@ func TestRelations(t *testing.T) {
 		[]kg.Fact{fact("A", "", "B", "second", "ice"), fact("C", "built", "B", "")},
 		[]kg.Fact{fact("A", "", "B", "first")})
 	n, err := newNetwork(t.Context(), baselinestest.OfflineKit(t), Options{}, &kit.Corpus{Graph: g})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	if n.pairs.Len() != 2 || n.joins(0) != [2]int32{0, 1} || n.joins(1) != [2]int32{1, 2} || n.weight(0) != 3 || n.weight(1) != 1 {
 		t.Errorf("%d pairs: %+v", n.pairs.Len(), n.pairs)
 	}
@@ -76,7 +77,7 @@ func TestRank(t *testing.T) {
 		facts = append(facts, f)
 	}
 	n, err := newNetwork(t.Context(), baselinestest.OfflineKit(t), Options{}, &kit.Corpus{Graph: knowledge(t, facts)})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	got := []int32{0, 1, 2, 3}
 	n.byDegree(got)
 	if diff := cmp.Diff([]int32{2, 1, 0, 3}, got); diff != "" {
@@ -104,7 +105,7 @@ func TestDescribe(t *testing.T) {
 	} {
 		m := llmtest.NewScript("m").Reply(llmtest.Any, "condensed")
 		c, err := baselinestest.ModelKit(t, m).Describe(describeTokens)
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		of, chunks := all(tt.n, tt.tokens)
 		of = from(of, chunks)
 		condensed, err := describer{c, llm.EstimateTokens, tt.paper}.all(t.Context(), 1, func(int32) (string, []kg.Description) { return "x", of })
@@ -126,7 +127,7 @@ func TestSources(t *testing.T) {
 		chunks = append(chunks, []kg.Fact{fact("A", "", "B", fmt.Sprint("says ", i))})
 	}
 	n, err := newNetwork(t.Context(), baselinestest.OfflineKit(t), Options{}, &kit.Corpus{Graph: knowledge(t, chunks...)})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	r := n.relation(0)
 	if len(n.chunks(0)) != 200 || len(r.chunks) != 200 || n.weight(0) != 205 || r.descriptions[0].Passages[len(r.descriptions[0].Passages)-1] >= 200 {
 		t.Errorf("%d and %d chunks, weight %v, from %v", len(n.chunks(0)), len(r.chunks), n.weight(0), r.descriptions[0].Passages)
@@ -137,7 +138,7 @@ func TestSources(t *testing.T) {
 // what the first 200 chunks say, or missing.
 func TestEntityText(t *testing.T) {
 	b, err := kg.NewBase(kg.Options{})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	for i := range 205 {
 		m := []kg.Mention{{Name: "Fram", Description: fmt.Sprint("says ", i/2)}, {Name: "Ice"}}
 		if i > 0 {
@@ -146,10 +147,10 @@ func TestEntityText(t *testing.T) {
 		if i%100 == 0 {
 			m = append(m, kg.Mention{Name: "Gjøa", Description: fmt.Sprint("sailed ", i)})
 		}
-		baselinestest.OK(t, b.Insert(kg.Extraction{Chunk: fmt.Sprintf("d%03d#0", i), Doc: fmt.Sprintf("d%03d", i), Mentions: m}))
+		check.OK(t, b.Insert(kg.Extraction{Chunk: fmt.Sprintf("d%03d#0", i), Doc: fmt.Sprintf("d%03d", i), Mentions: m}))
 	}
 	g, err := b.Graph(t.Context())
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	n := &network{g: g, condensed: map[int32]kg.Description{}}
 	for e, want := range []string{"Fram\nsays 0\nsays 1", "Gjøa\nsailed 0\nsailed 100\nsailed 200", "Ice\n"} {
 		if got := n.entityText(e); got != want || got != g.Entities[e].Name+"\n"+n.described(int32(e)).Text {
@@ -196,7 +197,7 @@ func TestByNeighbours(t *testing.T) {
 	self := func(name string) kg.Fact { return fact(name, "", name, "") }
 	g := knowledge(t, []kg.Fact{self("A")}, []kg.Fact{fact("A", "", "B", "")}, []kg.Fact{fact("A", "", "C", ""), self("B")}, []kg.Fact{self("B")})
 	n, err := newNetwork(t.Context(), baselinestest.OfflineKit(t), Options{}, &kit.Corpus{Graph: g})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	s := &searcher{network: n}
 	if diff := cmp.Diff([]int32{2, 1, 0, 3}, s.byNeighbours([]int32{0, 1})); diff != "" {
 		t.Error(diff)
@@ -237,7 +238,7 @@ func over(t *testing.T, o Options, g *kg.Graph, low, high, chunks []float64) *se
 		c.Chunks = append(c.Chunks, graphrag.Chunk{ID: p.Chunk, Doc: p.Doc})
 	}
 	n, err := newNetwork(t.Context(), baselinestest.OfflineKit(t), o, c)
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	return &searcher{
 		o: o, corpus: c, network: n, count: func(string) int { return 1000 },
 		units: baselinestest.Alike(chunks), entities: baselinestest.Alike(low), relations: baselinestest.Alike(high),
@@ -279,7 +280,7 @@ func TestHybridMerge(t *testing.T) {
 	} {
 		s := over(t, Options{Mode: tt.mode, RelatedChunks: tt.related, ChunkTopK: 1}, g, low, high, chunks)
 		found, err := s.Retrieve(t.Context(), graphrag.Question{Text: "?", K: 1, Depth: 3})
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		derived, ranked := summary(found)
 		if diff := cmp.Diff(tt.derived, derived); diff != "" {
 			t.Errorf("%s: derived (-want +got):\n%s", tt.mode, diff)
@@ -305,7 +306,7 @@ func TestBudgets(t *testing.T) {
 		entities, relations, chunks int
 	}{{Options{Mode: Hybrid}, 6, 8, 12}, {Options{Mode: Hybrid, Paper: true}, 4, 4, 12}, {Options{Paper: true, Mode: Global}, 4, 4, 4}} {
 		found, err := over(t, tt.o, knowledge(t, chunks...), all, all[:12], all[:12]).Retrieve(t.Context(), graphrag.Question{Text: "?", Depth: 99})
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		n := map[string]int{}
 		for _, d := range found.Derived {
 			n[d.Kind]++

@@ -17,6 +17,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // golden is an example of a few passages that was worked out with the equations of
@@ -26,7 +27,7 @@ import (
 func golden(t *testing.T, o Options, countLetters bool) *searcher {
 	t.Helper()
 	b, err := kg.NewBase(kg.Options{})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	chunks := []graphrag.Chunk{
 		{ID: "0", Doc: "d", Text: "Alpha met Beta. Alpha visited Delta."},
 		{ID: "1", Doc: "d", Text: "Beta advised Gamma."},
@@ -37,14 +38,14 @@ func golden(t *testing.T, o Options, countLetters bool) *searcher {
 		for _, n := range []string{"Alpha", "Beta", "Gamma", "Delta", "Epsilon"} {
 			x.Mentions = append(x.Mentions, kg.Mention{Name: n})
 		}
-		baselinestest.OK(t, b.Insert(x))
+		check.OK(t, b.Insert(x))
 	}
 	g, err := b.Graph(t.Context())
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	c := kit.NewCorpus(kit.Kit{}, chunks, g)
 	s := &searcher{o: o, corpus: c, graph: newTriGraph(c)}
 	edges, err := s.graph.edges(chunks, true)
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	if s.walk, err = ppr.New(edges, ppr.Options{Damping: .5, Tolerance: 1e-12}); err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +114,7 @@ func TestWorkedExample(t *testing.T) {
 				t.Errorf("bonus (-want +got):\n%s", diff)
 			}
 			rank, err := s.rank(t.Context(), a, goldenSimilar)
-			baselinestest.OK(t, err)
+			check.OK(t, err)
 			if diff := cmp.Diff(tt.passages, rank, cmpopts.EquateApprox(0, 1e-9)); diff != "" {
 				t.Errorf("passages (-want +got):\n%s", diff)
 			}
@@ -185,11 +186,11 @@ func TestStart(t *testing.T) {
 // Numbers are no entities.
 func TestQuantities(t *testing.T) {
 	b, err := kg.NewBase(kg.Options{})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	chunk := graphrag.Chunk{ID: "0", Doc: "d", Text: "Alpha paid 300 marks."}
-	baselinestest.OK(t, b.Insert(kg.Extraction{Chunk: "0", Doc: "d", Mentions: []kg.Mention{{Name: "Alpha"}, {Name: "300 marks", Type: rules.Quantity}}}))
+	check.OK(t, b.Insert(kg.Extraction{Chunk: "0", Doc: "d", Mentions: []kg.Mention{{Name: "Alpha"}, {Name: "300 marks", Type: rules.Quantity}}}))
 	g, err := b.Graph(t.Context())
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	if got := newTriGraph(kit.NewCorpus(kit.Kit{}, []graphrag.Chunk{chunk}, g)); len(got.names) != 1 || got.names[0] != "alpha" {
 		t.Errorf("entities %v", got.names)
 	}

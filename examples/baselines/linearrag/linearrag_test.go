@@ -10,6 +10,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/linearrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // With the recorded entities, tf-idf sentences and BM25 passages, the figures of
@@ -19,7 +20,7 @@ import (
 func TestMuSiQue(t *testing.T) {
 	m := baselinestest.LoadMuSiQue(t)
 	k, err := kit.Offline(kit.OfflineOptions{Seed: 1})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	for text, x := range m.Triples {
 		m.Triples[text] = kg.Extraction{Mentions: x.Mentions}
 	}
@@ -41,7 +42,7 @@ func TestMuSiQue(t *testing.T) {
 	} {
 		tt.o.Extract, tt.o.Cut.KeepLinks = m.Triples, true
 		s, err := linearrag.New(tt.kit, tt.o)
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		r := m.Measure(t, s)
 		t.Logf("%-18s R@1 %.1f R@2 %.1f R@5 %.1f R@10 %.1f R@20 %.1f all@5 %.0f", tt.name, r.At[1], r.At[2], r.At[5], r.At[10], r.At[20], r.All[5])
 		if r.At[5] < tt.min {

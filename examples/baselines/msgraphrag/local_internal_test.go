@@ -16,6 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -25,16 +26,16 @@ import (
 func star(t *testing.T) *local {
 	t.Helper()
 	b, err := kg.NewBase(kg.Options{})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	x := &index{corpus: new(kit.Corpus)}
 	for i, pair := range []string{"ab", "ac", "ad", "bc", "be", "ef"} {
 		id := fmt.Sprintf("p%d", i)
 		fact := kg.Fact{Triple: graphrag.Triple{Head: pair[:1], Tail: pair[1:]}, Description: "say " + pair}
-		baselinestest.OK(t, b.Insert(kg.Extraction{Chunk: id, Doc: id, Facts: []kg.Fact{fact}, Mentions: []kg.Mention{{Name: pair[:1]}}}))
+		check.OK(t, b.Insert(kg.Extraction{Chunk: id, Doc: id, Facts: []kg.Fact{fact}, Mentions: []kg.Mention{{Name: pair[:1]}}}))
 		x.corpus.Chunks = append(x.corpus.Chunks, graphrag.Chunk{ID: id, Doc: id})
 	}
 	// Passage 6 names a alone.
-	baselinestest.OK(t, b.Insert(kg.Extraction{Chunk: "p6", Doc: "p6", Mentions: []kg.Mention{{Name: "a"}}}))
+	check.OK(t, b.Insert(kg.Extraction{Chunk: "p6", Doc: "p6", Mentions: []kg.Mention{{Name: "a"}}}))
 	x.corpus.Chunks = append(x.corpus.Chunks, graphrag.Chunk{ID: "p6", Doc: "p6"})
 	if x.corpus.Graph, err = b.Graph(t.Context()); err != nil {
 		t.Fatal(err)
@@ -45,7 +46,7 @@ func star(t *testing.T) *local {
 	for i, of := range related.All() {
 		x.graph.Edges[i].Descriptions = x.descriptions(of)
 	}
-	baselinestest.OK(t, x.communities(t.Context(), weight))
+	check.OK(t, x.communities(t.Context(), weight))
 	l := &local{index: x, o: LocalOptions{Relations: 1}}
 	l.edgeTokens = []int{10, 10, 10, 10, 10, 10}
 	return l
@@ -111,9 +112,9 @@ func TestFold(t *testing.T) {
 		return llm.Reply{Text: fmt.Sprintf("partial %d", strings.Count(req.Messages[1].Text, "\n[")-3)}
 	})
 	k, err := kit.ByModel(kit.ModelOptions{Model: model, Count: llm.EstimateTokens})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	d, err := newDescriber(k, baselinestest.Filled(Options{Logger: slog.New(slog.DiscardHandler)}))
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	var of []kg.Description
 	for i := range 5 {
 		of = append(of, kg.Description{Text: strings.Repeat(string(rune('e'-i)), 8000), Passages: []int32{int32(9 - i)}})
@@ -146,12 +147,12 @@ func TestDescribeFallsBack(t *testing.T) {
 	of := []kg.Description{{Text: "The old bridge crosses the river at Ashby.", Passages: []int32{1}}, {Text: "Masons from the north built the bridge in 1702.", Passages: []int32{4}}}
 	for _, kind := range []llm.Kind{llm.ErrTruncated, ""} {
 		k, err := kit.Offline(kit.OfflineOptions{Seed: 1})
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		if kind != "" {
 			k.IndexModel = llmtest.NewScript("m").Fail(llmtest.Any, &llm.Error{Kind: kind})
 		}
 		d, err := newDescriber(k, baselinestest.Filled(Options{Logger: slog.New(slog.DiscardHandler)}))
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		got, err := d(context.Background(), "bridge", of)
 		if diff := cmp.Diff(of, got); diff != "" || err != nil {
 			t.Errorf("%q: %s, %v", kind, diff, err)

@@ -12,13 +12,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/baselines/msgraphrag"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/report"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -67,9 +67,9 @@ func modelKit(t *testing.T, m llm.Model) kit.Kit {
 		texts = append(texts, p.Text)
 	}
 	e, err := embed.FitLSA(t.Context(), texts, embed.LSAOptions{})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	k, err := kit.ByModel(kit.ModelOptions{Model: m, Embedder: e})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	return k
 }
 
@@ -84,7 +84,7 @@ func stages(m *llmtest.Script) map[string]int {
 
 func indexed(t *testing.T, s *kit.System, err error) *kit.System {
 	t.Helper()
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	stats, err := s.Index(t.Context(), graphrag.Documents(pages...))
 	if err != nil || stats.Entities != 6 || stats.Relations != 6 {
 		t.Fatalf("%+v, %v", stats, err)
@@ -232,7 +232,7 @@ func TestFailedReport(t *testing.T) {
 
 func TestOptions(t *testing.T) {
 	k, err := kit.Offline(kit.OfflineOptions{Seed: 1})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	_, err = msgraphrag.NewLocal(k, msgraphrag.LocalOptions{Options: msgraphrag.Options{Level: -2, MaxSize: 1}, CommunityShare: .7, ChunkShare: .7})
 	if err == nil || !strings.Contains(err.Error(), "Level") || !strings.Contains(err.Error(), "MaxSize") || !strings.Contains(err.Error(), "ChunkShare") {
 		t.Errorf("local: %v", err)
@@ -269,7 +269,7 @@ func TestDriftCalls(t *testing.T) {
 	s, err := msgraphrag.NewDrift(modelKit(t, m), msgraphrag.DriftOptions{Options: published})
 	indexed(t, s, err)
 	a, err := s.Answer(t.Context(), graphrag.Question{Text: "Who is the founder of bells?", K: 2})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	want := plus(map[string]int{msgraphrag.StageHyde: 1, msgraphrag.StagePrimer: 2, msgraphrag.StageStep: 3, "read": 1})
 	if diff := cmp.Diff(want, stages(m)); diff != "" {
 		t.Error(diff)

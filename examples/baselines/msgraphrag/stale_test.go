@@ -12,12 +12,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/baselines/msgraphrag"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/report"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -65,7 +65,7 @@ func (g *grown) change(t *testing.T, insert bool, docs ...graphrag.Document) {
 		update = g.Insert
 	}
 	stats, err := update(t.Context(), graphrag.Documents(docs...))
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	g.asked = append(g.asked, stages(g.model)[report.Stage]-before)
 	for _, s := range stats.Stages {
 		if s.Name == "report" {
@@ -78,7 +78,7 @@ func growing(t *testing.T, stale float64) *grown {
 	t.Helper()
 	m := chains()
 	s, err := msgraphrag.NewLocal(modelKit(t, m), msgraphrag.LocalOptions{Options: msgraphrag.Options{Stale: stale}})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	return &grown{System: s, model: m}
 }
 
@@ -86,7 +86,7 @@ func (g *grown) reports(t *testing.T) (out []string) {
 	t.Helper()
 	for i := range 12 {
 		found, err := g.Retrieve(t.Context(), graphrag.Question{Text: fmt.Sprintf("N%02da", i), K: 3})
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		for _, d := range found.Derived {
 			if d.Kind == "report" {
 				out = append(out, fmt.Sprint(d.Text, d.Docs))
@@ -131,10 +131,10 @@ func TestStale(t *testing.T) {
 		t.Errorf("a community of its own asks for %d reports", asked)
 	}
 	dir := t.TempDir()
-	baselinestest.OK(t, some.Save(t.Context(), dir))
+	check.OK(t, some.Save(t.Context(), dir))
 	opened := growing(t, .5)
 	_, err := opened.Open(t.Context(), dir)
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	if diff := cmp.Diff(some.reports(t), opened.reports(t), cmpopts.EquateEmpty()); diff != "" || opened.model.Calls() != 0 {
 		t.Errorf("opened, %d calls:\n%s", opened.model.Calls(), diff)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -32,7 +33,7 @@ func harbours(n int) graphrag.Document {
 func indexed(t *testing.T, k kit.Kit, o raptor.Options, docs ...graphrag.Document) *kit.System {
 	t.Helper()
 	s, err := raptor.New(k, o)
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	baselinestest.Index(t, s, docs...)
 	return s
 }
@@ -44,7 +45,7 @@ func TestBudget(t *testing.T) {
 	s := indexed(t, k, raptor.Options{Leaf: 40}, page)
 	for _, tokens := range []int{0, 300, 900} {
 		a, err := s.Retrieve(t.Context(), graphrag.Question{Text: "harbour of granite built for the whalers of the town by the shipyard", K: 1, Tokens: tokens})
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		budget, used := tokens, 0
 		if budget == 0 {
 			budget = 2000 // the paper's
@@ -115,9 +116,9 @@ func TestSummariesThatFail(t *testing.T) {
 		"refused": llmtest.NewScript("m").Fail(llmtest.Any, &llm.Error{Kind: llm.ErrRefused}), "empty": llmtest.NewScript("m").Reply(llmtest.Any, " \n"),
 	} {
 		s, err := raptor.New(baselinestest.ModelKit(t, m), raptor.Options{Leaf: 40})
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		stats, err := s.Index(t.Context(), graphrag.Documents(harbours(100)))
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		i := slices.IndexFunc(stats.Stages, func(s graphrag.Stage) bool { return s.Name == "summarize" })
 		if i < 0 || stats.Stages[i].Asked < 5 || stats.Stages[i].Failed != stats.Stages[i].Asked || (stats.Stages[i].Refused > 0) != (name == "refused") {
 			t.Errorf("%s: stages %+v", name, stats.Stages)
@@ -150,7 +151,7 @@ func TestOddPages(t *testing.T) {
 func TestTraverse(t *testing.T) {
 	s := indexed(t, baselinestest.OfflineKit(t), raptor.Options{Leaf: 40, Traverse: true, Layer: 2}, harbours(100))
 	a, err := s.Retrieve(t.Context(), graphrag.Question{Text: "harbour of granite for the whalers", K: 1})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	if diff := cmp.Diff([]int{2, 2}, []int{len(a.Evidence), min(2, len(a.Derived))}); diff != "" {
 		t.Errorf("%d leaves, %d summaries: %s", len(a.Evidence), len(a.Derived), diff)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/raptor"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -32,7 +33,7 @@ func TestStale(t *testing.T) {
 			return llm.Reply{Text: fmt.Sprintf("It tells of %x.", digest.Sum32()), Finish: llm.FinishStop}
 		})
 		s, err := raptor.New(baselinestest.ModelKit(t, m), raptor.Options{Stale: stale})
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		return s, m
 	}
 	asked := func(s *kit.System, m *llmtest.Script, change func(*kit.System)) int {
@@ -44,7 +45,7 @@ func TestStale(t *testing.T) {
 	insert := func(note graphrag.Document) func(*kit.System) {
 		return func(s *kit.System) {
 			_, err := s.Insert(t.Context(), graphrag.Documents(note))
-			baselinestest.OK(t, err)
+			check.OK(t, err)
 		}
 	}
 	exact, em := grown(0)
@@ -62,15 +63,15 @@ func TestStale(t *testing.T) {
 		t.Errorf("%d calls for a note, %d for all", most, all)
 	}
 	dir := t.TempDir()
-	baselinestest.OK(t, some.Save(t.Context(), dir))
+	check.OK(t, some.Save(t.Context(), dir))
 	opened, om := grown(.1)
 	_, err := opened.Open(t.Context(), dir)
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	for _, q := range []string{"What does it tell of?", "It tells of entries."} {
 		want, err := some.Retrieve(t.Context(), graphrag.Question{Text: q, K: 5, Tokens: 1 << 20})
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		got, err := opened.Retrieve(t.Context(), graphrag.Question{Text: q, K: 5, Tokens: 1 << 20})
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		if diff := cmp.Diff(want.Derived, got.Derived); diff != "" || len(want.Derived) == 0 || om.Calls() != 0 {
 			t.Errorf("%q, opened with %d calls:\n%s", q, om.Calls(), diff)
 		}

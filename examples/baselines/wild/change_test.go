@@ -20,6 +20,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/pages"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
@@ -85,7 +86,7 @@ func TestChanges(t *testing.T) {
 				if err == nil {
 					_, err = s.Index(t.Context(), graphrag.Documents(slices.Collect(maps.Values(docs))...))
 				}
-				baselinestest.OK(t, err)
+				check.OK(t, err)
 				return s
 			}
 			o.pages.r = rand.New(rand.NewPCG(4, uint64(len(name))))

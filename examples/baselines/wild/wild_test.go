@@ -22,6 +22,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/pages"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
@@ -74,7 +75,7 @@ func TestLazily(t *testing.T) {
 	opened := func() (*kit.System, counted) {
 		c := counted{texts: make(map[string]int)}
 		s, err := wild.New(baselinestest.OfflineKit(t).WithEmbedder(c), wild.Options{Pages: pages.Options{Among: 2}})
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		if _, err := s.Index(t.Context(), graphrag.Documents(baselinestest.Pages...)); err != nil || len(c.texts) > 0 {
 			t.Fatal(err, c.texts)
 		}
@@ -84,10 +85,10 @@ func TestLazily(t *testing.T) {
 	for range 2 {
 		for _, q := range baselinestest.Questions {
 			before, err := one.Retrieve(t.Context(), q)
-			baselinestest.OK(t, err)
+			check.OK(t, err)
 			fresh, c := opened()
 			first, err := fresh.Retrieve(t.Context(), q)
-			baselinestest.OK(t, err)
+			check.OK(t, err)
 			if diff := cmp.Diff(first, before, cmpopts.IgnoreFields(graphrag.Found{}, "Usage")); diff != "" {
 				t.Errorf("%q (-first question +after others):\n%s", q.Text, diff)
 			}
@@ -141,7 +142,7 @@ func TestEncodeTheRest(t *testing.T) {
 	k := baselinestest.OfflineKit(t).WithEmbedder(e)
 	k.Rerank = alike{}
 	s, err := wild.New(k, wild.Options{Pages: pages.Options{Among: 2}})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	if err := s.Encode(ctx); err != nil {
 		t.Errorf("before Index: %v", err)
 	}
@@ -177,10 +178,10 @@ func TestByWordsAlone(t *testing.T) {
 func ask(t *testing.T, k kit.Kit, q graphrag.Question, docs ...graphrag.Document) (ids []string) {
 	t.Helper()
 	s, err := system(k)
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	baselinestest.Index(t, s, docs...)
 	a, err := s.Answer(t.Context(), q)
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	for _, h := range a.Ranked {
 		ids = append(ids, h.Chunk.Doc)
 	}
@@ -202,12 +203,12 @@ func TestPlan(t *testing.T) {
 			Reply(llmtest.Stage(agent.StageAspects), `{"aspects": ["moon raises tides"]}`).
 			Reply(llmtest.Any, "I do not know.")
 		k, err := kit.ByModel(kit.ModelOptions{Model: m})
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		s, err := wild.New(k, wild.Options{Pages: pages.Options{Planned: tt.planned}})
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		baselinestest.Index(t, s, baselinestest.Pages...)
 		a, err := s.Answer(t.Context(), graphrag.Question{Text: tt.question, K: 2, Depth: 5})
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		planned := slices.ContainsFunc(a.Steps, func(s graphrag.Step) bool { return s.Kind == "aspects" && s.Found[0] == "moon raises tides" })
 		if n := baselinestest.Stages(m)[agent.StageAspects]; n != tt.calls || planned != (tt.calls == 1) || a.Usage.Calls != 1+tt.calls {
 			t.Errorf("%q: %d calls for aspects, %d in all, planned: %v", tt.question, n, a.Usage.Calls, planned)
@@ -275,7 +276,7 @@ func TestWalkOfRecordedFacts(t *testing.T) {
 	s, err := wild.New(baselinestest.OfflineKit(t), wild.Options{Extract: facts{
 		"a": {"Fram", "built by", "Colin Archer"}, "b": {"Colin Archer", "lived in", "Larvik"}, "c": {"tide", "raised by", "moon"},
 	}})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	baselinestest.Index(t, s, docs...)
 	found, err := s.Retrieve(t.Context(), graphrag.Question{Text: "Where did the builder of the Fram live?", K: 2})
 	if err != nil || len(found.Ranked) != 2 || found.Ranked[1].Chunk.Doc != "b" {

@@ -20,6 +20,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -192,15 +193,15 @@ func TestSeeds(t *testing.T) {
 	var told []byte
 	for _, name := range youtu.SeedNames() {
 		f, err := youtu.Seeds.Open("seeds/" + name + ".json")
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		seed, err := extract.ReadSchema(f)
 		if err != nil || len(seed.EntityTypes) < 8 || len(seed.Relations) < 12 || len(seed.Attributes) < 8 {
 			t.Errorf("%s: %+v, %v", name, seed, err)
 		}
 		s, err := youtu.New(baselinestest.OfflineKit(t), youtu.Options{Schema: &seed})
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		stats, err := s.Index(t.Context(), graphrag.Documents(baselinestest.Pages...))
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		told = stats.Schema
 	}
 	again, err := extract.ReadSchema(bytes.NewReader(told))
@@ -212,7 +213,7 @@ func TestSeeds(t *testing.T) {
 // Where each default is from, by the fact sheet.
 func TestOrigins(t *testing.T) {
 	want, err := os.ReadFile("testdata/origins.txt")
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	var got strings.Builder
 	systems := all.Systems()
 	for _, o := range systems[slices.IndexFunc(systems, func(s all.System) bool { return s.Name == youtu.Name })].Options() {

@@ -12,7 +12,6 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
@@ -22,6 +21,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // fixed has given similarities: a text has that of the part of "query|text" that is a key.
@@ -60,7 +60,7 @@ func (f fixed) Scores(_ context.Context, query string, _ []float64) ([]float64, 
 func corpusOf(t *testing.T, vector func(text string) []float32, find []map[string]float64, found ...kg.Extraction) (kit.Kit, *kit.Corpus) {
 	t.Helper()
 	k, err := kit.Offline(kit.OfflineOptions{})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	k.Embed = func(context.Context, []string) (embed.Embedder, error) {
 		return embed.Func(func(_ context.Context, texts []string) (out [][]float32, err error) {
 			for _, s := range texts {
@@ -81,10 +81,10 @@ func corpusOf(t *testing.T, vector func(text string) []float32, find []map[strin
 		chunks = append(chunks, graphrag.Chunk{ID: id, Doc: id, Text: "Text of " + id})
 	}
 	b, err := kg.NewBase(kg.Options{})
-	baselinestest.OK(t, err)
-	baselinestest.OK(t, b.Insert(found...))
+	check.OK(t, err)
+	check.OK(t, b.Insert(found...))
 	g, err := b.Graph(t.Context())
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	return k, kit.NewCorpus(k, chunks, g)
 }
 
@@ -115,7 +115,7 @@ func TestFourRoutesWorked(t *testing.T) {
 	s := &searcher{o: Options{}.Defaults(), corpus: c}
 	var err error
 	s.tree, err = grow(t.Context(), k, s.o, c)
-	baselinestest.OK(t, cmp.Or(err, s.index(t.Context(), k), s.join()))
+	check.OK(t, cmp.Or(err, s.index(t.Context(), k), s.join()))
 	for _, tt := range []struct {
 		without               string
 		sub                   agent.SubQuery
@@ -131,7 +131,7 @@ func TestFourRoutesWorked(t *testing.T) {
 	} {
 		s.o.Without = tt.without
 		f, err := s.search(t.Context(), graphrag.Question{Text: tt.sub.Text, K: 5}, tt.sub)
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		short := strings.NewReplacer("Ada knows Bo", "t1", "Bo likes Cy", "t2", "Uma meets Vic", "t3", "Vic helps Wes", "t4", "Uma member_of Vic", "mUma", "Vic member_of Vic", "mVic")
 		var routes, ranked, facts []string
 		for _, step := range f.Steps {
@@ -164,7 +164,7 @@ func TestAttributesAndLambdaWorked(t *testing.T) {
 	vectors := map[string][]float32{"A": {1, 0}, "B": {0, 1}, "knows": {1, 1}, "has attribute": {0, 1}, "age: 9": {.5, .5}}
 	_, c := corpusOf(t, func(s string) []float32 { return vectors[s] }, nil, x)
 	e, err := c.Embedder(t.Context())
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	got, dim, triples, err := perceived(t.Context(), Options{}, e, c.Graph)
 	if want := "[1 0 0.5 1 0.25 0.75 1 0 1 1 0 1] 6 [{0 1 1} {0 0 0}]"; err != nil || fmt.Sprint(got, dim, triples) != want {
 		t.Errorf("%v %v %v, %v, want %v", got, dim, triples, err, want)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
@@ -17,6 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/memo"
 	"github.com/wildgraph/wildgraph/graphrag/perception"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // A plan by rules is the question, with the types of its question words and the names
@@ -88,7 +88,7 @@ func TestTransform(t *testing.T) {
 // Under a memo the communities of a graph are found once, for each set of options.
 func TestCommunitiesAreFoundOnce(t *testing.T) {
 	k, err := kit.Offline(kit.OfflineOptions{})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	chunks := []graphrag.Chunk{{ID: "a", Text: "Skien is a town in Norway."}, {ID: "b", Text: "Larvik is a town in Norway."}}
 	g := &kg.Graph{
 		Entities:  []kg.Entity{{Name: "Skien"}, {Name: "Norway"}, {Name: "Larvik"}},
@@ -97,7 +97,7 @@ func TestCommunitiesAreFoundOnce(t *testing.T) {
 	find := func(ctx context.Context, o Options) *perception.Community {
 		t.Helper()
 		p, err := divided(ctx, o, kit.NewCorpus(k, chunks, g))
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		return &p.Communities[0]
 	}
 	under := memo.With(t.Context())

@@ -21,6 +21,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/perception"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 	"github.com/wildgraph/wildgraph/llm/transport"
@@ -42,11 +43,11 @@ func kitOf(t *testing.T, o llmtest.ServerOptions) kit.Kit {
 	t.Cleanup(server.Close)
 	config := transport.Config{Model: "m", BaseURL: server.OpenAIURL()}
 	model, err := transport.OpenAI(config)
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	embedder, err := transport.OpenAIEmbedder(config)
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	k, err := kit.ByModel(kit.ModelOptions{Model: model, Embedder: embedder})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	return k
 }
 
@@ -62,9 +63,9 @@ func towns(n int) []graphrag.Document {
 func indexed(t *testing.T, k kit.Kit, o youtu.Options, docs ...graphrag.Document) (*kit.System, graphrag.IndexStats) {
 	t.Helper()
 	s, err := youtu.New(k, o)
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	stats, err := s.Index(t.Context(), graphrag.Documents(docs...))
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	return s, stats
 }
 
@@ -99,7 +100,7 @@ func TestCallsOfAQuestion(t *testing.T) {
 		tt.o.Schema, tt.o.NoCommunities = &extract.Schema{EntityTypes: []extract.SchemaItem{{Name: "event"}}, Relations: []extract.SchemaItem{{Name: "goes_with"}}}, true
 		s, _ := indexed(t, k, tt.o, towns(60)...)
 		a, err := s.Answer(t.Context(), graphrag.Question{Text: "Who founded Town001?", K: 2})
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		if a.Usage.Calls != tt.calls {
 			t.Errorf("%s: %d calls, want %d; steps %+v", tt.name, a.Usage.Calls, tt.calls, a.Steps)
 		}
@@ -185,7 +186,7 @@ func TestTokensOfReflections(t *testing.T) {
 			}})
 			s, _ := indexed(t, k, youtu.Options{Tokens: budget, NoCommunities: true}, towns(40)...)
 			a, err := s.Answer(t.Context(), graphrag.Question{Text: "Who founded Town001?", K: 5})
-			baselinestest.OK(t, err)
+			check.OK(t, err)
 			if spent > budget || budget >= 1500 && calls == 0 || calls > 6 {
 				t.Errorf("budget %d: %d tokens in %d calls; %+v", budget, spent, calls, a.Steps[len(a.Steps)-1])
 			}
@@ -253,7 +254,7 @@ func TestAblations(t *testing.T) {
 		m := llmtest.NewScript("m").Handle(llmtest.Any, baselinestest.Obedient)
 		s, _ := indexed(t, baselinestest.ModelKit(t, m), tt.o, towns(6)...)
 		a, err := s.Answer(t.Context(), graphrag.Question{Text: "Which group do the things of the towns go with?", K: 2})
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		got := baselinestest.Stages(m)
 		for stage := range got {
 			if tt.want[stage] == 0 && stage != extract.StageSchema && stage != agent.StageReflect && stage != perception.Stage && stage != extract.StageInduce {
@@ -284,11 +285,11 @@ func TestTokensOfNames(t *testing.T) {
 		return llm.Reply{Text: `{"communities":[` + strings.Join(names, ",") + `]}`}
 	})
 	k, err := kit.ByModel(kit.ModelOptions{Model: model})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	s, err := youtu.New(k, youtu.Options{Common: kit.Common{Cut: kit.Cut{KeepLinks: true}}, Extract: m.Triples})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	index, err := s.Index(t.Context(), graphrag.Documents(m.Docs...))
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	named, prompts := 0, 0
 	for _, req := range model.Requests() {
 		prompts += k.Count(string(req.Schema))
@@ -312,7 +313,7 @@ func TestFactsFollowK(t *testing.T) {
 	s, _ := indexed(t, baselinestest.OfflineKit(t), youtu.Options{NoAgent: true}, docs...)
 	for k, want := range map[int]int{10: 10, 20: 20} {
 		found, err := s.Retrieve(t.Context(), graphrag.Question{Text: "Who built the Fram?", K: k})
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		facts := 0
 		for _, d := range found.Derived {
 			facts += map[string]int{"fact": 1}[d.Kind]
@@ -338,7 +339,7 @@ func TestReflectionIsDecomposed(t *testing.T) {
 	})
 	s, _ := indexed(t, baselinestest.ModelKit(t, m), youtu.Options{}, towns(12)...)
 	a, err := s.Answer(t.Context(), graphrag.Question{Text: "Who founded Town001?", K: 3})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	var plans []string
 	for _, step := range a.Steps {
 		if step.Kind == "decompose" {

@@ -12,10 +12,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
@@ -40,7 +40,7 @@ func partsSaid(w io.Writer, env string, args ...string) (*Parts, error) {
 func model(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	baselinestest.OK(t, embedtest.WriteBERT(dir))
+	check.OK(t, embedtest.WriteBERT(dir))
 	return dir
 }
 
@@ -53,21 +53,21 @@ func TestEncoderOfAFolder(t *testing.T) {
 	var size int64
 	for range 2 {
 		p, err := parts("-embed-model", "file:"+dir, "-cache", cache)
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		name := p.Embedder.Name()
 		if p.Kit.Name() != "offline" || p.Kit.Lookup != "cosine of "+name || p.Kit.Dim != 64 || p.Decisive()["embed_model"] != name {
 			t.Errorf("kit %s, lookup %s, %d dimensions, decisive %v", p.Kit.Name(), p.Kit.Lookup, p.Kit.Dim, p.Decisive())
 		}
 		e, err := p.Kit.Embed(t.Context(), nil)
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		got, err := e.EmbedDocuments(t.Context(), texts)
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		query, err := e.EmbedQuery(t.Context(), texts[1])
 		if err := errors.Join(err, p.Close()); err != nil || !slices.Equal(query, got[1]) {
 			t.Errorf("another vector as a question; error %v", err)
 		}
 		info, err := os.Stat(filepath.Join(filepath.Dir(cache), name+".vectors"))
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		if first == nil {
 			first, size = got, info.Size()
 		}
@@ -82,7 +82,7 @@ func TestInt8(t *testing.T) {
 	dir := model(t)
 	name := func(more ...string) string {
 		p, err := parts(append(more, "-embed-model", "file:"+dir, "-cache", filepath.Join(t.TempDir(), "replies.journal"))...)
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		defer p.Close()
 		return p.Embedder.Name()
 	}
@@ -104,21 +104,21 @@ func TestVectorsOfAnotherModel(t *testing.T) {
 		}
 		return p.Close()
 	}
-	baselinestest.OK(t, open())
+	check.OK(t, open())
 	before, err := filepath.Glob(filepath.Join(cache, "*.vectors"))
 	if err != nil || len(before) != 1 {
 		t.Fatal(before, err)
 	}
 	// Texts are cut elsewhere: another model, in a file of its own.
-	baselinestest.OK(t, os.WriteFile(filepath.Join(dir, "sentence_bert_config.json"), []byte(`{"max_seq_length": 50}`), 0o644))
-	baselinestest.OK(t, open())
+	check.OK(t, os.WriteFile(filepath.Join(dir, "sentence_bert_config.json"), []byte(`{"max_seq_length": 50}`), 0o644))
+	check.OK(t, open())
 	after, err := filepath.Glob(filepath.Join(cache, "*.vectors"))
 	if err != nil || len(after) != 2 {
 		t.Fatal(after, err)
 	}
 	for _, name := range after {
 		if name != before[0] {
-			baselinestest.OK(t, os.Rename(before[0], name))
+			check.OK(t, os.Rename(before[0], name))
 		}
 	}
 	if err := open(); !errors.Is(err, journal.ErrMismatch) || !strings.Contains(err.Error(), "use the same configuration or another file") {
@@ -128,7 +128,7 @@ func TestVectorsOfAnotherModel(t *testing.T) {
 
 func TestEncoderThatIsNone(t *testing.T) {
 	dir := model(t)
-	baselinestest.OK(t, os.Truncate(filepath.Join(dir, "model.safetensors"), 1000))
+	check.OK(t, os.Truncate(filepath.Join(dir, "model.safetensors"), 1000))
 	for _, tt := range []struct{ folder, want string }{
 		{filepath.Join(dir, "none"), "-embed-model: local: " + filepath.Join(dir, "none", "config.json") + ": the file is missing: name the folder"},
 		{dir, "model.safetensors: the header has"},
@@ -149,7 +149,7 @@ func TestVectorsAreKeptByOneProgram(t *testing.T) {
 	dir, cache := model(t), t.TempDir()
 	args := []string{"-embed-model", "file:" + dir, "-cache", filepath.Join(cache, "r")}
 	p, err := parts(append(args, "-dry-run")...)
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	if _, err := p.Embedder.EmbedDocuments(context.Background(), []string{"owl"}); err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func TestVectorsAreKeptByOneProgram(t *testing.T) {
 		t.Errorf("a dry run left %v, error %v", left, err)
 	}
 	first, err := parts(args...)
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	defer first.Close()
 	if _, err := parts(args...); !errors.Is(err, journal.ErrLocked) || !strings.Contains(err.Error(), "wait for its end") {
 		t.Errorf("error %v", err)
@@ -205,7 +205,7 @@ func TestEncoderByName(t *testing.T) {
 		}
 		var said strings.Builder
 		p, err := partsSaid(&said, tt.env, args...)
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		name := ""
 		if p.Embedder != nil {
 			name = p.Embedder.Name()
@@ -218,7 +218,7 @@ func TestEncoderByName(t *testing.T) {
 		}
 	}
 	cache, err := os.UserCacheDir()
-	baselinestest.OK(t, errors.Join(err, os.MkdirAll(filepath.Join(cache, "wildgraph", "models", "e5-small"), 0o755)))
+	check.OK(t, errors.Join(err, os.MkdirAll(filepath.Join(cache, "wildgraph", "models", "e5-small"), 0o755)))
 	var said strings.Builder
 	if _, err := partsSaid(&said, "", "-embed-model", "auto"); err == nil || errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), "remove the folder") || said.String() != "-embed-model auto: e5-small\n" {
 		t.Errorf("says %q, error %v", said.String(), err)
@@ -244,7 +244,7 @@ func TestFetchingIsSaid(t *testing.T) {
 func TestHeads(t *testing.T) {
 	folder := func(architecture string, labels ...string) string {
 		dir := t.TempDir()
-		baselinestest.OK(t, embedtest.WriteHead(dir, architecture, labels...))
+		check.OK(t, embedtest.WriteHead(dir, architecture, labels...))
 		return "file:" + dir
 	}
 	rank := folder("BertForSequenceClassification", "relevant")
@@ -252,7 +252,7 @@ func TestHeads(t *testing.T) {
 	names := folder("BertForTokenClassification", "O", "B-PER", "I-PER")
 	spans := folder("BertForQuestionAnswering", "start", "end")
 	p, err := parts("-rerank-model", rank, "-name-model", names, "-span-model", spans)
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	if p.Kit.Rerank == nil || !strings.HasPrefix(p.Kit.Read.Name(), "spans/BertForQuestionAnswering-2x64-") || !strings.HasSuffix(p.Kit.Read.Name(), "+extractive/open") {
 		t.Errorf("reranker %v, reader %s", p.Kit.Rerank, p.Kit.Read.Name())
 	}
@@ -262,14 +262,14 @@ func TestHeads(t *testing.T) {
 		}
 	}
 	x, err := p.Kit.Entities()
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	chunk := graphrag.Chunk{ID: "a#0", Doc: "a", Text: "The barn owl hears a mouse."}
 	found, err := x.Extract(t.Context(), []graphrag.Chunk{chunk})
 	if err != nil || len(found) != 1 || len(found[0].Mentions) == 0 || found[0].Mentions[0].Type != "PER" || !strings.Contains(chunk.Text, found[0].Mentions[0].Name) {
 		t.Errorf("names %+v, error %v", found, err)
 	}
 	ask, err := p.Kit.QuestionNames(nil)
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	for _, question := range []string{chunk.Text, "\u200b"} { // in the second it finds none
 		if _, err := ask(t.Context(), question); err != nil {
 			t.Error(err)

@@ -19,6 +19,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/internal/setup"
 	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge/judgetest"
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -74,7 +75,7 @@ func TestDryRunOfAgents(t *testing.T) {
 	asked := agentServer(t, nil)
 	args := append([]string{"-out", t.TempDir()}, agentArgs...)
 	estimate, _, err := bench(t, bare, append(args, "-dry-run")...)
-	must(t, err)
+	check.OK(t, err)
 	if _, stderr, err := bench(t, bare, args...); err != nil && !errors.Is(err, setup.ErrIncomplete) {
 		t.Fatalf("%v\n%s", err, stderr)
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge/judgetest"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/journal"
@@ -115,15 +116,15 @@ func (c *chaos) audit(t *testing.T, dir string, before llm.Usage) (more int) {
 		t.Error("the key is kept")
 	}
 	client, err := paid.Open(paid.Options{File: name, Run: dir})
-	must(t, err)
+	check.OK(t, err)
 	a, bill := client.Account(), c.Bill().Total
-	must(t, client.Close())
+	check.OK(t, client.Close())
 	owed := bill.Tokens() - before.Tokens()
 	if owed > a.Total.Most.Tokens() || owed > a.Total.Usage.Tokens() && len(a.Unknown) == 0 && !a.Total.Usage.Estimated {
 		t.Errorf("%d tokens are billed, the ledger has %d, %d at the most, in doubt %d calls", owed, a.Total.Usage.Tokens(), a.Total.Most.Tokens(), len(a.Unknown))
 	}
 	j, err := journal.Open(name, journal.Header{Schema: paid.Schema}, journal.Options{})
-	must(t, err)
+	check.OK(t, err)
 	defer j.Close()
 	now := onDisk(t, j)
 	for key := range c.acked {
@@ -262,7 +263,7 @@ func onDisk(t *testing.T, j *journal.Journal) map[string]bool {
 	t.Helper()
 	now := make(map[string]bool)
 	for rec, err := range j.Records() {
-		must(t, err)
+		check.OK(t, err)
 		var chat struct {
 			Request struct {
 				Messages []llm.Message `json:"messages"`

@@ -14,6 +14,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge"
 )
 
@@ -38,12 +39,12 @@ func finishedRun(t *testing.T, config string, n int, systems map[string]func(i i
 				Answer: fmt.Sprintf("%s says \x1b[31m%v", name, value), Fact: &judge.FactJudgment{Verdict: judge.Score(value, "")},
 				Metrics: benchmark.Evidence{PromptRecall: &value}, Gold: []benchmark.Unit{{fmt.Sprint("page ", i/2)}},
 			})
-			must(t, err)
+			check.OK(t, err)
 			b.Write(append(line, '\n'))
 		}
 	}
 	for name, data := range map[string]string{"report.json": `{"version":2,"config":` + config + `}`, report.JudgmentsName: b.String()} {
-		must(t, os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600))
+		check.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600))
 	}
 	return dir
 }
@@ -63,7 +64,7 @@ func TestCompare(t *testing.T) {
 	a := finishedRun(t, `{"dataset":"set","kit":"offline","topk_qa":5,"seed":1}`, 40, map[string]func(int) bool{"one": most, "two": few})
 	b := finishedRun(t, `{"dataset":"set","kit":"offline","topk_qa":10,"seed":1}`, 40, map[string]func(int) bool{"one": few, "two": few})
 	out, err := compare(t, "-show", "2", a, b)
-	must(t, err)
+	check.OK(t, err)
 	for _, want := range []string{
 		"B differs from A in: topk_qa 5 → 10 A and B",
 		"one │ evidence recall 40 75.0 25.0 -50.0* -73.0 to -22.2 0.0009 0.0035 certain",
@@ -96,7 +97,7 @@ func TestNamedSystems(t *testing.T) {
 	a := finishedRun(t, `{}`, 40, map[string]func(int) bool{"one": most})
 	b := finishedRun(t, `{}`, 30, map[string]func(int) bool{"two": other})
 	out, err := compare(t, a+":one", b+":two")
-	must(t, err)
+	check.OK(t, err)
 	for _, want := range []string{"one → two │", "10 questions that A alone has, and 0 that B alone has", "8 became right", "8 became wrong", "nothing in the settings"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
@@ -112,7 +113,7 @@ func TestRefused(t *testing.T) {
 	two := finishedRun(t, `{}`, 12, map[string]func(int) bool{"two": most})
 	write := func(name, data string) string {
 		dir := finishedRun(t, `{}`, 12, map[string]func(int) bool{"one": most})
-		must(t, os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600))
+		check.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600))
 		return dir
 	}
 	for _, c := range []struct {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // files writes a folder of files.
@@ -20,7 +21,7 @@ func files(t *testing.T, byName map[string]string) string {
 	dir := t.TempDir()
 	for name, text := range byName {
 		name = filepath.Join(dir, filepath.FromSlash(name))
-		must(t, errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644)))
+		check.OK(t, errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644)))
 	}
 	return dir
 }
@@ -75,7 +76,7 @@ func TestOwnData(t *testing.T) {
 // A gold page may be a PDF, as it may for ask; an unknown key is reported.
 func TestOwnPDF(t *testing.T) {
 	page, err := os.ReadFile("testdata/warranty.pdf")
-	must(t, err)
+	check.OK(t, err)
 	dir := files(t, map[string]string{"docs/warranty.pdf": string(page), "docs/owls.md": "Barn owls hunt by ear.",
 		"mine.jsonl": `{"question": "How long does the warranty of the tide clock last?", "answer": "five years", "gold": ["warranty.pdf"], "golden": 1}`})
 	stdout, stderr, err := bench(t, bare, "-questions", filepath.Join(dir, "mine.jsonl"), "-docs", filepath.Join(dir, "docs"), "-systems", "bm25", "-out", t.TempDir())
@@ -122,7 +123,7 @@ func TestOwnDataUsage(t *testing.T) {
 func TestUnfitQuestions(t *testing.T) {
 	dir := t.TempDir()
 	docs := filepath.Join(dir, "docs")
-	must(t, errors.Join(os.Mkdir(docs, 0o700), os.WriteFile(filepath.Join(docs, "tide.md"), []byte("The tide rises twice a day. There are 40 berths, for guests and members."), 0o600)))
+	check.OK(t, errors.Join(os.Mkdir(docs, 0o700), os.WriteFile(filepath.Join(docs, "tide.md"), []byte("The tide rises twice a day. There are 40 berths, for guests and members."), 0o600)))
 	const tide, berths = `{"question": "How often does the tide rise?", "answer": "Twice a day."}`, `{"question": "How many berths are there?", "answer": "40"}`
 	const without, yes = `{"question": "Who owns the pier?", "unanswerable": true}`, `{"question": "Is the tide high?", "answer": "no"}`
 	for name, tt := range map[string]struct {
@@ -141,7 +142,7 @@ func TestUnfitQuestions(t *testing.T) {
 		"none has one": {[]string{yes}, "open", []string{"Lexical accuracy, %", "0.00"}, "**"},
 	} {
 		file := filepath.Join(t.TempDir(), "q.jsonl")
-		must(t, os.WriteFile(file, []byte(strings.Join(tt.lines, "\n")), 0o600))
+		check.OK(t, os.WriteFile(file, []byte(strings.Join(tt.lines, "\n")), 0o600))
 		out := filepath.Join(filepath.Dir(file), "out")
 		stdout, stderr, err := bench(t, bare, "-questions", file, "-docs", docs, "-systems", "bm25,naiverag", "-mode", tt.mode, "-out", out)
 		tables, _ := os.ReadFile(filepath.Join(out, "report.md"))

@@ -20,6 +20,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/internal/setup"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -65,7 +66,7 @@ func TestDryRunFollowsTheRun(t *testing.T) {
 	})
 	args := []string{"-out", t.TempDir(), "-domains", "seafaring", "-limit", "1", "-systems", "lightrag,lightrag-local,hipporag2", "-model", "m"}
 	stdout, _, err := bench(t, bare, append(args, "-dry-run")...)
-	must(t, err)
+	check.OK(t, err)
 	if dryRow(t, stdout, "lightrag-local index")[0] != 0 || dryRow(t, stdout, "lightrag index")[0] == 0 {
 		t.Errorf("an extraction that is shared is counted twice:\n%s", stdout)
 	}
@@ -82,9 +83,9 @@ func TestDryRunFollowsTheRun(t *testing.T) {
 // A part stands for the whole: of ten questions of a type three are asked.
 func TestDryRunOfAPart(t *testing.T) {
 	s, err := parseFlags([]string{"-dry-run", "-model", "m", "-systems", "bm25,hipporag2", "-domains", "seafaring"}, bare, io.Discard, all.Names())
-	must(t, err)
+	check.OK(t, err)
 	set, err := loaded(t.Context(), s)
-	must(t, err)
+	check.OK(t, err)
 	var items []benchmark.Item
 	for i := range 10 {
 		it := set.Domains[0].Items[0]
@@ -93,9 +94,9 @@ func TestDryRunOfAPart(t *testing.T) {
 	}
 	set.Domains[0].Items = items
 	p, err := newParts(t.Context(), s, set, slog.New(slog.DiscardHandler))
-	must(t, err)
+	check.OK(t, err)
 	var out strings.Builder
-	must(t, p.DryRun(t.Context(), &out, set.Dataset, nil, s.runners(set, p)))
+	check.OK(t, p.DryRun(t.Context(), &out, set.Dataset, nil, s.runners(set, p)))
 	for _, stage := range []string{"bm25 answer", "hipporag2 answer", "hipporag2 search"} {
 		if got := dryRow(t, out.String(), stage)[0]; got != 10 {
 			t.Errorf("%s: %d calls, want 10:\n%s", stage, got, &out)
@@ -134,7 +135,7 @@ func TestDryRunOfARecordedModel(t *testing.T) {
 		taken = map[string]llm.Usage{}
 		args := []string{"-out", t.TempDir(), "-domains", "seafaring", "-limit", "2", "-systems", system, "-model", "m"}
 		estimate, _, err := bench(t, bare, append(args, "-dry-run")...)
-		must(t, err)
+		check.OK(t, err)
 		if _, _, err := bench(t, bare, args...); err != nil && !errors.Is(err, setup.ErrIncomplete) {
 			t.Fatal(err)
 		}
@@ -168,12 +169,12 @@ func TestSampleTakes(t *testing.T) {
 		t.Skip("a dry run of all systems")
 	}
 	stdout, _, err := bench(t, bare, "-dry-run", "-model", "m", "-out", t.TempDir())
-	must(t, err)
+	check.OK(t, err)
 	_, total, _ := strings.Cut(stdout, " total ")
 	var figures []float64
 	for _, field := range strings.Fields(total)[:3] {
 		n, err := strconv.ParseFloat(strings.ReplaceAll(field, ",", ""), 64)
-		must(t, err)
+		check.OK(t, err)
 		figures = append(figures, n)
 	}
 	for said, found := range map[float64]float64{sampleCalls: figures[0], sampleTokens: figures[1] + figures[2]} {

@@ -14,6 +14,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/anonyrag"
 	"github.com/wildgraph/wildgraph/benchmark/multihop"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -22,8 +23,8 @@ func put(t *testing.T, dir string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
 		file := filepath.Join(dir, filepath.FromSlash(name))
-		must(t, os.MkdirAll(filepath.Dir(file), 0o755))
-		must(t, os.WriteFile(file, []byte(text), 0o644))
+		check.OK(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		check.OK(t, os.WriteFile(file, []byte(text), 0o644))
 	}
 }
 
@@ -39,7 +40,7 @@ func TestMultiHop(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		stdout, stderr, err := bench(t, bare, append(tt.args, "-data", "musique", "-systems", "bm25,zeroshot,youtu-nocommunity", "-mode", "reject", "-out", dir, "-no-timings")...)
-		must(t, err)
+		check.OK(t, err)
 		for _, want := range tt.want {
 			if !strings.Contains(stderr+stdout, want) {
 				t.Errorf("%v: no %q in\n%s%s", tt.args, want, stderr, stdout)

@@ -14,6 +14,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/examples/internal/setup"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // Answers of another program, without documents: -min names the questions that failed, and JUnit's
@@ -47,9 +48,9 @@ f1_of_means of mine is 0.0000, below 0.5
 		t.Error(got)
 	}
 	data, err := os.ReadFile(file)
-	must(t, err)
+	check.OK(t, err)
 	var got testsuites
-	must(t, xml.Unmarshal(data, &got))
+	check.OK(t, xml.Unmarshal(data, &got))
 	s := got.Suites[0]
 	if !strings.HasPrefix(string(data), xml.Header+`<testsuites><testsuite name="mine" tests="17" failures="15" errors="0" skipped="1"><testcase classname="mine" name="1">`) || s.Tests != 17 || s.Failures != 15 || s.Errors != 0 || s.Skipped != 1 || len(s.Cases) != 17 {
 		t.Errorf("%+v", s)
@@ -75,7 +76,7 @@ func TestOutcomes(t *testing.T) {
 	}
 	s.add(benchmark.Result{}, "needs a model", nil)
 	data, err := xml.Marshal(s.Cases)
-	must(t, err)
+	check.OK(t, err)
 	got := strings.Join(regexp.MustCompile(`<\w+ message="[^"]*"`).FindAllString(string(data), -1), "; ")
 	if want := `<error message="down"; <skipped message="was not asked"; <failure message="evidence_recall_at_5 is 0.5, below 0.6"; <skipped message="has no verdict"; <skipped message="needs a model"`; got != want {
 		t.Errorf("%s\nwant %s", got, want)

@@ -22,6 +22,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/examples/internal/setup"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -70,9 +71,9 @@ func TestKill(t *testing.T) {
 	killed := filepath.Join(dir, "killed")
 	for kills := 0; kills < 5; {
 		cmd := child(flags("killed")...)
-		must(t, cmd.Start())
+		check.OK(t, cmd.Start())
 		time.Sleep(time.Duration(random.Int64N(int64(whole) / 2)))
-		must(t, cmd.Process.Kill())
+		check.OK(t, cmd.Process.Kill())
 		if cmd.Wait() != nil {
 			kills++
 		} else if err := os.RemoveAll(killed); err != nil { // it was done before: begin again
@@ -126,7 +127,7 @@ func TestHangUp(t *testing.T) {
 	cmd.Env = append(cmd.Env, "OPENAI_BASE_URL="+server.OpenAIURL(), "OPENAI_API_KEY=sk")
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
-	must(t, cmd.Start())
+	check.OK(t, cmd.Start())
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	var err error

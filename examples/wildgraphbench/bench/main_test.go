@@ -26,6 +26,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/examples/internal/setup"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
@@ -60,20 +61,12 @@ func serve(t *testing.T, handler func(llm.Request) llm.Reply) *llmtest.Server {
 	return server
 }
 
-// must ends a test at an error.
-func must(t *testing.T, err error) {
-	if err != nil {
-		t.Helper()
-		t.Fatal(err)
-	}
-}
-
 func readReport(t *testing.T, dir string) report.Report {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(dir, "report.json"))
-	must(t, err)
+	check.OK(t, err)
 	var r report.Report
-	must(t, json.Unmarshal(data, &r))
+	check.OK(t, json.Unmarshal(data, &r))
 	return r
 }
 
@@ -82,13 +75,13 @@ func readReport(t *testing.T, dir string) report.Report {
 func shownBy(t *testing.T, stdout, page string) {
 	t.Helper()
 	documents, err := filepath.Glob("../../../docs/*.md")
-	must(t, err)
+	check.OK(t, err)
 	html, err := os.ReadFile(page)
-	must(t, err)
+	check.OK(t, err)
 	rows, pictures := 0, 0
 	for _, name := range append(documents, "../../../README.md") {
 		data, err := os.ReadFile(name)
-		must(t, err)
+		check.OK(t, err)
 		for _, block := range regexp.MustCompile("(?m)^     System  (.*\n)+?```").FindAllString(string(data), -1) {
 			for part := range strings.SplitSeq(strings.TrimSuffix(block, "```"), "  …\n") {
 				if rows += strings.Count(part, "\n"); !strings.Contains(stdout, part) {
@@ -110,7 +103,7 @@ func shownBy(t *testing.T, stdout, page string) {
 func TestSample(t *testing.T) {
 	dir := t.TempDir()
 	stdout, stderr, err := bench(t, bare, "-out", dir)
-	must(t, err)
+	check.OK(t, err)
 	for _, want := range []string{"Evidence recall at 5, %", "naiverag", "Certainly behind", "Not ranked: msgraphrag-global", "no language model wrote", "-dry-run", "report.html"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("the output lacks %q:\n%s", want, stdout)
@@ -121,7 +114,7 @@ func TestSample(t *testing.T) {
 		t.Errorf("%d lines, or one of more than 100 characters:\n%s", len(lines), stdout) // but the last, which ends in a path
 	}
 	verbose, _, err := bench(t, bare, "-out", dir, "-v")
-	must(t, err)
+	check.OK(t, err)
 	for _, want := range []string{"Main results (extracted answers, lexical judge)", "zeroshot", "n/a", "Domain: "} {
 		if !strings.Contains(verbose, want) {
 			t.Errorf("the tables lack %q:\n%s", want, verbose)
@@ -156,7 +149,7 @@ func TestSample(t *testing.T) {
 	// The contract's keys, as a reader of the file sees them.
 	var raw map[string]any
 	data, _ := os.ReadFile(filepath.Join(dir, "report.json"))
-	must(t, json.Unmarshal(data, &raw))
+	check.OK(t, json.Unmarshal(data, &raw))
 	system := raw["systems"].([]any)[1].(map[string]any)
 	overall := system["overall"].(map[string]any)
 	if _, ok := overall["lexical"].(map[string]any)["avg_accuracy"]; !ok || overall["avg_accuracy"] != nil {
@@ -259,8 +252,8 @@ func broken(t *testing.T, damage func(dir string)) string {
 	t.Helper()
 	dir := t.TempDir()
 	fsys, err := fs.Sub(sample, "sample")
-	must(t, err)
-	must(t, os.CopyFS(dir, fsys))
+	check.OK(t, err)
+	check.OK(t, os.CopyFS(dir, fsys))
 	damage(dir)
 	return dir
 }
@@ -276,7 +269,7 @@ func glob(t *testing.T, dir, pattern string) string {
 
 func TestBadData(t *testing.T) {
 	write := func(name, data string) {
-		must(t, os.WriteFile(name, []byte(data), 0o644))
+		check.OK(t, os.WriteFile(name, []byte(data), 0o644))
 	}
 	for _, tt := range []struct {
 		name   string
@@ -329,7 +322,7 @@ func TestOtherConfiguration(t *testing.T) {
 	}
 	old := t.TempDir()
 	j, err := journal.Open(filepath.Join(old, record.JournalName), journal.Header{Schema: "wildgraph-run/2", Config: "{}"}, journal.Options{})
-	must(t, errors.Join(err, j.Close()))
+	check.OK(t, errors.Join(err, j.Close()))
 	_, _, err = bench(t, bare, "-out", old, "-systems", "bm25", "-limit", "1")
 	if !errors.Is(err, record.ErrOtherSchema) || !strings.Contains(err.Error(), "choose another folder") || setup.Status(io.Discard, "wildgraphbench", err) != 1 {
 		t.Errorf("records of another version: %v", err)
@@ -353,7 +346,7 @@ func TestScore(t *testing.T) {
 	}
 	own := filepath.Join(dir, "a", "predictions", "bm25.jsonl")
 	stdout, _, err := bench(t, bare, "-out", filepath.Join(dir, "b"), "-systems", "bm25", "-score", "theirs="+own)
-	must(t, err)
+	check.OK(t, err)
 	r := readReport(t, filepath.Join(dir, "b"))
 	if diff := cmp.Diff(r.Systems[0].Overall.Lexical, r.Systems[1].Overall.Lexical); diff != "" || r.Systems[1].System != "theirs" {
 		t.Errorf("our own predictions, read back, score otherwise:\n%s\n%s", diff, stdout)
@@ -370,7 +363,7 @@ func TestScore(t *testing.T) {
 	}
 	lines, _ := os.ReadFile(own)
 	some := filepath.Join(dir, "some.jsonl")
-	must(t, os.WriteFile(some, []byte(strings.Join(strings.SplitAfter(string(lines), "\n")[:3], "")), 0o644))
+	check.OK(t, os.WriteFile(some, []byte(strings.Join(strings.SplitAfter(string(lines), "\n")[:3], "")), 0o644))
 	if _, _, err := bench(t, bare, "-out", filepath.Join(dir, "d"), "-score", "theirs="+some); err == nil || !strings.Contains(err.Error(), "no line for 21 of 24 questions") || !strings.Contains(err.Error(), "-partial") {
 		t.Errorf("3 of 24 questions: %v", err)
 	}
@@ -378,7 +371,7 @@ func TestScore(t *testing.T) {
 		t.Errorf("3 of 24 questions, with -partial: %v\n%s", err, stdout)
 	}
 	twice := filepath.Join(dir, "twice.jsonl")
-	must(t, os.WriteFile(twice, append(lines, lines...), 0o644))
+	check.OK(t, os.WriteFile(twice, append(lines, lines...), 0o644))
 	if _, _, err := bench(t, bare, "-out", filepath.Join(dir, "c"), "-score", "theirs="+twice); err == nil || !strings.Contains(err.Error(), "again") {
 		t.Errorf("duplicates: %v", err)
 	}
@@ -391,7 +384,7 @@ func TestFolder(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	name := func(args ...string) string {
 		s, err := parseFlags(args, bare, io.Discard, all.Names())
-		must(t, err)
+		check.OK(t, err)
 		return filepath.ToSlash(s.Out)
 	}
 	base := name()

@@ -21,6 +21,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/examples/internal/setup"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge/judgetest"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
@@ -44,7 +45,7 @@ func TestModelKit(t *testing.T) {
 	dir := t.TempDir()
 	args := []string{"-out", dir, "-limit", "1", "-systems", "naiverag,bm25,zeroshot", "-model", "answerer", "-judge-model", "grader", "-embed-model", "embedder", "-no-timings"}
 	stdout, stderr, err := bench(t, bare, args...)
-	must(t, err)
+	check.OK(t, err)
 	r := readReport(t, dir)
 	if r.Kit != kit.NameModel || len(r.Systems) != 3 {
 		t.Fatalf("kit %s, %d systems", r.Kit, len(r.Systems))
@@ -65,7 +66,7 @@ func TestModelKit(t *testing.T) {
 		t.Errorf("embeddings are not counted: %+v, %+v", naive.Domains[0].Index, naive.AnswerUsage)
 	}
 	// Without the run's records, the cache alone answers a second run.
-	must(t, os.Remove(filepath.Join(dir, record.JournalName)))
+	check.OK(t, os.Remove(filepath.Join(dir, record.JournalName)))
 	paid := server.Bill().Total.Calls
 	if _, _, err := bench(t, bare, args...); err != nil {
 		t.Fatal(err)
@@ -166,7 +167,7 @@ func TestBudgetOfAllStarts(t *testing.T) {
 	}
 	data, err := os.ReadFile(filepath.Join(dir, cli.LedgerName))
 	var account paid.Account
-	must(t, errors.Join(err, json.Unmarshal(data, &account)))
+	check.OK(t, errors.Join(err, json.Unmarshal(data, &account)))
 	if got := account.Total.Usage.PromptTokens + account.Total.Usage.CompletionTokens; got != spent {
 		t.Errorf("the ledger has %d tokens, the bill %d", got, spent)
 	}
@@ -182,7 +183,7 @@ func TestDryRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	stdout, _, err := bench(t, bare, "-dry-run", "-out", dir, "-model", "m", "-embed-model", "e", "-prices", prices, "-systems", "naiverag,bm25,zeroshot,hipporag")
-	must(t, err)
+	check.OK(t, err)
 	for stage, calls := range map[string]int{"naiverag embed": 0, "bm25 answer": 24, "zeroshot answer": 24, "hipporag index": 162, "hipporag search": 24, "all: answer": 96} {
 		if got := dryRow(t, stdout, stage)[0]; got != calls {
 			t.Errorf("%s: %d calls, want %d:\n%s", stage, got, calls, stdout)
@@ -286,7 +287,7 @@ func TestTwoProfiles(t *testing.T) {
 	})
 	dir := t.TempDir()
 	stdout, _, err := bench(t, bare, "-out", dir, "-limit", "1", "-systems", "bm25", "-model", "m", "-no-timings", "-grounded", "-judge-profile", "joint,paper", "-v")
-	must(t, err)
+	check.OK(t, err)
 	answered := read.Load()
 	for folder, profile := range map[string]string{dir: "joint", filepath.Join(dir, "paper"): "paper"} {
 		r := readReport(t, folder)

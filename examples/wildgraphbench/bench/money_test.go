@@ -14,6 +14,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/examples/internal/setup"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
@@ -47,7 +48,7 @@ func TestLedgerFileAndCallsInFlight(t *testing.T) {
 		return llmtest.Default(req)
 	})
 	dir, victim := t.TempDir(), filepath.Join(t.TempDir(), "victim")
-	must(t, os.WriteFile(victim, []byte("mine"), 0o600))
+	check.OK(t, os.WriteFile(victim, []byte("mine"), 0o600))
 	if err := os.Symlink(victim, filepath.Join(dir, cli.LedgerName)); err != nil {
 		t.Skip(err)
 	}
@@ -69,8 +70,8 @@ func TestTornAndRemovedFolders(t *testing.T) {
 	}
 	file := filepath.Join(dir, record.JournalName)
 	data, err := os.ReadFile(file)
-	must(t, err)
-	must(t, os.WriteFile(file, data[:len(data)-3], 0o600))
+	check.OK(t, err)
+	check.OK(t, os.WriteFile(file, data[:len(data)-3], 0o600))
 	if _, stderr, err := bench(t, bare, args...); err != nil || strings.Count(stderr, "an incomplete record was removed") != 1 {
 		t.Errorf("%v\n%s", err, stderr)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/internal/setup"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -81,7 +82,7 @@ func TestFullEvaluation(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		stdout, _, err := bench(t, bare, append(tt.args, "-out", dir, "-systems", "bm25", "-model", "m", "-no-timings", "-v")...)
-		must(t, err)
+		check.OK(t, err)
 		name := readReport(t, dir).Config["judge"].(string)
 		if !strings.HasPrefix(name, tt.judge) || strings.Contains(stdout, "↳ published") != tt.published {
 			t.Errorf("%v: judged by %s, published rows %t:\n%s", tt.args, name, !tt.published, stdout)
@@ -149,7 +150,7 @@ func TestSchemaOfAReport(t *testing.T) {
 func TestTablesOfThePapers(t *testing.T) {
 	doc, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "benchmark.md"))
 	table, err2 := os.ReadFile("testdata/papers.tsv")
-	must(t, errors.Join(err, err2))
+	check.OK(t, errors.Join(err, err2))
 	_, section, _ := strings.Cut(string(doc), "\n## Tables and figures of the papers\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	serve(t, func(r llm.Request) llm.Reply {
@@ -165,7 +166,7 @@ func TestTablesOfThePapers(t *testing.T) {
 	file := func(name string) string { return filepath.Join(dir, name) }
 	put(t, dir, map[string]string{"graph.tsv": "Fram\tbuilder\tColin Archer\n", "own.txt": "Answer."})
 	_, _, err = bench(t, bare, "anonyrag", "-out", file("anonyrag"))
-	must(t, err)
+	check.OK(t, err)
 	values := strings.NewReplacer("PATH", file("graph.tsv"), "FILE", file("own.txt"), "people", "seafaring", "JUDGE", "NAME", "OPEN", file("OPEN"), "REJECT", file("REJECT"))
 	expected := make(map[string][]string)
 	for line := range strings.Lines(string(table)) {
@@ -212,7 +213,7 @@ func TestWorksheet(t *testing.T) {
 		t.Errorf("the page has %d questions, %v", strings.Count(string(page), "<textarea"), err)
 	}
 	data, err := os.ReadFile(filepath.Join(dir, "sheets", "bm25.jsonl"))
-	must(t, err)
+	check.OK(t, err)
 	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
 	if len(lines) != 12 || !strings.Contains(lines[0], `"passages":[{"page":`) || !strings.Contains(lines[0], `"answer":""`) {
 		t.Fatalf("%d lines, the first is %.300s", len(lines), lines[0])
@@ -221,7 +222,7 @@ func TestWorksheet(t *testing.T) {
 		lines[i] = strings.Replace(lines[i], `"answer":""`, `"answer":"Henry Winstanley."`, 1)
 	}
 	file := filepath.Join(dir, "human.jsonl")
-	must(t, os.WriteFile(file, []byte(strings.Join(lines, "\n")), 0o600))
+	check.OK(t, os.WriteFile(file, []byte(strings.Join(lines, "\n")), 0o600))
 	if _, _, err := bench(t, bare, append(args, "-score", "human="+file)...); err == nil || !strings.Contains(err.Error(), "no line for 7 of 12 questions") {
 		t.Errorf("a sheet that is filled in half: %v", err)
 	}
@@ -234,7 +235,7 @@ func TestWorksheet(t *testing.T) {
 func TestGraphByPath(t *testing.T) {
 	dir := t.TempDir()
 	for name, data := range map[string]string{"cut.tsv": "Pharos of Alexandria\tcommissioned by\tPtolemy I Soter\nPharos of", "g.rdf": "<rdf/>"} {
-		must(t, os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600))
+		check.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600))
 	}
 	args := []string{"-out", filepath.Join(dir, "out"), "-systems", "gear", "-domains", "seafaring", "-limit", "1", "-kg"}
 	if _, stderr, err := bench(t, bare, append(args, filepath.Join(dir, "cut.tsv"))...); err != nil || !strings.Contains(stderr, "-kg: ignored 1 lines that are not triples, first: ") || !strings.Contains(stderr, "cut.tsv:2: 1 fields between tabs, want 3") {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/internal/setup"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -55,7 +56,7 @@ func TestPromptsAreReplaced(t *testing.T) {
 		t.Errorf("what models were told begins with %q", told)
 	}
 	report, err := os.ReadFile(filepath.Join(out, "report.md"))
-	must(t, err)
+	check.OK(t, err)
 	for _, text := range []string{stdout, string(report)} {
 		if !regexp.MustCompile(`-prompt agent/decompose \([0-9a-f]{8}\), -prompt naiverag:reader/read \([0-9a-f]{8}\)`).MatchString(strings.Join(strings.Fields(text), " ")) {
 			t.Errorf("the prompts are not named: %s", text)
@@ -86,7 +87,7 @@ func TestPromptsAreReplaced(t *testing.T) {
 // Every prompt that can be replaced says what its places stand for, and -show-prompts shows it.
 func TestPromptsAreDocumented(t *testing.T) {
 	shown, _, err := bench(t, bare, "-show-prompts")
-	must(t, err)
+	check.OK(t, err)
 	comment := regexp.MustCompile(`(?s)^\{\{/\*.*?\*/ -\}\}`)
 	place := regexp.MustCompile(`\.([A-Z]\w*)`)
 	n := 0

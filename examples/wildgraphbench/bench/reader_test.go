@@ -12,6 +12,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/examples/baselines/flat"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
@@ -31,10 +32,10 @@ func readLabels(t *testing.T, name string) []labelled {
 	t.Helper()
 	var out []labelled
 	f, err := os.Open("testdata/reader/" + name)
-	must(t, err)
+	check.OK(t, err)
 	defer f.Close()
 	for l, err := range jsonl.Read[labelled](f, jsonl.Options{}) {
-		must(t, err)
+		check.OK(t, err)
 		out = append(out, l.Value)
 	}
 	return out
@@ -79,13 +80,13 @@ func TestReaderLabels(t *testing.T) {
 		t.Skip("WILDGRAPHBENCH_DIR is not set")
 	}
 	set, err := wildgraph.Load(os.DirFS(dir), wildgraph.Options{})
-	must(t, err)
+	check.OK(t, err)
 	other := maps.Clone(answers)
 	for _, d := range set.Domains {
 		parts, err := kit.Offline(kit.OfflineOptions{Seed: 1})
-		must(t, err)
+		check.OK(t, err)
 		system, err := flat.NewBM25(parts, flat.BM25Options{})
-		must(t, err)
+		check.OK(t, err)
 		if _, err := system.Index(t.Context(), d.Documents()); err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +98,7 @@ func TestReaderLabels(t *testing.T) {
 			q, form := it.Question, slices.IndexFunc(set.Types, func(ty benchmark.Type) bool { return ty.Key == it.Type })
 			q.Form, q.K = set.Types[form].Form, set.Types[form].K
 			a, err := system.Answer(t.Context(), q)
-			must(t, err)
+			check.OK(t, err)
 			if a.Text == x.Answer {
 				delete(other, x.ID)
 			}

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func TestSweepFlag(t *testing.T) {
@@ -36,7 +38,7 @@ func TestSweepOfSample(t *testing.T) {
 	}
 	plain := readReport(t, dir)
 	stdout, _, err := bench(t, bare, append(args, "-sweep", "2..12")...)
-	must(t, err)
+	check.OK(t, err)
 	r := readReport(t, dir)
 	points := r.Systems[0].Sweep
 	if len(points) != 11 || points[0].K != 2 || points[10].K != 12 || points[0].Lexical == nil || points[0].Judged != nil {
@@ -70,7 +72,7 @@ func TestSweepDryRun(t *testing.T) {
 	for stage, calls := range map[string][2]int{"bm25 answer": {24, 48}, "zeroshot answer": {24, 24}} {
 		for i, more := range [][]string{nil, {"-sweep", "8..12"}} {
 			stdout, _, err := bench(t, bare, append(slices.Clone(args), more...)...)
-			must(t, err)
+			check.OK(t, err)
 			if got := dryRow(t, stdout, stage)[0]; got != calls[i] {
 				t.Errorf("%s, %v: %d calls, want %d:\n%s", stage, more, got, calls[i], stdout)
 			}

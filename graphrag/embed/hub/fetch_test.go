@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // A model is fetched once, with and without sums that are known before.
@@ -31,7 +31,7 @@ func TestFetched(t *testing.T) {
 	}
 	for range 2 {
 		e, err := Open(t.Context(), other, o)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		if v, err := e.EmbedQuery(t.Context(), "owl"); err != nil || len(v) != e.Dim() {
 			t.Errorf("%d numbers, error %v", len(v), err)
 		}
@@ -246,14 +246,14 @@ func TestChangedAfterwards(t *testing.T) {
 		filepath.Join(o.Dir, "small"): func() error { _, err := h.open(t.Context(), o); return err },
 	}
 	for dir, again := range again {
-		texttest.OK(t, again())
+		check.OK(t, again())
 		for _, change := range []func(string) error{
 			func(f string) error { return os.WriteFile(f, []byte("{}"), 0o644) },
 			os.Remove,
 		} {
 			full := filepath.Join(dir, tokenizer)
 			before, err := os.ReadFile(full)
-			texttest.OK(t, errors.Join(err, change(full)))
+			check.OK(t, errors.Join(err, change(full)))
 			if err := again(); err == nil || !strings.Contains(err.Error(), tokenizer) || !strings.Contains(err.Error(), "remove the folder") {
 				t.Errorf("error %v", err)
 			}
@@ -263,7 +263,7 @@ func TestChangedAfterwards(t *testing.T) {
 		}
 	}
 	for _, sums := range []string{"", "[]", `[{"name": "../../etc/passwd", "size": 1, "sha256": ""}]`} {
-		texttest.OK(t, os.WriteFile(filepath.Join(unpinned, sumsFile), []byte(sums), 0o644))
+		check.OK(t, os.WriteFile(filepath.Join(unpinned, sumsFile), []byte(sums), 0o644))
 		if err := again[unpinned](); err == nil || !strings.Contains(err.Error(), sumsFile) {
 			t.Errorf("%s: error %v", sums, err)
 		}

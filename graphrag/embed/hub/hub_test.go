@@ -13,7 +13,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
 	"github.com/wildgraph/wildgraph/graphrag/embed/local"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func TestNames(t *testing.T) {
@@ -46,23 +46,23 @@ func TestNames(t *testing.T) {
 // What a name stands for: auto is what the cache holds, a folder is one that holds a model.
 func TestFind(t *testing.T) {
 	dir := t.TempDir()
-	texttest.OK(t, embedtest.WriteBERT(dir))
+	check.OK(t, embedtest.WriteBERT(dir))
 	o := Options{Dir: t.TempDir()}
-	check := func(name, want string, ok bool) {
+	resolves := func(name, want string, ok bool) {
 		t.Helper()
 		if got, is := Find(name, o); got != want || is != ok {
 			t.Errorf("%q is %q, %v", name, got, is)
 		}
 	}
 	for _, name := range []string{"minilm", "bge-small", "e5-small", "file:x", "hf:a/b@c"} {
-		check(name, name, true)
+		resolves(name, name, true)
 	}
 	for _, name := range []string{"text-embedding-3-small", "", o.Dir, "MiniLM"} {
-		check(name, name, false)
+		resolves(name, name, false)
 	}
-	check(dir, "file:"+dir, true)
-	check("none", "", true)
-	check("auto", "", true)
+	resolves(dir, "file:"+dir, true)
+	resolves("none", "", true)
+	resolves("auto", "", true)
 	if e, err := Open(t.Context(), "auto", o); e != nil || err != nil {
 		t.Errorf("%v, error %v", e, err)
 	}
@@ -70,8 +70,8 @@ func TestFind(t *testing.T) {
 		t.Errorf("%v, error %v", e, err)
 	}
 	for _, name := range []string{"e5-small", "bge-small", "minilm"} { // each faster than the one before, or as fast
-		texttest.OK(t, os.MkdirAll(filepath.Join(o.Dir, name), 0o755))
-		check("auto", name, true)
+		check.OK(t, os.MkdirAll(filepath.Join(o.Dir, name), 0o755))
+		resolves("auto", name, true)
 	}
 	if _, err := Open(t.Context(), "auto", o); err == nil || !strings.Contains(err.Error(), "minilm") {
 		t.Errorf("error %v: damage must be told", err)
@@ -98,12 +98,12 @@ func TestByHand(t *testing.T) {
 	o := h.options(t)
 	h.set(status(500))
 	dir := filepath.Join(o.Dir, "small")
-	texttest.OK(t, os.Mkdir(dir, 0o755))
+	check.OK(t, os.Mkdir(dir, 0o755))
 	for _, f := range h.pinned().files {
 		if _, err := h.open(t.Context(), o); err == nil || !strings.Contains(err.Error(), f.Name) && !strings.Contains(err.Error(), "no such file") {
 			t.Errorf("without %s: error %v", f.Name, err)
 		}
-		texttest.OK(t, os.WriteFile(f.in(dir), []byte(h.files[f.Name]), 0o644))
+		check.OK(t, os.WriteFile(f.in(dir), []byte(h.files[f.Name]), 0o644))
 	}
 	if _, err := h.open(t.Context(), o); err != nil {
 		t.Error(err)
@@ -126,10 +126,10 @@ func TestWrittenMakeTheModel(t *testing.T) {
 			for _, f := range []string{weights, tokenizer} {
 				err = errors.Join(err, os.Symlink(filepath.Join(from, f), filepath.Join(dir, f)))
 			}
-			texttest.OK(t, err)
+			check.OK(t, err)
 			want, err1 := local.Open(from, local.Options{})
 			got, err2 := local.Open(dir, local.Options{})
-			texttest.OK(t, errors.Join(err1, err2))
+			check.OK(t, errors.Join(err1, err2))
 			if got.Name() != want.Name() {
 				t.Errorf("%s, want %s", got.Name(), want.Name())
 			}

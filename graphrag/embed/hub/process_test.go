@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // childDir, childURL and childCert make the test's binary a process that fetches the model.
@@ -44,12 +44,12 @@ func TestMain(m *testing.M) {
 func (h *hubOf) child(t *testing.T, dir string) (*exec.Cmd, *strings.Builder) {
 	t.Helper()
 	self, err := os.Executable()
-	texttest.OK(t, err)
+	check.OK(t, err)
 	cmd, said := exec.CommandContext(t.Context(), self), new(strings.Builder)
 	cert := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: h.Certificate().Raw})
 	cmd.Env = append(os.Environ(), childDir+"="+dir, childURL+"="+h.URL, childCert+"="+string(cert))
 	cmd.Stderr = said
-	texttest.OK(t, cmd.Start())
+	check.OK(t, cmd.Start())
 	return cmd, said
 }
 
@@ -76,7 +76,7 @@ func TestProcesses(t *testing.T) {
 		}
 		time.Sleep(time.Millisecond)
 	}
-	texttest.OK(t, first.Process.Kill())
+	check.OK(t, first.Process.Kill())
 	_ = first.Wait() // it was killed
 	if _, err := os.Stat(filepath.Join(dir, "small")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the folder is there, error %v", err)
@@ -103,7 +103,7 @@ func TestHalfOfAnother(t *testing.T) {
 	h := newHub(t)
 	o := h.options(t)
 	part := filepath.Join(o.Dir, "small"+partly)
-	texttest.OK(t, errors.Join(os.MkdirAll(part, 0o755), os.WriteFile(filepath.Join(part, weights+partly), []byte(strings.Repeat("x", 70_000)), 0o644)))
+	check.OK(t, errors.Join(os.MkdirAll(part, 0o755), os.WriteFile(filepath.Join(part, weights+partly), []byte(strings.Repeat("x", 70_000)), 0o644)))
 	if _, err := h.open(t.Context(), o); err == nil || !strings.Contains(err.Error(), "SHA-256") {
 		t.Fatalf("error %v", err)
 	}

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // tinyHeads are the heads of the tiny model, by folder.
@@ -31,7 +31,7 @@ var tinyHeadsOf = map[string]struct {
 func tinyHead(t testing.TB, dir, name string) string {
 	t.Helper()
 	h := tinyHeadsOf[name]
-	texttest.OK(t, embedtest.WriteHead(dir, h.architecture, h.labels...))
+	check.OK(t, embedtest.WriteHead(dir, h.architecture, h.labels...))
 	return dir
 }
 
@@ -55,20 +55,20 @@ func TestHeadsAreThoseOfPyTorch(t *testing.T) {
 		t.Skip("the models are written: run heads.py")
 	}
 	b, err := os.ReadFile("testdata/heads.json")
-	texttest.OK(t, err)
+	check.OK(t, err)
 	var want golden
-	texttest.OK(t, json.Unmarshal(b, &want))
+	check.OK(t, json.Unmarshal(b, &want))
 	reranker, err1 := OpenReranker(filepath.Join(folder, "rank"), Options{})
 	entailment, err2 := OpenEntailment(filepath.Join(folder, "entail"), Options{})
 	spans, err3 := OpenSpans(filepath.Join(folder, "spans"), Options{})
 	names, err4 := OpenNames(filepath.Join(folder, "names"), Options{})
-	texttest.OK(t, errors.Join(err1, err2, err3, err4))
+	check.OK(t, errors.Join(err1, err2, err3, err4))
 	near := func(a, b float64) bool { return math.Abs(a-b) < 2e-5 }
 	for i, q := range want.Questions {
 		scores, err1 := reranker.Scores(t.Context(), q, want.Passages)
 		entailed, err2 := entailment.Entail(t.Context(), q, want.Passages)
 		found, err3 := spans.Find(t.Context(), q, want.Passages)
-		texttest.OK(t, errors.Join(err1, err2, err3))
+		check.OK(t, errors.Join(err1, err2, err3))
 		for j, p := range want.Passages {
 			if !near(scores[j], want.Rank[i][j][0]) {
 				t.Errorf("%.20q, %.20q: score %v, want %v", q, p, scores[j], want.Rank[i][j][0])
@@ -88,7 +88,7 @@ func TestHeadsAreThoseOfPyTorch(t *testing.T) {
 		}
 	}
 	tagged, err := names.Find(t.Context(), want.Passages)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	compared := 0
 	for i, p := range want.Passages {
 		if want.Names[i] == nil {
@@ -135,10 +135,10 @@ func FuzzLocate(f *testing.F) {
 // A long text is read to its end, and a word that no window holds is cut.
 func TestNamesOfALongText(t *testing.T) {
 	names, err := OpenNames(tinyHead(t, t.TempDir(), "names"), Options{})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	short := "owl barn dog "
 	want, err := names.Find(t.Context(), []string{short})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	l := names.pieces.locate(strings.Repeat(short, 100)+strings.Repeat("ab", 49), new(letterReader))
 	for from := 0; from < len(l.ids); {
 		to := l.cut(from, 50)
@@ -171,7 +171,7 @@ func TestHostileHeads(t *testing.T) {
 		{"letters", "names", replace(configFile, `"I-ORG"`, `"ORG"`), `it has the label "ORG"`},
 	} {
 		dir := tinyHead(t, t.TempDir(), tt.head)
-		texttest.OK(t, tt.change(dir))
+		check.OK(t, tt.change(dir))
 		var err error
 		switch tt.head {
 		case "rank":

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func write(name, content string) func(dir string) error {
@@ -138,7 +138,7 @@ func TestHostileFolders(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := tiny(t)
-			texttest.OK(t, tt.change(dir))
+			check.OK(t, tt.change(dir))
 			_, err := Open(dir, Options{})
 			if err == nil {
 				t.Fatal("it was opened")
@@ -178,7 +178,7 @@ func TestWeightsBeyondAllNumbers(t *testing.T) {
 			}
 		}
 	})(dir)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	if _, err := mustOpen(t, dir).EmbedQuery(t.Context(), "owl"); err == nil || !strings.Contains(err.Error(), "copy the model again") {
 		t.Errorf("error %v", err)
 	}
@@ -219,9 +219,9 @@ func FuzzTensors(f *testing.F) {
 // in the vocabulary, between the two that stand around a text.
 func FuzzTokens(f *testing.F) {
 	dir := f.TempDir()
-	texttest.OK(f, embedtest.WriteBERT(dir))
+	check.OK(f, embedtest.WriteBERT(dir))
 	tokenizer, err := os.ReadFile(filepath.Join(dir, tokenizerFile))
-	texttest.OK(f, err)
+	check.OK(f, err)
 	f.Add(tokenizer, "The barn owl, naïve 東京!")
 	f.Add([]byte("[CLS]\n[SEP]\n[UNK]\nowl\n##s\n東"), "\x00\xff\u0301\u0301 I\u0307İ"+strings.Repeat("a", 200))
 	f.Add([]byte("[CLS]\r\n[SEP]\n[UNK]\n##\n\n\xff"), "##\xff")

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // sentences have from two tokens to more than the model takes.
@@ -29,7 +29,7 @@ func TestVectorsAreThoseOfTheTwin(t *testing.T) {
 		e := mustOpen(t, tiny(t))
 		e.net.kernels = k
 		got, err := e.EmbedDocuments(t.Context(), sentences)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		for i, text := range sentences {
 			want := mean(w.encode(e.words.tokens(nil, text, tinyTokens, new(letterReader))))
 			for j := range want {
@@ -47,7 +47,7 @@ func TestConforms(t *testing.T) { embedtest.Test(t, mustOpen(t, tiny(t))) }
 func TestInt8(t *testing.T) {
 	dir := tiny(t)
 	codes, err := Open(dir, Options{Int8: true})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	embedtest.Test(t, codes)
 	numbers := mustOpen(t, dir)
 	if codes.Name() == numbers.Name() {
@@ -55,7 +55,7 @@ func TestInt8(t *testing.T) {
 	}
 	a, err1 := numbers.EmbedDocuments(t.Context(), sentences)
 	b, err2 := codes.EmbedDocuments(t.Context(), sentences)
-	texttest.OK(t, errors.Join(err1, err2))
+	check.OK(t, errors.Join(err1, err2))
 	for i := range a {
 		var ab, aa, bb float64
 		for j, x := range a[i] {
@@ -71,12 +71,12 @@ func TestInt8(t *testing.T) {
 func TestSameBits(t *testing.T) {
 	dir := tiny(t)
 	one, err := Open(dir, Options{Workers: 1})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	five, err := Open(dir, Options{Workers: 5})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	many := slices.Repeat(sentences, 20)
 	want, err := one.EmbedDocuments(t.Context(), many)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	slices.Reverse(many)
 	got, err := five.EmbedDocuments(t.Context(), many)
 	slices.Reverse(got)
@@ -93,7 +93,7 @@ func TestSameBits(t *testing.T) {
 func TestFormsOfAFolder(t *testing.T) {
 	plain := mustOpen(t, tiny(t))
 	want, err := plain.EmbedDocuments(t.Context(), sentences)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	w := tinyWeights(t)
 	prefixed := map[string]array{}
 	for name, a := range w {
@@ -115,9 +115,9 @@ func TestFormsOfAFolder(t *testing.T) {
 		{"cased", write(tokenizerFile, ""), false, false},
 	} {
 		dir := tiny(t)
-		texttest.OK(t, tt.change(dir))
+		check.OK(t, tt.change(dir))
 		if tt.name == "cased" {
-			texttest.OK(t, errors.Join(os.Remove(filepath.Join(dir, tokenizerFile)), write(casingFile, `{"do_lower_case": false}`)(dir)))
+			check.OK(t, errors.Join(os.Remove(filepath.Join(dir, tokenizerFile)), write(casingFile, `{"do_lower_case": false}`)(dir)))
 		}
 		e := mustOpen(t, dir)
 		got, err := e.EmbedDocuments(t.Context(), sentences)
@@ -132,11 +132,11 @@ func TestFormsOfAFolder(t *testing.T) {
 func TestPooling(t *testing.T) {
 	w := twin(tinyWeights(t))
 	dir := tiny(t)
-	texttest.OK(t, os.Remove(filepath.Join(dir, modulesFile)))
+	check.OK(t, os.Remove(filepath.Join(dir, modulesFile)))
 	e := mustOpen(t, dir)
 	tokens := w.encode(e.words.tokens(nil, sentences[2], tinyTokens, new(letterReader)))
 	v, err := e.EmbedQuery(t.Context(), sentences[2])
-	texttest.OK(t, err)
+	check.OK(t, err)
 	unit := mean(tokens)
 	length := 0.
 	for j, u := range unit {
@@ -150,7 +150,7 @@ func TestPooling(t *testing.T) {
 		t.Errorf("the mean has the length %v, want %v", length, sum)
 	}
 	dir = tiny(t)
-	texttest.OK(t, write("1_Pooling/config.json", `{"word_embedding_dimension": 64, "pooling_mode_cls_token": true}`)(dir))
+	check.OK(t, write("1_Pooling/config.json", `{"word_embedding_dimension": 64, "pooling_mode_cls_token": true}`)(dir))
 	if v, err = mustOpen(t, dir).EmbedQuery(t.Context(), sentences[2]); err != nil {
 		t.Fatal(err)
 	}
@@ -205,10 +205,10 @@ func TestPrompts(t *testing.T) {
 		{`{"__version__": {}}`, "", ""},
 	} {
 		dir := tiny(t)
-		texttest.OK(t, write(promptsFile, tt.file)(dir))
+		check.OK(t, write(promptsFile, tt.file)(dir))
 		e := mustOpen(t, dir)
 		want, err := plain.EmbedDocuments(t.Context(), []string{tt.query + "owls hunt", tt.passage + "owls hunt"})
-		texttest.OK(t, err)
+		check.OK(t, err)
 		query, err1 := e.EmbedQuery(t.Context(), "owls hunt")
 		passages, err2 := e.EmbedDocuments(t.Context(), []string{"owls hunt"})
 		if err := errors.Join(err1, err2); err != nil || !slices.Equal(query, want[0]) || !slices.Equal(passages[0], want[1]) {

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // The tiny model is embedtest's.
@@ -28,7 +28,7 @@ const (
 func tiny(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
-	texttest.OK(t, embedtest.WriteBERT(dir))
+	check.OK(t, embedtest.WriteBERT(dir))
 	return dir
 }
 
@@ -36,7 +36,7 @@ func tiny(t testing.TB) string {
 func tinyPieces(t testing.TB) []string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(tiny(t), vocabFile))
-	texttest.OK(t, err)
+	check.OK(t, err)
 	return strings.Split(string(b), "\n")
 }
 
@@ -50,13 +50,13 @@ type array struct {
 func tinyWeights(t testing.TB) map[string]array {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(tiny(t), weightsFile))
-	texttest.OK(t, err)
+	check.OK(t, err)
 	length := binary.LittleEndian.Uint64(b)
 	var header map[string]struct {
 		Shape   []int
 		Offsets [2]int `json:"data_offsets"`
 	}
-	texttest.OK(t, json.Unmarshal(b[8:8+length], &header))
+	check.OK(t, json.Unmarshal(b[8:8+length], &header))
 	out := map[string]array{}
 	for name, h := range header {
 		a := array{shape: h.Shape}
@@ -121,6 +121,6 @@ func halfOf(x float64) uint16 {
 func mustOpen(t testing.TB, dir string) *Encoder {
 	t.Helper()
 	e, err := Open(dir, Options{})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	return e
 }

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // unigramGolden is testdata/unigram.json, made by testdata/unigram.py.
@@ -34,7 +34,7 @@ func readUnigram(t testing.TB) (g unigramGolden) {
 	if err == nil {
 		err = json.Unmarshal(b, &g)
 	}
-	texttest.OK(t, err)
+	check.OK(t, err)
 	return g
 }
 
@@ -52,7 +52,7 @@ func (g unigramGolden) file(t testing.TB, change map[string]any, inBytes bool) [
 		model["byte_fallback"], model["vocab"], f["model"] = true, vocab, model
 	}
 	b, err := json.Marshal(f)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	return b
 }
 
@@ -61,7 +61,7 @@ func TestUnigram(t *testing.T) {
 	g := readUnigram(t)
 	for _, v := range g.Variants {
 		u, err := parseUnigram(g.file(t, v.Change, v.Bytes), 2000)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		for i, text := range g.Texts {
 			if got := u.tokens(nil, text, 2000, nil); !slices.Equal(got, v.IDs[i]) {
 				t.Errorf("%v: %.60q:\n got %v\nwant %v", slices.Collect(maps.Keys(v.Change)), text, got, v.IDs[i])
@@ -102,9 +102,9 @@ func writeXLMR(t testing.TB, dir string) {
 	}
 	config := fmt.Sprintf(`{"model_type": "xlm-roberta", "hidden_size": %d, "num_hidden_layers": %d, "num_attention_heads": %d, "intermediate_size": 96,
 		"vocab_size": %d, "max_position_embeddings": 120, "type_vocab_size": 1, "layer_norm_eps": 1e-5, "pad_token_id": 1}`, tinyHidden, tinyLayers, tinyHeads, pieces)
-	texttest.OK(t, os.MkdirAll(dir, 0o755))
+	check.OK(t, os.MkdirAll(dir, 0o755))
 	for name, b := range map[string][]byte{configFile: []byte(config), tokenizerFile: g.file(t, nil, false), weightsFile: encodeTensors(arrays, "F32")} {
-		texttest.OK(t, os.WriteFile(filepath.Join(dir, name), b, 0o644))
+		check.OK(t, os.WriteFile(filepath.Join(dir, name), b, 0o644))
 	}
 }
 
@@ -123,7 +123,7 @@ func TestUnigramModel(t *testing.T) {
 	}
 	for i, want := range g.Vectors {
 		rows, err := e.EmbedDocuments(t.Context(), g.Texts[i:i+1])
-		texttest.OK(t, err)
+		check.OK(t, err)
 		for j, x := range rows[0] {
 			if math.Abs(float64(x)-want[j]) > 2e-5 {
 				t.Errorf("%.40q: component %d is %v, PyTorch's %v", g.Texts[i], j, x, want[j])
@@ -135,7 +135,7 @@ func TestUnigramModel(t *testing.T) {
 		t.Errorf("a long text has %d tokens, want the 120 places but two", got)
 	}
 	eight, err := Open(dir, Options{Int8: true})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	if _, err := eight.EmbedQuery(t.Context(), g.Texts[3]); err != nil {
 		t.Error(err)
 	}
@@ -153,7 +153,7 @@ func TestUnigramRefuses(t *testing.T) {
 		return map[string]any{"model": m}
 	}
 	object := func(s string) (out map[string]any) {
-		texttest.OK(t, json.Unmarshal([]byte(s), &out))
+		check.OK(t, json.Unmarshal([]byte(s), &out))
 		return out
 	}
 	for _, tt := range []struct {
@@ -189,7 +189,7 @@ func TestUnigramRefuses(t *testing.T) {
 func FuzzUnigram(f *testing.F) {
 	g := readUnigram(f)
 	u, err := parseUnigram(g.file(f, nil, false), 752)
-	texttest.OK(f, err)
+	check.OK(f, err)
 	for _, text := range g.Texts {
 		f.Add(text, []byte(nil))
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // Expected by hand, from the rules of BERT's tokenizer.
@@ -62,7 +62,7 @@ func TestTokensOfMiniLM(t *testing.T) {
 	}
 	e := mustOpen(t, dir)
 	f, err := os.Open("testdata/tokens.jsonl")
-	texttest.OK(t, err)
+	check.OK(t, err)
 	defer f.Close()
 	n := 0
 	for in := bufio.NewScanner(f); in.Scan(); n++ {
@@ -70,7 +70,7 @@ func TestTokensOfMiniLM(t *testing.T) {
 			Text string
 			IDs  []int32
 		}
-		texttest.OK(t, json.Unmarshal(in.Bytes(), &c))
+		check.OK(t, json.Unmarshal(in.Bytes(), &c))
 		if got := e.words.tokens(nil, c.Text, e.net.tokens, new(letterReader)); !slices.Equal(got, c.IDs) {
 			t.Errorf("%.60q: %v, want %v", c.Text, got, c.IDs)
 		}

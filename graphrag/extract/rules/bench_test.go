@@ -12,8 +12,8 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // page is a short text like those of the web.
@@ -59,7 +59,7 @@ func realPages(tb testing.TB, domain string) ([]graphrag.Chunk, int) {
 		tb.Fatalf("no pages of %s in %s: %v", domain, dir, err)
 	}
 	chunker, err := chunk.New(chunk.Options{})
-	texttest.OK(tb, err)
+	check.OK(tb, err)
 	size := 0
 	chunks, err := chunker.All(context.Background(), func(yield func(graphrag.Document, error) bool) {
 		for _, file := range files {
@@ -71,6 +71,6 @@ func realPages(tb testing.TB, domain string) ([]graphrag.Chunk, int) {
 			}
 		}
 	})
-	texttest.OK(tb, err)
+	check.OK(tb, err)
 	return chunks, size
 }

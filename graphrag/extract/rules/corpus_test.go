@@ -18,9 +18,9 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/memo"
 	"github.com/wildgraph/wildgraph/graphrag/trace"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // readings is a tracer that knows how many chunks the rules have read.
@@ -72,7 +72,7 @@ func TestChanges(t *testing.T) {
 	for seed := range uint64(3) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		x, err := rules.New(rules.Options{Workers: 1 + int(seed)%3})
-		texttest.OK(t, err)
+		check.OK(t, err)
 		all := extract.Described(extract.Titled(extract.Linked(x), true))
 		again, first := 0, 0
 		ctx := new(memo.Keeper).With(t.Context())

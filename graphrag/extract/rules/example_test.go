@@ -10,7 +10,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract/extracttest"
 	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func ExampleExtractor() {
@@ -63,6 +63,6 @@ func ExampleExtractor_Entities() {
 
 func TestConformance(t *testing.T) {
 	offline, err := rules.New(rules.Options{})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	extracttest.Test(t, offline)
 }

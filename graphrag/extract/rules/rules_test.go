@@ -20,8 +20,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // read extracts from one text, with what it can learn of itself.
@@ -33,14 +33,14 @@ func read(t testing.TB, s string, o rules.Options) kg.Extraction {
 func extractor(t testing.TB, o rules.Options) *rules.Extractor {
 	t.Helper()
 	x, err := rules.New(o)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	return x
 }
 
 func readWith(t testing.TB, x extract.Extractor, s string) kg.Extraction {
 	t.Helper()
 	found, err := x.Extract(context.Background(), []graphrag.Chunk{{ID: "d#000000", Doc: "d", Text: s}})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	return found[0]
 }
 
@@ -130,7 +130,7 @@ func TestCorpusCase(t *testing.T) {
 	}
 	x := extractor(t, rules.Options{})
 	found, err := x.Extract(context.Background(), chunks)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	for i, want := range []int{4, 1, 1} {
 		if got := names(found[i]); len(got) != want || got[0] != "Brasilia/other" {
 			t.Errorf("text %d: %v, want Brasilia %d times", i, got, want)
@@ -146,7 +146,7 @@ func TestSharedLines(t *testing.T) {
 	}
 	x := extractor(t, rules.Options{})
 	found, err := x.Extract(context.Background(), chunks)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	for _, e := range found {
 		if got := names(e); !slices.Equal(got, []string{"Vienna/place"}) {
 			t.Errorf("got %v, want the names of what the page says alone", got)
@@ -260,7 +260,7 @@ func TestDeterminism(t *testing.T) {
 	for workers := range 4 {
 		x := extractor(t, rules.Options{Workers: workers + 1})
 		found, err := x.Extract(context.Background(), chunks)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		for _, e := range found {
 			if workers == 0 {
 				want[e.Chunk] = e
@@ -282,7 +282,7 @@ func TestCutChunk(t *testing.T) {
 	found, err := x.Extract(context.Background(), []graphrag.Chunk{
 		{ID: "d#000001", Doc: "d", Index: 1, Text: "Trump spoke to the men of Ohio and then he left for the town of Berlin."},
 	})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	if got := names(found[0]); !slices.Equal(got, []string{"Ohio/place", "Berlin/place"}) {
 		t.Errorf("got %v", got)
 	}
@@ -307,13 +307,13 @@ func TestApostrophes(t *testing.T) {
 // a sample of distinct names of two domains that the rules were not written on.
 func TestVerdicts(t *testing.T) {
 	data, err := os.ReadFile("testdata/verdicts.jsonl")
-	texttest.OK(t, err)
+	check.OK(t, err)
 	x := extractor(t, rules.Options{})
 	found := map[string]bool{} // domain, page, name
 	for _, domain := range []string{"history", "people"} {
 		chunks, _ := realPages(t, domain)
 		all, err := x.Extract(t.Context(), chunks)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		for _, e := range all {
 			for _, m := range e.Mentions {
 				found[domain+"/"+e.Doc+"/"+m.Name] = true
@@ -323,7 +323,7 @@ func TestVerdicts(t *testing.T) {
 	total, kept := map[string]int{}, map[string]int{}
 	for line := range bytes.Lines(data) {
 		var v struct{ Domain, Page, Text, Verdict string }
-		texttest.OK(t, json.Unmarshal(line, &v))
+		check.OK(t, json.Unmarshal(line, &v))
 		total[v.Verdict]++
 		if found[v.Domain+"/"+v.Page+"/"+v.Text] {
 			kept[v.Verdict]++

@@ -12,7 +12,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func TestThemes(t *testing.T) {
@@ -42,9 +42,9 @@ func TestListsAreOfTheirLength(t *testing.T) {
 		fmt.Fprintf(&names, "Ann Smith%c met Bob Jones%c in May. ", 'a'+i%26, 'a'+i/26)
 	}
 	x, err := rules.New(rules.Options{})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	found, err := extract.Linked(x).Extract(t.Context(), []graphrag.Chunk{{ID: "1", Text: names.String()}, {ID: "2"}})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	m, f := found[0].Mentions, found[0].Facts
 	if len(m) < 100 || len(f) < 100 || cap(m) > len(m)*9/8 || cap(f) > len(f)*9/8 {
 		t.Errorf("%d mentions in room for %d, %d facts in room for %d", len(m), cap(m), len(f), cap(f))
@@ -58,7 +58,7 @@ func TestListsAreOfTheirLength(t *testing.T) {
 // beginning and at the end.
 func TestQuestionNamesWideBlanks(t *testing.T) {
 	x, err := rules.New(rules.Options{})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	for _, q := range []string{"Was the Fram built by Fridtjof\u00a0Nansen?", "Was the\u2003Fram built by Fridtjof\u2003Nansen\u00a0", "\u3000Was the Fram built by Fridtjof\u3000Nansen"} {
 		if diff := cmp.Diff([]string{"Fram", "Fridtjof\u00a0Nansen"}, fold(x.QuestionNames(q, nil))); diff != "" {
 			t.Errorf("%q: %s", q, diff)

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/flat"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 type pair struct {
@@ -24,16 +24,16 @@ type meta struct{ Name string }
 func write(t *testing.T, dir string) {
 	t.Helper()
 	w, err := flat.Create(dir, "test", 3)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	pairs, err := flat.NewArray[pair](w, "pairs")
-	texttest.OK(t, err)
+	check.OK(t, err)
 	bytes, err := flat.NewArray[byte](w, "bytes")
-	texttest.OK(t, err)
+	check.OK(t, err)
 	if _, err := flat.NewArray[uint64](w, "none"); err != nil {
 		t.Fatal(err)
 	}
 	few, err := flat.NewArray[int32](w, "few")
-	texttest.OK(t, err)
+	check.OK(t, err)
 	few.Append(7, 8, 9)
 	for i := range 10_000 {
 		pairs.Append(pair{uint32(i), float32(i) / 2}, pair{uint32(i), -1})
@@ -42,7 +42,7 @@ func write(t *testing.T, dir string) {
 	if pairs.Len() != 20_000 || bytes.Len() != 100_000 {
 		t.Errorf("%d pairs, %d bytes", pairs.Len(), bytes.Len())
 	}
-	texttest.OK(t, w.Close(meta{"x"}))
+	check.OK(t, w.Close(meta{"x"}))
 }
 
 func TestRoundTrip(t *testing.T) {
@@ -98,8 +98,8 @@ func TestDamage(t *testing.T) {
 	change := func(name string, by func([]byte) []byte) func(*testing.T, string) {
 		return func(t *testing.T, dir string) {
 			data, err := os.ReadFile(filepath.Join(dir, name))
-			texttest.OK(t, err)
-			texttest.OK(t, os.WriteFile(filepath.Join(dir, name), by(data), 0o644))
+			check.OK(t, err)
+			check.OK(t, os.WriteFile(filepath.Join(dir, name), by(data), 0o644))
 		}
 	}
 	for name, damage := range map[string]func(*testing.T, string){
@@ -133,11 +133,11 @@ func TestDamage(t *testing.T) {
 func TestAbort(t *testing.T) {
 	dir := t.TempDir()
 	w, err := flat.Create(dir, "test", 3)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	a, err := flat.NewArray[int32](w, "a")
-	texttest.OK(t, err)
+	check.OK(t, err)
 	a.Append(slices.Repeat([]int32{7}, 1<<17)...)
-	texttest.OK(t, w.Abort())
+	check.OK(t, w.Abort())
 	if _, err := flat.Open(dir, "test", 3, &meta{}); !errors.Is(err, flat.ErrFormat) || !strings.Contains(err.Error(), "never finished") {
 		t.Errorf("it is opened: %v", err)
 	}

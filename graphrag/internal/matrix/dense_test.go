@@ -49,15 +49,15 @@ func TestProducts(t *testing.T) {
 			rows, inner, cols := 1+rng.IntN(150), 1+rng.IntN(40), 1+rng.IntN(60)
 			a, b := random(rng, rows*inner), random(rng, inner*cols)
 			want, out := plain(a, b, inner, cols), make([]float64, rows*cols)
-			check := func(name string, err error) {
+			fails := func(name string, err error) {
 				t.Helper()
 				if err != nil || !slices.Equal(out, want) {
 					t.Fatalf("%s of %d×%d by %d columns: %v, %v, want %v", name, rows, inner, cols, err, out, want)
 				}
 				clear(out)
 			}
-			check("Mul", Dense{a, inner}.Mul(t.Context(), out, b, cols))
-			check("MulT", Dense{transposed(a, inner), rows}.MulT(t.Context(), out, b, cols))
+			fails("Mul", Dense{a, inner}.Mul(t.Context(), out, b, cols))
+			fails("MulT", Dense{transposed(a, inner), rows}.MulT(t.Context(), out, b, cols))
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // kind is a case of testdata/kinds.txt: the main part of a file, other parts by name, and the text
@@ -22,7 +22,7 @@ type kind struct {
 
 func kinds(t *testing.T) (all []kind) {
 	data, err := os.ReadFile("testdata/kinds.txt")
-	texttest.OK(t, err)
+	check.OK(t, err)
 	for _, s := range strings.Split(strings.TrimPrefix(string(data), "== "), "\n== ") {
 		head, rest, _ := strings.Cut(s, "\n")
 		k := kind{parts: make(map[string]string)}

@@ -15,9 +15,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/graphrag/load/office"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 var options = load.Options{Formats: office.Formats()}
@@ -25,7 +25,7 @@ var options = load.Options{Formats: office.Formats()}
 func read(t *testing.T, name, data string) *load.File {
 	t.Helper()
 	f, err := options.Read(name, []byte(data))
-	texttest.OK(t, err)
+	check.OK(t, err)
 	return f
 }
 
@@ -36,11 +36,11 @@ func parts(t testing.TB, of ...string) []byte {
 	z := zip.NewWriter(&b)
 	for i := 0; i < len(of); i += 2 {
 		w, err := z.Create(of[i])
-		texttest.OK(t, err)
+		check.OK(t, err)
 		_, err = io.WriteString(w, of[i+1])
-		texttest.OK(t, err)
+		check.OK(t, err)
 	}
-	texttest.OK(t, z.Close())
+	check.OK(t, z.Close())
 	return b.Bytes()
 }
 
@@ -87,7 +87,7 @@ func TestWorkbook(t *testing.T) {
 		`<row><c r="B7" t="s"><v>1</v></c><c s="3"><v>1.5</v></c><c s="4"><v>45000</v></c><c r="E7" t="str"><f>A1</f><v>a|b</v></c></row>`+
 		`<row r="9">`+inline("B9", "Total")+`<c r="D9"><v>7</v></c><c r="E9" t="s"><v>99</v></c></row></sheetData>`+
 		`<mergeCells><mergeCell ref="B2:E2"/><mergeCell ref="B5:B6"/></mergeCells>`))
-	texttest.OK(t, err)
+	check.OK(t, err)
 	want := "## Main\n\nPrices of 2024\n\n| What | From | 2024 | Share |\n|---|---|---|---|\n| Toll | 2024-05-01 | 0.3 | 25% |\n" +
 		"| Toll | 2024-05-01 18:00 | TRUE | #DIV/0! |\n| Ferry & more | 36:00 | 45000 | a\\|b |\n\n" +
 		"| What | From | 2024 | Share |\n|---|---|---|---|\n| Total |  | 7 |  |\n\n"
@@ -129,7 +129,7 @@ func TestSlides(t *testing.T) {
 		"deck/notes/b.xml", `<p:notes>`+sp(`<p:ph type="body"/>`, p("Say it.", "")+p("Slowly.", ""))+`</p:notes>`,
 		"deck/slides/c.xml", `<p:sld><p:graphicFrame><a:tbl><a:tr>`+cell("Light", "")+cell("Meaning", "")+`</a:tr><a:tr>`+cell("red", ` rowSpan="2"`)+cell("no net", "")+
 			`</a:tr><a:tr>`+cell("", ` vMerge="1"`)+cell("fire", "")+`</a:tr></a:tbl></p:graphicFrame></p:sld>`))
-	texttest.OK(t, err)
+	check.OK(t, err)
 	want := "## Lights\n\n- red\n    - no net\n\nBeside.\n\nonce\n\nNotes: Say it.\n\nSlowly.\n\n" +
 		"## Slide 3\n\n| Light | Meaning |\n|---|---|\n| red | no net |\n| red | fire |\n\n"
 	if diff := cmp.Diff(want, f.Document.Text); diff != "" || f.Document.Title != "Lights" {
@@ -154,7 +154,7 @@ func TestOpenText(t *testing.T) {
 			`<text:list><text:list-item><text:p>one</text:p><text:list><text:list-item><text:p>deep</text:p></text:list-item></text:list></text:list-item></text:list>`+
 			`<table:table><table:table-row>`+cell("Light", "")+cell("Meaning", ` table:number-columns-spanned="2"`)+`<table:covered-table-cell/></table:table-row><table:table-row>`+
 			cell("red", "")+cell("no", "")+cell("net", "")+`</table:table-row><table:table-row><table:covered-table-cell/>`+cell("a", "")+`</table:table-row></table:table><text:p>End.</text:p></office:body></d>`))
-	texttest.OK(t, err)
+	check.OK(t, err)
 	want := "# The Van\n\n## Lights\n\nIt is red.\n\n- one\n    - deep\n\n| Light | Meaning |  |\n|---|---|---|\n| red | no | net |\n| red | a |  |\n\nEnd.\n\n"
 	if diff := cmp.Diff(want, f.Document.Text); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -172,7 +172,7 @@ func TestEbook(t *testing.T) {
 	f, err := options.Read("a.epub", parts(t, "META-INF/container.xml", `<c><rootfile full-path="o/b.opf"/></c>`, "o/b.opf", opf,
 		"o/two b.xhtml", "<h1>Chapter Two</h1><p>It swims.</p><p>It sings.</p>", "one.xhtml", "<title>x</title><p>It begins.</p>", "o/nav.xhtml", "<p>contents</p>",
 		"META-INF/encryption.xml", `<e><EncryptionMethod Algorithm="http://www.idpf.org/2008/embedding"/></e>`))
-	texttest.OK(t, err)
+	check.OK(t, err)
 	want := "It begins.\n\n# Chapter Two\n\nIt swims.\n\nIt sings.\n"
 	fields := graphrag.Fields{"folder": ".", "kind": "epub", "title": "The Whale", "author": "Ada; Bob", "date": time.Date(1851, 10, 18, 0, 0, 0, 0, time.UTC)}
 	if diff := cmp.Diff(want, f.Document.Text) + cmp.Diff(fields, f.Document.Fields); diff != "" || f.Document.Title != "The Whale" {
@@ -343,7 +343,7 @@ func TestWord(t *testing.T) {
 		`<w:p><w:r><w:t>The light</w:t></w:r><w:r><w:tab/><w:t>is </w:t></w:r><w:del><w:r><w:t>not</w:t></w:r></w:del><w:r><w:t>red.</w:t></w:r></w:p>`+
 		`<w:p><w:pPr><w:numPr><w:ilvl w:val="0"/></w:numPr></w:pPr><w:r><w:t>first</w:t></w:r></w:p>`+
 		"<w:tbl><w:tr>"+cell("Light")+cell("Meaning")+"</w:tr><w:tr>"+cell("red")+cell("no | net")+"</w:tr></w:tbl>"+p("End.")))
-	texttest.OK(t, err)
+	check.OK(t, err)
 	want := "# Lights\n\nThe light is red.\n\n- first\n\n| Light | Meaning |\n|---|---|\n| red | no \\| net |\n\nEnd.\n\n"
 	if diff := cmp.Diff(want, f.Document.Text); diff != "" || f.Document.Title != "The Manual" {
 		t.Errorf("%q (-want +got):\n%s", f.Document.Title, diff)

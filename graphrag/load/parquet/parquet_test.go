@@ -13,8 +13,8 @@ import (
 	pq "github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/load/parquet"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 type name struct {
@@ -26,7 +26,7 @@ type name struct {
 func file(t testing.TB) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	texttest.OK(t, pq.Write(&b, []name{{1, "Ada"}, {2, ""}, {3, "Łódź"}}))
+	check.OK(t, pq.Write(&b, []name{{1, "Ada"}, {2, ""}, {3, "Łódź"}}))
 	return b.Bytes()
 }
 
@@ -82,7 +82,7 @@ func TestDamaged(t *testing.T) {
 func TestTakeFails(t *testing.T) {
 	data, enough := file(t), errors.New("enough")
 	f, err := parquet.Open(bytes.NewReader(data), int64(len(data)))
-	texttest.OK(t, err)
+	check.OK(t, err)
 	n := 0
 	if err := parquet.Rows(f, func(pq.Row) error { n++; return enough }); !errors.Is(err, enough) || n != 1 {
 		t.Errorf("%v after %d rows", err, n)
@@ -101,9 +101,9 @@ func TestEmptyGroup(t *testing.T) {
 	}, 1)); err != nil {
 		t.Fatal(err)
 	}
-	texttest.OK(t, w.Close())
+	check.OK(t, w.Close())
 	f, err := parquet.Open(bytes.NewReader(b.Bytes()), int64(b.Len()))
-	texttest.OK(t, err)
+	check.OK(t, err)
 	meta := f.Metadata()
 	meta.NumRows = 0
 	g := &meta.RowGroups[0]
@@ -111,13 +111,13 @@ func TestEmptyGroup(t *testing.T) {
 	g.Columns[0].MetaData.NumValues = 0
 	g.Columns[0].MetaData.DataPageOffset = -1
 	footer, err := thrift.Marshal(new(thrift.CompactProtocol), *meta)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	data := append([]byte("PAR1"), make([]byte, 64)...)
 	data = append(data, footer...)
 	data = binary.LittleEndian.AppendUint32(data, uint32(len(footer)))
 	data = append(data, "PAR1"...)
 	f, err = parquet.Open(bytes.NewReader(data), int64(len(data)))
-	texttest.OK(t, err)
+	check.OK(t, err)
 	if err := parquet.Rows(f, func(pq.Row) error { t.Error("a row"); return nil }); err != nil {
 		t.Error(err)
 	}

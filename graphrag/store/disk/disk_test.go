@@ -14,12 +14,12 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
 	"github.com/wildgraph/wildgraph/graphrag/store/storetest"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // folders are those of the stores of a test.
@@ -28,7 +28,7 @@ var folders sync.Map
 func openArrays(t *testing.T, dir string, o disk.Options) store.Store {
 	t.Helper()
 	s, err := disk.Open(dir, o)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	folders.Store(s, dir)
 	return s
 }
@@ -44,7 +44,7 @@ func factory(o disk.Options) storetest.Factory {
 		Crash: func(t *testing.T, s store.Store) store.Store {
 			dir, _ := folders.Load(s)
 			left := filepath.Join(t.TempDir(), "left")
-			texttest.OK(t, os.CopyFS(left, os.DirFS(dir.(string))))
+			check.OK(t, os.CopyFS(left, os.DirFS(dir.(string))))
 			return openArrays(t, left, o)
 		},
 		Reader: func(t *testing.T, s store.Store) store.Store {
@@ -73,11 +73,11 @@ func built(t *testing.T) string {
 	dir := t.TempDir()
 	s := openArrays(t, dir, disk.Options{})
 	c, err := s.Create(t.Context(), "corpus", store.Schema{Tables: map[string]store.TableSchema{"chunks": {Text: true, Dim: 2}}})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	g, err := c.Write(t.Context(), "first")
-	texttest.OK(t, err)
+	check.OK(t, err)
 	tableName, err := g.Table("chunks")
-	texttest.OK(t, err)
+	check.OK(t, err)
 	if err := errors.Join(tableName.Put(t.Context(), store.Record{ID: "a", Text: "zeppelin", Vector: []float32{1, 0}}),
 		c.Publish(t.Context(), "first", ""), g.Close(), s.Close()); err != nil {
 		t.Fatal(err)
@@ -105,12 +105,12 @@ func pin(t *testing.T, dir string, o disk.Options) error {
 
 // Folders that are not what they should be are told, and named.
 func TestDamage(t *testing.T) {
-	texttest.OK(t, pin(t, built(t), disk.Options{}))
+	check.OK(t, pin(t, built(t), disk.Options{}))
 	edit := func(name string, by func([]byte) []byte) func(*testing.T, string) {
 		return func(t *testing.T, dir string) {
 			data, err := os.ReadFile(filepath.Join(dir, name))
-			texttest.OK(t, err)
-			texttest.OK(t, os.WriteFile(filepath.Join(dir, name), by(data), 0o644))
+			check.OK(t, err)
+			check.OK(t, os.WriteFile(filepath.Join(dir, name), by(data), 0o644))
 		}
 	}
 	replace := func(old, by string) func([]byte) []byte {
@@ -188,28 +188,28 @@ func TestAnyDamage(t *testing.T) {
 	dir := built(t)
 	s := openArrays(t, dir, disk.Options{})
 	c, err := s.Open(t.Context(), "corpus")
-	texttest.OK(t, err)
+	check.OK(t, err)
 	for part := range 2 {
 		g, err := c.Write(t.Context(), "first")
-		texttest.OK(t, err)
+		check.OK(t, err)
 		tableName, err := g.Table("chunks")
-		texttest.OK(t, err)
+		check.OK(t, err)
 		for i := range 400 {
 			r := store.Record{ID: fmt.Sprint("r", part*200+i), Scope: "doc", Title: "title", Text: fmt.Sprintf("zeppelin a%d b%d part %d", i%7, i, part),
 				Vector: []float32{float32(i), 100}, Data: []byte{byte(i)}, Fields: graphrag.Fields{"n": float64(i), "s": fmt.Sprint("x", i%5)}}
-			texttest.OK(t, tableName.Put(t.Context(), r))
-			texttest.OK(t, g.Triples().PutTriples(t.Context(), store.Triple{Source: r.ID, Triple: triples.Triple{
+			check.OK(t, tableName.Put(t.Context(), r))
+			check.OK(t, g.Triples().PutTriples(t.Context(), store.Triple{Source: r.ID, Triple: triples.Triple{
 				Head: triples.Entity{ID: "hub", Label: "hub"}, Relation: triples.Entity{ID: "of", Label: "of"}, Tail: triples.Entity{ID: r.ID, Label: r.ID}}}))
 		}
-		texttest.OK(t, errors.Join(tableName.Delete(t.Context(), "r7"), g.Flush(t.Context()), g.Close()))
+		check.OK(t, errors.Join(tableName.Delete(t.Context(), "r7"), g.Flush(t.Context()), g.Close()))
 	}
-	texttest.OK(t, s.Close())
+	check.OK(t, s.Close())
 	want, err := found(t, dir)
 	if err != nil || len(want) < 50_000 {
 		t.Fatalf("%d bytes, %v", len(want), err)
 	}
 	var files []string
-	texttest.OK(t, filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {
+	check.OK(t, filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {
 		if info, _ := d.Info(); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
 			files = append(files, name)
 		}
@@ -219,7 +219,7 @@ func TestAnyDamage(t *testing.T) {
 	for round := range max(240, 3*len(files)) {
 		name := files[round%len(files)]
 		sound, err := os.ReadFile(name)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		data := slices.Clone(sound)
 		switch at := r.IntN(len(data)); round % 3 {
 		case 0:
@@ -229,9 +229,9 @@ func TestAnyDamage(t *testing.T) {
 		default:
 			data = data[:at]
 		}
-		texttest.OK(t, os.WriteFile(name, data, 0o644))
+		check.OK(t, os.WriteFile(name, data, 0o644))
 		got, err := found(t, dir)
-		texttest.OK(t, os.WriteFile(name, sound, 0o644))
+		check.OK(t, os.WriteFile(name, sound, 0o644))
 		if err == nil && got != want || err != nil && !strings.Contains(err.Error(), dir) {
 			t.Errorf("round %d, %s: an answer of %d bytes, want %d; %v", round, name, len(got), len(want), err)
 		}
@@ -251,7 +251,7 @@ func TestTwo(t *testing.T) {
 	if _, err := disk.Open(dir, disk.Options{}); !errors.Is(err, store.ErrConflict) {
 		t.Errorf("opened twice: %v", err)
 	}
-	texttest.OK(t, s.Close())
+	check.OK(t, s.Close())
 	if err := pin(t, dir, disk.Options{}); err != nil {
 		t.Errorf("opened after it was closed: %v", err)
 	}
@@ -265,13 +265,13 @@ func TestCloseWhileFlushing(t *testing.T) {
 	dir := t.TempDir()
 	for round := range 12 {
 		s, err := disk.Open(dir, disk.Options{})
-		texttest.OK(t, err)
+		check.OK(t, err)
 		c, err := s.Create(t.Context(), "corpus", buildSchema())
-		texttest.OK(t, err)
+		check.OK(t, err)
 		g, err := c.Write(t.Context(), "first")
-		texttest.OK(t, err)
+		check.OK(t, err)
 		tableName, err := g.Table("chunks")
-		texttest.OK(t, err)
+		check.OK(t, err)
 		before, err := tableName.Count(t.Context(), graphrag.Condition{})
 		if err != nil || before < round { // each round flushed one or more
 			t.Fatalf("round %d: %d records, %v", round, before, err)
@@ -295,21 +295,21 @@ func TestCloseWhileFlushing(t *testing.T) {
 			}
 			last <- done
 		}()
-		texttest.OK(t, s.Close())
+		check.OK(t, s.Close())
 		next, err := disk.Open(dir, disk.Options{})
-		texttest.OK(t, err)
+		check.OK(t, err)
 		n := <-last
 		c, err = next.Open(t.Context(), "corpus")
-		texttest.OK(t, err)
+		check.OK(t, err)
 		again, err := c.Write(t.Context(), "first")
-		texttest.OK(t, err)
+		check.OK(t, err)
 		if tableName, err = again.Table("chunks"); err != nil {
 			t.Fatal(err)
 		}
 		if have, err := tableName.Count(t.Context(), graphrag.Condition{}); have != before+n || err != nil {
 			t.Fatalf("round %d: %d records of %d and %d, %v", round, have, before, n, err)
 		}
-		texttest.OK(t, next.Close())
+		check.OK(t, next.Close())
 	}
 }
 
@@ -317,7 +317,7 @@ func TestCloseWhileFlushing(t *testing.T) {
 func TestForeignFolder(t *testing.T) {
 	dir := t.TempDir()
 	mine := filepath.Join(dir, "segments", "mine")
-	texttest.OK(t, os.MkdirAll(mine, 0o755))
+	check.OK(t, os.MkdirAll(mine, 0o755))
 	if _, err := disk.Open(dir, disk.Options{}); !errors.Is(err, store.ErrMismatch) || !strings.Contains(err.Error(), dir) {
 		t.Errorf("it is opened as a store: %v", err)
 	}
@@ -330,8 +330,8 @@ func TestForeignFolder(t *testing.T) {
 func TestSweep(t *testing.T) {
 	dir := built(t)
 	left := filepath.Join(dir, "segments", "99", "rows")
-	texttest.OK(t, os.MkdirAll(left, 0o755))
-	texttest.OK(t, pin(t, dir, disk.Options{}))
+	check.OK(t, os.MkdirAll(left, 0o755))
+	check.OK(t, pin(t, dir, disk.Options{}))
 	if _, err := os.Stat(left); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("%s is still there: %v", left, err)
 	}

@@ -18,10 +18,10 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/store/opensearch"
 	"github.com/wildgraph/wildgraph/graphrag/store/storetest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // These tests need a cluster: .ci/engines starts one and sets the variables.
@@ -54,7 +54,7 @@ func open(t testing.TB, o opensearch.Options) store.Store {
 		o.Prefix = fmt.Sprintf("wgtest%d-%d", os.Getpid(), stores.Add(1))
 	}
 	s, err := opensearch.Open(t.Context(), nodes(t), o)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	options.Store(s, o)
 	t.Cleanup(func() { clear(t, o) })
 	return s
@@ -143,8 +143,8 @@ func passages(t *testing.T, s store.Store, n int, before func(i int)) (g store.G
 			err = table.Put(ctx, records[i:min(i+50, n)]...)
 		}
 	}
-	texttest.OK(t, err)
-	texttest.OK(t, g.Flush(ctx))
+	check.OK(t, err)
+	check.OK(t, g.Flush(ctx))
 	return g, table, records, failed
 }
 
@@ -254,7 +254,7 @@ func TestInterrupted(t *testing.T) {
 		}
 		for range nodes(t) {
 			hits, err := table.SearchVectors(t.Context(), queries...)
-			texttest.OK(t, err)
+			check.OK(t, err)
 			for i, list := range hits {
 				if len(list) != 1 || list[0].ID != batch[i].ID {
 					lost++

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/store"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func failure(status int, kind, reason string) http.HandlerFunc {
@@ -41,9 +41,9 @@ func faulty(t *testing.T, wait time.Duration) (*fake, string, store.Collection) 
 	t.Helper()
 	f, url := newFake(t)
 	s, err := Open(t.Context(), []string{url}, Options{Wait: wait})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	c, err := s.Create(t.Context(), "corpus", faultSchema)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	return f, url, c
 }
 
@@ -78,10 +78,10 @@ func TestBatchFaults(t *testing.T) {
 			f, _, c := faulty(t, x.wait)
 			f.bulk = x.answers
 			g, err := c.Write(t.Context(), "first")
-			texttest.OK(t, err)
+			check.OK(t, err)
 			defer g.Close()
 			table, err := g.Table("chunks")
-			texttest.OK(t, err)
+			check.OK(t, err)
 			start := time.Now()
 			err = table.Put(t.Context(), store.Record{ID: "a", Text: "a zeppelin", Vector: []float32{1, 0}})
 			var asked *store.ThrottledError
@@ -102,7 +102,7 @@ func TestBatchFaults(t *testing.T) {
 func TestCatalogFaults(t *testing.T) {
 	f, url, c := faulty(t, -1)
 	s, err := Open(t.Context(), []string{url}, Options{})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	for what, table := range map[string]store.TableSchema{"dimension": {Text: true, Dim: 3, Model: "one"}, "model": {Text: true, Dim: 2, Model: "two"}} {
 		if _, err := s.Create(t.Context(), "corpus", store.Schema{Tables: map[string]store.TableSchema{"chunks": table}}); !errors.Is(err, store.ErrMismatch) {
 			t.Errorf("another %s: %v", what, err)
@@ -110,7 +110,7 @@ func TestCatalogFaults(t *testing.T) {
 	}
 	for _, name := range []string{"first", "second"} {
 		g, err := c.Write(t.Context(), name)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		defer g.Close()
 	}
 	f.before = func(f *fake) { // another publishes between reading and saving

@@ -22,11 +22,11 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
 	"github.com/wildgraph/wildgraph/graphrag/store/postgres"
 	"github.com/wildgraph/wildgraph/graphrag/store/storetest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // Systems find here what they find in memory.
@@ -61,11 +61,11 @@ var sampleSchema = store.Schema{Tables: map[string]store.TableSchema{"chunks": {
 func filled(t *testing.T, s store.Store) store.Generation {
 	t.Helper()
 	c, err := s.Create(t.Context(), "corpus", sampleSchema)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	g, err := c.Write(t.Context(), "first")
-	texttest.OK(t, err)
+	check.OK(t, err)
 	table, err := g.Table("chunks")
-	texttest.OK(t, err)
+	check.OK(t, err)
 	r := rand.New(rand.NewPCG(1, 2))
 	zipf := rand.NewZipf(r, 1.2, 3, 400)
 	for part := range 2 {
@@ -84,7 +84,7 @@ func filled(t *testing.T, s store.Store) store.Generation {
 				records[i].Fields["color"] = "violet"
 			}
 		}
-		texttest.OK(t, errors.Join(table.Put(t.Context(), records...), g.Flush(t.Context())))
+		check.OK(t, errors.Join(table.Put(t.Context(), records...), g.Flush(t.Context())))
 	}
 	return g
 }
@@ -97,7 +97,7 @@ func TestRanks(t *testing.T) {
 	g := filled(t, served)
 	defer g.Close()
 	table, err := g.Table("chunks")
-	texttest.OK(t, err)
+	check.OK(t, err)
 	r := rand.New(rand.NewPCG(3, 4))
 	for round := range 3 {
 		words, vectors := queries(r)
@@ -122,7 +122,7 @@ func TestRanks(t *testing.T) {
 		for i := range 100 {
 			other = append(other, store.Record{ID: fmt.Sprintf("r%d", r.IntN(1500)), Text: fmt.Sprintf("w%dx w1x w%dx", i, i%7)})
 		}
-		texttest.OK(t, errors.Join(table.Delete(t.Context(), gone...), table.Put(t.Context(), other...), g.Flush(t.Context())))
+		check.OK(t, errors.Join(table.Delete(t.Context(), gone...), table.Put(t.Context(), other...), g.Flush(t.Context())))
 	}
 }
 
@@ -156,9 +156,9 @@ func queries(r *rand.Rand) (words []store.TextQuery, vectors []store.VectorQuery
 func answers(t *testing.T, table store.Table, words []store.TextQuery, vectors []store.VectorQuery) [][]store.Hit {
 	t.Helper()
 	hits, err := table.SearchText(t.Context(), words...)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	near, err := table.SearchVectors(t.Context(), vectors...)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	return append(hits, near...)
 }
 
@@ -166,20 +166,20 @@ func answers(t *testing.T, table store.Table, words []store.TextQuery, vectors [
 func embedded(t *testing.T, of store.Table) store.Table {
 	t.Helper()
 	s, err := disk.Open(t.TempDir(), disk.Options{})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	c, err := s.Create(t.Context(), "corpus", sampleSchema)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	g, err := c.Write(t.Context(), "first")
-	texttest.OK(t, err)
+	check.OK(t, err)
 	t.Cleanup(func() { _ = g.Close() })
 	table, err := g.Table("chunks")
-	texttest.OK(t, err)
+	check.OK(t, err)
 	for record, err := range of.All(t.Context(), "") {
-		texttest.OK(t, err)
-		texttest.OK(t, table.Put(t.Context(), record))
+		check.OK(t, err)
+		check.OK(t, table.Put(t.Context(), record))
 	}
-	texttest.OK(t, g.Flush(t.Context()))
+	check.OK(t, g.Flush(t.Context()))
 	return table
 }
 
@@ -213,7 +213,7 @@ func TestCut(t *testing.T) {
 	g := filled(t, s)
 	defer g.Close()
 	table, err := g.Table("chunks")
-	texttest.OK(t, err)
+	check.OK(t, err)
 	admin(t, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'wildgraph `+schemaOf(s)+`'`)
 	failed := 0
 	for range 20 {
@@ -230,11 +230,11 @@ func TestCut(t *testing.T) {
 	}
 	// The lock that holds the generation is taken anew.
 	c, err := s.Open(t.Context(), "corpus")
-	texttest.OK(t, err)
+	check.OK(t, err)
 	again, err := c.Write(t.Context(), "first")
-	texttest.OK(t, err)
+	check.OK(t, err)
 	defer again.Close()
-	texttest.OK(t, c.Discard(t.Context(), "first"))
+	check.OK(t, c.Discard(t.Context(), "first"))
 	if n, err := table.Count(t.Context(), graphrag.Condition{}); n != 3001 || err != nil {
 		t.Errorf("%d records, %v", n, err)
 	}
@@ -259,7 +259,7 @@ func TestMismatch(t *testing.T) {
 	s := open(t, postgres.Options{})
 	g := filled(t, s)
 	table, err := g.Table("chunks")
-	texttest.OK(t, err)
+	check.OK(t, err)
 	var bad *store.ItemsError
 	err = table.Put(t.Context(), store.Record{ID: "a\x00b"}, store.Record{ID: "c", Fields: graphrag.Fields{"color": "r\x00d"}}, store.Record{ID: "good", Text: "nul\x00text"})
 	if !errors.As(err, &bad) || len(bad.Items) != 1 || !errors.Is(err, store.ErrInvalid) {
@@ -286,18 +286,18 @@ func TestSweep(t *testing.T) {
 	defer s.Close()
 	g := filled(t, s)
 	c, err := s.Open(t.Context(), "corpus")
-	texttest.OK(t, err)
+	check.OK(t, err)
 	generations := func() (n int) {
 		db := connect(t)
 		defer db.Close(context.Background())
-		texttest.OK(t, db.QueryRow(t.Context(), `SELECT count(*) FROM pg_namespace WHERE nspname LIKE $1`, strings.ReplaceAll(schemaOf(s), "_", `\_`)+`\_g%`).Scan(&n))
+		check.OK(t, db.QueryRow(t.Context(), `SELECT count(*) FROM pg_namespace WHERE nspname LIKE $1`, strings.ReplaceAll(schemaOf(s), "_", `\_`)+`\_g%`).Scan(&n))
 		return n
 	}
-	texttest.OK(t, c.Discard(t.Context(), "first"))
+	check.OK(t, c.Discard(t.Context(), "first"))
 	if n := generations(); n != 1 {
 		t.Errorf("%d generations while one is open", n)
 	}
-	texttest.OK(t, g.Close())
+	check.OK(t, g.Close())
 	if n := generations(); n != 0 {
 		t.Errorf("%d generations are left", n)
 	}
@@ -324,7 +324,7 @@ func open(t testing.TB, o postgres.Options) *postgres.Store {
 		t.Cleanup(func() { drop(t, o.Schema) })
 	}
 	s, err := postgres.Open(t.Context(), server(t), o)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	schemas.Store(s, o)
 	return s
 }
@@ -332,7 +332,7 @@ func open(t testing.TB, o postgres.Options) *postgres.Store {
 func connect(t testing.TB) *pgx.Conn {
 	t.Helper()
 	db, err := pgx.Connect(context.Background(), server(t))
-	texttest.OK(t, err)
+	check.OK(t, err)
 	return db
 }
 

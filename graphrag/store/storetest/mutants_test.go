@@ -13,10 +13,10 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
 	"github.com/wildgraph/wildgraph/graphrag/store/storetest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // mutants are bugs, and the test that has to notice each.
@@ -74,7 +74,7 @@ func TestMutant(t *testing.T) {
 	dirs := map[store.Store]string{}
 	open := func(t *testing.T, dir string) store.Store {
 		s, err := disk.Open(dir, disk.Options{})
-		texttest.OK(t, err)
+		check.OK(t, err)
 		m := &mutant{s, bug}
 		dirs[m] = dir
 		return m
@@ -83,7 +83,7 @@ func TestMutant(t *testing.T) {
 		New: func(t *testing.T) store.Store { return open(t, t.TempDir()) },
 		Crash: func(t *testing.T, s store.Store) store.Store {
 			dir := t.TempDir() + "/left"
-			texttest.OK(t, os.CopyFS(dir, os.DirFS(dirs[s])))
+			check.OK(t, os.CopyFS(dir, os.DirFS(dirs[s])))
 			return open(t, dir)
 		},
 	})

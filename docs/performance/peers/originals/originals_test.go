@@ -16,6 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -42,17 +43,17 @@ func pair(a, b string) [2]string { return [2]string{min(fold(a), fold(b)), max(f
 func golden(t *testing.T, name string) outcome {
 	t.Helper()
 	f, err := os.Open("testdata/" + name + ".json.gz")
-	must(t, err)
+	check.OK(t, err)
 	defer f.Close()
 	z, err := gzip.NewReader(f)
-	must(t, err)
+	check.OK(t, err)
 	var kept struct {
 		Nodes []string
 		Count int // of the nodes that are in the graph
 		Edges [][3]float64
 		Asked map[string][][3]json.RawMessage // entities, relations, passages
 	}
-	must(t, json.NewDecoder(z).Decode(&kept))
+	check.OK(t, json.NewDecoder(z).Decode(&kept))
 	out := outcome{map[string]bool{}, map[[2]string]float64{}, map[string][]found{}}
 	for _, n := range kept.Nodes[:kept.Count] {
 		out.nodes[fold(n)] = true
@@ -65,9 +66,9 @@ func golden(t *testing.T, name string) outcome {
 			var to found
 			var entities []int
 			var relations [][2]int
-			must(t, json.Unmarshal(q[0], &entities))
-			must(t, json.Unmarshal(q[1], &relations))
-			must(t, json.Unmarshal(q[2], &to.passages))
+			check.OK(t, json.Unmarshal(q[0], &entities))
+			check.OK(t, json.Unmarshal(q[1], &relations))
+			check.OK(t, json.Unmarshal(q[2], &to.passages))
 			for _, e := range entities {
 				to.entities = append(to.entities, fold(kept.Nodes[e]))
 			}
@@ -78,13 +79,6 @@ func golden(t *testing.T, name string) outcome {
 		}
 	}
 	return out
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // model answers in this process what the server answers.
@@ -106,7 +100,7 @@ var heading = regexp.MustCompile(`( \([^()]*\))?:?\s*$`)
 func ours(t *testing.T, hard bool, name string) outcome {
 	t.Helper()
 	d, err := fake.Sample("../../../../examples/wildgraphbench/bench/sample")
-	must(t, err)
+	check.OK(t, err)
 	vectors := embed.Func(func(_ context.Context, texts []string) ([][]float32, error) {
 		var out [][]float32
 		for _, text := range texts {
@@ -115,11 +109,11 @@ func ours(t *testing.T, hard bool, name string) outcome {
 		return out, nil
 	})
 	parts, err := kit.ByModel(kit.ModelOptions{Model: model{fake.NewModel(d, hard)}, Embedder: vectors})
-	must(t, err)
+	check.OK(t, err)
 	s, err := system(parts, name)
-	must(t, err)
+	check.OK(t, err)
 	_, err = s.Index(t.Context(), graphrag.Documents(documents(d)...))
-	must(t, err)
+	check.OK(t, err)
 	g := s.Graph()
 	out := outcome{map[string]bool{}, map[[2]string]float64{}, map[string][]found{}}
 	for _, e := range g.Entities {
@@ -132,7 +126,7 @@ func ours(t *testing.T, hard bool, name string) outcome {
 	}
 	for _, q := range d.Questions {
 		f, err := s.Retrieve(t.Context(), graphrag.Question{Text: q, K: 20, Depth: 100})
-		must(t, err)
+		check.OK(t, err)
 		out.asked[""] = append(out.asked[""], told(f))
 	}
 	return out
