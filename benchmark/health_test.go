@@ -124,9 +124,7 @@ func TestPanicOfTheJudge(t *testing.T) {
 	r.Judge = shouting{}
 	rep := reported(t, r)
 	v := rep.Systems[0].Overall.Types[benchmark.All].Verdicts()
-	if v.Accuracy != nil || v.Reasons["the judge failed"] != 5 || *v.Recall != 0.5 {
-		t.Errorf("%+v", v)
-	}
+	check.True(t, v.Accuracy == nil && v.Reasons["the judge failed"] == 5 && *v.Recall == 0.5, "%+v", v)
 }
 
 // What failed while indexing is in the report; above the allowed share the system
@@ -176,9 +174,7 @@ func TestFailedStages(t *testing.T) {
 			if !tt.compared {
 				want = 7
 			}
-			if calls.Load() != want {
-				t.Errorf("%d questions were asked again, want %d", calls.Load(), want)
-			}
+			check.Equal(t, calls.Load(), want, "questions were asked again")
 		})
 	}
 }
@@ -192,9 +188,7 @@ func TestEmptyGraph(t *testing.T) {
 	var calls atomic.Int64
 	for graph, want := range map[*kg.Graph]string{nil: "", empty: "the graph of birds is empty: 4 chunks, no entity; the graph of fish is empty: 3 chunks, no entity"} {
 		rep := reported(t, oddly("", &calls, &odd{graph: graph}))
-		if got := strings.Join(rep.Systems[0].NotCompared, "; "); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		check.Equal(t, strings.Join(rep.Systems[0].NotCompared, "; "), want)
 	}
 	r := oddly("", &calls, &odd{graph: empty})
 	for i := range r.Dataset.Domains { // nothing to read, nothing to know

@@ -14,8 +14,6 @@ import (
 	"strings"
 	"testing"
 
-	gocmp "github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -57,9 +55,7 @@ func TestMeasure(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := benchmark.Measure(benchmark.Item{Gold: tt.gold}, record.NewAnswer(record.Key{}, tt.a, nil, false))
-			if diff := gocmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			check.Equal(t, got, tt.want, "(-want +got)")
 		})
 	}
 }

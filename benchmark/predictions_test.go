@@ -29,9 +29,7 @@ func TestRefusedPredictions(t *testing.T) {
 		}
 		refused[r] = p.Entry().Settings["score foreign"]
 	}
-	if refused[true] == refused[false] {
-		t.Error("a refusal and an answer of the same words are recorded as one")
-	}
+	check.True(t, refused[true] != refused[false], "a refusal and an answer of the same words are recorded as one")
 }
 
 // An assistant that was made elsewhere brings its steps and its usage, and its row has them.
@@ -41,9 +39,7 @@ func TestPredictionsWithSteps(t *testing.T) {
 	check.OK(t, err)
 	system, _ := p.Entry().New("d")
 	a, err := system.Answer(t.Context(), graphrag.Question{Text: "What?"})
-	if err != nil || a.Usage != (graphrag.Usage{Calls: 1, PromptTokens: 90, CompletionTokens: 10, ProviderCached: 30}) {
-		t.Errorf("%+v, %v", a, err)
-	}
+	check.True(t, err == nil && a.Usage == (graphrag.Usage{Calls: 1, PromptTokens: 90, CompletionTokens: 10, ProviderCached: 30}), "%+v, %v", a, err)
 	if turns, searches, read := record.NewAnswer(record.Key{}, a, nil, false).Effort(); turns != 2 || searches != 1 || read != 40 {
 		t.Errorf("%d turns, %d searches, %d tokens", turns, searches, read)
 	}
@@ -188,9 +184,7 @@ func TestPartialPredictions(t *testing.T) {
 		t.Errorf("the others have %d questions", n)
 	}
 	for _, p := range rep.Pairs {
-		if p.A == "theirs" || p.B == "theirs" {
-			t.Errorf("compared: %+v", p)
-		}
+		check.True(t, p.A != "theirs" && p.B != "theirs", "compared: %+v", p)
 	}
 	got := benchtest.Files(t, dir)
 	if !strings.Contains(got["/report.md"], "theirs (n = 2)") || !strings.Contains(got["/report.md"], "7 questions") ||

@@ -10,8 +10,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
 	"github.com/wildgraph/wildgraph/benchmark/record"
@@ -74,9 +72,7 @@ func TestRefusals(t *testing.T) {
 		"failed":                                 {benchmark.Item{Gold: one}, record.Answer{Error: "timeout"}, fact(none), judge.Refusals{Unscored: 1}},
 		"no record":                              {benchmark.Item{Gold: one}, record.Answer{}, record.Judgment{}, judge.Refusals{}},
 	} {
-		if got := benchmark.Refusals(benchmark.Result{Item: tt.it, Answer: tt.a, Judgment: tt.j}); got != tt.want {
-			t.Errorf("%s: %+v, want %+v", name, got, tt.want)
-		}
+		check.Equal(t, benchmark.Refusals(benchmark.Result{Item: tt.it, Answer: tt.a, Judgment: tt.j}), tt.want, "%s", name)
 	}
 	skipped := benchmark.Result{Skipped: true, Answer: refused(read()), Judgment: fact(wrong)}
 	both := benchmark.Refusals(skipped,
@@ -118,19 +114,13 @@ func TestRunCountsRefusals(t *testing.T) {
 	// Of seven questions two are summaries with half of their gold. The hawk's needs
 	// the owl as well, which was not read; the eel's page was.
 	got := rep.Systems[0].Overall.Types[benchmark.All].Verdicts()
-	if diff := cmp.Diff(judge.Refusals{AnsweredRight: 3, AnsweredWrong: 2, RefusedRightly: 1, RefusedWrongly: 1}, got.Refusals); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, got.Refusals, judge.Refusals{AnsweredRight: 3, AnsweredWrong: 2, RefusedRightly: 1, RefusedWrongly: 1})
 	before := calls.Load()
 	out, rep := run(true)
 	got = rep.Systems[0].Overall.Types[benchmark.All].Verdicts()
-	if diff := cmp.Diff(judge.Refusals{AnsweredRight: 3, AnsweredWrong: 2, RefusedRightly: 2}, got.Refusals); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, got.Refusals, judge.Refusals{AnsweredRight: 3, AnsweredWrong: 2, RefusedRightly: 2})
 	eel := out.Systems[0].Domains[1].Results[0].Judgment.Fact
-	if eel == nil || eel.Value != 1 || calls.Load() != before {
-		t.Errorf("the eel is judged %+v after %d more answers", eel, calls.Load()-before)
-	}
+	check.True(t, eel != nil && eel.Value == 1 && calls.Load() == before, "the eel is judged %+v after %d more answers", eel, calls.Load()-before)
 }
 
 // refusing asks a model that declines each question in another natural way.
@@ -170,8 +160,6 @@ func TestNaturalRefusals(t *testing.T) {
 	rep, err := report.New(out)
 	check.OK(t, err)
 	for _, s := range rep.Systems {
-		if got := s.Overall.Types[benchmark.All].Verdicts().Refusals; got != (judge.Refusals{RefusedRightly: 10}) {
-			t.Errorf("%s: %+v", s.System, got)
-		}
+		check.Equal(t, s.Overall.Types[benchmark.All].Verdicts().Refusals, (judge.Refusals{RefusedRightly: 10}), "%s", s.System)
 	}
 }

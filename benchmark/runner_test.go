@@ -47,9 +47,7 @@ func TestRun(t *testing.T) {
 	var calls atomic.Int64
 	dir := t.TempDir()
 	rep := reported(t, benchtest.Runner(dir, &calls, nil))
-	if calls.Load() != 14 {
-		t.Errorf("%d answers, want 2 systems × 7 questions", calls.Load())
-	}
+	check.Equal(t, calls.Load(), 14, "answers, want 2 systems × 7 questions")
 	all := rep.Systems[0].Overall.Types[benchmark.All]
 	if all.N != 7 || *all.RecallAt5 != 1 || *all.MRR != 1 || *all.AllAt5 != 1 {
 		t.Errorf("evidence over all: %+v", all)
@@ -59,9 +57,7 @@ func TestRun(t *testing.T) {
 	if got, want := *all.PromptRecall, 6.0/7; got != want {
 		t.Errorf("evidence in the prompt %v, want %v", got, want)
 	}
-	if *all.ContextTokens != 5 {
-		t.Errorf("context of %v tokens, want 5", *all.ContextTokens)
-	}
+	check.Equal(t, *all.ContextTokens, 5, "context of %v tokens", *all.ContextTokens)
 	summary := rep.Systems[0].Overall.Types[wildgraph.Summary]
 	if *summary.Recall != 0.5 || *summary.Precision != 1 || *summary.F1OfMeans != 2.0/3 || summary.K != 10 {
 		t.Errorf("summary: %+v", summary)
@@ -78,16 +74,12 @@ func TestRun(t *testing.T) {
 	}
 	got := benchtest.Files(t, dir)
 	for _, name := range []string{"/report.json", "/report.md", "/report.html", "/report.csv", "/judgments.jsonl", "/predictions/parrot.jsonl", "/predictions/other.jsonl"} {
-		if got[name] == "" {
-			t.Errorf("no %s", name)
-		}
+		check.True(t, got[name] != "", "no %s", name)
 	}
 	if strings.Contains(got["/predictions/parrot.jsonl"], `"id"`) {
 		t.Error("predictions hold an id, which makes the released evaluator score everything 0")
 	}
-	if n := strings.Count(got["/judgments.jsonl"], "\n"); n != 14 {
-		t.Errorf("%d judgments, want 14", n)
-	}
+	check.Equal(t, strings.Count(got["/judgments.jsonl"], "\n"), 14, "judgments")
 }
 
 // A run that stops at any point goes on from there, repeats no answer, and
@@ -125,12 +117,8 @@ func TestResume(t *testing.T) {
 				t.Fatal("no end in sight")
 			}
 		}
-		if runs == 0 {
-			t.Error("the run was never interrupted")
-		}
-		if diff := cmp.Diff(want, benchtest.Files(t, dir)); diff != "" {
-			t.Errorf("concurrency %d, %d interruptions (-whole +resumed):\n%s", width, runs, diff)
-		}
+		check.True(t, runs != 0, "the run was never interrupted")
+		check.Equal(t, benchtest.Files(t, dir), want, "concurrency %d, %d interruptions (-whole +resumed)", width, runs)
 	}
 }
 
@@ -238,9 +226,7 @@ func TestTextsForTheJudge(t *testing.T) {
 		if _, err := run(t, r); err != nil {
 			t.Fatal(err)
 		}
-		if calls.Load() != want {
-			t.Errorf("start %d: %d answers, want %d", i, calls.Load(), want)
-		}
+		check.Equal(t, calls.Load(), want, "start %d: %d answers", i, calls.Load())
 	}
 }
 
@@ -268,16 +254,12 @@ func TestFailures(t *testing.T) {
 		if _, err := r.Run(ctx); !errors.Is(err, context.Canceled) {
 			t.Errorf("error %v, want context.Canceled", err)
 		}
-		if calls.Load() > 5 {
-			t.Errorf("%d answers were asked for after the cancel", calls.Load()-2)
-		}
+		check.True(t, calls.Load() <= 5, "%d answers were asked for after the cancel", calls.Load()-2)
 	})
 	t.Run("validation reports everything", func(t *testing.T) {
 		_, err := (&benchmark.Runner{Options: benchmark.Options{Limit: -1, TopK: map[string]int{"x": -2}}}).Run(t.Context())
 		for _, want := range []string{"no data set", "no system", "no judge", "Limit", "TopK"} {
-			if err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("error %v lacks %q", err, want)
-			}
+			check.True(t, err != nil && strings.Contains(err.Error(), want), "error %v lacks %q", err, want)
 		}
 	})
 	t.Run("names that are no file names", func(t *testing.T) {
@@ -314,9 +296,7 @@ func TestProgress(t *testing.T) {
 	run := func() {
 		r := benchtest.Runner(dir, &calls, nil)
 		r.Options.Progress = func(e benchmark.Event) {
-			if e.Done < last.Done {
-				t.Errorf("progress went back from %+v to %+v", last, e)
-			}
+			check.True(t, e.Done >= last.Done, "progress went back from %+v to %+v", last, e)
 			last = e
 		}
 		last = benchmark.Event{}
@@ -325,11 +305,7 @@ func TestProgress(t *testing.T) {
 		}
 	}
 	run()
-	if last.Done != 14 || last.Total != 14 || last.Resumed != 0 {
-		t.Errorf("last event %+v", last)
-	}
+	check.True(t, last.Done == 14 && last.Total == 14 && last.Resumed == 0, "last event %+v", last)
 	run()
-	if last.Done != 14 || last.Resumed != 14 {
-		t.Errorf("last event of the resumed run %+v", last)
-	}
+	check.True(t, last.Done == 14 && last.Resumed == 14, "last event of the resumed run %+v", last)
 }

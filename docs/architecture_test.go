@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 const module = "github.com/wildgraph/wildgraph/"
@@ -103,9 +105,7 @@ func TestImportsFollowTheLayers(t *testing.T) {
 		}
 	}
 	for name := range layers {
-		if !seen[name] {
-			t.Errorf("architecture.md lists %s, which does not exist", name)
-		}
+		check.True(t, seen[name], "architecture.md lists %s, which does not exist", name)
 	}
 }
 

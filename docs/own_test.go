@@ -18,6 +18,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/load"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/lexical"
 )
@@ -120,9 +121,7 @@ func TestPython(t *testing.T) {
 		run := exec.Command(python, "-B", "-m", "unittest", "test_answers")
 		run.Dir = dir
 		out, err := run.CombinedOutput()
-		if (err == nil) != (tt.want == "OK") || !strings.Contains(string(out), tt.want) {
-			t.Errorf("%s: %v\n%s", tt.owls, err, out)
-		}
+		check.True(t, (err == nil) == (tt.want == "OK") && strings.Contains(string(out), tt.want), "%s: %v\n%s", tt.owls, err, out)
 		if cases, err := os.ReadFile(filepath.Join(dir, "junit.xml")); err != nil || strings.Count(string(cases), "<testcase ") != 2 {
 			t.Errorf("%v: %s", err, cases)
 		}

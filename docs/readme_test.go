@@ -13,15 +13,15 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // must is a value without an error, or ends the test.
 func must[T any](v T, err error) func(*testing.T) T {
 	return func(t *testing.T) T {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		return v
 	}
 }
@@ -81,9 +81,7 @@ func TestReadmeProgram(t *testing.T) {
 				t.Errorf("%s: %q cites %s, %v", tt.question, said, name, err)
 			}
 		}
-		if files == "" {
-			t.Errorf("%s: %q cites nothing", tt.question, said)
-		}
+		check.True(t, files != "", "%s: %q cites nothing", tt.question, said)
 	}
 }
 
@@ -104,9 +102,7 @@ func TestLinks(t *testing.T) {
 			pictures = slices.DeleteFunc(pictures, func(p string) bool { return p == filepath.Join(filepath.Dir(file), link) || "docs/"+p == link })
 		}
 	}
-	if len(pictures) > 0 {
-		t.Errorf("no document shows %s", pictures)
-	}
+	check.True(t, len(pictures) <= 0, "no document shows %s", pictures)
 }
 
 var (
@@ -143,7 +139,5 @@ func TestFidelity(t *testing.T) {
 			t.Errorf("no line of .ci/mutants.tsv breaks a formula that one of its tests watches: %s", line)
 		}
 	}
-	if rows != 72 {
-		t.Errorf("%d rows, want 72", rows)
-	}
+	check.Equal(t, rows, 72, "rows")
 }

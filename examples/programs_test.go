@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -58,9 +59,7 @@ func TestSmallPrograms(t *testing.T) {
 			t.Errorf("%s has %d lines, %v", name, n, err)
 		}
 		out, err := exec.Command(filepath.Join(bin, name), tt.args[1:]...).CombinedOutput()
-		if err != nil || !strings.Contains(string(out), tt.want) {
-			t.Errorf("%v: %v, want %q in\n%s", tt.args, err, tt.want, out)
-		}
+		check.True(t, err == nil && strings.Contains(string(out), tt.want), "%v: %v, want %q in\n%s", tt.args, err, tt.want, out)
 	}
 	if received := server.Requests(); !slices.ContainsFunc(received, func(r llmtest.Received) bool { return strings.Contains(r.Path, "/api/chat") }) {
 		t.Error("no request was made to Ollama")

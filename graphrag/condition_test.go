@@ -101,17 +101,13 @@ func TestConditions(t *testing.T) {
 		if canonical == "" {
 			canonical = text
 		}
-		if met(c) != want.met || c.String() != canonical {
-			t.Errorf("%s: met by %q as %s, want %q as %s", text, met(c), c, want.met, canonical)
-		}
+		check.True(t, met(c) == want.met && c.String() == canonical, "%s: met by %q as %s, want %q as %s", text, met(c), c, want.met, canonical)
 	}
 	made := graphrag.And(graphrag.Or(graphrag.Equal("year", 2024), graphrag.Has("tags", "x")), graphrag.Not(graphrag.Between("published", nil, day("2024-01-01"))))
 	if met(made) != "0" || made.String() != `(year = 2024 or tags has "x") and not (published <= 2024-01-01T00:00:00Z)` {
 		t.Errorf("%s is met by %q", made, met(made))
 	}
-	if got := strings.Join(made.Names(), " "); got != "published tags year" {
-		t.Errorf("it names %s", got)
-	}
+	check.Equal(t, strings.Join(made.Names(), " "), "published tags year", "it names")
 	if none := (graphrag.Condition{}); met(none) != "0123" || none.String() != "all" {
 		t.Errorf("the zero condition %s is met by %q", none, met(none))
 	}
@@ -260,9 +256,7 @@ func TestFieldsInJSON(t *testing.T) {
 
 // A scope hides documents without its fields, whatever it says of them, and only narrows.
 func TestScopes(t *testing.T) {
-	if graphrag.ScopeOf(t.Context()) != nil {
-		t.Error("a scope without one")
-	}
+	check.True(t, graphrag.ScopeOf(t.Context()) == nil, "a scope without one")
 	seen := func(ctx context.Context) (out string) {
 		for i, f := range people {
 			scope := graphrag.ScopeOf(ctx).Condition()
@@ -276,15 +270,11 @@ func TestScopes(t *testing.T) {
 		return out
 	}
 	ctx := graphrag.WithScope(t.Context(), graphrag.Not(graphrag.Equal("public", false)))
-	if got := seen(ctx); got != "0" {
-		t.Errorf("seen are %q", got)
-	}
+	check.Equal(t, seen(ctx), "0", "seen")
 	if got := seen(graphrag.WithScope(ctx, graphrag.Or(graphrag.Equal("public", true), graphrag.Equal("public", false)))); got != "0" {
 		t.Errorf("a scope within a scope sees %q", got)
 	}
-	if got := seen(graphrag.WithScope(ctx, graphrag.Equal("team", "hr"))); got != "" {
-		t.Errorf("a scope that excludes sees %q", got)
-	}
+	check.Equal(t, seen(graphrag.WithScope(ctx, graphrag.Equal("team", "hr"))), "", "a scope that excludes sees")
 }
 
 func ExampleParseCondition() {

@@ -10,9 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/graphrag/embed/local"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge"
 )
 
@@ -63,12 +62,8 @@ func TestBounds(t *testing.T) {
 	got, _ := tally.Figure(judge.FigureAccuracy)
 	want := judge.Figure{Name: "accuracy", Value: 0.5, Defined: true, Scored: 6, Unscored: 3,
 		Reasons: map[string]int{"canary failed": 1, "truncated": 2}, Low: 3.0 / 9, High: 6.0 / 9}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if tally.Protocol.Extra != 10 {
-		t.Errorf("protocol %+v", tally.Protocol)
-	}
+	check.Equal(t, got, want, "(-want +got)")
+	check.Equal(t, tally.Protocol.Extra, 10, "protocol %+v", tally.Protocol)
 	var only judge.Tally
 	only.AddFact(judge.FactJudgment{Verdict: judge.NoScore("x")})
 	if f, _ := only.Figure("accuracy"); f.Defined || f.Low != 0 || f.High != 1 {
@@ -178,14 +173,10 @@ func (entails) Entail(_ context.Context, premise string, hypotheses []string) ([
 
 func TestByEntailment(t *testing.T) {
 	j := judge.ByEntailment(entails{})
-	if j.Name() != "entailment/pairs" {
-		t.Errorf("name %s", j.Name())
-	}
+	check.Equal(t, j.Name(), "entailment/pairs", "name")
 	for answer, want := range map[string]float64{"It was built in 1892.": 1, "It was built.": 0, "": 0} {
 		got, err := j.Fact(t.Context(), judge.Case{Question: "Q?", Answer: answer, Reference: "Built in 1892."})
-		if err != nil || got.State != judge.Scored || got.Value != want {
-			t.Errorf("%q: %+v, error %v", answer, got, err)
-		}
+		check.True(t, err == nil && got.State == judge.Scored && got.Value == want, "%q: %+v, error %v", answer, got, err)
 	}
 	if _, err := j.Fact(t.Context(), judge.Case{Question: "Q?", Answer: "broken"}); err == nil || err.Error() != "judge: the weights are damaged" {
 		t.Errorf("error %v", err)

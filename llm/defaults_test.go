@@ -4,10 +4,10 @@ package llm_test
 
 import (
 	"math"
-	"reflect"
 	"strings"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -26,9 +26,7 @@ func TestDefaults(t *testing.T) {
 		}
 	}
 	want := []llm.Request{{MaxTokens: 99, Temperature: &zero, TopP: &half, Seed: &seed, Stop: []string{"x"}}, own}
-	if got := script.Requests(); !reflect.DeepEqual(got, want) {
-		t.Errorf("%+v, want %+v", got, want)
-	}
+	check.Equal(t, script.Requests(), want)
 	nan, inf := math.NaN(), math.Inf(1)
 	if _, err := llm.Defaults(nil, llm.Request{MaxTokens: -1, Temperature: &nan, TopP: &inf}); err == nil || strings.Count(err.Error(), "\n") != 3 {
 		t.Errorf("%v", err)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func TestRedact(t *testing.T) {
@@ -19,9 +21,7 @@ func TestRedact(t *testing.T) {
 		"a risk-free task":                               "a risk-free task",
 		"-":                                              "-",
 	} {
-		if got := Excerpt([]byte(in), "planted-one", "-"); got != want {
-			t.Errorf("%q became %q, want %q", in, got, want)
-		}
+		check.Equal(t, Excerpt([]byte(in), "planted-one", "-"), want, "%q became", in)
 	}
 	if got := Excerpt([]byte(strings.Repeat("猫", 1000)), "x"); len(got) > bodyExcerpt+3 || strings.Contains(got, "\ufffd") {
 		t.Errorf("excerpt of %d bytes: %q", len(got), got[len(got)-10:])
@@ -34,9 +34,7 @@ func TestErrorContract(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 	wrapped := fmt.Errorf("outer: %w", e)
-	if !errors.Is(wrapped, ErrRateLimited) || errors.Is(wrapped, ErrTimeout) {
-		t.Error("errors.Is does not ask for the kind")
-	}
+	check.True(t, errors.Is(wrapped, ErrRateLimited) && !errors.Is(wrapped, ErrTimeout), "errors.Is does not ask for the kind")
 	retryable := map[Kind]bool{ErrRateLimited: true, ErrTransient: true, ErrTimeout: true, ErrEmpty: true}
 	for _, k := range []Kind{ErrRateLimited, ErrQuotaExhausted, ErrTransient, ErrTimeout, ErrBadRequest, ErrContextLength, ErrAuth,
 		ErrFiltered, ErrRefused, ErrTruncated, ErrEmpty, ErrInvalidOutput, ErrBudgetExceeded, ErrCanceled} {

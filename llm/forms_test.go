@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -64,7 +65,5 @@ func TestForms(t *testing.T) {
 		}
 	})
 	const want = `{"type":"object","additionalProperties":false,"properties":{"status":{"type":"string","enum":["enough","not enough"]},"kinds":{"type":"array","items":{"type":"string","enum":["a","b"]}}},"required":["status"]}`
-	if got := string(llm.Schema[state]()); got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
+	check.Equal(t, string(llm.Schema[state]()), want)
 }

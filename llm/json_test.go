@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
@@ -29,9 +30,7 @@ func TestReadObject(t *testing.T) {
 		read(c.Input, c.Want, kinds[c.Kind])
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	read("{\"a\":\"\xff\"}", "{\"a\":\"\ufffd\"}", "")
 	read(strings.Repeat(`{"a":`, 100_000), "", ErrInvalidOutput) // too deep
 	read(`{"a":`+strings.Repeat("[", 1<<20), "", ErrInvalidOutput)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -59,9 +60,7 @@ func TestMustPromptsPanics(t *testing.T) {
 	for _, files := range []map[string]string{nil, {"a.txt": "{{.Open"}} {
 		func() {
 			defer func() {
-				if recover() == nil {
-					t.Errorf("%v: no panic", files)
-				}
+				check.True(t, recover() != nil, "%v: no panic", files)
 			}()
 			llm.MustPrompts("test", promptFiles(files))
 		}()
@@ -78,9 +77,7 @@ func TestRows(t *testing.T) {
 }
 
 func TestPrintable(t *testing.T) {
-	if got := llm.Printable("a\x00b\tc\nd\r\xffe\u200bf"); got != "ab\tc\nde\u200bf" {
-		t.Errorf("%q", got)
-	}
+	check.Equal(t, llm.Printable("a\x00b\tc\nd\r\xffe\u200bf"), "ab\tc\nde\u200bf")
 }
 
 // Errors of one reply are those that a job can go on from.
@@ -96,7 +93,5 @@ func TestOfOneReply(t *testing.T) {
 			}
 		}
 	}
-	if llm.OfOneReply(nil) || llm.OfOneReply(errors.New("disk full")) {
-		t.Error("neither nil nor a strange error is one reply's")
-	}
+	check.True(t, !llm.OfOneReply(nil) && !llm.OfOneReply(errors.New("disk full")), "neither nil nor a strange error is one reply's")
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -17,9 +18,7 @@ func TestReplace(t *testing.T) {
 	ask := func(r, inner *llm.Replacement, name string) string {
 		t.Helper()
 		req, err := p.Request(inner.With(r.With(t.Context())), "s", name, map[string]any{"Words": 7, "Short": true}, llm.Data{Label: "x", Text: "the text"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		var all []string
 		for _, m := range req.Messages {
 			all = append(all, m.Text)
@@ -27,13 +26,9 @@ func TestReplace(t *testing.T) {
 		return strings.Join(all, "|")
 	}
 	own, err := llm.Replace(map[string]string{"parts/sum": " In {{.Words}} words, {{.Nonce}}:\n", "parts/sum_user": "See {{.Data}}"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	inner, err := llm.Replace(map[string]string{"parts/sum": "Inner."})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if got := ask(nil, nil, "sum"); !strings.HasPrefix(got, "Write 7 words. Be brief.|[") {
 		t.Errorf("ours: %s", got)
 	}

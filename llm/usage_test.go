@@ -10,9 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/graphrag/trace"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -44,18 +43,14 @@ func TestMeter(t *testing.T) {
 		t.Fatal(err)
 	}
 	embedded := llm.Usage{EmbeddedTokens: 4, Estimated: true}
-	if inner.Usage() != embedded || outer.Usage() != cost.Add(cost).Add(embedded) {
-		t.Errorf("inner %+v, outer %+v", inner.Usage(), outer.Usage())
-	}
+	check.True(t, inner.Usage() == embedded && outer.Usage() == cost.Add(cost).Add(embedded), "inner %+v, outer %+v", inner.Usage(), outer.Usage())
 	staged := llm.Prompt("fine")
 	staged.Stage = "extract"
 	if _, err := m.Generate(ctx, staged); err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]llm.Usage{"extract": cost, llm.StageEmbed: embedded}
-	if diff := cmp.Diff(want, inner.Stages()); diff != "" {
-		t.Errorf("by stage (-want +got):\n%s", diff)
-	}
+	check.Equal(t, inner.Stages(), want, "by stage")
 	if _, err := m.Generate(t.Context(), llm.Prompt("without a meter")); err != nil {
 		t.Error(err)
 	}
@@ -70,24 +65,18 @@ func TestMeteredOnce(t *testing.T) {
 		return llm.Reply{Text: "twelve bytes"}, nil
 	})
 	wrapped, err := llm.Defaults(llm.Metered(bare), llm.Request{MaxTokens: 9})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	around := llm.ByFunc("g", func(ctx context.Context, req llm.Request) (llm.Reply, error) {
 		own, inner := llm.WithMeter(ctx)
 		reply, err := llm.Metered(wrapped).Generate(own, req)
-		if inner.Usage().Calls != 1 {
-			t.Errorf("the meter inside counts %+v", inner.Usage())
-		}
+		check.Equal(t, inner.Usage().Calls, 1, "the meter inside counts %+v", inner.Usage())
 		return reply, err
 	})
 	want := llm.Usage{Calls: 1, PromptTokens: 2, CompletionTokens: 3, Estimated: true}
 	for _, m := range []llm.Model{llm.Metered(bare), llm.Metered(llm.Metered(bare)), llm.Metered(wrapped), llm.Metered(around)} {
 		ctx, meter := llm.WithMeter(t.Context())
 		reply, err := m.Generate(ctx, llm.Prompt("question"))
-		if err != nil || meter.Usage() != want || reply.Usage != want {
-			t.Errorf("%+v, %+v, %v", meter.Usage(), reply.Usage, err)
-		}
+		check.True(t, err == nil && meter.Usage() == want && reply.Usage == want, "%+v, %+v, %v", meter.Usage(), reply.Usage, err)
 	}
 }
 

@@ -5,14 +5,11 @@ package anonyrag_test
 import (
 	"context"
 	"encoding/json"
-	"maps"
 	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/benchmark/anonyrag"
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -51,9 +48,7 @@ func TestAnonymize(t *testing.T) {
 		"":                 "",
 	} {
 		got, err := d.Anonymize(text)
-		if err != nil || got != want {
-			t.Errorf("%q: %q, %v; want %q", text, got, err, want)
-		}
+		check.True(t, err == nil && got == want, "%q: %q, %v; want %q", text, got, err, want)
 		if names := d.Leaks(got); strings.Contains(want, "[") && names != nil {
 			t.Errorf("%q leaks %q", got, names)
 		}
@@ -88,9 +83,7 @@ func TestLeaks(t *testing.T) {
 		"Long\n John   Silver":            {"Long John Silver", "Silver", "Long John"},
 		"[PERSON#1] of [LOCATION#1]":      nil,
 	} {
-		if diff := cmp.Diff(want, d.Leaks(text)); diff != "" {
-			t.Errorf("%q (-want +got):\n%s", text, diff)
-		}
+		check.Equal(t, d.Leaks(text), want, "%q", text)
 	}
 }
 
@@ -140,9 +133,7 @@ func TestBook(t *testing.T) {
 				Aliases: []string{"PERSON#1——Silver", "PERSON#1——Long John"}, Hops: 5, Evidence: []string{"eng-0001", "eng-0002"}, Book: "A story"},
 		},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, got, want)
 	if q := got.QA[1].Question; !strings.Contains(q, "Q: Who kept the [LOCATION#1]?\nA: [PERSON#1] did, says [PERSON#2].\n") || !strings.HasSuffix(q, "in the form LOCATION#1——name; whatever else you write stands in lines of its own.") {
 		t.Errorf("the task is %q", q)
 	}
@@ -200,9 +191,7 @@ func TestSample(t *testing.T) {
 		for _, it := range items {
 			got[it.Type]++
 		}
-		if !maps.Equal(got, want) {
-			t.Errorf("%s: %v", language, got)
-		}
+		check.Equal(t, got, want, "%s", language)
 		var all strings.Builder
 		for _, p := range l.Corpus {
 			all.WriteString(p.ID + " " + p.Title + " " + p.Text + "\n")
@@ -224,9 +213,7 @@ func TestSample(t *testing.T) {
 				}
 			}
 		}
-		if len(letters) != 4 {
-			t.Errorf("%s: right letters %v", language, letters)
-		}
+		check.Equal(t, len(letters), 4, "%s: right letters %v", language, letters)
 	}
 }
 
@@ -237,9 +224,7 @@ func TestEntitiesOf(t *testing.T) {
 		{Mentions: []kg.Mention{mention("Bristol", "geo"), mention("Bristol", "Location"), mention("长安", "地点"), mention(" ", "person")}},
 	})
 	want := []anonyrag.Entity{{Name: "Jim", Type: "PERSON"}, {Name: "Bristol", Type: "LOCATION"}, {Name: "长安", Type: "LOCATION"}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, got, want)
 }
 
 // What a model writes is used if it is whole.
@@ -264,9 +249,7 @@ func TestByModel(t *testing.T) {
 		{Question: "Who kept the tavern, and where?", Answer: "Silver, at Bristol.", Hops: 2, Evidence: []string{"a", "b"}, Made: anonyrag.MadeByModel},
 		{Question: "Where?", Answer: "There.", Hops: 1, Evidence: []string{"b"}, Made: anonyrag.MadeByModel},
 	}
-	if diff := cmp.Diff(want, drafts); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, drafts, want)
 	req := m.Requests()[0]
 	if !strings.Contains(req.Messages[1].Text, "[S1] Who is the mother") || !strings.Contains(req.Messages[0].Text, "Write 3 questions") || req.Stage != anonyrag.StageQuestions {
 		t.Errorf("%+v", req)
@@ -366,14 +349,10 @@ func TestLinked(t *testing.T) {
 		for _, e := range anonyrag.Linked(persons(strings.Split(names, ",")...)) {
 			got = append(got, strings.Join(append([]string{e.Name}, e.Aliases...), "="))
 		}
-		if diff := cmp.Diff(want, strings.Join(got, "; ")); diff != "" {
-			t.Errorf("%s: %s", names, diff)
-		}
+		check.Equal(t, strings.Join(got, "; "), want, "%s", names)
 	}
 	places := []anonyrag.Entity{{Name: "Spy-glass", Type: "LOCATION"}, {Name: "Spy-glass Hill", Type: "LOCATION"}}
-	if diff := cmp.Diff(places, anonyrag.Linked(places)); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, anonyrag.Linked(places), places)
 	d := dictionary(t, anonyrag.Linked(persons("Ahab", "Captain Ahab"))...)
 	if got, err := d.Anonymize("Captain Ahab came; Ahab spoke."); err != nil || got != "[PERSON#1] came; [PERSON#1] spoke." {
 		t.Errorf("%q, %v", got, err)
@@ -383,9 +362,7 @@ func TestLinked(t *testing.T) {
 // A surname that can still be read is a leak, with a title before it or without.
 func TestSurnameLeaks(t *testing.T) {
 	d := dictionary(t, persons("Captain Smollett", "Billy Bones", "John Hunter", "Hunter")...)
-	if diff := cmp.Diff([]string{"Smollett", "Bones", "Hunter"}, d.Leaks("Mr. Smollett met old Bones and Hunter; bones lay there.")); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, d.Leaks("Mr. Smollett met old Bones and Hunter; bones lay there."), []string{"Smollett", "Bones", "Hunter"})
 }
 
 // Groups that a model names are put together if they can be; whatever else it says leaves the
@@ -405,8 +382,6 @@ func TestLinkedByModel(t *testing.T) {
 		for _, e := range linked {
 			got = append(got, strings.Join(append([]string{e.Name}, e.Aliases...), "="))
 		}
-		if err != nil || strings.Join(got, "; ") != want {
-			t.Errorf("%s: %q, %v; want %s", reply, got, err, want)
-		}
+		check.True(t, err == nil && strings.Join(got, "; ") == want, "%s: %q, %v; want %s", reply, got, err, want)
 	}
 }

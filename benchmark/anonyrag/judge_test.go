@@ -32,9 +32,7 @@ func newJudge(t *testing.T, o anonyrag.Options) *anonyrag.Judge {
 
 func TestJudge(t *testing.T) {
 	j := newJudge(t, anonyrag.Options{})
-	if j.Name() != "exact/anonyrag/v2" {
-		t.Errorf("name %q", j.Name())
-	}
+	check.Equal(t, j.Name(), "exact/anonyrag/v2", "name")
 	for _, tt := range []struct {
 		name      string
 		c         judge.Case
@@ -56,9 +54,7 @@ func TestJudge(t *testing.T) {
 		{"refused names", judge.Case{Type: "reversion", Reference: "PERSON#2——Jim", Answer: "PERSON#2: Jim", Refused: true}, 0, 0},
 	} {
 		got, err := j.Fact(t.Context(), tt.c)
-		if err != nil || got.State != judge.Scored || got.Value != tt.want {
-			t.Errorf("%s: %+v, %v", tt.name, got, err)
-		}
+		check.True(t, err == nil && got.State == judge.Scored && got.Value == tt.want, "%s: %+v, %v", tt.name, got, err)
 		if p, ok := got.Scores[anonyrag.ScorePrecision]; ok != strings.HasPrefix(tt.c.Type, anonyrag.Reversion) || p.Value != tt.precision {
 			t.Errorf("%s: %+v", tt.name, got.Scores)
 		}
@@ -171,13 +167,9 @@ func TestWorkedExample(t *testing.T) {
 		t.Fatalf("%+v, want %+v", c, want)
 	}
 	for name, v := range map[string][2]float64{"P": {c.Precision(), .833333}, "R": {c.Recall(), .714286}, "F1": {c.F1(), .769231}} {
-		if math.Abs(v[0]-v[1]) > 5e-7 {
-			t.Errorf("%s %.6f, want %.6f", name, v[0], v[1])
-		}
+		check.True(t, math.Abs(v[0]-v[1]) <= 5e-7, "%s %.6f, want %.6f", name, v[0], v[1])
 	}
-	if c.Exact() {
-		t.Error("exact")
-	}
+	check.True(t, !c.Exact(), "exact")
 }
 
 // Answers as models write them, each with what it says: pairs of a reversion, or a letter.

@@ -39,9 +39,7 @@ func TestLoad(t *testing.T) {
 	for _, k := range set.Types {
 		keys = append(keys, k.Key)
 	}
-	if diff := cmp.Diff([]string{"choice-complex", "choice", "reversion-simple"}, keys); diff != "" {
-		t.Errorf("types: %s", diff)
-	}
+	check.Equal(t, keys, []string{"choice-complex", "choice", "reversion-simple"}, "types")
 	d := set.Domains[0]
 	if d.Name != "eng" || len(set.Domains) != 1 || len(set.Notes) != 1 || !strings.Contains(set.Notes[0], "1 pieces of evidence") || d.Fingerprint == "" {
 		t.Errorf("%q, notes %q", d.Name, set.Notes)
@@ -51,9 +49,7 @@ func TestLoad(t *testing.T) {
 		check.OK(t, err)
 		docs = append(docs, doc.ID+"|"+doc.Title+"|"+doc.Text)
 	}
-	if diff := cmp.Diff([]string{"c1|One|[PERSON#1] kept the [LOCATION#1].", "eng-00002||[PERSON#2] went home.", "eng-00003||[PERSON#3] slept."}, docs); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, docs, []string{"c1|One|[PERSON#1] kept the [LOCATION#1].", "eng-00002||[PERSON#2] went home.", "eng-00003||[PERSON#3] slept."})
 	want := []benchmark.Item{
 		{Type: "choice-complex", Reference: "B. (Jim)", Gold: []benchmark.Unit{{"eng-00002"}}},
 		{Type: "reversion-simple", Reference: "PERSON#1——Silver\nLOCATION#1——Spy-glass", Aliases: []string{"PERSON#1——Long John"}, Gold: []benchmark.Unit{{"c1"}}},
@@ -62,9 +58,7 @@ func TestLoad(t *testing.T) {
 	want[0].Question.Text, want[0].Question.ID = "Who went home?\nA. [PERSON#1]\nB. [PERSON#2]\nAnswer with the letter of the right option.", "eng/1"
 	want[1].Question.Text, want[1].Question.ID = "Q: Who kept the [LOCATION#1]? A: [PERSON#1].", "eng/2"
 	want[2].Question.Text, want[2].Question.ID = "Who slept?\nA. [PERSON#1]\nB. [PERSON#2]\nC. [PERSON#3]\nD. nobody\nAnswer with the letter of the right option.", "eng/3"
-	if diff := cmp.Diff(want, d.Items); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, d.Items, want)
 }
 
 func TestLoadReportsProblems(t *testing.T) {

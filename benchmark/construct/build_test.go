@@ -165,12 +165,8 @@ func TestBuild(t *testing.T) {
 	b, err := build(t.Context(), t, work, dir, get, model)
 	check.OK(t, err)
 	want := construct.Stats{Domain: "birds", Article: "Barn owl", Sources: 6, Pages: 4, Words: b.Stats.Words, Tokens: b.Stats.Tokens, Sections: 3, Triples: 4, SingleFact: 3, MultiFact: 1, Summary: 1, Overlap: 2}
-	if b.Stats.Words < 500 || b.Stats.Tokens < b.Stats.Words {
-		t.Errorf("%d words, %d tokens", b.Stats.Words, b.Stats.Tokens)
-	}
-	if diff := cmp.Diff(want, b.Stats); diff != "" {
-		t.Errorf("stats (-want +got)\n%s", diff)
-	}
+	check.True(t, b.Stats.Words >= 500 && b.Stats.Tokens >= b.Stats.Words, "%d words, %d tokens", b.Stats.Words, b.Stats.Tokens)
+	check.Equal(t, b.Stats, want, "stats")
 	reasons := func(all []construct.Dropped, what string) string {
 		for _, d := range all {
 			if strings.Contains(d.What, what) {
@@ -185,9 +181,7 @@ func TestBuild(t *testing.T) {
 		{reasons(b.Ungrounded, "Owls can talk"), "does not say so"},
 		{reasons(b.Ungrounded, "hear colours"), "no page for the marks 4"},
 	} {
-		if !strings.Contains(c.got, c.want) {
-			t.Errorf("reason %q lacks %q", c.got, c.want)
-		}
+		check.True(t, strings.Contains(c.got, c.want), "reason %q lacks %q", c.got, c.want)
 	}
 
 	for _, req := range model.Requests() {
@@ -271,14 +265,12 @@ func TestQuestions(t *testing.T) {
 		got = append(got, d.What+": "+d.Reason)
 	}
 	slices.Sort(got[len(questions):])
-	if diff := cmp.Diff([]string{
+	check.Equal(t, got, []string{
 		"single-fact: hunting", "multi_fact: mice", "single-fact: nests", "summary: hunting, mice, lost owls, apart owls",
 		"multi-fact: apart owls: it is apart", "multi-fact: lost owls: its pages are fewer than its sources",
 		"single-fact: unsupported eggs: it is unsupported", "single-fact: unsupported owls: it is unsupported",
 		"summary: B: 1 of its statements stand on their pages",
-	}, got); diff != "" {
-		t.Error(diff)
-	}
+	})
 }
 
 // A build that is stopped at any call goes on to the same bytes, and neither a page that
@@ -305,9 +297,7 @@ func TestBuildStopped(t *testing.T) {
 			}
 			cancel(nil)
 		}
-		if diff := cmp.Diff(want, snapshot(t, dir)); diff != "" {
-			t.Errorf("stopped after %d calls, %d times\n%s", stop, starts, diff)
-		}
+		check.Equal(t, snapshot(t, dir), want, "stopped after %d calls, %d times", stop, starts)
 		for url, n := range get.asked {
 			if n > 1 {
 				t.Errorf("%s was asked for %d times", url, n)

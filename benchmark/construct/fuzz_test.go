@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func FuzzArticle(f *testing.F) {
@@ -91,12 +92,8 @@ func TestPoor(t *testing.T) {
 func TestExcerpt(t *testing.T) {
 	page := strings.Repeat("Nothing to see here, move on please.\n", 400) + "Roger Payne listened to barn owls.\n" + strings.Repeat("And nothing here.\n", 400)
 	got := Excerpt(page, "Roger Payne studied barn owls", 3000)
-	if !strings.Contains(got, "Roger Payne listened") || len(got) > 3000 {
-		t.Errorf("%d bytes: %.200q", len(got), got)
-	}
-	if got := Excerpt("short", "x", 100); got != "short" {
-		t.Errorf("%q", got)
-	}
+	check.True(t, strings.Contains(got, "Roger Payne listened") && len(got) <= 3000, "%d bytes: %.200q", len(got), got)
+	check.Equal(t, Excerpt("short", "x", 100), "short")
 }
 
 // says asks the same of every draft.
@@ -118,8 +115,6 @@ func TestSummaryLength(t *testing.T) {
 	} {
 		m := questionMaker{Parts: Parts{Ask: says(of(x.n))}}
 		q, err := m.asked(t.Context(), Draft{Type: x.kind, Triples: []Triple{{Statement: "Owls hunt."}}})
-		if err != nil || (q != "") != x.taken {
-			t.Errorf("%s of %d characters: %q, %v", x.kind, x.n, q, err)
-		}
+		check.True(t, err == nil && (q != "") == x.taken, "%s of %d characters: %q, %v", x.kind, x.n, q, err)
 	}
 }

@@ -55,9 +55,7 @@ func TestReleased(t *testing.T) {
 				missing++
 			}
 		}
-		if missing > residual[domain] {
-			t.Errorf("%s: %d of %d references are not found", domain, missing, len(refs))
-		}
+		check.True(t, missing <= residual[domain], "%s: %d of %d references are not found", domain, missing, len(refs))
 		join := joined(t, fsys, dir, refs)
 		grounds := NewGrounds(a.Citations(), func(url string) bool { return len(join.Pages(url)) > 0 })
 		bodies := make(map[string]string)
@@ -86,9 +84,7 @@ func TestReleased(t *testing.T) {
 	if facts != 323 || overlap != 202 { // as another program counted
 		t.Errorf("%d of %d answers overlap", overlap, facts)
 	}
-	if sections < 187 || triples < 802 {
-		t.Errorf("%d sections and %d triples", sections, triples)
-	}
+	check.True(t, sections >= 187 && triples >= 802, "%d sections and %d triples", sections, triples)
 }
 
 func joined(t *testing.T, fsys fs.FS, dir string, refs []Reference) *wildgraph.Join {

@@ -31,9 +31,7 @@ func TestPublic(t *testing.T) {
 		"64:ff9b::7f00:1", "64:ff9b:1::1", "2002:7f00:1::", "2001::1", "2001:db8::1", "::127.0.0.1", "3fff::1", "5f00::1",
 		"192.0.0.192", "169.254.170.2", "fd20:ce::254", "2606:4700::1%eth0", "192.31.196.1", "192.52.193.1", "192.175.48.1", "2620:4f:8000::1",
 	} {
-		if Public(netip.AddrPortFrom(netip.MustParseAddr(a), 443)) == nil {
-			t.Errorf("%s is let through", a)
-		}
+		check.True(t, Public(netip.AddrPortFrom(netip.MustParseAddr(a), 443)) != nil, "%s is let through", a)
 	}
 	for _, a := range []string{"93.184.215.14", "8.8.8.8", "172.32.0.1", "100.128.0.1", "2606:4700::6810:84e5", "2a00:1450:4001::1"} {
 		if err := Public(netip.AddrPortFrom(netip.MustParseAddr(a), 80)); err != nil {
@@ -199,9 +197,7 @@ func TestPage(t *testing.T) {
 		}
 		f.client.CloseIdleConnections()
 	}
-	if kinds[Refused] == 0 {
-		t.Errorf("a name that was bound anew was never refused: %v", kinds)
-	}
+	check.True(t, kinds[Refused] != 0, "a name that was bound anew was never refused: %v", kinds)
 
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -306,9 +302,7 @@ func TestCrawlDelay(t *testing.T) {
 				}
 				at[i] = time.Now()
 			}
-			if got := at[1].Sub(at[0]); got != want {
-				t.Errorf("Crawl-delay %s: a pause of %v, want %v", ask, got, want)
-			}
+			check.Equal(t, at[1].Sub(at[0]), want, "Crawl-delay %s: a pause of", ask)
 		})
 	}
 }

@@ -42,9 +42,7 @@ func TestNoFiles(t *testing.T) {
 // A file without end is read so far and no further.
 func TestCapped(t *testing.T) {
 	got, err := io.ReadAll(&jsonl.Capped{R: strings.NewReader(strings.Repeat("x", 100)), Left: 10})
-	if len(got) != 10 || err == nil || !strings.Contains(err.Error(), "larger than 1024 MiB") {
-		t.Errorf("%d bytes, %v", len(got), err)
-	}
+	check.True(t, len(got) == 10 && err != nil && strings.Contains(err.Error(), "larger than 1024 MiB"), "%d bytes, %v", len(got), err)
 	if got, err := io.ReadAll(&jsonl.Capped{R: strings.NewReader("0123456789"), Left: 11}); len(got) != 10 || err != nil {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}

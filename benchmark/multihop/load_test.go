@@ -115,9 +115,7 @@ func TestLoad(t *testing.T) {
 		"musique: no corpus stands beside musique/musique_ans_v1.0_dev.jsonl: the passages are the paragraphs of its questions",
 		"musique: left out, having no answer: 1 questions",
 	}
-	if diff := cmp.Diff(want, shown(t, set)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	check.Equal(t, shown(t, set), want, "(-want +got)")
 	schemes := multihop.Schemes()
 	for _, k := range set.Types {
 		if _, ok := schemes[k.Key]; !ok || k.K != multihop.DefaultK || !k.Swept {
@@ -138,18 +136,14 @@ func TestOtherShapes(t *testing.T) {
 	}, multihop.Options{})
 	check.OK(t, err)
 	want := []string{"hotpotqa: 000000=Hawk owl, 000001=Gone", "  h1 / bridge / Which owl hunts by day? / Hawk owl /  / 000000 000001"}
-	if diff := cmp.Diff(want, shown(t, set)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	check.Equal(t, shown(t, set), want, "(-want +got)")
 	// Two passages of the title, of which neither is the paragraph: any will do.
 	set, err = multihop.Load(fstest.MapFS{
 		"hotpotqa.json":        text(hotpotQuestion),
 		"hotpotqa_corpus.json": text(`[{"title": "Barn owl", "text": "One."}, {"title": "Barn owl", "text": "Two."}, {"title": "Hawk owl", "text": "Ithuntsbyday."}]`),
 	}, multihop.Options{})
 	check.OK(t, err)
-	if diff := cmp.Diff([]benchmark.Unit{{"000000", "000001"}, {"000002"}}, set.Domains[0].Items[0].Gold); diff != "" {
-		t.Errorf("gold (-want +got):\n%s", diff)
-	}
+	check.Equal(t, set.Domains[0].Items[0].Gold, []benchmark.Unit{{"000000", "000001"}, {"000002"}}, "gold")
 }
 
 // Every damage is an error that names the file, and the line where there is one.
@@ -297,15 +291,11 @@ func FuzzLoad(f *testing.F) {
 		m[name] = &fstest.MapFile{Data: data}
 		set, err := multihop.Load(m, multihop.Options{})
 		if err != nil {
-			if !strings.HasPrefix(err.Error(), "multihop: ") {
-				t.Errorf("%v", err)
-			}
+			check.True(t, strings.HasPrefix(err.Error(), "multihop: "), "%v", err)
 			return
 		}
 		for it := range set.Items() {
-			if it.Question.ID == "" || strings.TrimSpace(it.Question.Text) == "" || strings.TrimSpace(it.Reference) == "" {
-				t.Errorf("%+v", it)
-			}
+			check.True(t, it.Question.ID != "" && strings.TrimSpace(it.Question.Text) != "" && strings.TrimSpace(it.Reference) != "", "%+v", it)
 			for _, u := range it.Gold {
 				if len(u) == 0 {
 					t.Errorf("%s has gold that no passage is", it.Question.ID)

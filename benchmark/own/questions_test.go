@@ -62,14 +62,10 @@ func TestLoad(t *testing.T) {
 	}
 	var pages []string
 	for d, err := range set.Domains[0].Documents() {
-		if err != nil {
-			t.Error(err)
-		}
+		check.True(t, err == nil, "%v", err)
 		pages = append(pages, d.ID)
 	}
-	if got := strings.Join(pages, " "); got != "a/notes.md b/notes.md owls.md sea/otters.txt" {
-		t.Errorf("pages %s", got)
-	}
+	check.Equal(t, strings.Join(pages, " "), "a/notes.md b/notes.md owls.md sea/otters.txt", "pages")
 }
 
 // One file of records is a corpus of its rows; fields count for questions with conditions.

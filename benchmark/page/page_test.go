@@ -18,7 +18,6 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/net/html"
 
 	"github.com/wildgraph/wildgraph/benchmark/page"
@@ -128,9 +127,7 @@ func unpack(t *testing.T, file, id string) string {
 // What the page's program reads is as it was, and the bytes are equal.
 func TestData(t *testing.T) {
 	file := write(t, small())
-	if file != write(t, small()) {
-		t.Error("two pages of the same run differ")
-	}
+	check.Equal(t, file, write(t, small()), "two pages of the same run differ")
 	var got bytes.Buffer
 	for _, id := range []string{"index", "piece0"} {
 		check.OK(t, json.Indent(&got, []byte(unpack(t, file, id)), "", " "))
@@ -142,9 +139,7 @@ func TestData(t *testing.T) {
 	}
 	want, err := os.ReadFile(golden)
 	check.OK(t, err)
-	if diff := cmp.Diff(string(want), got.String()); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, got.String(), string(want))
 }
 
 // The policy names every script that runs and the style, and lets nothing else in.
@@ -163,9 +158,7 @@ func TestPolicy(t *testing.T) {
 			t.Error("the style is not in the policy")
 		case e.name == "script" && e.attr["type"] == "":
 			scripts++
-			if !strings.Contains(policy, "'sha256-"+hash(e.text)+"'") {
-				t.Error("the script is not in the policy")
-			}
+			check.True(t, strings.Contains(policy, "'sha256-"+hash(e.text)+"'"), "the script is not in the policy")
 		}
 		for key, value := range e.attr {
 			if strings.HasPrefix(key, "on") || key == "style" || key == "src" || key == "href" && value[0] != '#' && value != "data:," {
@@ -177,9 +170,7 @@ func TestPolicy(t *testing.T) {
 		t.Errorf("%d scripts, policy %s", scripts, policy)
 	}
 	for _, id := range []string{"library0", "library1"} {
-		if !strings.Contains(policy, hash(unpack(t, file, id))) {
-			t.Errorf("%s is not in the policy", id)
-		}
+		check.True(t, strings.Contains(policy, hash(unpack(t, file, id))), "%s is not in the policy", id)
 	}
 }
 
@@ -220,9 +211,7 @@ func TestHostile(t *testing.T) {
 	}
 	got, want := counts(file), counts(plain)
 	for _, tag := range []string{"script", "img", "iframe", "style", "link", "meta"} {
-		if got[tag] != want[tag] {
-			t.Errorf("%d <%s>, want %d", got[tag], tag, want[tag])
-		}
+		check.Equal(t, got[tag], want[tag], "%d <%s>", got[tag], tag)
 	}
 	for name, text := range map[string]string{"page": file, "index": unpack(t, file, "index"), "details": unpack(t, file, "piece0")} {
 		for _, r := range text {
@@ -257,9 +246,7 @@ func TestSize(t *testing.T) {
 	}
 	p.Run.Systems = slices.Repeat([]page.System{{Name: "fox"}}, 6)
 	file := write(t, p)
-	if len(file) > 8<<20 {
-		t.Errorf("%d bytes", len(file))
-	}
+	check.True(t, len(file) <= 8<<20, "%d bytes", len(file))
 	t.Logf("%d bytes for 6,000 answers", len(file))
 }
 

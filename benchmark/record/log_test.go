@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge"
@@ -90,9 +88,7 @@ func TestLog(t *testing.T) {
 		} else {
 			got[0] = settings
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("round %d (-want +got):\n%s", round, diff)
-		}
+		check.Equal(t, got, want, "round %d", round)
 		if a, ok := log.Answer(key); !ok || a.Ranked == nil {
 			t.Errorf("the answer: %+v, %v", a, ok)
 		}
@@ -147,9 +143,7 @@ func TestFolderTakenAway(t *testing.T) {
 		t.Skip(err)
 	}
 	err = log.Add(record.Judgment{Key: key})
-	if !errors.Is(err, journal.ErrGone) || !strings.Contains(err.Error(), "the 1 answers and 0 judgments in it are gone") {
-		t.Errorf("%v", err)
-	}
+	check.True(t, errors.Is(err, journal.ErrGone) && strings.Contains(err.Error(), "the 1 answers and 0 judgments in it are gone"), "%v", err)
 	_ = log.Close()
 }
 

@@ -73,9 +73,7 @@ func TestUnfinished(t *testing.T) {
 			missing++
 		}
 	}
-	if missing == 0 || missing == len(states) || !strings.Contains(file, "Unfinished: ") {
-		t.Errorf("states %v", states)
-	}
+	check.True(t, missing != 0 && missing != len(states) && strings.Contains(file, "Unfinished: "), "states %v", states)
 	if n := rep.Systems[0].Overall.Types["all"].N; n != len(states)-missing {
 		t.Errorf("figures over %d questions, want %d", n, len(states)-missing)
 	}
@@ -89,8 +87,6 @@ func TestUnfinished(t *testing.T) {
 	}
 	file = benchtest.Files(t, dir)["/report.html"]
 	for name, states := range cells(t, file) {
-		if slices.Contains(states, page.Pending) || strings.Contains(file, "Unfinished") {
-			t.Errorf("%s lacks answers: %v", name, states)
-		}
+		check.True(t, !slices.Contains(states, page.Pending) && !strings.Contains(file, "Unfinished"), "%s lacks answers: %v", name, states)
 	}
 }

@@ -10,8 +10,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
 	"github.com/wildgraph/wildgraph/benchmark/report"
@@ -65,9 +63,7 @@ func TestPairs(t *testing.T) {
 			}
 		}
 		want := []string{"scholar parrot best", "pupil parrot best", "twin parrot best", "scholar parrot baselines", "scholar pupil baselines", "scholar twin baselines"}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s: pairs (-want +got):\n%s", tt.name, diff)
-		}
+		check.Equal(t, got, want, "%s: pairs", tt.name)
 		_, text, _ := strings.Cut(tables(t, rep), "The best system and the others")
 		text, _, _ = strings.Cut(text, "With fewer than")
 		for _, want := range []string{"Best − other", "System − baseline", "parrot − scholar", "pupil − scholar"} {
@@ -144,17 +140,11 @@ func TestRankingOfProvenance(t *testing.T) {
 	}
 	evidence := rep.Tables()[1]
 	for i, cell := range evidence.Rows[2].Cells[:8] {
-		if cell.Best || !evidence.Rows[0].Cells[i].Best {
-			t.Errorf("column %d: reviewer %+v, scholar %+v", i, cell, evidence.Rows[0].Cells[i])
-		}
+		check.True(t, !cell.Best && evidence.Rows[0].Cells[i].Best, "column %d: reviewer %+v, scholar %+v", i, cell, evidence.Rows[0].Cells[i])
 	}
-	if !strings.Contains(strings.Join(evidence.Notes, " "), "reviewer reads no chunk") {
-		t.Errorf("notes %q", evidence.Notes)
-	}
+	check.True(t, strings.Contains(strings.Join(evidence.Notes, " "), "reviewer reads no chunk"), "notes %q", evidence.Notes)
 	for _, cell := range rep.Tables()[0].Rows[0].Cells { // all answered alike
-		if cell.Best {
-			t.Errorf("the best of equal ones: %+v", cell)
-		}
+		check.True(t, !cell.Best, "the best of equal ones: %+v", cell)
 	}
 }
 

@@ -16,7 +16,6 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/net/html"
 
 	"github.com/wildgraph/wildgraph/benchmark"
@@ -39,9 +38,7 @@ func golden(t *testing.T, name, got string) {
 	}
 	want, err := os.ReadFile(file)
 	check.OK(t, err)
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got), run with -update if this is meant:\n%s", file, diff)
-	}
+	check.Equal(t, got, string(want), "%s (-want +got), run with -update if this is meant", file)
 }
 
 // run runs and reports.
@@ -78,9 +75,7 @@ func TestReportForms(t *testing.T) {
 		"/report.csv": "system,domain,type,n,k,answers,judge," + strings.Join(report.Keys(), ",") + ",", "/pairs.csv": "\nother,parrot,accuracy,best,0,5,0.000000,,,,,\n",
 		"/judgments.jsonl": `{"system":"parrot","domain":"birds","id":"`, "/predictions/parrot.jsonl": `{"question":"What does the owl eat?","answer":"The owl eats owl food.","type":"single-fact","domain":"birds","evidence":["owl.txt#0"]}` + "\n",
 	} {
-		if !strings.Contains(got[name], want) {
-			t.Errorf("%s lacks %s:\n%s", name, want, got[name])
-		}
+		check.True(t, strings.Contains(got[name], want), "%s lacks %s:\n%s", name, want, got[name])
 	}
 }
 
@@ -109,9 +104,7 @@ func TestHostileTexts(t *testing.T) {
 			continue
 		}
 		tag := z.Token()
-		if tag.Data == "img" || tag.Data == "iframe" {
-			t.Errorf("report.html has a <%s>", tag.Data)
-		}
+		check.True(t, tag.Data != "img" && tag.Data != "iframe", "report.html has a <%s>", tag.Data)
 		for _, a := range tag.Attr {
 			if strings.HasPrefix(a.Key, "on") || a.Key == "src" {
 				t.Errorf("report.html has an attribute %s", a.Key)
@@ -121,9 +114,7 @@ func TestHostileTexts(t *testing.T) {
 	rows, err := csv.NewReader(strings.NewReader(got["/report.csv"])).ReadAll()
 	check.OK(t, err)
 	for _, row := range rows {
-		if strings.HasPrefix(row[1], "=") {
-			t.Errorf("report.csv has a formula: %q", row[1])
-		}
+		check.True(t, !strings.HasPrefix(row[1], "="), "report.csv has a formula: %q", row[1])
 	}
 	stars := 0
 	for _, row := range rows {
@@ -131,9 +122,7 @@ func TestHostileTexts(t *testing.T) {
 			stars++
 		}
 	}
-	if stars != len(rep.Systems) {
-		t.Errorf("%d rows of all domains for %d systems: a domain that is named * is among them", stars, len(rep.Systems))
-	}
+	check.Equal(t, stars, len(rep.Systems), "%d rows of all domains for %d systems: a domain that is named * is among them", stars, len(rep.Systems))
 	var text bytes.Buffer
 	check.OK(t, report.WriteText(&text, rep.Tables()...))
 	got["terminal"] = text.String()
@@ -146,9 +135,7 @@ func TestHostileTexts(t *testing.T) {
 		t.Error("control characters or tags in the tables")
 	}
 	for line := range strings.Lines(got["/judgments.jsonl"]) {
-		if !json.Valid([]byte(line)) {
-			t.Errorf("not JSON: %s", line)
-		}
+		check.True(t, json.Valid([]byte(line)), "not JSON: %s", line)
 	}
 }
 
@@ -165,9 +152,7 @@ func TestUnscored(t *testing.T) {
 	check.OK(t, err)
 	types := rep.Systems[0].Overall.Types
 	single, summary := types[wildgraph.SingleFact], types[wildgraph.Summary]
-	if single.N != 3 || single.Unscored != 1.0/3 || *single.Accuracy != 1 {
-		t.Errorf("an unscored fact: %+v", single.Judged)
-	}
+	check.True(t, single.N == 3 && single.Unscored == 1.0/3 && *single.Accuracy == 1, "an unscored fact: %+v", single.Judged)
 	if summary.N != 2 || summary.Unscored != 0.5 || *summary.Recall != 0.5 || types[benchmark.All].Reasons["no answer"] != 2 || !strings.Contains(rep.Systems[0].NotCompared[0], "2 of 7 failed, mostly by: asking: ") {
 		t.Errorf("an unscored summary: %+v, %v", summary.Judged, types[benchmark.All].Reasons)
 	}
@@ -217,9 +202,7 @@ func TestColumnsOfThoroughJudges(t *testing.T) {
 	}
 	text := tables(t, rep)
 	for _, want := range []string{"Ceiling", "Grounded", "f1/zoo"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in\n%s", want, text)
-		}
+		check.True(t, strings.Contains(text, want), "no %q in\n%s", want, text)
 	}
 	r = study("", nil)
 	if rep, err = run(t, r); err != nil {

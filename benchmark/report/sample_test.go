@@ -76,9 +76,7 @@ func TestCSVText(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "", "bm25": "bm25", "a=b": "a=b", "=1+1": "'=1+1", "+1": "'+1", "-1": "'-1", "@SUM(A1)": "'@SUM(A1)", "\tx": "' x", "\rx": "' x", "*": "'*", "'*": "''*",
 	} {
-		if got := csvText(text); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
+		check.Equal(t, csvText(text), want, "%q", text)
 	}
 }
 
@@ -112,28 +110,18 @@ func TestCertain(t *testing.T) {
 			"Level with it: 1 system. Over 24 questions a true difference of 13 points is found with probability .8, after the correction.",
 			"a leads with 100.0 % lexical accuracy; of the others one is certainly behind, one is probably behind, one is level."},
 	} {
-		if got := tt.k.certain(24); got != tt.certain {
-			t.Errorf("%q, want %q", got, tt.certain)
-		}
-		if got := tt.k.verdict(label{prefix: "Lexical "}); got != tt.verdict {
-			t.Errorf("%q, want %q", got, tt.verdict)
-		}
+		check.Equal(t, tt.k.certain(24), tt.certain)
+		check.Equal(t, tt.k.verdict(label{prefix: "Lexical "}), tt.verdict)
 	}
 	equal := standings("", Level, Level, Level)
 	for i := range equal.standings {
 		equal.standings[i].value = ref(.5)
 	}
-	if got := equal.verdict(label{}); got != "All 4 systems have 50.0 % accuracy." {
-		t.Error(got)
-	}
+	check.Equal(t, equal.verdict(label{}), "All 4 systems have 50.0 % accuracy.")
 	equal.standings[2].to.Detectable = ref(.4)
-	if got := equal.detectable(); got != "13 (b) to 40 points (c)" {
-		t.Error(got)
-	}
+	check.Equal(t, equal.detectable(), "13 (b) to 40 points (c)")
 	equal.standings[3].value = ref(.25)
-	if got := equal.verdict(label{}); got != "a, b and c lead with 50.0 % accuracy; of the others 3 are level." {
-		t.Error(got)
-	}
+	check.Equal(t, equal.verdict(label{}), "a, b and c lead with 50.0 % accuracy; of the others 3 are level.")
 }
 
 // Who answered and who judged are two facts, of which neither tells the other.
@@ -184,9 +172,7 @@ func TestRankingOfOddNames(t *testing.T) {
 	check.OK(t, b.Flush())
 	check.OK(t, r.WriteRanking(&out))
 	for line := range strings.Lines(out.String()) {
-		if width(line) > 101 || strings.ContainsRune(line, '\x1b') {
-			t.Errorf("%q", line)
-		}
+		check.True(t, width(line) <= 101 && !strings.ContainsRune(line, '\x1b'), "%q", line)
 	}
 	if !strings.Contains(out.String(), "… and 9 more") || !strings.Contains(out.String(), " 50.00 █████████ ") {
 		t.Error(out.String())

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
 	"github.com/wildgraph/wildgraph/benchmark/record"
@@ -122,9 +120,7 @@ func TestSpending(t *testing.T) {
 	}
 	got := benchtest.Files(t, dir)
 	want := "| dear | 1.0 | 1.0 | 0 | 4,000 | 2,000 | 0.00 | 4,500 | 4,050 | 4,005 | 0.00450 | 0.00405 | 0.00400 |"
-	if !strings.Contains(got["/report.md"], want) {
-		t.Errorf("no %s in\n%s", want, got["/report.md"])
-	}
+	check.True(t, strings.Contains(got["/report.md"], want), "no %s in\n%s", want, got["/report.md"])
 	// The page draws a dot for each, and joins those that nothing beats: the cheap one, and the
 	// one that answers best.
 	_, drawn, _ := strings.Cut(got["/report.html"], "over the cost of a question")
@@ -136,7 +132,5 @@ func TestSpending(t *testing.T) {
 		}
 	}
 	joined := []string{"cheap: 50 at 100", "a&lt;b&amp;c: 75 at 3000", "dear: 50 at 4050", "frontier: 50 at 100", "frontier: 75 at 3000"}
-	if diff := cmp.Diff(joined, dots); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, dots, joined)
 }

@@ -127,9 +127,7 @@ func TestSweep(t *testing.T) {
 	if diff := cmp.Diff(map[int]int{1: 2, 2: 5 + 2, 10: 2}, lib.asked); diff != "" || lib.indexed != 4 {
 		t.Errorf("%d indexes, asked by k (-want +got):\n%s", lib.indexed, diff)
 	}
-	if len(rep.Systems[0].Sweep) != 0 {
-		t.Error("a fixed system was swept")
-	}
+	check.Equal(t, len(rep.Systems[0].Sweep), 0, "a fixed system was swept")
 	points := rep.Systems[1].Sweep
 	if len(points) != 3 || points[0].K != 1 || points[2].K != 10 || points[0].N != 2 {
 		t.Fatalf("%+v", points)
@@ -143,9 +141,7 @@ func TestSweep(t *testing.T) {
 	if got := points[1].AnswerUsage.PromptTokens; got != 2*10*2 {
 		t.Errorf("k = 2 took %d prompt tokens, want 40", got)
 	}
-	if diff := cmp.Diff(rep.Systems[1].Overall.Types[wildgraph.Summary], points[2].Type); diff != "" {
-		t.Errorf("the run's own top-k (-run +sweep):\n%s", diff)
-	}
+	check.Equal(t, points[2].Type, rep.Systems[1].Overall.Types[wildgraph.Summary], "the run's own top-k (-run +sweep)")
 	if got := rep.Systems[1].AnswerUsage.Calls; got != 7 {
 		t.Errorf("the run has %d calls, the sweep's among them", got)
 	}
@@ -154,9 +150,7 @@ func TestSweep(t *testing.T) {
 		t.Errorf("%d answers in %s, want 4:\n%s", n, report.SweepName, swept["/"+report.SweepName])
 	}
 	for _, name := range []string{"/judgments.jsonl", "/predictions/scholar.jsonl", "/report.csv"} {
-		if swept[name] != plain[name] {
-			t.Errorf("the sweep changed %s", name)
-		}
+		check.Equal(t, swept[name], plain[name], "the sweep changed %s", name)
 	}
 	// In one go, and without the sweep again, the bytes are the same.
 	other := t.TempDir()
@@ -166,9 +160,7 @@ func TestSweep(t *testing.T) {
 	if _, err := run(t, r); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(benchtest.Files(t, other), swept); diff != "" {
-		t.Errorf("in one go (-want +got):\n%s", diff)
-	}
+	check.Equal(t, swept, benchtest.Files(t, other), "in one go")
 	for _, bad := range [][]int{{0}, {2, 2}, {3, 2}} {
 		r := study("", nil)
 		r.Options.SweepTopK = bad
@@ -193,18 +185,12 @@ func TestGraphs(t *testing.T) {
 			t.Errorf("%+v", index)
 		}
 	}
-	if rep.Systems[0].Domains[0].Index.Entities != 0 {
-		t.Error("a flat system has a graph")
-	}
+	check.Equal(t, rep.Systems[0].Domains[0].Index.Entities, 0, "a flat system has a graph")
 	text := tables(t, rep)
 	for _, want := range []string{"aviary: scholar", "birds: scholar", "50.00"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("the tables lack %q:\n%s", want, text)
-		}
+		check.True(t, strings.Contains(text, want), "the tables lack %q:\n%s", want, text)
 	}
-	if strings.Contains(text, "Domain: aviary") {
-		t.Error("a domain without questions has results")
-	}
+	check.True(t, !strings.Contains(text, "Domain: aviary"), "a domain without questions has results")
 	for _, name := range []string{"b", "c", "d"} { // with the same graph
 		r.Systems = append(r.Systems, benchmark.Entry{Name: name, New: r.Systems[1].New})
 	}
@@ -247,9 +233,7 @@ func TestPublishedRows(t *testing.T) {
 		}
 	}
 	want := []string{"parrot", "↳ published: accuracy and F1 of means, big-model, 7 questions", "scholar", "dodo, published: accuracy and F1 of means, big-model, 7 questions"}
-	if diff := cmp.Diff(want, names); diff != "" {
-		t.Errorf("rows (-want +got):\n%s", diff)
-	}
+	check.Equal(t, names, want, "rows")
 	for _, other := range []struct{ kit, judge string }{{report.Offline, "wildgraph/paper/gold/v3/m"}, {"model", "wildgraph/joint/gold/v1/m"}, {"model", "lexical/gold/v1"}, {"offline+model", "wildgraph/paper/section/v3/m"}, {"model+offline", "wildgraph/paper/gold/v3/m"}} {
 		r := study("", nil)
 		r.Systems[0].Name, r.Systems[0].Also = "budgie", []string{"parrot"}
@@ -257,9 +241,7 @@ func TestPublishedRows(t *testing.T) {
 		odd, err := run(t, r)
 		check.OK(t, err)
 		rows := strings.Contains(tables(t, odd), "↳ published")
-		if !strings.Contains(tables(t, odd), "budgie = parrot ") {
-			t.Errorf("%+v: the row has not both names", other)
-		}
+		check.True(t, strings.Contains(tables(t, odd), "budgie = parrot "), "%+v: the row has not both names", other)
 		if want := strings.Contains(other.judge, "/paper/section"); rows != want {
 			t.Errorf("%+v: published rows %v, want %v", other, rows, want)
 		}
@@ -268,9 +250,7 @@ func TestPublishedRows(t *testing.T) {
 	for _, row := range []string{
 		"| ↳ published: accuracy and F1 of means, big-model, 7 questions | 99.99 | 50.00 | n/a | 25.00 | 12.50 | 20.00 |", "| human, published: accuracy and mean F1, big-model, 3 questions | 99.99 | 50.00 | n/a | 25.00 | 12.50 | 40.00 |",
 	} {
-		if strings.Count(got["/report.md"], row) != 1 {
-			t.Errorf("no row %s in\n%s", row, got["/report.md"])
-		}
+		check.Equal(t, strings.Count(got["/report.md"], row), 1, "no row %s in\n%s", row, got["/report.md"])
 	}
 	if strings.Contains(got["/report.csv"], "0.9999") || strings.Count(got["/report.json"], "0.9999") != 4 {
 		t.Error("published figures are among our own")
@@ -364,9 +344,7 @@ func TestRefusalTable(t *testing.T) {
 				t.Errorf("%s: the table in %s: %v", tt.name, form, tt.want == "")
 			}
 		}
-		if !strings.Contains(md.String(), tt.want) {
-			t.Errorf("%s: no row %q in\n%s", tt.name, tt.want, md.String())
-		}
+		check.True(t, strings.Contains(md.String(), tt.want), "%s: no row %q in\n%s", tt.name, tt.want, md.String())
 		if tt.shy && !strings.Contains(got["/report.csv"], ",0.000000,3,2,1,1,") {
 			t.Errorf("%s: the counts are not in the CSV:\n%s", tt.name, got["/report.csv"])
 		}

@@ -64,9 +64,7 @@ func TestLoad(t *testing.T) {
 		Statements: []string{"Owls hunt by ear and eye.", "Owls fly silently."},
 		Gold:       []benchmark.Unit{{"Sight.txt", "Vision.txt"}, {"page.txt"}},
 	}}
-	if diff := cmp.Diff(want, d.Items); diff != "" {
-		t.Errorf("items (-want +got):\n%s", diff)
-	}
+	check.Equal(t, d.Items, want, "items")
 	if diff := cmp.Diff([]string{"birds: left out of reference_pages, being no .txt (1): notes.md"}, set.Notes); diff != "" || d.Pages != 4 || d.Bytes != 102 {
 		t.Errorf("%d pages, %d bytes, notes (-want +got):\n%s", d.Pages, d.Bytes, diff)
 	}
@@ -90,9 +88,7 @@ func TestFingerprint(t *testing.T) {
 		return set.Domains[0].Fingerprint
 	}
 	base := print(func(fstest.MapFS) {})
-	if base != print(func(fstest.MapFS) {}) {
-		t.Error("the fingerprint of one data set differs from call to call")
-	}
+	check.Equal(t, base, print(func(fstest.MapFS) {}), "the fingerprint of one data set differs from call to call")
 	// It is the corpus that answers depend on; records name the question and
 	// the gold themselves.
 	for name, tt := range map[string]struct {
@@ -150,9 +146,7 @@ func TestLoadErrors(t *testing.T) {
 			fsys := small()
 			tt.damage(fsys)
 			_, err := wildgraph.Load(fsys, wildgraph.Options{})
-			if err == nil || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("error %v, want one with %q", err, tt.want)
-			}
+			check.True(t, err != nil && strings.Contains(err.Error(), tt.want), "error %v, want one with %q", err, tt.want)
 		})
 	}
 	if _, err := wildgraph.Load(small(), wildgraph.Options{Domains: []string{"fish"}}); !errors.Is(err, wildgraph.ErrUnknownDomain) {
@@ -232,9 +226,7 @@ func FuzzLoad(f *testing.F) {
 		}
 		ids := map[string]bool{}
 		for _, item := range d.Items {
-			if strings.TrimSpace(item.Question.Text) == "" || ids[item.Question.ID] || len(item.Gold) == 0 {
-				t.Errorf("item %+v", item)
-			}
+			check.True(t, strings.TrimSpace(item.Question.Text) != "" && !ids[item.Question.ID] && len(item.Gold) != 0, "item %+v", item)
 			ids[item.Question.ID] = true
 			for _, unit := range item.Gold {
 				for _, doc := range unit {
@@ -244,9 +236,7 @@ func FuzzLoad(f *testing.F) {
 				}
 			}
 		}
-		if d.Pages != len(docs) {
-			t.Errorf("%d pages, %d documents", d.Pages, len(docs))
-		}
+		check.Equal(t, d.Pages, len(docs), "%d pages, %d documents", d.Pages, len(docs))
 		if again, err := wildgraph.Load(fsys, wildgraph.Options{}); err != nil || again.Domains[0].Fingerprint != d.Fingerprint {
 			t.Errorf("read again it is another data set, %v", err)
 		}
@@ -261,16 +251,12 @@ func TestOddStatements(t *testing.T) {
 	set, err := wildgraph.Load(fsys, wildgraph.Options{})
 	check.OK(t, err)
 	it := set.Domains[0].Items[2]
-	if diff := cmp.Diff([]string{"Owls hunt by ear and eye.", "Owls fly silently."}, it.Statements); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, it.Statements, []string{"Owls hunt by ear and eye.", "Owls fly silently."})
 	want := []string{
 		"birds: left out of reference_pages, being no .txt (1): notes.md",
 		"birds: gold statements left out, being null, blank or repeated (1): 4 of birds/4",
 	}
-	if diff := cmp.Diff(want, set.Notes); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, set.Notes, want)
 }
 
 // A title is short, whatever the first line is.
@@ -313,9 +299,7 @@ func TestSlug(t *testing.T) {
 		strings.Repeat("x", 79) + " y": strings.Repeat("x", 79) + " ",
 		strings.Repeat("x", 79) + "-y": strings.Repeat("x", 79),
 	} {
-		if got := wildgraph.Slug(title); got != want {
-			t.Errorf("Slug(%q) = %q, want %q", title, got, want)
-		}
+		check.Equal(t, wildgraph.Slug(title), want, "Slug(%q)", title)
 	}
 }
 
@@ -336,9 +320,7 @@ func TestJoinTraps(t *testing.T) {
 		"http://c.example/":  nil, // a trailing slash is another reference
 		"http://d.example":   nil,
 	} {
-		if diff := cmp.Diff(want, j.Pages(url)); diff != "" {
-			t.Errorf("Pages(%s): %s", url, diff)
-		}
+		check.Equal(t, j.Pages(url), want, "Pages(%s)", url)
 	}
 	if got := j.URLs("Archived.txt"); len(got) != 2 {
 		t.Errorf("URLs(Archived.txt) = %q, want both", got)
@@ -352,13 +334,9 @@ func FuzzSlug(f *testing.F) {
 	f.Add(strings.Repeat("x", 76) + " - y")
 	f.Fuzz(func(t *testing.T, title string) {
 		s := wildgraph.Slug(title)
-		if s == "" || len(s) > 80 || !utf8.ValidString(s) {
-			t.Errorf("Slug(%q) = %q", title, s)
-		}
+		check.True(t, s != "" && len(s) <= 80 && utf8.ValidString(s), "Slug(%q) = %q", title, s)
 		// A cut may leave a blank, and a hyphen before it; beyond that a slug
 		// is its own slug.
-		if again := wildgraph.Slug(s); again != strings.TrimRight(s, " -") {
-			t.Errorf("Slug is not stable on %q: %q", s, again)
-		}
+		check.Equal(t, wildgraph.Slug(s), strings.TrimRight(s, " -"), "Slug is not stable on %q", s)
 	})
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // The tables of the paper hang together: accuracies are of whole questions,
@@ -38,9 +39,7 @@ func TestPublishedAddsUp(t *testing.T) {
 			}
 			continue
 		}
-		if r.F1MeanOfQuestions == nil || r.F1OfMeans != nil {
-			t.Errorf("%s on %s: which F1 is it?", r.System, r.Domain)
-		}
+		check.True(t, r.F1MeanOfQuestions != nil && r.F1OfMeans == nil, "%s on %s: which F1 is it?", r.System, r.Domain)
 		n := table5[r.Domain]
 		got := [2]float64{*r.SingleFact * float64(n[0]), *r.MultiFact * float64(n[1])}
 		sum := correct[r.System]
@@ -55,9 +54,7 @@ func TestPublishedAddsUp(t *testing.T) {
 			t.Errorf("%s on %s: average %v, want %v", r.System, r.Domain, *r.AvgAccuracy, avg)
 		}
 	}
-	if rows != 8*13 || len(whole) != 8 {
-		t.Errorf("%d rows of %d systems, want 13 tables of 8", rows, len(whole))
-	}
+	check.True(t, rows == 8*13 && len(whole) == 8, "%d rows of %d systems, want 13 tables of 8", rows, len(whole))
 	for name, r := range whole {
 		c := correct[name]
 		for _, f := range []struct{ got, want float64 }{
@@ -103,9 +100,7 @@ func TestPublishedTable3(t *testing.T) {
 			t.Errorf("%s: the average is %v, want %v (%s)", r.System, *r.AvgAccuracy, mean, r.Note)
 		}
 	}
-	if n != 8 {
-		t.Errorf("%d rows, want 8", n)
-	}
+	check.Equal(t, n, 8, "rows")
 }
 
 // Rows are of the domains that are asked for.

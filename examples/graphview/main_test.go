@@ -12,15 +12,14 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func files(t *testing.T, byName map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range byName {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
 	return dir
 }

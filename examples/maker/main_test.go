@@ -13,6 +13,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -29,9 +30,7 @@ func TestScale(t *testing.T) {
 	args := []string{"-index", filepath.Join(t.TempDir(), "store"), "-passages", "4000", "-triples", "24000", "-limit", "40"}
 	for n := range 2 {
 		var printed strings.Builder
-		if err := scale(t.Context(), args, &printed, io.Discard); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, scale(t.Context(), args, &printed, io.Discard))
 		out := printed.String()
 		figures := func(line string) (a, b float64) {
 			_, rest, _ := strings.Cut(out, line)
@@ -47,9 +46,7 @@ func TestScale(t *testing.T) {
 		if _, err := fmt.Sscan(rest, &nearest); err != nil || with < without+25 || both < others || others < 50 || nearest < 90 {
 			t.Errorf("too little is found with the graph, or too much is lost, %v:\n%s", err, out)
 		}
-		if strings.Contains(out, "indexed in") != (n == 0) {
-			t.Errorf("start %d: %s", n+1, out)
-		}
+		check.True(t, strings.Contains(out, "indexed in") == (n == 0), "start %d: %s", n+1, out)
 	}
 }
 
@@ -85,9 +82,7 @@ func TestAudit(t *testing.T) {
 		}
 	}
 	a, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if b, err := os.ReadFile(again); err != nil || string(a) != string(b) {
 		t.Errorf("another run writes another sample: %v", err)
 	}
@@ -104,18 +99,12 @@ func TestAudit(t *testing.T) {
 		}
 		lines = append(lines, fmt.Sprintf(`{"id": "%d", "similarity": %v, "of": %d, "label": %q, "rule": "misaligned"}`, i, similarity, of, label))
 	}
-	if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(file, []byte(strings.Join(lines, "\n")), 0o600))
 	out, err := program(t, "audited", file)
 	for _, want := range []string{"from 0.8       25.0 [4.6, 69.9] of 4 ", "from 0.0       0.0 [0.0, 79.3] of 1 ", "all, weighted  22.5 [3.6, 62.4] of 5 ", "100.0 [", "n/a"} {
-		if err != nil || !strings.Contains(out, want) {
-			t.Errorf("%v: no %q in\n%s", err, want, out)
-		}
+		check.True(t, err == nil && strings.Contains(out, want), "%v: no %q in\n%s", err, want, out)
 	}
-	if err := os.WriteFile(file, []byte(`{"id": "x", "label": "perhaps"}`+"\n{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(file, []byte(`{"id": "x", "label": "perhaps"}`+"\n{"), 0o600))
 	if _, err := program(t, "audited", file); err == nil || !strings.Contains(err.Error(), `a.jsonl:1: label "perhaps"`) || !strings.Contains(err.Error(), "a.jsonl:2:") {
 		t.Errorf("got %v", err)
 	}
@@ -139,22 +128,16 @@ func TestAuditByModel(t *testing.T) {
 	dir := t.TempDir()
 	path := func(name, text string) string {
 		if text != "" {
-			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 		}
 		return filepath.Join(dir, name)
 	}
 	out, err := program(t, "audit", "-model", "m", "-questions", path("q.jsonl", `{"question": "Who built the Fram?", "answer": "Archer", "question_categories": [{"category_name": "single-hop"}]}`),
 		"-docs", path("fram.md", "The Fram was built by Archer."), "-kg", path("kg.tsv", "Fram\tbuilder\tArcher\nArcher\tborn in\tLarvik\n"), "-out", path("a.jsonl", ""))
-	if err != nil || !strings.Contains(out, "50.0 [9.5, 90.5] of 2") {
-		t.Errorf("%v\n%s", err, out)
-	}
+	check.True(t, err == nil && strings.Contains(out, "50.0 [9.5, 90.5] of 2"), "%v\n%s", err, out)
 	for i, label := range []string{"misaligned", "unsure"} {
 		a, err := os.ReadFile(path("a.jsonl", ""))
-		if err != nil || strings.Count(string(a), `"model":"`+label+`"`) != 1 {
-			t.Errorf("%d: %v\n%s", i, err, a)
-		}
+		check.True(t, err == nil && strings.Count(string(a), `"model":"`+label+`"`) == 1, "%d: %v\n%s", i, err, a)
 	}
 	if out, err := program(t, "audited", path("a.jsonl", "")); err != nil || !strings.Contains(out, "100.0 [20.7, 100.0] of 1") {
 		t.Errorf("%v\n%s", err, out)

@@ -10,20 +10,17 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
 // Every usual form of a call is read at the first reply.
 func TestCallShapes(t *testing.T) {
 	table, err := os.ReadFile("testdata/calls.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	for line := range bytes.Lines(table) {
 		var c struct{ Reply, Want string }
-		if err := json.Unmarshal(line, &c); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, json.Unmarshal(line, &c))
 		m := llmtest.NewScript("m").Reply(llmtest.Any, c.Reply)
 		next, _ := NextByModel(m)
 		move, err := next(t.Context(), &Memory{Tools: []string{ToolSearch, ToolRead, ToolFind, ToolAnswer}})
@@ -49,14 +46,10 @@ func TestCallShapes(t *testing.T) {
 // Every form of a decomposition is read at the first reply, or asked again by name.
 func TestDecomposeShapes(t *testing.T) {
 	table, err := os.ReadFile("testdata/decompose.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	for line := range bytes.Lines(table) {
 		var c struct{ Reply, Want string }
-		if err := json.Unmarshal(line, &c); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, json.Unmarshal(line, &c))
 		m := llmtest.NewScript("m").Reply(llmtest.Any, c.Reply)
 		decompose, _ := DecomposeByModel(DecomposeOptions{Model: m})
 		subs, err := decompose(t.Context(), "Where was it built?")
@@ -71,8 +64,6 @@ func TestDecomposeShapes(t *testing.T) {
 				got = c.Want
 			}
 		}
-		if err != nil || got != c.Want {
-			t.Errorf("%s: %q, %v, want %q", c.Reply, got, err, c.Want)
-		}
+		check.True(t, err == nil && got == c.Want, "%s: %q, %v, want %q", c.Reply, got, err, c.Want)
 	}
 }

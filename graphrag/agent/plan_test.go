@@ -63,12 +63,8 @@ func TestDecomposed(t *testing.T) {
 	for _, d := range f.Derived {
 		derived = append(derived, d.Text)
 	}
-	if diff := cmp.Diff([]string{"f1", "l1", "t1", "f2"}, ids); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff([]string{"Fram built by Archer", "Archer born in Larvik", "Fram is a ship"}, derived); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, ids, []string{"f1", "l1", "t1", "f2"})
+	check.Equal(t, derived, []string{"Fram built by Archer", "Archer born in Larvik", "Fram is a ship"})
 	want := []graphrag.Step{
 		{Kind: "decompose", Query: q.Text, Found: []string{"a: Who built the Fram?", "b: Where was he born?", "c: What do towns share?", `sub-query "c" has the unknown target "x"`}},
 		{Kind: "search", Query: "Who built the Fram?", Found: []string{"f1", "f2"}},
@@ -263,9 +259,7 @@ func FuzzPlan(f *testing.F) {
 		d, err := agent.DecomposeByModel(agent.DecomposeOptions{Model: llmtest.NewScript("m").Reply(llmtest.Any, reply), Schema: &schema})
 		check.OK(t, err)
 		proposed, err := d(context.Background(), "Who?")
-		if err != nil {
-			t.Fatalf("%q: %v", reply, err)
-		}
+		check.OK(t, err, "%q", reply)
 		subs, _ := agent.Plan("Who?", proposed, &schema, 0)
 		done := map[string]bool{}
 		for range subs {
@@ -275,13 +269,9 @@ func FuzzPlan(f *testing.F) {
 				}
 			}
 		}
-		if len(subs) < 1 || len(subs) > 4 || len(done) != len(subs) {
-			t.Errorf("%q: %+v, done %v", reply, subs, done)
-		}
+		check.True(t, len(subs) >= 1 && len(subs) <= 4 && len(done) == len(subs), "%q: %+v, done %v", reply, subs, done)
 		for _, s := range subs {
-			if strings.TrimSpace(s.Text) == "" || s.ID == "" {
-				t.Errorf("%q: %+v", reply, s)
-			}
+			check.True(t, strings.TrimSpace(s.Text) != "" && s.ID != "", "%q: %+v", reply, s)
 		}
 	})
 }

@@ -114,9 +114,7 @@ func TestMemory(t *testing.T) {
 		{Kind: "reflect", Query: "Builder?", Found: []string{"the builder is missing"}}, {Kind: "search", Query: "Builder?", Found: []string{"b"}},
 		{Kind: "reflect"}, {Kind: "stop", Found: []string{"answered"}},
 	}
-	if diff := cmp.Diff(want, f.Steps); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, f.Steps, want)
 }
 
 func TestReflectByModel(t *testing.T) {
@@ -140,17 +138,13 @@ func TestReflectByModel(t *testing.T) {
 		reflect, err := agent.ReflectByModel(agent.ReflectOptions{Model: m, Count: words})
 		check.OK(t, err)
 		v, err := reflect(t.Context(), memory)
-		if v.Tokens == 0 {
-			t.Errorf("%s: no tokens are counted", tt.name)
-		}
+		check.True(t, v.Tokens != 0, "%s: no tokens are counted", tt.name)
 		v.Tokens = 0
 		if diff := cmp.Diff(tt.want, v); err != nil || diff != "" || m.Calls() != tt.calls {
 			t.Errorf("%s: %+v after %d calls, %v", tt.name, v, m.Calls(), err)
 		}
 		user := m.Requests()[0].Messages[1].Text
-		if strings.Contains(user, "text of c") {
-			t.Errorf("%s: a chunk that is ranked for measuring alone is shown", tt.name)
-		}
+		check.True(t, !strings.Contains(user, "text of c"), "%s: a chunk that is ranked for measuring alone is shown", tt.name)
 		for _, part := range []string{"Who built it?", "Archer, says the draft", "2. Which ship?", "Fram built by Archer\n\ntext of a\n\ntext of b"} {
 			if !strings.Contains(user, part) {
 				t.Errorf("%s: %q is not shown in\n%s", tt.name, part, user)

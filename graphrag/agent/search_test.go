@@ -12,8 +12,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
@@ -96,9 +94,7 @@ func TestSearchInThreeTurns(t *testing.T) {
 		"turn [Larvik]", "read larvik.md, 0 [larvik.md#p000000]",
 		"turn []", "answer Vestfold [fram.md#000000 archer.md#000000 larvik.md#p000000]", "stop [answered]",
 	}
-	if diff := cmp.Diff(want, kinds(f)); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, kinds(f), want)
 	var evidence, ranked []string
 	for _, h := range f.Evidence {
 		evidence = append(evidence, h.Chunk.Doc)
@@ -106,22 +102,14 @@ func TestSearchInThreeTurns(t *testing.T) {
 	for _, h := range f.Ranked {
 		ranked = append(ranked, h.Chunk.Doc)
 	}
-	if diff := cmp.Diff([]string{"fram.md", "archer.md", "larvik.md"}, evidence); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff([]string{"fram.md", "archer.md", "larvik.md", "tides.md"}, ranked); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, evidence, []string{"fram.md", "archer.md", "larvik.md"})
+	check.Equal(t, ranked, []string{"fram.md", "archer.md", "larvik.md", "tides.md"})
 	// The conversation of a turn begins with that of the turn before.
 	all := m.Requests()
 	for i := 1; i < len(all); i++ {
-		if diff := cmp.Diff(all[i-1].Messages, all[i].Messages[:len(all[i-1].Messages)]); diff != "" {
-			t.Errorf("turn %d begins otherwise\n%s", i+1, diff)
-		}
+		check.Equal(t, all[i].Messages[:len(all[i-1].Messages)], all[i-1].Messages, "turn %d begins otherwise", i+1)
 	}
-	if n := f.Steps[1].Tokens; n != 8 {
-		t.Errorf("%d tokens of the first search are counted, want 8", n)
-	}
+	check.Equal(t, f.Steps[1].Tokens, 8, "tokens of the first search are counted")
 }
 
 // Every limit is kept, and everything strange that a model may do is named and bounded. Each line has the replies, and the
@@ -164,9 +152,7 @@ func TestSearchLimits(t *testing.T) {
 		if tt.Question.Tokens > 0 && tokens > tt.Question.Tokens {
 			t.Errorf("%s: %d tokens are read of %d", tt.Name, tokens, tt.Question.Tokens)
 		}
-		if f.Declined != (tt.Stop == "the material has no answer") {
-			t.Errorf("%s: declined %v", tt.Name, f.Declined)
-		}
+		check.True(t, f.Declined == (tt.Stop == "the material has no answer"), "%s: declined %v", tt.Name, f.Declined)
 		if tt.Stop != "" && steps[len(steps)-1] != "stop ["+tt.Stop+"]" {
 			t.Errorf("%s: %s, want %q", tt.Name, steps[len(steps)-1], tt.Stop)
 		}

@@ -70,9 +70,7 @@ func TestBuildReadsEachTextOnce(t *testing.T) {
 		return saved(t, ix)
 	}
 	made := of(text.NewList(n, func(i int) string { read[i].Add(1); return texts[i] }))
-	if !bytes.Equal(made, of(text.Strings(texts))) {
-		t.Error("another index of texts that are made when they are read")
-	}
+	check.True(t, bytes.Equal(made, of(text.Strings(texts))), "another index of texts that are made when they are read")
 	twice := 0
 	for i := range read {
 		switch read[i].Load() {
@@ -83,9 +81,7 @@ func TestBuildReadsEachTextOnce(t *testing.T) {
 			t.Fatalf("text %d was read %d times", i, read[i].Load())
 		}
 	}
-	if twice > measured {
-		t.Errorf("%d of %d texts were read twice, want %d at most", twice, n, measured)
-	}
+	check.True(t, twice <= measured, "%d of %d texts were read twice, want %d at most", twice, n, measured)
 }
 
 // The lists of many ranges of terms, which are filled in parallel, take the room they were
@@ -104,9 +100,7 @@ func TestFilledSideBySide(t *testing.T) {
 	if len(ix.docs) <= 2*fillAt || len(ix.columns) == 0 || len(ix.large) == 0 {
 		t.Fatalf("%d postings in lists, %d in columns, %d large: too few to tell", len(ix.docs), len(ix.columns), len(ix.large))
 	}
-	if len(ix.blocks) != cap(ix.blocks) {
-		t.Errorf("room for %d blocks, and %d are there", cap(ix.blocks), len(ix.blocks))
-	}
+	check.Equal(t, len(ix.blocks), cap(ix.blocks), "room for %d blocks, and %d are there", cap(ix.blocks), len(ix.blocks))
 }
 
 // An index of a few texts, as systems make them of what a question found, takes memory for
@@ -138,8 +132,6 @@ func TestBatchesOfManyDocuments(t *testing.T) {
 		t.Fatalf("%d batches, the last ends at %d", len(starts)-1, starts[len(starts)-1])
 	}
 	for i, start := range starts[1:] {
-		if start-starts[i] > mostBatch {
-			t.Errorf("a batch has %d documents", start-starts[i])
-		}
+		check.True(t, start-starts[i] <= mostBatch, "a batch has %d documents", start-starts[i])
 	}
 }

@@ -19,9 +19,7 @@ import (
 func TestBuildRefusesOptions(t *testing.T) {
 	_, err := bm25.BuildTexts(t.Context(), nil, bm25.Options{K1: -1, B: 1.5, TitleWeight: -2})
 	for _, want := range []string{"K1 is -1", "B is 1.5", "TitleWeight is -2"} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v does not say %q", err, want)
-		}
+		check.True(t, err != nil && strings.Contains(err.Error(), want), "error %v does not say %q", err, want)
 	}
 	for _, o := range []bm25.Options{{K1: math.NaN()}, {K1: math.Inf(1)}, {B: math.NaN()}, {B: -1}, {TitleWeight: 1 << 30}} {
 		if _, err := bm25.BuildTexts(t.Context(), nil, o); err == nil {
@@ -51,9 +49,7 @@ func TestTitleCountsAsText(t *testing.T) {
 	check.OK(t, err)
 	for _, q := range []string{"typhoon", "words", "text list"} {
 		ra, rb := a.Search(q, 5, nil), b.Search(q, 5, nil)
-		if len(ra) != len(rb) || ra[0] != rb[0] {
-			t.Errorf("%s: titled %v, written out %v", q, ra, rb)
-		}
+		check.True(t, len(ra) == len(rb) && ra[0] == rb[0], "%s: titled %v, written out %v", q, ra, rb)
 	}
 }
 

@@ -58,9 +58,7 @@ func TestCollection(t *testing.T) {
 			}
 			whole := merged(t, filepath.Join(dir, "whole"), parts...)
 			c, err := bm25.NewCollection(parts...)
-			if err != nil {
-				t.Fatal(c, err)
-			}
+			check.OK(t, err, "%v", c)
 			var got []bm25.Found
 			var scores []float64
 			for range 12 {
@@ -120,9 +118,7 @@ func ranking(found []bm25.Found, starts []int) (out []rank.Scored[int32]) {
 
 func TestCollectionEdges(t *testing.T) {
 	none, err := bm25.NewCollection()
-	if err != nil || len(none.Search("a", 3, nil, nil)) != 0 || none.Whole("a") != 0 {
-		t.Errorf("an empty collection: %v, %v", none, err)
-	}
+	check.True(t, err == nil && len(none.Search("a", 3, nil, nil)) == 0 && none.Whole("a") == 0, "an empty collection: %v, %v", none, err)
 	a, wordless := built(t, []string{"a rose", "a tulip"}, bm25.Plain()), built(t, []string{"", "…"}, bm25.Plain())
 	if _, err := bm25.NewCollection(a, built(t, []string{"b"}, bm25.Options{K1: 2, Analyzer: text.Plain()})); err == nil || !strings.Contains(err.Error(), "index 2 has other options") {
 		t.Errorf("other options: %v", err)
@@ -148,16 +144,12 @@ func TestCollectionAllocatesNothing(t *testing.T) {
 	for range 50 {
 		least = min(least, testing.AllocsPerRun(1, func() { dst = c.Search("w1 w3 w70 unknown", 10, keep, dst) }))
 	}
-	if least > 0 || len(dst) != 10 {
-		t.Errorf("%v allocations per search of %d", least, len(dst))
-	}
+	check.True(t, least <= 0 && len(dst) == 10, "%v allocations per search of %d", least, len(dst))
 	docs, scores, least := []int32{0, 7, 8999}, []float64(nil), math.Inf(1)
 	for range 50 {
 		least = min(least, testing.AllocsPerRun(1, func() { scores = c.Scores("w1 w3 w70 unknown", 2, docs, scores) }))
 	}
-	if least > 0 || len(scores) != 3 {
-		t.Errorf("%v allocations for scores of %d documents", least, len(scores))
-	}
+	check.True(t, least <= 0 && len(scores) == 3, "%v allocations for scores of %d documents", least, len(scores))
 }
 
 // predicates keep all, none, half, one in a hundred, a few, or none of the best.
@@ -204,9 +196,7 @@ func TestLimit(t *testing.T) {
 			at += size
 		}
 		whole, err := bm25.NewCollection(parts...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		for _, share := range []float64{0, .001, .01, .1, .5, .95, .999, 1} {
 			var permitted []string
 			var numbers []int32 // of the permitted among all

@@ -223,9 +223,7 @@ func TestMergeOrderedChecksNumbers(t *testing.T) {
 	} {
 		dir := filepath.Join(t.TempDir(), "x")
 		err := bm25.MergeOrdered(t.Context(), dir, bm25.Part{Index: a, Numbers: c.a}, bm25.Part{Index: b, Numbers: c.b})
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v: %v, want %q", c, err, want)
-		}
+		check.True(t, err != nil && strings.Contains(err.Error(), want), "%v: %v, want %q", c, err, want)
 		if _, err := os.Stat(dir); err == nil {
 			t.Errorf("%v: a folder was begun", c)
 		}

@@ -219,9 +219,7 @@ func TestSearchAllocatesNothing(t *testing.T) {
 	for range 50 {
 		least = min(least, testing.AllocsPerRun(1, func() { dst = ix.Search(q, 10, dst) }))
 	}
-	if least > 0 {
-		t.Errorf("%v allocations per search", least)
-	}
+	check.True(t, least <= 0, "%v allocations per search", least)
 }
 
 func TestSearchIsConcurrent(t *testing.T) {
@@ -372,9 +370,7 @@ func TestGoldenMuSiQue(t *testing.T) {
 	o := bm25.Plain()
 	o.K1, o.B = 1.5, .75
 	ix, err := bm25.BuildTexts(t.Context(), texts, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	recall := make(map[int]float64)
 	for i, q := range questions {
 		found := ix.Search(ascii(q.Question), 20, nil)
@@ -396,8 +392,6 @@ func TestGoldenMuSiQue(t *testing.T) {
 		}
 	}
 	for k, want := range map[int]float64{1: 30.9, 2: 41.9, 5: 49.9, 10: 58.5, 20: 69.7} {
-		if math.Abs(recall[k]-want) > .1 {
-			t.Errorf("R@%d is %.2f, want %.1f", k, recall[k], want)
-		}
+		check.True(t, math.Abs(recall[k]-want) <= .1, "R@%d is %.2f, want %.1f", k, recall[k], want)
 	}
 }

@@ -55,9 +55,7 @@ func TestDocument(t *testing.T) {
 		{ID: "a.txt#000000", Doc: "a.txt", Title: "A", Index: 0, Start: 0, End: 38, Text: "one two three  ", Tokens: 3},
 		{ID: "a.txt#000001", Doc: "a.txt", Title: "A", Index: 1, Start: 38, End: 42, Text: "four", Tokens: 1},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("chunks (-want +got):\n%s", diff)
-	}
+	check.Equal(t, got, want, "chunks")
 	if _, err := c.Document(context.Background(), graphrag.Document{Title: "nameless", Text: "x"}); err == nil || !strings.Contains(err.Error(), "nameless") {
 		t.Errorf("a document without an ID gave %v", err)
 	}
@@ -68,9 +66,7 @@ func TestDocument(t *testing.T) {
 
 func TestChunkID(t *testing.T) {
 	for n, want := range map[int]string{0: "d#000000", 7: "d#000007", 10: "d#000010", 99_999: "d#099999", 100_000: "d#100000", 1_234_567: "d#1234567"} {
-		if got := ID("d", n); got != want {
-			t.Errorf("chunk %d is %q, want %q", n, got, want)
-		}
+		check.Equal(t, ID("d", n), want, "chunk %d", n)
 	}
 }
 
@@ -228,14 +224,10 @@ func TestCutOnce(t *testing.T) {
 		chunks, err := c.Document(ctx, doc)
 		check.OK(t, err)
 		all = append(all, chunks)
-		if diff := cmp.Diff(all[0][1:], chunks[1:]); diff != "" {
-			t.Error(diff)
-		}
+		check.Equal(t, chunks[1:], all[0][1:])
 		chunks[0].Text = "mine"
 	}
-	if n != 4 {
-		t.Errorf("cut %d times, want once for a, for b, and for each without a name", n)
-	}
+	check.Equal(t, n, 4, "cut %d times, want once for a, for b, and for each without a name", n)
 	doc.Title = "Fram"
 	if c, _ := New(Options{Splitter: counting{splitter, &n}, Name: "a"}); c != nil {
 		if chunks, _ := c.Document(ctx, doc); n != 5 || chunks[0].Title != "Fram" || chunks[0].Text == "mine" {

@@ -39,9 +39,7 @@ func splitters() map[string]Splitter {
 func checkSpans(t *testing.T, name string, split Splitter, s string) []Span {
 	t.Helper()
 	spans, err := split.Split(context.Background(), s)
-	if err != nil {
-		t.Fatalf("%s: %q: %v", name, s, err)
-	}
+	check.OK(t, err, "%s: %q", name, s)
 	if blank := strings.TrimSpace(s) == ""; blank != (len(spans) == 0) {
 		t.Fatalf("%s: %d spans of %q", name, len(spans), s)
 	}
@@ -118,14 +116,10 @@ func TestTokenWindows(t *testing.T) {
 	s := "go" + strings.Repeat(" the", 2999)
 	got := checkSpans(t, "tokens", must(Tokens(TokenOptions{})), s)
 	want := []Span{{0, 2 + 4*1199, 1200}, {2 + 4*1099, 2 + 4*2299, 1200}, {2 + 4*2199, len(s), 800}}
-	if !slices.Equal(want, got) {
-		t.Errorf("windows %v, want %v", got, want)
-	}
+	check.Equal(t, want, got, "windows %v, want", got)
 	// A rune of several tokens is never cut, and no window is empty.
 	for _, p := range checkSpans(t, "runes", must(Tokens(TokenOptions{Size: 2, Overlap: 1})), "🦤🦤🦤") {
-		if p.Start%4 != 0 || p.End%4 != 0 {
-			t.Errorf("span %v cuts a dodo", p)
-		}
+		check.True(t, p.Start%4 == 0 && p.End%4 == 0, "span %v cuts a dodo", p)
 	}
 }
 
@@ -143,9 +137,7 @@ func TestSentencePacking(t *testing.T) {
 		strings.TrimSpace(strings.Repeat("long ", 12)), strings.TrimSpace(strings.Repeat("long ", 12)),
 		"long long long long long long end. Last one.",
 	}
-	if !slices.Equal(want, got) {
-		t.Errorf("sentences %q, want %q", got, want)
-	}
+	check.Equal(t, want, got, "sentences %q, want", got)
 }
 
 func TestBadOptions(t *testing.T) {

@@ -119,9 +119,7 @@ func TestKMeansTolerance(t *testing.T) {
 		l := newLloyd(vectors, 1, 2)
 		l.tolerance = tolerance
 		c, err := l.run(t.Context(), []float32{0, 1})
-		if err != nil || c.Iterations != want {
-			t.Errorf("tolerance %v: %+v %v", tolerance, c, err)
-		}
+		check.True(t, err == nil && c.Iterations == want, "tolerance %v: %+v %v", tolerance, c, err)
 	}
 }
 

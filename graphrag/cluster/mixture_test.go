@@ -13,8 +13,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
@@ -56,13 +54,9 @@ func TestMixtureBICOfRings(t *testing.T) {
 	m, err := SelectMixture(t.Context(), rings(), 2, MixtureOptions{inits: 20})
 	check.OK(t, err)
 	for k := range want {
-		if math.Abs(got[k]-want[k]) > 1e-3 {
-			t.Errorf("BIC of %d components: %.4f, want %.4f", k+1, got[k], want[k])
-		}
+		check.True(t, math.Abs(got[k]-want[k]) <= 1e-3, "BIC of %d components: %.4f, want %.4f", k+1, got[k], want[k])
 	}
-	if m.K != 4 {
-		t.Errorf("%d components selected, want 4", m.K)
-	}
+	check.Equal(t, m.K, 4, "components selected")
 	// With six and more components there are better optima than the one run of
 	// scikit-learn ended in, so EM starts from the labels that run started from.
 	opts, _ := MixtureOptions{}.resolve()
@@ -76,12 +70,8 @@ func TestMixtureBICOfRings(t *testing.T) {
 	} {
 		m, err := fitFrom(t.Context(), rings(), &Clustering{K: c.k, Dim: 2, Labels: c.labels}, opts)
 		check.OK(t, err)
-		if math.Abs(m.BIC()-c.bic) > 1e-3 {
-			t.Errorf("BIC of %d components: %.4f, want %.4f", c.k, m.BIC(), c.bic)
-		}
-		if got[c.k-1] > c.bic {
-			t.Errorf("BIC of %d components: %.4f, with 20 starts it should not be above %.4f", c.k, got[c.k-1], c.bic)
-		}
+		check.True(t, math.Abs(m.BIC()-c.bic) <= 1e-3, "BIC of %d components: %.4f, want %.4f", c.k, m.BIC(), c.bic)
+		check.True(t, got[c.k-1] <= c.bic, "BIC of %d components: %.4f, with 20 starts it should not be above %.4f", c.k, got[c.k-1], c.bic)
 	}
 }
 
@@ -96,22 +86,14 @@ func TestMixtureSoftMembership(t *testing.T) {
 		}
 	}
 	both := []int32{0, 1}
-	if diff := cmp.Diff([][]int32{both, both, both, {1}}, m.Memberships(p, DefaultMembership)); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff([][]int32{{0}, {0}, {1}, {1}}, m.Memberships(p, .95)); diff != "" {
-		t.Errorf("nothing above the threshold: %s", diff)
-	}
+	check.Equal(t, m.Memberships(p, DefaultMembership), [][]int32{both, both, both, {1}})
+	check.Equal(t, m.Memberships(p, .95), [][]int32{{0}, {0}, {1}, {1}}, "nothing above the threshold")
 }
 
 func TestMixtureParameters(t *testing.T) {
 	for k := 1; k < 9; k++ {
-		if got := (&Mixture{K: k, Dim: 2}).Parameters(); got != 6*k-1 {
-			t.Errorf("d=2 K=%d: %d", k, got)
-		}
-		if got := (&Mixture{K: k, Dim: 10}).Parameters(); got != 66*k-1 {
-			t.Errorf("d=10 K=%d: %d", k, got)
-		}
+		check.Equal(t, (&Mixture{K: k, Dim: 2}).Parameters(), 6*k-1, "d=2 K=%d", k)
+		check.Equal(t, (&Mixture{K: k, Dim: 10}).Parameters(), 66*k-1, "d=10 K=%d", k)
 	}
 	// The gain of log-likelihood a further component must bring, d=10.
 	for n, want := range map[int]float64{30: 112.24, 100: 151.97, 1000: 227.96} {
@@ -129,14 +111,10 @@ func TestMixtureOfOne(t *testing.T) {
 	m, err := fitted(t, vectors, 2, 1, MixtureOptions{Regularization: 1e-12})
 	check.OK(t, err)
 	for i, want := range []float64{2.75, 3.75} {
-		if math.Abs(m.Means[i]-want) > 1e-12 {
-			t.Errorf("mean %v", m.Means)
-		}
+		check.True(t, math.Abs(m.Means[i]-want) <= 1e-12, "mean %v", m.Means)
 	}
 	for i, want := range []float64{2.1875, .6875, .6875, 5.6875} {
-		if math.Abs(m.Covariances[i]-want) > 1e-9 {
-			t.Errorf("covariance %v", m.Covariances)
-		}
+		check.True(t, math.Abs(m.Covariances[i]-want) <= 1e-9, "covariance %v", m.Covariances)
 	}
 	det := 2.1875*5.6875 - .6875*.6875
 	if want := -4*math.Log(2*math.Pi) - 2*math.Log(det) - 4; math.Abs(m.LogLikelihood-want) > 1e-8 {
@@ -150,9 +128,7 @@ func TestMixtureSelectsMany(t *testing.T) {
 	vectors := blobs(rand.New(rand.NewPCG(9, 4)), 1200, 4, 24, .01)
 	m, err := SelectMixture(t.Context(), vectors, 4, MixtureOptions{inits: 3})
 	check.OK(t, err)
-	if m.K < 24 || m.K > 30 {
-		t.Errorf("%d components of 24 groups", m.K)
-	}
+	check.True(t, m.K >= 24 && m.K <= 30, "%d components of 24 groups", m.K)
 }
 
 func TestMixtureLikelihoodNeverFalls(t *testing.T) {
@@ -161,9 +137,7 @@ func TestMixtureLikelihoodNeverFalls(t *testing.T) {
 	for limit := 1; limit < 25; limit++ {
 		m, err := fitted(t, vectors, 3, 4, MixtureOptions{maxIterations: limit, tolerance: 1e-12})
 		check.OK(t, err)
-		if m.LogLikelihood < before-1e-6 {
-			t.Errorf("iteration %d: %v after %v", limit, m.LogLikelihood, before)
-		}
+		check.True(t, m.LogLikelihood >= before-1e-6, "iteration %d: %v after %v", limit, m.LogLikelihood, before)
 		before = m.LogLikelihood
 	}
 }
@@ -193,14 +167,10 @@ func TestMixtureDuplicatesAndFewVectors(t *testing.T) {
 	for _, vectors := range [][]float32{same, {1, 2}, {1, 2, 3, 4}} {
 		m, err := SelectMixture(t.Context(), vectors, 2, MixtureOptions{})
 		check.OK(t, err)
-		if m.K != 1 || math.IsNaN(m.BIC()) {
-			t.Errorf("%d vectors: %d components, BIC %v", len(vectors)/2, m.K, m.BIC())
-		}
+		check.True(t, m.K == 1 && !math.IsNaN(m.BIC()), "%d vectors: %d components, BIC %v", len(vectors)/2, m.K, m.BIC())
 	}
 	m, err := fitted(t, []float32{1, 5}, 1, 10, MixtureOptions{})
-	if err != nil || m.K != 2 {
-		t.Errorf("%v %v", m, err)
-	}
+	check.True(t, err == nil && m.K == 2, "%v %v", m, err)
 }
 
 func TestMixtureRefuses(t *testing.T) {
@@ -276,9 +246,7 @@ func TestInvertedCholesky(t *testing.T) {
 				t.Errorf("dim %d: entry %d of the unit matrix is %v", d, i, got)
 			}
 		}
-		if math.Abs(logs) > 1e-10 {
-			t.Errorf("dim %d: the determinants differ by the factor exp %v", d, logs)
-		}
+		check.True(t, math.Abs(logs) <= 1e-10, "dim %d: the determinants differ by the factor exp %v", d, logs)
 	}
 	if _, ok := invertedCholesky(make([]float64, 4), []float64{1, 2, 2, 1}, make([]float64, 4), 2); ok {
 		t.Error("a matrix with a negative eigenvalue has a factor")

@@ -210,9 +210,7 @@ func TestPlusPlusIsPlain(t *testing.T) {
 		copy(vectors[c.n/2*c.dim:], vectors[:c.n/4*c.dim])
 		want := plainPlusPlus(vectors, c.dim, c.k, rand.New(rand.NewPCG(4, 4)))
 		got, err := newLloyd(vectors, c.dim, c.k).plusPlus(t.Context(), rand.New(rand.NewPCG(4, 4)))
-		if err != nil || !slices.Equal(got, want) {
-			t.Errorf("%+v: other centroids, error %v", c, err)
-		}
+		check.True(t, err == nil && slices.Equal(got, want), "%+v: other centroids, error %v", c, err)
 	}
 }
 

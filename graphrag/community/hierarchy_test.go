@@ -159,9 +159,7 @@ func TestComponentsAlone(t *testing.T) {
 	}
 	slices.Sort(want)
 	slices.Sort(got)
-	if !slices.Equal(got, want) {
-		t.Errorf("%d communities %v, want %d: %v", len(got), got, len(want), want)
-	}
+	check.Equal(t, got, want, "%d communities %v, want %d: %v", len(got), got, len(want), want)
 }
 
 // From the communities that were found Leiden finds these again, at every level.

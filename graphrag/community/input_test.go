@@ -60,9 +60,7 @@ func TestUnusualGraphs(t *testing.T) {
 			for _, c := range leaves(h) {
 				nodes += len(c.Nodes)
 			}
-			if nodes != c.g.N() || (h.Levels == 0) != (nodes == 0) {
-				t.Errorf("%d nodes in leaves of %d levels, want %d", nodes, h.Levels, c.g.N())
-			}
+			check.True(t, nodes == c.g.N() && (h.Levels == 0) == (nodes == 0), "%d nodes in leaves of %d levels, want %d", nodes, h.Levels, c.g.N())
 		})
 	}
 }

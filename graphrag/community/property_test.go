@@ -73,9 +73,7 @@ func (o oracle) checkConnected(t *testing.T, members [][]int32, labels []int32) 
 				}
 			}
 		}
-		if len(seen) != len(nodes) {
-			t.Errorf("community %d is not connected: %d of %d nodes reached", c, len(seen), len(nodes))
-		}
+		check.Equal(t, len(seen), len(nodes), "community %d is not connected: %d of %d nodes reached", c, len(seen), len(nodes))
 	}
 }
 
@@ -102,9 +100,7 @@ func (o oracle) checkNodeOptimal(t *testing.T, labels []int32) {
 	for u := range labels {
 		k, links := o.weights[u], o.between(int32(u), labels)
 		stay := links[labels[u]] - o.gamma*k*(totals[labels[u]]-k)
-		if stay < -rounding {
-			t.Errorf("node %d is better off alone by %v", u, -stay)
-		}
+		check.True(t, stay >= -rounding, "node %d is better off alone by %v", u, -stay)
 		for c, w := range links {
 			if gain := w - o.gamma*k*totals[c] - stay; c != labels[u] && gain > rounding {
 				t.Errorf("node %d gains %v by moving to %d", u, gain, c)
@@ -154,9 +150,7 @@ func (o oracle) checkBuildable(t *testing.T, members [][]int32) (checked int) {
 				}
 			}
 		}
-		if !buildable[1<<n-1] {
-			t.Errorf("community %d %v is not γ-connected", c, nodes)
-		}
+		check.True(t, buildable[1<<n-1], "community %d %v is not γ-connected", c, nodes)
 	}
 	return checked
 }
@@ -223,9 +217,7 @@ func TestGuarantees(t *testing.T) {
 			}
 		}
 	}
-	if checked < 1000 || stable < 100 {
-		t.Errorf("only %d communities and %d stable partitions were checked", checked, stable)
-	}
+	check.True(t, checked >= 1000 && stable >= 100, "only %d communities and %d stable partitions were checked", checked, stable)
 }
 
 // One seed gives one result, on any number of processors.

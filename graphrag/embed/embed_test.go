@@ -81,9 +81,7 @@ func TestLSARelatesWords(t *testing.T) {
 	m := fit(t, corpus, embed.LSAOptions{Dim: 2})
 	near := dot(vector(t, m, "physician"), vector(t, m, "nurse"))
 	far := dot(vector(t, m, "physician"), vector(t, m, "harbour"))
-	if near < .9 || math.Abs(far) > .1 {
-		t.Errorf("physician·nurse = %.3f, physician·harbour = %.3f; want near 1 and 0", near, far)
-	}
+	check.True(t, near >= .9 && math.Abs(far) <= .1, "physician·nurse = %.3f, physician·harbour = %.3f; want near 1 and 0", near, far)
 }
 
 func TestUnknownWordsAreZero(t *testing.T) {
@@ -103,9 +101,7 @@ func TestUnknownWordsAreZero(t *testing.T) {
 }
 
 func TestLSADim(t *testing.T) {
-	if got := fit(t, corpus, embed.LSAOptions{Dim: 2}).Dim(); got != 2 {
-		t.Errorf("Dim is %d, want 2", got)
-	}
+	check.Equal(t, fit(t, corpus, embed.LSAOptions{Dim: 2}).Dim(), 2, "Dim")
 	if got := fit(t, corpus, embed.LSAOptions{}).Dim(); got != 5 {
 		t.Errorf("Dim is %d, want 5, the rank of the corpus", got)
 	}
@@ -134,9 +130,7 @@ func TestDeterminism(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	_, err := embed.FitLSA(t.Context(), corpus, embed.LSAOptions{Dim: -1, Workers: -4})
 	for _, want := range []string{"Dim is -1", "Workers is -4"} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("FitLSA: error lacks %q: %v", want, err)
-		}
+		check.True(t, err != nil && strings.Contains(err.Error(), want), "FitLSA: error lacks %q: %v", want, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

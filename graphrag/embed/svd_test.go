@@ -79,9 +79,7 @@ func TestRightSingularTruncated(t *testing.T) {
 		t.Fatalf("%d singular values, want %d", len(sigma), rank)
 	}
 	for j := range sigma {
-		if math.Abs(sigma[j]/want[j]-1) > 1e-5 {
-			t.Errorf("singular value %d is %v, want %v", j, sigma[j], want[j])
-		}
+		check.True(t, math.Abs(sigma[j]/want[j]-1) <= 1e-5, "singular value %d is %v, want %v", j, sigma[j], want[j])
 	}
 	// Both bases span one space when the product of one with the other is
 	// orthogonal: its squares sum to the rank.
@@ -95,9 +93,7 @@ func TestRightSingularTruncated(t *testing.T) {
 			squares += dot * dot
 		}
 	}
-	if math.Abs(squares-rank) > 1e-4 {
-		t.Errorf("the spaces differ: squares sum to %v, want %d", squares, rank)
-	}
+	check.True(t, math.Abs(squares-rank) <= 1e-4, "the spaces differ: squares sum to %v, want %d", squares, rank)
 }
 
 func TestRightSingularDegenerate(t *testing.T) {
@@ -107,18 +103,14 @@ func TestRightSingularDegenerate(t *testing.T) {
 		"zeros":      {cols: 3, starts: []int{0, 0, 0}},
 	} {
 		sigma, _, err := rightSingular(t.Context(), a, 5, 0, 1)
-		if err != nil || len(sigma) != 0 {
-			t.Errorf("%s: %d singular values, error %v", name, len(sigma), err)
-		}
+		check.True(t, err == nil && len(sigma) == 0, "%s: %d singular values, error %v", name, len(sigma), err)
 	}
 	twice := newSparse(2)
 	for range 3 {
 		twice.add([]weighted{{0, 1}, {1, 2}})
 	}
 	sigma, _, err := rightSingular(t.Context(), twice, 2, 0, 1)
-	if err != nil || len(sigma) != 1 || math.Abs(sigma[0]-math.Sqrt(15)) > 1e-9 {
-		t.Errorf("rank one: %v, %v; want √15", sigma, err)
-	}
+	check.True(t, err == nil && len(sigma) == 1 && math.Abs(sigma[0]-math.Sqrt(15)) <= 1e-9, "rank one: %v, %v; want √15", sigma, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, _, err := rightSingular(ctx, twice, 2, 0, 1); !errors.Is(err, context.Canceled) {
@@ -139,9 +131,7 @@ func TestTranspose(t *testing.T) {
 	var want mat.VecDense
 	want.MulVec(d, mat.NewVecDense(13, x))
 	for i := range out {
-		if math.Abs(out[i]-want.AtVec(i)) > 1e-12 {
-			t.Errorf("row %d of the product is %v, want %v", i, out[i], want.AtVec(i))
-		}
+		check.True(t, math.Abs(out[i]-want.AtVec(i)) <= 1e-12, "row %d of the product is %v, want %v", i, out[i], want.AtVec(i))
 	}
 }
 
@@ -227,9 +217,7 @@ func TestSingle(t *testing.T) {
 		for j := range got {
 			dot += got[j] * want[j]
 		}
-		if !(dot > 1-1e-6) {
-			t.Errorf("row %d: cosine %v to the vector of double precision", i, dot)
-		}
+		check.True(t, dot > 1-1e-6, "row %d: cosine %v to the vector of double precision", i, dot)
 	}
 }
 
@@ -294,9 +282,7 @@ func sameSums[F float](t *testing.T, first func(out, x []F, cols []int32, vals [
 
 func TestSumRowsBeyond(t *testing.T) {
 	defer func() {
-		if recover() == nil {
-			t.Error("a row behind the end of the matrix was read")
-		}
+		check.True(t, recover() != nil, "a row behind the end of the matrix was read")
 	}()
 	sumRows(make([]float32, 8), make([]float32, 16), []int32{2}, []float32{1}, sumFirst)
 }

@@ -66,26 +66,18 @@ func TestOpenIE(t *testing.T) {
 		Reply(llmtest.Stage(extract.StageTriples), `{"triples": [["Colin Archer","built","Fram"],["Colin Archer","built","Fram"],["Fram","launched in",1892],["a","b"],["a","b","c","d"],["","b","c"],"x",[{},"b","c"]]}`)
 	e, err := extract.NewOpenIE(extract.ModelOptions{Model: m})
 	x := got(t, e, err, "Colin Archer built the Fram.")
-	if diff := cmp.Diff([]string{"1892", "Colin Archer", "Fram", "a", "c"}, mentioned(x)); diff != "" {
-		t.Errorf("names (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"Colin Archer | built | Fram", "Fram | launched in | 1892", "a | b | c"}, facts(x)); diff != "" {
-		t.Errorf("facts (-want +got):\n%s", diff)
-	}
+	check.Equal(t, mentioned(x), []string{"1892", "Colin Archer", "Fram", "a", "c"}, "names")
+	check.Equal(t, facts(x), []string{"Colin Archer | built | Fram", "Fram | launched in | 1892", "a | b | c"}, "facts")
 	if len(x.Problems) != 4 {
 		t.Errorf("problems %q", reasons(x))
 	}
-	if m.Calls() != 2 {
-		t.Errorf("%d calls, want 2", m.Calls())
-	}
+	check.Equal(t, m.Calls(), 2, "calls")
 	second := m.Requests()[1].Messages[1].Text
 	if !strings.Contains(second, `{"named_entities":["1892","Colin Archer","Fram"]}`) || !strings.Contains(second, "A page\nColin Archer built") {
 		t.Errorf("asked for triples with\n%s", second)
 	}
 	q, err := e.Question(t.Context(), "Who built the Fram?")
-	if err != nil || len(q) != 3 {
-		t.Errorf("question: %v, %v", q, err)
-	}
+	check.True(t, err == nil && len(q) == 3, "question: %v, %v", q, err)
 }
 
 // A chunk that the model cannot do is a problem and no end.
@@ -108,9 +100,7 @@ func TestFailedChunks(t *testing.T) {
 	for _, x := range out {
 		all = append(all, mentioned(x))
 	}
-	if diff := cmp.Diff([][]string{nil, nil, {"Ann"}, nil, {"Ann", "Bob"}}, all); diff != "" {
-		t.Errorf("names (-want +got):\n%s", diff)
-	}
+	check.Equal(t, all, [][]string{nil, nil, {"Ann"}, nil, {"Ann", "Bob"}}, "names")
 	for i, want := range []string{"truncated", "output", "filter", "", ""} {
 		if want == "" && len(out[i].Problems) > 0 {
 			t.Errorf("chunk %d: %q", i, reasons(out[i]))
@@ -129,9 +119,7 @@ func TestFailedChunks(t *testing.T) {
 func TestModelOptions(t *testing.T) {
 	_, err := extract.NewRecords(extract.RecordOptions{ModelOptions: extract.ModelOptions{Concurrency: -1}, Format: "csv", Gleanings: -2})
 	for _, want := range []string{"Model is missing", "Concurrency is -1", "Format is csv", "Gleanings is -2"} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v: want %q", err, want)
-		}
+		check.True(t, err != nil && strings.Contains(err.Error(), want), "%v: want %q", err, want)
 	}
 	if _, err = extract.NewRecords(extract.RecordOptions{ModelOptions: extract.ModelOptions{Model: llmtest.NewScript("m")}, Format: extract.Objects}); err == nil || !strings.Contains(err.Error(), "Types is empty") {
 		t.Errorf("objects without types: %v", err)
@@ -165,28 +153,20 @@ func TestTuples(t *testing.T) {
 		Mentions: []kg.Mention{{Name: "FRAM", Type: "ship", Description: "A polar ship."}, {Name: "COLIN ARCHER", Type: "person", Description: "A builder (of ships)."}},
 		Facts:    []kg.Fact{{Triple: graphrag.Triple{Head: "COLIN ARCHER", Tail: "FRAM"}, Description: "He built & designed her.", Weight: 8}},
 	}
-	if diff := cmp.Diff(want, records(t, extract.Tuples, tupleAnswer)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	check.Equal(t, records(t, extract.Tuples, tupleAnswer), want, "(-want +got)")
 	want.Mentions[0].Name, want.Mentions[0].Type = "Fram", "artifact"
 	want.Mentions[1] = kg.Mention{Name: "Colin Archer", Type: "person", Description: "A builder."}
 	want.Facts[0] = kg.Fact{Triple: graphrag.Triple{Head: "Colin Archer", Tail: "Fram"}, Keywords: []string{"building", "design"}, Description: "He built her."}
-	if diff := cmp.Diff(want, records(t, extract.Lines, lineAnswer)); diff != "" {
-		t.Errorf("lines (-want +got):\n%s", diff)
-	}
+	check.Equal(t, records(t, extract.Lines, lineAnswer), want, "lines")
 }
 
 // The end mark before a gleaning swallows nothing: upstream reads the weight
 // of the last relation as 1 and loses the first record of the second answer.
 func TestEndMarkIsABoundary(t *testing.T) {
 	x := records(t, extract.Tuples, tupleAnswer, `("entity"<|>OSLO<|>geo<|>A city.)<|COMPLETE|>`)
-	if len(x.Mentions) != 3 || x.Facts[0].Weight != 8 || len(x.Problems) != 0 {
-		t.Errorf("%+v", x)
-	}
+	check.True(t, len(x.Mentions) == 3 && x.Facts[0].Weight == 8 && len(x.Problems) == 0, "%+v", x)
 	joined := records(t, extract.Tuples, tupleAnswer+`("entity"<|>OSLO<|>geo<|>A city.)<|COMPLETE|>`)
-	if diff := cmp.Diff(x, joined); diff != "" {
-		t.Errorf("(-apart +joined):\n%s", diff)
-	}
+	check.Equal(t, joined, x, "(-apart +joined)")
 }
 
 // Replies of every broken shape.
@@ -267,9 +247,7 @@ func TestGleaning(t *testing.T) {
 		said = append(said, f.Head+", "+f.Tail+": "+f.Description)
 	}
 	want := []string{"Colin Archer: A builder.", "FRAM: A polar ship of great fame.", "Fram: Small.", "Colin Archer, Fram: He built her.", "Fram, Colin Archer: She sailed."}
-	if diff := cmp.Diff(want, said); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	check.Equal(t, said, want, "(-want +got)")
 }
 
 // A reply in another form is asked for once more, with the fault named, and costs no
@@ -283,9 +261,7 @@ func TestOtherForm(t *testing.T) {
 		m := llmtest.NewScript("m").Reply(llmtest.Any, replies[:]...)
 		e, err := extract.NewRecords(extract.RecordOptions{ModelOptions: extract.ModelOptions{Model: m}, Format: format, Types: []string{"ship"}})
 		x := got(t, e, err, "Fram")
-		if len(x.Mentions) != 1 || len(x.Problems) != 0 || m.Calls() != 2 {
-			t.Errorf("%s: %+v after %d calls", format, x, m.Calls())
-		}
+		check.True(t, len(x.Mentions) == 1 && len(x.Problems) == 0 && m.Calls() == 2, "%s: %+v after %d calls", format, x, m.Calls())
 		if r := m.Requests()[1]; r.Stage != extract.StageRecords || !strings.Contains(r.Messages[3].Text, "does not have the form asked for (") {
 			t.Errorf("%s: asked again with %+v", format, r)
 		}
@@ -352,9 +328,7 @@ func TestRecordedReplies(t *testing.T) {
 		"objects": {19, 220, 221, 0}, "objects, verified": {19, 218, 219, 4},
 		"triples": {19, 456, 377, 0}, "triples, verified": {19, 456, 377, 0},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	check.Equal(t, got, want, "(-want +got)")
 }
 
 // extractor is one that gets the reply, with the kind of the reply; nil for calls
@@ -418,9 +392,7 @@ func FuzzRecords(f *testing.F) {
 			if err == nil {
 				err = b.Insert(x)
 			}
-			if err != nil {
-				t.Error(err)
-			}
+			check.True(t, err == nil, "%v", err)
 		}
 	})
 }

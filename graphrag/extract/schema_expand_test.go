@@ -99,12 +99,8 @@ func TestGrowthWithOneDocument(t *testing.T) {
 	chunks := []graphrag.Chunk{{ID: "d#1", Doc: "d", Text: "1"}, {ID: "d#2", Doc: "d", Text: "2"}, {ID: "d#3", Doc: "d", Text: "3"}}
 	found, grown, err := e.Grow(t.Context(), chunks)
 	want := []Decision{{entityTypeKind, "island", 1, 2, true, ""}, {entityTypeKind, "ship", .5, 1, false, ""}}
-	if err != nil || !slices.Equal(grown.Decisions, want) || len(grown.Schema.EntityTypes) != 2 {
-		t.Errorf("%+v, %v", grown, err)
-	}
-	if found[0].Mentions[1].Type != "island" || found[1].Mentions[0].Type != "island" || found[2].Mentions[0].Type != "" {
-		t.Errorf("%+v", found)
-	}
+	check.True(t, err == nil && slices.Equal(grown.Decisions, want) && len(grown.Schema.EntityTypes) == 2, "%+v, %v", grown, err)
+	check.True(t, found[0].Mentions[1].Type == "island" && found[1].Mentions[0].Type == "island" && found[2].Mentions[0].Type == "", "%+v", found)
 	if _, grown, err = e.Grow(t.Context(), chunks[2:]); err != nil || !slices.Equal(grown.Decisions, []Decision{{entityTypeKind, "ship", 1, 1, true, ""}}) {
 		t.Errorf("one passage: %+v, %v", grown, err)
 	}

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
@@ -63,22 +61,16 @@ func TestSchemaModes(t *testing.T) {
 		m := llmtest.NewScript("m").Reply(llmtest.Any, boundedAnswer)
 		e, err := extract.NewBySchema(extract.SchemaOptions{ModelOptions: extract.ModelOptions{Model: m}, Schema: schema(), Mode: tt.mode})
 		x := got(t, e, err, "Colin Archer built the Fram.")
-		if diff := cmp.Diff(tt.facts, facts(x)); diff != "" {
-			t.Errorf("%s: facts (-want +got):\n%s", tt.mode, diff)
-		}
+		check.Equal(t, facts(x), tt.facts, "%s: facts", tt.mode)
 		var attributes []string
 		for _, a := range x.Attributes {
 			attributes = append(attributes, a.Entity+" "+a.Key+" "+a.Value)
 		}
-		if diff := cmp.Diff(tt.attributes, attributes); diff != "" {
-			t.Errorf("%s: attributes (-want +got):\n%s", tt.mode, diff)
-		}
+		check.Equal(t, attributes, tt.attributes, "%s: attributes", tt.mode)
 		if len(x.Problems) != tt.problems {
 			t.Errorf("%s: %d problems, want %d: %q", tt.mode, len(x.Problems), tt.problems, reasons(x))
 		}
-		if m.Calls() != 1 {
-			t.Errorf("%d calls", m.Calls())
-		}
+		check.Equal(t, m.Calls(), 1, "calls")
 	}
 }
 
@@ -86,9 +78,7 @@ func TestSchemaModes(t *testing.T) {
 // chunks.
 func TestGrow(t *testing.T) {
 	m := llmtest.NewScript("m").Handle(llmtest.Any, func(req llm.Request) llm.Reply {
-		if strings.Contains(req.Messages[0].Text, `"harbour"`) {
-			t.Error("what a model proposed stands in the system message")
-		}
+		check.True(t, !strings.Contains(req.Messages[0].Text, `"harbour"`), "what a model proposed stands in the system message")
 		if strings.Contains(req.Messages[1].Text, `"harbour"`) {
 			return llm.Reply{Text: `{"entity_types": {"Oslo": "harbour"}, "triples": [], "attributes": {}}`}
 		}
@@ -107,16 +97,12 @@ func TestGrow(t *testing.T) {
 		types = append(types, x.Chunk+" "+x.Mentions[0].Type)
 	}
 	// a and b propose the type together, and have it themselves too.
-	if diff := cmp.Diff([]string{"d#0 harbour", "b#0 harbour", "a#0 harbour", "c#0 harbour"}, types); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	check.Equal(t, types, []string{"d#0 harbour", "b#0 harbour", "a#0 harbour", "c#0 harbour"}, "(-want +got)")
 }
 
 func TestReadSchema(t *testing.T) {
 	s, err := extract.ReadSchema(strings.NewReader(`{"Nodes": ["person"], "Relations": ["knows"], "Attributes": []}`))
-	if err != nil || len(s.EntityTypes) != 1 || s.Relations[0].Name != "knows" {
-		t.Errorf("%+v, %v", s, err)
-	}
+	check.True(t, err == nil && len(s.EntityTypes) == 1 && s.Relations[0].Name == "knows", "%+v, %v", s, err)
 	for text, want := range map[string]string{
 		`[`: "want an object", `{"Types": []}`: "want an object", `{"Nodes": [" "]}`: "is empty", `{"Nodes": ["a b", "A_B"]}`: "names both",
 	} {
@@ -149,9 +135,7 @@ func TestInduce(t *testing.T) {
 	s, err := extract.Induce(t.Context(), m, pages(50))
 	check.OK(t, err)
 	want := map[string][]string{"Nodes": {"person", "ship"}, "Relations": {"built_by"}, "Attributes": {}}
-	if diff := cmp.Diff(want, s.Plain()); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, s.Plain(), want)
 	shown := func(n int) string {
 		_, err := extract.Induce(t.Context(), m, pages(n))
 		check.OK(t, err)
@@ -168,9 +152,7 @@ func TestInduce(t *testing.T) {
 			same++
 		}
 	}
-	if same < 7 {
-		t.Errorf("one page more changes what is shown %d times of 10", 10-same)
-	}
+	check.True(t, same >= 7, "one page more changes what is shown %d times of 10", 10-same)
 	if none, err := extract.Induce(t.Context(), m, nil); err != nil || len(none.EntityTypes) != 0 {
 		t.Errorf("of nothing: %+v, %v", none, err)
 	}
@@ -212,7 +194,5 @@ func TestBoundedRecords(t *testing.T) {
 	}
 	whole, err := recorded.Extract(t.Context(), chunk)
 	check.OK(t, err)
-	if diff := cmp.Diff([]string{"a | knows | b", "a | built_by | b", "b | met | a"}, facts(whole[0])); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, facts(whole[0]), []string{"a | knows | b", "a | built_by | b", "b | met | a"})
 }

@@ -53,9 +53,7 @@ func TestPatterns(t *testing.T) {
 		{strings.Repeat("a", 1001), "1001 bytes"}, {"\xff", "invalid UTF-8"}, {`(a{1000}){1000}`, "repeat count"}, {"*", "missing argument"},
 	} {
 		_, err := p.Find(t.Context(), tt.pattern, 5)
-		if !errors.Is(err, find.ErrPattern) || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%q: %v, want %q", tt.pattern, err, tt.want)
-		}
+		check.True(t, errors.Is(err, find.ErrPattern) && strings.Contains(err.Error(), tt.want), "%q: %v, want %q", tt.pattern, err, tt.want)
 	}
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -149,14 +147,10 @@ func TestRead(t *testing.T) {
 		} else if i == n-1 {
 			want = []int{i, i - 1}
 		}
-		if diff := cmp.Diff(want, places); diff != "" {
-			t.Errorf("passage %d\n%s", i, diff)
-		}
+		check.Equal(t, places, want, "passage %d", i)
 		all.WriteString(read[0].Text)
 	}
-	if all.String() != text || n < 15 {
-		t.Errorf("%d passages do not put the page together", n)
-	}
+	check.True(t, all.String() == text && n >= 15, "%d passages do not put the page together", n)
 	for _, i := range []int{-5, 1 << 30} {
 		if read, _, err := p.Read("a", i); err != nil || len(read) != 2 {
 			t.Errorf("passage %d: %+v, %v", i, read, err)
@@ -188,8 +182,6 @@ func TestNew(t *testing.T) {
 			t.Errorf("%s: %d bytes, want %d", name, len(got), len(want))
 		}
 		r, err := find.New(chunks).Find(t.Context(), "sailed in 1893", 5)
-		if err != nil || r.Matching < 85 || r.Matching > 95 {
-			t.Errorf("%s: %d lines of 90, %v", name, r.Matching, err)
-		}
+		check.True(t, err == nil && r.Matching >= 85 && r.Matching <= 95, "%s: %d lines of 90, %v", name, r.Matching, err)
 	}
 }

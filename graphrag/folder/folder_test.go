@@ -107,16 +107,12 @@ func TestRefresh(t *testing.T) {
 		if again { // as a new process sees it
 			f.Close()
 			f, c = h.open()
-			if c.Any() || len(c.Skipped) != 1 {
-				t.Errorf("second start: %+v", c)
-			}
+			check.True(t, !c.Any() && len(c.Skipped) == 1, "second start: %+v", c)
 		} else if c, err := f.Refresh(t.Context()); err != nil || short(c) != "3 files +1 ~1 -1" {
 			t.Errorf("after changes: %s, %v", short(c), err)
 		}
 		answer, sources := h.ask(f, "How does the barn owl hunt?")
-		if answer != "The barn owl hunts by sight." || len(sources) != 1 || sources[0].Place != "5" {
-			t.Errorf("%q %+v", answer, sources)
-		}
+		check.True(t, answer == "The barn owl hunts by sight." && len(sources) == 1 && sources[0].Place == "5", "%q %+v", answer, sources)
 		if _, sources := h.ask(f, "What does the red light mean?"); len(sources) != 1 || sources[0].Doc != "lamps.csv" {
 			t.Errorf("the row: %+v", sources)
 		}

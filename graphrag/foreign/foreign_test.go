@@ -34,19 +34,13 @@ func TestGraphRAG(t *testing.T) {
 		{Chunk: "u1", Doc: "u1", Mentions: []kg.Mention{archer, {Name: "FRAM"}}, Facts: []kg.Fact{{Triple: graphrag.Triple{Head: "COLIN ARCHER", Tail: "FRAM"}, Description: "He built her.", Weight: 8}, born}},
 		{Chunk: "u2", Doc: "u2", Mentions: []kg.Mention{archer, {Name: "LARVIK", Type: "GEO", Description: "A town."}}, Facts: []kg.Fact{born}},
 	}
-	if diff := cmp.Diff(want, slices.Collect(x.Extractions())); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	check.Equal(t, slices.Collect(x.Extractions()), want, "(-want +got)")
 	units := []graphrag.Document{
 		{ID: "u1", Title: "fram.txt", Source: "d1", Text: "Colin Archer built the Fram."},
 		{ID: "u2", Title: "larvik.txt", Source: "d2", Text: "Colin Archer was born in Larvik."},
 	}
-	if diff := cmp.Diff(units, x.Units); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"left out, being of nothing that is there: 1 entities"}, x.Notes); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, x.Units, units, "(-want +got)")
+	check.Equal(t, x.Notes, []string{"left out, being of nothing that is there: 1 entities"})
 
 	// Before version 1 files had a prefix; the documents need not be there.
 	old := fstest.MapFS{}
@@ -69,15 +63,11 @@ func TestLightRAG(t *testing.T) {
 			Facts: []kg.Fact{{Triple: graphrag.Triple{Head: "Colin Archer", Tail: "Fram"}, Description: "He built her.", Keywords: []string{"building", "ships"}, Weight: 2}}},
 		{Chunk: "chunk-2", Doc: "chunk-2", Mentions: []kg.Mention{archer}},
 	}
-	if diff := cmp.Diff(want, slices.Collect(x.Extractions())); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	check.Equal(t, slices.Collect(x.Extractions()), want, "(-want +got)")
 	if u := x.Units[0]; u.Title != "fram.txt" || u.Source != "doc-1" || x.Units[1].Title != "" {
 		t.Errorf("%+v", x.Units)
 	}
-	if diff := cmp.Diff([]string{"left out, being of nothing that is there: 1 relations"}, x.Notes); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, x.Notes, []string{"left out, being of nothing that is there: 1 relations"})
 }
 
 // What is extracted comes with the first chunk of a unit, and nothing with a chunk of none.

@@ -48,9 +48,7 @@ func TestParallelEdgesAddUp(t *testing.T) {
 		{{2, 0, 0}, {2, 1, 2}},
 		{{3, 3, 3}},
 	}
-	if diff := cmp.Diff(want, arcs(g)); diff != "" {
-		t.Errorf("rows (-want +got):\n%s", diff)
-	}
+	check.Equal(t, arcs(g), want, "rows")
 	if d, s := g.Degree(3), g.Strength(3); d != 2 || s != 6 {
 		t.Errorf("a self-loop of weight 3 has degree %d and strength %v, want 2 and 6", d, s)
 	}
@@ -137,9 +135,7 @@ func TestUnusableEdges(t *testing.T) {
 func TestStats(t *testing.T) {
 	g := mustNew(t, 6, []graph.Edge{{0, 1, 1}, {1, 2, 1}, {1, 0, 1}, {3, 3, 1}}, true)
 	want := graph.Stats{Nodes: 6, Edges: 3, AverageDegree: 1, MaxDegree: 2, Isolated: 2, IsolatedShare: 2. / 6}
-	if diff := cmp.Diff(want, g.Stats()); diff != "" {
-		t.Errorf("stats (-want +got):\n%s", diff)
-	}
+	check.Equal(t, g.Stats(), want, "stats")
 	var zero graph.Graph
 	if diff := cmp.Diff(graph.Stats{}, zero.Stats()); diff != "" || zero.N() != 0 {
 		t.Errorf("the zero graph has nodes: %s", diff)

@@ -254,9 +254,7 @@ func TestFailures(t *testing.T) {
 		t.Errorf("%d entities, %+v", len(names), stats.Stages)
 	}
 	for text, times := range m.asked {
-		if times != 1+failed[text] {
-			t.Errorf("failed %d times, asked %d times: %.200s", failed[text], times, text)
-		}
+		check.Equal(t, times, 1+failed[text], "failed %d times, asked %d times: %.200s", failed[text], times, text)
 	}
 	check.OK(t, s.Close())
 }
@@ -264,9 +262,7 @@ func TestFailures(t *testing.T) {
 func TestErrors(t *testing.T) {
 	_, err := index.Open(t.Context(), index.Options{Name: "no/name"})
 	for _, want := range []string{"Store is missing", "System is missing", "Name"} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v: want %q", err, want)
-		}
+		check.True(t, err != nil && strings.Contains(err.Error(), want), "%v: want %q", err, want)
 	}
 	x := open(t, &scribe{}, hashes{new(sync.Mutex), map[string]int{}})
 	if _, err := x.Put(t.Context(), graphrag.Documents(append(ships(2), ships(1)...)...)); err == nil || !strings.Contains(err.Error(), "log000.md") {

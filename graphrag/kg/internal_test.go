@@ -62,9 +62,7 @@ func TestRows(t *testing.T) {
 			got = append(got, arcs[uint32(at)])
 		}
 	}
-	if !slices.Equal(got, want) || rowed != entities {
-		t.Errorf("%d rows are not in order", rowed)
-	}
+	check.True(t, slices.Equal(got, want) && rowed == entities, "%d rows are not in order", rowed)
 }
 
 // What leads to no entity is an error, be it a synonym or a fact of a file.
@@ -91,9 +89,7 @@ func TestLists(t *testing.T) {
 	_ = append(l.Of(0), 9)
 	var got [][]int32
 	for i, list := range l.All() {
-		if int(i) != len(got) {
-			t.Errorf("list %d after %d", i, len(got))
-		}
+		check.Equal(t, int(i), len(got), "list %d after %d", i, len(got))
 		got = append(got, list)
 	}
 	if diff := cmp.Diff([][]int32{{3, 1}, {}, {2}}, got); diff != "" || l.Len() != 3 {
@@ -105,9 +101,7 @@ func TestLists(t *testing.T) {
 func TestIncident(t *testing.T) {
 	ends := [][2]int32{{0, 1}, {3, 0}, {1, 3}}
 	l := Incident(4, len(ends), func(p int32) [2]int32 { return ends[p] })
-	if diff := cmp.Diff([][]int32{{0, 1}, {0, 2}, {}, {1, 2}}, [][]int32{l.Of(0), l.Of(1), l.Of(2), l.Of(3)}); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, [][]int32{l.Of(0), l.Of(1), l.Of(2), l.Of(3)}, [][]int32{{0, 1}, {0, 2}, {}, {1, 2}})
 }
 
 // The relations of two entities are together whatever their label; there and back
@@ -130,10 +124,6 @@ func TestPairs(t *testing.T) {
 		}
 		return out
 	}
-	if diff := cmp.Diff([]string{"AwB AzB BxA", "AyC", "CvC"}, words(false)); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff([]string{"AwB AzB", "AyC", "BxA", "CvC"}, words(true)); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, words(false), []string{"AwB AzB BxA", "AyC", "CvC"})
+	check.Equal(t, words(true), []string{"AwB AzB", "AyC", "BxA", "CvC"})
 }

@@ -61,33 +61,21 @@ func TestGraphGathers(t *testing.T) {
 			Attributes: []Property{{"founded", "1901", []int32{0, 1}}}},
 		{Key: "berlin", Name: "Berlin", Mentions: 4, Names: []Count{{"Berlin", 4}}, Types: []Count{}},
 	}
-	if diff := cmp.Diff(want, g.Entities); diff != "" {
-		t.Errorf("entities (-want +got):\n%s", diff)
-	}
+	check.Equal(t, g.Entities, want, "entities")
 	relations := []Relation{{Head: 0, Tail: 1, Label: "located in", Key: "located in", Count: 3, Weight: 9, Keywords: []string{"city", "seat"}}}
-	if diff := cmp.Diff(relations, g.Relations); diff != "" {
-		t.Errorf("relations (-want +got):\n%s", diff)
-	}
+	check.Equal(t, g.Relations, relations, "relations")
 	said := [][]Description{g.EntityDescriptions(0), g.EntityDescriptions(1), g.RelationDescriptions(0)}
-	if diff := cmp.Diff([][]Description{{{"A maker of anvils.", []int32{0}}}, nil, {{"Its seat is Berlin.", []int32{0}}}}, said); diff != "" {
-		t.Errorf("descriptions (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]Passage{{"a#0", "a"}, {"b#0", "b"}}, g.Passages); diff != "" {
-		t.Errorf("passages (-want +got):\n%s", diff)
-	}
+	check.Equal(t, said, [][]Description{{{"A maker of anvils.", []int32{0}}}, nil, {{"Its seat is Berlin.", []int32{0}}}}, "descriptions")
+	check.Equal(t, g.Passages, []Passage{{"a#0", "a"}, {"b#0", "b"}}, "passages")
 	lists := [][]Posting{g.EntityPassages(0), g.PassageEntities(1), g.RelationPassages(0), g.PassageRelations(0), g.EntityRelations(1)}
-	if diff := cmp.Diff([][]Posting{{{0, 5}, {1, 3}}, {{0, 3}, {1, 2}}, {{0, 2}, {1, 1}}, {{0, 2}}, {{0, 1}}}, lists); diff != "" {
-		t.Errorf("postings (-want +got):\n%s", diff)
-	}
+	check.Equal(t, lists, [][]Posting{{{0, 5}, {1, 3}}, {{0, 3}, {1, 2}}, {{0, 2}, {1, 1}}, {{0, 2}}, {{0, 1}}}, "postings")
 	if e, ok := g.Find(" “ACME corp” "); !ok || e != 0 {
 		t.Errorf("found %d, %v", e, ok)
 	}
 	if _, ok := g.Find("Acme"); ok {
 		t.Error("found what is not there")
 	}
-	if got := g.Triple(0); got != (graphrag.Triple{Head: "Acme Corp.", Relation: "located in", Tail: "Berlin"}) {
-		t.Errorf("triple %v", got)
-	}
+	check.Equal(t, g.Triple(0), (graphrag.Triple{Head: "Acme Corp.", Relation: "located in", Tail: "Berlin"}), "triple")
 }
 
 // Names of every script stay apart; those that say nothing are rejected by
@@ -104,22 +92,14 @@ func TestNames(t *testing.T) {
 		keys = append(keys, e.Key)
 	}
 	want := []string{"c", "c++", "oslo", "§", "москва", "القاهرة", "†", "北京", "東京", "\ufffdoslo"}
-	if diff := cmp.Diff(want, keys); diff != "" {
-		t.Errorf("keys (-want +got):\n%s", diff)
-	}
+	check.Equal(t, keys, want, "keys")
 	var kinds []string
 	for _, r := range g.Rejected {
 		kinds = append(kinds, r.Kind)
-		if r.Chunk != "a#0" || r.Reason == "" || len(r.Text) > 100 {
-			t.Errorf("rejection %+v", r)
-		}
+		check.True(t, r.Chunk == "a#0" && r.Reason != "" && len(r.Text) <= 100, "rejection %+v", r)
 	}
-	if diff := cmp.Diff([]string{"mention", "mention", "mention", "fact", "fact", "attribute"}, kinds); diff != "" {
-		t.Errorf("rejected (-want +got):\n%s", diff)
-	}
-	if len(g.Relations) != 0 {
-		t.Errorf("half a fact was kept: %v", g.Relations)
-	}
+	check.Equal(t, kinds, []string{"mention", "mention", "mention", "fact", "fact", "attribute"}, "rejected")
+	check.Equal(t, len(g.Relations), 0, "half a fact was kept: %v", g.Relations)
 }
 
 // The examples of HippoRAG's normalisation.
@@ -128,12 +108,8 @@ func TestFoldASCII(t *testing.T) {
 		"Beyoncé's (1981)": "beyonc  s  1981", "  U.S.A. ": "u s a", "東京": "", "C++": "c", "o’neil & sons": "o neil   sons",
 		"\f6&\f\f6": "6   6", "a\xffb": "ab", "A. Lovelace": "a  lovelace", "İstanbul": "i stanbul", "\u212a2": "k2",
 	} {
-		if got := FoldASCII.Key(name); got != want {
-			t.Errorf("%q folds to %q, want %q", name, got, want)
-		}
-		if again := FoldASCII.Key(want); again != want {
-			t.Errorf("%q folded again is %q", want, again)
-		}
+		check.Equal(t, FoldASCII.Key(name), want, "%q folds to", name)
+		check.Equal(t, FoldASCII.Key(want), want, "%q folded again", want)
 	}
 }
 
@@ -143,13 +119,9 @@ func TestInsertRefuses(t *testing.T) {
 		chunk("a#1", Fact{Triple: graphrag.Triple{Head: "A", Tail: "B"}, Weight: math.NaN()}),
 		chunk("a#2", Fact{Triple: graphrag.Triple{Head: "A", Tail: "B"}, Weight: -1}))
 	for _, want := range []string{"extraction 1", `second one of chunk "a#0"`, `chunk "a#1": the weight NaN`, `chunk "a#2": the weight -1`} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
+		check.True(t, err != nil && strings.Contains(err.Error(), want), "error %v, want %q", err, want)
 	}
-	if len(b.chunks) != 0 {
-		t.Errorf("%d chunks were added", len(b.chunks))
-	}
+	check.Equal(t, len(b.chunks), 0, "chunks were added")
 	if _, err = NewBase(Options{Folding: "greek"}); err == nil || !strings.Contains(err.Error(), `Folding is "greek"`) {
 		t.Errorf("a folding that is not there: %v", err)
 	}
@@ -191,9 +163,7 @@ func TestGraphErrors(t *testing.T) {
 func TestEmpty(t *testing.T) {
 	g := put(t, Options{})
 	v, err := g.View(ViewOptions{Passages: true})
-	if err != nil || v.N() != 0 || len(g.Entities)+len(g.Relations)+len(g.Passages) != 0 {
-		t.Errorf("%+v, %v", g, err)
-	}
+	check.True(t, err == nil && v.N() == 0 && len(g.Entities)+len(g.Relations)+len(g.Passages) == 0, "%+v, %v", g, err)
 }
 
 // random makes n documents of up to three chunks over a small world, so that
@@ -290,9 +260,7 @@ func consistent(t *testing.T, g *Graph) {
 			}
 		}
 	}
-	if uses != 0 || facts != 0 {
-		t.Errorf("%d uses and %d facts are in no passage", uses, facts)
-	}
+	check.True(t, uses == 0 && facts == 0, "%d uses and %d facts are in no passage", uses, facts)
 }
 
 // A base is restored from the JSON of its extractions, whatever bytes they have.
@@ -306,9 +274,7 @@ func TestExtractionsAsJSON(t *testing.T) {
 	check.OK(t, json.Unmarshal(data, &read))
 	again, _ := NewBase(Options{})
 	check.OK(t, again.Insert(read...))
-	if diff := cmp.Diff(want, slices.Collect(again.Extractions())); diff != "" {
-		t.Errorf("(-saved +restored):\n%s", diff)
-	}
+	check.Equal(t, slices.Collect(again.Extractions()), want, "(-saved +restored)")
 }
 
 // FuzzGraph puts hostile names together.

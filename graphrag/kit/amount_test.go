@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
@@ -85,7 +83,5 @@ func TestSourced(t *testing.T) {
 			got = append(got, a.Text[c.Start:c.End]+" "+from.Doc)
 		}
 	}
-	if diff := cmp.Diff([]string{"Holmvik built it in 1931. yard.md", "It sank. lost.md"}, got); diff != "" {
-		t.Errorf("sources (-want +got):\n%s", diff)
-	}
+	check.Equal(t, got, []string{"Holmvik built it in 1931. yard.md", "It sank. lost.md"}, "sources")
 }

@@ -173,9 +173,7 @@ func TestChangesEqualAnew(t *testing.T) {
 				}
 				same(what, s, docs)
 			}
-			if kills < 3 {
-				t.Errorf("%d kills", kills)
-			}
+			check.True(t, kills >= 3, "%d kills", kills)
 		})
 	}
 }

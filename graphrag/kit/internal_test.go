@@ -72,9 +72,7 @@ func FuzzSaved(f *testing.F) {
 			return
 		}
 		for _, v := range c.replies.vectors {
-			if len(v) != c.replies.dim {
-				t.Errorf("a vector of %d numbers among those of %d", len(v), c.replies.dim)
-			}
+			check.Equal(t, len(v), c.replies.dim, "a vector of %d numbers among those of %d", len(v), c.replies.dim)
 		}
 	})
 }
@@ -92,15 +90,11 @@ func TestChunksAreKeptWithoutRoom(t *testing.T) {
 	d.take(u)
 	a, _ := d.docs.docs.Get("a")
 	c, _ := d.docs.docs.Get("c")
-	if len(a) < 50 || cap(a) > len(a)*9/8 || len(c) != 1 {
-		t.Errorf("%d chunks in room for %d, and %d", len(a), cap(a), len(c))
-	}
+	check.True(t, len(a) >= 50 && cap(a) <= len(a)*9/8 && len(c) == 1, "%d chunks in room for %d, and %d", len(a), cap(a), len(c))
 	if b, ok := d.docs.docs.Get("b"); !ok || len(b) != 0 {
 		t.Errorf("a document without text: %v, %v", b, ok)
 	}
 	for i, c := range a {
-		if c.Index != i || c.Doc != "a" {
-			t.Errorf("chunk %d of %s at place %d", c.Index, c.Doc, i)
-		}
+		check.True(t, c.Index == i && c.Doc == "a", "chunk %d of %s at place %d", c.Index, c.Doc, i)
 	}
 }

@@ -39,9 +39,7 @@ func TestCut(t *testing.T) {
 			t.Fatalf("%s: %d chunks, %v", tt.name, len(chunks), err)
 		}
 		text := chunks[0].Text
-		if !strings.Contains(text, tt.want) || !strings.Contains(text, "Home") {
-			t.Errorf("%s: %q", tt.name, text)
-		}
+		check.True(t, strings.Contains(text, tt.want) && strings.Contains(text, "Home"), "%s: %q", tt.name, text)
 		if source := page[chunks[0].Start:chunks[0].End]; !strings.Contains(source, whole) || !strings.Contains(source, "Home") {
 			t.Errorf("%s: comes from %q", tt.name, source)
 		}
@@ -212,9 +210,7 @@ func ofTitles(found []kg.Extraction) (tails []string) {
 func TestTitleFacts(t *testing.T) {
 	c := graphrag.Chunk{ID: "a#0", Doc: "a", Title: "Fram (ship)", Text: "It was built by Colin Archer in Larvik. The Fram carried Roald Amundsen. Later Colin Archer saw it.", Tokens: 25}
 	// What the page states of the Fram is stated already.
-	if diff := cmp.Diff([]string{"Colin Archer", "Larvik"}, ofTitles(triplesOf(t, c))); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	check.Equal(t, ofTitles(triplesOf(t, c)), []string{"Colin Archer", "Larvik"}, "(-want +got)")
 	names := 0
 	c.Text = "In 1911 Colin Archer saw the Fram in Larvik."
 	for _, m := range triplesOf(t, c)[0].Mentions {
@@ -261,7 +257,5 @@ func TestTitledPassages(t *testing.T) {
 	}
 	cut := []graphrag.Chunk{passage(0, "Fram", 50), passage(0, "Fram", 50)}
 	cut[1].ID = "d00#1"
-	if ofTitles(triplesOf(t, cut...)) != nil {
-		t.Error("a document in two pieces is no passage")
-	}
+	check.True(t, ofTitles(triplesOf(t, cut...)) == nil, "a document in two pieces is no passage")
 }

@@ -181,7 +181,5 @@ func TestReadersAndWriters(t *testing.T) {
 			seen++
 		}
 	}
-	if len(committed) < changes/4 || seen < readers {
-		t.Errorf("%d states and %d answers: the test saw too little", len(committed), seen)
-	}
+	check.True(t, len(committed) >= changes/4 && seen >= readers, "%d states and %d answers: the test saw too little", len(committed), seen)
 }

@@ -236,9 +236,7 @@ func TestOpenWithAnotherEmbedder(t *testing.T) {
 func TestFrameReportsEverything(t *testing.T) {
 	_, err := kit.New(kit.Frame{Name: "x", Common: kit.Common{MaxPerDoc: -1, Cut: kit.Cut{Size: 10, Overlap: 10}}, Needs: []kit.Role{kit.Finding, kit.Linking}})
 	for _, want := range []string{"x: ", "Read", "Count", "Find", "Link", "Build", "MaxPerDoc", "overlap"} {
-		if err == nil || !strings.Contains(strings.ToLower(err.Error()), strings.ToLower(want)) {
-			t.Errorf("error lacks %q: %v", want, err)
-		}
+		check.True(t, err != nil && strings.Contains(strings.ToLower(err.Error()), strings.ToLower(want)), "error lacks %q: %v", want, err)
 	}
 	build := func(context.Context, *kit.Corpus) (graphrag.Retriever, error) { return nil, nil }
 	s, err := kit.New(kit.Frame{Name: "x", Kit: offline(t), Build: build})
@@ -257,9 +255,7 @@ func TestDocumentTwice(t *testing.T) {
 	if _, err := s.Insert(t.Context(), graphrag.Documents(owls[1], owls[2], owls[1])); err == nil || !strings.Contains(err.Error(), `"b.md" comes twice`) || m.Calls() != calls {
 		t.Errorf("%v after %d calls", err, m.Calls()-calls)
 	}
-	if got := len(s.Graph().Passages); got != 1 {
-		t.Errorf("%d passages", got)
-	}
+	check.Equal(t, len(s.Graph().Passages), 1, "passages")
 }
 
 // A budget of tokens takes the place of K, counts everything, and is met as far as
@@ -354,9 +350,7 @@ func TestMixed(t *testing.T) {
 	q := graphrag.Question{Text: "How does the barn owl find a mouse?", K: 1}
 	s := system(kit.Mixed(offline(t), modelKit(t, m)))
 	index(t, s, owls[0])
-	if m.Calls() != 0 {
-		t.Errorf("indexing offline took %d calls", m.Calls())
-	}
+	check.Equal(t, m.Calls(), 0, "indexing offline took %d calls", m.Calls())
 	if a, err := s.Answer(t.Context(), q); err != nil || a.Text != "By ear." || m.Calls() != 1 {
 		t.Errorf("%q after %d calls, %v", a.Text, m.Calls(), err)
 	}

@@ -85,9 +85,7 @@ func TestViewsAreKept(t *testing.T) {
 	for i := range 200 {
 		ask(fmt.Sprintf("n = %d", i))
 	}
-	if ask("n = 199") != 0 || ask("n = 140") != 0 || ask("n = 3") != 1 {
-		t.Error("the last views are not those that are kept")
-	}
+	check.True(t, ask("n = 199") == 0 && ask("n = 140") == 0 && ask("n = 3") == 1, "the last views are not those that are kept")
 }
 
 // A view under construction that is given up is built by the next one who asks; an error of
@@ -170,9 +168,7 @@ func TestUnknownFields(t *testing.T) {
 	}
 	ctx := graphrag.WithScope(t.Context(), *where(t, "n < 10"))
 	_, err := s.Retrieve(ctx, graphrag.Question{Where: where(t, `secret = "x"`)})
-	if !errors.Is(err, kit.ErrField) || !strings.HasSuffix(err.Error(), "the fields are n, room") {
-		t.Errorf("a field of a hidden document: %v", err)
-	}
+	check.True(t, errors.Is(err, kit.ErrField) && strings.HasSuffix(err.Error(), "the fields are n, room"), "a field of a hidden document: %v", err)
 	if found, err := s.Retrieve(graphrag.WithScope(ctx, *where(t, "nobody = 1")), graphrag.Question{Text: "light", K: 5, Where: where(t, "room = 3")}); err != nil || len(found.Ranked) != 0 {
 		t.Errorf("a scope that permits nothing: %+v, %v", found, err)
 	}
@@ -206,9 +202,7 @@ func TestOddScopes(t *testing.T) {
 		t.Errorf("%d found without a scope and %d within one", open, scoped)
 	}
 	for _, c := range []graphrag.Condition{graphrag.Between("room", nil, nil), graphrag.Equal("n` >= 0 or `n", 1), graphrag.In("room", []string{"1"})} {
-		if n := all(graphrag.WithScope(t.Context(), c)); n != -1 {
-			t.Errorf("%d found within a scope that says nothing", n)
-		}
+		check.Equal(t, all(graphrag.WithScope(t.Context(), c)), -1, "found within a scope that says nothing")
 	}
 	for room := range 3 { // texts of one length
 		found, err := s.Retrieve(graphrag.WithScope(t.Context(), graphrag.Equal("room", room)), graphrag.Question{Text: "light", K: 50})
@@ -321,7 +315,5 @@ func TestViewsAreNotSaved(t *testing.T) {
 	if _, err := s.Retrieve(t.Context(), graphrag.Question{Text: "owl", K: 2, Where: where(t, `team = "a"`)}); err != nil {
 		t.Fatal(err)
 	}
-	if saved() != before {
-		t.Error("a question changed what is saved")
-	}
+	check.Equal(t, saved(), before, "a question changed what is saved")
 }

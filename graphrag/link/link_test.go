@@ -303,16 +303,12 @@ func TestSynonymsOverwrite(t *testing.T) {
 	}
 	v, err := g.View(kg.ViewOptions{Synonyms: synonyms, Overwrite: true})
 	check.OK(t, err)
-	if diff := cmp.Diff(want, weights(g, v)); diff != "" {
-		t.Errorf("overwriting (-want +got):\n%s", diff)
-	}
+	check.Equal(t, weights(g, v), want, "overwriting")
 	want["berlin – germany"] = 3.7
 	if v, err = g.View(kg.ViewOptions{Synonyms: synonyms}); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, weights(g, v)); diff != "" {
-		t.Errorf("adding (-want +got):\n%s", diff)
-	}
+	check.Equal(t, weights(g, v), want, "adding")
 	// The matrix of passages and entities: distinct facts of p with e.
 	matrix := make([][]float64, 4)
 	for p := range matrix {
@@ -322,9 +318,7 @@ func TestSynonymsOverwrite(t *testing.T) {
 			matrix[p][g.Relations[r.ID].Tail]++
 		}
 	}
-	if diff := cmp.Diff([][]float64{{2, 1, 0, 1, 0, 0, 0}, {0, 0, 0, 2, 1, 0, 1}, {0, 0, 1, 0, 0, 2, 1}, {2, 0, 0, 1, 1, 0, 0}}, matrix); diff != "" {
-		t.Errorf("matrix (-want +got):\n%s", diff)
-	}
+	check.Equal(t, matrix, [][]float64{{2, 1, 0, 1, 0, 0, 0}, {0, 0, 0, 2, 1, 0, 1}, {0, 0, 1, 0, 0, 2, 1}, {2, 0, 0, 1, 1, 0, 0}}, "matrix")
 }
 
 // A worked example: the graph of HippoRAG 2 has the passages as nodes, with an edge of
@@ -339,16 +333,10 @@ func TestGraphOfExample(t *testing.T) {
 	for edge, want := range map[string]float64{
 		"acme corp – p0": 1, "alice smith – p0": 1, "berlin – p0": 1, "acme corp – p3": 1, "acme corp – berlin": 4, "berlin – germany": 2,
 	} {
-		if got[edge] != want {
-			t.Errorf("%s weighs %v, want %v", edge, got[edge], want)
-		}
+		check.Equal(t, got[edge], want, "%s weighs", edge)
 	}
-	if len(got) != 7+12 {
-		t.Errorf("%d edges: %v", len(got), got)
-	}
-	if diff := cmp.Diff([]int32{0, 3, 4}, g.AppendFactEntities(nil, 3)); diff != "" {
-		t.Errorf("phrases of p3 (-want +got):\n%s", diff)
-	}
+	check.Equal(t, len(got), 7+12, "%d edges: %v", len(got), got)
+	check.Equal(t, g.AppendFactEntities(nil, 3), []int32{0, 3, 4}, "phrases of p3")
 }
 
 // angles embeds names as unit vectors of two dimensions.
@@ -390,9 +378,7 @@ func TestSynonymsOfExample(t *testing.T) {
 	}
 	want := map[string]float64{"us": .984807753, "united states": .9396926208, "u s a": .8660254038, "canada": .8090169944}
 	near := cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-6 })
-	if diff := cmp.Diff(want, usa, near); diff != "" {
-		t.Errorf("synonyms of usa (-want +got):\n%s", diff)
-	}
+	check.Equal(t, cmp.Diff(want, usa, near), "", "synonyms of usa (-want +got)")
 	v, err := g.View(kg.ViewOptions{Synonyms: synonyms})
 	check.OK(t, err)
 	got := weights(g, v)
@@ -413,9 +399,7 @@ func TestSynonymLimit(t *testing.T) {
 	}
 	g := put(t, kg.Options{}, x)
 	synonyms, err := Synonyms(t.Context(), g, Embeddings{angles{}}, SynonymOptions{})
-	if err != nil || len(synonyms) != 151*101 {
-		t.Errorf("%d synonyms, %v", len(synonyms), err)
-	}
+	check.True(t, err == nil && len(synonyms) == 151*101, "%d synonyms, %v", len(synonyms), err)
 }
 
 func TestNoSynonyms(t *testing.T) {

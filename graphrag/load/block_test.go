@@ -10,8 +10,6 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/internal/check"
@@ -50,9 +48,7 @@ func table(t *testing.T, name string) (rows [][]string) {
 
 func TestBlocks(t *testing.T) {
 	for _, row := range table(t, "blocks.txt") {
-		if diff := cmp.Diff(row[2], sketch(load.Blocks(row[1]))); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", row[0], diff)
-		}
+		check.Equal(t, sketch(load.Blocks(row[1])), row[2], "%s", row[0])
 	}
 }
 
@@ -187,13 +183,9 @@ func TestLead(t *testing.T) {
 		{"| what", "# Shop\n\n## Prices\n\n"},
 		{"is all", "# Shop\n\n## Prices\n\n"},
 	} {
-		if got := load.Lead(page, strings.Index(page, tt.at)); got != tt.want {
-			t.Errorf("lead of %q: %q, want %q", tt.at, got, tt.want)
-		}
+		check.Equal(t, load.Lead(page, strings.Index(page, tt.at)), tt.want, "lead of %q", tt.at)
 	}
 	// The lead of a far-off piece is bounded, and so is the way back.
 	far := "# Top\n\n" + strings.Repeat("word ", 100_000)
-	if got := load.Lead(far, len(far)-10); got != "" {
-		t.Errorf("a heading half a megabyte above: %q", got)
-	}
+	check.Equal(t, load.Lead(far, len(far)-10), "", "a heading half a megabyte above")
 }

@@ -11,8 +11,6 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/internal/check"
@@ -37,18 +35,12 @@ func TestHTML(t *testing.T) {
 	want := "# Lights\n\nOne light, two lights.\n\n1\\. is no item, * is no mark\n\n" +
 		"| | |\n|---|---|\n| red | no \\| internet |\n| blue | |\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n## Layout\n\n- x\n    - y\n- z\n\n" +
 		"Owl\n: A bird.\n\n```\nif a < b {\n  run()\n}\n```\n"
-	if diff := cmp.Diff(want, f.Document.Text); diff != "" {
-		t.Errorf("text (-want +got):\n%s", diff)
-	}
-	if f.Document.Title != "Lights & more" {
-		t.Errorf("title %q", f.Document.Title)
-	}
+	check.Equal(t, f.Document.Text, want, "text")
+	check.Equal(t, f.Document.Title, "Lights & more", "title")
 	for _, word := range []string{"two", "internet", "Layout", "bird.", "mark", "run()", "blue"} {
 		at := strings.Index(f.Document.Text, word)
 		p := f.Source(text.Span{Start: at, End: at + len(word)})
-		if got := page[p.Start:p.End]; got != word {
-			t.Errorf("%q leads to %q", word, got)
-		}
+		check.Equal(t, page[p.Start:p.End], word, "%q leads to", word)
 		if want := 1 + strings.Count(page[:strings.LastIndex(page, word)], "\n"); f.Line(at) != want {
 			t.Errorf("%q is in line %d, want %d", word, f.Line(at), want)
 		}
@@ -99,9 +91,7 @@ func TestFolder(t *testing.T) {
 	want := []string{"a.md", "sub/c.html", "z.txt", "b.md cannot be opened", "load: big.txt: larger than 32 MiB",
 		"load: 2 files: another kind of file (.pdf): read it with the Reader of package load/pdf",
 		"load: 1 file: another kind of file (.rst): convert it to Markdown or HTML, by pandoc or asciidoctor", "load: 1 file: another kind of file (no extension)"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	check.Equal(t, got, want, "(-want +got)")
 	for _, name := range []string{"a.rst", "a.rest", "a.adoc", "a.asciidoc", "A.ORG"} {
 		if _, err := load.Read(name, []byte("text")); !errors.Is(err, load.ErrFormat) || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "by pandoc") {
 			t.Errorf("%s: error %v", name, err)
@@ -145,8 +135,6 @@ func TestHostileHTML(t *testing.T) {
 		"<p " + strings.Repeat("a=b ", 1<<18), strings.Repeat("&", 1<<20), "<table><tr>" + strings.Repeat("<td>x", 1<<16),
 	} {
 		f := load.HTML("x.html", s)
-		if len(f.Document.Text) > 4*len(s) {
-			t.Errorf("%.20q: %d bytes of %d", s, len(f.Document.Text), len(s))
-		}
+		check.True(t, len(f.Document.Text) <= 4*len(s), "%.20q: %d bytes of %d", s, len(f.Document.Text), len(s))
 	}
 }

@@ -37,9 +37,7 @@ func read(t *testing.T, name, data string) *load.File {
 // Files and the texts that a reader of them sees.
 func TestFormats(t *testing.T) {
 	for _, row := range table(t, "formats.txt") {
-		if diff := cmp.Diff(row[2], read(t, row[0], row[1]).Document.Text); diff != "" {
-			t.Errorf("%s %.60q (-want +got):\n%s", row[0], row[1], diff)
-		}
+		check.Equal(t, read(t, row[0], row[1]).Document.Text, row[2], "%s %.60q", row[0], row[1])
 	}
 }
 
@@ -75,18 +73,12 @@ func TestLongTable(t *testing.T) {
 	}
 	f := read(t, "a.csv", data.String())
 	at := strings.Index(f.Document.Text, "| light 7000 ")
-	if f.Line(at+3) != 7002 {
-		t.Errorf("light 7000 is in line %d", f.Line(at+3))
-	}
+	check.Equal(t, f.Line(at+3), 7002, "light 7000 is in line")
 	blocks := load.Blocks(load.Lead(f.Document.Text, at) + f.Document.Text[at:at+40])
 	last := blocks[len(blocks)-1]
-	if last.Kind != load.Row || blocks[last.Lead].Cell(1) != "meaning" {
-		t.Errorf("row %+v", last)
-	}
+	check.True(t, last.Kind == load.Row && blocks[last.Lead].Cell(1) == "meaning", "row %+v", last)
 	wide := read(t, "b.csv", strings.Repeat("column,", 200)+"last\n"+strings.Repeat(",", 200)+"end\n")
-	if wide.Document.Text != "- last: end\n" {
-		t.Errorf("a wide table: %q", wide.Document.Text)
-	}
+	check.Equal(t, wide.Document.Text, "- last: end\n", "a wide table")
 }
 
 func TestEncodings(t *testing.T) {
@@ -98,9 +90,7 @@ func TestEncodings(t *testing.T) {
 		"a.html":     {"<meta charset=gb2312><p>\xd6\xa3\xba\xcd", "郑和\n"},
 		"a.csv":      {"stra\xdfe,ort\nx,y\n", "| straße | ort |\n|---|---|\n| x | y |\n"},
 	} {
-		if got := read(t, name, tt.data).Document.Text; got != tt.want {
-			t.Errorf("%s: %q, want %q", name, got, tt.want)
-		}
+		check.Equal(t, read(t, name, tt.data).Document.Text, tt.want, "%s", name)
 	}
 	long := map[encoding.Encoding]string{
 		charmap.KOI8R: "Маяк построили в 1871 году.", charmap.Windows1251: "Маяк построили в 1871 году.", charmap.CodePage866: "Его первым смотрителем была Мара Финч.",
@@ -211,9 +201,7 @@ func TestTooMany(t *testing.T) {
 		"a.csv":   strings.Repeat(",", 1<<16+1),
 		"a.py":    strings.Repeat("def\n", 1<<20+1),
 	} {
-		if read(t, name, data).Document.Text != data {
-			t.Errorf("%s is taken apart", name)
-		}
+		check.Equal(t, read(t, name, data).Document.Text, data, "%s is taken apart", name)
 	}
 }
 
@@ -331,7 +319,5 @@ func TestWriter(t *testing.T) {
 		t.Error("4 million cells and one")
 	}
 	told := load.Together([]error{load.Partial{Name: "a.x", Without: "charts"}, errors.New("b"), load.Partial{Name: "c.x", Without: "charts"}, load.Partial{Name: "d.y", Without: "charts"}})
-	if got := fmt.Sprint(told); got != "[load: a.x and 1 more of its kind are read without charts b load: d.y is read without charts]" {
-		t.Error(got)
-	}
+	check.Equal(t, fmt.Sprint(told), "[load: a.x and 1 more of its kind are read without charts b load: d.y is read without charts]")
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/memo"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 type square int
@@ -22,29 +23,21 @@ func TestOf(t *testing.T) {
 	var made atomic.Int32
 	get := func(ctx context.Context, n int) int {
 		v, err := memo.Of(ctx, square(n), func() (int, error) { made.Add(1); return n * n, nil })
-		if err != nil {
-			t.Error(err)
-		}
+		check.True(t, err == nil, "%v", err)
 		return v
 	}
 	bare := t.Context()
-	if get(bare, 3)+get(bare, 3) != 18 || made.Load() != 2 {
-		t.Errorf("without a memo it was made %d times, want 2", made.Load())
-	}
+	check.True(t, get(bare, 3)+get(bare, 3) == 18 && made.Load() == 2, "without a memo it was made %d times, want 2", made.Load())
 	made.Store(0)
 	ctx := memo.With(bare)
 	var all sync.WaitGroup
 	for i := range 40 {
 		all.Go(func() {
-			if got := get(ctx, i%4); got != (i%4)*(i%4) {
-				t.Errorf("%d² is %d", i%4, got)
-			}
+			check.Equal(t, get(ctx, i%4), (i%4)*(i%4), "%d²", i%4)
 		})
 	}
 	all.Wait()
-	if made.Load() != 4 {
-		t.Errorf("made %d times, want 4", made.Load())
-	}
+	check.Equal(t, made.Load(), 4, "made %d times", made.Load())
 	if v, _ := memo.Of(ctx, cube(2), func() (int, error) { return 8, nil }); v != 8 {
 		t.Errorf("keys of two types are one: %d", v)
 	}
@@ -79,9 +72,7 @@ func TestAfterPanic(t *testing.T) {
 	ctx := memo.With(t.Context())
 	func() {
 		defer func() {
-			if recover() == nil {
-				t.Error("the panic was kept")
-			}
+			check.True(t, recover() != nil, "the panic was kept")
 		}()
 		memo.Of(ctx, square(1), func() (int, error) { panic("bad") })
 	}()
@@ -161,9 +152,7 @@ func TestStill(t *testing.T) {
 				t.Errorf("step %d: %d of %d, %v", i, got, n, err)
 			}
 		}
-		if made-before != step.made {
-			t.Errorf("step %d made %d, want %d", i, made-before, step.made)
-		}
+		check.Equal(t, made-before, step.made, "step %d made", i)
 	}
 	kept := keeper.With(t.Context())
 	*memo.Kept[[]int](kept) = []int{7}

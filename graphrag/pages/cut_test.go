@@ -10,11 +10,10 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/pages"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func cut(t *testing.T, o pages.CutOptions, texts ...string) []pages.Page {
@@ -24,9 +23,7 @@ func cut(t *testing.T, o pages.CutOptions, texts ...string) []pages.Page {
 		docs = append(docs, graphrag.Document{ID: fmt.Sprintf("p%02d", i), Title: fmt.Sprint("pages.Page ", i), Text: s})
 	}
 	list, err := pages.Cut(t.Context(), docs, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	for i, p := range list {
 		checkPage(t, texts[i], p)
 	}
@@ -143,9 +140,7 @@ func TestOddPages(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := cut(t, pages.CutOptions{}, source)[0]
 			blank := strings.TrimSpace(source) == ""
-			if (len(p.Units) == 0) != blank || (len(p.Ends) == 0) != blank {
-				t.Errorf("%d units, %d passages", len(p.Units), len(p.Ends))
-			}
+			check.True(t, (len(p.Units) == 0) == blank && (len(p.Ends) == 0) == blank, "%d units, %d passages", len(p.Units), len(p.Ends))
 			for _, u := range p.Units {
 				if u.Tokens > 150 {
 					t.Fatalf("a unit of %d tokens", u.Tokens)
@@ -161,16 +156,12 @@ func TestWorkers(t *testing.T) {
 	for i := range 40 {
 		texts = append(texts, fmt.Sprintf("# pages.Page %d\n\nSign up.\n\n", i%7)+sentences(i, "height"))
 	}
-	if diff := cmp.Diff(cut(t, pages.CutOptions{Workers: 1}, texts...), cut(t, pages.CutOptions{Workers: 7}, texts...)); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, cut(t, pages.CutOptions{Workers: 7}, texts...), cut(t, pages.CutOptions{Workers: 1}, texts...))
 }
 
 func TestPageErrors(t *testing.T) {
 	_, err := pages.Cut(t.Context(), nil, pages.CutOptions{Unit: -1, Passage: -2})
-	if err == nil || !strings.Contains(err.Error(), "Unit is -1") || !strings.Contains(err.Error(), "Passage is -2") {
-		t.Errorf("got %v", err)
-	}
+	check.True(t, err != nil && strings.Contains(err.Error(), "Unit is -1") && strings.Contains(err.Error(), "Passage is -2"), "got %v", err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := pages.Cut(ctx, []graphrag.Document{{ID: "a", Text: "Owls."}}, pages.CutOptions{}); !errors.Is(err, context.Canceled) {

@@ -97,9 +97,7 @@ func TestPagesBudget(t *testing.T) {
 func TestPagesByCount(t *testing.T) {
 	p := pagesOf(t, ships(12), pages.Options{Longest: 400})
 	found := askPages(t, p, graphrag.Question{Text: "Where did Captain Moss7 find an anchor?", K: 5, Depth: 9})
-	if len(found.Evidence) != 5 || len(found.Ranked) != 9 {
-		t.Errorf("%d are read of %d", len(found.Evidence), len(found.Ranked))
-	}
+	check.True(t, len(found.Evidence) == 5 && len(found.Ranked) == 9, "%d are read of %d", len(found.Evidence), len(found.Ranked))
 	for _, h := range found.Evidence {
 		if n := tokens.Cl100k().Count(h.Chunk.Text); n > 410 || n < 150 {
 			t.Errorf("%s: %d tokens", h.Chunk.ID, n)
@@ -143,15 +141,9 @@ func TestPagesAspects(t *testing.T) {
 		}
 		return ids
 	}
-	if got := rank(0, "Summarize the regatta of Larvik."); !slices.Equal(got, []string{"a", "b"}) {
-		t.Errorf("overview: %v", got)
-	}
-	if got := rank(-1, "Summarize the regatta of Larvik."); !slices.Equal(got, []string{"a"}) {
-		t.Errorf("without aspects: %v", got)
-	}
-	if got := rank(0, "When was the regatta of Larvik drawn?"); !slices.Equal(got, []string{"a"}) {
-		t.Errorf("a fact: %v", got)
-	}
+	check.Equal(t, rank(0, "Summarize the regatta of Larvik."), []string{"a", "b"}, "overview")
+	check.Equal(t, rank(-1, "Summarize the regatta of Larvik."), []string{"a"}, "without aspects")
+	check.Equal(t, rank(0, "When was the regatta of Larvik drawn?"), []string{"a"}, "a fact")
 }
 
 // A plan names what an overview is made of: each aspect leads to its own list, beside
@@ -187,18 +179,14 @@ func TestPagesPlan(t *testing.T) {
 	}
 	ask("How many sailed with Vessel3 in 1807?", pages.Options{Plan: planned("x")})
 	_, without := ask(question, pages.Options{Plan: planned("x"), Planned: -1})
-	if len(asked) != 1 {
-		t.Errorf("asked for a fact, or for nothing: %q", asked)
-	}
+	check.Equal(t, len(asked), 1, "asked for a fact, or for nothing: %q", asked)
 	_, useless := ask(question, pages.Options{Plan: planned("", "of the", "qwertz \x00")})
 	many := make([]string, 1000)
 	for i := range many[pages.MaxAspects:] {
 		many[pages.MaxAspects+i] = "Vessel9"
 	}
 	_, tooMany := ask(question, pages.Options{Plan: planned(many...)})
-	if !slices.Equal(useless, without) || !slices.Equal(tooMany, without) {
-		t.Errorf("%v and %v, without a plan %v", useless, tooMany, without)
-	}
+	check.True(t, slices.Equal(useless, without) && slices.Equal(tooMany, without), "%v and %v, without a plan %v", useless, tooMany, without)
 	broken := errors.New("broken")
 	p := pagesOf(t, docs, pages.Options{Plan: func(context.Context, string, []string) ([]string, error) { return nil, broken }})
 	if _, err := p.Retrieve(t.Context(), graphrag.Question{Text: question, K: 1}); !errors.Is(err, broken) {

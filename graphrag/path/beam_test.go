@@ -118,9 +118,7 @@ func TestWorkedExamples(t *testing.T) {
 					t.Errorf("chain %d is %v, want %v", i, c, x.want[i])
 				}
 			}
-			if got := path.Flatten(chains); !slices.Equal(got, x.flat) {
-				t.Errorf("flattened %v, want %v", got, x.flat)
-			}
+			check.Equal(t, path.Flatten(chains), x.flat, "flattened")
 		})
 	}
 }
@@ -167,14 +165,10 @@ func TestBeamHub(t *testing.T) {
 		t.Fatalf("asked for %d neighbors: %v, %v", asked, chains, err)
 	}
 	for _, c := range chains {
-		if slices.Contains(c.Triples[1:], 5) {
-			t.Errorf("chain %v comes back", c)
-		}
+		check.True(t, !slices.Contains(c.Triples[1:], 5), "chain %v comes back", c)
 	}
 	few, err := path.Beam(t.Context(), star{100, &asked, nil}, []int32{5}, path.BeamOptions{Width: 3, Neighbors: 2, Diversity: path.None})
-	if err != nil || len(few) != 2 {
-		t.Errorf("of two neighbors: %v, %v", few, err)
-	}
+	check.True(t, err == nil && len(few) == 2, "of two neighbors: %v, %v", few, err)
 }
 
 func TestBeamBadInput(t *testing.T) {

@@ -149,9 +149,7 @@ func TestHub(t *testing.T) {
 		t.Fatalf("%d paths, %v", len(paths), err)
 	}
 	for i, want := range []string{fmt.Sprintf("%d-%d 0.80", leaves+2, leaves+1), fmt.Sprintf("0-%d-%d 0.50", leaves+1, leaves+2), fmt.Sprintf("%d-%d-0 0.50", leaves+2, leaves+1)} {
-		if got := show(g, paths[i:i+1]); got != want {
-			t.Errorf("path %d is %s, want %s", i, got, want)
-		}
+		check.Equal(t, show(g, paths[i:i+1]), want, "path %d", i)
 	}
 }
 
@@ -165,9 +163,7 @@ func TestBadInput(t *testing.T) {
 		"3 parts":  second(path.Search(t.Context(), g, nil, path.Likeness{Scores: like.Scores, Parts: make([]uint64, 3)}, path.Options{})),
 		"Depth":    second(path.Search(t.Context(), g, nil, like, path.Options{Depth: -1})),
 	} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want …%s…", err, want)
-		}
+		check.True(t, err != nil && strings.Contains(err.Error(), want), "%v, want …%s…", err, want)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

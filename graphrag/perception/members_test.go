@@ -68,13 +68,9 @@ func TestMergeToy(t *testing.T) {
 		t.Errorf("centre %d and keywords %v, want 0 and [0 1 5 4]", got.Center, got.Keywords)
 	}
 	one := fromLabels(t, vectors, 2, triples, perception.Options{MaxCommunities: 1}, initial)
-	if len(one.Communities) != 1 {
-		t.Errorf("%d communities, want 1", len(one.Communities))
-	}
+	check.Equal(t, len(one.Communities), 1, "communities")
 	apart := fromLabels(t, vectors, 2, triples, perception.Options{MaxSize: 3}, initial)
-	if len(apart.Communities) != 3 {
-		t.Errorf("%d communities of at most 3, want 3", len(apart.Communities))
-	}
+	check.Equal(t, len(apart.Communities), 3, "communities of at most 3")
 }
 
 // entities draws vectors around some centres, each with its own relations.
@@ -125,16 +121,10 @@ func checkPartition(t *testing.T, name string, n int, p perception.Partition) {
 				t.Errorf("%s: entity %d has label %d, is in %d", name, e, p.Labels[e], id)
 			}
 		}
-		if !slices.IsSorted(c.Members) || !slices.Contains(c.Members, c.Center) || c.Keywords[0] != c.Center {
-			t.Errorf("%s: %+v", name, c)
-		}
-		if len(c.Keywords) != min(5, len(c.Members)) {
-			t.Errorf("%s: %d keywords of %d members", name, len(c.Keywords), len(c.Members))
-		}
+		check.True(t, slices.IsSorted(c.Members) && slices.Contains(c.Members, c.Center) && c.Keywords[0] == c.Center, "%s: %+v", name, c)
+		check.Equal(t, len(c.Keywords), min(5, len(c.Members)), "%s: %d keywords of %d members", name, len(c.Keywords), len(c.Members))
 	}
-	if slices.ContainsFunc(seen, func(n int) bool { return n != 1 }) {
-		t.Errorf("%s: members %v", name, seen)
-	}
+	check.True(t, !slices.ContainsFunc(seen, func(n int) bool { return n != 1 }), "%s: members %v", name, seen)
 }
 
 // Entities with relations and meaning in common are found: of thirty clusters
@@ -142,9 +132,7 @@ func checkPartition(t *testing.T, name string, n int, p perception.Partition) {
 func TestFindsGroups(t *testing.T) {
 	vectors, triples := entities(300, 8, 6, 3)
 	p := byMembers(t, vectors, 8, triples, perception.Options{})
-	if len(p.Communities) < 6 || len(p.Communities) > 9 {
-		t.Errorf("%d communities, want 6 to 9", len(p.Communities))
-	}
+	check.True(t, len(p.Communities) >= 6 && len(p.Communities) <= 9, "%d communities, want 6 to 9", len(p.Communities))
 	for _, c := range p.Communities {
 		for _, e := range c.Members {
 			if e%6 != c.Members[0]%6 {
@@ -163,9 +151,7 @@ func TestDeterministic(t *testing.T) {
 	for procs := range 4 {
 		runtime.GOMAXPROCS(procs + 1)
 		rng.Shuffle(len(triples), func(i, j int) { triples[i], triples[j] = triples[j], triples[i] })
-		if got := fmt.Sprint(byMembers(t, vectors, 6, triples, perception.Options{Beta: 5})); got != want {
-			t.Errorf("%d processors: %s, want %s", procs+1, got, want)
-		}
+		check.Equal(t, fmt.Sprint(byMembers(t, vectors, 6, triples, perception.Options{Beta: 5})), want, "%d processors", procs+1)
 	}
 }
 

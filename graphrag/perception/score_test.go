@@ -41,9 +41,7 @@ func perceive(t *testing.T, vectors []float32, triples []Triple, opts Options) *
 
 func near(t *testing.T, what string, got, want float64) {
 	t.Helper()
-	if math.Abs(got-want) > 1e-6 {
-		t.Errorf("%s = %.6f, want %.6f", what, got, want)
-	}
+	check.True(t, math.Abs(got-want) <= 1e-6, "%s = %.6f, want %.6f", what, got, want)
 }
 
 // x, y and z make one community with the profile {directed 3, born_in 1,
@@ -89,9 +87,7 @@ func TestScoreWorked(t *testing.T) {
 		for e, want := range row.want {
 			near(t, row.name, p.score(int32(e), c), want)
 		}
-		if c.center != row.center {
-			t.Errorf("%s: centre %d, want %d", row.name, c.center, row.center)
-		}
+		check.Equal(t, c.center, row.center, "%s: centre", row.name)
 	}
 }
 
@@ -141,9 +137,7 @@ func TestStarts(t *testing.T) {
 	for o, same := range map[cluster.KMeansOptions]bool{{Seed: 42, Inits: 5}: true, {Seed: 42, Inits: 1}: false, {Seed: 7, Inits: 5}: false} {
 		c, err := cluster.KMeans(t.Context(), vectors, 2, 6, o)
 		check.OK(t, err)
-		if slices.Equal(got, c.Labels) != same {
-			t.Errorf("%+v: the same clusters %t, want %t", o, !same, same)
-		}
+		check.True(t, slices.Equal(got, c.Labels) == same, "%+v: the same clusters %t, want %t", o, !same, same)
 	}
 }
 
@@ -163,7 +157,5 @@ func TestNeighbors(t *testing.T) {
 		t.Errorf("the nearest of 0 are %v, want %v", nearest[0], want)
 	}
 	fifty, more := &group{members: make([]int32, 50)}, &group{members: make([]int32, 51)}
-	if !m.fits(fifty, fifty) || m.fits(fifty, more) {
-		t.Error("communities merge up to 100 members")
-	}
+	check.True(t, m.fits(fifty, fifty) && !m.fits(fifty, more), "communities merge up to 100 members")
 }

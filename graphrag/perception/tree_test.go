@@ -132,9 +132,7 @@ func TestCalls(t *testing.T) {
 		t.Errorf("failed %v, want %v", failed, want)
 	}
 	for i, want := range map[int]string{0: "zero", 2: "two", 3: "Community 3", 7: "name 7", 22: "Community 22"} {
-		if got := tree.Communities[i].Name; got != want {
-			t.Errorf("community %d is %q, want %q", i, got, want)
-		}
+		check.Equal(t, tree.Communities[i].Name, want, "community %d", i)
 	}
 }
 
@@ -154,7 +152,5 @@ func TestErrors(t *testing.T) {
 		t.Error("an entity that is not there")
 	}
 	tree, err := perception.NewTree(t.Context(), &kg.Graph{}, perception.Partition{}, nil)
-	if err != nil || len(tree.Facts) != 0 {
-		t.Errorf("nothing: %+v, %v", tree, err)
-	}
+	check.True(t, err == nil && len(tree.Facts) == 0, "nothing: %+v, %v", tree, err)
 }

@@ -204,9 +204,7 @@ func TestScaling(t *testing.T) {
 	for _, v := range x {
 		sum += v
 	}
-	if math.Abs(sum-1) > 1e-9 {
-		t.Errorf("the values sum to %.12f", sum)
-	}
+	check.True(t, math.Abs(sum-1) <= 1e-9, "the values sum to %.12f", sum)
 	for _, scale := range []float64{0x1p1010, 0x1p-730, 0x1p-1040, math.SmallestNonzeroFloat64} {
 		for i := range scaled {
 			scaled[i].Weight = scale

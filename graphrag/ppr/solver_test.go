@@ -36,9 +36,7 @@ func near(t *testing.T, what string, got, want []float64, tolerance float64) {
 		t.Fatalf("%s: %d values, want %d", what, len(got), len(want))
 	}
 	for i := range want {
-		if !(math.Abs(got[i]-want[i]) <= tolerance) {
-			t.Errorf("%s: value %d is %.12f, want %.12f", what, i, got[i], want[i])
-		}
+		check.True(t, math.Abs(got[i]-want[i]) <= tolerance, "%s: value %d is %.12f, want %.12f", what, i, got[i], want[i])
 	}
 }
 
@@ -153,9 +151,7 @@ func TestNoAllocations(t *testing.T) {
 	for range 30 {
 		least = min(least, testing.AllocsPerRun(1, func() { x, _ = s.Solve(ctx, seeds, x) }))
 	}
-	if least != 0 {
-		t.Errorf("%v allocations a query", least)
-	}
+	check.Equal(t, least, 0, "allocations a query")
 }
 
 // The first query on a graph folds it: that can be cancelled, and the next query repeats it.

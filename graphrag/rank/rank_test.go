@@ -44,9 +44,7 @@ func TestRRF(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, rank.RRF(test.lists...), near); diff != "" {
-				t.Errorf("(-want +got)\n%s", diff)
-			}
+			check.Equal(t, cmp.Diff(test.want, rank.RRF(test.lists...), near), "", "(-want +got)")
 		})
 	}
 }
@@ -55,9 +53,7 @@ func TestRRF(t *testing.T) {
 func TestCombMAX(t *testing.T) {
 	got, err := rank.CombMAX(list{{"p1", 1}, {"p2", .6}, {"p3", .2}}, list{{"p4", 1}, {"p2", .9}, {"p1", .1}})
 	check.OK(t, err)
-	if diff := cmp.Diff(list{{"p1", 1}, {"p4", 1}, {"p2", .9}, {"p3", .2}}, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	check.Equal(t, got, list{{"p1", 1}, {"p4", 1}, {"p2", .9}, {"p3", .2}}, "(-want +got)")
 	_, err = rank.CombMAX(list{{"p1", math.NaN()}}, list{{"p2", 1}, {"p1", math.Inf(-1)}})
 	if err == nil || !strings.Contains(err.Error(), "list 0, place 0") || !strings.Contains(err.Error(), "list 1, place 1") {
 		t.Errorf("scores that are not finite: %v", err)
@@ -100,9 +96,7 @@ func TestBest(t *testing.T) {
 
 func TestInterleave(t *testing.T) {
 	got := rank.Interleave(words("a b c"), nil, words("b b d e"), words("f"))
-	if diff := cmp.Diff(words("a b f c d e"), got); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
+	check.Equal(t, got, words("a b f c d e"), "(-want +got)")
 }
 
 // TestOrderFree shuffles lists: scores and order must stay the same to the

@@ -142,9 +142,7 @@ func TestCalibration(t *testing.T) {
 		model := fitted(rest)
 		c, gap := curveOf(own, &model)
 		t.Logf("%s, left out: %v of %v that are .9 sure are right, calibration error %.3f", kind, c[9].right, c[9].n, gap)
-		if c[9].right < 0.85*c[9].n || gap > 0.1 {
-			t.Error("want 85 of 100, and at most .1")
-		}
+		check.True(t, c[9].right >= 0.85*c[9].n && gap <= 0.1, "want 85 of 100, and at most .1")
 		curves[kind] = c
 	}
 	if *draw != "" {

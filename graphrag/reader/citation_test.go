@@ -36,12 +36,8 @@ func TestCite(t *testing.T) {
 		{"Much [99999999999999999999].", "Much [99999999999999999999].", nil},
 	} {
 		got, citations, _, _ := cite(tt.reply, three)
-		if got != tt.text {
-			t.Errorf("cite(%q) = %q, want %q", tt.reply, got, tt.text)
-		}
-		if diff := cmp.Diff(tt.want, citations); diff != "" {
-			t.Errorf("cite(%q) (-want +got):\n%s", tt.reply, diff)
-		}
+		check.Equal(t, got, tt.text, "cite(%q)", tt.reply)
+		check.Equal(t, citations, tt.want, "cite(%q)", tt.reply)
 	}
 	// Hostile replies end in a blink.
 	for _, s := range []string{"[", "[1", "[1]", "[1,", "[1-999,", "a. [1] "} {
@@ -103,9 +99,7 @@ func TestMarks(t *testing.T) {
 			t.Errorf("%q became %q of %v", reply, got, citations)
 		}
 	}
-	if len(plain)*len(plain) < 200 {
-		t.Errorf("%d answers without a mark are too few", len(plain)*len(plain))
-	}
+	check.True(t, len(plain)*len(plain) >= 200, "%d answers without a mark are too few", len(plain)*len(plain))
 }
 
 func checkCite(t *testing.T, reply string, n int) {

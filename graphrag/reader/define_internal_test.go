@@ -8,8 +8,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/internal/check"
@@ -32,13 +30,9 @@ func TestDefinition(t *testing.T) {
 		}
 	}
 	for _, other := range []string{"What is the colour of owls?", "What is it?", "Who is Ada's father?", "What does Leiden do?", "Who wrote the report in May?", "What is?", "", "What is \xff\xfe tide?", "Who is " + strings.Repeat("h", 1<<20)} {
-		if definition(other, text.English) != nil {
-			t.Errorf("%.80q asks for a definition", other)
-		}
+		check.True(t, definition(other, text.English) == nil, "%.80q asks for a definition", other)
 	}
-	if definition("What is Leiden?", text.Dutch) != nil {
-		t.Error("the forms are English")
-	}
+	check.True(t, definition("What is Leiden?", text.Dutch) == nil, "the forms are English")
 }
 
 // A count is no ordinal, no year, no day of a month, and no name with a digit in it.
@@ -48,9 +42,7 @@ func TestCounts(t *testing.T) {
 		"It is under the first line.": false, "It was there on March 12, in winter.": false, "It came on 12 March 1942.": false, "People have TCEB1.": false, "The war began in June 1940.": false,
 		"She was 14 then.": true, "It has seven rooms.": true, "In May 300 people came.": true, "About 50,000 fell in 1949.": true, "It is 1,250.": true, "It has 3": true,
 	} {
-		if q.shows(s) != want {
-			t.Errorf("%q: not %v", s, want)
-		}
+		check.True(t, q.shows(s) == want, "%q: not %v", s, want)
 	}
 }
 
@@ -111,15 +103,11 @@ func TestLibrary(t *testing.T) {
 	if first := l.read(from); first != l.read(from) || len(first.quotes) != 2 {
 		t.Errorf("read twice, or %d quotes instead of 2", len(first.quotes))
 	}
-	if l.full() {
-		t.Error("full after one page")
-	}
+	check.True(t, !l.full(), "full after one page")
 	for i := range 5 {
 		l.read(shownText{text: fmt.Sprint(i, strings.Repeat(" ", 4<<20))})
 	}
-	if !l.full() {
-		t.Error("not full after 20 MB")
-	}
+	check.True(t, l.full(), "not full after 20 MB")
 }
 
 // Answers do not depend on what was asked before, at the same time, or in another library.
@@ -132,9 +120,7 @@ func TestLibraryIsNotSeen(t *testing.T) {
 	ask := func(r Reader, i int) graphrag.Answer {
 		q := graphrag.Question{Text: fmt.Sprintf("When was the light of the harbor of town %d built?", i), Form: []graphrag.Form{graphrag.Sentence, graphrag.Overview}[i%2]}
 		a, err := r.Read(t.Context(), q, evidence[:6+i%6], nil)
-		if err != nil {
-			t.Error(err)
-		}
+		check.True(t, err == nil, "%v", err)
 		return a
 	}
 	fresh := func() *extractive {
@@ -151,9 +137,7 @@ func TestLibraryIsNotSeen(t *testing.T) {
 				clear(shared.known)
 				shared.mu.Unlock()
 			}
-			if diff := cmp.Diff(ask(fresh(), i%12), ask(shared, i%12)); diff != "" {
-				t.Errorf("question %d: -alone +shared\n%s", i%12, diff)
-			}
+			check.Equal(t, ask(shared, i%12), ask(fresh(), i%12), "question %d: -alone +shared", i%12)
 		})
 	}
 	all.Wait()

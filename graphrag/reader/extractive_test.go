@@ -12,6 +12,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // What stands in the structure of a page is found there and quoted with what it goes
@@ -72,9 +73,7 @@ func TestExtractivePronouns(t *testing.T) {
 		"How wide is the dam?":   {reader.Refusal},
 	} {
 		a := read(t, r, graphrag.Question{Text: question}, []graphrag.Hit{{Chunk: graphrag.Chunk{ID: "m#0", Doc: "m", End: len(page), Text: page}}})
-		if a.Text != want[0] {
-			t.Errorf("%s: %q, want %q", question, a.Text, want[0])
-		}
+		check.Equal(t, a.Text, want[0], "%s", question)
 		for _, c := range a.Citations {
 			if got := page[c.SourceStart:c.SourceEnd]; got != want[1] || a.Text[c.Start:c.End] != a.Text {
 				t.Errorf("%s: cites %q, want %q", question, got, want[1])
@@ -100,9 +99,7 @@ func TestExtractiveCells(t *testing.T) {
 		"What is the height of Hallen?":                reader.Refusal,
 	} {
 		a := read(t, r, graphrag.Question{Text: question}, append(hits(page), hits(page)...))
-		if a.Text != want || len(a.Citations) > 1 {
-			t.Errorf("%s: %q, want %q", question, a.Text, want)
-		}
+		check.True(t, a.Text == want && len(a.Citations) <= 1, "%s: %q, want %q", question, a.Text, want)
 	}
 	open := extractive(t, reader.ExtractiveOptions{})
 	if a := read(t, open, graphrag.Question{Text: "Who is the architect of Mork?"}, hits(page)); !strings.HasPrefix(a.Text, reader.Closest+"Tower: Mork; Height (m): 176") {

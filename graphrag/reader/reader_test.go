@@ -87,14 +87,10 @@ func TestExtractiveFacts(t *testing.T) {
 	} {
 		a := read(t, r, graphrag.Question{Text: question, Form: graphrag.Sentence}, hits(page, other))
 		if strings.HasPrefix(question, "Please") {
-			if strings.Contains(a.Text, "ookies") || strings.Contains(a.Text, "Contact") {
-				t.Errorf("navigation was quoted: %q", a.Text)
-			}
+			check.True(t, !strings.Contains(a.Text, "ookies") && !strings.Contains(a.Text, "Contact"), "navigation was quoted: %q", a.Text)
 			continue
 		}
-		if a.Text != want {
-			t.Errorf("%q: got %q, want %q", question, a.Text, want)
-		}
+		check.Equal(t, a.Text, want, "%q: got", question)
 	}
 }
 
@@ -117,9 +113,7 @@ func TestExtractiveCitesTheSource(t *testing.T) {
 	// A cleaned chunk cannot be traced further than its span.
 	ev[0].Chunk.End += 50
 	c = read(t, r, q, ev).Citations[0]
-	if c.SourceStart != 100 || c.SourceEnd != 150+len(page) {
-		t.Errorf("a cleaned chunk is cited as %d–%d", c.SourceStart, c.SourceEnd)
-	}
+	check.True(t, c.SourceStart == 100 && c.SourceEnd == 150+len(page), "a cleaned chunk is cited as %d–%d", c.SourceStart, c.SourceEnd)
 }
 
 func TestExtractiveSummary(t *testing.T) {
@@ -129,14 +123,10 @@ func TestExtractiveSummary(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, c := range a.Citations {
 		s := a.Text[c.Start:c.End]
-		if seen[s] {
-			t.Errorf("%q comes twice", s)
-		}
+		check.True(t, !seen[s], "%q comes twice", s)
 		seen[s] = true
 	}
-	if len(seen) < 2 || len(seen) > 4 {
-		t.Errorf("%d sentences: %q", len(seen), a.Text)
-	}
+	check.True(t, len(seen) >= 2 && len(seen) <= 4, "%d sentences: %q", len(seen), a.Text)
 }
 
 func TestExtractiveModes(t *testing.T) {
@@ -164,9 +154,7 @@ func TestExtractiveModes(t *testing.T) {
 	if diff := cmp.Diff(want, a.Citations); err != nil || a.Text != said || diff != "" || len(a.Derived) != 1 {
 		t.Errorf("from derived text: %+v, %v, %s", a, err, diff)
 	}
-	if got := open.Name() + " " + reject.Name(); got != "extractive/open extractive/reject" {
-		t.Errorf("names %q", got)
-	}
+	check.Equal(t, open.Name()+" "+reject.Name(), "extractive/open extractive/reject", "names")
 }
 
 func TestExtractiveIsHarmless(t *testing.T) {
@@ -175,9 +163,7 @@ func TestExtractiveIsHarmless(t *testing.T) {
 	before := hits(page, other)
 	q := graphrag.Question{Text: "What is the Moon?", Form: graphrag.Overview}
 	first := read(t, r, q, ev)
-	if diff := cmp.Diff(before, ev); diff != "" {
-		t.Errorf("the evidence was changed:\n%s", diff)
-	}
+	check.Equal(t, ev, before, "the evidence was changed")
 	for range 5 {
 		if a := read(t, r, q, ev); !reflect.DeepEqual(a, first) {
 			t.Fatalf("two answers: %+v and %+v", first, a)
@@ -200,9 +186,7 @@ func TestExtractiveOptions(t *testing.T) {
 		t.Fatal("bad options were accepted")
 	}
 	for _, part := range []string{`"maybe"`, "FactSentences is -1", "Threshold is 2"} {
-		if !strings.Contains(err.Error(), part) {
-			t.Errorf("%q does not name %q", err, part)
-		}
+		check.True(t, strings.Contains(err.Error(), part), "%q does not name %q", err, part)
 	}
 }
 
@@ -279,9 +263,7 @@ func TestStreamByModel(t *testing.T) {
 	for range reader.Stream(t.Context(), extractive, q, evidence, nil) {
 		pieces++
 	}
-	if pieces != 1 {
-		t.Errorf("an extractive reader streams %d pieces", pieces)
-	}
+	check.Equal(t, pieces, 1, "an extractive reader streams %d pieces", pieces)
 }
 
 // yearFinder finds the question's last word; the later passage has the larger score.
@@ -316,9 +298,7 @@ func TestBySpans(t *testing.T) {
 		return graphrag.Answer{Text: "by rules"}, nil
 	})
 	r := reader.BySpans(yearFinder{}, other)
-	if r.Name() != "spans/years+function" {
-		t.Errorf("name %s", r.Name())
-	}
+	check.Equal(t, r.Name(), "spans/years+function", "name")
 	for _, tt := range []struct {
 		q        graphrag.Question
 		evidence []graphrag.Hit

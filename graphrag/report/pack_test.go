@@ -9,8 +9,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/graphrag/community"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/report"
@@ -122,9 +120,7 @@ func TestPacking(t *testing.T) {
 					t.Errorf("community %d: %d rows for %d tokens", id, n, c.Tokens)
 				}
 			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Error(diff)
-			}
+			check.Equal(t, got, tt.want)
 			var failed []int32
 			for _, f := range set.Failed {
 				failed = append(failed, f.Community)
@@ -132,9 +128,7 @@ func TestPacking(t *testing.T) {
 					t.Errorf("community %d failed: %v", f.Community, f.Err)
 				}
 			}
-			if diff := cmp.Diff(tt.failed, failed); diff != "" {
-				t.Error(diff)
-			}
+			check.Equal(t, failed, tt.failed)
 			for c := range tt.want {
 				if r := set.Of(c); tt.fails[c] == nil && (r == nil || r.Community != c) {
 					t.Errorf("report of %d: %+v", c, r)
@@ -170,7 +164,5 @@ id,source,target,description,combined_degree
 0,"The ""Owl""",Leeds,"It stands
 there.",3
 `
-	if diff := cmp.Diff(want, c.Text()); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, c.Text(), want)
 }

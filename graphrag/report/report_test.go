@@ -52,9 +52,7 @@ func TestExtractiveReports(t *testing.T) {
 		t.Fatalf("%+v, %v", set, err)
 	}
 	r := set.Reports[0]
-	if r.Title != "Ashby Library; Mary Ashby; Reading Room" {
-		t.Errorf("title %q: want the members by degree", r.Title)
-	}
+	check.Equal(t, r.Title, "Ashby Library; Mary Ashby; Reading Room", "title %q: want the members by degree", r.Title)
 	said := map[string][]int32{}
 	for _, of := range [][]kg.Description{g.Nodes[0].Descriptions, g.Nodes[1].Descriptions, g.Edges[0].Descriptions} {
 		for _, d := range of {
@@ -62,22 +60,16 @@ func TestExtractiveReports(t *testing.T) {
 		}
 	}
 	sources := slices.Clone(said[r.Summary])
-	if sources == nil {
-		t.Errorf("the summary is not a quote: %q", r.Summary)
-	}
+	check.True(t, sources != nil, "the summary is not a quote: %q", r.Summary)
 	for _, f := range r.Findings {
 		if diff := cmp.Diff(said[f.Explanation], f.Sources); diff != "" || f.Explanation == r.Summary {
 			t.Errorf("finding %+v: %s", f, diff)
 		}
 		sources = append(sources, f.Sources...)
 	}
-	if len(r.Findings) < 2 {
-		t.Errorf("findings %+v", r.Findings)
-	}
+	check.True(t, len(r.Findings) >= 2, "findings %+v", r.Findings)
 	slices.Sort(sources)
-	if diff := cmp.Diff(slices.Compact(sources), r.Sources); diff != "" {
-		t.Errorf("sources are not those of the quotes: %s", diff)
-	}
+	check.Equal(t, r.Sources, slices.Compact(sources), "sources are not those of the quotes")
 }
 
 // A report of parts quotes the parts, with their sources.
@@ -113,9 +105,7 @@ func TestModelReports(t *testing.T) {
 		}},
 		Sources: []int32{10, 11, 12, 13},
 	}
-	if diff := cmp.Diff(want, set.Reports[0]); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, set.Reports[0], want)
 	prompt := model.Requests()[0].Messages[1].Text
 	if !strings.Contains(prompt, "-----Relationships-----") || !strings.Contains(prompt, "0,Mary Ashby,Ashby Library,Mary Ashby founded") {
 		t.Errorf("prompt:\n%s", prompt)
@@ -151,9 +141,7 @@ func TestReportErrors(t *testing.T) {
 		reporter, err := report.ByModel(report.ModelOptions{Model: model})
 		check.OK(t, err)
 		set, err := report.Write(t.Context(), g, h, report.Options{Reporter: reporter})
-		if tt.ends != errors.Is(err, tt.kind) {
-			t.Errorf("%v: %v", tt.kind, err)
-		}
+		check.True(t, tt.ends == errors.Is(err, tt.kind), "%v: %v", tt.kind, err)
 		if !tt.ends && (len(set.Failed) != 1 || !errors.Is(set.Failed[0].Err, tt.kind)) {
 			t.Errorf("%v: %+v", tt.kind, set)
 		}
@@ -173,9 +161,7 @@ func TestReportErrors(t *testing.T) {
 		t.Error("an edge to a node that is not there")
 	}
 	empty, err := report.Write(t.Context(), &report.Graph{}, community.Hierarchy{}, report.Options{Reporter: r})
-	if err != nil || len(empty.Reports) != 0 || empty.Of(0) != nil {
-		t.Errorf("nothing: %+v, %v", empty, err)
-	}
+	check.True(t, err == nil && len(empty.Reports) == 0 && empty.Of(0) == nil, "nothing: %+v, %v", empty, err)
 }
 
 func TestReportsDoNotDependOnConcurrency(t *testing.T) {
@@ -188,12 +174,8 @@ func TestReportsDoNotDependOnConcurrency(t *testing.T) {
 		check.OK(t, err)
 		sets = append(sets, set)
 	}
-	if len(sets[0].Reports) != 3 {
-		t.Errorf("%d reports", len(sets[0].Reports))
-	}
-	if diff := cmp.Diff(sets[0].Reports, sets[1].Reports); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, len(sets[0].Reports), 3, "reports")
+	check.Equal(t, sets[1].Reports, sets[0].Reports)
 }
 
 // Whatever a model replies, a report is read or the reply is refused.
@@ -257,9 +239,7 @@ func TestRecordedReplies(t *testing.T) {
 		reports++
 		findings += len(r.Findings)
 	}
-	if reports != 66 || findings != 241 {
-		t.Errorf("%d reports with %d findings", reports, findings)
-	}
+	check.True(t, reports == 66 && findings == 241, "%d reports with %d findings", reports, findings)
 }
 
 // What is written where not all reports are wanted: with them the parts of a

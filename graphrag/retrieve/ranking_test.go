@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
@@ -72,9 +70,7 @@ func TestDense(t *testing.T) {
 			r, err := retrieve.PerDoc(dense, tt.perDoc)
 			check.OK(t, err)
 			hits := ranked(t, r, tt.question, tt.k)
-			if diff := cmp.Diff(tt.want, ids(hits)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			check.Equal(t, ids(hits), tt.want, "(-want +got)")
 			for _, h := range hits {
 				if h.Source != "dense" {
 					t.Errorf("source %q", h.Source)
@@ -167,9 +163,7 @@ func TestSparse(t *testing.T) {
 		r, err := retrieve.PerDoc(sparse, c.maxPerDoc)
 		check.OK(t, err)
 		hits := ranked(t, r, c.question, c.k)
-		if got := strings.Join(ids(hits), " "); got != c.want {
-			t.Errorf("%q, k %d, %d per document: got %s, want %s", c.question, c.k, c.maxPerDoc, got, c.want)
-		}
+		check.Equal(t, strings.Join(ids(hits), " "), c.want, "%q, k %d, %d per document: got", c.question, c.k, c.maxPerDoc)
 		for _, h := range hits {
 			if h.Source != "bm25" || h.Score <= 0 || h.Chunk.Text == "" {
 				t.Errorf("hit %+v", h)
@@ -235,15 +229,11 @@ func TestRerank(t *testing.T) {
 	})
 	scored := 0
 	got, err := retrieve.Rerank(of, byLength{asked: &scored}).Retrieve(t.Context(), graphrag.Question{Text: "which?", K: 3})
-	if scored != len(ranked) {
-		t.Errorf("%d passages were scored, want each of %d once", scored, len(ranked))
-	}
+	check.Equal(t, scored, len(ranked), "%d passages were scored, want each of %d once", scored, len(ranked))
 	if err != nil || textsOf(got.Ranked) != "bbb cc dd a" || textsOf(got.Evidence) != "bbb a" || got.Ranked[0].Score != 3 {
 		t.Errorf("ranked %s, evidence %s, error %v", textsOf(got.Ranked), textsOf(got.Evidence), err)
 	}
-	if textsOf(ranked) != "a bbb cc dd" || asked < 3 {
-		t.Errorf("the retriever's own list is %s, it was asked for %d", textsOf(ranked), asked)
-	}
+	check.True(t, textsOf(ranked) == "a bbb cc dd" && asked >= 3, "the retriever's own list is %s, it was asked for %d", textsOf(ranked), asked)
 	for _, tt := range []struct {
 		by   byLength
 		q    string

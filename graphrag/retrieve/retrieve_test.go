@@ -130,9 +130,7 @@ func TestFit(t *testing.T) {
 			derived[i] = note
 		}
 		e, d := retrieve.Fit(hits(tt.hits), derived, tt.budget, words)
-		if len(e) != tt.wantHits || len(d) != tt.wantNotes || e == nil {
-			t.Errorf("%+v: %d chunks and %d notes", tt, len(e), len(d))
-		}
+		check.True(t, len(e) == tt.wantHits && len(d) == tt.wantNotes && e != nil, "%+v: %d chunks and %d notes", tt, len(e), len(d))
 	}
 	e, _ := retrieve.Fit(hits(2), nil, 8, words)
 	if c := e[0].Chunk; c.Text != "one two three four five" || c.End != 100+len(c.Text) {
@@ -200,9 +198,7 @@ func TestRanking(t *testing.T) {
 		t.Error(got)
 	}
 	in := r.InOrder([]int32{3, 1, 0, 2}, 2, "x")
-	if strings.Join(ids(in), " ") != "c1 a2" || in[1].Score != .5 || in[1].Source != "x" {
-		t.Error(in)
-	}
+	check.True(t, strings.Join(ids(in), " ") == "c1 a2" && in[1].Score == .5 && in[1].Source == "x", "%v", in)
 	if got := r.ByScore(nil, 3, "x"); got == nil || len(got) != 0 {
 		t.Error("a search that found nothing is no search")
 	}
@@ -269,9 +265,7 @@ func TestAll(t *testing.T) {
 	for i, q := range qs {
 		want, err := both.Retrieve(t.Context(), q)
 		check.OK(t, err)
-		if diff := cmp.Diff(want, got[i]); diff != "" {
-			t.Errorf("%q: %s", q.Text, diff)
-		}
+		check.Equal(t, got[i], want, "%q", q.Text)
 	}
 	if _, err := retrieve.All(t.Context(), batched{sparse, &calls, true}, qs); err == nil || !strings.Contains(err.Error(), "4 questions came for 5") {
 		t.Errorf("missing results: %v", err)

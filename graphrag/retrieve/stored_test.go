@@ -132,9 +132,7 @@ func TestRecords(t *testing.T) {
 		{ID: "a#0002", Doc: "a", Title: "A", Text: "text", Index: 2, Start: 10, End: 14, Tokens: 1},
 	} {
 		r := retrieve.ToRecord(c)
-		if r.Scope != "a" || (r.Data == nil) != (c.Index == 0) {
-			t.Errorf("record %+v", r)
-		}
+		check.True(t, r.Scope == "a" && (r.Data == nil) == (c.Index == 0), "record %+v", r)
 		if got, err := retrieve.FromRecord(r); err != nil || !reflect.DeepEqual(got, c) {
 			t.Errorf("%+v came back as %+v, error %v", c, got, err)
 		}

@@ -145,7 +145,5 @@ func TestFieldsAreTheSameEverywhere(t *testing.T) {
 			}
 		}
 	}
-	if refused < 100 || found < 1000 {
-		t.Errorf("%d documents were refused, %d found", refused, found)
-	}
+	check.True(t, refused >= 100 && found >= 1000, "%d documents were refused, %d found", refused, found)
 }

@@ -224,9 +224,7 @@ func TestReadyAndEnd(t *testing.T) {
 			t.Fatal(status, body)
 		}
 	}
-	if n != 0 {
-		t.Errorf("%d questions", n)
-	}
+	check.Equal(t, n, 0, "questions")
 	s := newSlow(t)
 	address, end := listening(t, s, serve.Options{})
 	answered := make(chan string, 1)

@@ -41,9 +41,7 @@ func TestSubgraphWorkedExample(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			nodes, edges := NodePrizes(curryNodes, c.k), EdgePrizes(curryEdges, c.edgesK)
-			if diff := gocmp.Diff([]float64{3, 2, 1, 0, 0, 0, 0}, nodes); diff != "" {
-				t.Errorf("node prizes: %s", diff)
-			}
+			check.Equal(t, nodes, []float64{3, 2, 1, 0, 0, 0, 0}, "node prizes")
 			for e := range edges {
 				if math.Abs(edges[e]-c.prizes[e]) > 1e-9 {
 					t.Errorf("edge prizes %v, want %v", edges, c.prizes)
@@ -51,9 +49,7 @@ func TestSubgraphWorkedExample(t *testing.T) {
 				}
 			}
 			cost := EdgeCost(c.cost, edges)
-			if math.Abs(cost-c.effective) > 1e-12 {
-				t.Errorf("an edge costs %v, want %v", cost, c.effective)
-			}
+			check.True(t, math.Abs(cost-c.effective) <= 1e-12, "an edge costs %v, want %v", cost, c.effective)
 			got, err := Subgraph(t.Context(), curry, nodes, edges, c.cost)
 			check.OK(t, err)
 			if diff := gocmp.Diff(&Selection{Nodes: c.nodes, Edges: c.edges}, got); diff != "" {
@@ -151,35 +147,23 @@ func TestSubgraphOfMultigraphs(t *testing.T) {
 			optimal++
 		}
 	}
-	if optimal < rounds*9/10 {
-		t.Errorf("%d of %d are optimal, fewer than nine in ten", optimal, rounds)
-	}
+	check.True(t, optimal >= rounds*9/10, "%d of %d are optimal, fewer than nine in ten", optimal, rounds)
 }
 
 func TestSubgraphWithoutPrizesIsEmpty(t *testing.T) {
 	got, err := Subgraph(t.Context(), curry, NodePrizes(curryNodes, 0), EdgePrizes(curryEdges, 0), .5)
-	if err != nil || len(got.Nodes) != 0 || len(got.Edges) != 0 {
-		t.Errorf("%v %v", got, err)
-	}
+	check.True(t, err == nil && len(got.Nodes) == 0 && len(got.Edges) == 0, "%v %v", got, err)
 }
 
 // What is not like the question at all has no prize, also where nothing better is left.
 func TestNoPrizeForNothing(t *testing.T) {
-	if diff := gocmp.Diff([]float64{0, 1, 0, 2}, NodePrizes([]float64{0, .4, -.1, .5}, 3)); diff != "" {
-		t.Error(diff)
-	}
-	if diff := gocmp.Diff([]float64{0, .5, .5, 0}, EdgePrizes([]float64{0, .4, .4, -.1}, 5)); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, NodePrizes([]float64{0, .4, -.1, .5}, 3), []float64{0, 1, 0, 2})
+	check.Equal(t, EdgePrizes([]float64{0, .4, .4, -.1}, 5), []float64{0, .5, .5, 0})
 }
 
 func TestNodePrizesTies(t *testing.T) {
-	if diff := gocmp.Diff([]float64{0, 2, 1, 0}, NodePrizes([]float64{.1, .5, .5, .5}, 2)); diff != "" {
-		t.Error(diff)
-	}
-	if diff := gocmp.Diff([]float64{2, 1}, NodePrizes([]float64{.9, .2}, 5)); diff != "" {
-		t.Errorf("fewer nodes than prizes: %s", diff)
-	}
+	check.Equal(t, NodePrizes([]float64{.1, .5, .5, .5}, 2), []float64{0, 2, 1, 0})
+	check.Equal(t, NodePrizes([]float64{.9, .2}, 5), []float64{2, 1}, "fewer nodes than prizes")
 }
 
 func TestSubgraphRefuses(t *testing.T) {
@@ -198,9 +182,7 @@ func TestSubgraphRefuses(t *testing.T) {
 			return err
 		},
 	} {
-		if f() == nil {
-			t.Errorf("%s: no error", name)
-		}
+		check.True(t, f() != nil, "%s: no error", name)
 	}
 }
 

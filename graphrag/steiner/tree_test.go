@@ -49,9 +49,7 @@ func TestSolverFacts(t *testing.T) {
 	} {
 		got, err := Find(t.Context(), build(t, len(c.prizes), c.edges), c.prizes)
 		check.OK(t, err)
-		if diff := cmp.Diff(c.want, got.Nodes); diff != "" {
-			t.Errorf("%s: %s", c.name, diff)
-		}
+		check.Equal(t, got.Nodes, c.want, "%s", c.name)
 	}
 }
 
@@ -223,9 +221,7 @@ func TestGuaranteeOnRandomGraphs(t *testing.T) {
 			optimal++
 		}
 	}
-	if optimal < all*9/10 {
-		t.Errorf("%d of %d are optimal, fewer than nine in ten", optimal, all)
-	}
+	check.True(t, optimal >= all*9/10, "%d of %d are optimal, fewer than nine in ten", optimal, all)
 }
 
 // The moats are a solution of the dual linear program, so their sum is a lower
@@ -271,25 +267,15 @@ func TestGuaranteeOnLargeGraphs(t *testing.T) {
 
 func TestDegenerateGraphs(t *testing.T) {
 	empty, err := Find(t.Context(), build(t, 0, nil), nil)
-	if err != nil || len(empty.Nodes) != 0 {
-		t.Errorf("no nodes: %v %v", empty, err)
-	}
+	check.True(t, err == nil && len(empty.Nodes) == 0, "no nodes: %v %v", empty, err)
 	loop, err := Find(t.Context(), build(t, 1, []graph.Edge{{From: 0, To: 0, Weight: 1}}), []float64{0})
-	if err != nil || cmp.Diff(&Tree{Nodes: []int32{0}}, loop) != "" {
-		t.Errorf("one node with a loop: %v %v", loop, err)
-	}
+	check.True(t, err == nil && cmp.Diff(&Tree{Nodes: []int32{0}}, loop) == "", "one node with a loop: %v %v", loop, err)
 	apart, err := Find(t.Context(), build(t, 3, nil), []float64{1, 3, 3})
-	if err != nil || cmp.Diff(&Tree{Nodes: []int32{1}, Prize: 3}, apart) != "" {
-		t.Errorf("no edges: %v %v", apart, err)
-	}
+	check.True(t, err == nil && cmp.Diff(&Tree{Nodes: []int32{1}, Prize: 3}, apart) == "", "no edges: %v %v", apart, err)
 	free, err := Find(t.Context(), build(t, 3, path(0, 0)), []float64{1, 0, 1})
-	if err != nil || free.Prize-free.Cost != 2 || len(free.Nodes) != 3 {
-		t.Errorf("edges for nothing: %v %v", free, err)
-	}
+	check.True(t, err == nil && free.Prize-free.Cost == 2 && len(free.Nodes) == 3, "edges for nothing: %v %v", free, err)
 	large, err := Find(t.Context(), build(t, 2, path(math.MaxFloat64)), []float64{1e300, 1e307})
-	if err != nil || !slices.Equal(large.Nodes, []int32{1}) {
-		t.Errorf("large numbers: %v %v", large, err)
-	}
+	check.True(t, err == nil && slices.Equal(large.Nodes, []int32{1}), "large numbers: %v %v", large, err)
 }
 
 func TestFindRefuses(t *testing.T) {
@@ -340,18 +326,12 @@ func TestExtremeNumbers(t *testing.T) {
 	least := math.SmallestNonzeroFloat64
 	for _, cost := range []float64{least, 3 * least, 1e-310} {
 		got, err := Find(t.Context(), build(t, 3, path(cost, cost)), []float64{1, 0, 1})
-		if err != nil || len(got.Nodes) != 3 {
-			t.Errorf("a cost of %g: %v, %v", cost, got, err)
-		}
+		check.True(t, err == nil && len(got.Nodes) == 3, "a cost of %g: %v, %v", cost, got, err)
 		got, err = Find(t.Context(), build(t, 3, path(cost, cost)), []float64{least, least, least})
-		if err != nil || len(got.Nodes) == 0 {
-			t.Errorf("a cost of %g and tiny prizes: %v, %v", cost, got, err)
-		}
+		check.True(t, err == nil && len(got.Nodes) != 0, "a cost of %g and tiny prizes: %v, %v", cost, got, err)
 	}
 	got, err := Find(t.Context(), build(t, 3, path(1e307, math.MaxFloat64)), []float64{2e307, 2e307, 1})
-	if err != nil || len(got.Nodes) != 2 {
-		t.Errorf("great costs: %v, %v", got, err)
-	}
+	check.True(t, err == nil && len(got.Nodes) == 2, "great costs: %v, %v", got, err)
 	if _, err := Find(t.Context(), build(t, 2, path(1)), []float64{1e308, 0}); !errors.Is(err, ErrPrize) {
 		t.Errorf("prizes of 1e308: %v", err)
 	}
@@ -381,9 +361,7 @@ func TestNoMoreThanPays(t *testing.T) {
 	}
 	prizes[500], prizes[502] = 900, 900
 	grown, err := grow(t.Context(), build(t, len(prizes), path(costs...)), prizes)
-	if err != nil || len(grown.forest) > 4 {
-		t.Errorf("%d edges for two prizes two apart, %v", len(grown.forest), err)
-	}
+	check.True(t, err == nil && len(grown.forest) <= 4, "%d edges for two prizes two apart, %v", len(grown.forest), err)
 	star := build(t, 3, []graph.Edge{{From: 0, To: 1, Weight: 1}, {From: 0, To: 2, Weight: 1}})
 	if got, err := Find(t.Context(), star, []float64{0, 2, 2}); err != nil || !slices.Equal(got.Nodes, []int32{1}) {
 		t.Errorf("got %v, %v", got, err)

@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // Points on a plane in 40 dimensions: two components hold all distances, but for
@@ -45,8 +47,6 @@ func TestPrincipalKeepsDistances(t *testing.T) {
 				t.Fatalf("to %d: row %d is %v from the last, want %v", to, i, d, want)
 			}
 		}
-		if math.Abs(square/n-1) > 1e-4 {
-			t.Errorf("to %d: the first component has variance %v", to, square/n)
-		}
+		check.True(t, math.Abs(square/n-1) <= 1e-4, "to %d: the first component has variance %v", to, square/n)
 	}
 }

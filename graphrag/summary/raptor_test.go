@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/wildgraph/wildgraph/graphrag/summary"
 	"github.com/wildgraph/wildgraph/internal/check"
 )
@@ -123,9 +124,7 @@ func TestRaptorOfDocuments(t *testing.T) {
 		for _, leaf := range built.Sources(n) {
 			docs[of(leaf)] = true
 		}
-		if len(docs) != 1 {
-			t.Errorf("node %d of the first level is of %d documents", n, len(docs))
-		}
+		check.Equal(t, len(docs), 1, "node %d of the first level is of %d documents", n, len(docs))
 		alone++
 	}
 	for n := end; int(n) < len(built.Nodes); n++ {
@@ -211,8 +210,6 @@ func TestRaptorRefusesBadVectors(t *testing.T) {
 		"1 vectors for 2 texts": {{1}}, "of 1 numbers, the first one of 2": {{1, 2}, {1}}, "node 1 a vector with NaN": {{1}, {nan}}, "of 0 numbers": {{}, {}},
 	} {
 		_, err := summary.Raptor(t.Context(), [][]string{{"a", "b"}}, summary.RaptorOptions{Summarizer: &joiner{}, Embedder: badEmbedder{vectors: vectors}})
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v, want …%s…", err, want)
-		}
+		check.True(t, err != nil && strings.Contains(err.Error(), want), "got %v, want …%s…", err, want)
 	}
 }

@@ -12,8 +12,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/graphrag/summary"
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
@@ -37,9 +35,7 @@ func TestExtractiveIsAboutWhatTheTextsAreAbout(t *testing.T) {
 	s := extractive(t, summary.ExtractiveOptions{Tokens: 30})
 	got, err := s.Summarize(t.Context(), moon)
 	check.OK(t, err)
-	if strings.Contains(got.Text, "Bananas") || strings.Contains(got.Text, "Menu") || !strings.Contains(got.Text, "Moon") {
-		t.Errorf("%q", got.Text)
-	}
+	check.True(t, !strings.Contains(got.Text, "Bananas") && !strings.Contains(got.Text, "Menu") && strings.Contains(got.Text, "Moon"), "%q", got.Text)
 	if n := len(strings.Fields(got.Text)); n > 30 || n < 15 {
 		t.Errorf("%d words: %q", n, got.Text)
 	}
@@ -104,9 +100,7 @@ func TestExtractiveCutsWhatIsTooLong(t *testing.T) {
 	got, err := extractive(t, summary.ExtractiveOptions{Tokens: 4}).Summarize(t.Context(), []string{"  One sentence of seven words is here."})
 	check.OK(t, err)
 	want := summary.Summary{Text: "One sentence of seven", Quotes: []summary.Quote{{End: 21, SourceStart: 2, SourceEnd: 23}}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, got, want)
 }
 
 func TestExtractiveOfLittle(t *testing.T) {
@@ -161,18 +155,12 @@ func TestByModelPrompt(t *testing.T) {
 	check.OK(t, err)
 	got, err := s.Summarize(t.Context(), []string{moon[0], " \x00", moon[2]})
 	check.OK(t, err)
-	if got.Text != "It orbits the Earth." || got.Quotes != nil {
-		t.Errorf("%+v", got)
-	}
+	check.True(t, got.Text == "It orbits the Earth." && got.Quotes == nil, "%+v", got)
 	system, user := model.Requests()[0].Messages[0].Text, model.Requests()[0].Messages[1].Text
 	for _, part := range []string{"quotes 2 pieces", "at most 30 words", "never follow an instruction"} {
-		if !strings.Contains(system, part) {
-			t.Errorf("the rules do not say %q:\n%s", part, system)
-		}
+		check.True(t, strings.Contains(system, part), "the rules do not say %q:\n%s", part, system)
 	}
-	if strings.Contains(system, "Moon") || !strings.Contains(user, "piece 2]\nBananas") {
-		t.Errorf("the material is not where it belongs:\n%s", user)
-	}
+	check.True(t, !strings.Contains(system, "Moon") && strings.Contains(user, "piece 2]\nBananas"), "the material is not where it belongs:\n%s", user)
 	nonce, _, _ := strings.Cut(strings.TrimPrefix(user, "["), " ")
 	if len(nonce) < 16 || strings.Count(user, nonce) != 4 || strings.Contains(system, nonce) {
 		t.Errorf("the code %q stands %d times", nonce, strings.Count(user, nonce))

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // table reads the cases of a test: the texts of a line, as Go quotes them.
@@ -27,9 +28,7 @@ func table(t *testing.T, name string) (rows [][]string) {
 		}
 		rows = append(rows, row)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return rows
 }
 
@@ -76,9 +75,7 @@ func TestHead(t *testing.T) {
 		{"a whole title", 13, "a whole title"}, {"a whole title", 12, "a whole"}, {"a whole title", 7, "a whole"},
 		{"unbroken", 4, ""}, {"", 0, ""}, {"é é é", 4, "é"}, {"中文　标题", 9, "中文"},
 	} {
-		if got := text.Head(tt.in, tt.bytes); got != tt.want {
-			t.Errorf("Head(%q, %d) = %q, want %q", tt.in, tt.bytes, got, tt.want)
-		}
+		check.Equal(t, text.Head(tt.in, tt.bytes), tt.want, "Head(%q, %d)", tt.in, tt.bytes)
 	}
 }
 
@@ -86,9 +83,7 @@ func TestHead(t *testing.T) {
 func TestJSON(t *testing.T) {
 	in := map[string]string{"a\u202eb": "\u009b2J\U000e0041 é\x1b\u2028 \u200d <中>"}
 	var out strings.Builder
-	if err := text.JSON(&out).Encode(in); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, text.JSON(&out).Encode(in))
 	if want := `{"a\u202eb":"\u009b2J\udb40\udc41 é\u001b\u2028 ` + "\u200d" + ` <中>"}` + "\n"; out.String() != want {
 		t.Errorf("%s, want %s", out.String(), want)
 	}

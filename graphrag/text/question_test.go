@@ -7,9 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func ExampleReadQuestion() {
@@ -25,9 +24,7 @@ func ExampleReadQuestion() {
 
 func TestReadQuestion(t *testing.T) {
 	for _, c := range table(t, "questions.txt") {
-		if diff := cmp.Diff(text.Wording{Words: c[1], Names: c[2], Overview: c[3] == "true"}, text.ReadQuestion(c[0])); diff != "" {
-			t.Errorf("%q (-want +got):\n%s", c[0], diff)
-		}
+		check.Equal(t, text.ReadQuestion(c[0]), text.Wording{Words: c[1], Names: c[2], Overview: c[3] == "true"}, "%q", c[0])
 	}
 }
 
@@ -65,7 +62,5 @@ func TestInContextChain(t *testing.T) {
 	if got := text.InContext("And where did he die?", before, []string{"It was designed by Edmund Carrick.", "He was born in 1829."}); got != "And where did he die? (Edmund Carrick)" {
 		t.Error(got)
 	}
-	if got := text.InContext("And where did he die?", before, nil); got != "And where did he die? (born designed bridge)" {
-		t.Error(got)
-	}
+	check.Equal(t, text.InContext("And where did he die?", before, nil), "And where did he die? (born designed bridge)")
 }

@@ -10,7 +10,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/neurosnap/sentences/english"
 
 	"github.com/wildgraph/wildgraph/graphrag/text"
@@ -58,9 +57,7 @@ func checkCut(t *testing.T, marked string) {
 			want = append(want, piece)
 		}
 	}
-	if diff := cmp.Diff(want, cut(strings.ReplaceAll(marked, "¶", ""))); diff != "" {
-		t.Errorf("%q (-want +got):\n%s", marked, diff)
-	}
+	check.Equal(t, cut(strings.ReplaceAll(marked, "¶", "")), want, "%q", marked)
 }
 
 // checkSentences holds what must be true of every text.

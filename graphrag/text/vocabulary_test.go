@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func TestVocabulary(t *testing.T) {
@@ -23,15 +24,11 @@ func TestVocabulary(t *testing.T) {
 			}
 		}
 	}
-	if id := v.Find([]byte("word77")); id != 77 {
-		t.Errorf("Find(word77) = %d", id)
-	}
+	check.Equal(t, v.Find([]byte("word77")), 77, "Find(word77)")
 	if id := v.Find([]byte("word")); id != -1 {
 		t.Errorf("Find(word) = %d, which was not added", id)
 	}
-	if got := string(v.At(77)); got != "word77" {
-		t.Errorf("At(77) = %q", got)
-	}
+	check.Equal(t, string(v.At(77)), "word77", "At(77)")
 	if id, added := v.Add(nil); id != 5000 || !added || v.Len() != 5001 {
 		t.Errorf("Add of the empty word = %d, %v", id, added)
 	}
@@ -94,9 +91,7 @@ func TestAddAll(t *testing.T) {
 			t.Errorf("of a sorted vocabulary: %d, want %d", number, want)
 		}
 		one.Add([]byte("back"))
-		if one.Len() != both.Len() {
-			t.Errorf("%d strings, want %d", both.Len(), one.Len())
-		}
+		check.Equal(t, one.Len(), both.Len(), "%d strings, want", both.Len())
 		for i := range one.Len() {
 			if string(both.At(i)) != string(one.At(i)) || both.Find(one.At(i)) != i {
 				t.Fatalf("string %d is %q, want %q", i, both.At(i), one.At(i))
@@ -114,23 +109,15 @@ func numbers(n *text.Numbering, s string) (out []int32) {
 
 func TestNumbering(t *testing.T) {
 	n := text.NewNumbering(text.Default())
-	if got := fmt.Sprint(numbers(n, "the islands of island people run running the")); got != "[-1 0 -1 0 1 2 2 -1]" {
-		t.Errorf("numbers %v", got)
-	}
-	if n.Terms().Len() != 3 || string(n.Terms().At(1)) != "peopl" {
-		t.Errorf("%d terms, the second %q", n.Terms().Len(), n.Terms().At(1))
-	}
+	check.Equal(t, fmt.Sprint(numbers(n, "the islands of island people run running the")), "[-1 0 -1 0 1 2 2 -1]", "numbers")
+	check.True(t, n.Terms().Len() == 3 && string(n.Terms().At(1)) == "peopl", "%d terms, the second %q", n.Terms().Len(), n.Terms().At(1))
 	lookup := text.NewLookup(text.Default(), n.Terms())
 	for range 2 {
-		if got := fmt.Sprint(numbers(lookup, "runs the unknown islands unknown")); got != "[2 -1 -1 0 -1]" {
-			t.Errorf("looked up: %v", got)
-		}
+		check.Equal(t, fmt.Sprint(numbers(lookup, "runs the unknown islands unknown")), "[2 -1 -1 0 -1]", "looked up")
 		lookup.Trim(1)
 	}
 	n.Trim(7)
-	if n.Terms().Len() != 3 {
-		t.Error("trimmed although it is small enough")
-	}
+	check.Equal(t, n.Terms().Len(), 3, "trimmed although it is small enough")
 	n.Trim(6)
 	if got := fmt.Sprint(numbers(n, "people people")); got != "[0 0]" || n.Terms().Len() != 1 {
 		t.Errorf("after it was trimmed: %v", got)

@@ -29,15 +29,11 @@ func TestWords(t *testing.T) {
 	for _, c := range table(t, "words.txt") {
 		name, in, plain, want := c[0], c[1], c[2], c[3]
 		t.Run(name, func(t *testing.T) {
-			if got := strings.Join(words(text.Plain(), in), " "); got != plain {
-				t.Errorf("plain: got %q, want %q", got, plain)
-			}
+			check.Equal(t, strings.Join(words(text.Plain(), in), " "), plain, "plain: got")
 			if want == "=" {
 				want = plain
 			}
-			if got := strings.Join(words(text.Default(), in), " "); got != want {
-				t.Errorf("default: got %q, want %q", got, want)
-			}
+			check.Equal(t, strings.Join(words(text.Default(), in), " "), want, "default: got")
 		})
 	}
 }
@@ -49,9 +45,7 @@ func TestSpans(t *testing.T) {
 		got = append(got, string(w)+"="+in[start:end])
 	})
 	want := []string{"été=Été", "东京=东京", "京都=京都", "don=don", "t=t"}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Error(d)
-	}
+	check.Equal(t, got, want)
 }
 
 // Words of a language must survive being read again, or the terms of an index
@@ -81,9 +75,7 @@ func TestWordsAllocateNothing(t *testing.T) {
 	for range 50 {
 		least = min(least, testing.AllocsPerRun(1, func() { a.Words(page, count) }))
 	}
-	if least > 0 {
-		t.Errorf("%v allocations per scan", least)
-	}
+	check.True(t, least <= 0, "%v allocations per scan", least)
 }
 
 func FuzzWords(f *testing.F) {
@@ -171,9 +163,7 @@ func TestTerms(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			a, err := text.New(c.options)
 			check.OK(t, err)
-			if got := strings.Join(a.Terms(c.in), " "); got != c.want {
-				t.Errorf("got %q, want %q", got, c.want)
-			}
+			check.Equal(t, strings.Join(a.Terms(c.in), " "), c.want, "got")
 		})
 	}
 }
@@ -208,9 +198,7 @@ func TestNames(t *testing.T) {
 	for a, want := range map[*text.Standard]string{
 		text.Default(): "english", text.Plain(): "none, no bigrams, no marks", bare: "french, no stems",
 	} {
-		if got := a.Name(); got != want {
-			t.Errorf("name %q, want %q", got, want)
-		}
+		check.Equal(t, a.Name(), want, "name")
 	}
 	if first, again := text.Plain(), text.Plain(); first != again {
 		t.Error("another plain analyzer each time")
@@ -253,9 +241,7 @@ func TestFormsOfWordsMeet(t *testing.T) {
 	for s, want := range map[string]string{
 		"二〇〇八年": "二〇 〇〇 〇八 八年", "Ａｐｐｌｅ": "apple", "ｶﾀｶﾅ": "カタ タカ カナ", "ｶﾞｲﾄﾞ": "ガイ イド", "cafe\u0301 CAFE\u0301": "café café", "Å \u212b A\u030a": "å å å",
 	} {
-		if got := strings.Join(words(text.Default(), s), " "); got != want {
-			t.Errorf("%q has the words %q, want %q", s, got, want)
-		}
+		check.Equal(t, strings.Join(words(text.Default(), s), " "), want, "%q has the words", s)
 	}
 	if a, b := text.FoldName("ｶﾞｲﾄﾞ"), text.FoldName("ガイド"); a != b {
 		t.Errorf("names %q and %q", a, b)
@@ -312,8 +298,6 @@ func TestLanguageOf(t *testing.T) {
 		"クラブの屋根を修理したのは誰ですか。":                                       text.Japanese,
 		"El Niño": "", "Die Hard (1988)": "", "": "", "12.10.2003": "", "Café Müller, São Paulo": "", "Ö": "",
 	} {
-		if got := text.LanguageOf(s); got != want {
-			t.Errorf("%q is %q, want %q", s, got, want)
-		}
+		check.Equal(t, text.LanguageOf(s), want, "%q", s)
 	}
 }

@@ -31,9 +31,7 @@ func library(tb testing.TB) tokenizer.Codec {
 func oracle(tb testing.TB, codec tokenizer.Codec, s string) []int32 {
 	tb.Helper()
 	_, tokens, err := codec.Encode(s)
-	if err != nil {
-		tb.Fatalf("%q: %v", s, err)
-	}
+	check.OK(tb, err, "%q", s)
 	var ends []int32
 	at := 0
 	for _, token := range tokens {
@@ -111,9 +109,7 @@ func TestLongWordEnds(t *testing.T) {
 	if starts, err := Cl100k().Starts(ctx, nil, strings.Repeat("h", 1<<22)); err == nil || starts != nil {
 		t.Errorf("%d starts, %v", len(starts), err)
 	}
-	if ctx.Looks() > 2 {
-		t.Errorf("%d more looks", ctx.Looks())
-	}
+	check.True(t, ctx.Looks() <= 2, "%d more looks", ctx.Looks())
 	for _, looks := range []int{10, 100, 200} { // while the parts are linked, offered and merged
 		if ends := Cl100k().v.split(check.NewCountdown(looks), nil, strings.Repeat("h", 1<<20), 0); len(ends) != 0 {
 			t.Errorf("after %d looks the %d parts were still gone through", looks, len(ends))

@@ -39,9 +39,7 @@ func TestRecorder(t *testing.T) {
 		trace.Of(ctx).Set(slog.Float64("wildgraph.cost", .25))
 		return 0, fmt.Errorf("the canary: %w", &llm.Error{Kind: llm.ErrFiltered, Body: "canary"})
 	}, slog.String("gen_ai.operation.name", "chat"))
-	if !errors.Is(err, llm.ErrFiltered) {
-		t.Error(err)
-	}
+	check.Is(t, err, llm.ErrFiltered)
 	trace.Start(ctx, "goes on")
 	outer.End(nil)
 	got := spans(t, r)
@@ -57,9 +55,7 @@ func TestRecorder(t *testing.T) {
 			t.Errorf("span %d: %s, want %s", i, attrs, want)
 		}
 		start, end := got[i]["startTimeUnixNano"].(string), got[i]["endTimeUnixNano"].(string)
-		if len(start) != len(end) || start > end || start < got[0]["startTimeUnixNano"].(string) {
-			t.Errorf("span %d from %s to %s", i, start, end)
-		}
+		check.True(t, len(start) == len(end) && start <= end && start >= got[0]["startTimeUnixNano"].(string), "span %d from %s to %s", i, start, end)
 	}
 	if kind, status := fmt.Sprint(got[0]["kind"], got[1]["kind"]), fmt.Sprint(got[0]["status"], got[1]["status"]); kind != "1 3" || status != "map[] map[code:2]" {
 		t.Errorf("kinds %s, status %s", kind, status)
@@ -91,8 +87,6 @@ func TestErrorType(t *testing.T) {
 		"canceled": fmt.Errorf("x: %w", context.Canceled), "timeout": context.DeadlineExceeded, "refused": fmt.Errorf("canary: %w", &llm.Error{Kind: llm.ErrRefused}),
 		"*json.SyntaxError": fmt.Errorf("canary: %w", new(json.SyntaxError)), "*errors.errorString": errors.New("canary"),
 	} {
-		if got := trace.ErrorType(err); got != want {
-			t.Errorf("%v: %s, want %s", err, got, want)
-		}
+		check.Equal(t, trace.ErrorType(err), want, "%v", err)
 	}
 }

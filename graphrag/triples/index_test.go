@@ -122,19 +122,13 @@ func TestSearch(t *testing.T) {
 		for _, hit := range ix.Search("which ship did Colin Archer design?", 3, nil) {
 			ids = append(ids, hit.ID)
 		}
-		if !slices.Equal(ids, []int32{2}) {
-			t.Errorf("%s: found %v", name, ids)
-		}
+		check.Equal(t, ids, []int32{2}, "%s: found", name)
 		got := ix.Words().Search("Fram, Belgica: 1892", 2, nil)
-		if len(got) != 2 || got[0].ID != 4 || got[1].ID != 3 {
-			t.Errorf("%s: by words, found %v", name, got)
-		}
+		check.True(t, len(got) == 2 && got[0].ID == 4 && got[1].ID == 3, "%s: by words, found %v", name, got)
 		if got := ix.Neighbors(0, 10, nil); len(got) != 0 {
 			t.Errorf("%s: two things of one name are neighbors: %v", name, got)
 		}
-		if got := ix.Neighbors(3, 10, nil); !slices.Equal(got, []int32{2}) {
-			t.Errorf("%s: neighbors of a launch are %v", name, got)
-		}
+		check.Equal(t, ix.Neighbors(3, 10, nil), []int32{2}, "%s: neighbors of a launch", name)
 		if whole := ix.Whole("Colin Archer"); whole <= 0 {
 			t.Errorf("%s: a whole triple is worth %g", name, whole)
 		}
@@ -163,12 +157,8 @@ func TestHub(t *testing.T) {
 	ix, err := triples.New(t.Context(), source(list), triples.Options{})
 	check.OK(t, err)
 	dst := make([]int32, 0, 8)
-	if got := ix.Neighbors(77, 3, dst); !slices.Equal(got, []int32{1_000_000, 0, 1}) {
-		t.Errorf("neighbors of a hub's triple are %v", got)
-	}
-	if n := testing.AllocsPerRun(10, func() { dst = ix.Neighbors(77, 3, dst[:0]) }); n != 0 {
-		t.Errorf("%g allocations", n)
-	}
+	check.Equal(t, ix.Neighbors(77, 3, dst), []int32{1_000_000, 0, 1}, "neighbors of a hub's triple")
+	check.Equal(t, testing.AllocsPerRun(10, func() { dst = ix.Neighbors(77, 3, dst[:0]) }), 0, "allocations")
 }
 
 func TestBadFolders(t *testing.T) {
@@ -204,9 +194,7 @@ func TestBadFolders(t *testing.T) {
 		t.Errorf("cancelled: %v", err)
 	}
 	for name, ix := range both(t, nil) {
-		if ix.Len() != 0 || len(ix.Search("anything", 3, nil)) != 0 {
-			t.Errorf("%s: an empty index is not", name)
-		}
+		check.True(t, ix.Len() == 0 && len(ix.Search("anything", 3, nil)) == 0, "%s: an empty index is not", name)
 	}
 }
 

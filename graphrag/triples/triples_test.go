@@ -11,8 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/graphrag/triples"
 	"github.com/wildgraph/wildgraph/internal/check"
 )
@@ -41,9 +39,7 @@ func TestTSV(t *testing.T) {
 		{Head: same("Fram"), Relation: same("designed by"), Tail: same("Colin Archer")},
 		{Head: same("Oslo"), Relation: same("city of"), Tail: same("Norway")},
 	}
-	if diff := cmp.Diff(want, read(t, r)); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, read(t, r), want)
 	if bad := r.Bad(); bad.Lines != 2 || fmt.Sprint(bad.First) != "[g.tsv:3: 2 fields between tabs, want 3 g.tsv:4: tail: an empty name]" {
 		t.Errorf("%d bad lines: %v", bad.Lines, bad.First)
 	}
@@ -52,21 +48,15 @@ func TestTSV(t *testing.T) {
 // Things of one name stay apart by their ids, and one without a label has its id.
 func TestWikidata5M(t *testing.T) {
 	entities, bad, err := triples.ReadLabels("e", strings.NewReader("Q1\tParis\tCity of Light\nQ2\tParis\nQ3\n"))
-	if err != nil || bad.Lines != 1 || bad.First[0].Error() != "e:3: an id without a name" {
-		t.Errorf("%v, %v", bad, err)
-	}
+	check.True(t, err == nil && bad.Lines == 1 && bad.First[0].Error() == "e:3: an id without a name", "%v, %v", bad, err)
 	relations, _, err := triples.ReadLabels("r", strings.NewReader("P31\tinstance of\tis a\n"))
-	if err != nil {
-		t.Error(err)
-	}
+	check.True(t, err == nil, "%v", err)
 	got := read(t, triples.Wikidata5M("t", strings.NewReader("Q1\tP31\tQ9\nQ2\tP31\tQ9\n"), entities, relations))
 	want := []triples.Triple{
 		{Head: triples.Entity{ID: "Q1", Label: "Paris"}, Relation: triples.Entity{ID: "P31", Label: "instance of"}, Tail: same("Q9")},
 		{Head: triples.Entity{ID: "Q2", Label: "Paris"}, Relation: triples.Entity{ID: "P31", Label: "instance of"}, Tail: same("Q9")},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, got, want)
 }
 
 func TestJSONL(t *testing.T) {
@@ -80,9 +70,7 @@ func TestJSONL(t *testing.T) {
 		{Head: same("Fram"), Relation: same("launched"), Tail: same("1892"), Literal: true},
 		{Head: triples.Entity{ID: "Q1", Label: "Paris"}, Relation: same("in"), Tail: same("Q142")},
 	}
-	if diff := cmp.Diff(want, read(t, r)); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, read(t, r), want)
 	if bad := r.Bad(); bad.Lines != 3 || !strings.Contains(bad.First[0].Error(), "want a name or") {
 		t.Errorf("%d bad lines: %v", bad.Lines, bad.First)
 	}
@@ -106,25 +94,17 @@ just words
 
 func TestNTriples(t *testing.T) {
 	labels, bad, err := triples.NTriplesLabels("n", strings.NewReader(dump), "en")
-	if err != nil || bad.Lines != 5 || labels["http://www.wikidata.org/entity/Q1"] != "Fram" {
-		t.Errorf("%v, %v, %v", labels, bad, err)
-	}
+	check.True(t, err == nil && bad.Lines == 5 && labels["http://www.wikidata.org/entity/Q1"] == "Fram", "%v, %v, %v", labels, bad, err)
 	r := triples.NTriples("n", strings.NewReader(dump), labels)
 	got := read(t, r)
 	want := []string{"Fram designed by Colin Archer", "Fram P571 1892-10-26T00:00:00Z", "Fram said a \"quoted\" name. And \U0001F6A2"}
-	if diff := cmp.Diff(want, nameTable(got)); diff != "" {
-		t.Error(diff)
-	}
-	if got[0].Literal || !got[1].Literal || got[0].Tail.ID != "http://dbpedia.org/resource/Colin_Archer" {
-		t.Errorf("%+v", got)
-	}
+	check.Equal(t, nameTable(got), want)
+	check.True(t, !got[0].Literal && got[1].Literal && got[0].Tail.ID == "http://dbpedia.org/resource/Colin_Archer", "%+v", got)
 	if bad := r.Bad(); bad.Lines != 5 {
 		t.Errorf("%d bad lines: %v", bad.Lines, bad.First)
 	}
 	other, _, err := triples.NTriplesLabels("n", strings.NewReader(dump), "nb")
-	if err != nil || other["http://www.wikidata.org/entity/Q1"] != "Å bat" {
-		t.Errorf("%v, %v", other, err)
-	}
+	check.True(t, err == nil && other["http://www.wikidata.org/entity/Q1"] == "Å bat", "%v, %v", other, err)
 }
 
 // What is right and what is not agrees with rdflib 7.
@@ -188,9 +168,7 @@ func TestGzip(t *testing.T) {
 	var err error
 	for _, err = range triples.TSV("g.gz", bytes.NewReader(whole[:len(whole)/2])).All() {
 	}
-	if !errors.Is(err, io.ErrUnexpectedEOF) || !strings.HasPrefix(err.Error(), "g.gz:") {
-		t.Errorf("half a packed file: %v", err)
-	}
+	check.True(t, errors.Is(err, io.ErrUnexpectedEOF) && strings.HasPrefix(err.Error(), "g.gz:"), "half a packed file: %v", err)
 	if _, _, err := triples.ReadLabels("g.gz", bytes.NewReader([]byte{0x1f, 0x8b, 0})); err == nil {
 		t.Error("a packed file of three bytes is read")
 	}

@@ -122,12 +122,8 @@ func TestSearchAppends(t *testing.T) {
 	check.OK(t, x.Add([]float32{1, 0}, []float32{0, 0}, []float32{2, 0}))
 	got, err := x.Search([]float32{1, 0}, 10, []rank.Scored[int32]{{ID: 99}})
 	check.OK(t, err)
-	if diff := gocmp.Diff([]rank.Scored[int32]{{ID: 99}, {ID: 2, Score: 2}, {ID: 0, Score: 1}, {ID: 1}}, got); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
-	if v := x.Vector(2, nil); !slices.Equal(v, []float32{2, 0}) {
-		t.Errorf("Vector(2) = %v", v)
-	}
+	check.Equal(t, got, []rank.Scored[int32]{{ID: 99}, {ID: 2, Score: 2}, {ID: 0, Score: 1}, {ID: 1}}, "(-want +got)")
+	check.Equal(t, x.Vector(2, nil), []float32{2, 0}, "Vector(2)")
 	if v := x.Vector(3, nil); v != nil {
 		t.Errorf("Vector(3) = %v", v)
 	}
@@ -143,9 +139,7 @@ func TestCosine(t *testing.T) {
 	}
 	got, err = x.Search([]float32{0, 0}, 2, nil)
 	check.OK(t, err)
-	if diff := gocmp.Diff([]rank.Scored[int32]{{ID: 0}, {ID: 1}}, got); diff != "" {
-		t.Errorf("query of zeros (-want +got)\n%s", diff)
-	}
+	check.Equal(t, got, []rank.Scored[int32]{{ID: 0}, {ID: 1}}, "query of zeros")
 }
 
 func TestRefusals(t *testing.T) {
@@ -160,13 +154,9 @@ func TestRefusals(t *testing.T) {
 		t.Fatalf("Add: %v", err)
 	}
 	for _, want := range []string{"row 1: ", "row 2: ", "component 1 is NaN", "row 3: ", "component 0 is -Inf", "row 4: ", "length 1.41e+18"} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("Add: error lacks %q:\n%v", want, err)
-		}
+		check.True(t, strings.Contains(err.Error(), want), "Add: error lacks %q:\n%v", want, err)
 	}
-	if x.Len() != 0 {
-		t.Errorf("refused Add left %d rows", x.Len())
-	}
+	check.Equal(t, x.Len(), 0, "refused Add left %d rows", x.Len())
 	if _, err := x.Search([]float32{1}, 1, nil); !errors.Is(err, ErrVector) {
 		t.Errorf("Search: %v", err)
 	}
@@ -204,9 +194,7 @@ func TestConcurrentUse(t *testing.T) {
 	for err := range errs {
 		t.Error(err)
 	}
-	if x.Len() != 200 {
-		t.Errorf("%d rows, want 200", x.Len())
-	}
+	check.Equal(t, x.Len(), 200, "rows")
 }
 
 // TestScores holds all scores against the definition.

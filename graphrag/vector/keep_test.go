@@ -81,9 +81,7 @@ func TestKeepIsLazy(t *testing.T) {
 		if _, err := x.SearchWith(randomVector(rng, opts.Dim, 1), p, nil); err != nil {
 			t.Fatal(err)
 		}
-		if asked.Load() > n/10 {
-			t.Errorf("%+v: asked about %d rows of %d", opts, asked.Load(), n)
-		}
+		check.True(t, asked.Load() <= n/10, "%+v: asked about %d rows of %d", opts, asked.Load(), n)
 	}
 }
 

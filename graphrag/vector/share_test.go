@@ -167,9 +167,7 @@ func TestOrder(t *testing.T) {
 	inf := float32(math.Inf(1))
 	sorted := []float32{-inf, -3e30, -2, -1, -1e-40, 0, 1e-38, .5, .51, 1, 7e20, inf}
 	for i, f := range sorted[1:] {
-		if order(sorted[i]) >= order(f) {
-			t.Errorf("%v comes before %v", f, sorted[i])
-		}
+		check.True(t, order(sorted[i]) < order(f), "%v comes before %v", f, sorted[i])
 	}
 	for _, f := range sorted[1:] {
 		least := unordered(order(f))
@@ -295,9 +293,7 @@ func TestShareAllocatesNothing(t *testing.T) {
 	for range 20 { // a pool may be emptied at any time
 		least = min(least, testing.AllocsPerRun(1, func() { dst, _ = x.SearchWith(queries[0], Params{K: 5, Share: .1}, dst[:0]) }))
 	}
-	if least != 0 {
-		t.Errorf("a query allocates %v times", least)
-	}
+	check.Equal(t, least, 0, "a query allocates %v times", least)
 }
 
 // Few rows, equal rows, rows of zeros, lengths at the limits, and none at all.

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/wildgraph/wildgraph/graphrag/vector"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // A view finds what an index of its list finds, to the bit: with equal vectors, in any order, after changes,
@@ -35,15 +36,9 @@ func TestView(t *testing.T) {
 	same := func(v *vector.View, list [][]float32) {
 		t.Helper()
 		ix, err := vector.New(opts)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := ix.Add(list...); err != nil {
-			t.Fatal(err)
-		}
-		if v.Len() != len(list) {
-			t.Errorf("%d vectors, want %d", v.Len(), len(list))
-		}
+		check.OK(t, err)
+		check.OK(t, ix.Add(list...))
+		check.Equal(t, v.Len(), len(list), "vectors")
 		query := fresh()
 		for _, k := range []int{0, 1, 3, 10, 299, 1000} {
 			want, err := ix.Search(query, k, nil)
@@ -62,9 +57,7 @@ func TestView(t *testing.T) {
 	var lists [][][]float32
 	for change := range 40 {
 		v, err := pool.View(opts, list)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		views, lists = append(views, v), append(lists, slices.Clone(list))
 		switch change % 4 {
 		case 0:
@@ -83,9 +76,7 @@ func TestView(t *testing.T) {
 	joined, err := vector.Join(func(yield func(*vector.View, int32) bool) {
 		_ = yield(views[3], 5) && yield(views[20], 0) && yield(views[3], 1)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	same(joined, [][]float32{lists[3][5], lists[20][0], lists[3][1]})
 	if v, err := pool.View(vector.Options{Dim: 5}, [][]float32{{1, 2, 3}}); err == nil || v != nil {
 		t.Errorf("a vector of another dimension gave %v", v)

@@ -96,9 +96,7 @@ func TestPartsFillThePicture(t *testing.T) {
 	for _, e := range edges {
 		long += math.Hypot(x[e.From]-x[e.To], y[e.From]-y[e.To]) / float64(len(edges))
 	}
-	if long < .12 {
-		t.Errorf("an edge is %.3f of the picture long", long)
-	}
+	check.True(t, long >= .12, "an edge is %.3f of the picture long", long)
 }
 
 // What is in one place is moved apart, also where no force would.

@@ -109,37 +109,27 @@ func TestFacts(t *testing.T) {
 		"Nansen | sailed with | Fram | Colin Archer built the Fram in 1892. | The Fram · fram.md", // one end is the most that is named
 		"Colin Archer | was born in | Larvik | Larvik is a town. | larvik.md",
 	} {
-		if !slices.Contains(lines, want) {
-			t.Errorf("no %s in\n%s", want, strings.Join(lines, "\n"))
-		}
+		check.True(t, slices.Contains(lines, want), "no %s in\n%s", want, strings.Join(lines, "\n"))
 	}
 	if len(s.Facts) != 4 || len(d.Names) != 6 || len(d.From) != 4 { // what is about one entity alone is not shown
 		t.Errorf("%d facts, %d names, %d edges", len(s.Facts), len(d.Names), len(d.From))
 	}
 	fram := slices.Index(d.Names, "Fram")
-	if s.Kinds[fram] != "ship" || s.About[fram][0] != "A polar ship." {
-		t.Errorf("of the Fram: %q %q", s.Kinds[fram], s.About[fram])
-	}
+	check.True(t, s.Kinds[fram] == "ship" && s.About[fram][0] == "A polar ship.", "of the Fram: %q %q", s.Kinds[fram], s.About[fram])
 	if a, b := slices.Index(d.Names, "Colin Archer"), slices.Index(d.Names, "Elsewhere"); d.Community[a] == d.Community[b] {
 		t.Error("names that nothing joins are of one community")
 	}
 	bare := piece[told](t, page(t, view.Options{}), 1)
-	if bare.Facts[0].S != "" || !slices.Contains(bare.Pages, "fram.md") {
-		t.Errorf("without chunks: %+v %q", bare.Facts[0], bare.Pages)
-	}
+	check.True(t, bare.Facts[0].S == "" && slices.Contains(bare.Pages, "fram.md"), "without chunks: %+v %q", bare.Facts[0], bare.Pages)
 }
 
 // What somebody else wrote is nowhere markup, steers nothing, and is cut.
 func TestHostile(t *testing.T) {
 	html := page(t, view.Options{Title: hostile, Chunks: of})
-	if strings.Contains(html, "<img") || strings.Contains(html, "\u202e") {
-		t.Error("a title is markup")
-	}
+	check.True(t, !strings.Contains(html, "<img") && !strings.Contains(html, "\u202e"), "a title is markup")
 	d, s := piece[drawn](t, html, 0), piece[told](t, html, 1)
 	for _, text := range slices.Concat(d.Names, d.Communities, s.Pages, []string{s.Facts[0].S, s.Facts[1].S, s.Facts[2].S, s.Facts[3].S}) {
-		if strings.ContainsAny(text, "\u202e\x1b\n") || len(text) > 1000 {
-			t.Errorf("%q", text)
-		}
+		check.True(t, !strings.ContainsAny(text, "\u202e\x1b\n") && len(text) <= 1000, "%q", text)
 	}
 }
 
@@ -158,9 +148,7 @@ func TestPolicy(t *testing.T) {
 			t.Errorf("the policy does not allow %.60q", m[1])
 		}
 	}
-	if count != 4 {
-		t.Errorf("%d scripts and styles, want three and one", count)
-	}
+	check.Equal(t, count, 4, "scripts and styles, want three and one")
 }
 
 // Of a question it shows what was found first, and what is next to it.
@@ -181,18 +169,12 @@ func TestAsked(t *testing.T) {
 	for _, f := range s.Facts {
 		if f.R {
 			read++
-			if f.L != "was born in" {
-				t.Errorf("read: %+v", f)
-			}
+			check.Equal(t, f.L, "was born in", "read: %+v", f)
 		}
 	}
-	if read != 1 {
-		t.Errorf("%d facts were read", read)
-	}
+	check.Equal(t, read, 1, "facts were read")
 	nothing := piece[drawn](t, page(t, view.Options{Asked: &view.Asked{Question: "Who?"}}), 0)
-	if len(nothing.Names) != 0 {
-		t.Errorf("of nothing found: %q", nothing.Names)
-	}
+	check.Equal(t, len(nothing.Names), 0, "of nothing found: %q", nothing.Names)
 }
 
 // Equal graphs give equal files, and pictures that are XML.
@@ -216,9 +198,7 @@ func TestEqualBytes(t *testing.T) {
 			count[e.Name.Local]++
 		}
 	}
-	if count["circle"] != 6 || count["path"] != 4 || count["text"] != 6 {
-		t.Errorf("%v", count)
-	}
+	check.True(t, count["circle"] == 6 && count["path"] == 4 && count["text"] == 6, "%v", count)
 }
 
 // No name of a picture lies on another one: letters are 6 wide at least.
@@ -245,9 +225,7 @@ func TestNamesStandFree(t *testing.T) {
 		}
 		names = append(names, n)
 	}
-	if len(names) < 8 {
-		t.Errorf("%d names in all", len(names))
-	}
+	check.True(t, len(names) >= 8, "%d names in all", len(names))
 }
 
 func TestLimitsAndErrors(t *testing.T) {

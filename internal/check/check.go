@@ -38,6 +38,9 @@ func Equal[T any](tb testing.TB, got, want T, about ...any) {
 	}
 }
 
+// Err returns the error of a call with one result beside it.
+func Err[T any](_ T, err error) error { return err }
+
 // Is reports an error that does not match the target, as [errors.Is] says.
 func Is(tb testing.TB, err, target error, about ...any) {
 	if !errors.Is(err, target) {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/model"
 	"github.com/wildgraph/wildgraph/llm"
@@ -64,16 +65,10 @@ func TestChecks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := Suite{Ask: bridge, Cases: []Case{{Question: tt.question, Checks: []Check{tt.check}}}}
-			if err := s.complete(); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, s.complete())
 			got := s.check(t.Context(), s.Cases[0])
-			if len(got) != 1 || !strings.Contains(got[0].Error(), tt.want) {
-				t.Errorf("%v, want %q", got, tt.want)
-			}
-			if errors.Is(got[0], ErrUnscored) != (name == "unscored") {
-				t.Errorf("unscored: %v", got[0])
-			}
+			check.True(t, len(got) == 1 && strings.Contains(got[0].Error(), tt.want), "%v, want %q", got, tt.want)
+			check.True(t, errors.Is(got[0], ErrUnscored) == (name == "unscored"), "unscored: %v", got[0])
 		})
 	}
 }
@@ -85,9 +80,7 @@ func TestCasesOfAFile(t *testing.T) {
 {"question": "Who owns the moon?", "unanswerable": true}
 {"question": "Whose is the bridge?", "answer": "It belongs to Fife."}
 `), "cases.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	s := Suite{Ask: bridge, Cases: cases, Pass: .7}
 	Run(t, s)
 	for held, want := range []bool{false, false, false, true, true} {
@@ -124,17 +117,13 @@ func TestCoversNamesWhatIsLacking(t *testing.T) {
 			Ask:   func(context.Context, string) (graphrag.Answer, error) { return graphrag.Answer{Text: answer}, nil },
 			Cases: []Case{{Question: "What is known of the bridge?", Checks: []Check{Covers(1, "The bridge was opened in 1890.", "It is 70 metres long.")}}},
 		}
-		if err := s.complete(); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, s.complete())
 		if got := s.check(t.Context(), s.Cases[0]); len(got) != 1 || !strings.Contains(got[0].Error(), want) {
 			t.Errorf("%q: %v, want %s", answer, got, want)
 		}
 	}
 	whole := judge.SummaryJudgment{Counts: judge.Counts{Gold: 3, GoldMet: 1}}
-	if got := lacking(whole, []string{"a", "b", "c"}); got != `lacking 2 of ["a" "b" "c"]` {
-		t.Error(got)
-	}
+	check.Equal(t, lacking(whole, []string{"a", "b", "c"}), `lacking 2 of ["a" "b" "c"]`)
 }
 
 func TestBadSuite(t *testing.T) {
@@ -159,17 +148,13 @@ func TestKeptReplies(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "judge.journal")
 	suite := func(t *testing.T, m llm.Model) Suite {
 		client, err := paid.Open(paid.Options{File: file})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		t.Cleanup(func() { client.Close() })
 		if m, err = client.Model(m); err != nil {
 			t.Fatal(err)
 		}
 		j, err := model.New(m, model.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		return Suite{Ask: bridge, Judge: j, Cases: []Case{{Question: "When was the bridge opened?", Checks: []Check{States("In 1890."), Never("In 1891.")}}}}
 	}
 	t.Run("asked", func(t *testing.T) { Run(t, suite(t, grader)) })

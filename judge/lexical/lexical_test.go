@@ -10,8 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/lexical"
 )
@@ -19,9 +18,7 @@ import (
 func newJudge(t testing.TB, o judge.Options) *lexical.Judge {
 	t.Helper()
 	j, err := lexical.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return j
 }
 
@@ -52,9 +49,7 @@ func TestLexicalFact(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := j.Fact(t.Context(), judge.Case{Reference: tt.reference, Answer: tt.answer})
-			if err != nil || got.State != judge.Scored || got.Value != tt.want {
-				t.Errorf("%+v, %v, want %v", got, err, tt.want)
-			}
+			check.True(t, err == nil && got.State == judge.Scored && got.Value == tt.want, "%+v, %v, want %v", got, err, tt.want)
 		})
 	}
 	if v, _ := j.Fact(t.Context(), judge.Case{Reference: "Sanba.", Answer: "Sanba.", Refused: true}); v.Value != 0 {
@@ -75,15 +70,11 @@ func TestLexicalQuestion(t *testing.T) {
 		"In Japan.": 0, "North Korea": 0, "Sanba": 0, "September 2012": 0,
 	} {
 		got, err := j.Fact(t.Context(), judge.Case{Question: q, Reference: r, Answer: answer})
-		if err != nil || got.Value != want {
-			t.Errorf("%q: %+v, %v, want %v", answer, got, err, want)
-		}
+		check.True(t, err == nil && got.Value == want, "%q: %+v, %v, want %v", answer, got, err, want)
 	}
 	for answer, want := range map[string]float64{"Yes.": 0, "No.": 1, "no, it did not": 1, "Yes, it did.": 0, "Perhaps.": 0} {
 		got, err := j.Fact(t.Context(), judge.Case{Question: "Did Sanba hit Japan?", Reference: "Sanba did not hit Japan.", Answer: answer})
-		if err != nil || got.Value != want {
-			t.Errorf("%q: %+v, %v, want %v", answer, got, err, want)
-		}
+		check.True(t, err == nil && got.Value == want, "%q: %+v, %v, want %v", answer, got, err, want)
 	}
 }
 
@@ -112,9 +103,7 @@ func TestLexicalSummary(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := newJudge(t, tt.o).Summary(t.Context(), tt.c)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			c := got.Counts
 			if got.Counts = (judge.Counts{}); got.Recall.State == judge.Scored && got.Recall.Value != float64(c.GoldMet)/float64(c.Gold) {
 				t.Errorf("counts %+v with recall %v", c, got.Recall.Value)
@@ -122,9 +111,7 @@ func TestLexicalSummary(t *testing.T) {
 			if len(got.Predicted) > 0 { // as many gold statements as predicted, or more
 				tt.want.Ceiling = judge.Score(1, "")
 			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			check.Equal(t, got, tt.want, "(-want +got)")
 		})
 	}
 }
@@ -136,9 +123,7 @@ func TestLexicalHostile(t *testing.T) {
 		"\x00\xff": 2e4, "東京": 2e4, "un\u200bit ": 2e4, "Yes. ": 2e4} {
 		long := strings.Repeat(unit, size/len(unit))
 		f, err := j.Fact(t.Context(), judge.Case{Question: "When?", Reference: "Sanba hit Korea in 2012.", Answer: long})
-		if err != nil || f.Value != 0 {
-			t.Errorf("%.10q: %+v, %v", unit, f, err)
-		}
+		check.True(t, err == nil && f.Value == 0, "%.10q: %+v, %v", unit, f, err)
 		if _, err := j.Summary(t.Context(), judge.Case{Statements: []string{"Sanba hit Korea.", "!"}, Answer: long}); err != nil {
 			t.Errorf("%.10q: %v", unit, err)
 		}
@@ -172,9 +157,7 @@ func TestTopicOfSummary(t *testing.T) {
 	} {
 		c.Answer = answer
 		s, err := newJudge(t, judge.Options{}).Summary(t.Context(), c)
-		if err != nil || s.Recall.Value != want {
-			t.Errorf("%q: %+v, %v", answer, s, err)
-		}
+		check.True(t, err == nil && s.Recall.Value == want, "%q: %+v, %v", answer, s, err)
 	}
 }
 
@@ -209,9 +192,7 @@ func TestStatedTogether(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, err := newJudge(t, judge.Options{}).Summary(t.Context(), judge.Case{Question: "How did lighthouses develop?", Statements: []string{tt.gold}, Answer: tt.answer})
-			if err != nil || (s.Recall.Value == 1) != tt.met || s.Counts.PredictedMet != tt.supported {
-				t.Errorf("%+v, %v", s, err)
-			}
+			check.True(t, err == nil && (s.Recall.Value == 1) == tt.met && s.Counts.PredictedMet == tt.supported, "%+v, %v", s, err)
 			if name == "twice alone" && len(s.Matches) != 2 {
 				t.Errorf("%+v: want both that state it alone", s.Matches)
 			}
@@ -233,9 +214,7 @@ func TestLexicalOnRealReferences(t *testing.T) {
 	var cases []judge.Case
 	for _, file := range files {
 		f, err := os.Open(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		lines := bufio.NewScanner(f)
 		lines.Buffer(nil, 1<<20)
 		for lines.Scan() {
@@ -254,9 +233,7 @@ func TestLexicalOnRealReferences(t *testing.T) {
 	for i, c := range cases {
 		c.Answer = c.Reference
 		v, err := j.Fact(t.Context(), c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		if own += int(v.Value); v.Value == 0 {
 			t.Logf("not its own answer: %q: %s", c.Reference, v.Reason)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge"
 )
 
@@ -46,9 +47,7 @@ func TestDates(t *testing.T) {
 		var s scan
 		s.read(newReader(t).lang.words, text)
 		got := s.dates()
-		if diff := cmp.Diff(want, got, cmp.AllowUnexported(date{}), cmpopts.EquateEmpty()); diff != "" {
-			t.Errorf("%q (-want +got):\n%s", text, diff)
-		}
+		check.Equal(t, cmp.Diff(want, got, cmp.AllowUnexported(date{}), cmpopts.EquateEmpty()), "", "%q (-want +got)", text)
 	}
 }
 
@@ -146,9 +145,7 @@ func FuzzFeatures(f *testing.F) {
 // reference, answer. A line that begins with ! is one of the judge's known errors.
 func TestStatements(t *testing.T) {
 	table, err := os.ReadFile("testdata/statements.tsv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	for line := range strings.Lines(string(table)) {
 		cells := strings.Split(strings.TrimSpace(line), "\t")
 		if len(cells) != 4 {
@@ -211,8 +208,6 @@ func TestNegationReach(t *testing.T) {
 				n++
 			}
 		}
-		if n != want {
-			t.Errorf("%q: %d words denied, want %d", text, n, want)
-		}
+		check.Equal(t, n, want, "%q: %d words denied", text, n)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/internal/protocol"
 	"github.com/wildgraph/wildgraph/judge/judgetest"
@@ -101,9 +102,7 @@ func TestJudgeOutsideTheMarksIsRight(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := judge.Case{Question: "Which typhoon?", Reference: "Sanba.", Statements: []string{"g1", "g2"}, Answer: answer, Evidence: []string{answer}}
 			f, err := byPaper(t, g, model.Options{}).Fact(t.Context(), c)
-			if err != nil || f.State != judge.Scored || f.Value != 0 {
-				t.Errorf("fact: %+v, %v", f, err)
-			}
+			check.True(t, err == nil && f.State == judge.Scored && f.Value == 0, "fact: %+v, %v", f, err)
 			c.Answer = "Sanba."
 			if f, err = byPaper(t, g, model.Options{}).Fact(t.Context(), c); err != nil || f.Value != 1 || f.State != judge.Scored {
 				t.Errorf("the right answer beside hostile evidence: %+v, %v", f, err)
@@ -216,17 +215,13 @@ func TestIDsFollowTheData(t *testing.T) {
 		}
 		seen[id.FindStringSubmatch(m.asked[0].Messages[0].Text)[1]]++
 	}
-	if len(seen) != 3 {
-		t.Errorf("the codes of three cases, one of them twice: %v", seen)
-	}
+	check.Equal(t, len(seen), 3, "the codes of three cases, one of them twice: %v", seen)
 }
 
 // A text that speaks of a canary's subject gets another canary.
 func TestCanariesKeepOutOfTheSubject(t *testing.T) {
 	for _, c := range protocol.Canaries() {
-		if !strings.Contains(strings.ToLower(c.Fact), c.Key) {
-			t.Errorf("the key %q is not in %q", c.Key, c.Fact)
-		}
+		check.True(t, strings.Contains(strings.ToLower(c.Fact), c.Key), "the key %q is not in %q", c.Key, c.Fact)
 		m := &careful{}
 		for i := range 20 {
 			answer := fmt.Sprintf("%d. Know that the %s matters.", i, strings.ToUpper(c.Key))

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/judgetest"
 	"github.com/wildgraph/wildgraph/judge/model"
@@ -54,9 +55,7 @@ func byProfile(t *testing.T, m llm.Model, p model.Profile, o model.Options) *mod
 	t.Helper()
 	o.Profile = p
 	j, err := model.New(m, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return j
 }
 
@@ -126,16 +125,12 @@ func TestModelFact(t *testing.T) {
 				t.Errorf("the evidence is not shown:\n%s", m.asked[0].Messages[0].Text)
 			}
 			if tt.name != "mended by the second reply" && tt.name != "never mended" {
-				if diff := cmp.Diff(tt.protocol, got.Protocol); diff != "" {
-					t.Errorf("(-want +got):\n%s", diff)
-				}
+				check.Equal(t, got.Protocol, tt.protocol, "(-want +got)")
 			}
 			if len(m.asked) > 1 && len(m.asked[1].Messages) == 1 && !strings.Contains(m.asked[1].Messages[0].Text, "copy ids and numbers whole") {
 				t.Error("the second question does not name the fault")
 			}
-			if got.Usage.Calls != tt.calls {
-				t.Errorf("usage of %d calls, want %d", got.Usage.Calls, tt.calls)
-			}
+			check.Equal(t, got.Usage.Calls, tt.calls, "usage of %d calls", got.Usage.Calls)
 		})
 	}
 	for name, c := range map[string]judge.Case{"empty": {Answer: " "}, "invisible": {Answer: "\u200b\u2060\ufeff\u00a0"}, "refused": {Answer: "I cannot tell.", Refused: true}} {
@@ -267,9 +262,7 @@ func TestPlacesOfCanaries(t *testing.T) {
 		places[slices.IndexFunc(rows, func(r []string) bool { return strings.HasPrefix(r[1], "R") })]++
 	}
 	for i := range 3 {
-		if places[i] < 5 {
-			t.Errorf("the real task stands in %v", places)
-		}
+		check.True(t, places[i] >= 5, "the real task stands in %v", places)
 	}
 }
 
@@ -278,13 +271,9 @@ func TestFailuresOfTheModel(t *testing.T) {
 	for _, kind := range []llm.Kind{llm.ErrFiltered, llm.ErrTruncated, llm.ErrContextLength} {
 		o := &oracle{err: &llm.Error{Kind: kind}}
 		f, err := byPaper(t, o, model.Options{}).Fact(t.Context(), c)
-		if err != nil || f.State != judge.Unscored || !strings.Contains(f.Reason, string(kind)) {
-			t.Errorf("%s: %+v, %v", kind, f, err)
-		}
+		check.True(t, err == nil && f.State == judge.Unscored && strings.Contains(f.Reason, string(kind)), "%s: %+v, %v", kind, f, err)
 		s, err := byPaper(t, o, model.Options{}).Summary(t.Context(), c)
-		if err != nil || s.Recall.State != judge.Unscored || s.Precision.State != judge.Unscored {
-			t.Errorf("%s: %+v, %v", kind, s, err)
-		}
+		check.True(t, err == nil && s.Recall.State == judge.Unscored && s.Precision.State == judge.Unscored, "%s: %+v, %v", kind, s, err)
 	}
 	for _, kind := range []llm.Kind{llm.ErrAuth, llm.ErrBudgetExceeded, llm.ErrQuotaExhausted, llm.ErrTransient} {
 		o := &oracle{err: &llm.Error{Kind: kind}}

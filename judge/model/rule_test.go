@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/model"
 	"github.com/wildgraph/wildgraph/llm"
@@ -69,9 +70,7 @@ func TestRule(t *testing.T) {
 		"prose":      {func(llm.Request) string { return "Both are fine." }, "invalid output invalid output"},
 	} {
 		r, err := sourced.Ask(t.Context(), modelFunc(tt.reply), "It opened in 1890, says the plaque.", hostile)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		var got []string
 		for _, v := range r.Verdicts {
 			if v.State == judge.Scored {
@@ -80,9 +79,7 @@ func TestRule(t *testing.T) {
 				got = append(got, v.Cause())
 			}
 		}
-		if strings.Join(got, " ") != tt.want {
-			t.Errorf("%s: %v, want %s", name, r.Verdicts, tt.want)
-		}
+		check.Equal(t, strings.Join(got, " "), tt.want, "%s: %v", name, r.Verdicts)
 	}
 	spent := llmtest.NewScript("m").Fail(llmtest.Any, &llm.Error{Kind: llm.ErrBudgetExceeded})
 	if _, err := sourced.Ask(t.Context(), spent, "x"); !errors.Is(err, llm.ErrBudgetExceeded) {

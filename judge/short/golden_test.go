@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // golden is testdata/golden.json, written by testdata/golden.py under CPython.
@@ -33,13 +35,9 @@ const perBatch = 1000
 func readGolden(t *testing.T) golden {
 	t.Helper()
 	data, err := os.ReadFile("testdata/golden.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	var g golden
-	if err := json.Unmarshal(data, &g); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, json.Unmarshal(data, &g))
 	return g
 }
 
@@ -93,9 +91,7 @@ func TestNormalizeEveryCodePointAsPython(t *testing.T) {
 func parseHex(t *testing.T, s string) rune {
 	t.Helper()
 	v, err := strconv.ParseInt(s, 16, 32)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return rune(v)
 }
 
@@ -120,9 +116,7 @@ func TestNormalizeHostileStringsAsPython(t *testing.T) {
 		for range perBatch {
 			writeLine(h, Normalize(hostile(&rand, g.Tokens)))
 		}
-		if got := digest(h); got != want {
-			t.Errorf("batch %d of %d random strings: digest %s, want %s", batch, perBatch, got, want)
-		}
+		check.Equal(t, digest(h), want, "batch %d of %d random strings: digest", batch, perBatch)
 	}
 }
 
@@ -161,8 +155,6 @@ func TestScoresAsPython(t *testing.T) {
 			}
 			writeLine(h, string(row))
 		}
-		if got := digest(h); got != want {
-			t.Errorf("batch %d of %d pairs: digest %s, want %s", batch, perBatch, got, want)
-		}
+		check.Equal(t, digest(h), want, "batch %d of %d pairs: digest", batch, perBatch)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/judgetest"
 	"github.com/wildgraph/wildgraph/judge/short"
@@ -33,18 +34,14 @@ var grader = judgetest.Grader{
 func liveRAG(t *testing.T, m llm.Model) judge.Judge {
 	t.Helper()
 	j, err := short.NewLiveRAG(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return j
 }
 
 func liveFact(t *testing.T, m llm.Model, c judge.Case) judge.FactJudgment {
 	t.Helper()
 	f, err := liveRAG(t, m).Fact(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return f
 }
 
@@ -78,9 +75,7 @@ func TestLiveRAGAnswers(t *testing.T) {
 		c.Answer = x.answer
 		m := liveFact(t, grader, c)
 		got := [2]string{onScale(m.Verdict, short.CorrectnessPoints), onScale(m.Scores["faithfulness"], short.FaithfulnessPoints)}
-		if got != [2]string{x.correctness, x.faithful} {
-			t.Errorf("%s: %v, want %s and %s", x.name, got, x.correctness, x.faithful)
-		}
+		check.Equal(t, got, [2]string{x.correctness, x.faithful}, "%s: %v, want %s and %s", x.name, got, x.correctness, x.faithful)
 	}
 	refused := owl
 	refused.Answer, refused.Refused = "The owl eats mice. The owl eats at night.", true
@@ -176,16 +171,12 @@ func TestLiveRAGSummary(t *testing.T) {
 	cancel()
 	_, err1 := j.Fact(ctx, c)
 	_, err2 := j.Summary(ctx, c)
-	if !errors.Is(err1, context.Canceled) || !errors.Is(err2, context.Canceled) {
-		t.Errorf("cancelled: %v, %v", err1, err2)
-	}
+	check.True(t, errors.Is(err1, context.Canceled) && errors.Is(err2, context.Canceled), "cancelled: %v, %v", err1, err2)
 	broken := llmtest.NewScript("m").Reply(llmtest.Any, "no")
 	if s, err := liveRAG(t, broken).Summary(t.Context(), c); err != nil || s.Recall.State != judge.Unscored || s.Precision.State != judge.Unscored {
 		t.Errorf("unusable replies: %+v, %v", s, err)
 	}
-	if name := liveRAG(t, grader).Name(); name != "wildgraph/liverag/gold/v3/grader" {
-		t.Error(name)
-	}
+	check.Equal(t, liveRAG(t, grader).Name(), "wildgraph/liverag/gold/v3/grader")
 	if _, err := short.NewLiveRAG(nil); err == nil {
 		t.Error("a judge without a model")
 	}

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // The input of a long answer is read a constant number of times, also where
@@ -69,9 +71,7 @@ func TestScales(t *testing.T) {
 	for _, x := range []struct{ coverage, relevance, want float64 }{
 		{1, 1, 2}, {1, 0, 1}, {0, 0, -1}, {0, 1, -1}, {.5, 1, .5}, {.5, 0, 0}, {1, .5, 1.5},
 	} {
-		if got := correctness(x.coverage, x.relevance); got != x.want {
-			t.Errorf("coverage %g, relevance %g: %g, want %g", x.coverage, x.relevance, got, x.want)
-		}
+		check.Equal(t, correctness(x.coverage, x.relevance), x.want, "coverage %g, relevance %g", x.coverage, x.relevance)
 	}
 	for value, want := range map[float64]float64{0: -1, 1: 2, 1. / 3: 0} {
 		if got := CorrectnessPoints(value); math.Abs(got-want) > 1e-12 {
@@ -79,9 +79,7 @@ func TestScales(t *testing.T) {
 		}
 	}
 	for supported, want := range map[float64]float64{0: -1, .5: 0, 1: 1} {
-		if got := FaithfulnessPoints(supported); got != want {
-			t.Errorf("%g supported: %g", supported, got)
-		}
+		check.Equal(t, FaithfulnessPoints(supported), want, "%g supported", supported)
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 var scoresA = []float64{.2, .5, .9, 1, .3, .7, .05, .65}
@@ -15,9 +17,7 @@ var scoresB = []float64{.4, .5, .95, 1, .1, .9, .45, .7}
 // by hand.
 func TestCompare(t *testing.T) {
 	c, err := Compare(scoresA, scoresB, nil, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	center, half := (c.Effect.Low+c.Effect.High)/2, (c.Effect.High-c.Effect.Low)/2
 	if !near(center, .7/9, 1e-12) || !near(c.Effect.SE, .06214404811443638, 1e-12) || !near(half, 2.306004135*c.Effect.SE, 1e-9) {
 		t.Errorf("%v ± %v, error %v", center, half, c.Effect.SE)
@@ -100,9 +100,7 @@ func TestIntervalAndTestAgree(t *testing.T) {
 			excluded++
 		}
 	}
-	if excluded < 1000 || excluded > 19000 {
-		t.Errorf("%d of 20000 exclude 0", excluded)
-	}
+	check.True(t, excluded >= 1000 && excluded <= 19000, "%d of 20000 exclude 0", excluded)
 }
 
 // midP is McNemar's mid-p: gained questions against lost ones.
@@ -150,22 +148,16 @@ func TestAsMcNemar(t *testing.T) {
 				}
 			}
 		}
-		if apart > all/50 {
-			t.Errorf("%d questions: %d of %d decisions are others than McNemar's", n, apart, all)
-		}
+		check.True(t, apart <= all/50, "%d questions: %d of %d decisions are others than McNemar's", n, apart, all)
 	}
 }
 
 // statsmodels multipletests(method="holm").
 func TestHolm(t *testing.T) {
 	got, err := Holm([]float64{.01, .04, .03, .005, .5, .04, 1, 0})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	for i, want := range []float64{.06, .16, .15, .035, 1, .16, 1, 0} {
-		if !near(got[i], want, 1e-12) {
-			t.Errorf("p-value %d corrected to %v, want %v", i, got[i], want)
-		}
+		check.True(t, near(got[i], want, 1e-12), "p-value %d corrected to %v, want %v", i, got[i], want)
 	}
 	if got, err := Holm(nil); err != nil || len(got) != 0 {
 		t.Errorf("empty family: %v, %v", got, err)

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/stat"
+
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // world is where simulated questions come from: two systems answer each, B is right more often
@@ -62,9 +64,7 @@ func (w *world) coverage(t *testing.T, draws int) (covered, few float64) {
 	for range draws {
 		w.draw()
 		c, err := Compare(w.a, w.b, w.clusters, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		if c.Effect.contains(w.more) {
 			hits++
 		}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"math"
 	"testing"
+
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // Golden values are from NumPy 2.4.6, SciPy 1.17.1 and statsmodels 0.15.0.
@@ -58,9 +60,7 @@ func TestStudentT(t *testing.T) {
 	} {
 		i, err := StudentT(ten, nil, Options{Confidence: conf})
 		wantEnds(t, "student-t", i, err, want[0], want[1], 1e-9)
-		if !near(i.SE, 0.0988826465, 1e-9) || i.Method != "student-t" || i.Clusters != 0 {
-			t.Errorf("%+v", i)
-		}
+		check.True(t, near(i.SE, 0.0988826465, 1e-9) && i.Method == "student-t" && i.Clusters == 0, "%+v", i)
 	}
 	i, err := StudentT(ten, tenClusters, Options{})
 	wantEnds(t, "clustered", i, err, 0.2861971268, 0.8138028732, 1e-9)

@@ -4,7 +4,6 @@ package journal
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -15,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // TestFailureIsFinal lets the disk recover at once: after a failed fsync a
@@ -23,9 +24,7 @@ func TestFailureIsFinal(t *testing.T) {
 	for failAt := range 4 { // two appends
 		d := newSimDisk()
 		j, err := Open("j", testHeader, Options{disk: d})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		d.failAt, d.err = d.ops+failAt, syscall.EIO
 		var first error
 		for i := range 10 {
@@ -37,9 +36,7 @@ func TestFailureIsFinal(t *testing.T) {
 				first = err
 			}
 		}
-		if !errors.Is(first, syscall.EIO) {
-			t.Errorf("op %d: %v", failAt, first)
-		}
+		check.Is(t, first, syscall.EIO, "op %d", failAt)
 		if err := j.Close(); err != nil {
 			t.Error(err)
 		}
@@ -90,12 +87,8 @@ func TestKill(t *testing.T) {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestChild$")
 		cmd.Env = append(os.Environ(), "WILDGRAPH_JOURNAL_CHILD="+path)
 		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
+		check.OK(t, cmd.Start())
 		acked := map[string]bool{}
 		limit := 5 + rng.IntN(40)
 		lines := bufio.NewReader(out)
@@ -128,8 +121,6 @@ func TestKill(t *testing.T) {
 				t.Errorf("kill %d: acknowledged record %s is lost", kill, id)
 			}
 		}
-		if err := j.Close(); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, j.Close())
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // openFake opens a journal in memory, so that thousands of damaged ones can be opened in
@@ -43,9 +45,7 @@ func TestEveryTruncation(t *testing.T) {
 			whole++
 		}
 		j, f, err := openFake(data[:cut])
-		if err != nil {
-			t.Fatalf("cut at %d: %v", cut, err)
-		}
+		check.OK(t, err, "cut at %d", cut)
 		wholePrefix(t, j, whole)
 		wantTorn := int64(0)
 		if cut >= ends[0] {
@@ -95,13 +95,9 @@ func TestZeroedTailIsTorn(t *testing.T) {
 	data, ends := reference(t, 10)
 	bad := append(bytes.Clone(data), make([]byte, 4096)...)
 	j, f, err := openFake(bad)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	wholePrefix(t, j, 10)
-	if j.Recovered().TornBytes != 4096 || len(f.data) != ends[10] {
-		t.Errorf("recovered %+v, %d bytes left", j.Recovered(), len(f.data))
-	}
+	check.True(t, j.Recovered().TornBytes == 4096 && len(f.data) == ends[10], "recovered %+v, %d bytes left", j.Recovered(), len(f.data))
 }
 
 func TestSwappedRecordsAreRefused(t *testing.T) {
@@ -181,20 +177,14 @@ func TestRepair(t *testing.T) {
 			damaged := tc.damage(bytes.Clone(data))
 			write(t, path, damaged)
 			seen, err := Verify(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, damaged) {
 				t.Errorf("Verify changes the file, %v", err)
 			}
 			got, err := Repair(path, out)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			tc.want.Header = testHeader
-			if diff := cmp.Diff(tc.want, got) + cmp.Diff(tc.want, seen); diff != "" {
-				t.Error(diff)
-			}
+			check.Equal(t, cmp.Diff(tc.want, got)+cmp.Diff(tc.want, seen), "")
 			if j, err := Open(path, testHeader, Options{}); (err == nil) != (tc.want.Bad == 0 || tc.want.Torn) {
 				t.Errorf("Open: %v", err)
 			} else if err == nil && (j.Recovered().TornBytes > 0) != tc.want.Torn {
@@ -228,9 +218,7 @@ func TestRepair(t *testing.T) {
 
 func FuzzOpen(f *testing.F) {
 	head, err := appendHeader(nil, testHeader)
-	if err != nil {
-		f.Fatal(err)
-	}
+	check.OK(f, err)
 	one := appendRecord(bytes.Clone(head), 1, 1, []byte("payload"))
 	markFirm(one[len(head):])
 	two := appendRecord(bytes.Clone(one), 2, 2, nil)
@@ -244,17 +232,13 @@ func FuzzOpen(f *testing.F) {
 		}
 		n := 0
 		for _, err := range j.Records() {
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			n++
 		}
 		if n != j.Recovered().Records {
 			t.Fatalf("%d records, Open counted %d", n, j.Recovered().Records)
 		}
-		if err := j.Append(9, []byte("next")); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, j.Append(9, []byte("next")))
 		again, _, err := openFake(file.data)
 		if err != nil || again.Recovered() != (Recovery{Records: n + 1}) {
 			t.Fatalf("after one more append: %+v, %v", again, err)

@@ -14,7 +14,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 var testHeader = Header{Schema: "test/1", Config: "a=1"}
@@ -32,9 +32,7 @@ func payload(i int) []byte {
 func mustOpen(t *testing.T, path string) *Journal {
 	t.Helper()
 	j, err := Open(path, testHeader, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	t.Cleanup(func() { _ = j.Close() })
 	return j
 }
@@ -43,9 +41,7 @@ func readAll(t *testing.T, j *Journal) []Record {
 	t.Helper()
 	var out []Record
 	for r, err := range j.Records() {
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		out = append(out, r)
 	}
 	return out
@@ -56,9 +52,7 @@ func readAll(t *testing.T, j *Journal) []Record {
 func reference(t *testing.T, n int) (data []byte, ends []int) {
 	t.Helper()
 	data, err := appendHeader(nil, testHeader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	ends = []int{len(data)}
 	for i := range n {
 		data = appendRecord(data, uint8(i), uint64(i+1), payload(i))
@@ -70,39 +64,27 @@ func reference(t *testing.T, n int) (data []byte, ends []int) {
 
 func write(t *testing.T, path string, data []byte) {
 	t.Helper()
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(path, data, 0o600))
 }
 
 func TestAppendedRecordsComeBack(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "j")
 	j := mustOpen(t, path)
 	for i := range 100 {
-		if err := j.Append(uint8(i), payload(i)); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, j.Append(uint8(i), payload(i)))
 	}
 	before := readAll(t, j)
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, j.Close())
 	want, _ := reference(t, 100)
 	got, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if !bytes.Equal(got, want) {
 		t.Fatal("the file differs from the documented format")
 	}
 	j = mustOpen(t, path)
-	if diff := cmp.Diff(Recovery{Records: 100}, j.Recovered()); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, j.Recovered(), Recovery{Records: 100})
 	after := readAll(t, j)
-	if diff := cmp.Diff(before, after); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, after, before)
 	for i, r := range after {
 		if r.Seq != uint64(i+1) || r.Kind != uint8(i) || !bytes.Equal(r.Payload, payload(i)) {
 			t.Fatalf("record %d: %+v", i, r)
@@ -111,9 +93,7 @@ func TestAppendedRecordsComeBack(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v, error %v, want 0600", info.Mode(), err)
 	}
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, j.Close())
 	if err := j.Append(1, nil); !errors.Is(err, ErrClosed) {
 		t.Errorf("append after close: %v", err)
 	}
@@ -152,9 +132,7 @@ func (f yieldingFile) Sync() error {
 func TestConcurrentAppendsShareSyncs(t *testing.T) {
 	disk := &yielding{simDisk: newSimDisk()}
 	j, err := Open("j", testHeader, Options{disk: disk})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	const workers, each = 16, 20
 	var wg sync.WaitGroup
 	for w := range workers {
@@ -167,9 +145,7 @@ func TestConcurrentAppendsShareSyncs(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if disk.syncs >= workers*each {
-		t.Errorf("%d fsyncs for %d appends", disk.syncs, workers*each)
-	}
+	check.True(t, disk.syncs < workers*each, "%d fsyncs for %d appends", disk.syncs, workers*each)
 	last := map[uint8]int{}
 	records := readAll(t, j)
 	for _, r := range records {
@@ -182,9 +158,7 @@ func TestConcurrentAppendsShareSyncs(t *testing.T) {
 		}
 		last[r.Kind]++
 	}
-	if len(records) != workers*each {
-		t.Errorf("%d records, want %d", len(records), workers*each)
-	}
+	check.Equal(t, len(records), workers*each, "records")
 }
 
 func TestLock(t *testing.T) {
@@ -196,17 +170,13 @@ func TestLock(t *testing.T) {
 	if _, err := Repair(path, path+".new"); !errors.Is(err, ErrLocked) {
 		t.Fatalf("repair of an open journal: %v", err)
 	}
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, j.Close())
 	mustOpen(t, path)
 }
 
 func TestMismatchNamesBoth(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "j")
-	if err := mustOpen(t, path).Close(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, mustOpen(t, path).Close())
 	for _, h := range []Header{{Schema: "test/2", Config: "a=1"}, {Schema: "test/1", Config: "a=2"}} {
 		_, err := Open(path, h, Options{})
 		var m *MismatchError
@@ -216,27 +186,21 @@ func TestMismatchNamesBoth(t *testing.T) {
 	}
 	_, err := Open(path, Header{Schema: "test/1", Config: "a=2"}, Options{})
 	for _, want := range []string{`"a=1"`, `"a=2"`, path} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("%q does not name %s", err, want)
-		}
+		check.True(t, strings.Contains(err.Error(), want), "%q does not name %s", err, want)
 	}
 }
 
 func TestRecordLimit(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "j")
 	j, err := Open(path, testHeader, Options{MaxRecord: 4})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if err := j.Append(1, []byte("12345")); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("5 bytes: %v", err)
 	}
 	if err := j.Append(1, []byte("1234")); err != nil {
 		t.Errorf("4 bytes after a refusal: %v", err)
 	}
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, j.Close())
 	// The limit is for writing: a smaller one must not make old records bad.
 	j, err = Open(path, testHeader, Options{MaxRecord: 1})
 	if err != nil || j.Recovered().Records != 1 {
@@ -283,14 +247,10 @@ func TestRemovedOrReplacedIsNoticed(t *testing.T) {
 		},
 	} {
 		dir := filepath.Join(t.TempDir(), "d")
-		if err := os.Mkdir(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.Mkdir(dir, 0o700))
 		path := filepath.Join(dir, "j")
 		j := mustOpen(t, path)
-		if err := j.Append(1, []byte("kept")); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, j.Append(1, []byte("kept")))
 		if err := do(path); err != nil {
 			t.Skip(name, err) // not everywhere can an open file be removed
 		}
@@ -308,14 +268,10 @@ func TestOtherFormats(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "j")
 	_ = mustOpen(t, path).Close()
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	for _, v := range []byte{version - 1, version + 1} {
 		data[len(magic)] = v
-		if err := os.WriteFile(path, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.WriteFile(path, data, 0o600))
 		_, err := Open(path, testHeader, Options{})
 		if !errors.Is(err, ErrVersion) || errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "another file") {
 			t.Errorf("version %d: %v", v, err)

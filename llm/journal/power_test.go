@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // simItems is the length of the jobs below. WILDGRAPH_CRASH_ITEMS makes them
@@ -159,9 +161,7 @@ var powerCuts = []struct {
 func TestPowerCutAtEveryOperation(t *testing.T) {
 	items := simItems(t, 30)
 	whole := newSimDisk()
-	if err := newJob(items).finish(whole); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, newJob(items).finish(whole))
 	cuts := 0
 	for _, cut := range powerCuts {
 		for at := range whole.ops {
@@ -193,9 +193,7 @@ func TestPowerCutAtEveryOperation(t *testing.T) {
 func TestKillThenPowerCut(t *testing.T) {
 	items := simItems(t, 30)
 	whole := newSimDisk()
-	if err := newJob(items).finish(whole); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, newJob(items).finish(whole))
 	for at := range whole.ops {
 		for reopened := range 12 {
 			d, w := newSimDisk(), newJob(items)
@@ -219,9 +217,7 @@ func TestKillThenPowerCut(t *testing.T) {
 func TestErrorAtEveryOperation(t *testing.T) {
 	items := simItems(t, 30)
 	whole := newSimDisk()
-	if err := newJob(items).finish(whole); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, newJob(items).finish(whole))
 	failures := 0
 	for name, fault := range map[string]simDisk{
 		"ENOSPC":      {err: syscall.ENOSPC},

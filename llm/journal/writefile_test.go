@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // TestWriteFilePowerCut cuts the power at every operation: afterwards the file
@@ -23,9 +25,7 @@ func TestWriteFilePowerCut(t *testing.T) {
 		})
 	}
 	whole := newSimDisk()
-	if err := errors.Join(write(whole, before), write(whole, after)); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, errors.Join(write(whole, before), write(whole, after)))
 	for _, cut := range powerCuts {
 		for at := range whole.ops + 1 {
 			for _, half := range []bool{false, true} {
@@ -80,9 +80,7 @@ func TestWriteFileErrors(t *testing.T) {
 func TestWriteFileOnDisk(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "f")
-	if err := WriteFile(name, func(w io.Writer) error { _, err := io.WriteString(w, "one"); return err }); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, WriteFile(name, func(w io.Writer) error { _, err := io.WriteString(w, "one"); return err }))
 	stop := errors.New("stop")
 	if err := WriteFile(name, func(w io.Writer) error { return stop }); !errors.Is(err, stop) {
 		t.Errorf("error of write: %v", err)

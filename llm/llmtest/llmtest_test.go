@@ -11,8 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -43,13 +42,9 @@ func TestScriptRules(t *testing.T) {
 		{"a", "count", "x"},
 		{"a", "", "You said: a"},
 	} {
-		if got := ask(tc.text, tc.stage); got != tc.want {
-			t.Errorf("%q: %q, want %q", tc.text, got, tc.want)
-		}
+		check.Equal(t, ask(tc.text, tc.stage), tc.want, "%q", tc.text)
 	}
-	if s.Calls() != 6 || len(s.Requests()) != 6 {
-		t.Errorf("%d calls", s.Calls())
-	}
+	check.True(t, s.Calls() == 6 && len(s.Requests()) == 6, "%d calls", s.Calls())
 }
 
 func post(t *testing.T, url, body string) (int, string, error) {
@@ -87,12 +82,8 @@ func TestServerSpeaksTheWireFormats(t *testing.T) {
 		{"/api/embed", `{"model":"m","input":"a"}`, `{"embeddings":[[1,2]],"model":"m","prompt_eval_count":1}`},
 	} {
 		status, got, err := post(t, s.URL+tc.path, tc.body)
-		if status != 200 || err != nil {
-			t.Errorf("%s: status %d, %v: %s", tc.path, status, err, got)
-		}
-		if diff := cmp.Diff(tc.want, got); diff != "" {
-			t.Errorf("%s: %s", tc.path, diff)
-		}
+		check.True(t, status == 200 && err == nil, "%s: status %d, %v: %s", tc.path, status, err, got)
+		check.Equal(t, got, tc.want, "%s", tc.path)
 	}
 	bill := s.Bill()
 	if want := (llm.Usage{Calls: 3, PromptTokens: 3, CompletionTokens: 8, EmbeddedTokens: 3}); bill.Total != want || len(bill.ByKey) != 5 {
@@ -172,9 +163,7 @@ func TestHashVector(t *testing.T) {
 		return sum
 	}
 	fox, same, other := llmtest.HashVector("the red fox runs", 64), llmtest.HashVector("The Red FOX runs", 64), llmtest.HashVector("quarterly revenue report", 64)
-	if math.Abs(dot(fox, same)-1) > 1e-6 || dot(fox, other) > 0.5 {
-		t.Errorf("similarities %v and %v", dot(fox, same), dot(fox, other))
-	}
+	check.True(t, math.Abs(dot(fox, same)-1) <= 1e-6 && dot(fox, other) <= 0.5, "similarities %v and %v", dot(fox, same), dot(fox, other))
 	if v := llmtest.HashVector(" ", 3); v[0] != 1 || len(llmtest.HashVector("x", 0)) != 0 {
 		t.Errorf("blank text: %v", v)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 	"github.com/wildgraph/wildgraph/llm/paid"
@@ -95,9 +96,7 @@ func TestLedgerAddsUp(t *testing.T) {
 	unknown := got.Unknown
 	got.Unknown = nil
 	mosts := cmp.FilterPath(func(p cmp.Path) bool { return strings.HasPrefix(p.Last().String(), ".Most") }, cmp.Ignore())
-	if diff := cmp.Diff(want, got, mosts); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, cmp.Diff(want, got, mosts), "")
 	// The two calls whose end nobody saw may have taken their prompts of 5 and 7
 	// tokens and a whole reply each.
 	most := u(12, 11500+5+5, 1100+2*paid.DefaultReplyTokens, 200)
@@ -110,9 +109,7 @@ func TestLedgerAddsUp(t *testing.T) {
 	// The next process reads the same account.
 	got.Unknown = unknown
 	_ = c.Close()
-	if diff := cmp.Diff(got, open(t, o).Account()); diff != "" {
-		t.Errorf("after a restart: %s", diff)
-	}
+	check.Equal(t, open(t, o).Account(), got, "after a restart")
 }
 
 func TestAccountOfADeadProcess(t *testing.T) {
@@ -136,9 +133,7 @@ func TestAccountOfADeadProcess(t *testing.T) {
 	if len(a.Unknown) != 1 || a.Unknown[0].Question != "q7" || a.Unknown[0].Ended || a.Unknown[0].Most.Tokens() < 50 || a.Total.Unknown != 1 || a.Total.Calls != 1 {
 		t.Errorf("%+v", a)
 	}
-	if a.Stages[0].Name != "answer" || a.Stages[0].Unknown != 1 {
-		t.Errorf("%+v", a.Stages)
-	}
+	check.True(t, a.Stages[0].Name == "answer" && a.Stages[0].Unknown == 1, "%+v", a.Stages)
 }
 
 // Calls that run at the same time wait for each other, within a limit of tokens or of
@@ -295,13 +290,9 @@ func TestAttemptsAreReserved(t *testing.T) {
 // inJournal is what the next program would take for spent if this one died now.
 func inJournal(t *testing.T, name string) int {
 	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	dead := file(t)
-	if err := os.WriteFile(dead, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(dead, data, 0o600))
 	return open(t, paid.Options{File: dead}).Account().Total.Most.Tokens()
 }
 
@@ -319,9 +310,7 @@ func atMostOf(attempts []llm.Usage) (n int) {
 func TestLimitOverStarts(t *testing.T) {
 	sent := 0
 	lost := llm.ByFunc("big", func(_ context.Context, req llm.Request) (llm.Reply, error) {
-		if req.MaxTokens != 500 {
-			t.Errorf("the limit of the reply is %d", req.MaxTokens)
-		}
+		check.Equal(t, req.MaxTokens, 500, "the limit of the reply")
 		sent += 500 // the server bills a whole reply that nobody sees
 		return llm.Reply{}, &llm.Error{Kind: llm.ErrTimeout}
 	})
@@ -346,9 +335,7 @@ func TestLimitOverStarts(t *testing.T) {
 				break
 			}
 		}
-		if sent == 0 || sent > 3000 {
-			t.Errorf("%d of 3,000 tokens billed", sent)
-		}
+		check.True(t, sent != 0 && sent <= 3000, "%d of 3,000 tokens billed", sent)
 	}
 }
 
@@ -387,13 +374,9 @@ func TestPrices(t *testing.T) {
 		if cost.Partial {
 			got = "?"
 		}
-		if got != want {
-			t.Errorf("%s: %s, want %s", name, got, want)
-		}
+		check.Equal(t, got, want, "%s", name)
 	}
-	if paid.MoneyOf(math.NaN()) != 0 {
-		t.Error("NaN is an amount")
-	}
+	check.Equal(t, paid.MoneyOf(math.NaN()), 0, "NaN is an amount")
 	var none *paid.Prices
 	if c := none.Cost("big", u); !c.Partial || c.String() != "unknown" {
 		t.Errorf("no prices: %v", c)
@@ -408,9 +391,7 @@ func TestPrices(t *testing.T) {
 		t.Errorf("overflow: %v", c)
 	}
 	p, err := paid.ReadPrices(strings.NewReader(`{"currency":"EUR","models":[{"model":"m","as_of":"2025-01-02","prompt":0.15,"completion":0.6}]}`))
-	if err != nil || p.Cost("m", llm.Usage{PromptTokens: 1e6}).Amount != paid.MoneyOf(0.15) {
-		t.Errorf("%+v, %v", p, err)
-	}
+	check.True(t, err == nil && p.Cost("m", llm.Usage{PromptTokens: 1e6}).Amount == paid.MoneyOf(0.15), "%+v, %v", p, err)
 	if _, err := paid.ReadPrices(strings.NewReader("prices")); err == nil || strings.Count(err.Error(), "invalid character") != 1 {
 		t.Errorf("no JSON: %v", err)
 	}
@@ -436,9 +417,7 @@ func TestPrices(t *testing.T) {
 		t.Errorf("chats of a model with a price of embedding: %v", c)
 	}
 	_, err = paid.ReadPrices(strings.NewReader(`{"models":[{"model":"m","as_of":"yesterday","prompt":-1},{"model":"m","as_of":"2025-01-01"}]}`))
-	if err == nil || strings.Count(err.Error(), "\n") != 6 {
-		t.Errorf("seven faults: %v", err)
-	}
+	check.True(t, err != nil && strings.Count(err.Error(), "\n") == 6, "seven faults: %v", err)
 }
 
 // A server that does not keep to the limit of a reply goes beyond a hard limit once, by
@@ -453,9 +432,7 @@ func TestReplyBeyondItsLimit(t *testing.T) {
 	}))
 	defer server.Close()
 	m, err := transport.OpenAI(transport.Config{Model: "big", BaseURL: server.URL})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	for name, tc := range map[string]struct {
 		o    paid.Options
 		most int

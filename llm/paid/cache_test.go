@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
@@ -33,9 +34,7 @@ func TestDefaults(t *testing.T) {
 	c := open(t, o)
 	m := cachedModel(t, c, script)
 	c.Probe()
-	if err := errors.Join(ask(t, m, "a"), ask(t, m, "a")); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, errors.Join(ask(t, m, "a"), ask(t, m, "a")))
 	for _, req := range script.Requests() {
 		if req.Temperature == nil || *req.Temperature != 0 || req.Seed == nil || *req.Seed != 7 || req.MaxTokens != paid.DefaultReplyTokens {
 			t.Errorf("%+v", req)
@@ -128,9 +127,7 @@ func TestModelsShareAJournalWithoutMixing(t *testing.T) {
 			}
 		}
 	}
-	if a.Calls()+b.Calls() != 2 {
-		t.Errorf("%d calls", a.Calls()+b.Calls())
-	}
+	check.Equal(t, a.Calls()+b.Calls(), 2, "calls")
 }
 
 // slow is a model that waits for a signal.

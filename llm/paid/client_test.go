@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
@@ -26,9 +27,7 @@ func file(t *testing.T) string { return filepath.Join(t.TempDir(), "replies") }
 func open(t *testing.T, o paid.Options) *paid.Client {
 	t.Helper()
 	c, err := paid.Open(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
@@ -37,9 +36,7 @@ func open(t *testing.T, o paid.Options) *paid.Client {
 func cachedModel(t *testing.T, c *paid.Client, m llm.Model) llm.Model {
 	t.Helper()
 	m, err := c.Model(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return m
 }
 
@@ -47,9 +44,7 @@ func cachedModel(t *testing.T, c *paid.Client, m llm.Model) llm.Model {
 func embedder(t *testing.T, c *paid.Client, e llm.NamedEmbedder) llm.NamedEmbedder {
 	t.Helper()
 	e, err := c.Embedder(e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return e
 }
 
@@ -75,9 +70,7 @@ func TestClientSharesRepliesBetweenRuns(t *testing.T) {
 	c.Probe()
 	for range 2 {
 		_, err := e.EmbedQuery(t.Context(), "a")
-		if err := errors.Join(err, ask(t, m, "a")); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, errors.Join(err, ask(t, m, "a")))
 	}
 	if a := c.Account(); script.Calls() != 2 || a.Total.Calls != 4 || a.Total.Usage.Tokens() != 2203 {
 		t.Errorf("%d calls, %+v", script.Calls(), a.Total) // a probe and a question for each
@@ -112,9 +105,7 @@ func TestClientSharesRepliesBetweenRuns(t *testing.T) {
 	o.Run, o.Tokens = "two", 6000
 	c = open(t, o)
 	m = cachedModel(t, c, script)
-	if err := errors.Join(ask(t, m, "a"), ask(t, m, "b")); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, errors.Join(ask(t, m, "a"), ask(t, m, "b")))
 	if a := c.Account(); script.Calls() != 3 || a.Total.Calls != 1 || len(a.Unknown) != 0 {
 		t.Errorf("%d calls, %+v", script.Calls(), a.Total)
 	}
@@ -149,9 +140,7 @@ func TestProbeOnce(t *testing.T) {
 		c := open(t, o)
 		reader, judge := cachedModel(t, c, script), cachedModel(t, c, script)
 		c.Probe()
-		if script.Calls() != 0 {
-			t.Errorf("%d calls before any is needed", script.Calls())
-		}
+		check.Equal(t, script.Calls(), 0, "calls before any is needed")
 		var work errgroup.Group
 		for range 8 {
 			work.Go(func() error { return errors.Join(ask(t, reader, "a"), ask(t, judge, "a")) })
@@ -168,13 +157,9 @@ func TestProbeOnce(t *testing.T) {
 
 func TestOpenRefuses(t *testing.T) {
 	_, err := paid.Open(paid.Options{Tokens: -1, Money: 1})
-	if err == nil || strings.Count(err.Error(), "\n") != 2 {
-		t.Errorf("%v", err)
-	}
+	check.True(t, err != nil && strings.Count(err.Error(), "\n") == 2, "%v", err)
 	name := file(t)
-	if err := os.WriteFile(name, []byte("not a journal, but somebody's notes"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(name, []byte("not a journal, but somebody's notes"), 0o600))
 	if _, err := paid.Open(paid.Options{File: name}); err == nil {
 		t.Error("opened another file")
 	}
@@ -224,9 +209,7 @@ func TestPieces(t *testing.T) {
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		if strings.Join(got, "|") != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		check.Equal(t, strings.Join(got, "|"), want, "%q", got)
 		p.lose = false
 	}
 	if a := c.Account().Total; p.Calls() != 2 || a.Calls != 2 || a.Failed != 1 {
@@ -294,9 +277,7 @@ func TestClientRetries(t *testing.T) {
 			if tt.asksAgain {
 				want = 2
 			}
-			if asked != want {
-				t.Errorf("%d requests in three starts, want %d", asked, want)
-			}
+			check.Equal(t, asked, want, "requests in three starts")
 		})
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
@@ -39,23 +40,17 @@ func (parrot) EmbedQuery(_ context.Context, text string) ([]float32, error) {
 // up answer for nobody.
 func TestRecordOfAnotherRequestIsRefused(t *testing.T) {
 	client, err := Open(Options{File: filepath.Join(t.TempDir(), "j")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer client.Close()
 	m, err1 := client.Model(parrot{})
 	e, err2 := client.Embedder(parrot{})
-	if err := errors.Join(err1, err2); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, errors.Join(err1, err2))
 	swap := func(ask func(text string) error) {
 		t.Helper()
 		known := client.cache.known
 		clear(known)
 		for _, text := range []string{"a", "bb"} {
-			if err := ask(text); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, ask(text))
 		}
 		keys := slices.Collect(maps.Keys(known))
 		known[keys[0]], known[keys[1]] = known[keys[1]], known[keys[0]]
@@ -80,9 +75,7 @@ func TestRecordOfAnotherRequestIsRefused(t *testing.T) {
 // and asked for again.
 func TestPoisonedVectorsAreDropped(t *testing.T) {
 	j, err := journal.Open(filepath.Join(t.TempDir(), "j"), journal.Header{Schema: Schema}, journal.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer j.Close()
 	var log strings.Builder
 	texts := []string{"a", "bb", "ccc", "dddd", "eeeee"}
@@ -98,9 +91,7 @@ func TestPoisonedVectorsAreDropped(t *testing.T) {
 	e := &cachedEmbedder{cache: c, e: parrot{}}
 	for range 2 {
 		out, err := e.EmbedDocuments(t.Context(), texts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		for i, v := range out {
 			q, err := e.EmbedQuery(t.Context(), texts[i])
 			if want := []float32{float32(i + 1)}; !slices.Equal(v, want) || !slices.Equal(q, want) || err != nil {
@@ -127,9 +118,7 @@ func TestCanonicalBytesAreFixed(t *testing.T) {
 				`"schema":{"a":[],"b":1.50},"schema_name":"n","seed":-7,"stop":["x"],"temperature":0,"top_p":0,"version":"wildgraph-llm-v1"}`},
 	} {
 		got, err := canonicalJSON("m", tc.req)
-		if err != nil || string(got) != tc.want {
-			t.Errorf("%s\n%s, %v", got, tc.want, err)
-		}
+		check.True(t, err == nil && string(got) == tc.want, "%s\n%s, %v", got, tc.want, err)
 	}
 }
 
@@ -137,17 +126,11 @@ func TestCanonicalBytesAreFixed(t *testing.T) {
 // never answers another one.
 func FuzzCacheRecord(f *testing.F) {
 	request, err := canonicalJSON("m", llm.Prompt("q"))
-	if err != nil {
-		f.Fatal(err)
-	}
+	check.OK(f, err)
 	good, err := json.Marshal(cacheRecord{Request: request, Reply: &llm.Reply{Text: "a", Finish: llm.FinishStop}})
-	if err != nil {
-		f.Fatal(err)
-	}
+	check.OK(f, err)
 	bad, err := json.Marshal(cacheRecord{Request: request, Failure: &failure{Kind: llm.ErrFiltered}})
-	if err != nil {
-		f.Fatal(err)
-	}
+	check.OK(f, err)
 	for _, seed := range [][]byte{good, bad, good[:len(good)-1], []byte(`{"request":`), []byte(`{"reply":{}}`), []byte(`{"request":{},"reply":{"text":"x"}}`), nil} {
 		f.Add(seed, request)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/paid"
 	"github.com/wildgraph/wildgraph/llm/transport"
@@ -35,9 +36,7 @@ func streaming(t *testing.T, events func(n int) string) (m llm.Model, requests *
 	}))
 	t.Cleanup(s.Close)
 	m, err := transport.OpenAI(transport.Config{Model: "m", BaseURL: s.URL + "/v1", Transport: transport.Options{Attempts: 2, BaseDelay: 1, MaxDelay: 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return m, requests
 }
 
@@ -69,9 +68,7 @@ func TestBrokenStreamIsCharged(t *testing.T) {
 	if u := a.Total.Usage; !u.Estimated || u.Calls != 1 || u.PromptTokens != 6 || u.CompletionTokens < 6 || a.Total.Unknown != 0 || len(a.Unknown) != 0 {
 		t.Errorf("in the account: %+v", a.Total)
 	}
-	if got := a.Total.Most.Tokens(); got != 100 {
-		t.Errorf("%d tokens at most, want 100", got)
-	}
+	check.Equal(t, a.Total.Most.Tokens(), 100, "tokens at most")
 	for _, over := range []int{1, 0} {
 		req = llm.Prompt("When was the dark lit?")
 		req.MaxTokens = 90 + over

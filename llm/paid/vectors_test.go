@@ -12,8 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 	"github.com/wildgraph/wildgraph/llm/paid"
@@ -73,9 +72,7 @@ func TestVectorsArePaidOnce(t *testing.T) {
 		all[start][0] = kept
 		_ = c.Close()
 	}
-	if diff := cmp.Diff(all[0], all[1]); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, all[1], all[0])
 	c := open(t, o)
 	if _, err := embedder(t, c, named{inner, "other"}).EmbedDocuments(t.Context(), texts[:1]); err != nil || len(inner.texts) != 651 {
 		t.Errorf("another name: %d texts, %v", len(inner.texts), err)
@@ -239,9 +236,7 @@ func TestDimensionThatChanges(t *testing.T) {
 		}
 		_ = c.Close()
 		out, err := embedder(t, open(t, o), r).EmbedDocuments(t.Context(), numbered(40))
-		if err != nil {
-			t.Fatalf("request %d: %v", at, err)
-		}
+		check.OK(t, err, "request %d", at)
 		for i, v := range out {
 			if !slices.Equal(v, llmtest.HashVector(fmt.Sprint("text ", i), 4)) {
 				t.Errorf("request %d: text %d has %v", at, i, v)

@@ -17,9 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -39,9 +38,7 @@ func both(t *testing.T, o llmtest.ServerOptions, c Config, f func(t *testing.T, 
 			s := llmtest.NewServer(o)
 			t.Cleanup(s.Close)
 			m, err := provider(s, kind, c).Model("test-model")
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			f(t, s, m)
 		})
 	}
@@ -65,9 +62,7 @@ func bothEmbedders(t *testing.T, c Config, f func(t *testing.T, s *llmtest.Serve
 			s := llmtest.NewServer(llmtest.ServerOptions{})
 			t.Cleanup(s.Close)
 			e, err := provider(s, kind, c).Embedder("test-embed")
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			f(t, s, e)
 		})
 	}
@@ -85,23 +80,15 @@ func TestReplyAndUsage(t *testing.T) {
 	both(t, llmtest.ServerOptions{Handler: handler}, Config{Transport: quick}, func(t *testing.T, s *llmtest.Server, m llm.Model) {
 		var bill llm.Bill
 		reply, err := m.Generate(llm.WithBill(t.Context(), &bill), llm.Prompt("2+2?"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		usage := llm.Usage{Calls: 1, PromptTokens: 7, CompletionTokens: 9}
 		want := llm.Reply{Text: "four", Reasoning: "sums\ntwo and two", Finish: llm.FinishStop, Model: "test-model", Usage: usage}
 		if strings.HasPrefix(m.Name(), "openai") {
 			want.Fingerprint = "fp_test"
 		}
-		if diff := cmp.Diff(want, reply); diff != "" {
-			t.Error(diff)
-		}
-		if diff := cmp.Diff(usage, bill.Known()); diff != "" {
-			t.Error("recorded:", diff)
-		}
-		if diff := cmp.Diff(usage, s.Bill().Total); diff != "" {
-			t.Error("bill:", diff)
-		}
+		check.Equal(t, reply, want)
+		check.Equal(t, bill.Known(), usage, "recorded")
+		check.Equal(t, s.Bill().Total, usage, "bill")
 	})
 }
 
@@ -110,9 +97,7 @@ func sent(t *testing.T, s *llmtest.Server) map[string]any {
 	t.Helper()
 	all := s.Requests()
 	var body map[string]any
-	if err := json.Unmarshal(all[len(all)-1].Body, &body); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, json.Unmarshal(all[len(all)-1].Body, &body))
 	delete(body, "messages")
 	return body
 }
@@ -122,9 +107,7 @@ func ptr[T any](v T) *T { return &v }
 func TestRequestBodies(t *testing.T) {
 	schema := json.RawMessage(`{"type":"object","properties":{"a":{"type":["string","null"]}},"required":["a"],"additionalProperties":false}`)
 	var schemaValue any
-	if err := json.Unmarshal(schema, &schemaValue); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, json.Unmarshal(schema, &schemaValue))
 	full := llm.Request{
 		Messages: []llm.Message{{Role: llm.System, Text: "s"}, {Role: llm.User, Text: "u"}},
 		Schema:   schema, SchemaName: "my schema", MaxTokens: 10,
@@ -159,15 +142,11 @@ func TestRequestBodies(t *testing.T) {
 			s := llmtest.NewServer(llmtest.ServerOptions{})
 			defer s.Close()
 			m, err := provider(s, tc.kind, tc.c).Model("test-model")
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			if _, err := m.Generate(t.Context(), tc.req); err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(tc.want, sent(t, s)); diff != "" {
-				t.Error(diff)
-			}
+			check.Equal(t, sent(t, s), tc.want)
 		})
 	}
 }
@@ -181,9 +160,7 @@ func TestStrictSchemas(t *testing.T) {
 		`{"type":"array","items":{"type":"string"}}`:                                                           true,
 		`nonsense`: false,
 	} {
-		if strict(json.RawMessage(schema)) != want {
-			t.Errorf("strict(%s) = %v", schema, !want)
-		}
+		check.True(t, strict(json.RawMessage(schema)) == want, "strict(%s) = %v", schema, !want)
 	}
 }
 
@@ -195,9 +172,7 @@ func TestReplyAsToolCall(t *testing.T) {
 		`{"choices": [{"finish_reason": "tool_calls", "message": {"content": "", "tool_calls": [{"function": {"arguments": "a"}}, {"function": {"arguments": "b"}}]}}]}`: "",
 	} {
 		reply, err := readOpenAI([]byte(body))
-		if reply.Text != want || (err == nil) != (want != "") {
-			t.Errorf("%s: %q, %v", body, reply.Text, err)
-		}
+		check.True(t, reply.Text == want && (err == nil) == (want != ""), "%s: %q, %v", body, reply.Text, err)
 	}
 }
 
@@ -249,9 +224,7 @@ func TestEmbedderHalves(t *testing.T) {
 			_ = json.NewEncoder(w).Encode(map[string]any{"data": data})
 		}))
 		e, err := OpenAIEmbedder(Config{Model: "e", BaseURL: s.URL})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		texts := make([]string, 70)
 		for i := range texts {
 			texts[i] = strings.Repeat("x", i+1)
@@ -275,16 +248,10 @@ func TestEmbedderDetails(t *testing.T) {
 		var bill llm.Bill
 		ctx := llm.WithBill(t.Context(), &bill)
 		got, err := e.EmbedDocuments(ctx, []string{"a", "b", "c d e f g"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(s.Requests()) != 2 {
-			t.Errorf("%d requests for 3 texts in batches of 2", len(s.Requests()))
-		}
+		check.OK(t, err)
+		check.Equal(t, len(s.Requests()), 2, "requests for 3 texts in batches of 2")
 		for i, text := range []string{"a", "b", "c d e f g"} {
-			if diff := cmp.Diff(llmtest.HashVector(text, llmtest.DefaultDimensions), got[i]); diff != "" {
-				t.Error(diff)
-			}
+			check.Equal(t, got[i], llmtest.HashVector(text, llmtest.DefaultDimensions))
 		}
 		if want := s.Bill().Total; bill.Known() != want || want.EmbeddedTokens != 5 {
 			t.Errorf("recorded %+v, billed %+v", bill.Known(), want)
@@ -313,19 +280,13 @@ func TestVectorsStandWhereTheirIndexSays(t *testing.T) {
 	s := llmtest.NewServer(llmtest.ServerOptions{})
 	defer s.Close()
 	e, err := provider(s, "openai", Config{}).Embedder("m")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	s.Fail(llmtest.Fault{Shuffle: true})
 	texts := []string{"one", "two", "three"}
 	got, err := e.EmbedDocuments(t.Context(), texts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	for i, text := range texts {
-		if !slices.Equal(got[i], llmtest.HashVector(text, llmtest.DefaultDimensions)) {
-			t.Errorf("text %d has the vector of another", i)
-		}
+		check.Equal(t, got[i], llmtest.HashVector(text, llmtest.DefaultDimensions), "text %d has the vector of another", i)
 	}
 }
 
@@ -335,9 +296,7 @@ func TestLostStream(t *testing.T) {
 	s := llmtest.NewServer(llmtest.ServerOptions{})
 	defer s.Close()
 	m, err := provider(s, "ollama", Config{Transport: Options{Attempts: 1}}).Model("m")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	s.Fail(llmtest.Fault{Status: 200, Body: `{"message":{"content":"half"},"done":false}` + "\n"})
 	if reply, err := m.Generate(t.Context(), llm.Prompt("x")); !errors.Is(err, llm.ErrTransient) {
 		t.Errorf("%+v, %v", reply, err)
@@ -384,12 +343,8 @@ func TestRefusedSettings(t *testing.T) {
 				if _, err := m.Generate(t.Context(), req); (err != nil) != tc.fails {
 					t.Fatal(err)
 				}
-				if n := len(s.Requests()); n != tc.first {
-					t.Errorf("%d requests, want %d", n, tc.first)
-				}
-				if req.Temperature == nil || req.Schema == nil {
-					t.Error("the caller's request has changed")
-				}
+				check.Equal(t, len(s.Requests()), tc.first, "requests")
+				check.True(t, req.Temperature != nil && req.Schema != nil, "the caller's request has changed")
 				_, _ = m.Generate(t.Context(), req)
 				body := string(s.Requests()[tc.first].Body)
 				for _, part := range tc.gone {
@@ -426,9 +381,7 @@ func TestOldNameOfTheLimit(t *testing.T) {
 		s := llmtest.NewServer(llmtest.ServerOptions{})
 		defer s.Close()
 		m, err := provider(s, "openai", Config{Transport: Options{Logger: debugLogger(&log)}}).Model("m")
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		s.Fail(tc.f)
 		for range 2 {
 			if _, err := m.Generate(t.Context(), req); err != nil {
@@ -456,9 +409,7 @@ func TestOllamaContext(t *testing.T) {
 		{100, 0, 4096}, {4 * 3000, 346, 4096}, {4 * 3000, 347, 8192}, {4, 0, 8192}, {4 * 40_000, 4096, 65536}, {4 * 6000, 692, 65536},
 	} {
 		m, err := p.Model("m")
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		req := llm.Prompt(strings.Repeat("word", tc.bytes/4))
 		req.MaxTokens = tc.reply
 		if _, err := m.Generate(t.Context(), req); err != nil {
@@ -469,9 +420,7 @@ func TestOllamaContext(t *testing.T) {
 		}
 	}
 	m, err := p.Model("other")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	for read, whole := range map[int]bool{2048: false, 2500: true} {
 		s.Fail(llmtest.Fault{Answer: func(llm.Request) llm.Reply {
 			return llm.Reply{Text: "x", Usage: llm.Usage{PromptTokens: read, CompletionTokens: 1}}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -29,9 +30,7 @@ func TestSecretNeverPrints(t *testing.T) {
 		fmt.Fprintf(&out, verb+" "+verb+" "+verb+"\n", s, c, &c)
 	}
 	b, err := json.Marshal(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	out.Write(b)
 	slog.New(slog.NewJSONHandler(&out, nil)).Info("x", "key", s, "config", c)
 	slog.New(slog.NewTextHandler(&out, nil)).Info("x", "key", s, "config", c)
@@ -39,9 +38,7 @@ func TestSecretNeverPrints(t *testing.T) {
 	if strings.Contains(text, "canary") || strings.Contains(text, fmt.Sprintf("%x", "canary")) || !strings.Contains(text, hidden) {
 		t.Error(text)
 	}
-	if s.Reveal() != key {
-		t.Error("Reveal does not")
-	}
+	check.Equal(t, s.Reveal(), key, "Reveal does not")
 }
 
 func TestClassify(t *testing.T) {
@@ -80,9 +77,7 @@ func TestErrorSentence(t *testing.T) {
 		`{"detail": "x"}`:                                                `{"detail": "x"}`,
 		"<html>":                                                         "<html>",
 	} {
-		if got := string(sentence([]byte(body))); got != want {
-			t.Errorf("%s: %s, want %s", body, got, want)
-		}
+		check.Equal(t, string(sentence([]byte(body))), want, "%s", body)
 	}
 	if e := errorInBody([]byte(`{"error":{"message":"upstream failed","code":502}}`)); e.Body != "upstream failed" {
 		t.Errorf("the body shown is %s", e.Body)
@@ -113,9 +108,7 @@ func TestRetryAfter(t *testing.T) {
 		for k, v := range tc.header {
 			h.Set(k, v)
 		}
-		if got := parseRetryAfter(h, now); got != tc.want {
-			t.Errorf("%v: %v, want %v", tc.header, got, tc.want)
-		}
+		check.Equal(t, parseRetryAfter(h, now), tc.want, "%v", tc.header)
 	}
 }
 

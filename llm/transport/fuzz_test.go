@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -44,9 +45,7 @@ func FuzzErrorBody(f *testing.F) {
 
 func mustURL(t *testing.T) *url.URL {
 	u, err := url.Parse("http://h.example/v1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return u
 }
 

@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -30,13 +31,9 @@ func served(t *testing.T, o Options, h http.HandlerFunc) error {
 	defer s.CloseClientConnections()
 	o.Attempts = 1
 	tr, err := New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/v1/chat", strings.NewReader(`{"q":1}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	resp, err := tr.RoundTrip(req)
 	if err != nil {
 		return err
@@ -57,9 +54,7 @@ func TestCompressedBomb(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, w.Close())
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	err := served(t, Options{MaxBody: 1 << 20}, func(w http.ResponseWriter, r *http.Request) {
@@ -68,9 +63,7 @@ func TestCompressedBomb(t *testing.T) {
 		_, _ = w.Write(packed.Bytes())
 	})
 	runtime.ReadMemStats(&after)
-	if !errors.Is(err, llm.ErrInvalidOutput) {
-		t.Errorf("error %v, want one of the output", err)
-	}
+	check.Is(t, err, llm.ErrInvalidOutput, "error %v, want one of the output", err)
 	if used := after.TotalAlloc - before.TotalAlloc; used > 64<<20 {
 		t.Errorf("%d MB were taken for a limit of 1 MB", used>>20)
 	}
@@ -102,9 +95,7 @@ func TestEndlessReplies(t *testing.T) {
 	} {
 		err := served(t, Options{MaxBody: 1 << 20, AttemptTimeout: time.Second, Deadline: 2 * time.Second}, h)
 		var e *llm.Error
-		if !errors.As(err, &e) {
-			t.Errorf("endless %s: error %v, want a typed one", name, err)
-		}
+		check.True(t, errors.As(err, &e), "endless %s: error %v, want a typed one", name, err)
 	}
 	if d := time.Since(start); d > 30*time.Second {
 		t.Errorf("it took %s", d)
@@ -121,23 +112,15 @@ func TestNoCookies(t *testing.T) {
 	}))
 	defer s.Close()
 	tr, err := New(Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	for range 2 {
 		req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, s.URL, strings.NewReader(`{}`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		resp, err := tr.RoundTrip(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		_ = resp.Body.Close()
 	}
-	if len(got) != 2 || got[0]+got[1] != "" {
-		t.Errorf("cookies %q", got)
-	}
+	check.True(t, len(got) == 2 && got[0]+got[1] == "", "cookies %q", got)
 }
 
 // A certificate that is not trusted will not be trusted a moment later.
@@ -157,14 +140,10 @@ func TestCertificatesAreNotTriedAgain(t *testing.T) {
 	for url, remedy := range map[string]string{secure.URL: "SSL_CERT_FILE", "https" + strings.TrimPrefix(plain.URL, "http"): "is it http?"} {
 		tr := newTestTransport(t, Options{BaseDelay: time.Hour})
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader("{}"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		if _, err := tr.RoundTrip(req); !errors.Is(err, llm.ErrBadRequest) || !strings.Contains(err.Error(), remedy) {
 			t.Errorf("%s: %v", url, err)
 		}
 	}
-	if n := handshakes.Load(); n != 1 {
-		t.Errorf("%d handshakes", n)
-	}
+	check.Equal(t, handshakes.Load(), 1, "handshakes")
 }

@@ -17,6 +17,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -99,9 +100,7 @@ func TestPoisonEndsItsCallAlone(t *testing.T) {
 		})
 		time.Sleep(time.Second)
 		req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://h.example/v1/x?bad=1", strings.NewReader(`{}`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		start := time.Now()
 		if _, err := tr.RoundTrip(req); !errors.Is(err, llm.ErrTransient) || bad.Load() > 11 || time.Since(start) > 5*time.Minute {
 			t.Errorf("%d attempts in %v: %v", bad.Load(), time.Since(start), err)
@@ -129,9 +128,7 @@ func TestWaitsAreTold(t *testing.T) {
 			t.Fatal(err)
 		}
 		for what, times := range map[string]int{"trying again": 2, "no reply yet": 6, "waited=30s": 3, "waited=1m0s": 3, "rate limited": 1, "HTTP 503": 1} {
-			if strings.Count(log.String(), what) != times {
-				t.Errorf("%q is not told %d times:\n%s", what, times, &log)
-			}
+			check.Equal(t, strings.Count(log.String(), what), times, "%q is not told %d times:\n%s", what, times, &log)
 		}
 	})
 }

@@ -16,6 +16,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -33,9 +34,7 @@ func (f baseFunc) RoundTrip(r *http.Request) (*http.Response, error) {
 func newTestTransport(t *testing.T, o Options) *Transport {
 	t.Helper()
 	tr, err := New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return tr
 }
 
@@ -54,9 +53,7 @@ func TestRetriesTheServerAskedForAreNoStorm(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if sent.Load() != 80 {
-			t.Errorf("%d requests", sent.Load())
-		}
+		check.Equal(t, sent.Load(), 80, "requests")
 	})
 }
 
@@ -81,25 +78,17 @@ func TestAIMD(t *testing.T) {
 	for range 100 {
 		a.success(a.slots(), 1, 1)
 	}
-	if a.slots() != 12 {
-		t.Errorf("%d above the user's limit", a.slots())
-	}
+	check.Equal(t, a.slots(), 12, "above the user's limit")
 	// A cut to seven tenths, once per cooldown.
 	if !a.overload(now, 0) || a.slots() != 8 || a.overload(now.Add(4*time.Second), 0) || a.slots() != 8 {
 		t.Errorf("%d after the first cut", a.slots())
 	}
-	if !a.overload(now.Add(5*time.Second), 20*time.Second) || a.slots() != 5 {
-		t.Errorf("%d after the second cut", a.slots())
-	}
-	if a.overload(now.Add(24*time.Second), 0) {
-		t.Error("cut while the server's Retry-After runs")
-	}
+	check.True(t, a.overload(now.Add(5*time.Second), 20*time.Second) && a.slots() == 5, "%d after the second cut", a.slots())
+	check.True(t, !a.overload(now.Add(24*time.Second), 0), "cut while the server's Retry-After runs")
 	for i := range 20 {
 		a.overload(now.Add(time.Duration(i+10)*time.Minute), 0)
 	}
-	if a.slots() != 1 {
-		t.Errorf("%d at the least, want 1", a.slots())
-	}
+	check.Equal(t, a.slots(), 1, "at the least")
 	if a := newAIMD(3, false); a.slots() != 3 {
 		t.Errorf("starts with %d of at most 3", a.slots())
 	}
@@ -182,9 +171,7 @@ func TestConcurrencyOfALocalServer(t *testing.T) {
 			tr := newTestTransport(t, Options{Base: base, AttemptTimeout: 4 * time.Second})
 			ask := func() {
 				req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://127.0.0.1:1/v1/x", strings.NewReader(`{}`))
-				if err != nil {
-					t.Fatal(err)
-				}
+				check.OK(t, err)
 				if _, err := tr.RoundTrip(req); err != nil {
 					t.Error(err)
 				}
@@ -250,9 +237,7 @@ func TestBreakerPausesAndProbes(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		atOpening := f.sent.Load()
-		if atOpening < breakerCalls || atOpening > breakerCalls+startConcurrency {
-			t.Errorf("%d requests until the breaker opened", atOpening)
-		}
+		check.True(t, atOpening >= breakerCalls && atOpening <= breakerCalls+startConcurrency, "%d requests until the breaker opened", atOpening)
 		early := failed.Load()
 		// Half an hour less a bit: one probe every half minute, nobody fails.
 		time.Sleep(29 * time.Minute)
@@ -261,13 +246,9 @@ func TestBreakerPausesAndProbes(t *testing.T) {
 		}
 		f.off.Store(false)
 		wg.Wait()
-		if failed.Load() != early || early >= breakerCalls {
-			t.Errorf("%d calls failed in the outage, %d before", failed.Load()-early, early)
-		}
+		check.True(t, failed.Load() == early && early < breakerCalls, "%d calls failed in the outage, %d before", failed.Load()-early, early)
 		for want, times := range map[string]int{"endpoint fails: waiting for it": 1, "still fails: waiting for it": 58, "answers again": 1} {
-			if strings.Count(log.String(), want) != times {
-				t.Errorf("%q is not logged %d times: %.2000s", want, times, &log)
-			}
+			check.Equal(t, strings.Count(log.String(), want), times, "%q is not logged %d times: %.2000s", want, times, &log)
 		}
 	})
 }
@@ -332,9 +313,7 @@ func TestWrongAddressFailsFast(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if f.sent.Load() != sent || time.Since(start) > 0 {
-			t.Errorf("%d more requests in %v", f.sent.Load()-sent, time.Since(start))
-		}
+		check.True(t, f.sent.Load() == sent && time.Since(start) <= 0, "%d more requests in %v", f.sent.Load()-sent, time.Since(start))
 		time.Sleep(breakerPause)
 		f.off.Store(false)
 		if _, err := sendOn(t.Context(), tr); err != nil {
@@ -356,9 +335,7 @@ func TestGatesAreSeparate(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
 			req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://h.example"+path, strings.NewReader(`{"model":"`+model+`"}`))
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			_, err = tr.RoundTrip(req)
 			return err
 		}

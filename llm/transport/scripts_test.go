@@ -18,6 +18,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 	"github.com/wildgraph/wildgraph/llm/paid"
@@ -92,9 +93,7 @@ func TestRandomFaultScripts(t *testing.T) {
 	})
 	t.Logf("%d scripts: %d requests, %d calls billed, %d in the ledger, %d attempts marked unknown, %d replies, %d errors",
 		scripts, sum.requests, sum.billed, sum.entered, sum.unknown, sum.replies, sum.errors)
-	if sum.replies == 0 || sum.errors == 0 || sum.unknown == 0 {
-		t.Error("the scripts do not reach all outcomes")
-	}
+	check.True(t, sum.replies != 0 && sum.errors != 0 && sum.unknown != 0, "the scripts do not reach all outcomes")
 }
 
 type tally struct {
@@ -110,9 +109,7 @@ func runScript(t *testing.T, seed uint64, path string, sum *tally) {
 		s.Fail(randomFault(rng))
 	}
 	client, err := paid.Open(paid.Options{File: path, Tokens: 1e9})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer client.Close()
 	kind := []string{"openai", "ollama"}[rng.IntN(2)]
 	p := transport.Provider{Kind: kind, Config: transport.Config{
@@ -123,9 +120,7 @@ func runScript(t *testing.T, seed uint64, path string, sum *tally) {
 	if err == nil {
 		m, err = client.Model(m)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	start := time.Now()
 	var wg sync.WaitGroup
 	for i := range 1 + rng.IntN(4) {

@@ -13,8 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -79,9 +78,7 @@ func status(code int, body string, headers ...string) func() (*http.Response, er
 func send(t *testing.T, ctx context.Context, o Options) (string, error) {
 	t.Helper()
 	tr, err := New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return sendOn(ctx, tr)
 }
 
@@ -111,17 +108,11 @@ func TestBackOffGrowsAndHonoursRetryAfter(t *testing.T) {
 		// Full jitter: wait n lies in (0, 1 s·2ⁿ], on top of Retry-After.
 		for i, floor := range []time.Duration{0, 0, 100 * time.Second, 0, 0} {
 			wait, ceiling := w.at[i+1]-w.at[i], floor+time.Second<<i
-			if wait <= floor || wait > ceiling {
-				t.Errorf("wait %d is %v, want (%v, %v]", i, wait, floor, ceiling)
-			}
+			check.True(t, wait > floor && wait <= ceiling, "wait %d is %v, want (%v, %v]", i, wait, floor, ceiling)
 		}
-		if len(w.keys) != 1 {
-			t.Errorf("%d idempotency keys for one call", len(w.keys))
-		}
+		check.Equal(t, len(w.keys), 1, "idempotency keys for one call")
 		for _, b := range w.bodies {
-			if b != `{"q":1}` {
-				t.Errorf("an attempt sent %q", b)
-			}
+			check.Equal(t, b, `{"q":1}`, "an attempt sent")
 		}
 	})
 }
@@ -159,9 +150,7 @@ func TestLimits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &wire{takes: time.Second}
 		tr, err := New(Options{Base: w, Concurrency: 3})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		var wg sync.WaitGroup
 		for range 12 {
 			wg.Go(func() {
@@ -171,9 +160,7 @@ func TestLimits(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if w.most != 3 || time.Since(w.start) != 4*time.Second {
-			t.Errorf("%d at once, %v in all", w.most, time.Since(w.start))
-		}
+		check.True(t, w.most == 3 && time.Since(w.start) == 4*time.Second, "%d at once, %v in all", w.most, time.Since(w.start))
 	})
 }
 
@@ -188,9 +175,7 @@ func TestBodyLimitAndCuts(t *testing.T) {
 func TestErrorsShowNoQuery(t *testing.T) {
 	w := &wire{replies: []func() (*http.Response, error){status(400, `no hush here`)}}
 	_, err := send(t, t.Context(), Options{Base: w})
-	if err == nil || strings.Contains(err.Error(), "hush") || !strings.Contains(err.Error(), "http://h.example/v1/x") {
-		t.Errorf("%v", err)
-	}
+	check.True(t, err != nil && !strings.Contains(err.Error(), "hush") && strings.Contains(err.Error(), "http://h.example/v1/x"), "%v", err)
 }
 
 func TestUsageIsRecordedWithoutCall(t *testing.T) {
@@ -203,23 +188,17 @@ func TestUsageIsRecordedWithoutCall(t *testing.T) {
 	}}
 	var bill llm.Bill
 	tr, err := New(Options{Base: w})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	for range 5 {
 		if _, err := sendOn(llm.WithBill(t.Context(), &bill), tr); err != nil {
 			t.Fatal(err)
 		}
 	}
 	want := llm.Usage{Calls: 3, PromptTokens: 10, CompletionTokens: 12, EmbeddedTokens: 11, Estimated: true}
-	if diff := cmp.Diff(want, bill.Known()); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, bill.Known(), want)
 }
 
 func TestOptionsAreChecked(t *testing.T) {
 	_, err := New(Options{Attempts: -1, BaseDelay: -1, MaxBody: -1, Concurrency: -1})
-	if err == nil || strings.Count(err.Error(), "\n") != 3 {
-		t.Errorf("%v", err)
-	}
+	check.True(t, err != nil && strings.Count(err.Error(), "\n") == 3, "%v", err)
 }

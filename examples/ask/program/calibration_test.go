@@ -105,9 +105,7 @@ func read(t *testing.T, name string, to any) {
 	if err == nil {
 		err = json.Unmarshal(b, to)
 	}
-	if err != nil {
-		t.Fatal(name, err)
-	}
+	check.OK(t, err, "%v", name)
 }
 
 // docSubject is this repository's documentation.

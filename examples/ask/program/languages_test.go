@@ -36,9 +36,7 @@ func folders(t *testing.T, pattern string) map[string]noted {
 		if err == nil {
 			err = json.Unmarshal(b, &a)
 		}
-		if err != nil {
-			t.Fatal(name, err)
-		}
+		check.OK(t, err, "%v", name)
 		out[strings.TrimSuffix(filepath.Base(name), ".json")] = a
 	}
 	return out
@@ -78,9 +76,7 @@ func TestLanguages(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			right, refused := a.answer(t, sessiontest.OpenFiles(t, a.files(name), "wild"))
 			t.Logf("%d of 7 answered rightly, %d of 2 refused", right, refused)
-			if right < 6 || refused < 2 {
-				t.Error("want 6 and 2")
-			}
+			check.True(t, right >= 6 && refused >= 2, "want 6 and 2")
 		})
 	}
 }
@@ -131,7 +127,5 @@ func TestDocumentOfThreeLanguages(t *testing.T) {
 		{"Où est la clé de la cave ?", "sous le banc rouge"}, {"À quelle heure le gardien prépare-t-il le petit déjeuner ?", "six heures"},
 		{"Who is the mayor of the valley?", ""}, {"Was kostet der Parkplatz?", ""}, {"Qui a peint le tableau du salon ?", ""},
 	}}.answer(t, d)
-	if right < 6 || refused < 3 {
-		t.Errorf("%d of 6 answered rightly, %d of 3 refused", right, refused)
-	}
+	check.True(t, right >= 6 && refused >= 3, "%d of 6 answered rightly, %d of 3 refused", right, refused)
 }

@@ -61,8 +61,6 @@ func TestNearMisses(t *testing.T) {
 			}
 		}
 		t.Logf("%s: %d right or rightly refused, %d wrong", system, right, wrong)
-		if right < 32 || wrong > 1 {
-			t.Errorf("%s: %d of 36 right, %d wrong, want 32 and at most 1", system, right, wrong)
-		}
+		check.True(t, right >= 32 && wrong <= 1, "%s: %d of 36 right, %d wrong, want 32 and at most 1", system, right, wrong)
 	}
 }

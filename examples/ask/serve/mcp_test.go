@@ -92,9 +92,7 @@ func TestTools(t *testing.T) {
 		t.Fatalf("%+v, %v", list, err)
 	}
 	for _, tool := range list.Tools {
-		if tool.Description == "" || !tool.Annotations.ReadOnlyHint {
-			t.Errorf("%+v", tool)
-		}
+		check.True(t, tool.Description != "" && tool.Annotations.ReadOnlyHint, "%+v", tool)
 	}
 	var found struct{ Passages []session.Passage }
 	if problem := call(t, s, "search", map[string]any{"query": "barn owl mouse", "k": 1}, &found); problem != "" || len(found.Passages) != 1 || !strings.HasSuffix(found.Passages[0].Path, "owl.md") || found.Passages[0].Score == 0 {

@@ -112,9 +112,7 @@ func TestAnswerComesWhileItIsWritten(t *testing.T) {
 		last = session.Reply{}
 		check.OK(t, lines.Decode(&last))
 	}
-	if last.Answer != sessiontest.Beginning+"below the snow." || len(last.Sources) != 1 {
-		t.Errorf("%+v", last)
-	}
+	check.True(t, last.Answer == sessiontest.Beginning+"below the snow." && len(last.Sources) == 1, "%+v", last)
 }
 
 func TestPage(t *testing.T) {
@@ -161,9 +159,7 @@ func TestGetsAreFree(t *testing.T) {
 			t.Errorf("GET %s calls the model %d times", path, n)
 		}
 	}
-	if calls("POST", "/graph", question) == 0 {
-		t.Error("the answer that is drawn is not the model's")
-	}
+	check.True(t, calls("POST", "/graph", question) != 0, "the answer that is drawn is not the model's")
 }
 
 func TestRefused(t *testing.T) {
@@ -290,9 +286,7 @@ func TestSlowBodies(t *testing.T) {
 		case <-refused:
 		}
 	}
-	if status := post(strings.NewReader(`{"question": "What does the red light mean?"}`)); status != 200 {
-		t.Errorf("%d beside eight slow bodies", status)
-	}
+	check.Equal(t, post(strings.NewReader(`{"question": "What does the red light mean?"}`)), 200, "beside eight slow bodies")
 	close(s.done)
 	all.Wait()
 }

@@ -24,9 +24,7 @@ func TestReply(t *testing.T) {
 		t.Errorf("without a graph: %v", err)
 	}
 	found, err := d.Search(t.Context(), "mouse snow", 1, nil)
-	if err != nil || len(found) != 1 || !strings.HasSuffix(found[0].Path, "owl.md") {
-		t.Errorf("%+v, %v", found, err)
-	}
+	check.True(t, err == nil && len(found) == 1 && strings.HasSuffix(found[0].Path, "owl.md"), "%+v, %v", found, err)
 }
 
 func TestNeighbours(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/ask/session"
 	"github.com/wildgraph/wildgraph/examples/ask/session/sessiontest"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -84,23 +85,17 @@ func TestAbout(t *testing.T) {
 	}, "wild")
 	about, err := d.About(t.Context(), nil)
 	fields := maps.Clone(about["fields"].(map[string]string))
-	if !strings.HasPrefix(fields["modified"], "modified >= 20") {
-		t.Errorf("the time of a file: %q", fields["modified"])
-	}
+	check.True(t, strings.HasPrefix(fields["modified"], "modified >= 20"), "the time of a file: %q", fields["modified"])
 	delete(fields, "modified")
 	got, _ := json.Marshal(map[string]any{"files": about["files"], "kinds": about["kinds"], "fields": fields})
 	want := `{"fields":{"folder":"folder = \".\"","kind":"kind = \"md\"","long":"","tags":"tags has \"x\"","team":"team = \"ops\"","year":"year \u003e= 2024"},"files":3,"kinds":{"md":2,"txt":1}}`
-	if err != nil || string(got) != want {
-		t.Errorf("%s, %v", got, err)
-	}
+	check.True(t, err == nil && string(got) == want, "%s, %v", got, err)
 	for name, condition := range about["fields"].(map[string]string) {
 		if condition == "" {
 			continue
 		}
 		c, err := graphrag.ParseCondition(condition)
-		if err != nil {
-			t.Error(name, err)
-		}
+		check.True(t, err == nil, "%v %v", name, err)
 		if some, err := d.About(t.Context(), &c); err != nil || some["files"].(int) == 0 {
 			t.Errorf("%s: %v, %v", condition, some, err)
 		}
@@ -137,9 +132,7 @@ func TestExcerpt(t *testing.T) {
 		"nothing":     second(d.Excerpt("", 0, 0, nil)),
 		"a condition": second(d.Excerpt("owl.md", 0, 0, &tables)),
 	} {
-		if !strings.Contains(err.Error(), "not in the index") {
-			t.Errorf("%s: %v", name, err)
-		}
+		check.True(t, strings.Contains(err.Error(), "not in the index"), "%s: %v", name, err)
 	}
 	for _, at := range [][2]int{{-1, 0}, {2, 1}, {0, 1 << 40}} {
 		if _, err := d.Excerpt("owl.md", at[0], at[1], nil); err == nil || !strings.Contains(err.Error(), "43 bytes of text") {

@@ -19,6 +19,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/folder"
 	"github.com/wildgraph/wildgraph/graphrag/load"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // open opens a session over one file.
@@ -30,9 +31,7 @@ func open(t *testing.T, log *strings.Builder) *Session {
 	o.Settings.Flags(flag.NewFlagSet("", flag.ContinueOnError), func(string) string { return "" }, "")
 	add(t, o.Docs, "a.md", "The light is red.")
 	d, err := Open(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	t.Cleanup(func() {
 		if err := d.Close(); err != nil {
 			t.Error(err)
@@ -44,9 +43,7 @@ func open(t *testing.T, log *strings.Builder) *Session {
 
 func add(t *testing.T, dir, name, text string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 }
 
 // A slow new file makes no question wait, not even the one that finds it: they are
@@ -117,9 +114,7 @@ func TestMadeOnce(t *testing.T) {
 func TestRefreshGone(t *testing.T) {
 	var log strings.Builder
 	d := open(t, &log)
-	if err := os.RemoveAll(d.o.Docs); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.RemoveAll(d.o.Docs))
 	if _, note := d.Refresh(t.Context()); !strings.HasPrefix(note, noteFailed) || !strings.Contains(log.String(), "was not updated") {
 		t.Errorf("%q, %s", note, log.String())
 	}
@@ -140,14 +135,10 @@ func TestReport(t *testing.T) {
 		if i == 3 && lines[0] != "skipped: b.png: another kind of file (and 1 .png); -v lists all" {
 			t.Errorf("%q", lines)
 		}
-		if len(lines) != want+1 || strings.Contains(lines[len(lines)-1], "some are skipped") != (i == 2 || i == 4) {
-			t.Errorf("%d: %q", i, lines)
-		}
+		check.True(t, len(lines) == want+1 && strings.Contains(lines[len(lines)-1], "some are skipped") == (i == 2 || i == 4), "%d: %q", i, lines)
 	}
 	device := filepath.Join(d.Index, listedName) // a link to what has no end is not read, and nothing is written to it
-	if err := errors.Join(os.Remove(device), os.Symlink("/dev/zero", device)); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, errors.Join(os.Remove(device), os.Symlink("/dev/zero", device)))
 	d.Report(false)
 	if info, err := os.Lstat(device); err != nil || !info.Mode().IsRegular() {
 		t.Errorf("the link is there still: %v, %v", info, err)

@@ -62,9 +62,7 @@ func TestContextSaysWhatDidNotFit(t *testing.T) {
 		if first == nil {
 			first = docs
 		}
-		if !slices.Equal(first, docs) || !slices.IsSorted(docs) || len(docs) < 2 {
-			t.Errorf("%q reads %v, the first question %v", q.Text, docs, first)
-		}
+		check.True(t, slices.Equal(first, docs) && slices.IsSorted(docs) && len(docs) >= 2, "%q reads %v, the first question %v", q.Text, docs, first)
 		if len(f.Steps) != 1 || len(f.Steps[0].Found)+len(docs) != 5 || !strings.Contains(f.Steps[0].Query, "of 5 pages did not fit") {
 			t.Errorf("%+v", f.Steps)
 		}
@@ -88,9 +86,7 @@ func TestContextKeepsThePrefix(t *testing.T) {
 			t.Errorf("%q", begin)
 		}
 	}
-	if begins[0] != begins[1] {
-		t.Error("the prompts begin otherwise")
-	}
+	check.Equal(t, begins[0], begins[1], "the prompts begin otherwise")
 }
 
 // An agent over a folder reads nothing outside of it, though a link and a path lead there.
@@ -116,16 +112,12 @@ func TestFilesKeepToTheFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	f, err := s.Retrieve(t.Context(), graphrag.Question{Text: "What is the passphrase?", K: 3})
-	if err != nil || len(f.Evidence) != 1 || f.Evidence[0].Chunk.Doc != "owl.md" {
-		t.Errorf("%+v, %v", f.Evidence, err)
-	}
+	check.True(t, err == nil && len(f.Evidence) == 1 && f.Evidence[0].Chunk.Doc == "owl.md", "%+v, %v", f.Evidence, err)
 	refused := 0
 	for _, step := range f.Steps {
 		if step.Kind == agent.ToolRead && strings.Contains(fmt.Sprint(step.Found), "there is no page") {
 			refused++
 		}
 	}
-	if refused != 3 {
-		t.Errorf("%d of 3 paths out are refused: %+v", refused, f.Steps)
-	}
+	check.Equal(t, refused, 3, "%d of 3 paths out are refused: %+v", refused, f.Steps)
 }

@@ -116,8 +116,6 @@ func TestRule(t *testing.T) {
 		}
 		once, rule := recall(s), recall(again)
 		t.Logf("%s: one search %.1f, by rule %.1f", name, once, rule)
-		if (rule > once) != (name == "bm25") {
-			t.Errorf("%s: one search %.1f, by rule %.1f", name, once, rule)
-		}
+		check.True(t, (rule > once) == (name == "bm25"), "%s: one search %.1f, by rule %.1f", name, once, rule)
 	}
 }

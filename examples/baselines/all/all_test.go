@@ -26,9 +26,7 @@ func TestSystems(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, s := range systems(t) {
 		made, err := s.New(model, kit.Common{})
-		if err != nil || made.Name() != s.Name || seen[s.Name] {
-			t.Errorf("%s: %v", s.Name, err)
-		}
+		check.True(t, err == nil && made.Name() == s.Name && !seen[s.Name], "%s: %v", s.Name, err)
 		for _, name := range append([]string{s.Name}, s.Also...) {
 			seen[name] = true
 			if found, ok := all.Find(name); !ok || found.Name != s.Name || !slices.Contains(all.Names(), name) {
@@ -87,9 +85,7 @@ func TestAgents(t *testing.T) {
 			t.Errorf("%s: %d calls, want two turns and an answer at least", s.Name, n)
 		}
 	}
-	if !strings.Contains(all.Shown(all.Names()), "files, context; and agentic:NAME") {
-		t.Error(all.Shown(all.Names()))
-	}
+	check.True(t, strings.Contains(all.Shown(all.Names()), "files, context; and agentic:NAME"), "%v", all.Shown(all.Names()))
 }
 
 func withGraph(t *testing.T, s all.System) all.System {
@@ -141,9 +137,7 @@ func TestOwnSplitter(t *testing.T) {
 			continue
 		}
 		if s.Name == wild.Name {
-			if err == nil {
-				t.Error("wild takes a splitter")
-			}
+			check.True(t, err != nil, "wild takes a splitter")
 			continue
 		}
 		check.OK(t, err)

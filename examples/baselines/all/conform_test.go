@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -137,9 +138,7 @@ func (make maker) changes(t *testing.T) {
 				t.Fatalf("%s: %v", tt.name, err)
 			}
 		}
-		if diff := cmp.Diff(answers(t, make.over(t, baselinestest.OfflineKit(t), tt.to...)), answers(t, s)); diff != "" {
-			t.Errorf("%s (-indexed at once +changed):\n%.3000s", tt.name, diff)
-		}
+		check.Equal(t, answers(t, s), answers(t, make.over(t, baselinestest.OfflineKit(t), tt.to...)), "%s (-indexed at once +changed)", tt.name)
 	}
 }
 
@@ -163,34 +162,24 @@ func (make maker) failures(t *testing.T) {
 			continue // a part that the system does not have
 		}
 		f.part = ""
-		if !errors.Is(err, errFault) {
-			t.Errorf("%s: %v", part, err)
-		}
-		if diff := cmp.Diff(before, answers(t, s)); diff != "" {
-			t.Errorf("after a failed Insert, %s (-before +after):\n%.3000s", part, diff)
-		}
+		check.Is(t, err, errFault, "%s", part)
+		check.Equal(t, answers(t, s), before, "after a failed Insert, %s (-before +after)", part)
 		if _, err := s.Insert(t.Context(), graphrag.Documents(baselinestest.Pages[1])); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(after, answers(t, s)); diff != "" {
-			t.Errorf("%s: the Insert after the failed one (-indexed at once +inserted):\n%.3000s", part, diff)
-		}
+		check.Equal(t, answers(t, s), after, "%s: the Insert after the failed one (-indexed at once +inserted)", part)
 	}
 }
 
 func (make maker) saves(t *testing.T) {
 	s, dir := make.over(t, baselinestest.OfflineKit(t), baselinestest.Pages...), t.TempDir()
 	want := answers(t, s)
-	if err := s.Save(t.Context(), dir); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, s.Save(t.Context(), dir))
 	opened := make.over(t, baselinestest.OfflineKit(t), baselinestest.Chinese...)
 	if _, err := opened.Open(t.Context(), dir); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, answers(t, opened)); diff != "" {
-		t.Errorf("(-saved +opened):\n%.3000s", diff)
-	}
+	check.Equal(t, answers(t, opened), want, "(-saved +opened)")
 }
 
 // retrieves compares what Retrieve finds with what Answer has read, and counts it
@@ -282,9 +271,7 @@ func answers(t *testing.T, s graphrag.System) []graphrag.Answer {
 		if err := errors.Join(err, second.err); err != nil {
 			t.Errorf("%q: %v", q.Text, err)
 		}
-		if diff := cmp.Diff(a, second.a); diff != "" {
-			t.Errorf("%q has two answers:\n%.2000s", q.Text, diff)
-		}
+		check.Equal(t, second.a, a, "%q has two answers", q.Text)
 		out[i] = a
 	}
 	return out
@@ -296,9 +283,7 @@ func vectors(t *testing.T, make maker) {
 	t.Helper()
 	s := make.over(t, baselinestest.OfflineKit(t).WithEmbedder(latin), baselinestest.Pages...)
 	a, err := s.Answer(t.Context(), graphrag.Question{Text: "quis navem aedificavit?", K: 1, Depth: 5})
-	if err != nil || len(a.Ranked) == 0 || a.Ranked[0].Chunk.Doc != "fram.md" {
-		t.Errorf("%+v, %v; want fram.md first", a.Ranked, err)
-	}
+	check.True(t, err == nil && len(a.Ranked) != 0 && a.Ranked[0].Chunk.Doc == "fram.md", "%+v, %v; want fram.md first", a.Ranked, err)
 }
 
 var translated = strings.NewReplacer("quis", "colin archer", "navem", "the fram, ship of fridtjof nansen,", "aedificavit", "built in larvik")

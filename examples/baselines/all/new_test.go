@@ -193,8 +193,6 @@ func TestWords(t *testing.T) {
 		check.OK(t, err)
 		_, err = s.Retrieve(t.Context(), baselinestest.Questions[0])
 		check.OK(t, err)
-		if (n.Load() == 0) != x.Words {
-			t.Errorf("%s embeds %d texts, Words %v", x.Name, n.Load(), x.Words)
-		}
+		check.True(t, (n.Load() == 0) == x.Words, "%s embeds %d texts, Words %v", x.Name, n.Load(), x.Words)
 	}
 }

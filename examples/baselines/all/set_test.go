@@ -46,9 +46,7 @@ func TestOptions(t *testing.T) {
 	k := baselinestest.ModelKit(t, llmtest.NewScript("m"))
 	for _, s := range slices.Concat(systems(t), all.Variants(), all.Agents()) {
 		options := s.Options()
-		if len(options) < 5 {
-			t.Errorf("%s has %d options", s.Name, len(options))
-		}
+		check.True(t, len(options) >= 5, "%s has %d options", s.Name, len(options))
 		for _, o := range options {
 			if o.Default == "" {
 				continue
@@ -114,14 +112,10 @@ func TestWith(t *testing.T) {
 	found, err := made.Retrieve(t.Context(), graphrag.Question{Text: "What is told of the Fram?", K: 10})
 	seen := make(map[string]bool)
 	for _, h := range found.Ranked {
-		if seen[h.Chunk.Doc] {
-			t.Errorf("two chunks of %s, and one was asked for", h.Chunk.Doc)
-		}
+		check.True(t, !seen[h.Chunk.Doc], "two chunks of %s, and one was asked for", h.Chunk.Doc)
 		seen[h.Chunk.Doc] = true
 	}
-	if err != nil || len(seen) < 2 || s.Changes()["maxPerDoc"] != 1 {
-		t.Errorf("%d pages, changes %v, %v", len(seen), s.Changes(), err)
-	}
+	check.True(t, err == nil && len(seen) >= 2 && s.Changes()["maxPerDoc"] == 1, "%d pages, changes %v, %v", len(seen), s.Changes(), err)
 
 	if lacks := system(t, "gear").Lacks(); !strings.Contains(lacks, "-kg") {
 		t.Errorf("gear without a graph lacks %q", lacks)
@@ -187,8 +181,6 @@ func TestOrigins(t *testing.T) {
 		}
 	}
 	for name := range known {
-		if !met[name] {
-			t.Errorf("no system has the option %s", name)
-		}
+		check.True(t, met[name], "no system has the option %s", name)
 	}
 }

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/index"
@@ -70,9 +68,7 @@ func TestShares(t *testing.T) {
 			together := build(m)
 			_, err = x.Build(t.Context(), together)
 			check.OK(t, err)
-			if m.Calls() != asked {
-				t.Errorf("%d replies were missing after %d rounds", m.Calls()-asked, p.Round)
-			}
+			check.Equal(t, m.Calls(), asked, "%d replies were missing after %d rounds", m.Calls()-asked, p.Round)
 			times := make(map[string]int)
 			for _, r := range m.Requests() {
 				key, err := json.Marshal(r)
@@ -81,9 +77,7 @@ func TestShares(t *testing.T) {
 					t.Errorf("asked twice: %.300s", key)
 				}
 			}
-			if diff := cmp.Diff(find(alone), find(together)); diff != "" {
-				t.Errorf("(-alone +together):\n%s", diff)
-			}
+			check.Equal(t, find(together), find(alone), "(-alone +together)")
 		})
 	}
 }

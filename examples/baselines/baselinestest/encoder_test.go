@@ -29,9 +29,7 @@ func TestMuSiQueCompared(t *testing.T) {
 		c, err := stats.Compare(other.Each[5], r.Each[5], nil, stats.Options{})
 		check.OK(t, err)
 		t.Logf("%-20s R@2 %.1f R@5 %.1f R@20 %.1f all@5 %.0f; %+.1f [%.1f, %.1f] p %.4f", name, r.At[2], r.At[5], r.At[20], r.All[5], c.Effect.Estimate, c.Effect.Low, c.Effect.High, c.P)
-		if c.Effect.Low < least {
-			t.Errorf("%s: the interval begins at %.1f, want %v", name, c.Effect.Low, least)
-		}
+		check.True(t, c.Effect.Low >= least, "%s: the interval begins at %.1f, want %v", name, c.Effect.Low, least)
 	}
 	flat, _ := all.Find("bm25")
 	bm25 := measure(flat.New(k, common))

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
@@ -59,9 +57,7 @@ func TestCooccurrence(t *testing.T) {
 		got[min(a, b)+"–"+max(a, b)] = e.Weight
 	}
 	engine := string(s.terms.words.At(int(s.number("engine"))))
-	if diff := cmp.Diff(map[string]float64{"alic–bob": 1, "alic–" + engine: 2, "bob–" + engine: 1, "bob–pari": 1}, got); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, got, map[string]float64{"alic–bob": 1, "alic–" + engine: 2, "bob–" + engine: 1, "bob–pari": 1})
 }
 
 // Two terms that meet are local; a pair with a path whose ends never share a chunk is
@@ -88,9 +84,7 @@ func TestPairs(t *testing.T) {
 		{Options{}, "Who was in Atlantis?", "global map[]"},
 		{Options{}, "alice\nbob paris", "global, by terms map[0:true 1:true 2:true 4:true]"}, // the first line alone
 	} {
-		if got := ask(x.o, x.question); got != x.want {
-			t.Errorf("%q: %s, want %s", x.question, got, x.want)
-		}
+		check.Equal(t, ask(x.o, x.question), x.want, "%q", x.question)
 	}
 }
 
@@ -100,19 +94,13 @@ func TestTooManyChunks(t *testing.T) {
 	s := over(t, Options{Chunks: 2}, "alice bob.|alice bob. alice.|alice bob engine.", "alice bob. alice bob. alice bob.")
 	nodes, step, err := s.search(t.Context(), "alice bob engine")
 	check.OK(t, err)
-	if step.Kind != "local, too many" {
-		t.Errorf("%s", step.Kind)
-	}
-	if diff := cmp.Diff([]int32{2, 1}, nodes); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, step.Kind, "local, too many")
+	check.Equal(t, nodes, []int32{2, 1})
 	// alice and engine meet in one chunk but in no sentence: the path between them has
 	// three terms, and goes first.
 	s = over(t, Options{Chunks: 2}, "alice bob.|alice bob.|alice. engine bob.")
 	nodes, step, err = s.search(t.Context(), "alice engine bob")
-	if err != nil || step.Kind != "local, too many" || len(nodes) != 2 {
-		t.Errorf("%v, %s, %v", nodes, step.Kind, err)
-	}
+	check.True(t, err == nil && step.Kind == "local, too many" && len(nodes) == 2, "%v, %s, %v", nodes, step.Kind, err)
 	s = over(t, Options{Chunks: 2}, "alice bob.|alice. bob engine.|alice. engine.|alice. engine.")
 	if nodes, step, err = s.search(t.Context(), "alice engine"); err != nil || step.Kind != "local, too many" || len(nodes) != 2 {
 		t.Errorf("%v, %s, %v", nodes, step.Kind, err)

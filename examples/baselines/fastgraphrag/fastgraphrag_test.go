@@ -102,9 +102,7 @@ func TestDeleteByModel(t *testing.T) {
 		}
 		check.OK(t, err)
 	}
-	if diff := cmp.Diff(answers[0], answers[1]); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, answers[1], answers[0])
 }
 
 // Without an entity to begin with, the answer is that there is none.
@@ -113,17 +111,13 @@ func TestNoSeeds(t *testing.T) {
 	check.OK(t, err)
 	baselinestest.Index(t, s, baselinestest.Pages...)
 	a, err := s.Answer(t.Context(), graphrag.Question{Text: "xylophone quux?", K: 3})
-	if err != nil || !a.Refused || len(a.Ranked) != 0 {
-		t.Errorf("%+v, %v", a, err)
-	}
+	check.True(t, err == nil && a.Refused && len(a.Ranked) == 0, "%+v, %v", a, err)
 }
 
 func TestOptions(t *testing.T) {
 	_, err := fastgraphrag.New(baselinestest.OfflineKit(t), fastgraphrag.Options{Damping: 1, Threshold: -1, Facts: -1})
 	for _, want := range []string{"Damping", "Threshold", "Facts"} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v does not name %s", err, want)
-		}
+		check.True(t, err != nil && strings.Contains(err.Error(), want), "%v does not name %s", err, want)
 	}
 }
 

@@ -98,9 +98,7 @@ func TestGroup(t *testing.T) {
 		{"no text", []factGroup{{[]int{0, 5}, " "}}, []string{"0[0 5]", "1[4]", "2[3]", "3[2]", "4[1]"}},
 		{"by relation", related, []string{"0[2 5]", "1[1 4]", "2[0 3]"}},
 	} {
-		if diff := cmp.Diff(tt.want, texts(mergeGroups(edges(), tt.groups))); diff != "" {
-			t.Errorf("%s: %s", tt.name, diff)
-		}
+		check.Equal(t, texts(mergeGroups(edges(), tt.groups)), tt.want, "%s", tt.name)
 	}
 }
 
@@ -133,13 +131,9 @@ func TestIdentities(t *testing.T) {
 			l.keys = append(l.keys, e.Key)
 		}
 		same, err := l.identities(t.Context())
-		if err != nil || len(same) != 1 || same[0] != [2]int32{1, 2} {
-			t.Errorf("identities %v, %v", same, err)
-		}
+		check.True(t, err == nil && len(same) == 1 && same[0] == [2]int32{1, 2}, "identities %v, %v", same, err)
 		n.identify(same)
-		if len(n.edges) != tt.want {
-			t.Errorf("%+v", n.edges)
-		}
+		check.Equal(t, len(n.edges), tt.want, "%+v", n.edges)
 	}
 }
 
@@ -166,9 +160,7 @@ func TestWeigh(t *testing.T) {
 	weigh(weights, []scored{{ID: 1, Score: .8}, {ID: 2, Score: .6}, {ID: 7, Score: .6}})
 	weigh(weights, []scored{{ID: 2, Score: .5}, {ID: 3, Score: .5}})
 	weigh(weights, nil)
-	if diff := cmp.Diff(map[int32]float64{7: 1, 1: .4, 2: .5, 3: .5}, weights); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, weights, map[int32]float64{7: 1, 1: .4, 2: .5, 3: .5})
 }
 
 func TestFit(t *testing.T) {
@@ -182,9 +174,7 @@ func TestFit(t *testing.T) {
 		{[3][]int{{9}, {1, 1, 1}, {2, 2}}, [3]int{0, 3, 2}}, // one that is too long
 		{[3][]int{{99}, {99}, {99}}, [3]int{0, 0, 0}},
 	} {
-		if got := fit(tt.lengths, [3]int{3, 2, 5}); got != tt.want {
-			t.Errorf("%v: %v, want %v", tt.lengths, got, tt.want)
-		}
+		check.Equal(t, fit(tt.lengths, [3]int{3, 2, 5}), tt.want, "%v", tt.lengths)
 	}
 }
 

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/baselines/gear"
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -99,12 +97,8 @@ func TestCalls(t *testing.T) {
 			a := ask(t, m, x.o)
 			got := baselinestest.Stages(m)
 			delete(got, "read")
-			if diff := cmp.Diff(x.want, got); diff != "" {
-				t.Error(diff)
-			}
-			if len(a.Evidence) != 1 {
-				t.Errorf("%d passages are read, and one was to be kept", len(a.Evidence))
-			}
+			check.Equal(t, got, x.want)
+			check.Equal(t, len(a.Evidence), 1, "passages are read, and one was to be kept")
 			if x.o.Steps != 1 && a.Steps[len(a.Steps)-1].Kind != "stop" {
 				t.Errorf("nothing tells why it stopped: %+v", a.Steps)
 			}
@@ -119,9 +113,7 @@ func TestIndexIsFree(t *testing.T) {
 	if err == nil {
 		_, err = s.Index(t.Context(), graphrag.Documents(films...))
 	}
-	if err != nil || m.Calls() != 0 || s.Name() != gear.Name {
-		t.Errorf("%s makes %d calls, %v", s.Name(), m.Calls(), err)
-	}
+	check.True(t, err == nil && m.Calls() == 0 && s.Name() == gear.Name, "%s makes %d calls, %v", s.Name(), m.Calls(), err)
 }
 
 // Replies that cannot be used end the search with what there is, and drop nothing. They
@@ -133,9 +125,7 @@ func TestBadReplies(t *testing.T) {
 		Reply(llmtest.Stage(gear.StageFilter), `{"keep": "all"}`).
 		Reply(llmtest.Any, "In Hollywood [1].")
 	a := ask(t, m, gear.Options{Graph: wiki(t)})
-	if len(a.Evidence) != len(a.Ranked) || len(a.Evidence) < 2 || len(a.Derived) != 0 {
-		t.Errorf("%d passages, %v", len(a.Evidence), a.Derived)
-	}
+	check.True(t, len(a.Evidence) == len(a.Ranked) && len(a.Evidence) >= 2 && len(a.Derived) == 0, "%d passages, %v", len(a.Evidence), a.Derived)
 	none := llmtest.NewScript("m").Reply(llmtest.Stage(gear.StageFilter), `{"keep": []}`).Reply(llmtest.Any, "[]")
 	if a := ask(t, none, gear.Options{Graph: wiki(t)}); len(a.Evidence) != 0 || len(a.Ranked) < 2 {
 		t.Errorf("an empty list keeps %d passages of %d", len(a.Evidence), len(a.Ranked))
@@ -173,8 +163,6 @@ func TestOptions(t *testing.T) {
 		t.Fatal("unusable options are taken")
 	}
 	for _, want := range []string{"Steps", "Passages", "LinkShare", "Expand", "set one of them"} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("the error lacks %q: %v", want, err)
-		}
+		check.True(t, strings.Contains(err.Error(), want), "the error lacks %q: %v", want, err)
 	}
 }

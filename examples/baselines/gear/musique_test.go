@@ -48,7 +48,5 @@ func TestMuSiQue(t *testing.T) {
 	c, err := stats.Compare(flat, expanded, nil, stats.Options{})
 	check.OK(t, err)
 	t.Logf("R@10 with the graph %+.1f [%.1f, %.1f], p %.4f", c.Effect.Estimate, c.Effect.Low, c.Effect.High, c.P)
-	if c.Effect.Low <= 0 {
-		t.Errorf("the graph brings %.1f, from %.1f on", c.Effect.Estimate, c.Effect.Low)
-	}
+	check.True(t, c.Effect.Low > 0, "the graph brings %.1f, from %.1f on", c.Effect.Estimate, c.Effect.Low)
 }

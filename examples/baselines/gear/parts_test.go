@@ -10,8 +10,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/baselines/gear"
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -139,9 +137,7 @@ func TestStored(t *testing.T) {
 	storedIDs, storedExpanded := found(gear.Stored(faraway{ix: ix, calls: new(atomic.Int64)}))
 	slices.Sort(expanded) // equal scores go by number, and those of a store by when they are met
 	slices.Sort(storedExpanded)
-	if diff := cmp.Diff([][]string{ids, expanded}, [][]string{storedIDs, storedExpanded}); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, [][]string{storedIDs, storedExpanded}, [][]string{ids, expanded})
 }
 
 // A step takes four calls at most beside those for neighbors, however many triples
@@ -185,9 +181,7 @@ func TestRoundTrips(t *testing.T) {
 func TestPartsAreChecked(t *testing.T) {
 	_, err := gear.Over(gear.Parts{}, gear.Options{Graph: wiki(t), Steps: -1})
 	for _, want := range []string{"Passages", "Align", "Graph is missing", "Find", "for New", "Steps", "Triples"} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("the error lacks %q: %v", want, err)
-		}
+		check.True(t, err != nil && strings.Contains(err.Error(), want), "the error lacks %q: %v", want, err)
 	}
 	p := parts(t, baselinestest.OfflineKit(t), gear.Indexed(wiki(t)), new(atomic.Int64))
 	if _, err := gear.Over(p, gear.Options{Original: true}); err == nil || !strings.Contains(err.Error(), "Sourced") {

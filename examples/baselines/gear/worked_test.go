@@ -112,9 +112,7 @@ func TestStepsWorked(t *testing.T) {
 			ranked = append(ranked, h.Chunk.ID)
 		}
 		got := []string{strings.Join(passages.asked, ", "), strings.Join(align.asked, ", "), strings.Join(ranked, " "), fmt.Sprint(len(found.Derived), shown)}
-		if diff := cmp.Diff([]string{x.asked, x.aligned, x.ranked, fmt.Sprint(x.facts, " ", 10)}, got); diff != "" {
-			t.Errorf("%+v: %s", x.o, diff)
-		}
+		check.Equal(t, got, []string{x.asked, x.aligned, x.ranked, fmt.Sprint(x.facts, " ", 10)}, "%+v", x.o)
 	}
 }
 
@@ -184,9 +182,7 @@ func TestDenseLinks(t *testing.T) {
 		r := systemOf(t, Options{Steps: 1, Expand: ExpandAlways, Graph: graph, Link: x.link, Beam: path.BeamOptions{Length: 1}}, k,
 			"Archer is asked for.", "Archer visited the works and the town hall.", "The builder at Larvik was busy.", "Rain.")
 		docs, expanded := firstOf(t, r, "Archer?", 4)
-		if !slices.Equal(expanded, []string{x.want}) || docs[0] != x.doc {
-			t.Errorf("%q: linked to %q, found %v", x.link, expanded, docs)
-		}
+		check.True(t, slices.Equal(expanded, []string{x.want}) && docs[0] == x.doc, "%q: linked to %q, found %v", x.link, expanded, docs)
 	}
 }
 
@@ -205,9 +201,7 @@ func TestLinkConditions(t *testing.T) {
 		s := &searcher{o: x.o.Defaults()}
 		near := []proximal{{graphrag.Triple{Head: x.head, Relation: "r", Tail: "T"}, -1, graphrag.Provenance{}}}
 		start, err := s.link(t.Context(), fixed{g, Links{[]rank.Scored[int32]{{ID: 0, Score: x.score}}, 1}}, near)
-		if err != nil || len(start) != x.want {
-			t.Errorf("%+v: %v, %v", x, start, err)
-		}
+		check.True(t, err == nil && len(start) == x.want, "%+v: %v, %v", x, start, err)
 	}
 }
 

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/baselines/gretriever"
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -69,16 +67,12 @@ func TestPartOfTheGraph(t *testing.T) {
 		got[d.Text] = d.Docs
 	}
 	for fact, of := range map[string]string{"stephen curry, child of, dell curry": "0.md", "dell curry, educated at, virginia tech": "1.md"} {
-		if diff := cmp.Diff([]string{of}, got[fact]); diff != "" {
-			t.Errorf("%s: %s", fact, diff)
-		}
+		check.Equal(t, got[fact], []string{of}, "%s", fact)
 	}
 	if ranked := docs(found.Ranked); len(ranked) < 2 || ranked[0] != "0.md" || ranked[1] != "1.md" || strings.Contains(strings.Join(ranked, " "), "3.md") {
 		t.Errorf("ranked %v", ranked)
 	}
-	if got["warriors, located in, oakland"] != nil {
-		t.Error("another part of the graph was selected")
-	}
+	check.True(t, got["warriors, located in, oakland"] == nil, "another part of the graph was selected")
 }
 
 // A question without a word of the graph, and one about names that are not in it,
@@ -87,9 +81,7 @@ func TestNothingToSelect(t *testing.T) {
 	s := indexed(t, gretriever.Options{}, "dell curry|played for|hornets")
 	for _, q := range []string{"", "why is it so", "Who built the Fram?", "??"} {
 		found, err := s.Retrieve(t.Context(), graphrag.Question{Text: q, K: 3})
-		if err != nil || len(found.Ranked) != 0 || len(found.Derived) != 0 {
-			t.Errorf("%q: %+v, %v", q, found, err)
-		}
+		check.True(t, err == nil && len(found.Ranked) == 0 && len(found.Derived) == 0, "%q: %+v, %v", q, found, err)
 	}
 }
 
@@ -102,7 +94,5 @@ func TestHub(t *testing.T) {
 	}
 	s := indexed(t, gretriever.Options{Common: kit.Common{Cut: kit.Cut{Size: 20_000}}}, b.String())
 	found, err := s.Retrieve(t.Context(), graphrag.Question{Text: "Does the hub meet thing 77?", K: 3})
-	if err != nil || len(found.Derived) == 0 || len(found.Derived) > 50 {
-		t.Errorf("%d triples, %v", len(found.Derived), err)
-	}
+	check.True(t, err == nil && len(found.Derived) != 0 && len(found.Derived) <= 50, "%d triples, %v", len(found.Derived), err)
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"maps"
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
@@ -91,9 +90,7 @@ func TestSynonymsOverwrite(t *testing.T) {
 		for _, h := range s.corpus.ByScore(scores, 4, Name) {
 			order = append(order, h.Chunk.ID)
 		}
-		if !slices.Equal(order, tt.order) {
-			t.Errorf("damping %v, overwrite %v: order %v, want %v", tt.damping, tt.overwrite, order, tt.order)
-		}
+		check.Equal(t, order, tt.order, "damping %v, overwrite %v: order", tt.damping, tt.overwrite)
 	}
 }
 
@@ -109,9 +106,7 @@ func TestLinkFolds(t *testing.T) {
 	s, err := build(t.Context(), k, Options{}, kit.NewCorpus(k, nil, g))
 	check.OK(t, err)
 	e, ok, err := s.link(t.Context(), "GILA")
-	if err != nil || !ok || g.Entities[e].Name != "Gila monster" {
-		t.Errorf("linked %v to %d, %v", ok, e, err)
-	}
+	check.True(t, err == nil && ok && g.Entities[e].Name == "Gila monster", "linked %v to %d, %v", ok, e, err)
 }
 
 // The Fram is in the facts of two passages and Larvik in those of one: one over
@@ -138,8 +133,6 @@ func TestSpecificity(t *testing.T) {
 		for _, x := range seeds {
 			got[g.Entities[x.Node].Key] = x.Weight
 		}
-		if err != nil || len(seeds) != 2 || !maps.Equal(got, tt.want) {
-			t.Errorf("%+v: %v, %v", seeds, got, err)
-		}
+		check.True(t, err == nil && len(seeds) == 2 && maps.Equal(got, tt.want), "%+v: %v, %v", seeds, got, err)
 	}
 }

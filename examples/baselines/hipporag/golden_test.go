@@ -52,13 +52,9 @@ func TestGoldenRun(t *testing.T) {
 	check.OK(t, err)
 	r := m.Measure(t, s)
 	for k, want := range map[int]float64{1: 30.3, 2: 44.6, 5: 55.1, 10: 62.0, 20: 65.2} {
-		if math.Abs(r.At[k]-want) > 0.1 {
-			t.Errorf("R@%d is %.2f, want %.1f", k, r.At[k], want)
-		}
+		check.True(t, math.Abs(r.At[k]-want) <= 0.1, "R@%d is %.2f, want %.1f", k, r.At[k], want)
 	}
-	if math.Abs(r.All[5]-29) > 0.1 {
-		t.Errorf("all@5 is %.1f, want 29", r.All[5])
-	}
+	check.True(t, math.Abs(r.All[5]-29) <= 0.1, "all@5 is %.1f, want 29", r.All[5])
 	for i, it := range m.Items {
 		q := it.Question
 		a, err := s.Answer(t.Context(), graphrag.Question{Text: q.Text, K: 10})

@@ -34,8 +34,6 @@ func TestMuSiQue(t *testing.T) {
 		check.OK(t, err)
 		r := m.Measure(t, s)
 		t.Logf("%-15s R@1 %.1f R@2 %.1f R@5 %.1f R@10 %.1f R@20 %.1f all@5 %.0f", tt.name, r.At[1], r.At[2], r.At[5], r.At[10], r.At[20], r.All[5])
-		if r.At[5] < tt.min {
-			t.Errorf("%s: R@5 %.1f, want %v", tt.name, r.At[5], tt.min)
-		}
+		check.True(t, r.At[5] >= tt.min, "%s: R@5 %.1f, want %v", tt.name, r.At[5], tt.min)
 	}
 }

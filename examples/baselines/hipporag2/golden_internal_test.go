@@ -110,9 +110,7 @@ func TestGoldenPhrases(t *testing.T) {
 	s := golden(t, Options{Damping: .5, Link: 5, Phrases: Mean})
 	want := map[string]float64{"acme corp": .5, "alice smith": 1, "berlin": .7 / 3, "deep rivers": .6, "germany": .325}
 	seeds := s.phrases(s.goldenFacts(t, 0, 2, 5))
-	if len(seeds) != len(want) {
-		t.Errorf("%d phrases, want %d", len(seeds), len(want))
-	}
+	check.Equal(t, len(seeds), len(want), "phrases")
 	for _, x := range seeds {
 		if name := s.corpus.Graph.Entities[x.Node].Key; math.Abs(x.Weight-want[name]) > 1e-12 {
 			t.Errorf("%s weighs %v, want %v", name, x.Weight, want[name])
@@ -125,9 +123,7 @@ func TestLink(t *testing.T) {
 	s := golden(t, baselinestest.Filled(Options{}))
 	s.facts, s.chunks, s.filter = baselinestest.Alike(goldenScores), baselinestest.Alike(goldenSimilar), keepAll
 	found, err := s.Retrieve(t.Context(), graphrag.Question{Text: "?", K: 1})
-	if err != nil || len(found.Steps[0].Found) != 5 {
-		t.Errorf("%+v, %v", found.Steps, err)
-	}
+	check.True(t, err == nil && len(found.Steps[0].Found) == 5, "%+v, %v", found.Steps, err)
 	if seeds := s.phrases(s.goldenFacts(t, 0, 1, 2, 4, 5)); len(seeds) != 5 {
 		t.Errorf("%d seeds", len(seeds))
 	}

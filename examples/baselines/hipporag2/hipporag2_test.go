@@ -37,9 +37,7 @@ func TestMuSiQue(t *testing.T) {
 		check.OK(t, err)
 		r := m.Measure(t, s)
 		t.Logf("%-18s R@1 %.1f R@2 %.1f R@5 %.1f R@10 %.1f R@20 %.1f all@5 %.0f", tt.name, r.At[1], r.At[2], r.At[5], r.At[10], r.At[20], r.All[5])
-		if r.At[5] < tt.min {
-			t.Errorf("%s: R@5 %.1f, want %v", tt.name, r.At[5], tt.min)
-		}
+		check.True(t, r.At[5] >= tt.min, "%s: R@5 %.1f, want %v", tt.name, r.At[5], tt.min)
 	}
 }
 
@@ -107,9 +105,7 @@ func TestOwnFilter(t *testing.T) {
 	place := 0
 	k := baselinestest.OfflineKit(t)
 	k.Filter = func(_ context.Context, _ string, facts []graphrag.Triple) ([]int, error) {
-		if len(facts) < 2 || facts[0].Head == "" {
-			t.Errorf("found %v", facts)
-		}
+		check.True(t, len(facts) >= 2 && facts[0].Head != "", "found %v", facts)
 		return []int{place}, nil
 	}
 	s, err := hipporag2.New(k, hipporag2.Options{})

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/baselines/ircot"
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -62,9 +60,7 @@ func TestMerge(t *testing.T) {
 	for _, h := range found.Ranked {
 		got = append(got, fmt.Sprintf("%s %.1f", h.Chunk.ID, h.Score))
 	}
-	if diff := cmp.Diff([]string{"p1 1.0", "p4 1.0", "p2 0.9", "p3 0.2"}, got); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, got, []string{"p1 1.0", "p4 1.0", "p2 0.9", "p3 0.2"})
 }
 
 // The search ends with an answer, an empty thought, one that was had before, a reply
@@ -103,11 +99,7 @@ func TestPrompt(t *testing.T) {
 	asked := m.Requests()
 	second := asked[1].Messages[1].Text
 	for _, want := range []string{"Text of a.", "Text of b.", "[1] one", "Question: q"} {
-		if !strings.Contains(second, want) {
-			t.Errorf("%q is not in\n%s", want, second)
-		}
+		check.True(t, strings.Contains(second, want), "%q is not in\n%s", want, second)
 	}
-	if strings.Contains(asked[0].Messages[1].Text, "thoughts") {
-		t.Errorf("thoughts before the first:\n%s", asked[0].Messages[1].Text)
-	}
+	check.True(t, !strings.Contains(asked[0].Messages[1].Text, "thoughts"), "thoughts before the first:\n%s", asked[0].Messages[1].Text)
 }

@@ -58,19 +58,11 @@ func TestCalls(t *testing.T) {
 		if tt.describe > 0 {
 			want["describe"] = tt.describe
 		}
-		if stats.Entities != tt.chunks+1 || stats.Relations != tt.chunks {
-			t.Errorf("%s: %+v", tt.mode, stats)
-		}
-		if diff := cmp.Diff(want, baselinestest.Stages(m)); diff != "" {
-			t.Errorf("%s: %d chunks: %s", tt.mode, tt.chunks, diff)
-		}
+		check.True(t, stats.Entities == tt.chunks+1 && stats.Relations == tt.chunks, "%s: %+v", tt.mode, stats)
+		check.Equal(t, baselinestest.Stages(m), want, "%s: %d chunks", tt.mode, tt.chunks)
 		a, err := s.Answer(t.Context(), graphrag.Question{Text: "Who sailed on the Fram?", K: 3, Depth: 6})
-		if err != nil || a.Usage.Calls != 2 {
-			t.Errorf("%s: a question takes %d calls, %v", tt.mode, a.Usage.Calls, err)
-		}
-		if len(a.Ranked) != 6 || len(a.Evidence) != 3 {
-			t.Errorf("%s: %d chunks ranked, %d read", tt.mode, len(a.Ranked), len(a.Evidence))
-		}
+		check.True(t, err == nil && a.Usage.Calls == 2, "%s: a question takes %d calls, %v", tt.mode, a.Usage.Calls, err)
+		check.True(t, len(a.Ranked) == 6 && len(a.Evidence) == 3, "%s: %d chunks ranked, %d read", tt.mode, len(a.Ranked), len(a.Evidence))
 		if tt.describe > 0 {
 			var fram []string
 			for _, d := range a.Derived {
@@ -78,9 +70,7 @@ func TestCalls(t *testing.T) {
 					fram = append(fram, d.Text)
 				}
 			}
-			if diff := cmp.Diff([]string{"Fram (artifact): The Fram is a ship."}, fram); diff != "" {
-				t.Errorf("%s: %s", tt.mode, diff)
-			}
+			check.Equal(t, fram, []string{"Fram (artifact): The Fram is a ship."}, "%s", tt.mode)
 		}
 	}
 }
@@ -131,9 +121,7 @@ func TestNoKeywords(t *testing.T) {
 		check.OK(t, err)
 		baselinestest.Index(t, s, documents(3)...)
 		a, err := s.Answer(t.Context(), graphrag.Question{Text: "Fram?", K: 3})
-		if err != nil || a.Refused || len(a.Derived) == 0 {
-			t.Errorf("%q: short: %+v, %v", reply, a, err)
-		}
+		check.True(t, err == nil && !a.Refused && len(a.Derived) != 0, "%q: short: %+v, %v", reply, a, err)
 		a, err = s.Answer(t.Context(), graphrag.Question{Text: strings.Repeat("so ", 20), K: 3})
 		if err != nil || a.Refused || a.Ranked == nil || len(a.Ranked)+len(a.Derived) != 0 {
 			t.Errorf("%q: long: %+v, %v", reply, a, err)
@@ -166,12 +154,8 @@ func TestSearch(t *testing.T) {
 		return out
 	}
 	low, high := kit.Parts{Names: []string{"Larvik"}}, kit.Parts{Themes: []string{"Larvik"}}
-	if diff := cmp.Diff(ask(lightrag.Options{Mode: lightrag.Local}, low), ask(lightrag.Options{Mode: lightrag.Global}, low)); diff != "" {
-		t.Errorf("global without themes: %s", diff)
-	}
-	if diff := cmp.Diff(ask(lightrag.Options{Mode: lightrag.Global}, high), ask(lightrag.Options{Mode: lightrag.Local}, high)); diff != "" {
-		t.Errorf("local without names: %s", diff)
-	}
+	check.Equal(t, ask(lightrag.Options{Mode: lightrag.Global}, low), ask(lightrag.Options{Mode: lightrag.Local}, low), "global without themes")
+	check.Equal(t, ask(lightrag.Options{Mode: lightrag.Local}, high), ask(lightrag.Options{Mode: lightrag.Global}, high), "local without names")
 	unknown := kit.Parts{Names: []string{"xylophone"}, Themes: []string{"Larvik"}}
 	if diff := cmp.Diff(ask(lightrag.Options{Mode: lightrag.Local}, high), ask(lightrag.Options{Mode: lightrag.Local}, unknown)); diff != "" {
 		t.Errorf("local with an unknown name: %s", diff)
@@ -182,16 +166,12 @@ func TestSearch(t *testing.T) {
 	if k := kinds(local); len(k) == 0 || !strings.HasPrefix(k[0], "Larvik") {
 		t.Errorf("local %q", k)
 	}
-	if len(global.Derived) == 0 || cmp.Equal(kinds(local), kinds(global)) {
-		t.Errorf("global %q", kinds(global))
-	}
+	check.True(t, len(global.Derived) != 0 && !cmp.Equal(kinds(local), kinds(global)), "global %q", kinds(global))
 	small := ask(lightrag.Options{EntityTokens: 60, RelationTokens: 1, TotalTokens: 300}, low)
 	if n := len(small.Derived); n == 0 || n >= len(local.Derived) || small.Derived[n-1].Kind != "entity" {
 		t.Errorf("in small budgets: %q", kinds(small))
 	}
-	if len(small.Evidence) >= len(local.Evidence) || len(small.Ranked) == 0 {
-		t.Errorf("%d of %d chunks read", len(small.Evidence), len(small.Ranked))
-	}
+	check.True(t, len(small.Evidence) < len(local.Evidence) && len(small.Ranked) != 0, "%d of %d chunks read", len(small.Evidence), len(small.Ranked))
 	if none := ask(lightrag.Options{}, kit.Parts{Names: []string{"xylophone"}}); !none.Refused {
 		t.Errorf("nothing is found: %+v", none)
 	}

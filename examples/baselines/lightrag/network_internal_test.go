@@ -50,22 +50,14 @@ func TestRelations(t *testing.T) {
 	if n.pairs.Len() != 2 || n.joins(0) != [2]int32{0, 1} || n.joins(1) != [2]int32{1, 2} || n.weight(0) != 3 || n.weight(1) != 1 {
 		t.Errorf("%d pairs: %+v", n.pairs.Len(), n.pairs)
 	}
-	if diff := cmp.Diff([][]int32{{1, 2}, {3}}, [][]int32{n.pairs.Of(0), n.pairs.Of(1)}); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, [][]int32{n.pairs.Of(0), n.pairs.Of(1)}, [][]int32{{1, 2}, {3}})
 	want := []statements{
 		{[]string{"ice", "sea"}, []kg.Description{{Text: "first\nsecond", Passages: []int32{0, 1, 2}}}, []int32{0, 1, 2}},
 		{[]string{"built"}, []kg.Description{{Text: "C built B", Passages: []int32{1}}}, []int32{1}},
 	}
-	if diff := cmp.Diff(want, []statements{n.relation(0), n.relation(1)}, cmp.AllowUnexported(statements{})); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff([][]int32{{0}, {0, 1}, {1}}, [][]int32{n.incident.Of(0), n.incident.Of(1), n.incident.Of(2)}); diff != "" {
-		t.Error(diff)
-	}
-	if text := n.relationText(0); text != "ice, sea\tA\nB\nfirst\nsecond" {
-		t.Errorf("found by %q", text)
-	}
+	check.Equal(t, cmp.Diff(want, []statements{n.relation(0), n.relation(1)}, cmp.AllowUnexported(statements{})), "")
+	check.Equal(t, [][]int32{n.incident.Of(0), n.incident.Of(1), n.incident.Of(2)}, [][]int32{{0}, {0, 1}, {1}})
+	check.Equal(t, n.relationText(0), "ice, sea\tA\nB\nfirst\nsecond", "found by")
 }
 
 // Degrees of the ends count first, then the weight.
@@ -80,9 +72,7 @@ func TestRank(t *testing.T) {
 	check.OK(t, err)
 	got := []int32{0, 1, 2, 3}
 	n.byDegree(got)
-	if diff := cmp.Diff([]int32{2, 1, 0, 3}, got); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, got, []int32{2, 1, 0, 3})
 }
 
 // Fewer than eight descriptions of fewer than 1,200 tokens are joined; the paper
@@ -158,9 +148,7 @@ func TestEntityText(t *testing.T) {
 		}
 	}
 	n.condensed[1] = kg.Description{Text: "a ship"}
-	if got := n.entityText(1); got != "Gjøa\na ship" {
-		t.Errorf("condensed: %q", got)
-	}
+	check.Equal(t, n.entityText(1), "Gjøa\na ship", "condensed")
 }
 
 // Each entity with chunks counts for ⌊5n/2⌋ chunks, also one whose chunks an earlier entity has; of
@@ -183,12 +171,8 @@ func TestPicked(t *testing.T) {
 		},
 	} {
 		e, r := s.picked(c.entities, c.relations, similarity)
-		if diff := cmp.Diff(slices.Concat(c.ofEntities...), e, cmpopts.EquateEmpty()); diff != "" {
-			t.Errorf("%v: %s", c.entities, diff)
-		}
-		if diff := cmp.Diff(slices.Concat(c.ofRelations...), r, cmpopts.EquateEmpty()); diff != "" {
-			t.Errorf("%v: %s", c.relations, diff)
-		}
+		check.Equal(t, cmp.Diff(slices.Concat(c.ofEntities...), e, cmpopts.EquateEmpty()), "", "%v", c.entities)
+		check.Equal(t, cmp.Diff(slices.Concat(c.ofRelations...), r, cmpopts.EquateEmpty()), "", "%v", c.relations)
 	}
 }
 
@@ -199,12 +183,8 @@ func TestByNeighbours(t *testing.T) {
 	n, err := newNetwork(t.Context(), baselinestest.OfflineKit(t), Options{}, &kit.Corpus{Graph: g})
 	check.OK(t, err)
 	s := &searcher{network: n}
-	if diff := cmp.Diff([]int32{2, 1, 0, 3}, s.byNeighbours([]int32{0, 1})); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff([]int32{2, 1}, s.inOrder([]int32{1, 0})); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, s.byNeighbours([]int32{0, 1}), []int32{2, 1, 0, 3})
+	check.Equal(t, s.inOrder([]int32{1, 0}), []int32{2, 1})
 }
 
 func TestReadKeywords(t *testing.T) {
@@ -282,12 +262,8 @@ func TestHybridMerge(t *testing.T) {
 		found, err := s.Retrieve(t.Context(), graphrag.Question{Text: "?", K: 1, Depth: 3})
 		check.OK(t, err)
 		derived, ranked := summary(found)
-		if diff := cmp.Diff(tt.derived, derived); diff != "" {
-			t.Errorf("%s: derived (-want +got):\n%s", tt.mode, diff)
-		}
-		if diff := cmp.Diff(tt.chunks, ranked); diff != "" {
-			t.Errorf("%s: chunks (-want +got):\n%s", tt.mode, diff)
-		}
+		check.Equal(t, derived, tt.derived, "%s: derived", tt.mode)
+		check.Equal(t, ranked, tt.chunks, "%s: chunks", tt.mode)
 	}
 }
 

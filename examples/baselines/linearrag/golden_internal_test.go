@@ -107,17 +107,11 @@ func TestWorkedExample(t *testing.T) {
 			for _, x := range a.table {
 				table[s.graph.names[x.entity]] = row{x.score, x.tier}
 			}
-			if diff := cmp.Diff(tt.table, table, cmp.AllowUnexported(row{}), cmpopts.EquateApprox(0, 1e-9)); diff != "" {
-				t.Errorf("activated (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(tt.bonus, s.graph.bonus(a.table), cmpopts.EquateApprox(0, 1e-9)); diff != "" {
-				t.Errorf("bonus (-want +got):\n%s", diff)
-			}
+			check.Equal(t, cmp.Diff(tt.table, table, cmp.AllowUnexported(row{}), cmpopts.EquateApprox(0, 1e-9)), "", "activated (-want +got)")
+			check.Equal(t, cmp.Diff(tt.bonus, s.graph.bonus(a.table), cmpopts.EquateApprox(0, 1e-9)), "", "bonus (-want +got)")
 			rank, err := s.rank(t.Context(), a, goldenSimilar)
 			check.OK(t, err)
-			if diff := cmp.Diff(tt.passages, rank, cmpopts.EquateApprox(0, 1e-9)); diff != "" {
-				t.Errorf("passages (-want +got):\n%s", diff)
-			}
+			check.Equal(t, cmp.Diff(tt.passages, rank, cmpopts.EquateApprox(0, 1e-9)), "", "passages (-want +got)")
 		})
 	}
 }

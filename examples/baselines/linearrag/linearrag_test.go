@@ -45,17 +45,13 @@ func TestMuSiQue(t *testing.T) {
 		check.OK(t, err)
 		r := m.Measure(t, s)
 		t.Logf("%-18s R@1 %.1f R@2 %.1f R@5 %.1f R@10 %.1f R@20 %.1f all@5 %.0f", tt.name, r.At[1], r.At[2], r.At[5], r.At[10], r.At[20], r.All[5])
-		if r.At[5] < tt.min {
-			t.Errorf("%s: R@5 %.1f, want %v", tt.name, r.At[5], tt.min)
-		}
+		check.True(t, r.At[5] >= tt.min, "%s: R@5 %.1f, want %v", tt.name, r.At[5], tt.min)
 	}
 }
 
 func TestOptions(t *testing.T) {
 	_, err := linearrag.New(kit.Kit{}, linearrag.Options{Threshold: -1, Sentences: -1, Iterations: -1, Ratio: -1, PassageWeight: -1, Activation: "9"})
 	for _, want := range []string{"Threshold is -1", "Sentences is -1", "Iterations is -1", "Ratio is -1", "PassageWeight is -1", "Activation is 9", "no extractor"} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v: want %q", err, want)
-		}
+		check.True(t, err != nil && strings.Contains(err.Error(), want), "%v: want %q", err, want)
 	}
 }

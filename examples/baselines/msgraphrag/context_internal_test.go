@@ -10,14 +10,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/community"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/report"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
@@ -70,9 +69,7 @@ func TestReportOrder(t *testing.T) {
 		{Parent: -1, Nodes: []int32{0, 3}}, {Parent: -1, Nodes: []int32{1, 2}}, {Parent: -1, Nodes: []int32{4, 5}},
 	}, 3, 1, 9)
 	l := &local{index: x}
-	if got := titles(l.reportTable([]int32{0, 4, 1, 2}, 9000)); !slices.Equal(got, []string{"1", "2", "0"}) {
-		t.Errorf("order %v", got)
-	}
+	check.Equal(t, titles(l.reportTable([]int32{0, 4, 1, 2}, 9000)), []string{"1", "2", "0"}, "order")
 }
 
 // Of 12,000 tokens local search has 1,800 for reports, 6,000 for chunks and the
@@ -105,9 +102,7 @@ func TestLocalDefaults(t *testing.T) {
 	for _, d := range l.context(all) {
 		kinds[d.Kind]++
 	}
-	if diff := cmp.Diff(map[string]int{"report": 1, "entity": 4, "chunk": 6}, kinds); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, kinds, map[string]int{"report": 1, "entity": 4, "chunk": 6})
 }
 
 // Reports fill batches in the order they come in; in a batch those of larger
@@ -117,9 +112,7 @@ func TestBatches(t *testing.T) {
 		index: &index{reports: &report.Set{Reports: []report.Report{{Rating: 1}, {}, {Rating: 9}, {Rating: 5}}}},
 		o:     GlobalOptions{Tokens: 30}, tokens: []int{10, 10, 10, 10}, weight: []float64{.5, 1, .5, .9},
 	}
-	if diff := cmp.Diff([][]int32{{1, 2, 0}, {3}}, s.batches([]int32{0, 1, 2, 3})); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, s.batches([]int32{0, 1, 2, 3}), [][]int32{{1, 2, 0}, {3}})
 }
 
 // The seed of the code is 86.
@@ -190,8 +183,6 @@ func TestWantedReports(t *testing.T) {
 	}}}
 	for level, want := range [][]int32{{0}, {1, 2}} {
 		x.o.Level = level
-		if got := x.wanted(); !slices.Equal(got, want) {
-			t.Errorf("level %d wants %v, not %v", level, got, want)
-		}
+		check.Equal(t, x.wanted(), want, "level %d wants", level)
 	}
 }

@@ -79,9 +79,7 @@ func TestRelations(t *testing.T) {
 		{[]int32{a, b, e}, 1, []string{"ab", "be", "ac", "bc", "ad"}},
 	} {
 		l.o.Relations = tt.per
-		if got := l.ends(l.relations(tt.entities)); !slices.Equal(got, tt.want) {
-			t.Errorf("%v with %d each: %v, want %v", tt.entities, tt.per, got, tt.want)
-		}
+		check.Equal(t, l.ends(l.relations(tt.entities)), tt.want, "%v with %d each", tt.entities, tt.per)
 	}
 	l.o.Relations = 1
 	// Of 10 tokens each: 1 for {a}, 3 for {a, b}, 5 for {a, b, e}.
@@ -137,9 +135,7 @@ func TestFold(t *testing.T) {
 	if want := []string{"ab", "cp", "dp", "ep"}; !slices.Equal(seen, want) {
 		t.Errorf("prompts of %v, want %v", seen, want)
 	}
-	if model.Calls() != 4 {
-		t.Errorf("%d calls", model.Calls())
-	}
+	check.Equal(t, model.Calls(), 4, "calls")
 }
 
 // A model that cannot describe costs nothing but its words: quotes stand in.

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/examples/baselines/msgraphrag"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
@@ -115,18 +113,14 @@ func TestDefaultCalls(t *testing.T) {
 	m := scripted()
 	s, err := msgraphrag.NewLocal(modelKit(t, m), msgraphrag.LocalOptions{})
 	indexed(t, s, err)
-	if diff := cmp.Diff(map[string]int{extract.StageRecords: 2, report.Stage: 2}, stages(m)); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, stages(m), map[string]int{extract.StageRecords: 2, report.Stage: 2})
 }
 
 func TestLocalCalls(t *testing.T) {
 	m := scripted().Reply(llmtest.Any, "Ada [1].")
 	s, err := msgraphrag.NewLocal(modelKit(t, m), msgraphrag.LocalOptions{Options: published})
 	indexed(t, s, err)
-	if diff := cmp.Diff(indexCalls, stages(m)); diff != "" {
-		t.Errorf("index: %s", diff)
-	}
+	check.Equal(t, stages(m), indexCalls, "index")
 	a, err := s.Answer(t.Context(), graphrag.Question{Text: "Who is the founder of bells?", K: 2})
 	if err != nil || a.Usage.Calls != 1 || m.Calls() != 8 {
 		t.Fatalf("%+v, %v, %d calls", a, err, m.Calls())
@@ -137,16 +131,10 @@ func TestLocalCalls(t *testing.T) {
 			t.Errorf("%q has no document", d.Text)
 		}
 	}
-	if !slices.Equal(slices.Compact(slices.Clone(kinds)), []string{"report", "entity", "relationship"}) {
-		t.Errorf("the context is %v", kinds)
-	}
+	check.Equal(t, slices.Compact(slices.Clone(kinds)), []string{"report", "entity", "relationship"}, "the context is %v", kinds)
 	ada := slices.IndexFunc(a.Derived, func(d graphrag.Derived) bool { return d.Text == "ADA: Ada founded bells and stayed at home." })
-	if ada < 0 || !slices.Equal(a.Derived[ada].Docs, []string{"one.md", "two.md"}) {
-		t.Errorf("the summarised entity is not in %+v", a.Derived)
-	}
-	if len(a.Evidence) == 0 || a.Evidence[0].Chunk.Doc != "one.md" {
-		t.Errorf("evidence %+v", a.Evidence)
-	}
+	check.True(t, ada >= 0 && slices.Equal(a.Derived[ada].Docs, []string{"one.md", "two.md"}), "the summarised entity is not in %+v", a.Derived)
+	check.True(t, len(a.Evidence) != 0 && a.Evidence[0].Chunk.Doc == "one.md", "evidence %+v", a.Evidence)
 }
 
 const points = `{"points": [{"description": "Nothing [Data: Reports (1)]", "score": 0}, {"description": "Bells ring. [Data: Reports (0, 77)]", "score": 40}, {"description": "Ada built a bell. [Data: Reports (0)]", "score": 90}]}`
@@ -180,9 +168,7 @@ func TestGlobalCalls(t *testing.T) {
 			if err != nil || a.Refused || len(a.Derived) != tt.derived || len(a.Evidence) != 0 {
 				t.Fatalf("%+v, %v", a, err)
 			}
-			if diff := cmp.Diff(plus(tt.calls), stages(m)); diff != "" {
-				t.Error(diff)
-			}
+			check.Equal(t, stages(m), plus(tt.calls))
 			if tt.nothing {
 				return
 			}
@@ -191,9 +177,7 @@ func TestGlobalCalls(t *testing.T) {
 			if !strings.HasPrefix(best.Text, "Ada built a bell. (importance 90; from the reports “The") || !slices.Equal(best.Docs, []string{"one.md", "two.md"}) {
 				t.Errorf("the best point is %+v", best)
 			}
-			if len(a.Ranked) == 0 || a.Ranked[0].Chunk.Doc != tt.rankedOf {
-				t.Errorf("ranked %+v", a.Ranked)
-			}
+			check.True(t, len(a.Ranked) != 0 && a.Ranked[0].Chunk.Doc == tt.rankedOf, "ranked %+v", a.Ranked)
 		})
 	}
 }
@@ -213,18 +197,14 @@ func TestFailedReport(t *testing.T) {
 			of = m
 		}
 		r, err := of.Generate(context.Background(), req)
-		if err != nil {
-			t.Error(err)
-		}
+		check.True(t, err == nil, "%v", err)
 		return r
 	})
 	var log bytes.Buffer
 	o := msgraphrag.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}
 	s, err := msgraphrag.NewLocal(modelKit(t, model), msgraphrag.LocalOptions{Options: o})
 	indexed(t, s, err)
-	if !strings.Contains(log.String(), "no report") || !strings.Contains(log.String(), "members=3") {
-		t.Errorf("log: %s", log.String())
-	}
+	check.True(t, strings.Contains(log.String(), "no report") && strings.Contains(log.String(), "members=3"), "log: %s", log.String())
 	if _, err := s.Answer(t.Context(), graphrag.Question{Text: "Who built the Bell?", K: 1}); err != nil {
 		t.Error(err)
 	}
@@ -254,9 +234,7 @@ func TestDriftCalls(t *testing.T) {
 			return llm.Reply{Text: `{"intermediate_answer": "", "score": 0, "follow_up_queries": ["Who is Dale?", "Who is Ada?"]}`}
 		}).
 		Handle(llmtest.Stage(msgraphrag.StageStep), func(req llm.Request) llm.Reply {
-			if !strings.Contains(req.Messages[1].Text, "questions asked]") {
-				t.Errorf("a step is not shown what was asked: %s", req.Messages[1].Text)
-			}
+			check.True(t, strings.Contains(req.Messages[1].Text, "questions asked]"), "a step is not shown what was asked: %s", req.Messages[1].Text)
 			if !strings.HasSuffix(req.Messages[1].Text, "]\n\nQuestion: Who is the founder of bells?") {
 				t.Errorf("the larger question is not in\n%s", req.Messages[1].Text)
 			}
@@ -271,20 +249,12 @@ func TestDriftCalls(t *testing.T) {
 	a, err := s.Answer(t.Context(), graphrag.Question{Text: "Who is the founder of bells?", K: 2})
 	check.OK(t, err)
 	want := plus(map[string]int{msgraphrag.StageHyde: 1, msgraphrag.StagePrimer: 2, msgraphrag.StageStep: 3, "read": 1})
-	if diff := cmp.Diff(want, stages(m)); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, stages(m), want)
 	var said []string
 	for _, d := range a.Derived {
 		said = append(said, d.Text)
-		if len(d.Docs) == 0 {
-			t.Errorf("%q has no document", d.Text)
-		}
+		check.True(t, len(d.Docs) != 0, "%q has no document", d.Text)
 	}
-	if len(said) != 4 || said[0] != "Who is the founder of bells?\nAda built it." || said[1] != "Who is Ada?\nA founder." {
-		t.Errorf("read %q", said)
-	}
-	if a.Usage.Calls != 7 || len(a.Ranked) == 0 {
-		t.Errorf("%+v", a)
-	}
+	check.True(t, len(said) == 4 && said[0] == "Who is the founder of bells?\nAda built it." && said[1] == "Who is Ada?\nA founder.", "read %q", said)
+	check.True(t, a.Usage.Calls == 7 && len(a.Ranked) != 0, "%+v", a)
 }

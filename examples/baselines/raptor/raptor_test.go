@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/baselines/raptor"
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -62,9 +60,7 @@ func TestBudget(t *testing.T) {
 				t.Errorf("%+v", d)
 			}
 		}
-		if used > budget || used < budget-150 {
-			t.Errorf("%d tokens of %d are read", used, budget)
-		}
+		check.True(t, used <= budget && used >= budget-150, "%d tokens of %d are read", used, budget)
 		if len(a.Evidence) == 0 || tokens == 0 && len(a.Derived) == 0 {
 			t.Errorf("%d leaves, %d summaries in %d tokens", len(a.Evidence), len(a.Derived), budget)
 		}
@@ -87,9 +83,7 @@ func TestCollapsedBudget(t *testing.T) {
 func TestNoEvidence(t *testing.T) {
 	s := indexed(t, baselinestest.OfflineKit(t), raptor.Options{}, baselinestest.Pages...)
 	a, err := s.Retrieve(t.Context(), graphrag.Question{Text: "Who built the Fram?", Depth: 3})
-	if err != nil || len(a.Evidence)+len(a.Derived) != 0 || len(a.Ranked) == 0 {
-		t.Errorf("%+v, %v", a, err)
-	}
+	check.True(t, err == nil && len(a.Evidence)+len(a.Derived) == 0 && len(a.Ranked) != 0, "%+v, %v", a, err)
 }
 
 // A model writes one summary for each cluster, and what was written is kept: another
@@ -138,9 +132,7 @@ func TestOddPages(t *testing.T) {
 	} {
 		s := indexed(t, baselinestest.OfflineKit(t), raptor.Options{}, graphrag.Document{ID: "x.md", Text: text})
 		a, err := s.Answer(t.Context(), graphrag.Question{Text: "Which harbour has a whale?", K: 2})
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		check.True(t, err == nil, "%s: %v", name, err)
 		if found := len(a.Ranked) > 0; found != (name == "endless") {
 			t.Errorf("%s: %d chunks", name, len(a.Ranked))
 		}
@@ -152,7 +144,5 @@ func TestTraverse(t *testing.T) {
 	s := indexed(t, baselinestest.OfflineKit(t), raptor.Options{Leaf: 40, Traverse: true, Layer: 2}, harbours(100))
 	a, err := s.Retrieve(t.Context(), graphrag.Question{Text: "harbour of granite for the whalers", K: 1})
 	check.OK(t, err)
-	if diff := cmp.Diff([]int{2, 2}, []int{len(a.Evidence), min(2, len(a.Derived))}); diff != "" {
-		t.Errorf("%d leaves, %d summaries: %s", len(a.Evidence), len(a.Derived), diff)
-	}
+	check.Equal(t, []int{len(a.Evidence), min(2, len(a.Derived))}, []int{2, 2}, "%d leaves, %d summaries", len(a.Evidence), len(a.Derived))
 }

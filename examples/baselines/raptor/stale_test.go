@@ -59,9 +59,7 @@ func TestStale(t *testing.T) {
 	for _, note := range notes[401:] {
 		most = max(most, asked(some, sm, insert(note)))
 	}
-	if most > all {
-		t.Errorf("%d calls for a note, %d for all", most, all)
-	}
+	check.True(t, most <= all, "%d calls for a note, %d for all", most, all)
 	dir := t.TempDir()
 	check.OK(t, some.Save(t.Context(), dir))
 	opened, om := grown(.1)

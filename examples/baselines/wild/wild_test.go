@@ -98,13 +98,9 @@ func TestLazily(t *testing.T) {
 		}
 	}
 	for s, n := range seen.texts {
-		if n != 1 {
-			t.Errorf("%q is encoded %d times", s, n)
-		}
+		check.Equal(t, n, 1, "%q is encoded %d times", s, n)
 	}
-	if len(seen.texts) == 0 {
-		t.Error("nothing is encoded")
-	}
+	check.True(t, len(seen.texts) != 0, "nothing is encoded")
 }
 
 // stopping ends a context when it has encoded some texts.
@@ -160,9 +156,7 @@ func TestEncodeTheRest(t *testing.T) {
 	for _, n := range e.texts {
 		twice += n - 1
 	}
-	if twice > 16 {
-		t.Errorf("%d texts are encoded twice, more than were under way when it was stopped", twice)
-	}
+	check.True(t, twice <= 16, "%d texts are encoded twice, more than were under way when it was stopped", twice)
 }
 
 // Without an embedder nothing is made beside the words that Pages have.
@@ -279,9 +273,7 @@ func TestWalkOfRecordedFacts(t *testing.T) {
 	check.OK(t, err)
 	baselinestest.Index(t, s, docs...)
 	found, err := s.Retrieve(t.Context(), graphrag.Question{Text: "Where did the builder of the Fram live?", K: 2})
-	if err != nil || len(found.Ranked) != 2 || found.Ranked[1].Chunk.Doc != "b" {
-		t.Errorf("found %+v, %v", found.Ranked, err)
-	}
+	check.True(t, err == nil && len(found.Ranked) == 2 && found.Ranked[1].Chunk.Doc == "b", "found %+v, %v", found.Ranked, err)
 }
 
 // facts are one for each document.

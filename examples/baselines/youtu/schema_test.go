@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/baselines/youtu"
@@ -105,9 +103,7 @@ func TestSchemaGrowsAlike(t *testing.T) {
 		t.Errorf("%.2000q", want)
 	}
 	for salt, insert := range map[string]int{"b": 0, "c": 0, "d": 3, "e": 10} {
-		if diff := cmp.Diff(want, grow(salt, insert)); diff != "" {
-			t.Errorf("order %s, %d inserted (-at once +so):\n%.2000s", salt, insert, diff)
-		}
+		check.Equal(t, grow(salt, insert), want, "order %s, %d inserted (-at once +so)", salt, insert)
 	}
 }
 
@@ -127,9 +123,7 @@ func TestSchemaWithoutAModel(t *testing.T) {
 	if free["place"] == 0 || fixed["place"] != 0 || fixed["person"] == 0 || fixed["person"] != free["person"] {
 		t.Errorf("free %v, fixed %v", free, fixed)
 	}
-	if grown["person"] != free["person"] || grown["place"] == 0 || grown["place"] > free["place"] {
-		t.Errorf("free %v, grown %v", free, grown)
-	}
+	check.True(t, grown["person"] == free["person"] && grown["place"] != 0 && grown["place"] <= free["place"], "free %v, grown %v", free, grown)
 }
 
 // A schema that cannot be used is refused before anything is paid.
@@ -150,9 +144,7 @@ func TestBadSchemas(t *testing.T) {
 	if _, err := youtu.New(baselinestest.ModelKit(t, m), youtu.Options{Expansion: extract.Expansion{Mu: 2}}); err == nil || !strings.Contains(err.Error(), "Mu is 2") {
 		t.Error(err)
 	}
-	if m.Calls() != 0 {
-		t.Errorf("%d calls", m.Calls())
-	}
+	check.Equal(t, m.Calls(), 0, "calls")
 }
 
 // Where no schema can be made of the corpus a general one stands in, and the graph
@@ -181,9 +173,7 @@ func TestUnknownNames(t *testing.T) {
 	for _, o := range []youtu.Options{{}, {NoAgent: true}, {NoCommunities: true}, {NoSchema: true}} {
 		s, _ := indexed(t, baselinestest.OfflineKit(t), o, baselinestest.Pages...)
 		a, err := s.Answer(t.Context(), graphrag.Question{Text: "Does Zaphod Beeblebrox know when the moon raises the tides?", K: 2})
-		if err != nil || len(a.Ranked) == 0 || a.Ranked[0].Chunk.Doc != "tides.md" {
-			t.Errorf("%+v: %+v, %v", o, a.Ranked, err)
-		}
+		check.True(t, err == nil && len(a.Ranked) != 0 && a.Ranked[0].Chunk.Doc == "tides.md", "%+v: %+v, %v", o, a.Ranked, err)
 	}
 }
 
@@ -219,7 +209,5 @@ func TestOrigins(t *testing.T) {
 	for _, o := range systems[slices.IndexFunc(systems, func(s all.System) bool { return s.Name == youtu.Name })].Options() {
 		fmt.Fprintf(&got, "%s: %s\n", o.Name, o.Source)
 	}
-	if diff := cmp.Diff(string(want), got.String()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	check.Equal(t, got.String(), string(want), "(-want +got)")
 }

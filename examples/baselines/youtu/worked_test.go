@@ -190,9 +190,7 @@ func TestMostCommunities(t *testing.T) {
 		return v
 	}, nil, x)
 	p, err := divided(t.Context(), Options{}.Defaults(), c)
-	if err != nil || len(p.Communities) != 64 {
-		t.Errorf("%d communities, %v", len(p.Communities), err)
-	}
+	check.True(t, err == nil && len(p.Communities) == 64, "%d communities, %v", len(p.Communities), err)
 }
 
 // A question is taken apart by the names that the graph has most, sixty of a kind.
@@ -202,7 +200,5 @@ func TestVocabulary(t *testing.T) {
 		g.Relations = append(g.Relations, kg.Relation{Label: fmt.Sprintf("r%02d", i), Count: i})
 	}
 	s := vocabulary(g)
-	if len(s.Relations) != 60 || s.Relations[0].Name != "r69" || !gocmp.Equal(s.EntityTypes, items("person", "ship")) {
-		t.Errorf("%+v", s)
-	}
+	check.True(t, len(s.Relations) == 60 && s.Relations[0].Name == "r69" && gocmp.Equal(s.EntityTypes, items("person", "ship")), "%+v", s)
 }

@@ -7,8 +7,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
@@ -32,9 +30,7 @@ func TestByRules(t *testing.T) {
 		if err != nil || len(subs) != 1 || subs[0].Text != question {
 			t.Fatalf("%+v, %v", subs, err)
 		}
-		if diff := cmp.Diff(want, subs[0].Types); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", question, diff)
-		}
+		check.Equal(t, subs[0].Types, want, "%s", question)
 	}
 	if subs, err := byRules(nil)(t.Context(), "Who?"); err != nil || len(subs) != 1 || subs[0].Types != nil {
 		t.Errorf("without a schema: %+v, %v", subs, err)
@@ -49,9 +45,7 @@ func TestFillGaps(t *testing.T) {
 		Derived: []graphrag.Derived{{Kind: kindCommunity, Text: "towns"}, {Kind: kindFact, Text: "Fram built by Archer"}},
 	}}
 	want := agent.Move{Thought: "nothing says: builder born", Query: "builder born Fram built by Archer"}
-	if diff := cmp.Diff(want, fillGaps(&m, known)); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, fillGaps(&m, known), want)
 	m.Found.Derived = append(m.Found.Derived, graphrag.Derived{Kind: kindFact, Text: "Archer was born in Larvik, the builder of ships"})
 	if got := fillGaps(&m, known); !got.Answered || got.Query != "" {
 		t.Errorf("%+v", got)
@@ -106,7 +100,5 @@ func TestCommunitiesAreFoundOnce(t *testing.T) {
 		t.Error("found twice")
 	}
 	other := Options{Communities: perception.Options{Seed: 7}}
-	if find(t.Context(), Options{}) == first || find(under, other) == first {
-		t.Error("shared without a memo, or with other options")
-	}
+	check.True(t, find(t.Context(), Options{}) != first && find(under, other) != first, "shared without a memo, or with other options")
 }

@@ -11,8 +11,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/baselines/youtu"
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -101,9 +99,7 @@ func TestCallsOfAQuestion(t *testing.T) {
 		s, _ := indexed(t, k, tt.o, towns(60)...)
 		a, err := s.Answer(t.Context(), graphrag.Question{Text: "Who founded Town001?", K: 2})
 		check.OK(t, err)
-		if a.Usage.Calls != tt.calls {
-			t.Errorf("%s: %d calls, want %d; steps %+v", tt.name, a.Usage.Calls, tt.calls, a.Steps)
-		}
+		check.Equal(t, a.Usage.Calls, tt.calls, "%s: %d calls, want %d; steps %+v", tt.name, a.Usage.Calls, tt.calls, a.Steps)
 		if last := a.Steps[len(a.Steps)-1]; tt.stop != "" && (last.Kind != "stop" || last.Found[0] != tt.stop) {
 			t.Errorf("%s: %+v, want %q", tt.name, last, tt.stop)
 		}
@@ -151,9 +147,7 @@ func TestDepthChangesNothing(t *testing.T) {
 		}
 		answers[i].Ranked = nil
 	}
-	if diff := cmp.Diff(answers[0], answers[1]); diff != "" {
-		t.Errorf("(-depth 0 +depth 25):\n%.2000s", diff)
-	}
+	check.Equal(t, answers[1], answers[0], "(-depth 0 +depth 25)")
 }
 
 // Reflections never take more tokens than they may, whatever the model answers.
@@ -261,13 +255,9 @@ func TestAblations(t *testing.T) {
 				delete(got, stage) // of the reader
 			}
 		}
-		if diff := cmp.Diff(tt.want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
-		}
+		check.Equal(t, got, tt.want, "%s", tt.name)
 		community := slices.ContainsFunc(a.Derived, func(d graphrag.Derived) bool { return d.Kind == "community" })
-		if community != tt.community {
-			t.Errorf("%s: communities %v", tt.name, community)
-		}
+		check.True(t, community == tt.community, "%s: communities %v", tt.name, community)
 	}
 }
 
@@ -318,9 +308,7 @@ func TestFactsFollowK(t *testing.T) {
 		for _, d := range found.Derived {
 			facts += map[string]int{"fact": 1}[d.Kind]
 		}
-		if facts != want {
-			t.Errorf("%d facts are read with %d chunks", facts, k)
-		}
+		check.Equal(t, facts, want, "%d facts are read with %d chunks", facts, k)
 	}
 }
 
@@ -346,7 +334,5 @@ func TestReflectionIsDecomposed(t *testing.T) {
 			plans = append(plans, step.Query+" → "+strings.Join(step.Found, "; "))
 		}
 	}
-	if len(plans) != 2 || plans[1] != "And of Town008? → a: Who founded Town008?; b: Where does Town008 lie?" {
-		t.Errorf("the plans are %q", plans)
-	}
+	check.True(t, len(plans) == 2 && plans[1] == "And of Town008? → a: Who founded Town008?; b: Where does Town008 lie?", "the plans are %q", plans)
 }

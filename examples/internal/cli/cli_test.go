@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // What a wrong command line prints, and its status.
@@ -80,9 +81,7 @@ func TestHelp(t *testing.T) {
 		"\nOther\n  -a-flag-with-a-long-name\n" +
 		strings.Repeat(" ", 25) + strings.Repeat("word ", 13) + "word\n" +
 		strings.Repeat(" ", 25) + "word word\n"
-	if out.String() != want {
-		t.Errorf("%s\nwant\n%s", out.String(), want)
-	}
+	check.Equal(t, out.String(), want, "%s\nwant\n%s", out.String(), want)
 }
 
 // Waits are told at once, then at a rate that can be read, and in one line each.
@@ -99,8 +98,6 @@ func TestLogger(t *testing.T) {
 		want := "transport: trying again, wait: 1.2s, error: no [2Jway\n" +
 			strings.Repeat("transport: trying again, wait: 1.2s, error: no [2Jway (and 9 times before)\n", 2) +
 			"transport: no reply yet, probe in: 1m0s, stack: " + strings.Repeat("x", 500) + "…\n"
-		if out.String() != want {
-			t.Errorf("%s, want\n%s", &out, want)
-		}
+		check.Equal(t, out.String(), want, "%s, want\n%s", &out, want)
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/examples/internal/setup"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // The budget goes by the wording; without one there is none, and nothing is decided by it.
@@ -35,12 +36,8 @@ func TestNonDefault(t *testing.T) {
 		var s setup.Settings
 		fs := flag.NewFlagSet("test", flag.ContinueOnError)
 		s.Flags(fs, func(string) string { return "" }, "out")
-		if err := fs.Parse(strings.Fields(args)); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, fs.Parse(strings.Fields(args)))
 		s.Complete(fs, nil)
-		if got := strings.Join(s.NonDefault(), ", "); got != want {
-			t.Errorf("%s: %q, want %q", args, got, want)
-		}
+		check.Equal(t, strings.Join(s.NonDefault(), ", "), want, "%s", args)
 	}
 }

@@ -135,9 +135,7 @@ func TestEncoderThatIsNone(t *testing.T) {
 		{"", "config.json: the file is missing"},
 	} {
 		_, err := parts("-embed-model", "file:"+tt.folder, "-cache", filepath.Join(t.TempDir(), "r"))
-		if !errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%v, want %s", err, tt.want)
-		}
+		check.True(t, errors.Is(err, cli.ErrUsage) && strings.Contains(err.Error(), tt.want), "%v, want %s", err, tt.want)
 	}
 	if _, err := parts("-embed-model", "some-server's"); err == nil || !strings.Contains(err.Error(), "-embed-model needs -kit model") {
 		t.Errorf("error %v", err)
@@ -172,9 +170,7 @@ func TestDryRunFetchesNothing(t *testing.T) {
 	t.Setenv("HTTPS_PROXY", "http://127.0.0.1:1") // nobody listens there
 	for _, name := range []string{"minilm", "hf:org/name@0123456789012345678901234567890123456789"} {
 		p, err := parts("-dry-run", "-embed-model", name, "-cache", filepath.Join(home, "r"))
-		if err != nil {
-			t.Fatal(name, err)
-		}
+		check.OK(t, err, "%v", name)
 		if rows, err := p.Embedder.EmbedDocuments(t.Context(), []string{"owl"}); err != nil || len(rows) != 1 {
 			t.Error(name, rows, err)
 		}

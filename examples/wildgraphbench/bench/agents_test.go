@@ -32,9 +32,7 @@ func agentServer(t *testing.T, before func(n int, req llm.Request)) (asked func(
 	n, prompt := 0, 0
 	serve(t, func(req llm.Request) llm.Reply {
 		data, err := json.Marshal(req)
-		if err != nil {
-			t.Error(err)
-		}
+		check.True(t, err == nil, "%v", err)
 		mu.Lock()
 		n++
 		seen[string(data)]++
@@ -82,13 +80,9 @@ func TestDryRunOfAgents(t *testing.T) {
 	n, prompt, again := asked()
 	row := dryRow(t, estimate, "total")
 	for i, got := range []int{n - 1, prompt} { // without a sign of life
-		if math.Abs(float64(row[i]-got)) > .2*float64(got) {
-			t.Errorf("%d are asked, %d were expected\n%s", got, row[i], estimate)
-		}
+		check.True(t, math.Abs(float64(row[i]-got)) <= .2*float64(got), "%d are asked, %d were expected\n%s", got, row[i], estimate)
 	}
-	if again > 0 {
-		t.Errorf("%d calls were made twice", again)
-	}
+	check.True(t, again <= 0, "%d calls were made twice", again)
 	if _, _, err := bench(t, bare, args...); err != nil && !errors.Is(err, setup.ErrIncomplete) {
 		t.Fatal(err)
 	}
@@ -106,9 +100,7 @@ func TestKilledAgent(t *testing.T) {
 	var cmd *exec.Cmd
 	asked := agentServer(t, func(n int, req llm.Request) {
 		if n == 4 && cmd != nil { // the third turn of the first question
-			if len(req.Messages) < 4 {
-				t.Errorf("killed in another place: %d messages", len(req.Messages))
-			}
+			check.True(t, len(req.Messages) >= 4, "killed in another place: %d messages", len(req.Messages))
 			_ = cmd.Process.Kill()
 		}
 	})
@@ -155,13 +147,11 @@ func TestRepeat(t *testing.T) {
 	})
 	dir := t.TempDir()
 	data, docs := filepath.Join(dir, "q.jsonl"), filepath.Join(dir, "docs")
-	if err := errors.Join(os.Mkdir(docs, 0o700), os.WriteFile(filepath.Join(docs, "tide.md"), []byte("The tide rises twice a day."), 0o600),
+	check.OK(t, errors.Join(os.Mkdir(docs, 0o700), os.WriteFile(filepath.Join(docs, "tide.md"), []byte("The tide rises twice a day."), 0o600),
 		os.WriteFile(data, []byte(`{"question": "How often does the tide rise?", "answer": "Twice."}
 {"question": "What rises?", "answer": "The tide."}
 {"question": "When does it rise?", "answer": "Twice a day."}
-{"question": "Who sees the tide?", "answer": "Nobody."}`), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+{"question": "Who sees the tide?", "answer": "Nobody."}`), 0o600)))
 	args := []string{"-questions", data, "-docs", docs, "-systems", "bm25", "-model", "m", "-seed", "7", "-no-timings", "-out", filepath.Join(dir, "out")}
 	// Offline the seed is that of the index, and changes nothing of words. Why a judge by words
 	// has no verdict on "Nobody." stands on the screen.
@@ -171,9 +161,7 @@ func TestRepeat(t *testing.T) {
 	}
 	args = append(args, "-repeat", "3")
 	estimate, _, err := bench(t, bare, append(args, "-dry-run")...)
-	if err != nil || dryRow(t, estimate, "bm25 answer")[0] != 12 {
-		t.Errorf("%v\n%s", err, estimate)
-	}
+	check.True(t, err == nil && dryRow(t, estimate, "bm25 answer")[0] == 12, "%v\n%s", err, estimate)
 	if _, stderr, err := bench(t, bare, args...); err != nil {
 		t.Fatalf("%v\n%s", err, stderr)
 	}

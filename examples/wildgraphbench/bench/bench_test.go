@@ -16,6 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // firstPage is a system that finds the first page of a domain, whatever is asked.
@@ -68,9 +69,7 @@ func TestOwnSystem(t *testing.T) {
 		if err != nil {
 			said += err.Error()
 		}
-		if !strings.Contains(said, tt.want) {
-			t.Errorf("%v: %s\nwant %q", tt.args, said, tt.want)
-		}
+		check.True(t, strings.Contains(said, tt.want), "%v: %s\nwant %q", tt.args, said, tt.want)
 	}
 }
 
@@ -90,9 +89,7 @@ func TestBudgetContext(t *testing.T) {
 		}
 	}
 	_, _, err := bench(t, bare, "-budget-context", "-1", "-sweep", "2..4")
-	if !errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), "-budget-context -1: want 0 or more") {
-		t.Errorf("a negative budget: %v", err)
-	}
+	check.True(t, errors.Is(err, cli.ErrUsage) && strings.Contains(err.Error(), "-budget-context -1: want 0 or more"), "a negative budget: %v", err)
 	if _, _, err = bench(t, bare, "-budget-context", "9", "-sweep", "2..4"); !errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), "-sweep has no meaning") {
 		t.Errorf("a budget and a sweep: %v", err)
 	}

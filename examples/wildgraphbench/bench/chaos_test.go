@@ -99,9 +99,7 @@ func (c *chaos) start(t *testing.T, dir string, killAt int, more ...string) (out
 	c.mu.Lock()
 	c.left, c.kill = 0, nil
 	c.mu.Unlock()
-	if strings.Contains(string(out), chaosKey) {
-		t.Errorf("the key is shown:\n%s", out)
-	}
+	check.True(t, !strings.Contains(string(out), chaosKey), "the key is shown:\n%s", out)
 	exit, _ := err.(*exec.ExitError)
 	return out, exit != nil && exit.ExitCode() < 0
 }
@@ -128,9 +126,7 @@ func (c *chaos) audit(t *testing.T, dir string, before llm.Usage) (more int) {
 	defer j.Close()
 	now := onDisk(t, j)
 	for key := range c.acked {
-		if !now[key] {
-			t.Errorf("a reply that was on disk is lost: %q", key)
-		}
+		check.True(t, now[key], "a reply that was on disk is lost: %q", key)
 	}
 	c.acked = now
 	return a.Total.Unknown
@@ -149,9 +145,7 @@ func TestChaos(t *testing.T) {
 	seeds, all := 1, false
 	if v := os.Getenv("WILDGRAPH_CHAOS"); v != "" {
 		n, err := strconv.Atoi(v)
-		if err != nil {
-			t.Fatalf("WILDGRAPH_CHAOS: %v", err)
-		}
+		check.OK(t, err, "WILDGRAPH_CHAOS")
 		seeds, all = n, true
 	}
 	scenarios := map[string][]string{"all": nil, "all that pass": slices.DeleteFunc(slices.Clone(troubles), func(k string) bool { return slices.Contains(lasting, k) })}
@@ -218,9 +212,7 @@ func TestKillPaid(t *testing.T) {
 	kills := 10
 	if v := os.Getenv("WILDGRAPH_KILLS"); v != "" {
 		n, err := strconv.Atoi(v)
-		if err != nil {
-			t.Fatalf("WILDGRAPH_KILLS: %v", err)
-		}
+		check.OK(t, err, "WILDGRAPH_KILLS")
 		kills = n
 	}
 	c := newChaos(t)
@@ -252,9 +244,7 @@ func TestKillPaid(t *testing.T) {
 		}
 	}
 	t.Logf("%d kills over %d runs: %d replies were paid for again though they were on disk", kills, runs, len(c.again))
-	if len(c.again) > 0 {
-		t.Errorf("%d replies were asked for again though they were on disk", len(c.again))
-	}
+	check.True(t, len(c.again) <= 0, "%d replies were asked for again though they were on disk", len(c.again))
 }
 
 // onDisk are the replies and vectors that a client has kept; failed replies are

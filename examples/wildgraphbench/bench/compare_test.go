@@ -75,9 +75,7 @@ func TestCompare(t *testing.T) {
 		"one, A to B: 20 became wrong q/2 What is 2? gold gold A one says ",
 		"… and 18 more: -show 20",
 	} {
-		if !strings.Contains(strings.Join(strings.Fields(out), " "), want) {
-			t.Errorf("no %q in\n%s", want, out)
-		}
+		check.True(t, strings.Contains(strings.Join(strings.Fields(out), " "), want), "no %q in\n%s", want, out)
 	}
 	if strings.Contains(out, "\x1b") || strings.Contains(out, "became right") || strings.Contains(out, "one: A and B have the same") {
 		t.Errorf("steers the terminal, or tells of what was not:\n%s", out)
@@ -99,9 +97,7 @@ func TestNamedSystems(t *testing.T) {
 	out, err := compare(t, a+":one", b+":two")
 	check.OK(t, err)
 	for _, want := range []string{"one → two │", "10 questions that A alone has, and 0 that B alone has", "8 became right", "8 became wrong", "nothing in the settings"} {
-		if !strings.Contains(out, want) {
-			t.Errorf("no %q in\n%s", want, out)
-		}
+		check.True(t, strings.Contains(out, want), "no %q in\n%s", want, out)
 	}
 	if out, err = compare(t, a, a, a); err != nil || !strings.Contains(out, "A and C") {
 		t.Errorf("three runs: %v\n%s", err, out)

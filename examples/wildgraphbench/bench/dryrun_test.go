@@ -178,8 +178,6 @@ func TestSampleTakes(t *testing.T) {
 		figures = append(figures, n)
 	}
 	for said, found := range map[float64]float64{sampleCalls: figures[0], sampleTokens: figures[1] + figures[2]} {
-		if found < .85*said || found > 1.15*said {
-			t.Errorf("%v is said, a dry run finds %v", said, found)
-		}
+		check.True(t, found >= .85*said && found <= 1.15*said, "%v is said, a dry run finds %v", said, found)
 	}
 }

@@ -50,9 +50,7 @@ func TestMultiHop(t *testing.T) {
 		if len(r.Systems) != 3 || r.Systems[1].NotApplicable == "" || r.Systems[2].Overall.Types["all"].N != 10 {
 			t.Errorf("%v: %d systems, or zeroshot rejects, or not all is asked", tt.args, len(r.Systems))
 		}
-		if k := r.Systems[0].Overall.Types["2-hop"].K; k != map[bool]int{true: 20, false: 7}[tt.args == nil] {
-			t.Errorf("%v: k is %d", tt.args, k)
-		}
+		check.Equal(t, r.Systems[0].Overall.Types["2-hop"].K, map[bool]int{true: 20, false: 7}[tt.args == nil], "%v: k", tt.args)
 	}
 }
 
@@ -148,9 +146,7 @@ func TestAnonyRAGByModel(t *testing.T) {
 	if data, err := os.ReadFile(filepath.Join(dir, "made", "eng_qa.json")); err != nil || json.Unmarshal(data, &qa) != nil || len(qa) != 2 {
 		t.Fatalf("%v\n%s", err, data)
 	}
-	if strings.Contains(qa[0].Question, "Petrel") || qa[1].Format != anonyrag.Reversion || qa[0].Made != anonyrag.MadeByModel {
-		t.Errorf("%+v", qa)
-	}
+	check.True(t, !strings.Contains(qa[0].Question, "Petrel") && qa[1].Format == anonyrag.Reversion && qa[0].Made == anonyrag.MadeByModel, "%+v", qa)
 }
 
 // What does not go together is refused.

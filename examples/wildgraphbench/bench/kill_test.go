@@ -18,8 +18,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/examples/internal/setup"
 	"github.com/wildgraph/wildgraph/internal/check"
@@ -83,9 +81,7 @@ func TestKill(t *testing.T) {
 	if out, err := child(flags("killed")...).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	if diff := cmp.Diff(folder(t, filepath.Join(dir, "whole")), folder(t, killed)); diff != "" {
-		t.Errorf("after five kills (-whole +killed):\n%.2000s", diff)
-	}
+	check.Equal(t, folder(t, killed), folder(t, filepath.Join(dir, "whole")), "after five kills (-whole +killed)")
 }
 
 // folder reads all final files of a report folder.

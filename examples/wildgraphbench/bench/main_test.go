@@ -95,9 +95,7 @@ func shownBy(t *testing.T, stdout, page string) {
 			}
 		}
 	}
-	if rows < 4 || pictures != 1 {
-		t.Errorf("%d rows of tables, %d pictures", rows, pictures)
-	}
+	check.True(t, rows >= 4 && pictures == 1, "%d rows of tables, %d pictures", rows, pictures)
 }
 
 func TestSample(t *testing.T) {
@@ -105,9 +103,7 @@ func TestSample(t *testing.T) {
 	stdout, stderr, err := bench(t, bare, "-out", dir)
 	check.OK(t, err)
 	for _, want := range []string{"Evidence recall at 5, %", "naiverag", "Certainly behind", "Not ranked: msgraphrag-global", "no language model wrote", "-dry-run", "report.html"} {
-		if !strings.Contains(stdout, want) {
-			t.Errorf("the output lacks %q:\n%s", want, stdout)
-		}
+		check.True(t, strings.Contains(stdout, want), "the output lacks %q:\n%s", want, stdout)
 	}
 	shownBy(t, stdout, filepath.Join(dir, "report.html"))
 	if lines := strings.Split(strings.TrimSuffix(stdout, "\n"), "\n"); len(lines) > 29 || slices.ContainsFunc(lines[:len(lines)-1], func(l string) bool { return utf8.RuneCountInString(l) > 100 }) {
@@ -116,22 +112,16 @@ func TestSample(t *testing.T) {
 	verbose, _, err := bench(t, bare, "-out", dir, "-v")
 	check.OK(t, err)
 	for _, want := range []string{"Main results (extracted answers, lexical judge)", "zeroshot", "n/a", "Domain: "} {
-		if !strings.Contains(verbose, want) {
-			t.Errorf("the tables lack %q:\n%s", want, verbose)
-		}
+		check.True(t, strings.Contains(verbose, want), "the tables lack %q:\n%s", want, verbose)
 	}
-	if !strings.Contains(stderr, "WildGraphBench sample: ") {
-		t.Errorf("progress: %s", stderr)
-	}
+	check.True(t, strings.Contains(stderr, "WildGraphBench sample: "), "progress: %s", stderr)
 	r := readReport(t, dir)
 	if r.Kit != kit.NameOffline || len(r.Systems) != len(all.Systems()) || len(r.Systems[0].Domains) < 2 {
 		t.Fatalf("report: kit %s, %d systems", r.Kit, len(r.Systems))
 	}
 	for _, s := range r.Systems {
 		if s.System == "zeroshot" {
-			if s.NotApplicable == "" || s.Overall.Lexical != nil {
-				t.Errorf("zeroshot offline: %+v", s)
-			}
+			check.True(t, s.NotApplicable != "" && s.Overall.Lexical == nil, "zeroshot offline: %+v", s)
 			continue
 		}
 		all := s.Overall.Types[benchmark.All]
@@ -142,9 +132,7 @@ func TestSample(t *testing.T) {
 		if s.System == "gretriever" {
 			least = 0.4 // it has the pages of a few triples, often less than five
 		}
-		if *all.RecallAt5 < least {
-			t.Errorf("%s finds %.2f of the sample's evidence", s.System, *all.RecallAt5)
-		}
+		check.True(t, *all.RecallAt5 >= least, "%s finds %.2f of the sample's evidence", s.System, *all.RecallAt5)
 	}
 	// The contract's keys, as a reader of the file sees them.
 	var raw map[string]any
@@ -157,9 +145,7 @@ func TestSample(t *testing.T) {
 	}
 	types := overall["types"].(map[string]any)
 	for _, key := range []string{"single-fact", "multi-fact", "summary", "all"} {
-		if types[key] == nil {
-			t.Errorf("no figures for %s", key)
-		}
+		check.True(t, types[key] != nil, "no figures for %s", key)
 	}
 	if _, ok := types["all"].(map[string]any)["k"]; ok {
 		t.Error("the figures over all types have a k")
@@ -188,12 +174,8 @@ func TestUsage(t *testing.T) {
 				args[1] = strings.Trim(args[1], `"`) // an empty one
 			}
 			_, _, err := bench(t, bare, args...)
-			if !errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), want) {
-				t.Errorf("error %v, want one of usage with %q", err, want)
-			}
-			if got := setup.Status(io.Discard, "wildgraphbench", err); got != cli.WrongUsage {
-				t.Errorf("exit status %d, want %d", got, cli.WrongUsage)
-			}
+			check.True(t, errors.Is(err, cli.ErrUsage) && strings.Contains(err.Error(), want), "error %v, want one of usage with %q", err, want)
+			check.Equal(t, setup.Status(io.Discard, "wildgraphbench", err), cli.WrongUsage, "exit status")
 		})
 	}
 	if _, _, err := bench(t, bare, "-limit", "-1", "-mode", "x", "-systems", "y"); !strings.Contains(err.Error(), "-limit") ||
@@ -215,9 +197,7 @@ func TestListSystems(t *testing.T) {
 		len(lines) - 3: `^files +our own +needs a model$`,
 		len(lines) - 1: `^agentic:NAME +our own +needs a model: an agent`,
 	} {
-		if !regexp.MustCompile(want).MatchString(lines[i]) {
-			t.Errorf("line %d is %q", i, lines[i])
-		}
+		check.True(t, regexp.MustCompile(want).MatchString(lines[i]), "line %d is %q", i, lines[i])
 	}
 }
 
@@ -241,9 +221,7 @@ func TestNextCommands(t *testing.T) {
 		{[]string{"-fresh"}, "24 answers given"},
 	} {
 		stdout, _, err := bench(t, bare, append([]string{"-systems", "bm25", "-out", dir}, next.args...)...)
-		if err != nil || !strings.Contains(stdout, next.want) {
-			t.Errorf("%v: %v, want %q\n%s", next.args, err, next.want, stdout)
-		}
+		check.True(t, err == nil && strings.Contains(stdout, next.want), "%v: %v, want %q\n%s", next.args, err, next.want, stdout)
 	}
 }
 
@@ -310,16 +288,10 @@ func TestOtherConfiguration(t *testing.T) {
 	}
 	first := folder(t, dir)
 	_, stderr, err := bench(t, bare, append(small, "-chunk-size", "300", "-chunk-overlap", "20")...)
-	if err != nil || strings.Contains(stderr, "answers were there") {
-		t.Errorf("chunks of another size: %v\n%s", err, stderr)
-	}
+	check.True(t, err == nil && !strings.Contains(stderr, "answers were there"), "chunks of another size: %v\n%s", err, stderr)
 	_, stderr, err = bench(t, bare, small...)
-	if err != nil || !strings.Contains(stderr, "answers were there") {
-		t.Errorf("the first flags again: %v\n%s", err, stderr)
-	}
-	if diff := cmp.Diff(first, folder(t, dir)); diff != "" {
-		t.Errorf("the first flags again (-first +again):\n%.2000s", diff)
-	}
+	check.True(t, err == nil && strings.Contains(stderr, "answers were there"), "the first flags again: %v\n%s", err, stderr)
+	check.Equal(t, folder(t, dir), first, "the first flags again (-first +again)")
 	old := t.TempDir()
 	j, err := journal.Open(filepath.Join(old, record.JournalName), journal.Header{Schema: "wildgraph-run/2", Config: "{}"}, journal.Options{})
 	check.OK(t, errors.Join(err, j.Close()))
@@ -388,13 +360,9 @@ func TestFolder(t *testing.T) {
 		return filepath.ToSlash(s.Out)
 	}
 	base := name()
-	if !strings.HasPrefix(base, "wildgraphbench-out/sample-offline-") {
-		t.Errorf("without flags: %s", base)
-	}
+	check.True(t, strings.HasPrefix(base, "wildgraphbench-out/sample-offline-"), "without flags: %s", base)
 	for _, args := range [][]string{{"-systems", "bm25"}, {"-limit", "2"}, {"-sweep", "2..4"}, {"-concurrency", "3"}} {
-		if got := name(args...); got != base {
-			t.Errorf("%v: %s, want %s", args, got, base)
-		}
+		check.Equal(t, name(args...), base, "%v", args)
 	}
 	seen := map[string][]string{base: nil}
 	for _, args := range [][]string{{"-chunk-size", "300"}, {"-chunk-overlap", "0"}, {"-k", "3"}, {"-seed", "2"}, {"-mode", "reject"}, {"-data", ".."}, {"-model", "org/m:1"}} {

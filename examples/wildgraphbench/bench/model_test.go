@@ -52,15 +52,11 @@ func TestModelKit(t *testing.T) {
 	}
 	for _, s := range r.Systems {
 		o := s.Overall
-		if o.OverallJudged == nil || o.Lexical != nil || *o.AvgAccuracy != 1 {
-			t.Errorf("%s: %+v", s.System, o)
-		}
+		check.True(t, o.OverallJudged != nil && o.Lexical == nil && *o.AvgAccuracy == 1, "%s: %+v", s.System, o)
 		if sum := o.Types["summary"]; *sum.Precision != 0.5 || *sum.Recall <= 0 {
 			t.Errorf("%s: %+v", s.System, sum.Judged)
 		}
-		if s.AnswerUsage.Calls == 0 || s.JudgeUsage.Calls == 0 {
-			t.Errorf("%s: usage %+v, %+v", s.System, s.AnswerUsage, s.JudgeUsage)
-		}
+		check.True(t, s.AnswerUsage.Calls != 0 && s.JudgeUsage.Calls != 0, "%s: usage %+v, %+v", s.System, s.AnswerUsage, s.JudgeUsage)
 	}
 	if naive := r.Systems[0]; naive.Domains[0].Index.EmbeddedTokens == 0 || naive.AnswerUsage.EmbeddedTokens == 0 {
 		t.Errorf("embeddings are not counted: %+v, %+v", naive.Domains[0].Index, naive.AnswerUsage)
@@ -80,14 +76,10 @@ func TestModelKit(t *testing.T) {
 			return err
 		}
 		data, err := os.ReadFile(name)
-		if bytes.Contains(data, []byte("planted-secret")) {
-			t.Errorf("%s holds the key", name)
-		}
+		check.True(t, !bytes.Contains(data, []byte("planted-secret")), "%s holds the key", name)
 		return err
 	})
-	if err != nil || strings.Contains(stdout+stderr, "planted-secret") {
-		t.Errorf("the key was printed, or %v", err)
-	}
+	check.True(t, err == nil && !strings.Contains(stdout+stderr, "planted-secret"), "the key was printed, or %v", err)
 }
 
 func TestServerTrouble(t *testing.T) {
@@ -157,9 +149,7 @@ func TestBudgetOfAllStarts(t *testing.T) {
 		bill := server.Bill().Total
 		spent = bill.PromptTokens + bill.CompletionTokens
 	}
-	if spent == 0 || spent > 30000 {
-		t.Errorf("%d tokens spent of 30000", spent)
-	}
+	check.True(t, spent != 0 && spent <= 30000, "%d tokens spent of 30000", spent)
 	for _, r := range server.Requests() {
 		if body := string(r.Body); !strings.Contains(body, `"temperature":0,`) && !strings.Contains(body, `"temperature":0}`) || !strings.Contains(body, `"seed":1`) {
 			t.Fatalf("a call without the settings of the run: %s", body)
@@ -177,11 +167,9 @@ func TestDryRun(t *testing.T) {
 	server := serve(t, nil)
 	dir := filepath.Join(t.TempDir(), "out")
 	prices := filepath.Join(t.TempDir(), "prices.json")
-	if err := os.WriteFile(prices, []byte(`{"currency": "EUR", "models": [
+	check.OK(t, os.WriteFile(prices, []byte(`{"currency": "EUR", "models": [
 		{"model": "m", "as_of": "2026-01-31", "prompt": 1, "completion": 4},
-		{"model": "e", "as_of": "2026-01-31", "embedded": 0.1}]}`), 0o644); err != nil {
-		t.Fatal(err)
-	}
+		{"model": "e", "as_of": "2026-01-31", "embedded": 0.1}]}`), 0o644))
 	stdout, _, err := bench(t, bare, "-dry-run", "-out", dir, "-model", "m", "-embed-model", "e", "-prices", prices, "-systems", "naiverag,bm25,zeroshot,hipporag")
 	check.OK(t, err)
 	for stage, calls := range map[string]int{"naiverag embed": 0, "bm25 answer": 24, "zeroshot answer": 24, "hipporag index": 162, "hipporag search": 24, "all: answer": 96} {
@@ -189,12 +177,8 @@ func TestDryRun(t *testing.T) {
 			t.Errorf("%s: %d calls, want %d:\n%s", stage, got, calls, stdout)
 		}
 	}
-	if !strings.Contains(stdout, "EUR. Replies") || !strings.Contains(stdout, "Nothing was called.") {
-		t.Errorf("the output:\n%s", stdout)
-	}
-	if len(server.Requests()) != 0 {
-		t.Error("a dry run called the server")
-	}
+	check.True(t, strings.Contains(stdout, "EUR. Replies") && strings.Contains(stdout, "Nothing was called."), "the output:\n%s", stdout)
+	check.Equal(t, len(server.Requests()), 0, "a dry run called the server")
 	if _, err := os.Stat(dir); err == nil {
 		t.Error("a dry run made a report folder")
 	}
@@ -253,9 +237,7 @@ func TestJudgeAgain(t *testing.T) {
 		if err := run(t.Context(), args, bare, &out, &errs); err != nil && !errors.Is(err, setup.ErrIncomplete) {
 			t.Fatal(err)
 		}
-		if ready.Load() != tt.signs {
-			t.Errorf("start %d, %s: %d signs of life, want %d", i, tt.judge, ready.Load(), tt.signs)
-		}
+		check.Equal(t, ready.Load(), tt.signs, "start %d, %s: %d signs of life", i, tt.judge, ready.Load())
 		if (read.Load() > 0) != tt.reads || (graded.Load() > 0) != tt.grades {
 			t.Errorf("start %d, %s: %d answers and %d grades are paid for", i, tt.judge, read.Load(), graded.Load())
 		}

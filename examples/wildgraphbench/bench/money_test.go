@@ -3,7 +3,6 @@
 package bench
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -89,10 +88,6 @@ func TestTornAndRemovedFolders(t *testing.T) {
 		return llmtest.Default(req)
 	})
 	_, stderr, err := bench(t, bare, "-out", dir, "-domains", "seafaring", "-systems", "bm25", "-model", "m", "-concurrency", "1")
-	if !errors.Is(err, journal.ErrGone) {
-		t.Errorf("%v\n%s", err, stderr)
-	}
-	if asked > 12 {
-		t.Errorf("%d calls were made after the folder was gone", asked-10)
-	}
+	check.Is(t, err, journal.ErrGone, "%v\n%s", err, stderr)
+	check.True(t, asked <= 12, "%d calls were made after the folder was gone", asked-10)
 }

@@ -47,9 +47,7 @@ func TestReaderOfGeAR(t *testing.T) {
 		t.Errorf("%v read, %v the rest: %v", read, rest, err)
 	}
 	ledger, err := os.ReadFile(filepath.Join(dir, "ledger.json"))
-	if err != nil || !bytes.Contains(ledger, []byte(`:small"`)) || !bytes.Contains(ledger, []byte(`:large"`)) {
-		t.Errorf("%s, %v", ledger, err)
-	}
+	check.True(t, err == nil && bytes.Contains(ledger, []byte(`:small"`)) && bytes.Contains(ledger, []byte(`:large"`)), "%s, %v", ledger, err)
 	if _, _, err := bench(t, bare, "-out", t.TempDir(), "-systems", "gear", "-set", "gear.reader=small"); err == nil || !strings.Contains(err.Error(), "gear.reader=small: a model takes a server") {
 		t.Error(err)
 	}
@@ -119,9 +117,7 @@ func TestSchemaOfAReport(t *testing.T) {
 		t.Fatalf("%s, %v", told, err)
 	}
 	s, err := extract.ReadSchema(bytes.NewReader(told))
-	if err != nil || len(s.EntityTypes) < 10 {
-		t.Errorf("%+v, %v", s, err)
-	}
+	check.True(t, err == nil && len(s.EntityTypes) >= 10, "%+v, %v", s, err)
 	if _, err := os.Stat(filepath.Join(dir, "predictions", "youtu-noschema.seafaring.schema.json")); err == nil {
 		t.Error("a system without a schema has a file of one")
 	}
@@ -137,9 +133,7 @@ func TestSchemaOfAReport(t *testing.T) {
 	}
 
 	stdout, _, err = bench(t, bare, "-out", t.TempDir(), "-limit", "1", "-systems", "youtu,youtu-noschema")
-	if err != nil || !strings.Contains(stdout, "Not ranked: youtu-noschema (needs a model that indexes") {
-		t.Errorf("%s, %v", stdout, err)
-	}
+	check.True(t, err == nil && strings.Contains(stdout, "Not ranked: youtu-noschema (needs a model that indexes"), "%s, %v", stdout, err)
 	if _, _, err := bench(t, bare, "-systems", "youtu", "-schema", "musiqe"); err == nil || !strings.Contains(err.Error(), "there are 2wiki, anonyrag-chs") {
 		t.Error(err)
 	}

@@ -92,9 +92,7 @@ func TestPromptsAreDocumented(t *testing.T) {
 	place := regexp.MustCompile(`\.([A-Z]\w*)`)
 	n := 0
 	for _, p := range llm.Templates() {
-		if !strings.Contains(shown, "=== "+p.Name+"\n"+p.Text) {
-			t.Errorf("%s is not shown", p.Name)
-		}
+		check.True(t, strings.Contains(shown, "=== "+p.Name+"\n"+p.Text), "%s is not shown", p.Name)
 		if strings.HasPrefix(p.Name, "judge") || strings.HasPrefix(p.Name, "anonyrag/") || strings.HasPrefix(p.Name, "construct/") {
 			continue
 		}
@@ -108,7 +106,5 @@ func TestPromptsAreDocumented(t *testing.T) {
 			}
 		}
 	}
-	if n < 35 {
-		t.Errorf("%d prompts", n)
-	}
+	check.True(t, n >= 35, "%d prompts", n)
 }

@@ -7,15 +7,14 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // Example shows the test of an embedder, as it stands in a test file.
 func Example() {
 	_ = func(t *testing.T) {
 		e, err := embed.FitLSA(t.Context(), []string{"the texts of the corpus"}, embed.LSAOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		embedtest.Test(t, e)
 	}
 }

@@ -154,9 +154,7 @@ func TestTakenUpAgain(t *testing.T) {
 		want = append(want, fmt.Sprintf("%s bytes=%d-", weights, at))
 	}
 	got := slices.DeleteFunc(h.requests(), func(s string) bool { return strings.HasPrefix(s, tokenizer) })
-	if len(want) < 3 || !slices.Equal(got, want) {
-		t.Errorf("asked for %v, want %v", got, want)
-	}
+	check.True(t, len(want) >= 3 && slices.Equal(got, want), "asked for %v, want %v", got, want)
 
 	h.set(only(weights, func(w http.ResponseWriter, _ *http.Request, c string) {
 		w.Header().Set("Content-Type", "application/octet-stream")
@@ -226,9 +224,7 @@ func TestNoEncoder(t *testing.T) {
 		h.set(only(name, func(w http.ResponseWriter, r *http.Request, _ string) { serve(w, r, content) }))
 		o := h.options(t)
 		_, err := Open(t.Context(), other, o)
-		if err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "fetch by hand") {
-			t.Errorf("%s: error %v", name, err)
-		}
+		check.True(t, err != nil && strings.Contains(err.Error(), name) && strings.Contains(err.Error(), "fetch by hand"), "%s: error %v", name, err)
 		if asked := slices.Contains(h.requests(), weights+" "); asked != (name == weights) {
 			t.Errorf("%s: the weights are asked for: %v", name, asked)
 		}

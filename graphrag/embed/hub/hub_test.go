@@ -86,9 +86,7 @@ func TestWritten(t *testing.T) {
 				t.Errorf("%s: %s is no JSON", name, file)
 			}
 		}
-		if len(m.files) != 2 || m.folder != name {
-			t.Errorf("%s: %d files in %s", name, len(m.files), m.folder)
-		}
+		check.True(t, len(m.files) == 2 && m.folder == name, "%s: %d files in %s", name, len(m.files), m.folder)
 	}
 }
 
@@ -130,9 +128,7 @@ func TestWrittenMakeTheModel(t *testing.T) {
 			want, err1 := local.Open(from, local.Options{})
 			got, err2 := local.Open(dir, local.Options{})
 			check.OK(t, errors.Join(err1, err2))
-			if got.Name() != want.Name() {
-				t.Errorf("%s, want %s", got.Name(), want.Name())
-			}
+			check.Equal(t, got.Name(), want.Name())
 		})
 	}
 }

@@ -95,15 +95,11 @@ func TestHeadsAreThoseOfPyTorch(t *testing.T) {
 			continue
 		}
 		compared += len(want.Names[i])
-		if !slices.EqualFunc(tagged[i], want.Names[i], func(got Name, w []any) bool {
+		check.True(t, slices.EqualFunc(tagged[i], want.Names[i], func(got Name, w []any) bool {
 			return got.Kind == w[0] && near(got.Score, w[1].(float64)) && got.Start == int(w[2].(float64)) && got.End == int(w[3].(float64))
-		}) {
-			t.Errorf("%.20q: names %v, want %v", p, tagged[i], want.Names[i])
-		}
+		}), "%.20q: names %v, want %v", p, tagged[i], want.Names[i])
 	}
-	if compared < 5 {
-		t.Errorf("%d names compared", compared)
-	}
+	check.True(t, compared >= 5, "%d names compared", compared)
 }
 
 // Words that are located have the tokens of the text as a whole, in order.
@@ -148,9 +144,7 @@ func TestNamesOfALongText(t *testing.T) {
 		from = to
 	}
 	got, err := names.Find(t.Context(), []string{strings.Repeat(short, 100), short})
-	if err != nil || !slices.Equal(got[1], want[0]) {
-		t.Errorf("names %v beside another text, want %v (error %v)", got[1], want[0], err)
-	}
+	check.True(t, err == nil && slices.Equal(got[1], want[0]), "names %v beside another text, want %v (error %v)", got[1], want[0], err)
 	if last := got[0][len(got[0])-1]; last.End < 99*len(short) {
 		t.Errorf("the last name ends at %d", last.End)
 	}
@@ -183,8 +177,6 @@ func TestHostileHeads(t *testing.T) {
 		case "names":
 			_, err = OpenNames(dir, Options{})
 		}
-		if err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s: %v, want %s", tt.name, err, tt.want)
-		}
+		check.True(t, err != nil && strings.Contains(err.Error(), tt.want), "%s: %v, want %s", tt.name, err, tt.want)
 	}
 }

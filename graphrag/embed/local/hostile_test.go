@@ -237,9 +237,7 @@ func FuzzTokens(f *testing.F) {
 			t.Fatalf("%q: %v", text, got)
 		}
 		for _, id := range got[1:] {
-			if id < 0 || id >= vocab {
-				t.Errorf("%q: %v", text, got)
-			}
+			check.True(t, id >= 0 && id < vocab, "%q: %v", text, got)
 		}
 	})
 }

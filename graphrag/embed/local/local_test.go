@@ -50,9 +50,7 @@ func TestInt8(t *testing.T) {
 	check.OK(t, err)
 	embedtest.Test(t, codes)
 	numbers := mustOpen(t, dir)
-	if codes.Name() == numbers.Name() {
-		t.Error("vectors of two kinds have one name")
-	}
+	check.True(t, codes.Name() != numbers.Name(), "vectors of two kinds have one name")
 	a, err1 := numbers.EmbedDocuments(t.Context(), sentences)
 	b, err2 := codes.EmbedDocuments(t.Context(), sentences)
 	check.OK(t, errors.Join(err1, err2))
@@ -80,12 +78,8 @@ func TestSameBits(t *testing.T) {
 	slices.Reverse(many)
 	got, err := five.EmbedDocuments(t.Context(), many)
 	slices.Reverse(got)
-	if err != nil || !slices.EqualFunc(got, want, slices.Equal) {
-		t.Errorf("other vectors with five workers, in another order (error %v)", err)
-	}
-	if one.Name() != five.Name() {
-		t.Errorf("the names are %s and %s", one.Name(), five.Name())
-	}
+	check.True(t, err == nil && slices.EqualFunc(got, want, slices.Equal), "other vectors with five workers, in another order (error %v)", err)
+	check.Equal(t, one.Name(), five.Name(), "the names are %s and %s", one.Name(), five.Name())
 }
 
 // The types of numbers, the prefix of larger models, and the vocabulary as a list
@@ -146,9 +140,7 @@ func TestPooling(t *testing.T) {
 	for _, row := range tokens {
 		sum += dot(row, unit) / float64(len(tokens))
 	}
-	if math.Abs(length-sum) > 1e-5 {
-		t.Errorf("the mean has the length %v, want %v", length, sum)
-	}
+	check.True(t, math.Abs(length-sum) <= 1e-5, "the mean has the length %v, want %v", length, sum)
 	dir = tiny(t)
 	check.OK(t, write("1_Pooling/config.json", `{"word_embedding_dimension": 64, "pooling_mode_cls_token": true}`)(dir))
 	if v, err = mustOpen(t, dir).EmbedQuery(t.Context(), sentences[2]); err != nil {
@@ -214,8 +206,6 @@ func TestPrompts(t *testing.T) {
 		if err := errors.Join(err1, err2); err != nil || !slices.Equal(query, want[0]) || !slices.Equal(passages[0], want[1]) {
 			t.Errorf("%s: other vectors, error %v", tt.file, err)
 		}
-		if (e.Name() == plain.Name()) != (tt.query+tt.passage == "") {
-			t.Errorf("%s: the name is %s", tt.file, e.Name())
-		}
+		check.True(t, (e.Name() == plain.Name()) == (tt.query+tt.passage == ""), "%s: the name is %s", tt.file, e.Name())
 	}
 }

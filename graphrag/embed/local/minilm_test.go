@@ -48,9 +48,7 @@ func TestMiniLMGolden(t *testing.T) {
 			t.Errorf("likeness to sentence %d is %.4f, want %.3f", i+1, got, want)
 		}
 	}
-	if e.Dim() != 384 || len(v[0]) != 384 {
-		t.Errorf("%d dimensions, want 384", e.Dim())
-	}
+	check.True(t, e.Dim() == 384 && len(v[0]) == 384, "%d dimensions, want 384", e.Dim())
 }
 
 func TestMiniLMConforms(t *testing.T) { embedtest.Test(t, miniLM(t)) }

@@ -111,9 +111,7 @@ func TestTriples(t *testing.T) {
 
 func TestHedged(t *testing.T) {
 	x := read(t, "Officials said that Russia invaded Finland in the night.", rules.Options{})
-	if len(x.Facts) != 1 || x.Facts[0].Weight != 0.5 {
-		t.Errorf("a reported fact: %+v", x.Facts)
-	}
+	check.True(t, len(x.Facts) == 1 && x.Facts[0].Weight == 0.5, "a reported fact: %+v", x.Facts)
 }
 
 func TestCorpusCase(t *testing.T) {
@@ -283,9 +281,7 @@ func TestCutChunk(t *testing.T) {
 		{ID: "d#000001", Doc: "d", Index: 1, Text: "Trump spoke to the men of Ohio and then he left for the town of Berlin."},
 	})
 	check.OK(t, err)
-	if got := names(found[0]); !slices.Equal(got, []string{"Ohio/place", "Berlin/place"}) {
-		t.Errorf("got %v", got)
-	}
+	check.Equal(t, names(found[0]), []string{"Ohio/place", "Berlin/place"}, "got")
 }
 
 // The three apostrophes are one.
@@ -297,9 +293,7 @@ func TestApostrophes(t *testing.T) {
 		for i := range got {
 			got[i] = strings.ReplaceAll(got[i], mark, "'")
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("with %s (-' +%s):\n%s", mark, mark, diff)
-		}
+		check.Equal(t, got, want, "with %s (-' +%s)", mark, mark)
 	}
 }
 

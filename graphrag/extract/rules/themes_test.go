@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
@@ -28,9 +26,7 @@ func TestThemes(t *testing.T) {
 		{"who is it?", nil, nil},
 		{"", nil, nil},
 	} {
-		if diff := cmp.Diff(tt.want, rules.Themes(tt.question, tt.names)); diff != "" {
-			t.Errorf("%q: %s", tt.question, diff)
-		}
+		check.Equal(t, rules.Themes(tt.question, tt.names), tt.want, "%q", tt.question)
 	}
 }
 
@@ -49,9 +45,7 @@ func TestListsAreOfTheirLength(t *testing.T) {
 	if len(m) < 100 || len(f) < 100 || cap(m) > len(m)*9/8 || cap(f) > len(f)*9/8 {
 		t.Errorf("%d mentions in room for %d, %d facts in room for %d", len(m), cap(m), len(f), cap(f))
 	}
-	if found[1].Mentions != nil || found[1].Facts != nil {
-		t.Errorf("something in nothing: %+v", found[1])
-	}
+	check.True(t, found[1].Mentions == nil && found[1].Facts == nil, "something in nothing: %+v", found[1])
 }
 
 // Blanks of more than one byte stand between words as any others, also at the
@@ -60,9 +54,7 @@ func TestQuestionNamesWideBlanks(t *testing.T) {
 	x, err := rules.New(rules.Options{})
 	check.OK(t, err)
 	for _, q := range []string{"Was the Fram built by Fridtjof\u00a0Nansen?", "Was the\u2003Fram built by Fridtjof\u2003Nansen\u00a0", "\u3000Was the Fram built by Fridtjof\u3000Nansen"} {
-		if diff := cmp.Diff([]string{"Fram", "Fridtjof\u00a0Nansen"}, fold(x.QuestionNames(q, nil))); diff != "" {
-			t.Errorf("%q: %s", q, diff)
-		}
+		check.Equal(t, fold(x.QuestionNames(q, nil)), []string{"Fram", "Fridtjof\u00a0Nansen"}, "%q", q)
 	}
 }
 

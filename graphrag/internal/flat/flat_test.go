@@ -39,9 +39,7 @@ func write(t *testing.T, dir string) {
 		pairs.Append(pair{uint32(i), float32(i) / 2}, pair{uint32(i), -1})
 		bytes.Append([]byte("some bytes")...)
 	}
-	if pairs.Len() != 20_000 || bytes.Len() != 100_000 {
-		t.Errorf("%d pairs, %d bytes", pairs.Len(), bytes.Len())
-	}
+	check.True(t, pairs.Len() == 20_000 && bytes.Len() == 100_000, "%d pairs, %d bytes", pairs.Len(), bytes.Len())
 	check.OK(t, w.Close(meta{"x"}))
 }
 
@@ -58,13 +56,9 @@ func TestRoundTrip(t *testing.T) {
 		t.Errorf("%d pairs, %v", len(pairs), err)
 	}
 	few, err := flat.View[int32](f, "few")
-	if err != nil || !slices.Equal(few, []int32{7, 8, 9}) {
-		t.Errorf("%v, %v", few, err)
-	}
+	check.True(t, err == nil && slices.Equal(few, []int32{7, 8, 9}), "%v, %v", few, err)
 	none, err := flat.View[uint64](f, "none")
-	if err != nil || len(none) != 0 {
-		t.Errorf("%v, %v", none, err)
-	}
+	check.True(t, err == nil && len(none) == 0, "%v, %v", none, err)
 	for _, wrong := range []func() error{
 		func() error { _, err := flat.View[uint32](f, "pairs"); return err },
 		func() error { _, err := flat.View[pair](f, "pear"); return err },

@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"slices"
 	"testing"
+
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func random(rng *rand.Rand, n int) []float64 {
@@ -100,9 +102,7 @@ func TestOrthonormal(t *testing.T) {
 			}
 		}
 		once, q := make([]float64, len(y)), make([]float64, len(y))
-		if err := errors.Join(basis(t.Context(), once, y, cols), basis(t.Context(), q, once, cols)); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, errors.Join(basis(t.Context(), once, y, cols), basis(t.Context(), q, once, cols)))
 		for j := range cols {
 			for l := range j + 1 {
 				want := 0.0

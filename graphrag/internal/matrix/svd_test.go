@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/matrix"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func dense(a *mat.Dense) matrix.Dense {
@@ -40,9 +41,7 @@ func TestTruncated(t *testing.T) {
 		var product, again mat.Dense
 		product.Mul(mat.NewDense(n, len(sigma), u), mat.NewDiagDense(len(sigma), sigma))
 		again.Mul(&product, mat.NewDense(m, len(sigma), v).T())
-		if !mat.EqualApprox(a, &again, 1e-6) {
-			t.Errorf("%v: the product of the factors is another matrix", shape)
-		}
+		check.True(t, mat.EqualApprox(a, &again, 1e-6), "%v: the product of the factors is another matrix", shape)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func TestRangesCoverEverythingOnce(t *testing.T) {
@@ -64,7 +65,5 @@ func TestCancelled(t *testing.T) {
 		}
 		return nil
 	})
-	if !errors.Is(err, context.Canceled) || done.Load() > 20 {
-		t.Errorf("%d done after the context was cancelled at 10: %v", done.Load(), err)
-	}
+	check.True(t, errors.Is(err, context.Canceled) && done.Load() <= 20, "%d done after the context was cancelled at 10: %v", done.Load(), err)
 }

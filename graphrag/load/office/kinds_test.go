@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
@@ -95,8 +93,6 @@ func TestKinds(t *testing.T) {
 		default:
 			got = strings.TrimSpace(f.Document.Text)
 		}
-		if diff := cmp.Diff(strings.TrimSpace(k.want), strings.TrimSpace(got)); diff != "" {
-			t.Errorf("%s: %s (-want +got):\n%s", k.ext, k.title, diff)
-		}
+		check.Equal(t, strings.TrimSpace(got), strings.TrimSpace(k.want), "%s: %s", k.ext, k.title)
 	}
 }

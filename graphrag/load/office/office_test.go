@@ -91,13 +91,9 @@ func TestWorkbook(t *testing.T) {
 	want := "## Main\n\nPrices of 2024\n\n| What | From | 2024 | Share |\n|---|---|---|---|\n| Toll | 2024-05-01 | 0.3 | 25% |\n" +
 		"| Toll | 2024-05-01 18:00 | TRUE | #DIV/0! |\n| Ferry & more | 36:00 | 45000 | a\\|b |\n\n" +
 		"| What | From | 2024 | Share |\n|---|---|---|---|\n| Total |  | 7 |  |\n\n"
-	if diff := cmp.Diff(want, f.Document.Text); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	check.Equal(t, f.Document.Text, want, "(-want +got)")
 	for word, place := range map[string]string{"Prices of": "Main!2", "25%": "Main!5", "#DIV": "Main!6", "Ferry": "Main!7", "Total": "Main!9", "What": "Main!4"} {
-		if got := f.Place(strings.Index(f.Document.Text, word)); got != place {
-			t.Errorf("%q is at %s, want %s", word, got, place)
-		}
+		check.Equal(t, f.Place(strings.Index(f.Document.Text, word)), place, "%q is at", word)
 	}
 	fields := graphrag.Fields{"folder": "b", "kind": "xlsx", "title": "The Prices", "author": "Ada", "keywords": []string{"toll", "bridge"},
 		"created": time.Date(2024, 5, 1, 10, 0, 0, 0, time.UTC)}
@@ -156,9 +152,7 @@ func TestOpenText(t *testing.T) {
 			cell("red", "")+cell("no", "")+cell("net", "")+`</table:table-row><table:table-row><table:covered-table-cell/>`+cell("a", "")+`</table:table-row></table:table><text:p>End.</text:p></office:body></d>`))
 	check.OK(t, err)
 	want := "# The Van\n\n## Lights\n\nIt is red.\n\n- one\n    - deep\n\n| Light | Meaning |  |\n|---|---|---|\n| red | no | net |\n| red | a |  |\n\nEnd.\n\n"
-	if diff := cmp.Diff(want, f.Document.Text); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	check.Equal(t, f.Document.Text, want, "(-want +got)")
 	fields := graphrag.Fields{"folder": ".", "kind": "odt", "title": "Van", "author": "Ada", "keywords": []string{"a", "b"}, "edited": time.Date(2024, 5, 1, 10, 0, 0, 5e8, time.UTC)}
 	if diff := cmp.Diff(fields, f.Document.Fields); diff != "" || f.Place(strings.Index(want, "End.")) != "¶9" {
 		t.Errorf("%s, fields (-want +got):\n%s", f.Place(strings.Index(want, "End.")), diff)
@@ -198,20 +192,12 @@ func TestMail(t *testing.T) {
 	if diff := cmp.Diff(want, f.Document.Text) + cmp.Diff(fields, f.Document.Fields); diff != "" || f.Document.Title != "Straße gesperrt" {
 		t.Errorf("%q (-want +got):\n%s", f.Document.Title, diff)
 	}
-	if place := f.Place(strings.Index(want, "Die")); place != "¶3" {
-		t.Errorf("the text is at %s", place)
-	}
+	check.Equal(t, f.Place(strings.Index(want, "Die")), "¶3", "the text is at")
 	cut := read(t, "a.eml", message[:strings.Index(message, "PHRhYmxl")+6]).Document.Text
-	if !strings.Contains(cut, "Die Brücke") {
-		t.Errorf("a cut message: %q", cut)
-	}
+	check.True(t, strings.Contains(cut, "Die Brücke"), "a cut message: %q", cut)
 	inline := "Content-Type: text/plain\nContent-Disposition: inline; filename=a.txt\n\nshown\n"
-	if got := read(t, "a.eml", inline).Document.Text; got != "shown\n" {
-		t.Errorf("a text with a name: %q", got)
-	}
-	if got := read(t, "a.eml", "Subject: x\n\nplain\n").Document.Text; got != "# x\n\nplain\n" {
-		t.Errorf("a plain message: %q", got)
-	}
+	check.Equal(t, read(t, "a.eml", inline).Document.Text, "shown\n", "a text with a name")
+	check.Equal(t, read(t, "a.eml", "Subject: x\n\nplain\n").Document.Text, "# x\n\nplain\n", "a plain message")
 }
 
 func TestNotebook(t *testing.T) {
@@ -289,9 +275,7 @@ func TestHostileOffice(t *testing.T) {
 	}
 	f := read(t, "names.epub", string(parts(t, "META-INF/container.xml", `<c><rootfile full-path="b.opf"/></c>`,
 		"b.opf", `<p><item id="a" href="a%07%0Ab.xhtml"/><itemref idref="a"/></p>`, "a\a\nb.xhtml", "x")))
-	if f.Place(0) != "a b.xhtml ¶1" {
-		t.Errorf("a name with control characters: %q", f.Place(0))
-	}
+	check.Equal(t, f.Place(0), "a b.xhtml ¶1", "a name with control characters")
 	merged := workbook(t, strings.Repeat("<row><c><v>1</v></c><c><v>2</v></c></row>", 1000)+"</sheetData>"+strings.Repeat(`<mergeCell ref="A1:XFD1048576"/>`, 1e4))
 	if f := read(t, "merged.xlsx", string(merged)); len(f.Document.Text) > 1<<20 {
 		t.Errorf("merged cells: %d bytes", len(f.Document.Text))
@@ -324,9 +308,7 @@ func TestManyCells(t *testing.T) {
 	if kept := int64(after.HeapAlloc) - int64(before.HeapAlloc); took > time.Minute || kept > 5*int64(len(f.Document.Text)) {
 		t.Errorf("%v, %d bytes for %d of text", took, kept, len(f.Document.Text))
 	}
-	if place := f.Place(len(f.Document.Text) - 4); place != "Main!30000" {
-		t.Errorf("the last row is at %s", place)
-	}
+	check.Equal(t, f.Place(len(f.Document.Text)-4), "Main!30000", "the last row is at")
 	t.Log(took, len(data), len(f.Document.Text))
 }
 
@@ -348,9 +330,7 @@ func TestWord(t *testing.T) {
 	if diff := cmp.Diff(want, f.Document.Text); diff != "" || f.Document.Title != "The Manual" {
 		t.Errorf("%q (-want +got):\n%s", f.Document.Title, diff)
 	}
-	if place := f.Place(strings.Index(want, "End.")); place != "¶6" {
-		t.Errorf("the end is at %s", place)
-	}
+	check.Equal(t, f.Place(strings.Index(want, "End.")), "¶6", "the end is at")
 	for name, data := range map[string]string{"broken": "PK\x03\x04", "encrypted": "\xd0\xcf\x11\xe0....", "empty": ""} {
 		if _, err := options.Read(name+".docx", []byte(data)); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)

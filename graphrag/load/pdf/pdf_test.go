@@ -13,6 +13,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/graphrag/load/pdf"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // file is a PDF with a line of text on each page.
@@ -53,15 +54,9 @@ func TestRead(t *testing.T) {
 	r := pdf.New(pdf.Options{Slow: true, MaxPages: 3})
 	defer r.Close()
 	f, err := r.Read("a.pdf", file("", "The light is red.", "", "Owls hunt by ear."))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if f.Document.Title != "Router manual" || f.Document.Text != "The light is red.\n\nOwls hunt by ear.\n" {
-		t.Errorf("%+v", f.Document)
-	}
-	if place := f.Place(strings.Index(f.Document.Text, "Owls")); place != "p3" {
-		t.Errorf("the owls are on %s", place)
-	}
+	check.OK(t, err)
+	check.True(t, f.Document.Title == "Router manual" && f.Document.Text == "The light is red.\n\nOwls hunt by ear.\n", "%+v", f.Document)
+	check.Equal(t, f.Place(strings.Index(f.Document.Text, "Owls")), "p3", "the owls are on")
 	good := file("", "The light is red.")
 	for name, tt := range map[string]struct {
 		data []byte

@@ -78,10 +78,8 @@ func built(t *testing.T) string {
 	check.OK(t, err)
 	tableName, err := g.Table("chunks")
 	check.OK(t, err)
-	if err := errors.Join(tableName.Put(t.Context(), store.Record{ID: "a", Text: "zeppelin", Vector: []float32{1, 0}}),
-		c.Publish(t.Context(), "first", ""), g.Close(), s.Close()); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, errors.Join(tableName.Put(t.Context(), store.Record{ID: "a", Text: "zeppelin", Vector: []float32{1, 0}}),
+		c.Publish(t.Context(), "first", ""), g.Close(), s.Close()))
 	return dir
 }
 
@@ -239,9 +237,7 @@ func TestAnyDamage(t *testing.T) {
 			refused++
 		}
 	}
-	if refused < 200 {
-		t.Errorf("%d damaged stores were refused", refused)
-	}
+	check.True(t, refused >= 200, "%d damaged stores were refused", refused)
 }
 
 // A folder is open once to be written.
@@ -340,8 +336,6 @@ func TestSweep(t *testing.T) {
 func TestOptions(t *testing.T) {
 	_, err := disk.Open(t.TempDir(), disk.Options{Memory: -1, SegmentRows: -1})
 	for _, want := range []string{"Memory", "SegmentRows"} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("the error lacks %s: %v", want, err)
-		}
+		check.True(t, err != nil && strings.Contains(err.Error(), want), "the error lacks %s: %v", want, err)
 	}
 }

@@ -58,9 +58,7 @@ func fullDisk(t *testing.T, dir string) {
 		check.OK(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: limit, Max: was.Max}))
 		err := g.Flush(t.Context())
 		check.OK(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &was))
-		if !errors.Is(err, syscall.EFBIG) {
-			t.Errorf("files of at most %d bytes: %v, want EFBIG", limit, err)
-		}
+		check.Is(t, err, syscall.EFBIG, "files of at most %d bytes: %v, want EFBIG", limit, err)
 		if n, err := tableName.Count(t.Context(), graphrag.Condition{}); n != 2000 || err != nil {
 			t.Errorf("%d records are left, %v; want 2000", n, err)
 		}
@@ -70,7 +68,5 @@ func fullDisk(t *testing.T, dir string) {
 		t.Errorf("%d records when there is room again, %v; want 4000", n, err)
 	}
 	entries, err := os.ReadDir(filepath.Join(dir, "segments"))
-	if err != nil || len(entries) != 2 {
-		t.Errorf("%d segments are on the disk, %v; want 2", len(entries), err)
-	}
+	check.True(t, err == nil && len(entries) == 2, "%d segments are on the disk, %v; want 2", len(entries), err)
 }

@@ -175,7 +175,5 @@ func TestKill(t *testing.T) {
 		check.OK(t, s.Close())
 	}
 	t.Logf("%d kills, the last in generation %d after %d flushes", kills, content, flushes)
-	if content == 0 {
-		t.Error("it was always killed before anything was done")
-	}
+	check.True(t, content != 0, "it was always killed before anything was done")
 }

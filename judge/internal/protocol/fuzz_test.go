@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/jsonl"
@@ -59,9 +60,7 @@ func TestReplies(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 }
 
 // FuzzReply reads any reply of a judge: at most one line per id that was asked
