@@ -71,9 +71,7 @@ func TestChosenExcerpts(t *testing.T) {
 			kept++
 		}
 	}
-	if kept != excerpts || got.Evidence[20].Excerpt == "" || got.Evidence[25].Excerpt == "" || got.Evidence[0].Excerpt == "" {
-		t.Errorf("%d excerpts", kept)
-	}
+	check.True(t, kept == excerpts && got.Evidence[20].Excerpt != "" && got.Evidence[25].Excerpt != "" && got.Evidence[0].Excerpt != "", "%d excerpts", kept)
 }
 
 // Offsets are a system's word. None makes a run fail, and no character is cut.
@@ -124,14 +122,12 @@ func TestOnce(t *testing.T) {
 		}
 		return ids, failed
 	}
-	if ids, failed := read(9); ids != "a" || !failed {
-		t.Errorf("of a broken stream: %q, %t", ids, failed)
-	}
+	ids, failed := read(9)
+	check.True(t, ids == "a" && failed, "of a broken stream: %q, %t", ids, failed)
 	broken = false
 	for i, most := range []int{1, 9, 9, 1} {
-		if ids, failed := read(most); ids != "ab"[:min(most, 2)] || failed {
-			t.Errorf("%d: %q, %t", i, ids, failed)
-		}
+		ids, failed := read(most)
+		check.True(t, ids == "ab"[:min(most, 2)] && !failed, "%d: %q, %t", i, ids, failed)
 	}
 	check.Equal(t, reads, 3, "read %d times", reads)
 }

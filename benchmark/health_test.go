@@ -95,20 +95,17 @@ func TestPanics(t *testing.T) {
 				if got, want := *rep.Systems[1].Overall.Types[benchmark.All].Accuracy, *healthy.Systems[1].Overall.Types[benchmark.All].Accuracy; got != want {
 					t.Errorf("the other system: %v, want %v", got, want)
 				}
-				if detail := benchtest.Files(t, dir)["/judgments.jsonl"]; tt.odd.ask != nil && !strings.Contains(detail, "health_test.go:") {
-					t.Error("judgments.jsonl does not say where it happened")
-				}
+				detail := benchtest.Files(t, dir)["/judgments.jsonl"]
+				check.True(t, tt.odd.ask == nil || strings.Contains(detail, "health_test.go:"), "judgments.jsonl does not say where it happened")
 			}
 			mended := oddly(dir, &calls, &odd{})
 			mended.Options.Retry = true
-			if rep := reported(t, mended); rep.Systems[0].NotCompared != nil {
-				t.Errorf("after the fault is mended: %q", rep.Systems[0].NotCompared)
-			}
+			rep := reported(t, mended)
+			check.True(t, rep.Systems[0].NotCompared == nil, "after the fault is mended: %q", rep.Systems[0].NotCompared)
 			alone := t.TempDir()
 			reported(t, benchtest.Runner(alone, &calls, nil))
-			if got, want := benchtest.Files(t, dir)["/report.json"], benchtest.Files(t, alone)["/report.json"]; got != want {
-				t.Error("the mended report is not that of a healthy run")
-			}
+			got, want := benchtest.Files(t, dir)["/report.json"], benchtest.Files(t, alone)["/report.json"]
+			check.Equal(t, got, want, "the mended report is not that of a healthy run")
 		})
 	}
 }
@@ -159,17 +156,14 @@ func TestFailedStages(t *testing.T) {
 			if want := (graphrag.Stage{Name: "extract", Asked: 40, Failed: 2 * tt.failed, Refused: 2 * tt.failed, Repaired: 6}); s.Stages[0] != want {
 				t.Errorf("%+v, want %+v", s.Stages[0], want)
 			}
-			if got := len(s.NotCompared) == 0; got != tt.compared || got != (len(rep.Pairs) > 0) {
-				t.Errorf("%q, %d pairs", s.NotCompared, len(rep.Pairs))
-			}
-			if text := benchtest.Files(t, dir)["/report.md"]; !strings.Contains(text, "What failed") || strings.Contains(text, "parrot †") == tt.compared {
-				t.Errorf("report.md:\n%s", text)
-			}
+			got := len(s.NotCompared) == 0
+			check.True(t, got == tt.compared && got == (len(rep.Pairs) > 0), "%q, %d pairs", s.NotCompared, len(rep.Pairs))
+			text := benchtest.Files(t, dir)["/report.md"]
+			check.True(t, strings.Contains(text, "What failed") && strings.Contains(text, "parrot †") != tt.compared, "report.md:\n%s", text)
 			failed = 0
 			calls.Store(0)
-			if rep = reported(t, runner()); len(rep.Systems[0].NotCompared) > 0 {
-				t.Errorf("after the next start: %q", rep.Systems[0].NotCompared)
-			}
+			rep = reported(t, runner())
+			check.True(t, len(rep.Systems[0].NotCompared) == 0, "after the next start: %q", rep.Systems[0].NotCompared)
 			want := int64(0)
 			if !tt.compared {
 				want = 7
@@ -196,9 +190,8 @@ func TestEmptyGraph(t *testing.T) {
 			return func(func(graphrag.Document, error) bool) {}
 		}
 	}
-	if got := reported(t, r).Systems[0].NotCompared; got != nil {
-		t.Errorf("without documents: %q", got)
-	}
+	got := reported(t, r).Systems[0].NotCompared
+	check.True(t, got == nil, "without documents: %q", got)
 }
 
 // Where a system shows its graph all figures are the graph's, whatever its statistics
@@ -235,8 +228,7 @@ func TestAmbiguousQuestions(t *testing.T) {
 		var calls atomic.Int64
 		r := benchtest.Runner("", &calls, nil)
 		tt.change(r.Dataset)
-		if _, err := r.Run(t.Context()); err == nil || !strings.Contains(err.Error(), tt.want) || calls.Load() > 0 {
-			t.Errorf("error %v, want %q", err, tt.want)
-		}
+		_, err := r.Run(t.Context())
+		check.True(t, err != nil && strings.Contains(err.Error(), tt.want) && calls.Load() <= 0, "error %v, want %q", err, tt.want)
 	}
 }

@@ -29,12 +29,10 @@ func TestHostileRecords(t *testing.T) {
 		file := filepath.Join(dir, record.JournalName)
 		check.OK(t, put(file))
 		before, _ := os.ReadFile(file)
-		if log, err := record.Open(dir); err == nil || !strings.Contains(err.Error(), record.JournalName) {
-			t.Errorf("%s: %v, %v", name, log, err)
-		}
-		if after, _ := os.ReadFile(file); string(after) != string(before) {
-			t.Errorf("%s: the file was changed", name)
-		}
+		log, err := record.Open(dir)
+		check.True(t, err != nil && strings.Contains(err.Error(), record.JournalName), "%s: %v, %v", name, log, err)
+		after, _ := os.ReadFile(file)
+		check.Equal(t, string(after), string(before), "%s: the file was changed", name)
 	}
 }
 

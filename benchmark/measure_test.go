@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"math"
 	"os"
 	"slices"
@@ -83,9 +82,8 @@ func TestMeasureAsTrecEval(t *testing.T) {
 	data, err := os.ReadFile("testdata/golden.json")
 	check.OK(t, err)
 	var golden map[string]map[string]float64
-	if err := json.Unmarshal(data, &golden); err != nil || len(items) != 40 {
-		t.Fatal(err, len(items))
-	}
+	err = json.Unmarshal(data, &golden)
+	check.Must(t, err == nil && len(items) == 40, "%v %v", err, len(items))
 	for q, it := range items { // trec_eval orders by score, then by document id, both falling
 		slices.SortFunc(rankings[q], func(a, b string) int {
 			return cmp.Or(cmp.Compare(scores[q+" "+b], scores[q+" "+a]), cmp.Compare(b, a))
@@ -144,27 +142,22 @@ func TestFound(t *testing.T) {
 		{"another page of the unit", []graphrag.Hit{hit("gold2", "the moon over Larvik")}, 1},
 		{"in two chunks", []graphrag.Hit{hit("gold", "Larvik"), hit("gold", "moon")}, 1},
 	} {
-		if got, ok := words.Found(it, tt.evidence); got != tt.want || !ok {
-			t.Errorf("%s: %v, %v, want %v", tt.name, got, ok, tt.want)
-		}
+		got, ok := words.Found(it, tt.evidence)
+		check.True(t, got == tt.want && ok, "%s: %v, %v, want %v", tt.name, got, ok, tt.want)
 	}
 	for name, it := range map[string]benchmark.Item{"gold documents": {Statements: it.Statements}, "a statement": {Gold: it.Gold}, "a content word": {Gold: it.Gold, Statements: []string{"it is"}}} {
-		if _, ok := words.Found(it, nil); ok {
-			t.Errorf("measured without %s", name)
-		}
+		_, ok := words.Found(it, nil)
+		check.True(t, !ok, "measured without %s", name)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := benchmark.CountWords(ctx, docs); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+	check.Is(t, check.Err(benchmark.CountWords(ctx, docs)), context.Canceled, "cancelled")
 }
 
 // Systems answer the same item at once: an append to its statements must not write into
 // the memory of another append.
 func TestGoldStatementsAppend(t *testing.T) {
 	it := benchmark.Item{Statements: append(make([]string, 0, 4), "one", "two")}
-	if first, second := append(it.GoldStatements(), "a"), append(it.GoldStatements(), "b"); first[2] != "a" || second[2] != "b" {
-		t.Errorf("%q and %q share their end", first, second)
-	}
+	first, second := append(it.GoldStatements(), "a"), append(it.GoldStatements(), "b")
+	check.True(t, first[2] == "a" && second[2] == "b", "%q and %q share their end", first, second)
 }

@@ -24,9 +24,8 @@ func TestRefusedPredictions(t *testing.T) {
 		p, err := benchmark.ReadPredictions("foreign", "f.jsonl", strings.NewReader(fmt.Sprintf(`{"question": "What?", "answer": "I do not know.", "refused": %v}`, r)), nil, func(string) bool { return true })
 		check.OK(t, err)
 		system, _ := p.Entry().New("d")
-		if a, err := system.Answer(t.Context(), graphrag.Question{Text: "What?"}); err != nil || a.Refused != r {
-			t.Errorf("refused %v: %+v, %v", r, a, err)
-		}
+		a, err := system.Answer(t.Context(), graphrag.Question{Text: "What?"})
+		check.True(t, err == nil && a.Refused == r, "refused %v: %+v, %v", r, a, err)
 		refused[r] = p.Entry().Settings["score foreign"]
 	}
 	check.True(t, refused[true] != refused[false], "a refusal and an answer of the same words are recorded as one")
@@ -40,18 +39,16 @@ func TestPredictionsWithSteps(t *testing.T) {
 	system, _ := p.Entry().New("d")
 	a, err := system.Answer(t.Context(), graphrag.Question{Text: "What?"})
 	check.True(t, err == nil && a.Usage == (graphrag.Usage{Calls: 1, PromptTokens: 90, CompletionTokens: 10, ProviderCached: 30}), "%+v, %v", a, err)
-	if turns, searches, read := record.NewAnswer(record.Key{}, a, nil, false).Effort(); turns != 2 || searches != 1 || read != 40 {
-		t.Errorf("%d turns, %d searches, %d tokens", turns, searches, read)
-	}
+	turns, searches, read := record.NewAnswer(record.Key{}, a, nil, false).Effort()
+	check.True(t, turns == 2 && searches == 1 && read == 40, "%d turns, %d searches, %d tokens", turns, searches, read)
 }
 
 // A judge of grounds is shown passages alone: a report that a model wrote does not prove itself.
 func TestShownAreSources(t *testing.T) {
 	hit := func(text string) graphrag.Hit { return graphrag.Hit{Chunk: graphrag.Chunk{Text: text}} }
 	a := graphrag.Answer{Found: graphrag.Found{Evidence: []graphrag.Hit{hit("p")}, Derived: []graphrag.Derived{{Text: "a made-up report"}}}, Sources: []graphrag.Hit{hit("q"), hit("p")}}
-	if texts, kept := record.NewAnswer(record.Key{}, a, nil, true).Shown(); !kept || strings.Join(texts, " ") != "p q" {
-		t.Errorf("a judge is shown %q, %v", texts, kept)
-	}
+	texts, kept := record.NewAnswer(record.Key{}, a, nil, true).Shown()
+	check.True(t, kept && strings.Join(texts, " ") == "p q", "a judge is shown %q, %v", texts, kept)
 }
 
 func TestReadPredictions(t *testing.T) {
@@ -84,9 +81,7 @@ func TestReadPredictions(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			p, err := benchmark.ReadPredictions("foreign", "f.jsonl", strings.NewReader(tt.data), want, known)
 			if tt.err != "" {
-				if err == nil || !strings.Contains(err.Error(), tt.err) {
-					t.Fatalf("error %v, want one with %q", err, tt.err)
-				}
+				check.Must(t, err != nil && strings.Contains(err.Error(), tt.err), "error %v, want one with %q", err, tt.err)
 				return
 			}
 			check.OK(t, err)
@@ -177,12 +172,10 @@ func TestPartialPredictions(t *testing.T) {
 	r.Systems = append([]benchmark.Entry{p.Entry()}, r.Systems...)
 	rep := reported(t, r)
 	theirs := rep.Systems[0]
-	if all := theirs.Overall.Types[benchmark.All]; all.N != 2 || all.Unscored != 0.5 || *all.Accuracy != 1 || len(theirs.NotCompared) != 1 {
-		t.Errorf("%+v, %q", all, theirs.NotCompared)
-	}
-	if n := rep.Systems[1].Overall.Types[benchmark.All].N; n != 7 {
-		t.Errorf("the others have %d questions", n)
-	}
+	all := theirs.Overall.Types[benchmark.All]
+	check.True(t, all.N == 2 && all.Unscored == 0.5 && *all.Accuracy == 1 && len(theirs.NotCompared) == 1, "%+v, %q", all, theirs.NotCompared)
+	n := rep.Systems[1].Overall.Types[benchmark.All].N
+	check.Equal(t, n, 7, "the others have %d questions", n)
 	for _, p := range rep.Pairs {
 		check.True(t, p.A != "theirs" && p.B != "theirs", "compared: %+v", p)
 	}
@@ -201,9 +194,8 @@ func FuzzReadPredictions(f *testing.F) {
 		p, err := benchmark.ReadPredictions("p", "f", strings.NewReader(data), []string{"What?"}, func(q string) bool { return q == "What?" })
 		if err == nil {
 			system, _ := p.Entry().New("d")
-			if _, err := system.Answer(t.Context(), graphrag.Question{Text: "What?"}); err != nil {
-				t.Errorf("accepted without an answer: %v", err)
-			}
+			_, err := system.Answer(t.Context(), graphrag.Question{Text: "What?"})
+			check.True(t, err == nil, "accepted without an answer: %v", err)
 		}
 	})
 }

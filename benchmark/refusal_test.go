@@ -78,9 +78,8 @@ func TestRefusals(t *testing.T) {
 	both := benchmark.Refusals(skipped,
 		benchmark.Result{Item: benchmark.Item{Gold: one}, Answer: read("a"), Judgment: fact(right)},
 		benchmark.Result{Item: benchmark.Item{Gold: one}, Answer: refused(read("a")), Judgment: fact(wrong)})
-	if want := (judge.Refusals{AnsweredRight: 1, RefusedWrongly: 1}); both != want {
-		t.Errorf("several: %+v, want %+v", both, want)
-	}
+	want := (judge.Refusals{AnsweredRight: 1, RefusedWrongly: 1})
+	check.Equal(t, both, want, "several")
 }
 
 // shy refuses what is asked of hawks and eels, and has read their pages.

@@ -10,8 +10,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
 	"github.com/wildgraph/wildgraph/benchmark/record"
@@ -49,9 +47,7 @@ func TestRun(t *testing.T) {
 	rep := reported(t, benchtest.Runner(dir, &calls, nil))
 	check.Equal(t, calls.Load(), 14, "answers, want 2 systems × 7 questions")
 	all := rep.Systems[0].Overall.Types[benchmark.All]
-	if all.N != 7 || *all.RecallAt5 != 1 || *all.MRR != 1 || *all.AllAt5 != 1 {
-		t.Errorf("evidence over all: %+v", all)
-	}
+	check.True(t, all.N == 7 && *all.RecallAt5 == 1 && *all.MRR == 1 && *all.AllAt5 == 1, "evidence over all: %+v", all)
 	// Each evidence is the one document of the question, so the multi-fact
 	// questions miss their second unit: (5 + 2·½) / 7.
 	if got, want := *all.PromptRecall, 6.0/7; got != want {
@@ -59,16 +55,13 @@ func TestRun(t *testing.T) {
 	}
 	check.Equal(t, *all.ContextTokens, 5, "context of %v tokens", *all.ContextTokens)
 	summary := rep.Systems[0].Overall.Types[wildgraph.Summary]
-	if *summary.Recall != 0.5 || *summary.Precision != 1 || *summary.F1OfMeans != 2.0/3 || summary.K != 10 {
-		t.Errorf("summary: %+v", summary)
-	}
+	check.True(t, *summary.Recall == 0.5 && *summary.Precision == 1 && *summary.F1OfMeans == 2.0/3 && summary.K == 10, "summary: %+v", summary)
 	// fish has no second multi-fact question; a domain without any still has
 	// the key, and no figures.
 	r := benchtest.Runner("", &calls, nil)
 	r.Dataset.Domains[1].Items = r.Dataset.Domains[1].Items[:1]
-	if none, ok := reported(t, r).Systems[0].Domains[1].Types[wildgraph.Summary]; !ok || none.N != 0 || none.Judged != nil || none.RecallAt5 != nil {
-		t.Errorf("a type without questions: %+v", none)
-	}
+	none, ok := reported(t, r).Systems[0].Domains[1].Types[wildgraph.Summary]
+	check.True(t, ok && none.N == 0 && none.Judged == nil && none.RecallAt5 == nil, "a type without questions: %+v", none)
 	if mute := rep.Systems[2]; mute.NotApplicable == "" || mute.Overall.Types[benchmark.All].RecallAt5 != nil || mute.Overall.Types[benchmark.All].N != 7 {
 		t.Errorf("the system that was not run: %+v", mute)
 	}
@@ -76,10 +69,8 @@ func TestRun(t *testing.T) {
 	for _, name := range []string{"/report.json", "/report.md", "/report.html", "/report.csv", "/judgments.jsonl", "/predictions/parrot.jsonl", "/predictions/other.jsonl"} {
 		check.True(t, got[name] != "", "no %s", name)
 	}
-	if strings.Contains(got["/predictions/parrot.jsonl"], `"id"`) {
-		t.Error("predictions hold an id, which makes the released evaluator score everything 0")
-	}
-	check.Equal(t, strings.Count(got["/judgments.jsonl"], "\n"), 14, "judgments")
+	check.True(t, !strings.Contains(got["/predictions/parrot.jsonl"], `"id"`), "predictions hold an id, which makes the released evaluator score everything 0")
+	check.Equal(t, strings.Count(got["/judgments.jsonl"], ""), 14, "judgments")
 }
 
 // A run that stops at any point goes on from there, repeats no answer, and
@@ -87,9 +78,7 @@ func TestRun(t *testing.T) {
 func TestResume(t *testing.T) {
 	var calls atomic.Int64
 	whole := t.TempDir()
-	if _, err := run(t, benchtest.Runner(whole, &calls, nil)); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, check.Err(run(t, benchtest.Runner(whole, &calls, nil))))
 	want := benchtest.Files(t, whole)
 	gone := errors.New("server gone")
 	for _, width := range []int{1, 8} {
@@ -113,9 +102,7 @@ func TestResume(t *testing.T) {
 			if !errors.Is(err, gone) {
 				t.Fatal(err)
 			}
-			if runs > 20 {
-				t.Fatal("no end in sight")
-			}
+			check.Must(t, runs <= 20, "no end in sight")
 		}
 		check.True(t, runs != 0, "the run was never interrupted")
 		check.Equal(t, benchtest.Files(t, dir), want, "concurrency %d, %d interruptions (-whole +resumed)", width, runs)
@@ -195,22 +182,15 @@ func TestOnlyWhatIsNew(t *testing.T) {
 			}
 			return r
 		}
-		if _, err := run(t, runner(dir)); err != nil {
-			t.Fatalf("%s: %v", tt.name, err)
-		}
+		check.OK(t, check.Err(run(t, runner(dir))), "%s", tt.name)
 		got := [3]int64{built.Load(), answers.Load(), judged.Load()}
-		if want := [3]int64{tt.built, tt.answers, tt.judged}; got != want {
-			t.Errorf("%s: indexes, answers and judgments %v, want %v", tt.name, got, want)
-		}
+		want := [3]int64{tt.built, tt.answers, tt.judged}
+		check.Equal(t, got, want, "%s: indexes, answers and judgments", tt.name)
 		alone := t.TempDir()
-		if _, err := run(t, runner(alone)); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, check.Err(run(t, runner(alone))))
 		added := benchtest.Files(t, dir)
 		for name, want := range benchtest.Files(t, alone) {
-			if diff := cmp.Diff(want, added[name]); diff != "" {
-				t.Errorf("%s: %s (-alone +added):\n%.2000s", tt.name, name, diff)
-			}
+			check.Equal(t, added[name], want, "%s: %s (-alone +added)", tt.name, name)
 		}
 	}
 }
@@ -223,9 +203,7 @@ func TestTextsForTheJudge(t *testing.T) {
 	for i, want := range []int64{14, 28, 28} {
 		r := benchtest.Runner(dir, &calls, nil)
 		r.Options.ShowEvidence = i > 0
-		if _, err := run(t, r); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, check.Err(run(t, r)))
 		check.Equal(t, calls.Load(), want, "start %d: %d answers", i, calls.Load())
 	}
 }
@@ -251,9 +229,8 @@ func TestFailures(t *testing.T) {
 			}
 			return ctx.Err()
 		})
-		if _, err := r.Run(ctx); !errors.Is(err, context.Canceled) {
-			t.Errorf("error %v, want context.Canceled", err)
-		}
+		_, err := r.Run(ctx)
+		check.Is(t, err, context.Canceled, "error %v, want context.Canceled", err)
 		check.True(t, calls.Load() <= 5, "%d answers were asked for after the cancel", calls.Load()-2)
 	})
 	t.Run("validation reports everything", func(t *testing.T) {
@@ -267,9 +244,8 @@ func TestFailures(t *testing.T) {
 		for _, name := range []string{"", "../x", ".x", "a b", "a/b", strings.Repeat("x", 65)} {
 			r := benchtest.Runner("", &calls, nil)
 			r.Systems[0].Name = name
-			if _, err := run(t, r); err == nil || !strings.Contains(err.Error(), "file name") {
-				t.Errorf("%q: %v", name, err)
-			}
+			_, err := run(t, r)
+			check.True(t, err != nil && strings.Contains(err.Error(), "file name"), "%q: %v", name, err)
 		}
 	})
 	t.Run("folder in use", func(t *testing.T) {
@@ -277,15 +253,12 @@ func TestFailures(t *testing.T) {
 		dir := t.TempDir()
 		r := benchtest.Runner(dir, &calls, func(n int64, _ graphrag.Question) error {
 			if n == 1 {
-				if _, err := run(t, benchtest.Runner(dir, &calls, nil)); err == nil || !strings.Contains(err.Error(), "in use") {
-					t.Errorf("a second run in the folder: %v", err)
-				}
+				_, err := run(t, benchtest.Runner(dir, &calls, nil))
+				check.True(t, err != nil && strings.Contains(err.Error(), "in use"), "a second run in the folder: %v", err)
 			}
 			return nil
 		})
-		if _, err := run(t, r); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, check.Err(run(t, r)))
 	})
 }
 
@@ -300,9 +273,7 @@ func TestProgress(t *testing.T) {
 			last = e
 		}
 		last = benchmark.Event{}
-		if _, err := run(t, r); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, check.Err(run(t, r)))
 	}
 	run()
 	check.True(t, last.Done == 14 && last.Total == 14 && last.Resumed == 0, "last event %+v", last)

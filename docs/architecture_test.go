@@ -40,9 +40,8 @@ func readLayers(t *testing.T) map[string]layer {
 			last, number = name, number+1
 		}
 		pkg := strings.Trim(strings.TrimSpace(cells[2]), "`")
-		if _, ok := layers[pkg]; ok {
-			t.Errorf("architecture.md lists %s twice", pkg)
-		}
+		_, ok := layers[pkg]
+		check.True(t, !ok, "architecture.md lists %s twice", pkg)
 		layers[pkg] = layer{number, len(layers)}
 	}
 	return layers

@@ -31,9 +31,7 @@ func fenced(t *testing.T, document, language string) string {
 	t.Helper()
 	_, rest, _ := strings.Cut(string(must(os.ReadFile(document))(t)), "```"+language+"\n")
 	block, _, ok := strings.Cut(rest, "```")
-	if !ok {
-		t.Fatalf("%s has no block of %s", document, language)
-	}
+	check.Must(t, ok, "%s has no block of %s", document, language)
 	return block
 }
 
@@ -54,9 +52,8 @@ func TestReadmeProgram(t *testing.T) {
 	place, dir, empty := must(filepath.Abs("../examples/readme/main.go"))(t), folder(t, map[string]string{"main.go": fenced(t, "../README.md", "go")}), t.TempDir()
 	overlay := must(json.Marshal(map[string]map[string]string{"Replace": {place: filepath.Join(dir, "main.go")}}))(t)
 	list, bin := filepath.Join(folder(t, map[string]string{"overlay.json": string(overlay)}), "overlay.json"), filepath.Join(dir, "program")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=false", "-overlay", list, "-o", bin, "../examples/readme").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=false", "-overlay", list, "-o", bin, "../examples/readme").CombinedOutput()
+	check.OK(t, err, "%v\n%s", err, out)
 	const office = "../examples/ask/testdata/office/docs"
 	for _, tt := range []struct {
 		folder, question, want string
@@ -102,7 +99,7 @@ func TestLinks(t *testing.T) {
 			pictures = slices.DeleteFunc(pictures, func(p string) bool { return p == filepath.Join(filepath.Dir(file), link) || "docs/"+p == link })
 		}
 	}
-	check.True(t, len(pictures) <= 0, "no document shows %s", pictures)
+	check.True(t, len(pictures) == 0, "no document shows %s", pictures)
 }
 
 var (

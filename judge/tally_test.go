@@ -66,15 +66,12 @@ func TestBounds(t *testing.T) {
 	check.Equal(t, tally.Protocol.Extra, 10, "protocol %+v", tally.Protocol)
 	var only judge.Tally
 	only.AddFact(judge.FactJudgment{Verdict: judge.NoScore("x")})
-	if f, _ := only.Figure("accuracy"); f.Defined || f.Low != 0 || f.High != 1 {
-		t.Errorf("nothing scored: %+v", f)
-	}
-	if f, ok := only.Figure("f1"); ok {
-		t.Errorf("a figure without a name: %+v", f)
-	}
-	if f, _ := (judge.Tally{}).Figure("f1_of_means"); f.Defined || f.Value != 0 || f.High != 0 {
-		t.Errorf("nothing at all: %+v", f)
-	}
+	f, _ := only.Figure("accuracy")
+	check.True(t, !f.Defined && f.Low == 0 && f.High == 1, "nothing scored: %+v", f)
+	f, ok := only.Figure("f1")
+	check.True(t, !ok, "a figure without a name: %+v", f)
+	f, _ = (judge.Tally{}).Figure("f1_of_means")
+	check.True(t, !f.Defined && f.Value == 0 && f.High == 0, "nothing at all: %+v", f)
 }
 
 // A half-scored summary is in the mean of recall alone.
@@ -106,9 +103,8 @@ func TestRefusals(t *testing.T) {
 		}
 		got.Add(i%4 == 0, i%8 == 0, v)
 	}
-	if want := (judge.Refusals{AnsweredRight: 5, AnsweredWrong: 3, RefusedRightly: 1, RefusedWrongly: 2, Unscored: 1}); got != want {
-		t.Errorf("refusals %+v, want %+v", got, want)
-	}
+	want := (judge.Refusals{AnsweredRight: 5, AnsweredWrong: 3, RefusedRightly: 1, RefusedWrongly: 2, Unscored: 1})
+	check.Equal(t, got, want, "refusals")
 }
 
 // A function decides; its failures leave a case unscored, and silent cases are not asked about.
@@ -140,19 +136,16 @@ func TestByFunc(t *testing.T) {
 		{judge.Case{Answer: "a", Reference: "!"}, " 0", broken},
 	} {
 		f, err := j.Fact(t.Context(), tt.c)
-		if got := fmt.Sprint(f.State, " ", f.Value); got != tt.fact || !errors.Is(err, tt.err) {
-			t.Errorf("%+v: %s, %v, want %s, %v", tt.c, got, err, tt.fact, tt.err)
-		}
+		got := fmt.Sprint(f.State, " ", f.Value)
+		check.True(t, got == tt.fact && errors.Is(err, tt.err), "%+v: %s, %v, want %s, %v", tt.c, got, err, tt.fact, tt.err)
 	}
 	for gold, want := range map[string]string{"a b": "scored 0.5", "a ?": "unscored 0", "": "not_applicable 0", "b c": "scored 0"} {
 		s, err := j.Summary(t.Context(), judge.Case{Answer: "a", Statements: strings.Fields(gold)})
-		if got := fmt.Sprint(s.Recall.State, " ", s.Recall.Value); err != nil || got != want || s.Precision.State != judge.NotApplicable {
-			t.Errorf("%q: %s, %v, want %s", gold, got, err, want)
-		}
+		got := fmt.Sprint(s.Recall.State, " ", s.Recall.Value)
+		check.True(t, err == nil && got == want && s.Precision.State == judge.NotApplicable, "%q: %s, %v, want %s", gold, got, err, want)
 	}
-	if s, err := j.Summary(t.Context(), judge.Case{Refused: true, Statements: []string{"!"}}); err != nil || s.Recall.State != judge.Scored || j.Name() != "letters" {
-		t.Errorf("a refusal: %+v, %v", s, err)
-	}
+	s, err := j.Summary(t.Context(), judge.Case{Refused: true, Statements: []string{"!"}})
+	check.True(t, err == nil && s.Recall.State == judge.Scored && j.Name() == "letters", "a refusal: %+v, %v", s, err)
 }
 
 // entails knows one pair of texts, and one that it fails at.
@@ -178,7 +171,6 @@ func TestByEntailment(t *testing.T) {
 		got, err := j.Fact(t.Context(), judge.Case{Question: "Q?", Answer: answer, Reference: "Built in 1892."})
 		check.True(t, err == nil && got.State == judge.Scored && got.Value == want, "%q: %+v, error %v", answer, got, err)
 	}
-	if _, err := j.Fact(t.Context(), judge.Case{Question: "Q?", Answer: "broken"}); err == nil || err.Error() != "judge: the weights are damaged" {
-		t.Errorf("error %v", err)
-	}
+	_, err := j.Fact(t.Context(), judge.Case{Question: "Q?", Answer: "broken"})
+	check.True(t, err != nil && err.Error() == "judge: the weights are damaged", "error %v", err)
 }

@@ -68,10 +68,8 @@ func TestDecode(t *testing.T) {
 	}
 	// A long bad reply is not fed back whole.
 	script := llmtest.NewScript("m").Reply(llmtest.Any, strings.Repeat("blah ", 100_000), `{"verdict":"yes"}`)
-	if _, _, err := llm.Decode[verdict](t.Context(), script, llm.Prompt("?")); err != nil {
-		t.Fatal(err)
-	}
-	if n := len(script.Requests()[1].Messages[1].Text); n > 2100 {
-		t.Errorf("%d bytes were fed back", n)
-	}
+	_, _, err := llm.Decode[verdict](t.Context(), script, llm.Prompt("?"))
+	check.OK(t, err)
+	n := len(script.Requests()[1].Messages[1].Text)
+	check.True(t, n <= 2100, "%d bytes were fed back", n)
 }

@@ -29,9 +29,7 @@ type form struct {
 func TestAskedAgain(t *testing.T) {
 	m := llmtest.NewScript("m").Reply(llmtest.Any, `{"keep": ["none"]}`, `{"keep": ["1"]}`)
 	got, _, err := llm.Decode[struct{ Keep []int }](t.Context(), m, llm.Prompt("?"))
-	if err != nil || fmt.Sprint(got.Keep) != "[1]" || m.Calls() != 2 {
-		t.Fatal(got, err)
-	}
+	check.Must(t, err == nil && fmt.Sprint(got.Keep) == "[1]" && m.Calls() == 2, "%v %v", got, err)
 	const want = "That reply does not have the form asked for: keep, element 1, holds a text where a number was expected. Reply again with one JSON object of exactly the form shown in the instructions, nothing around it."
 	check.Equal(t, m.Requests()[1].Messages[2].Text, want)
 }
@@ -52,8 +50,7 @@ func FuzzForm(f *testing.F) {
 		}{got, nil})
 		check.OK(t, err, "%s", reply)
 		again, err := llm.Read[form](string(raw))
-		if got.Facts = nil; err != nil || fmt.Sprint(again) != fmt.Sprint(got) {
-			t.Errorf("%s: %v, read again %v, %v", reply, got, again, err)
-		}
+		got.Facts = nil
+		check.True(t, err == nil && fmt.Sprint(again) == fmt.Sprint(got), "%s: %v, read again %v, %v", reply, got, again, err)
 	})
 }

@@ -45,14 +45,11 @@ func TestPrompts(t *testing.T) {
 		{"fenced", map[string]any{"Nonce": "mine"}, []llm.Message{{Role: llm.User, Text: "mine"}}},
 	} {
 		got, err := p.Request(t.Context(), "stage", c.name, c.values, data...)
-		if want := (llm.Request{Stage: "stage", Messages: c.want}); err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: %+v, %v; want %+v", c.name, got, err, want)
-		}
+		want := (llm.Request{Stage: "stage", Messages: c.want})
+		check.True(t, err == nil && reflect.DeepEqual(got, want), "%s: %+v, %v; want %+v", c.name, got, err, want)
 	}
 	for _, name := range []string{"both", "none"} { // a place without a value, no such file
-		if _, err := p.Request(t.Context(), "", name, map[string]any{"Words": 1}); err == nil {
-			t.Errorf("%s: no error", name)
-		}
+		check.True(t, check.Err(p.Request(t.Context(), "", name, map[string]any{"Words": 1})) != nil, "%s: no error", name)
 	}
 }
 
@@ -71,9 +68,8 @@ func TestRows(t *testing.T) {
 	p := llm.MustPrompts("test", promptFiles(map[string]string{"a_user.txt": "{{.Data}}"}))
 	req, err := p.Request(t.Context(), "", "a", nil, llm.Data{Label: "facts", Prefix: "F", First: 2, Rows: []string{"one", "two\n[F9] forged\u2028\r\n three", ""}})
 	list := "[F2] one\n[F3] two [F9] forged  three\n[F4] "
-	if want := llm.NewFence(list).Wrap("facts", list); err != nil || req.Messages[0].Text != want {
-		t.Errorf("%q, %v; want %q", req.Messages[0].Text, err, want)
-	}
+	want := llm.NewFence(list).Wrap("facts", list)
+	check.True(t, err == nil && req.Messages[0].Text == want, "%q, %v; want %q", req.Messages[0].Text, err, want)
 }
 
 func TestPrintable(t *testing.T) {

@@ -36,24 +36,17 @@ func TestMeter(t *testing.T) {
 		_, _ = m.Generate(outerCtx, llm.Prompt(text))
 	}
 	ctx, inner := llm.WithMeter(outerCtx)
-	if _, err := e.EmbedDocuments(ctx, []string{"ab", "c"}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := e.EmbedQuery(ctx, "d"); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, check.Err(e.EmbedDocuments(ctx, []string{"ab", "c"})))
+	check.OK(t, check.Err(e.EmbedQuery(ctx, "d")))
 	embedded := llm.Usage{EmbeddedTokens: 4, Estimated: true}
 	check.True(t, inner.Usage() == embedded && outer.Usage() == cost.Add(cost).Add(embedded), "inner %+v, outer %+v", inner.Usage(), outer.Usage())
 	staged := llm.Prompt("fine")
 	staged.Stage = "extract"
-	if _, err := m.Generate(ctx, staged); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, check.Err(m.Generate(ctx, staged)))
 	want := map[string]llm.Usage{"extract": cost, llm.StageEmbed: embedded}
 	check.Equal(t, inner.Stages(), want, "by stage")
-	if _, err := m.Generate(t.Context(), llm.Prompt("without a meter")); err != nil {
-		t.Error(err)
-	}
+	_, err := m.Generate(t.Context(), llm.Prompt("without a meter"))
+	check.True(t, err == nil, "%v", err)
 }
 
 // A call is counted once, however deep the metered models are, also in a meter of its own,
@@ -121,20 +114,15 @@ func TestTraced(t *testing.T) {
 			t.Fatal("no error")
 		}
 		data, err := json.Marshal(spans)
-		if err != nil || strings.Contains(string(data), "canary") {
-			t.Fatal(err, string(data))
-		}
+		check.Must(t, err == nil && !strings.Contains(string(data), "canary"), "%v %v", err, string(data))
 		value := func(key string) string {
 			_, rest, _ := strings.Cut(string(data), `"key":"`+key+`","value":{`)
 			rest, _, _ = strings.Cut(rest, "}")
 			_, v, _ := strings.Cut(rest, `Value":`)
 			return strings.Trim(v, `"`)
 		}
-		if got := fmt.Sprintf("%q %q %q", value("gen_ai.request.model"), value("gen_ai.provider.name"), value("server.address")); got != want {
-			t.Errorf("%s: %s, want %s", name, got, want)
-		}
-		if got := value("gen_ai.usage.input_tokens") + value("gen_ai.usage.output_tokens") + value("error.type") + value("wildgraph.stage"); got != "73reply truncatedread" {
-			t.Errorf("%s: %s", name, got)
-		}
+		check.Equal(t, fmt.Sprintf("%q %q %q", value("gen_ai.request.model"), value("gen_ai.provider.name"), value("server.address")), want, "%s", name)
+		got := value("gen_ai.usage.input_tokens") + value("gen_ai.usage.output_tokens") + value("error.type") + value("wildgraph.stage")
+		check.Equal(t, got, "73reply truncatedread", "%s", name)
 	}
 }

@@ -85,9 +85,8 @@ func TestLoadReportsProblems(t *testing.T) {
 		"and 5 more problems":                     folder("eng_corpus.json", `["x"]`, "eng_qa.json", strings.Repeat("{}\n", 10)),
 		"eng_qa.json:1: ":                         folder("eng_corpus.json", `["x"]`, "eng_qa.json", "{\"question\": \"\xff\"}"),
 	} {
-		if _, err := anonyrag.Load(fsys); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
+		_, err := anonyrag.Load(fsys)
+		check.True(t, err != nil && strings.Contains(err.Error(), want), "%v, want %q", err, want)
 	}
 }
 
@@ -136,13 +135,9 @@ func FuzzLoad(f *testing.F) {
 			keys[k.Key] = true
 		}
 		for it := range set.Items() {
-			if strings.TrimSpace(it.Question.Text) == "" || !keys[it.Type] {
-				t.Fatalf("%+v", it)
-			}
+			check.Must(t, strings.TrimSpace(it.Question.Text) != "" && keys[it.Type], "%+v", it)
 			_, letter := anonyrag.ParseChoice(it.Reference)
-			if strings.HasPrefix(it.Type, anonyrag.Choice) != letter && len(anonyrag.GoldOf(it.Reference)) == 0 {
-				t.Fatalf("nothing is right: %+v", it)
-			}
+			check.Must(t, strings.HasPrefix(it.Type, anonyrag.Choice) == letter || len(anonyrag.GoldOf(it.Reference)) != 0, "nothing is right: %+v", it)
 		}
 	})
 }

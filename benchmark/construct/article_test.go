@@ -101,9 +101,8 @@ func TestWikitext(t *testing.T) {
 			stated = append(stated, g.Statement+" "+strings.Join(g.URLs, " "))
 		}
 	}
-	if all := strings.Join(stated, "\n"); !strings.Contains(all, "total darkness. https://ear.example/owl https://prey.example/p") {
-		t.Errorf("stated is\n%s", all)
-	}
+	all := strings.Join(stated, "\n")
+	check.True(t, strings.Contains(all, "total darkness. https://ear.example/owl https://prey.example/p"), "stated is\n%s", all)
 }
 
 // What is never closed, and what is nested deeply, is read to its end, and does not swell.
@@ -113,9 +112,8 @@ func TestHostileWikitext(t *testing.T) {
 		"headings": "== a =\n", "addresses": "[https://a ", "fields": "<ref>{{cite|url=https://a|title=", "both": "{{[[",
 	} {
 		page := strings.Repeat(piece, 10_000)
-		if out := construct.Wikitext(page, "a"); len(out) > 3*len(page)+100 {
-			t.Errorf("%s: %d bytes become %d", name, len(page), len(out))
-		}
+		out := construct.Wikitext(page, "a")
+		check.True(t, len(out) <= 3*len(page)+100, "%s: %d bytes become %d", name, len(page), len(out))
 	}
 }
 

@@ -193,9 +193,8 @@ func TestBuild(t *testing.T) {
 	// The loader takes it, and knows two pages of one title apart.
 	set, err := wildgraph.Load(os.DirFS(dir), wildgraph.Options{})
 	check.OK(t, err)
-	if d := set.Domains[0]; d.Pages != 4 || len(d.Items) != 5 {
-		t.Errorf("loaded %d pages, %d questions", d.Pages, len(d.Items))
-	}
+	d := set.Domains[0]
+	check.True(t, d.Pages == 4 && len(d.Items) == 5, "loaded %d pages, %d questions", d.Pages, len(d.Items))
 	for _, it := range set.Domains[0].Items {
 		for _, u := range it.Gold {
 			if len(u) != 1 {
@@ -207,12 +206,9 @@ func TestBuild(t *testing.T) {
 	// Built again, nothing is asked for and nothing changes.
 	before := snapshot(t, dir)
 	calls := model.Calls()
-	if _, err := build(t.Context(), t, work, dir, newGetter(), model); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(before, snapshot(t, dir)); diff != "" || model.Calls() != calls {
-		t.Errorf("built again: %d new calls, differences\n%s", model.Calls()-calls, diff)
-	}
+	check.OK(t, check.Err(build(t.Context(), t, work, dir, newGetter(), model)))
+	diff := cmp.Diff(before, snapshot(t, dir))
+	check.True(t, diff == "" && model.Calls() == calls, "built again: %d new calls, differences\n%s", model.Calls()-calls, diff)
 }
 
 // picky asks of each statement, and fails those that contain a word.
@@ -278,9 +274,7 @@ func TestQuestions(t *testing.T) {
 func TestBuildStopped(t *testing.T) {
 	whole := t.TempDir()
 	model := scripted()
-	if _, err := build(t.Context(), t, t.TempDir(), whole, newGetter(), model); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, check.Err(build(t.Context(), t, t.TempDir(), whole, newGetter(), model)))
 	want, calls := snapshot(t, whole), model.Calls()
 	for stop := 1; stop < calls; stop += 5 {
 		work, dir := t.TempDir(), t.TempDir()

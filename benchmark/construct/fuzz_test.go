@@ -37,9 +37,7 @@ func FuzzArticle(f *testing.F) {
 					t.Errorf("section %+v", s)
 				}
 				stated, err := Rules{}.State(t.Context(), a, s)
-				if err != nil {
-					t.Fatal(err)
-				}
+				check.OK(t, err)
 				gold, dropped := g.Ground(a, s, stated)
 				for _, d := range dropped {
 					if d.Reason == "the section does not say so" {
@@ -66,14 +64,11 @@ func TestSources(t *testing.T) {
 	files := make(map[string]string)
 	for _, r := range refs {
 		name := fileKey(r.Title)
-		if other := files[name]; other != "" {
-			t.Errorf("%s and %s share %s", other, r.URL, name)
-		}
+		other := files[name]
+		check.Equal(t, other, "", "%s and %s share %s", other, r.URL, name)
 		files[name] = r.URL
 	}
-	if len(refs) != 6 || refs[0].Title != "Owls" || refs[0].URL != "https://a.example/" || refs[1].Title != "OWLS 2" {
-		t.Errorf("%+v", refs)
-	}
+	check.True(t, len(refs) == 6 && refs[0].Title == "Owls" && refs[0].URL == "https://a.example/" && refs[1].Title == "OWLS 2", "%+v", refs)
 }
 
 func TestPoor(t *testing.T) {
@@ -83,9 +78,8 @@ func TestPoor(t *testing.T) {
 		strings.Repeat("a line\n", 12): true, strings.Repeat("a line\n", 13): false,
 		strings.Repeat(long, 20) + " he got a 404 not found": false,
 	} {
-		if got := Poor(text); (got != "") != poor {
-			t.Errorf("%.30q: %q", text, got)
-		}
+		got := Poor(text)
+		check.True(t, (got != "") == poor, "%.30q: %q", text, got)
 	}
 }
 

@@ -29,21 +29,18 @@ func TestNoFiles(t *testing.T) {
 	root, err := os.OpenRoot(dir)
 	check.OK(t, err)
 	defer root.Close()
-	if _, err := Load(root.FS(), Options{}); err == nil || !strings.Contains(err.Error(), "musique_corpus.json is not a regular file") {
-		t.Errorf("a pipe: %v", err)
-	}
+	_, err = Load(root.FS(), Options{})
+	check.True(t, err != nil && strings.Contains(err.Error(), "musique_corpus.json is not a regular file"), "a pipe: %v", err)
 	check.OK(t, os.Remove(corpus))
 	check.OK(t, os.Symlink("/etc/passwd", corpus))
-	if _, err := Load(root.FS(), Options{}); err == nil || !strings.Contains(err.Error(), "musique_corpus.json") {
-		t.Errorf("a link out of the folder: %v", err)
-	}
+	_, err = Load(root.FS(), Options{})
+	check.True(t, err != nil && strings.Contains(err.Error(), "musique_corpus.json"), "a link out of the folder: %v", err)
 }
 
 // A file without end is read so far and no further.
 func TestCapped(t *testing.T) {
 	got, err := io.ReadAll(&jsonl.Capped{R: strings.NewReader(strings.Repeat("x", 100)), Left: 10})
 	check.True(t, len(got) == 10 && err != nil && strings.Contains(err.Error(), "larger than 1024 MiB"), "%d bytes, %v", len(got), err)
-	if got, err := io.ReadAll(&jsonl.Capped{R: strings.NewReader("0123456789"), Left: 11}); len(got) != 10 || err != nil {
-		t.Errorf("%d bytes, %v", len(got), err)
-	}
+	got, err = io.ReadAll(&jsonl.Capped{R: strings.NewReader("0123456789"), Left: 11})
+	check.True(t, len(got) == 10 && err == nil, "%d bytes, %v", len(got), err)
 }

@@ -5,7 +5,6 @@ package multihop_test
 import (
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -118,13 +117,11 @@ func TestLoad(t *testing.T) {
 	check.Equal(t, shown(t, set), want, "(-want +got)")
 	schemes := multihop.Schemes()
 	for _, k := range set.Types {
-		if _, ok := schemes[k.Key]; !ok || k.K != multihop.DefaultK || !k.Swept {
-			t.Errorf("type %+v, with a scheme %v", k, ok)
-		}
+		_, ok := schemes[k.Key]
+		check.True(t, ok && k.K == multihop.DefaultK && k.Swept, "type %+v, with a scheme %v", k, ok)
 	}
-	if one, err := multihop.Load(all(), multihop.Options{Sets: []string{multihop.TwoWiki}}); err != nil || len(one.Domains) != 1 || len(one.Types) != 1 {
-		t.Errorf("one set: %+v, %v", one, err)
-	}
+	one, err := multihop.Load(all(), multihop.Options{Sets: []string{multihop.TwoWiki}})
+	check.True(t, err == nil && len(one.Domains) == 1 && len(one.Types) == 1, "one set: %+v, %v", one, err)
 }
 
 // The same questions as tables of the hub hold them, and a corpus of titles.
@@ -203,9 +200,7 @@ func TestDamage(t *testing.T) {
 			}
 		})
 	}
-	if _, err := multihop.Load(all(), multihop.Options{Sets: []string{"x"}}); !errors.Is(err, multihop.ErrUnknownSet) {
-		t.Errorf("%v", err)
-	}
+	check.Is(t, check.Err(multihop.Load(all(), multihop.Options{Sets: []string{"x"}})), multihop.ErrUnknownSet)
 	many := strings.Repeat(`{"id": "x"}`+"\n", 100)
 	_, err := multihop.Load(fstest.MapFS{"musique.json": text(many)}, multihop.Options{})
 	if err == nil || !strings.Contains(err.Error(), "… and 95 more problems") || strings.Count(err.Error(), "\n") > 6 {
@@ -226,9 +221,8 @@ func TestMuSiQueTrain(t *testing.T) {
 	if diff := cmp.Diff(map[string]int{"2-hop": 68, "3-hop": 27, "4-hop": 5}, counts); diff != "" || gold != 237 || aliases == 0 || len(set.Notes) > 0 {
 		t.Errorf("%s, %d gold passages, %d aliases, notes %v", diff, gold, aliases, set.Notes)
 	}
-	if n, bytes := corpusSize(t, set.Domains[0]); n != 1890 || bytes != 877933 {
-		t.Errorf("%d passages of %d bytes", n, bytes)
-	}
+	n, bytes := corpusSize(t, set.Domains[0])
+	check.True(t, n == 1890 && bytes == 877933, "%d passages of %d bytes", n, bytes)
 	for it := range set.Items() {
 		for _, u := range it.Gold {
 			if len(u) != 1 {
@@ -248,12 +242,10 @@ func TestMedical(t *testing.T) {
 	check.OK(t, err)
 	counts, gold, _ := count(set)
 	want := map[string]int{"fact-retrieval": 1098, "complex-reasoning": 509, "contextual-summarize": 289, "creative-generation": 166}
-	if diff := cmp.Diff(want, counts); diff != "" || gold != 0 {
-		t.Errorf("%s, %d gold", diff, gold)
-	}
-	if n, bytes := corpusSize(t, set.Domains[0]); n != 1 || bytes != 1055013 {
-		t.Errorf("%d texts of %d bytes", n, bytes)
-	}
+	diff := cmp.Diff(want, counts)
+	check.True(t, diff == "" && gold == 0, "%s, %d gold", diff, gold)
+	n, bytes := corpusSize(t, set.Domains[0])
+	check.True(t, n == 1 && bytes == 1055013, "%d texts of %d bytes", n, bytes)
 }
 
 func count(set *benchmark.Dataset) (byType map[string]int, gold, aliases int) {
@@ -347,9 +339,8 @@ func TestPublished(t *testing.T) {
 	}
 	// Table 1: eleven systems with nine figures and one with six, seven with nine and one
 	// with six; Table 2: ten with nine; Table 3: two that are not in Table 1, with six.
-	if want := 11*9 + 6 + 7*9 + 6 + 10*9 + 2*6; n != want {
-		t.Errorf("%d figures, want %d", n, want)
-	}
+	want := 11*9 + 6 + 7*9 + 6 + 10*9 + 2*6
+	check.Equal(t, n, want, "figures")
 }
 
 // The cells were compared with the tables of the paper one by one. After a change, compare
@@ -372,7 +363,6 @@ func TestPublishedCells(t *testing.T) {
 			}
 		}
 	}
-	if got := fmt.Sprintf("%x", h.Sum(nil))[:16]; got != "7af3bfae4543a0d4" {
-		t.Errorf("the sum of the cells is %s, not that of the cells that were compared", got)
-	}
+	got := fmt.Sprintf("%x", h.Sum(nil))[:16]
+	check.Equal(t, got, "7af3bfae4543a0d4", "the sum of the cells is %s, not that of the cells that were compared", got)
 }

@@ -82,12 +82,10 @@ func TestBEIR(t *testing.T) {
 	if math.Abs(*first.NDCGAt10-want) > 1e-12 || *first.MRR != 1 || *first.RecallAt2 != .5 || *first.RecallAt10 != 1 {
 		t.Errorf("nDCG %v, want %v; MRR %v, recall %v and %v", *first.NDCGAt10, want, *first.MRR, *first.RecallAt2, *first.RecallAt10)
 	}
-	if second := results[1].Evidence; *second.NDCGAt10 != 0 || *second.MRR != 0 {
-		t.Errorf("of a document that is not there: nDCG %v, MRR %v", *second.NDCGAt10, *second.MRR)
-	}
-	if j := results[0].Judgment.Fact; j == nil || j.State != judge.NotApplicable {
-		t.Errorf("judged: %+v", j)
-	}
+	second := results[1].Evidence
+	check.True(t, *second.NDCGAt10 == 0 && *second.MRR == 0, "of a document that is not there: nDCG %v, MRR %v", *second.NDCGAt10, *second.MRR)
+	j := results[0].Judgment.Fact
+	check.True(t, j != nil && j.State == judge.NotApplicable, "judged: %+v", j)
 }
 
 func TestBEIRErrors(t *testing.T) {
@@ -104,15 +102,13 @@ func TestBEIRErrors(t *testing.T) {
 	} {
 		fsys := beir()
 		fsys[tt.file] = &fstest.MapFile{Data: []byte(tt.text)}
-		if _, err := own.BEIR(fsys, "animals"); err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s: %v, want %q", tt.file, err, tt.want)
-		}
+		_, err := own.BEIR(fsys, "animals")
+		check.True(t, err != nil && strings.Contains(err.Error(), tt.want), "%s: %v, want %q", tt.file, err, tt.want)
 	}
 	fsys := beir()
 	delete(fsys, "qrels/test.tsv")
-	if set, err := own.BEIR(fsys, "x"); err != nil || len(set.Domains[0].Items) != 1 || set.Domains[0].Items[0].Question.ID != "q4" {
-		t.Errorf("of the training split: %v", err)
-	}
+	set, err := own.BEIR(fsys, "x")
+	check.True(t, err == nil && len(set.Domains[0].Items) == 1 && set.Domains[0].Items[0].Question.ID == "q4", "of the training split: %v", err)
 }
 
 // Whatever stands in the judgments, it is read or refused.

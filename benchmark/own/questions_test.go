@@ -47,9 +47,8 @@ func TestLoad(t *testing.T) {
 		{Type: "search", Question: graphrag.Question{ID: "5", Text: "Where are the otters?"}, Gold: []benchmark.Unit{{"sea/otters.txt"}}},
 		{Type: "single-fact", Question: graphrag.Question{ID: "6", Text: "What do we not know?", Where: &sea}, Unanswerable: true},
 	}
-	if got := set.Domains[0].Items; !reflect.DeepEqual(got, want) {
-		t.Errorf("%+v\nwant\n%+v", got, want)
-	}
+	got := set.Domains[0].Items
+	check.Equal(t, got, want, "%+v\nwant\n%+v", got, want)
 	var types []string
 	for _, k := range set.Types {
 		types = append(types, k.Key)
@@ -84,9 +83,8 @@ func TestLoadRows(t *testing.T) {
 			t.Errorf("%+v, %v", d, err)
 		}
 	}
-	if gold := set.Domains[0].Items[0].Gold; n != 2 || len(gold) != 1 || gold[0][0] != "x" {
-		t.Errorf("%d documents, gold %v", n, gold)
-	}
+	gold := set.Domains[0].Items[0].Gold
+	check.True(t, n == 2 && len(gold) == 1 && gold[0][0] == "x", "%d documents, gold %v", n, gold)
 	where := `, "where": "team = \"ops\""`
 	if load("ops", where).Domains[0].Fingerprint == load("it", where).Domains[0].Fingerprint {
 		t.Error("other fields, and the answers of before are taken for those of now")
@@ -120,15 +118,12 @@ func TestLoadErrors(t *testing.T) {
 			t.Errorf("%s: %v, want %q", tt.line, err, tt.want)
 		}
 	}
-	if _, err := own.Load(t.Context(), "q.jsonl", strings.NewReader("\n"), folder(), load.Options{}); err == nil || !strings.Contains(err.Error(), "holds no question") {
-		t.Errorf("no question: %v", err)
-	}
-	if _, err := own.Load(t.Context(), "q.jsonl", strings.NewReader(strings.Repeat(`{"question": ""}`+"\n", 30)), folder(), load.Options{}); err == nil || !strings.Contains(err.Error(), "and 20 more problems") {
-		t.Errorf("thirty problems: %v", err)
-	}
-	if _, err := own.Load(t.Context(), "q.jsonl", strings.NewReader("{}"), fstest.MapFS{}, load.Options{}); err == nil || !strings.Contains(err.Error(), "documents") {
-		t.Errorf("no document: %v", err)
-	}
+	_, err := own.Load(t.Context(), "q.jsonl", strings.NewReader("\n"), folder(), load.Options{})
+	check.True(t, err != nil && strings.Contains(err.Error(), "holds no question"), "no question: %v", err)
+	_, err = own.Load(t.Context(), "q.jsonl", strings.NewReader(strings.Repeat(`{"question": ""}`+"\n", 30)), folder(), load.Options{})
+	check.True(t, err != nil && strings.Contains(err.Error(), "and 20 more problems"), "thirty problems: %v", err)
+	_, err = own.Load(t.Context(), "q.jsonl", strings.NewReader("{}"), fstest.MapFS{}, load.Options{})
+	check.True(t, err != nil && strings.Contains(err.Error(), "documents"), "no document: %v", err)
 }
 
 // A line as DataMorgana writes it is a question with its answer. Its categories are its type,

@@ -85,9 +85,7 @@ func elements(t *testing.T, file string) []element {
 	for z := html.NewTokenizer(strings.NewReader(file)); ; {
 		switch z.Next() {
 		case html.ErrorToken:
-			if !errors.Is(z.Err(), io.EOF) {
-				t.Fatal(z.Err())
-			}
+			check.Must(t, errors.Is(z.Err(), io.EOF), "%v", z.Err())
 			return out
 		case html.StartTagToken, html.SelfClosingTagToken:
 			tag := z.Token()
@@ -221,9 +219,8 @@ func TestHostile(t *testing.T) {
 			}
 		}
 	}
-	if more := len(file) - len(plain); more > 100_000 {
-		t.Errorf("bad texts make the page %d bytes longer", more)
-	}
+	more := len(file) - len(plain)
+	check.True(t, more <= 100_000, "bad texts make the page %d bytes longer", more)
 }
 
 // A page of 6,000 answers stays small.
@@ -264,9 +261,7 @@ func prose(seed, words int) string {
 var syllables = strings.Fields("ka lo mi ra ten dor sel um bri fa gos hin jal ked nop vu")
 
 func TestWriteFails(t *testing.T) {
-	if err := small().Write(broken{}); !errors.Is(err, io.ErrShortWrite) {
-		t.Error(err)
-	}
+	check.Is(t, small().Write(broken{}), io.ErrShortWrite)
 }
 
 type broken struct{}

@@ -70,9 +70,8 @@ func TestLog(t *testing.T) {
 	for round := range 2 {
 		log, err := record.Open(dir)
 		check.OK(t, err)
-		if _, err := record.Open(dir); err == nil || !strings.Contains(err.Error(), "in use") {
-			t.Errorf("opened twice: %v", err)
-		}
+		_, err = record.Open(dir)
+		check.True(t, err != nil && strings.Contains(err.Error(), "in use"), "opened twice: %v", err)
 		if round == 0 {
 			for _, r := range want {
 				check.OK(t, log.Add(r))
@@ -89,9 +88,8 @@ func TestLog(t *testing.T) {
 			got[0] = settings
 		}
 		check.Equal(t, got, want, "round %d", round)
-		if a, ok := log.Answer(key); !ok || a.Ranked == nil {
-			t.Errorf("the answer: %+v, %v", a, ok)
-		}
+		a, ok := log.Answer(key)
+		check.True(t, ok && a.Ranked != nil, "the answer: %+v, %v", a, ok)
 		for _, change := range []func(*record.Key){
 			func(k *record.Key) { k.System = "x" }, func(k *record.Key) { k.Domain = "x" }, func(k *record.Key) { k.Corpus = "x" },
 			func(k *record.Key) { k.Settings = "x" }, func(k *record.Key) { k.ID = "x" }, func(k *record.Key) { k.Question = "x" },
@@ -116,19 +114,14 @@ func TestLog(t *testing.T) {
 		}
 		check.OK(t, log.Close())
 	}
-	if _, err := record.NewSettings(map[string]any{"f": func() {}}); err == nil {
-		t.Error("settings that cannot be written are accepted")
-	}
-	if a, b := record.Digest("ab", "c"), record.Digest("a", "bc"); a == b {
-		t.Error("texts are joined before they are hashed")
-	}
+	check.True(t, check.Err(record.NewSettings(map[string]any{"f": func() {}})) != nil, "settings that cannot be written are accepted")
+	a, b := record.Digest("ab", "c"), record.Digest("a", "bc")
+	check.True(t, a != b, "texts are joined before they are hashed")
 	memory := record.New()
-	if err := errors.Join(memory.Add(want[2]), memory.Close()); err != nil {
-		t.Error(err)
-	}
-	if _, ok := memory.Answer(key); !ok {
-		t.Error("not kept in memory")
-	}
+	err = errors.Join(memory.Add(want[2]), memory.Close())
+	check.True(t, err == nil, "%v", err)
+	_, ok := memory.Answer(key)
+	check.True(t, ok, "not kept in memory")
 }
 
 // Records whose file is taken away while it is in use are an error at once, which
@@ -157,21 +150,17 @@ func TestForget(t *testing.T) {
 	check.OK(t, err)
 	key := record.Key{ID: "1"}
 	check.OK(t, log.Add(record.Answer{Key: key}))
-	if err := record.Forget(dir); !errors.Is(err, journal.ErrLocked) {
-		t.Errorf("in use: %v", err)
-	}
+	check.Is(t, record.Forget(dir), journal.ErrLocked, "in use")
 	check.OK(t, log.Close())
 	name := filepath.Join(dir, record.JournalName)
 	for range 2 { // the second is damaged
 		if err := record.Forget(dir); err != nil {
 			t.Error(err)
 		}
-		if log, err = record.Open(dir); err != nil {
-			t.Fatal(err)
-		}
-		if _, ok := log.Answer(key); ok {
-			t.Error("not forgotten")
-		}
+		log, err = record.Open(dir)
+		check.OK(t, err)
+		_, ok := log.Answer(key)
+		check.True(t, !ok, "not forgotten")
 		check.OK(t, errors.Join(log.Close(), os.WriteFile(name, []byte("no journal"), 0o644)))
 	}
 }

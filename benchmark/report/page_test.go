@@ -35,9 +35,7 @@ func cells(t *testing.T, file string) map[string][]page.State {
 	}
 	check.OK(t, json.NewDecoder(z).Decode(&index))
 	for i, s := range index.Systems {
-		if pending := slices.Contains(index.Cells[i].State, page.Pending); pending != strings.HasPrefix(s.Note, "only ") {
-			t.Errorf("%s: the note is %q", s.Name, s.Note)
-		}
+		check.True(t, slices.Contains(index.Cells[i].State, page.Pending) == strings.HasPrefix(s.Note, "only "), "%s: the note is %q", s.Name, s.Note)
 	}
 	out := make(map[string][]page.State)
 	for i, s := range index.Systems {
@@ -60,9 +58,7 @@ func TestUnfinished(t *testing.T) {
 	})
 	r.Options.Concurrency = 1
 	part, err := r.Run(ctx)
-	if err == nil || part == nil {
-		t.Fatalf("%v, %v", part, err)
-	}
+	check.Must(t, err != nil && part != nil, "%v, %v", part, err)
 	rep, err := report.Write(dir, part)
 	check.OK(t, err)
 	file := benchtest.Files(t, dir)["/report.html"]
@@ -74,17 +70,14 @@ func TestUnfinished(t *testing.T) {
 		}
 	}
 	check.True(t, missing != 0 && missing != len(states) && strings.Contains(file, "Unfinished: "), "states %v", states)
-	if n := rep.Systems[0].Overall.Types["all"].N; n != len(states)-missing {
-		t.Errorf("figures over %d questions, want %d", n, len(states)-missing)
-	}
+	n := rep.Systems[0].Overall.Types["all"].N
+	check.Equal(t, n, len(states)-missing, "figures over %d questions", n)
 	// The next start goes on, and nothing is missing.
 	calls.Store(100)
 	r = benchtest.Runner(dir, &calls, nil)
 	whole, err := r.Run(t.Context())
 	check.OK(t, err)
-	if _, err := report.Write(dir, whole); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, check.Err(report.Write(dir, whole)))
 	file = benchtest.Files(t, dir)["/report.html"]
 	for name, states := range cells(t, file) {
 		check.True(t, !slices.Contains(states, page.Pending) && !strings.Contains(file, "Unfinished"), "%s lacks answers: %v", name, states)

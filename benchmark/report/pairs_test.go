@@ -74,9 +74,8 @@ func TestPairs(t *testing.T) {
 		if !tt.many && !strings.Contains(text, "too few") || strings.Contains(text, "scholar − ") {
 			t.Errorf("%s:\n%s", tt.name, text)
 		}
-		if all := rep.Systems[0].Overall.Types[benchmark.All]; (len(all.Intervals) > 0) != tt.many {
-			t.Errorf("%s: intervals %v", tt.name, all.Intervals)
-		}
+		all := rep.Systems[0].Overall.Types[benchmark.All]
+		check.True(t, (len(all.Intervals) > 0) == tt.many, "%s: intervals %v", tt.name, all.Intervals)
 	}
 }
 
@@ -124,9 +123,8 @@ func TestRankingOfProvenance(t *testing.T) {
 	}
 	rep, err := run(t, r)
 	check.OK(t, err)
-	if all := rep.Systems[2].Overall.Types[benchmark.All]; *all.MRR != 1 || all.Found != nil || all.ContextTokens != nil {
-		t.Errorf("%+v", all)
-	}
+	all := rep.Systems[2].Overall.Types[benchmark.All]
+	check.True(t, *all.MRR == 1 && all.Found == nil && all.ContextTokens == nil, "%+v", all)
 	// What is read of reports alone holds no source text, also where nothing was found: the
 	// share of the statements in it is not that of the questions without a report.
 	scholar, unsure := rep.Systems[0].Overall.Types[benchmark.All], rep.Systems[3].Overall.Types[benchmark.All]
@@ -198,11 +196,9 @@ func TestSeeds(t *testing.T) {
 	var text strings.Builder
 	check.OK(t, rep.WriteRanking(&text))
 	for _, want := range []string{"Accuracy over 3 seeds, from the least to the most: wobbly 0.0 to 100.0.", "no ranking of parrot: asked again", "2 systems and 7 questions", "Too few questions to tell which is better: 7."} {
-		if said := strings.Join(strings.Fields(text.String()), " "); !strings.Contains(said, want) {
-			t.Errorf("no %q in %s", want, said)
-		}
+		said := strings.Join(strings.Fields(text.String()), " ")
+		check.True(t, strings.Contains(said, want), "no %q in %s", want, said)
 	}
-	if _, err := start(dir); err != nil || built != 6 {
-		t.Errorf("a second start built %d: %v", built-6, err)
-	}
+	_, err = start(dir)
+	check.True(t, err == nil && built == 6, "a second start built %d: %v", built-6, err)
 }

@@ -131,9 +131,7 @@ func TestHostileTexts(t *testing.T) {
 			t.Errorf("%s holds what steers a terminal: %q", name, file[max(at-40, 0):at+4])
 		}
 	}
-	if strings.Contains(text.String(), "\x1b") || strings.Contains(got["/report.md"], "<script>") {
-		t.Error("control characters or tags in the tables")
-	}
+	check.True(t, !strings.Contains(text.String(), "\x1b") && !strings.Contains(got["/report.md"], "<script>"), "control characters or tags in the tables")
 	for line := range strings.Lines(got["/judgments.jsonl"]) {
 		check.True(t, json.Valid([]byte(line)), "not JSON: %s", line)
 	}
@@ -181,21 +179,16 @@ func TestColumnsOfThoroughJudges(t *testing.T) {
 	rep, err := run(t, r)
 	check.OK(t, err)
 	all := rep.Systems[0].Overall.Types
-	if v, ok := all["summary"].Figure("precision_ceiling"); !ok || v != 0.25 {
-		t.Errorf("ceiling %v, %v", v, ok)
-	}
-	if v, ok := all[benchmark.All].Figure("grounded"); !ok || v <= 0 || v >= 1 {
-		t.Errorf("grounded %v, %v", v, ok)
-	}
-	if v, ok := all["single-fact"].Figure("f1/zoo"); !ok || v != 0.5 {
-		t.Errorf("a named score is %v, %v", v, ok)
-	}
-	if v, ok := all["summary"].Figure("f1/zoo"); ok {
-		t.Errorf("a named score of no question is %v", v)
-	}
-	if v, ok := all[benchmark.All].Figure("by_model"); ok {
-		t.Errorf("a named score that could not be had is %v", v)
-	}
+	v, ok := all["summary"].Figure("precision_ceiling")
+	check.True(t, ok && v == 0.25, "ceiling %v, %v", v, ok)
+	v, ok = all[benchmark.All].Figure("grounded")
+	check.True(t, ok && v > 0 && v < 1, "grounded %v, %v", v, ok)
+	v, ok = all["single-fact"].Figure("f1/zoo")
+	check.True(t, ok && v == 0.5, "a named score is %v, %v", v, ok)
+	v, ok = all["summary"].Figure("f1/zoo")
+	check.True(t, !ok, "a named score of no question is %v", v)
+	v, ok = all[benchmark.All].Figure("by_model")
+	check.True(t, !ok, "a named score that could not be had is %v", v)
 	var csv strings.Builder
 	if err := rep.WriteCSV(&csv); err != nil || !strings.Contains(csv.String(), ",unscored,f1/zoo,answered_right,") {
 		t.Errorf("%v, %.300s", err, csv.String())
@@ -205,10 +198,8 @@ func TestColumnsOfThoroughJudges(t *testing.T) {
 		check.True(t, strings.Contains(text, want), "no %q in\n%s", want, text)
 	}
 	r = study("", nil)
-	if rep, err = run(t, r); err != nil {
-		t.Fatal(err)
-	}
-	if text := tables(t, rep); strings.Contains(text, "Ceiling") || strings.Contains(text, "Grounded") {
-		t.Errorf("columns without figures:\n%s", text)
-	}
+	rep, err = run(t, r)
+	check.OK(t, err)
+	text = tables(t, rep)
+	check.True(t, !strings.Contains(text, "Ceiling") && !strings.Contains(text, "Grounded"), "columns without figures:\n%s", text)
 }

@@ -55,9 +55,8 @@ func TestPagesAreTheUnit(t *testing.T) {
 	// 12·(1/16)/(11·12), and 4·(¾)² less those squares over 12² for the pages;
 	// 3.182 is the 97.5 % point of Student's t with 3 degrees of freedom.
 	got := r.Systems[0].Overall.Types[benchmark.All].Intervals["evidence_recall_at_5"]
-	if low := 0.75 - 3.1824463*math.Sqrt(0.75/132+1.5/144); math.Abs(got[0]-low) > 1e-6 || got[1] != 1 {
-		t.Errorf("interval %v, want %v to 1", got, low)
-	}
+	low := 0.75 - 3.1824463*math.Sqrt(0.75/132+1.5/144)
+	check.True(t, math.Abs(got[0]-low) <= 1e-6 && got[1] == 1, "interval %v, want %v to 1", got, low)
 	// Two pages differ, by 3·½ each, of the five with the two halves that are added: a mean of 3/15,
 	// its squared error (2·.9² + 2·.6² + 1.5² + .6²)·(5/4)/15², and t with 4 degrees of freedom. By
 	// questions p would be below .05.
@@ -149,9 +148,8 @@ func TestWhoAnsweredAndWhoJudged(t *testing.T) {
 		if l.title != " ("+tt.title+")" || l.prefix != tt.prefix || l.found != tt.found || l.published != tt.beside || !strings.Contains(l.note, tt.note) || strings.Contains(l.note, "published") == tt.beside {
 			t.Errorf("%s, %s: %+v", tt.kit, tt.judge, l)
 		}
-		if by := l.by(System{foreign: tt.systems[0].Foreign}); (by == elsewhere) != tt.systems[0].Foreign {
-			t.Errorf("%s, %s: answered by %q", tt.kit, tt.judge, by)
-		}
+		by := l.by(System{foreign: tt.systems[0].Foreign})
+		check.True(t, (by == elsewhere) == tt.systems[0].Foreign, "%s, %s: answered by %q", tt.kit, tt.judge, by)
 	}
 }
 
@@ -174,9 +172,7 @@ func TestRankingOfOddNames(t *testing.T) {
 	for line := range strings.Lines(out.String()) {
 		check.True(t, width(line) <= 101 && !strings.ContainsRune(line, '\x1b'), "%q", line)
 	}
-	if !strings.Contains(out.String(), "… and 9 more") || !strings.Contains(out.String(), " 50.00 █████████ ") {
-		t.Error(out.String())
-	}
+	check.True(t, strings.Contains(out.String(), "… and 9 more") && strings.Contains(out.String(), " 50.00 █████████ "), "%v", out.String())
 }
 
 // Columns stand below each other whatever characters the names have.
@@ -189,13 +185,11 @@ func TestWideNames(t *testing.T) {
 	check.OK(t, WriteText(&out, table))
 	for _, line := range strings.Split(strings.TrimSpace(out.String()), "\n")[1:] {
 		// Twelve columns: six characters of two.
-		if before, _, found := strings.Cut(line, " │"); !found || width(before) != 12 {
-			t.Errorf("%q is %d wide", before, width(before))
-		}
+		before, _, found := strings.Cut(line, " │")
+		check.True(t, found && width(before) == 12, "%q is %d wide", before, width(before))
 	}
 	for s, want := range map[string]int{"a": 1, "梟": 2, "ｌ": 2, "e\u0301": 1, "\u200b": 0, "한": 2, "–": 1} {
-		if got := width(s); got != want {
-			t.Errorf("%q is %d wide, want %d", s, got, want)
-		}
+		got := width(s)
+		check.Equal(t, got, want, "%q is %d wide", s, got)
 	}
 }

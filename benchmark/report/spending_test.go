@@ -91,21 +91,18 @@ func TestPayoff(t *testing.T) {
 			t.Errorf("%s: interval %v to %v", tt.name, *p.Low, *p.High)
 		}
 		check.OK(t, r.WriteRanking(&text))
-		if got := strings.Join(strings.Fields(text.String()), " "); !strings.Contains(got, tt.want) {
-			t.Errorf("%s: no %q in\n%s", tt.name, tt.want, got)
-		}
-		if err := r.WriteHTML(&html, run); err != nil || !strings.Contains(html.String(), tt.want[:20]) {
-			t.Errorf("%s: %v", tt.name, err)
-		}
+		got := strings.Join(strings.Fields(text.String()), " ")
+		check.True(t, strings.Contains(got, tt.want), "%s: no %q in\n%s", tt.name, tt.want, got)
+		err = r.WriteHTML(&html, run)
+		check.True(t, err == nil && strings.Contains(html.String(), tt.want[:20]), "%s: %v", tt.name, err)
 		for i, want := range []report.Spending{{Turns: 3, Searches: 2, Read: 750, Question: 3000, Cached: 1500}, {Turns: 1, Searches: 1, Index: float64(tt.graph.index), Question: float64(tt.graph.question), Cached: float64(tt.graph.question) / 2}} {
 			if got := *r.Systems[i].Spending; got != want {
 				t.Errorf("%s: %+v, want %+v", tt.name, got, want)
 			}
 		}
 	}
-	if r, err := report.New(spent(agent)); err != nil || r.Payoff != nil {
-		t.Errorf("without a graph: %+v, %v", r.Payoff, err)
-	}
+	r, err := report.New(spent(agent))
+	check.True(t, err == nil && r.Payoff == nil, "without a graph: %+v, %v", r.Payoff, err)
 }
 
 // The table spreads the index over the questions, in money where there are prices; the chart
@@ -115,9 +112,7 @@ func TestSpending(t *testing.T) {
 	run.Currency = "EUR"
 	run.Price = func(u graphrag.Usage) (float64, bool) { return float64(u.PromptTokens) / 1e6, true }
 	dir := t.TempDir()
-	if _, err := report.Write(dir, run); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, check.Err(report.Write(dir, run)))
 	got := benchtest.Files(t, dir)
 	want := "| dear | 1.0 | 1.0 | 0 | 4,000 | 2,000 | 0.00 | 4,500 | 4,050 | 4,005 | 0.00450 | 0.00405 | 0.00400 |"
 	check.True(t, strings.Contains(got["/report.md"], want), "no %s in\n%s", want, got["/report.md"])

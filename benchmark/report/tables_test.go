@@ -112,39 +112,31 @@ func study(dir string, lib *library) *benchmark.Runner {
 func TestSweep(t *testing.T) {
 	dir := t.TempDir()
 	lib := &library{asked: make(map[int]int)}
-	if _, err := run(t, study(dir, lib)); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, check.Err(run(t, study(dir, lib))))
 	plain := benchtest.Files(t, dir)
-	if diff := cmp.Diff(map[int]int{2: 5, 10: 2}, lib.asked); diff != "" || lib.indexed != 2 {
-		t.Fatalf("the run itself: %d indexes\n%s", lib.indexed, diff)
-	}
+	diff := cmp.Diff(map[int]int{2: 5, 10: 2}, lib.asked)
+	check.Must(t, diff == "" && lib.indexed == 2, "the run itself: %d indexes\n%s", lib.indexed, diff)
 	r := study(dir, lib)
 	r.Options.SweepTopK = []int{1, 2, 10}
 	r.Systems[0].Fixed = true
 	rep, err := run(t, r)
 	check.OK(t, err)
-	if diff := cmp.Diff(map[int]int{1: 2, 2: 5 + 2, 10: 2}, lib.asked); diff != "" || lib.indexed != 4 {
-		t.Errorf("%d indexes, asked by k (-want +got):\n%s", lib.indexed, diff)
-	}
+	diff = cmp.Diff(map[int]int{1: 2, 2: 5 + 2, 10: 2}, lib.asked)
+	check.True(t, diff == "" && lib.indexed == 4, "%d indexes, asked by k (-want +got):\n%s", lib.indexed, diff)
 	check.Equal(t, len(rep.Systems[0].Sweep), 0, "a fixed system was swept")
 	points := rep.Systems[1].Sweep
-	if len(points) != 3 || points[0].K != 1 || points[2].K != 10 || points[0].N != 2 {
-		t.Fatalf("%+v", points)
-	}
+	check.Must(t, len(points) == 3 && points[0].K == 1 && points[2].K == 10 && points[0].N == 2, "%+v", points)
 	// One summary question per domain; its own document is the third.
 	for i, want := range []float64{0, 0, 1} {
 		if got := *points[i].PromptRecall; got != want {
 			t.Errorf("k = %d: evidence recall %v, want %v", points[i].K, got, want)
 		}
 	}
-	if got := points[1].AnswerUsage.PromptTokens; got != 2*10*2 {
-		t.Errorf("k = 2 took %d prompt tokens, want 40", got)
-	}
+	got := points[1].AnswerUsage.PromptTokens
+	check.Equal(t, got, 2*10*2, "k = 2 took %d prompt tokens, want 40", got)
 	check.Equal(t, points[2].Type, rep.Systems[1].Overall.Types[wildgraph.Summary], "the run's own top-k (-run +sweep)")
-	if got := rep.Systems[1].AnswerUsage.Calls; got != 7 {
-		t.Errorf("the run has %d calls, the sweep's among them", got)
-	}
+	got = rep.Systems[1].AnswerUsage.Calls
+	check.Equal(t, got, 7, "the run has %d calls, the sweep's among them", got)
 	swept := benchtest.Files(t, dir)
 	if n := strings.Count(swept["/"+report.SweepName], `"sweep":`); n != 4 {
 		t.Errorf("%d answers in %s, want 4:\n%s", n, report.SweepName, swept["/"+report.SweepName])
@@ -157,16 +149,13 @@ func TestSweep(t *testing.T) {
 	r = study(other, nil)
 	r.Options.SweepTopK = []int{1, 2, 10}
 	r.Systems[0].Fixed = true
-	if _, err := run(t, r); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, check.Err(run(t, r)))
 	check.Equal(t, swept, benchtest.Files(t, other), "in one go")
 	for _, bad := range [][]int{{0}, {2, 2}, {3, 2}} {
 		r := study("", nil)
 		r.Options.SweepTopK = bad
-		if _, err := run(t, r); err == nil || !strings.Contains(err.Error(), "SweepTopK") {
-			t.Errorf("%v: %v", bad, err)
-		}
+		_, err := run(t, r)
+		check.True(t, err != nil && strings.Contains(err.Error(), "SweepTopK"), "%v: %v", bad, err)
 	}
 }
 
@@ -242,9 +231,8 @@ func TestPublishedRows(t *testing.T) {
 		check.OK(t, err)
 		rows := strings.Contains(tables(t, odd), "↳ published")
 		check.True(t, strings.Contains(tables(t, odd), "budgie = parrot "), "%+v: the row has not both names", other)
-		if want := strings.Contains(other.judge, "/paper/section"); rows != want {
-			t.Errorf("%+v: published rows %v, want %v", other, rows, want)
-		}
+		want := strings.Contains(other.judge, "/paper/section")
+		check.True(t, rows == want, "%+v: published rows %v, want %v", other, rows, want)
 	}
 	got := benchtest.Files(t, dir)
 	for _, row := range []string{
@@ -252,13 +240,10 @@ func TestPublishedRows(t *testing.T) {
 	} {
 		check.Equal(t, strings.Count(got["/report.md"], row), 1, "no row %s in\n%s", row, got["/report.md"])
 	}
-	if strings.Contains(got["/report.csv"], "0.9999") || strings.Count(got["/report.json"], "0.9999") != 4 {
-		t.Error("published figures are among our own")
-	}
+	check.True(t, !strings.Contains(got["/report.csv"], "0.9999") && strings.Count(got["/report.json"], "0.9999") == 4, "published figures are among our own")
 	drawn := tags(t, got["/report.html"])
-	if charts := strings.Count(got["/report.html"], `<figure class="chart"`); charts != 3 || drawn["details"] < 5 || drawn["the"] != 0 {
-		t.Errorf("the page has %v", drawn)
-	}
+	charts := strings.Count(got["/report.html"], `<figure class="chart"`)
+	check.True(t, charts == 3 && drawn["details"] >= 5 && drawn["the"] == 0, "the page has %v", drawn)
 }
 
 // renamedJudge is benchtest's judge with another name.

@@ -84,9 +84,7 @@ func TestLinksAreFollowed(t *testing.T) {
 		root, err := os.OpenRoot(dir)
 		check.OK(t, err)
 		set, err := wildgraph.Load(root.FS(), wildgraph.Options{})
-		if err != nil || len(set.Domains) != 1 || set.Domains[0].Fingerprint != plain.Domains[0].Fingerprint {
-			t.Errorf("with a link for %s: %v", name, err)
-		}
+		check.True(t, err == nil && len(set.Domains) == 1 && set.Domains[0].Fingerprint == plain.Domains[0].Fingerprint, "with a link for %s: %v", name, err)
 		_ = root.Close()
 		check.OK(t, errors.Join(os.Remove(path), os.Rename(moved, path)))
 	}

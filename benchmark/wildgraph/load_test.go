@@ -3,7 +3,6 @@
 package wildgraph_test
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 	"strings"
@@ -65,9 +64,8 @@ func TestLoad(t *testing.T) {
 		Gold:       []benchmark.Unit{{"Sight.txt", "Vision.txt"}, {"page.txt"}},
 	}}
 	check.Equal(t, d.Items, want, "items")
-	if diff := cmp.Diff([]string{"birds: left out of reference_pages, being no .txt (1): notes.md"}, set.Notes); diff != "" || d.Pages != 4 || d.Bytes != 102 {
-		t.Errorf("%d pages, %d bytes, notes (-want +got):\n%s", d.Pages, d.Bytes, diff)
-	}
+	diff := cmp.Diff([]string{"birds: left out of reference_pages, being no .txt (1): notes.md"}, set.Notes)
+	check.True(t, diff == "" && d.Pages == 4 && d.Bytes == 102, "%d pages, %d bytes, notes (-want +got):\n%s", d.Pages, d.Bytes, diff)
 	var docs []graphrag.Document
 	for doc, err := range d.Documents() {
 		check.OK(t, err)
@@ -99,9 +97,8 @@ func TestFingerprint(t *testing.T) {
 		"question": {func(m fstest.MapFS) { m["QA/birds/questions.jsonl"].Data[15]++ }, true},
 		"section":  {func(m fstest.MapFS) { delete(m, "extracted_data/birds/Owl/valid_triples.jsonl") }, true},
 	} {
-		if same := print(tt.damage) == base; same != tt.same {
-			t.Errorf("another %s: the same fingerprint is %v, want %v", name, same, tt.same)
-		}
+		same := print(tt.damage) == base
+		check.True(t, same == tt.same, "another %s: the same fingerprint is %v, want %v", name, same, tt.same)
 	}
 }
 
@@ -149,9 +146,7 @@ func TestLoadErrors(t *testing.T) {
 			check.True(t, err != nil && strings.Contains(err.Error(), tt.want), "error %v, want one with %q", err, tt.want)
 		})
 	}
-	if _, err := wildgraph.Load(small(), wildgraph.Options{Domains: []string{"fish"}}); !errors.Is(err, wildgraph.ErrUnknownDomain) {
-		t.Errorf("unknown domain: %v", err)
-	}
+	check.Is(t, check.Err(wildgraph.Load(small(), wildgraph.Options{Domains: []string{"fish"}})), wildgraph.ErrUnknownDomain, "unknown domain")
 }
 
 // released opens the real data set, or skips.
@@ -180,9 +175,8 @@ func TestReleasedData(t *testing.T) {
 		for _, it := range d.Items {
 			n[it.Type]++
 		}
-		if got := [3]int{n[wildgraph.SingleFact], n[wildgraph.MultiFact], n[wildgraph.Summary]}; got != table5[d.Name] {
-			t.Errorf("%s has %v questions, Table 5 has %v", d.Name, got, table5[d.Name])
-		}
+		got := [3]int{n[wildgraph.SingleFact], n[wildgraph.MultiFact], n[wildgraph.Summary]}
+		check.Equal(t, got, table5[d.Name], "%s has %v questions, Table 5 has %v", d.Name, got, table5[d.Name])
 		t.Logf("%s: %d pages, %d bytes", d.Name, d.Pages, d.Bytes)
 	}
 }
@@ -219,9 +213,7 @@ func FuzzLoad(f *testing.F) {
 		d := set.Domains[0]
 		docs := map[string]bool{}
 		for doc, err := range d.Documents() {
-			if err != nil || doc.ID == "" || docs[doc.ID] || !utf8.ValidString(doc.ID+doc.Title+doc.Text) {
-				t.Fatalf("document %q: %v", doc.ID, err)
-			}
+			check.Must(t, err == nil && doc.ID != "" && !docs[doc.ID] && utf8.ValidString(doc.ID+doc.Title+doc.Text), "document %q: %v", doc.ID, err)
 			docs[doc.ID] = true
 		}
 		ids := map[string]bool{}
@@ -237,9 +229,8 @@ func FuzzLoad(f *testing.F) {
 			}
 		}
 		check.Equal(t, d.Pages, len(docs), "%d pages, %d documents", d.Pages, len(docs))
-		if again, err := wildgraph.Load(fsys, wildgraph.Options{}); err != nil || again.Domains[0].Fingerprint != d.Fingerprint {
-			t.Errorf("read again it is another data set, %v", err)
-		}
+		again, err := wildgraph.Load(fsys, wildgraph.Options{})
+		check.True(t, err == nil && again.Domains[0].Fingerprint == d.Fingerprint, "read again it is another data set, %v", err)
 	})
 }
 
@@ -322,9 +313,8 @@ func TestJoinTraps(t *testing.T) {
 	} {
 		check.Equal(t, j.Pages(url), want, "Pages(%s)", url)
 	}
-	if got := j.URLs("Archived.txt"); len(got) != 2 {
-		t.Errorf("URLs(Archived.txt) = %q, want both", got)
-	}
+	got := j.URLs("Archived.txt")
+	check.Equal(t, len(got), 2, "URLs(Archived.txt) = %q, want both", got)
 }
 
 func FuzzSlug(f *testing.F) {

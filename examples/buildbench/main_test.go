@@ -175,9 +175,8 @@ func TestKilled(t *testing.T) {
 	for _, want := range []string{"Barn owl: state facts, ", "Barn owl: write questions, ", " left). So far ", " attempts are running", "Paid for this folder: " + text.Digits(paid) + " calls", cli.LedgerName} {
 		check.True(t, strings.Contains(string(out), want), "no %q in\n%s", want, out)
 	}
-	if ledger, err := os.ReadFile(filepath.Join(dir, "whole", cli.LedgerName)); err != nil || !strings.Contains(string(ledger), "check questions") {
-		t.Errorf("the ledger: %v\n%s", err, ledger)
-	}
+	ledger, err := os.ReadFile(filepath.Join(dir, "whole", cli.LedgerName))
+	check.True(t, err == nil && strings.Contains(string(ledger), "check questions"), "the ledger: %v\n%s", err, ledger)
 	for path, n := range asked() {
 		if n > 1 && path != "/ear" && path != "/robots.txt" { // /ear is where /moved leads
 			t.Errorf("%s was asked for %d times", path, n)
@@ -191,9 +190,8 @@ func TestKilled(t *testing.T) {
 	}
 	set, err := wildgraph.Load(os.DirFS(filepath.Join(dir, "whole")), wildgraph.Options{})
 	check.OK(t, err)
-	if d := set.Domains[0]; d.Pages != 4 || typed(set, wildgraph.MultiFact) != 1 || len(d.Items) < 5 {
-		t.Fatalf("%d pages, %d questions", d.Pages, len(d.Items))
-	}
+	d := set.Domains[0]
+	check.Must(t, d.Pages == 4 && typed(set, wildgraph.MultiFact) == 1 && len(d.Items) >= 5, "%d pages, %d questions", d.Pages, len(d.Items))
 
 	seed := uint64(time.Now().UnixNano())
 	random := rand.New(rand.NewPCG(seed, 0))
@@ -213,14 +211,12 @@ func TestKilled(t *testing.T) {
 		}
 		before += paid
 	}
-	if out, err := child(env, flags("killed")...).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	out, err = child(env, flags("killed")...).CombinedOutput()
+	check.OK(t, err, "%v\n%s", err, out)
 	check.Equal(t, snapshot(t, killed), whole, "seed %d (-whole +killed)", seed)
 	// Two calls may be under way at each of eight kills.
-	if again := len(server.Requests()) - before - paid; again > 2*8 {
-		t.Errorf("seed %d: %d calls were paid for again", seed, again)
-	}
+	again := len(server.Requests()) - before - paid
+	check.True(t, again <= 2*8, "seed %d: %d calls were paid for again", seed, again)
 }
 
 func TestOffline(t *testing.T) {
@@ -233,9 +229,8 @@ func TestOffline(t *testing.T) {
 		t.Fatalf("%v\n%s", err, stderr.String())
 	}
 	check.True(t, strings.Contains(stdout.String(), "Offline") && strings.Contains(stdout.String(), "Barn owl"), "%v", stdout.String())
-	if set, err := wildgraph.Load(os.DirFS(out), wildgraph.Options{}); err != nil || typed(set, wildgraph.SingleFact) == 0 {
-		t.Errorf("%+v, %v", set, err)
-	}
+	set, err := wildgraph.Load(os.DirFS(out), wildgraph.Options{})
+	check.True(t, err == nil && typed(set, wildgraph.SingleFact) != 0, "%+v, %v", set, err)
 }
 
 // typed counts the questions of a type.
@@ -256,9 +251,7 @@ func TestLocalSources(t *testing.T) {
 		"notes/owls/owl hunt.txt": "Roger Payne showed in 1958 that owls find mice in total darkness.\n", // as short as notes are
 		"secret.txt":              strings.Repeat("Nests are old and nobody may know of them. ", 20),
 	} {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700), os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700), os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600)))
 	}
 	source := "# Owls\n\nRoger Payne showed in 1958 that owls find mice in total darkness.[^1] Nests are old and nobody may know.[^2] Their eggs are white as snow.[^3]\n\n" +
 		"[^1]: Hunting, file:owls/owl%20hunt.txt\n[^2]: [Secret](file:../secret.txt)\n[^3]: [Eggs](file:eggs.md)\n"

@@ -55,15 +55,13 @@ func TestParquet(t *testing.T) {
 		return set
 	}
 	got, want := load(to).Domains[0], load(plain).Domains[0]
-	if diff := cmp.Diff(want.Items, got.Items); diff != "" || got.Fingerprint != want.Fingerprint || got.Items[0].Type != "choice-complex" {
-		t.Error(diff)
-	}
+	diff := cmp.Diff(want.Items, got.Items)
+	check.True(t, diff == "" && got.Fingerprint == want.Fingerprint && got.Items[0].Type == "choice-complex", "%v", diff)
 	whole, err := os.ReadFile(asked)
 	if err == nil {
 		err = os.WriteFile(asked, whole[:len(whole)/2], 0o666)
 	}
 	check.OK(t, err)
-	if err := convert(); err == nil || !strings.Contains(err.Error(), "eng_qa-00000-of-00001.parquet: ") || !errors.Is(err, parquet.ErrDamaged) {
-		t.Error(err)
-	}
+	err = convert()
+	check.True(t, err != nil && strings.Contains(err.Error(), "eng_qa-00000-of-00001.parquet: ") && errors.Is(err, parquet.ErrDamaged), "%v", err)
 }

@@ -22,9 +22,7 @@ func TestAnswers(t *testing.T) {
 	check.OK(t, err)
 	system, err := flat.NewBM25(parts, flat.BM25Options{})
 	check.OK(t, err)
-	if _, err := system.Index(t.Context(), load.Documents(t.Context(), os.DirFS("../ask/testdata/corpus"))); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, check.Err(system.Index(t.Context(), load.Documents(t.Context(), os.DirFS("../ask/testdata/corpus")))))
 	judgetest.Run(t, judgetest.Suite{
 		Ask: func(ctx context.Context, question string) (graphrag.Answer, error) {
 			return system.Answer(ctx, graphrag.Question{Text: question, K: 5})

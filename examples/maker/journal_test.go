@@ -57,13 +57,10 @@ func TestVerifyAndRepair(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		if err := run(t.Context(), []string{"journal", "verify", file + ".new"}, &out, &out); err != nil {
-			t.Errorf("%s, repaired: %v", name, err)
-		}
+		err = run(t.Context(), []string{"journal", "verify", file + ".new"}, &out, &out)
+		check.True(t, err == nil, "%s, repaired: %v", name, err)
 	}
 	for _, args := range [][]string{nil, {"verify"}, {"repair", path}, {"mend", path}} {
-		if err := run(t.Context(), append([]string{"journal"}, args...), &strings.Builder{}, &strings.Builder{}); !errors.Is(err, cli.ErrUsage) {
-			t.Errorf("%q: %v", args, err)
-		}
+		check.Is(t, run(t.Context(), append([]string{"journal"}, args...), &strings.Builder{}, &strings.Builder{}), cli.ErrUsage, "%q", args)
 	}
 }

@@ -34,13 +34,11 @@ func TestCallShapes(t *testing.T) {
 		case got == nil:
 			got = []string{"gives up"}
 		}
-		if s := strings.Join(got, "; "); err != nil || s != c.Want || len(m.Requests()) != 1 {
-			t.Errorf("%s: %q after %d calls, %v, want %q", c.Reply, s, len(m.Requests()), err, c.Want)
-		}
+		s := strings.Join(got, "; ")
+		check.True(t, err == nil && s == c.Want && len(m.Requests()) == 1, "%s: %q after %d calls, %v, want %q", c.Reply, s, len(m.Requests()), err, c.Want)
 	}
-	if long := strings.Repeat(`{"a":`, 200_000); uniform(long) != long {
-		t.Error("an open object is changed")
-	}
+	long := strings.Repeat(`{"a":`, 200_000)
+	check.Equal(t, uniform(long), long, "an open object is changed")
 }
 
 // Every form of a decomposition is read at the first reply, or asked again by name.

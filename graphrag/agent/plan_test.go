@@ -71,9 +71,8 @@ func TestDecomposed(t *testing.T) {
 		{Kind: "search", Query: "Where was he born?\nFram built by Archer", Found: []string{"l1", "f1"}},
 		{Kind: "search", Query: "What do towns share?", Found: []string{"t1"}},
 	}
-	if diff := cmp.Diff(want, f.Steps); diff != "" || f.Usage.Calls != 3 {
-		t.Errorf("%d calls\n%s", f.Usage.Calls, diff)
-	}
+	diff := cmp.Diff(want, f.Steps)
+	check.True(t, diff == "" && f.Usage.Calls == 3, "%d calls\n%s", f.Usage.Calls, diff)
 }
 
 // Sub-queries that wait for none are all in flight at once: each search ends only
@@ -92,9 +91,8 @@ func TestSideBySide(t *testing.T) {
 	}
 	r, err := agent.Decomposed(search, proposing(subs...), nil, 0)
 	check.OK(t, err)
-	if _, err := r.Retrieve(t.Context(), graphrag.Question{Text: "q"}); err != nil {
-		t.Error(err)
-	}
+	_, err = r.Retrieve(t.Context(), graphrag.Question{Text: "q"})
+	check.True(t, err == nil, "%v", err)
 }
 
 // One search that fails ends those that wait for it, too.
@@ -107,12 +105,10 @@ func TestFailingSearch(t *testing.T) {
 		return graphrag.Found{}, nil
 	}
 	r, _ := agent.Decomposed(search, proposing(agent.SubQuery{ID: "a", Text: "first?"}, agent.SubQuery{ID: "b", Text: "then?", DependsOn: []string{"a"}}), nil, 0)
-	if _, err := r.Retrieve(t.Context(), graphrag.Question{Text: "q"}); !errors.Is(err, broken) || !strings.Contains(err.Error(), "sub-query a") {
-		t.Error(err)
-	}
-	if _, err := agent.Decomposed(nil, nil, nil, 0); err == nil || !strings.Contains(err.Error(), "search") || !strings.Contains(err.Error(), "decomposer") {
-		t.Errorf("%v does not name both", err)
-	}
+	_, err := r.Retrieve(t.Context(), graphrag.Question{Text: "q"})
+	check.True(t, errors.Is(err, broken) && strings.Contains(err.Error(), "sub-query a"), "%v", err)
+	_, err = agent.Decomposed(nil, nil, nil, 0)
+	check.True(t, err != nil && strings.Contains(err.Error(), "search") && strings.Contains(err.Error(), "decomposer"), "%v does not name both", err)
 }
 
 // A model's plan is read whatever its shape; what cannot be read leaves the question
@@ -146,12 +142,8 @@ func TestDecomposeByModel(t *testing.T) {
 		}
 	}
 	denied, _ := agent.DecomposeByModel(agent.DecomposeOptions{Model: llmtest.NewScript("m").Fail(llmtest.Any, &llm.Error{Kind: llm.ErrAuth})})
-	if _, err := denied(t.Context(), "Who?"); !errors.Is(err, llm.ErrAuth) {
-		t.Error(err)
-	}
-	if _, err := agent.DecomposeByModel(agent.DecomposeOptions{}); err == nil {
-		t.Error("no model")
-	}
+	check.Is(t, check.Err(denied(t.Context(), "Who?")), llm.ErrAuth)
+	check.True(t, check.Err(agent.DecomposeByModel(agent.DecomposeOptions{})) != nil, "no model")
 }
 
 func TestAspectsByModel(t *testing.T) {
@@ -188,12 +180,8 @@ func TestAspectsByModel(t *testing.T) {
 		}
 	}
 	denied, _ := agent.AspectsByModel(llmtest.NewScript("m").Fail(llmtest.Any, &llm.Error{Kind: llm.ErrAuth}))
-	if _, err := denied(t.Context(), question, nil); !errors.Is(err, llm.ErrAuth) {
-		t.Error(err)
-	}
-	if _, err := agent.AspectsByModel(nil); err == nil {
-		t.Error("no model")
-	}
+	check.Is(t, check.Err(denied(t.Context(), question, nil)), llm.ErrAuth)
+	check.True(t, check.Err(agent.AspectsByModel(nil)) != nil, "no model")
 }
 
 var schema = extract.Schema{
@@ -231,9 +219,8 @@ func TestPlan(t *testing.T) {
 			[]agent.SubQuery{{ID: "a", Text: "Who built it?"}, {ID: "c", Text: "Where?", DependsOn: []string{"a"}}}, `"b" says the same as "a"`},
 	} {
 		got, notes := agent.Plan("Who built the Fram?", tt.proposed, &schema, 0)
-		if diff := cmp.Diff(tt.want, got, cmp.Transformer("nil", func(s []string) []string { return append([]string{}, s...) })); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
-		}
+		diff := cmp.Diff(tt.want, got, cmp.Transformer("nil", func(s []string) []string { return append([]string{}, s...) }))
+		check.Equal(t, diff, "", "%s (-want +got)", tt.name)
 		if all := strings.Join(notes, "; "); !strings.Contains(all, tt.notes) || tt.notes == "" && all != "" {
 			t.Errorf("%s: notes %q, want %q", tt.name, all, tt.notes)
 		}

@@ -114,23 +114,18 @@ func TestFewTextsTakeLittle(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	for range builds {
-		if _, err := BuildTexts(t.Context(), texts, Plain()); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, check.Err(BuildTexts(t.Context(), texts, Plain())))
 	}
 	runtime.ReadMemStats(&after)
-	if each := (after.TotalAlloc - before.TotalAlloc) / builds; each > most {
-		t.Errorf("%d bytes for an index, want %d at most", each, most)
-	}
+	each := (after.TotalAlloc - before.TotalAlloc) / builds
+	check.True(t, each <= most, "%d bytes for an index, want %d at most", each, most)
 }
 
 // A batch has no more documents than its postings can name, however short they are.
 func TestBatchesOfManyDocuments(t *testing.T) {
 	const n = 5 * mostBatch / 2
 	starts, _ := cut(n, func(int) (string, string) { return "", "" }, mostBytes)
-	if len(starts) < 4 || starts[len(starts)-1] != n {
-		t.Fatalf("%d batches, the last ends at %d", len(starts)-1, starts[len(starts)-1])
-	}
+	check.Must(t, len(starts) >= 4 && starts[len(starts)-1] == n, "%d batches, the last ends at %d", len(starts)-1, starts[len(starts)-1])
 	for i, start := range starts[1:] {
 		check.True(t, start-starts[i] <= mostBatch, "a batch has %d documents", start-starts[i])
 	}

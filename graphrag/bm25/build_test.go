@@ -4,7 +4,6 @@ package bm25_test
 
 import (
 	"context"
-	"errors"
 	"math"
 	"strings"
 	"sync/atomic"
@@ -22,9 +21,7 @@ func TestBuildRefusesOptions(t *testing.T) {
 		check.True(t, err != nil && strings.Contains(err.Error(), want), "error %v does not say %q", err, want)
 	}
 	for _, o := range []bm25.Options{{K1: math.NaN()}, {K1: math.Inf(1)}, {B: math.NaN()}, {B: -1}, {TitleWeight: 1 << 30}} {
-		if _, err := bm25.BuildTexts(t.Context(), nil, o); err == nil {
-			t.Errorf("no error for %+v", o)
-		}
+		check.True(t, check.Err(bm25.BuildTexts(t.Context(), nil, o)) != nil, "no error for %+v", o)
 	}
 }
 
@@ -32,9 +29,8 @@ func TestBuildStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, texts := range [][]string{nil, {"a", "b"}} {
-		if _, err := bm25.BuildTexts(ctx, texts, bm25.Options{}); !errors.Is(err, context.Canceled) {
-			t.Errorf("%d texts: error %v, want context.Canceled", len(texts), err)
-		}
+		_, err := bm25.BuildTexts(ctx, texts, bm25.Options{})
+		check.Is(t, err, context.Canceled, "%d texts: error %v, want context.Canceled", len(texts), err)
 	}
 }
 
@@ -88,11 +84,8 @@ func TestBuildLooksAtTheContext(t *testing.T) {
 	long := strings.Repeat("tidal basin ", wordsOfOne/2)
 	for name, texts := range map[string][]string{"one": {long}, "two": {long, long}} {
 		words := counted{text.Default(), new(atomic.Int64)}
-		if _, err := bm25.BuildTexts(check.NewCountdown(6), texts, bm25.Options{Analyzer: words}); !errors.Is(err, context.Canceled) {
-			t.Errorf("%s: %v", name, err)
-		}
-		if n := words.read.Load(); n > wordsOfOne/2 {
-			t.Errorf("%s: %d words were read", name, n)
-		}
+		check.Is(t, check.Err(bm25.BuildTexts(check.NewCountdown(6), texts, bm25.Options{Analyzer: words})), context.Canceled, "%s", name)
+		n := words.read.Load()
+		check.True(t, n <= wordsOfOne/2, "%s: %d words were read", name, n)
 	}
 }

@@ -48,9 +48,8 @@ func merged(t *testing.T, dir string, parts ...*bm25.Index) *bm25.Index {
 	ix, err := bm25.Open(dir, text.Plain())
 	check.OK(t, err)
 	t.Cleanup(func() {
-		if err := ix.Close(); err != nil {
-			t.Error(err)
-		}
+		err := ix.Close()
+		check.True(t, err == nil, "%v", err)
 	})
 	return ix
 }
@@ -61,49 +60,34 @@ func TestMerge(t *testing.T) {
 	a, b, c := built(t, texts[:9000], bm25.Plain()), built(t, texts[9000:9001], bm25.Plain()), built(t, texts[9001:], bm25.Plain())
 	one := merged(t, filepath.Join(dir, "one"), a, b, c)
 	merged(t, filepath.Join(dir, "two"), merged(t, filepath.Join(dir, "part"), a, b), c)
-	if one.Len() != len(texts) {
-		t.Fatalf("%d documents", one.Len())
-	}
+	check.Must(t, one.Len() == len(texts), "%d documents", one.Len())
 	sameFolder(t, filepath.Join(dir, "one"), filepath.Join(dir, "two"))
 }
 
 func TestMergeEdges(t *testing.T) {
 	dir := t.TempDir()
 	empty := merged(t, filepath.Join(dir, "empty"), built(t, nil, bm25.Plain()), built(t, nil, bm25.Plain()))
-	if got := empty.Search("anything", 5, nil); len(got) != 0 || empty.Len() != 0 {
-		t.Errorf("an empty index has %d documents and finds %v", empty.Len(), got)
-	}
+	got := empty.Search("anything", 5, nil)
+	check.True(t, len(got) == 0 && empty.Len() == 0, "an empty index has %d documents and finds %v", empty.Len(), got)
 	wordless := merged(t, filepath.Join(dir, "wordless"), built(t, []string{"", "…"}, bm25.Plain()))
-	if got := wordless.Search("anything", 5, nil); len(got) != 0 || wordless.Len() != 2 {
-		t.Errorf("texts without a word: %d documents, %v", wordless.Len(), got)
-	}
+	got = wordless.Search("anything", 5, nil)
+	check.True(t, len(got) == 0 && wordless.Len() == 2, "texts without a word: %d documents, %v", wordless.Len(), got)
 	one := built(t, []string{"a b"}, bm25.Plain())
-	if err := bm25.Merge(t.Context(), filepath.Join(dir, "none")); err == nil {
-		t.Error("nothing is merged")
-	}
+	check.True(t, bm25.Merge(t.Context(), filepath.Join(dir, "none")) != nil, "nothing is merged")
 	other := bm25.Plain()
 	other.K1 = 2
-	if err := bm25.Merge(t.Context(), filepath.Join(dir, "other"), one, built(t, []string{"b"}, other)); err == nil || !strings.Contains(err.Error(), "k1 2") {
-		t.Errorf("other options: %v", err)
-	}
-	if err := bm25.Merge(t.Context(), filepath.Join(dir, "empty"), one); err == nil || !strings.Contains(err.Error(), "already") {
-		t.Errorf("over another index: %v", err)
-	}
-	if _, err := bm25.Open(filepath.Join(dir, "empty"), nil); err == nil || !strings.Contains(err.Error(), "analyzer") {
-		t.Errorf("with another analyzer: %v", err)
-	}
-	if _, err := bm25.Open(filepath.Join(dir, "nowhere"), nil); !errors.Is(err, bm25.ErrFolder) {
-		t.Errorf("no folder: %v", err)
-	}
+	err := bm25.Merge(t.Context(), filepath.Join(dir, "other"), one, built(t, []string{"b"}, other))
+	check.True(t, err != nil && strings.Contains(err.Error(), "k1 2"), "other options: %v", err)
+	err = bm25.Merge(t.Context(), filepath.Join(dir, "empty"), one)
+	check.True(t, err != nil && strings.Contains(err.Error(), "already"), "over another index: %v", err)
+	_, err = bm25.Open(filepath.Join(dir, "empty"), nil)
+	check.True(t, err != nil && strings.Contains(err.Error(), "analyzer"), "with another analyzer: %v", err)
+	check.Is(t, check.Err(bm25.Open(filepath.Join(dir, "nowhere"), nil)), bm25.ErrFolder, "no folder")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	stopped := filepath.Join(dir, "stopped")
-	if err := bm25.Merge(ctx, stopped, one); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
-	if _, err := bm25.Open(stopped, text.Plain()); !errors.Is(err, bm25.ErrFolder) {
-		t.Errorf("what was cancelled is opened: %v", err)
-	}
+	check.Is(t, bm25.Merge(ctx, stopped, one), context.Canceled, "cancelled")
+	check.Is(t, check.Err(bm25.Open(stopped, text.Plain())), bm25.ErrFolder, "what was cancelled is opened")
 }
 
 // A damaged folder is refused by the name of the file.
@@ -142,9 +126,7 @@ func TestDamaged(t *testing.T) {
 func sameFolder(t *testing.T, a, b string) {
 	t.Helper()
 	files, err := os.ReadDir(a)
-	if err != nil || len(files) < 2 {
-		t.Fatalf("%d files, %v", len(files), err)
-	}
+	check.Must(t, err == nil && len(files) >= 2, "%d files, %v", len(files), err)
 	for _, f := range files {
 		x, errX := os.ReadFile(filepath.Join(a, f.Name()))
 		y, errY := os.ReadFile(filepath.Join(b, f.Name()))
@@ -199,12 +181,9 @@ func TestMergeOrdered(t *testing.T) {
 			check.OK(t, bm25.MergeOrdered(t.Context(), two, parts...))
 			sameFolder(t, want, two)
 			ix, err := bm25.Open(two, text.Plain())
-			if err != nil || ix.Len() != len(left) {
-				t.Fatal(ix, err)
-			}
-			if err := ix.Close(); err != nil {
-				t.Error(err)
-			}
+			check.Must(t, err == nil && ix.Len() == len(left), "%v %v", ix, err)
+			err = ix.Close()
+			check.True(t, err == nil, "%v", err)
 		})
 	}
 }
@@ -224,8 +203,6 @@ func TestMergeOrderedChecksNumbers(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "x")
 		err := bm25.MergeOrdered(t.Context(), dir, bm25.Part{Index: a, Numbers: c.a}, bm25.Part{Index: b, Numbers: c.b})
 		check.True(t, err != nil && strings.Contains(err.Error(), want), "%v: %v, want %q", c, err, want)
-		if _, err := os.Stat(dir); err == nil {
-			t.Errorf("%v: a folder was begun", c)
-		}
+		check.True(t, check.Err(os.Stat(dir)) != nil, "%v: a folder was begun", c)
 	}
 }

@@ -85,20 +85,14 @@ func (or *oracle) check(t *testing.T, query []string, k int, got []rank.Scored[i
 		}
 	}
 	slices.SortFunc(all, func(a, b float64) int { return cmp.Compare(b, a) })
-	if want := max(0, min(k, len(all))); len(got) != want {
-		t.Fatalf("query %v, k %d: %d results, want %d", query, k, len(got), want)
-	}
+	want := max(0, min(k, len(all)))
+	check.Must(t, len(got) == want, "query %v, k %d: %d results, want %d", query, k, len(got), want)
 	seen := map[int32]bool{}
 	for i, r := range got {
-		if want := or.score(int(r.ID), query); math.Abs(want-r.Score) > 1e-4 {
-			t.Fatalf("query %v: document %d has score %v, want %v", query, r.ID, r.Score, want)
-		}
-		if math.Abs(all[i]-r.Score) > 1e-4 {
-			t.Fatalf("query %v: result %d has score %v, but the best there has %v", query, i, r.Score, all[i])
-		}
-		if seen[r.ID] {
-			t.Fatalf("query %v: document %d twice", query, r.ID)
-		}
+		want := or.score(int(r.ID), query)
+		check.Must(t, math.Abs(want-r.Score) <= 1e-4, "query %v: document %d has score %v, want %v", query, r.ID, r.Score, want)
+		check.Must(t, math.Abs(all[i]-r.Score) <= 1e-4, "query %v: result %d has score %v, but the best there has %v", query, i, r.Score, all[i])
+		check.Must(t, !seen[r.ID], "query %v: document %d twice", query, r.ID)
 		seen[r.ID] = true
 		if i > 0 && (got[i-1].Score < r.Score || got[i-1].Score == r.Score && got[i-1].ID > r.ID) {
 			t.Fatalf("query %v: %v before %v", query, got[i-1], r)
@@ -254,13 +248,11 @@ func TestScoresOf(t *testing.T) {
 	got := whole.ScoresOf(query, []float64{9})
 	owls, hunts := ix.Scores("owl", nil), ix.Scores("hunt", nil)
 	for i := range texts {
-		if want := 1.5*owls[i] + .25*hunts[i]; math.Abs(got[i]-want) > 1e-6 {
-			t.Errorf("text %d: %v, want %v", i, got[i], want)
-		}
+		want := 1.5*owls[i] + .25*hunts[i]
+		check.True(t, math.Abs(got[i]-want) <= 1e-6, "text %d: %v, want %v", i, got[i], want)
 	}
-	if got := whole.ScoresOf(nil, nil); slices.Max(got) != 0 {
-		t.Errorf("without terms: %v", got)
-	}
+	got = whole.ScoresOf(nil, nil)
+	check.Equal(t, slices.Max(got), 0, "without terms: %v", got)
 }
 
 // Groups of documents score as an index of the texts that they make: terms that are
@@ -320,9 +312,8 @@ func TestLike(t *testing.T) {
 		o    bm25.Options
 		like bool
 	}{{bm25.Options{}, true}, {bm25.Options{K1: 2}, false}, {bm25.Options{Analyzer: text.Plain()}, false}} {
-		if like := ix.Like(index(c.o, "frozen", "ships")); like != c.like {
-			t.Errorf("%+v: %v", c.o, like)
-		}
+		like := ix.Like(index(c.o, "frozen", "ships"))
+		check.True(t, like == c.like, "%+v: %v", c.o, like)
 	}
 }
 
@@ -348,9 +339,7 @@ func TestGoldenMuSiQue(t *testing.T) {
 			Top  [][2]float64 `json:"bm25_lower_top10"`
 		}
 	}
-	if !read("musique_train_corpus.json", &corpus) || !read("musique_train.json", &questions) {
-		t.Fatal("the sample cannot be read")
-	}
+	check.Must(t, read("musique_train_corpus.json", &corpus) && read("musique_train.json", &questions), "the sample cannot be read")
 	if !read("../../golden/musique_train_runs.json", &golden) {
 		t.Skip("the golden file does not stand beside the data")
 	}

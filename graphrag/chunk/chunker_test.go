@@ -56,12 +56,10 @@ func TestDocument(t *testing.T) {
 		{ID: "a.txt#000001", Doc: "a.txt", Title: "A", Index: 1, Start: 38, End: 42, Text: "four", Tokens: 1},
 	}
 	check.Equal(t, got, want, "chunks")
-	if _, err := c.Document(context.Background(), graphrag.Document{Title: "nameless", Text: "x"}); err == nil || !strings.Contains(err.Error(), "nameless") {
-		t.Errorf("a document without an ID gave %v", err)
-	}
-	if got, err := c.Document(context.Background(), graphrag.Document{ID: "empty"}); err != nil || len(got) != 0 {
-		t.Errorf("an empty document gave %v, %v", got, err)
-	}
+	_, err = c.Document(context.Background(), graphrag.Document{Title: "nameless", Text: "x"})
+	check.True(t, err != nil && strings.Contains(err.Error(), "nameless"), "a document without an ID gave %v", err)
+	got, err = c.Document(context.Background(), graphrag.Document{ID: "empty"})
+	check.True(t, err == nil && len(got) == 0, "an empty document gave %v, %v", got, err)
 }
 
 func TestChunkID(t *testing.T) {
@@ -77,14 +75,10 @@ func TestDocumentSharesMemory(t *testing.T) {
 	chunks, err := c.Document(context.Background(), doc)
 	check.OK(t, err)
 	for _, k := range chunks {
-		if k.Text != doc.Text[k.Start:k.End] {
-			t.Fatalf("%s is not its source span", k.ID)
-		}
+		check.Must(t, k.Text == doc.Text[k.Start:k.End], "%s is not its source span", k.ID)
 	}
 	allocs := testing.AllocsPerRun(5, func() {
-		if _, err := c.Document(context.Background(), doc); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, check.Err(c.Document(context.Background(), doc)))
 	})
 	if limit := float64(len(chunks) + 20); allocs > limit { // an ID each, and the slices
 		t.Errorf("%.0f allocations for %d chunks", allocs, len(chunks))
@@ -105,9 +99,8 @@ func TestAllIsOrderedAtAnyConcurrency(t *testing.T) {
 				want = append(want, chunks...)
 			}
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Fatalf("%d workers (-want +got):\n%s", workers, diff)
-		}
+		diff := cmp.Diff(want, got)
+		check.Must(t, diff == "", "%d workers (-want +got):\n%s", workers, diff)
 	}
 }
 
@@ -130,15 +123,11 @@ func TestAllStops(t *testing.T) {
 			}
 		}
 	}
-	if _, err := c.All(context.Background(), with(5, graphrag.Document{}, broken)); !errors.Is(err, broken) {
-		t.Errorf("a broken stream gave %v", err)
-	}
-	if _, err := c.All(context.Background(), with(5, graphrag.Document{ID: "doc002"}, nil)); err == nil || !strings.Contains(err.Error(), `"doc002" comes twice`) {
-		t.Errorf("a document that comes twice gave %v", err)
-	}
-	if _, err := c.All(context.Background(), with(0, graphrag.Document{Title: "nameless"}, nil)); err == nil || !strings.Contains(err.Error(), "no ID") {
-		t.Errorf("a document without an ID gave %v", err)
-	}
+	check.Is(t, check.Err(c.All(context.Background(), with(5, graphrag.Document{}, broken))), broken, "a broken stream gave")
+	_, err = c.All(context.Background(), with(5, graphrag.Document{ID: "doc002"}, nil))
+	check.True(t, err != nil && strings.Contains(err.Error(), `"doc002" comes twice`), "a document that comes twice gave %v", err)
+	_, err = c.All(context.Background(), with(0, graphrag.Document{Title: "nameless"}, nil))
+	check.True(t, err != nil && strings.Contains(err.Error(), "no ID"), "a document without an ID gave %v", err)
 	ctx, cancel := context.WithCancel(context.Background())
 	endless := func(yield func(graphrag.Document, error) bool) {
 		for i := 0; ; i++ {
@@ -150,9 +139,7 @@ func TestAllStops(t *testing.T) {
 			}
 		}
 	}
-	if _, err := c.All(ctx, endless); !errors.Is(err, context.Canceled) {
-		t.Errorf("a cancelled call gave %v", err)
-	}
+	check.Is(t, check.Err(c.All(ctx, endless)), context.Canceled, "a cancelled call gave")
 }
 
 // A cleaner of one's own tells by text.NewMapping what it kept: offsets lead back
@@ -177,15 +164,11 @@ func TestCleanerOfOnesOwn(t *testing.T) {
 	check.OK(t, err)
 	doc := graphrag.Document{ID: "d", Text: "one # a note\ntwo three"}
 	chunks, err := chunker.Document(context.Background(), doc)
-	if err != nil || len(chunks) != 2 {
-		t.Fatalf("%d chunks, %v", len(chunks), err)
-	}
-	if c := chunks[0]; c.Text != "one two " || doc.Text[c.Start:c.End] != "one # a note\ntwo " {
-		t.Errorf("%q comes from %q", c.Text, doc.Text[c.Start:c.End])
-	}
-	if c := chunks[1]; doc.Text[c.Start:c.End] != "three" {
-		t.Errorf("%q comes from %q", c.Text, doc.Text[c.Start:c.End])
-	}
+	check.Must(t, err == nil && len(chunks) == 2, "%d chunks, %v", len(chunks), err)
+	c := chunks[0]
+	check.True(t, c.Text == "one two " && doc.Text[c.Start:c.End] == "one # a note\ntwo ", "%q comes from %q", c.Text, doc.Text[c.Start:c.End])
+	c = chunks[1]
+	check.Equal(t, doc.Text[c.Start:c.End], "three", "%q comes from", c.Text)
 }
 
 // What a piece needs to be understood is asked for at its beginning in the cleaned text.
@@ -194,9 +177,7 @@ func TestLead(t *testing.T) {
 	check.OK(t, err)
 	chunks, err := c.Document(t.Context(), graphrag.Document{ID: "a", Text: "[one](http://a.org) two three four"})
 	check.OK(t, err)
-	if len(chunks) != 2 || chunks[0].Lead != "" || chunks[1].Lead != "one two " || chunks[1].Text != "three four" {
-		t.Errorf("%+v", chunks)
-	}
+	check.True(t, len(chunks) == 2 && chunks[0].Lead == "" && chunks[1].Lead == "one two " && chunks[1].Text == "three four", "%+v", chunks)
 }
 
 // counting counts how often it cuts.
@@ -230,8 +211,7 @@ func TestCutOnce(t *testing.T) {
 	check.Equal(t, n, 4, "cut %d times, want once for a, for b, and for each without a name", n)
 	doc.Title = "Fram"
 	if c, _ := New(Options{Splitter: counting{splitter, &n}, Name: "a"}); c != nil {
-		if chunks, _ := c.Document(ctx, doc); n != 5 || chunks[0].Title != "Fram" || chunks[0].Text == "mine" {
-			t.Errorf("another title is another document: %d, %+v", n, chunks[0])
-		}
+		chunks, _ := c.Document(ctx, doc)
+		check.True(t, n == 5 && chunks[0].Title == "Fram" && chunks[0].Text != "mine", "another title is another document: %d, %+v", n, chunks[0])
 	}
 }

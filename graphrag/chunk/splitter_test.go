@@ -5,7 +5,6 @@ package chunk
 import (
 	"cmp"
 	"context"
-	"errors"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -40,25 +39,18 @@ func checkSpans(t *testing.T, name string, split Splitter, s string) []Span {
 	t.Helper()
 	spans, err := split.Split(context.Background(), s)
 	check.OK(t, err, "%s: %q", name, s)
-	if blank := strings.TrimSpace(s) == ""; blank != (len(spans) == 0) {
-		t.Fatalf("%s: %d spans of %q", name, len(spans), s)
-	}
+	blank := strings.TrimSpace(s) == ""
+	check.Must(t, blank == (len(spans) == 0), "%s: %d spans of %q", name, len(spans), s)
 	valid, end := utf8.ValidString(s), 0
 	for i, p := range spans {
 		if p.Start >= p.End || p.Start > end || p.End <= end || p.End > len(s) || i == 0 && p.Start != 0 {
 			t.Fatalf("%s: %q: span %v after one that ends at %d", name, s, p, end)
 		}
-		if p.Tokens < 1 {
-			t.Fatalf("%s: %q: %d tokens in %v", name, s, p.Tokens, p)
-		}
-		if valid && !utf8.ValidString(s[p.Start:p.End]) {
-			t.Fatalf("%s: %q: %v cuts a rune", name, s, p)
-		}
+		check.Must(t, p.Tokens >= 1, "%s: %q: %d tokens in %v", name, s, p.Tokens, p)
+		check.Must(t, !valid || utf8.ValidString(s[p.Start:p.End]), "%s: %q: %v cuts a rune", name, s, p)
 		end = p.End
 	}
-	if len(spans) > 0 && end != len(s) {
-		t.Fatalf("%s: %q: the last span ends at %d", name, s, end)
-	}
+	check.Must(t, len(spans) == 0 || end == len(s), "%s: %q: the last span ends at %d", name, s, end)
 	return spans
 }
 
@@ -150,18 +142,14 @@ func TestBadOptions(t *testing.T) {
 		{func() (Splitter, error) { return Sentences(SentenceOptions{MaxTokens: -1}) }, []string{"MaxTokens is -1"}},
 	} {
 		split, err := tt.make()
-		if err == nil || split != nil {
-			t.Fatalf("%v was accepted", tt.want)
-		}
+		check.Must(t, err != nil && split == nil, "%v was accepted", tt.want)
 		for _, part := range tt.want {
 			if !strings.Contains(err.Error(), part) {
 				t.Errorf("error %q does not name %q", err, part)
 			}
 		}
 	}
-	if _, err := New(Options{Workers: -1}); err == nil {
-		t.Error("-1 workers were accepted")
-	}
+	check.True(t, check.Err(New(Options{Workers: -1})) != nil, "-1 workers were accepted")
 }
 
 func FuzzSplit(f *testing.F) {
@@ -184,11 +172,8 @@ func TestSplitLooksAtTheContext(t *testing.T) {
 	long := strings.Repeat("a word, and another one. ", 1<<18)
 	for name, s := range map[string]Splitter{"tokens": must(Tokens(TokenOptions{})), "sentences": must(Sentences(SentenceOptions{}))} {
 		ctx := check.NewCountdown(2)
-		if _, err := s.Split(ctx, long); !errors.Is(err, context.Canceled) {
-			t.Errorf("%s: %v", name, err)
-		}
-		if n := ctx.Looks(); n != 1 {
-			t.Errorf("%s: %d looks after the end of the context, want 1", name, n)
-		}
+		check.Is(t, check.Err(s.Split(ctx, long)), context.Canceled, "%s", name)
+		n := ctx.Looks()
+		check.Equal(t, n, 1, "%s: %d looks after the end of the context", name, n)
 	}
 }

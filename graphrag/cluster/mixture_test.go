@@ -4,7 +4,6 @@ package cluster
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -98,9 +97,8 @@ func TestMixtureParameters(t *testing.T) {
 	// The gain of log-likelihood a further component must bring, d=10.
 	for n, want := range map[int]float64{30: 112.24, 100: 151.97, 1000: 227.96} {
 		one, two := &Mixture{K: 1, Dim: 10, N: n}, &Mixture{K: 2, Dim: 10, N: n}
-		if got := (two.BIC() - one.BIC()) / 2; math.Abs(got-want) > .005 {
-			t.Errorf("n=%d: %.3f, want %.2f", n, got, want)
-		}
+		got := (two.BIC() - one.BIC()) / 2
+		check.True(t, math.Abs(got-want) <= .005, "n=%d: %.3f, want %.2f", n, got, want)
 	}
 }
 
@@ -117,9 +115,8 @@ func TestMixtureOfOne(t *testing.T) {
 		check.True(t, math.Abs(m.Covariances[i]-want) <= 1e-9, "covariance %v", m.Covariances)
 	}
 	det := 2.1875*5.6875 - .6875*.6875
-	if want := -4*math.Log(2*math.Pi) - 2*math.Log(det) - 4; math.Abs(m.LogLikelihood-want) > 1e-8 {
-		t.Errorf("log-likelihood %v, want %v", m.LogLikelihood, want)
-	}
+	want := -4*math.Log(2*math.Pi) - 2*math.Log(det) - 4
+	check.True(t, math.Abs(m.LogLikelihood-want) <= 1e-8, "log-likelihood %v, want %v", m.LogLikelihood, want)
 }
 
 // Many groups are found as well, in steps of an eighth, though a few numbers in a row
@@ -183,19 +180,14 @@ func TestMixtureRefuses(t *testing.T) {
 		{[]float32{1, float32(math.NaN())}, MixtureOptions{}, "row 1: unusable vector"},
 		{[]float32{1}, MixtureOptions{Regularization: math.Inf(1)}, "Regularization is +Inf"},
 	} {
-		if _, err := SelectMixture(t.Context(), c.vectors, 1, c.opts); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("got %v, want …%s…", err, c.want)
-		}
+		_, err := SelectMixture(t.Context(), c.vectors, 1, c.opts)
+		check.True(t, err != nil && strings.Contains(err.Error(), c.want), "got %v, want …%s…", err, c.want)
 	}
 	large := []float32{0, 0, 1 << 42, 1 << 42}
-	if _, err := fitted(t, large, 2, 1, MixtureOptions{}); !errors.Is(err, ErrSingular) {
-		t.Errorf("a line of large vectors: %v", err)
-	}
+	check.Is(t, check.Err(fitted(t, large, 2, 1, MixtureOptions{})), ErrSingular, "a line of large vectors")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := SelectMixture(ctx, large, 2, MixtureOptions{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+	check.Is(t, check.Err(SelectMixture(ctx, large, 2, MixtureOptions{})), context.Canceled, "cancelled")
 }
 
 func ExampleSelectMixture() {
@@ -231,9 +223,7 @@ func TestInvertedCholesky(t *testing.T) {
 			}
 		}
 		logs, ok := invertedCholesky(inverse, a, make([]float64, d*d), d)
-		if !ok {
-			t.Fatalf("dim %d: not positive definite", d)
-		}
+		check.Must(t, ok, "dim %d: not positive definite", d)
 		for i := range a {
 			want, got := 0.0, 0.0
 			if i/d == i%d {
@@ -248,7 +238,6 @@ func TestInvertedCholesky(t *testing.T) {
 		}
 		check.True(t, math.Abs(logs) <= 1e-10, "dim %d: the determinants differ by the factor exp %v", d, logs)
 	}
-	if _, ok := invertedCholesky(make([]float64, 4), []float64{1, 2, 2, 1}, make([]float64, 4), 2); ok {
-		t.Error("a matrix with a negative eigenvalue has a factor")
-	}
+	_, ok := invertedCholesky(make([]float64, 4), []float64{1, 2, 2, 1}, make([]float64, 4), 2)
+	check.True(t, !ok, "a matrix with a negative eigenvalue has a factor")
 }

@@ -177,12 +177,10 @@ func TestHierarchyStart(t *testing.T) {
 		}
 		o := community.HierarchyOptions{Start: start, Options: community.Options{Seed: 99, MaxPasses: 1}}
 		got, err := community.HierarchicalLeiden(t.Context(), g, o)
-		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" || err != nil {
-			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
-		}
+		diff := cmp.Diff(want, got, cmpopts.EquateEmpty())
+		check.True(t, diff == "" && err == nil, "%s: %v (-want +got):\n%s", name, err, diff)
 		o.Start = append(o.Start, nil)
-		if _, err := community.HierarchicalLeiden(t.Context(), g, o); err == nil || !strings.Contains(err.Error(), "Start[") {
-			t.Errorf("%s: a level without nodes: %v", name, err)
-		}
+		_, err = community.HierarchicalLeiden(t.Context(), g, o)
+		check.True(t, err != nil && strings.Contains(err.Error(), "Start["), "%s: a level without nodes: %v", name, err)
 	}
 }

@@ -4,7 +4,6 @@ package community_test
 
 import (
 	"context"
-	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -68,12 +67,8 @@ func TestUnusualGraphs(t *testing.T) {
 func TestExtremeWeights(t *testing.T) {
 	for _, w := range []float64{1e308, 1e-310, math.SmallestNonzeroFloat64} {
 		g := newGraph(t, 3, graph.Edge{From: 0, To: 1, Weight: w}, graph.Edge{From: 1, To: 2, Weight: w})
-		if _, err := community.Leiden(t.Context(), g, community.Options{}); !errors.Is(err, graph.ErrEdge) {
-			t.Errorf("Leiden, %g: %v", w, err)
-		}
-		if _, err := community.HierarchicalLeiden(t.Context(), g, community.HierarchyOptions{}); !errors.Is(err, graph.ErrEdge) {
-			t.Errorf("Hierarchical, %g: %v", w, err)
-		}
+		check.Is(t, check.Err(community.Leiden(t.Context(), g, community.Options{})), graph.ErrEdge, "Leiden, %g", w)
+		check.Is(t, check.Err(community.HierarchicalLeiden(t.Context(), g, community.HierarchyOptions{})), graph.ErrEdge, "Hierarchical, %g", w)
 	}
 }
 
@@ -85,26 +80,20 @@ func TestBadOptions(t *testing.T) {
 		"Randomness is NaN":  {Randomness: math.NaN()},
 		"MaxPasses is -1":    {MaxPasses: -1},
 	} {
-		if _, err := community.Leiden(t.Context(), g, o); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want …%s…", err, want)
-		}
+		_, err := community.Leiden(t.Context(), g, o)
+		check.True(t, err != nil && strings.Contains(err.Error(), want), "%v, want …%s…", err, want)
 	}
 	_, err := community.HierarchicalLeiden(t.Context(), g, community.HierarchyOptions{MaxSize: 1, Options: community.Options{MaxPasses: -1, Resolution: -1}})
-	if list, ok := err.(interface{ Unwrap() []error }); !ok || len(list.Unwrap()) != 2 {
-		t.Errorf("not all problems are reported: %v", err)
-	}
+	list, ok := err.(interface{ Unwrap() []error })
+	check.True(t, ok && len(list.Unwrap()) == 2, "not all problems are reported: %v", err)
 }
 
 func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	g := graphtest.Karate().Graph()
-	if _, err := community.Leiden(ctx, g, community.Options{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("Leiden: %v", err)
-	}
-	if _, err := community.HierarchicalLeiden(ctx, g, community.HierarchyOptions{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("Hierarchical: %v", err)
-	}
+	check.Is(t, check.Err(community.Leiden(ctx, g, community.Options{})), context.Canceled, "Leiden")
+	check.Is(t, check.Err(community.HierarchicalLeiden(ctx, g, community.HierarchyOptions{})), context.Canceled, "Hierarchical")
 }
 
 // Weights may be of any size: greedy or random as the refinement may be in their
@@ -115,8 +104,7 @@ func TestScaleOfWeights(t *testing.T) {
 		for i := range l.Edges {
 			l.Edges[i].Weight = math.Ldexp(1, exponent)
 		}
-		if p := leiden(t, l.Graph(), community.Options{}); p.Quality < .60 {
-			t.Errorf("weights of 2^%d: modularity %v, want .60 or more", exponent, p.Quality)
-		}
+		p := leiden(t, l.Graph(), community.Options{})
+		check.True(t, p.Quality >= .60, "weights of 2^%d: modularity %v, want .60 or more", exponent, p.Quality)
 	}
 }

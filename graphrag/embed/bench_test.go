@@ -69,9 +69,7 @@ func BenchmarkEmbed(b *testing.B) {
 				b.ReportAllocs()
 				b.SetBytes(int64(bytes))
 				for b.Loop() {
-					if _, err := e.EmbedDocuments(b.Context(), texts); err != nil {
-						b.Fatal(err)
-					}
+					check.OK(b, check.Err(e.EmbedDocuments(b.Context(), texts)))
 				}
 			})
 		}

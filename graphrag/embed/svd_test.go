@@ -5,7 +5,6 @@ package embed
 import (
 	"cmp"
 	"context"
-	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -39,9 +38,7 @@ func randomSparse(rng *rand.Rand, rows, cols int, share float64) (*sparse, *mat.
 func denseSVD(t *testing.T, d *mat.Dense) (sigma []float64, v *mat.Dense) {
 	t.Helper()
 	var exact mat.SVD
-	if !exact.Factorize(d, mat.SVDThin) {
-		t.Fatal("dense SVD failed")
-	}
+	check.Must(t, exact.Factorize(d, mat.SVDThin), "dense SVD failed")
 	v = new(mat.Dense)
 	exact.VTo(v)
 	return exact.Values(nil), v
@@ -75,9 +72,7 @@ func TestRightSingularTruncated(t *testing.T) {
 	want, wantV := denseSVD(t, d)
 	sigma, v, err := rightSingular(t.Context(), a, rank, 1, 1)
 	check.OK(t, err)
-	if len(sigma) != rank {
-		t.Fatalf("%d singular values, want %d", len(sigma), rank)
-	}
+	check.Must(t, len(sigma) == rank, "%d singular values, want %d", len(sigma), rank)
 	for j := range sigma {
 		check.True(t, math.Abs(sigma[j]/want[j]-1) <= 1e-5, "singular value %d is %v, want %v", j, sigma[j], want[j])
 	}
@@ -113,18 +108,15 @@ func TestRightSingularDegenerate(t *testing.T) {
 	check.True(t, err == nil && len(sigma) == 1 && math.Abs(sigma[0]-math.Sqrt(15)) <= 1e-9, "rank one: %v, %v; want √15", sigma, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := rightSingular(ctx, twice, 2, 0, 1); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+	_, _, err = rightSingular(ctx, twice, 2, 0, 1)
+	check.Is(t, err, context.Canceled, "cancelled")
 }
 
 func TestTranspose(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 5))
 	a, d := randomSparse(rng, 9, 13, .4)
 	back := a.transpose().transpose()
-	if !slices.Equal(a.col, back.col) || !slices.Equal(a.val, back.val) || !slices.Equal(a.starts, back.starts) {
-		t.Error("transposed twice is another matrix")
-	}
+	check.True(t, slices.Equal(a.col, back.col) && slices.Equal(a.val, back.val) && slices.Equal(a.starts, back.starts), "transposed twice is another matrix")
 	x := []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13}
 	out := make([]float64, 9)
 	check.OK(t, mul(t.Context(), a, out, x, 1, 2, sumFirst64))
@@ -241,9 +233,8 @@ func latent(a *sparse, i int, sigma, v []float64) []float64 {
 // Dimensions follow the size of the corpus between two bounds.
 func TestAutomaticDim(t *testing.T) {
 	for texts, want := range map[int]int{0: 384, 3000: 384, 8643: 650, 21_400: 1024, 1 << 30: 1024} {
-		if got := automaticDim(texts); got != want {
-			t.Errorf("%d texts: %d dimensions, want %d", texts, got, want)
-		}
+		got := automaticDim(texts)
+		check.Equal(t, got, want, "%d texts: %d dimensions", texts, got)
 	}
 }
 

@@ -32,9 +32,7 @@ func got(t *testing.T, x extract.Extractor, err error, text string) kg.Extractio
 	t.Helper()
 	check.OK(t, err)
 	out, err := x.Extract(t.Context(), one(text))
-	if err != nil || len(out) != 1 {
-		t.Fatalf("%d extractions, %v", len(out), err)
-	}
+	check.Must(t, err == nil && len(out) == 1, "%d extractions, %v", len(out), err)
 	return out[0]
 }
 
@@ -111,9 +109,8 @@ func TestFailedChunks(t *testing.T) {
 	}
 	m = llmtest.NewScript("m").Fail(llmtest.Any, &llm.Error{Kind: llm.ErrAuth})
 	e, _ = extract.NewOpenIE(extract.ModelOptions{Model: m})
-	if out, err := e.Extract(t.Context(), chunks); !errors.Is(err, llm.ErrAuth) || out != nil || !strings.Contains(err.Error(), "chunk a#") {
-		t.Errorf("%v, %v", out, err)
-	}
+	out, err = e.Extract(t.Context(), chunks)
+	check.True(t, errors.Is(err, llm.ErrAuth) && out == nil && strings.Contains(err.Error(), "chunk a#"), "%v, %v", out, err)
 }
 
 func TestModelOptions(t *testing.T) {
@@ -121,9 +118,8 @@ func TestModelOptions(t *testing.T) {
 	for _, want := range []string{"Model is missing", "Concurrency is -1", "Format is csv", "Gleanings is -2"} {
 		check.True(t, err != nil && strings.Contains(err.Error(), want), "%v: want %q", err, want)
 	}
-	if _, err = extract.NewRecords(extract.RecordOptions{ModelOptions: extract.ModelOptions{Model: llmtest.NewScript("m")}, Format: extract.Objects}); err == nil || !strings.Contains(err.Error(), "Types is empty") {
-		t.Errorf("objects without types: %v", err)
-	}
+	_, err = extract.NewRecords(extract.RecordOptions{ModelOptions: extract.ModelOptions{Model: llmtest.NewScript("m")}, Format: extract.Objects})
+	check.True(t, err != nil && strings.Contains(err.Error(), "Types is empty"), "objects without types: %v", err)
 }
 
 const (
@@ -229,9 +225,7 @@ func TestGleaning(t *testing.T) {
 		e, err := extract.NewRecords(extract.RecordOptions{ModelOptions: extract.ModelOptions{Model: m}, Format: tt.format, Gleanings: tt.gleanings, AlwaysGlean: tt.always, Types: []string{"ship"}})
 		check.OK(t, err)
 		x := got(t, e, err, "Fram")
-		if tt.format == extract.Tuples && len(x.Problems) != 0 {
-			t.Errorf("%+v", x.Problems)
-		}
+		check.True(t, tt.format != extract.Tuples || len(x.Problems) == 0, "%+v", x.Problems)
 		if m.Calls() != tt.calls || tt.more == "Y" && e.Calls() != tt.calls {
 			t.Errorf("%s, %d gleanings: %d calls, Calls says %d, want %d", tt.format, tt.gleanings, m.Calls(), e.Calls(), tt.calls)
 		}
@@ -272,9 +266,8 @@ func TestVerify(t *testing.T) {
 	m := llmtest.NewScript("m").Reply(llmtest.Any, `("entity"<|>FRAM<|>ship<|>x)##("entity"<|>ALEX<|>person<|>from an example)##("relationship"<|>ALEX<|>FRAM<|>x<|>1)`)
 	e, err := extract.NewRecords(extract.RecordOptions{ModelOptions: extract.ModelOptions{Model: m, Verify: true}, Gleanings: extract.NoGleaning})
 	x := got(t, e, err, "The Fram.")
-	if diff := cmp.Diff([]string{"FRAM"}, mentioned(x)); diff != "" || len(x.Facts) != 0 || len(x.Problems) != 2 {
-		t.Errorf("%+v", x)
-	}
+	diff := cmp.Diff([]string{"FRAM"}, mentioned(x))
+	check.True(t, diff == "" && len(x.Facts) == 0 && len(x.Problems) == 2, "%+v", x)
 }
 
 // Every extractor keeps the promises of the interface.

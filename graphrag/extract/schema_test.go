@@ -4,7 +4,6 @@ package extract_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -29,9 +28,8 @@ func TestReadBadSchema(t *testing.T) {
 		"{\"Nodes\": [\"a\",\n\"a\"]}":             `line 2: "a" names both`,
 		"{\"Nodes\": [\"a\",\n\" \"]}":             "line 2: a name of entity type",
 	} {
-		if _, err := extract.ReadSchema(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want …%s…", text, err, want)
-		}
+		_, err := extract.ReadSchema(strings.NewReader(text))
+		check.True(t, err != nil && strings.Contains(err.Error(), want), "%q: %v, want …%s…", text, err, want)
 	}
 }
 
@@ -106,9 +104,8 @@ func TestReadSchema(t *testing.T) {
 	for text, want := range map[string]string{
 		`[`: "want an object", `{"Types": []}`: "want an object", `{"Nodes": [" "]}`: "is empty", `{"Nodes": ["a b", "A_B"]}`: "names both",
 	} {
-		if _, err := extract.ReadSchema(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", text, err, want)
-		}
+		_, err := extract.ReadSchema(strings.NewReader(text))
+		check.True(t, err != nil && strings.Contains(err.Error(), want), "%s: %v, want %q", text, err, want)
 	}
 	bad := schema()
 	bad.EntityTypes[0].Name = "vessel"
@@ -153,18 +150,12 @@ func TestInduce(t *testing.T) {
 		}
 	}
 	check.True(t, same >= 7, "one page more changes what is shown %d times of 10", 10-same)
-	if none, err := extract.Induce(t.Context(), m, nil); err != nil || len(none.EntityTypes) != 0 {
-		t.Errorf("of nothing: %+v, %v", none, err)
-	}
-	if _, err := extract.Induce(t.Context(), nil, pages(1)); err == nil {
-		t.Error("without a model")
-	}
-	if _, err := extract.Induce(t.Context(), llmtest.NewScript("m").Reply(llmtest.Any, `{"Nodes": []}`), pages(1)); !llm.OfOneReply(err) {
-		t.Errorf("no types: %v", err)
-	}
-	if _, err := extract.Induce(t.Context(), llmtest.NewScript("m").Fail(llmtest.Any, &llm.Error{Kind: llm.ErrAuth}), pages(1)); !errors.Is(err, llm.ErrAuth) {
-		t.Error(err)
-	}
+	none, err := extract.Induce(t.Context(), m, nil)
+	check.True(t, err == nil && len(none.EntityTypes) == 0, "of nothing: %+v, %v", none, err)
+	check.True(t, check.Err(extract.Induce(t.Context(), nil, pages(1))) != nil, "without a model")
+	_, err = extract.Induce(t.Context(), llmtest.NewScript("m").Reply(llmtest.Any, `{"Nodes": []}`), pages(1))
+	check.True(t, llm.OfOneReply(err), "no types: %v", err)
+	check.Is(t, check.Err(extract.Induce(t.Context(), llmtest.NewScript("m").Fail(llmtest.Any, &llm.Error{Kind: llm.ErrAuth}), pages(1))), llm.ErrAuth)
 }
 
 // recorded gives every chunk the same lists.

@@ -41,9 +41,8 @@ func TestFind(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s:%d:%d-%d %s", l.Doc, l.Number, l.Start, l.End, l.Text))
 	}
 	want := []string{"d:1:0-6 Fram 1", "d:2:7-13 Fram 2", "a:1:0-4 Fram", "a:3:8-22 the fram sails", "c:1:0-8 one Fram"}
-	if diff := cmp.Diff(want, got); diff != "" || r.Matching != 9 || r.Pages != 3 {
-		t.Errorf("%d lines on %d pages\n%s", r.Matching, r.Pages, diff)
-	}
+	diff := cmp.Diff(want, got)
+	check.True(t, diff == "" && r.Matching == 9 && r.Pages == 3, "%d lines on %d pages\n%s", r.Matching, r.Pages, diff)
 }
 
 func TestPatterns(t *testing.T) {
@@ -57,9 +56,7 @@ func TestPatterns(t *testing.T) {
 	}
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := p.Find(cancelled, "a", 1); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
+	check.Is(t, check.Err(p.Find(cancelled, "a", 1)), context.Canceled)
 }
 
 // What is found is what the pattern alone finds, line by line, whatever is looked for first:
@@ -104,19 +101,16 @@ func TestOneLongLine(t *testing.T) {
 	if err != nil || r.Matching != 1 || len(r.Lines[0].Text) > find.MaxLine || !strings.Contains(r.Lines[0].Text, "Fram") || !strings.HasPrefix(r.Lines[0].Text, "…") || !strings.HasSuffix(r.Lines[0].Text, "…") {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	if row, err := pages("# Ships\n\n| Ship | Year |\n|---|---|\n| Fram | 1892 |\n").Find(t.Context(), "1892", 5); err != nil || row.Lines[0].Text != "| Ship | Year |\n| Fram | 1892 |" {
-		t.Errorf("a row of a table is shown as %+v, %v", row, err)
-	}
+	row, err := pages("# Ships\n\n| Ship | Year |\n|---|---|\n| Fram | 1892 |\n").Find(t.Context(), "1892", 5)
+	check.True(t, err == nil && row.Lines[0].Text == "| Ship | Year |\n| Fram | 1892 |", "a row of a table is shown as %+v, %v", row, err)
 	read, n, err := p.Read("a", r.Lines[0].Index)
 	if err != nil || !strings.Contains(read[0].Text, "the Fram") || len(read[0].Text) > 1200 || n < 5000 {
 		t.Errorf("%q of %d passages, %v", read[0].Text, n, err)
 	}
-	if r, err := pages(strings.Repeat("OH H", 500_000)).Find(t.Context(), "hhh", 5); err != nil || r.Matching != 0 {
-		t.Errorf("in capitals: %+v, %v", r, err)
-	}
-	if took := time.Since(began); took > 30*time.Second {
-		t.Errorf("took %v", took)
-	}
+	r, err = pages(strings.Repeat("OH H", 500_000)).Find(t.Context(), "hhh", 5)
+	check.True(t, err == nil && r.Matching == 0, "in capitals: %+v, %v", r, err)
+	took := time.Since(began)
+	check.True(t, took <= 30*time.Second, "took %v", took)
 }
 
 // Reading goes by the names of pages, never by a path, and every passage can be read.
@@ -124,9 +118,8 @@ func TestRead(t *testing.T) {
 	text := strings.Repeat("A sentence about the ice. ", 200) + strings.Repeat("Another line.\n", 300) + strings.Repeat("日本", 2000)
 	p := pages(text, "")
 	for _, name := range []string{"../a", "/etc/passwd", "a/../a", "", "A", "./a"} {
-		if _, _, err := p.Read(name, 0); err == nil || !strings.Contains(err.Error(), "there is no page") {
-			t.Errorf("%q: %v", name, err)
-		}
+		_, _, err := p.Read(name, 0)
+		check.True(t, err != nil && strings.Contains(err.Error(), "there is no page"), "%q: %v", name, err)
 	}
 	var all strings.Builder
 	_, n, err := p.Read("a", 0)
@@ -152,13 +145,11 @@ func TestRead(t *testing.T) {
 	}
 	check.True(t, all.String() == text && n >= 15, "%d passages do not put the page together", n)
 	for _, i := range []int{-5, 1 << 30} {
-		if read, _, err := p.Read("a", i); err != nil || len(read) != 2 {
-			t.Errorf("passage %d: %+v, %v", i, read, err)
-		}
+		read, _, err := p.Read("a", i)
+		check.True(t, err == nil && len(read) == 2, "passage %d: %+v, %v", i, read, err)
 	}
-	if read, n, err := p.Read("b", 0); err != nil || len(read) != 1 || read[0].Text != "" || n != 1 {
-		t.Errorf("%+v %d %v", read, n, err)
-	}
+	read, n, err := p.Read("b", 0)
+	check.True(t, err == nil && len(read) == 1 && read[0].Text == "" && n == 1, "%+v %d %v", read, n, err)
 }
 
 // Pages are put together again from chunks that overlap, and were cleaned.
@@ -175,9 +166,7 @@ func TestNew(t *testing.T) {
 		c, err := chunk.New(o)
 		check.OK(t, err)
 		chunks, err := c.All(t.Context(), graphrag.Documents(graphrag.Document{ID: "fram", Text: page}))
-		if err != nil || len(chunks) < 10 {
-			t.Fatalf("%d chunks, %v", len(chunks), err)
-		}
+		check.Must(t, err == nil && len(chunks) >= 10, "%d chunks, %v", len(chunks), err)
 		if got := find.Text(find.New(chunks), 0); len(got) < len(want)*95/100 || len(got) > len(want)*105/100 || clean == nil && got != want {
 			t.Errorf("%s: %d bytes, want %d", name, len(got), len(want))
 		}

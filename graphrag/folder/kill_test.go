@@ -58,12 +58,9 @@ func TestKill(t *testing.T) {
 			before = now
 		}
 		f, c := h.open()
-		if c.Rebuilt != "" || c.Added > 1 || c.Deleted > 0 {
-			t.Fatalf("after a kill: %+v", c)
-		}
-		if answer, _ := h.ask(f, "How does the barn owl number 7 hunt?"); answer != "The barn owl number 7 hunts by ear." {
-			t.Fatalf("after a kill: %q", answer)
-		}
+		check.Must(t, c.Rebuilt == "" && c.Added <= 1 && c.Deleted <= 0, "after a kill: %+v", c)
+		answer, _ := h.ask(f, "How does the barn owl number 7 hunt?")
+		check.Must(t, answer == "The barn owl number 7 hunts by ear.", "after a kill: %q", answer)
 		f.Close()
 		before, _ = os.ReadFile(filepath.Join(h.Index, "current"))
 	}

@@ -49,9 +49,8 @@ func TestGraphRAG(t *testing.T) {
 			old["create_final_"+name] = f
 		}
 	}
-	if y, err := foreign.ReadGraphRAG(old); err != nil || y.Units[0].Title != "" || !cmp.Equal(slices.Collect(y.Extractions()), want) {
-		t.Errorf("of version 0.3: %+v, %v", y, err)
-	}
+	y, err := foreign.ReadGraphRAG(old)
+	check.True(t, err == nil && y.Units[0].Title == "" && cmp.Equal(slices.Collect(y.Extractions()), want), "of version 0.3: %+v, %v", y, err)
 }
 
 func TestLightRAG(t *testing.T) {
@@ -64,9 +63,8 @@ func TestLightRAG(t *testing.T) {
 		{Chunk: "chunk-2", Doc: "chunk-2", Mentions: []kg.Mention{archer}},
 	}
 	check.Equal(t, slices.Collect(x.Extractions()), want, "(-want +got)")
-	if u := x.Units[0]; u.Title != "fram.txt" || u.Source != "doc-1" || x.Units[1].Title != "" {
-		t.Errorf("%+v", x.Units)
-	}
+	u := x.Units[0]
+	check.True(t, u.Title == "fram.txt" && u.Source == "doc-1" && x.Units[1].Title == "", "%+v", x.Units)
 	check.Equal(t, x.Notes, []string{"left out, being of nothing that is there: 1 relations"})
 }
 
@@ -78,9 +76,8 @@ func TestExtract(t *testing.T) {
 	if err != nil || got[0].Chunk != "chunk-1#0" || len(got[0].Mentions) != 2 || len(got[1].Mentions) != 0 || got[1].Chunk != "chunk-1#1" {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if _, err := x.Extract(t.Context(), []graphrag.Chunk{{ID: "other#0", Doc: "other"}}); err == nil || !strings.Contains(err.Error(), "index its Documents") {
-		t.Errorf("of another corpus: %v", err)
-	}
+	_, err = x.Extract(t.Context(), []graphrag.Chunk{{ID: "other#0", Doc: "other"}})
+	check.True(t, err != nil && strings.Contains(err.Error(), "index its Documents"), "of another corpus: %v", err)
 }
 
 func TestErrors(t *testing.T) {
@@ -98,9 +95,8 @@ func TestErrors(t *testing.T) {
 	} {
 		fsys := output(t)
 		damage(fsys)
-		if _, err := foreign.ReadGraphRAG(fsys); !errors.Is(err, foreign.ErrFormat) || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s: %v", name, err)
-		}
+		_, err := foreign.ReadGraphRAG(fsys)
+		check.True(t, errors.Is(err, foreign.ErrFormat) && strings.Contains(err.Error(), name), "%s: %v", name, err)
 	}
 	for name, damage := range map[string]func(fstest.MapFS){
 		"kv_store_text_chunks.json":           func(f fstest.MapFS) { delete(f, "kv_store_text_chunks.json") },
@@ -117,9 +113,8 @@ func TestErrors(t *testing.T) {
 	} {
 		fsys := folder()
 		damage(fsys)
-		if _, err := foreign.ReadLightRAG(fsys); !errors.Is(err, foreign.ErrFormat) || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s: %v", name, err)
-		}
+		_, err := foreign.ReadLightRAG(fsys)
+		check.True(t, errors.Is(err, foreign.ErrFormat) && strings.Contains(err.Error(), name), "%s: %v", name, err)
 	}
 }
 
@@ -131,9 +126,8 @@ func FuzzParquet(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		fsys := maps.Clone(good)
 		fsys["entities.parquet"] = &fstest.MapFile{Data: data}
-		if x, err := foreign.ReadGraphRAG(fsys); err == nil && len(x.Units) != 2 {
-			t.Error("units are lost")
-		}
+		x, err := foreign.ReadGraphRAG(fsys)
+		check.True(t, err != nil || len(x.Units) == 2, "units are lost")
 	})
 }
 
@@ -143,9 +137,8 @@ func FuzzGraphML(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		fsys := folder()
 		fsys["graph_chunk_entity_relation.graphml"] = &fstest.MapFile{Data: data}
-		if x, err := foreign.ReadLightRAG(fsys); err == nil && len(x.Units) != 2 {
-			t.Error("units are lost")
-		}
+		x, err := foreign.ReadLightRAG(fsys)
+		check.True(t, err != nil || len(x.Units) == 2, "units are lost")
 	})
 }
 
@@ -183,9 +176,7 @@ func parquetFile[T any](t testing.TB, rows ...T) *fstest.MapFile {
 	t.Helper()
 	var b bytes.Buffer
 	w := parquet.NewGenericWriter[T](&b, parquet.Compression(&parquet.Snappy)) // as pandas writes
-	if _, err := w.Write(rows); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, check.Err(w.Write(rows)))
 	check.OK(t, w.Close())
 	return &fstest.MapFile{Data: b.Bytes()}
 }

@@ -150,9 +150,7 @@ func rounds(t *testing.T, x *index.Index, n int) int {
 	t.Helper()
 	p := index.Progress{Shares: n}
 	for shares := p.Next(); shares != nil; shares = p.Next() {
-		if p.Round > 20 {
-			t.Fatalf("no end: %+v", p)
-		}
+		check.Must(t, p.Round <= 20, "no end: %+v", p)
 		done := make([]index.Done, len(shares))
 		var all sync.WaitGroup
 		for i, s := range shares {
@@ -193,20 +191,17 @@ func TestShares(t *testing.T) {
 		x := open(t, m, h)
 		_, err := x.Put(t.Context(), graphrag.Documents(append(ships(40), graphrag.Document{ID: "z", Text: "Gone."})...))
 		check.OK(t, err)
-		if count, err := x.Put(t.Context(), graphrag.Documents(ships(40)...)); count != 40 || err != nil {
-			t.Errorf("%d documents, %v", count, err)
-		}
-		if took := rounds(t, x, n); took > 7 {
-			t.Errorf("%d shares took %d rounds", n, took)
-		}
+		count, err := x.Put(t.Context(), graphrag.Documents(ships(40)...))
+		check.True(t, count == 40 && err == nil, "%d documents, %v", count, err)
+		took := rounds(t, x, n)
+		check.True(t, took <= 7, "%d shares took %d rounds", n, took)
 		asked, embedded := len(m.asked), len(h.asked)
 		s, err := chronicle(m, h)
 		check.OK(t, err)
 		stats, err := x.Build(t.Context(), s)
 		check.OK(t, err)
-		if diff := cmp.Diff(want, found(t, s)); diff != "" || stats.Documents != 40 {
-			t.Errorf("%d shares, %d documents (-alone +shares):\n%s", n, stats.Documents, diff)
-		}
+		diff := cmp.Diff(want, found(t, s))
+		check.True(t, diff == "" && stats.Documents == 40, "%d shares, %d documents (-alone +shares):\n%s", n, stats.Documents, diff)
 		for text, times := range m.asked {
 			if times > 1 {
 				t.Errorf("%d shares: asked %d times: %.200s", n, times, text)
@@ -250,9 +245,8 @@ func TestFailures(t *testing.T) {
 	check.OK(t, err)
 	stats, err := x.Build(t.Context(), s)
 	check.OK(t, err)
-	if names := s.Graph().Entities; len(names) != 29+7 || stats.Stages[0].Refused != 1 {
-		t.Errorf("%d entities, %+v", len(names), stats.Stages)
-	}
+	names := s.Graph().Entities
+	check.True(t, len(names) == 29+7 && stats.Stages[0].Refused == 1, "%d entities, %+v", len(names), stats.Stages)
 	for text, times := range m.asked {
 		check.Equal(t, times, 1+failed[text], "failed %d times, asked %d times: %.200s", failed[text], times, text)
 	}
@@ -265,15 +259,10 @@ func TestErrors(t *testing.T) {
 		check.True(t, err != nil && strings.Contains(err.Error(), want), "%v: want %q", err, want)
 	}
 	x := open(t, &scribe{}, hashes{new(sync.Mutex), map[string]int{}})
-	if _, err := x.Put(t.Context(), graphrag.Documents(append(ships(2), ships(1)...)...)); err == nil || !strings.Contains(err.Error(), "log000.md") {
-		t.Errorf("two documents of an ID: %v", err)
-	}
-	if _, err := x.Do(t.Context(), index.Share{I: 3, N: 3}); err == nil {
-		t.Error("a share that there is not")
-	}
+	_, err = x.Put(t.Context(), graphrag.Documents(append(ships(2), ships(1)...)...))
+	check.True(t, err != nil && strings.Contains(err.Error(), "log000.md"), "two documents of an ID: %v", err)
+	check.True(t, check.Err(x.Do(t.Context(), index.Share{I: 3, N: 3})) != nil, "a share that there is not")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := x.Do(ctx, index.Share{N: 1}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+	check.Is(t, check.Err(x.Do(ctx, index.Share{N: 1})), context.Canceled, "cancelled")
 }

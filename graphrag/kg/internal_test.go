@@ -36,9 +36,7 @@ func TestOwned(t *testing.T) {
 	spoil(given)
 	for range 2 {
 		for x := range b.Extractions() {
-			if diff := cmp.Diff(of(), x); diff != "" {
-				t.Error(diff)
-			}
+			check.Equal(t, x, of())
 			spoil(x)
 		}
 	}
@@ -69,13 +67,9 @@ func TestRows(t *testing.T) {
 func TestViewOfWrongEnds(t *testing.T) {
 	for _, s := range []Synonym{{From: 2, To: 0}, {From: 0, To: 2}, {From: -1, To: 0}, {From: 0, To: -1}} {
 		g := &Graph{Entities: make([]Entity, 2)}
-		if _, err := g.View(ViewOptions{Synonyms: []Synonym{s}}); err == nil {
-			t.Errorf("%v: no error", s)
-		}
+		check.True(t, check.Err(g.View(ViewOptions{Synonyms: []Synonym{s}})) != nil, "%v: no error", s)
 		g.Relations = []Relation{{Head: s.From, Tail: s.To, Count: 1}}
-		if _, err := g.View(ViewOptions{}); err == nil {
-			t.Errorf("%v: no error", s)
-		}
+		check.True(t, check.Err(g.View(ViewOptions{})) != nil, "%v: no error", s)
 	}
 }
 
@@ -92,9 +86,8 @@ func TestLists(t *testing.T) {
 		check.Equal(t, int(i), len(got), "list %d after %d", i, len(got))
 		got = append(got, list)
 	}
-	if diff := cmp.Diff([][]int32{{3, 1}, {}, {2}}, got); diff != "" || l.Len() != 3 {
-		t.Errorf("%d lists: %s", l.Len(), diff)
-	}
+	diff := cmp.Diff([][]int32{{3, 1}, {}, {2}}, got)
+	check.True(t, diff == "" && l.Len() == 3, "%d lists: %s", l.Len(), diff)
 }
 
 // Who is in no pair has none, and the pairs of an entity are in their order.

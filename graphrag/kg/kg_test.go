@@ -5,7 +5,6 @@ package kg
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -69,12 +68,10 @@ func TestGraphGathers(t *testing.T) {
 	check.Equal(t, g.Passages, []Passage{{"a#0", "a"}, {"b#0", "b"}}, "passages")
 	lists := [][]Posting{g.EntityPassages(0), g.PassageEntities(1), g.RelationPassages(0), g.PassageRelations(0), g.EntityRelations(1)}
 	check.Equal(t, lists, [][]Posting{{{0, 5}, {1, 3}}, {{0, 3}, {1, 2}}, {{0, 2}, {1, 1}}, {{0, 2}}, {{0, 1}}}, "postings")
-	if e, ok := g.Find(" “ACME corp” "); !ok || e != 0 {
-		t.Errorf("found %d, %v", e, ok)
-	}
-	if _, ok := g.Find("Acme"); ok {
-		t.Error("found what is not there")
-	}
+	e, ok := g.Find(" “ACME corp” ")
+	check.True(t, ok && e == 0, "found %d, %v", e, ok)
+	_, ok = g.Find("Acme")
+	check.True(t, !ok, "found what is not there")
 	check.Equal(t, g.Triple(0), (graphrag.Triple{Head: "Acme Corp.", Relation: "located in", Tail: "Berlin"}), "triple")
 }
 
@@ -122,9 +119,8 @@ func TestInsertRefuses(t *testing.T) {
 		check.True(t, err != nil && strings.Contains(err.Error(), want), "error %v, want %q", err, want)
 	}
 	check.Equal(t, len(b.chunks), 0, "chunks were added")
-	if _, err = NewBase(Options{Folding: "greek"}); err == nil || !strings.Contains(err.Error(), `Folding is "greek"`) {
-		t.Errorf("a folding that is not there: %v", err)
-	}
+	_, err = NewBase(Options{Folding: "greek"})
+	check.True(t, err != nil && strings.Contains(err.Error(), `Folding is "greek"`), "a folding that is not there: %v", err)
 }
 
 // Facts whose ends no chunk describes, as Microsoft GraphRAG leaves them out: not in
@@ -141,9 +137,8 @@ func TestOnlyDescribed(t *testing.T) {
 		if err != nil || len(g.Relations) != want || len(g.Rejected) != 3-want {
 			t.Errorf("%v: %d relations, rejected %v, %v", only, len(g.Relations), g.Rejected, err)
 		}
-		if _, ok := g.Find("Oslo"); ok == only {
-			t.Errorf("%v: Oslo is there: %v", only, ok)
-		}
+		_, ok := g.Find("Oslo")
+		check.True(t, ok != only, "%v: Oslo is there: %v", only, ok)
 	}
 }
 
@@ -152,12 +147,9 @@ func TestGraphErrors(t *testing.T) {
 	cancel()
 	b, _ := NewBase(Options{})
 	_ = b.Insert(chunk("a#0", triple("A", "b", "C")))
-	if _, err := b.Graph(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
-	}
-	if g, err := b.Graph(t.Context()); err != nil || len(g.Entities) != 2 {
-		t.Errorf("after a cancelled call: %v", err)
-	}
+	check.Is(t, check.Err(b.Graph(ctx)), context.Canceled, "error")
+	g, err := b.Graph(t.Context())
+	check.True(t, err == nil && len(g.Entities) == 2, "after a cancelled call: %v", err)
 }
 
 func TestEmpty(t *testing.T) {
@@ -214,23 +206,17 @@ func TestDeleteRestores(t *testing.T) {
 			for _, i := range r.Perm(len(all)) {
 				check.OK(t, twice.Insert(all[i]))
 			}
-			if _, err := twice.Graph(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, check.Err(twice.Graph(t.Context())))
 		}
-		if twice.Delete("d11", "d03", "nowhere", "d07") == 0 {
-			t.Fatal("nothing was deleted")
-		}
+		check.Must(t, twice.Delete("d11", "d03", "nowhere", "d07") != 0, "nothing was deleted")
 		g, err := once.Graph(t.Context())
 		check.OK(t, err)
 		h, err := twice.Graph(t.Context())
 		check.OK(t, err)
-		if diff := cmp.Diff(g, h, everything); diff != "" {
-			t.Fatalf("seed %d (-without +deleted):\n%s", seed, diff)
-		}
-		if diff := cmp.Diff(slices.Collect(once.Extractions()), slices.Collect(twice.Extractions())); diff != "" {
-			t.Fatalf("seed %d: the extractions differ:\n%s", seed, diff)
-		}
+		diff := cmp.Diff(g, h, everything)
+		check.Must(t, diff == "", "seed %d (-without +deleted):\n%s", seed, diff)
+		diff = cmp.Diff(slices.Collect(once.Extractions()), slices.Collect(twice.Extractions()))
+		check.Must(t, diff == "", "seed %d: the extractions differ:\n%s", seed, diff)
 		consistent(t, g)
 	}
 }

@@ -29,9 +29,7 @@ func TestLSAIsFittedOnce(t *testing.T) {
 	}
 	under := memo.With(t.Context())
 	first := fit(under, 1, corpus)
-	if fit(under, 1, corpus) != first {
-		t.Error("the same corpus was fitted twice")
-	}
+	check.True(t, fit(under, 1, corpus) == first, "the same corpus was fitted twice")
 	if fit(t.Context(), 1, corpus) == first || fit(under, 2, corpus) == first || fit(under, 1, corpus[:1]) == first {
 		t.Error("shared without a memo, with another seed or of another corpus")
 	}
@@ -57,9 +55,8 @@ func FuzzSaved(f *testing.F) {
 	docs := newLibrary()
 	docs.put("a", []graphrag.Chunk{{ID: "a#0", Doc: "a", Text: "Ann"}})
 	var file bytes.Buffer
-	if _, _, err := s.write(context.Background(), &file, &state{docs: docs, base: base}, nil, ""); err != nil {
-		f.Fatal(err)
-	}
+	_, _, err = s.write(context.Background(), &file, &state{docs: docs, base: base}, nil, "")
+	check.OK(f, err)
 	lines := file.Bytes()
 	if c, err := s.read(context.Background(), bytes.NewReader(lines)); err != nil || c.docs.chunks != 1 || len(c.extracted) != 1 || len(c.replies.texts) != 1 || len(c.replies.vectors) != 1 {
 		f.Fatalf("%+v, %v", c, err)
@@ -91,9 +88,8 @@ func TestChunksAreKeptWithoutRoom(t *testing.T) {
 	a, _ := d.docs.docs.Get("a")
 	c, _ := d.docs.docs.Get("c")
 	check.True(t, len(a) >= 50 && cap(a) <= len(a)*9/8 && len(c) == 1, "%d chunks in room for %d, and %d", len(a), cap(a), len(c))
-	if b, ok := d.docs.docs.Get("b"); !ok || len(b) != 0 {
-		t.Errorf("a document without text: %v, %v", b, ok)
-	}
+	b, ok := d.docs.docs.Get("b")
+	check.True(t, ok && len(b) == 0, "a document without text: %v, %v", b, ok)
 	for i, c := range a {
 		check.True(t, c.Index == i && c.Doc == "a", "chunk %d of %s at place %d", c.Index, c.Doc, i)
 	}

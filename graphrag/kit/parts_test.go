@@ -35,14 +35,11 @@ func TestCut(t *testing.T) {
 		c, err := tt.cut.Chunker()
 		check.OK(t, err)
 		chunks, err := c.Document(t.Context(), graphrag.Document{ID: "d", Text: page})
-		if err != nil || len(chunks) != 1 {
-			t.Fatalf("%s: %d chunks, %v", tt.name, len(chunks), err)
-		}
+		check.Must(t, err == nil && len(chunks) == 1, "%s: %d chunks, %v", tt.name, len(chunks), err)
 		text := chunks[0].Text
 		check.True(t, strings.Contains(text, tt.want) && strings.Contains(text, "Home"), "%s: %q", tt.name, text)
-		if source := page[chunks[0].Start:chunks[0].End]; !strings.Contains(source, whole) || !strings.Contains(source, "Home") {
-			t.Errorf("%s: comes from %q", tt.name, source)
-		}
+		source := page[chunks[0].Start:chunks[0].End]
+		check.True(t, strings.Contains(source, whole) && strings.Contains(source, "Home"), "%s: comes from %q", tt.name, source)
 	}
 }
 
@@ -79,13 +76,10 @@ func TestDescribeByQuotes(t *testing.T) {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	for _, d := range of {
-		if got.Text == d.Text && !cmp.Equal(got.Passages, d.Passages) {
-			t.Errorf("%q is from %v", got.Text, got.Passages)
-		}
+		check.True(t, got.Text != d.Text || cmp.Equal(got.Passages, d.Passages), "%q is from %v", got.Text, got.Passages)
 	}
-	if got, err := describer(t, offline(t)).Describe(t.Context(), "Fram", nil); err != nil || got.Text != "" || got.Passages != nil {
-		t.Errorf("of nothing: %+v, %v", got, err)
-	}
+	got, err = describer(t, offline(t)).Describe(t.Context(), "Fram", nil)
+	check.True(t, err == nil && got.Text == "" && got.Passages == nil, "of nothing: %+v, %v", got, err)
 }
 
 // What does not fit into one window is condensed group by group: three of 8,000
@@ -95,13 +89,11 @@ func TestDescribeByModel(t *testing.T) {
 	of := []kg.Description{{Text: long + "1", Passages: []int32{3}}, {Text: long + "2", Passages: []int32{1}}, {Text: long + "3", Passages: []int32{2, 3}}}
 	m := llmtest.NewScript("m").Reply(llmtest.Any, " one ", "two")
 	got, err := describer(t, modelKit(t, m)).Describe(t.Context(), "Fram", of)
-	if want := (kg.Description{Text: "two", Passages: []int32{1, 2, 3}}); err != nil || !cmp.Equal(want, got) || m.Calls() != 2 {
-		t.Errorf("%+v after %d calls, %v", got, m.Calls(), err)
-	}
+	want := (kg.Description{Text: "two", Passages: []int32{1, 2, 3}})
+	check.True(t, err == nil && cmp.Equal(want, got) && m.Calls() == 2, "%+v after %d calls, %v", got, m.Calls(), err)
 	// The second request holds what the first one made.
-	if last := m.Requests()[1].Messages[1].Text; !strings.Contains(last, "one") || strings.Contains(last, long+"1") {
-		t.Errorf("asked for %.200s", last)
-	}
+	last := m.Requests()[1].Messages[1].Text
+	check.True(t, strings.Contains(last, "one") && !strings.Contains(last, long+"1"), "asked for %.200s", last)
 }
 
 // A reply that is none is replaced by quotes; an error of the service is one.
@@ -109,33 +101,25 @@ func TestDescribeFails(t *testing.T) {
 	of := []kg.Description{{Text: "The Fram was a ship of Norway.", Passages: []int32{0}}, {Text: "The Fram was built in Larvik.", Passages: []int32{1}}}
 	for _, kind := range []llm.Kind{llm.ErrTruncated, llm.ErrContextLength, llm.ErrFiltered} {
 		m := llmtest.NewScript("m").Fail(llmtest.Any, &llm.Error{Kind: kind})
-		if got, err := describer(t, modelKit(t, m)).Describe(t.Context(), "Fram", of); err != nil || !strings.HasPrefix(got.Text, "The Fram was") {
-			t.Errorf("%v: %+v, %v", kind, got, err)
-		}
+		got, err := describer(t, modelKit(t, m)).Describe(t.Context(), "Fram", of)
+		check.True(t, err == nil && strings.HasPrefix(got.Text, "The Fram was"), "%v: %+v, %v", kind, got, err)
 	}
 	m := llmtest.NewScript("m").Fail(llmtest.Any, &llm.Error{Kind: llm.ErrAuth})
-	if _, err := describer(t, modelKit(t, m)).Describe(t.Context(), "Fram", of); !errors.Is(err, llm.ErrAuth) || !strings.Contains(err.Error(), "Fram") {
-		t.Errorf("without a key: %v", err)
-	}
+	_, err := describer(t, modelKit(t, m)).Describe(t.Context(), "Fram", of)
+	check.True(t, errors.Is(err, llm.ErrAuth) && strings.Contains(err.Error(), "Fram"), "without a key: %v", err)
 }
 
 func TestEach(t *testing.T) {
 	got := make([]int, 100)
 	err := kit.Each(t.Context(), len(got), func(_ context.Context, i int) error { got[i]++; return nil })
 	for i, n := range got {
-		if n != 1 || err != nil {
-			t.Fatalf("%d is called %d times, %v", i, n, err)
-		}
+		check.Must(t, n == 1 && err == nil, "%d is called %d times, %v", i, n, err)
 	}
 	broken := errors.New("broken")
-	if err := kit.Each(t.Context(), 100, func(context.Context, int) error { return broken }); !errors.Is(err, broken) {
-		t.Error(err)
-	}
+	check.Is(t, kit.Each(t.Context(), 100, func(context.Context, int) error { return broken }), broken)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := kit.Each(ctx, 100, func(context.Context, int) error { return nil }); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
+	check.Is(t, kit.Each(ctx, 100, func(context.Context, int) error { return nil }), context.Canceled)
 }
 
 // Of four chunks one is refused, one has a record that cannot be used, one has
@@ -174,15 +158,13 @@ func TestStages(t *testing.T) {
 	s := open()
 	index(t, s, docs[:3]...)
 	stats, err := s.Insert(t.Context(), graphrag.Documents(docs[3]))
-	if diff := cmp.Diff(want, stats.Stages); diff != "" || err != nil {
-		t.Errorf("(-want +got):\n%s%v", diff, err)
-	}
+	diff := cmp.Diff(want, stats.Stages)
+	check.True(t, diff == "" && err == nil, "(-want +got):\n%s%v", diff, err)
 	dir := t.TempDir()
 	check.OK(t, s.Save(t.Context(), dir))
 	stats, err = open().Open(t.Context(), dir)
-	if diff := cmp.Diff(want, stats.Stages); diff != "" || err != nil {
-		t.Errorf("opened (-want +got):\n%s%v", diff, err)
-	}
+	diff = cmp.Diff(want, stats.Stages)
+	check.True(t, diff == "" && err == nil, "opened (-want +got):\n%s%v", diff, err)
 }
 
 func triplesOf(t *testing.T, chunks ...graphrag.Chunk) []kg.Extraction {
@@ -251,9 +233,8 @@ func TestTitledPassages(t *testing.T) {
 			}
 			chunks = append(chunks, c)
 		}
-		if facts := ofTitles(triplesOf(t, chunks...)); len(facts) > 0 != tt.want {
-			t.Errorf("%s: %q", tt.name, facts)
-		}
+		facts := ofTitles(triplesOf(t, chunks...))
+		check.True(t, len(facts) > 0 == tt.want, "%s: %q", tt.name, facts)
 	}
 	cut := []graphrag.Chunk{passage(0, "Fram", 50), passage(0, "Fram", 50)}
 	cut[1].ID = "d00#1"

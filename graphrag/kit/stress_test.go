@@ -104,9 +104,7 @@ func TestReadersAndWriters(t *testing.T) {
 	// committed are the states there were, as maps of document to version.
 	var mu sync.Mutex
 	committed := []map[int]int{{0: 0, 1: 0, 2: 0}}
-	if _, err := s.Index(t.Context(), graphrag.Documents(page(0, 0), page(1, 0), page(2, 0))); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, check.Err(s.Index(t.Context(), graphrag.Documents(page(0, 0), page(1, 0), page(2, 0)))))
 	var done atomic.Bool
 	answers := make([][]graphrag.Answer, readers)
 	var wg sync.WaitGroup
@@ -165,9 +163,7 @@ func TestReadersAndWriters(t *testing.T) {
 			all = append(all, page(n, state[n]))
 		}
 		rebuilt := walking(t, &fail)
-		if _, err := rebuilt.Index(t.Context(), graphrag.Documents(all...)); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, check.Err(rebuilt.Index(t.Context(), graphrag.Documents(all...))))
 		a, err := rebuilt.Answer(t.Context(), q)
 		check.OK(t, err)
 		possible = append(possible, a)

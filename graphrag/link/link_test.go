@@ -58,9 +58,8 @@ func TestTrigramsFindAll(t *testing.T) {
 			}
 			want[i] = rank.Best(want[i], limit)
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Fatalf("seed %d, threshold %v (-all +got):\n%s", seed, threshold, diff)
-		}
+		diff := cmp.Diff(want, got)
+		check.Must(t, diff == "", "seed %d, threshold %v (-all +got):\n%s", seed, threshold, diff)
 	}
 }
 
@@ -72,14 +71,11 @@ func (s shortChanged) EmbedDocuments(ctx context.Context, texts []string) ([][]f
 }
 
 func TestEmbeddingsErrors(t *testing.T) {
-	if _, err := (Embeddings{shortChanged{}}).Neighbors(t.Context(), []string{"a", "b"}, 0.5, 1); err == nil || !strings.Contains(err.Error(), "1 vectors for 2 names") {
-		t.Errorf("error %v", err)
-	}
+	_, err := (Embeddings{shortChanged{}}).Neighbors(t.Context(), []string{"a", "b"}, 0.5, 1)
+	check.True(t, err != nil && strings.Contains(err.Error(), "1 vectors for 2 names"), "error %v", err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := (Embeddings{angles{}}).Neighbors(ctx, []string{"a", "b"}, 0.5, 1); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+	check.Is(t, check.Err((Embeddings{angles{}}).Neighbors(ctx, []string{"a", "b"}, 0.5, 1)), context.Canceled, "cancelled")
 }
 
 // Names that come, go and change their vectors: the lists are those of comparing all names, and only
@@ -115,15 +111,13 @@ func TestEmbeddingsAfterChanges(t *testing.T) {
 		check.OK(t, err)
 		got, err := Embeddings{at}.Neighbors(ctx, names, threshold, limit)
 		check.OK(t, err)
-		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
-			t.Fatalf("round %d, %d names, limit %d (-all +changed):\n%s", round, len(names), limit, diff)
-		}
+		diff := cmp.Diff(want, got, cmpopts.EquateEmpty())
+		check.Must(t, diff == "", "round %d, %d names, limit %d (-all +changed):\n%s", round, len(names), limit, diff)
 	}
 	l := memo.Kept[lastResult](ctx)
 	lists, unsure := l.translated(neighborhood{cut: l.cut, digests: l.digests})
-	if diff := cmp.Diff(l.lists, lists, cmpopts.EquateEmpty()); diff != "" || len(unsure) != 0 {
-		t.Errorf("nothing changed, and %v are compared\n%s", unsure, diff)
-	}
+	diff := cmp.Diff(l.lists, lists, cmpopts.EquateEmpty())
+	check.True(t, diff == "" && len(unsure) == 0, "nothing changed, and %v are compared\n%s", unsure, diff)
 }
 
 // An index finds what comparing with every name finds.
@@ -143,21 +137,18 @@ func TestNearest(t *testing.T) {
 		}
 		got, err := ix.Nearest(t.Context(), name, 5)
 		check.OK(t, err)
-		if diff := cmp.Diff(rank.Best(want, 5), got, cmpopts.EquateEmpty(), cmp.Comparer(func(a, b scored) bool { return math.Abs(a.Score-b.Score) < 1e-5 })); diff != "" {
-			t.Errorf("%q (-want +got):\n%s", name, diff)
-		}
+		diff := cmp.Diff(rank.Best(want, 5), got, cmpopts.EquateEmpty(), cmp.Comparer(func(a, b scored) bool { return math.Abs(a.Score-b.Score) < 1e-5 }))
+		check.Equal(t, diff, "", "%q (-want +got)", name)
 	}
 	embedded, err := Embeddings{angles{"a": 0, "b": 10, "c": 90}}.Index(t.Context(), []string{"b", "c"})
 	check.OK(t, err)
-	if got, err := embedded.Nearest(t.Context(), "a", 1); err != nil || len(got) != 1 || got[0].ID != 0 || math.Abs(got[0].Score-0.98481) > 1e-4 {
-		t.Errorf("%v, %v", got, err)
-	}
+	got, err := embedded.Nearest(t.Context(), "a", 1)
+	check.True(t, err == nil && len(got) == 1 && got[0].ID == 0 && math.Abs(got[0].Score-0.98481) <= 1e-4, "%v, %v", got, err)
 	for _, l := range []Linker{Trigrams{}, Embeddings{angles{}}} {
 		none, err := l.Index(t.Context(), nil)
 		check.OK(t, err)
-		if got, err := none.Nearest(t.Context(), "a", 3); err != nil || len(got) != 0 {
-			t.Errorf("among no names: %v, %v", got, err)
-		}
+		got, err := none.Nearest(t.Context(), "a", 3)
+		check.True(t, err == nil && len(got) == 0, "among no names: %v, %v", got, err)
 	}
 }
 
@@ -201,24 +192,21 @@ func TestSpelling(t *testing.T) {
 		for _, x := range trigrams(nil, name) {
 			got = append(got, string([]rune{rune(x >> 42), rune(x >> 21 & (1<<21 - 1)), rune(x & (1<<21 - 1))}))
 		}
-		if slices.Sort(want); !slices.Equal(slices.Sorted(slices.Values(got)), want) {
-			t.Errorf("%q: %q, want %q", name, got, want)
-		}
+		slices.Sort(want)
+		check.Equal(t, slices.Sorted(slices.Values(got)), want, "%q: %q", name, got)
 	}
 	var often []int
 	for _, n := range distinct(trigrams(nil, "aaaa")) {
 		often = append(often, n)
 	}
-	if slices.Sort(often); !slices.Equal(often, []int{1, 1, 2}) {
-		t.Errorf("of aaaa: %v", often)
-	}
+	slices.Sort(often)
+	check.Equal(t, often, []int{1, 1, 2}, "of aaaa")
 	w, _, err := learn(t.Context(), []string{"Oslo", "Bergen"})
 	check.OK(t, err)
 	var s spelling
 	w.vector(&s, "Bergen op Zoom")
-	if n := testing.AllocsPerRun(10, func() { w.vector(&s, "Bergen op Zoom") }); n > 0 {
-		t.Errorf("%g allocations for a vector", n)
-	}
+	n := testing.AllocsPerRun(10, func() { w.vector(&s, "Bergen op Zoom") })
+	check.True(t, n <= 0, "%g allocations for a vector", n)
 }
 
 func triple(h, r, t string) kg.Fact {
@@ -294,9 +282,7 @@ func weights(g *kg.Graph, v *kg.View) map[string]float64 {
 func TestSynonymsOverwrite(t *testing.T) {
 	g := hippo(t, kg.Options{Folding: kg.FoldASCII})
 	synonyms, err := Synonyms(t.Context(), g, hippoSimilar, SynonymOptions{})
-	if err != nil || len(synonyms) != 4 {
-		t.Fatalf("synonyms %v, %v", synonyms, err)
-	}
+	check.Must(t, err == nil && len(synonyms) == 4, "synonyms %v, %v", synonyms, err)
 	want := map[string]float64{
 		"acme corp – alice smith": 2, "acme corp – berlin": 4, "acme corp – bob jones": 2, "alice smith – alice smyth": 1.84,
 		"alice smyth – deep rivers": 2, "berlin – bob jones": 2, "berlin – germany": 1.7, "deep rivers – germany": 2,
@@ -305,9 +291,8 @@ func TestSynonymsOverwrite(t *testing.T) {
 	check.OK(t, err)
 	check.Equal(t, weights(g, v), want, "overwriting")
 	want["berlin – germany"] = 3.7
-	if v, err = g.View(kg.ViewOptions{Synonyms: synonyms}); err != nil {
-		t.Fatal(err)
-	}
+	v, err = g.View(kg.ViewOptions{Synonyms: synonyms})
+	check.OK(t, err)
 	check.Equal(t, weights(g, v), want, "adding")
 	// The matrix of passages and entities: distinct facts of p with e.
 	matrix := make([][]float64, 4)
@@ -326,9 +311,7 @@ func TestSynonymsOverwrite(t *testing.T) {
 func TestGraphOfExample(t *testing.T) {
 	g := hippo(t, kg.Options{})
 	v, err := g.View(kg.ViewOptions{Passages: true})
-	if err != nil || v.Entities != 7 || v.Passages != 4 || v.Passage(2) != 9 {
-		t.Fatalf("%+v, %v", v, err)
-	}
+	check.Must(t, err == nil && v.Entities == 7 && v.Passages == 4 && v.Passage(2) == 9, "%+v, %v", v, err)
 	got := weights(g, v)
 	for edge, want := range map[string]float64{
 		"acme corp – p0": 1, "alice smith – p0": 1, "berlin – p0": 1, "acme corp – p3": 1, "acme corp – berlin": 4, "berlin – germany": 2,
@@ -364,9 +347,7 @@ func TestSynonymsOfExample(t *testing.T) {
 	}
 	g := put(t, kg.Options{Folding: kg.FoldASCII}, x)
 	synonyms, err := Synonyms(t.Context(), g, Embeddings{names}, SynonymOptions{})
-	if err != nil || len(synonyms) != 23 {
-		t.Fatalf("%d synonyms, %v", len(synonyms), err)
-	}
+	check.Must(t, err == nil && len(synonyms) == 23, "%d synonyms, %v", len(synonyms), err)
 	usa := map[string]float64{}
 	for _, s := range synonyms {
 		switch g.Entities[s.From].Key {
@@ -382,12 +363,10 @@ func TestSynonymsOfExample(t *testing.T) {
 	v, err := g.View(kg.ViewOptions{Synonyms: synonyms})
 	check.OK(t, err)
 	got := weights(g, v)
-	if w := got["us – usa"]; math.Abs(w-.984807753) > 1e-6 {
-		t.Errorf("us – usa weighs %v", w)
-	}
-	if w := got["united states – usa"]; math.Abs(w-1.8793852416) > 1e-6 {
-		t.Errorf("united states – usa weighs %v", w)
-	}
+	w := got["us – usa"]
+	check.True(t, math.Abs(w-.984807753) <= 1e-6, "us – usa weighs %v", w)
+	w = got["united states – usa"]
+	check.True(t, math.Abs(w-1.8793852416) <= 1e-6, "united states – usa weighs %v", w)
 }
 
 // With 150 equal neighbours 101 are kept: the code stops when it has more than
@@ -403,7 +382,6 @@ func TestSynonymLimit(t *testing.T) {
 }
 
 func TestNoSynonyms(t *testing.T) {
-	if s, err := Synonyms(t.Context(), put(t, kg.Options{}), Trigrams{}, SynonymOptions{}); err != nil || s != nil {
-		t.Errorf("synonyms %v, %v", s, err)
-	}
+	s, err := Synonyms(t.Context(), put(t, kg.Options{}), Trigrams{}, SynonymOptions{})
+	check.True(t, err == nil && s == nil, "synonyms %v, %v", s, err)
 }

@@ -72,9 +72,8 @@ func FuzzEscape(f *testing.F) {
 		}
 		s = strings.Join(strings.Fields(s), " ")
 		got := load.Escape(s)
-		if plain := load.Plain(got); plain != s {
-			t.Fatalf("%q is escaped as %q and shown as %q", s, got, plain)
-		}
+		plain := load.Plain(got)
+		check.Must(t, plain == s, "%q is escaped as %q and shown as %q", s, got, plain)
 		if b := load.Blocks(got); s != "" && (len(b) != 1 || b[0].Kind != load.Paragraph || b[0].Text != got) {
 			t.Fatalf("%q is escaped as %q and read as %+v", s, got, b)
 		}
@@ -85,16 +84,10 @@ func FuzzEscape(f *testing.F) {
 func checkBlocks(t *testing.T, s string, blocks []load.Block) {
 	t.Helper()
 	for i, b := range blocks {
-		if b.Start < 0 || b.Start >= b.End || b.End > len(s) || strings.TrimSpace(b.Text) == "" {
-			t.Fatalf("block %d of %q: %+v", i, s, b)
-		}
-		if b.Under >= i || b.Lead >= i || b.Under < -1 || b.Lead < -1 {
-			t.Fatalf("block %d of %q goes on from %d, under %d", i, s, b.Lead, b.Under)
-		}
+		check.Must(t, b.Start >= 0 && b.Start < b.End && b.End <= len(s) && strings.TrimSpace(b.Text) != "", "block %d of %q: %+v", i, s, b)
+		check.Must(t, b.Under < i && b.Lead < i && b.Under >= -1 && b.Lead >= -1, "block %d of %q goes on from %d, under %d", i, s, b.Lead, b.Under)
 		all := b.Span(text.Span{End: len(b.Text)})
-		if all.Start != b.Start || all.End > b.End {
-			t.Fatalf("block %d of %q spans %v: %+v", i, s, all, b)
-		}
+		check.Must(t, all.Start == b.Start && all.End <= b.End, "block %d of %q spans %v: %+v", i, s, all, b)
 		for j := 0; j < len(b.Text); j++ { // every byte leads to itself
 			if p := b.Span(text.Span{Start: j, End: j + 1}); s[p.Start] != b.Text[j] {
 				t.Fatalf("block %d of %q: byte %d is %q, in the source %q", i, s, j, b.Text[j], s[p.Start])
@@ -130,9 +123,7 @@ func FuzzLead(f *testing.F) {
 		if (at <= 0 || at >= len(s)) && lead != "" {
 			t.Fatalf("a lead of nothing: %q", lead)
 		}
-		if len(lead) > 8000 {
-			t.Fatalf("a lead of %d bytes", len(lead))
-		}
+		check.Must(t, len(lead) <= 8000, "a lead of %d bytes", len(lead))
 		if at > 0 && at < len(s) {
 			checkBlocks(t, lead+s[at:], load.Blocks(lead+s[at:]))
 		}
@@ -154,14 +145,12 @@ func TestHostile(t *testing.T) {
 		"indents":    deepList(600),
 		"definition": strings.Repeat("a\n: ", 1<<15),
 	} {
-		if blocks := load.Blocks(s); len(blocks) > len(s) {
-			t.Errorf("%s: %d blocks", name, len(blocks))
-		}
+		blocks := load.Blocks(s)
+		check.True(t, len(blocks) <= len(s), "%s: %d blocks", name, len(blocks))
 	}
 	rows := "| a | b |\n|---|---|\n" + strings.Repeat("| 1 | 2 |\n", 10_000)
-	if n := len(load.Blocks(rows)); n != 10_001 {
-		t.Errorf("a table of 10,000 rows has %d blocks", n)
-	}
+	n := len(load.Blocks(rows))
+	check.Equal(t, n, 10_001, "a table of 10,000 rows has %d blocks", n)
 }
 
 func deepList(n int) string {

@@ -92,9 +92,8 @@ func TestHostileFields(t *testing.T) {
 	} {
 		f, err := load.Options{}.Read(name, []byte(text))
 		check.OK(t, err)
-		if err := f.Document.Fields.Check(); err != nil || f.Document.Fields["folder"] != "." {
-			t.Errorf("%s: %d fields, error %v", name, len(f.Document.Fields), err)
-		}
+		err = f.Document.Fields.Check()
+		check.True(t, err == nil && f.Document.Fields["folder"] == ".", "%s: %d fields, error %v", name, len(f.Document.Fields), err)
 	}
 }
 
@@ -116,12 +115,9 @@ func TestTimesThatAreNone(t *testing.T) {
 				t.Errorf("%s: %s is %T %v, within times: %t, %t", where, day, f["day"], f["day"], after.Compile()(f), before.Compile()(f))
 			}
 		}
-		if c, err := graphrag.ParseCondition("day >= " + day); err == nil {
-			t.Errorf("day >= %s is read as %s", day, c)
-		}
+		c, err := graphrag.ParseCondition("day >= " + day)
+		check.True(t, err != nil, "day >= %s is read as %s", day, c)
 		var f graphrag.Fields
-		if err := json.Unmarshal([]byte(`{"day": {"time": "`+day+`"}}`), &f); err == nil {
-			t.Errorf("%s is the time %v in JSON", day, f)
-		}
+		check.True(t, json.Unmarshal([]byte(`{"day": {"time": "`+day+`"}}`), &f) != nil, "%s is the time %v in JSON", day, f)
 	}
 }

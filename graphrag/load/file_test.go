@@ -41,13 +41,11 @@ func TestHTML(t *testing.T) {
 		at := strings.Index(f.Document.Text, word)
 		p := f.Source(text.Span{Start: at, End: at + len(word)})
 		check.Equal(t, page[p.Start:p.End], word, "%q leads to", word)
-		if want := 1 + strings.Count(page[:strings.LastIndex(page, word)], "\n"); f.Line(at) != want {
-			t.Errorf("%q is in line %d, want %d", word, f.Line(at), want)
-		}
+		want := 1 + strings.Count(page[:strings.LastIndex(page, word)], "\n")
+		check.Equal(t, f.Line(at), want, "%q is in line", word)
 	}
-	if all := load.HTML("a.html", "<nav>Only this</nav>").Document; all.Text != "Only this\n" || all.Title != "Only this" {
-		t.Errorf("a page of navigation: %+v", all)
-	}
+	all := load.HTML("a.html", "<nav>Only this</nav>").Document
+	check.True(t, all.Text == "Only this\n" && all.Title == "Only this", "a page of navigation: %+v", all)
 }
 
 func TestRead(t *testing.T) {
@@ -97,14 +95,12 @@ func TestFolder(t *testing.T) {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
-	if _, _, err := load.Folder(t.Context(), fstest.MapFS{"a.pdf": {}}); err == nil || !strings.Contains(err.Error(), ".pdf") || !strings.Contains(err.Error(), ".md") {
-		t.Errorf("a folder without texts: %v", err)
-	}
+	_, _, err = load.Folder(t.Context(), fstest.MapFS{"a.pdf": {}})
+	check.True(t, err != nil && strings.Contains(err.Error(), ".pdf") && strings.Contains(err.Error(), ".md"), "a folder without texts: %v", err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := load.Folder(ctx, fstest.MapFS{"a.md": {}}); !errors.Is(err, context.Canceled) {
-		t.Errorf("a cancelled load: %v", err)
-	}
+	_, _, err = load.Folder(ctx, fstest.MapFS{"a.md": {}})
+	check.Is(t, err, context.Canceled, "a cancelled load")
 }
 
 func FuzzHTML(f *testing.F) {

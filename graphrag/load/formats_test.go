@@ -78,7 +78,7 @@ func TestLongTable(t *testing.T) {
 	last := blocks[len(blocks)-1]
 	check.True(t, last.Kind == load.Row && blocks[last.Lead].Cell(1) == "meaning", "row %+v", last)
 	wide := read(t, "b.csv", strings.Repeat("column,", 200)+"last\n"+strings.Repeat(",", 200)+"end\n")
-	check.Equal(t, wide.Document.Text, "- last: end\n", "a wide table")
+	check.Equal(t, wide.Document.Text, "- last: end", "a wide table")
 }
 
 func TestEncodings(t *testing.T) {
@@ -102,17 +102,13 @@ func TestEncodings(t *testing.T) {
 		data, err := e.NewEncoder().String(want)
 		check.OK(t, err)
 		f := read(t, "a.txt", data)
-		if f.Document.Text != want || (f.Problem != nil) != !strings.Contains(fmt.Sprint(e), "UTF") {
-			t.Errorf("%v: %q, %v", e, f.Document.Text, f.Problem)
-		}
+		check.True(t, f.Document.Text == want && (f.Problem != nil) == !strings.Contains(fmt.Sprint(e), "UTF"), "%v: %q, %v", e, f.Document.Text, f.Problem)
 	}
-	if f := read(t, "a.txt", "Zoë Müller, Renée, Ørsted, Łódź, Žižek, Čapek\xff"); !strings.HasPrefix(f.Document.Text, "Zoë Müller") || f.Problem == nil {
-		t.Errorf("a damaged text: %q, %v", f.Document.Text, f.Problem)
-	}
+	f := read(t, "a.txt", "Zoë Müller, Renée, Ørsted, Łódź, Žižek, Čapek\xff")
+	check.True(t, strings.HasPrefix(f.Document.Text, "Zoë Müller") && f.Problem != nil, "a damaged text: %q, %v", f.Document.Text, f.Problem)
 	for _, data := range []string{"\xd6\xa3\xba\xcd\xcf\xc2", "a\x00\xefb", "\x81\xef", "f\x9fr die sch\x9anen H\x8auser"} {
-		if f, err := load.Read("a.txt", []byte(data)); err == nil || !strings.Contains(err.Error(), "convert it to UTF-8") {
-			t.Errorf("%q: %+v, %v", data, f, err)
-		}
+		f, err := load.Read("a.txt", []byte(data))
+		check.True(t, err != nil && strings.Contains(err.Error(), "convert it to UTF-8"), "%q: %+v, %v", data, f, err)
 	}
 }
 
@@ -129,12 +125,9 @@ func TestOptions(t *testing.T) {
 	if err != nil || f.Document.Title != "A scan" || f.Place(0) != "p1" || f.Place(strings.Index(f.Document.Text, "three")) != "p3" {
 		t.Errorf("%+v, %v", f, err)
 	}
-	if _, err := o.Read("x.bad", nil); err == nil || !strings.Contains(err.Error(), "x.bad") {
-		t.Errorf("a panic: %v", err)
-	}
-	if _, err := o.Read("x.log", nil); !errors.Is(err, load.ErrFormat) {
-		t.Errorf("left out: %v", err)
-	}
+	_, err = o.Read("x.bad", nil)
+	check.True(t, err != nil && strings.Contains(err.Error(), "x.bad"), "a panic: %v", err)
+	check.Is(t, check.Err(o.Read("x.log", nil)), load.ErrFormat, "left out")
 	files, skipped, err := o.Folder(t.Context(), fstest.MapFS{"a.md": {Data: []byte("x")}, "b.md": {}, "c.bad": {}, "d.md": {}, "e.md": {},
 		"circle": {Mode: fs.ModeSymlink, Data: []byte(".")}})
 	if err != nil || len(files) != 2 || fmt.Sprint(skipped) != "[load: b.md is read, but there is no text in it load: c.bad: the parser failed: no load: more than 3 files: those from d.md on are left out load: 1 symbolic links are not followed]" {
@@ -183,9 +176,8 @@ func TestHostileFormats(t *testing.T) {
 		"a.txt":   "\xff\xfe" + strings.Repeat("\x00\xd8", 1<<14),
 		"a.py":    strings.Repeat("def ", 1<<15) + strings.Repeat("\n# x", 1<<15),
 	} {
-		if f := read(t, name, data); len(f.Document.Text) > 16*len(data) {
-			t.Errorf("%s: %d bytes of %d", name, len(f.Document.Text), len(data))
-		}
+		f := read(t, name, data)
+		check.True(t, len(f.Document.Text) <= 16*len(data), "%s: %d bytes of %d", name, len(f.Document.Text), len(data))
 	}
 	t.Log(time.Since(start))
 }
@@ -252,9 +244,8 @@ func TestRows(t *testing.T) {
 		{"empty.csv", "a,b\n", nil},
 	} {
 		got, err := load.Rows(tt.name, []byte(tt.data))
-		if diff := cmp.Diff(tt.want, got); diff != "" || err != nil {
-			t.Errorf("%s (-want +got):\n%s%v", tt.name, diff, err)
-		}
+		diff := cmp.Diff(tt.want, got)
+		check.True(t, diff == "" && err == nil, "%s (-want +got):\n%s%v", tt.name, diff, err)
 	}
 }
 
@@ -269,9 +260,8 @@ func TestRowsHostile(t *testing.T) {
 		{"t.jsonl", `{"a": 1} {"b": 2}`, "line 1"},
 		{"t.jsonl", strings.Repeat(`{"a":`, 20000), "line 1"},
 	} {
-		if _, err := load.Rows(tt.name, []byte(tt.data)); err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%.40q: %v, want %q", tt.data, err, tt.want)
-		}
+		_, err := load.Rows(tt.name, []byte(tt.data))
+		check.True(t, err != nil && strings.Contains(err.Error(), tt.want), "%.40q: %v, want %q", tt.data, err, tt.want)
 	}
 	var many strings.Builder
 	for i := range 300 {
@@ -295,9 +285,7 @@ func checkKept(t *testing.T, f *load.File) {
 			t.Fatalf("offset %d: %s, want %s", at, again.Place(at), f.Place(at))
 		}
 	}
-	if err := again.UnmarshalBinary(data[:len(data)/2]); err == nil {
-		t.Error("half of a file was read")
-	}
+	check.True(t, again.UnmarshalBinary(data[:len(data)/2]) != nil, "half of a file was read")
 }
 
 // What is written has the places that were given, no markup but its own, and a bound; what is left
@@ -315,9 +303,8 @@ func TestWriter(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	checkKept(t, f)
-	if w := (&load.Writer{}); w.Room(4<<20) == false || w.Room(1) || w.Err() == nil {
-		t.Error("4 million cells and one")
-	}
+	w = (&load.Writer{})
+	check.True(t, w.Room(4<<20) != false && !w.Room(1) && w.Err() != nil, "4 million cells and one")
 	told := load.Together([]error{load.Partial{Name: "a.x", Without: "charts"}, errors.New("b"), load.Partial{Name: "c.x", Without: "charts"}, load.Partial{Name: "d.y", Without: "charts"}})
 	check.Equal(t, fmt.Sprint(told), "[load: a.x and 1 more of its kind are read without charts b load: d.y is read without charts]")
 }

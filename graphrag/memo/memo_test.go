@@ -38,33 +38,27 @@ func TestOf(t *testing.T) {
 	}
 	all.Wait()
 	check.Equal(t, made.Load(), 4, "made %d times", made.Load())
-	if v, _ := memo.Of(ctx, cube(2), func() (int, error) { return 8, nil }); v != 8 {
-		t.Errorf("keys of two types are one: %d", v)
-	}
+	v, _ := memo.Of(ctx, cube(2), func() (int, error) { return 8, nil })
+	check.Equal(t, v, 8, "keys of two types are one")
 }
 
 // What fails, or was given up, is made again.
 func TestFailed(t *testing.T) {
 	ctx := memo.With(t.Context())
 	bad := errors.New("bad")
-	if _, err := memo.Of(ctx, square(1), func() (int, error) { return 0, bad }); err != bad {
-		t.Error(err)
-	}
-	if v, err := memo.Of(ctx, square(1), func() (int, error) { return 1, nil }); v != 1 || err != nil {
-		t.Error(v, err)
-	}
+	_, err := memo.Of(ctx, square(1), func() (int, error) { return 0, bad })
+	check.True(t, err == bad, "%v", err)
+	v, err := memo.Of(ctx, square(1), func() (int, error) { return 1, nil })
+	check.True(t, v == 1 && err == nil, "%v %v", v, err)
 	begun, end := make(chan struct{}), make(chan struct{})
 	go memo.Of(ctx, square(2), func() (int, error) { close(begun); <-end; return 4, nil })
 	<-begun
 	short, stop := context.WithCancel(ctx)
 	stop()
-	if _, err := memo.Of(short, square(2), func() (int, error) { return 0, nil }); !errors.Is(err, context.Canceled) {
-		t.Errorf("who waits and is stopped got %v", err)
-	}
+	check.Is(t, check.Err(memo.Of(short, square(2), func() (int, error) { return 0, nil })), context.Canceled, "who waits and is stopped got")
 	close(end)
-	if v, err := memo.Of(ctx, square(2), func() (int, error) { return 5, nil }); v != 4 || err != nil {
-		t.Errorf("%d, %v; want 4", v, err)
-	}
+	v, err = memo.Of(ctx, square(2), func() (int, error) { return 5, nil })
+	check.True(t, v == 4 && err == nil, "%d, %v; want 4", v, err)
 }
 
 // Who panics lets others try, and what there is costs its key alone.
@@ -77,23 +71,20 @@ func TestAfterPanic(t *testing.T) {
 		memo.Of(ctx, square(1), func() (int, error) { panic("bad") })
 	}()
 	get := func() {
-		if v, err := memo.Of(ctx, square(1), func() (int, error) { return 1, nil }); v != 1 || err != nil {
-			t.Error(v, err)
-		}
+		v, err := memo.Of(ctx, square(1), func() (int, error) { return 1, nil })
+		check.True(t, v == 1 && err == nil, "%v %v", v, err)
 	}
 	get()
-	if n := testing.AllocsPerRun(10, get); n > 3 {
-		t.Errorf("%g allocations for what there is", n)
-	}
+	n := testing.AllocsPerRun(10, get)
+	check.True(t, n <= 3, "%g allocations for what there is", n)
 }
 
 func TestDigest(t *testing.T) {
 	seen := make(map[memo.Digest]string)
 	for _, texts := range [][]string{nil, {""}, {"", ""}, {"ab"}, {"a", "b"}, {"", "ab"}, {"b", "a"}} {
 		d := memo.DigestOf(slices.Values(texts))
-		if other, ok := seen[d]; ok {
-			t.Errorf("%q and %s have one digest", texts, other)
-		}
+		other, ok := seen[d]
+		check.True(t, !ok, "%q and %s have one digest", texts, other)
 		seen[d] = fmt.Sprintf("%q", texts)
 	}
 }
@@ -156,7 +147,6 @@ func TestStill(t *testing.T) {
 	}
 	kept := keeper.With(t.Context())
 	*memo.Kept[[]int](kept) = []int{7}
-	if got := *memo.Kept[[]int](kept); len(got) != 1 || len(*memo.Kept[[]int](t.Context())) != 0 {
-		t.Errorf("%v is kept", got)
-	}
+	got := *memo.Kept[[]int](kept)
+	check.True(t, len(got) == 1 && len(*memo.Kept[[]int](t.Context())) == 0, "%v is kept", got)
 }

@@ -4,7 +4,6 @@ package pages_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -38,31 +37,22 @@ func checkPage(t *testing.T, source string, p pages.Page) {
 		if u.Start < at || u.End <= u.Start || u.From < 0 || u.To > len(source) || u.To < u.From {
 			t.Fatalf("unit %d is %+v", i, u)
 		}
-		if strings.TrimSpace(p.Text[at:u.Start]) != "" {
-			t.Fatalf("%q stands between units", p.Text[at:u.Start])
-		}
+		check.Must(t, strings.TrimSpace(p.Text[at:u.Start]) == "", "%q stands between units", p.Text[at:u.Start])
 		if n := tokens.Cl100k().Count(p.Text[u.Start:u.End]); utf8.ValidString(p.Text) && (n < u.Tokens-8 || n > u.Tokens+8) {
 			t.Fatalf("unit %d has %d tokens, %d were counted", i, u.Tokens, n)
 		}
 		at = u.End
 	}
-	if strings.TrimSpace(p.Text[at:]) != "" {
-		t.Fatalf("%q is in no unit", p.Text[at:])
-	}
+	check.Must(t, strings.TrimSpace(p.Text[at:]) == "", "%q is in no unit", p.Text[at:])
 	for i, c := range p.Passages() {
-		if c.Tokens < pages.DefaultPassage && len(p.Ends) > 1 {
-			t.Fatalf("passage %d has %d tokens", i, c.Tokens)
-		}
+		check.Must(t, c.Tokens >= pages.DefaultPassage || len(p.Ends) <= 1, "passage %d has %d tokens", i, c.Tokens)
 		if i+1 < len(p.Ends) && c.Tokens-p.Units[p.Ends[i]-1].Tokens >= pages.DefaultPassage {
 			t.Fatalf("passage %d of %d tokens does not need its last unit", i, c.Tokens)
 		}
-		if utf8.ValidString(source) && !utf8.ValidString(c.Text) {
-			t.Fatalf("passage %d cuts a character", i)
-		}
+		check.Must(t, !utf8.ValidString(source) || utf8.ValidString(c.Text), "passage %d cuts a character", i)
 	}
-	if n := len(p.Ends); n > 0 && p.Ends[n-1] != len(p.Units) {
-		t.Fatal("the last passage does not reach the end of the page")
-	}
+	n := len(p.Ends)
+	check.Must(t, n <= 0 || p.Ends[n-1] == len(p.Units), "the last passage does not reach the end of the page")
 	checkTiles(t, p)
 }
 
@@ -76,9 +66,7 @@ func checkTiles(t *testing.T, p pages.Page) {
 		}
 		end = p.Ends[i]
 	}
-	if end != len(p.Units) {
-		t.Fatalf("tiles end at unit %d of %d", end, len(p.Units))
-	}
+	check.Must(t, end == len(p.Units), "tiles end at unit %d of %d", end, len(p.Units))
 }
 
 // sentences are n that differ.
@@ -93,17 +81,12 @@ func sentences(n int, of string) string {
 func TestUnitsAndOffsets(t *testing.T) {
 	source := "# A [title](https://example.org/a)\n\n" + sentences(30, "depth")
 	p := cut(t, pages.CutOptions{}, source)[0]
-	if len(p.Units) < 6 || len(p.Ends) >= len(p.Units) {
-		t.Fatalf("%d units, %d passages", len(p.Units), len(p.Ends))
-	}
+	check.Must(t, len(p.Units) >= 6 && len(p.Ends) < len(p.Units), "%d units, %d passages", len(p.Units), len(p.Ends))
 	for i, u := range p.Units[1:] { // no link stands in these
-		if got, want := source[u.From:u.To], p.Text[u.Start:u.End]; got != want {
-			t.Errorf("unit %d is %q in the source, want %q", i+1, got, want)
-		}
+		got, want := source[u.From:u.To], p.Text[u.Start:u.End]
+		check.Equal(t, got, want, "unit %d is %q in the source", i+1, got)
 	}
-	if !strings.HasPrefix(p.Text, "# A title\n\nThe depth of number 0 ") || source[p.Units[0].From] != '#' {
-		t.Errorf("the page begins with %.40q", p.Text)
-	}
+	check.True(t, strings.HasPrefix(p.Text, "# A title\n\nThe depth of number 0 ") && source[p.Units[0].From] == '#', "the page begins with %.40q", p.Text)
 	c := p.Chunk(2, 5)
 	if c.ID != "p00#000002" || c.Start != p.Units[2].From || c.End != p.Units[4].To || c.Tokens != p.Tokens(2, 5) || c.Title != "pages.Page 0" {
 		t.Errorf("chunk %+v", c)
@@ -164,9 +147,7 @@ func TestPageErrors(t *testing.T) {
 	check.True(t, err != nil && strings.Contains(err.Error(), "Unit is -1") && strings.Contains(err.Error(), "Passage is -2"), "got %v", err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := pages.Cut(ctx, []graphrag.Document{{ID: "a", Text: "Owls."}}, pages.CutOptions{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+	check.Is(t, check.Err(pages.Cut(ctx, []graphrag.Document{{ID: "a", Text: "Owls."}}, pages.CutOptions{})), context.Canceled, "cancelled")
 }
 
 func FuzzCut(f *testing.F) {

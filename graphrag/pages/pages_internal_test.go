@@ -25,14 +25,11 @@ func TestPagesMemory(t *testing.T) {
 	p.memory.New = func() any { return one }
 	for range 12 {
 		for _, tokens := range []int{500, 3000} {
-			if _, err := p.Retrieve(t.Context(), graphrag.Question{Text: "Which ship carries tar?", Tokens: tokens}); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, check.Err(p.Retrieve(t.Context(), graphrag.Question{Text: "Which ship carries tar?", Tokens: tokens})))
 		}
 	}
-	if n := cap(one.list); n > 2*len(pages) {
-		t.Errorf("room for %d candidates, of %d pages", n, len(pages))
-	}
+	n := cap(one.list)
+	check.True(t, n <= 2*len(pages), "room for %d candidates, of %d pages", n, len(pages))
 }
 
 // Encoders whose cosines lie closer together, or higher, weigh the same over many tiles; over
@@ -48,12 +45,10 @@ func TestDeviation(t *testing.T) {
 		d.add(x)
 		return d.value()
 	}
-	if ratio := of(wide) / of(narrow); math.Abs(ratio-5) > .3 {
-		t.Errorf("cosines five times as far apart: %v", ratio)
-	}
+	ratio := of(wide) / of(narrow)
+	check.True(t, math.Abs(ratio-5) <= .3, "cosines five times as far apart: %v", ratio)
 	for _, few := range [][]float64{{.9}, {.5, .5}, {.45, .55}} {
-		if got := of(few); math.Abs(got-usualDeviation) > .002 {
-			t.Errorf("%v: %v", few, got)
-		}
+		got := of(few)
+		check.True(t, math.Abs(got-usualDeviation) <= .002, "%v: %v", few, got)
 	}
 }

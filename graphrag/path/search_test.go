@@ -4,7 +4,6 @@ package path_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -59,9 +58,8 @@ func TestSearch(t *testing.T) {
 		{"no start", nil, path.Options{}, ""},
 	} {
 		paths, err := path.Search(t.Context(), g, tt.starts, like, tt.o)
-		if got := show(g, paths); err != nil || got != tt.want {
-			t.Errorf("%s: %s, %v, want %s", tt.name, got, err, tt.want)
-		}
+		got := show(g, paths)
+		check.True(t, err == nil && got == tt.want, "%s: %s, %v, want %s", tt.name, got, err, tt.want)
 	}
 }
 
@@ -82,14 +80,12 @@ func TestParts(t *testing.T) {
 		}
 	}
 	paths, err := path.Search(t.Context(), g, []int32{0}, like, path.Options{Cost: .05})
-	if got, want := show(g, paths), "0-1-3 1.05, 0-1-3-4 0.95, 0-1 0.75, 0-1-2 0.70"; err != nil || got != want {
-		t.Errorf("%s, %v, want %s", got, err, want)
-	}
+	got, want := show(g, paths), "0-1-3 1.05, 0-1-3-4 0.95, 0-1 0.75, 0-1-2 0.70"
+	check.True(t, err == nil && got == want, "%s, %v, want %s", got, err, want)
 	// With room for two arcs the second neighbour tried is the one that adds a part.
 	paths, err = path.Search(t.Context(), g, []int32{0}, like, path.Options{MaxExpand: 2})
-	if got, want := show(g, paths), "0-1-3 1.15, 0-1 0.80"; err != nil || got != want {
-		t.Errorf("%s, %v, want %s", got, err, want)
-	}
+	got, want = show(g, paths), "0-1-3 1.15, 0-1 0.80"
+	check.True(t, err == nil && got == want, "%s, %v, want %s", got, err, want)
 }
 
 // Whatever the graph, no path meets a node twice or is longer than the depth, and
@@ -118,9 +114,8 @@ func TestSearchProperties(t *testing.T) {
 			}
 			return sum
 		}
-		if want := count([]int32{0}); len(paths) != want {
-			t.Errorf("seed %d: %d paths, want %d", seed, len(paths), want)
-		}
+		want := count([]int32{0})
+		check.Equal(t, len(paths), want, "seed %d: %d paths", seed, len(paths))
 		for _, p := range paths {
 			nodes := []int32{p.Start}
 			for _, a := range p.Arcs {
@@ -145,9 +140,7 @@ func TestHub(t *testing.T) {
 	}
 	g, like := scored(t, leaves+3, edges...)
 	paths, err := path.Search(t.Context(), g, []int32{0, leaves + 2}, like, path.Options{MaxPaths: 1 << 20})
-	if err != nil || len(paths) > 5000 || len(paths) < 150 {
-		t.Fatalf("%d paths, %v", len(paths), err)
-	}
+	check.Must(t, err == nil && len(paths) <= 5000 && len(paths) >= 150, "%d paths, %v", len(paths), err)
 	for i, want := range []string{fmt.Sprintf("%d-%d 0.80", leaves+2, leaves+1), fmt.Sprintf("0-%d-%d 0.50", leaves+1, leaves+2), fmt.Sprintf("%d-%d-0 0.50", leaves+2, leaves+1)} {
 		check.Equal(t, show(g, paths[i:i+1]), want, "path %d", i)
 	}
@@ -167,9 +160,7 @@ func TestBadInput(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := path.Search(ctx, g, []int32{0}, like, path.Options{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+	check.Is(t, check.Err(path.Search(ctx, g, []int32{0}, like, path.Options{})), context.Canceled, "cancelled")
 }
 
 func second[T any](_ T, err error) error { return err }

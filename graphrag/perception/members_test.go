@@ -4,7 +4,6 @@ package perception_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -27,9 +26,8 @@ func TestEntityVectorsWorked(t *testing.T) {
 		.5, .5, .5, 0, .5, 1,
 		.5, .5, .25, .25, 1, 1,
 	}
-	if got, err := perception.EntityVectors(entities, 2, relations, triples); err != nil || !slices.Equal(got, want) {
-		t.Errorf("%v, %v, want %v", got, err, want)
-	}
+	got, err := perception.EntityVectors(entities, 2, relations, triples)
+	check.True(t, err == nil && slices.Equal(got, want), "%v, %v, want %v", got, err, want)
 }
 
 // toy is the merge example: a is 0 and 1, b 2 and 3, c 4 and 5; relations are
@@ -61,9 +59,8 @@ func fromLabels(t testing.TB, vectors []float32, dim int, triples []perception.T
 func TestMergeToy(t *testing.T) {
 	vectors, triples, initial := toy()
 	nodes := fromLabels(t, vectors, 2, triples, perception.Options{}, initial)
-	if want := []int32{0, 0, 1, 1, 0, 0}; !slices.Equal(nodes.Labels, want) {
-		t.Errorf("by members: %v, want %v", nodes.Labels, want)
-	}
+	want := []int32{0, 0, 1, 1, 0, 0}
+	check.Equal(t, nodes.Labels, want, "by members")
 	if got := nodes.Communities[0]; got.Center != 0 || !slices.Equal(got.Keywords, []int32{0, 1, 5, 4}) {
 		t.Errorf("centre %d and keywords %v, want 0 and [0 1 5 4]", got.Center, got.Keywords)
 	}
@@ -177,22 +174,15 @@ func TestBadInput(t *testing.T) {
 		"size":           {vectors, 2, triples, perception.Options{MaxSize: -2}, "MaxSize is -2"},
 		"negative count": {vectors, 2, triples, perception.Options{Keywords: -1}, "Keywords is -1"},
 	} {
-		if _, err := perception.ByMembers(t.Context(), c.vectors, c.dim, c.triples, c.opts); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v, want …%s…", name, err, c.want)
-		}
+		_, err := perception.ByMembers(t.Context(), c.vectors, c.dim, c.triples, c.opts)
+		check.True(t, err != nil && strings.Contains(err.Error(), c.want), "%s: %v, want …%s…", name, err, c.want)
 	}
-	if _, err := perception.EntityVectors(vectors, 2, nil, triples); err == nil {
-		t.Errorf("relations out of range: %v", err)
-	}
-	if p := byMembers(t, nil, 2, nil, perception.Options{}); len(p.Communities) != 0 {
-		t.Errorf("no entities: %v", p)
-	}
-	if p := byMembers(t, make([]float32, 8), 2, nil, perception.Options{}); len(p.Labels) != 4 {
-		t.Errorf("zeros: %v", p)
-	}
+	check.True(t, check.Err(perception.EntityVectors(vectors, 2, nil, triples)) != nil, "relations out of range")
+	p := byMembers(t, nil, 2, nil, perception.Options{})
+	check.Equal(t, len(p.Communities), 0, "no entities: %v", p)
+	p = byMembers(t, make([]float32, 8), 2, nil, perception.Options{})
+	check.Equal(t, len(p.Labels), 4, "zeros: %v", p)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := perception.ByMembers(ctx, vectors, 2, triples, perception.Options{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+	check.Is(t, check.Err(perception.ByMembers(ctx, vectors, 2, triples, perception.Options{})), context.Canceled, "cancelled")
 }

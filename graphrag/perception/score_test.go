@@ -117,9 +117,8 @@ func TestClusters(t *testing.T) {
 	} {
 		m, err := newMerger(t.Context(), []float32{1}, 1, nil, Options{})
 		check.OK(t, err)
-		if got := m.opts.clusters(n); got != want {
-			t.Errorf("%d entities: %d clusters, want %d", n, got, want)
-		}
+		got := m.opts.clusters(n)
+		check.Equal(t, got, want, "%d entities: %d clusters", n, got)
 	}
 }
 
@@ -153,9 +152,8 @@ func TestNeighbors(t *testing.T) {
 	m.divide([]int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11})
 	nearest, err := m.neighbors()
 	check.OK(t, err)
-	if want := []int32{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}; !slices.Equal(nearest[0], want) {
-		t.Errorf("the nearest of 0 are %v, want %v", nearest[0], want)
-	}
+	want := []int32{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
+	check.Equal(t, nearest[0], want, "the nearest of 0")
 	fifty, more := &group{members: make([]int32, 50)}, &group{members: make([]int32, 51)}
 	check.True(t, m.fits(fifty, fifty) && !m.fits(fifty, more), "communities merge up to 100 members")
 }

@@ -4,7 +4,6 @@ package perception_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -59,9 +58,8 @@ func TestBuild(t *testing.T) {
 		{Head: 1, Tail: 2, Relation: "takes", Text: "eagle owl takes hare", Passages: []int32{1}},
 		{Head: 0, Tail: 4, Relation: "face", Text: "barn owl face: white", Passages: []int32{0}},
 	}
-	if diff := cmp.Diff(want, tree.Facts); diff != "" || tree.Nodes != 5 {
-		t.Errorf("%d nodes\n%s", tree.Nodes, diff)
-	}
+	diff := cmp.Diff(want, tree.Facts)
+	check.True(t, diff == "" && tree.Nodes == 5, "%d nodes\n%s", tree.Nodes, diff)
 	c := tree.Communities[0]
 	if len(tree.Communities) != 1 || !strings.Contains(c.Description, "by ear") || !slices.Equal(c.Sources, []int32{0}) || !slices.Equal(c.Keywords, []int32{1, 0}) {
 		t.Errorf("%+v", tree.Communities)
@@ -79,9 +77,8 @@ func TestJoin(t *testing.T) {
 		{Head: 0, Tail: 5, Relation: "member_of", Text: "barn owl member_of eagle owl"},
 		{Head: 1, Tail: 5, Relation: "member_of", Text: "eagle owl member_of eagle owl"},
 	}
-	if diff := cmp.Diff(want, tree.Facts[3:]); diff != "" || tree.Nodes != 6 {
-		t.Errorf("%d nodes\n%s", tree.Nodes, diff)
-	}
+	diff := cmp.Diff(want, tree.Facts[3:])
+	check.True(t, diff == "" && tree.Nodes == 6, "%d nodes\n%s", tree.Nodes, diff)
 }
 
 // The sheet's check: 100 chunks and 23 communities of two or more are 100 + 5 =
@@ -128,9 +125,8 @@ func TestCalls(t *testing.T) {
 	for _, f := range tree.Failed {
 		failed = append(failed, f.ID)
 	}
-	if want := []int32{3, 4, 20, 21, 22}; !slices.Equal(failed, want) {
-		t.Errorf("failed %v, want %v", failed, want)
-	}
+	want := []int32{3, 4, 20, 21, 22}
+	check.Equal(t, failed, want, "failed")
 	for i, want := range map[int]string{0: "zero", 2: "two", 3: "Community 3", 7: "name 7", 22: "Community 22"} {
 		check.Equal(t, tree.Communities[i].Name, want, "community %d", i)
 	}
@@ -139,18 +135,12 @@ func TestCalls(t *testing.T) {
 func TestErrors(t *testing.T) {
 	g, p := birds()
 	denied := llmtest.NewScript("namer").Fail(llmtest.Any, &llm.Error{Kind: llm.ErrAuth})
-	if _, err := perception.NewTree(t.Context(), g, p, denied); !errors.Is(err, llm.ErrAuth) {
-		t.Errorf("denied: %v", err)
-	}
+	check.Is(t, check.Err(perception.NewTree(t.Context(), g, p, denied)), llm.ErrAuth, "denied")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := perception.NewTree(ctx, g, p, nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+	check.Is(t, check.Err(perception.NewTree(ctx, g, p, nil)), context.Canceled, "cancelled")
 	p.Communities[0].Center = 9
-	if _, err := perception.NewTree(t.Context(), g, p, nil); err == nil {
-		t.Error("an entity that is not there")
-	}
+	check.True(t, check.Err(perception.NewTree(t.Context(), g, p, nil)) != nil, "an entity that is not there")
 	tree, err := perception.NewTree(t.Context(), &kg.Graph{}, perception.Partition{}, nil)
 	check.True(t, err == nil && len(tree.Facts) == 0, "nothing: %+v, %v", tree, err)
 }

@@ -4,7 +4,6 @@ package ppr_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -43,9 +42,7 @@ func TestGolden(t *testing.T) {
 	check.OK(t, err)
 	var cases []golden
 	check.OK(t, json.Unmarshal(data, &cases))
-	if len(cases) != 27 {
-		t.Fatalf("%d cases, want 27", len(cases))
-	}
+	check.Must(t, len(cases) == 27, "%d cases, want 27", len(cases))
 	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {
 			s := solver(t, c.graph(t), ppr.Options{Damping: c.Damping, Tolerance: 1e-12})
@@ -156,9 +153,7 @@ func TestAgainstDefinition(t *testing.T) {
 			}
 			want := power(g, v, d)
 			x, err := s.Solve(t.Context(), sparse(v), nil)
-			if err != nil {
-				t.Fatalf("%s, %v: %v", name, d, err)
-			}
+			check.OK(t, err, "%s, %v", name, d)
 			near(t, fmt.Sprintf("%s, damping %v", name, d), x, want, 1e-10)
 			if _, r := walked(g, x, v, d); r > 2e-12 {
 				t.Errorf("%s, damping %v: residual %.3g", name, d, r)
@@ -209,22 +204,18 @@ func TestScaling(t *testing.T) {
 		for i := range scaled {
 			scaled[i].Weight = scale
 		}
-		if _, err := ppr.New(mustGraph(t, l.N, scaled), ppr.Options{}); !errors.Is(err, ppr.ErrWeights) {
-			t.Errorf("weights of %g: %v", scale, err)
-		}
+		check.Is(t, check.Err(ppr.New(mustGraph(t, l.N, scaled), ppr.Options{})), ppr.ErrWeights, "weights of %g", scale)
 	}
 	for i := range scaled {
 		scaled[i].Weight = 0x1p-700
 	}
-	if y, err = solver(t, mustGraph(t, l.N, scaled), ppr.Options{}).Solve(t.Context(), []ppr.Seed{{3, 1}}, y); err != nil {
-		t.Fatal(err)
-	}
+	y, err = solver(t, mustGraph(t, l.N, scaled), ppr.Options{}).Solve(t.Context(), []ppr.Seed{{3, 1}}, y)
+	check.OK(t, err)
 	for i := range scaled {
 		scaled[i].Weight = 1
 	}
-	if x, err = solver(t, mustGraph(t, l.N, scaled), ppr.Options{}).Solve(t.Context(), []ppr.Seed{{3, 1}}, x); err != nil {
-		t.Fatal(err)
-	}
+	x, err = solver(t, mustGraph(t, l.N, scaled), ppr.Options{}).Solve(t.Context(), []ppr.Seed{{3, 1}}, x)
+	check.OK(t, err)
 	near(t, "tiny weights", y, x, 1e-15)
 }
 

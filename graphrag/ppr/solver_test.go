@@ -32,9 +32,7 @@ func solver(t testing.TB, g *graph.Graph, opts ppr.Options) *ppr.Solver {
 
 func near(t *testing.T, what string, got, want []float64, tolerance float64) {
 	t.Helper()
-	if len(got) != len(want) {
-		t.Fatalf("%s: %d values, want %d", what, len(got), len(want))
-	}
+	check.Must(t, len(got) == len(want), "%s: %d values, want %d", what, len(got), len(want))
 	for i := range want {
 		check.True(t, math.Abs(got[i]-want[i]) <= tolerance, "%s: value %d is %.12f, want %.12f", what, i, got[i], want[i])
 	}
@@ -113,30 +111,20 @@ func TestRefused(t *testing.T) {
 		"too large": {{3, math.MaxFloat64}, {4, math.MaxFloat64}}, "too small": {{3, 5e-324}},
 		"node 34": {{34, 1}}, "node -1": {{-1, 1}},
 	} {
-		if _, err := s.Solve(t.Context(), seeds, nil); !errors.Is(err, ppr.ErrReset) {
-			t.Errorf("%s: solve: %v", name, err)
-		}
+		check.Is(t, check.Err(s.Solve(t.Context(), seeds, nil)), ppr.ErrReset, "%s: solve", name)
 	}
-	if _, err := ppr.New(g, ppr.Options{Damping: 1, Tolerance: math.NaN()}); err == nil {
-		t.Error("bad options were taken")
-	}
+	check.True(t, check.Err(ppr.New(g, ppr.Options{Damping: 1, Tolerance: math.NaN()})) != nil, "bad options were taken")
 	wide := mustGraph(t, 4, []graph.Edge{{From: 0, To: 1, Weight: 1e200}, {From: 2, To: 3, Weight: 1e-200}})
-	if _, err := ppr.New(wide, ppr.Options{}); !errors.Is(err, ppr.ErrWeights) {
-		t.Errorf("weights far apart: %v", err)
-	}
+	check.Is(t, check.Err(ppr.New(wide, ppr.Options{})), ppr.ErrWeights, "weights far apart")
 	empty := solver(t, mustGraph(t, 0, nil), ppr.Options{})
-	if _, err := empty.Solve(t.Context(), nil, nil); !errors.Is(err, ppr.ErrReset) {
-		t.Errorf("empty graph: %v", err)
-	}
+	check.Is(t, check.Err(empty.Solve(t.Context(), nil, nil)), ppr.ErrReset, "empty graph")
 }
 
 func TestCancelled(t *testing.T) {
 	s := solver(t, graphtest.LFR2333().Graph(), ppr.Options{})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := s.Solve(ctx, uniform(1), nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("solve: %v", err)
-	}
+	check.Is(t, check.Err(s.Solve(ctx, uniform(1), nil)), context.Canceled, "solve")
 }
 
 func TestNoAllocations(t *testing.T) {
@@ -164,11 +152,9 @@ func TestFirstQueryLooksAtTheContext(t *testing.T) {
 	seeds := uniform(7)
 	for looks := range 12 {
 		ctx := check.NewCountdown(looks)
-		if _, err := s.Solve(ctx, seeds, nil); !errors.Is(err, context.Canceled) || ctx.Looks() > 3 {
-			t.Fatalf("%d looks: %v after %d further looks", looks, err, ctx.Looks())
-		}
+		_, err := s.Solve(ctx, seeds, nil)
+		check.Must(t, errors.Is(err, context.Canceled) && ctx.Looks() <= 3, "%d looks: %v after %d further looks", looks, err, ctx.Looks())
 	}
-	if _, err := s.Solve(t.Context(), seeds, nil); err != nil {
-		t.Error(err)
-	}
+	_, err := s.Solve(t.Context(), seeds, nil)
+	check.True(t, err == nil, "%v", err)
 }

@@ -58,9 +58,8 @@ func TestCombMAX(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "list 0, place 0") || !strings.Contains(err.Error(), "list 1, place 1") {
 		t.Errorf("scores that are not finite: %v", err)
 	}
-	if got, err := rank.CombMAX[string](); err != nil || len(got) != 0 {
-		t.Errorf("of no lists: %v, %v", got, err)
-	}
+	got, err = rank.CombMAX[string]()
+	check.True(t, err == nil && len(got) == 0, "of no lists: %v, %v", got, err)
 }
 
 // TestBest compares the heaps with a sort.
@@ -85,12 +84,10 @@ func TestBest(t *testing.T) {
 		}
 		var again rank.Top[int]
 		again.CopyOf(&top)
-		if got := again.Append(nil); !slices.Equal(got, want) {
-			t.Fatalf("Top has %v, want %v", got, want)
-		}
-		if got := rank.Best(in, k); !slices.Equal(got, want) {
-			t.Fatalf("Best has %v, want %v", got, want)
-		}
+		got := again.Append(nil)
+		check.Must(t, slices.Equal(got, want), "Top has %v, want %v", got, want)
+		got = rank.Best(in, k)
+		check.Must(t, slices.Equal(got, want), "Best has %v, want %v", got, want)
 	}
 }
 
@@ -112,9 +109,8 @@ func TestOrderFree(t *testing.T) {
 		}
 		want := rank.RRF(lists...)
 		rng.Shuffle(len(lists), func(i, j int) { lists[i], lists[j] = lists[j], lists[i] })
-		if got := rank.RRF(lists...); !slices.Equal(want, got) {
-			t.Fatalf("RRF depends on the order of the lists:\n%v\n%v", want, got)
-		}
+		got := rank.RRF(lists...)
+		check.Must(t, slices.Equal(want, got), "RRF depends on the order of the lists:\n%v\n%v", want, got)
 	}
 }
 

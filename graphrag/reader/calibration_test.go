@@ -48,9 +48,8 @@ func calibration(t *testing.T) (all []asked, kinds []string) {
 			a.right = 1
 		}
 		for j := range a.signs {
-			if a.signs[j], err = strconv.ParseFloat(f[2+j], 64); err != nil {
-				t.Fatal(i, err)
-			}
+			a.signs[j], err = strconv.ParseFloat(f[2+j], 64)
+			check.OK(t, err, "%v", i)
 		}
 		if all = append(all, a); !slices.Contains(kinds, a.kind) {
 			kinds = append(kinds, a.kind)
@@ -127,9 +126,7 @@ func curveOf(questions []asked, model *signs) (c curve, error float64) {
 // .1.
 func TestCalibration(t *testing.T) {
 	all, kinds := calibration(t)
-	if len(kinds) != 5 || len(all) < 1000 {
-		t.Fatal(kinds, len(all))
-	}
+	check.Must(t, len(kinds) == 5 && len(all) >= 1000, "%v %v", kinds, len(all))
 	for i, c := range fitted(all) {
 		if math.Abs(c-sure[i]) > 0.1 { // its own answers, with one sentence or two, are among the questions
 			t.Errorf("sign %d: the coefficient is %v, and %.2f fits best", i, sure[i], c)

@@ -63,9 +63,8 @@ func TestCiteDerived(t *testing.T) {
 		{"One [F1-R2] [F] [memories] [G1].", "One [F1-R2] [F] [memories] [G1].", open, nil},
 	} {
 		got, citations, _, _ := cite(tt.reply, tt.of)
-		if diff := cmp.Diff(tt.want, citations); got != tt.text || diff != "" {
-			t.Errorf("cite(%q) = %q, want %q; (-want +got):\n%s", tt.reply, got, tt.text, diff)
-		}
+		diff := cmp.Diff(tt.want, citations)
+		check.True(t, got == tt.text && diff == "", "cite(%q) = %q, want %q; (-want +got):\n%s", tt.reply, got, tt.text, diff)
 	}
 }
 
@@ -95,18 +94,15 @@ func TestMarks(t *testing.T) {
 	}
 	for i := range len(plain) * len(plain) { // 200 answers and more without a mark
 		reply := plain[i/len(plain)] + "\n\n" + plain[i%len(plain)]
-		if got, citations, _, _ := cite(reply, of); got != reply || citations != nil {
-			t.Errorf("%q became %q of %v", reply, got, citations)
-		}
+		got, citations, _, _ := cite(reply, of)
+		check.True(t, got == reply && citations == nil, "%q became %q of %v", reply, got, citations)
 	}
 	check.True(t, len(plain)*len(plain) >= 200, "%d answers without a mark are too few", len(plain)*len(plain))
 }
 
 func checkCite(t *testing.T, reply string, n int) {
 	text, citations, _, _ := cite(reply, citables{passages: n})
-	if len(text) > len(reply) {
-		t.Fatalf("%.100q became longer", reply)
-	}
+	check.Must(t, len(text) <= len(reply), "%.100q became longer", reply)
 	for _, c := range citations {
 		if c.Start < 0 || c.Start >= c.End || c.End > len(text) || c.Evidence < 0 || c.Evidence >= n {
 			t.Fatalf("%.100q: citation %+v in %.100q", reply, c, text)

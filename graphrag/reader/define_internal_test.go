@@ -83,26 +83,23 @@ func TestTopic(t *testing.T) {
 		{"Old walls lean.", "They are from Leith.", ""},                         // the verb is not told
 	} {
 		before, _ := topic{}.next(tt.before, 0)
-		if _, got := before.next(tt.sentence, 9); got != tt.want {
-			t.Errorf("after %q: in %q the pronoun is %q, want %q", tt.before, tt.sentence, got, tt.want)
-		}
+		_, got := before.next(tt.sentence, 9)
+		check.Equal(t, got, tt.want, "after %q: in %q the pronoun", tt.before, tt.sentence)
 	}
 	last, _ := topic{}.next("The tower is high.", 0)
 	for range maxLinks {
 		last, _ = last.next("It leans.", 0)
 	}
-	if _, got := last.next("It leans.", 0); got != "" || last.shown != "The tower is high. It leans. It leans." {
-		t.Errorf("after %q: %q", last.shown, got)
-	}
+	_, got := last.next("It leans.", 0)
+	check.True(t, got == "" && last.shown == "The tower is high. It leans. It leans.", "after %q: %q", last.shown, got)
 }
 
 // A text is read once, and a library that has read enough is followed by another.
 func TestLibrary(t *testing.T) {
 	l := newLibrary(text.Default())
 	from := shownText{title: "Tides", text: "Tides\nThe moon raises the tides. The sun does as well."}
-	if first := l.read(from); first != l.read(from) || len(first.quotes) != 2 {
-		t.Errorf("read twice, or %d quotes instead of 2", len(first.quotes))
-	}
+	first := l.read(from)
+	check.True(t, first == l.read(from) && len(first.quotes) == 2, "read twice, or %d quotes instead of 2", len(first.quotes))
 	check.True(t, !l.full(), "full after one page")
 	for i := range 5 {
 		l.read(shownText{text: fmt.Sprint(i, strings.Repeat(" ", 4<<20))})
@@ -141,7 +138,6 @@ func TestLibraryIsNotSeen(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if a := ask(shared, 5); !strings.Contains(a.Text, "Its light was built in") {
-		t.Errorf("answered %q", a.Text)
-	}
+	a := ask(shared, 5)
+	check.True(t, strings.Contains(a.Text, "Its light was built in"), "answered %q", a.Text)
 }

@@ -70,9 +70,7 @@ func checkAnswer(t *testing.T, a graphrag.Answer) {
 			t.Fatalf("citation %+v of %q, %d pieces of evidence", c, a.Text, len(a.Evidence))
 		}
 	}
-	if a.Refused && len(a.Citations) > 0 {
-		t.Fatalf("a refusal cites: %+v", a)
-	}
+	check.Must(t, !a.Refused || len(a.Citations) == 0, "a refusal cites: %+v", a)
 }
 
 func TestExtractiveFacts(t *testing.T) {
@@ -100,16 +98,13 @@ func TestExtractiveCitesTheSource(t *testing.T) {
 	ev := hits(page, other)
 	document := strings.Repeat("x", 100) + page
 	a := read(t, r, q, ev)
-	if len(a.Citations) != 2 {
-		t.Fatalf("%d citations of %q", len(a.Citations), a.Text)
-	}
+	check.Must(t, len(a.Citations) == 2, "%d citations of %q", len(a.Citations), a.Text)
 	c := a.Citations[0]
 	if got, want := document[c.SourceStart:c.SourceEnd], "The first crewed landing on the Moon was made by [Neil Armstrong](https://a.org/armstrong) and Buzz Aldrin on 20 July 1969."; got != want {
 		t.Errorf("cited %q, want %q", got, want)
 	}
-	if got := a.Text[c.Start:c.End]; !strings.HasPrefix(got, "The first crewed") || strings.Contains(got, "http") {
-		t.Errorf("quoted %q", got)
-	}
+	got := a.Text[c.Start:c.End]
+	check.True(t, strings.HasPrefix(got, "The first crewed") && !strings.Contains(got, "http"), "quoted %q", got)
 	// A cleaned chunk cannot be traced further than its span.
 	ev[0].Chunk.End += 50
 	c = read(t, r, q, ev).Citations[0]
@@ -143,17 +138,15 @@ func TestExtractiveModes(t *testing.T) {
 		t.Errorf("reject mode refused %+v", a)
 	}
 	for _, ev := range [][]graphrag.Hit{nil, hits(""), hits("\x00\xff", strings.Repeat("[", 1000)), hits("| a | b |\n* x")} {
-		if a := read(t, open, near, ev); !a.Refused {
-			t.Errorf("an answer out of nothing: %+v", a)
-		}
+		a := read(t, open, near, ev)
+		check.True(t, a.Refused, "an answer out of nothing: %+v", a)
 	}
 	// Of derived text what is said is quoted and cited, and not what names it.
 	said := "The report says that tides are caused by the Moon and by the Sun."
 	a, err := open.Read(t.Context(), near, nil, []graphrag.Derived{graphrag.Row("entity", "What causes the tides of the Earth (concept)", said, graphrag.Provenance{})})
 	want := []graphrag.Citation{{End: len(said), Of: graphrag.OfDerived}}
-	if diff := cmp.Diff(want, a.Citations); err != nil || a.Text != said || diff != "" || len(a.Derived) != 1 {
-		t.Errorf("from derived text: %+v, %v, %s", a, err, diff)
-	}
+	diff := cmp.Diff(want, a.Citations)
+	check.True(t, err == nil && a.Text == said && diff == "" && len(a.Derived) == 1, "from derived text: %+v, %v, %s", a, err, diff)
 	check.Equal(t, open.Name()+" "+reject.Name(), "extractive/open extractive/reject", "names")
 }
 
@@ -165,9 +158,8 @@ func TestExtractiveIsHarmless(t *testing.T) {
 	first := read(t, r, q, ev)
 	check.Equal(t, ev, before, "the evidence was changed")
 	for range 5 {
-		if a := read(t, r, q, ev); !reflect.DeepEqual(a, first) {
-			t.Fatalf("two answers: %+v and %+v", first, a)
-		}
+		a := read(t, r, q, ev)
+		check.Must(t, reflect.DeepEqual(a, first), "two answers: %+v and %+v", first, a)
 	}
 	read(t, r, graphrag.Question{}, ev)
 	read(t, r, graphrag.Question{Text: "the of and \xff\x00?"}, ev)
@@ -175,16 +167,12 @@ func TestExtractiveIsHarmless(t *testing.T) {
 	read(t, r, q, hits(strings.Repeat("The Moon is a rock like any other rock here. ", 2_000)))
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := r.Read(ctx, q, ev, nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("a cancelled call gave %v", err)
-	}
+	check.Is(t, check.Err(r.Read(ctx, q, ev, nil)), context.Canceled, "a cancelled call gave")
 }
 
 func TestExtractiveOptions(t *testing.T) {
 	_, err := reader.Extractive(reader.ExtractiveOptions{Mode: "maybe", FactSentences: -1, Threshold: 2})
-	if err == nil {
-		t.Fatal("bad options were accepted")
-	}
+	check.Must(t, err != nil, "bad options were accepted")
 	for _, part := range []string{`"maybe"`, "FactSentences is -1", "Threshold is 2"} {
 		check.True(t, strings.Contains(err.Error(), part), "%q does not name %q", err, part)
 	}
@@ -203,9 +191,7 @@ func TestIsRefusal(t *testing.T) {
 			t.Logf("%s is no %s: %q", row[0], row[1], row[2])
 		}
 	}
-	if 40*wrong["refusal"] > asked["refusal"] || 120*wrong["answer"] > asked["answer"] || asked["refusal"] < 200 {
-		t.Errorf("wrong %v of %v", wrong, asked)
-	}
+	check.True(t, 40*wrong["refusal"] <= asked["refusal"] && 120*wrong["answer"] <= asked["answer"] && asked["refusal"] >= 200, "wrong %v of %v", wrong, asked)
 }
 
 func BenchmarkExtractive(b *testing.B) {
@@ -215,9 +201,7 @@ func BenchmarkExtractive(b *testing.B) {
 	q := graphrag.Question{Text: "Who made the first crewed landing on the Moon?", Form: graphrag.Sentence}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := r.Read(context.Background(), q, ev, nil); err != nil {
-			b.Fatal(err)
-		}
+		check.OK(b, check.Err(r.Read(context.Background(), q, ev, nil)))
 	}
 }
 
@@ -240,20 +224,15 @@ func TestStreamByModel(t *testing.T) {
 	r := byModel(t, reader.ModelOptions{Model: m})
 	q, evidence := graphrag.Question{Text: "How do owls hunt?"}, hits("Owls hunt by ear.", "Owls fly silently.")
 	want, err := r.Read(t.Context(), q, evidence, nil)
-	if err != nil || len(want.Citations) == 0 {
-		t.Fatal(want, err)
-	}
+	check.Must(t, err == nil && len(want.Citations) != 0, "%v %v", want, err)
 	var last graphrag.Answer
 	pieces := 0
 	for a, err := range reader.Stream(t.Context(), r, q, evidence, nil) {
-		if err != nil || !strings.HasPrefix(a.Text, last.Text) || strings.Contains(a.Text, "[1") {
-			t.Fatalf("%q after %q, %v", a.Text, last.Text, err)
-		}
+		check.Must(t, err == nil && strings.HasPrefix(a.Text, last.Text) && !strings.Contains(a.Text, "[1"), "%q after %q, %v", a.Text, last.Text, err)
 		last, pieces = a, pieces+1
 	}
-	if diff := cmp.Diff(want, last); diff != "" || pieces < 5 {
-		t.Errorf("%d pieces: %s", pieces, diff)
-	}
+	diff := cmp.Diff(want, last)
+	check.True(t, diff == "" && pieces >= 5, "%d pieces: %s", pieces, diff)
 	for range reader.Stream(t.Context(), r, q, evidence, nil) {
 		break
 	}
@@ -320,7 +299,6 @@ func TestBySpans(t *testing.T) {
 			t.Errorf("%q: citations %+v, want %+v; confidence %v", tt.q.Text, a.Citations, tt.cited, a.Confidence)
 		}
 	}
-	if _, err := r.Read(t.Context(), graphrag.Question{}, evidence, nil); err == nil || !strings.Contains(err.Error(), "reader: no question") {
-		t.Errorf("error %v", err)
-	}
+	_, err := r.Read(t.Context(), graphrag.Question{}, evidence, nil)
+	check.True(t, err != nil && strings.Contains(err.Error(), "reader: no question"), "error %v", err)
 }

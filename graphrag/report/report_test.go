@@ -48,9 +48,7 @@ func TestExtractiveReports(t *testing.T) {
 	check.OK(t, err)
 	g, h := library()
 	set, err := report.Write(t.Context(), g, h, report.Options{Reporter: reporter})
-	if err != nil || len(set.Reports) != 1 {
-		t.Fatalf("%+v, %v", set, err)
-	}
+	check.Must(t, err == nil && len(set.Reports) == 1, "%+v, %v", set, err)
 	r := set.Reports[0]
 	check.Equal(t, r.Title, "Ashby Library; Mary Ashby; Reading Room", "title %q: want the members by degree", r.Title)
 	said := map[string][]int32{}
@@ -62,9 +60,8 @@ func TestExtractiveReports(t *testing.T) {
 	sources := slices.Clone(said[r.Summary])
 	check.True(t, sources != nil, "the summary is not a quote: %q", r.Summary)
 	for _, f := range r.Findings {
-		if diff := cmp.Diff(said[f.Explanation], f.Sources); diff != "" || f.Explanation == r.Summary {
-			t.Errorf("finding %+v: %s", f, diff)
-		}
+		diff := cmp.Diff(said[f.Explanation], f.Sources)
+		check.True(t, diff == "" && f.Explanation != r.Summary, "finding %+v: %s", f, diff)
 		sources = append(sources, f.Sources...)
 	}
 	check.True(t, len(r.Findings) >= 2, "findings %+v", r.Findings)
@@ -80,9 +77,7 @@ func TestExtractiveReportsOfParts(t *testing.T) {
 		{Title: "Owls; Mice", Findings: []report.Finding{{Summary: "Owls", Explanation: "Owls hunt by ear in the dark.", Sources: []int32{4}}}},
 		{Title: "Tides", Findings: []report.Finding{{Summary: "Moon", Explanation: "The moon raises the tides of the sea.", Sources: []int32{9}}}},
 	}})
-	if err != nil || r.Title != "Owls; Tides" || !slices.Equal(r.Sources, []int32{4, 9}) || !strings.Contains(r.Text(), "by ear") {
-		t.Errorf("%+v, %v", r, err)
-	}
+	check.True(t, err == nil && r.Title == "Owls; Tides" && slices.Equal(r.Sources, []int32{4, 9}) && strings.Contains(r.Text(), "by ear"), "%+v, %v", r, err)
 }
 
 const reply = `{"title": "Ashby Library", "summary": "A library and its founder. [Data: Entities (0, 1)]", "rating": 12, "rating_explanation": "It is local.",
@@ -94,9 +89,7 @@ func TestModelReports(t *testing.T) {
 	check.OK(t, err)
 	g, h := library()
 	set, err := report.Write(t.Context(), g, h, report.Options{Reporter: reporter})
-	if err != nil || len(set.Reports) != 1 || model.Calls() != 2 {
-		t.Fatalf("%+v, %v", set, err)
-	}
+	check.Must(t, err == nil && len(set.Reports) == 1 && model.Calls() == 2, "%+v, %v", set, err)
 	want := report.Report{
 		Title: "Ashby Library", Summary: "A library and its founder. [Data: Entities (0, 1)]", Rating: 10, RatingExplanation: "It is local.",
 		Findings: []report.Finding{{
@@ -126,9 +119,8 @@ func TestModelReportOfParts(t *testing.T) {
 		{Summary: "a", Explanation: "b [Data: Entities (0, 1)]"},
 		{Summary: "c", Explanation: "d [Data: Reports (0, 8)]", Sources: []int32{3, 12}},
 	}
-	if diff := cmp.Diff(want, r.Findings); diff != "" || err != nil {
-		t.Errorf("%s, %v", diff, err)
-	}
+	diff := cmp.Diff(want, r.Findings)
+	check.True(t, diff == "" && err == nil, "%s, %v", diff, err)
 }
 
 func TestReportErrors(t *testing.T) {
@@ -149,17 +141,13 @@ func TestReportErrors(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	r := &recorder{shown: map[int32]*report.Input{}}
-	if _, err := report.Write(ctx, g, h, report.Options{Reporter: r}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+	check.Is(t, check.Err(report.Write(ctx, g, h, report.Options{Reporter: r})), context.Canceled, "cancelled")
 	if _, err := report.Write(t.Context(), g, h, report.Options{Tokens: -1, Concurrency: -1}); err == nil ||
 		!strings.Contains(err.Error(), "Reporter") || !strings.Contains(err.Error(), "Concurrency") {
 		t.Errorf("options: %v", err)
 	}
 	g.Edges[0].Target = 3
-	if _, err := report.Write(t.Context(), g, h, report.Options{Reporter: r}); err == nil {
-		t.Error("an edge to a node that is not there")
-	}
+	check.True(t, check.Err(report.Write(t.Context(), g, h, report.Options{Reporter: r})) != nil, "an edge to a node that is not there")
 	empty, err := report.Write(t.Context(), &report.Graph{}, community.Hierarchy{}, report.Options{Reporter: r})
 	check.True(t, err == nil && len(empty.Reports) == 0 && empty.Of(0) == nil, "nothing: %+v, %v", empty, err)
 }
@@ -270,13 +258,10 @@ func TestWanted(t *testing.T) {
 		set, err := report.Write(t.Context(), g, h, o)
 		check.OK(t, err)
 		written := slices.Sorted(maps.Keys(some.shown))
-		if diff := cmp.Diff(tt.written, written); diff != "" || len(set.Reports) != len(written)-len(tt.fails) {
-			t.Errorf("%s: %d reports; (-want +written) %s", tt.name, len(set.Reports), diff)
-		}
+		diff := cmp.Diff(tt.written, written)
+		check.True(t, diff == "" && len(set.Reports) == len(written)-len(tt.fails), "%s: %d reports; (-want +written) %s", tt.name, len(set.Reports), diff)
 		o.Reporter, o.Wanted = all, nil
-		if _, err := report.Write(t.Context(), g, h, o); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, check.Err(report.Write(t.Context(), g, h, o)))
 		for c, shown := range some.shown {
 			if diff := cmp.Diff(all.shown[c].Text(), shown.Text()); diff != "" && tt.fails == nil {
 				t.Errorf("%s: community %d is shown (-all +wanted):\n%s", tt.name, c, diff)
@@ -284,16 +269,14 @@ func TestWanted(t *testing.T) {
 		}
 	}
 	g, h := parts()
-	if _, err := report.Write(t.Context(), g, h, report.Options{Reporter: &recorder{}, Wanted: []int32{9}}); err == nil || !strings.Contains(err.Error(), "community 9") {
-		t.Errorf("a community that is not there: %v", err)
-	}
+	_, err := report.Write(t.Context(), g, h, report.Options{Reporter: &recorder{}, Wanted: []int32{9}})
+	check.True(t, err != nil && strings.Contains(err.Error(), "community 9"), "a community that is not there: %v", err)
 }
 
 // The text of a report has no marks that mean something only beside its tables.
 func TestTextWithoutMarks(t *testing.T) {
 	r := report.Report{Title: "T", Summary: "One. [Data: Entities (0)]", Findings: []report.Finding{
 		{Summary: "Two [data: Reports (1, +more)].", Explanation: "Three [Data: Entities (3, 17); Relationships (5)]. Four [1945]."}}}
-	if got, want := r.Text(), "# T\n\nOne.\n\n## Two.\n\nThree. Four [1945]."; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
+	got, want := r.Text(), "# T\n\nOne.\n\n## Two.\n\nThree. Four [1945]."
+	check.Equal(t, got, want)
 }

@@ -83,33 +83,22 @@ func TestDense(t *testing.T) {
 func TestDenseEdges(t *testing.T) {
 	r, err := retrieve.NewDense(t.Context(), nil, letters)
 	check.OK(t, err)
-	if hits := ranked(t, r, "a", 3); len(hits) != 0 {
-		t.Errorf("empty corpus: %v", hits)
-	}
+	hits := ranked(t, r, "a", 3)
+	check.Equal(t, len(hits), 0, "empty corpus: %v", hits)
 	broken := errors.New("no server")
-	if _, err := retrieve.NewDense(t.Context(), corpusOf("x:a"), embed.Func(func(context.Context, []string) ([][]float32, error) { return nil, broken })); !errors.Is(err, broken) || !strings.Contains(err.Error(), "x#0") {
-		t.Errorf("a failing embedder: %v", err)
-	}
-	if _, err := retrieve.PerDoc(r, -1); err == nil {
-		t.Error("-1 chunks of one document are accepted")
-	}
-	if _, err := retrieve.NewDense(t.Context(), nil, nil); err == nil {
-		t.Error("no embedder is accepted")
-	}
+	_, err = retrieve.NewDense(t.Context(), corpusOf("x:a"), embed.Func(func(context.Context, []string) ([][]float32, error) { return nil, broken }))
+	check.True(t, errors.Is(err, broken) && strings.Contains(err.Error(), "x#0"), "a failing embedder: %v", err)
+	check.True(t, check.Err(retrieve.PerDoc(r, -1)) != nil, "-1 chunks of one document are accepted")
+	check.True(t, check.Err(retrieve.NewDense(t.Context(), nil, nil)) != nil, "no embedder is accepted")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := retrieve.NewDense(ctx, corpusOf("x:a"), letters); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled build: %v", err)
-	}
-	if _, err := r.Retrieve(ctx, graphrag.Question{Text: "a", K: 1}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled question: %v", err)
-	}
+	check.Is(t, check.Err(retrieve.NewDense(ctx, corpusOf("x:a"), letters)), context.Canceled, "cancelled build")
+	check.Is(t, check.Err(r.Retrieve(ctx, graphrag.Question{Text: "a", K: 1})), context.Canceled, "cancelled question")
 	chunks := []graphrag.Chunk{{ID: "t#0", Doc: "t", Title: "aaa", Text: "c"}, {ID: "u#0", Doc: "u", Text: "cc"}}
 	r, err = retrieve.NewDense(t.Context(), chunks, letters)
 	check.OK(t, err)
-	if hits := ranked(t, r, "a", 1); len(hits) != 1 || hits[0].Chunk.ID != "t#0" {
-		t.Errorf("the title is not embedded: %v", hits)
-	}
+	hits = ranked(t, r, "a", 1)
+	check.True(t, len(hits) == 1 && hits[0].Chunk.ID == "t#0", "the title is not embedded: %v", hits)
 }
 
 // pages returns n chunks of each of some documents, the first document the
@@ -177,12 +166,8 @@ func TestSparseStops(t *testing.T) {
 	r, err := retrieve.NewSparse(ctx, pages(2, 2), bm25.Options{})
 	check.OK(t, err)
 	cancel()
-	if _, err := r.Retrieve(ctx, graphrag.Question{Text: "typhoon", K: 3}); !errors.Is(err, context.Canceled) {
-		t.Errorf("retrieve: %v", err)
-	}
-	if _, err := retrieve.NewSparse(ctx, pages(2, 2), bm25.Options{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("new: %v", err)
-	}
+	check.Is(t, check.Err(r.Retrieve(ctx, graphrag.Question{Text: "typhoon", K: 3})), context.Canceled, "retrieve")
+	check.Is(t, check.Err(retrieve.NewSparse(ctx, pages(2, 2), bm25.Options{})), context.Canceled, "new")
 }
 
 // byLength likes long passages.
@@ -239,12 +224,10 @@ func TestRerank(t *testing.T) {
 		q    string
 		want string
 	}{{byLength{}, "", "retrieve: rerank: nothing was asked"}, {byLength{short: 1}, "which?", "3 scores for 4 passages"}} {
-		if _, err := retrieve.Rerank(of, tt.by).Retrieve(t.Context(), graphrag.Question{Text: tt.q}); err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("error %v, want %s", err, tt.want)
-		}
+		_, err := retrieve.Rerank(of, tt.by).Retrieve(t.Context(), graphrag.Question{Text: tt.q})
+		check.True(t, err != nil && strings.Contains(err.Error(), tt.want), "error %v, want %s", err, tt.want)
 	}
 	found = graphrag.Nothing()
-	if got, err := retrieve.Rerank(of, byLength{}).Retrieve(t.Context(), graphrag.Question{}); err != nil || got.Ranked == nil || got.Evidence != nil {
-		t.Errorf("of nothing: %+v, error %v", got, err)
-	}
+	got, err = retrieve.Rerank(of, byLength{}).Retrieve(t.Context(), graphrag.Question{})
+	check.True(t, err == nil && got.Ranked != nil && got.Evidence == nil, "of nothing: %+v, error %v", got, err)
 }

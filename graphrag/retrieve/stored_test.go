@@ -87,9 +87,7 @@ func TestStored(t *testing.T) {
 	for _, question := range []string{"typhoon", "rain", "typhoon rain rain", "", "unknown"} {
 		for _, k := range []int{0, 3, 100} {
 			for _, c := range []struct{ got, want graphrag.Retriever }{{stored.Sparse(), sparse}, {stored.Dense(weather), dense}} {
-				if d := cmp.Diff(ranked(t, c.want, question, k), ranked(t, c.got, question, k)); d != "" {
-					t.Errorf("%q, k %d: %s", question, k, d)
-				}
+				check.Equal(t, ranked(t, c.got, question, k), ranked(t, c.want, question, k), "%q, k %d", question, k)
 			}
 		}
 	}
@@ -101,9 +99,7 @@ func TestStored(t *testing.T) {
 		}
 		tab.calls = 0
 		all, err := retrieve.All(t.Context(), r, qs)
-		if err != nil || tab.calls != 2 {
-			t.Fatalf("%d calls of the table for %d questions, %v", tab.calls, len(qs), err)
-		}
+		check.Must(t, err == nil && tab.calls == 2, "%d calls of the table for %d questions, %v", tab.calls, len(qs), err)
 		for i, q := range qs {
 			alone, err := r.Retrieve(t.Context(), q)
 			if d := cmp.Diff(alone, all[i]); d != "" || err != nil {
@@ -113,17 +109,14 @@ func TestStored(t *testing.T) {
 	}
 
 	delete(tab.records, "p0#0001")
-	if got := strings.Join(ids(ranked(t, stored.Sparse(), "typhoon", 3)), " "); got != "p0#0000 p0#0002" {
-		t.Errorf("found %s, although p0#0001 was deleted meanwhile", got)
-	}
+	got := strings.Join(ids(ranked(t, stored.Sparse(), "typhoon", 3)), " ")
+	check.Equal(t, got, "p0#0000 p0#0002", "found %s, although p0#0001 was deleted meanwhile", got)
 	tab.records["p0#0002"] = store.Record{ID: "p0#0002", Data: []byte("a thesis")}
-	if _, err := stored.Sparse().Retrieve(t.Context(), graphrag.Question{Text: "typhoon", K: 3}); err == nil || !strings.Contains(err.Error(), `"p0#0002"`) {
-		t.Errorf("data that is not of a chunk: %v", err)
-	}
+	_, err := stored.Sparse().Retrieve(t.Context(), graphrag.Question{Text: "typhoon", K: 3})
+	check.True(t, err != nil && strings.Contains(err.Error(), `"p0#0002"`), "data that is not of a chunk: %v", err)
 	tab.err = store.ErrNotFound
-	if _, err := stored.Dense(weather).Retrieve(t.Context(), graphrag.Question{Text: "rain", K: 3}); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("error %v does not wrap that of the table", err)
-	}
+	_, err = stored.Dense(weather).Retrieve(t.Context(), graphrag.Question{Text: "rain", K: 3})
+	check.Is(t, err, store.ErrNotFound, "error %v does not wrap that of the table", err)
 }
 
 func TestRecords(t *testing.T) {
@@ -133,8 +126,7 @@ func TestRecords(t *testing.T) {
 	} {
 		r := retrieve.ToRecord(c)
 		check.True(t, r.Scope == "a" && (r.Data == nil) == (c.Index == 0), "record %+v", r)
-		if got, err := retrieve.FromRecord(r); err != nil || !reflect.DeepEqual(got, c) {
-			t.Errorf("%+v came back as %+v, error %v", c, got, err)
-		}
+		got, err := retrieve.FromRecord(r)
+		check.True(t, err == nil && reflect.DeepEqual(got, c), "%+v came back as %+v, error %v", c, got, err)
 	}
 }

@@ -83,16 +83,14 @@ func TestFieldsAreTheSameEverywhere(t *testing.T) {
 			d.Fields["h"] = kinds(r)
 		}
 		normal, err := d.Normal()
-		if _, indexed := make().Index(t.Context(), graphrag.Documents(d)); (indexed == nil) != (err == nil) {
-			t.Fatalf("%#v: %v, and %v at Index", d.Fields, err, indexed)
-		}
+		_, indexed := make().Index(t.Context(), graphrag.Documents(d))
+		check.Must(t, (indexed == nil) == (err == nil), "%#v: %v, and %v at Index", d.Fields, err, indexed)
 		if err != nil {
 			refused++
 			continue
 		}
-		if again, err := normal.Normal(); err != nil || fmt.Sprintf("%#v", again) != fmt.Sprintf("%#v", normal) {
-			t.Fatalf("%#v is made normal twice: %v", normal.Fields, err)
-		}
+		again, err := normal.Normal()
+		check.Must(t, err == nil && fmt.Sprintf("%#v", again) == fmt.Sprintf("%#v", normal), "%#v is made normal twice: %v", normal.Fields, err)
 		docs = append(docs, d)
 	}
 	for _, s := range []*kit.System{memory, stored} {
@@ -111,9 +109,8 @@ func TestFieldsAreTheSameEverywhere(t *testing.T) {
 		check.OK(t, err)
 		body, err := json.Marshal(map[string]any{"documents": []any{map[string]any{"id": d.ID, "text": normal.Text, "fields": normal.Fields}}})
 		check.OK(t, err)
-		if status, said := send(t, httpServer, "", "PUT", "/v1/documents", string(body)); status != 200 {
-			t.Fatalf("%s: %d %s", body, status, said)
-		}
+		status, said := send(t, httpServer, "", "PUT", "/v1/documents", string(body))
+		check.Must(t, status == 200, "%s: %d %s", body, status, said)
 	}
 	found, asked := 0, 0
 	for asked < 500 {

@@ -137,9 +137,8 @@ func TestRequests(t *testing.T) {
 		{"delete", hr, "DELETE", "/v1/documents/a/b%20c", "", 200, `{"status":"ok"}`},
 		{"it is gone", hr, "GET", "/v1/documents", "", 200, `{"documents":[{"id":"pay"`},
 	} {
-		if status, body := send(t, httpServer, tt.token, tt.method, tt.path, tt.body); status != tt.status || !strings.Contains(body, tt.want) {
-			t.Errorf("%s: %d %.300s, want %d %s", tt.name, status, body, tt.status, tt.want)
-		}
+		status, body := send(t, httpServer, tt.token, tt.method, tt.path, tt.body)
+		check.True(t, status == tt.status && strings.Contains(body, tt.want), "%s: %d %.300s, want %d %s", tt.name, status, body, tt.status, tt.want)
 	}
 }
 
@@ -187,9 +186,7 @@ func TestStream(t *testing.T) {
 	open := func() (*bufio.Scanner, func()) {
 		body := `{"model": "flat", "stream": true, "stream_options": {"include_usage": true}, "messages": [{"role": "user", "content": "What?"}]}`
 		r, err := http.Post(httpServer.URL+"/v1/chat/completions", "application/json", strings.NewReader(body))
-		if err != nil || r.Header.Get("Content-Type") != "text/event-stream" {
-			t.Fatal(err, r.Header)
-		}
+		check.Must(t, err == nil && r.Header.Get("Content-Type") == "text/event-stream", "%v %v", err, r.Header)
 		return bufio.NewScanner(r.Body), func() { r.Body.Close() }
 	}
 	line := func(in *bufio.Scanner) string {
@@ -207,9 +204,8 @@ func TestStream(t *testing.T) {
 	}
 	s.next <- nil
 	for _, want := range []string{`"content":" raises it."`, `"finish_reason":"stop"`, `"usage":{"completion_tokens":2,"prompt_tokens":7,"total_tokens":9}`, "data: [DONE]", "the end"} {
-		if got := line(in); !strings.Contains(got, want) {
-			t.Errorf("%s, want %s", got, want)
-		}
+		got := line(in)
+		check.True(t, strings.Contains(got, want), "%s, want %s", got, want)
 	}
 	in, end2 := open()
 	defer end2()
@@ -244,21 +240,17 @@ func TestLimits(t *testing.T) {
 	}()
 	<-s.entered
 	search := func() (int, string) { return send(t, httpServer, "", "POST", "/v1/search", `{"query": "tides"}`) }
-	if status, body := search(); status != 503 || !strings.Contains(body, "try again") {
-		t.Errorf("%d %s", status, body)
-	}
+	status, body := search()
+	check.True(t, status == 503 && strings.Contains(body, "try again"), "%d %s", status, body)
 	leave()
 	<-asked
 	for status, body := search(); status != 200; status, body = search() { // until the server notices
-		if status != 503 {
-			t.Fatalf("%d %s", status, body)
-		}
+		check.Must(t, status == 503, "%d %s", status, body)
 		time.Sleep(time.Millisecond)
 	}
 	httpServer = start(t, s, serve.Options{Timeout: time.Millisecond})
-	if status, body := send(t, httpServer, "", "POST", "/v1/answer", `{"question": "What?"}`); status != 504 || !strings.Contains(body, `"code":"timeout"`) {
-		t.Errorf("%d %s", status, body)
-	}
+	status, body = send(t, httpServer, "", "POST", "/v1/answer", `{"question": "What?"}`)
+	check.True(t, status == 504 && strings.Contains(body, `"code":"timeout"`), "%d %s", status, body)
 	httpServer = start(t, s, serve.Options{PerMinute: 2})
 	for want := range []int{0, 1, 2} {
 		if status, body := send(t, httpServer, "", "GET", "/v1/models", ""); (status == 429) != (want == 2) || want == 2 && !strings.Contains(body, "rate_limit_exceeded") {
@@ -276,18 +268,15 @@ func TestBadTokensAndOptions(t *testing.T) {
 		`{"": {}}`: "a token has 0 characters", `{"token-of-hr-0123456789": {}, "token-of-hr-0123456789": {"write": true}}`: "the token number 2 stands there twice", `[]`: "it is no object",
 		`{"token-of-hr-0123456789": {}} {}`: "there is more behind", `{"token-of-hr-0123456789": {}`: "EOF",
 	} {
-		if _, err := serve.ReadTokens(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), secret) {
-			t.Errorf("%s: %v, want %s", text, err, want)
-		}
+		_, err := serve.ReadTokens(strings.NewReader(text))
+		check.True(t, err != nil && strings.Contains(err.Error(), want) && !strings.Contains(err.Error(), secret), "%s: %v, want %s", text, err, want)
 	}
 	for _, token := range []string{"", "short", "a token with blanks in it"} {
-		if _, err := serve.New(flat(t), serve.Options{Tokens: map[string]serve.Token{token: {Write: true}}}); err == nil || !strings.Contains(err.Error(), "a token has") {
-			t.Errorf("%q: %v", token, err)
-		}
+		_, err := serve.New(flat(t), serve.Options{Tokens: map[string]serve.Token{token: {Write: true}}})
+		check.True(t, err != nil && strings.Contains(err.Error(), "a token has"), "%q: %v", token, err)
 	}
-	if _, err := serve.New(flat(t), serve.Options{K: -1, Timeout: -1}); err == nil || !strings.Contains(err.Error(), "K") || !strings.Contains(err.Error(), "Timeout") {
-		t.Errorf("error %v", err)
-	}
+	_, err := serve.New(flat(t), serve.Options{K: -1, Timeout: -1})
+	check.True(t, err != nil && strings.Contains(err.Error(), "K") && strings.Contains(err.Error(), "Timeout"), "error %v", err)
 }
 
 // failing is a system whose model is not there, and whose hits are long.
@@ -311,16 +300,14 @@ func TestInnerErrorsAndLongHits(t *testing.T) {
 	if status, body := send(t, httpServer, reader, "POST", "/v1/answer", `{"question": "Q?"}`); status != 500 || strings.Contains(body, "10.1.2.3") || told == nil || !strings.Contains(told.Error(), "10.1.2.3") {
 		t.Errorf("%d %s, logged %v", status, body, told)
 	}
-	if status, body := send(t, httpServer, reader, "POST", "/v1/search", `{"query": "Q?", "k": 100}`); status != 200 || len(body) > 9<<20 || !strings.Contains(body, `"truncated":true`) {
-		t.Errorf("%d, %d bytes", status, len(body))
-	}
+	status, body := send(t, httpServer, reader, "POST", "/v1/search", `{"query": "Q?", "k": 100}`)
+	check.True(t, status == 200 && len(body) <= 9<<20 && strings.Contains(body, `"truncated":true`), "%d, %d bytes", status, len(body))
 	for header, want := range map[string]int{"Bearer " + reader: 200, "bearer  " + reader: 200, reader: 401, "Basic " + reader: 401, "": 401, "Bearer": 401} {
 		r := httptest.NewRequest("GET", "/v1/models", nil)
 		r.Header.Set("Authorization", header)
 		w := httptest.NewRecorder()
-		if httpServer.Config.Handler.ServeHTTP(w, r); w.Code != want {
-			t.Errorf("%q: %d, want %d", header, w.Code, want)
-		}
+		httpServer.Config.Handler.ServeHTTP(w, r)
+		check.Equal(t, w.Code, want, "%q", header)
 	}
 }
 
@@ -331,9 +318,8 @@ func TestOpenAPI(t *testing.T) {
 	var api struct {
 		Paths map[string]map[string]any
 	}
-	if err := json.Unmarshal([]byte(body), &api); err != nil || len(api.Paths) < 8 {
-		t.Fatal(err, body)
-	}
+	err := json.Unmarshal([]byte(body), &api)
+	check.Must(t, err == nil && len(api.Paths) >= 8, "%v %v", err, body)
 	for path, methods := range api.Paths {
 		for method := range methods {
 			status, body := send(t, httpServer, "", strings.ToUpper(method), strings.Replace(path, "{id}", "none", 1), "{}")

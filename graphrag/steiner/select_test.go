@@ -52,15 +52,12 @@ func TestSubgraphWorkedExample(t *testing.T) {
 			check.True(t, math.Abs(cost-c.effective) <= 1e-12, "an edge costs %v, want %v", cost, c.effective)
 			got, err := Subgraph(t.Context(), curry, nodes, edges, c.cost)
 			check.OK(t, err)
-			if diff := gocmp.Diff(&Selection{Nodes: c.nodes, Edges: c.edges}, got); diff != "" {
-				t.Error(diff)
-			}
-			if w := worth(got, nodes, edges, cost); math.Abs(w-c.worth) > 1e-9 {
-				t.Errorf("worth %v, want %v", w, c.worth)
-			}
-			if top := bestSelection(curry, nodes, edges, cost); math.Abs(top-c.worth) > 1e-9 {
-				t.Errorf("the best of all is worth %v, want %v", top, c.worth)
-			}
+			diff := gocmp.Diff(&Selection{Nodes: c.nodes, Edges: c.edges}, got)
+			check.Equal(t, diff, "")
+			w := worth(got, nodes, edges, cost)
+			check.True(t, math.Abs(w-c.worth) <= 1e-9, "worth %v, want %v", w, c.worth)
+			top := bestSelection(curry, nodes, edges, cost)
+			check.True(t, math.Abs(top-c.worth) <= 1e-9, "the best of all is worth %v, want %v", top, c.worth)
 		})
 	}
 }
@@ -140,9 +137,7 @@ func TestSubgraphOfMultigraphs(t *testing.T) {
 			}
 		}
 		w, top := worth(got, nodes, edges, cost), bestSelection(list, nodes, edges, cost)
-		if w > top+1e-9 {
-			t.Fatalf("worth %v, the best is %v: it does not hang together\n%v\n%v", w, top, list, got)
-		}
+		check.Must(t, w <= top+1e-9, "worth %v, the best is %v: it does not hang together\n%v\n%v", w, top, list, got)
 		if w > top-1e-9 {
 			optimal++
 		}
@@ -220,8 +215,7 @@ func TestCheapest(t *testing.T) {
 			return cmp.Or(slices.Compare(u[:], v[:]), cmp.Compare(prizes[b], prizes[a]), cmp.Compare(a, b))
 		})
 		want = slices.CompactFunc(want, func(a, b int32) bool { return ends(a) == ends(b) })
-		if got := cheapest(inOrder(list, edges, int32(n)), edges, prizes); !slices.Equal(got, want) {
-			t.Fatalf("%v of %v with prizes %v, want %v", got, edges, prizes, want)
-		}
+		got := cheapest(inOrder(list, edges, int32(n)), edges, prizes)
+		check.Must(t, slices.Equal(got, want), "%v of %v with prizes %v, want %v", got, edges, prizes, want)
 	}
 }

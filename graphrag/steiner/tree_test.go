@@ -100,9 +100,7 @@ func best(n int, edges []graph.Edge, prizes []float64) float64 {
 // sums are right.
 func checkTree(t *testing.T, n int, edges []graph.Edge, prizes []float64, got *Tree) {
 	t.Helper()
-	if len(got.Nodes) != len(got.Edges)+1 || !slices.IsSorted(got.Nodes) {
-		t.Fatalf("nodes %v, edges %v: no tree", got.Nodes, got.Edges)
-	}
+	check.Must(t, len(got.Nodes) == len(got.Edges)+1 && slices.IsSorted(got.Nodes), "nodes %v, edges %v: no tree", got.Nodes, got.Edges)
 	group := make([]int32, n)
 	for u := range group {
 		group[u] = int32(u)
@@ -114,9 +112,7 @@ func checkTree(t *testing.T, n int, edges []graph.Edge, prizes []float64, got *T
 		}
 		cost += e.Weight
 		from, to := group[e.From], group[e.To]
-		if from == to {
-			t.Fatalf("edges %v: a cycle", got.Edges)
-		}
+		check.Must(t, from != to, "edges %v: a cycle", got.Edges)
 		for u := range group {
 			if group[u] == from {
 				group[u] = to
@@ -126,9 +122,7 @@ func checkTree(t *testing.T, n int, edges []graph.Edge, prizes []float64, got *T
 	for _, u := range got.Nodes {
 		prize += prizes[u]
 	}
-	if math.Abs(prize-got.Prize) > 1e-9 || math.Abs(cost-got.Cost) > 1e-9 {
-		t.Fatalf("prize %v, cost %v, want %v and %v", got.Prize, got.Cost, prize, cost)
-	}
+	check.Must(t, math.Abs(prize-got.Prize) <= 1e-9 && math.Abs(cost-got.Cost) <= 1e-9, "prize %v, cost %v, want %v and %v", got.Prize, got.Cost, prize, cost)
 }
 
 // compare holds a result against the best one: costs and prizes left out are at
@@ -290,18 +284,13 @@ func TestFindRefuses(t *testing.T) {
 		{[]float64{1, math.Inf(1)}, "node 1 has the prize +Inf"},
 		{[]float64{math.MaxFloat64, math.MaxFloat64}, "scale prizes"},
 	} {
-		if _, err := Find(t.Context(), g, c.prizes); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("got %v, want …%s…", err, c.want)
-		}
+		_, err := Find(t.Context(), g, c.prizes)
+		check.True(t, err != nil && strings.Contains(err.Error(), c.want), "got %v, want …%s…", err, c.want)
 	}
-	if _, err := Find(t.Context(), g, []float64{1, -1}); !errors.Is(err, ErrPrize) {
-		t.Errorf("got %v", err)
-	}
+	check.Is(t, check.Err(Find(t.Context(), g, []float64{1, -1})), ErrPrize, "got")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Find(ctx, g, []float64{1, 1}); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
-	}
+	check.Is(t, check.Err(Find(ctx, g, []float64{1, 1})), context.Canceled, "got")
 }
 
 func ExampleFind() {
@@ -332,9 +321,7 @@ func TestExtremeNumbers(t *testing.T) {
 	}
 	got, err := Find(t.Context(), build(t, 3, path(1e307, math.MaxFloat64)), []float64{2e307, 2e307, 1})
 	check.True(t, err == nil && len(got.Nodes) == 2, "great costs: %v, %v", got, err)
-	if _, err := Find(t.Context(), build(t, 2, path(1)), []float64{1e308, 0}); !errors.Is(err, ErrPrize) {
-		t.Errorf("prizes of 1e308: %v", err)
-	}
+	check.Is(t, check.Err(Find(t.Context(), build(t, 2, path(1)), []float64{1e308, 0})), ErrPrize, "prizes of 1e308")
 }
 
 func TestFindLooksAtTheContext(t *testing.T) {
@@ -346,9 +333,8 @@ func TestFindLooksAtTheContext(t *testing.T) {
 	g := build(t, len(prizes), path(costs...))
 	for looks := 0; looks < 128; looks += 12 {
 		ctx := check.NewCountdown(looks)
-		if _, err := Find(ctx, g, prizes); !errors.Is(err, context.Canceled) || ctx.Looks() > 64 {
-			t.Fatalf("%d looks: %v after %d further looks", looks, err, ctx.Looks())
-		}
+		_, err := Find(ctx, g, prizes)
+		check.Must(t, errors.Is(err, context.Canceled) && ctx.Looks() <= 64, "%d looks: %v after %d further looks", looks, err, ctx.Looks())
 	}
 }
 
@@ -363,9 +349,8 @@ func TestNoMoreThanPays(t *testing.T) {
 	grown, err := grow(t.Context(), build(t, len(prizes), path(costs...)), prizes)
 	check.True(t, err == nil && len(grown.forest) <= 4, "%d edges for two prizes two apart, %v", len(grown.forest), err)
 	star := build(t, 3, []graph.Edge{{From: 0, To: 1, Weight: 1}, {From: 0, To: 2, Weight: 1}})
-	if got, err := Find(t.Context(), star, []float64{0, 2, 2}); err != nil || !slices.Equal(got.Nodes, []int32{1}) {
-		t.Errorf("got %v, %v", got, err)
-	}
+	got, err := Find(t.Context(), star, []float64{0, 2, 2})
+	check.True(t, err == nil && slices.Equal(got.Nodes, []int32{1}), "got %v, %v", got, err)
 }
 
 // BenchmarkFind looks for a tree among 100,000 nodes and 500,000 random edges,

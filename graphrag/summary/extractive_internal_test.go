@@ -36,9 +36,7 @@ func TestPrincipalKeepsDistances(t *testing.T) {
 	}
 	for _, to := range []int{2, 5, 35} { // the last one without the range finder
 		got, length, err := principal(t.Context(), vectors, dim, to)
-		if err != nil || length != 2 || len(got) != n*length {
-			t.Fatalf("to %d: %d rows of %d, %v", to, len(got)/max(1, length), length, err)
-		}
+		check.Must(t, err == nil && length == 2 && len(got) == n*length, "to %d: %d rows of %d, %v", to, len(got)/max(1, length), length, err)
 		factor := distance(got, 2, 0, 1) / distance(vectors, dim, 0, 1)
 		square := 0.0
 		for i := range n {

@@ -74,18 +74,12 @@ func checkTree(t *testing.T, built *summary.Tree, docs ...[]string) {
 	parents := make([]int, len(built.Nodes))
 	for i, n := range built.Nodes {
 		first, end := built.Level(n.Level)
-		if int32(i) < first || int32(i) >= end {
-			t.Fatalf("node %d of level %d is not in %d to %d", i, n.Level, first, end)
-		}
+		check.Must(t, int32(i) >= first && int32(i) < end, "node %d of level %d is not in %d to %d", i, n.Level, first, end)
 		if n.Level == 0 {
-			if n.Text != leaves[i] || len(n.Children) != 0 {
-				t.Fatalf("leaf %d is %+v", i, n)
-			}
+			check.Must(t, n.Text == leaves[i] && len(n.Children) == 0, "leaf %d is %+v", i, n)
 			continue
 		}
-		if len(n.Children) == 0 || !slices.IsSorted(n.Children) {
-			t.Fatalf("node %d has the children %v", i, n.Children)
-		}
+		check.Must(t, len(n.Children) != 0 && slices.IsSorted(n.Children), "node %d has the children %v", i, n.Children)
 		for _, c := range n.Children {
 			parents[c]++
 			if built.Nodes[c].Level >= n.Level {
@@ -145,9 +139,8 @@ func TestRaptorSameAtAnyWorkers(t *testing.T) {
 	leaves := onTopics(90, 4)
 	want := raptor(t, leaves, summary.RaptorOptions{Concurrency: 1, Embedder: topics{.3}})
 	for _, w := range []int{2, 16} {
-		if diff := cmp.Diff(want, raptor(t, leaves, summary.RaptorOptions{Concurrency: w, Embedder: topics{.3}})); diff != "" {
-			t.Errorf("%d workers: %s", w, diff)
-		}
+		diff := cmp.Diff(want, raptor(t, leaves, summary.RaptorOptions{Concurrency: w, Embedder: topics{.3}}))
+		check.Equal(t, diff, "", "%d workers", w)
 	}
 }
 

@@ -91,9 +91,8 @@ func TestTreesOfNothing(t *testing.T) {
 	check.True(t, err == nil && len(s.Nodes) == 0 && len(s.Levels) == 0, "%v %v", s, err)
 	r, err := summary.Raptor(t.Context(), nil, summary.RaptorOptions{Summarizer: &joiner{}, Embedder: topics{}})
 	check.True(t, err == nil && len(r.Nodes) == 0, "%v %v", r, err)
-	if got := r.Traverse(nil, 3); got != nil {
-		t.Errorf("traversed %v", got)
-	}
+	got := r.Traverse(nil, 3)
+	check.True(t, got == nil, "traversed %v", got)
 }
 
 func TestTreeErrors(t *testing.T) {
@@ -101,12 +100,9 @@ func TestTreeErrors(t *testing.T) {
 	check.True(t, errors.Is(err, errBroken) && strings.Contains(err.Error(), "level 1: group 3 of 8"), "got %v", err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := summary.Sequential(ctx, [][]string{numbered(40)}, summary.SequentialOptions{Summarizer: &joiner{}}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
-	if _, err := summary.Raptor(ctx, [][]string{numbered(40)}, summary.RaptorOptions{Summarizer: &joiner{}, Embedder: topics{}}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+	check.Is(t, check.Err(summary.Sequential(ctx, [][]string{numbered(40)}, summary.SequentialOptions{Summarizer: &joiner{}})), context.Canceled, "cancelled")
+	_, err = summary.Raptor(ctx, [][]string{numbered(40)}, summary.RaptorOptions{Summarizer: &joiner{}, Embedder: topics{}})
+	check.Is(t, err, context.Canceled, "cancelled")
 	_, err = summary.Sequential(t.Context(), nil, summary.SequentialOptions{Group: 1})
 	for _, part := range []string{"Summarizer", "Group is 1"} {
 		check.True(t, err != nil && strings.Contains(err.Error(), part), "%v does not say %q", err, part)

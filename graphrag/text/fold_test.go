@@ -46,12 +46,9 @@ func FuzzFoldName(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		once := text.FoldName(s)
-		if !utf8.ValidString(once) {
-			t.Fatalf("FoldName(%q) = %q is not UTF-8", s, once)
-		}
-		if twice := text.FoldName(once); twice != once {
-			t.Fatalf("FoldName(%q) = %q, folded again %q", s, once, twice)
-		}
+		check.Must(t, utf8.ValidString(once), "FoldName(%q) = %q is not UTF-8", s, once)
+		twice := text.FoldName(once)
+		check.Must(t, twice == once, "FoldName(%q) = %q, folded again %q", s, once, twice)
 	})
 }
 
@@ -84,11 +81,9 @@ func TestJSON(t *testing.T) {
 	in := map[string]string{"a\u202eb": "\u009b2J\U000e0041 é\x1b\u2028 \u200d <中>"}
 	var out strings.Builder
 	check.OK(t, text.JSON(&out).Encode(in))
-	if want := `{"a\u202eb":"\u009b2J\udb40\udc41 é\u001b\u2028 ` + "\u200d" + ` <中>"}` + "\n"; out.String() != want {
-		t.Errorf("%s, want %s", out.String(), want)
-	}
+	want := `{"a\u202eb":"\u009b2J\udb40\udc41 é\u001b\u2028 ` + "\u200d" + ` <中>"}` + "\n"
+	check.Equal(t, out.String(), want)
 	var back map[string]string
-	if err := json.Unmarshal([]byte(out.String()), &back); err != nil || back["a\u202eb"] != in["a\u202eb"] {
-		t.Errorf("%q, %v", back, err)
-	}
+	err := json.Unmarshal([]byte(out.String()), &back)
+	check.True(t, err == nil && back["a\u202eb"] == in["a\u202eb"], "%q, %v", back, err)
 }

@@ -25,13 +25,11 @@ func TestVocabulary(t *testing.T) {
 		}
 	}
 	check.Equal(t, v.Find([]byte("word77")), 77, "Find(word77)")
-	if id := v.Find([]byte("word")); id != -1 {
-		t.Errorf("Find(word) = %d, which was not added", id)
-	}
+	id := v.Find([]byte("word"))
+	check.Equal(t, id, -1, "Find(word) = %d, which was not added", id)
 	check.Equal(t, string(v.At(77)), "word77", "At(77)")
-	if id, added := v.Add(nil); id != 5000 || !added || v.Len() != 5001 {
-		t.Errorf("Add of the empty word = %d, %v", id, added)
-	}
+	id, added := v.Add(nil)
+	check.True(t, id == 5000 && added && v.Len() == 5001, "Add of the empty word = %d, %v", id, added)
 }
 
 // Words that differ in one byte, or in zeros at their ends, are others, whatever their
@@ -87,9 +85,8 @@ func TestAddAll(t *testing.T) {
 				t.Fatalf("%q got the number %d, want %d", other.At(i), number, want)
 			}
 		}
-		if number, want := both.AddAll(text.SortedVocabulary([]byte("aback"), []int{1, 5})), []int{one.Find([]byte("a")), one.Len()}; int(number[0]) != want[0] || int(number[1]) != want[1] {
-			t.Errorf("of a sorted vocabulary: %d, want %d", number, want)
-		}
+		number, want := both.AddAll(text.SortedVocabulary([]byte("aback"), []int{1, 5})), []int{one.Find([]byte("a")), one.Len()}
+		check.True(t, int(number[0]) == want[0] && int(number[1]) == want[1], "of a sorted vocabulary: %d, want %d", number, want)
 		one.Add([]byte("back"))
 		check.Equal(t, one.Len(), both.Len(), "%d strings, want", both.Len())
 		for i := range one.Len() {
@@ -119,9 +116,8 @@ func TestNumbering(t *testing.T) {
 	n.Trim(7)
 	check.Equal(t, n.Terms().Len(), 3, "trimmed although it is small enough")
 	n.Trim(6)
-	if got := fmt.Sprint(numbers(n, "people people")); got != "[0 0]" || n.Terms().Len() != 1 {
-		t.Errorf("after it was trimmed: %v", got)
-	}
+	got := fmt.Sprint(numbers(n, "people people"))
+	check.True(t, got == "[0 0]" && n.Terms().Len() == 1, "after it was trimmed: %v", got)
 }
 
 // other is an analyzer that is not that of the package.
@@ -173,14 +169,12 @@ func TestList(t *testing.T) {
 	want := []string{"a", "b", "c"}
 	made := text.NewList(len(want), func(i int) string { return string(rune('a' + i)) })
 	for _, l := range []text.List{text.Strings(want), made} {
-		if got := slices.Collect(l.All()); l.Len() != 3 || l.At(2) != "c" || !slices.Equal(got, want) {
-			t.Errorf("%d texts, %v", l.Len(), got)
-		}
+		got := slices.Collect(l.All())
+		check.True(t, l.Len() == 3 && l.At(2) == "c" && slices.Equal(got, want), "%d texts, %v", l.Len(), got)
 		for range l.All() {
 			break
 		}
 	}
-	if none := (text.List{}); none.Len() != 0 || slices.Collect(none.All()) != nil {
-		t.Error("texts in an empty list")
-	}
+	none := (text.List{})
+	check.True(t, none.Len() == 0 && slices.Collect(none.All()) == nil, "texts in an empty list")
 }

@@ -83,9 +83,7 @@ func TestPage(t *testing.T) {
 		if within {
 			edge++
 		}
-		if edge != edges {
-			t.Fatalf("%q: %d edges, want %d", s, edges, edge)
-		}
+		check.Must(t, edge == edges, "%q: %d edges, want %d", s, edges, edge)
 	}
 }
 

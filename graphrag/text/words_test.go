@@ -56,12 +56,9 @@ func TestLowerCaseIsStable(t *testing.T) {
 			continue
 		}
 		first := words(text.Plain(), string(r))
-		if len(first) != 1 {
-			t.Fatalf("%U: %d words, want 1", r, len(first))
-		}
-		if again := words(text.Plain(), first[0]); !cmp.Equal(first, again) {
-			t.Fatalf("%U: %q read again is %q", r, first, again)
-		}
+		check.Must(t, len(first) == 1, "%U: %d words, want 1", r, len(first))
+		again := words(text.Plain(), first[0])
+		check.Must(t, cmp.Equal(first, again), "%U: %q read again is %q", r, first, again)
 	}
 }
 
@@ -90,9 +87,8 @@ func FuzzWords(f *testing.F) {
 		checkSpans(t, plain, s, false)
 		checkSpans(t, bigrams, s, true)
 		for _, w := range words(plain, s) {
-			if again := words(plain, w); len(again) != 1 || again[0] != w {
-				t.Fatalf("word %q read again is %q", w, again)
-			}
+			again := words(plain, w)
+			check.Must(t, len(again) == 1 && again[0] == w, "word %q read again is %q", w, again)
 		}
 	})
 }
@@ -118,9 +114,8 @@ func checkSpans(t *testing.T, a *text.Standard, s string, overlap bool) {
 		}
 		lastStart, lastEnd = start, end
 	})
-	if got := words(a, s); !cmp.Equal(got, spelt) {
-		t.Fatalf("Words %q and Spans %q differ", got, spelt)
-	}
+	got := words(a, s)
+	check.Must(t, cmp.Equal(got, spelt), "Words %q and Spans %q differ", got, spelt)
 }
 
 func BenchmarkWords(b *testing.B) {
@@ -177,19 +172,16 @@ func TestTerm(t *testing.T) {
 	}{
 		{"running", "run", true}, {"the", "", false}, {"", "", false}, {"don", "", false}, {long, long, true}, {"東京", "東京", true},
 	} {
-		if got, ok := a.Term(c.word); got != c.want || ok != c.ok {
-			t.Errorf("Term(%q) = %q, %v; want %q, %v", c.word, got, ok, c.want, c.ok)
-		}
+		got, ok := a.Term(c.word)
+		check.True(t, got == c.want && ok == c.ok, "Term(%q) = %q, %v; want %q, %v", c.word, got, ok, c.want, c.ok)
 	}
 }
 
 func TestNewRefusesUnknownLanguage(t *testing.T) {
-	if _, err := text.New(text.Options{Language: "klingon"}); err == nil || !strings.Contains(err.Error(), "klingon") {
-		t.Errorf("error %v, want one naming klingon", err)
-	}
-	if _, err := text.New(text.Options{Language: text.Each, Otherwise: text.Each}); err == nil || !strings.Contains(err.Error(), "each") {
-		t.Errorf("error %v, want one naming each: a text that tells no language is in one", err)
-	}
+	_, err := text.New(text.Options{Language: "klingon"})
+	check.True(t, err != nil && strings.Contains(err.Error(), "klingon"), "error %v, want one naming klingon", err)
+	_, err = text.New(text.Options{Language: text.Each, Otherwise: text.Each})
+	check.True(t, err != nil && strings.Contains(err.Error(), "each"), "error %v, want one naming each: a text that tells no language is in one", err)
 }
 
 func TestNames(t *testing.T) {
@@ -200,9 +192,8 @@ func TestNames(t *testing.T) {
 	} {
 		check.Equal(t, a.Name(), want, "name")
 	}
-	if first, again := text.Plain(), text.Plain(); first != again {
-		t.Error("another plain analyzer each time")
-	}
+	first, again := text.Plain(), text.Plain()
+	check.True(t, first == again, "another plain analyzer each time")
 }
 
 // No word, however odd, may break a stemmer.
@@ -243,9 +234,8 @@ func TestFormsOfWordsMeet(t *testing.T) {
 	} {
 		check.Equal(t, strings.Join(words(text.Default(), s), " "), want, "%q has the words", s)
 	}
-	if a, b := text.FoldName("ｶﾞｲﾄﾞ"), text.FoldName("ガイド"); a != b {
-		t.Errorf("names %q and %q", a, b)
-	}
+	a, b := text.FoldName("ｶﾞｲﾄﾞ"), text.FoldName("ガイド")
+	check.Equal(t, a, b, "names %q and %q", a, b)
 }
 
 // Stems are the same whoever asked before, and for what.

@@ -93,27 +93,22 @@ func TestCounterEqualsLibrary(t *testing.T) {
 func TestCounterOnLongRuns(t *testing.T) {
 	c := Cl100k()
 	// The library needs quadratic time here; 8 letters are one token.
-	if got, want := c.Count(strings.Repeat("a", 80_000)), 80_000/8; got != want {
-		t.Errorf("%d tokens in 80,000 letters, want %d", got, want)
-	}
+	got, want := c.Count(strings.Repeat("a", 80_000)), 80_000/8
+	check.Equal(t, got, want, "tokens in 80,000 letters")
 	for _, unit := range []string{" ", "\n", "!", "'s", " \n", "1"} {
-		if got := c.Count(strings.Repeat(unit, 50_000)); got == 0 {
-			t.Errorf("no token in a run of %q", unit)
-		}
+		check.True(t, c.Count(strings.Repeat(unit, 50_000)) != 0, "no token in a run of %q", unit)
 	}
 }
 
 // A word of megabytes does not keep its caller from leaving.
 func TestLongWordEnds(t *testing.T) {
 	ctx := check.NewCountdown(2)
-	if starts, err := Cl100k().Starts(ctx, nil, strings.Repeat("h", 1<<22)); err == nil || starts != nil {
-		t.Errorf("%d starts, %v", len(starts), err)
-	}
+	starts, err := Cl100k().Starts(ctx, nil, strings.Repeat("h", 1<<22))
+	check.True(t, err != nil && starts == nil, "%d starts, %v", len(starts), err)
 	check.True(t, ctx.Looks() <= 2, "%d more looks", ctx.Looks())
 	for _, looks := range []int{10, 100, 200} { // while the parts are linked, offered and merged
-		if ends := Cl100k().v.split(check.NewCountdown(looks), nil, strings.Repeat("h", 1<<20), 0); len(ends) != 0 {
-			t.Errorf("after %d looks the %d parts were still gone through", looks, len(ends))
-		}
+		ends := Cl100k().v.split(check.NewCountdown(looks), nil, strings.Repeat("h", 1<<20), 0)
+		check.Equal(t, len(ends), 0, "after %d looks the %d parts were still gone through", looks, len(ends))
 	}
 }
 
@@ -135,14 +130,12 @@ func TestVocabulary(t *testing.T) {
 	if *update {
 		var packed bytes.Buffer
 		w, _ := flate.NewWriter(&packed, flate.BestCompression)
-		if _, err := w.Write(all); err != nil || w.Close() != nil || os.WriteFile("cl100k_base", packed.Bytes(), 0o644) != nil {
-			t.Fatal(err)
-		}
+		_, err := w.Write(all)
+		check.Must(t, err == nil && w.Close() == nil && os.WriteFile("cl100k_base", packed.Bytes(), 0o644) == nil, "%v", err)
 		return
 	}
-	if v := load(); len(ids) != 100256 || !maps.Equal(v.ids, ids) {
-		t.Errorf("%d tokens, want 100256", len(v.ids))
-	}
+	v := load()
+	check.True(t, len(ids) == 100256 && maps.Equal(v.ids, ids), "%d tokens, want 100256", len(v.ids))
 }
 
 func FuzzCounter(f *testing.F) {

@@ -22,9 +22,8 @@ func TestRemember(t *testing.T) {
 	for i := range 5 {
 		count(strings.Repeat("x", 4<<20+i))
 	}
-	if count(text); asked.Load() != 9 {
-		t.Errorf("asked %d times, want 9: 20 MB later it is forgotten", asked.Load())
-	}
+	count(text)
+	check.Equal(t, asked.Load(), 9, "asked %d times, want 9: 20 MB later it is forgotten", asked.Load())
 }
 
 func TestRememberConcurrently(t *testing.T) {

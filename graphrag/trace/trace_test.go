@@ -51,15 +51,13 @@ func TestRecorder(t *testing.T) {
 		`[{"key":"gen_ai.operation.name","value":{"stringValue":"chat"}},{"key":"wildgraph.cost","value":{"doubleValue":0.25}},{"key":"error.type","value":{"stringValue":"content filtered"}}]`,
 		`null`,
 	} {
-		if attrs, _ := json.Marshal(got[i]["attributes"]); string(attrs) != want {
-			t.Errorf("span %d: %s, want %s", i, attrs, want)
-		}
+		attrs, _ := json.Marshal(got[i]["attributes"])
+		check.Equal(t, string(attrs), want, "span %d: %s", i, attrs)
 		start, end := got[i]["startTimeUnixNano"].(string), got[i]["endTimeUnixNano"].(string)
 		check.True(t, len(start) == len(end) && start <= end && start >= got[0]["startTimeUnixNano"].(string), "span %d from %s to %s", i, start, end)
 	}
-	if kind, status := fmt.Sprint(got[0]["kind"], got[1]["kind"]), fmt.Sprint(got[0]["status"], got[1]["status"]); kind != "1 3" || status != "map[] map[code:2]" {
-		t.Errorf("kinds %s, status %s", kind, status)
-	}
+	kind, status := fmt.Sprint(got[0]["kind"], got[1]["kind"]), fmt.Sprint(got[0]["status"], got[1]["status"])
+	check.True(t, kind == "1 3" && status == "map[] map[code:2]", "kinds %s, status %s", kind, status)
 }
 
 // A trace has a limit, and many may write it.
@@ -77,9 +75,8 @@ func TestRecorderIsBounded(t *testing.T) {
 	}
 	all.Wait()
 	data, err := json.Marshal(r)
-	if n := len(spans(t, r)); n != 10_000 || err != nil || !strings.Contains(string(data), `"wildgraph.dropped_spans","value":{"intValue":"2000"}`) {
-		t.Errorf("%d spans, %v", n, err)
-	}
+	n := len(spans(t, r))
+	check.True(t, n == 10_000 && err == nil && strings.Contains(string(data), `"wildgraph.dropped_spans","value":{"intValue":"2000"}`), "%d spans, %v", n, err)
 }
 
 func TestErrorType(t *testing.T) {

@@ -40,8 +40,6 @@ func TestParts(t *testing.T) {
 		if want == nil {
 			want = got
 		}
-		if !maps.EqualFunc(got, want, bytes.Equal) || len(got) < 4 {
-			t.Errorf("in parts of %d, %d files differ from those in one part", size, len(got))
-		}
+		check.True(t, maps.EqualFunc(got, want, bytes.Equal) && len(got) >= 4, "in parts of %d, %d files differ from those in one part", size, len(got))
 	}
 }

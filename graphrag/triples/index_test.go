@@ -56,9 +56,8 @@ func both(t *testing.T, list []triples.Triple) map[string]*triples.Index {
 	folder, err := triples.Open(dir, nil)
 	check.OK(t, err)
 	t.Cleanup(func() {
-		if err := folder.Close(); err != nil {
-			t.Error(err)
-		}
+		err := folder.Close()
+		check.True(t, err == nil, "%v", err)
 	})
 	return map[string]*triples.Index{"memory": memory, "folder": folder}
 }
@@ -76,9 +75,7 @@ func TestIndex(t *testing.T) {
 		return false
 	}
 	for name, ix := range both(t, list) {
-		if ix.Len() != len(list) {
-			t.Fatalf("%s: %d triples", name, ix.Len())
-		}
+		check.Must(t, ix.Len() == len(list), "%s: %d triples", name, ix.Len())
 		for i := range list {
 			if diff := cmp.Diff(list[i], ix.Triple(int32(i))); diff != "" {
 				t.Fatal(name, diff)
@@ -129,9 +126,8 @@ func TestSearch(t *testing.T) {
 			t.Errorf("%s: two things of one name are neighbors: %v", name, got)
 		}
 		check.Equal(t, ix.Neighbors(3, 10, nil), []int32{2}, "%s: neighbors of a launch", name)
-		if whole := ix.Whole("Colin Archer"); whole <= 0 {
-			t.Errorf("%s: a whole triple is worth %g", name, whole)
-		}
+		whole := ix.Whole("Colin Archer")
+		check.True(t, whole > 0, "%s: a whole triple is worth %g", name, whole)
 	}
 }
 
@@ -142,9 +138,8 @@ func TestFolder(t *testing.T) {
 	for name, ix := range both(t, list) {
 		found[name] = ix.Search("a thing like thing 77", 50, nil)
 	}
-	if diff := cmp.Diff(found["memory"], found["folder"]); diff != "" || len(found["folder"]) != 50 {
-		t.Error(diff)
-	}
+	diff := cmp.Diff(found["memory"], found["folder"])
+	check.True(t, diff == "" && len(found["folder"]) == 50, "%v", diff)
 }
 
 // A hub of a million triples costs no more than what is asked for.
@@ -166,33 +161,25 @@ func TestBadFolders(t *testing.T) {
 	at := func(name string) string { return filepath.Join(dir, name) }
 	list := random(50)
 	check.OK(t, triples.Build(t.Context(), at("good"), source(list), triples.Options{}))
-	if err := triples.Build(t.Context(), at("good"), source(list), triples.Options{}); err == nil || !strings.Contains(err.Error(), "already") {
-		t.Errorf("building over another: %v", err)
-	}
+	err := triples.Build(t.Context(), at("good"), source(list), triples.Options{})
+	check.True(t, err != nil && strings.Contains(err.Error(), "already"), "building over another: %v", err)
 	broken := errors.New("broken")
 	fails := func(yield func(triples.Triple, error) bool) {
 		_ = yield(list[0], nil) && yield(triples.Triple{}, broken)
 	}
-	if err := triples.Build(t.Context(), at("half"), fails, triples.Options{}); !errors.Is(err, broken) {
-		t.Errorf("a source that fails: %v", err)
-	}
-	if _, err := triples.Open(at("half"), nil); !errors.Is(err, triples.ErrFolder) || !strings.Contains(err.Error(), "never finished") {
-		t.Errorf("a half folder: %v", err)
-	}
+	check.Is(t, triples.Build(t.Context(), at("half"), fails, triples.Options{}), broken, "a source that fails")
+	_, err = triples.Open(at("half"), nil)
+	check.True(t, errors.Is(err, triples.ErrFolder) && strings.Contains(err.Error(), "never finished"), "a half folder: %v", err)
 	// A build that was killed leaves parts, too; the next one begins anew.
 	check.OK(t, os.MkdirAll(filepath.Join(at("half"), "parts", "0"), 0o755))
-	if err := triples.Build(t.Context(), at("half"), source(list), triples.Options{}); err != nil {
-		t.Errorf("again: %v", err)
-	}
+	err = triples.Build(t.Context(), at("half"), source(list), triples.Options{})
+	check.True(t, err == nil, "again: %v", err)
 	check.OK(t, os.Truncate(filepath.Join(at("half"), "small"), 16))
-	if _, err := triples.Open(at("half"), nil); !errors.Is(err, triples.ErrFolder) || !strings.Contains(err.Error(), "small") {
-		t.Errorf("a cut folder: %v", err)
-	}
+	_, err = triples.Open(at("half"), nil)
+	check.True(t, errors.Is(err, triples.ErrFolder) && strings.Contains(err.Error(), "small"), "a cut folder: %v", err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := triples.Build(ctx, at("stopped"), source(list), triples.Options{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+	check.Is(t, triples.Build(ctx, at("stopped"), source(list), triples.Options{}), context.Canceled, "cancelled")
 	for name, ix := range both(t, nil) {
 		check.True(t, ix.Len() == 0 && len(ix.Search("anything", 3, nil)) == 0, "%s: an empty index is not", name)
 	}
@@ -240,9 +227,8 @@ func TestLoad(t *testing.T) {
 		if ix.Len() != 1 || ix.Triple(0).Text() != "Vienna capital of Austria" {
 			t.Errorf("%s: %d triples, the first is %q", path, ix.Len(), ix.Triple(0).Text())
 		}
-		if err := ix.Close(); err != nil {
-			t.Error(err)
-		}
+		err = ix.Close()
+		check.True(t, err == nil, "%v", err)
 	}
 }
 
@@ -267,8 +253,7 @@ func TestLoadRefuses(t *testing.T) {
 		dir:                                "build it again",
 		nameless:                           "no file with entity in its name",
 	} {
-		if _, err := triples.Load(t.Context(), path, nil); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", path, err, want)
-		}
+		_, err := triples.Load(t.Context(), path, nil)
+		check.True(t, err != nil && strings.Contains(err.Error(), want), "%s: %v, want %q", path, err, want)
 	}
 }

@@ -71,9 +71,8 @@ func TestJSONL(t *testing.T) {
 		{Head: triples.Entity{ID: "Q1", Label: "Paris"}, Relation: same("in"), Tail: same("Q142")},
 	}
 	check.Equal(t, read(t, r), want)
-	if bad := r.Bad(); bad.Lines != 3 || !strings.Contains(bad.First[0].Error(), "want a name or") {
-		t.Errorf("%d bad lines: %v", bad.Lines, bad.First)
-	}
+	bad := r.Bad()
+	check.True(t, bad.Lines == 3 && strings.Contains(bad.First[0].Error(), "want a name or"), "%d bad lines: %v", bad.Lines, bad.First)
 }
 
 const dump = `# a comment
@@ -100,9 +99,8 @@ func TestNTriples(t *testing.T) {
 	want := []string{"Fram designed by Colin Archer", "Fram P571 1892-10-26T00:00:00Z", "Fram said a \"quoted\" name. And \U0001F6A2"}
 	check.Equal(t, nameTable(got), want)
 	check.True(t, !got[0].Literal && got[1].Literal && got[0].Tail.ID == "http://dbpedia.org/resource/Colin_Archer", "%+v", got)
-	if bad := r.Bad(); bad.Lines != 5 {
-		t.Errorf("%d bad lines: %v", bad.Lines, bad.First)
-	}
+	bad = r.Bad()
+	check.Equal(t, bad.Lines, 5, "%d bad lines: %v", bad.Lines, bad.First)
 	other, _, err := triples.NTriplesLabels("n", strings.NewReader(dump), "nb")
 	check.True(t, err == nil && other["http://www.wikidata.org/entity/Q1"] == "Å bat", "%v, %v", other, err)
 }
@@ -122,9 +120,8 @@ func TestNTriplesStrict(t *testing.T) {
 		`<a:s> <a:p> <a:o>`:          {0, 1},
 	} {
 		r := triples.NTriples("n", strings.NewReader(line), nil)
-		if got := [2]int{len(read(t, r)), r.Bad().Lines}; got != want {
-			t.Errorf("%s: %v triples and bad lines, want %v", line, got, want)
-		}
+		got := [2]int{len(read(t, r)), r.Bad().Lines}
+		check.Equal(t, got, want, "%s: %v triples and bad lines", line, got)
 	}
 }
 
@@ -149,9 +146,8 @@ func TestBadLines(t *testing.T) {
 	if len(got) != 901 || bad.Lines != 103 || len(bad.First) != 10 || bad.First[0].Error() != "g:4: 1 fields between tabs, want 3" {
 		t.Errorf("%d triples, %d bad lines: %v", len(got), bad.Lines, bad.First)
 	}
-	if last := got[len(got)-1].Text(); last != "the last line" {
-		t.Errorf("the last is %q", last)
-	}
+	last := got[len(got)-1].Text()
+	check.Equal(t, last, "the last line", "the last")
 }
 
 func TestGzip(t *testing.T) {
@@ -162,16 +158,14 @@ func TestGzip(t *testing.T) {
 	}
 	check.OK(t, z.Close())
 	whole := packed.Bytes()
-	if got := read(t, triples.TSV("g.gz", bytes.NewReader(whole))); len(got) != 1000 {
-		t.Errorf("%d triples of a packed file", len(got))
-	}
+	got := read(t, triples.TSV("g.gz", bytes.NewReader(whole)))
+	check.Equal(t, len(got), 1000, "triples of a packed file")
 	var err error
 	for _, err = range triples.TSV("g.gz", bytes.NewReader(whole[:len(whole)/2])).All() {
 	}
 	check.True(t, errors.Is(err, io.ErrUnexpectedEOF) && strings.HasPrefix(err.Error(), "g.gz:"), "half a packed file: %v", err)
-	if _, _, err := triples.ReadLabels("g.gz", bytes.NewReader([]byte{0x1f, 0x8b, 0})); err == nil {
-		t.Error("a packed file of three bytes is read")
-	}
+	_, _, err = triples.ReadLabels("g.gz", bytes.NewReader([]byte{0x1f, 0x8b, 0}))
+	check.True(t, err != nil, "a packed file of three bytes is read")
 }
 
 func FuzzReaders(f *testing.F) {

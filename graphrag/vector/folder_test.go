@@ -61,30 +61,19 @@ func TestBadFolders(t *testing.T) {
 	dir := t.TempDir()
 	w, err := Create(filepath.Join(dir, "good"), Options{Dim: 2})
 	check.OK(t, err)
-	if err := w.Add([]float32{1, 2}, []float32{1}); !errors.Is(err, ErrVector) {
-		t.Errorf("another dimension: %v", err)
-	}
-	if err := w.Add([]float32{1, float32(math.NaN())}); !errors.Is(err, ErrVector) {
-		t.Errorf("no number: %v", err)
-	}
+	check.Is(t, w.Add([]float32{1, 2}, []float32{1}), ErrVector, "another dimension")
+	check.Is(t, w.Add([]float32{1, float32(math.NaN())}), ErrVector, "no number")
 	check.OK(t, errors.Join(w.Add([]float32{1, 2}), w.Close()))
-	if x, err := Open(filepath.Join(dir, "good"), Options{}); err != nil || x.Len() != 1 {
-		t.Errorf("what was unusable left something: %v", err)
-	}
-	if _, err := Create(filepath.Join(dir, "good"), Options{Dim: 2}); err == nil || !strings.Contains(err.Error(), "already") {
-		t.Errorf("over another: %v", err)
-	}
-	if _, err := Create(filepath.Join(dir, "none"), Options{}); err == nil {
-		t.Error("without a dimension")
-	}
+	x, err := Open(filepath.Join(dir, "good"), Options{})
+	check.True(t, err == nil && x.Len() == 1, "what was unusable left something: %v", err)
+	_, err = Create(filepath.Join(dir, "good"), Options{Dim: 2})
+	check.True(t, err != nil && strings.Contains(err.Error(), "already"), "over another: %v", err)
+	check.True(t, check.Err(Create(filepath.Join(dir, "none"), Options{})) != nil, "without a dimension")
 	half, err := Create(filepath.Join(dir, "half"), Options{Dim: 2})
 	check.OK(t, err)
 	check.OK(t, errors.Join(half.Add([]float32{1, 2}), half.Abort()))
-	if _, err := Open(filepath.Join(dir, "half"), Options{}); !errors.Is(err, ErrFolder) {
-		t.Errorf("a half folder: %v", err)
-	}
+	check.Is(t, check.Err(Open(filepath.Join(dir, "half"), Options{})), ErrFolder, "a half folder")
 	check.OK(t, os.Truncate(filepath.Join(dir, "good", "small"), 8))
-	if _, err := Open(filepath.Join(dir, "good"), Options{}); !errors.Is(err, ErrFolder) || !strings.Contains(err.Error(), "small") {
-		t.Errorf("a cut folder: %v", err)
-	}
+	_, err = Open(filepath.Join(dir, "good"), Options{})
+	check.True(t, errors.Is(err, ErrFolder) && strings.Contains(err.Error(), "small"), "a cut folder: %v", err)
 }

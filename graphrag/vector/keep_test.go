@@ -78,9 +78,7 @@ func TestKeepIsLazy(t *testing.T) {
 		}
 		var asked atomic.Int64
 		p := Params{K: 10, Keep: func(id int32) bool { asked.Add(1); return id%2 == 0 }}
-		if _, err := x.SearchWith(randomVector(rng, opts.Dim, 1), p, nil); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, check.Err(x.SearchWith(randomVector(rng, opts.Dim, 1), p, nil)))
 		check.True(t, asked.Load() <= n/10, "%+v: asked about %d rows of %d", opts, asked.Load(), n)
 	}
 }
@@ -120,10 +118,7 @@ func idsWith(t *testing.T, kernels kernels) {
 			}
 		}
 	}
-	if got, err := x.SearchWith(make([]float32, 9), Params{K: 3, IDs: []int32{}}, nil); err != nil || len(got) != 0 {
-		t.Errorf("of no rows: %v, %v", got, err)
-	}
-	if err := y.AddFrom(x, 6000); err == nil {
-		t.Error("a row that is not there was taken over")
-	}
+	got, err := x.SearchWith(make([]float32, 9), Params{K: 3, IDs: []int32{}}, nil)
+	check.True(t, err == nil && len(got) == 0, "of no rows: %v, %v", got, err)
+	check.True(t, y.AddFrom(x, 6000) != nil, "a row that is not there was taken over")
 }

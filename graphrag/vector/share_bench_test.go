@@ -59,9 +59,8 @@ func benchShare(b *testing.B, n int, row func(i int, dst []float32) []float32, q
 	exact := make([][]rank.Scored[int32], len(queries))
 	for i, q := range queries {
 		var err error
-		if exact[i], err = x.Search(q, 10, nil); err != nil {
-			b.Fatal(err)
-		}
+		exact[i], err = x.Search(q, 10, nil)
+		check.OK(b, err)
 	}
 	for _, share := range []float64{.0001, .001, .002, .005, .01, .02, .05, 1} {
 		b.Run(fmt.Sprintf("share=%v", share), func(b *testing.B) {
@@ -184,8 +183,6 @@ func passages(b *testing.B) (rows, queries [][]float32) {
 	if err == nil {
 		queries, err = lsa.EmbedDocuments(b.Context(), questions)
 	}
-	if err != nil || len(questions) == 0 {
-		b.Fatal(len(questions), err)
-	}
+	check.Must(b, err == nil && len(questions) != 0, "%v %v", len(questions), err)
 	return rows, queries
 }

@@ -61,9 +61,8 @@ func TestRotation(t *testing.T) {
 		r.apply(x, a)
 		r.apply(y, b)
 		scale := float64(r.block * r.block)
-		if want, got := exactDot(a, b), exactDot(x, y)/scale; math.Abs(got-want) > 1e-4*norm(a)*norm(b) {
-			t.Errorf("%d components: product %v, want %v", dim, got, want)
-		}
+		want, got := exactDot(a, b), exactDot(x, y)/scale
+		check.True(t, math.Abs(got-want) <= 1e-4*norm(a)*norm(b), "%d components: product %v, want %v", dim, got, want)
 		if r.block < r.width {
 			continue
 		}
@@ -189,13 +188,10 @@ func TestShare(t *testing.T) {
 	for _, o := range []Options{{Cosine: true}, {}} {
 		o.Dim, o.Signs, o.Workers = 48, true, 1
 		x, dir := inFolder(t, o, rows)
-		if x.Len() != len(rows) {
-			t.Fatalf("%+v: %d rows", o, x.Len())
-		}
+		check.Must(t, x.Len() == len(rows), "%+v: %d rows", o, x.Len())
 		p := Params{K: 10, Share: .01}
-		if wanted := x.reads(p); wanted > len(rows)/4 {
-			t.Fatalf("%d rows are read", wanted)
-		}
+		wanted := x.reads(p)
+		check.Must(t, wanted <= len(rows)/4, "%d rows are read", wanted)
 		found := 0
 		var first [][]rank.Scored[int32]
 		for _, q := range queries {
@@ -217,9 +213,8 @@ func TestShare(t *testing.T) {
 			}
 			first = append(first, got)
 		}
-		if recall := float64(found) / float64(10*len(queries)); recall < .99 {
-			t.Errorf("%+v: recall@10 is %.3f", o, recall)
-		}
+		recall := float64(found) / float64(10*len(queries))
+		check.True(t, recall >= .99, "%+v: recall@10 is %.3f", o, recall)
 		memory, err := New(o)
 		check.OK(t, err)
 		check.OK(t, memory.Add(rows...))
@@ -240,9 +235,8 @@ func TestShare(t *testing.T) {
 				}
 			}
 		}
-		if err := other.Close(); err != nil {
-			t.Error(err)
-		}
+		err = other.Close()
+		check.True(t, err == nil, "%v", err)
 	}
 }
 
@@ -333,9 +327,7 @@ func TestBadSigns(t *testing.T) {
 	w, err := Create(dir, Options{Dim: 8, Signs: true})
 	check.OK(t, err)
 	check.OK(t, w.Add(rows...))
-	if _, err := Open(dir, Options{}); !errors.Is(err, ErrFolder) {
-		t.Errorf("not finished: %v", err)
-	}
+	check.Is(t, check.Err(Open(dir, Options{})), ErrFolder, "not finished")
 	for old, damaged := range map[string]string{
 		`"version": 5`:          `"version": 4`,
 		"      \"bytes\": 2016": "      \"bytes\": 2012",
@@ -346,11 +338,8 @@ func TestBadSigns(t *testing.T) {
 		data, err := os.ReadFile(path)
 		check.OK(t, err)
 		changed := strings.Replace(string(data), old, damaged, 1)
-		if err := os.WriteFile(path, []byte(changed), 0o600); err != nil || changed == string(data) {
-			t.Fatalf("%v: %s is not in\n%s", err, old, data)
-		}
-		if _, err := Open(dir, Options{}); !errors.Is(err, ErrFolder) {
-			t.Errorf("%s: %v", damaged, err)
-		}
+		err = os.WriteFile(path, []byte(changed), 0o600)
+		check.Must(t, err == nil && changed != string(data), "%v: %s is not in\n%s", err, old, data)
+		check.Is(t, check.Err(Open(dir, Options{})), ErrFolder, "%s", damaged)
 	}
 }

@@ -43,15 +43,13 @@ func TestView(t *testing.T) {
 		for _, k := range []int{0, 1, 3, 10, 299, 1000} {
 			want, err := ix.Search(query, k, nil)
 			got, also := v.Search(query, k)
-			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" || err != nil || also != nil {
-				t.Fatalf("k %d: %v, %v\n%s", k, err, also, diff)
-			}
+			diff := cmp.Diff(want, got, cmpopts.EquateEmpty())
+			check.Must(t, diff == "" && err == nil && also == nil, "k %d: %v, %v\n%s", k, err, also, diff)
 		}
 		want, err := ix.Scores(query, nil)
 		got, also := v.Scores(query, nil)
-		if diff := cmp.Diff(want, got); diff != "" || err != nil || also != nil {
-			t.Fatalf("scores: %v, %v\n%s", err, also, diff)
-		}
+		diff := cmp.Diff(want, got)
+		check.Must(t, diff == "" && err == nil && also == nil, "scores: %v, %v\n%s", err, also, diff)
 	}
 	var views []*vector.View
 	var lists [][][]float32
@@ -78,8 +76,7 @@ func TestView(t *testing.T) {
 	})
 	check.OK(t, err)
 	same(joined, [][]float32{lists[3][5], lists[20][0], lists[3][1]})
-	if v, err := pool.View(vector.Options{Dim: 5}, [][]float32{{1, 2, 3}}); err == nil || v != nil {
-		t.Errorf("a vector of another dimension gave %v", v)
-	}
+	v, err := pool.View(vector.Options{Dim: 5}, [][]float32{{1, 2, 3}})
+	check.True(t, err != nil && v == nil, "a vector of another dimension gave %v", v)
 	runtime.KeepAlive(views)
 }

@@ -63,9 +63,7 @@ func TestLayoutSetsGroupsApart(t *testing.T) {
 	for v := range x {
 		for w := range v {
 			d := math.Hypot(x[v]-x[w], y[v]-y[w])
-			if math.IsNaN(d) || math.IsInf(d, 0) {
-				t.Fatal("no place")
-			}
+			check.Must(t, !math.IsNaN(d) && !math.IsInf(d, 0), "no place")
 			if v/size == w/size {
 				within, n = within+d, n+1
 			} else {
@@ -73,9 +71,8 @@ func TestLayoutSetsGroupsApart(t *testing.T) {
 			}
 		}
 	}
-	if ratio := (between / m) / (within / n); ratio < 2.5 {
-		t.Errorf("between groups it is %.2f times as far as within", ratio)
-	}
+	ratio := (between / m) / (within / n)
+	check.True(t, ratio >= 2.5, "between groups it is %.2f times as far as within", ratio)
 }
 
 // Parts without an edge between them do not stand so far apart that they are dots themselves.

@@ -67,9 +67,7 @@ func page(t testing.TB, o view.Options) string {
 func piece[T any](t testing.TB, page string, n int) (out T) {
 	t.Helper()
 	m := regexp.MustCompile(fmt.Sprintf(`id="piece%d">([^<]*)<`, n)).FindStringSubmatch(page)
-	if m == nil {
-		t.Fatalf("no piece %d", n)
-	}
+	check.Must(t, m != nil, "no piece %d", n)
 	data, err := base64.StdEncoding.DecodeString(m[1])
 	check.OK(t, err)
 	z, err := gzip.NewReader(bytes.NewReader(data))
@@ -116,9 +114,8 @@ func TestFacts(t *testing.T) {
 	}
 	fram := slices.Index(d.Names, "Fram")
 	check.True(t, s.Kinds[fram] == "ship" && s.About[fram][0] == "A polar ship.", "of the Fram: %q %q", s.Kinds[fram], s.About[fram])
-	if a, b := slices.Index(d.Names, "Colin Archer"), slices.Index(d.Names, "Elsewhere"); d.Community[a] == d.Community[b] {
-		t.Error("names that nothing joins are of one community")
-	}
+	a, b := slices.Index(d.Names, "Colin Archer"), slices.Index(d.Names, "Elsewhere")
+	check.True(t, d.Community[a] != d.Community[b], "names that nothing joins are of one community")
 	bare := piece[told](t, page(t, view.Options{}), 1)
 	check.True(t, bare.Facts[0].S == "" && slices.Contains(bare.Pages, "fram.md"), "without chunks: %+v %q", bare.Facts[0], bare.Pages)
 }
@@ -180,9 +177,8 @@ func TestAsked(t *testing.T) {
 // Equal graphs give equal files, and pictures that are XML.
 func TestEqualBytes(t *testing.T) {
 	first := page(t, view.Options{Chunks: of})
-	if second := page(t, view.Options{Chunks: of}); first != second {
-		t.Error("two pages of one graph differ")
-	}
+	second := page(t, view.Options{Chunks: of})
+	check.Equal(t, first, second, "two pages of one graph differ")
 	v, err := view.New(t.Context(), knowledge(t), view.Options{Title: hostile})
 	check.OK(t, err)
 	var b bytes.Buffer
@@ -215,9 +211,7 @@ func TestNamesStandFree(t *testing.T) {
 	var names []name
 	for _, m := range regexp.MustCompile(`<text x="(\S+)" y="(\S+)">([^<]+)`).FindAllStringSubmatch(b.String(), -1) {
 		n := name{half: 3 * float64(len(m[3]))}
-		if _, err := fmt.Sscan(m[1]+" "+m[2], &n.x, &n.y); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, check.Err(fmt.Sscan(m[1]+" "+m[2], &n.x, &n.y)))
 		for _, o := range names {
 			if math.Abs(n.x-o.x) < n.half+o.half && math.Abs(n.y-o.y) < 12 {
 				t.Errorf("%s lies on another name", m[3])
@@ -237,22 +231,16 @@ func TestLimitsAndErrors(t *testing.T) {
 	if d := piece[drawn](t, b.String(), 0); strings.Join(d.Names, ", ") != "Colin Archer, Fram" || !strings.Contains(b.String(), "2 entities, 1 fact, of 6 entities in all") {
 		t.Errorf("%q", d.Names)
 	}
-	if _, err := view.New(t.Context(), nil, view.Options{}); err == nil || !strings.Contains(err.Error(), "no graph") {
-		t.Errorf("%v", err)
-	}
-	if _, err := view.New(t.Context(), g, view.Options{MaxNodes: -1}); err == nil || !strings.Contains(err.Error(), "MaxNodes") {
-		t.Errorf("%v", err)
-	}
+	_, err = view.New(t.Context(), nil, view.Options{})
+	check.True(t, err != nil && strings.Contains(err.Error(), "no graph"), "%v", err)
+	_, err = view.New(t.Context(), g, view.Options{MaxNodes: -1})
+	check.True(t, err != nil && strings.Contains(err.Error(), "MaxNodes"), "%v", err)
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := view.New(gone, g, view.Options{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("%v", err)
-	}
+	check.Is(t, check.Err(view.New(gone, g, view.Options{})), context.Canceled)
 	full := errors.New("full")
 	for _, write := range []func(io.Writer) error{v.WriteHTML, v.WriteSVG} {
-		if err := write(failing{full}); !errors.Is(err, full) {
-			t.Errorf("%v", err)
-		}
+		check.Is(t, write(failing{full}), full)
 	}
 }
 

@@ -84,26 +84,23 @@ func TestCasesOfAFile(t *testing.T) {
 	s := Suite{Ask: bridge, Cases: cases, Pass: .7}
 	Run(t, s)
 	for held, want := range []bool{false, false, false, true, true} {
-		if err := s.enough(held); (err == nil) != want {
-			t.Errorf("%d of 4: %v", held, err)
-		}
+		err := s.enough(held)
+		check.True(t, (err == nil) == want, "%d of 4: %v", held, err)
 	}
 	for line, want := range map[string]string{
 		`{"question": "Q?"}`:                       "cases.jsonl, line 1: nothing to check",
 		`{"question": "Q?", "answr": "A."}`:        `unknown field "answr"`,
 		`{"question": "Q?", "gold": [["a", "b"]]}`: "cases.jsonl, line 1",
 	} {
-		if _, err := ReadCases(strings.NewReader(line), "cases.jsonl"); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", line, err, want)
-		}
+		_, err := ReadCases(strings.NewReader(line), "cases.jsonl")
+		check.True(t, err != nil && strings.Contains(err.Error(), want), "%s: %v, want %q", line, err, want)
 	}
 }
 
 func TestCitationsOutOfBounds(t *testing.T) {
 	a := Answer{Answer: graphrag.Answer{Text: "ab", Citations: []graphrag.Citation{{End: 3}, {End: 1, Evidence: 5}}}}
-	if err := Cites()(t.Context(), a); err == nil || strings.Count(err.Error(), "out of bounds") != 2 {
-		t.Errorf("%v", err)
-	}
+	err := Cites()(t.Context(), a)
+	check.True(t, err != nil && strings.Count(err.Error(), "out of bounds") == 2, "%v", err)
 }
 
 // Every fact that is lacking is named, also when none is there.
@@ -118,9 +115,8 @@ func TestCoversNamesWhatIsLacking(t *testing.T) {
 			Cases: []Case{{Question: "What is known of the bridge?", Checks: []Check{Covers(1, "The bridge was opened in 1890.", "It is 70 metres long.")}}},
 		}
 		check.OK(t, s.complete())
-		if got := s.check(t.Context(), s.Cases[0]); len(got) != 1 || !strings.Contains(got[0].Error(), want) {
-			t.Errorf("%q: %v, want %s", answer, got, want)
-		}
+		got := s.check(t.Context(), s.Cases[0])
+		check.True(t, len(got) == 1 && strings.Contains(got[0].Error(), want), "%q: %v, want %s", answer, got, want)
 	}
 	whole := judge.SummaryJudgment{Counts: judge.Counts{Gold: 3, GoldMet: 1}}
 	check.Equal(t, lacking(whole, []string{"a", "b", "c"}), `lacking 2 of ["a" "b" "c"]`)
@@ -128,15 +124,11 @@ func TestCoversNamesWhatIsLacking(t *testing.T) {
 
 func TestBadSuite(t *testing.T) {
 	s := Suite{Cases: []Case{{Name: "x"}}}
-	if err := s.complete(); err == nil || !strings.Contains(err.Error(), "Ask is nil") || !strings.Contains(err.Error(), `case 0 ("x")`) {
-		t.Errorf("%v", err)
-	}
-	if err := (&Suite{Ask: bridge, Cases: s.Cases, Pass: 19}).complete(); err == nil || !strings.Contains(err.Error(), "Pass is 19") {
-		t.Errorf("%v", err)
-	}
-	if err := (&Suite{Ask: bridge}).complete(); err == nil {
-		t.Error("a suite without cases")
-	}
+	err := s.complete()
+	check.True(t, err != nil && strings.Contains(err.Error(), "Ask is nil") && strings.Contains(err.Error(), `case 0 ("x")`), "%v", err)
+	err = (&Suite{Ask: bridge, Cases: s.Cases, Pass: 19}).complete()
+	check.True(t, err != nil && strings.Contains(err.Error(), "Pass is 19"), "%v", err)
+	check.True(t, (&Suite{Ask: bridge}).complete() != nil, "a suite without cases")
 }
 
 // A judge whose replies are kept in a file says the same without its model, and what is
@@ -150,9 +142,8 @@ func TestKeptReplies(t *testing.T) {
 		client, err := paid.Open(paid.Options{File: file})
 		check.OK(t, err)
 		t.Cleanup(func() { client.Close() })
-		if m, err = client.Model(m); err != nil {
-			t.Fatal(err)
-		}
+		m, err = client.Model(m)
+		check.OK(t, err)
 		j, err := model.New(m, model.Options{})
 		check.OK(t, err)
 		return Suite{Ask: bridge, Judge: j, Cases: []Case{{Question: "When was the bridge opened?", Checks: []Check{States("In 1890."), Never("In 1891.")}}}}
@@ -162,16 +153,12 @@ func TestKeptReplies(t *testing.T) {
 	s := suite(t, absent)
 	Run(t, s)
 	s.Cases[0].Checks = []Check{States("In 1892.")}
-	if got := s.check(t.Context(), s.Cases[0]); len(got) != 1 || !errors.Is(got[0], llm.ErrAuth) || absent.Calls() == 0 {
-		t.Errorf("a request that is not in the file: %v", got)
-	}
+	got := s.check(t.Context(), s.Cases[0])
+	check.True(t, len(got) == 1 && errors.Is(got[0], llm.ErrAuth) && absent.Calls() != 0, "a request that is not in the file: %v", got)
 }
 
 func TestGraderAnswersJudgesOnly(t *testing.T) {
-	if _, err := (Grader{}).Generate(t.Context(), llm.Prompt("What is the capital of France?")); !errors.Is(err, llm.ErrBadRequest) {
-		t.Errorf("%v", err)
-	}
-	if _, ok := (Grader{}).Reply(llm.Request{}); ok {
-		t.Error("a reply to nothing")
-	}
+	check.Is(t, check.Err((Grader{}).Generate(t.Context(), llm.Prompt("What is the capital of France?"))), llm.ErrBadRequest)
+	_, ok := (Grader{}).Reply(llm.Request{})
+	check.True(t, !ok, "a reply to nothing")
 }

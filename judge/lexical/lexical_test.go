@@ -52,12 +52,10 @@ func TestLexicalFact(t *testing.T) {
 			check.True(t, err == nil && got.State == judge.Scored && got.Value == tt.want, "%+v, %v, want %v", got, err, tt.want)
 		})
 	}
-	if v, _ := j.Fact(t.Context(), judge.Case{Reference: "Sanba.", Answer: "Sanba.", Refused: true}); v.Value != 0 {
-		t.Error("a refusal scores")
-	}
-	if v, _ := j.Fact(t.Context(), judge.Case{Reference: "?", Answer: "Sanba."}); v.State != judge.Unscored {
-		t.Errorf("a reference without a word is %s", v.State)
-	}
+	v, _ := j.Fact(t.Context(), judge.Case{Reference: "Sanba.", Answer: "Sanba.", Refused: true})
+	check.Equal(t, v.Value, 0, "a refusal scores")
+	v, _ = j.Fact(t.Context(), judge.Case{Reference: "?", Answer: "Sanba."})
+	check.Equal(t, v.State, judge.Unscored, "a reference without a word")
 }
 
 // What the question gives need not be repeated, but must not be replaced.
@@ -124,13 +122,11 @@ func TestLexicalHostile(t *testing.T) {
 		long := strings.Repeat(unit, size/len(unit))
 		f, err := j.Fact(t.Context(), judge.Case{Question: "When?", Reference: "Sanba hit Korea in 2012.", Answer: long})
 		check.True(t, err == nil && f.Value == 0, "%.10q: %+v, %v", unit, f, err)
-		if _, err := j.Summary(t.Context(), judge.Case{Statements: []string{"Sanba hit Korea.", "!"}, Answer: long}); err != nil {
-			t.Errorf("%.10q: %v", unit, err)
-		}
+		_, err = j.Summary(t.Context(), judge.Case{Statements: []string{"Sanba hit Korea.", "!"}, Answer: long})
+		check.True(t, err == nil, "%.10q: %v", unit, err)
 	}
-	if f, _ := j.Fact(t.Context(), judge.Case{Reference: "Sanba hit Korea.", Answer: "S\u200ban\u00adba h\u2060it K\ufefforea."}); f.Value != 1 {
-		t.Errorf("invisible characters split words: %+v", f)
-	}
+	f, _ := j.Fact(t.Context(), judge.Case{Reference: "Sanba hit Korea.", Answer: "S\u200ban\u00adba h\u2060it K\ufefforea."})
+	check.Equal(t, f.Value, 1, "invisible characters split words: %+v", f)
 }
 
 func TestF1(t *testing.T) {
@@ -142,9 +138,8 @@ func TestF1(t *testing.T) {
 		{judge.Score(1, ""), judge.Verdict{State: judge.NotApplicable}, judge.Verdict{State: judge.NotApplicable}},
 	} {
 		got := judge.SummaryJudgment{Recall: tt.recall, Precision: tt.precision}.F1()
-		if diff := got.Value - tt.want.Value; got.State != tt.want.State || diff > 1e-15 || diff < -1e-15 {
-			t.Errorf("F1(%v, %v) = %v, want %v", tt.recall, tt.precision, got, tt.want)
-		}
+		diff := got.Value - tt.want.Value
+		check.True(t, got.State == tt.want.State && diff <= 1e-15 && diff >= -1e-15, "F1(%v, %v) = %v, want %v", tt.recall, tt.precision, got, tt.want)
 	}
 }
 
@@ -193,9 +188,7 @@ func TestStatedTogether(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, err := newJudge(t, judge.Options{}).Summary(t.Context(), judge.Case{Question: "How did lighthouses develop?", Statements: []string{tt.gold}, Answer: tt.answer})
 			check.True(t, err == nil && (s.Recall.Value == 1) == tt.met && s.Counts.PredictedMet == tt.supported, "%+v, %v", s, err)
-			if name == "twice alone" && len(s.Matches) != 2 {
-				t.Errorf("%+v: want both that state it alone", s.Matches)
-			}
+			check.True(t, name != "twice alone" || len(s.Matches) == 2, "%+v: want both that state it alone", s.Matches)
 		})
 	}
 }
@@ -208,9 +201,7 @@ func TestLexicalOnRealReferences(t *testing.T) {
 		t.Skip("WILDGRAPHBENCH_DIR is not set")
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "QA", "*", "questions.jsonl"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no questions: %v", err)
-	}
+	check.Must(t, err == nil && len(files) != 0, "no questions: %v", err)
 	var cases []judge.Case
 	for _, file := range files {
 		f, err := os.Open(file)
@@ -219,9 +210,7 @@ func TestLexicalOnRealReferences(t *testing.T) {
 		lines.Buffer(nil, 1<<20)
 		for lines.Scan() {
 			var q struct{ Question, Answer string }
-			if err := json.Unmarshal(lines.Bytes(), &q); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, json.Unmarshal(lines.Bytes(), &q))
 			if q.Answer != "" {
 				cases = append(cases, judge.Case{Question: q.Question, Reference: q.Answer})
 			}
@@ -240,17 +229,15 @@ func TestLexicalOnRealReferences(t *testing.T) {
 		if at := strings.LastIndexAny(c.Reference, "0123456789"); at >= 0 {
 			numbers++
 			c.Answer = c.Reference[:at] + string('0'+(c.Reference[at]-'0'+5)%10) + c.Reference[at+1:]
-			if v, err = j.Fact(t.Context(), c); err != nil {
-				t.Fatal(err)
-			}
+			v, err = j.Fact(t.Context(), c)
+			check.OK(t, err)
 			if misread += int(v.Value); v.Value == 1 {
 				t.Logf("another number passes: %q: %q", c.Question, c.Answer)
 			}
 		}
 		c.Answer = cases[(i+1)%len(cases)].Reference
-		if v, err = j.Fact(t.Context(), c); err != nil {
-			t.Fatal(err)
-		}
+		v, err = j.Fact(t.Context(), c)
+		check.OK(t, err)
 		if others += int(v.Value); v.Value == 1 {
 			t.Logf("answered by the next: %q: %q (%s)", c.Reference, c.Answer, v.Reason)
 		}

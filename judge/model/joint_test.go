@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/internal/protocol"
@@ -119,18 +117,14 @@ func TestCompositeStatements(t *testing.T) {
 			t.Run(c.name+"/"+name, func(t *testing.T) {
 				m := &scripted{Grader: judgetest.Grader{Together: statesTogether, Statements: func(string) []string { return tt.predicted }}}
 				got, err := byJoint(t, m, model.Options{}).Summary(t.Context(), judge.Case{Question: "How?", Statements: []string{c.gold}, Answer: "A."})
-				if err != nil {
-					t.Fatal(err)
-				}
+				check.OK(t, err)
 				want := judge.SummaryJudgment{
 					Predicted: tt.predicted, Matches: tt.matches, Recall: judge.Score(tt.recall, ""), Precision: judge.Score(tt.precision, ""),
 					Ceiling:  judge.Score(1/float64(len(tt.predicted)), ""),
 					Counts:   judge.Counts{Gold: 1, GoldMet: int(tt.recall), Predicted: len(tt.predicted), PredictedMet: len(tt.predicted) - 1},
 					Protocol: judge.Protocol{Canaries: 3}, Usage: llm.Usage{Calls: 2, PromptTokens: 200},
 				}
-				if diff := cmp.Diff(want, got); diff != "" {
-					t.Errorf("(-want +got):\n%s", diff)
-				}
+				check.Equal(t, got, want, "(-want +got)")
 			})
 		}
 	}
@@ -282,8 +276,7 @@ func TestSplitSaysThatItCut(t *testing.T) {
 // Gold that says nothing, or the same twice, is a fault of the data.
 func TestGoldIsChecked(t *testing.T) {
 	for _, gold := range [][]string{{"one", " \u200b"}, {"one", "two", "one"}} {
-		if _, err := byJoint(t, &scripted{}, model.Options{}).Summary(t.Context(), judge.Case{Question: "Q?", Statements: gold, Answer: "A."}); err == nil || !strings.Contains(err.Error(), `"Q?"`) {
-			t.Errorf("%q: %v", gold, err)
-		}
+		_, err := byJoint(t, &scripted{}, model.Options{}).Summary(t.Context(), judge.Case{Question: "Q?", Statements: gold, Answer: "A."})
+		check.True(t, err != nil && strings.Contains(err.Error(), `"Q?"`), "%q: %v", gold, err)
 	}
 }

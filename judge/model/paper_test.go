@@ -5,7 +5,6 @@ package model_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -121,9 +120,7 @@ func TestModelFact(t *testing.T) {
 			if err != nil || got.State != tt.state || got.Value != tt.value || len(m.asked) != tt.calls {
 				t.Errorf("%+v, %v after %d calls, want %s %v after %d", got, err, len(m.asked), tt.state, tt.value, tt.calls)
 			}
-			if !strings.Contains(m.asked[0].Messages[0].Text, "evidence 1]\nE.\n") {
-				t.Errorf("the evidence is not shown:\n%s", m.asked[0].Messages[0].Text)
-			}
+			check.True(t, strings.Contains(m.asked[0].Messages[0].Text, "evidence 1]\nE.\n"), "the evidence is not shown:\n%s", m.asked[0].Messages[0].Text)
 			if tt.name != "mended by the second reply" && tt.name != "never mended" {
 				check.Equal(t, got.Protocol, tt.protocol, "(-want +got)")
 			}
@@ -151,9 +148,7 @@ func TestPromptsHoldHostileText(t *testing.T) {
 	}
 	text := o.asked[0].Messages[0].Text
 	marks := regexp.MustCompile(`(?m)^\[(/?)([0-9a-f]{16}) (\w+)\]$`).FindAllStringSubmatch(text, -1)
-	if len(marks) != 18 {
-		t.Fatalf("%d marks, want 3 pairs for each of 3 tasks:\n%s", len(marks), text)
-	}
+	check.Must(t, len(marks) == 18, "%d marks, want 3 pairs for each of 3 tasks:\n%s", len(marks), text)
 	if strings.Count(text, "the secret") != 1 || !strings.Contains(text, hostile) || !strings.Contains(text, "owl pellets") {
 		t.Errorf("the answer was changed or filled in, or the evidence is not shown:\n%s", text)
 	}
@@ -174,18 +169,16 @@ func TestModelSummary(t *testing.T) {
 	c.Evidence = []string{"E."}
 	m := &careful{Grader: g}
 	got, err := byPaper(t, m, model.Options{}).Summary(t.Context(), c)
-	if last := m.asked[len(m.asked)-1].Messages[0].Text; !strings.Contains(last, "evidence 1]\nE.\n") {
-		t.Errorf("the evidence is not shown:\n%s", last)
-	}
+	last := m.asked[len(m.asked)-1].Messages[0].Text
+	check.True(t, strings.Contains(last, "evidence 1]\nE.\n"), "the evidence is not shown:\n%s", last)
 	want := judge.SummaryJudgment{
 		Predicted: []string{"p1", "p2", "p3", "p4"}, Matches: []judge.Match{{Gold: 0}, {Gold: 1}, {Gold: 1, Predicted: 2}},
 		// Two of three gold statements are matched, two of four predicted.
 		Recall: judge.Score(2.0/3, ""), Precision: judge.Score(0.5, ""), Ceiling: judge.Score(0.75, ""), Counts: judge.Counts{Gold: 3, GoldMet: 2, Predicted: 4, PredictedMet: 2},
 		Protocol: judge.Protocol{Canaries: 2}, Usage: llm.Usage{Calls: 2, PromptTokens: 20},
 	}
-	if diff := cmp.Diff(want, got); diff != "" || err != nil {
-		t.Errorf("%v (-want +got):\n%s", err, diff)
-	}
+	diff := cmp.Diff(want, got)
+	check.True(t, diff == "" && err == nil, "%v (-want +got):\n%s", err, diff)
 }
 
 // A reply that leaves statements out must not shrink the denominator: the
@@ -211,9 +204,7 @@ func TestVerifiedDenominators(t *testing.T) {
 		m := &careful{Grader: g}
 		m.edit = withoutFirst(m, false)
 		got, err := byPaper(t, m, model.Options{}).Summary(t.Context(), c)
-		if err != nil || got.Precision != judge.Score(0.5, "") || got.Recall != judge.Score(1, "") || got.Protocol.Missing != 1 {
-			t.Fatalf("%+v, %v", got, err)
-		}
+		check.Must(t, err == nil && got.Precision == judge.Score(0.5, "") && got.Recall == judge.Score(1, "") && got.Protocol.Missing == 1, "%+v, %v", got, err)
 		again := m.asked[2].Messages[0].Text
 		if !strings.Contains(again, lost+": first one") || strings.Contains(again, "second one") {
 			t.Errorf("the second question is not about %s alone:\n%s", lost, again)
@@ -238,12 +229,9 @@ func TestVerifiedDenominators(t *testing.T) {
 			return r
 		}
 		got, err := byPaper(t, m, model.Options{}).Summary(t.Context(), c)
-		if err != nil || got.Precision != judge.Score(0.5, "") {
-			t.Fatalf("%+v, %v", got, err)
-		}
-		if again := m.asked[2].Messages[0].Text; !strings.Contains(again, "first one") || !strings.Contains(again, "second one") {
-			t.Errorf("verdicts without canaries were kept:\n%s", again)
-		}
+		check.Must(t, err == nil && got.Precision == judge.Score(0.5, ""), "%+v, %v", got, err)
+		again := m.asked[2].Messages[0].Text
+		check.True(t, strings.Contains(again, "first one") && strings.Contains(again, "second one"), "verdicts without canaries were kept:\n%s", again)
 	})
 }
 
@@ -252,9 +240,7 @@ func TestPlacesOfCanaries(t *testing.T) {
 	places := make(map[int]int)
 	for i := range 60 {
 		m := &careful{}
-		if _, err := byPaper(t, m, model.Options{}).Fact(t.Context(), judge.Case{Question: "Q?", Reference: fmt.Sprint("R", i), Answer: "A."}); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, check.Err(byPaper(t, m, model.Options{}).Fact(t.Context(), judge.Case{Question: "Q?", Reference: fmt.Sprint("R", i), Answer: "A."})))
 		rows := regexp.MustCompile(`(?m)^(R\d+|An? .*|At .*|In .*|The .*)\n\[/[0-9a-f]+ reference\]`).FindAllStringSubmatch(m.asked[0].Messages[0].Text, -1)
 		if len(rows) != 3 {
 			t.Fatalf("%d tasks:\n%s", len(rows), m.asked[0].Messages[0].Text)
@@ -277,15 +263,11 @@ func TestFailuresOfTheModel(t *testing.T) {
 	}
 	for _, kind := range []llm.Kind{llm.ErrAuth, llm.ErrBudgetExceeded, llm.ErrQuotaExhausted, llm.ErrTransient} {
 		o := &oracle{err: &llm.Error{Kind: kind}}
-		if _, err := byPaper(t, o, model.Options{}).Fact(t.Context(), c); !errors.Is(err, kind) {
-			t.Errorf("%s does not end the run: %v", kind, err)
-		}
+		check.Is(t, check.Err(byPaper(t, o, model.Options{}).Fact(t.Context(), c)), kind, "%s does not end the run", kind)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := byPaper(t, &oracle{err: context.Canceled}, model.Options{}).Fact(ctx, c); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+	check.Is(t, check.Err(byPaper(t, &oracle{err: context.Canceled}, model.Options{}).Fact(ctx, c)), context.Canceled, "cancelled")
 }
 
 func TestOptions(t *testing.T) {
@@ -312,9 +294,8 @@ func TestOptions(t *testing.T) {
 		{model.Options{Profile: model.Paper}, "wildgraph/paper/gold/v5/oracle"},
 		{model.Options{Profile: model.Paper, Options: judge.Options{Grounded: true}}, "wildgraph/paper/gold/v5/grounded/oracle"},
 	} {
-		if j, err := model.New(&oracle{}, tt.o); err != nil || j.Name() != tt.want {
-			t.Errorf("%+v: %v, %v", tt.o, j, err)
-		}
+		j, err := model.New(&oracle{}, tt.o)
+		check.True(t, err == nil && j.Name() == tt.want, "%+v: %v, %v", tt.o, j, err)
 	}
 }
 

@@ -4,7 +4,6 @@ package model_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -82,10 +81,6 @@ func TestRule(t *testing.T) {
 		check.Equal(t, strings.Join(got, " "), tt.want, "%s: %v", name, r.Verdicts)
 	}
 	spent := llmtest.NewScript("m").Fail(llmtest.Any, &llm.Error{Kind: llm.ErrBudgetExceeded})
-	if _, err := sourced.Ask(t.Context(), spent, "x"); !errors.Is(err, llm.ErrBudgetExceeded) {
-		t.Errorf("a spent budget: %v", err)
-	}
-	if _, err := (model.Rule{Text: "x"}).Ask(t.Context(), spent, "x"); err == nil {
-		t.Error("a rule without control items is asked")
-	}
+	check.Is(t, check.Err(sourced.Ask(t.Context(), spent, "x")), llm.ErrBudgetExceeded, "a spent budget")
+	check.True(t, check.Err((model.Rule{Text: "x"}).Ask(t.Context(), spent, "x")) != nil, "a rule without control items is asked")
 }

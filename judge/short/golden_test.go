@@ -78,9 +78,7 @@ func TestNormalizeEveryCodePointAsPython(t *testing.T) {
 			}
 		}
 	}
-	if len(hashes) != len(g.CodePoints) {
-		t.Fatalf("%d blocks, want %d", len(hashes), len(g.CodePoints))
-	}
+	check.Must(t, len(hashes) == len(g.CodePoints), "%d blocks, want %d", len(hashes), len(g.CodePoints))
 	for block, h := range hashes {
 		if got := digest(h); got != g.CodePoints[block] {
 			t.Errorf("code points from U+%s000 (in steps of 0x400): digest %s, Python %s says %s", block, got, g.Python, g.CodePoints[block])
@@ -146,9 +144,7 @@ func TestScoresAsPython(t *testing.T) {
 					golds = golds[:1]
 				}
 				s, err := p.Score(prediction, golds)
-				if err != nil {
-					t.Fatal(err)
-				}
+				check.OK(t, err)
 				for _, v := range []float64{s.EM, s.F1, s.Precision, s.Recall} {
 					row = binary.LittleEndian.AppendUint64(row, math.Float64bits(v))
 				}

@@ -4,7 +4,6 @@ package short_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -33,9 +32,8 @@ func TestRougeL(t *testing.T) {
 		{"癌", "癌", 0}, // no a-z and no digit
 		{"same", "same", 1},
 	} {
-		if got := short.RougeL(tt.given, tt.gold); math.Abs(got-tt.want) > 1e-12 {
-			t.Errorf("%q, %q: %v, want %v", tt.given, tt.gold, got, tt.want)
-		}
+		got := short.RougeL(tt.given, tt.gold)
+		check.True(t, math.Abs(got-tt.want) <= 1e-12, "%q, %q: %v, want %v", tt.given, tt.gold, got, tt.want)
 	}
 	long := strings.Repeat("a b ", 100_000)
 	if got := short.RougeL(long, long); got != 1 { // within bounds, and at once
@@ -72,9 +70,8 @@ func TestContains(t *testing.T) {
 		{"The a an", []string{"the"}, false},
 		{"U.S. troops", []string{"US"}, true},
 	} {
-		if got := short.Contains(tt.given, tt.golds...); got != tt.want {
-			t.Errorf("%q in %q: %v", tt.golds, tt.given, got)
-		}
+		got := short.Contains(tt.given, tt.golds...)
+		check.True(t, got == tt.want, "%q in %q: %v", tt.golds, tt.given, got)
 	}
 }
 
@@ -151,13 +148,11 @@ func TestAccuracyReply(t *testing.T) {
 		}
 	})
 	never := llmtest.NewScript("m")
-	if f := fact(t, short.Options{Model: never}, judge.Case{Type: "open", Reference: "Hall", Answer: "x", Refused: true}); shown(f.Verdict) != "0" || shown(f.Scores["graded"]) != "0" || f.Usage.Calls != 0 {
-		t.Errorf("a refusal: %+v", f)
-	}
+	f := fact(t, short.Options{Model: never}, judge.Case{Type: "open", Reference: "Hall", Answer: "x", Refused: true})
+	check.True(t, shown(f.Verdict) == "0" && shown(f.Scores["graded"]) == "0" && f.Usage.Calls == 0, "a refusal: %+v", f)
 	half := llmtest.NewScript("m").Reply(llmtest.Stage("judge-grade"), "0.5").Reply(llmtest.Any, "0")
-	if f := fact(t, short.Options{Model: half}, judge.Case{Type: "open", Reference: "Hall", Answer: "H."}); shown(f.Scores["graded"]) != "0.5" {
-		t.Errorf("a grade: %+v", f)
-	}
+	f = fact(t, short.Options{Model: half}, judge.Case{Type: "open", Reference: "Hall", Answer: "H."})
+	check.Equal(t, shown(f.Scores["graded"]), "0.5", "a grade: %+v", f)
 }
 
 // What the judge is shown holds question, all gold answers and answer between marks,
@@ -211,12 +206,8 @@ func TestNew(t *testing.T) {
 		t.Errorf("a profile that there is not: %v", err)
 	}
 	j, err := short.New(short.Options{})
-	if err != nil || !strings.HasPrefix(j.Name(), "lexical/") {
-		t.Fatalf("%v, %v", j, err)
-	}
+	check.Must(t, err == nil && strings.HasPrefix(j.Name(), "lexical/"), "%v, %v", j, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := j.Fact(ctx, judge.Case{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("a cancelled call: %v", err)
-	}
+	check.Is(t, check.Err(j.Fact(ctx, judge.Case{})), context.Canceled, "a cancelled call")
 }

@@ -137,15 +137,11 @@ func TestCoverageOfTheBest(t *testing.T) {
 			var p []float64
 			for _, other := range all[1:] {
 				c, err := Compare(other, all[0], nil, Options{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				check.OK(t, err)
 				p = append(p, c.P)
 			}
 			corrected, err := Holm(p)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			some += one(slices.Min(corrected) < .05)
 			given += one(best > 0 && corrected[best-1] < .05)
 		}

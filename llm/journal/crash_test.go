@@ -37,9 +37,8 @@ func TestFailureIsFinal(t *testing.T) {
 			}
 		}
 		check.Is(t, first, syscall.EIO, "op %d", failAt)
-		if err := j.Close(); err != nil {
-			t.Error(err)
-		}
+		err = j.Close()
+		check.True(t, err == nil, "%v", err)
 	}
 }
 
@@ -108,9 +107,7 @@ func TestKill(t *testing.T) {
 			}
 		}
 		_ = cmd.Wait()
-		if len(acked) < limit {
-			t.Fatalf("the child died after %d records", len(acked))
-		}
+		check.Must(t, len(acked) >= limit, "the child died after %d records", len(acked))
 		j := mustOpen(t, path) // the lock died with the child
 		seen := map[string]int{}
 		for _, r := range readAll(t, j) {

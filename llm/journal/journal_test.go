@@ -78,28 +78,20 @@ func TestAppendedRecordsComeBack(t *testing.T) {
 	want, _ := reference(t, 100)
 	got, err := os.ReadFile(path)
 	check.OK(t, err)
-	if !bytes.Equal(got, want) {
-		t.Fatal("the file differs from the documented format")
-	}
+	check.Must(t, bytes.Equal(got, want), "the file differs from the documented format")
 	j = mustOpen(t, path)
 	check.Equal(t, j.Recovered(), Recovery{Records: 100})
 	after := readAll(t, j)
 	check.Equal(t, after, before)
 	for i, r := range after {
-		if r.Seq != uint64(i+1) || r.Kind != uint8(i) || !bytes.Equal(r.Payload, payload(i)) {
-			t.Fatalf("record %d: %+v", i, r)
-		}
+		check.Must(t, r.Seq == uint64(i+1) && r.Kind == uint8(i) && bytes.Equal(r.Payload, payload(i)), "record %d: %+v", i, r)
 	}
 	if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v, error %v, want 0600", info.Mode(), err)
 	}
 	check.OK(t, j.Close())
-	if err := j.Append(1, nil); !errors.Is(err, ErrClosed) {
-		t.Errorf("append after close: %v", err)
-	}
-	if err := j.Close(); !errors.Is(err, ErrClosed) {
-		t.Errorf("second close: %v", err)
-	}
+	check.Is(t, j.Append(1, nil), ErrClosed, "append after close")
+	check.Is(t, j.Close(), ErrClosed, "second close")
 }
 
 // yielding is a disk that lets everybody else run before it syncs, as the wait for a
@@ -150,12 +142,9 @@ func TestConcurrentAppendsShareSyncs(t *testing.T) {
 	records := readAll(t, j)
 	for _, r := range records {
 		var w, i int
-		if _, err := fmt.Sscanf(string(r.Payload), "%d/%d", &w, &i); err != nil || uint8(w) != r.Kind {
-			t.Fatalf("record %d: %q of kind %d", r.Seq, r.Payload, r.Kind)
-		}
-		if i != last[r.Kind] {
-			t.Fatalf("worker %d: %d came before %d", w, i, last[r.Kind])
-		}
+		_, err := fmt.Sscanf(string(r.Payload), "%d/%d", &w, &i)
+		check.Must(t, err == nil && uint8(w) == r.Kind, "record %d: %q of kind %d", r.Seq, r.Payload, r.Kind)
+		check.Must(t, i == last[r.Kind], "worker %d: %d came before %d", w, i, last[r.Kind])
 		last[r.Kind]++
 	}
 	check.Equal(t, len(records), workers*each, "records")
@@ -164,12 +153,10 @@ func TestConcurrentAppendsShareSyncs(t *testing.T) {
 func TestLock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "j")
 	j := mustOpen(t, path)
-	if _, err := Open(path, testHeader, Options{}); !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), path) {
-		t.Fatalf("second open: %v", err)
-	}
-	if _, err := Repair(path, path+".new"); !errors.Is(err, ErrLocked) {
-		t.Fatalf("repair of an open journal: %v", err)
-	}
+	_, err := Open(path, testHeader, Options{})
+	check.Must(t, errors.Is(err, ErrLocked) && strings.Contains(err.Error(), path), "second open: %v", err)
+	_, err = Repair(path, path+".new")
+	check.Must(t, errors.Is(err, ErrLocked), "repair of an open journal: %v", err)
 	check.OK(t, j.Close())
 	mustOpen(t, path)
 }
@@ -180,9 +167,7 @@ func TestMismatchNamesBoth(t *testing.T) {
 	for _, h := range []Header{{Schema: "test/2", Config: "a=1"}, {Schema: "test/1", Config: "a=2"}} {
 		_, err := Open(path, h, Options{})
 		var m *MismatchError
-		if !errors.Is(err, ErrMismatch) || !errors.As(err, &m) || m.Have != testHeader || m.Want != h {
-			t.Errorf("%+v: %v", h, err)
-		}
+		check.True(t, errors.Is(err, ErrMismatch) && errors.As(err, &m) && m.Have == testHeader && m.Want == h, "%+v: %v", h, err)
 	}
 	_, err := Open(path, Header{Schema: "test/1", Config: "a=2"}, Options{})
 	for _, want := range []string{`"a=1"`, `"a=2"`, path} {
@@ -194,22 +179,15 @@ func TestRecordLimit(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "j")
 	j, err := Open(path, testHeader, Options{MaxRecord: 4})
 	check.OK(t, err)
-	if err := j.Append(1, []byte("12345")); !errors.Is(err, ErrTooLarge) {
-		t.Errorf("5 bytes: %v", err)
-	}
-	if err := j.Append(1, []byte("1234")); err != nil {
-		t.Errorf("4 bytes after a refusal: %v", err)
-	}
+	check.Is(t, j.Append(1, []byte("12345")), ErrTooLarge, "5 bytes")
+	err = j.Append(1, []byte("1234"))
+	check.True(t, err == nil, "4 bytes after a refusal: %v", err)
 	check.OK(t, j.Close())
 	// The limit is for writing: a smaller one must not make old records bad.
 	j, err = Open(path, testHeader, Options{MaxRecord: 1})
-	if err != nil || j.Recovered().Records != 1 {
-		t.Fatalf("reopen with a smaller limit: %v", err)
-	}
+	check.Must(t, err == nil && j.Recovered().Records == 1, "reopen with a smaller limit: %v", err)
 	_ = j.Close()
-	if _, err := Open(path+"2", Header{Config: strings.Repeat("x", maxHeader)}, Options{}); err == nil {
-		t.Error("a header over the limit was accepted")
-	}
+	check.True(t, check.Err(Open(path+"2", Header{Config: strings.Repeat("x", maxHeader)}, Options{})) != nil, "a header over the limit was accepted")
 }
 
 func TestOpenRefusesOtherThings(t *testing.T) {
@@ -220,19 +198,12 @@ func TestOpenRefusesOtherThings(t *testing.T) {
 	write(t, short, []byte("hi"))
 	for _, path := range []string{foreign, short} {
 		before, _ := os.ReadFile(path)
-		if _, err := Open(path, testHeader, Options{}); !errors.Is(err, ErrCorrupt) {
-			t.Errorf("%s: %v", path, err)
-		}
-		if after, _ := os.ReadFile(path); !bytes.Equal(before, after) {
-			t.Errorf("%s was changed", path)
-		}
+		check.Is(t, check.Err(Open(path, testHeader, Options{})), ErrCorrupt, "%s", path)
+		after, _ := os.ReadFile(path)
+		check.True(t, bytes.Equal(before, after), "%s was changed", path)
 	}
-	if _, err := Open(dir, testHeader, Options{}); err == nil {
-		t.Error("a folder was opened")
-	}
-	if _, err := Open(filepath.Join(dir, "no", "where"), testHeader, Options{}); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("missing folder: %v", err)
-	}
+	check.True(t, check.Err(Open(dir, testHeader, Options{})) != nil, "a folder was opened")
+	check.Is(t, check.Err(Open(filepath.Join(dir, "no", "where"), testHeader, Options{})), os.ErrNotExist, "missing folder")
 }
 
 // A file that loses its name, or gives it to another, ends the run at the next
@@ -254,12 +225,9 @@ func TestRemovedOrReplacedIsNoticed(t *testing.T) {
 		if err := do(path); err != nil {
 			t.Skip(name, err) // not everywhere can an open file be removed
 		}
-		if err := j.Append(1, []byte("lost")); !errors.Is(err, ErrGone) || !strings.Contains(err.Error(), path) {
-			t.Errorf("%s: %v", name, err)
-		}
-		if err := j.Append(1, []byte("lost")); !errors.Is(err, ErrGone) {
-			t.Errorf("%s, the second time: %v", name, err)
-		}
+		err := j.Append(1, []byte("lost"))
+		check.True(t, errors.Is(err, ErrGone) && strings.Contains(err.Error(), path), "%s: %v", name, err)
+		check.Is(t, j.Append(1, []byte("lost")), ErrGone, "%s, the second time", name)
 	}
 }
 
@@ -273,8 +241,6 @@ func TestOtherFormats(t *testing.T) {
 		data[len(magic)] = v
 		check.OK(t, os.WriteFile(path, data, 0o600))
 		_, err := Open(path, testHeader, Options{})
-		if !errors.Is(err, ErrVersion) || errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "another file") {
-			t.Errorf("version %d: %v", v, err)
-		}
+		check.True(t, errors.Is(err, ErrVersion) && !errors.Is(err, ErrCorrupt) && strings.Contains(err.Error(), "another file"), "version %d: %v", v, err)
 	}
 }

@@ -77,9 +77,7 @@ func TestFromGuards(t *testing.T) {
 		return one(llms.ContentChoice{Content: "half an ans"}), nil
 	}), FromOptions{Name: "stub"})
 	check.OK(t, err)
-	if _, err := m.Generate(ctx, llm.Prompt("q")); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+	check.Is(t, check.Err(m.Generate(ctx, llm.Prompt("q"))), context.Canceled, "cancelled")
 }
 
 func TestUsageOf(t *testing.T) {
@@ -101,7 +99,6 @@ func TestUsageOf(t *testing.T) {
 		u, known := usageOf(resp.Choices)
 		check.True(t, u.PromptTokens == tc.p && u.CompletionTokens == tc.c && known == tc.known, "%v: %+v %v", tc.info, u, known)
 	}
-	if _, known := usageOf(nil); known {
-		t.Error("nil has usage")
-	}
+	_, known := usageOf(nil)
+	check.True(t, !known, "nil has usage")
 }

@@ -80,15 +80,12 @@ func TestNativeCalls(t *testing.T) {
 		s, err := agent.Search(next, agent.SearchOptions{ToolOptions: toolsOver(t)})
 		check.OK(t, err)
 		f, err := s.Retrieve(t.Context(), graphrag.Question{Text: "Where was the builder of the Fram born?", K: 1, Depth: 2})
-		if err != nil || len(f.Evidence) != 2 {
-			t.Fatalf("%+v, %v", f, err)
-		}
+		check.Must(t, err == nil && len(f.Evidence) == 2, "%+v, %v", f, err)
 		if want == nil {
 			want = f.Steps
 		}
-		if diff := cmp.Diff(want, f.Steps); diff != "" || m.offered[0] != 4 {
-			t.Errorf("%+v\n%s", m, diff)
-		}
+		diff := cmp.Diff(want, f.Steps)
+		check.True(t, diff == "" && m.offered[0] == 4, "%+v\n%s", m, diff)
 	}
 }
 
@@ -113,9 +110,8 @@ func TestTools(t *testing.T) {
 		{"read", "../a.md", "there is no page"}, {"read", `{"source": "b.md"}`, "see [2]"}, {"search", `{"query": `, "no JSON object"},
 		{"answer", `{"answer": "Larvik", "ids": [1, 7]}`, `"cited":1,"unread":[7]`},
 	} {
-		if said := out[tt.tool](tt.input); !strings.Contains(strings.ReplaceAll(said, " ", ""), strings.ReplaceAll(tt.want, " ", "")) {
-			t.Errorf("%s %s: %s", tt.tool, tt.input, said)
-		}
+		said := out[tt.tool](tt.input)
+		check.True(t, strings.Contains(strings.ReplaceAll(said, " ", ""), strings.ReplaceAll(tt.want, " ", "")), "%s %s: %s", tt.tool, tt.input, said)
 	}
 	check.True(t, json.Valid([]byte(out["answer"](`{"answer": "x"}`))), "the end is no JSON")
 }

@@ -65,9 +65,7 @@ func TestLedgerAddsUp(t *testing.T) {
 	ask(other, "odd", "judge", "q2")
 	ask(other, "fine", "judge", "q2")
 	e := embedder(t, c, &requests{})
-	if _, err := e.EmbedDocuments(llm.WithStage(llm.WithQuestion(t.Context(), "q0"), "index"), []string{"a", "b"}); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, check.Err(e.EmbedDocuments(llm.WithStage(llm.WithQuestion(t.Context(), "q0"), "index"), []string{"a", "b"})))
 
 	u := func(calls, prompt, completion, embedded int) llm.Usage {
 		return llm.Usage{Calls: calls, PromptTokens: prompt, CompletionTokens: completion, EmbeddedTokens: embedded}
@@ -167,9 +165,8 @@ func TestLimits(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if got := c.Account().Total.Usage.Tokens(); script.Calls() != tc.calls || got != tc.spent {
-			t.Errorf("%s: %d calls, %d tokens spent", tc.name, script.Calls(), got)
-		}
+		got := c.Account().Total.Usage.Tokens()
+		check.True(t, script.Calls() == tc.calls && got == tc.spent, "%s: %d calls, %d tokens spent", tc.name, script.Calls(), got)
 	}
 }
 
@@ -182,18 +179,16 @@ func TestWaitForOthers(t *testing.T) {
 	req.MaxTokens = 60
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		if _, err := m.Generate(t.Context(), req); err != nil {
-			t.Error(err)
-		}
+		_, err := m.Generate(t.Context(), req)
+		check.True(t, err == nil, "%v", err)
 	})
 	<-s.start
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
 	defer cancel()
 	other := req
 	other.Sample = 1
-	if _, err := m.Generate(ctx, other); !errors.Is(err, context.DeadlineExceeded) || len(s.start) != 0 {
-		t.Errorf("a call that has to wait for another: %v", err)
-	}
+	_, err := m.Generate(ctx, other)
+	check.True(t, errors.Is(err, context.DeadlineExceeded) && len(s.start) == 0, "a call that has to wait for another: %v", err)
 	close(s.gate)
 	wg.Wait()
 }
@@ -209,12 +204,9 @@ func TestFailuresAreCharged(t *testing.T) {
 		failing := cachedModel(t, c, llmtest.NewScript("m").Fail(llmtest.Contains("12345678"), e))
 		req := llm.Prompt("12345678") // 2 tokens, 4 for the message
 		req.MaxTokens = 4
-		if _, err := failing.Generate(t.Context(), req); err == nil {
-			t.Error("no error")
-		}
-		if got := c.Account().Total.Most.Tokens(); got != want {
-			t.Errorf("billed %q: at most %d tokens, want %d", billed, got, want)
-		}
+		check.True(t, check.Err(failing.Generate(t.Context(), req)) != nil, "no error")
+		got := c.Account().Total.Most.Tokens()
+		check.Equal(t, got, want, "billed %q: at most %d tokens", billed, got)
 		for _, over := range []int{1, 0} {
 			req.Messages[0].Text, req.MaxTokens = "abcdefgh", 20-want-6+over
 			if _, err := failing.Generate(t.Context(), req); errors.Is(err, llm.ErrBudgetExceeded) != (over > 0) {
@@ -273,17 +265,15 @@ func TestAttemptsAreReserved(t *testing.T) {
 		asked := false
 		m := tries{llmtest.NewScript("big"), tc.before, func() {
 			asked = true
-			if most, want := inJournal(t, o.File), atMostOf(tc.before)+100; most != want {
-				t.Errorf("case %d: a dead program would have left %d tokens, want %d", i, most, want)
-			}
+			most, want := inJournal(t, o.File), atMostOf(tc.before)+100
+			check.Equal(t, most, want, "case %d: a dead program would have left %d tokens", i, most)
 		}}
 		_, err := cachedModel(t, c, m).Generate(t.Context(), req)
 		if asked != tc.fits || (err == nil) != tc.fits || err != nil && !errors.Is(err, llm.ErrBudgetExceeded) {
 			t.Errorf("case %d: asked %v, %v", i, asked, err)
 		}
-		if spent := c.Account().Total.Most.Tokens(); spent > tc.limit {
-			t.Errorf("case %d: %d of %d spent", i, spent, tc.limit)
-		}
+		spent := c.Account().Total.Most.Tokens()
+		check.True(t, spent <= tc.limit, "case %d: %d of %d spent", i, spent, tc.limit)
 	}
 }
 
@@ -348,14 +338,11 @@ func TestStrangeFigures(t *testing.T) {
 		c := open(t, paid.Options{File: file(t), Tokens: 1e6})
 		m := cachedModel(t, c, script)
 		for i := range 3 {
-			if err := ask(t, m, fmt.Sprint(i)); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, ask(t, m, fmt.Sprint(i)))
 		}
 		a := c.Account().Total
-		if got := a.Usage.Tokens(); got != 3*(5+paid.DefaultReplyTokens) || !a.Usage.Estimated || a.Most.Tokens() != got {
-			t.Errorf("%d tokens: %+v", n, a)
-		}
+		got := a.Usage.Tokens()
+		check.True(t, got == 3*(5+paid.DefaultReplyTokens) && a.Usage.Estimated && a.Most.Tokens() == got, "%d tokens: %+v", n, a)
 	}
 }
 
@@ -378,44 +365,33 @@ func TestPrices(t *testing.T) {
 	}
 	check.Equal(t, paid.MoneyOf(math.NaN()), 0, "NaN is an amount")
 	var none *paid.Prices
-	if c := none.Cost("big", u); !c.Partial || c.String() != "unknown" {
-		t.Errorf("no prices: %v", c)
-	}
-	if c := testPrices.Cost("nobody", llm.Usage{CachedCalls: 4}); c.Partial || c.String() != "0.0000" {
-		t.Errorf("nothing used: %v", c)
-	}
-	if c := (paid.Cost{Amount: paid.MoneyOf(2), Partial: true}); c.String() != "at least 2.0000" {
-		t.Errorf("%v", c)
-	}
-	if c := (&paid.Prices{Currency: "X", Models: []paid.Price{{Model: "m", AsOf: "2025-01-01", Prompt: 1e6}}}).Cost("m", llm.Usage{PromptTokens: math.MaxInt}); c.Amount < 0 {
-		t.Errorf("overflow: %v", c)
-	}
+	c := none.Cost("big", u)
+	check.True(t, c.Partial && c.String() == "unknown", "no prices: %v", c)
+	c = testPrices.Cost("nobody", llm.Usage{CachedCalls: 4})
+	check.True(t, !c.Partial && c.String() == "0.0000", "nothing used: %v", c)
+	c = (paid.Cost{Amount: paid.MoneyOf(2), Partial: true})
+	check.Equal(t, c.String(), "at least 2.0000", "%v", c)
+	c = (&paid.Prices{Currency: "X", Models: []paid.Price{{Model: "m", AsOf: "2025-01-01", Prompt: 1e6}}}).Cost("m", llm.Usage{PromptTokens: math.MaxInt})
+	check.True(t, c.Amount >= 0, "overflow: %v", c)
 	p, err := paid.ReadPrices(strings.NewReader(`{"currency":"EUR","models":[{"model":"m","as_of":"2025-01-02","prompt":0.15,"completion":0.6}]}`))
 	check.True(t, err == nil && p.Cost("m", llm.Usage{PromptTokens: 1e6}).Amount == paid.MoneyOf(0.15), "%+v, %v", p, err)
-	if _, err := paid.ReadPrices(strings.NewReader("prices")); err == nil || strings.Count(err.Error(), "invalid character") != 1 {
-		t.Errorf("no JSON: %v", err)
-	}
-	if err := (&paid.Prices{Currency: "E\u202eUR"}).Check(); err == nil || !strings.Contains(err.Error(), `"E\u202eUR"`) {
-		t.Errorf("a currency that turns the line round: %v", err)
-	}
+	_, err = paid.ReadPrices(strings.NewReader("prices"))
+	check.True(t, err != nil && strings.Count(err.Error(), "invalid character") == 1, "no JSON: %v", err)
+	err = (&paid.Prices{Currency: "E\u202eUR"}).Check()
+	check.True(t, err != nil && strings.Contains(err.Error(), `"E\u202eUR"`), "a currency that turns the line round: %v", err)
 	for _, half := range []string{`"prompt":0.15`, `"completion":1`, `"prompt":0`, `"prompt":1,"completion":0`, ``, `"prompt":1,"completion":null`, `"embedded":1,"prompt":2`} {
 		text := strings.TrimSuffix(`{"currency":"EUR","models":[{"model":"m","as_of":"2025-01-02",`+half, ",") + `}]}`
-		if _, err := paid.ReadPrices(strings.NewReader(text)); err == nil {
-			t.Errorf("%s: half a price was taken", text)
-		}
+		check.True(t, check.Err(paid.ReadPrices(strings.NewReader(text))) != nil, "%s: half a price was taken", text)
 	}
 	for _, whole := range []string{`"prompt":0,"completion":0`, `"embedded":0`, `"prompt":1,"completion":2,"embedded":3`} {
 		text := `{"currency":"EUR","models":[{"model":"m","as_of":"2025-01-02",` + whole + `}]}`
-		if _, err := paid.ReadPrices(strings.NewReader(text)); err != nil {
-			t.Errorf("%s: %v", text, err)
-		}
+		_, err := paid.ReadPrices(strings.NewReader(text))
+		check.True(t, err == nil, "%s: %v", text, err)
 	}
-	if c := testPrices.Cost("big", llm.Usage{EmbeddedTokens: 1}); !c.Partial {
-		t.Errorf("texts embedded by a model with prices of chats: %v", c)
-	}
-	if c := testPrices.Cost("vectors", u); !c.Partial {
-		t.Errorf("chats of a model with a price of embedding: %v", c)
-	}
+	c = testPrices.Cost("big", llm.Usage{EmbeddedTokens: 1})
+	check.True(t, c.Partial, "texts embedded by a model with prices of chats: %v", c)
+	c = testPrices.Cost("vectors", u)
+	check.True(t, c.Partial, "chats of a model with a price of embedding: %v", c)
 	_, err = paid.ReadPrices(strings.NewReader(`{"models":[{"model":"m","as_of":"yesterday","prompt":-1},{"model":"m","as_of":"2025-01-01"}]}`))
 	check.True(t, err != nil && strings.Count(err.Error(), "\n") == 6, "seven faults: %v", err)
 }
@@ -451,9 +427,7 @@ func TestReplyBeyondItsLimit(t *testing.T) {
 			if errors.Is(err, llm.ErrBudgetExceeded) {
 				break
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			paying := cachedModel(t, c, m)
 			var work errgroup.Group
 			work.SetLimit(concurrent)
@@ -469,9 +443,7 @@ func TestReplyBeyondItsLimit(t *testing.T) {
 					return err
 				})
 			}
-			if err := work.Wait(); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, work.Wait())
 			if spent := c.Account().Total.Usage.CompletionTokens; int64(spent) != billed.Load() {
 				t.Errorf("%s: %d tokens in the account, %d billed", name, spent, billed.Load())
 			}
@@ -480,8 +452,7 @@ func TestReplyBeyondItsLimit(t *testing.T) {
 		if n := int(billed.Load()); n < tc.most*8/10 && name != "little" || n > tc.most || refused.Load() == 0 {
 			t.Errorf("%s: %d tokens billed, %d calls refused, want at most %d", name, n, refused.Load(), tc.most)
 		}
-		if n := strings.Count(log.String(), "longer than its limit"); n != 1 {
-			t.Errorf("%s: said %d times: %s", name, n, &log)
-		}
+		n := strings.Count(log.String(), "longer than its limit")
+		check.Equal(t, n, 1, "%s: said %d times: %s", name, n, &log)
 	}
 }

@@ -59,16 +59,14 @@ func TestRecordOfAnotherRequestIsRefused(t *testing.T) {
 		_, err := m.Generate(t.Context(), llm.Prompt(text))
 		return err
 	})
-	if reply, err := m.Generate(t.Context(), llm.Prompt("a")); err == nil || !strings.Contains(err.Error(), "another request") {
-		t.Errorf("%+v, %v", reply, err)
-	}
+	reply, err := m.Generate(t.Context(), llm.Prompt("a"))
+	check.True(t, err != nil && strings.Contains(err.Error(), "another request"), "%+v, %v", reply, err)
 	swap(func(text string) error {
 		_, err := e.EmbedQuery(t.Context(), text)
 		return err
 	})
-	if v, err := e.EmbedQuery(t.Context(), "a"); err == nil || !strings.Contains(err.Error(), "another text") {
-		t.Errorf("%v, %v", v, err)
-	}
+	v, err := e.EmbedQuery(t.Context(), "a")
+	check.True(t, err != nil && strings.Contains(err.Error(), "another text"), "%v, %v", v, err)
 }
 
 // An earlier program may have kept what is refused today: it is dropped with a word,
@@ -83,9 +81,7 @@ func TestPoisonedVectorsAreDropped(t *testing.T) {
 	for i, v := range [][]float32{{0}, {float32(math.NaN())}, {1, 2}, {1e30}} {
 		for _, query := range []bool{false, true} {
 			k := embeddingKey("parrot", query, texts[i])
-			if err := c.keep(recordVector, k, encodeVector(k, v)); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, c.keep(recordVector, k, encodeVector(k, v)))
 		}
 	}
 	e := &cachedEmbedder{cache: c, e: parrot{}}
@@ -98,9 +94,8 @@ func TestPoisonedVectorsAreDropped(t *testing.T) {
 				t.Errorf("%q: %v, %v, %v", texts[i], v, q, err)
 			}
 		}
-		if got := strings.Count(log.String(), "asking again"); got != 8 {
-			t.Errorf("%d vectors were dropped, want 8:\n%s", got, &log)
-		}
+		got := strings.Count(log.String(), "asking again")
+		check.Equal(t, got, 8, "%d vectors were dropped, want 8:\n%s", got, &log)
 	}
 }
 
@@ -136,9 +131,8 @@ func FuzzCacheRecord(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, payload, request []byte) {
 		stored := string(payload)
-		if r, err := decodeRecord(payload, request); err == nil && !strings.Contains(stored, string(request)) {
-			t.Fatalf("%q answers %q with %+v", stored, request, r)
-		}
+		r, err := decodeRecord(payload, request)
+		check.Must(t, err != nil || strings.Contains(stored, string(request)), "%q answers %q with %+v", stored, request, r)
 		if k, v, err := decodeVector([]byte(stored)); err == nil && string(encodeVector(k, v)) != stored {
 			for _, x := range v {
 				if x != x { // a NaN may change its bits

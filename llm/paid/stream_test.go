@@ -43,9 +43,7 @@ func streaming(t *testing.T, events func(n int) string) (m llm.Model, requests *
 // known has a model reply for the first time: it has no reasoning.
 func known(t *testing.T, m llm.Model) {
 	t.Helper()
-	if _, err := m.Generate(t.Context(), llm.Prompt("known?")); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, check.Err(m.Generate(t.Context(), llm.Prompt("known?"))))
 }
 
 func event(text string) string {
@@ -61,9 +59,8 @@ func TestBrokenStreamIsCharged(t *testing.T) {
 	m := cachedModel(t, c, inner)
 	req := llm.Prompt("When was the light lit?") // 6 tokens, 4 for the message
 	req.MaxTokens = 90
-	if _, err := llm.Stream(t.Context(), m, req, func(string) error { return nil }); !errors.Is(err, llm.ErrTransient) {
-		t.Fatal(err)
-	}
+	_, err := llm.Stream(t.Context(), m, req, func(string) error { return nil })
+	check.Must(t, errors.Is(err, llm.ErrTransient), "%v", err)
 	a := c.Account()
 	if u := a.Total.Usage; !u.Estimated || u.Calls != 1 || u.PromptTokens != 6 || u.CompletionTokens < 6 || a.Total.Unknown != 0 || len(a.Unknown) != 0 {
 		t.Errorf("in the account: %+v", a.Total)
@@ -72,9 +69,8 @@ func TestBrokenStreamIsCharged(t *testing.T) {
 	for _, over := range []int{1, 0} {
 		req = llm.Prompt("When was the dark lit?")
 		req.MaxTokens = 90 + over
-		if _, err := llm.Stream(t.Context(), m, req, func(string) error { return nil }); errors.Is(err, llm.ErrBudgetExceeded) != (over > 0) {
-			t.Errorf("%d more than the rest: %v", over, err)
-		}
+		_, err := llm.Stream(t.Context(), m, req, func(string) error { return nil })
+		check.True(t, errors.Is(err, llm.ErrBudgetExceeded) == (over > 0), "%d more than the rest: %v", over, err)
 	}
 }
 
@@ -85,9 +81,8 @@ func TestBrokenAttemptsAreCharged(t *testing.T) {
 	req := llm.Prompt("When was the light lit?")
 	req.MaxTokens = 90
 	_, err := llm.Stream(t.Context(), cachedModel(t, c, inner), req, func(string) error { return nil })
-	if a := c.Account().Total; !errors.Is(err, llm.ErrTransient) || *requests != 2 || a.Usage.Calls != 2 || a.Most.Tokens() != 200 {
-		t.Errorf("%d requests, %+v, %v", *requests, a, err)
-	}
+	a := c.Account().Total
+	check.True(t, errors.Is(err, llm.ErrTransient) && *requests == 2 && a.Usage.Calls == 2 && a.Most.Tokens() == 200, "%d requests, %+v, %v", *requests, a, err)
 }
 
 // A question that two stream at the same time is asked once; when the first leaves, the

@@ -143,9 +143,7 @@ func TestRequestBodies(t *testing.T) {
 			defer s.Close()
 			m, err := provider(s, tc.kind, tc.c).Model("test-model")
 			check.OK(t, err)
-			if _, err := m.Generate(t.Context(), tc.req); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, check.Err(m.Generate(t.Context(), tc.req)))
 			check.Equal(t, sent(t, s), tc.want)
 		})
 	}
@@ -199,9 +197,7 @@ func TestTimeoutAndCancel(t *testing.T) {
 		}()
 		_, err := m.Generate(ctx, llm.Prompt("hello"))
 		var e *llm.Error
-		if !errors.Is(err, context.Canceled) || !errors.As(err, &e) || e.Kind != llm.ErrCanceled || e.Billed != llm.BilledUnknown {
-			t.Errorf("error %#v", err)
-		}
+		check.True(t, errors.Is(err, context.Canceled) && errors.As(err, &e) && e.Kind == llm.ErrCanceled && e.Billed == llm.BilledUnknown, "error %#v", err)
 	})
 }
 
@@ -236,9 +232,8 @@ func TestEmbedderHalves(t *testing.T) {
 				t.Errorf("%d: %d vectors, %v, requests %v, want %v", status, len(got), err, sizes, want)
 			}
 		}
-		if _, err := e.EmbedDocuments(t.Context(), []string{"good", "bad"}); err == nil || e.Batch() != 8 {
-			t.Errorf("%d: %v, batches of %d", status, err, e.Batch())
-		}
+		_, err = e.EmbedDocuments(t.Context(), []string{"good", "bad"})
+		check.True(t, err != nil && e.Batch() == 8, "%d: %v, batches of %d", status, err, e.Batch())
 		s.Close()
 	}
 }
@@ -253,9 +248,8 @@ func TestEmbedderDetails(t *testing.T) {
 		for i, text := range []string{"a", "b", "c d e f g"} {
 			check.Equal(t, got[i], llmtest.HashVector(text, llmtest.DefaultDimensions))
 		}
-		if want := s.Bill().Total; bill.Known() != want || want.EmbeddedTokens != 5 {
-			t.Errorf("recorded %+v, billed %+v", bill.Known(), want)
-		}
+		want := s.Bill().Total
+		check.True(t, bill.Known() == want && want.EmbeddedTokens == 5, "recorded %+v, billed %+v", bill.Known(), want)
 		// Bad replies are errors, whatever the shape.
 		for _, body := range []string{
 			`{"data":[{"index":0,"embedding":[1]}],"embeddings":[[1]]}`,
@@ -265,14 +259,11 @@ func TestEmbedderDetails(t *testing.T) {
 		} {
 			bad := llmtest.Fault{Status: 200, Body: body}
 			s.Fail(bad, bad, bad)
-			if _, err := e.EmbedDocuments(t.Context(), []string{"a", "b"}); !errors.Is(err, ErrBadVector) {
-				t.Errorf("%s: %v", body, err)
-			}
+			check.Is(t, check.Err(e.EmbedDocuments(t.Context(), []string{"a", "b"})), ErrBadVector, "%s", body)
 		}
 		s.Fail(llmtest.TooManyRequests(0), llmtest.Fault{CutAfter: 10}, llmtest.HTMLPage())
-		if _, err := e.EmbedQuery(t.Context(), "a"); err != nil {
-			t.Errorf("after three passing failures: %v", err)
-		}
+		_, err = e.EmbedQuery(t.Context(), "a")
+		check.True(t, err == nil, "after three passing failures: %v", err)
 	})
 }
 
@@ -298,9 +289,8 @@ func TestLostStream(t *testing.T) {
 	m, err := provider(s, "ollama", Config{Transport: Options{Attempts: 1}}).Model("m")
 	check.OK(t, err)
 	s.Fail(llmtest.Fault{Status: 200, Body: `{"message":{"content":"half"},"done":false}` + "\n"})
-	if reply, err := m.Generate(t.Context(), llm.Prompt("x")); !errors.Is(err, llm.ErrTransient) {
-		t.Errorf("%+v, %v", reply, err)
-	}
+	reply, err := m.Generate(t.Context(), llm.Prompt("x"))
+	check.Is(t, err, llm.ErrTransient, "%+v", reply)
 }
 
 // A setting that a server refuses is left out, at once and later on, and said once. A
@@ -340,9 +330,8 @@ func TestRefusedSettings(t *testing.T) {
 				}
 				req := llm.Prompt("Reply in JSON.")
 				req.Temperature, req.Seed, req.Schema = ptr(0.0), ptr(int64(7)), schema
-				if _, err := m.Generate(t.Context(), req); (err != nil) != tc.fails {
-					t.Fatal(err)
-				}
+				_, err := m.Generate(t.Context(), req)
+				check.Must(t, (err != nil) == tc.fails, "%v", err)
 				check.Equal(t, len(s.Requests()), tc.first, "requests")
 				check.True(t, req.Temperature != nil && req.Schema != nil, "the caller's request has changed")
 				_, _ = m.Generate(t.Context(), req)
@@ -357,9 +346,8 @@ func TestRefusedSettings(t *testing.T) {
 						t.Errorf("%s is not sent any more: %s", part, body)
 					}
 				}
-				if n := strings.Count(log.String(), "does not take a setting"); n > 2 || n == 0 != tc.fails {
-					t.Errorf("said %d times: %s", n, &log)
-				}
+				n := strings.Count(log.String(), "does not take a setting")
+				check.True(t, n <= 2 && n == 0 == tc.fails, "said %d times: %s", n, &log)
 			})
 		})
 	}
@@ -384,9 +372,7 @@ func TestOldNameOfTheLimit(t *testing.T) {
 		check.OK(t, err)
 		s.Fail(tc.f)
 		for range 2 {
-			if _, err := m.Generate(t.Context(), req); err != nil {
-				t.Fatal(name, err)
-			}
+			check.OK(t, check.Err(m.Generate(t.Context(), req)), "%v", name)
 		}
 		var got []string
 		for _, r := range s.Requests() {
@@ -412,12 +398,9 @@ func TestOllamaContext(t *testing.T) {
 		check.OK(t, err)
 		req := llm.Prompt(strings.Repeat("word", tc.bytes/4))
 		req.MaxTokens = tc.reply
-		if _, err := m.Generate(t.Context(), req); err != nil {
-			t.Fatal(err)
-		}
-		if o, _ := sent(t, s)["options"].(map[string]any); o["num_ctx"] != float64(tc.want) {
-			t.Errorf("%+v: %v", tc, o)
-		}
+		check.OK(t, check.Err(m.Generate(t.Context(), req)))
+		o, _ := sent(t, s)["options"].(map[string]any)
+		check.True(t, o["num_ctx"] == float64(tc.want), "%+v: %v", tc, o)
 	}
 	m, err := p.Model("other")
 	check.OK(t, err)

@@ -35,9 +35,7 @@ func TestSecretNeverPrints(t *testing.T) {
 	slog.New(slog.NewJSONHandler(&out, nil)).Info("x", "key", s, "config", c)
 	slog.New(slog.NewTextHandler(&out, nil)).Info("x", "key", s, "config", c)
 	text := out.String()
-	if strings.Contains(text, "canary") || strings.Contains(text, fmt.Sprintf("%x", "canary")) || !strings.Contains(text, hidden) {
-		t.Error(text)
-	}
+	check.True(t, !strings.Contains(text, "canary") && !strings.Contains(text, fmt.Sprintf("%x", "canary")) && strings.Contains(text, hidden), "%v", text)
 	check.Equal(t, s.Reveal(), key, "Reveal does not")
 }
 
@@ -62,9 +60,8 @@ func TestClassify(t *testing.T) {
 		{400, `{"error":{"message":"429 is no temperature"}}`, llm.ErrBadRequest},
 		{302, `moved`, llm.ErrBadRequest},
 	} {
-		if e := classifyStatus(tc.status, http.Header{}, []byte(tc.body)); e.Kind != tc.want {
-			t.Errorf("%d %s: %v, want %v", tc.status, tc.body, e.Kind, tc.want)
-		}
+		e := classifyStatus(tc.status, http.Header{}, []byte(tc.body))
+		check.Equal(t, e.Kind, tc.want, "%d %s", tc.status, tc.body)
 	}
 }
 
@@ -79,9 +76,8 @@ func TestErrorSentence(t *testing.T) {
 	} {
 		check.Equal(t, string(sentence([]byte(body))), want, "%s", body)
 	}
-	if e := errorInBody([]byte(`{"error":{"message":"upstream failed","code":502}}`)); e.Body != "upstream failed" {
-		t.Errorf("the body shown is %s", e.Body)
-	}
+	e := errorInBody([]byte(`{"error":{"message":"upstream failed","code":502}}`))
+	check.Equal(t, e.Body, "upstream failed", "the body shown")
 }
 
 func TestRetryAfter(t *testing.T) {
@@ -118,8 +114,6 @@ func FuzzRetryAfter(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		d := parseRetryAfter(http.Header{"Retry-After": {s}}, time.Unix(0, 0))
-		if d < 0 || d > 1e6*time.Second {
-			t.Fatalf("%q: %v", s, d)
-		}
+		check.Must(t, d >= 0 && d <= 1e6*time.Second, "%q: %v", s, d)
 	})
 }

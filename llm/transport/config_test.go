@@ -52,18 +52,16 @@ func TestConfigIsChecked(t *testing.T) {
 		}
 	}
 	_, err := OpenAI(Config{BaseURL: "ftp://x", Batch: -1})
-	if got := strings.Count(err.Error(), "\n"); got != 2 {
-		t.Errorf("%d problems reported, want 3: %v", got+1, err)
-	}
+	got := strings.Count(err.Error(), "\n")
+	check.Equal(t, got, 2, "%d problems reported, want 3: %v", got+1, err)
 	for _, ok := range []Config{
 		{Model: "m", BaseURL: "http://10.1.2.3/v1", AllowHTTP: true},
 		{Model: "m", BaseURL: "http://localhost:1/v1"},
 		{Model: "m", BaseURL: "http://[::1]:1/v1/"},
 		{Model: "m", BaseURL: "https://host"},
 	} {
-		if _, err := OpenAI(ok); err != nil {
-			t.Errorf("%s: %v", ok.BaseURL, err)
-		}
+		_, err := OpenAI(ok)
+		check.True(t, err == nil, "%s: %v", ok.BaseURL, err)
 	}
 }
 
@@ -79,12 +77,8 @@ func TestKeyReachesServerAndNothingElse(t *testing.T) {
 		check.OK(t, err)
 		e, err := p.Embedder("m")
 		check.OK(t, err)
-		if _, err := m.Generate(t.Context(), llm.Prompt("hello")); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := e.EmbedQuery(t.Context(), "hello"); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, check.Err(m.Generate(t.Context(), llm.Prompt("hello"))))
+		check.OK(t, check.Err(e.EmbedQuery(t.Context(), "hello")))
 		echo := llmtest.Fault{Status: 401, Body: `{"error":{"message":"bad key ` + key + ` given"}}`}
 		s.Fail(llmtest.Fault{Status: 503, Body: key}, echo, echo)
 		_, err1 := m.Generate(t.Context(), llm.Prompt("hello"))
@@ -132,9 +126,7 @@ func TestKeyThatIsSentBack(t *testing.T) {
 			p := provider(s, kind, Config{Key: key, Transport: once})
 			m, err1 := p.Model("m")
 			e, err2 := p.Embedder("m")
-			if err := errors.Join(err1, err2); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, errors.Join(err1, err2))
 			s.Fail(f, f)
 			_, err := m.Generate(t.Context(), llm.Prompt("hello"))
 			_, err2 = e.EmbedQuery(t.Context(), "hello")
@@ -167,9 +159,8 @@ func TestNamesTellModelsApart(t *testing.T) {
 	check.True(t, len(names) == 10 && names["openai:https://api.openai.com/v1:a"], "names %v", names)
 	e1, err1 := OpenAIEmbedder(Config{Model: "e"})
 	e2, err2 := OpenAIEmbedder(Config{Model: "e", Extra: map[string]any{"dimensions": 3}})
-	if err := errors.Join(err1, err2); err != nil || e1.Name() == e2.Name() {
-		t.Errorf("embedders of different dimension are both %q, error %v", e1.Name(), err)
-	}
+	err := errors.Join(err1, err2)
+	check.True(t, err == nil && e1.Name() != e2.Name(), "embedders of different dimension are both %q, error %v", e1.Name(), err)
 }
 
 func TestProviderFromEnv(t *testing.T) {
@@ -178,9 +169,7 @@ func TestProviderFromEnv(t *testing.T) {
 	for _, name := range []string{"OPENAI_BASE_URL", "OPENAI_API_KEY", "OLLAMA_HOST"} {
 		t.Setenv(name, "")
 	}
-	if _, err := ProviderFromEnv(Options{}); !errors.Is(err, ErrNoProvider) {
-		t.Errorf("empty environment: %v", err)
-	}
+	check.Is(t, check.Err(ProviderFromEnv(Options{})), ErrNoProvider, "empty environment")
 	t.Setenv("OLLAMA_HOST", "http://127.0.0.1:1")
 	t.Setenv("OPENAI_BASE_URL", s.OpenAIURL())
 	t.Setenv("OPENAI_API_KEY", "env-key-1")
@@ -189,12 +178,10 @@ func TestProviderFromEnv(t *testing.T) {
 	m, err1 := p.Model("m")
 	e, err2 := p.Embedder("e")
 	check.OK(t, errors.Join(err1, err2))
-	if _, err := m.Generate(t.Context(), llm.Prompt("x")); err != nil {
-		t.Error(err)
-	}
-	if _, err := e.EmbedQuery(t.Context(), "x"); err != nil {
-		t.Error(err)
-	}
+	_, err = m.Generate(t.Context(), llm.Prompt("x"))
+	check.True(t, err == nil, "%v", err)
+	_, err = e.EmbedQuery(t.Context(), "x")
+	check.True(t, err == nil, "%v", err)
 	for host, want := range map[string]string{
 		"0.0.0.0": "http://127.0.0.1:11434", "localhost": "http://localhost:11434", ":5000": "http://127.0.0.1:5000",
 		"127.0.0.1:8080": "http://127.0.0.1:8080", "https://o.example": "https://o.example:443",

@@ -160,9 +160,8 @@ func TestProviderFailureModelChangesUnderItsName(t *testing.T) {
 			s.Fail([]llmtest.Fault{body("m-1", "fp1"), body("m-1", "fp1"), body("m-1", "fp2"), body("m-2", "fp2")}[i])
 			reply, err := m.Generate(t.Context(), llm.Prompt("hello"))
 			check.True(t, err == nil && reply.Model != "" && reply.Fingerprint != "", "%+v, %v", reply, err)
-			if got := strings.Count(log.String(), "another model than before"); got != warnings {
-				t.Errorf("call %d: %d warnings, want %d", i, got, warnings)
-			}
+			got := strings.Count(log.String(), "another model than before")
+			check.Equal(t, got, warnings, "call %d: %d warnings", i, got)
 		}
 	})
 }

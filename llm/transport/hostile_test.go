@@ -50,9 +50,7 @@ func TestCompressedBomb(t *testing.T) {
 	w := gzip.NewWriter(&packed)
 	zeros := make([]byte, 1<<20)
 	for range 256 {
-		if _, err := w.Write(zeros); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, check.Err(w.Write(zeros)))
 	}
 	check.OK(t, w.Close())
 	var before, after runtime.MemStats
@@ -64,9 +62,8 @@ func TestCompressedBomb(t *testing.T) {
 	})
 	runtime.ReadMemStats(&after)
 	check.Is(t, err, llm.ErrInvalidOutput, "error %v, want one of the output", err)
-	if used := after.TotalAlloc - before.TotalAlloc; used > 64<<20 {
-		t.Errorf("%d MB were taken for a limit of 1 MB", used>>20)
-	}
+	used := after.TotalAlloc - before.TotalAlloc
+	check.True(t, used <= 64<<20, "%d MB were taken for a limit of 1 MB", used>>20)
 }
 
 // A server that never stops sending headers, or its body, does not hold a call.
@@ -97,9 +94,8 @@ func TestEndlessReplies(t *testing.T) {
 		var e *llm.Error
 		check.True(t, errors.As(err, &e), "endless %s: error %v, want a typed one", name, err)
 	}
-	if d := time.Since(start); d > 30*time.Second {
-		t.Errorf("it took %s", d)
-	}
+	d := time.Since(start)
+	check.True(t, d <= 30*time.Second, "it took %s", d)
 }
 
 // Cookies that a server sets are not sent back: two calls have nothing in common.
@@ -141,9 +137,8 @@ func TestCertificatesAreNotTriedAgain(t *testing.T) {
 		tr := newTestTransport(t, Options{BaseDelay: time.Hour})
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader("{}"))
 		check.OK(t, err)
-		if _, err := tr.RoundTrip(req); !errors.Is(err, llm.ErrBadRequest) || !strings.Contains(err.Error(), remedy) {
-			t.Errorf("%s: %v", url, err)
-		}
+		_, err = tr.RoundTrip(req)
+		check.True(t, errors.Is(err, llm.ErrBadRequest) && strings.Contains(err.Error(), remedy), "%s: %v", url, err)
 	}
 	check.Equal(t, handshakes.Load(), 1, "handshakes")
 }

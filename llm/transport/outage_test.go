@@ -124,9 +124,7 @@ func TestWaitsAreTold(t *testing.T) {
 				return reply()
 			}),
 		})
-		if _, err := sendOn(t.Context(), tr); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, check.Err(sendOn(t.Context(), tr)))
 		for what, times := range map[string]int{"trying again": 2, "no reply yet": 6, "waited=30s": 3, "waited=1m0s": 3, "rate limited": 1, "HTTP 503": 1} {
 			check.Equal(t, strings.Count(log.String(), what), times, "%q is not told %d times:\n%s", what, times, &log)
 		}

@@ -70,9 +70,8 @@ func TestRandomFaultScripts(t *testing.T) {
 	scripts := 1000
 	if text := os.Getenv("WILDGRAPH_FAULT_SCRIPTS"); text != "" {
 		var err error
-		if scripts, err = strconv.Atoi(text); err != nil {
-			t.Fatalf("WILDGRAPH_FAULT_SCRIPTS=%q: want a number", text)
-		}
+		scripts, err = strconv.Atoi(text)
+		check.OK(t, err, "WILDGRAPH_FAULT_SCRIPTS=%q: want a number", text)
 	}
 	var sum tally
 	const shards = 4 // they wait for the disk most of the time
@@ -152,9 +151,8 @@ func runScript(t *testing.T, seed uint64, path string, sum *tally) {
 		})
 	}
 	wg.Wait()
-	if took := time.Since(start); took > 2*time.Hour {
-		t.Errorf("took %v", took)
-	}
+	took := time.Since(start)
+	check.True(t, took <= 2*time.Hour, "took %v", took)
 	synctest.Wait() // calls whose askers gave up write their last entries
 	audit(t, s, client.Account(), sum)
 }

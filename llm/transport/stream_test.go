@@ -45,9 +45,7 @@ func TestStream(t *testing.T) {
 			s := llmtest.NewServer(llmtest.ServerOptions{Handler: func(llm.Request) llm.Reply { return reply }})
 			m := streamer(t, kind, s.URL)
 			want, err := m.Generate(t.Context(), hello)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			var pieces []string
 			got, err := llm.Stream(t.Context(), m, hello, func(p string) error {
 				pieces = append(pieces, p)
@@ -84,9 +82,7 @@ func TestStreamIsLive(t *testing.T) {
 		transport.Plain(m)
 		enough := errors.New("enough")
 		_, err := llm.Stream(t.Context(), m, hello, func(p string) error {
-			if p != "It was" && p != "It was " {
-				t.Errorf("the first piece is %q", p)
-			}
+			check.True(t, p == "It was" || p == "It was ", "the first piece is %q", p)
 			return enough
 		})
 		<-left

@@ -102,9 +102,7 @@ func TestBackOffGrowsAndHonoursRetryAfter(t *testing.T) {
 			status(503, "a"), status(503, "b"), status(429, "", "Retry-After", "100"), status(503, "c"), status(500, "d"),
 		}}
 		body, err := send(t, t.Context(), Options{Base: w})
-		if err != nil || body != `{"ok":true}` {
-			t.Fatalf("%q, %v", body, err)
-		}
+		check.Must(t, err == nil && body == `{"ok":true}`, "%q, %v", body, err)
 		// Full jitter: wait n lies in (0, 1 s·2ⁿ], on top of Retry-After.
 		for i, floor := range []time.Duration{0, 0, 100 * time.Second, 0, 0} {
 			wait, ceiling := w.at[i+1]-w.at[i], floor+time.Second<<i
@@ -140,9 +138,7 @@ func TestDeadlineAndCancelEndTheWait(t *testing.T) {
 		w = &wire{takes: time.Hour}
 		var m llm.Bill
 		_, err = send(t, llm.WithBill(t.Context(), &m), Options{Base: w, AttemptTimeout: time.Minute, Attempts: 3})
-		if !errors.Is(err, llm.ErrTimeout) || len(w.at) != 3 || m.Unknown() != 3 {
-			t.Errorf("%d attempts, %d possibly billed, %v", len(w.at), m.Unknown(), err)
-		}
+		check.True(t, errors.Is(err, llm.ErrTimeout) && len(w.at) == 3 && m.Unknown() == 3, "%d attempts, %d possibly billed, %v", len(w.at), m.Unknown(), err)
 	})
 }
 
@@ -154,9 +150,8 @@ func TestLimits(t *testing.T) {
 		var wg sync.WaitGroup
 		for range 12 {
 			wg.Go(func() {
-				if _, err := sendOn(t.Context(), tr); err != nil {
-					t.Error(err)
-				}
+				_, err := sendOn(t.Context(), tr)
+				check.True(t, err == nil, "%v", err)
 			})
 		}
 		wg.Wait()
@@ -167,9 +162,8 @@ func TestLimits(t *testing.T) {
 func TestBodyLimitAndCuts(t *testing.T) {
 	big := status(200, `{"a":"`+strings.Repeat("x", 100)+`"}`)
 	w := &wire{replies: []func() (*http.Response, error){big, big}}
-	if _, err := send(t, t.Context(), Options{Base: w, MaxBody: 50}); !errors.Is(err, llm.ErrInvalidOutput) || len(w.at) != 1 {
-		t.Errorf("%d attempts, %v", len(w.at), err)
-	}
+	_, err := send(t, t.Context(), Options{Base: w, MaxBody: 50})
+	check.True(t, errors.Is(err, llm.ErrInvalidOutput) && len(w.at) == 1, "%d attempts, %v", len(w.at), err)
 }
 
 func TestErrorsShowNoQuery(t *testing.T) {
@@ -190,9 +184,7 @@ func TestUsageIsRecordedWithoutCall(t *testing.T) {
 	tr, err := New(Options{Base: w})
 	check.OK(t, err)
 	for range 5 {
-		if _, err := sendOn(llm.WithBill(t.Context(), &bill), tr); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, check.Err(sendOn(llm.WithBill(t.Context(), &bill), tr)))
 	}
 	want := llm.Usage{Calls: 3, PromptTokens: 10, CompletionTokens: 12, EmbeddedTokens: 11, Estimated: true}
 	check.Equal(t, bill.Known(), want)

@@ -73,12 +73,8 @@ func TestRenew(t *testing.T) {
 func TestBroken(t *testing.T) {
 	for _, in := range []string{"", "{", `{"set":"x","what":"y","who":"z"}`, `{"date":"d","machine":"m"}` + "\n" + `{"speed":1}`} {
 		path := filepath.Join(t.TempDir(), "x.jsonl")
-		if err := keep(path, strings.NewReader(in)); err == nil {
-			t.Errorf("%q was kept", in)
-		}
-		if _, err := os.Stat(path); err == nil {
-			t.Errorf("%q was written", in)
-		}
+		check.True(t, keep(path, strings.NewReader(in)) != nil, "%q was kept", in)
+		check.True(t, check.Err(os.Stat(path)) != nil, "%q was written", in)
 	}
 }
 

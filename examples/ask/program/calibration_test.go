@@ -299,9 +299,8 @@ func TestCalibration(t *testing.T) {
 			n, gap = n+b.n, gap+math.Abs(b.said-b.right)
 		}
 		t.Logf("%s: %v questions, %v of %v that are .9 sure are right, calibration error %.3f", kind, n, sure[kind].right, sure[kind].n, gap/n)
-		if high := sure[kind]; high.right < min(0.85*high.n, high.n-1) || gap > 0.15*n {
-			t.Errorf("%s: want 85 of 100, of fewer than seven all but one, and at most .15", kind)
-		}
+		high := sure[kind]
+		check.True(t, high.right >= min(0.85*high.n, high.n-1) && gap <= 0.15*n, "%s: want 85 of 100, of fewer than seven all but one, and at most .15", kind)
 	}
 }
 

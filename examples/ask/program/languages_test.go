@@ -26,9 +26,7 @@ type noted struct {
 func folders(t *testing.T, pattern string) map[string]noted {
 	t.Helper()
 	names, err := filepath.Glob(pattern)
-	if err != nil || len(names) != 12 {
-		t.Fatal(names, err)
-	}
+	check.Must(t, err == nil && len(names) == 12, "%v %v", names, err)
 	out := make(map[string]noted)
 	for _, name := range names {
 		b, err := os.ReadFile(name)
@@ -96,9 +94,7 @@ func TestLanguagesKept(t *testing.T) {
 		together[0], together[1] = together[0]+right, together[1]+refused
 	}
 	t.Logf("of 48 and 24: alone %d right, %d refused; together %d and %d", alone[0], alone[1], together[0], together[1])
-	if alone[0] < 44 || alone[1] < 22 || together[0] < 44 || together[1] < 22 {
-		t.Error("want 44 and 22")
-	}
+	check.True(t, alone[0] >= 44 && alone[1] >= 22 && together[0] >= 44 && together[1] >= 22, "want 44 and 22")
 }
 
 // A question in a language that no note has is refused.

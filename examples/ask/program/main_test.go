@@ -64,9 +64,7 @@ func TestOneQuestion(t *testing.T) {
 	dir := notes(t)
 	t.Chdir(dir)
 	out, errs, err := ask(t, "", "-docs", ".", "What does the barn owl hear?")
-	if err != nil || !strings.Contains(out, "   notes/owl.md:5  “The barn owl hears a mouse under the snow.”\n") {
-		t.Errorf("%v, output:\n%s", err, out)
-	}
+	check.True(t, err == nil && strings.Contains(out, "   notes/owl.md:5  “The barn owl hears a mouse under the snow.”\n"), "%v, output:\n%s", err, out)
 	for _, want := range []string{"skipped: 1 file: another kind of file (.png); broken.txt: not UTF-8", "2 files; index in "} {
 		check.True(t, strings.Contains(errs, want), "the messages lack %q:\n%s", want, errs)
 	}
@@ -103,9 +101,8 @@ func TestOneFile(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{"broken.txt": "broken.txt: not UTF-8", "picture.png": "another kind of file (.png)"} {
-		if _, _, err := ask(t, "", "-docs", name, "What?"); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", name, err, want)
-		}
+		_, _, err := ask(t, "", "-docs", name, "What?")
+		check.True(t, err != nil && strings.Contains(err.Error(), want), "%s: %v, want %q", name, err, want)
 	}
 }
 
@@ -123,9 +120,8 @@ func TestTrace(t *testing.T) {
 	}
 	check.True(t, json.Valid(data) && !bytes.Contains(data, []byte("mouse")) && !bytes.Contains(data, []byte("owl")), "%s", data)
 	for _, bad := range [][]string{{"-trace", filepath.Join(dir, "none", "x"), "Who?"}, {"-trace", file, "-serve", ":0"}} {
-		if _, _, err := ask(t, "", append([]string{"-docs", dir}, bad...)...); err == nil || !strings.Contains(err.Error(), "-trace") {
-			t.Errorf("%v: %v", bad, err)
-		}
+		_, _, err := ask(t, "", append([]string{"-docs", dir}, bad...)...)
+		check.True(t, err != nil && strings.Contains(err.Error(), "-trace"), "%v: %v", bad, err)
 	}
 }
 
@@ -139,9 +135,7 @@ func TestClosest(t *testing.T) {
 		"d.md": "The barn was sold; an owl stayed.", "e.md": "Tides rise and fall.",
 	}, "wild")
 	r, err := d.Ask(t.Context(), session.Query{Question: "Who painted the barn owl of Reykjavik in 1804?"})
-	if err != nil || !r.Refused || len(r.Closest) != 3 {
-		t.Fatalf("%v: %+v", err, r)
-	}
+	check.Must(t, err == nil && r.Refused && len(r.Closest) == 3, "%v: %+v", err, r)
 	places := map[string]bool{}
 	for _, s := range r.Closest {
 		places[s.File] = true
@@ -150,9 +144,8 @@ func TestClosest(t *testing.T) {
 		}
 	}
 	german := sessiontest.OpenFiles(t, map[string]string{"h.md": "Das Haus am Hafen ist alt.", "b.md": "Der Bäcker und die Mühle sind neu."}, "wild")
-	if r, err := german.Ask(t.Context(), session.Query{Question: "Wer strich die Häuser von Reykjavik im Jahr 1804?"}); err != nil || !r.Refused || len(r.Closest) != 1 || !slices.Equal(r.Closest[0].Lit, []string{"Haus"}) {
-		t.Errorf("%v: %+v", err, r)
-	}
+	r, err = german.Ask(t.Context(), session.Query{Question: "Wer strich die Häuser von Reykjavik im Jahr 1804?"})
+	check.True(t, err == nil && r.Refused && len(r.Closest) == 1 && slices.Equal(r.Closest[0].Lit, []string{"Haus"}), "%v: %+v", err, r)
 	check.True(t, len(places) == 3 && !places["e.md"] && places["b.md"], "of %v", places)
 }
 
@@ -166,9 +159,7 @@ func TestQuestions(t *testing.T) {
 	check.OK(t, os.WriteFile(file, []byte(lines.String()), 0o600))
 	out, _, err := ask(t, "", "-docs", dir, "-questions", file)
 	got := strings.Split(strings.TrimSpace(out), "\n")
-	if err != nil || len(got) != 200 {
-		t.Fatalf("%d lines, %v", len(got), err)
-	}
+	check.Must(t, err == nil && len(got) == 200, "%d lines, %v", len(got), err)
 	for i, line := range got {
 		var r session.Reply
 		if err := json.Unmarshal([]byte(line), &r); err != nil || len(r.Sources) != 1 || i%2 == 0 && r.ID != fmt.Sprint(i/2) || i%2 == 1 && r.ID != "" {
@@ -176,9 +167,8 @@ func TestQuestions(t *testing.T) {
 		}
 	}
 	for _, typed := range []string{"\nfine?\n{\"question\":\n", "\n\n{\"id\":\"x\"}\n", "\n\n" + strings.Repeat("x", 1<<17), "\n\n{\"question\":12}", "a\n\n{\"question\":null}", "a\n\n\xff\xfe?"} {
-		if _, _, err := ask(t, typed, "-docs", dir, "-questions", "-"); err == nil || !strings.Contains(err.Error(), "line 3 ") || strings.Contains(err.Error(), "%!") {
-			t.Errorf("%.20q: %v", typed, err)
-		}
+		_, _, err := ask(t, typed, "-docs", dir, "-questions", "-")
+		check.True(t, err != nil && strings.Contains(err.Error(), "line 3 ") && !strings.Contains(err.Error(), "%!"), "%.20q: %v", typed, err)
 	}
 }
 
@@ -190,9 +180,8 @@ func TestDialogue(t *testing.T) {
 		check.True(t, strings.Contains(out, want), "the dialogue lacks %q:\n%s", want, out)
 	}
 	check.True(t, !strings.Contains(out, "not asked") && strings.HasSuffix(errs, "> "), "after /quit:\n%s%s", out, errs)
-	if _, _, err := ask(t, "What does the barn owl hear?", "-docs", dir); err != nil {
-		t.Errorf("the end of the input: %v", err)
-	}
+	_, _, err = ask(t, "What does the barn owl hear?", "-docs", dir)
+	check.True(t, err == nil, "the end of the input: %v", err)
 }
 
 //go:embed testdata/usage.tsv
@@ -216,16 +205,13 @@ func TestUsage(t *testing.T) {
 	write(t, odd, "b\x1b]0;x\a.md", "The red light means that there is no internet.\n")
 	out, errs, err := ask(t, "", "-docs", odd, "-v", "What does the red light mean?")
 	check.True(t, err == nil && !strings.ContainsAny(out+errs, "\x1b\a\u202e") && strings.Contains(out, "b ]0;x .md:1"), "%q, %q, %v", out, errs, err)
-	if _, errs, err := ask(t, "", "-help"); err == nil || !strings.Contains(errs, "-system NAME") || !strings.Contains(errs, "a dialogue") {
-		t.Errorf("%v: %s", err, errs)
-	}
-	if _, _, err := ask(t, "", "-docs", t.TempDir(), "x"); err == nil || errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), "no file that can be read") {
-		t.Errorf("an empty folder: %v", err)
-	}
+	_, errs, err = ask(t, "", "-help")
+	check.True(t, err != nil && strings.Contains(errs, "-system NAME") && strings.Contains(errs, "a dialogue"), "%v: %s", err, errs)
+	_, _, err = ask(t, "", "-docs", t.TempDir(), "x")
+	check.True(t, err != nil && !errors.Is(err, cli.ErrUsage) && strings.Contains(err.Error(), "no file that can be read"), "an empty folder: %v", err)
 	inside := filepath.Join(dir, "index")
-	if _, _, err := ask(t, "", "-docs", dir, "-index", inside, "x"); err == nil || !strings.Contains(err.Error(), "stands among the files") {
-		t.Errorf("an index among the files: %v", err)
-	}
+	_, _, err = ask(t, "", "-docs", dir, "-index", inside, "x")
+	check.True(t, err != nil && strings.Contains(err.Error(), "stands among the files"), "an index among the files: %v", err)
 }
 
 func TestCorpus(t *testing.T) {
@@ -265,9 +251,7 @@ func TestUnusableReplies(t *testing.T) {
 	_, errs, err := ask(t, "", append(args, "-incomplete", "What does the barn owl hear?")...)
 	check.True(t, err == nil && strings.Contains(errs, "The index is not complete: extract failed for 2 of 2,"), "%s, %v", errs, err)
 	out, _, err := ask(t, "", "-docs", dir, "-model", "fake", "-system", "youtu", "-incomplete", "-v", "What does the barn owl hear?")
-	if err != nil || !strings.Contains(out, "   (2 of the model's replies, or parts of them, could not be read)\nFound:") {
-		t.Errorf("%s, %v", out, err)
-	}
+	check.True(t, err == nil && strings.Contains(out, "   (2 of the model's replies, or parts of them, could not be read)\nFound:"), "%s, %v", out, err)
 }
 
 // A few lost replies are told with their number, without a warning.
@@ -396,8 +380,7 @@ func TestStore(t *testing.T) {
 		"unknown field":         {"-system", "bm25", "-where", "nothing = 1", "What?"},
 		"there is no store yet": {"-system", "bm25", "-store", filepath.Join(dir, "none"), "What?"},
 	} {
-		if out, errs, err := ask(t, "", append([]string{"-store", place}, args...)...); err == nil || !strings.Contains(err.Error()+errs, want) {
-			t.Errorf("%q: %q, %v; want %s", args, out, err, want)
-		}
+		out, errs, err := ask(t, "", append([]string{"-store", place}, args...)...)
+		check.True(t, err != nil && strings.Contains(err.Error()+errs, want), "%q: %q, %v; want %s", args, out, err, want)
 	}
 }

@@ -31,9 +31,7 @@ func TestNearMisses(t *testing.T) {
 	if err == nil {
 		err = json.Unmarshal(b, &set)
 	}
-	if err != nil || len(set.Questions) != 36 {
-		t.Fatal(len(set.Questions), err)
-	}
+	check.Must(t, err == nil && len(set.Questions) == 36, "%v %v", len(set.Questions), err)
 	for _, system := range []string{"wild", "bm25"} {
 		d := sessiontest.OpenFiles(t, set.Files, system)
 		right, wrong := 0, 0

@@ -81,16 +81,14 @@ func TestAsk(t *testing.T) {
 	var last session.Reply
 	for lines := bufio.NewScanner(strings.NewReader(body)); lines.Scan(); {
 		last = session.Reply{}
-		if err := json.Unmarshal(lines.Bytes(), &last); err != nil {
-			t.Fatal(err, body)
-		}
+		err := json.Unmarshal(lines.Bytes(), &last)
+		check.OK(t, err, "%v %v", err, body)
 	}
 	if status != 200 || len(last.Sources) != 1 || last.Sources[0].Place != "2" || !strings.Contains(last.Answer, "no internet") || last.System != "wild" {
 		t.Errorf("%d %+v", status, last)
 	}
-	if err := end(); err != nil {
-		t.Errorf("the end: %v", err)
-	}
+	err := end()
+	check.True(t, err == nil, "the end: %v", err)
 }
 
 // The page has the beginning of an answer while the model still writes.
@@ -104,9 +102,8 @@ func TestAnswerComesWhileItIsWritten(t *testing.T) {
 	defer reply.Body.Close()
 	lines := json.NewDecoder(reply.Body)
 	var first, last session.Reply
-	if err := lines.Decode(&first); err != nil || first.Answer != strings.TrimSpace(sessiontest.Beginning) {
-		t.Errorf("%v: %+v", err, first)
-	}
+	err = lines.Decode(&first)
+	check.True(t, err == nil && first.Answer == strings.TrimSpace(sessiontest.Beginning), "%v: %+v", err, first)
 	close(shown)
 	for lines.More() {
 		last = session.Reply{}
@@ -127,15 +124,12 @@ func TestPage(t *testing.T) {
 			t.Errorf("%s: %d", name, status)
 		}
 	}
-	if status, _, body := send(t, "GET", url+"api/about", ""); status != 200 || !strings.Contains(body, `"files":3`) || !strings.Contains(body, `"graph":true`) {
-		t.Errorf("about: %d %s", status, body)
-	}
-	if status, _, body := send(t, "POST", url+"graph", "q=Who+was+Ada+Lovelace", asForm); status != 200 || !strings.Contains(body, "Content-Security-Policy") {
-		t.Errorf("the picture: %d, %d bytes", status, len(body))
-	}
-	if status, _, body := send(t, "GET", url+"api/graph?q=Who+was+Ada+Lovelace", ""); status != 200 || !strings.Contains(body, `"head":"Ada Lovelace"`) {
-		t.Errorf("graph: %d %s", status, body)
-	}
+	status, _, body = send(t, "GET", url+"api/about", "")
+	check.True(t, status == 200 && strings.Contains(body, `"files":3`) && strings.Contains(body, `"graph":true`), "about: %d %s", status, body)
+	status, _, body = send(t, "POST", url+"graph", "q=Who+was+Ada+Lovelace", asForm)
+	check.True(t, status == 200 && strings.Contains(body, "Content-Security-Policy"), "the picture: %d, %d bytes", status, len(body))
+	status, _, body = send(t, "GET", url+"api/graph?q=Who+was+Ada+Lovelace", "")
+	check.True(t, status == 200 && strings.Contains(body, `"head":"Ada Lovelace"`), "graph: %d %s", status, body)
 }
 
 // No GET calls a model, whatever it names; the form that draws a graph does.
@@ -155,9 +149,8 @@ func TestGetsAreFree(t *testing.T) {
 	}
 	const question = "q=Who+worked+with+Ada+Lovelace"
 	for _, path := range []string{"/", "/page.js", "/api/about", "/api/graph?" + question, "/api/graph?" + question + "&where=kind+%3D+%22md%22", "/?" + question, "/api/suggestions", "/api/about?where=kind+%3D+%22md%22", "/api/source?file=ada.md&start=0", "/graph?" + question, "/api/ask?" + question} {
-		if n := calls("GET", path, ""); n > 0 {
-			t.Errorf("GET %s calls the model %d times", path, n)
-		}
+		n := calls("GET", path, "")
+		check.True(t, n <= 0, "GET %s calls the model %d times", path, n)
 	}
 	check.True(t, calls("POST", "/graph", question) != 0, "the answer that is drawn is not the model's")
 }
@@ -215,9 +208,8 @@ func TestRefused(t *testing.T) {
 		"a link":            {"GET", "?q=What%3F", "", []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document"}, 200},
 		"a question of 1MB": {"GET", "api/graph?q=" + strings.Repeat("x", 10_000), "", nil, 413},
 	} {
-		if got, _, body := send(t, tt.method, url+tt.path, tt.body, tt.headers...); got != tt.want {
-			t.Errorf("%s: %d %s, want %d", name, got, body, tt.want)
-		}
+		got, _, body := send(t, tt.method, url+tt.path, tt.body, tt.headers...)
+		check.Equal(t, got, tt.want, "%s: %d %s", name, got, body)
 	}
 }
 
@@ -235,9 +227,8 @@ func TestLetThrough(t *testing.T) {
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set(tt.header, tt.value)
 		w := httptest.NewRecorder()
-		if handler(t, d, tt.address).ServeHTTP(w, r); w.Code != 200 {
-			t.Errorf("%s: %d %s", name, w.Code, w.Body)
-		}
+		handler(t, d, tt.address).ServeHTTP(w, r)
+		check.Equal(t, w.Code, 200, "%s: %d %s", name, w.Code, w.Body)
 	}
 }
 
@@ -247,13 +238,10 @@ func TestSilentClient(t *testing.T) {
 	c, err := net.Dial("tcp", strings.Trim(strings.TrimPrefix(url, "http://"), "/"))
 	check.OK(t, err)
 	defer c.Close()
-	if _, err := io.WriteString(c, "POST /api/ask HTTP/1.1\r\n"); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, check.Err(io.WriteString(c, "POST /api/ask HTTP/1.1\r")))
 	before := time.Now()
-	if err := end(); err != nil || time.Since(before) > 20*time.Second {
-		t.Errorf("%v after %v", err, time.Since(before))
-	}
+	err = end()
+	check.True(t, err == nil && time.Since(before) <= 20*time.Second, "%v after %v", err, time.Since(before))
 }
 
 // slow is a body of which nothing comes until it is let go.
@@ -298,18 +286,15 @@ func TestWhere(t *testing.T) {
 	for where, want := range map[string]string{
 		`kind = \"csv\"`: `"refused":true`, `kind = \"md\"`: "hears a mouse", `kind =`: "byte 6", `knid = \"md\"`: "no document has the field",
 	} {
-		if _, _, body := send(t, "POST", url+"api/ask", `{"question":"What does the barn owl hear?","where":"`+where+`"}`, asJSON); !strings.Contains(body, want) {
-			t.Errorf("%s: %s, want %s", where, body, want)
-		}
+		_, _, body := send(t, "POST", url+"api/ask", `{"question":"What does the barn owl hear?","where":"`+where+`"}`, asJSON)
+		check.True(t, strings.Contains(body, want), "%s: %s, want %s", where, body, want)
 	}
 	for path, want := range map[string]int{"api/graph?q=Ada+Lovelace&where=kind+%3D+%22md%22": 200, "api/graph?q=Ada&where=kind": 400} {
-		if status, _, body := send(t, "GET", url+path, ""); status != want {
-			t.Errorf("%s: %d %s", path, status, body)
-		}
+		status, _, body := send(t, "GET", url+path, "")
+		check.Equal(t, status, want, "%s: %d %s", path, status, body)
 	}
-	if status, _, body := send(t, "POST", url+"graph", "q=Ada&where=kind+%3D", asForm); status != 400 || !strings.Contains(body, "condition") {
-		t.Errorf("%d %s", status, body)
-	}
+	status, _, body := send(t, "POST", url+"graph", "q=Ada&where=kind+%3D", asForm)
+	check.True(t, status == 400 && strings.Contains(body, "condition"), "%d %s", status, body)
 }
 
 // Chat programs of this machine ask the folder as they ask a model, with the places below;
@@ -323,13 +308,11 @@ func TestAPI(t *testing.T) {
 		t.Errorf("%d %s", status, body)
 	}
 	for name, headers := range map[string][]string{"another site": {"Origin: https://evil.example"}, "a page of one": {"Sec-Fetch-Site: cross-site"}, "another name": {"Host: evil.example"}} {
-		if status, _, body := send(t, "POST", url+"v1/chat/completions", question("What?"), append(headers, asJSON)...); status != 403 {
-			t.Errorf("%s: %d %s", name, status, body)
-		}
+		status, _, body := send(t, "POST", url+"v1/chat/completions", question("What?"), append(headers, asJSON)...)
+		check.Equal(t, status, 403, "%s: %d %s", name, status, body)
 	}
-	if status, _, body := send(t, "DELETE", url+"v1/documents/owl.md", ""); status != 403 || !strings.Contains(body, "reads only") {
-		t.Errorf("%d %s", status, body)
-	}
+	status, _, body := send(t, "DELETE", url+"v1/documents/owl.md", "")
+	check.True(t, status == 403 && strings.Contains(body, "reads only"), "%d %s", status, body)
 	tokens, err := api.ReadTokens(strings.NewReader(`{"token-of-tables-0123": {"scope": "kind = \"csv\"", "write": true}}`))
 	check.OK(t, err)
 	h, err := serve.Handler(sessiontest.Open(t, "wild"), "", tokens)
@@ -351,9 +334,8 @@ func TestAPI(t *testing.T) {
 		{"POST", "/v1/chat/completions", question("What does the red light mean?"), []string{bearer, asJSON}, 200, "no internet"},
 		{"PUT", "/v1/documents", `{"documents": [{"id": "x", "fields": {"kind": "csv"}}]}`, []string{bearer, asJSON}, 403, "reads only"},
 	} {
-		if status, _, body := send(t, tt.method, server.URL+tt.path, tt.body, tt.headers...); status != tt.status || !strings.Contains(body, tt.want) {
-			t.Errorf("%s %s: %d %s, want %d %s", tt.method, tt.path, status, body, tt.status, tt.want)
-		}
+		status, _, body := send(t, tt.method, server.URL+tt.path, tt.body, tt.headers...)
+		check.True(t, status == tt.status && strings.Contains(body, tt.want), "%s %s: %d %s, want %d %s", tt.method, tt.path, status, body, tt.status, tt.want)
 	}
 }
 
@@ -368,9 +350,8 @@ func TestAround(t *testing.T) {
 		"api/suggestions":                        `{"questions":["Who designed the Analytical Engine?"`,
 		"api/source?file=owl.md&start=20&end=62": `"quote":"","start":0,"end":0,"before":"# Owls`,
 	} {
-		if status, _, body := send(t, "GET", url+path, ""); status != 200 || !strings.Contains(body, want) {
-			t.Errorf("%s: %d %s, want %s", path, status, body, want)
-		}
+		status, _, body := send(t, "GET", url+path, "")
+		check.True(t, status == 200 && strings.Contains(body, want), "%s: %d %s, want %s", path, status, body, want)
 	}
 }
 
@@ -397,11 +378,9 @@ func TestPDF(t *testing.T) {
 	for query, status := range map[string]int{
 		"file=notes.md": 404, "file=none.pdf": 404, "file=../owl.pdf": 404, "file=": 404, "file=owl.pdf&where=" + url.QueryEscape(`kind = "md"`): 404, "file=owl.pdf&where=kind": 400,
 	} {
-		if w := get(query, "same-origin"); w.Code != status || strings.Contains(w.Body.String(), "%PDF") {
-			t.Errorf("%s: %d", query, w.Code)
-		}
+		w := get(query, "same-origin")
+		check.True(t, w.Code == status && !strings.Contains(w.Body.String(), "%PDF"), "%s: %d", query, w.Code)
 	}
-	if w := get("file=owl.pdf", "cross-site"); w.Code != 403 {
-		t.Errorf("from elsewhere: %d", w.Code)
-	}
+	w = get("file=owl.pdf", "cross-site")
+	check.Equal(t, w.Code, 403, "from elsewhere")
 }

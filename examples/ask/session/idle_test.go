@@ -33,9 +33,7 @@ func TestIdleTimeEncodes(t *testing.T) {
 		cache := t.TempDir()
 		kept := func() int64 {
 			files, _ := filepath.Glob(filepath.Join(cache, "*.vectors"))
-			if len(files) != 1 {
-				t.Fatal(files)
-			}
+			check.Must(t, len(files) == 1, "%v", files)
 			info, err := os.Stat(files[0])
 			check.OK(t, err)
 			return info.Size()
@@ -43,9 +41,8 @@ func TestIdleTimeEncodes(t *testing.T) {
 		s, flags := setup.Settings{Mode: "reject"}, flag.NewFlagSet("session", flag.ContinueOnError)
 		s.Flags(flags, func(string) string { return "" }, "")
 		check.OK(t, flags.Parse([]string{"-cache", filepath.Join(cache, "replies.journal"), "-embed-model", "file:" + model}))
-		if problems := s.Complete(flags, all.Names()); len(problems) > 0 {
-			t.Fatal(problems)
-		}
+		problems := s.Complete(flags, all.Names())
+		check.Must(t, len(problems) == 0, "%v", problems)
 		wild, _ := all.Find("wild")
 		sys, err := wild.With("pages.among", "3")
 		check.OK(t, err)
@@ -66,9 +63,8 @@ func TestIdleTimeEncodes(t *testing.T) {
 		if again := ask(); again.Answer != first.Answer || again.Confidence != first.Confidence {
 			t.Errorf("encoded: %q (%v), before: %q (%v)", again.Answer, again.Confidence, first.Answer, first.Confidence)
 		}
-		if err := d.Close(); err != nil {
-			t.Error(err)
-		}
+		err = d.Close()
+		check.True(t, err == nil, "%v", err)
 		if encode && kept() < asked+pages/2*vector {
 			t.Errorf("%d bytes are kept, %d without idle time: want %d vectors of %d bytes more, or near", kept(), asked, pages, vector)
 		}

@@ -38,9 +38,8 @@ func whole(k kit.Kit) (*kit.System, error) { return agentic.NewContext(k, agenti
 // Without a model there is nobody to decide.
 func TestNeedsAModel(t *testing.T) {
 	for name, make := range map[string]baselinestest.Maker{"agentic:bm25": around, "files": files} {
-		if _, err := make(baselinestest.OfflineKit(t)); err == nil || !strings.HasPrefix(err.Error(), name+": ") || !strings.Contains(err.Error(), "without a model") {
-			t.Errorf("%s: %v", name, err)
-		}
+		_, err := make(baselinestest.OfflineKit(t))
+		check.True(t, err != nil && strings.HasPrefix(err.Error(), name+": ") && strings.Contains(err.Error(), "without a model"), "%s: %v", name, err)
 	}
 }
 
@@ -63,9 +62,7 @@ func TestContextSaysWhatDidNotFit(t *testing.T) {
 			first = docs
 		}
 		check.True(t, slices.Equal(first, docs) && slices.IsSorted(docs) && len(docs) >= 2, "%q reads %v, the first question %v", q.Text, docs, first)
-		if len(f.Steps) != 1 || len(f.Steps[0].Found)+len(docs) != 5 || !strings.Contains(f.Steps[0].Query, "of 5 pages did not fit") {
-			t.Errorf("%+v", f.Steps)
-		}
+		check.True(t, len(f.Steps) == 1 && len(f.Steps[0].Found)+len(docs) == 5 && strings.Contains(f.Steps[0].Query, "of 5 pages did not fit"), "%+v", f.Steps)
 	}
 }
 
@@ -77,14 +74,11 @@ func TestContextKeepsThePrefix(t *testing.T) {
 	baselinestest.Index(t, s, baselinestest.Pages...)
 	var begins []string
 	for _, q := range baselinestest.Questions[:2] { // of one form
-		if _, err := s.Answer(t.Context(), q); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, check.Err(s.Answer(t.Context(), q)))
 		req := m.Requests()[m.Calls()-1]
 		begin, _, ok := strings.Cut(req.Messages[1].Text, "Question: ")
-		if begins = append(begins, req.Messages[0].Text+begin); !ok || !strings.Contains(begin, "tides of the sea") {
-			t.Errorf("%q", begin)
-		}
+		begins = append(begins, req.Messages[0].Text+begin)
+		check.True(t, ok && strings.Contains(begin, "tides of the sea"), "%q", begin)
 	}
 	check.Equal(t, begins[0], begins[1], "the prompts begin otherwise")
 }
@@ -108,9 +102,7 @@ func TestFilesKeepToTheFolder(t *testing.T) {
 	})
 	s, err := files(baselinestest.ModelKit(t, m))
 	check.OK(t, err)
-	if _, err := s.Index(t.Context(), load.Documents(t.Context(), os.DirFS(folder))); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, check.Err(s.Index(t.Context(), load.Documents(t.Context(), os.DirFS(folder)))))
 	f, err := s.Retrieve(t.Context(), graphrag.Question{Text: "What is the passphrase?", K: 3})
 	check.True(t, err == nil && len(f.Evidence) == 1 && f.Evidence[0].Chunk.Doc == "owl.md", "%+v, %v", f.Evidence, err)
 	refused := 0

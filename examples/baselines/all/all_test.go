@@ -33,22 +33,18 @@ func TestSystems(t *testing.T) {
 				t.Errorf("%s is not found", name)
 			}
 		}
-		if _, err := s.New(offline, kit.Common{}); (err != nil) != s.NoDocuments {
-			t.Errorf("%s offline: %v", s.Name, err)
-		}
-		if _, err := s.New(kit.Kit{}, kit.Common{}); err == nil || !strings.HasPrefix(err.Error(), s.Name) {
-			t.Errorf("%s of an empty kit: %v", s.Name, err)
-		}
+		_, err = s.New(offline, kit.Common{})
+		check.True(t, (err != nil) == s.NoDocuments, "%s offline: %v", s.Name, err)
+		_, err = s.New(kit.Kit{}, kit.Common{})
+		check.True(t, err != nil && strings.HasPrefix(err.Error(), s.Name), "%s of an empty kit: %v", s.Name, err)
 		if _, err := s.New(model, kit.Common{MaxPerDoc: -1}); !s.NoDocuments && (err == nil || !strings.Contains(err.Error(), "MaxPerDoc")) {
 			t.Errorf("%s with -1 chunks of a page: %v", s.Name, err)
 		}
 	}
-	if s, _ := all.Find("lightrag-naive"); s.Name != "naiverag" {
-		t.Errorf("lightrag-naive is %q, want the system that it is", s.Name)
-	}
-	if _, ok := all.Find("no-such"); ok {
-		t.Error("found what is not there")
-	}
+	s, _ := all.Find("lightrag-naive")
+	check.Equal(t, s.Name, "naiverag", "lightrag-naive is %q, want the system that it is", s.Name)
+	_, ok := all.Find("no-such")
+	check.True(t, !ok, "found what is not there")
 }
 
 // Every agent is made of a kit with a model, under its own name, and of no other; a question
@@ -60,9 +56,8 @@ func TestAgents(t *testing.T) {
 		if at := slices.IndexFunc(graph, func(x all.System) bool { return x.NeedsGraph && "agentic:"+x.Name == s.Name }); at >= 0 {
 			s = withGraph(t, s)
 		}
-		if found, ok := all.Find(s.Name); !ok || found.Name != s.Name || !slices.Contains(all.Names(), s.Name) {
-			t.Errorf("%s is not found", s.Name)
-		}
+		found, ok := all.Find(s.Name)
+		check.True(t, ok && found.Name == s.Name && slices.Contains(all.Names(), s.Name), "%s is not found", s.Name)
 		if _, err := s.New(offline, kit.Common{}); (err != nil) != s.NeedsModel || err != nil && !strings.HasPrefix(err.Error(), s.Name) {
 			t.Errorf("%s offline: %v", s.Name, err)
 		}
@@ -81,9 +76,8 @@ func TestAgents(t *testing.T) {
 		if err != nil || a.Text == "" || s.NeedsModel && !slices.ContainsFunc(a.Steps, func(st graphrag.Step) bool { return st.Kind == "answer" }) {
 			t.Errorf("%s: %+v, %v", s.Name, a, err)
 		}
-		if n := m.Calls() - before; s.NeedsModel && n < 3 {
-			t.Errorf("%s: %d calls, want two turns and an answer at least", s.Name, n)
-		}
+		n := m.Calls() - before
+		check.True(t, !s.NeedsModel || n >= 3, "%s: %d calls, want two turns and an answer at least", s.Name, n)
 	}
 	check.True(t, strings.Contains(all.Shown(all.Names()), "files, context; and agentic:NAME"), "%v", all.Shown(all.Names()))
 }
@@ -141,8 +135,7 @@ func TestOwnSplitter(t *testing.T) {
 			continue
 		}
 		check.OK(t, err)
-		if stats, err := made.Index(t.Context(), graphrag.Documents(page)); err != nil || stats.Chunks != 2 {
-			t.Errorf("%s: %d chunks, %v", s.Name, stats.Chunks, err)
-		}
+		stats, err := made.Index(t.Context(), graphrag.Documents(page))
+		check.True(t, err == nil && stats.Chunks == 2, "%s: %d chunks, %v", s.Name, stats.Chunks, err)
 	}
 }

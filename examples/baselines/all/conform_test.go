@@ -46,9 +46,7 @@ func conforms(t *testing.T, s all.System) {
 			k.AnswerModel = llmtest.NewScript("m").Handle(llmtest.Any, baselinestest.Obedient)
 		}
 		x, err := s.New(k, kit.Common{})
-		if err == nil && x.Name() != s.Name {
-			t.Errorf("the name is %q", x.Name())
-		}
+		check.True(t, err != nil || x.Name() == s.Name, "the name is %q", x.Name())
 		return x, err
 	}
 	conform(t, make)
@@ -93,9 +91,7 @@ func (make maker) over(t *testing.T, k kit.Kit, docs ...graphrag.Document) *kit.
 	if len(docs) == 0 {
 		in = nil
 	}
-	if _, err := s.Index(t.Context(), in); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, check.Err(s.Index(t.Context(), in)))
 	return s
 }
 
@@ -134,9 +130,7 @@ func (make maker) changes(t *testing.T) {
 	} {
 		s := make.over(t, baselinestest.OfflineKit(t), tt.from...)
 		for _, change := range tt.changes {
-			if err := change(s); err != nil {
-				t.Fatalf("%s: %v", tt.name, err)
-			}
+			check.OK(t, change(s), "%s", tt.name)
 		}
 		check.Equal(t, answers(t, s), answers(t, make.over(t, baselinestest.OfflineKit(t), tt.to...)), "%s (-indexed at once +changed)", tt.name)
 	}
@@ -164,9 +158,7 @@ func (make maker) failures(t *testing.T) {
 		f.part = ""
 		check.Is(t, err, errFault, "%s", part)
 		check.Equal(t, answers(t, s), before, "after a failed Insert, %s (-before +after)", part)
-		if _, err := s.Insert(t.Context(), graphrag.Documents(baselinestest.Pages[1])); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, check.Err(s.Insert(t.Context(), graphrag.Documents(baselinestest.Pages[1]))))
 		check.Equal(t, answers(t, s), after, "%s: the Insert after the failed one (-indexed at once +inserted)", part)
 	}
 }
@@ -176,9 +168,7 @@ func (make maker) saves(t *testing.T) {
 	want := answers(t, s)
 	check.OK(t, s.Save(t.Context(), dir))
 	opened := make.over(t, baselinestest.OfflineKit(t), baselinestest.Chinese...)
-	if _, err := opened.Open(t.Context(), dir); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, check.Err(opened.Open(t.Context(), dir)))
 	check.Equal(t, answers(t, opened), want, "(-saved +opened)")
 }
 
@@ -218,38 +208,28 @@ func (make maker) asks(t *testing.T) {
 	nonsense := llmtest.NewScript("m").Reply(llmtest.Any, "Colourless green ideas sleep furiously.")
 	s := make.over(t, baselinestest.ModelKit(t, obedient), baselinestest.Pages...)
 	for _, q := range baselinestest.Questions[:3] {
-		if a, err := s.Answer(t.Context(), q); err != nil || a.Text == "" {
-			t.Errorf("%q: %+v, %v", q.Text, a, err)
-		}
+		a, err := s.Answer(t.Context(), q)
+		check.True(t, err == nil && a.Text != "", "%q: %+v, %v", q.Text, a, err)
 	}
 	s = make.over(t, baselinestest.ModelKit(t, nonsense), baselinestest.Pages...)
 	for _, q := range baselinestest.Questions[:4] {
-		if _, err := s.Answer(t.Context(), q); err != nil && !errors.Is(err, llm.ErrInvalidOutput) {
-			t.Errorf("%q: %v", q.Text, err)
-		}
+		_, err := s.Answer(t.Context(), q)
+		check.True(t, err == nil || errors.Is(err, llm.ErrInvalidOutput), "%q: %v", q.Text, err)
 	}
 }
 
 func (make maker) errors(t *testing.T) {
 	s, err := make(baselinestest.OfflineKit(t))
 	check.OK(t, err)
-	if _, err := s.Answer(t.Context(), baselinestest.Questions[0]); err == nil || !strings.Contains(err.Error(), s.Name()) {
-		t.Errorf("asked before Index: %v", err)
-	}
-	if _, err := s.Insert(t.Context(), graphrag.Documents(baselinestest.Pages[0])); err == nil {
-		t.Error("Insert before Index")
-	}
+	_, err = s.Answer(t.Context(), baselinestest.Questions[0])
+	check.True(t, err != nil && strings.Contains(err.Error(), s.Name()), "asked before Index: %v", err)
+	check.True(t, check.Err(s.Insert(t.Context(), graphrag.Documents(baselinestest.Pages[0]))) != nil, "Insert before Index")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := s.Index(ctx, graphrag.Documents(baselinestest.Pages...)); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
-	if _, err := make(kit.Kit{}); err == nil {
-		t.Error("made of an empty kit")
-	}
-	if err := s.Close(); err != nil {
-		t.Error(err)
-	}
+	check.Is(t, check.Err(s.Index(ctx, graphrag.Documents(baselinestest.Pages...))), context.Canceled, "cancelled")
+	check.True(t, check.Err(make(kit.Kit{})) != nil, "made of an empty kit")
+	err = s.Close()
+	check.True(t, err == nil, "%v", err)
 }
 
 // answers asks all questions, twice and from several places at once.
@@ -268,9 +248,8 @@ func answers(t *testing.T, s graphrag.System) []graphrag.Answer {
 		}()
 		a, err := s.Answer(t.Context(), q)
 		second := <-again
-		if err := errors.Join(err, second.err); err != nil {
-			t.Errorf("%q: %v", q.Text, err)
-		}
+		err = errors.Join(err, second.err)
+		check.True(t, err == nil, "%q: %v", q.Text, err)
 		check.Equal(t, second.a, a, "%q has two answers", q.Text)
 		out[i] = a
 	}

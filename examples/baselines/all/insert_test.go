@@ -98,14 +98,10 @@ func insertAndAsk(b *testing.B, name string, n int) {
 		k, of = k.WithEmbedder(embed.Func(hashes)), note
 	}
 	s := made(b, name, k)
-	if _, err := s.Index(b.Context(), notesOf(0, n, titled, of)); err != nil {
-		b.Fatal(err)
-	}
+	check.OK(b, check.Err(s.Index(b.Context(), notesOf(0, n, titled, of))))
 	next, asked := n, 0
 	insert := func() {
-		if _, err := s.Insert(b.Context(), notesOf(next, next+1, titled, of)); err != nil {
-			b.Fatal(err)
-		}
+		check.OK(b, check.Err(s.Insert(b.Context(), notesOf(next, next+1, titled, of))))
 		next++
 	}
 	ask := func(where string) {
@@ -113,9 +109,8 @@ func insertAndAsk(b *testing.B, name string, n int) {
 		check.OK(b, err)
 		asked++
 		q := graphrag.Question{Text: of(asked * 31).Text[:60], K: 10, Where: &c}
-		if found, err := s.Retrieve(b.Context(), q); err != nil || len(found.Ranked) == 0 {
-			b.Fatal(err)
-		}
+		found, err := s.Retrieve(b.Context(), q)
+		check.Must(b, err == nil && len(found.Ranked) != 0, "%v", err)
 	}
 	for share, where := range map[string]string{"all": "all", "tenth": "n10 = 3", "thousandth": "n1000 = 3"} {
 		b.Run("where/"+share, func(b *testing.B) {

@@ -34,9 +34,7 @@ func systems(t testing.TB) []all.System {
 func system(t *testing.T, name string) all.System {
 	t.Helper()
 	s, ok := all.Find(name)
-	if !ok {
-		t.Fatalf("no system %s", name)
-	}
+	check.Must(t, ok, "no system %s", name)
 	return s
 }
 
@@ -117,9 +115,8 @@ func TestWith(t *testing.T) {
 	}
 	check.True(t, err == nil && len(seen) >= 2 && s.Changes()["maxPerDoc"] == 1, "%d pages, changes %v, %v", len(seen), s.Changes(), err)
 
-	if lacks := system(t, "gear").Lacks(); !strings.Contains(lacks, "-kg") {
-		t.Errorf("gear without a graph lacks %q", lacks)
-	}
+	lacks := system(t, "gear").Lacks()
+	check.True(t, strings.Contains(lacks, "-kg"), "gear without a graph lacks %q", lacks)
 }
 
 // The loop of an agent has options of its own, beside those of the system that it searches by.
@@ -137,17 +134,14 @@ func TestOptionsOfAgents(t *testing.T) {
 		}
 		check.OK(t, err)
 		f, err := made.Retrieve(t.Context(), baselinestest.Questions[0])
-		if last := f.Steps[len(f.Steps)-1]; err != nil || m.Calls() != 1 || last.Found[0] != "the last step is done" {
-			t.Errorf("%s: %d calls, %+v, %v", name, m.Calls(), last, err)
-		}
+		last := f.Steps[len(f.Steps)-1]
+		check.True(t, err == nil && m.Calls() == 1 && last.Found[0] == "the last step is done", "%s: %d calls, %+v, %v", name, m.Calls(), last, err)
 		if bad, err := s.With("agent.calls", "-1"); err == nil {
-			if _, err = bad.New(baselinestest.ModelKit(t, m), kit.Common{}); err == nil || !strings.Contains(err.Error(), "Agent.Calls is -1") {
-				t.Errorf("%s: %v", name, err)
-			}
+			_, err = bad.New(baselinestest.ModelKit(t, m), kit.Common{})
+			check.True(t, err != nil && strings.Contains(err.Error(), "Agent.Calls is -1"), "%s: %v", name, err)
 		}
-		if got := s.Changes(); got["agent.turns"] != 1 || got["agent.condense"] != true {
-			t.Errorf("%s: %v", name, got)
-		}
+		got := s.Changes()
+		check.True(t, got["agent.turns"] == 1 && got["agent.condense"] == true, "%s: %v", name, got)
 	}
 }
 

@@ -36,9 +36,7 @@ func TestFailingModelIsCounted(t *testing.T) {
 			s, err := system.New(baselinestest.ModelKit(t, m), kit.Common{})
 			check.OK(t, err)
 			stats, err := s.Index(t.Context(), graphrag.Documents(docs...))
-			if err != nil {
-				t.Fatalf("%s, %s: %v", system.Name, kind, err)
-			}
+			check.OK(t, err, "%s, %s", system.Name, kind)
 			if system.Calls.Chunk == 0 { // no model reads chunks
 				continue
 			}
@@ -67,9 +65,7 @@ func TestPromptsBeginAlike(t *testing.T) {
 		check.OK(t, err)
 		baselinestest.Index(t, s, docs...)
 		for _, q := range []string{"Who built the Fram?", "Who went to the Bay of Whales?"} {
-			if _, err := s.Answer(t.Context(), graphrag.Question{Text: q, K: 2}); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, check.Err(s.Answer(t.Context(), graphrag.Question{Text: q, K: 2})))
 		}
 		begins := make(map[string]string)
 		for _, r := range m.Requests() {

@@ -26,9 +26,8 @@ func TestInStore(t *testing.T) {
 				baselinestest.Stored(t, x.New, s)
 				c, err := s.Open(t.Context(), x.Name)
 				check.OK(t, err)
-				if generations, _, err := c.Generations(t.Context()); len(generations) != 1 || err != nil {
-					t.Errorf("generations %v are left, %v", generations, err)
-				}
+				generations, _, err := c.Generations(t.Context())
+				check.True(t, len(generations) == 1 && err == nil, "generations %v are left, %v", generations, err)
 				return
 			}
 			k := baselinestest.OfflineKit(t)
@@ -37,9 +36,8 @@ func TestInStore(t *testing.T) {
 			}
 			system, err := x.New(k, kit.Common{})
 			check.OK(t, err)
-			if _, err := kit.Open(t.Context(), system.Frame(), s, "other"); err == nil || !strings.Contains(err.Error(), "bm25 and naiverag") {
-				t.Errorf("it is opened: %v", err)
-			}
+			_, err = kit.Open(t.Context(), system.Frame(), s, "other")
+			check.True(t, err != nil && strings.Contains(err.Error(), "bm25 and naiverag"), "it is opened: %v", err)
 		})
 	}
 }

@@ -43,9 +43,8 @@ const toy = "alice bob engine. alice engine.|bob paris. alice paris.|paris louvr
 func TestCalls(t *testing.T) {
 	page := func(chunks int) string { return strings.TrimSuffix(strings.Repeat("alice|", chunks), "|") }
 	s := over(t, Options{}, page(31), page(4), page(1))
-	if got := len(s.tree.Nodes) - len(s.corpus.Chunks); got != 7+2+1 || len(s.corpus.Chunks) != 36 {
-		t.Errorf("%d summaries of %d chunks", got, len(s.corpus.Chunks))
-	}
+	got := len(s.tree.Nodes) - len(s.corpus.Chunks)
+	check.True(t, got == 7+2+1 && len(s.corpus.Chunks) == 36, "%d summaries of %d chunks", got, len(s.corpus.Chunks))
 }
 
 // The worked example: sentences [alice, bob, engine], [alice, engine], [bob, paris].
@@ -102,9 +101,8 @@ func TestTooManyChunks(t *testing.T) {
 	nodes, step, err = s.search(t.Context(), "alice engine bob")
 	check.True(t, err == nil && step.Kind == "local, too many" && len(nodes) == 2, "%v, %s, %v", nodes, step.Kind, err)
 	s = over(t, Options{Chunks: 2}, "alice bob.|alice. bob engine.|alice. engine.|alice. engine.")
-	if nodes, step, err = s.search(t.Context(), "alice engine"); err != nil || step.Kind != "local, too many" || len(nodes) != 2 {
-		t.Errorf("%v, %s, %v", nodes, step.Kind, err)
-	}
+	nodes, step, err = s.search(t.Context(), "alice engine")
+	check.True(t, err == nil && step.Kind == "local, too many" && len(nodes) == 2, "%v, %s, %v", nodes, step.Kind, err)
 }
 
 // A term with a hundred thousand neighbours, a page without a full stop, and a question
@@ -115,27 +113,19 @@ func TestHub(t *testing.T) {
 		fmt.Fprintf(&b, "hub thing%d. ", i)
 	}
 	s := over(t, Options{}, b.String(), strings.Repeat("whale ship ", 50_000))
-	if d := s.terms.graph.Degree(s.number("hub")); d < 100_000 {
-		t.Errorf("the hub has %d neighbours", d)
-	}
-	if arcs := s.terms.graph.Arcs(); arcs > 250_000 {
-		t.Errorf("%d arcs", arcs)
-	}
-	if got := s.terms.path(s.number("thing1"), s.number("thing99999")); len(got) != 3 {
-		t.Errorf("path %v", got)
-	}
-	if got := s.terms.path(s.number("hub"), s.number("whale")); got != nil {
-		t.Errorf("path %v", got)
-	}
-	if got := s.terms.in(b.String(), maxTerms); len(got) != maxTerms {
-		t.Errorf("%d terms of a question", len(got))
-	}
-	if _, _, err := s.search(t.Context(), b.String()); err != nil {
-		t.Error(err)
-	}
+	d := s.terms.graph.Degree(s.number("hub"))
+	check.True(t, d >= 100_000, "the hub has %d neighbours", d)
+	arcs := s.terms.graph.Arcs()
+	check.True(t, arcs <= 250_000, "%d arcs", arcs)
+	got := s.terms.path(s.number("thing1"), s.number("thing99999"))
+	check.Equal(t, len(got), 3, "path %v", got)
+	got = s.terms.path(s.number("hub"), s.number("whale"))
+	check.True(t, got == nil, "path %v", got)
+	got = s.terms.in(b.String(), maxTerms)
+	check.Equal(t, len(got), maxTerms, "terms of a question")
+	_, _, err := s.search(t.Context(), b.String())
+	check.True(t, err == nil, "%v", err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := newTermIndex(ctx, s.corpus.Chunks); err == nil {
-		t.Error("cancelled")
-	}
+	check.True(t, check.Err(newTermIndex(ctx, s.corpus.Chunks)) != nil, "cancelled")
 }

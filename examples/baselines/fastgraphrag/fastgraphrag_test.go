@@ -56,16 +56,11 @@ func TestCalls(t *testing.T) {
 		if tt.describe > 0 {
 			want["describe"], want[fastgraphrag.StageMerge] = tt.describe, tt.merge
 		}
-		if diff := cmp.Diff(want, baselinestest.Stages(m)); diff != "" || stats.Calls != tt.chunks+tt.describe+tt.merge {
-			t.Errorf("%d chunks take %d calls: %s", tt.chunks, stats.Calls, diff)
-		}
+		diff := cmp.Diff(want, baselinestest.Stages(m))
+		check.True(t, diff == "" && stats.Calls == tt.chunks+tt.describe+tt.merge, "%d chunks take %d calls: %s", tt.chunks, stats.Calls, diff)
 		a, err := s.Answer(t.Context(), graphrag.Question{Text: "Who built the Fram?", K: 3, Depth: 10})
-		if err != nil || a.Usage.Calls != 2 {
-			t.Fatalf("a question takes %d calls, %v", a.Usage.Calls, err)
-		}
-		if len(a.Ranked) != tt.chunks || len(a.Evidence) != 3 {
-			t.Errorf("%d of %d chunks ranked, %d read", len(a.Ranked), tt.chunks, len(a.Evidence))
-		}
+		check.Must(t, err == nil && a.Usage.Calls == 2, "a question takes %d calls, %v", a.Usage.Calls, err)
+		check.True(t, len(a.Ranked) == tt.chunks && len(a.Evidence) == 3, "%d of %d chunks ranked, %d read", len(a.Ranked), tt.chunks, len(a.Evidence))
 		var fram, facts []string
 		for _, d := range a.Derived {
 			if d.Kind == "relation" {
@@ -138,7 +133,6 @@ func TestOwnParts(t *testing.T) {
 			linked = append(linked, step.Query)
 		}
 	}
-	if want := []string{"Larvik", asked, "whales"}; err != nil || !slices.Equal(linked, want) {
-		t.Errorf("linked %q, %v, want %q", linked, err, want)
-	}
+	want := []string{"Larvik", asked, "whales"}
+	check.True(t, err == nil && slices.Equal(linked, want), "linked %q, %v, want %q", linked, err, want)
 }

@@ -143,9 +143,8 @@ func TestIdentitiesByVectors(t *testing.T) {
 	rows := vectors{{1, 0, 0}, {.9, .1, 0}, {0, 1, 0}, {0, .7, .7}}
 	l := &linker{keys: []string{"a", "b", "c", "d"}, link: link.Embeddings{Embedder: rows}}
 	same, err := l.identities(t.Context())
-	if diff := cmp.Diff([][2]int32{{0, 1}}, same); err != nil || diff != "" {
-		t.Error(diff, err)
-	}
+	diff := cmp.Diff([][2]int32{{0, 1}}, same)
+	check.True(t, err == nil && diff == "", "%v %v", diff, err)
 }
 
 type vectors [][]float32
@@ -190,9 +189,8 @@ func TestLimits(t *testing.T) {
 	n, err := newNetwork(t.Context(), baselinestest.OfflineKit(t), g)
 	check.OK(t, err)
 	s := &searcher{o: baselinestest.Filled(Options{}), network: n}
-	if got := s.entities(ranks); len(got) != 1 {
-		t.Errorf("%d entities above the threshold", len(got))
-	}
+	got := s.entities(ranks)
+	check.Equal(t, len(got), 1, "entities above the threshold")
 	for i := range ranks[1:] {
 		ranks[i+1] = .005
 	}
@@ -205,7 +203,6 @@ func TestLimits(t *testing.T) {
 // A text finds the 20 entities nearest to it.
 func TestNearest(t *testing.T) {
 	l := &linker{texts: baselinestest.Alike(slices.Repeat([]float64{.5}, 30))}
-	if got, err := l.nearest(t.Context(), "?"); err != nil || len(got) != 20 || got[0].Score != .75 {
-		t.Errorf("%v, %v", got, err)
-	}
+	got, err := l.nearest(t.Context(), "?")
+	check.True(t, err == nil && len(got) == 20 && got[0].Score == .75, "%v, %v", got, err)
 }

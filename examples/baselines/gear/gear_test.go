@@ -33,9 +33,7 @@ func elsewhere(t *testing.T, lines ...string) *triples.Index {
 	t.Helper()
 	r := triples.TSV("graph", strings.NewReader(strings.Join(lines, "\n")))
 	ix, err := triples.New(t.Context(), r.All(), triples.Options{})
-	if err != nil || r.Bad().Lines > 0 {
-		t.Fatal(err, r.Bad().First)
-	}
+	check.Must(t, err == nil && r.Bad().Lines <= 0, "%v %v", err, r.Bad().First)
 	return ix
 }
 
@@ -99,9 +97,7 @@ func TestCalls(t *testing.T) {
 			delete(got, "read")
 			check.Equal(t, got, x.want)
 			check.Equal(t, len(a.Evidence), 1, "passages are read, and one was to be kept")
-			if x.o.Steps != 1 && a.Steps[len(a.Steps)-1].Kind != "stop" {
-				t.Errorf("nothing tells why it stopped: %+v", a.Steps)
-			}
+			check.True(t, x.o.Steps == 1 || a.Steps[len(a.Steps)-1].Kind == "stop", "nothing tells why it stopped: %+v", a.Steps)
 		})
 	}
 }
@@ -130,9 +126,8 @@ func TestBadReplies(t *testing.T) {
 	if a := ask(t, none, gear.Options{Graph: wiki(t)}); len(a.Evidence) != 0 || len(a.Ranked) < 2 {
 		t.Errorf("an empty list keeps %d passages of %d", len(a.Evidence), len(a.Ranked))
 	}
-	if stop := a.Steps[len(a.Steps)-1]; stop.Kind != "stop" || !slices.Equal(stop.Found, []string{"no further query"}) {
-		t.Errorf("it stopped with %+v", stop)
-	}
+	stop := a.Steps[len(a.Steps)-1]
+	check.True(t, stop.Kind == "stop" && slices.Equal(stop.Found, []string{"no further query"}), "it stopped with %+v", stop)
 	if triples := ask(t, model(1), gear.Options{}).Usage.Unread; a.Usage.Unread != 4 || triples != 4 { // three, and the citation of a passage that does not say Hollywood
 		t.Errorf("%d replies and %d triples are counted as lost, want 4 and 4", a.Usage.Unread, triples)
 	}
@@ -159,9 +154,7 @@ func TestFilterFills(t *testing.T) {
 
 func TestOptions(t *testing.T) {
 	_, err := gear.New(baselinestest.OfflineKit(t), gear.Options{Steps: -1, Passages: -1, LinkShare: 2, Expand: "often", Original: true, Graph: wiki(t)})
-	if err == nil {
-		t.Fatal("unusable options are taken")
-	}
+	check.Must(t, err != nil, "unusable options are taken")
 	for _, want := range []string{"Steps", "Passages", "LinkShare", "Expand", "set one of them"} {
 		check.True(t, strings.Contains(err.Error(), want), "the error lacks %q: %v", want, err)
 	}

@@ -131,9 +131,7 @@ func TestStored(t *testing.T) {
 		return ids, expanded
 	}
 	ids, expanded := found(gear.Indexed(ix))
-	if !slices.Contains(ids, "cahn") || !slices.Contains(expanded, "Hollywood in Los Angeles") {
-		t.Fatalf("over an index: %v by %v", ids, expanded)
-	}
+	check.Must(t, slices.Contains(ids, "cahn") && slices.Contains(expanded, "Hollywood in Los Angeles"), "over an index: %v by %v", ids, expanded)
 	storedIDs, storedExpanded := found(gear.Stored(faraway{ix: ix, calls: new(atomic.Int64)}))
 	slices.Sort(expanded) // equal scores go by number, and those of a store by when they are met
 	slices.Sort(storedExpanded)
@@ -169,12 +167,10 @@ func TestRoundTrips(t *testing.T) {
 				reached += len(s.Found)
 			}
 		}
-		if reflected := baselinestest.Stages(m)[gear.StageReflect]; reached < steps*10 || reflected != steps-1 {
-			t.Fatalf("original %t: %d triples were reached in %d steps", original, reached, reflected+1)
-		}
-		if n := calls.Load(); n > 4*steps {
-			t.Errorf("original %t: %d calls of graph and passages in %d steps", original, n, steps)
-		}
+		reflected := baselinestest.Stages(m)[gear.StageReflect]
+		check.Must(t, reached >= steps*10 && reflected == steps-1, "original %t: %d triples were reached in %d steps", original, reached, reflected+1)
+		n := calls.Load()
+		check.True(t, n <= 4*steps, "original %t: %d calls of graph and passages in %d steps", original, n, steps)
 	}
 }
 
@@ -184,14 +180,12 @@ func TestPartsAreChecked(t *testing.T) {
 		check.True(t, err != nil && strings.Contains(err.Error(), want), "the error lacks %q: %v", want, err)
 	}
 	p := parts(t, baselinestest.OfflineKit(t), gear.Indexed(wiki(t)), new(atomic.Int64))
-	if _, err := gear.Over(p, gear.Options{Original: true}); err == nil || !strings.Contains(err.Error(), "Sourced") {
-		t.Errorf("the original takes a graph of no passages: %v", err)
-	}
+	_, err = gear.Over(p, gear.Options{Original: true})
+	check.True(t, err != nil && strings.Contains(err.Error(), "Sourced"), "the original takes a graph of no passages: %v", err)
 	// What answers for less than it was asked is an error and no panic.
 	p.Graph = gear.Stored(faraway{ix: wiki(t), calls: new(atomic.Int64), short: true})
 	r, err := gear.Over(p, gear.Options{Expand: gear.ExpandAlways})
 	check.OK(t, err)
-	if _, err := r.Retrieve(t.Context(), question); err == nil || !strings.Contains(err.Error(), "texts") {
-		t.Errorf("a store with missing results: %v", err)
-	}
+	_, err = r.Retrieve(t.Context(), question)
+	check.True(t, err != nil && strings.Contains(err.Error(), "texts"), "a store with missing results: %v", err)
 }

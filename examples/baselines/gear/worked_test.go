@@ -164,9 +164,8 @@ func TestBothHalves(t *testing.T) {
 	r := systemOf(t, Options{Steps: 1, Graph: graphFrom(t, "A\tb\tC")}, baselinestest.OfflineKit(t),
 		"A shipwright is at work.", "Colin Archer was famous.", "The shipwright sleeps.", "The sea is wide.")
 	docs, _ := firstOf(t, r, "Which builder was Archer?", 2)
-	if slices.Sort(docs); !slices.Equal(docs, []string{"d0", "d1"}) {
-		t.Errorf("found %v", docs)
-	}
+	slices.Sort(docs)
+	check.Equal(t, docs, []string{"d0", "d1"}, "found")
 }
 
 // A triple that was read is linked and aligned by words, or by the meaning of its words.
@@ -267,9 +266,8 @@ func TestWhen(t *testing.T) {
 		"Where was the mayor of Oslo born?": false, "Who is the mother of the director of Laughter in Hell?": false, "Which is older, the Fram or the one that Nansen’s brother built?": false,
 		"Where did the builder's son live?": false, "Qui a construit le Fram ?": false, "": false, "Name the ship.": false,
 	} {
-		if got, err := simpleByForm(t.Context(), question); got != simple || err != nil {
-			t.Errorf("%q: simple %t, %v", question, got, err)
-		}
+		got, err := simpleByForm(t.Context(), question)
+		check.True(t, got == simple && err == nil, "%q: simple %t, %v", question, got, err)
 	}
 	const easy, hard = "Who is Archer?", "Who is the builder of the ship that Archer saw?"
 	for _, x := range []struct {
@@ -286,11 +284,9 @@ func TestWhen(t *testing.T) {
 			Reply(llmtest.Stage(StageFilter), `{"keep": "all"}`).Reply(llmtest.Any, x.reply)
 		r := systemOf(t, Options{Steps: 1, Expand: ExpandAlways, Graph: graphFrom(t, "Archer\tborn in\tLarvik"), When: x.when}, baselinestest.ModelKit(t, m), "Archer is asked for.", "Rain.")
 		_, expanded := firstOf(t, r, x.question, 2)
-		if n := baselinestest.Stages(m)[StageClassify]; n != x.calls || len(expanded) > 0 != x.expanded {
-			t.Errorf("%q, %q: %d calls, expanded by %v", x.when, x.question, n, expanded)
-		}
+		n := baselinestest.Stages(m)[StageClassify]
+		check.True(t, n == x.calls && len(expanded) > 0 == x.expanded, "%q, %q: %d calls, expanded by %v", x.when, x.question, n, expanded)
 	}
-	if _, err := New(baselinestest.OfflineKit(t), Options{When: WhenModel, Graph: graphFrom(t, "A\tb\tC")}); err == nil || !strings.Contains(err.Error(), "AnswerModel") {
-		t.Errorf("a model judges, and there is none: %v", err)
-	}
+	_, err := New(baselinestest.OfflineKit(t), Options{When: WhenModel, Graph: graphFrom(t, "A\tb\tC")})
+	check.True(t, err != nil && strings.Contains(err.Error(), "AnswerModel"), "a model judges, and there is none: %v", err)
 }

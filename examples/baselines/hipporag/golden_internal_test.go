@@ -50,9 +50,7 @@ func TestSynonymsOverwrite(t *testing.T) {
 	smith, _ := g.Find("alice smith")
 	germany, _ := g.Find("germany")
 	_, passages := g.Phrases()
-	if passages[smith] != 1 || passages[germany] != 2 {
-		t.Fatalf("passages of the phrases: %v", passages)
-	}
+	check.Must(t, passages[smith] == 1 && passages[germany] == 2, "passages of the phrases: %v", passages)
 	for _, tt := range []struct {
 		damping   float64
 		overwrite bool

@@ -35,9 +35,8 @@ func TestGoldenRun(t *testing.T) {
 			Top   [][2]float64 `json:"v1_exact_nosyn_d0.5_top10"`
 		}
 	}
-	if err := json.Unmarshal(data, &golden); err != nil || len(golden.Questions) != len(m.Items) {
-		t.Fatalf("%d questions, %v", len(golden.Questions), err)
-	}
+	err = json.Unmarshal(data, &golden)
+	check.Must(t, err == nil && len(golden.Questions) == len(m.Items), "%d questions, %v", len(golden.Questions), err)
 	nodes := make(map[string][]string)
 	for i, it := range m.Items {
 		nodes[it.Question.Text] = golden.Questions[i].Nodes

@@ -52,12 +52,10 @@ func golden(t *testing.T, o Options) *searcher {
 	}
 	s := &searcher{o: o, corpus: kit.NewCorpus(kit.Kit{}, chunks, g)}
 	_, s.passages = g.Phrases()
-	if s.view, err = g.View(view); err != nil {
-		t.Fatal(err)
-	}
-	if s.walk, err = ppr.New(s.view.Graph, ppr.Options{Damping: o.Damping, Tolerance: 1e-12}); err != nil {
-		t.Fatal(err)
-	}
+	s.view, err = g.View(view)
+	check.OK(t, err)
+	s.walk, err = ppr.New(s.view.Graph, ppr.Options{Damping: o.Damping, Tolerance: 1e-12})
+	check.OK(t, err)
 	return s
 }
 
@@ -72,9 +70,7 @@ func (s *searcher) goldenFacts(t *testing.T, ids ...int) []scored {
 		r := slices.IndexFunc(s.corpus.Graph.Relations, func(r kg.Relation) bool {
 			return r.Head == head && r.Tail == tail && r.Key == flat[id].Relation
 		})
-		if r < 0 {
-			t.Fatalf("fact %d is not in the graph", id)
-		}
+		check.Must(t, r >= 0, "fact %d is not in the graph", id)
 		out = append(out, scored{ID: int32(r), Score: goldenScores[id]})
 	}
 	return out
@@ -112,9 +108,8 @@ func TestGoldenPhrases(t *testing.T) {
 	seeds := s.phrases(s.goldenFacts(t, 0, 2, 5))
 	check.Equal(t, len(seeds), len(want), "phrases")
 	for _, x := range seeds {
-		if name := s.corpus.Graph.Entities[x.Node].Key; math.Abs(x.Weight-want[name]) > 1e-12 {
-			t.Errorf("%s weighs %v, want %v", name, x.Weight, want[name])
-		}
+		name := s.corpus.Graph.Entities[x.Node].Key
+		check.True(t, math.Abs(x.Weight-want[name]) <= 1e-12, "%s weighs %v, want %v", name, x.Weight, want[name])
 	}
 }
 
@@ -124,9 +119,8 @@ func TestLink(t *testing.T) {
 	s.facts, s.chunks, s.filter = baselinestest.Alike(goldenScores), baselinestest.Alike(goldenSimilar), keepAll
 	found, err := s.Retrieve(t.Context(), graphrag.Question{Text: "?", K: 1})
 	check.True(t, err == nil && len(found.Steps[0].Found) == 5, "%+v, %v", found.Steps, err)
-	if seeds := s.phrases(s.goldenFacts(t, 0, 1, 2, 4, 5)); len(seeds) != 5 {
-		t.Errorf("%d seeds", len(seeds))
-	}
+	seeds := s.phrases(s.goldenFacts(t, 0, 1, 2, 4, 5))
+	check.Equal(t, len(seeds), 5, "seeds")
 }
 
 // Cosines of facts and passages are scaled to 0..1 over all of them: the same order on another

@@ -93,9 +93,7 @@ func TestEnds(t *testing.T) {
 // What the model is shown: the best passages so far and its thoughts, between marks.
 func TestPrompt(t *testing.T) {
 	m := thinking("one", "two")
-	if _, err := over(t, m, steps{"q": hits("a", 1.0), "one": hits("b", 1.0)}, 3).Retrieve(t.Context(), graphrag.Question{Text: "q", K: 1}); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, check.Err(over(t, m, steps{"q": hits("a", 1.0), "one": hits("b", 1.0)}, 3).Retrieve(t.Context(), graphrag.Question{Text: "q", K: 1})))
 	asked := m.Requests()
 	second := asked[1].Messages[1].Text
 	for _, want := range []string{"Text of a.", "Text of b.", "[1] one", "Question: q"} {

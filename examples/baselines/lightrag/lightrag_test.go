@@ -98,12 +98,9 @@ func TestInsertIsPaidOnce(t *testing.T) {
 		{func() (graphrag.IndexStats, error) { return s.Delete(t.Context(), "0") }, 1}, // of eight other descriptions
 	} {
 		before := len(m.Requests())
-		if _, err := step.change(); err != nil {
-			t.Fatal(err)
-		}
-		if got := len(m.Requests()) - before; got != step.calls {
-			t.Errorf("step %d: %d calls, want %d", i, got, step.calls)
-		}
+		check.OK(t, check.Err(step.change()))
+		got := len(m.Requests()) - before
+		check.Equal(t, got, step.calls, "step %d: %d calls", i, got)
 	}
 }
 
@@ -123,9 +120,7 @@ func TestNoKeywords(t *testing.T) {
 		a, err := s.Answer(t.Context(), graphrag.Question{Text: "Fram?", K: 3})
 		check.True(t, err == nil && !a.Refused && len(a.Derived) != 0, "%q: short: %+v, %v", reply, a, err)
 		a, err = s.Answer(t.Context(), graphrag.Question{Text: strings.Repeat("so ", 20), K: 3})
-		if err != nil || a.Refused || a.Ranked == nil || len(a.Ranked)+len(a.Derived) != 0 {
-			t.Errorf("%q: long: %+v, %v", reply, a, err)
-		}
+		check.True(t, err == nil && !a.Refused && a.Ranked != nil && len(a.Ranked)+len(a.Derived) == 0, "%q: long: %+v, %v", reply, a, err)
 	}
 }
 
@@ -146,9 +141,8 @@ func TestSearch(t *testing.T) {
 	}
 	kinds := func(a graphrag.Answer) (out []string) {
 		for _, d := range a.Derived {
-			if d.Text = strings.SplitN(d.Text, ":", 2)[0]; len(d.Docs) == 0 {
-				t.Errorf("%q is from nowhere", d.Text)
-			}
+			d.Text = strings.SplitN(d.Text, ":", 2)[0]
+			check.True(t, len(d.Docs) != 0, "%q is from nowhere", d.Text)
 			out = append(out, d.Text)
 		}
 		return out
@@ -157,22 +151,18 @@ func TestSearch(t *testing.T) {
 	check.Equal(t, ask(lightrag.Options{Mode: lightrag.Global}, low), ask(lightrag.Options{Mode: lightrag.Local}, low), "global without themes")
 	check.Equal(t, ask(lightrag.Options{Mode: lightrag.Local}, high), ask(lightrag.Options{Mode: lightrag.Global}, high), "local without names")
 	unknown := kit.Parts{Names: []string{"xylophone"}, Themes: []string{"Larvik"}}
-	if diff := cmp.Diff(ask(lightrag.Options{Mode: lightrag.Local}, high), ask(lightrag.Options{Mode: lightrag.Local}, unknown)); diff != "" {
-		t.Errorf("local with an unknown name: %s", diff)
-	}
+	check.Equal(t, ask(lightrag.Options{Mode: lightrag.Local}, unknown), ask(lightrag.Options{Mode: lightrag.Local}, high), "local with an unknown name")
 	// Low-level keywords bring entities that are like them first, high-level ones
 	// the relations.
 	local, global := ask(lightrag.Options{}, low), ask(lightrag.Options{}, high)
-	if k := kinds(local); len(k) == 0 || !strings.HasPrefix(k[0], "Larvik") {
-		t.Errorf("local %q", k)
-	}
+	k := kinds(local)
+	check.True(t, len(k) != 0 && strings.HasPrefix(k[0], "Larvik"), "local %q", k)
 	check.True(t, len(global.Derived) != 0 && !cmp.Equal(kinds(local), kinds(global)), "global %q", kinds(global))
 	small := ask(lightrag.Options{EntityTokens: 60, RelationTokens: 1, TotalTokens: 300}, low)
 	if n := len(small.Derived); n == 0 || n >= len(local.Derived) || small.Derived[n-1].Kind != "entity" {
 		t.Errorf("in small budgets: %q", kinds(small))
 	}
 	check.True(t, len(small.Evidence) < len(local.Evidence) && len(small.Ranked) != 0, "%d of %d chunks read", len(small.Evidence), len(small.Ranked))
-	if none := ask(lightrag.Options{}, kit.Parts{Names: []string{"xylophone"}}); !none.Refused {
-		t.Errorf("nothing is found: %+v", none)
-	}
+	none := ask(lightrag.Options{}, kit.Parts{Names: []string{"xylophone"}})
+	check.True(t, none.Refused, "nothing is found: %+v", none)
 }

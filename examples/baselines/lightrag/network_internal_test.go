@@ -143,9 +143,8 @@ func TestEntityText(t *testing.T) {
 	check.OK(t, err)
 	n := &network{g: g, condensed: map[int32]kg.Description{}}
 	for e, want := range []string{"Fram\nsays 0\nsays 1", "Gjøa\nsailed 0\nsailed 100\nsailed 200", "Ice\n"} {
-		if got := n.entityText(e); got != want || got != g.Entities[e].Name+"\n"+n.described(int32(e)).Text {
-			t.Errorf("%q, want %q", got, want)
-		}
+		got := n.entityText(e)
+		check.True(t, got == want && got == g.Entities[e].Name+"\n"+n.described(int32(e)).Text, "%q, want %q", got, want)
 	}
 	n.condensed[1] = kg.Description{Text: "a ship"}
 	check.Equal(t, n.entityText(1), "Gjøa\na ship", "condensed")
@@ -200,12 +199,10 @@ func TestReadKeywords(t *testing.T) {
 			t.Errorf("%q: %+v, %v", reply, got, err)
 		}
 	}
-	if k := orQuestion(kit.Parts{}, strings.Repeat("é", 49)); len(k.Names) != 1 {
-		t.Errorf("49 characters: %+v", k)
-	}
-	if k := orQuestion(kit.Parts{}, strings.Repeat("é", 50)); len(k.Names) != 0 {
-		t.Errorf("50 characters: %+v", k)
-	}
+	k := orQuestion(kit.Parts{}, strings.Repeat("é", 49))
+	check.Equal(t, len(k.Names), 1, "49 characters: %+v", k)
+	k = orQuestion(kit.Parts{}, strings.Repeat("é", 50))
+	check.Equal(t, len(k.Names), 0, "50 characters: %+v", k)
 }
 
 // over is a searcher over a graph: entities and relations come in the order of

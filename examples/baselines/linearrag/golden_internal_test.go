@@ -46,9 +46,8 @@ func golden(t *testing.T, o Options, countLetters bool) *searcher {
 	s := &searcher{o: o, corpus: c, graph: newTriGraph(c)}
 	edges, err := s.graph.edges(chunks, true)
 	check.OK(t, err)
-	if s.walk, err = ppr.New(edges, ppr.Options{Damping: .5, Tolerance: 1e-12}); err != nil {
-		t.Fatal(err)
-	}
+	s.walk, err = ppr.New(edges, ppr.Options{Damping: .5, Tolerance: 1e-12})
+	check.OK(t, err)
 	if countLetters {
 		s.graph.mentions[0] = append(s.graph.mentions[0], kg.Posting{ID: 2, Count: 1})
 	}
@@ -120,9 +119,8 @@ func TestWorkedExample(t *testing.T) {
 func TestWholeWords(t *testing.T) {
 	s := golden(t, Options{Threshold: .4, Sentences: 1, Iterations: 3, Ratio: 1.5, PassageWeight: .05}, false)
 	a := s.activate([]activeEntity{{s.id("alpha"), .95, 1}}, goldenLikeness)
-	if got := s.graph.bonus(a.table)[2]; math.Abs(got-.1229181) > 1e-9 {
-		t.Errorf("bonus of the last passage %v, want .1229181", got)
-	}
+	got := s.graph.bonus(a.table)[2]
+	check.True(t, math.Abs(got-.1229181) <= 1e-9, "bonus of the last passage %v, want .1229181", got)
 }
 
 // The paper's equation 5: its scores grow without bound, ours end at 1.
@@ -171,9 +169,8 @@ func TestStart(t *testing.T) {
 	s.entities = func(context.Context, string) ([]string, error) { return []string{"Gamma"}, nil }
 	for score, want := range map[float64]int{-.1: 0, 0: 0, .1: 1} {
 		s.links = near(score)
-		if got, steps, err := s.start(t.Context(), "?"); err != nil || len(got) != want || len(steps) != want {
-			t.Errorf("%v: %v, %v", score, got, err)
-		}
+		got, steps, err := s.start(t.Context(), "?")
+		check.True(t, err == nil && len(got) == want && len(steps) == want, "%v: %v, %v", score, got, err)
 	}
 }
 
@@ -185,7 +182,6 @@ func TestQuantities(t *testing.T) {
 	check.OK(t, b.Insert(kg.Extraction{Chunk: "0", Doc: "d", Mentions: []kg.Mention{{Name: "Alpha"}, {Name: "300 marks", Type: rules.Quantity}}}))
 	g, err := b.Graph(t.Context())
 	check.OK(t, err)
-	if got := newTriGraph(kit.NewCorpus(kit.Kit{}, []graphrag.Chunk{chunk}, g)); len(got.names) != 1 || got.names[0] != "alpha" {
-		t.Errorf("entities %v", got.names)
-	}
+	got := newTriGraph(kit.NewCorpus(kit.Kit{}, []graphrag.Chunk{chunk}, g))
+	check.True(t, len(got.names) == 1 && got.names[0] == "alpha", "entities %v", got.names)
 }

@@ -45,9 +45,8 @@ func reported(t *testing.T, nodes int, pairs [][2]int32, communities []community
 		x.hierarchy.Levels = max(x.hierarchy.Levels, int(c.Level)+1)
 	}
 	var err error
-	if x.reports, err = report.Write(t.Context(), &x.graph, x.hierarchy, report.Options{Reporter: numbered{}}); err != nil || len(x.reports.Reports) != len(communities) {
-		t.Fatalf("%d reports, %v", len(x.reports.Reports), err)
-	}
+	x.reports, err = report.Write(t.Context(), &x.graph, x.hierarchy, report.Options{Reporter: numbered{}})
+	check.Must(t, err == nil && len(x.reports.Reports) == len(communities), "%d reports, %v", len(x.reports.Reports), err)
 	for i, r := range ratings {
 		x.reports.Reports[i].Rating = r
 	}
@@ -90,13 +89,11 @@ func TestLocalDefaults(t *testing.T) {
 	x.cover = slices.Repeat([]int32{0, 1}, n/2)
 	l := &local{index: x, o: o, entityTokens: slices.Repeat([]int{1000}, n), edgeTokens: make([]int, n), nearest: baselinestest.Alike(slices.Repeat([]float64{1}, n))}
 	for _, question := range []string{"", "something"} {
-		if got, err := l.entities(t.Context(), question); err != nil || len(got) != 10 {
-			t.Errorf("%q: entities %v, %v", question, got, err)
-		}
+		got, err := l.entities(t.Context(), question)
+		check.True(t, err == nil && len(got) == 10, "%q: entities %v, %v", question, got, err)
 	}
-	if got := l.relations(all[:1]); len(got) != 10 {
-		t.Errorf("%d relations", len(got))
-	}
+	got := l.relations(all[:1])
+	check.Equal(t, len(got), 10, "relations")
 	l.edgeTokens = slices.Repeat([]int{1000}, n)
 	kinds := map[string]int{"chunk": len(l.read(make([]graphrag.Hit, 20), graphrag.Question{K: 20}))}
 	for _, d := range l.context(all) {
@@ -120,9 +117,8 @@ func TestShuffleSeed(t *testing.T) {
 	o := baselinestest.Filled(GlobalOptions{})
 	want := []int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
 	got := (&global{o: o}).shuffle(want)
-	if shuffle(86, 0, want); !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
-	}
+	shuffle(86, 0, want)
+	check.Equal(t, got, want)
 }
 
 // A part that is kept takes the place of its parent, a sibling that is not
@@ -169,9 +165,8 @@ func TestFoldTokens(t *testing.T) {
 		m := llmtest.NewScript("m").Reply(llmtest.Any, "all")
 		w := writer{model: m, count: func(s string) int { return len(s) }}
 		of := []kg.Description{{Text: strings.Repeat("a", 2000)}, {Text: strings.Repeat("b", 1000)}, {Text: strings.Repeat("c", last)}}
-		if _, err := w.fold(t.Context(), "x", of); err != nil || m.Calls() != calls {
-			t.Errorf("%d tokens: %d calls, %v", 3000+last, m.Calls(), err)
-		}
+		_, err := w.fold(t.Context(), "x", of)
+		check.True(t, err == nil && m.Calls() == calls, "%d tokens: %d calls, %v", 3000+last, m.Calls(), err)
 	}
 }
 

@@ -37,9 +37,8 @@ func star(t *testing.T) *local {
 	// Passage 6 names a alone.
 	check.OK(t, b.Insert(kg.Extraction{Chunk: "p6", Doc: "p6", Mentions: []kg.Mention{{Name: "a"}}}))
 	x.corpus.Chunks = append(x.corpus.Chunks, graphrag.Chunk{ID: "p6", Doc: "p6"})
-	if x.corpus.Graph, err = b.Graph(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	x.corpus.Graph, err = b.Graph(t.Context())
+	check.OK(t, err)
 	x.kit.Count = llm.EstimateTokens
 	x.o.MaxSize = 10
 	related, weight := x.pairs()
@@ -98,9 +97,8 @@ func TestSources(t *testing.T) {
 	// selected; 3 is like the question. b: 0 and 4 are left, 0 names a too. a: 2
 	// is left with a relation, 6 has none.
 	got := l.sources([]int32{2, 1, 0}, []float64{1, 0, .6, 1, 1, 1, 1})
-	if want := []int32{3, 1, 0, 4, 2, 6}; !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
-	}
+	want := []int32{3, 1, 0, 4, 2, 6}
+	check.Equal(t, got, want)
 }
 
 // Five descriptions of 2,000 tokens are folded in four calls: two at a time fit,
@@ -119,9 +117,8 @@ func TestFold(t *testing.T) {
 	}
 	got, err := d(t.Context(), "thing", of)
 	want := []kg.Description{{Text: "partial 2", Passages: []int32{5, 6, 7, 8, 9}}}
-	if diff := cmp.Diff(want, got); diff != "" || err != nil {
-		t.Errorf("%s, %v", diff, err)
-	}
+	diff := cmp.Diff(want, got)
+	check.True(t, diff == "" && err == nil, "%s, %v", diff, err)
 	var seen []string
 	for _, r := range model.Requests() {
 		s := ""
@@ -150,9 +147,8 @@ func TestDescribeFallsBack(t *testing.T) {
 		d, err := newDescriber(k, baselinestest.Filled(Options{Logger: slog.New(slog.DiscardHandler)}))
 		check.OK(t, err)
 		got, err := d(context.Background(), "bridge", of)
-		if diff := cmp.Diff(of, got); diff != "" || err != nil {
-			t.Errorf("%q: %s, %v", kind, diff, err)
-		}
+		diff := cmp.Diff(of, got)
+		check.True(t, diff == "" && err == nil, "%q: %s, %v", kind, diff, err)
 	}
 }
 

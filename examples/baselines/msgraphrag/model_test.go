@@ -84,9 +84,7 @@ func indexed(t *testing.T, s *kit.System, err error) *kit.System {
 	t.Helper()
 	check.OK(t, err)
 	stats, err := s.Index(t.Context(), graphrag.Documents(pages...))
-	if err != nil || stats.Entities != 6 || stats.Relations != 6 {
-		t.Fatalf("%+v, %v", stats, err)
-	}
+	check.Must(t, err == nil && stats.Entities == 6 && stats.Relations == 6, "%+v, %v", stats, err)
 	return s
 }
 
@@ -122,14 +120,11 @@ func TestLocalCalls(t *testing.T) {
 	indexed(t, s, err)
 	check.Equal(t, stages(m), indexCalls, "index")
 	a, err := s.Answer(t.Context(), graphrag.Question{Text: "Who is the founder of bells?", K: 2})
-	if err != nil || a.Usage.Calls != 1 || m.Calls() != 8 {
-		t.Fatalf("%+v, %v, %d calls", a, err, m.Calls())
-	}
+	check.Must(t, err == nil && a.Usage.Calls == 1 && m.Calls() == 8, "%+v, %v, %d calls", a, err, m.Calls())
 	var kinds []string
 	for _, d := range a.Derived {
-		if kinds = append(kinds, d.Kind); len(d.Docs) == 0 {
-			t.Errorf("%q has no document", d.Text)
-		}
+		kinds = append(kinds, d.Kind)
+		check.True(t, len(d.Docs) != 0, "%q has no document", d.Text)
 	}
 	check.Equal(t, slices.Compact(slices.Clone(kinds)), []string{"report", "entity", "relationship"}, "the context is %v", kinds)
 	ada := slices.IndexFunc(a.Derived, func(d graphrag.Derived) bool { return d.Text == "ADA: Ada founded bells and stayed at home." })
@@ -165,9 +160,7 @@ func TestGlobalCalls(t *testing.T) {
 			s, err := msgraphrag.NewGlobal(modelKit(t, m), tt.o)
 			indexed(t, s, err)
 			a, err := s.Answer(t.Context(), graphrag.Question{Text: "What was built?", K: 2})
-			if err != nil || a.Refused || len(a.Derived) != tt.derived || len(a.Evidence) != 0 {
-				t.Fatalf("%+v, %v", a, err)
-			}
+			check.Must(t, err == nil && !a.Refused && len(a.Derived) == tt.derived && len(a.Evidence) == 0, "%+v, %v", a, err)
 			check.Equal(t, stages(m), plus(tt.calls))
 			if tt.nothing {
 				return
@@ -205,9 +198,8 @@ func TestFailedReport(t *testing.T) {
 	s, err := msgraphrag.NewLocal(modelKit(t, model), msgraphrag.LocalOptions{Options: o})
 	indexed(t, s, err)
 	check.True(t, strings.Contains(log.String(), "no report") && strings.Contains(log.String(), "members=3"), "log: %s", log.String())
-	if _, err := s.Answer(t.Context(), graphrag.Question{Text: "Who built the Bell?", K: 1}); err != nil {
-		t.Error(err)
-	}
+	_, err = s.Answer(t.Context(), graphrag.Question{Text: "Who built the Bell?", K: 1})
+	check.True(t, err == nil, "%v", err)
 }
 
 func TestOptions(t *testing.T) {
@@ -217,9 +209,8 @@ func TestOptions(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "Level") || !strings.Contains(err.Error(), "MaxSize") || !strings.Contains(err.Error(), "ChunkShare") {
 		t.Errorf("local: %v", err)
 	}
-	if _, err = msgraphrag.NewGlobal(k, msgraphrag.GlobalOptions{Threshold: 6, Tokens: -1}); err == nil || !strings.Contains(err.Error(), "Threshold") {
-		t.Errorf("global: %v", err)
-	}
+	_, err = msgraphrag.NewGlobal(k, msgraphrag.GlobalOptions{Threshold: 6, Tokens: -1})
+	check.True(t, err != nil && strings.Contains(err.Error(), "Threshold"), "global: %v", err)
 }
 
 // A hypothetical answer, a fold for each of the two reports, the two questions

@@ -125,17 +125,15 @@ func TestStale(t *testing.T) {
 		t.Errorf("with Stale: reports asked for %v, stale %v", some.asked, some.stale)
 	}
 	exact.change(t, true, graphrag.Document{ID: "apart.md", Text: "N0 N0a N0b N0."}) // before all others in the order of names
-	if asked := exact.asked[len(exact.asked)-1]; asked != 1 {
-		t.Errorf("a community of its own asks for %d reports", asked)
-	}
+	asked := exact.asked[len(exact.asked)-1]
+	check.Equal(t, asked, 1, "a community of its own asks for %d reports", asked)
 	dir := t.TempDir()
 	check.OK(t, some.Save(t.Context(), dir))
 	opened := growing(t, .5)
 	_, err := opened.Open(t.Context(), dir)
 	check.OK(t, err)
-	if diff := cmp.Diff(some.reports(t), opened.reports(t), cmpopts.EquateEmpty()); diff != "" || opened.model.Calls() != 0 {
-		t.Errorf("opened, %d calls:\n%s", opened.model.Calls(), diff)
-	}
+	diff := cmp.Diff(some.reports(t), opened.reports(t), cmpopts.EquateEmpty())
+	check.True(t, diff == "" && opened.model.Calls() == 0, "opened, %d calls:\n%s", opened.model.Calls(), diff)
 	opened.change(t, true, more(9, "Nz1"))
 	if opened.asked[0] != 0 || opened.stale[0] <= some.stale[3] {
 		t.Errorf("after opening: %d reports asked for, %d stale, %d before", opened.asked[0], opened.stale[0], some.stale[3])

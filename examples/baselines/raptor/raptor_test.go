@@ -73,9 +73,8 @@ func TestBudget(t *testing.T) {
 func TestCollapsedBudget(t *testing.T) {
 	nodes := []int{130, 86, 90, 140, 60}
 	for budget, want := range map[int]int{0: 0, 300: 2, 400: 3, 446: 4, 450: 4, 505: 4, 506: 5, 1000: 5} {
-		if got := retrieve.Within(nodes, budget, func(tokens int) int { return tokens }); len(got) != want {
-			t.Errorf("budget %d: %d nodes, want %d", budget, len(got), want)
-		}
+		got := retrieve.Within(nodes, budget, func(tokens int) int { return tokens })
+		check.Equal(t, len(got), want, "budget %d: %d nodes", budget, len(got))
 	}
 }
 
@@ -92,12 +91,8 @@ func TestSummariesByModel(t *testing.T) {
 	m := llmtest.NewScript("m").Handle(llmtest.Any, baselinestest.Obedient)
 	s := indexed(t, baselinestest.ModelKit(t, m), raptor.Options{Leaf: 40}, harbours(100))
 	first := baselinestest.Stages(m)
-	if first["summarize"] < 5 {
-		t.Fatalf("calls %v", first)
-	}
-	if _, err := s.Insert(t.Context(), graphrag.Documents(baselinestest.Pages...)); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, first["summarize"] >= 5, "calls %v", first)
+	check.OK(t, check.Err(s.Insert(t.Context(), graphrag.Documents(baselinestest.Pages...))))
 	if more := baselinestest.Stages(m)["summarize"] - first["summarize"]; more > 5 {
 		t.Errorf("%d calls for a few short pages, after %d for the long one", more, first["summarize"])
 	}
@@ -133,9 +128,7 @@ func TestOddPages(t *testing.T) {
 		s := indexed(t, baselinestest.OfflineKit(t), raptor.Options{}, graphrag.Document{ID: "x.md", Text: text})
 		a, err := s.Answer(t.Context(), graphrag.Question{Text: "Which harbour has a whale?", K: 2})
 		check.True(t, err == nil, "%s: %v", name, err)
-		if found := len(a.Ranked) > 0; found != (name == "endless") {
-			t.Errorf("%s: %d chunks", name, len(a.Ranked))
-		}
+		check.True(t, len(a.Ranked) > 0 == (name == "endless"), "%s: %d chunks", name, len(a.Ranked))
 	}
 }
 

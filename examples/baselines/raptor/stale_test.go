@@ -52,9 +52,7 @@ func TestStale(t *testing.T) {
 	some, sm := grown(.1)
 	all, first := asked(exact, em, index), asked(some, sm, index)
 	one, few := asked(exact, em, insert(notes[400])), asked(some, sm, insert(notes[400]))
-	if all != first || one < all/2 || few == 0 || few > 4 {
-		t.Errorf("calls: an index %d and %d, a note %d, with Stale %d", all, first, one, few)
-	}
+	check.True(t, all == first && one >= all/2 && few != 0 && few <= 4, "calls: an index %d and %d, a note %d, with Stale %d", all, first, one, few)
 	most := 0
 	for _, note := range notes[401:] {
 		most = max(most, asked(some, sm, insert(note)))
@@ -70,8 +68,7 @@ func TestStale(t *testing.T) {
 		check.OK(t, err)
 		got, err := opened.Retrieve(t.Context(), graphrag.Question{Text: q, K: 5, Tokens: 1 << 20})
 		check.OK(t, err)
-		if diff := cmp.Diff(want.Derived, got.Derived); diff != "" || len(want.Derived) == 0 || om.Calls() != 0 {
-			t.Errorf("%q, opened with %d calls:\n%s", q, om.Calls(), diff)
-		}
+		diff := cmp.Diff(want.Derived, got.Derived)
+		check.True(t, diff == "" && len(want.Derived) != 0 && om.Calls() == 0, "%q, opened with %d calls:\n%s", q, om.Calls(), diff)
 	}
 }

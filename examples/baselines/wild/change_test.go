@@ -114,9 +114,7 @@ func TestChanges(t *testing.T) {
 					docs[d.ID] = d
 				}
 				before := encoded
-				if _, err := s.Update(t.Context(), graphrag.Documents(come...), gone); err != nil {
-					t.Fatal(err)
-				}
+				check.OK(t, check.Err(s.Update(t.Context(), graphrag.Documents(come...), gone)))
 				if tiles := encoded - before; o.encodes && !o.pages.titled && step < 30 && tiles > 40*len(come) {
 					t.Errorf("step %d: %d texts were encoded for %d pages", step, tiles, len(come))
 				}

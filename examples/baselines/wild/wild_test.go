@@ -29,9 +29,8 @@ import (
 // With an embedder a question without a word of the pages finds the page that it means.
 func TestVectors(t *testing.T) {
 	k := baselinestest.OfflineKit(t).WithEmbedder(seamen{})
-	if ids := ask(t, k, graphrag.Question{Text: "quis navem aedificavit?", K: 1, Depth: 5}, baselinestest.Pages...); len(ids) == 0 || ids[0] != "fram.md" {
-		t.Errorf("found %v, want fram.md first", ids)
-	}
+	ids := ask(t, k, graphrag.Question{Text: "quis navem aedificavit?", K: 1, Depth: 5}, baselinestest.Pages...)
+	check.True(t, len(ids) != 0 && ids[0] == "fram.md", "found %v, want fram.md first", ids)
 }
 
 // seamen tells texts on building ships from others.
@@ -76,9 +75,8 @@ func TestLazily(t *testing.T) {
 		c := counted{texts: make(map[string]int)}
 		s, err := wild.New(baselinestest.OfflineKit(t).WithEmbedder(c), wild.Options{Pages: pages.Options{Among: 2}})
 		check.OK(t, err)
-		if _, err := s.Index(t.Context(), graphrag.Documents(baselinestest.Pages...)); err != nil || len(c.texts) > 0 {
-			t.Fatal(err, c.texts)
-		}
+		_, err = s.Index(t.Context(), graphrag.Documents(baselinestest.Pages...))
+		check.Must(t, err == nil && len(c.texts) == 0, "%v %v", err, c.texts)
 		return s, c
 	}
 	one, seen := opened()
@@ -139,19 +137,14 @@ func TestEncodeTheRest(t *testing.T) {
 	k.Rerank = alike{}
 	s, err := wild.New(k, wild.Options{Pages: pages.Options{Among: 2}})
 	check.OK(t, err)
-	if err := s.Encode(ctx); err != nil {
-		t.Errorf("before Index: %v", err)
-	}
+	err = s.Encode(ctx)
+	check.True(t, err == nil, "before Index: %v", err)
 	baselinestest.Index(t, s, docs...)
-	if err := s.Encode(ctx); !errors.Is(err, context.Canceled) || len(e.texts) == 0 || len(e.texts) == len(docs) {
-		t.Fatalf("stopped: %v, %d texts", err, len(e.texts))
-	}
-	if err := s.Encode(t.Context()); err != nil || len(e.texts) != len(docs) {
-		t.Fatalf("%v, %d texts of %d", err, len(e.texts), len(docs))
-	}
-	if _, err := s.Retrieve(t.Context(), graphrag.Question{Text: "quis navem aedificavit number 7?", K: 2, Depth: 5}); err != nil {
-		t.Fatal(err)
-	}
+	err = s.Encode(ctx)
+	check.Must(t, errors.Is(err, context.Canceled) && len(e.texts) != 0 && len(e.texts) != len(docs), "stopped: %v, %d texts", err, len(e.texts))
+	err = s.Encode(t.Context())
+	check.Must(t, err == nil && len(e.texts) == len(docs), "%v, %d texts of %d", err, len(e.texts), len(docs))
+	check.OK(t, check.Err(s.Retrieve(t.Context(), graphrag.Question{Text: "quis navem aedificavit number 7?", K: 2, Depth: 5})))
 	twice := 0
 	for _, n := range e.texts {
 		twice += n - 1
@@ -234,9 +227,8 @@ func TestEncodesOnce(t *testing.T) {
 	var c counting
 	ask(t, baselinestest.OfflineKit(t).WithEmbedder(&c), graphrag.Question{Text: "Which keeper?", K: 1},
 		graphrag.Document{ID: "log", Title: "Log", Text: b.String()})
-	if words := len(strings.Fields(b.String())); c.words < words || c.words > words*6/5 {
-		t.Errorf("%d words are embedded of %d", c.words, words)
-	}
+	words := len(strings.Fields(b.String()))
+	check.True(t, c.words >= words && c.words <= words*6/5, "%d words are embedded of %d", c.words, words)
 }
 
 // Where passages have titles, names lead from one to the next; long pages lead nowhere.
@@ -249,15 +241,13 @@ func TestWalk(t *testing.T) {
 		{ID: "sonja", Title: "Queen Sonja", Text: "Queen Sonja is the wife of Harald."},
 	}
 	q := graphrag.Question{Text: "In which town was the builder of the Fram born?", K: 2, Depth: 2}
-	if ids := ask(t, baselinestest.OfflineKit(t), q, docs...); len(ids) != 2 || ids[1] != "archer" {
-		t.Errorf("found %v, want archer as the second", ids)
-	}
+	ids := ask(t, baselinestest.OfflineKit(t), q, docs...)
+	check.True(t, len(ids) == 2 && ids[1] == "archer", "found %v, want archer as the second", ids)
 	for i := range docs {
 		docs[i].Text += strings.Repeat(" There is much to say about this, and it goes on and on.", 40)
 	}
-	if ids := ask(t, baselinestest.OfflineKit(t), q, docs...); slices.Contains(ids, "archer") {
-		t.Errorf("long pages lead to %v", ids)
-	}
+	ids = ask(t, baselinestest.OfflineKit(t), q, docs...)
+	check.True(t, !slices.Contains(ids, "archer"), "long pages lead to %v", ids)
 }
 
 // Recorded facts lead on from any pages.

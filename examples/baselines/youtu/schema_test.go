@@ -90,9 +90,7 @@ func TestSchemaGrowsAlike(t *testing.T) {
 			Schema: schemaOf("star", "year"), Expansion: extract.Expansion{Batch: 8}, NoCommunities: true,
 		}, docs[:len(docs)-insert]...)
 		for _, d := range docs[len(docs)-insert:] {
-			if _, err := s.Insert(t.Context(), graphrag.Documents(d)); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, check.Err(s.Insert(t.Context(), graphrag.Documents(d))))
 		}
 		return known(s)
 	}
@@ -120,9 +118,7 @@ func TestSchemaWithoutAModel(t *testing.T) {
 	}
 	free, fixed := count(youtu.Options{}), count(youtu.Options{Schema: schemaOf("person"), FixedSchema: true})
 	grown := count(youtu.Options{Schema: schemaOf("person"), Expansion: extract.Expansion{Batch: 1}})
-	if free["place"] == 0 || fixed["place"] != 0 || fixed["person"] == 0 || fixed["person"] != free["person"] {
-		t.Errorf("free %v, fixed %v", free, fixed)
-	}
+	check.True(t, free["place"] != 0 && fixed["place"] == 0 && fixed["person"] != 0 && fixed["person"] == free["person"], "free %v, fixed %v", free, fixed)
 	check.True(t, grown["person"] == free["person"] && grown["place"] != 0 && grown["place"] <= free["place"], "free %v, grown %v", free, grown)
 }
 
@@ -141,9 +137,8 @@ func TestBadSchemas(t *testing.T) {
 			}
 		}
 	}
-	if _, err := youtu.New(baselinestest.ModelKit(t, m), youtu.Options{Expansion: extract.Expansion{Mu: 2}}); err == nil || !strings.Contains(err.Error(), "Mu is 2") {
-		t.Error(err)
-	}
+	_, err := youtu.New(baselinestest.ModelKit(t, m), youtu.Options{Expansion: extract.Expansion{Mu: 2}})
+	check.True(t, err != nil && strings.Contains(err.Error(), "Mu is 2"), "%v", err)
 	check.Equal(t, m.Calls(), 0, "calls")
 }
 
@@ -185,9 +180,7 @@ func TestSeeds(t *testing.T) {
 		f, err := youtu.Seeds.Open("seeds/" + name + ".json")
 		check.OK(t, err)
 		seed, err := extract.ReadSchema(f)
-		if err != nil || len(seed.EntityTypes) < 8 || len(seed.Relations) < 12 || len(seed.Attributes) < 8 {
-			t.Errorf("%s: %+v, %v", name, seed, err)
-		}
+		check.True(t, err == nil && len(seed.EntityTypes) >= 8 && len(seed.Relations) >= 12 && len(seed.Attributes) >= 8, "%s: %+v, %v", name, seed, err)
 		s, err := youtu.New(baselinestest.OfflineKit(t), youtu.Options{Schema: &seed})
 		check.OK(t, err)
 		stats, err := s.Index(t.Context(), graphrag.Documents(baselinestest.Pages...))

@@ -146,9 +146,8 @@ func TestFourRoutesWorked(t *testing.T) {
 			}
 		}
 		got := fmt.Sprintln(strings.Join(routes, ", ")) + fmt.Sprintln(strings.Join(ranked, ", ")) + strings.Join(facts, " ")
-		if diff := gocmp.Diff(tt.routes+"\n"+tt.ranked+"\n"+tt.facts, got); diff != "" || len(f.Derived) != len(facts)+1 {
-			t.Errorf("%+v: %d derived (-want +got):\n%s", tt.sub, len(f.Derived), diff)
-		}
+		diff := gocmp.Diff(tt.routes+"\n"+tt.ranked+"\n"+tt.facts, got)
+		check.True(t, diff == "" && len(f.Derived) == len(facts)+1, "%+v: %d derived (-want +got):\n%s", tt.sub, len(f.Derived), diff)
 	}
 }
 
@@ -166,9 +165,8 @@ func TestAttributesAndLambdaWorked(t *testing.T) {
 	e, err := c.Embedder(t.Context())
 	check.OK(t, err)
 	got, dim, triples, err := perceived(t.Context(), Options{}, e, c.Graph)
-	if want := "[1 0 0.5 1 0.25 0.75 1 0 1 1 0 1] 6 [{0 1 1} {0 0 0}]"; err != nil || fmt.Sprint(got, dim, triples) != want {
-		t.Errorf("%v %v %v, %v, want %v", got, dim, triples, err, want)
-	}
+	want := "[1 0 0.5 1 0.25 0.75 1 0 1 1 0 1] 6 [{0 1 1} {0 0 0}]"
+	check.True(t, err == nil && fmt.Sprint(got, dim, triples) == want, "%v %v %v, %v, want %v", got, dim, triples, err, want)
 	for lambda, want := range map[float64]int32{0: 0, 200: 1} {
 		p, err := divided(t.Context(), Options{Communities: perception.Options{MaxCommunities: 1, Lambda: lambda}}, c)
 		if err != nil || len(p.Communities) != 1 || p.Communities[0].Center != want {

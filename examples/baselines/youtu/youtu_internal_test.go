@@ -27,14 +27,11 @@ func TestByRules(t *testing.T) {
 		"Name everything that the moon has to do with": nil,
 	} {
 		subs, err := byRules(schema)(t.Context(), question)
-		if err != nil || len(subs) != 1 || subs[0].Text != question {
-			t.Fatalf("%+v, %v", subs, err)
-		}
+		check.Must(t, err == nil && len(subs) == 1 && subs[0].Text == question, "%+v, %v", subs, err)
 		check.Equal(t, subs[0].Types, want, "%s", question)
 	}
-	if subs, err := byRules(nil)(t.Context(), "Who?"); err != nil || len(subs) != 1 || subs[0].Types != nil {
-		t.Errorf("without a schema: %+v, %v", subs, err)
-	}
+	subs, err := byRules(nil)(t.Context(), "Who?")
+	check.True(t, err == nil && len(subs) == 1 && subs[0].Types == nil, "without a schema: %+v, %v", subs, err)
 }
 
 // What nothing found speaks of is looked for, unless no page of the corpus does.
@@ -47,9 +44,8 @@ func TestFillGaps(t *testing.T) {
 	want := agent.Move{Thought: "nothing says: builder born", Query: "builder born Fram built by Archer"}
 	check.Equal(t, fillGaps(&m, known), want)
 	m.Found.Derived = append(m.Found.Derived, graphrag.Derived{Kind: kindFact, Text: "Archer was born in Larvik, the builder of ships"})
-	if got := fillGaps(&m, known); !got.Answered || got.Query != "" {
-		t.Errorf("%+v", got)
-	}
+	got := fillGaps(&m, known)
+	check.True(t, got.Answered && got.Query == "", "%+v", got)
 }
 
 // The projection is the product with its matrix, whose sums are those of float64 in the
@@ -74,9 +70,8 @@ func TestTransform(t *testing.T) {
 			}
 		}
 	}
-	if short := []float32{1, 2, 3}; len(f.apply(short)) != len(short) {
-		t.Error("a short vector was projected")
-	}
+	short := []float32{1, 2, 3}
+	check.Equal(t, len(f.apply(short)), len(short), "a short vector was projected")
 }
 
 // Under a memo the communities of a graph are found once, for each set of options.
@@ -96,9 +91,7 @@ func TestCommunitiesAreFoundOnce(t *testing.T) {
 	}
 	under := memo.With(t.Context())
 	first := find(under, Options{})
-	if find(under, Options{NoAgent: true}) != first {
-		t.Error("found twice")
-	}
+	check.True(t, find(under, Options{NoAgent: true}) == first, "found twice")
 	other := Options{Communities: perception.Options{Seed: 7}}
 	check.True(t, find(t.Context(), Options{}) != first && find(under, other) != first, "shared without a memo, or with other options")
 }

@@ -124,9 +124,8 @@ func TestCallsOfAnIndex(t *testing.T) {
 	if stats.Chunks != 100 || stats.Entities != 46 || stats.Calls != 105 {
 		t.Errorf("%d chunks, %d entities, %d calls, stages %+v", stats.Chunks, stats.Entities, stats.Calls, stats.Stages)
 	}
-	if last := stats.Stages[len(stats.Stages)-1]; last.Asked != 22 || last.Failed != 0 {
-		t.Errorf("%+v, want 22 communities", last)
-	}
+	last := stats.Stages[len(stats.Stages)-1]
+	check.True(t, last.Asked == 22 && last.Failed == 0, "%+v, want 22 communities", last)
 }
 
 // How many chunks are ranked for measuring has no influence on what is asked and
@@ -142,9 +141,8 @@ func TestDepthChangesNothing(t *testing.T) {
 	var answers [2]graphrag.Answer
 	for i, depth := range []int{0, 25} {
 		var err error
-		if answers[i], err = s.Answer(t.Context(), graphrag.Question{Text: "Who founded Town001?", K: 2, Depth: depth}); err != nil {
-			t.Fatal(err)
-		}
+		answers[i], err = s.Answer(t.Context(), graphrag.Question{Text: "Who founded Town001?", K: 2, Depth: depth})
+		check.OK(t, err)
 		answers[i].Ranked = nil
 	}
 	check.Equal(t, answers[1], answers[0], "(-depth 0 +depth 25)")
@@ -289,9 +287,8 @@ func TestTokensOfNames(t *testing.T) {
 		named += len(groupID.FindAllString(req.Messages[1].Text, -1))
 	}
 	t.Logf("%d calls, %d communities, %d tokens of prompts and %d of replies; stages %+v", model.Calls(), named, prompts, 30*named, index.Stages)
-	if total := prompts + 30*named; total >= 10_000 || named < 20 {
-		t.Errorf("%d communities are named with %d tokens", named, total)
-	}
+	total := prompts + 30*named
+	check.True(t, total < 10_000 && named >= 20, "%d communities are named with %d tokens", named, total)
 }
 
 // As many facts are read as chunks: the paper's top-10 and top-20.

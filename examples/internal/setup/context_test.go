@@ -18,13 +18,10 @@ func TestContextTokens(t *testing.T) {
 	}
 	s := setup.Settings{BudgetContext: 600}
 	for question, want := range map[string]int{"Who built the Fram?": 600, "Summarize the voyages of the Fram.": 1200} {
-		if got := s.ContextTokens()(question); got != want {
-			t.Errorf("%q: %d tokens, want %d", question, got, want)
-		}
+		got := s.ContextTokens()(question)
+		check.Equal(t, got, want, "%q: %d tokens", question, got)
 	}
-	if s.Decisive()["budget_context"] != 600 {
-		t.Error("the budget decides answers")
-	}
+	check.True(t, s.Decisive()["budget_context"] == 600, "the budget decides answers")
 }
 
 // What stands above the tables: the flags that decide figures and differ from their defaults.

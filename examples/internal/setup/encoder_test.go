@@ -63,9 +63,8 @@ func TestEncoderOfAFolder(t *testing.T) {
 		got, err := e.EmbedDocuments(t.Context(), texts)
 		check.OK(t, err)
 		query, err := e.EmbedQuery(t.Context(), texts[1])
-		if err := errors.Join(err, p.Close()); err != nil || !slices.Equal(query, got[1]) {
-			t.Errorf("another vector as a question; error %v", err)
-		}
+		err = errors.Join(err, p.Close())
+		check.True(t, err == nil && slices.Equal(query, got[1]), "another vector as a question; error %v", err)
 		info, err := os.Stat(filepath.Join(filepath.Dir(cache), name+".vectors"))
 		check.OK(t, err)
 		if first == nil {
@@ -86,12 +85,10 @@ func TestInt8(t *testing.T) {
 		defer p.Close()
 		return p.Embedder.Name()
 	}
-	if a, b := name(), name("-embed-int8"); a == b {
-		t.Errorf("both are %s", a)
-	}
-	if _, err := parts("-embed-int8"); err == nil || !strings.Contains(err.Error(), "-embed-int8 needs an -embed-model") {
-		t.Errorf("error %v", err)
-	}
+	a, b := name(), name("-embed-int8")
+	check.True(t, a != b, "both are %s", a)
+	_, err := parts("-embed-int8")
+	check.True(t, err != nil && strings.Contains(err.Error(), "-embed-int8 needs an -embed-model"), "error %v", err)
 }
 
 // What is kept of another model is refused under this one's name, and left alone.
@@ -106,24 +103,19 @@ func TestVectorsOfAnotherModel(t *testing.T) {
 	}
 	check.OK(t, open())
 	before, err := filepath.Glob(filepath.Join(cache, "*.vectors"))
-	if err != nil || len(before) != 1 {
-		t.Fatal(before, err)
-	}
+	check.Must(t, err == nil && len(before) == 1, "%v %v", before, err)
 	// Texts are cut elsewhere: another model, in a file of its own.
 	check.OK(t, os.WriteFile(filepath.Join(dir, "sentence_bert_config.json"), []byte(`{"max_seq_length": 50}`), 0o644))
 	check.OK(t, open())
 	after, err := filepath.Glob(filepath.Join(cache, "*.vectors"))
-	if err != nil || len(after) != 2 {
-		t.Fatal(after, err)
-	}
+	check.Must(t, err == nil && len(after) == 2, "%v %v", after, err)
 	for _, name := range after {
 		if name != before[0] {
 			check.OK(t, os.Rename(before[0], name))
 		}
 	}
-	if err := open(); !errors.Is(err, journal.ErrMismatch) || !strings.Contains(err.Error(), "use the same configuration or another file") {
-		t.Errorf("error %v", err)
-	}
+	err = open()
+	check.True(t, errors.Is(err, journal.ErrMismatch) && strings.Contains(err.Error(), "use the same configuration or another file"), "error %v", err)
 }
 
 func TestEncoderThatIsNone(t *testing.T) {
@@ -137,9 +129,8 @@ func TestEncoderThatIsNone(t *testing.T) {
 		_, err := parts("-embed-model", "file:"+tt.folder, "-cache", filepath.Join(t.TempDir(), "r"))
 		check.True(t, errors.Is(err, cli.ErrUsage) && strings.Contains(err.Error(), tt.want), "%v, want %s", err, tt.want)
 	}
-	if _, err := parts("-embed-model", "some-server's"); err == nil || !strings.Contains(err.Error(), "-embed-model needs -kit model") {
-		t.Errorf("error %v", err)
-	}
+	_, err := parts("-embed-model", "some-server's")
+	check.True(t, err != nil && strings.Contains(err.Error(), "-embed-model needs -kit model"), "error %v", err)
 }
 
 // A dry run writes nothing; a second program is told to wait.
@@ -148,18 +139,14 @@ func TestVectorsAreKeptByOneProgram(t *testing.T) {
 	args := []string{"-embed-model", "file:" + dir, "-cache", filepath.Join(cache, "r")}
 	p, err := parts(append(args, "-dry-run")...)
 	check.OK(t, err)
-	if _, err := p.Embedder.EmbedDocuments(context.Background(), []string{"owl"}); err != nil {
-		t.Fatal(err)
-	}
-	if left, err := os.ReadDir(cache); err != nil || len(left) > 0 {
-		t.Errorf("a dry run left %v, error %v", left, err)
-	}
+	check.OK(t, check.Err(p.Embedder.EmbedDocuments(context.Background(), []string{"owl"})))
+	left, err := os.ReadDir(cache)
+	check.True(t, err == nil && len(left) == 0, "a dry run left %v, error %v", left, err)
 	first, err := parts(args...)
 	check.OK(t, err)
 	defer first.Close()
-	if _, err := parts(args...); !errors.Is(err, journal.ErrLocked) || !strings.Contains(err.Error(), "wait for its end") {
-		t.Errorf("error %v", err)
-	}
+	_, err = parts(args...)
+	check.True(t, errors.Is(err, journal.ErrLocked) && strings.Contains(err.Error(), "wait for its end"), "error %v", err)
 }
 
 // A dry run fetches no model: it makes no calls to be counted.
@@ -171,12 +158,10 @@ func TestDryRunFetchesNothing(t *testing.T) {
 	for _, name := range []string{"minilm", "hf:org/name@0123456789012345678901234567890123456789"} {
 		p, err := parts("-dry-run", "-embed-model", name, "-cache", filepath.Join(home, "r"))
 		check.OK(t, err, "%v", name)
-		if rows, err := p.Embedder.EmbedDocuments(t.Context(), []string{"owl"}); err != nil || len(rows) != 1 {
-			t.Error(name, rows, err)
-		}
-		if left, err := os.ReadDir(home); err != nil || len(left) > 0 {
-			t.Errorf("%s left %v, error %v", name, left, err)
-		}
+		rows, err := p.Embedder.EmbedDocuments(t.Context(), []string{"owl"})
+		check.True(t, err == nil && len(rows) == 1, "%v %v %v", name, rows, err)
+		left, err := os.ReadDir(home)
+		check.True(t, err == nil && len(left) == 0, "%s left %v, error %v", name, left, err)
 	}
 }
 
@@ -209,9 +194,8 @@ func TestEncoderByName(t *testing.T) {
 		if said.String() != tt.said || (name == "") != (tt.embedder == "") || !strings.HasPrefix(name, tt.embedder) {
 			t.Errorf("%+v: takes %q, says %q", tt, name, said.String())
 		}
-		if err := p.Close(); err != nil {
-			t.Error(err)
-		}
+		err = p.Close()
+		check.True(t, err == nil, "%v", err)
 	}
 	cache, err := os.UserCacheDir()
 	check.OK(t, errors.Join(err, os.MkdirAll(filepath.Join(cache, "wildgraph", "models", "e5-small"), 0o755)))
@@ -253,9 +237,8 @@ func TestHeads(t *testing.T) {
 		t.Errorf("reranker %v, reader %s", p.Kit.Rerank, p.Kit.Read.Name())
 	}
 	for _, setting := range []string{"rerank_model", "name_model", "span_model"} {
-		if name, _ := p.Decisive()[setting].(string); !strings.HasPrefix(name, "BertFor") {
-			t.Errorf("%s is %q in what decides", setting, name)
-		}
+		name, _ := p.Decisive()[setting].(string)
+		check.True(t, strings.HasPrefix(name, "BertFor"), "%s is %q in what decides", setting, name)
 	}
 	x, err := p.Kit.Entities()
 	check.OK(t, err)
@@ -267,19 +250,15 @@ func TestHeads(t *testing.T) {
 	ask, err := p.Kit.QuestionNames(nil)
 	check.OK(t, err)
 	for _, question := range []string{chunk.Text, "\u200b"} { // in the second it finds none
-		if _, err := ask(t.Context(), question); err != nil {
-			t.Error(err)
-		}
+		_, err := ask(t.Context(), question)
+		check.True(t, err == nil, "%v", err)
 	}
-	if e, err := p.OpenEntailment(t.Context(), entail); err != nil || e == nil || p.Decisive()["entail_model"] != e.Name() {
-		t.Errorf("entailment %v, error %v", e, err)
-	}
+	e, err := p.OpenEntailment(t.Context(), entail)
+	check.True(t, err == nil && e != nil && p.Decisive()["entail_model"] == e.Name(), "entailment %v, error %v", e, err)
 	for flag, wrong := range map[string]string{"-rerank-model": entail, "-name-model": spans, "-span-model": rank} {
-		if _, err := parts(flag, wrong); !errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), flag+": local: ") {
-			t.Errorf("%s: error %v", flag, err)
-		}
+		_, err := parts(flag, wrong)
+		check.True(t, errors.Is(err, cli.ErrUsage) && strings.Contains(err.Error(), flag+": local: "), "%s: error %v", flag, err)
 	}
-	if p, err := parts("-dry-run", "-rerank-model", "hf:org/name@0123456789012345678901234567890123456789"); err != nil || p.Kit.Rerank != nil {
-		t.Errorf("a dry run fetches a model: error %v", err)
-	}
+	p, err = parts("-dry-run", "-rerank-model", "hf:org/name@0123456789012345678901234567890123456789")
+	check.True(t, err == nil && p.Kit.Rerank == nil, "a dry run fetches a model: error %v", err)
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"os"
 	"os/exec"
@@ -74,21 +73,18 @@ func TestDryRunOfAgents(t *testing.T) {
 	args := append([]string{"-out", t.TempDir()}, agentArgs...)
 	estimate, _, err := bench(t, bare, append(args, "-dry-run")...)
 	check.OK(t, err)
-	if _, stderr, err := bench(t, bare, args...); err != nil && !errors.Is(err, setup.ErrIncomplete) {
-		t.Fatalf("%v\n%s", err, stderr)
-	}
+	_, stderr, err := bench(t, bare, args...)
+	check.Must(t, err == nil || errors.Is(err, setup.ErrIncomplete), "%v\n%s", err, stderr)
 	n, prompt, again := asked()
 	row := dryRow(t, estimate, "total")
 	for i, got := range []int{n - 1, prompt} { // without a sign of life
 		check.True(t, math.Abs(float64(row[i]-got)) <= .2*float64(got), "%d are asked, %d were expected\n%s", got, row[i], estimate)
 	}
 	check.True(t, again <= 0, "%d calls were made twice", again)
-	if _, _, err := bench(t, bare, args...); err != nil && !errors.Is(err, setup.ErrIncomplete) {
-		t.Fatal(err)
-	}
-	if m, _, _ := asked(); m != n {
-		t.Errorf("a second run asked %d times", m-n)
-	}
+	_, _, err = bench(t, bare, args...)
+	check.Must(t, err == nil || errors.Is(err, setup.ErrIncomplete), "%v", err)
+	m, _, _ := asked()
+	check.Equal(t, m, n, "a second run asked %d times", m-n)
 }
 
 // A run that is killed in the middle of a search goes on, and pays for nothing twice but the
@@ -107,14 +103,12 @@ func TestKilledAgent(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out")
 	args := append([]string{"-out", out, "-cache", filepath.Join(t.TempDir(), "c")}, agentArgs...)
 	cmd = child(args...)
-	if err := cmd.Run(); err == nil {
-		t.Fatal("it was not killed")
-	}
+	err := cmd.Run()
+	check.Must(t, err != nil, "it was not killed")
 	cmd = nil
 	if text, err := child(args...).CombinedOutput(); err != nil {
-		if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || exit.ExitCode() != setup.ExitIncomplete {
-			t.Fatalf("%v\n%s", err, text)
-		}
+		exit := (*exec.ExitError)(nil)
+		check.Must(t, errors.As(err, &exit) && exit.ExitCode() == setup.ExitIncomplete, "%v\n%s", err, text)
 	}
 	if n, _, again := asked(); again > 2 || n < 20 { // the sign of life, and the call under way
 		t.Errorf("%d of %d calls were made twice", again, n)
@@ -162,19 +156,16 @@ func TestRepeat(t *testing.T) {
 	args = append(args, "-repeat", "3")
 	estimate, _, err := bench(t, bare, append(args, "-dry-run")...)
 	check.True(t, err == nil && dryRow(t, estimate, "bm25 answer")[0] == 12, "%v\n%s", err, estimate)
-	if _, stderr, err := bench(t, bare, args...); err != nil {
-		t.Fatalf("%v\n%s", err, stderr)
-	}
-	if want := map[int64]int{7: 4, 8: 4, 9: 4}; !maps.Equal(seeds, want) {
-		t.Errorf("seeds %v, want %v", seeds, want)
-	}
+	_, stderr, err := bench(t, bare, args...)
+	check.OK(t, err, "%v\n%s", err, stderr)
+	want := map[int64]int{7: 4, 8: 4, 9: 4}
+	check.Equal(t, seeds, want, "seeds")
 	s := readReport(t, filepath.Join(dir, "out")).Systems[0]
 	all := s.Overall.Types["all"]
 	if s.Same == nil || *s.Same != .75 || all.N != 12 || math.Abs(*all.Accuracy-11./12) > 1e-9 || all.Intervals["accuracy"] != (report.Interval{}) {
 		t.Errorf("accuracy %v of %d, same %v", *all.Accuracy, all.N, *s.Same)
 	}
 	before := n
-	if _, _, err := bench(t, bare, args...); err != nil || n != before {
-		t.Errorf("a second run asked %d times, %v", n-before, err)
-	}
+	_, _, err = bench(t, bare, args...)
+	check.True(t, err == nil && n == before, "a second run asked %d times, %v", n-before, err)
 }

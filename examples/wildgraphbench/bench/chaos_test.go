@@ -155,15 +155,12 @@ func TestChaos(t *testing.T) {
 		}
 	}
 	for _, k := range lasting {
-		if !slices.Contains(troubles, k) {
-			t.Fatalf("there is no trouble %q", k)
-		}
+		check.Must(t, slices.Contains(troubles, k), "there is no trouble %q", k)
 	}
 	c := newChaos(t)
 	whole := filepath.Join(t.TempDir(), "whole")
-	if out, _ := c.start(t, whole, 0); len(out) == 0 {
-		t.Fatal("the program says nothing")
-	}
+	out, _ := c.start(t, whole, 0)
+	check.Must(t, len(out) != 0, "the program says nothing")
 	want := folder(t, whole)
 	for seed := range seeds {
 		for name, kinds := range scenarios {
@@ -193,12 +190,10 @@ func (c *chaos) ordeal(t *testing.T, seed uint64, kinds []string, want map[strin
 	c.Trouble(nil)
 	out, _ := c.start(t, dir, 0, "-retry") // a reply that was cut is kept, and asked for again by this alone
 	doubt := c.audit(t, dir, before)
-	if n := len(c.again); n > 0 && same {
-		t.Errorf("%d replies were asked for again though they were on disk", n)
-	}
-	if diff := cmp.Diff(want, folder(t, dir)); same && diff != "" {
-		t.Errorf("(-healthy +after trouble):\n%.3000s\n%s", diff, out)
-	}
+	n := len(c.again)
+	check.True(t, n <= 0 || !same, "%d replies were asked for again though they were on disk", n)
+	diff := cmp.Diff(want, folder(t, dir))
+	check.True(t, !same || diff == "", "(-healthy +after trouble):\n%.3000s\n%s", diff, out)
 	t.Logf("%d kills in %d starts, %d tokens billed, %d attempts in doubt, %v", kills, starts, c.Bill().Total.Tokens()-before.Tokens(), doubt, time.Since(began).Round(time.Second))
 }
 
@@ -218,9 +213,8 @@ func TestKillPaid(t *testing.T) {
 	c := newChaos(t)
 	root := t.TempDir()
 	whole := filepath.Join(root, "whole")
-	if out, _ := c.start(t, whole, 0); len(out) == 0 {
-		t.Fatal("the program says nothing")
-	}
+	out, _ := c.start(t, whole, 0)
+	check.Must(t, len(out) != 0, "the program says nothing")
 	want := folder(t, whole)
 	seed := uint64(time.Now().UnixNano())
 	random := rand.New(rand.NewPCG(seed, 1))
@@ -244,7 +238,7 @@ func TestKillPaid(t *testing.T) {
 		}
 	}
 	t.Logf("%d kills over %d runs: %d replies were paid for again though they were on disk", kills, runs, len(c.again))
-	check.True(t, len(c.again) <= 0, "%d replies were asked for again though they were on disk", len(c.again))
+	check.True(t, len(c.again) == 0, "%d replies were asked for again though they were on disk", len(c.again))
 }
 
 // onDisk are the replies and vectors that a client has kept; failed replies are

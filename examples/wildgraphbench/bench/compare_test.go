@@ -80,13 +80,11 @@ func TestCompare(t *testing.T) {
 	if strings.Contains(out, "\x1b") || strings.Contains(out, "became right") || strings.Contains(out, "one: A and B have the same") {
 		t.Errorf("steers the terminal, or tells of what was not:\n%s", out)
 	}
-	if _, err := compare(t, "-max-loss", "10", a, b); !errors.Is(err, errLost) || !strings.Contains(err.Error(), "accuracy of one fell by 50.0 points") {
-		t.Errorf("a loss of 50 points: %v", err)
-	}
+	_, err = compare(t, "-max-loss", "10", a, b)
+	check.True(t, errors.Is(err, errLost) && strings.Contains(err.Error(), "accuracy of one fell by 50.0 points"), "a loss of 50 points: %v", err)
 	for _, args := range [][]string{{"-max-loss", "23", a, b}, {"-max-loss", "0", b, a}, {"-max-loss", "0", a + ":two", b}, {"-max-loss", "0", a, a}} {
-		if _, err := compare(t, args...); err != nil {
-			t.Errorf("%q: %v", args, err)
-		}
+		_, err := compare(t, args...)
+		check.True(t, err == nil, "%q: %v", args, err)
 	}
 }
 
@@ -99,9 +97,8 @@ func TestNamedSystems(t *testing.T) {
 	for _, want := range []string{"one → two │", "10 questions that A alone has, and 0 that B alone has", "8 became right", "8 became wrong", "nothing in the settings"} {
 		check.True(t, strings.Contains(out, want), "no %q in\n%s", want, out)
 	}
-	if out, err = compare(t, a, a, a); err != nil || !strings.Contains(out, "A and C") {
-		t.Errorf("three runs: %v\n%s", err, out)
-	}
+	out, err = compare(t, a, a, a)
+	check.True(t, err == nil && strings.Contains(out, "A and C"), "three runs: %v\n%s", err, out)
 }
 
 func TestRefused(t *testing.T) {

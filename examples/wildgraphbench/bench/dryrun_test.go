@@ -37,9 +37,7 @@ func dryRow(t *testing.T, estimate, stage string) (row [4]int) {
 		fields := strings.Fields(strings.ReplaceAll(rest, ",", ""))
 		for i, f := range fields[len(fields)-4:] {
 			n, err := strconv.Atoi(f)
-			if err != nil {
-				t.Fatalf("%q: %v", line, err)
-			}
+			check.OK(t, err, "%q", line)
 			row[i] = n
 		}
 	}
@@ -71,13 +69,11 @@ func TestDryRunFollowsTheRun(t *testing.T) {
 		t.Errorf("an extraction that is shared is counted twice:\n%s", stdout)
 	}
 	before := len(server.Requests())
-	if _, _, err := bench(t, bare, args...); err != nil && !errors.Is(err, setup.ErrIncomplete) {
-		t.Fatal(err)
-	}
+	_, _, err = bench(t, bare, args...)
+	check.Must(t, err == nil || errors.Is(err, setup.ErrIncomplete), "%v", err)
 	asked := len(server.Requests()) - before - 1 // a sign of life
-	if expected := dryRow(t, stdout, "total")[0]; math.Abs(float64(asked-expected)) > .15*float64(asked) {
-		t.Errorf("%d calls were made, %d expected:\n%s", asked, expected, stdout)
-	}
+	expected := dryRow(t, stdout, "total")[0]
+	check.True(t, math.Abs(float64(asked-expected)) <= .15*float64(asked), "%d calls were made, %d expected:\n%s", asked, expected, stdout)
 }
 
 // A part stands for the whole: of ten questions of a type three are asked.
@@ -98,9 +94,8 @@ func TestDryRunOfAPart(t *testing.T) {
 	var out strings.Builder
 	check.OK(t, p.DryRun(t.Context(), &out, set.Dataset, nil, s.runners(set, p)))
 	for _, stage := range []string{"bm25 answer", "hipporag2 answer", "hipporag2 search"} {
-		if got := dryRow(t, out.String(), stage)[0]; got != 10 {
-			t.Errorf("%s: %d calls, want 10:\n%s", stage, got, &out)
-		}
+		got := dryRow(t, out.String(), stage)[0]
+		check.Equal(t, got, 10, "%s: %d calls, want 10:\n%s", stage, got, &out)
 	}
 }
 
@@ -136,9 +131,8 @@ func TestDryRunOfARecordedModel(t *testing.T) {
 		args := []string{"-out", t.TempDir(), "-domains", "seafaring", "-limit", "2", "-systems", system, "-model", "m"}
 		estimate, _, err := bench(t, bare, append(args, "-dry-run")...)
 		check.OK(t, err)
-		if _, _, err := bench(t, bare, args...); err != nil && !errors.Is(err, setup.ErrIncomplete) {
-			t.Fatal(err)
-		}
+		_, _, err = bench(t, bare, args...)
+		check.Must(t, err == nil || errors.Is(err, setup.ErrIncomplete), "%v", err)
 		var sum llm.Usage
 		var expected [4]int
 		for _, stage := range []string{"index", "search", "answer"} {

@@ -87,19 +87,15 @@ func TestRunsHeal(t *testing.T) {
 			}
 			a.spoil = nil
 			_, _, err = bench(t, bare, args(ill)...)
-			if healed := err == nil; healed == tt.retry {
-				t.Errorf("at the next start: %v", err)
-			}
+			check.True(t, err == nil != tt.retry, "at the next start: %v", err)
 			if tt.retry {
-				if _, _, err = bench(t, bare, append(args(ill), "-retry")...); err != nil {
-					t.Errorf("with -retry: %v", err)
-				}
+				_, _, err = bench(t, bare, append(args(ill), "-retry")...)
+				check.True(t, err == nil, "with -retry: %v", err)
 			}
 			check.Equal(t, folder(t, ill), folder(t, well), "(-healthy +healed)")
 			a.calls.Store(0)
-			if _, _, err := bench(t, bare, append(args(ill), "-retry")...); err != nil || a.calls.Load() > 0 {
-				t.Errorf("nothing is left to ask, %d calls: %v", a.calls.Load(), err)
-			}
+			_, _, err = bench(t, bare, append(args(ill), "-retry")...)
+			check.True(t, err == nil && a.calls.Load() <= 0, "nothing is left to ask, %d calls: %v", a.calls.Load(), err)
 		})
 	}
 }

@@ -58,9 +58,8 @@ func TestKill(t *testing.T) {
 		return append(f, "-systems", "bm25,wild,lightrag,hipporag2,msgraphrag-local,raptor")
 	}
 	start := time.Now()
-	if out, err := child(flags("whole")...).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	out, err := child(flags("whole")...).CombinedOutput()
+	check.OK(t, err, "%v\n%s", err, out)
 	whole := time.Since(start)
 
 	seed := uint64(time.Now().UnixNano())
@@ -78,9 +77,8 @@ func TestKill(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if out, err := child(flags("killed")...).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	out, err = child(flags("killed")...).CombinedOutput()
+	check.OK(t, err, "%v\n%s", err, out)
 	check.Equal(t, folder(t, killed), folder(t, filepath.Join(dir, "whole")), "after five kills (-whole +killed)")
 }
 
@@ -96,9 +94,7 @@ func folder(t *testing.T, dir string) map[string]string {
 		out[strings.TrimPrefix(name, dir)] = string(data)
 		return err
 	})
-	if err != nil || len(out) < 5 {
-		t.Fatalf("%d files, %v", len(out), err)
-	}
+	check.Must(t, err == nil && len(out) >= 5, "%d files, %v", len(out), err)
 	return out
 }
 
@@ -133,12 +129,10 @@ func TestHangUp(t *testing.T) {
 		err = <-ended
 	case err = <-ended:
 	}
-	if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || exit.ExitCode() != setup.ExitIncomplete {
-		t.Fatalf("%v\n%s", err, &out)
-	}
+	exit := (*exec.ExitError)(nil)
+	check.Must(t, errors.As(err, &exit) && exit.ExitCode() == setup.ExitIncomplete, "%v\n%s", err, &out)
 	var ledger struct{ Total struct{ Calls int } }
 	data, err := os.ReadFile(filepath.Join(dir, cli.LedgerName))
-	if err := errors.Join(err, json.Unmarshal(data, &ledger)); err != nil || ledger.Total.Calls < 2 {
-		t.Errorf("%+v, %v\n%s", ledger, err, &out)
-	}
+	err = errors.Join(err, json.Unmarshal(data, &ledger))
+	check.True(t, err == nil && ledger.Total.Calls >= 2, "%+v, %v\n%s", ledger, err, &out)
 }

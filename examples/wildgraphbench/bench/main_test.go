@@ -140,21 +140,18 @@ func TestSample(t *testing.T) {
 	check.OK(t, json.Unmarshal(data, &raw))
 	system := raw["systems"].([]any)[1].(map[string]any)
 	overall := system["overall"].(map[string]any)
-	if _, ok := overall["lexical"].(map[string]any)["avg_accuracy"]; !ok || overall["avg_accuracy"] != nil {
-		t.Errorf("overall: %v", overall)
-	}
+	_, ok := overall["lexical"].(map[string]any)["avg_accuracy"]
+	check.True(t, ok && overall["avg_accuracy"] == nil, "overall: %v", overall)
 	types := overall["types"].(map[string]any)
 	for _, key := range []string{"single-fact", "multi-fact", "summary", "all"} {
 		check.True(t, types[key] != nil, "no figures for %s", key)
 	}
-	if _, ok := types["all"].(map[string]any)["k"]; ok {
-		t.Error("the figures over all types have a k")
-	}
+	_, ok = types["all"].(map[string]any)["k"]
+	check.True(t, !ok, "the figures over all types have a k")
 	index := system["domains"].([]any)[0].(map[string]any)["index"].(map[string]any)
 	for _, key := range []string{"documents", "chunks", "entities", "relations", "average_degree", "max_degree", "isolated_share", "seconds", "llm_calls", "prompt_tokens", "completion_tokens", "embedded_tokens"} {
-		if _, ok := index[key]; !ok {
-			t.Errorf("index lacks %s", key)
-		}
+		_, ok := index[key]
+		check.True(t, ok, "index lacks %s", key)
 	}
 }
 
@@ -239,9 +236,7 @@ func broken(t *testing.T, damage func(dir string)) string {
 func glob(t *testing.T, dir, pattern string) string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(dir, pattern))
-	if err != nil || len(found) == 0 {
-		t.Fatalf("%s: %v, %v", pattern, found, err)
-	}
+	check.Must(t, err == nil && len(found) != 0, "%s: %v, %v", pattern, found, err)
 	return found[0]
 }
 
@@ -271,9 +266,7 @@ func TestBadData(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), tt.want) || setup.Status(io.Discard, "wildgraphbench", err) != 1 {
 				t.Errorf("error %v, want a failure with %q", err, tt.want)
 			}
-			if _, err := os.Stat(out); err == nil {
-				t.Error("a report folder was begun")
-			}
+			check.True(t, check.Err(os.Stat(out)) != nil, "a report folder was begun")
 		})
 	}
 }
@@ -320,9 +313,8 @@ func TestScore(t *testing.T) {
 	stdout, _, err := bench(t, bare, "-out", filepath.Join(dir, "b"), "-systems", "bm25", "-score", "theirs="+own)
 	check.OK(t, err)
 	r := readReport(t, filepath.Join(dir, "b"))
-	if diff := cmp.Diff(r.Systems[0].Overall.Lexical, r.Systems[1].Overall.Lexical); diff != "" || r.Systems[1].System != "theirs" {
-		t.Errorf("our own predictions, read back, score otherwise:\n%s\n%s", diff, stdout)
-	}
+	diff := cmp.Diff(r.Systems[0].Overall.Lexical, r.Systems[1].Overall.Lexical)
+	check.True(t, diff == "" && r.Systems[1].System == "theirs", "our own predictions, read back, score otherwise:\n%s\n%s", diff, stdout)
 	for _, key := range []string{"evidence_recall_at_5", "evidence_recall", "hit_at_5"} {
 		ours, _ := r.Systems[0].Overall.Types[benchmark.All].Figure(key)
 		theirs, ok := r.Systems[1].Overall.Types[benchmark.All].Figure(key)
@@ -330,23 +322,20 @@ func TestScore(t *testing.T) {
 			t.Errorf("%s of our own predictions, read back: %v, ours %v", key, theirs, ours)
 		}
 	}
-	if _, ok := r.Systems[1].Overall.Types[benchmark.All].Figure("context_tokens"); ok {
-		t.Error("the length of a prompt nobody has seen is known")
-	}
+	_, ok := r.Systems[1].Overall.Types[benchmark.All].Figure("context_tokens")
+	check.True(t, !ok, "the length of a prompt nobody has seen is known")
 	lines, _ := os.ReadFile(own)
 	some := filepath.Join(dir, "some.jsonl")
-	check.OK(t, os.WriteFile(some, []byte(strings.Join(strings.SplitAfter(string(lines), "\n")[:3], "")), 0o644))
+	check.OK(t, os.WriteFile(some, []byte(strings.Join(strings.SplitAfter(string(lines), "")[:3], "")), 0o644))
 	if _, _, err := bench(t, bare, "-out", filepath.Join(dir, "d"), "-score", "theirs="+some); err == nil || !strings.Contains(err.Error(), "no line for 21 of 24 questions") || !strings.Contains(err.Error(), "-partial") {
 		t.Errorf("3 of 24 questions: %v", err)
 	}
-	if stdout, _, err = bench(t, bare, "-out", filepath.Join(dir, "d"), "-systems", "bm25", "-score", "theirs="+some, "-partial"); err != nil || !strings.Contains(stdout, "theirs (n = 3)") {
-		t.Errorf("3 of 24 questions, with -partial: %v\n%s", err, stdout)
-	}
+	stdout, _, err = bench(t, bare, "-out", filepath.Join(dir, "d"), "-systems", "bm25", "-score", "theirs="+some, "-partial")
+	check.True(t, err == nil && strings.Contains(stdout, "theirs (n = 3)"), "3 of 24 questions, with -partial: %v\n%s", err, stdout)
 	twice := filepath.Join(dir, "twice.jsonl")
 	check.OK(t, os.WriteFile(twice, append(lines, lines...), 0o644))
-	if _, _, err := bench(t, bare, "-out", filepath.Join(dir, "c"), "-score", "theirs="+twice); err == nil || !strings.Contains(err.Error(), "again") {
-		t.Errorf("duplicates: %v", err)
-	}
+	_, _, err = bench(t, bare, "-out", filepath.Join(dir, "c"), "-score", "theirs="+twice)
+	check.True(t, err != nil && strings.Contains(err.Error(), "again"), "duplicates: %v", err)
 }
 
 // Without -out the folder is named for what decides the answers: the same for
@@ -367,14 +356,12 @@ func TestFolder(t *testing.T) {
 	seen := map[string][]string{base: nil}
 	for _, args := range [][]string{{"-chunk-size", "300"}, {"-chunk-overlap", "0"}, {"-k", "3"}, {"-seed", "2"}, {"-mode", "reject"}, {"-data", ".."}, {"-model", "org/m:1"}} {
 		got := name(args...)
-		if other, taken := seen[got]; taken || strings.Count(got, "/") != 1 {
-			t.Errorf("%v: %s, as %v", args, got, other)
-		}
+		other, taken := seen[got]
+		check.True(t, !taken && strings.Count(got, "/") == 1, "%v: %s, as %v", args, got, other)
 		seen[got] = args
 	}
-	if got := name("-model", "org/m:1"); !strings.HasPrefix(got, "wildgraphbench-out/sample-org_m_1-") {
-		t.Errorf("of a model: %s", got)
-	}
+	got := name("-model", "org/m:1")
+	check.True(t, strings.HasPrefix(got, "wildgraphbench-out/sample-org_m_1-"), "of a model: %s", got)
 	if _, stderr, err := bench(t, bare, "-systems", "bm25", "-limit", "1"); err != nil {
 		t.Errorf("%v\n%s", err, stderr)
 	} else if _, err := os.Stat(filepath.Join(base, "report.json")); err != nil {
@@ -386,13 +373,11 @@ func TestFolder(t *testing.T) {
 func TestNoOverlap(t *testing.T) {
 	chunks := func(overlap string) (n int) {
 		dir := t.TempDir()
-		if _, _, err := bench(t, bare, "-out", dir, "-systems", "bm25", "-limit", "1", "-domains", "seafaring", "-chunk-size", "150", "-chunk-overlap", overlap); err != nil {
-			t.Fatal(err)
-		}
+		_, _, err := bench(t, bare, "-out", dir, "-systems", "bm25", "-limit", "1", "-domains", "seafaring", "-chunk-size", "150", "-chunk-overlap", overlap)
+		check.OK(t, err)
 		return readReport(t, dir).Systems[0].Domains[0].Index.Chunks
 	}
 	const usual = "12" // a twelfth of the chunk
-	if none, some := chunks("0"), chunks(usual); none >= some {
-		t.Errorf("%d chunks without overlap, %d with an overlap of %s", none, some, usual)
-	}
+	none, some := chunks("0"), chunks(usual)
+	check.True(t, none < some, "%d chunks without overlap, %d with an overlap of %s", none, some, usual)
 }

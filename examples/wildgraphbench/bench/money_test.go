@@ -25,9 +25,8 @@ func TestBadBaseURLIsAWrongCommandLine(t *testing.T) {
 		t.Setenv("OPENAI_BASE_URL", url)
 		_, _, err := bench(t, bare, "-model", "m", "-out", t.TempDir(), "-cache", filepath.Join(t.TempDir(), "c"))
 		var out strings.Builder
-		if status := setup.Status(&out, "wildgraphbench", err); status != cli.WrongUsage || strings.Contains(out.String(), "secret") {
-			t.Errorf("%s: status %d: %s", url, status, &out)
-		}
+		status := setup.Status(&out, "wildgraphbench", err)
+		check.True(t, status == cli.WrongUsage && !strings.Contains(out.String(), "secret"), "%s: status %d: %s", url, status, &out)
 	}
 }
 
@@ -52,12 +51,10 @@ func TestLedgerFileAndCallsInFlight(t *testing.T) {
 		t.Skip(err)
 	}
 	_, stderr, _ := bench(t, bare, "-out", dir, "-domains", "seafaring", "-limit", "1", "-systems", "bm25,hipporag2", "-model", "m", "-concurrency", "2")
-	if data, err := os.ReadFile(victim); err != nil || string(data) != "mine" {
-		t.Errorf("the ledger was written through a link: %q, %v", data, err)
-	}
-	if info, err := os.Lstat(filepath.Join(dir, cli.LedgerName)); err != nil || !info.Mode().IsRegular() {
-		t.Errorf("no ledger: %v\n%s", err, stderr)
-	}
+	data, err := os.ReadFile(victim)
+	check.True(t, err == nil && string(data) == "mine", "the ledger was written through a link: %q, %v", data, err)
+	info, err := os.Lstat(filepath.Join(dir, cli.LedgerName))
+	check.True(t, err == nil && info.Mode().IsRegular(), "no ledger: %v\n%s", err, stderr)
 }
 
 // An incomplete record is reported; a folder that is removed ends the run at once.
@@ -81,9 +78,8 @@ func TestTornAndRemovedFolders(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		if asked++; asked == 10 {
-			if err := os.RemoveAll(dir); err != nil {
-				t.Error(err)
-			}
+			err := os.RemoveAll(dir)
+			check.True(t, err == nil, "%v", err)
 		}
 		return llmtest.Default(req)
 	})

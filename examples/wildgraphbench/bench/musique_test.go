@@ -86,9 +86,8 @@ func TestGoldenRows(t *testing.T) {
 	if err != nil {
 		t.Skip("the golden file does not stand beside the data")
 	}
-	if err := json.Unmarshal(data, &golden); err != nil || len(golden.Questions) != len(set.Domains[0].Items) {
-		t.Fatalf("%d questions, %v", len(golden.Questions), err)
-	}
+	err = json.Unmarshal(data, &golden)
+	check.Must(t, err == nil && len(golden.Questions) == len(set.Domains[0].Items), "%d questions, %v", len(golden.Questions), err)
 	nodes := make(map[string][]string)
 	for i, it := range set.Domains[0].Items {
 		nodes[it.Question.Text] = golden.Questions[i].Nodes

@@ -27,9 +27,7 @@ func TestReaderOfGeAR(t *testing.T) {
 	dir := t.TempDir()
 	args := []string{"-out", dir, "-limit", "1", "-systems", "gear", "-model", "large", "-set", "gear.reader=small", "-no-timings"}
 	plan, _, err := bench(t, bare, append(args, "-dry-run")...)
-	if err != nil || !strings.Contains(plan, "small") || !strings.Contains(plan, "large") || len(server.Requests()) > 0 {
-		t.Fatalf("%s\n%v", plan, err)
-	}
+	check.Must(t, err == nil && strings.Contains(plan, "small") && strings.Contains(plan, "large") && len(server.Requests()) <= 0, "%s\n%v", plan, err)
 	_, _, err = bench(t, bare, args...) // the server's replies are of no use
 	read, rest := make(map[string]int), make(map[string]int)
 	for _, r := range server.Requests() {
@@ -48,9 +46,8 @@ func TestReaderOfGeAR(t *testing.T) {
 	}
 	ledger, err := os.ReadFile(filepath.Join(dir, "ledger.json"))
 	check.True(t, err == nil && bytes.Contains(ledger, []byte(`:small"`)) && bytes.Contains(ledger, []byte(`:large"`)), "%s, %v", ledger, err)
-	if _, _, err := bench(t, bare, "-out", t.TempDir(), "-systems", "gear", "-set", "gear.reader=small"); err == nil || !strings.Contains(err.Error(), "gear.reader=small: a model takes a server") {
-		t.Error(err)
-	}
+	_, _, err = bench(t, bare, "-out", t.TempDir(), "-systems", "gear", "-set", "gear.reader=small")
+	check.True(t, err != nil && strings.Contains(err.Error(), "gear.reader=small: a model takes a server"), "%v", err)
 }
 
 // serveGrader serves a model that answers and grades.
@@ -98,9 +95,8 @@ func TestLiveRAGRows(t *testing.T) {
 	if err != nil || !regexp.MustCompile(`(?m)^bm25 +│ +-?\d\.\d{3} +-?\d\.\d{3}`).MatchString(stdout) || !row.MatchString(stdout) {
 		t.Errorf("%v\n%s", err, stdout)
 	}
-	if _, _, err := bench(t, bare, args...); err == nil || !strings.Contains(err.Error(), "-judge-profile needs -judge-model") {
-		t.Error(err)
-	}
+	_, _, err = bench(t, bare, args...)
+	check.True(t, err != nil && strings.Contains(err.Error(), "-judge-profile needs -judge-model"), "%v", err)
 }
 
 // The schema that bounded an index is in the report folder, where it can be taken from as
@@ -108,35 +104,26 @@ func TestLiveRAGRows(t *testing.T) {
 func TestSchemaOfAReport(t *testing.T) {
 	dir := t.TempDir()
 	stdout, _, err := bench(t, bare, "-out", dir, "-limit", "1", "-systems", "youtu,youtu-noschema", "-schema", "wildgraphbench", "-v")
-	if err != nil || !strings.Contains(stdout, "proposals were accepted: predictions/youtu.seafaring.schema.json") {
-		t.Fatalf("%s, %v", stdout, err)
-	}
+	check.Must(t, err == nil && strings.Contains(stdout, "proposals were accepted: predictions/youtu.seafaring.schema.json"), "%s, %v", stdout, err)
 	name := filepath.Join(dir, "predictions", "youtu.seafaring.schema.json")
 	told, err := os.ReadFile(name)
-	if err != nil || !bytes.Contains(told, []byte(`"accepted": true`)) {
-		t.Fatalf("%s, %v", told, err)
-	}
+	check.Must(t, err == nil && bytes.Contains(told, []byte(`"accepted": true`)), "%s, %v", told, err)
 	s, err := extract.ReadSchema(bytes.NewReader(told))
 	check.True(t, err == nil && len(s.EntityTypes) >= 10, "%+v, %v", s, err)
-	if _, err := os.Stat(filepath.Join(dir, "predictions", "youtu-noschema.seafaring.schema.json")); err == nil {
-		t.Error("a system without a schema has a file of one")
-	}
+	_, err = os.Stat(filepath.Join(dir, "predictions", "youtu-noschema.seafaring.schema.json"))
+	check.True(t, err != nil, "a system without a schema has a file of one")
 	again := t.TempDir()
-	if _, _, err := bench(t, bare, "-out", again, "-limit", "1", "-systems", "youtu", "-schema", "wildgraphbench"); err != nil {
-		t.Fatal(err)
-	}
-	if same, err := os.ReadFile(filepath.Join(again, "predictions", filepath.Base(name))); err != nil || !bytes.Equal(told, same) {
-		t.Errorf("another schema: %v", err)
-	}
-	if _, _, err := bench(t, bare, "-out", t.TempDir(), "-systems", "youtu", "-schema", name, "-limit", "1"); err != nil {
-		t.Error(err)
-	}
+	_, _, err = bench(t, bare, "-out", again, "-limit", "1", "-systems", "youtu", "-schema", "wildgraphbench")
+	check.OK(t, err)
+	same, err := os.ReadFile(filepath.Join(again, "predictions", filepath.Base(name)))
+	check.True(t, err == nil && bytes.Equal(told, same), "another schema: %v", err)
+	_, _, err = bench(t, bare, "-out", t.TempDir(), "-systems", "youtu", "-schema", name, "-limit", "1")
+	check.True(t, err == nil, "%v", err)
 
 	stdout, _, err = bench(t, bare, "-out", t.TempDir(), "-limit", "1", "-systems", "youtu,youtu-noschema")
 	check.True(t, err == nil && strings.Contains(stdout, "Not ranked: youtu-noschema (needs a model that indexes"), "%s, %v", stdout, err)
-	if _, _, err := bench(t, bare, "-systems", "youtu", "-schema", "musiqe"); err == nil || !strings.Contains(err.Error(), "there are 2wiki, anonyrag-chs") {
-		t.Error(err)
-	}
+	_, _, err = bench(t, bare, "-systems", "youtu", "-schema", "musiqe")
+	check.True(t, err != nil && strings.Contains(err.Error(), "there are 2wiki, anonyrag-chs"), "%v", err)
 }
 
 // Each table and figure of the papers is printed by the flags that the documents give for it: these
@@ -216,13 +203,11 @@ func TestWorksheet(t *testing.T) {
 		lines[i] = strings.Replace(lines[i], `"answer":""`, `"answer":"Henry Winstanley."`, 1)
 	}
 	file := filepath.Join(dir, "human.jsonl")
-	check.OK(t, os.WriteFile(file, []byte(strings.Join(lines, "\n")), 0o600))
-	if _, _, err := bench(t, bare, append(args, "-score", "human="+file)...); err == nil || !strings.Contains(err.Error(), "no line for 7 of 12 questions") {
-		t.Errorf("a sheet that is filled in half: %v", err)
-	}
-	if out, _, err := bench(t, bare, append(args, "-score", "human="+file, "-partial", "-v")...); err != nil || !strings.Contains(out, "human") {
-		t.Errorf("%v\n%s", err, out)
-	}
+	check.OK(t, os.WriteFile(file, []byte(strings.Join(lines, "")), 0o600))
+	_, _, err = bench(t, bare, append(args, "-score", "human="+file)...)
+	check.True(t, err != nil && strings.Contains(err.Error(), "no line for 7 of 12 questions"), "a sheet that is filled in half: %v", err)
+	out, _, err := bench(t, bare, append(args, "-score", "human="+file, "-partial", "-v")...)
+	check.True(t, err == nil && strings.Contains(out, "human"), "%v\n%s", err, out)
 }
 
 // A graph by its path: lines that are not triples are logged, files of another kind refused.

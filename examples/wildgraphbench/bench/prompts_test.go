@@ -71,17 +71,15 @@ func TestPromptsAreReplaced(t *testing.T) {
 		{file("empty.txt"), "want a text of 1 to"},
 		{file("none.txt"), "none.txt"},
 	} {
-		if _, _, err := bench(t, bare, append(slices.Clone(args[:10]), "-prompt", bad.prompt)...); err == nil || !strings.Contains(err.Error(), bad.want) {
-			t.Errorf("-prompt %s: %v, want %s", bad.prompt, err, bad.want)
-		}
+		_, _, err := bench(t, bare, append(slices.Clone(args[:10]), "-prompt", bad.prompt)...)
+		check.True(t, err != nil && strings.Contains(err.Error(), bad.want), "-prompt %s: %v, want %s", bad.prompt, err, bad.want)
 	}
 	told = nil
 	if _, _, err := bench(t, bare, append(slices.Clone(args[:10]), "-fresh", "-prompt", file("own.txt"))...); !errors.Is(err, setup.ErrIncomplete) || count(own) == 0 || count("You answer questions for people") > 0 || slices.ContainsFunc(told, func(s string) bool { return strings.HasPrefix(s, own) && s != own }) {
 		t.Errorf("%v: the instruction is not sent as it stands: %q", err, told)
 	}
-	if _, _, err := bench(t, bare, "-data", "musique", "-prompt", "agent/decompose="+file("all.txt")); err == nil || !strings.Contains(err.Error(), "needs -kit model") {
-		t.Error(err)
-	}
+	_, _, err = bench(t, bare, "-data", "musique", "-prompt", "agent/decompose="+file("all.txt"))
+	check.True(t, err != nil && strings.Contains(err.Error(), "needs -kit model"), "%v", err)
 }
 
 // Every prompt that can be replaced says what its places stand for, and -show-prompts shows it.

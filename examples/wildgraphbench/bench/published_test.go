@@ -83,9 +83,7 @@ func TestPublishedBesideOwnData(t *testing.T) {
 			}
 			out := filepath.Join(dir, "out")
 			_, _, err := bench(t, bare, append(strings.Fields(tt.args), "-data", dir, "-systems", system, "-model", "m", "-out", out, "-no-timings")...)
-			if err != nil && !errors.Is(err, setup.ErrIncomplete) {
-				t.Fatal(err)
-			}
+			check.Must(t, err == nil || errors.Is(err, setup.ErrIncomplete), "%v", err)
 			md, err := os.ReadFile(filepath.Join(out, "report.md"))
 			check.OK(t, err)
 			_, row, isRow := strings.Cut(tt.want, " | ")

@@ -52,9 +52,8 @@ func TestReaderLabels(t *testing.T) {
 	got, answers := make(map[string]count), make(map[string]labelled)
 	blind := readLabels(t, "blind.jsonl")
 	for _, x := range blind {
-		if _, ok := held[x.ID]; !ok || !slices.Contains([]string{"right", "partly", "wrong", "refused"}, x.Label) {
-			t.Fatalf("%s is not drawn, or labelled %q", x.ID, x.Label)
-		}
+		_, ok := held[x.ID]
+		check.Must(t, ok && slices.Contains([]string{"right", "partly", "wrong", "refused"}, x.Label), "%s is not drawn, or labelled %q", x.ID, x.Label)
 		for _, of := range x.Of {
 			c := got[of]
 			c.asked++
@@ -87,9 +86,7 @@ func TestReaderLabels(t *testing.T) {
 		check.OK(t, err)
 		system, err := flat.NewBM25(parts, flat.BM25Options{})
 		check.OK(t, err)
-		if _, err := system.Index(t.Context(), d.Documents()); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, check.Err(system.Index(t.Context(), d.Documents())))
 		for _, it := range d.Items {
 			x, ok := answers[it.Question.ID]
 			if !ok {

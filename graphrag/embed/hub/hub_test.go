@@ -24,9 +24,8 @@ func TestNames(t *testing.T) {
 		"minilm": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db) into " + filepath.Join(o.Dir, "minilm"),
 		other:    "https://127.0.0.1:1/org/name/tree/" + commit + " shows into a folder", "": "names no encoder",
 	} {
-		if _, err := Open(t.Context(), name, o); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: error %v, want %q", name, err, want)
-		}
+		_, err := Open(t.Context(), name, o)
+		check.True(t, err != nil && strings.Contains(err.Error(), want), "%s: error %v, want %q", name, err, want)
 	}
 	leftovers(t, o.Dir)
 	for _, endpoint := range []string{"https://user:hunter2@127.0.0.1:1", "https://127.0.0.1:1/?token=hunter2", "ftp://user:hunter2@h", "user:hunter2@h", "https://user:hunter2@h:x"} {
@@ -38,9 +37,8 @@ func TestNames(t *testing.T) {
 		}
 	}
 	o.Endpoint = "http://127.0.0.1:1"
-	if _, err := Open(t.Context(), "minilm", o); err == nil || !strings.Contains(err.Error(), "form https://HOST") {
-		t.Errorf("error %v", err)
-	}
+	_, err := Open(t.Context(), "minilm", o)
+	check.True(t, err != nil && strings.Contains(err.Error(), "form https://HOST"), "error %v", err)
 }
 
 // What a name stands for: auto is what the cache holds, a folder is one that holds a model.
@@ -50,9 +48,8 @@ func TestFind(t *testing.T) {
 	o := Options{Dir: t.TempDir()}
 	resolves := func(name, want string, ok bool) {
 		t.Helper()
-		if got, is := Find(name, o); got != want || is != ok {
-			t.Errorf("%q is %q, %v", name, got, is)
-		}
+		got, is := Find(name, o)
+		check.True(t, got == want && is == ok, "%q is %q, %v", name, got, is)
 	}
 	for _, name := range []string{"minilm", "bge-small", "e5-small", "file:x", "hf:a/b@c"} {
 		resolves(name, name, true)
@@ -63,19 +60,16 @@ func TestFind(t *testing.T) {
 	resolves(dir, "file:"+dir, true)
 	resolves("none", "", true)
 	resolves("auto", "", true)
-	if e, err := Open(t.Context(), "auto", o); e != nil || err != nil {
-		t.Errorf("%v, error %v", e, err)
-	}
-	if e, err := Open(t.Context(), dir, o); err != nil || e.Dim() != 64 {
-		t.Errorf("%v, error %v", e, err)
-	}
+	e, err := Open(t.Context(), "auto", o)
+	check.True(t, e == nil && err == nil, "%v, error %v", e, err)
+	e, err = Open(t.Context(), dir, o)
+	check.True(t, err == nil && e.Dim() == 64, "%v, error %v", e, err)
 	for _, name := range []string{"e5-small", "bge-small", "minilm"} { // each faster than the one before, or as fast
 		check.OK(t, os.MkdirAll(filepath.Join(o.Dir, name), 0o755))
 		resolves("auto", name, true)
 	}
-	if _, err := Open(t.Context(), "auto", o); err == nil || !strings.Contains(err.Error(), "minilm") {
-		t.Errorf("error %v: damage must be told", err)
-	}
+	_, err = Open(t.Context(), "auto", o)
+	check.True(t, err != nil && strings.Contains(err.Error(), "minilm"), "error %v: damage must be told", err)
 }
 
 // The files that this package writes beside the known models are JSON.
@@ -103,12 +97,10 @@ func TestByHand(t *testing.T) {
 		}
 		check.OK(t, os.WriteFile(f.in(dir), []byte(h.files[f.Name]), 0o644))
 	}
-	if _, err := h.open(t.Context(), o); err != nil {
-		t.Error(err)
-	}
-	if got := h.requests(); len(got) > 0 {
-		t.Errorf("asked for %v", got)
-	}
+	_, err := h.open(t.Context(), o)
+	check.True(t, err == nil, "%v", err)
+	got := h.requests()
+	check.True(t, len(got) == 0, "asked for %v", got)
 }
 
 // With the files that this package writes, real weights make the model that .ci/models makes,

@@ -153,9 +153,7 @@ func (h *hubOf) open(ctx context.Context, o Options) (dir string, err error) {
 func leftovers(t *testing.T, dir string) {
 	t.Helper()
 	check.OK(t, filepath.WalkDir(dir, func(name string, _ os.DirEntry, err error) error {
-		if strings.HasSuffix(name, partly) {
-			t.Errorf("%s is left", name)
-		}
+		check.True(t, !strings.HasSuffix(name, partly), "%s is left", name)
 		return err
 	}))
 }

@@ -112,19 +112,13 @@ func FuzzLocate(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		whole := e.words.tokens(nil, text, 1<<20, new(letterReader))
 		l := e.words.(*wordPiece).locate(text, new(letterReader))
-		if !slices.Equal(l.ids, whole[1:len(whole)-1]) || len(l.of) != len(l.ids) {
-			t.Fatalf("%q: tokens %v, want %v", text, l.ids, whole)
-		}
+		check.Must(t, slices.Equal(l.ids, whole[1:len(whole)-1]) && len(l.of) == len(l.ids), "%q: tokens %v, want %v", text, l.ids, whole)
 		end := 0
 		for _, w := range l.words {
-			if w[0] < end || w[1] <= w[0] || w[1] > len(text) {
-				t.Fatalf("%q: words at %v", text, l.words)
-			}
+			check.Must(t, w[0] >= end && w[1] > w[0] && w[1] <= len(text), "%q: words at %v", text, l.words)
 			end = w[1]
 		}
-		if !slices.IsSorted(l.of) {
-			t.Fatalf("%q: tokens are of the words %v", text, l.of)
-		}
+		check.Must(t, slices.IsSorted(l.of), "%q: tokens are of the words %v", text, l.of)
 	})
 }
 
@@ -145,9 +139,8 @@ func TestNamesOfALongText(t *testing.T) {
 	}
 	got, err := names.Find(t.Context(), []string{strings.Repeat(short, 100), short})
 	check.True(t, err == nil && slices.Equal(got[1], want[0]), "names %v beside another text, want %v (error %v)", got[1], want[0], err)
-	if last := got[0][len(got[0])-1]; last.End < 99*len(short) {
-		t.Errorf("the last name ends at %d", last.End)
-	}
+	last := got[0][len(got[0])-1]
+	check.True(t, last.End >= 99*len(short), "the last name ends at %d", last.End)
 }
 
 func TestHostileHeads(t *testing.T) {

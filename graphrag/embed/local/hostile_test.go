@@ -140,21 +140,17 @@ func TestHostileFolders(t *testing.T) {
 			dir := tiny(t)
 			check.OK(t, tt.change(dir))
 			_, err := Open(dir, Options{})
-			if err == nil {
-				t.Fatal("it was opened")
-			}
+			check.Must(t, err != nil, "it was opened")
 			file := filepath.Join(dir, filepath.FromSlash(tt.file))
 			if !strings.HasPrefix(err.Error(), "local: "+file+": ") || !strings.Contains(err.Error(), tt.contains) {
 				t.Errorf("%v, want %s and %q", err, file, tt.contains)
 			}
-			if n := len(remedies(err.Error())); n != 1 {
-				t.Errorf("%v: %d remedies", err, n)
-			}
+			n := len(remedies(err.Error()))
+			check.Equal(t, n, 1, "%v: %d remedies", err, n)
 		})
 	}
-	if _, err := Open(tiny(t), Options{Workers: -1}); err == nil || !strings.Contains(err.Error(), "Workers is -1") {
-		t.Errorf("error %v", err)
-	}
+	_, err := Open(tiny(t), Options{Workers: -1})
+	check.True(t, err != nil && strings.Contains(err.Error(), "Workers is -1"), "error %v", err)
 }
 
 func remedies(s string) (found []string) {
@@ -179,9 +175,8 @@ func TestWeightsBeyondAllNumbers(t *testing.T) {
 		}
 	})(dir)
 	check.OK(t, err)
-	if _, err := mustOpen(t, dir).EmbedQuery(t.Context(), "owl"); err == nil || !strings.Contains(err.Error(), "copy the model again") {
-		t.Errorf("error %v", err)
-	}
+	_, err = mustOpen(t, dir).EmbedQuery(t.Context(), "owl")
+	check.True(t, err != nil && strings.Contains(err.Error(), "copy the model again"), "error %v", err)
 }
 
 // A header is read in memory of its own size, and no tensor is made before it is
@@ -208,9 +203,7 @@ func FuzzTensors(f *testing.F) {
 			if after.TotalAlloc-before.TotalAlloc > 1<<20+4*uint64(len(b)) {
 				t.Errorf("%d bytes allocated for a file of %d", after.TotalAlloc-before.TotalAlloc, len(b))
 			}
-			if err == nil && len(got) != int(x.Shape[0]*x.Shape[1]) {
-				t.Errorf("%d numbers for the shape %v", len(got), x.Shape)
-			}
+			check.True(t, err != nil || len(got) == int(x.Shape[0]*x.Shape[1]), "%d numbers for the shape %v", len(got), x.Shape)
 		}
 	})
 }

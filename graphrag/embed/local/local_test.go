@@ -143,13 +143,10 @@ func TestPooling(t *testing.T) {
 	check.True(t, math.Abs(length-sum) <= 1e-5, "the mean has the length %v, want %v", length, sum)
 	dir = tiny(t)
 	check.OK(t, write("1_Pooling/config.json", `{"word_embedding_dimension": 64, "pooling_mode_cls_token": true}`)(dir))
-	if v, err = mustOpen(t, dir).EmbedQuery(t.Context(), sentences[2]); err != nil {
-		t.Fatal(err)
-	}
+	v, err = mustOpen(t, dir).EmbedQuery(t.Context(), sentences[2])
+	check.OK(t, err)
 	for j, want := range mean(tokens[:1]) {
-		if math.Abs(float64(v[j])-want) > 2e-6 {
-			t.Fatalf("component %d of the first token is %v, want %v", j, v[j], want)
-		}
+		check.Must(t, math.Abs(float64(v[j])-want) <= 2e-6, "component %d of the first token is %v, want %v", j, v[j], want)
 	}
 }
 
@@ -160,9 +157,8 @@ func TestNothingIsAllocatedForAText(t *testing.T) {
 		out[i] = make([]float32, e.Dim())
 	}
 	put, take := e.encoding("", sentences, out)
-	if n := testing.AllocsPerRun(10, func() { _ = e.packs(t.Context(), s, 0, len(sentences), put, take) }); n > 0 {
-		t.Errorf("%v allocations for %d texts", n, len(sentences))
-	}
+	n := testing.AllocsPerRun(10, func() { _ = e.packs(t.Context(), s, 0, len(sentences), put, take) })
+	check.True(t, n <= 0, "%v allocations for %d texts", n, len(sentences))
 }
 
 // A context that ends in the middle of a call ends it.
@@ -177,12 +173,9 @@ func TestCancelledBetweenPacks(t *testing.T) {
 	}
 	e.net.gelu = func([]float32) { cancel() } // of the first pack
 	put, take := e.encoding("", many, out)
-	if err := e.packs(ctx, new(scratch), 0, len(many), put, take); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
-	}
-	if last := out[len(out)-1]; slices.Max(last) != 0 {
-		t.Error("the last pack was encoded")
-	}
+	check.Is(t, e.packs(ctx, new(scratch), 0, len(many), put, take), context.Canceled, "error")
+	last := out[len(out)-1]
+	check.Equal(t, slices.Max(last), 0, "the last pack was encoded")
 }
 
 // A prompt is a part of the text: a question with it has the vector of a passage that
@@ -203,9 +196,8 @@ func TestPrompts(t *testing.T) {
 		check.OK(t, err)
 		query, err1 := e.EmbedQuery(t.Context(), "owls hunt")
 		passages, err2 := e.EmbedDocuments(t.Context(), []string{"owls hunt"})
-		if err := errors.Join(err1, err2); err != nil || !slices.Equal(query, want[0]) || !slices.Equal(passages[0], want[1]) {
-			t.Errorf("%s: other vectors, error %v", tt.file, err)
-		}
+		err = errors.Join(err1, err2)
+		check.True(t, err == nil && slices.Equal(query, want[0]) && slices.Equal(passages[0], want[1]), "%s: other vectors, error %v", tt.file, err)
 		check.True(t, (e.Name() == plain.Name()) == (tt.query+tt.passage == ""), "%s: the name is %s", tt.file, e.Name())
 	}
 }

@@ -44,9 +44,8 @@ func TestMiniLMGolden(t *testing.T) {
 	})
 	check.OK(t, err)
 	for i, want := range []float64{.695, .943, .257} {
-		if got := cosine(v[0], v[i+1]); math.Abs(got-want) > 1e-3 {
-			t.Errorf("likeness to sentence %d is %.4f, want %.3f", i+1, got, want)
-		}
+		got := cosine(v[0], v[i+1])
+		check.True(t, math.Abs(got-want) <= 1e-3, "likeness to sentence %d is %.4f, want %.3f", i+1, got, want)
 	}
 	check.True(t, e.Dim() == 384 && len(v[0]) == 384, "%d dimensions, want 384", e.Dim())
 }
@@ -72,9 +71,8 @@ func TestFamilyInt8(t *testing.T) {
 			for i, o := range []local.Options{{}, {Int8: true}} {
 				e, err := local.Open(dir, o)
 				check.OK(t, err)
-				if v[i], err = e.EmbedDocuments(t.Context(), texts); err != nil {
-					t.Fatal(err)
-				}
+				v[i], err = e.EmbedDocuments(t.Context(), texts)
+				check.OK(t, err)
 			}
 			for i, text := range texts {
 				if cos := cosine(v[0][i], v[1][i]); cos < .995 {

@@ -118,9 +118,7 @@ func TestUnigramModel(t *testing.T) {
 	dir = t.TempDir()
 	writeXLMR(t, dir)
 	e, g := mustOpen(t, dir), readUnigram(t)
-	if len(g.Vectors) == 0 {
-		t.Fatal("unigram.json has no vectors")
-	}
+	check.Must(t, len(g.Vectors) != 0, "unigram.json has no vectors")
 	for i, want := range g.Vectors {
 		rows, err := e.EmbedDocuments(t.Context(), g.Texts[i:i+1])
 		check.OK(t, err)
@@ -131,17 +129,13 @@ func TestUnigramModel(t *testing.T) {
 			}
 		}
 	}
-	if got := len(e.words.tokens(nil, strings.Repeat("a b ", 200), e.net.tokens, nil)); got != 118 {
-		t.Errorf("a long text has %d tokens, want the 120 places but two", got)
-	}
+	got := len(e.words.tokens(nil, strings.Repeat("a b ", 200), e.net.tokens, nil))
+	check.Equal(t, got, 118, "a long text has %d tokens, want the 120 places but two", got)
 	eight, err := Open(dir, Options{Int8: true})
 	check.OK(t, err)
-	if _, err := eight.EmbedQuery(t.Context(), g.Texts[3]); err != nil {
-		t.Error(err)
-	}
-	if _, err := OpenReranker(dir, Options{}); err == nil {
-		t.Error("a head is read from a folder without one")
-	}
+	_, err = eight.EmbedQuery(t.Context(), g.Texts[3])
+	check.True(t, err == nil, "%v", err)
+	check.True(t, check.Err(OpenReranker(dir, Options{})) != nil, "a head is read from a folder without one")
 }
 
 // What the tokenizer cannot do is refused, with the part that asks for it.
@@ -180,9 +174,8 @@ func TestUnigramRefuses(t *testing.T) {
 			t.Errorf("%v: %v, want %q", slices.Collect(maps.Keys(tt.change)), err, tt.want)
 		}
 	}
-	if _, err := parseUnigram(g.file(t, nil, false), 700); err == nil || !strings.Contains(err.Error(), "vocab_size") {
-		t.Errorf("more pieces than the model has: %v", err)
-	}
+	_, err := parseUnigram(g.file(t, nil, false), 700)
+	check.True(t, err != nil && strings.Contains(err.Error(), "vocab_size"), "more pieces than the model has: %v", err)
 }
 
 // No table and no text makes it panic, and numbers stay in the vocabulary.
@@ -201,9 +194,7 @@ func FuzzUnigram(f *testing.F) {
 		}
 		for _, u := range []*unigram{u, &with} {
 			ids := u.tokens(nil, text, 50, nil)
-			if len(ids) < 2 || len(ids) > 50 || slices.Min(ids) < 0 || slices.Max(ids) >= 752 {
-				t.Errorf("%q: %v", text, ids)
-			}
+			check.True(t, len(ids) >= 2 && len(ids) <= 50 && slices.Min(ids) >= 0 && slices.Max(ids) < 752, "%q: %v", text, ids)
 		}
 	})
 }

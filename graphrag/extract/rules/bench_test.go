@@ -55,9 +55,7 @@ func realPages(tb testing.TB, domain string) ([]graphrag.Chunk, int) {
 		tb.Skip("WILDGRAPHBENCH_DIR is not set")
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "corpus", domain, "*", "reference_pages", "*.txt"))
-	if err != nil || len(files) == 0 {
-		tb.Fatalf("no pages of %s in %s: %v", domain, dir, err)
-	}
+	check.Must(tb, err == nil && len(files) != 0, "no pages of %s in %s: %v", domain, dir, err)
 	chunker, err := chunk.New(chunk.Options{})
 	check.OK(tb, err)
 	size := 0

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"reflect"
@@ -78,9 +77,8 @@ func TestNames(t *testing.T) {
 		{"When was it? The answer is that nobody knows, and he would not say.", ""},
 		{"There was talk of St. Petersburg and of U.S. troops there in the winter.", "St. Petersburg/place, U.S./place"},
 	} {
-		if got := strings.Join(names(read(t, c.text, rules.Options{})), ", "); got != c.want {
-			t.Errorf("%s\n got %s\nwant %s", c.text, got, c.want)
-		}
+		got := strings.Join(names(read(t, c.text, rules.Options{})), ", ")
+		check.Equal(t, got, c.want, "%s\n got %s", c.text, got)
 	}
 }
 
@@ -103,9 +101,8 @@ func TestTriples(t *testing.T) {
 		{"In the night, Haiyan hit Vietnam, China and Laos.", "Haiyan | hit | Vietnam; Haiyan | hit | China; Haiyan | hit | Laos"},
 		{"Argentina beat France and Croatia beat Morocco in the finals.", "Argentina | beat | France"}, // who did what after "and" is not clear from the words alone,
 	} {
-		if got := strings.Join(triples(read(t, c.text, rules.Options{})), "; "); got != c.want {
-			t.Errorf("%s\n got %s\nwant %s", c.text, got, c.want)
-		}
+		got := strings.Join(triples(read(t, c.text, rules.Options{})), "; ")
+		check.Equal(t, got, c.want, "%s\n got %s", c.text, got)
 	}
 }
 
@@ -130,9 +127,8 @@ func TestCorpusCase(t *testing.T) {
 	found, err := x.Extract(context.Background(), chunks)
 	check.OK(t, err)
 	for i, want := range []int{4, 1, 1} {
-		if got := names(found[i]); len(got) != want || got[0] != "Brasilia/other" {
-			t.Errorf("text %d: %v, want Brasilia %d times", i, got, want)
-		}
+		got := names(found[i])
+		check.True(t, len(got) == want && got[0] == "Brasilia/other", "text %d: %v, want Brasilia %d times", i, got, want)
 	}
 }
 
@@ -146,9 +142,8 @@ func TestSharedLines(t *testing.T) {
 	found, err := x.Extract(context.Background(), chunks)
 	check.OK(t, err)
 	for _, e := range found {
-		if got := names(e); !slices.Equal(got, []string{"Vienna/place"}) {
-			t.Errorf("got %v, want the names of what the page says alone", got)
-		}
+		got := names(e)
+		check.Equal(t, got, []string{"Vienna/place"}, "got %v, want the names of what the page says alone", got)
 	}
 }
 
@@ -159,9 +154,8 @@ func TestScripts(t *testing.T) {
 		{"وقال الرئيس إن العاصفة سوف تصل إلى الساحل يوم الثلاثاء.", ""},
 		{"Вчера в городе Владимир Путин встретился с Ангелой Меркель и долго говорил.", "Владимир Путин/person, Ангелой Меркель/person"},
 	} {
-		if got := strings.Join(names(read(t, c.text, rules.Options{})), ", "); got != c.want {
-			t.Errorf("%s\n got %s\nwant %s", c.text, got, c.want)
-		}
+		got := strings.Join(names(read(t, c.text, rules.Options{})), ", ")
+		check.Equal(t, got, c.want, "%s\n got %s", c.text, got)
 	}
 }
 
@@ -183,25 +177,21 @@ func TestEntities(t *testing.T) {
 				t.Errorf("%q: span %v is not %q", c.question, m.Span, m.Name)
 			}
 		}
-		if s := strings.Join(got, ", "); s != c.want {
-			t.Errorf("%s\n got %s\nwant %s", c.question, s, c.want)
-		}
+		s := strings.Join(got, ", ")
+		check.Equal(t, s, c.want, "%s\n got %s", c.question, s)
 	}
 }
 
 func TestOptions(t *testing.T) {
-	if _, err := rules.New(rules.Options{Workers: -1}); err == nil || !strings.Contains(err.Error(), "Workers is -1") {
-		t.Errorf("error %v does not tell of Workers", err)
-	}
+	_, err := rules.New(rules.Options{Workers: -1})
+	check.True(t, err != nil && strings.Contains(err.Error(), "Workers is -1"), "error %v does not tell of Workers", err)
 }
 
 func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	x := extractor(t, rules.Options{})
-	if _, err := x.Extract(ctx, []graphrag.Chunk{{ID: "a", Text: "Some text."}}); !errors.Is(err, context.Canceled) {
-		t.Errorf("err = %v", err)
-	}
+	check.Is(t, check.Err(x.Extract(ctx, []graphrag.Chunk{{ID: "a", Text: "Some text."}})), context.Canceled, "err =")
 }
 
 func TestHostile(t *testing.T) {
@@ -226,18 +216,13 @@ func checkSpans(t *testing.T, s string, x kg.Extraction) {
 	known := map[string]bool{}
 	for _, m := range x.Mentions {
 		known[m.Name] = true
-		if !inside(m.Span) {
-			t.Fatalf("span %v of %q is not within %d bytes", m.Span, m.Name, len(s))
-		}
+		check.Must(t, inside(m.Span), "span %v of %q is not within %d bytes", m.Span, m.Name, len(s))
 		blanks := func(r rune) bool { return r <= ' ' || r == 0x7f }
-		if got := strings.Join(strings.FieldsFunc(s[m.Span.Start:m.Span.End], blanks), " "); got != m.Name {
-			t.Fatalf("name %q, but its span has %q", m.Name, got)
-		}
+		got := strings.Join(strings.FieldsFunc(s[m.Span.Start:m.Span.End], blanks), " ")
+		check.Must(t, got == m.Name, "name %q, but its span has %q", m.Name, got)
 	}
 	for _, f := range x.Facts {
-		if !inside(f.Span) || !known[f.Head] || !known[f.Tail] || f.Relation == "" {
-			t.Fatalf("fact %+v", f)
-		}
+		check.Must(t, inside(f.Span) && known[f.Head] && known[f.Tail] && f.Relation != "", "fact %+v", f)
 	}
 }
 
@@ -269,9 +254,7 @@ func TestDeterminism(t *testing.T) {
 		slices.Reverse(chunks)
 		chunks = append(chunks[7:], chunks[:7]...)
 	}
-	if len(want) != 40 || len(want["d000#000000"].Facts) == 0 {
-		t.Fatalf("%d extractions, the first with %d facts", len(want), len(want["d000#000000"].Facts))
-	}
+	check.Must(t, len(want) == 40 && len(want["d000#000000"].Facts) != 0, "%d extractions, the first with %d facts", len(want), len(want["d000#000000"].Facts))
 }
 
 // A name at the edge of a chunk that was cut out of a page may be half a name.
@@ -326,9 +309,8 @@ func TestVerdicts(t *testing.T) {
 		}
 	}
 	t.Logf("found %v of %v", kept, total)
-	if precision := float64(kept["right"]) / float64(kept["right"]+kept["wrong"]); precision < 0.85 || kept["right"] < total["right"]*95/100 {
-		t.Errorf("found %v of %v verdicts, precision %.3f", kept, total, precision)
-	}
+	precision := float64(kept["right"]) / float64(kept["right"]+kept["wrong"])
+	check.True(t, precision >= 0.85 && kept["right"] >= total["right"]*95/100, "found %v of %v verdicts, precision %.3f", kept, total, precision)
 }
 
 // Placeholders of hidden names are names in every script, and what only looks like one is not.
@@ -340,8 +322,7 @@ func TestPlaceholders(t *testing.T) {
 	} {
 		got := slices.DeleteFunc(names(read(t, text, rules.Options{})), func(n string) bool { return !strings.Contains(n, "#") })
 		slices.Sort(got)
-		if diff := cmp.Diff(want, got); diff != "" && len(want)+len(got) > 0 {
-			t.Errorf("%s: %s", text, diff)
-		}
+		diff := cmp.Diff(want, got)
+		check.True(t, diff == "" || len(want)+len(got) == 0, "%s: %s", text, diff)
 	}
 }

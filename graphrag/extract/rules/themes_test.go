@@ -77,8 +77,7 @@ func TestMayBeNoun(t *testing.T) {
 		"ship": true, "engine": true, "norway": true, "mother": true, "müller": true, "北京": true, "fram": true,
 		"the": false, "quickly": false, "was": false, "visited": false, "who": false, "because": false,
 	} {
-		if got := rules.MayBeNoun(word); got != want {
-			t.Errorf("%q: %v", word, got)
-		}
+		got := rules.MayBeNoun(word)
+		check.True(t, got == want, "%q: %v", word, got)
 	}
 }

@@ -29,9 +29,7 @@ func write(t *testing.T, dir string) {
 	check.OK(t, err)
 	bytes, err := flat.NewArray[byte](w, "bytes")
 	check.OK(t, err)
-	if _, err := flat.NewArray[uint64](w, "none"); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, check.Err(flat.NewArray[uint64](w, "none")))
 	few, err := flat.NewArray[int32](w, "few")
 	check.OK(t, err)
 	few.Append(7, 8, 9)
@@ -48,13 +46,9 @@ func TestRoundTrip(t *testing.T) {
 	write(t, dir)
 	var m meta
 	f, err := flat.Open(dir, "test", 3, &m)
-	if err != nil || m.Name != "x" {
-		t.Fatal(m, err)
-	}
+	check.Must(t, err == nil && m.Name == "x", "%v %v", m, err)
 	pairs, err := flat.View[pair](f, "pairs")
-	if err != nil || len(pairs) != 20_000 || pairs[6] != (pair{3, 1.5}) || pairs[19_999] != (pair{9999, -1}) {
-		t.Errorf("%d pairs, %v", len(pairs), err)
-	}
+	check.True(t, err == nil && len(pairs) == 20_000 && pairs[6] == (pair{3, 1.5}) && pairs[19_999] == (pair{9999, -1}), "%d pairs, %v", len(pairs), err)
 	few, err := flat.View[int32](f, "few")
 	check.True(t, err == nil && slices.Equal(few, []int32{7, 8, 9}), "%v, %v", few, err)
 	none, err := flat.View[uint64](f, "none")
@@ -63,16 +57,12 @@ func TestRoundTrip(t *testing.T) {
 		func() error { _, err := flat.View[uint32](f, "pairs"); return err },
 		func() error { _, err := flat.View[pair](f, "pear"); return err },
 	} {
-		if err := wrong(); !errors.Is(err, flat.ErrFormat) {
-			t.Errorf("another array: %v", err)
-		}
+		check.Is(t, wrong(), flat.ErrFormat, "another array")
 	}
-	if err := f.Close(); err != nil {
-		t.Error(err)
-	}
-	if _, err := flat.Create(dir, "test", 3); err == nil || !strings.Contains(err.Error(), "already") {
-		t.Errorf("writing over it: %v", err)
-	}
+	err = f.Close()
+	check.True(t, err == nil, "%v", err)
+	_, err = flat.Create(dir, "test", 3)
+	check.True(t, err != nil && strings.Contains(err.Error(), "already"), "writing over it: %v", err)
 }
 
 func TestDamage(t *testing.T) {
@@ -111,16 +101,14 @@ func TestDamage(t *testing.T) {
 			dir := t.TempDir()
 			write(t, dir)
 			damage(t, dir)
-			if err := open(dir, "test", 3); !errors.Is(err, flat.ErrFormat) || !strings.Contains(err.Error(), filepath.Dir(dir)) {
-				t.Errorf("it is opened: %v", err)
-			}
+			err := open(dir, "test", 3)
+			check.True(t, errors.Is(err, flat.ErrFormat) && strings.Contains(err.Error(), filepath.Dir(dir)), "it is opened: %v", err)
 		})
 	}
 	dir := t.TempDir()
 	write(t, dir)
-	if err := errors.Join(open(dir, "test", 2), open(dir, "other", 3)); !errors.Is(err, flat.ErrFormat) || strings.Count(err.Error(), "build it again") != 2 {
-		t.Errorf("of another version and kind: %v", err)
-	}
+	err := errors.Join(open(dir, "test", 2), open(dir, "other", 3))
+	check.True(t, errors.Is(err, flat.ErrFormat) && strings.Count(err.Error(), "build it again") == 2, "of another version and kind: %v", err)
 }
 
 // A folder that was given up is not whole, and can be written again.
@@ -132,8 +120,7 @@ func TestAbort(t *testing.T) {
 	check.OK(t, err)
 	a.Append(slices.Repeat([]int32{7}, 1<<17)...)
 	check.OK(t, w.Abort())
-	if _, err := flat.Open(dir, "test", 3, &meta{}); !errors.Is(err, flat.ErrFormat) || !strings.Contains(err.Error(), "never finished") {
-		t.Errorf("it is opened: %v", err)
-	}
+	_, err = flat.Open(dir, "test", 3, &meta{})
+	check.True(t, errors.Is(err, flat.ErrFormat) && strings.Contains(err.Error(), "never finished"), "it is opened: %v", err)
 	write(t, dir)
 }

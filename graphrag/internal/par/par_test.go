@@ -50,9 +50,7 @@ func TestLowestErrorWins(t *testing.T) {
 			}
 			return fmt.Errorf("%d", i)
 		})
-		if err == nil || err.Error() != "20" {
-			t.Fatalf("error %v, want 20", err)
-		}
+		check.Must(t, err != nil && err.Error() == "20", "error %v, want 20", err)
 	}
 }
 

@@ -97,9 +97,8 @@ func TestWorkbook(t *testing.T) {
 	}
 	fields := graphrag.Fields{"folder": "b", "kind": "xlsx", "title": "The Prices", "author": "Ada", "keywords": []string{"toll", "bridge"},
 		"created": time.Date(2024, 5, 1, 10, 0, 0, 0, time.UTC)}
-	if diff := cmp.Diff(fields, f.Document.Fields); diff != "" || f.Document.Title != "The Prices" {
-		t.Errorf("%q, fields (-want +got):\n%s", f.Document.Title, diff)
-	}
+	diff := cmp.Diff(fields, f.Document.Fields)
+	check.True(t, diff == "" && f.Document.Title == "The Prices", "%q, fields (-want +got):\n%s", f.Document.Title, diff)
 }
 
 func TestSlides(t *testing.T) {
@@ -128,12 +127,10 @@ func TestSlides(t *testing.T) {
 	check.OK(t, err)
 	want := "## Lights\n\n- red\n    - no net\n\nBeside.\n\nonce\n\nNotes: Say it.\n\nSlowly.\n\n" +
 		"## Slide 3\n\n| Light | Meaning |\n|---|---|\n| red | no net |\n| red | fire |\n\n"
-	if diff := cmp.Diff(want, f.Document.Text); diff != "" || f.Document.Title != "Lights" {
-		t.Errorf("%q (-want +got):\n%s", f.Document.Title, diff)
-	}
-	if a, b := f.Place(strings.Index(want, "Slowly")), f.Place(strings.Index(want, "fire")); a != "slide 1" || b != "slide 3" {
-		t.Errorf("places %s, %s", a, b)
-	}
+	diff := cmp.Diff(want, f.Document.Text)
+	check.True(t, diff == "" && f.Document.Title == "Lights", "%q (-want +got):\n%s", f.Document.Title, diff)
+	a, b := f.Place(strings.Index(want, "Slowly")), f.Place(strings.Index(want, "fire"))
+	check.True(t, a == "slide 1" && b == "slide 3", "places %s, %s", a, b)
 }
 
 func TestOpenText(t *testing.T) {
@@ -154,9 +151,8 @@ func TestOpenText(t *testing.T) {
 	want := "# The Van\n\n## Lights\n\nIt is red.\n\n- one\n    - deep\n\n| Light | Meaning |  |\n|---|---|---|\n| red | no | net |\n| red | a |  |\n\nEnd.\n\n"
 	check.Equal(t, f.Document.Text, want, "(-want +got)")
 	fields := graphrag.Fields{"folder": ".", "kind": "odt", "title": "Van", "author": "Ada", "keywords": []string{"a", "b"}, "edited": time.Date(2024, 5, 1, 10, 0, 0, 5e8, time.UTC)}
-	if diff := cmp.Diff(fields, f.Document.Fields); diff != "" || f.Place(strings.Index(want, "End.")) != "¶9" {
-		t.Errorf("%s, fields (-want +got):\n%s", f.Place(strings.Index(want, "End.")), diff)
-	}
+	diff := cmp.Diff(fields, f.Document.Fields)
+	check.True(t, diff == "" && f.Place(strings.Index(want, "End.")) == "¶9", "%s, fields (-want +got):\n%s", f.Place(strings.Index(want, "End.")), diff)
 }
 
 func TestEbook(t *testing.T) {
@@ -169,12 +165,10 @@ func TestEbook(t *testing.T) {
 	check.OK(t, err)
 	want := "It begins.\n\n# Chapter Two\n\nIt swims.\n\nIt sings.\n"
 	fields := graphrag.Fields{"folder": ".", "kind": "epub", "title": "The Whale", "author": "Ada; Bob", "date": time.Date(1851, 10, 18, 0, 0, 0, 0, time.UTC)}
-	if diff := cmp.Diff(want, f.Document.Text) + cmp.Diff(fields, f.Document.Fields); diff != "" || f.Document.Title != "The Whale" {
-		t.Errorf("%q (-want +got):\n%s", f.Document.Title, diff)
-	}
-	if a, b := f.Place(3), f.Place(strings.Index(want, "sings")); a != "one.xhtml ¶1" || b != "Chapter Two ¶3" {
-		t.Errorf("places %s, %s", a, b)
-	}
+	diff := cmp.Diff(want, f.Document.Text) + cmp.Diff(fields, f.Document.Fields)
+	check.True(t, diff == "" && f.Document.Title == "The Whale", "%q (-want +got):\n%s", f.Document.Title, diff)
+	a, b := f.Place(3), f.Place(strings.Index(want, "sings"))
+	check.True(t, a == "one.xhtml ¶1" && b == "Chapter Two ¶3", "places %s, %s", a, b)
 }
 
 func TestMail(t *testing.T) {
@@ -189,15 +183,14 @@ func TestMail(t *testing.T) {
 		"Die Brücke ist bis Mai gesperrt.\n\nAda\n\n| a | b |\n|---|---|\n| 1 | 2 |\n"
 	fields := graphrag.Fields{"folder": ".", "kind": "eml", "subject": "Straße gesperrt", "from": "ada@example.org", "to": []string{"bob@example.org", "c@example.org"},
 		"date": time.Date(2024, 5, 1, 10, 0, 0, 0, time.UTC)}
-	if diff := cmp.Diff(want, f.Document.Text) + cmp.Diff(fields, f.Document.Fields); diff != "" || f.Document.Title != "Straße gesperrt" {
-		t.Errorf("%q (-want +got):\n%s", f.Document.Title, diff)
-	}
+	diff := cmp.Diff(want, f.Document.Text) + cmp.Diff(fields, f.Document.Fields)
+	check.True(t, diff == "" && f.Document.Title == "Straße gesperrt", "%q (-want +got):\n%s", f.Document.Title, diff)
 	check.Equal(t, f.Place(strings.Index(want, "Die")), "¶3", "the text is at")
 	cut := read(t, "a.eml", message[:strings.Index(message, "PHRhYmxl")+6]).Document.Text
 	check.True(t, strings.Contains(cut, "Die Brücke"), "a cut message: %q", cut)
 	inline := "Content-Type: text/plain\nContent-Disposition: inline; filename=a.txt\n\nshown\n"
-	check.Equal(t, read(t, "a.eml", inline).Document.Text, "shown\n", "a text with a name")
-	check.Equal(t, read(t, "a.eml", "Subject: x\n\nplain\n").Document.Text, "# x\n\nplain\n", "a plain message")
+	check.Equal(t, read(t, "a.eml", inline).Document.Text, "shown", "a text with a name")
+	check.Equal(t, read(t, "a.eml", "Subject: x\n\nplain").Document.Text, "# x\n\nplain\n", "a plain message")
 }
 
 func TestNotebook(t *testing.T) {
@@ -206,12 +199,10 @@ func TestNotebook(t *testing.T) {
 		`{"cell_type":"raw","source":"no"},{"cell_type":"markdown","source":"`+"```\\nopen"+`"},{"cell_type":"markdown","source":"End."}],"metadata":{"language_info":{"name":"python"}},"nbformat":4}`)
 	want := "# Lights\n\nA *red* light.\n\n~~~~~~python\nprint('```')\n~~~~~~\n\n```\none\ntwo\n```\n\n```\n<Figure>\n```\n\n```\nKeyError: 'x'\n```\n\n```\n" +
 		strings.Repeat("y", 2000) + "…\n```\n\nno\n\n```\nopen\n```\n\nEnd.\n"
-	if diff := cmp.Diff(want, f.Document.Text); diff != "" || f.Document.Title != "Lights" {
-		t.Errorf("%q (-want +got):\n%s", f.Document.Title, diff)
-	}
-	if a, b := f.Place(strings.Index(want, "KeyError")), f.Place(strings.Index(want, "End.")); a != "cell 2" || b != "cell 5" {
-		t.Errorf("places %s, %s", a, b)
-	}
+	diff := cmp.Diff(want, f.Document.Text)
+	check.True(t, diff == "" && f.Document.Title == "Lights", "%q (-want +got):\n%s", f.Document.Title, diff)
+	a, b := f.Place(strings.Index(want, "KeyError")), f.Place(strings.Index(want, "End."))
+	check.True(t, a == "cell 2" && b == "cell 5", "places %s, %s", a, b)
 }
 
 // What is not read has an error that names the file and says why.
@@ -277,9 +268,8 @@ func TestHostileOffice(t *testing.T) {
 		"b.opf", `<p><item id="a" href="a%07%0Ab.xhtml"/><itemref idref="a"/></p>`, "a\a\nb.xhtml", "x")))
 	check.Equal(t, f.Place(0), "a b.xhtml ¶1", "a name with control characters")
 	merged := workbook(t, strings.Repeat("<row><c><v>1</v></c><c><v>2</v></c></row>", 1000)+"</sheetData>"+strings.Repeat(`<mergeCell ref="A1:XFD1048576"/>`, 1e4))
-	if f := read(t, "merged.xlsx", string(merged)); len(f.Document.Text) > 1<<20 {
-		t.Errorf("merged cells: %d bytes", len(f.Document.Text))
-	}
+	f = read(t, "merged.xlsx", string(merged))
+	check.True(t, len(f.Document.Text) <= 1<<20, "merged cells: %d bytes", len(f.Document.Text))
 }
 
 // Many cells take memory that is a few times their text.
@@ -305,9 +295,8 @@ func TestManyCells(t *testing.T) {
 	took := time.Since(start)
 	runtime.GC()
 	runtime.ReadMemStats(&after)
-	if kept := int64(after.HeapAlloc) - int64(before.HeapAlloc); took > time.Minute || kept > 5*int64(len(f.Document.Text)) {
-		t.Errorf("%v, %d bytes for %d of text", took, kept, len(f.Document.Text))
-	}
+	kept := int64(after.HeapAlloc) - int64(before.HeapAlloc)
+	check.True(t, took <= time.Minute && kept <= 5*int64(len(f.Document.Text)), "%v, %d bytes for %d of text", took, kept, len(f.Document.Text))
 	check.Equal(t, f.Place(len(f.Document.Text)-4), "Main!30000", "the last row is at")
 	t.Log(took, len(data), len(f.Document.Text))
 }
@@ -327,21 +316,17 @@ func TestWord(t *testing.T) {
 		"<w:tbl><w:tr>"+cell("Light")+cell("Meaning")+"</w:tr><w:tr>"+cell("red")+cell("no | net")+"</w:tr></w:tbl>"+p("End.")))
 	check.OK(t, err)
 	want := "# Lights\n\nThe light is red.\n\n- first\n\n| Light | Meaning |\n|---|---|\n| red | no \\| net |\n\nEnd.\n\n"
-	if diff := cmp.Diff(want, f.Document.Text); diff != "" || f.Document.Title != "The Manual" {
-		t.Errorf("%q (-want +got):\n%s", f.Document.Title, diff)
-	}
+	diff := cmp.Diff(want, f.Document.Text)
+	check.True(t, diff == "" && f.Document.Title == "The Manual", "%q (-want +got):\n%s", f.Document.Title, diff)
 	check.Equal(t, f.Place(strings.Index(want, "End.")), "¶6", "the end is at")
 	for name, data := range map[string]string{"broken": "PK\x03\x04", "encrypted": "\xd0\xcf\x11\xe0....", "empty": ""} {
-		if _, err := options.Read(name+".docx", []byte(data)); err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s: %v", name, err)
-		}
+		_, err := options.Read(name+".docx", []byte(data))
+		check.True(t, err != nil && strings.Contains(err.Error(), name), "%s: %v", name, err)
 	}
-	if _, err := options.Read("bomb.docx", docx(t, p(strings.Repeat("a", 20<<20)))); err == nil || !strings.Contains(err.Error(), "unpacks") {
-		t.Errorf("a bomb: %v", err)
-	}
-	if _, err := options.Read("deep.docx", docx(t, strings.Repeat("<w:p>", 1000))); err == nil || !strings.Contains(err.Error(), "deep") {
-		t.Errorf("deep XML: %v", err)
-	}
+	_, err = options.Read("bomb.docx", docx(t, p(strings.Repeat("a", 20<<20))))
+	check.True(t, err != nil && strings.Contains(err.Error(), "unpacks"), "a bomb: %v", err)
+	_, err = options.Read("deep.docx", docx(t, strings.Repeat("<w:p>", 1000)))
+	check.True(t, err != nil && strings.Contains(err.Error(), "deep"), "deep XML: %v", err)
 }
 
 func FuzzRead(f *testing.F) {
@@ -358,9 +343,7 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		for i := range len(file.Document.Text) + 1 {
-			if file.Line(i) < 1 || file.Place(i) == "" {
-				t.Fatalf("offset %d is in line %d", i, file.Line(i))
-			}
+			check.Must(t, file.Line(i) >= 1 && file.Place(i) != "", "offset %d is in line %d", i, file.Line(i))
 		}
 		load.Blocks(file.Document.Text)
 	})

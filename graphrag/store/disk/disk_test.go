@@ -203,9 +203,7 @@ func TestAnyDamage(t *testing.T) {
 	}
 	check.OK(t, s.Close())
 	want, err := found(t, dir)
-	if err != nil || len(want) < 50_000 {
-		t.Fatalf("%d bytes, %v", len(want), err)
-	}
+	check.Must(t, err == nil && len(want) >= 50_000, "%d bytes, %v", len(want), err)
 	var files []string
 	check.OK(t, filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {
 		if info, _ := d.Info(); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
@@ -244,16 +242,11 @@ func TestAnyDamage(t *testing.T) {
 func TestTwo(t *testing.T) {
 	dir := built(t)
 	s := openArrays(t, dir, disk.Options{})
-	if _, err := disk.Open(dir, disk.Options{}); !errors.Is(err, store.ErrConflict) {
-		t.Errorf("opened twice: %v", err)
-	}
+	check.Is(t, check.Err(disk.Open(dir, disk.Options{})), store.ErrConflict, "opened twice")
 	check.OK(t, s.Close())
-	if err := pin(t, dir, disk.Options{}); err != nil {
-		t.Errorf("opened after it was closed: %v", err)
-	}
-	if _, err := s.Create(t.Context(), "late", buildSchema()); err == nil {
-		t.Error("a closed store makes a collection")
-	}
+	err := pin(t, dir, disk.Options{})
+	check.True(t, err == nil, "opened after it was closed: %v", err)
+	check.True(t, check.Err(s.Create(t.Context(), "late", buildSchema())) != nil, "a closed store makes a collection")
 }
 
 // A store that is closed while it flushes leaves the folder to the next one alone.
@@ -299,12 +292,10 @@ func TestCloseWhileFlushing(t *testing.T) {
 		check.OK(t, err)
 		again, err := c.Write(t.Context(), "first")
 		check.OK(t, err)
-		if tableName, err = again.Table("chunks"); err != nil {
-			t.Fatal(err)
-		}
-		if have, err := tableName.Count(t.Context(), graphrag.Condition{}); have != before+n || err != nil {
-			t.Fatalf("round %d: %d records of %d and %d, %v", round, have, before, n, err)
-		}
+		tableName, err = again.Table("chunks")
+		check.OK(t, err)
+		have, err := tableName.Count(t.Context(), graphrag.Condition{})
+		check.Must(t, have == before+n && err == nil, "round %d: %d records of %d and %d, %v", round, have, before, n, err)
 		check.OK(t, next.Close())
 	}
 }
@@ -314,12 +305,10 @@ func TestForeignFolder(t *testing.T) {
 	dir := t.TempDir()
 	mine := filepath.Join(dir, "segments", "mine")
 	check.OK(t, os.MkdirAll(mine, 0o755))
-	if _, err := disk.Open(dir, disk.Options{}); !errors.Is(err, store.ErrMismatch) || !strings.Contains(err.Error(), dir) {
-		t.Errorf("it is opened as a store: %v", err)
-	}
-	if _, err := os.Stat(mine); err != nil {
-		t.Error(err)
-	}
+	_, err := disk.Open(dir, disk.Options{})
+	check.True(t, errors.Is(err, store.ErrMismatch) && strings.Contains(err.Error(), dir), "it is opened as a store: %v", err)
+	_, err = os.Stat(mine)
+	check.True(t, err == nil, "%v", err)
 }
 
 // What a killed flush left is removed; what belongs to nobody else stays.
@@ -328,9 +317,7 @@ func TestSweep(t *testing.T) {
 	left := filepath.Join(dir, "segments", "99", "rows")
 	check.OK(t, os.MkdirAll(left, 0o755))
 	check.OK(t, pin(t, dir, disk.Options{}))
-	if _, err := os.Stat(left); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("%s is still there: %v", left, err)
-	}
+	check.Is(t, check.Err(os.Stat(left)), os.ErrNotExist, "%s is still there", left)
 }
 
 func TestOptions(t *testing.T) {

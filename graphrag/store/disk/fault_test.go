@@ -29,9 +29,8 @@ func TestFullDisk(t *testing.T) {
 	}
 	cmd := exec.Command(os.Args[0], "-test.run", "^TestFullDisk$", "-test.v")
 	cmd.Env = append(os.Environ(), "WILDGRAPH_FULL_DISK_IN="+t.TempDir())
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, out)
-	}
+	out, err := cmd.CombinedOutput()
+	check.True(t, err == nil, "%v\n%s", err, out)
 }
 
 func fullDisk(t *testing.T, dir string) {
@@ -59,14 +58,12 @@ func fullDisk(t *testing.T, dir string) {
 		err := g.Flush(t.Context())
 		check.OK(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &was))
 		check.Is(t, err, syscall.EFBIG, "files of at most %d bytes: %v, want EFBIG", limit, err)
-		if n, err := tableName.Count(t.Context(), graphrag.Condition{}); n != 2000 || err != nil {
-			t.Errorf("%d records are left, %v; want 2000", n, err)
-		}
+		n, err := tableName.Count(t.Context(), graphrag.Condition{})
+		check.True(t, n == 2000 && err == nil, "%d records are left, %v; want 2000", n, err)
 	}
 	check.OK(t, g.Flush(t.Context()))
-	if n, err := tableName.Count(t.Context(), graphrag.Condition{}); n != 4000 || err != nil {
-		t.Errorf("%d records when there is room again, %v; want 4000", n, err)
-	}
+	n, err := tableName.Count(t.Context(), graphrag.Condition{})
+	check.True(t, n == 4000 && err == nil, "%d records when there is room again, %v; want 4000", n, err)
 	entries, err := os.ReadDir(filepath.Join(dir, "segments"))
 	check.True(t, err == nil && len(entries) == 2, "%d segments are on the disk, %v; want 2", len(entries), err)
 }

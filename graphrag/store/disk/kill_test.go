@@ -126,9 +126,8 @@ func checkStore(t *testing.T, s store.Store, content, flushes int) {
 		if records%batchRecords != 0 || records < least || facts != records || len(hits[0]) != records || len(near[0]) != records {
 			t.Errorf("%s (%q is published, generation %d had %d flushes): %d records, %d triples, %d by words, %d by vectors", name, published, content, flushes, records, facts, len(hits[0]), len(near[0]))
 		}
-		if err := g.Close(); err != nil {
-			t.Error(err)
-		}
+		err = g.Close()
+		check.True(t, err == nil, "%v", err)
 	}
 	if published == "" && content > 1 || published != "" && published < fmt.Sprintf("g%d", content-1) && len(published) <= len(fmt.Sprint(content)) {
 		t.Errorf("%q is published, and generation %d was begun", published, content)

@@ -58,9 +58,7 @@ func TestMutants(t *testing.T) {
 			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^TestMutant$/^"+test+"$", "-test.v")
 			cmd.Env = append(os.Environ(), "WILDGRAPH_MUTANT="+bug)
 			out, err := cmd.CombinedOutput()
-			if err == nil || !strings.Contains(string(out), "--- FAIL: TestMutant/"+test) {
-				t.Errorf("%q is not noticed by %s: %v\n%s", bug, test, err, out)
-			}
+			check.True(t, err != nil && strings.Contains(string(out), "--- FAIL: TestMutant/"+test), "%q is not noticed by %s: %v\n%s", bug, test, err, out)
 		})
 	}
 }

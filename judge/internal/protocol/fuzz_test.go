@@ -55,9 +55,7 @@ func TestReplies(t *testing.T) {
 		case err != nil:
 			got = strings.TrimPrefix(err.Error(), "canary failed: the judge ")
 		}
-		if got != x.Want || m.Calls() != x.Calls {
-			t.Errorf("%s: %q (%v) after %d calls, want %q after %d", reply, got, err, m.Calls(), x.Want, x.Calls)
-		}
+		check.True(t, got == x.Want && m.Calls() == x.Calls, "%s: %q (%v) after %d calls, want %q after %d", reply, got, err, m.Calls(), x.Want, x.Calls)
 		return nil
 	})
 	check.OK(t, err)
@@ -80,9 +78,7 @@ func FuzzReply(f *testing.F) {
 		}
 		var p judge.Protocol
 		got := uniqueLines(b.Items, l.Results, &p)
-		if len(got) > len(b.Items) || len(got)+p.Extra+p.Duplicate > len(l.Results) {
-			t.Fatalf("%d of %d lines kept, %+v", len(got), len(l.Results), p)
-		}
+		check.Must(t, len(got) <= len(b.Items) && len(got)+p.Extra+p.Duplicate <= len(l.Results), "%d of %d lines kept, %+v", len(got), len(l.Results), p)
 		for _, line := range got {
 			if n, ok := line.Value(); ok && n != 0 && n != 1 {
 				t.Fatalf("score %d", n)
