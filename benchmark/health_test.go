@@ -177,8 +177,7 @@ func TestFailedStages(t *testing.T) {
 func TestEmptyGraph(t *testing.T) {
 	base, err := kg.NewBase(kg.Options{})
 	check.OK(t, err)
-	empty, err := base.Graph(t.Context())
-	check.OK(t, err)
+	empty := check.Of(base.Graph(t.Context())).OK(t)
 	var calls atomic.Int64
 	for graph, want := range map[*kg.Graph]string{nil: "", empty: "the graph of birds is empty: 4 chunks, no entity; the graph of fish is empty: 3 chunks, no entity"} {
 		rep := reported(t, oddly("", &calls, &odd{graph: graph}))
@@ -203,8 +202,7 @@ func TestGraphFiguresAreTheGraphs(t *testing.T) {
 		return kg.Fact{Triple: graphrag.Triple{Head: head, Relation: "knows", Tail: tail}}
 	}
 	check.OK(t, base.Insert(kg.Extraction{Chunk: "c", Doc: "d", Mentions: []kg.Mention{{Name: "Owl"}, {Name: "Hawk"}, {Name: "Jay"}}, Facts: []kg.Fact{fact("Owl", "Hawk"), fact("Hawk", "Owl")}}))
-	graph, err := base.Graph(t.Context())
-	check.OK(t, err)
+	graph := check.Of(base.Graph(t.Context())).OK(t)
 	var calls atomic.Int64
 	rep := reported(t, oddly("", &calls, &odd{graph: graph, claims: graphrag.IndexStats{Entities: 12614, Relations: 9, MaxDegree: 2002, AverageDegree: 7.41, IsolatedShare: 0.9}}))
 	got := rep.Systems[0].Domains[0].Index

@@ -45,8 +45,7 @@ func (l lookUp) LookupNetIP(context.Context, string, string) ([]netip.Addr, erro
 func TestHostileNames(t *testing.T) {
 	outside, inside := netip.MustParseAddr("203.0.114.9"), netip.MustParseAddr("127.0.0.2")
 	for _, names := range []lookUp{{inside}, {outside, inside}, {netip.MustParseAddr("::ffff:127.0.0.2")}, {netip.MustParseAddr("fd00::1")}, nil} {
-		f, err := fetch.New(fetch.Options{Agent: "test", NoRobots: true, Resolver: names, Tries: 1})
-		check.OK(t, err)
+		f := check.Of(fetch.New(fetch.Options{Agent: "test", NoRobots: true, Resolver: names, Tries: 1})).OK(t)
 		for _, address := range []string{"http://owl.example/", "https://owl.example:65536/", "http://owl.example:22/", "http://0x7f.1/", "http://%zz/", "//owl.example/"} {
 			var e *fetch.Error
 			if page, err := f.Page(t.Context(), address); !errors.As(err, &e) || e.Kind != fetch.Refused && len(names) > 0 && !strings.Contains(address, "65536") {

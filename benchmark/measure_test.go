@@ -64,8 +64,7 @@ func TestMeasure(t *testing.T) {
 func TestMeasureAsTrecEval(t *testing.T) {
 	items, rankings, scores := make(map[string]*benchmark.Item), make(map[string][]string), make(map[string]float64)
 	for _, f := range trecLines(t, "qrels.txt") {
-		level, err := strconv.ParseInt(f[3], 10, 32)
-		check.OK(t, err)
+		level := check.Of(strconv.ParseInt(f[3], 10, 32)).OK(t)
 		if items[f[0]] == nil {
 			items[f[0]] = &benchmark.Item{Grades: make(map[string]int32)}
 		}
@@ -74,8 +73,7 @@ func TestMeasureAsTrecEval(t *testing.T) {
 		}
 	}
 	for _, f := range trecLines(t, "run.txt") {
-		score, err := strconv.ParseFloat(f[4], 64)
-		check.OK(t, err)
+		score := check.Of(strconv.ParseFloat(f[4], 64)).OK(t)
 		scores[f[0]+" "+f[2]] = score
 		rankings[f[0]] = append(rankings[f[0]], f[2])
 	}
@@ -104,8 +102,7 @@ func TestMeasureAsTrecEval(t *testing.T) {
 // trecLines are the columns of each line of a TREC file.
 func trecLines(t *testing.T, name string) [][]string {
 	t.Helper()
-	data, err := os.ReadFile("testdata/" + name)
-	check.OK(t, err)
+	data := check.Of(os.ReadFile("testdata/" + name)).OK(t)
 	var out [][]string
 	for line := range strings.Lines(string(data)) {
 		out = append(out, strings.Fields(line))
@@ -124,8 +121,7 @@ func TestFound(t *testing.T) {
 			}
 		}
 	}
-	words, err := benchmark.CountWords(t.Context(), docs)
-	check.OK(t, err)
+	words := check.Of(benchmark.CountWords(t.Context(), docs)).OK(t)
 	hit := func(doc, text string) graphrag.Hit {
 		return graphrag.Hit{Chunk: graphrag.Chunk{Doc: doc, Text: text}}
 	}

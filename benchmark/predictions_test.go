@@ -108,8 +108,7 @@ func TestForeignPredictionsAreJudged(t *testing.T) {
 	}
 	p, err := benchmark.ReadPredictions("theirs", "f", strings.NewReader(data.String()), questions, func(string) bool { return true })
 	check.OK(t, err)
-	run, err := (&benchmark.Runner{Dataset: set, Systems: []benchmark.Entry{p.Entry()}, Judge: benchtest.Exact{}}).Run(t.Context())
-	check.OK(t, err)
+	run := check.Of((&benchmark.Runner{Dataset: set, Systems: []benchmark.Entry{p.Entry()}, Judge: benchtest.Exact{}}).Run(t.Context())).OK(t)
 	for _, d := range run.Systems[0].Domains {
 		for _, r := range d.Results {
 			if f := r.Judgment.Fact; f != nil && f.Value != 1 || r.Evidence.RecallAt5 != nil {
@@ -129,8 +128,7 @@ func TestEvidenceOfPredictions(t *testing.T) {
 			animal := strings.TrimSuffix(it.Gold[0][0], ".txt")
 			lines = append(lines, fmt.Sprintf(`{"question": %q, "answer": "It eats.", "evidence": %s}`, it.Question.Text, strings.ReplaceAll(evidence, "GOLD", animal)))
 		}
-		p, err := benchmark.ReadPredictions("theirs", "f", strings.NewReader(strings.Join(lines, "\n")), nil, func(string) bool { return true })
-		check.OK(t, err)
+		p := check.Of(benchmark.ReadPredictions("theirs", "f", strings.NewReader(strings.Join(lines, "\n")), nil, func(string) bool { return true })).OK(t)
 		return p, set
 	}
 	for evidence, want := range map[string]float64{`["GOLD.txt#3"]`: 6.0 / 7, `["GOLD.txt", "GOLD.txt#0"]`: 6.0 / 7, `[]`: 0} {

@@ -105,8 +105,7 @@ func TestRunCountsRefusals(t *testing.T) {
 		r.Dataset.Domains[1].Items[0].Unanswerable = unanswerable // the eel
 		out, err := r.Run(t.Context())
 		check.OK(t, err)
-		rep, err := report.New(out)
-		check.OK(t, err)
+		rep := check.Of(report.New(out)).OK(t)
 		return out, rep
 	}
 	_, rep := run(false)
@@ -149,15 +148,11 @@ func TestNaturalRefusals(t *testing.T) {
 	}
 	r.Dataset.Domains = r.Dataset.Domains[:1]
 	r.Dataset.Domains[0].Items = items
-	read, err := reader.ByModel(reader.ModelOptions{Model: model, Mode: reader.Reject})
-	check.OK(t, err)
-	foreign, err := benchmark.ReadPredictions("foreign", "f.jsonl", strings.NewReader(lines), nil, func(string) bool { return true })
-	check.OK(t, err)
+	read := check.Of(reader.ByModel(reader.ModelOptions{Model: model, Mode: reader.Reject})).OK(t)
+	foreign := check.Of(benchmark.ReadPredictions("foreign", "f.jsonl", strings.NewReader(lines), nil, func(string) bool { return true })).OK(t)
 	r.Systems = []benchmark.Entry{{Name: "refusing", New: func(string) (benchmark.System, error) { return &refusing{benchtest.Parrot{}, read}, nil }}, foreign.Entry()}
-	out, err := r.Run(t.Context())
-	check.OK(t, err)
-	rep, err := report.New(out)
-	check.OK(t, err)
+	out := check.Of(r.Run(t.Context())).OK(t)
+	rep := check.Of(report.New(out)).OK(t)
 	for _, s := range rep.Systems {
 		check.Equal(t, s.Overall.Types[benchmark.All].Verdicts().Refusals, (judge.Refusals{RefusedRightly: 10}), "%s", s.System)
 	}

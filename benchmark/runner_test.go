@@ -36,8 +36,7 @@ func reported(t *testing.T, r *benchmark.Runner) *report.Report {
 	t.Helper()
 	records, err := run(t, r)
 	check.OK(t, err)
-	rep, err := report.New(records)
-	check.OK(t, err)
+	rep := check.Of(report.New(records)).OK(t)
 	return rep
 }
 
@@ -70,7 +69,7 @@ func TestRun(t *testing.T) {
 		check.True(t, got[name] != "", "no %s", name)
 	}
 	check.True(t, !strings.Contains(got["/predictions/parrot.jsonl"], `"id"`), "predictions hold an id, which makes the released evaluator score everything 0")
-	check.Equal(t, strings.Count(got["/judgments.jsonl"], ""), 14, "judgments")
+	check.Equal(t, strings.Count(got["/judgments.jsonl"], "\n"), 14, "judgments")
 }
 
 // A run that stops at any point goes on from there, repeats no answer, and

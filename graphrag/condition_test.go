@@ -177,8 +177,7 @@ func TestManyValues(t *testing.T) {
 	for i := range values {
 		values[i] = fmt.Sprint("v", i)
 	}
-	c, err := graphrag.ParseCondition(graphrag.In("f", values...).String())
-	check.OK(t, err)
+	c := check.Of(graphrag.ParseCondition(graphrag.In("f", values...).String())).OK(t)
 	list := make([]string, 10_000)
 	for i := range list {
 		list[i] = fmt.Sprint("w", i)

@@ -27,8 +27,7 @@ func TestReplace(t *testing.T) {
 	}
 	own, err := llm.Replace(map[string]string{"parts/sum": " In {{.Words}} words, {{.Nonce}}:\n", "parts/sum_user": "See {{.Data}}"})
 	check.OK(t, err)
-	inner, err := llm.Replace(map[string]string{"parts/sum": "Inner."})
-	check.OK(t, err)
+	inner := check.Of(llm.Replace(map[string]string{"parts/sum": "Inner."})).OK(t)
 	got := ask(nil, nil, "sum")
 	check.True(t, strings.HasPrefix(got, "Write 7 words. Be brief.|["), "ours: %s", got)
 	got = ask(own, nil, "sum")

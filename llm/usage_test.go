@@ -57,8 +57,7 @@ func TestMeteredOnce(t *testing.T) {
 		calls++
 		return llm.Reply{Text: "twelve bytes"}, nil
 	})
-	wrapped, err := llm.Defaults(llm.Metered(bare), llm.Request{MaxTokens: 9})
-	check.OK(t, err)
+	wrapped := check.Of(llm.Defaults(llm.Metered(bare), llm.Request{MaxTokens: 9})).OK(t)
 	around := llm.ByFunc("g", func(ctx context.Context, req llm.Request) (llm.Reply, error) {
 		own, inner := llm.WithMeter(ctx)
 		reply, err := llm.Metered(wrapped).Generate(own, req)

@@ -21,8 +21,7 @@ import (
 
 func dictionary(t *testing.T, entities ...anonyrag.Entity) *anonyrag.Dictionary {
 	t.Helper()
-	d, err := anonyrag.NewDictionary(entities)
-	check.OK(t, err)
+	d := check.Of(anonyrag.NewDictionary(entities)).OK(t)
 	return d
 }
 
@@ -159,8 +158,7 @@ func TestBook(t *testing.T) {
 // sample reads a book of the program's sample.
 func sample(t *testing.T, language string) anonyrag.Book {
 	t.Helper()
-	data, err := os.ReadFile("../../examples/wildgraphbench/bench/books/" + language + ".json")
-	check.OK(t, err)
+	data := check.Of(os.ReadFile("../../examples/wildgraphbench/bench/books/" + language + ".json")).OK(t)
 	var b anonyrag.Book
 	check.OK(t, json.Unmarshal(data, &b))
 	return b
@@ -174,8 +172,7 @@ func TestSample(t *testing.T) {
 		"chs": {"choice-simple": 7, "choice-complex": 3, "reversion-simple": 7, "reversion-complex": 3},
 	} {
 		b := sample(t, language)
-		l, err := b.Anonymized()
-		check.OK(t, err)
+		l := check.Of(b.Anonymized()).OK(t)
 		items := anonyrag.Dataset("", l).Domains[0].Items
 		got := make(map[string]int)
 		for _, it := range items {
@@ -254,8 +251,7 @@ func TestUnsolved(t *testing.T) {
 	check.OK(t, err)
 	l.QA = append(l.QA, l.QA[0], l.QA[0])
 	l.QA[2].Question, l.QA[3].Question = "Who failed?", "Who met nobody?"
-	j, err := anonyrag.New(anonyrag.Options{})
-	check.OK(t, err)
+	j := check.Of(anonyrag.New(anonyrag.Options{})).OK(t)
 	var asked atomic.Int32
 	ask := func(_ context.Context, q graphrag.Question) (graphrag.Answer, error) {
 		asked.Add(1)
@@ -282,8 +278,7 @@ func FuzzAnonymize(f *testing.F) {
 	for _, s := range []string{"Long John Silver met Jim at Spy-glass Hill.", "孙悟空和悟空Jim", "Jimmy, JIM, Jims", "[PERSON#1]", "José Jose\u0301", "\xff", "ＪimＪｉｍ"} {
 		f.Add(s)
 	}
-	d, err := anonyrag.NewDictionary(cast)
-	check.OK(f, err)
+	d := check.Of(anonyrag.NewDictionary(cast)).OK(f)
 	f.Fuzz(func(t *testing.T, s string) {
 		hidden, err := d.Anonymize(s)
 		if err != nil {

@@ -24,8 +24,7 @@ import (
 
 func newJudge(t *testing.T, o anonyrag.Options) *anonyrag.Judge {
 	t.Helper()
-	j, err := anonyrag.New(o)
-	check.OK(t, err)
+	j := check.Of(anonyrag.New(o)).OK(t)
 	return j
 }
 
@@ -110,10 +109,8 @@ func TestRun(t *testing.T) {
 		Dataset: set, Judge: newJudge(t, anonyrag.Options{}), Options: benchmark.Options{Kit: "model", NoTimings: true},
 		Systems: []benchmark.Entry{{Name: "oracle", New: func(string) (benchmark.System, error) { return oracle{gold}, nil }}},
 	}
-	run, err := runner.Run(t.Context())
-	check.OK(t, err)
-	rep, err := report.New(run)
-	check.OK(t, err)
+	run := check.Of(runner.Run(t.Context())).OK(t)
+	rep := check.Of(report.New(run)).OK(t)
 	check.Must(t, len(right) == 4, "types %v", right)
 	for kind, counts := range right {
 		want := counts[0] / counts[1]
@@ -166,8 +163,7 @@ func TestWorkedExample(t *testing.T) {
 
 // Answers as models write them, each with what it says: pairs of a reversion, or a letter.
 func TestParsers(t *testing.T) {
-	file, err := os.Open("testdata/answers.jsonl")
-	check.OK(t, err)
+	file := check.Of(os.Open("testdata/answers.jsonl")).OK(t)
 	defer file.Close()
 	for d := json.NewDecoder(file); d.More(); {
 		var line struct {

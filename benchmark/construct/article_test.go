@@ -94,8 +94,7 @@ func TestWikitext(t *testing.T) {
 	grounds := construct.NewGrounds(a.Citations(), func(string) bool { return true })
 	var stated []string
 	for _, s := range a.Sections() {
-		claims, err := construct.Rules{}.State(t.Context(), a, s)
-		check.OK(t, err)
+		claims := check.Of(construct.Rules{}.State(t.Context(), a, s)).OK(t)
 		gold, _ := grounds.Ground(a, s, claims)
 		for _, g := range gold.Triples {
 			stated = append(stated, g.Statement+" "+strings.Join(g.URLs, " "))

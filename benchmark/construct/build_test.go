@@ -140,10 +140,8 @@ func build(ctx context.Context, t *testing.T, work, dir string, get construct.Ge
 	client, err := paid.Open(paid.Options{File: filepath.Join(work, "replies")})
 	check.OK(t, err)
 	defer client.Close()
-	m, err = client.Model(m)
-	check.OK(t, err)
-	p, err := construct.OpenPages(filepath.Join(work, "pages"))
-	check.OK(t, err)
+	m = check.Of(client.Model(m)).OK(t)
+	p := check.Of(construct.OpenPages(filepath.Join(work, "pages"))).OK(t)
 	defer p.Close()
 	a := construct.Parse(owl, "owl", construct.Options{})
 	refs := construct.Sources(a.References())
@@ -191,8 +189,7 @@ func TestBuild(t *testing.T) {
 	}
 
 	// The loader takes it, and knows two pages of one title apart.
-	set, err := wildgraph.Load(os.DirFS(dir), wildgraph.Options{})
-	check.OK(t, err)
+	set := check.Of(wildgraph.Load(os.DirFS(dir), wildgraph.Options{})).OK(t)
 	d := set.Domains[0]
 	check.True(t, d.Pages == 4 && len(d.Items) == 5, "loaded %d pages, %d questions", d.Pages, len(d.Items))
 	for _, it := range set.Domains[0].Items {

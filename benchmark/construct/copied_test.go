@@ -13,8 +13,7 @@ import (
 
 // Questions that may be asked, and those that copy, give away or name nothing: a line each.
 func TestFault(t *testing.T) {
-	table, err := os.ReadFile("testdata/questions.tsv")
-	check.OK(t, err)
+	table := check.Of(os.ReadFile("testdata/questions.tsv")).OK(t)
 	for line := range strings.Lines(strings.TrimSpace(string(table))) {
 		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 		d := Draft{Title: f[0], Type: wildgraph.SingleFact}

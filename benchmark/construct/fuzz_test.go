@@ -36,8 +36,7 @@ func FuzzArticle(f *testing.F) {
 				if strings.TrimSpace(s.Body) == "" || len(s.Path) == 0 {
 					t.Errorf("section %+v", s)
 				}
-				stated, err := Rules{}.State(t.Context(), a, s)
-				check.OK(t, err)
+				stated := check.Of(Rules{}.State(t.Context(), a, s)).OK(t)
 				gold, dropped := g.Ground(a, s, stated)
 				for _, d := range dropped {
 					if d.Reason == "the section does not say so" {

@@ -43,8 +43,7 @@ func TestReleased(t *testing.T) {
 	sections, triples, facts, overlap := 0, 0, 0, 0
 	for _, dir := range topics {
 		topic, domain := path.Base(dir), path.Base(path.Dir(dir))
-		text, err := fs.ReadFile(fsys, path.Join(dir, topic+".txt"))
-		check.OK(t, err)
+		text := check.Of(fs.ReadFile(fsys, path.Join(dir, topic+".txt"))).OK(t)
 		a := Parse(string(text), topic, Options{Released: true})
 		refs := readLines[Reference](t, fsys, path.Join(dir, "references.jsonl"))
 		found, missing := a.References(), 0
@@ -87,8 +86,7 @@ func TestReleased(t *testing.T) {
 
 func joined(t *testing.T, fsys fs.FS, dir string, refs []Reference) *wildgraph.Join {
 	t.Helper()
-	pages, err := fs.ReadDir(fsys, path.Join(dir, "reference_pages"))
-	check.OK(t, err)
+	pages := check.Of(fs.ReadDir(fsys, path.Join(dir, "reference_pages"))).OK(t)
 	var files []string
 	for _, p := range pages {
 		files = append(files, p.Name())

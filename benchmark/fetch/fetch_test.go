@@ -159,8 +159,7 @@ func TestPage(t *testing.T) {
 	})
 	w.names["hidden.example"] = []netip.Addr{netip.MustParseAddr("127.0.0.2")}
 	w.names["rebind.example"] = []netip.Addr{w.at.Addr(), w.at.Addr(), netip.MustParseAddr("127.0.0.3")}
-	f, err := New(w.options())
-	check.OK(t, err)
+	f := check.Of(New(w.options())).OK(t)
 	for _, row := range strings.Split(strings.TrimRight(pagesTable, "\n"), "\n")[1:] {
 		cells := strings.Split(row, "\t")
 		url, text, kind := cells[0], strings.ReplaceAll(cells[1], `\n`, "\n"), Kind(cells[2])
@@ -218,10 +217,8 @@ func TestReader(t *testing.T) {
 	defer service.Close()
 	o := w.options()
 	var err error
-	o.Reader, err = NewReader(service.URL, key)
-	check.OK(t, err)
-	f, err := New(o)
-	check.OK(t, err)
+	o.Reader = check.Of(NewReader(service.URL, key)).OK(t)
+	f := check.Of(New(o)).OK(t)
 	page, err := f.Page(t.Context(), w.page("/owls"))
 	if err != nil || !strings.HasSuffix(page.Text, "/owls") || !strings.Contains(page.Text, "http:") || strings.Contains(page.Title, "\x1b") {
 		t.Errorf("%+v, %v", page, err)
@@ -247,8 +244,7 @@ func (f roundTrips) RoundTrip(r *http.Request) (*http.Response, error) { return 
 // asked again.
 func TestRobotsHang(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f, err := New(Options{Agent: "test/1.0", Timeout: time.Minute})
-		check.OK(t, err)
+		f := check.Of(New(Options{Agent: "test/1.0", Timeout: time.Minute})).OK(t)
 		var asked atomic.Int32
 		f.client.Transport = roundTrips(func(r *http.Request) (*http.Response, error) {
 			asked.Add(1)
@@ -277,8 +273,7 @@ func TestRobotsHang(t *testing.T) {
 func TestCrawlDelay(t *testing.T) {
 	for ask, want := range map[string]time.Duration{"7": 7 * time.Second, "900": 30 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
-			f, err := New(Options{Agent: "test/1.0"})
-			check.OK(t, err)
+			f := check.Of(New(Options{Agent: "test/1.0"})).OK(t)
 			f.client.Transport = roundTrips(func(*http.Request) (*http.Response, error) {
 				body := "User-agent: *\nCrawl-delay: " + ask + "\n"
 				return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"text/plain"}}, Body: io.NopCloser(strings.NewReader(body))}, nil
@@ -298,8 +293,7 @@ func TestCrawlDelay(t *testing.T) {
 func TestHostsBusy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const hosts, pages = 60, 5
-		f, err := New(Options{Agent: "test/1.0", NoRobots: true})
-		check.OK(t, err)
+		f := check.Of(New(Options{Agent: "test/1.0", NoRobots: true})).OK(t)
 		var mu sync.Mutex
 		inFlight, most := 0, 0
 		last := make(map[string]time.Time)

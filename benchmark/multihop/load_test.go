@@ -215,8 +215,7 @@ func TestMuSiQueTrain(t *testing.T) {
 	if dir == "" {
 		t.Skip("set MUSIQUE_DIR")
 	}
-	set, err := multihop.Load(os.DirFS(dir), multihop.Options{})
-	check.OK(t, err)
+	set := check.Of(multihop.Load(os.DirFS(dir), multihop.Options{})).OK(t)
 	counts, gold, aliases := count(set)
 	if diff := cmp.Diff(map[string]int{"2-hop": 68, "3-hop": 27, "4-hop": 5}, counts); diff != "" || gold != 237 || aliases == 0 || len(set.Notes) > 0 {
 		t.Errorf("%s, %d gold passages, %d aliases, notes %v", diff, gold, aliases, set.Notes)
@@ -238,8 +237,7 @@ func TestMedical(t *testing.T) {
 	if dir == "" {
 		t.Skip("set GRAPHRAGBENCH_DIR")
 	}
-	set, err := multihop.Load(os.DirFS(dir), multihop.Options{})
-	check.OK(t, err)
+	set := check.Of(multihop.Load(os.DirFS(dir), multihop.Options{})).OK(t)
 	counts, gold, _ := count(set)
 	want := map[string]int{"fact-retrieval": 1098, "complex-reasoning": 509, "contextual-summarize": 289, "creative-generation": 166}
 	diff := cmp.Diff(want, counts)

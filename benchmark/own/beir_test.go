@@ -69,8 +69,7 @@ func TestBEIR(t *testing.T) {
 			t.Errorf("fields of %s: %v, %v", d.ID, d.Fields, err)
 		}
 	}
-	lex, err := lexical.New(judge.Options{})
-	check.OK(t, err)
+	lex := check.Of(lexical.New(judge.Options{})).OK(t)
 	run, err := (&benchmark.Runner{
 		Dataset: set, Judge: lex,
 		Systems: []benchmark.Entry{{Name: "ranker", New: func(string) (benchmark.System, error) { return ranker{t}, nil }}},

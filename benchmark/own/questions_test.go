@@ -37,8 +37,7 @@ func TestLoad(t *testing.T) {
 {"question": "Where are the otters?", "gold": ["sea/otters.txt"]}
 {"question": "What do we not know?", "unanswerable": true, "where": "folder = \"sea\""}
 `
-	set, err := own.Load(t.Context(), "dir/mine.jsonl", strings.NewReader(lines), folder(), load.Options{})
-	check.OK(t, err)
+	set := check.Of(own.Load(t.Context(), "dir/mine.jsonl", strings.NewReader(lines), folder(), load.Options{})).OK(t)
 	sea := graphrag.Equal("folder", "sea")
 	want := []benchmark.Item{
 		{Type: "single-fact", Question: graphrag.Question{ID: "owls", Text: "How do barn owls hunt?"}, Reference: "By ear.", Aliases: []string{"With their ears"}, Gold: []benchmark.Unit{{"owls.md"}}},
@@ -72,8 +71,7 @@ func TestLoadRows(t *testing.T) {
 	load := func(team, where string) *benchmark.Dataset {
 		t.Helper()
 		docs := fstest.MapFS{"t.csv": {Data: []byte("id,text,team\nx,The pager beeps.,ops\ny,The lamp glows.," + team + "\n")}}
-		set, err := own.Load(t.Context(), "q.jsonl", strings.NewReader(`{"question": "What beeps?", "gold": ["x"]`+where+`}`), docs, load.Options{})
-		check.OK(t, err)
+		set := check.Of(own.Load(t.Context(), "q.jsonl", strings.NewReader(`{"question": "What beeps?", "gold": ["x"]`+where+`}`), docs, load.Options{})).OK(t)
 		return set
 	}
 	set := load("ops", "")

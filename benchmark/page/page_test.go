@@ -113,10 +113,8 @@ func unpack(t *testing.T, file, id string) string {
 		}
 		packed, err := base64.StdEncoding.DecodeString(e.text)
 		check.OK(t, err)
-		z, err := gzip.NewReader(bytes.NewReader(packed))
-		check.OK(t, err)
-		text, err := io.ReadAll(z)
-		check.OK(t, err)
+		z := check.Of(gzip.NewReader(bytes.NewReader(packed))).OK(t)
+		text := check.Of(io.ReadAll(z)).OK(t)
 		return string(text)
 	}
 	return ""
@@ -135,8 +133,7 @@ func TestData(t *testing.T) {
 	if *update {
 		check.OK(t, os.WriteFile(golden, got.Bytes(), 0o644))
 	}
-	want, err := os.ReadFile(golden)
-	check.OK(t, err)
+	want := check.Of(os.ReadFile(golden)).OK(t)
 	check.Equal(t, got.String(), string(want))
 }
 

@@ -157,8 +157,7 @@ func TestForget(t *testing.T) {
 		if err := record.Forget(dir); err != nil {
 			t.Error(err)
 		}
-		log, err = record.Open(dir)
-		check.OK(t, err)
+		log = check.Of(record.Open(dir)).OK(t)
 		_, ok := log.Answer(key)
 		check.True(t, !ok, "not forgotten")
 		check.OK(t, errors.Join(log.Close(), os.WriteFile(name, []byte("no journal"), 0o644)))

@@ -27,8 +27,7 @@ func cells(t *testing.T, file string) map[string][]page.State {
 	packed, _, _ := strings.Cut(rest, "<")
 	raw, err := base64.StdEncoding.DecodeString(packed)
 	check.OK(t, err)
-	z, err := gzip.NewReader(bytes.NewReader(raw))
-	check.OK(t, err)
+	z := check.Of(gzip.NewReader(bytes.NewReader(raw))).OK(t)
 	var index struct {
 		Systems []page.System
 		Cells   []struct{ State []page.State }
@@ -59,8 +58,7 @@ func TestUnfinished(t *testing.T) {
 	r.Options.Concurrency = 1
 	part, err := r.Run(ctx)
 	check.Must(t, err != nil && part != nil, "%v, %v", part, err)
-	rep, err := report.Write(dir, part)
-	check.OK(t, err)
+	rep := check.Of(report.Write(dir, part)).OK(t)
 	file := benchtest.Files(t, dir)["/report.html"]
 	states := cells(t, file)["parrot"]
 	missing := 0
@@ -75,8 +73,7 @@ func TestUnfinished(t *testing.T) {
 	// The next start goes on, and nothing is missing.
 	calls.Store(100)
 	r = benchtest.Runner(dir, &calls, nil)
-	whole, err := r.Run(t.Context())
-	check.OK(t, err)
+	whole := check.Of(r.Run(t.Context())).OK(t)
 	check.OK(t, check.Err(report.Write(dir, whole)))
 	file = benchtest.Files(t, dir)["/report.html"]
 	for name, states := range cells(t, file) {

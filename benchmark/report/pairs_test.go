@@ -47,8 +47,7 @@ func TestPairs(t *testing.T) {
 		if tt.many {
 			r = grown(r)
 		}
-		rep, err := run(t, r)
-		check.OK(t, err)
+		rep := check.Of(run(t, r)).OK(t)
 		var got []string
 		for _, p := range rep.Pairs {
 			if p.Figure != "accuracy" {
@@ -83,8 +82,7 @@ func TestPairs(t *testing.T) {
 func TestBestBaseline(t *testing.T) {
 	r := study("", nil)
 	r.Systems[0].Baseline = true
-	rep, err := run(t, r)
-	check.OK(t, err)
+	rep := check.Of(run(t, r)).OK(t)
 	if text := tables(t, rep); len(rep.Pairs) != 6 || strings.Count(text, "parrot − scholar") != 3 || strings.Count(text, "scholar − parrot") != 3 {
 		t.Errorf("%d pairs\n%s", len(rep.Pairs), text)
 	}
@@ -121,8 +119,7 @@ func TestRankingOfProvenance(t *testing.T) {
 		{Name: "reviewer", New: func(string) (benchmark.System, error) { return &reviewer{scholar{notes: notes}}, nil }},
 		{Name: "unsure", New: func(string) (benchmark.System, error) { return &unsure{reviewer{scholar{notes: notes}}}, nil }},
 	}
-	rep, err := run(t, r)
-	check.OK(t, err)
+	rep := check.Of(run(t, r)).OK(t)
 	all := rep.Systems[2].Overall.Types[benchmark.All]
 	check.True(t, *all.MRR == 1 && all.Found == nil && all.ContextTokens == nil, "%+v", all)
 	// What is read of reports alone holds no source text, also where nothing was found: the

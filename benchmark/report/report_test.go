@@ -36,8 +36,7 @@ func golden(t *testing.T, name, got string) {
 	if *update {
 		check.OK(t, os.WriteFile(file, []byte(got), 0o644))
 	}
-	want, err := os.ReadFile(file)
-	check.OK(t, err)
+	want := check.Of(os.ReadFile(file)).OK(t)
 	check.Equal(t, got, string(want), "%s (-want +got), run with -update if this is meant", file)
 }
 
@@ -61,8 +60,7 @@ func TestReportForms(t *testing.T) {
 	r := benchtest.Runner(dir, &calls, nil)
 	r.Judge = renamedJudge{name: "lexical/exact"}
 	r.Options.Kit, r.Options.Changed = report.Offline, []string{"-chunk-size 600", "-limit 8"}
-	rep, err := run(t, r)
-	check.OK(t, err)
+	rep := check.Of(run(t, r)).OK(t)
 	var text bytes.Buffer
 	check.OK(t, rep.WriteRanking(&text))
 	check.OK(t, report.WriteText(&text, rep.Tables()...))
@@ -111,8 +109,7 @@ func TestHostileTexts(t *testing.T) {
 			}
 		}
 	}
-	rows, err := csv.NewReader(strings.NewReader(got["/report.csv"])).ReadAll()
-	check.OK(t, err)
+	rows := check.Of(csv.NewReader(strings.NewReader(got["/report.csv"])).ReadAll()).OK(t)
 	for _, row := range rows {
 		check.True(t, !strings.HasPrefix(row[1], "="), "report.csv has a formula: %q", row[1])
 	}
@@ -146,8 +143,7 @@ func TestUnscored(t *testing.T) {
 		}
 		return nil
 	})
-	rep, err := run(t, r)
-	check.OK(t, err)
+	rep := check.Of(run(t, r)).OK(t)
 	types := rep.Systems[0].Overall.Types
 	single, summary := types[wildgraph.SingleFact], types[wildgraph.Summary]
 	check.True(t, single.N == 3 && single.Unscored == 1.0/3 && *single.Accuracy == 1, "an unscored fact: %+v", single.Judged)
@@ -190,16 +186,14 @@ func TestColumnsOfThoroughJudges(t *testing.T) {
 	v, ok = all[benchmark.All].Figure("by_model")
 	check.True(t, !ok, "a named score that could not be had is %v", v)
 	var csv strings.Builder
-	if err := rep.WriteCSV(&csv); err != nil || !strings.Contains(csv.String(), ",unscored,f1/zoo,answered_right,") {
-		t.Errorf("%v, %.300s", err, csv.String())
-	}
+	err = rep.WriteCSV(&csv)
+	check.True(t, err == nil && strings.Contains(csv.String(), ",unscored,f1/zoo,answered_right,"), "%v, %.300s", err, csv.String())
 	text := tables(t, rep)
 	for _, want := range []string{"Ceiling", "Grounded", "f1/zoo"} {
 		check.True(t, strings.Contains(text, want), "no %q in\n%s", want, text)
 	}
 	r = study("", nil)
-	rep, err = run(t, r)
-	check.OK(t, err)
+	rep = check.Of(run(t, r)).OK(t)
 	text = tables(t, rep)
 	check.True(t, !strings.Contains(text, "Ceiling") && !strings.Contains(text, "Grounded"), "columns without figures:\n%s", text)
 }

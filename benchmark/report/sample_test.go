@@ -49,8 +49,7 @@ func pages() *benchmark.Run {
 // Questions about one page are not independent: the interval is one over four
 // pages and not over twelve questions, and the permutation test swaps pages.
 func TestPagesAreTheUnit(t *testing.T) {
-	r, err := New(pages())
-	check.OK(t, err)
+	r := check.Of(New(pages())).OK(t)
 	// Each value is ¼ from the mean, so the squared standard error is
 	// 12·(1/16)/(11·12), and 4·(¾)² less those squares over 12² for the pages;
 	// 3.182 is the 97.5 % point of Student's t with 3 degrees of freedom.

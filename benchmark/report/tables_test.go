@@ -119,8 +119,7 @@ func TestSweep(t *testing.T) {
 	r := study(dir, lib)
 	r.Options.SweepTopK = []int{1, 2, 10}
 	r.Systems[0].Fixed = true
-	rep, err := run(t, r)
-	check.OK(t, err)
+	rep := check.Of(run(t, r)).OK(t)
 	diff = cmp.Diff(map[int]int{1: 2, 2: 5 + 2, 10: 2}, lib.asked)
 	check.True(t, diff == "" && lib.indexed == 4, "%d indexes, asked by k (-want +got):\n%s", lib.indexed, diff)
 	check.Equal(t, len(rep.Systems[0].Sweep), 0, "a fixed system was swept")
@@ -166,8 +165,7 @@ func TestGraphs(t *testing.T) {
 	extra := r.Dataset.Domains[0]
 	extra.Name, extra.Items = "aviary", nil
 	r.Dataset.Domains = append(r.Dataset.Domains, extra)
-	rep, err := run(t, r)
-	check.OK(t, err)
+	rep := check.Of(run(t, r)).OK(t)
 	for _, d := range []int{0, 2} {
 		index := rep.Systems[1].Domains[d].Index
 		if index.Edges != 2 || index.Entities != 4 || index.MaxDegree != 2 || index.IsolatedShare != .25 || index.Bytes == 0 {
@@ -209,8 +207,7 @@ func TestPublishedRows(t *testing.T) {
 			row("parrot", "", f(0.2), nil), row("dodo", "", f(0.1), nil), row("human", "fish", nil, f(0.4)), row("x", "elsewhere", nil, f(0.3)), row("human", "birds", nil, f(0.3)),
 		},
 	}
-	rep, err := run(t, r)
-	check.OK(t, err)
+	rep := check.Of(run(t, r)).OK(t)
 	tbl := rep.Tables()
 	var names []string
 	for _, row := range tbl[0].Rows {
@@ -227,8 +224,7 @@ func TestPublishedRows(t *testing.T) {
 		r := study("", nil)
 		r.Systems[0].Name, r.Systems[0].Also = "budgie", []string{"parrot"}
 		r.Judge, r.Options.Kit, r.Dataset.Published = renamedJudge{name: other.judge}, other.kit, rep.Published
-		odd, err := run(t, r)
-		check.OK(t, err)
+		odd := check.Of(run(t, r)).OK(t)
 		rows := strings.Contains(tables(t, odd), "↳ published")
 		check.True(t, strings.Contains(tables(t, odd), "budgie = parrot "), "%+v: the row has not both names", other)
 		want := strings.Contains(other.judge, "/paper/section")
@@ -319,8 +315,7 @@ func TestRefusalTable(t *testing.T) {
 		if tt.mode != "" {
 			r.Options.Settings["mode"] = tt.mode
 		}
-		rep, err := run(t, r)
-		check.OK(t, err)
+		rep := check.Of(run(t, r)).OK(t)
 		got := benchtest.Files(t, dir)
 		var md bytes.Buffer
 		check.OK(t, rep.WriteMarkdown(&md))

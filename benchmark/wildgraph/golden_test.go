@@ -52,8 +52,7 @@ func TestGoldenBM25(t *testing.T) {
 		"words":  windows{regexp.MustCompile(`[^\s\pZ]+`)},
 		"pieces": windows{regexp.MustCompile(`[\pL\pN_]+|[^\s\pZ]`)},
 	}
-	set, err := wildgraph.Load(fsys, wildgraph.Options{})
-	check.OK(t, err)
+	set := check.Of(wildgraph.Load(fsys, wildgraph.Options{})).OK(t)
 	for name, splitter := range splitters {
 		t.Run(name, func(t *testing.T) {
 			var all tally
@@ -61,8 +60,7 @@ func TestGoldenBM25(t *testing.T) {
 				var one tally
 				retriever := plain(t, d, splitter)
 				for _, it := range d.Items {
-					found, err := retriever.Retrieve(t.Context(), graphrag.Question{Text: it.Question.Text, K: 10})
-					check.OK(t, err)
+					found := check.Of(retriever.Retrieve(t.Context(), graphrag.Question{Text: it.Question.Text, K: 10})).OK(t)
 					e := benchmark.Measure(it, record.NewAnswer(record.Key{}, graphrag.Answer{Found: found}, nil, false))
 					one.add(it, e)
 					all.add(it, e)
@@ -98,10 +96,8 @@ func plain(t *testing.T, d benchmark.Domain, s chunk.Splitter) *retrieve.Sparse 
 	t.Helper()
 	chunker, err := chunk.New(chunk.Options{Splitter: s})
 	check.OK(t, err)
-	chunks, err := chunker.All(t.Context(), d.Documents())
-	check.OK(t, err)
-	r, err := retrieve.NewSparse(t.Context(), chunks, bm25.Plain())
-	check.OK(t, err)
+	chunks := check.Of(chunker.All(t.Context(), d.Documents())).OK(t)
+	r := check.Of(retrieve.NewSparse(t.Context(), chunks, bm25.Plain())).OK(t)
 	return r
 }
 

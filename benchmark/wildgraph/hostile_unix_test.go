@@ -48,8 +48,7 @@ func TestOnlyRegularFilesOfTheFolder(t *testing.T) {
 			if err := tt.put(path); err != nil {
 				t.Skip(err)
 			}
-			root, err := os.OpenRoot(dir)
-			check.OK(t, err)
+			root := check.Of(os.OpenRoot(dir)).OK(t)
 			defer root.Close()
 			done := make(chan error, 1)
 			go func() {
@@ -72,8 +71,7 @@ func TestOnlyRegularFilesOfTheFolder(t *testing.T) {
 func TestLinksAreFollowed(t *testing.T) {
 	dir := t.TempDir()
 	check.OK(t, os.CopyFS(dir, small()))
-	plain, err := wildgraph.Load(os.DirFS(dir), wildgraph.Options{})
-	check.OK(t, err)
+	plain := check.Of(wildgraph.Load(os.DirFS(dir), wildgraph.Options{})).OK(t)
 	for _, name := range []string{"QA/birds", "corpus/birds", "corpus/birds/Owl/reference_pages", "corpus/birds/Owl/reference_pages/page.txt"} {
 		path := filepath.Join(dir, name)
 		moved := filepath.Join(dir, "moved "+filepath.Base(name))
@@ -81,8 +79,7 @@ func TestLinksAreFollowed(t *testing.T) {
 		if err := errors.Join(err, os.Rename(path, moved), os.Symlink(to, path)); err != nil {
 			t.Skip(err)
 		}
-		root, err := os.OpenRoot(dir)
-		check.OK(t, err)
+		root := check.Of(os.OpenRoot(dir)).OK(t)
 		set, err := wildgraph.Load(root.FS(), wildgraph.Options{})
 		check.True(t, err == nil && len(set.Domains) == 1 && set.Domains[0].Fingerprint == plain.Domains[0].Fingerprint, "with a link for %s: %v", name, err)
 		_ = root.Close()

@@ -47,8 +47,7 @@ func small() fstest.MapFS {
 }
 
 func TestLoad(t *testing.T) {
-	set, err := wildgraph.Load(small(), wildgraph.Options{})
-	check.OK(t, err)
+	set := check.Of(wildgraph.Load(small(), wildgraph.Options{})).OK(t)
 	d := set.Domains[0]
 	want := []benchmark.Item{{
 		Type: wildgraph.SingleFact, Question: graphrag.Question{ID: "birds/1", Text: "How far can an owl hear a mouse?"},
@@ -81,8 +80,7 @@ func TestFingerprint(t *testing.T) {
 	print := func(damage func(fstest.MapFS)) string {
 		fsys := small()
 		damage(fsys)
-		set, err := wildgraph.Load(fsys, wildgraph.Options{})
-		check.OK(t, err)
+		set := check.Of(wildgraph.Load(fsys, wildgraph.Options{})).OK(t)
 		return set.Domains[0].Fingerprint
 	}
 	base := print(func(fstest.MapFS) {})
@@ -239,8 +237,7 @@ func TestOddStatements(t *testing.T) {
 	fsys := small()
 	qa := fsys["QA/birds/questions.jsonl"]
 	qa.Data = []byte(strings.Replace(string(qa.Data), `"Owls fly silently."`, `null, "Owls fly silently.", " ", "Owls  fly silently. ", ""`, 1))
-	set, err := wildgraph.Load(fsys, wildgraph.Options{})
-	check.OK(t, err)
+	set := check.Of(wildgraph.Load(fsys, wildgraph.Options{})).OK(t)
 	it := set.Domains[0].Items[2]
 	check.Equal(t, it.Statements, []string{"Owls hunt by ear and eye.", "Owls fly silently."})
 	want := []string{
@@ -266,8 +263,7 @@ func TestTitles(t *testing.T) {
 	} {
 		fsys := small()
 		fsys[page].Data = []byte(text)
-		set, err := wildgraph.Load(fsys, wildgraph.Options{})
-		check.OK(t, err)
+		set := check.Of(wildgraph.Load(fsys, wildgraph.Options{})).OK(t)
 		for doc, err := range set.Domains[0].Documents() {
 			if err != nil || doc.ID == "Sight.txt" && doc.Title != want {
 				t.Errorf("%.40q: title %.40q, want %.40q; %v", text, doc.Title, want, err)

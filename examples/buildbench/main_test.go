@@ -188,8 +188,7 @@ func TestKilled(t *testing.T) {
 			t.Errorf("%s holds what a page put there", name)
 		}
 	}
-	set, err := wildgraph.Load(os.DirFS(filepath.Join(dir, "whole")), wildgraph.Options{})
-	check.OK(t, err)
+	set := check.Of(wildgraph.Load(os.DirFS(filepath.Join(dir, "whole")), wildgraph.Options{})).OK(t)
 	d := set.Domains[0]
 	check.Must(t, d.Pages == 4 && typed(set, wildgraph.MultiFact) == 1 && len(d.Items) >= 5, "%d pages, %d questions", d.Pages, len(d.Items))
 
@@ -211,8 +210,7 @@ func TestKilled(t *testing.T) {
 		}
 		before += paid
 	}
-	out, err = child(env, flags("killed")...).CombinedOutput()
-	check.OK(t, err, "%v\n%s", err, out)
+	out = check.Of(child(env, flags("killed")...).CombinedOutput()).OK(t, "%v\n%s", err, out)
 	check.Equal(t, snapshot(t, killed), whole, "seed %d (-whole +killed)", seed)
 	// Two calls may be under way at each of eight kills.
 	again := len(server.Requests()) - before - paid

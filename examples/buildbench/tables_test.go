@@ -50,8 +50,7 @@ func TestParquet(t *testing.T) {
 	}
 	check.OK(t, convert())
 	load := func(dir string) *benchmark.Dataset {
-		set, err := anonyrag.Load(os.DirFS(dir))
-		check.OK(t, err)
+		set := check.Of(anonyrag.Load(os.DirFS(dir))).OK(t)
 		return set
 	}
 	got, want := load(to).Domains[0], load(plain).Domains[0]

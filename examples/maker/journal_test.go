@@ -27,8 +27,7 @@ func TestVerifyAndRepair(t *testing.T) {
 		check.OK(t, j.Append(1, []byte("a reply that was paid for")))
 	}
 	check.OK(t, j.Close())
-	whole, err := os.ReadFile(path)
-	check.OK(t, err)
+	whole := check.Of(os.ReadFile(path)).OK(t)
 	damaged := bytes.Clone(whole)
 	damaged[len(damaged)/2] ^= 1
 	newer := bytes.Clone(whole)

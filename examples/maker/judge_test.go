@@ -57,8 +57,7 @@ func verdict(t *testing.T, c judge.Case) judge.Verdict {
 	t.Helper()
 	j, err := lexical.New(judge.Options{})
 	check.OK(t, err)
-	f, err := j.Fact(t.Context(), c)
-	check.OK(t, err)
+	f := check.Of(j.Fact(t.Context(), c)).OK(t)
 	return f.Verdict
 }
 
@@ -93,8 +92,7 @@ func TestLabels(t *testing.T) {
 		byName[m.system+" "+m.ID] = m
 		population[m.likely]++
 	}
-	rows, err := csv.NewReader(strings.NewReader(labels)).ReadAll()
-	check.OK(t, err)
+	rows := check.Of(csv.NewReader(strings.NewReader(labels)).ReadAll()).OK(t)
 	var names []string
 	for _, row := range rows[1:] { // below the heading
 		m, ok := byName[row[0]+" "+row[1]]

@@ -93,7 +93,7 @@ func TestAudit(t *testing.T) {
 		}
 		lines = append(lines, fmt.Sprintf(`{"id": "%d", "similarity": %v, "of": %d, "label": %q, "rule": "misaligned"}`, i, similarity, of, label))
 	}
-	check.OK(t, os.WriteFile(file, []byte(strings.Join(lines, "")), 0o600))
+	check.OK(t, os.WriteFile(file, []byte(strings.Join(lines, "\n")), 0o600))
 	out, err := program(t, "audited", file)
 	for _, want := range []string{"from 0.8       25.0 [4.6, 69.9] of 4 ", "from 0.0       0.0 [0.0, 79.3] of 1 ", "all, weighted  22.5 [3.6, 62.4] of 5 ", "100.0 [", "n/a"} {
 		check.True(t, err == nil && strings.Contains(out, want), "%v: no %q in\n%s", err, want, out)

@@ -16,8 +16,7 @@ import (
 
 // Every usual form of a call is read at the first reply.
 func TestCallShapes(t *testing.T) {
-	table, err := os.ReadFile("testdata/calls.jsonl")
-	check.OK(t, err)
+	table := check.Of(os.ReadFile("testdata/calls.jsonl")).OK(t)
 	for line := range bytes.Lines(table) {
 		var c struct{ Reply, Want string }
 		check.OK(t, json.Unmarshal(line, &c))
@@ -43,8 +42,7 @@ func TestCallShapes(t *testing.T) {
 
 // Every form of a decomposition is read at the first reply, or asked again by name.
 func TestDecomposeShapes(t *testing.T) {
-	table, err := os.ReadFile("testdata/decompose.jsonl")
-	check.OK(t, err)
+	table := check.Of(os.ReadFile("testdata/decompose.jsonl")).OK(t)
 	for line := range bytes.Lines(table) {
 		var c struct{ Reply, Want string }
 		check.OK(t, json.Unmarshal(line, &c))

@@ -54,8 +54,7 @@ func TestDecomposed(t *testing.T) {
 		agent.SubQuery{ID: "c", Text: "What do towns share?", Target: "x"}), nil, 0)
 	check.OK(t, err)
 	q := graphrag.Question{Text: "Where was the builder of the Fram born?", K: 2, Depth: 4}
-	f, err := r.Retrieve(t.Context(), q)
-	check.OK(t, err)
+	f := check.Of(r.Retrieve(t.Context(), q)).OK(t)
 	var ids, derived []string
 	for _, h := range f.Ranked {
 		ids = append(ids, h.Chunk.ID)
@@ -245,8 +244,7 @@ func FuzzPlan(f *testing.F) {
 	f.Fuzz(func(t *testing.T, reply string) {
 		d, err := agent.DecomposeByModel(agent.DecomposeOptions{Model: llmtest.NewScript("m").Reply(llmtest.Any, reply), Schema: &schema})
 		check.OK(t, err)
-		proposed, err := d(context.Background(), "Who?")
-		check.OK(t, err, "%q", reply)
+		proposed := check.Of(d(context.Background(), "Who?")).OK(t, "%q", reply)
 		subs, _ := agent.Plan("Who?", proposed, &schema, 0)
 		done := map[string]bool{}
 		for range subs {

@@ -102,8 +102,7 @@ func TestMemory(t *testing.T) {
 		return graphrag.Answer{Text: "perhaps " + f.Ranked[0].Chunk.ID, Found: graphrag.Found{Usage: graphrag.Usage{Calls: 7}}}, nil
 	}})
 	check.OK(t, err)
-	f, err := it.Retrieve(t.Context(), graphrag.Question{Text: "Q?", K: 1})
-	check.OK(t, err)
+	f := check.Of(it.Retrieve(t.Context(), graphrag.Question{Text: "Q?", K: 1})).OK(t)
 	if diff := cmp.Diff([]agent.Turn{{Move: agent.Move{Query: "Q?", Thought: "perhaps q"}}, {Move: agent.Move{Query: "Builder?", Thought: "the builder is missing"}}}, last.Turns); diff != "" || f.Usage.Calls != 7 {
 		t.Errorf("%d calls\n%s", f.Usage.Calls, diff)
 	}

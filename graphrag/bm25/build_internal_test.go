@@ -21,12 +21,10 @@ func saved(t *testing.T, ix *Index) []byte {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "index")
 	check.OK(t, Merge(t.Context(), dir, ix))
-	files, err := filepath.Glob(filepath.Join(dir, "*"))
-	check.OK(t, err)
+	files := check.Of(filepath.Glob(filepath.Join(dir, "*"))).OK(t)
 	var all []byte
 	for _, file := range files {
-		data, err := os.ReadFile(file)
-		check.OK(t, err)
+		data := check.Of(os.ReadFile(file)).OK(t)
 		all = append(all, data...)
 	}
 	return all
@@ -39,8 +37,7 @@ func TestBuildIsTheSameInAnyBatches(t *testing.T) {
 		return fmt.Sprintf("Title %d", i%7), fmt.Sprintf("the running %d words %d of text %d islands %s", i%5, i*i%31, i, often)
 	}
 	file := func(batch int) []byte {
-		ix, err := build(t.Context(), 500, at, Options{TitleWeight: 2}, batch)
-		check.OK(t, err)
+		ix := check.Of(build(t.Context(), 500, at, Options{TitleWeight: 2}, batch)).OK(t)
 		return saved(t, ix)
 	}
 	want := file(1 << 30)
@@ -65,8 +62,7 @@ func TestBuildReadsEachTextOnce(t *testing.T) {
 	}
 	read := make([]atomic.Int32, n)
 	of := func(texts text.List) []byte {
-		ix, err := BuildList(t.Context(), texts, Options{})
-		check.OK(t, err)
+		ix := check.Of(BuildList(t.Context(), texts, Options{})).OK(t)
 		return saved(t, ix)
 	}
 	made := of(text.NewList(n, func(i int) string { read[i].Add(1); return texts[i] }))
@@ -95,8 +91,7 @@ func TestFilledSideBySide(t *testing.T) {
 			texts[i] += fmt.Sprint(" w", (i*31+j*j)%911)
 		}
 	}
-	ix, err := BuildTexts(t.Context(), texts, Options{Analyzer: text.Plain()})
-	check.OK(t, err)
+	ix := check.Of(BuildTexts(t.Context(), texts, Options{Analyzer: text.Plain()})).OK(t)
 	if len(ix.docs) <= 2*fillAt || len(ix.columns) == 0 || len(ix.large) == 0 {
 		t.Fatalf("%d postings in lists, %d in columns, %d large: too few to tell", len(ix.docs), len(ix.columns), len(ix.large))
 	}

@@ -38,11 +38,9 @@ func TestTitleCountsAsText(t *testing.T) {
 	titled := []graphrag.Chunk{{Title: "Typhoon list", Text: "some words"}, {Text: "other words of a longer text"}}
 	written := []string{"some words typhoon list typhoon list", "other words of a longer text"}
 	o := bm25.Plain()
-	b, err := bm25.BuildTexts(t.Context(), written, o)
-	check.OK(t, err)
+	b := check.Of(bm25.BuildTexts(t.Context(), written, o)).OK(t)
 	o.TitleWeight = 2
-	a, err := bm25.Build(t.Context(), titled, o)
-	check.OK(t, err)
+	a := check.Of(bm25.Build(t.Context(), titled, o)).OK(t)
 	for _, q := range []string{"typhoon", "words", "text list"} {
 		ra, rb := a.Search(q, 5, nil), b.Search(q, 5, nil)
 		check.True(t, len(ra) == len(rb) && ra[0] == rb[0], "%s: titled %v, written out %v", q, ra, rb)
@@ -52,8 +50,7 @@ func TestTitleCountsAsText(t *testing.T) {
 func TestHostileTexts(t *testing.T) {
 	texts := []string{"", "\x00\xff\xfe", strings.Repeat("a", 110_000), strings.Repeat("spam ", 400_000), "東京都", "needle in text"}
 	for _, o := range []bm25.Options{{}, bm25.Plain()} {
-		ix, err := bm25.BuildTexts(t.Context(), texts, o)
-		check.OK(t, err)
+		ix := check.Of(bm25.BuildTexts(t.Context(), texts, o)).OK(t)
 		for q, want := range map[string]int32{"needle": 5, "spam": 3, texts[2]: 2, "東京都": 4} {
 			if got := ix.Search(q, 10, nil); len(got) != 1 || got[0].ID != want {
 				t.Errorf("search of %.20q: %v, want document %d", q, got, want)

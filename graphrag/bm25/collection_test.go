@@ -122,8 +122,7 @@ func TestCollectionEdges(t *testing.T) {
 	a, wordless := built(t, []string{"a rose", "a tulip"}, bm25.Plain()), built(t, []string{"", "…"}, bm25.Plain())
 	_, err = bm25.NewCollection(a, built(t, []string{"b"}, bm25.Options{K1: 2, Analyzer: text.Plain()}))
 	check.True(t, err != nil && strings.Contains(err.Error(), "index 2 has other options"), "other options: %v", err)
-	c, err := bm25.NewCollection(wordless, a)
-	check.OK(t, err)
+	c := check.Of(bm25.NewCollection(wordless, a)).OK(t)
 	got := c.Search("tulip", 3, nil, nil)
 	check.True(t, len(got) == 1 && got[0].Part == 1 && got[0].Doc == 1, "beside texts without words, found %v", got)
 }
@@ -134,8 +133,7 @@ func TestCollectionAllocatesNothing(t *testing.T) {
 	for _, texts := range uneven(rng, []int{900, 20, 9000}) {
 		parts = append(parts, built(t, texts, bm25.Plain()))
 	}
-	c, err := bm25.NewCollection(parts...)
-	check.OK(t, err)
+	c := check.Of(bm25.NewCollection(parts...)).OK(t)
 	keep := func(part int, doc int32) bool { return part != 1 && doc%2 == 0 }
 	dst := c.Search("w1 w3 w70 unknown", 10, keep, nil)
 	least := math.Inf(1) // under the race detector, pools lose things at random
@@ -193,8 +191,7 @@ func TestLimit(t *testing.T) {
 			parts, first = append(parts, built(t, texts[at:at+size], bm25.Options{})), append(first, at)
 			at += size
 		}
-		whole, err := bm25.NewCollection(parts...)
-		check.OK(t, err)
+		whole := check.Of(bm25.NewCollection(parts...)).OK(t)
 		for _, share := range []float64{0, .001, .01, .1, .5, .95, .999, 1} {
 			var permitted []string
 			var numbers []int32 // of the permitted among all

@@ -37,16 +37,14 @@ func zipf(n int) (texts []string) {
 
 func built(t *testing.T, texts []string, o bm25.Options) *bm25.Index {
 	t.Helper()
-	ix, err := bm25.BuildTexts(t.Context(), texts, o)
-	check.OK(t, err)
+	ix := check.Of(bm25.BuildTexts(t.Context(), texts, o)).OK(t)
 	return ix
 }
 
 func merged(t *testing.T, dir string, parts ...*bm25.Index) *bm25.Index {
 	t.Helper()
 	check.OK(t, bm25.Merge(t.Context(), dir, parts...))
-	ix, err := bm25.Open(dir, text.Plain())
-	check.OK(t, err)
+	ix := check.Of(bm25.Open(dir, text.Plain())).OK(t)
 	t.Cleanup(func() {
 		err := ix.Close()
 		check.True(t, err == nil, "%v", err)
@@ -95,8 +93,7 @@ func TestDamaged(t *testing.T) {
 	dir := t.TempDir()
 	sound := filepath.Join(dir, "sound")
 	merged(t, sound, built(t, zipf(9000), bm25.Plain()))
-	files, err := os.ReadDir(sound)
-	check.OK(t, err)
+	files := check.Of(os.ReadDir(sound)).OK(t)
 	r := rand.New(rand.NewPCG(3, 4))
 	for round := range 10 * len(files) {
 		bad := filepath.Join(dir, "bad")

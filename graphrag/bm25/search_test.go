@@ -143,8 +143,7 @@ func TestSearchEqualsFormula(t *testing.T) {
 	} {
 		for _, n := range []int{0, 1, 3, 40, 700} {
 			chunks := randomTexts(rng, n, 1+rng.IntN(2000))
-			ix, err := bm25.Build(t.Context(), chunks, o)
-			check.OK(t, err)
+			ix := check.Of(bm25.Build(t.Context(), chunks, o)).OK(t)
 			or := newOracle(o, chunks)
 			var dst []rank.Scored[int32]
 			for range 40 {
@@ -169,8 +168,7 @@ func TestPrunedEqualsExhaustive(t *testing.T) {
 	for i := range 300 { // equal scores across windows
 		chunks[rng.IntN(len(chunks))].Text = chunks[i%10].Text
 	}
-	ix, err := bm25.Build(t.Context(), chunks, bm25.Plain())
-	check.OK(t, err)
+	ix := check.Of(bm25.Build(t.Context(), chunks, bm25.Plain())).OK(t)
 	var scores []float64
 	for range 150 {
 		q := randomWords(rng, 1+rng.IntN(25), 30_000, rng.IntN(600))
@@ -205,8 +203,7 @@ func TestPrunedEqualsExhaustive(t *testing.T) {
 func TestSearchAllocatesNothing(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 8))
 	chunks := randomTexts(rng, 2000, 3000)
-	ix, err := bm25.Build(t.Context(), chunks, bm25.Options{})
-	check.OK(t, err)
+	ix := check.Of(bm25.Build(t.Context(), chunks, bm25.Options{})).OK(t)
 	q := chunks[3].Text + " running unknown"
 	dst := ix.Search(q, 10, nil)
 	least := math.Inf(1) // under the race detector, pools lose things at random
@@ -219,8 +216,7 @@ func TestSearchAllocatesNothing(t *testing.T) {
 func TestSearchIsConcurrent(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 9))
 	chunks := randomTexts(rng, 1000, 3000)
-	ix, err := bm25.Build(t.Context(), chunks, bm25.Options{})
-	check.OK(t, err)
+	ix := check.Of(bm25.Build(t.Context(), chunks, bm25.Options{})).OK(t)
 	var wg sync.WaitGroup
 	for i := range 4 {
 		q := chunks[i*7+1].Text
@@ -240,10 +236,8 @@ func TestSearchIsConcurrent(t *testing.T) {
 // A query of weighted terms adds up the scores of its terms.
 func TestScoresOf(t *testing.T) {
 	texts := []string{"owls hunting mice", "owl owl snow", "the tides", "hunting by ear in the snow"}
-	ix, err := bm25.BuildTexts(t.Context(), texts, bm25.Options{})
-	check.OK(t, err)
-	whole, err := bm25.NewCollection(ix)
-	check.OK(t, err)
+	ix := check.Of(bm25.BuildTexts(t.Context(), texts, bm25.Options{})).OK(t)
+	whole := check.Of(bm25.NewCollection(ix)).OK(t)
 	query := []bm25.Term{{Text: "owl", Weight: 1}, {Text: "hunt", Weight: .25}, {Text: "nowher", Weight: 3}, {Text: "owl", Weight: .5}}
 	got := whole.ScoresOf(query, []float64{9})
 	owls, hunts := ix.Scores("owl", nil), ix.Scores("hunt", nil)
@@ -272,8 +266,7 @@ func TestJoined(t *testing.T) {
 	texts[7] = strings.Repeat("ice ", 300)
 	queries := []string{"", "the ice of the ships", "漢字 ship nowhere", "frozen Antarctica 1911 the ice U.S.A. 字か", "été", "nowhere"}
 	for _, o := range []bm25.Options{{}, {K1: 4, B: .3, Analyzer: text.Plain()}, {B: bm25.Zero}} {
-		ix, err := bm25.BuildTexts(t.Context(), texts, o)
-		check.OK(t, err)
+		ix := check.Of(bm25.BuildTexts(t.Context(), texts, o)).OK(t)
 		for size := range 60 {
 			var groups [][]int32
 			var joined []string
@@ -289,8 +282,7 @@ func TestJoined(t *testing.T) {
 				}
 				groups, joined = append(groups, group), append(joined, strings.Join(parts, " "))
 			}
-			alone, err := bm25.BuildTexts(t.Context(), joined, o)
-			check.OK(t, err)
+			alone := check.Of(bm25.BuildTexts(t.Context(), joined, o)).OK(t)
 			for _, q := range queries {
 				got, whole := ix.Joined(q, groups, nil)
 				if want := alone.Scores(q, nil); !slices.Equal(got, want) || whole != alone.Whole(q) {
@@ -303,8 +295,7 @@ func TestJoined(t *testing.T) {
 
 func TestLike(t *testing.T) {
 	index := func(o bm25.Options, texts ...string) *bm25.Index {
-		ix, err := bm25.BuildTexts(t.Context(), texts, o)
-		check.OK(t, err)
+		ix := check.Of(bm25.BuildTexts(t.Context(), texts, o)).OK(t)
 		return ix
 	}
 	ix := index(bm25.Options{}, "ice")
@@ -358,8 +349,7 @@ func TestGoldenMuSiQue(t *testing.T) {
 	}
 	o := bm25.Plain()
 	o.K1, o.B = 1.5, .75
-	ix, err := bm25.BuildTexts(t.Context(), texts, o)
-	check.OK(t, err)
+	ix := check.Of(bm25.BuildTexts(t.Context(), texts, o)).OK(t)
 	recall := make(map[int]float64)
 	for i, q := range questions {
 		found := ix.Search(ascii(q.Question), 20, nil)

@@ -49,8 +49,7 @@ func TestDocument(t *testing.T) {
 	c, err := New(Options{Splitter: words(3), Clean: text.StripLinks})
 	check.OK(t, err)
 	doc := graphrag.Document{ID: "a.txt", Title: "A", Text: "one [two](http://x/y) three https://z four"}
-	got, err := c.Document(context.Background(), doc)
-	check.OK(t, err)
+	got := check.Of(c.Document(context.Background(), doc)).OK(t)
 	want := []graphrag.Chunk{
 		{ID: "a.txt#000000", Doc: "a.txt", Title: "A", Index: 0, Start: 0, End: 38, Text: "one two three  ", Tokens: 3},
 		{ID: "a.txt#000001", Doc: "a.txt", Title: "A", Index: 1, Start: 38, End: 42, Text: "four", Tokens: 1},
@@ -72,8 +71,7 @@ func TestDocumentSharesMemory(t *testing.T) {
 	c, err := New(Options{})
 	check.OK(t, err)
 	doc := graphrag.Document{ID: "d", Text: check.Generated(200_000)}
-	chunks, err := c.Document(context.Background(), doc)
-	check.OK(t, err)
+	chunks := check.Of(c.Document(context.Background(), doc)).OK(t)
 	for _, k := range chunks {
 		check.Must(t, k.Text == doc.Text[k.Start:k.End], "%s is not its source span", k.ID)
 	}
@@ -90,12 +88,10 @@ func TestAllIsOrderedAtAnyConcurrency(t *testing.T) {
 	for _, workers := range []int{1, 2, 7} {
 		c, err := New(Options{Splitter: must(Tokens(TokenOptions{Size: 10, Overlap: 2})), Clean: text.StripLinks, Workers: workers})
 		check.OK(t, err)
-		got, err := c.All(context.Background(), stream(100))
-		check.OK(t, err)
+		got := check.Of(c.All(context.Background(), stream(100))).OK(t)
 		if want == nil {
 			for doc := range stream(100) {
-				chunks, err := c.Document(context.Background(), doc)
-				check.OK(t, err)
+				chunks := check.Of(c.Document(context.Background(), doc)).OK(t)
 				want = append(want, chunks...)
 			}
 		}
@@ -175,8 +171,7 @@ func TestCleanerOfOnesOwn(t *testing.T) {
 func TestLead(t *testing.T) {
 	c, err := New(Options{Splitter: words(2), Clean: text.StripLinks, Lead: func(s string, at int) string { return s[:at] }})
 	check.OK(t, err)
-	chunks, err := c.Document(t.Context(), graphrag.Document{ID: "a", Text: "[one](http://a.org) two three four"})
-	check.OK(t, err)
+	chunks := check.Of(c.Document(t.Context(), graphrag.Document{ID: "a", Text: "[one](http://a.org) two three four"})).OK(t)
 	check.True(t, len(chunks) == 2 && chunks[0].Lead == "" && chunks[1].Lead == "one two " && chunks[1].Text == "three four", "%+v", chunks)
 }
 
@@ -202,8 +197,7 @@ func TestCutOnce(t *testing.T) {
 	for _, name := range []string{"a", "a", "b", "", ""} {
 		c, err := New(Options{Splitter: counting{splitter, &n}, Name: name})
 		check.OK(t, err)
-		chunks, err := c.Document(ctx, doc)
-		check.OK(t, err)
+		chunks := check.Of(c.Document(ctx, doc)).OK(t)
 		all = append(all, chunks)
 		check.Equal(t, chunks[1:], all[0][1:])
 		chunks[0].Text = "mine"

@@ -37,8 +37,7 @@ func splitters() map[string]Splitter {
 // checkSpans holds the promises of the package comment.
 func checkSpans(t *testing.T, name string, split Splitter, s string) []Span {
 	t.Helper()
-	spans, err := split.Split(context.Background(), s)
-	check.OK(t, err, "%s: %q", name, s)
+	spans := check.Of(split.Split(context.Background(), s)).OK(t, "%s: %q", name, s)
 	blank := strings.TrimSpace(s) == ""
 	check.Must(t, blank == (len(spans) == 0), "%s: %d spans of %q", name, len(spans), s)
 	valid, end := utf8.ValidString(s), 0

@@ -39,8 +39,7 @@ func TestKMeansSameAtAnyWorkers(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	run := func(workers int) *Clustering {
 		runtime.GOMAXPROCS(workers)
-		c, err := KMeans(t.Context(), vectors, 24, 15, KMeansOptions{Seed: 3, Inits: 2})
-		check.OK(t, err)
+		c := check.Of(KMeans(t.Context(), vectors, 24, 15, KMeansOptions{Seed: 3, Inits: 2})).OK(t)
 		return c
 	}
 	want := run(1)
@@ -52,14 +51,12 @@ func TestKMeansSameAtAnyWorkers(t *testing.T) {
 
 func TestKMeansDuplicates(t *testing.T) {
 	vectors := []float32{5, 5, 5, 5, 5, 5, 1, 1}
-	c, err := KMeans(t.Context(), vectors, 2, 3, KMeansOptions{})
-	check.OK(t, err)
+	c := check.Of(KMeans(t.Context(), vectors, 2, 3, KMeansOptions{})).OK(t)
 	check.True(t, c.K == 3 && c.Inertia == 0 && c.Labels[0] == c.Labels[1] && c.Labels[0] != c.Labels[3], "%+v", c)
 }
 
 func TestKMeansMoreClustersThanVectors(t *testing.T) {
-	c, err := KMeans(t.Context(), []float32{1, 2, 3}, 1, 10, KMeansOptions{})
-	check.OK(t, err)
+	c := check.Of(KMeans(t.Context(), []float32{1, 2, 3}, 1, 10, KMeansOptions{})).OK(t)
 	labels := slices.Sorted(slices.Values(c.Labels))
 	check.True(t, c.K == 3 && c.Inertia == 0 && slices.Equal(labels, []int32{0, 1, 2}), "%+v", c)
 }
@@ -154,8 +151,7 @@ func BenchmarkKMeans(b *testing.B) {
 func BenchmarkMixture(b *testing.B) {
 	vectors := blobs(rand.New(rand.NewPCG(1, 1)), 1000, 10, 20, .3)
 	for b.Loop() {
-		m, err := SelectMixture(b.Context(), vectors, 10, MixtureOptions{})
-		check.OK(b, err)
+		m := check.Of(SelectMixture(b.Context(), vectors, 10, MixtureOptions{})).OK(b)
 		b.ReportMetric(float64(m.K), "components")
 	}
 }

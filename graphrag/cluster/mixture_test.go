@@ -46,12 +46,10 @@ func TestMixtureBICOfRings(t *testing.T) {
 	want := []float64{357.344, 228.684, 196.905, 174.230, 192.696}
 	var got []float64
 	for k := 1; k <= 7; k++ {
-		m, err := fitted(t, rings(), 2, k, MixtureOptions{inits: 20})
-		check.OK(t, err)
+		m := check.Of(fitted(t, rings(), 2, k, MixtureOptions{inits: 20})).OK(t)
 		got = append(got, m.BIC())
 	}
-	m, err := SelectMixture(t.Context(), rings(), 2, MixtureOptions{inits: 20})
-	check.OK(t, err)
+	m := check.Of(SelectMixture(t.Context(), rings(), 2, MixtureOptions{inits: 20})).OK(t)
 	for k := range want {
 		check.True(t, math.Abs(got[k]-want[k]) <= 1e-3, "BIC of %d components: %.4f, want %.4f", k+1, got[k], want[k])
 	}
@@ -67,8 +65,7 @@ func TestMixtureBICOfRings(t *testing.T) {
 		{6, []int32{1, 1, 1, 3, 3, 3, 3, 3, 1, 1, 1, 1, 2, 2, 2, 2, 5, 5, 5, 5, 5, 2, 2, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4}, 212.563},
 		{7, []int32{1, 1, 1, 3, 3, 3, 3, 3, 1, 1, 1, 1, 2, 2, 2, 2, 5, 5, 5, 5, 5, 2, 2, 2, 6, 6, 0, 0, 0, 0, 0, 0, 0, 6, 6, 6, 4}, 231.028},
 	} {
-		m, err := fitFrom(t.Context(), rings(), &Clustering{K: c.k, Dim: 2, Labels: c.labels}, opts)
-		check.OK(t, err)
+		m := check.Of(fitFrom(t.Context(), rings(), &Clustering{K: c.k, Dim: 2, Labels: c.labels}, opts)).OK(t)
 		check.True(t, math.Abs(m.BIC()-c.bic) <= 1e-3, "BIC of %d components: %.4f, want %.4f", c.k, m.BIC(), c.bic)
 		check.True(t, got[c.k-1] <= c.bic, "BIC of %d components: %.4f, with 20 starts it should not be above %.4f", c.k, got[c.k-1], c.bic)
 	}
@@ -77,8 +74,7 @@ func TestMixtureBICOfRings(t *testing.T) {
 func TestMixtureSoftMembership(t *testing.T) {
 	m := &Mixture{K: 2, Dim: 1, Weights: []float64{.5, .5}, Means: []float64{0, 4}, Covariances: []float64{1, 1}}
 	check.OK(t, m.factor())
-	p, err := m.Probabilities(t.Context(), []float32{1.5, 2, 2.5, 2.6})
-	check.OK(t, err)
+	p := check.Of(m.Probabilities(t.Context(), []float32{1.5, 2, 2.5, 2.6})).OK(t)
 	for i, want := range []float64{.119203, .5, .880797, .916827} {
 		if math.Abs(p[2*i+1]-want) > 1e-6 || math.Abs(p[2*i]+p[2*i+1]-1) > 1e-12 {
 			t.Errorf("row %d: %v, want %v on the right", i, p[2*i:2*i+2], want)
@@ -106,8 +102,7 @@ func TestMixtureParameters(t *testing.T) {
 // log-likelihood has a closed form; more components never do worse.
 func TestMixtureOfOne(t *testing.T) {
 	vectors := []float32{1, 2, 3, 1, 5, 5, 2, 7}
-	m, err := fitted(t, vectors, 2, 1, MixtureOptions{Regularization: 1e-12})
-	check.OK(t, err)
+	m := check.Of(fitted(t, vectors, 2, 1, MixtureOptions{Regularization: 1e-12})).OK(t)
 	for i, want := range []float64{2.75, 3.75} {
 		check.True(t, math.Abs(m.Means[i]-want) <= 1e-12, "mean %v", m.Means)
 	}
@@ -123,8 +118,7 @@ func TestMixtureOfOne(t *testing.T) {
 // may bring nothing.
 func TestMixtureSelectsMany(t *testing.T) {
 	vectors := blobs(rand.New(rand.NewPCG(9, 4)), 1200, 4, 24, .01)
-	m, err := SelectMixture(t.Context(), vectors, 4, MixtureOptions{inits: 3})
-	check.OK(t, err)
+	m := check.Of(SelectMixture(t.Context(), vectors, 4, MixtureOptions{inits: 3})).OK(t)
 	check.True(t, m.K >= 24 && m.K <= 30, "%d components of 24 groups", m.K)
 }
 
@@ -132,8 +126,7 @@ func TestMixtureLikelihoodNeverFalls(t *testing.T) {
 	vectors := blobs(rand.New(rand.NewPCG(9, 2)), 200, 3, 5, .5)
 	before := math.Inf(-1)
 	for limit := 1; limit < 25; limit++ {
-		m, err := fitted(t, vectors, 3, 4, MixtureOptions{maxIterations: limit, tolerance: 1e-12})
-		check.OK(t, err)
+		m := check.Of(fitted(t, vectors, 3, 4, MixtureOptions{maxIterations: limit, tolerance: 1e-12})).OK(t)
 		check.True(t, m.LogLikelihood >= before-1e-6, "iteration %d: %v after %v", limit, m.LogLikelihood, before)
 		before = m.LogLikelihood
 	}
@@ -145,8 +138,7 @@ func TestMixtureSameAtAnyWorkers(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for _, w := range []int{1, 2, 7} {
 		runtime.GOMAXPROCS(w)
-		m, err := fitted(t, vectors, 6, 5, MixtureOptions{})
-		check.OK(t, err)
+		m := check.Of(fitted(t, vectors, 6, 5, MixtureOptions{})).OK(t)
 		if want == nil {
 			want = m
 		}
@@ -162,8 +154,7 @@ func TestMixtureDuplicatesAndFewVectors(t *testing.T) {
 		same[i] = 3
 	}
 	for _, vectors := range [][]float32{same, {1, 2}, {1, 2, 3, 4}} {
-		m, err := SelectMixture(t.Context(), vectors, 2, MixtureOptions{})
-		check.OK(t, err)
+		m := check.Of(SelectMixture(t.Context(), vectors, 2, MixtureOptions{})).OK(t)
 		check.True(t, m.K == 1 && !math.IsNaN(m.BIC()), "%d vectors: %d components, BIC %v", len(vectors)/2, m.K, m.BIC())
 	}
 	m, err := fitted(t, []float32{1, 5}, 1, 10, MixtureOptions{})

@@ -107,8 +107,7 @@ func samePlain(t *testing.T, what string, vectors []float32, dim, k, limit int, 
 	l.limit, l.tolerance = limit, -1
 	for s, start := range starts {
 		labels, centroids, steps := plainKMeans(vectors, dim, k, limit, start)
-		got, err := l.run(t.Context(), start)
-		check.OK(t, err)
+		got := check.Of(l.run(t.Context(), start)).OK(t)
 		if !slices.Equal(got.Labels, labels) || !slices.Equal(got.Centroids, centroids) || got.Iterations != steps {
 			t.Errorf("%s: n=%d dim=%d k=%d, start %d, at most %d iterations: differs from plain Lloyd (%d iterations, plain %d)",
 				what, len(vectors)/dim, dim, k, s, limit, got.Iterations, steps)

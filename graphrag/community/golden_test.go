@@ -42,8 +42,7 @@ func goldens(t testing.TB) []golden {
 
 func leiden(t testing.TB, g *graph.Graph, o community.Options) community.Partition {
 	t.Helper()
-	p, err := community.Leiden(t.Context(), g, o)
-	check.OK(t, err)
+	p := check.Of(community.Leiden(t.Context(), g, o)).OK(t)
 	return p
 }
 
@@ -116,7 +115,6 @@ func lesMis(t testing.TB, weighted bool) *graph.Graph {
 			edges = append(edges, graph.Edge{From: u, To: v, Weight: w})
 		}
 	}
-	g, err := graph.New(77, edges, graph.Options{})
-	check.OK(t, err)
+	g := check.Of(graph.New(77, edges, graph.Options{})).OK(t)
 	return g
 }

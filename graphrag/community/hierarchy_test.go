@@ -19,8 +19,7 @@ import (
 
 func hierarchy(t testing.TB, g *graph.Graph, maxSize int, seed uint64) community.Hierarchy {
 	t.Helper()
-	h, err := community.HierarchicalLeiden(t.Context(), g, community.HierarchyOptions{MaxSize: maxSize, Options: community.Options{Seed: seed}})
-	check.OK(t, err)
+	h := check.Of(community.HierarchicalLeiden(t.Context(), g, community.HierarchyOptions{MaxSize: maxSize, Options: community.Options{Seed: seed}})).OK(t)
 	return h
 }
 
@@ -83,8 +82,7 @@ func TestHierarchyOfClassics(t *testing.T) {
 // numbers are as documented.
 func TestHierarchyIsAForest(t *testing.T) {
 	for i, g := range append(randomGraphs(t, 30), graphtest.LFR300().Graph()) {
-		h, err := community.HierarchicalLeiden(t.Context(), g, community.HierarchyOptions{MaxSize: 5})
-		check.OK(t, err)
+		h := check.Of(community.HierarchicalLeiden(t.Context(), g, community.HierarchyOptions{MaxSize: 5})).OK(t)
 		leaf := make([]int, g.N())
 		level, parent := int32(0), int32(-1)
 		for id, c := range h.Communities {
@@ -151,8 +149,7 @@ func TestComponentsAlone(t *testing.T) {
 		}
 		nodes += int32(g.N())
 	}
-	g, err := graph.New(int(nodes), edges, graph.Options{})
-	check.OK(t, err)
+	g := check.Of(graph.New(int(nodes), edges, graph.Options{})).OK(t)
 	var got []string
 	for _, c := range hierarchy(t, g, 10, 1).Communities {
 		got = append(got, fmt.Sprint(c.Level, c.Nodes))

@@ -16,8 +16,7 @@ import (
 
 func newGraph(t testing.TB, n int, edges ...graph.Edge) *graph.Graph {
 	t.Helper()
-	g, err := graph.New(n, edges, graph.Options{})
-	check.OK(t, err)
+	g := check.Of(graph.New(n, edges, graph.Options{})).OK(t)
 	return g
 }
 
@@ -53,8 +52,7 @@ func TestUnusualGraphs(t *testing.T) {
 			if p.Communities != c.communities || math.Abs(p.Quality-c.quality) > 1e-12 {
 				t.Errorf("%d communities of quality %v, want %d of %v", p.Communities, p.Quality, c.communities, c.quality)
 			}
-			h, err := community.HierarchicalLeiden(t.Context(), c.g, community.HierarchyOptions{MaxSize: 2})
-			check.OK(t, err)
+			h := check.Of(community.HierarchicalLeiden(t.Context(), c.g, community.HierarchyOptions{MaxSize: 2})).OK(t)
 			nodes := 0
 			for _, c := range leaves(h) {
 				nodes += len(c.Nodes)

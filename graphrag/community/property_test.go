@@ -170,8 +170,7 @@ func randomGraphs(t testing.TB, count int) []*graph.Graph {
 			}
 			edges = append(edges, graph.Edge{From: rng.Int32N(int32(n)), To: rng.Int32N(int32(n)), Weight: w})
 		}
-		g, err := graph.New(n, edges, graph.Options{Unweighted: i%3 == 2})
-		check.OK(t, err)
+		g := check.Of(graph.New(n, edges, graph.Options{Unweighted: i%3 == 2})).OK(t)
 		graphs = append(graphs, g)
 	}
 	return graphs
@@ -239,8 +238,7 @@ func TestSameSeedSameResult(t *testing.T) {
 	var first results
 	for _, procs := range []int{1, 3} {
 		runtime.GOMAXPROCS(procs)
-		h, err := community.HierarchicalLeiden(t.Context(), small, community.HierarchyOptions{Options: o})
-		check.OK(t, err)
+		h := check.Of(community.HierarchicalLeiden(t.Context(), small, community.HierarchyOptions{Options: o})).OK(t)
 		got := results{leiden(t, small, o), leiden(t, large, o), leiden(t, fractions, o), h}
 		if procs == 1 {
 			first = got

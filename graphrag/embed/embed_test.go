@@ -49,15 +49,13 @@ func generated(n, words int) []string {
 
 func fit(t testing.TB, texts []string, opts embed.LSAOptions) *embed.LSA {
 	t.Helper()
-	m, err := embed.FitLSA(t.Context(), texts, opts)
-	check.OK(t, err)
+	m := check.Of(embed.FitLSA(t.Context(), texts, opts)).OK(t)
 	return m
 }
 
 func vector(t testing.TB, e embed.Embedder, text string) []float32 {
 	t.Helper()
-	v, err := e.EmbedQuery(t.Context(), text)
-	check.OK(t, err)
+	v := check.Of(e.EmbedQuery(t.Context(), text)).OK(t)
 	return v
 }
 

@@ -39,8 +39,7 @@ func TestLinked(t *testing.T) {
 	}
 	x.Mentions = append(x.Mentions, kg.Mention{Name: "Eve"})
 	relate := func() (out []string) {
-		found, err := extract.Described(extract.Linked(fixed{x})).Extract(t.Context(), []graphrag.Chunk{{Text: text}})
-		check.OK(t, err)
+		found := check.Of(extract.Described(extract.Linked(fixed{x})).Extract(t.Context(), []graphrag.Chunk{{Text: text}})).OK(t)
 		for _, f := range found[0].Facts {
 			out = append(out, f.Head+" "+f.Relation+" "+f.Tail+": "+f.Description)
 		}
@@ -54,7 +53,6 @@ func TestLinked(t *testing.T) {
 func TestByNames(t *testing.T) {
 	dir := t.TempDir()
 	check.OK(t, embedtest.WriteHead(dir, "BertForTokenClassification", "O", "B-PER", "I-PER"))
-	names, err := local.OpenNames(dir, local.Options{})
-	check.OK(t, err)
+	names := check.Of(local.OpenNames(dir, local.Options{})).OK(t)
 	extracttest.Test(t, extract.ByNames(names))
 }

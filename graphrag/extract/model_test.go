@@ -92,8 +92,7 @@ func TestFailedChunks(t *testing.T) {
 	for i, text := range []string{"cut", "nonsense", "half", " \n", "fine"} {
 		chunks = append(chunks, graphrag.Chunk{ID: fmt.Sprintf("a#%d", i), Doc: "a", Text: text})
 	}
-	out, err := e.Extract(t.Context(), chunks)
-	check.OK(t, err)
+	out := check.Of(e.Extract(t.Context(), chunks)).OK(t)
 	var all [][]string
 	for _, x := range out {
 		all = append(all, mentioned(x))
@@ -303,8 +302,7 @@ func TestRecordedReplies(t *testing.T) {
 			if x == nil {
 				continue
 			}
-			out, err := x.Extract(t.Context(), []graphrag.Chunk{{ID: "a#0", Doc: "a", Text: r.Data()}})
-			check.OK(t, err)
+			out := check.Of(x.Extract(t.Context(), []graphrag.Chunk{{ID: "a#0", Doc: "a", Text: r.Data()}})).OK(t)
 			if verify {
 				kind += ", verified"
 			}

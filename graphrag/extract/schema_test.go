@@ -88,8 +88,7 @@ func TestGrow(t *testing.T) {
 	}
 	e, err := extract.NewBySchema(extract.SchemaOptions{ModelOptions: extract.ModelOptions{Model: m}, Schema: schema(), Expand: &extract.Expansion{Batch: 2}})
 	check.OK(t, err)
-	out, err := e.Extract(t.Context(), chunks)
-	check.OK(t, err)
+	out := check.Of(e.Extract(t.Context(), chunks)).OK(t)
 	var types []string
 	for _, x := range out {
 		types = append(types, x.Chunk+" "+x.Mentions[0].Type)
@@ -134,8 +133,7 @@ func TestInduce(t *testing.T) {
 	want := map[string][]string{"Nodes": {"person", "ship"}, "Relations": {"built_by"}, "Attributes": {}}
 	check.Equal(t, s.Plain(), want)
 	shown := func(n int) string {
-		_, err := extract.Induce(t.Context(), m, pages(n))
-		check.OK(t, err)
+		check.OK(t, check.Err(extract.Induce(t.Context(), m, pages(n))))
 		all := m.Requests()
 		_, text, _ := strings.Cut(all[len(all)-1].Messages[1].Text, "\n") // after the mark
 		return text[:strings.LastIndex(text, "\n")]
@@ -183,7 +181,6 @@ func TestBoundedRecords(t *testing.T) {
 	if err != nil || len(bounded[0].Facts) != 0 || len(bounded[0].Mentions) != 2 { // nothing has a type
 		t.Errorf("%+v, %v", bounded, err)
 	}
-	whole, err := recorded.Extract(t.Context(), chunk)
-	check.OK(t, err)
+	whole := check.Of(recorded.Extract(t.Context(), chunk)).OK(t)
 	check.Equal(t, facts(whole[0]), []string{"a | knows | b", "a | built_by | b", "b | met | a"})
 }

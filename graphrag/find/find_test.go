@@ -34,8 +34,7 @@ func pages(texts ...string) *find.Pages {
 // Lines are shared out over the pages, with their places and the number of the rest.
 func TestFind(t *testing.T) {
 	p := pages("Fram\nno\nthe fram sails\nFRAM again", "nothing", "one Fram", "Fram 1\nFram 2\nFram 3\nFram 4\nFram 5")
-	r, err := p.Find(t.Context(), "fram", 5)
-	check.OK(t, err)
+	r := check.Of(p.Find(t.Context(), "fram", 5)).OK(t)
 	var got []string
 	for _, l := range r.Lines {
 		got = append(got, fmt.Sprintf("%s:%d:%d-%d %s", l.Doc, l.Number, l.Start, l.End, l.Text))
@@ -79,8 +78,7 @@ func TestFindIsRegexp(t *testing.T) {
 					want = append(want, i+1)
 				}
 			}
-			r, err := p.Find(t.Context(), pattern, 100)
-			check.OK(t, err)
+			r := check.Of(p.Find(t.Context(), pattern, 100)).OK(t)
 			var got []int
 			for _, l := range r.Lines {
 				got = append(got, l.Number)
@@ -163,8 +161,7 @@ func TestNew(t *testing.T) {
 		if clean != nil {
 			want, _ = clean(page)
 		}
-		c, err := chunk.New(o)
-		check.OK(t, err)
+		c := check.Of(chunk.New(o)).OK(t)
 		chunks, err := c.All(t.Context(), graphrag.Documents(graphrag.Document{ID: "fram", Text: page}))
 		check.Must(t, err == nil && len(chunks) >= 10, "%d chunks, %v", len(chunks), err)
 		if got := find.Text(find.New(chunks), 0); len(got) < len(want)*95/100 || len(got) > len(want)*105/100 || clean == nil && got != want {

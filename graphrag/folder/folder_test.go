@@ -74,8 +74,7 @@ func (h home) try() (_ *folder.Folder, _ folder.Change, err error) {
 
 func (h home) ask(f *folder.Folder, question string) (string, []folder.Source) {
 	h.Helper()
-	a, err := f.System.Answer(context.Background(), graphrag.Question{Text: question, K: 5})
-	check.OK(h, err)
+	a := check.Of(f.System.Answer(context.Background(), graphrag.Question{Text: question, K: 5})).OK(h)
 	return a.Text, f.Sources(a)
 }
 
@@ -139,8 +138,7 @@ func TestTimes(t *testing.T) {
 	found := func(where string) (ids []string) {
 		c, err := graphrag.ParseCondition(where)
 		check.OK(t, err)
-		of, err := f.System.Retrieve(t.Context(), graphrag.Question{Text: "owl", K: 5, Where: &c})
-		check.OK(t, err)
+		of := check.Of(f.System.Retrieve(t.Context(), graphrag.Question{Text: "owl", K: 5, Where: &c})).OK(t)
 		for _, h := range of.Ranked {
 			ids = append(ids, h.Chunk.Doc)
 		}

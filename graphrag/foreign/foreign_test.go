@@ -54,8 +54,7 @@ func TestGraphRAG(t *testing.T) {
 }
 
 func TestLightRAG(t *testing.T) {
-	x, err := foreign.ReadLightRAG(folder())
-	check.OK(t, err)
+	x := check.Of(foreign.ReadLightRAG(folder())).OK(t)
 	archer := kg.Mention{Name: "Colin Archer", Type: "person", Description: "A builder.\nBorn in Larvik & known."}
 	want := []kg.Extraction{
 		{Chunk: "chunk-1", Doc: "chunk-1", Mentions: []kg.Mention{archer, {Name: "Fram", Type: "artifact", Description: "A ship."}},

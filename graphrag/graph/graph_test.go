@@ -23,8 +23,7 @@ import (
 
 func mustNew(t testing.TB, n int, edges []graph.Edge, unweighted bool) *graph.Graph {
 	t.Helper()
-	g, err := graph.New(n, edges, graph.Options{Unweighted: unweighted})
-	check.OK(t, err)
+	g := check.Of(graph.New(n, edges, graph.Options{Unweighted: unweighted})).OK(t)
 	return g
 }
 
@@ -231,8 +230,7 @@ func twinEdges() []graph.Edge {
 func TestTwins(t *testing.T) {
 	g, err := graph.New(12, twinEdges(), graph.Options{})
 	check.OK(t, err)
-	c, err := g.Twins(t.Context())
-	check.OK(t, err)
+	c := check.Of(g.Twins(t.Context())).OK(t)
 	want := []int32{0, 1, 1, 1, 4, 4, 4, 7, 8, 9, 10, 11}
 	check.Equal(t, c.First, want, "classes")
 	check.True(t, c.Size[1] == 3 && c.Inside[1] == 4 && c.Size[4] == 3 && c.Inside[4] == 0, "sizes %v, weights inside %v", c.Size, c.Inside)

@@ -130,8 +130,7 @@ func chronicle(m llm.Model, e llm.NamedEmbedder) (*kit.System, error) {
 func found(t *testing.T, s *kit.System) graphrag.Found {
 	t.Helper()
 	defer s.Close()
-	f, err := s.Retrieve(t.Context(), graphrag.Question{Text: "Who sailed the Fram3?", K: 5})
-	check.OK(t, err)
+	f := check.Of(s.Retrieve(t.Context(), graphrag.Question{Text: "Who sailed the Fram3?", K: 5})).OK(t)
 	return f
 }
 
@@ -139,8 +138,7 @@ func open(t *testing.T, m *scribe, h hashes) *index.Index {
 	t.Helper()
 	st, err := disk.Open(t.TempDir(), disk.Options{})
 	check.OK(t, err)
-	x, err := index.Open(t.Context(), index.Options{Store: st, Name: "logs", System: func() (*kit.System, error) { return chronicle(m, h) }})
-	check.OK(t, err)
+	x := check.Of(index.Open(t.Context(), index.Options{Store: st, Name: "logs", System: func() (*kit.System, error) { return chronicle(m, h) }})).OK(t)
 	t.Cleanup(func() { check.OK(t, errors.Join(x.Close(), st.Close())) })
 	return x
 }
@@ -177,8 +175,7 @@ func alone(t *testing.T, docs []graphrag.Document) graphrag.Found {
 	t.Helper()
 	s, err := chronicle(&scribe{}, hashes{new(sync.Mutex), map[string]int{}})
 	check.OK(t, err)
-	_, err = s.Index(t.Context(), graphrag.Documents(docs...))
-	check.OK(t, err)
+	check.OK(t, check.Err(s.Index(t.Context(), graphrag.Documents(docs...))))
 	return found(t, s)
 }
 
@@ -196,10 +193,8 @@ func TestShares(t *testing.T) {
 		took := rounds(t, x, n)
 		check.True(t, took <= 7, "%d shares took %d rounds", n, took)
 		asked, embedded := len(m.asked), len(h.asked)
-		s, err := chronicle(m, h)
-		check.OK(t, err)
-		stats, err := x.Build(t.Context(), s)
-		check.OK(t, err)
+		s := check.Of(chronicle(m, h)).OK(t)
+		stats := check.Of(x.Build(t.Context(), s)).OK(t)
 		diff := cmp.Diff(want, found(t, s))
 		check.True(t, diff == "" && stats.Documents == 40, "%d shares, %d documents (-alone +shares):\n%s", n, stats.Documents, diff)
 		for text, times := range m.asked {
@@ -241,10 +236,8 @@ func TestFailures(t *testing.T) {
 	check.OK(t, err)
 	rounds(t, x, 3)
 	m.fail = nil
-	s, err := chronicle(m, h)
-	check.OK(t, err)
-	stats, err := x.Build(t.Context(), s)
-	check.OK(t, err)
+	s := check.Of(chronicle(m, h)).OK(t)
+	stats := check.Of(x.Build(t.Context(), s)).OK(t)
 	names := s.Graph().Entities
 	check.True(t, len(names) == 29+7 && stats.Stages[0].Refused == 1, "%d entities, %+v", len(names), stats.Stages)
 	for text, times := range m.asked {

@@ -29,8 +29,7 @@ func TestOwned(t *testing.T) {
 	spoil := func(x Extraction) {
 		x.Mentions[0].Name, x.Facts[0].Head, x.Facts[0].Keywords[0], x.Attributes[0].Key, x.Problems[0].Text = "", "", "", "", ""
 	}
-	b, err := NewBase(Options{})
-	check.OK(t, err)
+	b := check.Of(NewBase(Options{})).OK(t)
 	given := of()
 	check.OK(t, b.Insert(given))
 	spoil(given)

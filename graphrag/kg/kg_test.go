@@ -31,8 +31,7 @@ func put(t *testing.T, o Options, extractions ...Extraction) *Graph {
 	b, err := NewBase(o)
 	check.OK(t, err)
 	check.OK(t, b.Insert(extractions...))
-	g, err := b.Graph(t.Context())
-	check.OK(t, err)
+	g := check.Of(b.Graph(t.Context())).OK(t)
 	return g
 }
 
@@ -211,8 +210,7 @@ func TestDeleteRestores(t *testing.T) {
 		check.Must(t, twice.Delete("d11", "d03", "nowhere", "d07") != 0, "nothing was deleted")
 		g, err := once.Graph(t.Context())
 		check.OK(t, err)
-		h, err := twice.Graph(t.Context())
-		check.OK(t, err)
+		h := check.Of(twice.Graph(t.Context())).OK(t)
 		diff := cmp.Diff(g, h, everything)
 		check.Must(t, diff == "", "seed %d (-without +deleted):\n%s", seed, diff)
 		diff = cmp.Diff(slices.Collect(once.Extractions()), slices.Collect(twice.Extractions()))
@@ -254,8 +252,7 @@ func TestExtractionsAsJSON(t *testing.T) {
 	b, _ := NewBase(Options{})
 	check.OK(t, b.Insert(append(random(rand.New(rand.NewPCG(1, 2)), 4), chunk("z#0", triple("<b>Zürich</b>\u2028", "\xff", "x")))...))
 	want := slices.Collect(b.Extractions())
-	data, err := json.Marshal(want)
-	check.OK(t, err)
+	data := check.Of(json.Marshal(want)).OK(t)
 	var read []Extraction
 	check.OK(t, json.Unmarshal(data, &read))
 	again, _ := NewBase(Options{})
@@ -275,8 +272,7 @@ func FuzzGraph(f *testing.F) {
 			base, err := NewBase(Options{Folding: folding})
 			check.OK(t, err)
 			check.OK(t, base.Insert(chunk("1#0", triple(a, b, c), triple(c, a, d)), Extraction{Chunk: "2#0", Doc: "2", Mentions: []Mention{{Name: d, Type: a}, {Name: b}}}))
-			g, err := base.Graph(t.Context())
-			check.OK(t, err)
+			g := check.Of(base.Graph(t.Context())).OK(t)
 			consistent(t, g)
 			for _, e := range g.Entities {
 				if id, ok := g.Find(e.Name); !ok || g.Entities[id].Key != e.Key {

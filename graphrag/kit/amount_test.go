@@ -50,8 +50,7 @@ func TestAmount(t *testing.T) {
 	} {
 		s := flat(t, parts(tt.kind), kit.Common{})
 		index(t, s, tt.docs...)
-		_, err := s.Answer(t.Context(), tt.q)
-		check.OK(t, err)
+		check.OK(t, check.Err(s.Answer(t.Context(), tt.q)))
 		if read.Form != tt.form || passages != tt.passages {
 			t.Errorf("%s: %d passages and the form %q are read, want %d and %q", tt.name, passages, read.Form, tt.passages, tt.form)
 		}
@@ -75,8 +74,7 @@ func TestSourced(t *testing.T) {
 	}})
 	check.OK(t, err)
 	index(t, s, graphrag.Document{ID: "lost.md", Text: "The ferry sank off Grip."}, graphrag.Document{ID: "yard.md", Text: "The yard at Holmvik built the ferry in 1931."}, graphrag.Document{ID: "zoo.md", Text: "Holmvik built a zoo in 1931. It sank."})
-	a, err := s.Answer(t.Context(), graphrag.Question{Text: "Who built the ferry?"})
-	check.OK(t, err)
+	a := check.Of(s.Answer(t.Context(), graphrag.Question{Text: "Who built the ferry?"})).OK(t)
 	var got []string
 	for _, c := range a.Citations {
 		if from, ok := a.Passage(c); ok {

@@ -44,8 +44,7 @@ func changing(t *testing.T) map[string]func() *kit.System {
 	frame := func(f kit.Frame) func() *kit.System {
 		return func() *kit.System {
 			f.Kit, f.Cut = offline(t).WithEmbedder(&letters{dim: 8}), kit.Cut{Size: 30, Overlap: -1}
-			s, err := kit.New(f)
-			check.OK(t, err)
+			s := check.Of(kit.New(f)).OK(t)
 			return s
 		}
 	}
@@ -123,8 +122,7 @@ func TestChangesEqualAnew(t *testing.T) {
 				case 4, 5, 6:
 					before, _ := os.ReadFile(filepath.Join(dir, savedName))
 					check.OK(t, s.Save(t.Context(), dir))
-					now, err := os.ReadFile(filepath.Join(dir, savedName))
-					check.OK(t, err)
+					now := check.Of(os.ReadFile(filepath.Join(dir, savedName))).OK(t)
 					if grown := strings.TrimPrefix(string(now), string(before)); saved != nil && len(grown) < len(now) && len(grown) > 1 {
 						what += ", killed"
 						kills++
@@ -174,8 +172,7 @@ func TestSaveAppends(t *testing.T) {
 	save := func(s *kit.System) int64 {
 		t.Helper()
 		check.OK(t, s.Save(t.Context(), dir))
-		info, err := os.Stat(filepath.Join(dir, savedName))
-		check.OK(t, err)
+		info := check.Of(os.Stat(filepath.Join(dir, savedName))).OK(t)
 		return info.Size()
 	}
 	whole := save(s)

@@ -23,8 +23,7 @@ func TestLSAIsFittedOnce(t *testing.T) {
 	corpus := []string{"The Fram sailed to Antarctica.", "The Gjøa sailed the Northwest Passage."}
 	fit := func(ctx context.Context, seed uint64, corpus []string) embed.Embedder {
 		t.Helper()
-		e, err := lsa(seed)(ctx, corpus)
-		check.OK(t, err)
+		e := check.Of(lsa(seed)(ctx, corpus)).OK(t)
 		return e
 	}
 	under := memo.With(t.Context())
@@ -40,8 +39,7 @@ func TestLSAIsFittedOnce(t *testing.T) {
 func FuzzSaved(f *testing.F) {
 	k, err := Offline(OfflineOptions{})
 	check.OK(f, err)
-	x, err := k.Triples()
-	check.OK(f, err)
+	x := check.Of(k.Triples()).OK(f)
 	s, err := New(Frame{Name: "saved", Kit: k, Extract: Extraction{Extractor: x.Extractor},
 		Build: func(context.Context, *Corpus) (graphrag.Retriever, error) { return nil, nil }})
 	check.OK(f, err)

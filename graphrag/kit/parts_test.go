@@ -45,22 +45,19 @@ func TestCut(t *testing.T) {
 
 func describer(t *testing.T, k kit.Kit) kit.Describer {
 	t.Helper()
-	d, err := k.Describe(20)
-	check.OK(t, err)
+	d := check.Of(k.Describe(20)).OK(t)
 	return d
 }
 
 func offline(t testing.TB) kit.Kit {
 	t.Helper()
-	k, err := kit.Offline(kit.OfflineOptions{Seed: 1})
-	check.OK(t, err)
+	k := check.Of(kit.Offline(kit.OfflineOptions{Seed: 1})).OK(t)
 	return k
 }
 
 func modelKit(t testing.TB, m llm.Model) kit.Kit {
 	t.Helper()
-	k, err := kit.ByModel(kit.ModelOptions{Model: m})
-	check.OK(t, err)
+	k := check.Of(kit.ByModel(kit.ModelOptions{Model: m})).OK(t)
 	return k
 }
 
@@ -145,8 +142,7 @@ func TestStages(t *testing.T) {
 			kit.Done(ctx, "report", errors.New("does not fit"))
 			return finding(c, ctx)
 		}
-		s, err := kit.New(f)
-		check.OK(t, err)
+		s := check.Of(kit.New(f)).OK(t)
 		return s
 	}
 	want := []graphrag.Stage{
@@ -171,8 +167,7 @@ func triplesOf(t *testing.T, chunks ...graphrag.Chunk) []kg.Extraction {
 	t.Helper()
 	x, err := offline(t).Triples()
 	check.OK(t, err)
-	out, err := x.Extract(t.Context(), chunks)
-	check.OK(t, err)
+	out := check.Of(x.Extract(t.Context(), chunks)).OK(t)
 	return out
 }
 

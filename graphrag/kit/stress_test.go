@@ -164,8 +164,7 @@ func TestReadersAndWriters(t *testing.T) {
 		}
 		rebuilt := walking(t, &fail)
 		check.OK(t, check.Err(rebuilt.Index(t.Context(), graphrag.Documents(all...))))
-		a, err := rebuilt.Answer(t.Context(), q)
-		check.OK(t, err)
+		a := check.Of(rebuilt.Answer(t.Context(), q)).OK(t)
 		possible = append(possible, a)
 	}
 	seen := 0

@@ -51,8 +51,7 @@ func flat(t testing.TB, k kit.Kit, common kit.Common) *kit.System {
 
 func index(t testing.TB, s *kit.System, docs ...graphrag.Document) graphrag.IndexStats {
 	t.Helper()
-	stats, err := s.Index(t.Context(), graphrag.Documents(docs...))
-	check.OK(t, err)
+	stats := check.Of(s.Index(t.Context(), graphrag.Documents(docs...))).OK(t)
 	return stats
 }
 
@@ -106,8 +105,7 @@ func recording(t testing.TB) (*flaky, *letters, func() *kit.System) {
 	return m, e, func() *kit.System {
 		k, err := kit.ByModel(kit.ModelOptions{Model: m, Embedder: e})
 		check.OK(t, err)
-		triples, err := k.Triples()
-		check.OK(t, err)
+		triples := check.Of(k.Triples()).OK(t)
 		s, err := kit.New(kit.Frame{Name: "paid", Kit: k, Extract: triples,
 			Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return finding(c, ctx) }})
 		check.OK(t, err)
@@ -129,8 +127,7 @@ func TestNothingIsPaidTwice(t *testing.T) {
 	_, err = s.Delete(t.Context(), "b.md")
 	check.True(t, err == nil && m.Calls() == calls+2, "after one less: %d calls, %v", m.Calls(), err)
 	q := graphrag.Question{Text: "Which owl takes a hare?", K: 2}
-	want, err := s.Answer(t.Context(), q)
-	check.OK(t, err)
+	want := check.Of(s.Answer(t.Context(), q)).OK(t)
 	dir := t.TempDir()
 	check.OK(t, s.Save(t.Context(), dir))
 	calls, texts = m.Calls(), e.texts.Load()
@@ -226,8 +223,7 @@ func TestFrameReportsEverything(t *testing.T) {
 		check.True(t, err != nil && strings.Contains(strings.ToLower(err.Error()), strings.ToLower(want)), "error lacks %q: %v", want, err)
 	}
 	build := func(context.Context, *kit.Corpus) (graphrag.Retriever, error) { return nil, nil }
-	s, err := kit.New(kit.Frame{Name: "x", Kit: offline(t), Build: build})
-	check.OK(t, err)
+	s := check.Of(kit.New(kit.Frame{Name: "x", Kit: offline(t), Build: build})).OK(t)
 	_, err = s.Index(t.Context(), graphrag.Documents(owls...))
 	check.True(t, err != nil && strings.Contains(err.Error(), "no retriever"), "a Build without a retriever: %v", err)
 }
@@ -254,8 +250,7 @@ func TestTokens(t *testing.T) {
 	s := flat(t, k, kit.Common{})
 	index(t, s, docs...)
 	for _, budget := range []int{1, 10, 50, 200, 1_000_000} {
-		found, err := s.Retrieve(t.Context(), graphrag.Question{Text: "owl", Tokens: budget})
-		check.OK(t, err)
+		found := check.Of(s.Retrieve(t.Context(), graphrag.Question{Text: "owl", Tokens: budget})).OK(t)
 		sum := 0
 		for _, h := range found.Evidence {
 			sum += k.Count(h.Chunk.Text)
@@ -298,8 +293,7 @@ func TestStream(t *testing.T) {
 			check.True(t, err != nil, "streams before Index")
 		}
 		index(t, s, owls...)
-		want, err := s.Answer(t.Context(), q)
-		check.OK(t, err)
+		want := check.Of(s.Answer(t.Context(), q)).OK(t)
 		var last graphrag.Answer
 		pieces := 0
 		for a, err := range s.Stream(t.Context(), q) {
@@ -429,8 +423,7 @@ func TestProgress(t *testing.T) {
 			return finding(c, ctx)
 		}}
 	f.ExtractBy(nil, f.Kit.Triples)
-	s, err := kit.New(f)
-	check.OK(t, err)
+	s := check.Of(kit.New(f)).OK(t)
 	stats := index(t, s, owls...)
 	if first, last := told[0], told[len(told)-1]; first.Chunks != stats.Chunks || first.Calls != 0 ||
 		last.Calls != stats.Calls || stats.Calls != 6 || len(last.Stages) != 1 || last.Stages[0].Asked != 1 {

@@ -30,8 +30,7 @@ func rooms(n int) (docs []graphrag.Document) {
 
 func where(t testing.TB, s string) *graphrag.Condition {
 	t.Helper()
-	c, err := graphrag.ParseCondition(s)
-	check.OK(t, err)
+	c := check.Of(graphrag.ParseCondition(s)).OK(t)
 	return &c
 }
 
@@ -207,8 +206,7 @@ func TestViewsChange(t *testing.T) {
 	index(t, s, rooms(50)...)
 	count := func(s *kit.System) int {
 		t.Helper()
-		found, err := s.Retrieve(t.Context(), graphrag.Question{Text: "room4", K: 100, Where: where(t, "room = 4")})
-		check.OK(t, err)
+		found := check.Of(s.Retrieve(t.Context(), graphrag.Question{Text: "room4", K: 100, Where: where(t, "room = 4")})).OK(t)
 		return len(found.Ranked)
 	}
 	before := count(s)
@@ -289,8 +287,7 @@ func TestViewsAreNotSaved(t *testing.T) {
 		t.Helper()
 		dir := t.TempDir()
 		check.OK(t, s.Save(t.Context(), dir))
-		data, err := os.ReadFile(filepath.Join(dir, "system.wildgraph"))
-		check.OK(t, err)
+		data := check.Of(os.ReadFile(filepath.Join(dir, "system.wildgraph"))).OK(t)
 		return string(data)
 	}
 	before := saved()

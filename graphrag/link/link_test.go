@@ -109,8 +109,7 @@ func TestEmbeddingsAfterChanges(t *testing.T) {
 		limit, threshold := 7+round/10, .9
 		want, err := Embeddings{at}.Neighbors(t.Context(), names, threshold, limit)
 		check.OK(t, err)
-		got, err := Embeddings{at}.Neighbors(ctx, names, threshold, limit)
-		check.OK(t, err)
+		got := check.Of(Embeddings{at}.Neighbors(ctx, names, threshold, limit)).OK(t)
 		diff := cmp.Diff(want, got, cmpopts.EquateEmpty())
 		check.Must(t, diff == "", "round %d, %d names, limit %d (-all +changed):\n%s", round, len(names), limit, diff)
 	}
@@ -135,13 +134,11 @@ func TestNearest(t *testing.T) {
 				want = append(want, scored{ID: int32(j), Score: s})
 			}
 		}
-		got, err := ix.Nearest(t.Context(), name, 5)
-		check.OK(t, err)
+		got := check.Of(ix.Nearest(t.Context(), name, 5)).OK(t)
 		diff := cmp.Diff(rank.Best(want, 5), got, cmpopts.EquateEmpty(), cmp.Comparer(func(a, b scored) bool { return math.Abs(a.Score-b.Score) < 1e-5 }))
 		check.Equal(t, diff, "", "%q (-want +got)", name)
 	}
-	embedded, err := Embeddings{angles{"a": 0, "b": 10, "c": 90}}.Index(t.Context(), []string{"b", "c"})
-	check.OK(t, err)
+	embedded := check.Of(Embeddings{angles{"a": 0, "b": 10, "c": 90}}.Index(t.Context(), []string{"b", "c"})).OK(t)
 	got, err := embedded.Nearest(t.Context(), "a", 1)
 	check.True(t, err == nil && len(got) == 1 && got[0].ID == 0 && math.Abs(got[0].Score-0.98481) <= 1e-4, "%v, %v", got, err)
 	for _, l := range []Linker{Trigrams{}, Embeddings{angles{}}} {
@@ -223,8 +220,7 @@ func put(t *testing.T, o kg.Options, extractions ...kg.Extraction) *kg.Graph {
 	b, err := kg.NewBase(o)
 	check.OK(t, err)
 	check.OK(t, b.Insert(extractions...))
-	g, err := b.Graph(t.Context())
-	check.OK(t, err)
+	g := check.Of(b.Graph(t.Context())).OK(t)
 	return g
 }
 
@@ -287,12 +283,10 @@ func TestSynonymsOverwrite(t *testing.T) {
 		"acme corp – alice smith": 2, "acme corp – berlin": 4, "acme corp – bob jones": 2, "alice smith – alice smyth": 1.84,
 		"alice smyth – deep rivers": 2, "berlin – bob jones": 2, "berlin – germany": 1.7, "deep rivers – germany": 2,
 	}
-	v, err := g.View(kg.ViewOptions{Synonyms: synonyms, Overwrite: true})
-	check.OK(t, err)
+	v := check.Of(g.View(kg.ViewOptions{Synonyms: synonyms, Overwrite: true})).OK(t)
 	check.Equal(t, weights(g, v), want, "overwriting")
 	want["berlin – germany"] = 3.7
-	v, err = g.View(kg.ViewOptions{Synonyms: synonyms})
-	check.OK(t, err)
+	v = check.Of(g.View(kg.ViewOptions{Synonyms: synonyms})).OK(t)
 	check.Equal(t, weights(g, v), want, "adding")
 	// The matrix of passages and entities: distinct facts of p with e.
 	matrix := make([][]float64, 4)
@@ -360,8 +354,7 @@ func TestSynonymsOfExample(t *testing.T) {
 	want := map[string]float64{"us": .984807753, "united states": .9396926208, "u s a": .8660254038, "canada": .8090169944}
 	near := cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-6 })
 	check.Equal(t, cmp.Diff(want, usa, near), "", "synonyms of usa (-want +got)")
-	v, err := g.View(kg.ViewOptions{Synonyms: synonyms})
-	check.OK(t, err)
+	v := check.Of(g.View(kg.ViewOptions{Synonyms: synonyms})).OK(t)
 	got := weights(g, v)
 	w := got["us – usa"]
 	check.True(t, math.Abs(w-.984807753) <= 1e-6, "us – usa weighs %v", w)

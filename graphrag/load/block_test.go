@@ -38,8 +38,7 @@ func table(t *testing.T, name string) (rows [][]string) {
 	for line := range strings.Lines(string(data)) {
 		row := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 		for i, s := range row {
-			row[i], err = strconv.Unquote(s)
-			check.OK(t, err)
+			row[i] = check.Of(strconv.Unquote(s)).OK(t)
 		}
 		rows = append(rows, row)
 	}

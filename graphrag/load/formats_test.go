@@ -29,8 +29,7 @@ import (
 
 func read(t *testing.T, name, data string) *load.File {
 	t.Helper()
-	f, err := load.Read(name, []byte(data))
-	check.OK(t, err)
+	f := check.Of(load.Read(name, []byte(data))).OK(t)
 	return f
 }
 
@@ -99,8 +98,7 @@ func TestEncodings(t *testing.T) {
 		utf32.UTF32(utf32.LittleEndian, utf32.UseBOM): "The light", utf32.UTF32(utf32.BigEndian, utf32.IgnoreBOM): "The light",
 	}
 	for e, want := range long {
-		data, err := e.NewEncoder().String(want)
-		check.OK(t, err)
+		data := check.Of(e.NewEncoder().String(want)).OK(t)
 		f := read(t, "a.txt", data)
 		check.True(t, f.Document.Text == want && (f.Problem != nil) == !strings.Contains(fmt.Sprint(e), "UTF"), "%v: %q, %v", e, f.Document.Text, f.Problem)
 	}
@@ -276,8 +274,7 @@ func TestRowsHostile(t *testing.T) {
 // checkKept holds that a file that was kept is the same, with its places, and no half of it is read.
 func checkKept(t *testing.T, f *load.File) {
 	t.Helper()
-	data, err := f.MarshalBinary()
-	check.OK(t, err)
+	data := check.Of(f.MarshalBinary()).OK(t)
 	var again load.File
 	check.OK(t, again.UnmarshalBinary(data))
 	for at := range f.Document.Text {
@@ -296,8 +293,7 @@ func TestWriter(t *testing.T) {
 	w.Item(2, "a)", "# c", "item")
 	w.Table(load.Line{Cells: slices.Repeat([]string{"x"}, 200), Place: "row"}, nil)
 	w.Markdown("```\nopen", func(int) string { return "code" })
-	f, err := w.File("a.x", "", graphrag.Document{Title: "T"})
-	check.OK(t, err)
+	f := check.Of(w.File("a.x", "", graphrag.Document{Title: "T"})).OK(t)
 	want := "## 1. A \\*b\\*\n\n    a) \\# c\n\n" + strings.Repeat("- x\n", 200) + "\n```\nopen\n```\n"
 	if got := f.Document.Text; got != want || f.Document.Title != "T" || f.Place(5) != "top" || f.Place(20) != "item" || f.Place(40) != "row" || f.Place(len(got)-4) != "code" {
 		t.Errorf("%q", got)

@@ -21,8 +21,7 @@ func cut(t *testing.T, o pages.CutOptions, texts ...string) []pages.Page {
 	for i, s := range texts {
 		docs = append(docs, graphrag.Document{ID: fmt.Sprintf("p%02d", i), Title: fmt.Sprint("pages.Page ", i), Text: s})
 	}
-	list, err := pages.Cut(t.Context(), docs, o)
-	check.OK(t, err)
+	list := check.Of(pages.Cut(t.Context(), docs, o)).OK(t)
 	for i, p := range list {
 		checkPage(t, texts[i], p)
 	}

@@ -19,8 +19,7 @@ func TestPagesMemory(t *testing.T) {
 	}
 	pages, err := Cut(t.Context(), docs, CutOptions{})
 	check.OK(t, err)
-	p, err := New(t.Context(), pages, Options{})
-	check.OK(t, err)
+	p := check.Of(New(t.Context(), pages, Options{})).OK(t)
 	one := p.memory.New().(*queryMemory)
 	p.memory.New = func() any { return one }
 	for range 12 {

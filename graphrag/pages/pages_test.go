@@ -43,15 +43,13 @@ func pagesOf(t *testing.T, docs []graphrag.Document, o pages.Options) *pages.Ret
 	t.Helper()
 	cut, err := pages.Cut(t.Context(), docs, pages.CutOptions{})
 	check.OK(t, err)
-	p, err := pages.New(t.Context(), cut, o)
-	check.OK(t, err)
+	p := check.Of(pages.New(t.Context(), cut, o)).OK(t)
 	return p
 }
 
 func askPages(t *testing.T, p *pages.Retriever, q graphrag.Question) graphrag.Found {
 	t.Helper()
-	found, err := p.Retrieve(t.Context(), q)
-	check.OK(t, err)
+	found := check.Of(p.Retrieve(t.Context(), q)).OK(t)
 	return found
 }
 
@@ -207,8 +205,7 @@ func TestPagesLike(t *testing.T) {
 	found := askPages(t, p, graphrag.Question{Text: "Where do owls live?", Depth: 2})
 	check.True(t, len(found.Ranked) == 2 && found.Ranked[0].Chunk.Doc == "b", "ranked %+v", found.Ranked)
 	check.True(t, check.Err(p.Retrieve(t.Context(), graphrag.Question{Text: "fail", K: 1})) != nil, "the error of the likeness is lost")
-	cut, err := pages.Cut(t.Context(), docs, pages.CutOptions{})
-	check.OK(t, err)
+	cut := check.Of(pages.Cut(t.Context(), docs, pages.CutOptions{})).OK(t)
 	for want, o := range map[string]pages.Options{"Like has 1 texts": {Like: likeness{1}.of}, "Longest is -1": {Longest: -1}} {
 		_, err := pages.New(t.Context(), cut, o)
 		check.True(t, err != nil && strings.Contains(err.Error(), want), "%s: got %v", want, err)

@@ -108,8 +108,7 @@ func TestWorkedExamples(t *testing.T) {
 			[]want{{"2 7 8", 1.173562}, {"1 3 4", 1.081479}}, []int32{2, 1, 7, 3, 8, 4}},
 	} {
 		t.Run(x.name, func(t *testing.T) {
-			chains, err := path.Beam(t.Context(), curry(), x.start, x.o)
-			check.OK(t, err)
+			chains := check.Of(path.Beam(t.Context(), curry(), x.start, x.o)).OK(t)
 			check.Must(t, len(chains) == len(x.want), "%d chains, want %d", len(chains), len(x.want))
 			for i, c := range chains {
 				if math.Abs(c.Score-x.want[i].score) > 1e-6 || !slices.Equal(c.Triples, numbers(x.want[i].triples)) {

@@ -18,8 +18,7 @@ import (
 // scored builds a graph whose edges weigh what they score.
 func scored(t testing.TB, n int, edges ...graph.Edge) (*graph.Graph, path.Likeness) {
 	t.Helper()
-	g, err := graph.New(n, edges, graph.Options{})
-	check.OK(t, err)
+	g := check.Of(graph.New(n, edges, graph.Options{})).OK(t)
 	return g, path.Likeness{Scores: g.Weights()}
 }
 
@@ -100,8 +99,7 @@ func TestSearchProperties(t *testing.T) {
 		}
 		g, like := scored(t, n, edges...)
 		depth := 1 + rng.IntN(4)
-		paths, err := path.Search(t.Context(), g, []int32{0}, like, path.Options{Depth: depth, MaxPaths: 1 << 20, MaxExpand: 1 << 20})
-		check.OK(t, err)
+		paths := check.Of(path.Search(t.Context(), g, []int32{0}, like, path.Options{Depth: depth, MaxPaths: 1 << 20, MaxExpand: 1 << 20})).OK(t)
 		var count func(nodes []int32) int
 		count = func(nodes []int32) (sum int) {
 			if len(nodes) > depth {

@@ -43,15 +43,13 @@ func toy() (vectors []float32, triples []perception.Triple, initial []int32) {
 
 func byMembers(t testing.TB, vectors []float32, dim int, triples []perception.Triple, o perception.Options) perception.Partition {
 	t.Helper()
-	p, err := perception.ByMembers(t.Context(), vectors, dim, triples, o)
-	check.OK(t, err)
+	p := check.Of(perception.ByMembers(t.Context(), vectors, dim, triples, o)).OK(t)
 	return p
 }
 
 func fromLabels(t testing.TB, vectors []float32, dim int, triples []perception.Triple, o perception.Options, labels []int32) perception.Partition {
 	t.Helper()
-	p, err := perception.FromLabels(t.Context(), vectors, dim, triples, o, labels)
-	check.OK(t, err)
+	p := check.Of(perception.FromLabels(t.Context(), vectors, dim, triples, o, labels)).OK(t)
 	return p
 }
 

@@ -34,8 +34,7 @@ func ties(e int32, counts map[int32]int) []Triple {
 
 func perceive(t *testing.T, vectors []float32, triples []Triple, opts Options) *perception {
 	t.Helper()
-	m, err := newMerger(t.Context(), vectors, 2, triples, opts)
-	check.OK(t, err)
+	m := check.Of(newMerger(t.Context(), vectors, 2, triples, opts)).OK(t)
 	return m.perception
 }
 
@@ -102,8 +101,7 @@ func TestDivergenceWorked(t *testing.T) {
 	check.OK(t, err)
 	m.divide([]int32{0, 0, 1, 1, 2, 2})
 	near(t, "D(a→c)", m.divergence(m.groups[0], m.groups[2]), -.043326)
-	pairs, err := m.candidates(1)
-	check.OK(t, err)
+	pairs := check.Of(m.candidates(1)).OK(t)
 	for i, want := range []pair{{0, 2, .043793}, {1, 2, .720163}, {0, 1, .814078}} {
 		near(t, fmt.Sprint("the distance of ", pairs[i].a, " and ", pairs[i].b), pairs[i].distance, want.distance)
 	}
@@ -115,8 +113,7 @@ func TestClusters(t *testing.T) {
 		199: 19, 1999: 199, 2000: 200, 100000: 200,
 		1: 1, // the paper's formula says 2, of one entity
 	} {
-		m, err := newMerger(t.Context(), []float32{1}, 1, nil, Options{})
-		check.OK(t, err)
+		m := check.Of(newMerger(t.Context(), []float32{1}, 1, nil, Options{})).OK(t)
 		got := m.opts.clusters(n)
 		check.Equal(t, got, want, "%d entities: %d clusters", n, got)
 	}
@@ -131,11 +128,9 @@ func TestStarts(t *testing.T) {
 	}
 	m, err := newMerger(t.Context(), vectors, 2, nil, Options{})
 	check.OK(t, err)
-	got, err := m.kmeans(vectors, 6)
-	check.OK(t, err)
+	got := check.Of(m.kmeans(vectors, 6)).OK(t)
 	for o, same := range map[cluster.KMeansOptions]bool{{Seed: 42, Inits: 5}: true, {Seed: 42, Inits: 1}: false, {Seed: 7, Inits: 5}: false} {
-		c, err := cluster.KMeans(t.Context(), vectors, 2, 6, o)
-		check.OK(t, err)
+		c := check.Of(cluster.KMeans(t.Context(), vectors, 2, 6, o)).OK(t)
 		check.True(t, slices.Equal(got, c.Labels) == same, "%+v: the same clusters %t, want %t", o, !same, same)
 	}
 }
@@ -150,8 +145,7 @@ func TestNeighbors(t *testing.T) {
 	m, err := newMerger(t.Context(), vectors, 2, nil, Options{})
 	check.OK(t, err)
 	m.divide([]int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11})
-	nearest, err := m.neighbors()
-	check.OK(t, err)
+	nearest := check.Of(m.neighbors()).OK(t)
 	want := []int32{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
 	check.Equal(t, nearest[0], want, "the nearest of 0")
 	fifty, more := &group{members: make([]int32, 50)}, &group{members: make([]int32, 51)}

@@ -51,8 +51,7 @@ func birds() (*kg.Graph, perception.Partition) {
 
 func TestBuild(t *testing.T) {
 	g, p := birds()
-	tree, err := perception.NewTree(t.Context(), g, p, nil)
-	check.OK(t, err)
+	tree := check.Of(perception.NewTree(t.Context(), g, p, nil)).OK(t)
 	want := []perception.Fact{
 		{Head: 0, Tail: 3, Relation: "finds", Text: "barn owl finds mouse", Passages: []int32{0}},
 		{Head: 1, Tail: 2, Relation: "takes", Text: "eagle owl takes hare", Passages: []int32{1}},
@@ -70,8 +69,7 @@ func TestBuild(t *testing.T) {
 // owl is a member of it: with the edges of the facts the owls are two steps apart.
 func TestJoin(t *testing.T) {
 	g, p := birds()
-	tree, err := perception.NewTree(t.Context(), g, p, nil)
-	check.OK(t, err)
+	tree := check.Of(perception.NewTree(t.Context(), g, p, nil)).OK(t)
 	tree.Join(g)
 	want := []perception.Fact{
 		{Head: 0, Tail: 5, Relation: "member_of", Text: "barn owl member_of eagle owl"},
@@ -97,8 +95,7 @@ func TestCalls(t *testing.T) {
 		}
 	}
 	check.OK(t, b.Insert(x))
-	g, err := b.Graph(t.Context())
-	check.OK(t, err)
+	g := check.Of(b.Graph(t.Context())).OK(t)
 	// Names of the first batch but one, with an id as text and one that nobody
 	// asked for; then a refusal; then what cannot be read, twice; the rest is good.
 	model := llmtest.NewScript("namer").Handle(llmtest.Any, func(req llm.Request) llm.Reply {
@@ -116,8 +113,7 @@ func TestCalls(t *testing.T) {
 		}
 		return llm.Reply{Text: `{"communities": [` + strings.Join(all, ",") + `]}`}
 	})
-	tree, err := perception.NewTree(t.Context(), g, p, model)
-	check.OK(t, err)
+	tree := check.Of(perception.NewTree(t.Context(), g, p, model)).OK(t)
 	if len(tree.Communities) != 23 || model.Calls() != 5+1 { // one reply could not be read and was asked for again
 		t.Errorf("%d communities, %d calls", len(tree.Communities), model.Calls())
 	}

@@ -38,8 +38,7 @@ func (c golden) graph(t *testing.T) *graph.Graph {
 // The vectors were computed with igraph's prpack for the worked examples of
 // HippoRAG, HippoRAG 2 and LinearRAG.
 func TestGolden(t *testing.T) {
-	data, err := os.ReadFile("testdata/golden.json")
-	check.OK(t, err)
+	data := check.Of(os.ReadFile("testdata/golden.json")).OK(t)
 	var cases []golden
 	check.OK(t, json.Unmarshal(data, &cases))
 	check.Must(t, len(cases) == 27, "%d cases, want 27", len(cases))
@@ -47,8 +46,7 @@ func TestGolden(t *testing.T) {
 		t.Run(c.Name, func(t *testing.T) {
 			s := solver(t, c.graph(t), ppr.Options{Damping: c.Damping, Tolerance: 1e-12})
 			seeds := sparse(c.Reset)
-			x, err := s.Solve(t.Context(), seeds, nil)
-			check.OK(t, err)
+			x := check.Of(s.Solve(t.Context(), seeds, nil)).OK(t)
 			near(t, "solve", x[c.First:c.First+len(c.X)], c.X, 1e-9)
 		})
 	}
@@ -89,8 +87,7 @@ func TestIgraph(t *testing.T) {
 				}
 				g, err := graph.New(c.n, edges, graph.Options{})
 				check.OK(t, err)
-				x, err := solver(t, g, ppr.Options{Tolerance: 1e-12}).Solve(t.Context(), c.seeds, nil)
-				check.OK(t, err)
+				x := check.Of(solver(t, g, ppr.Options{Tolerance: 1e-12}).Solve(t.Context(), c.seeds, nil)).OK(t)
 				if c.nodes != nil {
 					var picked []float64
 					for _, u := range c.nodes {
@@ -152,8 +149,7 @@ func TestAgainstDefinition(t *testing.T) {
 				}
 			}
 			want := power(g, v, d)
-			x, err := s.Solve(t.Context(), sparse(v), nil)
-			check.OK(t, err, "%s, %v", name, d)
+			x := check.Of(s.Solve(t.Context(), sparse(v), nil)).OK(t, "%s, %v", name, d)
 			near(t, fmt.Sprintf("%s, damping %v", name, d), x, want, 1e-10)
 			if _, r := walked(g, x, v, d); r > 2e-12 {
 				t.Errorf("%s, damping %v: residual %.3g", name, d, r)
@@ -168,8 +164,7 @@ func TestTolerance(t *testing.T) {
 	for _, tolerance := range []float64{1e-3, 1e-6, 1e-9, 1e-10, 1e-12} {
 		s := solver(t, g, ppr.Options{Tolerance: tolerance})
 		for _, nodes := range [][]int32{{7}, {1, 500, 2000}} {
-			x, err := s.Solve(t.Context(), uniform(nodes...), nil)
-			check.OK(t, err)
+			x := check.Of(s.Solve(t.Context(), uniform(nodes...), nil)).OK(t)
 			v := make([]float64, g.N())
 			for _, u := range nodes {
 				v[u] = 1
@@ -192,8 +187,7 @@ func TestScaling(t *testing.T) {
 	h := mustGraph(t, l.N, scaled)
 	x, err := solver(t, g, ppr.Options{}).Solve(t.Context(), []ppr.Seed{{3, 1}, {90, 2}}, nil)
 	check.OK(t, err)
-	y, err := solver(t, h, ppr.Options{}).Solve(t.Context(), []ppr.Seed{{3, 1e300}, {90, 2e300}}, nil)
-	check.OK(t, err)
+	y := check.Of(solver(t, h, ppr.Options{}).Solve(t.Context(), []ppr.Seed{{3, 1e300}, {90, 2e300}}, nil)).OK(t)
 	near(t, "scaled", y, x, 1e-15)
 	sum := 0.0
 	for _, v := range x {
@@ -209,13 +203,11 @@ func TestScaling(t *testing.T) {
 	for i := range scaled {
 		scaled[i].Weight = 0x1p-700
 	}
-	y, err = solver(t, mustGraph(t, l.N, scaled), ppr.Options{}).Solve(t.Context(), []ppr.Seed{{3, 1}}, y)
-	check.OK(t, err)
+	y = check.Of(solver(t, mustGraph(t, l.N, scaled), ppr.Options{}).Solve(t.Context(), []ppr.Seed{{3, 1}}, y)).OK(t)
 	for i := range scaled {
 		scaled[i].Weight = 1
 	}
-	x, err = solver(t, mustGraph(t, l.N, scaled), ppr.Options{}).Solve(t.Context(), []ppr.Seed{{3, 1}}, x)
-	check.OK(t, err)
+	x = check.Of(solver(t, mustGraph(t, l.N, scaled), ppr.Options{}).Solve(t.Context(), []ppr.Seed{{3, 1}}, x)).OK(t)
 	near(t, "tiny weights", y, x, 1e-15)
 }
 

@@ -18,15 +18,13 @@ import (
 
 func mustGraph(t testing.TB, n int, edges []graph.Edge) *graph.Graph {
 	t.Helper()
-	g, err := graph.New(n, edges, graph.Options{})
-	check.OK(t, err)
+	g := check.Of(graph.New(n, edges, graph.Options{})).OK(t)
 	return g
 }
 
 func solver(t testing.TB, g *graph.Graph, opts ppr.Options) *ppr.Solver {
 	t.Helper()
-	s, err := ppr.New(g, opts)
-	check.OK(t, err)
+	s := check.Of(ppr.New(g, opts)).OK(t)
 	return s
 }
 
@@ -84,8 +82,7 @@ func TestConcurrent(t *testing.T) {
 	g := graphtest.LFR2333().Unweighted()
 	s := solver(t, g, ppr.Options{})
 	seeds := uniform(1, 2, 3)
-	want, err := s.Solve(t.Context(), seeds, nil)
-	check.OK(t, err)
+	want := check.Of(s.Solve(t.Context(), seeds, nil)).OK(t)
 	var wait sync.WaitGroup
 	for i := range 8 {
 		wait.Go(func() {
@@ -130,8 +127,7 @@ func TestCancelled(t *testing.T) {
 func TestNoAllocations(t *testing.T) {
 	s := solver(t, graphtest.LFR2333().Graph(), ppr.Options{})
 	seeds := uniform(1, 2, 3)
-	x, err := s.Solve(t.Context(), seeds, nil)
-	check.OK(t, err)
+	x := check.Of(s.Solve(t.Context(), seeds, nil)).OK(t)
 	ctx := t.Context()
 	// A collection may empty the pool, and the race detector does so at random: the fewest
 	// count.

@@ -48,8 +48,7 @@ func calibration(t *testing.T) (all []asked, kinds []string) {
 			a.right = 1
 		}
 		for j := range a.signs {
-			a.signs[j], err = strconv.ParseFloat(f[2+j], 64)
-			check.OK(t, err, "%v", i)
+			a.signs[j] = check.Of(strconv.ParseFloat(f[2+j], 64)).OK(t, "%v", i)
 		}
 		if all = append(all, a); !slices.Contains(kinds, a.kind) {
 			kinds = append(kinds, a.kind)

@@ -70,8 +70,7 @@ func TestCiteDerived(t *testing.T) {
 
 // Each form of testdata/marks.tsv leads to its pieces and leaves no debris; what is no mark stays.
 func TestMarks(t *testing.T) {
-	table, err := os.ReadFile("testdata/marks.tsv")
-	check.OK(t, err)
+	table := check.Of(os.ReadFile("testdata/marks.tsv")).OK(t)
 	of := citables{passages: 3, facts: []int{0, 1}, reports: []int{2}}
 	var plain []string
 	for line := range strings.Lines(string(table)) {

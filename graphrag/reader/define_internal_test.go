@@ -48,8 +48,7 @@ func TestCounts(t *testing.T) {
 
 // A sentence that defines goes before one that mentions, and nothing else is an answer.
 func TestDefinitionsAnswer(t *testing.T) {
-	r, err := Extractive(ExtractiveOptions{Mode: Reject})
-	check.OK(t, err)
+	r := check.Of(Extractive(ExtractiveOptions{Mode: Reject})).OK(t)
 	mention := "Edmund Carrick met the painter Ludwig in the spring of 1850, and Edmund Carrick stayed for a week."
 	table := "| system | recall | seconds |\n|---|---|---|\n| Edmund Carrick | 35.9 | 47.4 |\n"
 	for evidence, want := range map[string]string{
@@ -121,8 +120,7 @@ func TestLibraryIsNotSeen(t *testing.T) {
 		return a
 	}
 	fresh := func() *extractive {
-		r, err := Extractive(ExtractiveOptions{})
-		check.OK(t, err)
+		r := check.Of(Extractive(ExtractiveOptions{})).OK(t)
 		return r.(*extractive)
 	}
 	shared := fresh()

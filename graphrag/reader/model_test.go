@@ -48,8 +48,7 @@ func (f *fake) prompt() string {
 
 func byModel(t *testing.T, o reader.ModelOptions) reader.Reader {
 	t.Helper()
-	r, err := reader.ByModel(o)
-	check.OK(t, err)
+	r := check.Of(reader.ByModel(o)).OK(t)
 	return r
 }
 
@@ -72,8 +71,7 @@ func TestPrompts(t *testing.T) {
 		if *update {
 			check.OK(t, os.WriteFile(path, []byte(f.prompt()), 0o644))
 		}
-		want, err := os.ReadFile(path)
-		check.OK(t, err)
+		want := check.Of(os.ReadFile(path)).OK(t)
 		check.Equal(t, f.prompt(), string(want), "%s (-want +got; -update writes it)", tt.name)
 	}
 }
@@ -182,8 +180,7 @@ func TestInstruction(t *testing.T) {
 // A mark leads to what it names only if that has words of its clause, its numbers, and all of what it quotes;
 // the others are counted. Each line has passages, an answer, the passages that it cites and the marks that lead nowhere.
 func TestCitationsAreChecked(t *testing.T) {
-	table, err := os.ReadFile("testdata/cited.tsv")
-	check.OK(t, err)
+	table := check.Of(os.ReadFile("testdata/cited.tsv")).OK(t)
 	for line := range strings.Lines(string(table)) {
 		row := strings.Split(strings.TrimRight(line, "\n"), "\t")
 		r := byModel(t, reader.ModelOptions{Model: &fake{reply: row[1]}})
@@ -200,8 +197,7 @@ func TestCitationsAreChecked(t *testing.T) {
 
 // Replies are read without what stands around them, and what streams grows to what Read returns.
 func TestReplies(t *testing.T) {
-	table, err := os.ReadFile("testdata/replies.tsv")
-	check.OK(t, err)
+	table := check.Of(os.ReadFile("testdata/replies.tsv")).OK(t)
 	q, evidence := graphrag.Question{Text: "Where was she built?"}, hits("The ferry was built at Holmvik and launched in 1931. It says [none] and [1].")
 	for line := range strings.Lines(string(table)) {
 		row := strings.Split(strings.TrimSpace(line), "\t")

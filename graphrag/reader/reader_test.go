@@ -49,15 +49,13 @@ func hits(texts ...string) []graphrag.Hit {
 
 func extractive(t *testing.T, o reader.ExtractiveOptions) reader.Reader {
 	t.Helper()
-	r, err := reader.Extractive(o)
-	check.OK(t, err)
+	r := check.Of(reader.Extractive(o)).OK(t)
 	return r
 }
 
 func read(t *testing.T, r reader.Reader, q graphrag.Question, ev []graphrag.Hit, derived ...graphrag.Derived) graphrag.Answer {
 	t.Helper()
-	a, err := r.Read(context.Background(), q, ev, derived)
-	check.OK(t, err)
+	a := check.Of(r.Read(context.Background(), q, ev, derived)).OK(t)
 	checkAnswer(t, a)
 	return a
 }
@@ -180,8 +178,7 @@ func TestExtractiveOptions(t *testing.T) {
 
 // At least 39 of 40 refusals and 119 of 120 answers are told from each other.
 func TestIsRefusal(t *testing.T) {
-	table, err := os.ReadFile("testdata/refusals.tsv")
-	check.OK(t, err)
+	table := check.Of(os.ReadFile("testdata/refusals.tsv")).OK(t)
 	asked, wrong := map[string]int{}, map[string]int{}
 	for line := range strings.Lines(string(table)) {
 		row := strings.Split(strings.TrimSpace(line), "\t")
@@ -195,8 +192,7 @@ func TestIsRefusal(t *testing.T) {
 }
 
 func BenchmarkExtractive(b *testing.B) {
-	r, err := reader.Extractive(reader.ExtractiveOptions{})
-	check.OK(b, err)
+	r := check.Of(reader.Extractive(reader.ExtractiveOptions{})).OK(b)
 	ev := hits(page+other, strings.Repeat(other+"\n", 15), strings.Repeat(page+"\n", 8), other, page)
 	q := graphrag.Question{Text: "Who made the first crewed landing on the Moon?", Form: graphrag.Sentence}
 	b.ReportAllocs()
@@ -236,8 +232,7 @@ func TestStreamByModel(t *testing.T) {
 	for range reader.Stream(t.Context(), r, q, evidence, nil) {
 		break
 	}
-	extractive, err := reader.Extractive(reader.ExtractiveOptions{})
-	check.OK(t, err)
+	extractive := check.Of(reader.Extractive(reader.ExtractiveOptions{})).OK(t)
 	pieces = 0
 	for range reader.Stream(t.Context(), extractive, q, evidence, nil) {
 		pieces++

@@ -107,8 +107,7 @@ func TestPacking(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			g, h := parts()
 			r := &recorder{shown: map[int32]*report.Input{}, fails: tt.fails}
-			set, err := report.Write(t.Context(), g, h, report.Options{Reporter: r, Tokens: tt.tokens, CountTokens: rows})
-			check.OK(t, err)
+			set := check.Of(report.Write(t.Context(), g, h, report.Options{Reporter: r, Tokens: tt.tokens, CountTokens: rows})).OK(t)
 			got := map[int32]shown{}
 			for id, c := range r.shown {
 				s := shown{Nodes: c.Nodes, Edges: c.Edges, Tokens: c.Tokens}

@@ -44,8 +44,7 @@ func library() (*report.Graph, community.Hierarchy) {
 func TestExtractiveReports(t *testing.T) {
 	short, err := summary.Extractive(summary.ExtractiveOptions{Tokens: 12})
 	check.OK(t, err)
-	reporter, err := report.Extractive(short)
-	check.OK(t, err)
+	reporter := check.Of(report.Extractive(short)).OK(t)
 	g, h := library()
 	set, err := report.Write(t.Context(), g, h, report.Options{Reporter: reporter})
 	check.Must(t, err == nil && len(set.Reports) == 1, "%+v, %v", set, err)
@@ -153,13 +152,11 @@ func TestReportErrors(t *testing.T) {
 }
 
 func TestReportsDoNotDependOnConcurrency(t *testing.T) {
-	reporter, err := report.Extractive(nil)
-	check.OK(t, err)
+	reporter := check.Of(report.Extractive(nil)).OK(t)
 	g, h := parts()
 	var sets []*report.Set
 	for _, workers := range []int{1, 5} {
-		set, err := report.Write(t.Context(), g, h, report.Options{Reporter: reporter, Tokens: 6, CountTokens: rows, Concurrency: workers})
-		check.OK(t, err)
+		set := check.Of(report.Write(t.Context(), g, h, report.Options{Reporter: reporter, Tokens: 6, CountTokens: rows, Concurrency: workers})).OK(t)
 		sets = append(sets, set)
 	}
 	check.Equal(t, len(sets[0].Reports), 3, "reports")
@@ -255,8 +252,7 @@ func TestWanted(t *testing.T) {
 		g, h := parts()
 		some, all := &recorder{fails: tt.fails, shown: map[int32]*report.Input{}}, &recorder{fails: tt.fails, shown: map[int32]*report.Input{}}
 		o := report.Options{Reporter: some, Wanted: tt.wanted, Tokens: tt.tokens, MinSize: tt.minSize}
-		set, err := report.Write(t.Context(), g, h, o)
-		check.OK(t, err)
+		set := check.Of(report.Write(t.Context(), g, h, o)).OK(t)
 		written := slices.Sorted(maps.Keys(some.shown))
 		diff := cmp.Diff(tt.written, written)
 		check.True(t, diff == "" && len(set.Reports) == len(written)-len(tt.fails), "%s: %d reports; (-want +written) %s", tt.name, len(set.Reports), diff)

@@ -67,8 +67,7 @@ func TestDense(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			dense, err := retrieve.NewDense(t.Context(), chunks, letters)
 			check.OK(t, err)
-			r, err := retrieve.PerDoc(dense, tt.perDoc)
-			check.OK(t, err)
+			r := check.Of(retrieve.PerDoc(dense, tt.perDoc)).OK(t)
 			hits := ranked(t, r, tt.question, tt.k)
 			check.Equal(t, ids(hits), tt.want, "(-want +got)")
 			for _, h := range hits {
@@ -95,8 +94,7 @@ func TestDenseEdges(t *testing.T) {
 	check.Is(t, check.Err(retrieve.NewDense(ctx, corpusOf("x:a"), letters)), context.Canceled, "cancelled build")
 	check.Is(t, check.Err(r.Retrieve(ctx, graphrag.Question{Text: "a", K: 1})), context.Canceled, "cancelled question")
 	chunks := []graphrag.Chunk{{ID: "t#0", Doc: "t", Title: "aaa", Text: "c"}, {ID: "u#0", Doc: "u", Text: "cc"}}
-	r, err = retrieve.NewDense(t.Context(), chunks, letters)
-	check.OK(t, err)
+	r = check.Of(retrieve.NewDense(t.Context(), chunks, letters)).OK(t)
 	hits = ranked(t, r, "a", 1)
 	check.True(t, len(hits) == 1 && hits[0].Chunk.ID == "t#0", "the title is not embedded: %v", hits)
 }
@@ -125,8 +123,7 @@ func ids(hits []graphrag.Hit) (out []string) {
 
 func ranked(t *testing.T, r graphrag.Retriever, question string, k int) []graphrag.Hit {
 	t.Helper()
-	found, err := r.Retrieve(t.Context(), graphrag.Question{Text: question, K: k})
-	check.OK(t, err)
+	found := check.Of(r.Retrieve(t.Context(), graphrag.Question{Text: question, K: k})).OK(t)
 	return found.Ranked
 }
 
@@ -149,8 +146,7 @@ func TestSparse(t *testing.T) {
 	} {
 		sparse, err := retrieve.NewSparse(t.Context(), pages(3, 40), bm25.Options{})
 		check.OK(t, err)
-		r, err := retrieve.PerDoc(sparse, c.maxPerDoc)
-		check.OK(t, err)
+		r := check.Of(retrieve.PerDoc(sparse, c.maxPerDoc)).OK(t)
 		hits := ranked(t, r, c.question, c.k)
 		check.Equal(t, strings.Join(ids(hits), " "), c.want, "%q, k %d, %d per document: got", c.question, c.k, c.maxPerDoc)
 		for _, h := range hits {
@@ -163,8 +159,7 @@ func TestSparse(t *testing.T) {
 
 func TestSparseStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	r, err := retrieve.NewSparse(ctx, pages(2, 2), bm25.Options{})
-	check.OK(t, err)
+	r := check.Of(retrieve.NewSparse(ctx, pages(2, 2), bm25.Options{})).OK(t)
 	cancel()
 	check.Is(t, check.Err(r.Retrieve(ctx, graphrag.Question{Text: "typhoon", K: 3})), context.Canceled, "retrieve")
 	check.Is(t, check.Err(retrieve.NewSparse(ctx, pages(2, 2), bm25.Options{})), context.Canceled, "new")

@@ -57,8 +57,7 @@ func TestPerDoc(t *testing.T) {
 		{1, 2, "a1 b1", 2}, {2, 4, "a1 a1 b1 b2", 2}, {0, 2, "a1 a1", 1}, {1, 9, "a1 b1 c1", 1}, {1, graphrag.NoEvidence, "", 1}, {1, 0, "a1 b1 c1", 2},
 	} {
 		l := &fixedList{names: long}
-		r, err := retrieve.PerDoc(l, tt.n)
-		check.OK(t, err)
+		r := check.Of(retrieve.PerDoc(l, tt.n)).OK(t)
 		if got := strings.Join(ids(ranked(t, r, "q", tt.k)), " "); got != tt.want || l.asked != tt.asked {
 			t.Errorf("%d of a document, k %d: %q after %d questions, want %q after %d", tt.n, tt.k, got, l.asked, tt.want, tt.asked)
 		}
@@ -78,8 +77,7 @@ func TestFuse(t *testing.T) {
 		check.True(t, check.Err(retrieve.Fuse(rs...)) != nil, "%v is fused", rs)
 	}
 	// With a weight of 3 and the constant 1: a1 has 3/2, b1 3/3 + 1/2, c1 3/4, d1 1/3.
-	r, err = retrieve.FuseOptions{K: 1, Weights: []float64{3, 1}}.Fuse(a, b)
-	check.OK(t, err)
+	r = check.Of(retrieve.FuseOptions{K: 1, Weights: []float64{3, 1}}.Fuse(a, b)).OK(t)
 	hits := ranked(t, r, "q", 4)
 	check.True(t, strings.Join(ids(hits), " ") == "a1 b1 c1 d1" && hits[1].Score == 1.5, "%v", hits)
 	for _, o := range []retrieve.FuseOptions{{K: -1}, {K: math.NaN()}, {Weights: []float64{1}}, {Weights: []float64{1, -1}}} {
@@ -150,8 +148,7 @@ func TestTexts(t *testing.T) {
 	check.True(t, math.Abs(scores[0]-want) <= 1e-6, "a text with both words has %v, want %v", scores[0], want)
 	best, err := w.Best(t.Context(), "aa bb", 9)
 	check.True(t, err == nil && len(best) == 2 && best[0].ID == 0 && math.Abs(best[0].Score-scores[0]) <= 1e-9, "%v, %v", best, err)
-	v, err := retrieve.NewVectors(t.Context(), letters, texts)
-	check.OK(t, err)
+	v := check.Of(retrieve.NewVectors(t.Context(), letters, texts)).OK(t)
 	cosines, err := v.Scores(t.Context(), "ab", nil)
 	check.True(t, err == nil && math.Abs(cosines[0]-1) <= 1e-6 && math.Abs(cosines[1]-.5) <= 1e-6 && cosines[2] == 0, "%v, %v", cosines, err)
 	none, err := v.Scores(t.Context(), "zz", cosines)
@@ -233,8 +230,7 @@ func TestAll(t *testing.T) {
 	sparse, err := retrieve.NewSparse(t.Context(), corpusOf("x:red apple", "y:green pear", "z:red pear tree"), bm25.Options{})
 	check.OK(t, err)
 	calls := 0
-	both, err := retrieve.Fuse(batched{sparse, &calls, false}, sparse)
-	check.OK(t, err)
+	both := check.Of(retrieve.Fuse(batched{sparse, &calls, false}, sparse)).OK(t)
 	var qs []graphrag.Question
 	for i, text := range []string{"red", "pear", "tree apple", "none", "red pear"} {
 		qs = append(qs, graphrag.Question{Text: text, K: i})
@@ -242,8 +238,7 @@ func TestAll(t *testing.T) {
 	got, err := retrieve.All(t.Context(), both, qs)
 	check.Must(t, err == nil && calls == 1, "%d calls, %v", calls, err)
 	for i, q := range qs {
-		want, err := both.Retrieve(t.Context(), q)
-		check.OK(t, err)
+		want := check.Of(both.Retrieve(t.Context(), q)).OK(t)
 		check.Equal(t, got[i], want, "%q", q.Text)
 	}
 	_, err = retrieve.All(t.Context(), batched{sparse, &calls, true}, qs)

@@ -58,8 +58,7 @@ func TestUpdate(t *testing.T) {
 			}
 			return graphrag.Chunk{ID: fmt.Sprintf("d%05d#0", id), Doc: fmt.Sprintf("d%05d", id), Title: "w7", Text: text, Fields: graphrag.Fields{"n": float64(made % 7), "tags": []string{"t1", fmt.Sprintf("t%d", made%3)}}}
 		}
-		updated, err := make(nil)
-		check.OK(t, err)
+		updated := check.Of(make(nil)).OK(t)
 		for step := range 120 {
 			var added, gone []graphrag.Chunk
 			ids := slices.Sorted(maps.Keys(now))
@@ -84,8 +83,7 @@ func TestUpdate(t *testing.T) {
 			for _, c := range added {
 				now[c.ID] = c
 			}
-			next, err := updated.Update(t.Context(), added, gone)
-			check.OK(t, err)
+			next := check.Of(updated.Update(t.Context(), added, gone)).OK(t)
 			updated = next.(retrieve.Limiter)
 			limit := graphrag.And(graphrag.Between("n", nil, step%9), graphrag.Not(graphrag.Or(graphrag.Has("tags", "t2"), graphrag.Equal("odd", "x"))))
 			share := limit.Compile()

@@ -65,15 +65,13 @@ func TestFieldsAreTheSameEverywhere(t *testing.T) {
 	make := func() *kit.System {
 		k, err := kit.Offline(kit.OfflineOptions{})
 		check.OK(t, err)
-		s, err := kit.New(kit.Frame{Name: "flat", Kit: k, Words: &bm25.Options{}})
-		check.OK(t, err)
+		s := check.Of(kit.New(kit.Frame{Name: "flat", Kit: k, Words: &bm25.Options{}})).OK(t)
 		return s
 	}
 	store, err := disk.Open(t.TempDir(), disk.Options{})
 	check.OK(t, err)
 	memory, served, opened := make(), make(), make()
-	stored, err := kit.Open(t.Context(), memory.Frame(), store, "p")
-	check.OK(t, err)
+	stored := check.Of(kit.Open(t.Context(), memory.Frame(), store, "p")).OK(t)
 	r := rand.New(rand.NewPCG(1, 2))
 	var docs []graphrag.Document
 	refused := 0
@@ -94,21 +92,17 @@ func TestFieldsAreTheSameEverywhere(t *testing.T) {
 		docs = append(docs, d)
 	}
 	for _, s := range []*kit.System{memory, stored} {
-		_, err := s.Index(t.Context(), graphrag.Documents(docs...))
-		check.OK(t, err)
+		check.OK(t, check.Err(s.Index(t.Context(), graphrag.Documents(docs...))))
 	}
 	dir := t.TempDir() + "/saved"
 	check.OK(t, memory.Save(t.Context(), dir))
-	_, err = opened.Open(t.Context(), dir)
-	check.OK(t, err)
-	_, err = served.Index(t.Context(), graphrag.Documents(graphrag.Document{ID: "first", Text: "A moon."}))
-	check.OK(t, err)
+	check.OK(t, check.Err(opened.Open(t.Context(), dir)))
+	check.OK(t, check.Err(served.Index(t.Context(), graphrag.Documents(graphrag.Document{ID: "first", Text: "A moon."}))))
 	httpServer := start(t, served, serve.Options{})
 	for _, d := range docs {
 		normal, err := d.Normal() // JSON has one kind of numbers
 		check.OK(t, err)
-		body, err := json.Marshal(map[string]any{"documents": []any{map[string]any{"id": d.ID, "text": normal.Text, "fields": normal.Fields}}})
-		check.OK(t, err)
+		body := check.Of(json.Marshal(map[string]any{"documents": []any{map[string]any{"id": d.ID, "text": normal.Text, "fields": normal.Fields}}})).OK(t)
 		status, said := send(t, httpServer, "", "PUT", "/v1/documents", string(body))
 		check.Must(t, status == 200, "%s: %d %s", body, status, said)
 	}

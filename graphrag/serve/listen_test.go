@@ -39,15 +39,13 @@ func TestAddress(t *testing.T) {
 	defer busy.Close()
 	_, err = serve.Listen(busy.Addr().String(), nil)
 	check.True(t, err != nil && strings.Contains(err.Error(), "in use by another program"), "a port in use: %v", err)
-	open, err := serve.Listen("0.0.0.0:0", tokens(t))
-	check.OK(t, err)
+	open := check.Of(serve.Listen("0.0.0.0:0", tokens(t))).OK(t)
 	open.Close()
 }
 
 // Without tokens a request names this machine, and no page of another site sends it.
 func TestFromHere(t *testing.T) {
-	h, err := serve.New(flat(t), serve.Options{Hosts: []string{"wiki.intern"}})
-	check.OK(t, err)
+	h := check.Of(serve.New(flat(t), serve.Options{Hosts: []string{"wiki.intern"}})).OK(t)
 	for _, tt := range []struct {
 		method, host, header string
 		want                 int
@@ -76,8 +74,7 @@ func listening(t testing.TB, s graphrag.System, o serve.Options) (address string
 	t.Helper()
 	h, err := serve.New(s, o)
 	check.OK(t, err)
-	l, err := serve.Listen("127.0.0.1:0", o.Tokens)
-	check.OK(t, err)
+	l := check.Of(serve.Listen("127.0.0.1:0", o.Tokens)).OK(t)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- serve.Serve(ctx, l, h) }()
@@ -98,8 +95,7 @@ func search(t testing.TB, address string) time.Duration {
 // silent opens two thousand connections that say nothing, or half a header.
 func silent(tb testing.TB, address string) (all []net.Conn) {
 	for i := range 2000 {
-		c, err := net.Dial("tcp", address)
-		check.OK(tb, err)
+		c := check.Of(net.Dial("tcp", address)).OK(tb)
 		tb.Cleanup(func() { c.Close() })
 		if i%2 == 1 {
 			fmt.Fprint(c, "POST /v1/search HTTP/1.1\r\nHost: x\r\nX-")

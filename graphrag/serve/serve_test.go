@@ -57,8 +57,7 @@ func tokens(t testing.TB) map[string]serve.Token {
 
 func start(t testing.TB, s graphrag.System, o serve.Options) *httptest.Server {
 	t.Helper()
-	h, err := serve.New(s, o)
-	check.OK(t, err)
+	h := check.Of(serve.New(s, o)).OK(t)
 	httpServer := httptest.NewServer(h)
 	t.Cleanup(httpServer.Close)
 	return httpServer
@@ -73,11 +72,9 @@ func send(t testing.TB, httpServer *httptest.Server, token, method, path, body s
 	if token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
 	}
-	got, err := http.DefaultClient.Do(r)
-	check.OK(t, err)
+	got := check.Of(http.DefaultClient.Do(r)).OK(t)
 	defer got.Body.Close()
-	data, err := io.ReadAll(got.Body)
-	check.OK(t, err)
+	data := check.Of(io.ReadAll(got.Body)).OK(t)
 	return got.StatusCode, string(data)
 }
 

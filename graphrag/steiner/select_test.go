@@ -50,8 +50,7 @@ func TestSubgraphWorkedExample(t *testing.T) {
 			}
 			cost := EdgeCost(c.cost, edges)
 			check.True(t, math.Abs(cost-c.effective) <= 1e-12, "an edge costs %v, want %v", cost, c.effective)
-			got, err := Subgraph(t.Context(), curry, nodes, edges, c.cost)
-			check.OK(t, err)
+			got := check.Of(Subgraph(t.Context(), curry, nodes, edges, c.cost)).OK(t)
 			diff := gocmp.Diff(&Selection{Nodes: c.nodes, Edges: c.edges}, got)
 			check.Equal(t, diff, "")
 			w := worth(got, nodes, edges, cost)
@@ -128,8 +127,7 @@ func TestSubgraphOfMultigraphs(t *testing.T) {
 			nodes[u] = float64(rng.IntN(3))
 		}
 		nodes[0] = 1
-		got, err := Subgraph(t.Context(), list, nodes, edges, 1)
-		check.OK(t, err)
+		got := check.Of(Subgraph(t.Context(), list, nodes, edges, 1)).OK(t)
 		cost := EdgeCost(1, edges)
 		for _, e := range got.Edges {
 			if !slices.Contains(got.Nodes, list[e].From) || !slices.Contains(got.Nodes, list[e].To) || list[e].From == list[e].To {

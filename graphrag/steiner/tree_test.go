@@ -21,8 +21,7 @@ import (
 
 func build(t testing.TB, n int, edges []graph.Edge) *graph.Graph {
 	t.Helper()
-	g, err := graph.New(n, edges, graph.Options{})
-	check.OK(t, err)
+	g := check.Of(graph.New(n, edges, graph.Options{})).OK(t)
 	return g
 }
 
@@ -47,8 +46,7 @@ func TestSolverFacts(t *testing.T) {
 		{"path of three", path(3, 4), []float64{0, 5, 6}, []int32{1, 2}},
 		{"one rich node", path(100, 2), []float64{10, 3, 3}, []int32{0}},
 	} {
-		got, err := Find(t.Context(), build(t, len(c.prizes), c.edges), c.prizes)
-		check.OK(t, err)
+		got := check.Of(Find(t.Context(), build(t, len(c.prizes), c.edges), c.prizes)).OK(t)
 		check.Equal(t, got.Nodes, c.want, "%s", c.name)
 	}
 }
@@ -129,8 +127,7 @@ func checkTree(t *testing.T, n int, edges []graph.Edge, prizes []float64, got *T
 // most 2-1/(n-1) times the least possible.
 func compare(t *testing.T, n int, edges []graph.Edge, prizes []float64) (optimal bool) {
 	t.Helper()
-	got, err := Find(t.Context(), build(t, n, edges), prizes)
-	check.OK(t, err)
+	got := check.Of(Find(t.Context(), build(t, n, edges), prizes)).OK(t)
 	checkTree(t, n, edges, prizes, got)
 	all := 0.0
 	for _, p := range prizes {
@@ -242,8 +239,7 @@ func TestGuaranteeOnLargeGraphs(t *testing.T) {
 			for _, c := range grown.clusters {
 				dual += c.end - c.start
 			}
-			got, err := prune(t.Context(), grown.forest, prizes)
-			check.OK(t, err)
+			got := check.Of(prune(t.Context(), grown.forest, prizes)).OK(t)
 			checkTree(t, n, grown.edges, prizes, got)
 			loss := got.Cost - got.Prize
 			for _, p := range prizes {
@@ -377,8 +373,7 @@ func BenchmarkFind(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				t, err := Find(b.Context(), g, prizes)
-				check.OK(b, err)
+				t := check.Of(Find(b.Context(), g, prizes)).OK(b)
 				b.ReportMetric(float64(len(t.Nodes)), "nodes")
 			}
 		})

@@ -61,8 +61,7 @@ func raptor(t *testing.T, leaves []string, o summary.RaptorOptions) *summary.Tre
 	if o.Embedder == nil {
 		o.Embedder = topics{.02}
 	}
-	built, err := summary.Raptor(t.Context(), [][]string{leaves}, o)
-	check.OK(t, err)
+	built := check.Of(summary.Raptor(t.Context(), [][]string{leaves}, o)).OK(t)
 	checkTree(t, built, leaves)
 	return built
 }
@@ -99,8 +98,7 @@ func checkTree(t *testing.T, built *summary.Tree, docs ...[]string) {
 func TestRaptorOfDocuments(t *testing.T) {
 	docs := [][]string{onTopics(60, 3), {"t4 alone"}, nil, {"t5 alone", "t5 and again"}, onTopics(60, 4)}
 	o := summary.RaptorOptions{Summarizer: &joiner{}, Embedder: topics{.02}, Dim: 2, Regularization: 1e-2}
-	built, err := summary.Raptor(t.Context(), docs, o)
-	check.OK(t, err)
+	built := check.Of(summary.Raptor(t.Context(), docs, o)).OK(t)
 	checkTree(t, built, docs...)
 	of := func(leaf int32) int { // its document
 		switch {

@@ -61,8 +61,7 @@ func TestSequentialCalls(t *testing.T) {
 		{100, []int{20, 4}}, {1000, []int{200, 40, 8, 2}},
 	} {
 		j := &joiner{}
-		built, err := summary.Sequential(t.Context(), [][]string{numbered(c.leaves)}, summary.SequentialOptions{Summarizer: j})
-		check.OK(t, err)
+		built := check.Of(summary.Sequential(t.Context(), [][]string{numbered(c.leaves)}, summary.SequentialOptions{Summarizer: j})).OK(t)
 		check.Equal(t, sizes(built)[1:], c.levels, "%d leaves", c.leaves)
 		calls := 0
 		for _, n := range c.levels {
@@ -73,8 +72,7 @@ func TestSequentialCalls(t *testing.T) {
 }
 
 func TestSequentialCondensesNeighbours(t *testing.T) {
-	built, err := summary.Sequential(t.Context(), [][]string{numbered(7)}, summary.SequentialOptions{Summarizer: &joiner{}, Group: 2})
-	check.OK(t, err)
+	built := check.Of(summary.Sequential(t.Context(), [][]string{numbered(7)}, summary.SequentialOptions{Summarizer: &joiner{}, Group: 2})).OK(t)
 	check.Equal(t, sizes(built), []int{7, 4, 2})
 	var texts []string
 	for _, n := range built.Nodes[7:] {

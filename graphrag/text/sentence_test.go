@@ -126,8 +126,7 @@ func BenchmarkSentences(b *testing.B) {
 		}
 	})
 	b.Run("neurosnap", func(b *testing.B) {
-		tok, err := english.NewSentenceTokenizer(nil)
-		check.OK(b, err)
+		tok := check.Of(english.NewSentenceTokenizer(nil)).OK(b)
 		b.SetBytes(check.Size(pages))
 		b.ReportAllocs()
 		for b.Loop() {

@@ -156,8 +156,7 @@ func TestTerms(t *testing.T) {
 		{"digits are not stemmed", text.Options{}, "covid19s 1990s", "covid19s 1990s"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			a, err := text.New(c.options)
-			check.OK(t, err)
+			a := check.Of(text.New(c.options)).OK(t)
 			check.Equal(t, strings.Join(a.Terms(c.in), " "), c.want, "got")
 		})
 	}
@@ -185,8 +184,7 @@ func TestNewRefusesUnknownLanguage(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	bare, err := text.New(text.Options{Language: text.French, NoStems: true})
-	check.OK(t, err)
+	bare := check.Of(text.New(text.Options{Language: text.French, NoStems: true})).OK(t)
 	for a, want := range map[*text.Standard]string{
 		text.Default(): "english", text.Plain(): "none, no bigrams, no marks", bare: "french, no stems",
 	} {
@@ -203,8 +201,7 @@ func FuzzTerm(f *testing.F) {
 	}
 	var all []*text.Standard
 	for _, l := range text.Languages() {
-		a, err := text.New(text.Options{Language: l})
-		check.OK(f, err)
+		a := check.Of(text.New(text.Options{Language: l})).OK(f)
 		all = append(all, a)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -22,8 +22,7 @@ import (
 // library is the tokenizer that the counter must agree with.
 func library(tb testing.TB) tokenizer.Codec {
 	tb.Helper()
-	codec, err := tokenizer.Get(tokenizer.Cl100kBase)
-	check.OK(tb, err)
+	codec := check.Of(tokenizer.Get(tokenizer.Cl100kBase)).OK(tb)
 	return codec
 }
 
@@ -44,8 +43,7 @@ func oracle(tb testing.TB, codec tokenizer.Codec, s string) []int32 {
 func differ(tb testing.TB, c *Counter, codec tokenizer.Codec, s string) {
 	tb.Helper()
 	want := oracle(tb, codec, s)
-	ends, err := c.appendEnds(context.Background(), nil, validated(s))
-	check.OK(tb, err)
+	ends := check.Of(c.appendEnds(context.Background(), nil, validated(s))).OK(tb)
 	if diff := cmp.Diff(want, ends); diff != "" {
 		tb.Fatalf("%s: ends of the tokens of %.200q (-library +ours):\n%.2000s", codec.GetName(), s, diff)
 	}

@@ -20,8 +20,7 @@ import (
 // spans are those of a trace in OTLP.
 func spans(t *testing.T, r *trace.Recorder) []map[string]any {
 	t.Helper()
-	data, err := json.Marshal(r)
-	check.OK(t, err)
+	data := check.Of(json.Marshal(r)).OK(t)
 	var out struct {
 		ResourceSpans []struct {
 			ScopeSpans []struct{ Spans []map[string]any }

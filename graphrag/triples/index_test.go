@@ -53,8 +53,7 @@ func both(t *testing.T, list []triples.Triple) map[string]*triples.Index {
 	check.OK(t, err)
 	dir := filepath.Join(t.TempDir(), "index")
 	check.OK(t, triples.Build(t.Context(), dir, source(list), triples.Options{}))
-	folder, err := triples.Open(dir, nil)
-	check.OK(t, err)
+	folder := check.Of(triples.Open(dir, nil)).OK(t)
 	t.Cleanup(func() {
 		err := folder.Close()
 		check.True(t, err == nil, "%v", err)
@@ -149,8 +148,7 @@ func TestHub(t *testing.T) {
 		list = append(list, triples.Triple{Head: same("human"), Relation: same("class of"), Tail: same(fmt.Sprint("person ", i))})
 	}
 	list = append(list, triples.Triple{Head: same("person 77"), Relation: same("child of"), Tail: same("person 5")})
-	ix, err := triples.New(t.Context(), source(list), triples.Options{})
-	check.OK(t, err)
+	ix := check.Of(triples.New(t.Context(), source(list), triples.Options{})).OK(t)
 	dst := make([]int32, 0, 8)
 	check.Equal(t, ix.Neighbors(77, 3, dst), []int32{1_000_000, 0, 1}, "neighbors of a hub's triple")
 	check.Equal(t, testing.AllocsPerRun(10, func() { dst = ix.Neighbors(77, 3, dst[:0]) }), 0, "allocations")

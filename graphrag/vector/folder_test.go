@@ -24,15 +24,13 @@ func TestFolder(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "index")
 			memory, err := New(o)
 			check.OK(t, err)
-			w, err := Create(dir, o)
-			check.OK(t, err)
+			w := check.Of(Create(dir, o)).OK(t)
 			for range n {
 				v := randomVector(rng, o.Dim, 1)
 				check.OK(t, errors.Join(memory.Add(v), w.Add(v)))
 			}
 			check.OK(t, w.Close())
-			folder, err := Open(dir, o)
-			check.OK(t, err)
+			folder := check.Of(Open(dir, o)).OK(t)
 			if folder.Len() != n || folder.opts.Dim != o.Dim {
 				t.Errorf("%+v: %d rows of %d", o, folder.Len(), folder.opts.Dim)
 			}
@@ -69,8 +67,7 @@ func TestBadFolders(t *testing.T) {
 	_, err = Create(filepath.Join(dir, "good"), Options{Dim: 2})
 	check.True(t, err != nil && strings.Contains(err.Error(), "already"), "over another: %v", err)
 	check.True(t, check.Err(Create(filepath.Join(dir, "none"), Options{})) != nil, "without a dimension")
-	half, err := Create(filepath.Join(dir, "half"), Options{Dim: 2})
-	check.OK(t, err)
+	half := check.Of(Create(filepath.Join(dir, "half"), Options{Dim: 2})).OK(t)
 	check.OK(t, errors.Join(half.Add([]float32{1, 2}), half.Abort()))
 	check.Is(t, check.Err(Open(filepath.Join(dir, "half"), Options{})), ErrFolder, "a half folder")
 	check.OK(t, os.Truncate(filepath.Join(dir, "good", "small"), 8))

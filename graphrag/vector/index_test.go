@@ -47,8 +47,7 @@ func bruteForce(t *testing.T, x *Index, query []float32, k int) []rank.Scored[in
 
 func newIndex(t testing.TB, opts Options, k kernels) *Index {
 	t.Helper()
-	x, err := New(opts)
-	check.OK(t, err)
+	x := check.Of(New(opts)).OK(t)
 	x.kernels = k
 	return x
 }
@@ -97,8 +96,7 @@ func TestSearchIsExact(t *testing.T) {
 					queries := someVectors(rng, 3, dim, variant&2 != 0)
 					k := rng.IntN(len(vectors) + 4)
 					for _, q := range queries {
-						got, err := x.Search(q, k, nil)
-						check.OK(t, err)
+						got := check.Of(x.Search(q, k, nil)).OK(t)
 						want := bruteForce(t, x, q, k)
 						if diff := gocmp.Diff(want, got); len(want) > 0 && diff != "" {
 							t.Fatalf("%+v n=%d k=%d: (-want +got)\n%s", opts, len(vectors), k, diff)
@@ -117,8 +115,7 @@ func TestSearchAppends(t *testing.T) {
 		check.True(t, err == nil && len(got) == 0, "empty index, k=%d: %v, %v", k, got, err)
 	}
 	check.OK(t, x.Add([]float32{1, 0}, []float32{0, 0}, []float32{2, 0}))
-	got, err := x.Search([]float32{1, 0}, 10, []rank.Scored[int32]{{ID: 99}})
-	check.OK(t, err)
+	got := check.Of(x.Search([]float32{1, 0}, 10, []rank.Scored[int32]{{ID: 99}})).OK(t)
 	check.Equal(t, got, []rank.Scored[int32]{{ID: 99}, {ID: 2, Score: 2}, {ID: 0, Score: 1}, {ID: 1}}, "(-want +got)")
 	check.Equal(t, x.Vector(2, nil), []float32{2, 0}, "Vector(2)")
 	v := x.Vector(3, nil)
@@ -131,8 +128,7 @@ func TestCosine(t *testing.T) {
 	got, err := x.Search([]float32{2, 0}, 4, nil)
 	check.OK(t, err)
 	check.Equal(t, got, []rank.Scored[int32]{{ID: 3, Score: 1}, {ID: 0, Score: float64(float32(.6))}, {ID: 1, Score: 0}, {ID: 2, Score: -1}}, "(-want +got)")
-	got, err = x.Search([]float32{0, 0}, 2, nil)
-	check.OK(t, err)
+	got = check.Of(x.Search([]float32{0, 0}, 2, nil)).OK(t)
 	check.Equal(t, got, []rank.Scored[int32]{{ID: 0}, {ID: 1}}, "query of zeros")
 }
 

@@ -17,8 +17,7 @@ import (
 // keptOf is the oracle: all scores, those of rows to keep, in order.
 func keptOf(t *testing.T, x *Index, query []float32, p Params) []rank.Scored[int32] {
 	t.Helper()
-	scores, err := x.Scores(query, nil)
-	check.OK(t, err)
+	scores := check.Of(x.Scores(query, nil)).OK(t)
 	all := []rank.Scored[int32]{}
 	for i, score := range scores {
 		if p.Keep == nil || p.Keep(int32(i)) {
@@ -55,8 +54,7 @@ func TestKeep(t *testing.T) {
 					p := Params{K: rng.IntN(40), Keep: keep}
 					for _, q := range queries {
 						want := keptOf(t, x, q, p)
-						got, err := x.SearchWith(q, p, []rank.Scored[int32]{})
-						check.OK(t, err)
+						got := check.Of(x.SearchWith(q, p, []rank.Scored[int32]{})).OK(t)
 						if diff := gocmp.Diff(want, got); diff != "" {
 							t.Fatalf("%s %+v n=%d condition %d k=%d: (-want +got)\n%s", name, opts, n, i, p.K, diff)
 						}

@@ -33,8 +33,7 @@ func BenchmarkShare(b *testing.B) {
 	if testing.Short() {
 		rows = "10000"
 	}
-	n, err := strconv.Atoi(cmp.Or(os.Getenv("VECTOR_ROWS"), rows))
-	check.OK(b, err)
+	n := check.Of(strconv.Atoi(cmp.Or(os.Getenv("VECTOR_ROWS"), rows))).OK(b)
 	b.Run("passages", func(b *testing.B) {
 		if testing.Short() {
 			b.Skip("embeds all passages")
@@ -58,9 +57,7 @@ func benchShare(b *testing.B, n int, row func(i int, dst []float32) []float32, q
 	defer x.Close()
 	exact := make([][]rank.Scored[int32], len(queries))
 	for i, q := range queries {
-		var err error
-		exact[i], err = x.Search(q, 10, nil)
-		check.OK(b, err)
+		exact[i] = check.Of(x.Search(q, 10, nil)).OK(b)
 	}
 	for _, share := range []float64{.0001, .001, .002, .005, .01, .02, .05, 1} {
 		b.Run(fmt.Sprintf("share=%v", share), func(b *testing.B) {
@@ -94,8 +91,7 @@ func built(b *testing.B, n int, opts vector.Options, row func(i int, dst []float
 		check.OK(b, w.Add(batch...))
 	}
 	check.OK(b, w.Close())
-	x, err := vector.Open(dir, opts)
-	check.OK(b, err)
+	x := check.Of(vector.Open(dir, opts)).OK(b)
 	return x
 }
 
@@ -167,8 +163,7 @@ func passages(b *testing.B) (rows, queries [][]float32) {
 	files, err := filepath.Glob(filepath.Join(os.Getenv("WILDGRAPHBENCH_DIR"), "QA", "*", "questions.jsonl"))
 	check.OK(b, err)
 	for _, name := range files {
-		f, err := os.Open(name)
-		check.OK(b, err)
+		f := check.Of(os.Open(name)).OK(b)
 		defer f.Close()
 		for lines := bufio.NewScanner(f); lines.Scan(); {
 			var q struct{ Question string }

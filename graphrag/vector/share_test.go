@@ -41,8 +41,7 @@ func inFolder(t testing.TB, o Options, rows [][]float32) (x *Index, dir string) 
 	w, err := Create(dir, o)
 	check.OK(t, err)
 	check.OK(t, errors.Join(w.Add(rows...), w.Close()))
-	x, err = Open(dir, o)
-	check.OK(t, err)
+	x = check.Of(Open(dir, o)).OK(t)
 	t.Cleanup(func() { _ = x.Close() })
 	return x, dir
 }
@@ -224,8 +223,7 @@ func TestShare(t *testing.T) {
 				t.Fatalf("%+v: %v (-folder +memory)\n%s", o, err, diff)
 			}
 		}
-		other, err := Open(dir, Options{Workers: 4})
-		check.OK(t, err)
+		other := check.Of(Open(dir, Options{Workers: 4})).OK(t)
 		for name, kernels := range kernelSets() {
 			other.kernels = kernels
 			for i, q := range queries {
@@ -324,8 +322,7 @@ func TestSignsOfLittle(t *testing.T) {
 func TestBadSigns(t *testing.T) {
 	rows, _ := topical(rand.New(rand.NewPCG(3, 7)), 500, 8)
 	dir := filepath.Join(t.TempDir(), "killed")
-	w, err := Create(dir, Options{Dim: 8, Signs: true})
-	check.OK(t, err)
+	w := check.Of(Create(dir, Options{Dim: 8, Signs: true})).OK(t)
 	check.OK(t, w.Add(rows...))
 	check.Is(t, check.Err(Open(dir, Options{})), ErrFolder, "not finished")
 	for old, damaged := range map[string]string{

@@ -54,8 +54,7 @@ func TestView(t *testing.T) {
 	var views []*vector.View
 	var lists [][][]float32
 	for change := range 40 {
-		v, err := pool.View(opts, list)
-		check.OK(t, err)
+		v := check.Of(pool.View(opts, list)).OK(t)
 		views, lists = append(views, v), append(lists, slices.Clone(list))
 		switch change % 4 {
 		case 0:

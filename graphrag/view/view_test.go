@@ -47,8 +47,7 @@ func knowledge(t testing.TB) *kg.Graph {
 		kg.Extraction{Chunk: "evil.md#0", Doc: "evil.md", Facts: []kg.Fact{fact(hostile, hostile, "Elsewhere")}},
 	)
 	check.OK(t, err)
-	g, err := base.Graph(t.Context())
-	check.OK(t, err)
+	g := check.Of(base.Graph(t.Context())).OK(t)
 	return g
 }
 
@@ -56,8 +55,7 @@ func of(doc string) ([]graphrag.Chunk, bool) { return chunks[doc], chunks[doc] !
 
 func page(t testing.TB, o view.Options) string {
 	t.Helper()
-	v, err := view.New(t.Context(), knowledge(t), o)
-	check.OK(t, err)
+	v := check.Of(view.New(t.Context(), knowledge(t), o)).OK(t)
 	var b strings.Builder
 	check.OK(t, v.WriteHTML(&b))
 	return b.String()
@@ -70,8 +68,7 @@ func piece[T any](t testing.TB, page string, n int) (out T) {
 	check.Must(t, m != nil, "no piece %d", n)
 	data, err := base64.StdEncoding.DecodeString(m[1])
 	check.OK(t, err)
-	z, err := gzip.NewReader(bytes.NewReader(data))
-	check.OK(t, err)
+	z := check.Of(gzip.NewReader(bytes.NewReader(data))).OK(t)
 	check.OK(t, json.NewDecoder(z).Decode(&out))
 	return out
 }
@@ -179,8 +176,7 @@ func TestEqualBytes(t *testing.T) {
 	first := page(t, view.Options{Chunks: of})
 	second := page(t, view.Options{Chunks: of})
 	check.Equal(t, first, second, "two pages of one graph differ")
-	v, err := view.New(t.Context(), knowledge(t), view.Options{Title: hostile})
-	check.OK(t, err)
+	v := check.Of(view.New(t.Context(), knowledge(t), view.Options{Title: hostile})).OK(t)
 	var b bytes.Buffer
 	check.OK(t, v.WriteSVG(&b))
 	count := make(map[string]int)

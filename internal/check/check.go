@@ -72,3 +72,21 @@ func label(about []any) string {
 	}
 	return fmt.Sprintf(about[0].(string), about[1:]...) + ": "
 }
+
+// Result is the value of a call and its error.
+type Result[T any] struct {
+	value T
+	err   error
+}
+
+// Of returns the result of a call, as in check.Of(os.ReadFile(name)).OK(t).
+func Of[T any](value T, err error) Result[T] { return Result[T]{value, err} }
+
+// OK returns the value; it ends the test if there is an error.
+func (r Result[T]) OK(tb testing.TB, about ...any) T {
+	if r.err != nil {
+		tb.Helper()
+		tb.Fatal(label(about) + r.err.Error())
+	}
+	return r.value
+}

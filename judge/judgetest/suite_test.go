@@ -142,10 +142,8 @@ func TestKeptReplies(t *testing.T) {
 		client, err := paid.Open(paid.Options{File: file})
 		check.OK(t, err)
 		t.Cleanup(func() { client.Close() })
-		m, err = client.Model(m)
-		check.OK(t, err)
-		j, err := model.New(m, model.Options{})
-		check.OK(t, err)
+		m = check.Of(client.Model(m)).OK(t)
+		j := check.Of(model.New(m, model.Options{})).OK(t)
 		return Suite{Ask: bridge, Judge: j, Cases: []Case{{Question: "When was the bridge opened?", Checks: []Check{States("In 1890."), Never("In 1891.")}}}}
 	}
 	t.Run("asked", func(t *testing.T) { Run(t, suite(t, grader)) })

@@ -17,8 +17,7 @@ import (
 
 func newJudge(t testing.TB, o judge.Options) *lexical.Judge {
 	t.Helper()
-	j, err := lexical.New(o)
-	check.OK(t, err)
+	j := check.Of(lexical.New(o)).OK(t)
 	return j
 }
 
@@ -100,8 +99,7 @@ func TestLexicalSummary(t *testing.T) {
 			Recall: judge.Score(0, "no statement in the answer"), Precision: judge.Score(0, "no statement in the answer")}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := newJudge(t, tt.o).Summary(t.Context(), tt.c)
-			check.OK(t, err)
+			got := check.Of(newJudge(t, tt.o).Summary(t.Context(), tt.c)).OK(t)
 			c := got.Counts
 			if got.Counts = (judge.Counts{}); got.Recall.State == judge.Scored && got.Recall.Value != float64(c.GoldMet)/float64(c.Gold) {
 				t.Errorf("counts %+v with recall %v", c, got.Recall.Value)
@@ -204,8 +202,7 @@ func TestLexicalOnRealReferences(t *testing.T) {
 	check.Must(t, err == nil && len(files) != 0, "no questions: %v", err)
 	var cases []judge.Case
 	for _, file := range files {
-		f, err := os.Open(file)
-		check.OK(t, err)
+		f := check.Of(os.Open(file)).OK(t)
 		lines := bufio.NewScanner(f)
 		lines.Buffer(nil, 1<<20)
 		for lines.Scan() {
@@ -229,15 +226,13 @@ func TestLexicalOnRealReferences(t *testing.T) {
 		if at := strings.LastIndexAny(c.Reference, "0123456789"); at >= 0 {
 			numbers++
 			c.Answer = c.Reference[:at] + string('0'+(c.Reference[at]-'0'+5)%10) + c.Reference[at+1:]
-			v, err = j.Fact(t.Context(), c)
-			check.OK(t, err)
+			v = check.Of(j.Fact(t.Context(), c)).OK(t)
 			if misread += int(v.Value); v.Value == 1 {
 				t.Logf("another number passes: %q: %q", c.Question, c.Answer)
 			}
 		}
 		c.Answer = cases[(i+1)%len(cases)].Reference
-		v, err = j.Fact(t.Context(), c)
-		check.OK(t, err)
+		v = check.Of(j.Fact(t.Context(), c)).OK(t)
 		if others += int(v.Value); v.Value == 1 {
 			t.Logf("answered by the next: %q: %q (%s)", c.Reference, c.Answer, v.Reason)
 		}

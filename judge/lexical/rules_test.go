@@ -137,8 +137,7 @@ func FuzzFeatures(f *testing.F) {
 // What the judge makes of statements, one a line: 1 or 0 as a person says, question,
 // reference, answer. A line that begins with ! is one of the judge's known errors.
 func TestStatements(t *testing.T) {
-	table, err := os.ReadFile("testdata/statements.tsv")
-	check.OK(t, err)
+	table := check.Of(os.ReadFile("testdata/statements.tsv")).OK(t)
 	for line := range strings.Lines(string(table)) {
 		cells := strings.Split(strings.TrimSpace(line), "\t")
 		check.Must(t, len(cells) == 4, "%d cells: %q", len(cells), line)

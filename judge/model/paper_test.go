@@ -53,8 +53,7 @@ func byPaper(t *testing.T, m llm.Model, o model.Options) *model.Judge {
 func byProfile(t *testing.T, m llm.Model, p model.Profile, o model.Options) *model.Judge {
 	t.Helper()
 	o.Profile = p
-	j, err := model.New(m, o)
-	check.OK(t, err)
+	j := check.Of(model.New(m, o)).OK(t)
 	return j
 }
 

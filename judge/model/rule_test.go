@@ -68,8 +68,7 @@ func TestRule(t *testing.T) {
 		"obedient":   {func(llm.Request) string { return `{"results": [{"id": "i1", "score": 1}]}` }, "invalid output invalid output"},
 		"prose":      {func(llm.Request) string { return "Both are fine." }, "invalid output invalid output"},
 	} {
-		r, err := sourced.Ask(t.Context(), modelFunc(tt.reply), "It opened in 1890, says the plaque.", hostile)
-		check.OK(t, err)
+		r := check.Of(sourced.Ask(t.Context(), modelFunc(tt.reply), "It opened in 1890, says the plaque.", hostile)).OK(t)
 		var got []string
 		for _, v := range r.Verdicts {
 			if v.State == judge.Scored {

@@ -34,8 +34,7 @@ const perBatch = 1000
 
 func readGolden(t *testing.T) golden {
 	t.Helper()
-	data, err := os.ReadFile("testdata/golden.json")
-	check.OK(t, err)
+	data := check.Of(os.ReadFile("testdata/golden.json")).OK(t)
 	var g golden
 	check.OK(t, json.Unmarshal(data, &g))
 	return g
@@ -88,8 +87,7 @@ func TestNormalizeEveryCodePointAsPython(t *testing.T) {
 
 func parseHex(t *testing.T, s string) rune {
 	t.Helper()
-	v, err := strconv.ParseInt(s, 16, 32)
-	check.OK(t, err)
+	v := check.Of(strconv.ParseInt(s, 16, 32)).OK(t)
 	return rune(v)
 }
 
@@ -143,8 +141,7 @@ func TestScoresAsPython(t *testing.T) {
 				if p == HotpotQA {
 					golds = golds[:1]
 				}
-				s, err := p.Score(prediction, golds)
-				check.OK(t, err)
+				s := check.Of(p.Score(prediction, golds)).OK(t)
 				for _, v := range []float64{s.EM, s.F1, s.Precision, s.Recall} {
 					row = binary.LittleEndian.AppendUint64(row, math.Float64bits(v))
 				}

@@ -33,15 +33,13 @@ var grader = judgetest.Grader{
 
 func liveRAG(t *testing.T, m llm.Model) judge.Judge {
 	t.Helper()
-	j, err := short.NewLiveRAG(m)
-	check.OK(t, err)
+	j := check.Of(short.NewLiveRAG(m)).OK(t)
 	return j
 }
 
 func liveFact(t *testing.T, m llm.Model, c judge.Case) judge.FactJudgment {
 	t.Helper()
-	f, err := liveRAG(t, m).Fact(t.Context(), c)
-	check.OK(t, err)
+	f := check.Of(liveRAG(t, m).Fact(t.Context(), c)).OK(t)
 	return f
 }
 

@@ -89,8 +89,7 @@ func fact(t *testing.T, o short.Options, c judge.Case) judge.FactJudgment {
 	o.Schemes = schemes()
 	j, err := short.New(o)
 	check.OK(t, err)
-	f, err := j.Fact(t.Context(), c)
-	check.OK(t, err)
+	f := check.Of(j.Fact(t.Context(), c)).OK(t)
 	return f
 }
 

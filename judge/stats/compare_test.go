@@ -123,8 +123,7 @@ func TestAsMcNemar(t *testing.T) {
 				for i := range lost {
 					a[n-1-i] = 1
 				}
-				c, err := Compare(a, b, nil, Options{})
-				check.OK(t, err)
+				c := check.Of(Compare(a, b, nil, Options{})).OK(t)
 				all++
 				if mid := midP(gained, lost); (c.P < .05) != (mid < .05) {
 					apart++

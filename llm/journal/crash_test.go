@@ -85,8 +85,7 @@ func TestKill(t *testing.T) {
 	for kill := range 6 {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestChild$")
 		cmd.Env = append(os.Environ(), "WILDGRAPH_JOURNAL_CHILD="+path)
-		out, err := cmd.StdoutPipe()
-		check.OK(t, err)
+		out := check.Of(cmd.StdoutPipe()).OK(t)
 		check.OK(t, cmd.Start())
 		acked := map[string]bool{}
 		limit := 5 + rng.IntN(40)

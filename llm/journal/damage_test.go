@@ -169,8 +169,7 @@ func TestRepair(t *testing.T) {
 			check.OK(t, err)
 			now, err := os.ReadFile(path)
 			check.True(t, err == nil && bytes.Equal(now, damaged), "Verify changes the file, %v", err)
-			got, err := Repair(path, out)
-			check.OK(t, err)
+			got := check.Of(Repair(path, out)).OK(t)
 			tc.want.Header = testHeader
 			check.Equal(t, cmp.Diff(tc.want, got)+cmp.Diff(tc.want, seen), "")
 			if j, err := Open(path, testHeader, Options{}); (err == nil) != (tc.want.Bad == 0 || tc.want.Torn) {
@@ -199,8 +198,7 @@ func TestRepair(t *testing.T) {
 }
 
 func FuzzOpen(f *testing.F) {
-	head, err := appendHeader(nil, testHeader)
-	check.OK(f, err)
+	head := check.Of(appendHeader(nil, testHeader)).OK(f)
 	one := appendRecord(bytes.Clone(head), 1, 1, []byte("payload"))
 	markFirm(one[len(head):])
 	two := appendRecord(bytes.Clone(one), 2, 2, nil)

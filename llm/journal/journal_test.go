@@ -31,8 +31,7 @@ func payload(i int) []byte {
 
 func mustOpen(t *testing.T, path string) *Journal {
 	t.Helper()
-	j, err := Open(path, testHeader, Options{})
-	check.OK(t, err)
+	j := check.Of(Open(path, testHeader, Options{})).OK(t)
 	t.Cleanup(func() { _ = j.Close() })
 	return j
 }
@@ -51,8 +50,7 @@ func readAll(t *testing.T, j *Journal) []Record {
 // each record ends; ends[0] is where the first begins.
 func reference(t *testing.T, n int) (data []byte, ends []int) {
 	t.Helper()
-	data, err := appendHeader(nil, testHeader)
-	check.OK(t, err)
+	data = check.Of(appendHeader(nil, testHeader)).OK(t)
 	ends = []int{len(data)}
 	for i := range n {
 		data = appendRecord(data, uint8(i), uint64(i+1), payload(i))
@@ -76,8 +74,7 @@ func TestAppendedRecordsComeBack(t *testing.T) {
 	before := readAll(t, j)
 	check.OK(t, j.Close())
 	want, _ := reference(t, 100)
-	got, err := os.ReadFile(path)
-	check.OK(t, err)
+	got := check.Of(os.ReadFile(path)).OK(t)
 	check.Must(t, bytes.Equal(got, want), "the file differs from the documented format")
 	j = mustOpen(t, path)
 	check.Equal(t, j.Recovered(), Recovery{Records: 100})
@@ -123,8 +120,7 @@ func (f yieldingFile) Sync() error {
 
 func TestConcurrentAppendsShareSyncs(t *testing.T) {
 	disk := &yielding{simDisk: newSimDisk()}
-	j, err := Open("j", testHeader, Options{disk: disk})
-	check.OK(t, err)
+	j := check.Of(Open("j", testHeader, Options{disk: disk})).OK(t)
 	const workers, each = 16, 20
 	var wg sync.WaitGroup
 	for w := range workers {
@@ -235,8 +231,7 @@ func TestRemovedOrReplacedIsNoticed(t *testing.T) {
 func TestOtherFormats(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "j")
 	_ = mustOpen(t, path).Close()
-	data, err := os.ReadFile(path)
-	check.OK(t, err)
+	data := check.Of(os.ReadFile(path)).OK(t)
 	for _, v := range []byte{version - 1, version + 1} {
 		data[len(magic)] = v
 		check.OK(t, os.WriteFile(path, data, 0o600))

@@ -30,8 +30,7 @@ func toolsOver(t *testing.T) agent.ToolOptions {
 		doc := fmt.Sprintf("%c.md", 'a'+i)
 		chunks = append(chunks, graphrag.Chunk{ID: doc + "#0", Doc: doc, Text: text, End: len(text)})
 	}
-	r, err := retrieve.NewSparse(t.Context(), chunks, bm25.Options{})
-	check.OK(t, err)
+	r := check.Of(retrieve.NewSparse(t.Context(), chunks, bm25.Options{})).OK(t)
 	return agent.ToolOptions{Retriever: r, Pages: find.New(chunks), Count: words}
 }
 
@@ -75,10 +74,8 @@ func TestNativeCalls(t *testing.T) {
 	for _, m := range []*calling{{native: true}, {}, {native: true, refuses: true}} {
 		model, err := langchain.From(m, langchain.FromOptions{Name: "m"})
 		check.OK(t, err)
-		next, err := agent.NextByModel(model)
-		check.OK(t, err)
-		s, err := agent.Search(next, agent.SearchOptions{ToolOptions: toolsOver(t)})
-		check.OK(t, err)
+		next := check.Of(agent.NextByModel(model)).OK(t)
+		s := check.Of(agent.Search(next, agent.SearchOptions{ToolOptions: toolsOver(t)})).OK(t)
 		f, err := s.Retrieve(t.Context(), graphrag.Question{Text: "Where was the builder of the Fram born?", K: 1, Depth: 2})
 		check.Must(t, err == nil && len(f.Evidence) == 2, "%+v, %v", f, err)
 		if want == nil {
@@ -91,16 +88,14 @@ func TestNativeCalls(t *testing.T) {
 
 // The tools of langchaingo take JSON or plain words, say what is wrong, and check citations.
 func TestTools(t *testing.T) {
-	ours, err := agent.NewTools(graphrag.Question{K: 1}, toolsOver(t))
-	check.OK(t, err)
+	ours := check.Of(agent.NewTools(graphrag.Question{K: 1}, toolsOver(t))).OK(t)
 	out := make(map[string]func(string) string)
 	var names []string
 	for _, tool := range langchain.Tools(ours) {
 		names = append(names, tool.Name())
 		check.True(t, strings.Contains(tool.Description(), "JSON object"), "%v", tool.Description())
 		out[tool.Name()] = func(input string) string {
-			said, err := tool.Call(t.Context(), input)
-			check.OK(t, err)
+			said := check.Of(tool.Call(t.Context(), input)).OK(t)
 			return said
 		}
 	}

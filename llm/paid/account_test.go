@@ -279,8 +279,7 @@ func TestAttemptsAreReserved(t *testing.T) {
 
 // inJournal is what the next program would take for spent if this one died now.
 func inJournal(t *testing.T, name string) int {
-	data, err := os.ReadFile(name)
-	check.OK(t, err)
+	data := check.Of(os.ReadFile(name)).OK(t)
 	dead := file(t)
 	check.OK(t, os.WriteFile(dead, data, 0o600))
 	return open(t, paid.Options{File: dead}).Account().Total.Most.Tokens()
@@ -407,8 +406,7 @@ func TestReplyBeyondItsLimit(t *testing.T) {
 		fmt.Fprintf(w, `{"choices": [{"finish_reason": "stop", "message": {"content": "word"}}], "usage": {"prompt_tokens": 1, "completion_tokens": %d}}`, written)
 	}))
 	defer server.Close()
-	m, err := transport.OpenAI(transport.Config{Model: "big", BaseURL: server.URL})
-	check.OK(t, err)
+	m := check.Of(transport.OpenAI(transport.Config{Model: "big", BaseURL: server.URL})).OK(t)
 	for name, tc := range map[string]struct {
 		o    paid.Options
 		most int

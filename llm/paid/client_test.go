@@ -26,8 +26,7 @@ func file(t *testing.T) string { return filepath.Join(t.TempDir(), "replies") }
 // open opens a client until the end of the test, or until it is closed.
 func open(t *testing.T, o paid.Options) *paid.Client {
 	t.Helper()
-	c, err := paid.Open(o)
-	check.OK(t, err)
+	c := check.Of(paid.Open(o)).OK(t)
 	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
@@ -35,16 +34,14 @@ func open(t *testing.T, o paid.Options) *paid.Client {
 // cachedModel wraps a model.
 func cachedModel(t *testing.T, c *paid.Client, m llm.Model) llm.Model {
 	t.Helper()
-	m, err := c.Model(m)
-	check.OK(t, err)
+	m = check.Of(c.Model(m)).OK(t)
 	return m
 }
 
 // embedder wraps an embedder.
 func embedder(t *testing.T, c *paid.Client, e llm.NamedEmbedder) llm.NamedEmbedder {
 	t.Helper()
-	e, err := c.Embedder(e)
-	check.OK(t, err)
+	e = check.Of(c.Embedder(e)).OK(t)
 	return e
 }
 

@@ -72,8 +72,7 @@ func TestRecordOfAnotherRequestIsRefused(t *testing.T) {
 // An earlier program may have kept what is refused today: it is dropped with a word,
 // and asked for again.
 func TestPoisonedVectorsAreDropped(t *testing.T) {
-	j, err := journal.Open(filepath.Join(t.TempDir(), "j"), journal.Header{Schema: Schema}, journal.Options{})
-	check.OK(t, err)
+	j := check.Of(journal.Open(filepath.Join(t.TempDir(), "j"), journal.Header{Schema: Schema}, journal.Options{})).OK(t)
 	defer j.Close()
 	var log strings.Builder
 	texts := []string{"a", "bb", "ccc", "dddd", "eeeee"}
@@ -86,8 +85,7 @@ func TestPoisonedVectorsAreDropped(t *testing.T) {
 	}
 	e := &cachedEmbedder{cache: c, e: parrot{}}
 	for range 2 {
-		out, err := e.EmbedDocuments(t.Context(), texts)
-		check.OK(t, err)
+		out := check.Of(e.EmbedDocuments(t.Context(), texts)).OK(t)
 		for i, v := range out {
 			q, err := e.EmbedQuery(t.Context(), texts[i])
 			if want := []float32{float32(i + 1)}; !slices.Equal(v, want) || !slices.Equal(q, want) || err != nil {
@@ -122,10 +120,8 @@ func TestCanonicalBytesAreFixed(t *testing.T) {
 func FuzzCacheRecord(f *testing.F) {
 	request, err := canonicalJSON("m", llm.Prompt("q"))
 	check.OK(f, err)
-	good, err := json.Marshal(cacheRecord{Request: request, Reply: &llm.Reply{Text: "a", Finish: llm.FinishStop}})
-	check.OK(f, err)
-	bad, err := json.Marshal(cacheRecord{Request: request, Failure: &failure{Kind: llm.ErrFiltered}})
-	check.OK(f, err)
+	good := check.Of(json.Marshal(cacheRecord{Request: request, Reply: &llm.Reply{Text: "a", Finish: llm.FinishStop}})).OK(f)
+	bad := check.Of(json.Marshal(cacheRecord{Request: request, Failure: &failure{Kind: llm.ErrFiltered}})).OK(f)
 	for _, seed := range [][]byte{good, bad, good[:len(good)-1], []byte(`{"request":`), []byte(`{"reply":{}}`), []byte(`{"request":{},"reply":{"text":"x"}}`), nil} {
 		f.Add(seed, request)
 	}

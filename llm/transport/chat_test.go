@@ -37,8 +37,7 @@ func both(t *testing.T, o llmtest.ServerOptions, c Config, f func(t *testing.T, 
 		t.Run(kind, func(t *testing.T) {
 			s := llmtest.NewServer(o)
 			t.Cleanup(s.Close)
-			m, err := provider(s, kind, c).Model("test-model")
-			check.OK(t, err)
+			m := check.Of(provider(s, kind, c).Model("test-model")).OK(t)
 			f(t, s, m)
 		})
 	}
@@ -61,8 +60,7 @@ func bothEmbedders(t *testing.T, c Config, f func(t *testing.T, s *llmtest.Serve
 		t.Run(kind, func(t *testing.T) {
 			s := llmtest.NewServer(llmtest.ServerOptions{})
 			t.Cleanup(s.Close)
-			e, err := provider(s, kind, c).Embedder("test-embed")
-			check.OK(t, err)
+			e := check.Of(provider(s, kind, c).Embedder("test-embed")).OK(t)
 			f(t, s, e)
 		})
 	}
@@ -79,8 +77,7 @@ func TestReplyAndUsage(t *testing.T) {
 	}
 	both(t, llmtest.ServerOptions{Handler: handler}, Config{Transport: quick}, func(t *testing.T, s *llmtest.Server, m llm.Model) {
 		var bill llm.Bill
-		reply, err := m.Generate(llm.WithBill(t.Context(), &bill), llm.Prompt("2+2?"))
-		check.OK(t, err)
+		reply := check.Of(m.Generate(llm.WithBill(t.Context(), &bill), llm.Prompt("2+2?"))).OK(t)
 		usage := llm.Usage{Calls: 1, PromptTokens: 7, CompletionTokens: 9}
 		want := llm.Reply{Text: "four", Reasoning: "sums\ntwo and two", Finish: llm.FinishStop, Model: "test-model", Usage: usage}
 		if strings.HasPrefix(m.Name(), "openai") {
@@ -141,8 +138,7 @@ func TestRequestBodies(t *testing.T) {
 		t.Run(tc.name+"/"+tc.kind, func(t *testing.T) {
 			s := llmtest.NewServer(llmtest.ServerOptions{})
 			defer s.Close()
-			m, err := provider(s, tc.kind, tc.c).Model("test-model")
-			check.OK(t, err)
+			m := check.Of(provider(s, tc.kind, tc.c).Model("test-model")).OK(t)
 			check.OK(t, check.Err(m.Generate(t.Context(), tc.req)))
 			check.Equal(t, sent(t, s), tc.want)
 		})
@@ -274,8 +270,7 @@ func TestVectorsStandWhereTheirIndexSays(t *testing.T) {
 	check.OK(t, err)
 	s.Fail(llmtest.Fault{Shuffle: true})
 	texts := []string{"one", "two", "three"}
-	got, err := e.EmbedDocuments(t.Context(), texts)
-	check.OK(t, err)
+	got := check.Of(e.EmbedDocuments(t.Context(), texts)).OK(t)
 	for i, text := range texts {
 		check.Equal(t, got[i], llmtest.HashVector(text, llmtest.DefaultDimensions), "text %d has the vector of another", i)
 	}
@@ -368,8 +363,7 @@ func TestOldNameOfTheLimit(t *testing.T) {
 		var log strings.Builder
 		s := llmtest.NewServer(llmtest.ServerOptions{})
 		defer s.Close()
-		m, err := provider(s, "openai", Config{Transport: Options{Logger: debugLogger(&log)}}).Model("m")
-		check.OK(t, err)
+		m := check.Of(provider(s, "openai", Config{Transport: Options{Logger: debugLogger(&log)}}).Model("m")).OK(t)
 		s.Fail(tc.f)
 		for range 2 {
 			check.OK(t, check.Err(m.Generate(t.Context(), req)), "%v", name)
@@ -394,16 +388,14 @@ func TestOllamaContext(t *testing.T) {
 	for _, tc := range []struct{ bytes, reply, want int }{
 		{100, 0, 4096}, {4 * 3000, 346, 4096}, {4 * 3000, 347, 8192}, {4, 0, 8192}, {4 * 40_000, 4096, 65536}, {4 * 6000, 692, 65536},
 	} {
-		m, err := p.Model("m")
-		check.OK(t, err)
+		m := check.Of(p.Model("m")).OK(t)
 		req := llm.Prompt(strings.Repeat("word", tc.bytes/4))
 		req.MaxTokens = tc.reply
 		check.OK(t, check.Err(m.Generate(t.Context(), req)))
 		o, _ := sent(t, s)["options"].(map[string]any)
 		check.True(t, o["num_ctx"] == float64(tc.want), "%+v: %v", tc, o)
 	}
-	m, err := p.Model("other")
-	check.OK(t, err)
+	m := check.Of(p.Model("other")).OK(t)
 	for read, whole := range map[int]bool{2048: false, 2500: true} {
 		s.Fail(llmtest.Fault{Answer: func(llm.Request) llm.Reply {
 			return llm.Reply{Text: "x", Usage: llm.Usage{PromptTokens: read, CompletionTokens: 1}}

@@ -29,8 +29,7 @@ func TestSecretNeverPrints(t *testing.T) {
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d"} {
 		fmt.Fprintf(&out, verb+" "+verb+" "+verb+"\n", s, c, &c)
 	}
-	b, err := json.Marshal(c)
-	check.OK(t, err)
+	b := check.Of(json.Marshal(c)).OK(t)
 	out.Write(b)
 	slog.New(slog.NewJSONHandler(&out, nil)).Info("x", "key", s, "config", c)
 	slog.New(slog.NewTextHandler(&out, nil)).Info("x", "key", s, "config", c)

@@ -75,8 +75,7 @@ func TestKeyReachesServerAndNothingElse(t *testing.T) {
 		p := provider(s, kind, Config{Key: key, Transport: o})
 		m, err := p.Model("m")
 		check.OK(t, err)
-		e, err := p.Embedder("m")
-		check.OK(t, err)
+		e := check.Of(p.Embedder("m")).OK(t)
 		check.OK(t, check.Err(m.Generate(t.Context(), llm.Prompt("hello"))))
 		check.OK(t, check.Err(e.EmbedQuery(t.Context(), "hello")))
 		echo := llmtest.Fault{Status: 401, Body: `{"error":{"message":"bad key ` + key + ` given"}}`}
@@ -152,8 +151,7 @@ func TestNamesTellModelsApart(t *testing.T) {
 		m, err := OpenAI(c)
 		check.OK(t, err)
 		names[m.Name()] = true
-		o, err := Ollama(Config{Model: c.Model, BaseURL: c.BaseURL, Extra: c.Extra, ContextTokens: 9})
-		check.OK(t, err)
+		o := check.Of(Ollama(Config{Model: c.Model, BaseURL: c.BaseURL, Extra: c.Extra, ContextTokens: 9})).OK(t)
 		names[o.Name()] = true
 	}
 	check.True(t, len(names) == 10 && names["openai:https://api.openai.com/v1:a"], "names %v", names)

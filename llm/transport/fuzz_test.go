@@ -39,8 +39,7 @@ func FuzzErrorBody(f *testing.F) {
 }
 
 func mustURL(t *testing.T) *url.URL {
-	u, err := url.Parse("http://h.example/v1")
-	check.OK(t, err)
+	u := check.Of(url.Parse("http://h.example/v1")).OK(t)
 	return u
 }
 

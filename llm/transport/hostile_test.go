@@ -32,8 +32,7 @@ func served(t *testing.T, o Options, h http.HandlerFunc) error {
 	o.Attempts = 1
 	tr, err := New(o)
 	check.OK(t, err)
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/v1/chat", strings.NewReader(`{"q":1}`))
-	check.OK(t, err)
+	req := check.Of(http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/v1/chat", strings.NewReader(`{"q":1}`))).OK(t)
 	resp, err := tr.RoundTrip(req)
 	if err != nil {
 		return err
@@ -107,13 +106,11 @@ func TestNoCookies(t *testing.T) {
 		_, _ = io.WriteString(w, `{"ok":true}`)
 	}))
 	defer s.Close()
-	tr, err := New(Options{})
-	check.OK(t, err)
+	tr := check.Of(New(Options{})).OK(t)
 	for range 2 {
 		req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, s.URL, strings.NewReader(`{}`))
 		check.OK(t, err)
-		resp, err := tr.RoundTrip(req)
-		check.OK(t, err)
+		resp := check.Of(tr.RoundTrip(req)).OK(t)
 		_ = resp.Body.Close()
 	}
 	check.True(t, len(got) == 2 && got[0]+got[1] == "", "cookies %q", got)

@@ -99,8 +99,7 @@ func TestPoisonEndsItsCallAlone(t *testing.T) {
 			}
 		})
 		time.Sleep(time.Second)
-		req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://h.example/v1/x?bad=1", strings.NewReader(`{}`))
-		check.OK(t, err)
+		req := check.Of(http.NewRequestWithContext(ctx, http.MethodPost, "http://h.example/v1/x?bad=1", strings.NewReader(`{}`))).OK(t)
 		start := time.Now()
 		if _, err := tr.RoundTrip(req); !errors.Is(err, llm.ErrTransient) || bad.Load() > 11 || time.Since(start) > 5*time.Minute {
 			t.Errorf("%d attempts in %v: %v", bad.Load(), time.Since(start), err)

@@ -69,9 +69,7 @@ func randomFault(rng *rand.Rand) llmtest.Fault {
 func TestRandomFaultScripts(t *testing.T) {
 	scripts := 1000
 	if text := os.Getenv("WILDGRAPH_FAULT_SCRIPTS"); text != "" {
-		var err error
-		scripts, err = strconv.Atoi(text)
-		check.OK(t, err, "WILDGRAPH_FAULT_SCRIPTS=%q: want a number", text)
+		scripts = check.Of(strconv.Atoi(text)).OK(t, "WILDGRAPH_FAULT_SCRIPTS=%q: want a number", text)
 	}
 	var sum tally
 	const shards = 4 // they wait for the disk most of the time

@@ -77,8 +77,7 @@ func status(code int, body string, headers ...string) func() (*http.Response, er
 
 func send(t *testing.T, ctx context.Context, o Options) (string, error) {
 	t.Helper()
-	tr, err := New(o)
-	check.OK(t, err)
+	tr := check.Of(New(o)).OK(t)
 	return sendOn(ctx, tr)
 }
 
@@ -145,8 +144,7 @@ func TestDeadlineAndCancelEndTheWait(t *testing.T) {
 func TestLimits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &wire{takes: time.Second}
-		tr, err := New(Options{Base: w, Concurrency: 3})
-		check.OK(t, err)
+		tr := check.Of(New(Options{Base: w, Concurrency: 3})).OK(t)
 		var wg sync.WaitGroup
 		for range 12 {
 			wg.Go(func() {
@@ -181,8 +179,7 @@ func TestUsageIsRecordedWithoutCall(t *testing.T) {
 		status(200, `{"hello":1}`),
 	}}
 	var bill llm.Bill
-	tr, err := New(Options{Base: w})
-	check.OK(t, err)
+	tr := check.Of(New(Options{Base: w})).OK(t)
 	for range 5 {
 		check.OK(t, check.Err(sendOn(llm.WithBill(t.Context(), &bill), tr)))
 	}

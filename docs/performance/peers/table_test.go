@@ -22,8 +22,7 @@ const sample = `{"date":"2026-11-23","machine":"2 cores"}
 
 // The least time and the greatest rate are taken, and the ratio is against the best peer.
 func TestTable(t *testing.T) {
-	list, err := read(strings.NewReader(sample))
-	check.OK(t, err)
+	list := check.Of(read(strings.NewReader(sample))).OK(t)
 	var b strings.Builder
 	table(&b, list)
 	for _, want := range []string{
@@ -44,8 +43,7 @@ func TestWideTable(t *testing.T) {
 			text += `{"set":"` + set + `","what":"mean","unit":"µs",` + of + "}\n"
 		}
 	}
-	list, err := read(strings.NewReader(text + `{"set":"f","what":"calls","who":"new 2","value":7,"plain":true}`))
-	check.OK(t, err)
+	list := check.Of(read(strings.NewReader(text + `{"set":"f","what":"calls","who":"new 2","value":7,"plain":true}`))).OK(t)
 	var b strings.Builder
 	table(&b, list)
 	for _, want := range []string{"| | mean, µs |\n", "| a: new 2 | 2 / 3 |\n", "| f: old 1 | 2 / 900 |\n"} {
@@ -83,7 +81,6 @@ func TestPage(t *testing.T) {
 	docs := filepath.Join("..", "..")
 	page, err := os.ReadFile(filepath.Join(docs, "performance.md"))
 	check.OK(t, err)
-	want, err := renew(page, filepath.Join(docs, "performance"))
-	check.OK(t, err)
+	want := check.Of(renew(page, filepath.Join(docs, "performance"))).OK(t)
 	check.Equal(t, string(want), string(page), "docs/performance.md is not what its figures say: go run ./docs/performance/peers -render")
 }

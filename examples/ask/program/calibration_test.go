@@ -182,8 +182,7 @@ func passageSubject(t *testing.T, dir string) subject {
 // pageSubjects are raw pages of the web and questions for facts. Of every third question the
 // pages are taken away.
 func pageSubjects(t *testing.T, dir string) (out []subject) {
-	set, err := wildgraph.Load(os.DirFS(dir), wildgraph.Options{})
-	check.OK(t, err)
+	set := check.Of(wildgraph.Load(os.DirFS(dir), wildgraph.Options{})).OK(t)
 	r := rand.New(rand.NewPCG(2, 2))
 	for _, d := range set.Domains {
 		s, gone, n := subject{kind: "web pages", files: map[string]string{}}, map[string]bool{}, 0
@@ -258,14 +257,12 @@ func (s subject) each(t *testing.T, wrap func(reader.Reader) reader.Reader, tell
 	check.OK(t, err)
 	files := new(folder.Files)
 	parts.Read = files.Reader(wrap(parts.Read), true)
-	system, err := wild.New(parts, wild.Options{})
-	check.OK(t, err)
+	system := check.Of(wild.New(parts, wild.Options{})).OK(t)
 	f, _, err := folder.Open(t.Context(), folder.Options{Docs: s.dir, Index: t.TempDir(), System: system, Files: files})
 	check.OK(t, err)
 	defer f.Close()
 	for _, p := range s.probes {
-		a, err := f.System.Answer(t.Context(), graphrag.Question{Text: p.Question, K: 5})
-		check.OK(t, err)
+		a := check.Of(f.System.Answer(t.Context(), graphrag.Question{Text: p.Question, K: 5})).OK(t)
 		tell(p, a)
 	}
 }

@@ -103,8 +103,7 @@ func TestLanguageOfNoNote(t *testing.T) {
 	d := sessiontest.OpenFiles(t, sets["french"].files("french"), "wild")
 	for _, name := range []string{"english", "german", "russian", "japanese", "chinese", "dutch", "swedish"} {
 		for _, q := range sets[name].Questions {
-			r, err := d.Ask(t.Context(), session.Query{Question: q.Question})
-			check.OK(t, err)
+			r := check.Of(d.Ask(t.Context(), session.Query{Question: q.Question})).OK(t)
 			if !r.Refused {
 				t.Errorf("%s: %s is answered %q (%.2f)", name, q.Question, r.Answer, r.Confidence)
 			}

@@ -113,8 +113,7 @@ func TestTrace(t *testing.T) {
 	if _, _, err := ask(t, "", "-docs", dir, "-system", "youtu", "-trace", file, "Who hears a mouse?"); err != nil {
 		t.Fatal(err)
 	}
-	data, err := os.ReadFile(file)
-	check.OK(t, err)
+	data := check.Of(os.ReadFile(file)).OK(t)
 	for _, want := range []string{"cut", "extract", "graph", "build", "answer", "retrieve", "decompose", "search", "read"} {
 		check.True(t, bytes.Contains(data, []byte(`"name": "`+want+`"`)), "no span %s", want)
 	}

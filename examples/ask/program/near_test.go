@@ -38,15 +38,13 @@ func TestNearMisses(t *testing.T) {
 		for _, q := range set.Questions {
 			asked := session.Query{Question: q.Question, Before: q.Before}
 			for _, before := range q.Before {
-				r, err := d.Ask(t.Context(), session.Query{Question: before})
-				check.OK(t, err)
+				r := check.Of(d.Ask(t.Context(), session.Query{Question: before})).OK(t)
 				if r.Refused {
 					r.Answer = ""
 				}
 				asked.Answers = append(asked.Answers, r.Answer)
 			}
-			r, err := d.Ask(t.Context(), asked)
-			check.OK(t, err)
+			r := check.Of(d.Ask(t.Context(), asked)).OK(t)
 			has := func(part string) bool { return strings.Contains(r.Answer, part) }
 			cites := slices.ContainsFunc(r.Sources, func(s session.Source) bool { return s.File == q.File })
 			switch {

@@ -28,8 +28,7 @@ type plain struct {
 
 func plainQuestions(t *testing.T) (out []plain) {
 	t.Helper()
-	f, err := os.Open("testdata/plain/questions.jsonl")
-	check.OK(t, err)
+	f := check.Of(os.Open("testdata/plain/questions.jsonl")).OK(t)
 	defer f.Close()
 	for s := bufio.NewScanner(f); s.Scan(); {
 		var q plain
@@ -96,8 +95,7 @@ func plainQuestionsBy(t *testing.T, name string) {
 	defer f.Close()
 	var dev, held tally
 	for _, q := range plainQuestions(t) {
-		a, err := f.System.Answer(t.Context(), graphrag.Question{Text: q.Question, K: 5})
-		check.OK(t, err)
+		a := check.Of(f.System.Answer(t.Context(), graphrag.Question{Text: q.Question, K: 5})).OK(t)
 		if q.Held {
 			held.add(q, a)
 		} else {

@@ -42,8 +42,7 @@ func overMCP(t *testing.T, d *session.Session, progress ...func(*sdk.ProgressNot
 			}
 		},
 	})
-	s, err := c.Connect(t.Context(), &sdk.IOTransport{Reader: toClient, Writer: fromClient}, nil)
-	check.OK(t, err)
+	s := check.Of(c.Connect(t.Context(), &sdk.IOTransport{Reader: toClient, Writer: fromClient}, nil)).OK(t)
 	check.True(t, s.InitializeResult().ServerInfo.Version != "", "the server has no version")
 	return s, func() error {
 		err := s.Close()

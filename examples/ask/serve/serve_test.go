@@ -45,8 +45,7 @@ func start(t *testing.T, system string, args ...string) (url string, end func() 
 
 func handler(t *testing.T, d *session.Session, address string) http.Handler {
 	t.Helper()
-	h, err := serve.Handler(d, address, nil)
-	check.OK(t, err)
+	h := check.Of(serve.Handler(d, address, nil)).OK(t)
 	return h
 }
 
@@ -62,11 +61,9 @@ func send(t *testing.T, method, url, body string, headers ...string) (int, http.
 		}
 		r.Header.Set(name, value)
 	}
-	reply, err := http.DefaultClient.Do(r)
-	check.OK(t, err)
+	reply := check.Of(http.DefaultClient.Do(r)).OK(t)
 	defer reply.Body.Close()
-	data, err := io.ReadAll(reply.Body)
-	check.OK(t, err)
+	data := check.Of(io.ReadAll(reply.Body)).OK(t)
 	return reply.StatusCode, reply.Header, string(data)
 }
 
@@ -315,8 +312,7 @@ func TestAPI(t *testing.T) {
 	check.True(t, status == 403 && strings.Contains(body, "reads only"), "%d %s", status, body)
 	tokens, err := api.ReadTokens(strings.NewReader(`{"token-of-tables-0123": {"scope": "kind = \"csv\"", "write": true}}`))
 	check.OK(t, err)
-	h, err := serve.Handler(sessiontest.Open(t, "wild"), "", tokens)
-	check.OK(t, err)
+	h := check.Of(serve.Handler(sessiontest.Open(t, "wild"), "", tokens)).OK(t)
 	server := httptest.NewServer(h)
 	defer server.Close()
 	const bearer = "Authorization: Bearer token-of-tables-0123"
@@ -362,8 +358,7 @@ func TestPDF(t *testing.T) {
 		"4 0 obj<</Length 62>>stream\nBT /F1 12 Tf 20 200 Td (The barn owl hears a mouse.) Tj ET     \nendstream endobj\n" +
 		"5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj\ntrailer<</Root 1 0 R>>\n"
 	d := sessiontest.OpenFiles(t, map[string]string{"owl.pdf": pdf, "notes.md": "The light is red."}, "bm25")
-	h, err := serve.Handler(d, "127.0.0.1:80", nil)
-	check.OK(t, err)
+	h := check.Of(serve.Handler(d, "127.0.0.1:80", nil)).OK(t)
 	get := func(query, site string) *httptest.ResponseRecorder {
 		r := httptest.NewRequest("GET", "http://127.0.0.1/api/pdf?"+query, nil)
 		r.Header.Set("Sec-Fetch-Site", site)

@@ -34,8 +34,7 @@ func TestIdleTimeEncodes(t *testing.T) {
 		kept := func() int64 {
 			files, _ := filepath.Glob(filepath.Join(cache, "*.vectors"))
 			check.Must(t, len(files) == 1, "%v", files)
-			info, err := os.Stat(files[0])
-			check.OK(t, err)
+			info := check.Of(os.Stat(files[0])).OK(t)
 			return info.Size()
 		}
 		s, flags := setup.Settings{Mode: "reject"}, flag.NewFlagSet("session", flag.ContinueOnError)
@@ -51,8 +50,7 @@ func TestIdleTimeEncodes(t *testing.T) {
 		})
 		check.OK(t, err)
 		ask := func() session.Reply {
-			r, err := d.Ask(t.Context(), session.Query{Question: "What does barn owl number 17 hear?"})
-			check.OK(t, err)
+			r := check.Of(d.Ask(t.Context(), session.Query{Question: "What does barn owl number 17 hear?"})).OK(t)
 			return r
 		}
 		first := ask()

@@ -30,8 +30,7 @@ func open(t *testing.T, log *strings.Builder) *Session {
 	o.System, _ = all.Find("bm25")
 	o.Settings.Flags(flag.NewFlagSet("", flag.ContinueOnError), func(string) string { return "" }, "")
 	add(t, o.Docs, "a.md", "The light is red.")
-	d, err := Open(t.Context(), o)
-	check.OK(t, err)
+	d := check.Of(Open(t.Context(), o)).OK(t)
 	t.Cleanup(func() {
 		err := d.Close()
 		check.True(t, err == nil, "%v", err)

@@ -46,14 +46,12 @@ func TestNeedsAModel(t *testing.T) {
 // The same pages stand in the prompt for every question, in the order of their names, and
 // those that do not fit are named.
 func TestContextSaysWhatDidNotFit(t *testing.T) {
-	s, err := whole(baselinestest.OfflineKit(t))
-	check.OK(t, err)
+	s := check.Of(whole(baselinestest.OfflineKit(t))).OK(t)
 	baselinestest.Index(t, s, baselinestest.Pages...)
 	var first []string
 	for _, q := range baselinestest.Questions[:3] {
 		q.Tokens = 90
-		f, err := s.Retrieve(t.Context(), q)
-		check.OK(t, err)
+		f := check.Of(s.Retrieve(t.Context(), q)).OK(t)
 		var docs []string
 		for _, h := range f.Evidence {
 			docs = append(docs, h.Chunk.Doc)
@@ -69,8 +67,7 @@ func TestContextSaysWhatDidNotFit(t *testing.T) {
 // The prompts for two questions over the same pages begin alike, up to the question.
 func TestContextKeepsThePrefix(t *testing.T) {
 	m := llmtest.NewScript("m").Reply(llmtest.Any, "So it is [1].")
-	s, err := whole(baselinestest.ModelKit(t, m))
-	check.OK(t, err)
+	s := check.Of(whole(baselinestest.ModelKit(t, m))).OK(t)
 	baselinestest.Index(t, s, baselinestest.Pages...)
 	var begins []string
 	for _, q := range baselinestest.Questions[:2] { // of one form

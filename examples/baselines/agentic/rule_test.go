@@ -25,8 +25,7 @@ import (
 // the question does not have and no search had yet, with the question.
 func byRule(t *testing.T) agent.Next {
 	t.Helper()
-	x, err := rules.New(rules.Options{})
-	check.OK(t, err)
+	x := check.Of(rules.New(rules.Options{})).OK(t)
 	return func(ctx context.Context, tr *agent.Memory) (agent.Move, error) {
 		query := tr.Question.Text
 		asked := text.FoldName(query)
@@ -104,8 +103,7 @@ func TestRule(t *testing.T) {
 			sum := 0.0
 			for _, it := range data.Items {
 				asked := graphrag.Question{Text: it.Question.Text, K: 20, Depth: 20, Tokens: 4000}
-				found, err := r.Retrieve(t.Context(), asked)
-				check.OK(t, err)
+				found := check.Of(r.Retrieve(t.Context(), asked)).OK(t)
 				var docs []string
 				for _, h := range found.Read(asked) {
 					docs = append(docs, h.Chunk.Doc)

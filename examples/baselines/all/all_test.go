@@ -83,8 +83,7 @@ func TestAgents(t *testing.T) {
 }
 
 func withGraph(t *testing.T, s all.System) all.System {
-	ix, err := triples.New(t.Context(), triples.TSV("graph", strings.NewReader("Fram\tbuilder\tColin Archer")).All(), triples.Options{})
-	check.OK(t, err)
+	ix := check.Of(triples.New(t.Context(), triples.TSV("graph", strings.NewReader("Fram\tbuilder\tColin Archer")).All(), triples.Options{})).OK(t)
 	return s.WithGraph(ix)
 }
 

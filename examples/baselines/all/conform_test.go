@@ -31,8 +31,7 @@ func TestConform(t *testing.T) {
 		made = append(made, system(t, name))
 	}
 	for _, changed := range []struct{ name, option string }{{"raptor", "traverse"}, {"lightrag", "paper"}} {
-		s, err := system(t, changed.name).With(changed.option, "true")
-		check.OK(t, err)
+		s := check.Of(system(t, changed.name).With(changed.option, "true")).OK(t)
 		made = append(made, s)
 	}
 	for _, s := range made {
@@ -46,7 +45,9 @@ func conforms(t *testing.T, s all.System) {
 			k.AnswerModel = llmtest.NewScript("m").Handle(llmtest.Any, baselinestest.Obedient)
 		}
 		x, err := s.New(k, kit.Common{})
-		check.True(t, err != nil || x.Name() == s.Name, "the name is %q", x.Name())
+		if err == nil {
+			check.Equal(t, x.Name(), s.Name, "the name")
+		}
 		return x, err
 	}
 	conform(t, make)
@@ -85,8 +86,7 @@ func conform(t *testing.T, make maker) {
 // over is a system that has indexed documents.
 func (make maker) over(t *testing.T, k kit.Kit, docs ...graphrag.Document) *kit.System {
 	t.Helper()
-	s, err := make(k)
-	check.OK(t, err)
+	s := check.Of(make(k)).OK(t)
 	in := graphrag.Documents(docs...)
 	if len(docs) == 0 {
 		in = nil
@@ -182,8 +182,7 @@ func (make maker) retrieves(t *testing.T) {
 			q.Tokens = tokens
 			found, err := s.Retrieve(t.Context(), q)
 			check.OK(t, err)
-			a, err := s.Answer(t.Context(), q)
-			check.OK(t, err)
+			a := check.Of(s.Answer(t.Context(), q)).OK(t)
 			if diff := cmp.Diff(found, a.Found, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(graphrag.Found{}, "Usage")); diff != "" {
 				t.Errorf("%q (-Retrieve +Answer):\n%.2000s", q.Text, diff)
 			}

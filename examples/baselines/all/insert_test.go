@@ -24,8 +24,7 @@ import (
 // WILDGRAPH_NOTES names, such as "1000 1000000".
 func sizes(b *testing.B) (out []int) {
 	for _, s := range strings.Fields(os.Getenv("WILDGRAPH_NOTES") + " 1000")[:max(1, len(strings.Fields(os.Getenv("WILDGRAPH_NOTES"))))] {
-		n, err := strconv.Atoi(s)
-		check.OK(b, err)
+		n := check.Of(strconv.Atoi(s)).OK(b)
 		out = append(out, n)
 	}
 	return out
@@ -140,8 +139,7 @@ func insertAndAsk(b *testing.B, name string, n int) {
 		dir := b.TempDir()
 		size := func() int64 {
 			check.OK(b, s.Save(b.Context(), dir))
-			info, err := os.Stat(filepath.Join(dir, "system.wildgraph"))
-			check.OK(b, err)
+			info := check.Of(os.Stat(filepath.Join(dir, "system.wildgraph"))).OK(b)
 			return info.Size()
 		}
 		before, from := size(), next
@@ -165,8 +163,7 @@ func made(tb testing.TB, name string, k kit.Kit) *kit.System {
 	tb.Helper()
 	for _, x := range systems(tb) {
 		if x.Name == name {
-			s, err := x.New(k, kit.Common{})
-			check.OK(tb, err)
+			s := check.Of(x.New(k, kit.Common{})).OK(tb)
 			return s
 		}
 	}

@@ -22,8 +22,7 @@ func TestNothingLeaks(t *testing.T) {
 	if n, err := strconv.Atoi(os.Getenv("WILDGRAPH_LEAKS")); err == nil {
 		questions = n
 	}
-	inStore, err := disk.Open(t.TempDir(), disk.Options{})
-	check.OK(t, err)
+	inStore := check.Of(disk.Open(t.TempDir(), disk.Options{})).OK(t)
 	t.Cleanup(func() { _ = inStore.Close() })
 	for _, x := range systems(t) {
 		if x.NoDocuments {
@@ -36,8 +35,7 @@ func TestNothingLeaks(t *testing.T) {
 			},
 		} {
 			t.Run(x.Name+"/"+kind, func(t *testing.T) {
-				s, err := x.New(k(), kit.Common{})
-				check.OK(t, err)
+				s := check.Of(x.New(k(), kit.Common{})).OK(t)
 				n := questions
 				if kind != "offline" {
 					n = max(8, questions/4)

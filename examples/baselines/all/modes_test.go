@@ -61,8 +61,7 @@ func modes(t *testing.T, of all.System) {
 	kits := func(mode reader.Mode) map[string]kit.Kit {
 		offline, err := kit.Offline(kit.OfflineOptions{Seed: 1, Mode: mode})
 		check.OK(t, err)
-		model, err := kit.ByModel(kit.ModelOptions{Model: llmtest.NewScript("m").Handle(llmtest.Any, knowing), Embedder: words, Mode: mode})
-		check.OK(t, err)
+		model := check.Of(kit.ByModel(kit.ModelOptions{Model: llmtest.NewScript("m").Handle(llmtest.Any, knowing), Embedder: words, Mode: mode})).OK(t)
 		return map[string]kit.Kit{kit.NameOffline: offline, kit.NameModel: model}
 	}
 	long := unanswerable // beyond what is a keyword by itself
@@ -78,8 +77,7 @@ func modes(t *testing.T, of all.System) {
 			}
 			check.OK(t, err)
 			for _, q := range []graphrag.Question{baselinestest.Questions[0], baselinestest.Questions[1], baselinestest.Questions[2], unanswerable, long} {
-				a, err := s.Answer(t.Context(), q)
-				check.OK(t, err)
+				a := check.Of(s.Answer(t.Context(), q)).OK(t)
 				var last graphrag.Answer
 				for piece, err := range s.Stream(t.Context(), q) {
 					last = piece

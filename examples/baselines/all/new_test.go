@@ -121,8 +121,7 @@ func TestInsertIsOfWhatIsNew(t *testing.T) {
 					common.Cut = kit.Cut{}
 				}
 				made := func() *kit.System {
-					s, err := system.New(k, common)
-					check.OK(t, err)
+					s := check.Of(system.New(k, common)).OK(t)
 					return s
 				}
 				s, ctx := made(), trace.With(t.Context(), h)
@@ -189,10 +188,8 @@ func TestWords(t *testing.T) {
 		}))
 		s, err := x.New(k, kit.Common{})
 		check.OK(t, err)
-		_, err = s.Index(t.Context(), graphrag.Documents(baselinestest.Pages[:2]...))
-		check.OK(t, err)
-		_, err = s.Retrieve(t.Context(), baselinestest.Questions[0])
-		check.OK(t, err)
+		check.OK(t, check.Err(s.Index(t.Context(), graphrag.Documents(baselinestest.Pages[:2]...))))
+		check.OK(t, check.Err(s.Retrieve(t.Context(), baselinestest.Questions[0])))
 		check.True(t, (n.Load() == 0) == x.Words, "%s embeds %d texts, Words %v", x.Name, n.Load(), x.Words)
 	}
 }

@@ -89,8 +89,7 @@ func TestBadOptions(t *testing.T) {
 // table reads the rows of a file below its heading.
 func table(t *testing.T, name string) (rows [][]string) {
 	t.Helper()
-	data, err := os.ReadFile("testdata/" + name)
-	check.OK(t, err)
+	data := check.Of(os.ReadFile("testdata/" + name)).OK(t)
 	for _, line := range strings.Split(strings.TrimSpace(string(data)), "\n")[1:] {
 		rows = append(rows, strings.Split(line, "\t"))
 	}

@@ -35,8 +35,7 @@ func TestFailingModelIsCounted(t *testing.T) {
 		for _, system := range systems(t) {
 			s, err := system.New(baselinestest.ModelKit(t, m), kit.Common{})
 			check.OK(t, err)
-			stats, err := s.Index(t.Context(), graphrag.Documents(docs...))
-			check.OK(t, err, "%s, %s", system.Name, kind)
+			stats := check.Of(s.Index(t.Context(), graphrag.Documents(docs...))).OK(t, "%s, %s", system.Name, kind)
 			if system.Calls.Chunk == 0 { // no model reads chunks
 				continue
 			}
@@ -61,8 +60,7 @@ func TestPromptsBeginAlike(t *testing.T) {
 	}
 	for _, system := range systems(t) {
 		m := llmtest.NewScript("m").Handle(llmtest.Any, baselinestest.Obedient)
-		s, err := system.New(baselinestest.ModelKit(t, m), kit.Common{})
-		check.OK(t, err)
+		s := check.Of(system.New(baselinestest.ModelKit(t, m), kit.Common{})).OK(t)
 		baselinestest.Index(t, s, docs...)
 		for _, q := range []string{"Who built the Fram?", "Who went to the Bay of Whales?"} {
 			check.OK(t, check.Err(s.Answer(t.Context(), graphrag.Question{Text: q, K: 2})))

@@ -17,8 +17,7 @@ import (
 // Systems find in a store what they find in memory, also after changes, and leave one generation. Others
 // say that they are not kept in one.
 func TestInStore(t *testing.T) {
-	s, err := disk.Open(t.TempDir(), disk.Options{})
-	check.OK(t, err)
+	s := check.Of(disk.Open(t.TempDir(), disk.Options{})).OK(t)
 	defer s.Close()
 	for _, x := range systems(t) {
 		t.Run(x.Name, func(t *testing.T) {

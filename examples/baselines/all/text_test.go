@@ -52,8 +52,7 @@ func TestNoTextGoesMissing(t *testing.T) {
 	k, docs := baselinestest.OfflineKit(t), offices(t)
 	for _, of := range slices.DeleteFunc(slices.Concat(systems(t), all.Variants()), func(s all.System) bool { return s.NoDocuments }) {
 		t.Run(of.Name, func(t *testing.T) {
-			s, err := of.New(k, kit.Common{})
-			check.OK(t, err)
+			s := check.Of(of.New(k, kit.Common{})).OK(t)
 			baselinestest.Index(t, s, docs...)
 			for _, d := range docs {
 				long := d.ID == "prices.md"
@@ -62,8 +61,7 @@ func TestNoTextGoesMissing(t *testing.T) {
 					if long && i%40 > 0 || strings.HasPrefix(said, "|--") {
 						continue
 					}
-					found, err := s.Retrieve(t.Context(), graphrag.Question{Text: said + " " + d.Title, K: 5})
-					check.OK(t, err)
+					found := check.Of(s.Retrieve(t.Context(), graphrag.Question{Text: said + " " + d.Title, K: 5})).OK(t)
 					read := ""
 					for _, h := range found.Evidence {
 						if h.Chunk.Doc == d.ID {
@@ -92,11 +90,9 @@ func TestRowsHaveHeaders(t *testing.T) {
 		})
 		k, err := kit.ByModel(kit.ModelOptions{Model: m})
 		check.OK(t, err)
-		s, err := system(t, name).New(k, kit.Common{})
-		check.OK(t, err)
+		s := check.Of(system(t, name).New(k, kit.Common{})).OK(t)
 		baselinestest.Index(t, s, offices(t)...)
-		_, err = s.Answer(t.Context(), graphrag.Question{Text: "Is ware300 sold for 2103?", K: 5})
-		check.OK(t, err)
+		check.OK(t, check.Err(s.Answer(t.Context(), graphrag.Question{Text: "Is ware300 sold for 2103?", K: 5})))
 		_, rest, ok := strings.Cut(shown, "| ware | price |\n|---|---|\n")
 		check.True(t, ok && strings.Contains(rest, "| ware300 | 2103 kroner |"), "%s: the prompt is %.3000q", name, shown)
 	}

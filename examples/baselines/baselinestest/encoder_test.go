@@ -26,8 +26,7 @@ func TestMuSiQueCompared(t *testing.T) {
 		return m.Measure(t, s)
 	}
 	less := func(name string, other, r baselinestest.Recall, least float64) {
-		c, err := stats.Compare(other.Each[5], r.Each[5], nil, stats.Options{})
-		check.OK(t, err)
+		c := check.Of(stats.Compare(other.Each[5], r.Each[5], nil, stats.Options{})).OK(t)
 		t.Logf("%-20s R@2 %.1f R@5 %.1f R@20 %.1f all@5 %.0f; %+.1f [%.1f, %.1f] p %.4f", name, r.At[2], r.At[5], r.At[20], r.All[5], c.Effect.Estimate, c.Effect.Low, c.Effect.High, c.P)
 		check.True(t, c.Effect.Low >= least, "%s: the interval begins at %.1f, want %v", name, c.Effect.Low, least)
 	}

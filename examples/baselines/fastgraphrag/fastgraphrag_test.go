@@ -50,8 +50,7 @@ func TestCalls(t *testing.T) {
 		m := scripted()
 		s, err := fastgraphrag.New(baselinestest.ModelKit(t, m), fastgraphrag.Options{})
 		check.OK(t, err)
-		stats, err := s.Index(t.Context(), graphrag.Documents(documents(tt.chunks)...))
-		check.OK(t, err)
+		stats := check.Of(s.Index(t.Context(), graphrag.Documents(documents(tt.chunks)...))).OK(t)
 		want := map[string]int{extract.StageRecords: tt.chunks}
 		if tt.describe > 0 {
 			want["describe"], want[fastgraphrag.StageMerge] = tt.describe, tt.merge

@@ -35,8 +35,7 @@ func knowledge(t *testing.T, names []string, chunks ...[][3]string) *kg.Graph {
 		}
 		check.OK(t, b.Insert(x))
 	}
-	g, err := b.Graph(t.Context())
-	check.OK(t, err)
+	g := check.Of(b.Graph(t.Context())).OK(t)
 	return g
 }
 
@@ -47,10 +46,8 @@ func TestWalkCountsParallelFacts(t *testing.T) {
 		[][3]string{{"0", "1", "a"}, {"1", "2", "c"}, {"2", "3", "d"}}, [][3]string{{"1", "0", "b"}, {"3", "0", "e"}, {"3", "4", "f"}})
 	n, err := newNetwork(t.Context(), baselinestest.OfflineKit(t), g)
 	check.OK(t, err)
-	walked, err := n.graph()
-	check.OK(t, err)
-	solver, err := ppr.New(walked, ppr.Options{Damping: .85, Tolerance: tolerance})
-	check.OK(t, err)
+	walked := check.Of(n.graph()).OK(t)
+	solver := check.Of(ppr.New(walked, ppr.Options{Damping: .85, Tolerance: tolerance})).OK(t)
 	for _, tt := range []struct {
 		seeds []ppr.Seed
 		want  []float64
@@ -59,8 +56,7 @@ func TestWalkCountsParallelFacts(t *testing.T) {
 		{[]ppr.Seed{{Node: 0, Weight: 1}}, []float64{.352442673, .255044091, .130180180, .204415368, .057917688, 0}},
 		{[]ppr.Seed{{Node: 0, Weight: 1}, {Node: 5, Weight: 1}}, []float64{.306471889, .221777471, .113200157, .177752494, .050363207, .130434783}},
 	} {
-		got, err := solver.Solve(t.Context(), tt.seeds, nil)
-		check.OK(t, err)
+		got := check.Of(solver.Solve(t.Context(), tt.seeds, nil)).OK(t)
 		for i, want := range tt.want {
 			if math.Abs(got[i]-want) > 1e-5 {
 				t.Errorf("from %v: %v, want %v", tt.seeds, got, tt.want)
@@ -84,8 +80,7 @@ func TestGroup(t *testing.T) {
 		}
 		return out
 	}
-	related, err := byRelation(t.Context(), edges())
-	check.OK(t, err)
+	related := check.Of(byRelation(t.Context(), edges())).OK(t)
 	for _, tt := range []struct {
 		name   string
 		groups []factGroup
@@ -186,8 +181,7 @@ func TestLimits(t *testing.T) {
 		facts = append(facts, [3]string{"hub", names[i+1], "x"})
 	}
 	g := knowledge(t, names, facts)
-	n, err := newNetwork(t.Context(), baselinestest.OfflineKit(t), g)
-	check.OK(t, err)
+	n := check.Of(newNetwork(t.Context(), baselinestest.OfflineKit(t), g)).OK(t)
 	s := &searcher{o: baselinestest.Filled(Options{}), network: n}
 	got := s.entities(ranks)
 	check.Equal(t, len(got), 1, "entities above the threshold")

@@ -49,8 +49,7 @@ func TestScores(t *testing.T) {
 		hidden   bool // that it is words that compare
 		joined   bool
 	}{{nil, false, true}, {text.Plain(), false, false}, {nil, true, false}} {
-		ix, err := triples.New(t.Context(), source, triples.Options{Analyzer: x.analyzer})
-		check.OK(t, err)
+		ix := check.Of(triples.New(t.Context(), source, triples.Options{Analyzer: x.analyzer})).OK(t)
 		find := func(ctx context.Context, texts text.List) (retrieve.Texts, error) {
 			w, err := retrieve.NewWords(ctx, texts)
 			if x.hidden {

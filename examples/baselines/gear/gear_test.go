@@ -67,8 +67,7 @@ func ask(t *testing.T, m llm.Model, o gear.Options) graphrag.Answer {
 	s, err := gear.New(baselinestest.ModelKit(t, m), o)
 	check.OK(t, err)
 	baselinestest.Index(t, s, films...)
-	a, err := s.Answer(t.Context(), question)
-	check.OK(t, err)
+	a := check.Of(s.Answer(t.Context(), question)).OK(t)
 	return a
 }
 

@@ -105,8 +105,7 @@ func parts(t *testing.T, k kit.Kit, graph func() gear.Graph, calls *atomic.Int64
 	for _, d := range films {
 		chunks = append(chunks, graphrag.Chunk{ID: d.ID + "#0", Doc: d.ID, Text: d.Text})
 	}
-	words, err := retrieve.NewSparse(t.Context(), chunks, bm25.Options{K1: 4.46, B: .82, TitleWeight: 2})
-	check.OK(t, err)
+	words := check.Of(retrieve.NewSparse(t.Context(), chunks, bm25.Options{K1: 4.46, B: .82, TitleWeight: 2})).OK(t)
 	return gear.Parts{Passages: counted{words, calls}, Align: counted{words, calls}, Graph: graph, Kit: k}
 }
 
@@ -118,8 +117,7 @@ func TestStored(t *testing.T) {
 		t.Helper()
 		r, err := gear.Over(parts(t, baselinestest.OfflineKit(t), graph, new(atomic.Int64)), gear.Options{Expand: gear.ExpandAlways})
 		check.OK(t, err)
-		f, err := r.Retrieve(t.Context(), question)
-		check.OK(t, err)
+		f := check.Of(r.Retrieve(t.Context(), question)).OK(t)
 		for _, h := range f.Ranked {
 			ids = append(ids, h.Chunk.Doc)
 		}
@@ -159,8 +157,7 @@ func TestRoundTrips(t *testing.T) {
 		r, err := gear.Over(parts(t, baselinestest.ModelKit(t, m), graph, &calls),
 			gear.Options{Original: original, Expand: gear.ExpandAlways, Steps: steps, LinkShare: .1})
 		check.OK(t, err)
-		f, err := r.Retrieve(t.Context(), question)
-		check.OK(t, err)
+		f := check.Of(r.Retrieve(t.Context(), question)).OK(t)
 		reached := 0
 		for _, s := range f.Steps {
 			if s.Kind == "expand" {
@@ -184,8 +181,7 @@ func TestPartsAreChecked(t *testing.T) {
 	check.True(t, err != nil && strings.Contains(err.Error(), "Sourced"), "the original takes a graph of no passages: %v", err)
 	// What answers for less than it was asked is an error and no panic.
 	p.Graph = gear.Stored(faraway{ix: wiki(t), calls: new(atomic.Int64), short: true})
-	r, err := gear.Over(p, gear.Options{Expand: gear.ExpandAlways})
-	check.OK(t, err)
+	r := check.Of(gear.Over(p, gear.Options{Expand: gear.ExpandAlways})).OK(t)
 	_, err = r.Retrieve(t.Context(), question)
 	check.True(t, err != nil && strings.Contains(err.Error(), "texts"), "a store with missing results: %v", err)
 }

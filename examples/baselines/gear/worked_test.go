@@ -28,8 +28,7 @@ import (
 
 func graphFrom(t *testing.T, lines ...string) *triples.Index {
 	t.Helper()
-	ix, err := triples.New(t.Context(), triples.TSV("graph", strings.NewReader(strings.Join(lines, "\n"))).All(), triples.Options{})
-	check.OK(t, err)
+	ix := check.Of(triples.New(t.Context(), triples.TSV("graph", strings.NewReader(strings.Join(lines, "\n"))).All(), triples.Options{})).OK(t)
 	return ix
 }
 
@@ -105,8 +104,7 @@ func TestStepsWorked(t *testing.T) {
 			}}
 		r, err := Over(p, x.o)
 		check.OK(t, err)
-		found, err := r.Retrieve(t.Context(), graphrag.Question{Text: "q0", K: 10})
-		check.OK(t, err)
+		found := check.Of(r.Retrieve(t.Context(), graphrag.Question{Text: "q0", K: 10})).OK(t)
 		var ranked []string
 		for _, h := range found.Ranked {
 			ranked = append(ranked, h.Chunk.ID)
@@ -134,8 +132,7 @@ var meaning = embed.Func(func(_ context.Context, list []string) ([][]float32, er
 
 func systemOf(t *testing.T, o Options, k kit.Kit, docs ...string) graphrag.Retriever {
 	t.Helper()
-	s, err := New(k.WithEmbedder(meaning), o)
-	check.OK(t, err)
+	s := check.Of(New(k.WithEmbedder(meaning), o)).OK(t)
 	var list []graphrag.Document
 	for i, d := range docs {
 		list = append(list, graphrag.Document{ID: fmt.Sprint("d", i), Text: d})
@@ -146,8 +143,7 @@ func systemOf(t *testing.T, o Options, k kit.Kit, docs ...string) graphrag.Retri
 
 func firstOf(t *testing.T, r graphrag.Retriever, q string, k int) (docs, expanded []string) {
 	t.Helper()
-	found, err := r.Retrieve(t.Context(), graphrag.Question{Text: q, K: k})
-	check.OK(t, err)
+	found := check.Of(r.Retrieve(t.Context(), graphrag.Question{Text: q, K: k})).OK(t)
 	for _, h := range found.Ranked {
 		docs = append(docs, h.Chunk.Doc)
 	}
@@ -223,18 +219,15 @@ func TestShare(t *testing.T) {
 		chunks, lines = append(chunks, graphrag.Chunk{ID: id, Doc: id}), append(lines, "Ship "+id+"\tbuilt in\tTown "+id)
 		check.OK(t, b.Insert(kg.Extraction{Chunk: id, Doc: id, Facts: []kg.Fact{{Triple: graphrag.Triple{Head: "Ship " + id, Relation: "built in", Tail: "Town " + id}}}}))
 	}
-	g, err := b.Graph(t.Context())
-	check.OK(t, err)
+	g := check.Of(b.Graph(t.Context())).OK(t)
 	there := func(o Options) map[string]bool {
-		graph, err := graphOf(t.Context(), o.Defaults(), kit.NewCorpus(kit.Kit{}, chunks, g))
-		check.OK(t, err)
+		graph := check.Of(graphOf(t.Context(), o.Defaults(), kit.NewCorpus(kit.Kit{}, chunks, g))).OK(t)
 		out := map[string]bool{}
 		for i := range int32(indexOf(graph()).Len()) {
 			out[graph().Triple(i).Head.Label] = true
 		}
 		if s, ok := graph().(own); ok {
-			lists, err := s.Stated(t.Context(), chunks)
-			check.OK(t, err)
+			lists := check.Of(s.Stated(t.Context(), chunks)).OK(t)
 			for i, list := range lists {
 				sources, err := s.Sources(t.Context(), list)
 				for j, n := range list {

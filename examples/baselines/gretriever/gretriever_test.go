@@ -38,8 +38,7 @@ func (stated) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extrac
 func indexed(t *testing.T, o gretriever.Options, pages ...string) *kit.System {
 	t.Helper()
 	o.Extract = stated{}
-	s, err := gretriever.New(baselinestest.OfflineKit(t), o)
-	check.OK(t, err)
+	s := check.Of(gretriever.New(baselinestest.OfflineKit(t), o)).OK(t)
 	var docs []graphrag.Document
 	for i, text := range pages {
 		docs = append(docs, graphrag.Document{ID: fmt.Sprintf("%d.md", i), Text: text})

@@ -36,8 +36,7 @@ func TestSynonymsOverwrite(t *testing.T) {
 		chunks = append(chunks, graphrag.Chunk{ID: x.Chunk, Doc: x.Doc})
 		check.OK(t, b.Insert(x))
 	}
-	g, err := b.Graph(t.Context())
-	check.OK(t, err)
+	g := check.Of(b.Graph(t.Context())).OK(t)
 	var synonyms []kg.Synonym
 	for _, x := range []struct {
 		a, b  string
@@ -68,10 +67,8 @@ func TestSynonymsOverwrite(t *testing.T) {
 	} {
 		v, err := g.View(kg.ViewOptions{Synonyms: synonyms, Overwrite: tt.overwrite})
 		check.OK(t, err)
-		walk, err := ppr.New(v.Graph, ppr.Options{Damping: tt.damping, Tolerance: 1e-12})
-		check.OK(t, err)
-		rank, err := walk.Solve(t.Context(), []ppr.Seed{{Node: smith, Weight: 1}, {Node: germany, Weight: .5}}, nil)
-		check.OK(t, err)
+		walk := check.Of(ppr.New(v.Graph, ppr.Options{Damping: tt.damping, Tolerance: 1e-12})).OK(t)
+		rank := check.Of(walk.Solve(t.Context(), []ppr.Seed{{Node: smith, Weight: 1}, {Node: germany, Weight: .5}}, nil)).OK(t)
 		s := &searcher{corpus: kit.NewCorpus(kit.Kit{}, chunks, g)}
 		scores := s.scores(rank)
 		for i, want := range tt.nodes {
@@ -99,10 +96,8 @@ func TestLinkFolds(t *testing.T) {
 	k := baselinestest.OfflineKit(t)
 	fact := kg.Fact{Triple: graphrag.Triple{Head: "Gila monster", Relation: "lives in", Tail: "Arizona"}}
 	check.OK(t, b.Insert(kg.Extraction{Chunk: "0", Doc: "0", Facts: []kg.Fact{fact}}))
-	g, err := b.Graph(t.Context())
-	check.OK(t, err)
-	s, err := build(t.Context(), k, Options{}, kit.NewCorpus(k, nil, g))
-	check.OK(t, err)
+	g := check.Of(b.Graph(t.Context())).OK(t)
+	s := check.Of(build(t.Context(), k, Options{}, kit.NewCorpus(k, nil, g))).OK(t)
 	e, ok, err := s.link(t.Context(), "GILA")
 	check.True(t, err == nil && ok && g.Entities[e].Name == "Gila monster", "linked %v to %d, %v", ok, e, err)
 }
@@ -117,8 +112,7 @@ func TestSpecificity(t *testing.T) {
 		id := string(rune('0' + i))
 		check.OK(t, b.Insert(kg.Extraction{Chunk: id, Doc: id, Facts: []kg.Fact{{Triple: f}}}))
 	}
-	g, err := b.Graph(t.Context())
-	check.OK(t, err)
+	g := check.Of(b.Graph(t.Context())).OK(t)
 	for _, tt := range []struct {
 		o    Options
 		want map[string]float64

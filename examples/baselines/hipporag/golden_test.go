@@ -41,8 +41,7 @@ func TestGoldenRun(t *testing.T) {
 	for i, it := range m.Items {
 		nodes[it.Question.Text] = golden.Questions[i].Nodes
 	}
-	k, err := kit.Offline(kit.OfflineOptions{Seed: 1})
-	check.OK(t, err)
+	k := check.Of(kit.Offline(kit.OfflineOptions{Seed: 1})).OK(t)
 	s, err := hipporag.New(k, hipporag.Options{
 		Common: kit.Common{Cut: kit.Cut{KeepLinks: true}}, Extract: m.Triples, NoSynonyms: true, ASCIIPhrases: true,
 		Entities: func(_ context.Context, q string) ([]string, error) { return nodes[q], nil },
@@ -56,8 +55,7 @@ func TestGoldenRun(t *testing.T) {
 	check.True(t, math.Abs(r.All[5]-29) <= 0.1, "all@5 is %.1f, want 29", r.All[5])
 	for i, it := range m.Items {
 		q := it.Question
-		a, err := s.Answer(t.Context(), graphrag.Question{Text: q.Text, K: 10})
-		check.OK(t, err)
+		a := check.Of(s.Answer(t.Context(), graphrag.Question{Text: q.Text, K: 10})).OK(t)
 		tolerance := 1e-6
 		if slices.Contains(golden.Questions[i].Nodes, "caricom") {
 			// The reference has a phrase of no letter, of the triple (Trinidad and

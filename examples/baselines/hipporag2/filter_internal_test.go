@@ -21,8 +21,7 @@ func TestNearestFact(t *testing.T) {
 	check.OK(t, err)
 	var facts []graphrag.Triple
 	check.OK(t, json.Unmarshal(data, &facts))
-	table, err := os.ReadFile("testdata/filter.tsv")
-	check.OK(t, err)
+	table := check.Of(os.ReadFile("testdata/filter.tsv")).OK(t)
 	for _, line := range strings.Split(strings.TrimSpace(string(table)), "\n")[1:] {
 		reply, want, _ := strings.Cut(line, "\t")
 		m := llmtest.NewScript("m").Reply(llmtest.Any, reply)

@@ -42,8 +42,7 @@ func golden(t *testing.T, o Options) *searcher {
 		chunks = append(chunks, graphrag.Chunk{ID: id, Doc: id})
 		check.OK(t, b.Insert(x))
 	}
-	g, err := b.Graph(t.Context())
-	check.OK(t, err)
+	g := check.Of(b.Graph(t.Context())).OK(t)
 	view := kg.ViewOptions{Passages: true, Overwrite: true}
 	for pair, score := range goldenSynonyms {
 		a, _ := g.Find(pair[0])
@@ -52,10 +51,8 @@ func golden(t *testing.T, o Options) *searcher {
 	}
 	s := &searcher{o: o, corpus: kit.NewCorpus(kit.Kit{}, chunks, g)}
 	_, s.passages = g.Phrases()
-	s.view, err = g.View(view)
-	check.OK(t, err)
-	s.walk, err = ppr.New(s.view.Graph, ppr.Options{Damping: o.Damping, Tolerance: 1e-12})
-	check.OK(t, err)
+	s.view = check.Of(g.View(view)).OK(t)
+	s.walk = check.Of(ppr.New(s.view.Graph, ppr.Options{Damping: o.Damping, Tolerance: 1e-12})).OK(t)
 	return s
 }
 
@@ -90,8 +87,7 @@ func TestWorkedExample(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := golden(t, baselinestest.Filled(tt.o))
-			got, err := s.walk.Solve(t.Context(), s.seeds(s.goldenFacts(t, tt.facts...), goldenSimilar), nil)
-			check.OK(t, err)
+			got := check.Of(s.walk.Solve(t.Context(), s.seeds(s.goldenFacts(t, tt.facts...), goldenSimilar), nil)).OK(t)
 			got = got[s.view.Entities:]
 			for p, want := range tt.want {
 				if math.Abs(got[p]-want) > 1e-9 {
@@ -130,8 +126,7 @@ func TestScales(t *testing.T) {
 	for _, x := range []struct{ facts, passages float64 }{{1, 1}, {.4, 1}, {1, .3}} {
 		s := golden(t, baselinestest.Filled(Options{}))
 		s.facts, s.chunks, s.filter = within(goldenScores, x.facts), within(goldenSimilar, x.passages), keepAll
-		found, err := s.Retrieve(t.Context(), graphrag.Question{Text: "?", K: 4})
-		check.OK(t, err)
+		found := check.Of(s.Retrieve(t.Context(), graphrag.Question{Text: "?", K: 4})).OK(t)
 		if want == nil {
 			want = found.Ranked
 		}

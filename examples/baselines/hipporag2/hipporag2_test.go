@@ -21,8 +21,7 @@ import (
 // (section 11: 56.4 % at 5, 78.3 % at 20) or better.
 func TestMuSiQue(t *testing.T) {
 	m := baselinestest.LoadMuSiQue(t)
-	k, err := kit.Offline(kit.OfflineOptions{Seed: 1})
-	check.OK(t, err)
+	k := check.Of(kit.Offline(kit.OfflineOptions{Seed: 1})).OK(t)
 	for _, tt := range []struct {
 		name string
 		o    hipporag2.Options
@@ -33,8 +32,7 @@ func TestMuSiQue(t *testing.T) {
 		{"passage weight .01", hipporag2.Options{PassageWeight: .01}, 56.4},
 	} {
 		tt.o.Extract, tt.o.Cut.KeepLinks = m.Triples, true
-		s, err := hipporag2.New(k, tt.o)
-		check.OK(t, err)
+		s := check.Of(hipporag2.New(k, tt.o)).OK(t)
 		r := m.Measure(t, s)
 		t.Logf("%-18s R@1 %.1f R@2 %.1f R@5 %.1f R@10 %.1f R@20 %.1f all@5 %.0f", tt.name, r.At[1], r.At[2], r.At[5], r.At[10], r.At[20], r.All[5])
 		check.True(t, r.At[5] >= tt.min, "%s: R@5 %.1f, want %v", tt.name, r.At[5], tt.min)
@@ -64,8 +62,7 @@ func TestFilter(t *testing.T) {
 		Reply(llmtest.Any, "Archer [1].")
 	k, err := kit.ByModel(kit.ModelOptions{Model: model})
 	check.OK(t, err)
-	s, err := hipporag2.New(k, hipporag2.Options{})
-	check.OK(t, err)
+	s := check.Of(hipporag2.New(k, hipporag2.Options{})).OK(t)
 	stats, err := s.Index(t.Context(), func(yield func(graphrag.Document, error) bool) {
 		for _, d := range docs {
 			if !yield(d, nil) {
@@ -102,8 +99,7 @@ func TestOwnFilter(t *testing.T) {
 		check.True(t, len(facts) >= 2 && facts[0].Head != "", "found %v", facts)
 		return []int{place}, nil
 	}
-	s, err := hipporag2.New(k, hipporag2.Options{})
-	check.OK(t, err)
+	s := check.Of(hipporag2.New(k, hipporag2.Options{})).OK(t)
 	baselinestest.Index(t, s, baselinestest.Pages...)
 	for place = range 2 {
 		found, err := s.Retrieve(t.Context(), graphrag.Question{Text: "Who built the Fram?", K: 2})

@@ -37,8 +37,7 @@ func over(t *testing.T, m llm.Model, s steps, most int) *kit.System {
 	t.Helper()
 	k := baselinestest.ModelKit(t, m)
 	f := ircot.Around(kit.Frame{Name: "given", Kit: k, Build: func(context.Context, *kit.Corpus) (graphrag.Retriever, error) { return s, nil }}, most, 0)
-	made, err := kit.New(f)
-	check.OK(t, err)
+	made := check.Of(kit.New(f)).OK(t)
 	baselinestest.Index(t, made, baselinestest.Pages[0])
 	return made
 }
@@ -54,8 +53,7 @@ func TestMerge(t *testing.T) {
 	s := over(t, thinking("second", "So the answer is: p4."), steps{
 		"first": hits("p1", 1.0, "p2", .6, "p3", .2), "second": hits("p4", .01, "p2", .009, "p1", .001),
 	}, 4)
-	found, err := s.Retrieve(t.Context(), graphrag.Question{Text: "first", K: 9})
-	check.OK(t, err)
+	found := check.Of(s.Retrieve(t.Context(), graphrag.Question{Text: "first", K: 9})).OK(t)
 	var got []string
 	for _, h := range found.Ranked {
 		got = append(got, fmt.Sprintf("%s %.1f", h.Chunk.ID, h.Score))

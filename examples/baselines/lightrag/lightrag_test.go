@@ -52,8 +52,7 @@ func TestCalls(t *testing.T) {
 		m := scripted()
 		s, err := lightrag.New(baselinestest.ModelKit(t, m), lightrag.Options{Mode: tt.mode, Cosine: lightrag.NoCosine, AlwaysGlean: true})
 		check.OK(t, err)
-		stats, err := s.Index(t.Context(), graphrag.Documents(documents(tt.chunks)...))
-		check.OK(t, err)
+		stats := check.Of(s.Index(t.Context(), graphrag.Documents(documents(tt.chunks)...))).OK(t)
 		want := map[string]int{extract.StageRecords: tt.chunks, extract.StageGlean: tt.chunks}
 		if tt.describe > 0 {
 			want["describe"] = tt.describe
@@ -82,10 +81,8 @@ func TestInsertIsPaidOnce(t *testing.T) {
 	check.OK(t, err)
 	defer client.Close()
 	m := scripted()
-	cached, err := client.Model(m)
-	check.OK(t, err)
-	s, err := lightrag.New(baselinestest.ModelKit(t, cached), lightrag.Options{AlwaysGlean: true})
-	check.OK(t, err)
+	cached := check.Of(client.Model(m)).OK(t)
+	s := check.Of(lightrag.New(baselinestest.ModelKit(t, cached), lightrag.Options{AlwaysGlean: true})).OK(t)
 	docs := documents(9)
 	for i, step := range []struct {
 		change func() (graphrag.IndexStats, error)
@@ -114,8 +111,7 @@ func TestNoKeywords(t *testing.T) {
 		x, err := extract.NewRecords(extract.RecordOptions{ModelOptions: extract.ModelOptions{Model: extractions}, Format: extract.Lines})
 		check.OK(t, err)
 		m.Reply(llmtest.Any, "An answer.")
-		s, err := lightrag.New(k, lightrag.Options{Extract: x, Cosine: lightrag.NoCosine})
-		check.OK(t, err)
+		s := check.Of(lightrag.New(k, lightrag.Options{Extract: x, Cosine: lightrag.NoCosine})).OK(t)
 		baselinestest.Index(t, s, documents(3)...)
 		a, err := s.Answer(t.Context(), graphrag.Question{Text: "Fram?", K: 3})
 		check.True(t, err == nil && !a.Refused && len(a.Derived) != 0, "%q: short: %+v, %v", reply, a, err)
@@ -134,8 +130,7 @@ func TestSearch(t *testing.T) {
 		s, err := lightrag.New(own, o)
 		check.OK(t, err)
 		baselinestest.Index(t, s, baselinestest.Pages...)
-		a, err := s.Answer(t.Context(), graphrag.Question{Text: "Who built the Fram in Larvik?", K: 3, Depth: 10})
-		check.OK(t, err)
+		a := check.Of(s.Answer(t.Context(), graphrag.Question{Text: "Who built the Fram in Larvik?", K: 3, Depth: 10})).OK(t)
 		a.Steps = nil // they say what was asked for
 		return a
 	}

@@ -28,8 +28,7 @@ func knowledge(t *testing.T, chunks ...[]kg.Fact) *kg.Graph {
 	for i, facts := range chunks {
 		check.OK(t, b.Insert(kg.Extraction{Chunk: fmt.Sprintf("d%03d#0", i), Doc: fmt.Sprintf("d%03d", i), Facts: facts}))
 	}
-	g, err := b.Graph(t.Context())
-	check.OK(t, err)
+	g := check.Of(b.Graph(t.Context())).OK(t)
 	return g
 }
 
@@ -45,8 +44,7 @@ func TestRelations(t *testing.T) {
 		[]kg.Fact{fact("B", "", "A", "first", "sea", "ice"), fact("A", "", "A", "self")},
 		[]kg.Fact{fact("A", "", "B", "second", "ice"), fact("C", "built", "B", "")},
 		[]kg.Fact{fact("A", "", "B", "first")})
-	n, err := newNetwork(t.Context(), baselinestest.OfflineKit(t), Options{}, &kit.Corpus{Graph: g})
-	check.OK(t, err)
+	n := check.Of(newNetwork(t.Context(), baselinestest.OfflineKit(t), Options{}, &kit.Corpus{Graph: g})).OK(t)
 	if n.pairs.Len() != 2 || n.joins(0) != [2]int32{0, 1} || n.joins(1) != [2]int32{1, 2} || n.weight(0) != 3 || n.weight(1) != 1 {
 		t.Errorf("%d pairs: %+v", n.pairs.Len(), n.pairs)
 	}
@@ -68,8 +66,7 @@ func TestRank(t *testing.T) {
 		f.Weight = weight
 		facts = append(facts, f)
 	}
-	n, err := newNetwork(t.Context(), baselinestest.OfflineKit(t), Options{}, &kit.Corpus{Graph: knowledge(t, facts)})
-	check.OK(t, err)
+	n := check.Of(newNetwork(t.Context(), baselinestest.OfflineKit(t), Options{}, &kit.Corpus{Graph: knowledge(t, facts)})).OK(t)
 	got := []int32{0, 1, 2, 3}
 	n.byDegree(got)
 	check.Equal(t, got, []int32{2, 1, 0, 3})
@@ -116,8 +113,7 @@ func TestSources(t *testing.T) {
 	for i := range 205 {
 		chunks = append(chunks, []kg.Fact{fact("A", "", "B", fmt.Sprint("says ", i))})
 	}
-	n, err := newNetwork(t.Context(), baselinestest.OfflineKit(t), Options{}, &kit.Corpus{Graph: knowledge(t, chunks...)})
-	check.OK(t, err)
+	n := check.Of(newNetwork(t.Context(), baselinestest.OfflineKit(t), Options{}, &kit.Corpus{Graph: knowledge(t, chunks...)})).OK(t)
 	r := n.relation(0)
 	if len(n.chunks(0)) != 200 || len(r.chunks) != 200 || n.weight(0) != 205 || r.descriptions[0].Passages[len(r.descriptions[0].Passages)-1] >= 200 {
 		t.Errorf("%d and %d chunks, weight %v, from %v", len(n.chunks(0)), len(r.chunks), n.weight(0), r.descriptions[0].Passages)
@@ -139,8 +135,7 @@ func TestEntityText(t *testing.T) {
 		}
 		check.OK(t, b.Insert(kg.Extraction{Chunk: fmt.Sprintf("d%03d#0", i), Doc: fmt.Sprintf("d%03d", i), Mentions: m}))
 	}
-	g, err := b.Graph(t.Context())
-	check.OK(t, err)
+	g := check.Of(b.Graph(t.Context())).OK(t)
 	n := &network{g: g, condensed: map[int32]kg.Description{}}
 	for e, want := range []string{"Fram\nsays 0\nsays 1", "Gjøa\nsailed 0\nsailed 100\nsailed 200", "Ice\n"} {
 		got := n.entityText(e)
@@ -179,8 +174,7 @@ func TestPicked(t *testing.T) {
 func TestByNeighbours(t *testing.T) {
 	self := func(name string) kg.Fact { return fact(name, "", name, "") }
 	g := knowledge(t, []kg.Fact{self("A")}, []kg.Fact{fact("A", "", "B", "")}, []kg.Fact{fact("A", "", "C", ""), self("B")}, []kg.Fact{self("B")})
-	n, err := newNetwork(t.Context(), baselinestest.OfflineKit(t), Options{}, &kit.Corpus{Graph: g})
-	check.OK(t, err)
+	n := check.Of(newNetwork(t.Context(), baselinestest.OfflineKit(t), Options{}, &kit.Corpus{Graph: g})).OK(t)
 	s := &searcher{network: n}
 	check.Equal(t, s.byNeighbours([]int32{0, 1}), []int32{2, 1, 0, 3})
 	check.Equal(t, s.inOrder([]int32{1, 0}), []int32{2, 1})
@@ -214,8 +208,7 @@ func over(t *testing.T, o Options, g *kg.Graph, low, high, chunks []float64) *se
 	for _, p := range g.Passages {
 		c.Chunks = append(c.Chunks, graphrag.Chunk{ID: p.Chunk, Doc: p.Doc})
 	}
-	n, err := newNetwork(t.Context(), baselinestest.OfflineKit(t), o, c)
-	check.OK(t, err)
+	n := check.Of(newNetwork(t.Context(), baselinestest.OfflineKit(t), o, c)).OK(t)
 	return &searcher{
 		o: o, corpus: c, network: n, count: func(string) int { return 1000 },
 		units: baselinestest.Alike(chunks), entities: baselinestest.Alike(low), relations: baselinestest.Alike(high),
@@ -256,8 +249,7 @@ func TestHybridMerge(t *testing.T) {
 		{Global, 2, []string{"C", "D", "C – D"}, []string{"d001"}},
 	} {
 		s := over(t, Options{Mode: tt.mode, RelatedChunks: tt.related, ChunkTopK: 1}, g, low, high, chunks)
-		found, err := s.Retrieve(t.Context(), graphrag.Question{Text: "?", K: 1, Depth: 3})
-		check.OK(t, err)
+		found := check.Of(s.Retrieve(t.Context(), graphrag.Question{Text: "?", K: 1, Depth: 3})).OK(t)
 		derived, ranked := summary(found)
 		check.Equal(t, derived, tt.derived, "%s: derived", tt.mode)
 		check.Equal(t, ranked, tt.chunks, "%s: chunks", tt.mode)
@@ -278,8 +270,7 @@ func TestBudgets(t *testing.T) {
 		o                           Options
 		entities, relations, chunks int
 	}{{Options{Mode: Hybrid}, 6, 8, 12}, {Options{Mode: Hybrid, Paper: true}, 4, 4, 12}, {Options{Paper: true, Mode: Global}, 4, 4, 4}} {
-		found, err := over(t, tt.o, knowledge(t, chunks...), all, all[:12], all[:12]).Retrieve(t.Context(), graphrag.Question{Text: "?", Depth: 99})
-		check.OK(t, err)
+		found := check.Of(over(t, tt.o, knowledge(t, chunks...), all, all[:12], all[:12]).Retrieve(t.Context(), graphrag.Question{Text: "?", Depth: 99})).OK(t)
 		n := map[string]int{}
 		for _, d := range found.Derived {
 			n[d.Kind]++

@@ -40,14 +40,11 @@ func golden(t *testing.T, o Options, countLetters bool) *searcher {
 		}
 		check.OK(t, b.Insert(x))
 	}
-	g, err := b.Graph(t.Context())
-	check.OK(t, err)
+	g := check.Of(b.Graph(t.Context())).OK(t)
 	c := kit.NewCorpus(kit.Kit{}, chunks, g)
 	s := &searcher{o: o, corpus: c, graph: newTriGraph(c)}
-	edges, err := s.graph.edges(chunks, true)
-	check.OK(t, err)
-	s.walk, err = ppr.New(edges, ppr.Options{Damping: .5, Tolerance: 1e-12})
-	check.OK(t, err)
+	edges := check.Of(s.graph.edges(chunks, true)).OK(t)
+	s.walk = check.Of(ppr.New(edges, ppr.Options{Damping: .5, Tolerance: 1e-12})).OK(t)
 	if countLetters {
 		s.graph.mentions[0] = append(s.graph.mentions[0], kg.Posting{ID: 2, Count: 1})
 	}
@@ -108,8 +105,7 @@ func TestWorkedExample(t *testing.T) {
 			}
 			check.Equal(t, cmp.Diff(tt.table, table, cmp.AllowUnexported(row{}), cmpopts.EquateApprox(0, 1e-9)), "", "activated (-want +got)")
 			check.Equal(t, cmp.Diff(tt.bonus, s.graph.bonus(a.table), cmpopts.EquateApprox(0, 1e-9)), "", "bonus (-want +got)")
-			rank, err := s.rank(t.Context(), a, goldenSimilar)
-			check.OK(t, err)
+			rank := check.Of(s.rank(t.Context(), a, goldenSimilar)).OK(t)
 			check.Equal(t, cmp.Diff(tt.passages, rank, cmpopts.EquateApprox(0, 1e-9)), "", "passages (-want +got)")
 		})
 	}
@@ -180,8 +176,7 @@ func TestQuantities(t *testing.T) {
 	check.OK(t, err)
 	chunk := graphrag.Chunk{ID: "0", Doc: "d", Text: "Alpha paid 300 marks."}
 	check.OK(t, b.Insert(kg.Extraction{Chunk: "0", Doc: "d", Mentions: []kg.Mention{{Name: "Alpha"}, {Name: "300 marks", Type: rules.Quantity}}}))
-	g, err := b.Graph(t.Context())
-	check.OK(t, err)
+	g := check.Of(b.Graph(t.Context())).OK(t)
 	got := newTriGraph(kit.NewCorpus(kit.Kit{}, []graphrag.Chunk{chunk}, g))
 	check.True(t, len(got.names) == 1 && got.names[0] == "alpha", "entities %v", got.names)
 }

@@ -19,8 +19,7 @@ import (
 // the defaults find more and the settings for tf-idf cosines less.
 func TestMuSiQue(t *testing.T) {
 	m := baselinestest.LoadMuSiQue(t)
-	k, err := kit.Offline(kit.OfflineOptions{Seed: 1})
-	check.OK(t, err)
+	k := check.Of(kit.Offline(kit.OfflineOptions{Seed: 1})).OK(t)
 	for text, x := range m.Triples {
 		m.Triples[text] = kg.Extraction{Mentions: x.Mentions}
 	}
@@ -41,8 +40,7 @@ func TestMuSiQue(t *testing.T) {
 		{"musique, max", tfidf, linearrag.Options{Threshold: .1, Sentences: 4, Iterations: 5, Ratio: 2, Activation: linearrag.Max}, 50},
 	} {
 		tt.o.Extract, tt.o.Cut.KeepLinks = m.Triples, true
-		s, err := linearrag.New(tt.kit, tt.o)
-		check.OK(t, err)
+		s := check.Of(linearrag.New(tt.kit, tt.o)).OK(t)
 		r := m.Measure(t, s)
 		t.Logf("%-18s R@1 %.1f R@2 %.1f R@5 %.1f R@10 %.1f R@20 %.1f all@5 %.0f", tt.name, r.At[1], r.At[2], r.At[5], r.At[10], r.At[20], r.All[5])
 		check.True(t, r.At[5] >= tt.min, "%s: R@5 %.1f, want %v", tt.name, r.At[5], tt.min)

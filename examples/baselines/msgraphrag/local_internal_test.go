@@ -37,8 +37,7 @@ func star(t *testing.T) *local {
 	// Passage 6 names a alone.
 	check.OK(t, b.Insert(kg.Extraction{Chunk: "p6", Doc: "p6", Mentions: []kg.Mention{{Name: "a"}}}))
 	x.corpus.Chunks = append(x.corpus.Chunks, graphrag.Chunk{ID: "p6", Doc: "p6"})
-	x.corpus.Graph, err = b.Graph(t.Context())
-	check.OK(t, err)
+	x.corpus.Graph = check.Of(b.Graph(t.Context())).OK(t)
 	x.kit.Count = llm.EstimateTokens
 	x.o.MaxSize = 10
 	related, weight := x.pairs()
@@ -109,8 +108,7 @@ func TestFold(t *testing.T) {
 	})
 	k, err := kit.ByModel(kit.ModelOptions{Model: model, Count: llm.EstimateTokens})
 	check.OK(t, err)
-	d, err := newDescriber(k, baselinestest.Filled(Options{Logger: slog.New(slog.DiscardHandler)}))
-	check.OK(t, err)
+	d := check.Of(newDescriber(k, baselinestest.Filled(Options{Logger: slog.New(slog.DiscardHandler)}))).OK(t)
 	var of []kg.Description
 	for i := range 5 {
 		of = append(of, kg.Description{Text: strings.Repeat(string(rune('e'-i)), 8000), Passages: []int32{int32(9 - i)}})
@@ -144,8 +142,7 @@ func TestDescribeFallsBack(t *testing.T) {
 		if kind != "" {
 			k.IndexModel = llmtest.NewScript("m").Fail(llmtest.Any, &llm.Error{Kind: kind})
 		}
-		d, err := newDescriber(k, baselinestest.Filled(Options{Logger: slog.New(slog.DiscardHandler)}))
-		check.OK(t, err)
+		d := check.Of(newDescriber(k, baselinestest.Filled(Options{Logger: slog.New(slog.DiscardHandler)}))).OK(t)
 		got, err := d(context.Background(), "bridge", of)
 		diff := cmp.Diff(of, got)
 		check.True(t, diff == "" && err == nil, "%q: %s, %v", kind, diff, err)

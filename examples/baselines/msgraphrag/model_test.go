@@ -66,8 +66,7 @@ func modelKit(t *testing.T, m llm.Model) kit.Kit {
 	}
 	e, err := embed.FitLSA(t.Context(), texts, embed.LSAOptions{})
 	check.OK(t, err)
-	k, err := kit.ByModel(kit.ModelOptions{Model: m, Embedder: e})
-	check.OK(t, err)
+	k := check.Of(kit.ByModel(kit.ModelOptions{Model: m, Embedder: e})).OK(t)
 	return k
 }
 
@@ -237,8 +236,7 @@ func TestDriftCalls(t *testing.T) {
 		Reply(llmtest.Any, "Ada.")
 	s, err := msgraphrag.NewDrift(modelKit(t, m), msgraphrag.DriftOptions{Options: published})
 	indexed(t, s, err)
-	a, err := s.Answer(t.Context(), graphrag.Question{Text: "Who is the founder of bells?", K: 2})
-	check.OK(t, err)
+	a := check.Of(s.Answer(t.Context(), graphrag.Question{Text: "Who is the founder of bells?", K: 2})).OK(t)
 	want := plus(map[string]int{msgraphrag.StageHyde: 1, msgraphrag.StagePrimer: 2, msgraphrag.StageStep: 3, "read": 1})
 	check.Equal(t, stages(m), want)
 	var said []string

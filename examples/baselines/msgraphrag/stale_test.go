@@ -64,8 +64,7 @@ func (g *grown) change(t *testing.T, insert bool, docs ...graphrag.Document) {
 	if insert {
 		update = g.Insert
 	}
-	stats, err := update(t.Context(), graphrag.Documents(docs...))
-	check.OK(t, err)
+	stats := check.Of(update(t.Context(), graphrag.Documents(docs...))).OK(t)
 	g.asked = append(g.asked, stages(g.model)[report.Stage]-before)
 	for _, s := range stats.Stages {
 		if s.Name == "report" {
@@ -77,16 +76,14 @@ func (g *grown) change(t *testing.T, insert bool, docs ...graphrag.Document) {
 func growing(t *testing.T, stale float64) *grown {
 	t.Helper()
 	m := chains()
-	s, err := msgraphrag.NewLocal(modelKit(t, m), msgraphrag.LocalOptions{Options: msgraphrag.Options{Stale: stale}})
-	check.OK(t, err)
+	s := check.Of(msgraphrag.NewLocal(modelKit(t, m), msgraphrag.LocalOptions{Options: msgraphrag.Options{Stale: stale}})).OK(t)
 	return &grown{System: s, model: m}
 }
 
 func (g *grown) reports(t *testing.T) (out []string) {
 	t.Helper()
 	for i := range 12 {
-		found, err := g.Retrieve(t.Context(), graphrag.Question{Text: fmt.Sprintf("N%02da", i), K: 3})
-		check.OK(t, err)
+		found := check.Of(g.Retrieve(t.Context(), graphrag.Question{Text: fmt.Sprintf("N%02da", i), K: 3})).OK(t)
 		for _, d := range found.Derived {
 			if d.Kind == "report" {
 				out = append(out, fmt.Sprint(d.Text, d.Docs))
@@ -130,8 +127,7 @@ func TestStale(t *testing.T) {
 	dir := t.TempDir()
 	check.OK(t, some.Save(t.Context(), dir))
 	opened := growing(t, .5)
-	_, err := opened.Open(t.Context(), dir)
-	check.OK(t, err)
+	check.OK(t, check.Err(opened.Open(t.Context(), dir)))
 	diff := cmp.Diff(some.reports(t), opened.reports(t), cmpopts.EquateEmpty())
 	check.True(t, diff == "" && opened.model.Calls() == 0, "opened, %d calls:\n%s", opened.model.Calls(), diff)
 	opened.change(t, true, more(9, "Nz1"))

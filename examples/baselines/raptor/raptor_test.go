@@ -30,8 +30,7 @@ func harbours(n int) graphrag.Document {
 
 func indexed(t *testing.T, k kit.Kit, o raptor.Options, docs ...graphrag.Document) *kit.System {
 	t.Helper()
-	s, err := raptor.New(k, o)
-	check.OK(t, err)
+	s := check.Of(raptor.New(k, o)).OK(t)
 	baselinestest.Index(t, s, docs...)
 	return s
 }
@@ -106,8 +105,7 @@ func TestSummariesThatFail(t *testing.T) {
 	} {
 		s, err := raptor.New(baselinestest.ModelKit(t, m), raptor.Options{Leaf: 40})
 		check.OK(t, err)
-		stats, err := s.Index(t.Context(), graphrag.Documents(harbours(100)))
-		check.OK(t, err)
+		stats := check.Of(s.Index(t.Context(), graphrag.Documents(harbours(100)))).OK(t)
 		i := slices.IndexFunc(stats.Stages, func(s graphrag.Stage) bool { return s.Name == "summarize" })
 		if i < 0 || stats.Stages[i].Asked < 5 || stats.Stages[i].Failed != stats.Stages[i].Asked || (stats.Stages[i].Refused > 0) != (name == "refused") {
 			t.Errorf("%s: stages %+v", name, stats.Stages)
@@ -135,7 +133,6 @@ func TestOddPages(t *testing.T) {
 // Traversal reads the best of each layer, and nothing else.
 func TestTraverse(t *testing.T) {
 	s := indexed(t, baselinestest.OfflineKit(t), raptor.Options{Leaf: 40, Traverse: true, Layer: 2}, harbours(100))
-	a, err := s.Retrieve(t.Context(), graphrag.Question{Text: "harbour of granite for the whalers", K: 1})
-	check.OK(t, err)
+	a := check.Of(s.Retrieve(t.Context(), graphrag.Question{Text: "harbour of granite for the whalers", K: 1})).OK(t)
 	check.Equal(t, []int{len(a.Evidence), min(2, len(a.Derived))}, []int{2, 2}, "%d leaves, %d summaries", len(a.Evidence), len(a.Derived))
 }

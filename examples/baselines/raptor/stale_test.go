@@ -32,8 +32,7 @@ func TestStale(t *testing.T) {
 			digest.Write([]byte(r.Messages[len(r.Messages)-1].Text))
 			return llm.Reply{Text: fmt.Sprintf("It tells of %x.", digest.Sum32()), Finish: llm.FinishStop}
 		})
-		s, err := raptor.New(baselinestest.ModelKit(t, m), raptor.Options{Stale: stale})
-		check.OK(t, err)
+		s := check.Of(raptor.New(baselinestest.ModelKit(t, m), raptor.Options{Stale: stale})).OK(t)
 		return s, m
 	}
 	asked := func(s *kit.System, m *llmtest.Script, change func(*kit.System)) int {
@@ -44,8 +43,7 @@ func TestStale(t *testing.T) {
 	index := func(s *kit.System) { baselinestest.Index(t, s, notes[:400]...) }
 	insert := func(note graphrag.Document) func(*kit.System) {
 		return func(s *kit.System) {
-			_, err := s.Insert(t.Context(), graphrag.Documents(note))
-			check.OK(t, err)
+			check.OK(t, check.Err(s.Insert(t.Context(), graphrag.Documents(note))))
 		}
 	}
 	exact, em := grown(0)
@@ -61,13 +59,11 @@ func TestStale(t *testing.T) {
 	dir := t.TempDir()
 	check.OK(t, some.Save(t.Context(), dir))
 	opened, om := grown(.1)
-	_, err := opened.Open(t.Context(), dir)
-	check.OK(t, err)
+	check.OK(t, check.Err(opened.Open(t.Context(), dir)))
 	for _, q := range []string{"What does it tell of?", "It tells of entries."} {
 		want, err := some.Retrieve(t.Context(), graphrag.Question{Text: q, K: 5, Tokens: 1 << 20})
 		check.OK(t, err)
-		got, err := opened.Retrieve(t.Context(), graphrag.Question{Text: q, K: 5, Tokens: 1 << 20})
-		check.OK(t, err)
+		got := check.Of(opened.Retrieve(t.Context(), graphrag.Question{Text: q, K: 5, Tokens: 1 << 20})).OK(t)
 		diff := cmp.Diff(want.Derived, got.Derived)
 		check.True(t, diff == "" && len(want.Derived) != 0 && om.Calls() == 0, "%q, opened with %d calls:\n%s", q, om.Calls(), diff)
 	}

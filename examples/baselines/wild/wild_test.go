@@ -85,8 +85,7 @@ func TestLazily(t *testing.T) {
 			before, err := one.Retrieve(t.Context(), q)
 			check.OK(t, err)
 			fresh, c := opened()
-			first, err := fresh.Retrieve(t.Context(), q)
-			check.OK(t, err)
+			first := check.Of(fresh.Retrieve(t.Context(), q)).OK(t)
 			if diff := cmp.Diff(first, before, cmpopts.IgnoreFields(graphrag.Found{}, "Usage")); diff != "" {
 				t.Errorf("%q (-first question +after others):\n%s", q.Text, diff)
 			}
@@ -167,8 +166,7 @@ func ask(t *testing.T, k kit.Kit, q graphrag.Question, docs ...graphrag.Document
 	s, err := system(k)
 	check.OK(t, err)
 	baselinestest.Index(t, s, docs...)
-	a, err := s.Answer(t.Context(), q)
-	check.OK(t, err)
+	a := check.Of(s.Answer(t.Context(), q)).OK(t)
 	for _, h := range a.Ranked {
 		ids = append(ids, h.Chunk.Doc)
 	}
@@ -191,11 +189,9 @@ func TestPlan(t *testing.T) {
 			Reply(llmtest.Any, "I do not know.")
 		k, err := kit.ByModel(kit.ModelOptions{Model: m})
 		check.OK(t, err)
-		s, err := wild.New(k, wild.Options{Pages: pages.Options{Planned: tt.planned}})
-		check.OK(t, err)
+		s := check.Of(wild.New(k, wild.Options{Pages: pages.Options{Planned: tt.planned}})).OK(t)
 		baselinestest.Index(t, s, baselinestest.Pages...)
-		a, err := s.Answer(t.Context(), graphrag.Question{Text: tt.question, K: 2, Depth: 5})
-		check.OK(t, err)
+		a := check.Of(s.Answer(t.Context(), graphrag.Question{Text: tt.question, K: 2, Depth: 5})).OK(t)
 		planned := slices.ContainsFunc(a.Steps, func(s graphrag.Step) bool { return s.Kind == "aspects" && s.Found[0] == "moon raises tides" })
 		if n := baselinestest.Stages(m)[agent.StageAspects]; n != tt.calls || planned != (tt.calls == 1) || a.Usage.Calls != 1+tt.calls {
 			t.Errorf("%q: %d calls for aspects, %d in all, planned: %v", tt.question, n, a.Usage.Calls, planned)

@@ -181,10 +181,8 @@ func TestSeeds(t *testing.T) {
 		check.OK(t, err)
 		seed, err := extract.ReadSchema(f)
 		check.True(t, err == nil && len(seed.EntityTypes) >= 8 && len(seed.Relations) >= 12 && len(seed.Attributes) >= 8, "%s: %+v, %v", name, seed, err)
-		s, err := youtu.New(baselinestest.OfflineKit(t), youtu.Options{Schema: &seed})
-		check.OK(t, err)
-		stats, err := s.Index(t.Context(), graphrag.Documents(baselinestest.Pages...))
-		check.OK(t, err)
+		s := check.Of(youtu.New(baselinestest.OfflineKit(t), youtu.Options{Schema: &seed})).OK(t)
+		stats := check.Of(s.Index(t.Context(), graphrag.Documents(baselinestest.Pages...))).OK(t)
 		told = stats.Schema
 	}
 	again, err := extract.ReadSchema(bytes.NewReader(told))
@@ -195,8 +193,7 @@ func TestSeeds(t *testing.T) {
 
 // Where each default is from, by the fact sheet.
 func TestOrigins(t *testing.T) {
-	want, err := os.ReadFile("testdata/origins.txt")
-	check.OK(t, err)
+	want := check.Of(os.ReadFile("testdata/origins.txt")).OK(t)
 	var got strings.Builder
 	systems := all.Systems()
 	for _, o := range systems[slices.IndexFunc(systems, func(s all.System) bool { return s.Name == youtu.Name })].Options() {

@@ -80,11 +80,9 @@ func corpusOf(t *testing.T, vector func(text string) []float32, find []map[strin
 		found[i].Chunk, found[i].Doc = id, id
 		chunks = append(chunks, graphrag.Chunk{ID: id, Doc: id, Text: "Text of " + id})
 	}
-	b, err := kg.NewBase(kg.Options{})
-	check.OK(t, err)
+	b := check.Of(kg.NewBase(kg.Options{})).OK(t)
 	check.OK(t, b.Insert(found...))
-	g, err := b.Graph(t.Context())
-	check.OK(t, err)
+	g := check.Of(b.Graph(t.Context())).OK(t)
 	return k, kit.NewCorpus(k, chunks, g)
 }
 
@@ -130,8 +128,7 @@ func TestFourRoutesWorked(t *testing.T) {
 		{"paths", agent.SubQuery{Text: "first"}, "t3 mUma, t1 t3 t4, t1 t2", "c5 .100000, c1 .080000, c3 .019839, c2 .019370, c4 .009683", "t1 t3 t2 t4"},
 	} {
 		s.o.Without = tt.without
-		f, err := s.search(t.Context(), graphrag.Question{Text: tt.sub.Text, K: 5}, tt.sub)
-		check.OK(t, err)
+		f := check.Of(s.search(t.Context(), graphrag.Question{Text: tt.sub.Text, K: 5}, tt.sub)).OK(t)
 		short := strings.NewReplacer("Ada knows Bo", "t1", "Bo likes Cy", "t2", "Uma meets Vic", "t3", "Vic helps Wes", "t4", "Uma member_of Vic", "mUma", "Vic member_of Vic", "mVic")
 		var routes, ranked, facts []string
 		for _, step := range f.Steps {

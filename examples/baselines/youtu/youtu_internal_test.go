@@ -76,8 +76,7 @@ func TestTransform(t *testing.T) {
 
 // Under a memo the communities of a graph are found once, for each set of options.
 func TestCommunitiesAreFoundOnce(t *testing.T) {
-	k, err := kit.Offline(kit.OfflineOptions{})
-	check.OK(t, err)
+	k := check.Of(kit.Offline(kit.OfflineOptions{})).OK(t)
 	chunks := []graphrag.Chunk{{ID: "a", Text: "Skien is a town in Norway."}, {ID: "b", Text: "Larvik is a town in Norway."}}
 	g := &kg.Graph{
 		Entities:  []kg.Entity{{Name: "Skien"}, {Name: "Norway"}, {Name: "Larvik"}},
@@ -85,8 +84,7 @@ func TestCommunitiesAreFoundOnce(t *testing.T) {
 	}
 	find := func(ctx context.Context, o Options) *perception.Community {
 		t.Helper()
-		p, err := divided(ctx, o, kit.NewCorpus(k, chunks, g))
-		check.OK(t, err)
+		p := check.Of(divided(ctx, o, kit.NewCorpus(k, chunks, g))).OK(t)
 		return &p.Communities[0]
 	}
 	under := memo.With(t.Context())

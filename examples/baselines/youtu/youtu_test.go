@@ -42,10 +42,8 @@ func kitOf(t *testing.T, o llmtest.ServerOptions) kit.Kit {
 	config := transport.Config{Model: "m", BaseURL: server.OpenAIURL()}
 	model, err := transport.OpenAI(config)
 	check.OK(t, err)
-	embedder, err := transport.OpenAIEmbedder(config)
-	check.OK(t, err)
-	k, err := kit.ByModel(kit.ModelOptions{Model: model, Embedder: embedder})
-	check.OK(t, err)
+	embedder := check.Of(transport.OpenAIEmbedder(config)).OK(t)
+	k := check.Of(kit.ByModel(kit.ModelOptions{Model: model, Embedder: embedder})).OK(t)
 	return k
 }
 
@@ -62,8 +60,7 @@ func indexed(t *testing.T, k kit.Kit, o youtu.Options, docs ...graphrag.Document
 	t.Helper()
 	s, err := youtu.New(k, o)
 	check.OK(t, err)
-	stats, err := s.Index(t.Context(), graphrag.Documents(docs...))
-	check.OK(t, err)
+	stats := check.Of(s.Index(t.Context(), graphrag.Documents(docs...))).OK(t)
 	return s, stats
 }
 
@@ -97,8 +94,7 @@ func TestCallsOfAQuestion(t *testing.T) {
 		}})
 		tt.o.Schema, tt.o.NoCommunities = &extract.Schema{EntityTypes: []extract.SchemaItem{{Name: "event"}}, Relations: []extract.SchemaItem{{Name: "goes_with"}}}, true
 		s, _ := indexed(t, k, tt.o, towns(60)...)
-		a, err := s.Answer(t.Context(), graphrag.Question{Text: "Who founded Town001?", K: 2})
-		check.OK(t, err)
+		a := check.Of(s.Answer(t.Context(), graphrag.Question{Text: "Who founded Town001?", K: 2})).OK(t)
 		check.Equal(t, a.Usage.Calls, tt.calls, "%s: %d calls, want %d; steps %+v", tt.name, a.Usage.Calls, tt.calls, a.Steps)
 		if last := a.Steps[len(a.Steps)-1]; tt.stop != "" && (last.Kind != "stop" || last.Found[0] != tt.stop) {
 			t.Errorf("%s: %+v, want %q", tt.name, last, tt.stop)
@@ -140,9 +136,7 @@ func TestDepthChangesNothing(t *testing.T) {
 	s, _ := indexed(t, k, youtu.Options{}, towns(30)...)
 	var answers [2]graphrag.Answer
 	for i, depth := range []int{0, 25} {
-		var err error
-		answers[i], err = s.Answer(t.Context(), graphrag.Question{Text: "Who founded Town001?", K: 2, Depth: depth})
-		check.OK(t, err)
+		answers[i] = check.Of(s.Answer(t.Context(), graphrag.Question{Text: "Who founded Town001?", K: 2, Depth: depth})).OK(t)
 		answers[i].Ranked = nil
 	}
 	check.Equal(t, answers[1], answers[0], "(-depth 0 +depth 25)")
@@ -177,8 +171,7 @@ func TestTokensOfReflections(t *testing.T) {
 				return llm.Reply{Text: text}
 			}})
 			s, _ := indexed(t, k, youtu.Options{Tokens: budget, NoCommunities: true}, towns(40)...)
-			a, err := s.Answer(t.Context(), graphrag.Question{Text: "Who founded Town001?", K: 5})
-			check.OK(t, err)
+			a := check.Of(s.Answer(t.Context(), graphrag.Question{Text: "Who founded Town001?", K: 5})).OK(t)
 			if spent > budget || budget >= 1500 && calls == 0 || calls > 6 {
 				t.Errorf("budget %d: %d tokens in %d calls; %+v", budget, spent, calls, a.Steps[len(a.Steps)-1])
 			}
@@ -245,8 +238,7 @@ func TestAblations(t *testing.T) {
 	} {
 		m := llmtest.NewScript("m").Handle(llmtest.Any, baselinestest.Obedient)
 		s, _ := indexed(t, baselinestest.ModelKit(t, m), tt.o, towns(6)...)
-		a, err := s.Answer(t.Context(), graphrag.Question{Text: "Which group do the things of the towns go with?", K: 2})
-		check.OK(t, err)
+		a := check.Of(s.Answer(t.Context(), graphrag.Question{Text: "Which group do the things of the towns go with?", K: 2})).OK(t)
 		got := baselinestest.Stages(m)
 		for stage := range got {
 			if tt.want[stage] == 0 && stage != extract.StageSchema && stage != agent.StageReflect && stage != perception.Stage && stage != extract.StageInduce {
@@ -274,10 +266,8 @@ func TestTokensOfNames(t *testing.T) {
 	})
 	k, err := kit.ByModel(kit.ModelOptions{Model: model})
 	check.OK(t, err)
-	s, err := youtu.New(k, youtu.Options{Common: kit.Common{Cut: kit.Cut{KeepLinks: true}}, Extract: m.Triples})
-	check.OK(t, err)
-	index, err := s.Index(t.Context(), graphrag.Documents(m.Docs...))
-	check.OK(t, err)
+	s := check.Of(youtu.New(k, youtu.Options{Common: kit.Common{Cut: kit.Cut{KeepLinks: true}}, Extract: m.Triples})).OK(t)
+	index := check.Of(s.Index(t.Context(), graphrag.Documents(m.Docs...))).OK(t)
 	named, prompts := 0, 0
 	for _, req := range model.Requests() {
 		prompts += k.Count(string(req.Schema))
@@ -299,8 +289,7 @@ func TestFactsFollowK(t *testing.T) {
 	}
 	s, _ := indexed(t, baselinestest.OfflineKit(t), youtu.Options{NoAgent: true}, docs...)
 	for k, want := range map[int]int{10: 10, 20: 20} {
-		found, err := s.Retrieve(t.Context(), graphrag.Question{Text: "Who built the Fram?", K: k})
-		check.OK(t, err)
+		found := check.Of(s.Retrieve(t.Context(), graphrag.Question{Text: "Who built the Fram?", K: k})).OK(t)
 		facts := 0
 		for _, d := range found.Derived {
 			facts += map[string]int{"fact": 1}[d.Kind]
@@ -323,8 +312,7 @@ func TestReflectionIsDecomposed(t *testing.T) {
 		return baselinestest.Obedient(req)
 	})
 	s, _ := indexed(t, baselinestest.ModelKit(t, m), youtu.Options{}, towns(12)...)
-	a, err := s.Answer(t.Context(), graphrag.Question{Text: "Who founded Town001?", K: 3})
-	check.OK(t, err)
+	a := check.Of(s.Answer(t.Context(), graphrag.Question{Text: "Who founded Town001?", K: 3})).OK(t)
 	var plans []string
 	for _, step := range a.Steps {
 		if step.Kind == "decompose" {

@@ -58,15 +58,12 @@ func TestEncoderOfAFolder(t *testing.T) {
 		if p.Kit.Name() != "offline" || p.Kit.Lookup != "cosine of "+name || p.Kit.Dim != 64 || p.Decisive()["embed_model"] != name {
 			t.Errorf("kit %s, lookup %s, %d dimensions, decisive %v", p.Kit.Name(), p.Kit.Lookup, p.Kit.Dim, p.Decisive())
 		}
-		e, err := p.Kit.Embed(t.Context(), nil)
-		check.OK(t, err)
-		got, err := e.EmbedDocuments(t.Context(), texts)
-		check.OK(t, err)
+		e := check.Of(p.Kit.Embed(t.Context(), nil)).OK(t)
+		got := check.Of(e.EmbedDocuments(t.Context(), texts)).OK(t)
 		query, err := e.EmbedQuery(t.Context(), texts[1])
 		err = errors.Join(err, p.Close())
 		check.True(t, err == nil && slices.Equal(query, got[1]), "another vector as a question; error %v", err)
-		info, err := os.Stat(filepath.Join(filepath.Dir(cache), name+".vectors"))
-		check.OK(t, err)
+		info := check.Of(os.Stat(filepath.Join(filepath.Dir(cache), name+".vectors"))).OK(t)
 		if first == nil {
 			first, size = got, info.Size()
 		}
@@ -80,8 +77,7 @@ func TestEncoderOfAFolder(t *testing.T) {
 func TestInt8(t *testing.T) {
 	dir := model(t)
 	name := func(more ...string) string {
-		p, err := parts(append(more, "-embed-model", "file:"+dir, "-cache", filepath.Join(t.TempDir(), "replies.journal"))...)
-		check.OK(t, err)
+		p := check.Of(parts(append(more, "-embed-model", "file:"+dir, "-cache", filepath.Join(t.TempDir(), "replies.journal"))...)).OK(t)
 		defer p.Close()
 		return p.Embedder.Name()
 	}
@@ -142,8 +138,7 @@ func TestVectorsAreKeptByOneProgram(t *testing.T) {
 	check.OK(t, check.Err(p.Embedder.EmbedDocuments(context.Background(), []string{"owl"})))
 	left, err := os.ReadDir(cache)
 	check.True(t, err == nil && len(left) == 0, "a dry run left %v, error %v", left, err)
-	first, err := parts(args...)
-	check.OK(t, err)
+	first := check.Of(parts(args...)).OK(t)
 	defer first.Close()
 	_, err = parts(args...)
 	check.True(t, errors.Is(err, journal.ErrLocked) && strings.Contains(err.Error(), "wait for its end"), "error %v", err)
@@ -240,15 +235,13 @@ func TestHeads(t *testing.T) {
 		name, _ := p.Decisive()[setting].(string)
 		check.True(t, strings.HasPrefix(name, "BertFor"), "%s is %q in what decides", setting, name)
 	}
-	x, err := p.Kit.Entities()
-	check.OK(t, err)
+	x := check.Of(p.Kit.Entities()).OK(t)
 	chunk := graphrag.Chunk{ID: "a#0", Doc: "a", Text: "The barn owl hears a mouse."}
 	found, err := x.Extract(t.Context(), []graphrag.Chunk{chunk})
 	if err != nil || len(found) != 1 || len(found[0].Mentions) == 0 || found[0].Mentions[0].Type != "PER" || !strings.Contains(chunk.Text, found[0].Mentions[0].Name) {
 		t.Errorf("names %+v, error %v", found, err)
 	}
-	ask, err := p.Kit.QuestionNames(nil)
-	check.OK(t, err)
+	ask := check.Of(p.Kit.QuestionNames(nil)).OK(t)
 	for _, question := range []string{chunk.Text, "\u200b"} { // in the second it finds none
 		_, err := ask(t.Context(), question)
 		check.True(t, err == nil, "%v", err)

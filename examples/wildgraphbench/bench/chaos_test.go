@@ -121,8 +121,7 @@ func (c *chaos) audit(t *testing.T, dir string, before llm.Usage) (more int) {
 	if owed > a.Total.Most.Tokens() || owed > a.Total.Usage.Tokens() && len(a.Unknown) == 0 && !a.Total.Usage.Estimated {
 		t.Errorf("%d tokens are billed, the ledger has %d, %d at the most, in doubt %d calls", owed, a.Total.Usage.Tokens(), a.Total.Most.Tokens(), len(a.Unknown))
 	}
-	j, err := journal.Open(name, journal.Header{Schema: paid.Schema}, journal.Options{})
-	check.OK(t, err)
+	j := check.Of(journal.Open(name, journal.Header{Schema: paid.Schema}, journal.Options{})).OK(t)
 	defer j.Close()
 	now := onDisk(t, j)
 	for key := range c.acked {
@@ -144,8 +143,7 @@ func TestChaos(t *testing.T) {
 	}
 	seeds, all := 1, false
 	if v := os.Getenv("WILDGRAPH_CHAOS"); v != "" {
-		n, err := strconv.Atoi(v)
-		check.OK(t, err, "WILDGRAPH_CHAOS")
+		n := check.Of(strconv.Atoi(v)).OK(t, "WILDGRAPH_CHAOS")
 		seeds, all = n, true
 	}
 	scenarios := map[string][]string{"all": nil, "all that pass": slices.DeleteFunc(slices.Clone(troubles), func(k string) bool { return slices.Contains(lasting, k) })}
@@ -206,8 +204,7 @@ func TestKillPaid(t *testing.T) {
 	}
 	kills := 10
 	if v := os.Getenv("WILDGRAPH_KILLS"); v != "" {
-		n, err := strconv.Atoi(v)
-		check.OK(t, err, "WILDGRAPH_KILLS")
+		n := check.Of(strconv.Atoi(v)).OK(t, "WILDGRAPH_KILLS")
 		kills = n
 	}
 	c := newChaos(t)

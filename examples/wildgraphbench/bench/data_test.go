@@ -137,7 +137,7 @@ func TestUnfitQuestions(t *testing.T) {
 		"none has one": {[]string{yes}, "open", []string{"Lexical accuracy, %", "0.00"}, "**"},
 	} {
 		file := filepath.Join(t.TempDir(), "q.jsonl")
-		check.OK(t, os.WriteFile(file, []byte(strings.Join(tt.lines, "")), 0o600))
+		check.OK(t, os.WriteFile(file, []byte(strings.Join(tt.lines, "\n")), 0o600))
 		out := filepath.Join(filepath.Dir(file), "out")
 		stdout, stderr, err := bench(t, bare, "-questions", file, "-docs", docs, "-systems", "bm25,naiverag", "-mode", tt.mode, "-out", out)
 		tables, _ := os.ReadFile(filepath.Join(out, "report.md"))

@@ -36,8 +36,7 @@ func dryRow(t *testing.T, estimate, stage string) (row [4]int) {
 		}
 		fields := strings.Fields(strings.ReplaceAll(rest, ",", ""))
 		for i, f := range fields[len(fields)-4:] {
-			n, err := strconv.Atoi(f)
-			check.OK(t, err, "%q", line)
+			n := check.Of(strconv.Atoi(f)).OK(t, "%q", line)
 			row[i] = n
 		}
 	}
@@ -80,8 +79,7 @@ func TestDryRunFollowsTheRun(t *testing.T) {
 func TestDryRunOfAPart(t *testing.T) {
 	s, err := parseFlags([]string{"-dry-run", "-model", "m", "-systems", "bm25,hipporag2", "-domains", "seafaring"}, bare, io.Discard, all.Names())
 	check.OK(t, err)
-	set, err := loaded(t.Context(), s)
-	check.OK(t, err)
+	set := check.Of(loaded(t.Context(), s)).OK(t)
 	var items []benchmark.Item
 	for i := range 10 {
 		it := set.Domains[0].Items[0]
@@ -89,8 +87,7 @@ func TestDryRunOfAPart(t *testing.T) {
 		items = append(items, it)
 	}
 	set.Domains[0].Items = items
-	p, err := newParts(t.Context(), s, set, slog.New(slog.DiscardHandler))
-	check.OK(t, err)
+	p := check.Of(newParts(t.Context(), s, set, slog.New(slog.DiscardHandler))).OK(t)
 	var out strings.Builder
 	check.OK(t, p.DryRun(t.Context(), &out, set.Dataset, nil, s.runners(set, p)))
 	for _, stage := range []string{"bm25 answer", "hipporag2 answer", "hipporag2 search"} {
@@ -167,8 +164,7 @@ func TestSampleTakes(t *testing.T) {
 	_, total, _ := strings.Cut(stdout, " total ")
 	var figures []float64
 	for _, field := range strings.Fields(total)[:3] {
-		n, err := strconv.ParseFloat(strings.ReplaceAll(field, ",", ""), 64)
-		check.OK(t, err)
+		n := check.Of(strconv.ParseFloat(strings.ReplaceAll(field, ",", ""), 64)).OK(t)
 		figures = append(figures, n)
 	}
 	for said, found := range map[float64]float64{sampleCalls: figures[0], sampleTokens: figures[1] + figures[2]} {

@@ -45,8 +45,7 @@ func TestFailed(t *testing.T) {
   and 4 questions more
 f1_of_means of mine is 0.0000, below 0.5
   3: What is told of otters?: 0, recall 0, precision 0`)
-	data, err := os.ReadFile(file)
-	check.OK(t, err)
+	data := check.Of(os.ReadFile(file)).OK(t)
 	var got testsuites
 	check.OK(t, xml.Unmarshal(data, &got))
 	s := got.Suites[0]
@@ -73,8 +72,7 @@ func TestOutcomes(t *testing.T) {
 		s.add(r, "", []minimum{{"evidence_recall_at_5", .6}})
 	}
 	s.add(benchmark.Result{}, "needs a model", nil)
-	data, err := xml.Marshal(s.Cases)
-	check.OK(t, err)
+	data := check.Of(xml.Marshal(s.Cases)).OK(t)
 	got := strings.Join(regexp.MustCompile(`<\w+ message="[^"]*"`).FindAllString(string(data), -1), "; ")
 	if want := `<error message="down"; <skipped message="was not asked"; <failure message="evidence_recall_at_5 is 0.5, below 0.6"; <skipped message="has no verdict"; <skipped message="needs a model"`; got != want {
 		t.Errorf("%s\nwant %s", got, want)

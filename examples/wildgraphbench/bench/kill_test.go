@@ -77,8 +77,7 @@ func TestKill(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	out, err = child(flags("killed")...).CombinedOutput()
-	check.OK(t, err, "%v\n%s", err, out)
+	out = check.Of(child(flags("killed")...).CombinedOutput()).OK(t, "%v\n%s", err, out)
 	check.Equal(t, folder(t, killed), folder(t, filepath.Join(dir, "whole")), "after five kills (-whole +killed)")
 }
 

@@ -63,8 +63,7 @@ func serve(t *testing.T, handler func(llm.Request) llm.Reply) *llmtest.Server {
 
 func readReport(t *testing.T, dir string) report.Report {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(dir, "report.json"))
-	check.OK(t, err)
+	data := check.Of(os.ReadFile(filepath.Join(dir, "report.json"))).OK(t)
 	var r report.Report
 	check.OK(t, json.Unmarshal(data, &r))
 	return r
@@ -76,12 +75,10 @@ func shownBy(t *testing.T, stdout, page string) {
 	t.Helper()
 	documents, err := filepath.Glob("../../../docs/*.md")
 	check.OK(t, err)
-	html, err := os.ReadFile(page)
-	check.OK(t, err)
+	html := check.Of(os.ReadFile(page)).OK(t)
 	rows, pictures := 0, 0
 	for _, name := range append(documents, "../../../README.md") {
-		data, err := os.ReadFile(name)
-		check.OK(t, err)
+		data := check.Of(os.ReadFile(name)).OK(t)
 		for _, block := range regexp.MustCompile("(?m)^     System  (.*\n)+?```").FindAllString(string(data), -1) {
 			for part := range strings.SplitSeq(strings.TrimSuffix(block, "```"), "  …\n") {
 				if rows += strings.Count(part, "\n"); !strings.Contains(stdout, part) {
@@ -226,8 +223,7 @@ func TestNextCommands(t *testing.T) {
 func broken(t *testing.T, damage func(dir string)) string {
 	t.Helper()
 	dir := t.TempDir()
-	fsys, err := fs.Sub(sample, "sample")
-	check.OK(t, err)
+	fsys := check.Of(fs.Sub(sample, "sample")).OK(t)
 	check.OK(t, os.CopyFS(dir, fsys))
 	damage(dir)
 	return dir
@@ -326,7 +322,7 @@ func TestScore(t *testing.T) {
 	check.True(t, !ok, "the length of a prompt nobody has seen is known")
 	lines, _ := os.ReadFile(own)
 	some := filepath.Join(dir, "some.jsonl")
-	check.OK(t, os.WriteFile(some, []byte(strings.Join(strings.SplitAfter(string(lines), "")[:3], "")), 0o644))
+	check.OK(t, os.WriteFile(some, []byte(strings.Join(strings.SplitAfter(string(lines), "\n")[:3], "")), 0o644))
 	if _, _, err := bench(t, bare, "-out", filepath.Join(dir, "d"), "-score", "theirs="+some); err == nil || !strings.Contains(err.Error(), "no line for 21 of 24 questions") || !strings.Contains(err.Error(), "-partial") {
 		t.Errorf("3 of 24 questions: %v", err)
 	}
@@ -344,8 +340,7 @@ func TestFolder(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	name := func(args ...string) string {
-		s, err := parseFlags(args, bare, io.Discard, all.Names())
-		check.OK(t, err)
+		s := check.Of(parseFlags(args, bare, io.Discard, all.Names())).OK(t)
 		return filepath.ToSlash(s.Out)
 	}
 	base := name()

@@ -92,10 +92,8 @@ func TestGoldenRows(t *testing.T) {
 	for i, it := range set.Domains[0].Items {
 		nodes[it.Question.Text] = golden.Questions[i].Nodes
 	}
-	k, err := kit.Offline(kit.OfflineOptions{Seed: 1})
-	check.OK(t, err)
-	j, err := short.New(short.Options{Schemes: multihop.Schemes()})
-	check.OK(t, err)
+	k := check.Of(kit.Offline(kit.OfflineOptions{Seed: 1})).OK(t)
+	j := check.Of(short.New(short.Options{Schemes: multihop.Schemes()})).OK(t)
 	records, err := (&benchmark.Runner{
 		Dataset: set, Judge: j, Options: benchmark.Options{Kit: report.Offline, Depth: shortDepth},
 		Systems: []benchmark.Entry{
@@ -109,8 +107,7 @@ func TestGoldenRows(t *testing.T) {
 		},
 	}).Run(t.Context())
 	check.OK(t, err)
-	r, err := report.New(records)
-	check.OK(t, err)
+	r := check.Of(report.New(records)).OK(t)
 	for i, want := range []map[string]float64{
 		{"evidence_recall_at_2": 41.9, "evidence_recall_at_5": 49.9, "evidence_recall_at_10": 58.5, "all_at_5": 15},
 		{"evidence_recall_at_2": 44.6, "evidence_recall_at_5": 55.1, "evidence_recall_at_10": 62.0, "all_at_5": 29},

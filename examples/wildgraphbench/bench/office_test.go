@@ -26,8 +26,7 @@ import (
 func TestOneAnswer(t *testing.T) {
 	const folder = "../../ask/testdata/office"
 	lines := func(name string) []string {
-		data, err := os.ReadFile(name)
-		check.OK(t, err)
+		data := check.Of(os.ReadFile(name)).OK(t)
 		return strings.Split(strings.TrimSpace(string(data)), "\n")
 	}
 	for _, name := range []string{"wild", "bm25", "hipporag2"} {
@@ -38,12 +37,9 @@ func TestOneAnswer(t *testing.T) {
 			_, _, err := bench(t, bare, "-questions", folder+"/questions.jsonl", "-docs", folder+"/docs", "-systems", name, "-mode", string(mode), "-out", out)
 			check.OK(t, err)
 			predictions := lines(filepath.Join(out, "predictions", name+".jsonl"))
-			k, err := kit.Offline(kit.OfflineOptions{Mode: mode})
-			check.OK(t, err)
-			s, err := of.New(k, kit.Common{})
-			check.OK(t, err)
-			_, err = s.Index(t.Context(), load.Options{Formats: office.Formats()}.Documents(t.Context(), os.DirFS(folder+"/docs")))
-			check.OK(t, err)
+			k := check.Of(kit.Offline(kit.OfflineOptions{Mode: mode})).OK(t)
+			s := check.Of(of.New(k, kit.Common{})).OK(t)
+			check.OK(t, check.Err(s.Index(t.Context(), load.Options{Formats: office.Formats()}.Documents(t.Context(), os.DirFS(folder+"/docs")))))
 			right := 0
 			for i, line := range lines(folder + "/questions.jsonl") {
 				var q struct {
@@ -51,16 +47,14 @@ func TestOneAnswer(t *testing.T) {
 					Gold             []string
 				}
 				check.OK(t, json.Unmarshal([]byte(line), &q))
-				a, err := s.Answer(t.Context(), graphrag.Question{Text: q.Question})
-				check.OK(t, err)
+				a := check.Of(s.Answer(t.Context(), graphrag.Question{Text: q.Question})).OK(t)
 				var p struct{ Answer string }
 				check.OK(t, json.Unmarshal([]byte(predictions[i]), &p))
 				if p.Answer != a.Text {
 					t.Errorf("%s: %q is answered %q by a program, %q in the benchmark", name, q.Question, a.Text, p.Answer)
 				}
 				if mode == reader.Reject {
-					r, err := asked.Ask(t.Context(), session.Query{Question: q.Question})
-					check.OK(t, err)
+					r := check.Of(asked.Ask(t.Context(), session.Query{Question: q.Question})).OK(t)
 					if r.Refused != a.Refused || !a.Refused && (r.Answer != a.Text || r.Sources[0].File != q.Gold[0]) {
 						t.Errorf("%s: %q is answered %q by a program, %q from %v by ask", name, q.Question, a.Text, r.Answer, r.Sources)
 					}

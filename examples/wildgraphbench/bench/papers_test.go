@@ -193,8 +193,7 @@ func TestWorksheet(t *testing.T) {
 	if err != nil || strings.Count(string(page), "<textarea") != 12 || strings.Contains(string(page), "<script>alert") {
 		t.Errorf("the page has %d questions, %v", strings.Count(string(page), "<textarea"), err)
 	}
-	data, err := os.ReadFile(filepath.Join(dir, "sheets", "bm25.jsonl"))
-	check.OK(t, err)
+	data := check.Of(os.ReadFile(filepath.Join(dir, "sheets", "bm25.jsonl"))).OK(t)
 	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
 	if len(lines) != 12 || !strings.Contains(lines[0], `"passages":[{"page":`) || !strings.Contains(lines[0], `"answer":""`) {
 		t.Fatalf("%d lines, the first is %.300s", len(lines), lines[0])
@@ -203,7 +202,7 @@ func TestWorksheet(t *testing.T) {
 		lines[i] = strings.Replace(lines[i], `"answer":""`, `"answer":"Henry Winstanley."`, 1)
 	}
 	file := filepath.Join(dir, "human.jsonl")
-	check.OK(t, os.WriteFile(file, []byte(strings.Join(lines, "")), 0o600))
+	check.OK(t, os.WriteFile(file, []byte(strings.Join(lines, "\n")), 0o600))
 	_, _, err = bench(t, bare, append(args, "-score", "human="+file)...)
 	check.True(t, err != nil && strings.Contains(err.Error(), "no line for 7 of 12 questions"), "a sheet that is filled in half: %v", err)
 	out, _, err := bench(t, bare, append(args, "-score", "human="+file, "-partial", "-v")...)

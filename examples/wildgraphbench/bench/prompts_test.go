@@ -55,8 +55,7 @@ func TestPromptsAreReplaced(t *testing.T) {
 	if count("Take it apart, our way.") == 0 || count("You plan how to look up") > 0 || count("Answer by what follows.") == 0 || count("You answer questions for people") == 0 {
 		t.Errorf("what models were told begins with %q", told)
 	}
-	report, err := os.ReadFile(filepath.Join(out, "report.md"))
-	check.OK(t, err)
+	report := check.Of(os.ReadFile(filepath.Join(out, "report.md"))).OK(t)
 	for _, text := range []string{stdout, string(report)} {
 		if !regexp.MustCompile(`-prompt agent/decompose \([0-9a-f]{8}\), -prompt naiverag:reader/read \([0-9a-f]{8}\)`).MatchString(strings.Join(strings.Fields(text), " ")) {
 			t.Errorf("the prompts are not named: %s", text)

@@ -84,8 +84,7 @@ func TestPublishedBesideOwnData(t *testing.T) {
 			out := filepath.Join(dir, "out")
 			_, _, err := bench(t, bare, append(strings.Fields(tt.args), "-data", dir, "-systems", system, "-model", "m", "-out", out, "-no-timings")...)
 			check.Must(t, err == nil || errors.Is(err, setup.ErrIncomplete), "%v", err)
-			md, err := os.ReadFile(filepath.Join(out, "report.md"))
-			check.OK(t, err)
+			md := check.Of(os.ReadFile(filepath.Join(out, "report.md"))).OK(t)
 			_, row, isRow := strings.Cut(tt.want, " | ")
 			if !isRow {
 				row = tt.want

@@ -31,8 +31,7 @@ type labelled struct {
 func readLabels(t *testing.T, name string) []labelled {
 	t.Helper()
 	var out []labelled
-	f, err := os.Open("testdata/reader/" + name)
-	check.OK(t, err)
+	f := check.Of(os.Open("testdata/reader/" + name)).OK(t)
 	defer f.Close()
 	for l, err := range jsonl.Read[labelled](f, jsonl.Options{}) {
 		check.OK(t, err)
@@ -78,14 +77,12 @@ func TestReaderLabels(t *testing.T) {
 	if dir == "" {
 		t.Skip("WILDGRAPHBENCH_DIR is not set")
 	}
-	set, err := wildgraph.Load(os.DirFS(dir), wildgraph.Options{})
-	check.OK(t, err)
+	set := check.Of(wildgraph.Load(os.DirFS(dir), wildgraph.Options{})).OK(t)
 	other := maps.Clone(answers)
 	for _, d := range set.Domains {
 		parts, err := kit.Offline(kit.OfflineOptions{Seed: 1})
 		check.OK(t, err)
-		system, err := flat.NewBM25(parts, flat.BM25Options{})
-		check.OK(t, err)
+		system := check.Of(flat.NewBM25(parts, flat.BM25Options{})).OK(t)
 		check.OK(t, check.Err(system.Index(t.Context(), d.Documents())))
 		for _, it := range d.Items {
 			x, ok := answers[it.Question.ID]
@@ -94,8 +91,7 @@ func TestReaderLabels(t *testing.T) {
 			}
 			q, form := it.Question, slices.IndexFunc(set.Types, func(ty benchmark.Type) bool { return ty.Key == it.Type })
 			q.Form, q.K = set.Types[form].Form, set.Types[form].K
-			a, err := system.Answer(t.Context(), q)
-			check.OK(t, err)
+			a := check.Of(system.Answer(t.Context(), q)).OK(t)
 			if a.Text == x.Answer {
 				delete(other, x.ID)
 			}

@@ -13,8 +13,7 @@ import (
 // Example shows the test of an embedder, as it stands in a test file.
 func Example() {
 	_ = func(t *testing.T) {
-		e, err := embed.FitLSA(t.Context(), []string{"the texts of the corpus"}, embed.LSAOptions{})
-		check.OK(t, err)
+		e := check.Of(embed.FitLSA(t.Context(), []string{"the texts of the corpus"}, embed.LSAOptions{})).OK(t)
 		embedtest.Test(t, e)
 	}
 }

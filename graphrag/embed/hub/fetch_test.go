@@ -120,8 +120,7 @@ func TestHostile(t *testing.T) {
 			check.Is(t, check.Err(os.Stat(dir)), os.ErrNotExist, "the folder is there, error")
 			h.set(nil) // and then all is well
 			o.stall = 0
-			_, err = h.open(t.Context(), o)
-			check.OK(t, err)
+			check.OK(t, check.Err(h.open(t.Context(), o)))
 			leftovers(t, o.Dir)
 		})
 	}

@@ -43,8 +43,7 @@ func TestMain(m *testing.M) {
 // child is a process that fetches the model into a folder.
 func (h *hubOf) child(t *testing.T, dir string) (*exec.Cmd, *strings.Builder) {
 	t.Helper()
-	self, err := os.Executable()
-	check.OK(t, err)
+	self := check.Of(os.Executable()).OK(t)
 	cmd, said := exec.CommandContext(t.Context(), self), new(strings.Builder)
 	cert := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: h.Certificate().Raw})
 	cmd.Env = append(os.Environ(), childDir+"="+dir, childURL+"="+h.URL, childCert+"="+string(cert))

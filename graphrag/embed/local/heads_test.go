@@ -87,8 +87,7 @@ func TestHeadsAreThoseOfPyTorch(t *testing.T) {
 			}
 		}
 	}
-	tagged, err := names.Find(t.Context(), want.Passages)
-	check.OK(t, err)
+	tagged := check.Of(names.Find(t.Context(), want.Passages)).OK(t)
 	compared := 0
 	for i, p := range want.Passages {
 		if want.Names[i] == nil {
@@ -127,8 +126,7 @@ func TestNamesOfALongText(t *testing.T) {
 	names, err := OpenNames(tinyHead(t, t.TempDir(), "names"), Options{})
 	check.OK(t, err)
 	short := "owl barn dog "
-	want, err := names.Find(t.Context(), []string{short})
-	check.OK(t, err)
+	want := check.Of(names.Find(t.Context(), []string{short})).OK(t)
 	l := names.pieces.locate(strings.Repeat(short, 100)+strings.Repeat("ab", 49), new(letterReader))
 	for from := 0; from < len(l.ids); {
 		to := l.cut(from, 50)

@@ -213,8 +213,7 @@ func FuzzTensors(f *testing.F) {
 func FuzzTokens(f *testing.F) {
 	dir := f.TempDir()
 	check.OK(f, embedtest.WriteBERT(dir))
-	tokenizer, err := os.ReadFile(filepath.Join(dir, tokenizerFile))
-	check.OK(f, err)
+	tokenizer := check.Of(os.ReadFile(filepath.Join(dir, tokenizerFile))).OK(f)
 	f.Add(tokenizer, "The barn owl, naïve 東京!")
 	f.Add([]byte("[CLS]\n[SEP]\n[UNK]\nowl\n##s\n東"), "\x00\xff\u0301\u0301 I\u0307İ"+strings.Repeat("a", 200))
 	f.Add([]byte("[CLS]\r\n[SEP]\n[UNK]\n##\n\n\xff"), "##\xff")

@@ -28,8 +28,7 @@ func TestVectorsAreThoseOfTheTwin(t *testing.T) {
 	for name, k := range kernelSets() {
 		e := mustOpen(t, tiny(t))
 		e.net.kernels = k
-		got, err := e.EmbedDocuments(t.Context(), sentences)
-		check.OK(t, err)
+		got := check.Of(e.EmbedDocuments(t.Context(), sentences)).OK(t)
 		for i, text := range sentences {
 			want := mean(w.encode(e.words.tokens(nil, text, tinyTokens, new(letterReader))))
 			for j := range want {
@@ -46,8 +45,7 @@ func TestConforms(t *testing.T) { embedtest.Test(t, mustOpen(t, tiny(t))) }
 // Vectors of codes stay close to those of numbers, have another name, and conform.
 func TestInt8(t *testing.T) {
 	dir := tiny(t)
-	codes, err := Open(dir, Options{Int8: true})
-	check.OK(t, err)
+	codes := check.Of(Open(dir, Options{Int8: true})).OK(t)
 	embedtest.Test(t, codes)
 	numbers := mustOpen(t, dir)
 	check.True(t, codes.Name() != numbers.Name(), "vectors of two kinds have one name")
@@ -70,11 +68,9 @@ func TestSameBits(t *testing.T) {
 	dir := tiny(t)
 	one, err := Open(dir, Options{Workers: 1})
 	check.OK(t, err)
-	five, err := Open(dir, Options{Workers: 5})
-	check.OK(t, err)
+	five := check.Of(Open(dir, Options{Workers: 5})).OK(t)
 	many := slices.Repeat(sentences, 20)
-	want, err := one.EmbedDocuments(t.Context(), many)
-	check.OK(t, err)
+	want := check.Of(one.EmbedDocuments(t.Context(), many)).OK(t)
 	slices.Reverse(many)
 	got, err := five.EmbedDocuments(t.Context(), many)
 	slices.Reverse(got)
@@ -86,8 +82,7 @@ func TestSameBits(t *testing.T) {
 // make no difference to vectors; the files that decide something do.
 func TestFormsOfAFolder(t *testing.T) {
 	plain := mustOpen(t, tiny(t))
-	want, err := plain.EmbedDocuments(t.Context(), sentences)
-	check.OK(t, err)
+	want := check.Of(plain.EmbedDocuments(t.Context(), sentences)).OK(t)
 	w := tinyWeights(t)
 	prefixed := map[string]array{}
 	for name, a := range w {
@@ -143,8 +138,7 @@ func TestPooling(t *testing.T) {
 	check.True(t, math.Abs(length-sum) <= 1e-5, "the mean has the length %v, want %v", length, sum)
 	dir = tiny(t)
 	check.OK(t, write("1_Pooling/config.json", `{"word_embedding_dimension": 64, "pooling_mode_cls_token": true}`)(dir))
-	v, err = mustOpen(t, dir).EmbedQuery(t.Context(), sentences[2])
-	check.OK(t, err)
+	v = check.Of(mustOpen(t, dir).EmbedQuery(t.Context(), sentences[2])).OK(t)
 	for j, want := range mean(tokens[:1]) {
 		check.Must(t, math.Abs(float64(v[j])-want) <= 2e-6, "component %d of the first token is %v, want %v", j, v[j], want)
 	}

@@ -21,8 +21,7 @@ func miniLM(t testing.TB) *local.Encoder {
 	if dir == "" {
 		t.Skip("MINILM_DIR is not set")
 	}
-	e, err := local.Open(dir, local.Options{})
-	check.OK(t, err)
+	e := check.Of(local.Open(dir, local.Options{})).OK(t)
 	return e
 }
 
@@ -60,8 +59,7 @@ func TestFamilyInt8(t *testing.T) {
 			if dir == "" {
 				t.Skip(env + " is not set, .ci/models makes the folder")
 			}
-			license, err := os.ReadFile("../../../LICENSE")
-			check.OK(t, err)
+			license := check.Of(os.ReadFile("../../../LICENSE")).OK(t)
 			words := strings.Fields(string(license))
 			var texts []string
 			for at := 0; at+100 < len(words); at += 97 {
@@ -71,8 +69,7 @@ func TestFamilyInt8(t *testing.T) {
 			for i, o := range []local.Options{{}, {Int8: true}} {
 				e, err := local.Open(dir, o)
 				check.OK(t, err)
-				v[i], err = e.EmbedDocuments(t.Context(), texts)
-				check.OK(t, err)
+				v[i] = check.Of(e.EmbedDocuments(t.Context(), texts)).OK(t)
 			}
 			for i, text := range texts {
 				if cos := cosine(v[0][i], v[1][i]); cos < .995 {
@@ -99,8 +96,7 @@ func TestFamilyGolden(t *testing.T) {
 			if dir == "" {
 				t.Skip(tt.env + " is not set, .ci/models makes the folder")
 			}
-			e, err := local.Open(dir, local.Options{})
-			check.OK(t, err)
+			e := check.Of(local.Open(dir, local.Options{})).OK(t)
 			q, err1 := e.EmbedQuery(t.Context(), "Who designed the Forth Bridge?")
 			v, err2 := e.EmbedDocuments(t.Context(), []string{
 				"It was designed by Sir John Fowler and Sir Benjamin Baker.", "The bridge is 2,467 metres long.", "Owls hunt mice by night.",

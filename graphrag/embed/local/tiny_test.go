@@ -35,8 +35,7 @@ func tiny(t testing.TB) string {
 // tinyPieces is its vocabulary, by number.
 func tinyPieces(t testing.TB) []string {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join(tiny(t), vocabFile))
-	check.OK(t, err)
+	b := check.Of(os.ReadFile(filepath.Join(tiny(t), vocabFile))).OK(t)
 	return strings.Split(string(b), "\n")
 }
 
@@ -49,8 +48,7 @@ type array struct {
 // tinyWeights are its tensors, read from their definition.
 func tinyWeights(t testing.TB) map[string]array {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join(tiny(t), weightsFile))
-	check.OK(t, err)
+	b := check.Of(os.ReadFile(filepath.Join(tiny(t), weightsFile))).OK(t)
 	length := binary.LittleEndian.Uint64(b)
 	var header map[string]struct {
 		Shape   []int
@@ -120,7 +118,6 @@ func halfOf(x float64) uint16 {
 
 func mustOpen(t testing.TB, dir string) *Encoder {
 	t.Helper()
-	e, err := Open(dir, Options{})
-	check.OK(t, err)
+	e := check.Of(Open(dir, Options{})).OK(t)
 	return e
 }

@@ -51,8 +51,7 @@ func (g unigramGolden) file(t testing.TB, change map[string]any, inBytes bool) [
 		}
 		model["byte_fallback"], model["vocab"], f["model"] = true, vocab, model
 	}
-	b, err := json.Marshal(f)
-	check.OK(t, err)
+	b := check.Of(json.Marshal(f)).OK(t)
 	return b
 }
 
@@ -60,8 +59,7 @@ func (g unigramGolden) file(t testing.TB, change map[string]any, inBytes bool) [
 func TestUnigram(t *testing.T) {
 	g := readUnigram(t)
 	for _, v := range g.Variants {
-		u, err := parseUnigram(g.file(t, v.Change, v.Bytes), 2000)
-		check.OK(t, err)
+		u := check.Of(parseUnigram(g.file(t, v.Change, v.Bytes), 2000)).OK(t)
 		for i, text := range g.Texts {
 			if got := u.tokens(nil, text, 2000, nil); !slices.Equal(got, v.IDs[i]) {
 				t.Errorf("%v: %.60q:\n got %v\nwant %v", slices.Collect(maps.Keys(v.Change)), text, got, v.IDs[i])
@@ -120,8 +118,7 @@ func TestUnigramModel(t *testing.T) {
 	e, g := mustOpen(t, dir), readUnigram(t)
 	check.Must(t, len(g.Vectors) != 0, "unigram.json has no vectors")
 	for i, want := range g.Vectors {
-		rows, err := e.EmbedDocuments(t.Context(), g.Texts[i:i+1])
-		check.OK(t, err)
+		rows := check.Of(e.EmbedDocuments(t.Context(), g.Texts[i:i+1])).OK(t)
 		for j, x := range rows[0] {
 			if math.Abs(float64(x)-want[j]) > 2e-5 {
 				t.Errorf("%.40q: component %d is %v, PyTorch's %v", g.Texts[i], j, x, want[j])
@@ -181,8 +178,7 @@ func TestUnigramRefuses(t *testing.T) {
 // No table and no text makes it panic, and numbers stay in the vocabulary.
 func FuzzUnigram(f *testing.F) {
 	g := readUnigram(f)
-	u, err := parseUnigram(g.file(f, nil, false), 752)
-	check.OK(f, err)
+	u := check.Of(parseUnigram(g.file(f, nil, false), 752)).OK(f)
 	for _, text := range g.Texts {
 		f.Add(text, []byte(nil))
 	}

@@ -57,8 +57,7 @@ func TestTokensOfMiniLM(t *testing.T) {
 		t.Skip("MINILM_DIR is not set")
 	}
 	e := mustOpen(t, dir)
-	f, err := os.Open("testdata/tokens.jsonl")
-	check.OK(t, err)
+	f := check.Of(os.Open("testdata/tokens.jsonl")).OK(t)
 	defer f.Close()
 	n := 0
 	for in := bufio.NewScanner(f); in.Scan(); n++ {

@@ -56,8 +56,7 @@ func realPages(tb testing.TB, domain string) ([]graphrag.Chunk, int) {
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "corpus", domain, "*", "reference_pages", "*.txt"))
 	check.Must(tb, err == nil && len(files) != 0, "no pages of %s in %s: %v", domain, dir, err)
-	chunker, err := chunk.New(chunk.Options{})
-	check.OK(tb, err)
+	chunker := check.Of(chunk.New(chunk.Options{})).OK(tb)
 	size := 0
 	chunks, err := chunker.All(context.Background(), func(yield func(graphrag.Document, error) bool) {
 		for _, file := range files {

@@ -71,8 +71,7 @@ func randomChunk(r *rand.Rand, id string) graphrag.Chunk {
 func TestChanges(t *testing.T) {
 	for seed := range uint64(3) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		x, err := rules.New(rules.Options{Workers: 1 + int(seed)%3})
-		check.OK(t, err)
+		x := check.Of(rules.New(rules.Options{Workers: 1 + int(seed)%3})).OK(t)
 		all := extract.Described(extract.Titled(extract.Linked(x), true))
 		again, first := 0, 0
 		ctx := new(memo.Keeper).With(t.Context())

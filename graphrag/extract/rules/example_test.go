@@ -62,7 +62,6 @@ func ExampleExtractor_Entities() {
 }
 
 func TestConformance(t *testing.T) {
-	offline, err := rules.New(rules.Options{})
-	check.OK(t, err)
+	offline := check.Of(rules.New(rules.Options{})).OK(t)
 	extracttest.Test(t, offline)
 }

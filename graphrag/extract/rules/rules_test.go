@@ -31,15 +31,13 @@ func read(t testing.TB, s string, o rules.Options) kg.Extraction {
 
 func extractor(t testing.TB, o rules.Options) *rules.Extractor {
 	t.Helper()
-	x, err := rules.New(o)
-	check.OK(t, err)
+	x := check.Of(rules.New(o)).OK(t)
 	return x
 }
 
 func readWith(t testing.TB, x extract.Extractor, s string) kg.Extraction {
 	t.Helper()
-	found, err := x.Extract(context.Background(), []graphrag.Chunk{{ID: "d#000000", Doc: "d", Text: s}})
-	check.OK(t, err)
+	found := check.Of(x.Extract(context.Background(), []graphrag.Chunk{{ID: "d#000000", Doc: "d", Text: s}})).OK(t)
 	return found[0]
 }
 
@@ -124,8 +122,7 @@ func TestCorpusCase(t *testing.T) {
 		chunks = append(chunks, graphrag.Chunk{ID: fmt.Sprint(i), Doc: fmt.Sprint(i), Text: s})
 	}
 	x := extractor(t, rules.Options{})
-	found, err := x.Extract(context.Background(), chunks)
-	check.OK(t, err)
+	found := check.Of(x.Extract(context.Background(), chunks)).OK(t)
 	for i, want := range []int{4, 1, 1} {
 		got := names(found[i])
 		check.True(t, len(got) == want && got[0] == "Brasilia/other", "text %d: %v, want Brasilia %d times", i, got, want)
@@ -139,8 +136,7 @@ func TestSharedLines(t *testing.T) {
 			Text: "The weather in Toronto is brought to you by Acme Foods and the rest of us.\n\nHe went to see Vienna in the spring, page " + fmt.Sprint(i) + " of it."})
 	}
 	x := extractor(t, rules.Options{})
-	found, err := x.Extract(context.Background(), chunks)
-	check.OK(t, err)
+	found := check.Of(x.Extract(context.Background(), chunks)).OK(t)
 	for _, e := range found {
 		got := names(e)
 		check.Equal(t, got, []string{"Vienna/place"}, "got %v, want the names of what the page says alone", got)
@@ -242,8 +238,7 @@ func TestDeterminism(t *testing.T) {
 	want := map[string]kg.Extraction{}
 	for workers := range 4 {
 		x := extractor(t, rules.Options{Workers: workers + 1})
-		found, err := x.Extract(context.Background(), chunks)
-		check.OK(t, err)
+		found := check.Of(x.Extract(context.Background(), chunks)).OK(t)
 		for _, e := range found {
 			if workers == 0 {
 				want[e.Chunk] = e
@@ -283,14 +278,12 @@ func TestApostrophes(t *testing.T) {
 // Nearly all names that a person accepted are found where they stand. The verdicts are on
 // a sample of distinct names of two domains that the rules were not written on.
 func TestVerdicts(t *testing.T) {
-	data, err := os.ReadFile("testdata/verdicts.jsonl")
-	check.OK(t, err)
+	data := check.Of(os.ReadFile("testdata/verdicts.jsonl")).OK(t)
 	x := extractor(t, rules.Options{})
 	found := map[string]bool{} // domain, page, name
 	for _, domain := range []string{"history", "people"} {
 		chunks, _ := realPages(t, domain)
-		all, err := x.Extract(t.Context(), chunks)
-		check.OK(t, err)
+		all := check.Of(x.Extract(t.Context(), chunks)).OK(t)
 		for _, e := range all {
 			for _, m := range e.Mentions {
 				found[domain+"/"+e.Doc+"/"+m.Name] = true

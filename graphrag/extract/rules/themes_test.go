@@ -39,8 +39,7 @@ func TestListsAreOfTheirLength(t *testing.T) {
 	}
 	x, err := rules.New(rules.Options{})
 	check.OK(t, err)
-	found, err := extract.Linked(x).Extract(t.Context(), []graphrag.Chunk{{ID: "1", Text: names.String()}, {ID: "2"}})
-	check.OK(t, err)
+	found := check.Of(extract.Linked(x).Extract(t.Context(), []graphrag.Chunk{{ID: "1", Text: names.String()}, {ID: "2"}})).OK(t)
 	m, f := found[0].Mentions, found[0].Facts
 	if len(m) < 100 || len(f) < 100 || cap(m) > len(m)*9/8 || cap(f) > len(f)*9/8 {
 		t.Errorf("%d mentions in room for %d, %d facts in room for %d", len(m), cap(m), len(f), cap(f))
@@ -51,8 +50,7 @@ func TestListsAreOfTheirLength(t *testing.T) {
 // Blanks of more than one byte stand between words as any others, also at the
 // beginning and at the end.
 func TestQuestionNamesWideBlanks(t *testing.T) {
-	x, err := rules.New(rules.Options{})
-	check.OK(t, err)
+	x := check.Of(rules.New(rules.Options{})).OK(t)
 	for _, q := range []string{"Was the Fram built by Fridtjof\u00a0Nansen?", "Was the\u2003Fram built by Fridtjof\u2003Nansen\u00a0", "\u3000Was the Fram built by Fridtjof\u3000Nansen"} {
 		check.Equal(t, fold(x.QuestionNames(q, nil)), []string{"Fram", "Fridtjof\u00a0Nansen"}, "%q", q)
 	}

@@ -25,13 +25,10 @@ func write(t *testing.T, dir string) {
 	t.Helper()
 	w, err := flat.Create(dir, "test", 3)
 	check.OK(t, err)
-	pairs, err := flat.NewArray[pair](w, "pairs")
-	check.OK(t, err)
-	bytes, err := flat.NewArray[byte](w, "bytes")
-	check.OK(t, err)
+	pairs := check.Of(flat.NewArray[pair](w, "pairs")).OK(t)
+	bytes := check.Of(flat.NewArray[byte](w, "bytes")).OK(t)
 	check.OK(t, check.Err(flat.NewArray[uint64](w, "none")))
-	few, err := flat.NewArray[int32](w, "few")
-	check.OK(t, err)
+	few := check.Of(flat.NewArray[int32](w, "few")).OK(t)
 	few.Append(7, 8, 9)
 	for i := range 10_000 {
 		pairs.Append(pair{uint32(i), float32(i) / 2}, pair{uint32(i), -1})
@@ -81,8 +78,7 @@ func TestDamage(t *testing.T) {
 	}
 	change := func(name string, by func([]byte) []byte) func(*testing.T, string) {
 		return func(t *testing.T, dir string) {
-			data, err := os.ReadFile(filepath.Join(dir, name))
-			check.OK(t, err)
+			data := check.Of(os.ReadFile(filepath.Join(dir, name))).OK(t)
 			check.OK(t, os.WriteFile(filepath.Join(dir, name), by(data), 0o644))
 		}
 	}
@@ -116,8 +112,7 @@ func TestAbort(t *testing.T) {
 	dir := t.TempDir()
 	w, err := flat.Create(dir, "test", 3)
 	check.OK(t, err)
-	a, err := flat.NewArray[int32](w, "a")
-	check.OK(t, err)
+	a := check.Of(flat.NewArray[int32](w, "a")).OK(t)
 	a.Append(slices.Repeat([]int32{7}, 1<<17)...)
 	check.OK(t, w.Abort())
 	_, err = flat.Open(dir, "test", 3, &meta{})

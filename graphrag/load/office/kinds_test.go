@@ -19,8 +19,7 @@ type kind struct {
 }
 
 func kinds(t *testing.T) (all []kind) {
-	data, err := os.ReadFile("testdata/kinds.txt")
-	check.OK(t, err)
+	data := check.Of(os.ReadFile("testdata/kinds.txt")).OK(t)
 	for _, s := range strings.Split(strings.TrimPrefix(string(data), "== "), "\n== ") {
 		head, rest, _ := strings.Cut(s, "\n")
 		k := kind{parts: make(map[string]string)}

@@ -24,8 +24,7 @@ var options = load.Options{Formats: office.Formats()}
 
 func read(t *testing.T, name, data string) *load.File {
 	t.Helper()
-	f, err := options.Read(name, []byte(data))
-	check.OK(t, err)
+	f := check.Of(options.Read(name, []byte(data))).OK(t)
 	return f
 }
 
@@ -37,8 +36,7 @@ func parts(t testing.TB, of ...string) []byte {
 	for i := 0; i < len(of); i += 2 {
 		w, err := z.Create(of[i])
 		check.OK(t, err)
-		_, err = io.WriteString(w, of[i+1])
-		check.OK(t, err)
+		check.OK(t, check.Err(io.WriteString(w, of[i+1])))
 	}
 	check.OK(t, z.Close())
 	return b.Bytes()

@@ -104,14 +104,12 @@ func TestEmptyGroup(t *testing.T) {
 	g.NumRows = 0
 	g.Columns[0].MetaData.NumValues = 0
 	g.Columns[0].MetaData.DataPageOffset = -1
-	footer, err := thrift.Marshal(new(thrift.CompactProtocol), *meta)
-	check.OK(t, err)
+	footer := check.Of(thrift.Marshal(new(thrift.CompactProtocol), *meta)).OK(t)
 	data := append([]byte("PAR1"), make([]byte, 64)...)
 	data = append(data, footer...)
 	data = binary.LittleEndian.AppendUint32(data, uint32(len(footer)))
 	data = append(data, "PAR1"...)
-	f, err = parquet.Open(bytes.NewReader(data), int64(len(data)))
-	check.OK(t, err)
+	f = check.Of(parquet.Open(bytes.NewReader(data), int64(len(data)))).OK(t)
 	err = parquet.Rows(f, func(pq.Row) error { t.Error("a row"); return nil })
 	check.True(t, err == nil, "%v", err)
 }

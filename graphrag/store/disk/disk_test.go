@@ -27,8 +27,7 @@ var folders sync.Map
 
 func openArrays(t *testing.T, dir string, o disk.Options) store.Store {
 	t.Helper()
-	s, err := disk.Open(dir, o)
-	check.OK(t, err)
+	s := check.Of(disk.Open(dir, o)).OK(t)
 	folders.Store(s, dir)
 	return s
 }
@@ -74,10 +73,8 @@ func built(t *testing.T) string {
 	s := openArrays(t, dir, disk.Options{})
 	c, err := s.Create(t.Context(), "corpus", store.Schema{Tables: map[string]store.TableSchema{"chunks": {Text: true, Dim: 2}}})
 	check.OK(t, err)
-	g, err := c.Write(t.Context(), "first")
-	check.OK(t, err)
-	tableName, err := g.Table("chunks")
-	check.OK(t, err)
+	g := check.Of(c.Write(t.Context(), "first")).OK(t)
+	tableName := check.Of(g.Table("chunks")).OK(t)
 	check.OK(t, errors.Join(tableName.Put(t.Context(), store.Record{ID: "a", Text: "zeppelin", Vector: []float32{1, 0}}),
 		c.Publish(t.Context(), "first", ""), g.Close(), s.Close()))
 	return dir
@@ -106,8 +103,7 @@ func TestDamage(t *testing.T) {
 	check.OK(t, pin(t, built(t), disk.Options{}))
 	edit := func(name string, by func([]byte) []byte) func(*testing.T, string) {
 		return func(t *testing.T, dir string) {
-			data, err := os.ReadFile(filepath.Join(dir, name))
-			check.OK(t, err)
+			data := check.Of(os.ReadFile(filepath.Join(dir, name))).OK(t)
 			check.OK(t, os.WriteFile(filepath.Join(dir, name), by(data), 0o644))
 		}
 	}
@@ -190,8 +186,7 @@ func TestAnyDamage(t *testing.T) {
 	for part := range 2 {
 		g, err := c.Write(t.Context(), "first")
 		check.OK(t, err)
-		tableName, err := g.Table("chunks")
-		check.OK(t, err)
+		tableName := check.Of(g.Table("chunks")).OK(t)
 		for i := range 400 {
 			r := store.Record{ID: fmt.Sprint("r", part*200+i), Scope: "doc", Title: "title", Text: fmt.Sprintf("zeppelin a%d b%d part %d", i%7, i, part),
 				Vector: []float32{float32(i), 100}, Data: []byte{byte(i)}, Fields: graphrag.Fields{"n": float64(i), "s": fmt.Sprint("x", i%5)}}
@@ -255,12 +250,9 @@ func TestCloseWhileFlushing(t *testing.T) {
 	for round := range 12 {
 		s, err := disk.Open(dir, disk.Options{})
 		check.OK(t, err)
-		c, err := s.Create(t.Context(), "corpus", buildSchema())
-		check.OK(t, err)
-		g, err := c.Write(t.Context(), "first")
-		check.OK(t, err)
-		tableName, err := g.Table("chunks")
-		check.OK(t, err)
+		c := check.Of(s.Create(t.Context(), "corpus", buildSchema())).OK(t)
+		g := check.Of(c.Write(t.Context(), "first")).OK(t)
+		tableName := check.Of(g.Table("chunks")).OK(t)
 		before, err := tableName.Count(t.Context(), graphrag.Condition{})
 		if err != nil || before < round { // each round flushed one or more
 			t.Fatalf("round %d: %d records, %v", round, before, err)
@@ -285,15 +277,11 @@ func TestCloseWhileFlushing(t *testing.T) {
 			last <- done
 		}()
 		check.OK(t, s.Close())
-		next, err := disk.Open(dir, disk.Options{})
-		check.OK(t, err)
+		next := check.Of(disk.Open(dir, disk.Options{})).OK(t)
 		n := <-last
-		c, err = next.Open(t.Context(), "corpus")
-		check.OK(t, err)
-		again, err := c.Write(t.Context(), "first")
-		check.OK(t, err)
-		tableName, err = again.Table("chunks")
-		check.OK(t, err)
+		c = check.Of(next.Open(t.Context(), "corpus")).OK(t)
+		again := check.Of(c.Write(t.Context(), "first")).OK(t)
+		tableName = check.Of(again.Table("chunks")).OK(t)
 		have, err := tableName.Count(t.Context(), graphrag.Condition{})
 		check.Must(t, have == before+n && err == nil, "round %d: %d records of %d and %d, %v", round, have, before, n, err)
 		check.OK(t, next.Close())

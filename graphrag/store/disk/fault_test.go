@@ -38,10 +38,8 @@ func fullDisk(t *testing.T, dir string) {
 	defer s.Close()
 	c, err := s.Create(t.Context(), "corpus", buildSchema())
 	check.OK(t, err)
-	g, err := c.Write(t.Context(), "first")
-	check.OK(t, err)
-	tableName, err := g.Table("chunks")
-	check.OK(t, err)
+	g := check.Of(c.Write(t.Context(), "first")).OK(t)
+	tableName := check.Of(g.Table("chunks")).OK(t)
 	put := func(prefix string) {
 		for i := range 2000 {
 			check.OK(t, tableName.Put(t.Context(), store.Record{ID: fmt.Sprintf("%s%d", prefix, i), Text: strings.Repeat("words ", 20), Vector: make([]float32, 8)}))

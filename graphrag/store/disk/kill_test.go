@@ -109,8 +109,7 @@ func checkStore(t *testing.T, s store.Store, content, flushes int) {
 	for _, name := range names {
 		g, err := c.Write(ctx, name)
 		check.OK(t, err)
-		tableName, err := g.Table("chunks")
-		check.OK(t, err)
+		tableName := check.Of(g.Table("chunks")).OK(t)
 		records, err1 := tableName.Count(ctx, graphrag.Condition{})
 		facts, err2 := g.Triples().CountTriples(ctx)
 		hits, err3 := tableName.SearchText(ctx, store.TextQuery{Text: "zeppelin", K: 1000})
@@ -168,8 +167,7 @@ func TestKill(t *testing.T) {
 		}
 		_ = cmd.Wait() // it was killed
 		timer.Stop()
-		s, err := disk.Open(dir, disk.Options{})
-		check.OK(t, err)
+		s := check.Of(disk.Open(dir, disk.Options{})).OK(t)
 		checkStore(t, s, content, flushes)
 		check.OK(t, s.Close())
 	}

@@ -71,8 +71,7 @@ func TestMutant(t *testing.T) {
 	}
 	dirs := map[store.Store]string{}
 	open := func(t *testing.T, dir string) store.Store {
-		s, err := disk.Open(dir, disk.Options{})
-		check.OK(t, err)
+		s := check.Of(disk.Open(dir, disk.Options{})).OK(t)
 		m := &mutant{s, bug}
 		dirs[m] = dir
 		return m

@@ -45,8 +45,7 @@ func golden(t *testing.T, name string) outcome {
 	f, err := os.Open("testdata/" + name + ".json.gz")
 	check.OK(t, err)
 	defer f.Close()
-	z, err := gzip.NewReader(f)
-	check.OK(t, err)
+	z := check.Of(gzip.NewReader(f)).OK(t)
 	var kept struct {
 		Nodes []string
 		Count int // of the nodes that are in the graph
@@ -108,12 +107,9 @@ func ours(t *testing.T, hard bool, name string) outcome {
 		}
 		return out, nil
 	})
-	parts, err := kit.ByModel(kit.ModelOptions{Model: model{fake.NewModel(d, hard)}, Embedder: vectors})
-	check.OK(t, err)
-	s, err := system(parts, name)
-	check.OK(t, err)
-	_, err = s.Index(t.Context(), graphrag.Documents(documents(d)...))
-	check.OK(t, err)
+	parts := check.Of(kit.ByModel(kit.ModelOptions{Model: model{fake.NewModel(d, hard)}, Embedder: vectors})).OK(t)
+	s := check.Of(system(parts, name)).OK(t)
+	check.OK(t, check.Err(s.Index(t.Context(), graphrag.Documents(documents(d)...))))
 	g := s.Graph()
 	out := outcome{map[string]bool{}, map[[2]string]float64{}, map[string][]found{}}
 	for _, e := range g.Entities {
@@ -125,8 +121,7 @@ func ours(t *testing.T, hard bool, name string) outcome {
 		}
 	}
 	for _, q := range d.Questions {
-		f, err := s.Retrieve(t.Context(), graphrag.Question{Text: q, K: 20, Depth: 100})
-		check.OK(t, err)
+		f := check.Of(s.Retrieve(t.Context(), graphrag.Question{Text: q, K: 20, Depth: 100})).OK(t)
 		out.asked[""] = append(out.asked[""], told(f))
 	}
 	return out
