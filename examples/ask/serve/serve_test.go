@@ -235,7 +235,7 @@ func TestSilentClient(t *testing.T) {
 	c, err := net.Dial("tcp", strings.Trim(strings.TrimPrefix(url, "http://"), "/"))
 	check.OK(t, err)
 	defer c.Close()
-	check.OK(t, check.Err(io.WriteString(c, "POST /api/ask HTTP/1.1\r")))
+	check.OK(t, check.Err(io.WriteString(c, "POST /api/ask HTTP/1.1\r\n")))
 	before := time.Now()
 	err = end()
 	check.True(t, err == nil && time.Since(before) <= 20*time.Second, "%v after %v", err, time.Since(before))

@@ -187,8 +187,8 @@ func TestMail(t *testing.T) {
 	cut := read(t, "a.eml", message[:strings.Index(message, "PHRhYmxl")+6]).Document.Text
 	check.True(t, strings.Contains(cut, "Die Brücke"), "a cut message: %q", cut)
 	inline := "Content-Type: text/plain\nContent-Disposition: inline; filename=a.txt\n\nshown\n"
-	check.Equal(t, read(t, "a.eml", inline).Document.Text, "shown", "a text with a name")
-	check.Equal(t, read(t, "a.eml", "Subject: x\n\nplain").Document.Text, "# x\n\nplain\n", "a plain message")
+	check.Equal(t, read(t, "a.eml", inline).Document.Text, "shown\n", "a text with a name")
+	check.Equal(t, read(t, "a.eml", "Subject: x\n\nplain\n").Document.Text, "# x\n\nplain\n", "a plain message")
 }
 
 func TestNotebook(t *testing.T) {
