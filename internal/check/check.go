@@ -24,15 +24,19 @@ func OK(tb testing.TB, err error, about ...any) {
 }
 
 // Equal reports a test that got another value than it wants. Values are equal as
-// [reflect.DeepEqual] says.
+// [reflect.DeepEqual] or [cmp.Equal] says, unexported fields included.
 func Equal[T any](tb testing.TB, got, want T, about ...any) {
 	if reflect.DeepEqual(got, want) {
+		return
+	}
+	diff := cmp.Diff(want, got, cmp.Exporter(func(reflect.Type) bool { return true }))
+	if diff == "" {
 		return
 	}
 	tb.Helper()
 	switch reflect.TypeFor[T]().Kind() {
 	case reflect.Slice, reflect.Map, reflect.Struct, reflect.Array:
-		tb.Errorf("%sgot %+v, want %+v\n(-want +got):\n%s", label(about), got, want, cmp.Diff(want, got, cmp.Exporter(func(reflect.Type) bool { return true })))
+		tb.Errorf("%sgot %+v, want %+v\n(-want +got):\n%s", label(about), got, want, diff)
 	default:
 		tb.Errorf("%sgot %#v, want %#v", label(about), got, want)
 	}
