@@ -148,7 +148,7 @@ func TestSearchLimits(t *testing.T) {
 		}
 		check.True(t, tt.Question.Tokens <= 0 || tokens <= tt.Question.Tokens, "%s: %d tokens are read of %d", tt.Name, tokens, tt.Question.Tokens)
 		check.True(t, f.Declined == (tt.Stop == "the material has no answer"), "%s: declined %v", tt.Name, f.Declined)
-		check.True(t, tt.Stop == "" || steps[len(steps)-1] == "stop ["+tt.Stop+"]", "%s: %s, want %q", tt.Name, steps[len(steps)-1], tt.Stop)
+		check.True(t, tt.Stop == "" || steps[len(steps)-1] == "stop ["+tt.Stop+"]", "%s: %s, want %q", tt.Name, steps, tt.Stop)
 		return nil
 	})
 	check.OK(t, err)
