@@ -91,7 +91,7 @@ type Question struct {
 	// may read more for some forms than for others.
 	Form Form `json:"form,omitempty"`
 	// K is the number of chunks that go into the prompt (the top-k of the papers). If K, Tokens and Depth
-	// are all 0, it is [DefaultK], or what kit.System decides; [NoEvidence] asks for none.
+	// are all 0, it is [DefaultK], or what kit.System decides; [Off] asks for none.
 	K int `json:"k"`
 	// Tokens, when set, is the budget of everything that goes into the prompt as evidence, in tokens of the
 	// library's one counter (package tokens), and takes the place of K.
@@ -103,11 +103,11 @@ type Question struct {
 	Where *Condition `json:"where,omitempty"`
 }
 
-// Values of [Question].K: the default for 0, and no chunk at all.
-const (
-	DefaultK   = 5
-	NoEvidence = -1
-)
+// DefaultK is the [Question].K that 0 means.
+const DefaultK = 5
+
+// Off switches off an option whose zero value means its default, in all packages.
+const Off = -1
 
 // Want returns the number of ranked chunks that the question asks for.
 func (q Question) Want() int { return max(q.Reads(), q.Depth) }

@@ -133,7 +133,10 @@ func Decomposed(search SubSearch, decompose Decomposer, schema *extract.Schema, 
 	checks := opt.Checks{Of: "agent"}
 	checks.Want(search != nil, "the search for sub-queries", "missing", "a function")
 	checks.Want(decompose != nil, "the decomposer", "missing", "one, such as DecomposeByModel's")
-	return decomposed{search, decompose, schema, most}, checks.Err()
+	if err := checks.Err(); err != nil {
+		return nil, err
+	}
+	return decomposed{search, decompose, schema, most}, nil
 }
 
 type decomposed struct {

@@ -35,7 +35,10 @@ func ReflectByModel(o ReflectOptions) (Next, error) {
 	checks := opt.Checks{Of: "agent"}
 	checks.Want(o.Model != nil, "Model", "missing", "the model that reflects")
 	checks.Want(o.Count != nil, "Count", "missing", "a counter of tokens")
-	return o.reflect, checks.Err()
+	if err := checks.Err(); err != nil {
+		return nil, err
+	}
+	return o.reflect, nil
 }
 
 func (o ReflectOptions) reflect(ctx context.Context, m *Memory) (Move, error) {
@@ -183,6 +186,9 @@ func Reflecting(first, again graphrag.Retriever, reflect Next, o Options) (graph
 	checks.Want(reflect != nil, "the reflection", "missing", "a function that decides on the next query")
 	opt.Min(&checks, "Steps", o.Steps, 0)
 	opt.Min(&checks, "Tokens", o.Tokens, 0)
+	if err := checks.Err(); err != nil {
+		return nil, err
+	}
 	if o.Merge == nil {
 		o.Merge = func(_ context.Context, all []graphrag.Found, want int) (graphrag.Found, error) {
 			return merge(all, want), nil
@@ -207,7 +213,7 @@ func Reflecting(first, again graphrag.Retriever, reflect Next, o Options) (graph
 		}
 		r.Found.Steps = r.stopped(stop)
 		return r.Found, nil
-	}), checks.Err()
+	}), nil
 }
 
 // reflecting is the search for a question.

@@ -51,7 +51,10 @@ func Search(next Next, o SearchOptions) (graphrag.Retriever, error) {
 	checks.Want(next != nil, "Next", "missing", "a function that decides what to do")
 	opt.Min(&checks, "Turns", o.Turns, 0)
 	opt.Min(&checks, "Calls", o.Calls, 0)
-	_, wrong := NewTools(graphrag.Question{}, o.ToolOptions)
+	_, err := NewTools(graphrag.Question{}, o.ToolOptions)
+	if err = errors.Join(checks.Err(), err); err != nil {
+		return nil, err
+	}
 	return graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 		if q.Want() == 0 && q.Tokens == 0 {
 			return graphrag.Nothing(), ctx.Err()
@@ -73,7 +76,7 @@ func Search(next Next, o SearchOptions) (graphrag.Retriever, error) {
 		}
 		out.Steps = s.stopped(stop)
 		return out, cmp.Or(err, ctx.Err())
-	}), errors.Join(checks.Err(), wrong)
+	}), nil
 }
 
 // searching is the search for a question.

@@ -185,7 +185,7 @@ type TokenOptions struct {
 	// Size is the length of a window in tokens of [tokens.Cl100k], 0 means DefaultSize.
 	Size int
 	// Overlap is the number of tokens that two neighbours share, less than Size. 0
-	// means a twelfth of Size (DefaultOverlap for DefaultSize), -1 none.
+	// means a twelfth of Size (DefaultOverlap for DefaultSize), [graphrag.Off] none.
 	Overlap int
 }
 
@@ -198,7 +198,7 @@ func Tokens(o TokenOptions) (Splitter, error) {
 	switch o.Overlap {
 	case 0:
 		o.Overlap = o.Size * DefaultOverlap / DefaultSize
-	case -1:
+	case graphrag.Off:
 		o.Overlap = 0
 	}
 	if err := checkWindow(o.Size, o.Overlap); err != nil {

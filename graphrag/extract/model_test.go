@@ -137,7 +137,7 @@ func records(t *testing.T, format extract.Format, answers ...string) kg.Extracti
 	m := llmtest.NewScript("m").Reply(llmtest.Any, answers...)
 	gleanings := len(answers) - 1
 	if gleanings == 0 {
-		gleanings = extract.NoGleaning
+		gleanings = graphrag.Off
 	}
 	e, err := extract.NewRecords(extract.RecordOptions{ModelOptions: extract.ModelOptions{Model: m}, Format: format, Gleanings: gleanings, AlwaysGlean: true, Types: []string{"ship", "person"}})
 	return got(t, e, err, "Colin Archer built the Fram.")
@@ -208,7 +208,7 @@ func TestGleaning(t *testing.T) {
 		end       string // of each reply
 	}{
 		{extract.Tuples, 0, "Y", 2, true, "<|COMPLETE|>"},
-		{extract.Tuples, extract.NoGleaning, "Y", 1, true, ""},
+		{extract.Tuples, graphrag.Off, "Y", 1, true, ""},
 		{extract.Tuples, 3, "Y", 6, true, ""},
 		{extract.Tuples, 3, "N", 3, true, ""},
 		{extract.Lines, 5, "Y", 2, true, ""},
@@ -263,7 +263,7 @@ func TestOtherForm(t *testing.T) {
 
 func TestVerify(t *testing.T) {
 	m := llmtest.NewScript("m").Reply(llmtest.Any, `("entity"<|>FRAM<|>ship<|>x)##("entity"<|>ALEX<|>person<|>from an example)##("relationship"<|>ALEX<|>FRAM<|>x<|>1)`)
-	e, err := extract.NewRecords(extract.RecordOptions{ModelOptions: extract.ModelOptions{Model: m, Verify: true}, Gleanings: extract.NoGleaning})
+	e, err := extract.NewRecords(extract.RecordOptions{ModelOptions: extract.ModelOptions{Model: m, Verify: true}, Gleanings: graphrag.Off})
 	x := got(t, e, err, "The Fram.")
 	diff := cmp.Diff([]string{"FRAM"}, mentioned(x))
 	check.True(t, diff == "" && len(x.Facts) == 0 && len(x.Problems) == 2, "%+v", x)
@@ -326,7 +326,7 @@ func TestRecordedReplies(t *testing.T) {
 // that are not for an extraction.
 func extractor(t *testing.T, r llmtest.Call, verify bool) (string, extract.Extractor) {
 	m := llmtest.NewScript("m").Reply(llmtest.Any, r.Reply)
-	o := extract.RecordOptions{ModelOptions: extract.ModelOptions{Model: m, Verify: verify}, Types: []string{"x"}, Gleanings: extract.NoGleaning}
+	o := extract.RecordOptions{ModelOptions: extract.ModelOptions{Model: m, Verify: verify}, Types: []string{"x"}, Gleanings: graphrag.Off}
 	var x extract.Extractor
 	var err error
 	switch {
@@ -359,7 +359,7 @@ func FuzzRecords(f *testing.F) {
 	var extractors []extract.Extractor
 	for _, format := range []extract.Format{extract.Tuples, extract.Lines, extract.Objects} {
 		o := extract.ModelOptions{Model: &m, Concurrency: 1}
-		x, err := extract.NewRecords(extract.RecordOptions{ModelOptions: o, Format: format, Gleanings: extract.NoGleaning, Types: []string{"ship", "person"}})
+		x, err := extract.NewRecords(extract.RecordOptions{ModelOptions: o, Format: format, Gleanings: graphrag.Off, Types: []string{"ship", "person"}})
 		check.OK(f, err)
 		extractors = append(extractors, x)
 	}

@@ -39,9 +39,6 @@ var (
 	lineTypes = []string{"Person", "Creature", "Organization", "Location", "Event", "Concept", "Method", "Content", "Data", "Artifact", "NaturalObject"}
 )
 
-// NoGleaning as [RecordOptions].Gleanings turns gleaning off.
-const NoGleaning = -1
-
 // RecordOptions for [NewRecords].
 type RecordOptions struct {
 	ModelOptions
@@ -54,7 +51,7 @@ type RecordOptions struct {
 	// language of descriptions, by default of each passage; names are not translated.
 	Domain, Language string
 	// Gleanings is the most requests for records that the model has missed: 0 for the default of the
-	// format (1 of Tuples and Lines, none of Objects), NoGleaning for never. Lines asks at most once.
+	// format (1 of Tuples and Lines, none of Objects), [graphrag.Off] for never. Lines asks at most once.
 	Gleanings int
 	// AlwaysGlean gleans even if the model marks its reply as complete, as the published programs do. This
 	// takes about two thirds of the tokens of the extraction and finds an eighth of the records.
@@ -72,13 +69,13 @@ func NewRecords(o RecordOptions) (*Records, error) {
 	checks := opt.Checks{Of: "extract"}
 	o.check(&checks)
 	checks.Want(slices.Contains([]Format{Tuples, Lines, Objects}, o.Format), "Format", o.Format, "tuples, lines or objects")
-	opt.Min(&checks, "Gleanings", o.Gleanings, NoGleaning)
+	opt.Min(&checks, "Gleanings", o.Gleanings, graphrag.Off)
 	checks.Want(o.Format != Objects || len(o.Types) > 0, "Types", "empty", "the entity types of the domain, which the format objects needs")
 	if err := checks.Err(); err != nil {
 		return nil, err
 	}
 	switch {
-	case o.Gleanings == NoGleaning, o.Gleanings == 0 && o.Format == Objects:
+	case o.Gleanings == graphrag.Off, o.Gleanings == 0 && o.Format == Objects:
 		o.Gleanings = 0
 	case o.Gleanings == 0, o.Format == Lines:
 		o.Gleanings = 1

@@ -14,6 +14,6 @@
 //
 // The program examples/graphview draws one.
 //
-// What was lost when the index was made stays lost: both programs keep of an entity one
-// description that was made of all, which is given to each of its text units.
+// What was lost when the index was made stays lost: both programs keep one description
+// of an entity, or its parts in LightRAG, without the text units that stated them.
 package foreign

@@ -46,15 +46,14 @@ func ReadGraphRAG(fsys fs.FS) (*Index, error) {
 	}
 	if err == nil {
 		err = read("entities", []string{"title", "name", "type", "description", "text_unit_ids"}, func(r row) error {
-			return b.entity(kg.Mention{Name: r.text("title", "name"), Type: r.text("type"), Description: r.text("description")}, r.texts("text_unit_ids"))
+			return b.entity(kg.Mention{Name: r.text("title", "name"), Type: r.text("type")}, []string{r.text("description")}, r.texts("text_unit_ids"))
 		})
 	}
 	if err == nil {
 		err = read("relationships", []string{"source", "target", "description", "weight", "text_unit_ids"}, func(r row) error {
 			return b.relation(kg.Fact{
-				Triple:      graphrag.Triple{Head: r.text("source"), Tail: r.text("target")},
-				Description: r.text("description"), Weight: r.number("weight"),
-			}, r.texts("text_unit_ids"))
+				Triple: graphrag.Triple{Head: r.text("source"), Tail: r.text("target")}, Weight: r.number("weight"),
+			}, []string{r.text("description")}, r.texts("text_unit_ids"))
 		})
 	}
 	if err != nil {
@@ -74,7 +73,7 @@ const separator = "<SEP>"
 
 // ReadLightRAG reads the working folder of LightRAG with its default stores: the graph and the
 // chunks, with the attributes of nodes and edges that version 1 writes. Parts of a description
-// that were not summarised become lines.
+// that were not summarised become the descriptions of the chunks, in their order.
 func ReadLightRAG(fsys fs.FS) (*Index, error) {
 	b := newBuilder("the folder of LightRAG")
 	if err := b.chunks(fsys); err != nil {
@@ -94,9 +93,9 @@ func ReadLightRAG(fsys fs.FS) (*Index, error) {
 			return nil, fmt.Errorf("foreign: %s: %w", lightGraph, err)
 		}
 		units := strings.Split(v.data["source_id"], separator)
-		description := strings.ReplaceAll(v.data["description"], separator, "\n")
+		description := strings.Split(v.data["description"], separator)
 		if v.source == "" {
-			if err := b.entity(kg.Mention{Name: v.id, Type: v.data["entity_type"], Description: description}, units); err != nil {
+			if err := b.entity(kg.Mention{Name: v.id, Type: v.data["entity_type"]}, description, units); err != nil {
 				return nil, fmt.Errorf("foreign: %w", err)
 			}
 			continue
@@ -106,14 +105,14 @@ func ReadLightRAG(fsys fs.FS) (*Index, error) {
 			weight = 0
 		}
 		known := map[string]bool{}
-		fact := kg.Fact{Triple: graphrag.Triple{Head: v.source, Tail: v.target}, Description: description, Weight: weight}
+		fact := kg.Fact{Triple: graphrag.Triple{Head: v.source, Tail: v.target}, Weight: weight}
 		for k := range strings.FieldsFuncSeq(strings.ReplaceAll(v.data["keywords"], separator, ","), func(r rune) bool { return r == ',' || r == '，' }) {
 			if k = strings.TrimSpace(k); k != "" && !known[k] {
 				known[k] = true
 				fact.Keywords = append(fact.Keywords, k)
 			}
 		}
-		if err := b.relation(fact, units); err != nil {
+		if err := b.relation(fact, description, units); err != nil {
 			return nil, fmt.Errorf("foreign: %w", err)
 		}
 	}

@@ -26,8 +26,7 @@ var _ extract.Extractor = (*foreign.Index)(nil)
 
 func TestGraphRAG(t *testing.T) {
 	fsys := output(t)
-	x, err := foreign.ReadGraphRAG(fsys)
-	check.OK(t, err)
+	x := check.Of(foreign.ReadGraphRAG(fsys)).OK(t)
 	archer := kg.Mention{Name: "COLIN ARCHER", Type: "PERSON", Description: "A builder of ships, born in Larvik."}
 	born := kg.Fact{Triple: graphrag.Triple{Head: "COLIN ARCHER", Tail: "LARVIK"}, Description: "He was born there.", Weight: 3}
 	want := []kg.Extraction{
@@ -55,11 +54,13 @@ func TestGraphRAG(t *testing.T) {
 
 func TestLightRAG(t *testing.T) {
 	x := check.Of(foreign.ReadLightRAG(folder())).OK(t)
-	archer := kg.Mention{Name: "Colin Archer", Type: "person", Description: "A builder.\nBorn in Larvik & known."}
+	archer := func(said string) kg.Mention {
+		return kg.Mention{Name: "Colin Archer", Type: "person", Description: said}
+	}
 	want := []kg.Extraction{
-		{Chunk: "chunk-1", Doc: "chunk-1", Mentions: []kg.Mention{archer, {Name: "Fram", Type: "artifact", Description: "A ship."}},
+		{Chunk: "chunk-1", Doc: "chunk-1", Mentions: []kg.Mention{archer("A builder."), {Name: "Fram", Type: "artifact", Description: "A ship."}},
 			Facts: []kg.Fact{{Triple: graphrag.Triple{Head: "Colin Archer", Tail: "Fram"}, Description: "He built her.", Keywords: []string{"building", "ships"}, Weight: 2}}},
-		{Chunk: "chunk-2", Doc: "chunk-2", Mentions: []kg.Mention{archer}},
+		{Chunk: "chunk-2", Doc: "chunk-2", Mentions: []kg.Mention{archer("Born in Larvik & known.")}},
 	}
 	check.Equal(t, slices.Collect(x.Extractions()), want, "(-want +got)")
 	u := x.Units[0]

@@ -116,24 +116,38 @@ func (b *builder) in(kind string, units []string) ([]*kg.Extraction, error) {
 	return out, nil
 }
 
-// entity adds a mention to the units that contain it.
-func (b *builder) entity(m kg.Mention, units []string) error {
+// stated returns what unit i of n states of a description's parts: each part is stated once, in order, by as
+// few units as possible; units after the last part repeat it, so that recipes merge what they say again.
+func stated(parts []string, i, n int) []string {
+	first := min(i, len(parts)-1)
+	if i < n-1 {
+		return parts[first : first+1]
+	}
+	return parts[first:]
+}
+
+// entity adds mentions to the units that contain an entity, with the parts of its description.
+func (b *builder) entity(m kg.Mention, description []string, units []string) error {
 	in, err := b.in("entities", units)
-	for _, e := range in {
-		e.Mentions = append(e.Mentions, m)
+	for i, e := range in {
+		for _, m.Description = range stated(description, i, len(in)) {
+			e.Mentions = append(e.Mentions, m)
+		}
 	}
 	return err
 }
 
-// relation adds a fact to the units that state it, with equal shares of its weight.
-func (b *builder) relation(f kg.Fact, units []string) error {
+// relation adds facts to the units that state a relation, with equal shares of its weight.
+func (b *builder) relation(f kg.Fact, description []string, units []string) error {
 	in, err := b.in("relations", units)
-	f.Weight /= max(float64(len(in)), 1)
+	f.Weight /= float64(max(len(in), len(description)))
 	if !(f.Weight > 0 && f.Weight < 1e12) {
 		f.Weight = 0 // which means 1
 	}
-	for _, e := range in {
-		e.Facts = append(e.Facts, f)
+	for i, e := range in {
+		for _, f.Description = range stated(description, i, len(in)) {
+			e.Facts = append(e.Facts, f)
+		}
 	}
 	return err
 }

@@ -325,7 +325,10 @@ func New(n int, edges []Edge, opts Options) (*Graph, error) {
 		}
 	}
 	_ = par.Ranges(context.Background(), n, sortedRows, 0, func(_, lo, hi int) error { g.sortRows(lo, hi); return nil })
-	return g, g.merge()
+	if err := g.merge(); err != nil {
+		return nil, err
+	}
+	return g, nil
 }
 
 func check(e Edge, n int) error {

@@ -228,8 +228,7 @@ func twinEdges() []graph.Edge {
 }
 
 func TestTwins(t *testing.T) {
-	g, err := graph.New(12, twinEdges(), graph.Options{})
-	check.OK(t, err)
+	g := check.Of(graph.New(12, twinEdges(), graph.Options{})).OK(t)
 	c := check.Of(g.Twins(t.Context())).OK(t)
 	want := []int32{0, 1, 1, 1, 4, 4, 4, 7, 8, 9, 10, 11}
 	check.Equal(t, c.First, want, "classes")

@@ -68,7 +68,7 @@ type Common struct {
 // (section 4.1) without the targets of links, which are a third of the raw pages.
 type Cut struct {
 	// Size and Overlap are in cl100k tokens: 0 means 1,200 and a twelfth of
-	// the size, Overlap -1 none.
+	// the size, Overlap [graphrag.Off] none.
 	Size, Overlap int `source:"WildGraphBench, section 4.1"`
 	// Sentences cuts between sentences: a chunk has whole sentences up to Size tokens, and
 	// chunks do not overlap.
@@ -344,7 +344,7 @@ func (k Kit) amount(q graphrag.Question) amount {
 		a.Form = graphrag.Overview
 	}
 	if q.K != 0 || q.Tokens != 0 || q.Depth != 0 {
-		a.K = max(a.K, graphrag.NoEvidence)
+		a.K = max(a.K, graphrag.Off)
 		return a
 	}
 	a.K = DefaultK

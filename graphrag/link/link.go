@@ -54,8 +54,11 @@ type SynonymOptions struct {
 	Among []int32
 }
 
-// Check fills in defaults for zero values, and reports all problems of the options.
-func (o *SynonymOptions) Check() error {
+// Check reports all problems of the options.
+func (o SynonymOptions) Check() error { return o.fill() }
+
+// fill replaces zero values by their defaults and checks the options.
+func (o *SynonymOptions) fill() error {
 	c := opt.Checks{Of: "link: synonyms"}
 	c.Fill(o)
 	c.Want(o.Threshold > 0 && o.Threshold <= 1, "Threshold", o.Threshold, "more than 0, at most 1")
@@ -65,7 +68,7 @@ func (o *SynonymOptions) Check() error {
 // Synonyms compares the keys of the entities and returns the synonyms of each,
 // sorted by From, then best first.
 func Synonyms(ctx context.Context, g *kg.Graph, s Similarity, o SynonymOptions) ([]kg.Synonym, error) {
-	if err := o.Check(); err != nil {
+	if err := o.fill(); err != nil {
 		return nil, err
 	}
 	among := o.Among

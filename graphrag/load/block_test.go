@@ -33,8 +33,7 @@ func sketch(blocks []load.Block) string {
 // table returns the rows of a file of test data: quoted texts with tabs between.
 func table(t *testing.T, name string) (rows [][]string) {
 	t.Helper()
-	data, err := os.ReadFile("testdata/" + name)
-	check.OK(t, err)
+	data := check.Of(os.ReadFile("testdata/" + name)).OK(t)
 	for line := range strings.Lines(string(data)) {
 		row := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 		for i, s := range row {

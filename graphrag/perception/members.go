@@ -10,19 +10,17 @@ import (
 	"math"
 	"slices"
 
+	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/cluster"
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
-// None switches off an option whose zero value means a default.
-const None = -1
-
 // Options of [ByMembers]. The zero value is the paper's algorithm, with what it
 // leaves open decided as described at each field.
 type Options struct {
 	// RelationWeight w makes the score φ = w·S_r + (1-w)·S_s; from 0 to 1, 0
-	// means the 0.3 of the published code, [None] meaning alone.
+	// means the 0.3 of the published code, [graphrag.Off] meaning alone.
 	RelationWeight float64 `source:"its program" default:"0.3"`
 	// Lambda λ, if above 0, makes the score φ = S_r + λ·S_s instead.
 	Lambda float64 `source:"ours: 0 takes .3 and .7" min:"0"`
@@ -36,7 +34,7 @@ type Options struct {
 	// Epsilon ε bounds the divergence of communities that are merged, in units of φ; 0 means 0.1.
 	Epsilon float64 `source:"ours: the paper gives no value" default:"0.1" min:"0"`
 	// MaxSize bounds the members of a merged community; 0 means the 100 of the
-	// published code, [None] no bound. Clusters of k-means may be larger.
+	// published code, [graphrag.Off] no bound. Clusters of k-means may be larger.
 	MaxSize int `source:"its program" default:"100" min:"-1"`
 	// MaxCommunities, if above 0, has the closest communities merged until there
 	// are no more, whatever their size and divergence. No entity is dropped.
@@ -208,17 +206,20 @@ func newMerger(ctx context.Context, vectors []float32, dim int, triples []Triple
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(o.Check(), checkTriples(triples, n, math.MaxInt32)); err != nil {
+	if err := errors.Join(o.fill(), checkTriples(triples, n, math.MaxInt32)); err != nil {
 		return nil, err
 	}
 	o.RelationWeight = max(0, o.RelationWeight)
 	return &merger{perception: newPerception(vectors, dim, triples, o), ctx: ctx, stable: n == 0}, nil
 }
 
-// Check fills in defaults for zero values, and reports all problems that do not depend on the vectors.
-func (o *Options) Check() error {
+// Check reports all problems that do not depend on the vectors.
+func (o Options) Check() error { return o.fill() }
+
+// fill replaces zero values by their defaults and checks the options.
+func (o *Options) fill() error {
 	checks := opt.Checks{Of: "perception"}
-	if o.RelationWeight != None {
+	if o.RelationWeight != graphrag.Off {
 		opt.Range(&checks, "RelationWeight", o.RelationWeight, 0, 1)
 	}
 	checks.Fill(o)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/perception"
 	"github.com/wildgraph/wildgraph/internal/check"
 )
@@ -94,8 +95,8 @@ func TestPartition(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 7, 60, 400} {
 		vectors, triples := entities(n, 5, min(n, 6), uint64(n))
 		for i, o := range []perception.Options{
-			{}, {MaxCommunities: 3}, {Epsilon: 5, MaxSize: perception.None}, {MaxCommunities: 2}, {Beta: 2}, {Beta: 1},
-			{RelationWeight: perception.None}, {Lambda: 2},
+			{}, {MaxCommunities: 3}, {Epsilon: 5, MaxSize: graphrag.Off}, {MaxCommunities: 2}, {Beta: 2}, {Beta: 1},
+			{RelationWeight: graphrag.Off}, {Lambda: 2},
 		} {
 			p := byMembers(t, vectors, 5, triples, o)
 			checkPartition(t, fmt.Sprintf("%d entities, options %d", n, i), n, p)

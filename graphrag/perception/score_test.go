@@ -97,8 +97,7 @@ func TestDivergenceWorked(t *testing.T) {
 	for e, counts := range []map[int32]int{{directed: 2, bornIn: 1}, {directed: 1}, {locatedIn: 2}, {locatedIn: 1}, {directed: 1, bornIn: 1}, {directed: 1}} {
 		triples = append(triples, ties(int32(e), counts)...)
 	}
-	m, err := newMerger(t.Context(), []float32{1, 0, .8, .6, 0, 1, -.6, .8, .6, .8, 1, 0}, 2, triples, Options{})
-	check.OK(t, err)
+	m := check.Of(newMerger(t.Context(), []float32{1, 0, .8, .6, 0, 1, -.6, .8, .6, .8, 1, 0}, 2, triples, Options{})).OK(t)
 	m.divide([]int32{0, 0, 1, 1, 2, 2})
 	near(t, "D(a→c)", m.divergence(m.groups[0], m.groups[2]), -.043326)
 	pairs := check.Of(m.candidates(1)).OK(t)
@@ -126,8 +125,7 @@ func TestStarts(t *testing.T) {
 	for i := range 60 {
 		vectors = append(vectors, float32(i*i%61), float32(i*i*i%67))
 	}
-	m, err := newMerger(t.Context(), vectors, 2, nil, Options{})
-	check.OK(t, err)
+	m := check.Of(newMerger(t.Context(), vectors, 2, nil, Options{})).OK(t)
 	got := check.Of(m.kmeans(vectors, 6)).OK(t)
 	for o, same := range map[cluster.KMeansOptions]bool{{Seed: 42, Inits: 5}: true, {Seed: 42, Inits: 1}: false, {Seed: 7, Inits: 5}: false} {
 		c := check.Of(cluster.KMeans(t.Context(), vectors, 2, 6, o)).OK(t)
@@ -142,8 +140,7 @@ func TestNeighbors(t *testing.T) {
 	for i := range 12 {
 		vectors[2*i], vectors[2*i+1] = float32(math.Cos(float64(i)/8)), float32(math.Sin(float64(i)/8))
 	}
-	m, err := newMerger(t.Context(), vectors, 2, nil, Options{})
-	check.OK(t, err)
+	m := check.Of(newMerger(t.Context(), vectors, 2, nil, Options{})).OK(t)
 	m.divide([]int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11})
 	nearest := check.Of(m.neighbors()).OK(t)
 	want := []int32{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}

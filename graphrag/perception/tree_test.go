@@ -82,8 +82,7 @@ func TestJoin(t *testing.T) {
 // The sheet's check: 100 chunks and 23 communities of two or more are 100 + 5 =
 // 105 calls; the five are made here.
 func TestCalls(t *testing.T) {
-	b, err := kg.NewBase(kg.Options{})
-	check.OK(t, err)
+	b := check.Of(kg.NewBase(kg.Options{})).OK(t)
 	var p perception.Partition
 	x := kg.Extraction{Chunk: "a#0", Doc: "a"}
 	for i := range int32(48) {

@@ -206,13 +206,17 @@ func PerDoc(r graphrag.Retriever, n int) (graphrag.Retriever, error) {
 	if n < 0 {
 		errs = append(errs, fmt.Errorf("retrieve: PerDoc: %d chunks of one document, want 0 or more", n))
 	}
-	if n == 0 {
-		return r, errors.Join(errs...)
+	if errs != nil {
+		return nil, errors.Join(errs...)
 	}
-	if l, ok := r.(Limiter); ok {
-		return perDocLimiter{limitedPerDoc{r, n}, l}, errors.Join(errs...)
+	l, ok := r.(Limiter)
+	switch {
+	case n == 0:
+		return r, nil
+	case ok:
+		return perDocLimiter{limitedPerDoc{r, n}, l}, nil
 	}
-	return limitedPerDoc{r, n}, errors.Join(errs...)
+	return limitedPerDoc{r, n}, nil
 }
 
 // perDocLimiter is one of a [Limiter].

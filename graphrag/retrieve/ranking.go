@@ -212,8 +212,11 @@ func NewDense(ctx context.Context, chunks []graphrag.Chunk, e embed.Embedder) (*
 	}
 	d := &Dense{embedder: e}
 	whole, err := segments.New(chunks, d.index(ctx))
+	if err != nil {
+		return nil, err
+	}
 	d.segments = []segments.Segment[*vector.Index]{whole}
-	return d, err
+	return d, nil
 }
 
 // index returns a function that makes the index of chunks, nil without any.

@@ -59,14 +59,13 @@ func TestDense(t *testing.T) {
 		{"one of each document", "a", 3, 1, []string{"x#3", "z#1", "y#2"}},
 		{"the limit looks deeper", "ab", 3, 1, []string{"y#2", "x#3", "z#0"}},
 		{"fewer documents than asked for", "a", 5, 1, []string{"x#3", "z#1", "y#2"}},
-		{"none", "a", graphrag.NoEvidence, 0, nil},
+		{"none", "a", graphrag.Off, 0, nil},
 		{"the usual number", "a", 0, 0, []string{"x#3", "z#1", "y#2", "y#4", "z#0"}},
 		{"nothing known in the question", "q", 3, 0, nil},
 		{"empty question", "", 3, 0, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			dense, err := retrieve.NewDense(t.Context(), chunks, letters)
-			check.OK(t, err)
+			dense := check.Of(retrieve.NewDense(t.Context(), chunks, letters)).OK(t)
 			r := check.Of(retrieve.PerDoc(dense, tt.perDoc)).OK(t)
 			hits := ranked(t, r, tt.question, tt.k)
 			check.Equal(t, ids(hits), tt.want, "(-want +got)")
@@ -144,8 +143,7 @@ func TestSparse(t *testing.T) {
 		{0, 3, "", ""},
 		{2, 3, "unknown \x00", ""},
 	} {
-		sparse, err := retrieve.NewSparse(t.Context(), pages(3, 40), bm25.Options{})
-		check.OK(t, err)
+		sparse := check.Of(retrieve.NewSparse(t.Context(), pages(3, 40), bm25.Options{})).OK(t)
 		r := check.Of(retrieve.PerDoc(sparse, c.maxPerDoc)).OK(t)
 		hits := ranked(t, r, c.question, c.k)
 		check.Equal(t, strings.Join(ids(hits), " "), c.want, "%q, k %d, %d per document: got", c.question, c.k, c.maxPerDoc)

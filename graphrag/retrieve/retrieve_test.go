@@ -54,7 +54,7 @@ func TestPerDoc(t *testing.T) {
 		want  string
 		asked int
 	}{
-		{1, 2, "a1 b1", 2}, {2, 4, "a1 a1 b1 b2", 2}, {0, 2, "a1 a1", 1}, {1, 9, "a1 b1 c1", 1}, {1, graphrag.NoEvidence, "", 1}, {1, 0, "a1 b1 c1", 2},
+		{1, 2, "a1 b1", 2}, {2, 4, "a1 a1 b1 b2", 2}, {0, 2, "a1 a1", 1}, {1, 9, "a1 b1 c1", 1}, {1, graphrag.Off, "", 1}, {1, 0, "a1 b1 c1", 2},
 	} {
 		l := &fixedList{names: long}
 		r := check.Of(retrieve.PerDoc(l, tt.n)).OK(t)

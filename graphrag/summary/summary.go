@@ -127,12 +127,15 @@ type ExtractiveOptions struct {
 func Extractive(o ExtractiveOptions) (Summarizer, error) {
 	checks := opt.Checks{Of: "summary"}
 	opt.Min(&checks, "Tokens", o.Tokens, 0)
+	if err := checks.Err(); err != nil {
+		return nil, err
+	}
 	o.Tokens = cmp.Or(o.Tokens, defaultTokens)
 	if o.CountTokens == nil {
 		o.CountTokens = countWords
 	}
 	x := &extractive{o: o, readers: sync.Pool{New: func() any { return &reader{numbers: text.NewNumbering(text.Default())} }}}
-	return x, checks.Err()
+	return x, nil
 }
 
 func countWords(s string) (n int) {

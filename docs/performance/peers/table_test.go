@@ -79,8 +79,7 @@ func TestBroken(t *testing.T) {
 // The page stands as its figures say.
 func TestPage(t *testing.T) {
 	docs := filepath.Join("..", "..")
-	page, err := os.ReadFile(filepath.Join(docs, "performance.md"))
-	check.OK(t, err)
+	page := check.Of(os.ReadFile(filepath.Join(docs, "performance.md"))).OK(t)
 	want := check.Of(renew(page, filepath.Join(docs, "performance"))).OK(t)
 	check.Equal(t, string(want), string(page), "docs/performance.md is not what its figures say: go run ./docs/performance/peers -render")
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
-	"github.com/wildgraph/wildgraph/graphrag/path"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
@@ -99,7 +99,7 @@ type Options struct {
 	Share float64 `source:"ours: all of the graph"`
 	Seed  uint64  `source:"ours"`
 	// Beam are the options of the search through the graph.
-	Beam path.BeamOptions `source:"GeAR, section 4.2; GeAR-s gives no value"`
+	Beam graph.BeamOptions `source:"GeAR, section 4.2; GeAR-s gives no value"`
 }
 
 func (o Options) check(m llm.Model) error {

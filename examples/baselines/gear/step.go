@@ -12,7 +12,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/agent"
-	"github.com/wildgraph/wildgraph/graphrag/path"
+	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
@@ -103,11 +103,11 @@ func (s *searcher) expand(ctx context.Context, g *around, q graphrag.Question, n
 	if err != nil {
 		return graphrag.Found{}, err
 	}
-	chains, err := path.Beam(ctx, g, start, s.o.Beam)
+	chains, err := graph.Beam(ctx, g, start, s.o.Beam)
 	if err != nil {
 		return graphrag.Found{}, err
 	}
-	reached := path.Flatten(chains)
+	reached := graph.FlattenChains(chains)
 	found, err := s.align(ctx, g.Graph, reached)
 	if err != nil {
 		return graphrag.Found{}, err

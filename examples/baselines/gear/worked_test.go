@@ -14,9 +14,9 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
+	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
-	"github.com/wildgraph/wildgraph/graphrag/path"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
@@ -166,7 +166,7 @@ func TestBothHalves(t *testing.T) {
 
 // A triple that was read is linked and aligned by words, or by the meaning of its words.
 func TestDenseLinks(t *testing.T) {
-	graph := graphFrom(t, "Archer\tvisited the works\tLarvik town hall", "Archer\tshipwright at\tTolerodden")
+	facts := graphFrom(t, "Archer\tvisited the works\tLarvik town hall", "Archer\tshipwright at\tTolerodden")
 	for _, x := range []struct {
 		link      Linking
 		want, doc string
@@ -174,7 +174,7 @@ func TestDenseLinks(t *testing.T) {
 		k := baselinestest.ModelKit(t, llmtest.NewScript("m").
 			Reply(llmtest.Stage(StageRead), `{"triples": [["Archer","builder at the works","Larvik"]]}`).
 			Reply(llmtest.Stage(StageFilter), `{"keep": "all"}`))
-		r := systemOf(t, Options{Steps: 1, Expand: ExpandAlways, Graph: graph, Link: x.link, Beam: path.BeamOptions{Length: 1}}, k,
+		r := systemOf(t, Options{Steps: 1, Expand: ExpandAlways, Graph: facts, Link: x.link, Beam: graph.BeamOptions{Length: 1}}, k,
 			"Archer is asked for.", "Archer visited the works and the town hall.", "The builder at Larvik was busy.", "Rain.")
 		docs, expanded := firstOf(t, r, "Archer?", 4)
 		check.True(t, slices.Equal(expanded, []string{x.want}) && docs[0] == x.doc, "%q: linked to %q, found %v", x.link, expanded, docs)

@@ -46,8 +46,8 @@ type Options struct {
 	kit.Common
 	// Extract, when set, is used in place of the kit's extractor, e.g. triples of an earlier extraction.
 	Extract extract.Extractor
-	// Nodes is the number of entities, Edges the number of ranks of relations with prizes, -1 for
-	// none; Cost is the cost of an edge.
+	// Nodes is the number of entities, Edges the number of ranks of relations with prizes,
+	// graphrag.Off for none; Cost is the cost of an edge.
 	Nodes int     `default:"3" min:"-1" source:"the paper, appendix B.1, for WebQSP"`
 	Edges int     `default:"5" min:"-1" source:"the paper, appendix B.1, for WebQSP"`
 	Cost  float64 `default:"0.5" min:"0" source:"the paper, appendix B.1, for WebQSP"`

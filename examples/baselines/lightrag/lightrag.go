@@ -24,6 +24,7 @@
 //   - The order of the chunks' IDs decides which descriptions are first and which 200 chunks of an entity are
 //     kept (in the code, time), so that the graph does not depend on the order of documents.
 //   - Question.K decides how many chunks are read; the code reads 20. There is no reranker.
+//   - Joined descriptions are read as lines; they are found as in the code, which writes <SEP> between them.
 //   - With Paper, the lists of both levels are interleaved; the code loses their order. Relations are extracted
 //     without a strength, as in 1.5.7.
 //

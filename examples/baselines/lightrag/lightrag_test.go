@@ -77,8 +77,7 @@ func TestCalls(t *testing.T) {
 // Through a cache a change costs what is new in it, and what was there before
 // nothing.
 func TestInsertIsPaidOnce(t *testing.T) {
-	client, err := paid.Open(paid.Options{File: filepath.Join(t.TempDir(), "llm.journal")})
-	check.OK(t, err)
+	client := check.Of(paid.Open(paid.Options{File: filepath.Join(t.TempDir(), "llm.journal")})).OK(t)
 	defer client.Close()
 	m := scripted()
 	cached := check.Of(client.Model(m)).OK(t)
@@ -127,8 +126,7 @@ func TestSearch(t *testing.T) {
 		t.Helper()
 		own := baselinestest.OfflineKit(t)
 		own.Decompose = func(context.Context, string) (kit.Parts, error) { return k, nil }
-		s, err := lightrag.New(own, o)
-		check.OK(t, err)
+		s := check.Of(lightrag.New(own, o)).OK(t)
 		baselinestest.Index(t, s, baselinestest.Pages...)
 		a := check.Of(s.Answer(t.Context(), graphrag.Question{Text: "Who built the Fram in Larvik?", K: 3, Depth: 10})).OK(t)
 		a.Steps = nil // they say what was asked for

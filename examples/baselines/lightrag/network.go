@@ -15,12 +15,12 @@ import (
 
 // The settings of merging (lightrag/constants.py; paperTokens: lightrag/base.py of the paper's code).
 const (
-	maxFragments     = 8    // descriptions from which on they are condensed
-	maxTokens        = 1200 // tokens of descriptions from which on they are condensed
-	paperTokens      = 500  // the same for the paper
-	describeTokens   = 600  // of a condensed description
-	maxSources       = 200  // chunks of an entity or relation
-	fragmentBoundary = "\n" // between joined descriptions
+	maxFragments     = 8       // descriptions from which on they are condensed
+	maxTokens        = 1200    // tokens of descriptions from which on they are condensed
+	paperTokens      = 500     // the same for the paper
+	describeTokens   = 600     // of a condensed description
+	maxSources       = 200     // chunks of an entity or relation
+	fragmentBoundary = "<SEP>" // between joined descriptions (GRAPH_FIELD_SEP)
 )
 
 // network is the graph: entities and undirected relations. Condensed descriptions are stored, others are

@@ -23,8 +23,7 @@ import (
 
 func knowledge(t *testing.T, chunks ...[]kg.Fact) *kg.Graph {
 	t.Helper()
-	b, err := kg.NewBase(kg.Options{})
-	check.OK(t, err)
+	b := check.Of(kg.NewBase(kg.Options{})).OK(t)
 	for i, facts := range chunks {
 		check.OK(t, b.Insert(kg.Extraction{Chunk: fmt.Sprintf("d%03d#0", i), Doc: fmt.Sprintf("d%03d", i), Facts: facts}))
 	}
@@ -50,12 +49,13 @@ func TestRelations(t *testing.T) {
 	}
 	check.Equal(t, [][]int32{n.pairs.Of(0), n.pairs.Of(1)}, [][]int32{{1, 2}, {3}})
 	want := []statements{
-		{[]string{"ice", "sea"}, []kg.Description{{Text: "first\nsecond", Passages: []int32{0, 1, 2}}}, []int32{0, 1, 2}},
+		{[]string{"ice", "sea"}, []kg.Description{{Text: "first<SEP>second", Passages: []int32{0, 1, 2}}}, []int32{0, 1, 2}},
 		{[]string{"built"}, []kg.Description{{Text: "C built B", Passages: []int32{1}}}, []int32{1}},
 	}
-	check.Equal(t, cmp.Diff(want, []statements{n.relation(0), n.relation(1)}, cmp.AllowUnexported(statements{})), "")
+	diff := cmp.Diff(want, []statements{n.relation(0), n.relation(1)}, cmp.AllowUnexported(statements{}))
+	check.Equal(t, diff, "")
 	check.Equal(t, [][]int32{n.incident.Of(0), n.incident.Of(1), n.incident.Of(2)}, [][]int32{{0}, {0, 1}, {1}})
-	check.Equal(t, n.relationText(0), "ice, sea\tA\nB\nfirst\nsecond", "found by")
+	check.Equal(t, n.relationText(0), "ice, sea\tA\nB\nfirst<SEP>second", "found by")
 }
 
 // Degrees of the ends count first, then the weight.
@@ -123,8 +123,7 @@ func TestSources(t *testing.T) {
 // An entity is found by its name and its description, whether that is condensed, joined of
 // what the first 200 chunks say, or missing.
 func TestEntityText(t *testing.T) {
-	b, err := kg.NewBase(kg.Options{})
-	check.OK(t, err)
+	b := check.Of(kg.NewBase(kg.Options{})).OK(t)
 	for i := range 205 {
 		m := []kg.Mention{{Name: "Fram", Description: fmt.Sprint("says ", i/2)}, {Name: "Ice"}}
 		if i > 0 {
@@ -137,7 +136,7 @@ func TestEntityText(t *testing.T) {
 	}
 	g := check.Of(b.Graph(t.Context())).OK(t)
 	n := &network{g: g, condensed: map[int32]kg.Description{}}
-	for e, want := range []string{"Fram\nsays 0\nsays 1", "Gjøa\nsailed 0\nsailed 100\nsailed 200", "Ice\n"} {
+	for e, want := range []string{"Fram\nsays 0<SEP>says 1", "Gjøa\nsailed 0<SEP>sailed 100<SEP>sailed 200", "Ice\n"} {
 		got := n.entityText(e)
 		check.True(t, got == want && got == g.Entities[e].Name+"\n"+n.described(int32(e)).Text, "%q, want %q", got, want)
 	}
@@ -165,8 +164,10 @@ func TestPicked(t *testing.T) {
 		},
 	} {
 		e, r := s.picked(c.entities, c.relations, similarity)
-		check.Equal(t, cmp.Diff(slices.Concat(c.ofEntities...), e, cmpopts.EquateEmpty()), "", "%v", c.entities)
-		check.Equal(t, cmp.Diff(slices.Concat(c.ofRelations...), r, cmpopts.EquateEmpty()), "", "%v", c.relations)
+		diff := cmp.Diff(slices.Concat(c.ofEntities...), e, cmpopts.EquateEmpty())
+		check.Equal(t, diff, "", "%v", c.entities)
+		diff = cmp.Diff(slices.Concat(c.ofRelations...), r, cmpopts.EquateEmpty())
+		check.Equal(t, diff, "", "%v", c.relations)
 	}
 }
 

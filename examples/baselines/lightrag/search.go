@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
@@ -202,13 +203,16 @@ func (s *searcher) entityRow(e int32) graphrag.Derived {
 		text += " (" + kind + ")"
 	}
 	d := s.described(e)
-	return graphrag.Row("entity", text, d.Text, s.corpus.Provenance(d.Passages))
+	return graphrag.Row("entity", text, parts(d), s.corpus.Provenance(d.Passages))
 }
+
+// parts returns joined descriptions as lines.
+func parts(d kg.Description) string { return strings.ReplaceAll(d.Text, fragmentBoundary, "\n") }
 
 func (s *searcher) relationRow(r int32) graphrag.Derived {
 	ends, d := s.joins(r), s.relation(r).descriptions[0]
 	text := s.g.Entities[ends[0]].Name + " – " + s.g.Entities[ends[1]].Name
-	return graphrag.Row("relation", text, d.Text, s.corpus.Provenance(d.Passages))
+	return graphrag.Row("relation", text, parts(d), s.corpus.Provenance(d.Passages))
 }
 
 // evidence returns the first K chunks that fit into the rest of the budget.

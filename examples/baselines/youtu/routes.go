@@ -10,8 +10,8 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/agent"
+	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
-	"github.com/wildgraph/wildgraph/graphrag/path"
 	"github.com/wildgraph/wildgraph/graphrag/perception"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/text"
@@ -164,7 +164,7 @@ func (s *searcher) byCommunity(ctx context.Context, q *query) (facts, communitie
 func (s *searcher) byPath(ctx context.Context, q *query) (facts []int32, through []float64, err error) {
 	like, of := s.likeness(q)
 	starts := q.entities[:min(cmp.Or(q.named, routeStarts), len(q.entities))]
-	paths, err := path.Search(ctx, s.ways, starts, like, s.o.Paths)
+	paths, err := graph.FindPaths(ctx, s.ways, starts, like, s.o.Paths)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -186,10 +186,10 @@ func (s *searcher) byPath(ctx context.Context, q *query) (facts []int32, through
 }
 
 // likeness scores each arc for a query by its best fact.
-func (s *searcher) likeness(q *query) (like path.Likeness, of []int32) {
+func (s *searcher) likeness(q *query) (like graph.ArcScores, of []int32) {
 	parts, weights := s.words.parts(q.text, len(s.tree.Facts))
 	arcs := s.ways.Arcs()
-	like = path.Likeness{Scores: make([]float64, arcs), Parts: make([]uint64, arcs), Weights: weights}
+	like = graph.ArcScores{Scores: make([]float64, arcs), Parts: make([]uint64, arcs), Weights: weights}
 	of = make([]int32, arcs)
 	value := make([]float64, arcs)
 	for i := range value {
@@ -344,14 +344,14 @@ func factWords(facts []perception.Fact) map[string][]int32 {
 }
 
 // parts returns the words of a question: of has, for each fact, a bit for each word in it; weights has BM25's
-// inverse document frequency of each word, scaled to the sum 1. It uses the path.MaxParts rarest words.
+// inverse document frequency of each word, scaled to the sum 1. It uses the graph.MaxParts rarest words.
 func (w *corpusWords) parts(question string, facts int) (of []uint64, weights []float64) {
 	var all []rank.Scored[string]
 	for _, term := range distinct(text.Default().Terms(question)) {
 		df := float64(w.chunks[term])
 		all = append(all, rank.Scored[string]{ID: term, Score: math.Log(1 + (float64(w.n)-df+.5)/(df+.5))})
 	}
-	all = rank.Best(all, path.MaxParts)
+	all = rank.Best(all, graph.MaxParts)
 	sum := 0.0
 	for _, x := range all {
 		sum += x.Score

@@ -17,9 +17,9 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
-	"github.com/wildgraph/wildgraph/graphrag/path"
 	"github.com/wildgraph/wildgraph/graphrag/perception"
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -74,7 +74,7 @@ type Options struct {
 	FixedSchema bool              `source:"the paper, equation 3"`
 	// Communities has the options of communities, at most DefaultCommunities, Paths the options of paths.
 	Communities perception.Options `source:"the paper, section 3.2"`
-	Paths       path.Options       `source:"ours: the paper gives no value"`
+	Paths       graph.PathOptions  `source:"ours: the paper gives no value"`
 	// Facts is the number of facts read; 0 is the K of the question.
 	Facts int `source:"the paper, tables 1 and 2"`
 	// SubQueries bounds the sub-queries of a question, Steps the reflections; 0 is the default of each.

@@ -35,7 +35,10 @@ type Extractor struct {
 func New(o Options) (*Extractor, error) {
 	checks := opt.Checks{Of: "rules"}
 	opt.Min(&checks, "Workers", o.Workers, 0)
-	return &Extractor{workers: o.Workers, base: tableLexicon()}, checks.Err()
+	if err := checks.Err(); err != nil {
+		return nil, err
+	}
+	return &Extractor{workers: o.Workers, base: tableLexicon()}, nil
 }
 
 // Extract implements extract.Extractor. It learns how the corpus writes its words from the chunks of the

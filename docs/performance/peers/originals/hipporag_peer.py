@@ -53,4 +53,4 @@ with c.Step("an insert"):
     h.ready_to_retrieve = False
     h.prepare_retrieval_objects()
 c.peak()
-c.keep(nodes, [(a, b, float(w)) for (a, b), w in edges.items()], {"": [([], [], [place[d] for d in f.docs]) for f in found]})
+c.keep(nodes, [(a, b, float(w)) for (a, b), w in edges.items()], {"": [([], [], [place[d] for d in f.docs[:20]]) for f in found]})

@@ -24,6 +24,7 @@ async def main():
     ids = [f"d{i:05d}" for i in range(len(c.docs))]
     with c.Step("indexing"): await rag.ainsert(c.docs, ids=ids, file_paths=ids)
     g = nx.read_graphml(f"{c.work}/graph_chunk_entity_relation.graphml")
+    c.pack(c.work, "graph_chunk_entity_relation.graphml", "kv_store_text_chunks.json")
     asked = {}
     for mode in ("local", "global", "hybrid", "mix"):
         begun = c.cpu()

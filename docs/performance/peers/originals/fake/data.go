@@ -38,7 +38,7 @@ var (
 
 const (
 	sampled          = 200
-	sampledQuestions = 50
+	sampledQuestions = 100
 	longest          = 1000 // bytes of a paragraph: longer ones are tables
 )
 
@@ -80,7 +80,7 @@ func Sample(dir string) (Data, error) {
 		}
 	}
 	d.Passages = d.Passages[:min(sampled, len(d.Passages))]
-	for i := 0; i < len(d.Passages) && len(d.Questions) < sampledQuestions; i += 7 {
+	for i := 0; i < len(d.Passages) && len(d.Questions) < sampledQuestions; i += 2 {
 		es := entitiesOf(d.Passages[i].Document())
 		d.Questions = append(d.Questions, fmt.Sprintf("What is told of %s and %s?", es[0].name, es[len(es)-1].name))
 	}

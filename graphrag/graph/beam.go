@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package path
+package graph
 
 import (
 	"cmp"
@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
@@ -23,36 +24,30 @@ type Triples interface {
 	Scores(ctx context.Context, chains [][]int32) ([]float64, error)
 }
 
-// None switches off an option whose zero value means a default.
-const None = -1
-
 // BeamOptions of [Beam]. Zero values mean the defaults of the paper (GeAR, section 4.2).
 type BeamOptions struct {
 	Width  int `default:"10" min:"0"` // chains that are kept, b
 	Length int `default:"2" min:"0"`  // triples of a chain at most, l
 	// Diversity is γ: a chain that is n-th, from 0, of those that grow out of one is
-	// worth exp(-min(n, γ)/γ) of its score. 0 means twice Width; None is no penalty.
+	// worth exp(-min(n, γ)/γ) of its score. 0 means twice Width; [graphrag.Off] is no penalty.
 	Diversity float64
 	// Neighbors is the number of triples that a chain may grow by at most, those most similar to
 	// the question by themselves.
 	Neighbors int `default:"100" min:"0"`
 }
 
-// Check fills in defaults for zero values, and reports all problems.
-func (o *BeamOptions) Check() error {
-	c := opt.Checks{Of: "path: beam"}
+// Check reports all problems of the options.
+func (o BeamOptions) Check() error { return o.fill() }
+
+// fill replaces zero values by their defaults and checks the options.
+func (o *BeamOptions) fill() error {
+	c := opt.Checks{Of: "graph: beam"}
 	c.Fill(o)
-	if o.Diversity != None {
+	if o.Diversity != graphrag.Off {
 		opt.Min(&c, "Diversity", o.Diversity, 0)
 	}
-	*o = o.Defaults()
-	return c.Err()
-}
-
-// Defaults returns the options with the defaults that depend on other options.
-func (o BeamOptions) Defaults() BeamOptions {
 	o.Diversity = cmp.Or(o.Diversity, 2*float64(o.Width))
-	return o
+	return c.Err()
 }
 
 // Chain is a chain of triples, each a neighbor of the one before.
@@ -66,7 +61,7 @@ type Chain struct {
 // grows by a triple that any of the chains contains, as the paper writes it; chains that cannot grow stay,
 // with their score, where they would vanish in the paper.
 func Beam(ctx context.Context, g Triples, start []int32, o BeamOptions) ([]Chain, error) {
-	if err := o.Check(); err != nil {
+	if err := o.fill(); err != nil {
 		return nil, err
 	}
 	s := beamSearch{g, o}
@@ -78,14 +73,14 @@ func Beam(ctx context.Context, g Triples, start []int32, o BeamOptions) ([]Chain
 		kept, err = s.step(ctx, kept)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("path: beam: %w", err)
+		return nil, fmt.Errorf("graph: beam: %w", err)
 	}
 	return kept, nil
 }
 
-// Flatten returns the triples of the chains breadth-first: the first of each, then
+// FlattenChains returns the triples of the chains breadth-first: the first of each, then
 // the second of each, and so on, each triple once.
-func Flatten(chains []Chain) []int32 {
+func FlattenChains(chains []Chain) []int32 {
 	lists := make([][]int32, len(chains))
 	for i, c := range chains {
 		lists[i] = c.Triples
@@ -218,8 +213,8 @@ func (s beamSearch) score(ctx context.Context, chains []Chain) error {
 
 // diversify orders the chains that grew out of one, and penalises them by rank.
 func (s beamSearch) diversify(chains []Chain) {
-	slices.SortFunc(chains, compare)
-	if gamma := s.o.Diversity; gamma != None {
+	slices.SortFunc(chains, compareChains)
+	if gamma := s.o.Diversity; gamma != graphrag.Off {
 		for n := range chains {
 			chains[n].Score *= math.Exp(-min(float64(n), gamma) / gamma)
 		}
@@ -235,10 +230,10 @@ func (s beamSearch) best(chains []Chain) []Chain {
 	}
 	least := top.Threshold()
 	chains = slices.DeleteFunc(chains, func(c Chain) bool { return c.Score < least })
-	slices.SortFunc(chains, compare)
+	slices.SortFunc(chains, compareChains)
 	return chains[:min(len(chains), s.o.Width)]
 }
 
-func compare(a, b Chain) int {
+func compareChains(a, b Chain) int {
 	return cmp.Or(cmp.Compare(b.Score, a.Score), slices.Compare(a.Triples, b.Triples))
 }

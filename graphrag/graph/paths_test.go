@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package path_test
+package graph_test
 
 import (
 	"context"
@@ -11,19 +11,18 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
-	"github.com/wildgraph/wildgraph/graphrag/path"
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // scored builds a graph whose edges weigh what they score.
-func scored(t testing.TB, n int, edges ...graph.Edge) (*graph.Graph, path.Likeness) {
+func scored(t testing.TB, n int, edges ...graph.Edge) (*graph.Graph, graph.ArcScores) {
 	t.Helper()
 	g := check.Of(graph.New(n, edges, graph.Options{})).OK(t)
-	return g, path.Likeness{Scores: g.Weights()}
+	return g, graph.ArcScores{Scores: g.Weights()}
 }
 
 // show writes paths as the nodes that they meet.
-func show(g *graph.Graph, paths []path.Path) string {
+func show(g *graph.Graph, paths []graph.Path) string {
 	var out []string
 	for _, p := range paths {
 		s := fmt.Sprint(p.Start)
@@ -44,19 +43,19 @@ func TestSearch(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		starts []int32
-		o      path.Options
+		o      graph.PathOptions
 		want   string
 	}{
-		{"one edge", []int32{0}, path.Options{Depth: 1}, "0-1 0.50, 0-2 0.10"},
-		{"two edges, the mean of them", []int32{0}, path.Options{Depth: 2}, "0-1-2 0.70, 0-1 0.50, 0-2-1 0.50, 0-2-3 0.25, 0-2 0.10"},
-		{"the best three", []int32{0}, path.Options{Depth: 5, MaxPaths: 3}, "0-1-2 0.70, 0-1-2-3 0.60, 0-1 0.50"},
-		{"two starts, one twice", []int32{5, 4, 5}, path.Options{Depth: 2, MaxPaths: 3}, "5-6 1.00, 4-3-2 0.20, 4-3 0.00"},
-		{"one neighbour of each", []int32{2}, path.Options{MaxNeighbors: 1}, "2-1 0.90"},
-		{"two arcs in all", []int32{0}, path.Options{MaxExpand: 2}, "0-1 0.50, 0-2 0.10"},
-		{"five edges of six", []int32{7}, path.Options{MaxPaths: 1}, "7-8-9-10-11-12 0.30"},
-		{"no start", nil, path.Options{}, ""},
+		{"one edge", []int32{0}, graph.PathOptions{Depth: 1}, "0-1 0.50, 0-2 0.10"},
+		{"two edges, the mean of them", []int32{0}, graph.PathOptions{Depth: 2}, "0-1-2 0.70, 0-1 0.50, 0-2-1 0.50, 0-2-3 0.25, 0-2 0.10"},
+		{"the best three", []int32{0}, graph.PathOptions{Depth: 5, MaxPaths: 3}, "0-1-2 0.70, 0-1-2-3 0.60, 0-1 0.50"},
+		{"two starts, one twice", []int32{5, 4, 5}, graph.PathOptions{Depth: 2, MaxPaths: 3}, "5-6 1.00, 4-3-2 0.20, 4-3 0.00"},
+		{"one neighbour of each", []int32{2}, graph.PathOptions{MaxNeighbors: 1}, "2-1 0.90"},
+		{"two arcs in all", []int32{0}, graph.PathOptions{MaxExpand: 2}, "0-1 0.50, 0-2 0.10"},
+		{"five edges of six", []int32{7}, graph.PathOptions{MaxPaths: 1}, "7-8-9-10-11-12 0.30"},
+		{"no start", nil, graph.PathOptions{}, ""},
 	} {
-		paths, err := path.Search(t.Context(), g, tt.starts, like, tt.o)
+		paths, err := graph.FindPaths(t.Context(), g, tt.starts, like, tt.o)
 		got := show(g, paths)
 		check.True(t, err == nil && got == tt.want, "%s: %s, %v, want %s", tt.name, got, err, tt.want)
 	}
@@ -78,11 +77,11 @@ func TestParts(t *testing.T) {
 			}
 		}
 	}
-	paths, err := path.Search(t.Context(), g, []int32{0}, like, path.Options{Cost: .05})
+	paths, err := graph.FindPaths(t.Context(), g, []int32{0}, like, graph.PathOptions{Cost: .05})
 	got, want := show(g, paths), "0-1-3 1.05, 0-1-3-4 0.95, 0-1 0.75, 0-1-2 0.70"
 	check.True(t, err == nil && got == want, "%s, %v, want %s", got, err, want)
 	// With room for two arcs the second neighbour tried is the one that adds a part.
-	paths, err = path.Search(t.Context(), g, []int32{0}, like, path.Options{MaxExpand: 2})
+	paths, err = graph.FindPaths(t.Context(), g, []int32{0}, like, graph.PathOptions{MaxExpand: 2})
 	got, want = show(g, paths), "0-1-3 1.15, 0-1 0.80"
 	check.True(t, err == nil && got == want, "%s, %v, want %s", got, err, want)
 }
@@ -99,7 +98,7 @@ func TestSearchProperties(t *testing.T) {
 		}
 		g, like := scored(t, n, edges...)
 		depth := 1 + rng.IntN(4)
-		paths := check.Of(path.Search(t.Context(), g, []int32{0}, like, path.Options{Depth: depth, MaxPaths: 1 << 20, MaxExpand: 1 << 20})).OK(t)
+		paths := check.Of(graph.FindPaths(t.Context(), g, []int32{0}, like, graph.PathOptions{Depth: depth, MaxPaths: 1 << 20, MaxExpand: 1 << 20})).OK(t)
 		var count func(nodes []int32) int
 		count = func(nodes []int32) (sum int) {
 			if len(nodes) > depth {
@@ -137,7 +136,7 @@ func TestHub(t *testing.T) {
 		edges = append(edges, graph.Edge{From: 0, To: v, Weight: .1 + float64(v)/leaves/10})
 	}
 	g, like := scored(t, leaves+3, edges...)
-	paths, err := path.Search(t.Context(), g, []int32{0, leaves + 2}, like, path.Options{MaxPaths: 1 << 20})
+	paths, err := graph.FindPaths(t.Context(), g, []int32{0, leaves + 2}, like, graph.PathOptions{MaxPaths: 1 << 20})
 	check.Must(t, err == nil && len(paths) <= 5000 && len(paths) >= 150, "%d paths, %v", len(paths), err)
 	for i, want := range []string{fmt.Sprintf("%d-%d 0.80", leaves+2, leaves+1), fmt.Sprintf("0-%d-%d 0.50", leaves+1, leaves+2), fmt.Sprintf("%d-%d-0 0.50", leaves+2, leaves+1)} {
 		check.Equal(t, show(g, paths[i:i+1]), want, "path %d", i)
@@ -147,18 +146,18 @@ func TestHub(t *testing.T) {
 func TestBadInput(t *testing.T) {
 	g, like := scored(t, 2, graph.Edge{From: 0, To: 1, Weight: 1})
 	for want, err := range map[string]error{
-		"start 2":  second(path.Search(t.Context(), g, []int32{2}, like, path.Options{})),
-		"start -":  second(path.Search(t.Context(), g, []int32{-1}, like, path.Options{})),
-		"1 score":  second(path.Search(t.Context(), g, nil, path.Likeness{Scores: like.Scores[:1]}, path.Options{})),
-		"65 parts": second(path.Search(t.Context(), g, nil, path.Likeness{Scores: like.Scores, Weights: make([]float64, 65)}, path.Options{})),
-		"3 parts":  second(path.Search(t.Context(), g, nil, path.Likeness{Scores: like.Scores, Parts: make([]uint64, 3)}, path.Options{})),
-		"Depth":    second(path.Search(t.Context(), g, nil, like, path.Options{Depth: -1})),
+		"start 2":  second(graph.FindPaths(t.Context(), g, []int32{2}, like, graph.PathOptions{})),
+		"start -":  second(graph.FindPaths(t.Context(), g, []int32{-1}, like, graph.PathOptions{})),
+		"1 score":  second(graph.FindPaths(t.Context(), g, nil, graph.ArcScores{Scores: like.Scores[:1]}, graph.PathOptions{})),
+		"65 parts": second(graph.FindPaths(t.Context(), g, nil, graph.ArcScores{Scores: like.Scores, Weights: make([]float64, 65)}, graph.PathOptions{})),
+		"3 parts":  second(graph.FindPaths(t.Context(), g, nil, graph.ArcScores{Scores: like.Scores, Parts: make([]uint64, 3)}, graph.PathOptions{})),
+		"Depth":    second(graph.FindPaths(t.Context(), g, nil, like, graph.PathOptions{Depth: -1})),
 	} {
 		check.True(t, err != nil && strings.Contains(err.Error(), want), "%v, want …%s…", err, want)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	check.Is(t, check.Err(path.Search(ctx, g, []int32{0}, like, path.Options{})), context.Canceled, "cancelled")
+	check.Is(t, check.Err(graph.FindPaths(ctx, g, []int32{0}, like, graph.PathOptions{})), context.Canceled, "cancelled")
 }
 
 func second[T any](_ T, err error) error { return err }

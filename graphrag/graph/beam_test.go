@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package path_test
+package graph_test
 
 import (
 	"cmp"
@@ -13,7 +13,8 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"github.com/wildgraph/wildgraph/graphrag/path"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
@@ -90,32 +91,32 @@ func TestWorkedExamples(t *testing.T) {
 	for _, x := range []struct {
 		name  string
 		start []int32
-		o     path.BeamOptions
+		o     graph.BeamOptions
 		want  []want
 		flat  []int32
 	}{
-		{"A, with the penalty", []int32{1}, path.BeamOptions{Width: 2, Length: 3, Diversity: 4},
+		{"A, with the penalty", []int32{1}, graph.BeamOptions{Width: 2, Length: 3, Diversity: 4},
 			[]want{{"1 2 7", 1.220918}, {"1 3 4", .921635}}, []int32{1, 2, 3, 7, 4}},
-		{"A, without", []int32{1}, path.BeamOptions{Width: 2, Length: 3, Diversity: path.None},
+		{"A, without", []int32{1}, graph.BeamOptions{Width: 2, Length: 3, Diversity: graphrag.Off},
 			[]want{{"1 2 7", 1.220918}, {"1 2 6", 1.168650}}, []int32{1, 2, 7, 6}},
-		{"B, with the penalty", []int32{2, 3}, path.BeamOptions{Width: 2, Length: 2, Diversity: 4},
+		{"B, with the penalty", []int32{2, 3}, graph.BeamOptions{Width: 2, Length: 2, Diversity: 4},
 			[]want{{"2 1", .878993}, {"3 1", .676673}}, []int32{2, 3, 1}},
-		{"B, without", []int32{3, 2, 2}, path.BeamOptions{Width: 2, Length: 2, Diversity: path.None},
+		{"B, without", []int32{3, 2, 2}, graph.BeamOptions{Width: 2, Length: 2, Diversity: graphrag.Off},
 			[]want{{"2 1", .878993}, {"2 7", .858298}}, []int32{2, 1, 7}},
-		{"C, dead ends stay", []int32{2, 3}, path.BeamOptions{Width: 4, Length: 3, Diversity: 2},
+		{"C, dead ends stay", []int32{2, 3}, graph.BeamOptions{Width: 4, Length: 3, Diversity: 2},
 			[]want{{"2 1", .878993}, {"2 7 8", .835848}, {"3 1", .676673}, {"3 4", .358558}}, []int32{2, 3, 1, 7, 4, 8}},
-		{"D, any chain", []int32{1, 2, 7}, path.BeamOptions{Width: 2, Length: 3, Diversity: 4},
+		{"D, any chain", []int32{1, 2, 7}, graph.BeamOptions{Width: 2, Length: 3, Diversity: 4},
 			[]want{{"2 7 8", 1.173562}, {"1 3 4", 1.081479}}, []int32{2, 1, 7, 3, 8, 4}},
 	} {
 		t.Run(x.name, func(t *testing.T) {
-			chains := check.Of(path.Beam(t.Context(), curry(), x.start, x.o)).OK(t)
+			chains := check.Of(graph.Beam(t.Context(), curry(), x.start, x.o)).OK(t)
 			check.Must(t, len(chains) == len(x.want), "%d chains, want %d", len(chains), len(x.want))
 			for i, c := range chains {
 				if math.Abs(c.Score-x.want[i].score) > 1e-6 || !slices.Equal(c.Triples, numbers(x.want[i].triples)) {
 					t.Errorf("chain %d is %v, want %v", i, c, x.want[i])
 				}
 			}
-			check.Equal(t, path.Flatten(chains), x.flat, "flattened")
+			check.Equal(t, graph.FlattenChains(chains), x.flat, "flattened")
 		})
 	}
 }
@@ -157,25 +158,25 @@ func (g star) Scores(_ context.Context, chains [][]int32) (out []float64, err er
 // question are kept, and a triple is not a neighbor of itself.
 func TestBeamHub(t *testing.T) {
 	asked := 0
-	chains, err := path.Beam(t.Context(), star{1_000_000, &asked, nil}, []int32{5}, path.BeamOptions{Width: 3, Neighbors: 50})
+	chains, err := graph.Beam(t.Context(), star{1_000_000, &asked, nil}, []int32{5}, graph.BeamOptions{Width: 3, Neighbors: 50})
 	check.Must(t, err == nil && asked <= 60 && len(chains) == 3, "asked for %d neighbors: %v, %v", asked, chains, err)
 	for _, c := range chains {
 		check.True(t, !slices.Contains(c.Triples[1:], 5), "chain %v comes back", c)
 	}
-	few, err := path.Beam(t.Context(), star{100, &asked, nil}, []int32{5}, path.BeamOptions{Width: 3, Neighbors: 2, Diversity: path.None})
+	few, err := graph.Beam(t.Context(), star{100, &asked, nil}, []int32{5}, graph.BeamOptions{Width: 3, Neighbors: 2, Diversity: graphrag.Off})
 	check.True(t, err == nil && len(few) == 2, "of two neighbors: %v, %v", few, err)
 }
 
 func TestBeamBadInput(t *testing.T) {
 	asked, broken := 0, errors.New("broken")
-	_, err := path.Beam(t.Context(), star{9, &asked, nil}, nil, path.BeamOptions{Width: -1, Length: -2, Neighbors: -3, Diversity: -4})
+	_, err := graph.Beam(t.Context(), star{9, &asked, nil}, nil, graph.BeamOptions{Width: -1, Length: -2, Neighbors: -3, Diversity: -4})
 	check.True(t, err != nil && strings.Contains(err.Error(), "Width") && strings.Contains(err.Error(), "Diversity"), "options: %v", err)
-	chains, err := path.Beam(t.Context(), star{9, &asked, nil}, nil, path.BeamOptions{})
+	chains, err := graph.Beam(t.Context(), star{9, &asked, nil}, nil, graph.BeamOptions{})
 	check.True(t, err == nil && len(chains) == 0, "nothing to start with: %v, %v", chains, err)
-	check.Is(t, check.Err(path.Beam(t.Context(), star{9, &asked, broken}, []int32{1}, path.BeamOptions{})), broken, "an index that fails")
+	check.Is(t, check.Err(graph.Beam(t.Context(), star{9, &asked, broken}, []int32{1}, graph.BeamOptions{})), broken, "an index that fails")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	check.Is(t, check.Err(path.Beam(ctx, star{9, &asked, nil}, nil, path.BeamOptions{})), context.Canceled, "cancelled")
+	check.Is(t, check.Err(graph.Beam(ctx, star{9, &asked, nil}, nil, graph.BeamOptions{})), context.Canceled, "cancelled")
 }
 
 // The order of the start and of the neighbors does not matter.
@@ -185,9 +186,9 @@ func TestOrderFree(t *testing.T) {
 		turned.neighbors[id] = slices.Clone(n)
 		slices.Reverse(turned.neighbors[id])
 	}
-	a, errA := path.Beam(t.Context(), g, []int32{1, 3, 6}, path.BeamOptions{Length: 4})
-	b, errB := path.Beam(t.Context(), turned, []int32{6, 3, 1}, path.BeamOptions{Length: 4})
-	same := slices.EqualFunc(a, b, func(x, y path.Chain) bool { return x.Score == y.Score && slices.Equal(x.Triples, y.Triples) })
+	a, errA := graph.Beam(t.Context(), g, []int32{1, 3, 6}, graph.BeamOptions{Length: 4})
+	b, errB := graph.Beam(t.Context(), turned, []int32{6, 3, 1}, graph.BeamOptions{Length: 4})
+	same := slices.EqualFunc(a, b, func(x, y graph.Chain) bool { return x.Score == y.Score && slices.Equal(x.Triples, y.Triples) })
 	err := cmp.Or(errA, errB)
 	check.True(t, err == nil && same && len(a) != 0, "%v and %v, %v", a, b, err)
 }
@@ -203,13 +204,13 @@ func TestTies(t *testing.T) {
 		all = append(all, int32(i))
 	}
 	all = all[:n]
-	wide, err := path.Beam(t.Context(), tied, all, path.BeamOptions{Width: n, Length: 1})
+	wide, err := graph.Beam(t.Context(), tied, all, graph.BeamOptions{Width: n, Length: 1})
 	check.Must(t, err == nil && len(wide) == n, "%v %v", wide, err)
 	for k := 1; k < n; k += 9 {
-		narrow, err := path.Beam(t.Context(), tied, all, path.BeamOptions{Width: k, Length: 1})
+		narrow, err := graph.Beam(t.Context(), tied, all, graph.BeamOptions{Width: k, Length: 1})
 		diff := gocmp.Diff(wide[:k], narrow)
 		check.Must(t, err == nil && diff == "", "width %d: %v, %s", k, err, diff)
-		grown, err := path.Beam(t.Context(), tied, []int32{n}, path.BeamOptions{Width: n, Neighbors: k, Diversity: path.None})
+		grown, err := graph.Beam(t.Context(), tied, []int32{n}, graph.BeamOptions{Width: n, Neighbors: k, Diversity: graphrag.Off})
 		check.Must(t, err == nil && len(grown) == k, "%d neighbors: %v, %v", k, grown, err)
 		for i, c := range grown {
 			if c.Triples[1] != wide[i].Triples[0] {
@@ -249,15 +250,15 @@ func TestPenalty(t *testing.T) {
 	}
 	for _, x := range []struct {
 		g    hub
-		o    path.BeamOptions
+		o    graph.BeamOptions
 		want []float64 // over the score of the chain without the penalty
 	}{
-		{ones, path.BeamOptions{}, []float64{1, .951229, .904837, .860708, .818731, .778801, .740818, .704688, .67032, .637628}},
-		{ones, path.BeamOptions{Width: 3}, []float64{1, .846482, .716531}},
-		{ones, path.BeamOptions{Width: 6, Diversity: 2}, []float64{1, .606531, .367879, .367879, .367879, .367879}},
-		{hub{-1, -1, 2}, path.BeamOptions{Diversity: path.None}, []float64{1, 1}},
+		{ones, graph.BeamOptions{}, []float64{1, .951229, .904837, .860708, .818731, .778801, .740818, .704688, .67032, .637628}},
+		{ones, graph.BeamOptions{Width: 3}, []float64{1, .846482, .716531}},
+		{ones, graph.BeamOptions{Width: 6, Diversity: 2}, []float64{1, .606531, .367879, .367879, .367879, .367879}},
+		{hub{-1, -1, 2}, graph.BeamOptions{Diversity: graphrag.Off}, []float64{1, 1}},
 	} {
-		chains, err := path.Beam(t.Context(), x.g, []int32{int32(len(x.g) - 1)}, x.o)
+		chains, err := graph.Beam(t.Context(), x.g, []int32{int32(len(x.g) - 1)}, x.o)
 		check.Must(t, err == nil && len(chains) == len(x.want), "%+v: %v, %v", x.o, chains, err)
 		for i, c := range chains {
 			if math.Abs(c.Score-2*x.want[i]) > 1e-5 || len(c.Triples) != 2 {

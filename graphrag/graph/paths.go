@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package path
+package graph
 
 import (
 	"context"
@@ -10,13 +10,12 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
-// Options of [Search]. The depth is the paper's; the other bounds are ours.
-type Options struct {
+// PathOptions of [FindPaths]. The depth is the paper's; the other bounds are ours.
+type PathOptions struct {
 	// Depth is the number of edges of the longest path, 0 for 5. MaxPaths is how
 	// many paths are kept, 0 for 50.
 	Depth    int `source:"the paper, section 3.3" default:"5" min:"0"`
@@ -29,15 +28,18 @@ type Options struct {
 	Cost float64 `min:"0"`
 }
 
-// Check fills in defaults for zero values, and reports all problems.
-func (o *Options) Check() error {
-	checks := opt.Checks{Of: "path"}
+// Check reports all problems of the options.
+func (o PathOptions) Check() error { return o.fill() }
+
+// fill replaces zero values by their defaults and checks the options.
+func (o *PathOptions) fill() error {
+	checks := opt.Checks{Of: "graph: paths"}
 	checks.Fill(o)
 	return checks.Err()
 }
 
-// Likeness says how the arcs of a graph answer to a question.
-type Likeness struct {
+// ArcScores says how the arcs of a graph answer to a question.
+type ArcScores struct {
 	// Scores has for each arc its own similarity to the question. One of minus infinity is not walked.
 	Scores []float64
 	// Parts has for each arc the parts of the question that it speaks of, a bit for
@@ -49,18 +51,18 @@ type Likeness struct {
 // MaxParts is the largest number of parts of a question.
 const MaxParts = 64
 
-func (l Likeness) check(arcs int64) error {
+func (l ArcScores) check(arcs int64) error {
 	if int64(len(l.Scores)) != arcs || l.Parts != nil && int64(len(l.Parts)) != arcs {
-		return fmt.Errorf("path: %d scores and %d parts for %d arcs", len(l.Scores), len(l.Parts), arcs)
+		return fmt.Errorf("graph: paths: %d scores and %d parts for %d arcs", len(l.Scores), len(l.Parts), arcs)
 	}
 	if len(l.Weights) > MaxParts {
-		return fmt.Errorf("path: a question of %d parts, want at most %d", len(l.Weights), MaxParts)
+		return fmt.Errorf("graph: paths: a question of %d parts, want at most %d", len(l.Weights), MaxParts)
 	}
 	return nil
 }
 
 // Worth returns the value of parts together.
-func (l Likeness) Worth(parts uint64) float64 {
+func (l ArcScores) Worth(parts uint64) float64 {
 	sum := 0.0
 	for ; parts != 0; parts &= parts - 1 {
 		if i := bits.TrailingZeros64(parts); i < len(l.Weights) {
@@ -70,7 +72,7 @@ func (l Likeness) Worth(parts uint64) float64 {
 	return sum
 }
 
-func (l Likeness) parts(arc int64) uint64 {
+func (l ArcScores) parts(arc int64) uint64 {
 	if l.Parts == nil {
 		return 0
 	}
@@ -87,7 +89,7 @@ type Path struct {
 	Score float64
 }
 
-// Search walks from each start, depth first, and returns the best paths of one edge or more, best first,
+// FindPaths walks from each start, depth first, and returns the best paths of one edge or more, best first,
 // equal ones in the order in which they were met. A part of the question counts once in a path, so that one
 // that speaks of all parts, each in its place, is better than one that repeats itself: of
 // the arcs of a node those come first that add most to the path so far. The arcs that may be walked are
@@ -95,15 +97,15 @@ type Path struct {
 // graph takes them all; what one leaves over goes to the next. So time and memory are bounded by the
 // options and the degrees of the nodes that are met, each of which is looked through once.
 //
-// A start that is no node of g, or a likeness of another length than its arcs, is an
-// error, as is the end of ctx. Search is safe for concurrent use.
-func Search(ctx context.Context, g *graph.Graph, starts []int32, like Likeness, o Options) ([]Path, error) {
-	if err := errors.Join(o.Check(), like.check(g.Arcs())); err != nil {
+// A start that is no node of g, or scores of another length than its arcs, is an
+// error, as is the end of ctx. FindPaths is safe for concurrent use.
+func FindPaths(ctx context.Context, g *Graph, starts []int32, like ArcScores, o PathOptions) ([]Path, error) {
+	if err := errors.Join(o.fill(), like.check(g.Arcs())); err != nil {
 		return nil, err
 	}
 	for _, s := range starts {
 		if s < 0 || int(s) >= g.N() {
-			return nil, fmt.Errorf("path: start %d: the graph has %d nodes", s, g.N())
+			return nil, fmt.Errorf("graph: paths: start %d: the graph has %d nodes", s, g.N())
 		}
 	}
 	w := &walk{ctx: ctx, g: g, like: like, o: o, first: make([]int32, g.N())}
@@ -127,9 +129,9 @@ func Search(ctx context.Context, g *graph.Graph, starts []int32, like Likeness, 
 // walk is one search.
 type walk struct {
 	ctx  context.Context
-	g    *graph.Graph
-	like Likeness
-	o    Options
+	g    *Graph
+	like ArcScores
+	o    PathOptions
 
 	nodes []int32 // of the path that is being walked
 	arcs  []int64
