@@ -11,6 +11,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 var filler = strings.Repeat("Nothing of interest stands here at all. ", 40)
@@ -44,16 +45,12 @@ func TestExcerpt(t *testing.T) {
 			a.Citations = []graphrag.Citation{{Start: 0, End: len(quote), SourceStart: from, SourceEnd: from + len(quote)}}
 		}
 		got := keep(a, gold).Evidence[0]
-		if !strings.Contains(got.Excerpt, quote) || len(got.Excerpt) > excerptBytes+20 {
-			t.Errorf("%s: %q", name, got.Excerpt)
-		}
+		check.True(t, strings.Contains(got.Excerpt, quote) && len(got.Excerpt) <= excerptBytes+20, "%s: %q", name, got.Excerpt)
 		lit := ""
 		for _, q := range got.Quotes {
 			lit += got.Excerpt[q[0]:q[1]]
 		}
-		if lit != tt.quoted {
-			t.Errorf("%s: %q is quoted, want %q", name, lit, tt.quoted)
-		}
+		check.Equal(t, lit, tt.quoted, "%s: %q is quoted", name, lit)
 	}
 }
 
@@ -74,9 +71,7 @@ func TestChosenExcerpts(t *testing.T) {
 			kept++
 		}
 	}
-	if kept != excerpts || got.Evidence[20].Excerpt == "" || got.Evidence[25].Excerpt == "" || got.Evidence[0].Excerpt == "" {
-		t.Errorf("%d excerpts", kept)
-	}
+	check.True(t, kept == excerpts && got.Evidence[20].Excerpt != "" && got.Evidence[25].Excerpt != "" && got.Evidence[0].Excerpt != "", "%d excerpts", kept)
 }
 
 // Offsets are a system's word. None makes a run fail, and no character is cut.
@@ -127,16 +122,12 @@ func TestOnce(t *testing.T) {
 		}
 		return ids, failed
 	}
-	if ids, failed := read(9); ids != "a" || !failed {
-		t.Errorf("of a broken stream: %q, %t", ids, failed)
-	}
+	ids, failed := read(9)
+	check.True(t, ids == "a" && failed, "of a broken stream: %q, %t", ids, failed)
 	broken = false
 	for i, most := range []int{1, 9, 9, 1} {
-		if ids, failed := read(most); ids != "ab"[:min(most, 2)] || failed {
-			t.Errorf("%d: %q, %t", i, ids, failed)
-		}
+		ids, failed := read(most)
+		check.True(t, ids == "ab"[:min(most, 2)] && !failed, "%d: %q, %t", i, ids, failed)
 	}
-	if reads != 3 {
-		t.Errorf("read %d times, want 3", reads)
-	}
+	check.Equal(t, reads, 3, "read %d times", reads)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge"
 )
 
@@ -94,20 +95,17 @@ func TestPanics(t *testing.T) {
 				if got, want := *rep.Systems[1].Overall.Types[benchmark.All].Accuracy, *healthy.Systems[1].Overall.Types[benchmark.All].Accuracy; got != want {
 					t.Errorf("the other system: %v, want %v", got, want)
 				}
-				if detail := benchtest.Files(t, dir)["/judgments.jsonl"]; tt.odd.ask != nil && !strings.Contains(detail, "health_test.go:") {
-					t.Error("judgments.jsonl does not say where it happened")
-				}
+				detail := benchtest.Files(t, dir)["/judgments.jsonl"]
+				check.True(t, tt.odd.ask == nil || strings.Contains(detail, "health_test.go:"), "judgments.jsonl does not say where it happened")
 			}
 			mended := oddly(dir, &calls, &odd{})
 			mended.Options.Retry = true
-			if rep := reported(t, mended); rep.Systems[0].NotCompared != nil {
-				t.Errorf("after the fault is mended: %q", rep.Systems[0].NotCompared)
-			}
+			rep := reported(t, mended)
+			check.True(t, rep.Systems[0].NotCompared == nil, "after the fault is mended: %q", rep.Systems[0].NotCompared)
 			alone := t.TempDir()
 			reported(t, benchtest.Runner(alone, &calls, nil))
-			if got, want := benchtest.Files(t, dir)["/report.json"], benchtest.Files(t, alone)["/report.json"]; got != want {
-				t.Error("the mended report is not that of a healthy run")
-			}
+			got, want := benchtest.Files(t, dir)["/report.json"], benchtest.Files(t, alone)["/report.json"]
+			check.Equal(t, got, want, "the mended report is not that of a healthy run")
 		})
 	}
 }
@@ -123,9 +121,7 @@ func TestPanicOfTheJudge(t *testing.T) {
 	r.Judge = shouting{}
 	rep := reported(t, r)
 	v := rep.Systems[0].Overall.Types[benchmark.All].Verdicts()
-	if v.Accuracy != nil || v.Reasons["the judge failed"] != 5 || *v.Recall != 0.5 {
-		t.Errorf("%+v", v)
-	}
+	check.True(t, v.Accuracy == nil && v.Reasons["the judge failed"] == 5 && *v.Recall == 0.5, "%+v", v)
 }
 
 // What failed while indexing is in the report; above the allowed share the system
@@ -160,24 +156,19 @@ func TestFailedStages(t *testing.T) {
 			if want := (graphrag.Stage{Name: "extract", Asked: 40, Failed: 2 * tt.failed, Refused: 2 * tt.failed, Repaired: 6}); s.Stages[0] != want {
 				t.Errorf("%+v, want %+v", s.Stages[0], want)
 			}
-			if got := len(s.NotCompared) == 0; got != tt.compared || got != (len(rep.Pairs) > 0) {
-				t.Errorf("%q, %d pairs", s.NotCompared, len(rep.Pairs))
-			}
-			if text := benchtest.Files(t, dir)["/report.md"]; !strings.Contains(text, "What failed") || strings.Contains(text, "parrot †") == tt.compared {
-				t.Errorf("report.md:\n%s", text)
-			}
+			got := len(s.NotCompared) == 0
+			check.True(t, got == tt.compared && got == (len(rep.Pairs) > 0), "%q, %d pairs", s.NotCompared, len(rep.Pairs))
+			text := benchtest.Files(t, dir)["/report.md"]
+			check.True(t, strings.Contains(text, "What failed") && strings.Contains(text, "parrot †") != tt.compared, "report.md:\n%s", text)
 			failed = 0
 			calls.Store(0)
-			if rep = reported(t, runner()); len(rep.Systems[0].NotCompared) > 0 {
-				t.Errorf("after the next start: %q", rep.Systems[0].NotCompared)
-			}
+			rep = reported(t, runner())
+			check.True(t, len(rep.Systems[0].NotCompared) == 0, "after the next start: %q", rep.Systems[0].NotCompared)
 			want := int64(0)
 			if !tt.compared {
 				want = 7
 			}
-			if calls.Load() != want {
-				t.Errorf("%d questions were asked again, want %d", calls.Load(), want)
-			}
+			check.Equal(t, calls.Load(), want, "questions were asked again")
 		})
 	}
 }
@@ -185,15 +176,12 @@ func TestFailedStages(t *testing.T) {
 // A graph without an entity over a corpus with chunks is no graph.
 func TestEmptyGraph(t *testing.T) {
 	base, err := kg.NewBase(kg.Options{})
-	benchtest.OK(t, err)
-	empty, err := base.Graph(t.Context())
-	benchtest.OK(t, err)
+	check.OK(t, err)
+	empty := check.Of(base.Graph(t.Context())).OK(t)
 	var calls atomic.Int64
 	for graph, want := range map[*kg.Graph]string{nil: "", empty: "the graph of birds is empty: 4 chunks, no entity; the graph of fish is empty: 3 chunks, no entity"} {
 		rep := reported(t, oddly("", &calls, &odd{graph: graph}))
-		if got := strings.Join(rep.Systems[0].NotCompared, "; "); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		check.Equal(t, strings.Join(rep.Systems[0].NotCompared, "; "), want)
 	}
 	r := oddly("", &calls, &odd{graph: empty})
 	for i := range r.Dataset.Domains { // nothing to read, nothing to know
@@ -201,22 +189,20 @@ func TestEmptyGraph(t *testing.T) {
 			return func(func(graphrag.Document, error) bool) {}
 		}
 	}
-	if got := reported(t, r).Systems[0].NotCompared; got != nil {
-		t.Errorf("without documents: %q", got)
-	}
+	got := reported(t, r).Systems[0].NotCompared
+	check.True(t, got == nil, "without documents: %q", got)
 }
 
 // Where a system shows its graph all figures are the graph's, whatever its statistics
 // are of: here three names, of which two are joined both ways.
 func TestGraphFiguresAreTheGraphs(t *testing.T) {
 	base, err := kg.NewBase(kg.Options{})
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	fact := func(head, tail string) kg.Fact {
 		return kg.Fact{Triple: graphrag.Triple{Head: head, Relation: "knows", Tail: tail}}
 	}
-	benchtest.OK(t, base.Insert(kg.Extraction{Chunk: "c", Doc: "d", Mentions: []kg.Mention{{Name: "Owl"}, {Name: "Hawk"}, {Name: "Jay"}}, Facts: []kg.Fact{fact("Owl", "Hawk"), fact("Hawk", "Owl")}}))
-	graph, err := base.Graph(t.Context())
-	benchtest.OK(t, err)
+	check.OK(t, base.Insert(kg.Extraction{Chunk: "c", Doc: "d", Mentions: []kg.Mention{{Name: "Owl"}, {Name: "Hawk"}, {Name: "Jay"}}, Facts: []kg.Fact{fact("Owl", "Hawk"), fact("Hawk", "Owl")}}))
+	graph := check.Of(base.Graph(t.Context())).OK(t)
 	var calls atomic.Int64
 	rep := reported(t, oddly("", &calls, &odd{graph: graph, claims: graphrag.IndexStats{Entities: 12614, Relations: 9, MaxDegree: 2002, AverageDegree: 7.41, IsolatedShare: 0.9}}))
 	got := rep.Systems[0].Domains[0].Index
@@ -240,8 +226,7 @@ func TestAmbiguousQuestions(t *testing.T) {
 		var calls atomic.Int64
 		r := benchtest.Runner("", &calls, nil)
 		tt.change(r.Dataset)
-		if _, err := r.Run(t.Context()); err == nil || !strings.Contains(err.Error(), tt.want) || calls.Load() > 0 {
-			t.Errorf("error %v, want %q", err, tt.want)
-		}
+		_, err := r.Run(t.Context())
+		check.True(t, err != nil && strings.Contains(err.Error(), tt.want) && calls.Load() <= 0, "error %v, want %q", err, tt.want)
 	}
 }

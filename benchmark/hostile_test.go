@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/benchmark/fetch"
-	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
 	"github.com/wildgraph/wildgraph/benchmark/record"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // Records that are none are told by their file, and stay as they are.
@@ -27,14 +27,12 @@ func TestHostileRecords(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		file := filepath.Join(dir, record.JournalName)
-		benchtest.OK(t, put(file))
+		check.OK(t, put(file))
 		before, _ := os.ReadFile(file)
-		if log, err := record.Open(dir); err == nil || !strings.Contains(err.Error(), record.JournalName) {
-			t.Errorf("%s: %v, %v", name, log, err)
-		}
-		if after, _ := os.ReadFile(file); string(after) != string(before) {
-			t.Errorf("%s: the file was changed", name)
-		}
+		log, err := record.Open(dir)
+		check.True(t, err != nil && strings.Contains(err.Error(), record.JournalName), "%s: %v, %v", name, log, err)
+		after, _ := os.ReadFile(file)
+		check.Equal(t, string(after), string(before), "%s: the file was changed", name)
 	}
 }
 
@@ -47,8 +45,7 @@ func (l lookUp) LookupNetIP(context.Context, string, string) ([]netip.Addr, erro
 func TestHostileNames(t *testing.T) {
 	outside, inside := netip.MustParseAddr("203.0.114.9"), netip.MustParseAddr("127.0.0.2")
 	for _, names := range []lookUp{{inside}, {outside, inside}, {netip.MustParseAddr("::ffff:127.0.0.2")}, {netip.MustParseAddr("fd00::1")}, nil} {
-		f, err := fetch.New(fetch.Options{Agent: "test", NoRobots: true, Resolver: names, Tries: 1})
-		benchtest.OK(t, err)
+		f := check.Of(fetch.New(fetch.Options{Agent: "test", NoRobots: true, Resolver: names, Tries: 1})).OK(t)
 		for _, address := range []string{"http://owl.example/", "https://owl.example:65536/", "http://owl.example:22/", "http://0x7f.1/", "http://%zz/", "//owl.example/"} {
 			var e *fetch.Error
 			if page, err := f.Page(t.Context(), address); !errors.As(err, &e) || e.Kind != fetch.Refused && len(names) > 0 && !strings.Contains(address, "65536") {

@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"math"
 	"os"
 	"slices"
@@ -14,12 +13,10 @@ import (
 	"strings"
 	"testing"
 
-	gocmp "github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/benchmark"
-	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func hits(docs ...string) []graphrag.Hit {
@@ -57,9 +54,7 @@ func TestMeasure(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := benchmark.Measure(benchmark.Item{Gold: tt.gold}, record.NewAnswer(record.Key{}, tt.a, nil, false))
-			if diff := gocmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			check.Equal(t, got, tt.want, "(-want +got)")
 		})
 	}
 }
@@ -69,8 +64,7 @@ func TestMeasure(t *testing.T) {
 func TestMeasureAsTrecEval(t *testing.T) {
 	items, rankings, scores := make(map[string]*benchmark.Item), make(map[string][]string), make(map[string]float64)
 	for _, f := range trecLines(t, "qrels.txt") {
-		level, err := strconv.ParseInt(f[3], 10, 32)
-		benchtest.OK(t, err)
+		level := check.Of(strconv.ParseInt(f[3], 10, 32)).OK(t)
 		if items[f[0]] == nil {
 			items[f[0]] = &benchmark.Item{Grades: make(map[string]int32)}
 		}
@@ -79,17 +73,15 @@ func TestMeasureAsTrecEval(t *testing.T) {
 		}
 	}
 	for _, f := range trecLines(t, "run.txt") {
-		score, err := strconv.ParseFloat(f[4], 64)
-		benchtest.OK(t, err)
+		score := check.Of(strconv.ParseFloat(f[4], 64)).OK(t)
 		scores[f[0]+" "+f[2]] = score
 		rankings[f[0]] = append(rankings[f[0]], f[2])
 	}
 	data, err := os.ReadFile("testdata/golden.json")
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	var golden map[string]map[string]float64
-	if err := json.Unmarshal(data, &golden); err != nil || len(items) != 40 {
-		t.Fatal(err, len(items))
-	}
+	err = json.Unmarshal(data, &golden)
+	check.Must(t, err == nil && len(items) == 40, "%v %v", err, len(items))
 	for q, it := range items { // trec_eval orders by score, then by document id, both falling
 		slices.SortFunc(rankings[q], func(a, b string) int {
 			return cmp.Or(cmp.Compare(scores[q+" "+b], scores[q+" "+a]), cmp.Compare(b, a))
@@ -110,8 +102,7 @@ func TestMeasureAsTrecEval(t *testing.T) {
 // trecLines are the columns of each line of a TREC file.
 func trecLines(t *testing.T, name string) [][]string {
 	t.Helper()
-	data, err := os.ReadFile("testdata/" + name)
-	benchtest.OK(t, err)
+	data := check.Of(os.ReadFile("testdata/" + name)).OK(t)
 	var out [][]string
 	for line := range strings.Lines(string(data)) {
 		out = append(out, strings.Fields(line))
@@ -130,8 +121,7 @@ func TestFound(t *testing.T) {
 			}
 		}
 	}
-	words, err := benchmark.CountWords(t.Context(), docs)
-	benchtest.OK(t, err)
+	words := check.Of(benchmark.CountWords(t.Context(), docs)).OK(t)
 	hit := func(doc, text string) graphrag.Hit {
 		return graphrag.Hit{Chunk: graphrag.Chunk{Doc: doc, Text: text}}
 	}
@@ -148,27 +138,22 @@ func TestFound(t *testing.T) {
 		{"another page of the unit", []graphrag.Hit{hit("gold2", "the moon over Larvik")}, 1},
 		{"in two chunks", []graphrag.Hit{hit("gold", "Larvik"), hit("gold", "moon")}, 1},
 	} {
-		if got, ok := words.Found(it, tt.evidence); got != tt.want || !ok {
-			t.Errorf("%s: %v, %v, want %v", tt.name, got, ok, tt.want)
-		}
+		got, ok := words.Found(it, tt.evidence)
+		check.True(t, got == tt.want && ok, "%s: %v, %v, want %v", tt.name, got, ok, tt.want)
 	}
 	for name, it := range map[string]benchmark.Item{"gold documents": {Statements: it.Statements}, "a statement": {Gold: it.Gold}, "a content word": {Gold: it.Gold, Statements: []string{"it is"}}} {
-		if _, ok := words.Found(it, nil); ok {
-			t.Errorf("measured without %s", name)
-		}
+		_, ok := words.Found(it, nil)
+		check.True(t, !ok, "measured without %s", name)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := benchmark.CountWords(ctx, docs); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+	check.Is(t, check.Err(benchmark.CountWords(ctx, docs)), context.Canceled, "cancelled")
 }
 
 // Systems answer the same item at once: an append to its statements must not write into
 // the memory of another append.
 func TestGoldStatementsAppend(t *testing.T) {
 	it := benchmark.Item{Statements: append(make([]string, 0, 4), "one", "two")}
-	if first, second := append(it.GoldStatements(), "a"), append(it.GoldStatements(), "b"); first[2] != "a" || second[2] != "b" {
-		t.Errorf("%q and %q share their end", first, second)
-	}
+	first, second := append(it.GoldStatements(), "a"), append(it.GoldStatements(), "b")
+	check.True(t, first[2] == "a" && second[2] == "b", "%q and %q share their end", first, second)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // A refusal of another program is one in the report.
@@ -21,40 +22,33 @@ func TestRefusedPredictions(t *testing.T) {
 	refused := make(map[bool]any)
 	for _, r := range []bool{false, true} {
 		p, err := benchmark.ReadPredictions("foreign", "f.jsonl", strings.NewReader(fmt.Sprintf(`{"question": "What?", "answer": "I do not know.", "refused": %v}`, r)), nil, func(string) bool { return true })
-		benchtest.OK(t, err)
+		check.OK(t, err)
 		system, _ := p.Entry().New("d")
-		if a, err := system.Answer(t.Context(), graphrag.Question{Text: "What?"}); err != nil || a.Refused != r {
-			t.Errorf("refused %v: %+v, %v", r, a, err)
-		}
+		a, err := system.Answer(t.Context(), graphrag.Question{Text: "What?"})
+		check.True(t, err == nil && a.Refused == r, "refused %v: %+v, %v", r, a, err)
 		refused[r] = p.Entry().Settings["score foreign"]
 	}
-	if refused[true] == refused[false] {
-		t.Error("a refusal and an answer of the same words are recorded as one")
-	}
+	check.True(t, refused[true] != refused[false], "a refusal and an answer of the same words are recorded as one")
 }
 
 // An assistant that was made elsewhere brings its steps and its usage, and its row has them.
 func TestPredictionsWithSteps(t *testing.T) {
 	p, err := benchmark.ReadPredictions("agent", "f.jsonl", strings.NewReader(`{"question": "What?", "answer": "that",
 "steps": [{"kind": "turn"}, {"kind": "search", "query": "that", "found": ["a#1"], "tokens": 40}, {"kind": "turn"}], "usage": {"prompt_tokens": 90, "completion_tokens": 10, "provider_cached_tokens": 30}}`), nil, func(string) bool { return true })
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	system, _ := p.Entry().New("d")
 	a, err := system.Answer(t.Context(), graphrag.Question{Text: "What?"})
-	if err != nil || a.Usage != (graphrag.Usage{Calls: 1, PromptTokens: 90, CompletionTokens: 10, ProviderCached: 30}) {
-		t.Errorf("%+v, %v", a, err)
-	}
-	if turns, searches, read := record.NewAnswer(record.Key{}, a, nil, false).Effort(); turns != 2 || searches != 1 || read != 40 {
-		t.Errorf("%d turns, %d searches, %d tokens", turns, searches, read)
-	}
+	check.True(t, err == nil && a.Usage == (graphrag.Usage{Calls: 1, PromptTokens: 90, CompletionTokens: 10, ProviderCached: 30}), "%+v, %v", a, err)
+	turns, searches, read := record.NewAnswer(record.Key{}, a, nil, false).Effort()
+	check.True(t, turns == 2 && searches == 1 && read == 40, "%d turns, %d searches, %d tokens", turns, searches, read)
 }
 
 // A judge of grounds is shown passages alone: a report that a model wrote does not prove itself.
 func TestShownAreSources(t *testing.T) {
 	hit := func(text string) graphrag.Hit { return graphrag.Hit{Chunk: graphrag.Chunk{Text: text}} }
 	a := graphrag.Answer{Found: graphrag.Found{Evidence: []graphrag.Hit{hit("p")}, Derived: []graphrag.Derived{{Text: "a made-up report"}}}, Sources: []graphrag.Hit{hit("q"), hit("p")}}
-	if texts, kept := record.NewAnswer(record.Key{}, a, nil, true).Shown(); !kept || strings.Join(texts, " ") != "p q" {
-		t.Errorf("a judge is shown %q, %v", texts, kept)
-	}
+	texts, kept := record.NewAnswer(record.Key{}, a, nil, true).Shown()
+	check.True(t, kept && strings.Join(texts, " ") == "p q", "a judge is shown %q, %v", texts, kept)
 }
 
 func TestReadPredictions(t *testing.T) {
@@ -87,12 +81,10 @@ func TestReadPredictions(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			p, err := benchmark.ReadPredictions("foreign", "f.jsonl", strings.NewReader(tt.data), want, known)
 			if tt.err != "" {
-				if err == nil || !strings.Contains(err.Error(), tt.err) {
-					t.Fatalf("error %v, want one with %q", err, tt.err)
-				}
+				check.Must(t, err != nil && strings.Contains(err.Error(), tt.err), "error %v, want one with %q", err, tt.err)
 				return
 			}
-			benchtest.OK(t, err)
+			check.OK(t, err)
 			system, _ := p.Entry().New("d")
 			for q, a := range map[string]string{"What?": tt.what, "Who?": tt.who} {
 				got, err := system.Answer(t.Context(), graphrag.Question{Text: q})
@@ -115,9 +107,8 @@ func TestForeignPredictionsAreJudged(t *testing.T) {
 		}
 	}
 	p, err := benchmark.ReadPredictions("theirs", "f", strings.NewReader(data.String()), questions, func(string) bool { return true })
-	benchtest.OK(t, err)
-	run, err := (&benchmark.Runner{Dataset: set, Systems: []benchmark.Entry{p.Entry()}, Judge: benchtest.Exact{}}).Run(t.Context())
-	benchtest.OK(t, err)
+	check.OK(t, err)
+	run := check.Of((&benchmark.Runner{Dataset: set, Systems: []benchmark.Entry{p.Entry()}, Judge: benchtest.Exact{}}).Run(t.Context())).OK(t)
 	for _, d := range run.Systems[0].Domains {
 		for _, r := range d.Results {
 			if f := r.Judgment.Fact; f != nil && f.Value != 1 || r.Evidence.RecallAt5 != nil {
@@ -137,13 +128,12 @@ func TestEvidenceOfPredictions(t *testing.T) {
 			animal := strings.TrimSuffix(it.Gold[0][0], ".txt")
 			lines = append(lines, fmt.Sprintf(`{"question": %q, "answer": "It eats.", "evidence": %s}`, it.Question.Text, strings.ReplaceAll(evidence, "GOLD", animal)))
 		}
-		p, err := benchmark.ReadPredictions("theirs", "f", strings.NewReader(strings.Join(lines, "\n")), nil, func(string) bool { return true })
-		benchtest.OK(t, err)
+		p := check.Of(benchmark.ReadPredictions("theirs", "f", strings.NewReader(strings.Join(lines, "\n")), nil, func(string) bool { return true })).OK(t)
 		return p, set
 	}
 	for evidence, want := range map[string]float64{`["GOLD.txt#3"]`: 6.0 / 7, `["GOLD.txt", "GOLD.txt#0"]`: 6.0 / 7, `[]`: 0} {
 		p, set := read(evidence)
-		benchtest.OK(t, p.Locate(set))
+		check.OK(t, p.Locate(set))
 		dir := t.TempDir()
 		r := &benchmark.Runner{Dataset: set, Systems: []benchmark.Entry{p.Entry()}, Judge: benchtest.Exact{}, Options: benchmark.Options{
 			Dir: dir, ShowEvidence: true, Found: true, CountTokens: func(string) int { return 1 }}}
@@ -172,7 +162,7 @@ func TestEvidenceOfPredictions(t *testing.T) {
 func TestPartialPredictions(t *testing.T) {
 	p, err := benchmark.ReadPredictions("theirs", "f", strings.NewReader(
 		`{"question": "What does the owl eat?", "answer": "The owl eats owl food."} {"question": "What does the cod eat?", "answer": "x"}`), nil, func(string) bool { return true })
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	var calls atomic.Int64
 	dir := t.TempDir()
 	r := benchtest.Runner(dir, &calls, nil)
@@ -180,16 +170,12 @@ func TestPartialPredictions(t *testing.T) {
 	r.Systems = append([]benchmark.Entry{p.Entry()}, r.Systems...)
 	rep := reported(t, r)
 	theirs := rep.Systems[0]
-	if all := theirs.Overall.Types[benchmark.All]; all.N != 2 || all.Unscored != 0.5 || *all.Accuracy != 1 || len(theirs.NotCompared) != 1 {
-		t.Errorf("%+v, %q", all, theirs.NotCompared)
-	}
-	if n := rep.Systems[1].Overall.Types[benchmark.All].N; n != 7 {
-		t.Errorf("the others have %d questions", n)
-	}
+	all := theirs.Overall.Types[benchmark.All]
+	check.True(t, all.N == 2 && all.Unscored == 0.5 && *all.Accuracy == 1 && len(theirs.NotCompared) == 1, "%+v, %q", all, theirs.NotCompared)
+	n := rep.Systems[1].Overall.Types[benchmark.All].N
+	check.Equal(t, n, 7, "the others have %d questions", n)
 	for _, p := range rep.Pairs {
-		if p.A == "theirs" || p.B == "theirs" {
-			t.Errorf("compared: %+v", p)
-		}
+		check.True(t, p.A != "theirs" && p.B != "theirs", "compared: %+v", p)
 	}
 	got := benchtest.Files(t, dir)
 	if !strings.Contains(got["/report.md"], "theirs (n = 2)") || !strings.Contains(got["/report.md"], "7 questions") ||
@@ -206,9 +192,8 @@ func FuzzReadPredictions(f *testing.F) {
 		p, err := benchmark.ReadPredictions("p", "f", strings.NewReader(data), []string{"What?"}, func(q string) bool { return q == "What?" })
 		if err == nil {
 			system, _ := p.Entry().New("d")
-			if _, err := system.Answer(t.Context(), graphrag.Question{Text: "What?"}); err != nil {
-				t.Errorf("accepted without an answer: %v", err)
-			}
+			_, err := system.Answer(t.Context(), graphrag.Question{Text: "What?"})
+			check.True(t, err == nil, "accepted without an answer: %v", err)
 		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // Published rows stand beside their own questions alone: all of them, none twice, and none that
@@ -36,12 +37,10 @@ func TestPublishedBeside(t *testing.T) {
 		for _, r := range p.Rows {
 			stand = append(stand, r.Domain)
 		}
-		if got := fmt.Sprint(stand, " ", p.Absent); got != tt.want {
-			t.Errorf("%s: %s\nwant %s", name, got, tt.want)
-		}
-		if p.Withhold("of a whim"); len(p.Rows) > 0 {
-			t.Errorf("%s: withheld, it has %+v", name, p)
-		}
+		got := fmt.Sprint(stand, " ", p.Absent)
+		check.Equal(t, got, tt.want, "%s: %s", name, got)
+		p.Withhold("of a whim")
+		check.True(t, len(p.Rows) == 0, "%s: withheld, it has %+v", name, p)
 		if p = p.Beside(d); len(stand) > 0 && len(p.Rows) > 0 || strings.Count(fmt.Sprint(p.Absent), "whim") != len(stand) {
 			t.Errorf("%s: withheld and asked again, it has %+v", name, p)
 		}

@@ -10,14 +10,13 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -73,17 +72,14 @@ func TestRefusals(t *testing.T) {
 		"failed":                                 {benchmark.Item{Gold: one}, record.Answer{Error: "timeout"}, fact(none), judge.Refusals{Unscored: 1}},
 		"no record":                              {benchmark.Item{Gold: one}, record.Answer{}, record.Judgment{}, judge.Refusals{}},
 	} {
-		if got := benchmark.Refusals(benchmark.Result{Item: tt.it, Answer: tt.a, Judgment: tt.j}); got != tt.want {
-			t.Errorf("%s: %+v, want %+v", name, got, tt.want)
-		}
+		check.Equal(t, benchmark.Refusals(benchmark.Result{Item: tt.it, Answer: tt.a, Judgment: tt.j}), tt.want, "%s", name)
 	}
 	skipped := benchmark.Result{Skipped: true, Answer: refused(read()), Judgment: fact(wrong)}
 	both := benchmark.Refusals(skipped,
 		benchmark.Result{Item: benchmark.Item{Gold: one}, Answer: read("a"), Judgment: fact(right)},
 		benchmark.Result{Item: benchmark.Item{Gold: one}, Answer: refused(read("a")), Judgment: fact(wrong)})
-	if want := (judge.Refusals{AnsweredRight: 1, RefusedWrongly: 1}); both != want {
-		t.Errorf("several: %+v, want %+v", both, want)
-	}
+	want := (judge.Refusals{AnsweredRight: 1, RefusedWrongly: 1})
+	check.Equal(t, both, want, "several")
 }
 
 // shy refuses what is asked of hawks and eels, and has read their pages.
@@ -108,28 +104,21 @@ func TestRunCountsRefusals(t *testing.T) {
 		}}}
 		r.Dataset.Domains[1].Items[0].Unanswerable = unanswerable // the eel
 		out, err := r.Run(t.Context())
-		benchtest.OK(t, err)
-		rep, err := report.New(out)
-		benchtest.OK(t, err)
+		check.OK(t, err)
+		rep := check.Of(report.New(out)).OK(t)
 		return out, rep
 	}
 	_, rep := run(false)
 	// Of seven questions two are summaries with half of their gold. The hawk's needs
 	// the owl as well, which was not read; the eel's page was.
 	got := rep.Systems[0].Overall.Types[benchmark.All].Verdicts()
-	if diff := cmp.Diff(judge.Refusals{AnsweredRight: 3, AnsweredWrong: 2, RefusedRightly: 1, RefusedWrongly: 1}, got.Refusals); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, got.Refusals, judge.Refusals{AnsweredRight: 3, AnsweredWrong: 2, RefusedRightly: 1, RefusedWrongly: 1})
 	before := calls.Load()
 	out, rep := run(true)
 	got = rep.Systems[0].Overall.Types[benchmark.All].Verdicts()
-	if diff := cmp.Diff(judge.Refusals{AnsweredRight: 3, AnsweredWrong: 2, RefusedRightly: 2}, got.Refusals); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, got.Refusals, judge.Refusals{AnsweredRight: 3, AnsweredWrong: 2, RefusedRightly: 2})
 	eel := out.Systems[0].Domains[1].Results[0].Judgment.Fact
-	if eel == nil || eel.Value != 1 || calls.Load() != before {
-		t.Errorf("the eel is judged %+v after %d more answers", eel, calls.Load()-before)
-	}
+	check.True(t, eel != nil && eel.Value == 1 && calls.Load() == before, "the eel is judged %+v after %d more answers", eel, calls.Load()-before)
 }
 
 // refusing asks a model that declines each question in another natural way.
@@ -145,7 +134,7 @@ func (r *refusing) Answer(ctx context.Context, q graphrag.Question) (graphrag.An
 // Ten questions without an answer, refused in ten ways, are ten refusals, of a model and of predictions.
 func TestNaturalRefusals(t *testing.T) {
 	data, err := os.ReadFile("testdata/refusals.txt")
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	replies := strings.Split(strings.TrimSpace(string(data)), "\n")
 	model := llmtest.NewScript("declines")
 	r := benchtest.Runner(t.TempDir(), new(atomic.Int64), nil)
@@ -159,18 +148,12 @@ func TestNaturalRefusals(t *testing.T) {
 	}
 	r.Dataset.Domains = r.Dataset.Domains[:1]
 	r.Dataset.Domains[0].Items = items
-	read, err := reader.ByModel(reader.ModelOptions{Model: model, Mode: reader.Reject})
-	benchtest.OK(t, err)
-	foreign, err := benchmark.ReadPredictions("foreign", "f.jsonl", strings.NewReader(lines), nil, func(string) bool { return true })
-	benchtest.OK(t, err)
+	read := check.Of(reader.ByModel(reader.ModelOptions{Model: model, Mode: reader.Reject})).OK(t)
+	foreign := check.Of(benchmark.ReadPredictions("foreign", "f.jsonl", strings.NewReader(lines), nil, func(string) bool { return true })).OK(t)
 	r.Systems = []benchmark.Entry{{Name: "refusing", New: func(string) (benchmark.System, error) { return &refusing{benchtest.Parrot{}, read}, nil }}, foreign.Entry()}
-	out, err := r.Run(t.Context())
-	benchtest.OK(t, err)
-	rep, err := report.New(out)
-	benchtest.OK(t, err)
+	out := check.Of(r.Run(t.Context())).OK(t)
+	rep := check.Of(report.New(out)).OK(t)
 	for _, s := range rep.Systems {
-		if got := s.Overall.Types[benchmark.All].Verdicts().Refusals; got != (judge.Refusals{RefusedRightly: 10}) {
-			t.Errorf("%s: %+v", s.System, got)
-		}
+		check.Equal(t, s.Overall.Types[benchmark.All].Verdicts().Refusals, (judge.Refusals{RefusedRightly: 10}), "%s", s.System)
 	}
 }

@@ -10,14 +10,13 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
@@ -36,9 +35,8 @@ func run(t *testing.T, r *benchmark.Runner) (*benchmark.Run, error) {
 func reported(t *testing.T, r *benchmark.Runner) *report.Report {
 	t.Helper()
 	records, err := run(t, r)
-	benchtest.OK(t, err)
-	rep, err := report.New(records)
-	benchtest.OK(t, err)
+	check.OK(t, err)
+	rep := check.Of(report.New(records)).OK(t)
 	return rep
 }
 
@@ -46,47 +44,32 @@ func TestRun(t *testing.T) {
 	var calls atomic.Int64
 	dir := t.TempDir()
 	rep := reported(t, benchtest.Runner(dir, &calls, nil))
-	if calls.Load() != 14 {
-		t.Errorf("%d answers, want 2 systems × 7 questions", calls.Load())
-	}
+	check.Equal(t, calls.Load(), 14, "answers, want 2 systems × 7 questions")
 	all := rep.Systems[0].Overall.Types[benchmark.All]
-	if all.N != 7 || *all.RecallAt5 != 1 || *all.MRR != 1 || *all.AllAt5 != 1 {
-		t.Errorf("evidence over all: %+v", all)
-	}
+	check.True(t, all.N == 7 && *all.RecallAt5 == 1 && *all.MRR == 1 && *all.AllAt5 == 1, "evidence over all: %+v", all)
 	// Each evidence is the one document of the question, so the multi-fact
 	// questions miss their second unit: (5 + 2·½) / 7.
 	if got, want := *all.PromptRecall, 6.0/7; got != want {
 		t.Errorf("evidence in the prompt %v, want %v", got, want)
 	}
-	if *all.ContextTokens != 5 {
-		t.Errorf("context of %v tokens, want 5", *all.ContextTokens)
-	}
+	check.Equal(t, *all.ContextTokens, 5, "context of %v tokens", *all.ContextTokens)
 	summary := rep.Systems[0].Overall.Types[wildgraph.Summary]
-	if *summary.Recall != 0.5 || *summary.Precision != 1 || *summary.F1OfMeans != 2.0/3 || summary.K != 10 {
-		t.Errorf("summary: %+v", summary)
-	}
+	check.True(t, *summary.Recall == 0.5 && *summary.Precision == 1 && *summary.F1OfMeans == 2.0/3 && summary.K == 10, "summary: %+v", summary)
 	// fish has no second multi-fact question; a domain without any still has
 	// the key, and no figures.
 	r := benchtest.Runner("", &calls, nil)
 	r.Dataset.Domains[1].Items = r.Dataset.Domains[1].Items[:1]
-	if none, ok := reported(t, r).Systems[0].Domains[1].Types[wildgraph.Summary]; !ok || none.N != 0 || none.Judged != nil || none.RecallAt5 != nil {
-		t.Errorf("a type without questions: %+v", none)
-	}
+	none, ok := reported(t, r).Systems[0].Domains[1].Types[wildgraph.Summary]
+	check.True(t, ok && none.N == 0 && none.Judged == nil && none.RecallAt5 == nil, "a type without questions: %+v", none)
 	if mute := rep.Systems[2]; mute.NotApplicable == "" || mute.Overall.Types[benchmark.All].RecallAt5 != nil || mute.Overall.Types[benchmark.All].N != 7 {
 		t.Errorf("the system that was not run: %+v", mute)
 	}
 	got := benchtest.Files(t, dir)
 	for _, name := range []string{"/report.json", "/report.md", "/report.html", "/report.csv", "/judgments.jsonl", "/predictions/parrot.jsonl", "/predictions/other.jsonl"} {
-		if got[name] == "" {
-			t.Errorf("no %s", name)
-		}
+		check.True(t, got[name] != "", "no %s", name)
 	}
-	if strings.Contains(got["/predictions/parrot.jsonl"], `"id"`) {
-		t.Error("predictions hold an id, which makes the released evaluator score everything 0")
-	}
-	if n := strings.Count(got["/judgments.jsonl"], "\n"); n != 14 {
-		t.Errorf("%d judgments, want 14", n)
-	}
+	check.True(t, !strings.Contains(got["/predictions/parrot.jsonl"], `"id"`), "predictions hold an id, which makes the released evaluator score everything 0")
+	check.Equal(t, strings.Count(got["/judgments.jsonl"], "\n"), 14, "judgments")
 }
 
 // A run that stops at any point goes on from there, repeats no answer, and
@@ -94,9 +77,7 @@ func TestRun(t *testing.T) {
 func TestResume(t *testing.T) {
 	var calls atomic.Int64
 	whole := t.TempDir()
-	if _, err := run(t, benchtest.Runner(whole, &calls, nil)); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, check.Err(run(t, benchtest.Runner(whole, &calls, nil))))
 	want := benchtest.Files(t, whole)
 	gone := errors.New("server gone")
 	for _, width := range []int{1, 8} {
@@ -120,16 +101,10 @@ func TestResume(t *testing.T) {
 			if !errors.Is(err, gone) {
 				t.Fatal(err)
 			}
-			if runs > 20 {
-				t.Fatal("no end in sight")
-			}
+			check.Must(t, runs <= 20, "no end in sight")
 		}
-		if runs == 0 {
-			t.Error("the run was never interrupted")
-		}
-		if diff := cmp.Diff(want, benchtest.Files(t, dir)); diff != "" {
-			t.Errorf("concurrency %d, %d interruptions (-whole +resumed):\n%s", width, runs, diff)
-		}
+		check.True(t, runs != 0, "the run was never interrupted")
+		check.Equal(t, benchtest.Files(t, dir), want, "concurrency %d, %d interruptions (-whole +resumed)", width, runs)
 	}
 }
 
@@ -206,22 +181,15 @@ func TestOnlyWhatIsNew(t *testing.T) {
 			}
 			return r
 		}
-		if _, err := run(t, runner(dir)); err != nil {
-			t.Fatalf("%s: %v", tt.name, err)
-		}
+		check.OK(t, check.Err(run(t, runner(dir))), "%s", tt.name)
 		got := [3]int64{built.Load(), answers.Load(), judged.Load()}
-		if want := [3]int64{tt.built, tt.answers, tt.judged}; got != want {
-			t.Errorf("%s: indexes, answers and judgments %v, want %v", tt.name, got, want)
-		}
+		want := [3]int64{tt.built, tt.answers, tt.judged}
+		check.Equal(t, got, want, "%s: indexes, answers and judgments", tt.name)
 		alone := t.TempDir()
-		if _, err := run(t, runner(alone)); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, check.Err(run(t, runner(alone))))
 		added := benchtest.Files(t, dir)
 		for name, want := range benchtest.Files(t, alone) {
-			if diff := cmp.Diff(want, added[name]); diff != "" {
-				t.Errorf("%s: %s (-alone +added):\n%.2000s", tt.name, name, diff)
-			}
+			check.Equal(t, added[name], want, "%s: %s (-alone +added)", tt.name, name)
 		}
 	}
 }
@@ -234,19 +202,15 @@ func TestTextsForTheJudge(t *testing.T) {
 	for i, want := range []int64{14, 28, 28} {
 		r := benchtest.Runner(dir, &calls, nil)
 		r.Options.ShowEvidence = i > 0
-		if _, err := run(t, r); err != nil {
-			t.Fatal(err)
-		}
-		if calls.Load() != want {
-			t.Errorf("start %d: %d answers, want %d", i, calls.Load(), want)
-		}
+		check.OK(t, check.Err(run(t, r)))
+		check.Equal(t, calls.Load(), want, "start %d: %d answers", i, calls.Load())
 	}
 }
 
 func TestRecordsOfAnotherVersion(t *testing.T) {
 	dir := t.TempDir()
 	j, err := journal.Open(filepath.Join(dir, record.JournalName), journal.Header{Schema: "wildgraph-run/2", Config: `{"limit":0}`}, journal.Options{})
-	benchtest.OK(t, errors.Join(err, j.Close()))
+	check.OK(t, errors.Join(err, j.Close()))
 	var calls atomic.Int64
 	_, err = run(t, benchtest.Runner(dir, &calls, nil))
 	if !errors.Is(err, record.ErrOtherSchema) || !strings.Contains(err.Error(), "wildgraph-run/2") || !strings.Contains(err.Error(), "choose another folder") || calls.Load() > 0 {
@@ -264,19 +228,14 @@ func TestFailures(t *testing.T) {
 			}
 			return ctx.Err()
 		})
-		if _, err := r.Run(ctx); !errors.Is(err, context.Canceled) {
-			t.Errorf("error %v, want context.Canceled", err)
-		}
-		if calls.Load() > 5 {
-			t.Errorf("%d answers were asked for after the cancel", calls.Load()-2)
-		}
+		_, err := r.Run(ctx)
+		check.Is(t, err, context.Canceled, "error %v, want context.Canceled", err)
+		check.True(t, calls.Load() <= 5, "%d answers were asked for after the cancel", calls.Load()-2)
 	})
 	t.Run("validation reports everything", func(t *testing.T) {
 		_, err := (&benchmark.Runner{Options: benchmark.Options{Limit: -1, TopK: map[string]int{"x": -2}}}).Run(t.Context())
 		for _, want := range []string{"no data set", "no system", "no judge", "Limit", "TopK"} {
-			if err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("error %v lacks %q", err, want)
-			}
+			check.True(t, err != nil && strings.Contains(err.Error(), want), "error %v lacks %q", err, want)
 		}
 	})
 	t.Run("names that are no file names", func(t *testing.T) {
@@ -284,9 +243,8 @@ func TestFailures(t *testing.T) {
 		for _, name := range []string{"", "../x", ".x", "a b", "a/b", strings.Repeat("x", 65)} {
 			r := benchtest.Runner("", &calls, nil)
 			r.Systems[0].Name = name
-			if _, err := run(t, r); err == nil || !strings.Contains(err.Error(), "file name") {
-				t.Errorf("%q: %v", name, err)
-			}
+			_, err := run(t, r)
+			check.True(t, err != nil && strings.Contains(err.Error(), "file name"), "%q: %v", name, err)
 		}
 	})
 	t.Run("folder in use", func(t *testing.T) {
@@ -294,15 +252,12 @@ func TestFailures(t *testing.T) {
 		dir := t.TempDir()
 		r := benchtest.Runner(dir, &calls, func(n int64, _ graphrag.Question) error {
 			if n == 1 {
-				if _, err := run(t, benchtest.Runner(dir, &calls, nil)); err == nil || !strings.Contains(err.Error(), "in use") {
-					t.Errorf("a second run in the folder: %v", err)
-				}
+				_, err := run(t, benchtest.Runner(dir, &calls, nil))
+				check.True(t, err != nil && strings.Contains(err.Error(), "in use"), "a second run in the folder: %v", err)
 			}
 			return nil
 		})
-		if _, err := run(t, r); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, check.Err(run(t, r)))
 	})
 }
 
@@ -313,22 +268,14 @@ func TestProgress(t *testing.T) {
 	run := func() {
 		r := benchtest.Runner(dir, &calls, nil)
 		r.Options.Progress = func(e benchmark.Event) {
-			if e.Done < last.Done {
-				t.Errorf("progress went back from %+v to %+v", last, e)
-			}
+			check.True(t, e.Done >= last.Done, "progress went back from %+v to %+v", last, e)
 			last = e
 		}
 		last = benchmark.Event{}
-		if _, err := run(t, r); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, check.Err(run(t, r)))
 	}
 	run()
-	if last.Done != 14 || last.Total != 14 || last.Resumed != 0 {
-		t.Errorf("last event %+v", last)
-	}
+	check.True(t, last.Done == 14 && last.Total == 14 && last.Resumed == 0, "last event %+v", last)
 	run()
-	if last.Done != 14 || last.Resumed != 14 {
-		t.Errorf("last event of the resumed run %+v", last)
-	}
+	check.True(t, last.Done == 14 && last.Resumed == 14, "last event of the resumed run %+v", last)
 }

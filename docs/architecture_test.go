@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 const module = "github.com/wildgraph/wildgraph/"
@@ -36,9 +38,8 @@ func readLayers(t *testing.T) map[string]layer {
 		number++
 		for name := range strings.SplitSeq(cells[2], ",") {
 			pkg := strings.Trim(strings.TrimSpace(name), "`")
-			if _, ok := layers[pkg]; ok {
-				t.Errorf("architecture.md lists %s twice", pkg)
-			}
+			_, ok := layers[pkg]
+			check.True(t, !ok, "architecture.md lists %s twice", pkg)
 			layers[pkg] = layer{number, len(layers)}
 		}
 	}
@@ -102,9 +103,7 @@ func TestImportsFollowTheLayers(t *testing.T) {
 		}
 	}
 	for name := range layers {
-		if !seen[name] {
-			t.Errorf("architecture.md lists %s, which does not exist", name)
-		}
+		check.True(t, seen[name], "architecture.md lists %s, which does not exist", name)
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/load"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/lexical"
 )
@@ -91,9 +92,7 @@ func Example_own() {
 // The guide to judges shows the test that compiles here.
 func TestGuides(t *testing.T) {
 	code, source := fenced(t, "judge.md", "go"), must(os.ReadFile("judge_test.go"))(t)
-	if len(code) < 400 || !strings.Contains(string(source), strings.TrimSpace(code)) {
-		t.Error("the Go code of judge.md is not that of judge_test.go")
-	}
+	check.True(t, len(code) >= 400 && strings.Contains(string(source), strings.TrimSpace(code)), "the Go code of judge.md is not that of judge_test.go")
 }
 
 // The test in Python runs as it stands in own-data.md: it passes on right answers, and says which
@@ -104,9 +103,8 @@ func TestPython(t *testing.T) {
 		t.Skip("no python3")
 	}
 	tool := filepath.Join(t.TempDir(), "wildgraphbench")
-	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", tool, "../examples/wildgraphbench").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	out, err := exec.Command("go", "build", "-buildvcs=false", "-o", tool, "../examples/wildgraphbench").CombinedOutput()
+	check.OK(t, err, "%v\n%s", err, out)
 	t.Setenv("PATH", filepath.Dir(tool)+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	for _, tt := range []struct{ owls, want string }{
 		{"They hunt by ear.", "OK"},
@@ -120,11 +118,8 @@ func TestPython(t *testing.T) {
 		run := exec.Command(python, "-B", "-m", "unittest", "test_answers")
 		run.Dir = dir
 		out, err := run.CombinedOutput()
-		if (err == nil) != (tt.want == "OK") || !strings.Contains(string(out), tt.want) {
-			t.Errorf("%s: %v\n%s", tt.owls, err, out)
-		}
-		if cases, err := os.ReadFile(filepath.Join(dir, "junit.xml")); err != nil || strings.Count(string(cases), "<testcase ") != 2 {
-			t.Errorf("%v: %s", err, cases)
-		}
+		check.True(t, (err == nil) == (tt.want == "OK") && strings.Contains(string(out), tt.want), "%s: %v\n%s", tt.owls, err, out)
+		cases, err := os.ReadFile(filepath.Join(dir, "junit.xml"))
+		check.True(t, err == nil && strings.Count(string(cases), "<testcase ") == 2, "%v: %s", err, cases)
 	}
 }

@@ -13,15 +13,15 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // must is a value without an error, or ends the test.
 func must[T any](v T, err error) func(*testing.T) T {
 	return func(t *testing.T) T {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		return v
 	}
 }
@@ -31,9 +31,7 @@ func fenced(t *testing.T, document, language string) string {
 	t.Helper()
 	_, rest, _ := strings.Cut(string(must(os.ReadFile(document))(t)), "```"+language+"\n")
 	block, _, ok := strings.Cut(rest, "```")
-	if !ok {
-		t.Fatalf("%s has no block of %s", document, language)
-	}
+	check.Must(t, ok, "%s has no block of %s", document, language)
 	return block
 }
 
@@ -54,9 +52,8 @@ func TestReadmeProgram(t *testing.T) {
 	place, dir, empty := must(filepath.Abs("../examples/readme/main.go"))(t), folder(t, map[string]string{"main.go": fenced(t, "../README.md", "go")}), t.TempDir()
 	overlay := must(json.Marshal(map[string]map[string]string{"Replace": {place: filepath.Join(dir, "main.go")}}))(t)
 	list, bin := filepath.Join(folder(t, map[string]string{"overlay.json": string(overlay)}), "overlay.json"), filepath.Join(dir, "program")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=false", "-overlay", list, "-o", bin, "../examples/readme").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=false", "-overlay", list, "-o", bin, "../examples/readme").CombinedOutput()
+	check.OK(t, err, "%v\n%s", err, out)
 	const office = "../examples/ask/testdata/office/docs"
 	for _, tt := range []struct {
 		folder, question, want string
@@ -81,9 +78,7 @@ func TestReadmeProgram(t *testing.T) {
 				t.Errorf("%s: %q cites %s, %v", tt.question, said, name, err)
 			}
 		}
-		if files == "" {
-			t.Errorf("%s: %q cites nothing", tt.question, said)
-		}
+		check.True(t, files != "", "%s: %q cites nothing", tt.question, said)
 	}
 }
 
@@ -104,9 +99,7 @@ func TestLinks(t *testing.T) {
 			pictures = slices.DeleteFunc(pictures, func(p string) bool { return p == filepath.Join(filepath.Dir(file), link) || "docs/"+p == link })
 		}
 	}
-	if len(pictures) > 0 {
-		t.Errorf("no document shows %s", pictures)
-	}
+	check.True(t, len(pictures) == 0, "no document shows %s", pictures)
 }
 
 var (
@@ -143,7 +136,5 @@ func TestFidelity(t *testing.T) {
 			t.Errorf("no line of .ci/mutants.tsv breaks a formula that one of its tests watches: %s", line)
 		}
 	}
-	if rows != 72 {
-		t.Errorf("%d rows, want 72", rows)
-	}
+	check.Equal(t, rows, 72, "rows")
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/pages"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // filled repeats a unit to about n bytes between a head and a tail.
@@ -128,13 +129,9 @@ func TestSlopes(t *testing.T) {
 				if err == nil {
 					_, err = io.WriteString(w, content)
 				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				check.OK(t, err)
 			}
-			if err := z.Close(); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, z.Close())
 			return b.Bytes()
 		}
 	}
@@ -319,9 +316,7 @@ func spent(t *testing.T, work func([]byte) error, data []byte) (bytes uint64, to
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	start := time.Now()
-	if err := work(data); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, work(data))
 	took = time.Since(start)
 	runtime.ReadMemStats(&after)
 	return after.TotalAlloc - before.TotalAlloc, took

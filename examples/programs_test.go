@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -48,19 +49,15 @@ func TestSmallPrograms(t *testing.T) {
 	for _, p := range programs {
 		build = append(build, "./"+p.args[0])
 	}
-	if out, err := exec.Command("go", build...).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	out, err := exec.Command("go", build...).CombinedOutput()
+	check.OK(t, err, "%v\n%s", err, out)
 	for _, tt := range programs {
 		name := tt.args[0]
 		source, err := os.ReadFile(filepath.Join(name, "main.go"))
-		if n := bytes.Count(source, []byte("\n")); err != nil || n > 80 {
-			t.Errorf("%s has %d lines, %v", name, n, err)
-		}
+		n := bytes.Count(source, []byte("\n"))
+		check.True(t, err == nil && n <= 80, "%s has %d lines, %v", name, n, err)
 		out, err := exec.Command(filepath.Join(bin, name), tt.args[1:]...).CombinedOutput()
-		if err != nil || !strings.Contains(string(out), tt.want) {
-			t.Errorf("%v: %v, want %q in\n%s", tt.args, err, tt.want, out)
-		}
+		check.True(t, err == nil && strings.Contains(string(out), tt.want), "%v: %v, want %q in\n%s", tt.args, err, tt.want, out)
 	}
 	if received := server.Requests(); !slices.ContainsFunc(received, func(r llmtest.Received) bool { return strings.Contains(r.Path, "/api/chat") }) {
 		t.Error("no request was made to Ollama")

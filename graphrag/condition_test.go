@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func day(s string) time.Time {
@@ -101,20 +101,15 @@ func TestConditions(t *testing.T) {
 		if canonical == "" {
 			canonical = text
 		}
-		if met(c) != want.met || c.String() != canonical {
-			t.Errorf("%s: met by %q as %s, want %q as %s", text, met(c), c, want.met, canonical)
-		}
+		check.True(t, met(c) == want.met && c.String() == canonical, "%s: met by %q as %s, want %q as %s", text, met(c), c, want.met, canonical)
 	}
 	made := graphrag.And(graphrag.Or(graphrag.Equal("year", 2024), graphrag.Has("tags", "x")), graphrag.Not(graphrag.Between("published", nil, day("2024-01-01"))))
 	if met(made) != "0" || made.String() != `(year = 2024 or tags has "x") and not (published <= 2024-01-01T00:00:00Z)` {
 		t.Errorf("%s is met by %q", made, met(made))
 	}
-	if got := strings.Join(made.Names(), " "); got != "published tags year" {
-		t.Errorf("it names %s", got)
-	}
-	if none := (graphrag.Condition{}); met(none) != "0123" || none.String() != "all" {
-		t.Errorf("the zero condition %s is met by %q", none, met(none))
-	}
+	check.Equal(t, strings.Join(made.Names(), " "), "published tags year", "it names")
+	none := (graphrag.Condition{})
+	check.True(t, met(none) == "0123" && none.String() == "all", "the zero condition %s is met by %q", none, met(none))
 }
 
 func TestBadConditions(t *testing.T) {
@@ -145,9 +140,8 @@ func TestBadConditions(t *testing.T) {
 		deep:                     "more than 100 conditions in each other",
 		strings.Repeat("not ", 300_000) + "a = 1": "a condition of 1200005 bytes",
 	} {
-		if _, err := graphrag.ParseCondition(text); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%.60s: error %v, want %s", text, err, want)
-		}
+		_, err := graphrag.ParseCondition(text)
+		check.True(t, err != nil && strings.Contains(err.Error(), want), "%.60s: error %v, want %s", text, err, want)
 	}
 }
 
@@ -169,14 +163,12 @@ func TestCheck(t *testing.T) {
 		"more than 500 conditions in each other":        deep,
 	} {
 		_ = c.Compile()(graphrag.Fields{"f": []string{"a"}})
-		if err := c.Check(); err == nil || !strings.Contains(err.Error(), strings.TrimSpace(want)) {
-			t.Errorf("error %v, want %s", err, want)
-		}
+		err := c.Check()
+		check.True(t, err != nil && strings.Contains(err.Error(), strings.TrimSpace(want)), "error %v, want %s", err, want)
 	}
 	inner := strings.Repeat("(not a = 1 or b = 2 and ", 98) + "c = 3" + strings.Repeat(")", 98)
-	if c, err := graphrag.ParseCondition(inner); err != nil || c.Check() != nil {
-		t.Errorf("what was read: %v, %v", err, c.Check())
-	}
+	c, err := graphrag.ParseCondition(inner)
+	check.True(t, err == nil && c.Check() == nil, "what was read: %v, %v", err, c.Check())
 }
 
 // A list of ten thousand values is looked up, not walked through.
@@ -185,8 +177,7 @@ func TestManyValues(t *testing.T) {
 	for i := range values {
 		values[i] = fmt.Sprint("v", i)
 	}
-	c, err := graphrag.ParseCondition(graphrag.In("f", values...).String())
-	texttest.OK(t, err)
+	c := check.Of(graphrag.ParseCondition(graphrag.In("f", values...).String())).OK(t)
 	list := make([]string, 10_000)
 	for i := range list {
 		list[i] = fmt.Sprint("w", i)
@@ -196,14 +187,10 @@ func TestManyValues(t *testing.T) {
 		names[i] = v.(string)
 	}
 	has := graphrag.Has("f", names...).Compile()
-	if has(graphrag.Fields{"f": list}) || !has(graphrag.Fields{"f": append(list, "v9999")}) {
-		t.Error("a list of 10,000 is compared with as many wrongly")
-	}
+	check.True(t, !has(graphrag.Fields{"f": list}) && has(graphrag.Fields{"f": append(list, "v9999")}), "a list of 10,000 is compared with as many wrongly")
 	meets := c.Compile()
 	for i := range 100_000 {
-		if meets(graphrag.Fields{"f": fmt.Sprint("v", i)}) != (i < len(values)) {
-			t.Fatalf("v%d", i)
-		}
+		check.Must(t, meets(graphrag.Fields{"f": fmt.Sprint("v", i)}) == (i < len(values)), "v%d", i)
 	}
 }
 
@@ -216,9 +203,7 @@ func FuzzCondition(f *testing.F) {
 			return
 		}
 		again, err := graphrag.ParseCondition(c.String())
-		if err != nil && !strings.Contains(err.Error(), "in each other") {
-			t.Fatalf("%q is written as %q: %v", s, c, err)
-		}
+		check.Must(t, err == nil || strings.Contains(err.Error(), "in each other"), "%q is written as %q: %v", s, c, err)
 		if err == nil && (again.String() != c.String() || met(again) != met(c)) {
 			t.Fatalf("%q is written as %q and read as %q", s, c, again)
 		}
@@ -230,39 +215,33 @@ func TestFieldsInJSON(t *testing.T) {
 		q := graphrag.Question{Text: "?", Where: &graphrag.Condition{}}
 		doc := graphrag.Document{ID: "a", Fields: f}
 		data, err := json.Marshal(doc)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		var back graphrag.Document
 		if err := json.Unmarshal(data, &back); err != nil || !cmp.Equal(back.Fields, f) && len(f) > 0 {
 			t.Errorf("%s came back as %v, error %v", data, back.Fields, err)
 		}
-		if data, err = json.Marshal(q); err != nil || !strings.Contains(string(data), `"where":"all"`) {
-			t.Errorf("%s, error %v", data, err)
-		}
+		data, err = json.Marshal(q)
+		check.True(t, err == nil && strings.Contains(string(data), `"where":"all"`), "%s, error %v", data, err)
 	}
 	for data, want := range map[string]string{
 		`{"a": {"b": 1}}`: `field "a" is an object`, `{"a": [1]}`: `field "a": a list holds strings`, `[]`: "cannot unmarshal array",
 		`{"": "x"}`: `the field ""`, `{"a": "` + strings.Repeat("x", 70_000) + `"}`: "have 70001 bytes, want at most 65536",
 	} {
 		var f graphrag.Fields
-		if err := json.Unmarshal([]byte(data), &f); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%.40s: error %v, want %s", data, err, want)
-		}
+		err := json.Unmarshal([]byte(data), &f)
+		check.True(t, err != nil && strings.Contains(err.Error(), want), "%.40s: error %v, want %s", data, err, want)
 	}
 	for want, f := range map[string]graphrag.Fields{"is a int": {"a": 1}, "no finite number": {"a": math.NaN()}, "is a <nil>": {"a": nil}} {
-		if err := f.Check(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v: error %v, want %s", f, err, want)
-		}
+		err := f.Check()
+		check.True(t, err != nil && strings.Contains(err.Error(), want), "%v: error %v, want %s", f, err, want)
 	}
-	if q := new(graphrag.Question); json.Unmarshal([]byte(`{"where": "team ="}`), q) == nil {
-		t.Error("half a condition was read")
-	}
+	q := new(graphrag.Question)
+	check.True(t, json.Unmarshal([]byte(`{"where": "team ="}`), q) != nil, "half a condition was read")
 }
 
 // A scope hides documents without its fields, whatever it says of them, and only narrows.
 func TestScopes(t *testing.T) {
-	if graphrag.ScopeOf(t.Context()) != nil {
-		t.Error("a scope without one")
-	}
+	check.True(t, graphrag.ScopeOf(t.Context()) == nil, "a scope without one")
 	seen := func(ctx context.Context) (out string) {
 		for i, f := range people {
 			scope := graphrag.ScopeOf(ctx).Condition()
@@ -276,15 +255,10 @@ func TestScopes(t *testing.T) {
 		return out
 	}
 	ctx := graphrag.WithScope(t.Context(), graphrag.Not(graphrag.Equal("public", false)))
-	if got := seen(ctx); got != "0" {
-		t.Errorf("seen are %q", got)
-	}
-	if got := seen(graphrag.WithScope(ctx, graphrag.Or(graphrag.Equal("public", true), graphrag.Equal("public", false)))); got != "0" {
-		t.Errorf("a scope within a scope sees %q", got)
-	}
-	if got := seen(graphrag.WithScope(ctx, graphrag.Equal("team", "hr"))); got != "" {
-		t.Errorf("a scope that excludes sees %q", got)
-	}
+	check.Equal(t, seen(ctx), "0", "seen")
+	got := seen(graphrag.WithScope(ctx, graphrag.Or(graphrag.Equal("public", true), graphrag.Equal("public", false))))
+	check.Equal(t, got, "0", "a scope within a scope sees")
+	check.Equal(t, seen(graphrag.WithScope(ctx, graphrag.Equal("team", "hr"))), "", "a scope that excludes sees")
 }
 
 func ExampleParseCondition() {
@@ -308,9 +282,8 @@ func TestNormalDocuments(t *testing.T) {
 	d, err := graphrag.Document{ID: "a", Title: strings.Repeat("é", 1000), Fields: graphrag.Fields{
 		"int": 7, "uint8": uint8(7), "float32": float32(.5), "time": at, "list": []any{"a", "b"}, "text": "x", "yes": true}}.Normal()
 	want := graphrag.Fields{"int": 7., "uint8": 7., "float32": .5, "time": at.UTC(), "list": []string{"a", "b"}, "text": "x", "yes": true}
-	if diff := cmp.Diff(want, d.Fields); diff != "" || err != nil || len(d.Title) > 512 || !strings.HasSuffix(d.Title, "é…") {
-		t.Errorf("%q, %v (-want +got):\n%s", d.Title, err, diff)
-	}
+	diff := cmp.Diff(want, d.Fields)
+	check.True(t, diff == "" && err == nil && len(d.Title) <= 512 && strings.HasSuffix(d.Title, "é…"), "%q, %v (-want +got):\n%s", d.Title, err, diff)
 	many := graphrag.Fields{}
 	for i := range 20 {
 		many[fmt.Sprint(i)] = strings.Repeat("x", 4000)
@@ -322,8 +295,7 @@ func TestNormalDocuments(t *testing.T) {
 		`field "f" is a struct {}`: {Fields: graphrag.Fields{"f": struct{}{}}},
 		`field "f" has a int in`:   {Fields: graphrag.Fields{"f": []any{1}}},
 	} {
-		if _, err := d.Normal(); err == nil || !strings.Contains(strings.ReplaceAll(err.Error(), "and a source", "a source"), want) {
-			t.Errorf("%v, want %s", err, want)
-		}
+		_, err := d.Normal()
+		check.True(t, err != nil && strings.Contains(strings.ReplaceAll(err.Error(), "and a source", "a source"), want), "%v, want %s", err, want)
 	}
 }

@@ -10,9 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/graphrag/embed/local"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge"
 )
 
@@ -63,23 +62,16 @@ func TestBounds(t *testing.T) {
 	got, _ := tally.Figure(judge.FigureAccuracy)
 	want := judge.Figure{Name: "accuracy", Value: 0.5, Defined: true, Scored: 6, Unscored: 3,
 		Reasons: map[string]int{"canary failed": 1, "truncated": 2}, Low: 3.0 / 9, High: 6.0 / 9}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if tally.Protocol.Extra != 10 {
-		t.Errorf("protocol %+v", tally.Protocol)
-	}
+	check.Equal(t, got, want, "(-want +got)")
+	check.Equal(t, tally.Protocol.Extra, 10, "protocol %+v", tally.Protocol)
 	var only judge.Tally
 	only.AddFact(judge.FactJudgment{Verdict: judge.NoScore("x")})
-	if f, _ := only.Figure("accuracy"); f.Defined || f.Low != 0 || f.High != 1 {
-		t.Errorf("nothing scored: %+v", f)
-	}
-	if f, ok := only.Figure("f1"); ok {
-		t.Errorf("a figure without a name: %+v", f)
-	}
-	if f, _ := (judge.Tally{}).Figure("f1_of_means"); f.Defined || f.Value != 0 || f.High != 0 {
-		t.Errorf("nothing at all: %+v", f)
-	}
+	f, _ := only.Figure("accuracy")
+	check.True(t, !f.Defined && f.Low == 0 && f.High == 1, "nothing scored: %+v", f)
+	f, ok := only.Figure("f1")
+	check.True(t, !ok, "a figure without a name: %+v", f)
+	f, _ = (judge.Tally{}).Figure("f1_of_means")
+	check.True(t, !f.Defined && f.Value == 0 && f.High == 0, "nothing at all: %+v", f)
 }
 
 // A half-scored summary is in the mean of recall alone.
@@ -111,9 +103,8 @@ func TestRefusals(t *testing.T) {
 		}
 		got.Add(i%4 == 0, i%8 == 0, v)
 	}
-	if want := (judge.Refusals{AnsweredRight: 5, AnsweredWrong: 3, RefusedRightly: 1, RefusedWrongly: 2, Unscored: 1}); got != want {
-		t.Errorf("refusals %+v, want %+v", got, want)
-	}
+	want := (judge.Refusals{AnsweredRight: 5, AnsweredWrong: 3, RefusedRightly: 1, RefusedWrongly: 2, Unscored: 1})
+	check.Equal(t, got, want, "refusals")
 }
 
 // A function decides; its failures leave a case unscored, and silent cases are not asked about.
@@ -145,19 +136,16 @@ func TestByFunc(t *testing.T) {
 		{judge.Case{Answer: "a", Reference: "!"}, " 0", broken},
 	} {
 		f, err := j.Fact(t.Context(), tt.c)
-		if got := fmt.Sprint(f.State, " ", f.Value); got != tt.fact || !errors.Is(err, tt.err) {
-			t.Errorf("%+v: %s, %v, want %s, %v", tt.c, got, err, tt.fact, tt.err)
-		}
+		got := fmt.Sprint(f.State, " ", f.Value)
+		check.True(t, got == tt.fact && errors.Is(err, tt.err), "%+v: %s, %v, want %s, %v", tt.c, got, err, tt.fact, tt.err)
 	}
 	for gold, want := range map[string]string{"a b": "scored 0.5", "a ?": "unscored 0", "": "not_applicable 0", "b c": "scored 0"} {
 		s, err := j.Summary(t.Context(), judge.Case{Answer: "a", Statements: strings.Fields(gold)})
-		if got := fmt.Sprint(s.Recall.State, " ", s.Recall.Value); err != nil || got != want || s.Precision.State != judge.NotApplicable {
-			t.Errorf("%q: %s, %v, want %s", gold, got, err, want)
-		}
+		got := fmt.Sprint(s.Recall.State, " ", s.Recall.Value)
+		check.True(t, err == nil && got == want && s.Precision.State == judge.NotApplicable, "%q: %s, %v, want %s", gold, got, err, want)
 	}
-	if s, err := j.Summary(t.Context(), judge.Case{Refused: true, Statements: []string{"!"}}); err != nil || s.Recall.State != judge.Scored || j.Name() != "letters" {
-		t.Errorf("a refusal: %+v, %v", s, err)
-	}
+	s, err := j.Summary(t.Context(), judge.Case{Refused: true, Statements: []string{"!"}})
+	check.True(t, err == nil && s.Recall.State == judge.Scored && j.Name() == "letters", "a refusal: %+v, %v", s, err)
 }
 
 // entails knows one pair of texts, and one that it fails at.
@@ -178,16 +166,11 @@ func (entails) Entail(_ context.Context, premise string, hypotheses []string) ([
 
 func TestByEntailment(t *testing.T) {
 	j := judge.ByEntailment(entails{})
-	if j.Name() != "entailment/pairs" {
-		t.Errorf("name %s", j.Name())
-	}
+	check.Equal(t, j.Name(), "entailment/pairs", "name")
 	for answer, want := range map[string]float64{"It was built in 1892.": 1, "It was built.": 0, "": 0} {
 		got, err := j.Fact(t.Context(), judge.Case{Question: "Q?", Answer: answer, Reference: "Built in 1892."})
-		if err != nil || got.State != judge.Scored || got.Value != want {
-			t.Errorf("%q: %+v, error %v", answer, got, err)
-		}
+		check.True(t, err == nil && got.State == judge.Scored && got.Value == want, "%q: %+v, error %v", answer, got, err)
 	}
-	if _, err := j.Fact(t.Context(), judge.Case{Question: "Q?", Answer: "broken"}); err == nil || err.Error() != "judge: the weights are damaged" {
-		t.Errorf("error %v", err)
-	}
+	_, err := j.Fact(t.Context(), judge.Case{Question: "Q?", Answer: "broken"})
+	check.True(t, err != nil && err.Error() == "judge: the weights are damaged", "error %v", err)
 }

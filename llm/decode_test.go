@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -47,9 +48,7 @@ func TestDecode(t *testing.T) {
 			t.Errorf("%s: %d replies are counted as lost", tc.name, n)
 		}
 		if tc.kind == "" {
-			if err != nil || v.Verdict != tc.want {
-				t.Errorf("%s: %+v, %v", tc.name, v, err)
-			}
+			check.True(t, err == nil && v.Verdict == tc.want, "%s: %+v, %v", tc.name, v, err)
 		} else {
 			var e *llm.Error
 			if !errors.Is(err, tc.kind) || !errors.As(err, &e) {
@@ -58,9 +57,7 @@ func TestDecode(t *testing.T) {
 			}
 			usage = e.Usage
 		}
-		if script.Calls() != tc.calls || usage.Calls != tc.calls {
-			t.Errorf("%s: %d calls, usage %+v", tc.name, script.Calls(), usage)
-		}
+		check.True(t, script.Calls() == tc.calls && usage.Calls == tc.calls, "%s: %d calls, usage %+v", tc.name, script.Calls(), usage)
 		requests := script.Requests()
 		if got, want := string(requests[0].Schema), `{"type":"object","additionalProperties":false,"properties":{"verdict":{"type":"string"}},"required":["verdict"]}`; got != want || requests[0].JSON {
 			t.Errorf("%s: the schema is %s, want %s", tc.name, got, want)
@@ -71,10 +68,8 @@ func TestDecode(t *testing.T) {
 	}
 	// A long bad reply is not fed back whole.
 	script := llmtest.NewScript("m").Reply(llmtest.Any, strings.Repeat("blah ", 100_000), `{"verdict":"yes"}`)
-	if _, _, err := llm.Decode[verdict](t.Context(), script, llm.Prompt("?")); err != nil {
-		t.Fatal(err)
-	}
-	if n := len(script.Requests()[1].Messages[1].Text); n > 2100 {
-		t.Errorf("%d bytes were fed back", n)
-	}
+	_, _, err := llm.Decode[verdict](t.Context(), script, llm.Prompt("?"))
+	check.OK(t, err)
+	n := len(script.Requests()[1].Messages[1].Text)
+	check.True(t, n <= 2100, "%d bytes were fed back", n)
 }

@@ -4,10 +4,10 @@ package llm_test
 
 import (
 	"math"
-	"reflect"
 	"strings"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -16,21 +16,14 @@ func TestDefaults(t *testing.T) {
 	zero, half, seed := 0.0, 0.5, int64(7)
 	script := llmtest.NewScript("m")
 	m, err := llm.Defaults(script, llm.Request{MaxTokens: 99, Temperature: &zero, TopP: &half, Seed: &seed, Stop: []string{"x"}, JSON: true, Stage: "s"})
-	if err != nil || m.Name() != "m" {
-		t.Fatalf("%v, %v", m, err)
-	}
+	check.Must(t, err == nil && m.Name() == "m", "%v, %v", m, err)
 	own := llm.Request{MaxTokens: 1, Temperature: &half, TopP: &zero, Seed: new(int64), Stop: []string{}}
 	for _, req := range []llm.Request{{}, own} {
-		if _, err := m.Generate(t.Context(), req); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, check.Err(m.Generate(t.Context(), req)))
 	}
 	want := []llm.Request{{MaxTokens: 99, Temperature: &zero, TopP: &half, Seed: &seed, Stop: []string{"x"}}, own}
-	if got := script.Requests(); !reflect.DeepEqual(got, want) {
-		t.Errorf("%+v, want %+v", got, want)
-	}
+	check.Equal(t, script.Requests(), want)
 	nan, inf := math.NaN(), math.Inf(1)
-	if _, err := llm.Defaults(nil, llm.Request{MaxTokens: -1, Temperature: &nan, TopP: &inf}); err == nil || strings.Count(err.Error(), "\n") != 3 {
-		t.Errorf("%v", err)
-	}
+	_, err = llm.Defaults(nil, llm.Request{MaxTokens: -1, Temperature: &nan, TopP: &inf})
+	check.True(t, err != nil && strings.Count(err.Error(), "\n") == 3, "%v", err)
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func TestRedact(t *testing.T) {
@@ -19,9 +21,7 @@ func TestRedact(t *testing.T) {
 		"a risk-free task":                               "a risk-free task",
 		"-":                                              "-",
 	} {
-		if got := Excerpt([]byte(in), "planted-one", "-"); got != want {
-			t.Errorf("%q became %q, want %q", in, got, want)
-		}
+		check.Equal(t, Excerpt([]byte(in), "planted-one", "-"), want, "%q became", in)
 	}
 	if got := Excerpt([]byte(strings.Repeat("猫", 1000)), "x"); len(got) > bodyExcerpt+3 || strings.Contains(got, "\ufffd") {
 		t.Errorf("excerpt of %d bytes: %q", len(got), got[len(got)-10:])
@@ -30,23 +30,18 @@ func TestRedact(t *testing.T) {
 
 func TestErrorContract(t *testing.T) {
 	e := &Error{Kind: ErrRateLimited, Endpoint: "http://h/v1", Status: 429, RetryAfter: 7 * time.Second, Body: "slow\x1b[31m", Err: errors.New("cause")}
-	if got, want := e.Error(), `llm: rate limited: http://h/v1: HTTP 429, retry after 7s: "slow\x1b[31m": cause`; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
+	got, want := e.Error(), `llm: rate limited: http://h/v1: HTTP 429, retry after 7s: "slow\x1b[31m": cause`
+	check.Equal(t, got, want)
 	wrapped := fmt.Errorf("outer: %w", e)
-	if !errors.Is(wrapped, ErrRateLimited) || errors.Is(wrapped, ErrTimeout) {
-		t.Error("errors.Is does not ask for the kind")
-	}
+	check.True(t, errors.Is(wrapped, ErrRateLimited) && !errors.Is(wrapped, ErrTimeout), "errors.Is does not ask for the kind")
 	retryable := map[Kind]bool{ErrRateLimited: true, ErrTransient: true, ErrTimeout: true, ErrEmpty: true}
 	for _, k := range []Kind{ErrRateLimited, ErrQuotaExhausted, ErrTransient, ErrTimeout, ErrBadRequest, ErrContextLength, ErrAuth,
 		ErrFiltered, ErrRefused, ErrTruncated, ErrEmpty, ErrInvalidOutput, ErrBudgetExceeded, ErrCanceled} {
-		if got := (&Error{Kind: k}).Retryable(); got != retryable[k] {
-			t.Errorf("%v: retryable %v", k, got)
-		}
+		got := (&Error{Kind: k}).Retryable()
+		check.True(t, got == retryable[k], "%v: retryable %v", k, got)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("because"))
-	if err := Canceled(ctx, BilledNo); !errors.Is(err, context.Canceled) || !errors.Is(err, ErrCanceled) {
-		t.Error(err)
-	}
+	err := Canceled(ctx, BilledNo)
+	check.True(t, errors.Is(err, context.Canceled) && errors.Is(err, ErrCanceled), "%v", err)
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -28,13 +29,9 @@ type form struct {
 func TestAskedAgain(t *testing.T) {
 	m := llmtest.NewScript("m").Reply(llmtest.Any, `{"keep": ["none"]}`, `{"keep": ["1"]}`)
 	got, _, err := llm.Decode[struct{ Keep []int }](t.Context(), m, llm.Prompt("?"))
-	if err != nil || fmt.Sprint(got.Keep) != "[1]" || m.Calls() != 2 {
-		t.Fatal(got, err)
-	}
+	check.Must(t, err == nil && fmt.Sprint(got.Keep) == "[1]" && m.Calls() == 2, "%v %v", got, err)
 	const want = "That reply does not have the form asked for: keep, element 1, holds a text where a number was expected. Reply again with one JSON object of exactly the form shown in the instructions, nothing around it."
-	if got := m.Requests()[1].Messages[2].Text; got != want {
-		t.Error(got)
-	}
+	check.Equal(t, m.Requests()[1].Messages[2].Text, want)
 }
 
 // Whatever stands in a reply is read or refused; what is read is read again.
@@ -51,12 +48,9 @@ func FuzzForm(f *testing.F) {
 			form
 			Facts any `json:"facts"`
 		}{got, nil})
-		if err != nil {
-			t.Fatalf("%s: %v", reply, err)
-		}
+		check.OK(t, err, "%s", reply)
 		again, err := llm.Read[form](string(raw))
-		if got.Facts = nil; err != nil || fmt.Sprint(again) != fmt.Sprint(got) {
-			t.Errorf("%s: %v, read again %v, %v", reply, got, again, err)
-		}
+		got.Facts = nil
+		check.True(t, err == nil && fmt.Sprint(again) == fmt.Sprint(got), "%s: %v, read again %v, %v", reply, got, again, err)
 	})
 }

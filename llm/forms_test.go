@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -59,12 +60,9 @@ func TestForms(t *testing.T) {
 	of := map[string]func(string) string{"truth": readAs[truth], "plan": readAs[plan], "report": readAs[report], "facts": readAs[facts],
 		"numbers": readAs[numbers], "names": readAs[names], "form": readAs[form], "state": readAs[state]}
 	table(t, "forms.jsonl", func(c struct{ Form, Reply, Want string }) {
-		if got := of[c.Form](c.Reply); got != c.Want {
-			t.Errorf("%s:\n%s\nwant %s", c.Reply, got, c.Want)
-		}
+		got := of[c.Form](c.Reply)
+		check.Equal(t, got, c.Want, "%s:\n%s", c.Reply, got)
 	})
 	const want = `{"type":"object","additionalProperties":false,"properties":{"status":{"type":"string","enum":["enough","not enough"]},"kinds":{"type":"array","items":{"type":"string","enum":["a","b"]}}},"required":["status"]}`
-	if got := string(llm.Schema[state]()); got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
+	check.Equal(t, string(llm.Schema[state]()), want)
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
@@ -29,9 +30,7 @@ func TestReadObject(t *testing.T) {
 		read(c.Input, c.Want, kinds[c.Kind])
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	read("{\"a\":\"\xff\"}", "{\"a\":\"\ufffd\"}", "")
 	read(strings.Repeat(`{"a":`, 100_000), "", ErrInvalidOutput) // too deep
 	read(`{"a":`+strings.Repeat("[", 1<<20), "", ErrInvalidOutput)
@@ -53,25 +52,18 @@ func FuzzReadObject(f *testing.F) {
 		got, err := ReadObject(in)
 		if err != nil {
 			var e *Error
-			if !errors.As(err, &e) {
-				t.Fatalf("%q: %T", in, err)
-			}
+			check.Must(t, errors.As(err, &e), "%q: %T", in, err)
 			return
 		}
-		if !json.Valid(got) || got[0] != '{' {
-			t.Fatalf("%q gave %s", in, got)
-		}
+		check.Must(t, json.Valid(got) && got[0] == '{', "%q gave %s", in, got)
 		again, err := ReadObject(string(got))
-		if err != nil || string(again) != string(got) {
-			t.Fatalf("%s read again: %s, %v", got, again, err)
-		}
+		check.Must(t, err == nil && string(again) == string(got), "%s read again: %s, %v", got, again, err)
 		// What encoding/json takes as an object without objects inside it means
 		// the same here.
 		var mine, theirs map[string]any
 		if strings.Count(in, "{") == 1 && json.Unmarshal([]byte(in), &theirs) == nil {
-			if err := json.Unmarshal(got, &mine); err != nil || !reflect.DeepEqual(mine, theirs) {
-				t.Fatalf("%q is valid and was changed to %s", in, got)
-			}
+			err := json.Unmarshal(got, &mine)
+			check.Must(t, err == nil && reflect.DeepEqual(mine, theirs), "%q is valid and was changed to %s", in, got)
 		}
 	})
 }

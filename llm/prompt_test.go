@@ -10,6 +10,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -44,14 +45,11 @@ func TestPrompts(t *testing.T) {
 		{"fenced", map[string]any{"Nonce": "mine"}, []llm.Message{{Role: llm.User, Text: "mine"}}},
 	} {
 		got, err := p.Request(t.Context(), "stage", c.name, c.values, data...)
-		if want := (llm.Request{Stage: "stage", Messages: c.want}); err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: %+v, %v; want %+v", c.name, got, err, want)
-		}
+		want := (llm.Request{Stage: "stage", Messages: c.want})
+		check.True(t, err == nil && reflect.DeepEqual(got, want), "%s: %+v, %v; want %+v", c.name, got, err, want)
 	}
 	for _, name := range []string{"both", "none"} { // a place without a value, no such file
-		if _, err := p.Request(t.Context(), "", name, map[string]any{"Words": 1}); err == nil {
-			t.Errorf("%s: no error", name)
-		}
+		check.True(t, check.Err(p.Request(t.Context(), "", name, map[string]any{"Words": 1})) != nil, "%s: no error", name)
 	}
 }
 
@@ -59,9 +57,7 @@ func TestMustPromptsPanics(t *testing.T) {
 	for _, files := range []map[string]string{nil, {"a.txt": "{{.Open"}} {
 		func() {
 			defer func() {
-				if recover() == nil {
-					t.Errorf("%v: no panic", files)
-				}
+				check.True(t, recover() != nil, "%v: no panic", files)
 			}()
 			llm.MustPrompts("test", promptFiles(files))
 		}()
@@ -72,15 +68,12 @@ func TestRows(t *testing.T) {
 	p := llm.MustPrompts("test", promptFiles(map[string]string{"a_user.txt": "{{.Data}}"}))
 	req, err := p.Request(t.Context(), "", "a", nil, llm.Data{Label: "facts", Prefix: "F", First: 2, Rows: []string{"one", "two\n[F9] forged\u2028\r\n three", ""}})
 	list := "[F2] one\n[F3] two [F9] forged  three\n[F4] "
-	if want := llm.NewFence(list).Wrap("facts", list); err != nil || req.Messages[0].Text != want {
-		t.Errorf("%q, %v; want %q", req.Messages[0].Text, err, want)
-	}
+	want := llm.NewFence(list).Wrap("facts", list)
+	check.True(t, err == nil && req.Messages[0].Text == want, "%q, %v; want %q", req.Messages[0].Text, err, want)
 }
 
 func TestPrintable(t *testing.T) {
-	if got := llm.Printable("a\x00b\tc\nd\r\xffe\u200bf"); got != "ab\tc\nde\u200bf" {
-		t.Errorf("%q", got)
-	}
+	check.Equal(t, llm.Printable("a\x00b\tc\nd\r\xffe\u200bf"), "ab\tc\nde\u200bf")
 }
 
 // Errors of one reply are those that a job can go on from.
@@ -96,7 +89,5 @@ func TestOfOneReply(t *testing.T) {
 			}
 		}
 	}
-	if llm.OfOneReply(nil) || llm.OfOneReply(errors.New("disk full")) {
-		t.Error("neither nil nor a strange error is one reply's")
-	}
+	check.True(t, !llm.OfOneReply(nil) && !llm.OfOneReply(errors.New("disk full")), "neither nil nor a strange error is one reply's")
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -17,9 +18,7 @@ func TestReplace(t *testing.T) {
 	ask := func(r, inner *llm.Replacement, name string) string {
 		t.Helper()
 		req, err := p.Request(inner.With(r.With(t.Context())), "s", name, map[string]any{"Words": 7, "Short": true}, llm.Data{Label: "x", Text: "the text"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		var all []string
 		for _, m := range req.Messages {
 			all = append(all, m.Text)
@@ -27,28 +26,18 @@ func TestReplace(t *testing.T) {
 		return strings.Join(all, "|")
 	}
 	own, err := llm.Replace(map[string]string{"parts/sum": " In {{.Words}} words, {{.Nonce}}:\n", "parts/sum_user": "See {{.Data}}"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	inner, err := llm.Replace(map[string]string{"parts/sum": "Inner."})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := ask(nil, nil, "sum"); !strings.HasPrefix(got, "Write 7 words. Be brief.|[") {
-		t.Errorf("ours: %s", got)
-	}
-	if got := ask(own, nil, "sum"); !strings.HasPrefix(got, "In 7 words, ") || !strings.Contains(got, "|See [") {
-		t.Errorf("own: %s", got)
-	}
-	if got := ask(own, inner, "sum"); !strings.HasPrefix(got, "Inner.|See [") {
-		t.Errorf("an inner one: %s", got)
-	}
-	if got := ask(own, nil, "other"); !strings.HasPrefix(got, "Other.|") {
-		t.Errorf("another prompt: %s", got)
-	}
-	if sums := own.Sums(); len(sums) != 2 || len(sums["parts/sum"]) != 8 || sums["parts/sum"] == inner.Sums()["parts/sum"] {
-		t.Errorf("sums %v", sums)
-	}
+	check.OK(t, err)
+	inner := check.Of(llm.Replace(map[string]string{"parts/sum": "Inner."})).OK(t)
+	got := ask(nil, nil, "sum")
+	check.True(t, strings.HasPrefix(got, "Write 7 words. Be brief.|["), "ours: %s", got)
+	got = ask(own, nil, "sum")
+	check.True(t, strings.HasPrefix(got, "In 7 words, ") && strings.Contains(got, "|See ["), "own: %s", got)
+	got = ask(own, inner, "sum")
+	check.True(t, strings.HasPrefix(got, "Inner.|See ["), "an inner one: %s", got)
+	got = ask(own, nil, "other")
+	check.True(t, strings.HasPrefix(got, "Other.|"), "another prompt: %s", got)
+	sums := own.Sums()
+	check.True(t, len(sums) == 2 && len(sums["parts/sum"]) == 8 && sums["parts/sum"] != inner.Sums()["parts/sum"], "sums %v", sums)
 	for name, bad := range map[string]struct{ text, want string }{
 		"parts/none":     {"x", "there is none; there are "},
 		"parts/sum":      {"{{.Wrods}}", "there is no {{.Wrods}}; there are Data, Nonce, Pieces, Short, Words"},
@@ -61,8 +50,7 @@ func TestReplace(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", " \n", "\xff", strings.Repeat("x", 70_000)} {
-		if _, err := llm.Replace(map[string]string{"parts/other": text}); err == nil || !strings.Contains(err.Error(), "1 to 65536 bytes") {
-			t.Errorf("%.9q: %v", text, err)
-		}
+		_, err := llm.Replace(map[string]string{"parts/other": text})
+		check.True(t, err != nil && strings.Contains(err.Error(), "1 to 65536 bytes"), "%.9q: %v", text, err)
 	}
 }

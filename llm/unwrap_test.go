@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
@@ -14,25 +15,19 @@ import (
 // table calls one for each line of a file of test data.
 func table[T any](t *testing.T, name string, one func(T)) {
 	t.Helper()
-	if err := jsonl.Each(os.DirFS("testdata"), name, 1<<20, func(_ int, v T) error { one(v); return nil }); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, jsonl.Each(os.DirFS("testdata"), name, 1<<20, func(_ int, v T) error { one(v); return nil }))
 }
 
 // Each line is a reply, its question and the reply without what is around it.
 func TestUnwrap(t *testing.T) {
 	table(t, "wrappings.jsonl", func(c struct{ Input, Question, Want string }) {
-		if got := llm.Unwrap(c.Input, c.Question); got != c.Want {
-			t.Errorf("%q:\n%q, want\n%q", c.Input, got, c.Want)
-		}
-		if got := llm.Unwrap(c.Want, c.Question); got != c.Want {
-			t.Errorf("%q became %q", c.Want, got)
-		}
+		got := llm.Unwrap(c.Input, c.Question)
+		check.Equal(t, got, c.Want, "%q:\n%q, want\n%q", c.Input, got, c.Want)
+		check.Equal(t, llm.Unwrap(c.Want, c.Question), c.Want, "%q became", c.Want)
 	})
 	for _, of := range []string{"`", "\"", "{", "[", "'", "“", "<think>", "<|channel|>", "Answer: ", "</think>", "\\boxed{", "* ", "{\"answer\":", "analysis", "</s>", "```\n", "Q: A: "} {
 		long := strings.Repeat(of, 1<<20/len(of))
-		if got := llm.Unwrap(long, "Who?"); len(got) > len(long) {
-			t.Errorf("a megabyte of %q became %d bytes", of, len(got))
-		}
+		got := llm.Unwrap(long, "Who?")
+		check.True(t, len(got) <= len(long), "a megabyte of %q became %d bytes", of, len(got))
 	}
 }

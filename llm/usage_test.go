@@ -10,9 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/graphrag/trace"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -37,28 +36,17 @@ func TestMeter(t *testing.T) {
 		_, _ = m.Generate(outerCtx, llm.Prompt(text))
 	}
 	ctx, inner := llm.WithMeter(outerCtx)
-	if _, err := e.EmbedDocuments(ctx, []string{"ab", "c"}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := e.EmbedQuery(ctx, "d"); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, check.Err(e.EmbedDocuments(ctx, []string{"ab", "c"})))
+	check.OK(t, check.Err(e.EmbedQuery(ctx, "d")))
 	embedded := llm.Usage{EmbeddedTokens: 4, Estimated: true}
-	if inner.Usage() != embedded || outer.Usage() != cost.Add(cost).Add(embedded) {
-		t.Errorf("inner %+v, outer %+v", inner.Usage(), outer.Usage())
-	}
+	check.True(t, inner.Usage() == embedded && outer.Usage() == cost.Add(cost).Add(embedded), "inner %+v, outer %+v", inner.Usage(), outer.Usage())
 	staged := llm.Prompt("fine")
 	staged.Stage = "extract"
-	if _, err := m.Generate(ctx, staged); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, check.Err(m.Generate(ctx, staged)))
 	want := map[string]llm.Usage{"extract": cost, llm.StageEmbed: embedded}
-	if diff := cmp.Diff(want, inner.Stages()); diff != "" {
-		t.Errorf("by stage (-want +got):\n%s", diff)
-	}
-	if _, err := m.Generate(t.Context(), llm.Prompt("without a meter")); err != nil {
-		t.Error(err)
-	}
+	check.Equal(t, inner.Stages(), want, "by stage")
+	_, err := m.Generate(t.Context(), llm.Prompt("without a meter"))
+	check.True(t, err == nil, "%v", err)
 }
 
 // A call is counted once, however deep the metered models are, also in a meter of its own,
@@ -69,25 +57,18 @@ func TestMeteredOnce(t *testing.T) {
 		calls++
 		return llm.Reply{Text: "twelve bytes"}, nil
 	})
-	wrapped, err := llm.Defaults(llm.Metered(bare), llm.Request{MaxTokens: 9})
-	if err != nil {
-		t.Fatal(err)
-	}
+	wrapped := check.Of(llm.Defaults(llm.Metered(bare), llm.Request{MaxTokens: 9})).OK(t)
 	around := llm.ByFunc("g", func(ctx context.Context, req llm.Request) (llm.Reply, error) {
 		own, inner := llm.WithMeter(ctx)
 		reply, err := llm.Metered(wrapped).Generate(own, req)
-		if inner.Usage().Calls != 1 {
-			t.Errorf("the meter inside counts %+v", inner.Usage())
-		}
+		check.Equal(t, inner.Usage().Calls, 1, "the meter inside counts %+v", inner.Usage())
 		return reply, err
 	})
 	want := llm.Usage{Calls: 1, PromptTokens: 2, CompletionTokens: 3, Estimated: true}
 	for _, m := range []llm.Model{llm.Metered(bare), llm.Metered(llm.Metered(bare)), llm.Metered(wrapped), llm.Metered(around)} {
 		ctx, meter := llm.WithMeter(t.Context())
 		reply, err := m.Generate(ctx, llm.Prompt("question"))
-		if err != nil || meter.Usage() != want || reply.Usage != want {
-			t.Errorf("%+v, %+v, %v", meter.Usage(), reply.Usage, err)
-		}
+		check.True(t, err == nil && meter.Usage() == want && reply.Usage == want, "%+v, %+v, %v", meter.Usage(), reply.Usage, err)
 	}
 }
 
@@ -132,20 +113,15 @@ func TestTraced(t *testing.T) {
 			t.Fatal("no error")
 		}
 		data, err := json.Marshal(spans)
-		if err != nil || strings.Contains(string(data), "canary") {
-			t.Fatal(err, string(data))
-		}
+		check.Must(t, err == nil && !strings.Contains(string(data), "canary"), "%v %v", err, string(data))
 		value := func(key string) string {
 			_, rest, _ := strings.Cut(string(data), `"key":"`+key+`","value":{`)
 			rest, _, _ = strings.Cut(rest, "}")
 			_, v, _ := strings.Cut(rest, `Value":`)
 			return strings.Trim(v, `"`)
 		}
-		if got := fmt.Sprintf("%q %q %q", value("gen_ai.request.model"), value("gen_ai.provider.name"), value("server.address")); got != want {
-			t.Errorf("%s: %s, want %s", name, got, want)
-		}
-		if got := value("gen_ai.usage.input_tokens") + value("gen_ai.usage.output_tokens") + value("error.type") + value("wildgraph.stage"); got != "73reply truncatedread" {
-			t.Errorf("%s: %s", name, got)
-		}
+		check.Equal(t, fmt.Sprintf("%q %q %q", value("gen_ai.request.model"), value("gen_ai.provider.name"), value("server.address")), want, "%s", name)
+		got := value("gen_ai.usage.input_tokens") + value("gen_ai.usage.output_tokens") + value("error.type") + value("wildgraph.stage")
+		check.Equal(t, got, "73reply truncatedread", "%s", name)
 	}
 }

@@ -5,7 +5,6 @@ package anonyrag_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"iter"
 	"math"
@@ -16,25 +15,22 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/anonyrag"
-	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
 	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
 func newJudge(t *testing.T, o anonyrag.Options) *anonyrag.Judge {
 	t.Helper()
-	j, err := anonyrag.New(o)
-	benchtest.OK(t, err)
+	j := check.Of(anonyrag.New(o)).OK(t)
 	return j
 }
 
 func TestJudge(t *testing.T) {
 	j := newJudge(t, anonyrag.Options{})
-	if j.Name() != "exact/anonyrag/v2" {
-		t.Errorf("name %q", j.Name())
-	}
+	check.Equal(t, j.Name(), "exact/anonyrag/v2", "name")
 	for _, tt := range []struct {
 		name      string
 		c         judge.Case
@@ -56,18 +52,13 @@ func TestJudge(t *testing.T) {
 		{"refused names", judge.Case{Type: "reversion", Reference: "PERSON#2——Jim", Answer: "PERSON#2: Jim", Refused: true}, 0, 0},
 	} {
 		got, err := j.Fact(t.Context(), tt.c)
-		if err != nil || got.State != judge.Scored || got.Value != tt.want {
-			t.Errorf("%s: %+v, %v", tt.name, got, err)
-		}
-		if p, ok := got.Scores[anonyrag.ScorePrecision]; ok != strings.HasPrefix(tt.c.Type, anonyrag.Reversion) || p.Value != tt.precision {
-			t.Errorf("%s: %+v", tt.name, got.Scores)
-		}
+		check.True(t, err == nil && got.State == judge.Scored && got.Value == tt.want, "%s: %+v, %v", tt.name, got, err)
+		p, ok := got.Scores[anonyrag.ScorePrecision]
+		check.True(t, ok == strings.HasPrefix(tt.c.Type, anonyrag.Reversion) && p.Value == tt.precision, "%s: %+v", tt.name, got.Scores)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := j.Fact(ctx, judge.Case{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+	check.Is(t, check.Err(j.Fact(ctx, judge.Case{})), context.Canceled, "cancelled")
 	if s, err := j.Summary(t.Context(), judge.Case{}); err != nil || s.Recall.State != judge.NotApplicable {
 		t.Errorf("%+v, %v", s, err)
 	}
@@ -75,9 +66,8 @@ func TestJudge(t *testing.T) {
 	script := llmtest.NewScript("m").Reply(llmtest.Any, "1")
 	model := newJudge(t, anonyrag.Options{Model: script})
 	for answer, want := range map[string]float64{"(B)": 1, "C. Ben": 0} {
-		if got, err := model.Fact(t.Context(), judge.Case{Type: "choice", Reference: "B", Answer: answer}); err != nil || got.Value != want || script.Calls() > 0 {
-			t.Errorf("%q: %+v, %v after %d calls", answer, got, err, script.Calls())
-		}
+		got, err := model.Fact(t.Context(), judge.Case{Type: "choice", Reference: "B", Answer: answer})
+		check.True(t, err == nil && got.Value == want && script.Calls() <= 0, "%q: %+v, %v after %d calls", answer, got, err, script.Calls())
 	}
 	got, err := model.Fact(t.Context(), judge.Case{Type: "reversion", Reference: "PERSON#1——Silver", Answer: "PERSON#1: the one-legged cook"})
 	if err != nil || got.Value != 1 || got.Scores[anonyrag.ScoreF1].Value != 0 || !strings.Contains(model.Name(), "/m+exact/anonyrag") {
@@ -101,7 +91,7 @@ func (o oracle) Close() error { return nil }
 // A run has an accuracy for each format and class, and the figures of mappings.
 func TestRun(t *testing.T) {
 	l, err := sample(t, "eng").Anonymized()
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	set := anonyrag.Dataset(anonyrag.Name, l)
 	gold := make(map[string]string)
 	right := make(map[string][2]float64)
@@ -119,13 +109,9 @@ func TestRun(t *testing.T) {
 		Dataset: set, Judge: newJudge(t, anonyrag.Options{}), Options: benchmark.Options{Kit: "model", NoTimings: true},
 		Systems: []benchmark.Entry{{Name: "oracle", New: func(string) (benchmark.System, error) { return oracle{gold}, nil }}},
 	}
-	run, err := runner.Run(t.Context())
-	benchtest.OK(t, err)
-	rep, err := report.New(run)
-	benchtest.OK(t, err)
-	if len(right) != 4 {
-		t.Fatalf("types %v", right)
-	}
+	run := check.Of(runner.Run(t.Context())).OK(t)
+	rep := check.Of(report.New(run)).OK(t)
+	check.Must(t, len(right) == 4, "types %v", right)
 	for kind, counts := range right {
 		want := counts[0] / counts[1]
 		types := rep.Systems[0].Overall.Types[kind]
@@ -167,30 +153,24 @@ func Example() {
 func TestWorkedExample(t *testing.T) {
 	gold := anonyrag.GoldOf("PERSON#532——鲁智深\nPERSON#277——史进\nPERSON#4——周通\nPERSON#503——李忠\nLOCATION#526——五台山\nLOCATION#110——桃花村\nLOCATION#535——桃花山")
 	c := anonyrag.Compare(gold, anonyrag.ParseReversion("[PERSON#532]: 鲁智深\n[PERSON#277]：史进\nPERSON#4 = 李忠\nPERSON#503 -> 李忠\nLOCATION#526 - 五台山\nLOCATION#110 — 桃花村"))
-	if want := (anonyrag.Counts{Gold: 7, Predicted: 6, Right: 5}); c != want {
-		t.Fatalf("%+v, want %+v", c, want)
-	}
+	want := (anonyrag.Counts{Gold: 7, Predicted: 6, Right: 5})
+	check.Must(t, c == want, "%+v, want %+v", c, want)
 	for name, v := range map[string][2]float64{"P": {c.Precision(), .833333}, "R": {c.Recall(), .714286}, "F1": {c.F1(), .769231}} {
-		if math.Abs(v[0]-v[1]) > 5e-7 {
-			t.Errorf("%s %.6f, want %.6f", name, v[0], v[1])
-		}
+		check.True(t, math.Abs(v[0]-v[1]) <= 5e-7, "%s %.6f, want %.6f", name, v[0], v[1])
 	}
-	if c.Exact() {
-		t.Error("exact")
-	}
+	check.True(t, !c.Exact(), "exact")
 }
 
 // Answers as models write them, each with what it says: pairs of a reversion, or a letter.
 func TestParsers(t *testing.T) {
-	file, err := os.Open("testdata/answers.jsonl")
-	benchtest.OK(t, err)
+	file := check.Of(os.Open("testdata/answers.jsonl")).OK(t)
 	defer file.Close()
 	for d := json.NewDecoder(file); d.More(); {
 		var line struct {
 			Answer, Letter string
 			Pairs          []string
 		}
-		benchtest.OK(t, d.Decode(&line))
+		check.OK(t, d.Decode(&line))
 		var pairs []string
 		for _, p := range anonyrag.ParseReversion(line.Answer) {
 			pairs = append(pairs, p.Placeholder+"="+p.Name)
@@ -209,19 +189,14 @@ func FuzzParsers(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		pairs := anonyrag.ParseReversion(s)
 		for _, p := range pairs {
-			if strings.TrimSpace(p.Name) == "" || !strings.Contains(p.Placeholder, "#") || p.Placeholder != strings.ToUpper(p.Placeholder) {
-				t.Fatalf("%+v", p)
-			}
+			check.Must(t, strings.TrimSpace(p.Name) != "" && strings.Contains(p.Placeholder, "#") && p.Placeholder == strings.ToUpper(p.Placeholder), "%+v", p)
 		}
 		gold := anonyrag.GoldOf("PERSON#1——鲁智深\nPERSON#2——史进")
 		c := anonyrag.Compare(gold, pairs)
-		if c.Right > min(c.Gold, c.Predicted) || c.Predicted > len(pairs) || c.F1() > 1 {
-			t.Fatalf("%+v", c)
-		}
+		check.Must(t, c.Right <= min(c.Gold, c.Predicted) && c.Predicted <= len(pairs) && c.F1() <= 1, "%+v", c)
 		own := anonyrag.GoldOf(s)
-		if c := anonyrag.Compare(own, pairs); c.Gold > 0 && c.Right != c.Gold {
-			t.Fatalf("an answer is not its own gold: %+v of %q", c, s)
-		}
+		c = anonyrag.Compare(own, pairs)
+		check.Must(t, c.Gold <= 0 || c.Right == c.Gold, "an answer is not its own gold: %+v of %q", c, s)
 		if letter, ok := anonyrag.ParseChoice(s); ok != (letter != "") || ok && !strings.Contains("ABCD", letter) {
 			t.Fatalf("%q, %v", letter, ok)
 		}

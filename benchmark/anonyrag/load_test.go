@@ -13,7 +13,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/anonyrag"
-	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func folder(files ...string) fstest.MapFS {
@@ -34,26 +34,22 @@ const (
 // The shapes that are read, and what becomes of them.
 func TestLoad(t *testing.T) {
 	set, err := anonyrag.Load(folder("anonyrag_eng_text_chunks.json", corpus, "anonyrag_eng_qa.jsonl", qa, "README.md", "x", "eng_schema.json", "{}"))
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	var keys []string
 	for _, k := range set.Types {
 		keys = append(keys, k.Key)
 	}
-	if diff := cmp.Diff([]string{"choice-complex", "choice", "reversion-simple"}, keys); diff != "" {
-		t.Errorf("types: %s", diff)
-	}
+	check.Equal(t, keys, []string{"choice-complex", "choice", "reversion-simple"}, "types")
 	d := set.Domains[0]
 	if d.Name != "eng" || len(set.Domains) != 1 || len(set.Notes) != 1 || !strings.Contains(set.Notes[0], "1 pieces of evidence") || d.Fingerprint == "" {
 		t.Errorf("%q, notes %q", d.Name, set.Notes)
 	}
 	var docs []string
 	for doc, err := range d.Documents() {
-		benchtest.OK(t, err)
+		check.OK(t, err)
 		docs = append(docs, doc.ID+"|"+doc.Title+"|"+doc.Text)
 	}
-	if diff := cmp.Diff([]string{"c1|One|[PERSON#1] kept the [LOCATION#1].", "eng-00002||[PERSON#2] went home.", "eng-00003||[PERSON#3] slept."}, docs); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, docs, []string{"c1|One|[PERSON#1] kept the [LOCATION#1].", "eng-00002||[PERSON#2] went home.", "eng-00003||[PERSON#3] slept."})
 	want := []benchmark.Item{
 		{Type: "choice-complex", Reference: "B. (Jim)", Gold: []benchmark.Unit{{"eng-00002"}}},
 		{Type: "reversion-simple", Reference: "PERSON#1——Silver\nLOCATION#1——Spy-glass", Aliases: []string{"PERSON#1——Long John"}, Gold: []benchmark.Unit{{"c1"}}},
@@ -62,9 +58,7 @@ func TestLoad(t *testing.T) {
 	want[0].Question.Text, want[0].Question.ID = "Who went home?\nA. [PERSON#1]\nB. [PERSON#2]\nAnswer with the letter of the right option.", "eng/1"
 	want[1].Question.Text, want[1].Question.ID = "Q: Who kept the [LOCATION#1]? A: [PERSON#1].", "eng/2"
 	want[2].Question.Text, want[2].Question.ID = "Who slept?\nA. [PERSON#1]\nB. [PERSON#2]\nC. [PERSON#3]\nD. nobody\nAnswer with the letter of the right option.", "eng/3"
-	if diff := cmp.Diff(want, d.Items); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, d.Items, want)
 }
 
 func TestLoadReportsProblems(t *testing.T) {
@@ -91,9 +85,8 @@ func TestLoadReportsProblems(t *testing.T) {
 		"and 5 more problems":                     folder("eng_corpus.json", `["x"]`, "eng_qa.json", strings.Repeat("{}\n", 10)),
 		"eng_qa.json:1: ":                         folder("eng_corpus.json", `["x"]`, "eng_qa.json", "{\"question\": \"\xff\"}"),
 	} {
-		if _, err := anonyrag.Load(fsys); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
+		_, err := anonyrag.Load(fsys)
+		check.True(t, err != nil && strings.Contains(err.Error(), want), "%v, want %q", err, want)
 	}
 }
 
@@ -142,13 +135,9 @@ func FuzzLoad(f *testing.F) {
 			keys[k.Key] = true
 		}
 		for it := range set.Items() {
-			if strings.TrimSpace(it.Question.Text) == "" || !keys[it.Type] {
-				t.Fatalf("%+v", it)
-			}
+			check.Must(t, strings.TrimSpace(it.Question.Text) != "" && keys[it.Type], "%+v", it)
 			_, letter := anonyrag.ParseChoice(it.Reference)
-			if strings.HasPrefix(it.Type, anonyrag.Choice) != letter && len(anonyrag.GoldOf(it.Reference)) == 0 {
-				t.Fatalf("nothing is right: %+v", it)
-			}
+			check.Must(t, strings.HasPrefix(it.Type, anonyrag.Choice) == letter || len(anonyrag.GoldOf(it.Reference)) != 0, "nothing is right: %+v", it)
 		}
 	})
 }

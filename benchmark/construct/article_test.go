@@ -7,10 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/benchmark/construct"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
@@ -35,9 +34,7 @@ No prose here.[^a]
 
 func TestFootnotes(t *testing.T) {
 	a := construct.Parse(owls, "owls.md", construct.Options{})
-	if a.Title != "Barn owl" {
-		t.Errorf("title %q", a.Title)
-	}
+	check.Equal(t, a.Title, "Barn owl", "title")
 	want := []construct.Reference{
 		{Title: "Owls of the World", URL: "https://owls.example/world"},
 		{Title: "The ear of the owl", URL: "https://ear.example/owl#page"},
@@ -45,16 +42,12 @@ func TestFootnotes(t *testing.T) {
 		{Title: "file:notes/bare.md", URL: "file:notes/bare.md"},
 		{Title: "Acoustic location of prey", URL: "https://prey.example/p(1)", Archive: "https://web.archive.org/web/1/https://prey.example/p"},
 	}
-	if diff := cmp.Diff(want, a.References()); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, a.References(), want)
 	var paths []string
 	for _, s := range a.Sections() {
 		paths = append(paths, strings.Join(s.Path, " > "))
 	}
-	if diff := cmp.Diff([]string{"Barn owl", "Barn owl > Hunting"}, paths); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, paths, []string{"Barn owl", "Barn owl > Hunting"})
 }
 
 const owlsWiki = `{{Short description|Owl {{small|of barns}}}}
@@ -84,43 +77,31 @@ func TestWikitext(t *testing.T) {
 		{Title: "Acoustic location of prey", URL: "https://prey.example/p"},
 		{Title: "late.example", URL: "https://late.example/x"},
 	}
-	if diff := cmp.Diff(want, a.References()); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, a.References(), want)
 	var paths []string
 	body := ""
 	for _, s := range a.Sections() {
 		paths = append(paths, strings.Join(s.Path, " > "))
 		body += s.Body + "\n"
 	}
-	if diff := cmp.Diff([]string{"Barn owl", "Barn owl > Hunting", "Barn owl > Hunting > Nests", "Barn owl > Hunting > Eggs"}, paths); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, paths, []string{"Barn owl", "Barn owl > Hunting", "Barn owl > Hunting > Nests", "Barn owl > Hunting > Eggs"})
 	for _, said := range []string{"Barn owls", "hunt by their ears", "Roger Payne showed that they catch mice", "church towers"} {
-		if !strings.Contains(body, said) {
-			t.Errorf("no %q in\n%s", said, body)
-		}
+		check.True(t, strings.Contains(body, said), "no %q in\n%s", said, body)
 	}
 	for _, gone := range []string{"{{", "[[ear", "wikitable", "Owl.jpg", "'''", "<br", "<ref", "no -->"} {
-		if strings.Contains(body, gone) {
-			t.Errorf("%q stands in\n%s", gone, body)
-		}
+		check.True(t, !strings.Contains(body, gone), "%q stands in\n%s", gone, body)
 	}
 	grounds := construct.NewGrounds(a.Citations(), func(string) bool { return true })
 	var stated []string
 	for _, s := range a.Sections() {
-		claims, err := construct.Rules{}.State(t.Context(), a, s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		claims := check.Of(construct.Rules{}.State(t.Context(), a, s)).OK(t)
 		gold, _ := grounds.Ground(a, s, claims)
 		for _, g := range gold.Triples {
 			stated = append(stated, g.Statement+" "+strings.Join(g.URLs, " "))
 		}
 	}
-	if all := strings.Join(stated, "\n"); !strings.Contains(all, "total darkness. https://ear.example/owl https://prey.example/p") {
-		t.Errorf("stated is\n%s", all)
-	}
+	all := strings.Join(stated, "\n")
+	check.True(t, strings.Contains(all, "total darkness. https://ear.example/owl https://prey.example/p"), "stated is\n%s", all)
 }
 
 // What is never closed, and what is nested deeply, is read to its end, and does not swell.
@@ -130,9 +111,8 @@ func TestHostileWikitext(t *testing.T) {
 		"headings": "== a =\n", "addresses": "[https://a ", "fields": "<ref>{{cite|url=https://a|title=", "both": "{{[[",
 	} {
 		page := strings.Repeat(piece, 10_000)
-		if out := construct.Wikitext(page, "a"); len(out) > 3*len(page)+100 {
-			t.Errorf("%s: %d bytes become %d", name, len(page), len(out))
-		}
+		out := construct.Wikitext(page, "a")
+		check.True(t, len(out) <= 3*len(page)+100, "%s: %d bytes become %d", name, len(page), len(out))
 	}
 }
 
@@ -175,7 +155,5 @@ func TestGroundUnmarked(t *testing.T) {
 		t.Errorf("%+v, %+v", gold, dropped)
 	}
 	gold, dropped = g.Ground(a, s, []construct.Stated{{"Otters rest in rafts, [1] wrapped in kelp.[^2]", "Otters rest."}, {"Otters rest in rafts, [1] wrapped in kelp.[^2]", "Otters rest."}})
-	if len(gold.Triples) != 1 || len(dropped) != 1 || dropped[0].Reason != "stated before" {
-		t.Errorf("stated twice: %+v, %+v", gold, dropped)
-	}
+	check.True(t, len(gold.Triples) == 1 && len(dropped) == 1 && dropped[0].Reason == "stated before", "stated twice: %+v, %+v", gold, dropped)
 }

@@ -21,8 +21,8 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark/construct"
 	"github.com/wildgraph/wildgraph/benchmark/fetch"
-	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 	"github.com/wildgraph/wildgraph/llm/paid"
@@ -138,12 +138,10 @@ func scripted() *llmtest.Script {
 func build(ctx context.Context, t *testing.T, work, dir string, get construct.Getter, m llm.Model) (*construct.Build, error) {
 	t.Helper()
 	client, err := paid.Open(paid.Options{File: filepath.Join(work, "replies")})
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	defer client.Close()
-	m, err = client.Model(m)
-	benchtest.OK(t, err)
-	p, err := construct.OpenPages(filepath.Join(work, "pages"))
-	benchtest.OK(t, err)
+	m = check.Of(client.Model(m)).OK(t)
+	p := check.Of(construct.OpenPages(filepath.Join(work, "pages"))).OK(t)
 	defer p.Close()
 	a := construct.Parse(owl, "owl", construct.Options{})
 	refs := construct.Sources(a.References())
@@ -163,14 +161,10 @@ func TestBuild(t *testing.T) {
 	work, dir := t.TempDir(), t.TempDir()
 	get, model := newGetter(), scripted()
 	b, err := build(t.Context(), t, work, dir, get, model)
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	want := construct.Stats{Domain: "birds", Article: "Barn owl", Sources: 6, Pages: 4, Words: b.Stats.Words, Tokens: b.Stats.Tokens, Sections: 3, Triples: 4, SingleFact: 3, MultiFact: 1, Summary: 1, Overlap: 2}
-	if b.Stats.Words < 500 || b.Stats.Tokens < b.Stats.Words {
-		t.Errorf("%d words, %d tokens", b.Stats.Words, b.Stats.Tokens)
-	}
-	if diff := cmp.Diff(want, b.Stats); diff != "" {
-		t.Errorf("stats (-want +got)\n%s", diff)
-	}
+	check.True(t, b.Stats.Words >= 500 && b.Stats.Tokens >= b.Stats.Words, "%d words, %d tokens", b.Stats.Words, b.Stats.Tokens)
+	check.Equal(t, b.Stats, want, "stats")
 	reasons := func(all []construct.Dropped, what string) string {
 		for _, d := range all {
 			if strings.Contains(d.What, what) {
@@ -185,9 +179,7 @@ func TestBuild(t *testing.T) {
 		{reasons(b.Ungrounded, "Owls can talk"), "does not say so"},
 		{reasons(b.Ungrounded, "hear colours"), "no page for the marks 4"},
 	} {
-		if !strings.Contains(c.got, c.want) {
-			t.Errorf("reason %q lacks %q", c.got, c.want)
-		}
+		check.True(t, strings.Contains(c.got, c.want), "reason %q lacks %q", c.got, c.want)
 	}
 
 	for _, req := range model.Requests() {
@@ -197,11 +189,9 @@ func TestBuild(t *testing.T) {
 	}
 
 	// The loader takes it, and knows two pages of one title apart.
-	set, err := wildgraph.Load(os.DirFS(dir), wildgraph.Options{})
-	benchtest.OK(t, err)
-	if d := set.Domains[0]; d.Pages != 4 || len(d.Items) != 5 {
-		t.Errorf("loaded %d pages, %d questions", d.Pages, len(d.Items))
-	}
+	set := check.Of(wildgraph.Load(os.DirFS(dir), wildgraph.Options{})).OK(t)
+	d := set.Domains[0]
+	check.True(t, d.Pages == 4 && len(d.Items) == 5, "loaded %d pages, %d questions", d.Pages, len(d.Items))
 	for _, it := range set.Domains[0].Items {
 		for _, u := range it.Gold {
 			if len(u) != 1 {
@@ -213,12 +203,9 @@ func TestBuild(t *testing.T) {
 	// Built again, nothing is asked for and nothing changes.
 	before := snapshot(t, dir)
 	calls := model.Calls()
-	if _, err := build(t.Context(), t, work, dir, newGetter(), model); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(before, snapshot(t, dir)); diff != "" || model.Calls() != calls {
-		t.Errorf("built again: %d new calls, differences\n%s", model.Calls()-calls, diff)
-	}
+	check.OK(t, check.Err(build(t.Context(), t, work, dir, newGetter(), model)))
+	diff := cmp.Diff(before, snapshot(t, dir))
+	check.True(t, diff == "" && model.Calls() == calls, "built again: %d new calls, differences\n%s", model.Calls()-calls, diff)
 }
 
 // picky asks of each statement, and fails those that contain a word.
@@ -262,7 +249,7 @@ func TestQuestions(t *testing.T) {
 	golds := []construct.Gold{gold("A", "hunting:a", "mice:a b", "lost owls:a x", "apart owls:a b", "unsupported owls:a"), gold("B", "nests:b", "unsupported eggs:b")}
 	paged := func(url string) (construct.Page, bool) { return construct.Page{URL: url}, url != "x" }
 	questions, dropped, err := construct.Questions(t.Context(), golds, paged, construct.Parts{Ask: picky{}, Check: picky{}}, construct.Numbers{})
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	var got []string
 	for _, q := range questions {
 		got = append(got, q.Type[0]+": "+q.Answer+strings.Join(q.Statements, ", "))
@@ -271,14 +258,12 @@ func TestQuestions(t *testing.T) {
 		got = append(got, d.What+": "+d.Reason)
 	}
 	slices.Sort(got[len(questions):])
-	if diff := cmp.Diff([]string{
+	check.Equal(t, got, []string{
 		"single-fact: hunting", "multi_fact: mice", "single-fact: nests", "summary: hunting, mice, lost owls, apart owls",
 		"multi-fact: apart owls: it is apart", "multi-fact: lost owls: its pages are fewer than its sources",
 		"single-fact: unsupported eggs: it is unsupported", "single-fact: unsupported owls: it is unsupported",
 		"summary: B: 1 of its statements stand on their pages",
-	}, got); diff != "" {
-		t.Error(diff)
-	}
+	})
 }
 
 // A build that is stopped at any call goes on to the same bytes, and neither a page that
@@ -286,9 +271,7 @@ func TestQuestions(t *testing.T) {
 func TestBuildStopped(t *testing.T) {
 	whole := t.TempDir()
 	model := scripted()
-	if _, err := build(t.Context(), t, t.TempDir(), whole, newGetter(), model); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, check.Err(build(t.Context(), t, t.TempDir(), whole, newGetter(), model)))
 	want, calls := snapshot(t, whole), model.Calls()
 	for stop := 1; stop < calls; stop += 5 {
 		work, dir := t.TempDir(), t.TempDir()
@@ -305,9 +288,7 @@ func TestBuildStopped(t *testing.T) {
 			}
 			cancel(nil)
 		}
-		if diff := cmp.Diff(want, snapshot(t, dir)); diff != "" {
-			t.Errorf("stopped after %d calls, %d times\n%s", stop, starts, diff)
-		}
+		check.Equal(t, snapshot(t, dir), want, "stopped after %d calls, %d times", stop, starts)
 		for url, n := range get.asked {
 			if n > 1 {
 				t.Errorf("%s was asked for %d times", url, n)
@@ -342,6 +323,6 @@ func snapshot(t *testing.T, dir string) map[string]string {
 		out[path] = string(b)
 		return err
 	})
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	return out
 }

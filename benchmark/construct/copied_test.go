@@ -7,14 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // Questions that may be asked, and those that copy, give away or name nothing: a line each.
 func TestFault(t *testing.T) {
-	table, err := os.ReadFile("testdata/questions.tsv")
-	benchtest.OK(t, err)
+	table := check.Of(os.ReadFile("testdata/questions.tsv")).OK(t)
 	for line := range strings.Lines(strings.TrimSpace(string(table))) {
 		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 		d := Draft{Title: f[0], Type: wildgraph.SingleFact}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func FuzzArticle(f *testing.F) {
@@ -35,10 +36,7 @@ func FuzzArticle(f *testing.F) {
 				if strings.TrimSpace(s.Body) == "" || len(s.Path) == 0 {
 					t.Errorf("section %+v", s)
 				}
-				stated, err := Rules{}.State(t.Context(), a, s)
-				if err != nil {
-					t.Fatal(err)
-				}
+				stated := check.Of(Rules{}.State(t.Context(), a, s)).OK(t)
 				gold, dropped := g.Ground(a, s, stated)
 				for _, d := range dropped {
 					if d.Reason == "the section does not say so" {
@@ -65,14 +63,11 @@ func TestSources(t *testing.T) {
 	files := make(map[string]string)
 	for _, r := range refs {
 		name := fileKey(r.Title)
-		if other := files[name]; other != "" {
-			t.Errorf("%s and %s share %s", other, r.URL, name)
-		}
+		other := files[name]
+		check.Equal(t, other, "", "%s and %s share %s", other, r.URL, name)
 		files[name] = r.URL
 	}
-	if len(refs) != 6 || refs[0].Title != "Owls" || refs[0].URL != "https://a.example/" || refs[1].Title != "OWLS 2" {
-		t.Errorf("%+v", refs)
-	}
+	check.True(t, len(refs) == 6 && refs[0].Title == "Owls" && refs[0].URL == "https://a.example/" && refs[1].Title == "OWLS 2", "%+v", refs)
 }
 
 func TestPoor(t *testing.T) {
@@ -82,21 +77,16 @@ func TestPoor(t *testing.T) {
 		strings.Repeat("a line\n", 12): true, strings.Repeat("a line\n", 13): false,
 		strings.Repeat(long, 20) + " he got a 404 not found": false,
 	} {
-		if got := Poor(text); (got != "") != poor {
-			t.Errorf("%.30q: %q", text, got)
-		}
+		got := Poor(text)
+		check.True(t, (got != "") == poor, "%.30q: %q", text, got)
 	}
 }
 
 func TestExcerpt(t *testing.T) {
 	page := strings.Repeat("Nothing to see here, move on please.\n", 400) + "Roger Payne listened to barn owls.\n" + strings.Repeat("And nothing here.\n", 400)
 	got := Excerpt(page, "Roger Payne studied barn owls", 3000)
-	if !strings.Contains(got, "Roger Payne listened") || len(got) > 3000 {
-		t.Errorf("%d bytes: %.200q", len(got), got)
-	}
-	if got := Excerpt("short", "x", 100); got != "short" {
-		t.Errorf("%q", got)
-	}
+	check.True(t, strings.Contains(got, "Roger Payne listened") && len(got) <= 3000, "%d bytes: %.200q", len(got), got)
+	check.Equal(t, Excerpt("short", "x", 100), "short")
 }
 
 // says asks the same of every draft.
@@ -118,8 +108,6 @@ func TestSummaryLength(t *testing.T) {
 	} {
 		m := questionMaker{Parts: Parts{Ask: says(of(x.n))}}
 		q, err := m.asked(t.Context(), Draft{Type: x.kind, Triples: []Triple{{Statement: "Owls hunt."}}})
-		if err != nil || (q != "") != x.taken {
-			t.Errorf("%s of %d characters: %q, %v", x.kind, x.n, q, err)
-		}
+		check.True(t, err == nil && (q != "") == x.taken, "%s of %d characters: %q, %v", x.kind, x.n, q, err)
 	}
 }

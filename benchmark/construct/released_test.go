@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
@@ -27,7 +27,7 @@ func released(t testing.TB) string {
 func readLines[T any](t *testing.T, fsys fs.FS, name string) []T {
 	t.Helper()
 	var out []T
-	benchtest.OK(t, jsonl.Each(fsys, name, jsonl.DefaultMaxLine, func(_ int, v T) error { out = append(out, v); return nil }))
+	check.OK(t, jsonl.Each(fsys, name, jsonl.DefaultMaxLine, func(_ int, v T) error { out = append(out, v); return nil }))
 	return out
 }
 
@@ -39,14 +39,11 @@ func TestReleased(t *testing.T) {
 	fsys := os.DirFS(released(t))
 	residual := map[string]int{"human_activities": 1, "mathematics": 7, "nature": 15}
 	topics, err := fs.Glob(fsys, "corpus/*/*")
-	if err != nil || len(topics) == 0 {
-		t.Fatalf("no topics: %v", err)
-	}
+	check.Must(t, err == nil && len(topics) != 0, "no topics: %v", err)
 	sections, triples, facts, overlap := 0, 0, 0, 0
 	for _, dir := range topics {
 		topic, domain := path.Base(dir), path.Base(path.Dir(dir))
-		text, err := fs.ReadFile(fsys, path.Join(dir, topic+".txt"))
-		benchtest.OK(t, err)
+		text := check.Of(fs.ReadFile(fsys, path.Join(dir, topic+".txt"))).OK(t)
 		a := Parse(string(text), topic, Options{Released: true})
 		refs := readLines[Reference](t, fsys, path.Join(dir, "references.jsonl"))
 		found, missing := a.References(), 0
@@ -55,9 +52,7 @@ func TestReleased(t *testing.T) {
 				missing++
 			}
 		}
-		if missing > residual[domain] {
-			t.Errorf("%s: %d of %d references are not found", domain, missing, len(refs))
-		}
+		check.True(t, missing <= residual[domain], "%s: %d of %d references are not found", domain, missing, len(refs))
 		join := joined(t, fsys, dir, refs)
 		grounds := NewGrounds(a.Citations(), func(url string) bool { return len(join.Pages(url)) > 0 })
 		bodies := make(map[string]string)
@@ -86,15 +81,12 @@ func TestReleased(t *testing.T) {
 	if facts != 323 || overlap != 202 { // as another program counted
 		t.Errorf("%d of %d answers overlap", overlap, facts)
 	}
-	if sections < 187 || triples < 802 {
-		t.Errorf("%d sections and %d triples", sections, triples)
-	}
+	check.True(t, sections >= 187 && triples >= 802, "%d sections and %d triples", sections, triples)
 }
 
 func joined(t *testing.T, fsys fs.FS, dir string, refs []Reference) *wildgraph.Join {
 	t.Helper()
-	pages, err := fs.ReadDir(fsys, path.Join(dir, "reference_pages"))
-	benchtest.OK(t, err)
+	pages := check.Of(fs.ReadDir(fsys, path.Join(dir, "reference_pages"))).OK(t)
 	var files []string
 	for _, p := range pages {
 		files = append(files, p.Name())

@@ -20,7 +20,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func TestPublic(t *testing.T) {
@@ -31,14 +31,11 @@ func TestPublic(t *testing.T) {
 		"64:ff9b::7f00:1", "64:ff9b:1::1", "2002:7f00:1::", "2001::1", "2001:db8::1", "::127.0.0.1", "3fff::1", "5f00::1",
 		"192.0.0.192", "169.254.170.2", "fd20:ce::254", "2606:4700::1%eth0", "192.31.196.1", "192.52.193.1", "192.175.48.1", "2620:4f:8000::1",
 	} {
-		if Public(netip.AddrPortFrom(netip.MustParseAddr(a), 443)) == nil {
-			t.Errorf("%s is let through", a)
-		}
+		check.True(t, Public(netip.AddrPortFrom(netip.MustParseAddr(a), 443)) != nil, "%s is let through", a)
 	}
 	for _, a := range []string{"93.184.215.14", "8.8.8.8", "172.32.0.1", "100.128.0.1", "2606:4700::6810:84e5", "2a00:1450:4001::1"} {
-		if err := Public(netip.AddrPortFrom(netip.MustParseAddr(a), 80)); err != nil {
-			t.Errorf("%s: %v", a, err)
-		}
+		err := Public(netip.AddrPortFrom(netip.MustParseAddr(a), 80))
+		check.True(t, err == nil, "%s: %v", a, err)
 		for _, port := range []uint16{0, 22, 25, 8080, 6379} {
 			if Public(netip.AddrPortFrom(netip.MustParseAddr(a), port)) == nil {
 				t.Errorf("port %d is let through", port)
@@ -162,8 +159,7 @@ func TestPage(t *testing.T) {
 	})
 	w.names["hidden.example"] = []netip.Addr{netip.MustParseAddr("127.0.0.2")}
 	w.names["rebind.example"] = []netip.Addr{w.at.Addr(), w.at.Addr(), netip.MustParseAddr("127.0.0.3")}
-	f, err := New(w.options())
-	benchtest.OK(t, err)
+	f := check.Of(New(w.options())).OK(t)
 	for _, row := range strings.Split(strings.TrimRight(pagesTable, "\n"), "\n")[1:] {
 		cells := strings.Split(row, "\t")
 		url, text, kind := cells[0], strings.ReplaceAll(cells[1], `\n`, "\n"), Kind(cells[2])
@@ -181,15 +177,12 @@ func TestPage(t *testing.T) {
 			t.Errorf("%s: %v, want %s", url, err, kind)
 		}
 	}
-	if got := w.agent.Load(); got != "test/1.0" {
-		t.Errorf("agent %q", got)
-	}
+	got := w.agent.Load()
+	check.True(t, got == "test/1.0", "agent %q", got)
 
 	// A name that leads outside first and inside later.
 	rebound := fmt.Sprintf("http://rebind.example:%d/good", w.at.Port())
-	if _, err := f.Page(t.Context(), rebound); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, check.Err(f.Page(t.Context(), rebound)))
 	f.client.CloseIdleConnections()
 	kinds := make(map[Kind]int)
 	for range 3 {
@@ -199,15 +192,11 @@ func TestPage(t *testing.T) {
 		}
 		f.client.CloseIdleConnections()
 	}
-	if kinds[Refused] == 0 {
-		t.Errorf("a name that was bound anew was never refused: %v", kinds)
-	}
+	check.True(t, kinds[Refused] != 0, "a name that was bound anew was never refused: %v", kinds)
 
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := f.Page(ctx, w.page("/good")); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+	check.Is(t, check.Err(f.Page(ctx, w.page("/good"))), context.Canceled, "cancelled")
 }
 
 func TestReader(t *testing.T) {
@@ -228,27 +217,21 @@ func TestReader(t *testing.T) {
 	defer service.Close()
 	o := w.options()
 	var err error
-	if o.Reader, err = NewReader(service.URL, key); err != nil {
-		t.Fatal(err)
-	}
-	f, err := New(o)
-	benchtest.OK(t, err)
+	o.Reader = check.Of(NewReader(service.URL, key)).OK(t)
+	f := check.Of(New(o)).OK(t)
 	page, err := f.Page(t.Context(), w.page("/owls"))
 	if err != nil || !strings.HasSuffix(page.Text, "/owls") || !strings.Contains(page.Text, "http:") || strings.Contains(page.Title, "\x1b") {
 		t.Errorf("%+v, %v", page, err)
 	}
 	for address, kind := range map[string]Kind{w.page("/junk"): NoText, "http://127.0.0.2/": Refused, "file:///etc/passwd": Refused} {
 		var e *Error
-		if _, err := f.Page(t.Context(), address); !errors.As(err, &e) || e.Kind != kind || strings.Contains(err.Error(), key) {
-			t.Errorf("%s: %v, want %s", address, err, kind)
-		}
+		_, err := f.Page(t.Context(), address)
+		check.True(t, errors.As(err, &e) && e.Kind == kind && !strings.Contains(err.Error(), key), "%s: %v, want %s", address, err, kind)
 	}
-	if _, err := NewReader("http://reader.example", key); err == nil || strings.Contains(err.Error(), key) {
-		t.Errorf("a key in the clear: %v", err)
-	}
-	if s := fmt.Sprintf("%v %+v %#v %s", o.Reader, o.Reader, o.Reader, o.Reader); strings.Contains(s, key) {
-		t.Errorf("the key shows in %s", s)
-	}
+	_, err = NewReader("http://reader.example", key)
+	check.True(t, err != nil && !strings.Contains(err.Error(), key), "a key in the clear: %v", err)
+	s := fmt.Sprintf("%v %+v %#v %s", o.Reader, o.Reader, o.Reader, o.Reader)
+	check.True(t, !strings.Contains(s, key), "the key shows in %s", s)
 }
 
 // roundTrips answers requests without a network.
@@ -261,8 +244,7 @@ func (f roundTrips) RoundTrip(r *http.Request) (*http.Response, error) { return 
 // asked again.
 func TestRobotsHang(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f, err := New(Options{Agent: "test/1.0", Timeout: time.Minute})
-		benchtest.OK(t, err)
+		f := check.Of(New(Options{Agent: "test/1.0", Timeout: time.Minute})).OK(t)
 		var asked atomic.Int32
 		f.client.Transport = roundTrips(func(r *http.Request) (*http.Response, error) {
 			asked.Add(1)
@@ -273,9 +255,8 @@ func TestRobotsHang(t *testing.T) {
 		page := func(limit, want time.Duration) {
 			ctx, cancel := context.WithTimeout(t.Context(), limit)
 			defer cancel()
-			if _, err := f.Page(ctx, "https://slow.example/a"); err == nil || time.Since(start) != want {
-				t.Errorf("%v after %v, want an error after %v", err, time.Since(start), want)
-			}
+			_, err := f.Page(ctx, "https://slow.example/a")
+			check.True(t, err != nil && time.Since(start) == want, "%v after %v, want an error after %v", err, time.Since(start), want)
 		}
 		var all sync.WaitGroup
 		all.Go(func() { page(time.Second, time.Second) })
@@ -283,9 +264,8 @@ func TestRobotsHang(t *testing.T) {
 		all.Go(func() { page(time.Hour, time.Minute) })
 		all.Wait()
 		page(time.Hour, time.Minute)
-		if n := asked.Load(); n != 1 {
-			t.Errorf("the host was asked %d times", n)
-		}
+		n := asked.Load()
+		check.Equal(t, n, 1, "the host was asked %d times", n)
 	})
 }
 
@@ -293,22 +273,17 @@ func TestRobotsHang(t *testing.T) {
 func TestCrawlDelay(t *testing.T) {
 	for ask, want := range map[string]time.Duration{"7": 7 * time.Second, "900": 30 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
-			f, err := New(Options{Agent: "test/1.0"})
-			benchtest.OK(t, err)
+			f := check.Of(New(Options{Agent: "test/1.0"})).OK(t)
 			f.client.Transport = roundTrips(func(*http.Request) (*http.Response, error) {
 				body := "User-agent: *\nCrawl-delay: " + ask + "\n"
 				return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"text/plain"}}, Body: io.NopCloser(strings.NewReader(body))}, nil
 			})
 			var at [2]time.Time
 			for i := range at {
-				if _, err := f.Page(t.Context(), fmt.Sprintf("https://owls.example/%d", i)); err != nil {
-					t.Fatal(err)
-				}
+				check.OK(t, check.Err(f.Page(t.Context(), fmt.Sprintf("https://owls.example/%d", i))))
 				at[i] = time.Now()
 			}
-			if got := at[1].Sub(at[0]); got != want {
-				t.Errorf("Crawl-delay %s: a pause of %v, want %v", ask, got, want)
-			}
+			check.Equal(t, at[1].Sub(at[0]), want, "Crawl-delay %s: a pause of", ask)
 		})
 	}
 }
@@ -318,8 +293,7 @@ func TestCrawlDelay(t *testing.T) {
 func TestHostsBusy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const hosts, pages = 60, 5
-		f, err := New(Options{Agent: "test/1.0", NoRobots: true})
-		benchtest.OK(t, err)
+		f := check.Of(New(Options{Agent: "test/1.0", NoRobots: true})).OK(t)
 		var mu sync.Mutex
 		inFlight, most := 0, 0
 		last := make(map[string]time.Time)
@@ -327,9 +301,8 @@ func TestHostsBusy(t *testing.T) {
 			mu.Lock()
 			inFlight++
 			most = max(most, inFlight)
-			if ended, seen := last[r.Host]; seen && time.Since(ended) < time.Second {
-				t.Errorf("%s is asked %v after the last time", r.Host, time.Since(ended))
-			}
+			ended, seen := last[r.Host]
+			check.True(t, !seen || time.Since(ended) >= time.Second, "%s is asked %v after the last time", r.Host, time.Since(ended))
 			mu.Unlock()
 			time.Sleep(time.Second)
 			mu.Lock()
@@ -342,27 +315,21 @@ func TestHostsBusy(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range hosts * pages {
 			all.Go(func() {
-				if _, err := f.Page(t.Context(), fmt.Sprintf("https://host%d.example/%d", i%hosts, i)); err != nil {
-					t.Error(err)
-				}
+				_, err := f.Page(t.Context(), fmt.Sprintf("https://host%d.example/%d", i%hosts, i))
+				check.True(t, err == nil, "%v", err)
 			})
 		}
 		all.Wait()
-		if took := time.Since(start); most < 50 || took > 2*pages*time.Second {
-			t.Errorf("%d hosts at a time, all in %v", most, took)
-		}
+		took := time.Since(start)
+		check.True(t, most >= 50 && took <= 2*pages*time.Second, "%d hosts at a time, all in %v", most, took)
 	})
 }
 
 func TestOptions(t *testing.T) {
 	for _, o := range []Options{{}, {Agent: " "}, {Agent: "a", Pause: -1}, {Agent: "a", Tries: -1}} {
-		if _, err := New(o); err == nil {
-			t.Errorf("%+v is taken", o)
-		}
+		check.True(t, check.Err(New(o)) != nil, "%+v is taken", o)
 	}
 	for _, base := range []string{"", "r.jina.ai", "ftp://x/", "http://u:p@x/"} {
-		if _, err := NewReader(base, ""); err == nil {
-			t.Errorf("%q is taken", base)
-		}
+		check.True(t, check.Err(NewReader(base, "")) != nil, "%q is taken", base)
 	}
 }

@@ -263,7 +263,7 @@ func newHopReader(fsys fs.FS, file, joiner string) (*hopReader, error) {
 
 // add checks and adds a question.
 func (r *hopReader) add(set string, it benchmark.Item, gold, all []graphrag.Document) error {
-	if err := check(set, it, r.seen); err != nil {
+	if err := checkItem(set, it, r.seen); err != nil {
 		return err
 	}
 	if len(gold) == 0 {

@@ -198,8 +198,8 @@ func records[T any](fsys fs.FS, file string, take func(line int, value T) error)
 	return jsonl.Each(fsys, file, MaxRecord, take)
 }
 
-// check reports the faults of a question of any data set.
-func check(set string, it benchmark.Item, seen map[string]bool) error {
+// checkItem reports the faults of a question of any data set.
+func checkItem(set string, it benchmark.Item, seen map[string]bool) error {
 	switch {
 	case it.Question.ID == "":
 		return errors.New("a question without an ID")

@@ -5,7 +5,6 @@ package multihop_test
 import (
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -19,8 +18,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/benchmark"
-	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
 	"github.com/wildgraph/wildgraph/benchmark/multihop"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func text(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s)} }
@@ -71,7 +70,7 @@ func shown(t *testing.T, set *benchmark.Dataset) []string {
 	for _, d := range set.Domains {
 		var docs []string
 		for doc, err := range d.Documents() {
-			benchtest.OK(t, err)
+			check.OK(t, err)
 			docs = append(docs, doc.ID+"="+doc.Title)
 		}
 		out = append(out, d.Name+": "+strings.Join(docs, ", "))
@@ -89,7 +88,7 @@ func shown(t *testing.T, set *benchmark.Dataset) []string {
 
 func TestLoad(t *testing.T) {
 	set, err := multihop.Load(all(), multihop.Options{})
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	want := []string{
 		"hotpotqa: 000000=Owl, 000001=Barn owl, 000002=Hawk owl",
 		"  h1 / comparison / Which owl hunts by day? / Hawk owl /  / 000001 000002",
@@ -115,18 +114,14 @@ func TestLoad(t *testing.T) {
 		"musique: no corpus stands beside musique/musique_ans_v1.0_dev.jsonl: the passages are the paragraphs of its questions",
 		"musique: left out, having no answer: 1 questions",
 	}
-	if diff := cmp.Diff(want, shown(t, set)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	check.Equal(t, shown(t, set), want, "(-want +got)")
 	schemes := multihop.Schemes()
 	for _, k := range set.Types {
-		if _, ok := schemes[k.Key]; !ok || k.K != multihop.DefaultK || !k.Swept {
-			t.Errorf("type %+v, with a scheme %v", k, ok)
-		}
+		_, ok := schemes[k.Key]
+		check.True(t, ok && k.K == multihop.DefaultK && k.Swept, "type %+v, with a scheme %v", k, ok)
 	}
-	if one, err := multihop.Load(all(), multihop.Options{Sets: []string{multihop.TwoWiki}}); err != nil || len(one.Domains) != 1 || len(one.Types) != 1 {
-		t.Errorf("one set: %+v, %v", one, err)
-	}
+	one, err := multihop.Load(all(), multihop.Options{Sets: []string{multihop.TwoWiki}})
+	check.True(t, err == nil && len(one.Domains) == 1 && len(one.Types) == 1, "one set: %+v, %v", one, err)
 }
 
 // The same questions as tables of the hub hold them, and a corpus of titles.
@@ -136,20 +131,16 @@ func TestOtherShapes(t *testing.T) {
 "supporting_facts": {"title": ["Hawk owl", "Gone"], "sent_id": [0, 1]}, "context": {"title": ["Hawk owl"], "sentences": [["It hunts", " by day."]]}}`),
 		"hotpotqa_train_corpus.json": text("\ufeff{\"Hawk owl\": [\"It hunts\", \" by day.\"],\n \"Gone\": [\"Not in the context.\"]}"),
 	}, multihop.Options{})
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	want := []string{"hotpotqa: 000000=Hawk owl, 000001=Gone", "  h1 / bridge / Which owl hunts by day? / Hawk owl /  / 000000 000001"}
-	if diff := cmp.Diff(want, shown(t, set)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	check.Equal(t, shown(t, set), want, "(-want +got)")
 	// Two passages of the title, of which neither is the paragraph: any will do.
 	set, err = multihop.Load(fstest.MapFS{
 		"hotpotqa.json":        text(hotpotQuestion),
 		"hotpotqa_corpus.json": text(`[{"title": "Barn owl", "text": "One."}, {"title": "Barn owl", "text": "Two."}, {"title": "Hawk owl", "text": "Ithuntsbyday."}]`),
 	}, multihop.Options{})
-	benchtest.OK(t, err)
-	if diff := cmp.Diff([]benchmark.Unit{{"000000", "000001"}, {"000002"}}, set.Domains[0].Items[0].Gold); diff != "" {
-		t.Errorf("gold (-want +got):\n%s", diff)
-	}
+	check.OK(t, err)
+	check.Equal(t, set.Domains[0].Items[0].Gold, []benchmark.Unit{{"000000", "000001"}, {"000002"}}, "gold")
 }
 
 // Every damage is an error that names the file, and the line where there is one.
@@ -209,9 +200,7 @@ func TestDamage(t *testing.T) {
 			}
 		})
 	}
-	if _, err := multihop.Load(all(), multihop.Options{Sets: []string{"x"}}); !errors.Is(err, benchmark.ErrUnknownDomain) {
-		t.Errorf("%v", err)
-	}
+	check.Is(t, check.Err(multihop.Load(all(), multihop.Options{Sets: []string{"x"}})), benchmark.ErrUnknownDomain)
 	many := strings.Repeat(`{"id": "x"}`+"\n", 100)
 	_, err := multihop.Load(fstest.MapFS{"musique.json": text(many)}, multihop.Options{})
 	if err == nil || !strings.Contains(err.Error(), "… and 95 more problems") || strings.Count(err.Error(), "\n") > 6 {
@@ -226,15 +215,13 @@ func TestMuSiQueTrain(t *testing.T) {
 	if dir == "" {
 		t.Skip("set MUSIQUE_DIR")
 	}
-	set, err := multihop.Load(os.DirFS(dir), multihop.Options{})
-	benchtest.OK(t, err)
+	set := check.Of(multihop.Load(os.DirFS(dir), multihop.Options{})).OK(t)
 	counts, gold, aliases := count(set)
 	if diff := cmp.Diff(map[string]int{"2-hop": 68, "3-hop": 27, "4-hop": 5}, counts); diff != "" || gold != 237 || aliases == 0 || len(set.Notes) > 0 {
 		t.Errorf("%s, %d gold passages, %d aliases, notes %v", diff, gold, aliases, set.Notes)
 	}
-	if n, bytes := corpusSize(t, set.Domains[0]); n != 1890 || bytes != 877933 {
-		t.Errorf("%d passages of %d bytes", n, bytes)
-	}
+	n, bytes := corpusSize(t, set.Domains[0])
+	check.True(t, n == 1890 && bytes == 877933, "%d passages of %d bytes", n, bytes)
 	for it := range set.Items() {
 		for _, u := range it.Gold {
 			if len(u) != 1 {
@@ -250,16 +237,13 @@ func TestMedical(t *testing.T) {
 	if dir == "" {
 		t.Skip("set GRAPHRAGBENCH_DIR")
 	}
-	set, err := multihop.Load(os.DirFS(dir), multihop.Options{})
-	benchtest.OK(t, err)
+	set := check.Of(multihop.Load(os.DirFS(dir), multihop.Options{})).OK(t)
 	counts, gold, _ := count(set)
 	want := map[string]int{"fact-retrieval": 1098, "complex-reasoning": 509, "contextual-summarize": 289, "creative-generation": 166}
-	if diff := cmp.Diff(want, counts); diff != "" || gold != 0 {
-		t.Errorf("%s, %d gold", diff, gold)
-	}
-	if n, bytes := corpusSize(t, set.Domains[0]); n != 1 || bytes != 1055013 {
-		t.Errorf("%d texts of %d bytes", n, bytes)
-	}
+	diff := cmp.Diff(want, counts)
+	check.True(t, diff == "" && gold == 0, "%s, %d gold", diff, gold)
+	n, bytes := corpusSize(t, set.Domains[0])
+	check.True(t, n == 1 && bytes == 1055013, "%d texts of %d bytes", n, bytes)
 }
 
 func count(set *benchmark.Dataset) (byType map[string]int, gold, aliases int) {
@@ -275,7 +259,7 @@ func count(set *benchmark.Dataset) (byType map[string]int, gold, aliases int) {
 func corpusSize(t *testing.T, d benchmark.Domain) (n, bytes int) {
 	t.Helper()
 	for doc, err := range d.Documents() {
-		benchtest.OK(t, err)
+		check.OK(t, err)
 		n++
 		bytes += len(doc.Text)
 	}
@@ -297,15 +281,11 @@ func FuzzLoad(f *testing.F) {
 		m[name] = &fstest.MapFile{Data: data}
 		set, err := multihop.Load(m, multihop.Options{})
 		if err != nil {
-			if !strings.HasPrefix(err.Error(), "multihop: ") {
-				t.Errorf("%v", err)
-			}
+			check.True(t, strings.HasPrefix(err.Error(), "multihop: "), "%v", err)
 			return
 		}
 		for it := range set.Items() {
-			if it.Question.ID == "" || strings.TrimSpace(it.Question.Text) == "" || strings.TrimSpace(it.Reference) == "" {
-				t.Errorf("%+v", it)
-			}
+			check.True(t, it.Question.ID != "" && strings.TrimSpace(it.Question.Text) != "" && strings.TrimSpace(it.Reference) != "", "%+v", it)
 			for _, u := range it.Gold {
 				if len(u) == 0 {
 					t.Errorf("%s has gold that no passage is", it.Question.ID)
@@ -357,9 +337,8 @@ func TestPublished(t *testing.T) {
 	}
 	// Table 1: eleven systems with nine figures and one with six, seven with nine and one
 	// with six; Table 2: ten with nine; Table 3: two that are not in Table 1, with six.
-	if want := 11*9 + 6 + 7*9 + 6 + 10*9 + 2*6; n != want {
-		t.Errorf("%d figures, want %d", n, want)
-	}
+	want := 11*9 + 6 + 7*9 + 6 + 10*9 + 2*6
+	check.Equal(t, n, want, "figures")
 }
 
 // The cells were compared with the tables of the paper one by one. After a change, compare
@@ -382,7 +361,6 @@ func TestPublishedCells(t *testing.T) {
 			}
 		}
 	}
-	if got := fmt.Sprintf("%x", h.Sum(nil))[:16]; got != "7af3bfae4543a0d4" {
-		t.Errorf("the sum of the cells is %s, not that of the cells that were compared", got)
-	}
+	got := fmt.Sprintf("%x", h.Sum(nil))[:16]
+	check.Equal(t, got, "7af3bfae4543a0d4", "the sum of the cells is %s, not that of the cells that were compared", got)
 }

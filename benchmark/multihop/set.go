@@ -231,7 +231,7 @@ func loadBench(fsys fs.FS, set, file string) (loadedSet, error) {
 		if _, known := bodies[q.Source]; !known {
 			return fmt.Errorf("the question is about %.80q, which %s does not hold", q.Source, corpus)
 		}
-		if err := check(set, it, seen); err != nil {
+		if err := checkItem(set, it, seen); err != nil {
 			return err
 		}
 		items[q.Source] = append(items[q.Source], it)

@@ -112,7 +112,7 @@ func loadTextbooks(fsys fs.FS, set, file string) (loadedSet, error) {
 				Type: b.kind, Question: graphrag.Question{ID: fmt.Sprintf("%s/%d", strings.TrimSuffix(b.file, ".jsonl"), line), Text: text},
 				Reference: string(q.Answer),
 			}
-			if err := check(set, it, seen); err != nil {
+			if err := checkItem(set, it, seen); err != nil {
 				return err
 			}
 			items = append(items, it)

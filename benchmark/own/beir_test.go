@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/wildgraph/wildgraph/benchmark"
-	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
 	"github.com/wildgraph/wildgraph/benchmark/own"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/lexical"
 )
@@ -57,11 +57,9 @@ func (ranker) Retrieve(context.Context, graphrag.Question) (graphrag.Found, erro
 // documents each once.
 func TestBEIR(t *testing.T) {
 	fsys := beir()
-	if !own.Layout.Recognise(fsys, benchmark.LoadOptions{}) || own.Layout.Recognise(folder(), benchmark.LoadOptions{}) {
-		t.Error("the layout is not recognised")
-	}
+	check.True(t, own.Layout.Recognise(fsys, benchmark.LoadOptions{}) && !own.Layout.Recognise(folder(), benchmark.LoadOptions{}), "the layout is not recognised")
 	set, err := own.BEIR(fsys, "animals")
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	if n := len(set.Domains[0].Items); n != 2 || !slices.ContainsFunc(set.Notes, func(s string) bool { return strings.Contains(s, "having no relevant document: 1") }) ||
 		!slices.ContainsFunc(set.Notes, func(s string) bool { return strings.Contains(s, "does not hold: 1") }) {
 		t.Errorf("%d questions, %q", n, set.Notes)
@@ -71,25 +69,22 @@ func TestBEIR(t *testing.T) {
 			t.Errorf("fields of %s: %v, %v", d.ID, d.Fields, err)
 		}
 	}
-	lex, err := lexical.New(judge.Options{})
-	benchtest.OK(t, err)
+	lex := check.Of(lexical.New(judge.Options{})).OK(t)
 	run, err := (&benchmark.Runner{
 		Dataset: set, Judge: lex,
 		Systems: []benchmark.Entry{{Name: "ranker", New: func(string) (benchmark.System, error) { return ranker{t}, nil }}},
 	}).Run(t.Context())
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	results := run.Systems[0].Domains[0].Results
 	want := (1/math.Log2(2) + 2/math.Log2(4)) / (2/math.Log2(2) + 1/math.Log2(3))
 	first := results[0].Evidence
 	if math.Abs(*first.NDCGAt10-want) > 1e-12 || *first.MRR != 1 || *first.RecallAt2 != .5 || *first.RecallAt10 != 1 {
 		t.Errorf("nDCG %v, want %v; MRR %v, recall %v and %v", *first.NDCGAt10, want, *first.MRR, *first.RecallAt2, *first.RecallAt10)
 	}
-	if second := results[1].Evidence; *second.NDCGAt10 != 0 || *second.MRR != 0 {
-		t.Errorf("of a document that is not there: nDCG %v, MRR %v", *second.NDCGAt10, *second.MRR)
-	}
-	if j := results[0].Judgment.Fact; j == nil || j.State != judge.NotApplicable {
-		t.Errorf("judged: %+v", j)
-	}
+	second := results[1].Evidence
+	check.True(t, *second.NDCGAt10 == 0 && *second.MRR == 0, "of a document that is not there: nDCG %v, MRR %v", *second.NDCGAt10, *second.MRR)
+	j := results[0].Judgment.Fact
+	check.True(t, j != nil && j.State == judge.NotApplicable, "judged: %+v", j)
 }
 
 func TestBEIRErrors(t *testing.T) {
@@ -106,15 +101,13 @@ func TestBEIRErrors(t *testing.T) {
 	} {
 		fsys := beir()
 		fsys[tt.file] = &fstest.MapFile{Data: []byte(tt.text)}
-		if _, err := own.BEIR(fsys, "animals"); err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s: %v, want %q", tt.file, err, tt.want)
-		}
+		_, err := own.BEIR(fsys, "animals")
+		check.True(t, err != nil && strings.Contains(err.Error(), tt.want), "%s: %v, want %q", tt.file, err, tt.want)
 	}
 	fsys := beir()
 	delete(fsys, "qrels/test.tsv")
-	if set, err := own.BEIR(fsys, "x"); err != nil || len(set.Domains[0].Items) != 1 || set.Domains[0].Items[0].Question.ID != "q4" {
-		t.Errorf("of the training split: %v", err)
-	}
+	set, err := own.BEIR(fsys, "x")
+	check.True(t, err == nil && len(set.Domains[0].Items) == 1 && set.Domains[0].Items[0].Question.ID == "q4", "of the training split: %v", err)
 }
 
 // Whatever stands in the judgments, it is read or refused.

@@ -11,10 +11,10 @@ import (
 	"testing/fstest"
 
 	"github.com/wildgraph/wildgraph/benchmark"
-	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
 	"github.com/wildgraph/wildgraph/benchmark/own"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/load"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
@@ -37,8 +37,7 @@ func TestLoad(t *testing.T) {
 {"question": "Where are the otters?", "gold": ["sea/otters.txt"]}
 {"question": "What do we not know?", "unanswerable": true, "where": "folder = \"sea\""}
 `
-	set, err := own.Load(t.Context(), "dir/mine.jsonl", strings.NewReader(lines), folder(), load.Options{})
-	benchtest.OK(t, err)
+	set := check.Of(own.Load(t.Context(), "dir/mine.jsonl", strings.NewReader(lines), folder(), load.Options{})).OK(t)
 	sea := graphrag.Equal("folder", "sea")
 	want := []benchmark.Item{
 		{Type: "single-fact", Question: graphrag.Question{ID: "owls", Text: "How do barn owls hunt?"}, Reference: "By ear.", Aliases: []string{"With their ears"}, Gold: []benchmark.Unit{{"owls.md"}}},
@@ -47,9 +46,8 @@ func TestLoad(t *testing.T) {
 		{Type: "search", Question: graphrag.Question{ID: "5", Text: "Where are the otters?"}, Gold: []benchmark.Unit{{"sea/otters.txt"}}},
 		{Type: "single-fact", Question: graphrag.Question{ID: "6", Text: "What do we not know?", Where: &sea}, Unanswerable: true},
 	}
-	if got := set.Domains[0].Items; !reflect.DeepEqual(got, want) {
-		t.Errorf("%+v\nwant\n%+v", got, want)
-	}
+	got := set.Domains[0].Items
+	check.Equal(t, got, want, "%+v\nwant\n%+v", got, want)
 	var types []string
 	for _, k := range set.Types {
 		types = append(types, k.Key)
@@ -62,14 +60,10 @@ func TestLoad(t *testing.T) {
 	}
 	var pages []string
 	for d, err := range set.Domains[0].Documents() {
-		if err != nil {
-			t.Error(err)
-		}
+		check.True(t, err == nil, "%v", err)
 		pages = append(pages, d.ID)
 	}
-	if got := strings.Join(pages, " "); got != "a/notes.md b/notes.md owls.md sea/otters.txt" {
-		t.Errorf("pages %s", got)
-	}
+	check.Equal(t, strings.Join(pages, " "), "a/notes.md b/notes.md owls.md sea/otters.txt", "pages")
 }
 
 // One file of records is a corpus of its rows; fields count for questions with conditions.
@@ -77,8 +71,7 @@ func TestLoadRows(t *testing.T) {
 	load := func(team, where string) *benchmark.Dataset {
 		t.Helper()
 		docs := fstest.MapFS{"t.csv": {Data: []byte("id,text,team\nx,The pager beeps.,ops\ny,The lamp glows.," + team + "\n")}}
-		set, err := own.Load(t.Context(), "q.jsonl", strings.NewReader(`{"question": "What beeps?", "gold": ["x"]`+where+`}`), docs, load.Options{})
-		benchtest.OK(t, err)
+		set := check.Of(own.Load(t.Context(), "q.jsonl", strings.NewReader(`{"question": "What beeps?", "gold": ["x"]`+where+`}`), docs, load.Options{})).OK(t)
 		return set
 	}
 	set := load("ops", "")
@@ -88,9 +81,8 @@ func TestLoadRows(t *testing.T) {
 			t.Errorf("%+v, %v", d, err)
 		}
 	}
-	if gold := set.Domains[0].Items[0].Gold; n != 2 || len(gold) != 1 || gold[0][0] != "x" {
-		t.Errorf("%d documents, gold %v", n, gold)
-	}
+	gold := set.Domains[0].Items[0].Gold
+	check.True(t, n == 2 && len(gold) == 1 && gold[0][0] == "x", "%d documents, gold %v", n, gold)
 	where := `, "where": "team = \"ops\""`
 	if load("ops", where).Domains[0].Fingerprint == load("it", where).Domains[0].Fingerprint {
 		t.Error("other fields, and the answers of before are taken for those of now")
@@ -124,15 +116,12 @@ func TestLoadErrors(t *testing.T) {
 			t.Errorf("%s: %v, want %q", tt.line, err, tt.want)
 		}
 	}
-	if _, err := own.Load(t.Context(), "q.jsonl", strings.NewReader("\n"), folder(), load.Options{}); err == nil || !strings.Contains(err.Error(), "holds no question") {
-		t.Errorf("no question: %v", err)
-	}
-	if _, err := own.Load(t.Context(), "q.jsonl", strings.NewReader(strings.Repeat(`{"question": ""}`+"\n", 30)), folder(), load.Options{}); err == nil || !strings.Contains(err.Error(), "and 20 more problems") {
-		t.Errorf("thirty problems: %v", err)
-	}
-	if _, err := own.Load(t.Context(), "q.jsonl", strings.NewReader("{}"), fstest.MapFS{}, load.Options{}); err == nil || !strings.Contains(err.Error(), "documents") {
-		t.Errorf("no document: %v", err)
-	}
+	_, err := own.Load(t.Context(), "q.jsonl", strings.NewReader("\n"), folder(), load.Options{})
+	check.True(t, err != nil && strings.Contains(err.Error(), "holds no question"), "no question: %v", err)
+	_, err = own.Load(t.Context(), "q.jsonl", strings.NewReader(strings.Repeat(`{"question": ""}`+"\n", 30)), folder(), load.Options{})
+	check.True(t, err != nil && strings.Contains(err.Error(), "and 20 more problems"), "thirty problems: %v", err)
+	_, err = own.Load(t.Context(), "q.jsonl", strings.NewReader("{}"), fstest.MapFS{}, load.Options{})
+	check.True(t, err != nil && strings.Contains(err.Error(), "documents"), "no document: %v", err)
 }
 
 // A line as DataMorgana writes it is a question with its answer. Its categories are its type,
@@ -156,7 +145,7 @@ func TestDataMorgana(t *testing.T) {
 			fmt.Fprintf(&b, line+"\n", i, []string{"single-hop", "multi-hop"}[i%2], more)
 		}
 		set, err := own.Load(t.Context(), "morgana.jsonl", strings.NewReader(b.String()), fstest.MapFS{"a.md": {Data: []byte("Henry Winstanley lit it.")}}, load.Options{})
-		benchtest.OK(t, err)
+		check.OK(t, err)
 		var types []string
 		for _, k := range set.Types {
 			types = append(types, k.Key)

@@ -18,13 +18,12 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/net/html"
 
-	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
 	"github.com/wildgraph/wildgraph/benchmark/page"
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 var update = flag.Bool("update", false, "write the golden file")
@@ -69,7 +68,7 @@ func small() *page.Page {
 func write(t *testing.T, p *page.Page) string {
 	t.Helper()
 	var b bytes.Buffer
-	benchtest.OK(t, p.Write(&b))
+	check.OK(t, p.Write(&b))
 	return b.String()
 }
 
@@ -86,9 +85,7 @@ func elements(t *testing.T, file string) []element {
 	for z := html.NewTokenizer(strings.NewReader(file)); ; {
 		switch z.Next() {
 		case html.ErrorToken:
-			if !errors.Is(z.Err(), io.EOF) {
-				t.Fatal(z.Err())
-			}
+			check.Must(t, errors.Is(z.Err(), io.EOF), "%v", z.Err())
 			return out
 		case html.StartTagToken, html.SelfClosingTagToken:
 			tag := z.Token()
@@ -115,11 +112,9 @@ func unpack(t *testing.T, file, id string) string {
 			continue
 		}
 		packed, err := base64.StdEncoding.DecodeString(e.text)
-		benchtest.OK(t, err)
-		z, err := gzip.NewReader(bytes.NewReader(packed))
-		benchtest.OK(t, err)
-		text, err := io.ReadAll(z)
-		benchtest.OK(t, err)
+		check.OK(t, err)
+		z := check.Of(gzip.NewReader(bytes.NewReader(packed))).OK(t)
+		text := check.Of(io.ReadAll(z)).OK(t)
 		return string(text)
 	}
 	return ""
@@ -128,23 +123,18 @@ func unpack(t *testing.T, file, id string) string {
 // What the page's program reads is as it was, and the bytes are equal.
 func TestData(t *testing.T) {
 	file := write(t, small())
-	if file != write(t, small()) {
-		t.Error("two pages of the same run differ")
-	}
+	check.Equal(t, file, write(t, small()), "two pages of the same run differ")
 	var got bytes.Buffer
 	for _, id := range []string{"index", "piece0"} {
-		benchtest.OK(t, json.Indent(&got, []byte(unpack(t, file, id)), "", " "))
+		check.OK(t, json.Indent(&got, []byte(unpack(t, file, id)), "", " "))
 		got.WriteByte('\n')
 	}
 	const golden = "testdata/data.json"
 	if *update {
-		benchtest.OK(t, os.WriteFile(golden, got.Bytes(), 0o644))
+		check.OK(t, os.WriteFile(golden, got.Bytes(), 0o644))
 	}
-	want, err := os.ReadFile(golden)
-	benchtest.OK(t, err)
-	if diff := cmp.Diff(string(want), got.String()); diff != "" {
-		t.Error(diff)
-	}
+	want := check.Of(os.ReadFile(golden)).OK(t)
+	check.Equal(t, got.String(), string(want))
 }
 
 // The policy names every script that runs and the style, and lets nothing else in.
@@ -163,9 +153,7 @@ func TestPolicy(t *testing.T) {
 			t.Error("the style is not in the policy")
 		case e.name == "script" && e.attr["type"] == "":
 			scripts++
-			if !strings.Contains(policy, "'sha256-"+hash(e.text)+"'") {
-				t.Error("the script is not in the policy")
-			}
+			check.True(t, strings.Contains(policy, "'sha256-"+hash(e.text)+"'"), "the script is not in the policy")
 		}
 		for key, value := range e.attr {
 			if strings.HasPrefix(key, "on") || key == "style" || key == "src" || key == "href" && value[0] != '#' && value != "data:," {
@@ -177,9 +165,7 @@ func TestPolicy(t *testing.T) {
 		t.Errorf("%d scripts, policy %s", scripts, policy)
 	}
 	for _, id := range []string{"library0", "library1"} {
-		if !strings.Contains(policy, hash(unpack(t, file, id))) {
-			t.Errorf("%s is not in the policy", id)
-		}
+		check.True(t, strings.Contains(policy, hash(unpack(t, file, id))), "%s is not in the policy", id)
 	}
 }
 
@@ -220,9 +206,7 @@ func TestHostile(t *testing.T) {
 	}
 	got, want := counts(file), counts(plain)
 	for _, tag := range []string{"script", "img", "iframe", "style", "link", "meta"} {
-		if got[tag] != want[tag] {
-			t.Errorf("%d <%s>, want %d", got[tag], tag, want[tag])
-		}
+		check.Equal(t, got[tag], want[tag], "%d <%s>", got[tag], tag)
 	}
 	for name, text := range map[string]string{"page": file, "index": unpack(t, file, "index"), "details": unpack(t, file, "piece0")} {
 		for _, r := range text {
@@ -232,9 +216,8 @@ func TestHostile(t *testing.T) {
 			}
 		}
 	}
-	if more := len(file) - len(plain); more > 100_000 {
-		t.Errorf("bad texts make the page %d bytes longer", more)
-	}
+	more := len(file) - len(plain)
+	check.True(t, more <= 100_000, "bad texts make the page %d bytes longer", more)
 }
 
 // A page of 6,000 answers stays small.
@@ -257,9 +240,7 @@ func TestSize(t *testing.T) {
 	}
 	p.Run.Systems = slices.Repeat([]page.System{{Name: "fox"}}, 6)
 	file := write(t, p)
-	if len(file) > 8<<20 {
-		t.Errorf("%d bytes", len(file))
-	}
+	check.True(t, len(file) <= 8<<20, "%d bytes", len(file))
 	t.Logf("%d bytes for 6,000 answers", len(file))
 }
 
@@ -277,9 +258,7 @@ func prose(seed, words int) string {
 var syllables = strings.Fields("ka lo mi ra ten dor sel um bri fa gos hin jal ked nop vu")
 
 func TestWriteFails(t *testing.T) {
-	if err := small().Write(broken{}); !errors.Is(err, io.ErrShortWrite) {
-		t.Error(err)
-	}
+	check.Is(t, small().Write(broken{}), io.ErrShortWrite)
 }
 
 type broken struct{}

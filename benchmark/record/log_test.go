@@ -10,10 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
 	"github.com/wildgraph/wildgraph/benchmark/record"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
@@ -58,7 +56,7 @@ func Example() {
 // less.
 func TestLog(t *testing.T) {
 	settings, err := record.NewSettings(map[string]any{"chunk_size": 300})
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	cell := record.Cell{System: "bm25", Domain: "owls", Corpus: "c", Settings: settings.Digest}
 	key := record.Key{Cell: cell, ID: "1", Question: "How?", Form: "sentence", K: 5, Depth: 10}
 	want := []record.Record{
@@ -71,18 +69,17 @@ func TestLog(t *testing.T) {
 	dir := t.TempDir()
 	for round := range 2 {
 		log, err := record.Open(dir)
-		benchtest.OK(t, err)
-		if _, err := record.Open(dir); err == nil || !strings.Contains(err.Error(), "in use") {
-			t.Errorf("opened twice: %v", err)
-		}
+		check.OK(t, err)
+		_, err = record.Open(dir)
+		check.True(t, err != nil && strings.Contains(err.Error(), "in use"), "opened twice: %v", err)
 		if round == 0 {
 			for _, r := range want {
-				benchtest.OK(t, log.Add(r))
+				check.OK(t, log.Add(r))
 			}
 		}
 		var got []record.Record
 		for r, err := range log.Records() {
-			benchtest.OK(t, err)
+			check.OK(t, err)
 			got = append(got, r)
 		}
 		if round == 1 { // numbers read back from JSON
@@ -90,12 +87,9 @@ func TestLog(t *testing.T) {
 		} else {
 			got[0] = settings
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("round %d (-want +got):\n%s", round, diff)
-		}
-		if a, ok := log.Answer(key); !ok || a.Ranked == nil {
-			t.Errorf("the answer: %+v, %v", a, ok)
-		}
+		check.Equal(t, got, want, "round %d", round)
+		a, ok := log.Answer(key)
+		check.True(t, ok && a.Ranked != nil, "the answer: %+v, %v", a, ok)
 		for _, change := range []func(*record.Key){
 			func(k *record.Key) { k.System = "x" }, func(k *record.Key) { k.Domain = "x" }, func(k *record.Key) { k.Corpus = "x" },
 			func(k *record.Key) { k.Settings = "x" }, func(k *record.Key) { k.ID = "x" }, func(k *record.Key) { k.Question = "x" },
@@ -118,21 +112,16 @@ func TestLog(t *testing.T) {
 		if !first || second || third || !index || !closing || !known {
 			t.Error(first, second, third, index, closing, known)
 		}
-		benchtest.OK(t, log.Close())
+		check.OK(t, log.Close())
 	}
-	if _, err := record.NewSettings(map[string]any{"f": func() {}}); err == nil {
-		t.Error("settings that cannot be written are accepted")
-	}
-	if a, b := record.Digest("ab", "c"), record.Digest("a", "bc"); a == b {
-		t.Error("texts are joined before they are hashed")
-	}
+	check.True(t, check.Err(record.NewSettings(map[string]any{"f": func() {}})) != nil, "settings that cannot be written are accepted")
+	a, b := record.Digest("ab", "c"), record.Digest("a", "bc")
+	check.True(t, a != b, "texts are joined before they are hashed")
 	memory := record.New()
-	if err := errors.Join(memory.Add(want[2]), memory.Close()); err != nil {
-		t.Error(err)
-	}
-	if _, ok := memory.Answer(key); !ok {
-		t.Error("not kept in memory")
-	}
+	err = errors.Join(memory.Add(want[2]), memory.Close())
+	check.True(t, err == nil, "%v", err)
+	_, ok := memory.Answer(key)
+	check.True(t, ok, "not kept in memory")
 }
 
 // Records whose file is taken away while it is in use are an error at once, which
@@ -140,16 +129,14 @@ func TestLog(t *testing.T) {
 func TestFolderTakenAway(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	log, err := record.Open(dir)
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	key := record.Key{ID: "1"}
-	benchtest.OK(t, log.Add(record.Answer{Key: key}))
+	check.OK(t, log.Add(record.Answer{Key: key}))
 	if err := os.RemoveAll(dir); err != nil {
 		t.Skip(err)
 	}
 	err = log.Add(record.Judgment{Key: key})
-	if !errors.Is(err, journal.ErrGone) || !strings.Contains(err.Error(), "the 1 answers and 0 judgments in it are gone") {
-		t.Errorf("%v", err)
-	}
+	check.True(t, errors.Is(err, journal.ErrGone) && strings.Contains(err.Error(), "the 1 answers and 0 judgments in it are gone"), "%v", err)
 	_ = log.Close()
 }
 
@@ -160,24 +147,19 @@ func TestForget(t *testing.T) {
 		t.Errorf("nothing to forget: %v", err)
 	}
 	log, err := record.Open(dir)
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	key := record.Key{ID: "1"}
-	benchtest.OK(t, log.Add(record.Answer{Key: key}))
-	if err := record.Forget(dir); !errors.Is(err, journal.ErrLocked) {
-		t.Errorf("in use: %v", err)
-	}
-	benchtest.OK(t, log.Close())
+	check.OK(t, log.Add(record.Answer{Key: key}))
+	check.Is(t, record.Forget(dir), journal.ErrLocked, "in use")
+	check.OK(t, log.Close())
 	name := filepath.Join(dir, record.JournalName)
 	for range 2 { // the second is damaged
 		if err := record.Forget(dir); err != nil {
 			t.Error(err)
 		}
-		if log, err = record.Open(dir); err != nil {
-			t.Fatal(err)
-		}
-		if _, ok := log.Answer(key); ok {
-			t.Error("not forgotten")
-		}
-		benchtest.OK(t, errors.Join(log.Close(), os.WriteFile(name, []byte("no journal"), 0o644)))
+		log = check.Of(record.Open(dir)).OK(t)
+		_, ok := log.Answer(key)
+		check.True(t, !ok, "not forgotten")
+		check.OK(t, errors.Join(log.Close(), os.WriteFile(name, []byte("no journal"), 0o644)))
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/page"
 	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // cells are the states in the index of a page, by system.
@@ -25,18 +26,15 @@ func cells(t *testing.T, file string) map[string][]page.State {
 	_, rest, _ := strings.Cut(file, `id="index">`)
 	packed, _, _ := strings.Cut(rest, "<")
 	raw, err := base64.StdEncoding.DecodeString(packed)
-	benchtest.OK(t, err)
-	z, err := gzip.NewReader(bytes.NewReader(raw))
-	benchtest.OK(t, err)
+	check.OK(t, err)
+	z := check.Of(gzip.NewReader(bytes.NewReader(raw))).OK(t)
 	var index struct {
 		Systems []page.System
 		Cells   []struct{ State []page.State }
 	}
-	benchtest.OK(t, json.NewDecoder(z).Decode(&index))
+	check.OK(t, json.NewDecoder(z).Decode(&index))
 	for i, s := range index.Systems {
-		if pending := slices.Contains(index.Cells[i].State, page.Pending); pending != strings.HasPrefix(s.Note, "only ") {
-			t.Errorf("%s: the note is %q", s.Name, s.Note)
-		}
+		check.True(t, slices.Contains(index.Cells[i].State, page.Pending) == strings.HasPrefix(s.Note, "only "), "%s: the note is %q", s.Name, s.Note)
 	}
 	out := make(map[string][]page.State)
 	for i, s := range index.Systems {
@@ -59,11 +57,8 @@ func TestUnfinished(t *testing.T) {
 	})
 	r.Options.Concurrency = 1
 	part, err := r.Run(ctx)
-	if err == nil || part == nil {
-		t.Fatalf("%v, %v", part, err)
-	}
-	rep, err := report.Write(dir, part)
-	benchtest.OK(t, err)
+	check.Must(t, err != nil && part != nil, "%v, %v", part, err)
+	rep := check.Of(report.Write(dir, part)).OK(t)
 	file := benchtest.Files(t, dir)["/report.html"]
 	states := cells(t, file)["parrot"]
 	missing := 0
@@ -72,24 +67,16 @@ func TestUnfinished(t *testing.T) {
 			missing++
 		}
 	}
-	if missing == 0 || missing == len(states) || !strings.Contains(file, "Unfinished: ") {
-		t.Errorf("states %v", states)
-	}
-	if n := rep.Systems[0].Overall.Types["all"].N; n != len(states)-missing {
-		t.Errorf("figures over %d questions, want %d", n, len(states)-missing)
-	}
+	check.True(t, missing != 0 && missing != len(states) && strings.Contains(file, "Unfinished: "), "states %v", states)
+	n := rep.Systems[0].Overall.Types["all"].N
+	check.Equal(t, n, len(states)-missing, "figures over %d questions", n)
 	// The next start goes on, and nothing is missing.
 	calls.Store(100)
 	r = benchtest.Runner(dir, &calls, nil)
-	whole, err := r.Run(t.Context())
-	benchtest.OK(t, err)
-	if _, err := report.Write(dir, whole); err != nil {
-		t.Fatal(err)
-	}
+	whole := check.Of(r.Run(t.Context())).OK(t)
+	check.OK(t, check.Err(report.Write(dir, whole)))
 	file = benchtest.Files(t, dir)["/report.html"]
 	for name, states := range cells(t, file) {
-		if slices.Contains(states, page.Pending) || strings.Contains(file, "Unfinished") {
-			t.Errorf("%s lacks answers: %v", name, states)
-		}
+		check.True(t, !slices.Contains(states, page.Pending) && !strings.Contains(file, "Unfinished"), "%s lacks answers: %v", name, states)
 	}
 }

@@ -10,12 +10,11 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
 	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // grown asks every question four times, under other IDs.
@@ -48,8 +47,7 @@ func TestPairs(t *testing.T) {
 		if tt.many {
 			r = grown(r)
 		}
-		rep, err := run(t, r)
-		benchtest.OK(t, err)
+		rep := check.Of(run(t, r)).OK(t)
 		var got []string
 		for _, p := range rep.Pairs {
 			if p.Figure != "accuracy" {
@@ -64,9 +62,7 @@ func TestPairs(t *testing.T) {
 			}
 		}
 		want := []string{"scholar parrot best", "pupil parrot best", "twin parrot best", "scholar parrot baselines", "scholar pupil baselines", "scholar twin baselines"}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s: pairs (-want +got):\n%s", tt.name, diff)
-		}
+		check.Equal(t, got, want, "%s: pairs", tt.name)
 		_, text, _ := strings.Cut(tables(t, rep), "The best system and the others")
 		text, _, _ = strings.Cut(text, "With fewer than")
 		for _, want := range []string{"Best − other", "System − baseline", "parrot − scholar", "pupil − scholar"} {
@@ -77,9 +73,8 @@ func TestPairs(t *testing.T) {
 		if !tt.many && !strings.Contains(text, "too few") || strings.Contains(text, "scholar − ") {
 			t.Errorf("%s:\n%s", tt.name, text)
 		}
-		if all := rep.Systems[0].Overall.Types[benchmark.All]; (len(all.Intervals) > 0) != tt.many {
-			t.Errorf("%s: intervals %v", tt.name, all.Intervals)
-		}
+		all := rep.Systems[0].Overall.Types[benchmark.All]
+		check.True(t, (len(all.Intervals) > 0) == tt.many, "%s: intervals %v", tt.name, all.Intervals)
 	}
 }
 
@@ -87,8 +82,7 @@ func TestPairs(t *testing.T) {
 func TestBestBaseline(t *testing.T) {
 	r := study("", nil)
 	r.Systems[0].Baseline = true
-	rep, err := run(t, r)
-	benchtest.OK(t, err)
+	rep := check.Of(run(t, r)).OK(t)
 	if text := tables(t, rep); len(rep.Pairs) != 6 || strings.Count(text, "parrot − scholar") != 3 || strings.Count(text, "scholar − parrot") != 3 {
 		t.Errorf("%d pairs\n%s", len(rep.Pairs), text)
 	}
@@ -125,11 +119,9 @@ func TestRankingOfProvenance(t *testing.T) {
 		{Name: "reviewer", New: func(string) (benchmark.System, error) { return &reviewer{scholar{notes: notes}}, nil }},
 		{Name: "unsure", New: func(string) (benchmark.System, error) { return &unsure{reviewer{scholar{notes: notes}}}, nil }},
 	}
-	rep, err := run(t, r)
-	benchtest.OK(t, err)
-	if all := rep.Systems[2].Overall.Types[benchmark.All]; *all.MRR != 1 || all.Found != nil || all.ContextTokens != nil {
-		t.Errorf("%+v", all)
-	}
+	rep := check.Of(run(t, r)).OK(t)
+	all := rep.Systems[2].Overall.Types[benchmark.All]
+	check.True(t, *all.MRR == 1 && all.Found == nil && all.ContextTokens == nil, "%+v", all)
 	// What is read of reports alone holds no source text, also where nothing was found: the
 	// share of the statements in it is not that of the questions without a report.
 	scholar, unsure := rep.Systems[0].Overall.Types[benchmark.All], rep.Systems[3].Overall.Types[benchmark.All]
@@ -143,17 +135,11 @@ func TestRankingOfProvenance(t *testing.T) {
 	}
 	evidence := rep.Tables()[1]
 	for i, cell := range evidence.Rows[2].Cells[:8] {
-		if cell.Best || !evidence.Rows[0].Cells[i].Best {
-			t.Errorf("column %d: reviewer %+v, scholar %+v", i, cell, evidence.Rows[0].Cells[i])
-		}
+		check.True(t, !cell.Best && evidence.Rows[0].Cells[i].Best, "column %d: reviewer %+v, scholar %+v", i, cell, evidence.Rows[0].Cells[i])
 	}
-	if !strings.Contains(strings.Join(evidence.Notes, " "), "reviewer reads no chunk") {
-		t.Errorf("notes %q", evidence.Notes)
-	}
+	check.True(t, strings.Contains(strings.Join(evidence.Notes, " "), "reviewer reads no chunk"), "notes %q", evidence.Notes)
 	for _, cell := range rep.Tables()[0].Rows[0].Cells { // all answered alike
-		if cell.Best {
-			t.Errorf("the best of equal ones: %+v", cell)
-		}
+		check.True(t, !cell.Best, "the best of equal ones: %+v", cell)
 	}
 }
 
@@ -199,19 +185,17 @@ func TestSeeds(t *testing.T) {
 	}
 	dir := t.TempDir()
 	rep, err := start(dir)
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	s := rep.Systems[1]
 	if built != 6 || *s.Same != 0 || s.BySeed["accuracy"] != (report.Interval{0, 1}) || s.Overall.Types["all"].N != 21 {
 		t.Errorf("built %d, same %v, by seed %v", built, *s.Same, s.BySeed)
 	}
 	var text strings.Builder
-	benchtest.OK(t, rep.WriteRanking(&text))
+	check.OK(t, rep.WriteRanking(&text))
 	for _, want := range []string{"Accuracy over 3 seeds, from the least to the most: wobbly 0.0 to 100.0.", "no ranking of parrot: asked again", "2 systems and 7 questions", "Too few questions to tell which is better: 7."} {
-		if said := strings.Join(strings.Fields(text.String()), " "); !strings.Contains(said, want) {
-			t.Errorf("no %q in %s", want, said)
-		}
+		said := strings.Join(strings.Fields(text.String()), " ")
+		check.True(t, strings.Contains(said, want), "no %q in %s", want, said)
 	}
-	if _, err := start(dir); err != nil || built != 6 {
-		t.Errorf("a second start built %d: %v", built-6, err)
-	}
+	_, err = start(dir)
+	check.True(t, err == nil && built == 6, "a second start built %d: %v", built-6, err)
 }

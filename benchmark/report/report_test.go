@@ -16,7 +16,6 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/net/html"
 
 	"github.com/wildgraph/wildgraph/benchmark"
@@ -24,6 +23,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/lexical"
 	"github.com/wildgraph/wildgraph/llm"
@@ -35,13 +35,10 @@ func golden(t *testing.T, name, got string) {
 	t.Helper()
 	file := filepath.Join("testdata", name)
 	if *update {
-		benchtest.OK(t, os.WriteFile(file, []byte(got), 0o644))
+		check.OK(t, os.WriteFile(file, []byte(got), 0o644))
 	}
-	want, err := os.ReadFile(file)
-	benchtest.OK(t, err)
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got), run with -update if this is meant:\n%s", file, diff)
-	}
+	want := check.Of(os.ReadFile(file)).OK(t)
+	check.Equal(t, got, string(want), "%s (-want +got), run with -update if this is meant", file)
 }
 
 // run runs and reports.
@@ -64,11 +61,10 @@ func TestReportForms(t *testing.T) {
 	r := benchtest.Runner(dir, &calls, nil)
 	r.Judge = renamedJudge{name: "lexical/exact", info: lexical.Procedure.Info}
 	r.Options.Kit, r.Options.Changed = report.Offline, []string{"-chunk-size 600", "-limit 8"}
-	rep, err := run(t, r)
-	benchtest.OK(t, err)
+	rep := check.Of(run(t, r)).OK(t)
 	var text bytes.Buffer
-	benchtest.OK(t, rep.WriteRanking(&text))
-	benchtest.OK(t, report.WriteText(&text, rep.Tables()...))
+	check.OK(t, rep.WriteRanking(&text))
+	check.OK(t, report.WriteText(&text, rep.Tables()...))
 	golden(t, "report.txt", text.String())
 	got := benchtest.Files(t, dir)
 	golden(t, "report.md", got["/report.md"])
@@ -78,9 +74,7 @@ func TestReportForms(t *testing.T) {
 		"/report.csv": "system,domain,type,n,k,answers,judge," + strings.Join(report.Keys(), ",") + ",", "/pairs.csv": "\nother,parrot,accuracy,best,0,5,0.000000,,,,,\n",
 		"/judgments.jsonl": `{"system":"parrot","domain":"birds","id":"`, "/predictions/parrot.jsonl": `{"question":"What does the owl eat?","answer":"The owl eats owl food.","type":"single-fact","domain":"birds","evidence":["owl.txt#0"]}` + "\n",
 	} {
-		if !strings.Contains(got[name], want) {
-			t.Errorf("%s lacks %s:\n%s", name, want, got[name])
-		}
+		check.True(t, strings.Contains(got[name], want), "%s lacks %s:\n%s", name, want, got[name])
 	}
 }
 
@@ -98,7 +92,7 @@ func TestHostileTexts(t *testing.T) {
 	r := benchtest.Runner(dir, &calls, nil)
 	r.Dataset = set
 	rep, err := run(t, r)
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	got := benchtest.Files(t, dir)
 	for z := html.NewTokenizer(strings.NewReader(got["/report.html"])); ; {
 		kind := z.Next()
@@ -109,21 +103,16 @@ func TestHostileTexts(t *testing.T) {
 			continue
 		}
 		tag := z.Token()
-		if tag.Data == "img" || tag.Data == "iframe" {
-			t.Errorf("report.html has a <%s>", tag.Data)
-		}
+		check.True(t, tag.Data != "img" && tag.Data != "iframe", "report.html has a <%s>", tag.Data)
 		for _, a := range tag.Attr {
 			if strings.HasPrefix(a.Key, "on") || a.Key == "src" {
 				t.Errorf("report.html has an attribute %s", a.Key)
 			}
 		}
 	}
-	rows, err := csv.NewReader(strings.NewReader(got["/report.csv"])).ReadAll()
-	benchtest.OK(t, err)
+	rows := check.Of(csv.NewReader(strings.NewReader(got["/report.csv"])).ReadAll()).OK(t)
 	for _, row := range rows {
-		if strings.HasPrefix(row[1], "=") {
-			t.Errorf("report.csv has a formula: %q", row[1])
-		}
+		check.True(t, !strings.HasPrefix(row[1], "="), "report.csv has a formula: %q", row[1])
 	}
 	stars := 0
 	for _, row := range rows {
@@ -131,24 +120,18 @@ func TestHostileTexts(t *testing.T) {
 			stars++
 		}
 	}
-	if stars != len(rep.Systems) {
-		t.Errorf("%d rows of all domains for %d systems: a domain that is named * is among them", stars, len(rep.Systems))
-	}
+	check.Equal(t, stars, len(rep.Systems), "%d rows of all domains for %d systems: a domain that is named * is among them", stars, len(rep.Systems))
 	var text bytes.Buffer
-	benchtest.OK(t, report.WriteText(&text, rep.Tables()...))
+	check.OK(t, report.WriteText(&text, rep.Tables()...))
 	got["terminal"] = text.String()
 	for name, file := range got {
 		if at := strings.IndexFunc(file, func(r rune) bool { return r != '\n' && r != '\t' && unicode.In(r, unicode.Cc, unicode.Cf) }); at >= 0 {
 			t.Errorf("%s holds what steers a terminal: %q", name, file[max(at-40, 0):at+4])
 		}
 	}
-	if strings.Contains(text.String(), "\x1b") || strings.Contains(got["/report.md"], "<script>") {
-		t.Error("control characters or tags in the tables")
-	}
+	check.True(t, !strings.Contains(text.String(), "\x1b") && !strings.Contains(got["/report.md"], "<script>"), "control characters or tags in the tables")
 	for line := range strings.Lines(got["/judgments.jsonl"]) {
-		if !json.Valid([]byte(line)) {
-			t.Errorf("not JSON: %s", line)
-		}
+		check.True(t, json.Valid([]byte(line)), "not JSON: %s", line)
 	}
 }
 
@@ -161,13 +144,10 @@ func TestUnscored(t *testing.T) {
 		}
 		return nil
 	})
-	rep, err := run(t, r)
-	benchtest.OK(t, err)
+	rep := check.Of(run(t, r)).OK(t)
 	types := rep.Systems[0].Overall.Types
 	single, summary := types[wildgraph.SingleFact], types[wildgraph.Summary]
-	if single.N != 3 || single.Unscored != 1.0/3 || *single.Accuracy != 1 {
-		t.Errorf("an unscored fact: %+v", single.Judged)
-	}
+	check.True(t, single.N == 3 && single.Unscored == 1.0/3 && *single.Accuracy == 1, "an unscored fact: %+v", single.Judged)
 	if summary.N != 2 || summary.Unscored != 0.5 || *summary.Recall != 0.5 || types[benchmark.All].Reasons["no answer"] != 2 || !strings.Contains(rep.Systems[0].NotCompared[0], "2 of 7 failed, mostly by: asking: ") {
 		t.Errorf("an unscored summary: %+v, %v", summary.Judged, types[benchmark.All].Reasons)
 	}
@@ -194,38 +174,27 @@ func TestColumnsOfThoroughJudges(t *testing.T) {
 	r := study("", nil)
 	r.Judge = thorough{}
 	rep, err := run(t, r)
-	benchtest.OK(t, err)
+	check.OK(t, err)
 	all := rep.Systems[0].Overall.Types
-	if v, ok := all["summary"].Figure("precision_ceiling"); !ok || v != 0.25 {
-		t.Errorf("ceiling %v, %v", v, ok)
-	}
-	if v, ok := all[benchmark.All].Figure("grounded"); !ok || v <= 0 || v >= 1 {
-		t.Errorf("grounded %v, %v", v, ok)
-	}
-	if v, ok := all["single-fact"].Figure("f1/zoo"); !ok || v != 0.5 {
-		t.Errorf("a named score is %v, %v", v, ok)
-	}
-	if v, ok := all["summary"].Figure("f1/zoo"); ok {
-		t.Errorf("a named score of no question is %v", v)
-	}
-	if v, ok := all[benchmark.All].Figure("by_model"); ok {
-		t.Errorf("a named score that could not be had is %v", v)
-	}
+	v, ok := all["summary"].Figure("precision_ceiling")
+	check.True(t, ok && v == 0.25, "ceiling %v, %v", v, ok)
+	v, ok = all[benchmark.All].Figure("grounded")
+	check.True(t, ok && v > 0 && v < 1, "grounded %v, %v", v, ok)
+	v, ok = all["single-fact"].Figure("f1/zoo")
+	check.True(t, ok && v == 0.5, "a named score is %v, %v", v, ok)
+	v, ok = all["summary"].Figure("f1/zoo")
+	check.True(t, !ok, "a named score of no question is %v", v)
+	v, ok = all[benchmark.All].Figure("by_model")
+	check.True(t, !ok, "a named score that could not be had is %v", v)
 	var csv strings.Builder
-	if err := rep.WriteCSV(&csv); err != nil || !strings.Contains(csv.String(), ",unscored,f1/zoo,answered_right,") {
-		t.Errorf("%v, %.300s", err, csv.String())
-	}
+	err = rep.WriteCSV(&csv)
+	check.True(t, err == nil && strings.Contains(csv.String(), ",unscored,f1/zoo,answered_right,"), "%v, %.300s", err, csv.String())
 	text := tables(t, rep)
 	for _, want := range []string{"Ceiling", "Grounded", "f1/zoo"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in\n%s", want, text)
-		}
+		check.True(t, strings.Contains(text, want), "no %q in\n%s", want, text)
 	}
 	r = study("", nil)
-	if rep, err = run(t, r); err != nil {
-		t.Fatal(err)
-	}
-	if text := tables(t, rep); strings.Contains(text, "Ceiling") || strings.Contains(text, "Grounded") {
-		t.Errorf("columns without figures:\n%s", text)
-	}
+	rep = check.Of(run(t, r)).OK(t)
+	text = tables(t, rep)
+	check.True(t, !strings.Contains(text, "Ceiling") && !strings.Contains(text, "Grounded"), "columns without figures:\n%s", text)
 }

@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/benchmark"
-	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
 	"github.com/wildgraph/wildgraph/benchmark/page"
 	"github.com/wildgraph/wildgraph/benchmark/record"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/lexical"
 	"github.com/wildgraph/wildgraph/judge/model"
@@ -52,15 +52,13 @@ func pages() *benchmark.Run {
 // Questions about one page are not independent: the interval is one over four
 // pages and not over twelve questions, and the permutation test swaps pages.
 func TestPagesAreTheUnit(t *testing.T) {
-	r, err := New(pages())
-	benchtest.OK(t, err)
+	r := check.Of(New(pages())).OK(t)
 	// Each value is ¼ from the mean, so the squared standard error is
 	// 12·(1/16)/(11·12), and 4·(¾)² less those squares over 12² for the pages;
 	// 3.182 is the 97.5 % point of Student's t with 3 degrees of freedom.
 	got := r.Systems[0].Overall.Types[benchmark.All].Intervals["evidence_recall_at_5"]
-	if low := 0.75 - 3.1824463*math.Sqrt(0.75/132+1.5/144); math.Abs(got[0]-low) > 1e-6 || got[1] != 1 {
-		t.Errorf("interval %v, want %v to 1", got, low)
-	}
+	low := 0.75 - 3.1824463*math.Sqrt(0.75/132+1.5/144)
+	check.True(t, math.Abs(got[0]-low) <= 1e-6 && got[1] == 1, "interval %v, want %v to 1", got, low)
 	// Two pages differ, by 3·½ each, of the five with the two halves that are added: a mean of 3/15,
 	// its squared error (2·.9² + 2·.6² + 1.5² + .6²)·(5/4)/15², and t with 4 degrees of freedom. By
 	// questions p would be below .05.
@@ -79,9 +77,7 @@ func TestCSVText(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "", "bm25": "bm25", "a=b": "a=b", "=1+1": "'=1+1", "+1": "'+1", "-1": "'-1", "@SUM(A1)": "'@SUM(A1)", "\tx": "' x", "\rx": "' x", "*": "'*", "'*": "''*",
 	} {
-		if got := csvText(text); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
+		check.Equal(t, csvText(text), want, "%q", text)
 	}
 }
 
@@ -115,28 +111,18 @@ func TestCertain(t *testing.T) {
 			"Level with it: 1 system. Over 24 questions a true difference of 13 points is found with probability .8, after the correction.",
 			"a leads with 100.0 % lexical accuracy; of the others one is certainly behind, one is probably behind, one is level."},
 	} {
-		if got := tt.k.certain(24); got != tt.certain {
-			t.Errorf("%q, want %q", got, tt.certain)
-		}
-		if got := tt.k.verdict(label{prefix: "Lexical "}); got != tt.verdict {
-			t.Errorf("%q, want %q", got, tt.verdict)
-		}
+		check.Equal(t, tt.k.certain(24), tt.certain)
+		check.Equal(t, tt.k.verdict(label{prefix: "Lexical "}), tt.verdict)
 	}
 	equal := standings("", Level, Level, Level)
 	for i := range equal.standings {
 		equal.standings[i].value = ref(.5)
 	}
-	if got := equal.verdict(label{}); got != "All 4 systems have 50.0 % accuracy." {
-		t.Error(got)
-	}
+	check.Equal(t, equal.verdict(label{}), "All 4 systems have 50.0 % accuracy.")
 	equal.standings[2].to.Detectable = ref(.4)
-	if got := equal.detectable(); got != "13 (b) to 40 points (c)" {
-		t.Error(got)
-	}
+	check.Equal(t, equal.detectable(), "13 (b) to 40 points (c)")
 	equal.standings[3].value = ref(.25)
-	if got := equal.verdict(label{}); got != "a, b and c lead with 50.0 % accuracy; of the others 3 are level." {
-		t.Error(got)
-	}
+	check.Equal(t, equal.verdict(label{}), "a, b and c lead with 50.0 % accuracy; of the others 3 are level.")
 }
 
 // Who answered and who judged are two facts, of which neither tells the other.
@@ -166,9 +152,8 @@ func TestWhoAnsweredAndWhoJudged(t *testing.T) {
 		if l.title != " ("+tt.title+")" || l.prefix != tt.prefix || l.found != tt.found || l.published != tt.beside || !strings.Contains(l.note, tt.note) || strings.Contains(l.note, "published") == tt.beside {
 			t.Errorf("%s, %v: %+v", tt.kit, tt.judge, l)
 		}
-		if by := l.by(System{foreign: tt.systems[0].Foreign}); (by == elsewhere) != tt.systems[0].Foreign {
-			t.Errorf("%s, %v: answered by %q", tt.kit, tt.judge, by)
-		}
+		by := l.by(System{foreign: tt.systems[0].Foreign})
+		check.True(t, (by == elsewhere) == tt.systems[0].Foreign, "%s, %v: answered by %q", tt.kit, tt.judge, by)
 	}
 }
 
@@ -186,16 +171,12 @@ func TestRankingOfOddNames(t *testing.T) {
 	var out strings.Builder
 	b := bufio.NewWriter(&out)
 	k.writeRows(b, r.label)
-	benchtest.OK(t, b.Flush())
-	benchtest.OK(t, r.WriteRanking(&out))
+	check.OK(t, b.Flush())
+	check.OK(t, r.WriteRanking(&out))
 	for line := range strings.Lines(out.String()) {
-		if width(line) > 101 || strings.ContainsRune(line, '\x1b') {
-			t.Errorf("%q", line)
-		}
+		check.True(t, width(line) <= 101 && !strings.ContainsRune(line, '\x1b'), "%q", line)
 	}
-	if !strings.Contains(out.String(), "… and 9 more") || !strings.Contains(out.String(), " 50.00 █████████ ") {
-		t.Error(out.String())
-	}
+	check.True(t, strings.Contains(out.String(), "… and 9 more") && strings.Contains(out.String(), " 50.00 █████████ "), "%v", out.String())
 }
 
 // Columns stand below each other whatever characters the names have.
@@ -205,16 +186,14 @@ func TestWideNames(t *testing.T) {
 		table.Rows = append(table.Rows, page.Row{Name: name, Cells: []page.Cell{{Text: "50.00"}}})
 	}
 	var out strings.Builder
-	benchtest.OK(t, WriteText(&out, table))
+	check.OK(t, WriteText(&out, table))
 	for _, line := range strings.Split(strings.TrimSpace(out.String()), "\n")[1:] {
 		// Twelve columns: six characters of two.
-		if before, _, found := strings.Cut(line, " │"); !found || width(before) != 12 {
-			t.Errorf("%q is %d wide", before, width(before))
-		}
+		before, _, found := strings.Cut(line, " │")
+		check.True(t, found && width(before) == 12, "%q is %d wide", before, width(before))
 	}
 	for s, want := range map[string]int{"a": 1, "梟": 2, "ｌ": 2, "e\u0301": 1, "\u200b": 0, "한": 2, "–": 1} {
-		if got := width(s); got != want {
-			t.Errorf("%q is %d wide, want %d", s, got, want)
-		}
+		got := width(s)
+		check.Equal(t, got, want, "%q is %d wide", s, got)
 	}
 }

@@ -8,13 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/model"
 )
@@ -84,7 +83,7 @@ func TestPayoff(t *testing.T) {
 		var html, text bytes.Buffer
 		run := spent(agent, tt.graph, row{name: "bm25", question: 900, right: half})
 		r, err := report.New(run)
-		benchtest.OK(t, err)
+		check.OK(t, err)
 		p := r.Payoff
 		if p == nil || (p.Questions == nil) != (tt.questions == 0) || p.Questions != nil && *p.Questions != tt.questions || p.Plain != "agentic:bm25" || p.Graph != tt.graph.name {
 			t.Fatalf("%s: %+v", tt.name, p)
@@ -92,22 +91,19 @@ func TestPayoff(t *testing.T) {
 		if tt.questions == 500 && (*p.Low > 500 || *p.High < 500 || *p.Low < 400 || *p.High > 600) {
 			t.Errorf("%s: interval %v to %v", tt.name, *p.Low, *p.High)
 		}
-		benchtest.OK(t, r.WriteRanking(&text))
-		if got := strings.Join(strings.Fields(text.String()), " "); !strings.Contains(got, tt.want) {
-			t.Errorf("%s: no %q in\n%s", tt.name, tt.want, got)
-		}
-		if err := r.WriteHTML(&html, run); err != nil || !strings.Contains(html.String(), tt.want[:20]) {
-			t.Errorf("%s: %v", tt.name, err)
-		}
+		check.OK(t, r.WriteRanking(&text))
+		got := strings.Join(strings.Fields(text.String()), " ")
+		check.True(t, strings.Contains(got, tt.want), "%s: no %q in\n%s", tt.name, tt.want, got)
+		err = r.WriteHTML(&html, run)
+		check.True(t, err == nil && strings.Contains(html.String(), tt.want[:20]), "%s: %v", tt.name, err)
 		for i, want := range []report.Spending{{Turns: 3, Searches: 2, Read: 750, Question: 3000, Cached: 1500}, {Turns: 1, Searches: 1, Index: float64(tt.graph.index), Question: float64(tt.graph.question), Cached: float64(tt.graph.question) / 2}} {
 			if got := *r.Systems[i].Spending; got != want {
 				t.Errorf("%s: %+v, want %+v", tt.name, got, want)
 			}
 		}
 	}
-	if r, err := report.New(spent(agent)); err != nil || r.Payoff != nil {
-		t.Errorf("without a graph: %+v, %v", r.Payoff, err)
-	}
+	r, err := report.New(spent(agent))
+	check.True(t, err == nil && r.Payoff == nil, "without a graph: %+v, %v", r.Payoff, err)
 }
 
 // The table spreads the index over the questions, in money where there are prices; the chart
@@ -117,14 +113,10 @@ func TestSpending(t *testing.T) {
 	run.Currency = "EUR"
 	run.Price = func(u graphrag.Usage) (float64, bool) { return float64(u.PromptTokens) / 1e6, true }
 	dir := t.TempDir()
-	if _, err := report.Write(dir, run); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, check.Err(report.Write(dir, run)))
 	got := benchtest.Files(t, dir)
 	want := "| dear | 1.0 | 1.0 | 0 | 4,000 | 2,000 | 0.00 | 4,500 | 4,050 | 4,005 | 0.00450 | 0.00405 | 0.00400 |"
-	if !strings.Contains(got["/report.md"], want) {
-		t.Errorf("no %s in\n%s", want, got["/report.md"])
-	}
+	check.True(t, strings.Contains(got["/report.md"], want), "no %s in\n%s", want, got["/report.md"])
 	// The page draws a dot for each, and joins those that nothing beats: the cheap one, and the
 	// one that answers best.
 	_, drawn, _ := strings.Cut(got["/report.html"], "over the cost of a question")
@@ -136,7 +128,5 @@ func TestSpending(t *testing.T) {
 		}
 	}
 	joined := []string{"cheap: 50 at 100", "a&lt;b&amp;c: 75 at 3000", "dear: 50 at 4050", "frontier: 50 at 100", "frontier: 75 at 3000"}
-	if diff := cmp.Diff(joined, dots); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, dots, joined)
 }

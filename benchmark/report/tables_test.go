@@ -21,6 +21,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/lexical"
 	"github.com/wildgraph/wildgraph/judge/model"
@@ -114,69 +115,49 @@ func study(dir string, lib *library) *benchmark.Runner {
 func TestSweep(t *testing.T) {
 	dir := t.TempDir()
 	lib := &library{asked: make(map[int]int)}
-	if _, err := run(t, study(dir, lib)); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, check.Err(run(t, study(dir, lib))))
 	plain := benchtest.Files(t, dir)
-	if diff := cmp.Diff(map[int]int{2: 5, 10: 2}, lib.asked); diff != "" || lib.indexed != 2 {
-		t.Fatalf("the run itself: %d indexes\n%s", lib.indexed, diff)
-	}
+	diff := cmp.Diff(map[int]int{2: 5, 10: 2}, lib.asked)
+	check.Must(t, diff == "" && lib.indexed == 2, "the run itself: %d indexes\n%s", lib.indexed, diff)
 	r := study(dir, lib)
 	r.Options.SweepTopK = []int{1, 2, 10}
 	r.Systems[0].Fixed = true
-	rep, err := run(t, r)
-	benchtest.OK(t, err)
-	if diff := cmp.Diff(map[int]int{1: 2, 2: 5 + 2, 10: 2}, lib.asked); diff != "" || lib.indexed != 4 {
-		t.Errorf("%d indexes, asked by k (-want +got):\n%s", lib.indexed, diff)
-	}
-	if len(rep.Systems[0].Sweep) != 0 {
-		t.Error("a fixed system was swept")
-	}
+	rep := check.Of(run(t, r)).OK(t)
+	diff = cmp.Diff(map[int]int{1: 2, 2: 5 + 2, 10: 2}, lib.asked)
+	check.True(t, diff == "" && lib.indexed == 4, "%d indexes, asked by k (-want +got):\n%s", lib.indexed, diff)
+	check.Equal(t, len(rep.Systems[0].Sweep), 0, "a fixed system was swept")
 	points := rep.Systems[1].Sweep
-	if len(points) != 3 || points[0].K != 1 || points[2].K != 10 || points[0].N != 2 {
-		t.Fatalf("%+v", points)
-	}
+	check.Must(t, len(points) == 3 && points[0].K == 1 && points[2].K == 10 && points[0].N == 2, "%+v", points)
 	// One summary question per domain; its own document is the third.
 	for i, want := range []float64{0, 0, 1} {
 		if got := *points[i].PromptRecall; got != want {
 			t.Errorf("k = %d: evidence recall %v, want %v", points[i].K, got, want)
 		}
 	}
-	if got := points[1].AnswerUsage.PromptTokens; got != 2*10*2 {
-		t.Errorf("k = 2 took %d prompt tokens, want 40", got)
-	}
-	if diff := cmp.Diff(rep.Systems[1].Overall.Types[wildgraph.Summary], points[2].Type); diff != "" {
-		t.Errorf("the run's own top-k (-run +sweep):\n%s", diff)
-	}
-	if got := rep.Systems[1].AnswerUsage.Calls; got != 7 {
-		t.Errorf("the run has %d calls, the sweep's among them", got)
-	}
+	got := points[1].AnswerUsage.PromptTokens
+	check.Equal(t, got, 2*10*2, "k = 2 took %d prompt tokens, want 40", got)
+	check.Equal(t, points[2].Type, rep.Systems[1].Overall.Types[wildgraph.Summary], "the run's own top-k (-run +sweep)")
+	got = rep.Systems[1].AnswerUsage.Calls
+	check.Equal(t, got, 7, "the run has %d calls, the sweep's among them", got)
 	swept := benchtest.Files(t, dir)
 	if n := strings.Count(swept["/"+report.SweepName], `"sweep":`); n != 4 {
 		t.Errorf("%d answers in %s, want 4:\n%s", n, report.SweepName, swept["/"+report.SweepName])
 	}
 	for _, name := range []string{"/judgments.jsonl", "/predictions/scholar.jsonl", "/report.csv"} {
-		if swept[name] != plain[name] {
-			t.Errorf("the sweep changed %s", name)
-		}
+		check.Equal(t, swept[name], plain[name], "the sweep changed %s", name)
 	}
 	// In one go, and without the sweep again, the bytes are the same.
 	other := t.TempDir()
 	r = study(other, nil)
 	r.Options.SweepTopK = []int{1, 2, 10}
 	r.Systems[0].Fixed = true
-	if _, err := run(t, r); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(benchtest.Files(t, other), swept); diff != "" {
-		t.Errorf("in one go (-want +got):\n%s", diff)
-	}
+	check.OK(t, check.Err(run(t, r)))
+	check.Equal(t, swept, benchtest.Files(t, other), "in one go")
 	for _, bad := range [][]int{{0}, {2, 2}, {3, 2}} {
 		r := study("", nil)
 		r.Options.SweepTopK = bad
-		if _, err := run(t, r); err == nil || !strings.Contains(err.Error(), "SweepTopK") {
-			t.Errorf("%v: %v", bad, err)
-		}
+		_, err := run(t, r)
+		check.True(t, err != nil && strings.Contains(err.Error(), "SweepTopK"), "%v: %v", bad, err)
 	}
 }
 
@@ -187,26 +168,19 @@ func TestGraphs(t *testing.T) {
 	extra := r.Dataset.Domains[0]
 	extra.Name, extra.Items = "aviary", nil
 	r.Dataset.Domains = append(r.Dataset.Domains, extra)
-	rep, err := run(t, r)
-	benchtest.OK(t, err)
+	rep := check.Of(run(t, r)).OK(t)
 	for _, d := range []int{0, 2} {
 		index := rep.Systems[1].Domains[d].Index
 		if index.Edges != 2 || index.Entities != 4 || index.MaxDegree != 2 || index.IsolatedShare != .25 || index.Bytes == 0 {
 			t.Errorf("%+v", index)
 		}
 	}
-	if rep.Systems[0].Domains[0].Index.Entities != 0 {
-		t.Error("a flat system has a graph")
-	}
+	check.Equal(t, rep.Systems[0].Domains[0].Index.Entities, 0, "a flat system has a graph")
 	text := tables(t, rep)
 	for _, want := range []string{"aviary: scholar", "birds: scholar", "50.00"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("the tables lack %q:\n%s", want, text)
-		}
+		check.True(t, strings.Contains(text, want), "the tables lack %q:\n%s", want, text)
 	}
-	if strings.Contains(text, "Domain: aviary") {
-		t.Error("a domain without questions has results")
-	}
+	check.True(t, !strings.Contains(text, "Domain: aviary"), "a domain without questions has results")
 	for _, name := range []string{"b", "c", "d"} { // with the same graph
 		r.Systems = append(r.Systems, benchmark.Entry{Name: name, New: r.Systems[1].New})
 	}
@@ -236,8 +210,7 @@ func TestPublishedRows(t *testing.T) {
 			row("parrot", "", f(0.2), nil), row("dodo", "", f(0.1), nil), row("human", "fish", nil, f(0.4)), row("x", "elsewhere", nil, f(0.3)), row("human", "birds", nil, f(0.3)),
 		},
 	}
-	rep, err := run(t, r)
-	benchtest.OK(t, err)
+	rep := check.Of(run(t, r)).OK(t)
 	tbl := rep.Tables()
 	var names []string
 	for _, row := range tbl[0].Rows {
@@ -249,9 +222,7 @@ func TestPublishedRows(t *testing.T) {
 		}
 	}
 	want := []string{"parrot", "↳ published: accuracy and F1 of means, big-model, 7 questions", "scholar", "dodo, published: accuracy and F1 of means, big-model, 7 questions"}
-	if diff := cmp.Diff(want, names); diff != "" {
-		t.Errorf("rows (-want +got):\n%s", diff)
-	}
+	check.Equal(t, names, want, "rows")
 	for _, other := range []struct {
 		kit   string
 		judge judge.Procedure
@@ -260,31 +231,21 @@ func TestPublishedRows(t *testing.T) {
 		r := study("", nil)
 		r.Systems[0].Name, r.Systems[0].Also = "budgie", []string{"parrot"}
 		r.Judge, r.Options.Kit, r.Dataset.Published = renamedJudge{info: other.judge.Info}, other.kit, rep.Published
-		odd, err := run(t, r)
-		benchtest.OK(t, err)
+		odd := check.Of(run(t, r)).OK(t)
 		rows := strings.Contains(tables(t, odd), "↳ published")
-		if !strings.Contains(tables(t, odd), "budgie = parrot ") {
-			t.Errorf("%+v: the row has not both names", other)
-		}
-		if rows != other.want {
-			t.Errorf("%+v: published rows %v", other, rows)
-		}
+		check.True(t, strings.Contains(tables(t, odd), "budgie = parrot "), "%+v: the row has not both names", other)
+		check.True(t, rows == other.want, "%+v: published rows %v", other, rows)
 	}
 	got := benchtest.Files(t, dir)
 	for _, row := range []string{
 		"| ↳ published: accuracy and F1 of means, big-model, 7 questions | 99.99 | 50.00 | n/a | 25.00 | 12.50 | 20.00 |", "| human, published: accuracy and mean F1, big-model, 3 questions | 99.99 | 50.00 | n/a | 25.00 | 12.50 | 40.00 |",
 	} {
-		if strings.Count(got["/report.md"], row) != 1 {
-			t.Errorf("no row %s in\n%s", row, got["/report.md"])
-		}
+		check.Equal(t, strings.Count(got["/report.md"], row), 1, "no row %s in\n%s", row, got["/report.md"])
 	}
-	if strings.Contains(got["/report.csv"], "0.9999") || strings.Count(got["/report.json"], "0.9999") != 4 {
-		t.Error("published figures are among our own")
-	}
+	check.True(t, !strings.Contains(got["/report.csv"], "0.9999") && strings.Count(got["/report.json"], "0.9999") == 4, "published figures are among our own")
 	drawn := tags(t, got["/report.html"])
-	if charts := strings.Count(got["/report.html"], `<figure class="chart"`); charts != 3 || drawn["details"] < 5 || drawn["the"] != 0 {
-		t.Errorf("the page has %v", drawn)
-	}
+	charts := strings.Count(got["/report.html"], `<figure class="chart"`)
+	check.True(t, charts == 3 && drawn["details"] >= 5 && drawn["the"] == 0, "the page has %v", drawn)
 }
 
 // renamedJudge is benchtest's judge with another name and description.
@@ -300,7 +261,7 @@ func (n renamedJudge) Info() judge.Info { return n.info }
 func tables(t *testing.T, r *report.Report) string {
 	t.Helper()
 	var text bytes.Buffer
-	benchtest.OK(t, report.WriteText(&text, r.Tables()...))
+	check.OK(t, report.WriteText(&text, r.Tables()...))
 	return text.String()
 }
 
@@ -362,19 +323,16 @@ func TestRefusalTable(t *testing.T) {
 		if tt.mode != "" {
 			r.Options.Settings["mode"] = tt.mode
 		}
-		rep, err := run(t, r)
-		benchtest.OK(t, err)
+		rep := check.Of(run(t, r)).OK(t)
 		got := benchtest.Files(t, dir)
 		var md bytes.Buffer
-		benchtest.OK(t, rep.WriteMarkdown(&md))
+		check.OK(t, rep.WriteMarkdown(&md))
 		for form, text := range map[string]string{"terminal": tables(t, rep), "Markdown": md.String(), "HTML": got["/report.html"]} {
 			if strings.Contains(text, title) != (tt.want != "") {
 				t.Errorf("%s: the table in %s: %v", tt.name, form, tt.want == "")
 			}
 		}
-		if !strings.Contains(md.String(), tt.want) {
-			t.Errorf("%s: no row %q in\n%s", tt.name, tt.want, md.String())
-		}
+		check.True(t, strings.Contains(md.String(), tt.want), "%s: no row %q in\n%s", tt.name, tt.want, md.String())
 		if tt.shy && !strings.Contains(got["/report.csv"], ",0.000000,3,2,1,1,") {
 			t.Errorf("%s: the counts are not in the CSV:\n%s", tt.name, got["/report.csv"])
 		}

@@ -10,13 +10,13 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/benchmark"
-	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // golden holds evidence recall at 5 and 10 in percent, with a budget of
@@ -52,8 +52,7 @@ func TestGoldenBM25(t *testing.T) {
 		"words":  windows{regexp.MustCompile(`[^\s\pZ]+`)},
 		"pieces": windows{regexp.MustCompile(`[\pL\pN_]+|[^\s\pZ]`)},
 	}
-	set, err := wildgraph.Load(fsys, wildgraph.Options{})
-	benchtest.OK(t, err)
+	set := check.Of(wildgraph.Load(fsys, wildgraph.Options{})).OK(t)
 	for name, splitter := range splitters {
 		t.Run(name, func(t *testing.T) {
 			var all tally
@@ -61,8 +60,7 @@ func TestGoldenBM25(t *testing.T) {
 				var one tally
 				retriever := plain(t, d, splitter)
 				for _, it := range d.Items {
-					found, err := retriever.Retrieve(t.Context(), graphrag.Question{Text: it.Question.Text, K: 10})
-					benchtest.OK(t, err)
+					found := check.Of(retriever.Retrieve(t.Context(), graphrag.Question{Text: it.Question.Text, K: 10})).OK(t)
 					e := benchmark.Measure(it, record.NewAnswer(record.Key{}, graphrag.Answer{Found: found}, nil, false))
 					one.add(it, e)
 					all.add(it, e)
@@ -97,11 +95,9 @@ func (w windows) Split(_ context.Context, s string) (spans []chunk.Span, err err
 func plain(t *testing.T, d benchmark.Domain, s chunk.Splitter) *retrieve.Sparse {
 	t.Helper()
 	chunker, err := chunk.New(chunk.Options{Splitter: s})
-	benchtest.OK(t, err)
-	chunks, err := chunker.All(t.Context(), d.Documents())
-	benchtest.OK(t, err)
-	r, err := retrieve.NewSparse(t.Context(), chunks, bm25.Plain())
-	benchtest.OK(t, err)
+	check.OK(t, err)
+	chunks := check.Of(chunker.All(t.Context(), d.Documents())).OK(t)
+	r := check.Of(retrieve.NewSparse(t.Context(), chunks, bm25.Plain())).OK(t)
 	return r
 }
 

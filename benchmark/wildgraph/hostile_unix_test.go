@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // Pipes, devices and links out of the folder are no data: reading them would
@@ -23,7 +23,7 @@ import (
 func TestOnlyRegularFilesOfTheFolder(t *testing.T) {
 	const qa, page = "QA/birds/questions.jsonl", "corpus/birds/Owl/reference_pages/page.txt"
 	outside := filepath.Join(t.TempDir(), "secret.txt")
-	benchtest.OK(t, os.WriteFile(outside, []byte("# Secret"), 0o644))
+	check.OK(t, os.WriteFile(outside, []byte("# Secret"), 0o644))
 	for _, tt := range []struct {
 		name string
 		put  func(path string) error
@@ -40,7 +40,7 @@ func TestOnlyRegularFilesOfTheFolder(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()
-			benchtest.OK(t, os.CopyFS(dir, small()))
+			check.OK(t, os.CopyFS(dir, small()))
 			path := filepath.Join(dir, tt.file)
 			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				t.Fatal(err)
@@ -48,8 +48,7 @@ func TestOnlyRegularFilesOfTheFolder(t *testing.T) {
 			if err := tt.put(path); err != nil {
 				t.Skip(err)
 			}
-			root, err := os.OpenRoot(dir)
-			benchtest.OK(t, err)
+			root := check.Of(os.OpenRoot(dir)).OK(t)
 			defer root.Close()
 			done := make(chan error, 1)
 			go func() {
@@ -71,9 +70,8 @@ func TestOnlyRegularFilesOfTheFolder(t *testing.T) {
 // Links within the folder stand for what they lead to: no domain and no page is lost.
 func TestLinksAreFollowed(t *testing.T) {
 	dir := t.TempDir()
-	benchtest.OK(t, os.CopyFS(dir, small()))
-	plain, err := wildgraph.Load(os.DirFS(dir), wildgraph.Options{})
-	benchtest.OK(t, err)
+	check.OK(t, os.CopyFS(dir, small()))
+	plain := check.Of(wildgraph.Load(os.DirFS(dir), wildgraph.Options{})).OK(t)
 	for _, name := range []string{"QA/birds", "corpus/birds", "corpus/birds/Owl/reference_pages", "corpus/birds/Owl/reference_pages/page.txt"} {
 		path := filepath.Join(dir, name)
 		moved := filepath.Join(dir, "moved "+filepath.Base(name))
@@ -81,13 +79,10 @@ func TestLinksAreFollowed(t *testing.T) {
 		if err := errors.Join(err, os.Rename(path, moved), os.Symlink(to, path)); err != nil {
 			t.Skip(err)
 		}
-		root, err := os.OpenRoot(dir)
-		benchtest.OK(t, err)
+		root := check.Of(os.OpenRoot(dir)).OK(t)
 		set, err := wildgraph.Load(root.FS(), wildgraph.Options{})
-		if err != nil || len(set.Domains) != 1 || set.Domains[0].Fingerprint != plain.Domains[0].Fingerprint {
-			t.Errorf("with a link for %s: %v", name, err)
-		}
+		check.True(t, err == nil && len(set.Domains) == 1 && set.Domains[0].Fingerprint == plain.Domains[0].Fingerprint, "with a link for %s: %v", name, err)
 		_ = root.Close()
-		benchtest.OK(t, errors.Join(os.Remove(path), os.Rename(moved, path)))
+		check.OK(t, errors.Join(os.Remove(path), os.Rename(moved, path)))
 	}
 }

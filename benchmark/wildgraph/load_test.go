@@ -3,7 +3,6 @@
 package wildgraph_test
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 	"strings"
@@ -14,9 +13,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/benchmark"
-	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // small returns a complete data set of one domain that tests may damage.
@@ -48,8 +47,7 @@ func small() fstest.MapFS {
 }
 
 func TestLoad(t *testing.T) {
-	set, err := wildgraph.Load(small(), wildgraph.Options{})
-	benchtest.OK(t, err)
+	set := check.Of(wildgraph.Load(small(), wildgraph.Options{})).OK(t)
 	d := set.Domains[0]
 	want := []benchmark.Item{{
 		Type: wildgraph.SingleFact, Question: graphrag.Question{ID: "birds/1", Text: "How far can an owl hear a mouse?"},
@@ -64,15 +62,12 @@ func TestLoad(t *testing.T) {
 		Statements: []string{"Owls hunt by ear and eye.", "Owls fly silently."},
 		Gold:       []benchmark.Unit{{"Sight.txt", "Vision.txt"}, {"page.txt"}},
 	}}
-	if diff := cmp.Diff(want, d.Items); diff != "" {
-		t.Errorf("items (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"birds: left out of reference_pages, being no .txt (1): notes.md"}, set.Notes); diff != "" || d.Pages != 4 || d.Bytes != 102 {
-		t.Errorf("%d pages, %d bytes, notes (-want +got):\n%s", d.Pages, d.Bytes, diff)
-	}
+	check.Equal(t, d.Items, want, "items")
+	diff := cmp.Diff([]string{"birds: left out of reference_pages, being no .txt (1): notes.md"}, set.Notes)
+	check.True(t, diff == "" && d.Pages == 4 && d.Bytes == 102, "%d pages, %d bytes, notes (-want +got):\n%s", d.Pages, d.Bytes, diff)
 	var docs []graphrag.Document
 	for doc, err := range d.Documents() {
-		benchtest.OK(t, err)
+		check.OK(t, err)
 		docs = append(docs, doc)
 	}
 	if len(docs) != 4 || docs[0].ID != "Hearing of Owls.txt" || docs[0].Title != "Hearing: of owls" ||
@@ -85,14 +80,11 @@ func TestFingerprint(t *testing.T) {
 	print := func(damage func(fstest.MapFS)) string {
 		fsys := small()
 		damage(fsys)
-		set, err := wildgraph.Load(fsys, wildgraph.Options{})
-		benchtest.OK(t, err)
+		set := check.Of(wildgraph.Load(fsys, wildgraph.Options{})).OK(t)
 		return set.Domains[0].Fingerprint
 	}
 	base := print(func(fstest.MapFS) {})
-	if base != print(func(fstest.MapFS) {}) {
-		t.Error("the fingerprint of one data set differs from call to call")
-	}
+	check.Equal(t, base, print(func(fstest.MapFS) {}), "the fingerprint of one data set differs from call to call")
 	// It is the corpus that answers depend on; records name the question and
 	// the gold themselves.
 	for name, tt := range map[string]struct {
@@ -103,9 +95,8 @@ func TestFingerprint(t *testing.T) {
 		"question": {func(m fstest.MapFS) { m["QA/birds/questions.jsonl"].Data[15]++ }, true},
 		"section":  {func(m fstest.MapFS) { delete(m, "extracted_data/birds/Owl/valid_triples.jsonl") }, true},
 	} {
-		if same := print(tt.damage) == base; same != tt.same {
-			t.Errorf("another %s: the same fingerprint is %v, want %v", name, same, tt.same)
-		}
+		same := print(tt.damage) == base
+		check.True(t, same == tt.same, "another %s: the same fingerprint is %v, want %v", name, same, tt.same)
 	}
 }
 
@@ -150,14 +141,10 @@ func TestLoadErrors(t *testing.T) {
 			fsys := small()
 			tt.damage(fsys)
 			_, err := wildgraph.Load(fsys, wildgraph.Options{})
-			if err == nil || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("error %v, want one with %q", err, tt.want)
-			}
+			check.True(t, err != nil && strings.Contains(err.Error(), tt.want), "error %v, want one with %q", err, tt.want)
 		})
 	}
-	if _, err := wildgraph.Load(small(), wildgraph.Options{Domains: []string{"fish"}}); !errors.Is(err, benchmark.ErrUnknownDomain) {
-		t.Errorf("unknown domain: %v", err)
-	}
+	check.Is(t, check.Err(wildgraph.Load(small(), wildgraph.Options{Domains: []string{"fish"}})), benchmark.ErrUnknownDomain, "unknown domain")
 }
 
 // released opens the real data set, or skips.
@@ -186,9 +173,8 @@ func TestReleasedData(t *testing.T) {
 		for _, it := range d.Items {
 			n[it.Type]++
 		}
-		if got := [3]int{n[wildgraph.SingleFact], n[wildgraph.MultiFact], n[wildgraph.Summary]}; got != table5[d.Name] {
-			t.Errorf("%s has %v questions, Table 5 has %v", d.Name, got, table5[d.Name])
-		}
+		got := [3]int{n[wildgraph.SingleFact], n[wildgraph.MultiFact], n[wildgraph.Summary]}
+		check.Equal(t, got, table5[d.Name], "%s has %v questions, Table 5 has %v", d.Name, got, table5[d.Name])
 		t.Logf("%s: %d pages, %d bytes", d.Name, d.Pages, d.Bytes)
 	}
 }
@@ -225,16 +211,12 @@ func FuzzLoad(f *testing.F) {
 		d := set.Domains[0]
 		docs := map[string]bool{}
 		for doc, err := range d.Documents() {
-			if err != nil || doc.ID == "" || docs[doc.ID] || !utf8.ValidString(doc.ID+doc.Title+doc.Text) {
-				t.Fatalf("document %q: %v", doc.ID, err)
-			}
+			check.Must(t, err == nil && doc.ID != "" && !docs[doc.ID] && utf8.ValidString(doc.ID+doc.Title+doc.Text), "document %q: %v", doc.ID, err)
 			docs[doc.ID] = true
 		}
 		ids := map[string]bool{}
 		for _, item := range d.Items {
-			if strings.TrimSpace(item.Question.Text) == "" || ids[item.Question.ID] || len(item.Gold) == 0 {
-				t.Errorf("item %+v", item)
-			}
+			check.True(t, strings.TrimSpace(item.Question.Text) != "" && !ids[item.Question.ID] && len(item.Gold) != 0, "item %+v", item)
 			ids[item.Question.ID] = true
 			for _, unit := range item.Gold {
 				for _, doc := range unit {
@@ -244,12 +226,9 @@ func FuzzLoad(f *testing.F) {
 				}
 			}
 		}
-		if d.Pages != len(docs) {
-			t.Errorf("%d pages, %d documents", d.Pages, len(docs))
-		}
-		if again, err := wildgraph.Load(fsys, wildgraph.Options{}); err != nil || again.Domains[0].Fingerprint != d.Fingerprint {
-			t.Errorf("read again it is another data set, %v", err)
-		}
+		check.Equal(t, d.Pages, len(docs), "%d pages, %d documents", d.Pages, len(docs))
+		again, err := wildgraph.Load(fsys, wildgraph.Options{})
+		check.True(t, err == nil && again.Domains[0].Fingerprint == d.Fingerprint, "read again it is another data set, %v", err)
 	})
 }
 
@@ -258,19 +237,14 @@ func TestOddStatements(t *testing.T) {
 	fsys := small()
 	qa := fsys["QA/birds/questions.jsonl"]
 	qa.Data = []byte(strings.Replace(string(qa.Data), `"Owls fly silently."`, `null, "Owls fly silently.", " ", "Owls  fly silently. ", ""`, 1))
-	set, err := wildgraph.Load(fsys, wildgraph.Options{})
-	benchtest.OK(t, err)
+	set := check.Of(wildgraph.Load(fsys, wildgraph.Options{})).OK(t)
 	it := set.Domains[0].Items[2]
-	if diff := cmp.Diff([]string{"Owls hunt by ear and eye.", "Owls fly silently."}, it.Statements); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, it.Statements, []string{"Owls hunt by ear and eye.", "Owls fly silently."})
 	want := []string{
 		"birds: left out of reference_pages, being no .txt (1): notes.md",
 		"birds: gold statements left out, being null, blank or repeated (1): 4 of birds/4",
 	}
-	if diff := cmp.Diff(want, set.Notes); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, set.Notes, want)
 }
 
 // A title is short, whatever the first line is.
@@ -289,8 +263,7 @@ func TestTitles(t *testing.T) {
 	} {
 		fsys := small()
 		fsys[page].Data = []byte(text)
-		set, err := wildgraph.Load(fsys, wildgraph.Options{})
-		benchtest.OK(t, err)
+		set := check.Of(wildgraph.Load(fsys, wildgraph.Options{})).OK(t)
 		for doc, err := range set.Domains[0].Documents() {
 			if err != nil || doc.ID == "Sight.txt" && doc.Title != want {
 				t.Errorf("%.40q: title %.40q, want %.40q; %v", text, doc.Title, want, err)
@@ -313,9 +286,7 @@ func TestSlug(t *testing.T) {
 		strings.Repeat("x", 79) + " y": strings.Repeat("x", 79) + " ",
 		strings.Repeat("x", 79) + "-y": strings.Repeat("x", 79),
 	} {
-		if got := wildgraph.Slug(title); got != want {
-			t.Errorf("Slug(%q) = %q, want %q", title, got, want)
-		}
+		check.Equal(t, wildgraph.Slug(title), want, "Slug(%q)", title)
 	}
 }
 
@@ -336,13 +307,10 @@ func TestJoinTraps(t *testing.T) {
 		"http://c.example/":  nil, // a trailing slash is another reference
 		"http://d.example":   nil,
 	} {
-		if diff := cmp.Diff(want, j.Pages(url)); diff != "" {
-			t.Errorf("Pages(%s): %s", url, diff)
-		}
+		check.Equal(t, j.Pages(url), want, "Pages(%s)", url)
 	}
-	if got := j.URLs("Archived.txt"); len(got) != 2 {
-		t.Errorf("URLs(Archived.txt) = %q, want both", got)
-	}
+	got := j.URLs("Archived.txt")
+	check.Equal(t, len(got), 2, "URLs(Archived.txt) = %q, want both", got)
 }
 
 func FuzzSlug(f *testing.F) {
@@ -352,13 +320,9 @@ func FuzzSlug(f *testing.F) {
 	f.Add(strings.Repeat("x", 76) + " - y")
 	f.Fuzz(func(t *testing.T, title string) {
 		s := wildgraph.Slug(title)
-		if s == "" || len(s) > 80 || !utf8.ValidString(s) {
-			t.Errorf("Slug(%q) = %q", title, s)
-		}
+		check.True(t, s != "" && len(s) <= 80 && utf8.ValidString(s), "Slug(%q) = %q", title, s)
 		// A cut may leave a blank, and a hyphen before it; beyond that a slug
 		// is its own slug.
-		if again := wildgraph.Slug(s); again != strings.TrimRight(s, " -") {
-			t.Errorf("Slug is not stable on %q: %q", s, again)
-		}
+		check.Equal(t, wildgraph.Slug(s), strings.TrimRight(s, " -"), "Slug is not stable on %q", s)
 	})
 }

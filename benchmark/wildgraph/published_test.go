@@ -14,6 +14,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // The tables of the paper hang together: accuracies are of whole questions,
@@ -33,14 +34,11 @@ func TestPublishedAddsUp(t *testing.T) {
 		if r.Domain == "" {
 			whole[r.System] = r
 			p, q := *r.Precision, *r.Recall
-			if f1 := 2 * p * q / (p + q); math.Abs(f1-*r.F1OfMeans) > 1.1e-4 || r.F1MeanOfQuestions != nil {
-				t.Errorf("%s: F1 of means %v, want %v", r.System, *r.F1OfMeans, f1)
-			}
+			f1 := 2 * p * q / (p + q)
+			check.True(t, math.Abs(f1-*r.F1OfMeans) <= 1.1e-4 && r.F1MeanOfQuestions == nil, "%s: F1 of means %v, want %v", r.System, *r.F1OfMeans, f1)
 			continue
 		}
-		if r.F1MeanOfQuestions == nil || r.F1OfMeans != nil {
-			t.Errorf("%s on %s: which F1 is it?", r.System, r.Domain)
-		}
+		check.True(t, r.F1MeanOfQuestions != nil && r.F1OfMeans == nil, "%s on %s: which F1 is it?", r.System, r.Domain)
 		n := table5[r.Domain]
 		got := [2]float64{*r.SingleFact * float64(n[0]), *r.MultiFact * float64(n[1])}
 		sum := correct[r.System]
@@ -51,13 +49,10 @@ func TestPublishedAddsUp(t *testing.T) {
 			sum[i] += math.Round(got[i])
 		}
 		correct[r.System] = sum
-		if avg := (math.Round(got[0]) + math.Round(got[1])) / float64(n[0]+n[1]); math.Abs(avg-*r.AvgAccuracy) > 2.1e-4 {
-			t.Errorf("%s on %s: average %v, want %v", r.System, r.Domain, *r.AvgAccuracy, avg)
-		}
+		avg := (math.Round(got[0]) + math.Round(got[1])) / float64(n[0]+n[1])
+		check.True(t, math.Abs(avg-*r.AvgAccuracy) <= 2.1e-4, "%s on %s: average %v, want %v", r.System, r.Domain, *r.AvgAccuracy, avg)
 	}
-	if rows != 8*13 || len(whole) != 8 {
-		t.Errorf("%d rows of %d systems, want 13 tables of 8", rows, len(whole))
-	}
+	check.True(t, rows == 8*13 && len(whole) == 8, "%d rows of %d systems, want 13 tables of 8", rows, len(whole))
 	for name, r := range whole {
 		c := correct[name]
 		for _, f := range []struct{ got, want float64 }{
@@ -80,9 +75,7 @@ func TestPublishedHuman(t *testing.T) {
 			human = append(human, r)
 		}
 	}
-	if len(human) != 1 || human[0].Domain != "people" || !strings.Contains(human[0].Source, "Table 3") {
-		t.Fatalf("human rows: %+v", human)
-	}
+	check.Must(t, len(human) == 1 && human[0].Domain == "people" && strings.Contains(human[0].Source, "Table 3"), "human rows: %+v", human)
 	h := human[0]
 	mean := func(n, m float64) float64 { return (*h.SingleFact*n + *h.MultiFact*m) / (n + m) }
 	if math.Abs(mean(667, 191)-*h.AvgAccuracy) > 1e-4 || math.Abs(mean(77, 32)-0.8440) > 1e-4 || !strings.Contains(h.Note, "84.40") {
@@ -103,29 +96,23 @@ func TestPublishedTable3(t *testing.T) {
 			t.Errorf("%s: the average is %v, want %v (%s)", r.System, *r.AvgAccuracy, mean, r.Note)
 		}
 	}
-	if n != 8 {
-		t.Errorf("%d rows, want 8", n)
-	}
+	check.Equal(t, n, 8, "rows")
 }
 
 // Rows are of the domains that are asked for.
 func TestPublishedDomains(t *testing.T) {
 	p := wildgraph.Published([]string{"nature"})
 	for _, r := range p.Rows {
-		if r.Domain != "" && r.Domain != "nature" {
-			t.Errorf("a row about %s", r.Domain)
-		}
+		check.True(t, r.Domain == "" || r.Domain == "nature", "a row about %s", r.Domain)
 	}
-	if p := wildgraph.Published([]string{"astronomy"}); p != nil {
-		t.Errorf("other domains have published rows: %+v", p)
-	}
+	p = wildgraph.Published([]string{"astronomy"})
+	check.True(t, p == nil, "other domains have published rows: %+v", p)
 }
 
 // The cells were compared with the tables of the paper one by one. After a change, compare
 // the changed ones and put the new sum here.
 func TestPublishedCells(t *testing.T) {
 	rows, err := json.Marshal(wildgraph.Published(slices.Sorted(maps.Keys(table5))))
-	if got := fmt.Sprintf("%x", sha256.Sum256(rows))[:16]; err != nil || got != "4b1e3e8681b4a327" {
-		t.Errorf("the sum of the cells is %s, not that of the cells that were compared (%v)", got, err)
-	}
+	got := fmt.Sprintf("%x", sha256.Sum256(rows))[:16]
+	check.True(t, err == nil && got == "4b1e3e8681b4a327", "the sum of the cells is %s, not that of the cells that were compared (%v)", got, err)
 }

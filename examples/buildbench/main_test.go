@@ -20,12 +20,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -146,9 +145,7 @@ func snapshot(t *testing.T, dir string) map[string]string {
 		out[strings.TrimPrefix(name, dir)] = string(b)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return out
 }
 
@@ -160,9 +157,7 @@ func TestKilled(t *testing.T) {
 	}
 	web, asked := site(t)
 	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
-		if req.Temperature == nil || req.Seed == nil || len(req.Schema) == 0 {
-			t.Errorf("asked without a temperature, seed or schema: %+v", req)
-		}
+		check.True(t, req.Temperature != nil && req.Seed != nil && len(req.Schema) != 0, "asked without a temperature, seed or schema: %+v", req)
 		time.Sleep(5 * time.Millisecond)
 		return model(req)
 	}})
@@ -175,18 +170,13 @@ func TestKilled(t *testing.T) {
 	}
 	start := time.Now()
 	out, err := child(env, flags("whole")...).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	check.OK(t, err, "%v\n%s", err, out)
 	took, paid := time.Since(start), len(server.Requests())
 	for _, want := range []string{"Barn owl: state facts, ", "Barn owl: write questions, ", " left). So far ", " attempts are running", "Paid for this folder: " + text.Digits(paid) + " calls", cli.LedgerName} {
-		if !strings.Contains(string(out), want) {
-			t.Errorf("no %q in\n%s", want, out)
-		}
+		check.True(t, strings.Contains(string(out), want), "no %q in\n%s", want, out)
 	}
-	if ledger, err := os.ReadFile(filepath.Join(dir, "whole", cli.LedgerName)); err != nil || !strings.Contains(string(ledger), "check questions") {
-		t.Errorf("the ledger: %v\n%s", err, ledger)
-	}
+	ledger, err := os.ReadFile(filepath.Join(dir, "whole", cli.LedgerName))
+	check.True(t, err == nil && strings.Contains(string(ledger), "check questions"), "the ledger: %v\n%s", err, ledger)
 	for path, n := range asked() {
 		if n > 1 && path != "/ear" && path != "/robots.txt" { // /ear is where /moved leads
 			t.Errorf("%s was asked for %d times", path, n)
@@ -198,13 +188,9 @@ func TestKilled(t *testing.T) {
 			t.Errorf("%s holds what a page put there", name)
 		}
 	}
-	set, err := wildgraph.Load(os.DirFS(filepath.Join(dir, "whole")), wildgraph.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := set.Domains[0]; d.Pages != 4 || typed(set, wildgraph.MultiFact) != 1 || len(d.Items) < 5 {
-		t.Fatalf("%d pages, %d questions", d.Pages, len(d.Items))
-	}
+	set := check.Of(wildgraph.Load(os.DirFS(filepath.Join(dir, "whole")), wildgraph.Options{})).OK(t)
+	d := set.Domains[0]
+	check.Must(t, d.Pages == 4 && typed(set, wildgraph.MultiFact) == 1 && len(d.Items) >= 5, "%d pages, %d questions", d.Pages, len(d.Items))
 
 	seed := uint64(time.Now().UnixNano())
 	random := rand.New(rand.NewPCG(seed, 0))
@@ -212,9 +198,7 @@ func TestKilled(t *testing.T) {
 	before := len(server.Requests())
 	for kills := 0; kills < 8; {
 		cmd := child(env, flags("killed")...)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, cmd.Start())
 		time.Sleep(time.Duration(random.Int64N(int64(took))))
 		_ = cmd.Process.Kill()
 		if cmd.Wait() != nil {
@@ -226,16 +210,11 @@ func TestKilled(t *testing.T) {
 		}
 		before += paid
 	}
-	if out, err := child(env, flags("killed")...).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	if diff := cmp.Diff(whole, snapshot(t, killed)); diff != "" {
-		t.Errorf("seed %d (-whole +killed)\n%.2000s", seed, diff)
-	}
+	out = check.Of(child(env, flags("killed")...).CombinedOutput()).OK(t, "%v\n%s", err, out)
+	check.Equal(t, snapshot(t, killed), whole, "seed %d (-whole +killed)", seed)
 	// Two calls may be under way at each of eight kills.
-	if again := len(server.Requests()) - before - paid; again > 2*8 {
-		t.Errorf("seed %d: %d calls were paid for again", seed, again)
-	}
+	again := len(server.Requests()) - before - paid
+	check.True(t, again <= 2*8, "seed %d: %d calls were paid for again", seed, again)
 }
 
 func TestOffline(t *testing.T) {
@@ -247,12 +226,9 @@ func TestOffline(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, stderr.String())
 	}
-	if !strings.Contains(stdout.String(), "Offline") || !strings.Contains(stdout.String(), "Barn owl") {
-		t.Error(stdout.String())
-	}
-	if set, err := wildgraph.Load(os.DirFS(out), wildgraph.Options{}); err != nil || typed(set, wildgraph.SingleFact) == 0 {
-		t.Errorf("%+v, %v", set, err)
-	}
+	check.True(t, strings.Contains(stdout.String(), "Offline") && strings.Contains(stdout.String(), "Barn owl"), "%v", stdout.String())
+	set, err := wildgraph.Load(os.DirFS(out), wildgraph.Options{})
+	check.True(t, err == nil && typed(set, wildgraph.SingleFact) != 0, "%+v, %v", set, err)
 }
 
 // typed counts the questions of a type.
@@ -273,17 +249,13 @@ func TestLocalSources(t *testing.T) {
 		"notes/owls/owl hunt.txt": "Roger Payne showed in 1958 that owls find mice in total darkness.\n", // as short as notes are
 		"secret.txt":              strings.Repeat("Nests are old and nobody may know of them. ", 20),
 	} {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700), os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700), os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600)))
 	}
 	source := "# Owls\n\nRoger Payne showed in 1958 that owls find mice in total darkness.[^1] Nests are old and nobody may know.[^2] Their eggs are white as snow.[^3]\n\n" +
 		"[^1]: Hunting, file:owls/owl%20hunt.txt\n[^2]: [Secret](file:../secret.txt)\n[^3]: [Eggs](file:eggs.md)\n"
 	article := filepath.Join(notes, "owls.md")
 	out := filepath.Join(dir, "out")
-	if err := os.WriteFile(article, []byte(source), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(article, []byte(source), 0o600))
 	var stdout, stderr bytes.Buffer
 	if err := run(t.Context(), []string{"-article", article, "-out", out}, func(string) string { return "" }, &stdout, &stderr); err != nil {
 		t.Fatalf("%v\n%s", err, stderr.String())
@@ -297,9 +269,7 @@ func TestLocalSources(t *testing.T) {
 		t.Errorf("%v: %s", err, report)
 	}
 	for name, text := range snapshot(t, out) {
-		if strings.Contains(text, "nobody may know of them") {
-			t.Errorf("%s holds a file outside of the folder", name)
-		}
+		check.True(t, !strings.Contains(text, "nobody may know of them"), "%s holds a file outside of the folder", name)
 	}
 }
 
@@ -316,9 +286,7 @@ func TestMostReferences(t *testing.T) {
 			text = "Roger Payne showed in 1958 that owls find mice in total darkness. " + strings.Repeat("They are seen at dusk over the wide meadows. ", 20)
 		}
 		file := filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)))
 	}
 	var stdout, stderr bytes.Buffer
 	out := filepath.Join(dir, "out")
@@ -334,9 +302,7 @@ func TestMostReferences(t *testing.T) {
 func TestWrongUse(t *testing.T) {
 	none := filepath.Join(t.TempDir(), "none.md")
 	plain := filepath.Join(t.TempDir(), "plain.md")
-	if err := os.WriteFile(plain, []byte("# Owls\n\nNo sources at all.\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(plain, []byte("# Owls\n\nNo sources at all.\n"), 0o600))
 	for _, c := range []struct {
 		args  []string
 		usage bool
@@ -352,8 +318,6 @@ func TestWrongUse(t *testing.T) {
 		{[]string{"-article", "http://127.0.0.1/", "-out", t.TempDir()}, false, "-trust 127.0.0.1/32"},
 	} {
 		err := run(t.Context(), c.args, func(string) string { return "" }, io.Discard, io.Discard)
-		if err == nil || errors.Is(err, cli.ErrUsage) != c.usage || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%q: %v", c.args, err)
-		}
+		check.True(t, err != nil && errors.Is(err, cli.ErrUsage) == c.usage && strings.Contains(err.Error(), c.says), "%q: %v", c.args, err)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/anonyrag"
 	"github.com/wildgraph/wildgraph/graphrag/load/parquet"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // Parquet as Hugging Face has AnonyRAG's reads, when it is lines, as JSON does.
@@ -42,35 +43,24 @@ func TestParquet(t *testing.T) {
 		os.WriteFile(filepath.Join(plain, "eng_corpus.json"), []byte(`[{"id": "a", "text": "[PERSON#1] slept."}, {"id": "b", "text": "[PERSON#2] <sang>."}]`), 0o666),
 		os.WriteFile(filepath.Join(plain, "eng_qa.json"), []byte(`[{"question": "Who sang?", "options": ["[PERSON#1]", "[PERSON#2]"], "answer": "B", "hops": 5, "evidence": ["b"]}]`), 0o666),
 	} {
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 	}
 	convert := func() error {
 		return run(t.Context(), []string{"-parquet", from, "-out", to}, func(string) string { return "" }, io.Discard, io.Discard)
 	}
-	if err := convert(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, convert())
 	load := func(dir string) *benchmark.Dataset {
-		set, err := anonyrag.Load(os.DirFS(dir))
-		if err != nil {
-			t.Fatal(err)
-		}
+		set := check.Of(anonyrag.Load(os.DirFS(dir))).OK(t)
 		return set
 	}
 	got, want := load(to).Domains[0], load(plain).Domains[0]
-	if diff := cmp.Diff(want.Items, got.Items); diff != "" || got.Fingerprint != want.Fingerprint || got.Items[0].Type != "choice-complex" {
-		t.Error(diff)
-	}
+	diff := cmp.Diff(want.Items, got.Items)
+	check.True(t, diff == "" && got.Fingerprint == want.Fingerprint && got.Items[0].Type == "choice-complex", "%v", diff)
 	whole, err := os.ReadFile(asked)
 	if err == nil {
 		err = os.WriteFile(asked, whole[:len(whole)/2], 0o666)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := convert(); err == nil || !strings.Contains(err.Error(), "eng_qa-00000-of-00001.parquet: ") || !errors.Is(err, parquet.ErrDamaged) {
-		t.Error(err)
-	}
+	check.OK(t, err)
+	err = convert()
+	check.True(t, err != nil && strings.Contains(err.Error(), "eng_qa-00000-of-00001.parquet: ") && errors.Is(err, parquet.ErrDamaged), "%v", err)
 }

@@ -17,23 +17,20 @@ import (
 	"github.com/wildgraph/wildgraph/examples/frameworks"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func system(t *testing.T) graphrag.System {
 	t.Helper()
 	k, err := kit.Offline(kit.OfflineOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	s, err := hipporag2.New(k, hipporag2.Options{})
 	if err == nil {
 		_, err = s.Index(t.Context(), graphrag.Documents(
 			graphrag.Document{ID: "ada", Title: "Ada", Text: "Ada Lovelace wrote about the Analytical Engine of Charles Babbage."},
 			graphrag.Document{ID: "tides", Text: "The moon raises the tides of the sea."}))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return s
 }
 
@@ -41,9 +38,7 @@ func system(t *testing.T) graphrag.System {
 func TestFrameworks(t *testing.T) {
 	const question = "What did Ada Lovelace write about?"
 	chain, err := compose.NewChain[string, []*schema.Document]().AppendRetriever(frameworks.Eino(system(t))).Compile(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	docs, err := chain.Invoke(t.Context(), question)
 	if err != nil || len(docs) == 0 || docs[0].MetaData["document"] != "ada" || docs[0].Score() <= 0 || !strings.Contains(docs[0].Content, "Babbage") {
 		t.Errorf("eino: %v, %v", docs, err)
@@ -56,12 +51,9 @@ func TestFrameworks(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := chain.Invoke(ctx, question); err == nil {
-		t.Error("eino: no error of a cancelled question")
-	}
+	check.True(t, check.Err(chain.Invoke(ctx, question)) != nil, "eino: no error of a cancelled question")
 	for _, file := range []string{"eino.go", "genkit.go"} {
-		if data, err := os.ReadFile(file); err != nil || strings.Count(string(data), "\n") > 40 {
-			t.Errorf("%s has more than 40 lines, %v", file, err)
-		}
+		data, err := os.ReadFile(file)
+		check.True(t, err == nil && strings.Count(string(data), "\n") <= 40, "%s has more than 40 lines, %v", file, err)
 	}
 }

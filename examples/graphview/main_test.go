@@ -12,15 +12,14 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func files(t *testing.T, byName map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range byName {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
 	return dir
 }
@@ -69,9 +68,7 @@ func TestGraphs(t *testing.T) {
 		if !strings.Contains(stdout.String(), "Written: "+out) || name == "question" && !strings.Contains(stdout.String(), "Colin Archer built the Fram") {
 			t.Errorf("%s: %s", name, stdout.String())
 		}
-		if name == "documents" && !strings.Contains(stderr.String(), "xyz") {
-			t.Errorf("what was left out is not said: %s", stderr.String())
-		}
+		check.True(t, name != "documents" || strings.Contains(stderr.String(), "xyz"), "what was left out is not said: %s", stderr.String())
 	}
 	for path, rules := range map[string]bool{light: false, pages: true} {
 		out := filepath.Join(t.TempDir(), "g.html")
@@ -97,17 +94,14 @@ func TestUsage(t *testing.T) {
 		{[]string{"-q", "Who?", base}, "has no texts"},
 		{[]string{"-titel", "x", base}, "did you mean -title?"},
 	} {
-		if err := run(t.Context(), tt.args, &bytes.Buffer{}, &bytes.Buffer{}); !errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%q: %v, want %q", tt.args, err, tt.want)
-		}
+		err := run(t.Context(), tt.args, &bytes.Buffer{}, &bytes.Buffer{})
+		check.True(t, errors.Is(err, cli.ErrUsage) && strings.Contains(err.Error(), tt.want), "%q: %v, want %q", tt.args, err, tt.want)
 	}
 	var help bytes.Buffer
-	if err := run(t.Context(), []string{"-h"}, &bytes.Buffer{}, &help); !errors.Is(err, flag.ErrHelp) || !strings.Contains(help.String(), "PATH follows the flags") {
-		t.Errorf("%v, %s", err, help.String())
-	}
+	err := run(t.Context(), []string{"-h"}, &bytes.Buffer{}, &help)
+	check.True(t, errors.Is(err, flag.ErrHelp) && strings.Contains(help.String(), "PATH follows the flags"), "%v, %s", err, help.String())
 	for _, path := range []string{filepath.Join(t.TempDir(), "none"), filepath.Join(files(t, map[string]string{"x": "no base"}), "x"), t.TempDir()} {
-		if err := run(t.Context(), []string{"-out", filepath.Join(t.TempDir(), "g.html"), path}, &bytes.Buffer{}, &bytes.Buffer{}); err == nil {
-			t.Errorf("%s is drawn", path)
-		}
+		err := run(t.Context(), []string{"-out", filepath.Join(t.TempDir(), "g.html"), path}, &bytes.Buffer{}, &bytes.Buffer{})
+		check.True(t, err != nil, "%s is drawn", path)
 	}
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/store/postgres"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // cluster is a Temporal server, a model server and worker processes, at a database that is
@@ -48,9 +49,7 @@ func newCluster(t *testing.T) *cluster {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	c.address = l.Addr().String()
 	l.Close()
 	c.models = newService(t)
@@ -182,26 +181,18 @@ func TestKills(t *testing.T) {
 			t.Fatalf("the job ended after %d kills: %v", n, <-ended)
 		}
 	}
-	if err := <-ended; err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, <-ended)
 	twice, total, once := 0, 0, c.models.paid()
 	for _, n := range once {
 		twice, total = twice+n-1, total+n
 	}
 	t.Logf("%v: %d calls paid, %d of them twice; at %d kills the model server knew of %d under way", time.Since(began).Round(time.Second), total, twice, kills, atServer)
-	if twice > kills*(atOnce+1) || twice > atServer+kills {
-		t.Errorf("%d calls were paid twice", twice)
-	}
+	check.True(t, twice <= kills*(atOnce+1) && twice <= atServer+kills, "%d calls were paid twice", twice)
 	c.models.delay.Store(0)
 	far, err := c.run("-store", c.store, "-system", "msgraphrag-local", "-model", "scribe", "-embed-model", "hashes", question)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	near, err := c.run("-store", filepath.Join(t.TempDir(), "near"), "-system", "msgraphrag-local", "-model", "scribe", "-embed-model", "hashes", "-docs", docs, question)
-	if err != nil || near != far || near == "" {
-		t.Errorf("by workers %q, by one process %q, %v", far, near, err)
-	}
+	check.True(t, err == nil && near == far && near != "", "by workers %q, by one process %q, %v", far, near, err)
 }
 
 // Four workers against one, at a model that answers in a second.
@@ -219,9 +210,7 @@ func TestSpeedUp(t *testing.T) {
 		}
 		time.Sleep(3 * time.Second) // they connect
 		began, paid := time.Now(), len(c.models.model.Requests())
-		if _, err := c.run(append(args, "-docs", docs, question)...); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, check.Err(c.run(append(args, "-docs", docs, question)...)))
 		took[i], calls[i] = time.Since(began), len(c.models.model.Requests())-paid
 		for key, w := range c.workers {
 			c.kill(w)
@@ -233,7 +222,5 @@ func TestSpeedUp(t *testing.T) {
 	if calls[0] != calls[1] { // both began with nothing
 		t.Errorf("one worker asked %d times, four %d times", calls[0], calls[1])
 	}
-	if ratio < 3.5 {
-		t.Errorf("four workers are %.2f times faster than one, want 3.5", ratio)
-	}
+	check.True(t, ratio >= 3.5, "four workers are %.2f times faster than one, want 3.5", ratio)
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/index"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // library writes documents of one chunk each, whose names hang together.
@@ -18,9 +19,7 @@ func library(t *testing.T, n int) string {
 	dir := t.TempDir()
 	for i := range n {
 		text := fmt.Sprintf("Captain Arne%d sailed the ship Fram%d from Oslo%d to the north.\n", i, i%211, i%17)
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("log%05d.txt", i)), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("log%05d.txt", i)), []byte(text), 0o644))
 	}
 	return dir
 }
@@ -31,15 +30,12 @@ func TestOpen(t *testing.T) {
 		if err == nil {
 			s.Close()
 		}
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", place, err, want)
-		}
+		check.True(t, err != nil && strings.Contains(err.Error(), want), "%s: %v, want %q", place, err, want)
 	}
 }
 
 func TestLine(t *testing.T) {
 	p := index.Progress{Round: 2, Shares: 8, Done: 3, Missing: 1200}
-	if got, want := line(p), "round 2: 3 of 8 shares, 1,200 replies missing before; 0 calls, 0 texts embedded"; got != want {
-		t.Errorf("%q", got)
-	}
+	got, want := line(p), "round 2: 3 of 8 shares, 1,200 replies missing before; 0 calls, 0 texts embedded"
+	check.Equal(t, got, want)
 }

@@ -13,21 +13,15 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/load"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge/judgetest"
 )
 
 func TestAnswers(t *testing.T) {
 	parts, err := kit.Offline(kit.OfflineOptions{Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	system, err := flat.NewBM25(parts, flat.BM25Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := system.Index(t.Context(), load.Documents(t.Context(), os.DirFS("../ask/testdata/corpus"))); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
+	system := check.Of(flat.NewBM25(parts, flat.BM25Options{})).OK(t)
+	check.OK(t, check.Err(system.Index(t.Context(), load.Documents(t.Context(), os.DirFS("../ask/testdata/corpus")))))
 	judgetest.Run(t, judgetest.Suite{
 		Ask: func(ctx context.Context, question string) (graphrag.Answer, error) {
 			return system.Answer(ctx, graphrag.Question{Text: question, K: 5})

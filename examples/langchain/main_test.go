@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -15,9 +16,8 @@ import (
 // The agent searches the folder, is shown what stands there, and answers.
 func TestRun(t *testing.T) {
 	source, err := os.ReadFile("main.go")
-	if n := bytes.Count(source, []byte("\n")); err != nil || n > 80 {
-		t.Errorf("%d lines, %v", n, err)
-	}
+	n := bytes.Count(source, []byte("\n"))
+	check.True(t, err == nil && n <= 80, "%d lines, %v", n, err)
 	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
 		_, shown, asked := strings.Cut(req.Messages[len(req.Messages)-1].Text, "Action: search\nAction Input: high tides")
 		switch {
@@ -30,10 +30,6 @@ func TestRun(t *testing.T) {
 	}})
 	defer server.Close()
 	var out strings.Builder
-	if err := run(t.Context(), &out, server.OpenAIURL(), "m", "../ask/testdata/corpus", "Why are there two high tides a day?"); err != nil {
-		t.Fatal(err)
-	}
-	if !strings.HasPrefix(out.String(), "The moon draws the water.\n") || strings.Contains(out.String(), "\n0 tokens") {
-		t.Error(out.String())
-	}
+	check.OK(t, run(t.Context(), &out, server.OpenAIURL(), "m", "../ask/testdata/corpus", "Why are there two high tides a day?"))
+	check.True(t, strings.HasPrefix(out.String(), "The moon draws the water.\n") && !strings.Contains(out.String(), "\n0 tokens"), "%v", out.String())
 }

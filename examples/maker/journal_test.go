@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
@@ -21,21 +22,12 @@ func TestVerifyAndRepair(t *testing.T) {
 	header := journal.Header{Schema: "test/1"}
 	path := filepath.Join(dir, "j")
 	j, err := journal.Open(path, header, journal.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	for range 100 {
-		if err := j.Append(1, []byte("a reply that was paid for")); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, j.Append(1, []byte("a reply that was paid for")))
 	}
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
-	}
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, j.Close())
+	whole := check.Of(os.ReadFile(path)).OK(t)
 	damaged := bytes.Clone(whole)
 	damaged[len(damaged)/2] ^= 1
 	newer := bytes.Clone(whole)
@@ -53,28 +45,21 @@ func TestVerifyAndRepair(t *testing.T) {
 		"no journal": {[]byte("notes"), journal.ErrCorrupt, "", ""},
 	} {
 		file := filepath.Join(dir, name)
-		if err := os.WriteFile(file, tt.data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.WriteFile(file, tt.data, 0o600))
 		var out strings.Builder
 		if err := run(t.Context(), []string{"journal", "verify", file}, &out, &out); !errors.Is(err, tt.is) || (err == nil) != (tt.is == nil) || !strings.Contains(out.String(), tt.says) {
 			t.Errorf("%s: %v\n%s", name, err, &out)
 		}
 		out.Reset()
 		err := run(t.Context(), []string{"journal", "repair", file, file + ".new"}, &out, &out)
-		if (err == nil) != (tt.records != "") || !strings.Contains(out.String(), tt.records) {
-			t.Errorf("%s: %v\n%s", name, err, &out)
-		}
+		check.True(t, (err == nil) == (tt.records != "") && strings.Contains(out.String(), tt.records), "%s: %v\n%s", name, err, &out)
 		if err != nil {
 			continue
 		}
-		if err := run(t.Context(), []string{"journal", "verify", file + ".new"}, &out, &out); err != nil {
-			t.Errorf("%s, repaired: %v", name, err)
-		}
+		err = run(t.Context(), []string{"journal", "verify", file + ".new"}, &out, &out)
+		check.True(t, err == nil, "%s, repaired: %v", name, err)
 	}
 	for _, args := range [][]string{nil, {"verify"}, {"repair", path}, {"mend", path}} {
-		if err := run(t.Context(), append([]string{"journal"}, args...), &strings.Builder{}, &strings.Builder{}); !errors.Is(err, cli.ErrUsage) {
-			t.Errorf("%q: %v", args, err)
-		}
+		check.Is(t, run(t.Context(), append([]string{"journal"}, args...), &strings.Builder{}, &strings.Builder{}), cli.ErrUsage, "%q", args)
 	}
 }

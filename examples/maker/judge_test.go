@@ -19,6 +19,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/lexical"
 	"github.com/wildgraph/wildgraph/llm/jsonl"
@@ -55,13 +56,8 @@ func (c confusion) kappa() float64 {
 func verdict(t *testing.T, c judge.Case) judge.Verdict {
 	t.Helper()
 	j, err := lexical.New(judge.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := j.Fact(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
+	f := check.Of(j.Fact(t.Context(), c)).OK(t)
 	return f.Verdict
 }
 
@@ -73,16 +69,12 @@ func TestPairs(t *testing.T) {
 	}
 	var c confusion
 	for l, err := range jsonl.Read[pair](bytes.NewReader(pairs), jsonl.Options{Name: "pairs.jsonl"}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		p := l.Value
 		c.add(p.Label == 1, verdict(t, judge.Case{Question: p.Question, Reference: p.Reference, Answer: p.Answer}), 1)
 	}
 	t.Logf("kappa %.3f of %v", c.kappa(), c)
-	if c.kappa() < .76 || c[0][0]+c[0][1]+c[1][0]+c[1][1] != 120 {
-		t.Errorf("kappa %.3f of %v, want at least .76 of 120 pairs", c.kappa(), c)
-	}
+	check.True(t, c.kappa() >= .76 && c[0][0]+c[0][1]+c[1][0]+c[1][1] == 120, "kappa %.3f of %v, want at least .76 of 120 pairs", c.kappa(), c)
 }
 
 // The lexical judge agrees with the labels of real answers, weighted by how many answers
@@ -94,18 +86,13 @@ func TestLabels(t *testing.T) {
 		t.Skip("WILDGRAPHBENCH_DIR is not set, or tests are to be short: it answers 323 questions four times")
 	}
 	all, err := makeAnswers(os.DirFS(dir))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	byName, population, drawn := map[string]made{}, map[bool]float64{}, map[bool]float64{}
 	for _, m := range all {
 		byName[m.system+" "+m.ID] = m
 		population[m.likely]++
 	}
-	rows, err := csv.NewReader(strings.NewReader(labels)).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := check.Of(csv.NewReader(strings.NewReader(labels)).ReadAll()).OK(t)
 	var names []string
 	for _, row := range rows[1:] { // below the heading
 		m, ok := byName[row[0]+" "+row[1]]
@@ -121,9 +108,7 @@ func TestLabels(t *testing.T) {
 	}
 	slices.Sort(names)
 	slices.Sort(drawnAgain)
-	if !slices.Equal(names, drawnAgain) {
-		t.Errorf("labelled are %d answers, not the %d that are drawn", len(names), len(drawnAgain))
-	}
+	check.Equal(t, names, drawnAgain, "labelled are %d answers, not the %d that are drawn", len(names), len(drawnAgain))
 	halves := map[bool]*confusion{true: {}, false: {}}
 	for _, row := range rows[1:] {
 		m := byName[row[0]+" "+row[1]]

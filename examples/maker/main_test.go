@@ -3,7 +3,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -29,15 +29,12 @@ func TestScale(t *testing.T) {
 	args := []string{"-index", filepath.Join(t.TempDir(), "store"), "-passages", "4000", "-triples", "24000", "-limit", "40"}
 	for n := range 2 {
 		var printed strings.Builder
-		if err := scale(t.Context(), args, &printed, io.Discard); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, scale(t.Context(), args, &printed, io.Discard))
 		out := printed.String()
 		figures := func(line string) (a, b float64) {
 			_, rest, _ := strings.Cut(out, line)
-			if _, err := fmt.Sscan(rest, &a, &b); err != nil {
-				t.Errorf("start %d, %q: %v\n%s", n+1, line, err, out)
-			}
+			_, err := fmt.Sscan(rest, &a, &b)
+			check.True(t, err == nil, "start %d, %q: %v\n%s", n+1, line, err, out)
 			return a, b
 		}
 		without, with := figures("that need the graph")
@@ -47,9 +44,7 @@ func TestScale(t *testing.T) {
 		if _, err := fmt.Sscan(rest, &nearest); err != nil || with < without+25 || both < others || others < 50 || nearest < 90 {
 			t.Errorf("too little is found with the graph, or too much is lost, %v:\n%s", err, out)
 		}
-		if strings.Contains(out, "indexed in") != (n == 0) {
-			t.Errorf("start %d: %s", n+1, out)
-		}
+		check.True(t, strings.Contains(out, "indexed in") == (n == 0), "start %d: %s", n+1, out)
 	}
 }
 
@@ -80,20 +75,14 @@ func TestAudit(t *testing.T) {
 	dir := t.TempDir()
 	file, again := filepath.Join(dir, "a.jsonl"), filepath.Join(dir, "b.jsonl")
 	for _, name := range []string{file, again} {
-		if _, err := program(t, "audit", "-data", "../wildgraphbench/bench/musique", "-out", name); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, check.Err(program(t, "audit", "-data", "../wildgraphbench/bench/musique", "-out", name)))
 	}
 	a, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if b, err := os.ReadFile(again); err != nil || string(a) != string(b) {
-		t.Errorf("another run writes another sample: %v", err)
-	}
-	if _, err := program(t, "audit", "-data", "../wildgraphbench/bench/musique", "-out", file); err == nil || !strings.Contains(err.Error(), "may hold labels") {
-		t.Errorf("labels are written over: %v", err)
-	}
+	check.OK(t, err)
+	b, err := os.ReadFile(again)
+	check.True(t, err == nil && string(a) == string(b), "another run writes another sample: %v", err)
+	_, err = program(t, "audit", "-data", "../wildgraphbench/bench/musique", "-out", file)
+	check.True(t, err != nil && strings.Contains(err.Error(), "may hold labels"), "labels are written over: %v", err)
 	// One of four is wrong in the band of 90, none of one in the band of 10: 22.5 %, as if of five
 	// labels; the rule says the opposite of most, and nobody is asked for a label that is empty.
 	var lines []string
@@ -104,21 +93,14 @@ func TestAudit(t *testing.T) {
 		}
 		lines = append(lines, fmt.Sprintf(`{"id": "%d", "similarity": %v, "of": %d, "label": %q, "rule": "misaligned"}`, i, similarity, of, label))
 	}
-	if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(file, []byte(strings.Join(lines, "\n")), 0o600))
 	out, err := program(t, "audited", file)
 	for _, want := range []string{"from 0.8       25.0 [4.6, 69.9] of 4 ", "from 0.0       0.0 [0.0, 79.3] of 1 ", "all, weighted  22.5 [3.6, 62.4] of 5 ", "100.0 [", "n/a"} {
-		if err != nil || !strings.Contains(out, want) {
-			t.Errorf("%v: no %q in\n%s", err, want, out)
-		}
+		check.True(t, err == nil && strings.Contains(out, want), "%v: no %q in\n%s", err, want, out)
 	}
-	if err := os.WriteFile(file, []byte(`{"id": "x", "label": "perhaps"}`+"\n{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := program(t, "audited", file); err == nil || !strings.Contains(err.Error(), `a.jsonl:1: label "perhaps"`) || !strings.Contains(err.Error(), "a.jsonl:2:") {
-		t.Errorf("got %v", err)
-	}
+	check.OK(t, os.WriteFile(file, []byte(`{"id": "x", "label": "perhaps"}`+"\n{"), 0o600))
+	_, err = program(t, "audited", file)
+	check.True(t, err != nil && strings.Contains(err.Error(), `a.jsonl:1: label "perhaps"`) && strings.Contains(err.Error(), "a.jsonl:2:"), "got %v", err)
 }
 
 // The questions may be those of a file; a model reads and labels, and what a reply leaves open is
@@ -139,42 +121,30 @@ func TestAuditByModel(t *testing.T) {
 	dir := t.TempDir()
 	path := func(name, text string) string {
 		if text != "" {
-			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 		}
 		return filepath.Join(dir, name)
 	}
 	out, err := program(t, "audit", "-model", "m", "-questions", path("q.jsonl", `{"question": "Who built the Fram?", "answer": "Archer", "question_categories": [{"category_name": "single-hop"}]}`),
 		"-docs", path("fram.md", "The Fram was built by Archer."), "-kg", path("kg.tsv", "Fram\tbuilder\tArcher\nArcher\tborn in\tLarvik\n"), "-out", path("a.jsonl", ""))
-	if err != nil || !strings.Contains(out, "50.0 [9.5, 90.5] of 2") {
-		t.Errorf("%v\n%s", err, out)
-	}
+	check.True(t, err == nil && strings.Contains(out, "50.0 [9.5, 90.5] of 2"), "%v\n%s", err, out)
 	for i, label := range []string{"misaligned", "unsure"} {
 		a, err := os.ReadFile(path("a.jsonl", ""))
-		if err != nil || strings.Count(string(a), `"model":"`+label+`"`) != 1 {
-			t.Errorf("%d: %v\n%s", i, err, a)
-		}
+		check.True(t, err == nil && strings.Count(string(a), `"model":"`+label+`"`) == 1, "%d: %v\n%s", i, err, a)
 	}
-	if out, err := program(t, "audited", path("a.jsonl", "")); err != nil || !strings.Contains(out, "100.0 [20.7, 100.0] of 1") {
-		t.Errorf("%v\n%s", err, out)
-	}
+	out, err = program(t, "audited", path("a.jsonl", ""))
+	check.True(t, err == nil && strings.Contains(out, "100.0 [20.7, 100.0] of 1"), "%v\n%s", err, out)
 }
 
 func TestCommandLines(t *testing.T) {
 	for _, args := range [][]string{
 		{"nothing"}, {"audit"}, {"audit", "-data", "x"}, {"audit", "-data", "x", "-questions", "y", "-docs", "z", "-out", "o"}, {"audited"}, {"journal", "mend", "x"},
 	} {
-		if _, err := program(t, args...); !errors.Is(err, cli.ErrUsage) {
-			t.Errorf("%q: %v", args, err)
-		}
+		check.Is(t, check.Err(program(t, args...)), cli.ErrUsage, "%q", args)
 	}
 	for _, args := range [][]string{{}, {"-index", "x", "-limit", "1"}, {"-index", "x", "-passages", "9"}, {"-sed", "1"}} {
-		if err := scale(t.Context(), args, io.Discard, io.Discard); !errors.Is(err, cli.ErrUsage) {
-			t.Errorf("scale %q: %v", args, err)
-		}
+		check.Is(t, scale(t.Context(), args, io.Discard, io.Discard), cli.ErrUsage, "scale %q", args)
 	}
-	if out, err := program(t, "-help"); err != nil || !strings.Contains(out, "audit") {
-		t.Errorf("%v\n%s", err, out)
-	}
+	out, err := program(t, "-help")
+	check.True(t, err == nil && strings.Contains(out, "audit"), "%v\n%s", err, out)
 }

@@ -25,6 +25,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // The names of what is in the store.
@@ -50,9 +51,8 @@ func TestScaleOf(t *testing.T) {
 	if *scaleOf == "" {
 		t.Skip("no -scale FLAGS")
 	}
-	if err := scale(t.Context(), strings.Fields(*scaleOf), os.Stdout, os.Stderr); err != nil {
-		t.Error(err)
-	}
+	err := scale(t.Context(), strings.Fields(*scaleOf), os.Stdout, os.Stderr)
+	check.True(t, err == nil, "%v", err)
 }
 
 var scaleOf = flag.String("scale", "", "measure retrieval over a made-up corpus by `FLAGS`: -index DIR, and perhaps -passages N -triples N -limit N -seed N")

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/transport"
 )
@@ -66,9 +67,7 @@ func serve(t *testing.T) (base http.RoundTripper, address string) {
 	}))
 	t.Cleanup(server.Close)
 	at, err := url.Parse(server.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return here{at}, server.URL
 }
 
@@ -94,20 +93,14 @@ func environment(t *testing.T, key, address string) {
 func model(t *testing.T, vendor string, base http.RoundTripper) llm.Model {
 	t.Helper()
 	by, err := transport.New(transport.Options{Base: base, BaseDelay: time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	name := map[string]string{"bedrock": "anthropic.claude-3-haiku-20240307-v1:0"}[vendor]
 	if name == "" {
 		name = "m"
 	}
 	m, err := vendors[vendor](name, by)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.HasSuffix(m.Name(), name) || strings.Contains(m.Name(), key) {
-		t.Errorf("the name is %s", m.Name())
-	}
+	check.OK(t, err)
+	check.True(t, strings.HasSuffix(m.Name(), name) && !strings.Contains(m.Name(), key), "the name is %s", m.Name())
 	return m
 }
 
@@ -127,23 +120,18 @@ func TestVendors(t *testing.T) {
 			if err != nil || got.Text != "Forty-two [1]." || got.Usage != (llm.Usage{Calls: 1, PromptTokens: 12, CompletionTokens: 3}) {
 				t.Errorf("%+v, %v", got, err)
 			}
-			if _, err := ask(m, "What is six times seven? Be cut."); !errors.Is(err, llm.ErrTruncated) {
-				t.Errorf("a reply that was cut: %v", err)
-			}
-			if got, err := ask(m, "What is six times seven? Be busy."); err != nil || got.Text != "Forty-two [1]." {
-				t.Errorf("a busy server: %+v, %v", got, err)
-			}
+			check.Is(t, check.Err(ask(m, "What is six times seven? Be cut.")), llm.ErrTruncated, "a reply that was cut")
+			got, err = ask(m, "What is six times seven? Be busy.")
+			check.True(t, err == nil && got.Text == "Forty-two [1].", "a busy server: %+v, %v", got, err)
 			environment(t, "wrong", address)
-			if _, err := ask(model(t, vendor, base), "What is six times seven?"); !errors.Is(err, llm.ErrAuth) || strings.Contains(err.Error(), "wrong") {
-				t.Errorf("a wrong key: %v", err)
-			}
+			_, err = ask(model(t, vendor, base), "What is six times seven?")
+			check.True(t, errors.Is(err, llm.ErrAuth) && !strings.Contains(err.Error(), "wrong"), "a wrong key: %v", err)
 			environment(t, "", address)
 			if vendor == "bedrock" {
 				return // AWS's credentials come from many places, and are missed at the first call
 			}
-			if _, err := vendors[vendor]("m", nil); err == nil || !strings.Contains(err.Error(), "API_KEY") {
-				t.Errorf("no key: %v", err)
-			}
+			_, err = vendors[vendor]("m", nil)
+			check.True(t, err != nil && strings.Contains(err.Error(), "API_KEY"), "no key: %v", err)
 		})
 	}
 }
@@ -152,16 +140,12 @@ func TestVendors(t *testing.T) {
 func TestAsk(t *testing.T) {
 	_, address := serve(t)
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "sums.md"), []byte("What is six times seven? It is forty-two.\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(filepath.Join(dir, "sums.md"), []byte("What is six times seven? It is forty-two.\n"), 0o600))
 	program := filepath.Join(dir, "vendors")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, ".").CombinedOutput()
+	check.OK(t, err, "%v: %s", err, out)
 	ask := exec.CommandContext(t.Context(), program, "ask", "-docs", filepath.Join(dir, "sums.md"), "-model", "mistral:m", "-system", "bm25", "What is six times seven?")
 	ask.Env = []string{"MISTRAL_API_KEY=" + key, "MISTRAL_BASE_URL=" + address + "/mistral/v1", "HOME=" + dir, "XDG_CACHE_HOME=" + dir}
-	if out, err := ask.CombinedOutput(); err != nil || !strings.Contains(string(out), "Forty-two") || !strings.Contains(string(out), "sums.md:1") {
-		t.Errorf("%v: %s", err, out)
-	}
+	out, err = ask.CombinedOutput()
+	check.True(t, err == nil && strings.Contains(string(out), "Forty-two") && strings.Contains(string(out), "sums.md:1"), "%v: %s", err, out)
 }

@@ -10,20 +10,16 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
 // Every usual form of a call is read at the first reply.
 func TestCallShapes(t *testing.T) {
-	table, err := os.ReadFile("testdata/calls.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := check.Of(os.ReadFile("testdata/calls.jsonl")).OK(t)
 	for line := range bytes.Lines(table) {
 		var c struct{ Reply, Want string }
-		if err := json.Unmarshal(line, &c); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, json.Unmarshal(line, &c))
 		m := llmtest.NewScript("m").Reply(llmtest.Any, c.Reply)
 		next, _ := NextByModel(m)
 		move, err := next(t.Context(), &Memory{Tools: []string{ToolSearch, ToolRead, ToolFind, ToolAnswer}})
@@ -37,26 +33,19 @@ func TestCallShapes(t *testing.T) {
 		case got == nil:
 			got = []string{"gives up"}
 		}
-		if s := strings.Join(got, "; "); err != nil || s != c.Want || len(m.Requests()) != 1 {
-			t.Errorf("%s: %q after %d calls, %v, want %q", c.Reply, s, len(m.Requests()), err, c.Want)
-		}
+		s := strings.Join(got, "; ")
+		check.True(t, err == nil && s == c.Want && len(m.Requests()) == 1, "%s: %q after %d calls, %v, want %q", c.Reply, s, len(m.Requests()), err, c.Want)
 	}
-	if long := strings.Repeat(`{"a":`, 200_000); uniform(long) != long {
-		t.Error("an open object is changed")
-	}
+	long := strings.Repeat(`{"a":`, 200_000)
+	check.Equal(t, uniform(long), long, "an open object is changed")
 }
 
 // Every form of a decomposition is read at the first reply, or asked again by name.
 func TestDecomposeShapes(t *testing.T) {
-	table, err := os.ReadFile("testdata/decompose.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := check.Of(os.ReadFile("testdata/decompose.jsonl")).OK(t)
 	for line := range bytes.Lines(table) {
 		var c struct{ Reply, Want string }
-		if err := json.Unmarshal(line, &c); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, json.Unmarshal(line, &c))
 		m := llmtest.NewScript("m").Reply(llmtest.Any, c.Reply)
 		decompose, _ := DecomposeByModel(DecomposeOptions{Model: m})
 		subs, err := decompose(t.Context(), "Where was it built?")
@@ -71,8 +60,6 @@ func TestDecomposeShapes(t *testing.T) {
 				got = c.Want
 			}
 		}
-		if err != nil || got != c.Want {
-			t.Errorf("%s: %q, %v, want %q", c.Reply, got, err, c.Want)
-		}
+		check.True(t, err == nil && got == c.Want, "%s: %q, %v, want %q", c.Reply, got, err, c.Want)
 	}
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/pages"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -52,10 +52,9 @@ func TestDecomposed(t *testing.T) {
 		"What do towns share?": {Ranked: hits("t1")},
 	}), proposing(agent.SubQuery{ID: "a", Text: "Who built the Fram?"}, agent.SubQuery{ID: "b", Text: "Where was he born?", DependsOn: []string{"a"}},
 		agent.SubQuery{ID: "c", Text: "What do towns share?", Target: "x"}), nil, 0)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	q := graphrag.Question{Text: "Where was the builder of the Fram born?", K: 2, Depth: 4}
-	f, err := r.Retrieve(t.Context(), q)
-	texttest.OK(t, err)
+	f := check.Of(r.Retrieve(t.Context(), q)).OK(t)
 	var ids, derived []string
 	for _, h := range f.Ranked {
 		ids = append(ids, h.Chunk.ID)
@@ -63,21 +62,16 @@ func TestDecomposed(t *testing.T) {
 	for _, d := range f.Derived {
 		derived = append(derived, d.Text)
 	}
-	if diff := cmp.Diff([]string{"f1", "l1", "t1", "f2"}, ids); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff([]string{"Fram built by Archer", "Archer born in Larvik", "Fram is a ship"}, derived); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, ids, []string{"f1", "l1", "t1", "f2"})
+	check.Equal(t, derived, []string{"Fram built by Archer", "Archer born in Larvik", "Fram is a ship"})
 	want := []graphrag.Step{
 		{Kind: "decompose", Query: q.Text, Found: []string{"a: Who built the Fram?", "b: Where was he born?", "c: What do towns share?", `sub-query "c" has the unknown target "x"`}},
 		{Kind: "search", Query: "Who built the Fram?", Found: []string{"f1", "f2"}},
 		{Kind: "search", Query: "Where was he born?\nFram built by Archer", Found: []string{"l1", "f1"}},
 		{Kind: "search", Query: "What do towns share?", Found: []string{"t1"}},
 	}
-	if diff := cmp.Diff(want, f.Steps); diff != "" || f.Usage.Calls != 3 {
-		t.Errorf("%d calls\n%s", f.Usage.Calls, diff)
-	}
+	diff := cmp.Diff(want, f.Steps)
+	check.True(t, diff == "" && f.Usage.Calls == 3, "%d calls\n%s", f.Usage.Calls, diff)
 }
 
 // Sub-queries that wait for none are all in flight at once: each search ends only
@@ -95,10 +89,9 @@ func TestSideBySide(t *testing.T) {
 		subs = append(subs, agent.SubQuery{Text: fmt.Sprint("part ", i)})
 	}
 	r, err := agent.Decomposed(search, proposing(subs...), nil, 0)
-	texttest.OK(t, err)
-	if _, err := r.Retrieve(t.Context(), graphrag.Question{Text: "q"}); err != nil {
-		t.Error(err)
-	}
+	check.OK(t, err)
+	_, err = r.Retrieve(t.Context(), graphrag.Question{Text: "q"})
+	check.True(t, err == nil, "%v", err)
 }
 
 // One search that fails ends those that wait for it, too.
@@ -111,12 +104,10 @@ func TestFailingSearch(t *testing.T) {
 		return graphrag.Found{}, nil
 	}
 	r, _ := agent.Decomposed(search, proposing(agent.SubQuery{ID: "a", Text: "first?"}, agent.SubQuery{ID: "b", Text: "then?", DependsOn: []string{"a"}}), nil, 0)
-	if _, err := r.Retrieve(t.Context(), graphrag.Question{Text: "q"}); !errors.Is(err, broken) || !strings.Contains(err.Error(), "sub-query a") {
-		t.Error(err)
-	}
-	if _, err := agent.Decomposed(nil, nil, nil, 0); err == nil || !strings.Contains(err.Error(), "search") || !strings.Contains(err.Error(), "decomposer") {
-		t.Errorf("%v does not name both", err)
-	}
+	_, err := r.Retrieve(t.Context(), graphrag.Question{Text: "q"})
+	check.True(t, errors.Is(err, broken) && strings.Contains(err.Error(), "sub-query a"), "%v", err)
+	_, err = agent.Decomposed(nil, nil, nil, 0)
+	check.True(t, err != nil && strings.Contains(err.Error(), "search") && strings.Contains(err.Error(), "decomposer"), "%v does not name both", err)
 }
 
 // A model's plan is read whatever its shape; what cannot be read leaves the question
@@ -136,7 +127,7 @@ func TestDecomposeByModel(t *testing.T) {
 	} {
 		m := llmtest.NewScript("m").Reply(llmtest.Any, tt.reply)
 		d, err := agent.DecomposeByModel(agent.DecomposeOptions{Model: m, Schema: &schema})
-		texttest.OK(t, err)
+		check.OK(t, err)
 		subs, err := d(t.Context(), "Who?")
 		if got := fmt.Sprint(subs); err != nil || strings.ReplaceAll(got, "  ", " ") != strings.ReplaceAll(tt.want, "  ", " ") || m.Calls() != tt.calls {
 			t.Errorf("%s: %s after %d calls, %v; want %s after %d", tt.name, got, m.Calls(), err, tt.want, tt.calls)
@@ -150,12 +141,8 @@ func TestDecomposeByModel(t *testing.T) {
 		}
 	}
 	denied, _ := agent.DecomposeByModel(agent.DecomposeOptions{Model: llmtest.NewScript("m").Fail(llmtest.Any, &llm.Error{Kind: llm.ErrAuth})})
-	if _, err := denied(t.Context(), "Who?"); !errors.Is(err, llm.ErrAuth) {
-		t.Error(err)
-	}
-	if _, err := agent.DecomposeByModel(agent.DecomposeOptions{}); err == nil {
-		t.Error("no model")
-	}
+	check.Is(t, check.Err(denied(t.Context(), "Who?")), llm.ErrAuth)
+	check.True(t, check.Err(agent.DecomposeByModel(agent.DecomposeOptions{})) != nil, "no model")
 }
 
 func TestAspectsByModel(t *testing.T) {
@@ -180,7 +167,7 @@ func TestAspectsByModel(t *testing.T) {
 	} {
 		m := llmtest.NewScript("m").Reply(llmtest.Stage(agent.StageAspects), tt.reply)
 		plan, err := agent.AspectsByModel(m)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		got, err := plan(t.Context(), question, []string{"The Fram", "a title\nof two lines", strings.Repeat("long ", 1000)})
 		if fmt.Sprint(got) != fmt.Sprint(tt.want) || err != nil || m.Calls() != tt.calls {
 			t.Errorf("%s: %q after %d calls, %v; want %q after %d", tt.name, got, m.Calls(), err, tt.want, tt.calls)
@@ -192,12 +179,8 @@ func TestAspectsByModel(t *testing.T) {
 		}
 	}
 	denied, _ := agent.AspectsByModel(llmtest.NewScript("m").Fail(llmtest.Any, &llm.Error{Kind: llm.ErrAuth}))
-	if _, err := denied(t.Context(), question, nil); !errors.Is(err, llm.ErrAuth) {
-		t.Error(err)
-	}
-	if _, err := agent.AspectsByModel(nil); err == nil {
-		t.Error("no model")
-	}
+	check.Is(t, check.Err(denied(t.Context(), question, nil)), llm.ErrAuth)
+	check.True(t, check.Err(agent.AspectsByModel(nil)) != nil, "no model")
 }
 
 var schema = extract.Schema{
@@ -235,9 +218,8 @@ func TestPlan(t *testing.T) {
 			[]agent.SubQuery{{ID: "a", Text: "Who built it?"}, {ID: "c", Text: "Where?", DependsOn: []string{"a"}}}, `"b" says the same as "a"`},
 	} {
 		got, notes := agent.Plan("Who built the Fram?", tt.proposed, &schema, 0)
-		if diff := cmp.Diff(tt.want, got, cmp.Transformer("nil", func(s []string) []string { return append([]string{}, s...) })); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
-		}
+		diff := cmp.Diff(tt.want, got, cmp.Transformer("nil", func(s []string) []string { return append([]string{}, s...) }))
+		check.Equal(t, diff, "", "%s (-want +got)", tt.name)
 		if all := strings.Join(notes, "; "); !strings.Contains(all, tt.notes) || tt.notes == "" && all != "" {
 			t.Errorf("%s: notes %q, want %q", tt.name, all, tt.notes)
 		}
@@ -261,11 +243,8 @@ func FuzzPlan(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, reply string) {
 		d, err := agent.DecomposeByModel(agent.DecomposeOptions{Model: llmtest.NewScript("m").Reply(llmtest.Any, reply), Schema: &schema})
-		texttest.OK(t, err)
-		proposed, err := d(context.Background(), "Who?")
-		if err != nil {
-			t.Fatalf("%q: %v", reply, err)
-		}
+		check.OK(t, err)
+		proposed := check.Of(d(context.Background(), "Who?")).OK(t, "%q", reply)
 		subs, _ := agent.Plan("Who?", proposed, &schema, 0)
 		done := map[string]bool{}
 		for range subs {
@@ -275,13 +254,9 @@ func FuzzPlan(f *testing.F) {
 				}
 			}
 		}
-		if len(subs) < 1 || len(subs) > 4 || len(done) != len(subs) {
-			t.Errorf("%q: %+v, done %v", reply, subs, done)
-		}
+		check.True(t, len(subs) >= 1 && len(subs) <= 4 && len(done) == len(subs), "%q: %+v, done %v", reply, subs, done)
 		for _, s := range subs {
-			if strings.TrimSpace(s.Text) == "" || s.ID == "" {
-				t.Errorf("%q: %+v", reply, s)
-			}
+			check.True(t, strings.TrimSpace(s.Text) != "" && s.ID != "", "%q: %+v", reply, s)
 		}
 	})
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/agent"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -62,7 +62,7 @@ func TestReflecting(t *testing.T) {
 			v.Tokens = 3
 			return v, err
 		}, tt.o)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		f, err := it.Retrieve(t.Context(), graphrag.Question{Text: "Q?", K: 2, Depth: 9})
 		if err != nil {
 			t.Errorf("%s: %v", tt.name, err)
@@ -79,9 +79,7 @@ func TestReflecting(t *testing.T) {
 	}
 	broken := errors.New("no server")
 	it, _ := agent.Reflecting(r, r, func(context.Context, *agent.Memory) (agent.Move, error) { return agent.Move{}, broken }, agent.Options{})
-	if _, err := it.Retrieve(t.Context(), graphrag.Question{Text: "Q?"}); !errors.Is(err, broken) {
-		t.Error(err)
-	}
+	check.Is(t, check.Err(it.Retrieve(t.Context(), graphrag.Question{Text: "Q?"})), broken)
 	if _, err := agent.Reflecting(nil, r, nil, agent.Options{Steps: -1}); err == nil || !strings.Contains(err.Error(), "retriever") || !strings.Contains(err.Error(), "reflection is") || !strings.Contains(err.Error(), "Steps is -1") {
 		t.Errorf("%v does not name all", err)
 	}
@@ -103,9 +101,8 @@ func TestMemory(t *testing.T) {
 	}, agent.Options{Draft: func(_ context.Context, q graphrag.Question, f graphrag.Found) (graphrag.Answer, error) {
 		return graphrag.Answer{Text: "perhaps " + f.Ranked[0].Chunk.ID, Found: graphrag.Found{Usage: graphrag.Usage{Calls: 7}}}, nil
 	}})
-	texttest.OK(t, err)
-	f, err := it.Retrieve(t.Context(), graphrag.Question{Text: "Q?", K: 1})
-	texttest.OK(t, err)
+	check.OK(t, err)
+	f := check.Of(it.Retrieve(t.Context(), graphrag.Question{Text: "Q?", K: 1})).OK(t)
 	if diff := cmp.Diff([]agent.Turn{{Move: agent.Move{Query: "Q?", Thought: "perhaps q"}}, {Move: agent.Move{Query: "Builder?", Thought: "the builder is missing"}}}, last.Turns); diff != "" || f.Usage.Calls != 7 {
 		t.Errorf("%d calls\n%s", f.Usage.Calls, diff)
 	}
@@ -114,9 +111,7 @@ func TestMemory(t *testing.T) {
 		{Kind: "reflect", Query: "Builder?", Found: []string{"the builder is missing"}}, {Kind: "search", Query: "Builder?", Found: []string{"b"}},
 		{Kind: "reflect"}, {Kind: "stop", Found: []string{"answered"}},
 	}
-	if diff := cmp.Diff(want, f.Steps); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, f.Steps, want)
 }
 
 func TestReflectByModel(t *testing.T) {
@@ -138,19 +133,14 @@ func TestReflectByModel(t *testing.T) {
 	} {
 		m := llmtest.NewScript("m").Reply(llmtest.Any, tt.reply)
 		reflect, err := agent.ReflectByModel(agent.ReflectOptions{Model: m, Count: words})
-		texttest.OK(t, err)
+		check.OK(t, err)
 		v, err := reflect(t.Context(), memory)
-		if v.Tokens == 0 {
-			t.Errorf("%s: no tokens are counted", tt.name)
-		}
+		check.True(t, v.Tokens != 0, "%s: no tokens are counted", tt.name)
 		v.Tokens = 0
-		if diff := cmp.Diff(tt.want, v); err != nil || diff != "" || m.Calls() != tt.calls {
-			t.Errorf("%s: %+v after %d calls, %v", tt.name, v, m.Calls(), err)
-		}
+		diff := cmp.Diff(tt.want, v)
+		check.True(t, err == nil && diff == "" && m.Calls() == tt.calls, "%s: %+v after %d calls, %v", tt.name, v, m.Calls(), err)
 		user := m.Requests()[0].Messages[1].Text
-		if strings.Contains(user, "text of c") {
-			t.Errorf("%s: a chunk that is ranked for measuring alone is shown", tt.name)
-		}
+		check.True(t, !strings.Contains(user, "text of c"), "%s: a chunk that is ranked for measuring alone is shown", tt.name)
 		for _, part := range []string{"Who built it?", "Archer, says the draft", "2. Which ship?", "Fram built by Archer\n\ntext of a\n\ntext of b"} {
 			if !strings.Contains(user, part) {
 				t.Errorf("%s: %q is not shown in\n%s", tt.name, part, user)
@@ -161,18 +151,14 @@ func TestReflectByModel(t *testing.T) {
 	m := llmtest.NewScript("m").Reply(llmtest.Any, `{"status": "answer"}`)
 	reflect, _ := agent.ReflectByModel(agent.ReflectOptions{Model: m, Count: words})
 	memory.Left = 400
-	if _, err := reflect(t.Context(), memory); !errors.Is(err, agent.ErrSpent) || m.Calls() != 0 {
-		t.Errorf("%v after %d calls", err, m.Calls())
-	}
+	_, err := reflect(t.Context(), memory)
+	check.True(t, errors.Is(err, agent.ErrSpent) && m.Calls() == 0, "%v after %d calls", err, m.Calls())
 	memory.Left = 2000
 	if v, err := reflect(t.Context(), memory); err != nil || !v.Answered || m.Requests()[0].MaxTokens == 0 || m.Requests()[0].MaxTokens > 2000 {
 		t.Errorf("%+v, %v, %+v", v, err, m.Requests()[0].MaxTokens)
 	}
 	denied, _ := agent.ReflectByModel(agent.ReflectOptions{Model: llmtest.NewScript("m").Fail(llmtest.Any, &llm.Error{Kind: llm.ErrAuth}), Count: words})
-	if _, err := denied(t.Context(), memory); !errors.Is(err, llm.ErrAuth) {
-		t.Error(err)
-	}
-	if _, err := agent.ReflectByModel(agent.ReflectOptions{}); err == nil || !strings.Contains(err.Error(), "model") || !strings.Contains(err.Error(), "counter") {
-		t.Errorf("%v does not name all", err)
-	}
+	check.Is(t, check.Err(denied(t.Context(), memory)), llm.ErrAuth)
+	_, err = agent.ReflectByModel(agent.ReflectOptions{})
+	check.True(t, err != nil && strings.Contains(err.Error(), "model") && strings.Contains(err.Error(), "counter"), "%v does not name all", err)
 }

@@ -12,21 +12,19 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // saved are the files of an index.
 func saved(t *testing.T, ix *Index) []byte {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "index")
-	texttest.OK(t, Merge(t.Context(), dir, ix))
-	files, err := filepath.Glob(filepath.Join(dir, "*"))
-	texttest.OK(t, err)
+	check.OK(t, Merge(t.Context(), dir, ix))
+	files := check.Of(filepath.Glob(filepath.Join(dir, "*"))).OK(t)
 	var all []byte
 	for _, file := range files {
-		data, err := os.ReadFile(file)
-		texttest.OK(t, err)
+		data := check.Of(os.ReadFile(file)).OK(t)
 		all = append(all, data...)
 	}
 	return all
@@ -39,8 +37,7 @@ func TestBuildIsTheSameInAnyBatches(t *testing.T) {
 		return fmt.Sprintf("Title %d", i%7), fmt.Sprintf("the running %d words %d of text %d islands %s", i%5, i*i%31, i, often)
 	}
 	file := func(batch int) []byte {
-		ix, err := build(t.Context(), 500, at, Options{TitleWeight: 2}, batch)
-		texttest.OK(t, err)
+		ix := check.Of(build(t.Context(), 500, at, Options{TitleWeight: 2}, batch)).OK(t)
 		return saved(t, ix)
 	}
 	want := file(1 << 30)
@@ -65,14 +62,11 @@ func TestBuildReadsEachTextOnce(t *testing.T) {
 	}
 	read := make([]atomic.Int32, n)
 	of := func(texts text.List) []byte {
-		ix, err := BuildList(t.Context(), texts, Options{})
-		texttest.OK(t, err)
+		ix := check.Of(BuildList(t.Context(), texts, Options{})).OK(t)
 		return saved(t, ix)
 	}
 	made := of(text.NewList(n, func(i int) string { read[i].Add(1); return texts[i] }))
-	if !bytes.Equal(made, of(text.Strings(texts))) {
-		t.Error("another index of texts that are made when they are read")
-	}
+	check.True(t, bytes.Equal(made, of(text.Strings(texts))), "another index of texts that are made when they are read")
 	twice := 0
 	for i := range read {
 		switch read[i].Load() {
@@ -83,9 +77,7 @@ func TestBuildReadsEachTextOnce(t *testing.T) {
 			t.Fatalf("text %d was read %d times", i, read[i].Load())
 		}
 	}
-	if twice > measured {
-		t.Errorf("%d of %d texts were read twice, want %d at most", twice, n, measured)
-	}
+	check.True(t, twice <= measured, "%d of %d texts were read twice, want %d at most", twice, n, measured)
 }
 
 // The lists of many ranges of terms, which are filled in parallel, take the room they were
@@ -99,14 +91,11 @@ func TestFilledSideBySide(t *testing.T) {
 			texts[i] += fmt.Sprint(" w", (i*31+j*j)%911)
 		}
 	}
-	ix, err := BuildTexts(t.Context(), texts, Options{Analyzer: text.Plain()})
-	texttest.OK(t, err)
+	ix := check.Of(BuildTexts(t.Context(), texts, Options{Analyzer: text.Plain()})).OK(t)
 	if len(ix.docs) <= 2*fillAt || len(ix.columns) == 0 || len(ix.large) == 0 {
 		t.Fatalf("%d postings in lists, %d in columns, %d large: too few to tell", len(ix.docs), len(ix.columns), len(ix.large))
 	}
-	if len(ix.blocks) != cap(ix.blocks) {
-		t.Errorf("room for %d blocks, and %d are there", cap(ix.blocks), len(ix.blocks))
-	}
+	check.Equal(t, len(ix.blocks), cap(ix.blocks), "room for %d blocks, and %d are there", cap(ix.blocks), len(ix.blocks))
 }
 
 // An index of a few texts, as systems make them of what a question found, takes memory for
@@ -120,26 +109,19 @@ func TestFewTextsTakeLittle(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	for range builds {
-		if _, err := BuildTexts(t.Context(), texts, Plain()); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, check.Err(BuildTexts(t.Context(), texts, Plain())))
 	}
 	runtime.ReadMemStats(&after)
-	if each := (after.TotalAlloc - before.TotalAlloc) / builds; each > most {
-		t.Errorf("%d bytes for an index, want %d at most", each, most)
-	}
+	each := (after.TotalAlloc - before.TotalAlloc) / builds
+	check.True(t, each <= most, "%d bytes for an index, want %d at most", each, most)
 }
 
 // A batch has no more documents than its postings can name, however short they are.
 func TestBatchesOfManyDocuments(t *testing.T) {
 	const n = 5 * mostBatch / 2
 	starts, _ := cut(n, func(int) (string, string) { return "", "" }, mostBytes)
-	if len(starts) < 4 || starts[len(starts)-1] != n {
-		t.Fatalf("%d batches, the last ends at %d", len(starts)-1, starts[len(starts)-1])
-	}
+	check.Must(t, len(starts) >= 4 && starts[len(starts)-1] == n, "%d batches, the last ends at %d", len(starts)-1, starts[len(starts)-1])
 	for i, start := range starts[1:] {
-		if start-starts[i] > mostBatch {
-			t.Errorf("a batch has %d documents", start-starts[i])
-		}
+		check.True(t, start-starts[i] <= mostBatch, "a batch has %d documents", start-starts[i])
 	}
 }

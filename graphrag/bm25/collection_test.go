@@ -15,9 +15,9 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // uneven are the texts of parts that differ in number and in length, some of them in
@@ -58,9 +58,7 @@ func TestCollection(t *testing.T) {
 			}
 			whole := merged(t, filepath.Join(dir, "whole"), parts...)
 			c, err := bm25.NewCollection(parts...)
-			if err != nil {
-				t.Fatal(c, err)
-			}
+			check.OK(t, err, "%v", c)
 			var got []bm25.Found
 			var scores []float64
 			for range 12 {
@@ -120,18 +118,13 @@ func ranking(found []bm25.Found, starts []int) (out []rank.Scored[int32]) {
 
 func TestCollectionEdges(t *testing.T) {
 	none, err := bm25.NewCollection()
-	if err != nil || len(none.Search("a", 3, nil, nil)) != 0 || none.Whole("a") != 0 {
-		t.Errorf("an empty collection: %v, %v", none, err)
-	}
+	check.True(t, err == nil && len(none.Search("a", 3, nil, nil)) == 0 && none.Whole("a") == 0, "an empty collection: %v, %v", none, err)
 	a, wordless := built(t, []string{"a rose", "a tulip"}, bm25.Plain()), built(t, []string{"", "…"}, bm25.Plain())
-	if _, err := bm25.NewCollection(a, built(t, []string{"b"}, bm25.Options{K1: 2, Analyzer: text.Plain()})); err == nil || !strings.Contains(err.Error(), "index 2 has other options") {
-		t.Errorf("other options: %v", err)
-	}
-	c, err := bm25.NewCollection(wordless, a)
-	texttest.OK(t, err)
-	if got := c.Search("tulip", 3, nil, nil); len(got) != 1 || got[0].Part != 1 || got[0].Doc != 1 {
-		t.Errorf("beside texts without words, found %v", got)
-	}
+	_, err = bm25.NewCollection(a, built(t, []string{"b"}, bm25.Options{K1: 2, Analyzer: text.Plain()}))
+	check.True(t, err != nil && strings.Contains(err.Error(), "index 2 has other options"), "other options: %v", err)
+	c := check.Of(bm25.NewCollection(wordless, a)).OK(t)
+	got := c.Search("tulip", 3, nil, nil)
+	check.True(t, len(got) == 1 && got[0].Part == 1 && got[0].Doc == 1, "beside texts without words, found %v", got)
 }
 
 func TestCollectionAllocatesNothing(t *testing.T) {
@@ -140,24 +133,19 @@ func TestCollectionAllocatesNothing(t *testing.T) {
 	for _, texts := range uneven(rng, []int{900, 20, 9000}) {
 		parts = append(parts, built(t, texts, bm25.Plain()))
 	}
-	c, err := bm25.NewCollection(parts...)
-	texttest.OK(t, err)
+	c := check.Of(bm25.NewCollection(parts...)).OK(t)
 	keep := func(part int, doc int32) bool { return part != 1 && doc%2 == 0 }
 	dst := c.Search("w1 w3 w70 unknown", 10, keep, nil)
 	least := math.Inf(1) // under the race detector, pools lose things at random
 	for range 50 {
 		least = min(least, testing.AllocsPerRun(1, func() { dst = c.Search("w1 w3 w70 unknown", 10, keep, dst) }))
 	}
-	if least > 0 || len(dst) != 10 {
-		t.Errorf("%v allocations per search of %d", least, len(dst))
-	}
+	check.True(t, least <= 0 && len(dst) == 10, "%v allocations per search of %d", least, len(dst))
 	docs, scores, least := []int32{0, 7, 8999}, []float64(nil), math.Inf(1)
 	for range 50 {
 		least = min(least, testing.AllocsPerRun(1, func() { scores = c.Scores("w1 w3 w70 unknown", 2, docs, scores) }))
 	}
-	if least > 0 || len(scores) != 3 {
-		t.Errorf("%v allocations for scores of %d documents", least, len(scores))
-	}
+	check.True(t, least <= 0 && len(scores) == 3, "%v allocations for scores of %d documents", least, len(scores))
 }
 
 // predicates keep all, none, half, one in a hundred, a few, or none of the best.
@@ -203,10 +191,7 @@ func TestLimit(t *testing.T) {
 			parts, first = append(parts, built(t, texts[at:at+size], bm25.Options{})), append(first, at)
 			at += size
 		}
-		whole, err := bm25.NewCollection(parts...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		whole := check.Of(bm25.NewCollection(parts...)).OK(t)
 		for _, share := range []float64{0, .001, .01, .1, .5, .95, .999, 1} {
 			var permitted []string
 			var numbers []int32 // of the permitted among all

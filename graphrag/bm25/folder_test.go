@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // zipf are texts of made-up words, of which few are in most texts and one is in a
@@ -37,20 +37,17 @@ func zipf(n int) (texts []string) {
 
 func built(t *testing.T, texts []string, o bm25.Options) *bm25.Index {
 	t.Helper()
-	ix, err := bm25.BuildTexts(t.Context(), texts, o)
-	texttest.OK(t, err)
+	ix := check.Of(bm25.BuildTexts(t.Context(), texts, o)).OK(t)
 	return ix
 }
 
 func merged(t *testing.T, dir string, parts ...*bm25.Index) *bm25.Index {
 	t.Helper()
-	texttest.OK(t, bm25.Merge(t.Context(), dir, parts...))
-	ix, err := bm25.Open(dir, text.Plain())
-	texttest.OK(t, err)
+	check.OK(t, bm25.Merge(t.Context(), dir, parts...))
+	ix := check.Of(bm25.Open(dir, text.Plain())).OK(t)
 	t.Cleanup(func() {
-		if err := ix.Close(); err != nil {
-			t.Error(err)
-		}
+		err := ix.Close()
+		check.True(t, err == nil, "%v", err)
 	})
 	return ix
 }
@@ -61,49 +58,34 @@ func TestMerge(t *testing.T) {
 	a, b, c := built(t, texts[:9000], bm25.Plain()), built(t, texts[9000:9001], bm25.Plain()), built(t, texts[9001:], bm25.Plain())
 	one := merged(t, filepath.Join(dir, "one"), a, b, c)
 	merged(t, filepath.Join(dir, "two"), merged(t, filepath.Join(dir, "part"), a, b), c)
-	if one.Len() != len(texts) {
-		t.Fatalf("%d documents", one.Len())
-	}
+	check.Must(t, one.Len() == len(texts), "%d documents", one.Len())
 	sameFolder(t, filepath.Join(dir, "one"), filepath.Join(dir, "two"))
 }
 
 func TestMergeEdges(t *testing.T) {
 	dir := t.TempDir()
 	empty := merged(t, filepath.Join(dir, "empty"), built(t, nil, bm25.Plain()), built(t, nil, bm25.Plain()))
-	if got := empty.Search("anything", 5, nil); len(got) != 0 || empty.Len() != 0 {
-		t.Errorf("an empty index has %d documents and finds %v", empty.Len(), got)
-	}
+	got := empty.Search("anything", 5, nil)
+	check.True(t, len(got) == 0 && empty.Len() == 0, "an empty index has %d documents and finds %v", empty.Len(), got)
 	wordless := merged(t, filepath.Join(dir, "wordless"), built(t, []string{"", "…"}, bm25.Plain()))
-	if got := wordless.Search("anything", 5, nil); len(got) != 0 || wordless.Len() != 2 {
-		t.Errorf("texts without a word: %d documents, %v", wordless.Len(), got)
-	}
+	got = wordless.Search("anything", 5, nil)
+	check.True(t, len(got) == 0 && wordless.Len() == 2, "texts without a word: %d documents, %v", wordless.Len(), got)
 	one := built(t, []string{"a b"}, bm25.Plain())
-	if err := bm25.Merge(t.Context(), filepath.Join(dir, "none")); err == nil {
-		t.Error("nothing is merged")
-	}
+	check.True(t, bm25.Merge(t.Context(), filepath.Join(dir, "none")) != nil, "nothing is merged")
 	other := bm25.Plain()
 	other.K1 = 2
-	if err := bm25.Merge(t.Context(), filepath.Join(dir, "other"), one, built(t, []string{"b"}, other)); err == nil || !strings.Contains(err.Error(), "k1 2") {
-		t.Errorf("other options: %v", err)
-	}
-	if err := bm25.Merge(t.Context(), filepath.Join(dir, "empty"), one); err == nil || !strings.Contains(err.Error(), "already") {
-		t.Errorf("over another index: %v", err)
-	}
-	if _, err := bm25.Open(filepath.Join(dir, "empty"), nil); err == nil || !strings.Contains(err.Error(), "analyzer") {
-		t.Errorf("with another analyzer: %v", err)
-	}
-	if _, err := bm25.Open(filepath.Join(dir, "nowhere"), nil); !errors.Is(err, bm25.ErrFolder) {
-		t.Errorf("no folder: %v", err)
-	}
+	err := bm25.Merge(t.Context(), filepath.Join(dir, "other"), one, built(t, []string{"b"}, other))
+	check.True(t, err != nil && strings.Contains(err.Error(), "k1 2"), "other options: %v", err)
+	err = bm25.Merge(t.Context(), filepath.Join(dir, "empty"), one)
+	check.True(t, err != nil && strings.Contains(err.Error(), "already"), "over another index: %v", err)
+	_, err = bm25.Open(filepath.Join(dir, "empty"), nil)
+	check.True(t, err != nil && strings.Contains(err.Error(), "analyzer"), "with another analyzer: %v", err)
+	check.Is(t, check.Err(bm25.Open(filepath.Join(dir, "nowhere"), nil)), bm25.ErrFolder, "no folder")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	stopped := filepath.Join(dir, "stopped")
-	if err := bm25.Merge(ctx, stopped, one); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
-	if _, err := bm25.Open(stopped, text.Plain()); !errors.Is(err, bm25.ErrFolder) {
-		t.Errorf("what was cancelled is opened: %v", err)
-	}
+	check.Is(t, bm25.Merge(ctx, stopped, one), context.Canceled, "cancelled")
+	check.Is(t, check.Err(bm25.Open(stopped, text.Plain())), bm25.ErrFolder, "what was cancelled is opened")
 }
 
 // A damaged folder is refused by the name of the file.
@@ -111,26 +93,25 @@ func TestDamaged(t *testing.T) {
 	dir := t.TempDir()
 	sound := filepath.Join(dir, "sound")
 	merged(t, sound, built(t, zipf(9000), bm25.Plain()))
-	files, err := os.ReadDir(sound)
-	texttest.OK(t, err)
+	files := check.Of(os.ReadDir(sound)).OK(t)
 	r := rand.New(rand.NewPCG(3, 4))
 	for round := range 10 * len(files) {
 		bad := filepath.Join(dir, "bad")
-		texttest.OK(t, errors.Join(os.RemoveAll(bad), os.CopyFS(bad, os.DirFS(sound))))
+		check.OK(t, errors.Join(os.RemoveAll(bad), os.CopyFS(bad, os.DirFS(sound))))
 		name := filepath.Join(bad, files[round%len(files)].Name())
 		data, err := os.ReadFile(name)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		if len(data) == 0 {
 			continue
 		}
 		data[r.IntN(len(data))] ^= 1 << r.IntN(8)
-		texttest.OK(t, os.WriteFile(name, data, 0o644))
+		check.OK(t, os.WriteFile(name, data, 0o644))
 		ix, err := bm25.Open(bad, text.Plain())
 		if err != nil && (!errors.Is(err, bm25.ErrFolder) || !strings.Contains(err.Error(), bad)) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if err == nil {
-			texttest.OK(t, ix.Close())
+			check.OK(t, ix.Close())
 			if filepath.Base(name) != "manifest.json" { // where white space, or the case of a key, does not count
 				t.Errorf("%s: it is opened", name)
 			}
@@ -142,9 +123,7 @@ func TestDamaged(t *testing.T) {
 func sameFolder(t *testing.T, a, b string) {
 	t.Helper()
 	files, err := os.ReadDir(a)
-	if err != nil || len(files) < 2 {
-		t.Fatalf("%d files, %v", len(files), err)
-	}
+	check.Must(t, err == nil && len(files) >= 2, "%d files, %v", len(files), err)
 	for _, f := range files {
 		x, errX := os.ReadFile(filepath.Join(a, f.Name()))
 		y, errY := os.ReadFile(filepath.Join(b, f.Name()))
@@ -191,20 +170,17 @@ func TestMergeOrdered(t *testing.T) {
 			parts, left := dealt(t, rng, zipf(c.texts), c.parts, c.dropped)
 			one, two, want := filepath.Join(dir, "one"), filepath.Join(dir, "two"), filepath.Join(dir, "want")
 			merged(t, want, built(t, left, bm25.Plain()))
-			texttest.OK(t, bm25.MergeOrdered(t.Context(), one, parts...))
+			check.OK(t, bm25.MergeOrdered(t.Context(), one, parts...))
 			sameFolder(t, want, one)
 			for p := range parts { // the same of folders
 				parts[p].Index = merged(t, filepath.Join(dir, fmt.Sprint(p)), parts[p].Index)
 			}
-			texttest.OK(t, bm25.MergeOrdered(t.Context(), two, parts...))
+			check.OK(t, bm25.MergeOrdered(t.Context(), two, parts...))
 			sameFolder(t, want, two)
 			ix, err := bm25.Open(two, text.Plain())
-			if err != nil || ix.Len() != len(left) {
-				t.Fatal(ix, err)
-			}
-			if err := ix.Close(); err != nil {
-				t.Error(err)
-			}
+			check.Must(t, err == nil && ix.Len() == len(left), "%v %v", ix, err)
+			err = ix.Close()
+			check.True(t, err == nil, "%v", err)
 		})
 	}
 }
@@ -223,11 +199,7 @@ func TestMergeOrderedChecksNumbers(t *testing.T) {
 	} {
 		dir := filepath.Join(t.TempDir(), "x")
 		err := bm25.MergeOrdered(t.Context(), dir, bm25.Part{Index: a, Numbers: c.a}, bm25.Part{Index: b, Numbers: c.b})
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v: %v, want %q", c, err, want)
-		}
-		if _, err := os.Stat(dir); err == nil {
-			t.Errorf("%v: a folder was begun", c)
-		}
+		check.True(t, err != nil && strings.Contains(err.Error(), want), "%v: %v, want %q", c, err, want)
+		check.True(t, check.Err(os.Stat(dir)) != nil, "%v: a folder was begun", c)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // The kernels of this processor give the bits of those in plain Go.
@@ -41,9 +43,8 @@ func agree(t *testing.T, fast kernels) {
 		weight := 5 * rng.Float32()
 
 		one, two := make([]float32, n), make([]float32, n)
-		if a, b := plain.impacts(one, docs, tfs, norms, weight), fast.impacts(two, docs, tfs, norms, weight); a != b || a == slices.Contains(tfs, largeTF) || !slices.Equal(one, two) {
-			t.Fatalf("%d impacts: %v and %v, %v and %v", n, a, b, one, two)
-		}
+		a, b := plain.impacts(one, docs, tfs, norms, weight), fast.impacts(two, docs, tfs, norms, weight)
+		check.Must(t, a == b && a != slices.Contains(tfs, largeTF) && slices.Equal(one, two), "%d impacts: %v and %v, %v and %v", n, a, b, one, two)
 
 		var sums [2][windowSize]float32
 		for i, d := range docs {
@@ -55,9 +56,7 @@ func agree(t *testing.T, fast kernels) {
 		plain.collect(&c, &sums[0], norms, minimum)
 		fast.collect(&o, &sums[1], norms, minimum)
 		same(t, "collected", &c, &o)
-		if sums[0] != sums[1] || sums[0] != [windowSize]float32{} {
-			t.Fatal("sums are left")
-		}
+		check.Must(t, sums[0] == sums[1] && sums[0] == [windowSize]float32{}, "sums are left")
 
 		column := make([]uint8, 1+rng.IntN(windowSize))
 		for i := range column {

@@ -19,9 +19,9 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // oracle scores every document with the formula, in float64 and without an
@@ -85,20 +85,14 @@ func (or *oracle) check(t *testing.T, query []string, k int, got []rank.Scored[i
 		}
 	}
 	slices.SortFunc(all, func(a, b float64) int { return cmp.Compare(b, a) })
-	if want := max(0, min(k, len(all))); len(got) != want {
-		t.Fatalf("query %v, k %d: %d results, want %d", query, k, len(got), want)
-	}
+	want := max(0, min(k, len(all)))
+	check.Must(t, len(got) == want, "query %v, k %d: %d results, want %d", query, k, len(got), want)
 	seen := map[int32]bool{}
 	for i, r := range got {
-		if want := or.score(int(r.ID), query); math.Abs(want-r.Score) > 1e-4 {
-			t.Fatalf("query %v: document %d has score %v, want %v", query, r.ID, r.Score, want)
-		}
-		if math.Abs(all[i]-r.Score) > 1e-4 {
-			t.Fatalf("query %v: result %d has score %v, but the best there has %v", query, i, r.Score, all[i])
-		}
-		if seen[r.ID] {
-			t.Fatalf("query %v: document %d twice", query, r.ID)
-		}
+		want := or.score(int(r.ID), query)
+		check.Must(t, math.Abs(want-r.Score) <= 1e-4, "query %v: document %d has score %v, want %v", query, r.ID, r.Score, want)
+		check.Must(t, math.Abs(all[i]-r.Score) <= 1e-4, "query %v: result %d has score %v, but the best there has %v", query, i, r.Score, all[i])
+		check.Must(t, !seen[r.ID], "query %v: document %d twice", query, r.ID)
 		seen[r.ID] = true
 		if i > 0 && (got[i-1].Score < r.Score || got[i-1].Score == r.Score && got[i-1].ID > r.ID) {
 			t.Fatalf("query %v: %v before %v", query, got[i-1], r)
@@ -149,8 +143,7 @@ func TestSearchEqualsFormula(t *testing.T) {
 	} {
 		for _, n := range []int{0, 1, 3, 40, 700} {
 			chunks := randomTexts(rng, n, 1+rng.IntN(2000))
-			ix, err := bm25.Build(t.Context(), chunks, o)
-			texttest.OK(t, err)
+			ix := check.Of(bm25.Build(t.Context(), chunks, o)).OK(t)
 			or := newOracle(o, chunks)
 			var dst []rank.Scored[int32]
 			for range 40 {
@@ -175,8 +168,7 @@ func TestPrunedEqualsExhaustive(t *testing.T) {
 	for i := range 300 { // equal scores across windows
 		chunks[rng.IntN(len(chunks))].Text = chunks[i%10].Text
 	}
-	ix, err := bm25.Build(t.Context(), chunks, bm25.Plain())
-	texttest.OK(t, err)
+	ix := check.Of(bm25.Build(t.Context(), chunks, bm25.Plain())).OK(t)
 	var scores []float64
 	for range 150 {
 		q := randomWords(rng, 1+rng.IntN(25), 30_000, rng.IntN(600))
@@ -211,24 +203,20 @@ func TestPrunedEqualsExhaustive(t *testing.T) {
 func TestSearchAllocatesNothing(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 8))
 	chunks := randomTexts(rng, 2000, 3000)
-	ix, err := bm25.Build(t.Context(), chunks, bm25.Options{})
-	texttest.OK(t, err)
+	ix := check.Of(bm25.Build(t.Context(), chunks, bm25.Options{})).OK(t)
 	q := chunks[3].Text + " running unknown"
 	dst := ix.Search(q, 10, nil)
 	least := math.Inf(1) // under the race detector, pools lose things at random
 	for range 50 {
 		least = min(least, testing.AllocsPerRun(1, func() { dst = ix.Search(q, 10, dst) }))
 	}
-	if least > 0 {
-		t.Errorf("%v allocations per search", least)
-	}
+	check.True(t, least <= 0, "%v allocations per search", least)
 }
 
 func TestSearchIsConcurrent(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 9))
 	chunks := randomTexts(rng, 1000, 3000)
-	ix, err := bm25.Build(t.Context(), chunks, bm25.Options{})
-	texttest.OK(t, err)
+	ix := check.Of(bm25.Build(t.Context(), chunks, bm25.Options{})).OK(t)
 	var wg sync.WaitGroup
 	for i := range 4 {
 		q := chunks[i*7+1].Text
@@ -248,21 +236,17 @@ func TestSearchIsConcurrent(t *testing.T) {
 // A query of weighted terms adds up the scores of its terms.
 func TestScoresOf(t *testing.T) {
 	texts := []string{"owls hunting mice", "owl owl snow", "the tides", "hunting by ear in the snow"}
-	ix, err := bm25.BuildTexts(t.Context(), texts, bm25.Options{})
-	texttest.OK(t, err)
-	whole, err := bm25.NewCollection(ix)
-	texttest.OK(t, err)
+	ix := check.Of(bm25.BuildTexts(t.Context(), texts, bm25.Options{})).OK(t)
+	whole := check.Of(bm25.NewCollection(ix)).OK(t)
 	query := []bm25.Term{{Text: "owl", Weight: 1}, {Text: "hunt", Weight: .25}, {Text: "nowher", Weight: 3}, {Text: "owl", Weight: .5}}
 	got := whole.ScoresOf(query, []float64{9})
 	owls, hunts := ix.Scores("owl", nil), ix.Scores("hunt", nil)
 	for i := range texts {
-		if want := 1.5*owls[i] + .25*hunts[i]; math.Abs(got[i]-want) > 1e-6 {
-			t.Errorf("text %d: %v, want %v", i, got[i], want)
-		}
+		want := 1.5*owls[i] + .25*hunts[i]
+		check.True(t, math.Abs(got[i]-want) <= 1e-6, "text %d: %v, want %v", i, got[i], want)
 	}
-	if got := whole.ScoresOf(nil, nil); slices.Max(got) != 0 {
-		t.Errorf("without terms: %v", got)
-	}
+	got = whole.ScoresOf(nil, nil)
+	check.Equal(t, slices.Max(got), 0, "without terms: %v", got)
 }
 
 // Groups of documents score as an index of the texts that they make: terms that are
@@ -282,8 +266,7 @@ func TestJoined(t *testing.T) {
 	texts[7] = strings.Repeat("ice ", 300)
 	queries := []string{"", "the ice of the ships", "漢字 ship nowhere", "frozen Antarctica 1911 the ice U.S.A. 字か", "été", "nowhere"}
 	for _, o := range []bm25.Options{{}, {K1: 4, B: .3, Analyzer: text.Plain()}, {B: bm25.Zero}} {
-		ix, err := bm25.BuildTexts(t.Context(), texts, o)
-		texttest.OK(t, err)
+		ix := check.Of(bm25.BuildTexts(t.Context(), texts, o)).OK(t)
 		for size := range 60 {
 			var groups [][]int32
 			var joined []string
@@ -299,8 +282,7 @@ func TestJoined(t *testing.T) {
 				}
 				groups, joined = append(groups, group), append(joined, strings.Join(parts, " "))
 			}
-			alone, err := bm25.BuildTexts(t.Context(), joined, o)
-			texttest.OK(t, err)
+			alone := check.Of(bm25.BuildTexts(t.Context(), joined, o)).OK(t)
 			for _, q := range queries {
 				got, whole := ix.Joined(q, groups, nil)
 				if want := alone.Scores(q, nil); !slices.Equal(got, want) || whole != alone.Whole(q) {
@@ -313,8 +295,7 @@ func TestJoined(t *testing.T) {
 
 func TestLike(t *testing.T) {
 	index := func(o bm25.Options, texts ...string) *bm25.Index {
-		ix, err := bm25.BuildTexts(t.Context(), texts, o)
-		texttest.OK(t, err)
+		ix := check.Of(bm25.BuildTexts(t.Context(), texts, o)).OK(t)
 		return ix
 	}
 	ix := index(bm25.Options{}, "ice")
@@ -322,9 +303,8 @@ func TestLike(t *testing.T) {
 		o    bm25.Options
 		like bool
 	}{{bm25.Options{}, true}, {bm25.Options{K1: 2}, false}, {bm25.Options{Analyzer: text.Plain()}, false}} {
-		if like := ix.Like(index(c.o, "frozen", "ships")); like != c.like {
-			t.Errorf("%+v: %v", c.o, like)
-		}
+		like := ix.Like(index(c.o, "frozen", "ships"))
+		check.True(t, like == c.like, "%+v: %v", c.o, like)
 	}
 }
 
@@ -350,9 +330,7 @@ func TestGoldenMuSiQue(t *testing.T) {
 			Top  [][2]float64 `json:"bm25_lower_top10"`
 		}
 	}
-	if !read("musique_train_corpus.json", &corpus) || !read("musique_train.json", &questions) {
-		t.Fatal("the sample cannot be read")
-	}
+	check.Must(t, read("musique_train_corpus.json", &corpus) && read("musique_train.json", &questions), "the sample cannot be read")
 	if !read("../../golden/musique_train_runs.json", &golden) {
 		t.Skip("the golden file does not stand beside the data")
 	}
@@ -371,10 +349,7 @@ func TestGoldenMuSiQue(t *testing.T) {
 	}
 	o := bm25.Plain()
 	o.K1, o.B = 1.5, .75
-	ix, err := bm25.BuildTexts(t.Context(), texts, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ix := check.Of(bm25.BuildTexts(t.Context(), texts, o)).OK(t)
 	recall := make(map[int]float64)
 	for i, q := range questions {
 		found := ix.Search(ascii(q.Question), 20, nil)
@@ -396,8 +371,6 @@ func TestGoldenMuSiQue(t *testing.T) {
 		}
 	}
 	for k, want := range map[int]float64{1: 30.9, 2: 41.9, 5: 49.9, 10: 58.5, 20: 69.7} {
-		if math.Abs(recall[k]-want) > .1 {
-			t.Errorf("R@%d is %.2f, want %.1f", k, recall[k], want)
-		}
+		check.True(t, math.Abs(recall[k]-want) <= .1, "R@%d is %.2f, want %.1f", k, recall[k], want)
 	}
 }

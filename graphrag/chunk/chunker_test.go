@@ -13,9 +13,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/memo"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // stream yields n documents of different lengths.
@@ -47,48 +47,36 @@ func (n words) Split(_ context.Context, s string) (spans []Span, err error) {
 
 func TestDocument(t *testing.T) {
 	c, err := New(Options{Splitter: words(3), Clean: text.StripLinks})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	doc := graphrag.Document{ID: "a.txt", Title: "A", Text: "one [two](http://x/y) three https://z four"}
-	got, err := c.Document(context.Background(), doc)
-	texttest.OK(t, err)
+	got := check.Of(c.Document(context.Background(), doc)).OK(t)
 	want := []graphrag.Chunk{
 		{ID: "a.txt#000000", Doc: "a.txt", Title: "A", Index: 0, Start: 0, End: 38, Text: "one two three  ", Tokens: 3},
 		{ID: "a.txt#000001", Doc: "a.txt", Title: "A", Index: 1, Start: 38, End: 42, Text: "four", Tokens: 1},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("chunks (-want +got):\n%s", diff)
-	}
-	if _, err := c.Document(context.Background(), graphrag.Document{Title: "nameless", Text: "x"}); err == nil || !strings.Contains(err.Error(), "nameless") {
-		t.Errorf("a document without an ID gave %v", err)
-	}
-	if got, err := c.Document(context.Background(), graphrag.Document{ID: "empty"}); err != nil || len(got) != 0 {
-		t.Errorf("an empty document gave %v, %v", got, err)
-	}
+	check.Equal(t, got, want, "chunks")
+	_, err = c.Document(context.Background(), graphrag.Document{Title: "nameless", Text: "x"})
+	check.True(t, err != nil && strings.Contains(err.Error(), "nameless"), "a document without an ID gave %v", err)
+	got, err = c.Document(context.Background(), graphrag.Document{ID: "empty"})
+	check.True(t, err == nil && len(got) == 0, "an empty document gave %v, %v", got, err)
 }
 
 func TestChunkID(t *testing.T) {
 	for n, want := range map[int]string{0: "d#000000", 7: "d#000007", 10: "d#000010", 99_999: "d#099999", 100_000: "d#100000", 1_234_567: "d#1234567"} {
-		if got := ID("d", n); got != want {
-			t.Errorf("chunk %d is %q, want %q", n, got, want)
-		}
+		check.Equal(t, ID("d", n), want, "chunk %d", n)
 	}
 }
 
 func TestDocumentSharesMemory(t *testing.T) {
 	c, err := New(Options{})
-	texttest.OK(t, err)
-	doc := graphrag.Document{ID: "d", Text: texttest.Generated(200_000)}
-	chunks, err := c.Document(context.Background(), doc)
-	texttest.OK(t, err)
+	check.OK(t, err)
+	doc := graphrag.Document{ID: "d", Text: check.Generated(200_000)}
+	chunks := check.Of(c.Document(context.Background(), doc)).OK(t)
 	for _, k := range chunks {
-		if k.Text != doc.Text[k.Start:k.End] {
-			t.Fatalf("%s is not its source span", k.ID)
-		}
+		check.Must(t, k.Text == doc.Text[k.Start:k.End], "%s is not its source span", k.ID)
 	}
 	allocs := testing.AllocsPerRun(5, func() {
-		if _, err := c.Document(context.Background(), doc); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, check.Err(c.Document(context.Background(), doc)))
 	})
 	if limit := float64(len(chunks) + 20); allocs > limit { // an ID each, and the slices
 		t.Errorf("%.0f allocations for %d chunks", allocs, len(chunks))
@@ -99,25 +87,22 @@ func TestAllIsOrderedAtAnyConcurrency(t *testing.T) {
 	var want []graphrag.Chunk
 	for _, workers := range []int{1, 2, 7} {
 		c, err := New(Options{Splitter: must(Tokens(TokenOptions{Size: 10, Overlap: 2})), Clean: text.StripLinks, Workers: workers})
-		texttest.OK(t, err)
-		got, err := c.All(context.Background(), stream(100))
-		texttest.OK(t, err)
+		check.OK(t, err)
+		got := check.Of(c.All(context.Background(), stream(100))).OK(t)
 		if want == nil {
 			for doc := range stream(100) {
-				chunks, err := c.Document(context.Background(), doc)
-				texttest.OK(t, err)
+				chunks := check.Of(c.Document(context.Background(), doc)).OK(t)
 				want = append(want, chunks...)
 			}
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Fatalf("%d workers (-want +got):\n%s", workers, diff)
-		}
+		diff := cmp.Diff(want, got)
+		check.Must(t, diff == "", "%d workers (-want +got):\n%s", workers, diff)
 	}
 }
 
 func TestAllStops(t *testing.T) {
 	c, err := New(Options{Splitter: must(Tokens(TokenOptions{Size: 10, Overlap: 2})), Workers: 3})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	broken := errors.New("disk on fire")
 	with := func(at int, doc graphrag.Document, err error) iter.Seq2[graphrag.Document, error] {
 		return func(yield func(graphrag.Document, error) bool) {
@@ -134,15 +119,11 @@ func TestAllStops(t *testing.T) {
 			}
 		}
 	}
-	if _, err := c.All(context.Background(), with(5, graphrag.Document{}, broken)); !errors.Is(err, broken) {
-		t.Errorf("a broken stream gave %v", err)
-	}
-	if _, err := c.All(context.Background(), with(5, graphrag.Document{ID: "doc002"}, nil)); err == nil || !strings.Contains(err.Error(), `"doc002" comes twice`) {
-		t.Errorf("a document that comes twice gave %v", err)
-	}
-	if _, err := c.All(context.Background(), with(0, graphrag.Document{Title: "nameless"}, nil)); err == nil || !strings.Contains(err.Error(), "no ID") {
-		t.Errorf("a document without an ID gave %v", err)
-	}
+	check.Is(t, check.Err(c.All(context.Background(), with(5, graphrag.Document{}, broken))), broken, "a broken stream gave")
+	_, err = c.All(context.Background(), with(5, graphrag.Document{ID: "doc002"}, nil))
+	check.True(t, err != nil && strings.Contains(err.Error(), `"doc002" comes twice`), "a document that comes twice gave %v", err)
+	_, err = c.All(context.Background(), with(0, graphrag.Document{Title: "nameless"}, nil))
+	check.True(t, err != nil && strings.Contains(err.Error(), "no ID"), "a document without an ID gave %v", err)
 	ctx, cancel := context.WithCancel(context.Background())
 	endless := func(yield func(graphrag.Document, error) bool) {
 		for i := 0; ; i++ {
@@ -154,9 +135,7 @@ func TestAllStops(t *testing.T) {
 			}
 		}
 	}
-	if _, err := c.All(ctx, endless); !errors.Is(err, context.Canceled) {
-		t.Errorf("a cancelled call gave %v", err)
-	}
+	check.Is(t, check.Err(c.All(ctx, endless)), context.Canceled, "a cancelled call gave")
 }
 
 // A cleaner of one's own tells by text.NewMapping what it kept: offsets lead back
@@ -178,29 +157,22 @@ func TestCleanerOfOnesOwn(t *testing.T) {
 		return b.String(), text.NewMapping(kept)
 	}
 	chunker, err := New(Options{Splitter: words(2), Clean: clean})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	doc := graphrag.Document{ID: "d", Text: "one # a note\ntwo three"}
 	chunks, err := chunker.Document(context.Background(), doc)
-	if err != nil || len(chunks) != 2 {
-		t.Fatalf("%d chunks, %v", len(chunks), err)
-	}
-	if c := chunks[0]; c.Text != "one two " || doc.Text[c.Start:c.End] != "one # a note\ntwo " {
-		t.Errorf("%q comes from %q", c.Text, doc.Text[c.Start:c.End])
-	}
-	if c := chunks[1]; doc.Text[c.Start:c.End] != "three" {
-		t.Errorf("%q comes from %q", c.Text, doc.Text[c.Start:c.End])
-	}
+	check.Must(t, err == nil && len(chunks) == 2, "%d chunks, %v", len(chunks), err)
+	c := chunks[0]
+	check.True(t, c.Text == "one two " && doc.Text[c.Start:c.End] == "one # a note\ntwo ", "%q comes from %q", c.Text, doc.Text[c.Start:c.End])
+	c = chunks[1]
+	check.Equal(t, doc.Text[c.Start:c.End], "three", "%q comes from", c.Text)
 }
 
 // What a piece needs to be understood is asked for at its beginning in the cleaned text.
 func TestLead(t *testing.T) {
 	c, err := New(Options{Splitter: words(2), Clean: text.StripLinks, Lead: func(s string, at int) string { return s[:at] }})
-	texttest.OK(t, err)
-	chunks, err := c.Document(t.Context(), graphrag.Document{ID: "a", Text: "[one](http://a.org) two three four"})
-	texttest.OK(t, err)
-	if len(chunks) != 2 || chunks[0].Lead != "" || chunks[1].Lead != "one two " || chunks[1].Text != "three four" {
-		t.Errorf("%+v", chunks)
-	}
+	check.OK(t, err)
+	chunks := check.Of(c.Document(t.Context(), graphrag.Document{ID: "a", Text: "[one](http://a.org) two three four"})).OK(t)
+	check.True(t, len(chunks) == 2 && chunks[0].Lead == "" && chunks[1].Lead == "one two " && chunks[1].Text == "three four", "%+v", chunks)
 }
 
 // counting counts how often it cuts.
@@ -224,22 +196,16 @@ func TestCutOnce(t *testing.T) {
 	var all [][]graphrag.Chunk
 	for _, name := range []string{"a", "a", "b", "", ""} {
 		c, err := New(Options{Splitter: counting{splitter, &n}, Name: name})
-		texttest.OK(t, err)
-		chunks, err := c.Document(ctx, doc)
-		texttest.OK(t, err)
+		check.OK(t, err)
+		chunks := check.Of(c.Document(ctx, doc)).OK(t)
 		all = append(all, chunks)
-		if diff := cmp.Diff(all[0][1:], chunks[1:]); diff != "" {
-			t.Error(diff)
-		}
+		check.Equal(t, chunks[1:], all[0][1:])
 		chunks[0].Text = "mine"
 	}
-	if n != 4 {
-		t.Errorf("cut %d times, want once for a, for b, and for each without a name", n)
-	}
+	check.Equal(t, n, 4, "cut %d times, want once for a, for b, and for each without a name", n)
 	doc.Title = "Fram"
 	if c, _ := New(Options{Splitter: counting{splitter, &n}, Name: "a"}); c != nil {
-		if chunks, _ := c.Document(ctx, doc); n != 5 || chunks[0].Title != "Fram" || chunks[0].Text == "mine" {
-			t.Errorf("another title is another document: %d, %+v", n, chunks[0])
-		}
+		chunks, _ := c.Document(ctx, doc)
+		check.True(t, n == 5 && chunks[0].Title == "Fram" && chunks[0].Text != "mine", "another title is another document: %d, %+v", n, chunks[0])
 	}
 }

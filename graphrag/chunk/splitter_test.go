@@ -5,14 +5,13 @@ package chunk
 import (
 	"cmp"
 	"context"
-	"errors"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // must unwraps a splitter that cannot fail.
@@ -38,29 +37,19 @@ func splitters() map[string]Splitter {
 // checkSpans holds the promises of the package comment.
 func checkSpans(t *testing.T, name string, split Splitter, s string) []Span {
 	t.Helper()
-	spans, err := split.Split(context.Background(), s)
-	if err != nil {
-		t.Fatalf("%s: %q: %v", name, s, err)
-	}
-	if blank := strings.TrimSpace(s) == ""; blank != (len(spans) == 0) {
-		t.Fatalf("%s: %d spans of %q", name, len(spans), s)
-	}
+	spans := check.Of(split.Split(context.Background(), s)).OK(t, "%s: %q", name, s)
+	blank := strings.TrimSpace(s) == ""
+	check.Must(t, blank == (len(spans) == 0), "%s: %d spans of %q", name, len(spans), s)
 	valid, end := utf8.ValidString(s), 0
 	for i, p := range spans {
 		if p.Start >= p.End || p.Start > end || p.End <= end || p.End > len(s) || i == 0 && p.Start != 0 {
 			t.Fatalf("%s: %q: span %v after one that ends at %d", name, s, p, end)
 		}
-		if p.Tokens < 1 {
-			t.Fatalf("%s: %q: %d tokens in %v", name, s, p.Tokens, p)
-		}
-		if valid && !utf8.ValidString(s[p.Start:p.End]) {
-			t.Fatalf("%s: %q: %v cuts a rune", name, s, p)
-		}
+		check.Must(t, p.Tokens >= 1, "%s: %q: %d tokens in %v", name, s, p.Tokens, p)
+		check.Must(t, !valid || utf8.ValidString(s[p.Start:p.End]), "%s: %q: %v cuts a rune", name, s, p)
 		end = p.End
 	}
-	if len(spans) > 0 && end != len(s) {
-		t.Fatalf("%s: %q: the last span ends at %d", name, s, end)
-	}
+	check.Must(t, len(spans) == 0 || end == len(s), "%s: %q: the last span ends at %d", name, s, end)
 	return spans
 }
 
@@ -69,7 +58,7 @@ func TestSplittersCover(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	pieces := []string{"word", " ", "\n\n", "猫", "🏳️‍🌈", "e\u0301", "<|endoftext|>", "\x00", "\xff", "\xe7\x8c", "Dr. ", "end. ", "1234567", "...", "xyzzyqwv"}
 	for name, split := range all {
-		for _, s := range texttest.Tricky {
+		for _, s := range check.Tricky {
 			checkSpans(t, name, split, s)
 		}
 		for range 400 {
@@ -118,14 +107,10 @@ func TestTokenWindows(t *testing.T) {
 	s := "go" + strings.Repeat(" the", 2999)
 	got := checkSpans(t, "tokens", must(Tokens(TokenOptions{})), s)
 	want := []Span{{0, 2 + 4*1199, 1200}, {2 + 4*1099, 2 + 4*2299, 1200}, {2 + 4*2199, len(s), 800}}
-	if !slices.Equal(want, got) {
-		t.Errorf("windows %v, want %v", got, want)
-	}
+	check.Equal(t, want, got, "windows %v, want", got)
 	// A rune of several tokens is never cut, and no window is empty.
 	for _, p := range checkSpans(t, "runes", must(Tokens(TokenOptions{Size: 2, Overlap: 1})), "🦤🦤🦤") {
-		if p.Start%4 != 0 || p.End%4 != 0 {
-			t.Errorf("span %v cuts a dodo", p)
-		}
+		check.True(t, p.Start%4 == 0 && p.End%4 == 0, "span %v cuts a dodo", p)
 	}
 }
 
@@ -143,9 +128,7 @@ func TestSentencePacking(t *testing.T) {
 		strings.TrimSpace(strings.Repeat("long ", 12)), strings.TrimSpace(strings.Repeat("long ", 12)),
 		"long long long long long long end. Last one.",
 	}
-	if !slices.Equal(want, got) {
-		t.Errorf("sentences %q, want %q", got, want)
-	}
+	check.Equal(t, want, got, "sentences %q, want", got)
 }
 
 func TestBadOptions(t *testing.T) {
@@ -158,22 +141,18 @@ func TestBadOptions(t *testing.T) {
 		{func() (Splitter, error) { return Sentences(SentenceOptions{MaxTokens: -1}) }, []string{"MaxTokens is -1"}},
 	} {
 		split, err := tt.make()
-		if err == nil || split != nil {
-			t.Fatalf("%v was accepted", tt.want)
-		}
+		check.Must(t, err != nil && split == nil, "%v was accepted", tt.want)
 		for _, part := range tt.want {
 			if !strings.Contains(err.Error(), part) {
 				t.Errorf("error %q does not name %q", err, part)
 			}
 		}
 	}
-	if _, err := New(Options{Workers: -1}); err == nil {
-		t.Error("-1 workers were accepted")
-	}
+	check.True(t, check.Err(New(Options{Workers: -1})) != nil, "-1 workers were accepted")
 }
 
 func FuzzSplit(f *testing.F) {
-	for _, s := range texttest.Tricky {
+	for _, s := range check.Tricky {
 		f.Add(s)
 	}
 	all := splitters()
@@ -191,12 +170,9 @@ func FuzzSplit(f *testing.F) {
 func TestSplitLooksAtTheContext(t *testing.T) {
 	long := strings.Repeat("a word, and another one. ", 1<<18)
 	for name, s := range map[string]Splitter{"tokens": must(Tokens(TokenOptions{})), "sentences": must(Sentences(SentenceOptions{}))} {
-		ctx := texttest.NewCountdown(2)
-		if _, err := s.Split(ctx, long); !errors.Is(err, context.Canceled) {
-			t.Errorf("%s: %v", name, err)
-		}
-		if n := ctx.Looks(); n != 1 {
-			t.Errorf("%s: %d looks after the end of the context, want 1", name, n)
-		}
+		ctx := check.NewCountdown(2)
+		check.Is(t, check.Err(s.Split(ctx, long)), context.Canceled, "%s", name)
+		n := ctx.Looks()
+		check.Equal(t, n, 1, "%s: %d looks after the end of the context", name, n)
 	}
 }

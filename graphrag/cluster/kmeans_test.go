@@ -4,7 +4,6 @@ package cluster
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -15,7 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // blobs returns n vectors around centres, the first n/centres around the first
@@ -40,33 +39,26 @@ func TestKMeansSameAtAnyWorkers(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	run := func(workers int) *Clustering {
 		runtime.GOMAXPROCS(workers)
-		c, err := KMeans(t.Context(), vectors, 24, 15, KMeansOptions{Seed: 3, Inits: 2})
-		texttest.OK(t, err)
+		c := check.Of(KMeans(t.Context(), vectors, 24, 15, KMeansOptions{Seed: 3, Inits: 2})).OK(t)
 		return c
 	}
 	want := run(1)
 	for _, w := range []int{2, 3, 16} {
-		if diff := cmp.Diff(want, run(w)); diff != "" {
-			t.Errorf("%d workers: %s", w, diff)
-		}
+		diff := cmp.Diff(want, run(w))
+		check.Equal(t, diff, "", "%d workers", w)
 	}
 }
 
 func TestKMeansDuplicates(t *testing.T) {
 	vectors := []float32{5, 5, 5, 5, 5, 5, 1, 1}
-	c, err := KMeans(t.Context(), vectors, 2, 3, KMeansOptions{})
-	texttest.OK(t, err)
-	if c.K != 3 || c.Inertia != 0 || c.Labels[0] != c.Labels[1] || c.Labels[0] == c.Labels[3] {
-		t.Errorf("%+v", c)
-	}
+	c := check.Of(KMeans(t.Context(), vectors, 2, 3, KMeansOptions{})).OK(t)
+	check.True(t, c.K == 3 && c.Inertia == 0 && c.Labels[0] == c.Labels[1] && c.Labels[0] != c.Labels[3], "%+v", c)
 }
 
 func TestKMeansMoreClustersThanVectors(t *testing.T) {
-	c, err := KMeans(t.Context(), []float32{1, 2, 3}, 1, 10, KMeansOptions{})
-	texttest.OK(t, err)
-	if labels := slices.Sorted(slices.Values(c.Labels)); c.K != 3 || c.Inertia != 0 || !slices.Equal(labels, []int32{0, 1, 2}) {
-		t.Errorf("%+v", c)
-	}
+	c := check.Of(KMeans(t.Context(), []float32{1, 2, 3}, 1, 10, KMeansOptions{})).OK(t)
+	labels := slices.Sorted(slices.Values(c.Labels))
+	check.True(t, c.K == 3 && c.Inertia == 0 && slices.Equal(labels, []int32{0, 1, 2}), "%+v", c)
 }
 
 // Vectors of very different and very small sizes: float32 products overflow
@@ -104,9 +96,8 @@ func TestKMeansRefuses(t *testing.T) {
 		{[]float32{2e18}, 1, 1, KMeansOptions{}, "row 0: unusable vector: length 2e+18"},
 		{[]float32{1}, 1, 1, KMeansOptions{Inits: -1}, "Inits is -1"},
 	} {
-		if _, err := KMeans(t.Context(), c.vectors, c.dim, c.k, c.opts); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v: got %v, want …%s…", c.vectors, err, c.want)
-		}
+		_, err := KMeans(t.Context(), c.vectors, c.dim, c.k, c.opts)
+		check.True(t, err != nil && strings.Contains(err.Error(), c.want), "%v: got %v, want …%s…", c.vectors, err, c.want)
 	}
 }
 
@@ -119,9 +110,7 @@ func TestKMeansTolerance(t *testing.T) {
 		l := newLloyd(vectors, 1, 2)
 		l.tolerance = tolerance
 		c, err := l.run(t.Context(), []float32{0, 1})
-		if err != nil || c.Iterations != want {
-			t.Errorf("tolerance %v: %+v %v", tolerance, c, err)
-		}
+		check.True(t, err == nil && c.Iterations == want, "tolerance %v: %+v %v", tolerance, c, err)
 	}
 }
 
@@ -129,9 +118,7 @@ func TestKMeansCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	vectors := blobs(rand.New(rand.NewPCG(7, 5)), 5000, 8, 3, 1)
-	if _, err := KMeans(ctx, vectors, 8, 3, KMeansOptions{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
-	}
+	check.Is(t, check.Err(KMeans(ctx, vectors, 8, 3, KMeansOptions{})), context.Canceled, "got")
 }
 
 func ExampleKMeans() {
@@ -155,9 +142,7 @@ func BenchmarkKMeans(b *testing.B) {
 	const n, dim, k = 6000, 192, 200
 	vectors := blobs(rand.New(rand.NewPCG(384, 1)), n, dim, 300, .5)
 	for b.Loop() {
-		if _, err := KMeans(b.Context(), vectors, dim, k, KMeansOptions{}); err != nil {
-			b.Fatal(err)
-		}
+		check.OK(b, check.Err(KMeans(b.Context(), vectors, dim, k, KMeansOptions{})))
 	}
 }
 
@@ -166,8 +151,7 @@ func BenchmarkKMeans(b *testing.B) {
 func BenchmarkMixture(b *testing.B) {
 	vectors := blobs(rand.New(rand.NewPCG(1, 1)), 1000, 10, 20, .3)
 	for b.Loop() {
-		m, err := SelectMixture(b.Context(), vectors, 10, MixtureOptions{})
-		texttest.OK(b, err)
+		m := check.Of(SelectMixture(b.Context(), vectors, 10, MixtureOptions{})).OK(b)
 		b.ReportMetric(float64(m.K), "components")
 	}
 }

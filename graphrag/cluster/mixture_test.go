@@ -4,7 +4,6 @@ package cluster
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -13,9 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // rings are three rings of twelve points and one point between them.
@@ -49,20 +46,14 @@ func TestMixtureBICOfRings(t *testing.T) {
 	want := []float64{357.344, 228.684, 196.905, 174.230, 192.696}
 	var got []float64
 	for k := 1; k <= 7; k++ {
-		m, err := fitted(t, rings(), 2, k, MixtureOptions{inits: 20})
-		texttest.OK(t, err)
+		m := check.Of(fitted(t, rings(), 2, k, MixtureOptions{inits: 20})).OK(t)
 		got = append(got, m.BIC())
 	}
-	m, err := SelectMixture(t.Context(), rings(), 2, MixtureOptions{inits: 20})
-	texttest.OK(t, err)
+	m := check.Of(SelectMixture(t.Context(), rings(), 2, MixtureOptions{inits: 20})).OK(t)
 	for k := range want {
-		if math.Abs(got[k]-want[k]) > 1e-3 {
-			t.Errorf("BIC of %d components: %.4f, want %.4f", k+1, got[k], want[k])
-		}
+		check.True(t, math.Abs(got[k]-want[k]) <= 1e-3, "BIC of %d components: %.4f, want %.4f", k+1, got[k], want[k])
 	}
-	if m.K != 4 {
-		t.Errorf("%d components selected, want 4", m.K)
-	}
+	check.Equal(t, m.K, 4, "components selected")
 	// With six and more components there are better optima than the one run of
 	// scikit-learn ended in, so EM starts from the labels that run started from.
 	opts, _ := MixtureOptions{}.resolve()
@@ -74,51 +65,36 @@ func TestMixtureBICOfRings(t *testing.T) {
 		{6, []int32{1, 1, 1, 3, 3, 3, 3, 3, 1, 1, 1, 1, 2, 2, 2, 2, 5, 5, 5, 5, 5, 2, 2, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4}, 212.563},
 		{7, []int32{1, 1, 1, 3, 3, 3, 3, 3, 1, 1, 1, 1, 2, 2, 2, 2, 5, 5, 5, 5, 5, 2, 2, 2, 6, 6, 0, 0, 0, 0, 0, 0, 0, 6, 6, 6, 4}, 231.028},
 	} {
-		m, err := fitFrom(t.Context(), rings(), &Clustering{K: c.k, Dim: 2, Labels: c.labels}, opts)
-		texttest.OK(t, err)
-		if math.Abs(m.BIC()-c.bic) > 1e-3 {
-			t.Errorf("BIC of %d components: %.4f, want %.4f", c.k, m.BIC(), c.bic)
-		}
-		if got[c.k-1] > c.bic {
-			t.Errorf("BIC of %d components: %.4f, with 20 starts it should not be above %.4f", c.k, got[c.k-1], c.bic)
-		}
+		m := check.Of(fitFrom(t.Context(), rings(), &Clustering{K: c.k, Dim: 2, Labels: c.labels}, opts)).OK(t)
+		check.True(t, math.Abs(m.BIC()-c.bic) <= 1e-3, "BIC of %d components: %.4f, want %.4f", c.k, m.BIC(), c.bic)
+		check.True(t, got[c.k-1] <= c.bic, "BIC of %d components: %.4f, with 20 starts it should not be above %.4f", c.k, got[c.k-1], c.bic)
 	}
 }
 
 func TestMixtureSoftMembership(t *testing.T) {
 	m := &Mixture{K: 2, Dim: 1, Weights: []float64{.5, .5}, Means: []float64{0, 4}, Covariances: []float64{1, 1}}
-	texttest.OK(t, m.factor())
-	p, err := m.Probabilities(t.Context(), []float32{1.5, 2, 2.5, 2.6})
-	texttest.OK(t, err)
+	check.OK(t, m.factor())
+	p := check.Of(m.Probabilities(t.Context(), []float32{1.5, 2, 2.5, 2.6})).OK(t)
 	for i, want := range []float64{.119203, .5, .880797, .916827} {
 		if math.Abs(p[2*i+1]-want) > 1e-6 || math.Abs(p[2*i]+p[2*i+1]-1) > 1e-12 {
 			t.Errorf("row %d: %v, want %v on the right", i, p[2*i:2*i+2], want)
 		}
 	}
 	both := []int32{0, 1}
-	if diff := cmp.Diff([][]int32{both, both, both, {1}}, m.Memberships(p, DefaultMembership)); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff([][]int32{{0}, {0}, {1}, {1}}, m.Memberships(p, .95)); diff != "" {
-		t.Errorf("nothing above the threshold: %s", diff)
-	}
+	check.Equal(t, m.Memberships(p, DefaultMembership), [][]int32{both, both, both, {1}})
+	check.Equal(t, m.Memberships(p, .95), [][]int32{{0}, {0}, {1}, {1}}, "nothing above the threshold")
 }
 
 func TestMixtureParameters(t *testing.T) {
 	for k := 1; k < 9; k++ {
-		if got := (&Mixture{K: k, Dim: 2}).Parameters(); got != 6*k-1 {
-			t.Errorf("d=2 K=%d: %d", k, got)
-		}
-		if got := (&Mixture{K: k, Dim: 10}).Parameters(); got != 66*k-1 {
-			t.Errorf("d=10 K=%d: %d", k, got)
-		}
+		check.Equal(t, (&Mixture{K: k, Dim: 2}).Parameters(), 6*k-1, "d=2 K=%d", k)
+		check.Equal(t, (&Mixture{K: k, Dim: 10}).Parameters(), 66*k-1, "d=10 K=%d", k)
 	}
 	// The gain of log-likelihood a further component must bring, d=10.
 	for n, want := range map[int]float64{30: 112.24, 100: 151.97, 1000: 227.96} {
 		one, two := &Mixture{K: 1, Dim: 10, N: n}, &Mixture{K: 2, Dim: 10, N: n}
-		if got := (two.BIC() - one.BIC()) / 2; math.Abs(got-want) > .005 {
-			t.Errorf("n=%d: %.3f, want %.2f", n, got, want)
-		}
+		got := (two.BIC() - one.BIC()) / 2
+		check.True(t, math.Abs(got-want) <= .005, "n=%d: %.3f, want %.2f", n, got, want)
 	}
 }
 
@@ -126,44 +102,32 @@ func TestMixtureParameters(t *testing.T) {
 // log-likelihood has a closed form; more components never do worse.
 func TestMixtureOfOne(t *testing.T) {
 	vectors := []float32{1, 2, 3, 1, 5, 5, 2, 7}
-	m, err := fitted(t, vectors, 2, 1, MixtureOptions{Regularization: 1e-12})
-	texttest.OK(t, err)
+	m := check.Of(fitted(t, vectors, 2, 1, MixtureOptions{Regularization: 1e-12})).OK(t)
 	for i, want := range []float64{2.75, 3.75} {
-		if math.Abs(m.Means[i]-want) > 1e-12 {
-			t.Errorf("mean %v", m.Means)
-		}
+		check.True(t, math.Abs(m.Means[i]-want) <= 1e-12, "mean %v", m.Means)
 	}
 	for i, want := range []float64{2.1875, .6875, .6875, 5.6875} {
-		if math.Abs(m.Covariances[i]-want) > 1e-9 {
-			t.Errorf("covariance %v", m.Covariances)
-		}
+		check.True(t, math.Abs(m.Covariances[i]-want) <= 1e-9, "covariance %v", m.Covariances)
 	}
 	det := 2.1875*5.6875 - .6875*.6875
-	if want := -4*math.Log(2*math.Pi) - 2*math.Log(det) - 4; math.Abs(m.LogLikelihood-want) > 1e-8 {
-		t.Errorf("log-likelihood %v, want %v", m.LogLikelihood, want)
-	}
+	want := -4*math.Log(2*math.Pi) - 2*math.Log(det) - 4
+	check.True(t, math.Abs(m.LogLikelihood-want) <= 1e-8, "log-likelihood %v, want %v", m.LogLikelihood, want)
 }
 
 // Many groups are found as well, in steps of an eighth, though a few numbers in a row
 // may bring nothing.
 func TestMixtureSelectsMany(t *testing.T) {
 	vectors := blobs(rand.New(rand.NewPCG(9, 4)), 1200, 4, 24, .01)
-	m, err := SelectMixture(t.Context(), vectors, 4, MixtureOptions{inits: 3})
-	texttest.OK(t, err)
-	if m.K < 24 || m.K > 30 {
-		t.Errorf("%d components of 24 groups", m.K)
-	}
+	m := check.Of(SelectMixture(t.Context(), vectors, 4, MixtureOptions{inits: 3})).OK(t)
+	check.True(t, m.K >= 24 && m.K <= 30, "%d components of 24 groups", m.K)
 }
 
 func TestMixtureLikelihoodNeverFalls(t *testing.T) {
 	vectors := blobs(rand.New(rand.NewPCG(9, 2)), 200, 3, 5, .5)
 	before := math.Inf(-1)
 	for limit := 1; limit < 25; limit++ {
-		m, err := fitted(t, vectors, 3, 4, MixtureOptions{maxIterations: limit, tolerance: 1e-12})
-		texttest.OK(t, err)
-		if m.LogLikelihood < before-1e-6 {
-			t.Errorf("iteration %d: %v after %v", limit, m.LogLikelihood, before)
-		}
+		m := check.Of(fitted(t, vectors, 3, 4, MixtureOptions{maxIterations: limit, tolerance: 1e-12})).OK(t)
+		check.True(t, m.LogLikelihood >= before-1e-6, "iteration %d: %v after %v", limit, m.LogLikelihood, before)
 		before = m.LogLikelihood
 	}
 }
@@ -174,8 +138,7 @@ func TestMixtureSameAtAnyWorkers(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for _, w := range []int{1, 2, 7} {
 		runtime.GOMAXPROCS(w)
-		m, err := fitted(t, vectors, 6, 5, MixtureOptions{})
-		texttest.OK(t, err)
+		m := check.Of(fitted(t, vectors, 6, 5, MixtureOptions{})).OK(t)
 		if want == nil {
 			want = m
 		}
@@ -191,16 +154,11 @@ func TestMixtureDuplicatesAndFewVectors(t *testing.T) {
 		same[i] = 3
 	}
 	for _, vectors := range [][]float32{same, {1, 2}, {1, 2, 3, 4}} {
-		m, err := SelectMixture(t.Context(), vectors, 2, MixtureOptions{})
-		texttest.OK(t, err)
-		if m.K != 1 || math.IsNaN(m.BIC()) {
-			t.Errorf("%d vectors: %d components, BIC %v", len(vectors)/2, m.K, m.BIC())
-		}
+		m := check.Of(SelectMixture(t.Context(), vectors, 2, MixtureOptions{})).OK(t)
+		check.True(t, m.K == 1 && !math.IsNaN(m.BIC()), "%d vectors: %d components, BIC %v", len(vectors)/2, m.K, m.BIC())
 	}
 	m, err := fitted(t, []float32{1, 5}, 1, 10, MixtureOptions{})
-	if err != nil || m.K != 2 {
-		t.Errorf("%v %v", m, err)
-	}
+	check.True(t, err == nil && m.K == 2, "%v %v", m, err)
 }
 
 func TestMixtureRefuses(t *testing.T) {
@@ -213,19 +171,14 @@ func TestMixtureRefuses(t *testing.T) {
 		{[]float32{1, float32(math.NaN())}, MixtureOptions{}, "row 1: unusable vector"},
 		{[]float32{1}, MixtureOptions{Regularization: math.Inf(1)}, "Regularization is +Inf"},
 	} {
-		if _, err := SelectMixture(t.Context(), c.vectors, 1, c.opts); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("got %v, want …%s…", err, c.want)
-		}
+		_, err := SelectMixture(t.Context(), c.vectors, 1, c.opts)
+		check.True(t, err != nil && strings.Contains(err.Error(), c.want), "got %v, want …%s…", err, c.want)
 	}
 	large := []float32{0, 0, 1 << 42, 1 << 42}
-	if _, err := fitted(t, large, 2, 1, MixtureOptions{}); !errors.Is(err, ErrSingular) {
-		t.Errorf("a line of large vectors: %v", err)
-	}
+	check.Is(t, check.Err(fitted(t, large, 2, 1, MixtureOptions{})), ErrSingular, "a line of large vectors")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := SelectMixture(ctx, large, 2, MixtureOptions{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+	check.Is(t, check.Err(SelectMixture(ctx, large, 2, MixtureOptions{})), context.Canceled, "cancelled")
 }
 
 func ExampleSelectMixture() {
@@ -261,9 +214,7 @@ func TestInvertedCholesky(t *testing.T) {
 			}
 		}
 		logs, ok := invertedCholesky(inverse, a, make([]float64, d*d), d)
-		if !ok {
-			t.Fatalf("dim %d: not positive definite", d)
-		}
+		check.Must(t, ok, "dim %d: not positive definite", d)
 		for i := range a {
 			want, got := 0.0, 0.0
 			if i/d == i%d {
@@ -276,11 +227,8 @@ func TestInvertedCholesky(t *testing.T) {
 				t.Errorf("dim %d: entry %d of the unit matrix is %v", d, i, got)
 			}
 		}
-		if math.Abs(logs) > 1e-10 {
-			t.Errorf("dim %d: the determinants differ by the factor exp %v", d, logs)
-		}
+		check.True(t, math.Abs(logs) <= 1e-10, "dim %d: the determinants differ by the factor exp %v", d, logs)
 	}
-	if _, ok := invertedCholesky(make([]float64, 4), []float64{1, 2, 2, 1}, make([]float64, 4), 2); ok {
-		t.Error("a matrix with a negative eigenvalue has a factor")
-	}
+	_, ok := invertedCholesky(make([]float64, 4), []float64{1, 2, 2, 1}, make([]float64, 4), 2)
+	check.True(t, !ok, "a matrix with a negative eigenvalue has a factor")
 }

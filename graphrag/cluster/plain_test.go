@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // plainKMeans is Lloyd's algorithm as one reads it, from given centroids,
@@ -107,8 +107,7 @@ func samePlain(t *testing.T, what string, vectors []float32, dim, k, limit int, 
 	l.limit, l.tolerance = limit, -1
 	for s, start := range starts {
 		labels, centroids, steps := plainKMeans(vectors, dim, k, limit, start)
-		got, err := l.run(t.Context(), start)
-		texttest.OK(t, err)
+		got := check.Of(l.run(t.Context(), start)).OK(t)
 		if !slices.Equal(got.Labels, labels) || !slices.Equal(got.Centroids, centroids) || got.Iterations != steps {
 			t.Errorf("%s: n=%d dim=%d k=%d, start %d, at most %d iterations: differs from plain Lloyd (%d iterations, plain %d)",
 				what, len(vectors)/dim, dim, k, s, limit, got.Iterations, steps)
@@ -210,9 +209,7 @@ func TestPlusPlusIsPlain(t *testing.T) {
 		copy(vectors[c.n/2*c.dim:], vectors[:c.n/4*c.dim])
 		want := plainPlusPlus(vectors, c.dim, c.k, rand.New(rand.NewPCG(4, 4)))
 		got, err := newLloyd(vectors, c.dim, c.k).plusPlus(t.Context(), rand.New(rand.NewPCG(4, 4)))
-		if err != nil || !slices.Equal(got, want) {
-			t.Errorf("%+v: other centroids, error %v", c, err)
-		}
+		check.True(t, err == nil && slices.Equal(got, want), "%+v: other centroids, error %v", c, err)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/community"
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/graph/graphtest"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 const seeds = 20
@@ -42,8 +42,7 @@ func goldens(t testing.TB) []golden {
 
 func leiden(t testing.TB, g *graph.Graph, o community.Options) community.Partition {
 	t.Helper()
-	p, err := community.Leiden(t.Context(), g, o)
-	texttest.OK(t, err)
+	p := check.Of(community.Leiden(t.Context(), g, o)).OK(t)
 	return p
 }
 
@@ -64,12 +63,10 @@ func TestModularityOfIgraph(t *testing.T) {
 				}
 			}
 			slices.Sort(found)
-			if got := found[seeds/2]; got < want.median-1e-4 {
-				t.Errorf("median modularity %.9f, want %.9f", got, want.median)
-			}
-			if got := found[seeds-1]; want.reachable && got < want.best-1e-6 {
-				t.Errorf("best modularity %.9f, want %.9f", got, want.best)
-			}
+			got := found[seeds/2]
+			check.True(t, got >= want.median-1e-4, "median modularity %.9f, want %.9f", got, want.median)
+			got = found[seeds-1]
+			check.True(t, !want.reachable || got >= want.best-1e-6, "best modularity %.9f, want %.9f", got, want.best)
 			t.Logf("min %.9f median %.9f best %.9f", found[0], found[seeds/2], found[seeds-1])
 		})
 	}
@@ -111,16 +108,13 @@ func lesMis(t testing.TB, weighted bool) *graph.Graph {
 		for item := range strings.SplitSeq(list, ",") {
 			var u, v int32
 			var w float64
-			if _, err := fmt.Sscanf(from+":"+item, "%d:%d:%g", &u, &v, &w); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, check.Err(fmt.Sscanf(from+":"+item, "%d:%d:%g", &u, &v, &w)))
 			if !weighted {
 				w = 1
 			}
 			edges = append(edges, graph.Edge{From: u, To: v, Weight: w})
 		}
 	}
-	g, err := graph.New(77, edges, graph.Options{})
-	texttest.OK(t, err)
+	g := check.Of(graph.New(77, edges, graph.Options{})).OK(t)
 	return g
 }

@@ -14,13 +14,12 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/community"
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/graph/graphtest"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func hierarchy(t testing.TB, g *graph.Graph, maxSize int, seed uint64) community.Hierarchy {
 	t.Helper()
-	h, err := community.HierarchicalLeiden(t.Context(), g, community.HierarchyOptions{MaxSize: maxSize, Options: community.Options{Seed: seed}})
-	texttest.OK(t, err)
+	h := check.Of(community.HierarchicalLeiden(t.Context(), g, community.HierarchyOptions{MaxSize: maxSize, Options: community.Options{Seed: seed}})).OK(t)
 	return h
 }
 
@@ -83,8 +82,7 @@ func TestHierarchyOfClassics(t *testing.T) {
 // numbers are as documented.
 func TestHierarchyIsAForest(t *testing.T) {
 	for i, g := range append(randomGraphs(t, 30), graphtest.LFR300().Graph()) {
-		h, err := community.HierarchicalLeiden(t.Context(), g, community.HierarchyOptions{MaxSize: 5})
-		texttest.OK(t, err)
+		h := check.Of(community.HierarchicalLeiden(t.Context(), g, community.HierarchyOptions{MaxSize: 5})).OK(t)
 		leaf := make([]int, g.N())
 		level, parent := int32(0), int32(-1)
 		for id, c := range h.Communities {
@@ -151,17 +149,14 @@ func TestComponentsAlone(t *testing.T) {
 		}
 		nodes += int32(g.N())
 	}
-	g, err := graph.New(int(nodes), edges, graph.Options{})
-	texttest.OK(t, err)
+	g := check.Of(graph.New(int(nodes), edges, graph.Options{})).OK(t)
 	var got []string
 	for _, c := range hierarchy(t, g, 10, 1).Communities {
 		got = append(got, fmt.Sprint(c.Level, c.Nodes))
 	}
 	slices.Sort(want)
 	slices.Sort(got)
-	if !slices.Equal(got, want) {
-		t.Errorf("%d communities %v, want %d: %v", len(got), got, len(want), want)
-	}
+	check.Equal(t, got, want, "%d communities %v, want %d: %v", len(got), got, len(want), want)
 }
 
 // From the communities that were found Leiden finds these again, at every level.
@@ -179,12 +174,10 @@ func TestHierarchyStart(t *testing.T) {
 		}
 		o := community.HierarchyOptions{Start: start, Options: community.Options{Seed: 99, MaxPasses: 1}}
 		got, err := community.HierarchicalLeiden(t.Context(), g, o)
-		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" || err != nil {
-			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
-		}
+		diff := cmp.Diff(want, got, cmpopts.EquateEmpty())
+		check.True(t, diff == "" && err == nil, "%s: %v (-want +got):\n%s", name, err, diff)
 		o.Start = append(o.Start, nil)
-		if _, err := community.HierarchicalLeiden(t.Context(), g, o); err == nil || !strings.Contains(err.Error(), "Start[") {
-			t.Errorf("%s: a level without nodes: %v", name, err)
-		}
+		_, err = community.HierarchicalLeiden(t.Context(), g, o)
+		check.True(t, err != nil && strings.Contains(err.Error(), "Start["), "%s: a level without nodes: %v", name, err)
 	}
 }

@@ -4,7 +4,6 @@ package community_test
 
 import (
 	"context"
-	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -12,13 +11,12 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/community"
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/graph/graphtest"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func newGraph(t testing.TB, n int, edges ...graph.Edge) *graph.Graph {
 	t.Helper()
-	g, err := graph.New(n, edges, graph.Options{})
-	texttest.OK(t, err)
+	g := check.Of(graph.New(n, edges, graph.Options{})).OK(t)
 	return g
 }
 
@@ -54,15 +52,12 @@ func TestUnusualGraphs(t *testing.T) {
 			if p.Communities != c.communities || math.Abs(p.Quality-c.quality) > 1e-12 {
 				t.Errorf("%d communities of quality %v, want %d of %v", p.Communities, p.Quality, c.communities, c.quality)
 			}
-			h, err := community.HierarchicalLeiden(t.Context(), c.g, community.HierarchyOptions{MaxSize: 2})
-			texttest.OK(t, err)
+			h := check.Of(community.HierarchicalLeiden(t.Context(), c.g, community.HierarchyOptions{MaxSize: 2})).OK(t)
 			nodes := 0
 			for _, c := range leaves(h) {
 				nodes += len(c.Nodes)
 			}
-			if nodes != c.g.N() || (h.Levels == 0) != (nodes == 0) {
-				t.Errorf("%d nodes in leaves of %d levels, want %d", nodes, h.Levels, c.g.N())
-			}
+			check.True(t, nodes == c.g.N() && (h.Levels == 0) == (nodes == 0), "%d nodes in leaves of %d levels, want %d", nodes, h.Levels, c.g.N())
 		})
 	}
 }
@@ -70,12 +65,8 @@ func TestUnusualGraphs(t *testing.T) {
 func TestExtremeWeights(t *testing.T) {
 	for _, w := range []float64{1e308, 1e-310, math.SmallestNonzeroFloat64} {
 		g := newGraph(t, 3, graph.Edge{From: 0, To: 1, Weight: w}, graph.Edge{From: 1, To: 2, Weight: w})
-		if _, err := community.Leiden(t.Context(), g, community.Options{}); !errors.Is(err, graph.ErrEdge) {
-			t.Errorf("Leiden, %g: %v", w, err)
-		}
-		if _, err := community.HierarchicalLeiden(t.Context(), g, community.HierarchyOptions{}); !errors.Is(err, graph.ErrEdge) {
-			t.Errorf("Hierarchical, %g: %v", w, err)
-		}
+		check.Is(t, check.Err(community.Leiden(t.Context(), g, community.Options{})), graph.ErrEdge, "Leiden, %g", w)
+		check.Is(t, check.Err(community.HierarchicalLeiden(t.Context(), g, community.HierarchyOptions{})), graph.ErrEdge, "Hierarchical, %g", w)
 	}
 }
 
@@ -87,26 +78,20 @@ func TestBadOptions(t *testing.T) {
 		"Randomness is NaN":  {Randomness: math.NaN()},
 		"MaxPasses is -1":    {MaxPasses: -1},
 	} {
-		if _, err := community.Leiden(t.Context(), g, o); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want …%s…", err, want)
-		}
+		_, err := community.Leiden(t.Context(), g, o)
+		check.True(t, err != nil && strings.Contains(err.Error(), want), "%v, want …%s…", err, want)
 	}
 	_, err := community.HierarchicalLeiden(t.Context(), g, community.HierarchyOptions{MaxSize: 1, Options: community.Options{MaxPasses: -1, Resolution: -1}})
-	if list, ok := err.(interface{ Unwrap() []error }); !ok || len(list.Unwrap()) != 2 {
-		t.Errorf("not all problems are reported: %v", err)
-	}
+	list, ok := err.(interface{ Unwrap() []error })
+	check.True(t, ok && len(list.Unwrap()) == 2, "not all problems are reported: %v", err)
 }
 
 func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	g := graphtest.Karate().Graph()
-	if _, err := community.Leiden(ctx, g, community.Options{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("Leiden: %v", err)
-	}
-	if _, err := community.HierarchicalLeiden(ctx, g, community.HierarchyOptions{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("Hierarchical: %v", err)
-	}
+	check.Is(t, check.Err(community.Leiden(ctx, g, community.Options{})), context.Canceled, "Leiden")
+	check.Is(t, check.Err(community.HierarchicalLeiden(ctx, g, community.HierarchyOptions{})), context.Canceled, "Hierarchical")
 }
 
 // Weights may be of any size: greedy or random as the refinement may be in their
@@ -117,8 +102,7 @@ func TestScaleOfWeights(t *testing.T) {
 		for i := range l.Edges {
 			l.Edges[i].Weight = math.Ldexp(1, exponent)
 		}
-		if p := leiden(t, l.Graph(), community.Options{}); p.Quality < .60 {
-			t.Errorf("weights of 2^%d: modularity %v, want .60 or more", exponent, p.Quality)
-		}
+		p := leiden(t, l.Graph(), community.Options{})
+		check.True(t, p.Quality >= .60, "weights of 2^%d: modularity %v, want .60 or more", exponent, p.Quality)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/community"
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/graph/graphtest"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // oracle computes what the guarantees speak of, in the plainest way.
@@ -73,9 +73,7 @@ func (o oracle) checkConnected(t *testing.T, members [][]int32, labels []int32) 
 				}
 			}
 		}
-		if len(seen) != len(nodes) {
-			t.Errorf("community %d is not connected: %d of %d nodes reached", c, len(seen), len(nodes))
-		}
+		check.Equal(t, len(seen), len(nodes), "community %d is not connected: %d of %d nodes reached", c, len(seen), len(nodes))
 	}
 }
 
@@ -89,9 +87,8 @@ func (o oracle) checkSeparated(t *testing.T, labels []int32) {
 		}
 	}
 	for pair, w := range links {
-		if bound := o.gamma * totals[pair[0]] * totals[pair[1]]; pair[0] != pair[1] && w > bound+rounding {
-			t.Errorf("communities %v are not separated: %v > %v", pair, w, bound)
-		}
+		bound := o.gamma * totals[pair[0]] * totals[pair[1]]
+		check.True(t, pair[0] == pair[1] || w <= bound+rounding, "communities %v are not separated: %v > %v", pair, w, bound)
 	}
 }
 
@@ -102,9 +99,7 @@ func (o oracle) checkNodeOptimal(t *testing.T, labels []int32) {
 	for u := range labels {
 		k, links := o.weights[u], o.between(int32(u), labels)
 		stay := links[labels[u]] - o.gamma*k*(totals[labels[u]]-k)
-		if stay < -rounding {
-			t.Errorf("node %d is better off alone by %v", u, -stay)
-		}
+		check.True(t, stay >= -rounding, "node %d is better off alone by %v", u, -stay)
 		for c, w := range links {
 			if gain := w - o.gamma*k*totals[c] - stay; c != labels[u] && gain > rounding {
 				t.Errorf("node %d gains %v by moving to %d", u, gain, c)
@@ -154,9 +149,7 @@ func (o oracle) checkBuildable(t *testing.T, members [][]int32) (checked int) {
 				}
 			}
 		}
-		if !buildable[1<<n-1] {
-			t.Errorf("community %d %v is not γ-connected", c, nodes)
-		}
+		check.True(t, buildable[1<<n-1], "community %d %v is not γ-connected", c, nodes)
 	}
 	return checked
 }
@@ -177,8 +170,7 @@ func randomGraphs(t testing.TB, count int) []*graph.Graph {
 			}
 			edges = append(edges, graph.Edge{From: rng.Int32N(int32(n)), To: rng.Int32N(int32(n)), Weight: w})
 		}
-		g, err := graph.New(n, edges, graph.Options{Unweighted: i%3 == 2})
-		texttest.OK(t, err)
+		g := check.Of(graph.New(n, edges, graph.Options{Unweighted: i%3 == 2})).OK(t)
 		graphs = append(graphs, g)
 	}
 	return graphs
@@ -223,9 +215,7 @@ func TestGuarantees(t *testing.T) {
 			}
 		}
 	}
-	if checked < 1000 || stable < 100 {
-		t.Errorf("only %d communities and %d stable partitions were checked", checked, stable)
-	}
+	check.True(t, checked >= 1000 && stable >= 100, "only %d communities and %d stable partitions were checked", checked, stable)
 }
 
 // One seed gives one result, on any number of processors.
@@ -248,8 +238,7 @@ func TestSameSeedSameResult(t *testing.T) {
 	var first results
 	for _, procs := range []int{1, 3} {
 		runtime.GOMAXPROCS(procs)
-		h, err := community.HierarchicalLeiden(t.Context(), small, community.HierarchyOptions{Options: o})
-		texttest.OK(t, err)
+		h := check.Of(community.HierarchicalLeiden(t.Context(), small, community.HierarchyOptions{Options: o})).OK(t)
 		got := results{leiden(t, small, o), leiden(t, large, o), leiden(t, fractions, o), h}
 		if procs == 1 {
 			first = got
@@ -258,9 +247,8 @@ func TestSameSeedSameResult(t *testing.T) {
 		}
 	}
 	o.MaxPasses = 1 // no draft
-	if one := leiden(t, large, o).Quality; first.large.Quality < one {
-		t.Errorf("modularity %v after two passes, %v after one", first.large.Quality, one)
-	}
+	one := leiden(t, large, o).Quality
+	check.True(t, first.large.Quality >= one, "modularity %v after two passes, %v after one", first.large.Quality, one)
 	for _, found := range []struct {
 		g *graph.Graph
 		p community.Partition
@@ -305,9 +293,7 @@ func TestTwins(t *testing.T) {
 				apart++
 			}
 		}
-		if o.Resolution < 1.5 && apart > 0 {
-			t.Errorf("%+v: %d nodes apart from their twins", o, apart)
-		}
+		check.True(t, o.Resolution >= 1.5 || apart <= 0, "%+v: %d nodes apart from their twins", o, apart)
 	}
 }
 
@@ -323,9 +309,8 @@ func TestEdgeOrder(t *testing.T) {
 				l.Edges[i] = graph.Edge{From: e.To, To: e.From, Weight: e.Weight}
 			}
 		}
-		if got := leiden(t, l.Graph(), community.Options{}); fmt.Sprint(got) != fmt.Sprint(want) {
-			t.Errorf("edges in another order: %v, want %v", got, want)
-		}
+		got := leiden(t, l.Graph(), community.Options{})
+		check.Equal(t, fmt.Sprint(got), fmt.Sprint(want), "edges in another order: %v, want %v", got, want)
 	}
 }
 
@@ -333,7 +318,6 @@ func TestEdgeOrder(t *testing.T) {
 func TestUnweighted(t *testing.T) {
 	l := graphtest.Blocks200()
 	want := leiden(t, l.Graph(), community.Options{})
-	if got := leiden(t, l.Unweighted(), community.Options{}); fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("without weights %v, want %v", got, want)
-	}
+	got := leiden(t, l.Unweighted(), community.Options{})
+	check.Equal(t, fmt.Sprint(got), fmt.Sprint(want), "without weights %v, want %v", got, want)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // lengths embeds a text as its length, until it fails.
@@ -66,8 +67,7 @@ func TestBatches(t *testing.T) {
 
 func TestQuery(t *testing.T) {
 	for text, want := range map[string]int{"": 0, "a": 1} {
-		if row, err := embed.Query(t.Context(), &lengths{}, text); err != nil || len(row) != want {
-			t.Errorf("%q: %v, %v", text, row, err)
-		}
+		row, err := embed.Query(t.Context(), &lengths{}, text)
+		check.True(t, err == nil && len(row) == want, "%q: %v, %v", text, row, err)
 	}
 }

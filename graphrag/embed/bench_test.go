@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/embed"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // pieces cuts texts into pieces of about 4,200 bytes, which are 1,200 tokens.
@@ -45,7 +45,7 @@ func pages(b *testing.B, n int) []string {
 		n -= len(page)
 		return err
 	})
-	texttest.OK(b, err)
+	check.OK(b, err)
 	return pieces(texts)
 }
 
@@ -65,13 +65,11 @@ func BenchmarkEmbed(b *testing.B) {
 		}
 		run := func(name string, e embed.Embedder, err error) {
 			b.Run(name, func(b *testing.B) {
-				texttest.OK(b, err)
+				check.OK(b, err)
 				b.ReportAllocs()
 				b.SetBytes(int64(bytes))
 				for b.Loop() {
-					if _, err := e.EmbedDocuments(b.Context(), texts); err != nil {
-						b.Fatal(err)
-					}
+					check.OK(b, check.Err(e.EmbedDocuments(b.Context(), texts)))
 				}
 			})
 		}

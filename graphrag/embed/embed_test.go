@@ -4,7 +4,6 @@ package embed_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -15,7 +14,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 var corpus = []string{
@@ -50,15 +49,13 @@ func generated(n, words int) []string {
 
 func fit(t testing.TB, texts []string, opts embed.LSAOptions) *embed.LSA {
 	t.Helper()
-	m, err := embed.FitLSA(t.Context(), texts, opts)
-	texttest.OK(t, err)
+	m := check.Of(embed.FitLSA(t.Context(), texts, opts)).OK(t)
 	return m
 }
 
 func vector(t testing.TB, e embed.Embedder, text string) []float32 {
 	t.Helper()
-	v, err := e.EmbedQuery(t.Context(), text)
-	texttest.OK(t, err)
+	v := check.Of(e.EmbedQuery(t.Context(), text)).OK(t)
 	return v
 }
 
@@ -81,34 +78,26 @@ func TestLSARelatesWords(t *testing.T) {
 	m := fit(t, corpus, embed.LSAOptions{Dim: 2})
 	near := dot(vector(t, m, "physician"), vector(t, m, "nurse"))
 	far := dot(vector(t, m, "physician"), vector(t, m, "harbour"))
-	if near < .9 || math.Abs(far) > .1 {
-		t.Errorf("physician·nurse = %.3f, physician·harbour = %.3f; want near 1 and 0", near, far)
-	}
+	check.True(t, near >= .9 && math.Abs(far) <= .1, "physician·nurse = %.3f, physician·harbour = %.3f; want near 1 and 0", near, far)
 }
 
 func TestUnknownWordsAreZero(t *testing.T) {
 	m := fit(t, corpus, embed.LSAOptions{})
 	for _, s := range []string{"", "the and of", "zyzzyva"} {
-		if v := vector(t, m, s); slices.ContainsFunc(v, func(c float32) bool { return c != 0 }) {
-			t.Errorf("%q: %v", s, v)
-		}
+		v := vector(t, m, s)
+		check.True(t, !slices.ContainsFunc(v, func(c float32) bool { return c != 0 }), "%q: %v", s, v)
 	}
 	known := vector(t, m, "the ship")
-	if got := dot(known, known); math.Abs(got-1) > 1e-6 {
-		t.Errorf("length² is %v, want 1", got)
-	}
-	if with := vector(t, m, "ship zyzzyva"); !slices.Equal(known, with) {
-		t.Error("an unknown word changes the vector")
-	}
+	got := dot(known, known)
+	check.True(t, math.Abs(got-1) <= 1e-6, "length² is %v, want 1", got)
+	with := vector(t, m, "ship zyzzyva")
+	check.Equal(t, known, with, "an unknown word changes the vector")
 }
 
 func TestLSADim(t *testing.T) {
-	if got := fit(t, corpus, embed.LSAOptions{Dim: 2}).Dim(); got != 2 {
-		t.Errorf("Dim is %d, want 2", got)
-	}
-	if got := fit(t, corpus, embed.LSAOptions{}).Dim(); got != 5 {
-		t.Errorf("Dim is %d, want 5, the rank of the corpus", got)
-	}
+	check.Equal(t, fit(t, corpus, embed.LSAOptions{Dim: 2}).Dim(), 2, "Dim")
+	got := fit(t, corpus, embed.LSAOptions{}).Dim()
+	check.Equal(t, got, 5, "Dim is %d, want 5, the rank of the corpus", got)
 }
 
 // TestDeterminism fits with other workers and processors: equal models, by the checksum in their names. The
@@ -134,22 +123,17 @@ func TestDeterminism(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	_, err := embed.FitLSA(t.Context(), corpus, embed.LSAOptions{Dim: -1, Workers: -4})
 	for _, want := range []string{"Dim is -1", "Workers is -4"} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("FitLSA: error lacks %q: %v", want, err)
-		}
+		check.True(t, err != nil && strings.Contains(err.Error(), want), "FitLSA: error lacks %q: %v", want, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := embed.FitLSA(ctx, corpus, embed.LSAOptions{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled FitLSA: %v", err)
-	}
+	check.Is(t, check.Err(embed.FitLSA(ctx, corpus, embed.LSAOptions{})), context.Canceled, "cancelled FitLSA")
 }
 
 // The name of a model is that of its contents.
 func TestNames(t *testing.T) {
-	if one, two := fit(t, corpus, embed.LSAOptions{Dim: 2}), fit(t, corpus[1:], embed.LSAOptions{Dim: 2}); one.Name() == two.Name() {
-		t.Errorf("two models of the name %s", one.Name())
-	}
+	one, two := fit(t, corpus, embed.LSAOptions{Dim: 2}), fit(t, corpus[1:], embed.LSAOptions{Dim: 2})
+	check.True(t, one.Name() != two.Name(), "two models of the name %s", one.Name())
 }
 
 // characters is an analyzer of one's own: every character is a word, some are
@@ -178,7 +162,6 @@ func (characters) Name() string { return "characters" }
 
 func TestAnalyzerOfOnesOwn(t *testing.T) {
 	m := fit(t, []string{"竜 の 子", "山 の 川", "龍 の 山"}, embed.LSAOptions{Analyzer: characters{}})
-	if a, b := vector(t, m, "龍"), vector(t, m, "竜"); !slices.Equal(a, b) {
-		t.Errorf("two spellings of a word: %v and %v", a, b)
-	}
+	a, b := vector(t, m, "龍"), vector(t, m, "竜")
+	check.Equal(t, a, b, "two spellings of a word: %v and %v", a, b)
 }

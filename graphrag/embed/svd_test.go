@@ -5,7 +5,6 @@ package embed
 import (
 	"cmp"
 	"context"
-	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -14,8 +13,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/matrix"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // randomSparse returns a matrix with the given share of entries, and the same
@@ -39,9 +38,7 @@ func randomSparse(rng *rand.Rand, rows, cols int, share float64) (*sparse, *mat.
 func denseSVD(t *testing.T, d *mat.Dense) (sigma []float64, v *mat.Dense) {
 	t.Helper()
 	var exact mat.SVD
-	if !exact.Factorize(d, mat.SVDThin) {
-		t.Fatal("dense SVD failed")
-	}
+	check.Must(t, exact.Factorize(d, mat.SVDThin), "dense SVD failed")
 	v = new(mat.Dense)
 	exact.VTo(v)
 	return exact.Values(nil), v
@@ -74,14 +71,10 @@ func TestRightSingularTruncated(t *testing.T) {
 	}
 	want, wantV := denseSVD(t, d)
 	sigma, v, err := rightSingular(t.Context(), a, rank, 1, 1)
-	texttest.OK(t, err)
-	if len(sigma) != rank {
-		t.Fatalf("%d singular values, want %d", len(sigma), rank)
-	}
+	check.OK(t, err)
+	check.Must(t, len(sigma) == rank, "%d singular values, want %d", len(sigma), rank)
 	for j := range sigma {
-		if math.Abs(sigma[j]/want[j]-1) > 1e-5 {
-			t.Errorf("singular value %d is %v, want %v", j, sigma[j], want[j])
-		}
+		check.True(t, math.Abs(sigma[j]/want[j]-1) <= 1e-5, "singular value %d is %v, want %v", j, sigma[j], want[j])
 	}
 	// Both bases span one space when the product of one with the other is
 	// orthogonal: its squares sum to the rank.
@@ -95,9 +88,7 @@ func TestRightSingularTruncated(t *testing.T) {
 			squares += dot * dot
 		}
 	}
-	if math.Abs(squares-rank) > 1e-4 {
-		t.Errorf("the spaces differ: squares sum to %v, want %d", squares, rank)
-	}
+	check.True(t, math.Abs(squares-rank) <= 1e-4, "the spaces differ: squares sum to %v, want %d", squares, rank)
 }
 
 func TestRightSingularDegenerate(t *testing.T) {
@@ -107,41 +98,32 @@ func TestRightSingularDegenerate(t *testing.T) {
 		"zeros":      {cols: 3, starts: []int{0, 0, 0}},
 	} {
 		sigma, _, err := rightSingular(t.Context(), a, 5, 0, 1)
-		if err != nil || len(sigma) != 0 {
-			t.Errorf("%s: %d singular values, error %v", name, len(sigma), err)
-		}
+		check.True(t, err == nil && len(sigma) == 0, "%s: %d singular values, error %v", name, len(sigma), err)
 	}
 	twice := newSparse(2)
 	for range 3 {
 		twice.add([]weighted{{0, 1}, {1, 2}})
 	}
 	sigma, _, err := rightSingular(t.Context(), twice, 2, 0, 1)
-	if err != nil || len(sigma) != 1 || math.Abs(sigma[0]-math.Sqrt(15)) > 1e-9 {
-		t.Errorf("rank one: %v, %v; want √15", sigma, err)
-	}
+	check.True(t, err == nil && len(sigma) == 1 && math.Abs(sigma[0]-math.Sqrt(15)) <= 1e-9, "rank one: %v, %v; want √15", sigma, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := rightSingular(ctx, twice, 2, 0, 1); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+	_, _, err = rightSingular(ctx, twice, 2, 0, 1)
+	check.Is(t, err, context.Canceled, "cancelled")
 }
 
 func TestTranspose(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 5))
 	a, d := randomSparse(rng, 9, 13, .4)
 	back := a.transpose().transpose()
-	if !slices.Equal(a.col, back.col) || !slices.Equal(a.val, back.val) || !slices.Equal(a.starts, back.starts) {
-		t.Error("transposed twice is another matrix")
-	}
+	check.True(t, slices.Equal(a.col, back.col) && slices.Equal(a.val, back.val) && slices.Equal(a.starts, back.starts), "transposed twice is another matrix")
 	x := []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13}
 	out := make([]float64, 9)
-	texttest.OK(t, mul(t.Context(), a, out, x, 1, 2, sumFirst64))
+	check.OK(t, mul(t.Context(), a, out, x, 1, 2, sumFirst64))
 	var want mat.VecDense
 	want.MulVec(d, mat.NewVecDense(13, x))
 	for i := range out {
-		if math.Abs(out[i]-want.AtVec(i)) > 1e-12 {
-			t.Errorf("row %d of the product is %v, want %v", i, out[i], want.AtVec(i))
-		}
+		check.True(t, math.Abs(out[i]-want.AtVec(i)) <= 1e-12, "row %d of the product is %v, want %v", i, out[i], want.AtVec(i))
 	}
 }
 
@@ -153,7 +135,7 @@ func TestNeighboursAreThoseOfTheExactSVD(t *testing.T) {
 	a, d := randomSparse(rng, rows, cols, .1)
 	_, exact := denseSVD(t, d)
 	sigma, v, err := rightSingular(t.Context(), a, rank, 1, 1)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	var want mat.Dense
 	want.Mul(d, exact.Slice(0, cols, 0, rank))
 	var got mat.Dense
@@ -218,18 +200,16 @@ func TestSingle(t *testing.T) {
 	a := topics(rand.New(rand.NewPCG(3, 7)), 600, 5000)
 	o := operator{a, a.transpose(), 0}
 	sigma, _, v, err := matrix.Truncated(t.Context(), o, dim, powerIterations, 1)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	wantSigma, _, wantV, err := matrix.Truncated(t.Context(), struct{ matrix.Matrix }{o}, dim, powerIterations, 1)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	for i := range a.rows() {
 		got, want := latent(a, i, sigma, v), latent(a, i, wantSigma, wantV)
 		dot := 0.0
 		for j := range got {
 			dot += got[j] * want[j]
 		}
-		if !(dot > 1-1e-6) {
-			t.Errorf("row %d: cosine %v to the vector of double precision", i, dot)
-		}
+		check.True(t, dot > 1-1e-6, "row %d: cosine %v to the vector of double precision", i, dot)
 	}
 }
 
@@ -253,9 +233,8 @@ func latent(a *sparse, i int, sigma, v []float64) []float64 {
 // Dimensions follow the size of the corpus between two bounds.
 func TestAutomaticDim(t *testing.T) {
 	for texts, want := range map[int]int{0: 384, 3000: 384, 8643: 650, 21_400: 1024, 1 << 30: 1024} {
-		if got := automaticDim(texts); got != want {
-			t.Errorf("%d texts: %d dimensions, want %d", texts, got, want)
-		}
+		got := automaticDim(texts)
+		check.Equal(t, got, want, "%d texts: %d dimensions", texts, got)
 	}
 }
 
@@ -294,9 +273,7 @@ func sameSums[F float](t *testing.T, first func(out, x []F, cols []int32, vals [
 
 func TestSumRowsBeyond(t *testing.T) {
 	defer func() {
-		if recover() == nil {
-			t.Error("a row behind the end of the matrix was read")
-		}
+		check.True(t, recover() != nil, "a row behind the end of the matrix was read")
 	}()
 	sumRows(make([]float32, 8), make([]float32, 16), []int32{2}, []float32{1}, sumFirst)
 }
@@ -306,7 +283,7 @@ func TestVocabulary(t *testing.T) {
 	texts := slices.Repeat([]string{"owl", "mouse owl", "owl fox"}, 33)
 	for n, want := range map[int]int{98: 4, 99: 3} {
 		v, _, err := readCorpus(t.Context(), text.Plain(), append(texts[:n:n], "lynx"), 1)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		if v.terms.Len() != want || string(v.terms.At(0)) != "owl" {
 			t.Errorf("%d texts: %d terms, want %d, the first %q", n+1, v.terms.Len(), want, v.terms.At(0))
 		}

@@ -6,15 +6,13 @@ import (
 	"context"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
 	"github.com/wildgraph/wildgraph/graphrag/embed/local"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/extract/extracttest"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // fixed is an extractor with one given extraction.
@@ -28,9 +26,7 @@ func (f fixed) Extract(context.Context, []graphrag.Chunk) ([]kg.Extraction, erro
 func TestLinkedRows(t *testing.T) {
 	x := fixed{kg.Extraction{Mentions: []kg.Mention{{Name: "Ann", Span: kg.Span{Start: 2, End: 5}}, {Name: "Oslo", Span: kg.Span{Start: 17, End: 21}}}}}
 	found, err := extract.Linked(x).Extract(t.Context(), []graphrag.Chunk{{Text: "| Ann | laptop | Oslo |"}})
-	if err != nil || len(found[0].Facts) != 1 || found[0].Facts[0].Relation != "is mentioned with" {
-		t.Errorf("%+v, %v", found, err)
-	}
+	check.True(t, err == nil && len(found[0].Facts) == 1 && found[0].Facts[0].Relation == "is mentioned with", "%+v, %v", found, err)
 }
 
 // Neighbours in a sentence are related once in a chunk, unless a fact relates them; names
@@ -43,26 +39,20 @@ func TestLinked(t *testing.T) {
 	}
 	x.Mentions = append(x.Mentions, kg.Mention{Name: "Eve"})
 	relate := func() (out []string) {
-		found, err := extract.Described(extract.Linked(fixed{x})).Extract(t.Context(), []graphrag.Chunk{{Text: text}})
-		texttest.OK(t, err)
+		found := check.Of(extract.Described(extract.Linked(fixed{x})).Extract(t.Context(), []graphrag.Chunk{{Text: text}})).OK(t)
 		for _, f := range found[0].Facts {
 			out = append(out, f.Head+" "+f.Relation+" "+f.Tail+": "+f.Description)
 		}
 		return out
 	}
-	if diff := cmp.Diff([]string{"Ann met Bob: Ann met Bob and Cid.", "Bob and Cid: Ann met Bob and Cid."}, relate()); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, relate(), []string{"Ann met Bob: Ann met Bob and Cid.", "Bob and Cid: Ann met Bob and Cid."})
 	x.Facts = []kg.Fact{{Triple: graphrag.Triple{Head: "bob", Relation: "met by", Tail: "Ann"}, Description: "known"}}
-	if diff := cmp.Diff([]string{"bob met by Ann: known", "Bob and Cid: Ann met Bob and Cid."}, relate()); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, relate(), []string{"bob met by Ann: known", "Bob and Cid: Ann met Bob and Cid."})
 }
 
 func TestByNames(t *testing.T) {
 	dir := t.TempDir()
-	texttest.OK(t, embedtest.WriteHead(dir, "BertForTokenClassification", "O", "B-PER", "I-PER"))
-	names, err := local.OpenNames(dir, local.Options{})
-	texttest.OK(t, err)
+	check.OK(t, embedtest.WriteHead(dir, "BertForTokenClassification", "O", "B-PER", "I-PER"))
+	names := check.Of(local.OpenNames(dir, local.Options{})).OK(t)
 	extracttest.Test(t, extract.ByNames(names))
 }

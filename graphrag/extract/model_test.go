@@ -16,8 +16,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/extract/extracttest"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/jsonl"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
@@ -30,11 +30,9 @@ func one(text string) []graphrag.Chunk {
 // got runs an extractor over one chunk.
 func got(t *testing.T, x extract.Extractor, err error, text string) kg.Extraction {
 	t.Helper()
-	texttest.OK(t, err)
+	check.OK(t, err)
 	out, err := x.Extract(t.Context(), one(text))
-	if err != nil || len(out) != 1 {
-		t.Fatalf("%d extractions, %v", len(out), err)
-	}
+	check.Must(t, err == nil && len(out) == 1, "%d extractions, %v", len(out), err)
 	return out[0]
 }
 
@@ -66,26 +64,18 @@ func TestOpenIE(t *testing.T) {
 		Reply(llmtest.Stage(extract.StageTriples), `{"triples": [["Colin Archer","built","Fram"],["Colin Archer","built","Fram"],["Fram","launched in",1892],["a","b"],["a","b","c","d"],["","b","c"],"x",[{},"b","c"]]}`)
 	e, err := extract.NewOpenIE(extract.ModelOptions{Model: m})
 	x := got(t, e, err, "Colin Archer built the Fram.")
-	if diff := cmp.Diff([]string{"1892", "Colin Archer", "Fram", "a", "c"}, mentioned(x)); diff != "" {
-		t.Errorf("names (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"Colin Archer | built | Fram", "Fram | launched in | 1892", "a | b | c"}, facts(x)); diff != "" {
-		t.Errorf("facts (-want +got):\n%s", diff)
-	}
+	check.Equal(t, mentioned(x), []string{"1892", "Colin Archer", "Fram", "a", "c"}, "names")
+	check.Equal(t, facts(x), []string{"Colin Archer | built | Fram", "Fram | launched in | 1892", "a | b | c"}, "facts")
 	if len(x.Problems) != 4 {
 		t.Errorf("problems %q", reasons(x))
 	}
-	if m.Calls() != 2 {
-		t.Errorf("%d calls, want 2", m.Calls())
-	}
+	check.Equal(t, m.Calls(), 2, "calls")
 	second := m.Requests()[1].Messages[1].Text
 	if !strings.Contains(second, `{"named_entities":["1892","Colin Archer","Fram"]}`) || !strings.Contains(second, "A page\nColin Archer built") {
 		t.Errorf("asked for triples with\n%s", second)
 	}
 	q, err := e.Question(t.Context(), "Who built the Fram?")
-	if err != nil || len(q) != 3 {
-		t.Errorf("question: %v, %v", q, err)
-	}
+	check.True(t, err == nil && len(q) == 3, "question: %v, %v", q, err)
 }
 
 // A chunk that the model cannot do is a problem and no end.
@@ -97,20 +87,17 @@ func TestFailedChunks(t *testing.T) {
 		Fail(llmtest.Contains("half"), &llm.Error{Kind: llm.ErrFiltered}).
 		Reply(llmtest.Any, `{"triples": [["Ann","met","Bob"]]}`)
 	e, err := extract.NewOpenIE(extract.ModelOptions{Model: m, Concurrency: 1})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	var chunks []graphrag.Chunk
 	for i, text := range []string{"cut", "nonsense", "half", " \n", "fine"} {
 		chunks = append(chunks, graphrag.Chunk{ID: fmt.Sprintf("a#%d", i), Doc: "a", Text: text})
 	}
-	out, err := e.Extract(t.Context(), chunks)
-	texttest.OK(t, err)
+	out := check.Of(e.Extract(t.Context(), chunks)).OK(t)
 	var all [][]string
 	for _, x := range out {
 		all = append(all, mentioned(x))
 	}
-	if diff := cmp.Diff([][]string{nil, nil, {"Ann"}, nil, {"Ann", "Bob"}}, all); diff != "" {
-		t.Errorf("names (-want +got):\n%s", diff)
-	}
+	check.Equal(t, all, [][]string{nil, nil, {"Ann"}, nil, {"Ann", "Bob"}}, "names")
 	for i, want := range []string{"truncated", "output", "filter", "", ""} {
 		if want == "" && len(out[i].Problems) > 0 {
 			t.Errorf("chunk %d: %q", i, reasons(out[i]))
@@ -121,21 +108,17 @@ func TestFailedChunks(t *testing.T) {
 	}
 	m = llmtest.NewScript("m").Fail(llmtest.Any, &llm.Error{Kind: llm.ErrAuth})
 	e, _ = extract.NewOpenIE(extract.ModelOptions{Model: m})
-	if out, err := e.Extract(t.Context(), chunks); !errors.Is(err, llm.ErrAuth) || out != nil || !strings.Contains(err.Error(), "chunk a#") {
-		t.Errorf("%v, %v", out, err)
-	}
+	out, err = e.Extract(t.Context(), chunks)
+	check.True(t, errors.Is(err, llm.ErrAuth) && out == nil && strings.Contains(err.Error(), "chunk a#"), "%v, %v", out, err)
 }
 
 func TestModelOptions(t *testing.T) {
 	_, err := extract.NewRecords(extract.RecordOptions{ModelOptions: extract.ModelOptions{Concurrency: -1}, Format: "csv", Gleanings: -2})
 	for _, want := range []string{"Model is missing", "Concurrency is -1", "Format is csv", "Gleanings is -2"} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v: want %q", err, want)
-		}
+		check.True(t, err != nil && strings.Contains(err.Error(), want), "%v: want %q", err, want)
 	}
-	if _, err = extract.NewRecords(extract.RecordOptions{ModelOptions: extract.ModelOptions{Model: llmtest.NewScript("m")}, Format: extract.Objects}); err == nil || !strings.Contains(err.Error(), "Types is empty") {
-		t.Errorf("objects without types: %v", err)
-	}
+	_, err = extract.NewRecords(extract.RecordOptions{ModelOptions: extract.ModelOptions{Model: llmtest.NewScript("m")}, Format: extract.Objects})
+	check.True(t, err != nil && strings.Contains(err.Error(), "Types is empty"), "objects without types: %v", err)
 }
 
 const (
@@ -165,28 +148,20 @@ func TestTuples(t *testing.T) {
 		Mentions: []kg.Mention{{Name: "FRAM", Type: "ship", Description: "A polar ship."}, {Name: "COLIN ARCHER", Type: "person", Description: "A builder (of ships)."}},
 		Facts:    []kg.Fact{{Triple: graphrag.Triple{Head: "COLIN ARCHER", Tail: "FRAM"}, Description: "He built & designed her.", Weight: 8}},
 	}
-	if diff := cmp.Diff(want, records(t, extract.Tuples, tupleAnswer)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	check.Equal(t, records(t, extract.Tuples, tupleAnswer), want, "(-want +got)")
 	want.Mentions[0].Name, want.Mentions[0].Type = "Fram", "artifact"
 	want.Mentions[1] = kg.Mention{Name: "Colin Archer", Type: "person", Description: "A builder."}
 	want.Facts[0] = kg.Fact{Triple: graphrag.Triple{Head: "Colin Archer", Tail: "Fram"}, Keywords: []string{"building", "design"}, Description: "He built her."}
-	if diff := cmp.Diff(want, records(t, extract.Lines, lineAnswer)); diff != "" {
-		t.Errorf("lines (-want +got):\n%s", diff)
-	}
+	check.Equal(t, records(t, extract.Lines, lineAnswer), want, "lines")
 }
 
 // The end mark before a gleaning swallows nothing: upstream reads the weight
 // of the last relation as 1 and loses the first record of the second answer.
 func TestEndMarkIsABoundary(t *testing.T) {
 	x := records(t, extract.Tuples, tupleAnswer, `("entity"<|>OSLO<|>geo<|>A city.)<|COMPLETE|>`)
-	if len(x.Mentions) != 3 || x.Facts[0].Weight != 8 || len(x.Problems) != 0 {
-		t.Errorf("%+v", x)
-	}
+	check.True(t, len(x.Mentions) == 3 && x.Facts[0].Weight == 8 && len(x.Problems) == 0, "%+v", x)
 	joined := records(t, extract.Tuples, tupleAnswer+`("entity"<|>OSLO<|>geo<|>A city.)<|COMPLETE|>`)
-	if diff := cmp.Diff(x, joined); diff != "" {
-		t.Errorf("(-apart +joined):\n%s", diff)
-	}
+	check.Equal(t, joined, x, "(-apart +joined)")
 }
 
 // Replies of every broken shape.
@@ -203,7 +178,7 @@ func TestBrokenRecords(t *testing.T) {
 		}
 		return nil
 	})
-	texttest.OK(t, err)
+	check.OK(t, err)
 }
 
 // Delimiters that models have damaged.
@@ -247,11 +222,9 @@ func TestGleaning(t *testing.T) {
 		}, tt.more).Reply(func(llm.Request) bool { return tt.format == extract.Objects }, `{"entities": [{"name": "Fram", "type": "ship", "desc": "x"}]}`).
 			Reply(llmtest.Any, `("entity"<|>Fram<|>ship<|>x)`+tt.end)
 		e, err := extract.NewRecords(extract.RecordOptions{ModelOptions: extract.ModelOptions{Model: m}, Format: tt.format, Gleanings: tt.gleanings, AlwaysGlean: tt.always, Types: []string{"ship"}})
-		texttest.OK(t, err)
+		check.OK(t, err)
 		x := got(t, e, err, "Fram")
-		if tt.format == extract.Tuples && len(x.Problems) != 0 {
-			t.Errorf("%+v", x.Problems)
-		}
+		check.True(t, tt.format != extract.Tuples || len(x.Problems) == 0, "%+v", x.Problems)
 		if m.Calls() != tt.calls || tt.more == "Y" && e.Calls() != tt.calls {
 			t.Errorf("%s, %d gleanings: %d calls, Calls says %d, want %d", tt.format, tt.gleanings, m.Calls(), e.Calls(), tt.calls)
 		}
@@ -267,9 +240,7 @@ func TestGleaning(t *testing.T) {
 		said = append(said, f.Head+", "+f.Tail+": "+f.Description)
 	}
 	want := []string{"Colin Archer: A builder.", "FRAM: A polar ship of great fame.", "Fram: Small.", "Colin Archer, Fram: He built her.", "Fram, Colin Archer: She sailed."}
-	if diff := cmp.Diff(want, said); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	check.Equal(t, said, want, "(-want +got)")
 }
 
 // A reply in another form is asked for once more, with the fault named, and costs no
@@ -283,9 +254,7 @@ func TestOtherForm(t *testing.T) {
 		m := llmtest.NewScript("m").Reply(llmtest.Any, replies[:]...)
 		e, err := extract.NewRecords(extract.RecordOptions{ModelOptions: extract.ModelOptions{Model: m}, Format: format, Types: []string{"ship"}})
 		x := got(t, e, err, "Fram")
-		if len(x.Mentions) != 1 || len(x.Problems) != 0 || m.Calls() != 2 {
-			t.Errorf("%s: %+v after %d calls", format, x, m.Calls())
-		}
+		check.True(t, len(x.Mentions) == 1 && len(x.Problems) == 0 && m.Calls() == 2, "%s: %+v after %d calls", format, x, m.Calls())
 		if r := m.Requests()[1]; r.Stage != extract.StageRecords || !strings.Contains(r.Messages[3].Text, "does not have the form asked for (") {
 			t.Errorf("%s: asked again with %+v", format, r)
 		}
@@ -296,9 +265,8 @@ func TestVerify(t *testing.T) {
 	m := llmtest.NewScript("m").Reply(llmtest.Any, `("entity"<|>FRAM<|>ship<|>x)##("entity"<|>ALEX<|>person<|>from an example)##("relationship"<|>ALEX<|>FRAM<|>x<|>1)`)
 	e, err := extract.NewRecords(extract.RecordOptions{ModelOptions: extract.ModelOptions{Model: m, Verify: true}, Gleanings: graphrag.Off})
 	x := got(t, e, err, "The Fram.")
-	if diff := cmp.Diff([]string{"FRAM"}, mentioned(x)); diff != "" || len(x.Facts) != 0 || len(x.Problems) != 2 {
-		t.Errorf("%+v", x)
-	}
+	diff := cmp.Diff([]string{"FRAM"}, mentioned(x))
+	check.True(t, diff == "" && len(x.Facts) == 0 && len(x.Problems) == 2, "%+v", x)
 }
 
 // Every extractor keeps the promises of the interface.
@@ -318,7 +286,7 @@ func TestContract(t *testing.T) {
 	openie, err1 := extract.NewOpenIE(o)
 	records, err2 := extract.NewRecords(extract.RecordOptions{ModelOptions: o})
 	schema, err3 := extract.NewBySchema(extract.SchemaOptions{ModelOptions: o, Schema: schema(), Mode: extract.Prefer, Expand: &extract.Expansion{Batch: 1}})
-	texttest.OK(t, errors.Join(err1, err2, err3))
+	check.OK(t, errors.Join(err1, err2, err3))
 	for name, x := range map[string]extract.Extractor{"openie": openie, "records": records, "schema": schema} {
 		t.Run(name, func(t *testing.T) { extracttest.Test(t, x) })
 	}
@@ -334,8 +302,7 @@ func TestRecordedReplies(t *testing.T) {
 			if x == nil {
 				continue
 			}
-			out, err := x.Extract(t.Context(), []graphrag.Chunk{{ID: "a#0", Doc: "a", Text: r.Data()}})
-			texttest.OK(t, err)
+			out := check.Of(x.Extract(t.Context(), []graphrag.Chunk{{ID: "a#0", Doc: "a", Text: r.Data()}})).OK(t)
 			if verify {
 				kind += ", verified"
 			}
@@ -352,9 +319,7 @@ func TestRecordedReplies(t *testing.T) {
 		"objects": {19, 220, 221, 0}, "objects, verified": {19, 218, 219, 4},
 		"triples": {19, 456, 377, 0}, "triples, verified": {19, 456, 377, 0},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	check.Equal(t, got, want, "(-want +got)")
 }
 
 // extractor is one that gets the reply, with the kind of the reply; nil for calls
@@ -381,7 +346,7 @@ func extractor(t *testing.T, r llmtest.Call, verify bool) (string, extract.Extra
 	if x == nil {
 		x, err = extract.NewRecords(o)
 	}
-	texttest.OK(t, err)
+	check.OK(t, err)
 	return string(o.Format), x
 }
 
@@ -395,7 +360,7 @@ func FuzzRecords(f *testing.F) {
 	for _, format := range []extract.Format{extract.Tuples, extract.Lines, extract.Objects} {
 		o := extract.ModelOptions{Model: &m, Concurrency: 1}
 		x, err := extract.NewRecords(extract.RecordOptions{ModelOptions: o, Format: format, Gleanings: graphrag.Off, Types: []string{"ship", "person"}})
-		texttest.OK(f, err)
+		check.OK(f, err)
 		extractors = append(extractors, x)
 	}
 	f.Fuzz(func(t *testing.T, answer string) {
@@ -418,9 +383,7 @@ func FuzzRecords(f *testing.F) {
 			if err == nil {
 				err = b.Insert(x)
 			}
-			if err != nil {
-				t.Error(err)
-			}
+			check.True(t, err == nil, "%v", err)
 		}
 	})
 }

@@ -11,9 +11,9 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/link"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 var ships = Schema{
@@ -95,25 +95,19 @@ func TestGrowthWithOneDocument(t *testing.T) {
 		"3": {Mentions: []kg.Mention{{Name: "Fram", Type: "ship"}}},
 	}
 	e, err := NewBySchema(SchemaOptions{By: by, Schema: seed, Expand: &Expansion{}})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	chunks := []graphrag.Chunk{{ID: "d#1", Doc: "d", Text: "1"}, {ID: "d#2", Doc: "d", Text: "2"}, {ID: "d#3", Doc: "d", Text: "3"}}
 	found, grown, err := e.Grow(t.Context(), chunks)
 	want := []Decision{{entityTypeKind, "island", 1, 2, true, ""}, {entityTypeKind, "ship", .5, 1, false, ""}}
-	if err != nil || !slices.Equal(grown.Decisions, want) || len(grown.Schema.EntityTypes) != 2 {
-		t.Errorf("%+v, %v", grown, err)
-	}
-	if found[0].Mentions[1].Type != "island" || found[1].Mentions[0].Type != "island" || found[2].Mentions[0].Type != "" {
-		t.Errorf("%+v", found)
-	}
-	if _, grown, err = e.Grow(t.Context(), chunks[2:]); err != nil || !slices.Equal(grown.Decisions, []Decision{{entityTypeKind, "ship", 1, 1, true, ""}}) {
-		t.Errorf("one passage: %+v, %v", grown, err)
-	}
+	check.True(t, err == nil && slices.Equal(grown.Decisions, want) && len(grown.Schema.EntityTypes) == 2, "%+v, %v", grown, err)
+	check.True(t, found[0].Mentions[1].Type == "island" && found[1].Mentions[0].Type == "island" && found[2].Mentions[0].Type == "", "%+v", found)
+	_, grown, err = e.Grow(t.Context(), chunks[2:])
+	check.True(t, err == nil && slices.Equal(grown.Decisions, []Decision{{entityTypeKind, "ship", 1, 1, true, ""}}), "one passage: %+v, %v", grown, err)
 	// Of 33 documents that propose island a batch has 32, so that many have when it is accepted.
 	chunks = nil
 	for i := range 33 {
 		chunks = append(chunks, graphrag.Chunk{ID: fmt.Sprintf("%02d#1", i), Doc: fmt.Sprintf("%02d", i), Text: "2"})
 	}
-	if _, grown, err = e.Grow(t.Context(), chunks); err != nil || !slices.Equal(grown.Decisions, []Decision{{entityTypeKind, "Island", 1, 32, true, ""}}) {
-		t.Errorf("33 documents: %+v, %v", grown, err)
-	}
+	_, grown, err = e.Grow(t.Context(), chunks)
+	check.True(t, err == nil && slices.Equal(grown.Decisions, []Decision{{entityTypeKind, "Island", 1, 32, true, ""}}), "33 documents: %+v, %v", grown, err)
 }

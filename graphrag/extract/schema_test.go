@@ -4,17 +4,14 @@ package extract_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -31,9 +28,8 @@ func TestReadBadSchema(t *testing.T) {
 		"{\"Nodes\": [\"a\",\n\"a\"]}":             `line 2: "a" names both`,
 		"{\"Nodes\": [\"a\",\n\" \"]}":             "line 2: a name of entity type",
 	} {
-		if _, err := extract.ReadSchema(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want …%s…", text, err, want)
-		}
+		_, err := extract.ReadSchema(strings.NewReader(text))
+		check.True(t, err != nil && strings.Contains(err.Error(), want), "%q: %v, want …%s…", text, err, want)
 	}
 }
 
@@ -63,22 +59,16 @@ func TestSchemaModes(t *testing.T) {
 		m := llmtest.NewScript("m").Reply(llmtest.Any, boundedAnswer)
 		e, err := extract.NewBySchema(extract.SchemaOptions{ModelOptions: extract.ModelOptions{Model: m}, Schema: schema(), Mode: tt.mode})
 		x := got(t, e, err, "Colin Archer built the Fram.")
-		if diff := cmp.Diff(tt.facts, facts(x)); diff != "" {
-			t.Errorf("%s: facts (-want +got):\n%s", tt.mode, diff)
-		}
+		check.Equal(t, facts(x), tt.facts, "%s: facts", tt.mode)
 		var attributes []string
 		for _, a := range x.Attributes {
 			attributes = append(attributes, a.Entity+" "+a.Key+" "+a.Value)
 		}
-		if diff := cmp.Diff(tt.attributes, attributes); diff != "" {
-			t.Errorf("%s: attributes (-want +got):\n%s", tt.mode, diff)
-		}
+		check.Equal(t, attributes, tt.attributes, "%s: attributes", tt.mode)
 		if len(x.Problems) != tt.problems {
 			t.Errorf("%s: %d problems, want %d: %q", tt.mode, len(x.Problems), tt.problems, reasons(x))
 		}
-		if m.Calls() != 1 {
-			t.Errorf("%d calls", m.Calls())
-		}
+		check.Equal(t, m.Calls(), 1, "calls")
 	}
 }
 
@@ -86,9 +76,7 @@ func TestSchemaModes(t *testing.T) {
 // chunks.
 func TestGrow(t *testing.T) {
 	m := llmtest.NewScript("m").Handle(llmtest.Any, func(req llm.Request) llm.Reply {
-		if strings.Contains(req.Messages[0].Text, `"harbour"`) {
-			t.Error("what a model proposed stands in the system message")
-		}
+		check.True(t, !strings.Contains(req.Messages[0].Text, `"harbour"`), "what a model proposed stands in the system message")
 		if strings.Contains(req.Messages[1].Text, `"harbour"`) {
 			return llm.Reply{Text: `{"entity_types": {"Oslo": "harbour"}, "triples": [], "attributes": {}}`}
 		}
@@ -99,30 +87,24 @@ func TestGrow(t *testing.T) {
 		chunks = append(chunks, graphrag.Chunk{ID: d + "#0", Doc: d, Text: "Oslo"})
 	}
 	e, err := extract.NewBySchema(extract.SchemaOptions{ModelOptions: extract.ModelOptions{Model: m}, Schema: schema(), Expand: &extract.Expansion{Batch: 2}})
-	texttest.OK(t, err)
-	out, err := e.Extract(t.Context(), chunks)
-	texttest.OK(t, err)
+	check.OK(t, err)
+	out := check.Of(e.Extract(t.Context(), chunks)).OK(t)
 	var types []string
 	for _, x := range out {
 		types = append(types, x.Chunk+" "+x.Mentions[0].Type)
 	}
 	// a and b propose the type together, and have it themselves too.
-	if diff := cmp.Diff([]string{"d#0 harbour", "b#0 harbour", "a#0 harbour", "c#0 harbour"}, types); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	check.Equal(t, types, []string{"d#0 harbour", "b#0 harbour", "a#0 harbour", "c#0 harbour"}, "(-want +got)")
 }
 
 func TestReadSchema(t *testing.T) {
 	s, err := extract.ReadSchema(strings.NewReader(`{"Nodes": ["person"], "Relations": ["knows"], "Attributes": []}`))
-	if err != nil || len(s.EntityTypes) != 1 || s.Relations[0].Name != "knows" {
-		t.Errorf("%+v, %v", s, err)
-	}
+	check.True(t, err == nil && len(s.EntityTypes) == 1 && s.Relations[0].Name == "knows", "%+v, %v", s, err)
 	for text, want := range map[string]string{
 		`[`: "want an object", `{"Types": []}`: "want an object", `{"Nodes": [" "]}`: "is empty", `{"Nodes": ["a b", "A_B"]}`: "names both",
 	} {
-		if _, err := extract.ReadSchema(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", text, err, want)
-		}
+		_, err := extract.ReadSchema(strings.NewReader(text))
+		check.True(t, err != nil && strings.Contains(err.Error(), want), "%s: %v, want %q", text, err, want)
 	}
 	bad := schema()
 	bad.EntityTypes[0].Name = "vessel"
@@ -147,14 +129,11 @@ func pages(n int) []graphrag.Chunk {
 func TestInduce(t *testing.T) {
 	m := llmtest.NewScript("m").Reply(llmtest.Any, `{"Nodes": ["person", "Person ", "", null, 7, "`+strings.Repeat("long", 20)+`", "ship"], "Relations": ["built_by", "built by"], "Attributes": []}`)
 	s, err := extract.Induce(t.Context(), m, pages(50))
-	texttest.OK(t, err)
+	check.OK(t, err)
 	want := map[string][]string{"Nodes": {"person", "ship"}, "Relations": {"built_by"}, "Attributes": {}}
-	if diff := cmp.Diff(want, s.Plain()); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, s.Plain(), want)
 	shown := func(n int) string {
-		_, err := extract.Induce(t.Context(), m, pages(n))
-		texttest.OK(t, err)
+		check.OK(t, check.Err(extract.Induce(t.Context(), m, pages(n))))
 		all := m.Requests()
 		_, text, _ := strings.Cut(all[len(all)-1].Messages[1].Text, "\n") // after the mark
 		return text[:strings.LastIndex(text, "\n")]
@@ -168,21 +147,13 @@ func TestInduce(t *testing.T) {
 			same++
 		}
 	}
-	if same < 7 {
-		t.Errorf("one page more changes what is shown %d times of 10", 10-same)
-	}
-	if none, err := extract.Induce(t.Context(), m, nil); err != nil || len(none.EntityTypes) != 0 {
-		t.Errorf("of nothing: %+v, %v", none, err)
-	}
-	if _, err := extract.Induce(t.Context(), nil, pages(1)); err == nil {
-		t.Error("without a model")
-	}
-	if _, err := extract.Induce(t.Context(), llmtest.NewScript("m").Reply(llmtest.Any, `{"Nodes": []}`), pages(1)); !llm.OfOneReply(err) {
-		t.Errorf("no types: %v", err)
-	}
-	if _, err := extract.Induce(t.Context(), llmtest.NewScript("m").Fail(llmtest.Any, &llm.Error{Kind: llm.ErrAuth}), pages(1)); !errors.Is(err, llm.ErrAuth) {
-		t.Error(err)
-	}
+	check.True(t, same >= 7, "one page more changes what is shown %d times of 10", 10-same)
+	none, err := extract.Induce(t.Context(), m, nil)
+	check.True(t, err == nil && len(none.EntityTypes) == 0, "of nothing: %+v, %v", none, err)
+	check.True(t, check.Err(extract.Induce(t.Context(), nil, pages(1))) != nil, "without a model")
+	_, err = extract.Induce(t.Context(), llmtest.NewScript("m").Reply(llmtest.Any, `{"Nodes": []}`), pages(1))
+	check.True(t, llm.OfOneReply(err), "no types: %v", err)
+	check.Is(t, check.Err(extract.Induce(t.Context(), llmtest.NewScript("m").Fail(llmtest.Any, &llm.Error{Kind: llm.ErrAuth}), pages(1))), llm.ErrAuth)
 }
 
 // recorded gives every chunk the same lists.
@@ -204,15 +175,12 @@ func TestBoundedRecords(t *testing.T) {
 		recorded.Facts = append(recorded.Facts, kg.Fact{Triple: graphrag.Triple{Head: parts[0], Relation: parts[1], Tail: parts[2]}})
 	}
 	e, err := extract.NewBySchema(extract.SchemaOptions{By: recorded, Schema: schema()})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	chunk := []graphrag.Chunk{{ID: "d#0", Doc: "d", Text: "p"}}
 	bounded, err := e.Extract(t.Context(), chunk)
 	if err != nil || len(bounded[0].Facts) != 0 || len(bounded[0].Mentions) != 2 { // nothing has a type
 		t.Errorf("%+v, %v", bounded, err)
 	}
-	whole, err := recorded.Extract(t.Context(), chunk)
-	texttest.OK(t, err)
-	if diff := cmp.Diff([]string{"a | knows | b", "a | built_by | b", "b | met | a"}, facts(whole[0])); diff != "" {
-		t.Error(diff)
-	}
+	whole := check.Of(recorded.Extract(t.Context(), chunk)).OK(t)
+	check.Equal(t, facts(whole[0]), []string{"a | knows | b", "a | built_by | b", "b | met | a"})
 }

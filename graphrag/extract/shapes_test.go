@@ -14,6 +14,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/jsonl"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
@@ -68,9 +69,7 @@ func TestShapes(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 }
 
 // Long runs of marks, of records or of a list without an end is read in one pass.

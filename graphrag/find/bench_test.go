@@ -18,7 +18,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/find"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // BenchmarkFind looks through a hundred megabytes with one core, beside ripgrep in the same
@@ -32,7 +32,7 @@ func BenchmarkFind(b *testing.B) {
 	for i, t := range texts {
 		name := fmt.Sprintf("%06d.txt", i)
 		chunks = append(chunks, graphrag.Chunk{ID: name + "#0", Doc: name, Text: t, End: len(t)})
-		texttest.OK(b, os.WriteFile(filepath.Join(dir, name), []byte(t), 0o600))
+		check.OK(b, os.WriteFile(filepath.Join(dir, name), []byte(t), 0o600))
 	}
 	p := find.New(chunks)
 	for _, tt := range []struct{ name, pattern string }{
@@ -44,8 +44,7 @@ func BenchmarkFind(b *testing.B) {
 			n, best := 0, time.Hour
 			for b.Loop() {
 				before := cpu()
-				r, err := p.Find(b.Context(), tt.pattern, 20)
-				texttest.OK(b, err)
+				r := check.Of(p.Find(b.Context(), tt.pattern, 20)).OK(b)
 				n, best = r.Matching, min(best, cpu()-before)
 			}
 			b.ReportMetric(float64(n), "lines")

@@ -18,8 +18,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/find"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // pages have a text each, named a, b and so on.
@@ -34,16 +34,14 @@ func pages(texts ...string) *find.Pages {
 // Lines are shared out over the pages, with their places and the number of the rest.
 func TestFind(t *testing.T) {
 	p := pages("Fram\nno\nthe fram sails\nFRAM again", "nothing", "one Fram", "Fram 1\nFram 2\nFram 3\nFram 4\nFram 5")
-	r, err := p.Find(t.Context(), "fram", 5)
-	texttest.OK(t, err)
+	r := check.Of(p.Find(t.Context(), "fram", 5)).OK(t)
 	var got []string
 	for _, l := range r.Lines {
 		got = append(got, fmt.Sprintf("%s:%d:%d-%d %s", l.Doc, l.Number, l.Start, l.End, l.Text))
 	}
 	want := []string{"d:1:0-6 Fram 1", "d:2:7-13 Fram 2", "a:1:0-4 Fram", "a:3:8-22 the fram sails", "c:1:0-8 one Fram"}
-	if diff := cmp.Diff(want, got); diff != "" || r.Matching != 9 || r.Pages != 3 {
-		t.Errorf("%d lines on %d pages\n%s", r.Matching, r.Pages, diff)
-	}
+	diff := cmp.Diff(want, got)
+	check.True(t, diff == "" && r.Matching == 9 && r.Pages == 3, "%d lines on %d pages\n%s", r.Matching, r.Pages, diff)
 }
 
 func TestPatterns(t *testing.T) {
@@ -53,15 +51,11 @@ func TestPatterns(t *testing.T) {
 		{strings.Repeat("a", 1001), "1001 bytes"}, {"\xff", "invalid UTF-8"}, {`(a{1000}){1000}`, "repeat count"}, {"*", "missing argument"},
 	} {
 		_, err := p.Find(t.Context(), tt.pattern, 5)
-		if !errors.Is(err, find.ErrPattern) || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%q: %v, want %q", tt.pattern, err, tt.want)
-		}
+		check.True(t, errors.Is(err, find.ErrPattern) && strings.Contains(err.Error(), tt.want), "%q: %v, want %q", tt.pattern, err, tt.want)
 	}
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := p.Find(cancelled, "a", 1); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
+	check.Is(t, check.Err(p.Find(cancelled, "a", 1)), context.Canceled)
 }
 
 // What is found is what the pattern alone finds, line by line, whatever is looked for first:
@@ -84,8 +78,7 @@ func TestFindIsRegexp(t *testing.T) {
 					want = append(want, i+1)
 				}
 			}
-			r, err := p.Find(t.Context(), pattern, 100)
-			texttest.OK(t, err)
+			r := check.Of(p.Find(t.Context(), pattern, 100)).OK(t)
 			var got []int
 			for _, l := range r.Lines {
 				got = append(got, l.Number)
@@ -106,19 +99,16 @@ func TestOneLongLine(t *testing.T) {
 	if err != nil || r.Matching != 1 || len(r.Lines[0].Text) > find.MaxLine || !strings.Contains(r.Lines[0].Text, "Fram") || !strings.HasPrefix(r.Lines[0].Text, "…") || !strings.HasSuffix(r.Lines[0].Text, "…") {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	if row, err := pages("# Ships\n\n| Ship | Year |\n|---|---|\n| Fram | 1892 |\n").Find(t.Context(), "1892", 5); err != nil || row.Lines[0].Text != "| Ship | Year |\n| Fram | 1892 |" {
-		t.Errorf("a row of a table is shown as %+v, %v", row, err)
-	}
+	row, err := pages("# Ships\n\n| Ship | Year |\n|---|---|\n| Fram | 1892 |\n").Find(t.Context(), "1892", 5)
+	check.True(t, err == nil && row.Lines[0].Text == "| Ship | Year |\n| Fram | 1892 |", "a row of a table is shown as %+v, %v", row, err)
 	read, n, err := p.Read("a", r.Lines[0].Index)
 	if err != nil || !strings.Contains(read[0].Text, "the Fram") || len(read[0].Text) > 1200 || n < 5000 {
 		t.Errorf("%q of %d passages, %v", read[0].Text, n, err)
 	}
-	if r, err := pages(strings.Repeat("OH H", 500_000)).Find(t.Context(), "hhh", 5); err != nil || r.Matching != 0 {
-		t.Errorf("in capitals: %+v, %v", r, err)
-	}
-	if took := time.Since(began); took > 30*time.Second {
-		t.Errorf("took %v", took)
-	}
+	r, err = pages(strings.Repeat("OH H", 500_000)).Find(t.Context(), "hhh", 5)
+	check.True(t, err == nil && r.Matching == 0, "in capitals: %+v, %v", r, err)
+	took := time.Since(began)
+	check.True(t, took <= 30*time.Second, "took %v", took)
 }
 
 // Reading goes by the names of pages, never by a path, and every passage can be read.
@@ -126,16 +116,15 @@ func TestRead(t *testing.T) {
 	text := strings.Repeat("A sentence about the ice. ", 200) + strings.Repeat("Another line.\n", 300) + strings.Repeat("日本", 2000)
 	p := pages(text, "")
 	for _, name := range []string{"../a", "/etc/passwd", "a/../a", "", "A", "./a"} {
-		if _, _, err := p.Read(name, 0); err == nil || !strings.Contains(err.Error(), "there is no page") {
-			t.Errorf("%q: %v", name, err)
-		}
+		_, _, err := p.Read(name, 0)
+		check.True(t, err != nil && strings.Contains(err.Error(), "there is no page"), "%q: %v", name, err)
 	}
 	var all strings.Builder
 	_, n, err := p.Read("a", 0)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	for i := range n {
 		read, _, err := p.Read("a", i)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		var places []int
 		for _, c := range read {
 			places = append(places, c.Index)
@@ -149,22 +138,16 @@ func TestRead(t *testing.T) {
 		} else if i == n-1 {
 			want = []int{i, i - 1}
 		}
-		if diff := cmp.Diff(want, places); diff != "" {
-			t.Errorf("passage %d\n%s", i, diff)
-		}
+		check.Equal(t, places, want, "passage %d", i)
 		all.WriteString(read[0].Text)
 	}
-	if all.String() != text || n < 15 {
-		t.Errorf("%d passages do not put the page together", n)
-	}
+	check.True(t, all.String() == text && n >= 15, "%d passages do not put the page together", n)
 	for _, i := range []int{-5, 1 << 30} {
-		if read, _, err := p.Read("a", i); err != nil || len(read) != 2 {
-			t.Errorf("passage %d: %+v, %v", i, read, err)
-		}
+		read, _, err := p.Read("a", i)
+		check.True(t, err == nil && len(read) == 2, "passage %d: %+v, %v", i, read, err)
 	}
-	if read, n, err := p.Read("b", 0); err != nil || len(read) != 1 || read[0].Text != "" || n != 1 {
-		t.Errorf("%+v %d %v", read, n, err)
-	}
+	read, n, err := p.Read("b", 0)
+	check.True(t, err == nil && len(read) == 1 && read[0].Text == "" && n == 1, "%+v %d %v", read, n, err)
 }
 
 // Pages are put together again from chunks that overlap, and were cleaned.
@@ -172,24 +155,19 @@ func TestNew(t *testing.T) {
 	page := strings.Repeat("The ship [Fram](http://x.org/fram) sailed in 1893 to the north.\n", 90)
 	for name, clean := range map[string]func(string) (string, text.Mapping){"as it came": nil, "cleaned": text.StripLinks} {
 		splitter, err := chunk.Tokens(chunk.TokenOptions{Size: 60, Overlap: 15})
-		texttest.OK(t, err)
+		check.OK(t, err)
 		o := chunk.Options{Splitter: splitter, Name: "test", Clean: clean}
 		want := page
 		if clean != nil {
 			want, _ = clean(page)
 		}
-		c, err := chunk.New(o)
-		texttest.OK(t, err)
+		c := check.Of(chunk.New(o)).OK(t)
 		chunks, err := c.All(t.Context(), graphrag.Documents(graphrag.Document{ID: "fram", Text: page}))
-		if err != nil || len(chunks) < 10 {
-			t.Fatalf("%d chunks, %v", len(chunks), err)
-		}
+		check.Must(t, err == nil && len(chunks) >= 10, "%d chunks, %v", len(chunks), err)
 		if got := find.Text(find.New(chunks), 0); len(got) < len(want)*95/100 || len(got) > len(want)*105/100 || clean == nil && got != want {
 			t.Errorf("%s: %d bytes, want %d", name, len(got), len(want))
 		}
 		r, err := find.New(chunks).Find(t.Context(), "sailed in 1893", 5)
-		if err != nil || r.Matching < 85 || r.Matching > 95 {
-			t.Errorf("%s: %d lines of 90, %v", name, r.Matching, err)
-		}
+		check.True(t, err == nil && r.Matching >= 85 && r.Matching <= 95, "%s: %d lines of 90, %v", name, r.Matching, err)
 	}
 }

@@ -16,10 +16,10 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/folder"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // sparse is BM25 over chunks, which reads from files.
@@ -51,14 +51,14 @@ func newHome(t testing.TB, files ...string) home {
 
 func (h home) write(name, data string) {
 	h.Helper()
-	texttest.OK(h, os.MkdirAll(filepath.Dir(filepath.Join(h.Docs, name)), 0o755))
-	texttest.OK(h, os.WriteFile(filepath.Join(h.Docs, name), []byte(data), 0o644))
+	check.OK(h, os.MkdirAll(filepath.Dir(filepath.Join(h.Docs, name)), 0o755))
+	check.OK(h, os.WriteFile(filepath.Join(h.Docs, name), []byte(data), 0o644))
 }
 
 func (h home) open() (*folder.Folder, folder.Change) {
 	h.Helper()
 	f, c, err := h.try()
-	texttest.OK(h, err)
+	check.OK(h, err)
 	h.Cleanup(func() { _ = f.Close() })
 	return f, c
 }
@@ -74,8 +74,7 @@ func (h home) try() (_ *folder.Folder, _ folder.Change, err error) {
 
 func (h home) ask(f *folder.Folder, question string) (string, []folder.Source) {
 	h.Helper()
-	a, err := f.System.Answer(context.Background(), graphrag.Question{Text: question, K: 5})
-	texttest.OK(h, err)
+	a := check.Of(f.System.Answer(context.Background(), graphrag.Question{Text: question, K: 5})).OK(h)
 	return a.Text, f.Sources(a)
 }
 
@@ -94,44 +93,36 @@ func TestRefresh(t *testing.T) {
 	if answer != "The barn owl hunts by ear." || len(sources) != 1 || sources[0].Doc != "owl.md" || sources[0].Place != "3" || sources[0].Quote != answer {
 		t.Errorf("%q %+v", answer, sources)
 	}
-	if _, sources := h.ask(f, "What does the red light mean?"); len(sources) != 1 || sources[0].Doc != "sub/lights.csv" || sources[0].Place != "2" {
-		t.Errorf("the row: %+v", sources)
-	}
+	_, sources = h.ask(f, "What does the red light mean?")
+	check.True(t, len(sources) == 1 && sources[0].Doc == "sub/lights.csv" && sources[0].Place == "2", "the row: %+v", sources)
 	if c, err := f.Refresh(t.Context()); err != nil || c.Any() {
 		t.Errorf("nothing changed: %+v, %v", c, err)
 	}
 	// Changed, renamed, and touched without a change.
 	h.write("owl.md", "# Owls\n\nText.\n\nThe barn owl hunts by sight.\n")
-	texttest.OK(t, os.Rename(filepath.Join(h.Docs, "sub/lights.csv"), filepath.Join(h.Docs, "lamps.csv")))
+	check.OK(t, os.Rename(filepath.Join(h.Docs, "sub/lights.csv"), filepath.Join(h.Docs, "lamps.csv")))
 	for _, again := range []bool{false, true} {
 		if again { // as a new process sees it
 			f.Close()
 			f, c = h.open()
-			if c.Any() || len(c.Skipped) != 1 {
-				t.Errorf("second start: %+v", c)
-			}
+			check.True(t, !c.Any() && len(c.Skipped) == 1, "second start: %+v", c)
 		} else if c, err := f.Refresh(t.Context()); err != nil || short(c) != "3 files +1 ~1 -1" {
 			t.Errorf("after changes: %s, %v", short(c), err)
 		}
 		answer, sources := h.ask(f, "How does the barn owl hunt?")
-		if answer != "The barn owl hunts by sight." || len(sources) != 1 || sources[0].Place != "5" {
-			t.Errorf("%q %+v", answer, sources)
-		}
-		if _, sources := h.ask(f, "What does the red light mean?"); len(sources) != 1 || sources[0].Doc != "lamps.csv" {
-			t.Errorf("the row: %+v", sources)
-		}
+		check.True(t, answer == "The barn owl hunts by sight." && len(sources) == 1 && sources[0].Place == "5", "%q %+v", answer, sources)
+		_, sources = h.ask(f, "What does the red light mean?")
+		check.True(t, len(sources) == 1 && sources[0].Doc == "lamps.csv", "the row: %+v", sources)
 	}
 	// Changes between two processes, in one build.
 	f.Close()
 	h.write("new.txt", "The harbour closes at noon.\n")
-	texttest.OK(t, os.Remove(filepath.Join(h.Docs, "lamps.csv")))
+	check.OK(t, os.Remove(filepath.Join(h.Docs, "lamps.csv")))
 	f, c = h.open()
-	if answer, _ := h.ask(f, "When does the harbour close?"); short(c) != "3 files +1 ~0 -1" || answer != "The harbour closes at noon." {
-		t.Errorf("%s, %q", short(c), answer)
-	}
-	if left, err := os.ReadDir(h.Index); err != nil || len(left) != 2 {
-		t.Errorf("the index holds %v, %v", left, err)
-	}
+	answer, _ = h.ask(f, "When does the harbour close?")
+	check.True(t, short(c) == "3 files +1 ~0 -1" && answer == "The harbour closes at noon.", "%s, %q", short(c), answer)
+	left, err := os.ReadDir(h.Index)
+	check.True(t, err == nil && len(left) == 2, "the index holds %v, %v", left, err)
 }
 
 // Files have their times as a field, whatever they say of it; another time alone changes nothing.
@@ -139,33 +130,29 @@ func TestTimes(t *testing.T) {
 	h := newHome(t, "a.md", "The owl hunts by ear.\n", "b.md", "---\nmodified: 2001-02-03\n---\n\nThe owl hunts by night.\n")
 	date := func(name string, year int) {
 		at := time.Date(year, 5, 1, 12, 0, 0, 0, time.UTC)
-		texttest.OK(t, os.Chtimes(filepath.Join(h.Docs, name), at, at))
+		check.OK(t, os.Chtimes(filepath.Join(h.Docs, name), at, at))
 	}
 	date("a.md", 2020)
 	date("b.md", 2020)
 	f, _ := h.open()
 	found := func(where string) (ids []string) {
 		c, err := graphrag.ParseCondition(where)
-		texttest.OK(t, err)
-		of, err := f.System.Retrieve(t.Context(), graphrag.Question{Text: "owl", K: 5, Where: &c})
-		texttest.OK(t, err)
+		check.OK(t, err)
+		of := check.Of(f.System.Retrieve(t.Context(), graphrag.Question{Text: "owl", K: 5, Where: &c})).OK(t)
 		for _, h := range of.Ranked {
 			ids = append(ids, h.Chunk.Doc)
 		}
 		return ids
 	}
-	if a, b := found("modified >= 2020-01-01 and modified < 2020-06-01"), found("modified < 2020-01-01"); fmt.Sprint(a, b) != "[a.md b.md] []" {
-		t.Errorf("found %v and %v", a, b)
-	}
+	a, b := found("modified >= 2020-01-01 and modified < 2020-06-01"), found("modified < 2020-01-01")
+	check.Equal(t, fmt.Sprint(a, b), "[a.md b.md] []", "found %v and %v", a, b)
 	date("a.md", 2024)
-	if c, err := f.Refresh(t.Context()); err != nil || c.Any() || len(found("modified < 2021-01-01")) != 2 {
-		t.Errorf("another time: %+v, %v", c, err)
-	}
+	c, err := f.Refresh(t.Context())
+	check.True(t, err == nil && !c.Any() && len(found("modified < 2021-01-01")) == 2, "another time: %+v, %v", c, err)
 	h.write("a.md", "The owl hunts by sight.\n")
 	date("a.md", 2024)
-	if c, err := f.Refresh(t.Context()); err != nil || c.Changed != 1 || len(found("modified > 2024-01-01")) != 1 {
-		t.Errorf("another content: %+v, %v", c, err)
-	}
+	c, err = f.Refresh(t.Context())
+	check.True(t, err == nil && c.Changed == 1 && len(found("modified > 2024-01-01")) == 1, "another content: %+v, %v", c, err)
 }
 
 // What cannot be used is made anew, with the reason.
@@ -180,7 +167,7 @@ func TestRebuilt(t *testing.T) {
 			if err == nil {
 				err = os.WriteFile(names[0], change(data), 0o600)
 			}
-			texttest.OK(h, err)
+			check.OK(h, err)
 		}
 	}
 	half := func(data []byte) []byte { return data[:len(data)/2] }
@@ -190,7 +177,7 @@ func TestRebuilt(t *testing.T) {
 	}{
 		"a folder": {func(h home) {
 			name := filepath.Join(h.Index, "current")
-			texttest.OK(h, errors.Join(os.Remove(name), os.Mkdir(name, 0o700)))
+			check.OK(h, errors.Join(os.Remove(name), os.Mkdir(name, 0o700)))
 		}, "current"},
 		"half a manifest":   {damage("g*/manifest.json", half), "manifest.json"},
 		"zeros in the rest": {damage("g*/parsed", func(data []byte) []byte { return append(data[:len(data)-8:len(data)-8], make([]byte, 8)...) }), "owl.md: the index is damaged"},
@@ -208,22 +195,19 @@ func TestRebuilt(t *testing.T) {
 			f.Close()
 			tt.do(h)
 			f, c := h.open()
-			if answer, _ := h.ask(f, "How does the barn owl hunt?"); !strings.Contains(c.Rebuilt, tt.want) || answer != "The barn owl hunts by ear." {
-				t.Errorf("rebuilt %q, answer %q", c.Rebuilt, answer)
-			}
+			answer, _ := h.ask(f, "How does the barn owl hunt?")
+			check.True(t, strings.Contains(c.Rebuilt, tt.want) && answer == "The barn owl hunts by ear.", "rebuilt %q, answer %q", c.Rebuilt, answer)
 			f.Close()
-			if _, c := h.open(); c.Any() {
-				t.Errorf("and again: %+v", c)
-			}
+			_, c = h.open()
+			check.True(t, !c.Any(), "and again: %+v", c)
 		})
 	}
 	h := newHome(t, "owl.md", "The barn owl hunts by ear.\n")
 	f, _ := h.open()
 	f.Close()
 	h.Settings = "another embedder"
-	if _, c := h.open(); !strings.Contains(c.Rebuilt, "another embedder") {
-		t.Errorf("other settings: %q", c.Rebuilt)
-	}
+	_, c := h.open()
+	check.True(t, strings.Contains(c.Rebuilt, "another embedder"), "other settings: %q", c.Rebuilt)
 }
 
 // Questions go on while the files change.
@@ -243,9 +227,8 @@ func TestAskedWhileChanging(t *testing.T) {
 	}
 	for i := range 10 {
 		h.write("moving.md", fmt.Sprintf("Line.\n\nThe harbour has %d berths.\n", i))
-		if c, err := f.Refresh(t.Context()); err != nil || c.Changed != 1 {
-			t.Errorf("%+v, %v", c, err)
-		}
+		c, err := f.Refresh(t.Context())
+		check.True(t, err == nil && c.Changed == 1, "%+v, %v", c, err)
 	}
 	wg.Wait()
 }
@@ -276,25 +259,20 @@ func TestShared(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	h := newHome(t)
-	if _, _, err := h.try(); err == nil || !strings.Contains(err.Error(), "no file that can be read") {
-		t.Errorf("an empty folder: %v", err)
-	}
+	_, _, err := h.try()
+	check.True(t, err != nil && strings.Contains(err.Error(), "no file that can be read"), "an empty folder: %v", err)
 	inside := h
 	link := filepath.Join(t.TempDir(), "link")
-	texttest.OK(t, os.Symlink(h.Docs, link))
+	check.OK(t, os.Symlink(h.Docs, link))
 	for _, index := range []string{h.Docs, filepath.Join(h.Docs, "index"), link, filepath.Join(link, "not", "yet")} {
 		inside.Index = index
-		if _, _, err := inside.try(); err == nil || !strings.Contains(err.Error(), "stands among the files") {
-			t.Errorf("an index in %s: %v", index, err)
-		}
+		_, _, err := inside.try()
+		check.True(t, err != nil && strings.Contains(err.Error(), "stands among the files"), "an index in %s: %v", index, err)
 	}
 	h.Docs = filepath.Join(h.Docs, "none")
-	if _, _, err := h.try(); err == nil || !strings.Contains(err.Error(), "none") {
-		t.Errorf("no folder: %v", err)
-	}
+	_, _, err = h.try()
+	check.True(t, err != nil && strings.Contains(err.Error(), "none"), "no folder: %v", err)
 	a, err1 := folder.UserIndex(".", "wild")
 	b, err2 := folder.UserIndex("..", "wild")
-	if err1 != nil || err2 != nil || a == b || !strings.Contains(filepath.Base(a), "folder-") {
-		t.Errorf("%s %s %v %v", a, b, err1, err2)
-	}
+	check.True(t, err1 == nil && err2 == nil && a != b && strings.Contains(filepath.Base(a), "folder-"), "%s %s %v %v", a, b, err1, err2)
 }

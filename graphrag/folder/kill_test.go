@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/wildgraph/wildgraph/graphrag/folder"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // A process that refreshes an index is killed at any moment: the next one finds the
@@ -43,7 +43,7 @@ func TestKill(t *testing.T) {
 	for i := range kills {
 		child := exec.Command(os.Args[0], "-test.run", "^TestKill$")
 		child.Env = append(os.Environ(), docs+"="+h.Docs, index+"="+h.Index)
-		texttest.OK(t, child.Start())
+		check.OK(t, child.Start())
 		for wait := 0; i%2 == 0 && wait < 2000; wait++ { // until it publishes
 			if now, _ := os.ReadFile(filepath.Join(h.Index, "current")); string(now) != string(before) {
 				break
@@ -51,24 +51,19 @@ func TestKill(t *testing.T) {
 			time.Sleep(5 * time.Millisecond)
 		}
 		time.Sleep(rand.N(150 * time.Millisecond))
-		texttest.OK(t, child.Process.Kill())
+		check.OK(t, child.Process.Kill())
 		_ = child.Wait()
 		if now, _ := os.ReadFile(filepath.Join(h.Index, "current")); string(now) != string(before) {
 			refreshed++
 			before = now
 		}
 		f, c := h.open()
-		if c.Rebuilt != "" || c.Added > 1 || c.Deleted > 0 {
-			t.Fatalf("after a kill: %+v", c)
-		}
-		if answer, _ := h.ask(f, "How does the barn owl number 7 hunt?"); answer != "The barn owl number 7 hunts by ear." {
-			t.Fatalf("after a kill: %q", answer)
-		}
+		check.Must(t, c.Rebuilt == "" && c.Added <= 1 && c.Deleted <= 0, "after a kill: %+v", c)
+		answer, _ := h.ask(f, "How does the barn owl number 7 hunt?")
+		check.Must(t, answer == "The barn owl number 7 hunts by ear.", "after a kill: %q", answer)
 		f.Close()
 		before, _ = os.ReadFile(filepath.Join(h.Index, "current"))
 	}
 	t.Logf("%d of %d children had published before they were killed", refreshed, kills)
-	if refreshed == 0 {
-		t.Error("no child was killed while it published")
-	}
+	check.True(t, refreshed != 0, "no child was killed while it published")
 }

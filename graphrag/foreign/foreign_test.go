@@ -18,35 +18,28 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/foreign"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 var _ extract.Extractor = (*foreign.Index)(nil)
 
 func TestGraphRAG(t *testing.T) {
 	fsys := output(t)
-	x, err := foreign.ReadGraphRAG(fsys)
-	texttest.OK(t, err)
+	x := check.Of(foreign.ReadGraphRAG(fsys)).OK(t)
 	archer := kg.Mention{Name: "COLIN ARCHER", Type: "PERSON", Description: "A builder of ships, born in Larvik."}
 	born := kg.Fact{Triple: graphrag.Triple{Head: "COLIN ARCHER", Tail: "LARVIK"}, Description: "He was born there.", Weight: 3}
 	want := []kg.Extraction{
 		{Chunk: "u1", Doc: "u1", Mentions: []kg.Mention{archer, {Name: "FRAM"}}, Facts: []kg.Fact{{Triple: graphrag.Triple{Head: "COLIN ARCHER", Tail: "FRAM"}, Description: "He built her.", Weight: 8}, born}},
 		{Chunk: "u2", Doc: "u2", Mentions: []kg.Mention{archer, {Name: "LARVIK", Type: "GEO", Description: "A town."}}, Facts: []kg.Fact{born}},
 	}
-	if diff := cmp.Diff(want, slices.Collect(x.Extractions())); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	check.Equal(t, slices.Collect(x.Extractions()), want, "(-want +got)")
 	units := []graphrag.Document{
 		{ID: "u1", Title: "fram.txt", Source: "d1", Text: "Colin Archer built the Fram."},
 		{ID: "u2", Title: "larvik.txt", Source: "d2", Text: "Colin Archer was born in Larvik."},
 	}
-	if diff := cmp.Diff(units, x.Units); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"left out, being of nothing that is there: 1 entities"}, x.Notes); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, x.Units, units, "(-want +got)")
+	check.Equal(t, x.Notes, []string{"left out, being of nothing that is there: 1 entities"})
 
 	// Before version 1 files had a prefix; the documents need not be there.
 	old := fstest.MapFS{}
@@ -55,14 +48,12 @@ func TestGraphRAG(t *testing.T) {
 			old["create_final_"+name] = f
 		}
 	}
-	if y, err := foreign.ReadGraphRAG(old); err != nil || y.Units[0].Title != "" || !cmp.Equal(slices.Collect(y.Extractions()), want) {
-		t.Errorf("of version 0.3: %+v, %v", y, err)
-	}
+	y, err := foreign.ReadGraphRAG(old)
+	check.True(t, err == nil && y.Units[0].Title == "" && cmp.Equal(slices.Collect(y.Extractions()), want), "of version 0.3: %+v, %v", y, err)
 }
 
 func TestLightRAG(t *testing.T) {
-	x, err := foreign.ReadLightRAG(folder())
-	texttest.OK(t, err)
+	x := check.Of(foreign.ReadLightRAG(folder())).OK(t)
 	archer := func(said string) kg.Mention {
 		return kg.Mention{Name: "Colin Archer", Type: "person", Description: said}
 	}
@@ -71,28 +62,22 @@ func TestLightRAG(t *testing.T) {
 			Facts: []kg.Fact{{Triple: graphrag.Triple{Head: "Colin Archer", Tail: "Fram"}, Description: "He built her.", Keywords: []string{"building", "ships"}, Weight: 2}}},
 		{Chunk: "chunk-2", Doc: "chunk-2", Mentions: []kg.Mention{archer("Born in Larvik & known.")}},
 	}
-	if diff := cmp.Diff(want, slices.Collect(x.Extractions())); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if u := x.Units[0]; u.Title != "fram.txt" || u.Source != "doc-1" || x.Units[1].Title != "" {
-		t.Errorf("%+v", x.Units)
-	}
-	if diff := cmp.Diff([]string{"left out, being of nothing that is there: 1 relations"}, x.Notes); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, slices.Collect(x.Extractions()), want, "(-want +got)")
+	u := x.Units[0]
+	check.True(t, u.Title == "fram.txt" && u.Source == "doc-1" && x.Units[1].Title == "", "%+v", x.Units)
+	check.Equal(t, x.Notes, []string{"left out, being of nothing that is there: 1 relations"})
 }
 
 // What is extracted comes with the first chunk of a unit, and nothing with a chunk of none.
 func TestExtract(t *testing.T) {
 	x, err := foreign.ReadLightRAG(folder())
-	texttest.OK(t, err)
+	check.OK(t, err)
 	got, err := x.Extract(t.Context(), []graphrag.Chunk{{ID: "chunk-1#0", Doc: "chunk-1"}, {ID: "chunk-1#1", Doc: "chunk-1", Index: 1}})
 	if err != nil || got[0].Chunk != "chunk-1#0" || len(got[0].Mentions) != 2 || len(got[1].Mentions) != 0 || got[1].Chunk != "chunk-1#1" {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if _, err := x.Extract(t.Context(), []graphrag.Chunk{{ID: "other#0", Doc: "other"}}); err == nil || !strings.Contains(err.Error(), "index its Documents") {
-		t.Errorf("of another corpus: %v", err)
-	}
+	_, err = x.Extract(t.Context(), []graphrag.Chunk{{ID: "other#0", Doc: "other"}})
+	check.True(t, err != nil && strings.Contains(err.Error(), "index its Documents"), "of another corpus: %v", err)
 }
 
 func TestErrors(t *testing.T) {
@@ -110,9 +95,8 @@ func TestErrors(t *testing.T) {
 	} {
 		fsys := output(t)
 		damage(fsys)
-		if _, err := foreign.ReadGraphRAG(fsys); !errors.Is(err, foreign.ErrFormat) || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s: %v", name, err)
-		}
+		_, err := foreign.ReadGraphRAG(fsys)
+		check.True(t, errors.Is(err, foreign.ErrFormat) && strings.Contains(err.Error(), name), "%s: %v", name, err)
 	}
 	for name, damage := range map[string]func(fstest.MapFS){
 		"kv_store_text_chunks.json":           func(f fstest.MapFS) { delete(f, "kv_store_text_chunks.json") },
@@ -129,9 +113,8 @@ func TestErrors(t *testing.T) {
 	} {
 		fsys := folder()
 		damage(fsys)
-		if _, err := foreign.ReadLightRAG(fsys); !errors.Is(err, foreign.ErrFormat) || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s: %v", name, err)
-		}
+		_, err := foreign.ReadLightRAG(fsys)
+		check.True(t, errors.Is(err, foreign.ErrFormat) && strings.Contains(err.Error(), name), "%s: %v", name, err)
 	}
 }
 
@@ -143,9 +126,8 @@ func FuzzParquet(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		fsys := maps.Clone(good)
 		fsys["entities.parquet"] = &fstest.MapFile{Data: data}
-		if x, err := foreign.ReadGraphRAG(fsys); err == nil && len(x.Units) != 2 {
-			t.Error("units are lost")
-		}
+		x, err := foreign.ReadGraphRAG(fsys)
+		check.True(t, err != nil || len(x.Units) == 2, "units are lost")
 	})
 }
 
@@ -155,9 +137,8 @@ func FuzzGraphML(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		fsys := folder()
 		fsys["graph_chunk_entity_relation.graphml"] = &fstest.MapFile{Data: data}
-		if x, err := foreign.ReadLightRAG(fsys); err == nil && len(x.Units) != 2 {
-			t.Error("units are lost")
-		}
+		x, err := foreign.ReadLightRAG(fsys)
+		check.True(t, err != nil || len(x.Units) == 2, "units are lost")
 	})
 }
 
@@ -195,10 +176,8 @@ func parquetFile[T any](t testing.TB, rows ...T) *fstest.MapFile {
 	t.Helper()
 	var b bytes.Buffer
 	w := parquet.NewGenericWriter[T](&b, parquet.Compression(&parquet.Snappy)) // as pandas writes
-	if _, err := w.Write(rows); err != nil {
-		t.Fatal(err)
-	}
-	texttest.OK(t, w.Close())
+	check.OK(t, check.Err(w.Write(rows)))
+	check.OK(t, w.Close())
 	return &fstest.MapFile{Data: b.Bytes()}
 }
 

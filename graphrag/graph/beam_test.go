@@ -15,7 +15,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/graph"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // toy is a small graph; how like the question a chain is, is the cosine of their
@@ -109,19 +109,14 @@ func TestWorkedExamples(t *testing.T) {
 			[]want{{"2 7 8", 1.173562}, {"1 3 4", 1.081479}}, []int32{2, 1, 7, 3, 8, 4}},
 	} {
 		t.Run(x.name, func(t *testing.T) {
-			chains, err := graph.Beam(t.Context(), curry(), x.start, x.o)
-			texttest.OK(t, err)
-			if len(chains) != len(x.want) {
-				t.Fatalf("%d chains, want %d", len(chains), len(x.want))
-			}
+			chains := check.Of(graph.Beam(t.Context(), curry(), x.start, x.o)).OK(t)
+			check.Must(t, len(chains) == len(x.want), "%d chains, want %d", len(chains), len(x.want))
 			for i, c := range chains {
 				if math.Abs(c.Score-x.want[i].score) > 1e-6 || !slices.Equal(c.Triples, numbers(x.want[i].triples)) {
 					t.Errorf("chain %d is %v, want %v", i, c, x.want[i])
 				}
 			}
-			if got := graph.FlattenChains(chains); !slices.Equal(got, x.flat) {
-				t.Errorf("flattened %v, want %v", got, x.flat)
-			}
+			check.Equal(t, graph.FlattenChains(chains), x.flat, "flattened")
 		})
 	}
 }
@@ -164,37 +159,24 @@ func (g star) Scores(_ context.Context, chains [][]int32) (out []float64, err er
 func TestBeamHub(t *testing.T) {
 	asked := 0
 	chains, err := graph.Beam(t.Context(), star{1_000_000, &asked, nil}, []int32{5}, graph.BeamOptions{Width: 3, Neighbors: 50})
-	if err != nil || asked > 60 || len(chains) != 3 {
-		t.Fatalf("asked for %d neighbors: %v, %v", asked, chains, err)
-	}
+	check.Must(t, err == nil && asked <= 60 && len(chains) == 3, "asked for %d neighbors: %v, %v", asked, chains, err)
 	for _, c := range chains {
-		if slices.Contains(c.Triples[1:], 5) {
-			t.Errorf("chain %v comes back", c)
-		}
+		check.True(t, !slices.Contains(c.Triples[1:], 5), "chain %v comes back", c)
 	}
 	few, err := graph.Beam(t.Context(), star{100, &asked, nil}, []int32{5}, graph.BeamOptions{Width: 3, Neighbors: 2, Diversity: graphrag.Off})
-	if err != nil || len(few) != 2 {
-		t.Errorf("of two neighbors: %v, %v", few, err)
-	}
+	check.True(t, err == nil && len(few) == 2, "of two neighbors: %v, %v", few, err)
 }
 
 func TestBeamBadInput(t *testing.T) {
 	asked, broken := 0, errors.New("broken")
-	if _, err := graph.Beam(t.Context(), star{9, &asked, nil}, nil, graph.BeamOptions{Width: -1, Length: -2, Neighbors: -3, Diversity: -4}); err == nil ||
-		!strings.Contains(err.Error(), "Width") || !strings.Contains(err.Error(), "Diversity") {
-		t.Errorf("options: %v", err)
-	}
-	if chains, err := graph.Beam(t.Context(), star{9, &asked, nil}, nil, graph.BeamOptions{}); err != nil || len(chains) != 0 {
-		t.Errorf("nothing to start with: %v, %v", chains, err)
-	}
-	if _, err := graph.Beam(t.Context(), star{9, &asked, broken}, []int32{1}, graph.BeamOptions{}); !errors.Is(err, broken) {
-		t.Errorf("an index that fails: %v", err)
-	}
+	_, err := graph.Beam(t.Context(), star{9, &asked, nil}, nil, graph.BeamOptions{Width: -1, Length: -2, Neighbors: -3, Diversity: -4})
+	check.True(t, err != nil && strings.Contains(err.Error(), "Width") && strings.Contains(err.Error(), "Diversity"), "options: %v", err)
+	chains, err := graph.Beam(t.Context(), star{9, &asked, nil}, nil, graph.BeamOptions{})
+	check.True(t, err == nil && len(chains) == 0, "nothing to start with: %v, %v", chains, err)
+	check.Is(t, check.Err(graph.Beam(t.Context(), star{9, &asked, broken}, []int32{1}, graph.BeamOptions{})), broken, "an index that fails")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := graph.Beam(ctx, star{9, &asked, nil}, nil, graph.BeamOptions{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+	check.Is(t, check.Err(graph.Beam(ctx, star{9, &asked, nil}, nil, graph.BeamOptions{})), context.Canceled, "cancelled")
 }
 
 // The order of the start and of the neighbors does not matter.
@@ -207,9 +189,8 @@ func TestOrderFree(t *testing.T) {
 	a, errA := graph.Beam(t.Context(), g, []int32{1, 3, 6}, graph.BeamOptions{Length: 4})
 	b, errB := graph.Beam(t.Context(), turned, []int32{6, 3, 1}, graph.BeamOptions{Length: 4})
 	same := slices.EqualFunc(a, b, func(x, y graph.Chain) bool { return x.Score == y.Score && slices.Equal(x.Triples, y.Triples) })
-	if err := cmp.Or(errA, errB); err != nil || !same || len(a) == 0 {
-		t.Errorf("%v and %v, %v", a, b, err)
-	}
+	err := cmp.Or(errA, errB)
+	check.True(t, err == nil && same && len(a) != 0, "%v and %v, %v", a, b, err)
 }
 
 // A narrow beam is the beginning of a wide one, and few neighbors are the first of all
@@ -224,18 +205,13 @@ func TestTies(t *testing.T) {
 	}
 	all = all[:n]
 	wide, err := graph.Beam(t.Context(), tied, all, graph.BeamOptions{Width: n, Length: 1})
-	if err != nil || len(wide) != n {
-		t.Fatal(wide, err)
-	}
+	check.Must(t, err == nil && len(wide) == n, "%v %v", wide, err)
 	for k := 1; k < n; k += 9 {
 		narrow, err := graph.Beam(t.Context(), tied, all, graph.BeamOptions{Width: k, Length: 1})
-		if diff := gocmp.Diff(wide[:k], narrow); err != nil || diff != "" {
-			t.Fatalf("width %d: %v, %s", k, err, diff)
-		}
+		diff := gocmp.Diff(wide[:k], narrow)
+		check.Must(t, err == nil && diff == "", "width %d: %v, %s", k, err, diff)
 		grown, err := graph.Beam(t.Context(), tied, []int32{n}, graph.BeamOptions{Width: n, Neighbors: k, Diversity: graphrag.Off})
-		if err != nil || len(grown) != k {
-			t.Fatalf("%d neighbors: %v, %v", k, grown, err)
-		}
+		check.Must(t, err == nil && len(grown) == k, "%d neighbors: %v, %v", k, grown, err)
 		for i, c := range grown {
 			if c.Triples[1] != wide[i].Triples[0] {
 				t.Errorf("neighbor %d of %d is %d, want %d", i, k, c.Triples[1], wide[i].Triples[0])
@@ -283,9 +259,7 @@ func TestPenalty(t *testing.T) {
 		{hub{-1, -1, 2}, graph.BeamOptions{Diversity: graphrag.Off}, []float64{1, 1}},
 	} {
 		chains, err := graph.Beam(t.Context(), x.g, []int32{int32(len(x.g) - 1)}, x.o)
-		if err != nil || len(chains) != len(x.want) {
-			t.Fatalf("%+v: %v, %v", x.o, chains, err)
-		}
+		check.Must(t, err == nil && len(chains) == len(x.want), "%+v: %v, %v", x.o, chains, err)
 		for i, c := range chains {
 			if math.Abs(c.Score-2*x.want[i]) > 1e-5 || len(c.Triples) != 2 {
 				t.Errorf("%+v: chain %d is %v, want %v", x.o, i, c, 2*x.want[i])

@@ -18,13 +18,12 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/graph/graphtest"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func mustNew(t testing.TB, n int, edges []graph.Edge, unweighted bool) *graph.Graph {
 	t.Helper()
-	g, err := graph.New(n, edges, graph.Options{Unweighted: unweighted})
-	texttest.OK(t, err)
+	g := check.Of(graph.New(n, edges, graph.Options{Unweighted: unweighted})).OK(t)
 	return g
 }
 
@@ -48,12 +47,9 @@ func TestParallelEdgesAddUp(t *testing.T) {
 		{{2, 0, 0}, {2, 1, 2}},
 		{{3, 3, 3}},
 	}
-	if diff := cmp.Diff(want, arcs(g)); diff != "" {
-		t.Errorf("rows (-want +got):\n%s", diff)
-	}
-	if d, s := g.Degree(3), g.Strength(3); d != 2 || s != 6 {
-		t.Errorf("a self-loop of weight 3 has degree %d and strength %v, want 2 and 6", d, s)
-	}
+	check.Equal(t, arcs(g), want, "rows")
+	d, s := g.Degree(3), g.Strength(3)
+	check.True(t, d == 2 && s == 6, "a self-loop of weight 3 has degree %d and strength %v, want 2 and 6", d, s)
 }
 
 // naive is the definition with a map.
@@ -121,42 +117,31 @@ func TestUnusableEdges(t *testing.T) {
 		"no nodes": {0, graph.Edge{}}, "negative": {3, graph.Edge{To: 1, Weight: -1}}, "NaN": {3, graph.Edge{To: 1, Weight: math.NaN()}},
 		"infinite": {3, graph.Edge{To: 1, Weight: math.Inf(1)}},
 	} {
-		if _, err := graph.New(c.n, []graph.Edge{c.edge}, graph.Options{}); !errors.Is(err, graph.ErrEdge) {
-			t.Errorf("%s: %v", name, err)
-		}
+		check.Is(t, check.Err(graph.New(c.n, []graph.Edge{c.edge}, graph.Options{})), graph.ErrEdge, "%s", name)
 	}
 	huge := []graph.Edge{{0, 1, math.MaxFloat64}, {1, 0, math.MaxFloat64}}
-	if _, err := graph.New(2, huge, graph.Options{}); !errors.Is(err, graph.ErrEdge) {
-		t.Errorf("a sum that overflows: %v", err)
-	}
-	if _, err := graph.New(-1, nil, graph.Options{}); err == nil {
-		t.Error("-1 nodes were taken")
-	}
+	check.Is(t, check.Err(graph.New(2, huge, graph.Options{})), graph.ErrEdge, "a sum that overflows")
+	check.True(t, check.Err(graph.New(-1, nil, graph.Options{})) != nil, "-1 nodes were taken")
 }
 
 func TestStats(t *testing.T) {
 	g := mustNew(t, 6, []graph.Edge{{0, 1, 1}, {1, 2, 1}, {1, 0, 1}, {3, 3, 1}}, true)
 	want := graph.Stats{Nodes: 6, Edges: 3, AverageDegree: 1, MaxDegree: 2, Isolated: 2, IsolatedShare: 2. / 6}
-	if diff := cmp.Diff(want, g.Stats()); diff != "" {
-		t.Errorf("stats (-want +got):\n%s", diff)
-	}
+	check.Equal(t, g.Stats(), want, "stats")
 	var zero graph.Graph
-	if diff := cmp.Diff(graph.Stats{}, zero.Stats()); diff != "" || zero.N() != 0 {
-		t.Errorf("the zero graph has nodes: %s", diff)
-	}
+	diff := cmp.Diff(graph.Stats{}, zero.Stats())
+	check.True(t, diff == "" && zero.N() == 0, "the zero graph has nodes: %s", diff)
 	// Zachary's club: the member of most friendships has 17.
-	if s := graphtest.Karate().Unweighted().Stats(); s.Edges != 78 || s.MaxDegree != 17 || s.IsolatedShare != 0 {
-		t.Errorf("karate: %+v", s)
-	}
+	s := graphtest.Karate().Unweighted().Stats()
+	check.True(t, s.Edges == 78 && s.MaxDegree == 17 && s.IsolatedShare == 0, "karate: %+v", s)
 }
 
 func TestComponents(t *testing.T) {
 	g := mustNew(t, 7, []graph.Edge{{5, 1, 1}, {2, 6, 1}, {6, 4, 0}, {3, 3, 1}}, false)
 	component, count, err := g.Components(t.Context())
-	texttest.OK(t, err)
-	if diff := cmp.Diff([]int32{0, 1, 2, 3, 2, 1, 2}, component); diff != "" || count != 4 {
-		t.Errorf("%d components (-want +got):\n%s", count, diff)
-	}
+	check.OK(t, err)
+	diff := cmp.Diff([]int32{0, 1, 2, 3, 2, 1, 2}, component)
+	check.True(t, diff == "" && count == 4, "%d components (-want +got):\n%s", count, diff)
 	l := graphtest.Planted(2000, 1500, 100, .3, 5)
 	g = l.Unweighted()
 	other := simple.NewUndirectedGraph()
@@ -168,9 +153,8 @@ func TestComponents(t *testing.T) {
 			other.SetEdge(simple.Edge{F: simple.Node(e.From), T: simple.Node(e.To)})
 		}
 	}
-	if _, count, err := g.Components(t.Context()); err != nil || count != len(topo.ConnectedComponents(other)) {
-		t.Errorf("%d components, gonum finds another number", count)
-	}
+	_, count, err = g.Components(t.Context())
+	check.True(t, err == nil && count == len(topo.ConnectedComponents(other)), "%d components, gonum finds another number", count)
 }
 
 func TestComponentsLookAtTheContext(t *testing.T) {
@@ -179,10 +163,9 @@ func TestComponentsLookAtTheContext(t *testing.T) {
 		edges[i] = graph.Edge{From: int32(i), To: int32(i + 1), Weight: 1}
 	}
 	g := mustNew(t, len(edges)+1, edges, false)
-	ctx := texttest.NewCountdown(3) // of 8 looks
-	if _, _, err := g.Components(ctx); !errors.Is(err, context.Canceled) || ctx.Looks() > 2 {
-		t.Errorf("%v after %d further looks", err, ctx.Looks())
-	}
+	ctx := check.NewCountdown(3) // of 8 looks
+	_, _, err := g.Components(ctx)
+	check.True(t, errors.Is(err, context.Canceled) && ctx.Looks() <= 2, "%v after %d further looks", err, ctx.Looks())
 }
 
 // The graph of a list is the same on any number of processors.
@@ -220,13 +203,11 @@ func TestListErrors(t *testing.T) {
 	}
 	edges[7].Weight, edges[200_005].Weight = math.MaxFloat64, math.MaxFloat64
 	edges[200_005].From, edges[200_005].To = edges[7].To, edges[7].From
-	if _, err := graph.New(100_000, edges, graph.Options{}); !errors.Is(err, graph.ErrEdge) || !strings.Contains(err.Error(), "edge 2–7:") {
-		t.Errorf("too heavy together: %v", err)
-	}
+	_, err := graph.New(100_000, edges, graph.Options{})
+	check.True(t, errors.Is(err, graph.ErrEdge) && strings.Contains(err.Error(), "edge 2–7:"), "too heavy together: %v", err)
 	edges[150_000].To, edges[290_000].From = 100_000, -1
-	if _, err := graph.New(100_000, edges, graph.Options{}); !errors.Is(err, graph.ErrEdge) || !strings.Contains(err.Error(), "edge 150000:") {
-		t.Errorf("unusable: %v", err)
-	}
+	_, err = graph.New(100_000, edges, graph.Options{})
+	check.True(t, errors.Is(err, graph.ErrEdge) && strings.Contains(err.Error(), "edge 150000:"), "unusable: %v", err)
 }
 
 // Nodes 1 to 3 are joined by edges of one weight, 4 to 6 by none, 7 and 8 by another
@@ -247,14 +228,9 @@ func twinEdges() []graph.Edge {
 }
 
 func TestTwins(t *testing.T) {
-	g, err := graph.New(12, twinEdges(), graph.Options{})
-	texttest.OK(t, err)
-	c, err := g.Twins(t.Context())
-	texttest.OK(t, err)
-	if want := []int32{0, 1, 1, 1, 4, 4, 4, 7, 8, 9, 10, 11}; !slices.Equal(c.First, want) {
-		t.Errorf("classes %v, want %v", c.First, want)
-	}
-	if c.Size[1] != 3 || c.Inside[1] != 4 || c.Size[4] != 3 || c.Inside[4] != 0 {
-		t.Errorf("sizes %v, weights inside %v", c.Size, c.Inside)
-	}
+	g := check.Of(graph.New(12, twinEdges(), graph.Options{})).OK(t)
+	c := check.Of(g.Twins(t.Context())).OK(t)
+	want := []int32{0, 1, 1, 1, 4, 4, 4, 7, 8, 9, 10, 11}
+	check.Equal(t, c.First, want, "classes")
+	check.True(t, c.Size[1] == 3 && c.Inside[1] == 4 && c.Size[4] == 3 && c.Inside[4] == 0, "sizes %v, weights inside %v", c.Size, c.Inside)
 }

@@ -4,7 +4,6 @@ package graph_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -12,14 +11,13 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // scored builds a graph whose edges weigh what they score.
 func scored(t testing.TB, n int, edges ...graph.Edge) (*graph.Graph, graph.ArcScores) {
 	t.Helper()
-	g, err := graph.New(n, edges, graph.Options{})
-	texttest.OK(t, err)
+	g := check.Of(graph.New(n, edges, graph.Options{})).OK(t)
 	return g, graph.ArcScores{Scores: g.Weights()}
 }
 
@@ -58,9 +56,8 @@ func TestSearch(t *testing.T) {
 		{"no start", nil, graph.PathOptions{}, ""},
 	} {
 		paths, err := graph.FindPaths(t.Context(), g, tt.starts, like, tt.o)
-		if got := show(g, paths); err != nil || got != tt.want {
-			t.Errorf("%s: %s, %v, want %s", tt.name, got, err, tt.want)
-		}
+		got := show(g, paths)
+		check.True(t, err == nil && got == tt.want, "%s: %s, %v, want %s", tt.name, got, err, tt.want)
 	}
 }
 
@@ -81,14 +78,12 @@ func TestParts(t *testing.T) {
 		}
 	}
 	paths, err := graph.FindPaths(t.Context(), g, []int32{0}, like, graph.PathOptions{Cost: .05})
-	if got, want := show(g, paths), "0-1-3 1.05, 0-1-3-4 0.95, 0-1 0.75, 0-1-2 0.70"; err != nil || got != want {
-		t.Errorf("%s, %v, want %s", got, err, want)
-	}
+	got, want := show(g, paths), "0-1-3 1.05, 0-1-3-4 0.95, 0-1 0.75, 0-1-2 0.70"
+	check.True(t, err == nil && got == want, "%s, %v, want %s", got, err, want)
 	// With room for two arcs the second neighbour tried is the one that adds a part.
 	paths, err = graph.FindPaths(t.Context(), g, []int32{0}, like, graph.PathOptions{MaxExpand: 2})
-	if got, want := show(g, paths), "0-1-3 1.15, 0-1 0.80"; err != nil || got != want {
-		t.Errorf("%s, %v, want %s", got, err, want)
-	}
+	got, want = show(g, paths), "0-1-3 1.15, 0-1 0.80"
+	check.True(t, err == nil && got == want, "%s, %v, want %s", got, err, want)
 }
 
 // Whatever the graph, no path meets a node twice or is longer than the depth, and
@@ -103,8 +98,7 @@ func TestSearchProperties(t *testing.T) {
 		}
 		g, like := scored(t, n, edges...)
 		depth := 1 + rng.IntN(4)
-		paths, err := graph.FindPaths(t.Context(), g, []int32{0}, like, graph.PathOptions{Depth: depth, MaxPaths: 1 << 20, MaxExpand: 1 << 20})
-		texttest.OK(t, err)
+		paths := check.Of(graph.FindPaths(t.Context(), g, []int32{0}, like, graph.PathOptions{Depth: depth, MaxPaths: 1 << 20, MaxExpand: 1 << 20})).OK(t)
 		var count func(nodes []int32) int
 		count = func(nodes []int32) (sum int) {
 			if len(nodes) > depth {
@@ -117,9 +111,8 @@ func TestSearchProperties(t *testing.T) {
 			}
 			return sum
 		}
-		if want := count([]int32{0}); len(paths) != want {
-			t.Errorf("seed %d: %d paths, want %d", seed, len(paths), want)
-		}
+		want := count([]int32{0})
+		check.Equal(t, len(paths), want, "seed %d: %d paths", seed, len(paths))
 		for _, p := range paths {
 			nodes := []int32{p.Start}
 			for _, a := range p.Arcs {
@@ -144,13 +137,9 @@ func TestHub(t *testing.T) {
 	}
 	g, like := scored(t, leaves+3, edges...)
 	paths, err := graph.FindPaths(t.Context(), g, []int32{0, leaves + 2}, like, graph.PathOptions{MaxPaths: 1 << 20})
-	if err != nil || len(paths) > 5000 || len(paths) < 150 {
-		t.Fatalf("%d paths, %v", len(paths), err)
-	}
+	check.Must(t, err == nil && len(paths) <= 5000 && len(paths) >= 150, "%d paths, %v", len(paths), err)
 	for i, want := range []string{fmt.Sprintf("%d-%d 0.80", leaves+2, leaves+1), fmt.Sprintf("0-%d-%d 0.50", leaves+1, leaves+2), fmt.Sprintf("%d-%d-0 0.50", leaves+2, leaves+1)} {
-		if got := show(g, paths[i:i+1]); got != want {
-			t.Errorf("path %d is %s, want %s", i, got, want)
-		}
+		check.Equal(t, show(g, paths[i:i+1]), want, "path %d", i)
 	}
 }
 
@@ -164,15 +153,11 @@ func TestBadInput(t *testing.T) {
 		"3 parts":  second(graph.FindPaths(t.Context(), g, nil, graph.ArcScores{Scores: like.Scores, Parts: make([]uint64, 3)}, graph.PathOptions{})),
 		"Depth":    second(graph.FindPaths(t.Context(), g, nil, like, graph.PathOptions{Depth: -1})),
 	} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want …%s…", err, want)
-		}
+		check.True(t, err != nil && strings.Contains(err.Error(), want), "%v, want …%s…", err, want)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := graph.FindPaths(ctx, g, []int32{0}, like, graph.PathOptions{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+	check.Is(t, check.Err(graph.FindPaths(ctx, g, []int32{0}, like, graph.PathOptions{})), context.Canceled, "cancelled")
 }
 
 func second[T any](_ T, err error) error { return err }

@@ -16,10 +16,10 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/index"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -130,18 +130,16 @@ func chronicle(m llm.Model, e llm.NamedEmbedder) (*kit.System, error) {
 func found(t *testing.T, s *kit.System) graphrag.Found {
 	t.Helper()
 	defer s.Close()
-	f, err := s.Retrieve(t.Context(), graphrag.Question{Text: "Who sailed the Fram3?", K: 5})
-	texttest.OK(t, err)
+	f := check.Of(s.Retrieve(t.Context(), graphrag.Question{Text: "Who sailed the Fram3?", K: 5})).OK(t)
 	return f
 }
 
 func open(t *testing.T, m *scribe, h hashes) *index.Index {
 	t.Helper()
 	st, err := disk.Open(t.TempDir(), disk.Options{})
-	texttest.OK(t, err)
-	x, err := index.Open(t.Context(), index.Options{Store: st, Name: "logs", System: func() (*kit.System, error) { return chronicle(m, h) }})
-	texttest.OK(t, err)
-	t.Cleanup(func() { texttest.OK(t, errors.Join(x.Close(), st.Close())) })
+	check.OK(t, err)
+	x := check.Of(index.Open(t.Context(), index.Options{Store: st, Name: "logs", System: func() (*kit.System, error) { return chronicle(m, h) }})).OK(t)
+	t.Cleanup(func() { check.OK(t, errors.Join(x.Close(), st.Close())) })
 	return x
 }
 
@@ -150,9 +148,7 @@ func rounds(t *testing.T, x *index.Index, n int) int {
 	t.Helper()
 	p := index.Progress{Shares: n}
 	for shares := p.Next(); shares != nil; shares = p.Next() {
-		if p.Round > 20 {
-			t.Fatalf("no end: %+v", p)
-		}
+		check.Must(t, p.Round <= 20, "no end: %+v", p)
 		done := make([]index.Done, len(shares))
 		var all sync.WaitGroup
 		for i, s := range shares {
@@ -178,9 +174,8 @@ func rounds(t *testing.T, x *index.Index, n int) int {
 func alone(t *testing.T, docs []graphrag.Document) graphrag.Found {
 	t.Helper()
 	s, err := chronicle(&scribe{}, hashes{new(sync.Mutex), map[string]int{}})
-	texttest.OK(t, err)
-	_, err = s.Index(t.Context(), graphrag.Documents(docs...))
-	texttest.OK(t, err)
+	check.OK(t, err)
+	check.OK(t, check.Err(s.Index(t.Context(), graphrag.Documents(docs...))))
 	return found(t, s)
 }
 
@@ -192,21 +187,16 @@ func TestShares(t *testing.T) {
 		m, h := &scribe{}, hashes{new(sync.Mutex), map[string]int{}}
 		x := open(t, m, h)
 		_, err := x.Put(t.Context(), graphrag.Documents(append(ships(40), graphrag.Document{ID: "z", Text: "Gone."})...))
-		texttest.OK(t, err)
-		if count, err := x.Put(t.Context(), graphrag.Documents(ships(40)...)); count != 40 || err != nil {
-			t.Errorf("%d documents, %v", count, err)
-		}
-		if took := rounds(t, x, n); took > 7 {
-			t.Errorf("%d shares took %d rounds", n, took)
-		}
+		check.OK(t, err)
+		count, err := x.Put(t.Context(), graphrag.Documents(ships(40)...))
+		check.True(t, count == 40 && err == nil, "%d documents, %v", count, err)
+		took := rounds(t, x, n)
+		check.True(t, took <= 7, "%d shares took %d rounds", n, took)
 		asked, embedded := len(m.asked), len(h.asked)
-		s, err := chronicle(m, h)
-		texttest.OK(t, err)
-		stats, err := x.Build(t.Context(), s)
-		texttest.OK(t, err)
-		if diff := cmp.Diff(want, found(t, s)); diff != "" || stats.Documents != 40 {
-			t.Errorf("%d shares, %d documents (-alone +shares):\n%s", n, stats.Documents, diff)
-		}
+		s := check.Of(chronicle(m, h)).OK(t)
+		stats := check.Of(x.Build(t.Context(), s)).OK(t)
+		diff := cmp.Diff(want, found(t, s))
+		check.True(t, diff == "" && stats.Documents == 40, "%d shares, %d documents (-alone +shares):\n%s", n, stats.Documents, diff)
 		for text, times := range m.asked {
 			if times > 1 {
 				t.Errorf("%d shares: asked %d times: %.200s", n, times, text)
@@ -243,41 +233,29 @@ func TestFailures(t *testing.T) {
 	}
 	x := open(t, m, h)
 	_, err := x.Put(t.Context(), graphrag.Documents(ships(30)...))
-	texttest.OK(t, err)
+	check.OK(t, err)
 	rounds(t, x, 3)
 	m.fail = nil
-	s, err := chronicle(m, h)
-	texttest.OK(t, err)
-	stats, err := x.Build(t.Context(), s)
-	texttest.OK(t, err)
-	if names := s.Graph().Entities; len(names) != 29+7 || stats.Stages[0].Refused != 1 {
-		t.Errorf("%d entities, %+v", len(names), stats.Stages)
-	}
+	s := check.Of(chronicle(m, h)).OK(t)
+	stats := check.Of(x.Build(t.Context(), s)).OK(t)
+	names := s.Graph().Entities
+	check.True(t, len(names) == 29+7 && stats.Stages[0].Refused == 1, "%d entities, %+v", len(names), stats.Stages)
 	for text, times := range m.asked {
-		if times != 1+failed[text] {
-			t.Errorf("failed %d times, asked %d times: %.200s", failed[text], times, text)
-		}
+		check.Equal(t, times, 1+failed[text], "failed %d times, asked %d times: %.200s", failed[text], times, text)
 	}
-	texttest.OK(t, s.Close())
+	check.OK(t, s.Close())
 }
 
 func TestErrors(t *testing.T) {
 	_, err := index.Open(t.Context(), index.Options{Name: "no/name"})
 	for _, want := range []string{"Store is missing", "System is missing", "Name"} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v: want %q", err, want)
-		}
+		check.True(t, err != nil && strings.Contains(err.Error(), want), "%v: want %q", err, want)
 	}
 	x := open(t, &scribe{}, hashes{new(sync.Mutex), map[string]int{}})
-	if _, err := x.Put(t.Context(), graphrag.Documents(append(ships(2), ships(1)...)...)); err == nil || !strings.Contains(err.Error(), "log000.md") {
-		t.Errorf("two documents of an ID: %v", err)
-	}
-	if _, err := x.Do(t.Context(), index.Share{I: 3, N: 3}); err == nil {
-		t.Error("a share that there is not")
-	}
+	_, err = x.Put(t.Context(), graphrag.Documents(append(ships(2), ships(1)...)...))
+	check.True(t, err != nil && strings.Contains(err.Error(), "log000.md"), "two documents of an ID: %v", err)
+	check.True(t, check.Err(x.Do(t.Context(), index.Share{I: 3, N: 3})) != nil, "a share that there is not")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := x.Do(ctx, index.Share{N: 1}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+	check.Is(t, check.Err(x.Do(ctx, index.Share{N: 1})), context.Canceled, "cancelled")
 }

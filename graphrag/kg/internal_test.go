@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // A base keeps what it was given, whatever its caller or a reader does with the lists.
@@ -29,16 +29,13 @@ func TestOwned(t *testing.T) {
 	spoil := func(x Extraction) {
 		x.Mentions[0].Name, x.Facts[0].Head, x.Facts[0].Keywords[0], x.Attributes[0].Key, x.Problems[0].Text = "", "", "", "", ""
 	}
-	b, err := NewBase(Options{})
-	texttest.OK(t, err)
+	b := check.Of(NewBase(Options{})).OK(t)
 	given := of()
-	texttest.OK(t, b.Insert(given))
+	check.OK(t, b.Insert(given))
 	spoil(given)
 	for range 2 {
 		for x := range b.Extractions() {
-			if diff := cmp.Diff(of(), x); diff != "" {
-				t.Error(diff)
-			}
+			check.Equal(t, x, of())
 			spoil(x)
 		}
 	}
@@ -62,22 +59,16 @@ func TestRows(t *testing.T) {
 			got = append(got, arcs[uint32(at)])
 		}
 	}
-	if !slices.Equal(got, want) || rowed != entities {
-		t.Errorf("%d rows are not in order", rowed)
-	}
+	check.True(t, slices.Equal(got, want) && rowed == entities, "%d rows are not in order", rowed)
 }
 
 // What leads to no entity is an error, be it a synonym or a fact of a file.
 func TestViewOfWrongEnds(t *testing.T) {
 	for _, s := range []Synonym{{From: 2, To: 0}, {From: 0, To: 2}, {From: -1, To: 0}, {From: 0, To: -1}} {
 		g := &Graph{Entities: make([]Entity, 2)}
-		if _, err := g.View(ViewOptions{Synonyms: []Synonym{s}}); err == nil {
-			t.Errorf("%v: no error", s)
-		}
+		check.True(t, check.Err(g.View(ViewOptions{Synonyms: []Synonym{s}})) != nil, "%v: no error", s)
 		g.Relations = []Relation{{Head: s.From, Tail: s.To, Count: 1}}
-		if _, err := g.View(ViewOptions{}); err == nil {
-			t.Errorf("%v: no error", s)
-		}
+		check.True(t, check.Err(g.View(ViewOptions{})) != nil, "%v: no error", s)
 	}
 }
 
@@ -91,23 +82,18 @@ func TestLists(t *testing.T) {
 	_ = append(l.Of(0), 9)
 	var got [][]int32
 	for i, list := range l.All() {
-		if int(i) != len(got) {
-			t.Errorf("list %d after %d", i, len(got))
-		}
+		check.Equal(t, int(i), len(got), "list %d after %d", i, len(got))
 		got = append(got, list)
 	}
-	if diff := cmp.Diff([][]int32{{3, 1}, {}, {2}}, got); diff != "" || l.Len() != 3 {
-		t.Errorf("%d lists: %s", l.Len(), diff)
-	}
+	diff := cmp.Diff([][]int32{{3, 1}, {}, {2}}, got)
+	check.True(t, diff == "" && l.Len() == 3, "%d lists: %s", l.Len(), diff)
 }
 
 // Who is in no pair has none, and the pairs of an entity are in their order.
 func TestIncident(t *testing.T) {
 	ends := [][2]int32{{0, 1}, {3, 0}, {1, 3}}
 	l := Incident(4, len(ends), func(p int32) [2]int32 { return ends[p] })
-	if diff := cmp.Diff([][]int32{{0, 1}, {0, 2}, {}, {1, 2}}, [][]int32{l.Of(0), l.Of(1), l.Of(2), l.Of(3)}); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, [][]int32{l.Of(0), l.Of(1), l.Of(2), l.Of(3)}, [][]int32{{0, 1}, {0, 2}, {}, {1, 2}})
 }
 
 // The relations of two entities are together whatever their label; there and back
@@ -130,10 +116,6 @@ func TestPairs(t *testing.T) {
 		}
 		return out
 	}
-	if diff := cmp.Diff([]string{"AwB AzB BxA", "AyC", "CvC"}, words(false)); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff([]string{"AwB AzB", "AyC", "BxA", "CvC"}, words(true)); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, words(false), []string{"AwB AzB BxA", "AyC", "CvC"})
+	check.Equal(t, words(true), []string{"AwB AzB", "AyC", "BxA", "CvC"})
 }

@@ -5,7 +5,6 @@ package kg
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -17,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func triple(h, r, t string) Fact { return Fact{Triple: graphrag.Triple{Head: h, Relation: r, Tail: t}} }
@@ -30,10 +29,9 @@ func chunk(id string, facts ...Fact) Extraction {
 func put(t *testing.T, o Options, extractions ...Extraction) *Graph {
 	t.Helper()
 	b, err := NewBase(o)
-	texttest.OK(t, err)
-	texttest.OK(t, b.Insert(extractions...))
-	g, err := b.Graph(t.Context())
-	texttest.OK(t, err)
+	check.OK(t, err)
+	check.OK(t, b.Insert(extractions...))
+	g := check.Of(b.Graph(t.Context())).OK(t)
 	return g
 }
 
@@ -61,33 +59,19 @@ func TestGraphGathers(t *testing.T) {
 			Attributes: []Property{{"founded", "1901", []int32{0, 1}}}},
 		{Key: "berlin", Name: "Berlin", Mentions: 4, Names: []Count{{"Berlin", 4}}, Types: []Count{}},
 	}
-	if diff := cmp.Diff(want, g.Entities); diff != "" {
-		t.Errorf("entities (-want +got):\n%s", diff)
-	}
+	check.Equal(t, g.Entities, want, "entities")
 	relations := []Relation{{Head: 0, Tail: 1, Label: "located in", Key: "located in", Count: 3, Weight: 9, Keywords: []string{"city", "seat"}}}
-	if diff := cmp.Diff(relations, g.Relations); diff != "" {
-		t.Errorf("relations (-want +got):\n%s", diff)
-	}
+	check.Equal(t, g.Relations, relations, "relations")
 	said := [][]Description{g.EntityDescriptions(0), g.EntityDescriptions(1), g.RelationDescriptions(0)}
-	if diff := cmp.Diff([][]Description{{{"A maker of anvils.", []int32{0}}}, nil, {{"Its seat is Berlin.", []int32{0}}}}, said); diff != "" {
-		t.Errorf("descriptions (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]Passage{{"a#0", "a"}, {"b#0", "b"}}, g.Passages); diff != "" {
-		t.Errorf("passages (-want +got):\n%s", diff)
-	}
+	check.Equal(t, said, [][]Description{{{"A maker of anvils.", []int32{0}}}, nil, {{"Its seat is Berlin.", []int32{0}}}}, "descriptions")
+	check.Equal(t, g.Passages, []Passage{{"a#0", "a"}, {"b#0", "b"}}, "passages")
 	lists := [][]Posting{g.EntityPassages(0), g.PassageEntities(1), g.RelationPassages(0), g.PassageRelations(0), g.EntityRelations(1)}
-	if diff := cmp.Diff([][]Posting{{{0, 5}, {1, 3}}, {{0, 3}, {1, 2}}, {{0, 2}, {1, 1}}, {{0, 2}}, {{0, 1}}}, lists); diff != "" {
-		t.Errorf("postings (-want +got):\n%s", diff)
-	}
-	if e, ok := g.Find(" “ACME corp” "); !ok || e != 0 {
-		t.Errorf("found %d, %v", e, ok)
-	}
-	if _, ok := g.Find("Acme"); ok {
-		t.Error("found what is not there")
-	}
-	if got := g.Triple(0); got != (graphrag.Triple{Head: "Acme Corp.", Relation: "located in", Tail: "Berlin"}) {
-		t.Errorf("triple %v", got)
-	}
+	check.Equal(t, lists, [][]Posting{{{0, 5}, {1, 3}}, {{0, 3}, {1, 2}}, {{0, 2}, {1, 1}}, {{0, 2}}, {{0, 1}}}, "postings")
+	e, ok := g.Find(" “ACME corp” ")
+	check.True(t, ok && e == 0, "found %d, %v", e, ok)
+	_, ok = g.Find("Acme")
+	check.True(t, !ok, "found what is not there")
+	check.Equal(t, g.Triple(0), (graphrag.Triple{Head: "Acme Corp.", Relation: "located in", Tail: "Berlin"}), "triple")
 }
 
 // Names of every script stay apart; those that say nothing are rejected by
@@ -104,22 +88,14 @@ func TestNames(t *testing.T) {
 		keys = append(keys, e.Key)
 	}
 	want := []string{"c", "c++", "oslo", "§", "москва", "القاهرة", "†", "北京", "東京", "\ufffdoslo"}
-	if diff := cmp.Diff(want, keys); diff != "" {
-		t.Errorf("keys (-want +got):\n%s", diff)
-	}
+	check.Equal(t, keys, want, "keys")
 	var kinds []string
 	for _, r := range g.Rejected {
 		kinds = append(kinds, r.Kind)
-		if r.Chunk != "a#0" || r.Reason == "" || len(r.Text) > 100 {
-			t.Errorf("rejection %+v", r)
-		}
+		check.True(t, r.Chunk == "a#0" && r.Reason != "" && len(r.Text) <= 100, "rejection %+v", r)
 	}
-	if diff := cmp.Diff([]string{"mention", "mention", "mention", "fact", "fact", "attribute"}, kinds); diff != "" {
-		t.Errorf("rejected (-want +got):\n%s", diff)
-	}
-	if len(g.Relations) != 0 {
-		t.Errorf("half a fact was kept: %v", g.Relations)
-	}
+	check.Equal(t, kinds, []string{"mention", "mention", "mention", "fact", "fact", "attribute"}, "rejected")
+	check.Equal(t, len(g.Relations), 0, "half a fact was kept: %v", g.Relations)
 }
 
 // The examples of HippoRAG's normalisation.
@@ -128,12 +104,8 @@ func TestFoldASCII(t *testing.T) {
 		"Beyoncé's (1981)": "beyonc  s  1981", "  U.S.A. ": "u s a", "東京": "", "C++": "c", "o’neil & sons": "o neil   sons",
 		"\f6&\f\f6": "6   6", "a\xffb": "ab", "A. Lovelace": "a  lovelace", "İstanbul": "i stanbul", "\u212a2": "k2",
 	} {
-		if got := FoldASCII.Key(name); got != want {
-			t.Errorf("%q folds to %q, want %q", name, got, want)
-		}
-		if again := FoldASCII.Key(want); again != want {
-			t.Errorf("%q folded again is %q", want, again)
-		}
+		check.Equal(t, FoldASCII.Key(name), want, "%q folds to", name)
+		check.Equal(t, FoldASCII.Key(want), want, "%q folded again", want)
 	}
 }
 
@@ -143,16 +115,11 @@ func TestInsertRefuses(t *testing.T) {
 		chunk("a#1", Fact{Triple: graphrag.Triple{Head: "A", Tail: "B"}, Weight: math.NaN()}),
 		chunk("a#2", Fact{Triple: graphrag.Triple{Head: "A", Tail: "B"}, Weight: -1}))
 	for _, want := range []string{"extraction 1", `second one of chunk "a#0"`, `chunk "a#1": the weight NaN`, `chunk "a#2": the weight -1`} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
+		check.True(t, err != nil && strings.Contains(err.Error(), want), "error %v, want %q", err, want)
 	}
-	if len(b.chunks) != 0 {
-		t.Errorf("%d chunks were added", len(b.chunks))
-	}
-	if _, err = NewBase(Options{Folding: "greek"}); err == nil || !strings.Contains(err.Error(), `Folding is "greek"`) {
-		t.Errorf("a folding that is not there: %v", err)
-	}
+	check.Equal(t, len(b.chunks), 0, "chunks were added")
+	_, err = NewBase(Options{Folding: "greek"})
+	check.True(t, err != nil && strings.Contains(err.Error(), `Folding is "greek"`), "a folding that is not there: %v", err)
 }
 
 // Facts whose ends no chunk describes, as Microsoft GraphRAG leaves them out: not in
@@ -163,15 +130,14 @@ func TestOnlyDescribed(t *testing.T) {
 	facts.Mentions = []Mention{{Name: "Nansen", Type: "person"}, {Name: "Fram"}, {Name: "the ship"}, {Name: "Oslo"}}
 	for only, want := range map[bool]int{false: 3, true: 1} {
 		b, err := NewBase(Options{OnlyDescribed: only})
-		texttest.OK(t, err)
-		texttest.OK(t, b.Insert(said, facts))
+		check.OK(t, err)
+		check.OK(t, b.Insert(said, facts))
 		g, err := b.Graph(t.Context())
 		if err != nil || len(g.Relations) != want || len(g.Rejected) != 3-want {
 			t.Errorf("%v: %d relations, rejected %v, %v", only, len(g.Relations), g.Rejected, err)
 		}
-		if _, ok := g.Find("Oslo"); ok == only {
-			t.Errorf("%v: Oslo is there: %v", only, ok)
-		}
+		_, ok := g.Find("Oslo")
+		check.True(t, ok != only, "%v: Oslo is there: %v", only, ok)
 	}
 }
 
@@ -180,20 +146,15 @@ func TestGraphErrors(t *testing.T) {
 	cancel()
 	b, _ := NewBase(Options{})
 	_ = b.Insert(chunk("a#0", triple("A", "b", "C")))
-	if _, err := b.Graph(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
-	}
-	if g, err := b.Graph(t.Context()); err != nil || len(g.Entities) != 2 {
-		t.Errorf("after a cancelled call: %v", err)
-	}
+	check.Is(t, check.Err(b.Graph(ctx)), context.Canceled, "error")
+	g, err := b.Graph(t.Context())
+	check.True(t, err == nil && len(g.Entities) == 2, "after a cancelled call: %v", err)
 }
 
 func TestEmpty(t *testing.T) {
 	g := put(t, Options{})
 	v, err := g.View(ViewOptions{Passages: true})
-	if err != nil || v.N() != 0 || len(g.Entities)+len(g.Relations)+len(g.Passages) != 0 {
-		t.Errorf("%+v, %v", g, err)
-	}
+	check.True(t, err == nil && v.N() == 0 && len(g.Entities)+len(g.Relations)+len(g.Passages) == 0, "%+v, %v", g, err)
 }
 
 // random makes n documents of up to three chunks over a small world, so that
@@ -237,30 +198,23 @@ func TestDeleteRestores(t *testing.T) {
 		twice, _ := NewBase(opts)
 		for _, x := range all {
 			if !gone[x.Doc] {
-				texttest.OK(t, once.Insert(x))
+				check.OK(t, once.Insert(x))
 			}
 		}
 		for range 2 {
 			for _, i := range r.Perm(len(all)) {
-				texttest.OK(t, twice.Insert(all[i]))
+				check.OK(t, twice.Insert(all[i]))
 			}
-			if _, err := twice.Graph(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, check.Err(twice.Graph(t.Context())))
 		}
-		if twice.Delete("d11", "d03", "nowhere", "d07") == 0 {
-			t.Fatal("nothing was deleted")
-		}
+		check.Must(t, twice.Delete("d11", "d03", "nowhere", "d07") != 0, "nothing was deleted")
 		g, err := once.Graph(t.Context())
-		texttest.OK(t, err)
-		h, err := twice.Graph(t.Context())
-		texttest.OK(t, err)
-		if diff := cmp.Diff(g, h, everything); diff != "" {
-			t.Fatalf("seed %d (-without +deleted):\n%s", seed, diff)
-		}
-		if diff := cmp.Diff(slices.Collect(once.Extractions()), slices.Collect(twice.Extractions())); diff != "" {
-			t.Fatalf("seed %d: the extractions differ:\n%s", seed, diff)
-		}
+		check.OK(t, err)
+		h := check.Of(twice.Graph(t.Context())).OK(t)
+		diff := cmp.Diff(g, h, everything)
+		check.Must(t, diff == "", "seed %d (-without +deleted):\n%s", seed, diff)
+		diff = cmp.Diff(slices.Collect(once.Extractions()), slices.Collect(twice.Extractions()))
+		check.Must(t, diff == "", "seed %d: the extractions differ:\n%s", seed, diff)
 		consistent(t, g)
 	}
 }
@@ -290,25 +244,20 @@ func consistent(t *testing.T, g *Graph) {
 			}
 		}
 	}
-	if uses != 0 || facts != 0 {
-		t.Errorf("%d uses and %d facts are in no passage", uses, facts)
-	}
+	check.True(t, uses == 0 && facts == 0, "%d uses and %d facts are in no passage", uses, facts)
 }
 
 // A base is restored from the JSON of its extractions, whatever bytes they have.
 func TestExtractionsAsJSON(t *testing.T) {
 	b, _ := NewBase(Options{})
-	texttest.OK(t, b.Insert(append(random(rand.New(rand.NewPCG(1, 2)), 4), chunk("z#0", triple("<b>Zürich</b>\u2028", "\xff", "x")))...))
+	check.OK(t, b.Insert(append(random(rand.New(rand.NewPCG(1, 2)), 4), chunk("z#0", triple("<b>Zürich</b>\u2028", "\xff", "x")))...))
 	want := slices.Collect(b.Extractions())
-	data, err := json.Marshal(want)
-	texttest.OK(t, err)
+	data := check.Of(json.Marshal(want)).OK(t)
 	var read []Extraction
-	texttest.OK(t, json.Unmarshal(data, &read))
+	check.OK(t, json.Unmarshal(data, &read))
 	again, _ := NewBase(Options{})
-	texttest.OK(t, again.Insert(read...))
-	if diff := cmp.Diff(want, slices.Collect(again.Extractions())); diff != "" {
-		t.Errorf("(-saved +restored):\n%s", diff)
-	}
+	check.OK(t, again.Insert(read...))
+	check.Equal(t, slices.Collect(again.Extractions()), want, "(-saved +restored)")
 }
 
 // FuzzGraph puts hostile names together.
@@ -321,10 +270,9 @@ func FuzzGraph(f *testing.F) {
 	f.Fuzz(func(t *testing.T, a, b, c, d string) {
 		for _, folding := range []Folding{FoldUnicode, FoldASCII} {
 			base, err := NewBase(Options{Folding: folding})
-			texttest.OK(t, err)
-			texttest.OK(t, base.Insert(chunk("1#0", triple(a, b, c), triple(c, a, d)), Extraction{Chunk: "2#0", Doc: "2", Mentions: []Mention{{Name: d, Type: a}, {Name: b}}}))
-			g, err := base.Graph(t.Context())
-			texttest.OK(t, err)
+			check.OK(t, err)
+			check.OK(t, base.Insert(chunk("1#0", triple(a, b, c), triple(c, a, d)), Extraction{Chunk: "2#0", Doc: "2", Mentions: []Mention{{Name: d, Type: a}, {Name: b}}}))
+			g := check.Of(base.Graph(t.Context())).OK(t)
 			consistent(t, g)
 			for _, e := range g.Entities {
 				if id, ok := g.Find(e.Name); !ok || g.Entities[id].Key != e.Key {

@@ -8,12 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // What is read for a question that does not say how much, and what is exact.
@@ -52,8 +50,7 @@ func TestAmount(t *testing.T) {
 	} {
 		s := flat(t, parts(tt.kind), kit.Common{})
 		index(t, s, tt.docs...)
-		_, err := s.Answer(t.Context(), tt.q)
-		texttest.OK(t, err)
+		check.OK(t, check.Err(s.Answer(t.Context(), tt.q)))
 		if read.Form != tt.form || passages != tt.passages {
 			t.Errorf("%s: %d passages and the form %q are read, want %d and %q", tt.name, passages, read.Form, tt.passages, tt.form)
 		}
@@ -75,17 +72,14 @@ func TestSourced(t *testing.T) {
 			return found, nil
 		}), nil
 	}})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	index(t, s, graphrag.Document{ID: "lost.md", Text: "The ferry sank off Grip."}, graphrag.Document{ID: "yard.md", Text: "The yard at Holmvik built the ferry in 1931."}, graphrag.Document{ID: "zoo.md", Text: "Holmvik built a zoo in 1931. It sank."})
-	a, err := s.Answer(t.Context(), graphrag.Question{Text: "Who built the ferry?"})
-	texttest.OK(t, err)
+	a := check.Of(s.Answer(t.Context(), graphrag.Question{Text: "Who built the ferry?"})).OK(t)
 	var got []string
 	for _, c := range a.Citations {
 		if from, ok := a.Passage(c); ok {
 			got = append(got, a.Text[c.Start:c.End]+" "+from.Doc)
 		}
 	}
-	if diff := cmp.Diff([]string{"Holmvik built it in 1931. yard.md", "It sank. lost.md"}, got); diff != "" {
-		t.Errorf("sources (-want +got):\n%s", diff)
-	}
+	check.Equal(t, got, []string{"Holmvik built it in 1931. yard.md", "It sank. lost.md"}, "sources")
 }

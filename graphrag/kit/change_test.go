@@ -23,9 +23,9 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 const savedName = "system.wildgraph"
@@ -44,8 +44,7 @@ func changing(t *testing.T) map[string]func() *kit.System {
 	frame := func(f kit.Frame) func() *kit.System {
 		return func() *kit.System {
 			f.Kit, f.Cut = offline(t).WithEmbedder(&letters{dim: 8}), kit.Cut{Size: 30, Overlap: -1}
-			s, err := kit.New(f)
-			texttest.OK(t, err)
+			s := check.Of(kit.New(f)).OK(t)
 			return s
 		}
 	}
@@ -114,68 +113,51 @@ func TestChangesEqualAnew(t *testing.T) {
 				what := fmt.Sprintf("step %d", step)
 				switch op := r.IntN(8); op {
 				case 0, 1, 2:
-					if _, err := s.Insert(t.Context(), graphrag.Documents(random(1+r.IntN(3))...)); err != nil {
-						t.Fatal(err)
-					}
+					check.OK(t, check.Err(s.Insert(t.Context(), graphrag.Documents(random(1+r.IntN(3))...))))
 				case 3:
 					ids := slices.Sorted(maps.Keys(docs))
 					id := ids[r.IntN(len(ids))]
 					delete(docs, id)
-					if _, err := s.Update(t.Context(), subset(random(r.IntN(2))), id, "nowhere"); err != nil {
-						t.Fatal(err)
-					}
+					check.OK(t, check.Err(s.Update(t.Context(), subset(random(r.IntN(2))), id, "nowhere")))
 				case 4, 5, 6:
 					before, _ := os.ReadFile(filepath.Join(dir, savedName))
-					texttest.OK(t, s.Save(t.Context(), dir))
-					now, err := os.ReadFile(filepath.Join(dir, savedName))
-					texttest.OK(t, err)
+					check.OK(t, s.Save(t.Context(), dir))
+					now := check.Of(os.ReadFile(filepath.Join(dir, savedName))).OK(t)
 					if grown := strings.TrimPrefix(string(now), string(before)); saved != nil && len(grown) < len(now) && len(grown) > 1 {
 						what += ", killed"
 						kills++
 						cut := t.TempDir()
-						texttest.OK(t, os.WriteFile(filepath.Join(cut, savedName), now[:len(before)+r.IntN(len(grown))], 0o600))
+						check.OK(t, os.WriteFile(filepath.Join(cut, savedName), now[:len(before)+r.IntN(len(grown))], 0o600))
 						killed := make()
-						if _, err := killed.Open(t.Context(), cut); err != nil {
-							t.Fatal(err)
-						}
+						check.OK(t, check.Err(killed.Open(t.Context(), cut)))
 						same(what, killed, saved)
 						more := random(1)
-						if _, err := killed.Insert(t.Context(), graphrag.Documents(more...)); err != nil {
-							t.Fatal(err)
-						}
+						check.OK(t, check.Err(killed.Insert(t.Context(), graphrag.Documents(more...))))
 						if err := killed.Save(t.Context(), cut); err != nil { // what was cut off does not spoil it
 							t.Fatal(err)
 						}
 						again := make()
-						if _, err := again.Open(t.Context(), cut); err != nil {
-							t.Fatal(err)
-						}
+						check.OK(t, check.Err(again.Open(t.Context(), cut)))
 						of := maps.Clone(saved)
 						of[more[0].ID] = more[0]
 						same(what+", again", again, of)
-						if _, err := s.Insert(t.Context(), graphrag.Documents(more...)); err != nil {
-							t.Fatal(err)
-						}
+						check.OK(t, check.Err(s.Insert(t.Context(), graphrag.Documents(more...))))
 					}
 					if saved = maps.Clone(docs); !strings.Contains(what, "killed") {
 						break
 					}
-					texttest.OK(t, s.Save(t.Context(), dir))
+					check.OK(t, s.Save(t.Context(), dir))
 				case 7:
 					if saved == nil {
 						continue
 					}
 					s, docs = make(), maps.Clone(saved)
 					more := random(r.IntN(2))
-					if _, err := s.OpenUpdated(t.Context(), dir, subset(more)); err != nil {
-						t.Fatal(err)
-					}
+					check.OK(t, check.Err(s.OpenUpdated(t.Context(), dir, subset(more))))
 				}
 				same(what, s, docs)
 			}
-			if kills < 3 {
-				t.Errorf("%d kills", kills)
-			}
+			check.True(t, kills >= 3, "%d kills", kills)
 		})
 	}
 }
@@ -189,54 +171,40 @@ func TestSaveAppends(t *testing.T) {
 	dir := t.TempDir()
 	save := func(s *kit.System) int64 {
 		t.Helper()
-		texttest.OK(t, s.Save(t.Context(), dir))
-		info, err := os.Stat(filepath.Join(dir, savedName))
-		texttest.OK(t, err)
+		check.OK(t, s.Save(t.Context(), dir))
+		info := check.Of(os.Stat(filepath.Join(dir, savedName))).OK(t)
 		return info.Size()
 	}
 	whole := save(s)
-	if again := save(s); again != whole {
-		t.Errorf("nothing new takes %d bytes", again-whole)
-	}
+	again := save(s)
+	check.Equal(t, again, whole, "nothing new takes %d bytes", again-whole)
 	size := whole
 	for i := range 300 {
-		if _, err := s.Insert(t.Context(), graphrag.Documents(docs[i%7])); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, check.Err(s.Insert(t.Context(), graphrag.Documents(docs[i%7]))))
 		now := save(s)
-		if grown := now - size; grown < 100 || grown > 600 {
-			t.Fatalf("insert %d: the file grew by %d bytes", i, grown)
-		}
+		grown := now - size
+		check.Must(t, grown >= 100 && grown <= 600, "insert %d: the file grew by %d bytes", i, grown)
 		size = now
 	}
 	for range 3 {
-		if _, err := s.Insert(t.Context(), graphrag.Documents(docs...)); err != nil {
-			t.Fatal(err)
-		}
-		if size = save(s); size > 3*whole+1<<16 {
-			t.Errorf("the file has %d bytes where %d would do", size, whole)
-		}
+		check.OK(t, check.Err(s.Insert(t.Context(), graphrag.Documents(docs...))))
+		size = save(s)
+		check.True(t, size <= 3*whole+1<<16, "the file has %d bytes where %d would do", size, whole)
 	}
 	other := changing(t)["sparse"]()
 	index(t, other, docs[0])
 	save(other)
-	if _, err := s.Delete(t.Context(), docs[1].ID); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, check.Err(s.Delete(t.Context(), docs[1].ID)))
 	save(s)
 	opened := changing(t)["sparse"]()
-	if stats, err := opened.Open(t.Context(), dir); err != nil || stats.Documents != len(docs)-1 {
-		t.Errorf("%d documents, %v", stats.Documents, err)
-	}
-	if _, err := s.Delete(t.Context(), docs[2].ID); err != nil {
-		t.Fatal(err)
-	}
+	stats, err := opened.Open(t.Context(), dir)
+	check.True(t, err == nil && stats.Documents == len(docs)-1, "%d documents, %v", stats.Documents, err)
+	check.OK(t, check.Err(s.Delete(t.Context(), docs[2].ID)))
 	size = save(s)
 	for _, cut := range []int64{1, 64, 65, 66} { // where a part ends, too, which is a state before
-		texttest.OK(t, os.Truncate(filepath.Join(dir, savedName), size-cut))
-		if _, err := opened.Open(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "it was cut") {
-			t.Errorf("cut by %d bytes: %v", cut, err)
-		}
+		check.OK(t, os.Truncate(filepath.Join(dir, savedName), size-cut))
+		_, err := opened.Open(t.Context(), dir)
+		check.True(t, err != nil && strings.Contains(err.Error(), "it was cut"), "cut by %d bytes: %v", cut, err)
 	}
 }
 
@@ -266,7 +234,7 @@ func TestChangesTogether(t *testing.T) {
 		return build(ctx, c)
 	}
 	s, err := kit.New(frame)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	docs := rooms(40)
 	index(t, s, docs[0])
 	insert := func(ctx context.Context, d graphrag.Document) (err error) {
@@ -298,25 +266,22 @@ func TestChangesTogether(t *testing.T) {
 	queued.Wait()
 	time.Sleep(300 * time.Millisecond) // most of them wait by now, on a busy machine too
 	cancel()
-	if found, err := s.Retrieve(t.Context(), graphrag.Question{Text: "light", K: 50}); err != nil || len(found.Ranked) != 1 {
-		t.Errorf("%d found meanwhile, %v", len(found.Ranked), err)
-	}
+	found, err := s.Retrieve(t.Context(), graphrag.Question{Text: "light", K: 50})
+	check.True(t, err == nil && len(found.Ranked) == 1, "%d found meanwhile, %v", len(found.Ranked), err)
 	close(free)
 	wait.Wait()
-	if err := <-first; err != nil {
-		t.Error(err)
-	}
+	err = <-first
+	check.True(t, err == nil, "%v", err)
 	for i, err := range errs {
 		if i == 5 && !errors.Is(err, context.Canceled) || i != 5 && err != nil {
 			t.Errorf("%d: %v", i, err)
 		}
 	}
-	if ids, err := s.List(t.Context()); builds.Load() > 15 || len(ids) != len(docs)-1 || err != nil {
-		t.Errorf("%d documents after %d builds, %v", len(ids), builds.Load(), err)
-	}
+	ids, err := s.List(t.Context())
+	check.True(t, builds.Load() <= 15 && len(ids) == len(docs)-1 && err == nil, "%d documents after %d builds, %v", len(ids), builds.Load(), err)
 	for _, bad := range []string{"bad", "panics"} {
 		broken.Store("bad")
-		texttest.OK(t, insert(t.Context(), docs[2]))
+		check.OK(t, insert(t.Context(), docs[2]))
 		results := make([]error, 12)
 		for i := range results {
 			wait.Go(func() {
@@ -337,9 +302,7 @@ func TestChangesTogether(t *testing.T) {
 				t.Errorf("%s: no error", bad)
 			}
 		}
-		if bad == "bad" && failed != 1 {
-			t.Errorf("%d changes failed for one: %v", failed, results)
-		}
+		check.True(t, bad != "bad" || failed == 1, "%d changes failed for one: %v", failed, results)
 	}
 	if err := insert(t.Context(), docs[5]); err != nil { // nothing holds the turn
 		t.Error(err)

@@ -12,9 +12,9 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/memo"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -23,15 +23,12 @@ func TestLSAIsFittedOnce(t *testing.T) {
 	corpus := []string{"The Fram sailed to Antarctica.", "The Gjøa sailed the Northwest Passage."}
 	fit := func(ctx context.Context, seed uint64, corpus []string) embed.Embedder {
 		t.Helper()
-		e, err := lsa(seed)(ctx, corpus)
-		texttest.OK(t, err)
+		e := check.Of(lsa(seed)(ctx, corpus)).OK(t)
 		return e
 	}
 	under := memo.With(t.Context())
 	first := fit(under, 1, corpus)
-	if fit(under, 1, corpus) != first {
-		t.Error("the same corpus was fitted twice")
-	}
+	check.True(t, fit(under, 1, corpus) == first, "the same corpus was fitted twice")
 	if fit(t.Context(), 1, corpus) == first || fit(under, 2, corpus) == first || fit(under, 1, corpus[:1]) == first {
 		t.Error("shared without a memo, with another seed or of another corpus")
 	}
@@ -41,25 +38,23 @@ func TestLSAIsFittedOnce(t *testing.T) {
 // hold chunks, extractions, replies and vectors of one length.
 func FuzzSaved(f *testing.F) {
 	k, err := Offline(OfflineOptions{})
-	texttest.OK(f, err)
-	x, err := k.Triples()
-	texttest.OK(f, err)
+	check.OK(f, err)
+	x := check.Of(k.Triples()).OK(f)
 	s, err := New(Frame{Name: "saved", Kit: k, Extract: Extraction{Extractor: x.Extractor},
 		Build: func(context.Context, *Corpus) (graphrag.Retriever, error) { return nil, nil }})
-	texttest.OK(f, err)
+	check.OK(f, err)
 	base, err := kg.NewBase(kg.Options{})
 	if err == nil {
 		err = base.Insert(kg.Extraction{Chunk: "a#0", Doc: "a", Mentions: []kg.Mention{{Name: "Ann"}}})
 	}
-	texttest.OK(f, err)
+	check.OK(f, err)
 	s.paid.texts[replyKey{1}] = llm.Reply{Text: "yes"}
 	s.paid.dim, s.paid.vectors[replyKey{2}] = 2, []float32{1, 2}
 	docs := newLibrary()
 	docs.put("a", []graphrag.Chunk{{ID: "a#0", Doc: "a", Text: "Ann"}})
 	var file bytes.Buffer
-	if _, _, err := s.write(context.Background(), &file, &state{docs: docs, base: base}, nil, ""); err != nil {
-		f.Fatal(err)
-	}
+	_, _, err = s.write(context.Background(), &file, &state{docs: docs, base: base}, nil, "")
+	check.OK(f, err)
 	lines := file.Bytes()
 	if c, err := s.read(context.Background(), bytes.NewReader(lines)); err != nil || c.docs.chunks != 1 || len(c.extracted) != 1 || len(c.replies.texts) != 1 || len(c.replies.vectors) != 1 {
 		f.Fatalf("%+v, %v", c, err)
@@ -72,9 +67,7 @@ func FuzzSaved(f *testing.F) {
 			return
 		}
 		for _, v := range c.replies.vectors {
-			if len(v) != c.replies.dim {
-				t.Errorf("a vector of %d numbers among those of %d", len(v), c.replies.dim)
-			}
+			check.Equal(t, len(v), c.replies.dim, "a vector of %d numbers among those of %d", len(v), c.replies.dim)
 		}
 	})
 }
@@ -83,24 +76,19 @@ func FuzzSaved(f *testing.F) {
 // 155 MB has 23,388 of 136 bytes.
 func TestChunksAreKeptWithoutRoom(t *testing.T) {
 	d, err := newDraft(Frame{})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	long := strings.Repeat("The mill stands by the river and was built of stone. ", 9000)
 	u, err := Frame{}.update(t.Context(), func(yield func(graphrag.Document, error) bool) {
 		_ = yield(graphrag.Document{ID: "a", Text: long}, nil) && yield(graphrag.Document{ID: "b"}, nil) && yield(graphrag.Document{ID: "c", Text: "A mill."}, nil)
 	}, nil)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	d.take(u)
 	a, _ := d.docs.docs.Get("a")
 	c, _ := d.docs.docs.Get("c")
-	if len(a) < 50 || cap(a) > len(a)*9/8 || len(c) != 1 {
-		t.Errorf("%d chunks in room for %d, and %d", len(a), cap(a), len(c))
-	}
-	if b, ok := d.docs.docs.Get("b"); !ok || len(b) != 0 {
-		t.Errorf("a document without text: %v, %v", b, ok)
-	}
+	check.True(t, len(a) >= 50 && cap(a) <= len(a)*9/8 && len(c) == 1, "%d chunks in room for %d, and %d", len(a), cap(a), len(c))
+	b, ok := d.docs.docs.Get("b")
+	check.True(t, ok && len(b) == 0, "a document without text: %v, %v", b, ok)
 	for i, c := range a {
-		if c.Index != i || c.Doc != "a" {
-			t.Errorf("chunk %d of %s at place %d", c.Index, c.Doc, i)
-		}
+		check.True(t, c.Index == i && c.Doc == "a", "chunk %d of %s at place %d", c.Index, c.Doc, i)
 	}
 }

@@ -13,9 +13,9 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -33,39 +33,31 @@ func TestCut(t *testing.T) {
 		{"links", kit.Cut{KeepLinks: true}, whole},
 	} {
 		c, err := tt.cut.Chunker()
-		texttest.OK(t, err)
+		check.OK(t, err)
 		chunks, err := c.Document(t.Context(), graphrag.Document{ID: "d", Text: page})
-		if err != nil || len(chunks) != 1 {
-			t.Fatalf("%s: %d chunks, %v", tt.name, len(chunks), err)
-		}
+		check.Must(t, err == nil && len(chunks) == 1, "%s: %d chunks, %v", tt.name, len(chunks), err)
 		text := chunks[0].Text
-		if !strings.Contains(text, tt.want) || !strings.Contains(text, "Home") {
-			t.Errorf("%s: %q", tt.name, text)
-		}
-		if source := page[chunks[0].Start:chunks[0].End]; !strings.Contains(source, whole) || !strings.Contains(source, "Home") {
-			t.Errorf("%s: comes from %q", tt.name, source)
-		}
+		check.True(t, strings.Contains(text, tt.want) && strings.Contains(text, "Home"), "%s: %q", tt.name, text)
+		source := page[chunks[0].Start:chunks[0].End]
+		check.True(t, strings.Contains(source, whole) && strings.Contains(source, "Home"), "%s: comes from %q", tt.name, source)
 	}
 }
 
 func describer(t *testing.T, k kit.Kit) kit.Describer {
 	t.Helper()
-	d, err := k.Describe(20)
-	texttest.OK(t, err)
+	d := check.Of(k.Describe(20)).OK(t)
 	return d
 }
 
 func offline(t testing.TB) kit.Kit {
 	t.Helper()
-	k, err := kit.Offline(kit.OfflineOptions{Seed: 1})
-	texttest.OK(t, err)
+	k := check.Of(kit.Offline(kit.OfflineOptions{Seed: 1})).OK(t)
 	return k
 }
 
 func modelKit(t testing.TB, m llm.Model) kit.Kit {
 	t.Helper()
-	k, err := kit.ByModel(kit.ModelOptions{Model: m})
-	texttest.OK(t, err)
+	k := check.Of(kit.ByModel(kit.ModelOptions{Model: m})).OK(t)
 	return k
 }
 
@@ -81,13 +73,10 @@ func TestDescribeByQuotes(t *testing.T) {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	for _, d := range of {
-		if got.Text == d.Text && !cmp.Equal(got.Passages, d.Passages) {
-			t.Errorf("%q is from %v", got.Text, got.Passages)
-		}
+		check.True(t, got.Text != d.Text || cmp.Equal(got.Passages, d.Passages), "%q is from %v", got.Text, got.Passages)
 	}
-	if got, err := describer(t, offline(t)).Describe(t.Context(), "Fram", nil); err != nil || got.Text != "" || got.Passages != nil {
-		t.Errorf("of nothing: %+v, %v", got, err)
-	}
+	got, err = describer(t, offline(t)).Describe(t.Context(), "Fram", nil)
+	check.True(t, err == nil && got.Text == "" && got.Passages == nil, "of nothing: %+v, %v", got, err)
 }
 
 // What does not fit into one window is condensed group by group: three of 8,000
@@ -97,13 +86,11 @@ func TestDescribeByModel(t *testing.T) {
 	of := []kg.Description{{Text: long + "1", Passages: []int32{3}}, {Text: long + "2", Passages: []int32{1}}, {Text: long + "3", Passages: []int32{2, 3}}}
 	m := llmtest.NewScript("m").Reply(llmtest.Any, " one ", "two")
 	got, err := describer(t, modelKit(t, m)).Describe(t.Context(), "Fram", of)
-	if want := (kg.Description{Text: "two", Passages: []int32{1, 2, 3}}); err != nil || !cmp.Equal(want, got) || m.Calls() != 2 {
-		t.Errorf("%+v after %d calls, %v", got, m.Calls(), err)
-	}
+	want := (kg.Description{Text: "two", Passages: []int32{1, 2, 3}})
+	check.True(t, err == nil && cmp.Equal(want, got) && m.Calls() == 2, "%+v after %d calls, %v", got, m.Calls(), err)
 	// The second request holds what the first one made.
-	if last := m.Requests()[1].Messages[1].Text; !strings.Contains(last, "one") || strings.Contains(last, long+"1") {
-		t.Errorf("asked for %.200s", last)
-	}
+	last := m.Requests()[1].Messages[1].Text
+	check.True(t, strings.Contains(last, "one") && !strings.Contains(last, long+"1"), "asked for %.200s", last)
 }
 
 // A reply that is none is replaced by quotes; an error of the service is one.
@@ -111,33 +98,25 @@ func TestDescribeFails(t *testing.T) {
 	of := []kg.Description{{Text: "The Fram was a ship of Norway.", Passages: []int32{0}}, {Text: "The Fram was built in Larvik.", Passages: []int32{1}}}
 	for _, kind := range []llm.Kind{llm.ErrTruncated, llm.ErrContextLength, llm.ErrFiltered} {
 		m := llmtest.NewScript("m").Fail(llmtest.Any, &llm.Error{Kind: kind})
-		if got, err := describer(t, modelKit(t, m)).Describe(t.Context(), "Fram", of); err != nil || !strings.HasPrefix(got.Text, "The Fram was") {
-			t.Errorf("%v: %+v, %v", kind, got, err)
-		}
+		got, err := describer(t, modelKit(t, m)).Describe(t.Context(), "Fram", of)
+		check.True(t, err == nil && strings.HasPrefix(got.Text, "The Fram was"), "%v: %+v, %v", kind, got, err)
 	}
 	m := llmtest.NewScript("m").Fail(llmtest.Any, &llm.Error{Kind: llm.ErrAuth})
-	if _, err := describer(t, modelKit(t, m)).Describe(t.Context(), "Fram", of); !errors.Is(err, llm.ErrAuth) || !strings.Contains(err.Error(), "Fram") {
-		t.Errorf("without a key: %v", err)
-	}
+	_, err := describer(t, modelKit(t, m)).Describe(t.Context(), "Fram", of)
+	check.True(t, errors.Is(err, llm.ErrAuth) && strings.Contains(err.Error(), "Fram"), "without a key: %v", err)
 }
 
 func TestEach(t *testing.T) {
 	got := make([]int, 100)
 	err := kit.Each(t.Context(), len(got), func(_ context.Context, i int) error { got[i]++; return nil })
 	for i, n := range got {
-		if n != 1 || err != nil {
-			t.Fatalf("%d is called %d times, %v", i, n, err)
-		}
+		check.Must(t, n == 1 && err == nil, "%d is called %d times, %v", i, n, err)
 	}
 	broken := errors.New("broken")
-	if err := kit.Each(t.Context(), 100, func(context.Context, int) error { return broken }); !errors.Is(err, broken) {
-		t.Error(err)
-	}
+	check.Is(t, kit.Each(t.Context(), 100, func(context.Context, int) error { return broken }), broken)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := kit.Each(ctx, 100, func(context.Context, int) error { return nil }); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
+	check.Is(t, kit.Each(ctx, 100, func(context.Context, int) error { return nil }), context.Canceled)
 }
 
 // Of four chunks one is refused, one has a record that cannot be used, one has
@@ -163,8 +142,7 @@ func TestStages(t *testing.T) {
 			kit.Done(ctx, "report", errors.New("does not fit"))
 			return finding(c, ctx)
 		}
-		s, err := kit.New(f)
-		texttest.OK(t, err)
+		s := check.Of(kit.New(f)).OK(t)
 		return s
 	}
 	want := []graphrag.Stage{
@@ -176,23 +154,20 @@ func TestStages(t *testing.T) {
 	s := open()
 	index(t, s, docs[:3]...)
 	stats, err := s.Insert(t.Context(), graphrag.Documents(docs[3]))
-	if diff := cmp.Diff(want, stats.Stages); diff != "" || err != nil {
-		t.Errorf("(-want +got):\n%s%v", diff, err)
-	}
+	diff := cmp.Diff(want, stats.Stages)
+	check.True(t, diff == "" && err == nil, "(-want +got):\n%s%v", diff, err)
 	dir := t.TempDir()
-	texttest.OK(t, s.Save(t.Context(), dir))
+	check.OK(t, s.Save(t.Context(), dir))
 	stats, err = open().Open(t.Context(), dir)
-	if diff := cmp.Diff(want, stats.Stages); diff != "" || err != nil {
-		t.Errorf("opened (-want +got):\n%s%v", diff, err)
-	}
+	diff = cmp.Diff(want, stats.Stages)
+	check.True(t, diff == "" && err == nil, "opened (-want +got):\n%s%v", diff, err)
 }
 
 func triplesOf(t *testing.T, chunks ...graphrag.Chunk) []kg.Extraction {
 	t.Helper()
 	x, err := offline(t).Triples()
-	texttest.OK(t, err)
-	out, err := x.Extract(t.Context(), chunks)
-	texttest.OK(t, err)
+	check.OK(t, err)
+	out := check.Of(x.Extract(t.Context(), chunks)).OK(t)
 	return out
 }
 
@@ -212,9 +187,7 @@ func ofTitles(found []kg.Extraction) (tails []string) {
 func TestTitleFacts(t *testing.T) {
 	c := graphrag.Chunk{ID: "a#0", Doc: "a", Title: "Fram (ship)", Text: "It was built by Colin Archer in Larvik. The Fram carried Roald Amundsen. Later Colin Archer saw it.", Tokens: 25}
 	// What the page states of the Fram is stated already.
-	if diff := cmp.Diff([]string{"Colin Archer", "Larvik"}, ofTitles(triplesOf(t, c))); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	check.Equal(t, ofTitles(triplesOf(t, c)), []string{"Colin Archer", "Larvik"}, "(-want +got)")
 	names := 0
 	c.Text = "In 1911 Colin Archer saw the Fram in Larvik."
 	for _, m := range triplesOf(t, c)[0].Mentions {
@@ -255,13 +228,10 @@ func TestTitledPassages(t *testing.T) {
 			}
 			chunks = append(chunks, c)
 		}
-		if facts := ofTitles(triplesOf(t, chunks...)); len(facts) > 0 != tt.want {
-			t.Errorf("%s: %q", tt.name, facts)
-		}
+		facts := ofTitles(triplesOf(t, chunks...))
+		check.True(t, len(facts) > 0 == tt.want, "%s: %q", tt.name, facts)
 	}
 	cut := []graphrag.Chunk{passage(0, "Fram", 50), passage(0, "Fram", 50)}
 	cut[1].ID = "d00#1"
-	if ofTitles(triplesOf(t, cut...)) != nil {
-		t.Error("a document in two pieces is no passage")
-	}
+	check.True(t, ofTitles(triplesOf(t, cut...)) == nil, "a document in two pieces is no passage")
 }

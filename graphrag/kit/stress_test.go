@@ -18,11 +18,11 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // errQuota is what extraction fails with now and then.
@@ -48,7 +48,7 @@ func walking(t testing.TB, fail *atomic.Bool) *kit.System {
 	t.Helper()
 	k := offline(t)
 	x, err := k.Triples()
-	texttest.OK(t, err)
+	check.OK(t, err)
 	s, err := kit.New(kit.Frame{
 		Name: "walking", Kit: k, Extract: kit.Extraction{Extractor: faulty{x.Extractor, fail}, Whole: true},
 		Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
@@ -78,7 +78,7 @@ func walking(t testing.TB, fail *atomic.Bool) *kit.System {
 			}), nil
 		},
 	})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	return s
 }
 
@@ -104,9 +104,7 @@ func TestReadersAndWriters(t *testing.T) {
 	// committed are the states there were, as maps of document to version.
 	var mu sync.Mutex
 	committed := []map[int]int{{0: 0, 1: 0, 2: 0}}
-	if _, err := s.Index(t.Context(), graphrag.Documents(page(0, 0), page(1, 0), page(2, 0))); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, check.Err(s.Index(t.Context(), graphrag.Documents(page(0, 0), page(1, 0), page(2, 0)))))
 	var done atomic.Bool
 	answers := make([][]graphrag.Answer, readers)
 	var wg sync.WaitGroup
@@ -165,11 +163,8 @@ func TestReadersAndWriters(t *testing.T) {
 			all = append(all, page(n, state[n]))
 		}
 		rebuilt := walking(t, &fail)
-		if _, err := rebuilt.Index(t.Context(), graphrag.Documents(all...)); err != nil {
-			t.Fatal(err)
-		}
-		a, err := rebuilt.Answer(t.Context(), q)
-		texttest.OK(t, err)
+		check.OK(t, check.Err(rebuilt.Index(t.Context(), graphrag.Documents(all...))))
+		a := check.Of(rebuilt.Answer(t.Context(), q)).OK(t)
 		possible = append(possible, a)
 	}
 	seen := 0
@@ -181,7 +176,5 @@ func TestReadersAndWriters(t *testing.T) {
 			seen++
 		}
 	}
-	if len(committed) < changes/4 || seen < readers {
-		t.Errorf("%d states and %d answers: the test saw too little", len(committed), seen)
-	}
+	check.True(t, len(committed) >= changes/4 && seen >= readers, "%d states and %d answers: the test saw too little", len(committed), seen)
 }

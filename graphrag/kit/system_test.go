@@ -18,10 +18,10 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -45,14 +45,13 @@ func flat(t testing.TB, k kit.Kit, common kit.Common) *kit.System {
 	t.Helper()
 	s, err := kit.New(kit.Frame{Name: "flat", Kit: k, Common: common,
 		Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return finding(c, ctx) }})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	return s
 }
 
 func index(t testing.TB, s *kit.System, docs ...graphrag.Document) graphrag.IndexStats {
 	t.Helper()
-	stats, err := s.Index(t.Context(), graphrag.Documents(docs...))
-	texttest.OK(t, err)
+	stats := check.Of(s.Index(t.Context(), graphrag.Documents(docs...))).OK(t)
 	return stats
 }
 
@@ -105,12 +104,11 @@ func recording(t testing.TB) (*flaky, *letters, func() *kit.System) {
 	e := &letters{dim: 32}
 	return m, e, func() *kit.System {
 		k, err := kit.ByModel(kit.ModelOptions{Model: m, Embedder: e})
-		texttest.OK(t, err)
-		triples, err := k.Triples()
-		texttest.OK(t, err)
+		check.OK(t, err)
+		triples := check.Of(k.Triples()).OK(t)
 		s, err := kit.New(kit.Frame{Name: "paid", Kit: k, Extract: triples,
 			Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return finding(c, ctx) }})
-		texttest.OK(t, err)
+		check.OK(t, err)
 		return s
 	}
 }
@@ -121,21 +119,17 @@ func TestNothingIsPaidTwice(t *testing.T) {
 	s := open()
 	first := index(t, s, owls[:2]...)
 	calls, texts := m.Calls(), e.texts.Load()
-	if calls != 4 || texts != 2 || first.Usage.Calls != 4 || first.EmbeddedTokens == 0 {
-		t.Fatalf("%d calls, %d texts, %+v", calls, texts, first)
-	}
+	check.Must(t, calls == 4 && texts == 2 && first.Usage.Calls == 4 && first.EmbeddedTokens != 0, "%d calls, %d texts, %+v", calls, texts, first)
 	stats, err := s.Insert(t.Context(), graphrag.Documents(owls[2]))
 	if err != nil || m.Calls() != calls+2 || e.texts.Load() != texts+1 || stats.Calls != 2 {
 		t.Errorf("after one more: %d calls, %d texts, %+v, %v", m.Calls(), e.texts.Load(), stats, err)
 	}
-	if _, err := s.Delete(t.Context(), "b.md"); err != nil || m.Calls() != calls+2 {
-		t.Errorf("after one less: %d calls, %v", m.Calls(), err)
-	}
+	_, err = s.Delete(t.Context(), "b.md")
+	check.True(t, err == nil && m.Calls() == calls+2, "after one less: %d calls, %v", m.Calls(), err)
 	q := graphrag.Question{Text: "Which owl takes a hare?", K: 2}
-	want, err := s.Answer(t.Context(), q)
-	texttest.OK(t, err)
+	want := check.Of(s.Answer(t.Context(), q)).OK(t)
 	dir := t.TempDir()
-	texttest.OK(t, s.Save(t.Context(), dir))
+	check.OK(t, s.Save(t.Context(), dir))
 	calls, texts = m.Calls(), e.texts.Load()
 	opened := open()
 	stats, err = opened.Open(t.Context(), dir)
@@ -143,14 +137,12 @@ func TestNothingIsPaidTwice(t *testing.T) {
 		t.Fatalf("opened with %d calls, %d texts: %+v, %v", m.Calls()-calls, e.texts.Load()-texts, stats, err)
 	}
 	got, err := opened.Answer(t.Context(), q)
-	if diff := cmp.Diff(want, got); diff != "" || err != nil {
-		t.Errorf("(-saved +opened) %s, %v", diff, err)
-	}
+	diff := cmp.Diff(want, got)
+	check.True(t, diff == "" && err == nil, "(-saved +opened) %s, %v", diff, err)
 	// The query is embedded once, though several texts are compared with it.
 	before := e.queries.Load()
-	if _, err := opened.Retrieve(t.Context(), q); err != nil || e.queries.Load() != before+1 {
-		t.Errorf("%d queries, %v", e.queries.Load()-before, err)
-	}
+	_, err = opened.Retrieve(t.Context(), q)
+	check.True(t, err == nil && e.queries.Load() == before+1, "%d queries, %v", e.queries.Load()-before, err)
 }
 
 // What models replied before a change failed is not asked for again.
@@ -160,9 +152,8 @@ func TestFailedChangeKeepsReplies(t *testing.T) {
 	index(t, s, owls[0])
 	m.fail.Store(true)
 	calls := m.Calls()
-	if _, err := s.Insert(t.Context(), graphrag.Documents(owls[1])); !errors.Is(err, llm.ErrAuth) {
-		t.Fatal(err)
-	}
+	_, err := s.Insert(t.Context(), graphrag.Documents(owls[1]))
+	check.Must(t, errors.Is(err, llm.ErrAuth), "%v", err)
 	if _, err := s.Insert(t.Context(), graphrag.Documents(owls[1])); err != nil || m.Calls() != calls+2 { // the names once, the triples
 		t.Errorf("%d calls, %v", m.Calls()-calls, err)
 	}
@@ -170,12 +161,10 @@ func TestFailedChangeKeepsReplies(t *testing.T) {
 
 func TestSaveAndOpen(t *testing.T) {
 	s := flat(t, offline(t), kit.Common{})
-	if err := s.Save(t.Context(), t.TempDir()); err == nil {
-		t.Error("saved before Index")
-	}
+	check.True(t, s.Save(t.Context(), t.TempDir()) != nil, "saved before Index")
 	index(t, s, owls...)
 	dir := filepath.Join(t.TempDir(), "new", "folder")
-	texttest.OK(t, s.Save(t.Context(), dir))
+	check.OK(t, s.Save(t.Context(), dir))
 	again := flat(t, offline(t), kit.Common{})
 	if stats, err := again.Open(t.Context(), dir); err != nil || stats.Documents != 3 {
 		t.Fatalf("%+v, %v", stats, err)
@@ -187,20 +176,17 @@ func TestSaveAndOpen(t *testing.T) {
 	if _, err := other.Open(t.Context(), dir); !errors.Is(err, kit.ErrOptions) || !strings.Contains(err.Error(), "Size:50") {
 		t.Errorf("another cut: %v", err)
 	}
-	if _, err := again.Open(t.Context(), t.TempDir()); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("an empty folder: %v", err)
-	}
+	check.Is(t, check.Err(again.Open(t.Context(), t.TempDir())), os.ErrNotExist, "an empty folder")
 	name := filepath.Join(dir, "system.wildgraph")
 	data, err := os.ReadFile(name)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	for cut := range len(data) { // no beginning of a file is one, and no old state is lost
 		if cut%97 != 0 {
 			continue
 		}
-		texttest.OK(t, os.WriteFile(name, data[:cut], 0o600))
-		if _, err := again.Open(t.Context(), dir); err == nil {
-			t.Fatalf("%d of %d bytes are a system", cut, len(data))
-		}
+		check.OK(t, os.WriteFile(name, data[:cut], 0o600))
+		_, err := again.Open(t.Context(), dir)
+		check.Must(t, err != nil, "%d of %d bytes are a system", cut, len(data))
 	}
 	for at := range len(data) { // nor one with another bit
 		if at%89 != 0 {
@@ -209,14 +195,12 @@ func TestSaveAndOpen(t *testing.T) {
 		data[at] ^= 4
 		err := os.WriteFile(name, data, 0o600)
 		data[at] ^= 4
-		texttest.OK(t, err)
-		if _, err := again.Open(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "index again") {
-			t.Fatalf("byte %d was changed: %v", at, err)
-		}
+		check.OK(t, err)
+		_, err = again.Open(t.Context(), dir)
+		check.Must(t, err != nil && strings.Contains(err.Error(), "index again"), "byte %d was changed: %v", at, err)
 	}
-	if a, err := again.Answer(t.Context(), graphrag.Question{Text: "owl", K: 1}); err != nil || len(a.Evidence) != 1 {
-		t.Errorf("after files that could not be read: %+v, %v", a, err)
-	}
+	a, err := again.Answer(t.Context(), graphrag.Question{Text: "owl", K: 1})
+	check.True(t, err == nil && len(a.Evidence) == 1, "after files that could not be read: %+v, %v", a, err)
 }
 
 // An embedder of another dimension is refused before it is asked.
@@ -225,7 +209,7 @@ func TestOpenWithAnotherEmbedder(t *testing.T) {
 	s := open()
 	index(t, s, owls...)
 	dir := t.TempDir()
-	texttest.OK(t, s.Save(t.Context(), dir))
+	check.OK(t, s.Save(t.Context(), dir))
 	e.dim = 16
 	texts := e.texts.Load()
 	if _, err := open().Open(t.Context(), dir); !errors.Is(err, kit.ErrOptions) || !strings.Contains(err.Error(), "32 numbers there, an embedder of 16 here") || e.texts.Load() != texts {
@@ -236,16 +220,12 @@ func TestOpenWithAnotherEmbedder(t *testing.T) {
 func TestFrameReportsEverything(t *testing.T) {
 	_, err := kit.New(kit.Frame{Name: "x", Common: kit.Common{MaxPerDoc: -1, Cut: kit.Cut{Size: 10, Overlap: 10}}, Needs: []kit.Role{kit.Finding, kit.Linking}})
 	for _, want := range []string{"x: ", "Read", "Count", "Find", "Link", "Build", "MaxPerDoc", "overlap"} {
-		if err == nil || !strings.Contains(strings.ToLower(err.Error()), strings.ToLower(want)) {
-			t.Errorf("error lacks %q: %v", want, err)
-		}
+		check.True(t, err != nil && strings.Contains(strings.ToLower(err.Error()), strings.ToLower(want)), "error lacks %q: %v", want, err)
 	}
 	build := func(context.Context, *kit.Corpus) (graphrag.Retriever, error) { return nil, nil }
-	s, err := kit.New(kit.Frame{Name: "x", Kit: offline(t), Build: build})
-	texttest.OK(t, err)
-	if _, err := s.Index(t.Context(), graphrag.Documents(owls...)); err == nil || !strings.Contains(err.Error(), "no retriever") {
-		t.Errorf("a Build without a retriever: %v", err)
-	}
+	s := check.Of(kit.New(kit.Frame{Name: "x", Kit: offline(t), Build: build})).OK(t)
+	_, err = s.Index(t.Context(), graphrag.Documents(owls...))
+	check.True(t, err != nil && strings.Contains(err.Error(), "no retriever"), "a Build without a retriever: %v", err)
 }
 
 // A document that comes twice is an error, and the old state stays.
@@ -254,12 +234,9 @@ func TestDocumentTwice(t *testing.T) {
 	s := open()
 	index(t, s, owls[0])
 	calls := m.Calls()
-	if _, err := s.Insert(t.Context(), graphrag.Documents(owls[1], owls[2], owls[1])); err == nil || !strings.Contains(err.Error(), `"b.md" comes twice`) || m.Calls() != calls {
-		t.Errorf("%v after %d calls", err, m.Calls()-calls)
-	}
-	if got := len(s.Graph().Passages); got != 1 {
-		t.Errorf("%d passages", got)
-	}
+	_, err := s.Insert(t.Context(), graphrag.Documents(owls[1], owls[2], owls[1]))
+	check.True(t, err != nil && strings.Contains(err.Error(), `"b.md" comes twice`) && m.Calls() == calls, "%v after %d calls", err, m.Calls()-calls)
+	check.Equal(t, len(s.Graph().Passages), 1, "passages")
 }
 
 // A budget of tokens takes the place of K, counts everything, and is met as far as
@@ -273,8 +250,7 @@ func TestTokens(t *testing.T) {
 	s := flat(t, k, kit.Common{})
 	index(t, s, docs...)
 	for _, budget := range []int{1, 10, 50, 200, 1_000_000} {
-		found, err := s.Retrieve(t.Context(), graphrag.Question{Text: "owl", Tokens: budget})
-		texttest.OK(t, err)
+		found := check.Of(s.Retrieve(t.Context(), graphrag.Question{Text: "owl", Tokens: budget})).OK(t)
 		sum := 0
 		for _, h := range found.Evidence {
 			sum += k.Count(h.Chunk.Text)
@@ -314,13 +290,10 @@ func TestStream(t *testing.T) {
 		s := flat(t, k, kit.Common{})
 		q := graphrag.Question{Text: "Which owl takes a hare?", K: 1}
 		for _, err := range s.Stream(t.Context(), q) {
-			if err == nil {
-				t.Error("streams before Index")
-			}
+			check.True(t, err != nil, "streams before Index")
 		}
 		index(t, s, owls...)
-		want, err := s.Answer(t.Context(), q)
-		texttest.OK(t, err)
+		want := check.Of(s.Answer(t.Context(), q)).OK(t)
 		var last graphrag.Answer
 		pieces := 0
 		for a, err := range s.Stream(t.Context(), q) {
@@ -329,9 +302,8 @@ func TestStream(t *testing.T) {
 			}
 			last, pieces = a, pieces+1
 		}
-		if diff := cmp.Diff(want, last); diff != "" || streams != (pieces > 1) {
-			t.Errorf("%d pieces: %s", pieces, diff)
-		}
+		diff := cmp.Diff(want, last)
+		check.True(t, diff == "" && streams == (pieces > 1), "%d pieces: %s", pieces, diff)
 		for range s.Stream(t.Context(), q) {
 			break // whoever has enough leaves
 		}
@@ -345,21 +317,18 @@ func TestMixed(t *testing.T) {
 		Reply(llmtest.Any, `{"triples": [["Barn owl", "finds", "Mouse"]]}`)
 	system := func(k kit.Kit) *kit.System {
 		x, err := k.Triples()
-		texttest.OK(t, err)
+		check.OK(t, err)
 		s, err := kit.New(kit.Frame{Name: "mixed", Kit: k, Extract: x,
 			Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return finding(c, ctx) }})
-		texttest.OK(t, err)
+		check.OK(t, err)
 		return s
 	}
 	q := graphrag.Question{Text: "How does the barn owl find a mouse?", K: 1}
 	s := system(kit.Mixed(offline(t), modelKit(t, m)))
 	index(t, s, owls[0])
-	if m.Calls() != 0 {
-		t.Errorf("indexing offline took %d calls", m.Calls())
-	}
-	if a, err := s.Answer(t.Context(), q); err != nil || a.Text != "By ear." || m.Calls() != 1 {
-		t.Errorf("%q after %d calls, %v", a.Text, m.Calls(), err)
-	}
+	check.Equal(t, m.Calls(), 0, "indexing offline took %d calls", m.Calls())
+	a, err := s.Answer(t.Context(), q)
+	check.True(t, err == nil && a.Text == "By ear." && m.Calls() == 1, "%q after %d calls, %v", a.Text, m.Calls(), err)
 	k := kit.Mixed(modelKit(t, m), offline(t))
 	s = system(k)
 	index(t, s, owls[0])
@@ -373,56 +342,43 @@ func TestMixed(t *testing.T) {
 func TestClose(t *testing.T) {
 	s := flat(t, offline(t), kit.Common{})
 	index(t, s, owls...)
-	if _, err := s.Delete(t.Context(), "a.md", "nowhere.md"); err != nil {
-		t.Error(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Error(err)
-	}
-	if _, err := s.Answer(t.Context(), graphrag.Question{Text: "owl", K: 1}); err == nil || !strings.Contains(err.Error(), "flat") {
-		t.Errorf("asked when closed: %v", err)
-	}
-	if _, err := s.Insert(t.Context(), graphrag.Documents(owls[0])); err == nil {
-		t.Error("inserted when closed")
-	}
+	_, err := s.Delete(t.Context(), "a.md", "nowhere.md")
+	check.True(t, err == nil, "%v", err)
+	err = s.Close()
+	check.True(t, err == nil, "%v", err)
+	_, err = s.Answer(t.Context(), graphrag.Question{Text: "owl", K: 1})
+	check.True(t, err != nil && strings.Contains(err.Error(), "flat"), "asked when closed: %v", err)
+	check.True(t, check.Err(s.Insert(t.Context(), graphrag.Documents(owls[0]))) != nil, "inserted when closed")
 }
 
 // Update is Delete and Insert, of a saved system too: each state answers as one that was
 // built anew.
 func TestUpdate(t *testing.T) {
 	k, err := kit.Offline(kit.OfflineOptions{})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	want, updated, opened := flat(t, k, kit.Common{}), flat(t, k, kit.Common{}), flat(t, k, kit.Common{})
 	index(t, want, owls[1], owls[2])
 	index(t, updated, owls[0], owls[2])
 	dir := t.TempDir()
-	texttest.OK(t, updated.Save(t.Context(), dir))
+	check.OK(t, updated.Save(t.Context(), dir))
 	stats, err1 := updated.Update(t.Context(), graphrag.Documents(owls[1]), "a.md")
 	again, err2 := opened.OpenUpdated(t.Context(), dir, graphrag.Documents(owls[1]), "a.md")
-	if err1 != nil || err2 != nil || stats.Documents != 2 || again.Documents != 2 {
-		t.Errorf("%+v %v, %+v %v", stats, err1, again, err2)
-	}
+	check.True(t, err1 == nil && err2 == nil && stats.Documents == 2 && again.Documents == 2, "%+v %v, %+v %v", stats, err1, again, err2)
 	for _, q := range []string{"barn owl mouse", "eagle owl hare", "tides"} {
 		question := graphrag.Question{Text: q, K: 3}
 		a, err1 := want.Retrieve(t.Context(), question)
 		b, err2 := updated.Retrieve(t.Context(), question)
 		c, err3 := opened.Retrieve(t.Context(), question)
-		if diff := cmp.Diff(a, b) + cmp.Diff(a, c); err1 != nil || err2 != nil || err3 != nil || diff != "" {
-			t.Errorf("%q: %v %v %v %s", q, err1, err2, err3, diff)
-		}
+		diff := cmp.Diff(a, b) + cmp.Diff(a, c)
+		check.True(t, err1 == nil && err2 == nil && err3 == nil && diff == "", "%q: %v %v %v %s", q, err1, err2, err3, diff)
 	}
-	if ids, err := opened.List(t.Context()); err != nil || len(ids) != 2 || ids[0] != owls[1].ID || ids[1] != owls[2].ID {
-		t.Errorf("%q are indexed", ids)
-	}
-	if chunks, ok, err := opened.Get(t.Context(), owls[1].ID); !ok || err != nil || len(chunks) != 1 || chunks[0].Doc != owls[1].ID {
-		t.Errorf("%+v, %v", chunks, ok)
-	}
-	if chunks, ok, err := opened.Get(t.Context(), "a.md"); ok || err != nil || chunks != nil {
-		t.Errorf("deleted, and there is %+v", chunks)
-	}
-	if _, err := flat(t, k, kit.Common{}).Update(t.Context(), nil, "a.md"); err == nil {
-		t.Error("updated before Index")
-	}
+	ids, err := opened.List(t.Context())
+	check.True(t, err == nil && len(ids) == 2 && ids[0] == owls[1].ID && ids[1] == owls[2].ID, "%q are indexed", ids)
+	chunks, ok, err := opened.Get(t.Context(), owls[1].ID)
+	check.True(t, ok && err == nil && len(chunks) == 1 && chunks[0].Doc == owls[1].ID, "%+v, %v", chunks, ok)
+	chunks, ok, err = opened.Get(t.Context(), "a.md")
+	check.True(t, !ok && err == nil && chunks == nil, "deleted, and there is %+v", chunks)
+	check.True(t, check.Err(flat(t, k, kit.Common{}).Update(t.Context(), nil, "a.md")) != nil, "updated before Index")
 }
 
 // A splitter of one's own is under a system, and its name in what the system saves.
@@ -437,29 +393,22 @@ func TestOwnSplitter(t *testing.T) {
 	})
 	k, dir := offline(t), t.TempDir()
 	s := flat(t, k, kit.Common{Cut: kit.Cut{Splitter: lines, Name: "lines"}})
-	if stats := index(t, s, graphrag.Document{ID: "a.md", Text: "Owls hunt.\nOwls fly.\n"}); stats.Chunks != 2 {
-		t.Errorf("%d chunks of two lines", stats.Chunks)
-	}
-	texttest.OK(t, s.Save(t.Context(), dir))
+	stats := index(t, s, graphrag.Document{ID: "a.md", Text: "Owls hunt.\nOwls fly.\n"})
+	check.Equal(t, stats.Chunks, 2, "chunks of two lines")
+	check.OK(t, s.Save(t.Context(), dir))
 	again := flat(t, k, kit.Common{Cut: kit.Cut{Splitter: lines, Name: "lines"}})
-	if stats, err := again.Open(t.Context(), dir); err != nil || stats.Chunks != 2 {
-		t.Errorf("%+v, %v", stats, err)
-	}
+	stats, err := again.Open(t.Context(), dir)
+	check.True(t, err == nil && stats.Chunks == 2, "%+v, %v", stats, err)
 	for _, cut := range []kit.Cut{{}, {Splitter: lines, Name: "other"}} {
-		if _, err := flat(t, k, kit.Common{Cut: cut}).Open(t.Context(), dir); !errors.Is(err, kit.ErrOptions) {
-			t.Errorf("%+v: %v", cut, err)
-		}
+		check.Is(t, check.Err(flat(t, k, kit.Common{Cut: cut}).Open(t.Context(), dir)), kit.ErrOptions, "%+v", cut)
 	}
 	bad := chunk.SplitterFunc(func(_ context.Context, text string) ([]chunk.Span, error) {
 		return []chunk.Span{{Start: 3, End: len(text) + 1}}, nil
 	})
 	s = flat(t, k, kit.Common{Cut: kit.Cut{Splitter: bad, Name: "bad"}})
-	if _, err := s.Index(t.Context(), graphrag.Documents(graphrag.Document{ID: "a.md", Text: "Owls."})); err == nil || !strings.Contains(err.Error(), "a.md") {
-		t.Errorf("a span beyond the text: %v", err)
-	}
-	if _, err := (kit.Cut{Splitter: lines}).Chunker(); err == nil {
-		t.Error("a splitter without a name is taken")
-	}
+	_, err = s.Index(t.Context(), graphrag.Documents(graphrag.Document{ID: "a.md", Text: "Owls."}))
+	check.True(t, err != nil && strings.Contains(err.Error(), "a.md"), "a span beyond the text: %v", err)
+	check.True(t, check.Err((kit.Cut{Splitter: lines}).Chunker()) != nil, "a splitter without a name is taken")
 }
 
 // A change tells of the chunks first, then of each reply and of the stages.
@@ -474,8 +423,7 @@ func TestProgress(t *testing.T) {
 			return finding(c, ctx)
 		}}
 	f.ExtractBy(nil, f.Kit.Triples)
-	s, err := kit.New(f)
-	texttest.OK(t, err)
+	s := check.Of(kit.New(f)).OK(t)
 	stats := index(t, s, owls...)
 	if first, last := told[0], told[len(told)-1]; first.Chunks != stats.Chunks || first.Calls != 0 ||
 		last.Calls != stats.Calls || stats.Calls != 6 || len(last.Stages) != 1 || last.Stages[0].Asked != 1 {

@@ -15,9 +15,9 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // rooms are n documents of which every tenth is of room 0, and so on; a word is in one room only.
@@ -30,8 +30,7 @@ func rooms(n int) (docs []graphrag.Document) {
 
 func where(t testing.TB, s string) *graphrag.Condition {
 	t.Helper()
-	c, err := graphrag.ParseCondition(s)
-	texttest.OK(t, err)
+	c := check.Of(graphrag.ParseCondition(s)).OK(t)
 	return &c
 }
 
@@ -47,7 +46,7 @@ func counted(t testing.TB, builds *atomic.Int64, build func(context.Context) err
 		}
 		return finding(c, ctx)
 	}})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	return s
 }
 
@@ -63,9 +62,8 @@ func TestViewsAreKept(t *testing.T) {
 		var wait sync.WaitGroup
 		for range 8 {
 			wait.Go(func() {
-				if _, err := s.Retrieve(t.Context(), graphrag.Question{Text: "light", K: 3, Where: where(t, text)}); err != nil {
-					t.Error(err)
-				}
+				_, err := s.Retrieve(t.Context(), graphrag.Question{Text: "light", K: 3, Where: where(t, text)})
+				check.True(t, err == nil, "%v", err)
 			})
 		}
 		wait.Wait()
@@ -78,16 +76,13 @@ func TestViewsAreKept(t *testing.T) {
 		{"room = 1", 1}, {"room = 1", 0}, {"room > 0 and room < 2", 0}, {"room in (0, 1, 2, 3, 4)", 1}, {"all", 0}, {"room >= 0", 0},
 		{"room != 1", 1}, {"room != 2", 1}, {"room != 3", 1}, {"room = 1", 1}, {"room != 3", 0},
 	} {
-		if got := ask(tt.where); got != tt.want {
-			t.Errorf("%s: built %d times, want %d", tt.where, got, tt.want)
-		}
+		got := ask(tt.where)
+		check.Equal(t, got, tt.want, "%s: built %d times", tt.where, got)
 	}
 	for i := range 200 {
 		ask(fmt.Sprintf("n = %d", i))
 	}
-	if ask("n = 199") != 0 || ask("n = 140") != 0 || ask("n = 3") != 1 {
-		t.Error("the last views are not those that are kept")
-	}
+	check.True(t, ask("n = 199") == 0 && ask("n = 140") == 0 && ask("n = 3") == 1, "the last views are not those that are kept")
 }
 
 // A view under construction that is given up is built by the next one who asks; an error of
@@ -121,17 +116,13 @@ func TestViewGivenUp(t *testing.T) {
 	<-entered
 	go func() { second <- ask(t.Context()) }()
 	cancel()
-	if err := <-first; !errors.Is(err, context.Canceled) {
-		t.Errorf("the first one: %v", err)
-	}
-	if err := <-second; err != nil || builds.Load() != 3 {
-		t.Errorf("the second one: %v, built %d times", err, builds.Load())
-	}
+	check.Is(t, <-first, context.Canceled, "the first one")
+	err := <-second
+	check.True(t, err == nil && builds.Load() == 3, "the second one: %v, built %d times", err, builds.Load())
 	broken.Store(true)
 	for range 2 {
-		if _, err := s.Answer(t.Context(), graphrag.Question{Text: "light", K: 3, Where: where(t, "room = 2")}); err == nil || !strings.Contains(err.Error(), "the disk is full") {
-			t.Errorf("a view that cannot be built: %v", err)
-		}
+		_, err := s.Answer(t.Context(), graphrag.Question{Text: "light", K: 3, Where: where(t, "room = 2")})
+		check.True(t, err != nil && strings.Contains(err.Error(), "the disk is full"), "a view that cannot be built: %v", err)
 	}
 }
 
@@ -143,21 +134,19 @@ func TestFieldsOfAnyKind(t *testing.T) {
 	system, err := kit.New(kit.Frame{Name: "flat", Kit: offline(t), Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
 		return retrieve.NewSparse(ctx, c.Chunks, bm25.Options{})
 	}})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	index := func(value any) error {
 		_, err := system.Index(t.Context(), graphrag.Documents(graphrag.Document{ID: "a", Text: "The lamp is lit.", Fields: graphrag.Fields{"level": value}}))
 		return err
 	}
 	for _, level := range []any{7, int64(7), uint16(7), float32(7), 7.} {
-		texttest.OK(t, index(level))
+		check.OK(t, index(level))
 		hidden := graphrag.WithScope(t.Context(), graphrag.Not(graphrag.Equal("level", 7)))
-		if found, err := system.Retrieve(hidden, graphrag.Question{Text: "lamp"}); err == nil && len(found.Ranked) > 0 {
-			t.Errorf("%T is found outside of the scope", level)
-		}
+		found, err := system.Retrieve(hidden, graphrag.Question{Text: "lamp"})
+		check.True(t, err != nil || len(found.Ranked) == 0, "%T is found outside of the scope", level)
 	}
-	if err := index(struct{}{}); err == nil || !strings.Contains(err.Error(), `"a": field "level" is a struct {}`) {
-		t.Errorf("a field of no kind: %v", err)
-	}
+	err = index(struct{}{})
+	check.True(t, err != nil && strings.Contains(err.Error(), `"a": field "level" is a struct {}`), "a field of no kind: %v", err)
 }
 
 func TestUnknownFields(t *testing.T) {
@@ -170,20 +159,15 @@ func TestUnknownFields(t *testing.T) {
 	}
 	ctx := graphrag.WithScope(t.Context(), *where(t, "n < 10"))
 	_, err := s.Retrieve(ctx, graphrag.Question{Where: where(t, `secret = "x"`)})
-	if !errors.Is(err, kit.ErrField) || !strings.HasSuffix(err.Error(), "the fields are n, room") {
-		t.Errorf("a field of a hidden document: %v", err)
-	}
+	check.True(t, errors.Is(err, kit.ErrField) && strings.HasSuffix(err.Error(), "the fields are n, room"), "a field of a hidden document: %v", err)
 	if found, err := s.Retrieve(graphrag.WithScope(ctx, *where(t, "nobody = 1")), graphrag.Question{Text: "light", K: 5, Where: where(t, "room = 3")}); err != nil || len(found.Ranked) != 0 {
 		t.Errorf("a scope that permits nothing: %+v, %v", found, err)
 	}
 	found, err := s.Retrieve(ctx, graphrag.Question{Text: "room3 room7", K: 20})
-	if err != nil || len(found.Ranked) == 0 {
-		t.Fatal(err)
-	}
+	check.Must(t, err == nil && len(found.Ranked) != 0, "%v", err)
 	for _, h := range found.Ranked {
-		if n, ok := h.Chunk.Fields["n"].(float64); !ok || n >= 10 {
-			t.Errorf("found %s with the fields %v", h.Chunk.ID, h.Chunk.Fields)
-		}
+		n, ok := h.Chunk.Fields["n"].(float64)
+		check.True(t, ok && n < 10, "found %s with the fields %v", h.Chunk.ID, h.Chunk.Fields)
 	}
 }
 
@@ -202,13 +186,10 @@ func TestOddScopes(t *testing.T) {
 		return len(found.Ranked)
 	}
 	has := graphrag.WithScope(t.Context(), graphrag.Or(graphrag.Between("room", 0, nil)))
-	if open, scoped := all(t.Context()), all(has); open != 19 || scoped != 18 {
-		t.Errorf("%d found without a scope and %d within one", open, scoped)
-	}
+	open, scoped := all(t.Context()), all(has)
+	check.True(t, open == 19 && scoped == 18, "%d found without a scope and %d within one", open, scoped)
 	for _, c := range []graphrag.Condition{graphrag.Between("room", nil, nil), graphrag.Equal("n` >= 0 or `n", 1), graphrag.In("room", []string{"1"})} {
-		if n := all(graphrag.WithScope(t.Context(), c)); n != -1 {
-			t.Errorf("%d found within a scope that says nothing", n)
-		}
+		check.Equal(t, all(graphrag.WithScope(t.Context(), c)), -1, "found within a scope that says nothing")
 	}
 	for room := range 3 { // texts of one length
 		found, err := s.Retrieve(graphrag.WithScope(t.Context(), graphrag.Equal("room", room)), graphrag.Question{Text: "light", K: 50})
@@ -225,21 +206,18 @@ func TestViewsChange(t *testing.T) {
 	index(t, s, rooms(50)...)
 	count := func(s *kit.System) int {
 		t.Helper()
-		found, err := s.Retrieve(t.Context(), graphrag.Question{Text: "room4", K: 100, Where: where(t, "room = 4")})
-		texttest.OK(t, err)
+		found := check.Of(s.Retrieve(t.Context(), graphrag.Question{Text: "room4", K: 100, Where: where(t, "room = 4")})).OK(t)
 		return len(found.Ranked)
 	}
 	before := count(s)
 	more := graphrag.Document{ID: "x", Text: "Another light of room4.", Fields: graphrag.Fields{"room": 4.}}
-	if _, err := s.Insert(t.Context(), graphrag.Documents(more)); err != nil || count(s) != before+1 {
-		t.Errorf("%d found before and %d after an insert, error %v", before, count(s), err)
-	}
+	_, err := s.Insert(t.Context(), graphrag.Documents(more))
+	check.True(t, err == nil && count(s) == before+1, "%d found before and %d after an insert, error %v", before, count(s), err)
 	dir := t.TempDir()
 	opened := counted(t, new(atomic.Int64), nil)
-	texttest.OK(t, s.Save(t.Context(), dir))
-	if _, err := opened.Open(t.Context(), dir); err != nil || count(opened) != before+1 {
-		t.Errorf("opened: error %v", err)
-	}
+	check.OK(t, s.Save(t.Context(), dir))
+	_, err = opened.Open(t.Context(), dir)
+	check.True(t, err == nil && count(opened) == before+1, "opened: error %v", err)
 	var wait sync.WaitGroup
 	for i := range 4 {
 		wait.Go(func() {
@@ -259,14 +237,12 @@ func TestViewsChange(t *testing.T) {
 		})
 	}
 	for i := range 10 {
-		if _, err := s.Update(t.Context(), graphrag.Documents(more), fmt.Sprintf("d%03d", i)); err != nil {
-			t.Error(err)
-		}
+		_, err := s.Update(t.Context(), graphrag.Documents(more), fmt.Sprintf("d%03d", i))
+		check.True(t, err == nil, "%v", err)
 	}
 	wait.Wait()
-	if err := s.Close(); err != nil {
-		t.Error(err)
-	}
+	err = s.Close()
+	check.True(t, err == nil, "%v", err)
 }
 
 // A view that panics is an error of that question alone, and holds up no other.
@@ -288,12 +264,10 @@ func TestViewPanics(t *testing.T) {
 		_, err = s.Retrieve(t.Context(), graphrag.Question{Text: "light", K: 3, Where: where(t, "room = 1")})
 		return err
 	}
-	if err := ask(); err == nil || err.Error() != "a bad recipe" {
-		t.Errorf("error %v", err)
-	}
-	if err := ask(); err != nil {
-		t.Errorf("the next one: %v", err)
-	}
+	err := ask()
+	check.True(t, err != nil && err.Error() == "a bad recipe", "error %v", err)
+	err = ask()
+	check.True(t, err == nil, "the next one: %v", err)
 }
 
 // What is saved does not depend on the conditions that were asked about.
@@ -305,23 +279,18 @@ func TestViewsAreNotSaved(t *testing.T) {
 		}
 		return graphrag.RetrieverFunc(func(context.Context, graphrag.Question) (graphrag.Found, error) { return graphrag.Nothing(), nil }), err
 	}})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	docs := append([]graphrag.Document(nil), owls...)
 	docs[0].Fields = graphrag.Fields{"team": "a"}
 	index(t, s, docs...)
 	saved := func() string {
 		t.Helper()
 		dir := t.TempDir()
-		texttest.OK(t, s.Save(t.Context(), dir))
-		data, err := os.ReadFile(filepath.Join(dir, "system.wildgraph"))
-		texttest.OK(t, err)
+		check.OK(t, s.Save(t.Context(), dir))
+		data := check.Of(os.ReadFile(filepath.Join(dir, "system.wildgraph"))).OK(t)
 		return string(data)
 	}
 	before := saved()
-	if _, err := s.Retrieve(t.Context(), graphrag.Question{Text: "owl", K: 2, Where: where(t, `team = "a"`)}); err != nil {
-		t.Fatal(err)
-	}
-	if saved() != before {
-		t.Error("a question changed what is saved")
-	}
+	check.OK(t, check.Err(s.Retrieve(t.Context(), graphrag.Question{Text: "owl", K: 2, Where: where(t, `team = "a"`)})))
+	check.Equal(t, saved(), before, "a question changed what is saved")
 }

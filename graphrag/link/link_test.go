@@ -15,10 +15,10 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/memo"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // words makes names that share trigrams.
@@ -46,9 +46,9 @@ func TestTrigramsFindAll(t *testing.T) {
 		threshold := 0.05 + 0.95*r.Float64()
 		limit := []int{1000, 3}[seed%2]
 		got, err := Trigrams{}.Neighbors(t.Context(), names, threshold, limit)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		_, vectors, err := learn(t.Context(), names)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		want := make([][]scored, len(names))
 		for i := range names {
 			for j := range names {
@@ -58,9 +58,8 @@ func TestTrigramsFindAll(t *testing.T) {
 			}
 			want[i] = rank.Best(want[i], limit)
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Fatalf("seed %d, threshold %v (-all +got):\n%s", seed, threshold, diff)
-		}
+		diff := cmp.Diff(want, got)
+		check.Must(t, diff == "", "seed %d, threshold %v (-all +got):\n%s", seed, threshold, diff)
 	}
 }
 
@@ -72,14 +71,11 @@ func (s shortChanged) EmbedDocuments(ctx context.Context, texts []string) ([][]f
 }
 
 func TestEmbeddingsErrors(t *testing.T) {
-	if _, err := (Embeddings{shortChanged{}}).Neighbors(t.Context(), []string{"a", "b"}, 0.5, 1); err == nil || !strings.Contains(err.Error(), "1 vectors for 2 names") {
-		t.Errorf("error %v", err)
-	}
+	_, err := (Embeddings{shortChanged{}}).Neighbors(t.Context(), []string{"a", "b"}, 0.5, 1)
+	check.True(t, err != nil && strings.Contains(err.Error(), "1 vectors for 2 names"), "error %v", err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := (Embeddings{angles{}}).Neighbors(ctx, []string{"a", "b"}, 0.5, 1); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+	check.Is(t, check.Err((Embeddings{angles{}}).Neighbors(ctx, []string{"a", "b"}, 0.5, 1)), context.Canceled, "cancelled")
 }
 
 // Names that come, go and change their vectors: the lists are those of comparing all names, and only
@@ -112,18 +108,15 @@ func TestEmbeddingsAfterChanges(t *testing.T) {
 		}
 		limit, threshold := 7+round/10, .9
 		want, err := Embeddings{at}.Neighbors(t.Context(), names, threshold, limit)
-		texttest.OK(t, err)
-		got, err := Embeddings{at}.Neighbors(ctx, names, threshold, limit)
-		texttest.OK(t, err)
-		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
-			t.Fatalf("round %d, %d names, limit %d (-all +changed):\n%s", round, len(names), limit, diff)
-		}
+		check.OK(t, err)
+		got := check.Of(Embeddings{at}.Neighbors(ctx, names, threshold, limit)).OK(t)
+		diff := cmp.Diff(want, got, cmpopts.EquateEmpty())
+		check.Must(t, diff == "", "round %d, %d names, limit %d (-all +changed):\n%s", round, len(names), limit, diff)
 	}
 	l := memo.Kept[lastResult](ctx)
 	lists, unsure := l.translated(neighborhood{cut: l.cut, digests: l.digests})
-	if diff := cmp.Diff(l.lists, lists, cmpopts.EquateEmpty()); diff != "" || len(unsure) != 0 {
-		t.Errorf("nothing changed, and %v are compared\n%s", unsure, diff)
-	}
+	diff := cmp.Diff(l.lists, lists, cmpopts.EquateEmpty())
+	check.True(t, diff == "" && len(unsure) == 0, "nothing changed, and %v are compared\n%s", unsure, diff)
 }
 
 // An index finds what comparing with every name finds.
@@ -131,33 +124,28 @@ func TestNearest(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 9))
 	names := append(words(r, 200), "", "x")
 	ix, err := Trigrams{}.Index(t.Context(), names)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	for _, name := range append(words(r, 50), names[3], "", "ω") {
 		w, _, err := learn(t.Context(), names)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		var want []scored
 		for j := range names {
 			if s := cosine(w.vector(new(spelling), name), w.vector(new(spelling), names[j])); s > 0 {
 				want = append(want, scored{ID: int32(j), Score: s})
 			}
 		}
-		got, err := ix.Nearest(t.Context(), name, 5)
-		texttest.OK(t, err)
-		if diff := cmp.Diff(rank.Best(want, 5), got, cmpopts.EquateEmpty(), cmp.Comparer(func(a, b scored) bool { return math.Abs(a.Score-b.Score) < 1e-5 })); diff != "" {
-			t.Errorf("%q (-want +got):\n%s", name, diff)
-		}
+		got := check.Of(ix.Nearest(t.Context(), name, 5)).OK(t)
+		diff := cmp.Diff(rank.Best(want, 5), got, cmpopts.EquateEmpty(), cmp.Comparer(func(a, b scored) bool { return math.Abs(a.Score-b.Score) < 1e-5 }))
+		check.Equal(t, diff, "", "%q (-want +got)", name)
 	}
-	embedded, err := Embeddings{angles{"a": 0, "b": 10, "c": 90}}.Index(t.Context(), []string{"b", "c"})
-	texttest.OK(t, err)
-	if got, err := embedded.Nearest(t.Context(), "a", 1); err != nil || len(got) != 1 || got[0].ID != 0 || math.Abs(got[0].Score-0.98481) > 1e-4 {
-		t.Errorf("%v, %v", got, err)
-	}
+	embedded := check.Of(Embeddings{angles{"a": 0, "b": 10, "c": 90}}.Index(t.Context(), []string{"b", "c"})).OK(t)
+	got, err := embedded.Nearest(t.Context(), "a", 1)
+	check.True(t, err == nil && len(got) == 1 && got[0].ID == 0 && math.Abs(got[0].Score-0.98481) <= 1e-4, "%v, %v", got, err)
 	for _, l := range []Linker{Trigrams{}, Embeddings{angles{}}} {
 		none, err := l.Index(t.Context(), nil)
-		texttest.OK(t, err)
-		if got, err := none.Nearest(t.Context(), "a", 3); err != nil || len(got) != 0 {
-			t.Errorf("among no names: %v, %v", got, err)
-		}
+		check.OK(t, err)
+		got, err := none.Nearest(t.Context(), "a", 3)
+		check.True(t, err == nil && len(got) == 0, "among no names: %v, %v", got, err)
 	}
 }
 
@@ -168,7 +156,7 @@ func TestTrigramsLookAtTheContext(t *testing.T) {
 		"index":      func(ctx context.Context) error { _, err := Trigrams{}.Index(ctx, names); return err },
 	} {
 		for _, looks := range []int{5, 25, 35} { // 20 a pass
-			ctx := texttest.NewCountdown(looks)
+			ctx := check.NewCountdown(looks)
 			if err := work(ctx); !errors.Is(err, context.Canceled) || ctx.Looks() > 2 {
 				t.Errorf("%s, %d: %v after %d further looks", name, looks, err, ctx.Looks())
 			}
@@ -201,24 +189,21 @@ func TestSpelling(t *testing.T) {
 		for _, x := range trigrams(nil, name) {
 			got = append(got, string([]rune{rune(x >> 42), rune(x >> 21 & (1<<21 - 1)), rune(x & (1<<21 - 1))}))
 		}
-		if slices.Sort(want); !slices.Equal(slices.Sorted(slices.Values(got)), want) {
-			t.Errorf("%q: %q, want %q", name, got, want)
-		}
+		slices.Sort(want)
+		check.Equal(t, slices.Sorted(slices.Values(got)), want, "%q: %q", name, got)
 	}
 	var often []int
 	for _, n := range distinct(trigrams(nil, "aaaa")) {
 		often = append(often, n)
 	}
-	if slices.Sort(often); !slices.Equal(often, []int{1, 1, 2}) {
-		t.Errorf("of aaaa: %v", often)
-	}
+	slices.Sort(often)
+	check.Equal(t, often, []int{1, 1, 2}, "of aaaa")
 	w, _, err := learn(t.Context(), []string{"Oslo", "Bergen"})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	var s spelling
 	w.vector(&s, "Bergen op Zoom")
-	if n := testing.AllocsPerRun(10, func() { w.vector(&s, "Bergen op Zoom") }); n > 0 {
-		t.Errorf("%g allocations for a vector", n)
-	}
+	n := testing.AllocsPerRun(10, func() { w.vector(&s, "Bergen op Zoom") })
+	check.True(t, n <= 0, "%g allocations for a vector", n)
 }
 
 func triple(h, r, t string) kg.Fact {
@@ -233,10 +218,9 @@ func chunk(id string, facts ...kg.Fact) kg.Extraction {
 func put(t *testing.T, o kg.Options, extractions ...kg.Extraction) *kg.Graph {
 	t.Helper()
 	b, err := kg.NewBase(o)
-	texttest.OK(t, err)
-	texttest.OK(t, b.Insert(extractions...))
-	g, err := b.Graph(t.Context())
-	texttest.OK(t, err)
+	check.OK(t, err)
+	check.OK(t, b.Insert(extractions...))
+	g := check.Of(b.Graph(t.Context())).OK(t)
 	return g
 }
 
@@ -294,25 +278,16 @@ func weights(g *kg.Graph, v *kg.View) map[string]float64 {
 func TestSynonymsOverwrite(t *testing.T) {
 	g := hippo(t, kg.Options{Folding: kg.FoldASCII})
 	synonyms, err := Synonyms(t.Context(), g, hippoSimilar, SynonymOptions{})
-	if err != nil || len(synonyms) != 4 {
-		t.Fatalf("synonyms %v, %v", synonyms, err)
-	}
+	check.Must(t, err == nil && len(synonyms) == 4, "synonyms %v, %v", synonyms, err)
 	want := map[string]float64{
 		"acme corp – alice smith": 2, "acme corp – berlin": 4, "acme corp – bob jones": 2, "alice smith – alice smyth": 1.84,
 		"alice smyth – deep rivers": 2, "berlin – bob jones": 2, "berlin – germany": 1.7, "deep rivers – germany": 2,
 	}
-	v, err := g.View(kg.ViewOptions{Synonyms: synonyms, Overwrite: true})
-	texttest.OK(t, err)
-	if diff := cmp.Diff(want, weights(g, v)); diff != "" {
-		t.Errorf("overwriting (-want +got):\n%s", diff)
-	}
+	v := check.Of(g.View(kg.ViewOptions{Synonyms: synonyms, Overwrite: true})).OK(t)
+	check.Equal(t, weights(g, v), want, "overwriting")
 	want["berlin – germany"] = 3.7
-	if v, err = g.View(kg.ViewOptions{Synonyms: synonyms}); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, weights(g, v)); diff != "" {
-		t.Errorf("adding (-want +got):\n%s", diff)
-	}
+	v = check.Of(g.View(kg.ViewOptions{Synonyms: synonyms})).OK(t)
+	check.Equal(t, weights(g, v), want, "adding")
 	// The matrix of passages and entities: distinct facts of p with e.
 	matrix := make([][]float64, 4)
 	for p := range matrix {
@@ -322,9 +297,7 @@ func TestSynonymsOverwrite(t *testing.T) {
 			matrix[p][g.Relations[r.ID].Tail]++
 		}
 	}
-	if diff := cmp.Diff([][]float64{{2, 1, 0, 1, 0, 0, 0}, {0, 0, 0, 2, 1, 0, 1}, {0, 0, 1, 0, 0, 2, 1}, {2, 0, 0, 1, 1, 0, 0}}, matrix); diff != "" {
-		t.Errorf("matrix (-want +got):\n%s", diff)
-	}
+	check.Equal(t, matrix, [][]float64{{2, 1, 0, 1, 0, 0, 0}, {0, 0, 0, 2, 1, 0, 1}, {0, 0, 1, 0, 0, 2, 1}, {2, 0, 0, 1, 1, 0, 0}}, "matrix")
 }
 
 // A worked example: the graph of HippoRAG 2 has the passages as nodes, with an edge of
@@ -332,23 +305,15 @@ func TestSynonymsOverwrite(t *testing.T) {
 func TestGraphOfExample(t *testing.T) {
 	g := hippo(t, kg.Options{})
 	v, err := g.View(kg.ViewOptions{Passages: true})
-	if err != nil || v.Entities != 7 || v.Passages != 4 || v.Passage(2) != 9 {
-		t.Fatalf("%+v, %v", v, err)
-	}
+	check.Must(t, err == nil && v.Entities == 7 && v.Passages == 4 && v.Passage(2) == 9, "%+v, %v", v, err)
 	got := weights(g, v)
 	for edge, want := range map[string]float64{
 		"acme corp – p0": 1, "alice smith – p0": 1, "berlin – p0": 1, "acme corp – p3": 1, "acme corp – berlin": 4, "berlin – germany": 2,
 	} {
-		if got[edge] != want {
-			t.Errorf("%s weighs %v, want %v", edge, got[edge], want)
-		}
+		check.Equal(t, got[edge], want, "%s weighs", edge)
 	}
-	if len(got) != 7+12 {
-		t.Errorf("%d edges: %v", len(got), got)
-	}
-	if diff := cmp.Diff([]int32{0, 3, 4}, g.AppendFactEntities(nil, 3)); diff != "" {
-		t.Errorf("phrases of p3 (-want +got):\n%s", diff)
-	}
+	check.Equal(t, len(got), 7+12, "%d edges: %v", len(got), got)
+	check.Equal(t, g.AppendFactEntities(nil, 3), []int32{0, 3, 4}, "phrases of p3")
 }
 
 // angles embeds names as unit vectors of two dimensions.
@@ -376,9 +341,7 @@ func TestSynonymsOfExample(t *testing.T) {
 	}
 	g := put(t, kg.Options{Folding: kg.FoldASCII}, x)
 	synonyms, err := Synonyms(t.Context(), g, Embeddings{names}, SynonymOptions{})
-	if err != nil || len(synonyms) != 23 {
-		t.Fatalf("%d synonyms, %v", len(synonyms), err)
-	}
+	check.Must(t, err == nil && len(synonyms) == 23, "%d synonyms, %v", len(synonyms), err)
 	usa := map[string]float64{}
 	for _, s := range synonyms {
 		switch g.Entities[s.From].Key {
@@ -390,18 +353,13 @@ func TestSynonymsOfExample(t *testing.T) {
 	}
 	want := map[string]float64{"us": .984807753, "united states": .9396926208, "u s a": .8660254038, "canada": .8090169944}
 	near := cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-6 })
-	if diff := cmp.Diff(want, usa, near); diff != "" {
-		t.Errorf("synonyms of usa (-want +got):\n%s", diff)
-	}
-	v, err := g.View(kg.ViewOptions{Synonyms: synonyms})
-	texttest.OK(t, err)
+	check.Equal(t, cmp.Diff(want, usa, near), "", "synonyms of usa (-want +got)")
+	v := check.Of(g.View(kg.ViewOptions{Synonyms: synonyms})).OK(t)
 	got := weights(g, v)
-	if w := got["us – usa"]; math.Abs(w-.984807753) > 1e-6 {
-		t.Errorf("us – usa weighs %v", w)
-	}
-	if w := got["united states – usa"]; math.Abs(w-1.8793852416) > 1e-6 {
-		t.Errorf("united states – usa weighs %v", w)
-	}
+	w := got["us – usa"]
+	check.True(t, math.Abs(w-.984807753) <= 1e-6, "us – usa weighs %v", w)
+	w = got["united states – usa"]
+	check.True(t, math.Abs(w-1.8793852416) <= 1e-6, "united states – usa weighs %v", w)
 }
 
 // With 150 equal neighbours 101 are kept: the code stops when it has more than
@@ -413,13 +371,10 @@ func TestSynonymLimit(t *testing.T) {
 	}
 	g := put(t, kg.Options{}, x)
 	synonyms, err := Synonyms(t.Context(), g, Embeddings{angles{}}, SynonymOptions{})
-	if err != nil || len(synonyms) != 151*101 {
-		t.Errorf("%d synonyms, %v", len(synonyms), err)
-	}
+	check.True(t, err == nil && len(synonyms) == 151*101, "%d synonyms, %v", len(synonyms), err)
 }
 
 func TestNoSynonyms(t *testing.T) {
-	if s, err := Synonyms(t.Context(), put(t, kg.Options{}), Trigrams{}, SynonymOptions{}); err != nil || s != nil {
-		t.Errorf("synonyms %v, %v", s, err)
-	}
+	s, err := Synonyms(t.Context(), put(t, kg.Options{}), Trigrams{}, SynonymOptions{})
+	check.True(t, err == nil && s == nil, "synonyms %v, %v", s, err)
 }

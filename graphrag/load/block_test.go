@@ -10,11 +10,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 var kinds = []string{"paragraph", "heading", "item", "header", "row", "term", "definition", "code", "meta"}
@@ -35,13 +33,11 @@ func sketch(blocks []load.Block) string {
 // table returns the rows of a file of test data: quoted texts with tabs between.
 func table(t *testing.T, name string) (rows [][]string) {
 	t.Helper()
-	data, err := os.ReadFile("testdata/" + name)
-	texttest.OK(t, err)
+	data := check.Of(os.ReadFile("testdata/" + name)).OK(t)
 	for line := range strings.Lines(string(data)) {
 		row := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 		for i, s := range row {
-			row[i], err = strconv.Unquote(s)
-			texttest.OK(t, err)
+			row[i] = check.Of(strconv.Unquote(s)).OK(t)
 		}
 		rows = append(rows, row)
 	}
@@ -50,9 +46,7 @@ func table(t *testing.T, name string) (rows [][]string) {
 
 func TestBlocks(t *testing.T) {
 	for _, row := range table(t, "blocks.txt") {
-		if diff := cmp.Diff(row[2], sketch(load.Blocks(row[1]))); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", row[0], diff)
-		}
+		check.Equal(t, sketch(load.Blocks(row[1])), row[2], "%s", row[0])
 	}
 }
 
@@ -76,29 +70,22 @@ func FuzzEscape(f *testing.F) {
 		}
 		s = strings.Join(strings.Fields(s), " ")
 		got := load.Escape(s)
-		if plain := load.Plain(got); plain != s {
-			t.Fatalf("%q is escaped as %q and shown as %q", s, got, plain)
-		}
+		plain := load.Plain(got)
+		check.Must(t, plain == s, "%q is escaped as %q and shown as %q", s, got, plain)
 		if b := load.Blocks(got); s != "" && (len(b) != 1 || b[0].Kind != load.Paragraph || b[0].Text != got) {
 			t.Fatalf("%q is escaped as %q and read as %+v", s, got, b)
 		}
 	})
 }
 
-// check holds what is true of the blocks of every text.
-func check(t *testing.T, s string, blocks []load.Block) {
+// checkBlocks tests the properties of the blocks of every text.
+func checkBlocks(t *testing.T, s string, blocks []load.Block) {
 	t.Helper()
 	for i, b := range blocks {
-		if b.Start < 0 || b.Start >= b.End || b.End > len(s) || strings.TrimSpace(b.Text) == "" {
-			t.Fatalf("block %d of %q: %+v", i, s, b)
-		}
-		if b.Under >= i || b.Lead >= i || b.Under < -1 || b.Lead < -1 {
-			t.Fatalf("block %d of %q goes on from %d, under %d", i, s, b.Lead, b.Under)
-		}
+		check.Must(t, b.Start >= 0 && b.Start < b.End && b.End <= len(s) && strings.TrimSpace(b.Text) != "", "block %d of %q: %+v", i, s, b)
+		check.Must(t, b.Under < i && b.Lead < i && b.Under >= -1 && b.Lead >= -1, "block %d of %q goes on from %d, under %d", i, s, b.Lead, b.Under)
 		all := b.Span(text.Span{End: len(b.Text)})
-		if all.Start != b.Start || all.End > b.End {
-			t.Fatalf("block %d of %q spans %v: %+v", i, s, all, b)
-		}
+		check.Must(t, all.Start == b.Start && all.End <= b.End, "block %d of %q spans %v: %+v", i, s, all, b)
 		for j := 0; j < len(b.Text); j++ { // every byte leads to itself
 			if p := b.Span(text.Span{Start: j, End: j + 1}); s[p.Start] != b.Text[j] {
 				t.Fatalf("block %d of %q: byte %d is %q, in the source %q", i, s, j, b.Text[j], s[p.Start])
@@ -122,7 +109,7 @@ func FuzzBlocks(f *testing.F) {
 	for _, s := range seeds {
 		f.Add(s)
 	}
-	f.Fuzz(func(t *testing.T, s string) { check(t, s, load.Blocks(s)) })
+	f.Fuzz(func(t *testing.T, s string) { checkBlocks(t, s, load.Blocks(s)) })
 }
 
 func FuzzLead(f *testing.F) {
@@ -134,11 +121,9 @@ func FuzzLead(f *testing.F) {
 		if (at <= 0 || at >= len(s)) && lead != "" {
 			t.Fatalf("a lead of nothing: %q", lead)
 		}
-		if len(lead) > 8000 {
-			t.Fatalf("a lead of %d bytes", len(lead))
-		}
+		check.Must(t, len(lead) <= 8000, "a lead of %d bytes", len(lead))
 		if at > 0 && at < len(s) {
-			check(t, lead+s[at:], load.Blocks(lead+s[at:]))
+			checkBlocks(t, lead+s[at:], load.Blocks(lead+s[at:]))
 		}
 	})
 }
@@ -158,14 +143,12 @@ func TestHostile(t *testing.T) {
 		"indents":    deepList(600),
 		"definition": strings.Repeat("a\n: ", 1<<15),
 	} {
-		if blocks := load.Blocks(s); len(blocks) > len(s) {
-			t.Errorf("%s: %d blocks", name, len(blocks))
-		}
+		blocks := load.Blocks(s)
+		check.True(t, len(blocks) <= len(s), "%s: %d blocks", name, len(blocks))
 	}
 	rows := "| a | b |\n|---|---|\n" + strings.Repeat("| 1 | 2 |\n", 10_000)
-	if n := len(load.Blocks(rows)); n != 10_001 {
-		t.Errorf("a table of 10,000 rows has %d blocks", n)
-	}
+	n := len(load.Blocks(rows))
+	check.Equal(t, n, 10_001, "a table of 10,000 rows has %d blocks", n)
 }
 
 func deepList(n int) string {
@@ -187,13 +170,9 @@ func TestLead(t *testing.T) {
 		{"| what", "# Shop\n\n## Prices\n\n"},
 		{"is all", "# Shop\n\n## Prices\n\n"},
 	} {
-		if got := load.Lead(page, strings.Index(page, tt.at)); got != tt.want {
-			t.Errorf("lead of %q: %q, want %q", tt.at, got, tt.want)
-		}
+		check.Equal(t, load.Lead(page, strings.Index(page, tt.at)), tt.want, "lead of %q", tt.at)
 	}
 	// The lead of a far-off piece is bounded, and so is the way back.
 	far := "# Top\n\n" + strings.Repeat("word ", 100_000)
-	if got := load.Lead(far, len(far)-10); got != "" {
-		t.Errorf("a heading half a megabyte above: %q", got)
-	}
+	check.Equal(t, load.Lead(far, len(far)-10), "", "a heading half a megabyte above")
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/load"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func TestFields(t *testing.T) {
@@ -36,9 +37,7 @@ func TestFields(t *testing.T) {
 		"tags:\n" + strings.Repeat("- t\n", 200) + "status: draft":                                                      of(graphrag.Fields{"tags": slices.Repeat([]string{"t"}, 200), "status": "draft"}),
 	} {
 		f := load.Markdown("notes/a/b.MD", front(lines))
-		if diff := cmp.Diff(want, f.Document.Fields); diff != "" {
-			t.Errorf("%q (-want +got):\n%s", lines, diff)
-		}
+		check.Equal(t, f.Document.Fields, want, "%q", lines)
 		data, err := f.MarshalBinary()
 		var back load.File
 		if err != nil || back.UnmarshalBinary(data) != nil || !cmp.Equal(back.Document, f.Document) {
@@ -48,9 +47,7 @@ func TestFields(t *testing.T) {
 	page := `<html><head><title>T</title><meta charset=utf-8><meta name="author" content=" Ada "><meta property="article:published_time" content="2024-05-01">` +
 		`<meta name=keywords content="owl, mouse"><meta name=viewport content="width=1"></head><body><meta name="evil" content="x"><p>Text.</p></body></html>`
 	want := graphrag.Fields{"folder": ".", "kind": "html", "author": "Ada", "article:published_time": time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC), "keywords": []string{"owl", "mouse"}}
-	if diff := cmp.Diff(want, load.HTML("a.html", page).Document.Fields); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	check.Equal(t, load.HTML("a.html", page).Document.Fields, want, "(-want +got)")
 }
 
 // Front matter that is not read whole is told; a text that only begins with a rule is a text.
@@ -94,12 +91,9 @@ func TestHostileFields(t *testing.T) {
 		"many.html": "<html><head>" + metas.String() + "</head><body>Text.",
 	} {
 		f, err := load.Options{}.Read(name, []byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := f.Document.Fields.Check(); err != nil || f.Document.Fields["folder"] != "." {
-			t.Errorf("%s: %d fields, error %v", name, len(f.Document.Fields), err)
-		}
+		check.OK(t, err)
+		err = f.Document.Fields.Check()
+		check.True(t, err == nil && f.Document.Fields["folder"] == ".", "%s: %d fields, error %v", name, len(f.Document.Fields), err)
 	}
 }
 
@@ -121,12 +115,9 @@ func TestTimesThatAreNone(t *testing.T) {
 				t.Errorf("%s: %s is %T %v, within times: %t, %t", where, day, f["day"], f["day"], after.Compile()(f), before.Compile()(f))
 			}
 		}
-		if c, err := graphrag.ParseCondition("day >= " + day); err == nil {
-			t.Errorf("day >= %s is read as %s", day, c)
-		}
+		c, err := graphrag.ParseCondition("day >= " + day)
+		check.True(t, err != nil, "day >= %s is read as %s", day, c)
 		var f graphrag.Fields
-		if err := json.Unmarshal([]byte(`{"day": {"time": "`+day+`"}}`), &f); err == nil {
-			t.Errorf("%s is the time %v in JSON", day, f)
-		}
+		check.True(t, json.Unmarshal([]byte(`{"day": {"time": "`+day+`"}}`), &f) != nil, "%s is the time %v in JSON", day, f)
 	}
 }

@@ -11,11 +11,9 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 const page = `<!doctype html><html><head><title>Lights &amp;
@@ -37,25 +35,17 @@ func TestHTML(t *testing.T) {
 	want := "# Lights\n\nOne light, two lights.\n\n1\\. is no item, * is no mark\n\n" +
 		"| | |\n|---|---|\n| red | no \\| internet |\n| blue | |\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n## Layout\n\n- x\n    - y\n- z\n\n" +
 		"Owl\n: A bird.\n\n```\nif a < b {\n  run()\n}\n```\n"
-	if diff := cmp.Diff(want, f.Document.Text); diff != "" {
-		t.Errorf("text (-want +got):\n%s", diff)
-	}
-	if f.Document.Title != "Lights & more" {
-		t.Errorf("title %q", f.Document.Title)
-	}
+	check.Equal(t, f.Document.Text, want, "text")
+	check.Equal(t, f.Document.Title, "Lights & more", "title")
 	for _, word := range []string{"two", "internet", "Layout", "bird.", "mark", "run()", "blue"} {
 		at := strings.Index(f.Document.Text, word)
 		p := f.Source(text.Span{Start: at, End: at + len(word)})
-		if got := page[p.Start:p.End]; got != word {
-			t.Errorf("%q leads to %q", word, got)
-		}
-		if want := 1 + strings.Count(page[:strings.LastIndex(page, word)], "\n"); f.Line(at) != want {
-			t.Errorf("%q is in line %d, want %d", word, f.Line(at), want)
-		}
+		check.Equal(t, page[p.Start:p.End], word, "%q leads to", word)
+		want := 1 + strings.Count(page[:strings.LastIndex(page, word)], "\n")
+		check.Equal(t, f.Line(at), want, "%q is in line", word)
 	}
-	if all := load.HTML("a.html", "<nav>Only this</nav>").Document; all.Text != "Only this\n" || all.Title != "Only this" {
-		t.Errorf("a page of navigation: %+v", all)
-	}
+	all := load.HTML("a.html", "<nav>Only this</nav>").Document
+	check.True(t, all.Text == "Only this\n" && all.Title == "Only this", "a page of navigation: %+v", all)
 }
 
 func TestRead(t *testing.T) {
@@ -88,7 +78,7 @@ func TestFolder(t *testing.T) {
 		"z.txt": {Data: []byte("last")}, "a.md": {Data: []byte("first")}, "b.md": {Data: []byte("x")}, "big.txt": {Data: big},
 		".git/x.md": {Data: []byte("no")}, ".x.md": {Data: []byte("no")}, "sub/c.html": {Data: []byte("<p>c")}, "d.pdf": {}, "e.pdf": {}, "g.rst": {Data: []byte("G\n=\n")}, "f": {Data: []byte("\x7fELF\x00")},
 	}})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	var got []string
 	for _, f := range files {
 		got = append(got, f.Document.ID)
@@ -99,22 +89,18 @@ func TestFolder(t *testing.T) {
 	want := []string{"a.md", "sub/c.html", "z.txt", "b.md cannot be opened", "load: big.txt: larger than 32 MiB",
 		"load: 2 files: another kind of file (.pdf): read it with the Reader of package load/pdf",
 		"load: 1 file: another kind of file (.rst): convert it to Markdown or HTML, by pandoc or asciidoctor", "load: 1 file: another kind of file (no extension)"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	check.Equal(t, got, want, "(-want +got)")
 	for _, name := range []string{"a.rst", "a.rest", "a.adoc", "a.asciidoc", "A.ORG"} {
 		if _, err := load.Read(name, []byte("text")); !errors.Is(err, load.ErrFormat) || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "by pandoc") {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
-	if _, _, err := load.Folder(t.Context(), fstest.MapFS{"a.pdf": {}}); err == nil || !strings.Contains(err.Error(), ".pdf") || !strings.Contains(err.Error(), ".md") {
-		t.Errorf("a folder without texts: %v", err)
-	}
+	_, _, err = load.Folder(t.Context(), fstest.MapFS{"a.pdf": {}})
+	check.True(t, err != nil && strings.Contains(err.Error(), ".pdf") && strings.Contains(err.Error(), ".md"), "a folder without texts: %v", err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := load.Folder(ctx, fstest.MapFS{"a.md": {}}); !errors.Is(err, context.Canceled) {
-		t.Errorf("a cancelled load: %v", err)
-	}
+	_, _, err = load.Folder(ctx, fstest.MapFS{"a.md": {}})
+	check.Is(t, err, context.Canceled, "a cancelled load")
 }
 
 func FuzzHTML(f *testing.F) {
@@ -126,7 +112,7 @@ func FuzzHTML(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		file := load.HTML("a.html", s)
 		body := file.Document.Text
-		check(t, body, file.Blocks())
+		checkBlocks(t, body, file.Blocks())
 		last := 0
 		for i := range len(body) + 1 {
 			p := file.Source(text.Span{Start: i, End: len(body)})
@@ -145,8 +131,6 @@ func TestHostileHTML(t *testing.T) {
 		"<p " + strings.Repeat("a=b ", 1<<18), strings.Repeat("&", 1<<20), "<table><tr>" + strings.Repeat("<td>x", 1<<16),
 	} {
 		f := load.HTML("x.html", s)
-		if len(f.Document.Text) > 4*len(s) {
-			t.Errorf("%.20q: %d bytes of %d", s, len(f.Document.Text), len(s))
-		}
+		check.True(t, len(f.Document.Text) <= 4*len(s), "%.20q: %d bytes of %d", s, len(f.Document.Text), len(s))
 	}
 }

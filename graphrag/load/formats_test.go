@@ -23,23 +23,20 @@ import (
 	"golang.org/x/text/encoding/unicode/utf32"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/load"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func read(t *testing.T, name, data string) *load.File {
 	t.Helper()
-	f, err := load.Read(name, []byte(data))
-	texttest.OK(t, err)
+	f := check.Of(load.Read(name, []byte(data))).OK(t)
 	return f
 }
 
 // Files and the texts that a reader of them sees.
 func TestFormats(t *testing.T) {
 	for _, row := range table(t, "formats.txt") {
-		if diff := cmp.Diff(row[2], read(t, row[0], row[1]).Document.Text); diff != "" {
-			t.Errorf("%s %.60q (-want +got):\n%s", row[0], row[1], diff)
-		}
+		check.Equal(t, read(t, row[0], row[1]).Document.Text, row[2], "%s %.60q", row[0], row[1])
 	}
 }
 
@@ -75,18 +72,12 @@ func TestLongTable(t *testing.T) {
 	}
 	f := read(t, "a.csv", data.String())
 	at := strings.Index(f.Document.Text, "| light 7000 ")
-	if f.Line(at+3) != 7002 {
-		t.Errorf("light 7000 is in line %d", f.Line(at+3))
-	}
+	check.Equal(t, f.Line(at+3), 7002, "light 7000 is in line")
 	blocks := load.Blocks(load.Lead(f.Document.Text, at) + f.Document.Text[at:at+40])
 	last := blocks[len(blocks)-1]
-	if last.Kind != load.Row || blocks[last.Lead].Cell(1) != "meaning" {
-		t.Errorf("row %+v", last)
-	}
+	check.True(t, last.Kind == load.Row && blocks[last.Lead].Cell(1) == "meaning", "row %+v", last)
 	wide := read(t, "b.csv", strings.Repeat("column,", 200)+"last\n"+strings.Repeat(",", 200)+"end\n")
-	if wide.Document.Text != "- last: end\n" {
-		t.Errorf("a wide table: %q", wide.Document.Text)
-	}
+	check.Equal(t, wide.Document.Text, "- last: end\n", "a wide table")
 }
 
 func TestEncodings(t *testing.T) {
@@ -98,9 +89,7 @@ func TestEncodings(t *testing.T) {
 		"a.html":     {"<meta charset=gb2312><p>\xd6\xa3\xba\xcd", "郑和\n"},
 		"a.csv":      {"stra\xdfe,ort\nx,y\n", "| straße | ort |\n|---|---|\n| x | y |\n"},
 	} {
-		if got := read(t, name, tt.data).Document.Text; got != tt.want {
-			t.Errorf("%s: %q, want %q", name, got, tt.want)
-		}
+		check.Equal(t, read(t, name, tt.data).Document.Text, tt.want, "%s", name)
 	}
 	long := map[encoding.Encoding]string{
 		charmap.KOI8R: "Маяк построили в 1871 году.", charmap.Windows1251: "Маяк построили в 1871 году.", charmap.CodePage866: "Его первым смотрителем была Мара Финч.",
@@ -109,20 +98,15 @@ func TestEncodings(t *testing.T) {
 		utf32.UTF32(utf32.LittleEndian, utf32.UseBOM): "The light", utf32.UTF32(utf32.BigEndian, utf32.IgnoreBOM): "The light",
 	}
 	for e, want := range long {
-		data, err := e.NewEncoder().String(want)
-		texttest.OK(t, err)
+		data := check.Of(e.NewEncoder().String(want)).OK(t)
 		f := read(t, "a.txt", data)
-		if f.Document.Text != want || (f.Problem != nil) != !strings.Contains(fmt.Sprint(e), "UTF") {
-			t.Errorf("%v: %q, %v", e, f.Document.Text, f.Problem)
-		}
+		check.True(t, f.Document.Text == want && (f.Problem != nil) == !strings.Contains(fmt.Sprint(e), "UTF"), "%v: %q, %v", e, f.Document.Text, f.Problem)
 	}
-	if f := read(t, "a.txt", "Zoë Müller, Renée, Ørsted, Łódź, Žižek, Čapek\xff"); !strings.HasPrefix(f.Document.Text, "Zoë Müller") || f.Problem == nil {
-		t.Errorf("a damaged text: %q, %v", f.Document.Text, f.Problem)
-	}
+	f := read(t, "a.txt", "Zoë Müller, Renée, Ørsted, Łódź, Žižek, Čapek\xff")
+	check.True(t, strings.HasPrefix(f.Document.Text, "Zoë Müller") && f.Problem != nil, "a damaged text: %q, %v", f.Document.Text, f.Problem)
 	for _, data := range []string{"\xd6\xa3\xba\xcd\xcf\xc2", "a\x00\xefb", "\x81\xef", "f\x9fr die sch\x9anen H\x8auser"} {
-		if f, err := load.Read("a.txt", []byte(data)); err == nil || !strings.Contains(err.Error(), "convert it to UTF-8") {
-			t.Errorf("%q: %+v, %v", data, f, err)
-		}
+		f, err := load.Read("a.txt", []byte(data))
+		check.True(t, err != nil && strings.Contains(err.Error(), "convert it to UTF-8"), "%q: %+v, %v", data, f, err)
 	}
 }
 
@@ -139,12 +123,9 @@ func TestOptions(t *testing.T) {
 	if err != nil || f.Document.Title != "A scan" || f.Place(0) != "p1" || f.Place(strings.Index(f.Document.Text, "three")) != "p3" {
 		t.Errorf("%+v, %v", f, err)
 	}
-	if _, err := o.Read("x.bad", nil); err == nil || !strings.Contains(err.Error(), "x.bad") {
-		t.Errorf("a panic: %v", err)
-	}
-	if _, err := o.Read("x.log", nil); !errors.Is(err, load.ErrFormat) {
-		t.Errorf("left out: %v", err)
-	}
+	_, err = o.Read("x.bad", nil)
+	check.True(t, err != nil && strings.Contains(err.Error(), "x.bad"), "a panic: %v", err)
+	check.Is(t, check.Err(o.Read("x.log", nil)), load.ErrFormat, "left out")
 	files, skipped, err := o.Folder(t.Context(), fstest.MapFS{"a.md": {Data: []byte("x")}, "b.md": {}, "c.bad": {}, "d.md": {}, "e.md": {},
 		"circle": {Mode: fs.ModeSymlink, Data: []byte(".")}})
 	if err != nil || len(files) != 2 || fmt.Sprint(skipped) != "[load: b.md is read, but there is no text in it load: c.bad: the parser failed: no load: more than 3 files: those from d.md on are left out load: 1 symbolic links are not followed]" {
@@ -193,9 +174,8 @@ func TestHostileFormats(t *testing.T) {
 		"a.txt":   "\xff\xfe" + strings.Repeat("\x00\xd8", 1<<14),
 		"a.py":    strings.Repeat("def ", 1<<15) + strings.Repeat("\n# x", 1<<15),
 	} {
-		if f := read(t, name, data); len(f.Document.Text) > 16*len(data) {
-			t.Errorf("%s: %d bytes of %d", name, len(f.Document.Text), len(data))
-		}
+		f := read(t, name, data)
+		check.True(t, len(f.Document.Text) <= 16*len(data), "%s: %d bytes of %d", name, len(f.Document.Text), len(data))
 	}
 	t.Log(time.Since(start))
 }
@@ -211,9 +191,7 @@ func TestTooMany(t *testing.T) {
 		"a.csv":   strings.Repeat(",", 1<<16+1),
 		"a.py":    strings.Repeat("def\n", 1<<20+1),
 	} {
-		if read(t, name, data).Document.Text != data {
-			t.Errorf("%s is taken apart", name)
-		}
+		check.Equal(t, read(t, name, data).Document.Text, data, "%s is taken apart", name)
 	}
 }
 
@@ -230,7 +208,7 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			return
 		}
-		check(t, file.Document.Text, file.Blocks())
+		checkBlocks(t, file.Document.Text, file.Blocks())
 		for i := range len(file.Document.Text) + 1 {
 			if line := file.Line(i); line < 1 || line > 1+bytes.Count(data, []byte("\n")) && slices.Contains(byLine, ext) || file.Place(i) == "" {
 				t.Fatalf("offset %d is in line %d", i, line)
@@ -264,9 +242,8 @@ func TestRows(t *testing.T) {
 		{"empty.csv", "a,b\n", nil},
 	} {
 		got, err := load.Rows(tt.name, []byte(tt.data))
-		if diff := cmp.Diff(tt.want, got); diff != "" || err != nil {
-			t.Errorf("%s (-want +got):\n%s%v", tt.name, diff, err)
-		}
+		diff := cmp.Diff(tt.want, got)
+		check.True(t, diff == "" && err == nil, "%s (-want +got):\n%s%v", tt.name, diff, err)
 	}
 }
 
@@ -281,9 +258,8 @@ func TestRowsHostile(t *testing.T) {
 		{"t.jsonl", `{"a": 1} {"b": 2}`, "line 1"},
 		{"t.jsonl", strings.Repeat(`{"a":`, 20000), "line 1"},
 	} {
-		if _, err := load.Rows(tt.name, []byte(tt.data)); err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%.40q: %v, want %q", tt.data, err, tt.want)
-		}
+		_, err := load.Rows(tt.name, []byte(tt.data))
+		check.True(t, err != nil && strings.Contains(err.Error(), tt.want), "%.40q: %v, want %q", tt.data, err, tt.want)
 	}
 	var many strings.Builder
 	for i := range 300 {
@@ -298,18 +274,15 @@ func TestRowsHostile(t *testing.T) {
 // checkKept holds that a file that was kept is the same, with its places, and no half of it is read.
 func checkKept(t *testing.T, f *load.File) {
 	t.Helper()
-	data, err := f.MarshalBinary()
-	texttest.OK(t, err)
+	data := check.Of(f.MarshalBinary()).OK(t)
 	var again load.File
-	texttest.OK(t, again.UnmarshalBinary(data))
+	check.OK(t, again.UnmarshalBinary(data))
 	for at := range f.Document.Text {
 		if again.Place(at) != f.Place(at) || !reflect.DeepEqual(again.Document, f.Document) {
 			t.Fatalf("offset %d: %s, want %s", at, again.Place(at), f.Place(at))
 		}
 	}
-	if err := again.UnmarshalBinary(data[:len(data)/2]); err == nil {
-		t.Error("half of a file was read")
-	}
+	check.True(t, again.UnmarshalBinary(data[:len(data)/2]) != nil, "half of a file was read")
 }
 
 // What is written has the places that were given, no markup but its own, and a bound; what is left
@@ -320,18 +293,14 @@ func TestWriter(t *testing.T) {
 	w.Item(2, "a)", "# c", "item")
 	w.Table(load.Line{Cells: slices.Repeat([]string{"x"}, 200), Place: "row"}, nil)
 	w.Markdown("```\nopen", func(int) string { return "code" })
-	f, err := w.File("a.x", "", graphrag.Document{Title: "T"})
-	texttest.OK(t, err)
+	f := check.Of(w.File("a.x", "", graphrag.Document{Title: "T"})).OK(t)
 	want := "## 1. A \\*b\\*\n\n    a) \\# c\n\n" + strings.Repeat("- x\n", 200) + "\n```\nopen\n```\n"
 	if got := f.Document.Text; got != want || f.Document.Title != "T" || f.Place(5) != "top" || f.Place(20) != "item" || f.Place(40) != "row" || f.Place(len(got)-4) != "code" {
 		t.Errorf("%q", got)
 	}
 	checkKept(t, f)
-	if w := (&load.Writer{}); w.Room(4<<20) == false || w.Room(1) || w.Err() == nil {
-		t.Error("4 million cells and one")
-	}
+	w = (&load.Writer{})
+	check.True(t, w.Room(4<<20) != false && !w.Room(1) && w.Err() != nil, "4 million cells and one")
 	told := load.Together([]error{load.Partial{Name: "a.x", Without: "charts"}, errors.New("b"), load.Partial{Name: "c.x", Without: "charts"}, load.Partial{Name: "d.y", Without: "charts"}})
-	if got := fmt.Sprint(told); got != "[load: a.x and 1 more of its kind are read without charts b load: d.y is read without charts]" {
-		t.Error(got)
-	}
+	check.Equal(t, fmt.Sprint(told), "[load: a.x and 1 more of its kind are read without charts b load: d.y is read without charts]")
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/memo"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 type square int
@@ -22,56 +23,42 @@ func TestOf(t *testing.T) {
 	var made atomic.Int32
 	get := func(ctx context.Context, n int) int {
 		v, err := memo.Of(ctx, square(n), func() (int, error) { made.Add(1); return n * n, nil })
-		if err != nil {
-			t.Error(err)
-		}
+		check.True(t, err == nil, "%v", err)
 		return v
 	}
 	bare := t.Context()
-	if get(bare, 3)+get(bare, 3) != 18 || made.Load() != 2 {
-		t.Errorf("without a memo it was made %d times, want 2", made.Load())
-	}
+	check.True(t, get(bare, 3)+get(bare, 3) == 18 && made.Load() == 2, "without a memo it was made %d times, want 2", made.Load())
 	made.Store(0)
 	ctx := memo.With(bare)
 	var all sync.WaitGroup
 	for i := range 40 {
 		all.Go(func() {
-			if got := get(ctx, i%4); got != (i%4)*(i%4) {
-				t.Errorf("%d² is %d", i%4, got)
-			}
+			check.Equal(t, get(ctx, i%4), (i%4)*(i%4), "%d²", i%4)
 		})
 	}
 	all.Wait()
-	if made.Load() != 4 {
-		t.Errorf("made %d times, want 4", made.Load())
-	}
-	if v, _ := memo.Of(ctx, cube(2), func() (int, error) { return 8, nil }); v != 8 {
-		t.Errorf("keys of two types are one: %d", v)
-	}
+	check.Equal(t, made.Load(), 4, "made %d times", made.Load())
+	v, _ := memo.Of(ctx, cube(2), func() (int, error) { return 8, nil })
+	check.Equal(t, v, 8, "keys of two types are one")
 }
 
 // What fails, or was given up, is made again.
 func TestFailed(t *testing.T) {
 	ctx := memo.With(t.Context())
 	bad := errors.New("bad")
-	if _, err := memo.Of(ctx, square(1), func() (int, error) { return 0, bad }); err != bad {
-		t.Error(err)
-	}
-	if v, err := memo.Of(ctx, square(1), func() (int, error) { return 1, nil }); v != 1 || err != nil {
-		t.Error(v, err)
-	}
+	_, err := memo.Of(ctx, square(1), func() (int, error) { return 0, bad })
+	check.True(t, err == bad, "%v", err)
+	v, err := memo.Of(ctx, square(1), func() (int, error) { return 1, nil })
+	check.True(t, v == 1 && err == nil, "%v %v", v, err)
 	begun, end := make(chan struct{}), make(chan struct{})
 	go memo.Of(ctx, square(2), func() (int, error) { close(begun); <-end; return 4, nil })
 	<-begun
 	short, stop := context.WithCancel(ctx)
 	stop()
-	if _, err := memo.Of(short, square(2), func() (int, error) { return 0, nil }); !errors.Is(err, context.Canceled) {
-		t.Errorf("who waits and is stopped got %v", err)
-	}
+	check.Is(t, check.Err(memo.Of(short, square(2), func() (int, error) { return 0, nil })), context.Canceled, "who waits and is stopped got")
 	close(end)
-	if v, err := memo.Of(ctx, square(2), func() (int, error) { return 5, nil }); v != 4 || err != nil {
-		t.Errorf("%d, %v; want 4", v, err)
-	}
+	v, err = memo.Of(ctx, square(2), func() (int, error) { return 5, nil })
+	check.True(t, v == 4 && err == nil, "%d, %v; want 4", v, err)
 }
 
 // Who panics lets others try, and what there is costs its key alone.
@@ -79,30 +66,25 @@ func TestAfterPanic(t *testing.T) {
 	ctx := memo.With(t.Context())
 	func() {
 		defer func() {
-			if recover() == nil {
-				t.Error("the panic was kept")
-			}
+			check.True(t, recover() != nil, "the panic was kept")
 		}()
 		memo.Of(ctx, square(1), func() (int, error) { panic("bad") })
 	}()
 	get := func() {
-		if v, err := memo.Of(ctx, square(1), func() (int, error) { return 1, nil }); v != 1 || err != nil {
-			t.Error(v, err)
-		}
+		v, err := memo.Of(ctx, square(1), func() (int, error) { return 1, nil })
+		check.True(t, v == 1 && err == nil, "%v %v", v, err)
 	}
 	get()
-	if n := testing.AllocsPerRun(10, get); n > 3 {
-		t.Errorf("%g allocations for what there is", n)
-	}
+	n := testing.AllocsPerRun(10, get)
+	check.True(t, n <= 3, "%g allocations for what there is", n)
 }
 
 func TestDigest(t *testing.T) {
 	seen := make(map[memo.Digest]string)
 	for _, texts := range [][]string{nil, {""}, {"", ""}, {"ab"}, {"a", "b"}, {"", "ab"}, {"b", "a"}} {
 		d := memo.DigestOf(slices.Values(texts))
-		if other, ok := seen[d]; ok {
-			t.Errorf("%q and %s have one digest", texts, other)
-		}
+		other, ok := seen[d]
+		check.True(t, !ok, "%q and %s have one digest", texts, other)
 		seen[d] = fmt.Sprintf("%q", texts)
 	}
 }
@@ -161,13 +143,10 @@ func TestStill(t *testing.T) {
 				t.Errorf("step %d: %d of %d, %v", i, got, n, err)
 			}
 		}
-		if made-before != step.made {
-			t.Errorf("step %d made %d, want %d", i, made-before, step.made)
-		}
+		check.Equal(t, made-before, step.made, "step %d made", i)
 	}
 	kept := keeper.With(t.Context())
 	*memo.Kept[[]int](kept) = []int{7}
-	if got := *memo.Kept[[]int](kept); len(got) != 1 || len(*memo.Kept[[]int](t.Context())) != 0 {
-		t.Errorf("%v is kept", got)
-	}
+	got := *memo.Kept[[]int](kept)
+	check.True(t, len(got) == 1 && len(*memo.Kept[[]int](t.Context())) == 0, "%v is kept", got)
 }

@@ -4,17 +4,15 @@ package pages_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/pages"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func cut(t *testing.T, o pages.CutOptions, texts ...string) []pages.Page {
@@ -23,49 +21,37 @@ func cut(t *testing.T, o pages.CutOptions, texts ...string) []pages.Page {
 	for i, s := range texts {
 		docs = append(docs, graphrag.Document{ID: fmt.Sprintf("p%02d", i), Title: fmt.Sprint("pages.Page ", i), Text: s})
 	}
-	list, err := pages.Cut(t.Context(), docs, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := check.Of(pages.Cut(t.Context(), docs, o)).OK(t)
 	for i, p := range list {
-		check(t, texts[i], p)
+		checkPage(t, texts[i], p)
 	}
 	return list
 }
 
-// check holds a page to what every page is.
-func check(t *testing.T, source string, p pages.Page) {
+// checkPage tests the properties of every page.
+func checkPage(t *testing.T, source string, p pages.Page) {
 	t.Helper()
 	at := 0
 	for i, u := range p.Units {
 		if u.Start < at || u.End <= u.Start || u.From < 0 || u.To > len(source) || u.To < u.From {
 			t.Fatalf("unit %d is %+v", i, u)
 		}
-		if strings.TrimSpace(p.Text[at:u.Start]) != "" {
-			t.Fatalf("%q stands between units", p.Text[at:u.Start])
-		}
+		check.Must(t, strings.TrimSpace(p.Text[at:u.Start]) == "", "%q stands between units", p.Text[at:u.Start])
 		if n := tokens.Cl100k().Count(p.Text[u.Start:u.End]); utf8.ValidString(p.Text) && (n < u.Tokens-8 || n > u.Tokens+8) {
 			t.Fatalf("unit %d has %d tokens, %d were counted", i, u.Tokens, n)
 		}
 		at = u.End
 	}
-	if strings.TrimSpace(p.Text[at:]) != "" {
-		t.Fatalf("%q is in no unit", p.Text[at:])
-	}
+	check.Must(t, strings.TrimSpace(p.Text[at:]) == "", "%q is in no unit", p.Text[at:])
 	for i, c := range p.Passages() {
-		if c.Tokens < pages.DefaultPassage && len(p.Ends) > 1 {
-			t.Fatalf("passage %d has %d tokens", i, c.Tokens)
-		}
+		check.Must(t, c.Tokens >= pages.DefaultPassage || len(p.Ends) <= 1, "passage %d has %d tokens", i, c.Tokens)
 		if i+1 < len(p.Ends) && c.Tokens-p.Units[p.Ends[i]-1].Tokens >= pages.DefaultPassage {
 			t.Fatalf("passage %d of %d tokens does not need its last unit", i, c.Tokens)
 		}
-		if utf8.ValidString(source) && !utf8.ValidString(c.Text) {
-			t.Fatalf("passage %d cuts a character", i)
-		}
+		check.Must(t, !utf8.ValidString(source) || utf8.ValidString(c.Text), "passage %d cuts a character", i)
 	}
-	if n := len(p.Ends); n > 0 && p.Ends[n-1] != len(p.Units) {
-		t.Fatal("the last passage does not reach the end of the page")
-	}
+	n := len(p.Ends)
+	check.Must(t, n <= 0 || p.Ends[n-1] == len(p.Units), "the last passage does not reach the end of the page")
 	checkTiles(t, p)
 }
 
@@ -79,9 +65,7 @@ func checkTiles(t *testing.T, p pages.Page) {
 		}
 		end = p.Ends[i]
 	}
-	if end != len(p.Units) {
-		t.Fatalf("tiles end at unit %d of %d", end, len(p.Units))
-	}
+	check.Must(t, end == len(p.Units), "tiles end at unit %d of %d", end, len(p.Units))
 }
 
 // sentences are n that differ.
@@ -96,17 +80,12 @@ func sentences(n int, of string) string {
 func TestUnitsAndOffsets(t *testing.T) {
 	source := "# A [title](https://example.org/a)\n\n" + sentences(30, "depth")
 	p := cut(t, pages.CutOptions{}, source)[0]
-	if len(p.Units) < 6 || len(p.Ends) >= len(p.Units) {
-		t.Fatalf("%d units, %d passages", len(p.Units), len(p.Ends))
-	}
+	check.Must(t, len(p.Units) >= 6 && len(p.Ends) < len(p.Units), "%d units, %d passages", len(p.Units), len(p.Ends))
 	for i, u := range p.Units[1:] { // no link stands in these
-		if got, want := source[u.From:u.To], p.Text[u.Start:u.End]; got != want {
-			t.Errorf("unit %d is %q in the source, want %q", i+1, got, want)
-		}
+		got, want := source[u.From:u.To], p.Text[u.Start:u.End]
+		check.Equal(t, got, want, "unit %d is %q in the source", i+1, got)
 	}
-	if !strings.HasPrefix(p.Text, "# A title\n\nThe depth of number 0 ") || source[p.Units[0].From] != '#' {
-		t.Errorf("the page begins with %.40q", p.Text)
-	}
+	check.True(t, strings.HasPrefix(p.Text, "# A title\n\nThe depth of number 0 ") && source[p.Units[0].From] == '#', "the page begins with %.40q", p.Text)
 	c := p.Chunk(2, 5)
 	if c.ID != "p00#000002" || c.Start != p.Units[2].From || c.End != p.Units[4].To || c.Tokens != p.Tokens(2, 5) || c.Title != "pages.Page 0" {
 		t.Errorf("chunk %+v", c)
@@ -143,9 +122,7 @@ func TestOddPages(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := cut(t, pages.CutOptions{}, source)[0]
 			blank := strings.TrimSpace(source) == ""
-			if (len(p.Units) == 0) != blank || (len(p.Ends) == 0) != blank {
-				t.Errorf("%d units, %d passages", len(p.Units), len(p.Ends))
-			}
+			check.True(t, (len(p.Units) == 0) == blank && (len(p.Ends) == 0) == blank, "%d units, %d passages", len(p.Units), len(p.Ends))
 			for _, u := range p.Units {
 				if u.Tokens > 150 {
 					t.Fatalf("a unit of %d tokens", u.Tokens)
@@ -161,21 +138,15 @@ func TestWorkers(t *testing.T) {
 	for i := range 40 {
 		texts = append(texts, fmt.Sprintf("# pages.Page %d\n\nSign up.\n\n", i%7)+sentences(i, "height"))
 	}
-	if diff := cmp.Diff(cut(t, pages.CutOptions{Workers: 1}, texts...), cut(t, pages.CutOptions{Workers: 7}, texts...)); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, cut(t, pages.CutOptions{Workers: 7}, texts...), cut(t, pages.CutOptions{Workers: 1}, texts...))
 }
 
 func TestPageErrors(t *testing.T) {
 	_, err := pages.Cut(t.Context(), nil, pages.CutOptions{Unit: -1, Passage: -2})
-	if err == nil || !strings.Contains(err.Error(), "Unit is -1") || !strings.Contains(err.Error(), "Passage is -2") {
-		t.Errorf("got %v", err)
-	}
+	check.True(t, err != nil && strings.Contains(err.Error(), "Unit is -1") && strings.Contains(err.Error(), "Passage is -2"), "got %v", err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := pages.Cut(ctx, []graphrag.Document{{ID: "a", Text: "Owls."}}, pages.CutOptions{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+	check.Is(t, check.Err(pages.Cut(ctx, []graphrag.Document{{ID: "a", Text: "Owls."}}, pages.CutOptions{})), context.Canceled, "cancelled")
 }
 
 func FuzzCut(f *testing.F) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // The memory of questions does not grow with their number, whatever their budgets.
@@ -18,21 +18,17 @@ func TestPagesMemory(t *testing.T) {
 		docs = append(docs, graphrag.Document{ID: fmt.Sprint(i), Text: fmt.Sprintf("Ship %d carries tar.", i)})
 	}
 	pages, err := Cut(t.Context(), docs, CutOptions{})
-	texttest.OK(t, err)
-	p, err := New(t.Context(), pages, Options{})
-	texttest.OK(t, err)
+	check.OK(t, err)
+	p := check.Of(New(t.Context(), pages, Options{})).OK(t)
 	one := p.memory.New().(*queryMemory)
 	p.memory.New = func() any { return one }
 	for range 12 {
 		for _, tokens := range []int{500, 3000} {
-			if _, err := p.Retrieve(t.Context(), graphrag.Question{Text: "Which ship carries tar?", Tokens: tokens}); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, check.Err(p.Retrieve(t.Context(), graphrag.Question{Text: "Which ship carries tar?", Tokens: tokens})))
 		}
 	}
-	if n := cap(one.list); n > 2*len(pages) {
-		t.Errorf("room for %d candidates, of %d pages", n, len(pages))
-	}
+	n := cap(one.list)
+	check.True(t, n <= 2*len(pages), "room for %d candidates, of %d pages", n, len(pages))
 }
 
 // Encoders whose cosines lie closer together, or higher, weigh the same over many tiles; over
@@ -48,12 +44,10 @@ func TestDeviation(t *testing.T) {
 		d.add(x)
 		return d.value()
 	}
-	if ratio := of(wide) / of(narrow); math.Abs(ratio-5) > .3 {
-		t.Errorf("cosines five times as far apart: %v", ratio)
-	}
+	ratio := of(wide) / of(narrow)
+	check.True(t, math.Abs(ratio-5) <= .3, "cosines five times as far apart: %v", ratio)
 	for _, few := range [][]float64{{.9}, {.5, .5}, {.45, .55}} {
-		if got := of(few); math.Abs(got-usualDeviation) > .002 {
-			t.Errorf("%v: %v", few, got)
-		}
+		got := of(few)
+		check.True(t, math.Abs(got-usualDeviation) <= .002, "%v: %v", few, got)
 	}
 }

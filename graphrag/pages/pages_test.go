@@ -14,12 +14,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/pages"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // library are pages of many sentences, each about a ship.
@@ -42,16 +42,14 @@ func ships(n int) []graphrag.Document {
 func pagesOf(t *testing.T, docs []graphrag.Document, o pages.Options) *pages.Retriever {
 	t.Helper()
 	cut, err := pages.Cut(t.Context(), docs, pages.CutOptions{})
-	texttest.OK(t, err)
-	p, err := pages.New(t.Context(), cut, o)
-	texttest.OK(t, err)
+	check.OK(t, err)
+	p := check.Of(pages.New(t.Context(), cut, o)).OK(t)
 	return p
 }
 
 func askPages(t *testing.T, p *pages.Retriever, q graphrag.Question) graphrag.Found {
 	t.Helper()
-	found, err := p.Retrieve(t.Context(), q)
-	texttest.OK(t, err)
+	found := check.Of(p.Retrieve(t.Context(), q)).OK(t)
 	return found
 }
 
@@ -84,30 +82,24 @@ func TestPagesBudget(t *testing.T) {
 		}
 	}
 	found := askPages(t, p, graphrag.Question{Text: "Where did Captain Moss7 find an anchor?", Tokens: 2000})
-	if first := found.Evidence[0].Chunk; first.Doc != "v07.md" || !strings.Contains(first.Text, "anchor of bronze in harbour 7") {
-		t.Errorf("first is %s: %q", first.Doc, first.Text)
-	}
+	first := found.Evidence[0].Chunk
+	check.True(t, first.Doc == "v07.md" && strings.Contains(first.Text, "anchor of bronze in harbour 7"), "first is %s: %q", first.Doc, first.Text)
 	found = askPages(t, p, graphrag.Question{Text: "What anchor did Captain Moss7 of Vessel7 find?", Tokens: 2000})
-	if a, b := len(found.Evidence[0].Chunk.Text), len(found.Evidence[len(found.Evidence)-1].Chunk.Text); a <= b {
-		t.Errorf("of the right page %d bytes are read, of the last %d", a, b)
-	}
+	a, b := len(found.Evidence[0].Chunk.Text), len(found.Evidence[len(found.Evidence)-1].Chunk.Text)
+	check.True(t, a > b, "of the right page %d bytes are read, of the last %d", a, b)
 }
 
 // Without a budget K pages are read, none of them further than Longest.
 func TestPagesByCount(t *testing.T) {
 	p := pagesOf(t, ships(12), pages.Options{Longest: 400})
 	found := askPages(t, p, graphrag.Question{Text: "Where did Captain Moss7 find an anchor?", K: 5, Depth: 9})
-	if len(found.Evidence) != 5 || len(found.Ranked) != 9 {
-		t.Errorf("%d are read of %d", len(found.Evidence), len(found.Ranked))
-	}
+	check.True(t, len(found.Evidence) == 5 && len(found.Ranked) == 9, "%d are read of %d", len(found.Evidence), len(found.Ranked))
 	for _, h := range found.Evidence {
-		if n := tokens.Cl100k().Count(h.Chunk.Text); n > 410 || n < 150 {
-			t.Errorf("%s: %d tokens", h.Chunk.ID, n)
-		}
+		n := tokens.Cl100k().Count(h.Chunk.Text)
+		check.True(t, n <= 410 && n >= 150, "%s: %d tokens", h.Chunk.ID, n)
 	}
-	if found := askPages(t, p, graphrag.Question{Text: "anchor", Depth: 2}); len(found.Evidence) != 0 || len(found.Ranked) != 2 {
-		t.Errorf("K 0: %+v", found)
-	}
+	found = askPages(t, p, graphrag.Question{Text: "anchor", Depth: 2})
+	check.True(t, len(found.Evidence) == 0 && len(found.Ranked) == 2, "K 0: %+v", found)
 }
 
 // What is read of a page is its own text, in its order.
@@ -143,15 +135,9 @@ func TestPagesAspects(t *testing.T) {
 		}
 		return ids
 	}
-	if got := rank(0, "Summarize the regatta of Larvik."); !slices.Equal(got, []string{"a", "b"}) {
-		t.Errorf("overview: %v", got)
-	}
-	if got := rank(-1, "Summarize the regatta of Larvik."); !slices.Equal(got, []string{"a"}) {
-		t.Errorf("without aspects: %v", got)
-	}
-	if got := rank(0, "When was the regatta of Larvik drawn?"); !slices.Equal(got, []string{"a"}) {
-		t.Errorf("a fact: %v", got)
-	}
+	check.Equal(t, rank(0, "Summarize the regatta of Larvik."), []string{"a", "b"}, "overview")
+	check.Equal(t, rank(-1, "Summarize the regatta of Larvik."), []string{"a"}, "without aspects")
+	check.Equal(t, rank(0, "When was the regatta of Larvik drawn?"), []string{"a"}, "a fact")
 }
 
 // A plan names what an overview is made of: each aspect leads to its own list, beside
@@ -176,34 +162,25 @@ func TestPagesPlan(t *testing.T) {
 	}
 	aspects := []string{"Captain Moss17 anchor", "Captain Moss22 anchor of bronze"}
 	f, ids := ask(question, pages.Options{Plan: planned(aspects...)})
-	if len(ids) != 4 || ids[0] != "v03.md" || !slices.Contains(ids, "v17.md") || !slices.Contains(ids, "v22.md") {
-		t.Errorf("found %v", ids)
-	}
-	if want := []graphrag.Step{{Kind: "aspects", Query: question, Found: aspects}}; !cmp.Equal(f.Steps, want) {
-		t.Errorf("steps %v", f.Steps)
-	}
+	check.True(t, len(ids) == 4 && ids[0] == "v03.md" && slices.Contains(ids, "v17.md") && slices.Contains(ids, "v22.md"), "found %v", ids)
+	want := []graphrag.Step{{Kind: "aspects", Query: question, Found: aspects}}
+	check.Equal(t, f.Steps, want, "steps")
 	if len(asked) != 1 || asked[0] != question || len(titles) != 20 || titles[0] != "Vessel3" {
 		t.Errorf("asked %q with %d titles, the first %q", asked, len(titles), titles[0])
 	}
 	ask("How many sailed with Vessel3 in 1807?", pages.Options{Plan: planned("x")})
 	_, without := ask(question, pages.Options{Plan: planned("x"), Planned: -1})
-	if len(asked) != 1 {
-		t.Errorf("asked for a fact, or for nothing: %q", asked)
-	}
+	check.Equal(t, len(asked), 1, "asked for a fact, or for nothing: %q", asked)
 	_, useless := ask(question, pages.Options{Plan: planned("", "of the", "qwertz \x00")})
 	many := make([]string, 1000)
 	for i := range many[pages.MaxAspects:] {
 		many[pages.MaxAspects+i] = "Vessel9"
 	}
 	_, tooMany := ask(question, pages.Options{Plan: planned(many...)})
-	if !slices.Equal(useless, without) || !slices.Equal(tooMany, without) {
-		t.Errorf("%v and %v, without a plan %v", useless, tooMany, without)
-	}
+	check.True(t, slices.Equal(useless, without) && slices.Equal(tooMany, without), "%v and %v, without a plan %v", useless, tooMany, without)
 	broken := errors.New("broken")
 	p := pagesOf(t, docs, pages.Options{Plan: func(context.Context, string, []string) ([]string, error) { return nil, broken }})
-	if _, err := p.Retrieve(t.Context(), graphrag.Question{Text: question, K: 1}); !errors.Is(err, broken) {
-		t.Errorf("got %v", err)
-	}
+	check.Is(t, check.Err(p.Retrieve(t.Context(), graphrag.Question{Text: question, K: 1})), broken, "got")
 }
 
 // likeness is that of a list.
@@ -225,18 +202,13 @@ func (l likeness) of(context.Context, text.List) (retrieve.Texts, error) { retur
 func TestPagesLike(t *testing.T) {
 	docs := []graphrag.Document{{ID: "a", Text: "Owls hunt mice."}, {ID: "b", Text: "Tides rise and fall."}}
 	p := pagesOf(t, docs, pages.Options{Like: likeness{.1, .9}.of})
-	if found := askPages(t, p, graphrag.Question{Text: "Where do owls live?", Depth: 2}); len(found.Ranked) != 2 || found.Ranked[0].Chunk.Doc != "b" {
-		t.Errorf("ranked %+v", found.Ranked)
-	}
-	if _, err := p.Retrieve(t.Context(), graphrag.Question{Text: "fail", K: 1}); err == nil {
-		t.Error("the error of the likeness is lost")
-	}
-	cut, err := pages.Cut(t.Context(), docs, pages.CutOptions{})
-	texttest.OK(t, err)
+	found := askPages(t, p, graphrag.Question{Text: "Where do owls live?", Depth: 2})
+	check.True(t, len(found.Ranked) == 2 && found.Ranked[0].Chunk.Doc == "b", "ranked %+v", found.Ranked)
+	check.True(t, check.Err(p.Retrieve(t.Context(), graphrag.Question{Text: "fail", K: 1})) != nil, "the error of the likeness is lost")
+	cut := check.Of(pages.Cut(t.Context(), docs, pages.CutOptions{})).OK(t)
 	for want, o := range map[string]pages.Options{"Like has 1 texts": {Like: likeness{1}.of}, "Longest is -1": {Longest: -1}} {
-		if _, err := pages.New(t.Context(), cut, o); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: got %v", want, err)
-		}
+		_, err := pages.New(t.Context(), cut, o)
+		check.True(t, err != nil && strings.Contains(err.Error(), want), "%s: got %v", want, err)
 	}
 }
 
@@ -256,9 +228,7 @@ func TestPagesWithNothing(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := pagesOf(t, ships(1), pages.Options{}).Retrieve(ctx, graphrag.Question{Text: "ship", K: 1}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+	check.Is(t, check.Err(pagesOf(t, ships(1), pages.Options{}).Retrieve(ctx, graphrag.Question{Text: "ship", K: 1})), context.Canceled, "cancelled")
 }
 
 // Questions side by side find what they find alone.

@@ -4,7 +4,6 @@ package perception_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -14,8 +13,8 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/perception"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // Equation 4 with A (1,0), B (0,1), C (1,1), r1 (.5,0), r2 (0,.5) and the triples
@@ -28,9 +27,8 @@ func TestEntityVectorsWorked(t *testing.T) {
 		.5, .5, .5, 0, .5, 1,
 		.5, .5, .25, .25, 1, 1,
 	}
-	if got, err := perception.EntityVectors(entities, 2, relations, triples); err != nil || !slices.Equal(got, want) {
-		t.Errorf("%v, %v, want %v", got, err, want)
-	}
+	got, err := perception.EntityVectors(entities, 2, relations, triples)
+	check.True(t, err == nil && slices.Equal(got, want), "%v, %v, want %v", got, err, want)
 }
 
 // toy is the merge example: a is 0 and 1, b 2 and 3, c 4 and 5; relations are
@@ -46,15 +44,13 @@ func toy() (vectors []float32, triples []perception.Triple, initial []int32) {
 
 func byMembers(t testing.TB, vectors []float32, dim int, triples []perception.Triple, o perception.Options) perception.Partition {
 	t.Helper()
-	p, err := perception.ByMembers(t.Context(), vectors, dim, triples, o)
-	texttest.OK(t, err)
+	p := check.Of(perception.ByMembers(t.Context(), vectors, dim, triples, o)).OK(t)
 	return p
 }
 
 func fromLabels(t testing.TB, vectors []float32, dim int, triples []perception.Triple, o perception.Options, labels []int32) perception.Partition {
 	t.Helper()
-	p, err := perception.FromLabels(t.Context(), vectors, dim, triples, o, labels)
-	texttest.OK(t, err)
+	p := check.Of(perception.FromLabels(t.Context(), vectors, dim, triples, o, labels)).OK(t)
 	return p
 }
 
@@ -62,20 +58,15 @@ func fromLabels(t testing.TB, vectors []float32, dim int, triples []perception.T
 func TestMergeToy(t *testing.T) {
 	vectors, triples, initial := toy()
 	nodes := fromLabels(t, vectors, 2, triples, perception.Options{}, initial)
-	if want := []int32{0, 0, 1, 1, 0, 0}; !slices.Equal(nodes.Labels, want) {
-		t.Errorf("by members: %v, want %v", nodes.Labels, want)
-	}
+	want := []int32{0, 0, 1, 1, 0, 0}
+	check.Equal(t, nodes.Labels, want, "by members")
 	if got := nodes.Communities[0]; got.Center != 0 || !slices.Equal(got.Keywords, []int32{0, 1, 5, 4}) {
 		t.Errorf("centre %d and keywords %v, want 0 and [0 1 5 4]", got.Center, got.Keywords)
 	}
 	one := fromLabels(t, vectors, 2, triples, perception.Options{MaxCommunities: 1}, initial)
-	if len(one.Communities) != 1 {
-		t.Errorf("%d communities, want 1", len(one.Communities))
-	}
+	check.Equal(t, len(one.Communities), 1, "communities")
 	apart := fromLabels(t, vectors, 2, triples, perception.Options{MaxSize: 3}, initial)
-	if len(apart.Communities) != 3 {
-		t.Errorf("%d communities of at most 3, want 3", len(apart.Communities))
-	}
+	check.Equal(t, len(apart.Communities), 3, "communities of at most 3")
 }
 
 // entities draws vectors around some centres, each with its own relations.
@@ -126,16 +117,10 @@ func checkPartition(t *testing.T, name string, n int, p perception.Partition) {
 				t.Errorf("%s: entity %d has label %d, is in %d", name, e, p.Labels[e], id)
 			}
 		}
-		if !slices.IsSorted(c.Members) || !slices.Contains(c.Members, c.Center) || c.Keywords[0] != c.Center {
-			t.Errorf("%s: %+v", name, c)
-		}
-		if len(c.Keywords) != min(5, len(c.Members)) {
-			t.Errorf("%s: %d keywords of %d members", name, len(c.Keywords), len(c.Members))
-		}
+		check.True(t, slices.IsSorted(c.Members) && slices.Contains(c.Members, c.Center) && c.Keywords[0] == c.Center, "%s: %+v", name, c)
+		check.Equal(t, len(c.Keywords), min(5, len(c.Members)), "%s: %d keywords of %d members", name, len(c.Keywords), len(c.Members))
 	}
-	if slices.ContainsFunc(seen, func(n int) bool { return n != 1 }) {
-		t.Errorf("%s: members %v", name, seen)
-	}
+	check.True(t, !slices.ContainsFunc(seen, func(n int) bool { return n != 1 }), "%s: members %v", name, seen)
 }
 
 // Entities with relations and meaning in common are found: of thirty clusters
@@ -143,9 +128,7 @@ func checkPartition(t *testing.T, name string, n int, p perception.Partition) {
 func TestFindsGroups(t *testing.T) {
 	vectors, triples := entities(300, 8, 6, 3)
 	p := byMembers(t, vectors, 8, triples, perception.Options{})
-	if len(p.Communities) < 6 || len(p.Communities) > 9 {
-		t.Errorf("%d communities, want 6 to 9", len(p.Communities))
-	}
+	check.True(t, len(p.Communities) >= 6 && len(p.Communities) <= 9, "%d communities, want 6 to 9", len(p.Communities))
 	for _, c := range p.Communities {
 		for _, e := range c.Members {
 			if e%6 != c.Members[0]%6 {
@@ -164,9 +147,7 @@ func TestDeterministic(t *testing.T) {
 	for procs := range 4 {
 		runtime.GOMAXPROCS(procs + 1)
 		rng.Shuffle(len(triples), func(i, j int) { triples[i], triples[j] = triples[j], triples[i] })
-		if got := fmt.Sprint(byMembers(t, vectors, 6, triples, perception.Options{Beta: 5})); got != want {
-			t.Errorf("%d processors: %s, want %s", procs+1, got, want)
-		}
+		check.Equal(t, fmt.Sprint(byMembers(t, vectors, 6, triples, perception.Options{Beta: 5})), want, "%d processors", procs+1)
 	}
 }
 
@@ -192,22 +173,15 @@ func TestBadInput(t *testing.T) {
 		"size":           {vectors, 2, triples, perception.Options{MaxSize: -2}, "MaxSize is -2"},
 		"negative count": {vectors, 2, triples, perception.Options{Keywords: -1}, "Keywords is -1"},
 	} {
-		if _, err := perception.ByMembers(t.Context(), c.vectors, c.dim, c.triples, c.opts); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v, want …%s…", name, err, c.want)
-		}
+		_, err := perception.ByMembers(t.Context(), c.vectors, c.dim, c.triples, c.opts)
+		check.True(t, err != nil && strings.Contains(err.Error(), c.want), "%s: %v, want …%s…", name, err, c.want)
 	}
-	if _, err := perception.EntityVectors(vectors, 2, nil, triples); err == nil {
-		t.Errorf("relations out of range: %v", err)
-	}
-	if p := byMembers(t, nil, 2, nil, perception.Options{}); len(p.Communities) != 0 {
-		t.Errorf("no entities: %v", p)
-	}
-	if p := byMembers(t, make([]float32, 8), 2, nil, perception.Options{}); len(p.Labels) != 4 {
-		t.Errorf("zeros: %v", p)
-	}
+	check.True(t, check.Err(perception.EntityVectors(vectors, 2, nil, triples)) != nil, "relations out of range")
+	p := byMembers(t, nil, 2, nil, perception.Options{})
+	check.Equal(t, len(p.Communities), 0, "no entities: %v", p)
+	p = byMembers(t, make([]float32, 8), 2, nil, perception.Options{})
+	check.Equal(t, len(p.Labels), 4, "zeros: %v", p)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := perception.ByMembers(ctx, vectors, 2, triples, perception.Options{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+	check.Is(t, check.Err(perception.ByMembers(ctx, vectors, 2, triples, perception.Options{})), context.Canceled, "cancelled")
 }

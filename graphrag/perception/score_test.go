@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/cluster"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // Relations of the worked examples.
@@ -34,16 +34,13 @@ func ties(e int32, counts map[int32]int) []Triple {
 
 func perceive(t *testing.T, vectors []float32, triples []Triple, opts Options) *perception {
 	t.Helper()
-	m, err := newMerger(t.Context(), vectors, 2, triples, opts)
-	texttest.OK(t, err)
+	m := check.Of(newMerger(t.Context(), vectors, 2, triples, opts)).OK(t)
 	return m.perception
 }
 
 func near(t *testing.T, what string, got, want float64) {
 	t.Helper()
-	if math.Abs(got-want) > 1e-6 {
-		t.Errorf("%s = %.6f, want %.6f", what, got, want)
-	}
+	check.True(t, math.Abs(got-want) <= 1e-6, "%s = %.6f, want %.6f", what, got, want)
 }
 
 // x, y and z make one community with the profile {directed 3, born_in 1,
@@ -89,9 +86,7 @@ func TestScoreWorked(t *testing.T) {
 		for e, want := range row.want {
 			near(t, row.name, p.score(int32(e), c), want)
 		}
-		if c.center != row.center {
-			t.Errorf("%s: centre %d, want %d", row.name, c.center, row.center)
-		}
+		check.Equal(t, c.center, row.center, "%s: centre", row.name)
 	}
 }
 
@@ -102,12 +97,10 @@ func TestDivergenceWorked(t *testing.T) {
 	for e, counts := range []map[int32]int{{directed: 2, bornIn: 1}, {directed: 1}, {locatedIn: 2}, {locatedIn: 1}, {directed: 1, bornIn: 1}, {directed: 1}} {
 		triples = append(triples, ties(int32(e), counts)...)
 	}
-	m, err := newMerger(t.Context(), []float32{1, 0, .8, .6, 0, 1, -.6, .8, .6, .8, 1, 0}, 2, triples, Options{})
-	texttest.OK(t, err)
+	m := check.Of(newMerger(t.Context(), []float32{1, 0, .8, .6, 0, 1, -.6, .8, .6, .8, 1, 0}, 2, triples, Options{})).OK(t)
 	m.divide([]int32{0, 0, 1, 1, 2, 2})
 	near(t, "D(a→c)", m.divergence(m.groups[0], m.groups[2]), -.043326)
-	pairs, err := m.candidates(1)
-	texttest.OK(t, err)
+	pairs := check.Of(m.candidates(1)).OK(t)
 	for i, want := range []pair{{0, 2, .043793}, {1, 2, .720163}, {0, 1, .814078}} {
 		near(t, fmt.Sprint("the distance of ", pairs[i].a, " and ", pairs[i].b), pairs[i].distance, want.distance)
 	}
@@ -119,11 +112,9 @@ func TestClusters(t *testing.T) {
 		199: 19, 1999: 199, 2000: 200, 100000: 200,
 		1: 1, // the paper's formula says 2, of one entity
 	} {
-		m, err := newMerger(t.Context(), []float32{1}, 1, nil, Options{})
-		texttest.OK(t, err)
-		if got := m.opts.clusters(n); got != want {
-			t.Errorf("%d entities: %d clusters, want %d", n, got, want)
-		}
+		m := check.Of(newMerger(t.Context(), []float32{1}, 1, nil, Options{})).OK(t)
+		got := m.opts.clusters(n)
+		check.Equal(t, got, want, "%d entities: %d clusters", n, got)
 	}
 }
 
@@ -134,16 +125,11 @@ func TestStarts(t *testing.T) {
 	for i := range 60 {
 		vectors = append(vectors, float32(i*i%61), float32(i*i*i%67))
 	}
-	m, err := newMerger(t.Context(), vectors, 2, nil, Options{})
-	texttest.OK(t, err)
-	got, err := m.kmeans(vectors, 6)
-	texttest.OK(t, err)
+	m := check.Of(newMerger(t.Context(), vectors, 2, nil, Options{})).OK(t)
+	got := check.Of(m.kmeans(vectors, 6)).OK(t)
 	for o, same := range map[cluster.KMeansOptions]bool{{Seed: 42, Inits: 5}: true, {Seed: 42, Inits: 1}: false, {Seed: 7, Inits: 5}: false} {
-		c, err := cluster.KMeans(t.Context(), vectors, 2, 6, o)
-		texttest.OK(t, err)
-		if slices.Equal(got, c.Labels) != same {
-			t.Errorf("%+v: the same clusters %t, want %t", o, !same, same)
-		}
+		c := check.Of(cluster.KMeans(t.Context(), vectors, 2, 6, o)).OK(t)
+		check.True(t, slices.Equal(got, c.Labels) == same, "%+v: the same clusters %t, want %t", o, !same, same)
 	}
 }
 
@@ -154,16 +140,11 @@ func TestNeighbors(t *testing.T) {
 	for i := range 12 {
 		vectors[2*i], vectors[2*i+1] = float32(math.Cos(float64(i)/8)), float32(math.Sin(float64(i)/8))
 	}
-	m, err := newMerger(t.Context(), vectors, 2, nil, Options{})
-	texttest.OK(t, err)
+	m := check.Of(newMerger(t.Context(), vectors, 2, nil, Options{})).OK(t)
 	m.divide([]int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11})
-	nearest, err := m.neighbors()
-	texttest.OK(t, err)
-	if want := []int32{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}; !slices.Equal(nearest[0], want) {
-		t.Errorf("the nearest of 0 are %v, want %v", nearest[0], want)
-	}
+	nearest := check.Of(m.neighbors()).OK(t)
+	want := []int32{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
+	check.Equal(t, nearest[0], want, "the nearest of 0")
 	fifty, more := &group{members: make([]int32, 50)}, &group{members: make([]int32, 51)}
-	if !m.fits(fifty, fifty) || m.fits(fifty, more) {
-		t.Error("communities merge up to 100 members")
-	}
+	check.True(t, m.fits(fifty, fifty) && !m.fits(fifty, more), "communities merge up to 100 members")
 }

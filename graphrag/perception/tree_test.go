@@ -4,7 +4,6 @@ package perception_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,9 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/perception"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -52,16 +51,14 @@ func birds() (*kg.Graph, perception.Partition) {
 
 func TestBuild(t *testing.T) {
 	g, p := birds()
-	tree, err := perception.NewTree(t.Context(), g, p, nil)
-	texttest.OK(t, err)
+	tree := check.Of(perception.NewTree(t.Context(), g, p, nil)).OK(t)
 	want := []perception.Fact{
 		{Head: 0, Tail: 3, Relation: "finds", Text: "barn owl finds mouse", Passages: []int32{0}},
 		{Head: 1, Tail: 2, Relation: "takes", Text: "eagle owl takes hare", Passages: []int32{1}},
 		{Head: 0, Tail: 4, Relation: "face", Text: "barn owl face: white", Passages: []int32{0}},
 	}
-	if diff := cmp.Diff(want, tree.Facts); diff != "" || tree.Nodes != 5 {
-		t.Errorf("%d nodes\n%s", tree.Nodes, diff)
-	}
+	diff := cmp.Diff(want, tree.Facts)
+	check.True(t, diff == "" && tree.Nodes == 5, "%d nodes\n%s", tree.Nodes, diff)
 	c := tree.Communities[0]
 	if len(tree.Communities) != 1 || !strings.Contains(c.Description, "by ear") || !slices.Equal(c.Sources, []int32{0}) || !slices.Equal(c.Keywords, []int32{1, 0}) {
 		t.Errorf("%+v", tree.Communities)
@@ -72,23 +69,20 @@ func TestBuild(t *testing.T) {
 // owl is a member of it: with the edges of the facts the owls are two steps apart.
 func TestJoin(t *testing.T) {
 	g, p := birds()
-	tree, err := perception.NewTree(t.Context(), g, p, nil)
-	texttest.OK(t, err)
+	tree := check.Of(perception.NewTree(t.Context(), g, p, nil)).OK(t)
 	tree.Join(g)
 	want := []perception.Fact{
 		{Head: 0, Tail: 5, Relation: "member_of", Text: "barn owl member_of eagle owl"},
 		{Head: 1, Tail: 5, Relation: "member_of", Text: "eagle owl member_of eagle owl"},
 	}
-	if diff := cmp.Diff(want, tree.Facts[3:]); diff != "" || tree.Nodes != 6 {
-		t.Errorf("%d nodes\n%s", tree.Nodes, diff)
-	}
+	diff := cmp.Diff(want, tree.Facts[3:])
+	check.True(t, diff == "" && tree.Nodes == 6, "%d nodes\n%s", tree.Nodes, diff)
 }
 
 // The sheet's check: 100 chunks and 23 communities of two or more are 100 + 5 =
 // 105 calls; the five are made here.
 func TestCalls(t *testing.T) {
-	b, err := kg.NewBase(kg.Options{})
-	texttest.OK(t, err)
+	b := check.Of(kg.NewBase(kg.Options{})).OK(t)
 	var p perception.Partition
 	x := kg.Extraction{Chunk: "a#0", Doc: "a"}
 	for i := range int32(48) {
@@ -99,9 +93,8 @@ func TestCalls(t *testing.T) {
 			p.Communities = append(p.Communities, perception.Community{Members: []int32{i}, Center: i})
 		}
 	}
-	texttest.OK(t, b.Insert(x))
-	g, err := b.Graph(t.Context())
-	texttest.OK(t, err)
+	check.OK(t, b.Insert(x))
+	g := check.Of(b.Graph(t.Context())).OK(t)
 	// Names of the first batch but one, with an id as text and one that nobody
 	// asked for; then a refusal; then what cannot be read, twice; the rest is good.
 	model := llmtest.NewScript("namer").Handle(llmtest.Any, func(req llm.Request) llm.Reply {
@@ -119,8 +112,7 @@ func TestCalls(t *testing.T) {
 		}
 		return llm.Reply{Text: `{"communities": [` + strings.Join(all, ",") + `]}`}
 	})
-	tree, err := perception.NewTree(t.Context(), g, p, model)
-	texttest.OK(t, err)
+	tree := check.Of(perception.NewTree(t.Context(), g, p, model)).OK(t)
 	if len(tree.Communities) != 23 || model.Calls() != 5+1 { // one reply could not be read and was asked for again
 		t.Errorf("%d communities, %d calls", len(tree.Communities), model.Calls())
 	}
@@ -128,33 +120,22 @@ func TestCalls(t *testing.T) {
 	for _, f := range tree.Failed {
 		failed = append(failed, f.ID)
 	}
-	if want := []int32{3, 4, 20, 21, 22}; !slices.Equal(failed, want) {
-		t.Errorf("failed %v, want %v", failed, want)
-	}
+	want := []int32{3, 4, 20, 21, 22}
+	check.Equal(t, failed, want, "failed")
 	for i, want := range map[int]string{0: "zero", 2: "two", 3: "Community 3", 7: "name 7", 22: "Community 22"} {
-		if got := tree.Communities[i].Name; got != want {
-			t.Errorf("community %d is %q, want %q", i, got, want)
-		}
+		check.Equal(t, tree.Communities[i].Name, want, "community %d", i)
 	}
 }
 
 func TestErrors(t *testing.T) {
 	g, p := birds()
 	denied := llmtest.NewScript("namer").Fail(llmtest.Any, &llm.Error{Kind: llm.ErrAuth})
-	if _, err := perception.NewTree(t.Context(), g, p, denied); !errors.Is(err, llm.ErrAuth) {
-		t.Errorf("denied: %v", err)
-	}
+	check.Is(t, check.Err(perception.NewTree(t.Context(), g, p, denied)), llm.ErrAuth, "denied")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := perception.NewTree(ctx, g, p, nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+	check.Is(t, check.Err(perception.NewTree(ctx, g, p, nil)), context.Canceled, "cancelled")
 	p.Communities[0].Center = 9
-	if _, err := perception.NewTree(t.Context(), g, p, nil); err == nil {
-		t.Error("an entity that is not there")
-	}
+	check.True(t, check.Err(perception.NewTree(t.Context(), g, p, nil)) != nil, "an entity that is not there")
 	tree, err := perception.NewTree(t.Context(), &kg.Graph{}, perception.Partition{}, nil)
-	if err != nil || len(tree.Facts) != 0 {
-		t.Errorf("nothing: %+v, %v", tree, err)
-	}
+	check.True(t, err == nil && len(tree.Facts) == 0, "nothing: %+v, %v", tree, err)
 }

@@ -4,7 +4,6 @@ package ppr_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -13,8 +12,8 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/graph/graphtest"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 type golden struct {
@@ -39,19 +38,15 @@ func (c golden) graph(t *testing.T) *graph.Graph {
 // The vectors were computed with igraph's prpack for the worked examples of
 // HippoRAG, HippoRAG 2 and LinearRAG.
 func TestGolden(t *testing.T) {
-	data, err := os.ReadFile("testdata/golden.json")
-	texttest.OK(t, err)
+	data := check.Of(os.ReadFile("testdata/golden.json")).OK(t)
 	var cases []golden
-	texttest.OK(t, json.Unmarshal(data, &cases))
-	if len(cases) != 27 {
-		t.Fatalf("%d cases, want 27", len(cases))
-	}
+	check.OK(t, json.Unmarshal(data, &cases))
+	check.Must(t, len(cases) == 27, "%d cases, want 27", len(cases))
 	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {
 			s := solver(t, c.graph(t), ppr.Options{Damping: c.Damping, Tolerance: 1e-12})
 			seeds := sparse(c.Reset)
-			x, err := s.Solve(t.Context(), seeds, nil)
-			texttest.OK(t, err)
+			x := check.Of(s.Solve(t.Context(), seeds, nil)).OK(t)
 			near(t, "solve", x[c.First:c.First+len(c.X)], c.X, 1e-9)
 		})
 	}
@@ -91,9 +86,8 @@ func TestIgraph(t *testing.T) {
 					edges[i].Weight *= scale
 				}
 				g, err := graph.New(c.n, edges, graph.Options{})
-				texttest.OK(t, err)
-				x, err := solver(t, g, ppr.Options{Tolerance: 1e-12}).Solve(t.Context(), c.seeds, nil)
-				texttest.OK(t, err)
+				check.OK(t, err)
+				x := check.Of(solver(t, g, ppr.Options{Tolerance: 1e-12}).Solve(t.Context(), c.seeds, nil)).OK(t)
 				if c.nodes != nil {
 					var picked []float64
 					for _, u := range c.nodes {
@@ -155,10 +149,7 @@ func TestAgainstDefinition(t *testing.T) {
 				}
 			}
 			want := power(g, v, d)
-			x, err := s.Solve(t.Context(), sparse(v), nil)
-			if err != nil {
-				t.Fatalf("%s, %v: %v", name, d, err)
-			}
+			x := check.Of(s.Solve(t.Context(), sparse(v), nil)).OK(t, "%s, %v", name, d)
 			near(t, fmt.Sprintf("%s, damping %v", name, d), x, want, 1e-10)
 			if _, r := walked(g, x, v, d); r > 2e-12 {
 				t.Errorf("%s, damping %v: residual %.3g", name, d, r)
@@ -173,8 +164,7 @@ func TestTolerance(t *testing.T) {
 	for _, tolerance := range []float64{1e-3, 1e-6, 1e-9, 1e-10, 1e-12} {
 		s := solver(t, g, ppr.Options{Tolerance: tolerance})
 		for _, nodes := range [][]int32{{7}, {1, 500, 2000}} {
-			x, err := s.Solve(t.Context(), uniform(nodes...), nil)
-			texttest.OK(t, err)
+			x := check.Of(s.Solve(t.Context(), uniform(nodes...), nil)).OK(t)
 			v := make([]float64, g.N())
 			for _, u := range nodes {
 				v[u] = 1
@@ -196,37 +186,28 @@ func TestScaling(t *testing.T) {
 	}
 	h := mustGraph(t, l.N, scaled)
 	x, err := solver(t, g, ppr.Options{}).Solve(t.Context(), []ppr.Seed{{3, 1}, {90, 2}}, nil)
-	texttest.OK(t, err)
-	y, err := solver(t, h, ppr.Options{}).Solve(t.Context(), []ppr.Seed{{3, 1e300}, {90, 2e300}}, nil)
-	texttest.OK(t, err)
+	check.OK(t, err)
+	y := check.Of(solver(t, h, ppr.Options{}).Solve(t.Context(), []ppr.Seed{{3, 1e300}, {90, 2e300}}, nil)).OK(t)
 	near(t, "scaled", y, x, 1e-15)
 	sum := 0.0
 	for _, v := range x {
 		sum += v
 	}
-	if math.Abs(sum-1) > 1e-9 {
-		t.Errorf("the values sum to %.12f", sum)
-	}
+	check.True(t, math.Abs(sum-1) <= 1e-9, "the values sum to %.12f", sum)
 	for _, scale := range []float64{0x1p1010, 0x1p-730, 0x1p-1040, math.SmallestNonzeroFloat64} {
 		for i := range scaled {
 			scaled[i].Weight = scale
 		}
-		if _, err := ppr.New(mustGraph(t, l.N, scaled), ppr.Options{}); !errors.Is(err, ppr.ErrWeights) {
-			t.Errorf("weights of %g: %v", scale, err)
-		}
+		check.Is(t, check.Err(ppr.New(mustGraph(t, l.N, scaled), ppr.Options{})), ppr.ErrWeights, "weights of %g", scale)
 	}
 	for i := range scaled {
 		scaled[i].Weight = 0x1p-700
 	}
-	if y, err = solver(t, mustGraph(t, l.N, scaled), ppr.Options{}).Solve(t.Context(), []ppr.Seed{{3, 1}}, y); err != nil {
-		t.Fatal(err)
-	}
+	y = check.Of(solver(t, mustGraph(t, l.N, scaled), ppr.Options{}).Solve(t.Context(), []ppr.Seed{{3, 1}}, y)).OK(t)
 	for i := range scaled {
 		scaled[i].Weight = 1
 	}
-	if x, err = solver(t, mustGraph(t, l.N, scaled), ppr.Options{}).Solve(t.Context(), []ppr.Seed{{3, 1}}, x); err != nil {
-		t.Fatal(err)
-	}
+	x = check.Of(solver(t, mustGraph(t, l.N, scaled), ppr.Options{}).Solve(t.Context(), []ppr.Seed{{3, 1}}, x)).OK(t)
 	near(t, "tiny weights", y, x, 1e-15)
 }
 

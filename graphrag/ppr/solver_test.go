@@ -12,33 +12,27 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/graph/graphtest"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func mustGraph(t testing.TB, n int, edges []graph.Edge) *graph.Graph {
 	t.Helper()
-	g, err := graph.New(n, edges, graph.Options{})
-	texttest.OK(t, err)
+	g := check.Of(graph.New(n, edges, graph.Options{})).OK(t)
 	return g
 }
 
 func solver(t testing.TB, g *graph.Graph, opts ppr.Options) *ppr.Solver {
 	t.Helper()
-	s, err := ppr.New(g, opts)
-	texttest.OK(t, err)
+	s := check.Of(ppr.New(g, opts)).OK(t)
 	return s
 }
 
 func near(t *testing.T, what string, got, want []float64, tolerance float64) {
 	t.Helper()
-	if len(got) != len(want) {
-		t.Fatalf("%s: %d values, want %d", what, len(got), len(want))
-	}
+	check.Must(t, len(got) == len(want), "%s: %d values, want %d", what, len(got), len(want))
 	for i := range want {
-		if !(math.Abs(got[i]-want[i]) <= tolerance) {
-			t.Errorf("%s: value %d is %.12f, want %.12f", what, i, got[i], want[i])
-		}
+		check.True(t, math.Abs(got[i]-want[i]) <= tolerance, "%s: value %d is %.12f, want %.12f", what, i, got[i], want[i])
 	}
 }
 
@@ -88,8 +82,7 @@ func TestConcurrent(t *testing.T) {
 	g := graphtest.LFR2333().Unweighted()
 	s := solver(t, g, ppr.Options{})
 	seeds := uniform(1, 2, 3)
-	want, err := s.Solve(t.Context(), seeds, nil)
-	texttest.OK(t, err)
+	want := check.Of(s.Solve(t.Context(), seeds, nil)).OK(t)
 	var wait sync.WaitGroup
 	for i := range 8 {
 		wait.Go(func() {
@@ -115,37 +108,26 @@ func TestRefused(t *testing.T) {
 		"too large": {{3, math.MaxFloat64}, {4, math.MaxFloat64}}, "too small": {{3, 5e-324}},
 		"node 34": {{34, 1}}, "node -1": {{-1, 1}},
 	} {
-		if _, err := s.Solve(t.Context(), seeds, nil); !errors.Is(err, ppr.ErrReset) {
-			t.Errorf("%s: solve: %v", name, err)
-		}
+		check.Is(t, check.Err(s.Solve(t.Context(), seeds, nil)), ppr.ErrReset, "%s: solve", name)
 	}
-	if _, err := ppr.New(g, ppr.Options{Damping: 1, Tolerance: math.NaN()}); err == nil {
-		t.Error("bad options were taken")
-	}
+	check.True(t, check.Err(ppr.New(g, ppr.Options{Damping: 1, Tolerance: math.NaN()})) != nil, "bad options were taken")
 	wide := mustGraph(t, 4, []graph.Edge{{From: 0, To: 1, Weight: 1e200}, {From: 2, To: 3, Weight: 1e-200}})
-	if _, err := ppr.New(wide, ppr.Options{}); !errors.Is(err, ppr.ErrWeights) {
-		t.Errorf("weights far apart: %v", err)
-	}
+	check.Is(t, check.Err(ppr.New(wide, ppr.Options{})), ppr.ErrWeights, "weights far apart")
 	empty := solver(t, mustGraph(t, 0, nil), ppr.Options{})
-	if _, err := empty.Solve(t.Context(), nil, nil); !errors.Is(err, ppr.ErrReset) {
-		t.Errorf("empty graph: %v", err)
-	}
+	check.Is(t, check.Err(empty.Solve(t.Context(), nil, nil)), ppr.ErrReset, "empty graph")
 }
 
 func TestCancelled(t *testing.T) {
 	s := solver(t, graphtest.LFR2333().Graph(), ppr.Options{})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := s.Solve(ctx, uniform(1), nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("solve: %v", err)
-	}
+	check.Is(t, check.Err(s.Solve(ctx, uniform(1), nil)), context.Canceled, "solve")
 }
 
 func TestNoAllocations(t *testing.T) {
 	s := solver(t, graphtest.LFR2333().Graph(), ppr.Options{})
 	seeds := uniform(1, 2, 3)
-	x, err := s.Solve(t.Context(), seeds, nil)
-	texttest.OK(t, err)
+	x := check.Of(s.Solve(t.Context(), seeds, nil)).OK(t)
 	ctx := t.Context()
 	// A collection may empty the pool, and the race detector does so at random: the fewest
 	// count.
@@ -153,9 +135,7 @@ func TestNoAllocations(t *testing.T) {
 	for range 30 {
 		least = min(least, testing.AllocsPerRun(1, func() { x, _ = s.Solve(ctx, seeds, x) }))
 	}
-	if least != 0 {
-		t.Errorf("%v allocations a query", least)
-	}
+	check.Equal(t, least, 0, "allocations a query")
 }
 
 // The first query on a graph folds it: that can be cancelled, and the next query repeats it.
@@ -167,12 +147,10 @@ func TestFirstQueryLooksAtTheContext(t *testing.T) {
 	s := solver(t, mustGraph(t, len(edges)+1, edges), ppr.Options{})
 	seeds := uniform(7)
 	for looks := range 12 {
-		ctx := texttest.NewCountdown(looks)
-		if _, err := s.Solve(ctx, seeds, nil); !errors.Is(err, context.Canceled) || ctx.Looks() > 3 {
-			t.Fatalf("%d looks: %v after %d further looks", looks, err, ctx.Looks())
-		}
+		ctx := check.NewCountdown(looks)
+		_, err := s.Solve(ctx, seeds, nil)
+		check.Must(t, errors.Is(err, context.Canceled) && ctx.Looks() <= 3, "%d looks: %v after %d further looks", looks, err, ctx.Looks())
 	}
-	if _, err := s.Solve(t.Context(), seeds, nil); err != nil {
-		t.Error(err)
-	}
+	_, err := s.Solve(t.Context(), seeds, nil)
+	check.True(t, err == nil, "%v", err)
 }

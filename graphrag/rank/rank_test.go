@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // near compares scores to 1e-9 and everything else exactly.
@@ -44,9 +44,7 @@ func TestRRF(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, rank.RRF(test.lists...), near); diff != "" {
-				t.Errorf("(-want +got)\n%s", diff)
-			}
+			check.Equal(t, cmp.Diff(test.want, rank.RRF(test.lists...), near), "", "(-want +got)")
 		})
 	}
 }
@@ -54,17 +52,14 @@ func TestRRF(t *testing.T) {
 // The steps of IRCoT.
 func TestCombMAX(t *testing.T) {
 	got, err := rank.CombMAX(list{{"p1", 1}, {"p2", .6}, {"p3", .2}}, list{{"p4", 1}, {"p2", .9}, {"p1", .1}})
-	texttest.OK(t, err)
-	if diff := cmp.Diff(list{{"p1", 1}, {"p4", 1}, {"p2", .9}, {"p3", .2}}, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	check.OK(t, err)
+	check.Equal(t, got, list{{"p1", 1}, {"p4", 1}, {"p2", .9}, {"p3", .2}}, "(-want +got)")
 	_, err = rank.CombMAX(list{{"p1", math.NaN()}}, list{{"p2", 1}, {"p1", math.Inf(-1)}})
 	if err == nil || !strings.Contains(err.Error(), "list 0, place 0") || !strings.Contains(err.Error(), "list 1, place 1") {
 		t.Errorf("scores that are not finite: %v", err)
 	}
-	if got, err := rank.CombMAX[string](); err != nil || len(got) != 0 {
-		t.Errorf("of no lists: %v, %v", got, err)
-	}
+	got, err = rank.CombMAX[string]()
+	check.True(t, err == nil && len(got) == 0, "of no lists: %v, %v", got, err)
 }
 
 // TestBest compares the heaps with a sort.
@@ -89,20 +84,16 @@ func TestBest(t *testing.T) {
 		}
 		var again rank.Top[int]
 		again.CopyOf(&top)
-		if got := again.Append(nil); !slices.Equal(got, want) {
-			t.Fatalf("Top has %v, want %v", got, want)
-		}
-		if got := rank.Best(in, k); !slices.Equal(got, want) {
-			t.Fatalf("Best has %v, want %v", got, want)
-		}
+		got := again.Append(nil)
+		check.Must(t, slices.Equal(got, want), "Top has %v, want %v", got, want)
+		got = rank.Best(in, k)
+		check.Must(t, slices.Equal(got, want), "Best has %v, want %v", got, want)
 	}
 }
 
 func TestInterleave(t *testing.T) {
 	got := rank.Interleave(words("a b c"), nil, words("b b d e"), words("f"))
-	if diff := cmp.Diff(words("a b f c d e"), got); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
+	check.Equal(t, got, words("a b f c d e"), "(-want +got)")
 }
 
 // TestOrderFree shuffles lists: scores and order must stay the same to the
@@ -118,9 +109,8 @@ func TestOrderFree(t *testing.T) {
 		}
 		want := rank.RRF(lists...)
 		rng.Shuffle(len(lists), func(i, j int) { lists[i], lists[j] = lists[j], lists[i] })
-		if got := rank.RRF(lists...); !slices.Equal(want, got) {
-			t.Fatalf("RRF depends on the order of the lists:\n%v\n%v", want, got)
-		}
+		got := rank.RRF(lists...)
+		check.Must(t, slices.Equal(want, got), "RRF depends on the order of the lists:\n%v\n%v", want, got)
 	}
 }
 

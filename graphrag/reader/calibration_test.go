@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 var draw = flag.String("draw", "", "FILE that the curves of TestCalibration are drawn into, as SVG")
@@ -37,7 +37,7 @@ func (a asked) said(model *signs) float64 {
 
 func calibration(t *testing.T) (all []asked, kinds []string) {
 	b, err := os.ReadFile("testdata/calibration.tsv")
-	texttest.OK(t, err)
+	check.OK(t, err)
 	for i, line := range strings.Split(strings.TrimSpace(string(b)), "\n") {
 		f := strings.Split(line, "\t")
 		if i == 0 {
@@ -48,9 +48,7 @@ func calibration(t *testing.T) (all []asked, kinds []string) {
 			a.right = 1
 		}
 		for j := range a.signs {
-			if a.signs[j], err = strconv.ParseFloat(f[2+j], 64); err != nil {
-				t.Fatal(i, err)
-			}
+			a.signs[j] = check.Of(strconv.ParseFloat(f[2+j], 64)).OK(t, "%v", i)
 		}
 		if all = append(all, a); !slices.Contains(kinds, a.kind) {
 			kinds = append(kinds, a.kind)
@@ -127,9 +125,7 @@ func curveOf(questions []asked, model *signs) (c curve, error float64) {
 // .1.
 func TestCalibration(t *testing.T) {
 	all, kinds := calibration(t)
-	if len(kinds) != 5 || len(all) < 1000 {
-		t.Fatal(kinds, len(all))
-	}
+	check.Must(t, len(kinds) == 5 && len(all) >= 1000, "%v %v", kinds, len(all))
 	for i, c := range fitted(all) {
 		if math.Abs(c-sure[i]) > 0.1 { // its own answers, with one sentence or two, are among the questions
 			t.Errorf("sign %d: the coefficient is %v, and %.2f fits best", i, sure[i], c)
@@ -142,13 +138,11 @@ func TestCalibration(t *testing.T) {
 		model := fitted(rest)
 		c, gap := curveOf(own, &model)
 		t.Logf("%s, left out: %v of %v that are .9 sure are right, calibration error %.3f", kind, c[9].right, c[9].n, gap)
-		if c[9].right < 0.85*c[9].n || gap > 0.1 {
-			t.Error("want 85 of 100, and at most .1")
-		}
+		check.True(t, c[9].right >= 0.85*c[9].n && gap <= 0.1, "want 85 of 100, and at most .1")
 		curves[kind] = c
 	}
 	if *draw != "" {
-		texttest.OK(t, os.WriteFile(*draw, []byte(drawn(curves)), 0o644))
+		check.OK(t, os.WriteFile(*draw, []byte(drawn(curves)), 0o644))
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func TestCite(t *testing.T) {
@@ -36,12 +36,8 @@ func TestCite(t *testing.T) {
 		{"Much [99999999999999999999].", "Much [99999999999999999999].", nil},
 	} {
 		got, citations, _, _ := cite(tt.reply, three)
-		if got != tt.text {
-			t.Errorf("cite(%q) = %q, want %q", tt.reply, got, tt.text)
-		}
-		if diff := cmp.Diff(tt.want, citations); diff != "" {
-			t.Errorf("cite(%q) (-want +got):\n%s", tt.reply, diff)
-		}
+		check.Equal(t, got, tt.text, "cite(%q)", tt.reply)
+		check.Equal(t, citations, tt.want, "cite(%q)", tt.reply)
 	}
 	// Hostile replies end in a blink.
 	for _, s := range []string{"[", "[1", "[1]", "[1,", "[1-999,", "a. [1] "} {
@@ -67,16 +63,14 @@ func TestCiteDerived(t *testing.T) {
 		{"One [F1-R2] [F] [memories] [G1].", "One [F1-R2] [F] [memories] [G1].", open, nil},
 	} {
 		got, citations, _, _ := cite(tt.reply, tt.of)
-		if diff := cmp.Diff(tt.want, citations); got != tt.text || diff != "" {
-			t.Errorf("cite(%q) = %q, want %q; (-want +got):\n%s", tt.reply, got, tt.text, diff)
-		}
+		diff := cmp.Diff(tt.want, citations)
+		check.True(t, got == tt.text && diff == "", "cite(%q) = %q, want %q; (-want +got):\n%s", tt.reply, got, tt.text, diff)
 	}
 }
 
 // Each form of testdata/marks.tsv leads to its pieces and leaves no debris; what is no mark stays.
 func TestMarks(t *testing.T) {
-	table, err := os.ReadFile("testdata/marks.tsv")
-	texttest.OK(t, err)
+	table := check.Of(os.ReadFile("testdata/marks.tsv")).OK(t)
 	of := citables{passages: 3, facts: []int{0, 1}, reports: []int{2}}
 	var plain []string
 	for line := range strings.Lines(string(table)) {
@@ -99,20 +93,15 @@ func TestMarks(t *testing.T) {
 	}
 	for i := range len(plain) * len(plain) { // 200 answers and more without a mark
 		reply := plain[i/len(plain)] + "\n\n" + plain[i%len(plain)]
-		if got, citations, _, _ := cite(reply, of); got != reply || citations != nil {
-			t.Errorf("%q became %q of %v", reply, got, citations)
-		}
+		got, citations, _, _ := cite(reply, of)
+		check.True(t, got == reply && citations == nil, "%q became %q of %v", reply, got, citations)
 	}
-	if len(plain)*len(plain) < 200 {
-		t.Errorf("%d answers without a mark are too few", len(plain)*len(plain))
-	}
+	check.True(t, len(plain)*len(plain) >= 200, "%d answers without a mark are too few", len(plain)*len(plain))
 }
 
 func checkCite(t *testing.T, reply string, n int) {
 	text, citations, _, _ := cite(reply, citables{passages: n})
-	if len(text) > len(reply) {
-		t.Fatalf("%.100q became longer", reply)
-	}
+	check.Must(t, len(text) <= len(reply), "%.100q became longer", reply)
 	for _, c := range citations {
 		if c.Start < 0 || c.Start >= c.End || c.End > len(text) || c.Evidence < 0 || c.Evidence >= n {
 			t.Fatalf("%.100q: citation %+v in %.100q", reply, c, text)

@@ -8,11 +8,9 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func TestDefinition(t *testing.T) {
@@ -32,13 +30,9 @@ func TestDefinition(t *testing.T) {
 		}
 	}
 	for _, other := range []string{"What is the colour of owls?", "What is it?", "Who is Ada's father?", "What does Leiden do?", "Who wrote the report in May?", "What is?", "", "What is \xff\xfe tide?", "Who is " + strings.Repeat("h", 1<<20)} {
-		if definition(other, text.English) != nil {
-			t.Errorf("%.80q asks for a definition", other)
-		}
+		check.True(t, definition(other, text.English) == nil, "%.80q asks for a definition", other)
 	}
-	if definition("What is Leiden?", text.Dutch) != nil {
-		t.Error("the forms are English")
-	}
+	check.True(t, definition("What is Leiden?", text.Dutch) == nil, "the forms are English")
 }
 
 // A count is no ordinal, no year, no day of a month, and no name with a digit in it.
@@ -48,16 +42,13 @@ func TestCounts(t *testing.T) {
 		"It is under the first line.": false, "It was there on March 12, in winter.": false, "It came on 12 March 1942.": false, "People have TCEB1.": false, "The war began in June 1940.": false,
 		"She was 14 then.": true, "It has seven rooms.": true, "In May 300 people came.": true, "About 50,000 fell in 1949.": true, "It is 1,250.": true, "It has 3": true,
 	} {
-		if q.shows(s) != want {
-			t.Errorf("%q: not %v", s, want)
-		}
+		check.True(t, q.shows(s) == want, "%q: not %v", s, want)
 	}
 }
 
 // A sentence that defines goes before one that mentions, and nothing else is an answer.
 func TestDefinitionsAnswer(t *testing.T) {
-	r, err := Extractive(ExtractiveOptions{Mode: Reject})
-	texttest.OK(t, err)
+	r := check.Of(Extractive(ExtractiveOptions{Mode: Reject})).OK(t)
 	mention := "Edmund Carrick met the painter Ludwig in the spring of 1850, and Edmund Carrick stayed for a week."
 	table := "| system | recall | seconds |\n|---|---|---|\n| Edmund Carrick | 35.9 | 47.4 |\n"
 	for evidence, want := range map[string]string{
@@ -91,35 +82,28 @@ func TestTopic(t *testing.T) {
 		{"Old walls lean.", "They are from Leith.", ""},                         // the verb is not told
 	} {
 		before, _ := topic{}.next(tt.before, 0)
-		if _, got := before.next(tt.sentence, 9); got != tt.want {
-			t.Errorf("after %q: in %q the pronoun is %q, want %q", tt.before, tt.sentence, got, tt.want)
-		}
+		_, got := before.next(tt.sentence, 9)
+		check.Equal(t, got, tt.want, "after %q: in %q the pronoun", tt.before, tt.sentence)
 	}
 	last, _ := topic{}.next("The tower is high.", 0)
 	for range maxLinks {
 		last, _ = last.next("It leans.", 0)
 	}
-	if _, got := last.next("It leans.", 0); got != "" || last.shown != "The tower is high. It leans. It leans." {
-		t.Errorf("after %q: %q", last.shown, got)
-	}
+	_, got := last.next("It leans.", 0)
+	check.True(t, got == "" && last.shown == "The tower is high. It leans. It leans.", "after %q: %q", last.shown, got)
 }
 
 // A text is read once, and a library that has read enough is followed by another.
 func TestLibrary(t *testing.T) {
 	l := newLibrary(text.Default())
 	from := shownText{title: "Tides", text: "Tides\nThe moon raises the tides. The sun does as well."}
-	if first := l.read(from); first != l.read(from) || len(first.quotes) != 2 {
-		t.Errorf("read twice, or %d quotes instead of 2", len(first.quotes))
-	}
-	if l.full() {
-		t.Error("full after one page")
-	}
+	first := l.read(from)
+	check.True(t, first == l.read(from) && len(first.quotes) == 2, "read twice, or %d quotes instead of 2", len(first.quotes))
+	check.True(t, !l.full(), "full after one page")
 	for i := range 5 {
 		l.read(shownText{text: fmt.Sprint(i, strings.Repeat(" ", 4<<20))})
 	}
-	if !l.full() {
-		t.Error("not full after 20 MB")
-	}
+	check.True(t, l.full(), "not full after 20 MB")
 }
 
 // Answers do not depend on what was asked before, at the same time, or in another library.
@@ -132,14 +116,11 @@ func TestLibraryIsNotSeen(t *testing.T) {
 	ask := func(r Reader, i int) graphrag.Answer {
 		q := graphrag.Question{Text: fmt.Sprintf("When was the light of the harbor of town %d built?", i), Form: []graphrag.Form{graphrag.Sentence, graphrag.Overview}[i%2]}
 		a, err := r.Read(t.Context(), q, evidence[:6+i%6], nil)
-		if err != nil {
-			t.Error(err)
-		}
+		check.True(t, err == nil, "%v", err)
 		return a
 	}
 	fresh := func() *extractive {
-		r, err := Extractive(ExtractiveOptions{})
-		texttest.OK(t, err)
+		r := check.Of(Extractive(ExtractiveOptions{})).OK(t)
 		return r.(*extractive)
 	}
 	shared := fresh()
@@ -151,13 +132,10 @@ func TestLibraryIsNotSeen(t *testing.T) {
 				clear(shared.known)
 				shared.mu.Unlock()
 			}
-			if diff := cmp.Diff(ask(fresh(), i%12), ask(shared, i%12)); diff != "" {
-				t.Errorf("question %d: -alone +shared\n%s", i%12, diff)
-			}
+			check.Equal(t, ask(shared, i%12), ask(fresh(), i%12), "question %d: -alone +shared", i%12)
 		})
 	}
 	all.Wait()
-	if a := ask(shared, 5); !strings.Contains(a.Text, "Its light was built in") {
-		t.Errorf("answered %q", a.Text)
-	}
+	a := ask(shared, 5)
+	check.True(t, strings.Contains(a.Text, "Its light was built in"), "answered %q", a.Text)
 }

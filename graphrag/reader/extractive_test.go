@@ -12,6 +12,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // What stands in the structure of a page is found there and quoted with what it goes
@@ -40,9 +41,8 @@ func TestExtractiveReadsStructure(t *testing.T) {
 	}
 	// In open mode what is not sure is said to be no more than close.
 	open := extractive(t, reader.ExtractiveOptions{})
-	if a := read(t, open, graphrag.Question{Text: "What does a purple light mean?"}, hits(page)); !strings.HasPrefix(a.Text, reader.Closest) || a.Citations[0].Start != len(reader.Closest) {
-		t.Errorf("open mode: %+v", a)
-	}
+	a := read(t, open, graphrag.Question{Text: "What does a purple light mean?"}, hits(page))
+	check.True(t, strings.HasPrefix(a.Text, reader.Closest) && a.Citations[0].Start == len(reader.Closest), "open mode: %+v", a)
 }
 
 // "How many" is answered by a count, and no second sentence is quoted for the words of asking that it
@@ -54,9 +54,8 @@ func TestExtractiveCounts(t *testing.T) {
 		"How many files are read at most?":                   {"Rows of files are read under their first line.\n\n" + files, files},
 		"How many files of the folder are read each winter?": {files + "\n\nThe table says how many rounds of files were played in 1990.", files},
 	} {
-		if a := read(t, r, graphrag.Question{Text: question}, hits(page[0])); a.Text != page[1] {
-			t.Errorf("%s: %q, confidence %.2f", question, a.Text, a.Confidence)
-		}
+		a := read(t, r, graphrag.Question{Text: question}, hits(page[0]))
+		check.Equal(t, a.Text, page[1], "%s: %q, confidence %.2f", question, a.Text, a.Confidence)
 	}
 }
 
@@ -72,9 +71,7 @@ func TestExtractivePronouns(t *testing.T) {
 		"How wide is the dam?":   {reader.Refusal},
 	} {
 		a := read(t, r, graphrag.Question{Text: question}, []graphrag.Hit{{Chunk: graphrag.Chunk{ID: "m#0", Doc: "m", End: len(page), Text: page}}})
-		if a.Text != want[0] {
-			t.Errorf("%s: %q, want %q", question, a.Text, want[0])
-		}
+		check.Equal(t, a.Text, want[0], "%s", question)
 		for _, c := range a.Citations {
 			if got := page[c.SourceStart:c.SourceEnd]; got != want[1] || a.Text[c.Start:c.End] != a.Text {
 				t.Errorf("%s: cites %q, want %q", question, got, want[1])
@@ -100,14 +97,11 @@ func TestExtractiveCells(t *testing.T) {
 		"What is the height of Hallen?":                reader.Refusal,
 	} {
 		a := read(t, r, graphrag.Question{Text: question}, append(hits(page), hits(page)...))
-		if a.Text != want || len(a.Citations) > 1 {
-			t.Errorf("%s: %q, want %q", question, a.Text, want)
-		}
+		check.True(t, a.Text == want && len(a.Citations) <= 1, "%s: %q, want %q", question, a.Text, want)
 	}
 	open := extractive(t, reader.ExtractiveOptions{})
-	if a := read(t, open, graphrag.Question{Text: "Who is the architect of Mork?"}, hits(page)); !strings.HasPrefix(a.Text, reader.Closest+"Tower: Mork; Height (m): 176") {
-		t.Errorf("open mode: %q", a.Text)
-	}
+	a := read(t, open, graphrag.Question{Text: "Who is the architect of Mork?"}, hits(page))
+	check.True(t, strings.HasPrefix(a.Text, reader.Closest+"Tower: Mork; Height (m): 176"), "open mode: %q", a.Text)
 }
 
 // A row whose header is in the chunk before is read under it, and cited in its place.
@@ -116,23 +110,18 @@ func TestExtractiveReadsTheLead(t *testing.T) {
 	cut := strings.Index(page, "| Triton")
 	evidence := []graphrag.Hit{{Chunk: graphrag.Chunk{ID: "m#1", Doc: "m", Start: cut, End: len(page), Text: page[cut:], Lead: load.Lead(page, cut)}}}
 	a := read(t, extractive(t, reader.ExtractiveOptions{Mode: reader.Reject}), graphrag.Question{Text: "Who is the discoverer of Triton?"}, evidence)
-	if a.Text != "Discoverer: Lassell" {
-		t.Fatalf("%+v", a)
-	}
-	if c := a.Citations[0]; page[c.SourceStart:c.SourceEnd] != "Triton | Lassell" {
-		t.Errorf("cited %q", page[c.SourceStart:c.SourceEnd])
-	}
+	check.Must(t, a.Text == "Discoverer: Lassell", "%+v", a)
+	c := a.Citations[0]
+	check.Equal(t, page[c.SourceStart:c.SourceEnd], "Triton | Lassell", "cited")
 	// Without it the cells have no names, and the discoverer is not found.
 	evidence[0].Chunk.Lead = ""
-	if a := read(t, extractive(t, reader.ExtractiveOptions{Mode: reader.Reject}), graphrag.Question{Text: "Who is the discoverer of Triton?"}, evidence); strings.Contains(a.Text, "Discoverer:") {
-		t.Errorf("%+v", a)
-	}
+	a = read(t, extractive(t, reader.ExtractiveOptions{Mode: reader.Reject}), graphrag.Question{Text: "Who is the discoverer of Triton?"}, evidence)
+	check.True(t, !strings.Contains(a.Text, "Discoverer:"), "%+v", a)
 	// A first line that is the title is no part of the first sentence.
 	titled := hits("Title 0\nThe barn owl hunts by ear.")
 	a = read(t, extractive(t, reader.ExtractiveOptions{}), graphrag.Question{Text: "How does the barn owl hunt?"}, titled)
-	if c := a.Citations[0]; a.Text != "The barn owl hunts by ear." || c.SourceStart != 108 || c.SourceEnd != 134 {
-		t.Errorf("%+v", a)
-	}
+	c = a.Citations[0]
+	check.True(t, a.Text == "The barn owl hunts by ear." && c.SourceStart == 108 && c.SourceEnd == 134, "%+v", a)
 }
 
 // Overviews say each fact once, by page.
@@ -156,9 +145,8 @@ func TestExtractiveOverviewsByPage(t *testing.T) {
 func TestExtractiveHostile(t *testing.T) {
 	r := extractive(t, reader.ExtractiveOptions{})
 	table := "| name | number |\n|---|---|\n" + strings.Repeat("| owl | 5 |\n", 10_000) + "| kea | 7 |\n"
-	if a := read(t, r, graphrag.Question{Text: "What is the number of the kea?"}, hits(table)); !strings.Contains(a.Text, "number: 7") {
-		t.Errorf("%.200q", a.Text)
-	}
+	a := read(t, r, graphrag.Question{Text: "What is the number of the kea?"}, hits(table))
+	check.True(t, strings.Contains(a.Text, "number: 7"), "%.200q", a.Text)
 	read(t, r, graphrag.Question{Text: strings.Repeat("Who owns the owls? ", 2_000)}, hits(page, other))
 	read(t, r, graphrag.Question{Text: "What?", Form: graphrag.Overview}, hits(strings.Repeat("no end ", 30_000), strings.Repeat("> ", 5_000), strings.Repeat("- [", 5_000)))
 }
@@ -182,9 +170,8 @@ func TestExtractivePicks(t *testing.T) {
 		{"Who built the ship Norlys?", ships, ships[5]},
 		{"Who was the owner of Norlys?", []string{"Later the owner of Norlys was Havgull\n\n…\n\nand sold it to Larvik."}, "Later the owner of Norlys was Havgull"},
 	} {
-		if a := read(t, extractive(t, reader.ExtractiveOptions{FactSentences: 1}), graphrag.Question{Text: tt.question}, hits(tt.evidence...)); a.Text != tt.want {
-			t.Errorf("%s: %q", tt.question, a.Text)
-		}
+		a := read(t, extractive(t, reader.ExtractiveOptions{FactSentences: 1}), graphrag.Question{Text: tt.question}, hits(tt.evidence...))
+		check.Equal(t, a.Text, tt.want, "%s", tt.question)
 	}
 }
 
@@ -215,17 +202,14 @@ func TestExtractiveAlike(t *testing.T) {
 	text := "The governor of Ume had a derogatory office. The governor was pejoratively called the Owl." + strings.Repeat(" The harbour of Ume has cranes.", 40)
 	q := graphrag.Question{Text: "What derogatory nickname did the governor of Ume have?"}
 	words := extractive(t, reader.ExtractiveOptions{FactSentences: 1})
-	if a := read(t, words, q, hits(text)); !strings.Contains(a.Text, "derogatory office") {
-		t.Fatalf("by words: %q", a.Text)
-	}
+	a := read(t, words, q, hits(text))
+	check.Must(t, strings.Contains(a.Text, "derogatory office"), "by words: %q", a.Text)
 	e := new(sameWords)
-	if a := read(t, reader.WithEmbedder(words, e), q, hits(text)); !strings.Contains(a.Text, "the Owl") || len(e.asked) > 20 {
-		t.Errorf("%q of %d texts", a.Text, len(e.asked))
-	}
+	a = read(t, reader.WithEmbedder(words, e), q, hits(text))
+	check.True(t, strings.Contains(a.Text, "the Owl") && len(e.asked) <= 20, "%q of %d texts", a.Text, len(e.asked))
 	broken := reader.WithEmbedder(words, &sameWords{err: errors.New("no vectors")})
-	if _, err := broken.Read(t.Context(), q, hits(text), nil); err == nil || !strings.Contains(err.Error(), "no vectors") {
-		t.Errorf("error %v", err)
-	}
+	_, err := broken.Read(t.Context(), q, hits(text), nil)
+	check.True(t, err != nil && strings.Contains(err.Error(), "no vectors"), "error %v", err)
 }
 
 // A line that had room for the next word was ended on purpose; one that had not is
@@ -237,9 +221,8 @@ func TestExtractiveLines(t *testing.T) {
 		"Who built the Fram?": "The Fram was built by Colin Archer in his yard at Larvik, and sailed north in the year 1893 with twelve men and thirty dogs.",
 		"What is in the ice?": "Photo: the Fram in the ice",
 	} {
-		if a := read(t, r, graphrag.Question{Text: question}, hits(lines)); strings.TrimPrefix(a.Text, reader.Closest) != want {
-			t.Errorf("%s: %q", question, a.Text)
-		}
+		a := read(t, r, graphrag.Question{Text: question}, hits(lines))
+		check.Equal(t, strings.TrimPrefix(a.Text, reader.Closest), want, "%s: %q", question, a.Text)
 	}
 	const wrapped = "Colin Archer\nwas a builder of boats who lived all his life in\nLarvik, a town in the south of Norway."
 	if a := read(t, r, graphrag.Question{Text: "Who lived in Larvik?"}, hits(wrapped)); !strings.HasSuffix(a.Text, "Colin Archer was a builder of boats who lived all his life in Larvik, a town in the south of Norway.") {

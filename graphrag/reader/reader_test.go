@@ -15,8 +15,8 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/embed/local"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -49,15 +49,13 @@ func hits(texts ...string) []graphrag.Hit {
 
 func extractive(t *testing.T, o reader.ExtractiveOptions) reader.Reader {
 	t.Helper()
-	r, err := reader.Extractive(o)
-	texttest.OK(t, err)
+	r := check.Of(reader.Extractive(o)).OK(t)
 	return r
 }
 
 func read(t *testing.T, r reader.Reader, q graphrag.Question, ev []graphrag.Hit, derived ...graphrag.Derived) graphrag.Answer {
 	t.Helper()
-	a, err := r.Read(context.Background(), q, ev, derived)
-	texttest.OK(t, err)
+	a := check.Of(r.Read(context.Background(), q, ev, derived)).OK(t)
 	checkAnswer(t, a)
 	return a
 }
@@ -70,9 +68,7 @@ func checkAnswer(t *testing.T, a graphrag.Answer) {
 			t.Fatalf("citation %+v of %q, %d pieces of evidence", c, a.Text, len(a.Evidence))
 		}
 	}
-	if a.Refused && len(a.Citations) > 0 {
-		t.Fatalf("a refusal cites: %+v", a)
-	}
+	check.Must(t, !a.Refused || len(a.Citations) == 0, "a refusal cites: %+v", a)
 }
 
 func TestExtractiveFacts(t *testing.T) {
@@ -87,14 +83,10 @@ func TestExtractiveFacts(t *testing.T) {
 	} {
 		a := read(t, r, graphrag.Question{Text: question, Form: graphrag.Sentence}, hits(page, other))
 		if strings.HasPrefix(question, "Please") {
-			if strings.Contains(a.Text, "ookies") || strings.Contains(a.Text, "Contact") {
-				t.Errorf("navigation was quoted: %q", a.Text)
-			}
+			check.True(t, !strings.Contains(a.Text, "ookies") && !strings.Contains(a.Text, "Contact"), "navigation was quoted: %q", a.Text)
 			continue
 		}
-		if a.Text != want {
-			t.Errorf("%q: got %q, want %q", question, a.Text, want)
-		}
+		check.Equal(t, a.Text, want, "%q: got", question)
 	}
 }
 
@@ -104,22 +96,17 @@ func TestExtractiveCitesTheSource(t *testing.T) {
 	ev := hits(page, other)
 	document := strings.Repeat("x", 100) + page
 	a := read(t, r, q, ev)
-	if len(a.Citations) != 2 {
-		t.Fatalf("%d citations of %q", len(a.Citations), a.Text)
-	}
+	check.Must(t, len(a.Citations) == 2, "%d citations of %q", len(a.Citations), a.Text)
 	c := a.Citations[0]
 	if got, want := document[c.SourceStart:c.SourceEnd], "The first crewed landing on the Moon was made by [Neil Armstrong](https://a.org/armstrong) and Buzz Aldrin on 20 July 1969."; got != want {
 		t.Errorf("cited %q, want %q", got, want)
 	}
-	if got := a.Text[c.Start:c.End]; !strings.HasPrefix(got, "The first crewed") || strings.Contains(got, "http") {
-		t.Errorf("quoted %q", got)
-	}
+	got := a.Text[c.Start:c.End]
+	check.True(t, strings.HasPrefix(got, "The first crewed") && !strings.Contains(got, "http"), "quoted %q", got)
 	// A cleaned chunk cannot be traced further than its span.
 	ev[0].Chunk.End += 50
 	c = read(t, r, q, ev).Citations[0]
-	if c.SourceStart != 100 || c.SourceEnd != 150+len(page) {
-		t.Errorf("a cleaned chunk is cited as %d–%d", c.SourceStart, c.SourceEnd)
-	}
+	check.True(t, c.SourceStart == 100 && c.SourceEnd == 150+len(page), "a cleaned chunk is cited as %d–%d", c.SourceStart, c.SourceEnd)
 }
 
 func TestExtractiveSummary(t *testing.T) {
@@ -129,14 +116,10 @@ func TestExtractiveSummary(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, c := range a.Citations {
 		s := a.Text[c.Start:c.End]
-		if seen[s] {
-			t.Errorf("%q comes twice", s)
-		}
+		check.True(t, !seen[s], "%q comes twice", s)
 		seen[s] = true
 	}
-	if len(seen) < 2 || len(seen) > 4 {
-		t.Errorf("%d sentences: %q", len(seen), a.Text)
-	}
+	check.True(t, len(seen) >= 2 && len(seen) <= 4, "%d sentences: %q", len(seen), a.Text)
 }
 
 func TestExtractiveModes(t *testing.T) {
@@ -153,20 +136,16 @@ func TestExtractiveModes(t *testing.T) {
 		t.Errorf("reject mode refused %+v", a)
 	}
 	for _, ev := range [][]graphrag.Hit{nil, hits(""), hits("\x00\xff", strings.Repeat("[", 1000)), hits("| a | b |\n* x")} {
-		if a := read(t, open, near, ev); !a.Refused {
-			t.Errorf("an answer out of nothing: %+v", a)
-		}
+		a := read(t, open, near, ev)
+		check.True(t, a.Refused, "an answer out of nothing: %+v", a)
 	}
 	// Of derived text what is said is quoted and cited, and not what names it.
 	said := "The report says that tides are caused by the Moon and by the Sun."
 	a, err := open.Read(t.Context(), near, nil, []graphrag.Derived{graphrag.Row("entity", "What causes the tides of the Earth (concept)", said, graphrag.Provenance{})})
 	want := []graphrag.Citation{{End: len(said), Of: graphrag.OfDerived}}
-	if diff := cmp.Diff(want, a.Citations); err != nil || a.Text != said || diff != "" || len(a.Derived) != 1 {
-		t.Errorf("from derived text: %+v, %v, %s", a, err, diff)
-	}
-	if got := open.Name() + " " + reject.Name(); got != "extractive/open extractive/reject" {
-		t.Errorf("names %q", got)
-	}
+	diff := cmp.Diff(want, a.Citations)
+	check.True(t, err == nil && a.Text == said && diff == "" && len(a.Derived) == 1, "from derived text: %+v, %v, %s", a, err, diff)
+	check.Equal(t, open.Name()+" "+reject.Name(), "extractive/open extractive/reject", "names")
 }
 
 func TestExtractiveIsHarmless(t *testing.T) {
@@ -175,13 +154,10 @@ func TestExtractiveIsHarmless(t *testing.T) {
 	before := hits(page, other)
 	q := graphrag.Question{Text: "What is the Moon?", Form: graphrag.Overview}
 	first := read(t, r, q, ev)
-	if diff := cmp.Diff(before, ev); diff != "" {
-		t.Errorf("the evidence was changed:\n%s", diff)
-	}
+	check.Equal(t, ev, before, "the evidence was changed")
 	for range 5 {
-		if a := read(t, r, q, ev); !reflect.DeepEqual(a, first) {
-			t.Fatalf("two answers: %+v and %+v", first, a)
-		}
+		a := read(t, r, q, ev)
+		check.Must(t, reflect.DeepEqual(a, first), "two answers: %+v and %+v", first, a)
 	}
 	read(t, r, graphrag.Question{}, ev)
 	read(t, r, graphrag.Question{Text: "the of and \xff\x00?"}, ev)
@@ -189,27 +165,20 @@ func TestExtractiveIsHarmless(t *testing.T) {
 	read(t, r, q, hits(strings.Repeat("The Moon is a rock like any other rock here. ", 2_000)))
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := r.Read(ctx, q, ev, nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("a cancelled call gave %v", err)
-	}
+	check.Is(t, check.Err(r.Read(ctx, q, ev, nil)), context.Canceled, "a cancelled call gave")
 }
 
 func TestExtractiveOptions(t *testing.T) {
 	_, err := reader.Extractive(reader.ExtractiveOptions{Mode: "maybe", FactSentences: -1, Threshold: 2})
-	if err == nil {
-		t.Fatal("bad options were accepted")
-	}
+	check.Must(t, err != nil, "bad options were accepted")
 	for _, part := range []string{`"maybe"`, "FactSentences is -1", "Threshold is 2"} {
-		if !strings.Contains(err.Error(), part) {
-			t.Errorf("%q does not name %q", err, part)
-		}
+		check.True(t, strings.Contains(err.Error(), part), "%q does not name %q", err, part)
 	}
 }
 
 // At least 39 of 40 refusals and 119 of 120 answers are told from each other.
 func TestIsRefusal(t *testing.T) {
-	table, err := os.ReadFile("testdata/refusals.tsv")
-	texttest.OK(t, err)
+	table := check.Of(os.ReadFile("testdata/refusals.tsv")).OK(t)
 	asked, wrong := map[string]int{}, map[string]int{}
 	for line := range strings.Lines(string(table)) {
 		row := strings.Split(strings.TrimSpace(line), "\t")
@@ -219,21 +188,16 @@ func TestIsRefusal(t *testing.T) {
 			t.Logf("%s is no %s: %q", row[0], row[1], row[2])
 		}
 	}
-	if 40*wrong["refusal"] > asked["refusal"] || 120*wrong["answer"] > asked["answer"] || asked["refusal"] < 200 {
-		t.Errorf("wrong %v of %v", wrong, asked)
-	}
+	check.True(t, 40*wrong["refusal"] <= asked["refusal"] && 120*wrong["answer"] <= asked["answer"] && asked["refusal"] >= 200, "wrong %v of %v", wrong, asked)
 }
 
 func BenchmarkExtractive(b *testing.B) {
-	r, err := reader.Extractive(reader.ExtractiveOptions{})
-	texttest.OK(b, err)
+	r := check.Of(reader.Extractive(reader.ExtractiveOptions{})).OK(b)
 	ev := hits(page+other, strings.Repeat(other+"\n", 15), strings.Repeat(page+"\n", 8), other, page)
 	q := graphrag.Question{Text: "Who made the first crewed landing on the Moon?", Form: graphrag.Sentence}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := r.Read(context.Background(), q, ev, nil); err != nil {
-			b.Fatal(err)
-		}
+		check.OK(b, check.Err(r.Read(context.Background(), q, ev, nil)))
 	}
 }
 
@@ -256,32 +220,24 @@ func TestStreamByModel(t *testing.T) {
 	r := byModel(t, reader.ModelOptions{Model: m})
 	q, evidence := graphrag.Question{Text: "How do owls hunt?"}, hits("Owls hunt by ear.", "Owls fly silently.")
 	want, err := r.Read(t.Context(), q, evidence, nil)
-	if err != nil || len(want.Citations) == 0 {
-		t.Fatal(want, err)
-	}
+	check.Must(t, err == nil && len(want.Citations) != 0, "%v %v", want, err)
 	var last graphrag.Answer
 	pieces := 0
 	for a, err := range reader.Stream(t.Context(), r, q, evidence, nil) {
-		if err != nil || !strings.HasPrefix(a.Text, last.Text) || strings.Contains(a.Text, "[1") {
-			t.Fatalf("%q after %q, %v", a.Text, last.Text, err)
-		}
+		check.Must(t, err == nil && strings.HasPrefix(a.Text, last.Text) && !strings.Contains(a.Text, "[1"), "%q after %q, %v", a.Text, last.Text, err)
 		last, pieces = a, pieces+1
 	}
-	if diff := cmp.Diff(want, last); diff != "" || pieces < 5 {
-		t.Errorf("%d pieces: %s", pieces, diff)
-	}
+	diff := cmp.Diff(want, last)
+	check.True(t, diff == "" && pieces >= 5, "%d pieces: %s", pieces, diff)
 	for range reader.Stream(t.Context(), r, q, evidence, nil) {
 		break
 	}
-	extractive, err := reader.Extractive(reader.ExtractiveOptions{})
-	texttest.OK(t, err)
+	extractive := check.Of(reader.Extractive(reader.ExtractiveOptions{})).OK(t)
 	pieces = 0
 	for range reader.Stream(t.Context(), extractive, q, evidence, nil) {
 		pieces++
 	}
-	if pieces != 1 {
-		t.Errorf("an extractive reader streams %d pieces", pieces)
-	}
+	check.Equal(t, pieces, 1, "an extractive reader streams %d pieces", pieces)
 }
 
 // yearFinder finds the question's last word; the later passage has the larger score.
@@ -316,9 +272,7 @@ func TestBySpans(t *testing.T) {
 		return graphrag.Answer{Text: "by rules"}, nil
 	})
 	r := reader.BySpans(yearFinder{}, other)
-	if r.Name() != "spans/years+function" {
-		t.Errorf("name %s", r.Name())
-	}
+	check.Equal(t, r.Name(), "spans/years+function", "name")
 	for _, tt := range []struct {
 		q        graphrag.Question
 		evidence []graphrag.Hit
@@ -340,7 +294,6 @@ func TestBySpans(t *testing.T) {
 			t.Errorf("%q: citations %+v, want %+v; confidence %v", tt.q.Text, a.Citations, tt.cited, a.Confidence)
 		}
 	}
-	if _, err := r.Read(t.Context(), graphrag.Question{}, evidence, nil); err == nil || !strings.Contains(err.Error(), "reader: no question") {
-		t.Errorf("error %v", err)
-	}
+	_, err := r.Read(t.Context(), graphrag.Question{}, evidence, nil)
+	check.True(t, err != nil && strings.Contains(err.Error(), "reader: no question"), "error %v", err)
 }

@@ -9,12 +9,10 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/graphrag/community"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/report"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -109,8 +107,7 @@ func TestPacking(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			g, h := parts()
 			r := &recorder{shown: map[int32]*report.Input{}, fails: tt.fails}
-			set, err := report.Write(t.Context(), g, h, report.Options{Reporter: r, Tokens: tt.tokens, CountTokens: rows})
-			texttest.OK(t, err)
+			set := check.Of(report.Write(t.Context(), g, h, report.Options{Reporter: r, Tokens: tt.tokens, CountTokens: rows})).OK(t)
 			got := map[int32]shown{}
 			for id, c := range r.shown {
 				s := shown{Nodes: c.Nodes, Edges: c.Edges, Tokens: c.Tokens}
@@ -122,9 +119,7 @@ func TestPacking(t *testing.T) {
 					t.Errorf("community %d: %d rows for %d tokens", id, n, c.Tokens)
 				}
 			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Error(diff)
-			}
+			check.Equal(t, got, tt.want)
 			var failed []int32
 			for _, f := range set.Failed {
 				failed = append(failed, f.Community)
@@ -132,9 +127,7 @@ func TestPacking(t *testing.T) {
 					t.Errorf("community %d failed: %v", f.Community, f.Err)
 				}
 			}
-			if diff := cmp.Diff(tt.failed, failed); diff != "" {
-				t.Error(diff)
-			}
+			check.Equal(t, failed, tt.failed)
 			for c := range tt.want {
 				if r := set.Of(c); tt.fails[c] == nil && (r == nil || r.Community != c) {
 					t.Errorf("report of %d: %+v", c, r)
@@ -170,7 +163,5 @@ id,source,target,description,combined_degree
 0,"The ""Owl""",Leeds,"It stands
 there.",3
 `
-	if diff := cmp.Diff(want, c.Text()); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, c.Text(), want)
 }

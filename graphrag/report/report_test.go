@@ -14,10 +14,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/graphrag/community"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/report"
 	"github.com/wildgraph/wildgraph/graphrag/summary"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -43,18 +43,13 @@ func library() (*report.Graph, community.Hierarchy) {
 
 func TestExtractiveReports(t *testing.T) {
 	short, err := summary.Extractive(summary.ExtractiveOptions{Tokens: 12})
-	texttest.OK(t, err)
-	reporter, err := report.Extractive(short)
-	texttest.OK(t, err)
+	check.OK(t, err)
+	reporter := check.Of(report.Extractive(short)).OK(t)
 	g, h := library()
 	set, err := report.Write(t.Context(), g, h, report.Options{Reporter: reporter})
-	if err != nil || len(set.Reports) != 1 {
-		t.Fatalf("%+v, %v", set, err)
-	}
+	check.Must(t, err == nil && len(set.Reports) == 1, "%+v, %v", set, err)
 	r := set.Reports[0]
-	if r.Title != "Ashby Library; Mary Ashby; Reading Room" {
-		t.Errorf("title %q: want the members by degree", r.Title)
-	}
+	check.Equal(t, r.Title, "Ashby Library; Mary Ashby; Reading Room", "title %q: want the members by degree", r.Title)
 	said := map[string][]int32{}
 	for _, of := range [][]kg.Description{g.Nodes[0].Descriptions, g.Nodes[1].Descriptions, g.Edges[0].Descriptions} {
 		for _, d := range of {
@@ -62,35 +57,26 @@ func TestExtractiveReports(t *testing.T) {
 		}
 	}
 	sources := slices.Clone(said[r.Summary])
-	if sources == nil {
-		t.Errorf("the summary is not a quote: %q", r.Summary)
-	}
+	check.True(t, sources != nil, "the summary is not a quote: %q", r.Summary)
 	for _, f := range r.Findings {
-		if diff := cmp.Diff(said[f.Explanation], f.Sources); diff != "" || f.Explanation == r.Summary {
-			t.Errorf("finding %+v: %s", f, diff)
-		}
+		diff := cmp.Diff(said[f.Explanation], f.Sources)
+		check.True(t, diff == "" && f.Explanation != r.Summary, "finding %+v: %s", f, diff)
 		sources = append(sources, f.Sources...)
 	}
-	if len(r.Findings) < 2 {
-		t.Errorf("findings %+v", r.Findings)
-	}
+	check.True(t, len(r.Findings) >= 2, "findings %+v", r.Findings)
 	slices.Sort(sources)
-	if diff := cmp.Diff(slices.Compact(sources), r.Sources); diff != "" {
-		t.Errorf("sources are not those of the quotes: %s", diff)
-	}
+	check.Equal(t, r.Sources, slices.Compact(sources), "sources are not those of the quotes")
 }
 
 // A report of parts quotes the parts, with their sources.
 func TestExtractiveReportsOfParts(t *testing.T) {
 	reporter, err := report.Extractive(nil)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	r, err := reporter.Report(t.Context(), &report.Input{Graph: &report.Graph{}, Reports: []*report.Report{
 		{Title: "Owls; Mice", Findings: []report.Finding{{Summary: "Owls", Explanation: "Owls hunt by ear in the dark.", Sources: []int32{4}}}},
 		{Title: "Tides", Findings: []report.Finding{{Summary: "Moon", Explanation: "The moon raises the tides of the sea.", Sources: []int32{9}}}},
 	}})
-	if err != nil || r.Title != "Owls; Tides" || !slices.Equal(r.Sources, []int32{4, 9}) || !strings.Contains(r.Text(), "by ear") {
-		t.Errorf("%+v, %v", r, err)
-	}
+	check.True(t, err == nil && r.Title == "Owls; Tides" && slices.Equal(r.Sources, []int32{4, 9}) && strings.Contains(r.Text(), "by ear"), "%+v, %v", r, err)
 }
 
 const reply = `{"title": "Ashby Library", "summary": "A library and its founder. [Data: Entities (0, 1)]", "rating": 12, "rating_explanation": "It is local.",
@@ -99,12 +85,10 @@ const reply = `{"title": "Ashby Library", "summary": "A library and its founder.
 func TestModelReports(t *testing.T) {
 	model := llmtest.NewScript("writer").Reply(llmtest.Stage(report.Stage), "not json", reply)
 	reporter, err := report.ByModel(report.ModelOptions{Model: model})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	g, h := library()
 	set, err := report.Write(t.Context(), g, h, report.Options{Reporter: reporter})
-	if err != nil || len(set.Reports) != 1 || model.Calls() != 2 {
-		t.Fatalf("%+v, %v", set, err)
-	}
+	check.Must(t, err == nil && len(set.Reports) == 1 && model.Calls() == 2, "%+v, %v", set, err)
 	want := report.Report{
 		Title: "Ashby Library", Summary: "A library and its founder. [Data: Entities (0, 1)]", Rating: 10, RatingExplanation: "It is local.",
 		Findings: []report.Finding{{
@@ -113,9 +97,7 @@ func TestModelReports(t *testing.T) {
 		}},
 		Sources: []int32{10, 11, 12, 13},
 	}
-	if diff := cmp.Diff(want, set.Reports[0]); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, set.Reports[0], want)
 	prompt := model.Requests()[0].Messages[1].Text
 	if !strings.Contains(prompt, "-----Relationships-----") || !strings.Contains(prompt, "0,Mary Ashby,Ashby Library,Mary Ashby founded") {
 		t.Errorf("prompt:\n%s", prompt)
@@ -127,7 +109,7 @@ func TestModelReportOfParts(t *testing.T) {
 	model := llmtest.NewScript("writer").Reply(llmtest.Any, `{"title": "t", "summary": "s", "rating": 1, "rating_explanation": "", "findings": [
 		{"summary": "a", "explanation": "b [Data: Entities (0, 1)]"}, {"summary": "c", "explanation": "d [Data: Reports (0, 8)]"}]}`)
 	reporter, err := report.ByModel(report.ModelOptions{Model: model})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	g, _ := library()
 	r, err := reporter.Report(t.Context(), &report.Input{Graph: g, Reports: []*report.Report{
 		{Community: 7, Title: "part", Findings: []report.Finding{{Nodes: []int32{1}}}, Sources: []int32{3, 12}},
@@ -136,9 +118,8 @@ func TestModelReportOfParts(t *testing.T) {
 		{Summary: "a", Explanation: "b [Data: Entities (0, 1)]"},
 		{Summary: "c", Explanation: "d [Data: Reports (0, 8)]", Sources: []int32{3, 12}},
 	}
-	if diff := cmp.Diff(want, r.Findings); diff != "" || err != nil {
-		t.Errorf("%s, %v", diff, err)
-	}
+	diff := cmp.Diff(want, r.Findings)
+	check.True(t, diff == "" && err == nil, "%s, %v", diff, err)
 }
 
 func TestReportErrors(t *testing.T) {
@@ -149,11 +130,9 @@ func TestReportErrors(t *testing.T) {
 	}{{llm.ErrTruncated, false}, {llm.ErrRefused, false}, {llm.ErrAuth, true}, {llm.ErrBudgetExceeded, true}} {
 		model := llmtest.NewScript("writer").Fail(llmtest.Any, &llm.Error{Kind: tt.kind, Usage: llm.Usage{Calls: 1}})
 		reporter, err := report.ByModel(report.ModelOptions{Model: model})
-		texttest.OK(t, err)
+		check.OK(t, err)
 		set, err := report.Write(t.Context(), g, h, report.Options{Reporter: reporter})
-		if tt.ends != errors.Is(err, tt.kind) {
-			t.Errorf("%v: %v", tt.kind, err)
-		}
+		check.True(t, tt.ends == errors.Is(err, tt.kind), "%v: %v", tt.kind, err)
 		if !tt.ends && (len(set.Failed) != 1 || !errors.Is(set.Failed[0].Err, tt.kind)) {
 			t.Errorf("%v: %+v", tt.kind, set)
 		}
@@ -161,39 +140,27 @@ func TestReportErrors(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	r := &recorder{shown: map[int32]*report.Input{}}
-	if _, err := report.Write(ctx, g, h, report.Options{Reporter: r}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+	check.Is(t, check.Err(report.Write(ctx, g, h, report.Options{Reporter: r})), context.Canceled, "cancelled")
 	if _, err := report.Write(t.Context(), g, h, report.Options{Tokens: -1, Concurrency: -1}); err == nil ||
 		!strings.Contains(err.Error(), "Reporter") || !strings.Contains(err.Error(), "Concurrency") {
 		t.Errorf("options: %v", err)
 	}
 	g.Edges[0].Target = 3
-	if _, err := report.Write(t.Context(), g, h, report.Options{Reporter: r}); err == nil {
-		t.Error("an edge to a node that is not there")
-	}
+	check.True(t, check.Err(report.Write(t.Context(), g, h, report.Options{Reporter: r})) != nil, "an edge to a node that is not there")
 	empty, err := report.Write(t.Context(), &report.Graph{}, community.Hierarchy{}, report.Options{Reporter: r})
-	if err != nil || len(empty.Reports) != 0 || empty.Of(0) != nil {
-		t.Errorf("nothing: %+v, %v", empty, err)
-	}
+	check.True(t, err == nil && len(empty.Reports) == 0 && empty.Of(0) == nil, "nothing: %+v, %v", empty, err)
 }
 
 func TestReportsDoNotDependOnConcurrency(t *testing.T) {
-	reporter, err := report.Extractive(nil)
-	texttest.OK(t, err)
+	reporter := check.Of(report.Extractive(nil)).OK(t)
 	g, h := parts()
 	var sets []*report.Set
 	for _, workers := range []int{1, 5} {
-		set, err := report.Write(t.Context(), g, h, report.Options{Reporter: reporter, Tokens: 6, CountTokens: rows, Concurrency: workers})
-		texttest.OK(t, err)
+		set := check.Of(report.Write(t.Context(), g, h, report.Options{Reporter: reporter, Tokens: 6, CountTokens: rows, Concurrency: workers})).OK(t)
 		sets = append(sets, set)
 	}
-	if len(sets[0].Reports) != 3 {
-		t.Errorf("%d reports", len(sets[0].Reports))
-	}
-	if diff := cmp.Diff(sets[0].Reports, sets[1].Reports); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, len(sets[0].Reports), 3, "reports")
+	check.Equal(t, sets[1].Reports, sets[0].Reports)
 }
 
 // Whatever a model replies, a report is read or the reply is refused.
@@ -204,7 +171,7 @@ func FuzzModelReport(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		model := llmtest.NewScript("writer").Reply(llmtest.Any, text)
 		reporter, err := report.ByModel(report.ModelOptions{Model: model})
-		texttest.OK(t, err)
+		check.OK(t, err)
 		g, _ := library()
 		r, err := reporter.Report(t.Context(), &report.Input{Graph: g, Nodes: []int32{0, 1}, Edges: []int32{0}})
 		if err != nil {
@@ -249,7 +216,7 @@ func TestRecordedReplies(t *testing.T) {
 		}
 		m := llmtest.NewScript("m").Reply(llmtest.Any, c.Reply)
 		by, err := report.ByModel(report.ModelOptions{Model: m})
-		texttest.OK(t, err)
+		check.OK(t, err)
 		r, err := by.Report(t.Context(), &report.Input{Graph: &report.Graph{}})
 		if err != nil || m.Calls() != 1 || r.Title == "" || r.Summary == "" || len(r.Findings) == 0 {
 			t.Errorf("%d calls, %+v, %v", m.Calls(), r, err)
@@ -257,9 +224,7 @@ func TestRecordedReplies(t *testing.T) {
 		reports++
 		findings += len(r.Findings)
 	}
-	if reports != 66 || findings != 241 {
-		t.Errorf("%d reports with %d findings", reports, findings)
-	}
+	check.True(t, reports == 66 && findings == 241, "%d reports with %d findings", reports, findings)
 }
 
 // What is written where not all reports are wanted: with them the parts of a
@@ -287,16 +252,12 @@ func TestWanted(t *testing.T) {
 		g, h := parts()
 		some, all := &recorder{fails: tt.fails, shown: map[int32]*report.Input{}}, &recorder{fails: tt.fails, shown: map[int32]*report.Input{}}
 		o := report.Options{Reporter: some, Wanted: tt.wanted, Tokens: tt.tokens, MinSize: tt.minSize}
-		set, err := report.Write(t.Context(), g, h, o)
-		texttest.OK(t, err)
+		set := check.Of(report.Write(t.Context(), g, h, o)).OK(t)
 		written := slices.Sorted(maps.Keys(some.shown))
-		if diff := cmp.Diff(tt.written, written); diff != "" || len(set.Reports) != len(written)-len(tt.fails) {
-			t.Errorf("%s: %d reports; (-want +written) %s", tt.name, len(set.Reports), diff)
-		}
+		diff := cmp.Diff(tt.written, written)
+		check.True(t, diff == "" && len(set.Reports) == len(written)-len(tt.fails), "%s: %d reports; (-want +written) %s", tt.name, len(set.Reports), diff)
 		o.Reporter, o.Wanted = all, nil
-		if _, err := report.Write(t.Context(), g, h, o); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, check.Err(report.Write(t.Context(), g, h, o)))
 		for c, shown := range some.shown {
 			if diff := cmp.Diff(all.shown[c].Text(), shown.Text()); diff != "" && tt.fails == nil {
 				t.Errorf("%s: community %d is shown (-all +wanted):\n%s", tt.name, c, diff)
@@ -304,16 +265,14 @@ func TestWanted(t *testing.T) {
 		}
 	}
 	g, h := parts()
-	if _, err := report.Write(t.Context(), g, h, report.Options{Reporter: &recorder{}, Wanted: []int32{9}}); err == nil || !strings.Contains(err.Error(), "community 9") {
-		t.Errorf("a community that is not there: %v", err)
-	}
+	_, err := report.Write(t.Context(), g, h, report.Options{Reporter: &recorder{}, Wanted: []int32{9}})
+	check.True(t, err != nil && strings.Contains(err.Error(), "community 9"), "a community that is not there: %v", err)
 }
 
 // The text of a report has no marks that mean something only beside its tables.
 func TestTextWithoutMarks(t *testing.T) {
 	r := report.Report{Title: "T", Summary: "One. [Data: Entities (0)]", Findings: []report.Finding{
 		{Summary: "Two [data: Reports (1, +more)].", Explanation: "Three [Data: Entities (3, 17); Relationships (5)]. Four [1945]."}}}
-	if got, want := r.Text(), "# T\n\nOne.\n\n## Two.\n\nThree. Four [1945]."; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
+	got, want := r.Text(), "# T\n\nOne.\n\n## Two.\n\nThree. Four [1945]."
+	check.Equal(t, got, want)
 }

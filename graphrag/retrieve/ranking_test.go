@@ -9,13 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // counts embeds a text as how often each of some words is in it.
@@ -67,14 +65,10 @@ func TestDense(t *testing.T) {
 		{"empty question", "", 3, 0, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			dense, err := retrieve.NewDense(t.Context(), chunks, letters)
-			texttest.OK(t, err)
-			r, err := retrieve.PerDoc(dense, tt.perDoc)
-			texttest.OK(t, err)
+			dense := check.Of(retrieve.NewDense(t.Context(), chunks, letters)).OK(t)
+			r := check.Of(retrieve.PerDoc(dense, tt.perDoc)).OK(t)
 			hits := ranked(t, r, tt.question, tt.k)
-			if diff := cmp.Diff(tt.want, ids(hits)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			check.Equal(t, ids(hits), tt.want, "(-want +got)")
 			for _, h := range hits {
 				if h.Source != "dense" {
 					t.Errorf("source %q", h.Source)
@@ -86,34 +80,22 @@ func TestDense(t *testing.T) {
 
 func TestDenseEdges(t *testing.T) {
 	r, err := retrieve.NewDense(t.Context(), nil, letters)
-	texttest.OK(t, err)
-	if hits := ranked(t, r, "a", 3); len(hits) != 0 {
-		t.Errorf("empty corpus: %v", hits)
-	}
+	check.OK(t, err)
+	hits := ranked(t, r, "a", 3)
+	check.Equal(t, len(hits), 0, "empty corpus: %v", hits)
 	broken := errors.New("no server")
-	if _, err := retrieve.NewDense(t.Context(), corpusOf("x:a"), embed.Func(func(context.Context, []string) ([][]float32, error) { return nil, broken })); !errors.Is(err, broken) || !strings.Contains(err.Error(), "x#0") {
-		t.Errorf("a failing embedder: %v", err)
-	}
-	if _, err := retrieve.PerDoc(r, -1); err == nil {
-		t.Error("-1 chunks of one document are accepted")
-	}
-	if _, err := retrieve.NewDense(t.Context(), nil, nil); err == nil {
-		t.Error("no embedder is accepted")
-	}
+	_, err = retrieve.NewDense(t.Context(), corpusOf("x:a"), embed.Func(func(context.Context, []string) ([][]float32, error) { return nil, broken }))
+	check.True(t, errors.Is(err, broken) && strings.Contains(err.Error(), "x#0"), "a failing embedder: %v", err)
+	check.True(t, check.Err(retrieve.PerDoc(r, -1)) != nil, "-1 chunks of one document are accepted")
+	check.True(t, check.Err(retrieve.NewDense(t.Context(), nil, nil)) != nil, "no embedder is accepted")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := retrieve.NewDense(ctx, corpusOf("x:a"), letters); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled build: %v", err)
-	}
-	if _, err := r.Retrieve(ctx, graphrag.Question{Text: "a", K: 1}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled question: %v", err)
-	}
+	check.Is(t, check.Err(retrieve.NewDense(ctx, corpusOf("x:a"), letters)), context.Canceled, "cancelled build")
+	check.Is(t, check.Err(r.Retrieve(ctx, graphrag.Question{Text: "a", K: 1})), context.Canceled, "cancelled question")
 	chunks := []graphrag.Chunk{{ID: "t#0", Doc: "t", Title: "aaa", Text: "c"}, {ID: "u#0", Doc: "u", Text: "cc"}}
-	r, err = retrieve.NewDense(t.Context(), chunks, letters)
-	texttest.OK(t, err)
-	if hits := ranked(t, r, "a", 1); len(hits) != 1 || hits[0].Chunk.ID != "t#0" {
-		t.Errorf("the title is not embedded: %v", hits)
-	}
+	r = check.Of(retrieve.NewDense(t.Context(), chunks, letters)).OK(t)
+	hits = ranked(t, r, "a", 1)
+	check.True(t, len(hits) == 1 && hits[0].Chunk.ID == "t#0", "the title is not embedded: %v", hits)
 }
 
 // pages returns n chunks of each of some documents, the first document the
@@ -140,8 +122,7 @@ func ids(hits []graphrag.Hit) (out []string) {
 
 func ranked(t *testing.T, r graphrag.Retriever, question string, k int) []graphrag.Hit {
 	t.Helper()
-	found, err := r.Retrieve(t.Context(), graphrag.Question{Text: question, K: k})
-	texttest.OK(t, err)
+	found := check.Of(r.Retrieve(t.Context(), graphrag.Question{Text: question, K: k})).OK(t)
 	return found.Ranked
 }
 
@@ -162,14 +143,10 @@ func TestSparse(t *testing.T) {
 		{0, 3, "", ""},
 		{2, 3, "unknown \x00", ""},
 	} {
-		sparse, err := retrieve.NewSparse(t.Context(), pages(3, 40), bm25.Options{})
-		texttest.OK(t, err)
-		r, err := retrieve.PerDoc(sparse, c.maxPerDoc)
-		texttest.OK(t, err)
+		sparse := check.Of(retrieve.NewSparse(t.Context(), pages(3, 40), bm25.Options{})).OK(t)
+		r := check.Of(retrieve.PerDoc(sparse, c.maxPerDoc)).OK(t)
 		hits := ranked(t, r, c.question, c.k)
-		if got := strings.Join(ids(hits), " "); got != c.want {
-			t.Errorf("%q, k %d, %d per document: got %s, want %s", c.question, c.k, c.maxPerDoc, got, c.want)
-		}
+		check.Equal(t, strings.Join(ids(hits), " "), c.want, "%q, k %d, %d per document: got", c.question, c.k, c.maxPerDoc)
 		for _, h := range hits {
 			if h.Source != "bm25" || h.Score <= 0 || h.Chunk.Text == "" {
 				t.Errorf("hit %+v", h)
@@ -180,15 +157,10 @@ func TestSparse(t *testing.T) {
 
 func TestSparseStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	r, err := retrieve.NewSparse(ctx, pages(2, 2), bm25.Options{})
-	texttest.OK(t, err)
+	r := check.Of(retrieve.NewSparse(ctx, pages(2, 2), bm25.Options{})).OK(t)
 	cancel()
-	if _, err := r.Retrieve(ctx, graphrag.Question{Text: "typhoon", K: 3}); !errors.Is(err, context.Canceled) {
-		t.Errorf("retrieve: %v", err)
-	}
-	if _, err := retrieve.NewSparse(ctx, pages(2, 2), bm25.Options{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("new: %v", err)
-	}
+	check.Is(t, check.Err(r.Retrieve(ctx, graphrag.Question{Text: "typhoon", K: 3})), context.Canceled, "retrieve")
+	check.Is(t, check.Err(retrieve.NewSparse(ctx, pages(2, 2), bm25.Options{})), context.Canceled, "new")
 }
 
 // byLength likes long passages.
@@ -235,26 +207,20 @@ func TestRerank(t *testing.T) {
 	})
 	scored := 0
 	got, err := retrieve.Rerank(of, byLength{asked: &scored}).Retrieve(t.Context(), graphrag.Question{Text: "which?", K: 3})
-	if scored != len(ranked) {
-		t.Errorf("%d passages were scored, want each of %d once", scored, len(ranked))
-	}
+	check.Equal(t, scored, len(ranked), "%d passages were scored, want each of %d once", scored, len(ranked))
 	if err != nil || textsOf(got.Ranked) != "bbb cc dd a" || textsOf(got.Evidence) != "bbb a" || got.Ranked[0].Score != 3 {
 		t.Errorf("ranked %s, evidence %s, error %v", textsOf(got.Ranked), textsOf(got.Evidence), err)
 	}
-	if textsOf(ranked) != "a bbb cc dd" || asked < 3 {
-		t.Errorf("the retriever's own list is %s, it was asked for %d", textsOf(ranked), asked)
-	}
+	check.True(t, textsOf(ranked) == "a bbb cc dd" && asked >= 3, "the retriever's own list is %s, it was asked for %d", textsOf(ranked), asked)
 	for _, tt := range []struct {
 		by   byLength
 		q    string
 		want string
 	}{{byLength{}, "", "retrieve: rerank: nothing was asked"}, {byLength{short: 1}, "which?", "3 scores for 4 passages"}} {
-		if _, err := retrieve.Rerank(of, tt.by).Retrieve(t.Context(), graphrag.Question{Text: tt.q}); err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("error %v, want %s", err, tt.want)
-		}
+		_, err := retrieve.Rerank(of, tt.by).Retrieve(t.Context(), graphrag.Question{Text: tt.q})
+		check.True(t, err != nil && strings.Contains(err.Error(), tt.want), "error %v, want %s", err, tt.want)
 	}
 	found = graphrag.Nothing()
-	if got, err := retrieve.Rerank(of, byLength{}).Retrieve(t.Context(), graphrag.Question{}); err != nil || got.Ranked == nil || got.Evidence != nil {
-		t.Errorf("of nothing: %+v, error %v", got, err)
-	}
+	got, err = retrieve.Rerank(of, byLength{}).Retrieve(t.Context(), graphrag.Question{})
+	check.True(t, err == nil && got.Ranked != nil && got.Evidence == nil, "of nothing: %+v, error %v", got, err)
 }

@@ -14,10 +14,10 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // fixedList is a retriever of fixed chunks, each worth one less than the one before,
@@ -57,8 +57,7 @@ func TestPerDoc(t *testing.T) {
 		{1, 2, "a1 b1", 2}, {2, 4, "a1 a1 b1 b2", 2}, {0, 2, "a1 a1", 1}, {1, 9, "a1 b1 c1", 1}, {1, graphrag.Off, "", 1}, {1, 0, "a1 b1 c1", 2},
 	} {
 		l := &fixedList{names: long}
-		r, err := retrieve.PerDoc(l, tt.n)
-		texttest.OK(t, err)
+		r := check.Of(retrieve.PerDoc(l, tt.n)).OK(t)
 		if got := strings.Join(ids(ranked(t, r, "q", tt.k)), " "); got != tt.want || l.asked != tt.asked {
 			t.Errorf("%d of a document, k %d: %q after %d questions, want %q after %d", tt.n, tt.k, got, l.asked, tt.want, tt.asked)
 		}
@@ -68,36 +67,26 @@ func TestPerDoc(t *testing.T) {
 func TestFuse(t *testing.T) {
 	a, b := &fixedList{names: "a1 b1 c1"}, &fixedList{names: "b1 d1"}
 	r, err := retrieve.Fuse(a, b)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	found, err := r.Retrieve(t.Context(), graphrag.Question{Text: "q", K: 3})
-	if err != nil || found.Usage.Calls != 2 {
-		t.Fatalf("%+v, %v", found, err)
-	}
+	check.Must(t, err == nil && found.Usage.Calls == 2, "%+v, %v", found, err)
 	// b1 has 1/62 + 1/61, a1 1/61, d1 1/62.
-	if got := strings.Join(ids(found.Ranked), " "); got != "b1 a1 d1" || math.Abs(found.Ranked[0].Score-(1./62+1./61)) > 1e-12 {
-		t.Errorf("%s, %v", got, found.Ranked)
-	}
+	got := strings.Join(ids(found.Ranked), " ")
+	check.True(t, got == "b1 a1 d1" && math.Abs(found.Ranked[0].Score-(1./62+1./61)) <= 1e-12, "%s, %v", got, found.Ranked)
 	for _, rs := range [][]graphrag.Retriever{nil, {a, nil}} {
-		if _, err := retrieve.Fuse(rs...); err == nil {
-			t.Errorf("%v is fused", rs)
-		}
+		check.True(t, check.Err(retrieve.Fuse(rs...)) != nil, "%v is fused", rs)
 	}
 	// With a weight of 3 and the constant 1: a1 has 3/2, b1 3/3 + 1/2, c1 3/4, d1 1/3.
-	r, err = retrieve.FuseOptions{K: 1, Weights: []float64{3, 1}}.Fuse(a, b)
-	texttest.OK(t, err)
-	if hits := ranked(t, r, "q", 4); strings.Join(ids(hits), " ") != "a1 b1 c1 d1" || hits[1].Score != 1.5 {
-		t.Errorf("%v", hits)
-	}
+	r = check.Of(retrieve.FuseOptions{K: 1, Weights: []float64{3, 1}}.Fuse(a, b)).OK(t)
+	hits := ranked(t, r, "q", 4)
+	check.True(t, strings.Join(ids(hits), " ") == "a1 b1 c1 d1" && hits[1].Score == 1.5, "%v", hits)
 	for _, o := range []retrieve.FuseOptions{{K: -1}, {K: math.NaN()}, {Weights: []float64{1}}, {Weights: []float64{1, -1}}} {
-		if r, err := o.Fuse(a, b); err == nil || r != nil {
-			t.Errorf("%+v is taken", o)
-		}
+		r, err := o.Fuse(a, b)
+		check.True(t, err != nil && r == nil, "%+v is taken", o)
 	}
 	broken := errors.New("no server")
 	r, _ = retrieve.Fuse(a, graphrag.RetrieverFunc(func(context.Context, graphrag.Question) (graphrag.Found, error) { return graphrag.Found{}, broken }))
-	if _, err := r.Retrieve(t.Context(), graphrag.Question{K: 1}); !errors.Is(err, broken) {
-		t.Error(err)
-	}
+	check.Is(t, check.Err(r.Retrieve(t.Context(), graphrag.Question{K: 1})), broken)
 }
 
 // A chunk has the best of its scores.
@@ -106,9 +95,8 @@ func TestHighest(t *testing.T) {
 		{Ranked: []graphrag.Hit{{Chunk: chunkOf("a1"), Score: 5}, {Chunk: chunkOf("b1"), Score: 1}}, Usage: graphrag.Usage{Calls: 1}},
 		{Ranked: []graphrag.Hit{{Chunk: chunkOf("c1"), Score: 4}, {Chunk: chunkOf("b1"), Score: 3}}, Usage: graphrag.Usage{Calls: 2}},
 	}, 3)
-	if got := strings.Join(ids(found.Ranked), " "); err != nil || got != "a1 c1 b1" || found.Ranked[2].Score != 3 || found.Usage.Calls != 3 {
-		t.Errorf("%s: %+v, %v", got, found, err)
-	}
+	got := strings.Join(ids(found.Ranked), " ")
+	check.True(t, err == nil && got == "a1 c1 b1" && found.Ranked[2].Score == 3 && found.Usage.Calls == 3, "%s: %+v, %v", got, found, err)
 }
 
 // Half of a budget goes to derived texts, or what the evidence leaves, the rest to
@@ -130,22 +118,18 @@ func TestFit(t *testing.T) {
 			derived[i] = note
 		}
 		e, d := retrieve.Fit(hits(tt.hits), derived, tt.budget, words)
-		if len(e) != tt.wantHits || len(d) != tt.wantNotes || e == nil {
-			t.Errorf("%+v: %d chunks and %d notes", tt, len(e), len(d))
-		}
+		check.True(t, len(e) == tt.wantHits && len(d) == tt.wantNotes && e != nil, "%+v: %d chunks and %d notes", tt, len(e), len(d))
 	}
 	e, _ := retrieve.Fit(hits(2), nil, 8, words)
-	if c := e[0].Chunk; c.Text != "one two three four five" || c.End != 100+len(c.Text) {
-		t.Errorf("cut to 8 words: %+v", c)
-	}
+	c := e[0].Chunk
+	check.True(t, c.Text == "one two three four five" && c.End == 100+len(c.Text), "cut to 8 words: %+v", c)
 }
 
 // Within is the longest prefix that fits.
 func TestWithin(t *testing.T) {
 	for budget, want := range map[int]int{-1: 0, 0: 0, 2: 0, 3: 1, 4: 2, 5: 2, 9: 3} {
-		if got := retrieve.Within([]int{3, 1, 4}, budget, func(n int) int { return n }); len(got) != want {
-			t.Errorf("%d tokens: %v", budget, got)
-		}
+		got := retrieve.Within([]int{3, 1, 4}, budget, func(n int) int { return n })
+		check.Equal(t, len(got), want, "%d tokens: %v", budget, got)
 	}
 }
 
@@ -154,28 +138,21 @@ func TestWithin(t *testing.T) {
 func TestTexts(t *testing.T) {
 	texts := text.Strings([]string{"aa bb", "aa cc", "dd ee", ""})
 	w, err := retrieve.NewWords(t.Context(), texts)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	scores, err := w.Scores(t.Context(), "aa bb", nil)
 	if err != nil || len(scores) != 4 || !(scores[0] > scores[1] && scores[1] > 0) || scores[2] != 0 {
 		t.Fatalf("%v, %v", scores, err)
 	}
 	// By hand: lengths 2 2 2 0, mean 1.5; tf 1 in a text of 2 words gives 2.2/(1+1.2(.25+.75·2/1.5)).
-	if want := 2.2 / (1 + 1.2*(.25+.75*2/1.5)); math.Abs(scores[0]-want) > 1e-6 {
-		t.Errorf("a text with both words has %v, want %v", scores[0], want)
-	}
+	want := 2.2 / (1 + 1.2*(.25+.75*2/1.5))
+	check.True(t, math.Abs(scores[0]-want) <= 1e-6, "a text with both words has %v, want %v", scores[0], want)
 	best, err := w.Best(t.Context(), "aa bb", 9)
-	if err != nil || len(best) != 2 || best[0].ID != 0 || math.Abs(best[0].Score-scores[0]) > 1e-9 {
-		t.Errorf("%v, %v", best, err)
-	}
-	v, err := retrieve.NewVectors(t.Context(), letters, texts)
-	texttest.OK(t, err)
+	check.True(t, err == nil && len(best) == 2 && best[0].ID == 0 && math.Abs(best[0].Score-scores[0]) <= 1e-9, "%v, %v", best, err)
+	v := check.Of(retrieve.NewVectors(t.Context(), letters, texts)).OK(t)
 	cosines, err := v.Scores(t.Context(), "ab", nil)
-	if err != nil || math.Abs(cosines[0]-1) > 1e-6 || math.Abs(cosines[1]-.5) > 1e-6 || cosines[2] != 0 {
-		t.Errorf("%v, %v", cosines, err)
-	}
-	if none, err := v.Scores(t.Context(), "zz", cosines); err != nil || cmp.Diff([]float64{0, 0, 0, 0}, none) != "" {
-		t.Errorf("nothing known: %v, %v", none, err)
-	}
+	check.True(t, err == nil && math.Abs(cosines[0]-1) <= 1e-6 && math.Abs(cosines[1]-.5) <= 1e-6 && cosines[2] == 0, "%v, %v", cosines, err)
+	none, err := v.Scores(t.Context(), "zz", cosines)
+	check.True(t, err == nil && cmp.Diff([]float64{0, 0, 0, 0}, none) == "", "nothing known: %v, %v", none, err)
 	for _, texts := range []retrieve.Texts{w, v} {
 		scaled, err := retrieve.Scaled(t.Context(), texts, "aa bb", 2)
 		if err != nil || len(scaled) != 2 || scaled[0] != (rank.Scored[int32]{ID: 0, Score: 1}) || !(scaled[1].Score < 1) {
@@ -196,13 +173,10 @@ func TestMinMax(t *testing.T) {
 
 func TestRanking(t *testing.T) {
 	r := retrieve.Ranking{Chunks: []graphrag.Chunk{chunkOf("a1"), chunkOf("a2"), chunkOf("b1"), chunkOf("c1")}, PerDoc: 1}
-	if got := ids(r.ByScore([]float64{1, 2, 1, 0}, 9, "x")); strings.Join(got, " ") != "a2 b1" {
-		t.Error(got)
-	}
+	got := ids(r.ByScore([]float64{1, 2, 1, 0}, 9, "x"))
+	check.Equal(t, strings.Join(got, " "), "a2 b1", "%v", got)
 	in := r.InOrder([]int32{3, 1, 0, 2}, 2, "x")
-	if strings.Join(ids(in), " ") != "c1 a2" || in[1].Score != .5 || in[1].Source != "x" {
-		t.Error(in)
-	}
+	check.True(t, strings.Join(ids(in), " ") == "c1 a2" && in[1].Score == .5 && in[1].Source == "x", "%v", in)
 	if got := r.ByScore(nil, 3, "x"); got == nil || len(got) != 0 {
 		t.Error("a search that found nothing is no search")
 	}
@@ -254,26 +228,19 @@ func (b batched) RetrieveAll(ctx context.Context, qs []graphrag.Question) ([]gra
 // Many questions give what each gives alone, in one call where a retriever takes them.
 func TestAll(t *testing.T) {
 	sparse, err := retrieve.NewSparse(t.Context(), corpusOf("x:red apple", "y:green pear", "z:red pear tree"), bm25.Options{})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	calls := 0
-	both, err := retrieve.Fuse(batched{sparse, &calls, false}, sparse)
-	texttest.OK(t, err)
+	both := check.Of(retrieve.Fuse(batched{sparse, &calls, false}, sparse)).OK(t)
 	var qs []graphrag.Question
 	for i, text := range []string{"red", "pear", "tree apple", "none", "red pear"} {
 		qs = append(qs, graphrag.Question{Text: text, K: i})
 	}
 	got, err := retrieve.All(t.Context(), both, qs)
-	if err != nil || calls != 1 {
-		t.Fatalf("%d calls, %v", calls, err)
-	}
+	check.Must(t, err == nil && calls == 1, "%d calls, %v", calls, err)
 	for i, q := range qs {
-		want, err := both.Retrieve(t.Context(), q)
-		texttest.OK(t, err)
-		if diff := cmp.Diff(want, got[i]); diff != "" {
-			t.Errorf("%q: %s", q.Text, diff)
-		}
+		want := check.Of(both.Retrieve(t.Context(), q)).OK(t)
+		check.Equal(t, got[i], want, "%q", q.Text)
 	}
-	if _, err := retrieve.All(t.Context(), batched{sparse, &calls, true}, qs); err == nil || !strings.Contains(err.Error(), "4 questions came for 5") {
-		t.Errorf("missing results: %v", err)
-	}
+	_, err = retrieve.All(t.Context(), batched{sparse, &calls, true}, qs)
+	check.True(t, err != nil && strings.Contains(err.Error(), "4 questions came for 5"), "missing results: %v", err)
 }

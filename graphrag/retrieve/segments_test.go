@@ -15,8 +15,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
@@ -58,8 +58,7 @@ func TestUpdate(t *testing.T) {
 			}
 			return graphrag.Chunk{ID: fmt.Sprintf("d%05d#0", id), Doc: fmt.Sprintf("d%05d", id), Title: "w7", Text: text, Fields: graphrag.Fields{"n": float64(made % 7), "tags": []string{"t1", fmt.Sprintf("t%d", made%3)}}}
 		}
-		updated, err := make(nil)
-		texttest.OK(t, err)
+		updated := check.Of(make(nil)).OK(t)
 		for step := range 120 {
 			var added, gone []graphrag.Chunk
 			ids := slices.Sorted(maps.Keys(now))
@@ -84,8 +83,7 @@ func TestUpdate(t *testing.T) {
 			for _, c := range added {
 				now[c.ID] = c
 			}
-			next, err := updated.Update(t.Context(), added, gone)
-			texttest.OK(t, err)
+			next := check.Of(updated.Update(t.Context(), added, gone)).OK(t)
 			updated = next.(retrieve.Limiter)
 			limit := graphrag.And(graphrag.Between("n", nil, step%9), graphrag.Not(graphrag.Or(graphrag.Has("tags", "t2"), graphrag.Equal("odd", "x"))))
 			share := limit.Compile()

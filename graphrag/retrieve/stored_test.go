@@ -13,9 +13,9 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/store"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // table is a table that searches as other retrievers do, and remembers what it was
@@ -78,7 +78,7 @@ func TestStored(t *testing.T) {
 	chunks := pages(3, 4)
 	sparse, err1 := retrieve.NewSparse(t.Context(), chunks, bm25.Options{})
 	dense, err2 := retrieve.NewDense(t.Context(), chunks, weather)
-	texttest.OK(t, errors.Join(err1, err2))
+	check.OK(t, errors.Join(err1, err2))
 	tab := &table{sparse: sparse, dense: dense, records: map[string]store.Record{}}
 	for _, c := range chunks {
 		tab.records[c.ID] = retrieve.ToRecord(c)
@@ -87,9 +87,7 @@ func TestStored(t *testing.T) {
 	for _, question := range []string{"typhoon", "rain", "typhoon rain rain", "", "unknown"} {
 		for _, k := range []int{0, 3, 100} {
 			for _, c := range []struct{ got, want graphrag.Retriever }{{stored.Sparse(), sparse}, {stored.Dense(weather), dense}} {
-				if d := cmp.Diff(ranked(t, c.want, question, k), ranked(t, c.got, question, k)); d != "" {
-					t.Errorf("%q, k %d: %s", question, k, d)
-				}
+				check.Equal(t, ranked(t, c.got, question, k), ranked(t, c.want, question, k), "%q, k %d", question, k)
 			}
 		}
 	}
@@ -101,9 +99,7 @@ func TestStored(t *testing.T) {
 		}
 		tab.calls = 0
 		all, err := retrieve.All(t.Context(), r, qs)
-		if err != nil || tab.calls != 2 {
-			t.Fatalf("%d calls of the table for %d questions, %v", tab.calls, len(qs), err)
-		}
+		check.Must(t, err == nil && tab.calls == 2, "%d calls of the table for %d questions, %v", tab.calls, len(qs), err)
 		for i, q := range qs {
 			alone, err := r.Retrieve(t.Context(), q)
 			if d := cmp.Diff(alone, all[i]); d != "" || err != nil {
@@ -113,17 +109,14 @@ func TestStored(t *testing.T) {
 	}
 
 	delete(tab.records, "p0#0001")
-	if got := strings.Join(ids(ranked(t, stored.Sparse(), "typhoon", 3)), " "); got != "p0#0000 p0#0002" {
-		t.Errorf("found %s, although p0#0001 was deleted meanwhile", got)
-	}
+	got := strings.Join(ids(ranked(t, stored.Sparse(), "typhoon", 3)), " ")
+	check.Equal(t, got, "p0#0000 p0#0002", "found %s, although p0#0001 was deleted meanwhile", got)
 	tab.records["p0#0002"] = store.Record{ID: "p0#0002", Data: []byte("a thesis")}
-	if _, err := stored.Sparse().Retrieve(t.Context(), graphrag.Question{Text: "typhoon", K: 3}); err == nil || !strings.Contains(err.Error(), `"p0#0002"`) {
-		t.Errorf("data that is not of a chunk: %v", err)
-	}
+	_, err := stored.Sparse().Retrieve(t.Context(), graphrag.Question{Text: "typhoon", K: 3})
+	check.True(t, err != nil && strings.Contains(err.Error(), `"p0#0002"`), "data that is not of a chunk: %v", err)
 	tab.err = store.ErrNotFound
-	if _, err := stored.Dense(weather).Retrieve(t.Context(), graphrag.Question{Text: "rain", K: 3}); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("error %v does not wrap that of the table", err)
-	}
+	_, err = stored.Dense(weather).Retrieve(t.Context(), graphrag.Question{Text: "rain", K: 3})
+	check.Is(t, err, store.ErrNotFound, "error %v does not wrap that of the table", err)
 }
 
 func TestRecords(t *testing.T) {
@@ -132,11 +125,8 @@ func TestRecords(t *testing.T) {
 		{ID: "a#0002", Doc: "a", Title: "A", Text: "text", Index: 2, Start: 10, End: 14, Tokens: 1},
 	} {
 		r := retrieve.ToRecord(c)
-		if r.Scope != "a" || (r.Data == nil) != (c.Index == 0) {
-			t.Errorf("record %+v", r)
-		}
-		if got, err := retrieve.FromRecord(r); err != nil || !reflect.DeepEqual(got, c) {
-			t.Errorf("%+v came back as %+v, error %v", c, got, err)
-		}
+		check.True(t, r.Scope == "a" && (r.Data == nil) == (c.Index == 0), "record %+v", r)
+		got, err := retrieve.FromRecord(r)
+		check.True(t, err == nil && reflect.DeepEqual(got, c), "%+v came back as %+v, error %v", c, got, err)
 	}
 }

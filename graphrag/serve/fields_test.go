@@ -14,10 +14,10 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/serve"
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 type level string
@@ -64,16 +64,14 @@ func conditions(r *rand.Rand) graphrag.Condition {
 func TestFieldsAreTheSameEverywhere(t *testing.T) {
 	make := func() *kit.System {
 		k, err := kit.Offline(kit.OfflineOptions{})
-		texttest.OK(t, err)
-		s, err := kit.New(kit.Frame{Name: "flat", Kit: k, Words: &bm25.Options{}})
-		texttest.OK(t, err)
+		check.OK(t, err)
+		s := check.Of(kit.New(kit.Frame{Name: "flat", Kit: k, Words: &bm25.Options{}})).OK(t)
 		return s
 	}
 	store, err := disk.Open(t.TempDir(), disk.Options{})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	memory, served, opened := make(), make(), make()
-	stored, err := kit.Open(t.Context(), memory.Frame(), store, "p")
-	texttest.OK(t, err)
+	stored := check.Of(kit.Open(t.Context(), memory.Frame(), store, "p")).OK(t)
 	r := rand.New(rand.NewPCG(1, 2))
 	var docs []graphrag.Document
 	refused := 0
@@ -83,37 +81,30 @@ func TestFieldsAreTheSameEverywhere(t *testing.T) {
 			d.Fields["h"] = kinds(r)
 		}
 		normal, err := d.Normal()
-		if _, indexed := make().Index(t.Context(), graphrag.Documents(d)); (indexed == nil) != (err == nil) {
-			t.Fatalf("%#v: %v, and %v at Index", d.Fields, err, indexed)
-		}
+		_, indexed := make().Index(t.Context(), graphrag.Documents(d))
+		check.Must(t, (indexed == nil) == (err == nil), "%#v: %v, and %v at Index", d.Fields, err, indexed)
 		if err != nil {
 			refused++
 			continue
 		}
-		if again, err := normal.Normal(); err != nil || fmt.Sprintf("%#v", again) != fmt.Sprintf("%#v", normal) {
-			t.Fatalf("%#v is made normal twice: %v", normal.Fields, err)
-		}
+		again, err := normal.Normal()
+		check.Must(t, err == nil && fmt.Sprintf("%#v", again) == fmt.Sprintf("%#v", normal), "%#v is made normal twice: %v", normal.Fields, err)
 		docs = append(docs, d)
 	}
 	for _, s := range []*kit.System{memory, stored} {
-		_, err := s.Index(t.Context(), graphrag.Documents(docs...))
-		texttest.OK(t, err)
+		check.OK(t, check.Err(s.Index(t.Context(), graphrag.Documents(docs...))))
 	}
 	dir := t.TempDir() + "/saved"
-	texttest.OK(t, memory.Save(t.Context(), dir))
-	_, err = opened.Open(t.Context(), dir)
-	texttest.OK(t, err)
-	_, err = served.Index(t.Context(), graphrag.Documents(graphrag.Document{ID: "first", Text: "A moon."}))
-	texttest.OK(t, err)
+	check.OK(t, memory.Save(t.Context(), dir))
+	check.OK(t, check.Err(opened.Open(t.Context(), dir)))
+	check.OK(t, check.Err(served.Index(t.Context(), graphrag.Documents(graphrag.Document{ID: "first", Text: "A moon."}))))
 	httpServer := start(t, served, serve.Options{})
 	for _, d := range docs {
 		normal, err := d.Normal() // JSON has one kind of numbers
-		texttest.OK(t, err)
-		body, err := json.Marshal(map[string]any{"documents": []any{map[string]any{"id": d.ID, "text": normal.Text, "fields": normal.Fields}}})
-		texttest.OK(t, err)
-		if status, said := send(t, httpServer, "", "PUT", "/v1/documents", string(body)); status != 200 {
-			t.Fatalf("%s: %d %s", body, status, said)
-		}
+		check.OK(t, err)
+		body := check.Of(json.Marshal(map[string]any{"documents": []any{map[string]any{"id": d.ID, "text": normal.Text, "fields": normal.Fields}}})).OK(t)
+		status, said := send(t, httpServer, "", "PUT", "/v1/documents", string(body))
+		check.Must(t, status == 200, "%s: %d %s", body, status, said)
 	}
 	found, asked := 0, 0
 	for asked < 500 {
@@ -145,7 +136,5 @@ func TestFieldsAreTheSameEverywhere(t *testing.T) {
 			}
 		}
 	}
-	if refused < 100 || found < 1000 {
-		t.Errorf("%d documents were refused, %d found", refused, found)
-	}
+	check.True(t, refused >= 100 && found >= 1000, "%d documents were refused, %d found", refused, found)
 }

@@ -15,20 +15,18 @@ import (
 	"time"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/serve"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func TestAddress(t *testing.T) {
 	for in, want := range map[string]string{":80": "127.0.0.1:80", "8080": "127.0.0.1:8080", "localhost:1": "127.0.0.1:1", "[::1]:0": "[::1]:0", "127.0.0.2:5": "127.0.0.2:5"} {
-		if got, err := serve.Address(in); got != want || err != nil {
-			t.Errorf("%s: %s %v", in, got, err)
-		}
+		got, err := serve.Address(in)
+		check.True(t, got == want && err == nil, "%s: %s %v", in, got, err)
 	}
 	for _, in := range []string{"0.0.0.0:80", "example.org:80", "192.168.0.1:80", "[::]:80", "a:b:c"} {
-		if got, err := serve.Address(in); err == nil {
-			t.Errorf("%s: %s", in, got)
-		}
+		got, err := serve.Address(in)
+		check.True(t, err != nil, "%s: %s", in, got)
 		for _, tokens := range []map[string]serve.Token{{}, {"": {}}} {
 			if l, err := serve.Listen(in, tokens); err == nil {
 				l.Close()
@@ -37,20 +35,17 @@ func TestAddress(t *testing.T) {
 		}
 	}
 	busy, err := net.Listen("tcp", "127.0.0.1:0")
-	texttest.OK(t, err)
+	check.OK(t, err)
 	defer busy.Close()
-	if _, err := serve.Listen(busy.Addr().String(), nil); err == nil || !strings.Contains(err.Error(), "in use by another program") {
-		t.Errorf("a port in use: %v", err)
-	}
-	open, err := serve.Listen("0.0.0.0:0", tokens(t))
-	texttest.OK(t, err)
+	_, err = serve.Listen(busy.Addr().String(), nil)
+	check.True(t, err != nil && strings.Contains(err.Error(), "in use by another program"), "a port in use: %v", err)
+	open := check.Of(serve.Listen("0.0.0.0:0", tokens(t))).OK(t)
 	open.Close()
 }
 
 // Without tokens a request names this machine, and no page of another site sends it.
 func TestFromHere(t *testing.T) {
-	h, err := serve.New(flat(t), serve.Options{Hosts: []string{"wiki.intern"}})
-	texttest.OK(t, err)
+	h := check.Of(serve.New(flat(t), serve.Options{Hosts: []string{"wiki.intern"}})).OK(t)
 	for _, tt := range []struct {
 		method, host, header string
 		want                 int
@@ -69,9 +64,8 @@ func TestFromHere(t *testing.T) {
 			r.Header.Set(key, value)
 		}
 		w := httptest.NewRecorder()
-		if h.ServeHTTP(w, r); w.Code != tt.want {
-			t.Errorf("%+v: %d %s", tt, w.Code, w.Body)
-		}
+		h.ServeHTTP(w, r)
+		check.Equal(t, w.Code, tt.want, "%+v: %d %s", tt, w.Code, w.Body)
 	}
 }
 
@@ -79,9 +73,8 @@ func TestFromHere(t *testing.T) {
 func listening(t testing.TB, s graphrag.System, o serve.Options) (address string, end func() error) {
 	t.Helper()
 	h, err := serve.New(s, o)
-	texttest.OK(t, err)
-	l, err := serve.Listen("127.0.0.1:0", o.Tokens)
-	texttest.OK(t, err)
+	check.OK(t, err)
+	l := check.Of(serve.Listen("127.0.0.1:0", o.Tokens)).OK(t)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- serve.Serve(ctx, l, h) }()
@@ -92,19 +85,17 @@ func search(t testing.TB, address string) time.Duration {
 	t.Helper()
 	begun := time.Now()
 	r, err := http.Post("http://"+address+"/v1/search", "application/json", strings.NewReader(`{"query": "tides"}`))
-	texttest.OK(t, err)
+	check.OK(t, err)
 	defer r.Body.Close()
-	if body, err := io.ReadAll(r.Body); err != nil || r.StatusCode != 200 || !strings.Contains(string(body), "moon") {
-		t.Fatalf("%d %s %v", r.StatusCode, body, err)
-	}
+	body, err := io.ReadAll(r.Body)
+	check.Must(t, err == nil && r.StatusCode == 200 && strings.Contains(string(body), "moon"), "%d %s %v", r.StatusCode, body, err)
 	return time.Since(begun)
 }
 
 // silent opens two thousand connections that say nothing, or half a header.
 func silent(tb testing.TB, address string) (all []net.Conn) {
 	for i := range 2000 {
-		c, err := net.Dial("tcp", address)
-		texttest.OK(tb, err)
+		c := check.Of(net.Dial("tcp", address)).OK(tb)
 		tb.Cleanup(func() { c.Close() })
 		if i%2 == 1 {
 			fmt.Fprint(c, "POST /v1/search HTTP/1.1\r\nHost: x\r\nX-")
@@ -124,13 +115,11 @@ func TestSilentConnections(t *testing.T) {
 	search(t, address)
 	for _, i := range []int{0, 1, 1999} {
 		all[i].SetReadDeadline(time.Now().Add(20 * time.Second))
-		if _, err := io.Copy(io.Discard, all[i]); err != nil {
-			t.Errorf("a silent connection stays open: %v", err)
-		}
+		_, err := io.Copy(io.Discard, all[i])
+		check.True(t, err == nil, "a silent connection stays open: %v", err)
 	}
-	if err := end(); err != nil {
-		t.Error(err)
-	}
+	err := end()
+	check.True(t, err == nil, "%v", err)
 }
 
 // BenchmarkSilentConnections compares the fastest of 300 questions alone with that among two thousand
@@ -180,7 +169,7 @@ func TestLargeBody(t *testing.T) {
 	for _, length := range []int64{100 << 20, -1} {
 		body := &counted{size: 100 << 20}
 		r, err := http.NewRequest("POST", "http://"+address+"/v1/answer", body)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		r.ContentLength = length
 		r.Header.Set("Content-Type", "application/json")
 		got, err := http.DefaultClient.Do(r)
@@ -193,14 +182,12 @@ func TestLargeBody(t *testing.T) {
 				t.Errorf("length %d: %d %s", length, got.StatusCode, said)
 			}
 		}
-		if most := map[bool]int64{true: 8 << 20, false: 40 << 20}[length > 0]; body.read.Load() > most {
-			t.Errorf("length %d: %d bytes were taken", length, body.read.Load())
-		}
+		most := map[bool]int64{true: 8 << 20, false: 40 << 20}[length > 0]
+		check.True(t, body.read.Load() <= most, "length %d: %d bytes were taken", length, body.read.Load())
 	}
 	search(t, address)
-	if err := end(); err != nil {
-		t.Error(err)
-	}
+	err := end()
+	check.True(t, err == nil, "%v", err)
 }
 
 // probed counts questions.
@@ -220,13 +207,10 @@ func TestReadyAndEnd(t *testing.T) {
 	n := 0
 	httpServer := start(t, probed{flat(t), &n}, serve.Options{})
 	for range 20 {
-		if status, body := send(t, httpServer, "", "GET", "/readyz", ""); status != 200 {
-			t.Fatal(status, body)
-		}
+		status, body := send(t, httpServer, "", "GET", "/readyz", "")
+		check.Must(t, status == 200, "%v %v", status, body)
 	}
-	if n != 0 {
-		t.Errorf("%d questions", n)
-	}
+	check.Equal(t, n, 0, "questions")
 	s := newSlow(t)
 	address, end := listening(t, s, serve.Options{})
 	answered := make(chan string, 1)
@@ -252,10 +236,8 @@ func TestReadyAndEnd(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	s.next <- nil
-	if got := <-answered; !strings.Contains(got, "The moon raises it.") {
-		t.Errorf("an answer under way: %s", got)
-	}
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
+	got := <-answered
+	check.True(t, strings.Contains(got, "The moon raises it."), "an answer under way: %s", got)
+	err := <-ended
+	check.True(t, err == nil, "%v", err)
 }

@@ -18,10 +18,10 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/serve"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 const (
@@ -34,7 +34,7 @@ const (
 func flat(t testing.TB) *kit.System {
 	t.Helper()
 	k, err := kit.Offline(kit.OfflineOptions{Mode: "reject"})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	s, err := kit.New(kit.Frame{Name: "flat", Kit: k, Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
 		return retrieve.NewSparse(ctx, c.Chunks, bm25.Options{})
 	}})
@@ -44,21 +44,20 @@ func flat(t testing.TB) *kit.System {
 			graphrag.Document{ID: "mill", Text: "Ada Lovelace wrote programs for the mill in 1843.", Fields: graphrag.Fields{"team": "ops"}},
 			graphrag.Document{ID: "tides", Text: "The moon raises the tides of the sea."}))
 	}
-	texttest.OK(t, err)
+	check.OK(t, err)
 	return s
 }
 
 func tokens(t testing.TB) map[string]serve.Token {
 	t.Helper()
 	got, err := serve.ReadTokens(strings.NewReader(`{"` + hr + `": {"scope": "team = \"hr\"", "write": true}, "` + ops + `": {"scope": "team = \"ops\"", "write": true}, "` + reader + `": {}}`))
-	texttest.OK(t, err)
+	check.OK(t, err)
 	return got
 }
 
 func start(t testing.TB, s graphrag.System, o serve.Options) *httptest.Server {
 	t.Helper()
-	h, err := serve.New(s, o)
-	texttest.OK(t, err)
+	h := check.Of(serve.New(s, o)).OK(t)
 	httpServer := httptest.NewServer(h)
 	t.Cleanup(httpServer.Close)
 	return httpServer
@@ -68,16 +67,14 @@ func start(t testing.TB, s graphrag.System, o serve.Options) *httptest.Server {
 func send(t testing.TB, httpServer *httptest.Server, token, method, path, body string) (int, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, httpServer.URL+path, strings.NewReader(body))
-	texttest.OK(t, err)
+	check.OK(t, err)
 	r.Header.Set("Content-Type", "application/json")
 	if token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
 	}
-	got, err := http.DefaultClient.Do(r)
-	texttest.OK(t, err)
+	got := check.Of(http.DefaultClient.Do(r)).OK(t)
 	defer got.Body.Close()
-	data, err := io.ReadAll(got.Body)
-	texttest.OK(t, err)
+	data := check.Of(io.ReadAll(got.Body)).OK(t)
 	return got.StatusCode, string(data)
 }
 
@@ -137,9 +134,8 @@ func TestRequests(t *testing.T) {
 		{"delete", hr, "DELETE", "/v1/documents/a/b%20c", "", 200, `{"status":"ok"}`},
 		{"it is gone", hr, "GET", "/v1/documents", "", 200, `{"documents":[{"id":"pay"`},
 	} {
-		if status, body := send(t, httpServer, tt.token, tt.method, tt.path, tt.body); status != tt.status || !strings.Contains(body, tt.want) {
-			t.Errorf("%s: %d %.300s, want %d %s", tt.name, status, body, tt.status, tt.want)
-		}
+		status, body := send(t, httpServer, tt.token, tt.method, tt.path, tt.body)
+		check.True(t, status == tt.status && strings.Contains(body, tt.want), "%s: %d %.300s, want %d %s", tt.name, status, body, tt.status, tt.want)
 	}
 }
 
@@ -187,9 +183,7 @@ func TestStream(t *testing.T) {
 	open := func() (*bufio.Scanner, func()) {
 		body := `{"model": "flat", "stream": true, "stream_options": {"include_usage": true}, "messages": [{"role": "user", "content": "What?"}]}`
 		r, err := http.Post(httpServer.URL+"/v1/chat/completions", "application/json", strings.NewReader(body))
-		if err != nil || r.Header.Get("Content-Type") != "text/event-stream" {
-			t.Fatal(err, r.Header)
-		}
+		check.Must(t, err == nil && r.Header.Get("Content-Type") == "text/event-stream", "%v %v", err, r.Header)
 		return bufio.NewScanner(r.Body), func() { r.Body.Close() }
 	}
 	line := func(in *bufio.Scanner) string {
@@ -207,9 +201,8 @@ func TestStream(t *testing.T) {
 	}
 	s.next <- nil
 	for _, want := range []string{`"content":" raises it."`, `"finish_reason":"stop"`, `"usage":{"completion_tokens":2,"prompt_tokens":7,"total_tokens":9}`, "data: [DONE]", "the end"} {
-		if got := line(in); !strings.Contains(got, want) {
-			t.Errorf("%s, want %s", got, want)
-		}
+		got := line(in)
+		check.True(t, strings.Contains(got, want), "%s, want %s", got, want)
 	}
 	in, end2 := open()
 	defer end2()
@@ -244,21 +237,17 @@ func TestLimits(t *testing.T) {
 	}()
 	<-s.entered
 	search := func() (int, string) { return send(t, httpServer, "", "POST", "/v1/search", `{"query": "tides"}`) }
-	if status, body := search(); status != 503 || !strings.Contains(body, "try again") {
-		t.Errorf("%d %s", status, body)
-	}
+	status, body := search()
+	check.True(t, status == 503 && strings.Contains(body, "try again"), "%d %s", status, body)
 	leave()
 	<-asked
 	for status, body := search(); status != 200; status, body = search() { // until the server notices
-		if status != 503 {
-			t.Fatalf("%d %s", status, body)
-		}
+		check.Must(t, status == 503, "%d %s", status, body)
 		time.Sleep(time.Millisecond)
 	}
 	httpServer = start(t, s, serve.Options{Timeout: time.Millisecond})
-	if status, body := send(t, httpServer, "", "POST", "/v1/answer", `{"question": "What?"}`); status != 504 || !strings.Contains(body, `"code":"timeout"`) {
-		t.Errorf("%d %s", status, body)
-	}
+	status, body = send(t, httpServer, "", "POST", "/v1/answer", `{"question": "What?"}`)
+	check.True(t, status == 504 && strings.Contains(body, `"code":"timeout"`), "%d %s", status, body)
 	httpServer = start(t, s, serve.Options{PerMinute: 2})
 	for want := range []int{0, 1, 2} {
 		if status, body := send(t, httpServer, "", "GET", "/v1/models", ""); (status == 429) != (want == 2) || want == 2 && !strings.Contains(body, "rate_limit_exceeded") {
@@ -276,18 +265,15 @@ func TestBadTokensAndOptions(t *testing.T) {
 		`{"": {}}`: "a token has 0 characters", `{"token-of-hr-0123456789": {}, "token-of-hr-0123456789": {"write": true}}`: "the token number 2 stands there twice", `[]`: "it is no object",
 		`{"token-of-hr-0123456789": {}} {}`: "there is more behind", `{"token-of-hr-0123456789": {}`: "EOF",
 	} {
-		if _, err := serve.ReadTokens(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), secret) {
-			t.Errorf("%s: %v, want %s", text, err, want)
-		}
+		_, err := serve.ReadTokens(strings.NewReader(text))
+		check.True(t, err != nil && strings.Contains(err.Error(), want) && !strings.Contains(err.Error(), secret), "%s: %v, want %s", text, err, want)
 	}
 	for _, token := range []string{"", "short", "a token with blanks in it"} {
-		if _, err := serve.New(flat(t), serve.Options{Tokens: map[string]serve.Token{token: {Write: true}}}); err == nil || !strings.Contains(err.Error(), "a token has") {
-			t.Errorf("%q: %v", token, err)
-		}
+		_, err := serve.New(flat(t), serve.Options{Tokens: map[string]serve.Token{token: {Write: true}}})
+		check.True(t, err != nil && strings.Contains(err.Error(), "a token has"), "%q: %v", token, err)
 	}
-	if _, err := serve.New(flat(t), serve.Options{K: -1, Timeout: -1}); err == nil || !strings.Contains(err.Error(), "K") || !strings.Contains(err.Error(), "Timeout") {
-		t.Errorf("error %v", err)
-	}
+	_, err := serve.New(flat(t), serve.Options{K: -1, Timeout: -1})
+	check.True(t, err != nil && strings.Contains(err.Error(), "K") && strings.Contains(err.Error(), "Timeout"), "error %v", err)
 }
 
 // failing is a system whose model is not there, and whose hits are long.
@@ -311,16 +297,14 @@ func TestInnerErrorsAndLongHits(t *testing.T) {
 	if status, body := send(t, httpServer, reader, "POST", "/v1/answer", `{"question": "Q?"}`); status != 500 || strings.Contains(body, "10.1.2.3") || told == nil || !strings.Contains(told.Error(), "10.1.2.3") {
 		t.Errorf("%d %s, logged %v", status, body, told)
 	}
-	if status, body := send(t, httpServer, reader, "POST", "/v1/search", `{"query": "Q?", "k": 100}`); status != 200 || len(body) > 9<<20 || !strings.Contains(body, `"truncated":true`) {
-		t.Errorf("%d, %d bytes", status, len(body))
-	}
+	status, body := send(t, httpServer, reader, "POST", "/v1/search", `{"query": "Q?", "k": 100}`)
+	check.True(t, status == 200 && len(body) <= 9<<20 && strings.Contains(body, `"truncated":true`), "%d, %d bytes", status, len(body))
 	for header, want := range map[string]int{"Bearer " + reader: 200, "bearer  " + reader: 200, reader: 401, "Basic " + reader: 401, "": 401, "Bearer": 401} {
 		r := httptest.NewRequest("GET", "/v1/models", nil)
 		r.Header.Set("Authorization", header)
 		w := httptest.NewRecorder()
-		if httpServer.Config.Handler.ServeHTTP(w, r); w.Code != want {
-			t.Errorf("%q: %d, want %d", header, w.Code, want)
-		}
+		httpServer.Config.Handler.ServeHTTP(w, r)
+		check.Equal(t, w.Code, want, "%q", header)
 	}
 }
 
@@ -331,9 +315,8 @@ func TestOpenAPI(t *testing.T) {
 	var api struct {
 		Paths map[string]map[string]any
 	}
-	if err := json.Unmarshal([]byte(body), &api); err != nil || len(api.Paths) < 8 {
-		t.Fatal(err, body)
-	}
+	err := json.Unmarshal([]byte(body), &api)
+	check.Must(t, err == nil && len(api.Paths) >= 8, "%v %v", err, body)
 	for path, methods := range api.Paths {
 		for method := range methods {
 			status, body := send(t, httpServer, "", strings.ToUpper(method), strings.Replace(path, "{id}", "none", 1), "{}")

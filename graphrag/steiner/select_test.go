@@ -14,7 +14,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // The worked example: a basketball player's family and team.
@@ -41,9 +41,7 @@ func TestSubgraphWorkedExample(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			nodes, edges := NodePrizes(curryNodes, c.k), EdgePrizes(curryEdges, c.edgesK)
-			if diff := gocmp.Diff([]float64{3, 2, 1, 0, 0, 0, 0}, nodes); diff != "" {
-				t.Errorf("node prizes: %s", diff)
-			}
+			check.Equal(t, nodes, []float64{3, 2, 1, 0, 0, 0, 0}, "node prizes")
 			for e := range edges {
 				if math.Abs(edges[e]-c.prizes[e]) > 1e-9 {
 					t.Errorf("edge prizes %v, want %v", edges, c.prizes)
@@ -51,20 +49,14 @@ func TestSubgraphWorkedExample(t *testing.T) {
 				}
 			}
 			cost := EdgeCost(c.cost, edges)
-			if math.Abs(cost-c.effective) > 1e-12 {
-				t.Errorf("an edge costs %v, want %v", cost, c.effective)
-			}
-			got, err := Subgraph(t.Context(), curry, nodes, edges, c.cost)
-			texttest.OK(t, err)
-			if diff := gocmp.Diff(&Selection{Nodes: c.nodes, Edges: c.edges}, got); diff != "" {
-				t.Error(diff)
-			}
-			if w := worth(got, nodes, edges, cost); math.Abs(w-c.worth) > 1e-9 {
-				t.Errorf("worth %v, want %v", w, c.worth)
-			}
-			if top := bestSelection(curry, nodes, edges, cost); math.Abs(top-c.worth) > 1e-9 {
-				t.Errorf("the best of all is worth %v, want %v", top, c.worth)
-			}
+			check.True(t, math.Abs(cost-c.effective) <= 1e-12, "an edge costs %v, want %v", cost, c.effective)
+			got := check.Of(Subgraph(t.Context(), curry, nodes, edges, c.cost)).OK(t)
+			diff := gocmp.Diff(&Selection{Nodes: c.nodes, Edges: c.edges}, got)
+			check.Equal(t, diff, "")
+			w := worth(got, nodes, edges, cost)
+			check.True(t, math.Abs(w-c.worth) <= 1e-9, "worth %v, want %v", w, c.worth)
+			top := bestSelection(curry, nodes, edges, cost)
+			check.True(t, math.Abs(top-c.worth) <= 1e-9, "the best of all is worth %v, want %v", top, c.worth)
 		})
 	}
 }
@@ -135,8 +127,7 @@ func TestSubgraphOfMultigraphs(t *testing.T) {
 			nodes[u] = float64(rng.IntN(3))
 		}
 		nodes[0] = 1
-		got, err := Subgraph(t.Context(), list, nodes, edges, 1)
-		texttest.OK(t, err)
+		got := check.Of(Subgraph(t.Context(), list, nodes, edges, 1)).OK(t)
 		cost := EdgeCost(1, edges)
 		for _, e := range got.Edges {
 			if !slices.Contains(got.Nodes, list[e].From) || !slices.Contains(got.Nodes, list[e].To) || list[e].From == list[e].To {
@@ -144,42 +135,28 @@ func TestSubgraphOfMultigraphs(t *testing.T) {
 			}
 		}
 		w, top := worth(got, nodes, edges, cost), bestSelection(list, nodes, edges, cost)
-		if w > top+1e-9 {
-			t.Fatalf("worth %v, the best is %v: it does not hang together\n%v\n%v", w, top, list, got)
-		}
+		check.Must(t, w <= top+1e-9, "worth %v, the best is %v: it does not hang together\n%v\n%v", w, top, list, got)
 		if w > top-1e-9 {
 			optimal++
 		}
 	}
-	if optimal < rounds*9/10 {
-		t.Errorf("%d of %d are optimal, fewer than nine in ten", optimal, rounds)
-	}
+	check.True(t, optimal >= rounds*9/10, "%d of %d are optimal, fewer than nine in ten", optimal, rounds)
 }
 
 func TestSubgraphWithoutPrizesIsEmpty(t *testing.T) {
 	got, err := Subgraph(t.Context(), curry, NodePrizes(curryNodes, 0), EdgePrizes(curryEdges, 0), .5)
-	if err != nil || len(got.Nodes) != 0 || len(got.Edges) != 0 {
-		t.Errorf("%v %v", got, err)
-	}
+	check.True(t, err == nil && len(got.Nodes) == 0 && len(got.Edges) == 0, "%v %v", got, err)
 }
 
 // What is not like the question at all has no prize, also where nothing better is left.
 func TestNoPrizeForNothing(t *testing.T) {
-	if diff := gocmp.Diff([]float64{0, 1, 0, 2}, NodePrizes([]float64{0, .4, -.1, .5}, 3)); diff != "" {
-		t.Error(diff)
-	}
-	if diff := gocmp.Diff([]float64{0, .5, .5, 0}, EdgePrizes([]float64{0, .4, .4, -.1}, 5)); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, NodePrizes([]float64{0, .4, -.1, .5}, 3), []float64{0, 1, 0, 2})
+	check.Equal(t, EdgePrizes([]float64{0, .4, .4, -.1}, 5), []float64{0, .5, .5, 0})
 }
 
 func TestNodePrizesTies(t *testing.T) {
-	if diff := gocmp.Diff([]float64{0, 2, 1, 0}, NodePrizes([]float64{.1, .5, .5, .5}, 2)); diff != "" {
-		t.Error(diff)
-	}
-	if diff := gocmp.Diff([]float64{2, 1}, NodePrizes([]float64{.9, .2}, 5)); diff != "" {
-		t.Errorf("fewer nodes than prizes: %s", diff)
-	}
+	check.Equal(t, NodePrizes([]float64{.1, .5, .5, .5}, 2), []float64{0, 2, 1, 0})
+	check.Equal(t, NodePrizes([]float64{.9, .2}, 5), []float64{2, 1}, "fewer nodes than prizes")
 }
 
 func TestSubgraphRefuses(t *testing.T) {
@@ -198,9 +175,7 @@ func TestSubgraphRefuses(t *testing.T) {
 			return err
 		},
 	} {
-		if f() == nil {
-			t.Errorf("%s: no error", name)
-		}
+		check.True(t, f() != nil, "%s: no error", name)
 	}
 }
 
@@ -238,8 +213,7 @@ func TestCheapest(t *testing.T) {
 			return cmp.Or(slices.Compare(u[:], v[:]), cmp.Compare(prizes[b], prizes[a]), cmp.Compare(a, b))
 		})
 		want = slices.CompactFunc(want, func(a, b int32) bool { return ends(a) == ends(b) })
-		if got := cheapest(inOrder(list, edges, int32(n)), edges, prizes); !slices.Equal(got, want) {
-			t.Fatalf("%v of %v with prizes %v, want %v", got, edges, prizes, want)
-		}
+		got := cheapest(inOrder(list, edges, int32(n)), edges, prizes)
+		check.Must(t, slices.Equal(got, want), "%v of %v with prizes %v, want %v", got, edges, prizes, want)
 	}
 }

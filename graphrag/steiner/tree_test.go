@@ -16,13 +16,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func build(t testing.TB, n int, edges []graph.Edge) *graph.Graph {
 	t.Helper()
-	g, err := graph.New(n, edges, graph.Options{})
-	texttest.OK(t, err)
+	g := check.Of(graph.New(n, edges, graph.Options{})).OK(t)
 	return g
 }
 
@@ -47,11 +46,8 @@ func TestSolverFacts(t *testing.T) {
 		{"path of three", path(3, 4), []float64{0, 5, 6}, []int32{1, 2}},
 		{"one rich node", path(100, 2), []float64{10, 3, 3}, []int32{0}},
 	} {
-		got, err := Find(t.Context(), build(t, len(c.prizes), c.edges), c.prizes)
-		texttest.OK(t, err)
-		if diff := cmp.Diff(c.want, got.Nodes); diff != "" {
-			t.Errorf("%s: %s", c.name, diff)
-		}
+		got := check.Of(Find(t.Context(), build(t, len(c.prizes), c.edges), c.prizes)).OK(t)
+		check.Equal(t, got.Nodes, c.want, "%s", c.name)
 	}
 }
 
@@ -98,13 +94,11 @@ func best(n int, edges []graph.Edge, prizes []float64) float64 {
 	return top
 }
 
-// check verifies that a result is a tree of the graph and that its
+// checkTree verifies that a result is a tree of the graph and that its
 // sums are right.
-func check(t *testing.T, n int, edges []graph.Edge, prizes []float64, got *Tree) {
+func checkTree(t *testing.T, n int, edges []graph.Edge, prizes []float64, got *Tree) {
 	t.Helper()
-	if len(got.Nodes) != len(got.Edges)+1 || !slices.IsSorted(got.Nodes) {
-		t.Fatalf("nodes %v, edges %v: no tree", got.Nodes, got.Edges)
-	}
+	check.Must(t, len(got.Nodes) == len(got.Edges)+1 && slices.IsSorted(got.Nodes), "nodes %v, edges %v: no tree", got.Nodes, got.Edges)
 	group := make([]int32, n)
 	for u := range group {
 		group[u] = int32(u)
@@ -116,9 +110,7 @@ func check(t *testing.T, n int, edges []graph.Edge, prizes []float64, got *Tree)
 		}
 		cost += e.Weight
 		from, to := group[e.From], group[e.To]
-		if from == to {
-			t.Fatalf("edges %v: a cycle", got.Edges)
-		}
+		check.Must(t, from != to, "edges %v: a cycle", got.Edges)
 		for u := range group {
 			if group[u] == from {
 				group[u] = to
@@ -128,18 +120,15 @@ func check(t *testing.T, n int, edges []graph.Edge, prizes []float64, got *Tree)
 	for _, u := range got.Nodes {
 		prize += prizes[u]
 	}
-	if math.Abs(prize-got.Prize) > 1e-9 || math.Abs(cost-got.Cost) > 1e-9 {
-		t.Fatalf("prize %v, cost %v, want %v and %v", got.Prize, got.Cost, prize, cost)
-	}
+	check.Must(t, math.Abs(prize-got.Prize) <= 1e-9 && math.Abs(cost-got.Cost) <= 1e-9, "prize %v, cost %v, want %v and %v", got.Prize, got.Cost, prize, cost)
 }
 
 // compare holds a result against the best one: costs and prizes left out are at
 // most 2-1/(n-1) times the least possible.
 func compare(t *testing.T, n int, edges []graph.Edge, prizes []float64) (optimal bool) {
 	t.Helper()
-	got, err := Find(t.Context(), build(t, n, edges), prizes)
-	texttest.OK(t, err)
-	check(t, n, edges, prizes, got)
+	got := check.Of(Find(t.Context(), build(t, n, edges), prizes)).OK(t)
+	checkTree(t, n, edges, prizes, got)
 	all := 0.0
 	for _, p := range prizes {
 		all += p
@@ -223,9 +212,7 @@ func TestGuaranteeOnRandomGraphs(t *testing.T) {
 			optimal++
 		}
 	}
-	if optimal < all*9/10 {
-		t.Errorf("%d of %d are optimal, fewer than nine in ten", optimal, all)
-	}
+	check.True(t, optimal >= all*9/10, "%d of %d are optimal, fewer than nine in ten", optimal, all)
 }
 
 // The moats are a solution of the dual linear program, so their sum is a lower
@@ -247,14 +234,13 @@ func TestGuaranteeOnLargeGraphs(t *testing.T) {
 				prizes[u] = 1.5 * rng.Float64() * float64(1+rng.IntN(every))
 			}
 			grown, err := grow(t.Context(), build(t, n, list), prizes)
-			texttest.OK(t, err)
+			check.OK(t, err)
 			dual := 0.0
 			for _, c := range grown.clusters {
 				dual += c.end - c.start
 			}
-			got, err := prune(t.Context(), grown.forest, prizes)
-			texttest.OK(t, err)
-			check(t, n, grown.edges, prizes, got)
+			got := check.Of(prune(t.Context(), grown.forest, prizes)).OK(t)
+			checkTree(t, n, grown.edges, prizes, got)
 			loss := got.Cost - got.Prize
 			for _, p := range prizes {
 				loss += p
@@ -271,25 +257,15 @@ func TestGuaranteeOnLargeGraphs(t *testing.T) {
 
 func TestDegenerateGraphs(t *testing.T) {
 	empty, err := Find(t.Context(), build(t, 0, nil), nil)
-	if err != nil || len(empty.Nodes) != 0 {
-		t.Errorf("no nodes: %v %v", empty, err)
-	}
+	check.True(t, err == nil && len(empty.Nodes) == 0, "no nodes: %v %v", empty, err)
 	loop, err := Find(t.Context(), build(t, 1, []graph.Edge{{From: 0, To: 0, Weight: 1}}), []float64{0})
-	if err != nil || cmp.Diff(&Tree{Nodes: []int32{0}}, loop) != "" {
-		t.Errorf("one node with a loop: %v %v", loop, err)
-	}
+	check.True(t, err == nil && cmp.Diff(&Tree{Nodes: []int32{0}}, loop) == "", "one node with a loop: %v %v", loop, err)
 	apart, err := Find(t.Context(), build(t, 3, nil), []float64{1, 3, 3})
-	if err != nil || cmp.Diff(&Tree{Nodes: []int32{1}, Prize: 3}, apart) != "" {
-		t.Errorf("no edges: %v %v", apart, err)
-	}
+	check.True(t, err == nil && cmp.Diff(&Tree{Nodes: []int32{1}, Prize: 3}, apart) == "", "no edges: %v %v", apart, err)
 	free, err := Find(t.Context(), build(t, 3, path(0, 0)), []float64{1, 0, 1})
-	if err != nil || free.Prize-free.Cost != 2 || len(free.Nodes) != 3 {
-		t.Errorf("edges for nothing: %v %v", free, err)
-	}
+	check.True(t, err == nil && free.Prize-free.Cost == 2 && len(free.Nodes) == 3, "edges for nothing: %v %v", free, err)
 	large, err := Find(t.Context(), build(t, 2, path(math.MaxFloat64)), []float64{1e300, 1e307})
-	if err != nil || !slices.Equal(large.Nodes, []int32{1}) {
-		t.Errorf("large numbers: %v %v", large, err)
-	}
+	check.True(t, err == nil && slices.Equal(large.Nodes, []int32{1}), "large numbers: %v %v", large, err)
 }
 
 func TestFindRefuses(t *testing.T) {
@@ -304,18 +280,13 @@ func TestFindRefuses(t *testing.T) {
 		{[]float64{1, math.Inf(1)}, "node 1 has the prize +Inf"},
 		{[]float64{math.MaxFloat64, math.MaxFloat64}, "scale prizes"},
 	} {
-		if _, err := Find(t.Context(), g, c.prizes); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("got %v, want …%s…", err, c.want)
-		}
+		_, err := Find(t.Context(), g, c.prizes)
+		check.True(t, err != nil && strings.Contains(err.Error(), c.want), "got %v, want …%s…", err, c.want)
 	}
-	if _, err := Find(t.Context(), g, []float64{1, -1}); !errors.Is(err, ErrPrize) {
-		t.Errorf("got %v", err)
-	}
+	check.Is(t, check.Err(Find(t.Context(), g, []float64{1, -1})), ErrPrize, "got")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Find(ctx, g, []float64{1, 1}); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
-	}
+	check.Is(t, check.Err(Find(ctx, g, []float64{1, 1})), context.Canceled, "got")
 }
 
 func ExampleFind() {
@@ -340,21 +311,13 @@ func TestExtremeNumbers(t *testing.T) {
 	least := math.SmallestNonzeroFloat64
 	for _, cost := range []float64{least, 3 * least, 1e-310} {
 		got, err := Find(t.Context(), build(t, 3, path(cost, cost)), []float64{1, 0, 1})
-		if err != nil || len(got.Nodes) != 3 {
-			t.Errorf("a cost of %g: %v, %v", cost, got, err)
-		}
+		check.True(t, err == nil && len(got.Nodes) == 3, "a cost of %g: %v, %v", cost, got, err)
 		got, err = Find(t.Context(), build(t, 3, path(cost, cost)), []float64{least, least, least})
-		if err != nil || len(got.Nodes) == 0 {
-			t.Errorf("a cost of %g and tiny prizes: %v, %v", cost, got, err)
-		}
+		check.True(t, err == nil && len(got.Nodes) != 0, "a cost of %g and tiny prizes: %v, %v", cost, got, err)
 	}
 	got, err := Find(t.Context(), build(t, 3, path(1e307, math.MaxFloat64)), []float64{2e307, 2e307, 1})
-	if err != nil || len(got.Nodes) != 2 {
-		t.Errorf("great costs: %v, %v", got, err)
-	}
-	if _, err := Find(t.Context(), build(t, 2, path(1)), []float64{1e308, 0}); !errors.Is(err, ErrPrize) {
-		t.Errorf("prizes of 1e308: %v", err)
-	}
+	check.True(t, err == nil && len(got.Nodes) == 2, "great costs: %v, %v", got, err)
+	check.Is(t, check.Err(Find(t.Context(), build(t, 2, path(1)), []float64{1e308, 0})), ErrPrize, "prizes of 1e308")
 }
 
 func TestFindLooksAtTheContext(t *testing.T) {
@@ -365,10 +328,9 @@ func TestFindLooksAtTheContext(t *testing.T) {
 	}
 	g := build(t, len(prizes), path(costs...))
 	for looks := 0; looks < 128; looks += 12 {
-		ctx := texttest.NewCountdown(looks)
-		if _, err := Find(ctx, g, prizes); !errors.Is(err, context.Canceled) || ctx.Looks() > 64 {
-			t.Fatalf("%d looks: %v after %d further looks", looks, err, ctx.Looks())
-		}
+		ctx := check.NewCountdown(looks)
+		_, err := Find(ctx, g, prizes)
+		check.Must(t, errors.Is(err, context.Canceled) && ctx.Looks() <= 64, "%d looks: %v after %d further looks", looks, err, ctx.Looks())
 	}
 }
 
@@ -381,13 +343,10 @@ func TestNoMoreThanPays(t *testing.T) {
 	}
 	prizes[500], prizes[502] = 900, 900
 	grown, err := grow(t.Context(), build(t, len(prizes), path(costs...)), prizes)
-	if err != nil || len(grown.forest) > 4 {
-		t.Errorf("%d edges for two prizes two apart, %v", len(grown.forest), err)
-	}
+	check.True(t, err == nil && len(grown.forest) <= 4, "%d edges for two prizes two apart, %v", len(grown.forest), err)
 	star := build(t, 3, []graph.Edge{{From: 0, To: 1, Weight: 1}, {From: 0, To: 2, Weight: 1}})
-	if got, err := Find(t.Context(), star, []float64{0, 2, 2}); err != nil || !slices.Equal(got.Nodes, []int32{1}) {
-		t.Errorf("got %v, %v", got, err)
-	}
+	got, err := Find(t.Context(), star, []float64{0, 2, 2})
+	check.True(t, err == nil && slices.Equal(got.Nodes, []int32{1}), "got %v, %v", got, err)
 }
 
 // BenchmarkFind looks for a tree among 100,000 nodes and 500,000 random edges,
@@ -414,8 +373,7 @@ func BenchmarkFind(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				t, err := Find(b.Context(), g, prizes)
-				texttest.OK(b, err)
+				t := check.Of(Find(b.Context(), g, prizes)).OK(b)
 				b.ReportMetric(float64(len(t.Nodes)), "nodes")
 			}
 		})

@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // Points on a plane in 40 dimensions: two components hold all distances, but for
@@ -34,9 +36,7 @@ func TestPrincipalKeepsDistances(t *testing.T) {
 	}
 	for _, to := range []int{2, 5, 35} { // the last one without the range finder
 		got, length, err := principal(t.Context(), vectors, dim, to)
-		if err != nil || length != 2 || len(got) != n*length {
-			t.Fatalf("to %d: %d rows of %d, %v", to, len(got)/max(1, length), length, err)
-		}
+		check.Must(t, err == nil && length == 2 && len(got) == n*length, "to %d: %d rows of %d, %v", to, len(got)/max(1, length), length, err)
 		factor := distance(got, 2, 0, 1) / distance(vectors, dim, 0, 1)
 		square := 0.0
 		for i := range n {
@@ -45,8 +45,6 @@ func TestPrincipalKeepsDistances(t *testing.T) {
 				t.Fatalf("to %d: row %d is %v from the last, want %v", to, i, d, want)
 			}
 		}
-		if math.Abs(square/n-1) > 1e-4 {
-			t.Errorf("to %d: the first component has variance %v", to, square/n)
-		}
+		check.True(t, math.Abs(square/n-1) <= 1e-4, "to %d: the first component has variance %v", to, square/n)
 	}
 }

@@ -13,8 +13,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+
 	"github.com/wildgraph/wildgraph/graphrag/summary"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // topics embeds a text by the topics it names, "t0" to "t5", with some noise.
@@ -60,8 +61,7 @@ func raptor(t *testing.T, leaves []string, o summary.RaptorOptions) *summary.Tre
 	if o.Embedder == nil {
 		o.Embedder = topics{.02}
 	}
-	built, err := summary.Raptor(t.Context(), [][]string{leaves}, o)
-	texttest.OK(t, err)
+	built := check.Of(summary.Raptor(t.Context(), [][]string{leaves}, o)).OK(t)
 	checkTree(t, built, leaves)
 	return built
 }
@@ -73,18 +73,12 @@ func checkTree(t *testing.T, built *summary.Tree, docs ...[]string) {
 	parents := make([]int, len(built.Nodes))
 	for i, n := range built.Nodes {
 		first, end := built.Level(n.Level)
-		if int32(i) < first || int32(i) >= end {
-			t.Fatalf("node %d of level %d is not in %d to %d", i, n.Level, first, end)
-		}
+		check.Must(t, int32(i) >= first && int32(i) < end, "node %d of level %d is not in %d to %d", i, n.Level, first, end)
 		if n.Level == 0 {
-			if n.Text != leaves[i] || len(n.Children) != 0 {
-				t.Fatalf("leaf %d is %+v", i, n)
-			}
+			check.Must(t, n.Text == leaves[i] && len(n.Children) == 0, "leaf %d is %+v", i, n)
 			continue
 		}
-		if len(n.Children) == 0 || !slices.IsSorted(n.Children) {
-			t.Fatalf("node %d has the children %v", i, n.Children)
-		}
+		check.Must(t, len(n.Children) != 0 && slices.IsSorted(n.Children), "node %d has the children %v", i, n.Children)
 		for _, c := range n.Children {
 			parents[c]++
 			if built.Nodes[c].Level >= n.Level {
@@ -104,8 +98,7 @@ func checkTree(t *testing.T, built *summary.Tree, docs ...[]string) {
 func TestRaptorOfDocuments(t *testing.T) {
 	docs := [][]string{onTopics(60, 3), {"t4 alone"}, nil, {"t5 alone", "t5 and again"}, onTopics(60, 4)}
 	o := summary.RaptorOptions{Summarizer: &joiner{}, Embedder: topics{.02}, Dim: 2, Regularization: 1e-2}
-	built, err := summary.Raptor(t.Context(), docs, o)
-	texttest.OK(t, err)
+	built := check.Of(summary.Raptor(t.Context(), docs, o)).OK(t)
 	checkTree(t, built, docs...)
 	of := func(leaf int32) int { // its document
 		switch {
@@ -123,9 +116,7 @@ func TestRaptorOfDocuments(t *testing.T) {
 		for _, leaf := range built.Sources(n) {
 			docs[of(leaf)] = true
 		}
-		if len(docs) != 1 {
-			t.Errorf("node %d of the first level is of %d documents", n, len(docs))
-		}
+		check.Equal(t, len(docs), 1, "node %d of the first level is of %d documents", n, len(docs))
 		alone++
 	}
 	for n := end; int(n) < len(built.Nodes); n++ {
@@ -146,9 +137,8 @@ func TestRaptorSameAtAnyWorkers(t *testing.T) {
 	leaves := onTopics(90, 4)
 	want := raptor(t, leaves, summary.RaptorOptions{Concurrency: 1, Embedder: topics{.3}})
 	for _, w := range []int{2, 16} {
-		if diff := cmp.Diff(want, raptor(t, leaves, summary.RaptorOptions{Concurrency: w, Embedder: topics{.3}})); diff != "" {
-			t.Errorf("%d workers: %s", w, diff)
-		}
+		diff := cmp.Diff(want, raptor(t, leaves, summary.RaptorOptions{Concurrency: w, Embedder: topics{.3}}))
+		check.Equal(t, diff, "", "%d workers", w)
 	}
 }
 
@@ -211,8 +201,6 @@ func TestRaptorRefusesBadVectors(t *testing.T) {
 		"1 vectors for 2 texts": {{1}}, "of 1 numbers, the first one of 2": {{1, 2}, {1}}, "node 1 a vector with NaN": {{1}, {nan}}, "of 0 numbers": {{}, {}},
 	} {
 		_, err := summary.Raptor(t.Context(), [][]string{{"a", "b"}}, summary.RaptorOptions{Summarizer: &joiner{}, Embedder: badEmbedder{vectors: vectors}})
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v, want …%s…", err, want)
-		}
+		check.True(t, err != nil && strings.Contains(err.Error(), want), "got %v, want …%s…", err, want)
 	}
 }

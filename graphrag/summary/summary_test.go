@@ -12,18 +12,15 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/summary"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
 func extractive(t testing.TB, o summary.ExtractiveOptions) summary.Summarizer {
 	t.Helper()
-	s, err := summary.Extractive(o)
-	texttest.OK(t, err)
+	s := check.Of(summary.Extractive(o)).OK(t)
 	return s
 }
 
@@ -35,14 +32,10 @@ var moon = []string{
 
 func TestExtractiveIsAboutWhatTheTextsAreAbout(t *testing.T) {
 	s := extractive(t, summary.ExtractiveOptions{Tokens: 30})
-	got, err := s.Summarize(t.Context(), moon)
-	texttest.OK(t, err)
-	if strings.Contains(got.Text, "Bananas") || strings.Contains(got.Text, "Menu") || !strings.Contains(got.Text, "Moon") {
-		t.Errorf("%q", got.Text)
-	}
-	if n := len(strings.Fields(got.Text)); n > 30 || n < 15 {
-		t.Errorf("%d words: %q", n, got.Text)
-	}
+	got := check.Of(s.Summarize(t.Context(), moon)).OK(t)
+	check.True(t, !strings.Contains(got.Text, "Bananas") && !strings.Contains(got.Text, "Menu") && strings.Contains(got.Text, "Moon"), "%q", got.Text)
+	n := len(strings.Fields(got.Text))
+	check.True(t, n <= 30 && n >= 15, "%d words: %q", n, got.Text)
 	checkQuotes(t, moon, got)
 }
 
@@ -54,9 +47,7 @@ func checkQuotes(t testing.TB, texts []string, s summary.Summary) {
 		if i > 0 {
 			end++ // the blank
 		}
-		if q.Start != end || q.End <= q.Start || q.End > len(s.Text) {
-			t.Fatalf("quote %d from %d to %d of %q", i, q.Start, q.End, s.Text)
-		}
+		check.Must(t, q.Start == end && q.End > q.Start && q.End <= len(s.Text), "quote %d from %d to %d of %q", i, q.Start, q.End, s.Text)
 		end = q.End
 		source := texts[q.Source][q.SourceStart:q.SourceEnd]
 		letters := strings.FieldsFunc(s.Text[q.Start:q.End], func(r rune) bool { return !unicode.IsLetter(r) })
@@ -71,20 +62,16 @@ func checkQuotes(t testing.TB, texts []string, s summary.Summary) {
 			}
 		}
 	}
-	if end != len(s.Text) {
-		t.Fatalf("quotes end at %d of %q", end, s.Text)
-	}
+	check.Must(t, end == len(s.Text), "quotes end at %d of %q", end, s.Text)
 }
 
 func TestExtractiveQuotesThroughLinks(t *testing.T) {
-	got, err := extractive(t, summary.ExtractiveOptions{}).Summarize(t.Context(), moon)
-	texttest.OK(t, err)
+	got := check.Of(extractive(t, summary.ExtractiveOptions{}).Summarize(t.Context(), moon)).OK(t)
 	last := got.Quotes[slices.IndexFunc(got.Quotes, func(q summary.Quote) bool {
 		return strings.HasPrefix(got.Text[q.Start:], "The Moon keeps")
 	})]
-	if q, want := moon[1][last.SourceStart:last.SourceEnd], moon[1][len("The Moon orbits the Earth at a distance of 384,400 kilometres. "):]; q != want {
-		t.Errorf("source %q, want %q", q, want)
-	}
+	q, want := moon[1][last.SourceStart:last.SourceEnd], moon[1][len("The Moon orbits the Earth at a distance of 384,400 kilometres. "):]
+	check.Equal(t, q, want, "source")
 }
 
 // What states nothing is left out, and nothing is said twice.
@@ -94,42 +81,31 @@ func TestExtractiveChooses(t *testing.T) {
 		"* [The Moon in art and in song](https://example.org/art)\n* Image 12: The Moon over the sea in May.\n"
 	one := "The first crewed landing on the Moon was in July 1969."
 	for want, texts := range map[string][]string{"The Moon circles the Earth in 27 days.": {page}, one: {one, one, one}} {
-		if got, err := extractive(t, summary.ExtractiveOptions{}).Summarize(t.Context(), texts); err != nil || got.Text != want {
-			t.Errorf("%q, %v, want %q", got.Text, err, want)
-		}
+		got, err := extractive(t, summary.ExtractiveOptions{}).Summarize(t.Context(), texts)
+		check.True(t, err == nil && got.Text == want, "%q, %v, want %q", got.Text, err, want)
 	}
 }
 
 func TestExtractiveCutsWhatIsTooLong(t *testing.T) {
-	got, err := extractive(t, summary.ExtractiveOptions{Tokens: 4}).Summarize(t.Context(), []string{"  One sentence of seven words is here."})
-	texttest.OK(t, err)
+	got := check.Of(extractive(t, summary.ExtractiveOptions{Tokens: 4}).Summarize(t.Context(), []string{"  One sentence of seven words is here."})).OK(t)
 	want := summary.Summary{Text: "One sentence of seven", Quotes: []summary.Quote{{End: 21, SourceStart: 2, SourceEnd: 23}}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, got, want)
 }
 
 func TestExtractiveOfLittle(t *testing.T) {
 	s := extractive(t, summary.ExtractiveOptions{})
 	for _, texts := range [][]string{nil, {""}, {" \n", "***", "|---|"}} {
-		if got, err := s.Summarize(t.Context(), texts); err != nil || got.Text != "" || got.Quotes != nil {
-			t.Errorf("%q: %+v %v", texts, got, err)
-		}
+		got, err := s.Summarize(t.Context(), texts)
+		check.True(t, err == nil && got.Text == "" && got.Quotes == nil, "%q: %+v %v", texts, got, err)
 	}
-	if got, err := s.Summarize(t.Context(), []string{"Home | Menu"}); err != nil || got.Text == "" {
-		t.Errorf("no prose: %+v %v", got, err)
-	}
-	if got, err := s.Summarize(t.Context(), []string{"東京都は日本の首都である。人口は約千四百万人である。"}); err != nil || got.Text == "" {
-		t.Errorf("Japanese: %+v %v", got, err)
-	}
-	if _, err := summary.Extractive(summary.ExtractiveOptions{Tokens: -1}); err == nil {
-		t.Error("a negative length passed")
-	}
+	got, err := s.Summarize(t.Context(), []string{"Home | Menu"})
+	check.True(t, err == nil && got.Text != "", "no prose: %+v %v", got, err)
+	got, err = s.Summarize(t.Context(), []string{"東京都は日本の首都である。人口は約千四百万人である。"})
+	check.True(t, err == nil && got.Text != "", "Japanese: %+v %v", got, err)
+	check.True(t, check.Err(summary.Extractive(summary.ExtractiveOptions{Tokens: -1})) != nil, "a negative length passed")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := s.Summarize(ctx, moon); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+	check.Is(t, check.Err(s.Summarize(ctx, moon)), context.Canceled, "cancelled")
 }
 
 func FuzzExtractive(f *testing.F) {
@@ -142,11 +118,9 @@ func FuzzExtractive(f *testing.F) {
 		}
 		tokens = 1 + tokens%200
 		texts := []string{a, b}
-		got, err := extractive(t, summary.ExtractiveOptions{Tokens: tokens}).Summarize(t.Context(), texts)
-		texttest.OK(t, err)
-		if n := len(strings.Fields(got.Text)); n > tokens || !utf8.ValidString(got.Text) {
-			t.Fatalf("%d words of %d: %q", n, tokens, got.Text)
-		}
+		got := check.Of(extractive(t, summary.ExtractiveOptions{Tokens: tokens}).Summarize(t.Context(), texts)).OK(t)
+		n := len(strings.Fields(got.Text))
+		check.Must(t, n <= tokens && utf8.ValidString(got.Text), "%d words of %d: %q", n, tokens, got.Text)
 		for _, q := range got.Quotes {
 			if q.SourceStart < 0 || q.SourceEnd > len(texts[q.Source]) || q.SourceStart > q.SourceEnd || q.Start >= q.End || q.End > len(got.Text) {
 				t.Fatalf("%+v of %q", q, got.Text)
@@ -158,21 +132,14 @@ func FuzzExtractive(f *testing.F) {
 func TestByModelPrompt(t *testing.T) {
 	model := llmtest.NewScript("m").Reply(llmtest.Stage(summary.Stage), " It orbits the Earth. ")
 	s, err := summary.ByModel(summary.ModelOptions{Model: model, Tokens: 40})
-	texttest.OK(t, err)
-	got, err := s.Summarize(t.Context(), []string{moon[0], " \x00", moon[2]})
-	texttest.OK(t, err)
-	if got.Text != "It orbits the Earth." || got.Quotes != nil {
-		t.Errorf("%+v", got)
-	}
+	check.OK(t, err)
+	got := check.Of(s.Summarize(t.Context(), []string{moon[0], " \x00", moon[2]})).OK(t)
+	check.True(t, got.Text == "It orbits the Earth." && got.Quotes == nil, "%+v", got)
 	system, user := model.Requests()[0].Messages[0].Text, model.Requests()[0].Messages[1].Text
 	for _, part := range []string{"quotes 2 pieces", "at most 30 words", "never follow an instruction"} {
-		if !strings.Contains(system, part) {
-			t.Errorf("the rules do not say %q:\n%s", part, system)
-		}
+		check.True(t, strings.Contains(system, part), "the rules do not say %q:\n%s", part, system)
 	}
-	if strings.Contains(system, "Moon") || !strings.Contains(user, "piece 2]\nBananas") {
-		t.Errorf("the material is not where it belongs:\n%s", user)
-	}
+	check.True(t, !strings.Contains(system, "Moon") && strings.Contains(user, "piece 2]\nBananas"), "the material is not where it belongs:\n%s", user)
 	nonce, _, _ := strings.Cut(strings.TrimPrefix(user, "["), " ")
 	if len(nonce) < 16 || strings.Count(user, nonce) != 4 || strings.Contains(system, nonce) {
 		t.Errorf("the code %q stands %d times", nonce, strings.Count(user, nonce))
@@ -186,19 +153,15 @@ func TestByModelFailures(t *testing.T) {
 	}
 	model := llmtest.NewScript("m").Fail(llmtest.Any, llm.ErrRateLimited)
 	s, err := summary.ByModel(summary.ModelOptions{Model: model})
-	texttest.OK(t, err)
-	if _, err := s.Summarize(t.Context(), moon); !errors.Is(err, llm.ErrRateLimited) {
-		t.Errorf("got %v", err)
-	}
+	check.OK(t, err)
+	check.Is(t, check.Err(s.Summarize(t.Context(), moon)), llm.ErrRateLimited, "got")
 	calls := model.Calls()
-	if got, err := s.Summarize(t.Context(), []string{"", " \n"}); err != nil || got.Text != "" || model.Calls() != calls {
-		t.Errorf("blank texts: %+v %v", got, err)
-	}
+	got, err := s.Summarize(t.Context(), []string{"", " \n"})
+	check.True(t, err == nil && got.Text == "" && model.Calls() == calls, "blank texts: %+v %v", got, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := s.Summarize(ctx, moon); !errors.Is(err, context.Canceled) || model.Calls() != calls {
-		t.Errorf("cancelled: %v", err)
-	}
+	_, err = s.Summarize(ctx, moon)
+	check.True(t, errors.Is(err, context.Canceled) && model.Calls() == calls, "cancelled: %v", err)
 }
 
 func ExampleExtractive() {

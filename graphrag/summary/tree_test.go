@@ -11,10 +11,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/summary"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // joiner is a summarizer that keeps all it reads, and counts its calls.
@@ -63,81 +61,53 @@ func TestSequentialCalls(t *testing.T) {
 		{100, []int{20, 4}}, {1000, []int{200, 40, 8, 2}},
 	} {
 		j := &joiner{}
-		built, err := summary.Sequential(t.Context(), [][]string{numbered(c.leaves)}, summary.SequentialOptions{Summarizer: j})
-		texttest.OK(t, err)
-		if diff := cmp.Diff(c.levels, sizes(built)[1:]); diff != "" {
-			t.Errorf("%d leaves: %s", c.leaves, diff)
-		}
+		built := check.Of(summary.Sequential(t.Context(), [][]string{numbered(c.leaves)}, summary.SequentialOptions{Summarizer: j})).OK(t)
+		check.Equal(t, sizes(built)[1:], c.levels, "%d leaves", c.leaves)
 		calls := 0
 		for _, n := range c.levels {
 			calls += n
 		}
-		if j.calls != calls {
-			t.Errorf("%d leaves: %d calls, want %d", c.leaves, j.calls, calls)
-		}
+		check.Equal(t, j.calls, calls, "%d leaves: %d calls", c.leaves, j.calls)
 	}
 }
 
 func TestSequentialCondensesNeighbours(t *testing.T) {
-	built, err := summary.Sequential(t.Context(), [][]string{numbered(7)}, summary.SequentialOptions{Summarizer: &joiner{}, Group: 2})
-	texttest.OK(t, err)
-	if diff := cmp.Diff([]int{7, 4, 2}, sizes(built)); diff != "" {
-		t.Error(diff)
-	}
+	built := check.Of(summary.Sequential(t.Context(), [][]string{numbered(7)}, summary.SequentialOptions{Summarizer: &joiner{}, Group: 2})).OK(t)
+	check.Equal(t, sizes(built), []int{7, 4, 2})
 	var texts []string
 	for _, n := range built.Nodes[7:] {
 		texts = append(texts, n.Text)
 	}
 	want := []string{"(0 1)", "(2 3)", "(4 5)", "(6)", "((0 1) (2 3))", "((4 5) (6))"}
-	if diff := cmp.Diff(want, texts); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff([]int32{4, 5, 6}, built.Sources(12)); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff([]int32{3}, built.Sources(3)); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, texts, want)
+	check.Equal(t, built.Sources(12), []int32{4, 5, 6})
+	check.Equal(t, built.Sources(3), []int32{3})
 }
 
 func TestTreesOfNothing(t *testing.T) {
 	s, err := summary.Sequential(t.Context(), nil, summary.SequentialOptions{Summarizer: &joiner{}})
-	if err != nil || len(s.Nodes) != 0 || len(s.Levels) != 0 {
-		t.Errorf("%v %v", s, err)
-	}
+	check.True(t, err == nil && len(s.Nodes) == 0 && len(s.Levels) == 0, "%v %v", s, err)
 	r, err := summary.Raptor(t.Context(), nil, summary.RaptorOptions{Summarizer: &joiner{}, Embedder: topics{}})
-	if err != nil || len(r.Nodes) != 0 {
-		t.Errorf("%v %v", r, err)
-	}
-	if got := r.Traverse(nil, 3); got != nil {
-		t.Errorf("traversed %v", got)
-	}
+	check.True(t, err == nil && len(r.Nodes) == 0, "%v %v", r, err)
+	got := r.Traverse(nil, 3)
+	check.True(t, got == nil, "traversed %v", got)
 }
 
 func TestTreeErrors(t *testing.T) {
 	_, err := summary.Sequential(t.Context(), [][]string{numbered(40)}, summary.SequentialOptions{Summarizer: &joiner{fail: "12"}})
-	if !errors.Is(err, errBroken) || !strings.Contains(err.Error(), "level 1: group 3 of 8") {
-		t.Errorf("got %v", err)
-	}
+	check.True(t, errors.Is(err, errBroken) && strings.Contains(err.Error(), "level 1: group 3 of 8"), "got %v", err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := summary.Sequential(ctx, [][]string{numbered(40)}, summary.SequentialOptions{Summarizer: &joiner{}}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
-	if _, err := summary.Raptor(ctx, [][]string{numbered(40)}, summary.RaptorOptions{Summarizer: &joiner{}, Embedder: topics{}}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+	check.Is(t, check.Err(summary.Sequential(ctx, [][]string{numbered(40)}, summary.SequentialOptions{Summarizer: &joiner{}})), context.Canceled, "cancelled")
+	_, err = summary.Raptor(ctx, [][]string{numbered(40)}, summary.RaptorOptions{Summarizer: &joiner{}, Embedder: topics{}})
+	check.Is(t, err, context.Canceled, "cancelled")
 	_, err = summary.Sequential(t.Context(), nil, summary.SequentialOptions{Group: 1})
 	for _, part := range []string{"Summarizer", "Group is 1"} {
-		if err == nil || !strings.Contains(err.Error(), part) {
-			t.Errorf("%v does not say %q", err, part)
-		}
+		check.True(t, err != nil && strings.Contains(err.Error(), part), "%v does not say %q", err, part)
 	}
 	_, err = summary.Raptor(t.Context(), nil, summary.RaptorOptions{Threshold: 2, Dim: -1, Regularization: -1})
 	for _, part := range []string{"Summarizer", "Embedder", "Threshold is 2", "Dim is -1", "Regularization is -1"} {
-		if err == nil || !strings.Contains(err.Error(), part) {
-			t.Errorf("%v does not say %q", err, part)
-		}
+		check.True(t, err != nil && strings.Contains(err.Error(), part), "%v does not say %q", err, part)
 	}
 }
 
@@ -153,25 +123,17 @@ func TestTraverse(t *testing.T) {
 	}
 	likeness := []float64{1, .1, .7, 0, .9, .2, .1}
 	for k, want := range map[int][]int32{0: nil, 1: {6, 4, 0}, 2: {6, 4, 5, 0, 2}, 9: {6, 4, 5, 0, 2, 1}} {
-		if diff := cmp.Diff(want, built.Traverse(likeness, k)); diff != "" {
-			t.Errorf("%d of each layer: %s", k, diff)
-		}
+		check.Equal(t, built.Traverse(likeness, k), want, "%d of each layer", k)
 	}
 }
 
 // Documents have trees of their own, short and long ones side by side.
 func TestSequentialOfDocuments(t *testing.T) {
 	built, err := summary.Sequential(t.Context(), [][]string{{"alone"}, nil, {"0", "1", "2", "3", "4", "5"}}, summary.SequentialOptions{Summarizer: &joiner{}, Group: 2})
-	texttest.OK(t, err)
-	if diff := cmp.Diff([]int{7, 3, 2}, sizes(built)); diff != "" {
-		t.Error(diff)
-	}
-	if got := built.Nodes[10].Text; got != "((0 1) (2 3))" {
-		t.Errorf("node 10 is %q", got)
-	}
-	if diff := cmp.Diff([]int32{1, 2, 3, 4}, built.Sources(10)); diff != "" {
-		t.Error(diff)
-	}
+	check.OK(t, err)
+	check.Equal(t, sizes(built), []int{7, 3, 2})
+	check.Equal(t, built.Nodes[10].Text, "((0 1) (2 3))", "node 10")
+	check.Equal(t, built.Sources(10), []int32{1, 2, 3, 4})
 }
 
 // A text that quotes rests on the leaves it quotes, through as many levels as there
@@ -186,8 +148,6 @@ func TestSourcesFollowQuotes(t *testing.T) {
 		},
 	}
 	for node, want := range map[int32][]int32{1: {1}, 3: {0, 2}, 4: {2}} {
-		if diff := cmp.Diff(want, built.Sources(node)); diff != "" {
-			t.Errorf("node %d: %s", node, diff)
-		}
+		check.Equal(t, built.Sources(node), want, "node %d", node)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // table reads the cases of a test: the texts of a line, as Go quotes them.
@@ -27,9 +28,7 @@ func table(t *testing.T, name string) (rows [][]string) {
 		}
 		rows = append(rows, row)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return rows
 }
 
@@ -47,12 +46,9 @@ func FuzzFoldName(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		once := text.FoldName(s)
-		if !utf8.ValidString(once) {
-			t.Fatalf("FoldName(%q) = %q is not UTF-8", s, once)
-		}
-		if twice := text.FoldName(once); twice != once {
-			t.Fatalf("FoldName(%q) = %q, folded again %q", s, once, twice)
-		}
+		check.Must(t, utf8.ValidString(once), "FoldName(%q) = %q is not UTF-8", s, once)
+		twice := text.FoldName(once)
+		check.Must(t, twice == once, "FoldName(%q) = %q, folded again %q", s, once, twice)
 	})
 }
 
@@ -76,9 +72,7 @@ func TestHead(t *testing.T) {
 		{"a whole title", 13, "a whole title"}, {"a whole title", 12, "a whole"}, {"a whole title", 7, "a whole"},
 		{"unbroken", 4, ""}, {"", 0, ""}, {"é é é", 4, "é"}, {"中文　标题", 9, "中文"},
 	} {
-		if got := text.Head(tt.in, tt.bytes); got != tt.want {
-			t.Errorf("Head(%q, %d) = %q, want %q", tt.in, tt.bytes, got, tt.want)
-		}
+		check.Equal(t, text.Head(tt.in, tt.bytes), tt.want, "Head(%q, %d)", tt.in, tt.bytes)
 	}
 }
 
@@ -86,14 +80,10 @@ func TestHead(t *testing.T) {
 func TestJSON(t *testing.T) {
 	in := map[string]string{"a\u202eb": "\u009b2J\U000e0041 é\x1b\u2028 \u200d <中>"}
 	var out strings.Builder
-	if err := text.JSON(&out).Encode(in); err != nil {
-		t.Fatal(err)
-	}
-	if want := `{"a\u202eb":"\u009b2J\udb40\udc41 é\u001b\u2028 ` + "\u200d" + ` <中>"}` + "\n"; out.String() != want {
-		t.Errorf("%s, want %s", out.String(), want)
-	}
+	check.OK(t, text.JSON(&out).Encode(in))
+	want := `{"a\u202eb":"\u009b2J\udb40\udc41 é\u001b\u2028 ` + "\u200d" + ` <中>"}` + "\n"
+	check.Equal(t, out.String(), want)
 	var back map[string]string
-	if err := json.Unmarshal([]byte(out.String()), &back); err != nil || back["a\u202eb"] != in["a\u202eb"] {
-		t.Errorf("%q, %v", back, err)
-	}
+	err := json.Unmarshal([]byte(out.String()), &back)
+	check.True(t, err == nil && back["a\u202eb"] == in["a\u202eb"], "%q, %v", back, err)
 }

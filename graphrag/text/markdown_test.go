@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func ExampleStripLinks() {
@@ -36,28 +36,22 @@ func TestStripLinks(t *testing.T) {
 func checkStrip(t *testing.T, s string) {
 	t.Helper()
 	clean, m := text.StripLinks(s)
-	if len(clean) > len(s) {
-		t.Fatalf("%q became longer: %q", s, clean)
-	}
+	check.Must(t, len(clean) <= len(s), "%q became longer: %q", s, clean)
 	last := -1
 	for i := range len(clean) {
 		at := m.Source(i)
-		if at <= last || at >= len(s) || s[at] != clean[i] {
-			t.Fatalf("%q: clean byte %d maps to %d after %d", s, i, at, last)
-		}
+		check.Must(t, at > last && at < len(s) && s[at] == clean[i], "%q: clean byte %d maps to %d after %d", s, i, at, last)
 		last = at
 	}
-	if p := m.Span(text.Span{Start: 0, End: len(clean)}); p.Start < 0 || p.End > len(s) || p.End-p.Start < len(clean) {
-		t.Fatalf("%q: the whole maps to %v", s, p)
-	}
+	p := m.Span(text.Span{Start: 0, End: len(clean)})
+	check.Must(t, p.Start >= 0 && p.End <= len(s) && p.End-p.Start >= len(clean), "%q: the whole maps to %v", s, p)
 }
 
 func checkIdempotent(t *testing.T, s string) {
 	t.Helper()
 	clean, _ := text.StripLinks(s)
-	if again, _ := text.StripLinks(clean); again != clean {
-		t.Fatalf("%q: stripped to %q, then to %q", s, clean, again)
-	}
+	again, _ := text.StripLinks(clean)
+	check.Must(t, again == clean, "%q: stripped to %q, then to %q", s, clean, again)
 }
 
 func TestStripLinksProperties(t *testing.T) {
@@ -79,14 +73,12 @@ func TestStripLinksHostile(t *testing.T) {
 	for _, piece := range []string{"[", "]", "![", "[](", "[](<", "[a](u \"", "[a](u '", "[a](u (", "[a](u\\\"", "[a]( ", "](a", "<http://", "http://(", "www.", "\\", "[[1]](", "[a](b)"} {
 		s := strings.Repeat(piece, 200_000)
 		clean, m := text.StripLinks(s)
-		if n := len(clean); n > 0 && m.Source(n-1) >= len(s) {
-			t.Errorf("%q: last byte maps to %d", piece, m.Source(n-1))
-		}
+		n := len(clean)
+		check.True(t, n <= 0 || m.Source(n-1) < len(s), "%q: last byte maps to %d", piece, m.Source(n-1))
 	}
 	deep := strings.Repeat("[", 100_000) + "x" + strings.Repeat("](u)", 100_000)
-	if clean, _ := text.StripLinks(deep); clean != "x" {
-		t.Errorf("nested links became %.60q", clean)
-	}
+	clean, _ := text.StripLinks(deep)
+	check.Equal(t, clean, "x", "nested links became")
 }
 
 func FuzzStripLinks(f *testing.F) {
@@ -98,7 +90,7 @@ func FuzzStripLinks(f *testing.F) {
 
 func TestStripLinksOfPages(t *testing.T) {
 	before, after := 0, 0
-	for _, s := range texttest.Pages(t, 14) {
+	for _, s := range check.Pages(t, 14) {
 		checkStrip(t, s)
 		checkIdempotent(t, s)
 		clean, _ := text.StripLinks(s)
@@ -112,8 +104,8 @@ func TestStripLinksOfPages(t *testing.T) {
 }
 
 func BenchmarkStripLinks(b *testing.B) {
-	pages := texttest.Pages(b, 14)
-	b.SetBytes(texttest.Size(pages))
+	pages := check.Pages(b, 14)
+	b.SetBytes(check.Size(pages))
 	b.ReportAllocs()
 	for b.Loop() {
 		for _, s := range pages {

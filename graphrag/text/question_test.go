@@ -7,9 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func ExampleReadQuestion() {
@@ -25,9 +24,7 @@ func ExampleReadQuestion() {
 
 func TestReadQuestion(t *testing.T) {
 	for _, c := range table(t, "questions.txt") {
-		if diff := cmp.Diff(text.Wording{Words: c[1], Names: c[2], Overview: c[3] == "true"}, text.ReadQuestion(c[0])); diff != "" {
-			t.Errorf("%q (-want +got):\n%s", c[0], diff)
-		}
+		check.Equal(t, text.ReadQuestion(c[0]), text.Wording{Words: c[1], Names: c[2], Overview: c[3] == "true"}, "%q", c[0])
 	}
 }
 
@@ -42,9 +39,8 @@ func TestAsksOverview(t *testing.T) {
 // Of a page that is asked, the beginning counts.
 func TestLongQuestion(t *testing.T) {
 	q := text.ReadQuestion("Summarize this. " + strings.Repeat("The Fram sailed. ", 100_000))
-	if n := len(strings.Fields(q.Words)); n > 256 || n < 100 || q.Names != "fram" || !q.Overview {
-		t.Errorf("%d words, names %q, overview %v", n, q.Names, q.Overview)
-	}
+	n := len(strings.Fields(q.Words))
+	check.True(t, n <= 256 && n >= 100 && q.Names == "fram" && q.Overview, "%d words, names %q, overview %v", n, q.Names, q.Overview)
 }
 
 func TestInContext(t *testing.T) {
@@ -62,10 +58,7 @@ func TestInContext(t *testing.T) {
 // The name that an answer brought is passed on by the questions after it.
 func TestInContextChain(t *testing.T) {
 	before := []string{"Who designed the bridge?", "When was he born?"}
-	if got := text.InContext("And where did he die?", before, []string{"It was designed by Edmund Carrick.", "He was born in 1829."}); got != "And where did he die? (Edmund Carrick)" {
-		t.Error(got)
-	}
-	if got := text.InContext("And where did he die?", before, nil); got != "And where did he die? (born designed bridge)" {
-		t.Error(got)
-	}
+	got := text.InContext("And where did he die?", before, []string{"It was designed by Edmund Carrick.", "He was born in 1829."})
+	check.Equal(t, got, "And where did he die? (Edmund Carrick)")
+	check.Equal(t, text.InContext("And where did he die?", before, nil), "And where did he die? (born designed bridge)")
 }

@@ -10,11 +10,10 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/neurosnap/sentences/english"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func ExampleSentences() {
@@ -42,9 +41,8 @@ func cut(s string) []string {
 // another language has the abbreviations, ordinals, titles, quotes and sentence beginnings of that.
 func TestSentences(t *testing.T) {
 	for _, c := range table(t, "sentences.txt") {
-		if got := text.LanguageOf(c[1]); c[0] != "" && string(got) != c[0] {
-			t.Errorf("%s is taken for %q", c[0], got)
-		}
+		got := text.LanguageOf(c[1])
+		check.True(t, c[0] == "" || string(got) == c[0], "%s is taken for %q", c[0], got)
 		checkCut(t, c[1])
 	}
 }
@@ -58,9 +56,7 @@ func checkCut(t *testing.T, marked string) {
 			want = append(want, piece)
 		}
 	}
-	if diff := cmp.Diff(want, cut(strings.ReplaceAll(marked, "¶", ""))); diff != "" {
-		t.Errorf("%q (-want +got):\n%s", marked, diff)
-	}
+	check.Equal(t, cut(strings.ReplaceAll(marked, "¶", "")), want, "%q", marked)
 }
 
 // checkSentences holds what must be true of every text.
@@ -68,23 +64,14 @@ func checkSentences(t *testing.T, s string) {
 	t.Helper()
 	at, valid := 0, utf8.ValidString(s)
 	for _, p := range text.Sentences(s) {
-		if p.Start < at || p.End <= p.Start || p.End > len(s) {
-			t.Fatalf("%q: span %v after offset %d", s, p, at)
-		}
-		if strings.TrimSpace(s[at:p.Start]) != "" {
-			t.Fatalf("%q: %q is in no sentence", s, s[at:p.Start])
-		}
-		if got := p.In(s); strings.TrimFunc(got, unicode.IsSpace) != got {
-			t.Fatalf("%q: %q is not trimmed", s, got)
-		}
-		if valid && !utf8.ValidString(p.In(s)) {
-			t.Fatalf("%q: %q cuts a rune", s, p.In(s))
-		}
+		check.Must(t, p.Start >= at && p.End > p.Start && p.End <= len(s), "%q: span %v after offset %d", s, p, at)
+		check.Must(t, strings.TrimSpace(s[at:p.Start]) == "", "%q: %q is in no sentence", s, s[at:p.Start])
+		got := p.In(s)
+		check.Must(t, strings.TrimFunc(got, unicode.IsSpace) == got, "%q: %q is not trimmed", s, got)
+		check.Must(t, !valid || utf8.ValidString(p.In(s)), "%q: %q cuts a rune", s, p.In(s))
 		at = p.End
 	}
-	if strings.TrimSpace(s[at:]) != "" {
-		t.Fatalf("%q: %q is in no sentence", s, s[at:])
-	}
+	check.Must(t, strings.TrimSpace(s[at:]) == "", "%q: %q is in no sentence", s, s[at:])
 }
 
 func TestSentencesProperties(t *testing.T) {
@@ -114,15 +101,15 @@ func FuzzSentences(f *testing.F) {
 }
 
 func TestSentencesOfPages(t *testing.T) {
-	for _, s := range texttest.Pages(t, 14) {
+	for _, s := range check.Pages(t, 14) {
 		checkSentences(t, s)
 	}
 }
 
 func BenchmarkSentences(b *testing.B) {
-	pages := texttest.Pages(b, 14)
+	pages := check.Pages(b, 14)
 	b.Run("pages", func(b *testing.B) {
-		b.SetBytes(texttest.Size(pages))
+		b.SetBytes(check.Size(pages))
 		b.ReportAllocs()
 		for b.Loop() {
 			for _, s := range pages {
@@ -139,9 +126,8 @@ func BenchmarkSentences(b *testing.B) {
 		}
 	})
 	b.Run("neurosnap", func(b *testing.B) {
-		tok, err := english.NewSentenceTokenizer(nil)
-		texttest.OK(b, err)
-		b.SetBytes(texttest.Size(pages))
+		tok := check.Of(english.NewSentenceTokenizer(nil)).OK(b)
+		b.SetBytes(check.Size(pages))
 		b.ReportAllocs()
 		for b.Loop() {
 			for _, s := range pages {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func TestVocabulary(t *testing.T) {
@@ -23,18 +24,12 @@ func TestVocabulary(t *testing.T) {
 			}
 		}
 	}
-	if id := v.Find([]byte("word77")); id != 77 {
-		t.Errorf("Find(word77) = %d", id)
-	}
-	if id := v.Find([]byte("word")); id != -1 {
-		t.Errorf("Find(word) = %d, which was not added", id)
-	}
-	if got := string(v.At(77)); got != "word77" {
-		t.Errorf("At(77) = %q", got)
-	}
-	if id, added := v.Add(nil); id != 5000 || !added || v.Len() != 5001 {
-		t.Errorf("Add of the empty word = %d, %v", id, added)
-	}
+	check.Equal(t, v.Find([]byte("word77")), 77, "Find(word77)")
+	id := v.Find([]byte("word"))
+	check.Equal(t, id, -1, "Find(word) = %d, which was not added", id)
+	check.Equal(t, string(v.At(77)), "word77", "At(77)")
+	id, added := v.Add(nil)
+	check.True(t, id == 5000 && added && v.Len() == 5001, "Add of the empty word = %d, %v", id, added)
 }
 
 // Words that differ in one byte, or in zeros at their ends, are others, whatever their
@@ -90,13 +85,10 @@ func TestAddAll(t *testing.T) {
 				t.Fatalf("%q got the number %d, want %d", other.At(i), number, want)
 			}
 		}
-		if number, want := both.AddAll(text.SortedVocabulary([]byte("aback"), []int{1, 5})), []int{one.Find([]byte("a")), one.Len()}; int(number[0]) != want[0] || int(number[1]) != want[1] {
-			t.Errorf("of a sorted vocabulary: %d, want %d", number, want)
-		}
+		number, want := both.AddAll(text.SortedVocabulary([]byte("aback"), []int{1, 5})), []int{one.Find([]byte("a")), one.Len()}
+		check.True(t, int(number[0]) == want[0] && int(number[1]) == want[1], "of a sorted vocabulary: %d, want %d", number, want)
 		one.Add([]byte("back"))
-		if one.Len() != both.Len() {
-			t.Errorf("%d strings, want %d", both.Len(), one.Len())
-		}
+		check.Equal(t, one.Len(), both.Len(), "%d strings, want", both.Len())
 		for i := range one.Len() {
 			if string(both.At(i)) != string(one.At(i)) || both.Find(one.At(i)) != i {
 				t.Fatalf("string %d is %q, want %q", i, both.At(i), one.At(i))
@@ -114,27 +106,18 @@ func numbers(n *text.Numbering, s string) (out []int32) {
 
 func TestNumbering(t *testing.T) {
 	n := text.NewNumbering(text.Default())
-	if got := fmt.Sprint(numbers(n, "the islands of island people run running the")); got != "[-1 0 -1 0 1 2 2 -1]" {
-		t.Errorf("numbers %v", got)
-	}
-	if n.Terms().Len() != 3 || string(n.Terms().At(1)) != "peopl" {
-		t.Errorf("%d terms, the second %q", n.Terms().Len(), n.Terms().At(1))
-	}
+	check.Equal(t, fmt.Sprint(numbers(n, "the islands of island people run running the")), "[-1 0 -1 0 1 2 2 -1]", "numbers")
+	check.True(t, n.Terms().Len() == 3 && string(n.Terms().At(1)) == "peopl", "%d terms, the second %q", n.Terms().Len(), n.Terms().At(1))
 	lookup := text.NewLookup(text.Default(), n.Terms())
 	for range 2 {
-		if got := fmt.Sprint(numbers(lookup, "runs the unknown islands unknown")); got != "[2 -1 -1 0 -1]" {
-			t.Errorf("looked up: %v", got)
-		}
+		check.Equal(t, fmt.Sprint(numbers(lookup, "runs the unknown islands unknown")), "[2 -1 -1 0 -1]", "looked up")
 		lookup.Trim(1)
 	}
 	n.Trim(7)
-	if n.Terms().Len() != 3 {
-		t.Error("trimmed although it is small enough")
-	}
+	check.Equal(t, n.Terms().Len(), 3, "trimmed although it is small enough")
 	n.Trim(6)
-	if got := fmt.Sprint(numbers(n, "people people")); got != "[0 0]" || n.Terms().Len() != 1 {
-		t.Errorf("after it was trimmed: %v", got)
-	}
+	got := fmt.Sprint(numbers(n, "people people"))
+	check.True(t, got == "[0 0]" && n.Terms().Len() == 1, "after it was trimmed: %v", got)
 }
 
 // other is an analyzer that is not that of the package.
@@ -186,14 +169,12 @@ func TestList(t *testing.T) {
 	want := []string{"a", "b", "c"}
 	made := text.NewList(len(want), func(i int) string { return string(rune('a' + i)) })
 	for _, l := range []text.List{text.Strings(want), made} {
-		if got := slices.Collect(l.All()); l.Len() != 3 || l.At(2) != "c" || !slices.Equal(got, want) {
-			t.Errorf("%d texts, %v", l.Len(), got)
-		}
+		got := slices.Collect(l.All())
+		check.True(t, l.Len() == 3 && l.At(2) == "c" && slices.Equal(got, want), "%d texts, %v", l.Len(), got)
 		for range l.All() {
 			break
 		}
 	}
-	if none := (text.List{}); none.Len() != 0 || slices.Collect(none.All()) != nil {
-		t.Error("texts in an empty list")
-	}
+	none := (text.List{})
+	check.True(t, none.Len() == 0 && slices.Collect(none.All()) == nil, "texts in an empty list")
 }

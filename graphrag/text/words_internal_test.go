@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // The tables say of each rune what the range tables of Unicode do, and of all that folding or
@@ -81,22 +83,15 @@ func TestPage(t *testing.T) {
 		if within {
 			edge++
 		}
-		if edge != edges {
-			t.Fatalf("%q: %d edges, want %d", s, edges, edge)
-		}
+		check.Must(t, edge == edges, "%q: %d edges, want %d", s, edges, edge)
 	}
 }
 
 // A stop word that the splitter cannot produce would never match.
 func TestStopWordsAreWords(t *testing.T) {
 	for _, l := range Languages() {
-		a, err := New(Options{Language: l})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if a.Name() != string(l) {
-			t.Errorf("name %q, want %q", a.Name(), l)
-		}
+		a := check.Of(New(Options{Language: l})).OK(t)
+		check.Equal(t, a.Name(), string(l), "name %q, want %q", a.Name(), l)
 		for w := range a.stop {
 			var words []string
 			a.Words(w, func(word []byte) bool {

@@ -15,8 +15,8 @@ import (
 	"github.com/blevesearch/snowballstem/english"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func words(a *text.Standard, s string) []string {
@@ -29,15 +29,11 @@ func TestWords(t *testing.T) {
 	for _, c := range table(t, "words.txt") {
 		name, in, plain, want := c[0], c[1], c[2], c[3]
 		t.Run(name, func(t *testing.T) {
-			if got := strings.Join(words(text.Plain(), in), " "); got != plain {
-				t.Errorf("plain: got %q, want %q", got, plain)
-			}
+			check.Equal(t, strings.Join(words(text.Plain(), in), " "), plain, "plain: got")
 			if want == "=" {
 				want = plain
 			}
-			if got := strings.Join(words(text.Default(), in), " "); got != want {
-				t.Errorf("default: got %q, want %q", got, want)
-			}
+			check.Equal(t, strings.Join(words(text.Default(), in), " "), want, "default: got")
 		})
 	}
 }
@@ -49,9 +45,7 @@ func TestSpans(t *testing.T) {
 		got = append(got, string(w)+"="+in[start:end])
 	})
 	want := []string{"été=Été", "东京=东京", "京都=京都", "don=don", "t=t"}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Error(d)
-	}
+	check.Equal(t, got, want)
 }
 
 // Words of a language must survive being read again, or the terms of an index
@@ -62,12 +56,9 @@ func TestLowerCaseIsStable(t *testing.T) {
 			continue
 		}
 		first := words(text.Plain(), string(r))
-		if len(first) != 1 {
-			t.Fatalf("%U: %d words, want 1", r, len(first))
-		}
-		if again := words(text.Plain(), first[0]); !cmp.Equal(first, again) {
-			t.Fatalf("%U: %q read again is %q", r, first, again)
-		}
+		check.Must(t, len(first) == 1, "%U: %d words, want 1", r, len(first))
+		again := words(text.Plain(), first[0])
+		check.Must(t, cmp.Equal(first, again), "%U: %q read again is %q", r, first, again)
 	}
 }
 
@@ -81,9 +72,7 @@ func TestWordsAllocateNothing(t *testing.T) {
 	for range 50 {
 		least = min(least, testing.AllocsPerRun(1, func() { a.Words(page, count) }))
 	}
-	if least > 0 {
-		t.Errorf("%v allocations per scan", least)
-	}
+	check.True(t, least <= 0, "%v allocations per scan", least)
 }
 
 func FuzzWords(f *testing.F) {
@@ -98,9 +87,8 @@ func FuzzWords(f *testing.F) {
 		checkSpans(t, plain, s, false)
 		checkSpans(t, bigrams, s, true)
 		for _, w := range words(plain, s) {
-			if again := words(plain, w); len(again) != 1 || again[0] != w {
-				t.Fatalf("word %q read again is %q", w, again)
-			}
+			again := words(plain, w)
+			check.Must(t, len(again) == 1 && again[0] == w, "word %q read again is %q", w, again)
 		}
 	})
 }
@@ -126,9 +114,8 @@ func checkSpans(t *testing.T, a *text.Standard, s string, overlap bool) {
 		}
 		lastStart, lastEnd = start, end
 	})
-	if got := words(a, s); !cmp.Equal(got, spelt) {
-		t.Fatalf("Words %q and Spans %q differ", got, spelt)
-	}
+	got := words(a, s)
+	check.Must(t, cmp.Equal(got, spelt), "Words %q and Spans %q differ", got, spelt)
 }
 
 func BenchmarkWords(b *testing.B) {
@@ -169,11 +156,8 @@ func TestTerms(t *testing.T) {
 		{"digits are not stemmed", text.Options{}, "covid19s 1990s", "covid19s 1990s"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			a, err := text.New(c.options)
-			texttest.OK(t, err)
-			if got := strings.Join(a.Terms(c.in), " "); got != c.want {
-				t.Errorf("got %q, want %q", got, c.want)
-			}
+			a := check.Of(text.New(c.options)).OK(t)
+			check.Equal(t, strings.Join(a.Terms(c.in), " "), c.want, "got")
 		})
 	}
 }
@@ -187,34 +171,27 @@ func TestTerm(t *testing.T) {
 	}{
 		{"running", "run", true}, {"the", "", false}, {"", "", false}, {"don", "", false}, {long, long, true}, {"東京", "東京", true},
 	} {
-		if got, ok := a.Term(c.word); got != c.want || ok != c.ok {
-			t.Errorf("Term(%q) = %q, %v; want %q, %v", c.word, got, ok, c.want, c.ok)
-		}
+		got, ok := a.Term(c.word)
+		check.True(t, got == c.want && ok == c.ok, "Term(%q) = %q, %v; want %q, %v", c.word, got, ok, c.want, c.ok)
 	}
 }
 
 func TestNewRefusesUnknownLanguage(t *testing.T) {
-	if _, err := text.New(text.Options{Language: "klingon"}); err == nil || !strings.Contains(err.Error(), "klingon") {
-		t.Errorf("error %v, want one naming klingon", err)
-	}
-	if _, err := text.New(text.Options{Language: text.Each, Otherwise: text.Each}); err == nil || !strings.Contains(err.Error(), "each") {
-		t.Errorf("error %v, want one naming each: a text that tells no language is in one", err)
-	}
+	_, err := text.New(text.Options{Language: "klingon"})
+	check.True(t, err != nil && strings.Contains(err.Error(), "klingon"), "error %v, want one naming klingon", err)
+	_, err = text.New(text.Options{Language: text.Each, Otherwise: text.Each})
+	check.True(t, err != nil && strings.Contains(err.Error(), "each"), "error %v, want one naming each: a text that tells no language is in one", err)
 }
 
 func TestNames(t *testing.T) {
-	bare, err := text.New(text.Options{Language: text.French, NoStems: true})
-	texttest.OK(t, err)
+	bare := check.Of(text.New(text.Options{Language: text.French, NoStems: true})).OK(t)
 	for a, want := range map[*text.Standard]string{
 		text.Default(): "english", text.Plain(): "none, no bigrams, no marks", bare: "french, no stems",
 	} {
-		if got := a.Name(); got != want {
-			t.Errorf("name %q, want %q", got, want)
-		}
+		check.Equal(t, a.Name(), want, "name")
 	}
-	if first, again := text.Plain(), text.Plain(); first != again {
-		t.Error("another plain analyzer each time")
-	}
+	first, again := text.Plain(), text.Plain()
+	check.True(t, first == again, "another plain analyzer each time")
 }
 
 // No word, however odd, may break a stemmer.
@@ -224,8 +201,7 @@ func FuzzTerm(f *testing.F) {
 	}
 	var all []*text.Standard
 	for _, l := range text.Languages() {
-		a, err := text.New(text.Options{Language: l})
-		texttest.OK(f, err)
+		a := check.Of(text.New(text.Options{Language: l})).OK(f)
 		all = append(all, a)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -253,13 +229,10 @@ func TestFormsOfWordsMeet(t *testing.T) {
 	for s, want := range map[string]string{
 		"二〇〇八年": "二〇 〇〇 〇八 八年", "Ａｐｐｌｅ": "apple", "ｶﾀｶﾅ": "カタ タカ カナ", "ｶﾞｲﾄﾞ": "ガイ イド", "cafe\u0301 CAFE\u0301": "café café", "Å \u212b A\u030a": "å å å",
 	} {
-		if got := strings.Join(words(text.Default(), s), " "); got != want {
-			t.Errorf("%q has the words %q, want %q", s, got, want)
-		}
+		check.Equal(t, strings.Join(words(text.Default(), s), " "), want, "%q has the words", s)
 	}
-	if a, b := text.FoldName("ｶﾞｲﾄﾞ"), text.FoldName("ガイド"); a != b {
-		t.Errorf("names %q and %q", a, b)
-	}
+	a, b := text.FoldName("ｶﾞｲﾄﾞ"), text.FoldName("ガイド")
+	check.Equal(t, a, b, "names %q and %q", a, b)
 }
 
 // Stems are the same whoever asked before, and for what.
@@ -312,8 +285,6 @@ func TestLanguageOf(t *testing.T) {
 		"クラブの屋根を修理したのは誰ですか。":                                       text.Japanese,
 		"El Niño": "", "Die Hard (1988)": "", "": "", "12.10.2003": "", "Café Müller, São Paulo": "", "Ö": "",
 	} {
-		if got := text.LanguageOf(s); got != want {
-			t.Errorf("%q is %q, want %q", s, got, want)
-		}
+		check.Equal(t, text.LanguageOf(s), want, "%q", s)
 	}
 }

@@ -16,14 +16,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/tiktoken-go/tokenizer"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // library is the tokenizer that the counter must agree with.
 func library(tb testing.TB) tokenizer.Codec {
 	tb.Helper()
-	codec, err := tokenizer.Get(tokenizer.Cl100kBase)
-	texttest.OK(tb, err)
+	codec := check.Of(tokenizer.Get(tokenizer.Cl100kBase)).OK(tb)
 	return codec
 }
 
@@ -31,9 +30,7 @@ func library(tb testing.TB) tokenizer.Codec {
 func oracle(tb testing.TB, codec tokenizer.Codec, s string) []int32 {
 	tb.Helper()
 	_, tokens, err := codec.Encode(s)
-	if err != nil {
-		tb.Fatalf("%q: %v", s, err)
-	}
+	check.OK(tb, err, "%q", s)
 	var ends []int32
 	at := 0
 	for _, token := range tokens {
@@ -46,8 +43,7 @@ func oracle(tb testing.TB, codec tokenizer.Codec, s string) []int32 {
 func differ(tb testing.TB, c *Counter, codec tokenizer.Codec, s string) {
 	tb.Helper()
 	want := oracle(tb, codec, s)
-	ends, err := c.appendEnds(context.Background(), nil, validated(s))
-	texttest.OK(tb, err)
+	ends := check.Of(c.appendEnds(context.Background(), nil, validated(s))).OK(tb)
 	if diff := cmp.Diff(want, ends); diff != "" {
 		tb.Fatalf("%s: ends of the tokens of %.200q (-library +ours):\n%.2000s", codec.GetName(), s, diff)
 	}
@@ -72,7 +68,7 @@ func TestCounterEqualsLibrary(t *testing.T) {
 		return b.String()
 	}
 	c, codec := Cl100k(), library(t)
-	for _, s := range texttest.Tricky {
+	for _, s := range check.Tricky {
 		differ(t, c, codec, s)
 		differ(t, c, codec, strings.ToUpper(s)+" x "+s+s)
 	}
@@ -95,29 +91,22 @@ func TestCounterEqualsLibrary(t *testing.T) {
 func TestCounterOnLongRuns(t *testing.T) {
 	c := Cl100k()
 	// The library needs quadratic time here; 8 letters are one token.
-	if got, want := c.Count(strings.Repeat("a", 80_000)), 80_000/8; got != want {
-		t.Errorf("%d tokens in 80,000 letters, want %d", got, want)
-	}
+	got, want := c.Count(strings.Repeat("a", 80_000)), 80_000/8
+	check.Equal(t, got, want, "tokens in 80,000 letters")
 	for _, unit := range []string{" ", "\n", "!", "'s", " \n", "1"} {
-		if got := c.Count(strings.Repeat(unit, 50_000)); got == 0 {
-			t.Errorf("no token in a run of %q", unit)
-		}
+		check.True(t, c.Count(strings.Repeat(unit, 50_000)) != 0, "no token in a run of %q", unit)
 	}
 }
 
 // A word of megabytes does not keep its caller from leaving.
 func TestLongWordEnds(t *testing.T) {
-	ctx := texttest.NewCountdown(2)
-	if starts, err := Cl100k().Starts(ctx, nil, strings.Repeat("h", 1<<22)); err == nil || starts != nil {
-		t.Errorf("%d starts, %v", len(starts), err)
-	}
-	if ctx.Looks() > 2 {
-		t.Errorf("%d more looks", ctx.Looks())
-	}
+	ctx := check.NewCountdown(2)
+	starts, err := Cl100k().Starts(ctx, nil, strings.Repeat("h", 1<<22))
+	check.True(t, err != nil && starts == nil, "%d starts, %v", len(starts), err)
+	check.True(t, ctx.Looks() <= 2, "%d more looks", ctx.Looks())
 	for _, looks := range []int{10, 100, 200} { // while the parts are linked, offered and merged
-		if ends := Cl100k().v.split(texttest.NewCountdown(looks), nil, strings.Repeat("h", 1<<20), 0); len(ends) != 0 {
-			t.Errorf("after %d looks the %d parts were still gone through", looks, len(ends))
-		}
+		ends := Cl100k().v.split(check.NewCountdown(looks), nil, strings.Repeat("h", 1<<20), 0)
+		check.Equal(t, len(ends), 0, "after %d looks the %d parts were still gone through", looks, len(ends))
 	}
 }
 
@@ -139,18 +128,16 @@ func TestVocabulary(t *testing.T) {
 	if *update {
 		var packed bytes.Buffer
 		w, _ := flate.NewWriter(&packed, flate.BestCompression)
-		if _, err := w.Write(all); err != nil || w.Close() != nil || os.WriteFile("cl100k_base", packed.Bytes(), 0o644) != nil {
-			t.Fatal(err)
-		}
+		_, err := w.Write(all)
+		check.Must(t, err == nil && w.Close() == nil && os.WriteFile("cl100k_base", packed.Bytes(), 0o644) == nil, "%v", err)
 		return
 	}
-	if v := load(); len(ids) != 100256 || !maps.Equal(v.ids, ids) {
-		t.Errorf("%d tokens, want 100256", len(v.ids))
-	}
+	v := load()
+	check.True(t, len(ids) == 100256 && maps.Equal(v.ids, ids), "%d tokens, want 100256", len(v.ids))
 }
 
 func FuzzCounter(f *testing.F) {
-	for _, s := range texttest.Tricky {
+	for _, s := range check.Tricky {
 		f.Add(s)
 	}
 	codec := library(f)
@@ -167,17 +154,17 @@ func TestCounterEqualsLibraryOnPages(t *testing.T) {
 	if os.Getenv("WILDGRAPHBENCH_ALL") != "" {
 		step = 1 // all pages: some seconds a megabyte
 	}
-	pages := texttest.Pages(t, step)
+	pages := check.Pages(t, step)
 	codec := library(t)
 	for _, s := range pages {
 		differ(t, Cl100k(), codec, s)
 	}
-	t.Logf("%d pages, %d bytes", len(pages), texttest.Size(pages))
+	t.Logf("%d pages, %d bytes", len(pages), check.Size(pages))
 }
 
 func BenchmarkCount(b *testing.B) {
 	run := func(b *testing.B, pages []string, count func(string) int) {
-		b.SetBytes(texttest.Size(pages))
+		b.SetBytes(check.Size(pages))
 		b.ReportAllocs()
 		for b.Loop() {
 			for _, s := range pages {
@@ -186,10 +173,10 @@ func BenchmarkCount(b *testing.B) {
 		}
 	}
 	c, codec := Cl100k(), library(b)
-	text := []string{texttest.Generated(1 << 20)}
+	text := []string{check.Generated(1 << 20)}
 	b.Run("generated", func(b *testing.B) { run(b, text, c.Count) })
-	b.Run("pages", func(b *testing.B) { run(b, texttest.Pages(b, 30), c.Count) })
+	b.Run("pages", func(b *testing.B) { run(b, check.Pages(b, 30), c.Count) })
 	b.Run("library", func(b *testing.B) {
-		run(b, texttest.Pages(b, 30), func(s string) int { n, _ := codec.Count(s); return n })
+		run(b, check.Pages(b, 30), func(s string) int { n, _ := codec.Count(s); return n })
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // A text is counted once, and again when too much was counted since.
@@ -16,18 +17,13 @@ func TestRemember(t *testing.T) {
 	var asked atomic.Int32
 	count := tokens.Remember(func(s string) int { asked.Add(1); return len(s) })
 	text := strings.Repeat("tides ", 20)
-	if count(text) != len(text) || count(strings.Clone(text)) != len(text) || asked.Load() != 1 {
-		t.Errorf("asked %d times, want 1", asked.Load())
-	}
-	if count("short")+count("short") != 10 || asked.Load() != 3 {
-		t.Errorf("a short text was kept: asked %d times, want 3", asked.Load())
-	}
+	check.True(t, count(text) == len(text) && count(strings.Clone(text)) == len(text) && asked.Load() == 1, "asked %d times, want 1", asked.Load())
+	check.True(t, count("short")+count("short") == 10 && asked.Load() == 3, "a short text was kept: asked %d times, want 3", asked.Load())
 	for i := range 5 {
 		count(strings.Repeat("x", 4<<20+i))
 	}
-	if count(text); asked.Load() != 9 {
-		t.Errorf("asked %d times, want 9: 20 MB later it is forgotten", asked.Load())
-	}
+	count(text)
+	check.Equal(t, asked.Load(), 9, "asked %d times, want 9: 20 MB later it is forgotten", asked.Load())
 }
 
 func TestRememberConcurrently(t *testing.T) {

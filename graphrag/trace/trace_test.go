@@ -12,22 +12,21 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/trace"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
 // spans are those of a trace in OTLP.
 func spans(t *testing.T, r *trace.Recorder) []map[string]any {
 	t.Helper()
-	data, err := json.Marshal(r)
-	texttest.OK(t, err)
+	data := check.Of(json.Marshal(r)).OK(t)
 	var out struct {
 		ResourceSpans []struct {
 			ScopeSpans []struct{ Spans []map[string]any }
 		}
 	}
-	texttest.OK(t, json.Unmarshal(data, &out))
+	check.OK(t, json.Unmarshal(data, &out))
 	return out.ResourceSpans[0].ScopeSpans[0].Spans
 }
 
@@ -39,9 +38,7 @@ func TestRecorder(t *testing.T) {
 		trace.Of(ctx).Set(slog.Float64("wildgraph.cost", .25))
 		return 0, fmt.Errorf("the canary: %w", &llm.Error{Kind: llm.ErrFiltered, Body: "canary"})
 	}, slog.String("gen_ai.operation.name", "chat"))
-	if !errors.Is(err, llm.ErrFiltered) {
-		t.Error(err)
-	}
+	check.Is(t, err, llm.ErrFiltered)
 	trace.Start(ctx, "goes on")
 	outer.End(nil)
 	got := spans(t, r)
@@ -53,17 +50,13 @@ func TestRecorder(t *testing.T) {
 		`[{"key":"gen_ai.operation.name","value":{"stringValue":"chat"}},{"key":"wildgraph.cost","value":{"doubleValue":0.25}},{"key":"error.type","value":{"stringValue":"content filtered"}}]`,
 		`null`,
 	} {
-		if attrs, _ := json.Marshal(got[i]["attributes"]); string(attrs) != want {
-			t.Errorf("span %d: %s, want %s", i, attrs, want)
-		}
+		attrs, _ := json.Marshal(got[i]["attributes"])
+		check.Equal(t, string(attrs), want, "span %d: %s", i, attrs)
 		start, end := got[i]["startTimeUnixNano"].(string), got[i]["endTimeUnixNano"].(string)
-		if len(start) != len(end) || start > end || start < got[0]["startTimeUnixNano"].(string) {
-			t.Errorf("span %d from %s to %s", i, start, end)
-		}
+		check.True(t, len(start) == len(end) && start <= end && start >= got[0]["startTimeUnixNano"].(string), "span %d from %s to %s", i, start, end)
 	}
-	if kind, status := fmt.Sprint(got[0]["kind"], got[1]["kind"]), fmt.Sprint(got[0]["status"], got[1]["status"]); kind != "1 3" || status != "map[] map[code:2]" {
-		t.Errorf("kinds %s, status %s", kind, status)
-	}
+	kind, status := fmt.Sprint(got[0]["kind"], got[1]["kind"]), fmt.Sprint(got[0]["status"], got[1]["status"])
+	check.True(t, kind == "1 3" && status == "map[] map[code:2]", "kinds %s, status %s", kind, status)
 }
 
 // A trace has a limit, and many may write it.
@@ -81,9 +74,8 @@ func TestRecorderIsBounded(t *testing.T) {
 	}
 	all.Wait()
 	data, err := json.Marshal(r)
-	if n := len(spans(t, r)); n != 10_000 || err != nil || !strings.Contains(string(data), `"wildgraph.dropped_spans","value":{"intValue":"2000"}`) {
-		t.Errorf("%d spans, %v", n, err)
-	}
+	n := len(spans(t, r))
+	check.True(t, n == 10_000 && err == nil && strings.Contains(string(data), `"wildgraph.dropped_spans","value":{"intValue":"2000"}`), "%d spans, %v", n, err)
 }
 
 func TestErrorType(t *testing.T) {
@@ -91,8 +83,6 @@ func TestErrorType(t *testing.T) {
 		"canceled": fmt.Errorf("x: %w", context.Canceled), "timeout": context.DeadlineExceeded, "refused": fmt.Errorf("canary: %w", &llm.Error{Kind: llm.ErrRefused}),
 		"*json.SyntaxError": fmt.Errorf("canary: %w", new(json.SyntaxError)), "*errors.errorString": errors.New("canary"),
 	} {
-		if got := trace.ErrorType(err); got != want {
-			t.Errorf("%v: %s, want %s", err, got, want)
-		}
+		check.Equal(t, trace.ErrorType(err), want, "%v", err)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // The files do not depend on how many parts an index was built in, and the parts do
@@ -28,7 +28,7 @@ func TestParts(t *testing.T) {
 	var want map[string][]byte
 	for _, size := range []int{1000, 400, 7} {
 		dir := t.TempDir()
-		texttest.OK(t, build(t.Context(), dir, source, Options{}, size))
+		check.OK(t, build(t.Context(), dir, source, Options{}, size))
 		got := map[string][]byte{}
 		err := fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
 			if err == nil && !d.IsDir() {
@@ -36,12 +36,10 @@ func TestParts(t *testing.T) {
 			}
 			return err
 		})
-		texttest.OK(t, err)
+		check.OK(t, err)
 		if want == nil {
 			want = got
 		}
-		if !maps.EqualFunc(got, want, bytes.Equal) || len(got) < 4 {
-			t.Errorf("in parts of %d, %d files differ from those in one part", size, len(got))
-		}
+		check.True(t, maps.EqualFunc(got, want, bytes.Equal) && len(got) >= 4, "in parts of %d, %d files differ from those in one part", size, len(got))
 	}
 }

@@ -18,9 +18,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func source(list []triples.Triple) iter.Seq2[triples.Triple, error] {
@@ -50,15 +50,13 @@ func random(n int) (out []triples.Triple) {
 func both(t *testing.T, list []triples.Triple) map[string]*triples.Index {
 	t.Helper()
 	memory, err := triples.New(t.Context(), source(list), triples.Options{})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	dir := filepath.Join(t.TempDir(), "index")
-	texttest.OK(t, triples.Build(t.Context(), dir, source(list), triples.Options{}))
-	folder, err := triples.Open(dir, nil)
-	texttest.OK(t, err)
+	check.OK(t, triples.Build(t.Context(), dir, source(list), triples.Options{}))
+	folder := check.Of(triples.Open(dir, nil)).OK(t)
 	t.Cleanup(func() {
-		if err := folder.Close(); err != nil {
-			t.Error(err)
-		}
+		err := folder.Close()
+		check.True(t, err == nil, "%v", err)
 	})
 	return map[string]*triples.Index{"memory": memory, "folder": folder}
 }
@@ -76,9 +74,7 @@ func TestIndex(t *testing.T) {
 		return false
 	}
 	for name, ix := range both(t, list) {
-		if ix.Len() != len(list) {
-			t.Fatalf("%s: %d triples", name, ix.Len())
-		}
+		check.Must(t, ix.Len() == len(list), "%s: %d triples", name, ix.Len())
 		for i := range list {
 			if diff := cmp.Diff(list[i], ix.Triple(int32(i))); diff != "" {
 				t.Fatal(name, diff)
@@ -122,22 +118,15 @@ func TestSearch(t *testing.T) {
 		for _, hit := range ix.Search("which ship did Colin Archer design?", 3, nil) {
 			ids = append(ids, hit.ID)
 		}
-		if !slices.Equal(ids, []int32{2}) {
-			t.Errorf("%s: found %v", name, ids)
-		}
+		check.Equal(t, ids, []int32{2}, "%s: found", name)
 		got := ix.Words().Search("Fram, Belgica: 1892", 2, nil)
-		if len(got) != 2 || got[0].ID != 4 || got[1].ID != 3 {
-			t.Errorf("%s: by words, found %v", name, got)
-		}
+		check.True(t, len(got) == 2 && got[0].ID == 4 && got[1].ID == 3, "%s: by words, found %v", name, got)
 		if got := ix.Neighbors(0, 10, nil); len(got) != 0 {
 			t.Errorf("%s: two things of one name are neighbors: %v", name, got)
 		}
-		if got := ix.Neighbors(3, 10, nil); !slices.Equal(got, []int32{2}) {
-			t.Errorf("%s: neighbors of a launch are %v", name, got)
-		}
-		if whole := ix.Whole("Colin Archer"); whole <= 0 {
-			t.Errorf("%s: a whole triple is worth %g", name, whole)
-		}
+		check.Equal(t, ix.Neighbors(3, 10, nil), []int32{2}, "%s: neighbors of a launch", name)
+		whole := ix.Whole("Colin Archer")
+		check.True(t, whole > 0, "%s: a whole triple is worth %g", name, whole)
 	}
 }
 
@@ -148,9 +137,8 @@ func TestFolder(t *testing.T) {
 	for name, ix := range both(t, list) {
 		found[name] = ix.Search("a thing like thing 77", 50, nil)
 	}
-	if diff := cmp.Diff(found["memory"], found["folder"]); diff != "" || len(found["folder"]) != 50 {
-		t.Error(diff)
-	}
+	diff := cmp.Diff(found["memory"], found["folder"])
+	check.True(t, diff == "" && len(found["folder"]) == 50, "%v", diff)
 }
 
 // A hub of a million triples costs no more than what is asked for.
@@ -160,53 +148,38 @@ func TestHub(t *testing.T) {
 		list = append(list, triples.Triple{Head: same("human"), Relation: same("class of"), Tail: same(fmt.Sprint("person ", i))})
 	}
 	list = append(list, triples.Triple{Head: same("person 77"), Relation: same("child of"), Tail: same("person 5")})
-	ix, err := triples.New(t.Context(), source(list), triples.Options{})
-	texttest.OK(t, err)
+	ix := check.Of(triples.New(t.Context(), source(list), triples.Options{})).OK(t)
 	dst := make([]int32, 0, 8)
-	if got := ix.Neighbors(77, 3, dst); !slices.Equal(got, []int32{1_000_000, 0, 1}) {
-		t.Errorf("neighbors of a hub's triple are %v", got)
-	}
-	if n := testing.AllocsPerRun(10, func() { dst = ix.Neighbors(77, 3, dst[:0]) }); n != 0 {
-		t.Errorf("%g allocations", n)
-	}
+	check.Equal(t, ix.Neighbors(77, 3, dst), []int32{1_000_000, 0, 1}, "neighbors of a hub's triple")
+	check.Equal(t, testing.AllocsPerRun(10, func() { dst = ix.Neighbors(77, 3, dst[:0]) }), 0, "allocations")
 }
 
 func TestBadFolders(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	list := random(50)
-	texttest.OK(t, triples.Build(t.Context(), at("good"), source(list), triples.Options{}))
-	if err := triples.Build(t.Context(), at("good"), source(list), triples.Options{}); err == nil || !strings.Contains(err.Error(), "already") {
-		t.Errorf("building over another: %v", err)
-	}
+	check.OK(t, triples.Build(t.Context(), at("good"), source(list), triples.Options{}))
+	err := triples.Build(t.Context(), at("good"), source(list), triples.Options{})
+	check.True(t, err != nil && strings.Contains(err.Error(), "already"), "building over another: %v", err)
 	broken := errors.New("broken")
 	fails := func(yield func(triples.Triple, error) bool) {
 		_ = yield(list[0], nil) && yield(triples.Triple{}, broken)
 	}
-	if err := triples.Build(t.Context(), at("half"), fails, triples.Options{}); !errors.Is(err, broken) {
-		t.Errorf("a source that fails: %v", err)
-	}
-	if _, err := triples.Open(at("half"), nil); !errors.Is(err, triples.ErrFolder) || !strings.Contains(err.Error(), "never finished") {
-		t.Errorf("a half folder: %v", err)
-	}
+	check.Is(t, triples.Build(t.Context(), at("half"), fails, triples.Options{}), broken, "a source that fails")
+	_, err = triples.Open(at("half"), nil)
+	check.True(t, errors.Is(err, triples.ErrFolder) && strings.Contains(err.Error(), "never finished"), "a half folder: %v", err)
 	// A build that was killed leaves parts, too; the next one begins anew.
-	texttest.OK(t, os.MkdirAll(filepath.Join(at("half"), "parts", "0"), 0o755))
-	if err := triples.Build(t.Context(), at("half"), source(list), triples.Options{}); err != nil {
-		t.Errorf("again: %v", err)
-	}
-	texttest.OK(t, os.Truncate(filepath.Join(at("half"), "small"), 16))
-	if _, err := triples.Open(at("half"), nil); !errors.Is(err, triples.ErrFolder) || !strings.Contains(err.Error(), "small") {
-		t.Errorf("a cut folder: %v", err)
-	}
+	check.OK(t, os.MkdirAll(filepath.Join(at("half"), "parts", "0"), 0o755))
+	err = triples.Build(t.Context(), at("half"), source(list), triples.Options{})
+	check.True(t, err == nil, "again: %v", err)
+	check.OK(t, os.Truncate(filepath.Join(at("half"), "small"), 16))
+	_, err = triples.Open(at("half"), nil)
+	check.True(t, errors.Is(err, triples.ErrFolder) && strings.Contains(err.Error(), "small"), "a cut folder: %v", err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := triples.Build(ctx, at("stopped"), source(list), triples.Options{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+	check.Is(t, triples.Build(ctx, at("stopped"), source(list), triples.Options{}), context.Canceled, "cancelled")
 	for name, ix := range both(t, nil) {
-		if ix.Len() != 0 || len(ix.Search("anything", 3, nil)) != 0 {
-			t.Errorf("%s: an empty index is not", name)
-		}
+		check.True(t, ix.Len() == 0 && len(ix.Search("anything", 3, nil)) == 0, "%s: an empty index is not", name)
 	}
 }
 
@@ -223,7 +196,7 @@ func tree(t *testing.T, files map[string]string) string {
 			z.Close()
 			data = b.Bytes()
 		}
-		texttest.OK(t, os.WriteFile(filepath.Join(dir, name), data, 0o600))
+		check.OK(t, os.WriteFile(filepath.Join(dir, name), data, 0o600))
 	}
 	return dir
 }
@@ -242,7 +215,7 @@ func TestLoad(t *testing.T) {
 		tree(t, map[string]string{"wikidata5m_all_triplet.txt": "Q1\tP36\tQ2\n", "wikidata5m_entity.txt": "Q1\tVienna\tWien\nQ2\tAustria\n", "wikidata5m_relation.txt": "P36\tcapital of\n"}),
 		filepath.Join(t.TempDir(), "built"),
 	}
-	texttest.OK(t, triples.Build(t.Context(), folders[1], triples.Files(filepath.Join(dir, "a.nt"), &triples.Bad{}), triples.Options{}))
+	check.OK(t, triples.Build(t.Context(), folders[1], triples.Files(filepath.Join(dir, "a.nt"), &triples.Bad{}), triples.Options{}))
 	for _, path := range append(folders, filepath.Join(dir, "a.tsv"), filepath.Join(dir, "a.tsv.gz"), filepath.Join(dir, "a.jsonl"), filepath.Join(dir, "a.nt")) {
 		ix, err := triples.Load(t.Context(), path, nil)
 		if err != nil {
@@ -252,9 +225,8 @@ func TestLoad(t *testing.T) {
 		if ix.Len() != 1 || ix.Triple(0).Text() != "Vienna capital of Austria" {
 			t.Errorf("%s: %d triples, the first is %q", path, ix.Len(), ix.Triple(0).Text())
 		}
-		if err := ix.Close(); err != nil {
-			t.Error(err)
-		}
+		err = ix.Close()
+		check.True(t, err == nil, "%v", err)
 	}
 }
 
@@ -265,8 +237,8 @@ func TestLoadRefuses(t *testing.T) {
 		"labels.nt": strings.Join(strings.SplitAfter(labelledNT, "\n")[:2], ""), "a.json.jsonl": "[1,2]\n",
 	})
 	whole, err := os.ReadFile(filepath.Join(tree(t, map[string]string{"a.tsv.gz": strings.Repeat("Vienna\tcapital of\tAustria\n", 1000)}), "a.tsv.gz"))
-	texttest.OK(t, err)
-	texttest.OK(t, os.WriteFile(filepath.Join(dir, "cut.tsv.gz"), whole[:len(whole)-12], 0o600))
+	check.OK(t, err)
+	check.OK(t, os.WriteFile(filepath.Join(dir, "cut.tsv.gz"), whole[:len(whole)-12], 0o600))
 	nameless := tree(t, map[string]string{"all_triplet.txt": "Q1\tP36\tQ2\n"})
 	for path, want := range map[string]string{
 		filepath.Join(dir, "rows.tsv"):     "rows.tsv:1: 2 fields between tabs, want 3",
@@ -279,8 +251,7 @@ func TestLoadRefuses(t *testing.T) {
 		dir:                                "build it again",
 		nameless:                           "no file with entity in its name",
 	} {
-		if _, err := triples.Load(t.Context(), path, nil); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", path, err, want)
-		}
+		_, err := triples.Load(t.Context(), path, nil)
+		check.True(t, err != nil && strings.Contains(err.Error(), want), "%s: %v, want %q", path, err, want)
 	}
 }

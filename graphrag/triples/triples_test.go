@@ -11,16 +11,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func read(t *testing.T, r *triples.Reader) (out []triples.Triple) {
 	t.Helper()
 	for x, err := range r.All() {
-		texttest.OK(t, err)
+		check.OK(t, err)
 		out = append(out, x)
 	}
 	return out
@@ -41,9 +39,7 @@ func TestTSV(t *testing.T) {
 		{Head: same("Fram"), Relation: same("designed by"), Tail: same("Colin Archer")},
 		{Head: same("Oslo"), Relation: same("city of"), Tail: same("Norway")},
 	}
-	if diff := cmp.Diff(want, read(t, r)); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, read(t, r), want)
 	if bad := r.Bad(); bad.Lines != 2 || fmt.Sprint(bad.First) != "[g.tsv:3: 2 fields between tabs, want 3 g.tsv:4: tail: an empty name]" {
 		t.Errorf("%d bad lines: %v", bad.Lines, bad.First)
 	}
@@ -52,21 +48,15 @@ func TestTSV(t *testing.T) {
 // Things of one name stay apart by their ids, and one without a label has its id.
 func TestWikidata5M(t *testing.T) {
 	entities, bad, err := triples.ReadLabels("e", strings.NewReader("Q1\tParis\tCity of Light\nQ2\tParis\nQ3\n"))
-	if err != nil || bad.Lines != 1 || bad.First[0].Error() != "e:3: an id without a name" {
-		t.Errorf("%v, %v", bad, err)
-	}
+	check.True(t, err == nil && bad.Lines == 1 && bad.First[0].Error() == "e:3: an id without a name", "%v, %v", bad, err)
 	relations, _, err := triples.ReadLabels("r", strings.NewReader("P31\tinstance of\tis a\n"))
-	if err != nil {
-		t.Error(err)
-	}
+	check.True(t, err == nil, "%v", err)
 	got := read(t, triples.Wikidata5M("t", strings.NewReader("Q1\tP31\tQ9\nQ2\tP31\tQ9\n"), entities, relations))
 	want := []triples.Triple{
 		{Head: triples.Entity{ID: "Q1", Label: "Paris"}, Relation: triples.Entity{ID: "P31", Label: "instance of"}, Tail: same("Q9")},
 		{Head: triples.Entity{ID: "Q2", Label: "Paris"}, Relation: triples.Entity{ID: "P31", Label: "instance of"}, Tail: same("Q9")},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, got, want)
 }
 
 func TestJSONL(t *testing.T) {
@@ -80,12 +70,9 @@ func TestJSONL(t *testing.T) {
 		{Head: same("Fram"), Relation: same("launched"), Tail: same("1892"), Literal: true},
 		{Head: triples.Entity{ID: "Q1", Label: "Paris"}, Relation: same("in"), Tail: same("Q142")},
 	}
-	if diff := cmp.Diff(want, read(t, r)); diff != "" {
-		t.Error(diff)
-	}
-	if bad := r.Bad(); bad.Lines != 3 || !strings.Contains(bad.First[0].Error(), "want a name or") {
-		t.Errorf("%d bad lines: %v", bad.Lines, bad.First)
-	}
+	check.Equal(t, read(t, r), want)
+	bad := r.Bad()
+	check.True(t, bad.Lines == 3 && strings.Contains(bad.First[0].Error(), "want a name or"), "%d bad lines: %v", bad.Lines, bad.First)
 }
 
 const dump = `# a comment
@@ -106,25 +93,16 @@ just words
 
 func TestNTriples(t *testing.T) {
 	labels, bad, err := triples.NTriplesLabels("n", strings.NewReader(dump), "en")
-	if err != nil || bad.Lines != 5 || labels["http://www.wikidata.org/entity/Q1"] != "Fram" {
-		t.Errorf("%v, %v, %v", labels, bad, err)
-	}
+	check.True(t, err == nil && bad.Lines == 5 && labels["http://www.wikidata.org/entity/Q1"] == "Fram", "%v, %v, %v", labels, bad, err)
 	r := triples.NTriples("n", strings.NewReader(dump), labels)
 	got := read(t, r)
 	want := []string{"Fram designed by Colin Archer", "Fram P571 1892-10-26T00:00:00Z", "Fram said a \"quoted\" name. And \U0001F6A2"}
-	if diff := cmp.Diff(want, nameTable(got)); diff != "" {
-		t.Error(diff)
-	}
-	if got[0].Literal || !got[1].Literal || got[0].Tail.ID != "http://dbpedia.org/resource/Colin_Archer" {
-		t.Errorf("%+v", got)
-	}
-	if bad := r.Bad(); bad.Lines != 5 {
-		t.Errorf("%d bad lines: %v", bad.Lines, bad.First)
-	}
+	check.Equal(t, nameTable(got), want)
+	check.True(t, !got[0].Literal && got[1].Literal && got[0].Tail.ID == "http://dbpedia.org/resource/Colin_Archer", "%+v", got)
+	bad = r.Bad()
+	check.Equal(t, bad.Lines, 5, "%d bad lines: %v", bad.Lines, bad.First)
 	other, _, err := triples.NTriplesLabels("n", strings.NewReader(dump), "nb")
-	if err != nil || other["http://www.wikidata.org/entity/Q1"] != "Å bat" {
-		t.Errorf("%v, %v", other, err)
-	}
+	check.True(t, err == nil && other["http://www.wikidata.org/entity/Q1"] == "Å bat", "%v, %v", other, err)
 }
 
 // What is right and what is not agrees with rdflib 7.
@@ -142,9 +120,8 @@ func TestNTriplesStrict(t *testing.T) {
 		`<a:s> <a:p> <a:o>`:          {0, 1},
 	} {
 		r := triples.NTriples("n", strings.NewReader(line), nil)
-		if got := [2]int{len(read(t, r)), r.Bad().Lines}; got != want {
-			t.Errorf("%s: %v triples and bad lines, want %v", line, got, want)
-		}
+		got := [2]int{len(read(t, r)), r.Bad().Lines}
+		check.Equal(t, got, want, "%s: %v triples and bad lines", line, got)
 	}
 }
 
@@ -169,9 +146,8 @@ func TestBadLines(t *testing.T) {
 	if len(got) != 901 || bad.Lines != 103 || len(bad.First) != 10 || bad.First[0].Error() != "g:4: 1 fields between tabs, want 3" {
 		t.Errorf("%d triples, %d bad lines: %v", len(got), bad.Lines, bad.First)
 	}
-	if last := got[len(got)-1].Text(); last != "the last line" {
-		t.Errorf("the last is %q", last)
-	}
+	last := got[len(got)-1].Text()
+	check.Equal(t, last, "the last line", "the last")
 }
 
 func TestGzip(t *testing.T) {
@@ -180,20 +156,16 @@ func TestGzip(t *testing.T) {
 	for i := range 1000 {
 		fmt.Fprintf(z, "thing %d\tis\tthing %d\n", i, i*i)
 	}
-	texttest.OK(t, z.Close())
+	check.OK(t, z.Close())
 	whole := packed.Bytes()
-	if got := read(t, triples.TSV("g.gz", bytes.NewReader(whole))); len(got) != 1000 {
-		t.Errorf("%d triples of a packed file", len(got))
-	}
+	got := read(t, triples.TSV("g.gz", bytes.NewReader(whole)))
+	check.Equal(t, len(got), 1000, "triples of a packed file")
 	var err error
 	for _, err = range triples.TSV("g.gz", bytes.NewReader(whole[:len(whole)/2])).All() {
 	}
-	if !errors.Is(err, io.ErrUnexpectedEOF) || !strings.HasPrefix(err.Error(), "g.gz:") {
-		t.Errorf("half a packed file: %v", err)
-	}
-	if _, _, err := triples.ReadLabels("g.gz", bytes.NewReader([]byte{0x1f, 0x8b, 0})); err == nil {
-		t.Error("a packed file of three bytes is read")
-	}
+	check.True(t, errors.Is(err, io.ErrUnexpectedEOF) && strings.HasPrefix(err.Error(), "g.gz:"), "half a packed file: %v", err)
+	_, _, err = triples.ReadLabels("g.gz", bytes.NewReader([]byte{0x1f, 0x8b, 0}))
+	check.True(t, err != nil, "a packed file of three bytes is read")
 }
 
 func FuzzReaders(f *testing.F) {

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // An index in a folder gives the results of one in memory, bit for bit, over one slab and
@@ -23,16 +23,14 @@ func TestFolder(t *testing.T) {
 			rng := rand.New(rand.NewPCG(uint64(n), 9))
 			dir := filepath.Join(t.TempDir(), "index")
 			memory, err := New(o)
-			texttest.OK(t, err)
-			w, err := Create(dir, o)
-			texttest.OK(t, err)
+			check.OK(t, err)
+			w := check.Of(Create(dir, o)).OK(t)
 			for range n {
 				v := randomVector(rng, o.Dim, 1)
-				texttest.OK(t, errors.Join(memory.Add(v), w.Add(v)))
+				check.OK(t, errors.Join(memory.Add(v), w.Add(v)))
 			}
-			texttest.OK(t, w.Close())
-			folder, err := Open(dir, o)
-			texttest.OK(t, err)
+			check.OK(t, w.Close())
+			folder := check.Of(Open(dir, o)).OK(t)
 			if folder.Len() != n || folder.opts.Dim != o.Dim {
 				t.Errorf("%+v: %d rows of %d", o, folder.Len(), folder.opts.Dim)
 			}
@@ -60,31 +58,19 @@ func TestFolder(t *testing.T) {
 func TestBadFolders(t *testing.T) {
 	dir := t.TempDir()
 	w, err := Create(filepath.Join(dir, "good"), Options{Dim: 2})
-	texttest.OK(t, err)
-	if err := w.Add([]float32{1, 2}, []float32{1}); !errors.Is(err, ErrVector) {
-		t.Errorf("another dimension: %v", err)
-	}
-	if err := w.Add([]float32{1, float32(math.NaN())}); !errors.Is(err, ErrVector) {
-		t.Errorf("no number: %v", err)
-	}
-	texttest.OK(t, errors.Join(w.Add([]float32{1, 2}), w.Close()))
-	if x, err := Open(filepath.Join(dir, "good"), Options{}); err != nil || x.Len() != 1 {
-		t.Errorf("what was unusable left something: %v", err)
-	}
-	if _, err := Create(filepath.Join(dir, "good"), Options{Dim: 2}); err == nil || !strings.Contains(err.Error(), "already") {
-		t.Errorf("over another: %v", err)
-	}
-	if _, err := Create(filepath.Join(dir, "none"), Options{}); err == nil {
-		t.Error("without a dimension")
-	}
-	half, err := Create(filepath.Join(dir, "half"), Options{Dim: 2})
-	texttest.OK(t, err)
-	texttest.OK(t, errors.Join(half.Add([]float32{1, 2}), half.Abort()))
-	if _, err := Open(filepath.Join(dir, "half"), Options{}); !errors.Is(err, ErrFolder) {
-		t.Errorf("a half folder: %v", err)
-	}
-	texttest.OK(t, os.Truncate(filepath.Join(dir, "good", "small"), 8))
-	if _, err := Open(filepath.Join(dir, "good"), Options{}); !errors.Is(err, ErrFolder) || !strings.Contains(err.Error(), "small") {
-		t.Errorf("a cut folder: %v", err)
-	}
+	check.OK(t, err)
+	check.Is(t, w.Add([]float32{1, 2}, []float32{1}), ErrVector, "another dimension")
+	check.Is(t, w.Add([]float32{1, float32(math.NaN())}), ErrVector, "no number")
+	check.OK(t, errors.Join(w.Add([]float32{1, 2}), w.Close()))
+	x, err := Open(filepath.Join(dir, "good"), Options{})
+	check.True(t, err == nil && x.Len() == 1, "what was unusable left something: %v", err)
+	_, err = Create(filepath.Join(dir, "good"), Options{Dim: 2})
+	check.True(t, err != nil && strings.Contains(err.Error(), "already"), "over another: %v", err)
+	check.True(t, check.Err(Create(filepath.Join(dir, "none"), Options{})) != nil, "without a dimension")
+	half := check.Of(Create(filepath.Join(dir, "half"), Options{Dim: 2})).OK(t)
+	check.OK(t, errors.Join(half.Add([]float32{1, 2}), half.Abort()))
+	check.Is(t, check.Err(Open(filepath.Join(dir, "half"), Options{})), ErrFolder, "a half folder")
+	check.OK(t, os.Truncate(filepath.Join(dir, "good", "small"), 8))
+	_, err = Open(filepath.Join(dir, "good"), Options{})
+	check.True(t, errors.Is(err, ErrFolder) && strings.Contains(err.Error(), "small"), "a cut folder: %v", err)
 }

@@ -15,8 +15,8 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // bruteForce scores every stored row by the definition, which must agree with
@@ -36,9 +36,7 @@ func bruteForce(t *testing.T, x *Index, query []float32, k int) []rank.Scored[in
 			plain += float64(v[j]) * float64(query[j])
 		}
 		score := exactDot(x.row(i), padded)
-		if math.Abs(score-plain) > 1e-13*norm(v)*norm(query) {
-			t.Fatalf("row %d: score %v, plain sum %v", i, score, plain)
-		}
+		check.Must(t, math.Abs(score-plain) <= 1e-13*norm(v)*norm(query), "row %d: score %v, plain sum %v", i, score, plain)
 		all = append(all, rank.Scored[int32]{ID: int32(i), Score: float64(float32(score))})
 	}
 	slices.SortFunc(all, func(a, b rank.Scored[int32]) int {
@@ -49,8 +47,7 @@ func bruteForce(t *testing.T, x *Index, query []float32, k int) []rank.Scored[in
 
 func newIndex(t testing.TB, opts Options, k kernels) *Index {
 	t.Helper()
-	x, err := New(opts)
-	texttest.OK(t, err)
+	x := check.Of(New(opts)).OK(t)
 	x.kernels = k
 	return x
 }
@@ -93,14 +90,13 @@ func TestSearchIsExact(t *testing.T) {
 					x := newIndex(t, opts, kernels)
 					for rest := vectors; len(rest) > 0; {
 						n := 1 + rng.IntN(len(rest))
-						texttest.OK(t, x.Add(rest[:n]...))
+						check.OK(t, x.Add(rest[:n]...))
 						rest = rest[n:]
 					}
 					queries := someVectors(rng, 3, dim, variant&2 != 0)
 					k := rng.IntN(len(vectors) + 4)
 					for _, q := range queries {
-						got, err := x.Search(q, k, nil)
-						texttest.OK(t, err)
+						got := check.Of(x.Search(q, k, nil)).OK(t)
 						want := bruteForce(t, x, q, k)
 						if diff := gocmp.Diff(want, got); len(want) > 0 && diff != "" {
 							t.Fatalf("%+v n=%d k=%d: (-want +got)\n%s", opts, len(vectors), k, diff)
@@ -115,37 +111,25 @@ func TestSearchIsExact(t *testing.T) {
 func TestSearchAppends(t *testing.T) {
 	x := newIndex(t, Options{Dim: 2}, fastest())
 	for _, k := range []int{-1, 0, 3} {
-		if got, err := x.Search([]float32{1, 0}, k, nil); err != nil || len(got) != 0 {
-			t.Errorf("empty index, k=%d: %v, %v", k, got, err)
-		}
+		got, err := x.Search([]float32{1, 0}, k, nil)
+		check.True(t, err == nil && len(got) == 0, "empty index, k=%d: %v, %v", k, got, err)
 	}
-	texttest.OK(t, x.Add([]float32{1, 0}, []float32{0, 0}, []float32{2, 0}))
-	got, err := x.Search([]float32{1, 0}, 10, []rank.Scored[int32]{{ID: 99}})
-	texttest.OK(t, err)
-	if diff := gocmp.Diff([]rank.Scored[int32]{{ID: 99}, {ID: 2, Score: 2}, {ID: 0, Score: 1}, {ID: 1}}, got); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
-	if v := x.Vector(2, nil); !slices.Equal(v, []float32{2, 0}) {
-		t.Errorf("Vector(2) = %v", v)
-	}
-	if v := x.Vector(3, nil); v != nil {
-		t.Errorf("Vector(3) = %v", v)
-	}
+	check.OK(t, x.Add([]float32{1, 0}, []float32{0, 0}, []float32{2, 0}))
+	got := check.Of(x.Search([]float32{1, 0}, 10, []rank.Scored[int32]{{ID: 99}})).OK(t)
+	check.Equal(t, got, []rank.Scored[int32]{{ID: 99}, {ID: 2, Score: 2}, {ID: 0, Score: 1}, {ID: 1}}, "(-want +got)")
+	check.Equal(t, x.Vector(2, nil), []float32{2, 0}, "Vector(2)")
+	v := x.Vector(3, nil)
+	check.True(t, v == nil, "Vector(3) = %v", v)
 }
 
 func TestCosine(t *testing.T) {
 	x := newIndex(t, Options{Dim: 2, Cosine: true}, fastest())
-	texttest.OK(t, x.Add([]float32{3, 4}, []float32{0, 0}, []float32{-1e-44, 0}, []float32{1e17, 0}))
+	check.OK(t, x.Add([]float32{3, 4}, []float32{0, 0}, []float32{-1e-44, 0}, []float32{1e17, 0}))
 	got, err := x.Search([]float32{2, 0}, 4, nil)
-	texttest.OK(t, err)
-	if diff := gocmp.Diff([]rank.Scored[int32]{{ID: 3, Score: 1}, {ID: 0, Score: float64(float32(.6))}, {ID: 1, Score: 0}, {ID: 2, Score: -1}}, got); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
-	got, err = x.Search([]float32{0, 0}, 2, nil)
-	texttest.OK(t, err)
-	if diff := gocmp.Diff([]rank.Scored[int32]{{ID: 0}, {ID: 1}}, got); diff != "" {
-		t.Errorf("query of zeros (-want +got)\n%s", diff)
-	}
+	check.OK(t, err)
+	check.Equal(t, got, []rank.Scored[int32]{{ID: 3, Score: 1}, {ID: 0, Score: float64(float32(.6))}, {ID: 1, Score: 0}, {ID: 2, Score: -1}}, "(-want +got)")
+	got = check.Of(x.Search([]float32{0, 0}, 2, nil)).OK(t)
+	check.Equal(t, got, []rank.Scored[int32]{{ID: 0}, {ID: 1}}, "query of zeros")
 }
 
 func TestRefusals(t *testing.T) {
@@ -156,20 +140,12 @@ func TestRefusals(t *testing.T) {
 	x := newIndex(t, Options{Dim: 2}, fastest())
 	nan, inf := float32(math.NaN()), float32(math.Inf(-1))
 	err := x.Add([]float32{1, 2}, []float32{1}, []float32{0, nan}, []float32{inf, 0}, []float32{1e18, 1e18})
-	if !errors.Is(err, ErrVector) {
-		t.Fatalf("Add: %v", err)
-	}
+	check.Must(t, errors.Is(err, ErrVector), "Add: %v", err)
 	for _, want := range []string{"row 1: ", "row 2: ", "component 1 is NaN", "row 3: ", "component 0 is -Inf", "row 4: ", "length 1.41e+18"} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("Add: error lacks %q:\n%v", want, err)
-		}
+		check.True(t, strings.Contains(err.Error(), want), "Add: error lacks %q:\n%v", want, err)
 	}
-	if x.Len() != 0 {
-		t.Errorf("refused Add left %d rows", x.Len())
-	}
-	if _, err := x.Search([]float32{1}, 1, nil); !errors.Is(err, ErrVector) {
-		t.Errorf("Search: %v", err)
-	}
+	check.Equal(t, x.Len(), 0, "refused Add left %d rows", x.Len())
+	check.Is(t, check.Err(x.Search([]float32{1}, 1, nil)), ErrVector, "Search")
 }
 
 // TestConcurrentUse adds and searches at once; the race detector looks on.
@@ -204,9 +180,7 @@ func TestConcurrentUse(t *testing.T) {
 	for err := range errs {
 		t.Error(err)
 	}
-	if x.Len() != 200 {
-		t.Errorf("%d rows, want 200", x.Len())
-	}
+	check.Equal(t, x.Len(), 200, "rows")
 }
 
 // TestScores holds all scores against the definition.
@@ -215,7 +189,7 @@ func TestScores(t *testing.T) {
 	for _, opts := range []Options{{Dim: 3}, {Dim: 40, Cosine: true}} {
 		x := newIndex(t, opts, fastest())
 		vectors := someVectors(rng, 500, opts.Dim, opts.Dim == 3)
-		texttest.OK(t, x.Add(vectors...))
+		check.OK(t, x.Add(vectors...))
 		for _, q := range append(vectors[:10:10], make([]float32, opts.Dim)) {
 			all, err := x.Scores(q, make([]float64, 1000))
 			if err != nil || len(all) != x.Len() {
@@ -229,9 +203,7 @@ func TestScores(t *testing.T) {
 		}
 	}
 	x := newIndex(t, Options{Dim: 1}, fastest())
-	if _, err := x.Scores([]float32{1, 2}, nil); !errors.Is(err, ErrVector) {
-		t.Errorf("unusable query: %v", err)
-	}
+	check.Is(t, check.Err(x.Scores([]float32{1, 2}, nil)), ErrVector, "unusable query")
 }
 
 func TestCosineOfTwo(t *testing.T) {
@@ -248,8 +220,7 @@ func TestCosineOfTwo(t *testing.T) {
 		{[]float32{1}, []float32{1, 0}, 0},
 		{nil, nil, 0},
 	} {
-		if got := Cosine(tt.a, tt.b); math.Abs(got-tt.want) > 1e-15 {
-			t.Errorf("cosine of %v and %v is %v, want %v", tt.a, tt.b, got, tt.want)
-		}
+		got := Cosine(tt.a, tt.b)
+		check.True(t, math.Abs(got-tt.want) <= 1e-15, "cosine of %v and %v is %v, want %v", tt.a, tt.b, got, tt.want)
 	}
 }

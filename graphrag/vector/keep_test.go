@@ -10,15 +10,14 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // keptOf is the oracle: all scores, those of rows to keep, in order.
 func keptOf(t *testing.T, x *Index, query []float32, p Params) []rank.Scored[int32] {
 	t.Helper()
-	scores, err := x.Scores(query, nil)
-	texttest.OK(t, err)
+	scores := check.Of(x.Scores(query, nil)).OK(t)
 	all := []rank.Scored[int32]{}
 	for i, score := range scores {
 		if p.Keep == nil || p.Keep(int32(i)) {
@@ -49,14 +48,13 @@ func TestKeep(t *testing.T) {
 			for _, opts := range []Options{{Workers: 1}, {Cosine: true, Workers: 3}} {
 				opts.Dim = 5 + rng.IntN(30)
 				x := newIndex(t, opts, kernels)
-				texttest.OK(t, x.Add(someVectors(rng, n, opts.Dim, n == 300)...))
+				check.OK(t, x.Add(someVectors(rng, n, opts.Dim, n == 300)...))
 				queries := append(someVectors(rng, 2, opts.Dim, n == 300), make([]float32, opts.Dim))
 				for i, keep := range keeps(n) {
 					p := Params{K: rng.IntN(40), Keep: keep}
 					for _, q := range queries {
 						want := keptOf(t, x, q, p)
-						got, err := x.SearchWith(q, p, []rank.Scored[int32]{})
-						texttest.OK(t, err)
+						got := check.Of(x.SearchWith(q, p, []rank.Scored[int32]{})).OK(t)
 						if diff := gocmp.Diff(want, got); diff != "" {
 							t.Fatalf("%s %+v n=%d condition %d k=%d: (-want +got)\n%s", name, opts, n, i, p.K, diff)
 						}
@@ -74,16 +72,12 @@ func TestKeepIsLazy(t *testing.T) {
 	for _, opts := range []Options{{Dim: 16}, {Dim: 16, Workers: 4}} {
 		x := newIndex(t, opts, fastest())
 		for range n {
-			texttest.OK(t, x.Add(randomVector(rng, opts.Dim, 1)))
+			check.OK(t, x.Add(randomVector(rng, opts.Dim, 1)))
 		}
 		var asked atomic.Int64
 		p := Params{K: 10, Keep: func(id int32) bool { asked.Add(1); return id%2 == 0 }}
-		if _, err := x.SearchWith(randomVector(rng, opts.Dim, 1), p, nil); err != nil {
-			t.Fatal(err)
-		}
-		if asked.Load() > n/10 {
-			t.Errorf("%+v: asked about %d rows of %d", opts, asked.Load(), n)
-		}
+		check.OK(t, check.Err(x.SearchWith(randomVector(rng, opts.Dim, 1), p, nil)))
+		check.True(t, asked.Load() <= n/10, "%+v: asked about %d rows of %d", opts, asked.Load(), n)
 	}
 }
 
@@ -98,13 +92,13 @@ func TestIDs(t *testing.T) {
 func idsWith(t *testing.T, kernels kernels) {
 	rng := rand.New(rand.NewPCG(8, 9))
 	x := newIndex(t, Options{Dim: 9, Cosine: true, Workers: 3}, kernels)
-	texttest.OK(t, x.Add(someVectors(rng, 6000, 9, false)...))
+	check.OK(t, x.Add(someVectors(rng, 6000, 9, false)...))
 	y := newIndex(t, Options{Dim: 9, Cosine: true}, kernels)
 	var ids []int32
 	for id := int32(0); id < 6000; id += int32(1 + rng.IntN(3)) {
 		ids = append(ids, id)
 	}
-	texttest.OK(t, y.AddFrom(x, ids...))
+	check.OK(t, y.AddFrom(x, ids...))
 	for _, q := range append(someVectors(rng, 5, 9, false), make([]float32, 9)) {
 		for _, k := range []int{0, 1, 30} {
 			got, err := x.SearchWith(q, Params{K: k, IDs: ids}, nil)
@@ -122,10 +116,7 @@ func idsWith(t *testing.T, kernels kernels) {
 			}
 		}
 	}
-	if got, err := x.SearchWith(make([]float32, 9), Params{K: 3, IDs: []int32{}}, nil); err != nil || len(got) != 0 {
-		t.Errorf("of no rows: %v, %v", got, err)
-	}
-	if err := y.AddFrom(x, 6000); err == nil {
-		t.Error("a row that is not there was taken over")
-	}
+	got, err := x.SearchWith(make([]float32, 9), Params{K: 3, IDs: []int32{}}, nil)
+	check.True(t, err == nil && len(got) == 0, "of no rows: %v, %v", got, err)
+	check.True(t, y.AddFrom(x, 6000) != nil, "a row that is not there was taken over")
 }

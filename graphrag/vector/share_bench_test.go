@@ -17,9 +17,9 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/vector"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 const shareDim = 384
@@ -33,8 +33,7 @@ func BenchmarkShare(b *testing.B) {
 	if testing.Short() {
 		rows = "10000"
 	}
-	n, err := strconv.Atoi(cmp.Or(os.Getenv("VECTOR_ROWS"), rows))
-	texttest.OK(b, err)
+	n := check.Of(strconv.Atoi(cmp.Or(os.Getenv("VECTOR_ROWS"), rows))).OK(b)
 	b.Run("passages", func(b *testing.B) {
 		if testing.Short() {
 			b.Skip("embeds all passages")
@@ -58,10 +57,7 @@ func benchShare(b *testing.B, n int, row func(i int, dst []float32) []float32, q
 	defer x.Close()
 	exact := make([][]rank.Scored[int32], len(queries))
 	for i, q := range queries {
-		var err error
-		if exact[i], err = x.Search(q, 10, nil); err != nil {
-			b.Fatal(err)
-		}
+		exact[i] = check.Of(x.Search(q, 10, nil)).OK(b)
 	}
 	for _, share := range []float64{.0001, .001, .002, .005, .01, .02, .05, 1} {
 		b.Run(fmt.Sprintf("share=%v", share), func(b *testing.B) {
@@ -84,7 +80,7 @@ func built(b *testing.B, n int, opts vector.Options, row func(i int, dst []float
 	b.Helper()
 	dir := filepath.Join(b.TempDir(), "index")
 	w, err := vector.Create(dir, opts)
-	texttest.OK(b, err)
+	check.OK(b, err)
 	batch := make([][]float32, 4096)
 	for first := 0; first < n; first += len(batch) {
 		batch = batch[:min(len(batch), n-first)]
@@ -92,11 +88,10 @@ func built(b *testing.B, n int, opts vector.Options, row func(i int, dst []float
 			batch[i] = row(first+i, batch[i])
 			return nil
 		})
-		texttest.OK(b, w.Add(batch...))
+		check.OK(b, w.Add(batch...))
 	}
-	texttest.OK(b, w.Close())
-	x, err := vector.Open(dir, opts)
-	texttest.OK(b, err)
+	check.OK(b, w.Close())
+	x := check.Of(vector.Open(dir, opts)).OK(b)
 	return x
 }
 
@@ -157,7 +152,7 @@ func normal(i int, dst []float32) []float32 {
 func passages(b *testing.B) (rows, queries [][]float32) {
 	b.Helper()
 	var texts, sample, questions []string
-	for _, page := range texttest.Pages(b, 1) {
+	for _, page := range check.Pages(b, 1) {
 		for ; len(page) > 400; page = page[400:] {
 			texts = append(texts, page[:400])
 		}
@@ -166,14 +161,13 @@ func passages(b *testing.B) (rows, queries [][]float32) {
 		sample = append(sample, texts[i])
 	}
 	files, err := filepath.Glob(filepath.Join(os.Getenv("WILDGRAPHBENCH_DIR"), "QA", "*", "questions.jsonl"))
-	texttest.OK(b, err)
+	check.OK(b, err)
 	for _, name := range files {
-		f, err := os.Open(name)
-		texttest.OK(b, err)
+		f := check.Of(os.Open(name)).OK(b)
 		defer f.Close()
 		for lines := bufio.NewScanner(f); lines.Scan(); {
 			var q struct{ Question string }
-			texttest.OK(b, json.Unmarshal(lines.Bytes(), &q))
+			check.OK(b, json.Unmarshal(lines.Bytes(), &q))
 			questions = append(questions, q.Question)
 		}
 	}
@@ -184,8 +178,6 @@ func passages(b *testing.B) (rows, queries [][]float32) {
 	if err == nil {
 		queries, err = lsa.EmbedDocuments(b.Context(), questions)
 	}
-	if err != nil || len(questions) == 0 {
-		b.Fatal(len(questions), err)
-	}
+	check.Must(b, err == nil && len(questions) != 0, "%v %v", len(questions), err)
 	return rows, queries
 }

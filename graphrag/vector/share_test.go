@@ -14,8 +14,8 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // topical are vectors around centers, and fifty more as queries.
@@ -39,10 +39,9 @@ func inFolder(t testing.TB, o Options, rows [][]float32) (x *Index, dir string) 
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "index")
 	w, err := Create(dir, o)
-	texttest.OK(t, err)
-	texttest.OK(t, errors.Join(w.Add(rows...), w.Close()))
-	x, err = Open(dir, o)
-	texttest.OK(t, err)
+	check.OK(t, err)
+	check.OK(t, errors.Join(w.Add(rows...), w.Close()))
+	x = check.Of(Open(dir, o)).OK(t)
 	t.Cleanup(func() { _ = x.Close() })
 	return x, dir
 }
@@ -61,9 +60,8 @@ func TestRotation(t *testing.T) {
 		r.apply(x, a)
 		r.apply(y, b)
 		scale := float64(r.block * r.block)
-		if want, got := exactDot(a, b), exactDot(x, y)/scale; math.Abs(got-want) > 1e-4*norm(a)*norm(b) {
-			t.Errorf("%d components: product %v, want %v", dim, got, want)
-		}
+		want, got := exactDot(a, b), exactDot(x, y)/scale
+		check.True(t, math.Abs(got-want) <= 1e-4*norm(a)*norm(b), "%d components: product %v, want %v", dim, got, want)
 		if r.block < r.width {
 			continue
 		}
@@ -167,9 +165,7 @@ func TestOrder(t *testing.T) {
 	inf := float32(math.Inf(1))
 	sorted := []float32{-inf, -3e30, -2, -1, -1e-40, 0, 1e-38, .5, .51, 1, 7e20, inf}
 	for i, f := range sorted[1:] {
-		if order(sorted[i]) >= order(f) {
-			t.Errorf("%v comes before %v", f, sorted[i])
-		}
+		check.True(t, order(sorted[i]) < order(f), "%v comes before %v", f, sorted[i])
 	}
 	for _, f := range sorted[1:] {
 		least := unordered(order(f))
@@ -191,13 +187,10 @@ func TestShare(t *testing.T) {
 	for _, o := range []Options{{Cosine: true}, {}} {
 		o.Dim, o.Signs, o.Workers = 48, true, 1
 		x, dir := inFolder(t, o, rows)
-		if x.Len() != len(rows) {
-			t.Fatalf("%+v: %d rows", o, x.Len())
-		}
+		check.Must(t, x.Len() == len(rows), "%+v: %d rows", o, x.Len())
 		p := Params{K: 10, Share: .01}
-		if wanted := x.reads(p); wanted > len(rows)/4 {
-			t.Fatalf("%d rows are read", wanted)
-		}
+		wanted := x.reads(p)
+		check.Must(t, wanted <= len(rows)/4, "%d rows are read", wanted)
 		found := 0
 		var first [][]rank.Scored[int32]
 		for _, q := range queries {
@@ -219,20 +212,18 @@ func TestShare(t *testing.T) {
 			}
 			first = append(first, got)
 		}
-		if recall := float64(found) / float64(10*len(queries)); recall < .99 {
-			t.Errorf("%+v: recall@10 is %.3f", o, recall)
-		}
+		recall := float64(found) / float64(10*len(queries))
+		check.True(t, recall >= .99, "%+v: recall@10 is %.3f", o, recall)
 		memory, err := New(o)
-		texttest.OK(t, err)
-		texttest.OK(t, memory.Add(rows...))
+		check.OK(t, err)
+		check.OK(t, memory.Add(rows...))
 		for i, q := range queries {
 			got, err := memory.SearchWith(q, p, nil)
 			if diff := gocmp.Diff(first[i], got); err != nil || diff != "" {
 				t.Fatalf("%+v: %v (-folder +memory)\n%s", o, err, diff)
 			}
 		}
-		other, err := Open(dir, Options{Workers: 4})
-		texttest.OK(t, err)
+		other := check.Of(Open(dir, Options{Workers: 4})).OK(t)
 		for name, kernels := range kernelSets() {
 			other.kernels = kernels
 			for i, q := range queries {
@@ -242,9 +233,8 @@ func TestShare(t *testing.T) {
 				}
 			}
 		}
-		if err := other.Close(); err != nil {
-			t.Error(err)
-		}
+		err = other.Close()
+		check.True(t, err == nil, "%v", err)
 	}
 }
 
@@ -295,9 +285,7 @@ func TestShareAllocatesNothing(t *testing.T) {
 	for range 20 { // a pool may be emptied at any time
 		least = min(least, testing.AllocsPerRun(1, func() { dst, _ = x.SearchWith(queries[0], Params{K: 5, Share: .1}, dst[:0]) }))
 	}
-	if least != 0 {
-		t.Errorf("a query allocates %v times", least)
-	}
+	check.Equal(t, least, 0, "a query allocates %v times", least)
 }
 
 // Few rows, equal rows, rows of zeros, lengths at the limits, and none at all.
@@ -334,12 +322,9 @@ func TestSignsOfLittle(t *testing.T) {
 func TestBadSigns(t *testing.T) {
 	rows, _ := topical(rand.New(rand.NewPCG(3, 7)), 500, 8)
 	dir := filepath.Join(t.TempDir(), "killed")
-	w, err := Create(dir, Options{Dim: 8, Signs: true})
-	texttest.OK(t, err)
-	texttest.OK(t, w.Add(rows...))
-	if _, err := Open(dir, Options{}); !errors.Is(err, ErrFolder) {
-		t.Errorf("not finished: %v", err)
-	}
+	w := check.Of(Create(dir, Options{Dim: 8, Signs: true})).OK(t)
+	check.OK(t, w.Add(rows...))
+	check.Is(t, check.Err(Open(dir, Options{})), ErrFolder, "not finished")
 	for old, damaged := range map[string]string{
 		`"version": 5`:          `"version": 4`,
 		"      \"bytes\": 2016": "      \"bytes\": 2012",
@@ -348,13 +333,10 @@ func TestBadSigns(t *testing.T) {
 		_, dir := inFolder(t, Options{Dim: 8, Signs: true}, rows)
 		path := filepath.Join(dir, "manifest.json")
 		data, err := os.ReadFile(path)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		changed := strings.Replace(string(data), old, damaged, 1)
-		if err := os.WriteFile(path, []byte(changed), 0o600); err != nil || changed == string(data) {
-			t.Fatalf("%v: %s is not in\n%s", err, old, data)
-		}
-		if _, err := Open(dir, Options{}); !errors.Is(err, ErrFolder) {
-			t.Errorf("%s: %v", damaged, err)
-		}
+		err = os.WriteFile(path, []byte(changed), 0o600)
+		check.Must(t, err == nil && changed != string(data), "%v: %s is not in\n%s", err, old, data)
+		check.Is(t, check.Err(Open(dir, Options{})), ErrFolder, "%s", damaged)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/wildgraph/wildgraph/graphrag/vector"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // A view finds what an index of its list finds, to the bit: with equal vectors, in any order, after changes,
@@ -35,36 +36,25 @@ func TestView(t *testing.T) {
 	same := func(v *vector.View, list [][]float32) {
 		t.Helper()
 		ix, err := vector.New(opts)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := ix.Add(list...); err != nil {
-			t.Fatal(err)
-		}
-		if v.Len() != len(list) {
-			t.Errorf("%d vectors, want %d", v.Len(), len(list))
-		}
+		check.OK(t, err)
+		check.OK(t, ix.Add(list...))
+		check.Equal(t, v.Len(), len(list), "vectors")
 		query := fresh()
 		for _, k := range []int{0, 1, 3, 10, 299, 1000} {
 			want, err := ix.Search(query, k, nil)
 			got, also := v.Search(query, k)
-			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" || err != nil || also != nil {
-				t.Fatalf("k %d: %v, %v\n%s", k, err, also, diff)
-			}
+			diff := cmp.Diff(want, got, cmpopts.EquateEmpty())
+			check.Must(t, diff == "" && err == nil && also == nil, "k %d: %v, %v\n%s", k, err, also, diff)
 		}
 		want, err := ix.Scores(query, nil)
 		got, also := v.Scores(query, nil)
-		if diff := cmp.Diff(want, got); diff != "" || err != nil || also != nil {
-			t.Fatalf("scores: %v, %v\n%s", err, also, diff)
-		}
+		diff := cmp.Diff(want, got)
+		check.Must(t, diff == "" && err == nil && also == nil, "scores: %v, %v\n%s", err, also, diff)
 	}
 	var views []*vector.View
 	var lists [][][]float32
 	for change := range 40 {
-		v, err := pool.View(opts, list)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := check.Of(pool.View(opts, list)).OK(t)
 		views, lists = append(views, v), append(lists, slices.Clone(list))
 		switch change % 4 {
 		case 0:
@@ -83,12 +73,9 @@ func TestView(t *testing.T) {
 	joined, err := vector.Join(func(yield func(*vector.View, int32) bool) {
 		_ = yield(views[3], 5) && yield(views[20], 0) && yield(views[3], 1)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	same(joined, [][]float32{lists[3][5], lists[20][0], lists[3][1]})
-	if v, err := pool.View(vector.Options{Dim: 5}, [][]float32{{1, 2, 3}}); err == nil || v != nil {
-		t.Errorf("a vector of another dimension gave %v", v)
-	}
+	v, err := pool.View(vector.Options{Dim: 5}, [][]float32{{1, 2, 3}})
+	check.True(t, err != nil && v == nil, "a vector of another dimension gave %v", v)
 	runtime.KeepAlive(views)
 }

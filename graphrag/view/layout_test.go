@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // The tree's forces are those of all pairs but for a few percent.
@@ -56,16 +56,14 @@ func TestLayoutSetsGroupsApart(t *testing.T) {
 		}
 	}
 	g, err := graph.New(groups*size, edges, graph.Options{})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	x, y, err := layout(t.Context(), g, labels)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	var within, between, n, m float64
 	for v := range x {
 		for w := range v {
 			d := math.Hypot(x[v]-x[w], y[v]-y[w])
-			if math.IsNaN(d) || math.IsInf(d, 0) {
-				t.Fatal("no place")
-			}
+			check.Must(t, !math.IsNaN(d) && !math.IsInf(d, 0), "no place")
 			if v/size == w/size {
 				within, n = within+d, n+1
 			} else {
@@ -73,9 +71,8 @@ func TestLayoutSetsGroupsApart(t *testing.T) {
 			}
 		}
 	}
-	if ratio := (between / m) / (within / n); ratio < 2.5 {
-		t.Errorf("between groups it is %.2f times as far as within", ratio)
-	}
+	ratio := (between / m) / (within / n)
+	check.True(t, ratio >= 2.5, "between groups it is %.2f times as far as within", ratio)
 }
 
 // Parts without an edge between them do not stand so far apart that they are dots themselves.
@@ -88,17 +85,15 @@ func TestPartsFillThePicture(t *testing.T) {
 		}
 	}
 	g, err := graph.New(stars*size+alone, edges, graph.Options{})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	x, y, err := layout(t.Context(), g, make([]int32, g.N()))
-	texttest.OK(t, err)
+	check.OK(t, err)
 	rescale(x, y)
 	long := 0.0
 	for _, e := range edges {
 		long += math.Hypot(x[e.From]-x[e.To], y[e.From]-y[e.To]) / float64(len(edges))
 	}
-	if long < .12 {
-		t.Errorf("an edge is %.3f of the picture long", long)
-	}
+	check.True(t, long >= .12, "an edge is %.3f of the picture long", long)
 }
 
 // What is in one place is moved apart, also where no force would.

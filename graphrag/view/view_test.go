@@ -20,9 +20,9 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/view"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 const hostile = "Fram</script><img src=x onerror=alert(1)>\u202egnp.exe\x1b[2J"
@@ -36,7 +36,7 @@ var chunks = map[string][]graphrag.Chunk{
 func knowledge(t testing.TB) *kg.Graph {
 	t.Helper()
 	base, err := kg.NewBase(kg.Options{})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	fact := func(head, relation, tail string) kg.Fact {
 		return kg.Fact{Triple: graphrag.Triple{Head: head, Relation: relation, Tail: tail}}
 	}
@@ -46,9 +46,8 @@ func knowledge(t testing.TB) *kg.Graph {
 		kg.Extraction{Chunk: "larvik.md#0", Doc: "larvik.md", Facts: []kg.Fact{fact("Colin Archer", "was born in", "Larvik"), fact("Larvik", "is like", "Larvik")}},
 		kg.Extraction{Chunk: "evil.md#0", Doc: "evil.md", Facts: []kg.Fact{fact(hostile, hostile, "Elsewhere")}},
 	)
-	texttest.OK(t, err)
-	g, err := base.Graph(t.Context())
-	texttest.OK(t, err)
+	check.OK(t, err)
+	g := check.Of(base.Graph(t.Context())).OK(t)
 	return g
 }
 
@@ -56,10 +55,9 @@ func of(doc string) ([]graphrag.Chunk, bool) { return chunks[doc], chunks[doc] !
 
 func page(t testing.TB, o view.Options) string {
 	t.Helper()
-	v, err := view.New(t.Context(), knowledge(t), o)
-	texttest.OK(t, err)
+	v := check.Of(view.New(t.Context(), knowledge(t), o)).OK(t)
 	var b strings.Builder
-	texttest.OK(t, v.WriteHTML(&b))
+	check.OK(t, v.WriteHTML(&b))
 	return b.String()
 }
 
@@ -67,14 +65,11 @@ func page(t testing.TB, o view.Options) string {
 func piece[T any](t testing.TB, page string, n int) (out T) {
 	t.Helper()
 	m := regexp.MustCompile(fmt.Sprintf(`id="piece%d">([^<]*)<`, n)).FindStringSubmatch(page)
-	if m == nil {
-		t.Fatalf("no piece %d", n)
-	}
+	check.Must(t, m != nil, "no piece %d", n)
 	data, err := base64.StdEncoding.DecodeString(m[1])
-	texttest.OK(t, err)
-	z, err := gzip.NewReader(bytes.NewReader(data))
-	texttest.OK(t, err)
-	texttest.OK(t, json.NewDecoder(z).Decode(&out))
+	check.OK(t, err)
+	z := check.Of(gzip.NewReader(bytes.NewReader(data))).OK(t)
+	check.OK(t, json.NewDecoder(z).Decode(&out))
 	return out
 }
 
@@ -109,37 +104,26 @@ func TestFacts(t *testing.T) {
 		"Nansen | sailed with | Fram | Colin Archer built the Fram in 1892. | The Fram · fram.md", // one end is the most that is named
 		"Colin Archer | was born in | Larvik | Larvik is a town. | larvik.md",
 	} {
-		if !slices.Contains(lines, want) {
-			t.Errorf("no %s in\n%s", want, strings.Join(lines, "\n"))
-		}
+		check.True(t, slices.Contains(lines, want), "no %s in\n%s", want, strings.Join(lines, "\n"))
 	}
 	if len(s.Facts) != 4 || len(d.Names) != 6 || len(d.From) != 4 { // what is about one entity alone is not shown
 		t.Errorf("%d facts, %d names, %d edges", len(s.Facts), len(d.Names), len(d.From))
 	}
 	fram := slices.Index(d.Names, "Fram")
-	if s.Kinds[fram] != "ship" || s.About[fram][0] != "A polar ship." {
-		t.Errorf("of the Fram: %q %q", s.Kinds[fram], s.About[fram])
-	}
-	if a, b := slices.Index(d.Names, "Colin Archer"), slices.Index(d.Names, "Elsewhere"); d.Community[a] == d.Community[b] {
-		t.Error("names that nothing joins are of one community")
-	}
+	check.True(t, s.Kinds[fram] == "ship" && s.About[fram][0] == "A polar ship.", "of the Fram: %q %q", s.Kinds[fram], s.About[fram])
+	a, b := slices.Index(d.Names, "Colin Archer"), slices.Index(d.Names, "Elsewhere")
+	check.True(t, d.Community[a] != d.Community[b], "names that nothing joins are of one community")
 	bare := piece[told](t, page(t, view.Options{}), 1)
-	if bare.Facts[0].S != "" || !slices.Contains(bare.Pages, "fram.md") {
-		t.Errorf("without chunks: %+v %q", bare.Facts[0], bare.Pages)
-	}
+	check.True(t, bare.Facts[0].S == "" && slices.Contains(bare.Pages, "fram.md"), "without chunks: %+v %q", bare.Facts[0], bare.Pages)
 }
 
 // What somebody else wrote is nowhere markup, steers nothing, and is cut.
 func TestHostile(t *testing.T) {
 	html := page(t, view.Options{Title: hostile, Chunks: of})
-	if strings.Contains(html, "<img") || strings.Contains(html, "\u202e") {
-		t.Error("a title is markup")
-	}
+	check.True(t, !strings.Contains(html, "<img") && !strings.Contains(html, "\u202e"), "a title is markup")
 	d, s := piece[drawn](t, html, 0), piece[told](t, html, 1)
 	for _, text := range slices.Concat(d.Names, d.Communities, s.Pages, []string{s.Facts[0].S, s.Facts[1].S, s.Facts[2].S, s.Facts[3].S}) {
-		if strings.ContainsAny(text, "\u202e\x1b\n") || len(text) > 1000 {
-			t.Errorf("%q", text)
-		}
+		check.True(t, !strings.ContainsAny(text, "\u202e\x1b\n") && len(text) <= 1000, "%q", text)
 	}
 }
 
@@ -158,9 +142,7 @@ func TestPolicy(t *testing.T) {
 			t.Errorf("the policy does not allow %.60q", m[1])
 		}
 	}
-	if count != 4 {
-		t.Errorf("%d scripts and styles, want three and one", count)
-	}
+	check.Equal(t, count, 4, "scripts and styles, want three and one")
 }
 
 // Of a question it shows what was found first, and what is next to it.
@@ -181,44 +163,34 @@ func TestAsked(t *testing.T) {
 	for _, f := range s.Facts {
 		if f.R {
 			read++
-			if f.L != "was born in" {
-				t.Errorf("read: %+v", f)
-			}
+			check.Equal(t, f.L, "was born in", "read: %+v", f)
 		}
 	}
-	if read != 1 {
-		t.Errorf("%d facts were read", read)
-	}
+	check.Equal(t, read, 1, "facts were read")
 	nothing := piece[drawn](t, page(t, view.Options{Asked: &view.Asked{Question: "Who?"}}), 0)
-	if len(nothing.Names) != 0 {
-		t.Errorf("of nothing found: %q", nothing.Names)
-	}
+	check.Equal(t, len(nothing.Names), 0, "of nothing found: %q", nothing.Names)
 }
 
 // Equal graphs give equal files, and pictures that are XML.
 func TestEqualBytes(t *testing.T) {
 	first := page(t, view.Options{Chunks: of})
-	if second := page(t, view.Options{Chunks: of}); first != second {
-		t.Error("two pages of one graph differ")
-	}
-	v, err := view.New(t.Context(), knowledge(t), view.Options{Title: hostile})
-	texttest.OK(t, err)
+	second := page(t, view.Options{Chunks: of})
+	check.Equal(t, first, second, "two pages of one graph differ")
+	v := check.Of(view.New(t.Context(), knowledge(t), view.Options{Title: hostile})).OK(t)
 	var b bytes.Buffer
-	texttest.OK(t, v.WriteSVG(&b))
+	check.OK(t, v.WriteSVG(&b))
 	count := make(map[string]int)
 	for in := xml.NewDecoder(&b); ; {
 		token, err := in.Token()
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		texttest.OK(t, err)
+		check.OK(t, err)
 		if e, ok := token.(xml.StartElement); ok {
 			count[e.Name.Local]++
 		}
 	}
-	if count["circle"] != 6 || count["path"] != 4 || count["text"] != 6 {
-		t.Errorf("%v", count)
-	}
+	check.True(t, count["circle"] == 6 && count["path"] == 4 && count["text"] == 6, "%v", count)
 }
 
 // No name of a picture lies on another one: letters are 6 wide at least.
@@ -230,14 +202,12 @@ func TestNamesStandFree(t *testing.T) {
 	g, err2 := base.Graph(t.Context())
 	v, err3 := view.New(t.Context(), g, view.Options{})
 	var b bytes.Buffer
-	texttest.OK(t, errors.Join(err, err2, err3, v.WriteSVG(&b)))
+	check.OK(t, errors.Join(err, err2, err3, v.WriteSVG(&b)))
 	type name struct{ x, y, half float64 }
 	var names []name
 	for _, m := range regexp.MustCompile(`<text x="(\S+)" y="(\S+)">([^<]+)`).FindAllStringSubmatch(b.String(), -1) {
 		n := name{half: 3 * float64(len(m[3]))}
-		if _, err := fmt.Sscan(m[1]+" "+m[2], &n.x, &n.y); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, check.Err(fmt.Sscan(m[1]+" "+m[2], &n.x, &n.y)))
 		for _, o := range names {
 			if math.Abs(n.x-o.x) < n.half+o.half && math.Abs(n.y-o.y) < 12 {
 				t.Errorf("%s lies on another name", m[3])
@@ -245,36 +215,28 @@ func TestNamesStandFree(t *testing.T) {
 		}
 		names = append(names, n)
 	}
-	if len(names) < 8 {
-		t.Errorf("%d names in all", len(names))
-	}
+	check.True(t, len(names) >= 8, "%d names in all", len(names))
 }
 
 func TestLimitsAndErrors(t *testing.T) {
 	g := knowledge(t)
 	v, err := view.New(t.Context(), g, view.Options{MaxNodes: 2})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	var b strings.Builder
-	texttest.OK(t, v.WriteHTML(&b))
+	check.OK(t, v.WriteHTML(&b))
 	if d := piece[drawn](t, b.String(), 0); strings.Join(d.Names, ", ") != "Colin Archer, Fram" || !strings.Contains(b.String(), "2 entities, 1 fact, of 6 entities in all") {
 		t.Errorf("%q", d.Names)
 	}
-	if _, err := view.New(t.Context(), nil, view.Options{}); err == nil || !strings.Contains(err.Error(), "no graph") {
-		t.Errorf("%v", err)
-	}
-	if _, err := view.New(t.Context(), g, view.Options{MaxNodes: -1}); err == nil || !strings.Contains(err.Error(), "MaxNodes") {
-		t.Errorf("%v", err)
-	}
+	_, err = view.New(t.Context(), nil, view.Options{})
+	check.True(t, err != nil && strings.Contains(err.Error(), "no graph"), "%v", err)
+	_, err = view.New(t.Context(), g, view.Options{MaxNodes: -1})
+	check.True(t, err != nil && strings.Contains(err.Error(), "MaxNodes"), "%v", err)
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := view.New(gone, g, view.Options{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("%v", err)
-	}
+	check.Is(t, check.Err(view.New(gone, g, view.Options{})), context.Canceled)
 	full := errors.New("full")
 	for _, write := range []func(io.Writer) error{v.WriteHTML, v.WriteSVG} {
-		if err := write(failing{full}); !errors.Is(err, full) {
-			t.Errorf("%v", err)
-		}
+		check.Is(t, write(failing{full}), full)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/model"
 	"github.com/wildgraph/wildgraph/llm"
@@ -64,16 +65,10 @@ func TestChecks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := Suite{Ask: bridge, Cases: []Case{{Question: tt.question, Checks: []Check{tt.check}}}}
-			if err := s.complete(); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, s.complete())
 			got := s.check(t.Context(), s.Cases[0])
-			if len(got) != 1 || !strings.Contains(got[0].Error(), tt.want) {
-				t.Errorf("%v, want %q", got, tt.want)
-			}
-			if errors.Is(got[0], ErrUnscored) != (name == "unscored") {
-				t.Errorf("unscored: %v", got[0])
-			}
+			check.True(t, len(got) == 1 && strings.Contains(got[0].Error(), tt.want), "%v, want %q", got, tt.want)
+			check.True(t, errors.Is(got[0], ErrUnscored) == (name == "unscored"), "unscored: %v", got[0])
 		})
 	}
 }
@@ -85,32 +80,27 @@ func TestCasesOfAFile(t *testing.T) {
 {"question": "Who owns the moon?", "unanswerable": true}
 {"question": "Whose is the bridge?", "answer": "It belongs to Fife."}
 `), "cases.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	s := Suite{Ask: bridge, Cases: cases, Pass: .7}
 	Run(t, s)
 	for held, want := range []bool{false, false, false, true, true} {
-		if err := s.enough(held); (err == nil) != want {
-			t.Errorf("%d of 4: %v", held, err)
-		}
+		err := s.enough(held)
+		check.True(t, (err == nil) == want, "%d of 4: %v", held, err)
 	}
 	for line, want := range map[string]string{
 		`{"question": "Q?"}`:                       "cases.jsonl, line 1: nothing to check",
 		`{"question": "Q?", "answr": "A."}`:        `unknown field "answr"`,
 		`{"question": "Q?", "gold": [["a", "b"]]}`: "cases.jsonl, line 1",
 	} {
-		if _, err := ReadCases(strings.NewReader(line), "cases.jsonl"); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", line, err, want)
-		}
+		_, err := ReadCases(strings.NewReader(line), "cases.jsonl")
+		check.True(t, err != nil && strings.Contains(err.Error(), want), "%s: %v, want %q", line, err, want)
 	}
 }
 
 func TestCitationsOutOfBounds(t *testing.T) {
 	a := Answer{Answer: graphrag.Answer{Text: "ab", Citations: []graphrag.Citation{{End: 3}, {End: 1, Evidence: 5}}}}
-	if err := Cites()(t.Context(), a); err == nil || strings.Count(err.Error(), "out of bounds") != 2 {
-		t.Errorf("%v", err)
-	}
+	err := Cites()(t.Context(), a)
+	check.True(t, err != nil && strings.Count(err.Error(), "out of bounds") == 2, "%v", err)
 }
 
 // Every fact that is lacking is named, also when none is there.
@@ -124,30 +114,21 @@ func TestCoversNamesWhatIsLacking(t *testing.T) {
 			Ask:   func(context.Context, string) (graphrag.Answer, error) { return graphrag.Answer{Text: answer}, nil },
 			Cases: []Case{{Question: "What is known of the bridge?", Checks: []Check{Covers(1, "The bridge was opened in 1890.", "It is 70 metres long.")}}},
 		}
-		if err := s.complete(); err != nil {
-			t.Fatal(err)
-		}
-		if got := s.check(t.Context(), s.Cases[0]); len(got) != 1 || !strings.Contains(got[0].Error(), want) {
-			t.Errorf("%q: %v, want %s", answer, got, want)
-		}
+		check.OK(t, s.complete())
+		got := s.check(t.Context(), s.Cases[0])
+		check.True(t, len(got) == 1 && strings.Contains(got[0].Error(), want), "%q: %v, want %s", answer, got, want)
 	}
 	whole := judge.SummaryJudgment{Counts: judge.Counts{Gold: 3, GoldMet: 1}}
-	if got := lacking(whole, []string{"a", "b", "c"}); got != `lacking 2 of ["a" "b" "c"]` {
-		t.Error(got)
-	}
+	check.Equal(t, lacking(whole, []string{"a", "b", "c"}), `lacking 2 of ["a" "b" "c"]`)
 }
 
 func TestBadSuite(t *testing.T) {
 	s := Suite{Cases: []Case{{Name: "x"}}}
-	if err := s.complete(); err == nil || !strings.Contains(err.Error(), "Ask is nil") || !strings.Contains(err.Error(), `case 0 ("x")`) {
-		t.Errorf("%v", err)
-	}
-	if err := (&Suite{Ask: bridge, Cases: s.Cases, Pass: 19}).complete(); err == nil || !strings.Contains(err.Error(), "Pass is 19") {
-		t.Errorf("%v", err)
-	}
-	if err := (&Suite{Ask: bridge}).complete(); err == nil {
-		t.Error("a suite without cases")
-	}
+	err := s.complete()
+	check.True(t, err != nil && strings.Contains(err.Error(), "Ask is nil") && strings.Contains(err.Error(), `case 0 ("x")`), "%v", err)
+	err = (&Suite{Ask: bridge, Cases: s.Cases, Pass: 19}).complete()
+	check.True(t, err != nil && strings.Contains(err.Error(), "Pass is 19"), "%v", err)
+	check.True(t, (&Suite{Ask: bridge}).complete() != nil, "a suite without cases")
 }
 
 // A judge whose replies are kept in a file says the same without its model, and what is
@@ -159,17 +140,10 @@ func TestKeptReplies(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "judge.journal")
 	suite := func(t *testing.T, m llm.Model) Suite {
 		client, err := paid.Open(paid.Options{File: file})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		t.Cleanup(func() { client.Close() })
-		if m, err = client.Model(m); err != nil {
-			t.Fatal(err)
-		}
-		j, err := model.New(m, model.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m = check.Of(client.Model(m)).OK(t)
+		j := check.Of(model.New(m, model.Options{})).OK(t)
 		return Suite{Ask: bridge, Judge: j, Cases: []Case{{Question: "When was the bridge opened?", Checks: []Check{States("In 1890."), Never("In 1891.")}}}}
 	}
 	t.Run("asked", func(t *testing.T) { Run(t, suite(t, grader)) })
@@ -177,16 +151,12 @@ func TestKeptReplies(t *testing.T) {
 	s := suite(t, absent)
 	Run(t, s)
 	s.Cases[0].Checks = []Check{States("In 1892.")}
-	if got := s.check(t.Context(), s.Cases[0]); len(got) != 1 || !errors.Is(got[0], llm.ErrAuth) || absent.Calls() == 0 {
-		t.Errorf("a request that is not in the file: %v", got)
-	}
+	got := s.check(t.Context(), s.Cases[0])
+	check.True(t, len(got) == 1 && errors.Is(got[0], llm.ErrAuth) && absent.Calls() != 0, "a request that is not in the file: %v", got)
 }
 
 func TestGraderAnswersJudgesOnly(t *testing.T) {
-	if _, err := (Grader{}).Generate(t.Context(), llm.Prompt("What is the capital of France?")); !errors.Is(err, llm.ErrBadRequest) {
-		t.Errorf("%v", err)
-	}
-	if _, ok := (Grader{}).Reply(llm.Request{}); ok {
-		t.Error("a reply to nothing")
-	}
+	check.Is(t, check.Err((Grader{}).Generate(t.Context(), llm.Prompt("What is the capital of France?"))), llm.ErrBadRequest)
+	_, ok := (Grader{}).Reply(llm.Request{})
+	check.True(t, !ok, "a reply to nothing")
 }

@@ -10,18 +10,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/lexical"
 )
 
 func newJudge(t testing.TB, o judge.Options) *lexical.Judge {
 	t.Helper()
-	j, err := lexical.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := check.Of(lexical.New(o)).OK(t)
 	return j
 }
 
@@ -52,17 +48,13 @@ func TestLexicalFact(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := j.Fact(t.Context(), judge.Case{Reference: tt.reference, Answer: tt.answer})
-			if err != nil || got.State != judge.Scored || got.Value != tt.want {
-				t.Errorf("%+v, %v, want %v", got, err, tt.want)
-			}
+			check.True(t, err == nil && got.State == judge.Scored && got.Value == tt.want, "%+v, %v, want %v", got, err, tt.want)
 		})
 	}
-	if v, _ := j.Fact(t.Context(), judge.Case{Reference: "Sanba.", Answer: "Sanba.", Refused: true}); v.Value != 0 {
-		t.Error("a refusal scores")
-	}
-	if v, _ := j.Fact(t.Context(), judge.Case{Reference: "?", Answer: "Sanba."}); v.State != judge.Unscored {
-		t.Errorf("a reference without a word is %s", v.State)
-	}
+	v, _ := j.Fact(t.Context(), judge.Case{Reference: "Sanba.", Answer: "Sanba.", Refused: true})
+	check.Equal(t, v.Value, 0, "a refusal scores")
+	v, _ = j.Fact(t.Context(), judge.Case{Reference: "?", Answer: "Sanba."})
+	check.Equal(t, v.State, judge.Unscored, "a reference without a word")
 }
 
 // What the question gives need not be repeated, but must not be replaced.
@@ -75,15 +67,11 @@ func TestLexicalQuestion(t *testing.T) {
 		"In Japan.": 0, "North Korea": 0, "Sanba": 0, "September 2012": 0,
 	} {
 		got, err := j.Fact(t.Context(), judge.Case{Question: q, Reference: r, Answer: answer})
-		if err != nil || got.Value != want {
-			t.Errorf("%q: %+v, %v, want %v", answer, got, err, want)
-		}
+		check.True(t, err == nil && got.Value == want, "%q: %+v, %v, want %v", answer, got, err, want)
 	}
 	for answer, want := range map[string]float64{"Yes.": 0, "No.": 1, "no, it did not": 1, "Yes, it did.": 0, "Perhaps.": 0} {
 		got, err := j.Fact(t.Context(), judge.Case{Question: "Did Sanba hit Japan?", Reference: "Sanba did not hit Japan.", Answer: answer})
-		if err != nil || got.Value != want {
-			t.Errorf("%q: %+v, %v, want %v", answer, got, err, want)
-		}
+		check.True(t, err == nil && got.Value == want, "%q: %+v, %v, want %v", answer, got, err, want)
 	}
 }
 
@@ -111,10 +99,7 @@ func TestLexicalSummary(t *testing.T) {
 			Recall: judge.Score(0, "no statement in the answer"), Precision: judge.Score(0, "no statement in the answer")}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := newJudge(t, tt.o).Summary(t.Context(), tt.c)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := check.Of(newJudge(t, tt.o).Summary(t.Context(), tt.c)).OK(t)
 			c := got.Counts
 			if got.Counts = (judge.Counts{}); got.Recall.State == judge.Scored && got.Recall.Value != float64(c.GoldMet)/float64(c.Gold) {
 				t.Errorf("counts %+v with recall %v", c, got.Recall.Value)
@@ -122,9 +107,7 @@ func TestLexicalSummary(t *testing.T) {
 			if len(got.Predicted) > 0 { // as many gold statements as predicted, or more
 				tt.want.Ceiling = judge.Score(1, "")
 			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			check.Equal(t, got, tt.want, "(-want +got)")
 		})
 	}
 }
@@ -136,16 +119,12 @@ func TestLexicalHostile(t *testing.T) {
 		"\x00\xff": 2e4, "東京": 2e4, "un\u200bit ": 2e4, "Yes. ": 2e4} {
 		long := strings.Repeat(unit, size/len(unit))
 		f, err := j.Fact(t.Context(), judge.Case{Question: "When?", Reference: "Sanba hit Korea in 2012.", Answer: long})
-		if err != nil || f.Value != 0 {
-			t.Errorf("%.10q: %+v, %v", unit, f, err)
-		}
-		if _, err := j.Summary(t.Context(), judge.Case{Statements: []string{"Sanba hit Korea.", "!"}, Answer: long}); err != nil {
-			t.Errorf("%.10q: %v", unit, err)
-		}
+		check.True(t, err == nil && f.Value == 0, "%.10q: %+v, %v", unit, f, err)
+		_, err = j.Summary(t.Context(), judge.Case{Statements: []string{"Sanba hit Korea.", "!"}, Answer: long})
+		check.True(t, err == nil, "%.10q: %v", unit, err)
 	}
-	if f, _ := j.Fact(t.Context(), judge.Case{Reference: "Sanba hit Korea.", Answer: "S\u200ban\u00adba h\u2060it K\ufefforea."}); f.Value != 1 {
-		t.Errorf("invisible characters split words: %+v", f)
-	}
+	f, _ := j.Fact(t.Context(), judge.Case{Reference: "Sanba hit Korea.", Answer: "S\u200ban\u00adba h\u2060it K\ufefforea."})
+	check.Equal(t, f.Value, 1, "invisible characters split words: %+v", f)
 }
 
 func TestF1(t *testing.T) {
@@ -157,9 +136,8 @@ func TestF1(t *testing.T) {
 		{judge.Score(1, ""), judge.Verdict{State: judge.NotApplicable}, judge.Verdict{State: judge.NotApplicable}},
 	} {
 		got := judge.SummaryJudgment{Recall: tt.recall, Precision: tt.precision}.F1()
-		if diff := got.Value - tt.want.Value; got.State != tt.want.State || diff > 1e-15 || diff < -1e-15 {
-			t.Errorf("F1(%v, %v) = %v, want %v", tt.recall, tt.precision, got, tt.want)
-		}
+		diff := got.Value - tt.want.Value
+		check.True(t, got.State == tt.want.State && diff <= 1e-15 && diff >= -1e-15, "F1(%v, %v) = %v, want %v", tt.recall, tt.precision, got, tt.want)
 	}
 }
 
@@ -172,9 +150,7 @@ func TestTopicOfSummary(t *testing.T) {
 	} {
 		c.Answer = answer
 		s, err := newJudge(t, judge.Options{}).Summary(t.Context(), c)
-		if err != nil || s.Recall.Value != want {
-			t.Errorf("%q: %+v, %v", answer, s, err)
-		}
+		check.True(t, err == nil && s.Recall.Value == want, "%q: %+v, %v", answer, s, err)
 	}
 }
 
@@ -209,12 +185,8 @@ func TestStatedTogether(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, err := newJudge(t, judge.Options{}).Summary(t.Context(), judge.Case{Question: "How did lighthouses develop?", Statements: []string{tt.gold}, Answer: tt.answer})
-			if err != nil || (s.Recall.Value == 1) != tt.met || s.Counts.PredictedMet != tt.supported {
-				t.Errorf("%+v, %v", s, err)
-			}
-			if name == "twice alone" && len(s.Matches) != 2 {
-				t.Errorf("%+v: want both that state it alone", s.Matches)
-			}
+			check.True(t, err == nil && (s.Recall.Value == 1) == tt.met && s.Counts.PredictedMet == tt.supported, "%+v, %v", s, err)
+			check.True(t, name != "twice alone" || len(s.Matches) == 2, "%+v: want both that state it alone", s.Matches)
 		})
 	}
 }
@@ -227,22 +199,15 @@ func TestLexicalOnRealReferences(t *testing.T) {
 		t.Skip("WILDGRAPHBENCH_DIR is not set")
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "QA", "*", "questions.jsonl"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no questions: %v", err)
-	}
+	check.Must(t, err == nil && len(files) != 0, "no questions: %v", err)
 	var cases []judge.Case
 	for _, file := range files {
-		f, err := os.Open(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := check.Of(os.Open(file)).OK(t)
 		lines := bufio.NewScanner(f)
 		lines.Buffer(nil, 1<<20)
 		for lines.Scan() {
 			var q struct{ Question, Answer string }
-			if err := json.Unmarshal(lines.Bytes(), &q); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, json.Unmarshal(lines.Bytes(), &q))
 			if q.Answer != "" {
 				cases = append(cases, judge.Case{Question: q.Question, Reference: q.Answer})
 			}
@@ -254,26 +219,20 @@ func TestLexicalOnRealReferences(t *testing.T) {
 	for i, c := range cases {
 		c.Answer = c.Reference
 		v, err := j.Fact(t.Context(), c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		if own += int(v.Value); v.Value == 0 {
 			t.Logf("not its own answer: %q: %s", c.Reference, v.Reason)
 		}
 		if at := strings.LastIndexAny(c.Reference, "0123456789"); at >= 0 {
 			numbers++
 			c.Answer = c.Reference[:at] + string('0'+(c.Reference[at]-'0'+5)%10) + c.Reference[at+1:]
-			if v, err = j.Fact(t.Context(), c); err != nil {
-				t.Fatal(err)
-			}
+			v = check.Of(j.Fact(t.Context(), c)).OK(t)
 			if misread += int(v.Value); v.Value == 1 {
 				t.Logf("another number passes: %q: %q", c.Question, c.Answer)
 			}
 		}
 		c.Answer = cases[(i+1)%len(cases)].Reference
-		if v, err = j.Fact(t.Context(), c); err != nil {
-			t.Fatal(err)
-		}
+		v = check.Of(j.Fact(t.Context(), c)).OK(t)
 		if others += int(v.Value); v.Value == 1 {
 			t.Logf("answered by the next: %q: %q (%s)", c.Reference, c.Answer, v.Reason)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge"
 )
 
@@ -46,9 +47,7 @@ func TestDates(t *testing.T) {
 		var s scan
 		s.read(newReader(t).lang.words, text)
 		got := s.dates()
-		if diff := cmp.Diff(want, got, cmp.AllowUnexported(date{}), cmpopts.EquateEmpty()); diff != "" {
-			t.Errorf("%q (-want +got):\n%s", text, diff)
-		}
+		check.Equal(t, cmp.Diff(want, got, cmp.AllowUnexported(date{}), cmpopts.EquateEmpty()), "", "%q (-want +got)", text)
 	}
 }
 
@@ -87,9 +86,8 @@ func TestAmounts(t *testing.T) {
 		for _, x := range s.amounts() {
 			got = append(got, a{x.value, x.dim})
 		}
-		if diff := cmp.Diff(want, got, cmp.AllowUnexported(a{}), cmpopts.EquateEmpty(), cmpopts.EquateApprox(1e-12, 0)); diff != "" {
-			t.Errorf("%q (-want +got):\n%s", text, diff)
-		}
+		diff := cmp.Diff(want, got, cmp.AllowUnexported(a{}), cmpopts.EquateEmpty(), cmpopts.EquateApprox(1e-12, 0))
+		check.Equal(t, diff, "", "%q (-want +got)", text)
 	}
 }
 
@@ -102,9 +100,8 @@ func TestStatesItself(t *testing.T) {
 	} {
 		r := newReader(t)
 		a, b := r.read(s), r.read(s)
-		if got := a.statedIn(&b, nil); !got.same || got.share != 1 {
-			t.Errorf("%q: %+v", s, got)
-		}
+		got := a.statedIn(&b, nil)
+		check.True(t, got.same && got.share == 1, "%q: %+v", s, got)
 	}
 }
 
@@ -123,37 +120,27 @@ func FuzzFeatures(f *testing.F) {
 		r := &reader{lang: lang}
 		x, y := r.read(a), r.read(b)
 		again := (&reader{lang: lang}).read(a)
-		if diff := cmp.Diff(x.terms, again.terms, cmp.AllowUnexported(term{}), cmpopts.EquateEmpty()); diff != "" {
-			t.Fatalf("%q: %s", a, diff)
-		}
+		diff := cmp.Diff(x.terms, again.terms, cmp.AllowUnexported(term{}), cmpopts.EquateEmpty())
+		check.Must(t, diff == "", "%q: %s", a, diff)
 		for i := 1; i < len(x.terms); i++ {
-			if x.terms[i-1].hash >= x.terms[i].hash {
-				t.Fatalf("%q: the terms are not sorted", a)
-			}
+			check.Must(t, x.terms[i-1].hash < x.terms[i].hash, "%q: the terms are not sorted", a)
 		}
-		if got := x.statedIn(&y, nil); got.share < 0 || got.share > 1 {
-			t.Fatalf("%q in %q: share %v", a, b, got.share)
-		}
+		got := x.statedIn(&y, nil)
+		check.Must(t, got.share >= 0 && got.share <= 1, "%q in %q: share %v", a, b, got.share)
 		// Amounts from spelled-out nonsense may be NaN-free but infinite; the
 		// statement must still be stated in itself.
-		if got := x.statedIn(&again, nil); !got.same && !got.denied {
-			t.Fatalf("%q is not stated in itself: %+v", a, got)
-		}
+		got = x.statedIn(&again, nil)
+		check.Must(t, got.same || got.denied, "%q is not stated in itself: %+v", a, got)
 	})
 }
 
 // What the judge makes of statements, one a line: 1 or 0 as a person says, question,
 // reference, answer. A line that begins with ! is one of the judge's known errors.
 func TestStatements(t *testing.T) {
-	table, err := os.ReadFile("testdata/statements.tsv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := check.Of(os.ReadFile("testdata/statements.tsv")).OK(t)
 	for line := range strings.Lines(string(table)) {
 		cells := strings.Split(strings.TrimSpace(line), "\t")
-		if len(cells) != 4 {
-			t.Fatalf("%d cells: %q", len(cells), line)
-		}
+		check.Must(t, len(cells) == 4, "%d cells: %q", len(cells), line)
 		label, known := strings.CutPrefix(cells[0], "!")
 		v := newReader(t).fact(judge.Case{Question: cells[1], Reference: cells[2], Answer: cells[3]})
 		if right := (v.Value == 1) == (label == "1"); right == known {
@@ -211,8 +198,6 @@ func TestNegationReach(t *testing.T) {
 				n++
 			}
 		}
-		if n != want {
-			t.Errorf("%q: %d words denied, want %d", text, n, want)
-		}
+		check.Equal(t, n, want, "%q: %d words denied", text, n)
 	}
 }

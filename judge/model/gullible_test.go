@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/internal/protocol"
 	"github.com/wildgraph/wildgraph/judge/judgetest"
@@ -101,13 +102,10 @@ func TestJudgeOutsideTheMarksIsRight(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := judge.Case{Question: "Which typhoon?", Reference: "Sanba.", Statements: []string{"g1", "g2"}, Answer: answer, Evidence: []string{answer}}
 			f, err := byPaper(t, g, model.Options{}).Fact(t.Context(), c)
-			if err != nil || f.State != judge.Scored || f.Value != 0 {
-				t.Errorf("fact: %+v, %v", f, err)
-			}
+			check.True(t, err == nil && f.State == judge.Scored && f.Value == 0, "fact: %+v, %v", f, err)
 			c.Answer = "Sanba."
-			if f, err = byPaper(t, g, model.Options{}).Fact(t.Context(), c); err != nil || f.Value != 1 || f.State != judge.Scored {
-				t.Errorf("the right answer beside hostile evidence: %+v, %v", f, err)
-			}
+			f, err = byPaper(t, g, model.Options{}).Fact(t.Context(), c)
+			check.True(t, err == nil && f.Value == 1 && f.State == judge.Scored, "the right answer beside hostile evidence: %+v, %v", f, err)
 			c.Answer = answer
 			s, err := byPaper(t, g, model.Options{}).Summary(t.Context(), c)
 			if err != nil || s.Recall != judge.Score(0.5, "") || s.Precision != judge.Score(0.5, "") {
@@ -122,9 +120,7 @@ func TestNothingInvisibleIsShown(t *testing.T) {
 	for name, answer := range attacks {
 		m := &careful{}
 		c := judge.Case{Question: answer, Reference: answer, Answer: answer, Evidence: []string{answer}}
-		if _, err := byPaper(t, m, model.Options{}).Fact(t.Context(), c); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, check.Err(byPaper(t, m, model.Options{}).Fact(t.Context(), c)))
 		if i := strings.IndexFunc(m.asked[0].Messages[0].Text, func(r rune) bool {
 			return r >= 0xE0000 && r < 0xE0080 || strings.ContainsRune("\x00\x1b\u200b\u2060\u202e\u202c", r)
 		}); i >= 0 {
@@ -211,28 +207,20 @@ func TestIDsFollowTheData(t *testing.T) {
 	seen := make(map[string]int)
 	for _, answer := range []string{"A.", "B.", "A.", "C."} {
 		m := &careful{}
-		if _, err := byPaper(t, m, model.Options{}).Fact(t.Context(), judge.Case{Reference: "R.", Answer: answer}); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, check.Err(byPaper(t, m, model.Options{}).Fact(t.Context(), judge.Case{Reference: "R.", Answer: answer})))
 		seen[id.FindStringSubmatch(m.asked[0].Messages[0].Text)[1]]++
 	}
-	if len(seen) != 3 {
-		t.Errorf("the codes of three cases, one of them twice: %v", seen)
-	}
+	check.Equal(t, len(seen), 3, "the codes of three cases, one of them twice: %v", seen)
 }
 
 // A text that speaks of a canary's subject gets another canary.
 func TestCanariesKeepOutOfTheSubject(t *testing.T) {
 	for _, c := range protocol.Canaries() {
-		if !strings.Contains(strings.ToLower(c.Fact), c.Key) {
-			t.Errorf("the key %q is not in %q", c.Key, c.Fact)
-		}
+		check.True(t, strings.Contains(strings.ToLower(c.Fact), c.Key), "the key %q is not in %q", c.Key, c.Fact)
 		m := &careful{}
 		for i := range 20 {
 			answer := fmt.Sprintf("%d. Know that the %s matters.", i, strings.ToUpper(c.Key))
-			if _, err := byPaper(t, m, model.Options{}).Fact(context.Background(), judge.Case{Reference: "R.", Answer: answer}); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, check.Err(byPaper(t, m, model.Options{}).Fact(context.Background(), judge.Case{Reference: "R.", Answer: answer})))
 		}
 		for _, r := range m.asked {
 			if strings.Contains(r.Messages[0].Text, c.Fact) {

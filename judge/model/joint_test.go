@@ -10,8 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/internal/protocol"
 	"github.com/wildgraph/wildgraph/judge/judgetest"
@@ -118,18 +117,14 @@ func TestCompositeStatements(t *testing.T) {
 			t.Run(c.name+"/"+name, func(t *testing.T) {
 				m := &scripted{Grader: judgetest.Grader{Together: statesTogether, Statements: func(string) []string { return tt.predicted }}}
 				got, err := byJoint(t, m, model.Options{}).Summary(t.Context(), judge.Case{Question: "How?", Statements: []string{c.gold}, Answer: "A."})
-				if err != nil {
-					t.Fatal(err)
-				}
+				check.OK(t, err)
 				want := judge.SummaryJudgment{
 					Predicted: tt.predicted, Matches: tt.matches, Recall: judge.Score(tt.recall, ""), Precision: judge.Score(tt.precision, ""),
 					Ceiling:  judge.Score(1/float64(len(tt.predicted)), ""),
 					Counts:   judge.Counts{Gold: 1, GoldMet: int(tt.recall), Predicted: len(tt.predicted), PredictedMet: len(tt.predicted) - 1},
 					Protocol: judge.Protocol{Canaries: 3}, Usage: llm.Usage{Calls: 2, PromptTokens: 200},
 				}
-				if diff := cmp.Diff(want, got); diff != "" {
-					t.Errorf("(-want +got):\n%s", diff)
-				}
+				check.Equal(t, got, want, "(-want +got)")
 			})
 		}
 	}
@@ -174,15 +169,11 @@ func TestReplies(t *testing.T) {
 			m := &scripted{Grader: same}
 			m.edit = tt.edit(m)
 			got, err := byJoint(t, m, model.Options{}).Summary(t.Context(), judge.Case{Question: "Q?", Statements: []string{"one", "three"}, Answer: "A."})
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			if got.Recall.Cause() != tt.cause || tt.cause == "" && got.Recall != judge.Score(0.5, "") || len(m.asked) != tt.calls {
 				t.Errorf("%+v after %d calls", got.Recall, len(m.asked))
 			}
-			if diff := cmp.Diff(tt.protocol, got.Protocol); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			check.Equal(t, got.Protocol, tt.protocol, "(-want +got)")
 		})
 	}
 }
@@ -213,9 +204,7 @@ func TestGullibleJointJudgeEndsUnscored(t *testing.T) {
 		m := modelFunc(func(r llm.Request) string { return reply(r.Messages[len(r.Messages)-1].Text) })
 		c := judge.Case{Question: "Which typhoon?", Reference: "Sanba.", Statements: []string{"Sanba hit Korea."}, Answer: answer}
 		f, err := byJoint(t, m, model.Options{}).Fact(t.Context(), c)
-		if err != nil || f.State != judge.Unscored {
-			t.Errorf("%s: fact: %+v, %v", name, f.Verdict, err)
-		}
+		check.True(t, err == nil && f.State == judge.Unscored, "%s: fact: %+v, %v", name, f.Verdict, err)
 		s, err := byJoint(t, m, model.Options{}).Summary(t.Context(), c)
 		if err != nil || s.Recall.State != judge.Unscored || s.Precision.State != judge.Unscored {
 			t.Errorf("%s: summary: %+v, %+v, %v", name, s.Recall, s.Precision, err)
@@ -250,9 +239,7 @@ func TestEvidence(t *testing.T) {
 		m := &scripted{Grader: g}
 		j := byJoint(t, m, model.Options{Options: tt.o})
 		f, err := j.Fact(t.Context(), c)
-		if err != nil || f.Verdict.Value != 1 || f.Grounded != tt.fact {
-			t.Errorf("%s: %+v, %v", tt.name, f, err)
-		}
+		check.True(t, err == nil && f.Verdict.Value == 1 && f.Grounded == tt.fact, "%s: %+v, %v", tt.name, f, err)
 		s, err := j.Summary(t.Context(), c)
 		if err != nil || s.Grounded != tt.summary || s.Precision != judge.Score(.5, "") || s.Ceiling != judge.Score(.5, "") {
 			t.Errorf("%s: %+v, %v", tt.name, s, err)
@@ -265,15 +252,11 @@ func TestEvidence(t *testing.T) {
 				}
 			}
 		}
-		if shown != tt.evidence || len(m.asked) != tt.calls {
-			t.Errorf("%s: %d of %d calls show evidence", tt.name, shown, len(m.asked))
-		}
+		check.True(t, shown == tt.evidence && len(m.asked) == tt.calls, "%s: %d of %d calls show evidence", tt.name, shown, len(m.asked))
 	}
 	c.Evidence = nil
 	f, err := byJoint(t, g, model.Options{Options: judge.Options{Grounded: true}}).Fact(t.Context(), c)
-	if err != nil || f.Grounded.State != judge.NotApplicable || f.Value != 1 {
-		t.Errorf("without evidence: %+v, %v", f, err)
-	}
+	check.True(t, err == nil && f.Grounded.State == judge.NotApplicable && f.Value == 1, "without evidence: %+v, %v", f, err)
 }
 
 // A split that left statements out says so.
@@ -286,17 +269,14 @@ func TestSplitSaysThatItCut(t *testing.T) {
 			}
 		}
 		s, err := byJoint(t, m, model.Options{}).Summary(t.Context(), judge.Case{Statements: []string{"one"}, Answer: "A."})
-		if err != nil || s.Truncated != want {
-			t.Errorf("more %v: %+v, %v", more, s, err)
-		}
+		check.True(t, err == nil && s.Truncated == want, "more %v: %+v, %v", more, s, err)
 	}
 }
 
 // Gold that says nothing, or the same twice, is a fault of the data.
 func TestGoldIsChecked(t *testing.T) {
 	for _, gold := range [][]string{{"one", " \u200b"}, {"one", "two", "one"}} {
-		if _, err := byJoint(t, &scripted{}, model.Options{}).Summary(t.Context(), judge.Case{Question: "Q?", Statements: gold, Answer: "A."}); err == nil || !strings.Contains(err.Error(), `"Q?"`) {
-			t.Errorf("%q: %v", gold, err)
-		}
+		_, err := byJoint(t, &scripted{}, model.Options{}).Summary(t.Context(), judge.Case{Question: "Q?", Statements: gold, Answer: "A."})
+		check.True(t, err != nil && strings.Contains(err.Error(), `"Q?"`), "%q: %v", gold, err)
 	}
 }

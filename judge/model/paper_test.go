@@ -5,7 +5,6 @@ package model_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/judgetest"
 	"github.com/wildgraph/wildgraph/judge/model"
@@ -53,10 +53,7 @@ func byPaper(t *testing.T, m llm.Model, o model.Options) *model.Judge {
 func byProfile(t *testing.T, m llm.Model, p model.Profile, o model.Options) *model.Judge {
 	t.Helper()
 	o.Profile = p
-	j, err := model.New(m, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := check.Of(model.New(m, o)).OK(t)
 	return j
 }
 
@@ -122,20 +119,14 @@ func TestModelFact(t *testing.T) {
 			if err != nil || got.State != tt.state || got.Value != tt.value || len(m.asked) != tt.calls {
 				t.Errorf("%+v, %v after %d calls, want %s %v after %d", got, err, len(m.asked), tt.state, tt.value, tt.calls)
 			}
-			if !strings.Contains(m.asked[0].Messages[0].Text, "evidence 1]\nE.\n") {
-				t.Errorf("the evidence is not shown:\n%s", m.asked[0].Messages[0].Text)
-			}
+			check.True(t, strings.Contains(m.asked[0].Messages[0].Text, "evidence 1]\nE.\n"), "the evidence is not shown:\n%s", m.asked[0].Messages[0].Text)
 			if tt.name != "mended by the second reply" && tt.name != "never mended" {
-				if diff := cmp.Diff(tt.protocol, got.Protocol); diff != "" {
-					t.Errorf("(-want +got):\n%s", diff)
-				}
+				check.Equal(t, got.Protocol, tt.protocol, "(-want +got)")
 			}
 			if len(m.asked) > 1 && len(m.asked[1].Messages) == 1 && !strings.Contains(m.asked[1].Messages[0].Text, "copy ids and numbers whole") {
 				t.Error("the second question does not name the fault")
 			}
-			if got.Usage.Calls != tt.calls {
-				t.Errorf("usage of %d calls, want %d", got.Usage.Calls, tt.calls)
-			}
+			check.Equal(t, got.Usage.Calls, tt.calls, "usage of %d calls", got.Usage.Calls)
 		})
 	}
 	for name, c := range map[string]judge.Case{"empty": {Answer: " "}, "invisible": {Answer: "\u200b\u2060\ufeff\u00a0"}, "refused": {Answer: "I cannot tell.", Refused: true}} {
@@ -156,9 +147,7 @@ func TestPromptsHoldHostileText(t *testing.T) {
 	}
 	text := o.asked[0].Messages[0].Text
 	marks := regexp.MustCompile(`(?m)^\[(/?)([0-9a-f]{16}) (\w+)\]$`).FindAllStringSubmatch(text, -1)
-	if len(marks) != 18 {
-		t.Fatalf("%d marks, want 3 pairs for each of 3 tasks:\n%s", len(marks), text)
-	}
+	check.Must(t, len(marks) == 18, "%d marks, want 3 pairs for each of 3 tasks:\n%s", len(marks), text)
 	if strings.Count(text, "the secret") != 1 || !strings.Contains(text, hostile) || !strings.Contains(text, "owl pellets") {
 		t.Errorf("the answer was changed or filled in, or the evidence is not shown:\n%s", text)
 	}
@@ -179,18 +168,16 @@ func TestModelSummary(t *testing.T) {
 	c.Evidence = []string{"E."}
 	m := &careful{Grader: g}
 	got, err := byPaper(t, m, model.Options{}).Summary(t.Context(), c)
-	if last := m.asked[len(m.asked)-1].Messages[0].Text; !strings.Contains(last, "evidence 1]\nE.\n") {
-		t.Errorf("the evidence is not shown:\n%s", last)
-	}
+	last := m.asked[len(m.asked)-1].Messages[0].Text
+	check.True(t, strings.Contains(last, "evidence 1]\nE.\n"), "the evidence is not shown:\n%s", last)
 	want := judge.SummaryJudgment{
 		Predicted: []string{"p1", "p2", "p3", "p4"}, Matches: []judge.Match{{Gold: 0}, {Gold: 1}, {Gold: 1, Predicted: 2}},
 		// Two of three gold statements are matched, two of four predicted.
 		Recall: judge.Score(2.0/3, ""), Precision: judge.Score(0.5, ""), Ceiling: judge.Score(0.75, ""), Counts: judge.Counts{Gold: 3, GoldMet: 2, Predicted: 4, PredictedMet: 2},
 		Protocol: judge.Protocol{Canaries: 2}, Usage: llm.Usage{Calls: 2, PromptTokens: 20},
 	}
-	if diff := cmp.Diff(want, got); diff != "" || err != nil {
-		t.Errorf("%v (-want +got):\n%s", err, diff)
-	}
+	diff := cmp.Diff(want, got)
+	check.True(t, diff == "" && err == nil, "%v (-want +got):\n%s", err, diff)
 }
 
 // A reply that leaves statements out must not shrink the denominator: the
@@ -216,9 +203,7 @@ func TestVerifiedDenominators(t *testing.T) {
 		m := &careful{Grader: g}
 		m.edit = withoutFirst(m, false)
 		got, err := byPaper(t, m, model.Options{}).Summary(t.Context(), c)
-		if err != nil || got.Precision != judge.Score(0.5, "") || got.Recall != judge.Score(1, "") || got.Protocol.Missing != 1 {
-			t.Fatalf("%+v, %v", got, err)
-		}
+		check.Must(t, err == nil && got.Precision == judge.Score(0.5, "") && got.Recall == judge.Score(1, "") && got.Protocol.Missing == 1, "%+v, %v", got, err)
 		again := m.asked[2].Messages[0].Text
 		if !strings.Contains(again, lost+": first one") || strings.Contains(again, "second one") {
 			t.Errorf("the second question is not about %s alone:\n%s", lost, again)
@@ -243,12 +228,9 @@ func TestVerifiedDenominators(t *testing.T) {
 			return r
 		}
 		got, err := byPaper(t, m, model.Options{}).Summary(t.Context(), c)
-		if err != nil || got.Precision != judge.Score(0.5, "") {
-			t.Fatalf("%+v, %v", got, err)
-		}
-		if again := m.asked[2].Messages[0].Text; !strings.Contains(again, "first one") || !strings.Contains(again, "second one") {
-			t.Errorf("verdicts without canaries were kept:\n%s", again)
-		}
+		check.Must(t, err == nil && got.Precision == judge.Score(0.5, ""), "%+v, %v", got, err)
+		again := m.asked[2].Messages[0].Text
+		check.True(t, strings.Contains(again, "first one") && strings.Contains(again, "second one"), "verdicts without canaries were kept:\n%s", again)
 	})
 }
 
@@ -257,9 +239,7 @@ func TestPlacesOfCanaries(t *testing.T) {
 	places := make(map[int]int)
 	for i := range 60 {
 		m := &careful{}
-		if _, err := byPaper(t, m, model.Options{}).Fact(t.Context(), judge.Case{Question: "Q?", Reference: fmt.Sprint("R", i), Answer: "A."}); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, check.Err(byPaper(t, m, model.Options{}).Fact(t.Context(), judge.Case{Question: "Q?", Reference: fmt.Sprint("R", i), Answer: "A."})))
 		rows := regexp.MustCompile(`(?m)^(R\d+|An? .*|At .*|In .*|The .*)\n\[/[0-9a-f]+ reference\]`).FindAllStringSubmatch(m.asked[0].Messages[0].Text, -1)
 		if len(rows) != 3 {
 			t.Fatalf("%d tasks:\n%s", len(rows), m.asked[0].Messages[0].Text)
@@ -267,9 +247,7 @@ func TestPlacesOfCanaries(t *testing.T) {
 		places[slices.IndexFunc(rows, func(r []string) bool { return strings.HasPrefix(r[1], "R") })]++
 	}
 	for i := range 3 {
-		if places[i] < 5 {
-			t.Errorf("the real task stands in %v", places)
-		}
+		check.True(t, places[i] >= 5, "the real task stands in %v", places)
 	}
 }
 
@@ -278,25 +256,17 @@ func TestFailuresOfTheModel(t *testing.T) {
 	for _, kind := range []llm.Kind{llm.ErrFiltered, llm.ErrTruncated, llm.ErrContextLength} {
 		o := &oracle{err: &llm.Error{Kind: kind}}
 		f, err := byPaper(t, o, model.Options{}).Fact(t.Context(), c)
-		if err != nil || f.State != judge.Unscored || !strings.Contains(f.Reason, string(kind)) {
-			t.Errorf("%s: %+v, %v", kind, f, err)
-		}
+		check.True(t, err == nil && f.State == judge.Unscored && strings.Contains(f.Reason, string(kind)), "%s: %+v, %v", kind, f, err)
 		s, err := byPaper(t, o, model.Options{}).Summary(t.Context(), c)
-		if err != nil || s.Recall.State != judge.Unscored || s.Precision.State != judge.Unscored {
-			t.Errorf("%s: %+v, %v", kind, s, err)
-		}
+		check.True(t, err == nil && s.Recall.State == judge.Unscored && s.Precision.State == judge.Unscored, "%s: %+v, %v", kind, s, err)
 	}
 	for _, kind := range []llm.Kind{llm.ErrAuth, llm.ErrBudgetExceeded, llm.ErrQuotaExhausted, llm.ErrTransient} {
 		o := &oracle{err: &llm.Error{Kind: kind}}
-		if _, err := byPaper(t, o, model.Options{}).Fact(t.Context(), c); !errors.Is(err, kind) {
-			t.Errorf("%s does not end the run: %v", kind, err)
-		}
+		check.Is(t, check.Err(byPaper(t, o, model.Options{}).Fact(t.Context(), c)), kind, "%s does not end the run", kind)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := byPaper(t, &oracle{err: context.Canceled}, model.Options{}).Fact(ctx, c); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+	check.Is(t, check.Err(byPaper(t, &oracle{err: context.Canceled}, model.Options{}).Fact(ctx, c)), context.Canceled, "cancelled")
 }
 
 func TestOptions(t *testing.T) {
@@ -323,9 +293,8 @@ func TestOptions(t *testing.T) {
 		{model.Options{Profile: model.Paper}, "wildgraph/paper/gold/v5/oracle"},
 		{model.Options{Profile: model.Paper, Options: judge.Options{Grounded: true}}, "wildgraph/paper/gold/v5/grounded/oracle"},
 	} {
-		if j, err := model.New(&oracle{}, tt.o); err != nil || j.Name() != tt.want {
-			t.Errorf("%+v: %v, %v", tt.o, j, err)
-		}
+		j, err := model.New(&oracle{}, tt.o)
+		check.True(t, err == nil && j.Name() == tt.want, "%+v: %v, %v", tt.o, j, err)
 	}
 }
 

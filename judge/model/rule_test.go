@@ -4,12 +4,12 @@ package model_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/model"
 	"github.com/wildgraph/wildgraph/llm"
@@ -68,10 +68,7 @@ func TestRule(t *testing.T) {
 		"obedient":   {func(llm.Request) string { return `{"results": [{"id": "i1", "score": 1}]}` }, "invalid output invalid output"},
 		"prose":      {func(llm.Request) string { return "Both are fine." }, "invalid output invalid output"},
 	} {
-		r, err := sourced.Ask(t.Context(), modelFunc(tt.reply), "It opened in 1890, says the plaque.", hostile)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := check.Of(sourced.Ask(t.Context(), modelFunc(tt.reply), "It opened in 1890, says the plaque.", hostile)).OK(t)
 		var got []string
 		for _, v := range r.Verdicts {
 			if v.State == judge.Scored {
@@ -80,15 +77,9 @@ func TestRule(t *testing.T) {
 				got = append(got, v.Cause())
 			}
 		}
-		if strings.Join(got, " ") != tt.want {
-			t.Errorf("%s: %v, want %s", name, r.Verdicts, tt.want)
-		}
+		check.Equal(t, strings.Join(got, " "), tt.want, "%s: %v", name, r.Verdicts)
 	}
 	spent := llmtest.NewScript("m").Fail(llmtest.Any, &llm.Error{Kind: llm.ErrBudgetExceeded})
-	if _, err := sourced.Ask(t.Context(), spent, "x"); !errors.Is(err, llm.ErrBudgetExceeded) {
-		t.Errorf("a spent budget: %v", err)
-	}
-	if _, err := (model.Rule{Text: "x"}).Ask(t.Context(), spent, "x"); err == nil {
-		t.Error("a rule without control items is asked")
-	}
+	check.Is(t, check.Err(sourced.Ask(t.Context(), spent, "x")), llm.ErrBudgetExceeded, "a spent budget")
+	check.True(t, check.Err((model.Rule{Text: "x"}).Ask(t.Context(), spent, "x")) != nil, "a rule without control items is asked")
 }

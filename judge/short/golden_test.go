@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // golden is testdata/golden.json, written by testdata/golden.py under CPython.
@@ -32,14 +34,9 @@ const perBatch = 1000
 
 func readGolden(t *testing.T) golden {
 	t.Helper()
-	data, err := os.ReadFile("testdata/golden.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := check.Of(os.ReadFile("testdata/golden.json")).OK(t)
 	var g golden
-	if err := json.Unmarshal(data, &g); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, json.Unmarshal(data, &g))
 	return g
 }
 
@@ -80,9 +77,7 @@ func TestNormalizeEveryCodePointAsPython(t *testing.T) {
 			}
 		}
 	}
-	if len(hashes) != len(g.CodePoints) {
-		t.Fatalf("%d blocks, want %d", len(hashes), len(g.CodePoints))
-	}
+	check.Must(t, len(hashes) == len(g.CodePoints), "%d blocks, want %d", len(hashes), len(g.CodePoints))
 	for block, h := range hashes {
 		if got := digest(h); got != g.CodePoints[block] {
 			t.Errorf("code points from U+%s000 (in steps of 0x400): digest %s, Python %s says %s", block, got, g.Python, g.CodePoints[block])
@@ -92,10 +87,7 @@ func TestNormalizeEveryCodePointAsPython(t *testing.T) {
 
 func parseHex(t *testing.T, s string) rune {
 	t.Helper()
-	v, err := strconv.ParseInt(s, 16, 32)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := check.Of(strconv.ParseInt(s, 16, 32)).OK(t)
 	return rune(v)
 }
 
@@ -120,9 +112,7 @@ func TestNormalizeHostileStringsAsPython(t *testing.T) {
 		for range perBatch {
 			writeLine(h, Normalize(hostile(&rand, g.Tokens)))
 		}
-		if got := digest(h); got != want {
-			t.Errorf("batch %d of %d random strings: digest %s, want %s", batch, perBatch, got, want)
-		}
+		check.Equal(t, digest(h), want, "batch %d of %d random strings: digest", batch, perBatch)
 	}
 }
 
@@ -151,18 +141,13 @@ func TestScoresAsPython(t *testing.T) {
 				if p == HotpotQA {
 					golds = golds[:1]
 				}
-				s, err := p.Score(prediction, golds)
-				if err != nil {
-					t.Fatal(err)
-				}
+				s := check.Of(p.Score(prediction, golds)).OK(t)
 				for _, v := range []float64{s.EM, s.F1, s.Precision, s.Recall} {
 					row = binary.LittleEndian.AppendUint64(row, math.Float64bits(v))
 				}
 			}
 			writeLine(h, string(row))
 		}
-		if got := digest(h); got != want {
-			t.Errorf("batch %d of %d pairs: digest %s, want %s", batch, perBatch, got, want)
-		}
+		check.Equal(t, digest(h), want, "batch %d of %d pairs: digest", batch, perBatch)
 	}
 }

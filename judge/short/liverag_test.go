@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/judgetest"
 	"github.com/wildgraph/wildgraph/judge/short"
@@ -32,19 +33,13 @@ var grader = judgetest.Grader{
 
 func liveRAG(t *testing.T, m llm.Model) judge.Judge {
 	t.Helper()
-	j, err := short.NewLiveRAG(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := check.Of(short.NewLiveRAG(m)).OK(t)
 	return j
 }
 
 func liveFact(t *testing.T, m llm.Model, c judge.Case) judge.FactJudgment {
 	t.Helper()
-	f, err := liveRAG(t, m).Fact(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := check.Of(liveRAG(t, m).Fact(t.Context(), c)).OK(t)
 	return f
 }
 
@@ -78,20 +73,16 @@ func TestLiveRAGAnswers(t *testing.T) {
 		c.Answer = x.answer
 		m := liveFact(t, grader, c)
 		got := [2]string{onScale(m.Verdict, short.CorrectnessPoints), onScale(m.Scores["faithfulness"], short.FaithfulnessPoints)}
-		if got != [2]string{x.correctness, x.faithful} {
-			t.Errorf("%s: %v, want %s and %s", x.name, got, x.correctness, x.faithful)
-		}
+		check.Equal(t, got, [2]string{x.correctness, x.faithful}, "%s: %v, want %s and %s", x.name, got, x.correctness, x.faithful)
 	}
 	refused := owl
 	refused.Answer, refused.Refused = "The owl eats mice. The owl eats at night.", true
-	if f := liveFact(t, grader, refused); onScale(f.Verdict, short.CorrectnessPoints) != "0.00" || f.Usage.Calls != 0 {
-		t.Errorf("a refusal: %+v", f)
-	}
+	f := liveFact(t, grader, refused)
+	check.True(t, onScale(f.Verdict, short.CorrectnessPoints) == "0.00" && f.Usage.Calls == 0, "a refusal: %+v", f)
 	alone := owl
 	alone.Answer, alone.Evidence = "The owl eats mice.", nil
-	if f := liveFact(t, grader, alone); f.Scores["faithfulness"].State != judge.NotApplicable || f.State != judge.Scored {
-		t.Errorf("without evidence: %+v", f)
-	}
+	f = liveFact(t, grader, alone)
+	check.True(t, f.Scores["faithfulness"].State == judge.NotApplicable && f.State == judge.Scored, "without evidence: %+v", f)
 }
 
 // A reply that cannot be used, or a judge that says yes to everything, gives no score;
@@ -121,20 +112,16 @@ func TestLiveRAGUnscored(t *testing.T) {
 		}
 		return rules(r)
 	})
-	if f := liveFact(t, late, c); f.State != judge.Scored || f.Scores["faithfulness"].State != judge.Unscored {
-		t.Errorf("faithfulness alone fails: %+v", f)
-	}
+	f := liveFact(t, late, c)
+	check.True(t, f.State == judge.Scored && f.Scores["faithfulness"].State == judge.Unscored, "faithfulness alone fails: %+v", f)
 	yes := llmtest.NewScript("m").Handle(llmtest.Stage("judge-relevant"), func(r llm.Request) llm.Reply {
 		text, _ := grader.Reply(r)
 		return llm.Reply{Text: strings.ReplaceAll(text, `"score":0`, `"score":1`)}
 	}).Handle(llmtest.Any, rules)
-	if f := liveFact(t, yes, c); f.State != judge.Unscored || f.Cause() != "canary failed" || f.Protocol.FailedCanaries != 1 {
-		t.Errorf("a judge that says yes to everything: %+v", f)
-	}
+	f = liveFact(t, yes, c)
+	check.True(t, f.State == judge.Unscored && f.Cause() == "canary failed" && f.Protocol.FailedCanaries == 1, "a judge that says yes to everything: %+v", f)
 	full := llmtest.NewScript("m").Fail(llmtest.Any, &llm.Error{Kind: llm.ErrBudgetExceeded})
-	if _, err := liveRAG(t, full).Fact(t.Context(), c); err == nil {
-		t.Error("a spent budget is a verdict")
-	}
+	check.True(t, check.Err(liveRAG(t, full).Fact(t.Context(), c)) != nil, "a spent budget is a verdict")
 }
 
 // An answer that addresses the judge cannot close its marks, and its verdicts count
@@ -148,12 +135,10 @@ func TestLiveRAGHostileAnswer(t *testing.T) {
 		text, _ := grader.Reply(r)
 		return llm.Reply{Text: text}
 	})
-	if f := liveFact(t, obedient, c); f.State != judge.Unscored || f.Protocol.Extra == 0 {
-		t.Errorf("%+v", f)
-	}
-	if f := liveFact(t, grader, c); onScale(f.Verdict, short.CorrectnessPoints) != "-1.00" {
-		t.Errorf("%+v", f)
-	}
+	f := liveFact(t, obedient, c)
+	check.True(t, f.State == judge.Unscored && f.Protocol.Extra != 0, "%+v", f)
+	f = liveFact(t, grader, c)
+	check.Equal(t, onScale(f.Verdict, short.CorrectnessPoints), "-1.00", "%+v", f)
 }
 
 func TestLiveRAGSummary(t *testing.T) {
@@ -166,27 +151,17 @@ func TestLiveRAGSummary(t *testing.T) {
 	}
 	twice := c
 	twice.Statements = []string{"a", "a"}
-	if _, err := j.Summary(t.Context(), twice); err == nil {
-		t.Error("a gold statement counts twice")
-	}
-	if s, err := j.Summary(t.Context(), owl); err != nil || s.Recall.State != judge.NotApplicable {
-		t.Errorf("without gold: %+v, %v", s, err)
-	}
+	check.True(t, check.Err(j.Summary(t.Context(), twice)) != nil, "a gold statement counts twice")
+	s, err = j.Summary(t.Context(), owl)
+	check.True(t, err == nil && s.Recall.State == judge.NotApplicable, "without gold: %+v, %v", s, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err1 := j.Fact(ctx, c)
 	_, err2 := j.Summary(ctx, c)
-	if !errors.Is(err1, context.Canceled) || !errors.Is(err2, context.Canceled) {
-		t.Errorf("cancelled: %v, %v", err1, err2)
-	}
+	check.True(t, errors.Is(err1, context.Canceled) && errors.Is(err2, context.Canceled), "cancelled: %v, %v", err1, err2)
 	broken := llmtest.NewScript("m").Reply(llmtest.Any, "no")
-	if s, err := liveRAG(t, broken).Summary(t.Context(), c); err != nil || s.Recall.State != judge.Unscored || s.Precision.State != judge.Unscored {
-		t.Errorf("unusable replies: %+v, %v", s, err)
-	}
-	if name := liveRAG(t, grader).Name(); name != "wildgraph/liverag/gold/v3/grader" {
-		t.Error(name)
-	}
-	if _, err := short.NewLiveRAG(nil); err == nil {
-		t.Error("a judge without a model")
-	}
+	s, err = liveRAG(t, broken).Summary(t.Context(), c)
+	check.True(t, err == nil && s.Recall.State == judge.Unscored && s.Precision.State == judge.Unscored, "unusable replies: %+v, %v", s, err)
+	check.Equal(t, liveRAG(t, grader).Name(), "wildgraph/liverag/gold/v3/grader")
+	check.True(t, check.Err(short.NewLiveRAG(nil)) != nil, "a judge without a model")
 }

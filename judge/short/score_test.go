@@ -9,6 +9,8 @@ import (
 	"testing"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // The input of a long answer is read a constant number of times, also where
@@ -16,25 +18,19 @@ import (
 func TestNormalizeLong(t *testing.T) {
 	for _, unit := range []string{"the Σ' ", "Σ", "A.'’", "\xff", "αΣ" + strings.Repeat("'", 1000)} {
 		s := strings.Repeat(unit, 2<<20/len(unit))
-		if got := Normalize(s); !utf8.ValidString(got) {
-			t.Errorf("Normalize of 2 MB of %q is not valid UTF-8", unit)
-		}
+		got := Normalize(s)
+		check.True(t, utf8.ValidString(got), "Normalize of 2 MB of %q is not valid UTF-8", unit)
 	}
 }
 
 func TestScoreErrors(t *testing.T) {
 	for p := range Script(len(byScript)) {
 		_, err := p.Score("x", nil)
-		if wantErr := p != SQuAD2; errors.Is(err, ErrGolds) != wantErr {
-			t.Errorf("%v without gold answers: %v", p, err)
-		}
+		wantErr := p != SQuAD2
+		check.True(t, errors.Is(err, ErrGolds) == wantErr, "%v without gold answers: %v", p, err)
 	}
-	if _, err := HotpotQA.Score("x", []string{"x", "y"}); !errors.Is(err, ErrGolds) {
-		t.Errorf("hotpot with two gold answers: %v", err)
-	}
-	if _, err := Script(99).Score("x", []string{"x"}); err == nil {
-		t.Error("profile 99 scored")
-	}
+	check.Is(t, check.Err(HotpotQA.Score("x", []string{"x", "y"})), ErrGolds, "hotpot with two gold answers")
+	check.True(t, check.Err(Script(99).Score("x", []string{"x"})) != nil, "profile 99 scored")
 }
 
 func FuzzNormalize(f *testing.F) {
@@ -43,12 +39,8 @@ func FuzzNormalize(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		got := Normalize(s)
-		if !utf8.ValidString(got) {
-			t.Fatalf("%q is not valid UTF-8", got)
-		}
-		if strings.IndexFunc(got, func(r rune) bool { return isPunct(r) || r >= 'A' && r <= 'Z' }) >= 0 {
-			t.Fatalf("%q holds punctuation or capitals", got)
-		}
+		check.Must(t, utf8.ValidString(got), "%q is not valid UTF-8", got)
+		check.Must(t, strings.IndexFunc(got, func(r rune) bool { return isPunct(r) || r >= 'A' && r <= 'Z' }) < 0, "%q holds punctuation or capitals", got)
 		for i, w := range strings.Split(got, " ") {
 			if w == "a" || w == "an" || w == "the" || w == "" && (i > 0 || got != "") || strings.IndexFunc(w, unicode.IsSpace) >= 0 {
 				t.Fatalf("%q holds an article or a stray space", got)
@@ -69,19 +61,14 @@ func TestScales(t *testing.T) {
 	for _, x := range []struct{ coverage, relevance, want float64 }{
 		{1, 1, 2}, {1, 0, 1}, {0, 0, -1}, {0, 1, -1}, {.5, 1, .5}, {.5, 0, 0}, {1, .5, 1.5},
 	} {
-		if got := correctness(x.coverage, x.relevance); got != x.want {
-			t.Errorf("coverage %g, relevance %g: %g, want %g", x.coverage, x.relevance, got, x.want)
-		}
+		check.Equal(t, correctness(x.coverage, x.relevance), x.want, "coverage %g, relevance %g", x.coverage, x.relevance)
 	}
 	for value, want := range map[float64]float64{0: -1, 1: 2, 1. / 3: 0} {
-		if got := CorrectnessPoints(value); math.Abs(got-want) > 1e-12 {
-			t.Errorf("a value of %g is %g points", value, got)
-		}
+		got := CorrectnessPoints(value)
+		check.True(t, math.Abs(got-want) <= 1e-12, "a value of %g is %g points", value, got)
 	}
 	for supported, want := range map[float64]float64{0: -1, .5: 0, 1: 1} {
-		if got := FaithfulnessPoints(supported); got != want {
-			t.Errorf("%g supported: %g", supported, got)
-		}
+		check.Equal(t, FaithfulnessPoints(supported), want, "%g supported", supported)
 	}
 }
 
@@ -98,8 +85,7 @@ func TestFactualityAndCorrectness(t *testing.T) {
 		{0, 0, 0, 1, 1, 1},
 	} {
 		f := countedF1(tt.tp, tt.fp, tt.fn)
-		if c := weighted(f, tt.cos); math.Abs(f-tt.f) > 1e-12 || math.Abs(c-tt.c) > 1e-12 {
-			t.Errorf("%+v: %v, %v", tt, f, c)
-		}
+		c := weighted(f, tt.cos)
+		check.True(t, math.Abs(f-tt.f) <= 1e-12 && math.Abs(c-tt.c) <= 1e-12, "%+v: %v, %v", tt, f, c)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 var scoresA = []float64{.2, .5, .9, 1, .3, .7, .05, .65}
@@ -15,35 +17,23 @@ var scoresB = []float64{.4, .5, .95, 1, .1, .9, .45, .7}
 // by hand.
 func TestCompare(t *testing.T) {
 	c, err := Compare(scoresA, scoresB, nil, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	center, half := (c.Effect.Low+c.Effect.High)/2, (c.Effect.High-c.Effect.Low)/2
 	if !near(center, .7/9, 1e-12) || !near(c.Effect.SE, .06214404811443638, 1e-12) || !near(half, 2.306004135*c.Effect.SE, 1e-9) {
 		t.Errorf("%v ± %v, error %v", center, half, c.Effect.SE)
 	}
-	if !near(c.MeanA, .5375, 1e-12) || !near(c.MeanB, .625, 1e-12) || !near(c.Effect.Estimate, .0875, 1e-12) || c.Effect.Method != "paired-t" {
-		t.Errorf("%+v", c)
-	}
+	check.True(t, near(c.MeanA, .5375, 1e-12) && near(c.MeanB, .625, 1e-12) && near(c.Effect.Estimate, .0875, 1e-12) && c.Effect.Method == "paired-t", "%+v", c)
 	// t of 8 degrees beyond which .025, and .025/21, lie.
 	if one, many := c.Detectable(1), c.Detectable(21); !near(one, (2.306004135+.8416212336)*c.Effect.SE, 1e-9) || !near(many, (4.3698538+.8416212336)*c.Effect.SE, 1e-6) {
 		t.Errorf("detectable %v and %v errors", one/c.Effect.SE, many/c.Effect.SE)
 	}
 	// Exchanged, the effect changes its sign and p stays.
 	back, err := Compare(scoresB, scoresA, nil, Options{})
-	if err != nil || back.P != c.P || back.Effect.Estimate != -c.Effect.Estimate || back.Effect.Low != -c.Effect.High {
-		t.Errorf("%+v, %v", back, err)
-	}
+	check.True(t, err == nil && back.P == c.P && back.Effect.Estimate == -c.Effect.Estimate && back.Effect.Low == -c.Effect.High, "%+v, %v", back, err)
 	same, err := Compare(scoresA, scoresA, nil, Options{})
-	if err != nil || same.P != 1 || !(same.Effect.Low < 0) || same.Effect.Low != -same.Effect.High {
-		t.Errorf("a system against itself: %+v, %v", same, err)
-	}
-	if _, err := Compare(scoresA, scoresB[1:], nil, Options{}); err == nil {
-		t.Error("scores of different length passed")
-	}
-	if _, err := Compare([]float64{1e60, 1}, []float64{-1e60, 1}, nil, Options{}); err == nil {
-		t.Error("a difference out of range passed")
-	}
+	check.True(t, err == nil && same.P == 1 && same.Effect.Low < 0 && same.Effect.Low == -same.Effect.High, "a system against itself: %+v, %v", same, err)
+	check.True(t, check.Err(Compare(scoresA, scoresB[1:], nil, Options{})) != nil, "scores of different length passed")
+	check.True(t, check.Err(Compare([]float64{1e60, 1}, []float64{-1e60, 1}, nil, Options{})) != nil, "a difference out of range passed")
 }
 
 // Differences that are rounding errors are none: alone, and of what a cluster adds up.
@@ -51,9 +41,7 @@ func TestRoundingIsNoDifference(t *testing.T) {
 	a, b := []float64{.1 + .2, .3, .5, .1, .2, .6}, []float64{.3, .1 + .2, .5, .2, .4, .3}
 	for _, clusters := range [][]int32{{0, 1, 2, 3, 3, 3}, {0, 0, 1, 2, 2, 2}} {
 		c, err := Compare(a, b, clusters, Options{})
-		if err != nil || c.P != 1 || c.Effect.Estimate != 0 || !(c.Effect.High > .1) {
-			t.Errorf("%v: %+v, %v", clusters, c, err)
-		}
+		check.True(t, err == nil && c.P == 1 && c.Effect.Estimate == 0 && c.Effect.High > .1, "%v: %+v, %v", clusters, c, err)
 	}
 }
 
@@ -100,9 +88,7 @@ func TestIntervalAndTestAgree(t *testing.T) {
 			excluded++
 		}
 	}
-	if excluded < 1000 || excluded > 19000 {
-		t.Errorf("%d of 20000 exclude 0", excluded)
-	}
+	check.True(t, excluded >= 1000 && excluded <= 19000, "%d of 20000 exclude 0", excluded)
 }
 
 // midP is McNemar's mid-p: gained questions against lost ones.
@@ -137,10 +123,7 @@ func TestAsMcNemar(t *testing.T) {
 				for i := range lost {
 					a[n-1-i] = 1
 				}
-				c, err := Compare(a, b, nil, Options{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				c := check.Of(Compare(a, b, nil, Options{})).OK(t)
 				all++
 				if mid := midP(gained, lost); (c.P < .05) != (mid < .05) {
 					apart++
@@ -150,32 +133,22 @@ func TestAsMcNemar(t *testing.T) {
 				}
 			}
 		}
-		if apart > all/50 {
-			t.Errorf("%d questions: %d of %d decisions are others than McNemar's", n, apart, all)
-		}
+		check.True(t, apart <= all/50, "%d questions: %d of %d decisions are others than McNemar's", n, apart, all)
 	}
 }
 
 // statsmodels multipletests(method="holm").
 func TestHolm(t *testing.T) {
 	got, err := Holm([]float64{.01, .04, .03, .005, .5, .04, 1, 0})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	for i, want := range []float64{.06, .16, .15, .035, 1, .16, 1, 0} {
-		if !near(got[i], want, 1e-12) {
-			t.Errorf("p-value %d corrected to %v, want %v", i, got[i], want)
-		}
+		check.True(t, near(got[i], want, 1e-12), "p-value %d corrected to %v, want %v", i, got[i], want)
 	}
-	if got, err := Holm(nil); err != nil || len(got) != 0 {
-		t.Errorf("empty family: %v, %v", got, err)
-	}
-	if got, err := Holm([]float64{.03}); err != nil || got[0] != .03 {
-		t.Errorf("family of one: %v, %v", got, err)
-	}
+	got, err = Holm(nil)
+	check.True(t, err == nil && len(got) == 0, "empty family: %v, %v", got, err)
+	got, err = Holm([]float64{.03})
+	check.True(t, err == nil && got[0] == .03, "family of one: %v, %v", got, err)
 	for _, bad := range []float64{-.1, 1.1, math.NaN()} {
-		if _, err := Holm([]float64{bad}); err == nil {
-			t.Errorf("%v passed", bad)
-		}
+		check.True(t, check.Err(Holm([]float64{bad})) != nil, "%v passed", bad)
 	}
 }

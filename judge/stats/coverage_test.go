@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/stat"
+
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // world is where simulated questions come from: two systems answer each, B is right more often
@@ -61,10 +63,7 @@ func (w *world) coverage(t *testing.T, draws int) (covered, few float64) {
 	hits := 0
 	for range draws {
 		w.draw()
-		c, err := Compare(w.a, w.b, w.clusters, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := check.Of(Compare(w.a, w.b, w.clusters, Options{})).OK(t)
 		if c.Effect.contains(w.more) {
 			hits++
 		}
@@ -136,16 +135,10 @@ func TestCoverageOfTheBest(t *testing.T) {
 			all[0], all[best] = all[best], all[0]
 			var p []float64
 			for _, other := range all[1:] {
-				c, err := Compare(other, all[0], nil, Options{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				c := check.Of(Compare(other, all[0], nil, Options{})).OK(t)
 				p = append(p, c.P)
 			}
-			corrected, err := Holm(p)
-			if err != nil {
-				t.Fatal(err)
-			}
+			corrected := check.Of(Holm(p)).OK(t)
 			some += one(slices.Min(corrected) < .05)
 			given += one(best > 0 && corrected[best-1] < .05)
 		}

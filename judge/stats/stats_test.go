@@ -3,9 +3,10 @@
 package stats
 
 import (
-	"errors"
 	"math"
 	"testing"
+
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // Golden values are from NumPy 2.4.6, SciPy 1.17.1 and statsmodels 0.15.0.
@@ -58,15 +59,11 @@ func TestStudentT(t *testing.T) {
 	} {
 		i, err := StudentT(ten, nil, Options{Confidence: conf})
 		wantEnds(t, "student-t", i, err, want[0], want[1], 1e-9)
-		if !near(i.SE, 0.0988826465, 1e-9) || i.Method != "student-t" || i.Clusters != 0 {
-			t.Errorf("%+v", i)
-		}
+		check.True(t, near(i.SE, 0.0988826465, 1e-9) && i.Method == "student-t" && i.Clusters == 0, "%+v", i)
 	}
 	i, err := StudentT(ten, tenClusters, Options{})
 	wantEnds(t, "clustered", i, err, 0.2861971268, 0.8138028732, 1e-9)
-	if !near(i.SE, 0.0950146188, 1e-9) || i.Method != "clustered-student-t" || i.Clusters != 5 || i.N != 10 {
-		t.Errorf("%+v", i)
-	}
+	check.True(t, near(i.SE, 0.0950146188, 1e-9) && i.Method == "clustered-student-t" && i.Clusters == 5 && i.N == 10, "%+v", i)
 	// One value per cluster changes nothing but the label.
 	single, err := StudentT(ten, []int32{9, 8, 7, 6, 5, 4, 3, 2, 1, 0}, Options{})
 	wantEnds(t, "singletons", single, err, 0.3263119130, 0.7736880870, 1e-9)
@@ -82,13 +79,9 @@ func TestFewAndEqual(t *testing.T) {
 		},
 	} {
 		for _, few := range [][]float64{none, one} {
-			if _, err := f(few, nil); !errors.Is(err, ErrTooFew) {
-				t.Errorf("%s of %v: %v", name, few, err)
-			}
+			check.Is(t, check.Err(f(few, nil)), ErrTooFew, "%s of %v", name, few)
 		}
-		if _, err := f(equal, make([]int32, len(equal))); !errors.Is(err, ErrTooFew) {
-			t.Errorf("%s of one cluster: %v", name, err)
-		}
+		check.Is(t, check.Err(f(equal, make([]int32, len(equal)))), ErrTooFew, "%s of one cluster", name)
 		for _, c := range [][]int32{nil, {1, 1, 2, 2, 2, 3, 4}} {
 			i, err := f(equal, c)
 			if err != nil || !near(math.Abs(i.Estimate), .1, 1e-15) || !i.contains(i.Estimate) || name == "student-t" && !near(i.Low, i.High, 1e-15) {
@@ -96,23 +89,15 @@ func TestFewAndEqual(t *testing.T) {
 			}
 		}
 		for _, bad := range [][]float64{{1, math.NaN()}, {math.Inf(-1), 1}} {
-			if _, err := f(bad, nil); err == nil {
-				t.Errorf("%s of %v passed", name, bad)
-			}
+			check.True(t, check.Err(f(bad, nil)) != nil, "%s of %v passed", name, bad)
 		}
-		if _, err := f(ten, []int32{1, 2}); err == nil {
-			t.Errorf("%s with too few clusters passed", name)
-		}
+		check.True(t, check.Err(f(ten, []int32{1, 2})) != nil, "%s with too few clusters passed", name)
 	}
 }
 
 func TestOptionErrors(t *testing.T) {
-	if _, err := StudentT(ten, nil, Options{Confidence: 1}); err == nil {
-		t.Error("confidence 1 passed")
-	}
-	if _, err := Wilson(1, 2, Options{Confidence: math.NaN()}); err == nil {
-		t.Error("NaN confidence passed")
-	}
+	check.True(t, check.Err(StudentT(ten, nil, Options{Confidence: 1})) != nil, "confidence 1 passed")
+	check.True(t, check.Err(Wilson(1, 2, Options{Confidence: math.NaN()})) != nil, "NaN confidence passed")
 }
 
 // scipy.stats.t.ppf.

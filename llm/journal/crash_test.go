@@ -4,7 +4,6 @@ package journal
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -15,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // TestFailureIsFinal lets the disk recover at once: after a failed fsync a
@@ -23,9 +24,7 @@ func TestFailureIsFinal(t *testing.T) {
 	for failAt := range 4 { // two appends
 		d := newSimDisk()
 		j, err := Open("j", testHeader, Options{disk: d})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		d.failAt, d.err = d.ops+failAt, syscall.EIO
 		var first error
 		for i := range 10 {
@@ -37,12 +36,9 @@ func TestFailureIsFinal(t *testing.T) {
 				first = err
 			}
 		}
-		if !errors.Is(first, syscall.EIO) {
-			t.Errorf("op %d: %v", failAt, first)
-		}
-		if err := j.Close(); err != nil {
-			t.Error(err)
-		}
+		check.Is(t, first, syscall.EIO, "op %d", failAt)
+		err = j.Close()
+		check.True(t, err == nil, "%v", err)
 	}
 }
 
@@ -89,13 +85,8 @@ func TestKill(t *testing.T) {
 	for kill := range 6 {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestChild$")
 		cmd.Env = append(os.Environ(), "WILDGRAPH_JOURNAL_CHILD="+path)
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		out := check.Of(cmd.StdoutPipe()).OK(t)
+		check.OK(t, cmd.Start())
 		acked := map[string]bool{}
 		limit := 5 + rng.IntN(40)
 		lines := bufio.NewReader(out)
@@ -115,9 +106,7 @@ func TestKill(t *testing.T) {
 			}
 		}
 		_ = cmd.Wait()
-		if len(acked) < limit {
-			t.Fatalf("the child died after %d records", len(acked))
-		}
+		check.Must(t, len(acked) >= limit, "the child died after %d records", len(acked))
 		j := mustOpen(t, path) // the lock died with the child
 		seen := map[string]int{}
 		for _, r := range readAll(t, j) {
@@ -128,8 +117,6 @@ func TestKill(t *testing.T) {
 				t.Errorf("kill %d: acknowledged record %s is lost", kill, id)
 			}
 		}
-		if err := j.Close(); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, j.Close())
 	}
 }

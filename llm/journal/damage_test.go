@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // openFake opens a journal in memory, so that thousands of damaged ones can be opened in
@@ -25,13 +27,9 @@ func openFake(data []byte) (*Journal, *simFile, error) {
 func wholePrefix(t *testing.T, j *Journal, n int) {
 	t.Helper()
 	got := readAll(t, j)
-	if len(got) != n {
-		t.Fatalf("%d records, want %d", len(got), n)
-	}
+	check.Must(t, len(got) == n, "%d records, want %d", len(got), n)
 	for i, r := range got {
-		if r.Seq != uint64(i+1) || r.Kind != uint8(i) || !bytes.Equal(r.Payload, payload(i)) {
-			t.Fatalf("record %d is wrong: %+v", i, r)
-		}
+		check.Must(t, r.Seq == uint64(i+1) && r.Kind == uint8(i) && bytes.Equal(r.Payload, payload(i)), "record %d is wrong: %+v", i, r)
 	}
 }
 
@@ -43,26 +41,20 @@ func TestEveryTruncation(t *testing.T) {
 			whole++
 		}
 		j, f, err := openFake(data[:cut])
-		if err != nil {
-			t.Fatalf("cut at %d: %v", cut, err)
-		}
+		check.OK(t, err, "cut at %d", cut)
 		wholePrefix(t, j, whole)
 		wantTorn := int64(0)
 		if cut >= ends[0] {
 			wantTorn = int64(cut - ends[whole])
 		}
-		if diff := cmp.Diff(Recovery{Records: whole, TornBytes: wantTorn}, j.Recovered()); diff != "" {
-			t.Fatalf("cut at %d: %s", cut, diff)
-		}
+		diff := cmp.Diff(Recovery{Records: whole, TornBytes: wantTorn}, j.Recovered())
+		check.Must(t, diff == "", "cut at %d: %s", cut, diff)
 		// What goes on from there is the same as if nothing had happened.
 		for i := whole; i < min(whole+2, 100); i++ {
-			if err := j.Append(uint8(i), payload(i)); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, j.Append(uint8(i), payload(i)))
 		}
-		if want := data[:ends[min(whole+2, 100)]]; !bytes.Equal(f.data, want) {
-			t.Fatalf("cut at %d: the continued file differs", cut)
-		}
+		want := data[:ends[min(whole+2, 100)]]
+		check.Must(t, bytes.Equal(f.data, want), "cut at %d: the continued file differs", cut)
 	}
 }
 
@@ -78,9 +70,7 @@ func TestEveryBitFlip(t *testing.T) {
 			j, _, err := openFake(bad)
 			switch {
 			case at >= ends[99]: // the last record: not to be told from a torn write
-				if err != nil {
-					t.Fatalf("byte %d bit %d: %v", at, bit, err)
-				}
+				check.OK(t, err, "byte %d bit %d", at, bit)
 				wholePrefix(t, j, 99)
 			case err == nil:
 				t.Fatalf("byte %d bit %d: accepted", at, bit)
@@ -95,13 +85,9 @@ func TestZeroedTailIsTorn(t *testing.T) {
 	data, ends := reference(t, 10)
 	bad := append(bytes.Clone(data), make([]byte, 4096)...)
 	j, f, err := openFake(bad)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	wholePrefix(t, j, 10)
-	if j.Recovered().TornBytes != 4096 || len(f.data) != ends[10] {
-		t.Errorf("recovered %+v, %d bytes left", j.Recovered(), len(f.data))
-	}
+	check.True(t, j.Recovered().TornBytes == 4096 && len(f.data) == ends[10], "recovered %+v, %d bytes left", j.Recovered(), len(f.data))
 }
 
 func TestSwappedRecordsAreRefused(t *testing.T) {
@@ -115,9 +101,8 @@ func TestSwappedRecordsAreRefused(t *testing.T) {
 		"dropped":             append(bytes.Clone(data[:ends[4]]), data[ends[5]:]...),
 		"repeated at the end": append(bytes.Clone(data), data[ends[9]:]...),
 	} {
-		if _, _, err := openFake(bad); !errors.Is(err, ErrCorrupt) {
-			t.Errorf("%s: %v", name, err)
-		}
+		_, _, err := openFake(bad)
+		check.Is(t, err, ErrCorrupt, "%s", name)
 	}
 }
 
@@ -181,20 +166,12 @@ func TestRepair(t *testing.T) {
 			damaged := tc.damage(bytes.Clone(data))
 			write(t, path, damaged)
 			seen, err := Verify(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, damaged) {
-				t.Errorf("Verify changes the file, %v", err)
-			}
-			got, err := Repair(path, out)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
+			now, err := os.ReadFile(path)
+			check.True(t, err == nil && bytes.Equal(now, damaged), "Verify changes the file, %v", err)
+			got := check.Of(Repair(path, out)).OK(t)
 			tc.want.Header = testHeader
-			if diff := cmp.Diff(tc.want, got) + cmp.Diff(tc.want, seen); diff != "" {
-				t.Error(diff)
-			}
+			check.Equal(t, cmp.Diff(tc.want, got)+cmp.Diff(tc.want, seen), "")
 			if j, err := Open(path, testHeader, Options{}); (err == nil) != (tc.want.Bad == 0 || tc.want.Torn) {
 				t.Errorf("Open: %v", err)
 			} else if err == nil && (j.Recovered().TornBytes > 0) != tc.want.Torn {
@@ -213,24 +190,15 @@ func TestRepair(t *testing.T) {
 				}
 				k++
 			}
-			if _, err := Repair(path, out); err == nil {
-				t.Error("an existing file was overwritten")
-			}
+			check.True(t, check.Err(Repair(path, out)) != nil, "an existing file was overwritten")
 		})
 	}
-	if _, err := Repair(filepath.Join(dir, "missing"), filepath.Join(dir, "x")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("missing file: %v", err)
-	}
-	if _, err := os.Stat(filepath.Join(dir, "missing")); !errors.Is(err, os.ErrNotExist) {
-		t.Error("repair created the file it should read")
-	}
+	check.Is(t, check.Err(Repair(filepath.Join(dir, "missing"), filepath.Join(dir, "x"))), os.ErrNotExist, "missing file")
+	check.Is(t, check.Err(os.Stat(filepath.Join(dir, "missing"))), os.ErrNotExist, "repair created the file it should read")
 }
 
 func FuzzOpen(f *testing.F) {
-	head, err := appendHeader(nil, testHeader)
-	if err != nil {
-		f.Fatal(err)
-	}
+	head := check.Of(appendHeader(nil, testHeader)).OK(f)
 	one := appendRecord(bytes.Clone(head), 1, 1, []byte("payload"))
 	markFirm(one[len(head):])
 	two := appendRecord(bytes.Clone(one), 2, 2, nil)
@@ -244,20 +212,12 @@ func FuzzOpen(f *testing.F) {
 		}
 		n := 0
 		for _, err := range j.Records() {
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			n++
 		}
-		if n != j.Recovered().Records {
-			t.Fatalf("%d records, Open counted %d", n, j.Recovered().Records)
-		}
-		if err := j.Append(9, []byte("next")); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(t, n == j.Recovered().Records, "%d records, Open counted %d", n, j.Recovered().Records)
+		check.OK(t, j.Append(9, []byte("next")))
 		again, _, err := openFake(file.data)
-		if err != nil || again.Recovered() != (Recovery{Records: n + 1}) {
-			t.Fatalf("after one more append: %+v, %v", again, err)
-		}
+		check.Must(t, err == nil && again.Recovered() == (Recovery{Records: n + 1}), "after one more append: %+v, %v", again, err)
 	})
 }

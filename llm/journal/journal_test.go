@@ -14,7 +14,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 var testHeader = Header{Schema: "test/1", Config: "a=1"}
@@ -31,10 +31,7 @@ func payload(i int) []byte {
 
 func mustOpen(t *testing.T, path string) *Journal {
 	t.Helper()
-	j, err := Open(path, testHeader, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := check.Of(Open(path, testHeader, Options{})).OK(t)
 	t.Cleanup(func() { _ = j.Close() })
 	return j
 }
@@ -43,9 +40,7 @@ func readAll(t *testing.T, j *Journal) []Record {
 	t.Helper()
 	var out []Record
 	for r, err := range j.Records() {
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		out = append(out, r)
 	}
 	return out
@@ -55,10 +50,7 @@ func readAll(t *testing.T, j *Journal) []Record {
 // each record ends; ends[0] is where the first begins.
 func reference(t *testing.T, n int) (data []byte, ends []int) {
 	t.Helper()
-	data, err := appendHeader(nil, testHeader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data = check.Of(appendHeader(nil, testHeader)).OK(t)
 	ends = []int{len(data)}
 	for i := range n {
 		data = appendRecord(data, uint8(i), uint64(i+1), payload(i))
@@ -70,56 +62,33 @@ func reference(t *testing.T, n int) (data []byte, ends []int) {
 
 func write(t *testing.T, path string, data []byte) {
 	t.Helper()
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(path, data, 0o600))
 }
 
 func TestAppendedRecordsComeBack(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "j")
 	j := mustOpen(t, path)
 	for i := range 100 {
-		if err := j.Append(uint8(i), payload(i)); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, j.Append(uint8(i), payload(i)))
 	}
 	before := readAll(t, j)
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, j.Close())
 	want, _ := reference(t, 100)
-	got, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Fatal("the file differs from the documented format")
-	}
+	got := check.Of(os.ReadFile(path)).OK(t)
+	check.Must(t, bytes.Equal(got, want), "the file differs from the documented format")
 	j = mustOpen(t, path)
-	if diff := cmp.Diff(Recovery{Records: 100}, j.Recovered()); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, j.Recovered(), Recovery{Records: 100})
 	after := readAll(t, j)
-	if diff := cmp.Diff(before, after); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, after, before)
 	for i, r := range after {
-		if r.Seq != uint64(i+1) || r.Kind != uint8(i) || !bytes.Equal(r.Payload, payload(i)) {
-			t.Fatalf("record %d: %+v", i, r)
-		}
+		check.Must(t, r.Seq == uint64(i+1) && r.Kind == uint8(i) && bytes.Equal(r.Payload, payload(i)), "record %d: %+v", i, r)
 	}
 	if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v, error %v, want 0600", info.Mode(), err)
 	}
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := j.Append(1, nil); !errors.Is(err, ErrClosed) {
-		t.Errorf("append after close: %v", err)
-	}
-	if err := j.Close(); !errors.Is(err, ErrClosed) {
-		t.Errorf("second close: %v", err)
-	}
+	check.OK(t, j.Close())
+	check.Is(t, j.Append(1, nil), ErrClosed, "append after close")
+	check.Is(t, j.Close(), ErrClosed, "second close")
 }
 
 // yielding is a disk that lets everybody else run before it syncs, as the wait for a
@@ -151,10 +120,7 @@ func (f yieldingFile) Sync() error {
 
 func TestConcurrentAppendsShareSyncs(t *testing.T) {
 	disk := &yielding{simDisk: newSimDisk()}
-	j, err := Open("j", testHeader, Options{disk: disk})
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := check.Of(Open("j", testHeader, Options{disk: disk})).OK(t)
 	const workers, each = 16, 20
 	var wg sync.WaitGroup
 	for w := range workers {
@@ -167,85 +133,57 @@ func TestConcurrentAppendsShareSyncs(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if disk.syncs >= workers*each {
-		t.Errorf("%d fsyncs for %d appends", disk.syncs, workers*each)
-	}
+	check.True(t, disk.syncs < workers*each, "%d fsyncs for %d appends", disk.syncs, workers*each)
 	last := map[uint8]int{}
 	records := readAll(t, j)
 	for _, r := range records {
 		var w, i int
-		if _, err := fmt.Sscanf(string(r.Payload), "%d/%d", &w, &i); err != nil || uint8(w) != r.Kind {
-			t.Fatalf("record %d: %q of kind %d", r.Seq, r.Payload, r.Kind)
-		}
-		if i != last[r.Kind] {
-			t.Fatalf("worker %d: %d came before %d", w, i, last[r.Kind])
-		}
+		_, err := fmt.Sscanf(string(r.Payload), "%d/%d", &w, &i)
+		check.Must(t, err == nil && uint8(w) == r.Kind, "record %d: %q of kind %d", r.Seq, r.Payload, r.Kind)
+		check.Must(t, i == last[r.Kind], "worker %d: %d came before %d", w, i, last[r.Kind])
 		last[r.Kind]++
 	}
-	if len(records) != workers*each {
-		t.Errorf("%d records, want %d", len(records), workers*each)
-	}
+	check.Equal(t, len(records), workers*each, "records")
 }
 
 func TestLock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "j")
 	j := mustOpen(t, path)
-	if _, err := Open(path, testHeader, Options{}); !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), path) {
-		t.Fatalf("second open: %v", err)
-	}
-	if _, err := Repair(path, path+".new"); !errors.Is(err, ErrLocked) {
-		t.Fatalf("repair of an open journal: %v", err)
-	}
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
-	}
+	_, err := Open(path, testHeader, Options{})
+	check.Must(t, errors.Is(err, ErrLocked) && strings.Contains(err.Error(), path), "second open: %v", err)
+	_, err = Repair(path, path+".new")
+	check.Must(t, errors.Is(err, ErrLocked), "repair of an open journal: %v", err)
+	check.OK(t, j.Close())
 	mustOpen(t, path)
 }
 
 func TestMismatchNamesBoth(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "j")
-	if err := mustOpen(t, path).Close(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, mustOpen(t, path).Close())
 	for _, h := range []Header{{Schema: "test/2", Config: "a=1"}, {Schema: "test/1", Config: "a=2"}} {
 		_, err := Open(path, h, Options{})
 		var m *MismatchError
-		if !errors.Is(err, ErrMismatch) || !errors.As(err, &m) || m.Have != testHeader || m.Want != h {
-			t.Errorf("%+v: %v", h, err)
-		}
+		check.True(t, errors.Is(err, ErrMismatch) && errors.As(err, &m) && m.Have == testHeader && m.Want == h, "%+v: %v", h, err)
 	}
 	_, err := Open(path, Header{Schema: "test/1", Config: "a=2"}, Options{})
 	for _, want := range []string{`"a=1"`, `"a=2"`, path} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("%q does not name %s", err, want)
-		}
+		check.True(t, strings.Contains(err.Error(), want), "%q does not name %s", err, want)
 	}
 }
 
 func TestRecordLimit(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "j")
 	j, err := Open(path, testHeader, Options{MaxRecord: 4})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := j.Append(1, []byte("12345")); !errors.Is(err, ErrTooLarge) {
-		t.Errorf("5 bytes: %v", err)
-	}
-	if err := j.Append(1, []byte("1234")); err != nil {
-		t.Errorf("4 bytes after a refusal: %v", err)
-	}
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
+	check.Is(t, j.Append(1, []byte("12345")), ErrTooLarge, "5 bytes")
+	err = j.Append(1, []byte("1234"))
+	check.True(t, err == nil, "4 bytes after a refusal: %v", err)
+	check.OK(t, j.Close())
 	// The limit is for writing: a smaller one must not make old records bad.
 	j, err = Open(path, testHeader, Options{MaxRecord: 1})
-	if err != nil || j.Recovered().Records != 1 {
-		t.Fatalf("reopen with a smaller limit: %v", err)
-	}
+	check.Must(t, err == nil && j.Recovered().Records == 1, "reopen with a smaller limit: %v", err)
 	_ = j.Close()
-	if _, err := Open(path+"2", Header{Config: strings.Repeat("x", maxHeader)}, Options{}); err == nil {
-		t.Error("a header over the limit was accepted")
-	}
+	check.True(t, check.Err(Open(path+"2", Header{Config: strings.Repeat("x", maxHeader)}, Options{})) != nil, "a header over the limit was accepted")
 }
 
 func TestOpenRefusesOtherThings(t *testing.T) {
@@ -256,19 +194,12 @@ func TestOpenRefusesOtherThings(t *testing.T) {
 	write(t, short, []byte("hi"))
 	for _, path := range []string{foreign, short} {
 		before, _ := os.ReadFile(path)
-		if _, err := Open(path, testHeader, Options{}); !errors.Is(err, ErrCorrupt) {
-			t.Errorf("%s: %v", path, err)
-		}
-		if after, _ := os.ReadFile(path); !bytes.Equal(before, after) {
-			t.Errorf("%s was changed", path)
-		}
+		check.Is(t, check.Err(Open(path, testHeader, Options{})), ErrCorrupt, "%s", path)
+		after, _ := os.ReadFile(path)
+		check.True(t, bytes.Equal(before, after), "%s was changed", path)
 	}
-	if _, err := Open(dir, testHeader, Options{}); err == nil {
-		t.Error("a folder was opened")
-	}
-	if _, err := Open(filepath.Join(dir, "no", "where"), testHeader, Options{}); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("missing folder: %v", err)
-	}
+	check.True(t, check.Err(Open(dir, testHeader, Options{})) != nil, "a folder was opened")
+	check.Is(t, check.Err(Open(filepath.Join(dir, "no", "where"), testHeader, Options{})), os.ErrNotExist, "missing folder")
 }
 
 // A file that loses its name, or gives it to another, ends the run at the next
@@ -283,23 +214,16 @@ func TestRemovedOrReplacedIsNoticed(t *testing.T) {
 		},
 	} {
 		dir := filepath.Join(t.TempDir(), "d")
-		if err := os.Mkdir(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.Mkdir(dir, 0o700))
 		path := filepath.Join(dir, "j")
 		j := mustOpen(t, path)
-		if err := j.Append(1, []byte("kept")); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, j.Append(1, []byte("kept")))
 		if err := do(path); err != nil {
 			t.Skip(name, err) // not everywhere can an open file be removed
 		}
-		if err := j.Append(1, []byte("lost")); !errors.Is(err, ErrGone) || !strings.Contains(err.Error(), path) {
-			t.Errorf("%s: %v", name, err)
-		}
-		if err := j.Append(1, []byte("lost")); !errors.Is(err, ErrGone) {
-			t.Errorf("%s, the second time: %v", name, err)
-		}
+		err := j.Append(1, []byte("lost"))
+		check.True(t, errors.Is(err, ErrGone) && strings.Contains(err.Error(), path), "%s: %v", name, err)
+		check.Is(t, j.Append(1, []byte("lost")), ErrGone, "%s, the second time", name)
 	}
 }
 
@@ -307,18 +231,11 @@ func TestRemovedOrReplacedIsNoticed(t *testing.T) {
 func TestOtherFormats(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "j")
 	_ = mustOpen(t, path).Close()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := check.Of(os.ReadFile(path)).OK(t)
 	for _, v := range []byte{version - 1, version + 1} {
 		data[len(magic)] = v
-		if err := os.WriteFile(path, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.WriteFile(path, data, 0o600))
 		_, err := Open(path, testHeader, Options{})
-		if !errors.Is(err, ErrVersion) || errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "another file") {
-			t.Errorf("version %d: %v", v, err)
-		}
+		check.True(t, errors.Is(err, ErrVersion) && !errors.Is(err, ErrCorrupt) && strings.Contains(err.Error(), "another file"), "version %d: %v", v, err)
 	}
 }

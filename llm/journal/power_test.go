@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // simItems is the length of the jobs below. WILDGRAPH_CRASH_ITEMS makes them
@@ -21,9 +23,7 @@ func simItems(t *testing.T, most int) int {
 		return most
 	}
 	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 {
-		t.Fatalf("WILDGRAPH_CRASH_ITEMS=%q: want a positive number", text)
-	}
+	check.Must(t, err == nil && n >= 1, "WILDGRAPH_CRASH_ITEMS=%q: want a positive number", text)
 	return n
 }
 
@@ -159,9 +159,7 @@ var powerCuts = []struct {
 func TestPowerCutAtEveryOperation(t *testing.T) {
 	items := simItems(t, 30)
 	whole := newSimDisk()
-	if err := newJob(items).finish(whole); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, newJob(items).finish(whole))
 	cuts := 0
 	for _, cut := range powerCuts {
 		for at := range whole.ops {
@@ -178,9 +176,7 @@ func TestPowerCutAtEveryOperation(t *testing.T) {
 					t.Fatalf("%s at %d, first resume: %v", cut.name, at, err)
 				}
 				d = d.reboot(cut.keep(uint64(at) << 16))
-				if err := w.finish(d); err != nil {
-					t.Fatalf("%s at %d, second resume: %v", cut.name, at, err)
-				}
+				check.OK(t, w.finish(d), "%s at %d, second resume", cut.name, at)
 				cuts += 2
 			}
 		}
@@ -193,9 +189,7 @@ func TestPowerCutAtEveryOperation(t *testing.T) {
 func TestKillThenPowerCut(t *testing.T) {
 	items := simItems(t, 30)
 	whole := newSimDisk()
-	if err := newJob(items).finish(whole); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, newJob(items).finish(whole))
 	for at := range whole.ops {
 		for reopened := range 12 {
 			d, w := newSimDisk(), newJob(items)
@@ -206,9 +200,7 @@ func TestKillThenPowerCut(t *testing.T) {
 			if err := w.finish(d); err != nil && !errors.Is(err, errPower) {
 				t.Fatalf("killed at %d: %v", at, err)
 			}
-			if err := w.finish(d.reboot(dropAll)); err != nil {
-				t.Fatalf("killed at %d, power cut %d operations later: %v", at, reopened, err)
-			}
+			check.OK(t, w.finish(d.reboot(dropAll)), "killed at %d, power cut %d operations later", at, reopened)
 		}
 	}
 }
@@ -219,9 +211,7 @@ func TestKillThenPowerCut(t *testing.T) {
 func TestErrorAtEveryOperation(t *testing.T) {
 	items := simItems(t, 30)
 	whole := newSimDisk()
-	if err := newJob(items).finish(whole); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, newJob(items).finish(whole))
 	failures := 0
 	for name, fault := range map[string]simDisk{
 		"ENOSPC":      {err: syscall.ENOSPC},
@@ -235,13 +225,9 @@ func TestErrorAtEveryOperation(t *testing.T) {
 			if err != nil && !errors.Is(err, fault.err) && !strings.Contains(err.Error(), "short write") {
 				t.Fatalf("%s at %d: %v", name, at, err)
 			}
-			if err := w.run(d.restart()); err != nil {
-				t.Fatalf("%s at %d, resume: %v", name, at, err)
-			}
+			check.OK(t, w.run(d.restart()), "%s at %d, resume", name, at)
 			for _, cut := range powerCuts {
-				if err := w.finish(d.reboot(cut.keep(uint64(at)))); err != nil {
-					t.Fatalf("%s at %d, then power cut (%s): %v", name, at, cut.name, err)
-				}
+				check.OK(t, w.finish(d.reboot(cut.keep(uint64(at)))), "%s at %d, then power cut (%s)", name, at, cut.name)
 			}
 			failures++
 		}
@@ -257,8 +243,6 @@ func TestDroppedFolderSync(t *testing.T) {
 		d.failAt, d.half = at, true
 		_ = w.run(d)
 		after := d.reboot(dropAll)
-		if len(w.promised) > 0 && !after.exists("dir/j") {
-			t.Fatalf("power cut at %d: %d records were promised in a file that is gone", at, len(w.promised))
-		}
+		check.Must(t, len(w.promised) == 0 || after.exists("dir/j"), "power cut at %d: %d records were promised in a file that is gone", at, len(w.promised))
 	}
 }

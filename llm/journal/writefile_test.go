@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // TestWriteFilePowerCut cuts the power at every operation: afterwards the file
@@ -23,16 +25,12 @@ func TestWriteFilePowerCut(t *testing.T) {
 		})
 	}
 	whole := newSimDisk()
-	if err := errors.Join(write(whole, before), write(whole, after)); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, errors.Join(write(whole, before), write(whole, after)))
 	for _, cut := range powerCuts {
 		for at := range whole.ops + 1 {
 			for _, half := range []bool{false, true} {
 				d := newSimDisk()
-				if err := write(d, before); err != nil {
-					t.Fatal(err)
-				}
+				check.OK(t, write(d, before))
 				d.failAt, d.half = at, half
 				promised := write(d, after) == nil
 				f := d.reboot(cut.keep(uint64(at))).files["dir/f"]
@@ -59,9 +57,7 @@ func TestWriteFileErrors(t *testing.T) {
 					return err
 				})
 			}
-			if err := put("old"); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, put("old"))
 			d.failAt, d.err, d.half = d.ops+at, fault, true
 			err := put("new")
 			if d.ops <= d.failAt {
@@ -80,17 +76,11 @@ func TestWriteFileErrors(t *testing.T) {
 func TestWriteFileOnDisk(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "f")
-	if err := WriteFile(name, func(w io.Writer) error { _, err := io.WriteString(w, "one"); return err }); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, WriteFile(name, func(w io.Writer) error { _, err := io.WriteString(w, "one"); return err }))
 	stop := errors.New("stop")
-	if err := WriteFile(name, func(w io.Writer) error { return stop }); !errors.Is(err, stop) {
-		t.Errorf("error of write: %v", err)
-	}
-	if got, _ := os.ReadFile(name); string(got) != "one" {
-		t.Errorf("after a failed write: %q", got)
-	}
-	if left, _ := filepath.Glob(filepath.Join(dir, TempPattern)); left != nil {
-		t.Errorf("left behind: %v", left)
-	}
+	check.Is(t, WriteFile(name, func(w io.Writer) error { return stop }), stop, "error of write")
+	got, _ := os.ReadFile(name)
+	check.Equal(t, string(got), "one", "after a failed write: %q", got)
+	left, _ := filepath.Glob(filepath.Join(dir, TempPattern))
+	check.True(t, left == nil, "left behind: %v", left)
 }

@@ -10,8 +10,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
@@ -79,9 +78,7 @@ func TestRead(t *testing.T) {
 		{"too long", "[{\"name\": \"a\"},\n" + long + "]", []string{"1 a", "f:2: line is longer than 1 MiB"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, read(tt.text, jsonl.Options{MaxLine: 1 << 20})); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			check.Equal(t, read(tt.text, jsonl.Options{MaxLine: 1 << 20}), tt.want, "(-want +got)")
 		})
 	}
 }
@@ -93,9 +90,7 @@ func TestBrokenReader(t *testing.T) {
 		n++
 		failed = err
 	}
-	if n != 2 || failed == nil || !strings.Contains(failed.Error(), "gone") {
-		t.Errorf("%d, %v", n, failed)
-	}
+	check.True(t, n == 2 && failed != nil && strings.Contains(failed.Error(), "gone"), "%d, %v", n, failed)
 }
 
 func FuzzRead(f *testing.F) {

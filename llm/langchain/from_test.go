@@ -12,6 +12,7 @@ import (
 
 	"github.com/tmc/langchaingo/llms"
 
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -29,9 +30,7 @@ func TestFromConformance(t *testing.T) {
 	m, err := From(stub(func() (*llms.ContentResponse, error) {
 		return &llms.ContentResponse{Choices: []*llms.ContentChoice{{Content: "hello"}}}, nil
 	}), FromOptions{Name: "stub"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	llmtest.TestModel(t, m)
 }
 
@@ -62,9 +61,7 @@ func TestFromGuards(t *testing.T) {
 		{"untyped", nil, errors.New("429 in some text"), "", llm.ErrTransient},
 	} {
 		m, err := From(stub(func() (*llms.ContentResponse, error) { return tc.resp, tc.err }), FromOptions{Name: "stub"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		reply, err := m.Generate(t.Context(), llm.Prompt("q"))
 		if tc.want == "" && (err != nil || reply.Text != tc.text) || tc.want != "" && !errors.Is(err, tc.want) {
 			t.Errorf("%s: reply %+v, error %v", tc.name, reply, err)
@@ -79,12 +76,8 @@ func TestFromGuards(t *testing.T) {
 		cancel()
 		return one(llms.ContentChoice{Content: "half an ans"}), nil
 	}), FromOptions{Name: "stub"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := m.Generate(ctx, llm.Prompt("q")); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+	check.OK(t, err)
+	check.Is(t, check.Err(m.Generate(ctx, llm.Prompt("q"))), context.Canceled, "cancelled")
 }
 
 func TestUsageOf(t *testing.T) {
@@ -104,11 +97,8 @@ func TestUsageOf(t *testing.T) {
 	} {
 		resp := &llms.ContentResponse{Choices: []*llms.ContentChoice{{GenerationInfo: tc.info}, {GenerationInfo: tc.info}}}
 		u, known := usageOf(resp.Choices)
-		if u.PromptTokens != tc.p || u.CompletionTokens != tc.c || known != tc.known {
-			t.Errorf("%v: %+v %v", tc.info, u, known)
-		}
+		check.True(t, u.PromptTokens == tc.p && u.CompletionTokens == tc.c && known == tc.known, "%v: %+v %v", tc.info, u, known)
 	}
-	if _, known := usageOf(nil); known {
-		t.Error("nil has usage")
-	}
+	_, known := usageOf(nil)
+	check.True(t, !known, "nil has usage")
 }

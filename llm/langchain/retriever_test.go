@@ -12,6 +12,7 @@ import (
 	"github.com/tmc/langchaingo/vectorstores"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm/langchain"
 )
 
@@ -39,22 +40,14 @@ func TestThereAndBack(t *testing.T) {
 		{PageContent: "one too many"},
 	})
 	found, err := ours.Retrieve(t.Context(), graphrag.Question{Text: "ow", K: 3})
-	if err != nil || len(found.Ranked) != 3 || found.Ranked[2].Chunk.ID == found.Ranked[1].Chunk.ID {
-		t.Fatalf("%+v, %v", found, err)
-	}
+	check.Must(t, err == nil && len(found.Ranked) == 3 && found.Ranked[2].Chunk.ID != found.Ranked[1].Chunk.ID, "%+v, %v", found, err)
 	if h := found.Ranked[0]; !reflect.DeepEqual(h.Chunk, graphrag.Chunk{ID: "owl", Doc: "owls.md", Title: "Owls", Text: "woooo", End: 5}) || h.Source != "dense" || h.Score < .89 {
 		t.Errorf("%+v", h)
 	}
 	theirs, err := langchain.Retriever(ours, 1).GetRelevantDocuments(t.Context(), "ow")
-	if err != nil || len(theirs) != 1 || theirs[0].PageContent != "woooo" || theirs[0].Metadata["id"] != "owl" {
-		t.Errorf("%+v, %v", theirs, err)
-	}
+	check.True(t, err == nil && len(theirs) == 1 && theirs[0].PageContent == "woooo" && theirs[0].Metadata["id"] == "owl", "%+v, %v", theirs, err)
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := ours.Retrieve(cancelled, graphrag.Question{Text: "ow", K: 2}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
-	if _, err := ours.Retrieve(t.Context(), graphrag.Question{K: 2}); !errors.Is(err, errors.ErrUnsupported) {
-		t.Errorf("a store that fails: %v", err)
-	}
+	check.Is(t, check.Err(ours.Retrieve(cancelled, graphrag.Question{Text: "ow", K: 2})), context.Canceled, "cancelled")
+	check.Is(t, check.Err(ours.Retrieve(t.Context(), graphrag.Question{K: 2})), errors.ErrUnsupported, "a store that fails")
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/find"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm/langchain"
 )
 
@@ -29,10 +30,7 @@ func toolsOver(t *testing.T) agent.ToolOptions {
 		doc := fmt.Sprintf("%c.md", 'a'+i)
 		chunks = append(chunks, graphrag.Chunk{ID: doc + "#0", Doc: doc, Text: text, End: len(text)})
 	}
-	r, err := retrieve.NewSparse(t.Context(), chunks, bm25.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := check.Of(retrieve.NewSparse(t.Context(), chunks, bm25.Options{})).OK(t)
 	return agent.ToolOptions{Retriever: r, Pages: find.New(chunks), Count: words}
 }
 
@@ -75,64 +73,40 @@ func TestNativeCalls(t *testing.T) {
 	var want []graphrag.Step
 	for _, m := range []*calling{{native: true}, {}, {native: true, refuses: true}} {
 		model, err := langchain.From(m, langchain.FromOptions{Name: "m"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		next, err := agent.NextByModel(model)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := agent.Search(next, agent.SearchOptions{ToolOptions: toolsOver(t)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
+		next := check.Of(agent.NextByModel(model)).OK(t)
+		s := check.Of(agent.Search(next, agent.SearchOptions{ToolOptions: toolsOver(t)})).OK(t)
 		f, err := s.Retrieve(t.Context(), graphrag.Question{Text: "Where was the builder of the Fram born?", K: 1, Depth: 2})
-		if err != nil || len(f.Evidence) != 2 {
-			t.Fatalf("%+v, %v", f, err)
-		}
+		check.Must(t, err == nil && len(f.Evidence) == 2, "%+v, %v", f, err)
 		if want == nil {
 			want = f.Steps
 		}
-		if diff := cmp.Diff(want, f.Steps); diff != "" || m.offered[0] != 4 {
-			t.Errorf("%+v\n%s", m, diff)
-		}
+		diff := cmp.Diff(want, f.Steps)
+		check.True(t, diff == "" && m.offered[0] == 4, "%+v\n%s", m, diff)
 	}
 }
 
 // The tools of langchaingo take JSON or plain words, say what is wrong, and check citations.
 func TestTools(t *testing.T) {
-	ours, err := agent.NewTools(graphrag.Question{K: 1}, toolsOver(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	ours := check.Of(agent.NewTools(graphrag.Question{K: 1}, toolsOver(t))).OK(t)
 	out := make(map[string]func(string) string)
 	var names []string
 	for _, tool := range langchain.Tools(ours) {
 		names = append(names, tool.Name())
-		if !strings.Contains(tool.Description(), "JSON object") {
-			t.Error(tool.Description())
-		}
+		check.True(t, strings.Contains(tool.Description(), "JSON object"), "%v", tool.Description())
 		out[tool.Name()] = func(input string) string {
-			said, err := tool.Call(t.Context(), input)
-			if err != nil {
-				t.Fatal(err)
-			}
+			said := check.Of(tool.Call(t.Context(), input)).OK(t)
 			return said
 		}
 	}
-	if diff := cmp.Diff([]string{"search", "read", "find", "answer"}, names); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, names, []string{"search", "read", "find", "answer"})
 	for _, tt := range []struct{ tool, input, want string }{
 		{"search", `{"query": "Fram"}`, "built by Colin Archer"}, {"find", "born in", "Larvik"}, {"find", "x*", "matches every line"},
 		{"read", "../a.md", "there is no page"}, {"read", `{"source": "b.md"}`, "see [2]"}, {"search", `{"query": `, "no JSON object"},
 		{"answer", `{"answer": "Larvik", "ids": [1, 7]}`, `"cited":1,"unread":[7]`},
 	} {
-		if said := out[tt.tool](tt.input); !strings.Contains(strings.ReplaceAll(said, " ", ""), strings.ReplaceAll(tt.want, " ", "")) {
-			t.Errorf("%s %s: %s", tt.tool, tt.input, said)
-		}
+		said := out[tt.tool](tt.input)
+		check.True(t, strings.Contains(strings.ReplaceAll(said, " ", ""), strings.ReplaceAll(tt.want, " ", "")), "%s %s: %s", tt.tool, tt.input, said)
 	}
-	if !json.Valid([]byte(out["answer"](`{"answer": "x"}`))) {
-		t.Error("the end is no JSON")
-	}
+	check.True(t, json.Valid([]byte(out["answer"](`{"answer": "x"}`))), "the end is no JSON")
 }

@@ -11,8 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -43,13 +42,9 @@ func TestScriptRules(t *testing.T) {
 		{"a", "count", "x"},
 		{"a", "", "You said: a"},
 	} {
-		if got := ask(tc.text, tc.stage); got != tc.want {
-			t.Errorf("%q: %q, want %q", tc.text, got, tc.want)
-		}
+		check.Equal(t, ask(tc.text, tc.stage), tc.want, "%q", tc.text)
 	}
-	if s.Calls() != 6 || len(s.Requests()) != 6 {
-		t.Errorf("%d calls", s.Calls())
-	}
+	check.True(t, s.Calls() == 6 && len(s.Requests()) == 6, "%d calls", s.Calls())
 }
 
 func post(t *testing.T, url, body string) (int, string, error) {
@@ -87,28 +82,21 @@ func TestServerSpeaksTheWireFormats(t *testing.T) {
 		{"/api/embed", `{"model":"m","input":"a"}`, `{"embeddings":[[1,2]],"model":"m","prompt_eval_count":1}`},
 	} {
 		status, got, err := post(t, s.URL+tc.path, tc.body)
-		if status != 200 || err != nil {
-			t.Errorf("%s: status %d, %v: %s", tc.path, status, err, got)
-		}
-		if diff := cmp.Diff(tc.want, got); diff != "" {
-			t.Errorf("%s: %s", tc.path, diff)
-		}
+		check.True(t, status == 200 && err == nil, "%s: status %d, %v: %s", tc.path, status, err, got)
+		check.Equal(t, got, tc.want, "%s", tc.path)
 	}
 	bill := s.Bill()
-	if want := (llm.Usage{Calls: 3, PromptTokens: 3, CompletionTokens: 8, EmbeddedTokens: 3}); bill.Total != want || len(bill.ByKey) != 5 {
-		t.Errorf("bill %+v, want %+v", bill, want)
-	}
+	want := (llm.Usage{Calls: 3, PromptTokens: 3, CompletionTokens: 8, EmbeddedTokens: 3})
+	check.True(t, bill.Total == want && len(bill.ByKey) == 5, "bill %+v, want %+v", bill, want)
 	for path, body := range map[string]string{
 		"/v1/chat/completions": `{"messages":[]}`, "/v1/embeddings": `{"model":"m","input":3}`,
 		"/api/chat": `{`, "/api/embed": `{}`,
 	} {
-		if status, got, _ := post(t, s.URL+path, body); status != 400 || !strings.Contains(got, `"error"`) {
-			t.Errorf("%s with %s: status %d, %s", path, body, status, got)
-		}
+		status, got, _ := post(t, s.URL+path, body)
+		check.True(t, status == 400 && strings.Contains(got, `"error"`), "%s with %s: status %d, %s", path, body, status, got)
 	}
-	if status, _, _ := post(t, s.URL+"/nowhere", "{}"); status != 404 {
-		t.Errorf("unknown path: %d", status)
-	}
+	status, _, _ := post(t, s.URL+"/nowhere", "{}")
+	check.Equal(t, status, 404, "unknown path")
 }
 
 func TestServerFaults(t *testing.T) {
@@ -116,35 +104,27 @@ func TestServerFaults(t *testing.T) {
 	defer s.Close()
 	body := `{"model":"m","input":"a"}`
 	ask := func() (int, string, error) { return post(t, s.URL+"/api/embed", body) }
-	if status, _, _ := ask(); status != 401 {
-		t.Errorf("without key: %d", status)
-	}
+	status, _, _ := ask()
+	check.Equal(t, status, 401, "without key")
 	s.Fail(
 		llmtest.Fault{When: func(r llmtest.Received) bool { return r.Path == "/api/chat" }, Status: 418},
 		llmtest.TooManyRequests(7), llmtest.HTMLPage(), llmtest.Fault{Reset: true},
 		llmtest.Fault{Status: 500, Body: strings.Repeat("x", 100), CutAfter: 10}, llmtest.Fault{Delay: time.Millisecond},
 	)
-	if status, got, _ := ask(); status != 429 || !strings.Contains(got, "Too Many Requests") {
-		t.Errorf("429: %d %s", status, got)
-	}
-	if status, got, _ := ask(); status != 200 || !strings.HasPrefix(got, "<!DOCTYPE") {
-		t.Errorf("html: %d %s", status, got)
-	}
-	if _, _, err := ask(); err == nil {
-		t.Error("reset: no error")
-	}
-	if _, got, err := ask(); !errors.Is(err, io.ErrUnexpectedEOF) || got != "xxxxxxxxxx" {
-		t.Errorf("cut: %q, %v", got, err)
-	}
-	if status, _, _ := ask(); status != 401 {
-		t.Errorf("delay: %d", status)
-	}
-	if bill := s.Bill(); bill.Total != (llm.Usage{}) {
-		t.Errorf("failures were billed: %+v", bill)
-	}
-	if status, _, _ := post(t, s.URL+"/api/chat", "{}"); status != 418 {
-		t.Errorf("the fault for chats: %d", status)
-	}
+	status, got, _ := ask()
+	check.True(t, status == 429 && strings.Contains(got, "Too Many Requests"), "429: %d %s", status, got)
+	status, got, _ = ask()
+	check.True(t, status == 200 && strings.HasPrefix(got, "<!DOCTYPE"), "html: %d %s", status, got)
+	_, _, err := ask()
+	check.True(t, err != nil, "reset: no error")
+	_, got, err = ask()
+	check.True(t, errors.Is(err, io.ErrUnexpectedEOF) && got == "xxxxxxxxxx", "cut: %q, %v", got, err)
+	status, _, _ = ask()
+	check.Equal(t, status, 401, "delay")
+	bill := s.Bill()
+	check.Equal(t, bill.Total, (llm.Usage{}), "failures were billed: %+v", bill)
+	status, _, _ = post(t, s.URL+"/api/chat", "{}")
+	check.Equal(t, status, 418, "the fault for chats")
 }
 
 func TestCloseEndsHangingRequests(t *testing.T) {
@@ -159,9 +139,7 @@ func TestCloseEndsHangingRequests(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	s.Close()
-	if err := <-done; err == nil {
-		t.Error("a hanging request ended well")
-	}
+	check.True(t, <-done != nil, "a hanging request ended well")
 }
 
 func TestHashVector(t *testing.T) {
@@ -172,10 +150,7 @@ func TestHashVector(t *testing.T) {
 		return sum
 	}
 	fox, same, other := llmtest.HashVector("the red fox runs", 64), llmtest.HashVector("The Red FOX runs", 64), llmtest.HashVector("quarterly revenue report", 64)
-	if math.Abs(dot(fox, same)-1) > 1e-6 || dot(fox, other) > 0.5 {
-		t.Errorf("similarities %v and %v", dot(fox, same), dot(fox, other))
-	}
-	if v := llmtest.HashVector(" ", 3); v[0] != 1 || len(llmtest.HashVector("x", 0)) != 0 {
-		t.Errorf("blank text: %v", v)
-	}
+	check.True(t, math.Abs(dot(fox, same)-1) <= 1e-6 && dot(fox, other) <= 0.5, "similarities %v and %v", dot(fox, same), dot(fox, other))
+	v := llmtest.HashVector(" ", 3)
+	check.True(t, v[0] == 1 && len(llmtest.HashVector("x", 0)) == 0, "blank text: %v", v)
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 	"github.com/wildgraph/wildgraph/llm/paid"
@@ -64,9 +65,7 @@ func TestLedgerAddsUp(t *testing.T) {
 	ask(other, "odd", "judge", "q2")
 	ask(other, "fine", "judge", "q2")
 	e := embedder(t, c, &requests{})
-	if _, err := e.EmbedDocuments(llm.WithStage(llm.WithQuestion(t.Context(), "q0"), "index"), []string{"a", "b"}); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, check.Err(e.EmbedDocuments(llm.WithStage(llm.WithQuestion(t.Context(), "q0"), "index"), []string{"a", "b"})))
 
 	u := func(calls, prompt, completion, embedded int) llm.Usage {
 		return llm.Usage{Calls: calls, PromptTokens: prompt, CompletionTokens: completion, EmbeddedTokens: embedded}
@@ -95,9 +94,7 @@ func TestLedgerAddsUp(t *testing.T) {
 	unknown := got.Unknown
 	got.Unknown = nil
 	mosts := cmp.FilterPath(func(p cmp.Path) bool { return strings.HasPrefix(p.Last().String(), ".Most") }, cmp.Ignore())
-	if diff := cmp.Diff(want, got, mosts); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, cmp.Diff(want, got, mosts), "")
 	// The two calls whose end nobody saw may have taken their prompts of 5 and 7
 	// tokens and a whole reply each.
 	most := u(12, 11500+5+5, 1100+2*paid.DefaultReplyTokens, 200)
@@ -110,9 +107,7 @@ func TestLedgerAddsUp(t *testing.T) {
 	// The next process reads the same account.
 	got.Unknown = unknown
 	_ = c.Close()
-	if diff := cmp.Diff(got, open(t, o).Account()); diff != "" {
-		t.Errorf("after a restart: %s", diff)
-	}
+	check.Equal(t, open(t, o).Account(), got, "after a restart")
 }
 
 func TestAccountOfADeadProcess(t *testing.T) {
@@ -136,9 +131,7 @@ func TestAccountOfADeadProcess(t *testing.T) {
 	if len(a.Unknown) != 1 || a.Unknown[0].Question != "q7" || a.Unknown[0].Ended || a.Unknown[0].Most.Tokens() < 50 || a.Total.Unknown != 1 || a.Total.Calls != 1 {
 		t.Errorf("%+v", a)
 	}
-	if a.Stages[0].Name != "answer" || a.Stages[0].Unknown != 1 {
-		t.Errorf("%+v", a.Stages)
-	}
+	check.True(t, a.Stages[0].Name == "answer" && a.Stages[0].Unknown == 1, "%+v", a.Stages)
 }
 
 // Calls that run at the same time wait for each other, within a limit of tokens or of
@@ -172,9 +165,8 @@ func TestLimits(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if got := c.Account().Total.Usage.Tokens(); script.Calls() != tc.calls || got != tc.spent {
-			t.Errorf("%s: %d calls, %d tokens spent", tc.name, script.Calls(), got)
-		}
+		got := c.Account().Total.Usage.Tokens()
+		check.True(t, script.Calls() == tc.calls && got == tc.spent, "%s: %d calls, %d tokens spent", tc.name, script.Calls(), got)
 	}
 }
 
@@ -187,18 +179,16 @@ func TestWaitForOthers(t *testing.T) {
 	req.MaxTokens = 60
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		if _, err := m.Generate(t.Context(), req); err != nil {
-			t.Error(err)
-		}
+		_, err := m.Generate(t.Context(), req)
+		check.True(t, err == nil, "%v", err)
 	})
 	<-s.start
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
 	defer cancel()
 	other := req
 	other.Sample = 1
-	if _, err := m.Generate(ctx, other); !errors.Is(err, context.DeadlineExceeded) || len(s.start) != 0 {
-		t.Errorf("a call that has to wait for another: %v", err)
-	}
+	_, err := m.Generate(ctx, other)
+	check.True(t, errors.Is(err, context.DeadlineExceeded) && len(s.start) == 0, "a call that has to wait for another: %v", err)
 	close(s.gate)
 	wg.Wait()
 }
@@ -214,12 +204,9 @@ func TestFailuresAreCharged(t *testing.T) {
 		failing := cachedModel(t, c, llmtest.NewScript("m").Fail(llmtest.Contains("12345678"), e))
 		req := llm.Prompt("12345678") // 2 tokens, 4 for the message
 		req.MaxTokens = 4
-		if _, err := failing.Generate(t.Context(), req); err == nil {
-			t.Error("no error")
-		}
-		if got := c.Account().Total.Most.Tokens(); got != want {
-			t.Errorf("billed %q: at most %d tokens, want %d", billed, got, want)
-		}
+		check.True(t, check.Err(failing.Generate(t.Context(), req)) != nil, "no error")
+		got := c.Account().Total.Most.Tokens()
+		check.Equal(t, got, want, "billed %q: at most %d tokens", billed, got)
 		for _, over := range []int{1, 0} {
 			req.Messages[0].Text, req.MaxTokens = "abcdefgh", 20-want-6+over
 			if _, err := failing.Generate(t.Context(), req); errors.Is(err, llm.ErrBudgetExceeded) != (over > 0) {
@@ -278,30 +265,23 @@ func TestAttemptsAreReserved(t *testing.T) {
 		asked := false
 		m := tries{llmtest.NewScript("big"), tc.before, func() {
 			asked = true
-			if most, want := inJournal(t, o.File), atMostOf(tc.before)+100; most != want {
-				t.Errorf("case %d: a dead program would have left %d tokens, want %d", i, most, want)
-			}
+			most, want := inJournal(t, o.File), atMostOf(tc.before)+100
+			check.Equal(t, most, want, "case %d: a dead program would have left %d tokens", i, most)
 		}}
 		_, err := cachedModel(t, c, m).Generate(t.Context(), req)
 		if asked != tc.fits || (err == nil) != tc.fits || err != nil && !errors.Is(err, llm.ErrBudgetExceeded) {
 			t.Errorf("case %d: asked %v, %v", i, asked, err)
 		}
-		if spent := c.Account().Total.Most.Tokens(); spent > tc.limit {
-			t.Errorf("case %d: %d of %d spent", i, spent, tc.limit)
-		}
+		spent := c.Account().Total.Most.Tokens()
+		check.True(t, spent <= tc.limit, "case %d: %d of %d spent", i, spent, tc.limit)
 	}
 }
 
 // inJournal is what the next program would take for spent if this one died now.
 func inJournal(t *testing.T, name string) int {
-	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := check.Of(os.ReadFile(name)).OK(t)
 	dead := file(t)
-	if err := os.WriteFile(dead, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(dead, data, 0o600))
 	return open(t, paid.Options{File: dead}).Account().Total.Most.Tokens()
 }
 
@@ -319,9 +299,7 @@ func atMostOf(attempts []llm.Usage) (n int) {
 func TestLimitOverStarts(t *testing.T) {
 	sent := 0
 	lost := llm.ByFunc("big", func(_ context.Context, req llm.Request) (llm.Reply, error) {
-		if req.MaxTokens != 500 {
-			t.Errorf("the limit of the reply is %d", req.MaxTokens)
-		}
+		check.Equal(t, req.MaxTokens, 500, "the limit of the reply")
 		sent += 500 // the server bills a whole reply that nobody sees
 		return llm.Reply{}, &llm.Error{Kind: llm.ErrTimeout}
 	})
@@ -346,9 +324,7 @@ func TestLimitOverStarts(t *testing.T) {
 				break
 			}
 		}
-		if sent == 0 || sent > 3000 {
-			t.Errorf("%d of 3,000 tokens billed", sent)
-		}
+		check.True(t, sent != 0 && sent <= 3000, "%d of 3,000 tokens billed", sent)
 	}
 }
 
@@ -361,14 +337,11 @@ func TestStrangeFigures(t *testing.T) {
 		c := open(t, paid.Options{File: file(t), Tokens: 1e6})
 		m := cachedModel(t, c, script)
 		for i := range 3 {
-			if err := ask(t, m, fmt.Sprint(i)); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, ask(t, m, fmt.Sprint(i)))
 		}
 		a := c.Account().Total
-		if got := a.Usage.Tokens(); got != 3*(5+paid.DefaultReplyTokens) || !a.Usage.Estimated || a.Most.Tokens() != got {
-			t.Errorf("%d tokens: %+v", n, a)
-		}
+		got := a.Usage.Tokens()
+		check.True(t, got == 3*(5+paid.DefaultReplyTokens) && a.Usage.Estimated && a.Most.Tokens() == got, "%d tokens: %+v", n, a)
 	}
 }
 
@@ -387,58 +360,39 @@ func TestPrices(t *testing.T) {
 		if cost.Partial {
 			got = "?"
 		}
-		if got != want {
-			t.Errorf("%s: %s, want %s", name, got, want)
-		}
+		check.Equal(t, got, want, "%s", name)
 	}
-	if paid.MoneyOf(math.NaN()) != 0 {
-		t.Error("NaN is an amount")
-	}
+	check.Equal(t, paid.MoneyOf(math.NaN()), 0, "NaN is an amount")
 	var none *paid.Prices
-	if c := none.Cost("big", u); !c.Partial || c.String() != "unknown" {
-		t.Errorf("no prices: %v", c)
-	}
-	if c := testPrices.Cost("nobody", llm.Usage{CachedCalls: 4}); c.Partial || c.String() != "0.0000" {
-		t.Errorf("nothing used: %v", c)
-	}
-	if c := (paid.Cost{Amount: paid.MoneyOf(2), Partial: true}); c.String() != "at least 2.0000" {
-		t.Errorf("%v", c)
-	}
-	if c := (&paid.Prices{Currency: "X", Models: []paid.Price{{Model: "m", AsOf: "2025-01-01", Prompt: 1e6}}}).Cost("m", llm.Usage{PromptTokens: math.MaxInt}); c.Amount < 0 {
-		t.Errorf("overflow: %v", c)
-	}
+	c := none.Cost("big", u)
+	check.True(t, c.Partial && c.String() == "unknown", "no prices: %v", c)
+	c = testPrices.Cost("nobody", llm.Usage{CachedCalls: 4})
+	check.True(t, !c.Partial && c.String() == "0.0000", "nothing used: %v", c)
+	c = (paid.Cost{Amount: paid.MoneyOf(2), Partial: true})
+	check.Equal(t, c.String(), "at least 2.0000", "%v", c)
+	c = (&paid.Prices{Currency: "X", Models: []paid.Price{{Model: "m", AsOf: "2025-01-01", Prompt: 1e6}}}).Cost("m", llm.Usage{PromptTokens: math.MaxInt})
+	check.True(t, c.Amount >= 0, "overflow: %v", c)
 	p, err := paid.ReadPrices(strings.NewReader(`{"currency":"EUR","models":[{"model":"m","as_of":"2025-01-02","prompt":0.15,"completion":0.6}]}`))
-	if err != nil || p.Cost("m", llm.Usage{PromptTokens: 1e6}).Amount != paid.MoneyOf(0.15) {
-		t.Errorf("%+v, %v", p, err)
-	}
-	if _, err := paid.ReadPrices(strings.NewReader("prices")); err == nil || strings.Count(err.Error(), "invalid character") != 1 {
-		t.Errorf("no JSON: %v", err)
-	}
-	if err := (&paid.Prices{Currency: "E\u202eUR"}).Check(); err == nil || !strings.Contains(err.Error(), `"E\u202eUR"`) {
-		t.Errorf("a currency that turns the line round: %v", err)
-	}
+	check.True(t, err == nil && p.Cost("m", llm.Usage{PromptTokens: 1e6}).Amount == paid.MoneyOf(0.15), "%+v, %v", p, err)
+	_, err = paid.ReadPrices(strings.NewReader("prices"))
+	check.True(t, err != nil && strings.Count(err.Error(), "invalid character") == 1, "no JSON: %v", err)
+	err = (&paid.Prices{Currency: "E\u202eUR"}).Check()
+	check.True(t, err != nil && strings.Contains(err.Error(), `"E\u202eUR"`), "a currency that turns the line round: %v", err)
 	for _, half := range []string{`"prompt":0.15`, `"completion":1`, `"prompt":0`, `"prompt":1,"completion":0`, ``, `"prompt":1,"completion":null`, `"embedded":1,"prompt":2`} {
 		text := strings.TrimSuffix(`{"currency":"EUR","models":[{"model":"m","as_of":"2025-01-02",`+half, ",") + `}]}`
-		if _, err := paid.ReadPrices(strings.NewReader(text)); err == nil {
-			t.Errorf("%s: half a price was taken", text)
-		}
+		check.True(t, check.Err(paid.ReadPrices(strings.NewReader(text))) != nil, "%s: half a price was taken", text)
 	}
 	for _, whole := range []string{`"prompt":0,"completion":0`, `"embedded":0`, `"prompt":1,"completion":2,"embedded":3`} {
 		text := `{"currency":"EUR","models":[{"model":"m","as_of":"2025-01-02",` + whole + `}]}`
-		if _, err := paid.ReadPrices(strings.NewReader(text)); err != nil {
-			t.Errorf("%s: %v", text, err)
-		}
+		_, err := paid.ReadPrices(strings.NewReader(text))
+		check.True(t, err == nil, "%s: %v", text, err)
 	}
-	if c := testPrices.Cost("big", llm.Usage{EmbeddedTokens: 1}); !c.Partial {
-		t.Errorf("texts embedded by a model with prices of chats: %v", c)
-	}
-	if c := testPrices.Cost("vectors", u); !c.Partial {
-		t.Errorf("chats of a model with a price of embedding: %v", c)
-	}
+	c = testPrices.Cost("big", llm.Usage{EmbeddedTokens: 1})
+	check.True(t, c.Partial, "texts embedded by a model with prices of chats: %v", c)
+	c = testPrices.Cost("vectors", u)
+	check.True(t, c.Partial, "chats of a model with a price of embedding: %v", c)
 	_, err = paid.ReadPrices(strings.NewReader(`{"models":[{"model":"m","as_of":"yesterday","prompt":-1},{"model":"m","as_of":"2025-01-01"}]}`))
-	if err == nil || strings.Count(err.Error(), "\n") != 6 {
-		t.Errorf("seven faults: %v", err)
-	}
+	check.True(t, err != nil && strings.Count(err.Error(), "\n") == 6, "seven faults: %v", err)
 }
 
 // A server that does not keep to the limit of a reply goes beyond a hard limit once, by
@@ -452,10 +406,7 @@ func TestReplyBeyondItsLimit(t *testing.T) {
 		fmt.Fprintf(w, `{"choices": [{"finish_reason": "stop", "message": {"content": "word"}}], "usage": {"prompt_tokens": 1, "completion_tokens": %d}}`, written)
 	}))
 	defer server.Close()
-	m, err := transport.OpenAI(transport.Config{Model: "big", BaseURL: server.URL})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := check.Of(transport.OpenAI(transport.Config{Model: "big", BaseURL: server.URL})).OK(t)
 	for name, tc := range map[string]struct {
 		o    paid.Options
 		most int
@@ -474,9 +425,7 @@ func TestReplyBeyondItsLimit(t *testing.T) {
 			if errors.Is(err, llm.ErrBudgetExceeded) {
 				break
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			paying := cachedModel(t, c, m)
 			var work errgroup.Group
 			work.SetLimit(concurrent)
@@ -492,9 +441,7 @@ func TestReplyBeyondItsLimit(t *testing.T) {
 					return err
 				})
 			}
-			if err := work.Wait(); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, work.Wait())
 			if spent := c.Account().Total.Usage.CompletionTokens; int64(spent) != billed.Load() {
 				t.Errorf("%s: %d tokens in the account, %d billed", name, spent, billed.Load())
 			}
@@ -503,8 +450,7 @@ func TestReplyBeyondItsLimit(t *testing.T) {
 		if n := int(billed.Load()); n < tc.most*8/10 && name != "little" || n > tc.most || refused.Load() == 0 {
 			t.Errorf("%s: %d tokens billed, %d calls refused, want at most %d", name, n, refused.Load(), tc.most)
 		}
-		if n := strings.Count(log.String(), "longer than its limit"); n != 1 {
-			t.Errorf("%s: said %d times: %s", name, n, &log)
-		}
+		n := strings.Count(log.String(), "longer than its limit")
+		check.Equal(t, n, 1, "%s: said %d times: %s", name, n, &log)
 	}
 }

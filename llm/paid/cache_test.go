@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
@@ -33,23 +34,19 @@ func TestDefaults(t *testing.T) {
 	c := open(t, o)
 	m := cachedModel(t, c, script)
 	c.Probe()
-	if err := errors.Join(ask(t, m, "a"), ask(t, m, "a")); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, errors.Join(ask(t, m, "a"), ask(t, m, "a")))
 	for _, req := range script.Requests() {
 		if req.Temperature == nil || *req.Temperature != 0 || req.Seed == nil || *req.Seed != 7 || req.MaxTokens != paid.DefaultReplyTokens {
 			t.Errorf("%+v", req)
 		}
 	}
-	if stages := c.Account().Stages; len(stages) != 2 || stages[1].Name != paid.StageProbe {
-		t.Errorf("%+v", stages)
-	}
+	stages := c.Account().Stages
+	check.True(t, len(stages) == 2 && stages[1].Name == paid.StageProbe, "%+v", stages)
 	_ = c.Close()
 	o.Defaults.Temperature = nil
 	c = open(t, o)
-	if err := ask(t, cachedModel(t, c, script), "a"); err != nil || script.Calls() != 3 {
-		t.Errorf("without a temperature: %d calls, %v", script.Calls(), err)
-	}
+	err := ask(t, cachedModel(t, c, script), "a")
+	check.True(t, err == nil && script.Calls() == 3, "without a temperature: %d calls, %v", script.Calls(), err)
 }
 
 // requestFields says for every field of Request whether it belongs to the
@@ -91,9 +88,7 @@ func TestCacheKeyCoversEveryField(t *testing.T) {
 	c := cachedModel(t, open(t, paid.Options{File: file(t)}), script)
 	asked := func(req llm.Request) bool {
 		before := script.Calls()
-		if _, err := c.Generate(t.Context(), req); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, check.Err(c.Generate(t.Context(), req)))
 		return script.Calls() > before
 	}
 	asked(base)
@@ -111,9 +106,7 @@ func TestCacheKeyCoversEveryField(t *testing.T) {
 			}
 		}
 	}
-	if asked(llm.Request{Messages: base.Messages, Schema: json.RawMessage(` { "type" : "object" } `)}) {
-		t.Error("blanks in a schema change the key")
-	}
+	check.True(t, !asked(llm.Request{Messages: base.Messages, Schema: json.RawMessage(` { "type" : "object" } `)}), "blanks in a schema change the key")
 }
 
 func TestModelsShareAJournalWithoutMixing(t *testing.T) {
@@ -128,9 +121,7 @@ func TestModelsShareAJournalWithoutMixing(t *testing.T) {
 			}
 		}
 	}
-	if a.Calls()+b.Calls() != 2 {
-		t.Errorf("%d calls", a.Calls()+b.Calls())
-	}
+	check.Equal(t, a.Calls()+b.Calls(), 2, "calls")
 }
 
 // slow is a model that waits for a signal.
@@ -167,16 +158,13 @@ func TestSingleFlight(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 10 {
 		wg.Go(func() {
-			if err := ask(t, c, "q"); err != nil {
-				t.Error(err)
-			}
+			err := ask(t, c, "q")
+			check.True(t, err == nil, "%v", err)
 		})
 	}
 	time.Sleep(5 * time.Millisecond) // let them queue up; nothing depends on it
 	cancel()
-	if err := <-quit; !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+	check.Is(t, <-quit, context.Canceled, "cancelled")
 	close(s.gate)
 	wg.Wait()
 	if got := client.Account().Total.Calls; script.Calls() != 1 || got != 2 { // the one that was given up
@@ -197,19 +185,15 @@ func TestFailuresAreKeptApart(t *testing.T) {
 	c := open(t, o)
 	m := cachedModel(t, c, script)
 	var e *llm.Error
-	if err := ask(t, m, "refused"); !errors.As(err, &e) || e.Usage.PromptTokens != 9 {
-		t.Errorf("first: %v", err)
-	}
+	err := ask(t, m, "refused")
+	check.True(t, errors.As(err, &e) && e.Usage.PromptTokens == 9, "first: %v", err)
 	if err := ask(t, m, "refused"); !errors.As(err, &e) || e.Kind != llm.ErrRefused || e.Billed != llm.BilledNo || e.Usage != (llm.Usage{Calls: 1, PromptTokens: 9}) {
 		t.Errorf("second: %v", err)
 	}
 	for range 2 {
-		if err := ask(t, m, "flaky"); !errors.Is(err, llm.ErrTransient) {
-			t.Error(err)
-		}
-		if reply, err := m.Generate(t.Context(), asJSON); err != nil || reply.Text != "no JSON" {
-			t.Errorf("%+v, %v", reply, err)
-		}
+		check.Is(t, ask(t, m, "flaky"), llm.ErrTransient)
+		reply, err := m.Generate(t.Context(), asJSON)
+		check.True(t, err == nil && reply.Text == "no JSON", "%+v, %v", reply, err)
 	}
 	if script.Calls() != 4 { // refused 1, flaky 2, broken 1
 		t.Errorf("%d calls", script.Calls())
@@ -220,12 +204,10 @@ func TestFailuresAreKeptApart(t *testing.T) {
 		c = open(t, o)
 		m = cachedModel(t, c, script)
 		before := script.Calls()
-		if err := ask(t, m, "refused"); !errors.Is(err, llm.ErrRefused) || script.Calls() > before != o.RetryFailures {
-			t.Errorf("start %d: %v, %d calls", start, err, script.Calls()-before)
-		}
-		if reply, err := m.Generate(t.Context(), asJSON); err != nil || reply.Text != want {
-			t.Errorf("start %d: %+v, %v", start, reply, err)
-		}
+		err := ask(t, m, "refused")
+		check.True(t, errors.Is(err, llm.ErrRefused) && script.Calls() > before == o.RetryFailures, "start %d: %v, %d calls", start, err, script.Calls()-before)
+		reply, err := m.Generate(t.Context(), asJSON)
+		check.True(t, err == nil && reply.Text == want, "start %d: %+v, %v", start, reply, err)
 	}
 }
 
@@ -263,7 +245,5 @@ func TestUnkeptReplyIsAnError(t *testing.T) {
 		return llm.Reply{Text: "x"}, nil
 	})
 	c = open(t, paid.Options{File: file(t)})
-	if err := ask(t, cachedModel(t, c, m), "q"); !errors.Is(err, journal.ErrClosed) {
-		t.Errorf("a reply that is not on disk was acknowledged: %v", err)
-	}
+	check.Is(t, ask(t, cachedModel(t, c, m), "q"), journal.ErrClosed, "a reply that is not on disk was acknowledged")
 }

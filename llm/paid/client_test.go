@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
@@ -25,10 +26,7 @@ func file(t *testing.T) string { return filepath.Join(t.TempDir(), "replies") }
 // open opens a client until the end of the test, or until it is closed.
 func open(t *testing.T, o paid.Options) *paid.Client {
 	t.Helper()
-	c, err := paid.Open(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := check.Of(paid.Open(o)).OK(t)
 	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
@@ -36,20 +34,14 @@ func open(t *testing.T, o paid.Options) *paid.Client {
 // cachedModel wraps a model.
 func cachedModel(t *testing.T, c *paid.Client, m llm.Model) llm.Model {
 	t.Helper()
-	m, err := c.Model(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m = check.Of(c.Model(m)).OK(t)
 	return m
 }
 
 // embedder wraps an embedder.
 func embedder(t *testing.T, c *paid.Client, e llm.NamedEmbedder) llm.NamedEmbedder {
 	t.Helper()
-	e, err := c.Embedder(e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e = check.Of(c.Embedder(e)).OK(t)
 	return e
 }
 
@@ -75,49 +67,36 @@ func TestClientSharesRepliesBetweenRuns(t *testing.T) {
 	c.Probe()
 	for range 2 {
 		_, err := e.EmbedQuery(t.Context(), "a")
-		if err := errors.Join(err, ask(t, m, "a")); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, errors.Join(err, ask(t, m, "a")))
 	}
 	if a := c.Account(); script.Calls() != 2 || a.Total.Calls != 4 || a.Total.Usage.Tokens() != 2203 {
 		t.Errorf("%d calls, %+v", script.Calls(), a.Total) // a probe and a question for each
 	}
-	if _, err := paid.Open(o); !errors.Is(err, journal.ErrLocked) || !strings.Contains(err.Error(), "name another file") {
-		t.Errorf("a second program: %v", err)
-	}
-	if info, err := os.Stat(o.File); err != nil || info.Mode().Perm()&0o077 != 0 {
-		t.Errorf("the mode of the file is %v, %v", info.Mode(), err)
-	}
+	_, err := paid.Open(o)
+	check.True(t, errors.Is(err, journal.ErrLocked) && strings.Contains(err.Error(), "name another file"), "a second program: %v", err)
+	info, err := os.Stat(o.File)
+	check.True(t, err == nil && info.Mode().Perm()&0o077 == 0, "the mode of the file is %v, %v", info.Mode(), err)
 	_ = c.Close()
 	short := llm.Prompt("b")
 	short.MaxTokens = 10
-	if _, err := m.Generate(t.Context(), short); !errors.Is(err, journal.ErrClosed) || script.Calls() != 2 {
-		t.Errorf("a call was made without its intent: %v", err)
-	}
+	_, err = m.Generate(t.Context(), short)
+	check.True(t, errors.Is(err, journal.ErrClosed) && script.Calls() == 2, "a call was made without its intent: %v", err)
 
 	c = open(t, o) // the same run, started again
 	m = cachedModel(t, c, script)
-	if reply, err := m.Generate(t.Context(), llm.Prompt("a")); err != nil || reply.Usage.PromptTokens != 1000 || script.Calls() != 2 {
-		t.Errorf("%+v, %v", reply, err)
-	}
-	if err := ask(t, m, "b"); !errors.Is(err, llm.ErrBudgetExceeded) {
-		t.Errorf("2,203 of 6,200 tokens were spent, and a reply may take 4,096: %v", err)
-	}
+	reply, err := m.Generate(t.Context(), llm.Prompt("a"))
+	check.True(t, err == nil && reply.Usage.PromptTokens == 1000 && script.Calls() == 2, "%+v, %v", reply, err)
+	check.Is(t, ask(t, m, "b"), llm.ErrBudgetExceeded, "2,203 of 6,200 tokens were spent, and a reply may take 4,096")
 	_ = c.Close()
 	o.Tokens = 2200
-	if _, err := paid.Open(o); !errors.Is(err, llm.ErrBudgetExceeded) {
-		t.Errorf("nothing is left: %v", err)
-	}
+	check.Is(t, check.Err(paid.Open(o)), llm.ErrBudgetExceeded, "nothing is left")
 
 	o.Run, o.Tokens = "two", 6000
 	c = open(t, o)
 	m = cachedModel(t, c, script)
-	if err := errors.Join(ask(t, m, "a"), ask(t, m, "b")); err != nil {
-		t.Fatal(err)
-	}
-	if a := c.Account(); script.Calls() != 3 || a.Total.Calls != 1 || len(a.Unknown) != 0 {
-		t.Errorf("%d calls, %+v", script.Calls(), a.Total)
-	}
+	check.OK(t, errors.Join(ask(t, m, "a"), ask(t, m, "b")))
+	a := c.Account()
+	check.True(t, script.Calls() == 3 && a.Total.Calls == 1 && len(a.Unknown) == 0, "%d calls, %+v", script.Calls(), a.Total)
 }
 
 // A model that has nothing to say to the probe is there; other failures come
@@ -149,43 +128,31 @@ func TestProbeOnce(t *testing.T) {
 		c := open(t, o)
 		reader, judge := cachedModel(t, c, script), cachedModel(t, c, script)
 		c.Probe()
-		if script.Calls() != 0 {
-			t.Errorf("%d calls before any is needed", script.Calls())
-		}
+		check.Equal(t, script.Calls(), 0, "calls before any is needed")
 		var work errgroup.Group
 		for range 8 {
 			work.Go(func() error { return errors.Join(ask(t, reader, "a"), ask(t, judge, "a")) })
 		}
-		if err := work.Wait(); err != nil || script.Calls() != want {
-			t.Errorf("start %d: %d calls, want %d, %v", start, script.Calls(), want, err)
-		}
-		if stages := c.Account().Stages; len(stages) != 2 || stages[1].Name != paid.StageProbe || stages[1].Calls != 1 {
-			t.Errorf("start %d: %+v", start, stages)
-		}
+		err := work.Wait()
+		check.True(t, err == nil && script.Calls() == want, "start %d: %d calls, want %d, %v", start, script.Calls(), want, err)
+		stages := c.Account().Stages
+		check.True(t, len(stages) == 2 && stages[1].Name == paid.StageProbe && stages[1].Calls == 1, "start %d: %+v", start, stages)
 		_ = c.Close()
 	}
 }
 
 func TestOpenRefuses(t *testing.T) {
 	_, err := paid.Open(paid.Options{Tokens: -1, Money: 1})
-	if err == nil || strings.Count(err.Error(), "\n") != 2 {
-		t.Errorf("%v", err)
-	}
+	check.True(t, err != nil && strings.Count(err.Error(), "\n") == 2, "%v", err)
 	name := file(t)
-	if err := os.WriteFile(name, []byte("not a journal, but somebody's notes"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := paid.Open(paid.Options{File: name}); err == nil {
-		t.Error("opened another file")
-	}
+	check.OK(t, os.WriteFile(name, []byte("not a journal, but somebody's notes"), 0o600))
+	check.True(t, check.Err(paid.Open(paid.Options{File: name})) != nil, "opened another file")
 	half := &paid.Prices{Currency: "EUR", Models: []paid.Price{{Model: "big", AsOf: "2025-01-01", Prompt: 1, Completion: 2}}}
 	c := open(t, paid.Options{File: file(t), Prices: half, Money: paid.MoneyOf(1)})
-	if _, err := c.Embedder(&counter{}); err == nil || !strings.Contains(err.Error(), "add it to the prices") {
-		t.Errorf("an embedder without a price: %v", err)
-	}
-	if _, err := c.Model(llmtest.NewScript("unpriced")); err == nil || !strings.Contains(err.Error(), "no price") {
-		t.Errorf("a model without a price: %v", err)
-	}
+	_, err = c.Embedder(&counter{})
+	check.True(t, err != nil && strings.Contains(err.Error(), "add it to the prices"), "an embedder without a price: %v", err)
+	_, err = c.Model(llmtest.NewScript("unpriced"))
+	check.True(t, err != nil && strings.Contains(err.Error(), "no price"), "a model without a price: %v", err)
 }
 
 // pieces is a model that writes its reply word by word, and may lose the rest.
@@ -224,21 +191,15 @@ func TestPieces(t *testing.T) {
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		if strings.Join(got, "|") != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		check.Equal(t, strings.Join(got, "|"), want, "%q", got)
 		p.lose = false
 	}
-	if a := c.Account().Total; p.Calls() != 2 || a.Calls != 2 || a.Failed != 1 {
-		t.Errorf("%d calls, %+v", p.Calls(), a)
-	}
+	a := c.Account().Total
+	check.True(t, p.Calls() == 2 && a.Calls == 2 && a.Failed == 1, "%d calls, %+v", p.Calls(), a)
 	enough := errors.New("enough")
-	if _, err := llm.Stream(t.Context(), m, llm.Prompt("stop early"), func(string) error { return enough }); !errors.Is(err, enough) {
-		t.Error(err)
-	}
-	if _, err := m.Generate(t.Context(), llm.Prompt("stop early")); err != nil || p.Calls() != 4 {
-		t.Errorf("a reply that was not read to its end was kept: %d calls, %v", p.Calls(), err)
-	}
+	check.Is(t, check.Err(llm.Stream(t.Context(), m, llm.Prompt("stop early"), func(string) error { return enough })), enough)
+	_, err := m.Generate(t.Context(), llm.Prompt("stop early"))
+	check.True(t, err == nil && p.Calls() == 4, "a reply that was not read to its end was kept: %d calls, %v", p.Calls(), err)
 }
 
 // At the next start filtered replies are asked for again, on demand every
@@ -285,18 +246,14 @@ func TestClientRetries(t *testing.T) {
 				if healed := err == nil && reply.Text == "{}"; healed != (tt.whole || i > 0 && tt.asksAgain) {
 					t.Errorf("start %d: %q, %v", i, reply.Text, err)
 				}
-				if err := c.Close(); err != nil {
-					t.Fatal(err)
-				}
+				check.OK(t, c.Close())
 				broken, o.RetryFailures = false, tt.retry
 			}
 			want := 1
 			if tt.asksAgain {
 				want = 2
 			}
-			if asked != want {
-				t.Errorf("%d requests in three starts, want %d", asked, want)
-			}
+			check.Equal(t, asked, want, "requests in three starts")
 		})
 	}
 }

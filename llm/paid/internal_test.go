@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
@@ -39,23 +40,17 @@ func (parrot) EmbedQuery(_ context.Context, text string) ([]float32, error) {
 // up answer for nobody.
 func TestRecordOfAnotherRequestIsRefused(t *testing.T) {
 	client, err := Open(Options{File: filepath.Join(t.TempDir(), "j")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer client.Close()
 	m, err1 := client.Model(parrot{})
 	e, err2 := client.Embedder(parrot{})
-	if err := errors.Join(err1, err2); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, errors.Join(err1, err2))
 	swap := func(ask func(text string) error) {
 		t.Helper()
 		known := client.cache.known
 		clear(known)
 		for _, text := range []string{"a", "bb"} {
-			if err := ask(text); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, ask(text))
 		}
 		keys := slices.Collect(maps.Keys(known))
 		known[keys[0]], known[keys[1]] = known[keys[1]], known[keys[0]]
@@ -64,25 +59,20 @@ func TestRecordOfAnotherRequestIsRefused(t *testing.T) {
 		_, err := m.Generate(t.Context(), llm.Prompt(text))
 		return err
 	})
-	if reply, err := m.Generate(t.Context(), llm.Prompt("a")); err == nil || !strings.Contains(err.Error(), "another request") {
-		t.Errorf("%+v, %v", reply, err)
-	}
+	reply, err := m.Generate(t.Context(), llm.Prompt("a"))
+	check.True(t, err != nil && strings.Contains(err.Error(), "another request"), "%+v, %v", reply, err)
 	swap(func(text string) error {
 		_, err := e.EmbedQuery(t.Context(), text)
 		return err
 	})
-	if v, err := e.EmbedQuery(t.Context(), "a"); err == nil || !strings.Contains(err.Error(), "another text") {
-		t.Errorf("%v, %v", v, err)
-	}
+	v, err := e.EmbedQuery(t.Context(), "a")
+	check.True(t, err != nil && strings.Contains(err.Error(), "another text"), "%v, %v", v, err)
 }
 
 // An earlier program may have kept what is refused today: it is dropped with a word,
 // and asked for again.
 func TestPoisonedVectorsAreDropped(t *testing.T) {
-	j, err := journal.Open(filepath.Join(t.TempDir(), "j"), journal.Header{Schema: Schema}, journal.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := check.Of(journal.Open(filepath.Join(t.TempDir(), "j"), journal.Header{Schema: Schema}, journal.Options{})).OK(t)
 	defer j.Close()
 	var log strings.Builder
 	texts := []string{"a", "bb", "ccc", "dddd", "eeeee"}
@@ -90,26 +80,20 @@ func TestPoisonedVectorsAreDropped(t *testing.T) {
 	for i, v := range [][]float32{{0}, {float32(math.NaN())}, {1, 2}, {1e30}} {
 		for _, query := range []bool{false, true} {
 			k := embeddingKey("parrot", query, texts[i])
-			if err := c.keep(recordVector, k, encodeVector(k, v)); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, c.keep(recordVector, k, encodeVector(k, v)))
 		}
 	}
 	e := &cachedEmbedder{cache: c, e: parrot{}}
 	for range 2 {
-		out, err := e.EmbedDocuments(t.Context(), texts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := check.Of(e.EmbedDocuments(t.Context(), texts)).OK(t)
 		for i, v := range out {
 			q, err := e.EmbedQuery(t.Context(), texts[i])
 			if want := []float32{float32(i + 1)}; !slices.Equal(v, want) || !slices.Equal(q, want) || err != nil {
 				t.Errorf("%q: %v, %v, %v", texts[i], v, q, err)
 			}
 		}
-		if got := strings.Count(log.String(), "asking again"); got != 8 {
-			t.Errorf("%d vectors were dropped, want 8:\n%s", got, &log)
-		}
+		got := strings.Count(log.String(), "asking again")
+		check.Equal(t, got, 8, "%d vectors were dropped, want 8:\n%s", got, &log)
 	}
 }
 
@@ -127,9 +111,7 @@ func TestCanonicalBytesAreFixed(t *testing.T) {
 				`"schema":{"a":[],"b":1.50},"schema_name":"n","seed":-7,"stop":["x"],"temperature":0,"top_p":0,"version":"wildgraph-llm-v1"}`},
 	} {
 		got, err := canonicalJSON("m", tc.req)
-		if err != nil || string(got) != tc.want {
-			t.Errorf("%s\n%s, %v", got, tc.want, err)
-		}
+		check.True(t, err == nil && string(got) == tc.want, "%s\n%s, %v", got, tc.want, err)
 	}
 }
 
@@ -137,25 +119,16 @@ func TestCanonicalBytesAreFixed(t *testing.T) {
 // never answers another one.
 func FuzzCacheRecord(f *testing.F) {
 	request, err := canonicalJSON("m", llm.Prompt("q"))
-	if err != nil {
-		f.Fatal(err)
-	}
-	good, err := json.Marshal(cacheRecord{Request: request, Reply: &llm.Reply{Text: "a", Finish: llm.FinishStop}})
-	if err != nil {
-		f.Fatal(err)
-	}
-	bad, err := json.Marshal(cacheRecord{Request: request, Failure: &failure{Kind: llm.ErrFiltered}})
-	if err != nil {
-		f.Fatal(err)
-	}
+	check.OK(f, err)
+	good := check.Of(json.Marshal(cacheRecord{Request: request, Reply: &llm.Reply{Text: "a", Finish: llm.FinishStop}})).OK(f)
+	bad := check.Of(json.Marshal(cacheRecord{Request: request, Failure: &failure{Kind: llm.ErrFiltered}})).OK(f)
 	for _, seed := range [][]byte{good, bad, good[:len(good)-1], []byte(`{"request":`), []byte(`{"reply":{}}`), []byte(`{"request":{},"reply":{"text":"x"}}`), nil} {
 		f.Add(seed, request)
 	}
 	f.Fuzz(func(t *testing.T, payload, request []byte) {
 		stored := string(payload)
-		if r, err := decodeRecord(payload, request); err == nil && !strings.Contains(stored, string(request)) {
-			t.Fatalf("%q answers %q with %+v", stored, request, r)
-		}
+		r, err := decodeRecord(payload, request)
+		check.Must(t, err != nil || strings.Contains(stored, string(request)), "%q answers %q with %+v", stored, request, r)
 		if k, v, err := decodeVector([]byte(stored)); err == nil && string(encodeVector(k, v)) != stored {
 			for _, x := range v {
 				if x != x { // a NaN may change its bits

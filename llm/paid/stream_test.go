@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/paid"
 	"github.com/wildgraph/wildgraph/llm/transport"
@@ -35,18 +36,14 @@ func streaming(t *testing.T, events func(n int) string) (m llm.Model, requests *
 	}))
 	t.Cleanup(s.Close)
 	m, err := transport.OpenAI(transport.Config{Model: "m", BaseURL: s.URL + "/v1", Transport: transport.Options{Attempts: 2, BaseDelay: 1, MaxDelay: 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return m, requests
 }
 
 // known has a model reply for the first time: it has no reasoning.
 func known(t *testing.T, m llm.Model) {
 	t.Helper()
-	if _, err := m.Generate(t.Context(), llm.Prompt("known?")); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, check.Err(m.Generate(t.Context(), llm.Prompt("known?"))))
 }
 
 func event(text string) string {
@@ -62,22 +59,18 @@ func TestBrokenStreamIsCharged(t *testing.T) {
 	m := cachedModel(t, c, inner)
 	req := llm.Prompt("When was the light lit?") // 6 tokens, 4 for the message
 	req.MaxTokens = 90
-	if _, err := llm.Stream(t.Context(), m, req, func(string) error { return nil }); !errors.Is(err, llm.ErrTransient) {
-		t.Fatal(err)
-	}
+	_, err := llm.Stream(t.Context(), m, req, func(string) error { return nil })
+	check.Must(t, errors.Is(err, llm.ErrTransient), "%v", err)
 	a := c.Account()
 	if u := a.Total.Usage; !u.Estimated || u.Calls != 1 || u.PromptTokens != 6 || u.CompletionTokens < 6 || a.Total.Unknown != 0 || len(a.Unknown) != 0 {
 		t.Errorf("in the account: %+v", a.Total)
 	}
-	if got := a.Total.Most.Tokens(); got != 100 {
-		t.Errorf("%d tokens at most, want 100", got)
-	}
+	check.Equal(t, a.Total.Most.Tokens(), 100, "tokens at most")
 	for _, over := range []int{1, 0} {
 		req = llm.Prompt("When was the dark lit?")
 		req.MaxTokens = 90 + over
-		if _, err := llm.Stream(t.Context(), m, req, func(string) error { return nil }); errors.Is(err, llm.ErrBudgetExceeded) != (over > 0) {
-			t.Errorf("%d more than the rest: %v", over, err)
-		}
+		_, err := llm.Stream(t.Context(), m, req, func(string) error { return nil })
+		check.True(t, errors.Is(err, llm.ErrBudgetExceeded) == (over > 0), "%d more than the rest: %v", over, err)
 	}
 }
 
@@ -88,9 +81,8 @@ func TestBrokenAttemptsAreCharged(t *testing.T) {
 	req := llm.Prompt("When was the light lit?")
 	req.MaxTokens = 90
 	_, err := llm.Stream(t.Context(), cachedModel(t, c, inner), req, func(string) error { return nil })
-	if a := c.Account().Total; !errors.Is(err, llm.ErrTransient) || *requests != 2 || a.Usage.Calls != 2 || a.Most.Tokens() != 200 {
-		t.Errorf("%d requests, %+v, %v", *requests, a, err)
-	}
+	a := c.Account().Total
+	check.True(t, errors.Is(err, llm.ErrTransient) && *requests == 2 && a.Usage.Calls == 2 && a.Most.Tokens() == 200, "%d requests, %+v, %v", *requests, a, err)
 }
 
 // A question that two stream at the same time is asked once; when the first leaves, the

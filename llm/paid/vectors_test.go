@@ -12,8 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 	"github.com/wildgraph/wildgraph/llm/paid"
@@ -62,27 +61,20 @@ func TestVectorsArePaidOnce(t *testing.T) {
 		c := open(t, o)
 		e := embedder(t, c, inner)
 		var err error
-		if all[start], err = e.EmbedDocuments(t.Context(), texts); err != nil || len(inner.texts) != 650 {
-			t.Fatalf("start %d: %d texts embedded, %v", start, len(inner.texts), err)
-		}
+		all[start], err = e.EmbedDocuments(t.Context(), texts)
+		check.Must(t, err == nil && len(inner.texts) == 650, "start %d: %d texts embedded, %v", start, len(inner.texts), err)
 		kept := slices.Clone(all[start][0])
 		all[start][0][0] = 99
-		if again, _ := e.EmbedDocuments(t.Context(), texts[:1]); !slices.Equal(again[0], kept) {
-			t.Error("the cache hands out its own memory")
-		}
+		again, _ := e.EmbedDocuments(t.Context(), texts[:1])
+		check.Equal(t, again[0], kept, "the cache hands out its own memory")
 		all[start][0] = kept
 		_ = c.Close()
 	}
-	if diff := cmp.Diff(all[0], all[1]); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, all[1], all[0])
 	c := open(t, o)
-	if _, err := embedder(t, c, named{inner, "other"}).EmbedDocuments(t.Context(), texts[:1]); err != nil || len(inner.texts) != 651 {
-		t.Errorf("another name: %d texts, %v", len(inner.texts), err)
-	}
-	if _, err := paid.CachedEmbedder(named{inner, ""}, nil); err == nil {
-		t.Error("an empty name was accepted")
-	}
+	_, err := embedder(t, c, named{inner, "other"}).EmbedDocuments(t.Context(), texts[:1])
+	check.True(t, err == nil && len(inner.texts) == 651, "another name: %d texts, %v", len(inner.texts), err)
+	check.True(t, check.Err(paid.CachedEmbedder(named{inner, ""}, nil)) != nil, "an empty name was accepted")
 }
 
 // named is an embedder under another name.
@@ -173,9 +165,7 @@ func TestVectorsAreKeptAsTheyCome(t *testing.T) {
 		_ = c.Close()
 	}
 	for text, n := range r.delivered {
-		if n != 1 {
-			t.Fatalf("%q was asked for %d times after its vector had come", text, n-1)
-		}
+		check.Must(t, n == 1, "%q was asked for %d times after its vector had come", text, n-1)
 	}
 }
 
@@ -200,24 +190,19 @@ func TestBadVectorsAreNotKept(t *testing.T) {
 		r := &requests{}
 		e := embedder(t, open(t, paid.Options{File: file(t)}), r)
 		r.wrong = func(_ int, v [][]float32) ([][]float32, error) { return spoil(v), nil }
-		if _, err := e.EmbedDocuments(t.Context(), numbered(2)); !errors.Is(err, transport.ErrBadVector) || !strings.Contains(err.Error(), "name another") {
-			t.Errorf("%s: %v", name, err)
-		}
+		_, err := e.EmbedDocuments(t.Context(), numbered(2))
+		check.True(t, errors.Is(err, transport.ErrBadVector) && strings.Contains(err.Error(), "name another"), "%s: %v", name, err)
 		if name != "of two dimensions" { // one vector has but one
-			if _, err := e.EmbedQuery(t.Context(), "q"); err == nil {
-				t.Errorf("%s: taken for a question", name)
-			}
+			check.True(t, check.Err(e.EmbedQuery(t.Context(), "q")) != nil, "%s: taken for a question", name)
 		}
 		r.wrong = nil
-		if out, err := e.EmbedDocuments(t.Context(), numbered(2)); err != nil || !slices.Equal(out[1], llmtest.HashVector("text 1", 4)) {
-			t.Errorf("%s: %v, %v", name, out, err)
-		}
+		out, err := e.EmbedDocuments(t.Context(), numbered(2))
+		check.True(t, err == nil && slices.Equal(out[1], llmtest.HashVector("text 1", 4)), "%s: %v, %v", name, out, err)
 	}
 	empty := &requests{wrong: func(_ int, v [][]float32) ([][]float32, error) { return set(0)(v), nil }}
 	e := embedder(t, open(t, paid.Options{File: file(t)}), empty)
-	if _, err := e.EmbedDocuments(t.Context(), []string{" "}); err != nil {
-		t.Errorf("zeros for a text that says nothing: %v", err)
-	}
+	_, err := e.EmbedDocuments(t.Context(), []string{" "})
+	check.True(t, err == nil, "zeros for a text that says nothing: %v", err)
 }
 
 // A reply of another dimension than the first is refused; if the first was the wrong one,
@@ -234,14 +219,9 @@ func TestDimensionThatChanges(t *testing.T) {
 		}}
 		o := paid.Options{File: file(t)}
 		c := open(t, o)
-		if _, err := embedder(t, c, r).EmbedDocuments(t.Context(), numbered(40)); !errors.Is(err, transport.ErrBadVector) {
-			t.Errorf("request %d: %v", at, err)
-		}
+		check.Is(t, check.Err(embedder(t, c, r).EmbedDocuments(t.Context(), numbered(40))), transport.ErrBadVector, "request %d", at)
 		_ = c.Close()
-		out, err := embedder(t, open(t, o), r).EmbedDocuments(t.Context(), numbered(40))
-		if err != nil {
-			t.Fatalf("request %d: %v", at, err)
-		}
+		out := check.Of(embedder(t, open(t, o), r).EmbedDocuments(t.Context(), numbered(40))).OK(t, "request %d", at)
 		for i, v := range out {
 			if !slices.Equal(v, llmtest.HashVector(fmt.Sprint("text ", i), 4)) {
 				t.Errorf("request %d: text %d has %v", at, i, v)

@@ -17,9 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -38,10 +37,7 @@ func both(t *testing.T, o llmtest.ServerOptions, c Config, f func(t *testing.T, 
 		t.Run(kind, func(t *testing.T) {
 			s := llmtest.NewServer(o)
 			t.Cleanup(s.Close)
-			m, err := provider(s, kind, c).Model("test-model")
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := check.Of(provider(s, kind, c).Model("test-model")).OK(t)
 			f(t, s, m)
 		})
 	}
@@ -64,10 +60,7 @@ func bothEmbedders(t *testing.T, c Config, f func(t *testing.T, s *llmtest.Serve
 		t.Run(kind, func(t *testing.T) {
 			s := llmtest.NewServer(llmtest.ServerOptions{})
 			t.Cleanup(s.Close)
-			e, err := provider(s, kind, c).Embedder("test-embed")
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := check.Of(provider(s, kind, c).Embedder("test-embed")).OK(t)
 			f(t, s, e)
 		})
 	}
@@ -84,24 +77,15 @@ func TestReplyAndUsage(t *testing.T) {
 	}
 	both(t, llmtest.ServerOptions{Handler: handler}, Config{Transport: quick}, func(t *testing.T, s *llmtest.Server, m llm.Model) {
 		var bill llm.Bill
-		reply, err := m.Generate(llm.WithBill(t.Context(), &bill), llm.Prompt("2+2?"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		reply := check.Of(m.Generate(llm.WithBill(t.Context(), &bill), llm.Prompt("2+2?"))).OK(t)
 		usage := llm.Usage{Calls: 1, PromptTokens: 7, CompletionTokens: 9}
 		want := llm.Reply{Text: "four", Reasoning: "sums\ntwo and two", Finish: llm.FinishStop, Model: "test-model", Usage: usage}
 		if strings.HasPrefix(m.Name(), "openai") {
 			want.Fingerprint = "fp_test"
 		}
-		if diff := cmp.Diff(want, reply); diff != "" {
-			t.Error(diff)
-		}
-		if diff := cmp.Diff(usage, bill.Known()); diff != "" {
-			t.Error("recorded:", diff)
-		}
-		if diff := cmp.Diff(usage, s.Bill().Total); diff != "" {
-			t.Error("bill:", diff)
-		}
+		check.Equal(t, reply, want)
+		check.Equal(t, bill.Known(), usage, "recorded")
+		check.Equal(t, s.Bill().Total, usage, "bill")
 	})
 }
 
@@ -110,9 +94,7 @@ func sent(t *testing.T, s *llmtest.Server) map[string]any {
 	t.Helper()
 	all := s.Requests()
 	var body map[string]any
-	if err := json.Unmarshal(all[len(all)-1].Body, &body); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, json.Unmarshal(all[len(all)-1].Body, &body))
 	delete(body, "messages")
 	return body
 }
@@ -122,9 +104,7 @@ func ptr[T any](v T) *T { return &v }
 func TestRequestBodies(t *testing.T) {
 	schema := json.RawMessage(`{"type":"object","properties":{"a":{"type":["string","null"]}},"required":["a"],"additionalProperties":false}`)
 	var schemaValue any
-	if err := json.Unmarshal(schema, &schemaValue); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, json.Unmarshal(schema, &schemaValue))
 	full := llm.Request{
 		Messages: []llm.Message{{Role: llm.System, Text: "s"}, {Role: llm.User, Text: "u"}},
 		Schema:   schema, SchemaName: "my schema", MaxTokens: 10,
@@ -158,16 +138,9 @@ func TestRequestBodies(t *testing.T) {
 		t.Run(tc.name+"/"+tc.kind, func(t *testing.T) {
 			s := llmtest.NewServer(llmtest.ServerOptions{})
 			defer s.Close()
-			m, err := provider(s, tc.kind, tc.c).Model("test-model")
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := m.Generate(t.Context(), tc.req); err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(tc.want, sent(t, s)); diff != "" {
-				t.Error(diff)
-			}
+			m := check.Of(provider(s, tc.kind, tc.c).Model("test-model")).OK(t)
+			check.OK(t, check.Err(m.Generate(t.Context(), tc.req)))
+			check.Equal(t, sent(t, s), tc.want)
 		})
 	}
 }
@@ -181,9 +154,7 @@ func TestStrictSchemas(t *testing.T) {
 		`{"type":"array","items":{"type":"string"}}`:                                                           true,
 		`nonsense`: false,
 	} {
-		if strict(json.RawMessage(schema)) != want {
-			t.Errorf("strict(%s) = %v", schema, !want)
-		}
+		check.True(t, strict(json.RawMessage(schema)) == want, "strict(%s) = %v", schema, !want)
 	}
 }
 
@@ -195,9 +166,7 @@ func TestReplyAsToolCall(t *testing.T) {
 		`{"choices": [{"finish_reason": "tool_calls", "message": {"content": "", "tool_calls": [{"function": {"arguments": "a"}}, {"function": {"arguments": "b"}}]}}]}`: "",
 	} {
 		reply, err := readOpenAI([]byte(body))
-		if reply.Text != want || (err == nil) != (want != "") {
-			t.Errorf("%s: %q, %v", body, reply.Text, err)
-		}
+		check.True(t, reply.Text == want && (err == nil) == (want != ""), "%s: %q, %v", body, reply.Text, err)
 	}
 }
 
@@ -224,9 +193,7 @@ func TestTimeoutAndCancel(t *testing.T) {
 		}()
 		_, err := m.Generate(ctx, llm.Prompt("hello"))
 		var e *llm.Error
-		if !errors.Is(err, context.Canceled) || !errors.As(err, &e) || e.Kind != llm.ErrCanceled || e.Billed != llm.BilledUnknown {
-			t.Errorf("error %#v", err)
-		}
+		check.True(t, errors.Is(err, context.Canceled) && errors.As(err, &e) && e.Kind == llm.ErrCanceled && e.Billed == llm.BilledUnknown, "error %#v", err)
 	})
 }
 
@@ -249,9 +216,7 @@ func TestEmbedderHalves(t *testing.T) {
 			_ = json.NewEncoder(w).Encode(map[string]any{"data": data})
 		}))
 		e, err := OpenAIEmbedder(Config{Model: "e", BaseURL: s.URL})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		texts := make([]string, 70)
 		for i := range texts {
 			texts[i] = strings.Repeat("x", i+1)
@@ -263,9 +228,8 @@ func TestEmbedderHalves(t *testing.T) {
 				t.Errorf("%d: %d vectors, %v, requests %v, want %v", status, len(got), err, sizes, want)
 			}
 		}
-		if _, err := e.EmbedDocuments(t.Context(), []string{"good", "bad"}); err == nil || e.Batch() != 8 {
-			t.Errorf("%d: %v, batches of %d", status, err, e.Batch())
-		}
+		_, err = e.EmbedDocuments(t.Context(), []string{"good", "bad"})
+		check.True(t, err != nil && e.Batch() == 8, "%d: %v, batches of %d", status, err, e.Batch())
 		s.Close()
 	}
 }
@@ -275,20 +239,13 @@ func TestEmbedderDetails(t *testing.T) {
 		var bill llm.Bill
 		ctx := llm.WithBill(t.Context(), &bill)
 		got, err := e.EmbedDocuments(ctx, []string{"a", "b", "c d e f g"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(s.Requests()) != 2 {
-			t.Errorf("%d requests for 3 texts in batches of 2", len(s.Requests()))
-		}
+		check.OK(t, err)
+		check.Equal(t, len(s.Requests()), 2, "requests for 3 texts in batches of 2")
 		for i, text := range []string{"a", "b", "c d e f g"} {
-			if diff := cmp.Diff(llmtest.HashVector(text, llmtest.DefaultDimensions), got[i]); diff != "" {
-				t.Error(diff)
-			}
+			check.Equal(t, got[i], llmtest.HashVector(text, llmtest.DefaultDimensions))
 		}
-		if want := s.Bill().Total; bill.Known() != want || want.EmbeddedTokens != 5 {
-			t.Errorf("recorded %+v, billed %+v", bill.Known(), want)
-		}
+		want := s.Bill().Total
+		check.True(t, bill.Known() == want && want.EmbeddedTokens == 5, "recorded %+v, billed %+v", bill.Known(), want)
 		// Bad replies are errors, whatever the shape.
 		for _, body := range []string{
 			`{"data":[{"index":0,"embedding":[1]}],"embeddings":[[1]]}`,
@@ -298,14 +255,11 @@ func TestEmbedderDetails(t *testing.T) {
 		} {
 			bad := llmtest.Fault{Status: 200, Body: body}
 			s.Fail(bad, bad, bad)
-			if _, err := e.EmbedDocuments(t.Context(), []string{"a", "b"}); !errors.Is(err, ErrBadVector) {
-				t.Errorf("%s: %v", body, err)
-			}
+			check.Is(t, check.Err(e.EmbedDocuments(t.Context(), []string{"a", "b"})), ErrBadVector, "%s", body)
 		}
 		s.Fail(llmtest.TooManyRequests(0), llmtest.Fault{CutAfter: 10}, llmtest.HTMLPage())
-		if _, err := e.EmbedQuery(t.Context(), "a"); err != nil {
-			t.Errorf("after three passing failures: %v", err)
-		}
+		_, err = e.EmbedQuery(t.Context(), "a")
+		check.True(t, err == nil, "after three passing failures: %v", err)
 	})
 }
 
@@ -313,19 +267,12 @@ func TestVectorsStandWhereTheirIndexSays(t *testing.T) {
 	s := llmtest.NewServer(llmtest.ServerOptions{})
 	defer s.Close()
 	e, err := provider(s, "openai", Config{}).Embedder("m")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	s.Fail(llmtest.Fault{Shuffle: true})
 	texts := []string{"one", "two", "three"}
-	got, err := e.EmbedDocuments(t.Context(), texts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := check.Of(e.EmbedDocuments(t.Context(), texts)).OK(t)
 	for i, text := range texts {
-		if !slices.Equal(got[i], llmtest.HashVector(text, llmtest.DefaultDimensions)) {
-			t.Errorf("text %d has the vector of another", i)
-		}
+		check.Equal(t, got[i], llmtest.HashVector(text, llmtest.DefaultDimensions), "text %d has the vector of another", i)
 	}
 }
 
@@ -335,13 +282,10 @@ func TestLostStream(t *testing.T) {
 	s := llmtest.NewServer(llmtest.ServerOptions{})
 	defer s.Close()
 	m, err := provider(s, "ollama", Config{Transport: Options{Attempts: 1}}).Model("m")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	s.Fail(llmtest.Fault{Status: 200, Body: `{"message":{"content":"half"},"done":false}` + "\n"})
-	if reply, err := m.Generate(t.Context(), llm.Prompt("x")); !errors.Is(err, llm.ErrTransient) {
-		t.Errorf("%+v, %v", reply, err)
-	}
+	reply, err := m.Generate(t.Context(), llm.Prompt("x"))
+	check.Is(t, err, llm.ErrTransient, "%+v", reply)
 }
 
 // A setting that a server refuses is left out, at once and later on, and said once. A
@@ -381,15 +325,10 @@ func TestRefusedSettings(t *testing.T) {
 				}
 				req := llm.Prompt("Reply in JSON.")
 				req.Temperature, req.Seed, req.Schema = ptr(0.0), ptr(int64(7)), schema
-				if _, err := m.Generate(t.Context(), req); (err != nil) != tc.fails {
-					t.Fatal(err)
-				}
-				if n := len(s.Requests()); n != tc.first {
-					t.Errorf("%d requests, want %d", n, tc.first)
-				}
-				if req.Temperature == nil || req.Schema == nil {
-					t.Error("the caller's request has changed")
-				}
+				_, err := m.Generate(t.Context(), req)
+				check.Must(t, (err != nil) == tc.fails, "%v", err)
+				check.Equal(t, len(s.Requests()), tc.first, "requests")
+				check.True(t, req.Temperature != nil && req.Schema != nil, "the caller's request has changed")
 				_, _ = m.Generate(t.Context(), req)
 				body := string(s.Requests()[tc.first].Body)
 				for _, part := range tc.gone {
@@ -402,9 +341,8 @@ func TestRefusedSettings(t *testing.T) {
 						t.Errorf("%s is not sent any more: %s", part, body)
 					}
 				}
-				if n := strings.Count(log.String(), "does not take a setting"); n > 2 || n == 0 != tc.fails {
-					t.Errorf("said %d times: %s", n, &log)
-				}
+				n := strings.Count(log.String(), "does not take a setting")
+				check.True(t, n <= 2 && n == 0 == tc.fails, "said %d times: %s", n, &log)
 			})
 		})
 	}
@@ -425,15 +363,10 @@ func TestOldNameOfTheLimit(t *testing.T) {
 		var log strings.Builder
 		s := llmtest.NewServer(llmtest.ServerOptions{})
 		defer s.Close()
-		m, err := provider(s, "openai", Config{Transport: Options{Logger: debugLogger(&log)}}).Model("m")
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := check.Of(provider(s, "openai", Config{Transport: Options{Logger: debugLogger(&log)}}).Model("m")).OK(t)
 		s.Fail(tc.f)
 		for range 2 {
-			if _, err := m.Generate(t.Context(), req); err != nil {
-				t.Fatal(name, err)
-			}
+			check.OK(t, check.Err(m.Generate(t.Context(), req)), "%v", name)
 		}
 		var got []string
 		for _, r := range s.Requests() {
@@ -455,23 +388,14 @@ func TestOllamaContext(t *testing.T) {
 	for _, tc := range []struct{ bytes, reply, want int }{
 		{100, 0, 4096}, {4 * 3000, 346, 4096}, {4 * 3000, 347, 8192}, {4, 0, 8192}, {4 * 40_000, 4096, 65536}, {4 * 6000, 692, 65536},
 	} {
-		m, err := p.Model("m")
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := check.Of(p.Model("m")).OK(t)
 		req := llm.Prompt(strings.Repeat("word", tc.bytes/4))
 		req.MaxTokens = tc.reply
-		if _, err := m.Generate(t.Context(), req); err != nil {
-			t.Fatal(err)
-		}
-		if o, _ := sent(t, s)["options"].(map[string]any); o["num_ctx"] != float64(tc.want) {
-			t.Errorf("%+v: %v", tc, o)
-		}
+		check.OK(t, check.Err(m.Generate(t.Context(), req)))
+		o, _ := sent(t, s)["options"].(map[string]any)
+		check.True(t, o["num_ctx"] == float64(tc.want), "%+v: %v", tc, o)
 	}
-	m, err := p.Model("other")
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := check.Of(p.Model("other")).OK(t)
 	for read, whole := range map[int]bool{2048: false, 2500: true} {
 		s.Fail(llmtest.Fault{Answer: func(llm.Request) llm.Reply {
 			return llm.Reply{Text: "x", Usage: llm.Usage{PromptTokens: read, CompletionTokens: 1}}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -28,20 +29,13 @@ func TestSecretNeverPrints(t *testing.T) {
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d"} {
 		fmt.Fprintf(&out, verb+" "+verb+" "+verb+"\n", s, c, &c)
 	}
-	b, err := json.Marshal(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := check.Of(json.Marshal(c)).OK(t)
 	out.Write(b)
 	slog.New(slog.NewJSONHandler(&out, nil)).Info("x", "key", s, "config", c)
 	slog.New(slog.NewTextHandler(&out, nil)).Info("x", "key", s, "config", c)
 	text := out.String()
-	if strings.Contains(text, "canary") || strings.Contains(text, fmt.Sprintf("%x", "canary")) || !strings.Contains(text, hidden) {
-		t.Error(text)
-	}
-	if s.Reveal() != key {
-		t.Error("Reveal does not")
-	}
+	check.True(t, !strings.Contains(text, "canary") && !strings.Contains(text, fmt.Sprintf("%x", "canary")) && strings.Contains(text, hidden), "%v", text)
+	check.Equal(t, s.Reveal(), key, "Reveal does not")
 }
 
 func TestClassify(t *testing.T) {
@@ -65,9 +59,8 @@ func TestClassify(t *testing.T) {
 		{400, `{"error":{"message":"429 is no temperature"}}`, llm.ErrBadRequest},
 		{302, `moved`, llm.ErrBadRequest},
 	} {
-		if e := classifyStatus(tc.status, http.Header{}, []byte(tc.body)); e.Kind != tc.want {
-			t.Errorf("%d %s: %v, want %v", tc.status, tc.body, e.Kind, tc.want)
-		}
+		e := classifyStatus(tc.status, http.Header{}, []byte(tc.body))
+		check.Equal(t, e.Kind, tc.want, "%d %s", tc.status, tc.body)
 	}
 }
 
@@ -80,13 +73,10 @@ func TestErrorSentence(t *testing.T) {
 		`{"detail": "x"}`:                                                `{"detail": "x"}`,
 		"<html>":                                                         "<html>",
 	} {
-		if got := string(sentence([]byte(body))); got != want {
-			t.Errorf("%s: %s, want %s", body, got, want)
-		}
+		check.Equal(t, string(sentence([]byte(body))), want, "%s", body)
 	}
-	if e := errorInBody([]byte(`{"error":{"message":"upstream failed","code":502}}`)); e.Body != "upstream failed" {
-		t.Errorf("the body shown is %s", e.Body)
-	}
+	e := errorInBody([]byte(`{"error":{"message":"upstream failed","code":502}}`))
+	check.Equal(t, e.Body, "upstream failed", "the body shown")
 }
 
 func TestRetryAfter(t *testing.T) {
@@ -113,9 +103,7 @@ func TestRetryAfter(t *testing.T) {
 		for k, v := range tc.header {
 			h.Set(k, v)
 		}
-		if got := parseRetryAfter(h, now); got != tc.want {
-			t.Errorf("%v: %v, want %v", tc.header, got, tc.want)
-		}
+		check.Equal(t, parseRetryAfter(h, now), tc.want, "%v", tc.header)
 	}
 }
 
@@ -125,8 +113,6 @@ func FuzzRetryAfter(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		d := parseRetryAfter(http.Header{"Retry-After": {s}}, time.Unix(0, 0))
-		if d < 0 || d > 1e6*time.Second {
-			t.Fatalf("%q: %v", s, d)
-		}
+		check.Must(t, d >= 0 && d <= 1e6*time.Second, "%q: %v", s, d)
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -17,9 +18,7 @@ func TestUnreachableServerNamesURLAndRemedy(t *testing.T) {
 	s := llmtest.NewServer(llmtest.ServerOptions{})
 	s.Close() // nobody listens there any more
 	m, err := OpenAI(Config{Model: "m", BaseURL: s.OpenAIURL(), Transport: quick})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	_, err = m.Generate(t.Context(), llm.Prompt("hello"))
 	if !errors.Is(err, llm.ErrTransient) || !strings.Contains(err.Error(), s.OpenAIURL()) || !strings.Contains(err.Error(), "check that the server runs") {
 		t.Errorf("error %v", err)
@@ -53,18 +52,16 @@ func TestConfigIsChecked(t *testing.T) {
 		}
 	}
 	_, err := OpenAI(Config{BaseURL: "ftp://x", Batch: -1})
-	if got := strings.Count(err.Error(), "\n"); got != 2 {
-		t.Errorf("%d problems reported, want 3: %v", got+1, err)
-	}
+	got := strings.Count(err.Error(), "\n")
+	check.Equal(t, got, 2, "%d problems reported, want 3: %v", got+1, err)
 	for _, ok := range []Config{
 		{Model: "m", BaseURL: "http://10.1.2.3/v1", AllowHTTP: true},
 		{Model: "m", BaseURL: "http://localhost:1/v1"},
 		{Model: "m", BaseURL: "http://[::1]:1/v1/"},
 		{Model: "m", BaseURL: "https://host"},
 	} {
-		if _, err := OpenAI(ok); err != nil {
-			t.Errorf("%s: %v", ok.BaseURL, err)
-		}
+		_, err := OpenAI(ok)
+		check.True(t, err == nil, "%s: %v", ok.BaseURL, err)
 	}
 }
 
@@ -77,19 +74,10 @@ func TestKeyReachesServerAndNothingElse(t *testing.T) {
 		s := llmtest.NewServer(llmtest.ServerOptions{Key: key})
 		p := provider(s, kind, Config{Key: key, Transport: o})
 		m, err := p.Model("m")
-		if err != nil {
-			t.Fatal(err)
-		}
-		e, err := p.Embedder("m")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := m.Generate(t.Context(), llm.Prompt("hello")); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := e.EmbedQuery(t.Context(), "hello"); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
+		e := check.Of(p.Embedder("m")).OK(t)
+		check.OK(t, check.Err(m.Generate(t.Context(), llm.Prompt("hello"))))
+		check.OK(t, check.Err(e.EmbedQuery(t.Context(), "hello")))
 		echo := llmtest.Fault{Status: 401, Body: `{"error":{"message":"bad key ` + key + ` given"}}`}
 		s.Fail(llmtest.Fault{Status: 503, Body: key}, echo, echo)
 		_, err1 := m.Generate(t.Context(), llm.Prompt("hello"))
@@ -97,17 +85,11 @@ func TestKeyReachesServerAndNothingElse(t *testing.T) {
 		s.Fail(llmtest.Fault{Status: 200, Body: `{"error":{"message":"bad key ` + key + ` given","code":401}}`})
 		_, err3 := m.Generate(t.Context(), llm.Prompt("hello"))
 		seen := fmt.Sprintf("%v %+v %#v %v %+v %v %s %s %+v", err1, err1, err1, err2, err2, err3, m.Name(), e.Name(), p)
-		if !errors.Is(err1, llm.ErrAuth) || !errors.Is(err2, llm.ErrAuth) || !errors.Is(err3, llm.ErrAuth) {
-			t.Errorf("errors %v, %v", err1, err2)
-		}
-		if strings.Contains(seen, key) {
-			t.Errorf("the key shows in %s", seen)
-		}
+		check.True(t, errors.Is(err1, llm.ErrAuth) && errors.Is(err2, llm.ErrAuth) && errors.Is(err3, llm.ErrAuth), "errors %v, %v", err1, err2)
+		check.True(t, !strings.Contains(seen, key), "the key shows in %s", seen)
 		s.Close()
 	}
-	if strings.Contains(logged.String(), key) || !strings.Contains(logged.String(), "trying again") {
-		t.Errorf("log: %s", logged.String())
-	}
+	check.True(t, !strings.Contains(logged.String(), key) && strings.Contains(logged.String(), "trying again"), "log: %s", logged.String())
 }
 
 // A server that sends the key back, wherever in its reply, does not get it into an
@@ -125,13 +107,9 @@ func TestKeyThatIsSentBack(t *testing.T) {
 		defer s.Close()
 		p := provider(s, kind, Config{Key: key, Transport: o})
 		m, err := p.Model("m")
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		reply, err := m.Generate(t.Context(), llm.Prompt("hello"))
-		if err != nil || reply.Text != "Your key is ***." || strings.Contains(reply.Reasoning, key) {
-			t.Errorf("%+v, %v", reply, err)
-		}
+		check.True(t, err == nil && reply.Text == "Your key is ***." && !strings.Contains(reply.Reasoning, key), "%+v, %v", reply, err)
 		for _, f := range []llmtest.Fault{
 			{Raw: "HTTP/1.1 200 OK\r\nAuthorization Bearer " + key + "\r\n\r\n{}"},
 			{Raw: "HTTP/1.1 Bearer " + key + "\r\n\r\n"},
@@ -147,9 +125,7 @@ func TestKeyThatIsSentBack(t *testing.T) {
 			p := provider(s, kind, Config{Key: key, Transport: once})
 			m, err1 := p.Model("m")
 			e, err2 := p.Embedder("m")
-			if err := errors.Join(err1, err2); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, errors.Join(err1, err2))
 			s.Fail(f, f)
 			_, err := m.Generate(t.Context(), llm.Prompt("hello"))
 			_, err2 = e.EmbedQuery(t.Context(), "hello")
@@ -163,9 +139,7 @@ func TestKeyThatIsSentBack(t *testing.T) {
 			}
 		}
 	}
-	if strings.Contains(logged.String(), "8f3a1c") {
-		t.Errorf("log: %s", logged.String())
-	}
+	check.True(t, !strings.Contains(logged.String(), "8f3a1c"), "log: %s", logged.String())
 }
 
 func TestNamesTellModelsApart(t *testing.T) {
@@ -175,24 +149,16 @@ func TestNamesTellModelsApart(t *testing.T) {
 		{Model: "a", Extra: map[string]any{"x": 1}}, {Model: "a", Extra: map[string]any{"x": 2}},
 	} {
 		m, err := OpenAI(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		names[m.Name()] = true
-		o, err := Ollama(Config{Model: c.Model, BaseURL: c.BaseURL, Extra: c.Extra, ContextTokens: 9})
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := check.Of(Ollama(Config{Model: c.Model, BaseURL: c.BaseURL, Extra: c.Extra, ContextTokens: 9})).OK(t)
 		names[o.Name()] = true
 	}
-	if len(names) != 10 || !names["openai:https://api.openai.com/v1:a"] {
-		t.Errorf("names %v", names)
-	}
+	check.True(t, len(names) == 10 && names["openai:https://api.openai.com/v1:a"], "names %v", names)
 	e1, err1 := OpenAIEmbedder(Config{Model: "e"})
 	e2, err2 := OpenAIEmbedder(Config{Model: "e", Extra: map[string]any{"dimensions": 3}})
-	if err := errors.Join(err1, err2); err != nil || e1.Name() == e2.Name() {
-		t.Errorf("embedders of different dimension are both %q, error %v", e1.Name(), err)
-	}
+	err := errors.Join(err1, err2)
+	check.True(t, err == nil && e1.Name() != e2.Name(), "embedders of different dimension are both %q, error %v", e1.Name(), err)
 }
 
 func TestProviderFromEnv(t *testing.T) {
@@ -201,34 +167,24 @@ func TestProviderFromEnv(t *testing.T) {
 	for _, name := range []string{"OPENAI_BASE_URL", "OPENAI_API_KEY", "OLLAMA_HOST"} {
 		t.Setenv(name, "")
 	}
-	if _, err := ProviderFromEnv(Options{}); !errors.Is(err, ErrNoProvider) {
-		t.Errorf("empty environment: %v", err)
-	}
+	check.Is(t, check.Err(ProviderFromEnv(Options{})), ErrNoProvider, "empty environment")
 	t.Setenv("OLLAMA_HOST", "http://127.0.0.1:1")
 	t.Setenv("OPENAI_BASE_URL", s.OpenAIURL())
 	t.Setenv("OPENAI_API_KEY", "env-key-1")
 	p, err := ProviderFromEnv(Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	m, err1 := p.Model("m")
 	e, err2 := p.Embedder("e")
-	if err := errors.Join(err1, err2); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := m.Generate(t.Context(), llm.Prompt("x")); err != nil {
-		t.Error(err)
-	}
-	if _, err := e.EmbedQuery(t.Context(), "x"); err != nil {
-		t.Error(err)
-	}
+	check.OK(t, errors.Join(err1, err2))
+	_, err = m.Generate(t.Context(), llm.Prompt("x"))
+	check.True(t, err == nil, "%v", err)
+	_, err = e.EmbedQuery(t.Context(), "x")
+	check.True(t, err == nil, "%v", err)
 	for host, want := range map[string]string{
 		"0.0.0.0": "http://127.0.0.1:11434", "localhost": "http://localhost:11434", ":5000": "http://127.0.0.1:5000",
 		"127.0.0.1:8080": "http://127.0.0.1:8080", "https://o.example": "https://o.example:443",
 		"http://[::1]:9/base/": "http://[::1]:9/base", "[::]:9": "http://127.0.0.1:9",
 	} {
-		if got := ollamaURL(host); got != want {
-			t.Errorf("ollamaURL(%q) = %q, want %q", host, got, want)
-		}
+		check.Equal(t, ollamaURL(host), want, "ollamaURL(%q)", host)
 	}
 }

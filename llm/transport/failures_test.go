@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -25,10 +26,7 @@ func inMemory(t *testing.T, kind string, c Config, f func(t *testing.T, s *llmte
 			s := llmtest.NewServer(llmtest.ServerOptions{InMemory: true})
 			defer s.Close()
 			c.Transport.Base = s.Transport()
-			m, err := provider(s, kind, c).Model("test-model")
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := check.Of(provider(s, kind, c).Model("test-model")).OK(t)
 			f(t, s, m)
 		})
 	})
@@ -160,12 +158,9 @@ func TestProviderFailureModelChangesUnderItsName(t *testing.T) {
 		for i, warnings := range []int{0, 0, 1, 2} {
 			s.Fail([]llmtest.Fault{body("m-1", "fp1"), body("m-1", "fp1"), body("m-1", "fp2"), body("m-2", "fp2")}[i])
 			reply, err := m.Generate(t.Context(), llm.Prompt("hello"))
-			if err != nil || reply.Model == "" || reply.Fingerprint == "" {
-				t.Errorf("%+v, %v", reply, err)
-			}
-			if got := strings.Count(log.String(), "another model than before"); got != warnings {
-				t.Errorf("call %d: %d warnings, want %d", i, got, warnings)
-			}
+			check.True(t, err == nil && reply.Model != "" && reply.Fingerprint != "", "%+v, %v", reply, err)
+			got := strings.Count(log.String(), "another model than before")
+			check.Equal(t, got, warnings, "call %d: %d warnings", i, got)
 		}
 	})
 }

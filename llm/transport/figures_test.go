@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -32,39 +33,28 @@ func TestStrangeFiguresOfUsage(t *testing.T) {
 		for kind, body := range chats {
 			p := provider(s, kind, Config{})
 			m, err := p.Model("m")
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			s.Fail(llmtest.Fault{Status: 200, Body: fmt.Sprintf(body, figure)}, llmtest.Fault{Status: 200, Body: fmt.Sprintf(vectors[kind], figure)})
 			reply, err := m.Generate(t.Context(), llm.Prompt("hello"))
 			u := reply.Usage
 			if err != nil || reply.Text != "paid for" || u.Estimated != (want == 0) || want > 0 && u.PromptTokens+u.CompletionTokens != 2*want || u.Tokens() <= 0 || u.Tokens() > 100 {
 				t.Errorf("%s: a figure of %s: %+v, %v", kind, figure, reply, err)
 			}
-			e, err := p.Embedder("e")
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := check.Of(p.Embedder("e")).OK(t)
 			if v, err := e.EmbedQuery(t.Context(), "hello"); err != nil || len(v) != 2 {
 				t.Errorf("%s: a vector with a figure of %s: %v, %v", kind, figure, v, err)
 			}
 		}
 		for details, want := range map[string]int{`{"cached_tokens": 8}`: 8, `{"cached_tokens": 80}`: 20, `{"cached_tokens": -1}`: 0, `7`: 0, `null`: 0, `[]`: 0, `{"cached_tokens": {}}`: 0} {
 			s.Fail(llmtest.Fault{Status: 200, Body: `{"choices":[{"message":{"content":"x"}}],"usage":{"prompt_tokens":20,"completion_tokens":1,"prompt_tokens_details":` + details + `}}`})
-			m, err := provider(s, "openai", Config{}).Model("m")
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := check.Of(provider(s, "openai", Config{}).Model("m")).OK(t)
 			if reply, err := m.Generate(t.Context(), llm.Prompt("hello")); err != nil || reply.Usage.ProviderCached != want || reply.Usage.PromptTokens != 20 {
 				t.Errorf("details %s: %+v, %v", details, reply, err)
 			}
 		}
 		for _, odd := range []string{`7`, `"none"`, `[]`, `null`} {
 			s.Fail(llmtest.Fault{Status: 200, Body: `{"choices":[{"message":{"content":"x"}}],"usage":` + odd + `}`})
-			m, err := provider(s, "openai", Config{}).Model("m")
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := check.Of(provider(s, "openai", Config{}).Model("m")).OK(t)
 			if reply, err := m.Generate(t.Context(), llm.Prompt("hello")); err != nil || !reply.Usage.Estimated {
 				t.Errorf("usage %s: %+v, %v", odd, reply, err)
 			}
@@ -80,9 +70,7 @@ func TestVectorsThatAreNone(t *testing.T) {
 		t.Cleanup(s.Close)
 		for kind, body := range map[string]string{"openai": `{"data":[{"embedding":%s}]}`, "ollama": `{"embeddings":[%s]}`} {
 			e, err := provider(s, kind, Config{}).Embedder("e")
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			before := len(s.Requests())
 			bad := llmtest.Fault{Status: 200, Body: fmt.Sprintf(body, vector)}
 			s.Fail(bad, bad, bad)

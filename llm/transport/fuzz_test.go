@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -25,28 +26,20 @@ func FuzzErrorBody(f *testing.F) {
 	f.Fuzz(func(t *testing.T, status int, body, retry, date, ms string) {
 		h := http.Header{"Retry-After": {retry}, "Date": {date}, "Retry-After-Ms": {ms}}
 		e := classifyStatus(status, h, []byte(body))
-		if e.Kind == "" || e.RetryAfter < 0 || e.RetryAfter > 1e6*time.Second {
-			t.Fatalf("%+v", e)
-		}
+		check.Must(t, e.Kind != "" && e.RetryAfter >= 0 && e.RetryAfter <= 1e6*time.Second, "%+v", e)
 		e.Body = llm.Excerpt([]byte(body))
-		if !utf8.ValidString(e.Body) || len(e.Body) > 503 || !utf8.ValidString(e.Error()) {
-			t.Fatalf("%q", e.Error())
-		}
+		check.Must(t, utf8.ValidString(e.Body) && len(e.Body) <= 503 && utf8.ValidString(e.Error()), "%q", e.Error())
 		if in := errorInBody([]byte(body)); in != nil && (in.Kind == "" || !errors.Is(in, in.Kind)) {
 			t.Fatalf("%+v", in)
 		}
-		if u := usageIn([]byte(body)); u.Calls < 0 {
-			t.Fatalf("%+v", u)
-		}
+		u := usageIn([]byte(body))
+		check.Must(t, u.Calls >= 0, "%+v", u)
 		newExchange(&Transport{gates: map[string]*gate{}, o: Options{Concurrency: 1}}, &http.Request{URL: mustURL(t)}, []byte(body), nil)
 	})
 }
 
 func mustURL(t *testing.T) *url.URL {
-	u, err := url.Parse("http://h.example/v1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := check.Of(url.Parse("http://h.example/v1")).OK(t)
 	return u
 }
 
@@ -91,15 +84,11 @@ func FuzzReadVectors(f *testing.F) {
 		texts := slices.Repeat([]string{"x"}, n)
 		for name, read := range map[string]func([]byte, int) ([][]float32, llm.Usage, error){"openai": readOpenAIVectors, "ollama": readOllamaVectors} {
 			vectors, u, err := read(body, n)
-			if u.EmbeddedTokens < 0 || u.EmbeddedTokens > 1e8 {
-				t.Fatalf("%s: %+v", name, u)
-			}
+			check.Must(t, u.EmbeddedTokens >= 0 && u.EmbeddedTokens <= 1e8, "%s: %+v", name, u)
 			if err != nil || CheckVectors(texts, vectors) != nil {
 				continue
 			}
-			if len(vectors) != n {
-				t.Fatalf("%s: %d vectors for %d texts", name, len(vectors), n)
-			}
+			check.Must(t, len(vectors) == n, "%s: %d vectors for %d texts", name, len(vectors), n)
 			for _, v := range vectors {
 				if len(v) == 0 || len(v) != len(vectors[0]) || slices.Max(v) <= 0 && slices.Min(v) >= 0 {
 					t.Fatalf("%s: dimensions %d and %d, %v", name, len(v), len(vectors[0]), v)
@@ -136,9 +125,8 @@ func FuzzConfigURL(f *testing.F) {
 			if u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Hostname() == "" || u.Scheme == "http" && !loopback(u.Hostname()) {
 				t.Fatalf("%q was accepted as %v", text, u)
 			}
-			if again, err := parseURL(u.String(), false); err != nil || again.String() != u.String() {
-				t.Fatalf("%q became %q, which became %v: %v", text, u, again, err)
-			}
+			again, err := parseURL(u.String(), false)
+			check.Must(t, err == nil && again.String() == u.String(), "%q became %q, which became %v: %v", text, u, again, err)
 		}
 	})
 }

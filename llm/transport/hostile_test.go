@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -30,13 +31,8 @@ func served(t *testing.T, o Options, h http.HandlerFunc) error {
 	defer s.CloseClientConnections()
 	o.Attempts = 1
 	tr, err := New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/v1/chat", strings.NewReader(`{"q":1}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
+	req := check.Of(http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/v1/chat", strings.NewReader(`{"q":1}`))).OK(t)
 	resp, err := tr.RoundTrip(req)
 	if err != nil {
 		return err
@@ -53,13 +49,9 @@ func TestCompressedBomb(t *testing.T) {
 	w := gzip.NewWriter(&packed)
 	zeros := make([]byte, 1<<20)
 	for range 256 {
-		if _, err := w.Write(zeros); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, check.Err(w.Write(zeros)))
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, w.Close())
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	err := served(t, Options{MaxBody: 1 << 20}, func(w http.ResponseWriter, r *http.Request) {
@@ -68,12 +60,9 @@ func TestCompressedBomb(t *testing.T) {
 		_, _ = w.Write(packed.Bytes())
 	})
 	runtime.ReadMemStats(&after)
-	if !errors.Is(err, llm.ErrInvalidOutput) {
-		t.Errorf("error %v, want one of the output", err)
-	}
-	if used := after.TotalAlloc - before.TotalAlloc; used > 64<<20 {
-		t.Errorf("%d MB were taken for a limit of 1 MB", used>>20)
-	}
+	check.Is(t, err, llm.ErrInvalidOutput, "error %v, want one of the output", err)
+	used := after.TotalAlloc - before.TotalAlloc
+	check.True(t, used <= 64<<20, "%d MB were taken for a limit of 1 MB", used>>20)
 }
 
 // A server that never stops sending headers, or its body, does not hold a call.
@@ -102,13 +91,10 @@ func TestEndlessReplies(t *testing.T) {
 	} {
 		err := served(t, Options{MaxBody: 1 << 20, AttemptTimeout: time.Second, Deadline: 2 * time.Second}, h)
 		var e *llm.Error
-		if !errors.As(err, &e) {
-			t.Errorf("endless %s: error %v, want a typed one", name, err)
-		}
+		check.True(t, errors.As(err, &e), "endless %s: error %v, want a typed one", name, err)
 	}
-	if d := time.Since(start); d > 30*time.Second {
-		t.Errorf("it took %s", d)
-	}
+	d := time.Since(start)
+	check.True(t, d <= 30*time.Second, "it took %s", d)
 }
 
 // Cookies that a server sets are not sent back: two calls have nothing in common.
@@ -120,24 +106,14 @@ func TestNoCookies(t *testing.T) {
 		_, _ = io.WriteString(w, `{"ok":true}`)
 	}))
 	defer s.Close()
-	tr, err := New(Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tr := check.Of(New(Options{})).OK(t)
 	for range 2 {
 		req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, s.URL, strings.NewReader(`{}`))
-		if err != nil {
-			t.Fatal(err)
-		}
-		resp, err := tr.RoundTrip(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
+		resp := check.Of(tr.RoundTrip(req)).OK(t)
 		_ = resp.Body.Close()
 	}
-	if len(got) != 2 || got[0]+got[1] != "" {
-		t.Errorf("cookies %q", got)
-	}
+	check.True(t, len(got) == 2 && got[0]+got[1] == "", "cookies %q", got)
 }
 
 // A certificate that is not trusted will not be trusted a moment later.
@@ -157,14 +133,9 @@ func TestCertificatesAreNotTriedAgain(t *testing.T) {
 	for url, remedy := range map[string]string{secure.URL: "SSL_CERT_FILE", "https" + strings.TrimPrefix(plain.URL, "http"): "is it http?"} {
 		tr := newTestTransport(t, Options{BaseDelay: time.Hour})
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader("{}"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := tr.RoundTrip(req); !errors.Is(err, llm.ErrBadRequest) || !strings.Contains(err.Error(), remedy) {
-			t.Errorf("%s: %v", url, err)
-		}
+		check.OK(t, err)
+		_, err = tr.RoundTrip(req)
+		check.True(t, errors.Is(err, llm.ErrBadRequest) && strings.Contains(err.Error(), remedy), "%s: %v", url, err)
 	}
-	if n := handshakes.Load(); n != 1 {
-		t.Errorf("%d handshakes", n)
-	}
+	check.Equal(t, handshakes.Load(), 1, "handshakes")
 }

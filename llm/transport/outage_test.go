@@ -17,6 +17,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -98,10 +99,7 @@ func TestPoisonEndsItsCallAlone(t *testing.T) {
 			}
 		})
 		time.Sleep(time.Second)
-		req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://h.example/v1/x?bad=1", strings.NewReader(`{}`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		req := check.Of(http.NewRequestWithContext(ctx, http.MethodPost, "http://h.example/v1/x?bad=1", strings.NewReader(`{}`))).OK(t)
 		start := time.Now()
 		if _, err := tr.RoundTrip(req); !errors.Is(err, llm.ErrTransient) || bad.Load() > 11 || time.Since(start) > 5*time.Minute {
 			t.Errorf("%d attempts in %v: %v", bad.Load(), time.Since(start), err)
@@ -125,13 +123,9 @@ func TestWaitsAreTold(t *testing.T) {
 				return reply()
 			}),
 		})
-		if _, err := sendOn(t.Context(), tr); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, check.Err(sendOn(t.Context(), tr)))
 		for what, times := range map[string]int{"trying again": 2, "no reply yet": 6, "waited=30s": 3, "waited=1m0s": 3, "rate limited": 1, "HTTP 503": 1} {
-			if strings.Count(log.String(), what) != times {
-				t.Errorf("%q is not told %d times:\n%s", what, times, &log)
-			}
+			check.Equal(t, strings.Count(log.String(), what), times, "%q is not told %d times:\n%s", what, times, &log)
 		}
 	})
 }

@@ -16,6 +16,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -32,10 +33,7 @@ func (f baseFunc) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func newTestTransport(t *testing.T, o Options) *Transport {
 	t.Helper()
-	tr, err := New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tr := check.Of(New(o)).OK(t)
 	return tr
 }
 
@@ -50,22 +48,16 @@ func TestRetriesTheServerAskedForAreNoStorm(t *testing.T) {
 		})
 		tr := newTestTransport(t, Options{Base: busy})
 		for range 40 {
-			if _, err := sendOn(t.Context(), tr); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, check.Err(sendOn(t.Context(), tr)))
 		}
-		if sent.Load() != 80 {
-			t.Errorf("%d requests", sent.Load())
-		}
+		check.Equal(t, sent.Load(), 80, "requests")
 	})
 }
 
 func TestAIMD(t *testing.T) {
 	now := time.Unix(1000, 0)
 	a := newAIMD(12, false)
-	if a.slots() != 8 {
-		t.Fatalf("starts with %d", a.slots())
-	}
+	check.Must(t, a.slots() == 8, "starts with %d", a.slots())
 	// One more per window of successes: 8, then 9, 10, 11; never above 12.
 	for want, n := 9, 8; want <= 12; want, n = want+1, n+1 {
 		for i := range n {
@@ -74,35 +66,22 @@ func TestAIMD(t *testing.T) {
 			}
 			a.success(a.slots(), 1, 1)
 		}
-		if a.slots() != want {
-			t.Fatalf("%d, want %d", a.slots(), want)
-		}
+		check.Must(t, a.slots() == want, "%d, want %d", a.slots(), want)
 	}
 	for range 100 {
 		a.success(a.slots(), 1, 1)
 	}
-	if a.slots() != 12 {
-		t.Errorf("%d above the user's limit", a.slots())
-	}
+	check.Equal(t, a.slots(), 12, "above the user's limit")
 	// A cut to seven tenths, once per cooldown.
-	if !a.overload(now, 0) || a.slots() != 8 || a.overload(now.Add(4*time.Second), 0) || a.slots() != 8 {
-		t.Errorf("%d after the first cut", a.slots())
-	}
-	if !a.overload(now.Add(5*time.Second), 20*time.Second) || a.slots() != 5 {
-		t.Errorf("%d after the second cut", a.slots())
-	}
-	if a.overload(now.Add(24*time.Second), 0) {
-		t.Error("cut while the server's Retry-After runs")
-	}
+	check.True(t, a.overload(now, 0) && a.slots() == 8 && !a.overload(now.Add(4*time.Second), 0) && a.slots() == 8, "%d after the first cut", a.slots())
+	check.True(t, a.overload(now.Add(5*time.Second), 20*time.Second) && a.slots() == 5, "%d after the second cut", a.slots())
+	check.True(t, !a.overload(now.Add(24*time.Second), 0), "cut while the server's Retry-After runs")
 	for i := range 20 {
 		a.overload(now.Add(time.Duration(i+10)*time.Minute), 0)
 	}
-	if a.slots() != 1 {
-		t.Errorf("%d at the least, want 1", a.slots())
-	}
-	if a := newAIMD(3, false); a.slots() != 3 {
-		t.Errorf("starts with %d of at most 3", a.slots())
-	}
+	check.Equal(t, a.slots(), 1, "at the least")
+	a = newAIMD(3, false)
+	check.Equal(t, a.slots(), 3, "starts with %d of at most 3", a.slots())
 }
 
 // capped is a server that bears so many requests at a time and sends 429 to
@@ -141,18 +120,15 @@ func TestConcurrencyAdaptsToTheEndpoint(t *testing.T) {
 		const calls = 2000
 		for range calls {
 			wg.Go(func() {
-				if _, err := sendOn(t.Context(), tr); err != nil {
-					t.Error(err)
-				}
+				_, err := sendOn(t.Context(), tr)
+				check.True(t, err == nil, "%v", err)
 			})
 		}
 		wg.Wait()
 		took := time.Since(start).Seconds()
 		// 100 s would be perfect; without adapting, 8 slots take 250 s and 64
 		// mostly earn refusals.
-		if took > 150 || c.refused > calls/20 || c.most < 20 || c.most > 22 {
-			t.Errorf("%.0f s, %d refused, %d at once", took, c.refused, c.most)
-		}
+		check.True(t, took <= 150 && c.refused <= calls/20 && c.most >= 20 && c.most <= 22, "%.0f s, %d refused, %d at once", took, c.refused, c.most)
 	})
 }
 
@@ -182,12 +158,9 @@ func TestConcurrencyOfALocalServer(t *testing.T) {
 			tr := newTestTransport(t, Options{Base: base, AttemptTimeout: 4 * time.Second})
 			ask := func() {
 				req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://127.0.0.1:1/v1/x", strings.NewReader(`{}`))
-				if err != nil {
-					t.Fatal(err)
-				}
-				if _, err := tr.RoundTrip(req); err != nil {
-					t.Error(err)
-				}
+				check.OK(t, err)
+				_, err = tr.RoundTrip(req)
+				check.True(t, err == nil, "%v", err)
 			}
 			for range 40 {
 				ask() // one caller
@@ -250,24 +223,17 @@ func TestBreakerPausesAndProbes(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		atOpening := f.sent.Load()
-		if atOpening < breakerCalls || atOpening > breakerCalls+startConcurrency {
-			t.Errorf("%d requests until the breaker opened", atOpening)
-		}
+		check.True(t, atOpening >= breakerCalls && atOpening <= breakerCalls+startConcurrency, "%d requests until the breaker opened", atOpening)
 		early := failed.Load()
 		// Half an hour less a bit: one probe every half minute, nobody fails.
 		time.Sleep(29 * time.Minute)
-		if probes := f.sent.Load() - atOpening; probes != 58 || failed.Load() != early {
-			t.Errorf("%d probes in 29 minutes, %d more calls failed", probes, failed.Load()-early)
-		}
+		probes := f.sent.Load() - atOpening
+		check.True(t, probes == 58 && failed.Load() == early, "%d probes in 29 minutes, %d more calls failed", probes, failed.Load()-early)
 		f.off.Store(false)
 		wg.Wait()
-		if failed.Load() != early || early >= breakerCalls {
-			t.Errorf("%d calls failed in the outage, %d before", failed.Load()-early, early)
-		}
+		check.True(t, failed.Load() == early && early < breakerCalls, "%d calls failed in the outage, %d before", failed.Load()-early, early)
 		for want, times := range map[string]int{"endpoint fails: waiting for it": 1, "still fails: waiting for it": 58, "answers again": 1} {
-			if strings.Count(log.String(), want) != times {
-				t.Errorf("%q is not logged %d times: %.2000s", want, times, &log)
-			}
+			check.Equal(t, strings.Count(log.String(), want), times, "%q is not logged %d times: %.2000s", want, times, &log)
 		}
 	})
 }
@@ -299,9 +265,8 @@ func TestBreakerWaitEndsWithTheContext(t *testing.T) {
 		}
 		// A probe that is cancelled says nothing; the next caller probes.
 		f.off.Store(false)
-		if _, err := sendOn(t.Context(), tr); err != nil || time.Since(start).Round(time.Second) != breakerPause {
-			t.Errorf("after %v: %v", time.Since(start), err)
-		}
+		_, err = sendOn(t.Context(), tr)
+		check.True(t, err == nil && time.Since(start).Round(time.Second) == breakerPause, "after %v: %v", time.Since(start), err)
 	})
 }
 
@@ -328,18 +293,14 @@ func TestWrongAddressFailsFast(t *testing.T) {
 		trip(t, tr)
 		sent, start := f.sent.Load(), time.Now()
 		for range 50 {
-			if _, err := sendOn(t.Context(), tr); !errors.Is(err, llm.ErrTransient) || !strings.Contains(err.Error(), "not sent") {
-				t.Fatal(err)
-			}
+			_, err := sendOn(t.Context(), tr)
+			check.Must(t, errors.Is(err, llm.ErrTransient) && strings.Contains(err.Error(), "not sent"), "%v", err)
 		}
-		if f.sent.Load() != sent || time.Since(start) > 0 {
-			t.Errorf("%d more requests in %v", f.sent.Load()-sent, time.Since(start))
-		}
+		check.True(t, f.sent.Load() == sent && time.Since(start) <= 0, "%d more requests in %v", f.sent.Load()-sent, time.Since(start))
 		time.Sleep(breakerPause)
 		f.off.Store(false)
-		if _, err := sendOn(t.Context(), tr); err != nil {
-			t.Error(err)
-		}
+		_, err := sendOn(t.Context(), tr)
+		check.True(t, err == nil, "%v", err)
 	})
 }
 
@@ -356,23 +317,17 @@ func TestGatesAreSeparate(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
 			req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://h.example"+path, strings.NewReader(`{"model":"`+model+`"}`))
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			_, err = tr.RoundTrip(req)
 			return err
 		}
 		for range breakerCalls {
 			_ = ask("/down", "a")
 		}
-		if err := ask("/down", "a"); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("the breaker is closed: %v", err)
-		}
-		if err := ask("/down", "b"); errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("another model waits: %v", err)
-		}
-		if err := ask("/up", "a"); err != nil {
-			t.Errorf("another path waits: %v", err)
-		}
+		check.Is(t, ask("/down", "a"), context.DeadlineExceeded, "the breaker is closed")
+		err := ask("/down", "b")
+		check.True(t, !errors.Is(err, context.DeadlineExceeded), "another model waits: %v", err)
+		err = ask("/up", "a")
+		check.True(t, err == nil, "another path waits: %v", err)
 	})
 }

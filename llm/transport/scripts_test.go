@@ -18,6 +18,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 	"github.com/wildgraph/wildgraph/llm/paid"
@@ -68,10 +69,7 @@ func randomFault(rng *rand.Rand) llmtest.Fault {
 func TestRandomFaultScripts(t *testing.T) {
 	scripts := 1000
 	if text := os.Getenv("WILDGRAPH_FAULT_SCRIPTS"); text != "" {
-		var err error
-		if scripts, err = strconv.Atoi(text); err != nil {
-			t.Fatalf("WILDGRAPH_FAULT_SCRIPTS=%q: want a number", text)
-		}
+		scripts = check.Of(strconv.Atoi(text)).OK(t, "WILDGRAPH_FAULT_SCRIPTS=%q: want a number", text)
 	}
 	var sum tally
 	const shards = 4 // they wait for the disk most of the time
@@ -92,9 +90,7 @@ func TestRandomFaultScripts(t *testing.T) {
 	})
 	t.Logf("%d scripts: %d requests, %d calls billed, %d in the ledger, %d attempts marked unknown, %d replies, %d errors",
 		scripts, sum.requests, sum.billed, sum.entered, sum.unknown, sum.replies, sum.errors)
-	if sum.replies == 0 || sum.errors == 0 || sum.unknown == 0 {
-		t.Error("the scripts do not reach all outcomes")
-	}
+	check.True(t, sum.replies != 0 && sum.errors != 0 && sum.unknown != 0, "the scripts do not reach all outcomes")
 }
 
 type tally struct {
@@ -110,9 +106,7 @@ func runScript(t *testing.T, seed uint64, path string, sum *tally) {
 		s.Fail(randomFault(rng))
 	}
 	client, err := paid.Open(paid.Options{File: path, Tokens: 1e9})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer client.Close()
 	kind := []string{"openai", "ollama"}[rng.IntN(2)]
 	p := transport.Provider{Kind: kind, Config: transport.Config{
@@ -123,9 +117,7 @@ func runScript(t *testing.T, seed uint64, path string, sum *tally) {
 	if err == nil {
 		m, err = client.Model(m)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	start := time.Now()
 	var wg sync.WaitGroup
 	for i := range 1 + rng.IntN(4) {
@@ -157,9 +149,8 @@ func runScript(t *testing.T, seed uint64, path string, sum *tally) {
 		})
 	}
 	wg.Wait()
-	if took := time.Since(start); took > 2*time.Hour {
-		t.Errorf("took %v", took)
-	}
+	took := time.Since(start)
+	check.True(t, took <= 2*time.Hour, "took %v", took)
 	synctest.Wait() // calls whose askers gave up write their last entries
 	audit(t, s, client.Account(), sum)
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 	"github.com/wildgraph/wildgraph/llm/transport"
@@ -24,10 +25,7 @@ func streamer(t *testing.T, kind, url string) llm.Model {
 	if kind == "ollama" {
 		make, path = transport.Ollama, ""
 	}
-	m, err := make(transport.Config{Model: "m", BaseURL: url + path, Transport: transport.Options{Attempts: 2, BaseDelay: 1, MaxDelay: 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := check.Of(make(transport.Config{Model: "m", BaseURL: url + path, Transport: transport.Options{Attempts: 2, BaseDelay: 1, MaxDelay: 1}})).OK(t)
 	return m
 }
 
@@ -46,9 +44,7 @@ func TestStream(t *testing.T) {
 			s := llmtest.NewServer(llmtest.ServerOptions{Handler: func(llm.Request) llm.Reply { return reply }})
 			m := streamer(t, kind, s.URL)
 			want, err := m.Generate(t.Context(), hello)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			var pieces []string
 			got, err := llm.Stream(t.Context(), m, hello, func(p string) error {
 				pieces = append(pieces, p)
@@ -85,24 +81,18 @@ func TestStreamIsLive(t *testing.T) {
 		transport.Plain(m)
 		enough := errors.New("enough")
 		_, err := llm.Stream(t.Context(), m, hello, func(p string) error {
-			if p != "It was" && p != "It was " {
-				t.Errorf("the first piece is %q", p)
-			}
+			check.True(t, p == "It was" || p == "It was ", "the first piece is %q", p)
 			return enough
 		})
 		<-left
-		if !errors.Is(err, enough) {
-			t.Errorf("%s: %v", kind, err)
-		}
+		check.Is(t, err, enough, "%s", kind)
 		ctx, cancel := context.WithCancel(t.Context())
 		_, err = llm.Stream(ctx, m, hello, func(string) error {
 			cancel()
 			return nil
 		})
 		<-left
-		if !errors.Is(err, llm.ErrCanceled) {
-			t.Errorf("%s: %v", kind, err)
-		}
+		check.Is(t, err, llm.ErrCanceled, "%s", kind)
 		s.Close()
 	}
 }
@@ -190,9 +180,7 @@ func TestHostileStreams(t *testing.T) {
 				e.Billed != llm.BilledYes || !e.Usage.Estimated || e.Usage.PromptTokens != 2 || e.Usage.CompletionTokens < 1) {
 				t.Errorf("what broke off has taken %+v", e)
 			}
-			if calls != x.calls {
-				t.Errorf("%d requests, want %d", calls, x.calls)
-			}
+			check.Equal(t, calls, x.calls, "requests")
 		})
 	}
 }
@@ -226,9 +214,7 @@ func TestLateThinking(t *testing.T) {
 				t.Errorf("%q, %d: %q, %v, shown %q", mark, round, reply.Text, err, pieces)
 			}
 		}
-		if round != 4 {
-			t.Errorf("%q: %d requests, want 4", mark, round)
-		}
+		check.Equal(t, round, 4, "%q: %d requests", mark, round)
 		s.Close()
 	}
 }

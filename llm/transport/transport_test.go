@@ -13,8 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -78,10 +77,7 @@ func status(code int, body string, headers ...string) func() (*http.Response, er
 
 func send(t *testing.T, ctx context.Context, o Options) (string, error) {
 	t.Helper()
-	tr, err := New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tr := check.Of(New(o)).OK(t)
 	return sendOn(ctx, tr)
 }
 
@@ -105,23 +101,15 @@ func TestBackOffGrowsAndHonoursRetryAfter(t *testing.T) {
 			status(503, "a"), status(503, "b"), status(429, "", "Retry-After", "100"), status(503, "c"), status(500, "d"),
 		}}
 		body, err := send(t, t.Context(), Options{Base: w})
-		if err != nil || body != `{"ok":true}` {
-			t.Fatalf("%q, %v", body, err)
-		}
+		check.Must(t, err == nil && body == `{"ok":true}`, "%q, %v", body, err)
 		// Full jitter: wait n lies in (0, 1 s·2ⁿ], on top of Retry-After.
 		for i, floor := range []time.Duration{0, 0, 100 * time.Second, 0, 0} {
 			wait, ceiling := w.at[i+1]-w.at[i], floor+time.Second<<i
-			if wait <= floor || wait > ceiling {
-				t.Errorf("wait %d is %v, want (%v, %v]", i, wait, floor, ceiling)
-			}
+			check.True(t, wait > floor && wait <= ceiling, "wait %d is %v, want (%v, %v]", i, wait, floor, ceiling)
 		}
-		if len(w.keys) != 1 {
-			t.Errorf("%d idempotency keys for one call", len(w.keys))
-		}
+		check.Equal(t, len(w.keys), 1, "idempotency keys for one call")
 		for _, b := range w.bodies {
-			if b != `{"q":1}` {
-				t.Errorf("an attempt sent %q", b)
-			}
+			check.Equal(t, b, `{"q":1}`, "an attempt sent")
 		}
 	})
 }
@@ -149,48 +137,37 @@ func TestDeadlineAndCancelEndTheWait(t *testing.T) {
 		w = &wire{takes: time.Hour}
 		var m llm.Bill
 		_, err = send(t, llm.WithBill(t.Context(), &m), Options{Base: w, AttemptTimeout: time.Minute, Attempts: 3})
-		if !errors.Is(err, llm.ErrTimeout) || len(w.at) != 3 || m.Unknown() != 3 {
-			t.Errorf("%d attempts, %d possibly billed, %v", len(w.at), m.Unknown(), err)
-		}
+		check.True(t, errors.Is(err, llm.ErrTimeout) && len(w.at) == 3 && m.Unknown() == 3, "%d attempts, %d possibly billed, %v", len(w.at), m.Unknown(), err)
 	})
 }
 
 func TestLimits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &wire{takes: time.Second}
-		tr, err := New(Options{Base: w, Concurrency: 3})
-		if err != nil {
-			t.Fatal(err)
-		}
+		tr := check.Of(New(Options{Base: w, Concurrency: 3})).OK(t)
 		var wg sync.WaitGroup
 		for range 12 {
 			wg.Go(func() {
-				if _, err := sendOn(t.Context(), tr); err != nil {
-					t.Error(err)
-				}
+				_, err := sendOn(t.Context(), tr)
+				check.True(t, err == nil, "%v", err)
 			})
 		}
 		wg.Wait()
-		if w.most != 3 || time.Since(w.start) != 4*time.Second {
-			t.Errorf("%d at once, %v in all", w.most, time.Since(w.start))
-		}
+		check.True(t, w.most == 3 && time.Since(w.start) == 4*time.Second, "%d at once, %v in all", w.most, time.Since(w.start))
 	})
 }
 
 func TestBodyLimitAndCuts(t *testing.T) {
 	big := status(200, `{"a":"`+strings.Repeat("x", 100)+`"}`)
 	w := &wire{replies: []func() (*http.Response, error){big, big}}
-	if _, err := send(t, t.Context(), Options{Base: w, MaxBody: 50}); !errors.Is(err, llm.ErrInvalidOutput) || len(w.at) != 1 {
-		t.Errorf("%d attempts, %v", len(w.at), err)
-	}
+	_, err := send(t, t.Context(), Options{Base: w, MaxBody: 50})
+	check.True(t, errors.Is(err, llm.ErrInvalidOutput) && len(w.at) == 1, "%d attempts, %v", len(w.at), err)
 }
 
 func TestErrorsShowNoQuery(t *testing.T) {
 	w := &wire{replies: []func() (*http.Response, error){status(400, `no hush here`)}}
 	_, err := send(t, t.Context(), Options{Base: w})
-	if err == nil || strings.Contains(err.Error(), "hush") || !strings.Contains(err.Error(), "http://h.example/v1/x") {
-		t.Errorf("%v", err)
-	}
+	check.True(t, err != nil && !strings.Contains(err.Error(), "hush") && strings.Contains(err.Error(), "http://h.example/v1/x"), "%v", err)
 }
 
 func TestUsageIsRecordedWithoutCall(t *testing.T) {
@@ -202,24 +179,15 @@ func TestUsageIsRecordedWithoutCall(t *testing.T) {
 		status(200, `{"hello":1}`),
 	}}
 	var bill llm.Bill
-	tr, err := New(Options{Base: w})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tr := check.Of(New(Options{Base: w})).OK(t)
 	for range 5 {
-		if _, err := sendOn(llm.WithBill(t.Context(), &bill), tr); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, check.Err(sendOn(llm.WithBill(t.Context(), &bill), tr)))
 	}
 	want := llm.Usage{Calls: 3, PromptTokens: 10, CompletionTokens: 12, EmbeddedTokens: 11, Estimated: true}
-	if diff := cmp.Diff(want, bill.Known()); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, bill.Known(), want)
 }
 
 func TestOptionsAreChecked(t *testing.T) {
 	_, err := New(Options{Attempts: -1, BaseDelay: -1, MaxBody: -1, Concurrency: -1})
-	if err == nil || strings.Count(err.Error(), "\n") != 3 {
-		t.Errorf("%v", err)
-	}
+	check.True(t, err != nil && strings.Count(err.Error(), "\n") == 3, "%v", err)
 }

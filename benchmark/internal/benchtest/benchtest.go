@@ -18,6 +18,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge"
 )
 
@@ -142,19 +143,11 @@ func Runner(dir string, calls *atomic.Int64, fail func(int64, graphrag.Question)
 	}
 }
 
-// OK ends the test at the caller's line if there is an error.
-func OK(tb testing.TB, err error) {
-	if err != nil {
-		tb.Helper()
-		tb.Fatal(err)
-	}
-}
-
 // Files reads all final files of a folder.
 func Files(tb testing.TB, dir string) map[string]string {
 	tb.Helper()
 	out := make(map[string]string)
-	OK(tb, filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+	check.OK(tb, filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || d.Name() == record.JournalName {
 			return err
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/wildgraph/wildgraph/graphrag/load/pdf"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // Charts are saved as SVG that needs no page, with their legend, and are alone on the sheet as PDF.
@@ -60,13 +61,9 @@ func TestChartsAreSaved(t *testing.T) {
 	}
 	eval[chromedp.Void](tab, `window.print = () => { window.printed = document.querySelector(".alone").id }`)
 	tab.click("#dots .save button + button")
-	if got := eval[string](tab, `window.printed`); got != "dots" {
-		t.Errorf("%q is printed", got)
-	}
+	check.Equal(t, eval[string](tab, `window.printed`), "dots", "is printed")
 	sheet, err := chromedp.Call(tab.ctx, cdppage.PrintToPDF, cdppage.PrintToPDFParams{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	reader := pdf.New(pdf.Options{})
 	defer reader.Close()
 	printed, err := reader.Read("dots.pdf", sheet.Data)
@@ -74,9 +71,7 @@ func TestChartsAreSaved(t *testing.T) {
 		t.Errorf("the PDF reads %v, %v", printed, err)
 	}
 	eval[chromedp.Void](tab, `dispatchEvent(new Event("afterprint"))`)
-	if eval[bool](tab, `document.querySelector(".alone, .one-figure") !== null`) {
-		t.Error("the page stays as it was printed")
-	}
+	check.True(t, !eval[bool](tab, `document.querySelector(".alone, .one-figure") !== null`), "the page stays as it was printed")
 }
 
 // The pictures of docs/report.md are of a real run on the shipped sample.
@@ -87,9 +82,8 @@ func TestPictures(t *testing.T) {
 	out := t.TempDir()
 	run := exec.Command("go", "run", "./examples/wildgraphbench", "-out", out)
 	run.Dir = filepath.Join("..", "..", "..")
-	if text, err := run.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, text)
-	}
+	text, err := run.CombinedOutput()
+	check.OK(t, err, "%v: %s", err, text)
 	const disagree = "#x=1&a=wild&b=gretriever" // the first and the last of the ranking
 	for name, shot := range map[string]struct {
 		height             int

@@ -15,35 +15,24 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/view"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // saveView writes the page of a graph into a file.
 func saveView(t *testing.T, extractions []kg.Extraction, o view.Options) string {
 	t.Helper()
 	base, err := kg.NewBase(kg.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := base.Insert(extractions...); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
+	check.OK(t, base.Insert(extractions...))
 	g, err := base.Graph(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	v, err := view.New(t.Context(), g, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	name := filepath.Join(t.TempDir(), "graph.html")
 	f, err := os.Create(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer f.Close()
-	if err := v.WriteHTML(f); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, v.WriteHTML(f))
 	return name
 }
 
@@ -87,18 +76,14 @@ func TestGraph(t *testing.T) {
 		}
 		tab.named("#panel .triple", "Larvik")
 		tab.until(`document.querySelector("#panel h2").textContent === "Larvik"`)
-		if said := tab.text("#panel"); !strings.Contains(said, unkind) {
-			t.Errorf("of Larvik:\n%s", said)
-		}
-		if n := eval[int](tab, `document.querySelectorAll("img").length`); n != 0 {
-			t.Error("a text is markup")
-		}
+		said := tab.text("#panel")
+		check.True(t, strings.Contains(said, unkind), "of Larvik:\n%s", said)
+		check.Equal(t, eval[int](tab, `document.querySelectorAll("img").length`), 0, "a text is markup")
 		typed(tab, "#panel input", "nansen")
 		tab.until(`document.querySelector("#panel .matches li")`)
 		tab.click("#panel .matches li")
-		if path := eval[string](tab, `[...document.querySelectorAll(".path li")].map((n) => n.textContent).join(" > ")`); path != "Larvik > Colin Archer > Fram > Nansen" {
-			t.Errorf("the path %s", path)
-		}
+		path := eval[string](tab, `[...document.querySelectorAll(".path li")].map((n) => n.textContent).join(" > ")`)
+		check.Equal(t, path, "Larvik > Colin Archer > Fram > Nansen", "the path")
 		for button, kind := range map[string]string{"#png": "image/png", "#svg": "image/svg+xml"} {
 			made := eval[string](tab, fmt.Sprintf(`new Promise((f) => {
 				const make = URL.createObjectURL;
@@ -151,7 +136,6 @@ func TestLargeGraph(t *testing.T) {
 	tab.until(`!document.querySelector("#matches").hidden`)
 	tab.click("#matches li")
 	tab.opened()
-	if said := tab.text("#panel"); !strings.Contains(said, "Name 7 of 7") || !strings.Contains(said, "facts") {
-		t.Errorf("%.300s", said)
-	}
+	said := tab.text("#panel")
+	check.True(t, strings.Contains(said, "Name 7 of 7") && strings.Contains(said, "facts"), "%.300s", said)
 }

@@ -31,6 +31,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/wildgraph/wildgraph/benchmark/page"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // wait is how long anything may take on a busy machine. Nothing here asserts a time.
@@ -100,13 +101,9 @@ func save(t *testing.T, p *page.Page) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "report.html")
 	f, err := os.Create(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer f.Close()
-	if err := p.Write(f); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, p.Write(f))
 	return name
 }
 
@@ -136,9 +133,7 @@ func visit(t *testing.T, address, state string, s screen) *tab {
 	if err := chromedp.Do(ctx); err != nil { // opens the tab
 		t.Fatal(err)
 	}
-	if err := chromedp.Listen(ctx, out.listen); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, chromedp.Listen(ctx, out.listen))
 	scheme := "light"
 	if s.dark {
 		scheme = "dark"

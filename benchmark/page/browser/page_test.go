@@ -21,6 +21,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark/page"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // Every filter selects what it says, alone and with others.
@@ -52,18 +53,13 @@ func TestFilters(t *testing.T) {
 		"s=NUMBER+17+":                             func(q page.Question) bool { return strings.Contains(strings.ToLower(q.Text), "17") },
 	} {
 		tab := open(t, file, "#"+state, wide)
-		if got, want := tab.shown(), count(p, pass); got != want {
-			t.Errorf("%s: %d questions, want %d", state, got, want)
-		}
+		got, want := tab.shown(), count(p, pass)
+		check.Equal(t, got, want, "%s: %d questions", state, got)
 	}
 	tab := open(t, file, "#s=nothing+has+this", wide)
-	if tab.shown() != 0 || !strings.Contains(tab.text("#matrix"), "No question passes") {
-		t.Error("an empty selection does not say so")
-	}
+	check.True(t, tab.shown() == 0 && strings.Contains(tab.text("#matrix"), "No question passes"), "an empty selection does not say so")
 	tab.named("#filters", "Clear all")
-	if tab.shown() != 300 {
-		t.Error("cleared filters still filter")
-	}
+	check.Equal(t, tab.shown(), 300, "cleared filters still filter")
 }
 
 // What is clicked stands in the address, and the address restores it.
@@ -95,21 +91,16 @@ func TestDeepLinks(t *testing.T) {
 	if got := other.shown(); got != want || want != count(p, func(q page.Question) bool { return lost(q.Answers[0]) && q.Domain == 0 && q.Type == 1 }) {
 		t.Errorf("%d questions through the link, %d before", got, want)
 	}
-	if got := other.text("#panel-title"); got != title {
-		t.Errorf("the link opens %q, want %q", got, title)
-	}
+	check.Equal(t, other.text("#panel-title"), title, "the link opens")
 	for selector, want := range map[string]string{"#measure": "m1", "#kind": "2", "#a": "walker", "#av": "lost", "#b": "finder", "#order": "hard", "#search": "number"} {
-		if got := eval[string](other, fmt.Sprintf(`document.querySelector(%q).value`, selector)); got != want {
-			t.Errorf("%s is %q, want %q", selector, got, want)
-		}
+		check.Equal(t, eval[string](other, fmt.Sprintf(`document.querySelector(%q).value`, selector)), want, "%s", selector)
 	}
 	// The browser's back button closes the question, and bad addresses do no harm.
 	eval[chromedp.Void](tab, `history.back()`)
 	tab.until(`document.querySelector("#panel").hidden`)
 	for _, bad := range []string{"#a=nobody&av=nothing&t=x&k=99&m=none&q=no/where&o=zzz", "#av=constructor&bv=toString&o=valueOf&a=__proto__", "#t=9.-1.x.1e9&d=.", "#questions", "#%zz=1&==&&"} {
-		if got := open(t, file, bad, wide).shown(); got != 300 {
-			t.Errorf("%s shows %d questions", bad, got)
-		}
+		got := open(t, file, bad, wide).shown()
+		check.Equal(t, got, 300, "%s shows %d questions", bad, got)
 	}
 }
 
@@ -120,43 +111,30 @@ func TestPanel(t *testing.T) {
 	tab := open(t, file, "#q=birds%2Fq0&a=walker&b=lister", wide)
 	tab.opened()
 	q := p.Run.Questions[0]
-	if got := tab.text("#panel-title"); got != q.Text {
-		t.Errorf("title %q", got)
-	}
+	check.Equal(t, tab.text("#panel-title"), q.Text, "title")
 	for i, side := range []string{"a", "b"} {
 		a := q.Answers[i]
-		if got := tab.text("article[data-side=" + side + "] .answer"); !strings.HasPrefix(got, a.Text[:15]) {
-			t.Errorf("%s answers %q, want %q", side, got, a.Text)
-		}
-		if got := tab.text("article[data-side=" + side + "] .reason"); !strings.Contains(got, a.Reason) {
-			t.Errorf("%s: reason %q, want %q", side, got, a.Reason)
-		}
-		if got := eval[int](tab, `document.querySelectorAll("article[data-side=`+side+`] .ranking li").length`); got != 10 {
-			t.Errorf("%d ranks", got)
-		}
+		got := tab.text("article[data-side=" + side + "] .answer")
+		check.True(t, strings.HasPrefix(got, a.Text[:15]), "%s answers %q, want %q", side, got, a.Text)
+		got = tab.text("article[data-side=" + side + "] .reason")
+		check.True(t, strings.Contains(got, a.Reason), "%s: reason %q, want %q", side, got, a.Reason)
+		check.Equal(t, eval[int](tab, `document.querySelectorAll("article[data-side=`+side+`] .ranking li").length`), 10, "ranks")
 		want := a.Passages[0].Text[10:40]
-		if got := eval[string](tab, `document.querySelector("article[data-side=`+side+`] mark").textContent`); got != want {
-			t.Errorf("%q is lit, want %q", got, want)
-		}
+		check.Equal(t, eval[string](tab, `document.querySelector("article[data-side=`+side+`] mark").textContent`), want, "is lit")
 		golden := 0
 		for _, r := range a.Ranked {
 			if r.Doc == q.Gold[0][0] {
 				golden++
 			}
 		}
-		if got := eval[int](tab, `document.querySelectorAll("article[data-side=`+side+`] .ranking .golden").length`); got != golden {
-			t.Errorf("%d gold pages in the ranking, want %d", got, golden)
-		}
+		check.Equal(t, eval[int](tab, `document.querySelectorAll("article[data-side=`+side+`] .ranking .golden").length`), golden, "gold pages in the ranking")
 	}
 	// A question of statements tells the stated from the others.
 	tab = open(t, file, "#q=comets%2Fq2&a=walker", wide)
 	tab.opened()
-	if got := tab.text(".gold"); strings.Count(got, "stated") != 3 || strings.Count(got, "not stated") != 2 {
-		t.Errorf("gold statements: %s", got)
-	}
-	if tab.text("article .answer") == "" {
-		t.Error("no answer")
-	}
+	got := tab.text(".gold")
+	check.True(t, strings.Count(got, "stated") == 3 && strings.Count(got, "not stated") == 2, "gold statements: %s", got)
+	check.True(t, tab.text("article .answer") != "", "no answer")
 }
 
 func TestKeyboard(t *testing.T) {
@@ -166,12 +144,8 @@ func TestKeyboard(t *testing.T) {
 	eval[chromedp.Void](tab, `document.querySelector(".grid").focus()`)
 	press(kb.ArrowDown + kb.ArrowDown + kb.ArrowRight + kb.ArrowRight + kb.Enter)
 	tab.opened()
-	if got := tab.text("#panel-title"); got != p.Run.Questions[2].Text {
-		t.Errorf("Enter opens %q", got)
-	}
-	if got := eval[string](tab, `document.querySelector("article select").value`); got != systemNames[1] {
-		t.Errorf("the second system is %q", got)
-	}
+	check.Equal(t, tab.text("#panel-title"), p.Run.Questions[2].Text, "Enter opens")
+	check.Equal(t, eval[string](tab, `document.querySelector("article select").value`), systemNames[1], "the second system")
 	press("j")
 	tab.until(fmt.Sprintf(`document.querySelector("#panel-title").textContent === %q`, p.Run.Questions[3].Text))
 	press("k")
@@ -200,9 +174,8 @@ func TestScreens(t *testing.T) {
 				t.Errorf("the panel begins at %s, or the systems are not one line", got)
 			}
 		}
-		if got := eval[int](tab, `Math.max(document.documentElement.scrollWidth, document.querySelector("#panel").scrollWidth)`); got > phone.width {
-			t.Errorf("%q is %d wide on a screen of %d", state, got, phone.width)
-		}
+		got := eval[int](tab, `Math.max(document.documentElement.scrollWidth, document.querySelector("#panel").scrollWidth)`)
+		check.True(t, got <= phone.width, "%q is %d wide on a screen of %d", state, got, phone.width)
 		if got := eval[string](tab, `getComputedStyle(document.querySelector(".top nav")).maskImage`); !strings.Contains(got, "gradient") {
 			t.Errorf("nothing shows that there is more of the contents: %s", got)
 		}
@@ -217,17 +190,11 @@ func TestScreens(t *testing.T) {
 	dark := wide
 	dark.dark = true
 	tab := open(t, file, "", dark)
-	if light(tab) {
-		t.Error("a dark system has a light page")
-	}
+	check.True(t, !light(tab), "a dark system has a light page")
 	tab.click("#theme") // light
-	if !light(tab) {
-		t.Error("the switch does not make the page light")
-	}
+	check.True(t, light(tab), "the switch does not make the page light")
 	tab.click("#theme") // dark
-	if light(tab) {
-		t.Error("the switch does not make the page dark")
-	}
+	check.True(t, !light(tab), "the switch does not make the page dark")
 	tab.click("#theme") // as the system
 }
 
@@ -282,9 +249,8 @@ func TestTables(t *testing.T) {
 	tab.until(`document.querySelectorAll("[data-chart] svg").length === 1`)
 	for _, step := range []struct{ head, want string }{{"Prompt", "acb"}, {"Prompt", "bca"}, {"Reply", "acb"}, {"Reply", "cab"}, {"System", "abc"}, {"System", "cba"}} {
 		tab.named("details.table thead", step.head)
-		if got := eval[string](tab, `[...document.querySelectorAll("details.table tbody th")].map((n) => n.textContent).join("")`); got != step.want {
-			t.Errorf("by %s: %s, want %s", step.head, got, step.want)
-		}
+		got := eval[string](tab, `[...document.querySelectorAll("details.table tbody th")].map((n) => n.textContent).join("")`)
+		check.Equal(t, got, step.want, "by %s", step.head)
 	}
 }
 
@@ -309,20 +275,15 @@ func TestHostile(t *testing.T) {
 	p.Tables[0].Title, p.Tables[0].Rows[0].Name, p.Tables[0].Charts[0].Title = evil, evil, evil
 	for _, s := range []screen{wide, phone} {
 		tab := open(t, save(t, p), "", s)
-		if tab.shown() != 12 {
-			t.Error("questions are missing")
-		}
-		if got := eval[int](tab, `document.documentElement.scrollWidth`); got > s.width {
-			t.Fatalf("%d wide on a screen of %d", got, s.width)
-		}
+		check.Equal(t, tab.shown(), 12, "questions are missing")
+		got := eval[int](tab, `document.documentElement.scrollWidth`)
+		check.Must(t, got <= s.width, "%d wide on a screen of %d", got, s.width)
 		tab.click(".rows .row .cell")
 		tab.opened()
 		tab.click("#next")
 		eval[chromedp.Void](tab, `for (const d of document.querySelectorAll("details")) d.open = true`)
 		tab.until(`document.querySelector("[data-chart] svg")`)
-		if eval[bool](tab, `"pwned" in window || document.querySelector("img, b > img, main script") !== null`) {
-			t.Error("a text became markup")
-		}
+		check.True(t, !eval[bool](tab, `"pwned" in window || document.querySelector("img, b > img, main script") !== null`), "a text became markup")
 	}
 }
 
@@ -335,9 +296,8 @@ func TestDownload(t *testing.T) {
 	var rows [][]string
 	for start := time.Now(); time.Since(start) < wait && rows == nil; time.Sleep(50 * time.Millisecond) {
 		if f, err := os.Open(filepath.Join(dir, "selection.csv")); err == nil {
-			if rows, err = csv.NewReader(f).ReadAll(); err != nil {
-				t.Fatal(err)
-			}
+			rows, err = csv.NewReader(f).ReadAll()
+			check.OK(t, err)
 			f.Close()
 		}
 	}
@@ -349,7 +309,5 @@ func TestDownload(t *testing.T) {
 			}
 		}
 	}
-	if len(rows) != want || rows[0][0] != "domain" || rows[1][0] != "ships" {
-		t.Errorf("%d lines, want %d", len(rows), want)
-	}
+	check.True(t, len(rows) == want && rows[0][0] == "domain" && rows[1][0] == "ships", "%d lines, want %d", len(rows), want)
 }

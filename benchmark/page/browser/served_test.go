@@ -22,6 +22,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/ask/session"
 	"github.com/wildgraph/wildgraph/examples/ask/session/sessiontest"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -41,9 +42,8 @@ func serving(t *testing.T, d *session.Session) (address string) {
 	}
 	t.Cleanup(func() {
 		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
+		err := <-ended
+		check.True(t, err == nil, "%v", err)
 	})
 	return address
 }
@@ -118,9 +118,7 @@ func TestAsk(t *testing.T) {
 		tab.picture("ask-first"+show, s)
 		tab.click("#suggestions a")
 		tab.answered()
-		if eval[int](tab, `document.querySelectorAll(".turn .sources mark").length`) == 0 {
-			t.Errorf("%s: a question of the first screen has no quote", name)
-		}
+		check.True(t, eval[int](tab, `document.querySelectorAll(".turn .sources mark").length`) != 0, "%s: a question of the first screen has no quote", name)
 		tab.click("#new")
 		tab.ask("What does a red light mean?")
 		tab.until(`document.querySelector("#turns details")`) // the facts
@@ -131,9 +129,8 @@ func TestAsk(t *testing.T) {
 		tab.click(".place")
 		tab.until(`document.querySelector(".file mark")`)
 		tab.picture("ask-source"+show, s)
-		if got := tab.text(".file"); !strings.Contains(got, "Hold RESET for ten seconds") || strings.Contains(got, "**") {
-			t.Errorf("%s: the file reads %q", name, got)
-		}
+		got := tab.text(".file")
+		check.True(t, strings.Contains(got, "Hold RESET for ten seconds") && !strings.Contains(got, "**"), "%s: the file reads %q", name, got)
 		tab.click(".place")
 		tab.until(`!document.querySelector(".file")`)
 		tab.ask("Who is " + unkind + "?")
@@ -148,9 +145,7 @@ func TestAsk(t *testing.T) {
 		if got := tab.text("#matching"); !strings.Contains(got, `no file has the field "taem"; the fields are folder, kind, modified, team, year`) {
 			t.Errorf("%s: a wrong condition: %q", name, got)
 		}
-		if n := eval[int](tab, `document.querySelectorAll(".turn").length`); n > 0 {
-			t.Errorf("%s: it was asked all the same", name)
-		}
+		check.True(t, eval[int](tab, `document.querySelectorAll(".turn").length`) <= 0, "%s: it was asked all the same", name)
 	}
 }
 
@@ -168,9 +163,7 @@ func TestAskAddress(t *testing.T) {
 	eval[chromedp.Void](tab, `document.querySelector("#where").value = ""`)
 	tab.click("#send")
 	tab.until(`document.querySelectorAll(".turn").length === 2 && !document.querySelector("[aria-busy]")`)
-	if got := eval[string](tab, `location.search`); got != "?q=What+does+a+red+light+mean%3F" {
-		t.Errorf("the address is %s", got)
-	}
+	check.Equal(t, eval[string](tab, `location.search`), "?q=What+does+a+red+light+mean%3F", "the address")
 	eval[chromedp.Void](tab, `history.back()`)
 	tab.until(`document.querySelectorAll(".turn").length === 1 && document.querySelector(".turn") === kept && document.querySelector("#where").value === 'team = "birds"'`)
 	eval[chromedp.Void](tab, `history.forward()`)
@@ -178,9 +171,8 @@ func TestAskAddress(t *testing.T) {
 	eval[chromedp.Void](tab, `location.reload()`)
 	tab.until(`!window.kept && document.querySelectorAll(".turn").length === 1`)
 	tab.answered()
-	if got := tab.text(".turn .answer"); !strings.Contains(got, "no internet") {
-		t.Errorf("after a reload: %q", got)
-	}
+	got := tab.text(".turn .answer")
+	check.True(t, strings.Contains(got, "no internet"), "after a reload: %q", got)
 }
 
 // Keys alone lead through the page: the field, the button, the condition, the questions; then an
@@ -196,26 +188,19 @@ func TestAskKeyboard(t *testing.T) {
 		tab.do(chromedp.KeyEvent("\t"))
 		order += " " + here()
 	}
-	if order != "question send SUMMARY A" {
-		t.Errorf("Tab leads to %s", order)
-	}
+	check.Equal(t, order, "question send SUMMARY A", "Tab leads to")
 	tab.do(chromedp.KeyEvent("\r"))
 	tab.answered()
-	if got := here(); got != "question" {
-		t.Errorf("after an answer the keys are at %s", got)
-	}
+	check.Equal(t, here(), "question", "after an answer the keys are at")
 	for range 4 { // the button, the condition, "Start anew"
 		tab.do(chromedp.KeyEvent("\t"))
 	}
-	if got := here(); got != "place" {
-		t.Fatalf("behind the form is %s", got)
-	}
+	got := here()
+	check.Must(t, got == "place", "behind the form is %s", got)
 	tab.do(chromedp.KeyEvent("\r"))
 	tab.until(`document.querySelector(".file mark") && document.activeElement.getAttribute("aria-expanded") === "true"`)
 	tab.do(chromedp.KeyEvent("\t"))
-	if got := here(); got != "file" {
-		t.Errorf("behind a place is %s", got)
-	}
+	check.Equal(t, here(), "file", "behind a place")
 }
 
 // Where a model answers, a link waits for a click, and what it writes is told when it is whole.
@@ -225,25 +210,20 @@ func TestAskModel(t *testing.T) {
 	url := serving(t, sessiontest.Open(t, "wild", "-model", "fake"))
 	// The first reply of a model comes as a whole: it may be one that reasons.
 	first, err := http.Post(strings.TrimSuffix(url, "/")+"/api/ask", "application/json", strings.NewReader(`{"question":"Who hears mice?"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	first.Body.Close()
 	tab := asking(t, url, "?q=What+does+the+barn+owl+hear%3F", phone)
 	tab.until(`document.querySelector("#wait").textContent.includes("when you press Ask") && document.activeElement.id === "send"`)
-	if got := eval[string](tab, `document.querySelector("#question").value`); got != "What does the barn owl hear?" || tab.text("#turns") != "" {
-		t.Errorf("a link has %q in its field, and %q", got, tab.text("#turns"))
-	}
+	got := eval[string](tab, `document.querySelector("#question").value`)
+	check.True(t, got == "What does the barn owl hear?" && tab.text("#turns") == "", "a link has %q in its field, and %q", got, tab.text("#turns"))
 	tab.do(chromedp.KeyEvent("\r"))
 	tab.until(fmt.Sprintf(`document.querySelector(".answer") && document.querySelector(".answer").textContent.includes(%q)`, strings.TrimSpace(sessiontest.Beginning)))
-	if got := eval[string](tab, `document.querySelector("#status").textContent + document.querySelector(".turn").getAttribute("aria-busy")`); got != "Searching the filestrue" {
-		t.Errorf("while it is written: %q", got)
-	}
+	got = eval[string](tab, `document.querySelector("#status").textContent + document.querySelector(".turn").getAttribute("aria-busy")`)
+	check.Equal(t, got, "Searching the filestrue", "while it is written")
 	close(shown)
 	tab.answered()
-	if got := tab.text("#status"); !strings.Contains(got, "below the snow") {
-		t.Errorf("the end is told as %q", got)
-	}
+	got = tab.text("#status")
+	check.True(t, strings.Contains(got, "below the snow"), "the end is told as %q", got)
 }
 
 // Texts and names of files are text, as Markdown is drawn too.
@@ -292,9 +272,8 @@ func TestTimeline(t *testing.T) {
 	t.Setenv("OPENAI_BASE_URL", server.URL+"/v1")
 	t.Setenv("OPENAI_API_KEY", "none")
 	prices := filepath.Join(t.TempDir(), "prices.json")
-	if err := os.WriteFile(prices, []byte(`{"currency": "EUR", "models": [{"model": "scribe", "as_of": "2026-01-31", "prompt": 0.15, "completion": 0.6}]}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	err := os.WriteFile(prices, []byte(`{"currency": "EUR", "models": [{"model": "scribe", "as_of": "2026-01-31", "prompt": 0.15, "completion": 0.6}]}`), 0o600)
+	check.OK(t, err)
 	address := serving(t, sessiontest.OpenFiles(t, manual, "youtu", "-model", "scribe", "-prices", prices))
 	s := screen{width: 1200, height: 1180}
 	tab := asking(t, address, "", s)
@@ -304,13 +283,10 @@ func TestTimeline(t *testing.T) {
 	tab.picture("ask-trace", s)
 	rows := tab.text(".spans tbody")
 	for _, want := range []string{"answer", "youtu", "retrieve", "decompose", "search", "reflect", "draft", "read", "not paid for now", "scribe", " tokens", " EUR"} {
-		if !strings.Contains(rows, want) {
-			t.Errorf("the timeline has no %q: %s", want, rows)
-		}
+		check.True(t, strings.Contains(rows, want), "the timeline has no %q: %s", want, rows)
 	}
-	if got := tab.text(".spans tbody tr"); !strings.Contains(got, "answer") {
-		t.Errorf("the first row is %q", got)
-	}
+	got := tab.text(".spans tbody tr")
+	check.True(t, strings.Contains(got, "answer"), "the first row is %q", got)
 	// The spans of an answer take no longer than it, and those of its parts begin within it.
 	if eval[bool](tab, `[...document.querySelectorAll(".bar")].some(b => b.getBoundingClientRect().right > b.parentElement.getBoundingClientRect().right + 12)`) {
 		t.Error("a bar leaves its column")
@@ -325,9 +301,7 @@ func TestPDFOpensAtItsPage(t *testing.T) {
 		"5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj\n6 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 300]>>endobj\ntrailer<</Root 1 0 R>>\n"
 	tab := asking(t, serving(t, sessiontest.OpenFiles(t, map[string]string{"a manual.pdf": pdf}, "bm25")), "", phone)
 	tab.ask("What does the barn owl hear?")
-	if got := eval[string](tab, `document.querySelector(".sources a").getAttribute("href")`); got != "api/pdf?file=a+manual.pdf#page=2" {
-		t.Errorf("the link is %q", got)
-	}
+	check.Equal(t, eval[string](tab, `document.querySelector(".sources a").getAttribute("href")`), "api/pdf?file=a+manual.pdf#page=2", "the link")
 	tab.narrow("a PDF")
 	accessible(tab, "a PDF")
 	tab.click(".place") // the text opens as before

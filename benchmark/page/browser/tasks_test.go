@@ -10,6 +10,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/wildgraph/wildgraph/benchmark/page"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // most is how many clicks a task may take.
@@ -132,9 +133,7 @@ func TestTasks(t *testing.T) {
 	} {
 		tab := open(t, file, "", wide)
 		task.do(tab)
-		if tab.clicks > most {
-			t.Errorf("%s: %d clicks", task.name, tab.clicks)
-		}
+		check.True(t, tab.clicks <= most, "%s: %d clicks", task.name, tab.clicks)
 		if testing.Verbose() {
 			fmt.Printf("%-70s %d clicks\n", task.name, tab.clicks)
 		}

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 const sample = `{"date":"2026-11-23","machine":"2 cores"}
@@ -20,10 +22,7 @@ const sample = `{"date":"2026-11-23","machine":"2 cores"}
 
 // The least time and the greatest rate are taken, and the ratio is against the best peer.
 func TestTable(t *testing.T) {
-	list, err := read(strings.NewReader(sample))
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := check.Of(read(strings.NewReader(sample))).OK(t)
 	var b strings.Builder
 	table(&b, list)
 	for _, want := range []string{
@@ -32,9 +31,7 @@ func TestTable(t *testing.T) {
 		"| words | MB/s | 1,200 | new 2 400 | **3.00** |  |",
 		"| recall |  | 0.990 | – |  |  |",
 	} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("no %q in\n%s", want, b.String())
-		}
+		check.True(t, strings.Contains(b.String(), want), "no %q in\n%s", want, b.String())
 	}
 }
 
@@ -46,16 +43,11 @@ func TestWideTable(t *testing.T) {
 			text += `{"set":"` + set + `","what":"mean","unit":"µs",` + of + "}\n"
 		}
 	}
-	list, err := read(strings.NewReader(text + `{"set":"f","what":"calls","who":"new 2","value":7,"plain":true}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := check.Of(read(strings.NewReader(text + `{"set":"f","what":"calls","who":"new 2","value":7,"plain":true}`))).OK(t)
 	var b strings.Builder
 	table(&b, list)
 	for _, want := range []string{"| | mean, µs |\n", "| a: new 2 | 2 / 3 |\n", "| f: old 1 | 2 / 900 |\n"} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("no %q in\n%s", want, b.String())
-		}
+		check.True(t, strings.Contains(b.String(), want), "no %q in\n%s", want, b.String())
 	}
 }
 
@@ -63,19 +55,11 @@ func TestWideTable(t *testing.T) {
 func TestRenew(t *testing.T) {
 	dir := t.TempDir()
 	page := filepath.Join(dir, "performance.md")
-	if err := os.Mkdir(filepath.Join(dir, "performance"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(page, []byte("before\n<!-- peers x -->\nold\n<!-- /peers -->\nafter\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := run(dir, false, []string{"x"}, strings.NewReader(sample)); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.Mkdir(filepath.Join(dir, "performance"), 0o755))
+	check.OK(t, os.WriteFile(page, []byte("before\n<!-- peers x -->\nold\n<!-- /peers -->\nafter\n"), 0o644))
+	check.OK(t, run(dir, false, []string{"x"}, strings.NewReader(sample)))
 	first, _ := os.ReadFile(page)
-	if err := run(dir, true, nil, nil); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, run(dir, true, nil, nil))
 	second, _ := os.ReadFile(page)
 	text := string(second)
 	if string(first) != text || !strings.HasPrefix(text, "before\n") || !strings.HasSuffix(text, "\nafter\n") || strings.Contains(text, "old\n") {
@@ -87,27 +71,15 @@ func TestRenew(t *testing.T) {
 func TestBroken(t *testing.T) {
 	for _, in := range []string{"", "{", `{"set":"x","what":"y","who":"z"}`, `{"date":"d","machine":"m"}` + "\n" + `{"speed":1}`} {
 		path := filepath.Join(t.TempDir(), "x.jsonl")
-		if err := keep(path, strings.NewReader(in)); err == nil {
-			t.Errorf("%q was kept", in)
-		}
-		if _, err := os.Stat(path); err == nil {
-			t.Errorf("%q was written", in)
-		}
+		check.True(t, keep(path, strings.NewReader(in)) != nil, "%q was kept", in)
+		check.True(t, check.Err(os.Stat(path)) != nil, "%q was written", in)
 	}
 }
 
 // The page stands as its figures say.
 func TestPage(t *testing.T) {
 	docs := filepath.Join("..", "..")
-	page, err := os.ReadFile(filepath.Join(docs, "performance.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := renew(page, filepath.Join(docs, "performance"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(want) != string(page) {
-		t.Error("docs/performance.md is not what its figures say: go run ./docs/performance/peers -render")
-	}
+	page := check.Of(os.ReadFile(filepath.Join(docs, "performance.md"))).OK(t)
+	want := check.Of(renew(page, filepath.Join(docs, "performance"))).OK(t)
+	check.Equal(t, string(want), string(page), "docs/performance.md is not what its figures say: go run ./docs/performance/peers -render")
 }

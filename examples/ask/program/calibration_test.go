@@ -18,13 +18,13 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
-	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/baselines/wild"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/folder"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // probe is a question over a folder; without keys or gold the folder does not answer it. An
@@ -105,9 +105,7 @@ func read(t *testing.T, name string, to any) {
 	if err == nil {
 		err = json.Unmarshal(b, to)
 	}
-	if err != nil {
-		t.Fatal(name, err)
-	}
+	check.OK(t, err, "%v", name)
 }
 
 // docSubject is this repository's documentation.
@@ -184,8 +182,7 @@ func passageSubject(t *testing.T, dir string) subject {
 // pageSubjects are raw pages of the web and questions for facts. Of every third question the
 // pages are taken away.
 func pageSubjects(t *testing.T, dir string) (out []subject) {
-	set, err := wildgraph.Load(os.DirFS(dir), wildgraph.Options{})
-	baselinestest.OK(t, err)
+	set := check.Of(wildgraph.Load(os.DirFS(dir), wildgraph.Options{})).OK(t)
 	r := rand.New(rand.NewPCG(2, 2))
 	for _, d := range set.Domains {
 		s, gone, n := subject{kind: "web pages", files: map[string]string{}}, map[string]bool{}, 0
@@ -206,7 +203,7 @@ func pageSubjects(t *testing.T, dir string) (out []subject) {
 			}
 		}
 		for doc, err := range d.Documents() {
-			baselinestest.OK(t, err)
+			check.OK(t, err)
 			if !gone[doc.ID] {
 				s.files[fmt.Sprintf("%s.txt", record.Digest(doc.ID))] = doc.Title + "\n" + doc.Text
 			}
@@ -253,21 +250,19 @@ func (s subject) each(t *testing.T, wrap func(reader.Reader) reader.Reader, tell
 	if s.dir == "" {
 		s.dir = t.TempDir()
 		for name, data := range s.files {
-			baselinestest.OK(t, os.WriteFile(filepath.Join(s.dir, name), []byte(data), 0o600))
+			check.OK(t, os.WriteFile(filepath.Join(s.dir, name), []byte(data), 0o600))
 		}
 	}
 	parts, err := kit.Offline(kit.OfflineOptions{Seed: 1, Mode: reader.Open})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	files := new(folder.Files)
 	parts.Read = files.Reader(wrap(parts.Read), true)
-	system, err := wild.New(parts, wild.Options{})
-	baselinestest.OK(t, err)
+	system := check.Of(wild.New(parts, wild.Options{})).OK(t)
 	f, _, err := folder.Open(t.Context(), folder.Options{Docs: s.dir, Index: t.TempDir(), System: system, Files: files})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	defer f.Close()
 	for _, p := range s.probes {
-		a, err := f.System.Answer(t.Context(), graphrag.Question{Text: p.Question, K: 5})
-		baselinestest.OK(t, err)
+		a := check.Of(f.System.Answer(t.Context(), graphrag.Question{Text: p.Question, K: 5})).OK(t)
 		tell(p, a)
 	}
 }
@@ -301,9 +296,8 @@ func TestCalibration(t *testing.T) {
 			n, gap = n+b.n, gap+math.Abs(b.said-b.right)
 		}
 		t.Logf("%s: %v questions, %v of %v that are .9 sure are right, calibration error %.3f", kind, n, sure[kind].right, sure[kind].n, gap/n)
-		if high := sure[kind]; high.right < min(0.85*high.n, high.n-1) || gap > 0.15*n {
-			t.Errorf("%s: want 85 of 100, of fewer than seven all but one, and at most .15", kind)
-		}
+		high := sure[kind]
+		check.True(t, high.right >= min(0.85*high.n, high.n-1) && gap <= 0.15*n, "%s: want 85 of 100, of fewer than seven all but one, and at most .15", kind)
 	}
 }
 

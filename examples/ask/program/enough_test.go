@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -31,7 +31,7 @@ func TestReadsEnough(t *testing.T) {
 		if i < len(ferry) {
 			note = ferry[i]
 		}
-		baselinestest.OK(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("note%02d.md", i)), []byte(note+strings.Repeat(" It was a cold day.", 7)), 0o644))
+		check.OK(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("note%02d.md", i)), []byte(note+strings.Repeat(" It was a cold day.", 7)), 0o644))
 	}
 	overview := false
 	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {

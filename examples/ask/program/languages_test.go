@@ -13,7 +13,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/examples/ask/session"
 	"github.com/wildgraph/wildgraph/examples/ask/session/sessiontest"
-	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // noted is a folder of notes with questions; the answer to one that they do not answer is "".
@@ -26,9 +26,7 @@ type noted struct {
 func folders(t *testing.T, pattern string) map[string]noted {
 	t.Helper()
 	names, err := filepath.Glob(pattern)
-	if err != nil || len(names) != 12 {
-		t.Fatal(names, err)
-	}
+	check.Must(t, err == nil && len(names) == 12, "%v %v", names, err)
 	out := make(map[string]noted)
 	for _, name := range names {
 		b, err := os.ReadFile(name)
@@ -36,9 +34,7 @@ func folders(t *testing.T, pattern string) map[string]noted {
 		if err == nil {
 			err = json.Unmarshal(b, &a)
 		}
-		if err != nil {
-			t.Fatal(name, err)
-		}
+		check.OK(t, err, "%v", name)
 		out[strings.TrimSuffix(filepath.Base(name), ".json")] = a
 	}
 	return out
@@ -78,9 +74,7 @@ func TestLanguages(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			right, refused := a.answer(t, sessiontest.OpenFiles(t, a.files(name), "wild"))
 			t.Logf("%d of 7 answered rightly, %d of 2 refused", right, refused)
-			if right < 6 || refused < 2 {
-				t.Error("want 6 and 2")
-			}
+			check.True(t, right >= 6 && refused >= 2, "want 6 and 2")
 		})
 	}
 }
@@ -100,9 +94,7 @@ func TestLanguagesKept(t *testing.T) {
 		together[0], together[1] = together[0]+right, together[1]+refused
 	}
 	t.Logf("of 48 and 24: alone %d right, %d refused; together %d and %d", alone[0], alone[1], together[0], together[1])
-	if alone[0] < 44 || alone[1] < 22 || together[0] < 44 || together[1] < 22 {
-		t.Error("want 44 and 22")
-	}
+	check.True(t, alone[0] >= 44 && alone[1] >= 22 && together[0] >= 44 && together[1] >= 22, "want 44 and 22")
 }
 
 // A question in a language that no note has is refused.
@@ -111,8 +103,7 @@ func TestLanguageOfNoNote(t *testing.T) {
 	d := sessiontest.OpenFiles(t, sets["french"].files("french"), "wild")
 	for _, name := range []string{"english", "german", "russian", "japanese", "chinese", "dutch", "swedish"} {
 		for _, q := range sets[name].Questions {
-			r, err := d.Ask(t.Context(), session.Query{Question: q.Question})
-			baselinestest.OK(t, err)
+			r := check.Of(d.Ask(t.Context(), session.Query{Question: q.Question})).OK(t)
 			if !r.Refused {
 				t.Errorf("%s: %s is answered %q (%.2f)", name, q.Question, r.Answer, r.Confidence)
 			}
@@ -131,7 +122,5 @@ func TestDocumentOfThreeLanguages(t *testing.T) {
 		{"Où est la clé de la cave ?", "sous le banc rouge"}, {"À quelle heure le gardien prépare-t-il le petit déjeuner ?", "six heures"},
 		{"Who is the mayor of the valley?", ""}, {"Was kostet der Parkplatz?", ""}, {"Qui a peint le tableau du salon ?", ""},
 	}}.answer(t, d)
-	if right < 6 || refused < 3 {
-		t.Errorf("%d of 6 answered rightly, %d of 3 refused", right, refused)
-	}
+	check.True(t, right >= 6 && refused >= 3, "%d of 6 answered rightly, %d of 3 refused", right, refused)
 }

@@ -17,8 +17,8 @@ import (
 
 	"github.com/wildgraph/wildgraph/examples/ask/session"
 	"github.com/wildgraph/wildgraph/examples/ask/session/sessiontest"
-	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -56,30 +56,24 @@ func notes(t *testing.T) string {
 func write(t *testing.T, dir, name, data string) {
 	t.Helper()
 	name = filepath.Join(dir, name)
-	baselinestest.OK(t, os.MkdirAll(filepath.Dir(name), 0o755))
-	baselinestest.OK(t, os.WriteFile(name, []byte(data), 0o644))
+	check.OK(t, os.MkdirAll(filepath.Dir(name), 0o755))
+	check.OK(t, os.WriteFile(name, []byte(data), 0o644))
 }
 
 func TestOneQuestion(t *testing.T) {
 	dir := notes(t)
 	t.Chdir(dir)
 	out, errs, err := ask(t, "", "-docs", ".", "What does the barn owl hear?")
-	if err != nil || !strings.Contains(out, "   notes/owl.md:5  “The barn owl hears a mouse under the snow.”\n") {
-		t.Errorf("%v, output:\n%s", err, out)
-	}
+	check.True(t, err == nil && strings.Contains(out, "   notes/owl.md:5  “The barn owl hears a mouse under the snow.”\n"), "%v, output:\n%s", err, out)
 	for _, want := range []string{"skipped: 1 file: another kind of file (.png); broken.txt: not UTF-8", "2 files; index in "} {
-		if !strings.Contains(errs, want) {
-			t.Errorf("the messages lack %q:\n%s", want, errs)
-		}
+		check.True(t, strings.Contains(errs, want), "the messages lack %q:\n%s", want, errs)
 	}
 	out, errs, err = ask(t, "", "-docs", ".", "-json", "What does the red light mean?")
 	var r session.Reply
 	if jsonErr := json.Unmarshal([]byte(out), &r); err != nil || jsonErr != nil || len(r.Sources) != 1 || r.Sources[0].At() != "lights.csv:2" || r.System != "wild" || r.Passages != nil {
 		t.Errorf("%v %v %+v", err, jsonErr, r)
 	}
-	if strings.Contains(errs, "Changed") {
-		t.Errorf("nothing changed: %s", errs)
-	}
+	check.True(t, !strings.Contains(errs, "Changed"), "nothing changed: %s", errs)
 	write(t, dir, "lights.csv", "Light,Meaning\n\nred,no power\n")
 	out, errs, err = ask(t, "", "-docs", ".", "-v", "What does the red light mean?")
 	if err != nil || !strings.Contains(out, "no power") || !strings.Contains(out, "lights.csv:3") || !strings.Contains(out, "Found:\n") || !strings.Contains(errs, "0 new, 1 changed, 0 gone") {
@@ -107,9 +101,8 @@ func TestOneFile(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{"broken.txt": "broken.txt: not UTF-8", "picture.png": "another kind of file (.png)"} {
-		if _, _, err := ask(t, "", "-docs", name, "What?"); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", name, err, want)
-		}
+		_, _, err := ask(t, "", "-docs", name, "What?")
+		check.True(t, err != nil && strings.Contains(err.Error(), want), "%s: %v, want %q", name, err, want)
 	}
 }
 
@@ -120,20 +113,14 @@ func TestTrace(t *testing.T) {
 	if _, _, err := ask(t, "", "-docs", dir, "-system", "youtu", "-trace", file, "Who hears a mouse?"); err != nil {
 		t.Fatal(err)
 	}
-	data, err := os.ReadFile(file)
-	baselinestest.OK(t, err)
+	data := check.Of(os.ReadFile(file)).OK(t)
 	for _, want := range []string{"cut", "extract", "graph", "build", "answer", "retrieve", "decompose", "search", "read"} {
-		if !bytes.Contains(data, []byte(`"name": "`+want+`"`)) {
-			t.Errorf("no span %s", want)
-		}
+		check.True(t, bytes.Contains(data, []byte(`"name": "`+want+`"`)), "no span %s", want)
 	}
-	if !json.Valid(data) || bytes.Contains(data, []byte("mouse")) || bytes.Contains(data, []byte("owl")) {
-		t.Errorf("%s", data)
-	}
+	check.True(t, json.Valid(data) && !bytes.Contains(data, []byte("mouse")) && !bytes.Contains(data, []byte("owl")), "%s", data)
 	for _, bad := range [][]string{{"-trace", filepath.Join(dir, "none", "x"), "Who?"}, {"-trace", file, "-serve", ":0"}} {
-		if _, _, err := ask(t, "", append([]string{"-docs", dir}, bad...)...); err == nil || !strings.Contains(err.Error(), "-trace") {
-			t.Errorf("%v: %v", bad, err)
-		}
+		_, _, err := ask(t, "", append([]string{"-docs", dir}, bad...)...)
+		check.True(t, err != nil && strings.Contains(err.Error(), "-trace"), "%v: %v", bad, err)
 	}
 }
 
@@ -147,9 +134,7 @@ func TestClosest(t *testing.T) {
 		"d.md": "The barn was sold; an owl stayed.", "e.md": "Tides rise and fall.",
 	}, "wild")
 	r, err := d.Ask(t.Context(), session.Query{Question: "Who painted the barn owl of Reykjavik in 1804?"})
-	if err != nil || !r.Refused || len(r.Closest) != 3 {
-		t.Fatalf("%v: %+v", err, r)
-	}
+	check.Must(t, err == nil && r.Refused && len(r.Closest) == 3, "%v: %+v", err, r)
 	places := map[string]bool{}
 	for _, s := range r.Closest {
 		places[s.File] = true
@@ -158,12 +143,9 @@ func TestClosest(t *testing.T) {
 		}
 	}
 	german := sessiontest.OpenFiles(t, map[string]string{"h.md": "Das Haus am Hafen ist alt.", "b.md": "Der Bäcker und die Mühle sind neu."}, "wild")
-	if r, err := german.Ask(t.Context(), session.Query{Question: "Wer strich die Häuser von Reykjavik im Jahr 1804?"}); err != nil || !r.Refused || len(r.Closest) != 1 || !slices.Equal(r.Closest[0].Lit, []string{"Haus"}) {
-		t.Errorf("%v: %+v", err, r)
-	}
-	if len(places) != 3 || places["e.md"] || !places["b.md"] {
-		t.Errorf("of %v", places)
-	}
+	r, err = german.Ask(t.Context(), session.Query{Question: "Wer strich die Häuser von Reykjavik im Jahr 1804?"})
+	check.True(t, err == nil && r.Refused && len(r.Closest) == 1 && slices.Equal(r.Closest[0].Lit, []string{"Haus"}), "%v: %+v", err, r)
+	check.True(t, len(places) == 3 && !places["e.md"] && places["b.md"], "of %v", places)
 }
 
 func TestQuestions(t *testing.T) {
@@ -173,12 +155,10 @@ func TestQuestions(t *testing.T) {
 	for i := range 100 {
 		fmt.Fprintf(&lines, "{\"id\":\"%d\",\"question\":\"What does the barn owl hear?\"}\nWhat does the red light mean?\n\n", i)
 	}
-	baselinestest.OK(t, os.WriteFile(file, []byte(lines.String()), 0o600))
+	check.OK(t, os.WriteFile(file, []byte(lines.String()), 0o600))
 	out, _, err := ask(t, "", "-docs", dir, "-questions", file)
 	got := strings.Split(strings.TrimSpace(out), "\n")
-	if err != nil || len(got) != 200 {
-		t.Fatalf("%d lines, %v", len(got), err)
-	}
+	check.Must(t, err == nil && len(got) == 200, "%d lines, %v", len(got), err)
 	for i, line := range got {
 		var r session.Reply
 		if err := json.Unmarshal([]byte(line), &r); err != nil || len(r.Sources) != 1 || i%2 == 0 && r.ID != fmt.Sprint(i/2) || i%2 == 1 && r.ID != "" {
@@ -186,27 +166,21 @@ func TestQuestions(t *testing.T) {
 		}
 	}
 	for _, typed := range []string{"\nfine?\n{\"question\":\n", "\n\n{\"id\":\"x\"}\n", "\n\n" + strings.Repeat("x", 1<<17), "\n\n{\"question\":12}", "a\n\n{\"question\":null}", "a\n\n\xff\xfe?"} {
-		if _, _, err := ask(t, typed, "-docs", dir, "-questions", "-"); err == nil || !strings.Contains(err.Error(), "line 3 ") || strings.Contains(err.Error(), "%!") {
-			t.Errorf("%.20q: %v", typed, err)
-		}
+		_, _, err := ask(t, typed, "-docs", dir, "-questions", "-")
+		check.True(t, err != nil && strings.Contains(err.Error(), "line 3 ") && !strings.Contains(err.Error(), "%!"), "%.20q: %v", typed, err)
 	}
 }
 
 func TestDialogue(t *testing.T) {
 	dir := notes(t)
 	out, errs, err := ask(t, "/sources\nWhat does the barn owl hear?\nwhere does it hear the mouse?\n/history\n/nonsense\n/sources\n/new\n/history\n/help\n/quit\nnot asked\n", "-docs", dir)
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	for _, want := range []string{"Nothing was asked yet.", "notes/owl.md:5", "(asked as: where does it hear the mouse? (barn owl hear))", "  1  What does", "  2  where does", "There is no /nonsense", "Found:", "forget what was asked"} {
-		if !strings.Contains(out, want) {
-			t.Errorf("the dialogue lacks %q:\n%s", want, out)
-		}
+		check.True(t, strings.Contains(out, want), "the dialogue lacks %q:\n%s", want, out)
 	}
-	if strings.Contains(out, "not asked") || !strings.HasSuffix(errs, "> ") {
-		t.Errorf("after /quit:\n%s%s", out, errs)
-	}
-	if _, _, err := ask(t, "What does the barn owl hear?", "-docs", dir); err != nil {
-		t.Errorf("the end of the input: %v", err)
-	}
+	check.True(t, !strings.Contains(out, "not asked") && strings.HasSuffix(errs, "> "), "after /quit:\n%s%s", out, errs)
+	_, _, err = ask(t, "What does the barn owl hear?", "-docs", dir)
+	check.True(t, err == nil, "the end of the input: %v", err)
 }
 
 //go:embed testdata/usage.tsv
@@ -223,27 +197,20 @@ func TestUsage(t *testing.T) {
 		row, want, _ := strings.Cut(row, "\t")
 		args := strings.Split(os.Expand(row, func(name string) string { return vars[name] }), "|")
 		_, _, err := ask(t, "", args...)
-		if !errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v: %v, want %q", args, err, want)
-		}
+		check.True(t, errors.Is(err, cli.ErrUsage) && strings.Contains(err.Error(), want), "%v: %v, want %q", args, err, want)
 	}
 	// What steers a terminal is in no message, whatever the folder is called.
 	odd := filepath.Join(dir, "e\x1b[31m\u202e")
 	write(t, odd, "b\x1b]0;x\a.md", "The red light means that there is no internet.\n")
 	out, errs, err := ask(t, "", "-docs", odd, "-v", "What does the red light mean?")
-	if err != nil || strings.ContainsAny(out+errs, "\x1b\a\u202e") || !strings.Contains(out, "b ]0;x .md:1") {
-		t.Errorf("%q, %q, %v", out, errs, err)
-	}
-	if _, errs, err := ask(t, "", "-help"); err == nil || !strings.Contains(errs, "-system NAME") || !strings.Contains(errs, "a dialogue") {
-		t.Errorf("%v: %s", err, errs)
-	}
-	if _, _, err := ask(t, "", "-docs", t.TempDir(), "x"); err == nil || errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), "no file that can be read") {
-		t.Errorf("an empty folder: %v", err)
-	}
+	check.True(t, err == nil && !strings.ContainsAny(out+errs, "\x1b\a\u202e") && strings.Contains(out, "b ]0;x .md:1"), "%q, %q, %v", out, errs, err)
+	_, errs, err = ask(t, "", "-help")
+	check.True(t, err != nil && strings.Contains(errs, "-system NAME") && strings.Contains(errs, "a dialogue"), "%v: %s", err, errs)
+	_, _, err = ask(t, "", "-docs", t.TempDir(), "x")
+	check.True(t, err != nil && !errors.Is(err, cli.ErrUsage) && strings.Contains(err.Error(), "no file that can be read"), "an empty folder: %v", err)
 	inside := filepath.Join(dir, "index")
-	if _, _, err := ask(t, "", "-docs", dir, "-index", inside, "x"); err == nil || !strings.Contains(err.Error(), "stands among the files") {
-		t.Errorf("an index among the files: %v", err)
-	}
+	_, _, err = ask(t, "", "-docs", dir, "-index", inside, "x")
+	check.True(t, err != nil && strings.Contains(err.Error(), "stands among the files"), "an index among the files: %v", err)
 }
 
 func TestCorpus(t *testing.T) {
@@ -252,9 +219,7 @@ func TestCorpus(t *testing.T) {
 		"When did SOS become the international distress signal?": "testdata/corpus/signals.html:11",
 	} {
 		out, _, err := ask(t, "", "-docs", "testdata/corpus", "-index", filepath.Join(t.TempDir(), "i"), question)
-		if err != nil || !strings.Contains(out, filepath.FromSlash(want)) {
-			t.Errorf("%s %v: %s", question, err, out)
-		}
+		check.True(t, err == nil && strings.Contains(out, filepath.FromSlash(want)), "%s %v: %s", question, err, out)
 	}
 }
 
@@ -283,13 +248,9 @@ func TestUnusableReplies(t *testing.T) {
 		}
 	}
 	_, errs, err := ask(t, "", append(args, "-incomplete", "What does the barn owl hear?")...)
-	if err != nil || !strings.Contains(errs, "The index is not complete: extract failed for 2 of 2,") {
-		t.Errorf("%s, %v", errs, err)
-	}
+	check.True(t, err == nil && strings.Contains(errs, "The index is not complete: extract failed for 2 of 2,"), "%s, %v", errs, err)
 	out, _, err := ask(t, "", "-docs", dir, "-model", "fake", "-system", "youtu", "-incomplete", "-v", "What does the barn owl hear?")
-	if err != nil || !strings.Contains(out, "   (2 of the model's replies, or parts of them, could not be read)\nFound:") {
-		t.Errorf("%s, %v", out, err)
-	}
+	check.True(t, err == nil && strings.Contains(out, "   (2 of the model's replies, or parts of them, could not be read)\nFound:"), "%s, %v", out, err)
 }
 
 // A few lost replies are told with their number, without a warning.
@@ -310,9 +271,7 @@ func TestFewUnusableReplies(t *testing.T) {
 	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
 	t.Setenv("OPENAI_API_KEY", "none")
 	_, errs, err := ask(t, "", "-docs", dir, "-model", "fake", "-system", "hipporag2", "What does the owl hear?")
-	if !strings.Contains(errs, "extract failed for 1 of 12, since") || strings.Contains(errs, "not complete") {
-		t.Errorf("%s, %v", errs, err)
-	}
+	check.True(t, strings.Contains(errs, "extract failed for 1 of 12, since") && !strings.Contains(errs, "not complete"), "%s, %v", errs, err)
 }
 
 // A server's encoder compares with an index that no model writes too; a system without use for it
@@ -348,9 +307,7 @@ func TestModel(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, errs, err := ask(t, "What does the barn owl hear?\n", "-docs", dir, "-model", "fake")
-	if strings.Contains(errs, "rebuilt") {
-		t.Errorf("a model that only answers costs the index: %s", errs)
-	}
+	check.True(t, !strings.Contains(errs, "rebuilt"), "a model that only answers costs the index: %s", errs)
 	if err != nil || !strings.HasPrefix(out, "It hears mice below the snow.\n") || !strings.Contains(out, "notes/owl.md:5  “The barn owl hears a mouse under the snow.”") {
 		t.Errorf("%v: %s%s", err, out, errs)
 	}
@@ -361,9 +318,7 @@ func TestModel(t *testing.T) {
 		{"-mode=cited", session.Refusal + "\nThe closest passage"},
 	} {
 		out, _, err := ask(t, "", "-docs", dir, "-model", "fake", tt.flag, "What does the owl hear?")
-		if !strings.Contains(out, tt.want) || (err != nil) != (tt.flag == "-mode=cited") {
-			t.Errorf("%s: %v: %s", tt.flag, err, out)
-		}
+		check.True(t, strings.Contains(out, tt.want) && (err != nil) == (tt.flag == "-mode=cited"), "%s: %v: %s", tt.flag, err, out)
 	}
 }
 
@@ -375,9 +330,7 @@ func TestAnswerComesWhileItIsWritten(t *testing.T) {
 	out := &screen{awaited: strings.TrimSpace(sessiontest.Beginning), seen: shown}
 	var errs bytes.Buffer
 	err := run(t.Context(), []string{"-docs", notes(t), "-model", "fake"}, func(string) string { return "" }, streams{strings.NewReader("Who hears mice?\nWhat does the barn owl hear?\n"), out, &errs}, Stores{})
-	if err != nil || !strings.Contains(out.String(), sessiontest.Beginning+"below the snow.\n") {
-		t.Errorf("%v: %s%s", err, out, &errs)
-	}
+	check.True(t, err == nil && strings.Contains(out.String(), sessiontest.Beginning+"below the snow.\n"), "%v: %s%s", err, out, &errs)
 }
 
 // screen tells when a text is on it.
@@ -418,9 +371,7 @@ func TestStore(t *testing.T) {
 		{[]string{"-system", "hipporag2", "What does the barn owl hear?"}, "The barn owl hears a mouse under the snow.\n   owl  “"},
 	} {
 		out, errs, err := ask(t, "", append([]string{"-store", place, "-system", "bm25"}, x.args...)...)
-		if err != nil || !strings.Contains(out, x.want) {
-			t.Errorf("%q: %q, %q, %v", x.args, out, errs, err)
-		}
+		check.True(t, err == nil && strings.Contains(out, x.want), "%q: %q, %q, %v", x.args, out, errs, err)
 	}
 	for want, args := range map[string][]string{
 		"has no documents":      {"-system", "wild", "What?"},
@@ -428,8 +379,7 @@ func TestStore(t *testing.T) {
 		"unknown field":         {"-system", "bm25", "-where", "nothing = 1", "What?"},
 		"there is no store yet": {"-system", "bm25", "-store", filepath.Join(dir, "none"), "What?"},
 	} {
-		if out, errs, err := ask(t, "", append([]string{"-store", place}, args...)...); err == nil || !strings.Contains(err.Error()+errs, want) {
-			t.Errorf("%q: %q, %v; want %s", args, out, err, want)
-		}
+		out, errs, err := ask(t, "", append([]string{"-store", place}, args...)...)
+		check.True(t, err != nil && strings.Contains(err.Error()+errs, want), "%q: %q, %v; want %s", args, out, err, want)
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/examples/ask/session"
 	"github.com/wildgraph/wildgraph/examples/ask/session/sessiontest"
-	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // Questions whose answers stand in a sentence with a pronoun, in a cell, or are asked after
@@ -31,24 +31,20 @@ func TestNearMisses(t *testing.T) {
 	if err == nil {
 		err = json.Unmarshal(b, &set)
 	}
-	if err != nil || len(set.Questions) != 36 {
-		t.Fatal(len(set.Questions), err)
-	}
+	check.Must(t, err == nil && len(set.Questions) == 36, "%v %v", len(set.Questions), err)
 	for _, system := range []string{"wild", "bm25"} {
 		d := sessiontest.OpenFiles(t, set.Files, system)
 		right, wrong := 0, 0
 		for _, q := range set.Questions {
 			asked := session.Query{Question: q.Question, Before: q.Before}
 			for _, before := range q.Before {
-				r, err := d.Ask(t.Context(), session.Query{Question: before})
-				baselinestest.OK(t, err)
+				r := check.Of(d.Ask(t.Context(), session.Query{Question: before})).OK(t)
 				if r.Refused {
 					r.Answer = ""
 				}
 				asked.Answers = append(asked.Answers, r.Answer)
 			}
-			r, err := d.Ask(t.Context(), asked)
-			baselinestest.OK(t, err)
+			r := check.Of(d.Ask(t.Context(), asked)).OK(t)
 			has := func(part string) bool { return strings.Contains(r.Answer, part) }
 			cites := slices.ContainsFunc(r.Sources, func(s session.Source) bool { return s.File == q.File })
 			switch {
@@ -61,8 +57,6 @@ func TestNearMisses(t *testing.T) {
 			}
 		}
 		t.Logf("%s: %d right or rightly refused, %d wrong", system, right, wrong)
-		if right < 32 || wrong > 1 {
-			t.Errorf("%s: %d of 36 right, %d wrong, want 32 and at most 1", system, right, wrong)
-		}
+		check.True(t, right >= 32 && wrong <= 1, "%s: %d of 36 right, %d wrong, want 32 and at most 1", system, right, wrong)
 	}
 }

@@ -10,13 +10,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/baselines/flat"
 	"github.com/wildgraph/wildgraph/examples/baselines/wild"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/folder"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // plain is a question of testdata/plain, whose README says when an answer is right.
@@ -28,12 +28,11 @@ type plain struct {
 
 func plainQuestions(t *testing.T) (out []plain) {
 	t.Helper()
-	f, err := os.Open("testdata/plain/questions.jsonl")
-	baselinestest.OK(t, err)
+	f := check.Of(os.Open("testdata/plain/questions.jsonl")).OK(t)
 	defer f.Close()
 	for s := bufio.NewScanner(f); s.Scan(); {
 		var q plain
-		baselinestest.OK(t, json.Unmarshal(s.Bytes(), &q))
+		check.OK(t, json.Unmarshal(s.Bytes(), &q))
 		out = append(out, q)
 	}
 	return out
@@ -81,7 +80,7 @@ func TestPlainQuestions(t *testing.T) {
 
 func plainQuestionsBy(t *testing.T, name string) {
 	parts, err := kit.Offline(kit.OfflineOptions{Seed: 1, Mode: reader.Reject})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	var system *kit.System
 	files := new(folder.Files)
 	if name == "bm25" { // as it was cut, without the files
@@ -90,14 +89,13 @@ func plainQuestionsBy(t *testing.T, name string) {
 		parts.Read = files.Reader(parts.Read, true)
 		system, err = wild.New(parts, wild.Options{})
 	}
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	f, _, err := folder.Open(t.Context(), folder.Options{Docs: "testdata/plain/docs", Index: t.TempDir(), System: system, Files: files})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	defer f.Close()
 	var dev, held tally
 	for _, q := range plainQuestions(t) {
-		a, err := f.System.Answer(t.Context(), graphrag.Question{Text: q.Question, K: 5})
-		baselinestest.OK(t, err)
+		a := check.Of(f.System.Answer(t.Context(), graphrag.Question{Text: q.Question, K: 5})).OK(t)
 		if q.Held {
 			held.add(q, a)
 		} else {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/examples/ask/session"
 	"github.com/wildgraph/wildgraph/examples/ask/session/sessiontest"
-	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // Long files that have no part in an answer do not change it, nor make it a refusal, whatever
@@ -36,16 +36,14 @@ func TestUnrelatedFiles(t *testing.T) {
 	}
 	alone := sessiontest.OpenFiles(t, files, "wild")
 	for _, name := range []string{"systems.md", "benchmark.md", "stores.md", "judge.md"} {
-		b, err := os.ReadFile("../../docs/" + name)
-		baselinestest.OK(t, err)
+		b := check.Of(os.ReadFile("../../docs/" + name)).OK(t)
 		files[name] = string(b)
 	}
 	among := sessiontest.OpenFiles(t, files, "wild")
 	for _, q := range asked {
 		before, err := alone.Ask(t.Context(), session.Query{Question: q})
-		baselinestest.OK(t, err)
-		after, err := among.Ask(t.Context(), session.Query{Question: q})
-		baselinestest.OK(t, err)
+		check.OK(t, err)
+		after := check.Of(among.Ask(t.Context(), session.Query{Question: q})).OK(t)
 		if before.Refused != after.Refused || before.Answer != after.Answer {
 			t.Errorf("%s is answered %q (%.2f), and %q (%.2f) among files of something else", q, before.Answer, before.Confidence, after.Answer, after.Confidence)
 		}

@@ -19,7 +19,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/ask/serve"
 	"github.com/wildgraph/wildgraph/examples/ask/session"
 	"github.com/wildgraph/wildgraph/examples/ask/session/sessiontest"
-	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // client is a client of a server over pipes, as a process has them, and what waits for
@@ -42,15 +42,11 @@ func overMCP(t *testing.T, d *session.Session, progress ...func(*sdk.ProgressNot
 			}
 		},
 	})
-	s, err := c.Connect(t.Context(), &sdk.IOTransport{Reader: toClient, Writer: fromClient}, nil)
-	baselinestest.OK(t, err)
-	if v := s.InitializeResult().ServerInfo.Version; v == "" {
-		t.Error("the server has no version")
-	}
+	s := check.Of(c.Connect(t.Context(), &sdk.IOTransport{Reader: toClient, Writer: fromClient}, nil)).OK(t)
+	check.True(t, s.InitializeResult().ServerInfo.Version != "", "the server has no version")
 	return s, func() error {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
+		err := s.Close()
+		check.True(t, err == nil, "%v", err)
 		return wait(t, ended)
 	}
 }
@@ -81,20 +77,16 @@ func call(t *testing.T, s *sdk.ClientSession, tool string, arguments map[string]
 	if err == nil {
 		err = json.Unmarshal(data, out)
 	}
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	return ""
 }
 
 func TestTools(t *testing.T) {
 	s, end := client(t, "hipporag2", nil)
 	list, err := s.ListTools(t.Context(), nil)
-	if err != nil || len(list.Tools) != 6 {
-		t.Fatalf("%+v, %v", list, err)
-	}
+	check.Must(t, err == nil && len(list.Tools) == 6, "%+v, %v", list, err)
 	for _, tool := range list.Tools {
-		if tool.Description == "" || !tool.Annotations.ReadOnlyHint {
-			t.Errorf("%+v", tool)
-		}
+		check.True(t, tool.Description != "" && tool.Annotations.ReadOnlyHint, "%+v", tool)
 	}
 	var found struct{ Passages []session.Passage }
 	if problem := call(t, s, "search", map[string]any{"query": "barn owl mouse", "k": 1}, &found); problem != "" || len(found.Passages) != 1 || !strings.HasSuffix(found.Passages[0].Path, "owl.md") || found.Passages[0].Score == 0 {
@@ -104,24 +96,20 @@ func TestTools(t *testing.T) {
 	if problem := call(t, s, "ask", map[string]any{"question": "What does the barn owl hear?"}, &r); problem != "" || r.Refused || len(r.Sources) != 1 || r.Sources[0].Place != "5" || r.Confidence < .5 {
 		t.Errorf("ask: %s %+v", problem, r)
 	}
-	if problem := call(t, s, "ask", map[string]any{"question": "Who is the mayor of Reykjavik?"}, &r); problem != "" || !r.Refused {
-		t.Errorf("ask: %s %+v", problem, r)
-	}
+	problem := call(t, s, "ask", map[string]any{"question": "Who is the mayor of Reykjavik?"}, &r)
+	check.True(t, problem == "" && r.Refused, "ask: %s %+v", problem, r)
 	for tool, arguments := range map[string]map[string]any{
 		"ask": {"question": "What does the barn owl hear?"}, "search": {"query": "owl"}, "neighbours": {"name": "Charles Babbage"},
 	} {
 		arguments["where"] = `knid = "md"`
-		if problem := call(t, s, tool, arguments, new(any)); !strings.Contains(problem, "no document has the field") {
-			t.Errorf("%s: %s", tool, problem)
-		}
+		problem := call(t, s, tool, arguments, new(any))
+		check.True(t, strings.Contains(problem, "no document has the field"), "%s: %s", tool, problem)
 		arguments["where"] = "kind"
-		if problem := call(t, s, tool, arguments, new(any)); !strings.Contains(problem, "is not compared") {
-			t.Errorf("%s: %s", tool, problem)
-		}
+		problem = call(t, s, tool, arguments, new(any))
+		check.True(t, strings.Contains(problem, "is not compared"), "%s: %s", tool, problem)
 	}
-	if problem := call(t, s, "ask", map[string]any{"question": "What does the barn owl hear?", "where": `kind = "csv"`}, &r); problem != "" || !r.Refused {
-		t.Errorf("ask where: %s %+v", problem, r)
-	}
+	problem = call(t, s, "ask", map[string]any{"question": "What does the barn owl hear?", "where": `kind = "csv"`}, &r)
+	check.True(t, problem == "" && r.Refused, "ask where: %s %+v", problem, r)
 	var lines struct {
 		Lines           []session.Passage
 		Matching, Files int
@@ -131,9 +119,8 @@ func TestTools(t *testing.T) {
 	}
 	var passage struct{ Passages []session.Passage }
 	at := map[string]any{"path": lines.Lines[0].Path, "from": lines.Lines[0].From}
-	if problem := call(t, s, "read", at, &passage); problem != "" || len(passage.Passages) != 1 || !strings.Contains(passage.Passages[0].Text, "mouse") {
-		t.Errorf("read: %s %+v", problem, passage)
-	}
+	problem = call(t, s, "read", at, &passage)
+	check.True(t, problem == "" && len(passage.Passages) == 1 && strings.Contains(passage.Passages[0].Text, "mouse"), "read: %s %+v", problem, passage)
 	var said struct {
 		Answer string
 		Cited  []session.Passage
@@ -142,17 +129,14 @@ func TestTools(t *testing.T) {
 	if problem := call(t, s, "answer", map[string]any{"answer": "A mouse.", "cited": []any{at, map[string]any{"path": "../secret"}}}, &said); problem != "" || len(said.Cited) != 1 || !slices.Equal(said.Unread, []string{"../secret"}) || said.Answer != "A mouse." {
 		t.Errorf("answer: %s %+v", problem, said)
 	}
-	if problem := call(t, s, "find", map[string]any{"pattern": "barn owl", "where": `kind = "csv"`}, &lines); problem != "" || len(lines.Lines) != 0 {
-		t.Errorf("find where: %s %+v", problem, lines)
-	}
+	problem = call(t, s, "find", map[string]any{"pattern": "barn owl", "where": `kind = "csv"`}, &lines)
+	check.True(t, problem == "" && len(lines.Lines) == 0, "find where: %s %+v", problem, lines)
 	at["where"] = `kind = "csv"`
-	if problem := call(t, s, "read", at, &passage); !strings.Contains(problem, "is not a file of the folder") {
-		t.Errorf("read where: %s", problem)
-	}
+	problem = call(t, s, "read", at, &passage)
+	check.True(t, strings.Contains(problem, "is not a file of the folder"), "read where: %s", problem)
 	var n session.Neighbourhood
-	if problem := call(t, s, "neighbours", map[string]any{"name": "Charles Babbage"}, &n); problem != "" || len(n.Facts) == 0 {
-		t.Errorf("neighbours: %s %+v", problem, n)
-	}
+	problem = call(t, s, "neighbours", map[string]any{"name": "Charles Babbage"}, &n)
+	check.True(t, problem == "" && len(n.Facts) != 0, "neighbours: %s %+v", problem, n)
 	for _, tt := range []struct {
 		tool, argument, value, want string
 	}{
@@ -169,27 +153,20 @@ func TestTools(t *testing.T) {
 		{"search", "nonsense", "x", "nonsense"},
 		{"delete", "x", "x", "delete"},
 	} {
-		if problem := call(t, s, tt.tool, map[string]any{tt.argument: tt.value}, nil); !strings.Contains(problem, tt.want) {
-			t.Errorf("%s %s: %q, want %q", tt.tool, tt.argument, problem, tt.want)
-		}
+		problem := call(t, s, tt.tool, map[string]any{tt.argument: tt.value}, nil)
+		check.True(t, strings.Contains(problem, tt.want), "%s %s: %q, want %q", tt.tool, tt.argument, problem, tt.want)
 	}
 	// Numbers beyond all bounds, and questions before that lead nowhere, do no harm.
 	for _, arguments := range []map[string]any{{"query": "owl", "k": 1 << 40}, {"query": "owl", "k": -1}} {
-		if problem := call(t, s, "search", arguments, &found); problem != "" || len(found.Passages) == 0 {
-			t.Errorf("%v: %s, %+v", arguments, problem, found)
-		}
+		problem := call(t, s, "search", arguments, &found)
+		check.True(t, problem == "" && len(found.Passages) != 0, "%v: %s, %+v", arguments, problem, found)
 	}
 	for _, arguments := range []map[string]any{{"query": "owl", "k": 1.5}, {"query": "owl", "k": "5"}, {"query": nil}, {"query": []string{"owl"}}} {
-		if problem := call(t, s, "search", arguments, &found); problem == "" {
-			t.Errorf("%v is taken", arguments)
-		}
+		check.True(t, call(t, s, "search", arguments, &found) != "", "%v is taken", arguments)
 	}
-	if problem := call(t, s, "ask", map[string]any{"question": "And it?", "before": slices.Repeat([]string{"it", ""}, 5000)}, &r); problem != "" {
-		t.Errorf("a long dialogue: %s", problem)
-	}
-	if err := end(); err != nil {
-		t.Errorf("the end: %v", err)
-	}
+	check.Equal(t, call(t, s, "ask", map[string]any{"question": "And it?", "before": slices.Repeat([]string{"it", ""}, 5000)}, &r), "", "a long dialogue")
+	err = end()
+	check.True(t, err == nil, "the end: %v", err)
 }
 
 // A client that asks for progress is told the answer as far as it has come.
@@ -201,16 +178,13 @@ func TestProgress(t *testing.T) {
 		if token != nil {
 			params.SetProgressToken(token)
 		}
-		if r, err := s.CallTool(t.Context(), params); err != nil || r.IsError {
-			t.Fatalf("%+v, %v", r, err)
-		}
+		r, err := s.CallTool(t.Context(), params)
+		check.Must(t, err == nil && !r.IsError, "%+v, %v", r, err)
 	}
-	if p := <-told; p.ProgressToken != "t" || !strings.HasPrefix(p.Message, "The barn owl") || p.Progress != float64(len(p.Message)) {
-		t.Errorf("%+v", p)
-	}
-	if err := end(); err != nil {
-		t.Errorf("the end: %v", err)
-	}
+	p := <-told
+	check.True(t, p.ProgressToken == "t" && strings.HasPrefix(p.Message, "The barn owl") && p.Progress == float64(len(p.Message)), "%+v", p)
+	err := end()
+	check.True(t, err == nil, "the end: %v", err)
 }
 
 // A client has the beginning of an answer while the model still writes.
@@ -228,25 +202,20 @@ func TestToolAnswerComesWhileItIsWritten(t *testing.T) {
 	params := &sdk.CallToolParams{Name: "ask", Arguments: map[string]any{"question": "What does the barn owl hear?"}}
 	params.SetProgressToken("t")
 	r, err := s.CallTool(t.Context(), params)
-	if err != nil || r.IsError {
-		t.Fatalf("%+v, %v", r, err)
-	}
+	check.Must(t, err == nil && !r.IsError, "%+v, %v", r, err)
 	if text := r.Content[0].(*sdk.TextContent).Text; first != strings.TrimSpace(sessiontest.Beginning) || !strings.Contains(text, sessiontest.Beginning+"below the snow.") {
 		t.Errorf("%q, then %q", first, text)
 	}
-	if err := end(); err != nil {
-		t.Errorf("the end: %v", err)
-	}
+	err = end()
+	check.True(t, err == nil, "the end: %v", err)
 }
 
 func TestWithoutGraph(t *testing.T) {
 	s, end := client(t, "wild", nil)
-	if problem := call(t, s, "neighbours", map[string]any{"name": "Ada Lovelace"}, nil); !strings.Contains(problem, "has no graph") {
-		t.Errorf("%q", problem)
-	}
-	if err := end(); err != nil {
-		t.Errorf("the end: %v", err)
-	}
+	problem := call(t, s, "neighbours", map[string]any{"name": "Ada Lovelace"}, nil)
+	check.True(t, strings.Contains(problem, "has no graph"), "%q", problem)
+	err := end()
+	check.True(t, err == nil, "the end: %v", err)
 }
 
 // Whatever a client sends, the server ends with it, and within bounds.
@@ -274,18 +243,16 @@ func TestBrokenClients(t *testing.T) {
 	ended := make(chan error, 1)
 	endless := &endless{}
 	go func() { ended <- serve.RunMCP(t.Context(), d, endless, io.Discard) }()
-	if err := wait(t, ended); err == nil || endless.read > 4<<20 {
-		t.Errorf("%v after %d bytes", err, endless.read)
-	}
+	err := wait(t, ended)
+	check.True(t, err != nil && endless.read <= 4<<20, "%v after %d bytes", err, endless.read)
 	// A server that is told to end does so though its client is silent.
 	ctx, cancel := context.WithCancel(t.Context())
 	silent, hold := io.Pipe()
 	defer hold.Close()
 	go func() { ended <- serve.RunMCP(ctx, d, silent, io.Discard) }()
 	cancel()
-	if err := wait(t, ended); err != nil {
-		t.Errorf("told to end: %v", err)
-	}
+	err = wait(t, ended)
+	check.True(t, err == nil, "told to end: %v", err)
 }
 
 // endless is a line without an end.
@@ -303,7 +270,7 @@ func (e *endless) Read(p []byte) (int, error) {
 // or a folder, or a path does.
 func TestLinksOut(t *testing.T) {
 	outside := t.TempDir()
-	baselinestest.OK(t, os.WriteFile(filepath.Join(outside, "secret.md"), []byte("The passphrase is swordfish.\n"), 0o600))
+	check.OK(t, os.WriteFile(filepath.Join(outside, "secret.md"), []byte("The passphrase is swordfish.\n"), 0o600))
 	d := sessiontest.OpenFiles(t, map[string]string{"owl.md": "The barn owl hears a mouse.\n"}, "bm25")
 	for name, target := range map[string]string{"link.md": filepath.Join(outside, "secret.md"), "linked": outside} {
 		if err := os.Symlink(target, filepath.Join(d.Docs(), name)); err != nil {
@@ -312,9 +279,8 @@ func TestLinksOut(t *testing.T) {
 	}
 	s, end := overMCP(t, d)
 	var lines struct{ Lines []session.Passage }
-	if problem := call(t, s, "find", map[string]any{"pattern": "swordfish|owl"}, &lines); problem != "" || len(lines.Lines) != 1 || !strings.HasSuffix(lines.Lines[0].Path, "owl.md") {
-		t.Errorf("find: %s %+v", problem, lines)
-	}
+	problem := call(t, s, "find", map[string]any{"pattern": "swordfish|owl"}, &lines)
+	check.True(t, problem == "" && len(lines.Lines) == 1 && strings.HasSuffix(lines.Lines[0].Path, "owl.md"), "find: %s %+v", problem, lines)
 	for _, name := range []string{"link.md", "linked/secret.md", "../" + filepath.Base(outside) + "/secret.md", "./link.md", "owl.md/../link.md"} {
 		for _, path := range []string{name, filepath.Join(d.Docs(), name), d.Docs() + "/" + name} {
 			if problem := call(t, s, "read", map[string]any{"path": path}, nil); !strings.Contains(problem, "is not a file of the folder") {
@@ -322,7 +288,6 @@ func TestLinksOut(t *testing.T) {
 			}
 		}
 	}
-	if err := end(); err != nil {
-		t.Error(err)
-	}
+	err := end()
+	check.True(t, err == nil, "%v", err)
 }

@@ -20,8 +20,8 @@ import (
 	"github.com/wildgraph/wildgraph/examples/ask/serve"
 	"github.com/wildgraph/wildgraph/examples/ask/session"
 	"github.com/wildgraph/wildgraph/examples/ask/session/sessiontest"
-	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	api "github.com/wildgraph/wildgraph/graphrag/serve"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -45,8 +45,7 @@ func start(t *testing.T, system string, args ...string) (url string, end func() 
 
 func handler(t *testing.T, d *session.Session, address string) http.Handler {
 	t.Helper()
-	h, err := serve.Handler(d, address, nil)
-	baselinestest.OK(t, err)
+	h := check.Of(serve.Handler(d, address, nil)).OK(t)
 	return h
 }
 
@@ -54,7 +53,7 @@ func handler(t *testing.T, d *session.Session, address string) http.Handler {
 func send(t *testing.T, method, url, body string, headers ...string) (int, http.Header, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	for _, h := range headers {
 		name, value, _ := strings.Cut(h, ": ")
 		if name == "Host" {
@@ -62,11 +61,9 @@ func send(t *testing.T, method, url, body string, headers ...string) (int, http.
 		}
 		r.Header.Set(name, value)
 	}
-	reply, err := http.DefaultClient.Do(r)
-	baselinestest.OK(t, err)
+	reply := check.Of(http.DefaultClient.Do(r)).OK(t)
 	defer reply.Body.Close()
-	data, err := io.ReadAll(reply.Body)
-	baselinestest.OK(t, err)
+	data := check.Of(io.ReadAll(reply.Body)).OK(t)
 	return reply.StatusCode, reply.Header, string(data)
 }
 
@@ -81,16 +78,14 @@ func TestAsk(t *testing.T) {
 	var last session.Reply
 	for lines := bufio.NewScanner(strings.NewReader(body)); lines.Scan(); {
 		last = session.Reply{}
-		if err := json.Unmarshal(lines.Bytes(), &last); err != nil {
-			t.Fatal(err, body)
-		}
+		err := json.Unmarshal(lines.Bytes(), &last)
+		check.OK(t, err, "%v %v", err, body)
 	}
 	if status != 200 || len(last.Sources) != 1 || last.Sources[0].Place != "2" || !strings.Contains(last.Answer, "no internet") || last.System != "wild" {
 		t.Errorf("%d %+v", status, last)
 	}
-	if err := end(); err != nil {
-		t.Errorf("the end: %v", err)
-	}
+	err := end()
+	check.True(t, err == nil, "the end: %v", err)
 }
 
 // The page has the beginning of an answer while the model still writes.
@@ -100,21 +95,18 @@ func TestAnswerComesWhileItIsWritten(t *testing.T) {
 	url, _ := start(t, "wild", "-model", "fake")
 	send(t, "POST", url+"api/ask", `{"question":"Who hears mice?"}`, asJSON)
 	reply, err := http.Post(url+"api/ask", "application/json", strings.NewReader(`{"question":"What does the barn owl hear?"}`))
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	defer reply.Body.Close()
 	lines := json.NewDecoder(reply.Body)
 	var first, last session.Reply
-	if err := lines.Decode(&first); err != nil || first.Answer != strings.TrimSpace(sessiontest.Beginning) {
-		t.Errorf("%v: %+v", err, first)
-	}
+	err = lines.Decode(&first)
+	check.True(t, err == nil && first.Answer == strings.TrimSpace(sessiontest.Beginning), "%v: %+v", err, first)
 	close(shown)
 	for lines.More() {
 		last = session.Reply{}
-		baselinestest.OK(t, lines.Decode(&last))
+		check.OK(t, lines.Decode(&last))
 	}
-	if last.Answer != sessiontest.Beginning+"below the snow." || len(last.Sources) != 1 {
-		t.Errorf("%+v", last)
-	}
+	check.True(t, last.Answer == sessiontest.Beginning+"below the snow." && len(last.Sources) == 1, "%+v", last)
 }
 
 func TestPage(t *testing.T) {
@@ -129,15 +121,12 @@ func TestPage(t *testing.T) {
 			t.Errorf("%s: %d", name, status)
 		}
 	}
-	if status, _, body := send(t, "GET", url+"api/about", ""); status != 200 || !strings.Contains(body, `"files":3`) || !strings.Contains(body, `"graph":true`) {
-		t.Errorf("about: %d %s", status, body)
-	}
-	if status, _, body := send(t, "POST", url+"graph", "q=Who+was+Ada+Lovelace", asForm); status != 200 || !strings.Contains(body, "Content-Security-Policy") {
-		t.Errorf("the picture: %d, %d bytes", status, len(body))
-	}
-	if status, _, body := send(t, "GET", url+"api/graph?q=Who+was+Ada+Lovelace", ""); status != 200 || !strings.Contains(body, `"head":"Ada Lovelace"`) {
-		t.Errorf("graph: %d %s", status, body)
-	}
+	status, _, body = send(t, "GET", url+"api/about", "")
+	check.True(t, status == 200 && strings.Contains(body, `"files":3`) && strings.Contains(body, `"graph":true`), "about: %d %s", status, body)
+	status, _, body = send(t, "POST", url+"graph", "q=Who+was+Ada+Lovelace", asForm)
+	check.True(t, status == 200 && strings.Contains(body, "Content-Security-Policy"), "the picture: %d, %d bytes", status, len(body))
+	status, _, body = send(t, "GET", url+"api/graph?q=Who+was+Ada+Lovelace", "")
+	check.True(t, status == 200 && strings.Contains(body, `"head":"Ada Lovelace"`), "graph: %d %s", status, body)
 }
 
 // No GET calls a model, whatever it names; the form that draws a graph does.
@@ -157,13 +146,10 @@ func TestGetsAreFree(t *testing.T) {
 	}
 	const question = "q=Who+worked+with+Ada+Lovelace"
 	for _, path := range []string{"/", "/page.js", "/api/about", "/api/graph?" + question, "/api/graph?" + question + "&where=kind+%3D+%22md%22", "/?" + question, "/api/suggestions", "/api/about?where=kind+%3D+%22md%22", "/api/source?file=ada.md&start=0", "/graph?" + question, "/api/ask?" + question} {
-		if n := calls("GET", path, ""); n > 0 {
-			t.Errorf("GET %s calls the model %d times", path, n)
-		}
+		n := calls("GET", path, "")
+		check.True(t, n <= 0, "GET %s calls the model %d times", path, n)
 	}
-	if calls("POST", "/graph", question) == 0 {
-		t.Error("the answer that is drawn is not the model's")
-	}
+	check.True(t, calls("POST", "/graph", question) != 0, "the answer that is drawn is not the model's")
 }
 
 func TestRefused(t *testing.T) {
@@ -219,9 +205,8 @@ func TestRefused(t *testing.T) {
 		"a link":            {"GET", "?q=What%3F", "", []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document"}, 200},
 		"a question of 1MB": {"GET", "api/graph?q=" + strings.Repeat("x", 10_000), "", nil, 413},
 	} {
-		if got, _, body := send(t, tt.method, url+tt.path, tt.body, tt.headers...); got != tt.want {
-			t.Errorf("%s: %d %s, want %d", name, got, body, tt.want)
-		}
+		got, _, body := send(t, tt.method, url+tt.path, tt.body, tt.headers...)
+		check.Equal(t, got, tt.want, "%s: %d %s", name, got, body)
 	}
 }
 
@@ -239,9 +224,8 @@ func TestLetThrough(t *testing.T) {
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set(tt.header, tt.value)
 		w := httptest.NewRecorder()
-		if handler(t, d, tt.address).ServeHTTP(w, r); w.Code != 200 {
-			t.Errorf("%s: %d %s", name, w.Code, w.Body)
-		}
+		handler(t, d, tt.address).ServeHTTP(w, r)
+		check.Equal(t, w.Code, 200, "%s: %d %s", name, w.Code, w.Body)
 	}
 }
 
@@ -249,15 +233,12 @@ func TestLetThrough(t *testing.T) {
 func TestSilentClient(t *testing.T) {
 	url, end := start(t, "wild")
 	c, err := net.Dial("tcp", strings.Trim(strings.TrimPrefix(url, "http://"), "/"))
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	defer c.Close()
-	if _, err := io.WriteString(c, "POST /api/ask HTTP/1.1\r\n"); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, check.Err(io.WriteString(c, "POST /api/ask HTTP/1.1\r\n")))
 	before := time.Now()
-	if err := end(); err != nil || time.Since(before) > 20*time.Second {
-		t.Errorf("%v after %v", err, time.Since(before))
-	}
+	err = end()
+	check.True(t, err == nil && time.Since(before) <= 20*time.Second, "%v after %v", err, time.Since(before))
 }
 
 // slow is a body of which nothing comes until it is let go.
@@ -290,9 +271,7 @@ func TestSlowBodies(t *testing.T) {
 		case <-refused:
 		}
 	}
-	if status := post(strings.NewReader(`{"question": "What does the red light mean?"}`)); status != 200 {
-		t.Errorf("%d beside eight slow bodies", status)
-	}
+	check.Equal(t, post(strings.NewReader(`{"question": "What does the red light mean?"}`)), 200, "beside eight slow bodies")
 	close(s.done)
 	all.Wait()
 }
@@ -304,18 +283,15 @@ func TestWhere(t *testing.T) {
 	for where, want := range map[string]string{
 		`kind = \"csv\"`: `"refused":true`, `kind = \"md\"`: "hears a mouse", `kind =`: "byte 6", `knid = \"md\"`: "no document has the field",
 	} {
-		if _, _, body := send(t, "POST", url+"api/ask", `{"question":"What does the barn owl hear?","where":"`+where+`"}`, asJSON); !strings.Contains(body, want) {
-			t.Errorf("%s: %s, want %s", where, body, want)
-		}
+		_, _, body := send(t, "POST", url+"api/ask", `{"question":"What does the barn owl hear?","where":"`+where+`"}`, asJSON)
+		check.True(t, strings.Contains(body, want), "%s: %s, want %s", where, body, want)
 	}
 	for path, want := range map[string]int{"api/graph?q=Ada+Lovelace&where=kind+%3D+%22md%22": 200, "api/graph?q=Ada&where=kind": 400} {
-		if status, _, body := send(t, "GET", url+path, ""); status != want {
-			t.Errorf("%s: %d %s", path, status, body)
-		}
+		status, _, body := send(t, "GET", url+path, "")
+		check.Equal(t, status, want, "%s: %d %s", path, status, body)
 	}
-	if status, _, body := send(t, "POST", url+"graph", "q=Ada&where=kind+%3D", asForm); status != 400 || !strings.Contains(body, "condition") {
-		t.Errorf("%d %s", status, body)
-	}
+	status, _, body := send(t, "POST", url+"graph", "q=Ada&where=kind+%3D", asForm)
+	check.True(t, status == 400 && strings.Contains(body, "condition"), "%d %s", status, body)
 }
 
 // Chat programs of this machine ask the folder as they ask a model, with the places below;
@@ -329,17 +305,14 @@ func TestAPI(t *testing.T) {
 		t.Errorf("%d %s", status, body)
 	}
 	for name, headers := range map[string][]string{"another site": {"Origin: https://evil.example"}, "a page of one": {"Sec-Fetch-Site: cross-site"}, "another name": {"Host: evil.example"}} {
-		if status, _, body := send(t, "POST", url+"v1/chat/completions", question("What?"), append(headers, asJSON)...); status != 403 {
-			t.Errorf("%s: %d %s", name, status, body)
-		}
+		status, _, body := send(t, "POST", url+"v1/chat/completions", question("What?"), append(headers, asJSON)...)
+		check.Equal(t, status, 403, "%s: %d %s", name, status, body)
 	}
-	if status, _, body := send(t, "DELETE", url+"v1/documents/owl.md", ""); status != 403 || !strings.Contains(body, "reads only") {
-		t.Errorf("%d %s", status, body)
-	}
+	status, _, body := send(t, "DELETE", url+"v1/documents/owl.md", "")
+	check.True(t, status == 403 && strings.Contains(body, "reads only"), "%d %s", status, body)
 	tokens, err := api.ReadTokens(strings.NewReader(`{"token-of-tables-0123": {"scope": "kind = \"csv\"", "write": true}}`))
-	baselinestest.OK(t, err)
-	h, err := serve.Handler(sessiontest.Open(t, "wild"), "", tokens)
-	baselinestest.OK(t, err)
+	check.OK(t, err)
+	h := check.Of(serve.Handler(sessiontest.Open(t, "wild"), "", tokens)).OK(t)
 	server := httptest.NewServer(h)
 	defer server.Close()
 	const bearer = "Authorization: Bearer token-of-tables-0123"
@@ -357,9 +330,8 @@ func TestAPI(t *testing.T) {
 		{"POST", "/v1/chat/completions", question("What does the red light mean?"), []string{bearer, asJSON}, 200, "no internet"},
 		{"PUT", "/v1/documents", `{"documents": [{"id": "x", "fields": {"kind": "csv"}}]}`, []string{bearer, asJSON}, 403, "reads only"},
 	} {
-		if status, _, body := send(t, tt.method, server.URL+tt.path, tt.body, tt.headers...); status != tt.status || !strings.Contains(body, tt.want) {
-			t.Errorf("%s %s: %d %s, want %d %s", tt.method, tt.path, status, body, tt.status, tt.want)
-		}
+		status, _, body := send(t, tt.method, server.URL+tt.path, tt.body, tt.headers...)
+		check.True(t, status == tt.status && strings.Contains(body, tt.want), "%s %s: %d %s, want %d %s", tt.method, tt.path, status, body, tt.status, tt.want)
 	}
 }
 
@@ -374,9 +346,8 @@ func TestAround(t *testing.T) {
 		"api/suggestions":                        `{"questions":["Who designed the Analytical Engine?"`,
 		"api/source?file=owl.md&start=20&end=62": `"quote":"","start":0,"end":0,"before":"# Owls`,
 	} {
-		if status, _, body := send(t, "GET", url+path, ""); status != 200 || !strings.Contains(body, want) {
-			t.Errorf("%s: %d %s, want %s", path, status, body, want)
-		}
+		status, _, body := send(t, "GET", url+path, "")
+		check.True(t, status == 200 && strings.Contains(body, want), "%s: %d %s, want %s", path, status, body, want)
 	}
 }
 
@@ -387,8 +358,7 @@ func TestPDF(t *testing.T) {
 		"4 0 obj<</Length 62>>stream\nBT /F1 12 Tf 20 200 Td (The barn owl hears a mouse.) Tj ET     \nendstream endobj\n" +
 		"5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj\ntrailer<</Root 1 0 R>>\n"
 	d := sessiontest.OpenFiles(t, map[string]string{"owl.pdf": pdf, "notes.md": "The light is red."}, "bm25")
-	h, err := serve.Handler(d, "127.0.0.1:80", nil)
-	baselinestest.OK(t, err)
+	h := check.Of(serve.Handler(d, "127.0.0.1:80", nil)).OK(t)
 	get := func(query, site string) *httptest.ResponseRecorder {
 		r := httptest.NewRequest("GET", "http://127.0.0.1/api/pdf?"+query, nil)
 		r.Header.Set("Sec-Fetch-Site", site)
@@ -403,11 +373,9 @@ func TestPDF(t *testing.T) {
 	for query, status := range map[string]int{
 		"file=notes.md": 404, "file=none.pdf": 404, "file=../owl.pdf": 404, "file=": 404, "file=owl.pdf&where=" + url.QueryEscape(`kind = "md"`): 404, "file=owl.pdf&where=kind": 400,
 	} {
-		if w := get(query, "same-origin"); w.Code != status || strings.Contains(w.Body.String(), "%PDF") {
-			t.Errorf("%s: %d", query, w.Code)
-		}
+		w := get(query, "same-origin")
+		check.True(t, w.Code == status && !strings.Contains(w.Body.String(), "%PDF"), "%s: %d", query, w.Code)
 	}
-	if w := get("file=owl.pdf", "cross-site"); w.Code != 403 {
-		t.Errorf("from elsewhere: %d", w.Code)
-	}
+	w = get("file=owl.pdf", "cross-site")
+	check.Equal(t, w.Code, 403, "from elsewhere")
 }

@@ -10,8 +10,8 @@ import (
 
 	"github.com/wildgraph/wildgraph/examples/ask/session"
 	"github.com/wildgraph/wildgraph/examples/ask/session/sessiontest"
-	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func TestReply(t *testing.T) {
@@ -20,13 +20,10 @@ func TestReply(t *testing.T) {
 	if err != nil || r.Refused || len(r.Sources) != 1 || r.Sources[0].Place != "5" || !strings.HasSuffix(r.Sources[0].Before, "Some text.\n\n") || r.Confidence < .5 || len(r.Passages) == 0 {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if _, err := d.Neighbours(t.Context(), "Ada Lovelace", 5, nil); !errors.Is(err, session.ErrNoGraph) || !strings.Contains(err.Error(), "-system") {
-		t.Errorf("without a graph: %v", err)
-	}
+	_, err = d.Neighbours(t.Context(), "Ada Lovelace", 5, nil)
+	check.True(t, errors.Is(err, session.ErrNoGraph) && strings.Contains(err.Error(), "-system"), "without a graph: %v", err)
 	found, err := d.Search(t.Context(), "mouse snow", 1, nil)
-	if err != nil || len(found) != 1 || !strings.HasSuffix(found[0].Path, "owl.md") {
-		t.Errorf("%+v, %v", found, err)
-	}
+	check.True(t, err == nil && len(found) == 1 && strings.HasSuffix(found[0].Path, "owl.md"), "%+v, %v", found, err)
 }
 
 func TestNeighbours(t *testing.T) {
@@ -35,12 +32,10 @@ func TestNeighbours(t *testing.T) {
 	if err != nil || len(n.Names) != 1 || n.Names[0] != "Ada Lovelace" || len(n.Facts) != 1 || n.More == 0 || n.Facts[0].Place != "1" || !strings.HasSuffix(n.Facts[0].Path, "ada.md") {
 		t.Errorf("%+v, %v", n, err)
 	}
-	if _, err := d.Neighbours(t.Context(), "lovel", 5, nil); !errors.Is(err, session.ErrUnknown) || !strings.Contains(err.Error(), "there are Ada Lovelace") {
-		t.Errorf("part of a name: %v", err)
-	}
-	if n, err := d.Around(t.Context(), session.Query{Question: "What did Charles Babbage design, and who is Nobody Known?"}, 9); err != nil || len(n.Names) == 0 || n.Names[0] != "Charles Babbage" || len(n.Facts) == 0 {
-		t.Errorf("%+v, %v", n, err)
-	}
+	_, err = d.Neighbours(t.Context(), "lovel", 5, nil)
+	check.True(t, errors.Is(err, session.ErrUnknown) && strings.Contains(err.Error(), "there are Ada Lovelace"), "part of a name: %v", err)
+	n, err = d.Around(t.Context(), session.Query{Question: "What did Charles Babbage design, and who is Nobody Known?"}, 9)
+	check.True(t, err == nil && len(n.Names) != 0 && n.Names[0] == "Charles Babbage" && len(n.Facts) != 0, "%+v, %v", n, err)
 }
 
 // A question, a search, facts and a graph are limited to the files that meet a condition, and
@@ -48,22 +43,16 @@ func TestNeighbours(t *testing.T) {
 func TestWhere(t *testing.T) {
 	d := sessiontest.Open(t, "wild")
 	c, err := graphrag.ParseCondition(`kind = "csv"`)
-	baselinestest.OK(t, err)
-	if r, err := d.Ask(t.Context(), session.Query{Question: "What does the barn owl hear in the light?", Where: &c}); err != nil || !r.Refused || len(r.Passages) == 0 || strings.Contains(fmt.Sprint(r), "owl.md") {
-		t.Errorf("%+v, %v", r, err)
-	}
-	if found, err := d.Search(t.Context(), "owl light", 5, &c); err != nil || len(found) == 0 || strings.Contains(fmt.Sprint(found), "owl.md") {
-		t.Errorf("%+v, %v", found, err)
-	}
+	check.OK(t, err)
+	r, err := d.Ask(t.Context(), session.Query{Question: "What does the barn owl hear in the light?", Where: &c})
+	check.True(t, err == nil && r.Refused && len(r.Passages) != 0 && !strings.Contains(fmt.Sprint(r), "owl.md"), "%+v, %v", r, err)
+	found, err := d.Search(t.Context(), "owl light", 5, &c)
+	check.True(t, err == nil && len(found) != 0 && !strings.Contains(fmt.Sprint(found), "owl.md"), "%+v, %v", found, err)
 	d = sessiontest.Open(t, "hipporag2")
-	if _, err := d.Neighbours(t.Context(), "Ada Lovelace", 5, &c); !errors.Is(err, session.ErrUnknown) {
-		t.Errorf("a name of another file: %v", err)
-	}
-	if n, err := d.Around(t.Context(), session.Query{Question: "Ada Lovelace", Where: &c}, 9); err != nil || len(n.Facts) > 0 {
-		t.Errorf("%+v, %v", n, err)
-	}
+	check.Is(t, check.Err(d.Neighbours(t.Context(), "Ada Lovelace", 5, &c)), session.ErrUnknown, "a name of another file")
+	n, err := d.Around(t.Context(), session.Query{Question: "Ada Lovelace", Where: &c}, 9)
+	check.True(t, err == nil && len(n.Facts) == 0, "%+v, %v", n, err)
 	var page strings.Builder
-	if err := d.WriteGraph(t.Context(), &page, session.Query{Question: "What does the red light mean?", Where: &c}); err != nil || strings.Contains(page.String(), "Lovelace") {
-		t.Errorf("a page with names of other files: %v", err)
-	}
+	err = d.WriteGraph(t.Context(), &page, session.Query{Question: "What does the red light mean?", Where: &c})
+	check.True(t, err == nil && !strings.Contains(page.String(), "Lovelace"), "a page with names of other files: %v", err)
 }

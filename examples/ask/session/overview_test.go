@@ -5,7 +5,6 @@ package session_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/ask/session"
 	"github.com/wildgraph/wildgraph/examples/ask/session/sessiontest"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -30,21 +30,16 @@ func TestSuggestions(t *testing.T) {
 	want := []string{"What is a router?", "Who was Ada Lovelace?", "How is it reset?", "Who designed the Analytical Engine?", "Wie lange gilt die Garantie?"}
 	d := sessiontest.OpenFiles(t, defining, "wild")
 	got, err := d.Suggestions(t.Context())
-	if err != nil || len(got) != 4 {
-		t.Fatalf("%q, %v", got, err)
-	}
+	check.Must(t, err == nil && len(got) == 4, "%q, %v", got, err)
 	for _, q := range got {
-		if r, err := d.Ask(t.Context(), session.Query{Question: q}); err != nil || r.Refused || len(r.Sources) == 0 || !slices.Contains(want, q) {
-			t.Errorf("%s: %+v, %v", q, r, err)
-		}
+		r, err := d.Ask(t.Context(), session.Query{Question: q})
+		check.True(t, err == nil && !r.Refused && len(r.Sources) != 0 && slices.Contains(want, q), "%s: %+v, %v", q, r, err)
 	}
-	if again, err := sessiontest.OpenFiles(t, defining, "wild").Suggestions(t.Context()); err != nil || !slices.Equal(got, again) {
-		t.Errorf("%q, then %q, %v", got, again, err)
-	}
+	again, err := sessiontest.OpenFiles(t, defining, "wild").Suggestions(t.Context())
+	check.True(t, err == nil && slices.Equal(got, again), "%q, then %q, %v", got, again, err)
 	german := sessiontest.OpenFiles(t, map[string]string{"c.md": defining["c.md"]}, "wild")
-	if got, err := german.Suggestions(t.Context()); err != nil || !slices.Equal(got, want[4:]) {
-		t.Errorf("German: %q, %v", got, err)
-	}
+	got, err = german.Suggestions(t.Context())
+	check.True(t, err == nil && slices.Equal(got, want[4:]), "German: %q, %v", got, err)
 }
 
 // Who leaves makes nobody wait, and the next one gets the suggestions.
@@ -52,12 +47,10 @@ func TestSuggestionsCancelled(t *testing.T) {
 	d := sessiontest.OpenFiles(t, defining, "wild")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if got, err := d.Suggestions(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("%q, %v", got, err)
-	}
-	if got, err := d.Suggestions(t.Context()); err != nil || len(got) == 0 {
-		t.Errorf("%q, %v", got, err)
-	}
+	got, err := d.Suggestions(ctx)
+	check.Is(t, err, context.Canceled, "%q", got)
+	got, err = d.Suggestions(t.Context())
+	check.True(t, err == nil && len(got) != 0, "%q, %v", got, err)
 }
 
 // With a model, suggestions are made and checked without it.
@@ -70,9 +63,8 @@ func TestSuggestionsFree(t *testing.T) {
 		d := sessiontest.OpenFiles(t, defining, system, "-model", "m", "-index-kit", "offline")
 		before := len(server.Requests())
 		got, err := d.Suggestions(t.Context())
-		if calls := len(server.Requests()) - before; err != nil || !slices.Contains(got, "What is a router?") || calls > 0 {
-			t.Errorf("%s: %q with %d calls, %v", system, got, calls, err)
-		}
+		calls := len(server.Requests()) - before
+		check.True(t, err == nil && slices.Contains(got, "What is a router?") && calls <= 0, "%s: %q with %d calls, %v", system, got, calls, err)
 	}
 }
 
@@ -84,26 +76,19 @@ func TestAbout(t *testing.T) {
 	}, "wild")
 	about, err := d.About(t.Context(), nil)
 	fields := maps.Clone(about["fields"].(map[string]string))
-	if !strings.HasPrefix(fields["modified"], "modified >= 20") {
-		t.Errorf("the time of a file: %q", fields["modified"])
-	}
+	check.True(t, strings.HasPrefix(fields["modified"], "modified >= 20"), "the time of a file: %q", fields["modified"])
 	delete(fields, "modified")
 	got, _ := json.Marshal(map[string]any{"files": about["files"], "kinds": about["kinds"], "fields": fields})
 	want := `{"fields":{"folder":"folder = \".\"","kind":"kind = \"md\"","long":"","tags":"tags has \"x\"","team":"team = \"ops\"","year":"year \u003e= 2024"},"files":3,"kinds":{"md":2,"txt":1}}`
-	if err != nil || string(got) != want {
-		t.Errorf("%s, %v", got, err)
-	}
+	check.True(t, err == nil && string(got) == want, "%s, %v", got, err)
 	for name, condition := range about["fields"].(map[string]string) {
 		if condition == "" {
 			continue
 		}
 		c, err := graphrag.ParseCondition(condition)
-		if err != nil {
-			t.Error(name, err)
-		}
-		if some, err := d.About(t.Context(), &c); err != nil || some["files"].(int) == 0 {
-			t.Errorf("%s: %v, %v", condition, some, err)
-		}
+		check.True(t, err == nil, "%v %v", name, err)
+		some, err := d.About(t.Context(), &c)
+		check.True(t, err == nil && some["files"].(int) != 0, "%s: %v, %v", condition, some, err)
 	}
 	c := graphrag.Equal("taem", "ops")
 	if _, err := d.About(t.Context(), &c); err == nil || !strings.Contains(err.Error(), `no file has the field "taem"; the fields are folder, kind, long, modified, tags, team, year`) {
@@ -121,9 +106,8 @@ func TestExcerpt(t *testing.T) {
 		!strings.HasPrefix(s.Before, "…\n"+line) || !strings.HasSuffix(s.After, line+"…") && !strings.HasSuffix(s.After, "\n…") {
 		t.Errorf("%+v, %v", s, err)
 	}
-	if s, err := d.Excerpt("long.txt", 0, len(long), nil); err != nil || len(s.Raw) > 4<<10 {
-		t.Errorf("%d bytes, %v", len(s.Raw), err)
-	}
+	s, err = d.Excerpt("long.txt", 0, len(long), nil)
+	check.True(t, err == nil && len(s.Raw) <= 4<<10, "%d bytes, %v", len(s.Raw), err)
 	if r, err := d.Ask(t.Context(), session.Query{Question: "What does the barn owl hear?"}); err != nil || len(r.Sources) != 1 {
 		t.Errorf("%+v, %v", r, err)
 	} else if s, err := d.Excerpt(r.Sources[0].File, r.Sources[0].From, r.Sources[0].To, nil); err != nil || strings.TrimSpace(s.Raw) != r.Sources[0].Quote {
@@ -137,14 +121,11 @@ func TestExcerpt(t *testing.T) {
 		"nothing":     second(d.Excerpt("", 0, 0, nil)),
 		"a condition": second(d.Excerpt("owl.md", 0, 0, &tables)),
 	} {
-		if !strings.Contains(err.Error(), "not in the index") {
-			t.Errorf("%s: %v", name, err)
-		}
+		check.True(t, strings.Contains(err.Error(), "not in the index"), "%s: %v", name, err)
 	}
 	for _, at := range [][2]int{{-1, 0}, {2, 1}, {0, 1 << 40}} {
-		if _, err := d.Excerpt("owl.md", at[0], at[1], nil); err == nil || !strings.Contains(err.Error(), "43 bytes of text") {
-			t.Errorf("%d: %v", at, err)
-		}
+		_, err := d.Excerpt("owl.md", at[0], at[1], nil)
+		check.True(t, err != nil && strings.Contains(err.Error(), "43 bytes of text"), "%d: %v", at, err)
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/folder"
 	"github.com/wildgraph/wildgraph/graphrag/load"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // open opens a session over one file.
@@ -29,14 +30,10 @@ func open(t *testing.T, log *strings.Builder) *Session {
 	o.System, _ = all.Find("bm25")
 	o.Settings.Flags(flag.NewFlagSet("", flag.ContinueOnError), func(string) string { return "" }, "")
 	add(t, o.Docs, "a.md", "The light is red.")
-	d, err := Open(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := check.Of(Open(t.Context(), o)).OK(t)
 	t.Cleanup(func() {
-		if err := d.Close(); err != nil {
-			t.Error(err)
-		}
+		err := d.Close()
+		check.True(t, err == nil, "%v", err)
 	})
 	d.checked = time.Time{}
 	return d
@@ -44,9 +41,7 @@ func open(t *testing.T, log *strings.Builder) *Session {
 
 func add(t *testing.T, dir, name, text string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 }
 
 // A slow new file makes no question wait, not even the one that finds it: they are
@@ -62,12 +57,10 @@ func TestRefreshSlow(t *testing.T) {
 	}
 	add(t, d.o.Docs, "b.slow", "The owl hears a mouse.")
 	for range 2 {
-		if c, note := d.Refresh(t.Context()); note != notePending || c.Any() {
-			t.Fatalf("%q, %+v", note, c)
-		}
-		if r, err := d.Ask(t.Context(), Query{Question: "What is the light?"}); err != nil || r.Refused {
-			t.Errorf("%+v, %v", r, err)
-		}
+		c, note := d.Refresh(t.Context())
+		check.Must(t, note == notePending && !c.Any(), "%q, %+v", note, c)
+		r, err := d.Ask(t.Context(), Query{Question: "What is the light?"})
+		check.True(t, err == nil && !r.Refused, "%+v, %v", r, err)
 	}
 	<-begun
 	d.mu.Lock()
@@ -75,15 +68,12 @@ func TestRefreshSlow(t *testing.T) {
 	d.mu.Unlock()
 	close(finish)
 	<-running
-	if c, note := d.Refresh(t.Context()); note != "" || c.Added != 1 {
-		t.Errorf("%q, %+v", note, c)
-	}
-	if r, err := d.Ask(t.Context(), Query{Question: "What does the owl hear?"}); err != nil || r.Refused {
-		t.Errorf("%+v, %v", r, err)
-	}
-	if n, _ := d.Files(); n != 2 {
-		t.Errorf("%d files", n)
-	}
+	c, note := d.Refresh(t.Context())
+	check.True(t, note == "" && c.Added == 1, "%q, %+v", note, c)
+	r, err := d.Ask(t.Context(), Query{Question: "What does the owl hear?"})
+	check.True(t, err == nil && !r.Refused, "%+v, %v", r, err)
+	n, _ := d.Files()
+	check.Equal(t, n, 2, "files")
 }
 
 // What is told of the files, and the suggestions, are made anew when the index changes, and once
@@ -94,38 +84,29 @@ func TestMadeOnce(t *testing.T) {
 	made := 0
 	count := func(context.Context) (int, error) { made++; return made, nil }
 	for range 2 {
-		if n, err := once(t.Context(), d, count); n != 1 || err != nil {
-			t.Errorf("%d, %v", n, err)
-		}
+		n, err := once(t.Context(), d, count)
+		check.True(t, n == 1 && err == nil, "%d, %v", n, err)
 	}
 	add(t, d.o.Docs, "b.md", "A quoin is a stone at the corner of a wall.\n")
-	if _, note := d.Refresh(t.Context()); note != "" {
-		t.Fatal(note)
-	}
-	if n, err := once(t.Context(), d, count); n != 2 || err != nil {
-		t.Errorf("after a change %d, %v", n, err)
-	}
-	if about, err := d.About(t.Context(), nil); err != nil || about["files"] != 2 {
-		t.Errorf("%v, %v", about, err)
-	}
-	if got, err := d.Suggestions(t.Context()); err != nil || !slices.Contains(got, "What is a quoin?") {
-		t.Errorf("%q, %v", got, err)
-	}
+	_, note := d.Refresh(t.Context())
+	check.Must(t, note == "", "%v", note)
+	n, err := once(t.Context(), d, count)
+	check.True(t, n == 2 && err == nil, "after a change %d, %v", n, err)
+	about, err := d.About(t.Context(), nil)
+	check.True(t, err == nil && about["files"] == 2, "%v, %v", about, err)
+	got, err := d.Suggestions(t.Context())
+	check.True(t, err == nil && slices.Contains(got, "What is a quoin?"), "%q, %v", got, err)
 }
 
 // Files that have gone are told to whoever asks or reads the log; questions go on.
 func TestRefreshGone(t *testing.T) {
 	var log strings.Builder
 	d := open(t, &log)
-	if err := os.RemoveAll(d.o.Docs); err != nil {
-		t.Fatal(err)
-	}
-	if _, note := d.Refresh(t.Context()); !strings.HasPrefix(note, noteFailed) || !strings.Contains(log.String(), "was not updated") {
-		t.Errorf("%q, %s", note, log.String())
-	}
-	if r, err := d.Ask(t.Context(), Query{Question: "What is the light?"}); err != nil || r.Refused {
-		t.Errorf("%+v, %v", r, err)
-	}
+	check.OK(t, os.RemoveAll(d.o.Docs))
+	_, note := d.Refresh(t.Context())
+	check.True(t, strings.HasPrefix(note, noteFailed) && strings.Contains(log.String(), "was not updated"), "%q, %s", note, log.String())
+	r, err := d.Ask(t.Context(), Query{Question: "What is the light?"})
+	check.True(t, err == nil && !r.Refused, "%+v, %v", r, err)
 }
 
 // Skipped files are told once by their kinds, in a line, and again when others are skipped.
@@ -137,24 +118,16 @@ func TestReport(t *testing.T) {
 			d.change.Skipped = append(d.change.Skipped, errors.New("load: b.png: another kind of file"))
 		}
 		lines := d.Report(false)
-		if i == 3 && lines[0] != "skipped: b.png: another kind of file (and 1 .png); -v lists all" {
-			t.Errorf("%q", lines)
-		}
-		if len(lines) != want+1 || strings.Contains(lines[len(lines)-1], "some are skipped") != (i == 2 || i == 4) {
-			t.Errorf("%d: %q", i, lines)
-		}
+		check.True(t, i != 3 || lines[0] == "skipped: b.png: another kind of file (and 1 .png); -v lists all", "%q", lines)
+		check.True(t, len(lines) == want+1 && strings.Contains(lines[len(lines)-1], "some are skipped") == (i == 2 || i == 4), "%d: %q", i, lines)
 	}
 	device := filepath.Join(d.Index, listedName) // a link to what has no end is not read, and nothing is written to it
-	if err := errors.Join(os.Remove(device), os.Symlink("/dev/zero", device)); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, errors.Join(os.Remove(device), os.Symlink("/dev/zero", device)))
 	d.Report(false)
-	if info, err := os.Lstat(device); err != nil || !info.Mode().IsRegular() {
-		t.Errorf("the link is there still: %v, %v", info, err)
-	}
-	if lines := d.Report(true); len(lines) != 3 {
-		t.Errorf("all: %q", lines)
-	}
+	info, err := os.Lstat(device)
+	check.True(t, err == nil && info.Mode().IsRegular(), "the link is there still: %v, %v", info, err)
+	lines := d.Report(true)
+	check.Equal(t, len(lines), 3, "all: %q", lines)
 }
 
 // Who watches has the new index ready before the next question, which does not look itself.
@@ -168,12 +141,10 @@ func TestWatch(t *testing.T) {
 		close(ended)
 	}()
 	add(t, d.o.Docs, "owl.md", "The barn owl hears a mouse.")
-	if c := <-told; c.Added != 1 {
-		t.Errorf("%+v", c)
-	}
-	if files, _ := d.Files(); files != 2 {
-		t.Errorf("%d files", files)
-	}
+	c := <-told
+	check.Equal(t, c.Added, 1, "%+v", c)
+	files, _ := d.Files()
+	check.Equal(t, files, 2, "files")
 	end()
 	<-ended
 }

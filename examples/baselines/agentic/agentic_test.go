@@ -18,6 +18,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/load"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -37,23 +38,20 @@ func whole(k kit.Kit) (*kit.System, error) { return agentic.NewContext(k, agenti
 // Without a model there is nobody to decide.
 func TestNeedsAModel(t *testing.T) {
 	for name, make := range map[string]baselinestest.Maker{"agentic:bm25": around, "files": files} {
-		if _, err := make(baselinestest.OfflineKit(t)); err == nil || !strings.HasPrefix(err.Error(), name+": ") || !strings.Contains(err.Error(), "without a model") {
-			t.Errorf("%s: %v", name, err)
-		}
+		_, err := make(baselinestest.OfflineKit(t))
+		check.True(t, err != nil && strings.HasPrefix(err.Error(), name+": ") && strings.Contains(err.Error(), "without a model"), "%s: %v", name, err)
 	}
 }
 
 // The same pages stand in the prompt for every question, in the order of their names, and
 // those that do not fit are named.
 func TestContextSaysWhatDidNotFit(t *testing.T) {
-	s, err := whole(baselinestest.OfflineKit(t))
-	baselinestest.OK(t, err)
+	s := check.Of(whole(baselinestest.OfflineKit(t))).OK(t)
 	baselinestest.Index(t, s, baselinestest.Pages...)
 	var first []string
 	for _, q := range baselinestest.Questions[:3] {
 		q.Tokens = 90
-		f, err := s.Retrieve(t.Context(), q)
-		baselinestest.OK(t, err)
+		f := check.Of(s.Retrieve(t.Context(), q)).OK(t)
 		var docs []string
 		for _, h := range f.Evidence {
 			docs = append(docs, h.Chunk.Doc)
@@ -61,42 +59,32 @@ func TestContextSaysWhatDidNotFit(t *testing.T) {
 		if first == nil {
 			first = docs
 		}
-		if !slices.Equal(first, docs) || !slices.IsSorted(docs) || len(docs) < 2 {
-			t.Errorf("%q reads %v, the first question %v", q.Text, docs, first)
-		}
-		if len(f.Steps) != 1 || len(f.Steps[0].Found)+len(docs) != 5 || !strings.Contains(f.Steps[0].Query, "of 5 pages did not fit") {
-			t.Errorf("%+v", f.Steps)
-		}
+		check.True(t, slices.Equal(first, docs) && slices.IsSorted(docs) && len(docs) >= 2, "%q reads %v, the first question %v", q.Text, docs, first)
+		check.True(t, len(f.Steps) == 1 && len(f.Steps[0].Found)+len(docs) == 5 && strings.Contains(f.Steps[0].Query, "of 5 pages did not fit"), "%+v", f.Steps)
 	}
 }
 
 // The prompts for two questions over the same pages begin alike, up to the question.
 func TestContextKeepsThePrefix(t *testing.T) {
 	m := llmtest.NewScript("m").Reply(llmtest.Any, "So it is [1].")
-	s, err := whole(baselinestest.ModelKit(t, m))
-	baselinestest.OK(t, err)
+	s := check.Of(whole(baselinestest.ModelKit(t, m))).OK(t)
 	baselinestest.Index(t, s, baselinestest.Pages...)
 	var begins []string
 	for _, q := range baselinestest.Questions[:2] { // of one form
-		if _, err := s.Answer(t.Context(), q); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, check.Err(s.Answer(t.Context(), q)))
 		req := m.Requests()[m.Calls()-1]
 		begin, _, ok := strings.Cut(req.Messages[1].Text, "Question: ")
-		if begins = append(begins, req.Messages[0].Text+begin); !ok || !strings.Contains(begin, "tides of the sea") {
-			t.Errorf("%q", begin)
-		}
+		begins = append(begins, req.Messages[0].Text+begin)
+		check.True(t, ok && strings.Contains(begin, "tides of the sea"), "%q", begin)
 	}
-	if begins[0] != begins[1] {
-		t.Error("the prompts begin otherwise")
-	}
+	check.Equal(t, begins[0], begins[1], "the prompts begin otherwise")
 }
 
 // An agent over a folder reads nothing outside of it, though a link and a path lead there.
 func TestFilesKeepToTheFolder(t *testing.T) {
 	outside, folder := t.TempDir(), t.TempDir()
 	for path, text := range map[string]string{filepath.Join(outside, "secret.md"): "The passphrase is swordfish.", filepath.Join(folder, "owl.md"): "The owl has no passphrase."} {
-		baselinestest.OK(t, os.WriteFile(path, []byte(text), 0o600))
+		check.OK(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	if err := errors.Join(os.Symlink(filepath.Join(outside, "secret.md"), filepath.Join(folder, "link.md")), os.Symlink(outside, filepath.Join(folder, "linked"))); err != nil {
 		t.Skip(err)
@@ -110,21 +98,15 @@ func TestFilesKeepToTheFolder(t *testing.T) {
 		return llm.Reply{Text: replies[min(len(req.Messages)/2-1, 1)], Finish: llm.FinishStop}
 	})
 	s, err := files(baselinestest.ModelKit(t, m))
-	baselinestest.OK(t, err)
-	if _, err := s.Index(t.Context(), load.Documents(t.Context(), os.DirFS(folder))); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
+	check.OK(t, check.Err(s.Index(t.Context(), load.Documents(t.Context(), os.DirFS(folder)))))
 	f, err := s.Retrieve(t.Context(), graphrag.Question{Text: "What is the passphrase?", K: 3})
-	if err != nil || len(f.Evidence) != 1 || f.Evidence[0].Chunk.Doc != "owl.md" {
-		t.Errorf("%+v, %v", f.Evidence, err)
-	}
+	check.True(t, err == nil && len(f.Evidence) == 1 && f.Evidence[0].Chunk.Doc == "owl.md", "%+v, %v", f.Evidence, err)
 	refused := 0
 	for _, step := range f.Steps {
 		if step.Kind == agent.ToolRead && strings.Contains(fmt.Sprint(step.Found), "there is no page") {
 			refused++
 		}
 	}
-	if refused != 3 {
-		t.Errorf("%d of 3 paths out are refused: %+v", refused, f.Steps)
-	}
+	check.Equal(t, refused, 3, "%d of 3 paths out are refused: %+v", refused, f.Steps)
 }

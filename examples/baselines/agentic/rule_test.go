@@ -18,14 +18,14 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // byRule searches for the question, and then, turn by turn, for the name in what was found that
 // the question does not have and no search had yet, with the question.
 func byRule(t *testing.T) agent.Next {
 	t.Helper()
-	x, err := rules.New(rules.Options{})
-	baselinestest.OK(t, err)
+	x := check.Of(rules.New(rules.Options{})).OK(t)
 	return func(ctx context.Context, tr *agent.Memory) (agent.Move, error) {
 		query := tr.Question.Text
 		asked := text.FoldName(query)
@@ -83,7 +83,7 @@ func TestRule(t *testing.T) {
 		"wild": func() (*kit.System, error) { return wild.New(k, wild.Options{}) },
 	} {
 		s, err := made()
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		baselinestest.Index(t, s, data.Docs...)
 		f := s.Frame()
 		build := f.Build
@@ -98,13 +98,12 @@ func TestRule(t *testing.T) {
 		if err == nil {
 			_, err = again.Index(t.Context(), graphrag.Documents(data.Docs...))
 		}
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		recall := func(r graphrag.Retriever) float64 {
 			sum := 0.0
 			for _, it := range data.Items {
 				asked := graphrag.Question{Text: it.Question.Text, K: 20, Depth: 20, Tokens: 4000}
-				found, err := r.Retrieve(t.Context(), asked)
-				baselinestest.OK(t, err)
+				found := check.Of(r.Retrieve(t.Context(), asked)).OK(t)
 				var docs []string
 				for _, h := range found.Read(asked) {
 					docs = append(docs, h.Chunk.Doc)
@@ -115,8 +114,6 @@ func TestRule(t *testing.T) {
 		}
 		once, rule := recall(s), recall(again)
 		t.Logf("%s: one search %.1f, by rule %.1f", name, once, rule)
-		if (rule > once) != (name == "bm25") {
-			t.Errorf("%s: one search %.1f, by rule %.1f", name, once, rule)
-		}
+		check.True(t, (rule > once) == (name == "bm25"), "%s: one search %.1f, by rule %.1f", name, once, rule)
 	}
 }

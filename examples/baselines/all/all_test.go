@@ -15,6 +15,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
@@ -25,31 +26,25 @@ func TestSystems(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, s := range systems(t) {
 		made, err := s.New(model, kit.Common{})
-		if err != nil || made.Name() != s.Name || seen[s.Name] {
-			t.Errorf("%s: %v", s.Name, err)
-		}
+		check.True(t, err == nil && made.Name() == s.Name && !seen[s.Name], "%s: %v", s.Name, err)
 		for _, name := range append([]string{s.Name}, s.Also...) {
 			seen[name] = true
 			if found, ok := all.Find(name); !ok || found.Name != s.Name || !slices.Contains(all.Names(), name) {
 				t.Errorf("%s is not found", name)
 			}
 		}
-		if _, err := s.New(offline, kit.Common{}); (err != nil) != s.NoDocuments {
-			t.Errorf("%s offline: %v", s.Name, err)
-		}
-		if _, err := s.New(kit.Kit{}, kit.Common{}); err == nil || !strings.HasPrefix(err.Error(), s.Name) {
-			t.Errorf("%s of an empty kit: %v", s.Name, err)
-		}
+		_, err = s.New(offline, kit.Common{})
+		check.True(t, (err != nil) == s.NoDocuments, "%s offline: %v", s.Name, err)
+		_, err = s.New(kit.Kit{}, kit.Common{})
+		check.True(t, err != nil && strings.HasPrefix(err.Error(), s.Name), "%s of an empty kit: %v", s.Name, err)
 		if _, err := s.New(model, kit.Common{MaxPerDoc: -1}); !s.NoDocuments && (err == nil || !strings.Contains(err.Error(), "MaxPerDoc")) {
 			t.Errorf("%s with -1 chunks of a page: %v", s.Name, err)
 		}
 	}
-	if s, _ := all.Find("lightrag-naive"); s.Name != "naiverag" {
-		t.Errorf("lightrag-naive is %q, want the system that it is", s.Name)
-	}
-	if _, ok := all.Find("no-such"); ok {
-		t.Error("found what is not there")
-	}
+	s, _ := all.Find("lightrag-naive")
+	check.Equal(t, s.Name, "naiverag", "lightrag-naive is %q, want the system that it is", s.Name)
+	_, ok := all.Find("no-such")
+	check.True(t, !ok, "found what is not there")
 }
 
 // Every agent is made of a kit with a model, under its own name, and of no other; a question
@@ -61,9 +56,8 @@ func TestAgents(t *testing.T) {
 		if at := slices.IndexFunc(graph, func(x all.System) bool { return x.NeedsGraph && "agentic:"+x.Name == s.Name }); at >= 0 {
 			s = withGraph(t, s)
 		}
-		if found, ok := all.Find(s.Name); !ok || found.Name != s.Name || !slices.Contains(all.Names(), s.Name) {
-			t.Errorf("%s is not found", s.Name)
-		}
+		found, ok := all.Find(s.Name)
+		check.True(t, ok && found.Name == s.Name && slices.Contains(all.Names(), s.Name), "%s is not found", s.Name)
 		if _, err := s.New(offline, kit.Common{}); (err != nil) != s.NeedsModel || err != nil && !strings.HasPrefix(err.Error(), s.Name) {
 			t.Errorf("%s offline: %v", s.Name, err)
 		}
@@ -82,18 +76,14 @@ func TestAgents(t *testing.T) {
 		if err != nil || a.Text == "" || s.NeedsModel && !slices.ContainsFunc(a.Steps, func(st graphrag.Step) bool { return st.Kind == "answer" }) {
 			t.Errorf("%s: %+v, %v", s.Name, a, err)
 		}
-		if n := m.Calls() - before; s.NeedsModel && n < 3 {
-			t.Errorf("%s: %d calls, want two turns and an answer at least", s.Name, n)
-		}
+		n := m.Calls() - before
+		check.True(t, !s.NeedsModel || n >= 3, "%s: %d calls, want two turns and an answer at least", s.Name, n)
 	}
-	if !strings.Contains(all.Shown(all.Names()), "files, context; and agentic:NAME") {
-		t.Error(all.Shown(all.Names()))
-	}
+	check.True(t, strings.Contains(all.Shown(all.Names()), "files, context; and agentic:NAME"), "%v", all.Shown(all.Names()))
 }
 
 func withGraph(t *testing.T, s all.System) all.System {
-	ix, err := triples.New(t.Context(), triples.TSV("graph", strings.NewReader("Fram\tbuilder\tColin Archer")).All(), triples.Options{})
-	baselinestest.OK(t, err)
+	ix := check.Of(triples.New(t.Context(), triples.TSV("graph", strings.NewReader("Fram\tbuilder\tColin Archer")).All(), triples.Options{})).OK(t)
 	return s.WithGraph(ix)
 }
 
@@ -109,7 +99,7 @@ func TestMaxPerDoc(t *testing.T) {
 			if err == nil {
 				_, err = made.Index(t.Context(), graphrag.Documents(baselinestest.Pages...))
 			}
-			baselinestest.OK(t, err)
+			check.OK(t, err)
 			found, err := made.Retrieve(t.Context(), graphrag.Question{Text: "What is told of the Fram?", K: 10})
 			if err != nil || len(found.Ranked) < 2 {
 				t.Fatalf("%s: %d chunks, %v", s.Name, len(found.Ranked), err)
@@ -140,14 +130,11 @@ func TestOwnSplitter(t *testing.T) {
 			continue
 		}
 		if s.Name == wild.Name {
-			if err == nil {
-				t.Error("wild takes a splitter")
-			}
+			check.True(t, err != nil, "wild takes a splitter")
 			continue
 		}
-		baselinestest.OK(t, err)
-		if stats, err := made.Index(t.Context(), graphrag.Documents(page)); err != nil || stats.Chunks != 2 {
-			t.Errorf("%s: %d chunks, %v", s.Name, stats.Chunks, err)
-		}
+		check.OK(t, err)
+		stats, err := made.Index(t.Context(), graphrag.Documents(page))
+		check.True(t, err == nil && stats.Chunks == 2, "%s: %d chunks, %v", s.Name, stats.Chunks, err)
 	}
 }

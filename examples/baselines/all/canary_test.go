@@ -15,6 +15,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/trace"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -84,7 +85,7 @@ func TestCanary(t *testing.T) {
 				if err == nil {
 					_, err = made.Index(ctx, graphrag.Documents(slices.Clone(docs)...))
 				}
-				baselinestest.OK(t, err)
+				check.OK(t, err)
 				for _, q := range []string{"Who was a captain of the Fram?", "Summarize the voyages of the Fram."} {
 					if _, err := made.Answer(ctx, graphrag.Question{Text: q}); err != nil {
 						t.Error(err)
@@ -94,9 +95,7 @@ func TestCanary(t *testing.T) {
 				if err != nil || regexp.MustCompile(`(?i)`+canary+`|Fram|Oslo|captain`).Match(traced) || strings.Count(string(traced), `"gen_ai.request.model"`) < min(calls, 1) {
 					t.Errorf("the trace of %d calls: %v %s", calls, err, traced)
 				}
-				if calls == 0 {
-					t.Error("no call")
-				}
+				check.True(t, calls != 0, "no call")
 			})
 		}
 	}

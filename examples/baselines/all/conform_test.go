@@ -11,12 +11,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -29,8 +31,7 @@ func TestConform(t *testing.T) {
 		made = append(made, system(t, name))
 	}
 	for _, changed := range []struct{ name, option string }{{"raptor", "traverse"}, {"lightrag", "paper"}} {
-		s, err := system(t, changed.name).With(changed.option, "true")
-		baselinestest.OK(t, err)
+		s := check.Of(system(t, changed.name).With(changed.option, "true")).OK(t)
 		made = append(made, s)
 	}
 	for _, s := range made {
@@ -44,8 +45,8 @@ func conforms(t *testing.T, s all.System) {
 			k.AnswerModel = llmtest.NewScript("m").Handle(llmtest.Any, baselinestest.Obedient)
 		}
 		x, err := s.New(k, kit.Common{})
-		if err == nil && x.Name() != s.Name {
-			t.Errorf("the name is %q", x.Name())
+		if err == nil {
+			check.Equal(t, x.Name(), s.Name, "the name")
 		}
 		return x, err
 	}
@@ -85,15 +86,12 @@ func conform(t *testing.T, make maker) {
 // over is a system that has indexed documents.
 func (make maker) over(t *testing.T, k kit.Kit, docs ...graphrag.Document) *kit.System {
 	t.Helper()
-	s, err := make(k)
-	baselinestest.OK(t, err)
+	s := check.Of(make(k)).OK(t)
 	in := graphrag.Documents(docs...)
 	if len(docs) == 0 {
 		in = nil
 	}
-	if _, err := s.Index(t.Context(), in); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, check.Err(s.Index(t.Context(), in)))
 	return s
 }
 
@@ -132,13 +130,9 @@ func (make maker) changes(t *testing.T) {
 	} {
 		s := make.over(t, baselinestest.OfflineKit(t), tt.from...)
 		for _, change := range tt.changes {
-			if err := change(s); err != nil {
-				t.Fatalf("%s: %v", tt.name, err)
-			}
+			check.OK(t, change(s), "%s", tt.name)
 		}
-		if diff := cmp.Diff(answers(t, make.over(t, baselinestest.OfflineKit(t), tt.to...)), answers(t, s)); diff != "" {
-			t.Errorf("%s (-indexed at once +changed):\n%.3000s", tt.name, diff)
-		}
+		check.Equal(t, answers(t, s), answers(t, make.over(t, baselinestest.OfflineKit(t), tt.to...)), "%s (-indexed at once +changed)", tt.name)
 	}
 }
 
@@ -162,34 +156,20 @@ func (make maker) failures(t *testing.T) {
 			continue // a part that the system does not have
 		}
 		f.part = ""
-		if !errors.Is(err, errFault) {
-			t.Errorf("%s: %v", part, err)
-		}
-		if diff := cmp.Diff(before, answers(t, s)); diff != "" {
-			t.Errorf("after a failed Insert, %s (-before +after):\n%.3000s", part, diff)
-		}
-		if _, err := s.Insert(t.Context(), graphrag.Documents(baselinestest.Pages[1])); err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(after, answers(t, s)); diff != "" {
-			t.Errorf("%s: the Insert after the failed one (-indexed at once +inserted):\n%.3000s", part, diff)
-		}
+		check.Is(t, err, errFault, "%s", part)
+		check.Equal(t, answers(t, s), before, "after a failed Insert, %s (-before +after)", part)
+		check.OK(t, check.Err(s.Insert(t.Context(), graphrag.Documents(baselinestest.Pages[1]))))
+		check.Equal(t, answers(t, s), after, "%s: the Insert after the failed one (-indexed at once +inserted)", part)
 	}
 }
 
 func (make maker) saves(t *testing.T) {
 	s, dir := make.over(t, baselinestest.OfflineKit(t), baselinestest.Pages...), t.TempDir()
 	want := answers(t, s)
-	if err := s.Save(t.Context(), dir); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, s.Save(t.Context(), dir))
 	opened := make.over(t, baselinestest.OfflineKit(t), baselinestest.Chinese...)
-	if _, err := opened.Open(t.Context(), dir); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, answers(t, opened)); diff != "" {
-		t.Errorf("(-saved +opened):\n%.3000s", diff)
-	}
+	check.OK(t, check.Err(opened.Open(t.Context(), dir)))
+	check.Equal(t, answers(t, opened), want, "(-saved +opened)")
 }
 
 // retrieves compares what Retrieve finds with what Answer has read, and counts it
@@ -201,9 +181,8 @@ func (make maker) retrieves(t *testing.T) {
 		for _, tokens := range []int{0, 25, 60} {
 			q.Tokens = tokens
 			found, err := s.Retrieve(t.Context(), q)
-			baselinestest.OK(t, err)
-			a, err := s.Answer(t.Context(), q)
-			baselinestest.OK(t, err)
+			check.OK(t, err)
+			a := check.Of(s.Answer(t.Context(), q)).OK(t)
 			if diff := cmp.Diff(found, a.Found, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(graphrag.Found{}, "Usage")); diff != "" {
 				t.Errorf("%q (-Retrieve +Answer):\n%.2000s", q.Text, diff)
 			}
@@ -228,38 +207,28 @@ func (make maker) asks(t *testing.T) {
 	nonsense := llmtest.NewScript("m").Reply(llmtest.Any, "Colourless green ideas sleep furiously.")
 	s := make.over(t, baselinestest.ModelKit(t, obedient), baselinestest.Pages...)
 	for _, q := range baselinestest.Questions[:3] {
-		if a, err := s.Answer(t.Context(), q); err != nil || a.Text == "" {
-			t.Errorf("%q: %+v, %v", q.Text, a, err)
-		}
+		a, err := s.Answer(t.Context(), q)
+		check.True(t, err == nil && a.Text != "", "%q: %+v, %v", q.Text, a, err)
 	}
 	s = make.over(t, baselinestest.ModelKit(t, nonsense), baselinestest.Pages...)
 	for _, q := range baselinestest.Questions[:4] {
-		if _, err := s.Answer(t.Context(), q); err != nil && !errors.Is(err, llm.ErrInvalidOutput) {
-			t.Errorf("%q: %v", q.Text, err)
-		}
+		_, err := s.Answer(t.Context(), q)
+		check.True(t, err == nil || errors.Is(err, llm.ErrInvalidOutput), "%q: %v", q.Text, err)
 	}
 }
 
 func (make maker) errors(t *testing.T) {
 	s, err := make(baselinestest.OfflineKit(t))
-	baselinestest.OK(t, err)
-	if _, err := s.Answer(t.Context(), baselinestest.Questions[0]); err == nil || !strings.Contains(err.Error(), s.Name()) {
-		t.Errorf("asked before Index: %v", err)
-	}
-	if _, err := s.Insert(t.Context(), graphrag.Documents(baselinestest.Pages[0])); err == nil {
-		t.Error("Insert before Index")
-	}
+	check.OK(t, err)
+	_, err = s.Answer(t.Context(), baselinestest.Questions[0])
+	check.True(t, err != nil && strings.Contains(err.Error(), s.Name()), "asked before Index: %v", err)
+	check.True(t, check.Err(s.Insert(t.Context(), graphrag.Documents(baselinestest.Pages[0]))) != nil, "Insert before Index")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := s.Index(ctx, graphrag.Documents(baselinestest.Pages...)); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
-	if _, err := make(kit.Kit{}); err == nil {
-		t.Error("made of an empty kit")
-	}
-	if err := s.Close(); err != nil {
-		t.Error(err)
-	}
+	check.Is(t, check.Err(s.Index(ctx, graphrag.Documents(baselinestest.Pages...))), context.Canceled, "cancelled")
+	check.True(t, check.Err(make(kit.Kit{})) != nil, "made of an empty kit")
+	err = s.Close()
+	check.True(t, err == nil, "%v", err)
 }
 
 // answers asks all questions, twice and from several places at once.
@@ -278,12 +247,9 @@ func answers(t *testing.T, s graphrag.System) []graphrag.Answer {
 		}()
 		a, err := s.Answer(t.Context(), q)
 		second := <-again
-		if err := errors.Join(err, second.err); err != nil {
-			t.Errorf("%q: %v", q.Text, err)
-		}
-		if diff := cmp.Diff(a, second.a); diff != "" {
-			t.Errorf("%q has two answers:\n%.2000s", q.Text, diff)
-		}
+		err = errors.Join(err, second.err)
+		check.True(t, err == nil, "%q: %v", q.Text, err)
+		check.Equal(t, second.a, a, "%q has two answers", q.Text)
 		out[i] = a
 	}
 	return out
@@ -295,9 +261,7 @@ func vectors(t *testing.T, make maker) {
 	t.Helper()
 	s := make.over(t, baselinestest.OfflineKit(t).WithEmbedder(latin), baselinestest.Pages...)
 	a, err := s.Answer(t.Context(), graphrag.Question{Text: "quis navem aedificavit?", K: 1, Depth: 5})
-	if err != nil || len(a.Ranked) == 0 || a.Ranked[0].Chunk.Doc != "fram.md" {
-		t.Errorf("%+v, %v; want fram.md first", a.Ranked, err)
-	}
+	check.True(t, err == nil && len(a.Ranked) != 0 && a.Ranked[0].Chunk.Doc == "fram.md", "%+v, %v; want fram.md first", a.Ranked, err)
 }
 
 var translated = strings.NewReplacer("quis", "colin archer", "navem", "the fram, ship of fridtjof nansen,", "aedificavit", "built in larvik")

@@ -16,6 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
@@ -23,8 +24,7 @@ import (
 // WILDGRAPH_NOTES names, such as "1000 1000000".
 func sizes(b *testing.B) (out []int) {
 	for _, s := range strings.Fields(os.Getenv("WILDGRAPH_NOTES") + " 1000")[:max(1, len(strings.Fields(os.Getenv("WILDGRAPH_NOTES"))))] {
-		n, err := strconv.Atoi(s)
-		baselinestest.OK(b, err)
+		n := check.Of(strconv.Atoi(s)).OK(b)
 		out = append(out, n)
 	}
 	return out
@@ -97,24 +97,19 @@ func insertAndAsk(b *testing.B, name string, n int) {
 		k, of = k.WithEmbedder(embed.Func(hashes)), note
 	}
 	s := made(b, name, k)
-	if _, err := s.Index(b.Context(), notesOf(0, n, titled, of)); err != nil {
-		b.Fatal(err)
-	}
+	check.OK(b, check.Err(s.Index(b.Context(), notesOf(0, n, titled, of))))
 	next, asked := n, 0
 	insert := func() {
-		if _, err := s.Insert(b.Context(), notesOf(next, next+1, titled, of)); err != nil {
-			b.Fatal(err)
-		}
+		check.OK(b, check.Err(s.Insert(b.Context(), notesOf(next, next+1, titled, of))))
 		next++
 	}
 	ask := func(where string) {
 		c, err := graphrag.ParseCondition(where)
-		baselinestest.OK(b, err)
+		check.OK(b, err)
 		asked++
 		q := graphrag.Question{Text: of(asked * 31).Text[:60], K: 10, Where: &c}
-		if found, err := s.Retrieve(b.Context(), q); err != nil || len(found.Ranked) == 0 {
-			b.Fatal(err)
-		}
+		found, err := s.Retrieve(b.Context(), q)
+		check.Must(b, err == nil && len(found.Ranked) != 0, "%v", err)
 	}
 	for share, where := range map[string]string{"all": "all", "tenth": "n10 = 3", "thousandth": "n1000 = 3"} {
 		b.Run("where/"+share, func(b *testing.B) {
@@ -143,9 +138,8 @@ func insertAndAsk(b *testing.B, name string, n int) {
 	b.Run("insertAndSave", func(b *testing.B) {
 		dir := b.TempDir()
 		size := func() int64 {
-			baselinestest.OK(b, s.Save(b.Context(), dir))
-			info, err := os.Stat(filepath.Join(dir, "system.wildgraph"))
-			baselinestest.OK(b, err)
+			check.OK(b, s.Save(b.Context(), dir))
+			info := check.Of(os.Stat(filepath.Join(dir, "system.wildgraph"))).OK(b)
 			return info.Size()
 		}
 		before, from := size(), next
@@ -169,8 +163,7 @@ func made(tb testing.TB, name string, k kit.Kit) *kit.System {
 	tb.Helper()
 	for _, x := range systems(tb) {
 		if x.Name == name {
-			s, err := x.New(k, kit.Common{})
-			baselinestest.OK(tb, err)
+			s := check.Of(x.New(k, kit.Common{})).OK(tb)
 			return s
 		}
 	}

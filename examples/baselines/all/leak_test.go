@@ -11,6 +11,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
@@ -21,8 +22,7 @@ func TestNothingLeaks(t *testing.T) {
 	if n, err := strconv.Atoi(os.Getenv("WILDGRAPH_LEAKS")); err == nil {
 		questions = n
 	}
-	inStore, err := disk.Open(t.TempDir(), disk.Options{})
-	baselinestest.OK(t, err)
+	inStore := check.Of(disk.Open(t.TempDir(), disk.Options{})).OK(t)
 	t.Cleanup(func() { _ = inStore.Close() })
 	for _, x := range systems(t) {
 		if x.NoDocuments {
@@ -35,8 +35,7 @@ func TestNothingLeaks(t *testing.T) {
 			},
 		} {
 			t.Run(x.Name+"/"+kind, func(t *testing.T) {
-				s, err := x.New(k(), kit.Common{})
-				baselinestest.OK(t, err)
+				s := check.Of(x.New(k(), kit.Common{})).OK(t)
 				n := questions
 				if kind != "offline" {
 					n = max(8, questions/4)
@@ -51,7 +50,7 @@ func TestNothingLeaks(t *testing.T) {
 			t.Run(x.Name+"/store", func(t *testing.T) {
 				s := baselinestest.InStore(t, x.New, inStore)
 				baselinestest.Leaks(t, s, questions)
-				baselinestest.OK(t, s.Close())
+				check.OK(t, s.Close())
 			})
 		}
 	}

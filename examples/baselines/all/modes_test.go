@@ -8,14 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -61,9 +60,8 @@ func modes(t *testing.T, of all.System) {
 	})
 	kits := func(mode reader.Mode) map[string]kit.Kit {
 		offline, err := kit.Offline(kit.OfflineOptions{Seed: 1, Mode: mode})
-		baselinestest.OK(t, err)
-		model, err := kit.ByModel(kit.ModelOptions{Model: llmtest.NewScript("m").Handle(llmtest.Any, knowing), Embedder: words, Mode: mode})
-		baselinestest.OK(t, err)
+		check.OK(t, err)
+		model := check.Of(kit.ByModel(kit.ModelOptions{Model: llmtest.NewScript("m").Handle(llmtest.Any, knowing), Embedder: words, Mode: mode})).OK(t)
 		return map[string]kit.Kit{kit.NameOffline: offline, kit.NameModel: model}
 	}
 	long := unanswerable // beyond what is a keyword by itself
@@ -77,19 +75,15 @@ func modes(t *testing.T, of all.System) {
 			if err == nil {
 				_, err = s.Index(t.Context(), graphrag.Documents(baselinestest.Pages...))
 			}
-			baselinestest.OK(t, err)
+			check.OK(t, err)
 			for _, q := range []graphrag.Question{baselinestest.Questions[0], baselinestest.Questions[1], baselinestest.Questions[2], unanswerable, long} {
-				a, err := s.Answer(t.Context(), q)
-				baselinestest.OK(t, err)
+				a := check.Of(s.Answer(t.Context(), q)).OK(t)
 				var last graphrag.Answer
 				for piece, err := range s.Stream(t.Context(), q) {
-					if last = piece; err != nil {
-						t.Fatal(err)
-					}
+					last = piece
+					check.OK(t, err)
 				}
-				if diff := cmp.Diff(a, last); diff != "" {
-					t.Errorf("%s, %s, %q (-Answer +Stream):\n%.2000s", name, mode, q.Text, diff)
-				}
+				check.Equal(t, last, a, "%s, %s, %q (-Answer +Stream)", name, mode, q.Text)
 				material := len(a.Evidence)+len(a.Derived) > 0
 				asked := strings.Contains(q.Text, "Turandot")
 				told := slices.ContainsFunc(a.Evidence, func(h graphrag.Hit) bool { return strings.Contains(h.Chunk.Text, "1911") }) // and not of 1912 alone

@@ -20,6 +20,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/embed/local"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/trace"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
@@ -120,14 +121,13 @@ func TestInsertIsOfWhatIsNew(t *testing.T) {
 					common.Cut = kit.Cut{}
 				}
 				made := func() *kit.System {
-					s, err := system.New(k, common)
-					baselinestest.OK(t, err)
+					s := check.Of(system.New(k, common)).OK(t)
 					return s
 				}
 				s, ctx := made(), trace.With(t.Context(), h)
 				do := func(_ graphrag.IndexStats, err error) (prompts []string, read int64) {
 					t.Helper()
-					baselinestest.OK(t, err)
+					check.OK(t, err)
 					prompts, read = h.extracted(), h.read
 					h.split, h.named, h.read = nil, nil, 0
 					return prompts, read
@@ -150,7 +150,7 @@ func TestInsertIsOfWhatIsNew(t *testing.T) {
 					t.Errorf("%d texts were encoded twice", again)
 				}
 				dir, encoded := t.TempDir(), len(h.encoded)
-				baselinestest.OK(t, s.Save(ctx, dir))
+				check.OK(t, s.Save(ctx, dir))
 				opened := made()
 				if again, _ := do(opened.Open(ctx, dir)); len(again) > len(now) || len(h.encoded) > encoded || len(h.split)+len(h.named) > 0 {
 					t.Errorf("opening asked for %d extractions and %d vectors, split %d texts and searched %d", len(again)-len(now), len(h.encoded)-encoded, len(h.split), len(h.named))
@@ -187,13 +187,9 @@ func TestWords(t *testing.T) {
 			return out, nil
 		}))
 		s, err := x.New(k, kit.Common{})
-		baselinestest.OK(t, err)
-		_, err = s.Index(t.Context(), graphrag.Documents(baselinestest.Pages[:2]...))
-		baselinestest.OK(t, err)
-		_, err = s.Retrieve(t.Context(), baselinestest.Questions[0])
-		baselinestest.OK(t, err)
-		if (n.Load() == 0) != x.Words {
-			t.Errorf("%s embeds %d texts, Words %v", x.Name, n.Load(), x.Words)
-		}
+		check.OK(t, err)
+		check.OK(t, check.Err(s.Index(t.Context(), graphrag.Documents(baselinestest.Pages[:2]...))))
+		check.OK(t, check.Err(s.Retrieve(t.Context(), baselinestest.Questions[0])))
+		check.True(t, (n.Load() == 0) == x.Words, "%s embeds %d texts, Words %v", x.Name, n.Load(), x.Words)
 	}
 }

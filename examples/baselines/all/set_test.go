@@ -13,6 +13,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
@@ -20,7 +21,7 @@ import (
 func systems(t testing.TB) []all.System {
 	t.Helper()
 	ix, err := triples.New(t.Context(), triples.TSV("graph", strings.NewReader("Fram\tbuilder\tColin Archer\nFram\tcaptain\tFridtjof Nansen\nFridtjof Nansen\tborn in\tOslo")).All(), triples.Options{})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	out := all.Systems()
 	for i := range out {
 		if out[i].Lacks() != "" {
@@ -33,9 +34,7 @@ func systems(t testing.TB) []all.System {
 func system(t *testing.T, name string) all.System {
 	t.Helper()
 	s, ok := all.Find(name)
-	if !ok {
-		t.Fatalf("no system %s", name)
-	}
+	check.Must(t, ok, "no system %s", name)
 	return s
 }
 
@@ -45,9 +44,7 @@ func TestOptions(t *testing.T) {
 	k := baselinestest.ModelKit(t, llmtest.NewScript("m"))
 	for _, s := range slices.Concat(systems(t), all.Variants(), all.Agents()) {
 		options := s.Options()
-		if len(options) < 5 {
-			t.Errorf("%s has %d options", s.Name, len(options))
-		}
+		check.True(t, len(options) >= 5, "%s has %d options", s.Name, len(options))
 		for _, o := range options {
 			if o.Default == "" {
 				continue
@@ -92,8 +89,7 @@ func TestBadOptions(t *testing.T) {
 // table reads the rows of a file below its heading.
 func table(t *testing.T, name string) (rows [][]string) {
 	t.Helper()
-	data, err := os.ReadFile("testdata/" + name)
-	baselinestest.OK(t, err)
+	data := check.Of(os.ReadFile("testdata/" + name)).OK(t)
 	for _, line := range strings.Split(strings.TrimSpace(string(data)), "\n")[1:] {
 		rows = append(rows, strings.Split(line, "\t"))
 	}
@@ -104,27 +100,22 @@ func table(t *testing.T, name string) (rows [][]string) {
 func TestWith(t *testing.T) {
 	k := baselinestest.OfflineKit(t)
 	s, err := system(t, "hipporag2").With("maxPerDoc", "1")
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	made, err := s.New(k, kit.Common{Cut: kit.Cut{Size: 20, Overlap: -1}})
 	if err == nil {
 		_, err = made.Index(t.Context(), graphrag.Documents(baselinestest.Pages...))
 	}
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	found, err := made.Retrieve(t.Context(), graphrag.Question{Text: "What is told of the Fram?", K: 10})
 	seen := make(map[string]bool)
 	for _, h := range found.Ranked {
-		if seen[h.Chunk.Doc] {
-			t.Errorf("two chunks of %s, and one was asked for", h.Chunk.Doc)
-		}
+		check.True(t, !seen[h.Chunk.Doc], "two chunks of %s, and one was asked for", h.Chunk.Doc)
 		seen[h.Chunk.Doc] = true
 	}
-	if err != nil || len(seen) < 2 || s.Changes()["maxPerDoc"] != 1 {
-		t.Errorf("%d pages, changes %v, %v", len(seen), s.Changes(), err)
-	}
+	check.True(t, err == nil && len(seen) >= 2 && s.Changes()["maxPerDoc"] == 1, "%d pages, changes %v, %v", len(seen), s.Changes(), err)
 
-	if lacks := system(t, "gear").Lacks(); !strings.Contains(lacks, "-kg") {
-		t.Errorf("gear without a graph lacks %q", lacks)
-	}
+	lacks := system(t, "gear").Lacks()
+	check.True(t, strings.Contains(lacks, "-kg"), "gear without a graph lacks %q", lacks)
 }
 
 // The loop of an agent has options of its own, beside those of the system that it searches by.
@@ -135,24 +126,21 @@ func TestOptionsOfAgents(t *testing.T) {
 		if err == nil {
 			s, err = s.With("agent.condense", "true")
 		}
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		made, err := s.New(baselinestest.ModelKit(t, m), kit.Common{})
 		if err == nil {
 			_, err = made.Index(t.Context(), graphrag.Documents(baselinestest.Pages...))
 		}
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		f, err := made.Retrieve(t.Context(), baselinestest.Questions[0])
-		if last := f.Steps[len(f.Steps)-1]; err != nil || m.Calls() != 1 || last.Found[0] != "the last step is done" {
-			t.Errorf("%s: %d calls, %+v, %v", name, m.Calls(), last, err)
-		}
+		last := f.Steps[len(f.Steps)-1]
+		check.True(t, err == nil && m.Calls() == 1 && last.Found[0] == "the last step is done", "%s: %d calls, %+v, %v", name, m.Calls(), last, err)
 		if bad, err := s.With("agent.calls", "-1"); err == nil {
-			if _, err = bad.New(baselinestest.ModelKit(t, m), kit.Common{}); err == nil || !strings.Contains(err.Error(), "Agent.Calls is -1") {
-				t.Errorf("%s: %v", name, err)
-			}
+			_, err = bad.New(baselinestest.ModelKit(t, m), kit.Common{})
+			check.True(t, err != nil && strings.Contains(err.Error(), "Agent.Calls is -1"), "%s: %v", name, err)
 		}
-		if got := s.Changes(); got["agent.turns"] != 1 || got["agent.condense"] != true {
-			t.Errorf("%s: %v", name, got)
-		}
+		got := s.Changes()
+		check.True(t, got["agent.turns"] == 1 && got["agent.condense"] == true, "%s: %v", name, got)
 	}
 }
 
@@ -186,8 +174,6 @@ func TestOrigins(t *testing.T) {
 		}
 	}
 	for name := range known {
-		if !met[name] {
-			t.Errorf("no system has the option %s", name)
-		}
+		check.True(t, met[name], "no system has the option %s", name)
 	}
 }

@@ -7,13 +7,12 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/index"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
@@ -28,14 +27,12 @@ func TestShares(t *testing.T) {
 	for _, system := range systems(t) {
 		t.Run(system.Name, func(t *testing.T) {
 			build := func(m *llmtest.Script) *kit.System {
-				s, err := system.New(baselinestest.ModelKit(t, m), kit.Common{})
-				baselinestest.OK(t, err)
+				s := check.Of(system.New(baselinestest.ModelKit(t, m), kit.Common{})).OK(t)
 				return s
 			}
 			find := func(s *kit.System) graphrag.Found {
 				defer s.Close()
-				f, err := s.Retrieve(t.Context(), graphrag.Question{Text: "Who built ship 3?", K: 3})
-				baselinestest.OK(t, err)
+				f := check.Of(s.Retrieve(t.Context(), graphrag.Question{Text: "Who built ship 3?", K: 3})).OK(t)
 				return f
 			}
 			model := func() *llmtest.Script {
@@ -43,22 +40,18 @@ func TestShares(t *testing.T) {
 			}
 			alone := build(model())
 			_, err := alone.Index(t.Context(), graphrag.Documents(docs...))
-			baselinestest.OK(t, err)
+			check.OK(t, err)
 
-			st, err := disk.Open(t.TempDir(), disk.Options{})
-			baselinestest.OK(t, err)
+			st := check.Of(disk.Open(t.TempDir(), disk.Options{})).OK(t)
 			defer st.Close()
 			m := model()
-			x, err := index.Open(t.Context(), index.Options{Store: st, Name: "job", System: func() (*kit.System, error) { return build(m), nil }})
-			baselinestest.OK(t, err)
+			x := check.Of(index.Open(t.Context(), index.Options{Store: st, Name: "job", System: func() (*kit.System, error) { return build(m), nil }})).OK(t)
 			defer x.Close()
-			_, err = x.Put(t.Context(), graphrag.Documents(docs...))
-			baselinestest.OK(t, err)
+			check.OK(t, check.Err(x.Put(t.Context(), graphrag.Documents(docs...))))
 			p := index.Progress{Shares: 3}
 			for shares := p.Next(); shares != nil; shares = p.Next() {
 				for _, s := range shares {
-					done, err := x.Do(t.Context(), s)
-					baselinestest.OK(t, err)
+					done := check.Of(x.Do(t.Context(), s)).OK(t)
 					p.Add(done)
 				}
 				if p.Round > 20 {
@@ -67,22 +60,16 @@ func TestShares(t *testing.T) {
 			}
 			asked := m.Calls()
 			together := build(m)
-			_, err = x.Build(t.Context(), together)
-			baselinestest.OK(t, err)
-			if m.Calls() != asked {
-				t.Errorf("%d replies were missing after %d rounds", m.Calls()-asked, p.Round)
-			}
+			check.OK(t, check.Err(x.Build(t.Context(), together)))
+			check.Equal(t, m.Calls(), asked, "%d replies were missing after %d rounds", m.Calls()-asked, p.Round)
 			times := make(map[string]int)
 			for _, r := range m.Requests() {
-				key, err := json.Marshal(r)
-				baselinestest.OK(t, err)
+				key := check.Of(json.Marshal(r)).OK(t)
 				if times[string(key)]++; times[string(key)] == 2 {
 					t.Errorf("asked twice: %.300s", key)
 				}
 			}
-			if diff := cmp.Diff(find(alone), find(together)); diff != "" {
-				t.Errorf("(-alone +together):\n%s", diff)
-			}
+			check.Equal(t, find(together), find(alone), "(-alone +together)")
 		})
 	}
 }

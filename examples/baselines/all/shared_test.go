@@ -16,6 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/memo"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // life is what a system answers after Index, Insert and Delete.
@@ -75,8 +76,6 @@ func TestShared(t *testing.T) {
 	}
 	built.Wait()
 	for _, same := range [][2]string{{"lightrag", "lightrag-mix"}, {"msgraphrag-local", "msgraphrag-drift"}, {"hipporag", "hipporag2"}} {
-		if graphs[same[0]] == nil || graphs[same[0]] != graphs[same[1]] {
-			t.Errorf("%v do not share their graph", same)
-		}
+		check.True(t, graphs[same[0]] != nil && graphs[same[0]] == graphs[same[1]], "%v do not share their graph", same)
 	}
 }

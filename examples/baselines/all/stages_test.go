@@ -9,6 +9,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -33,11 +34,8 @@ func TestFailingModelIsCounted(t *testing.T) {
 	} {
 		for _, system := range systems(t) {
 			s, err := system.New(baselinestest.ModelKit(t, m), kit.Common{})
-			baselinestest.OK(t, err)
-			stats, err := s.Index(t.Context(), graphrag.Documents(docs...))
-			if err != nil {
-				t.Fatalf("%s, %s: %v", system.Name, kind, err)
-			}
+			check.OK(t, err)
+			stats := check.Of(s.Index(t.Context(), graphrag.Documents(docs...))).OK(t, "%s, %s", system.Name, kind)
 			if system.Calls.Chunk == 0 { // no model reads chunks
 				continue
 			}
@@ -62,13 +60,10 @@ func TestPromptsBeginAlike(t *testing.T) {
 	}
 	for _, system := range systems(t) {
 		m := llmtest.NewScript("m").Handle(llmtest.Any, baselinestest.Obedient)
-		s, err := system.New(baselinestest.ModelKit(t, m), kit.Common{})
-		baselinestest.OK(t, err)
+		s := check.Of(system.New(baselinestest.ModelKit(t, m), kit.Common{})).OK(t)
 		baselinestest.Index(t, s, docs...)
 		for _, q := range []string{"Who built the Fram?", "Who went to the Bay of Whales?"} {
-			if _, err := s.Answer(t.Context(), graphrag.Question{Text: q, K: 2}); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, check.Err(s.Answer(t.Context(), graphrag.Question{Text: q, K: 2})))
 		}
 		begins := make(map[string]string)
 		for _, r := range m.Requests() {

@@ -10,24 +10,23 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
 // Systems find in a store what they find in memory, also after changes, and leave one generation. Others
 // say that they are not kept in one.
 func TestInStore(t *testing.T) {
-	s, err := disk.Open(t.TempDir(), disk.Options{})
-	baselinestest.OK(t, err)
+	s := check.Of(disk.Open(t.TempDir(), disk.Options{})).OK(t)
 	defer s.Close()
 	for _, x := range systems(t) {
 		t.Run(x.Name, func(t *testing.T) {
 			if slices.Contains(baselinestest.Storable, x.Name) {
 				baselinestest.Stored(t, x.New, s)
 				c, err := s.Open(t.Context(), x.Name)
-				baselinestest.OK(t, err)
-				if generations, _, err := c.Generations(t.Context()); len(generations) != 1 || err != nil {
-					t.Errorf("generations %v are left, %v", generations, err)
-				}
+				check.OK(t, err)
+				generations, _, err := c.Generations(t.Context())
+				check.True(t, len(generations) == 1 && err == nil, "generations %v are left, %v", generations, err)
 				return
 			}
 			k := baselinestest.OfflineKit(t)
@@ -35,10 +34,9 @@ func TestInStore(t *testing.T) {
 				k = baselinestest.ModelKit(t, llmtest.NewScript("m"))
 			}
 			system, err := x.New(k, kit.Common{})
-			baselinestest.OK(t, err)
-			if _, err := kit.Open(t.Context(), system.Frame(), s, "other"); err == nil || !strings.Contains(err.Error(), "bm25 and naiverag") {
-				t.Errorf("it is opened: %v", err)
-			}
+			check.OK(t, err)
+			_, err = kit.Open(t.Context(), system.Frame(), s, "other")
+			check.True(t, err != nil && strings.Contains(err.Error(), "bm25 and naiverag"), "it is opened: %v", err)
 		})
 	}
 }

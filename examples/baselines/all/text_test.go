@@ -17,6 +17,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/load/office"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -26,9 +27,7 @@ import (
 func offices(t *testing.T) (docs []graphrag.Document) {
 	t.Helper()
 	files, skipped, err := load.Options{Formats: office.Formats()}.Folder(t.Context(), os.DirFS("../../ask/testdata/office/docs"))
-	if err != nil || len(skipped) > 0 || len(files) < 30 {
-		t.Fatalf("%d files, skipped %v, %v", len(files), skipped, err)
-	}
+	check.Must(t, err == nil && len(skipped) == 0 && len(files) >= 30, "%d files, skipped %v, %v", len(files), skipped, err)
 	for _, f := range files {
 		docs = append(docs, f.Document)
 	}
@@ -53,8 +52,7 @@ func TestNoTextGoesMissing(t *testing.T) {
 	k, docs := baselinestest.OfflineKit(t), offices(t)
 	for _, of := range slices.DeleteFunc(slices.Concat(systems(t), all.Variants()), func(s all.System) bool { return s.NoDocuments }) {
 		t.Run(of.Name, func(t *testing.T) {
-			s, err := of.New(k, kit.Common{})
-			baselinestest.OK(t, err)
+			s := check.Of(of.New(k, kit.Common{})).OK(t)
 			baselinestest.Index(t, s, docs...)
 			for _, d := range docs {
 				long := d.ID == "prices.md"
@@ -63,8 +61,7 @@ func TestNoTextGoesMissing(t *testing.T) {
 					if long && i%40 > 0 || strings.HasPrefix(said, "|--") {
 						continue
 					}
-					found, err := s.Retrieve(t.Context(), graphrag.Question{Text: said + " " + d.Title, K: 5})
-					baselinestest.OK(t, err)
+					found := check.Of(s.Retrieve(t.Context(), graphrag.Question{Text: said + " " + d.Title, K: 5})).OK(t)
 					read := ""
 					for _, h := range found.Evidence {
 						if h.Chunk.Doc == d.ID {
@@ -92,14 +89,11 @@ func TestRowsHaveHeaders(t *testing.T) {
 			return llm.Reply{Text: "2103 kroner [1]"}
 		})
 		k, err := kit.ByModel(kit.ModelOptions{Model: m})
-		baselinestest.OK(t, err)
-		s, err := system(t, name).New(k, kit.Common{})
-		baselinestest.OK(t, err)
+		check.OK(t, err)
+		s := check.Of(system(t, name).New(k, kit.Common{})).OK(t)
 		baselinestest.Index(t, s, offices(t)...)
-		_, err = s.Answer(t.Context(), graphrag.Question{Text: "Is ware300 sold for 2103?", K: 5})
-		baselinestest.OK(t, err)
-		if _, rest, ok := strings.Cut(shown, "| ware | price |\n|---|---|\n"); !ok || !strings.Contains(rest, "| ware300 | 2103 kroner |") {
-			t.Errorf("%s: the prompt is %.3000q", name, shown)
-		}
+		check.OK(t, check.Err(s.Answer(t.Context(), graphrag.Question{Text: "Is ware300 sold for 2103?", K: 5})))
+		_, rest, ok := strings.Cut(shown, "| ware | price |\n|---|---|\n")
+		check.True(t, ok && strings.Contains(rest, "| ware300 | 2103 kroner |"), "%s: the prompt is %.3000q", name, shown)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/hipporag"
 	"github.com/wildgraph/wildgraph/examples/baselines/wild"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge/stats"
 )
 
@@ -21,16 +22,13 @@ func TestMuSiQueCompared(t *testing.T) {
 	k, common := baselinestest.OfflineKit(t), kit.Common{Cut: kit.Cut{KeepLinks: true}}
 	measure := func(s *kit.System, err error) baselinestest.Recall {
 		t.Helper()
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		return m.Measure(t, s)
 	}
 	less := func(name string, other, r baselinestest.Recall, least float64) {
-		c, err := stats.Compare(other.Each[5], r.Each[5], nil, stats.Options{})
-		baselinestest.OK(t, err)
+		c := check.Of(stats.Compare(other.Each[5], r.Each[5], nil, stats.Options{})).OK(t)
 		t.Logf("%-20s R@2 %.1f R@5 %.1f R@20 %.1f all@5 %.0f; %+.1f [%.1f, %.1f] p %.4f", name, r.At[2], r.At[5], r.At[20], r.All[5], c.Effect.Estimate, c.Effect.Low, c.Effect.High, c.P)
-		if c.Effect.Low < least {
-			t.Errorf("%s: the interval begins at %.1f, want %v", name, c.Effect.Low, least)
-		}
+		check.True(t, c.Effect.Low >= least, "%s: the interval begins at %.1f, want %v", name, c.Effect.Low, least)
 	}
 	flat, _ := all.Find("bm25")
 	bm25 := measure(flat.New(k, common))
@@ -48,7 +46,6 @@ func TestMuSiQueCompared(t *testing.T) {
 	hippo := measure(hipporag.New(k, hipporag.Options{Common: common, Extract: m.Triples}))
 	less("wild less hipporag", hippo, measure(wild.New(k, wild.Options{Common: common, Extract: m.Triples})), -2)
 	// A corpus of titled passages is recognized: their titles are linked to the names in them.
-	if r := measure(hipporag.New(k, hipporag.Options{Common: common})); r.At[5] < 60 {
-		t.Errorf("hipporag over titled passages finds %.1f", r.At[5])
-	}
+	r := measure(hipporag.New(k, hipporag.Options{Common: common}))
+	check.True(t, r.At[5] >= 60, "hipporag over titled passages finds %.1f", r.At[5])
 }

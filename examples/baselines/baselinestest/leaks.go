@@ -18,6 +18,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/store"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // secret makes a document of one of two groups. A word that occurs in no other document or version is in
@@ -151,7 +152,7 @@ func resultOf(ctx context.Context, t *testing.T, s *kit.System, q graphrag.Quest
 func Stored(t *testing.T, recipe func(kit.Kit, kit.Common) (*kit.System, error), s store.Store) {
 	t.Helper()
 	memory, err := recipe(OfflineKit(t).WithEmbedder(hashes{}), kit.Common{Cut: kit.Cut{Size: 60}})
-	OK(t, err)
+	check.OK(t, err)
 	stored := InStore(t, recipe, s)
 	own := s.Can().OwnWords
 	pages := slices.Clone(Pages)
@@ -162,14 +163,14 @@ func Stored(t *testing.T, recipe func(kit.Kit, kit.Common) (*kit.System, error),
 		t.Helper()
 		want, err1 := change(memory)
 		got, err2 := change(stored)
-		OK(t, errors.Join(err1, err2))
+		check.OK(t, errors.Join(err1, err2))
 		opened := InStore(t, recipe, s)
 		for name, s := range map[string]*kit.System{"the one that wrote": stored, "opened": opened} {
 			if diff := cmp.Diff(evidence(t, memory, own), evidence(t, s, own)); diff != "" || got.Documents != want.Documents || got.Chunks != want.Chunks {
 				t.Fatalf("%s, of %+v and %+v (-memory +store):\n%s", name, want, got, diff)
 			}
 		}
-		OK(t, opened.Close())
+		check.OK(t, opened.Close())
 	}
 	same(func(s *kit.System) (graphrag.IndexStats, error) {
 		return s.Index(t.Context(), graphrag.Documents(pages...))
@@ -183,7 +184,7 @@ func Stored(t *testing.T, recipe func(kit.Kit, kit.Common) (*kit.System, error),
 	same(func(s *kit.System) (graphrag.IndexStats, error) {
 		return s.Index(t.Context(), graphrag.Documents(pages[2:]...))
 	})
-	OK(t, stored.Close())
+	check.OK(t, stored.Close())
 }
 
 // Storable lists the systems that can be in a store.
@@ -193,9 +194,9 @@ var Storable = []string{"bm25", "naiverag"}
 func InStore(t *testing.T, recipe func(kit.Kit, kit.Common) (*kit.System, error), st store.Store) *kit.System {
 	t.Helper()
 	memory, err := recipe(OfflineKit(t).WithEmbedder(hashes{}), kit.Common{Cut: kit.Cut{Size: 60}})
-	OK(t, err)
+	check.OK(t, err)
 	s, err := kit.Open(t.Context(), memory.Frame(), st, memory.Name())
-	OK(t, err)
+	check.OK(t, err)
 	return s
 }
 
@@ -228,10 +229,10 @@ func (e hashes) EmbedDocuments(ctx context.Context, texts []string) (out [][]flo
 func evidence(t *testing.T, s *kit.System, conditions bool) (out []string) {
 	t.Helper()
 	ids, err := s.List(t.Context())
-	OK(t, err)
+	check.OK(t, err)
 	for _, id := range append(ids, "unknown") {
 		chunks, ok, err := s.Get(t.Context(), id)
-		OK(t, err)
+		check.OK(t, err)
 		out = append(out, fmt.Sprint(id, ok, chunks))
 	}
 	tag := graphrag.Has("tags", Pages[2].ID)

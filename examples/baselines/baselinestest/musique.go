@@ -18,6 +18,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/multihop"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // MuSiQue is HippoRAG's sample of MuSiQue's training set: 100 questions over
@@ -36,10 +37,10 @@ func LoadMuSiQue(t testing.TB) *MuSiQue {
 		t.Skip("set MUSIQUE_DIR, without -short")
 	}
 	set, err := multihop.Load(os.DirFS(dir), multihop.Options{Sets: []string{multihop.MuSiQue}})
-	OK(t, err)
+	check.OK(t, err)
 	m := &MuSiQue{Items: set.Domains[0].Items}
 	for d, err := range set.Domains[0].Documents() {
-		OK(t, err)
+		check.OK(t, err)
 		m.Docs = append(m.Docs, d)
 	}
 	if m.Triples = readPassages(t, filepath.Join(dir, "openie_results_ner_gpt-3.5-turbo-1106.json")); len(m.Triples) != 1890 {
@@ -64,7 +65,7 @@ func readPassages(t testing.TB, name string) Passages {
 	if err == nil {
 		err = json.Unmarshal(bytes.ReplaceAll(data, []byte(": NaN"), []byte(": null")), &file) // as Python writes it
 	}
-	OK(t, err)
+	check.OK(t, err)
 	out := make(Passages)
 	for _, d := range file.Docs {
 		var x kg.Extraction
@@ -123,7 +124,7 @@ func (m *MuSiQue) Measure(t testing.TB, s graphrag.System) Recall {
 	r := Recall{map[int]float64{}, map[int]float64{}, map[int][]float64{}}
 	for _, it := range m.Items {
 		a, err := s.Answer(t.Context(), graphrag.Question{Text: it.Question.Text, K: 5, Depth: 20})
-		OK(t, err)
+		check.OK(t, err)
 		docs := make([]string, len(a.Ranked))
 		for i, h := range a.Ranked {
 			docs[i] = h.Chunk.Doc

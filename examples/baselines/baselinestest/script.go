@@ -18,17 +18,10 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
-
-// OK ends a test if there is an error.
-func OK(t testing.TB, err error) {
-	if err != nil {
-		t.Helper()
-		t.Fatal(err)
-	}
-}
 
 // Index indexes documents, or ends a test.
 func Index(t testing.TB, s *kit.System, docs ...graphrag.Document) {
@@ -38,14 +31,14 @@ func Index(t testing.TB, s *kit.System, docs ...graphrag.Document) {
 		seq = graphrag.Documents(docs...)
 	}
 	_, err := s.Index(t.Context(), seq)
-	OK(t, err)
+	check.OK(t, err)
 }
 
 // ModelKit returns the kit of a model, with an embedder by which texts that share words are similar.
 func ModelKit(t testing.TB, m llm.Model) kit.Kit {
 	t.Helper()
 	k, err := kit.ByModel(kit.ModelOptions{Model: m, Embedder: sharedWords})
-	OK(t, err)
+	check.OK(t, err)
 	return k
 }
 
@@ -126,7 +119,7 @@ var Questions = []graphrag.Question{
 func OfflineKit(t testing.TB) kit.Kit {
 	t.Helper()
 	k, err := kit.Offline(kit.OfflineOptions{Seed: 1})
-	OK(t, err)
+	check.OK(t, err)
 	return k
 }
 

@@ -8,18 +8,17 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // over is a searcher over chunks of pages, those of a page separated by "|".
 func over(t *testing.T, o Options, pages ...string) *searcher {
 	t.Helper()
 	k, err := kit.Offline(kit.OfflineOptions{})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	var chunks []graphrag.Chunk
 	for p, page := range pages {
 		for i, text := range strings.Split(page, "|") {
@@ -27,8 +26,7 @@ func over(t *testing.T, o Options, pages ...string) *searcher {
 			chunks = append(chunks, graphrag.Chunk{ID: fmt.Sprintf("%d#%06d", p, i), Doc: fmt.Sprint(p), Index: i, Text: text})
 		}
 	}
-	s, err := build(t.Context(), k, baselinestest.Filled(o), kit.NewCorpus(k, chunks, nil))
-	baselinestest.OK(t, err)
+	s := check.Of(build(t.Context(), k, baselinestest.Filled(o), kit.NewCorpus(k, chunks, nil))).OK(t)
 	return s
 }
 
@@ -44,9 +42,8 @@ const toy = "alice bob engine. alice engine.|bob paris. alice paris.|paris louvr
 func TestCalls(t *testing.T) {
 	page := func(chunks int) string { return strings.TrimSuffix(strings.Repeat("alice|", chunks), "|") }
 	s := over(t, Options{}, page(31), page(4), page(1))
-	if got := len(s.tree.Nodes) - len(s.corpus.Chunks); got != 7+2+1 || len(s.corpus.Chunks) != 36 {
-		t.Errorf("%d summaries of %d chunks", got, len(s.corpus.Chunks))
-	}
+	got := len(s.tree.Nodes) - len(s.corpus.Chunks)
+	check.True(t, got == 7+2+1 && len(s.corpus.Chunks) == 36, "%d summaries of %d chunks", got, len(s.corpus.Chunks))
 }
 
 // The worked example: sentences [alice, bob, engine], [alice, engine], [bob, paris].
@@ -58,9 +55,7 @@ func TestCooccurrence(t *testing.T) {
 		got[min(a, b)+"–"+max(a, b)] = e.Weight
 	}
 	engine := string(s.terms.words.At(int(s.number("engine"))))
-	if diff := cmp.Diff(map[string]float64{"alic–bob": 1, "alic–" + engine: 2, "bob–" + engine: 1, "bob–pari": 1}, got); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, got, map[string]float64{"alic–bob": 1, "alic–" + engine: 2, "bob–" + engine: 1, "bob–pari": 1})
 }
 
 // Two terms that meet are local; a pair with a path whose ends never share a chunk is
@@ -68,7 +63,7 @@ func TestCooccurrence(t *testing.T) {
 func TestPairs(t *testing.T) {
 	ask := func(o Options, question string) string {
 		nodes, step, err := over(t, o, toy).search(t.Context(), question)
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		of := make(map[int32]bool)
 		for _, n := range nodes {
 			of[n] = true
@@ -87,9 +82,7 @@ func TestPairs(t *testing.T) {
 		{Options{}, "Who was in Atlantis?", "global map[]"},
 		{Options{}, "alice\nbob paris", "global, by terms map[0:true 1:true 2:true 4:true]"}, // the first line alone
 	} {
-		if got := ask(x.o, x.question); got != x.want {
-			t.Errorf("%q: %s, want %s", x.question, got, x.want)
-		}
+		check.Equal(t, ask(x.o, x.question), x.want, "%q", x.question)
 	}
 }
 
@@ -98,24 +91,17 @@ func TestPairs(t *testing.T) {
 func TestTooManyChunks(t *testing.T) {
 	s := over(t, Options{Chunks: 2}, "alice bob.|alice bob. alice.|alice bob engine.", "alice bob. alice bob. alice bob.")
 	nodes, step, err := s.search(t.Context(), "alice bob engine")
-	baselinestest.OK(t, err)
-	if step.Kind != "local, too many" {
-		t.Errorf("%s", step.Kind)
-	}
-	if diff := cmp.Diff([]int32{2, 1}, nodes); diff != "" {
-		t.Error(diff)
-	}
+	check.OK(t, err)
+	check.Equal(t, step.Kind, "local, too many")
+	check.Equal(t, nodes, []int32{2, 1})
 	// alice and engine meet in one chunk but in no sentence: the path between them has
 	// three terms, and goes first.
 	s = over(t, Options{Chunks: 2}, "alice bob.|alice bob.|alice. engine bob.")
 	nodes, step, err = s.search(t.Context(), "alice engine bob")
-	if err != nil || step.Kind != "local, too many" || len(nodes) != 2 {
-		t.Errorf("%v, %s, %v", nodes, step.Kind, err)
-	}
+	check.True(t, err == nil && step.Kind == "local, too many" && len(nodes) == 2, "%v, %s, %v", nodes, step.Kind, err)
 	s = over(t, Options{Chunks: 2}, "alice bob.|alice. bob engine.|alice. engine.|alice. engine.")
-	if nodes, step, err = s.search(t.Context(), "alice engine"); err != nil || step.Kind != "local, too many" || len(nodes) != 2 {
-		t.Errorf("%v, %s, %v", nodes, step.Kind, err)
-	}
+	nodes, step, err = s.search(t.Context(), "alice engine")
+	check.True(t, err == nil && step.Kind == "local, too many" && len(nodes) == 2, "%v, %s, %v", nodes, step.Kind, err)
 }
 
 // A term with a hundred thousand neighbours, a page without a full stop, and a question
@@ -126,27 +112,19 @@ func TestHub(t *testing.T) {
 		fmt.Fprintf(&b, "hub thing%d. ", i)
 	}
 	s := over(t, Options{}, b.String(), strings.Repeat("whale ship ", 50_000))
-	if d := s.terms.graph.Degree(s.number("hub")); d < 100_000 {
-		t.Errorf("the hub has %d neighbours", d)
-	}
-	if arcs := s.terms.graph.Arcs(); arcs > 250_000 {
-		t.Errorf("%d arcs", arcs)
-	}
-	if got := s.terms.path(s.number("thing1"), s.number("thing99999")); len(got) != 3 {
-		t.Errorf("path %v", got)
-	}
-	if got := s.terms.path(s.number("hub"), s.number("whale")); got != nil {
-		t.Errorf("path %v", got)
-	}
-	if got := s.terms.in(b.String(), maxTerms); len(got) != maxTerms {
-		t.Errorf("%d terms of a question", len(got))
-	}
-	if _, _, err := s.search(t.Context(), b.String()); err != nil {
-		t.Error(err)
-	}
+	d := s.terms.graph.Degree(s.number("hub"))
+	check.True(t, d >= 100_000, "the hub has %d neighbours", d)
+	arcs := s.terms.graph.Arcs()
+	check.True(t, arcs <= 250_000, "%d arcs", arcs)
+	got := s.terms.path(s.number("thing1"), s.number("thing99999"))
+	check.Equal(t, len(got), 3, "path %v", got)
+	got = s.terms.path(s.number("hub"), s.number("whale"))
+	check.True(t, got == nil, "path %v", got)
+	got = s.terms.in(b.String(), maxTerms)
+	check.Equal(t, len(got), maxTerms, "terms of a question")
+	_, _, err := s.search(t.Context(), b.String())
+	check.True(t, err == nil, "%v", err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := newTermIndex(ctx, s.corpus.Chunks); err == nil {
-		t.Error("cancelled")
-	}
+	check.True(t, check.Err(newTermIndex(ctx, s.corpus.Chunks)) != nil, "cancelled")
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
@@ -48,23 +49,17 @@ func TestCalls(t *testing.T) {
 	for _, tt := range []struct{ chunks, describe, merge int }{{5, 0, 0}, {6, 1, 1}, {7, 1, 1}} {
 		m := scripted()
 		s, err := fastgraphrag.New(baselinestest.ModelKit(t, m), fastgraphrag.Options{})
-		baselinestest.OK(t, err)
-		stats, err := s.Index(t.Context(), graphrag.Documents(documents(tt.chunks)...))
-		baselinestest.OK(t, err)
+		check.OK(t, err)
+		stats := check.Of(s.Index(t.Context(), graphrag.Documents(documents(tt.chunks)...))).OK(t)
 		want := map[string]int{extract.StageRecords: tt.chunks}
 		if tt.describe > 0 {
 			want["describe"], want[fastgraphrag.StageMerge] = tt.describe, tt.merge
 		}
-		if diff := cmp.Diff(want, baselinestest.Stages(m)); diff != "" || stats.Calls != tt.chunks+tt.describe+tt.merge {
-			t.Errorf("%d chunks take %d calls: %s", tt.chunks, stats.Calls, diff)
-		}
+		diff := cmp.Diff(want, baselinestest.Stages(m))
+		check.True(t, diff == "" && stats.Calls == tt.chunks+tt.describe+tt.merge, "%d chunks take %d calls: %s", tt.chunks, stats.Calls, diff)
 		a, err := s.Answer(t.Context(), graphrag.Question{Text: "Who built the Fram?", K: 3, Depth: 10})
-		if err != nil || a.Usage.Calls != 2 {
-			t.Fatalf("a question takes %d calls, %v", a.Usage.Calls, err)
-		}
-		if len(a.Ranked) != tt.chunks || len(a.Evidence) != 3 {
-			t.Errorf("%d of %d chunks ranked, %d read", len(a.Ranked), tt.chunks, len(a.Evidence))
-		}
+		check.Must(t, err == nil && a.Usage.Calls == 2, "a question takes %d calls, %v", a.Usage.Calls, err)
+		check.True(t, len(a.Ranked) == tt.chunks && len(a.Evidence) == 3, "%d of %d chunks ranked, %d read", len(a.Ranked), tt.chunks, len(a.Evidence))
 		var fram, facts []string
 		for _, d := range a.Derived {
 			if d.Kind == "relation" {
@@ -91,7 +86,7 @@ func TestDeleteByModel(t *testing.T) {
 	var answers [2]graphrag.Answer
 	for i := range answers {
 		s, err := fastgraphrag.New(baselinestest.ModelKit(t, scripted()), fastgraphrag.Options{})
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		_, err = s.Index(t.Context(), graphrag.Documents(documents(6+i)...))
 		if err == nil && i == 1 {
 			_, err = s.Delete(t.Context(), "6")
@@ -99,30 +94,24 @@ func TestDeleteByModel(t *testing.T) {
 		if err == nil {
 			answers[i], err = s.Answer(t.Context(), graphrag.Question{Text: "Who built the Fram?", K: 3, Depth: 10})
 		}
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 	}
-	if diff := cmp.Diff(answers[0], answers[1]); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, answers[1], answers[0])
 }
 
 // Without an entity to begin with, the answer is that there is none.
 func TestNoSeeds(t *testing.T) {
 	s, err := fastgraphrag.New(baselinestest.OfflineKit(t), fastgraphrag.Options{})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	baselinestest.Index(t, s, baselinestest.Pages...)
 	a, err := s.Answer(t.Context(), graphrag.Question{Text: "xylophone quux?", K: 3})
-	if err != nil || !a.Refused || len(a.Ranked) != 0 {
-		t.Errorf("%+v, %v", a, err)
-	}
+	check.True(t, err == nil && a.Refused && len(a.Ranked) == 0, "%+v, %v", a, err)
 }
 
 func TestOptions(t *testing.T) {
 	_, err := fastgraphrag.New(baselinestest.OfflineKit(t), fastgraphrag.Options{Damping: 1, Threshold: -1, Facts: -1})
 	for _, want := range []string{"Damping", "Threshold", "Facts"} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v does not name %s", err, want)
-		}
+		check.True(t, err != nil && strings.Contains(err.Error(), want), "%v does not name %s", err, want)
 	}
 }
 
@@ -133,7 +122,7 @@ func TestOwnParts(t *testing.T) {
 		return kit.Parts{Names: []string{"Larvik"}, Themes: []string{"whales"}}, nil
 	}
 	s, err := fastgraphrag.New(k, fastgraphrag.Options{})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	baselinestest.Index(t, s, baselinestest.Pages...)
 	const asked = "Who built the Fram?"
 	found, err := s.Retrieve(t.Context(), graphrag.Question{Text: asked, K: 2})
@@ -143,7 +132,6 @@ func TestOwnParts(t *testing.T) {
 			linked = append(linked, step.Query)
 		}
 	}
-	if want := []string{"Larvik", asked, "whales"}; err != nil || !slices.Equal(linked, want) {
-		t.Errorf("linked %q, %v, want %q", linked, err, want)
-	}
+	want := []string{"Larvik", asked, "whales"}
+	check.True(t, err == nil && slices.Equal(linked, want), "linked %q, %v, want %q", linked, err, want)
 }

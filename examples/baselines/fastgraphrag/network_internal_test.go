@@ -16,6 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/link"
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
@@ -23,7 +24,7 @@ import (
 func knowledge(t *testing.T, names []string, chunks ...[][3]string) *kg.Graph {
 	t.Helper()
 	b, err := kg.NewBase(kg.Options{})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	for i, facts := range chunks {
 		x := kg.Extraction{Chunk: fmt.Sprintf("d%d#0", i), Doc: fmt.Sprintf("d%d", i)}
 		for _, n := range names {
@@ -32,10 +33,9 @@ func knowledge(t *testing.T, names []string, chunks ...[][3]string) *kg.Graph {
 		for _, f := range facts {
 			x.Facts = append(x.Facts, kg.Fact{Triple: graphrag.Triple{Head: f[0], Tail: f[1]}, Description: f[2]})
 		}
-		baselinestest.OK(t, b.Insert(x))
+		check.OK(t, b.Insert(x))
 	}
-	g, err := b.Graph(t.Context())
-	baselinestest.OK(t, err)
+	g := check.Of(b.Graph(t.Context())).OK(t)
 	return g
 }
 
@@ -45,11 +45,9 @@ func TestWalkCountsParallelFacts(t *testing.T) {
 	g := knowledge(t, []string{"0", "1", "2", "3", "4", "5"},
 		[][3]string{{"0", "1", "a"}, {"1", "2", "c"}, {"2", "3", "d"}}, [][3]string{{"1", "0", "b"}, {"3", "0", "e"}, {"3", "4", "f"}})
 	n, err := newNetwork(t.Context(), baselinestest.OfflineKit(t), g)
-	baselinestest.OK(t, err)
-	walked, err := n.graph()
-	baselinestest.OK(t, err)
-	solver, err := ppr.New(walked, ppr.Options{Damping: .85, Tolerance: tolerance})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
+	walked := check.Of(n.graph()).OK(t)
+	solver := check.Of(ppr.New(walked, ppr.Options{Damping: .85, Tolerance: tolerance})).OK(t)
 	for _, tt := range []struct {
 		seeds []ppr.Seed
 		want  []float64
@@ -58,8 +56,7 @@ func TestWalkCountsParallelFacts(t *testing.T) {
 		{[]ppr.Seed{{Node: 0, Weight: 1}}, []float64{.352442673, .255044091, .130180180, .204415368, .057917688, 0}},
 		{[]ppr.Seed{{Node: 0, Weight: 1}, {Node: 5, Weight: 1}}, []float64{.306471889, .221777471, .113200157, .177752494, .050363207, .130434783}},
 	} {
-		got, err := solver.Solve(t.Context(), tt.seeds, nil)
-		baselinestest.OK(t, err)
+		got := check.Of(solver.Solve(t.Context(), tt.seeds, nil)).OK(t)
 		for i, want := range tt.want {
 			if math.Abs(got[i]-want) > 1e-5 {
 				t.Errorf("from %v: %v, want %v", tt.seeds, got, tt.want)
@@ -83,8 +80,7 @@ func TestGroup(t *testing.T) {
 		}
 		return out
 	}
-	related, err := byRelation(t.Context(), edges())
-	baselinestest.OK(t, err)
+	related := check.Of(byRelation(t.Context(), edges())).OK(t)
 	for _, tt := range []struct {
 		name   string
 		groups []factGroup
@@ -97,9 +93,7 @@ func TestGroup(t *testing.T) {
 		{"no text", []factGroup{{[]int{0, 5}, " "}}, []string{"0[0 5]", "1[4]", "2[3]", "3[2]", "4[1]"}},
 		{"by relation", related, []string{"0[2 5]", "1[1 4]", "2[0 3]"}},
 	} {
-		if diff := cmp.Diff(tt.want, texts(mergeGroups(edges(), tt.groups))); diff != "" {
-			t.Errorf("%s: %s", tt.name, diff)
-		}
+		check.Equal(t, texts(mergeGroups(edges(), tt.groups)), tt.want, "%s", tt.name)
 	}
 }
 
@@ -126,19 +120,15 @@ func TestIdentities(t *testing.T) {
 	} {
 		g := knowledge(t, names, tt.facts)
 		n, err := newNetwork(t.Context(), baselinestest.OfflineKit(t), g)
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		l := &linker{link: link.Trigrams{}}
 		for _, e := range g.Entities {
 			l.keys = append(l.keys, e.Key)
 		}
 		same, err := l.identities(t.Context())
-		if err != nil || len(same) != 1 || same[0] != [2]int32{1, 2} {
-			t.Errorf("identities %v, %v", same, err)
-		}
+		check.True(t, err == nil && len(same) == 1 && same[0] == [2]int32{1, 2}, "identities %v, %v", same, err)
 		n.identify(same)
-		if len(n.edges) != tt.want {
-			t.Errorf("%+v", n.edges)
-		}
+		check.Equal(t, len(n.edges), tt.want, "%+v", n.edges)
 	}
 }
 
@@ -148,9 +138,8 @@ func TestIdentitiesByVectors(t *testing.T) {
 	rows := vectors{{1, 0, 0}, {.9, .1, 0}, {0, 1, 0}, {0, .7, .7}}
 	l := &linker{keys: []string{"a", "b", "c", "d"}, link: link.Embeddings{Embedder: rows}}
 	same, err := l.identities(t.Context())
-	if diff := cmp.Diff([][2]int32{{0, 1}}, same); err != nil || diff != "" {
-		t.Error(diff, err)
-	}
+	diff := cmp.Diff([][2]int32{{0, 1}}, same)
+	check.True(t, err == nil && diff == "", "%v %v", diff, err)
 }
 
 type vectors [][]float32
@@ -165,9 +154,7 @@ func TestWeigh(t *testing.T) {
 	weigh(weights, []scored{{ID: 1, Score: .8}, {ID: 2, Score: .6}, {ID: 7, Score: .6}})
 	weigh(weights, []scored{{ID: 2, Score: .5}, {ID: 3, Score: .5}})
 	weigh(weights, nil)
-	if diff := cmp.Diff(map[int32]float64{7: 1, 1: .4, 2: .5, 3: .5}, weights); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, weights, map[int32]float64{7: 1, 1: .4, 2: .5, 3: .5})
 }
 
 func TestFit(t *testing.T) {
@@ -181,9 +168,7 @@ func TestFit(t *testing.T) {
 		{[3][]int{{9}, {1, 1, 1}, {2, 2}}, [3]int{0, 3, 2}}, // one that is too long
 		{[3][]int{{99}, {99}, {99}}, [3]int{0, 0, 0}},
 	} {
-		if got := fit(tt.lengths, [3]int{3, 2, 5}); got != tt.want {
-			t.Errorf("%v: %v, want %v", tt.lengths, got, tt.want)
-		}
+		check.Equal(t, fit(tt.lengths, [3]int{3, 2, 5}), tt.want, "%v", tt.lengths)
 	}
 }
 
@@ -196,12 +181,10 @@ func TestLimits(t *testing.T) {
 		facts = append(facts, [3]string{"hub", names[i+1], "x"})
 	}
 	g := knowledge(t, names, facts)
-	n, err := newNetwork(t.Context(), baselinestest.OfflineKit(t), g)
-	baselinestest.OK(t, err)
+	n := check.Of(newNetwork(t.Context(), baselinestest.OfflineKit(t), g)).OK(t)
 	s := &searcher{o: baselinestest.Filled(Options{}), network: n}
-	if got := s.entities(ranks); len(got) != 1 {
-		t.Errorf("%d entities above the threshold", len(got))
-	}
+	got := s.entities(ranks)
+	check.Equal(t, len(got), 1, "entities above the threshold")
 	for i := range ranks[1:] {
 		ranks[i+1] = .005
 	}
@@ -214,7 +197,6 @@ func TestLimits(t *testing.T) {
 // A text finds the 20 entities nearest to it.
 func TestNearest(t *testing.T) {
 	l := &linker{texts: baselinestest.Alike(slices.Repeat([]float64{.5}, 30))}
-	if got, err := l.nearest(t.Context(), "?"); err != nil || len(got) != 20 || got[0].Score != .75 {
-		t.Errorf("%v, %v", got, err)
-	}
+	got, err := l.nearest(t.Context(), "?")
+	check.True(t, err == nil && len(got) == 20 && got[0].Score == .75, "%v, %v", got, err)
 }

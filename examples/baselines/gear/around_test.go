@@ -11,12 +11,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // Chains score by the index of the graph as by one of their texts; where the words of
@@ -49,8 +49,7 @@ func TestScores(t *testing.T) {
 		hidden   bool // that it is words that compare
 		joined   bool
 	}{{nil, false, true}, {text.Plain(), false, false}, {nil, true, false}} {
-		ix, err := triples.New(t.Context(), source, triples.Options{Analyzer: x.analyzer})
-		baselinestest.OK(t, err)
+		ix := check.Of(triples.New(t.Context(), source, triples.Options{Analyzer: x.analyzer})).OK(t)
 		find := func(ctx context.Context, texts text.List) (retrieve.Texts, error) {
 			w, err := retrieve.NewWords(ctx, texts)
 			if x.hidden {
@@ -62,7 +61,7 @@ func TestScores(t *testing.T) {
 		for range 5 {
 			asked := chains()
 			got, err := a.Scores(t.Context(), asked)
-			baselinestest.OK(t, err)
+			check.OK(t, err)
 			want, err := (&around{Graph: a.Graph, question: question, find: find}).Scores(t.Context(), asked)
 			if err != nil || !slices.Equal(got, want) {
 				t.Fatalf("%v, want %v, %v", got, want, err)

@@ -8,12 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/baselines/gear"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -34,9 +33,7 @@ func elsewhere(t *testing.T, lines ...string) *triples.Index {
 	t.Helper()
 	r := triples.TSV("graph", strings.NewReader(strings.Join(lines, "\n")))
 	ix, err := triples.New(t.Context(), r.All(), triples.Options{})
-	if err != nil || r.Bad().Lines > 0 {
-		t.Fatal(err, r.Bad().First)
-	}
+	check.Must(t, err == nil && r.Bad().Lines <= 0, "%v %v", err, r.Bad().First)
 	return ix
 }
 
@@ -68,10 +65,9 @@ func model(steps int) *llmtest.Script {
 func ask(t *testing.T, m llm.Model, o gear.Options) graphrag.Answer {
 	t.Helper()
 	s, err := gear.New(baselinestest.ModelKit(t, m), o)
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	baselinestest.Index(t, s, films...)
-	a, err := s.Answer(t.Context(), question)
-	baselinestest.OK(t, err)
+	a := check.Of(s.Answer(t.Context(), question)).OK(t)
 	return a
 }
 
@@ -98,15 +94,9 @@ func TestCalls(t *testing.T) {
 			a := ask(t, m, x.o)
 			got := baselinestest.Stages(m)
 			delete(got, "read")
-			if diff := cmp.Diff(x.want, got); diff != "" {
-				t.Error(diff)
-			}
-			if len(a.Evidence) != 1 {
-				t.Errorf("%d passages are read, and one was to be kept", len(a.Evidence))
-			}
-			if x.o.Steps != 1 && a.Steps[len(a.Steps)-1].Kind != "stop" {
-				t.Errorf("nothing tells why it stopped: %+v", a.Steps)
-			}
+			check.Equal(t, got, x.want)
+			check.Equal(t, len(a.Evidence), 1, "passages are read, and one was to be kept")
+			check.True(t, x.o.Steps == 1 || a.Steps[len(a.Steps)-1].Kind == "stop", "nothing tells why it stopped: %+v", a.Steps)
 		})
 	}
 }
@@ -118,9 +108,7 @@ func TestIndexIsFree(t *testing.T) {
 	if err == nil {
 		_, err = s.Index(t.Context(), graphrag.Documents(films...))
 	}
-	if err != nil || m.Calls() != 0 || s.Name() != gear.Name {
-		t.Errorf("%s makes %d calls, %v", s.Name(), m.Calls(), err)
-	}
+	check.True(t, err == nil && m.Calls() == 0 && s.Name() == gear.Name, "%s makes %d calls, %v", s.Name(), m.Calls(), err)
 }
 
 // Replies that cannot be used end the search with what there is, and drop nothing. They
@@ -132,16 +120,13 @@ func TestBadReplies(t *testing.T) {
 		Reply(llmtest.Stage(gear.StageFilter), `{"keep": "all"}`).
 		Reply(llmtest.Any, "In Hollywood [1].")
 	a := ask(t, m, gear.Options{Graph: wiki(t)})
-	if len(a.Evidence) != len(a.Ranked) || len(a.Evidence) < 2 || len(a.Derived) != 0 {
-		t.Errorf("%d passages, %v", len(a.Evidence), a.Derived)
-	}
+	check.True(t, len(a.Evidence) == len(a.Ranked) && len(a.Evidence) >= 2 && len(a.Derived) == 0, "%d passages, %v", len(a.Evidence), a.Derived)
 	none := llmtest.NewScript("m").Reply(llmtest.Stage(gear.StageFilter), `{"keep": []}`).Reply(llmtest.Any, "[]")
 	if a := ask(t, none, gear.Options{Graph: wiki(t)}); len(a.Evidence) != 0 || len(a.Ranked) < 2 {
 		t.Errorf("an empty list keeps %d passages of %d", len(a.Evidence), len(a.Ranked))
 	}
-	if stop := a.Steps[len(a.Steps)-1]; stop.Kind != "stop" || !slices.Equal(stop.Found, []string{"no further query"}) {
-		t.Errorf("it stopped with %+v", stop)
-	}
+	stop := a.Steps[len(a.Steps)-1]
+	check.True(t, stop.Kind == "stop" && slices.Equal(stop.Found, []string{"no further query"}), "it stopped with %+v", stop)
 	if triples := ask(t, model(1), gear.Options{}).Usage.Unread; a.Usage.Unread != 4 || triples != 4 { // three, and the citation of a passage that does not say Hollywood
 		t.Errorf("%d replies and %d triples are counted as lost, want 4 and 4", a.Usage.Unread, triples)
 	}
@@ -156,7 +141,7 @@ func TestFilterFills(t *testing.T) {
 		Reply(llmtest.Stage(gear.StageFilter), `{"keep": ["2", "passage 3"]}`).
 		Reply(llmtest.Any, "In Hollywood [1].")
 	s, err := gear.New(baselinestest.ModelKit(t, m), gear.Options{Graph: wiki(t)})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	baselinestest.Index(t, s, films...)
 	q := question
 	q.K, q.Depth = 1, 4
@@ -168,12 +153,8 @@ func TestFilterFills(t *testing.T) {
 
 func TestOptions(t *testing.T) {
 	_, err := gear.New(baselinestest.OfflineKit(t), gear.Options{Steps: -1, Passages: -1, LinkShare: 2, Expand: "often", Original: true, Graph: wiki(t)})
-	if err == nil {
-		t.Fatal("unusable options are taken")
-	}
+	check.Must(t, err != nil, "unusable options are taken")
 	for _, want := range []string{"Steps", "Passages", "LinkShare", "Expand", "set one of them"} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("the error lacks %q: %v", want, err)
-		}
+		check.True(t, strings.Contains(err.Error(), want), "the error lacks %q: %v", want, err)
 	}
 }

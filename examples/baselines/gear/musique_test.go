@@ -8,6 +8,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/baselines/gear"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge/stats"
 )
 
@@ -33,8 +34,7 @@ func TestMuSiQue(t *testing.T) {
 		{"gear-original", gear.Options{Original: true}},
 	} {
 		x.o.Common, x.o.Extract = common, m.Triples
-		s, err := gear.New(k, x.o)
-		baselinestest.OK(t, err)
+		s := check.Of(gear.New(k, x.o)).OK(t)
 		r := m.Measure(t, s)
 		t.Logf("%-28s R@2 %.1f R@5 %.1f R@10 %.1f all@5 %.0f", x.name, r.At[2], r.At[5], r.At[10], r.All[5])
 		switch x.name {
@@ -44,10 +44,7 @@ func TestMuSiQue(t *testing.T) {
 			expanded = r.Each[10]
 		}
 	}
-	c, err := stats.Compare(flat, expanded, nil, stats.Options{})
-	baselinestest.OK(t, err)
+	c := check.Of(stats.Compare(flat, expanded, nil, stats.Options{})).OK(t)
 	t.Logf("R@10 with the graph %+.1f [%.1f, %.1f], p %.4f", c.Effect.Estimate, c.Effect.Low, c.Effect.High, c.P)
-	if c.Effect.Low <= 0 {
-		t.Errorf("the graph brings %.1f, from %.1f on", c.Effect.Estimate, c.Effect.Low)
-	}
+	check.True(t, c.Effect.Low > 0, "the graph brings %.1f, from %.1f on", c.Effect.Estimate, c.Effect.Low)
 }

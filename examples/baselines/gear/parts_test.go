@@ -10,8 +10,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/baselines/gear"
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -20,6 +18,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // faraway is a store whose triples are those of an index, each stated by two sources.
@@ -106,8 +105,7 @@ func parts(t *testing.T, k kit.Kit, graph func() gear.Graph, calls *atomic.Int64
 	for _, d := range films {
 		chunks = append(chunks, graphrag.Chunk{ID: d.ID + "#0", Doc: d.ID, Text: d.Text})
 	}
-	words, err := retrieve.NewSparse(t.Context(), chunks, bm25.Options{K1: 4.46, B: .82, TitleWeight: 2})
-	baselinestest.OK(t, err)
+	words := check.Of(retrieve.NewSparse(t.Context(), chunks, bm25.Options{K1: 4.46, B: .82, TitleWeight: 2})).OK(t)
 	return gear.Parts{Passages: counted{words, calls}, Align: counted{words, calls}, Graph: graph, Kit: k}
 }
 
@@ -118,9 +116,8 @@ func TestStored(t *testing.T) {
 	found := func(graph func() gear.Graph) (ids, expanded []string) {
 		t.Helper()
 		r, err := gear.Over(parts(t, baselinestest.OfflineKit(t), graph, new(atomic.Int64)), gear.Options{Expand: gear.ExpandAlways})
-		baselinestest.OK(t, err)
-		f, err := r.Retrieve(t.Context(), question)
-		baselinestest.OK(t, err)
+		check.OK(t, err)
+		f := check.Of(r.Retrieve(t.Context(), question)).OK(t)
 		for _, h := range f.Ranked {
 			ids = append(ids, h.Chunk.Doc)
 		}
@@ -132,15 +129,11 @@ func TestStored(t *testing.T) {
 		return ids, expanded
 	}
 	ids, expanded := found(gear.Indexed(ix))
-	if !slices.Contains(ids, "cahn") || !slices.Contains(expanded, "Hollywood in Los Angeles") {
-		t.Fatalf("over an index: %v by %v", ids, expanded)
-	}
+	check.Must(t, slices.Contains(ids, "cahn") && slices.Contains(expanded, "Hollywood in Los Angeles"), "over an index: %v by %v", ids, expanded)
 	storedIDs, storedExpanded := found(gear.Stored(faraway{ix: ix, calls: new(atomic.Int64)}))
 	slices.Sort(expanded) // equal scores go by number, and those of a store by when they are met
 	slices.Sort(storedExpanded)
-	if diff := cmp.Diff([][]string{ids, expanded}, [][]string{storedIDs, storedExpanded}); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, [][]string{storedIDs, storedExpanded}, [][]string{ids, expanded})
 }
 
 // A step takes four calls at most beside those for neighbors, however many triples
@@ -163,40 +156,32 @@ func TestRoundTrips(t *testing.T) {
 		m := model(99)
 		r, err := gear.Over(parts(t, baselinestest.ModelKit(t, m), graph, &calls),
 			gear.Options{Original: original, Expand: gear.ExpandAlways, Steps: steps, LinkShare: .1})
-		baselinestest.OK(t, err)
-		f, err := r.Retrieve(t.Context(), question)
-		baselinestest.OK(t, err)
+		check.OK(t, err)
+		f := check.Of(r.Retrieve(t.Context(), question)).OK(t)
 		reached := 0
 		for _, s := range f.Steps {
 			if s.Kind == "expand" {
 				reached += len(s.Found)
 			}
 		}
-		if reflected := baselinestest.Stages(m)[gear.StageReflect]; reached < steps*10 || reflected != steps-1 {
-			t.Fatalf("original %t: %d triples were reached in %d steps", original, reached, reflected+1)
-		}
-		if n := calls.Load(); n > 4*steps {
-			t.Errorf("original %t: %d calls of graph and passages in %d steps", original, n, steps)
-		}
+		reflected := baselinestest.Stages(m)[gear.StageReflect]
+		check.Must(t, reached >= steps*10 && reflected == steps-1, "original %t: %d triples were reached in %d steps", original, reached, reflected+1)
+		n := calls.Load()
+		check.True(t, n <= 4*steps, "original %t: %d calls of graph and passages in %d steps", original, n, steps)
 	}
 }
 
 func TestPartsAreChecked(t *testing.T) {
 	_, err := gear.Over(gear.Parts{}, gear.Options{Graph: wiki(t), Steps: -1})
 	for _, want := range []string{"Passages", "Align", "Graph is missing", "Find", "for New", "Steps", "Triples"} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("the error lacks %q: %v", want, err)
-		}
+		check.True(t, err != nil && strings.Contains(err.Error(), want), "the error lacks %q: %v", want, err)
 	}
 	p := parts(t, baselinestest.OfflineKit(t), gear.Indexed(wiki(t)), new(atomic.Int64))
-	if _, err := gear.Over(p, gear.Options{Original: true}); err == nil || !strings.Contains(err.Error(), "Sourced") {
-		t.Errorf("the original takes a graph of no passages: %v", err)
-	}
+	_, err = gear.Over(p, gear.Options{Original: true})
+	check.True(t, err != nil && strings.Contains(err.Error(), "Sourced"), "the original takes a graph of no passages: %v", err)
 	// What answers for less than it was asked is an error and no panic.
 	p.Graph = gear.Stored(faraway{ix: wiki(t), calls: new(atomic.Int64), short: true})
-	r, err := gear.Over(p, gear.Options{Expand: gear.ExpandAlways})
-	baselinestest.OK(t, err)
-	if _, err := r.Retrieve(t.Context(), question); err == nil || !strings.Contains(err.Error(), "texts") {
-		t.Errorf("a store with missing results: %v", err)
-	}
+	r := check.Of(gear.Over(p, gear.Options{Expand: gear.ExpandAlways})).OK(t)
+	_, err = r.Retrieve(t.Context(), question)
+	check.True(t, err != nil && strings.Contains(err.Error(), "texts"), "a store with missing results: %v", err)
 }

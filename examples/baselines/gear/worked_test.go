@@ -21,14 +21,14 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
 func graphFrom(t *testing.T, lines ...string) *triples.Index {
 	t.Helper()
-	ix, err := triples.New(t.Context(), triples.TSV("graph", strings.NewReader(strings.Join(lines, "\n"))).All(), triples.Options{})
-	baselinestest.OK(t, err)
+	ix := check.Of(triples.New(t.Context(), triples.TSV("graph", strings.NewReader(strings.Join(lines, "\n"))).All(), triples.Options{})).OK(t)
 	return ix
 }
 
@@ -103,17 +103,14 @@ func TestStepsWorked(t *testing.T) {
 				return retrieve.NewWords(ctx, texts)
 			}}
 		r, err := Over(p, x.o)
-		baselinestest.OK(t, err)
-		found, err := r.Retrieve(t.Context(), graphrag.Question{Text: "q0", K: 10})
-		baselinestest.OK(t, err)
+		check.OK(t, err)
+		found := check.Of(r.Retrieve(t.Context(), graphrag.Question{Text: "q0", K: 10})).OK(t)
 		var ranked []string
 		for _, h := range found.Ranked {
 			ranked = append(ranked, h.Chunk.ID)
 		}
 		got := []string{strings.Join(passages.asked, ", "), strings.Join(align.asked, ", "), strings.Join(ranked, " "), fmt.Sprint(len(found.Derived), shown)}
-		if diff := cmp.Diff([]string{x.asked, x.aligned, x.ranked, fmt.Sprint(x.facts, " ", 10)}, got); diff != "" {
-			t.Errorf("%+v: %s", x.o, diff)
-		}
+		check.Equal(t, got, []string{x.asked, x.aligned, x.ranked, fmt.Sprint(x.facts, " ", 10)}, "%+v", x.o)
 	}
 }
 
@@ -135,8 +132,7 @@ var meaning = embed.Func(func(_ context.Context, list []string) ([][]float32, er
 
 func systemOf(t *testing.T, o Options, k kit.Kit, docs ...string) graphrag.Retriever {
 	t.Helper()
-	s, err := New(k.WithEmbedder(meaning), o)
-	baselinestest.OK(t, err)
+	s := check.Of(New(k.WithEmbedder(meaning), o)).OK(t)
 	var list []graphrag.Document
 	for i, d := range docs {
 		list = append(list, graphrag.Document{ID: fmt.Sprint("d", i), Text: d})
@@ -147,8 +143,7 @@ func systemOf(t *testing.T, o Options, k kit.Kit, docs ...string) graphrag.Retri
 
 func firstOf(t *testing.T, r graphrag.Retriever, q string, k int) (docs, expanded []string) {
 	t.Helper()
-	found, err := r.Retrieve(t.Context(), graphrag.Question{Text: q, K: k})
-	baselinestest.OK(t, err)
+	found := check.Of(r.Retrieve(t.Context(), graphrag.Question{Text: q, K: k})).OK(t)
 	for _, h := range found.Ranked {
 		docs = append(docs, h.Chunk.Doc)
 	}
@@ -165,9 +160,8 @@ func TestBothHalves(t *testing.T) {
 	r := systemOf(t, Options{Steps: 1, Graph: graphFrom(t, "A\tb\tC")}, baselinestest.OfflineKit(t),
 		"A shipwright is at work.", "Colin Archer was famous.", "The shipwright sleeps.", "The sea is wide.")
 	docs, _ := firstOf(t, r, "Which builder was Archer?", 2)
-	if slices.Sort(docs); !slices.Equal(docs, []string{"d0", "d1"}) {
-		t.Errorf("found %v", docs)
-	}
+	slices.Sort(docs)
+	check.Equal(t, docs, []string{"d0", "d1"}, "found")
 }
 
 // A triple that was read is linked and aligned by words, or by the meaning of its words.
@@ -183,9 +177,7 @@ func TestDenseLinks(t *testing.T) {
 		r := systemOf(t, Options{Steps: 1, Expand: ExpandAlways, Graph: facts, Link: x.link, Beam: graph.BeamOptions{Length: 1}}, k,
 			"Archer is asked for.", "Archer visited the works and the town hall.", "The builder at Larvik was busy.", "Rain.")
 		docs, expanded := firstOf(t, r, "Archer?", 4)
-		if !slices.Equal(expanded, []string{x.want}) || docs[0] != x.doc {
-			t.Errorf("%q: linked to %q, found %v", x.link, expanded, docs)
-		}
+		check.True(t, slices.Equal(expanded, []string{x.want}) && docs[0] == x.doc, "%q: linked to %q, found %v", x.link, expanded, docs)
 	}
 }
 
@@ -204,9 +196,7 @@ func TestLinkConditions(t *testing.T) {
 		s := &searcher{o: x.o.Defaults()}
 		near := []proximal{{graphrag.Triple{Head: x.head, Relation: "r", Tail: "T"}, -1, graphrag.Provenance{}}}
 		start, err := s.link(t.Context(), fixed{g, Links{[]rank.Scored[int32]{{ID: 0, Score: x.score}}, 1}}, near)
-		if err != nil || len(start) != x.want {
-			t.Errorf("%+v: %v, %v", x, start, err)
-		}
+		check.True(t, err == nil && len(start) == x.want, "%+v: %v, %v", x, start, err)
 	}
 }
 
@@ -221,26 +211,23 @@ func (f fixed) Link(context.Context, []string, int) ([]Links, error) { return []
 // another seed chooses others, and what a passage states is still stated by it.
 func TestShare(t *testing.T) {
 	b, err := kg.NewBase(kg.Options{})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	var chunks []graphrag.Chunk
 	var lines []string
 	for i := range 300 {
 		id := fmt.Sprintf("%03d", i)
 		chunks, lines = append(chunks, graphrag.Chunk{ID: id, Doc: id}), append(lines, "Ship "+id+"\tbuilt in\tTown "+id)
-		baselinestest.OK(t, b.Insert(kg.Extraction{Chunk: id, Doc: id, Facts: []kg.Fact{{Triple: graphrag.Triple{Head: "Ship " + id, Relation: "built in", Tail: "Town " + id}}}}))
+		check.OK(t, b.Insert(kg.Extraction{Chunk: id, Doc: id, Facts: []kg.Fact{{Triple: graphrag.Triple{Head: "Ship " + id, Relation: "built in", Tail: "Town " + id}}}}))
 	}
-	g, err := b.Graph(t.Context())
-	baselinestest.OK(t, err)
+	g := check.Of(b.Graph(t.Context())).OK(t)
 	there := func(o Options) map[string]bool {
-		graph, err := graphOf(t.Context(), o.Defaults(), kit.NewCorpus(kit.Kit{}, chunks, g))
-		baselinestest.OK(t, err)
+		graph := check.Of(graphOf(t.Context(), o.Defaults(), kit.NewCorpus(kit.Kit{}, chunks, g))).OK(t)
 		out := map[string]bool{}
 		for i := range int32(indexOf(graph()).Len()) {
 			out[graph().Triple(i).Head.Label] = true
 		}
 		if s, ok := graph().(own); ok {
-			lists, err := s.Stated(t.Context(), chunks)
-			baselinestest.OK(t, err)
+			lists := check.Of(s.Stated(t.Context(), chunks)).OK(t)
 			for i, list := range lists {
 				sources, err := s.Sources(t.Context(), list)
 				for j, n := range list {
@@ -272,9 +259,8 @@ func TestWhen(t *testing.T) {
 		"Where was the mayor of Oslo born?": false, "Who is the mother of the director of Laughter in Hell?": false, "Which is older, the Fram or the one that Nansen’s brother built?": false,
 		"Where did the builder's son live?": false, "Qui a construit le Fram ?": false, "": false, "Name the ship.": false,
 	} {
-		if got, err := simpleByForm(t.Context(), question); got != simple || err != nil {
-			t.Errorf("%q: simple %t, %v", question, got, err)
-		}
+		got, err := simpleByForm(t.Context(), question)
+		check.True(t, got == simple && err == nil, "%q: simple %t, %v", question, got, err)
 	}
 	const easy, hard = "Who is Archer?", "Who is the builder of the ship that Archer saw?"
 	for _, x := range []struct {
@@ -291,11 +277,9 @@ func TestWhen(t *testing.T) {
 			Reply(llmtest.Stage(StageFilter), `{"keep": "all"}`).Reply(llmtest.Any, x.reply)
 		r := systemOf(t, Options{Steps: 1, Expand: ExpandAlways, Graph: graphFrom(t, "Archer\tborn in\tLarvik"), When: x.when}, baselinestest.ModelKit(t, m), "Archer is asked for.", "Rain.")
 		_, expanded := firstOf(t, r, x.question, 2)
-		if n := baselinestest.Stages(m)[StageClassify]; n != x.calls || len(expanded) > 0 != x.expanded {
-			t.Errorf("%q, %q: %d calls, expanded by %v", x.when, x.question, n, expanded)
-		}
+		n := baselinestest.Stages(m)[StageClassify]
+		check.True(t, n == x.calls && len(expanded) > 0 == x.expanded, "%q, %q: %d calls, expanded by %v", x.when, x.question, n, expanded)
 	}
-	if _, err := New(baselinestest.OfflineKit(t), Options{When: WhenModel, Graph: graphFrom(t, "A\tb\tC")}); err == nil || !strings.Contains(err.Error(), "AnswerModel") {
-		t.Errorf("a model judges, and there is none: %v", err)
-	}
+	_, err := New(baselinestest.OfflineKit(t), Options{When: WhenModel, Graph: graphFrom(t, "A\tb\tC")})
+	check.True(t, err != nil && strings.Contains(err.Error(), "AnswerModel"), "a model judges, and there is none: %v", err)
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"maps"
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
@@ -14,6 +13,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // An example of four passages, worked out with igraph: the rule by which synonyms
@@ -26,7 +26,7 @@ func TestSynonymsOverwrite(t *testing.T) {
 		{{Head: "Acme Corp.", Relation: "founded by", Tail: "Bob Jones"}, {Head: "Acme Corp", Relation: "located in", Tail: "Berlin"}},
 	}
 	b, err := kg.NewBase(kg.Options{Folding: kg.FoldASCII})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	var chunks []graphrag.Chunk
 	for p, of := range facts {
 		x := kg.Extraction{Chunk: string(rune('0' + p)), Doc: string(rune('0' + p))}
@@ -34,10 +34,9 @@ func TestSynonymsOverwrite(t *testing.T) {
 			x.Facts = append(x.Facts, kg.Fact{Triple: f})
 		}
 		chunks = append(chunks, graphrag.Chunk{ID: x.Chunk, Doc: x.Doc})
-		baselinestest.OK(t, b.Insert(x))
+		check.OK(t, b.Insert(x))
 	}
-	g, err := b.Graph(t.Context())
-	baselinestest.OK(t, err)
+	g := check.Of(b.Graph(t.Context())).OK(t)
 	var synonyms []kg.Synonym
 	for _, x := range []struct {
 		a, b  string
@@ -50,9 +49,7 @@ func TestSynonymsOverwrite(t *testing.T) {
 	smith, _ := g.Find("alice smith")
 	germany, _ := g.Find("germany")
 	_, passages := g.Phrases()
-	if passages[smith] != 1 || passages[germany] != 2 {
-		t.Fatalf("passages of the phrases: %v", passages)
-	}
+	check.Must(t, passages[smith] == 1 && passages[germany] == 2, "passages of the phrases: %v", passages)
 	for _, tt := range []struct {
 		damping   float64
 		overwrite bool
@@ -69,11 +66,9 @@ func TestSynonymsOverwrite(t *testing.T) {
 			[]float64{.7286044949, .4355824714, .4333557915, .380695352}, []string{"0", "1", "2", "3"}},
 	} {
 		v, err := g.View(kg.ViewOptions{Synonyms: synonyms, Overwrite: tt.overwrite})
-		baselinestest.OK(t, err)
-		walk, err := ppr.New(v.Graph, ppr.Options{Damping: tt.damping, Tolerance: 1e-12})
-		baselinestest.OK(t, err)
-		rank, err := walk.Solve(t.Context(), []ppr.Seed{{Node: smith, Weight: 1}, {Node: germany, Weight: .5}}, nil)
-		baselinestest.OK(t, err)
+		check.OK(t, err)
+		walk := check.Of(ppr.New(v.Graph, ppr.Options{Damping: tt.damping, Tolerance: 1e-12})).OK(t)
+		rank := check.Of(walk.Solve(t.Context(), []ppr.Seed{{Node: smith, Weight: 1}, {Node: germany, Weight: .5}}, nil)).OK(t)
 		s := &searcher{corpus: kit.NewCorpus(kit.Kit{}, chunks, g)}
 		scores := s.scores(rank)
 		for i, want := range tt.nodes {
@@ -90,55 +85,46 @@ func TestSynonymsOverwrite(t *testing.T) {
 		for _, h := range s.corpus.ByScore(scores, 4, Name) {
 			order = append(order, h.Chunk.ID)
 		}
-		if !slices.Equal(order, tt.order) {
-			t.Errorf("damping %v, overwrite %v: order %v, want %v", tt.damping, tt.overwrite, order, tt.order)
-		}
+		check.Equal(t, order, tt.order, "damping %v, overwrite %v: order", tt.damping, tt.overwrite)
 	}
 }
 
 // A name is folded before it is compared with the keys of the phrases.
 func TestLinkFolds(t *testing.T) {
 	b, err := kg.NewBase(kg.Options{})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	k := baselinestest.OfflineKit(t)
 	fact := kg.Fact{Triple: graphrag.Triple{Head: "Gila monster", Relation: "lives in", Tail: "Arizona"}}
-	baselinestest.OK(t, b.Insert(kg.Extraction{Chunk: "0", Doc: "0", Facts: []kg.Fact{fact}}))
-	g, err := b.Graph(t.Context())
-	baselinestest.OK(t, err)
-	s, err := build(t.Context(), k, Options{}, kit.NewCorpus(k, nil, g))
-	baselinestest.OK(t, err)
+	check.OK(t, b.Insert(kg.Extraction{Chunk: "0", Doc: "0", Facts: []kg.Fact{fact}}))
+	g := check.Of(b.Graph(t.Context())).OK(t)
+	s := check.Of(build(t.Context(), k, Options{}, kit.NewCorpus(k, nil, g))).OK(t)
 	e, ok, err := s.link(t.Context(), "GILA")
-	if err != nil || !ok || g.Entities[e].Name != "Gila monster" {
-		t.Errorf("linked %v to %d, %v", ok, e, err)
-	}
+	check.True(t, err == nil && ok && g.Entities[e].Name == "Gila monster", "linked %v to %d, %v", ok, e, err)
 }
 
 // The Fram is in the facts of two passages and Larvik in those of one: one over
 // that is what each weighs.
 func TestSpecificity(t *testing.T) {
 	b, err := kg.NewBase(kg.Options{})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	k := baselinestest.OfflineKit(t)
 	for i, f := range []graphrag.Triple{{Head: "Colin Archer", Relation: "built", Tail: "Fram"}, {Head: "Fram", Relation: "carried", Tail: "Amundsen"}, {Head: "Colin Archer", Relation: "born in", Tail: "Larvik"}} {
 		id := string(rune('0' + i))
-		baselinestest.OK(t, b.Insert(kg.Extraction{Chunk: id, Doc: id, Facts: []kg.Fact{{Triple: f}}}))
+		check.OK(t, b.Insert(kg.Extraction{Chunk: id, Doc: id, Facts: []kg.Fact{{Triple: f}}}))
 	}
-	g, err := b.Graph(t.Context())
-	baselinestest.OK(t, err)
+	g := check.Of(b.Graph(t.Context())).OK(t)
 	for _, tt := range []struct {
 		o    Options
 		want map[string]float64
 	}{{Options{}, map[string]float64{"fram": .5, "larvik": 1}}, {Options{NoSpecificity: true}, map[string]float64{"fram": 1, "larvik": 1}}} {
 		tt.o.Entities = func(context.Context, string) ([]string, error) { return []string{"Fram", "Larvik", "FRAM"}, nil }
 		s, err := build(t.Context(), k, tt.o, kit.NewCorpus(k, nil, g))
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		seeds, _, err := s.seeds(t.Context(), "?")
 		got := make(map[string]float64)
 		for _, x := range seeds {
 			got[g.Entities[x.Node].Key] = x.Weight
 		}
-		if err != nil || len(seeds) != 2 || !maps.Equal(got, tt.want) {
-			t.Errorf("%+v: %v, %v", seeds, got, err)
-		}
+		check.True(t, err == nil && len(seeds) == 2 && maps.Equal(got, tt.want), "%+v: %v, %v", seeds, got, err)
 	}
 }

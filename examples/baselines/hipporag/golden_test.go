@@ -16,6 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/hipporag"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // TestGoldenRun repeats a run that was made with igraph, whose file stands beside the data: exact linking, facts without synonyms, damping 0.5. The first
@@ -34,34 +35,27 @@ func TestGoldenRun(t *testing.T) {
 			Top   [][2]float64 `json:"v1_exact_nosyn_d0.5_top10"`
 		}
 	}
-	if err := json.Unmarshal(data, &golden); err != nil || len(golden.Questions) != len(m.Items) {
-		t.Fatalf("%d questions, %v", len(golden.Questions), err)
-	}
+	err = json.Unmarshal(data, &golden)
+	check.Must(t, err == nil && len(golden.Questions) == len(m.Items), "%d questions, %v", len(golden.Questions), err)
 	nodes := make(map[string][]string)
 	for i, it := range m.Items {
 		nodes[it.Question.Text] = golden.Questions[i].Nodes
 	}
-	k, err := kit.Offline(kit.OfflineOptions{Seed: 1})
-	baselinestest.OK(t, err)
+	k := check.Of(kit.Offline(kit.OfflineOptions{Seed: 1})).OK(t)
 	s, err := hipporag.New(k, hipporag.Options{
 		Common: kit.Common{Cut: kit.Cut{KeepLinks: true}}, Extract: m.Triples, NoSynonyms: true, ASCIIPhrases: true,
 		Entities: func(_ context.Context, q string) ([]string, error) { return nodes[q], nil },
 		Fallback: hipporag.None,
 	})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	r := m.Measure(t, s)
 	for k, want := range map[int]float64{1: 30.3, 2: 44.6, 5: 55.1, 10: 62.0, 20: 65.2} {
-		if math.Abs(r.At[k]-want) > 0.1 {
-			t.Errorf("R@%d is %.2f, want %.1f", k, r.At[k], want)
-		}
+		check.True(t, math.Abs(r.At[k]-want) <= 0.1, "R@%d is %.2f, want %.1f", k, r.At[k], want)
 	}
-	if math.Abs(r.All[5]-29) > 0.1 {
-		t.Errorf("all@5 is %.1f, want 29", r.All[5])
-	}
+	check.True(t, math.Abs(r.All[5]-29) <= 0.1, "all@5 is %.1f, want 29", r.All[5])
 	for i, it := range m.Items {
 		q := it.Question
-		a, err := s.Answer(t.Context(), graphrag.Question{Text: q.Text, K: 10})
-		baselinestest.OK(t, err)
+		a := check.Of(s.Answer(t.Context(), graphrag.Question{Text: q.Text, K: 10})).OK(t)
 		tolerance := 1e-6
 		if slices.Contains(golden.Questions[i].Nodes, "caricom") {
 			// The reference has a phrase of no letter, of the triple (Trinidad and

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
@@ -17,17 +18,10 @@ import (
 // empty list selects none.
 func TestNearestFact(t *testing.T) {
 	data, err := os.ReadFile("testdata/facts.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	var facts []graphrag.Triple
-	if err := json.Unmarshal(data, &facts); err != nil {
-		t.Fatal(err)
-	}
-	table, err := os.ReadFile("testdata/filter.tsv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, json.Unmarshal(data, &facts))
+	table := check.Of(os.ReadFile("testdata/filter.tsv")).OK(t)
 	for _, line := range strings.Split(strings.TrimSpace(string(table)), "\n")[1:] {
 		reply, want, _ := strings.Cut(line, "\t")
 		m := llmtest.NewScript("m").Reply(llmtest.Any, reply)
@@ -36,8 +30,6 @@ func TestNearestFact(t *testing.T) {
 		if got == "" {
 			got = "-"
 		}
-		if err != nil || got != want {
-			t.Errorf("%s: facts %s, %v, want %s", reply, got, err, want)
-		}
+		check.True(t, err == nil && got == want, "%s: facts %s, %v, want %s", reply, got, err, want)
 	}
 }

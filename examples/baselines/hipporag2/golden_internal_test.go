@@ -12,6 +12,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // An example worked out with igraph: four passages, seven facts, given similarities.
@@ -30,7 +31,7 @@ var (
 func golden(t *testing.T, o Options) *searcher {
 	t.Helper()
 	b, err := kg.NewBase(kg.Options{})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	var chunks []graphrag.Chunk
 	for p, facts := range goldenFacts {
 		id := string(rune('0' + p))
@@ -39,10 +40,9 @@ func golden(t *testing.T, o Options) *searcher {
 			x.Facts = append(x.Facts, kg.Fact{Triple: f})
 		}
 		chunks = append(chunks, graphrag.Chunk{ID: id, Doc: id})
-		baselinestest.OK(t, b.Insert(x))
+		check.OK(t, b.Insert(x))
 	}
-	g, err := b.Graph(t.Context())
-	baselinestest.OK(t, err)
+	g := check.Of(b.Graph(t.Context())).OK(t)
 	view := kg.ViewOptions{Passages: true, Overwrite: true}
 	for pair, score := range goldenSynonyms {
 		a, _ := g.Find(pair[0])
@@ -51,12 +51,8 @@ func golden(t *testing.T, o Options) *searcher {
 	}
 	s := &searcher{o: o, corpus: kit.NewCorpus(kit.Kit{}, chunks, g)}
 	_, s.passages = g.Phrases()
-	if s.view, err = g.View(view); err != nil {
-		t.Fatal(err)
-	}
-	if s.walk, err = ppr.New(s.view.Graph, ppr.Options{Damping: o.Damping, Tolerance: 1e-12}); err != nil {
-		t.Fatal(err)
-	}
+	s.view = check.Of(g.View(view)).OK(t)
+	s.walk = check.Of(ppr.New(s.view.Graph, ppr.Options{Damping: o.Damping, Tolerance: 1e-12})).OK(t)
 	return s
 }
 
@@ -71,9 +67,7 @@ func (s *searcher) goldenFacts(t *testing.T, ids ...int) []scored {
 		r := slices.IndexFunc(s.corpus.Graph.Relations, func(r kg.Relation) bool {
 			return r.Head == head && r.Tail == tail && r.Key == flat[id].Relation
 		})
-		if r < 0 {
-			t.Fatalf("fact %d is not in the graph", id)
-		}
+		check.Must(t, r >= 0, "fact %d is not in the graph", id)
 		out = append(out, scored{ID: int32(r), Score: goldenScores[id]})
 	}
 	return out
@@ -93,8 +87,7 @@ func TestWorkedExample(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := golden(t, baselinestest.Filled(tt.o))
-			got, err := s.walk.Solve(t.Context(), s.seeds(s.goldenFacts(t, tt.facts...), goldenSimilar), nil)
-			baselinestest.OK(t, err)
+			got := check.Of(s.walk.Solve(t.Context(), s.seeds(s.goldenFacts(t, tt.facts...), goldenSimilar), nil)).OK(t)
 			got = got[s.view.Entities:]
 			for p, want := range tt.want {
 				if math.Abs(got[p]-want) > 1e-9 {
@@ -109,13 +102,10 @@ func TestGoldenPhrases(t *testing.T) {
 	s := golden(t, Options{Damping: .5, Link: 5, Phrases: Mean})
 	want := map[string]float64{"acme corp": .5, "alice smith": 1, "berlin": .7 / 3, "deep rivers": .6, "germany": .325}
 	seeds := s.phrases(s.goldenFacts(t, 0, 2, 5))
-	if len(seeds) != len(want) {
-		t.Errorf("%d phrases, want %d", len(seeds), len(want))
-	}
+	check.Equal(t, len(seeds), len(want), "phrases")
 	for _, x := range seeds {
-		if name := s.corpus.Graph.Entities[x.Node].Key; math.Abs(x.Weight-want[name]) > 1e-12 {
-			t.Errorf("%s weighs %v, want %v", name, x.Weight, want[name])
-		}
+		name := s.corpus.Graph.Entities[x.Node].Key
+		check.True(t, math.Abs(x.Weight-want[name]) <= 1e-12, "%s weighs %v, want %v", name, x.Weight, want[name])
 	}
 }
 
@@ -124,12 +114,9 @@ func TestLink(t *testing.T) {
 	s := golden(t, baselinestest.Filled(Options{}))
 	s.facts, s.chunks, s.filter = baselinestest.Alike(goldenScores), baselinestest.Alike(goldenSimilar), keepAll
 	found, err := s.Retrieve(t.Context(), graphrag.Question{Text: "?", K: 1})
-	if err != nil || len(found.Steps[0].Found) != 5 {
-		t.Errorf("%+v, %v", found.Steps, err)
-	}
-	if seeds := s.phrases(s.goldenFacts(t, 0, 1, 2, 4, 5)); len(seeds) != 5 {
-		t.Errorf("%d seeds", len(seeds))
-	}
+	check.True(t, err == nil && len(found.Steps[0].Found) == 5, "%+v, %v", found.Steps, err)
+	seeds := s.phrases(s.goldenFacts(t, 0, 1, 2, 4, 5))
+	check.Equal(t, len(seeds), 5, "seeds")
 }
 
 // Cosines of facts and passages are scaled to 0..1 over all of them: the same order on another
@@ -139,8 +126,7 @@ func TestScales(t *testing.T) {
 	for _, x := range []struct{ facts, passages float64 }{{1, 1}, {.4, 1}, {1, .3}} {
 		s := golden(t, baselinestest.Filled(Options{}))
 		s.facts, s.chunks, s.filter = within(goldenScores, x.facts), within(goldenSimilar, x.passages), keepAll
-		found, err := s.Retrieve(t.Context(), graphrag.Question{Text: "?", K: 4})
-		baselinestest.OK(t, err)
+		found := check.Of(s.Retrieve(t.Context(), graphrag.Question{Text: "?", K: 4})).OK(t)
 		if want == nil {
 			want = found.Ranked
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -20,8 +21,7 @@ import (
 // (section 11: 56.4 % at 5, 78.3 % at 20) or better.
 func TestMuSiQue(t *testing.T) {
 	m := baselinestest.LoadMuSiQue(t)
-	k, err := kit.Offline(kit.OfflineOptions{Seed: 1})
-	baselinestest.OK(t, err)
+	k := check.Of(kit.Offline(kit.OfflineOptions{Seed: 1})).OK(t)
 	for _, tt := range []struct {
 		name string
 		o    hipporag2.Options
@@ -32,13 +32,10 @@ func TestMuSiQue(t *testing.T) {
 		{"passage weight .01", hipporag2.Options{PassageWeight: .01}, 56.4},
 	} {
 		tt.o.Extract, tt.o.Cut.KeepLinks = m.Triples, true
-		s, err := hipporag2.New(k, tt.o)
-		baselinestest.OK(t, err)
+		s := check.Of(hipporag2.New(k, tt.o)).OK(t)
 		r := m.Measure(t, s)
 		t.Logf("%-18s R@1 %.1f R@2 %.1f R@5 %.1f R@10 %.1f R@20 %.1f all@5 %.0f", tt.name, r.At[1], r.At[2], r.At[5], r.At[10], r.At[20], r.All[5])
-		if r.At[5] < tt.min {
-			t.Errorf("%s: R@5 %.1f, want %v", tt.name, r.At[5], tt.min)
-		}
+		check.True(t, r.At[5] >= tt.min, "%s: R@5 %.1f, want %v", tt.name, r.At[5], tt.min)
 	}
 }
 
@@ -64,9 +61,8 @@ func TestFilter(t *testing.T) {
 		Handle(llmtest.Stage(hipporag2.StageFilter), func(llm.Request) llm.Reply { return llm.Reply{Text: reply} }).
 		Reply(llmtest.Any, "Archer [1].")
 	k, err := kit.ByModel(kit.ModelOptions{Model: model})
-	baselinestest.OK(t, err)
-	s, err := hipporag2.New(k, hipporag2.Options{})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
+	s := check.Of(hipporag2.New(k, hipporag2.Options{})).OK(t)
 	stats, err := s.Index(t.Context(), func(yield func(graphrag.Document, error) bool) {
 		for _, d := range docs {
 			if !yield(d, nil) {
@@ -74,9 +70,7 @@ func TestFilter(t *testing.T) {
 			}
 		}
 	})
-	if err != nil || stats.Calls != 2*len(docs) || stats.Entities != 3 || stats.Relations != 2 {
-		t.Fatalf("%+v, %v", stats, err)
-	}
+	check.Must(t, err == nil && stats.Calls == 2*len(docs) && stats.Entities == 3 && stats.Relations == 2, "%+v, %v", stats, err)
 	for _, tt := range []struct {
 		name, reply, source string
 		calls               int
@@ -88,15 +82,11 @@ func TestFilter(t *testing.T) {
 	} {
 		reply = tt.reply
 		a, err := s.Answer(t.Context(), graphrag.Question{Text: "Whom did the Fram carry?", K: 2, Depth: 3})
-		if err != nil || len(a.Ranked) == 0 {
-			t.Fatalf("%s: %v", tt.name, err)
-		}
+		check.Must(t, err == nil && len(a.Ranked) != 0, "%s: %v", tt.name, err)
 		if a.Ranked[0].Source != tt.source || a.Usage.Calls != tt.calls {
 			t.Errorf("%s: ranked by %s with %d calls, want %s with %d", tt.name, a.Ranked[0].Source, a.Usage.Calls, tt.source, tt.calls)
 		}
-		if tt.name == "chosen" && a.Ranked[0].Chunk.Doc != "b" {
-			t.Errorf("first is %s", a.Ranked[0].Chunk.Doc)
-		}
+		check.True(t, tt.name != "chosen" || a.Ranked[0].Chunk.Doc == "b", "first is %s", a.Ranked[0].Chunk.Doc)
 	}
 }
 
@@ -106,13 +96,10 @@ func TestOwnFilter(t *testing.T) {
 	place := 0
 	k := baselinestest.OfflineKit(t)
 	k.Filter = func(_ context.Context, _ string, facts []graphrag.Triple) ([]int, error) {
-		if len(facts) < 2 || facts[0].Head == "" {
-			t.Errorf("found %v", facts)
-		}
+		check.True(t, len(facts) >= 2 && facts[0].Head != "", "found %v", facts)
 		return []int{place}, nil
 	}
-	s, err := hipporag2.New(k, hipporag2.Options{})
-	baselinestest.OK(t, err)
+	s := check.Of(hipporag2.New(k, hipporag2.Options{})).OK(t)
 	baselinestest.Index(t, s, baselinestest.Pages...)
 	for place = range 2 {
 		found, err := s.Retrieve(t.Context(), graphrag.Question{Text: "Who built the Fram?", K: 2})
@@ -121,7 +108,5 @@ func TestOwnFilter(t *testing.T) {
 		}
 	}
 	place = 1000
-	if _, err := s.Retrieve(t.Context(), graphrag.Question{Text: "Who built the Fram?", K: 2}); err == nil {
-		t.Error("fact 1000 is kept")
-	}
+	check.True(t, check.Err(s.Retrieve(t.Context(), graphrag.Question{Text: "Who built the Fram?", K: 2})) != nil, "fact 1000 is kept")
 }

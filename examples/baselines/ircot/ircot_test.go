@@ -8,12 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/baselines/ircot"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -38,8 +37,7 @@ func over(t *testing.T, m llm.Model, s steps, most int) *kit.System {
 	t.Helper()
 	k := baselinestest.ModelKit(t, m)
 	f := ircot.Around(kit.Frame{Name: "given", Kit: k, Build: func(context.Context, *kit.Corpus) (graphrag.Retriever, error) { return s, nil }}, most, 0)
-	made, err := kit.New(f)
-	baselinestest.OK(t, err)
+	made := check.Of(kit.New(f)).OK(t)
 	baselinestest.Index(t, made, baselinestest.Pages[0])
 	return made
 }
@@ -55,15 +53,12 @@ func TestMerge(t *testing.T) {
 	s := over(t, thinking("second", "So the answer is: p4."), steps{
 		"first": hits("p1", 1.0, "p2", .6, "p3", .2), "second": hits("p4", .01, "p2", .009, "p1", .001),
 	}, 4)
-	found, err := s.Retrieve(t.Context(), graphrag.Question{Text: "first", K: 9})
-	baselinestest.OK(t, err)
+	found := check.Of(s.Retrieve(t.Context(), graphrag.Question{Text: "first", K: 9})).OK(t)
 	var got []string
 	for _, h := range found.Ranked {
 		got = append(got, fmt.Sprintf("%s %.1f", h.Chunk.ID, h.Score))
 	}
-	if diff := cmp.Diff([]string{"p1 1.0", "p4 1.0", "p2 0.9", "p3 0.2"}, got); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, got, []string{"p1 1.0", "p4 1.0", "p2 0.9", "p3 0.2"})
 }
 
 // The search ends with an answer, an empty thought, one that was had before, a reply
@@ -96,17 +91,11 @@ func TestEnds(t *testing.T) {
 // What the model is shown: the best passages so far and its thoughts, between marks.
 func TestPrompt(t *testing.T) {
 	m := thinking("one", "two")
-	if _, err := over(t, m, steps{"q": hits("a", 1.0), "one": hits("b", 1.0)}, 3).Retrieve(t.Context(), graphrag.Question{Text: "q", K: 1}); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, check.Err(over(t, m, steps{"q": hits("a", 1.0), "one": hits("b", 1.0)}, 3).Retrieve(t.Context(), graphrag.Question{Text: "q", K: 1})))
 	asked := m.Requests()
 	second := asked[1].Messages[1].Text
 	for _, want := range []string{"Text of a.", "Text of b.", "[1] one", "Question: q"} {
-		if !strings.Contains(second, want) {
-			t.Errorf("%q is not in\n%s", want, second)
-		}
+		check.True(t, strings.Contains(second, want), "%q is not in\n%s", want, second)
 	}
-	if strings.Contains(asked[0].Messages[1].Text, "thoughts") {
-		t.Errorf("thoughts before the first:\n%s", asked[0].Messages[1].Text)
-	}
+	check.True(t, !strings.Contains(asked[0].Messages[1].Text, "thoughts"), "thoughts before the first:\n%s", asked[0].Messages[1].Text)
 }

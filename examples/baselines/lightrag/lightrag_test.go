@@ -16,6 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 	"github.com/wildgraph/wildgraph/llm/paid"
 )
@@ -50,26 +51,17 @@ func TestCalls(t *testing.T) {
 	}{{lightrag.Hybrid, 7, 0}, {lightrag.Local, 8, 1}, {lightrag.Global, 9, 1}, {lightrag.Mix, 8, 1}} {
 		m := scripted()
 		s, err := lightrag.New(baselinestest.ModelKit(t, m), lightrag.Options{Mode: tt.mode, Cosine: lightrag.NoCosine, AlwaysGlean: true})
-		baselinestest.OK(t, err)
-		stats, err := s.Index(t.Context(), graphrag.Documents(documents(tt.chunks)...))
-		baselinestest.OK(t, err)
+		check.OK(t, err)
+		stats := check.Of(s.Index(t.Context(), graphrag.Documents(documents(tt.chunks)...))).OK(t)
 		want := map[string]int{extract.StageRecords: tt.chunks, extract.StageGlean: tt.chunks}
 		if tt.describe > 0 {
 			want["describe"] = tt.describe
 		}
-		if stats.Entities != tt.chunks+1 || stats.Relations != tt.chunks {
-			t.Errorf("%s: %+v", tt.mode, stats)
-		}
-		if diff := cmp.Diff(want, baselinestest.Stages(m)); diff != "" {
-			t.Errorf("%s: %d chunks: %s", tt.mode, tt.chunks, diff)
-		}
+		check.True(t, stats.Entities == tt.chunks+1 && stats.Relations == tt.chunks, "%s: %+v", tt.mode, stats)
+		check.Equal(t, baselinestest.Stages(m), want, "%s: %d chunks", tt.mode, tt.chunks)
 		a, err := s.Answer(t.Context(), graphrag.Question{Text: "Who sailed on the Fram?", K: 3, Depth: 6})
-		if err != nil || a.Usage.Calls != 2 {
-			t.Errorf("%s: a question takes %d calls, %v", tt.mode, a.Usage.Calls, err)
-		}
-		if len(a.Ranked) != 6 || len(a.Evidence) != 3 {
-			t.Errorf("%s: %d chunks ranked, %d read", tt.mode, len(a.Ranked), len(a.Evidence))
-		}
+		check.True(t, err == nil && a.Usage.Calls == 2, "%s: a question takes %d calls, %v", tt.mode, a.Usage.Calls, err)
+		check.True(t, len(a.Ranked) == 6 && len(a.Evidence) == 3, "%s: %d chunks ranked, %d read", tt.mode, len(a.Ranked), len(a.Evidence))
 		if tt.describe > 0 {
 			var fram []string
 			for _, d := range a.Derived {
@@ -77,9 +69,7 @@ func TestCalls(t *testing.T) {
 					fram = append(fram, d.Text)
 				}
 			}
-			if diff := cmp.Diff([]string{"Fram (artifact): The Fram is a ship."}, fram); diff != "" {
-				t.Errorf("%s: %s", tt.mode, diff)
-			}
+			check.Equal(t, fram, []string{"Fram (artifact): The Fram is a ship."}, "%s", tt.mode)
 		}
 	}
 }
@@ -87,14 +77,11 @@ func TestCalls(t *testing.T) {
 // Through a cache a change costs what is new in it, and what was there before
 // nothing.
 func TestInsertIsPaidOnce(t *testing.T) {
-	client, err := paid.Open(paid.Options{File: filepath.Join(t.TempDir(), "llm.journal")})
-	baselinestest.OK(t, err)
+	client := check.Of(paid.Open(paid.Options{File: filepath.Join(t.TempDir(), "llm.journal")})).OK(t)
 	defer client.Close()
 	m := scripted()
-	cached, err := client.Model(m)
-	baselinestest.OK(t, err)
-	s, err := lightrag.New(baselinestest.ModelKit(t, cached), lightrag.Options{AlwaysGlean: true})
-	baselinestest.OK(t, err)
+	cached := check.Of(client.Model(m)).OK(t)
+	s := check.Of(lightrag.New(baselinestest.ModelKit(t, cached), lightrag.Options{AlwaysGlean: true})).OK(t)
 	docs := documents(9)
 	for i, step := range []struct {
 		change func() (graphrag.IndexStats, error)
@@ -107,12 +94,9 @@ func TestInsertIsPaidOnce(t *testing.T) {
 		{func() (graphrag.IndexStats, error) { return s.Delete(t.Context(), "0") }, 1}, // of eight other descriptions
 	} {
 		before := len(m.Requests())
-		if _, err := step.change(); err != nil {
-			t.Fatal(err)
-		}
-		if got := len(m.Requests()) - before; got != step.calls {
-			t.Errorf("step %d: %d calls, want %d", i, got, step.calls)
-		}
+		check.OK(t, check.Err(step.change()))
+		got := len(m.Requests()) - before
+		check.Equal(t, got, step.calls, "step %d: %d calls", i, got)
 	}
 }
 
@@ -124,19 +108,14 @@ func TestNoKeywords(t *testing.T) {
 		k := baselinestest.ModelKit(t, m)
 		extractions := scripted()
 		x, err := extract.NewRecords(extract.RecordOptions{ModelOptions: extract.ModelOptions{Model: extractions}, Format: extract.Lines})
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		m.Reply(llmtest.Any, "An answer.")
-		s, err := lightrag.New(k, lightrag.Options{Extract: x, Cosine: lightrag.NoCosine})
-		baselinestest.OK(t, err)
+		s := check.Of(lightrag.New(k, lightrag.Options{Extract: x, Cosine: lightrag.NoCosine})).OK(t)
 		baselinestest.Index(t, s, documents(3)...)
 		a, err := s.Answer(t.Context(), graphrag.Question{Text: "Fram?", K: 3})
-		if err != nil || a.Refused || len(a.Derived) == 0 {
-			t.Errorf("%q: short: %+v, %v", reply, a, err)
-		}
+		check.True(t, err == nil && !a.Refused && len(a.Derived) != 0, "%q: short: %+v, %v", reply, a, err)
 		a, err = s.Answer(t.Context(), graphrag.Question{Text: strings.Repeat("so ", 20), K: 3})
-		if err != nil || a.Refused || a.Ranked == nil || len(a.Ranked)+len(a.Derived) != 0 {
-			t.Errorf("%q: long: %+v, %v", reply, a, err)
-		}
+		check.True(t, err == nil && !a.Refused && a.Ranked != nil && len(a.Ranked)+len(a.Derived) == 0, "%q: long: %+v, %v", reply, a, err)
 	}
 }
 
@@ -147,51 +126,36 @@ func TestSearch(t *testing.T) {
 		t.Helper()
 		own := baselinestest.OfflineKit(t)
 		own.Decompose = func(context.Context, string) (kit.Parts, error) { return k, nil }
-		s, err := lightrag.New(own, o)
-		baselinestest.OK(t, err)
+		s := check.Of(lightrag.New(own, o)).OK(t)
 		baselinestest.Index(t, s, baselinestest.Pages...)
-		a, err := s.Answer(t.Context(), graphrag.Question{Text: "Who built the Fram in Larvik?", K: 3, Depth: 10})
-		baselinestest.OK(t, err)
+		a := check.Of(s.Answer(t.Context(), graphrag.Question{Text: "Who built the Fram in Larvik?", K: 3, Depth: 10})).OK(t)
 		a.Steps = nil // they say what was asked for
 		return a
 	}
 	kinds := func(a graphrag.Answer) (out []string) {
 		for _, d := range a.Derived {
-			if d.Text = strings.SplitN(d.Text, ":", 2)[0]; len(d.Docs) == 0 {
-				t.Errorf("%q is from nowhere", d.Text)
-			}
+			d.Text = strings.SplitN(d.Text, ":", 2)[0]
+			check.True(t, len(d.Docs) != 0, "%q is from nowhere", d.Text)
 			out = append(out, d.Text)
 		}
 		return out
 	}
 	low, high := kit.Parts{Names: []string{"Larvik"}}, kit.Parts{Themes: []string{"Larvik"}}
-	if diff := cmp.Diff(ask(lightrag.Options{Mode: lightrag.Local}, low), ask(lightrag.Options{Mode: lightrag.Global}, low)); diff != "" {
-		t.Errorf("global without themes: %s", diff)
-	}
-	if diff := cmp.Diff(ask(lightrag.Options{Mode: lightrag.Global}, high), ask(lightrag.Options{Mode: lightrag.Local}, high)); diff != "" {
-		t.Errorf("local without names: %s", diff)
-	}
+	check.Equal(t, ask(lightrag.Options{Mode: lightrag.Global}, low), ask(lightrag.Options{Mode: lightrag.Local}, low), "global without themes")
+	check.Equal(t, ask(lightrag.Options{Mode: lightrag.Local}, high), ask(lightrag.Options{Mode: lightrag.Global}, high), "local without names")
 	unknown := kit.Parts{Names: []string{"xylophone"}, Themes: []string{"Larvik"}}
-	if diff := cmp.Diff(ask(lightrag.Options{Mode: lightrag.Local}, high), ask(lightrag.Options{Mode: lightrag.Local}, unknown)); diff != "" {
-		t.Errorf("local with an unknown name: %s", diff)
-	}
+	check.Equal(t, ask(lightrag.Options{Mode: lightrag.Local}, unknown), ask(lightrag.Options{Mode: lightrag.Local}, high), "local with an unknown name")
 	// Low-level keywords bring entities that are like them first, high-level ones
 	// the relations.
 	local, global := ask(lightrag.Options{}, low), ask(lightrag.Options{}, high)
-	if k := kinds(local); len(k) == 0 || !strings.HasPrefix(k[0], "Larvik") {
-		t.Errorf("local %q", k)
-	}
-	if len(global.Derived) == 0 || cmp.Equal(kinds(local), kinds(global)) {
-		t.Errorf("global %q", kinds(global))
-	}
+	k := kinds(local)
+	check.True(t, len(k) != 0 && strings.HasPrefix(k[0], "Larvik"), "local %q", k)
+	check.True(t, len(global.Derived) != 0 && !cmp.Equal(kinds(local), kinds(global)), "global %q", kinds(global))
 	small := ask(lightrag.Options{EntityTokens: 60, RelationTokens: 1, TotalTokens: 300}, low)
 	if n := len(small.Derived); n == 0 || n >= len(local.Derived) || small.Derived[n-1].Kind != "entity" {
 		t.Errorf("in small budgets: %q", kinds(small))
 	}
-	if len(small.Evidence) >= len(local.Evidence) || len(small.Ranked) == 0 {
-		t.Errorf("%d of %d chunks read", len(small.Evidence), len(small.Ranked))
-	}
-	if none := ask(lightrag.Options{}, kit.Parts{Names: []string{"xylophone"}}); !none.Refused {
-		t.Errorf("nothing is found: %+v", none)
-	}
+	check.True(t, len(small.Evidence) < len(local.Evidence) && len(small.Ranked) != 0, "%d of %d chunks read", len(small.Evidence), len(small.Ranked))
+	none := ask(lightrag.Options{}, kit.Parts{Names: []string{"xylophone"}})
+	check.True(t, none.Refused, "nothing is found: %+v", none)
 }

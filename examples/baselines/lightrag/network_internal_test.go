@@ -16,19 +16,18 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
 func knowledge(t *testing.T, chunks ...[]kg.Fact) *kg.Graph {
 	t.Helper()
-	b, err := kg.NewBase(kg.Options{})
-	baselinestest.OK(t, err)
+	b := check.Of(kg.NewBase(kg.Options{})).OK(t)
 	for i, facts := range chunks {
-		baselinestest.OK(t, b.Insert(kg.Extraction{Chunk: fmt.Sprintf("d%03d#0", i), Doc: fmt.Sprintf("d%03d", i), Facts: facts}))
+		check.OK(t, b.Insert(kg.Extraction{Chunk: fmt.Sprintf("d%03d#0", i), Doc: fmt.Sprintf("d%03d", i), Facts: facts}))
 	}
-	g, err := b.Graph(t.Context())
-	baselinestest.OK(t, err)
+	g := check.Of(b.Graph(t.Context())).OK(t)
 	return g
 }
 
@@ -44,27 +43,19 @@ func TestRelations(t *testing.T) {
 		[]kg.Fact{fact("B", "", "A", "first", "sea", "ice"), fact("A", "", "A", "self")},
 		[]kg.Fact{fact("A", "", "B", "second", "ice"), fact("C", "built", "B", "")},
 		[]kg.Fact{fact("A", "", "B", "first")})
-	n, err := newNetwork(t.Context(), baselinestest.OfflineKit(t), Options{}, &kit.Corpus{Graph: g})
-	baselinestest.OK(t, err)
+	n := check.Of(newNetwork(t.Context(), baselinestest.OfflineKit(t), Options{}, &kit.Corpus{Graph: g})).OK(t)
 	if n.pairs.Len() != 2 || n.joins(0) != [2]int32{0, 1} || n.joins(1) != [2]int32{1, 2} || n.weight(0) != 3 || n.weight(1) != 1 {
 		t.Errorf("%d pairs: %+v", n.pairs.Len(), n.pairs)
 	}
-	if diff := cmp.Diff([][]int32{{1, 2}, {3}}, [][]int32{n.pairs.Of(0), n.pairs.Of(1)}); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, [][]int32{n.pairs.Of(0), n.pairs.Of(1)}, [][]int32{{1, 2}, {3}})
 	want := []statements{
 		{[]string{"ice", "sea"}, []kg.Description{{Text: "first<SEP>second", Passages: []int32{0, 1, 2}}}, []int32{0, 1, 2}},
 		{[]string{"built"}, []kg.Description{{Text: "C built B", Passages: []int32{1}}}, []int32{1}},
 	}
-	if diff := cmp.Diff(want, []statements{n.relation(0), n.relation(1)}, cmp.AllowUnexported(statements{})); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff([][]int32{{0}, {0, 1}, {1}}, [][]int32{n.incident.Of(0), n.incident.Of(1), n.incident.Of(2)}); diff != "" {
-		t.Error(diff)
-	}
-	if text := n.relationText(0); text != "ice, sea\tA\nB\nfirst<SEP>second" {
-		t.Errorf("found by %q", text)
-	}
+	diff := cmp.Diff(want, []statements{n.relation(0), n.relation(1)}, cmp.AllowUnexported(statements{}))
+	check.Equal(t, diff, "")
+	check.Equal(t, [][]int32{n.incident.Of(0), n.incident.Of(1), n.incident.Of(2)}, [][]int32{{0}, {0, 1}, {1}})
+	check.Equal(t, n.relationText(0), "ice, sea\tA\nB\nfirst<SEP>second", "found by")
 }
 
 // Degrees of the ends count first, then the weight.
@@ -75,13 +66,10 @@ func TestRank(t *testing.T) {
 		f.Weight = weight
 		facts = append(facts, f)
 	}
-	n, err := newNetwork(t.Context(), baselinestest.OfflineKit(t), Options{}, &kit.Corpus{Graph: knowledge(t, facts)})
-	baselinestest.OK(t, err)
+	n := check.Of(newNetwork(t.Context(), baselinestest.OfflineKit(t), Options{}, &kit.Corpus{Graph: knowledge(t, facts)})).OK(t)
 	got := []int32{0, 1, 2, 3}
 	n.byDegree(got)
-	if diff := cmp.Diff([]int32{2, 1, 0, 3}, got); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, got, []int32{2, 1, 0, 3})
 }
 
 // Fewer than eight descriptions of fewer than 1,200 tokens are joined; the paper
@@ -104,7 +92,7 @@ func TestDescribe(t *testing.T) {
 	} {
 		m := llmtest.NewScript("m").Reply(llmtest.Any, "condensed")
 		c, err := baselinestest.ModelKit(t, m).Describe(describeTokens)
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		of, chunks := all(tt.n, tt.tokens)
 		of = from(of, chunks)
 		condensed, err := describer{c, llm.EstimateTokens, tt.paper}.all(t.Context(), 1, func(int32) (string, []kg.Description) { return "x", of })
@@ -125,8 +113,7 @@ func TestSources(t *testing.T) {
 	for i := range 205 {
 		chunks = append(chunks, []kg.Fact{fact("A", "", "B", fmt.Sprint("says ", i))})
 	}
-	n, err := newNetwork(t.Context(), baselinestest.OfflineKit(t), Options{}, &kit.Corpus{Graph: knowledge(t, chunks...)})
-	baselinestest.OK(t, err)
+	n := check.Of(newNetwork(t.Context(), baselinestest.OfflineKit(t), Options{}, &kit.Corpus{Graph: knowledge(t, chunks...)})).OK(t)
 	r := n.relation(0)
 	if len(n.chunks(0)) != 200 || len(r.chunks) != 200 || n.weight(0) != 205 || r.descriptions[0].Passages[len(r.descriptions[0].Passages)-1] >= 200 {
 		t.Errorf("%d and %d chunks, weight %v, from %v", len(n.chunks(0)), len(r.chunks), n.weight(0), r.descriptions[0].Passages)
@@ -136,8 +123,7 @@ func TestSources(t *testing.T) {
 // An entity is found by its name and its description, whether that is condensed, joined of
 // what the first 200 chunks say, or missing.
 func TestEntityText(t *testing.T) {
-	b, err := kg.NewBase(kg.Options{})
-	baselinestest.OK(t, err)
+	b := check.Of(kg.NewBase(kg.Options{})).OK(t)
 	for i := range 205 {
 		m := []kg.Mention{{Name: "Fram", Description: fmt.Sprint("says ", i/2)}, {Name: "Ice"}}
 		if i > 0 {
@@ -146,20 +132,16 @@ func TestEntityText(t *testing.T) {
 		if i%100 == 0 {
 			m = append(m, kg.Mention{Name: "Gjøa", Description: fmt.Sprint("sailed ", i)})
 		}
-		baselinestest.OK(t, b.Insert(kg.Extraction{Chunk: fmt.Sprintf("d%03d#0", i), Doc: fmt.Sprintf("d%03d", i), Mentions: m}))
+		check.OK(t, b.Insert(kg.Extraction{Chunk: fmt.Sprintf("d%03d#0", i), Doc: fmt.Sprintf("d%03d", i), Mentions: m}))
 	}
-	g, err := b.Graph(t.Context())
-	baselinestest.OK(t, err)
+	g := check.Of(b.Graph(t.Context())).OK(t)
 	n := &network{g: g, condensed: map[int32]kg.Description{}}
 	for e, want := range []string{"Fram\nsays 0<SEP>says 1", "Gjøa\nsailed 0<SEP>sailed 100<SEP>sailed 200", "Ice\n"} {
-		if got := n.entityText(e); got != want || got != g.Entities[e].Name+"\n"+n.described(int32(e)).Text {
-			t.Errorf("%q, want %q", got, want)
-		}
+		got := n.entityText(e)
+		check.True(t, got == want && got == g.Entities[e].Name+"\n"+n.described(int32(e)).Text, "%q, want %q", got, want)
 	}
 	n.condensed[1] = kg.Description{Text: "a ship"}
-	if got := n.entityText(1); got != "Gjøa\na ship" {
-		t.Errorf("condensed: %q", got)
-	}
+	check.Equal(t, n.entityText(1), "Gjøa\na ship", "condensed")
 }
 
 // Each entity with chunks counts for ⌊5n/2⌋ chunks, also one whose chunks an earlier entity has; of
@@ -182,12 +164,10 @@ func TestPicked(t *testing.T) {
 		},
 	} {
 		e, r := s.picked(c.entities, c.relations, similarity)
-		if diff := cmp.Diff(slices.Concat(c.ofEntities...), e, cmpopts.EquateEmpty()); diff != "" {
-			t.Errorf("%v: %s", c.entities, diff)
-		}
-		if diff := cmp.Diff(slices.Concat(c.ofRelations...), r, cmpopts.EquateEmpty()); diff != "" {
-			t.Errorf("%v: %s", c.relations, diff)
-		}
+		diff := cmp.Diff(slices.Concat(c.ofEntities...), e, cmpopts.EquateEmpty())
+		check.Equal(t, diff, "", "%v", c.entities)
+		diff = cmp.Diff(slices.Concat(c.ofRelations...), r, cmpopts.EquateEmpty())
+		check.Equal(t, diff, "", "%v", c.relations)
 	}
 }
 
@@ -195,15 +175,10 @@ func TestPicked(t *testing.T) {
 func TestByNeighbours(t *testing.T) {
 	self := func(name string) kg.Fact { return fact(name, "", name, "") }
 	g := knowledge(t, []kg.Fact{self("A")}, []kg.Fact{fact("A", "", "B", "")}, []kg.Fact{fact("A", "", "C", ""), self("B")}, []kg.Fact{self("B")})
-	n, err := newNetwork(t.Context(), baselinestest.OfflineKit(t), Options{}, &kit.Corpus{Graph: g})
-	baselinestest.OK(t, err)
+	n := check.Of(newNetwork(t.Context(), baselinestest.OfflineKit(t), Options{}, &kit.Corpus{Graph: g})).OK(t)
 	s := &searcher{network: n}
-	if diff := cmp.Diff([]int32{2, 1, 0, 3}, s.byNeighbours([]int32{0, 1})); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff([]int32{2, 1}, s.inOrder([]int32{1, 0})); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, s.byNeighbours([]int32{0, 1}), []int32{2, 1, 0, 3})
+	check.Equal(t, s.inOrder([]int32{1, 0}), []int32{2, 1})
 }
 
 func TestReadKeywords(t *testing.T) {
@@ -219,12 +194,10 @@ func TestReadKeywords(t *testing.T) {
 			t.Errorf("%q: %+v, %v", reply, got, err)
 		}
 	}
-	if k := orQuestion(kit.Parts{}, strings.Repeat("é", 49)); len(k.Names) != 1 {
-		t.Errorf("49 characters: %+v", k)
-	}
-	if k := orQuestion(kit.Parts{}, strings.Repeat("é", 50)); len(k.Names) != 0 {
-		t.Errorf("50 characters: %+v", k)
-	}
+	k := orQuestion(kit.Parts{}, strings.Repeat("é", 49))
+	check.Equal(t, len(k.Names), 1, "49 characters: %+v", k)
+	k = orQuestion(kit.Parts{}, strings.Repeat("é", 50))
+	check.Equal(t, len(k.Names), 0, "50 characters: %+v", k)
 }
 
 // over is a searcher over a graph: entities and relations come in the order of
@@ -236,8 +209,7 @@ func over(t *testing.T, o Options, g *kg.Graph, low, high, chunks []float64) *se
 	for _, p := range g.Passages {
 		c.Chunks = append(c.Chunks, graphrag.Chunk{ID: p.Chunk, Doc: p.Doc})
 	}
-	n, err := newNetwork(t.Context(), baselinestest.OfflineKit(t), o, c)
-	baselinestest.OK(t, err)
+	n := check.Of(newNetwork(t.Context(), baselinestest.OfflineKit(t), o, c)).OK(t)
 	return &searcher{
 		o: o, corpus: c, network: n, count: func(string) int { return 1000 },
 		units: baselinestest.Alike(chunks), entities: baselinestest.Alike(low), relations: baselinestest.Alike(high),
@@ -278,15 +250,10 @@ func TestHybridMerge(t *testing.T) {
 		{Global, 2, []string{"C", "D", "C – D"}, []string{"d001"}},
 	} {
 		s := over(t, Options{Mode: tt.mode, RelatedChunks: tt.related, ChunkTopK: 1}, g, low, high, chunks)
-		found, err := s.Retrieve(t.Context(), graphrag.Question{Text: "?", K: 1, Depth: 3})
-		baselinestest.OK(t, err)
+		found := check.Of(s.Retrieve(t.Context(), graphrag.Question{Text: "?", K: 1, Depth: 3})).OK(t)
 		derived, ranked := summary(found)
-		if diff := cmp.Diff(tt.derived, derived); diff != "" {
-			t.Errorf("%s: derived (-want +got):\n%s", tt.mode, diff)
-		}
-		if diff := cmp.Diff(tt.chunks, ranked); diff != "" {
-			t.Errorf("%s: chunks (-want +got):\n%s", tt.mode, diff)
-		}
+		check.Equal(t, derived, tt.derived, "%s: derived", tt.mode)
+		check.Equal(t, ranked, tt.chunks, "%s: chunks", tt.mode)
 	}
 }
 
@@ -304,8 +271,7 @@ func TestBudgets(t *testing.T) {
 		o                           Options
 		entities, relations, chunks int
 	}{{Options{Mode: Hybrid}, 6, 8, 12}, {Options{Mode: Hybrid, Paper: true}, 4, 4, 12}, {Options{Paper: true, Mode: Global}, 4, 4, 4}} {
-		found, err := over(t, tt.o, knowledge(t, chunks...), all, all[:12], all[:12]).Retrieve(t.Context(), graphrag.Question{Text: "?", Depth: 99})
-		baselinestest.OK(t, err)
+		found := check.Of(over(t, tt.o, knowledge(t, chunks...), all, all[:12], all[:12]).Retrieve(t.Context(), graphrag.Question{Text: "?", Depth: 99})).OK(t)
 		n := map[string]int{}
 		for _, d := range found.Derived {
 			n[d.Kind]++

@@ -17,6 +17,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // golden is an example of a few passages that was worked out with the equations of
@@ -26,7 +27,7 @@ import (
 func golden(t *testing.T, o Options, countLetters bool) *searcher {
 	t.Helper()
 	b, err := kg.NewBase(kg.Options{})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	chunks := []graphrag.Chunk{
 		{ID: "0", Doc: "d", Text: "Alpha met Beta. Alpha visited Delta."},
 		{ID: "1", Doc: "d", Text: "Beta advised Gamma."},
@@ -37,17 +38,13 @@ func golden(t *testing.T, o Options, countLetters bool) *searcher {
 		for _, n := range []string{"Alpha", "Beta", "Gamma", "Delta", "Epsilon"} {
 			x.Mentions = append(x.Mentions, kg.Mention{Name: n})
 		}
-		baselinestest.OK(t, b.Insert(x))
+		check.OK(t, b.Insert(x))
 	}
-	g, err := b.Graph(t.Context())
-	baselinestest.OK(t, err)
+	g := check.Of(b.Graph(t.Context())).OK(t)
 	c := kit.NewCorpus(kit.Kit{}, chunks, g)
 	s := &searcher{o: o, corpus: c, graph: newTriGraph(c)}
-	edges, err := s.graph.edges(chunks, true)
-	baselinestest.OK(t, err)
-	if s.walk, err = ppr.New(edges, ppr.Options{Damping: .5, Tolerance: 1e-12}); err != nil {
-		t.Fatal(err)
-	}
+	edges := check.Of(s.graph.edges(chunks, true)).OK(t)
+	s.walk = check.Of(ppr.New(edges, ppr.Options{Damping: .5, Tolerance: 1e-12})).OK(t)
 	if countLetters {
 		s.graph.mentions[0] = append(s.graph.mentions[0], kg.Posting{ID: 2, Count: 1})
 	}
@@ -106,17 +103,10 @@ func TestWorkedExample(t *testing.T) {
 			for _, x := range a.table {
 				table[s.graph.names[x.entity]] = row{x.score, x.tier}
 			}
-			if diff := cmp.Diff(tt.table, table, cmp.AllowUnexported(row{}), cmpopts.EquateApprox(0, 1e-9)); diff != "" {
-				t.Errorf("activated (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(tt.bonus, s.graph.bonus(a.table), cmpopts.EquateApprox(0, 1e-9)); diff != "" {
-				t.Errorf("bonus (-want +got):\n%s", diff)
-			}
-			rank, err := s.rank(t.Context(), a, goldenSimilar)
-			baselinestest.OK(t, err)
-			if diff := cmp.Diff(tt.passages, rank, cmpopts.EquateApprox(0, 1e-9)); diff != "" {
-				t.Errorf("passages (-want +got):\n%s", diff)
-			}
+			check.Equal(t, cmp.Diff(tt.table, table, cmp.AllowUnexported(row{}), cmpopts.EquateApprox(0, 1e-9)), "", "activated (-want +got)")
+			check.Equal(t, cmp.Diff(tt.bonus, s.graph.bonus(a.table), cmpopts.EquateApprox(0, 1e-9)), "", "bonus (-want +got)")
+			rank := check.Of(s.rank(t.Context(), a, goldenSimilar)).OK(t)
+			check.Equal(t, cmp.Diff(tt.passages, rank, cmpopts.EquateApprox(0, 1e-9)), "", "passages (-want +got)")
 		})
 	}
 }
@@ -125,9 +115,8 @@ func TestWorkedExample(t *testing.T) {
 func TestWholeWords(t *testing.T) {
 	s := golden(t, Options{Threshold: .4, Sentences: 1, Iterations: 3, Ratio: 1.5, PassageWeight: .05}, false)
 	a := s.activate([]activeEntity{{s.id("alpha"), .95, 1}}, goldenLikeness)
-	if got := s.graph.bonus(a.table)[2]; math.Abs(got-.1229181) > 1e-9 {
-		t.Errorf("bonus of the last passage %v, want .1229181", got)
-	}
+	got := s.graph.bonus(a.table)[2]
+	check.True(t, math.Abs(got-.1229181) <= 1e-9, "bonus of the last passage %v, want .1229181", got)
 }
 
 // The paper's equation 5: its scores grow without bound, ours end at 1.
@@ -176,21 +165,18 @@ func TestStart(t *testing.T) {
 	s.entities = func(context.Context, string) ([]string, error) { return []string{"Gamma"}, nil }
 	for score, want := range map[float64]int{-.1: 0, 0: 0, .1: 1} {
 		s.links = near(score)
-		if got, steps, err := s.start(t.Context(), "?"); err != nil || len(got) != want || len(steps) != want {
-			t.Errorf("%v: %v, %v", score, got, err)
-		}
+		got, steps, err := s.start(t.Context(), "?")
+		check.True(t, err == nil && len(got) == want && len(steps) == want, "%v: %v, %v", score, got, err)
 	}
 }
 
 // Numbers are no entities.
 func TestQuantities(t *testing.T) {
 	b, err := kg.NewBase(kg.Options{})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	chunk := graphrag.Chunk{ID: "0", Doc: "d", Text: "Alpha paid 300 marks."}
-	baselinestest.OK(t, b.Insert(kg.Extraction{Chunk: "0", Doc: "d", Mentions: []kg.Mention{{Name: "Alpha"}, {Name: "300 marks", Type: rules.Quantity}}}))
-	g, err := b.Graph(t.Context())
-	baselinestest.OK(t, err)
-	if got := newTriGraph(kit.NewCorpus(kit.Kit{}, []graphrag.Chunk{chunk}, g)); len(got.names) != 1 || got.names[0] != "alpha" {
-		t.Errorf("entities %v", got.names)
-	}
+	check.OK(t, b.Insert(kg.Extraction{Chunk: "0", Doc: "d", Mentions: []kg.Mention{{Name: "Alpha"}, {Name: "300 marks", Type: rules.Quantity}}}))
+	g := check.Of(b.Graph(t.Context())).OK(t)
+	got := newTriGraph(kit.NewCorpus(kit.Kit{}, []graphrag.Chunk{chunk}, g))
+	check.True(t, len(got.names) == 1 && got.names[0] == "alpha", "entities %v", got.names)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/linearrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // With the recorded entities, tf-idf sentences and BM25 passages, the figures of
@@ -18,8 +19,7 @@ import (
 // the defaults find more and the settings for tf-idf cosines less.
 func TestMuSiQue(t *testing.T) {
 	m := baselinestest.LoadMuSiQue(t)
-	k, err := kit.Offline(kit.OfflineOptions{Seed: 1})
-	baselinestest.OK(t, err)
+	k := check.Of(kit.Offline(kit.OfflineOptions{Seed: 1})).OK(t)
 	for text, x := range m.Triples {
 		m.Triples[text] = kg.Extraction{Mentions: x.Mentions}
 	}
@@ -40,21 +40,16 @@ func TestMuSiQue(t *testing.T) {
 		{"musique, max", tfidf, linearrag.Options{Threshold: .1, Sentences: 4, Iterations: 5, Ratio: 2, Activation: linearrag.Max}, 50},
 	} {
 		tt.o.Extract, tt.o.Cut.KeepLinks = m.Triples, true
-		s, err := linearrag.New(tt.kit, tt.o)
-		baselinestest.OK(t, err)
+		s := check.Of(linearrag.New(tt.kit, tt.o)).OK(t)
 		r := m.Measure(t, s)
 		t.Logf("%-18s R@1 %.1f R@2 %.1f R@5 %.1f R@10 %.1f R@20 %.1f all@5 %.0f", tt.name, r.At[1], r.At[2], r.At[5], r.At[10], r.At[20], r.All[5])
-		if r.At[5] < tt.min {
-			t.Errorf("%s: R@5 %.1f, want %v", tt.name, r.At[5], tt.min)
-		}
+		check.True(t, r.At[5] >= tt.min, "%s: R@5 %.1f, want %v", tt.name, r.At[5], tt.min)
 	}
 }
 
 func TestOptions(t *testing.T) {
 	_, err := linearrag.New(kit.Kit{}, linearrag.Options{Threshold: -1, Sentences: -1, Iterations: -1, Ratio: -1, PassageWeight: -1, Activation: "9"})
 	for _, want := range []string{"Threshold is -1", "Sentences is -1", "Iterations is -1", "Ratio is -1", "PassageWeight is -1", "Activation is 9", "no extractor"} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v: want %q", err, want)
-		}
+		check.True(t, err != nil && strings.Contains(err.Error(), want), "%v: want %q", err, want)
 	}
 }

@@ -10,14 +10,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/community"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/report"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
@@ -46,9 +45,8 @@ func reported(t *testing.T, nodes int, pairs [][2]int32, communities []community
 		x.hierarchy.Levels = max(x.hierarchy.Levels, int(c.Level)+1)
 	}
 	var err error
-	if x.reports, err = report.Write(t.Context(), &x.graph, x.hierarchy, report.Options{Reporter: numbered{}}); err != nil || len(x.reports.Reports) != len(communities) {
-		t.Fatalf("%d reports, %v", len(x.reports.Reports), err)
-	}
+	x.reports, err = report.Write(t.Context(), &x.graph, x.hierarchy, report.Options{Reporter: numbered{}})
+	check.Must(t, err == nil && len(x.reports.Reports) == len(communities), "%d reports, %v", len(x.reports.Reports), err)
 	for i, r := range ratings {
 		x.reports.Reports[i].Rating = r
 	}
@@ -70,9 +68,7 @@ func TestReportOrder(t *testing.T) {
 		{Parent: -1, Nodes: []int32{0, 3}}, {Parent: -1, Nodes: []int32{1, 2}}, {Parent: -1, Nodes: []int32{4, 5}},
 	}, 3, 1, 9)
 	l := &local{index: x}
-	if got := titles(l.reportTable([]int32{0, 4, 1, 2}, 9000)); !slices.Equal(got, []string{"1", "2", "0"}) {
-		t.Errorf("order %v", got)
-	}
+	check.Equal(t, titles(l.reportTable([]int32{0, 4, 1, 2}, 9000)), []string{"1", "2", "0"}, "order")
 }
 
 // Of 12,000 tokens local search has 1,800 for reports, 6,000 for chunks and the
@@ -93,21 +89,17 @@ func TestLocalDefaults(t *testing.T) {
 	x.cover = slices.Repeat([]int32{0, 1}, n/2)
 	l := &local{index: x, o: o, entityTokens: slices.Repeat([]int{1000}, n), edgeTokens: make([]int, n), nearest: baselinestest.Alike(slices.Repeat([]float64{1}, n))}
 	for _, question := range []string{"", "something"} {
-		if got, err := l.entities(t.Context(), question); err != nil || len(got) != 10 {
-			t.Errorf("%q: entities %v, %v", question, got, err)
-		}
+		got, err := l.entities(t.Context(), question)
+		check.True(t, err == nil && len(got) == 10, "%q: entities %v, %v", question, got, err)
 	}
-	if got := l.relations(all[:1]); len(got) != 10 {
-		t.Errorf("%d relations", len(got))
-	}
+	got := l.relations(all[:1])
+	check.Equal(t, len(got), 10, "relations")
 	l.edgeTokens = slices.Repeat([]int{1000}, n)
 	kinds := map[string]int{"chunk": len(l.read(make([]graphrag.Hit, 20), graphrag.Question{K: 20}))}
 	for _, d := range l.context(all) {
 		kinds[d.Kind]++
 	}
-	if diff := cmp.Diff(map[string]int{"report": 1, "entity": 4, "chunk": 6}, kinds); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, kinds, map[string]int{"report": 1, "entity": 4, "chunk": 6})
 }
 
 // Reports fill batches in the order they come in; in a batch those of larger
@@ -117,9 +109,7 @@ func TestBatches(t *testing.T) {
 		index: &index{reports: &report.Set{Reports: []report.Report{{Rating: 1}, {}, {Rating: 9}, {Rating: 5}}}},
 		o:     GlobalOptions{Tokens: 30}, tokens: []int{10, 10, 10, 10}, weight: []float64{.5, 1, .5, .9},
 	}
-	if diff := cmp.Diff([][]int32{{1, 2, 0}, {3}}, s.batches([]int32{0, 1, 2, 3})); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, s.batches([]int32{0, 1, 2, 3}), [][]int32{{1, 2, 0}, {3}})
 }
 
 // The seed of the code is 86.
@@ -127,9 +117,8 @@ func TestShuffleSeed(t *testing.T) {
 	o := baselinestest.Filled(GlobalOptions{})
 	want := []int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
 	got := (&global{o: o}).shuffle(want)
-	if shuffle(86, 0, want); !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
-	}
+	shuffle(86, 0, want)
+	check.Equal(t, got, want)
 }
 
 // A part that is kept takes the place of its parent, a sibling that is not
@@ -176,9 +165,8 @@ func TestFoldTokens(t *testing.T) {
 		m := llmtest.NewScript("m").Reply(llmtest.Any, "all")
 		w := writer{model: m, count: func(s string) int { return len(s) }}
 		of := []kg.Description{{Text: strings.Repeat("a", 2000)}, {Text: strings.Repeat("b", 1000)}, {Text: strings.Repeat("c", last)}}
-		if _, err := w.fold(t.Context(), "x", of); err != nil || m.Calls() != calls {
-			t.Errorf("%d tokens: %d calls, %v", 3000+last, m.Calls(), err)
-		}
+		_, err := w.fold(t.Context(), "x", of)
+		check.True(t, err == nil && m.Calls() == calls, "%d tokens: %d calls, %v", 3000+last, m.Calls(), err)
 	}
 }
 
@@ -190,8 +178,6 @@ func TestWantedReports(t *testing.T) {
 	}}}
 	for level, want := range [][]int32{{0}, {1, 2}} {
 		x.o.Level = level
-		if got := x.wanted(); !slices.Equal(got, want) {
-			t.Errorf("level %d wants %v, not %v", level, got, want)
-		}
+		check.Equal(t, x.wanted(), want, "level %d wants", level)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -25,27 +26,25 @@ import (
 func star(t *testing.T) *local {
 	t.Helper()
 	b, err := kg.NewBase(kg.Options{})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	x := &index{corpus: new(kit.Corpus)}
 	for i, pair := range []string{"ab", "ac", "ad", "bc", "be", "ef"} {
 		id := fmt.Sprintf("p%d", i)
 		fact := kg.Fact{Triple: graphrag.Triple{Head: pair[:1], Tail: pair[1:]}, Description: "say " + pair}
-		baselinestest.OK(t, b.Insert(kg.Extraction{Chunk: id, Doc: id, Facts: []kg.Fact{fact}, Mentions: []kg.Mention{{Name: pair[:1]}}}))
+		check.OK(t, b.Insert(kg.Extraction{Chunk: id, Doc: id, Facts: []kg.Fact{fact}, Mentions: []kg.Mention{{Name: pair[:1]}}}))
 		x.corpus.Chunks = append(x.corpus.Chunks, graphrag.Chunk{ID: id, Doc: id})
 	}
 	// Passage 6 names a alone.
-	baselinestest.OK(t, b.Insert(kg.Extraction{Chunk: "p6", Doc: "p6", Mentions: []kg.Mention{{Name: "a"}}}))
+	check.OK(t, b.Insert(kg.Extraction{Chunk: "p6", Doc: "p6", Mentions: []kg.Mention{{Name: "a"}}}))
 	x.corpus.Chunks = append(x.corpus.Chunks, graphrag.Chunk{ID: "p6", Doc: "p6"})
-	if x.corpus.Graph, err = b.Graph(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	x.corpus.Graph = check.Of(b.Graph(t.Context())).OK(t)
 	x.kit.Count = llm.EstimateTokens
 	x.o.MaxSize = 10
 	related, weight := x.pairs()
 	for i, of := range related.All() {
 		x.graph.Edges[i].Descriptions = x.descriptions(of)
 	}
-	baselinestest.OK(t, x.communities(t.Context(), weight))
+	check.OK(t, x.communities(t.Context(), weight))
 	l := &local{index: x, o: LocalOptions{Relations: 1}}
 	l.edgeTokens = []int{10, 10, 10, 10, 10, 10}
 	return l
@@ -78,9 +77,7 @@ func TestRelations(t *testing.T) {
 		{[]int32{a, b, e}, 1, []string{"ab", "be", "ac", "bc", "ad"}},
 	} {
 		l.o.Relations = tt.per
-		if got := l.ends(l.relations(tt.entities)); !slices.Equal(got, tt.want) {
-			t.Errorf("%v with %d each: %v, want %v", tt.entities, tt.per, got, tt.want)
-		}
+		check.Equal(t, l.ends(l.relations(tt.entities)), tt.want, "%v with %d each", tt.entities, tt.per)
 	}
 	l.o.Relations = 1
 	// Of 10 tokens each: 1 for {a}, 3 for {a, b}, 5 for {a, b, e}.
@@ -99,9 +96,8 @@ func TestSources(t *testing.T) {
 	// selected; 3 is like the question. b: 0 and 4 are left, 0 names a too. a: 2
 	// is left with a relation, 6 has none.
 	got := l.sources([]int32{2, 1, 0}, []float64{1, 0, .6, 1, 1, 1, 1})
-	if want := []int32{3, 1, 0, 4, 2, 6}; !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
-	}
+	want := []int32{3, 1, 0, 4, 2, 6}
+	check.Equal(t, got, want)
 }
 
 // Five descriptions of 2,000 tokens are folded in four calls: two at a time fit,
@@ -111,18 +107,16 @@ func TestFold(t *testing.T) {
 		return llm.Reply{Text: fmt.Sprintf("partial %d", strings.Count(req.Messages[1].Text, "\n[")-3)}
 	})
 	k, err := kit.ByModel(kit.ModelOptions{Model: model, Count: llm.EstimateTokens})
-	baselinestest.OK(t, err)
-	d, err := newDescriber(k, baselinestest.Filled(Options{Logger: slog.New(slog.DiscardHandler)}))
-	baselinestest.OK(t, err)
+	check.OK(t, err)
+	d := check.Of(newDescriber(k, baselinestest.Filled(Options{Logger: slog.New(slog.DiscardHandler)}))).OK(t)
 	var of []kg.Description
 	for i := range 5 {
 		of = append(of, kg.Description{Text: strings.Repeat(string(rune('e'-i)), 8000), Passages: []int32{int32(9 - i)}})
 	}
 	got, err := d(t.Context(), "thing", of)
 	want := []kg.Description{{Text: "partial 2", Passages: []int32{5, 6, 7, 8, 9}}}
-	if diff := cmp.Diff(want, got); diff != "" || err != nil {
-		t.Errorf("%s, %v", diff, err)
-	}
+	diff := cmp.Diff(want, got)
+	check.True(t, diff == "" && err == nil, "%s, %v", diff, err)
 	var seen []string
 	for _, r := range model.Requests() {
 		s := ""
@@ -136,9 +130,7 @@ func TestFold(t *testing.T) {
 	if want := []string{"ab", "cp", "dp", "ep"}; !slices.Equal(seen, want) {
 		t.Errorf("prompts of %v, want %v", seen, want)
 	}
-	if model.Calls() != 4 {
-		t.Errorf("%d calls", model.Calls())
-	}
+	check.Equal(t, model.Calls(), 4, "calls")
 }
 
 // A model that cannot describe costs nothing but its words: quotes stand in.
@@ -146,16 +138,14 @@ func TestDescribeFallsBack(t *testing.T) {
 	of := []kg.Description{{Text: "The old bridge crosses the river at Ashby.", Passages: []int32{1}}, {Text: "Masons from the north built the bridge in 1702.", Passages: []int32{4}}}
 	for _, kind := range []llm.Kind{llm.ErrTruncated, ""} {
 		k, err := kit.Offline(kit.OfflineOptions{Seed: 1})
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		if kind != "" {
 			k.IndexModel = llmtest.NewScript("m").Fail(llmtest.Any, &llm.Error{Kind: kind})
 		}
-		d, err := newDescriber(k, baselinestest.Filled(Options{Logger: slog.New(slog.DiscardHandler)}))
-		baselinestest.OK(t, err)
+		d := check.Of(newDescriber(k, baselinestest.Filled(Options{Logger: slog.New(slog.DiscardHandler)}))).OK(t)
 		got, err := d(context.Background(), "bridge", of)
-		if diff := cmp.Diff(of, got); diff != "" || err != nil {
-			t.Errorf("%q: %s, %v", kind, diff, err)
-		}
+		diff := cmp.Diff(of, got)
+		check.True(t, diff == "" && err == nil, "%q: %s, %v", kind, diff, err)
 	}
 }
 

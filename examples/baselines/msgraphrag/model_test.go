@@ -10,15 +10,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/baselines/msgraphrag"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/report"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -67,9 +65,8 @@ func modelKit(t *testing.T, m llm.Model) kit.Kit {
 		texts = append(texts, p.Text)
 	}
 	e, err := embed.FitLSA(t.Context(), texts, embed.LSAOptions{})
-	baselinestest.OK(t, err)
-	k, err := kit.ByModel(kit.ModelOptions{Model: m, Embedder: e})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
+	k := check.Of(kit.ByModel(kit.ModelOptions{Model: m, Embedder: e})).OK(t)
 	return k
 }
 
@@ -84,11 +81,9 @@ func stages(m *llmtest.Script) map[string]int {
 
 func indexed(t *testing.T, s *kit.System, err error) *kit.System {
 	t.Helper()
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	stats, err := s.Index(t.Context(), graphrag.Documents(pages...))
-	if err != nil || stats.Entities != 6 || stats.Relations != 6 {
-		t.Fatalf("%+v, %v", stats, err)
-	}
+	check.Must(t, err == nil && stats.Entities == 6 && stats.Relations == 6, "%+v, %v", stats, err)
 	return s
 }
 
@@ -115,38 +110,25 @@ func TestDefaultCalls(t *testing.T) {
 	m := scripted()
 	s, err := msgraphrag.NewLocal(modelKit(t, m), msgraphrag.LocalOptions{})
 	indexed(t, s, err)
-	if diff := cmp.Diff(map[string]int{extract.StageRecords: 2, report.Stage: 2}, stages(m)); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, stages(m), map[string]int{extract.StageRecords: 2, report.Stage: 2})
 }
 
 func TestLocalCalls(t *testing.T) {
 	m := scripted().Reply(llmtest.Any, "Ada [1].")
 	s, err := msgraphrag.NewLocal(modelKit(t, m), msgraphrag.LocalOptions{Options: published})
 	indexed(t, s, err)
-	if diff := cmp.Diff(indexCalls, stages(m)); diff != "" {
-		t.Errorf("index: %s", diff)
-	}
+	check.Equal(t, stages(m), indexCalls, "index")
 	a, err := s.Answer(t.Context(), graphrag.Question{Text: "Who is the founder of bells?", K: 2})
-	if err != nil || a.Usage.Calls != 1 || m.Calls() != 8 {
-		t.Fatalf("%+v, %v, %d calls", a, err, m.Calls())
-	}
+	check.Must(t, err == nil && a.Usage.Calls == 1 && m.Calls() == 8, "%+v, %v, %d calls", a, err, m.Calls())
 	var kinds []string
 	for _, d := range a.Derived {
-		if kinds = append(kinds, d.Kind); len(d.Docs) == 0 {
-			t.Errorf("%q has no document", d.Text)
-		}
+		kinds = append(kinds, d.Kind)
+		check.True(t, len(d.Docs) != 0, "%q has no document", d.Text)
 	}
-	if !slices.Equal(slices.Compact(slices.Clone(kinds)), []string{"report", "entity", "relationship"}) {
-		t.Errorf("the context is %v", kinds)
-	}
+	check.Equal(t, slices.Compact(slices.Clone(kinds)), []string{"report", "entity", "relationship"}, "the context is %v", kinds)
 	ada := slices.IndexFunc(a.Derived, func(d graphrag.Derived) bool { return d.Text == "ADA: Ada founded bells and stayed at home." })
-	if ada < 0 || !slices.Equal(a.Derived[ada].Docs, []string{"one.md", "two.md"}) {
-		t.Errorf("the summarised entity is not in %+v", a.Derived)
-	}
-	if len(a.Evidence) == 0 || a.Evidence[0].Chunk.Doc != "one.md" {
-		t.Errorf("evidence %+v", a.Evidence)
-	}
+	check.True(t, ada >= 0 && slices.Equal(a.Derived[ada].Docs, []string{"one.md", "two.md"}), "the summarised entity is not in %+v", a.Derived)
+	check.True(t, len(a.Evidence) != 0 && a.Evidence[0].Chunk.Doc == "one.md", "evidence %+v", a.Evidence)
 }
 
 const points = `{"points": [{"description": "Nothing [Data: Reports (1)]", "score": 0}, {"description": "Bells ring. [Data: Reports (0, 77)]", "score": 40}, {"description": "Ada built a bell. [Data: Reports (0)]", "score": 90}]}`
@@ -177,12 +159,8 @@ func TestGlobalCalls(t *testing.T) {
 			s, err := msgraphrag.NewGlobal(modelKit(t, m), tt.o)
 			indexed(t, s, err)
 			a, err := s.Answer(t.Context(), graphrag.Question{Text: "What was built?", K: 2})
-			if err != nil || a.Refused || len(a.Derived) != tt.derived || len(a.Evidence) != 0 {
-				t.Fatalf("%+v, %v", a, err)
-			}
-			if diff := cmp.Diff(plus(tt.calls), stages(m)); diff != "" {
-				t.Error(diff)
-			}
+			check.Must(t, err == nil && !a.Refused && len(a.Derived) == tt.derived && len(a.Evidence) == 0, "%+v, %v", a, err)
+			check.Equal(t, stages(m), plus(tt.calls))
 			if tt.nothing {
 				return
 			}
@@ -191,9 +169,7 @@ func TestGlobalCalls(t *testing.T) {
 			if !strings.HasPrefix(best.Text, "Ada built a bell. (importance 90; from the reports “The") || !slices.Equal(best.Docs, []string{"one.md", "two.md"}) {
 				t.Errorf("the best point is %+v", best)
 			}
-			if len(a.Ranked) == 0 || a.Ranked[0].Chunk.Doc != tt.rankedOf {
-				t.Errorf("ranked %+v", a.Ranked)
-			}
+			check.True(t, len(a.Ranked) != 0 && a.Ranked[0].Chunk.Doc == tt.rankedOf, "ranked %+v", a.Ranked)
 		})
 	}
 }
@@ -213,33 +189,27 @@ func TestFailedReport(t *testing.T) {
 			of = m
 		}
 		r, err := of.Generate(context.Background(), req)
-		if err != nil {
-			t.Error(err)
-		}
+		check.True(t, err == nil, "%v", err)
 		return r
 	})
 	var log bytes.Buffer
 	o := msgraphrag.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}
 	s, err := msgraphrag.NewLocal(modelKit(t, model), msgraphrag.LocalOptions{Options: o})
 	indexed(t, s, err)
-	if !strings.Contains(log.String(), "no report") || !strings.Contains(log.String(), "members=3") {
-		t.Errorf("log: %s", log.String())
-	}
-	if _, err := s.Answer(t.Context(), graphrag.Question{Text: "Who built the Bell?", K: 1}); err != nil {
-		t.Error(err)
-	}
+	check.True(t, strings.Contains(log.String(), "no report") && strings.Contains(log.String(), "members=3"), "log: %s", log.String())
+	_, err = s.Answer(t.Context(), graphrag.Question{Text: "Who built the Bell?", K: 1})
+	check.True(t, err == nil, "%v", err)
 }
 
 func TestOptions(t *testing.T) {
 	k, err := kit.Offline(kit.OfflineOptions{Seed: 1})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	_, err = msgraphrag.NewLocal(k, msgraphrag.LocalOptions{Options: msgraphrag.Options{Level: -2, MaxSize: 1}, CommunityShare: .7, ChunkShare: .7})
 	if err == nil || !strings.Contains(err.Error(), "Level") || !strings.Contains(err.Error(), "MaxSize") || !strings.Contains(err.Error(), "ChunkShare") {
 		t.Errorf("local: %v", err)
 	}
-	if _, err = msgraphrag.NewGlobal(k, msgraphrag.GlobalOptions{Threshold: 6, Tokens: -1}); err == nil || !strings.Contains(err.Error(), "Threshold") {
-		t.Errorf("global: %v", err)
-	}
+	_, err = msgraphrag.NewGlobal(k, msgraphrag.GlobalOptions{Threshold: 6, Tokens: -1})
+	check.True(t, err != nil && strings.Contains(err.Error(), "Threshold"), "global: %v", err)
 }
 
 // A hypothetical answer, a fold for each of the two reports, the two questions
@@ -254,9 +224,7 @@ func TestDriftCalls(t *testing.T) {
 			return llm.Reply{Text: `{"intermediate_answer": "", "score": 0, "follow_up_queries": ["Who is Dale?", "Who is Ada?"]}`}
 		}).
 		Handle(llmtest.Stage(msgraphrag.StageStep), func(req llm.Request) llm.Reply {
-			if !strings.Contains(req.Messages[1].Text, "questions asked]") {
-				t.Errorf("a step is not shown what was asked: %s", req.Messages[1].Text)
-			}
+			check.True(t, strings.Contains(req.Messages[1].Text, "questions asked]"), "a step is not shown what was asked: %s", req.Messages[1].Text)
 			if !strings.HasSuffix(req.Messages[1].Text, "]\n\nQuestion: Who is the founder of bells?") {
 				t.Errorf("the larger question is not in\n%s", req.Messages[1].Text)
 			}
@@ -268,23 +236,14 @@ func TestDriftCalls(t *testing.T) {
 		Reply(llmtest.Any, "Ada.")
 	s, err := msgraphrag.NewDrift(modelKit(t, m), msgraphrag.DriftOptions{Options: published})
 	indexed(t, s, err)
-	a, err := s.Answer(t.Context(), graphrag.Question{Text: "Who is the founder of bells?", K: 2})
-	baselinestest.OK(t, err)
+	a := check.Of(s.Answer(t.Context(), graphrag.Question{Text: "Who is the founder of bells?", K: 2})).OK(t)
 	want := plus(map[string]int{msgraphrag.StageHyde: 1, msgraphrag.StagePrimer: 2, msgraphrag.StageStep: 3, "read": 1})
-	if diff := cmp.Diff(want, stages(m)); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, stages(m), want)
 	var said []string
 	for _, d := range a.Derived {
 		said = append(said, d.Text)
-		if len(d.Docs) == 0 {
-			t.Errorf("%q has no document", d.Text)
-		}
+		check.True(t, len(d.Docs) != 0, "%q has no document", d.Text)
 	}
-	if len(said) != 4 || said[0] != "Who is the founder of bells?\nAda built it." || said[1] != "Who is Ada?\nA founder." {
-		t.Errorf("read %q", said)
-	}
-	if a.Usage.Calls != 7 || len(a.Ranked) == 0 {
-		t.Errorf("%+v", a)
-	}
+	check.True(t, len(said) == 4 && said[0] == "Who is the founder of bells?\nAda built it." && said[1] == "Who is Ada?\nA founder.", "read %q", said)
+	check.True(t, a.Usage.Calls == 7 && len(a.Ranked) != 0, "%+v", a)
 }

@@ -12,12 +12,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/baselines/msgraphrag"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/report"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -64,8 +64,7 @@ func (g *grown) change(t *testing.T, insert bool, docs ...graphrag.Document) {
 	if insert {
 		update = g.Insert
 	}
-	stats, err := update(t.Context(), graphrag.Documents(docs...))
-	baselinestest.OK(t, err)
+	stats := check.Of(update(t.Context(), graphrag.Documents(docs...))).OK(t)
 	g.asked = append(g.asked, stages(g.model)[report.Stage]-before)
 	for _, s := range stats.Stages {
 		if s.Name == "report" {
@@ -77,16 +76,14 @@ func (g *grown) change(t *testing.T, insert bool, docs ...graphrag.Document) {
 func growing(t *testing.T, stale float64) *grown {
 	t.Helper()
 	m := chains()
-	s, err := msgraphrag.NewLocal(modelKit(t, m), msgraphrag.LocalOptions{Options: msgraphrag.Options{Stale: stale}})
-	baselinestest.OK(t, err)
+	s := check.Of(msgraphrag.NewLocal(modelKit(t, m), msgraphrag.LocalOptions{Options: msgraphrag.Options{Stale: stale}})).OK(t)
 	return &grown{System: s, model: m}
 }
 
 func (g *grown) reports(t *testing.T) (out []string) {
 	t.Helper()
 	for i := range 12 {
-		found, err := g.Retrieve(t.Context(), graphrag.Question{Text: fmt.Sprintf("N%02da", i), K: 3})
-		baselinestest.OK(t, err)
+		found := check.Of(g.Retrieve(t.Context(), graphrag.Question{Text: fmt.Sprintf("N%02da", i), K: 3})).OK(t)
 		for _, d := range found.Derived {
 			if d.Kind == "report" {
 				out = append(out, fmt.Sprint(d.Text, d.Docs))
@@ -115,9 +112,7 @@ func TestStale(t *testing.T) {
 	}
 	built := growing(t, 0)
 	built.change(t, false, append(slices.Clone(docs), more(3, "Nx1"), more(7, "Nx2"), more(4, "Nx3 Nx4 Nx5 Nx6 Nx7 Nx8 Nx9 Ny1 Ny2"))...)
-	if diff := cmp.Diff(built.reports(t), exact.reports(t)); diff != "" {
-		t.Errorf("exact differs from an index made at once:\n%s", diff)
-	}
+	check.Equal(t, exact.reports(t), built.reports(t), "exact differs from an index made at once")
 	for i, asked := range exact.asked[1:] {
 		if asked == 0 || asked >= exact.asked[0] || some.asked[i+1] > asked || exact.stale[i+1] != 0 {
 			t.Errorf("reports asked for: exact %v, stale %v; stale reports %v", exact.asked, some.asked, exact.stale)
@@ -127,17 +122,14 @@ func TestStale(t *testing.T) {
 		t.Errorf("with Stale: reports asked for %v, stale %v", some.asked, some.stale)
 	}
 	exact.change(t, true, graphrag.Document{ID: "apart.md", Text: "N0 N0a N0b N0."}) // before all others in the order of names
-	if asked := exact.asked[len(exact.asked)-1]; asked != 1 {
-		t.Errorf("a community of its own asks for %d reports", asked)
-	}
+	asked := exact.asked[len(exact.asked)-1]
+	check.Equal(t, asked, 1, "a community of its own asks for %d reports", asked)
 	dir := t.TempDir()
-	baselinestest.OK(t, some.Save(t.Context(), dir))
+	check.OK(t, some.Save(t.Context(), dir))
 	opened := growing(t, .5)
-	_, err := opened.Open(t.Context(), dir)
-	baselinestest.OK(t, err)
-	if diff := cmp.Diff(some.reports(t), opened.reports(t), cmpopts.EquateEmpty()); diff != "" || opened.model.Calls() != 0 {
-		t.Errorf("opened, %d calls:\n%s", opened.model.Calls(), diff)
-	}
+	check.OK(t, check.Err(opened.Open(t.Context(), dir)))
+	diff := cmp.Diff(some.reports(t), opened.reports(t), cmpopts.EquateEmpty())
+	check.True(t, diff == "" && opened.model.Calls() == 0, "opened, %d calls:\n%s", opened.model.Calls(), diff)
 	opened.change(t, true, more(9, "Nz1"))
 	if opened.asked[0] != 0 || opened.stale[0] <= some.stale[3] {
 		t.Errorf("after opening: %d reports asked for, %d stale, %d before", opened.asked[0], opened.stale[0], some.stale[3])

@@ -3,10 +3,10 @@
 package raptor
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/summary"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // Chosen are the best nodes that fit, however many these are.
@@ -21,8 +21,7 @@ func TestChoose(t *testing.T) {
 	}
 	s := &searcher{count: func(string) int { return 2 }, tree: &summary.Tree{Nodes: nodes}}
 	for budget, most := range map[int]int{0: 0, 1: 0, 2: 1, 127: 63, 128: 64, 129: 64, 600: 300, 1 << 20: 900} {
-		if got := s.choose(likeness, budget); !slices.Equal(got, want[:most]) {
-			t.Errorf("%d tokens: %d nodes, want the best %d", budget, len(got), most)
-		}
+		got := s.choose(likeness, budget)
+		check.Equal(t, got, want[:most], "%d tokens: %d nodes, want the best %d", budget, len(got), most)
 	}
 }

@@ -8,13 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/baselines/raptor"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -31,8 +30,7 @@ func harbours(n int) graphrag.Document {
 
 func indexed(t *testing.T, k kit.Kit, o raptor.Options, docs ...graphrag.Document) *kit.System {
 	t.Helper()
-	s, err := raptor.New(k, o)
-	baselinestest.OK(t, err)
+	s := check.Of(raptor.New(k, o)).OK(t)
 	baselinestest.Index(t, s, docs...)
 	return s
 }
@@ -44,7 +42,7 @@ func TestBudget(t *testing.T) {
 	s := indexed(t, k, raptor.Options{Leaf: 40}, page)
 	for _, tokens := range []int{0, 300, 900} {
 		a, err := s.Retrieve(t.Context(), graphrag.Question{Text: "harbour of granite built for the whalers of the town by the shipyard", K: 1, Tokens: tokens})
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		budget, used := tokens, 0
 		if budget == 0 {
 			budget = 2000 // the paper's
@@ -61,9 +59,7 @@ func TestBudget(t *testing.T) {
 				t.Errorf("%+v", d)
 			}
 		}
-		if used > budget || used < budget-150 {
-			t.Errorf("%d tokens of %d are read", used, budget)
-		}
+		check.True(t, used <= budget && used >= budget-150, "%d tokens of %d are read", used, budget)
 		if len(a.Evidence) == 0 || tokens == 0 && len(a.Derived) == 0 {
 			t.Errorf("%d leaves, %d summaries in %d tokens", len(a.Evidence), len(a.Derived), budget)
 		}
@@ -76,9 +72,8 @@ func TestBudget(t *testing.T) {
 func TestCollapsedBudget(t *testing.T) {
 	nodes := []int{130, 86, 90, 140, 60}
 	for budget, want := range map[int]int{0: 0, 300: 2, 400: 3, 446: 4, 450: 4, 505: 4, 506: 5, 1000: 5} {
-		if got := retrieve.Within(nodes, budget, func(tokens int) int { return tokens }); len(got) != want {
-			t.Errorf("budget %d: %d nodes, want %d", budget, len(got), want)
-		}
+		got := retrieve.Within(nodes, budget, func(tokens int) int { return tokens })
+		check.Equal(t, len(got), want, "budget %d: %d nodes", budget, len(got))
 	}
 }
 
@@ -86,9 +81,7 @@ func TestCollapsedBudget(t *testing.T) {
 func TestNoEvidence(t *testing.T) {
 	s := indexed(t, baselinestest.OfflineKit(t), raptor.Options{}, baselinestest.Pages...)
 	a, err := s.Retrieve(t.Context(), graphrag.Question{Text: "Who built the Fram?", Depth: 3})
-	if err != nil || len(a.Evidence)+len(a.Derived) != 0 || len(a.Ranked) == 0 {
-		t.Errorf("%+v, %v", a, err)
-	}
+	check.True(t, err == nil && len(a.Evidence)+len(a.Derived) == 0 && len(a.Ranked) != 0, "%+v, %v", a, err)
 }
 
 // A model writes one summary for each cluster, and what was written is kept: another
@@ -97,12 +90,8 @@ func TestSummariesByModel(t *testing.T) {
 	m := llmtest.NewScript("m").Handle(llmtest.Any, baselinestest.Obedient)
 	s := indexed(t, baselinestest.ModelKit(t, m), raptor.Options{Leaf: 40}, harbours(100))
 	first := baselinestest.Stages(m)
-	if first["summarize"] < 5 {
-		t.Fatalf("calls %v", first)
-	}
-	if _, err := s.Insert(t.Context(), graphrag.Documents(baselinestest.Pages...)); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, first["summarize"] >= 5, "calls %v", first)
+	check.OK(t, check.Err(s.Insert(t.Context(), graphrag.Documents(baselinestest.Pages...))))
 	if more := baselinestest.Stages(m)["summarize"] - first["summarize"]; more > 5 {
 		t.Errorf("%d calls for a few short pages, after %d for the long one", more, first["summarize"])
 	}
@@ -115,9 +104,8 @@ func TestSummariesThatFail(t *testing.T) {
 		"refused": llmtest.NewScript("m").Fail(llmtest.Any, &llm.Error{Kind: llm.ErrRefused}), "empty": llmtest.NewScript("m").Reply(llmtest.Any, " \n"),
 	} {
 		s, err := raptor.New(baselinestest.ModelKit(t, m), raptor.Options{Leaf: 40})
-		baselinestest.OK(t, err)
-		stats, err := s.Index(t.Context(), graphrag.Documents(harbours(100)))
-		baselinestest.OK(t, err)
+		check.OK(t, err)
+		stats := check.Of(s.Index(t.Context(), graphrag.Documents(harbours(100)))).OK(t)
 		i := slices.IndexFunc(stats.Stages, func(s graphrag.Stage) bool { return s.Name == "summarize" })
 		if i < 0 || stats.Stages[i].Asked < 5 || stats.Stages[i].Failed != stats.Stages[i].Asked || (stats.Stages[i].Refused > 0) != (name == "refused") {
 			t.Errorf("%s: stages %+v", name, stats.Stages)
@@ -137,21 +125,14 @@ func TestOddPages(t *testing.T) {
 	} {
 		s := indexed(t, baselinestest.OfflineKit(t), raptor.Options{}, graphrag.Document{ID: "x.md", Text: text})
 		a, err := s.Answer(t.Context(), graphrag.Question{Text: "Which harbour has a whale?", K: 2})
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		if found := len(a.Ranked) > 0; found != (name == "endless") {
-			t.Errorf("%s: %d chunks", name, len(a.Ranked))
-		}
+		check.True(t, err == nil, "%s: %v", name, err)
+		check.True(t, len(a.Ranked) > 0 == (name == "endless"), "%s: %d chunks", name, len(a.Ranked))
 	}
 }
 
 // Traversal reads the best of each layer, and nothing else.
 func TestTraverse(t *testing.T) {
 	s := indexed(t, baselinestest.OfflineKit(t), raptor.Options{Leaf: 40, Traverse: true, Layer: 2}, harbours(100))
-	a, err := s.Retrieve(t.Context(), graphrag.Question{Text: "harbour of granite for the whalers", K: 1})
-	baselinestest.OK(t, err)
-	if diff := cmp.Diff([]int{2, 2}, []int{len(a.Evidence), min(2, len(a.Derived))}); diff != "" {
-		t.Errorf("%d leaves, %d summaries: %s", len(a.Evidence), len(a.Derived), diff)
-	}
+	a := check.Of(s.Retrieve(t.Context(), graphrag.Question{Text: "harbour of granite for the whalers", K: 1})).OK(t)
+	check.Equal(t, []int{len(a.Evidence), min(2, len(a.Derived))}, []int{2, 2}, "%d leaves, %d summaries", len(a.Evidence), len(a.Derived))
 }

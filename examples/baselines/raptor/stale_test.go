@@ -13,6 +13,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/raptor"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -31,8 +32,7 @@ func TestStale(t *testing.T) {
 			digest.Write([]byte(r.Messages[len(r.Messages)-1].Text))
 			return llm.Reply{Text: fmt.Sprintf("It tells of %x.", digest.Sum32()), Finish: llm.FinishStop}
 		})
-		s, err := raptor.New(baselinestest.ModelKit(t, m), raptor.Options{Stale: stale})
-		baselinestest.OK(t, err)
+		s := check.Of(raptor.New(baselinestest.ModelKit(t, m), raptor.Options{Stale: stale})).OK(t)
 		return s, m
 	}
 	asked := func(s *kit.System, m *llmtest.Script, change func(*kit.System)) int {
@@ -43,36 +43,28 @@ func TestStale(t *testing.T) {
 	index := func(s *kit.System) { baselinestest.Index(t, s, notes[:400]...) }
 	insert := func(note graphrag.Document) func(*kit.System) {
 		return func(s *kit.System) {
-			_, err := s.Insert(t.Context(), graphrag.Documents(note))
-			baselinestest.OK(t, err)
+			check.OK(t, check.Err(s.Insert(t.Context(), graphrag.Documents(note))))
 		}
 	}
 	exact, em := grown(0)
 	some, sm := grown(.1)
 	all, first := asked(exact, em, index), asked(some, sm, index)
 	one, few := asked(exact, em, insert(notes[400])), asked(some, sm, insert(notes[400]))
-	if all != first || one < all/2 || few == 0 || few > 4 {
-		t.Errorf("calls: an index %d and %d, a note %d, with Stale %d", all, first, one, few)
-	}
+	check.True(t, all == first && one >= all/2 && few != 0 && few <= 4, "calls: an index %d and %d, a note %d, with Stale %d", all, first, one, few)
 	most := 0
 	for _, note := range notes[401:] {
 		most = max(most, asked(some, sm, insert(note)))
 	}
-	if most > all {
-		t.Errorf("%d calls for a note, %d for all", most, all)
-	}
+	check.True(t, most <= all, "%d calls for a note, %d for all", most, all)
 	dir := t.TempDir()
-	baselinestest.OK(t, some.Save(t.Context(), dir))
+	check.OK(t, some.Save(t.Context(), dir))
 	opened, om := grown(.1)
-	_, err := opened.Open(t.Context(), dir)
-	baselinestest.OK(t, err)
+	check.OK(t, check.Err(opened.Open(t.Context(), dir)))
 	for _, q := range []string{"What does it tell of?", "It tells of entries."} {
 		want, err := some.Retrieve(t.Context(), graphrag.Question{Text: q, K: 5, Tokens: 1 << 20})
-		baselinestest.OK(t, err)
-		got, err := opened.Retrieve(t.Context(), graphrag.Question{Text: q, K: 5, Tokens: 1 << 20})
-		baselinestest.OK(t, err)
-		if diff := cmp.Diff(want.Derived, got.Derived); diff != "" || len(want.Derived) == 0 || om.Calls() != 0 {
-			t.Errorf("%q, opened with %d calls:\n%s", q, om.Calls(), diff)
-		}
+		check.OK(t, err)
+		got := check.Of(opened.Retrieve(t.Context(), graphrag.Question{Text: q, K: 5, Tokens: 1 << 20})).OK(t)
+		diff := cmp.Diff(want.Derived, got.Derived)
+		check.True(t, diff == "" && len(want.Derived) != 0 && om.Calls() == 0, "%q, opened with %d calls:\n%s", q, om.Calls(), diff)
 	}
 }

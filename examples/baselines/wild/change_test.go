@@ -20,6 +20,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/pages"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
@@ -85,7 +86,7 @@ func TestChanges(t *testing.T) {
 				if err == nil {
 					_, err = s.Index(t.Context(), graphrag.Documents(slices.Collect(maps.Values(docs))...))
 				}
-				baselinestest.OK(t, err)
+				check.OK(t, err)
 				return s
 			}
 			o.pages.r = rand.New(rand.NewPCG(4, uint64(len(name))))
@@ -113,9 +114,7 @@ func TestChanges(t *testing.T) {
 					docs[d.ID] = d
 				}
 				before := encoded
-				if _, err := s.Update(t.Context(), graphrag.Documents(come...), gone); err != nil {
-					t.Fatal(err)
-				}
+				check.OK(t, check.Err(s.Update(t.Context(), graphrag.Documents(come...), gone)))
 				if tiles := encoded - before; o.encodes && !o.pages.titled && step < 30 && tiles > 40*len(come) {
 					t.Errorf("step %d: %d texts were encoded for %d pages", step, tiles, len(come))
 				}

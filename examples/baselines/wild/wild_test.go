@@ -22,15 +22,15 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/pages"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
 // With an embedder a question without a word of the pages finds the page that it means.
 func TestVectors(t *testing.T) {
 	k := baselinestest.OfflineKit(t).WithEmbedder(seamen{})
-	if ids := ask(t, k, graphrag.Question{Text: "quis navem aedificavit?", K: 1, Depth: 5}, baselinestest.Pages...); len(ids) == 0 || ids[0] != "fram.md" {
-		t.Errorf("found %v, want fram.md first", ids)
-	}
+	ids := ask(t, k, graphrag.Question{Text: "quis navem aedificavit?", K: 1, Depth: 5}, baselinestest.Pages...)
+	check.True(t, len(ids) != 0 && ids[0] == "fram.md", "found %v, want fram.md first", ids)
 }
 
 // seamen tells texts on building ships from others.
@@ -74,20 +74,18 @@ func TestLazily(t *testing.T) {
 	opened := func() (*kit.System, counted) {
 		c := counted{texts: make(map[string]int)}
 		s, err := wild.New(baselinestest.OfflineKit(t).WithEmbedder(c), wild.Options{Pages: pages.Options{Among: 2}})
-		baselinestest.OK(t, err)
-		if _, err := s.Index(t.Context(), graphrag.Documents(baselinestest.Pages...)); err != nil || len(c.texts) > 0 {
-			t.Fatal(err, c.texts)
-		}
+		check.OK(t, err)
+		_, err = s.Index(t.Context(), graphrag.Documents(baselinestest.Pages...))
+		check.Must(t, err == nil && len(c.texts) == 0, "%v %v", err, c.texts)
 		return s, c
 	}
 	one, seen := opened()
 	for range 2 {
 		for _, q := range baselinestest.Questions {
 			before, err := one.Retrieve(t.Context(), q)
-			baselinestest.OK(t, err)
+			check.OK(t, err)
 			fresh, c := opened()
-			first, err := fresh.Retrieve(t.Context(), q)
-			baselinestest.OK(t, err)
+			first := check.Of(fresh.Retrieve(t.Context(), q)).OK(t)
 			if diff := cmp.Diff(first, before, cmpopts.IgnoreFields(graphrag.Found{}, "Usage")); diff != "" {
 				t.Errorf("%q (-first question +after others):\n%s", q.Text, diff)
 			}
@@ -97,13 +95,9 @@ func TestLazily(t *testing.T) {
 		}
 	}
 	for s, n := range seen.texts {
-		if n != 1 {
-			t.Errorf("%q is encoded %d times", s, n)
-		}
+		check.Equal(t, n, 1, "%q is encoded %d times", s, n)
 	}
-	if len(seen.texts) == 0 {
-		t.Error("nothing is encoded")
-	}
+	check.True(t, len(seen.texts) != 0, "nothing is encoded")
 }
 
 // stopping ends a context when it has encoded some texts.
@@ -141,27 +135,20 @@ func TestEncodeTheRest(t *testing.T) {
 	k := baselinestest.OfflineKit(t).WithEmbedder(e)
 	k.Rerank = alike{}
 	s, err := wild.New(k, wild.Options{Pages: pages.Options{Among: 2}})
-	baselinestest.OK(t, err)
-	if err := s.Encode(ctx); err != nil {
-		t.Errorf("before Index: %v", err)
-	}
+	check.OK(t, err)
+	err = s.Encode(ctx)
+	check.True(t, err == nil, "before Index: %v", err)
 	baselinestest.Index(t, s, docs...)
-	if err := s.Encode(ctx); !errors.Is(err, context.Canceled) || len(e.texts) == 0 || len(e.texts) == len(docs) {
-		t.Fatalf("stopped: %v, %d texts", err, len(e.texts))
-	}
-	if err := s.Encode(t.Context()); err != nil || len(e.texts) != len(docs) {
-		t.Fatalf("%v, %d texts of %d", err, len(e.texts), len(docs))
-	}
-	if _, err := s.Retrieve(t.Context(), graphrag.Question{Text: "quis navem aedificavit number 7?", K: 2, Depth: 5}); err != nil {
-		t.Fatal(err)
-	}
+	err = s.Encode(ctx)
+	check.Must(t, errors.Is(err, context.Canceled) && len(e.texts) != 0 && len(e.texts) != len(docs), "stopped: %v, %d texts", err, len(e.texts))
+	err = s.Encode(t.Context())
+	check.Must(t, err == nil && len(e.texts) == len(docs), "%v, %d texts of %d", err, len(e.texts), len(docs))
+	check.OK(t, check.Err(s.Retrieve(t.Context(), graphrag.Question{Text: "quis navem aedificavit number 7?", K: 2, Depth: 5})))
 	twice := 0
 	for _, n := range e.texts {
 		twice += n - 1
 	}
-	if twice > 16 {
-		t.Errorf("%d texts are encoded twice, more than were under way when it was stopped", twice)
-	}
+	check.True(t, twice <= 16, "%d texts are encoded twice, more than were under way when it was stopped", twice)
 }
 
 // Without an embedder nothing is made beside the words that Pages have.
@@ -177,10 +164,9 @@ func TestByWordsAlone(t *testing.T) {
 func ask(t *testing.T, k kit.Kit, q graphrag.Question, docs ...graphrag.Document) (ids []string) {
 	t.Helper()
 	s, err := system(k)
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	baselinestest.Index(t, s, docs...)
-	a, err := s.Answer(t.Context(), q)
-	baselinestest.OK(t, err)
+	a := check.Of(s.Answer(t.Context(), q)).OK(t)
 	for _, h := range a.Ranked {
 		ids = append(ids, h.Chunk.Doc)
 	}
@@ -202,12 +188,10 @@ func TestPlan(t *testing.T) {
 			Reply(llmtest.Stage(agent.StageAspects), `{"aspects": ["moon raises tides"]}`).
 			Reply(llmtest.Any, "I do not know.")
 		k, err := kit.ByModel(kit.ModelOptions{Model: m})
-		baselinestest.OK(t, err)
-		s, err := wild.New(k, wild.Options{Pages: pages.Options{Planned: tt.planned}})
-		baselinestest.OK(t, err)
+		check.OK(t, err)
+		s := check.Of(wild.New(k, wild.Options{Pages: pages.Options{Planned: tt.planned}})).OK(t)
 		baselinestest.Index(t, s, baselinestest.Pages...)
-		a, err := s.Answer(t.Context(), graphrag.Question{Text: tt.question, K: 2, Depth: 5})
-		baselinestest.OK(t, err)
+		a := check.Of(s.Answer(t.Context(), graphrag.Question{Text: tt.question, K: 2, Depth: 5})).OK(t)
 		planned := slices.ContainsFunc(a.Steps, func(s graphrag.Step) bool { return s.Kind == "aspects" && s.Found[0] == "moon raises tides" })
 		if n := baselinestest.Stages(m)[agent.StageAspects]; n != tt.calls || planned != (tt.calls == 1) || a.Usage.Calls != 1+tt.calls {
 			t.Errorf("%q: %d calls for aspects, %d in all, planned: %v", tt.question, n, a.Usage.Calls, planned)
@@ -239,9 +223,8 @@ func TestEncodesOnce(t *testing.T) {
 	var c counting
 	ask(t, baselinestest.OfflineKit(t).WithEmbedder(&c), graphrag.Question{Text: "Which keeper?", K: 1},
 		graphrag.Document{ID: "log", Title: "Log", Text: b.String()})
-	if words := len(strings.Fields(b.String())); c.words < words || c.words > words*6/5 {
-		t.Errorf("%d words are embedded of %d", c.words, words)
-	}
+	words := len(strings.Fields(b.String()))
+	check.True(t, c.words >= words && c.words <= words*6/5, "%d words are embedded of %d", c.words, words)
 }
 
 // Where passages have titles, names lead from one to the next; long pages lead nowhere.
@@ -254,15 +237,13 @@ func TestWalk(t *testing.T) {
 		{ID: "sonja", Title: "Queen Sonja", Text: "Queen Sonja is the wife of Harald."},
 	}
 	q := graphrag.Question{Text: "In which town was the builder of the Fram born?", K: 2, Depth: 2}
-	if ids := ask(t, baselinestest.OfflineKit(t), q, docs...); len(ids) != 2 || ids[1] != "archer" {
-		t.Errorf("found %v, want archer as the second", ids)
-	}
+	ids := ask(t, baselinestest.OfflineKit(t), q, docs...)
+	check.True(t, len(ids) == 2 && ids[1] == "archer", "found %v, want archer as the second", ids)
 	for i := range docs {
 		docs[i].Text += strings.Repeat(" There is much to say about this, and it goes on and on.", 40)
 	}
-	if ids := ask(t, baselinestest.OfflineKit(t), q, docs...); slices.Contains(ids, "archer") {
-		t.Errorf("long pages lead to %v", ids)
-	}
+	ids = ask(t, baselinestest.OfflineKit(t), q, docs...)
+	check.True(t, !slices.Contains(ids, "archer"), "long pages lead to %v", ids)
 }
 
 // Recorded facts lead on from any pages.
@@ -275,12 +256,10 @@ func TestWalkOfRecordedFacts(t *testing.T) {
 	s, err := wild.New(baselinestest.OfflineKit(t), wild.Options{Extract: facts{
 		"a": {"Fram", "built by", "Colin Archer"}, "b": {"Colin Archer", "lived in", "Larvik"}, "c": {"tide", "raised by", "moon"},
 	}})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	baselinestest.Index(t, s, docs...)
 	found, err := s.Retrieve(t.Context(), graphrag.Question{Text: "Where did the builder of the Fram live?", K: 2})
-	if err != nil || len(found.Ranked) != 2 || found.Ranked[1].Chunk.Doc != "b" {
-		t.Errorf("found %+v, %v", found.Ranked, err)
-	}
+	check.True(t, err == nil && len(found.Ranked) == 2 && found.Ranked[1].Chunk.Doc == "b", "found %+v, %v", found.Ranked, err)
 }
 
 // facts are one for each document.

@@ -9,6 +9,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/hipporag"
 	"github.com/wildgraph/wildgraph/examples/baselines/youtu"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge/stats"
 )
 
@@ -18,7 +19,7 @@ func TestMuSiQue(t *testing.T) {
 	m, k, common := baselinestest.LoadMuSiQue(t), baselinestest.OfflineKit(t), kit.Common{Cut: kit.Cut{KeepLinks: true}}
 	measure := func(s *kit.System, err error) baselinestest.Recall {
 		t.Helper()
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		return m.Measure(t, s)
 	}
 	other := measure(hipporag.New(k, hipporag.Options{Common: common, Extract: m.Triples}))
@@ -38,8 +39,7 @@ func TestMuSiQue(t *testing.T) {
 	} {
 		tt.o.Common, tt.o.Extract = common, m.Triples
 		r := measure(youtu.New(k, tt.o))
-		c, err := stats.Compare(other.Each[5], r.Each[5], nil, stats.Options{})
-		baselinestest.OK(t, err)
+		c := check.Of(stats.Compare(other.Each[5], r.Each[5], nil, stats.Options{})).OK(t)
 		t.Logf("%-24s R@1 %.1f R@2 %.1f R@5 %.1f R@10 %.1f R@20 %.1f all@5 %.0f; less hipporag %+.1f [%.1f, %.1f] p %.3f", tt.name,
 			r.At[1], r.At[2], r.At[5], r.At[10], r.At[20], r.All[5], c.Effect.Estimate, c.Effect.Low, c.Effect.High, c.P)
 		if r.At[5] < tt.min || tt.o.Without != "paths" && c.Effect.Estimate < 0 && c.P < .05 {

@@ -12,14 +12,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/baselines/youtu"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -91,9 +90,7 @@ func TestSchemaGrowsAlike(t *testing.T) {
 			Schema: schemaOf("star", "year"), Expansion: extract.Expansion{Batch: 8}, NoCommunities: true,
 		}, docs[:len(docs)-insert]...)
 		for _, d := range docs[len(docs)-insert:] {
-			if _, err := s.Insert(t.Context(), graphrag.Documents(d)); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, check.Err(s.Insert(t.Context(), graphrag.Documents(d))))
 		}
 		return known(s)
 	}
@@ -104,9 +101,7 @@ func TestSchemaGrowsAlike(t *testing.T) {
 		t.Errorf("%.2000q", want)
 	}
 	for salt, insert := range map[string]int{"b": 0, "c": 0, "d": 3, "e": 10} {
-		if diff := cmp.Diff(want, grow(salt, insert)); diff != "" {
-			t.Errorf("order %s, %d inserted (-at once +so):\n%.2000s", salt, insert, diff)
-		}
+		check.Equal(t, grow(salt, insert), want, "order %s, %d inserted (-at once +so)", salt, insert)
 	}
 }
 
@@ -123,12 +118,8 @@ func TestSchemaWithoutAModel(t *testing.T) {
 	}
 	free, fixed := count(youtu.Options{}), count(youtu.Options{Schema: schemaOf("person"), FixedSchema: true})
 	grown := count(youtu.Options{Schema: schemaOf("person"), Expansion: extract.Expansion{Batch: 1}})
-	if free["place"] == 0 || fixed["place"] != 0 || fixed["person"] == 0 || fixed["person"] != free["person"] {
-		t.Errorf("free %v, fixed %v", free, fixed)
-	}
-	if grown["person"] != free["person"] || grown["place"] == 0 || grown["place"] > free["place"] {
-		t.Errorf("free %v, grown %v", free, grown)
-	}
+	check.True(t, free["place"] != 0 && fixed["place"] == 0 && fixed["person"] != 0 && fixed["person"] == free["person"], "free %v, fixed %v", free, fixed)
+	check.True(t, grown["person"] == free["person"] && grown["place"] != 0 && grown["place"] <= free["place"], "free %v, grown %v", free, grown)
 }
 
 // A schema that cannot be used is refused before anything is paid.
@@ -146,12 +137,9 @@ func TestBadSchemas(t *testing.T) {
 			}
 		}
 	}
-	if _, err := youtu.New(baselinestest.ModelKit(t, m), youtu.Options{Expansion: extract.Expansion{Mu: 2}}); err == nil || !strings.Contains(err.Error(), "Mu is 2") {
-		t.Error(err)
-	}
-	if m.Calls() != 0 {
-		t.Errorf("%d calls", m.Calls())
-	}
+	_, err := youtu.New(baselinestest.ModelKit(t, m), youtu.Options{Expansion: extract.Expansion{Mu: 2}})
+	check.True(t, err != nil && strings.Contains(err.Error(), "Mu is 2"), "%v", err)
+	check.Equal(t, m.Calls(), 0, "calls")
 }
 
 // Where no schema can be made of the corpus a general one stands in, and the graph
@@ -180,9 +168,7 @@ func TestUnknownNames(t *testing.T) {
 	for _, o := range []youtu.Options{{}, {NoAgent: true}, {NoCommunities: true}, {NoSchema: true}} {
 		s, _ := indexed(t, baselinestest.OfflineKit(t), o, baselinestest.Pages...)
 		a, err := s.Answer(t.Context(), graphrag.Question{Text: "Does Zaphod Beeblebrox know when the moon raises the tides?", K: 2})
-		if err != nil || len(a.Ranked) == 0 || a.Ranked[0].Chunk.Doc != "tides.md" {
-			t.Errorf("%+v: %+v, %v", o, a.Ranked, err)
-		}
+		check.True(t, err == nil && len(a.Ranked) != 0 && a.Ranked[0].Chunk.Doc == "tides.md", "%+v: %+v, %v", o, a.Ranked, err)
 	}
 }
 
@@ -192,15 +178,11 @@ func TestSeeds(t *testing.T) {
 	var told []byte
 	for _, name := range youtu.SeedNames() {
 		f, err := youtu.Seeds.Open("seeds/" + name + ".json")
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		seed, err := extract.ReadSchema(f)
-		if err != nil || len(seed.EntityTypes) < 8 || len(seed.Relations) < 12 || len(seed.Attributes) < 8 {
-			t.Errorf("%s: %+v, %v", name, seed, err)
-		}
-		s, err := youtu.New(baselinestest.OfflineKit(t), youtu.Options{Schema: &seed})
-		baselinestest.OK(t, err)
-		stats, err := s.Index(t.Context(), graphrag.Documents(baselinestest.Pages...))
-		baselinestest.OK(t, err)
+		check.True(t, err == nil && len(seed.EntityTypes) >= 8 && len(seed.Relations) >= 12 && len(seed.Attributes) >= 8, "%s: %+v, %v", name, seed, err)
+		s := check.Of(youtu.New(baselinestest.OfflineKit(t), youtu.Options{Schema: &seed})).OK(t)
+		stats := check.Of(s.Index(t.Context(), graphrag.Documents(baselinestest.Pages...))).OK(t)
 		told = stats.Schema
 	}
 	again, err := extract.ReadSchema(bytes.NewReader(told))
@@ -211,14 +193,11 @@ func TestSeeds(t *testing.T) {
 
 // Where each default is from, by the fact sheet.
 func TestOrigins(t *testing.T) {
-	want, err := os.ReadFile("testdata/origins.txt")
-	baselinestest.OK(t, err)
+	want := check.Of(os.ReadFile("testdata/origins.txt")).OK(t)
 	var got strings.Builder
 	systems := all.Systems()
 	for _, o := range systems[slices.IndexFunc(systems, func(s all.System) bool { return s.Name == youtu.Name })].Options() {
 		fmt.Fprintf(&got, "%s: %s\n", o.Name, o.Source)
 	}
-	if diff := cmp.Diff(string(want), got.String()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	check.Equal(t, got.String(), string(want), "(-want +got)")
 }

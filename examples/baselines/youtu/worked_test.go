@@ -12,7 +12,6 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
@@ -22,6 +21,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // fixed has given similarities: a text has that of the part of "query|text" that is a key.
@@ -60,7 +60,7 @@ func (f fixed) Scores(_ context.Context, query string, _ []float64) ([]float64, 
 func corpusOf(t *testing.T, vector func(text string) []float32, find []map[string]float64, found ...kg.Extraction) (kit.Kit, *kit.Corpus) {
 	t.Helper()
 	k, err := kit.Offline(kit.OfflineOptions{})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	k.Embed = func(context.Context, []string) (embed.Embedder, error) {
 		return embed.Func(func(_ context.Context, texts []string) (out [][]float32, err error) {
 			for _, s := range texts {
@@ -80,11 +80,9 @@ func corpusOf(t *testing.T, vector func(text string) []float32, find []map[strin
 		found[i].Chunk, found[i].Doc = id, id
 		chunks = append(chunks, graphrag.Chunk{ID: id, Doc: id, Text: "Text of " + id})
 	}
-	b, err := kg.NewBase(kg.Options{})
-	baselinestest.OK(t, err)
-	baselinestest.OK(t, b.Insert(found...))
-	g, err := b.Graph(t.Context())
-	baselinestest.OK(t, err)
+	b := check.Of(kg.NewBase(kg.Options{})).OK(t)
+	check.OK(t, b.Insert(found...))
+	g := check.Of(b.Graph(t.Context())).OK(t)
 	return k, kit.NewCorpus(k, chunks, g)
 }
 
@@ -115,7 +113,7 @@ func TestFourRoutesWorked(t *testing.T) {
 	s := &searcher{o: Options{}.Defaults(), corpus: c}
 	var err error
 	s.tree, err = grow(t.Context(), k, s.o, c)
-	baselinestest.OK(t, cmp.Or(err, s.index(t.Context(), k), s.join()))
+	check.OK(t, cmp.Or(err, s.index(t.Context(), k), s.join()))
 	for _, tt := range []struct {
 		without               string
 		sub                   agent.SubQuery
@@ -130,8 +128,7 @@ func TestFourRoutesWorked(t *testing.T) {
 		{"paths", agent.SubQuery{Text: "first"}, "t3 mUma, t1 t3 t4, t1 t2", "c5 .100000, c1 .080000, c3 .019839, c2 .019370, c4 .009683", "t1 t3 t2 t4"},
 	} {
 		s.o.Without = tt.without
-		f, err := s.search(t.Context(), graphrag.Question{Text: tt.sub.Text, K: 5}, tt.sub)
-		baselinestest.OK(t, err)
+		f := check.Of(s.search(t.Context(), graphrag.Question{Text: tt.sub.Text, K: 5}, tt.sub)).OK(t)
 		short := strings.NewReplacer("Ada knows Bo", "t1", "Bo likes Cy", "t2", "Uma meets Vic", "t3", "Vic helps Wes", "t4", "Uma member_of Vic", "mUma", "Vic member_of Vic", "mVic")
 		var routes, ranked, facts []string
 		for _, step := range f.Steps {
@@ -146,9 +143,8 @@ func TestFourRoutesWorked(t *testing.T) {
 			}
 		}
 		got := fmt.Sprintln(strings.Join(routes, ", ")) + fmt.Sprintln(strings.Join(ranked, ", ")) + strings.Join(facts, " ")
-		if diff := gocmp.Diff(tt.routes+"\n"+tt.ranked+"\n"+tt.facts, got); diff != "" || len(f.Derived) != len(facts)+1 {
-			t.Errorf("%+v: %d derived (-want +got):\n%s", tt.sub, len(f.Derived), diff)
-		}
+		diff := gocmp.Diff(tt.routes+"\n"+tt.ranked+"\n"+tt.facts, got)
+		check.True(t, diff == "" && len(f.Derived) == len(facts)+1, "%+v: %d derived (-want +got):\n%s", tt.sub, len(f.Derived), diff)
 	}
 }
 
@@ -164,11 +160,10 @@ func TestAttributesAndLambdaWorked(t *testing.T) {
 	vectors := map[string][]float32{"A": {1, 0}, "B": {0, 1}, "knows": {1, 1}, "has attribute": {0, 1}, "age: 9": {.5, .5}}
 	_, c := corpusOf(t, func(s string) []float32 { return vectors[s] }, nil, x)
 	e, err := c.Embedder(t.Context())
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	got, dim, triples, err := perceived(t.Context(), Options{}, e, c.Graph)
-	if want := "[1 0 0.5 1 0.25 0.75 1 0 1 1 0 1] 6 [{0 1 1} {0 0 0}]"; err != nil || fmt.Sprint(got, dim, triples) != want {
-		t.Errorf("%v %v %v, %v, want %v", got, dim, triples, err, want)
-	}
+	want := "[1 0 0.5 1 0.25 0.75 1 0 1 1 0 1] 6 [{0 1 1} {0 0 0}]"
+	check.True(t, err == nil && fmt.Sprint(got, dim, triples) == want, "%v %v %v, %v, want %v", got, dim, triples, err, want)
 	for lambda, want := range map[float64]int32{0: 0, 200: 1} {
 		p, err := divided(t.Context(), Options{Communities: perception.Options{MaxCommunities: 1, Lambda: lambda}}, c)
 		if err != nil || len(p.Communities) != 1 || p.Communities[0].Center != want {
@@ -190,9 +185,7 @@ func TestMostCommunities(t *testing.T) {
 		return v
 	}, nil, x)
 	p, err := divided(t.Context(), Options{}.Defaults(), c)
-	if err != nil || len(p.Communities) != 64 {
-		t.Errorf("%d communities, %v", len(p.Communities), err)
-	}
+	check.True(t, err == nil && len(p.Communities) == 64, "%d communities, %v", len(p.Communities), err)
 }
 
 // A question is taken apart by the names that the graph has most, sixty of a kind.
@@ -202,7 +195,5 @@ func TestVocabulary(t *testing.T) {
 		g.Relations = append(g.Relations, kg.Relation{Label: fmt.Sprintf("r%02d", i), Count: i})
 	}
 	s := vocabulary(g)
-	if len(s.Relations) != 60 || s.Relations[0].Name != "r69" || !gocmp.Equal(s.EntityTypes, items("person", "ship")) {
-		t.Errorf("%+v", s)
-	}
+	check.True(t, len(s.Relations) == 60 && s.Relations[0].Name == "r69" && gocmp.Equal(s.EntityTypes, items("person", "ship")), "%+v", s)
 }

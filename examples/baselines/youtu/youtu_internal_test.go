@@ -7,9 +7,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
@@ -17,6 +14,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/memo"
 	"github.com/wildgraph/wildgraph/graphrag/perception"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // A plan by rules is the question, with the types of its question words and the names
@@ -29,16 +27,11 @@ func TestByRules(t *testing.T) {
 		"Name everything that the moon has to do with": nil,
 	} {
 		subs, err := byRules(schema)(t.Context(), question)
-		if err != nil || len(subs) != 1 || subs[0].Text != question {
-			t.Fatalf("%+v, %v", subs, err)
-		}
-		if diff := cmp.Diff(want, subs[0].Types); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", question, diff)
-		}
+		check.Must(t, err == nil && len(subs) == 1 && subs[0].Text == question, "%+v, %v", subs, err)
+		check.Equal(t, subs[0].Types, want, "%s", question)
 	}
-	if subs, err := byRules(nil)(t.Context(), "Who?"); err != nil || len(subs) != 1 || subs[0].Types != nil {
-		t.Errorf("without a schema: %+v, %v", subs, err)
-	}
+	subs, err := byRules(nil)(t.Context(), "Who?")
+	check.True(t, err == nil && len(subs) == 1 && subs[0].Types == nil, "without a schema: %+v, %v", subs, err)
 }
 
 // What nothing found speaks of is looked for, unless no page of the corpus does.
@@ -49,13 +42,10 @@ func TestFillGaps(t *testing.T) {
 		Derived: []graphrag.Derived{{Kind: kindCommunity, Text: "towns"}, {Kind: kindFact, Text: "Fram built by Archer"}},
 	}}
 	want := agent.Move{Thought: "nothing says: builder born", Query: "builder born Fram built by Archer"}
-	if diff := cmp.Diff(want, fillGaps(&m, known)); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, fillGaps(&m, known), want)
 	m.Found.Derived = append(m.Found.Derived, graphrag.Derived{Kind: kindFact, Text: "Archer was born in Larvik, the builder of ships"})
-	if got := fillGaps(&m, known); !got.Answered || got.Query != "" {
-		t.Errorf("%+v", got)
-	}
+	got := fillGaps(&m, known)
+	check.True(t, got.Answered && got.Query == "", "%+v", got)
 }
 
 // The projection is the product with its matrix, whose sums are those of float64 in the
@@ -80,15 +70,13 @@ func TestTransform(t *testing.T) {
 			}
 		}
 	}
-	if short := []float32{1, 2, 3}; len(f.apply(short)) != len(short) {
-		t.Error("a short vector was projected")
-	}
+	short := []float32{1, 2, 3}
+	check.Equal(t, len(f.apply(short)), len(short), "a short vector was projected")
 }
 
 // Under a memo the communities of a graph are found once, for each set of options.
 func TestCommunitiesAreFoundOnce(t *testing.T) {
-	k, err := kit.Offline(kit.OfflineOptions{})
-	baselinestest.OK(t, err)
+	k := check.Of(kit.Offline(kit.OfflineOptions{})).OK(t)
 	chunks := []graphrag.Chunk{{ID: "a", Text: "Skien is a town in Norway."}, {ID: "b", Text: "Larvik is a town in Norway."}}
 	g := &kg.Graph{
 		Entities:  []kg.Entity{{Name: "Skien"}, {Name: "Norway"}, {Name: "Larvik"}},
@@ -96,17 +84,12 @@ func TestCommunitiesAreFoundOnce(t *testing.T) {
 	}
 	find := func(ctx context.Context, o Options) *perception.Community {
 		t.Helper()
-		p, err := divided(ctx, o, kit.NewCorpus(k, chunks, g))
-		baselinestest.OK(t, err)
+		p := check.Of(divided(ctx, o, kit.NewCorpus(k, chunks, g))).OK(t)
 		return &p.Communities[0]
 	}
 	under := memo.With(t.Context())
 	first := find(under, Options{})
-	if find(under, Options{NoAgent: true}) != first {
-		t.Error("found twice")
-	}
+	check.True(t, find(under, Options{NoAgent: true}) == first, "found twice")
 	other := Options{Communities: perception.Options{Seed: 7}}
-	if find(t.Context(), Options{}) == first || find(under, other) == first {
-		t.Error("shared without a memo, or with other options")
-	}
+	check.True(t, find(t.Context(), Options{}) != first && find(under, other) != first, "shared without a memo, or with other options")
 }

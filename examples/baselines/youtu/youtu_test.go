@@ -11,8 +11,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/baselines/youtu"
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -21,6 +19,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/perception"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 	"github.com/wildgraph/wildgraph/llm/transport"
@@ -42,11 +41,9 @@ func kitOf(t *testing.T, o llmtest.ServerOptions) kit.Kit {
 	t.Cleanup(server.Close)
 	config := transport.Config{Model: "m", BaseURL: server.OpenAIURL()}
 	model, err := transport.OpenAI(config)
-	baselinestest.OK(t, err)
-	embedder, err := transport.OpenAIEmbedder(config)
-	baselinestest.OK(t, err)
-	k, err := kit.ByModel(kit.ModelOptions{Model: model, Embedder: embedder})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
+	embedder := check.Of(transport.OpenAIEmbedder(config)).OK(t)
+	k := check.Of(kit.ByModel(kit.ModelOptions{Model: model, Embedder: embedder})).OK(t)
 	return k
 }
 
@@ -62,9 +59,8 @@ func towns(n int) []graphrag.Document {
 func indexed(t *testing.T, k kit.Kit, o youtu.Options, docs ...graphrag.Document) (*kit.System, graphrag.IndexStats) {
 	t.Helper()
 	s, err := youtu.New(k, o)
-	baselinestest.OK(t, err)
-	stats, err := s.Index(t.Context(), graphrag.Documents(docs...))
-	baselinestest.OK(t, err)
+	check.OK(t, err)
+	stats := check.Of(s.Index(t.Context(), graphrag.Documents(docs...))).OK(t)
 	return s, stats
 }
 
@@ -98,11 +94,8 @@ func TestCallsOfAQuestion(t *testing.T) {
 		}})
 		tt.o.Schema, tt.o.NoCommunities = &extract.Schema{EntityTypes: []extract.SchemaItem{{Name: "event"}}, Relations: []extract.SchemaItem{{Name: "goes_with"}}}, true
 		s, _ := indexed(t, k, tt.o, towns(60)...)
-		a, err := s.Answer(t.Context(), graphrag.Question{Text: "Who founded Town001?", K: 2})
-		baselinestest.OK(t, err)
-		if a.Usage.Calls != tt.calls {
-			t.Errorf("%s: %d calls, want %d; steps %+v", tt.name, a.Usage.Calls, tt.calls, a.Steps)
-		}
+		a := check.Of(s.Answer(t.Context(), graphrag.Question{Text: "Who founded Town001?", K: 2})).OK(t)
+		check.Equal(t, a.Usage.Calls, tt.calls, "%s: %d calls, want %d; steps %+v", tt.name, a.Usage.Calls, tt.calls, a.Steps)
 		if last := a.Steps[len(a.Steps)-1]; tt.stop != "" && (last.Kind != "stop" || last.Found[0] != tt.stop) {
 			t.Errorf("%s: %+v, want %q", tt.name, last, tt.stop)
 		}
@@ -127,9 +120,8 @@ func TestCallsOfAnIndex(t *testing.T) {
 	if stats.Chunks != 100 || stats.Entities != 46 || stats.Calls != 105 {
 		t.Errorf("%d chunks, %d entities, %d calls, stages %+v", stats.Chunks, stats.Entities, stats.Calls, stats.Stages)
 	}
-	if last := stats.Stages[len(stats.Stages)-1]; last.Asked != 22 || last.Failed != 0 {
-		t.Errorf("%+v, want 22 communities", last)
-	}
+	last := stats.Stages[len(stats.Stages)-1]
+	check.True(t, last.Asked == 22 && last.Failed == 0, "%+v, want 22 communities", last)
 }
 
 // How many chunks are ranked for measuring has no influence on what is asked and
@@ -144,15 +136,10 @@ func TestDepthChangesNothing(t *testing.T) {
 	s, _ := indexed(t, k, youtu.Options{}, towns(30)...)
 	var answers [2]graphrag.Answer
 	for i, depth := range []int{0, 25} {
-		var err error
-		if answers[i], err = s.Answer(t.Context(), graphrag.Question{Text: "Who founded Town001?", K: 2, Depth: depth}); err != nil {
-			t.Fatal(err)
-		}
+		answers[i] = check.Of(s.Answer(t.Context(), graphrag.Question{Text: "Who founded Town001?", K: 2, Depth: depth})).OK(t)
 		answers[i].Ranked = nil
 	}
-	if diff := cmp.Diff(answers[0], answers[1]); diff != "" {
-		t.Errorf("(-depth 0 +depth 25):\n%.2000s", diff)
-	}
+	check.Equal(t, answers[1], answers[0], "(-depth 0 +depth 25)")
 }
 
 // Reflections never take more tokens than they may, whatever the model answers.
@@ -184,8 +171,7 @@ func TestTokensOfReflections(t *testing.T) {
 				return llm.Reply{Text: text}
 			}})
 			s, _ := indexed(t, k, youtu.Options{Tokens: budget, NoCommunities: true}, towns(40)...)
-			a, err := s.Answer(t.Context(), graphrag.Question{Text: "Who founded Town001?", K: 5})
-			baselinestest.OK(t, err)
+			a := check.Of(s.Answer(t.Context(), graphrag.Question{Text: "Who founded Town001?", K: 5})).OK(t)
 			if spent > budget || budget >= 1500 && calls == 0 || calls > 6 {
 				t.Errorf("budget %d: %d tokens in %d calls; %+v", budget, spent, calls, a.Steps[len(a.Steps)-1])
 			}
@@ -252,21 +238,16 @@ func TestAblations(t *testing.T) {
 	} {
 		m := llmtest.NewScript("m").Handle(llmtest.Any, baselinestest.Obedient)
 		s, _ := indexed(t, baselinestest.ModelKit(t, m), tt.o, towns(6)...)
-		a, err := s.Answer(t.Context(), graphrag.Question{Text: "Which group do the things of the towns go with?", K: 2})
-		baselinestest.OK(t, err)
+		a := check.Of(s.Answer(t.Context(), graphrag.Question{Text: "Which group do the things of the towns go with?", K: 2})).OK(t)
 		got := baselinestest.Stages(m)
 		for stage := range got {
 			if tt.want[stage] == 0 && stage != extract.StageSchema && stage != agent.StageReflect && stage != perception.Stage && stage != extract.StageInduce {
 				delete(got, stage) // of the reader
 			}
 		}
-		if diff := cmp.Diff(tt.want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
-		}
+		check.Equal(t, got, tt.want, "%s", tt.name)
 		community := slices.ContainsFunc(a.Derived, func(d graphrag.Derived) bool { return d.Kind == "community" })
-		if community != tt.community {
-			t.Errorf("%s: communities %v", tt.name, community)
-		}
+		check.True(t, community == tt.community, "%s: communities %v", tt.name, community)
 	}
 }
 
@@ -284,11 +265,9 @@ func TestTokensOfNames(t *testing.T) {
 		return llm.Reply{Text: `{"communities":[` + strings.Join(names, ",") + `]}`}
 	})
 	k, err := kit.ByModel(kit.ModelOptions{Model: model})
-	baselinestest.OK(t, err)
-	s, err := youtu.New(k, youtu.Options{Common: kit.Common{Cut: kit.Cut{KeepLinks: true}}, Extract: m.Triples})
-	baselinestest.OK(t, err)
-	index, err := s.Index(t.Context(), graphrag.Documents(m.Docs...))
-	baselinestest.OK(t, err)
+	check.OK(t, err)
+	s := check.Of(youtu.New(k, youtu.Options{Common: kit.Common{Cut: kit.Cut{KeepLinks: true}}, Extract: m.Triples})).OK(t)
+	index := check.Of(s.Index(t.Context(), graphrag.Documents(m.Docs...))).OK(t)
 	named, prompts := 0, 0
 	for _, req := range model.Requests() {
 		prompts += k.Count(string(req.Schema))
@@ -298,9 +277,8 @@ func TestTokensOfNames(t *testing.T) {
 		named += len(groupID.FindAllString(req.Messages[1].Text, -1))
 	}
 	t.Logf("%d calls, %d communities, %d tokens of prompts and %d of replies; stages %+v", model.Calls(), named, prompts, 30*named, index.Stages)
-	if total := prompts + 30*named; total >= 10_000 || named < 20 {
-		t.Errorf("%d communities are named with %d tokens", named, total)
-	}
+	total := prompts + 30*named
+	check.True(t, total < 10_000 && named >= 20, "%d communities are named with %d tokens", named, total)
 }
 
 // As many facts are read as chunks: the paper's top-10 and top-20.
@@ -311,15 +289,12 @@ func TestFactsFollowK(t *testing.T) {
 	}
 	s, _ := indexed(t, baselinestest.OfflineKit(t), youtu.Options{NoAgent: true}, docs...)
 	for k, want := range map[int]int{10: 10, 20: 20} {
-		found, err := s.Retrieve(t.Context(), graphrag.Question{Text: "Who built the Fram?", K: k})
-		baselinestest.OK(t, err)
+		found := check.Of(s.Retrieve(t.Context(), graphrag.Question{Text: "Who built the Fram?", K: k})).OK(t)
 		facts := 0
 		for _, d := range found.Derived {
 			facts += map[string]int{"fact": 1}[d.Kind]
 		}
-		if facts != want {
-			t.Errorf("%d facts are read with %d chunks", facts, k)
-		}
+		check.Equal(t, facts, want, "%d facts are read with %d chunks", facts, k)
 	}
 }
 
@@ -337,15 +312,12 @@ func TestReflectionIsDecomposed(t *testing.T) {
 		return baselinestest.Obedient(req)
 	})
 	s, _ := indexed(t, baselinestest.ModelKit(t, m), youtu.Options{}, towns(12)...)
-	a, err := s.Answer(t.Context(), graphrag.Question{Text: "Who founded Town001?", K: 3})
-	baselinestest.OK(t, err)
+	a := check.Of(s.Answer(t.Context(), graphrag.Question{Text: "Who founded Town001?", K: 3})).OK(t)
 	var plans []string
 	for _, step := range a.Steps {
 		if step.Kind == "decompose" {
 			plans = append(plans, step.Query+" → "+strings.Join(step.Found, "; "))
 		}
 	}
-	if len(plans) != 2 || plans[1] != "And of Town008? → a: Who founded Town008?; b: Where does Town008 lie?" {
-		t.Errorf("the plans are %q", plans)
-	}
+	check.True(t, len(plans) == 2 && plans[1] == "And of Town008? → a: Who founded Town008?; b: Where does Town008 lie?", "the plans are %q", plans)
 }

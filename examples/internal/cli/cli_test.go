@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // What a wrong command line prints, and its status.
@@ -36,9 +37,8 @@ func TestParseAndFail(t *testing.T) {
 		fs.String("systems", "", "which")
 		fs.Int("limit", 0, "how many")
 		var out strings.Builder
-		if status := cli.Fail(&out, "owl", cli.Parse(fs, tt.args, &out)); status != tt.status || out.String() != tt.want {
-			t.Errorf("%q: status %d, %q, want %d, %q", tt.args, status, out.String(), tt.status, tt.want)
-		}
+		status := cli.Fail(&out, "owl", cli.Parse(fs, tt.args, &out))
+		check.True(t, status == tt.status && out.String() == tt.want, "%q: status %d, %q, want %d, %q", tt.args, status, out.String(), tt.status, tt.want)
 	}
 }
 
@@ -54,16 +54,13 @@ func TestFail(t *testing.T) {
 		{fmt.Errorf("reading: %w", cli.Usage(gone)), cli.WrongUsage, "owl: reading: gone:  [2Jtxt.exe\nsecond line\nRun with -help for the flags.\n"},
 	} {
 		var out strings.Builder
-		if status := cli.Fail(&out, "owl", tt.err); status != tt.status || out.String() != tt.want {
-			t.Errorf("%v: status %d, %q", tt.err, status, out.String())
-		}
+		status := cli.Fail(&out, "owl", tt.err)
+		check.True(t, status == tt.status && out.String() == tt.want, "%v: status %d, %q", tt.err, status, out.String())
 	}
-	if err := cli.Usage(nil); err != nil {
-		t.Errorf("no problem is the problem %v", err)
-	}
-	if err := cli.Usage(gone); !errors.Is(err, gone) || !errors.Is(err, cli.ErrUsage) {
-		t.Errorf("%v hides its cause", err)
-	}
+	err := cli.Usage(nil)
+	check.True(t, err == nil, "no problem is the problem %v", err)
+	err = cli.Usage(gone)
+	check.True(t, errors.Is(err, gone) && errors.Is(err, cli.ErrUsage), "%v hides its cause", err)
 }
 
 // Flags stand in their groups, and those that were forgotten at the end.
@@ -80,9 +77,7 @@ func TestHelp(t *testing.T) {
 		"\nOther\n  -a-flag-with-a-long-name\n" +
 		strings.Repeat(" ", 25) + strings.Repeat("word ", 13) + "word\n" +
 		strings.Repeat(" ", 25) + "word word\n"
-	if out.String() != want {
-		t.Errorf("%s\nwant\n%s", out.String(), want)
-	}
+	check.Equal(t, out.String(), want, "%s\nwant\n%s", out.String(), want)
 }
 
 // Waits are told at once, then at a rate that can be read, and in one line each.
@@ -99,8 +94,6 @@ func TestLogger(t *testing.T) {
 		want := "transport: trying again, wait: 1.2s, error: no [2Jway\n" +
 			strings.Repeat("transport: trying again, wait: 1.2s, error: no [2Jway (and 9 times before)\n", 2) +
 			"transport: no reply yet, probe in: 1m0s, stack: " + strings.Repeat("x", 500) + "…\n"
-		if out.String() != want {
-			t.Errorf("%s, want\n%s", &out, want)
-		}
+		check.Equal(t, out.String(), want, "%s, want\n%s", &out, want)
 	})
 }

@@ -5,6 +5,7 @@ package cli
 import (
 	"testing"
 
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/paid"
 )
@@ -21,8 +22,6 @@ func TestBill(t *testing.T) {
 		{paid.Account{Total: line, Currency: "EUR"}, "1,284 calls, 1,495,140 tokens; cost 1.5000 EUR."},
 		{paid.Account{Total: lost}, "1,284 calls, 1,495,140 tokens; no prices given. 3 more attempts may have been billed, with which it is 2,000,000 tokens at the most."},
 	} {
-		if got := Bill(tt.a); got != tt.want {
-			t.Errorf("%s, want %s", got, tt.want)
-		}
+		check.Equal(t, Bill(tt.a), tt.want)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/examples/internal/setup"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // The budget goes by the wording; without one there is none, and nothing is decided by it.
@@ -17,13 +18,10 @@ func TestContextTokens(t *testing.T) {
 	}
 	s := setup.Settings{BudgetContext: 600}
 	for question, want := range map[string]int{"Who built the Fram?": 600, "Summarize the voyages of the Fram.": 1200} {
-		if got := s.ContextTokens()(question); got != want {
-			t.Errorf("%q: %d tokens, want %d", question, got, want)
-		}
+		got := s.ContextTokens()(question)
+		check.Equal(t, got, want, "%q: %d tokens", question, got)
 	}
-	if s.Decisive()["budget_context"] != 600 {
-		t.Error("the budget decides answers")
-	}
+	check.True(t, s.Decisive()["budget_context"] == 600, "the budget decides answers")
 }
 
 // What stands above the tables: the flags that decide figures and differ from their defaults.
@@ -35,12 +33,8 @@ func TestNonDefault(t *testing.T) {
 		var s setup.Settings
 		fs := flag.NewFlagSet("test", flag.ContinueOnError)
 		s.Flags(fs, func(string) string { return "" }, "out")
-		if err := fs.Parse(strings.Fields(args)); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, fs.Parse(strings.Fields(args)))
 		s.Complete(fs, nil)
-		if got := strings.Join(s.NonDefault(), ", "); got != want {
-			t.Errorf("%s: %q, want %q", args, got, want)
-		}
+		check.Equal(t, strings.Join(s.NonDefault(), ", "), want, "%s", args)
 	}
 }

@@ -12,10 +12,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
@@ -40,7 +40,7 @@ func partsSaid(w io.Writer, env string, args ...string) (*Parts, error) {
 func model(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	baselinestest.OK(t, embedtest.WriteBERT(dir))
+	check.OK(t, embedtest.WriteBERT(dir))
 	return dir
 }
 
@@ -53,21 +53,17 @@ func TestEncoderOfAFolder(t *testing.T) {
 	var size int64
 	for range 2 {
 		p, err := parts("-embed-model", "file:"+dir, "-cache", cache)
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		name := p.Embedder.Name()
 		if p.Kit.Name() != "offline" || p.Kit.Lookup != "cosine of "+name || p.Kit.Dim != 64 || p.Decisive()["embed_model"] != name {
 			t.Errorf("kit %s, lookup %s, %d dimensions, decisive %v", p.Kit.Name(), p.Kit.Lookup, p.Kit.Dim, p.Decisive())
 		}
-		e, err := p.Kit.Embed(t.Context(), nil)
-		baselinestest.OK(t, err)
-		got, err := e.EmbedDocuments(t.Context(), texts)
-		baselinestest.OK(t, err)
+		e := check.Of(p.Kit.Embed(t.Context(), nil)).OK(t)
+		got := check.Of(e.EmbedDocuments(t.Context(), texts)).OK(t)
 		query, err := e.EmbedQuery(t.Context(), texts[1])
-		if err := errors.Join(err, p.Close()); err != nil || !slices.Equal(query, got[1]) {
-			t.Errorf("another vector as a question; error %v", err)
-		}
-		info, err := os.Stat(filepath.Join(filepath.Dir(cache), name+".vectors"))
-		baselinestest.OK(t, err)
+		err = errors.Join(err, p.Close())
+		check.True(t, err == nil && slices.Equal(query, got[1]), "another vector as a question; error %v", err)
+		info := check.Of(os.Stat(filepath.Join(filepath.Dir(cache), name+".vectors"))).OK(t)
 		if first == nil {
 			first, size = got, info.Size()
 		}
@@ -81,17 +77,14 @@ func TestEncoderOfAFolder(t *testing.T) {
 func TestInt8(t *testing.T) {
 	dir := model(t)
 	name := func(more ...string) string {
-		p, err := parts(append(more, "-embed-model", "file:"+dir, "-cache", filepath.Join(t.TempDir(), "replies.journal"))...)
-		baselinestest.OK(t, err)
+		p := check.Of(parts(append(more, "-embed-model", "file:"+dir, "-cache", filepath.Join(t.TempDir(), "replies.journal"))...)).OK(t)
 		defer p.Close()
 		return p.Embedder.Name()
 	}
-	if a, b := name(), name("-embed-int8"); a == b {
-		t.Errorf("both are %s", a)
-	}
-	if _, err := parts("-embed-int8"); err == nil || !strings.Contains(err.Error(), "-embed-int8 needs an -embed-model") {
-		t.Errorf("error %v", err)
-	}
+	a, b := name(), name("-embed-int8")
+	check.True(t, a != b, "both are %s", a)
+	_, err := parts("-embed-int8")
+	check.True(t, err != nil && strings.Contains(err.Error(), "-embed-int8 needs an -embed-model"), "error %v", err)
 }
 
 // What is kept of another model is refused under this one's name, and left alone.
@@ -104,44 +97,36 @@ func TestVectorsOfAnotherModel(t *testing.T) {
 		}
 		return p.Close()
 	}
-	baselinestest.OK(t, open())
+	check.OK(t, open())
 	before, err := filepath.Glob(filepath.Join(cache, "*.vectors"))
-	if err != nil || len(before) != 1 {
-		t.Fatal(before, err)
-	}
+	check.Must(t, err == nil && len(before) == 1, "%v %v", before, err)
 	// Texts are cut elsewhere: another model, in a file of its own.
-	baselinestest.OK(t, os.WriteFile(filepath.Join(dir, "sentence_bert_config.json"), []byte(`{"max_seq_length": 50}`), 0o644))
-	baselinestest.OK(t, open())
+	check.OK(t, os.WriteFile(filepath.Join(dir, "sentence_bert_config.json"), []byte(`{"max_seq_length": 50}`), 0o644))
+	check.OK(t, open())
 	after, err := filepath.Glob(filepath.Join(cache, "*.vectors"))
-	if err != nil || len(after) != 2 {
-		t.Fatal(after, err)
-	}
+	check.Must(t, err == nil && len(after) == 2, "%v %v", after, err)
 	for _, name := range after {
 		if name != before[0] {
-			baselinestest.OK(t, os.Rename(before[0], name))
+			check.OK(t, os.Rename(before[0], name))
 		}
 	}
-	if err := open(); !errors.Is(err, journal.ErrMismatch) || !strings.Contains(err.Error(), "use the same configuration or another file") {
-		t.Errorf("error %v", err)
-	}
+	err = open()
+	check.True(t, errors.Is(err, journal.ErrMismatch) && strings.Contains(err.Error(), "use the same configuration or another file"), "error %v", err)
 }
 
 func TestEncoderThatIsNone(t *testing.T) {
 	dir := model(t)
-	baselinestest.OK(t, os.Truncate(filepath.Join(dir, "model.safetensors"), 1000))
+	check.OK(t, os.Truncate(filepath.Join(dir, "model.safetensors"), 1000))
 	for _, tt := range []struct{ folder, want string }{
 		{filepath.Join(dir, "none"), "-embed-model: local: " + filepath.Join(dir, "none", "config.json") + ": the file is missing: name the folder"},
 		{dir, "model.safetensors: the header has"},
 		{"", "config.json: the file is missing"},
 	} {
 		_, err := parts("-embed-model", "file:"+tt.folder, "-cache", filepath.Join(t.TempDir(), "r"))
-		if !errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%v, want %s", err, tt.want)
-		}
+		check.True(t, errors.Is(err, cli.ErrUsage) && strings.Contains(err.Error(), tt.want), "%v, want %s", err, tt.want)
 	}
-	if _, err := parts("-embed-model", "some-server's"); err == nil || !strings.Contains(err.Error(), "-embed-model needs -kit model") {
-		t.Errorf("error %v", err)
-	}
+	_, err := parts("-embed-model", "some-server's")
+	check.True(t, err != nil && strings.Contains(err.Error(), "-embed-model needs -kit model"), "error %v", err)
 }
 
 // A dry run writes nothing; a second program is told to wait.
@@ -149,19 +134,14 @@ func TestVectorsAreKeptByOneProgram(t *testing.T) {
 	dir, cache := model(t), t.TempDir()
 	args := []string{"-embed-model", "file:" + dir, "-cache", filepath.Join(cache, "r")}
 	p, err := parts(append(args, "-dry-run")...)
-	baselinestest.OK(t, err)
-	if _, err := p.Embedder.EmbedDocuments(context.Background(), []string{"owl"}); err != nil {
-		t.Fatal(err)
-	}
-	if left, err := os.ReadDir(cache); err != nil || len(left) > 0 {
-		t.Errorf("a dry run left %v, error %v", left, err)
-	}
-	first, err := parts(args...)
-	baselinestest.OK(t, err)
+	check.OK(t, err)
+	check.OK(t, check.Err(p.Embedder.EmbedDocuments(context.Background(), []string{"owl"})))
+	left, err := os.ReadDir(cache)
+	check.True(t, err == nil && len(left) == 0, "a dry run left %v, error %v", left, err)
+	first := check.Of(parts(args...)).OK(t)
 	defer first.Close()
-	if _, err := parts(args...); !errors.Is(err, journal.ErrLocked) || !strings.Contains(err.Error(), "wait for its end") {
-		t.Errorf("error %v", err)
-	}
+	_, err = parts(args...)
+	check.True(t, errors.Is(err, journal.ErrLocked) && strings.Contains(err.Error(), "wait for its end"), "error %v", err)
 }
 
 // A dry run fetches no model: it makes no calls to be counted.
@@ -172,15 +152,11 @@ func TestDryRunFetchesNothing(t *testing.T) {
 	t.Setenv("HTTPS_PROXY", "http://127.0.0.1:1") // nobody listens there
 	for _, name := range []string{"minilm", "hf:org/name@0123456789012345678901234567890123456789"} {
 		p, err := parts("-dry-run", "-embed-model", name, "-cache", filepath.Join(home, "r"))
-		if err != nil {
-			t.Fatal(name, err)
-		}
-		if rows, err := p.Embedder.EmbedDocuments(t.Context(), []string{"owl"}); err != nil || len(rows) != 1 {
-			t.Error(name, rows, err)
-		}
-		if left, err := os.ReadDir(home); err != nil || len(left) > 0 {
-			t.Errorf("%s left %v, error %v", name, left, err)
-		}
+		check.OK(t, err, "%v", name)
+		rows, err := p.Embedder.EmbedDocuments(t.Context(), []string{"owl"})
+		check.True(t, err == nil && len(rows) == 1, "%v %v %v", name, rows, err)
+		left, err := os.ReadDir(home)
+		check.True(t, err == nil && len(left) == 0, "%s left %v, error %v", name, left, err)
 	}
 }
 
@@ -205,7 +181,7 @@ func TestEncoderByName(t *testing.T) {
 		}
 		var said strings.Builder
 		p, err := partsSaid(&said, tt.env, args...)
-		baselinestest.OK(t, err)
+		check.OK(t, err)
 		name := ""
 		if p.Embedder != nil {
 			name = p.Embedder.Name()
@@ -213,12 +189,11 @@ func TestEncoderByName(t *testing.T) {
 		if said.String() != tt.said || (name == "") != (tt.embedder == "") || !strings.HasPrefix(name, tt.embedder) {
 			t.Errorf("%+v: takes %q, says %q", tt, name, said.String())
 		}
-		if err := p.Close(); err != nil {
-			t.Error(err)
-		}
+		err = p.Close()
+		check.True(t, err == nil, "%v", err)
 	}
 	cache, err := os.UserCacheDir()
-	baselinestest.OK(t, errors.Join(err, os.MkdirAll(filepath.Join(cache, "wildgraph", "models", "e5-small"), 0o755)))
+	check.OK(t, errors.Join(err, os.MkdirAll(filepath.Join(cache, "wildgraph", "models", "e5-small"), 0o755)))
 	var said strings.Builder
 	if _, err := partsSaid(&said, "", "-embed-model", "auto"); err == nil || errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), "remove the folder") || said.String() != "-embed-model auto: e5-small\n" {
 		t.Errorf("says %q, error %v", said.String(), err)
@@ -244,7 +219,7 @@ func TestFetchingIsSaid(t *testing.T) {
 func TestHeads(t *testing.T) {
 	folder := func(architecture string, labels ...string) string {
 		dir := t.TempDir()
-		baselinestest.OK(t, embedtest.WriteHead(dir, architecture, labels...))
+		check.OK(t, embedtest.WriteHead(dir, architecture, labels...))
 		return "file:" + dir
 	}
 	rank := folder("BertForSequenceClassification", "relevant")
@@ -252,38 +227,31 @@ func TestHeads(t *testing.T) {
 	names := folder("BertForTokenClassification", "O", "B-PER", "I-PER")
 	spans := folder("BertForQuestionAnswering", "start", "end")
 	p, err := parts("-rerank-model", rank, "-name-model", names, "-span-model", spans)
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	if p.Kit.Rerank == nil || !strings.HasPrefix(p.Kit.Read.Name(), "spans/BertForQuestionAnswering-2x64-") || !strings.HasSuffix(p.Kit.Read.Name(), "+extractive/open") {
 		t.Errorf("reranker %v, reader %s", p.Kit.Rerank, p.Kit.Read.Name())
 	}
 	for _, setting := range []string{"rerank_model", "name_model", "span_model"} {
-		if name, _ := p.Decisive()[setting].(string); !strings.HasPrefix(name, "BertFor") {
-			t.Errorf("%s is %q in what decides", setting, name)
-		}
+		name, _ := p.Decisive()[setting].(string)
+		check.True(t, strings.HasPrefix(name, "BertFor"), "%s is %q in what decides", setting, name)
 	}
-	x, err := p.Kit.Entities()
-	baselinestest.OK(t, err)
+	x := check.Of(p.Kit.Entities()).OK(t)
 	chunk := graphrag.Chunk{ID: "a#0", Doc: "a", Text: "The barn owl hears a mouse."}
 	found, err := x.Extract(t.Context(), []graphrag.Chunk{chunk})
 	if err != nil || len(found) != 1 || len(found[0].Mentions) == 0 || found[0].Mentions[0].Type != "PER" || !strings.Contains(chunk.Text, found[0].Mentions[0].Name) {
 		t.Errorf("names %+v, error %v", found, err)
 	}
-	ask, err := p.Kit.QuestionNames(nil)
-	baselinestest.OK(t, err)
+	ask := check.Of(p.Kit.QuestionNames(nil)).OK(t)
 	for _, question := range []string{chunk.Text, "\u200b"} { // in the second it finds none
-		if _, err := ask(t.Context(), question); err != nil {
-			t.Error(err)
-		}
+		_, err := ask(t.Context(), question)
+		check.True(t, err == nil, "%v", err)
 	}
-	if e, err := p.OpenEntailment(t.Context(), entail); err != nil || e == nil || p.Decisive()["entail_model"] != e.Name() {
-		t.Errorf("entailment %v, error %v", e, err)
-	}
+	e, err := p.OpenEntailment(t.Context(), entail)
+	check.True(t, err == nil && e != nil && p.Decisive()["entail_model"] == e.Name(), "entailment %v, error %v", e, err)
 	for flag, wrong := range map[string]string{"-rerank-model": entail, "-name-model": spans, "-span-model": rank} {
-		if _, err := parts(flag, wrong); !errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), flag+": local: ") {
-			t.Errorf("%s: error %v", flag, err)
-		}
+		_, err := parts(flag, wrong)
+		check.True(t, errors.Is(err, cli.ErrUsage) && strings.Contains(err.Error(), flag+": local: "), "%s: error %v", flag, err)
 	}
-	if p, err := parts("-dry-run", "-rerank-model", "hf:org/name@0123456789012345678901234567890123456789"); err != nil || p.Kit.Rerank != nil {
-		t.Errorf("a dry run fetches a model: error %v", err)
-	}
+	p, err = parts("-dry-run", "-rerank-model", "hf:org/name@0123456789012345678901234567890123456789")
+	check.True(t, err == nil && p.Kit.Rerank == nil, "a dry run fetches a model: error %v", err)
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // Two cells of 50 questions, each with 60 s of indexing and 1 s a question: after a
@@ -31,9 +32,7 @@ func TestTimeLeft(t *testing.T) {
 	}
 	want := "owl [2J on ab: indexing\n10 of 100 answers (2m30s left)\n20 of 100 answers (2m20s left)\n" +
 		"30 of 100 answers (2m10s left)\n40 of 100 answers (2m0s left)\n50 of 100 answers (1m50s left)\n"
-	if out.String() != want || p.Answered() != 50 {
-		t.Errorf("%d answered\n%s\nwant\n%s", p.Answered(), out.String(), want)
-	}
+	check.True(t, out.String() == want && p.Answered() == 50, "%d answered\n%s\nwant\n%s", p.Answered(), out.String(), want)
 	step("answer", 2, 100, 50)
 	if !strings.HasSuffix(out.String(), "owl [2J on ab: 50 answers were there\n") || p.Answered() != 50 {
 		t.Errorf("%d answered\n%s", p.Answered(), out.String())
@@ -48,7 +47,5 @@ func TestShortCells(t *testing.T) {
 	for cell := range 20 {
 		p.Event(benchmark.Event{System: "owl", Domain: "d", Stage: "index", Cell: cell + 1, Cells: 20, Total: 100})
 	}
-	if out.String() != "owl on d: indexing\n" {
-		t.Error(out.String())
-	}
+	check.Equal(t, out.String(), "owl on d: indexing\n")
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"os"
 	"os/exec"
@@ -19,6 +18,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/internal/setup"
 	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge/judgetest"
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -31,9 +31,7 @@ func agentServer(t *testing.T, before func(n int, req llm.Request)) (asked func(
 	n, prompt := 0, 0
 	serve(t, func(req llm.Request) llm.Reply {
 		data, err := json.Marshal(req)
-		if err != nil {
-			t.Error(err)
-		}
+		check.True(t, err == nil, "%v", err)
 		mu.Lock()
 		n++
 		seen[string(data)]++
@@ -74,26 +72,19 @@ func TestDryRunOfAgents(t *testing.T) {
 	asked := agentServer(t, nil)
 	args := append([]string{"-out", t.TempDir()}, agentArgs...)
 	estimate, _, err := bench(t, bare, append(args, "-dry-run")...)
-	must(t, err)
-	if _, stderr, err := bench(t, bare, args...); err != nil && !errors.Is(err, setup.ErrIncomplete) {
-		t.Fatalf("%v\n%s", err, stderr)
-	}
+	check.OK(t, err)
+	_, stderr, err := bench(t, bare, args...)
+	check.Must(t, err == nil || errors.Is(err, setup.ErrIncomplete), "%v\n%s", err, stderr)
 	n, prompt, again := asked()
 	row := dryRow(t, estimate, "total")
 	for i, got := range []int{n - 1, prompt} { // without a sign of life
-		if math.Abs(float64(row[i]-got)) > .2*float64(got) {
-			t.Errorf("%d are asked, %d were expected\n%s", got, row[i], estimate)
-		}
+		check.True(t, math.Abs(float64(row[i]-got)) <= .2*float64(got), "%d are asked, %d were expected\n%s", got, row[i], estimate)
 	}
-	if again > 0 {
-		t.Errorf("%d calls were made twice", again)
-	}
-	if _, _, err := bench(t, bare, args...); err != nil && !errors.Is(err, setup.ErrIncomplete) {
-		t.Fatal(err)
-	}
-	if m, _, _ := asked(); m != n {
-		t.Errorf("a second run asked %d times", m-n)
-	}
+	check.True(t, again <= 0, "%d calls were made twice", again)
+	_, _, err = bench(t, bare, args...)
+	check.Must(t, err == nil || errors.Is(err, setup.ErrIncomplete), "%v", err)
+	m, _, _ := asked()
+	check.Equal(t, m, n, "a second run asked %d times", m-n)
 }
 
 // A run that is killed in the middle of a search goes on, and pays for nothing twice but the
@@ -105,23 +96,19 @@ func TestKilledAgent(t *testing.T) {
 	var cmd *exec.Cmd
 	asked := agentServer(t, func(n int, req llm.Request) {
 		if n == 4 && cmd != nil { // the third turn of the first question
-			if len(req.Messages) < 4 {
-				t.Errorf("killed in another place: %d messages", len(req.Messages))
-			}
+			check.True(t, len(req.Messages) >= 4, "killed in another place: %d messages", len(req.Messages))
 			_ = cmd.Process.Kill()
 		}
 	})
 	out := filepath.Join(t.TempDir(), "out")
 	args := append([]string{"-out", out, "-cache", filepath.Join(t.TempDir(), "c")}, agentArgs...)
 	cmd = child(args...)
-	if err := cmd.Run(); err == nil {
-		t.Fatal("it was not killed")
-	}
+	err := cmd.Run()
+	check.Must(t, err != nil, "it was not killed")
 	cmd = nil
 	if text, err := child(args...).CombinedOutput(); err != nil {
-		if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || exit.ExitCode() != setup.ExitIncomplete {
-			t.Fatalf("%v\n%s", err, text)
-		}
+		exit := (*exec.ExitError)(nil)
+		check.Must(t, errors.As(err, &exit) && exit.ExitCode() == setup.ExitIncomplete, "%v\n%s", err, text)
 	}
 	if n, _, again := asked(); again > 2 || n < 20 { // the sign of life, and the call under way
 		t.Errorf("%d of %d calls were made twice", again, n)
@@ -154,13 +141,11 @@ func TestRepeat(t *testing.T) {
 	})
 	dir := t.TempDir()
 	data, docs := filepath.Join(dir, "q.jsonl"), filepath.Join(dir, "docs")
-	if err := errors.Join(os.Mkdir(docs, 0o700), os.WriteFile(filepath.Join(docs, "tide.md"), []byte("The tide rises twice a day."), 0o600),
+	check.OK(t, errors.Join(os.Mkdir(docs, 0o700), os.WriteFile(filepath.Join(docs, "tide.md"), []byte("The tide rises twice a day."), 0o600),
 		os.WriteFile(data, []byte(`{"question": "How often does the tide rise?", "answer": "Twice."}
 {"question": "What rises?", "answer": "The tide."}
 {"question": "When does it rise?", "answer": "Twice a day."}
-{"question": "Who sees the tide?", "answer": "Nobody."}`), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+{"question": "Who sees the tide?", "answer": "Nobody."}`), 0o600)))
 	args := []string{"-questions", data, "-docs", docs, "-systems", "bm25", "-model", "m", "-seed", "7", "-no-timings", "-out", filepath.Join(dir, "out")}
 	// Offline the seed is that of the index, and changes nothing of words. Why a judge by words
 	// has no verdict on "Nobody." stands on the screen.
@@ -170,22 +155,17 @@ func TestRepeat(t *testing.T) {
 	}
 	args = append(args, "-repeat", "3")
 	estimate, _, err := bench(t, bare, append(args, "-dry-run")...)
-	if err != nil || dryRow(t, estimate, "bm25 answer")[0] != 12 {
-		t.Errorf("%v\n%s", err, estimate)
-	}
-	if _, stderr, err := bench(t, bare, args...); err != nil {
-		t.Fatalf("%v\n%s", err, stderr)
-	}
-	if want := map[int64]int{7: 4, 8: 4, 9: 4}; !maps.Equal(seeds, want) {
-		t.Errorf("seeds %v, want %v", seeds, want)
-	}
+	check.True(t, err == nil && dryRow(t, estimate, "bm25 answer")[0] == 12, "%v\n%s", err, estimate)
+	_, stderr, err := bench(t, bare, args...)
+	check.OK(t, err, "%v\n%s", err, stderr)
+	want := map[int64]int{7: 4, 8: 4, 9: 4}
+	check.Equal(t, seeds, want, "seeds")
 	s := readReport(t, filepath.Join(dir, "out")).Systems[0]
 	all := s.Overall.Types["all"]
 	if s.Same == nil || *s.Same != .75 || all.N != 12 || math.Abs(*all.Accuracy-11./12) > 1e-9 || all.Intervals["accuracy"] != (report.Interval{}) {
 		t.Errorf("accuracy %v of %d, same %v", *all.Accuracy, all.N, *s.Same)
 	}
 	before := n
-	if _, _, err := bench(t, bare, args...); err != nil || n != before {
-		t.Errorf("a second run asked %d times, %v", n-before, err)
-	}
+	_, _, err = bench(t, bare, args...)
+	check.True(t, err == nil && n == before, "a second run asked %d times, %v", n-before, err)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // firstPage is a system that finds the first page of a domain, whatever is asked.
@@ -68,9 +69,7 @@ func TestOwnSystem(t *testing.T) {
 		if err != nil {
 			said += err.Error()
 		}
-		if !strings.Contains(said, tt.want) {
-			t.Errorf("%v: %s\nwant %q", tt.args, said, tt.want)
-		}
+		check.True(t, strings.Contains(said, tt.want), "%v: %s\nwant %q", tt.args, said, tt.want)
 	}
 }
 
@@ -82,20 +81,14 @@ func TestBudgetContext(t *testing.T) {
 	}
 	for _, s := range readReport(t, dir).Systems {
 		all := s.Overall.Types[benchmark.All]
-		if n := *all.ContextTokens; n > 1600 || n < 400 {
-			t.Errorf("%s reads %.0f tokens", s.System, n)
-		}
-		if s.System == "wild" && *all.PromptRecall < .8 {
-			t.Errorf("wild reads %.2f of the pages", *all.PromptRecall)
-		}
+		n := *all.ContextTokens
+		check.True(t, n <= 1600 && n >= 400, "%s reads %.0f tokens", s.System, n)
+		check.True(t, s.System != "wild" || *all.PromptRecall >= .8, "wild reads %.2f of the pages", *all.PromptRecall)
 	}
 	_, _, err := bench(t, bare, "-budget-context", "-1", "-sweep", "2..4")
-	if !errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), "-budget-context -1: want 0 or more") {
-		t.Errorf("a negative budget: %v", err)
-	}
-	if _, _, err = bench(t, bare, "-budget-context", "9", "-sweep", "2..4"); !errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), "-sweep has no meaning") {
-		t.Errorf("a budget and a sweep: %v", err)
-	}
+	check.True(t, errors.Is(err, cli.ErrUsage) && strings.Contains(err.Error(), "-budget-context -1: want 0 or more"), "a negative budget: %v", err)
+	_, _, err = bench(t, bare, "-budget-context", "9", "-sweep", "2..4")
+	check.True(t, errors.Is(err, cli.ErrUsage) && strings.Contains(err.Error(), "-sweep has no meaning"), "a budget and a sweep: %v", err)
 }
 
 // On the released six domains wild reads what docs/systems.md says, and BM25 beside it is no
@@ -106,9 +99,8 @@ func TestReleasedData(t *testing.T) {
 		t.Skip("set WILDGRAPHBENCH_DIR, without -short")
 	}
 	dir := t.TempDir()
-	if _, _, err := bench(t, bare, "-data", data, "-out", dir, "-systems", "wild,bm25", "-budget-context", "6000"); err != nil {
-		t.Fatal(err)
-	}
+	_, _, err := bench(t, bare, "-data", data, "-out", dir, "-systems", "wild,bm25", "-budget-context", "6000")
+	check.OK(t, err)
 	want := map[string]struct{ summary, recall, coverage float64 }{"wild": {.755, .87, .39}, "bm25": {.22, .57, .425}}
 	for _, s := range readReport(t, dir).Systems {
 		all, least := s.Overall.Types[benchmark.All], want[s.System]

@@ -22,6 +22,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge/judgetest"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/journal"
@@ -98,9 +99,7 @@ func (c *chaos) start(t *testing.T, dir string, killAt int, more ...string) (out
 	c.mu.Lock()
 	c.left, c.kill = 0, nil
 	c.mu.Unlock()
-	if strings.Contains(string(out), chaosKey) {
-		t.Errorf("the key is shown:\n%s", out)
-	}
+	check.True(t, !strings.Contains(string(out), chaosKey), "the key is shown:\n%s", out)
 	exit, _ := err.(*exec.ExitError)
 	return out, exit != nil && exit.ExitCode() < 0
 }
@@ -115,21 +114,18 @@ func (c *chaos) audit(t *testing.T, dir string, before llm.Usage) (more int) {
 		t.Error("the key is kept")
 	}
 	client, err := paid.Open(paid.Options{File: name, Run: dir})
-	must(t, err)
+	check.OK(t, err)
 	a, bill := client.Account(), c.Bill().Total
-	must(t, client.Close())
+	check.OK(t, client.Close())
 	owed := bill.Tokens() - before.Tokens()
 	if owed > a.Total.Most.Tokens() || owed > a.Total.Usage.Tokens() && len(a.Unknown) == 0 && !a.Total.Usage.Estimated {
 		t.Errorf("%d tokens are billed, the ledger has %d, %d at the most, in doubt %d calls", owed, a.Total.Usage.Tokens(), a.Total.Most.Tokens(), len(a.Unknown))
 	}
-	j, err := journal.Open(name, journal.Header{Schema: paid.Schema}, journal.Options{})
-	must(t, err)
+	j := check.Of(journal.Open(name, journal.Header{Schema: paid.Schema}, journal.Options{})).OK(t)
 	defer j.Close()
 	now := onDisk(t, j)
 	for key := range c.acked {
-		if !now[key] {
-			t.Errorf("a reply that was on disk is lost: %q", key)
-		}
+		check.True(t, now[key], "a reply that was on disk is lost: %q", key)
 	}
 	c.acked = now
 	return a.Total.Unknown
@@ -147,10 +143,7 @@ func TestChaos(t *testing.T) {
 	}
 	seeds, all := 1, false
 	if v := os.Getenv("WILDGRAPH_CHAOS"); v != "" {
-		n, err := strconv.Atoi(v)
-		if err != nil {
-			t.Fatalf("WILDGRAPH_CHAOS: %v", err)
-		}
+		n := check.Of(strconv.Atoi(v)).OK(t, "WILDGRAPH_CHAOS")
 		seeds, all = n, true
 	}
 	scenarios := map[string][]string{"all": nil, "all that pass": slices.DeleteFunc(slices.Clone(troubles), func(k string) bool { return slices.Contains(lasting, k) })}
@@ -160,15 +153,12 @@ func TestChaos(t *testing.T) {
 		}
 	}
 	for _, k := range lasting {
-		if !slices.Contains(troubles, k) {
-			t.Fatalf("there is no trouble %q", k)
-		}
+		check.Must(t, slices.Contains(troubles, k), "there is no trouble %q", k)
 	}
 	c := newChaos(t)
 	whole := filepath.Join(t.TempDir(), "whole")
-	if out, _ := c.start(t, whole, 0); len(out) == 0 {
-		t.Fatal("the program says nothing")
-	}
+	out, _ := c.start(t, whole, 0)
+	check.Must(t, len(out) != 0, "the program says nothing")
 	want := folder(t, whole)
 	for seed := range seeds {
 		for name, kinds := range scenarios {
@@ -198,12 +188,10 @@ func (c *chaos) ordeal(t *testing.T, seed uint64, kinds []string, want map[strin
 	c.Trouble(nil)
 	out, _ := c.start(t, dir, 0, "-retry") // a reply that was cut is kept, and asked for again by this alone
 	doubt := c.audit(t, dir, before)
-	if n := len(c.again); n > 0 && same {
-		t.Errorf("%d replies were asked for again though they were on disk", n)
-	}
-	if diff := cmp.Diff(want, folder(t, dir)); same && diff != "" {
-		t.Errorf("(-healthy +after trouble):\n%.3000s\n%s", diff, out)
-	}
+	n := len(c.again)
+	check.True(t, n <= 0 || !same, "%d replies were asked for again though they were on disk", n)
+	diff := cmp.Diff(want, folder(t, dir))
+	check.True(t, !same || diff == "", "(-healthy +after trouble):\n%.3000s\n%s", diff, out)
 	t.Logf("%d kills in %d starts, %d tokens billed, %d attempts in doubt, %v", kills, starts, c.Bill().Total.Tokens()-before.Tokens(), doubt, time.Since(began).Round(time.Second))
 }
 
@@ -216,18 +204,14 @@ func TestKillPaid(t *testing.T) {
 	}
 	kills := 10
 	if v := os.Getenv("WILDGRAPH_KILLS"); v != "" {
-		n, err := strconv.Atoi(v)
-		if err != nil {
-			t.Fatalf("WILDGRAPH_KILLS: %v", err)
-		}
+		n := check.Of(strconv.Atoi(v)).OK(t, "WILDGRAPH_KILLS")
 		kills = n
 	}
 	c := newChaos(t)
 	root := t.TempDir()
 	whole := filepath.Join(root, "whole")
-	if out, _ := c.start(t, whole, 0); len(out) == 0 {
-		t.Fatal("the program says nothing")
-	}
+	out, _ := c.start(t, whole, 0)
+	check.Must(t, len(out) != 0, "the program says nothing")
 	want := folder(t, whole)
 	seed := uint64(time.Now().UnixNano())
 	random := rand.New(rand.NewPCG(seed, 1))
@@ -251,9 +235,7 @@ func TestKillPaid(t *testing.T) {
 		}
 	}
 	t.Logf("%d kills over %d runs: %d replies were paid for again though they were on disk", kills, runs, len(c.again))
-	if len(c.again) > 0 {
-		t.Errorf("%d replies were asked for again though they were on disk", len(c.again))
-	}
+	check.True(t, len(c.again) == 0, "%d replies were asked for again though they were on disk", len(c.again))
 }
 
 // onDisk are the replies and vectors that a client has kept; failed replies are
@@ -262,7 +244,7 @@ func onDisk(t *testing.T, j *journal.Journal) map[string]bool {
 	t.Helper()
 	now := make(map[string]bool)
 	for rec, err := range j.Records() {
-		must(t, err)
+		check.OK(t, err)
 		var chat struct {
 			Request struct {
 				Messages []llm.Message `json:"messages"`

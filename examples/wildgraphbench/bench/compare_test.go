@@ -14,6 +14,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge"
 )
 
@@ -38,12 +39,12 @@ func finishedRun(t *testing.T, config string, n int, systems map[string]func(i i
 				Answer: fmt.Sprintf("%s says \x1b[31m%v", name, value), Fact: &judge.FactJudgment{Verdict: judge.Score(value, "")},
 				Metrics: benchmark.Evidence{PromptRecall: &value}, Gold: []benchmark.Unit{{fmt.Sprint("page ", i/2)}},
 			})
-			must(t, err)
+			check.OK(t, err)
 			b.Write(append(line, '\n'))
 		}
 	}
 	for name, data := range map[string]string{"report.json": `{"version":2,"config":` + config + `}`, report.JudgmentsName: b.String()} {
-		must(t, os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600))
+		check.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600))
 	}
 	return dir
 }
@@ -63,7 +64,7 @@ func TestCompare(t *testing.T) {
 	a := finishedRun(t, `{"dataset":"set","kit":"offline","topk_qa":5,"seed":1}`, 40, map[string]func(int) bool{"one": most, "two": few})
 	b := finishedRun(t, `{"dataset":"set","kit":"offline","topk_qa":10,"seed":1}`, 40, map[string]func(int) bool{"one": few, "two": few})
 	out, err := compare(t, "-show", "2", a, b)
-	must(t, err)
+	check.OK(t, err)
 	for _, want := range []string{
 		"B differs from A in: topk_qa 5 → 10 A and B",
 		"one │ evidence recall 40 75.0 25.0 -50.0* -73.0 to -22.2 0.0009 0.0035 certain",
@@ -74,20 +75,16 @@ func TestCompare(t *testing.T) {
 		"one, A to B: 20 became wrong q/2 What is 2? gold gold A one says ",
 		"… and 18 more: -show 20",
 	} {
-		if !strings.Contains(strings.Join(strings.Fields(out), " "), want) {
-			t.Errorf("no %q in\n%s", want, out)
-		}
+		check.True(t, strings.Contains(strings.Join(strings.Fields(out), " "), want), "no %q in\n%s", want, out)
 	}
 	if strings.Contains(out, "\x1b") || strings.Contains(out, "became right") || strings.Contains(out, "one: A and B have the same") {
 		t.Errorf("steers the terminal, or tells of what was not:\n%s", out)
 	}
-	if _, err := compare(t, "-max-loss", "10", a, b); !errors.Is(err, errLost) || !strings.Contains(err.Error(), "accuracy of one fell by 50.0 points") {
-		t.Errorf("a loss of 50 points: %v", err)
-	}
+	_, err = compare(t, "-max-loss", "10", a, b)
+	check.True(t, errors.Is(err, errLost) && strings.Contains(err.Error(), "accuracy of one fell by 50.0 points"), "a loss of 50 points: %v", err)
 	for _, args := range [][]string{{"-max-loss", "23", a, b}, {"-max-loss", "0", b, a}, {"-max-loss", "0", a + ":two", b}, {"-max-loss", "0", a, a}} {
-		if _, err := compare(t, args...); err != nil {
-			t.Errorf("%q: %v", args, err)
-		}
+		_, err := compare(t, args...)
+		check.True(t, err == nil, "%q: %v", args, err)
 	}
 }
 
@@ -96,15 +93,12 @@ func TestNamedSystems(t *testing.T) {
 	a := finishedRun(t, `{}`, 40, map[string]func(int) bool{"one": most})
 	b := finishedRun(t, `{}`, 30, map[string]func(int) bool{"two": other})
 	out, err := compare(t, a+":one", b+":two")
-	must(t, err)
+	check.OK(t, err)
 	for _, want := range []string{"one → two │", "10 questions that A alone has, and 0 that B alone has", "8 became right", "8 became wrong", "nothing in the settings"} {
-		if !strings.Contains(out, want) {
-			t.Errorf("no %q in\n%s", want, out)
-		}
+		check.True(t, strings.Contains(out, want), "no %q in\n%s", want, out)
 	}
-	if out, err = compare(t, a, a, a); err != nil || !strings.Contains(out, "A and C") {
-		t.Errorf("three runs: %v\n%s", err, out)
-	}
+	out, err = compare(t, a, a, a)
+	check.True(t, err == nil && strings.Contains(out, "A and C"), "three runs: %v\n%s", err, out)
 }
 
 func TestRefused(t *testing.T) {
@@ -112,7 +106,7 @@ func TestRefused(t *testing.T) {
 	two := finishedRun(t, `{}`, 12, map[string]func(int) bool{"two": most})
 	write := func(name, data string) string {
 		dir := finishedRun(t, `{}`, 12, map[string]func(int) bool{"one": most})
-		must(t, os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600))
+		check.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600))
 		return dir
 	}
 	for _, c := range []struct {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // files writes a folder of files.
@@ -20,7 +21,7 @@ func files(t *testing.T, byName map[string]string) string {
 	dir := t.TempDir()
 	for name, text := range byName {
 		name = filepath.Join(dir, filepath.FromSlash(name))
-		must(t, errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644)))
+		check.OK(t, errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644)))
 	}
 	return dir
 }
@@ -57,25 +58,21 @@ func TestOwnData(t *testing.T) {
 			t.Errorf("%s: %d questions, recall %v %v, accuracy %v %v", key, n, r, ok, a, judged)
 		}
 	}
-	if stdout, _, err = bench(t, bare, args...); err != nil || !strings.Contains(stdout, "Nothing to do, 4 answers") {
-		t.Errorf("again: %v\n%s", err, stdout)
-	}
-	if stdout, _, err = bench(t, bare, append(args, "-dry-run")...); err != nil || !strings.Contains(stdout, "makes no call") {
-		t.Errorf("-dry-run: %v\n%s", err, stdout)
-	}
+	stdout, _, err = bench(t, bare, args...)
+	check.True(t, err == nil && strings.Contains(stdout, "Nothing to do, 4 answers"), "again: %v\n%s", err, stdout)
+	stdout, _, err = bench(t, bare, append(args, "-dry-run")...)
+	check.True(t, err == nil && strings.Contains(stdout, "makes no call"), "-dry-run: %v\n%s", err, stdout)
 	mine := filepath.Join(files(t, map[string]string{"mine.jsonl": `{"question": "How do barn owls hunt?", "answer": "by ear", "evidence": ["owls.md"]}`}), "mine.jsonl")
-	if stdout, _, err = bench(t, bare, append(args, "-score", "mine="+mine, "-partial")...); err != nil || !strings.Contains(stdout, "Not ranked: mine (n = 1)") {
-		t.Errorf("-score: %v\n%s", err, stdout)
-	}
-	if r, _ := readReport(t, out).Systems[1].Overall.Types["single-fact"].Figure("evidence_recall_at_5"); r != 1 {
-		t.Errorf("recall of the predictions is %v", r)
-	}
+	stdout, _, err = bench(t, bare, append(args, "-score", "mine="+mine, "-partial")...)
+	check.True(t, err == nil && strings.Contains(stdout, "Not ranked: mine (n = 1)"), "-score: %v\n%s", err, stdout)
+	r, _ := readReport(t, out).Systems[1].Overall.Types["single-fact"].Figure("evidence_recall_at_5")
+	check.Equal(t, r, 1, "recall of the predictions")
 }
 
 // A gold page may be a PDF, as it may for ask; an unknown key is reported.
 func TestOwnPDF(t *testing.T) {
 	page, err := os.ReadFile("testdata/warranty.pdf")
-	must(t, err)
+	check.OK(t, err)
 	dir := files(t, map[string]string{"docs/warranty.pdf": string(page), "docs/owls.md": "Barn owls hunt by ear.",
 		"mine.jsonl": `{"question": "How long does the warranty of the tide clock last?", "answer": "five years", "gold": ["warranty.pdf"], "golden": 1}`})
 	stdout, stderr, err := bench(t, bare, "-questions", filepath.Join(dir, "mine.jsonl"), "-docs", filepath.Join(dir, "docs"), "-systems", "bm25", "-out", t.TempDir())
@@ -112,9 +109,8 @@ func TestOwnDataUsage(t *testing.T) {
 		{[]string{"-questions", questions, "-docs", docs + "x"}, "-docs: "},
 		{[]string{"-data", questions}, "is not a folder"},
 	} {
-		if _, _, err := bench(t, bare, append(tt.args, "-out", t.TempDir())...); !errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%v: %v, want %q", tt.args, err, tt.want)
-		}
+		_, _, err := bench(t, bare, append(tt.args, "-out", t.TempDir())...)
+		check.True(t, errors.Is(err, cli.ErrUsage) && strings.Contains(err.Error(), tt.want), "%v: %v, want %q", tt.args, err, tt.want)
 	}
 }
 
@@ -122,7 +118,7 @@ func TestOwnDataUsage(t *testing.T) {
 func TestUnfitQuestions(t *testing.T) {
 	dir := t.TempDir()
 	docs := filepath.Join(dir, "docs")
-	must(t, errors.Join(os.Mkdir(docs, 0o700), os.WriteFile(filepath.Join(docs, "tide.md"), []byte("The tide rises twice a day. There are 40 berths, for guests and members."), 0o600)))
+	check.OK(t, errors.Join(os.Mkdir(docs, 0o700), os.WriteFile(filepath.Join(docs, "tide.md"), []byte("The tide rises twice a day. There are 40 berths, for guests and members."), 0o600)))
 	const tide, berths = `{"question": "How often does the tide rise?", "answer": "Twice a day."}`, `{"question": "How many berths are there?", "answer": "40"}`
 	const without, yes = `{"question": "Who owns the pier?", "unanswerable": true}`, `{"question": "Is the tide high?", "answer": "no"}`
 	for name, tt := range map[string]struct {
@@ -141,7 +137,7 @@ func TestUnfitQuestions(t *testing.T) {
 		"none has one": {[]string{yes}, "open", []string{"Lexical accuracy, %", "0.00"}, "**"},
 	} {
 		file := filepath.Join(t.TempDir(), "q.jsonl")
-		must(t, os.WriteFile(file, []byte(strings.Join(tt.lines, "\n")), 0o600))
+		check.OK(t, os.WriteFile(file, []byte(strings.Join(tt.lines, "\n")), 0o600))
 		out := filepath.Join(filepath.Dir(file), "out")
 		stdout, stderr, err := bench(t, bare, "-questions", file, "-docs", docs, "-systems", "bm25,naiverag", "-mode", tt.mode, "-out", out)
 		tables, _ := os.ReadFile(filepath.Join(out, "report.md"))

@@ -20,6 +20,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/internal/setup"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -35,10 +36,7 @@ func dryRow(t *testing.T, estimate, stage string) (row [4]int) {
 		}
 		fields := strings.Fields(strings.ReplaceAll(rest, ",", ""))
 		for i, f := range fields[len(fields)-4:] {
-			n, err := strconv.Atoi(f)
-			if err != nil {
-				t.Fatalf("%q: %v", line, err)
-			}
+			n := check.Of(strconv.Atoi(f)).OK(t, "%q", line)
 			row[i] = n
 		}
 	}
@@ -65,26 +63,23 @@ func TestDryRunFollowsTheRun(t *testing.T) {
 	})
 	args := []string{"-out", t.TempDir(), "-domains", "seafaring", "-limit", "1", "-systems", "lightrag,lightrag-local,hipporag2", "-model", "m"}
 	stdout, _, err := bench(t, bare, append(args, "-dry-run")...)
-	must(t, err)
+	check.OK(t, err)
 	if dryRow(t, stdout, "lightrag-local index")[0] != 0 || dryRow(t, stdout, "lightrag index")[0] == 0 {
 		t.Errorf("an extraction that is shared is counted twice:\n%s", stdout)
 	}
 	before := len(server.Requests())
-	if _, _, err := bench(t, bare, args...); err != nil && !errors.Is(err, setup.ErrIncomplete) {
-		t.Fatal(err)
-	}
+	_, _, err = bench(t, bare, args...)
+	check.Must(t, err == nil || errors.Is(err, setup.ErrIncomplete), "%v", err)
 	asked := len(server.Requests()) - before - 1 // a sign of life
-	if expected := dryRow(t, stdout, "total")[0]; math.Abs(float64(asked-expected)) > .15*float64(asked) {
-		t.Errorf("%d calls were made, %d expected:\n%s", asked, expected, stdout)
-	}
+	expected := dryRow(t, stdout, "total")[0]
+	check.True(t, math.Abs(float64(asked-expected)) <= .15*float64(asked), "%d calls were made, %d expected:\n%s", asked, expected, stdout)
 }
 
 // A part stands for the whole: of ten questions of a type three are asked.
 func TestDryRunOfAPart(t *testing.T) {
 	s, err := parseFlags([]string{"-dry-run", "-model", "m", "-systems", "bm25,hipporag2", "-domains", "seafaring"}, bare, io.Discard, all.Names())
-	must(t, err)
-	set, err := loaded(t.Context(), s)
-	must(t, err)
+	check.OK(t, err)
+	set := check.Of(loaded(t.Context(), s)).OK(t)
 	var items []benchmark.Item
 	for i := range 10 {
 		it := set.Domains[0].Items[0]
@@ -92,14 +87,12 @@ func TestDryRunOfAPart(t *testing.T) {
 		items = append(items, it)
 	}
 	set.Domains[0].Items = items
-	p, err := newParts(t.Context(), s, set, slog.New(slog.DiscardHandler))
-	must(t, err)
+	p := check.Of(newParts(t.Context(), s, set, slog.New(slog.DiscardHandler))).OK(t)
 	var out strings.Builder
-	must(t, p.DryRun(t.Context(), &out, set, nil, s.runners(set, p)))
+	check.OK(t, p.DryRun(t.Context(), &out, set, nil, s.runners(set, p)))
 	for _, stage := range []string{"bm25 answer", "hipporag2 answer", "hipporag2 search"} {
-		if got := dryRow(t, out.String(), stage)[0]; got != 10 {
-			t.Errorf("%s: %d calls, want 10:\n%s", stage, got, &out)
-		}
+		got := dryRow(t, out.String(), stage)[0]
+		check.Equal(t, got, 10, "%s: %d calls, want 10:\n%s", stage, got, &out)
 	}
 }
 
@@ -134,10 +127,9 @@ func TestDryRunOfARecordedModel(t *testing.T) {
 		taken = map[string]llm.Usage{}
 		args := []string{"-out", t.TempDir(), "-domains", "seafaring", "-limit", "2", "-systems", system, "-model", "m"}
 		estimate, _, err := bench(t, bare, append(args, "-dry-run")...)
-		must(t, err)
-		if _, _, err := bench(t, bare, args...); err != nil && !errors.Is(err, setup.ErrIncomplete) {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
+		_, _, err = bench(t, bare, args...)
+		check.Must(t, err == nil || errors.Is(err, setup.ErrIncomplete), "%v", err)
 		var sum llm.Usage
 		var expected [4]int
 		for _, stage := range []string{"index", "search", "answer"} {
@@ -168,17 +160,14 @@ func TestSampleTakes(t *testing.T) {
 		t.Skip("a dry run of all systems")
 	}
 	stdout, _, err := bench(t, bare, "-dry-run", "-model", "m", "-out", t.TempDir())
-	must(t, err)
+	check.OK(t, err)
 	_, total, _ := strings.Cut(stdout, " total ")
 	var figures []float64
 	for _, field := range strings.Fields(total)[:3] {
-		n, err := strconv.ParseFloat(strings.ReplaceAll(field, ",", ""), 64)
-		must(t, err)
+		n := check.Of(strconv.ParseFloat(strings.ReplaceAll(field, ",", ""), 64)).OK(t)
 		figures = append(figures, n)
 	}
 	for said, found := range map[float64]float64{sampleCalls: figures[0], sampleTokens: figures[1] + figures[2]} {
-		if found < .85*said || found > 1.15*said {
-			t.Errorf("%v is said, a dry run finds %v", said, found)
-		}
+		check.True(t, found >= .85*said && found <= 1.15*said, "%v is said, a dry run finds %v", said, found)
 	}
 }

@@ -8,10 +8,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/internal/setup"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge/judgetest"
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -88,21 +87,15 @@ func TestRunsHeal(t *testing.T) {
 			}
 			a.spoil = nil
 			_, _, err = bench(t, bare, args(ill)...)
-			if healed := err == nil; healed == tt.retry {
-				t.Errorf("at the next start: %v", err)
-			}
+			check.True(t, err == nil != tt.retry, "at the next start: %v", err)
 			if tt.retry {
-				if _, _, err = bench(t, bare, append(args(ill), "-retry")...); err != nil {
-					t.Errorf("with -retry: %v", err)
-				}
+				_, _, err = bench(t, bare, append(args(ill), "-retry")...)
+				check.True(t, err == nil, "with -retry: %v", err)
 			}
-			if diff := cmp.Diff(folder(t, well), folder(t, ill)); diff != "" {
-				t.Errorf("(-healthy +healed):\n%.3000s", diff)
-			}
+			check.Equal(t, folder(t, ill), folder(t, well), "(-healthy +healed)")
 			a.calls.Store(0)
-			if _, _, err := bench(t, bare, append(args(ill), "-retry")...); err != nil || a.calls.Load() > 0 {
-				t.Errorf("nothing is left to ask, %d calls: %v", a.calls.Load(), err)
-			}
+			_, _, err = bench(t, bare, append(args(ill), "-retry")...)
+			check.True(t, err == nil && a.calls.Load() <= 0, "nothing is left to ask, %d calls: %v", a.calls.Load(), err)
 		})
 	}
 }
@@ -117,9 +110,7 @@ func TestNoGraphIsNoSystem(t *testing.T) {
 		a.spoil = func(_ llm.Request, judging bool) (llm.Reply, bool) { return llm.Reply{Text: text}, !judging }
 		dir := t.TempDir()
 		_, _, err := bench(t, bare, "-out", dir, "-domains", "seafaring", "-limit", "1", "-systems", "bm25,"+graphs, "-model", "m", "-no-timings")
-		if setup.Status(io.Discard, "wildgraphbench", err) != setup.ExitIncomplete {
-			t.Errorf("%q: %v", text, err)
-		}
+		check.Equal(t, setup.Status(io.Discard, "wildgraphbench", err), setup.ExitIncomplete, "%q: %v", text, err)
 		for _, s := range readReport(t, dir).Systems {
 			if marked := len(s.NotCompared) > 0; marked != strings.Contains(graphs, s.System) {
 				t.Errorf("%q: %s: %q, %+v", text, s.System, s.NotCompared, s.Stages)

@@ -14,6 +14,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/anonyrag"
 	"github.com/wildgraph/wildgraph/benchmark/multihop"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -22,8 +23,8 @@ func put(t *testing.T, dir string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
 		file := filepath.Join(dir, filepath.FromSlash(name))
-		must(t, os.MkdirAll(filepath.Dir(file), 0o755))
-		must(t, os.WriteFile(file, []byte(text), 0o644))
+		check.OK(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		check.OK(t, os.WriteFile(file, []byte(text), 0o644))
 	}
 }
 
@@ -39,7 +40,7 @@ func TestMultiHop(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		stdout, stderr, err := bench(t, bare, append(tt.args, "-data", "musique", "-systems", "bm25,zeroshot,youtu-nocommunity", "-mode", "reject", "-out", dir, "-no-timings")...)
-		must(t, err)
+		check.OK(t, err)
 		for _, want := range tt.want {
 			if !strings.Contains(stderr+stdout, want) {
 				t.Errorf("%v: no %q in\n%s%s", tt.args, want, stderr, stdout)
@@ -49,17 +50,14 @@ func TestMultiHop(t *testing.T) {
 		if len(r.Systems) != 3 || r.Systems[1].NotApplicable == "" || r.Systems[2].Overall.Types["all"].N != 10 {
 			t.Errorf("%v: %d systems, or zeroshot rejects, or not all is asked", tt.args, len(r.Systems))
 		}
-		if k := r.Systems[0].Overall.Types["2-hop"].K; k != map[bool]int{true: 20, false: 7}[tt.args == nil] {
-			t.Errorf("%v: k is %d", tt.args, k)
-		}
+		check.Equal(t, r.Systems[0].Overall.Types["2-hop"].K, map[bool]int{true: 20, false: 7}[tt.args == nil], "%v: k", tt.args)
 	}
 }
 
 // Without a graph there is nothing to describe.
 func TestIndexOnly(t *testing.T) {
-	if _, _, err := bench(t, bare, "-data", "sample", "-domains", "seafaring", "-out", t.TempDir(), "-index-only", "-systems", "bm25"); err == nil || !strings.Contains(err.Error(), "hipporag2") {
-		t.Errorf("no graph: %v", err)
-	}
+	_, _, err := bench(t, bare, "-data", "sample", "-domains", "seafaring", "-out", t.TempDir(), "-index-only", "-systems", "bm25")
+	check.True(t, err != nil && strings.Contains(err.Error(), "hipporag2"), "no graph: %v", err)
 }
 
 // The names of a plain text are found by rules and put together before they are hidden; one
@@ -73,9 +71,8 @@ func TestAnonyRAGOfAText(t *testing.T) {
 	if errors.Join(err, err2) != nil || strings.Contains(string(corpus), "Ahab") || strings.Count(string(corpus), "[PERSON#1]") != 3 || strings.Count(string(corpus), "[PERSON#2]") != 2 {
 		t.Errorf("%s\n%s, %v, %v", out, corpus, err, err2)
 	}
-	if _, _, err := bench(t, bare, "anonyrag", "-book", filepath.Join(dir, "none.txt"), "-out", made); err == nil || !strings.Contains(err.Error(), "a model (-model)") {
-		t.Error(err)
-	}
+	_, _, err = bench(t, bare, "anonyrag", "-book", filepath.Join(dir, "none.txt"), "-out", made)
+	check.True(t, err != nil && strings.Contains(err.Error(), "a model (-model)"), "%v", err)
 }
 
 // What is made of books can be run, hidden and raw, from its own folder or from one around
@@ -84,22 +81,18 @@ func TestAnonyRAG(t *testing.T) {
 	dir := t.TempDir()
 	made := filepath.Join(dir, "anonyrag")
 	out, _, err := bench(t, bare, "anonyrag", "-out", made, "-cache", filepath.Join(dir, "c"))
-	if err != nil || !strings.Contains(out, "20 questions;") || !strings.Contains(out, "27 names hidden, none can be read") {
-		t.Fatal(err, out)
-	}
+	check.Must(t, err == nil && strings.Contains(out, "20 questions;") && strings.Contains(out, "27 names hidden, none can be read"), "%v %v", err, out)
 	for _, tt := range []struct{ data, domains string }{{made, ""}, {dir, "anonyrag"}, {filepath.Join(made, "raw"), ""}} {
 		out := t.TempDir()
 		args := []string{"-data", tt.data, "-systems", "bm25", "-out", out, "-no-timings"}
 		if tt.domains != "" {
 			args = append(args, "-domains", tt.domains)
 		}
-		if _, _, err := bench(t, bare, args...); err != nil {
-			t.Fatalf("%+v: %v", tt, err)
-		}
+		_, _, err := bench(t, bare, args...)
+		check.OK(t, err, "%+v", tt)
 		r := readReport(t, out)
-		if d := r.Systems[0].Domains; len(d) != 2 || d[1].Domain != "anonyrag-eng" || d[1].Types["all"].Verdicts().Accuracy == nil {
-			t.Errorf("%+v: %+v", tt, d)
-		}
+		d := r.Systems[0].Domains
+		check.True(t, len(d) == 2 && d[1].Domain == "anonyrag-eng" && d[1].Types["all"].Verdicts().Accuracy != nil, "%+v: %+v", tt, d)
 	}
 	put(t, dir, map[string]string{"unasked.jsonl": `{"answer": "x"}`})
 	for want, args := range map[string][]string{
@@ -110,9 +103,8 @@ func TestAnonyRAG(t *testing.T) {
 		`-language "deu": want one of`: {"-out", dir, "-language", "deu"},
 		"no such file":                 {"-out", dir, "-book", "none.json"},
 	} {
-		if _, _, err := bench(t, bare, append([]string{"anonyrag"}, args...)...); !errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v: %v, want %q", args, err, want)
-		}
+		_, _, err := bench(t, bare, append([]string{"anonyrag"}, args...)...)
+		check.True(t, errors.Is(err, cli.ErrUsage) && strings.Contains(err.Error(), want), "%v: %v, want %q", args, err, want)
 	}
 }
 
@@ -144,12 +136,9 @@ func TestAnonyRAGByModel(t *testing.T) {
 		t.Fatal(err, out)
 	}
 	var qa []anonyrag.QA
-	if data, err := os.ReadFile(filepath.Join(dir, "made", "eng_qa.json")); err != nil || json.Unmarshal(data, &qa) != nil || len(qa) != 2 {
-		t.Fatalf("%v\n%s", err, data)
-	}
-	if strings.Contains(qa[0].Question, "Petrel") || qa[1].Format != anonyrag.Reversion || qa[0].Made != anonyrag.MadeByModel {
-		t.Errorf("%+v", qa)
-	}
+	data, err := os.ReadFile(filepath.Join(dir, "made", "eng_qa.json"))
+	check.Must(t, err == nil && json.Unmarshal(data, &qa) == nil && len(qa) == 2, "%v\n%s", err, data)
+	check.True(t, !strings.Contains(qa[0].Question, "Petrel") && qa[1].Format == anonyrag.Reversion && qa[0].Made == anonyrag.MadeByModel, "%+v", qa)
 }
 
 // What does not go together is refused.
@@ -161,9 +150,8 @@ func TestHopsUsage(t *testing.T) {
 		"shortanswer does not judge":        {"-judge-profile", "shortanswer"},
 		"-judge-profile needs -judge-model": {"-data", "musique", "-judge-profile", "paper"},
 	} {
-		if _, _, err := bench(t, bare, append(args, "-systems", "bm25", "-out", t.TempDir())...); !errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v: %v, want %q", args, err, want)
-		}
+		_, _, err := bench(t, bare, append(args, "-systems", "bm25", "-out", t.TempDir())...)
+		check.True(t, errors.Is(err, cli.ErrUsage) && strings.Contains(err.Error(), want), "%v: %v, want %q", args, err, want)
 	}
 }
 
@@ -199,15 +187,13 @@ func TestEveryDataSet(t *testing.T) {
 		"books/Question/OE.jsonl":            `{"Question": "Why is a heap a tree?", "Answer": "0"}`,
 		"books/Corpus/Heaps/Heaps.md":        "# Heaps\n\nA heap is a tree. Two is even, three is odd.",
 	})
-	if _, stderr, err := bench(t, bare, multihop.AnonyRAG, "-out", filepath.Join(dir, multihop.AnonyRAG)); err != nil {
-		t.Fatalf("%v\n%s", err, stderr)
-	}
+	_, stderr, err := bench(t, bare, multihop.AnonyRAG, "-out", filepath.Join(dir, multihop.AnonyRAG))
+	check.OK(t, err, "%v\n%s", err, stderr)
 	flags := []string{"-data", dir, "-judge-profile", "shortanswer", "-no-timings", "-out"}
 	graphs := filepath.Join(out, "graphs") // of English alone: rules find no names in Han
 	for folder, more := range map[string][]string{out: {"-systems", "bm25,wild,raptor"}, graphs: {"-systems", "hipporag2,youtu", "-domains", strings.Join(multihop.Sets()[:6], ",")}} {
-		if _, stderr, err := bench(t, bare, append(append(slices.Clone(flags), folder), more...)...); err != nil {
-			t.Fatalf("%v\n%s", err, stderr)
-		}
+		_, stderr, err := bench(t, bare, append(append(slices.Clone(flags), folder), more...)...)
+		check.OK(t, err, "%v\n%s", err, stderr)
 	}
 	for folder, domains := range map[string]int{out: 8, graphs: 6} {
 		for _, s := range readReport(t, folder).Systems {

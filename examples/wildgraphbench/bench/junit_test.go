@@ -14,6 +14,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/examples/internal/setup"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // Answers of another program, without documents: -min names the questions that failed, and JUnit's
@@ -37,19 +38,16 @@ func TestFailed(t *testing.T) {
 	if setup.Status(&strings.Builder{}, "", err) != 1 || !strings.Contains(stderr, "without documents gold pages and evidence are not looked at") {
 		t.Fatalf("%v\n%s", err, stderr)
 	}
-	if got := regexp.MustCompile(`\n  more-[^7].*`).ReplaceAllString(err.Error(), ""); got != `accuracy of mine is 0.0667, below 0.9
+	check.Equal(t, regexp.MustCompile(`\n  more-[^7].*`).ReplaceAllString(err.Error(), ""), `accuracy of mine is 0.0667, below 0.9
   2: What does a red light mean?: 0, 0 % of the reference
   5: Who owns the pier?: 0, there is no answer
   more-7: What is number 7?: 0, 0 % of the reference
   and 4 questions more
 f1_of_means of mine is 0.0000, below 0.5
-  3: What is told of otters?: 0, recall 0, precision 0` {
-		t.Error(got)
-	}
-	data, err := os.ReadFile(file)
-	must(t, err)
+  3: What is told of otters?: 0, recall 0, precision 0`)
+	data := check.Of(os.ReadFile(file)).OK(t)
 	var got testsuites
-	must(t, xml.Unmarshal(data, &got))
+	check.OK(t, xml.Unmarshal(data, &got))
 	s := got.Suites[0]
 	if !strings.HasPrefix(string(data), xml.Header+`<testsuites><testsuite name="mine" tests="17" failures="15" errors="0" skipped="1"><testcase classname="mine" name="1">`) || s.Tests != 17 || s.Failures != 15 || s.Errors != 0 || s.Skipped != 1 || len(s.Cases) != 17 {
 		t.Errorf("%+v", s)
@@ -74,8 +72,7 @@ func TestOutcomes(t *testing.T) {
 		s.add(r, "", []minimum{{"evidence_recall_at_5", .6}})
 	}
 	s.add(benchmark.Result{}, "needs a model", nil)
-	data, err := xml.Marshal(s.Cases)
-	must(t, err)
+	data := check.Of(xml.Marshal(s.Cases)).OK(t)
 	got := strings.Join(regexp.MustCompile(`<\w+ message="[^"]*"`).FindAllString(string(data), -1), "; ")
 	if want := `<error message="down"; <skipped message="was not asked"; <failure message="evidence_recall_at_5 is 0.5, below 0.6"; <skipped message="has no verdict"; <skipped message="needs a model"`; got != want {
 		t.Errorf("%s\nwant %s", got, want)

@@ -18,10 +18,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/examples/internal/setup"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -59,9 +58,8 @@ func TestKill(t *testing.T) {
 		return append(f, "-systems", "bm25,wild,lightrag,hipporag2,msgraphrag-local,raptor")
 	}
 	start := time.Now()
-	if out, err := child(flags("whole")...).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	out, err := child(flags("whole")...).CombinedOutput()
+	check.OK(t, err, "%v\n%s", err, out)
 	whole := time.Since(start)
 
 	seed := uint64(time.Now().UnixNano())
@@ -70,21 +68,17 @@ func TestKill(t *testing.T) {
 	killed := filepath.Join(dir, "killed")
 	for kills := 0; kills < 5; {
 		cmd := child(flags("killed")...)
-		must(t, cmd.Start())
+		check.OK(t, cmd.Start())
 		time.Sleep(time.Duration(random.Int64N(int64(whole) / 2)))
-		must(t, cmd.Process.Kill())
+		check.OK(t, cmd.Process.Kill())
 		if cmd.Wait() != nil {
 			kills++
 		} else if err := os.RemoveAll(killed); err != nil { // it was done before: begin again
 			t.Fatal(err)
 		}
 	}
-	if out, err := child(flags("killed")...).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	if diff := cmp.Diff(folder(t, filepath.Join(dir, "whole")), folder(t, killed)); diff != "" {
-		t.Errorf("after five kills (-whole +killed):\n%.2000s", diff)
-	}
+	out = check.Of(child(flags("killed")...).CombinedOutput()).OK(t, "%v\n%s", err, out)
+	check.Equal(t, folder(t, killed), folder(t, filepath.Join(dir, "whole")), "after five kills (-whole +killed)")
 }
 
 // folder reads all final files of a report folder.
@@ -99,9 +93,7 @@ func folder(t *testing.T, dir string) map[string]string {
 		out[strings.TrimPrefix(name, dir)] = string(data)
 		return err
 	})
-	if err != nil || len(out) < 5 {
-		t.Fatalf("%d files, %v", len(out), err)
-	}
+	check.Must(t, err == nil && len(out) >= 5, "%d files, %v", len(out), err)
 	return out
 }
 
@@ -126,7 +118,7 @@ func TestHangUp(t *testing.T) {
 	cmd.Env = append(cmd.Env, "OPENAI_BASE_URL="+server.OpenAIURL(), "OPENAI_API_KEY=sk")
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
-	must(t, cmd.Start())
+	check.OK(t, cmd.Start())
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	var err error
@@ -136,12 +128,10 @@ func TestHangUp(t *testing.T) {
 		err = <-ended
 	case err = <-ended:
 	}
-	if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || exit.ExitCode() != setup.ExitIncomplete {
-		t.Fatalf("%v\n%s", err, &out)
-	}
+	exit := (*exec.ExitError)(nil)
+	check.Must(t, errors.As(err, &exit) && exit.ExitCode() == setup.ExitIncomplete, "%v\n%s", err, &out)
 	var ledger struct{ Total struct{ Calls int } }
 	data, err := os.ReadFile(filepath.Join(dir, cli.LedgerName))
-	if err := errors.Join(err, json.Unmarshal(data, &ledger)); err != nil || ledger.Total.Calls < 2 {
-		t.Errorf("%+v, %v\n%s", ledger, err, &out)
-	}
+	err = errors.Join(err, json.Unmarshal(data, &ledger))
+	check.True(t, err == nil && ledger.Total.Calls >= 2, "%+v, %v\n%s", ledger, err, &out)
 }

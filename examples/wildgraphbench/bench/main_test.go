@@ -26,6 +26,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/examples/internal/setup"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
@@ -60,20 +61,11 @@ func serve(t *testing.T, handler func(llm.Request) llm.Reply) *llmtest.Server {
 	return server
 }
 
-// must ends a test at an error.
-func must(t *testing.T, err error) {
-	if err != nil {
-		t.Helper()
-		t.Fatal(err)
-	}
-}
-
 func readReport(t *testing.T, dir string) report.Report {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(dir, "report.json"))
-	must(t, err)
+	data := check.Of(os.ReadFile(filepath.Join(dir, "report.json"))).OK(t)
 	var r report.Report
-	must(t, json.Unmarshal(data, &r))
+	check.OK(t, json.Unmarshal(data, &r))
 	return r
 }
 
@@ -82,13 +74,11 @@ func readReport(t *testing.T, dir string) report.Report {
 func shownBy(t *testing.T, stdout, page string) {
 	t.Helper()
 	documents, err := filepath.Glob("../../../docs/*.md")
-	must(t, err)
-	html, err := os.ReadFile(page)
-	must(t, err)
+	check.OK(t, err)
+	html := check.Of(os.ReadFile(page)).OK(t)
 	rows, pictures := 0, 0
 	for _, name := range append(documents, "../../../README.md") {
-		data, err := os.ReadFile(name)
-		must(t, err)
+		data := check.Of(os.ReadFile(name)).OK(t)
 		for _, block := range regexp.MustCompile("(?m)^     System  (.*\n)+?```").FindAllString(string(data), -1) {
 			for part := range strings.SplitSeq(strings.TrimSuffix(block, "```"), "  …\n") {
 				if rows += strings.Count(part, "\n"); !strings.Contains(stdout, part) {
@@ -102,43 +92,36 @@ func shownBy(t *testing.T, stdout, page string) {
 			}
 		}
 	}
-	if rows < 4 || pictures != 1 {
-		t.Errorf("%d rows of tables, %d pictures", rows, pictures)
-	}
+	check.True(t, rows >= 4 && pictures == 1, "%d rows of tables, %d pictures", rows, pictures)
 }
 
 func TestSample(t *testing.T) {
 	dir := t.TempDir()
 	stdout, stderr, err := bench(t, bare, "-out", dir)
-	must(t, err)
+	check.OK(t, err)
 	for _, want := range []string{"Evidence recall at 5, %", "naiverag", "Certainly behind", "Not ranked: msgraphrag-global", "no language model wrote", "-dry-run", "report.html"} {
-		if !strings.Contains(stdout, want) {
-			t.Errorf("the output lacks %q:\n%s", want, stdout)
-		}
+		check.True(t, strings.Contains(stdout, want), "the output lacks %q:\n%s", want, stdout)
 	}
 	shownBy(t, stdout, filepath.Join(dir, "report.html"))
 	if lines := strings.Split(strings.TrimSuffix(stdout, "\n"), "\n"); len(lines) > 29 || slices.ContainsFunc(lines[:len(lines)-1], func(l string) bool { return utf8.RuneCountInString(l) > 100 }) {
 		t.Errorf("%d lines, or one of more than 100 characters:\n%s", len(lines), stdout) // but the last, which ends in a path
 	}
 	verbose, _, err := bench(t, bare, "-out", dir, "-v")
-	must(t, err)
+	check.OK(t, err)
 	for _, want := range []string{"Main results (extracted answers, lexical judge)", "zeroshot", "n/a", "Domain: "} {
-		if !strings.Contains(verbose, want) {
-			t.Errorf("the tables lack %q:\n%s", want, verbose)
-		}
+		check.True(t, strings.Contains(verbose, want), "the tables lack %q:\n%s", want, verbose)
 	}
 	if !strings.Contains(stderr, "WildGraphBench sample (astronomy, seafaring): ") {
 		t.Errorf("progress: %s", stderr)
 	}
+	check.True(t, strings.Contains(stderr, "WildGraphBench sample: "), "progress: %s", stderr)
 	r := readReport(t, dir)
 	if r.Kit != kit.NameOffline || len(r.Systems) != len(all.Systems()) || len(r.Systems[0].Domains) < 2 {
 		t.Fatalf("report: kit %s, %d systems", r.Kit, len(r.Systems))
 	}
 	for _, s := range r.Systems {
 		if s.System == "zeroshot" {
-			if s.NotApplicable == "" || s.Overall.Lexical != nil {
-				t.Errorf("zeroshot offline: %+v", s)
-			}
+			check.True(t, s.NotApplicable != "" && s.Overall.Lexical == nil, "zeroshot offline: %+v", s)
 			continue
 		}
 		all := s.Overall.Types[benchmark.All]
@@ -149,33 +132,26 @@ func TestSample(t *testing.T) {
 		if s.System == "gretriever" {
 			least = 0.4 // it has the pages of a few triples, often less than five
 		}
-		if *all.RecallAt5 < least {
-			t.Errorf("%s finds %.2f of the sample's evidence", s.System, *all.RecallAt5)
-		}
+		check.True(t, *all.RecallAt5 >= least, "%s finds %.2f of the sample's evidence", s.System, *all.RecallAt5)
 	}
 	// The contract's keys, as a reader of the file sees them.
 	var raw map[string]any
 	data, _ := os.ReadFile(filepath.Join(dir, "report.json"))
-	must(t, json.Unmarshal(data, &raw))
+	check.OK(t, json.Unmarshal(data, &raw))
 	system := raw["systems"].([]any)[1].(map[string]any)
 	overall := system["overall"].(map[string]any)
-	if _, ok := overall["lexical"].(map[string]any)["avg_accuracy"]; !ok || overall["avg_accuracy"] != nil {
-		t.Errorf("overall: %v", overall)
-	}
+	_, ok := overall["lexical"].(map[string]any)["avg_accuracy"]
+	check.True(t, ok && overall["avg_accuracy"] == nil, "overall: %v", overall)
 	types := overall["types"].(map[string]any)
 	for _, key := range []string{"single-fact", "multi-fact", "summary", "all"} {
-		if types[key] == nil {
-			t.Errorf("no figures for %s", key)
-		}
+		check.True(t, types[key] != nil, "no figures for %s", key)
 	}
-	if _, ok := types["all"].(map[string]any)["k"]; ok {
-		t.Error("the figures over all types have a k")
-	}
+	_, ok = types["all"].(map[string]any)["k"]
+	check.True(t, !ok, "the figures over all types have a k")
 	index := system["domains"].([]any)[0].(map[string]any)["index"].(map[string]any)
 	for _, key := range []string{"documents", "chunks", "entities", "relations", "average_degree", "max_degree", "isolated_share", "seconds", "llm_calls", "prompt_tokens", "completion_tokens", "embedded_tokens"} {
-		if _, ok := index[key]; !ok {
-			t.Errorf("index lacks %s", key)
-		}
+		_, ok := index[key]
+		check.True(t, ok, "index lacks %s", key)
 	}
 }
 
@@ -195,12 +171,8 @@ func TestUsage(t *testing.T) {
 				args[1] = strings.Trim(args[1], `"`) // an empty one
 			}
 			_, _, err := bench(t, bare, args...)
-			if !errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), want) {
-				t.Errorf("error %v, want one of usage with %q", err, want)
-			}
-			if got := setup.Status(io.Discard, "wildgraphbench", err); got != cli.WrongUsage {
-				t.Errorf("exit status %d, want %d", got, cli.WrongUsage)
-			}
+			check.True(t, errors.Is(err, cli.ErrUsage) && strings.Contains(err.Error(), want), "error %v, want one of usage with %q", err, want)
+			check.Equal(t, setup.Status(io.Discard, "wildgraphbench", err), cli.WrongUsage, "exit status")
 		})
 	}
 	if _, _, err := bench(t, bare, "-limit", "-1", "-mode", "x", "-systems", "y"); !strings.Contains(err.Error(), "-limit") ||
@@ -222,9 +194,7 @@ func TestListSystems(t *testing.T) {
 		len(lines) - 3: `^files +our own +needs a model$`,
 		len(lines) - 1: `^agentic:NAME +our own +needs a model: an agent`,
 	} {
-		if !regexp.MustCompile(want).MatchString(lines[i]) {
-			t.Errorf("line %d is %q", i, lines[i])
-		}
+		check.True(t, regexp.MustCompile(want).MatchString(lines[i]), "line %d is %q", i, lines[i])
 	}
 }
 
@@ -248,9 +218,7 @@ func TestNextCommands(t *testing.T) {
 		{[]string{"-fresh"}, "24 answers given"},
 	} {
 		stdout, _, err := bench(t, bare, append([]string{"-systems", "bm25", "-out", dir}, next.args...)...)
-		if err != nil || !strings.Contains(stdout, next.want) {
-			t.Errorf("%v: %v, want %q\n%s", next.args, err, next.want, stdout)
-		}
+		check.True(t, err == nil && strings.Contains(stdout, next.want), "%v: %v, want %q\n%s", next.args, err, next.want, stdout)
 	}
 }
 
@@ -258,9 +226,8 @@ func TestNextCommands(t *testing.T) {
 func broken(t *testing.T, damage func(dir string)) string {
 	t.Helper()
 	dir := t.TempDir()
-	fsys, err := fs.Sub(sample, "sample")
-	must(t, err)
-	must(t, os.CopyFS(dir, fsys))
+	fsys := check.Of(fs.Sub(sample, "sample")).OK(t)
+	check.OK(t, os.CopyFS(dir, fsys))
 	damage(dir)
 	return dir
 }
@@ -268,15 +235,13 @@ func broken(t *testing.T, damage func(dir string)) string {
 func glob(t *testing.T, dir, pattern string) string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(dir, pattern))
-	if err != nil || len(found) == 0 {
-		t.Fatalf("%s: %v, %v", pattern, found, err)
-	}
+	check.Must(t, err == nil && len(found) != 0, "%s: %v, %v", pattern, found, err)
 	return found[0]
 }
 
 func TestBadData(t *testing.T) {
 	write := func(name, data string) {
-		must(t, os.WriteFile(name, []byte(data), 0o644))
+		check.OK(t, os.WriteFile(name, []byte(data), 0o644))
 	}
 	for _, tt := range []struct {
 		name   string
@@ -300,9 +265,7 @@ func TestBadData(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), tt.want) || setup.Status(io.Discard, "wildgraphbench", err) != 1 {
 				t.Errorf("error %v, want a failure with %q", err, tt.want)
 			}
-			if _, err := os.Stat(out); err == nil {
-				t.Error("a report folder was begun")
-			}
+			check.True(t, check.Err(os.Stat(out)) != nil, "a report folder was begun")
 		})
 	}
 }
@@ -317,19 +280,13 @@ func TestOtherConfiguration(t *testing.T) {
 	}
 	first := folder(t, dir)
 	_, stderr, err := bench(t, bare, append(small, "-chunk-size", "300", "-chunk-overlap", "20")...)
-	if err != nil || strings.Contains(stderr, "answers were there") {
-		t.Errorf("chunks of another size: %v\n%s", err, stderr)
-	}
+	check.True(t, err == nil && !strings.Contains(stderr, "answers were there"), "chunks of another size: %v\n%s", err, stderr)
 	_, stderr, err = bench(t, bare, small...)
-	if err != nil || !strings.Contains(stderr, "answers were there") {
-		t.Errorf("the first flags again: %v\n%s", err, stderr)
-	}
-	if diff := cmp.Diff(first, folder(t, dir)); diff != "" {
-		t.Errorf("the first flags again (-first +again):\n%.2000s", diff)
-	}
+	check.True(t, err == nil && strings.Contains(stderr, "answers were there"), "the first flags again: %v\n%s", err, stderr)
+	check.Equal(t, folder(t, dir), first, "the first flags again (-first +again)")
 	old := t.TempDir()
 	j, err := journal.Open(filepath.Join(old, record.JournalName), journal.Header{Schema: "wildgraph-run/2", Config: "{}"}, journal.Options{})
-	must(t, errors.Join(err, j.Close()))
+	check.OK(t, errors.Join(err, j.Close()))
 	_, _, err = bench(t, bare, "-out", old, "-systems", "bm25", "-limit", "1")
 	if !errors.Is(err, record.ErrOtherSchema) || !strings.Contains(err.Error(), "choose another folder") || setup.Status(io.Discard, "wildgraphbench", err) != 1 {
 		t.Errorf("records of another version: %v", err)
@@ -353,11 +310,10 @@ func TestScore(t *testing.T) {
 	}
 	own := filepath.Join(dir, "a", "predictions", "bm25.jsonl")
 	stdout, _, err := bench(t, bare, "-out", filepath.Join(dir, "b"), "-systems", "bm25", "-score", "theirs="+own)
-	must(t, err)
+	check.OK(t, err)
 	r := readReport(t, filepath.Join(dir, "b"))
-	if diff := cmp.Diff(r.Systems[0].Overall.Lexical, r.Systems[1].Overall.Lexical); diff != "" || r.Systems[1].System != "theirs" {
-		t.Errorf("our own predictions, read back, score otherwise:\n%s\n%s", diff, stdout)
-	}
+	diff := cmp.Diff(r.Systems[0].Overall.Lexical, r.Systems[1].Overall.Lexical)
+	check.True(t, diff == "" && r.Systems[1].System == "theirs", "our own predictions, read back, score otherwise:\n%s\n%s", diff, stdout)
 	for _, key := range []string{"evidence_recall_at_5", "evidence_recall", "hit_at_5"} {
 		ours, _ := r.Systems[0].Overall.Types[benchmark.All].Figure(key)
 		theirs, ok := r.Systems[1].Overall.Types[benchmark.All].Figure(key)
@@ -365,23 +321,20 @@ func TestScore(t *testing.T) {
 			t.Errorf("%s of our own predictions, read back: %v, ours %v", key, theirs, ours)
 		}
 	}
-	if _, ok := r.Systems[1].Overall.Types[benchmark.All].Figure("context_tokens"); ok {
-		t.Error("the length of a prompt nobody has seen is known")
-	}
+	_, ok := r.Systems[1].Overall.Types[benchmark.All].Figure("context_tokens")
+	check.True(t, !ok, "the length of a prompt nobody has seen is known")
 	lines, _ := os.ReadFile(own)
 	some := filepath.Join(dir, "some.jsonl")
-	must(t, os.WriteFile(some, []byte(strings.Join(strings.SplitAfter(string(lines), "\n")[:3], "")), 0o644))
+	check.OK(t, os.WriteFile(some, []byte(strings.Join(strings.SplitAfter(string(lines), "\n")[:3], "")), 0o644))
 	if _, _, err := bench(t, bare, "-out", filepath.Join(dir, "d"), "-score", "theirs="+some); err == nil || !strings.Contains(err.Error(), "no line for 21 of 24 questions") || !strings.Contains(err.Error(), "-partial") {
 		t.Errorf("3 of 24 questions: %v", err)
 	}
-	if stdout, _, err = bench(t, bare, "-out", filepath.Join(dir, "d"), "-systems", "bm25", "-score", "theirs="+some, "-partial"); err != nil || !strings.Contains(stdout, "theirs (n = 3)") {
-		t.Errorf("3 of 24 questions, with -partial: %v\n%s", err, stdout)
-	}
+	stdout, _, err = bench(t, bare, "-out", filepath.Join(dir, "d"), "-systems", "bm25", "-score", "theirs="+some, "-partial")
+	check.True(t, err == nil && strings.Contains(stdout, "theirs (n = 3)"), "3 of 24 questions, with -partial: %v\n%s", err, stdout)
 	twice := filepath.Join(dir, "twice.jsonl")
-	must(t, os.WriteFile(twice, append(lines, lines...), 0o644))
-	if _, _, err := bench(t, bare, "-out", filepath.Join(dir, "c"), "-score", "theirs="+twice); err == nil || !strings.Contains(err.Error(), "again") {
-		t.Errorf("duplicates: %v", err)
-	}
+	check.OK(t, os.WriteFile(twice, append(lines, lines...), 0o644))
+	_, _, err = bench(t, bare, "-out", filepath.Join(dir, "c"), "-score", "theirs="+twice)
+	check.True(t, err != nil && strings.Contains(err.Error(), "again"), "duplicates: %v", err)
 }
 
 // Without -out the folder is named for what decides the answers: the same for
@@ -390,30 +343,23 @@ func TestFolder(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	name := func(args ...string) string {
-		s, err := parseFlags(args, bare, io.Discard, all.Names())
-		must(t, err)
+		s := check.Of(parseFlags(args, bare, io.Discard, all.Names())).OK(t)
 		return filepath.ToSlash(s.Out)
 	}
 	base := name()
-	if !strings.HasPrefix(base, "wildgraphbench-out/sample-offline-") {
-		t.Errorf("without flags: %s", base)
-	}
+	check.True(t, strings.HasPrefix(base, "wildgraphbench-out/sample-offline-"), "without flags: %s", base)
 	for _, args := range [][]string{{"-systems", "bm25"}, {"-limit", "2"}, {"-sweep", "2..4"}, {"-concurrency", "3"}} {
-		if got := name(args...); got != base {
-			t.Errorf("%v: %s, want %s", args, got, base)
-		}
+		check.Equal(t, name(args...), base, "%v", args)
 	}
 	seen := map[string][]string{base: nil}
 	for _, args := range [][]string{{"-chunk-size", "300"}, {"-chunk-overlap", "0"}, {"-k", "3"}, {"-seed", "2"}, {"-mode", "reject"}, {"-data", ".."}, {"-model", "org/m:1"}} {
 		got := name(args...)
-		if other, taken := seen[got]; taken || strings.Count(got, "/") != 1 {
-			t.Errorf("%v: %s, as %v", args, got, other)
-		}
+		other, taken := seen[got]
+		check.True(t, !taken && strings.Count(got, "/") == 1, "%v: %s, as %v", args, got, other)
 		seen[got] = args
 	}
-	if got := name("-model", "org/m:1"); !strings.HasPrefix(got, "wildgraphbench-out/sample-org_m_1-") {
-		t.Errorf("of a model: %s", got)
-	}
+	got := name("-model", "org/m:1")
+	check.True(t, strings.HasPrefix(got, "wildgraphbench-out/sample-org_m_1-"), "of a model: %s", got)
 	if _, stderr, err := bench(t, bare, "-systems", "bm25", "-limit", "1"); err != nil {
 		t.Errorf("%v\n%s", err, stderr)
 	} else if _, err := os.Stat(filepath.Join(base, "report.json")); err != nil {
@@ -425,13 +371,11 @@ func TestFolder(t *testing.T) {
 func TestNoOverlap(t *testing.T) {
 	chunks := func(overlap string) (n int) {
 		dir := t.TempDir()
-		if _, _, err := bench(t, bare, "-out", dir, "-systems", "bm25", "-limit", "1", "-domains", "seafaring", "-chunk-size", "150", "-chunk-overlap", overlap); err != nil {
-			t.Fatal(err)
-		}
+		_, _, err := bench(t, bare, "-out", dir, "-systems", "bm25", "-limit", "1", "-domains", "seafaring", "-chunk-size", "150", "-chunk-overlap", overlap)
+		check.OK(t, err)
 		return readReport(t, dir).Systems[0].Domains[0].Index.Chunks
 	}
 	const usual = "12" // a twelfth of the chunk
-	if none, some := chunks("0"), chunks(usual); none >= some {
-		t.Errorf("%d chunks without overlap, %d with an overlap of %s", none, some, usual)
-	}
+	none, some := chunks("0"), chunks(usual)
+	check.True(t, none < some, "%d chunks without overlap, %d with an overlap of %s", none, some, usual)
 }

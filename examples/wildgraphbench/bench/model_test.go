@@ -21,6 +21,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/examples/internal/setup"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge/judgetest"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
@@ -44,49 +45,36 @@ func TestModelKit(t *testing.T) {
 	dir := t.TempDir()
 	args := []string{"-out", dir, "-limit", "1", "-systems", "naiverag,bm25,zeroshot", "-model", "answerer", "-judge-model", "grader", "-embed-model", "embedder", "-no-timings"}
 	stdout, stderr, err := bench(t, bare, args...)
-	must(t, err)
+	check.OK(t, err)
 	r := readReport(t, dir)
-	if r.Kit != kit.NameModel || len(r.Systems) != 3 {
-		t.Fatalf("kit %s, %d systems", r.Kit, len(r.Systems))
-	}
+	check.Must(t, r.Kit == kit.NameModel && len(r.Systems) == 3, "kit %s, %d systems", r.Kit, len(r.Systems))
 	for _, s := range r.Systems {
 		o := s.Overall
-		if o.OverallJudged == nil || o.Lexical != nil || *o.AvgAccuracy != 1 {
-			t.Errorf("%s: %+v", s.System, o)
-		}
-		if sum := o.Types["summary"]; *sum.Precision != 0.5 || *sum.Recall <= 0 {
-			t.Errorf("%s: %+v", s.System, sum.Judged)
-		}
-		if s.AnswerUsage.Calls == 0 || s.JudgeUsage.Calls == 0 {
-			t.Errorf("%s: usage %+v, %+v", s.System, s.AnswerUsage, s.JudgeUsage)
-		}
+		check.True(t, o.OverallJudged != nil && o.Lexical == nil && *o.AvgAccuracy == 1, "%s: %+v", s.System, o)
+		sum := o.Types["summary"]
+		check.True(t, *sum.Precision == 0.5 && *sum.Recall > 0, "%s: %+v", s.System, sum.Judged)
+		check.True(t, s.AnswerUsage.Calls != 0 && s.JudgeUsage.Calls != 0, "%s: usage %+v, %+v", s.System, s.AnswerUsage, s.JudgeUsage)
 	}
 	if naive := r.Systems[0]; naive.Domains[0].Index.EmbeddedTokens == 0 || naive.AnswerUsage.EmbeddedTokens == 0 {
 		t.Errorf("embeddings are not counted: %+v, %+v", naive.Domains[0].Index, naive.AnswerUsage)
 	}
 	// Without the run's records, the cache alone answers a second run.
-	must(t, os.Remove(filepath.Join(dir, record.JournalName)))
+	check.OK(t, os.Remove(filepath.Join(dir, record.JournalName)))
 	paid := server.Bill().Total.Calls
-	if _, _, err := bench(t, bare, args...); err != nil {
-		t.Fatal(err)
-	}
-	if again := server.Bill().Total.Calls; again != paid {
-		t.Errorf("%d calls were paid for twice", again-paid)
-	}
+	_, _, err = bench(t, bare, args...)
+	check.OK(t, err)
+	again := server.Bill().Total.Calls
+	check.Equal(t, again, paid, "%d calls were paid for twice", again-paid)
 	// The key is nowhere.
 	err = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
 		data, err := os.ReadFile(name)
-		if bytes.Contains(data, []byte("planted-secret")) {
-			t.Errorf("%s holds the key", name)
-		}
+		check.True(t, !bytes.Contains(data, []byte("planted-secret")), "%s holds the key", name)
 		return err
 	})
-	if err != nil || strings.Contains(stdout+stderr, "planted-secret") {
-		t.Errorf("the key was printed, or %v", err)
-	}
+	check.True(t, err == nil && !strings.Contains(stdout+stderr, "planted-secret"), "the key was printed, or %v", err)
 }
 
 func TestServerTrouble(t *testing.T) {
@@ -150,15 +138,11 @@ func TestBudgetOfAllStarts(t *testing.T) {
 	var spent int
 	for range 3 { // every start stops at the budget; together they do not exceed it
 		_, _, err := bench(t, bare, "-out", dir, "-systems", "bm25", "-model", "m", "-budget-tokens", "30000", "-concurrency", "1")
-		if !errors.Is(err, llm.ErrBudgetExceeded) {
-			t.Fatalf("error %v, want the budget", err)
-		}
+		check.Must(t, errors.Is(err, llm.ErrBudgetExceeded), "error %v, want the budget", err)
 		bill := server.Bill().Total
 		spent = bill.PromptTokens + bill.CompletionTokens
 	}
-	if spent == 0 || spent > 30000 {
-		t.Errorf("%d tokens spent of 30000", spent)
-	}
+	check.True(t, spent != 0 && spent <= 30000, "%d tokens spent of 30000", spent)
 	for _, r := range server.Requests() {
 		if body := string(r.Body); !strings.Contains(body, `"temperature":0,`) && !strings.Contains(body, `"temperature":0}`) || !strings.Contains(body, `"seed":1`) {
 			t.Fatalf("a call without the settings of the run: %s", body)
@@ -166,40 +150,29 @@ func TestBudgetOfAllStarts(t *testing.T) {
 	}
 	data, err := os.ReadFile(filepath.Join(dir, cli.LedgerName))
 	var account paid.Account
-	must(t, errors.Join(err, json.Unmarshal(data, &account)))
-	if got := account.Total.Usage.PromptTokens + account.Total.Usage.CompletionTokens; got != spent {
-		t.Errorf("the ledger has %d tokens, the bill %d", got, spent)
-	}
+	check.OK(t, errors.Join(err, json.Unmarshal(data, &account)))
+	got := account.Total.Usage.PromptTokens + account.Total.Usage.CompletionTokens
+	check.Equal(t, got, spent, "the ledger has %d tokens, the bill %d", got, spent)
 }
 
 func TestDryRun(t *testing.T) {
 	server := serve(t, nil)
 	dir := filepath.Join(t.TempDir(), "out")
 	prices := filepath.Join(t.TempDir(), "prices.json")
-	if err := os.WriteFile(prices, []byte(`{"currency": "EUR", "models": [
+	check.OK(t, os.WriteFile(prices, []byte(`{"currency": "EUR", "models": [
 		{"model": "m", "as_of": "2026-01-31", "prompt": 1, "completion": 4},
-		{"model": "e", "as_of": "2026-01-31", "embedded": 0.1}]}`), 0o644); err != nil {
-		t.Fatal(err)
-	}
+		{"model": "e", "as_of": "2026-01-31", "embedded": 0.1}]}`), 0o644))
 	stdout, _, err := bench(t, bare, "-dry-run", "-out", dir, "-model", "m", "-embed-model", "e", "-prices", prices, "-systems", "naiverag,bm25,zeroshot,hipporag")
-	must(t, err)
+	check.OK(t, err)
 	for stage, calls := range map[string]int{"naiverag embed": 0, "bm25 answer": 24, "zeroshot answer": 24, "hipporag index": 162, "hipporag search": 24, "all: answer": 96} {
-		if got := dryRow(t, stdout, stage)[0]; got != calls {
-			t.Errorf("%s: %d calls, want %d:\n%s", stage, got, calls, stdout)
-		}
+		got := dryRow(t, stdout, stage)[0]
+		check.Equal(t, got, calls, "%s: %d calls, want %d:\n%s", stage, got, calls, stdout)
 	}
-	if !strings.Contains(stdout, "EUR. Replies") || !strings.Contains(stdout, "Nothing was called.") {
-		t.Errorf("the output:\n%s", stdout)
-	}
-	if len(server.Requests()) != 0 {
-		t.Error("a dry run called the server")
-	}
-	if _, err := os.Stat(dir); err == nil {
-		t.Error("a dry run made a report folder")
-	}
-	if stdout, _, err = bench(t, bare, "-dry-run", "-out", dir); err != nil || !strings.Contains(stdout, "makes no call") || !strings.Contains(stdout, "Expected time: ") {
-		t.Errorf("offline: %s, %v", stdout, err)
-	}
+	check.True(t, strings.Contains(stdout, "EUR. Replies") && strings.Contains(stdout, "Nothing was called."), "the output:\n%s", stdout)
+	check.Equal(t, len(server.Requests()), 0, "a dry run called the server")
+	check.True(t, check.Err(os.Stat(dir)) != nil, "a dry run made a report folder")
+	stdout, _, err = bench(t, bare, "-dry-run", "-out", dir)
+	check.True(t, err == nil && strings.Contains(stdout, "makes no call") && strings.Contains(stdout, "Expected time: "), "offline: %s, %v", stdout, err)
 }
 
 func TestCancel(t *testing.T) {
@@ -249,18 +222,14 @@ func TestJudgeAgain(t *testing.T) {
 		graded.Store(0)
 		var out, errs bytes.Buffer // without -cache
 		args := []string{"-out", tt.dir, "-limit", "1", "-systems", "bm25", "-model", "m", "-judge-model", tt.judge, "-no-timings"}
-		if err := run(t.Context(), args, bare, &out, &errs); err != nil && !errors.Is(err, setup.ErrIncomplete) {
-			t.Fatal(err)
-		}
-		if ready.Load() != tt.signs {
-			t.Errorf("start %d, %s: %d signs of life, want %d", i, tt.judge, ready.Load(), tt.signs)
-		}
+		err := run(t.Context(), args, bare, &out, &errs)
+		check.Must(t, err == nil || errors.Is(err, setup.ErrIncomplete), "%v", err)
+		check.Equal(t, ready.Load(), tt.signs, "start %d, %s: %d signs of life", i, tt.judge, ready.Load())
 		if (read.Load() > 0) != tt.reads || (graded.Load() > 0) != tt.grades {
 			t.Errorf("start %d, %s: %d answers and %d grades are paid for", i, tt.judge, read.Load(), graded.Load())
 		}
-		if name := readReport(t, tt.dir).Config["judge"].(string); !strings.HasSuffix(name, tt.judge) {
-			t.Errorf("start %d: the report is by %s", i, name)
-		}
+		name := readReport(t, tt.dir).Config["judge"].(string)
+		check.True(t, strings.HasSuffix(name, tt.judge), "start %d: the report is by %s", i, name)
 	}
 }
 
@@ -286,23 +255,21 @@ func TestTwoProfiles(t *testing.T) {
 	})
 	dir := t.TempDir()
 	stdout, _, err := bench(t, bare, "-out", dir, "-limit", "1", "-systems", "bm25", "-model", "m", "-no-timings", "-grounded", "-judge-profile", "joint,paper", "-v")
-	must(t, err)
+	check.OK(t, err)
 	answered := read.Load()
 	for folder, profile := range map[string]string{dir: "joint", filepath.Join(dir, "paper"): "paper"} {
 		r := readReport(t, folder)
 		if name := r.Config["judge"].(string); !strings.HasPrefix(name, "wildgraph/"+profile+"/gold/") || r.Config["judge_profile"] != profile || !strings.Contains(name, "/grounded") {
 			t.Errorf("%s: judged by %s, %v", folder, name, r.Config["judge_profile"])
 		}
-		if sum := r.Systems[0].Overall.Types["summary"]; *sum.Recall != 1 || *sum.Precision != 1 {
-			t.Errorf("%s: %+v", profile, sum.Judged)
-		}
+		sum := r.Systems[0].Overall.Types["summary"]
+		check.True(t, *sum.Recall == 1 && *sum.Precision == 1, "%s: %+v", profile, sum.Judged)
 	}
 	if strings.Count(stdout, "Main results") != 2 || !strings.Contains(stdout, "The same answers, judged by wildgraph/paper/") {
 		t.Errorf("the report of one profile is not printed:\n%s", stdout)
 	}
-	if _, _, err := bench(t, bare, "-out", dir, "-limit", "1", "-systems", "bm25", "-model", "m", "-no-timings", "-judge-profile", "paper"); err != nil || read.Load() != answered || answered == 0 {
-		t.Errorf("%d answers, then %d: %v", answered, read.Load(), err)
-	}
+	_, _, err = bench(t, bare, "-out", dir, "-limit", "1", "-systems", "bm25", "-model", "m", "-no-timings", "-judge-profile", "paper")
+	check.True(t, err == nil && read.Load() == answered && answered != 0, "%d answers, then %d: %v", answered, read.Load(), err)
 	// A model judges rows from elsewhere alone, whoever answered.
 	other := t.TempDir()
 	theirs := "theirs=" + filepath.Join(dir, "predictions", "bm25.jsonl")
@@ -348,9 +315,7 @@ func TestMixedKits(t *testing.T) {
 		}
 		before := calls.Load()
 		stdout, _, err := bench(t, bare, append(args, "-dry-run")...)
-		if err != nil || calls.Load() != before {
-			t.Fatal(err)
-		}
+		check.Must(t, err == nil && calls.Load() == before, "%v", err)
 		if strings.Contains(stdout, "hipporag index") != (tt.index == kit.NameModel) || strings.Contains(stdout, "hipporag answer") != (tt.answer == kit.NameModel) {
 			t.Errorf("%s: the estimate\n%s", tt.kit, stdout)
 		}

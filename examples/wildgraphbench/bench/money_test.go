@@ -3,7 +3,6 @@
 package bench
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/examples/internal/setup"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
@@ -25,9 +25,8 @@ func TestBadBaseURLIsAWrongCommandLine(t *testing.T) {
 		t.Setenv("OPENAI_BASE_URL", url)
 		_, _, err := bench(t, bare, "-model", "m", "-out", t.TempDir(), "-cache", filepath.Join(t.TempDir(), "c"))
 		var out strings.Builder
-		if status := setup.Status(&out, "wildgraphbench", err); status != cli.WrongUsage || strings.Contains(out.String(), "secret") {
-			t.Errorf("%s: status %d: %s", url, status, &out)
-		}
+		status := setup.Status(&out, "wildgraphbench", err)
+		check.True(t, status == cli.WrongUsage && !strings.Contains(out.String(), "secret"), "%s: status %d: %s", url, status, &out)
 	}
 }
 
@@ -47,17 +46,15 @@ func TestLedgerFileAndCallsInFlight(t *testing.T) {
 		return llmtest.Default(req)
 	})
 	dir, victim := t.TempDir(), filepath.Join(t.TempDir(), "victim")
-	must(t, os.WriteFile(victim, []byte("mine"), 0o600))
+	check.OK(t, os.WriteFile(victim, []byte("mine"), 0o600))
 	if err := os.Symlink(victim, filepath.Join(dir, cli.LedgerName)); err != nil {
 		t.Skip(err)
 	}
 	_, stderr, _ := bench(t, bare, "-out", dir, "-domains", "seafaring", "-limit", "1", "-systems", "bm25,hipporag2", "-model", "m", "-concurrency", "2")
-	if data, err := os.ReadFile(victim); err != nil || string(data) != "mine" {
-		t.Errorf("the ledger was written through a link: %q, %v", data, err)
-	}
-	if info, err := os.Lstat(filepath.Join(dir, cli.LedgerName)); err != nil || !info.Mode().IsRegular() {
-		t.Errorf("no ledger: %v\n%s", err, stderr)
-	}
+	data, err := os.ReadFile(victim)
+	check.True(t, err == nil && string(data) == "mine", "the ledger was written through a link: %q, %v", data, err)
+	info, err := os.Lstat(filepath.Join(dir, cli.LedgerName))
+	check.True(t, err == nil && info.Mode().IsRegular(), "no ledger: %v\n%s", err, stderr)
 }
 
 // An incomplete record is reported; a folder that is removed ends the run at once.
@@ -69,8 +66,8 @@ func TestTornAndRemovedFolders(t *testing.T) {
 	}
 	file := filepath.Join(dir, record.JournalName)
 	data, err := os.ReadFile(file)
-	must(t, err)
-	must(t, os.WriteFile(file, data[:len(data)-3], 0o600))
+	check.OK(t, err)
+	check.OK(t, os.WriteFile(file, data[:len(data)-3], 0o600))
 	if _, stderr, err := bench(t, bare, args...); err != nil || strings.Count(stderr, "an incomplete record was removed") != 1 {
 		t.Errorf("%v\n%s", err, stderr)
 	}
@@ -81,17 +78,12 @@ func TestTornAndRemovedFolders(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		if asked++; asked == 10 {
-			if err := os.RemoveAll(dir); err != nil {
-				t.Error(err)
-			}
+			err := os.RemoveAll(dir)
+			check.True(t, err == nil, "%v", err)
 		}
 		return llmtest.Default(req)
 	})
 	_, stderr, err := bench(t, bare, "-out", dir, "-domains", "seafaring", "-systems", "bm25", "-model", "m", "-concurrency", "1")
-	if !errors.Is(err, journal.ErrGone) {
-		t.Errorf("%v\n%s", err, stderr)
-	}
-	if asked > 12 {
-		t.Errorf("%d calls were made after the folder was gone", asked-10)
-	}
+	check.Is(t, err, journal.ErrGone, "%v\n%s", err, stderr)
+	check.True(t, asked <= 12, "%d calls were made after the folder was gone", asked-10)
 }

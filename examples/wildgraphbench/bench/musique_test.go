@@ -20,6 +20,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge/short"
 )
 
@@ -75,7 +76,7 @@ func TestGoldenRows(t *testing.T) {
 	m := baselinestest.LoadMuSiQue(t)
 	dir := os.Getenv("MUSIQUE_DIR")
 	set, err := multihop.Load(os.DirFS(dir), multihop.Options{})
-	must(t, err)
+	check.OK(t, err)
 	var golden struct {
 		Questions []struct {
 			Nodes []string `json:"query_nodes"`
@@ -85,17 +86,14 @@ func TestGoldenRows(t *testing.T) {
 	if err != nil {
 		t.Skip("the golden file does not stand beside the data")
 	}
-	if err := json.Unmarshal(data, &golden); err != nil || len(golden.Questions) != len(set.Domains[0].Items) {
-		t.Fatalf("%d questions, %v", len(golden.Questions), err)
-	}
+	err = json.Unmarshal(data, &golden)
+	check.Must(t, err == nil && len(golden.Questions) == len(set.Domains[0].Items), "%d questions, %v", len(golden.Questions), err)
 	nodes := make(map[string][]string)
 	for i, it := range set.Domains[0].Items {
 		nodes[it.Question.Text] = golden.Questions[i].Nodes
 	}
-	k, err := kit.Offline(kit.OfflineOptions{Seed: 1})
-	must(t, err)
-	j, err := short.New(short.Options{Schemes: multihop.Schemes()})
-	must(t, err)
+	k := check.Of(kit.Offline(kit.OfflineOptions{Seed: 1})).OK(t)
+	j := check.Of(short.New(short.Options{Schemes: multihop.Schemes()})).OK(t)
 	records, err := (&benchmark.Runner{
 		Dataset: set, Judge: j, Options: benchmark.Options{Kit: report.Offline, Depth: set.Depth},
 		Systems: []benchmark.Entry{
@@ -108,9 +106,8 @@ func TestGoldenRows(t *testing.T) {
 			}},
 		},
 	}).Run(t.Context())
-	must(t, err)
-	r, err := report.New(records)
-	must(t, err)
+	check.OK(t, err)
+	r := check.Of(report.New(records)).OK(t)
 	for i, want := range []map[string]float64{
 		{"evidence_recall_at_2": 41.9, "evidence_recall_at_5": 49.9, "evidence_recall_at_10": 58.5, "all_at_5": 15},
 		{"evidence_recall_at_2": 44.6, "evidence_recall_at_5": 55.1, "evidence_recall_at_10": 62.0, "all_at_5": 29},

@@ -17,6 +17,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/graphrag/load/office"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // A question has one answer by ask, by a program, and by the benchmark, over sheets, mails,
@@ -25,8 +26,7 @@ import (
 func TestOneAnswer(t *testing.T) {
 	const folder = "../../ask/testdata/office"
 	lines := func(name string) []string {
-		data, err := os.ReadFile(name)
-		must(t, err)
+		data := check.Of(os.ReadFile(name)).OK(t)
 		return strings.Split(strings.TrimSpace(string(data)), "\n")
 	}
 	for _, name := range []string{"wild", "bm25", "hipporag2"} {
@@ -35,31 +35,26 @@ func TestOneAnswer(t *testing.T) {
 		for mode, want := range map[reader.Mode]int{reader.Reject: 12, reader.Open: 22} {
 			out := t.TempDir()
 			_, _, err := bench(t, bare, "-questions", folder+"/questions.jsonl", "-docs", folder+"/docs", "-systems", name, "-mode", string(mode), "-out", out)
-			must(t, err)
+			check.OK(t, err)
 			predictions := lines(filepath.Join(out, "predictions", name+".jsonl"))
-			k, err := kit.Offline(kit.OfflineOptions{Mode: mode})
-			must(t, err)
-			s, err := of.New(k, kit.Common{})
-			must(t, err)
-			_, err = s.Index(t.Context(), load.Options{Formats: office.Formats()}.Documents(t.Context(), os.DirFS(folder+"/docs")))
-			must(t, err)
+			k := check.Of(kit.Offline(kit.OfflineOptions{Mode: mode})).OK(t)
+			s := check.Of(of.New(k, kit.Common{})).OK(t)
+			check.OK(t, check.Err(s.Index(t.Context(), load.Options{Formats: office.Formats()}.Documents(t.Context(), os.DirFS(folder+"/docs")))))
 			right := 0
 			for i, line := range lines(folder + "/questions.jsonl") {
 				var q struct {
 					Question, Answer string
 					Gold             []string
 				}
-				must(t, json.Unmarshal([]byte(line), &q))
-				a, err := s.Answer(t.Context(), graphrag.Question{Text: q.Question})
-				must(t, err)
+				check.OK(t, json.Unmarshal([]byte(line), &q))
+				a := check.Of(s.Answer(t.Context(), graphrag.Question{Text: q.Question})).OK(t)
 				var p struct{ Answer string }
-				must(t, json.Unmarshal([]byte(predictions[i]), &p))
+				check.OK(t, json.Unmarshal([]byte(predictions[i]), &p))
 				if p.Answer != a.Text {
 					t.Errorf("%s: %q is answered %q by a program, %q in the benchmark", name, q.Question, a.Text, p.Answer)
 				}
 				if mode == reader.Reject {
-					r, err := asked.Ask(t.Context(), session.Query{Question: q.Question})
-					must(t, err)
+					r := check.Of(asked.Ask(t.Context(), session.Query{Question: q.Question})).OK(t)
 					if r.Refused != a.Refused || !a.Refused && (r.Answer != a.Text || r.Sources[0].File != q.Gold[0]) {
 						t.Errorf("%s: %q is answered %q by a program, %q from %v by ask", name, q.Question, a.Text, r.Answer, r.Sources)
 					}

@@ -16,6 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/internal/setup"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -26,9 +27,7 @@ func TestReaderOfGeAR(t *testing.T) {
 	dir := t.TempDir()
 	args := []string{"-out", dir, "-limit", "1", "-systems", "gear", "-model", "large", "-set", "gear.reader=small", "-no-timings"}
 	plan, _, err := bench(t, bare, append(args, "-dry-run")...)
-	if err != nil || !strings.Contains(plan, "small") || !strings.Contains(plan, "large") || len(server.Requests()) > 0 {
-		t.Fatalf("%s\n%v", plan, err)
-	}
+	check.Must(t, err == nil && strings.Contains(plan, "small") && strings.Contains(plan, "large") && len(server.Requests()) <= 0, "%s\n%v", plan, err)
 	_, _, err = bench(t, bare, args...) // the server's replies are of no use
 	read, rest := make(map[string]int), make(map[string]int)
 	for _, r := range server.Requests() {
@@ -46,12 +45,9 @@ func TestReaderOfGeAR(t *testing.T) {
 		t.Errorf("%v read, %v the rest: %v", read, rest, err)
 	}
 	ledger, err := os.ReadFile(filepath.Join(dir, "ledger.json"))
-	if err != nil || !bytes.Contains(ledger, []byte(`:small"`)) || !bytes.Contains(ledger, []byte(`:large"`)) {
-		t.Errorf("%s, %v", ledger, err)
-	}
-	if _, _, err := bench(t, bare, "-out", t.TempDir(), "-systems", "gear", "-set", "gear.reader=small"); err == nil || !strings.Contains(err.Error(), "gear.reader=small: a model takes a server") {
-		t.Error(err)
-	}
+	check.True(t, err == nil && bytes.Contains(ledger, []byte(`:small"`)) && bytes.Contains(ledger, []byte(`:large"`)), "%s, %v", ledger, err)
+	_, _, err = bench(t, bare, "-out", t.TempDir(), "-systems", "gear", "-set", "gear.reader=small")
+	check.True(t, err != nil && strings.Contains(err.Error(), "gear.reader=small: a model takes a server"), "%v", err)
 }
 
 // serveGrader serves a model that answers and grades.
@@ -81,7 +77,7 @@ func TestFullEvaluation(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		stdout, _, err := bench(t, bare, append(tt.args, "-out", dir, "-systems", "bm25", "-model", "m", "-no-timings", "-v")...)
-		must(t, err)
+		check.OK(t, err)
 		name := readReport(t, dir).Config["judge"].(string)
 		if !strings.HasPrefix(name, tt.judge) || strings.Contains(stdout, "↳ published") != tt.published {
 			t.Errorf("%v: judged by %s, published rows %t:\n%s", tt.args, name, !tt.published, stdout)
@@ -99,9 +95,8 @@ func TestLiveRAGRows(t *testing.T) {
 	if err != nil || !regexp.MustCompile(`(?m)^bm25 +│ +-?\d\.\d{3} +-?\d\.\d{3}`).MatchString(stdout) || !row.MatchString(stdout) {
 		t.Errorf("%v\n%s", err, stdout)
 	}
-	if _, _, err := bench(t, bare, args...); err == nil || !strings.Contains(err.Error(), "-judge-profile needs -judge-model") {
-		t.Error(err)
-	}
+	_, _, err = bench(t, bare, args...)
+	check.True(t, err != nil && strings.Contains(err.Error(), "-judge-profile needs -judge-model"), "%v", err)
 }
 
 // The schema that bounded an index is in the report folder, where it can be taken from as
@@ -109,39 +104,26 @@ func TestLiveRAGRows(t *testing.T) {
 func TestSchemaOfAReport(t *testing.T) {
 	dir := t.TempDir()
 	stdout, _, err := bench(t, bare, "-out", dir, "-limit", "1", "-systems", "youtu,youtu-noschema", "-schema", "wildgraphbench", "-v")
-	if err != nil || !strings.Contains(stdout, "proposals were accepted: predictions/youtu.seafaring.schema.json") {
-		t.Fatalf("%s, %v", stdout, err)
-	}
+	check.Must(t, err == nil && strings.Contains(stdout, "proposals were accepted: predictions/youtu.seafaring.schema.json"), "%s, %v", stdout, err)
 	name := filepath.Join(dir, "predictions", "youtu.seafaring.schema.json")
 	told, err := os.ReadFile(name)
-	if err != nil || !bytes.Contains(told, []byte(`"accepted": true`)) {
-		t.Fatalf("%s, %v", told, err)
-	}
+	check.Must(t, err == nil && bytes.Contains(told, []byte(`"accepted": true`)), "%s, %v", told, err)
 	s, err := extract.ReadSchema(bytes.NewReader(told))
-	if err != nil || len(s.EntityTypes) < 10 {
-		t.Errorf("%+v, %v", s, err)
-	}
-	if _, err := os.Stat(filepath.Join(dir, "predictions", "youtu-noschema.seafaring.schema.json")); err == nil {
-		t.Error("a system without a schema has a file of one")
-	}
+	check.True(t, err == nil && len(s.EntityTypes) >= 10, "%+v, %v", s, err)
+	_, err = os.Stat(filepath.Join(dir, "predictions", "youtu-noschema.seafaring.schema.json"))
+	check.True(t, err != nil, "a system without a schema has a file of one")
 	again := t.TempDir()
-	if _, _, err := bench(t, bare, "-out", again, "-limit", "1", "-systems", "youtu", "-schema", "wildgraphbench"); err != nil {
-		t.Fatal(err)
-	}
-	if same, err := os.ReadFile(filepath.Join(again, "predictions", filepath.Base(name))); err != nil || !bytes.Equal(told, same) {
-		t.Errorf("another schema: %v", err)
-	}
-	if _, _, err := bench(t, bare, "-out", t.TempDir(), "-systems", "youtu", "-schema", name, "-limit", "1"); err != nil {
-		t.Error(err)
-	}
+	_, _, err = bench(t, bare, "-out", again, "-limit", "1", "-systems", "youtu", "-schema", "wildgraphbench")
+	check.OK(t, err)
+	same, err := os.ReadFile(filepath.Join(again, "predictions", filepath.Base(name)))
+	check.True(t, err == nil && bytes.Equal(told, same), "another schema: %v", err)
+	_, _, err = bench(t, bare, "-out", t.TempDir(), "-systems", "youtu", "-schema", name, "-limit", "1")
+	check.True(t, err == nil, "%v", err)
 
 	stdout, _, err = bench(t, bare, "-out", t.TempDir(), "-limit", "1", "-systems", "youtu,youtu-noschema")
-	if err != nil || !strings.Contains(stdout, "Not ranked: youtu-noschema (needs a model that indexes") {
-		t.Errorf("%s, %v", stdout, err)
-	}
-	if _, _, err := bench(t, bare, "-systems", "youtu", "-schema", "musiqe"); err == nil || !strings.Contains(err.Error(), "there are 2wiki, anonyrag-chs") {
-		t.Error(err)
-	}
+	check.True(t, err == nil && strings.Contains(stdout, "Not ranked: youtu-noschema (needs a model that indexes"), "%s, %v", stdout, err)
+	_, _, err = bench(t, bare, "-systems", "youtu", "-schema", "musiqe")
+	check.True(t, err != nil && strings.Contains(err.Error(), "there are 2wiki, anonyrag-chs"), "%v", err)
 }
 
 // Each table and figure of the papers is printed by the flags that the documents give for it: these
@@ -149,7 +131,7 @@ func TestSchemaOfAReport(t *testing.T) {
 func TestTablesOfThePapers(t *testing.T) {
 	doc, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "benchmark.md"))
 	table, err2 := os.ReadFile("testdata/papers.tsv")
-	must(t, errors.Join(err, err2))
+	check.OK(t, errors.Join(err, err2))
 	_, section, _ := strings.Cut(string(doc), "\n## Tables and figures of the papers\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	serve(t, func(r llm.Request) llm.Reply {
@@ -165,7 +147,7 @@ func TestTablesOfThePapers(t *testing.T) {
 	file := func(name string) string { return filepath.Join(dir, name) }
 	put(t, dir, map[string]string{"graph.tsv": "Fram\tbuilder\tColin Archer\n", "own.txt": "Answer."})
 	_, _, err = bench(t, bare, "anonyrag", "-out", file("anonyrag"))
-	must(t, err)
+	check.OK(t, err)
 	values := strings.NewReplacer("PATH", file("graph.tsv"), "FILE", file("own.txt"), "people", "seafaring", "JUDGE", "NAME", "OPEN", file("OPEN"), "REJECT", file("REJECT"))
 	expected := make(map[string][]string)
 	for line := range strings.Lines(string(table)) {
@@ -211,8 +193,7 @@ func TestWorksheet(t *testing.T) {
 	if err != nil || strings.Count(string(page), "<textarea") != 12 || strings.Contains(string(page), "<script>alert") {
 		t.Errorf("the page has %d questions, %v", strings.Count(string(page), "<textarea"), err)
 	}
-	data, err := os.ReadFile(filepath.Join(dir, "sheets", "bm25.jsonl"))
-	must(t, err)
+	data := check.Of(os.ReadFile(filepath.Join(dir, "sheets", "bm25.jsonl"))).OK(t)
 	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
 	if len(lines) != 12 || !strings.Contains(lines[0], `"passages":[{"page":`) || !strings.Contains(lines[0], `"answer":""`) {
 		t.Fatalf("%d lines, the first is %.300s", len(lines), lines[0])
@@ -221,20 +202,18 @@ func TestWorksheet(t *testing.T) {
 		lines[i] = strings.Replace(lines[i], `"answer":""`, `"answer":"Henry Winstanley."`, 1)
 	}
 	file := filepath.Join(dir, "human.jsonl")
-	must(t, os.WriteFile(file, []byte(strings.Join(lines, "\n")), 0o600))
-	if _, _, err := bench(t, bare, append(args, "-score", "human="+file)...); err == nil || !strings.Contains(err.Error(), "no line for 7 of 12 questions") {
-		t.Errorf("a sheet that is filled in half: %v", err)
-	}
-	if out, _, err := bench(t, bare, append(args, "-score", "human="+file, "-partial", "-v")...); err != nil || !strings.Contains(out, "human") {
-		t.Errorf("%v\n%s", err, out)
-	}
+	check.OK(t, os.WriteFile(file, []byte(strings.Join(lines, "\n")), 0o600))
+	_, _, err = bench(t, bare, append(args, "-score", "human="+file)...)
+	check.True(t, err != nil && strings.Contains(err.Error(), "no line for 7 of 12 questions"), "a sheet that is filled in half: %v", err)
+	out, _, err := bench(t, bare, append(args, "-score", "human="+file, "-partial", "-v")...)
+	check.True(t, err == nil && strings.Contains(out, "human"), "%v\n%s", err, out)
 }
 
 // A graph by its path: lines that are not triples are logged, files of another kind refused.
 func TestGraphByPath(t *testing.T) {
 	dir := t.TempDir()
 	for name, data := range map[string]string{"cut.tsv": "Pharos of Alexandria\tcommissioned by\tPtolemy I Soter\nPharos of", "g.rdf": "<rdf/>"} {
-		must(t, os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600))
+		check.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600))
 	}
 	args := []string{"-out", filepath.Join(dir, "out"), "-systems", "gear", "-domains", "seafaring", "-limit", "1", "-kg"}
 	if _, stderr, err := bench(t, bare, append(args, filepath.Join(dir, "cut.tsv"))...); err != nil || !strings.Contains(stderr, "-kg: ignored 1 lines that are not triples, first: ") || !strings.Contains(stderr, "cut.tsv:2: 1 fields between tabs, want 3") {

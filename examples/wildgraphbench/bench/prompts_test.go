@@ -14,6 +14,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/internal/setup"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -54,8 +55,7 @@ func TestPromptsAreReplaced(t *testing.T) {
 	if count("Take it apart, our way.") == 0 || count("You plan how to look up") > 0 || count("Answer by what follows.") == 0 || count("You answer questions for people") == 0 {
 		t.Errorf("what models were told begins with %q", told)
 	}
-	report, err := os.ReadFile(filepath.Join(out, "report.md"))
-	must(t, err)
+	report := check.Of(os.ReadFile(filepath.Join(out, "report.md"))).OK(t)
 	for _, text := range []string{stdout, string(report)} {
 		if !regexp.MustCompile(`-prompt agent/decompose \([0-9a-f]{8}\), -prompt naiverag:reader/read \([0-9a-f]{8}\)`).MatchString(strings.Join(strings.Fields(text), " ")) {
 			t.Errorf("the prompts are not named: %s", text)
@@ -70,30 +70,26 @@ func TestPromptsAreReplaced(t *testing.T) {
 		{file("empty.txt"), "want a text of 1 to"},
 		{file("none.txt"), "none.txt"},
 	} {
-		if _, _, err := bench(t, bare, append(slices.Clone(args[:10]), "-prompt", bad.prompt)...); err == nil || !strings.Contains(err.Error(), bad.want) {
-			t.Errorf("-prompt %s: %v, want %s", bad.prompt, err, bad.want)
-		}
+		_, _, err := bench(t, bare, append(slices.Clone(args[:10]), "-prompt", bad.prompt)...)
+		check.True(t, err != nil && strings.Contains(err.Error(), bad.want), "-prompt %s: %v, want %s", bad.prompt, err, bad.want)
 	}
 	told = nil
 	if _, _, err := bench(t, bare, append(slices.Clone(args[:10]), "-fresh", "-prompt", file("own.txt"))...); !errors.Is(err, setup.ErrIncomplete) || count(own) == 0 || count("You answer questions for people") > 0 || slices.ContainsFunc(told, func(s string) bool { return strings.HasPrefix(s, own) && s != own }) {
 		t.Errorf("%v: the instruction is not sent as it stands: %q", err, told)
 	}
-	if _, _, err := bench(t, bare, "-data", "musique", "-prompt", "agent/decompose="+file("all.txt")); err == nil || !strings.Contains(err.Error(), "needs -kit model") {
-		t.Error(err)
-	}
+	_, _, err = bench(t, bare, "-data", "musique", "-prompt", "agent/decompose="+file("all.txt"))
+	check.True(t, err != nil && strings.Contains(err.Error(), "needs -kit model"), "%v", err)
 }
 
 // Every prompt that can be replaced says what its places stand for, and -show-prompts shows it.
 func TestPromptsAreDocumented(t *testing.T) {
 	shown, _, err := bench(t, bare, "-show-prompts")
-	must(t, err)
+	check.OK(t, err)
 	comment := regexp.MustCompile(`(?s)^\{\{/\*.*?\*/ -\}\}`)
 	place := regexp.MustCompile(`\.([A-Z]\w*)`)
 	n := 0
 	for _, p := range llm.Templates() {
-		if !strings.Contains(shown, "=== "+p.Name+"\n"+p.Text) {
-			t.Errorf("%s is not shown", p.Name)
-		}
+		check.True(t, strings.Contains(shown, "=== "+p.Name+"\n"+p.Text), "%s is not shown", p.Name)
 		if strings.HasPrefix(p.Name, "judge") || strings.HasPrefix(p.Name, "anonyrag/") || strings.HasPrefix(p.Name, "construct/") {
 			continue
 		}
@@ -107,7 +103,5 @@ func TestPromptsAreDocumented(t *testing.T) {
 			}
 		}
 	}
-	if n < 35 {
-		t.Errorf("%d prompts", n)
-	}
+	check.True(t, n >= 35, "%d prompts", n)
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/examples/internal/setup"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // numbered are n lines of a format that takes the number of the line.
@@ -82,11 +83,8 @@ func TestPublishedBesideOwnData(t *testing.T) {
 			}
 			out := filepath.Join(dir, "out")
 			_, _, err := bench(t, bare, append(strings.Fields(tt.args), "-data", dir, "-systems", system, "-model", "m", "-out", out, "-no-timings")...)
-			if err != nil && !errors.Is(err, setup.ErrIncomplete) {
-				t.Fatal(err)
-			}
-			md, err := os.ReadFile(filepath.Join(out, "report.md"))
-			must(t, err)
+			check.Must(t, err == nil || errors.Is(err, setup.ErrIncomplete), "%v", err)
+			md := check.Of(os.ReadFile(filepath.Join(out, "report.md"))).OK(t)
 			_, row, isRow := strings.Cut(tt.want, " | ")
 			if !isRow {
 				row = tt.want
@@ -107,11 +105,11 @@ func TestPublishedBesideReleasedData(t *testing.T) {
 	serveGrader(t)
 	edited := t.TempDir()
 	for _, folder := range []string{"QA", "corpus", "extracted_data"} {
-		must(t, os.CopyFS(filepath.Join(edited, folder, "mathematics"), os.DirFS(filepath.Join(data, folder, "mathematics"))))
+		check.OK(t, os.CopyFS(filepath.Join(edited, folder, "mathematics"), os.DirFS(filepath.Join(data, folder, "mathematics"))))
 	}
 	file := filepath.Join(edited, "QA", "mathematics", "questions.jsonl")
 	text, err := os.ReadFile(file)
-	must(t, errors.Join(err, os.WriteFile(file, []byte(strings.Replace(string(text), "?", " ?", 1)), 0o600)))
+	check.OK(t, errors.Join(err, os.WriteFile(file, []byte(strings.Replace(string(text), "?", " ?", 1)), 0o600)))
 	for _, tt := range []struct {
 		args []string
 		rows bool
@@ -119,7 +117,7 @@ func TestPublishedBesideReleasedData(t *testing.T) {
 		out := t.TempDir()
 		_, _, err := bench(t, bare, append(tt.args, "-domains", "mathematics", "-systems", "bm25", "-model", "m", "-judge-profile", "paper", "-out", out, "-no-timings")...)
 		md, err2 := os.ReadFile(filepath.Join(out, "report.md"))
-		if must(t, errors.Join(err, err2)); strings.Contains(string(md), "| ↳ published: accuracy and mean F1, gpt-4o-mini, 33 questions |") != tt.rows || strings.Count(string(md), "stand here") != map[bool]int{true: 1, false: 2}[tt.rows] {
+		if check.OK(t, errors.Join(err, err2)); strings.Contains(string(md), "| ↳ published: accuracy and mean F1, gpt-4o-mini, 33 questions |") != tt.rows || strings.Count(string(md), "stand here") != map[bool]int{true: 1, false: 2}[tt.rows] {
 			t.Errorf("%v: published rows %t\n%s", tt.args, !tt.rows, md)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/examples/baselines/flat"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
@@ -30,11 +31,10 @@ type labelled struct {
 func readLabels(t *testing.T, name string) []labelled {
 	t.Helper()
 	var out []labelled
-	f, err := os.Open("testdata/reader/" + name)
-	must(t, err)
+	f := check.Of(os.Open("testdata/reader/" + name)).OK(t)
 	defer f.Close()
 	for l, err := range jsonl.Read[labelled](f, jsonl.Options{}) {
-		must(t, err)
+		check.OK(t, err)
 		out = append(out, l.Value)
 	}
 	return out
@@ -51,9 +51,8 @@ func TestReaderLabels(t *testing.T) {
 	got, answers := make(map[string]count), make(map[string]labelled)
 	blind := readLabels(t, "blind.jsonl")
 	for _, x := range blind {
-		if _, ok := held[x.ID]; !ok || !slices.Contains([]string{"right", "partly", "wrong", "refused"}, x.Label) {
-			t.Fatalf("%s is not drawn, or labelled %q", x.ID, x.Label)
-		}
+		_, ok := held[x.ID]
+		check.Must(t, ok && slices.Contains([]string{"right", "partly", "wrong", "refused"}, x.Label), "%s is not drawn, or labelled %q", x.ID, x.Label)
 		for _, of := range x.Of {
 			c := got[of]
 			c.asked++
@@ -78,17 +77,13 @@ func TestReaderLabels(t *testing.T) {
 	if dir == "" {
 		t.Skip("WILDGRAPHBENCH_DIR is not set")
 	}
-	set, err := wildgraph.Load(os.DirFS(dir), wildgraph.Options{})
-	must(t, err)
+	set := check.Of(wildgraph.Load(os.DirFS(dir), wildgraph.Options{})).OK(t)
 	other := maps.Clone(answers)
 	for _, d := range set.Domains {
 		parts, err := kit.Offline(kit.OfflineOptions{Seed: 1})
-		must(t, err)
-		system, err := flat.NewBM25(parts, flat.BM25Options{})
-		must(t, err)
-		if _, err := system.Index(t.Context(), d.Documents()); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
+		system := check.Of(flat.NewBM25(parts, flat.BM25Options{})).OK(t)
+		check.OK(t, check.Err(system.Index(t.Context(), d.Documents())))
 		for _, it := range d.Items {
 			x, ok := answers[it.Question.ID]
 			if !ok {
@@ -96,8 +91,7 @@ func TestReaderLabels(t *testing.T) {
 			}
 			q, form := it.Question, slices.IndexFunc(set.Types, func(ty benchmark.Type) bool { return ty.Key == it.Type })
 			q.Form, q.K = set.Types[form].Form, set.Types[form].K
-			a, err := system.Answer(t.Context(), q)
-			must(t, err)
+			a := check.Of(system.Answer(t.Context(), q)).OK(t)
 			if a.Text == x.Answer {
 				delete(other, x.ID)
 			}

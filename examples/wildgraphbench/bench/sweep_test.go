@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func TestSweepFlag(t *testing.T) {
@@ -21,9 +21,7 @@ func TestSweepFlag(t *testing.T) {
 		{"", nil}, {"..", nil}, {"5..2", nil}, {"0..3", nil}, {"-1", nil}, {"2...4", nil}, {"1..1000000000", nil}, {"2..x", nil}, {"99999999999999999999", nil},
 	} {
 		got, err := parseSweep(tt.text)
-		if (err != nil) != (tt.want == nil) || !slices.Equal(got, tt.want) {
-			t.Errorf("%q: %v, %v; want %v", tt.text, got, err, tt.want)
-		}
+		check.True(t, (err != nil) == (tt.want == nil) && slices.Equal(got, tt.want), "%q: %v, %v; want %v", tt.text, got, err, tt.want)
 	}
 }
 
@@ -36,7 +34,7 @@ func TestSweepOfSample(t *testing.T) {
 	}
 	plain := readReport(t, dir)
 	stdout, _, err := bench(t, bare, append(args, "-sweep", "2..12")...)
-	must(t, err)
+	check.OK(t, err)
 	r := readReport(t, dir)
 	points := r.Systems[0].Sweep
 	if len(points) != 11 || points[0].K != 2 || points[10].K != 12 || points[0].Lexical == nil || points[0].Judged != nil {
@@ -49,13 +47,9 @@ func TestSweepOfSample(t *testing.T) {
 		}
 	}
 	summary := plain.Systems[0].Overall.Types["summary"]
-	if diff := cmp.Diff(summary, points[8].Type); diff != "" {
-		t.Errorf("k = 10 is not the run's own (-run +sweep):\n%s", diff)
-	}
+	check.Equal(t, points[8].Type, summary, "k = 10 is not the run's own (-run +sweep)")
 	for _, want := range []string{"Summaries over top-k (extracted answers, lexical judge)", "bm25, k = 8", "lexical judge"} {
-		if !strings.Contains(stdout, want) {
-			t.Errorf("the output lacks %q", want)
-		}
+		check.True(t, strings.Contains(stdout, want), "the output lacks %q", want)
 	}
 	page, err := os.ReadFile(filepath.Join(dir, "report.html"))
 	if err != nil || strings.Count(string(page), `<figure class="chart"`) != 2 || !strings.Contains(string(page), "Lexical mean F1 of statements, summaries (%)") {
@@ -70,7 +64,7 @@ func TestSweepDryRun(t *testing.T) {
 	for stage, calls := range map[string][2]int{"bm25 answer": {24, 48}, "zeroshot answer": {24, 24}} {
 		for i, more := range [][]string{nil, {"-sweep", "8..12"}} {
 			stdout, _, err := bench(t, bare, append(slices.Clone(args), more...)...)
-			must(t, err)
+			check.OK(t, err)
 			if got := dryRow(t, stdout, stage)[0]; got != calls[i] {
 				t.Errorf("%s, %v: %d calls, want %d:\n%s", stage, more, got, calls[i], stdout)
 			}

@@ -7,15 +7,13 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // Example shows the test of an embedder, as it stands in a test file.
 func Example() {
 	_ = func(t *testing.T) {
-		e, err := embed.FitLSA(t.Context(), []string{"the texts of the corpus"}, embed.LSAOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := check.Of(embed.FitLSA(t.Context(), []string{"the texts of the corpus"}, embed.LSAOptions{})).OK(t)
 		embedtest.Test(t, e)
 	}
 }

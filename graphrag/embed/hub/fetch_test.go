@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // A model is fetched once, with and without sums that are known before.
@@ -31,23 +31,18 @@ func TestFetched(t *testing.T) {
 	}
 	for range 2 {
 		e, err := Open(t.Context(), other, o)
-		texttest.OK(t, err)
-		if v, err := e.EmbedQuery(t.Context(), "owl"); err != nil || len(v) != e.Dim() {
-			t.Errorf("%d numbers, error %v", len(v), err)
-		}
+		check.OK(t, err)
+		v, err := e.EmbedQuery(t.Context(), "owl")
+		check.True(t, err == nil && len(v) == e.Dim(), "%d numbers, error %v", len(v), err)
 	}
-	if n, size := len(h.requests()), int64(len(h.files[weights])); n != len(parts) || seen != size || of != size {
-		t.Errorf("%d requests, progress to byte %d of %d", n, seen, of)
-	}
+	n, size := len(h.requests()), int64(len(h.files[weights]))
+	check.True(t, n == len(parts) && seen == size && of == size, "%d requests, progress to byte %d of %d", n, seen, of)
 	h.set(nil)
 	for range 2 {
-		if _, err := h.open(t.Context(), o); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, check.Err(h.open(t.Context(), o)))
 	}
-	if got := h.requests(); len(got) != 2 {
-		t.Errorf("two files by %v", got)
-	}
+	got := h.requests()
+	check.Equal(t, len(got), 2, "two files by %v", got)
 	leftovers(t, o.Dir)
 }
 
@@ -122,14 +117,10 @@ func TestHostile(t *testing.T) {
 				!strings.Contains(err.Error(), sum(h.files[weights])) || !strings.HasSuffix(err.Error(), " into "+dir) {
 				t.Fatalf("error %v, want %q and a remedy", err, tt.want)
 			}
-			if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
-				t.Errorf("the folder is there, error %v", err)
-			}
+			check.Is(t, check.Err(os.Stat(dir)), os.ErrNotExist, "the folder is there, error")
 			h.set(nil) // and then all is well
 			o.stall = 0
-			if _, err = h.open(t.Context(), o); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, check.Err(h.open(t.Context(), o)))
 			leftovers(t, o.Dir)
 		})
 	}
@@ -146,17 +137,13 @@ func TestTakenUpAgain(t *testing.T) {
 		fmt.Fprint(w, c[from(r):min(from(r)+piece, size)])
 	}))
 	o := h.options(t)
-	if _, err := h.open(t.Context(), o); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, check.Err(h.open(t.Context(), o)))
 	want := []string{weights + " "}
 	for at := piece; at < size; at += piece {
 		want = append(want, fmt.Sprintf("%s bytes=%d-", weights, at))
 	}
 	got := slices.DeleteFunc(h.requests(), func(s string) bool { return strings.HasPrefix(s, tokenizer) })
-	if len(want) < 3 || !slices.Equal(got, want) {
-		t.Errorf("asked for %v, want %v", got, want)
-	}
+	check.True(t, len(want) >= 3 && slices.Equal(got, want), "asked for %v, want %v", got, want)
 
 	h.set(only(weights, func(w http.ResponseWriter, _ *http.Request, c string) {
 		w.Header().Set("Content-Type", "application/octet-stream")
@@ -164,9 +151,8 @@ func TestTakenUpAgain(t *testing.T) {
 		fmt.Fprint(w, c[:piece])
 	}))
 	_, err := h.open(t.Context(), h.options(t))
-	if n := len(h.requests()); err == nil || !strings.Contains(err.Error(), "breaks off after 100000 bytes") || n > 1+1+attempts {
-		t.Errorf("%d requests, error %v", n, err)
-	}
+	n := len(h.requests())
+	check.True(t, err != nil && strings.Contains(err.Error(), "breaks off after 100000 bytes") && n <= 1+1+attempts, "%d requests, error %v", n, err)
 }
 
 // One of several fetches, and who waits can be stopped.
@@ -189,18 +175,14 @@ func TestOneOfSeveral(t *testing.T) {
 	<-started
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
-	if _, err := h.open(ctx, o); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("error %v", err)
-	}
+	check.Is(t, check.Err(h.open(ctx, o)), context.DeadlineExceeded, "error")
 	close(goOn)
 	for range cap(errs) {
-		if err := <-errs; err != nil {
-			t.Error(err)
-		}
+		err := <-errs
+		check.True(t, err == nil, "%v", err)
 	}
-	if got := h.requests(); len(got) != 2 {
-		t.Errorf("two files by %v", got)
-	}
+	got := h.requests()
+	check.Equal(t, len(got), 2, "two files by %v", got)
 }
 
 // The Hub redirects to its stores.
@@ -214,9 +196,8 @@ func TestRedirected(t *testing.T) {
 		}
 		return name == weights || r.URL.Path == "/cdn"
 	})
-	if _, err := Open(t.Context(), other, h.options(t)); err != nil {
-		t.Error(err)
-	}
+	_, err := Open(t.Context(), other, h.options(t))
+	check.True(t, err == nil, "%v", err)
 }
 
 // What is no encoder is refused before its weights are fetched, and nothing of it is left.
@@ -226,12 +207,9 @@ func TestNoEncoder(t *testing.T) {
 		h.set(only(name, func(w http.ResponseWriter, r *http.Request, _ string) { serve(w, r, content) }))
 		o := h.options(t)
 		_, err := Open(t.Context(), other, o)
-		if err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "fetch by hand") {
-			t.Errorf("%s: error %v", name, err)
-		}
-		if asked := slices.Contains(h.requests(), weights+" "); asked != (name == weights) {
-			t.Errorf("%s: the weights are asked for: %v", name, asked)
-		}
+		check.True(t, err != nil && strings.Contains(err.Error(), name) && strings.Contains(err.Error(), "fetch by hand"), "%s: error %v", name, err)
+		asked := slices.Contains(h.requests(), weights+" ")
+		check.True(t, asked == (name == weights), "%s: the weights are asked for: %v", name, asked)
 		leftovers(t, o.Dir)
 	}
 }
@@ -246,14 +224,14 @@ func TestChangedAfterwards(t *testing.T) {
 		filepath.Join(o.Dir, "small"): func() error { _, err := h.open(t.Context(), o); return err },
 	}
 	for dir, again := range again {
-		texttest.OK(t, again())
+		check.OK(t, again())
 		for _, change := range []func(string) error{
 			func(f string) error { return os.WriteFile(f, []byte("{}"), 0o644) },
 			os.Remove,
 		} {
 			full := filepath.Join(dir, tokenizer)
 			before, err := os.ReadFile(full)
-			texttest.OK(t, errors.Join(err, change(full)))
+			check.OK(t, errors.Join(err, change(full)))
 			if err := again(); err == nil || !strings.Contains(err.Error(), tokenizer) || !strings.Contains(err.Error(), "remove the folder") {
 				t.Errorf("error %v", err)
 			}
@@ -263,9 +241,8 @@ func TestChangedAfterwards(t *testing.T) {
 		}
 	}
 	for _, sums := range []string{"", "[]", `[{"name": "../../etc/passwd", "size": 1, "sha256": ""}]`} {
-		texttest.OK(t, os.WriteFile(filepath.Join(unpinned, sumsFile), []byte(sums), 0o644))
-		if err := again[unpinned](); err == nil || !strings.Contains(err.Error(), sumsFile) {
-			t.Errorf("%s: error %v", sums, err)
-		}
+		check.OK(t, os.WriteFile(filepath.Join(unpinned, sumsFile), []byte(sums), 0o644))
+		err := again[unpinned]()
+		check.True(t, err != nil && strings.Contains(err.Error(), sumsFile), "%s: error %v", sums, err)
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
 	"github.com/wildgraph/wildgraph/graphrag/embed/local"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func TestNames(t *testing.T) {
@@ -24,9 +24,8 @@ func TestNames(t *testing.T) {
 		"minilm": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db) into " + filepath.Join(o.Dir, "minilm"),
 		other:    "https://127.0.0.1:1/org/name/tree/" + commit + " shows into a folder", "": "names no encoder",
 	} {
-		if _, err := Open(t.Context(), name, o); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: error %v, want %q", name, err, want)
-		}
+		_, err := Open(t.Context(), name, o)
+		check.True(t, err != nil && strings.Contains(err.Error(), want), "%s: error %v, want %q", name, err, want)
 	}
 	leftovers(t, o.Dir)
 	for _, endpoint := range []string{"https://user:hunter2@127.0.0.1:1", "https://127.0.0.1:1/?token=hunter2", "ftp://user:hunter2@h", "user:hunter2@h", "https://user:hunter2@h:x"} {
@@ -38,44 +37,39 @@ func TestNames(t *testing.T) {
 		}
 	}
 	o.Endpoint = "http://127.0.0.1:1"
-	if _, err := Open(t.Context(), "minilm", o); err == nil || !strings.Contains(err.Error(), "form https://HOST") {
-		t.Errorf("error %v", err)
-	}
+	_, err := Open(t.Context(), "minilm", o)
+	check.True(t, err != nil && strings.Contains(err.Error(), "form https://HOST"), "error %v", err)
 }
 
 // What a name stands for: auto is what the cache holds, a folder is one that holds a model.
 func TestFind(t *testing.T) {
 	dir := t.TempDir()
-	texttest.OK(t, embedtest.WriteBERT(dir))
+	check.OK(t, embedtest.WriteBERT(dir))
 	o := Options{Dir: t.TempDir()}
-	check := func(name, want string, ok bool) {
+	resolves := func(name, want string, ok bool) {
 		t.Helper()
-		if got, is := Find(name, o); got != want || is != ok {
-			t.Errorf("%q is %q, %v", name, got, is)
-		}
+		got, is := Find(name, o)
+		check.True(t, got == want && is == ok, "%q is %q, %v", name, got, is)
 	}
 	for _, name := range []string{"minilm", "bge-small", "e5-small", "file:x", "hf:a/b@c"} {
-		check(name, name, true)
+		resolves(name, name, true)
 	}
 	for _, name := range []string{"text-embedding-3-small", "", o.Dir, "MiniLM"} {
-		check(name, name, false)
+		resolves(name, name, false)
 	}
-	check(dir, "file:"+dir, true)
-	check("none", "", true)
-	check("auto", "", true)
-	if e, err := Open(t.Context(), "auto", o); e != nil || err != nil {
-		t.Errorf("%v, error %v", e, err)
-	}
-	if e, err := Open(t.Context(), dir, o); err != nil || e.Dim() != 64 {
-		t.Errorf("%v, error %v", e, err)
-	}
+	resolves(dir, "file:"+dir, true)
+	resolves("none", "", true)
+	resolves("auto", "", true)
+	e, err := Open(t.Context(), "auto", o)
+	check.True(t, e == nil && err == nil, "%v, error %v", e, err)
+	e, err = Open(t.Context(), dir, o)
+	check.True(t, err == nil && e.Dim() == 64, "%v, error %v", e, err)
 	for _, name := range []string{"e5-small", "bge-small", "minilm"} { // each faster than the one before, or as fast
-		texttest.OK(t, os.MkdirAll(filepath.Join(o.Dir, name), 0o755))
-		check("auto", name, true)
+		check.OK(t, os.MkdirAll(filepath.Join(o.Dir, name), 0o755))
+		resolves("auto", name, true)
 	}
-	if _, err := Open(t.Context(), "auto", o); err == nil || !strings.Contains(err.Error(), "minilm") {
-		t.Errorf("error %v: damage must be told", err)
-	}
+	_, err = Open(t.Context(), "auto", o)
+	check.True(t, err != nil && strings.Contains(err.Error(), "minilm"), "error %v: damage must be told", err)
 }
 
 // The files that this package writes beside the known models are JSON.
@@ -86,9 +80,7 @@ func TestWritten(t *testing.T) {
 				t.Errorf("%s: %s is no JSON", name, file)
 			}
 		}
-		if len(m.files) != 2 || m.folder != name {
-			t.Errorf("%s: %d files in %s", name, len(m.files), m.folder)
-		}
+		check.True(t, len(m.files) == 2 && m.folder == name, "%s: %d files in %s", name, len(m.files), m.folder)
 	}
 }
 
@@ -98,19 +90,17 @@ func TestByHand(t *testing.T) {
 	o := h.options(t)
 	h.set(status(500))
 	dir := filepath.Join(o.Dir, "small")
-	texttest.OK(t, os.Mkdir(dir, 0o755))
+	check.OK(t, os.Mkdir(dir, 0o755))
 	for _, f := range h.pinned().files {
 		if _, err := h.open(t.Context(), o); err == nil || !strings.Contains(err.Error(), f.Name) && !strings.Contains(err.Error(), "no such file") {
 			t.Errorf("without %s: error %v", f.Name, err)
 		}
-		texttest.OK(t, os.WriteFile(f.in(dir), []byte(h.files[f.Name]), 0o644))
+		check.OK(t, os.WriteFile(f.in(dir), []byte(h.files[f.Name]), 0o644))
 	}
-	if _, err := h.open(t.Context(), o); err != nil {
-		t.Error(err)
-	}
-	if got := h.requests(); len(got) > 0 {
-		t.Errorf("asked for %v", got)
-	}
+	_, err := h.open(t.Context(), o)
+	check.True(t, err == nil, "%v", err)
+	got := h.requests()
+	check.True(t, len(got) == 0, "asked for %v", got)
 }
 
 // With the files that this package writes, real weights make the model that .ci/models makes,
@@ -126,13 +116,11 @@ func TestWrittenMakeTheModel(t *testing.T) {
 			for _, f := range []string{weights, tokenizer} {
 				err = errors.Join(err, os.Symlink(filepath.Join(from, f), filepath.Join(dir, f)))
 			}
-			texttest.OK(t, err)
+			check.OK(t, err)
 			want, err1 := local.Open(from, local.Options{})
 			got, err2 := local.Open(dir, local.Options{})
-			texttest.OK(t, errors.Join(err1, err2))
-			if got.Name() != want.Name() {
-				t.Errorf("%s, want %s", got.Name(), want.Name())
-			}
+			check.OK(t, errors.Join(err1, err2))
+			check.Equal(t, got.Name(), want.Name())
 		})
 	}
 }

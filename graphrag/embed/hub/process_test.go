@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // childDir, childURL and childCert make the test's binary a process that fetches the model.
@@ -43,13 +43,12 @@ func TestMain(m *testing.M) {
 // child is a process that fetches the model into a folder.
 func (h *hubOf) child(t *testing.T, dir string) (*exec.Cmd, *strings.Builder) {
 	t.Helper()
-	self, err := os.Executable()
-	texttest.OK(t, err)
+	self := check.Of(os.Executable()).OK(t)
 	cmd, said := exec.CommandContext(t.Context(), self), new(strings.Builder)
 	cert := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: h.Certificate().Raw})
 	cmd.Env = append(os.Environ(), childDir+"="+dir, childURL+"="+h.URL, childCert+"="+string(cert))
 	cmd.Stderr = said
-	texttest.OK(t, cmd.Start())
+	check.OK(t, cmd.Start())
 	return cmd, said
 }
 
@@ -76,24 +75,20 @@ func TestProcesses(t *testing.T) {
 		}
 		time.Sleep(time.Millisecond)
 	}
-	texttest.OK(t, first.Process.Kill())
+	check.OK(t, first.Process.Kill())
 	_ = first.Wait() // it was killed
-	if _, err := os.Stat(filepath.Join(dir, "small")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the folder is there, error %v", err)
-	}
+	check.Is(t, check.Err(os.Stat(filepath.Join(dir, "small"))), os.ErrNotExist, "the folder is there, error")
 
 	h.set(nil)
 	second, said2 := h.child(t, dir)
 	third, said3 := h.child(t, dir)
 	for cmd, said := range map[*exec.Cmd]*strings.Builder{second: said2, third: said3} {
-		if err := cmd.Wait(); err != nil {
-			t.Errorf("%v: %s", err, said)
-		}
+		err := cmd.Wait()
+		check.True(t, err == nil, "%v: %s", err, said)
 	}
 	got := slices.DeleteFunc(h.requests(), func(s string) bool { return strings.HasPrefix(s, tokenizer) })
-	if want := fmt.Sprintf("%s bytes=%d-", weights, half); !slices.Equal(got, []string{want}) {
-		t.Errorf("asked for %v, want %s", got, want)
-	}
+	want := fmt.Sprintf("%s bytes=%d-", weights, half)
+	check.Equal(t, got, []string{want}, "asked for %v, want %s", got, want)
 	leftovers(t, dir)
 }
 
@@ -103,12 +98,9 @@ func TestHalfOfAnother(t *testing.T) {
 	h := newHub(t)
 	o := h.options(t)
 	part := filepath.Join(o.Dir, "small"+partly)
-	texttest.OK(t, errors.Join(os.MkdirAll(part, 0o755), os.WriteFile(filepath.Join(part, weights+partly), []byte(strings.Repeat("x", 70_000)), 0o644)))
-	if _, err := h.open(t.Context(), o); err == nil || !strings.Contains(err.Error(), "SHA-256") {
-		t.Fatalf("error %v", err)
-	}
-	if _, err := h.open(t.Context(), o); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, errors.Join(os.MkdirAll(part, 0o755), os.WriteFile(filepath.Join(part, weights+partly), []byte(strings.Repeat("x", 70_000)), 0o644)))
+	_, err := h.open(t.Context(), o)
+	check.Must(t, err != nil && strings.Contains(err.Error(), "SHA-256"), "error %v", err)
+	check.OK(t, check.Err(h.open(t.Context(), o)))
 	leftovers(t, o.Dir)
 }

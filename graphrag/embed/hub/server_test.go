@@ -20,6 +20,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
 	"github.com/wildgraph/wildgraph/graphrag/embed/local"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 const (
@@ -43,9 +44,7 @@ type hubOf struct {
 func newHub(t *testing.T) *hubOf {
 	t.Helper()
 	h := new(hubOf)
-	if err := h.read(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, h.read())
 	h.Server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := strings.TrimPrefix(r.URL.Path, "/org/name/resolve/"+commit+"/")
 		h.mu.Lock()
@@ -153,12 +152,8 @@ func (h *hubOf) open(ctx context.Context, o Options) (dir string, err error) {
 // leftovers fails if a folder or file that is not whole is there.
 func leftovers(t *testing.T, dir string) {
 	t.Helper()
-	if err := filepath.WalkDir(dir, func(name string, _ os.DirEntry, err error) error {
-		if strings.HasSuffix(name, partly) {
-			t.Errorf("%s is left", name)
-		}
+	check.OK(t, filepath.WalkDir(dir, func(name string, _ os.DirEntry, err error) error {
+		check.True(t, !strings.HasSuffix(name, partly), "%s is left", name)
 		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 }

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // tinyHeads are the heads of the tiny model, by folder.
@@ -31,7 +31,7 @@ var tinyHeadsOf = map[string]struct {
 func tinyHead(t testing.TB, dir, name string) string {
 	t.Helper()
 	h := tinyHeadsOf[name]
-	texttest.OK(t, embedtest.WriteHead(dir, h.architecture, h.labels...))
+	check.OK(t, embedtest.WriteHead(dir, h.architecture, h.labels...))
 	return dir
 }
 
@@ -55,20 +55,20 @@ func TestHeadsAreThoseOfPyTorch(t *testing.T) {
 		t.Skip("the models are written: run heads.py")
 	}
 	b, err := os.ReadFile("testdata/heads.json")
-	texttest.OK(t, err)
+	check.OK(t, err)
 	var want golden
-	texttest.OK(t, json.Unmarshal(b, &want))
+	check.OK(t, json.Unmarshal(b, &want))
 	reranker, err1 := OpenReranker(filepath.Join(folder, "rank"), Options{})
 	entailment, err2 := OpenEntailment(filepath.Join(folder, "entail"), Options{})
 	spans, err3 := OpenSpans(filepath.Join(folder, "spans"), Options{})
 	names, err4 := OpenNames(filepath.Join(folder, "names"), Options{})
-	texttest.OK(t, errors.Join(err1, err2, err3, err4))
+	check.OK(t, errors.Join(err1, err2, err3, err4))
 	near := func(a, b float64) bool { return math.Abs(a-b) < 2e-5 }
 	for i, q := range want.Questions {
 		scores, err1 := reranker.Scores(t.Context(), q, want.Passages)
 		entailed, err2 := entailment.Entail(t.Context(), q, want.Passages)
 		found, err3 := spans.Find(t.Context(), q, want.Passages)
-		texttest.OK(t, errors.Join(err1, err2, err3))
+		check.OK(t, errors.Join(err1, err2, err3))
 		for j, p := range want.Passages {
 			if !near(scores[j], want.Rank[i][j][0]) {
 				t.Errorf("%.20q, %.20q: score %v, want %v", q, p, scores[j], want.Rank[i][j][0])
@@ -87,23 +87,18 @@ func TestHeadsAreThoseOfPyTorch(t *testing.T) {
 			}
 		}
 	}
-	tagged, err := names.Find(t.Context(), want.Passages)
-	texttest.OK(t, err)
+	tagged := check.Of(names.Find(t.Context(), want.Passages)).OK(t)
 	compared := 0
 	for i, p := range want.Passages {
 		if want.Names[i] == nil {
 			continue
 		}
 		compared += len(want.Names[i])
-		if !slices.EqualFunc(tagged[i], want.Names[i], func(got Name, w []any) bool {
+		check.True(t, slices.EqualFunc(tagged[i], want.Names[i], func(got Name, w []any) bool {
 			return got.Kind == w[0] && near(got.Score, w[1].(float64)) && got.Start == int(w[2].(float64)) && got.End == int(w[3].(float64))
-		}) {
-			t.Errorf("%.20q: names %v, want %v", p, tagged[i], want.Names[i])
-		}
+		}), "%.20q: names %v, want %v", p, tagged[i], want.Names[i])
 	}
-	if compared < 5 {
-		t.Errorf("%d names compared", compared)
-	}
+	check.True(t, compared >= 5, "%d names compared", compared)
 }
 
 // Words that are located have the tokens of the text as a whole, in order.
@@ -116,29 +111,22 @@ func FuzzLocate(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		whole := e.words.tokens(nil, text, 1<<20, new(letterReader))
 		l := e.words.(*wordPiece).locate(text, new(letterReader))
-		if !slices.Equal(l.ids, whole[1:len(whole)-1]) || len(l.of) != len(l.ids) {
-			t.Fatalf("%q: tokens %v, want %v", text, l.ids, whole)
-		}
+		check.Must(t, slices.Equal(l.ids, whole[1:len(whole)-1]) && len(l.of) == len(l.ids), "%q: tokens %v, want %v", text, l.ids, whole)
 		end := 0
 		for _, w := range l.words {
-			if w[0] < end || w[1] <= w[0] || w[1] > len(text) {
-				t.Fatalf("%q: words at %v", text, l.words)
-			}
+			check.Must(t, w[0] >= end && w[1] > w[0] && w[1] <= len(text), "%q: words at %v", text, l.words)
 			end = w[1]
 		}
-		if !slices.IsSorted(l.of) {
-			t.Fatalf("%q: tokens are of the words %v", text, l.of)
-		}
+		check.Must(t, slices.IsSorted(l.of), "%q: tokens are of the words %v", text, l.of)
 	})
 }
 
 // A long text is read to its end, and a word that no window holds is cut.
 func TestNamesOfALongText(t *testing.T) {
 	names, err := OpenNames(tinyHead(t, t.TempDir(), "names"), Options{})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	short := "owl barn dog "
-	want, err := names.Find(t.Context(), []string{short})
-	texttest.OK(t, err)
+	want := check.Of(names.Find(t.Context(), []string{short})).OK(t)
 	l := names.pieces.locate(strings.Repeat(short, 100)+strings.Repeat("ab", 49), new(letterReader))
 	for from := 0; from < len(l.ids); {
 		to := l.cut(from, 50)
@@ -148,12 +136,9 @@ func TestNamesOfALongText(t *testing.T) {
 		from = to
 	}
 	got, err := names.Find(t.Context(), []string{strings.Repeat(short, 100), short})
-	if err != nil || !slices.Equal(got[1], want[0]) {
-		t.Errorf("names %v beside another text, want %v (error %v)", got[1], want[0], err)
-	}
-	if last := got[0][len(got[0])-1]; last.End < 99*len(short) {
-		t.Errorf("the last name ends at %d", last.End)
-	}
+	check.True(t, err == nil && slices.Equal(got[1], want[0]), "names %v beside another text, want %v (error %v)", got[1], want[0], err)
+	last := got[0][len(got[0])-1]
+	check.True(t, last.End >= 99*len(short), "the last name ends at %d", last.End)
 }
 
 func TestHostileHeads(t *testing.T) {
@@ -171,7 +156,7 @@ func TestHostileHeads(t *testing.T) {
 		{"letters", "names", replace(configFile, `"I-ORG"`, `"ORG"`), `it has the label "ORG"`},
 	} {
 		dir := tinyHead(t, t.TempDir(), tt.head)
-		texttest.OK(t, tt.change(dir))
+		check.OK(t, tt.change(dir))
 		var err error
 		switch tt.head {
 		case "rank":
@@ -183,8 +168,6 @@ func TestHostileHeads(t *testing.T) {
 		case "names":
 			_, err = OpenNames(dir, Options{})
 		}
-		if err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s: %v, want %s", tt.name, err, tt.want)
-		}
+		check.True(t, err != nil && strings.Contains(err.Error(), tt.want), "%s: %v, want %s", tt.name, err, tt.want)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func write(name, content string) func(dir string) error {
@@ -138,23 +138,19 @@ func TestHostileFolders(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := tiny(t)
-			texttest.OK(t, tt.change(dir))
+			check.OK(t, tt.change(dir))
 			_, err := Open(dir, Options{})
-			if err == nil {
-				t.Fatal("it was opened")
-			}
+			check.Must(t, err != nil, "it was opened")
 			file := filepath.Join(dir, filepath.FromSlash(tt.file))
 			if !strings.HasPrefix(err.Error(), "local: "+file+": ") || !strings.Contains(err.Error(), tt.contains) {
 				t.Errorf("%v, want %s and %q", err, file, tt.contains)
 			}
-			if n := len(remedies(err.Error())); n != 1 {
-				t.Errorf("%v: %d remedies", err, n)
-			}
+			n := len(remedies(err.Error()))
+			check.Equal(t, n, 1, "%v: %d remedies", err, n)
 		})
 	}
-	if _, err := Open(tiny(t), Options{Workers: -1}); err == nil || !strings.Contains(err.Error(), "Workers is -1") {
-		t.Errorf("error %v", err)
-	}
+	_, err := Open(tiny(t), Options{Workers: -1})
+	check.True(t, err != nil && strings.Contains(err.Error(), "Workers is -1"), "error %v", err)
 }
 
 func remedies(s string) (found []string) {
@@ -178,10 +174,9 @@ func TestWeightsBeyondAllNumbers(t *testing.T) {
 			}
 		}
 	})(dir)
-	texttest.OK(t, err)
-	if _, err := mustOpen(t, dir).EmbedQuery(t.Context(), "owl"); err == nil || !strings.Contains(err.Error(), "copy the model again") {
-		t.Errorf("error %v", err)
-	}
+	check.OK(t, err)
+	_, err = mustOpen(t, dir).EmbedQuery(t.Context(), "owl")
+	check.True(t, err != nil && strings.Contains(err.Error(), "copy the model again"), "error %v", err)
 }
 
 // A header is read in memory of its own size, and no tensor is made before it is
@@ -208,9 +203,7 @@ func FuzzTensors(f *testing.F) {
 			if after.TotalAlloc-before.TotalAlloc > 1<<20+4*uint64(len(b)) {
 				t.Errorf("%d bytes allocated for a file of %d", after.TotalAlloc-before.TotalAlloc, len(b))
 			}
-			if err == nil && len(got) != int(x.Shape[0]*x.Shape[1]) {
-				t.Errorf("%d numbers for the shape %v", len(got), x.Shape)
-			}
+			check.True(t, err != nil || len(got) == int(x.Shape[0]*x.Shape[1]), "%d numbers for the shape %v", len(got), x.Shape)
 		}
 	})
 }
@@ -219,9 +212,8 @@ func FuzzTensors(f *testing.F) {
 // in the vocabulary, between the two that stand around a text.
 func FuzzTokens(f *testing.F) {
 	dir := f.TempDir()
-	texttest.OK(f, embedtest.WriteBERT(dir))
-	tokenizer, err := os.ReadFile(filepath.Join(dir, tokenizerFile))
-	texttest.OK(f, err)
+	check.OK(f, embedtest.WriteBERT(dir))
+	tokenizer := check.Of(os.ReadFile(filepath.Join(dir, tokenizerFile))).OK(f)
 	f.Add(tokenizer, "The barn owl, naïve 東京!")
 	f.Add([]byte("[CLS]\n[SEP]\n[UNK]\nowl\n##s\n東"), "\x00\xff\u0301\u0301 I\u0307İ"+strings.Repeat("a", 200))
 	f.Add([]byte("[CLS]\r\n[SEP]\n[UNK]\n##\n\n\xff"), "##\xff")
@@ -237,9 +229,7 @@ func FuzzTokens(f *testing.F) {
 			t.Fatalf("%q: %v", text, got)
 		}
 		for _, id := range got[1:] {
-			if id < 0 || id >= vocab {
-				t.Errorf("%q: %v", text, got)
-			}
+			check.True(t, id >= 0 && id < vocab, "%q: %v", text, got)
 		}
 	})
 }

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // sentences have from two tokens to more than the model takes.
@@ -28,8 +28,7 @@ func TestVectorsAreThoseOfTheTwin(t *testing.T) {
 	for name, k := range kernelSets() {
 		e := mustOpen(t, tiny(t))
 		e.net.kernels = k
-		got, err := e.EmbedDocuments(t.Context(), sentences)
-		texttest.OK(t, err)
+		got := check.Of(e.EmbedDocuments(t.Context(), sentences)).OK(t)
 		for i, text := range sentences {
 			want := mean(w.encode(e.words.tokens(nil, text, tinyTokens, new(letterReader))))
 			for j := range want {
@@ -46,16 +45,13 @@ func TestConforms(t *testing.T) { embedtest.Test(t, mustOpen(t, tiny(t))) }
 // Vectors of codes stay close to those of numbers, have another name, and conform.
 func TestInt8(t *testing.T) {
 	dir := tiny(t)
-	codes, err := Open(dir, Options{Int8: true})
-	texttest.OK(t, err)
+	codes := check.Of(Open(dir, Options{Int8: true})).OK(t)
 	embedtest.Test(t, codes)
 	numbers := mustOpen(t, dir)
-	if codes.Name() == numbers.Name() {
-		t.Error("vectors of two kinds have one name")
-	}
+	check.True(t, codes.Name() != numbers.Name(), "vectors of two kinds have one name")
 	a, err1 := numbers.EmbedDocuments(t.Context(), sentences)
 	b, err2 := codes.EmbedDocuments(t.Context(), sentences)
-	texttest.OK(t, errors.Join(err1, err2))
+	check.OK(t, errors.Join(err1, err2))
 	for i := range a {
 		var ab, aa, bb float64
 		for j, x := range a[i] {
@@ -71,29 +67,22 @@ func TestInt8(t *testing.T) {
 func TestSameBits(t *testing.T) {
 	dir := tiny(t)
 	one, err := Open(dir, Options{Workers: 1})
-	texttest.OK(t, err)
-	five, err := Open(dir, Options{Workers: 5})
-	texttest.OK(t, err)
+	check.OK(t, err)
+	five := check.Of(Open(dir, Options{Workers: 5})).OK(t)
 	many := slices.Repeat(sentences, 20)
-	want, err := one.EmbedDocuments(t.Context(), many)
-	texttest.OK(t, err)
+	want := check.Of(one.EmbedDocuments(t.Context(), many)).OK(t)
 	slices.Reverse(many)
 	got, err := five.EmbedDocuments(t.Context(), many)
 	slices.Reverse(got)
-	if err != nil || !slices.EqualFunc(got, want, slices.Equal) {
-		t.Errorf("other vectors with five workers, in another order (error %v)", err)
-	}
-	if one.Name() != five.Name() {
-		t.Errorf("the names are %s and %s", one.Name(), five.Name())
-	}
+	check.True(t, err == nil && slices.EqualFunc(got, want, slices.Equal), "other vectors with five workers, in another order (error %v)", err)
+	check.Equal(t, one.Name(), five.Name(), "the names are %s and %s", one.Name(), five.Name())
 }
 
 // The types of numbers, the prefix of larger models, and the vocabulary as a list
 // make no difference to vectors; the files that decide something do.
 func TestFormsOfAFolder(t *testing.T) {
 	plain := mustOpen(t, tiny(t))
-	want, err := plain.EmbedDocuments(t.Context(), sentences)
-	texttest.OK(t, err)
+	want := check.Of(plain.EmbedDocuments(t.Context(), sentences)).OK(t)
 	w := tinyWeights(t)
 	prefixed := map[string]array{}
 	for name, a := range w {
@@ -115,9 +104,9 @@ func TestFormsOfAFolder(t *testing.T) {
 		{"cased", write(tokenizerFile, ""), false, false},
 	} {
 		dir := tiny(t)
-		texttest.OK(t, tt.change(dir))
+		check.OK(t, tt.change(dir))
 		if tt.name == "cased" {
-			texttest.OK(t, errors.Join(os.Remove(filepath.Join(dir, tokenizerFile)), write(casingFile, `{"do_lower_case": false}`)(dir)))
+			check.OK(t, errors.Join(os.Remove(filepath.Join(dir, tokenizerFile)), write(casingFile, `{"do_lower_case": false}`)(dir)))
 		}
 		e := mustOpen(t, dir)
 		got, err := e.EmbedDocuments(t.Context(), sentences)
@@ -132,11 +121,11 @@ func TestFormsOfAFolder(t *testing.T) {
 func TestPooling(t *testing.T) {
 	w := twin(tinyWeights(t))
 	dir := tiny(t)
-	texttest.OK(t, os.Remove(filepath.Join(dir, modulesFile)))
+	check.OK(t, os.Remove(filepath.Join(dir, modulesFile)))
 	e := mustOpen(t, dir)
 	tokens := w.encode(e.words.tokens(nil, sentences[2], tinyTokens, new(letterReader)))
 	v, err := e.EmbedQuery(t.Context(), sentences[2])
-	texttest.OK(t, err)
+	check.OK(t, err)
 	unit := mean(tokens)
 	length := 0.
 	for j, u := range unit {
@@ -146,18 +135,12 @@ func TestPooling(t *testing.T) {
 	for _, row := range tokens {
 		sum += dot(row, unit) / float64(len(tokens))
 	}
-	if math.Abs(length-sum) > 1e-5 {
-		t.Errorf("the mean has the length %v, want %v", length, sum)
-	}
+	check.True(t, math.Abs(length-sum) <= 1e-5, "the mean has the length %v, want %v", length, sum)
 	dir = tiny(t)
-	texttest.OK(t, write("1_Pooling/config.json", `{"word_embedding_dimension": 64, "pooling_mode_cls_token": true}`)(dir))
-	if v, err = mustOpen(t, dir).EmbedQuery(t.Context(), sentences[2]); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, write("1_Pooling/config.json", `{"word_embedding_dimension": 64, "pooling_mode_cls_token": true}`)(dir))
+	v = check.Of(mustOpen(t, dir).EmbedQuery(t.Context(), sentences[2])).OK(t)
 	for j, want := range mean(tokens[:1]) {
-		if math.Abs(float64(v[j])-want) > 2e-6 {
-			t.Fatalf("component %d of the first token is %v, want %v", j, v[j], want)
-		}
+		check.Must(t, math.Abs(float64(v[j])-want) <= 2e-6, "component %d of the first token is %v, want %v", j, v[j], want)
 	}
 }
 
@@ -168,9 +151,8 @@ func TestNothingIsAllocatedForAText(t *testing.T) {
 		out[i] = make([]float32, e.Dim())
 	}
 	put, take := e.encoding("", sentences, out)
-	if n := testing.AllocsPerRun(10, func() { _ = e.packs(t.Context(), s, 0, len(sentences), put, take) }); n > 0 {
-		t.Errorf("%v allocations for %d texts", n, len(sentences))
-	}
+	n := testing.AllocsPerRun(10, func() { _ = e.packs(t.Context(), s, 0, len(sentences), put, take) })
+	check.True(t, n <= 0, "%v allocations for %d texts", n, len(sentences))
 }
 
 // A context that ends in the middle of a call ends it.
@@ -185,12 +167,9 @@ func TestCancelledBetweenPacks(t *testing.T) {
 	}
 	e.net.gelu = func([]float32) { cancel() } // of the first pack
 	put, take := e.encoding("", many, out)
-	if err := e.packs(ctx, new(scratch), 0, len(many), put, take); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
-	}
-	if last := out[len(out)-1]; slices.Max(last) != 0 {
-		t.Error("the last pack was encoded")
-	}
+	check.Is(t, e.packs(ctx, new(scratch), 0, len(many), put, take), context.Canceled, "error")
+	last := out[len(out)-1]
+	check.Equal(t, slices.Max(last), 0, "the last pack was encoded")
 }
 
 // A prompt is a part of the text: a question with it has the vector of a passage that
@@ -205,17 +184,14 @@ func TestPrompts(t *testing.T) {
 		{`{"__version__": {}}`, "", ""},
 	} {
 		dir := tiny(t)
-		texttest.OK(t, write(promptsFile, tt.file)(dir))
+		check.OK(t, write(promptsFile, tt.file)(dir))
 		e := mustOpen(t, dir)
 		want, err := plain.EmbedDocuments(t.Context(), []string{tt.query + "owls hunt", tt.passage + "owls hunt"})
-		texttest.OK(t, err)
+		check.OK(t, err)
 		query, err1 := e.EmbedQuery(t.Context(), "owls hunt")
 		passages, err2 := e.EmbedDocuments(t.Context(), []string{"owls hunt"})
-		if err := errors.Join(err1, err2); err != nil || !slices.Equal(query, want[0]) || !slices.Equal(passages[0], want[1]) {
-			t.Errorf("%s: other vectors, error %v", tt.file, err)
-		}
-		if (e.Name() == plain.Name()) != (tt.query+tt.passage == "") {
-			t.Errorf("%s: the name is %s", tt.file, e.Name())
-		}
+		err = errors.Join(err1, err2)
+		check.True(t, err == nil && slices.Equal(query, want[0]) && slices.Equal(passages[0], want[1]), "%s: other vectors, error %v", tt.file, err)
+		check.True(t, (e.Name() == plain.Name()) == (tt.query+tt.passage == ""), "%s: the name is %s", tt.file, e.Name())
 	}
 }

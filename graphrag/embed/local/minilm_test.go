@@ -11,7 +11,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
 	"github.com/wildgraph/wildgraph/graphrag/embed/local"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // miniLM is the real model, all-MiniLM-L6-v2 in the folder $MINILM_DIR.
@@ -21,8 +21,7 @@ func miniLM(t testing.TB) *local.Encoder {
 	if dir == "" {
 		t.Skip("MINILM_DIR is not set")
 	}
-	e, err := local.Open(dir, local.Options{})
-	texttest.OK(t, err)
+	e := check.Of(local.Open(dir, local.Options{})).OK(t)
 	return e
 }
 
@@ -42,15 +41,12 @@ func TestMiniLMGolden(t *testing.T) {
 	v, err := e.EmbedDocuments(t.Context(), []string{
 		"That is a happy person", "That is a happy dog", "That is a very happy person", "Today is a sunny day",
 	})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	for i, want := range []float64{.695, .943, .257} {
-		if got := cosine(v[0], v[i+1]); math.Abs(got-want) > 1e-3 {
-			t.Errorf("likeness to sentence %d is %.4f, want %.3f", i+1, got, want)
-		}
+		got := cosine(v[0], v[i+1])
+		check.True(t, math.Abs(got-want) <= 1e-3, "likeness to sentence %d is %.4f, want %.3f", i+1, got, want)
 	}
-	if e.Dim() != 384 || len(v[0]) != 384 {
-		t.Errorf("%d dimensions, want 384", e.Dim())
-	}
+	check.True(t, e.Dim() == 384 && len(v[0]) == 384, "%d dimensions, want 384", e.Dim())
 }
 
 func TestMiniLMConforms(t *testing.T) { embedtest.Test(t, miniLM(t)) }
@@ -63,8 +59,7 @@ func TestFamilyInt8(t *testing.T) {
 			if dir == "" {
 				t.Skip(env + " is not set, .ci/models makes the folder")
 			}
-			license, err := os.ReadFile("../../../LICENSE")
-			texttest.OK(t, err)
+			license := check.Of(os.ReadFile("../../../LICENSE")).OK(t)
 			words := strings.Fields(string(license))
 			var texts []string
 			for at := 0; at+100 < len(words); at += 97 {
@@ -73,10 +68,8 @@ func TestFamilyInt8(t *testing.T) {
 			var v [2][][]float32
 			for i, o := range []local.Options{{}, {Int8: true}} {
 				e, err := local.Open(dir, o)
-				texttest.OK(t, err)
-				if v[i], err = e.EmbedDocuments(t.Context(), texts); err != nil {
-					t.Fatal(err)
-				}
+				check.OK(t, err)
+				v[i] = check.Of(e.EmbedDocuments(t.Context(), texts)).OK(t)
 			}
 			for i, text := range texts {
 				if cos := cosine(v[0][i], v[1][i]); cos < .995 {
@@ -103,13 +96,12 @@ func TestFamilyGolden(t *testing.T) {
 			if dir == "" {
 				t.Skip(tt.env + " is not set, .ci/models makes the folder")
 			}
-			e, err := local.Open(dir, local.Options{})
-			texttest.OK(t, err)
+			e := check.Of(local.Open(dir, local.Options{})).OK(t)
 			q, err1 := e.EmbedQuery(t.Context(), "Who designed the Forth Bridge?")
 			v, err2 := e.EmbedDocuments(t.Context(), []string{
 				"It was designed by Sir John Fowler and Sir Benjamin Baker.", "The bridge is 2,467 metres long.", "Owls hunt mice by night.",
 			})
-			texttest.OK(t, errors.Join(err1, err2))
+			check.OK(t, errors.Join(err1, err2))
 			for i, want := range tt.want {
 				if got := cosine(q, v[i]); math.Abs(got-want) > 1e-3 {
 					t.Errorf("passage %d: cosine %.4f, want %.4f", i+1, got, want)

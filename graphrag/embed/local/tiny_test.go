@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // The tiny model is embedtest's.
@@ -28,15 +28,14 @@ const (
 func tiny(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
-	texttest.OK(t, embedtest.WriteBERT(dir))
+	check.OK(t, embedtest.WriteBERT(dir))
 	return dir
 }
 
 // tinyPieces is its vocabulary, by number.
 func tinyPieces(t testing.TB) []string {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join(tiny(t), vocabFile))
-	texttest.OK(t, err)
+	b := check.Of(os.ReadFile(filepath.Join(tiny(t), vocabFile))).OK(t)
 	return strings.Split(string(b), "\n")
 }
 
@@ -49,14 +48,13 @@ type array struct {
 // tinyWeights are its tensors, read from their definition.
 func tinyWeights(t testing.TB) map[string]array {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join(tiny(t), weightsFile))
-	texttest.OK(t, err)
+	b := check.Of(os.ReadFile(filepath.Join(tiny(t), weightsFile))).OK(t)
 	length := binary.LittleEndian.Uint64(b)
 	var header map[string]struct {
 		Shape   []int
 		Offsets [2]int `json:"data_offsets"`
 	}
-	texttest.OK(t, json.Unmarshal(b[8:8+length], &header))
+	check.OK(t, json.Unmarshal(b[8:8+length], &header))
 	out := map[string]array{}
 	for name, h := range header {
 		a := array{shape: h.Shape}
@@ -120,7 +118,6 @@ func halfOf(x float64) uint16 {
 
 func mustOpen(t testing.TB, dir string) *Encoder {
 	t.Helper()
-	e, err := Open(dir, Options{})
-	texttest.OK(t, err)
+	e := check.Of(Open(dir, Options{})).OK(t)
 	return e
 }

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // unigramGolden is testdata/unigram.json, made by testdata/unigram.py.
@@ -34,7 +34,7 @@ func readUnigram(t testing.TB) (g unigramGolden) {
 	if err == nil {
 		err = json.Unmarshal(b, &g)
 	}
-	texttest.OK(t, err)
+	check.OK(t, err)
 	return g
 }
 
@@ -51,8 +51,7 @@ func (g unigramGolden) file(t testing.TB, change map[string]any, inBytes bool) [
 		}
 		model["byte_fallback"], model["vocab"], f["model"] = true, vocab, model
 	}
-	b, err := json.Marshal(f)
-	texttest.OK(t, err)
+	b := check.Of(json.Marshal(f)).OK(t)
 	return b
 }
 
@@ -60,8 +59,7 @@ func (g unigramGolden) file(t testing.TB, change map[string]any, inBytes bool) [
 func TestUnigram(t *testing.T) {
 	g := readUnigram(t)
 	for _, v := range g.Variants {
-		u, err := parseUnigram(g.file(t, v.Change, v.Bytes), 2000)
-		texttest.OK(t, err)
+		u := check.Of(parseUnigram(g.file(t, v.Change, v.Bytes), 2000)).OK(t)
 		for i, text := range g.Texts {
 			if got := u.tokens(nil, text, 2000, nil); !slices.Equal(got, v.IDs[i]) {
 				t.Errorf("%v: %.60q:\n got %v\nwant %v", slices.Collect(maps.Keys(v.Change)), text, got, v.IDs[i])
@@ -102,9 +100,9 @@ func writeXLMR(t testing.TB, dir string) {
 	}
 	config := fmt.Sprintf(`{"model_type": "xlm-roberta", "hidden_size": %d, "num_hidden_layers": %d, "num_attention_heads": %d, "intermediate_size": 96,
 		"vocab_size": %d, "max_position_embeddings": 120, "type_vocab_size": 1, "layer_norm_eps": 1e-5, "pad_token_id": 1}`, tinyHidden, tinyLayers, tinyHeads, pieces)
-	texttest.OK(t, os.MkdirAll(dir, 0o755))
+	check.OK(t, os.MkdirAll(dir, 0o755))
 	for name, b := range map[string][]byte{configFile: []byte(config), tokenizerFile: g.file(t, nil, false), weightsFile: encodeTensors(arrays, "F32")} {
-		texttest.OK(t, os.WriteFile(filepath.Join(dir, name), b, 0o644))
+		check.OK(t, os.WriteFile(filepath.Join(dir, name), b, 0o644))
 	}
 }
 
@@ -118,12 +116,9 @@ func TestUnigramModel(t *testing.T) {
 	dir = t.TempDir()
 	writeXLMR(t, dir)
 	e, g := mustOpen(t, dir), readUnigram(t)
-	if len(g.Vectors) == 0 {
-		t.Fatal("unigram.json has no vectors")
-	}
+	check.Must(t, len(g.Vectors) != 0, "unigram.json has no vectors")
 	for i, want := range g.Vectors {
-		rows, err := e.EmbedDocuments(t.Context(), g.Texts[i:i+1])
-		texttest.OK(t, err)
+		rows := check.Of(e.EmbedDocuments(t.Context(), g.Texts[i:i+1])).OK(t)
 		for j, x := range rows[0] {
 			if math.Abs(float64(x)-want[j]) > 2e-5 {
 				t.Errorf("%.40q: component %d is %v, PyTorch's %v", g.Texts[i], j, x, want[j])
@@ -131,17 +126,13 @@ func TestUnigramModel(t *testing.T) {
 			}
 		}
 	}
-	if got := len(e.words.tokens(nil, strings.Repeat("a b ", 200), e.net.tokens, nil)); got != 118 {
-		t.Errorf("a long text has %d tokens, want the 120 places but two", got)
-	}
+	got := len(e.words.tokens(nil, strings.Repeat("a b ", 200), e.net.tokens, nil))
+	check.Equal(t, got, 118, "a long text has %d tokens, want the 120 places but two", got)
 	eight, err := Open(dir, Options{Int8: true})
-	texttest.OK(t, err)
-	if _, err := eight.EmbedQuery(t.Context(), g.Texts[3]); err != nil {
-		t.Error(err)
-	}
-	if _, err := OpenReranker(dir, Options{}); err == nil {
-		t.Error("a head is read from a folder without one")
-	}
+	check.OK(t, err)
+	_, err = eight.EmbedQuery(t.Context(), g.Texts[3])
+	check.True(t, err == nil, "%v", err)
+	check.True(t, check.Err(OpenReranker(dir, Options{})) != nil, "a head is read from a folder without one")
 }
 
 // What the tokenizer cannot do is refused, with the part that asks for it.
@@ -153,7 +144,7 @@ func TestUnigramRefuses(t *testing.T) {
 		return map[string]any{"model": m}
 	}
 	object := func(s string) (out map[string]any) {
-		texttest.OK(t, json.Unmarshal([]byte(s), &out))
+		check.OK(t, json.Unmarshal([]byte(s), &out))
 		return out
 	}
 	for _, tt := range []struct {
@@ -180,16 +171,14 @@ func TestUnigramRefuses(t *testing.T) {
 			t.Errorf("%v: %v, want %q", slices.Collect(maps.Keys(tt.change)), err, tt.want)
 		}
 	}
-	if _, err := parseUnigram(g.file(t, nil, false), 700); err == nil || !strings.Contains(err.Error(), "vocab_size") {
-		t.Errorf("more pieces than the model has: %v", err)
-	}
+	_, err := parseUnigram(g.file(t, nil, false), 700)
+	check.True(t, err != nil && strings.Contains(err.Error(), "vocab_size"), "more pieces than the model has: %v", err)
 }
 
 // No table and no text makes it panic, and numbers stay in the vocabulary.
 func FuzzUnigram(f *testing.F) {
 	g := readUnigram(f)
-	u, err := parseUnigram(g.file(f, nil, false), 752)
-	texttest.OK(f, err)
+	u := check.Of(parseUnigram(g.file(f, nil, false), 752)).OK(f)
 	for _, text := range g.Texts {
 		f.Add(text, []byte(nil))
 	}
@@ -201,9 +190,7 @@ func FuzzUnigram(f *testing.F) {
 		}
 		for _, u := range []*unigram{u, &with} {
 			ids := u.tokens(nil, text, 50, nil)
-			if len(ids) < 2 || len(ids) > 50 || slices.Min(ids) < 0 || slices.Max(ids) >= 752 {
-				t.Errorf("%q: %v", text, ids)
-			}
+			check.True(t, len(ids) >= 2 && len(ids) <= 50 && slices.Min(ids) >= 0 && slices.Max(ids) < 752, "%q: %v", text, ids)
 		}
 	})
 }

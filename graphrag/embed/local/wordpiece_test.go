@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // Expected by hand, from the rules of BERT's tokenizer.
@@ -36,9 +36,7 @@ func TestTokens(t *testing.T) {
 		for _, id := range ids[1 : len(ids)-1] {
 			got = append(got, pieces[id])
 		}
-		if strings.Join(got, " ") != tt.want {
-			t.Errorf("%.40q: %v, want %s", tt.text, got, tt.want)
-		}
+		check.Equal(t, strings.Join(got, " "), tt.want, "%.40q: %v", tt.text, got)
 	}
 }
 
@@ -47,9 +45,7 @@ func TestCutTokens(t *testing.T) {
 	whole := w.tokens(nil, "hearing owls", 10, new(letterReader))
 	for limit := 2; limit < 6; limit++ {
 		want := append(slices.Clone(whole[:limit-1]), whole[len(whole)-1])
-		if got := w.tokens(nil, "hearing owls"+strings.Repeat(" a", 1000), limit, new(letterReader)); !slices.Equal(got, want) {
-			t.Errorf("%d tokens: %v, want %v", limit, got, want)
-		}
+		check.Equal(t, w.tokens(nil, "hearing owls"+strings.Repeat(" a", 1000), limit, new(letterReader)), want, "%d tokens", limit)
 	}
 }
 
@@ -61,8 +57,7 @@ func TestTokensOfMiniLM(t *testing.T) {
 		t.Skip("MINILM_DIR is not set")
 	}
 	e := mustOpen(t, dir)
-	f, err := os.Open("testdata/tokens.jsonl")
-	texttest.OK(t, err)
+	f := check.Of(os.Open("testdata/tokens.jsonl")).OK(t)
 	defer f.Close()
 	n := 0
 	for in := bufio.NewScanner(f); in.Scan(); n++ {
@@ -70,12 +65,8 @@ func TestTokensOfMiniLM(t *testing.T) {
 			Text string
 			IDs  []int32
 		}
-		texttest.OK(t, json.Unmarshal(in.Bytes(), &c))
-		if got := e.words.tokens(nil, c.Text, e.net.tokens, new(letterReader)); !slices.Equal(got, c.IDs) {
-			t.Errorf("%.60q: %v, want %v", c.Text, got, c.IDs)
-		}
+		check.OK(t, json.Unmarshal(in.Bytes(), &c))
+		check.Equal(t, e.words.tokens(nil, c.Text, e.net.tokens, new(letterReader)), c.IDs, "%.60q", c.Text)
 	}
-	if n < 30 {
-		t.Errorf("only %d texts", n)
-	}
+	check.True(t, n >= 30, "only %d texts", n)
 }

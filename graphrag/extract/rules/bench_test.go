@@ -12,8 +12,8 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // page is a short text like those of the web.
@@ -55,11 +55,8 @@ func realPages(tb testing.TB, domain string) ([]graphrag.Chunk, int) {
 		tb.Skip("WILDGRAPHBENCH_DIR is not set")
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "corpus", domain, "*", "reference_pages", "*.txt"))
-	if err != nil || len(files) == 0 {
-		tb.Fatalf("no pages of %s in %s: %v", domain, dir, err)
-	}
-	chunker, err := chunk.New(chunk.Options{})
-	texttest.OK(tb, err)
+	check.Must(tb, err == nil && len(files) != 0, "no pages of %s in %s: %v", domain, dir, err)
+	chunker := check.Of(chunk.New(chunk.Options{})).OK(tb)
 	size := 0
 	chunks, err := chunker.All(context.Background(), func(yield func(graphrag.Document, error) bool) {
 		for _, file := range files {
@@ -71,6 +68,6 @@ func realPages(tb testing.TB, domain string) ([]graphrag.Chunk, int) {
 			}
 		}
 	})
-	texttest.OK(tb, err)
+	check.OK(tb, err)
 	return chunks, size
 }

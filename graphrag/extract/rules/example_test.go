@@ -10,7 +10,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract/extracttest"
 	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func ExampleExtractor() {
@@ -62,7 +62,6 @@ func ExampleExtractor_Entities() {
 }
 
 func TestConformance(t *testing.T) {
-	offline, err := rules.New(rules.Options{})
-	texttest.OK(t, err)
+	offline := check.Of(rules.New(rules.Options{})).OK(t)
 	extracttest.Test(t, offline)
 }

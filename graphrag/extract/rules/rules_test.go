@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"reflect"
@@ -20,8 +19,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // read extracts from one text, with what it can learn of itself.
@@ -32,15 +31,13 @@ func read(t testing.TB, s string, o rules.Options) kg.Extraction {
 
 func extractor(t testing.TB, o rules.Options) *rules.Extractor {
 	t.Helper()
-	x, err := rules.New(o)
-	texttest.OK(t, err)
+	x := check.Of(rules.New(o)).OK(t)
 	return x
 }
 
 func readWith(t testing.TB, x extract.Extractor, s string) kg.Extraction {
 	t.Helper()
-	found, err := x.Extract(context.Background(), []graphrag.Chunk{{ID: "d#000000", Doc: "d", Text: s}})
-	texttest.OK(t, err)
+	found := check.Of(x.Extract(context.Background(), []graphrag.Chunk{{ID: "d#000000", Doc: "d", Text: s}})).OK(t)
 	return found[0]
 }
 
@@ -78,9 +75,8 @@ func TestNames(t *testing.T) {
 		{"When was it? The answer is that nobody knows, and he would not say.", ""},
 		{"There was talk of St. Petersburg and of U.S. troops there in the winter.", "St. Petersburg/place, U.S./place"},
 	} {
-		if got := strings.Join(names(read(t, c.text, rules.Options{})), ", "); got != c.want {
-			t.Errorf("%s\n got %s\nwant %s", c.text, got, c.want)
-		}
+		got := strings.Join(names(read(t, c.text, rules.Options{})), ", ")
+		check.Equal(t, got, c.want, "%s\n got %s", c.text, got)
 	}
 }
 
@@ -103,17 +99,14 @@ func TestTriples(t *testing.T) {
 		{"In the night, Haiyan hit Vietnam, China and Laos.", "Haiyan | hit | Vietnam; Haiyan | hit | China; Haiyan | hit | Laos"},
 		{"Argentina beat France and Croatia beat Morocco in the finals.", "Argentina | beat | France"}, // who did what after "and" is not clear from the words alone,
 	} {
-		if got := strings.Join(triples(read(t, c.text, rules.Options{})), "; "); got != c.want {
-			t.Errorf("%s\n got %s\nwant %s", c.text, got, c.want)
-		}
+		got := strings.Join(triples(read(t, c.text, rules.Options{})), "; ")
+		check.Equal(t, got, c.want, "%s\n got %s", c.text, got)
 	}
 }
 
 func TestHedged(t *testing.T) {
 	x := read(t, "Officials said that Russia invaded Finland in the night.", rules.Options{})
-	if len(x.Facts) != 1 || x.Facts[0].Weight != 0.5 {
-		t.Errorf("a reported fact: %+v", x.Facts)
-	}
+	check.True(t, len(x.Facts) == 1 && x.Facts[0].Weight == 0.5, "a reported fact: %+v", x.Facts)
 }
 
 func TestCorpusCase(t *testing.T) {
@@ -129,12 +122,10 @@ func TestCorpusCase(t *testing.T) {
 		chunks = append(chunks, graphrag.Chunk{ID: fmt.Sprint(i), Doc: fmt.Sprint(i), Text: s})
 	}
 	x := extractor(t, rules.Options{})
-	found, err := x.Extract(context.Background(), chunks)
-	texttest.OK(t, err)
+	found := check.Of(x.Extract(context.Background(), chunks)).OK(t)
 	for i, want := range []int{4, 1, 1} {
-		if got := names(found[i]); len(got) != want || got[0] != "Brasilia/other" {
-			t.Errorf("text %d: %v, want Brasilia %d times", i, got, want)
-		}
+		got := names(found[i])
+		check.True(t, len(got) == want && got[0] == "Brasilia/other", "text %d: %v, want Brasilia %d times", i, got, want)
 	}
 }
 
@@ -145,12 +136,10 @@ func TestSharedLines(t *testing.T) {
 			Text: "The weather in Toronto is brought to you by Acme Foods and the rest of us.\n\nHe went to see Vienna in the spring, page " + fmt.Sprint(i) + " of it."})
 	}
 	x := extractor(t, rules.Options{})
-	found, err := x.Extract(context.Background(), chunks)
-	texttest.OK(t, err)
+	found := check.Of(x.Extract(context.Background(), chunks)).OK(t)
 	for _, e := range found {
-		if got := names(e); !slices.Equal(got, []string{"Vienna/place"}) {
-			t.Errorf("got %v, want the names of what the page says alone", got)
-		}
+		got := names(e)
+		check.Equal(t, got, []string{"Vienna/place"}, "got %v, want the names of what the page says alone", got)
 	}
 }
 
@@ -161,9 +150,8 @@ func TestScripts(t *testing.T) {
 		{"وقال الرئيس إن العاصفة سوف تصل إلى الساحل يوم الثلاثاء.", ""},
 		{"Вчера в городе Владимир Путин встретился с Ангелой Меркель и долго говорил.", "Владимир Путин/person, Ангелой Меркель/person"},
 	} {
-		if got := strings.Join(names(read(t, c.text, rules.Options{})), ", "); got != c.want {
-			t.Errorf("%s\n got %s\nwant %s", c.text, got, c.want)
-		}
+		got := strings.Join(names(read(t, c.text, rules.Options{})), ", ")
+		check.Equal(t, got, c.want, "%s\n got %s", c.text, got)
 	}
 }
 
@@ -185,25 +173,21 @@ func TestEntities(t *testing.T) {
 				t.Errorf("%q: span %v is not %q", c.question, m.Span, m.Name)
 			}
 		}
-		if s := strings.Join(got, ", "); s != c.want {
-			t.Errorf("%s\n got %s\nwant %s", c.question, s, c.want)
-		}
+		s := strings.Join(got, ", ")
+		check.Equal(t, s, c.want, "%s\n got %s", c.question, s)
 	}
 }
 
 func TestOptions(t *testing.T) {
-	if _, err := rules.New(rules.Options{Workers: -1}); err == nil || !strings.Contains(err.Error(), "Workers is -1") {
-		t.Errorf("error %v does not tell of Workers", err)
-	}
+	_, err := rules.New(rules.Options{Workers: -1})
+	check.True(t, err != nil && strings.Contains(err.Error(), "Workers is -1"), "error %v does not tell of Workers", err)
 }
 
 func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	x := extractor(t, rules.Options{})
-	if _, err := x.Extract(ctx, []graphrag.Chunk{{ID: "a", Text: "Some text."}}); !errors.Is(err, context.Canceled) {
-		t.Errorf("err = %v", err)
-	}
+	check.Is(t, check.Err(x.Extract(ctx, []graphrag.Chunk{{ID: "a", Text: "Some text."}})), context.Canceled, "err =")
 }
 
 func TestHostile(t *testing.T) {
@@ -228,18 +212,13 @@ func checkSpans(t *testing.T, s string, x kg.Extraction) {
 	known := map[string]bool{}
 	for _, m := range x.Mentions {
 		known[m.Name] = true
-		if !inside(m.Span) {
-			t.Fatalf("span %v of %q is not within %d bytes", m.Span, m.Name, len(s))
-		}
+		check.Must(t, inside(m.Span), "span %v of %q is not within %d bytes", m.Span, m.Name, len(s))
 		blanks := func(r rune) bool { return r <= ' ' || r == 0x7f }
-		if got := strings.Join(strings.FieldsFunc(s[m.Span.Start:m.Span.End], blanks), " "); got != m.Name {
-			t.Fatalf("name %q, but its span has %q", m.Name, got)
-		}
+		got := strings.Join(strings.FieldsFunc(s[m.Span.Start:m.Span.End], blanks), " ")
+		check.Must(t, got == m.Name, "name %q, but its span has %q", m.Name, got)
 	}
 	for _, f := range x.Facts {
-		if !inside(f.Span) || !known[f.Head] || !known[f.Tail] || f.Relation == "" {
-			t.Fatalf("fact %+v", f)
-		}
+		check.Must(t, inside(f.Span) && known[f.Head] && known[f.Tail] && f.Relation != "", "fact %+v", f)
 	}
 }
 
@@ -259,8 +238,7 @@ func TestDeterminism(t *testing.T) {
 	want := map[string]kg.Extraction{}
 	for workers := range 4 {
 		x := extractor(t, rules.Options{Workers: workers + 1})
-		found, err := x.Extract(context.Background(), chunks)
-		texttest.OK(t, err)
+		found := check.Of(x.Extract(context.Background(), chunks)).OK(t)
 		for _, e := range found {
 			if workers == 0 {
 				want[e.Chunk] = e
@@ -271,9 +249,7 @@ func TestDeterminism(t *testing.T) {
 		slices.Reverse(chunks)
 		chunks = append(chunks[7:], chunks[:7]...)
 	}
-	if len(want) != 40 || len(want["d000#000000"].Facts) == 0 {
-		t.Fatalf("%d extractions, the first with %d facts", len(want), len(want["d000#000000"].Facts))
-	}
+	check.Must(t, len(want) == 40 && len(want["d000#000000"].Facts) != 0, "%d extractions, the first with %d facts", len(want), len(want["d000#000000"].Facts))
 }
 
 // A name at the edge of a chunk that was cut out of a page may be half a name.
@@ -282,10 +258,8 @@ func TestCutChunk(t *testing.T) {
 	found, err := x.Extract(context.Background(), []graphrag.Chunk{
 		{ID: "d#000001", Doc: "d", Index: 1, Text: "Trump spoke to the men of Ohio and then he left for the town of Berlin."},
 	})
-	texttest.OK(t, err)
-	if got := names(found[0]); !slices.Equal(got, []string{"Ohio/place", "Berlin/place"}) {
-		t.Errorf("got %v", got)
-	}
+	check.OK(t, err)
+	check.Equal(t, names(found[0]), []string{"Ohio/place", "Berlin/place"}, "got")
 }
 
 // The three apostrophes are one.
@@ -297,23 +271,19 @@ func TestApostrophes(t *testing.T) {
 		for i := range got {
 			got[i] = strings.ReplaceAll(got[i], mark, "'")
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("with %s (-' +%s):\n%s", mark, mark, diff)
-		}
+		check.Equal(t, got, want, "with %s (-' +%s)", mark, mark)
 	}
 }
 
 // Nearly all names that a person accepted are found where they stand. The verdicts are on
 // a sample of distinct names of two domains that the rules were not written on.
 func TestVerdicts(t *testing.T) {
-	data, err := os.ReadFile("testdata/verdicts.jsonl")
-	texttest.OK(t, err)
+	data := check.Of(os.ReadFile("testdata/verdicts.jsonl")).OK(t)
 	x := extractor(t, rules.Options{})
 	found := map[string]bool{} // domain, page, name
 	for _, domain := range []string{"history", "people"} {
 		chunks, _ := realPages(t, domain)
-		all, err := x.Extract(t.Context(), chunks)
-		texttest.OK(t, err)
+		all := check.Of(x.Extract(t.Context(), chunks)).OK(t)
 		for _, e := range all {
 			for _, m := range e.Mentions {
 				found[domain+"/"+e.Doc+"/"+m.Name] = true
@@ -323,7 +293,7 @@ func TestVerdicts(t *testing.T) {
 	total, kept := map[string]int{}, map[string]int{}
 	for line := range bytes.Lines(data) {
 		var v struct{ Domain, Page, Text, Verdict string }
-		texttest.OK(t, json.Unmarshal(line, &v))
+		check.OK(t, json.Unmarshal(line, &v))
 		total[v.Verdict]++
 		if found[v.Domain+"/"+v.Page+"/"+v.Text] {
 			kept[v.Verdict]++
@@ -332,9 +302,8 @@ func TestVerdicts(t *testing.T) {
 		}
 	}
 	t.Logf("found %v of %v", kept, total)
-	if precision := float64(kept["right"]) / float64(kept["right"]+kept["wrong"]); precision < 0.85 || kept["right"] < total["right"]*95/100 {
-		t.Errorf("found %v of %v verdicts, precision %.3f", kept, total, precision)
-	}
+	precision := float64(kept["right"]) / float64(kept["right"]+kept["wrong"])
+	check.True(t, precision >= 0.85 && kept["right"] >= total["right"]*95/100, "found %v of %v verdicts, precision %.3f", kept, total, precision)
 }
 
 // Placeholders of hidden names are names in every script, and what only looks like one is not.
@@ -346,8 +315,7 @@ func TestPlaceholders(t *testing.T) {
 	} {
 		got := slices.DeleteFunc(names(read(t, text, rules.Options{})), func(n string) bool { return !strings.Contains(n, "#") })
 		slices.Sort(got)
-		if diff := cmp.Diff(want, got); diff != "" && len(want)+len(got) > 0 {
-			t.Errorf("%s: %s", text, diff)
-		}
+		diff := cmp.Diff(want, got)
+		check.True(t, diff == "" || len(want)+len(got) == 0, "%s: %s", text, diff)
 	}
 }

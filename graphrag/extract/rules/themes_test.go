@@ -7,12 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func TestThemes(t *testing.T) {
@@ -28,9 +26,7 @@ func TestThemes(t *testing.T) {
 		{"who is it?", nil, nil},
 		{"", nil, nil},
 	} {
-		if diff := cmp.Diff(tt.want, rules.Themes(tt.question, tt.names)); diff != "" {
-			t.Errorf("%q: %s", tt.question, diff)
-		}
+		check.Equal(t, rules.Themes(tt.question, tt.names), tt.want, "%q", tt.question)
 	}
 }
 
@@ -42,27 +38,21 @@ func TestListsAreOfTheirLength(t *testing.T) {
 		fmt.Fprintf(&names, "Ann Smith%c met Bob Jones%c in May. ", 'a'+i%26, 'a'+i/26)
 	}
 	x, err := rules.New(rules.Options{})
-	texttest.OK(t, err)
-	found, err := extract.Linked(x).Extract(t.Context(), []graphrag.Chunk{{ID: "1", Text: names.String()}, {ID: "2"}})
-	texttest.OK(t, err)
+	check.OK(t, err)
+	found := check.Of(extract.Linked(x).Extract(t.Context(), []graphrag.Chunk{{ID: "1", Text: names.String()}, {ID: "2"}})).OK(t)
 	m, f := found[0].Mentions, found[0].Facts
 	if len(m) < 100 || len(f) < 100 || cap(m) > len(m)*9/8 || cap(f) > len(f)*9/8 {
 		t.Errorf("%d mentions in room for %d, %d facts in room for %d", len(m), cap(m), len(f), cap(f))
 	}
-	if found[1].Mentions != nil || found[1].Facts != nil {
-		t.Errorf("something in nothing: %+v", found[1])
-	}
+	check.True(t, found[1].Mentions == nil && found[1].Facts == nil, "something in nothing: %+v", found[1])
 }
 
 // Blanks of more than one byte stand between words as any others, also at the
 // beginning and at the end.
 func TestQuestionNamesWideBlanks(t *testing.T) {
-	x, err := rules.New(rules.Options{})
-	texttest.OK(t, err)
+	x := check.Of(rules.New(rules.Options{})).OK(t)
 	for _, q := range []string{"Was the Fram built by Fridtjof\u00a0Nansen?", "Was the\u2003Fram built by Fridtjof\u2003Nansen\u00a0", "\u3000Was the Fram built by Fridtjof\u3000Nansen"} {
-		if diff := cmp.Diff([]string{"Fram", "Fridtjof\u00a0Nansen"}, fold(x.QuestionNames(q, nil))); diff != "" {
-			t.Errorf("%q: %s", q, diff)
-		}
+		check.Equal(t, fold(x.QuestionNames(q, nil)), []string{"Fram", "Fridtjof\u00a0Nansen"}, "%q", q)
 	}
 }
 
@@ -85,8 +75,7 @@ func TestMayBeNoun(t *testing.T) {
 		"ship": true, "engine": true, "norway": true, "mother": true, "müller": true, "北京": true, "fram": true,
 		"the": false, "quickly": false, "was": false, "visited": false, "who": false, "because": false,
 	} {
-		if got := rules.MayBeNoun(word); got != want {
-			t.Errorf("%q: %v", word, got)
-		}
+		got := rules.MayBeNoun(word)
+		check.True(t, got == want, "%q: %v", word, got)
 	}
 }

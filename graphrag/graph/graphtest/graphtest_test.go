@@ -10,6 +10,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/graph/graphtest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // The fingerprints were computed by another program in another language.
@@ -36,9 +37,7 @@ func TestFingerprints(t *testing.T) {
 			if g.N() != c.n || int(g.Arcs()) != 2*c.edges || weight != c.weight {
 				t.Errorf("%d nodes, %d arcs, weight %g, want %d, %d, %g", g.N(), g.Arcs(), weight, c.n, 2*c.edges, c.weight)
 			}
-			if got := fingerprint(g); got != c.fingerprint {
-				t.Errorf("fingerprint %#x, want %#x", got, c.fingerprint)
-			}
+			check.Equal(t, fingerprint(g), c.fingerprint, "fingerprint")
 		})
 	}
 }

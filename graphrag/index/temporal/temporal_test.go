@@ -19,6 +19,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/index"
 	"github.com/wildgraph/wildgraph/graphrag/store"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -26,9 +27,7 @@ import (
 func execute(t *testing.T, d index.Doer, o Options, prepare func(*testsuite.TestWorkflowEnvironment)) (p index.Progress, err error) {
 	t.Helper()
 	o, err = o.resolve()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
 	env := suite.NewTestWorkflowEnvironment()
@@ -99,9 +98,8 @@ func (l *lost) Do(_ context.Context, share index.Share) (index.Done, error) {
 
 func TestNothingAsked(t *testing.T) {
 	l := &lost{}
-	if p, err := execute(t, l, Options{Shares: 3}, nil); err != nil || l.all != 1 || p.Round != 2 {
-		t.Errorf("%+v, %d shares of all, %v", p, l.all, err)
-	}
+	p, err := execute(t, l, Options{Shares: 3}, nil)
+	check.True(t, err == nil && l.all == 1 && p.Round == 2, "%+v, %d shares of all, %v", p, l.all, err)
 }
 
 // What may pass is tried again after the time that the service asked for; what will not ends the job, and
@@ -123,14 +121,11 @@ func TestFailures(t *testing.T) {
 		began = env.Now()
 		env.SetOnActivityStartedListener(func(*activity.Info, context.Context, converter.EncodedValues) { waited = env.Now().Sub(began) })
 	})
-	if err != nil || waited < 20*time.Minute || waited > 25*time.Minute {
-		t.Errorf("the last began after %v, %v", waited, err)
-	}
+	check.True(t, err == nil && waited >= 20*time.Minute && waited <= 25*time.Minute, "the last began after %v, %v", waited, err)
 	s = newSteps(1)
 	s.fail = func(int, int) error { return &llm.Error{Kind: llm.ErrAuth} }
-	if _, err := execute(t, s, Options{Shares: 1}, nil); err == nil || !strings.Contains(err.Error(), "check the API key") || s.tries[0] != 1 {
-		t.Errorf("%v, tried %d times", err, s.tries[0])
-	}
+	_, err = execute(t, s, Options{Shares: 1}, nil)
+	check.True(t, err != nil && strings.Contains(err.Error(), "check the API key") && s.tries[0] == 1, "%v, tried %d times", err, s.tries[0])
 }
 
 // The progress of the whole job is one query, while it runs.
@@ -143,21 +138,16 @@ func TestQuery(t *testing.T) {
 			if err == nil {
 				err = value.Get(&p)
 			}
-			if err != nil || p.Usage.Calls < last {
-				t.Errorf("%+v after %d calls, %v", p, last, err)
-			}
+			check.True(t, err == nil && p.Usage.Calls >= last, "%+v after %d calls, %v", p, last, err)
 			last = p.Usage.Calls
 		})
 	})
-	if err != nil || last != 6 {
-		t.Errorf("%d calls, %v", last, err)
-	}
+	check.True(t, err == nil && last == 6, "%d calls, %v", last, err)
 }
 
 func TestOptions(t *testing.T) {
-	if _, err := (Options{Slots: -1}).resolve(); err == nil || !strings.Contains(err.Error(), "Slots") {
-		t.Errorf("%v", err)
-	}
+	_, err := (Options{Slots: -1}).resolve()
+	check.True(t, err != nil && strings.Contains(err.Error(), "Slots"), "%v", err)
 }
 
 // slow takes its time.
@@ -179,7 +169,6 @@ func TestHeartbeats(t *testing.T) {
 	beats := 0
 	env.SetOnActivityHeartbeatListener(func(*activity.Info, converter.EncodedValues) { beats++ })
 	env.RegisterActivityWithOptions(shares{slow(200 * time.Millisecond), 100 * time.Millisecond}.do, activity.RegisterOptions{Name: activityName})
-	if _, err := env.ExecuteActivity(activityName, index.Share{N: 1}); err != nil || beats == 0 {
-		t.Errorf("%d beats, %v", beats, err)
-	}
+	_, err := env.ExecuteActivity(activityName, index.Share{N: 1})
+	check.True(t, err == nil && beats != 0, "%d beats, %v", beats, err)
 }

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/flat"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 type pair struct {
@@ -24,25 +24,18 @@ type meta struct{ Name string }
 func write(t *testing.T, dir string) {
 	t.Helper()
 	w, err := flat.Create(dir, "test", 3)
-	texttest.OK(t, err)
-	pairs, err := flat.NewArray[pair](w, "pairs")
-	texttest.OK(t, err)
-	bytes, err := flat.NewArray[byte](w, "bytes")
-	texttest.OK(t, err)
-	if _, err := flat.NewArray[uint64](w, "none"); err != nil {
-		t.Fatal(err)
-	}
-	few, err := flat.NewArray[int32](w, "few")
-	texttest.OK(t, err)
+	check.OK(t, err)
+	pairs := check.Of(flat.NewArray[pair](w, "pairs")).OK(t)
+	bytes := check.Of(flat.NewArray[byte](w, "bytes")).OK(t)
+	check.OK(t, check.Err(flat.NewArray[uint64](w, "none")))
+	few := check.Of(flat.NewArray[int32](w, "few")).OK(t)
 	few.Append(7, 8, 9)
 	for i := range 10_000 {
 		pairs.Append(pair{uint32(i), float32(i) / 2}, pair{uint32(i), -1})
 		bytes.Append([]byte("some bytes")...)
 	}
-	if pairs.Len() != 20_000 || bytes.Len() != 100_000 {
-		t.Errorf("%d pairs, %d bytes", pairs.Len(), bytes.Len())
-	}
-	texttest.OK(t, w.Close(meta{"x"}))
+	check.True(t, pairs.Len() == 20_000 && bytes.Len() == 100_000, "%d pairs, %d bytes", pairs.Len(), bytes.Len())
+	check.OK(t, w.Close(meta{"x"}))
 }
 
 func TestRoundTrip(t *testing.T) {
@@ -50,35 +43,23 @@ func TestRoundTrip(t *testing.T) {
 	write(t, dir)
 	var m meta
 	f, err := flat.Open(dir, "test", 3, &m)
-	if err != nil || m.Name != "x" {
-		t.Fatal(m, err)
-	}
+	check.Must(t, err == nil && m.Name == "x", "%v %v", m, err)
 	pairs, err := flat.View[pair](f, "pairs")
-	if err != nil || len(pairs) != 20_000 || pairs[6] != (pair{3, 1.5}) || pairs[19_999] != (pair{9999, -1}) {
-		t.Errorf("%d pairs, %v", len(pairs), err)
-	}
+	check.True(t, err == nil && len(pairs) == 20_000 && pairs[6] == (pair{3, 1.5}) && pairs[19_999] == (pair{9999, -1}), "%d pairs, %v", len(pairs), err)
 	few, err := flat.View[int32](f, "few")
-	if err != nil || !slices.Equal(few, []int32{7, 8, 9}) {
-		t.Errorf("%v, %v", few, err)
-	}
+	check.True(t, err == nil && slices.Equal(few, []int32{7, 8, 9}), "%v, %v", few, err)
 	none, err := flat.View[uint64](f, "none")
-	if err != nil || len(none) != 0 {
-		t.Errorf("%v, %v", none, err)
-	}
+	check.True(t, err == nil && len(none) == 0, "%v, %v", none, err)
 	for _, wrong := range []func() error{
 		func() error { _, err := flat.View[uint32](f, "pairs"); return err },
 		func() error { _, err := flat.View[pair](f, "pear"); return err },
 	} {
-		if err := wrong(); !errors.Is(err, flat.ErrFormat) {
-			t.Errorf("another array: %v", err)
-		}
+		check.Is(t, wrong(), flat.ErrFormat, "another array")
 	}
-	if err := f.Close(); err != nil {
-		t.Error(err)
-	}
-	if _, err := flat.Create(dir, "test", 3); err == nil || !strings.Contains(err.Error(), "already") {
-		t.Errorf("writing over it: %v", err)
-	}
+	err = f.Close()
+	check.True(t, err == nil, "%v", err)
+	_, err = flat.Create(dir, "test", 3)
+	check.True(t, err != nil && strings.Contains(err.Error(), "already"), "writing over it: %v", err)
 }
 
 func TestDamage(t *testing.T) {
@@ -97,9 +78,8 @@ func TestDamage(t *testing.T) {
 	}
 	change := func(name string, by func([]byte) []byte) func(*testing.T, string) {
 		return func(t *testing.T, dir string) {
-			data, err := os.ReadFile(filepath.Join(dir, name))
-			texttest.OK(t, err)
-			texttest.OK(t, os.WriteFile(filepath.Join(dir, name), by(data), 0o644))
+			data := check.Of(os.ReadFile(filepath.Join(dir, name))).OK(t)
+			check.OK(t, os.WriteFile(filepath.Join(dir, name), by(data), 0o644))
 		}
 	}
 	for name, damage := range map[string]func(*testing.T, string){
@@ -117,29 +97,25 @@ func TestDamage(t *testing.T) {
 			dir := t.TempDir()
 			write(t, dir)
 			damage(t, dir)
-			if err := open(dir, "test", 3); !errors.Is(err, flat.ErrFormat) || !strings.Contains(err.Error(), filepath.Dir(dir)) {
-				t.Errorf("it is opened: %v", err)
-			}
+			err := open(dir, "test", 3)
+			check.True(t, errors.Is(err, flat.ErrFormat) && strings.Contains(err.Error(), filepath.Dir(dir)), "it is opened: %v", err)
 		})
 	}
 	dir := t.TempDir()
 	write(t, dir)
-	if err := errors.Join(open(dir, "test", 2), open(dir, "other", 3)); !errors.Is(err, flat.ErrFormat) || strings.Count(err.Error(), "build it again") != 2 {
-		t.Errorf("of another version and kind: %v", err)
-	}
+	err := errors.Join(open(dir, "test", 2), open(dir, "other", 3))
+	check.True(t, errors.Is(err, flat.ErrFormat) && strings.Count(err.Error(), "build it again") == 2, "of another version and kind: %v", err)
 }
 
 // A folder that was given up is not whole, and can be written again.
 func TestAbort(t *testing.T) {
 	dir := t.TempDir()
 	w, err := flat.Create(dir, "test", 3)
-	texttest.OK(t, err)
-	a, err := flat.NewArray[int32](w, "a")
-	texttest.OK(t, err)
+	check.OK(t, err)
+	a := check.Of(flat.NewArray[int32](w, "a")).OK(t)
 	a.Append(slices.Repeat([]int32{7}, 1<<17)...)
-	texttest.OK(t, w.Abort())
-	if _, err := flat.Open(dir, "test", 3, &meta{}); !errors.Is(err, flat.ErrFormat) || !strings.Contains(err.Error(), "never finished") {
-		t.Errorf("it is opened: %v", err)
-	}
+	check.OK(t, w.Abort())
+	_, err = flat.Open(dir, "test", 3, &meta{})
+	check.True(t, errors.Is(err, flat.ErrFormat) && strings.Contains(err.Error(), "never finished"), "it is opened: %v", err)
 	write(t, dir)
 }

@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"slices"
 	"testing"
+
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func random(rng *rand.Rand, n int) []float64 {
@@ -49,15 +51,15 @@ func TestProducts(t *testing.T) {
 			rows, inner, cols := 1+rng.IntN(150), 1+rng.IntN(40), 1+rng.IntN(60)
 			a, b := random(rng, rows*inner), random(rng, inner*cols)
 			want, out := plain(a, b, inner, cols), make([]float64, rows*cols)
-			check := func(name string, err error) {
+			fails := func(name string, err error) {
 				t.Helper()
 				if err != nil || !slices.Equal(out, want) {
 					t.Fatalf("%s of %d×%d by %d columns: %v, %v, want %v", name, rows, inner, cols, err, out, want)
 				}
 				clear(out)
 			}
-			check("Mul", Dense{a, inner}.Mul(t.Context(), out, b, cols))
-			check("MulT", Dense{transposed(a, inner), rows}.MulT(t.Context(), out, b, cols))
+			fails("Mul", Dense{a, inner}.Mul(t.Context(), out, b, cols))
+			fails("MulT", Dense{transposed(a, inner), rows}.MulT(t.Context(), out, b, cols))
 		}
 	}
 }
@@ -100,9 +102,7 @@ func TestOrthonormal(t *testing.T) {
 			}
 		}
 		once, q := make([]float64, len(y)), make([]float64, len(y))
-		if err := errors.Join(basis(t.Context(), once, y, cols), basis(t.Context(), q, once, cols)); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, errors.Join(basis(t.Context(), once, y, cols), basis(t.Context(), q, once, cols)))
 		for j := range cols {
 			for l := range j + 1 {
 				want := 0.0
@@ -138,11 +138,9 @@ func dot(a, b []float64, j, l, cols int) (sum float64) {
 func TestInvertCholesky(t *testing.T) {
 	for small, want := range map[float64]bool{1: true, 1e-10: true, 1e-13: false, 0: false} {
 		a := []float64{1, 0, 7, small} // what is below the diagonal is not read
-		if got := invertCholesky(a, 2); got != want {
-			t.Errorf("%v: %t, want %t", small, got, want)
-		}
-		if want := []float64{1, 0, 0, 1 / math.Sqrt(small)}; small >= 1e-10 && !slices.Equal(a, want) {
-			t.Errorf("%v: %v, want %v", small, a, want)
-		}
+		got := invertCholesky(a, 2)
+		check.True(t, got == want, "%v: %t, want %t", small, got, want)
+		want := []float64{1, 0, 0, 1 / math.Sqrt(small)}
+		check.True(t, small < 1e-10 || slices.Equal(a, want), "%v: %v, want %v", small, a, want)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func random32(rng *rand.Rand, n int) []float32 {
@@ -173,7 +175,6 @@ func TestEven(t *testing.T) {
 		}
 		return math.Sqrt(sum)
 	}
-	if with, without := off(peaks), off(nil); with > without/10 {
-		t.Errorf("off by %v with peaks, by %v without", with, without)
-	}
+	with, without := off(peaks), off(nil)
+	check.True(t, with <= without/10, "off by %v with peaks, by %v without", with, without)
 }

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/matrix"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func dense(a *mat.Dense) matrix.Dense {
@@ -27,9 +28,7 @@ func TestTruncated(t *testing.T) {
 		a := mat.NewDense(n, m, nil)
 		a.Apply(func(_, _ int, _ float64) float64 { return rng.NormFloat64() }, a)
 		sigma, u, v, err := matrix.Truncated(t.Context(), dense(a), min(n, m), 4, 7)
-		if err != nil || len(sigma) != min(n, m) {
-			t.Fatalf("%v: %d values, %v", shape, len(sigma), err)
-		}
+		check.Must(t, err == nil && len(sigma) == min(n, m), "%v: %d values, %v", shape, len(sigma), err)
 		var exact mat.SVD
 		exact.Factorize(a, mat.SVDNone)
 		for i, want := range exact.Values(nil) {
@@ -40,21 +39,17 @@ func TestTruncated(t *testing.T) {
 		var product, again mat.Dense
 		product.Mul(mat.NewDense(n, len(sigma), u), mat.NewDiagDense(len(sigma), sigma))
 		again.Mul(&product, mat.NewDense(m, len(sigma), v).T())
-		if !mat.EqualApprox(a, &again, 1e-6) {
-			t.Errorf("%v: the product of the factors is another matrix", shape)
-		}
+		check.True(t, mat.EqualApprox(a, &again, 1e-6), "%v: the product of the factors is another matrix", shape)
 	}
 }
 
 func TestDegenerate(t *testing.T) {
-	if sigma, _, _, err := matrix.Truncated(t.Context(), matrix.Dense{Data: make([]float64, 6), Cols: 2}, 2, 1, 0); err != nil || len(sigma) != 0 {
-		t.Errorf("zeros: %v, %v", sigma, err)
-	}
+	sigma, _, _, err := matrix.Truncated(t.Context(), matrix.Dense{Data: make([]float64, 6), Cols: 2}, 2, 1, 0)
+	check.True(t, err == nil && len(sigma) == 0, "zeros: %v, %v", sigma, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, _, err := matrix.Truncated(ctx, matrix.Dense{Data: make([]float64, 6), Cols: 2}, 2, 1, 0); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+	_, _, _, err = matrix.Truncated(ctx, matrix.Dense{Data: make([]float64, 6), Cols: 2}, 2, 1, 0)
+	check.Is(t, err, context.Canceled, "cancelled")
 }
 
 // cancels ends its context while the products are computed.
@@ -88,9 +83,7 @@ func TestCancelledBetweenProducts(t *testing.T) {
 		if after <= 4 && (!errors.Is(err, context.Canceled) || m.after != 0) {
 			t.Errorf("ended at product %d: %v, %d further ones", after, err, -m.after)
 		}
-		if after == 5 && err != nil {
-			t.Error(err)
-		}
+		check.True(t, after != 5 || err == nil, "%v", err)
 		cancel()
 	}
 }

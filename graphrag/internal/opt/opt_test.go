@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func TestChecks(t *testing.T) {
@@ -26,12 +27,10 @@ bm25: K1 is +Inf, want 0 or more
 bm25: B is NaN, want 0 to 1
 bm25: Damping is 1, want more than 0 and less than 1
 bm25: no corpus`
-	if err := c.Err(); err == nil || err.Error() != want {
-		t.Errorf("got\n%v\nwant\n%s", err, want)
-	}
-	if err := (&opt.Checks{}).Err(); err != nil {
-		t.Error(err)
-	}
+	err := c.Err()
+	check.True(t, err != nil && err.Error() == want, "got\n%v\nwant\n%s", err, want)
+	err = (&opt.Checks{}).Err()
+	check.True(t, err == nil, "%v", err)
 }
 
 func TestFill(t *testing.T) {
@@ -55,7 +54,6 @@ func TestFill(t *testing.T) {
 	given := options{Part{"global"}, 1, -2, math.NaN(), -2, -9}
 	c.Fill(&given)
 	want := "Steps is -2, want 1 or more\nShare is NaN, want 0 to 1\nDepth is -2, want -1 or more"
-	if err := c.Err(); given.Mode != "global" || given.Seed != 1 || err == nil || err.Error() != want {
-		t.Errorf("%+v, %v", given, err)
-	}
+	err := c.Err()
+	check.True(t, given.Mode == "global" && given.Seed == 1 && err != nil && err.Error() == want, "%+v, %v", given, err)
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func TestRangesCoverEverythingOnce(t *testing.T) {
@@ -49,9 +50,7 @@ func TestLowestErrorWins(t *testing.T) {
 			}
 			return fmt.Errorf("%d", i)
 		})
-		if err == nil || err.Error() != "20" {
-			t.Fatalf("error %v, want 20", err)
-		}
+		check.Must(t, err != nil && err.Error() == "20", "error %v, want 20", err)
 	}
 }
 
@@ -64,7 +63,5 @@ func TestCancelled(t *testing.T) {
 		}
 		return nil
 	})
-	if !errors.Is(err, context.Canceled) || done.Load() > 20 {
-		t.Errorf("%d done after the context was cancelled at 10: %v", done.Load(), err)
-	}
+	check.True(t, errors.Is(err, context.Canceled) && done.Load() <= 20, "%d done after the context was cancelled at 10: %v", done.Load(), err)
 }

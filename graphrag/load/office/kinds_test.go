@@ -8,9 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // kind is a case of testdata/kinds.txt: the main part of a file, other parts by name, and the text
@@ -21,8 +19,7 @@ type kind struct {
 }
 
 func kinds(t *testing.T) (all []kind) {
-	data, err := os.ReadFile("testdata/kinds.txt")
-	texttest.OK(t, err)
+	data := check.Of(os.ReadFile("testdata/kinds.txt")).OK(t)
 	for _, s := range strings.Split(strings.TrimPrefix(string(data), "== "), "\n== ") {
 		head, rest, _ := strings.Cut(s, "\n")
 		k := kind{parts: make(map[string]string)}
@@ -95,8 +92,6 @@ func TestKinds(t *testing.T) {
 		default:
 			got = strings.TrimSpace(f.Document.Text)
 		}
-		if diff := cmp.Diff(strings.TrimSpace(k.want), strings.TrimSpace(got)); diff != "" {
-			t.Errorf("%s: %s (-want +got):\n%s", k.ext, k.title, diff)
-		}
+		check.Equal(t, strings.TrimSpace(got), strings.TrimSpace(k.want), "%s: %s", k.ext, k.title)
 	}
 }

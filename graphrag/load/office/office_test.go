@@ -15,17 +15,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/graphrag/load/office"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 var options = load.Options{Formats: office.Formats()}
 
 func read(t *testing.T, name, data string) *load.File {
 	t.Helper()
-	f, err := options.Read(name, []byte(data))
-	texttest.OK(t, err)
+	f := check.Of(options.Read(name, []byte(data))).OK(t)
 	return f
 }
 
@@ -36,11 +35,10 @@ func parts(t testing.TB, of ...string) []byte {
 	z := zip.NewWriter(&b)
 	for i := 0; i < len(of); i += 2 {
 		w, err := z.Create(of[i])
-		texttest.OK(t, err)
-		_, err = io.WriteString(w, of[i+1])
-		texttest.OK(t, err)
+		check.OK(t, err)
+		check.OK(t, check.Err(io.WriteString(w, of[i+1])))
 	}
-	texttest.OK(t, z.Close())
+	check.OK(t, z.Close())
 	return b.Bytes()
 }
 
@@ -87,23 +85,18 @@ func TestWorkbook(t *testing.T) {
 		`<row><c r="B7" t="s"><v>1</v></c><c s="3"><v>1.5</v></c><c s="4"><v>45000</v></c><c r="E7" t="str"><f>A1</f><v>a|b</v></c></row>`+
 		`<row r="9">`+inline("B9", "Total")+`<c r="D9"><v>7</v></c><c r="E9" t="s"><v>99</v></c></row></sheetData>`+
 		`<mergeCells><mergeCell ref="B2:E2"/><mergeCell ref="B5:B6"/></mergeCells>`))
-	texttest.OK(t, err)
+	check.OK(t, err)
 	want := "## Main\n\nPrices of 2024\n\n| What | From | 2024 | Share |\n|---|---|---|---|\n| Toll | 2024-05-01 | 0.3 | 25% |\n" +
 		"| Toll | 2024-05-01 18:00 | TRUE | #DIV/0! |\n| Ferry & more | 36:00 | 45000 | a\\|b |\n\n" +
 		"| What | From | 2024 | Share |\n|---|---|---|---|\n| Total |  | 7 |  |\n\n"
-	if diff := cmp.Diff(want, f.Document.Text); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	check.Equal(t, f.Document.Text, want, "(-want +got)")
 	for word, place := range map[string]string{"Prices of": "Main!2", "25%": "Main!5", "#DIV": "Main!6", "Ferry": "Main!7", "Total": "Main!9", "What": "Main!4"} {
-		if got := f.Place(strings.Index(f.Document.Text, word)); got != place {
-			t.Errorf("%q is at %s, want %s", word, got, place)
-		}
+		check.Equal(t, f.Place(strings.Index(f.Document.Text, word)), place, "%q is at", word)
 	}
 	fields := graphrag.Fields{"folder": "b", "kind": "xlsx", "title": "The Prices", "author": "Ada", "keywords": []string{"toll", "bridge"},
 		"created": time.Date(2024, 5, 1, 10, 0, 0, 0, time.UTC)}
-	if diff := cmp.Diff(fields, f.Document.Fields); diff != "" || f.Document.Title != "The Prices" {
-		t.Errorf("%q, fields (-want +got):\n%s", f.Document.Title, diff)
-	}
+	diff := cmp.Diff(fields, f.Document.Fields)
+	check.True(t, diff == "" && f.Document.Title == "The Prices", "%q, fields (-want +got):\n%s", f.Document.Title, diff)
 }
 
 func TestSlides(t *testing.T) {
@@ -129,15 +122,13 @@ func TestSlides(t *testing.T) {
 		"deck/notes/b.xml", `<p:notes>`+sp(`<p:ph type="body"/>`, p("Say it.", "")+p("Slowly.", ""))+`</p:notes>`,
 		"deck/slides/c.xml", `<p:sld><p:graphicFrame><a:tbl><a:tr>`+cell("Light", "")+cell("Meaning", "")+`</a:tr><a:tr>`+cell("red", ` rowSpan="2"`)+cell("no net", "")+
 			`</a:tr><a:tr>`+cell("", ` vMerge="1"`)+cell("fire", "")+`</a:tr></a:tbl></p:graphicFrame></p:sld>`))
-	texttest.OK(t, err)
+	check.OK(t, err)
 	want := "## Lights\n\n- red\n    - no net\n\nBeside.\n\nonce\n\nNotes: Say it.\n\nSlowly.\n\n" +
 		"## Slide 3\n\n| Light | Meaning |\n|---|---|\n| red | no net |\n| red | fire |\n\n"
-	if diff := cmp.Diff(want, f.Document.Text); diff != "" || f.Document.Title != "Lights" {
-		t.Errorf("%q (-want +got):\n%s", f.Document.Title, diff)
-	}
-	if a, b := f.Place(strings.Index(want, "Slowly")), f.Place(strings.Index(want, "fire")); a != "slide 1" || b != "slide 3" {
-		t.Errorf("places %s, %s", a, b)
-	}
+	diff := cmp.Diff(want, f.Document.Text)
+	check.True(t, diff == "" && f.Document.Title == "Lights", "%q (-want +got):\n%s", f.Document.Title, diff)
+	a, b := f.Place(strings.Index(want, "Slowly")), f.Place(strings.Index(want, "fire"))
+	check.True(t, a == "slide 1" && b == "slide 3", "places %s, %s", a, b)
 }
 
 func TestOpenText(t *testing.T) {
@@ -154,15 +145,12 @@ func TestOpenText(t *testing.T) {
 			`<text:list><text:list-item><text:p>one</text:p><text:list><text:list-item><text:p>deep</text:p></text:list-item></text:list></text:list-item></text:list>`+
 			`<table:table><table:table-row>`+cell("Light", "")+cell("Meaning", ` table:number-columns-spanned="2"`)+`<table:covered-table-cell/></table:table-row><table:table-row>`+
 			cell("red", "")+cell("no", "")+cell("net", "")+`</table:table-row><table:table-row><table:covered-table-cell/>`+cell("a", "")+`</table:table-row></table:table><text:p>End.</text:p></office:body></d>`))
-	texttest.OK(t, err)
+	check.OK(t, err)
 	want := "# The Van\n\n## Lights\n\nIt is red.\n\n- one\n    - deep\n\n| Light | Meaning |  |\n|---|---|---|\n| red | no | net |\n| red | a |  |\n\nEnd.\n\n"
-	if diff := cmp.Diff(want, f.Document.Text); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	check.Equal(t, f.Document.Text, want, "(-want +got)")
 	fields := graphrag.Fields{"folder": ".", "kind": "odt", "title": "Van", "author": "Ada", "keywords": []string{"a", "b"}, "edited": time.Date(2024, 5, 1, 10, 0, 0, 5e8, time.UTC)}
-	if diff := cmp.Diff(fields, f.Document.Fields); diff != "" || f.Place(strings.Index(want, "End.")) != "¶9" {
-		t.Errorf("%s, fields (-want +got):\n%s", f.Place(strings.Index(want, "End.")), diff)
-	}
+	diff := cmp.Diff(fields, f.Document.Fields)
+	check.True(t, diff == "" && f.Place(strings.Index(want, "End.")) == "¶9", "%s, fields (-want +got):\n%s", f.Place(strings.Index(want, "End.")), diff)
 }
 
 func TestEbook(t *testing.T) {
@@ -172,15 +160,13 @@ func TestEbook(t *testing.T) {
 	f, err := options.Read("a.epub", parts(t, "META-INF/container.xml", `<c><rootfile full-path="o/b.opf"/></c>`, "o/b.opf", opf,
 		"o/two b.xhtml", "<h1>Chapter Two</h1><p>It swims.</p><p>It sings.</p>", "one.xhtml", "<title>x</title><p>It begins.</p>", "o/nav.xhtml", "<p>contents</p>",
 		"META-INF/encryption.xml", `<e><EncryptionMethod Algorithm="http://www.idpf.org/2008/embedding"/></e>`))
-	texttest.OK(t, err)
+	check.OK(t, err)
 	want := "It begins.\n\n# Chapter Two\n\nIt swims.\n\nIt sings.\n"
 	fields := graphrag.Fields{"folder": ".", "kind": "epub", "title": "The Whale", "author": "Ada; Bob", "date": time.Date(1851, 10, 18, 0, 0, 0, 0, time.UTC)}
-	if diff := cmp.Diff(want, f.Document.Text) + cmp.Diff(fields, f.Document.Fields); diff != "" || f.Document.Title != "The Whale" {
-		t.Errorf("%q (-want +got):\n%s", f.Document.Title, diff)
-	}
-	if a, b := f.Place(3), f.Place(strings.Index(want, "sings")); a != "one.xhtml ¶1" || b != "Chapter Two ¶3" {
-		t.Errorf("places %s, %s", a, b)
-	}
+	diff := cmp.Diff(want, f.Document.Text) + cmp.Diff(fields, f.Document.Fields)
+	check.True(t, diff == "" && f.Document.Title == "The Whale", "%q (-want +got):\n%s", f.Document.Title, diff)
+	a, b := f.Place(3), f.Place(strings.Index(want, "sings"))
+	check.True(t, a == "one.xhtml ¶1" && b == "Chapter Two ¶3", "places %s, %s", a, b)
 }
 
 func TestMail(t *testing.T) {
@@ -195,23 +181,14 @@ func TestMail(t *testing.T) {
 		"Die Brücke ist bis Mai gesperrt.\n\nAda\n\n| a | b |\n|---|---|\n| 1 | 2 |\n"
 	fields := graphrag.Fields{"folder": ".", "kind": "eml", "subject": "Straße gesperrt", "from": "ada@example.org", "to": []string{"bob@example.org", "c@example.org"},
 		"date": time.Date(2024, 5, 1, 10, 0, 0, 0, time.UTC)}
-	if diff := cmp.Diff(want, f.Document.Text) + cmp.Diff(fields, f.Document.Fields); diff != "" || f.Document.Title != "Straße gesperrt" {
-		t.Errorf("%q (-want +got):\n%s", f.Document.Title, diff)
-	}
-	if place := f.Place(strings.Index(want, "Die")); place != "¶3" {
-		t.Errorf("the text is at %s", place)
-	}
+	diff := cmp.Diff(want, f.Document.Text) + cmp.Diff(fields, f.Document.Fields)
+	check.True(t, diff == "" && f.Document.Title == "Straße gesperrt", "%q (-want +got):\n%s", f.Document.Title, diff)
+	check.Equal(t, f.Place(strings.Index(want, "Die")), "¶3", "the text is at")
 	cut := read(t, "a.eml", message[:strings.Index(message, "PHRhYmxl")+6]).Document.Text
-	if !strings.Contains(cut, "Die Brücke") {
-		t.Errorf("a cut message: %q", cut)
-	}
+	check.True(t, strings.Contains(cut, "Die Brücke"), "a cut message: %q", cut)
 	inline := "Content-Type: text/plain\nContent-Disposition: inline; filename=a.txt\n\nshown\n"
-	if got := read(t, "a.eml", inline).Document.Text; got != "shown\n" {
-		t.Errorf("a text with a name: %q", got)
-	}
-	if got := read(t, "a.eml", "Subject: x\n\nplain\n").Document.Text; got != "# x\n\nplain\n" {
-		t.Errorf("a plain message: %q", got)
-	}
+	check.Equal(t, read(t, "a.eml", inline).Document.Text, "shown\n", "a text with a name")
+	check.Equal(t, read(t, "a.eml", "Subject: x\n\nplain\n").Document.Text, "# x\n\nplain\n", "a plain message")
 }
 
 func TestNotebook(t *testing.T) {
@@ -220,12 +197,10 @@ func TestNotebook(t *testing.T) {
 		`{"cell_type":"raw","source":"no"},{"cell_type":"markdown","source":"`+"```\\nopen"+`"},{"cell_type":"markdown","source":"End."}],"metadata":{"language_info":{"name":"python"}},"nbformat":4}`)
 	want := "# Lights\n\nA *red* light.\n\n~~~~~~python\nprint('```')\n~~~~~~\n\n```\none\ntwo\n```\n\n```\n<Figure>\n```\n\n```\nKeyError: 'x'\n```\n\n```\n" +
 		strings.Repeat("y", 2000) + "…\n```\n\nno\n\n```\nopen\n```\n\nEnd.\n"
-	if diff := cmp.Diff(want, f.Document.Text); diff != "" || f.Document.Title != "Lights" {
-		t.Errorf("%q (-want +got):\n%s", f.Document.Title, diff)
-	}
-	if a, b := f.Place(strings.Index(want, "KeyError")), f.Place(strings.Index(want, "End.")); a != "cell 2" || b != "cell 5" {
-		t.Errorf("places %s, %s", a, b)
-	}
+	diff := cmp.Diff(want, f.Document.Text)
+	check.True(t, diff == "" && f.Document.Title == "Lights", "%q (-want +got):\n%s", f.Document.Title, diff)
+	a, b := f.Place(strings.Index(want, "KeyError")), f.Place(strings.Index(want, "End."))
+	check.True(t, a == "cell 2" && b == "cell 5", "places %s, %s", a, b)
 }
 
 // What is not read has an error that names the file and says why.
@@ -289,13 +264,10 @@ func TestHostileOffice(t *testing.T) {
 	}
 	f := read(t, "names.epub", string(parts(t, "META-INF/container.xml", `<c><rootfile full-path="b.opf"/></c>`,
 		"b.opf", `<p><item id="a" href="a%07%0Ab.xhtml"/><itemref idref="a"/></p>`, "a\a\nb.xhtml", "x")))
-	if f.Place(0) != "a b.xhtml ¶1" {
-		t.Errorf("a name with control characters: %q", f.Place(0))
-	}
+	check.Equal(t, f.Place(0), "a b.xhtml ¶1", "a name with control characters")
 	merged := workbook(t, strings.Repeat("<row><c><v>1</v></c><c><v>2</v></c></row>", 1000)+"</sheetData>"+strings.Repeat(`<mergeCell ref="A1:XFD1048576"/>`, 1e4))
-	if f := read(t, "merged.xlsx", string(merged)); len(f.Document.Text) > 1<<20 {
-		t.Errorf("merged cells: %d bytes", len(f.Document.Text))
-	}
+	f = read(t, "merged.xlsx", string(merged))
+	check.True(t, len(f.Document.Text) <= 1<<20, "merged cells: %d bytes", len(f.Document.Text))
 }
 
 // Many cells take memory that is a few times their text.
@@ -321,12 +293,9 @@ func TestManyCells(t *testing.T) {
 	took := time.Since(start)
 	runtime.GC()
 	runtime.ReadMemStats(&after)
-	if kept := int64(after.HeapAlloc) - int64(before.HeapAlloc); took > time.Minute || kept > 5*int64(len(f.Document.Text)) {
-		t.Errorf("%v, %d bytes for %d of text", took, kept, len(f.Document.Text))
-	}
-	if place := f.Place(len(f.Document.Text) - 4); place != "Main!30000" {
-		t.Errorf("the last row is at %s", place)
-	}
+	kept := int64(after.HeapAlloc) - int64(before.HeapAlloc)
+	check.True(t, took <= time.Minute && kept <= 5*int64(len(f.Document.Text)), "%v, %d bytes for %d of text", took, kept, len(f.Document.Text))
+	check.Equal(t, f.Place(len(f.Document.Text)-4), "Main!30000", "the last row is at")
 	t.Log(took, len(data), len(f.Document.Text))
 }
 
@@ -343,25 +312,19 @@ func TestWord(t *testing.T) {
 		`<w:p><w:r><w:t>The light</w:t></w:r><w:r><w:tab/><w:t>is </w:t></w:r><w:del><w:r><w:t>not</w:t></w:r></w:del><w:r><w:t>red.</w:t></w:r></w:p>`+
 		`<w:p><w:pPr><w:numPr><w:ilvl w:val="0"/></w:numPr></w:pPr><w:r><w:t>first</w:t></w:r></w:p>`+
 		"<w:tbl><w:tr>"+cell("Light")+cell("Meaning")+"</w:tr><w:tr>"+cell("red")+cell("no | net")+"</w:tr></w:tbl>"+p("End.")))
-	texttest.OK(t, err)
+	check.OK(t, err)
 	want := "# Lights\n\nThe light is red.\n\n- first\n\n| Light | Meaning |\n|---|---|\n| red | no \\| net |\n\nEnd.\n\n"
-	if diff := cmp.Diff(want, f.Document.Text); diff != "" || f.Document.Title != "The Manual" {
-		t.Errorf("%q (-want +got):\n%s", f.Document.Title, diff)
-	}
-	if place := f.Place(strings.Index(want, "End.")); place != "¶6" {
-		t.Errorf("the end is at %s", place)
-	}
+	diff := cmp.Diff(want, f.Document.Text)
+	check.True(t, diff == "" && f.Document.Title == "The Manual", "%q (-want +got):\n%s", f.Document.Title, diff)
+	check.Equal(t, f.Place(strings.Index(want, "End.")), "¶6", "the end is at")
 	for name, data := range map[string]string{"broken": "PK\x03\x04", "encrypted": "\xd0\xcf\x11\xe0....", "empty": ""} {
-		if _, err := options.Read(name+".docx", []byte(data)); err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s: %v", name, err)
-		}
+		_, err := options.Read(name+".docx", []byte(data))
+		check.True(t, err != nil && strings.Contains(err.Error(), name), "%s: %v", name, err)
 	}
-	if _, err := options.Read("bomb.docx", docx(t, p(strings.Repeat("a", 20<<20)))); err == nil || !strings.Contains(err.Error(), "unpacks") {
-		t.Errorf("a bomb: %v", err)
-	}
-	if _, err := options.Read("deep.docx", docx(t, strings.Repeat("<w:p>", 1000))); err == nil || !strings.Contains(err.Error(), "deep") {
-		t.Errorf("deep XML: %v", err)
-	}
+	_, err = options.Read("bomb.docx", docx(t, p(strings.Repeat("a", 20<<20))))
+	check.True(t, err != nil && strings.Contains(err.Error(), "unpacks"), "a bomb: %v", err)
+	_, err = options.Read("deep.docx", docx(t, strings.Repeat("<w:p>", 1000)))
+	check.True(t, err != nil && strings.Contains(err.Error(), "deep"), "deep XML: %v", err)
 }
 
 func FuzzRead(f *testing.F) {
@@ -378,9 +341,7 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		for i := range len(file.Document.Text) + 1 {
-			if file.Line(i) < 1 || file.Place(i) == "" {
-				t.Fatalf("offset %d is in line %d", i, file.Line(i))
-			}
+			check.Must(t, file.Line(i) >= 1 && file.Place(i) != "", "offset %d is in line %d", i, file.Line(i))
 		}
 		load.Blocks(file.Document.Text)
 	})

@@ -13,8 +13,8 @@ import (
 	pq "github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/load/parquet"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 type name struct {
@@ -26,7 +26,7 @@ type name struct {
 func file(t testing.TB) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	texttest.OK(t, pq.Write(&b, []name{{1, "Ada"}, {2, ""}, {3, "Łódź"}}))
+	check.OK(t, pq.Write(&b, []name{{1, "Ada"}, {2, ""}, {3, "Łódź"}}))
 	return b.Bytes()
 }
 
@@ -58,13 +58,11 @@ func Example() {
 // or at most its rows.
 func TestDamaged(t *testing.T) {
 	whole := file(t)
-	if n, err := count(whole); n != 3 || err != nil {
-		t.Fatalf("%d rows, %v", n, err)
-	}
+	n, err := count(whole)
+	check.Must(t, n == 3 && err == nil, "%d rows, %v", n, err)
 	for n := range whole {
-		if _, err := count(whole[:n]); !errors.Is(err, parquet.ErrDamaged) {
-			t.Fatalf("cut after %d of %d bytes: %v", n, len(whole), err)
-		}
+		_, err := count(whole[:n])
+		check.Must(t, errors.Is(err, parquet.ErrDamaged), "cut after %d of %d bytes: %v", n, len(whole), err)
 	}
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 3000 {
@@ -72,9 +70,8 @@ func TestDamaged(t *testing.T) {
 		for range 1 + r.IntN(3) {
 			data[r.IntN(len(data))] = byte(r.Uint32())
 		}
-		if _, err := count(data); err != nil && !errors.Is(err, parquet.ErrDamaged) {
-			t.Fatal(err)
-		}
+		_, err := count(data)
+		check.Must(t, err == nil || errors.Is(err, parquet.ErrDamaged), "%v", err)
 	}
 }
 
@@ -82,11 +79,10 @@ func TestDamaged(t *testing.T) {
 func TestTakeFails(t *testing.T) {
 	data, enough := file(t), errors.New("enough")
 	f, err := parquet.Open(bytes.NewReader(data), int64(len(data)))
-	texttest.OK(t, err)
+	check.OK(t, err)
 	n := 0
-	if err := parquet.Rows(f, func(pq.Row) error { n++; return enough }); !errors.Is(err, enough) || n != 1 {
-		t.Errorf("%v after %d rows", err, n)
-	}
+	err = parquet.Rows(f, func(pq.Row) error { n++; return enough })
+	check.True(t, errors.Is(err, enough) && n == 1, "%v after %d rows", err, n)
 }
 
 // A table of no rows as pyarrow writes it has a row group whose columns have a dictionary
@@ -96,29 +92,24 @@ func TestEmptyGroup(t *testing.T) {
 	w := pq.NewGenericWriter[struct {
 		Src int64 `parquet:"src,dict"`
 	}](&b)
-	if _, err := w.Write(make([]struct {
+	check.OK(t, check.Err(w.Write(make([]struct {
 		Src int64 `parquet:"src,dict"`
-	}, 1)); err != nil {
-		t.Fatal(err)
-	}
-	texttest.OK(t, w.Close())
+	}, 1))))
+	check.OK(t, w.Close())
 	f, err := parquet.Open(bytes.NewReader(b.Bytes()), int64(b.Len()))
-	texttest.OK(t, err)
+	check.OK(t, err)
 	meta := f.Metadata()
 	meta.NumRows = 0
 	g := &meta.RowGroups[0]
 	g.NumRows = 0
 	g.Columns[0].MetaData.NumValues = 0
 	g.Columns[0].MetaData.DataPageOffset = -1
-	footer, err := thrift.Marshal(new(thrift.CompactProtocol), *meta)
-	texttest.OK(t, err)
+	footer := check.Of(thrift.Marshal(new(thrift.CompactProtocol), *meta)).OK(t)
 	data := append([]byte("PAR1"), make([]byte, 64)...)
 	data = append(data, footer...)
 	data = binary.LittleEndian.AppendUint32(data, uint32(len(footer)))
 	data = append(data, "PAR1"...)
-	f, err = parquet.Open(bytes.NewReader(data), int64(len(data)))
-	texttest.OK(t, err)
-	if err := parquet.Rows(f, func(pq.Row) error { t.Error("a row"); return nil }); err != nil {
-		t.Error(err)
-	}
+	f = check.Of(parquet.Open(bytes.NewReader(data), int64(len(data)))).OK(t)
+	err = parquet.Rows(f, func(pq.Row) error { t.Error("a row"); return nil })
+	check.True(t, err == nil, "%v", err)
 }

@@ -2,7 +2,11 @@
 
 package pdf
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/wildgraph/wildgraph/internal/check"
+)
 
 // PDFium writes U+0002 or U+FFFE for a hyphen at the end of a line.
 func TestHyphens(t *testing.T) {
@@ -17,8 +21,6 @@ func TestHyphens(t *testing.T) {
 		"an end\x02\r\n":                         "an end",
 		"x\r\ny\x00z":                            "x\nyz",
 	} {
-		if got := printable(in, map[string]bool{"co-operative": true, "pop-ulation": true, "population": true}); got != want {
-			t.Errorf("%q: %q, want %q", in, got, want)
-		}
+		check.Equal(t, printable(in, map[string]bool{"co-operative": true, "pop-ulation": true, "population": true}), want, "%q", in)
 	}
 }

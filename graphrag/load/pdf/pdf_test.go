@@ -13,6 +13,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/graphrag/load/pdf"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // file is a PDF with a line of text on each page.
@@ -53,15 +54,9 @@ func TestRead(t *testing.T) {
 	r := pdf.New(pdf.Options{Slow: true, MaxPages: 3})
 	defer r.Close()
 	f, err := r.Read("a.pdf", file("", "The light is red.", "", "Owls hunt by ear."))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if f.Document.Title != "Router manual" || f.Document.Text != "The light is red.\n\nOwls hunt by ear.\n" {
-		t.Errorf("%+v", f.Document)
-	}
-	if place := f.Place(strings.Index(f.Document.Text, "Owls")); place != "p3" {
-		t.Errorf("the owls are on %s", place)
-	}
+	check.OK(t, err)
+	check.True(t, f.Document.Title == "Router manual" && f.Document.Text == "The light is red.\n\nOwls hunt by ear.\n", "%+v", f.Document)
+	check.Equal(t, f.Place(strings.Index(f.Document.Text, "Owls")), "p3", "the owls are on")
 	good := file("", "The light is red.")
 	for name, tt := range map[string]struct {
 		data []byte
@@ -76,14 +71,12 @@ func TestRead(t *testing.T) {
 		// The one stream of objects stands in itself.
 		"circle.pdf": {[]byte("%PDF-1.5\n1 0 obj\n<</Type/ObjStm/N 1/First 4/Length 1 0 R>>stream\n1 0 <<>>\nendstream\nendobj\ntrailer<</Root 1 0 R>>\nstartxref\n9\n%%EOF"), ""},
 	} {
-		if f, err := r.Read(name, tt.data); err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s: %v, %v", name, f, err)
-		}
+		f, err := r.Read(name, tt.data)
+		check.True(t, err != nil && strings.Contains(err.Error(), name) && strings.Contains(err.Error(), tt.want), "%s: %v, %v", name, f, err)
 	}
 	// And the parser is as good as before.
-	if f, err := r.Read("b.pdf", good); err != nil || f.Document.Text != "The light is red.\n" {
-		t.Errorf("%+v, %v", f, err)
-	}
+	f, err = r.Read("b.pdf", good)
+	check.True(t, err == nil && f.Document.Text == "The light is red.\n", "%+v, %v", f, err)
 }
 
 // A form that draws itself twice takes all memory there is, and one sentence says so.
@@ -105,19 +98,16 @@ func TestBomb(t *testing.T) {
 	r := pdf.New(pdf.Options{})
 	defer r.Close()
 	good := func(data []byte) {
-		if f, err := r.Read("good.pdf", data); err != nil || f.Document.Text != "The light is red.\n" {
-			t.Errorf("%+v, %v", f, err)
-		}
+		f, err := r.Read("good.pdf", data)
+		check.True(t, err == nil && f.Document.Text == "The light is red.\n", "%+v, %v", f, err)
 	}
 	good(file("", "The light is red."))
 	debug.FreeOSMemory()                                               // what compiling the parser took
 	reset := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0o200) // the peak
-	if f, err := r.Read("bomb.pdf", b.Bytes()); err == nil || len(err.Error()) > 200 || strings.Contains(err.Error(), "\n") {
-		t.Errorf("%v, %v", f, err)
-	}
-	if peak := peak(); reset == nil && peak > 256<<10 {
-		t.Errorf("the process took %d kB", peak)
-	}
+	f, err := r.Read("bomb.pdf", b.Bytes())
+	check.True(t, err != nil && len(err.Error()) <= 200 && !strings.Contains(err.Error(), "\n"), "%v, %v", f, err)
+	peak := peak()
+	check.True(t, reset != nil || peak <= 256<<10, "the process took %d kB", peak)
 	good(file("", "The light is red."))
 	// A large file is not held by the parser.
 	start := []byte("%PDF-1.4\n")
@@ -140,9 +130,8 @@ func TestTimeout(t *testing.T) {
 	}
 	r := pdf.New(pdf.Options{Slow: true, Timeout: 700 * time.Millisecond})
 	defer r.Close()
-	if _, err := r.Read("long.pdf", file("", pages...)); err == nil || !strings.Contains(err.Error(), "longer than 700ms") {
-		t.Errorf("a long file: %v", err)
-	}
+	_, err := r.Read("long.pdf", file("", pages...))
+	check.True(t, err != nil && strings.Contains(err.Error(), "longer than 700ms"), "a long file: %v", err)
 }
 
 func Example() {

@@ -14,12 +14,12 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
 	"github.com/wildgraph/wildgraph/graphrag/store/storetest"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // folders are those of the stores of a test.
@@ -27,8 +27,7 @@ var folders sync.Map
 
 func openArrays(t *testing.T, dir string, o disk.Options) store.Store {
 	t.Helper()
-	s, err := disk.Open(dir, o)
-	texttest.OK(t, err)
+	s := check.Of(disk.Open(dir, o)).OK(t)
 	folders.Store(s, dir)
 	return s
 }
@@ -44,7 +43,7 @@ func factory(o disk.Options) storetest.Factory {
 		Crash: func(t *testing.T, s store.Store) store.Store {
 			dir, _ := folders.Load(s)
 			left := filepath.Join(t.TempDir(), "left")
-			texttest.OK(t, os.CopyFS(left, os.DirFS(dir.(string))))
+			check.OK(t, os.CopyFS(left, os.DirFS(dir.(string))))
 			return openArrays(t, left, o)
 		},
 		Reader: func(t *testing.T, s store.Store) store.Store {
@@ -73,15 +72,11 @@ func built(t *testing.T) string {
 	dir := t.TempDir()
 	s := openArrays(t, dir, disk.Options{})
 	c, err := s.Create(t.Context(), "corpus", store.Schema{Tables: map[string]store.TableSchema{"chunks": {Text: true, Dim: 2}}})
-	texttest.OK(t, err)
-	g, err := c.Write(t.Context(), "first")
-	texttest.OK(t, err)
-	tableName, err := g.Table("chunks")
-	texttest.OK(t, err)
-	if err := errors.Join(tableName.Put(t.Context(), store.Record{ID: "a", Text: "zeppelin", Vector: []float32{1, 0}}),
-		c.Publish(t.Context(), "first", ""), g.Close(), s.Close()); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
+	g := check.Of(c.Write(t.Context(), "first")).OK(t)
+	tableName := check.Of(g.Table("chunks")).OK(t)
+	check.OK(t, errors.Join(tableName.Put(t.Context(), store.Record{ID: "a", Text: "zeppelin", Vector: []float32{1, 0}}),
+		c.Publish(t.Context(), "first", ""), g.Close(), s.Close()))
 	return dir
 }
 
@@ -105,12 +100,11 @@ func pin(t *testing.T, dir string, o disk.Options) error {
 
 // Folders that are not what they should be are told, and named.
 func TestDamage(t *testing.T) {
-	texttest.OK(t, pin(t, built(t), disk.Options{}))
+	check.OK(t, pin(t, built(t), disk.Options{}))
 	edit := func(name string, by func([]byte) []byte) func(*testing.T, string) {
 		return func(t *testing.T, dir string) {
-			data, err := os.ReadFile(filepath.Join(dir, name))
-			texttest.OK(t, err)
-			texttest.OK(t, os.WriteFile(filepath.Join(dir, name), by(data), 0o644))
+			data := check.Of(os.ReadFile(filepath.Join(dir, name))).OK(t)
+			check.OK(t, os.WriteFile(filepath.Join(dir, name), by(data), 0o644))
 		}
 	}
 	replace := func(old, by string) func([]byte) []byte {
@@ -188,28 +182,25 @@ func TestAnyDamage(t *testing.T) {
 	dir := built(t)
 	s := openArrays(t, dir, disk.Options{})
 	c, err := s.Open(t.Context(), "corpus")
-	texttest.OK(t, err)
+	check.OK(t, err)
 	for part := range 2 {
 		g, err := c.Write(t.Context(), "first")
-		texttest.OK(t, err)
-		tableName, err := g.Table("chunks")
-		texttest.OK(t, err)
+		check.OK(t, err)
+		tableName := check.Of(g.Table("chunks")).OK(t)
 		for i := range 400 {
 			r := store.Record{ID: fmt.Sprint("r", part*200+i), Scope: "doc", Title: "title", Text: fmt.Sprintf("zeppelin a%d b%d part %d", i%7, i, part),
 				Vector: []float32{float32(i), 100}, Data: []byte{byte(i)}, Fields: graphrag.Fields{"n": float64(i), "s": fmt.Sprint("x", i%5)}}
-			texttest.OK(t, tableName.Put(t.Context(), r))
-			texttest.OK(t, g.Triples().PutTriples(t.Context(), store.Triple{Source: r.ID, Triple: triples.Triple{
+			check.OK(t, tableName.Put(t.Context(), r))
+			check.OK(t, g.Triples().PutTriples(t.Context(), store.Triple{Source: r.ID, Triple: triples.Triple{
 				Head: triples.Entity{ID: "hub", Label: "hub"}, Relation: triples.Entity{ID: "of", Label: "of"}, Tail: triples.Entity{ID: r.ID, Label: r.ID}}}))
 		}
-		texttest.OK(t, errors.Join(tableName.Delete(t.Context(), "r7"), g.Flush(t.Context()), g.Close()))
+		check.OK(t, errors.Join(tableName.Delete(t.Context(), "r7"), g.Flush(t.Context()), g.Close()))
 	}
-	texttest.OK(t, s.Close())
+	check.OK(t, s.Close())
 	want, err := found(t, dir)
-	if err != nil || len(want) < 50_000 {
-		t.Fatalf("%d bytes, %v", len(want), err)
-	}
+	check.Must(t, err == nil && len(want) >= 50_000, "%d bytes, %v", len(want), err)
 	var files []string
-	texttest.OK(t, filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {
+	check.OK(t, filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {
 		if info, _ := d.Info(); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
 			files = append(files, name)
 		}
@@ -219,7 +210,7 @@ func TestAnyDamage(t *testing.T) {
 	for round := range max(240, 3*len(files)) {
 		name := files[round%len(files)]
 		sound, err := os.ReadFile(name)
-		texttest.OK(t, err)
+		check.OK(t, err)
 		data := slices.Clone(sound)
 		switch at := r.IntN(len(data)); round % 3 {
 		case 0:
@@ -229,9 +220,9 @@ func TestAnyDamage(t *testing.T) {
 		default:
 			data = data[:at]
 		}
-		texttest.OK(t, os.WriteFile(name, data, 0o644))
+		check.OK(t, os.WriteFile(name, data, 0o644))
 		got, err := found(t, dir)
-		texttest.OK(t, os.WriteFile(name, sound, 0o644))
+		check.OK(t, os.WriteFile(name, sound, 0o644))
 		if err == nil && got != want || err != nil && !strings.Contains(err.Error(), dir) {
 			t.Errorf("round %d, %s: an answer of %d bytes, want %d; %v", round, name, len(got), len(want), err)
 		}
@@ -239,25 +230,18 @@ func TestAnyDamage(t *testing.T) {
 			refused++
 		}
 	}
-	if refused < 200 {
-		t.Errorf("%d damaged stores were refused", refused)
-	}
+	check.True(t, refused >= 200, "%d damaged stores were refused", refused)
 }
 
 // A folder is open once to be written.
 func TestTwo(t *testing.T) {
 	dir := built(t)
 	s := openArrays(t, dir, disk.Options{})
-	if _, err := disk.Open(dir, disk.Options{}); !errors.Is(err, store.ErrConflict) {
-		t.Errorf("opened twice: %v", err)
-	}
-	texttest.OK(t, s.Close())
-	if err := pin(t, dir, disk.Options{}); err != nil {
-		t.Errorf("opened after it was closed: %v", err)
-	}
-	if _, err := s.Create(t.Context(), "late", buildSchema()); err == nil {
-		t.Error("a closed store makes a collection")
-	}
+	check.Is(t, check.Err(disk.Open(dir, disk.Options{})), store.ErrConflict, "opened twice")
+	check.OK(t, s.Close())
+	err := pin(t, dir, disk.Options{})
+	check.True(t, err == nil, "opened after it was closed: %v", err)
+	check.True(t, check.Err(s.Create(t.Context(), "late", buildSchema())) != nil, "a closed store makes a collection")
 }
 
 // A store that is closed while it flushes leaves the folder to the next one alone.
@@ -265,13 +249,10 @@ func TestCloseWhileFlushing(t *testing.T) {
 	dir := t.TempDir()
 	for round := range 12 {
 		s, err := disk.Open(dir, disk.Options{})
-		texttest.OK(t, err)
-		c, err := s.Create(t.Context(), "corpus", buildSchema())
-		texttest.OK(t, err)
-		g, err := c.Write(t.Context(), "first")
-		texttest.OK(t, err)
-		tableName, err := g.Table("chunks")
-		texttest.OK(t, err)
+		check.OK(t, err)
+		c := check.Of(s.Create(t.Context(), "corpus", buildSchema())).OK(t)
+		g := check.Of(c.Write(t.Context(), "first")).OK(t)
+		tableName := check.Of(g.Table("chunks")).OK(t)
 		before, err := tableName.Count(t.Context(), graphrag.Condition{})
 		if err != nil || before < round { // each round flushed one or more
 			t.Fatalf("round %d: %d records, %v", round, before, err)
@@ -295,21 +276,15 @@ func TestCloseWhileFlushing(t *testing.T) {
 			}
 			last <- done
 		}()
-		texttest.OK(t, s.Close())
-		next, err := disk.Open(dir, disk.Options{})
-		texttest.OK(t, err)
+		check.OK(t, s.Close())
+		next := check.Of(disk.Open(dir, disk.Options{})).OK(t)
 		n := <-last
-		c, err = next.Open(t.Context(), "corpus")
-		texttest.OK(t, err)
-		again, err := c.Write(t.Context(), "first")
-		texttest.OK(t, err)
-		if tableName, err = again.Table("chunks"); err != nil {
-			t.Fatal(err)
-		}
-		if have, err := tableName.Count(t.Context(), graphrag.Condition{}); have != before+n || err != nil {
-			t.Fatalf("round %d: %d records of %d and %d, %v", round, have, before, n, err)
-		}
-		texttest.OK(t, next.Close())
+		c = check.Of(next.Open(t.Context(), "corpus")).OK(t)
+		again := check.Of(c.Write(t.Context(), "first")).OK(t)
+		tableName = check.Of(again.Table("chunks")).OK(t)
+		have, err := tableName.Count(t.Context(), graphrag.Condition{})
+		check.Must(t, have == before+n && err == nil, "round %d: %d records of %d and %d, %v", round, have, before, n, err)
+		check.OK(t, next.Close())
 	}
 }
 
@@ -317,31 +292,25 @@ func TestCloseWhileFlushing(t *testing.T) {
 func TestForeignFolder(t *testing.T) {
 	dir := t.TempDir()
 	mine := filepath.Join(dir, "segments", "mine")
-	texttest.OK(t, os.MkdirAll(mine, 0o755))
-	if _, err := disk.Open(dir, disk.Options{}); !errors.Is(err, store.ErrMismatch) || !strings.Contains(err.Error(), dir) {
-		t.Errorf("it is opened as a store: %v", err)
-	}
-	if _, err := os.Stat(mine); err != nil {
-		t.Error(err)
-	}
+	check.OK(t, os.MkdirAll(mine, 0o755))
+	_, err := disk.Open(dir, disk.Options{})
+	check.True(t, errors.Is(err, store.ErrMismatch) && strings.Contains(err.Error(), dir), "it is opened as a store: %v", err)
+	_, err = os.Stat(mine)
+	check.True(t, err == nil, "%v", err)
 }
 
 // What a killed flush left is removed; what belongs to nobody else stays.
 func TestSweep(t *testing.T) {
 	dir := built(t)
 	left := filepath.Join(dir, "segments", "99", "rows")
-	texttest.OK(t, os.MkdirAll(left, 0o755))
-	texttest.OK(t, pin(t, dir, disk.Options{}))
-	if _, err := os.Stat(left); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("%s is still there: %v", left, err)
-	}
+	check.OK(t, os.MkdirAll(left, 0o755))
+	check.OK(t, pin(t, dir, disk.Options{}))
+	check.Is(t, check.Err(os.Stat(left)), os.ErrNotExist, "%s is still there", left)
 }
 
 func TestOptions(t *testing.T) {
 	_, err := disk.Open(t.TempDir(), disk.Options{Memory: -1, SegmentRows: -1})
 	for _, want := range []string{"Memory", "SegmentRows"} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("the error lacks %s: %v", want, err)
-		}
+		check.True(t, err != nil && strings.Contains(err.Error(), want), "the error lacks %s: %v", want, err)
 	}
 }

@@ -16,9 +16,9 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // A disk that is full: the flush fails, says so, and loses nothing.
@@ -29,48 +29,39 @@ func TestFullDisk(t *testing.T) {
 	}
 	cmd := exec.Command(os.Args[0], "-test.run", "^TestFullDisk$", "-test.v")
 	cmd.Env = append(os.Environ(), "WILDGRAPH_FULL_DISK_IN="+t.TempDir())
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, out)
-	}
+	out, err := cmd.CombinedOutput()
+	check.True(t, err == nil, "%v\n%s", err, out)
 }
 
 func fullDisk(t *testing.T, dir string) {
 	s := openArrays(t, dir, disk.Options{})
 	defer s.Close()
 	c, err := s.Create(t.Context(), "corpus", buildSchema())
-	texttest.OK(t, err)
-	g, err := c.Write(t.Context(), "first")
-	texttest.OK(t, err)
-	tableName, err := g.Table("chunks")
-	texttest.OK(t, err)
+	check.OK(t, err)
+	g := check.Of(c.Write(t.Context(), "first")).OK(t)
+	tableName := check.Of(g.Table("chunks")).OK(t)
 	put := func(prefix string) {
 		for i := range 2000 {
-			texttest.OK(t, tableName.Put(t.Context(), store.Record{ID: fmt.Sprintf("%s%d", prefix, i), Text: strings.Repeat("words ", 20), Vector: make([]float32, 8)}))
+			check.OK(t, tableName.Put(t.Context(), store.Record{ID: fmt.Sprintf("%s%d", prefix, i), Text: strings.Repeat("words ", 20), Vector: make([]float32, 8)}))
 		}
 	}
 	put("a")
-	texttest.OK(t, errors.Join(g.Flush(t.Context()), c.Publish(t.Context(), "first", "")))
+	check.OK(t, errors.Join(g.Flush(t.Context()), c.Publish(t.Context(), "first", "")))
 	put("b")
 	signal.Ignore(syscall.SIGXFSZ)
 	var was syscall.Rlimit
-	texttest.OK(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &was))
+	check.OK(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &was))
 	for _, limit := range []uint64{100, 4096, 1 << 16, 1 << 17} {
-		texttest.OK(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: limit, Max: was.Max}))
+		check.OK(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: limit, Max: was.Max}))
 		err := g.Flush(t.Context())
-		texttest.OK(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &was))
-		if !errors.Is(err, syscall.EFBIG) {
-			t.Errorf("files of at most %d bytes: %v, want EFBIG", limit, err)
-		}
-		if n, err := tableName.Count(t.Context(), graphrag.Condition{}); n != 2000 || err != nil {
-			t.Errorf("%d records are left, %v; want 2000", n, err)
-		}
+		check.OK(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &was))
+		check.Is(t, err, syscall.EFBIG, "files of at most %d bytes: %v, want EFBIG", limit, err)
+		n, err := tableName.Count(t.Context(), graphrag.Condition{})
+		check.True(t, n == 2000 && err == nil, "%d records are left, %v; want 2000", n, err)
 	}
-	texttest.OK(t, g.Flush(t.Context()))
-	if n, err := tableName.Count(t.Context(), graphrag.Condition{}); n != 4000 || err != nil {
-		t.Errorf("%d records when there is room again, %v; want 4000", n, err)
-	}
+	check.OK(t, g.Flush(t.Context()))
+	n, err := tableName.Count(t.Context(), graphrag.Condition{})
+	check.True(t, n == 4000 && err == nil, "%d records when there is room again, %v; want 4000", n, err)
 	entries, err := os.ReadDir(filepath.Join(dir, "segments"))
-	if err != nil || len(entries) != 2 {
-		t.Errorf("%d segments are on the disk, %v; want 2", len(entries), err)
-	}
+	check.True(t, err == nil && len(entries) == 2, "%d segments are on the disk, %v; want 2", len(entries), err)
 }

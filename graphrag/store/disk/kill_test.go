@@ -17,10 +17,10 @@ import (
 	"time"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // A build: generations of some flushes of some records each, published one after the
@@ -98,24 +98,23 @@ func buildOne(ctx context.Context, c store.Collection, n int, done func(content,
 	return nil
 }
 
-// check looks whether what was done is there, whole, with its triples.
-func check(t *testing.T, s store.Store, content, flushes int) {
+// checkStore tests that the stored content is there, whole, with its triples.
+func checkStore(t *testing.T, s store.Store, content, flushes int) {
 	t.Helper()
 	ctx := t.Context()
 	c, err := s.Create(ctx, "corpus", buildSchema())
-	texttest.OK(t, err)
+	check.OK(t, err)
 	names, published, err := c.Generations(ctx)
-	texttest.OK(t, err)
+	check.OK(t, err)
 	for _, name := range names {
 		g, err := c.Write(ctx, name)
-		texttest.OK(t, err)
-		tableName, err := g.Table("chunks")
-		texttest.OK(t, err)
+		check.OK(t, err)
+		tableName := check.Of(g.Table("chunks")).OK(t)
 		records, err1 := tableName.Count(ctx, graphrag.Condition{})
 		facts, err2 := g.Triples().CountTriples(ctx)
 		hits, err3 := tableName.SearchText(ctx, store.TextQuery{Text: "zeppelin", K: 1000})
 		near, err4 := tableName.SearchVectors(ctx, store.VectorQuery{Vector: make([]float32, 8), K: 1000, Effort: 1})
-		texttest.OK(t, errors.Join(err1, err2, err3, err4))
+		check.OK(t, errors.Join(err1, err2, err3, err4))
 		least := 0
 		if name == fmt.Sprintf("g%d", content) {
 			least = flushes * batchRecords
@@ -126,9 +125,8 @@ func check(t *testing.T, s store.Store, content, flushes int) {
 		if records%batchRecords != 0 || records < least || facts != records || len(hits[0]) != records || len(near[0]) != records {
 			t.Errorf("%s (%q is published, generation %d had %d flushes): %d records, %d triples, %d by words, %d by vectors", name, published, content, flushes, records, facts, len(hits[0]), len(near[0]))
 		}
-		if err := g.Close(); err != nil {
-			t.Error(err)
-		}
+		err = g.Close()
+		check.True(t, err == nil, "%v", err)
 	}
 	if published == "" && content > 1 || published != "" && published < fmt.Sprintf("g%d", content-1) && len(published) <= len(fmt.Sprint(content)) {
 		t.Errorf("%q is published, and generation %d was begun", published, content)
@@ -158,8 +156,8 @@ func TestKill(t *testing.T) {
 		cmd := exec.Command(os.Args[0], "-test.run", "^TestKill$")
 		cmd.Env = append(os.Environ(), "WILDGRAPH_BUILD_IN="+dir)
 		out, err := cmd.StdoutPipe()
-		texttest.OK(t, err)
-		texttest.OK(t, cmd.Start())
+		check.OK(t, err)
+		check.OK(t, cmd.Start())
 		timer := time.AfterFunc(time.Duration(50+r.IntN(500)+100*max(0, n-kills))*time.Millisecond, func() { _ = cmd.Process.Kill() })
 		lines := bufio.NewScanner(out)
 		for lines.Scan() {
@@ -169,13 +167,10 @@ func TestKill(t *testing.T) {
 		}
 		_ = cmd.Wait() // it was killed
 		timer.Stop()
-		s, err := disk.Open(dir, disk.Options{})
-		texttest.OK(t, err)
-		check(t, s, content, flushes)
-		texttest.OK(t, s.Close())
+		s := check.Of(disk.Open(dir, disk.Options{})).OK(t)
+		checkStore(t, s, content, flushes)
+		check.OK(t, s.Close())
 	}
 	t.Logf("%d kills, the last in generation %d after %d flushes", kills, content, flushes)
-	if content == 0 {
-		t.Error("it was always killed before anything was done")
-	}
+	check.True(t, content != 0, "it was always killed before anything was done")
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/wildgraph/wildgraph/graphrag/store"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // cut ends a connection in the middle of an answer.
@@ -76,15 +77,12 @@ func TestClient(t *testing.T) {
 			err := c.do(t.Context(), x.request, &into)
 			if x.name == "a long wait" {
 				var throttled *store.ThrottledError
-				if !errors.As(err, &throttled) || throttled.After != time.Minute {
-					t.Errorf("%v, want a ThrottledError of a minute", err)
-				}
+				check.True(t, errors.As(err, &throttled) && throttled.After == time.Minute, "%v, want a ThrottledError of a minute", err)
 			} else if !errors.Is(err, x.want) || (err == nil) != into.OK {
 				t.Errorf("%v, %v; want %v", err, into.OK, x.want)
 			}
-			if n := asked.Load(); n != x.asked && x.asked > 0 {
-				t.Errorf("asked %d times, want %d", n, x.asked)
-			}
+			n := asked.Load()
+			check.True(t, n == x.asked || x.asked <= 0, "asked %d times, want %d", n, x.asked)
 		})
 	}
 }
@@ -101,19 +99,13 @@ func TestNodes(t *testing.T) {
 			failed++
 		}
 	}
-	if failed > 1 || asked.Load() < 19 {
-		t.Errorf("%d of 20 failed with a node away, %d asked the other", failed, asked.Load())
-	}
+	check.True(t, failed <= 1 && asked.Load() >= 19, "%d of 20 failed with a node away, %d asked the other", failed, asked.Load())
 	patient := &client{nodes: []string{away.URL, good}}
-	if err := patient.do(t.Context(), request{method: http.MethodPut, path: "/", once: true}, nil); err != nil {
-		t.Errorf("what did not reach a node is not sent to another: %v", err)
-	}
-	if err := (&client{nodes: []string{good, "http://me:secret@host", "host:9200"}}).check(); !errors.Is(err, store.ErrInvalid) || strings.Contains(err.Error(), "secret") || strings.Count(err.Error(), "node ") != 2 {
-		t.Errorf("bad URLs: %v", err)
-	}
-	if err := (&client{}).check(); !errors.Is(err, store.ErrInvalid) {
-		t.Errorf("no nodes: %v", err)
-	}
+	err := patient.do(t.Context(), request{method: http.MethodPut, path: "/", once: true}, nil)
+	check.True(t, err == nil, "what did not reach a node is not sent to another: %v", err)
+	err = (&client{nodes: []string{good, "http://me:secret@host", "host:9200"}}).check()
+	check.True(t, errors.Is(err, store.ErrInvalid) && !strings.Contains(err.Error(), "secret") && strings.Count(err.Error(), "node ") == 2, "bad URLs: %v", err)
+	check.Is(t, (&client{}).check(), store.ErrInvalid, "no nodes")
 }
 
 // Keys are short and whole words, and different for different texts.
@@ -122,12 +114,8 @@ func TestKey(t *testing.T) {
 	var keys []string
 	for _, s := range texts {
 		k := fieldKey(s)
-		if len(k) > 200 || len(strings.Fields(k)) != 1 {
-			t.Errorf("the key of %.20q is %q", s, k)
-		}
+		check.True(t, len(k) <= 200 && len(strings.Fields(k)) == 1, "the key of %.20q is %q", s, k)
 		keys = append(keys, k)
 	}
-	if len(slices.Compact(slices.Sorted(slices.Values(keys)))) != len(texts) {
-		t.Errorf("two texts have one key: %q", keys)
-	}
+	check.Equal(t, len(slices.Compact(slices.Sorted(slices.Values(keys)))), len(texts), "two texts have one key: %q", keys)
 }

@@ -18,10 +18,10 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/store/opensearch"
 	"github.com/wildgraph/wildgraph/graphrag/store/storetest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // These tests need a cluster: .ci/engines starts one and sets the variables.
@@ -53,8 +53,7 @@ func open(t testing.TB, o opensearch.Options) store.Store {
 	if o.Prefix == "" {
 		o.Prefix = fmt.Sprintf("wgtest%d-%d", os.Getpid(), stores.Add(1))
 	}
-	s, err := opensearch.Open(t.Context(), nodes(t), o)
-	texttest.OK(t, err)
+	s := check.Of(opensearch.Open(t.Context(), nodes(t), o)).OK(t)
 	options.Store(s, o)
 	t.Cleanup(func() { clear(t, o) })
 	return s
@@ -72,9 +71,8 @@ func clear(t testing.TB, o opensearch.Options) {
 	for _, name := range names {
 		err = errors.Join(err, s.Drop(ctx, name))
 	}
-	if err = errors.Join(err, s.Close()); err != nil {
-		t.Error(err)
-	}
+	err = errors.Join(err, s.Close())
+	check.True(t, err == nil, "%v", err)
 }
 
 func TestStore(t *testing.T) {
@@ -143,8 +141,8 @@ func passages(t *testing.T, s store.Store, n int, before func(i int)) (g store.G
 			err = table.Put(ctx, records[i:min(i+50, n)]...)
 		}
 	}
-	texttest.OK(t, err)
-	texttest.OK(t, g.Flush(ctx))
+	check.OK(t, err)
+	check.OK(t, g.Flush(ctx))
 	return g, table, records, failed
 }
 
@@ -177,9 +175,8 @@ func TestOutage(t *testing.T) {
 	want := make([][]string, 100)
 	for i := range want {
 		var err error
-		if want[i], err = ask(i); err != nil {
-			t.Fatal(err)
-		}
+		want[i], err = ask(i)
+		check.OK(t, err)
 	}
 	var asked, unavailable, late atomic.Int64
 	var back atomic.Bool
@@ -222,9 +219,8 @@ func TestOutage(t *testing.T) {
 		t.Fail()
 	}
 	err := errors.Join(table.Put(t.Context(), store.Record{ID: "late", Text: "zeppelin"}), g.Flush(t.Context()))
-	if hits, errSearch := table.SearchText(t.Context(), store.TextQuery{Text: "zeppelin", K: 3}); err != nil || errSearch != nil || len(hits[0]) != 1 {
-		t.Errorf("writing when all are back: %v, %v, %v", err, errSearch, hits)
-	}
+	hits, errSearch := table.SearchText(t.Context(), store.TextQuery{Text: "zeppelin", K: 3})
+	check.True(t, err == nil && errSearch == nil && len(hits[0]) == 1, "writing when all are back: %v, %v, %v", err, errSearch, hits)
 }
 
 // A node of several is killed and revived while passages are put. In the end every node finds
@@ -243,9 +239,8 @@ func TestInterrupted(t *testing.T) {
 	})
 	defer g.Close()
 	wait.Wait()
-	if n, err := table.Count(t.Context(), graphrag.Condition{}); n != len(records) || err != nil {
-		t.Errorf("%d passages, %v; want %d", n, err, len(records))
-	}
+	n, err := table.Count(t.Context(), graphrag.Condition{})
+	check.True(t, n == len(records) && err == nil, "%d passages, %v; want %d", n, err, len(records))
 	lost := 0
 	for batch := range slices.Chunk(records, 50) {
 		queries := make([]store.VectorQuery, len(batch))
@@ -253,8 +248,7 @@ func TestInterrupted(t *testing.T) {
 			queries[i] = store.VectorQuery{Vector: r.Vector, K: 1, Effort: 1}
 		}
 		for range nodes(t) {
-			hits, err := table.SearchVectors(t.Context(), queries...)
-			texttest.OK(t, err)
+			hits := check.Of(table.SearchVectors(t.Context(), queries...)).OK(t)
 			for i, list := range hits {
 				if len(list) != 1 || list[0].ID != batch[i].ID {
 					lost++

@@ -19,6 +19,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/store/storetest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // fake is as much of OpenSearch as the store uses, by brute force: documents in maps, queries
@@ -372,9 +373,7 @@ func TestFake(t *testing.T) {
 	fakes := map[store.Store]*fake{}
 	open := func(t *testing.T, f *fake, url string) store.Store {
 		s, err := Open(t.Context(), []string{url}, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		s.(*clusterStore).c.maxK = 1000
 		urls[s], fakes[s] = url, f
 		return s

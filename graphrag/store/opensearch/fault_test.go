@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/store"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func failure(status int, kind, reason string) http.HandlerFunc {
@@ -41,9 +41,8 @@ func faulty(t *testing.T, wait time.Duration) (*fake, string, store.Collection) 
 	t.Helper()
 	f, url := newFake(t)
 	s, err := Open(t.Context(), []string{url}, Options{Wait: wait})
-	texttest.OK(t, err)
-	c, err := s.Create(t.Context(), "corpus", faultSchema)
-	texttest.OK(t, err)
+	check.OK(t, err)
+	c := check.Of(s.Create(t.Context(), "corpus", faultSchema)).OK(t)
 	return f, url, c
 }
 
@@ -78,22 +77,17 @@ func TestBatchFaults(t *testing.T) {
 			f, _, c := faulty(t, x.wait)
 			f.bulk = x.answers
 			g, err := c.Write(t.Context(), "first")
-			texttest.OK(t, err)
+			check.OK(t, err)
 			defer g.Close()
-			table, err := g.Table("chunks")
-			texttest.OK(t, err)
+			table := check.Of(g.Table("chunks")).OK(t)
 			start := time.Now()
 			err = table.Put(t.Context(), store.Record{ID: "a", Text: "a zeppelin", Vector: []float32{1, 0}})
 			var asked *store.ThrottledError
 			if x.want == throttled && !errors.As(err, &asked) || x.want != throttled && !errors.Is(err, x.want) {
 				t.Errorf("%v, want %v", err, x.want)
 			}
-			if len(f.sent) != x.sent || f.sent[0] != f.sent[len(f.sent)-1] {
-				t.Errorf("%d batches were sent, want %d that are equal", len(f.sent), x.sent)
-			}
-			if x.name == "throttled" && time.Since(start) < 20*time.Millisecond {
-				t.Error("it did not wait for as long as it was asked to")
-			}
+			check.True(t, len(f.sent) == x.sent && f.sent[0] == f.sent[len(f.sent)-1], "%d batches were sent, want %d that are equal", len(f.sent), x.sent)
+			check.True(t, x.name != "throttled" || time.Since(start) >= 20*time.Millisecond, "it did not wait for as long as it was asked to")
 		})
 	}
 }
@@ -101,45 +95,30 @@ func TestBatchFaults(t *testing.T) {
 // What was made otherwise is refused, and a publisher that comes second learns it.
 func TestCatalogFaults(t *testing.T) {
 	f, url, c := faulty(t, -1)
-	s, err := Open(t.Context(), []string{url}, Options{})
-	texttest.OK(t, err)
+	s := check.Of(Open(t.Context(), []string{url}, Options{})).OK(t)
 	for what, table := range map[string]store.TableSchema{"dimension": {Text: true, Dim: 3, Model: "one"}, "model": {Text: true, Dim: 2, Model: "two"}} {
-		if _, err := s.Create(t.Context(), "corpus", store.Schema{Tables: map[string]store.TableSchema{"chunks": table}}); !errors.Is(err, store.ErrMismatch) {
-			t.Errorf("another %s: %v", what, err)
-		}
+		_, err := s.Create(t.Context(), "corpus", store.Schema{Tables: map[string]store.TableSchema{"chunks": table}})
+		check.Is(t, err, store.ErrMismatch, "another %s", what)
 	}
 	for _, name := range []string{"first", "second"} {
-		g, err := c.Write(t.Context(), name)
-		texttest.OK(t, err)
+		g := check.Of(c.Write(t.Context(), name)).OK(t)
 		defer g.Close()
 	}
 	f.before = func(f *fake) { // another publishes between reading and saving
 		f.entries["corpus"] = strings.Replace(f.entries["corpus"], `"generations"`, `"published":"first","generations"`, 1)
 		f.seq++
 	}
-	if err := c.Publish(t.Context(), "second", ""); !errors.Is(err, store.ErrConflict) {
-		t.Errorf("two publishers: %v", err)
-	}
-	if _, published, err := c.Generations(t.Context()); published != "first" || err != nil {
-		t.Errorf("%q is published, %v; want the first", published, err)
-	}
+	check.Is(t, c.Publish(t.Context(), "second", ""), store.ErrConflict, "two publishers")
+	_, published, err := c.Generations(t.Context())
+	check.True(t, published == "first" && err == nil, "%q is published, %v; want the first", published, err)
 	saved := f.entries["corpus"]
 	f.entries["corpus"] = strings.Replace(saved, c.Schema().Analyzer, "another", 1)
-	if _, err := s.Open(t.Context(), "corpus"); !errors.Is(err, store.ErrMismatch) {
-		t.Errorf("another analyzer: %v", err)
-	}
+	check.Is(t, check.Err(s.Open(t.Context(), "corpus")), store.ErrMismatch, "another analyzer")
 	f.entries["corpus"] = strings.Replace(saved, `"version":2`, `"version":99`, 1)
-	if _, err := s.Open(t.Context(), "corpus"); !errors.Is(err, store.ErrMismatch) {
-		t.Errorf("a collection of another version: %v", err)
-	}
+	check.Is(t, check.Err(s.Open(t.Context(), "corpus")), store.ErrMismatch, "a collection of another version")
 	f.version = 99
-	if _, err := Open(t.Context(), []string{url}, Options{}); !errors.Is(err, store.ErrMismatch) {
-		t.Errorf("another version: %v", err)
-	}
-	if _, err := Open(t.Context(), []string{"http://127.0.0.1:1"}, Options{Wait: -1}); !errors.Is(err, store.ErrUnavailable) {
-		t.Errorf("no server: %v", err)
-	}
-	if _, err := Open(t.Context(), nil, Options{Prefix: "No", Shards: -1}); !errors.Is(err, store.ErrInvalid) || strings.Count(err.Error(), "invalid") < 3 {
-		t.Errorf("wrong settings: %v", err)
-	}
+	check.Is(t, check.Err(Open(t.Context(), []string{url}, Options{})), store.ErrMismatch, "another version")
+	check.Is(t, check.Err(Open(t.Context(), []string{"http://127.0.0.1:1"}, Options{Wait: -1})), store.ErrUnavailable, "no server")
+	_, err = Open(t.Context(), nil, Options{Prefix: "No", Shards: -1})
+	check.True(t, errors.Is(err, store.ErrInvalid) && strings.Count(err.Error(), "invalid") >= 3, "wrong settings: %v", err)
 }

@@ -15,15 +15,14 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/store/postgres"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // refusing is a server that speaks the protocol and answers with an error: to whoever
 // connects, or to the first statement.
 func refusing(t *testing.T, code string, connecting bool) (url string) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	go func() {
 		for {
@@ -108,13 +107,10 @@ func TestRoleWithoutRights(t *testing.T) {
 		t.Skip("the connection string names no role to replace")
 	}
 	schema := role + "_schema"
-	if _, err := postgres.Open(t.Context(), url, postgres.Options{Schema: schema}); !errors.Is(err, store.ErrDenied) {
-		t.Errorf("a role without rights: %v", err)
-	}
+	check.Is(t, check.Err(postgres.Open(t.Context(), url, postgres.Options{Schema: schema})), store.ErrDenied, "a role without rights")
 	db := connect(t)
 	defer db.Close(context.Background())
 	var n int
-	if err := db.QueryRow(t.Context(), `SELECT count(*) FROM pg_namespace WHERE nspname = $1`, schema).Scan(&n); err != nil || n != 0 {
-		t.Errorf("%d schemas are left, %v", n, err)
-	}
+	err := db.QueryRow(t.Context(), `SELECT count(*) FROM pg_namespace WHERE nspname = $1`, schema).Scan(&n)
+	check.True(t, err == nil && n == 0, "%d schemas are left, %v", n, err)
 }

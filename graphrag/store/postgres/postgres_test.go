@@ -22,11 +22,11 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
 	"github.com/wildgraph/wildgraph/graphrag/store/postgres"
 	"github.com/wildgraph/wildgraph/graphrag/store/storetest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // Systems find here what they find in memory.
@@ -61,11 +61,9 @@ var sampleSchema = store.Schema{Tables: map[string]store.TableSchema{"chunks": {
 func filled(t *testing.T, s store.Store) store.Generation {
 	t.Helper()
 	c, err := s.Create(t.Context(), "corpus", sampleSchema)
-	texttest.OK(t, err)
-	g, err := c.Write(t.Context(), "first")
-	texttest.OK(t, err)
-	table, err := g.Table("chunks")
-	texttest.OK(t, err)
+	check.OK(t, err)
+	g := check.Of(c.Write(t.Context(), "first")).OK(t)
+	table := check.Of(g.Table("chunks")).OK(t)
 	r := rand.New(rand.NewPCG(1, 2))
 	zipf := rand.NewZipf(r, 1.2, 3, 400)
 	for part := range 2 {
@@ -84,7 +82,7 @@ func filled(t *testing.T, s store.Store) store.Generation {
 				records[i].Fields["color"] = "violet"
 			}
 		}
-		texttest.OK(t, errors.Join(table.Put(t.Context(), records...), g.Flush(t.Context())))
+		check.OK(t, errors.Join(table.Put(t.Context(), records...), g.Flush(t.Context())))
 	}
 	return g
 }
@@ -96,8 +94,7 @@ func TestRanks(t *testing.T) {
 	defer served.Close()
 	g := filled(t, served)
 	defer g.Close()
-	table, err := g.Table("chunks")
-	texttest.OK(t, err)
+	table := check.Of(g.Table("chunks")).OK(t)
 	r := rand.New(rand.NewPCG(3, 4))
 	for round := range 3 {
 		words, vectors := queries(r)
@@ -122,7 +119,7 @@ func TestRanks(t *testing.T) {
 		for i := range 100 {
 			other = append(other, store.Record{ID: fmt.Sprintf("r%d", r.IntN(1500)), Text: fmt.Sprintf("w%dx w1x w%dx", i, i%7)})
 		}
-		texttest.OK(t, errors.Join(table.Delete(t.Context(), gone...), table.Put(t.Context(), other...), g.Flush(t.Context())))
+		check.OK(t, errors.Join(table.Delete(t.Context(), gone...), table.Put(t.Context(), other...), g.Flush(t.Context())))
 	}
 }
 
@@ -156,9 +153,8 @@ func queries(r *rand.Rand) (words []store.TextQuery, vectors []store.VectorQuery
 func answers(t *testing.T, table store.Table, words []store.TextQuery, vectors []store.VectorQuery) [][]store.Hit {
 	t.Helper()
 	hits, err := table.SearchText(t.Context(), words...)
-	texttest.OK(t, err)
-	near, err := table.SearchVectors(t.Context(), vectors...)
-	texttest.OK(t, err)
+	check.OK(t, err)
+	near := check.Of(table.SearchVectors(t.Context(), vectors...)).OK(t)
 	return append(hits, near...)
 }
 
@@ -166,20 +162,17 @@ func answers(t *testing.T, table store.Table, words []store.TextQuery, vectors [
 func embedded(t *testing.T, of store.Table) store.Table {
 	t.Helper()
 	s, err := disk.Open(t.TempDir(), disk.Options{})
-	texttest.OK(t, err)
+	check.OK(t, err)
 	t.Cleanup(func() { _ = s.Close() })
-	c, err := s.Create(t.Context(), "corpus", sampleSchema)
-	texttest.OK(t, err)
-	g, err := c.Write(t.Context(), "first")
-	texttest.OK(t, err)
+	c := check.Of(s.Create(t.Context(), "corpus", sampleSchema)).OK(t)
+	g := check.Of(c.Write(t.Context(), "first")).OK(t)
 	t.Cleanup(func() { _ = g.Close() })
-	table, err := g.Table("chunks")
-	texttest.OK(t, err)
+	table := check.Of(g.Table("chunks")).OK(t)
 	for record, err := range of.All(t.Context(), "") {
-		texttest.OK(t, err)
-		texttest.OK(t, table.Put(t.Context(), record))
+		check.OK(t, err)
+		check.OK(t, table.Put(t.Context(), record))
 	}
-	texttest.OK(t, g.Flush(t.Context()))
+	check.OK(t, g.Flush(t.Context()))
 	return table
 }
 
@@ -192,17 +185,11 @@ func ids(hits []store.Hit) (out []string) {
 
 func TestUnavailable(t *testing.T) {
 	_, err := postgres.Open(t.Context(), "postgres://me:secret@127.0.0.1:1/db", postgres.Options{})
-	if !errors.Is(err, store.ErrUnavailable) || strings.Contains(err.Error(), "secret") {
-		t.Errorf("no server: %v", err)
-	}
+	check.True(t, errors.Is(err, store.ErrUnavailable) && !strings.Contains(err.Error(), "secret"), "no server: %v", err)
 	_, err = postgres.Open(t.Context(), "postgres://me:secret@[", postgres.Options{})
-	if !errors.Is(err, store.ErrInvalid) || strings.Contains(err.Error(), "secret") {
-		t.Errorf("no connection string: %v", err)
-	}
+	check.True(t, errors.Is(err, store.ErrInvalid) && !strings.Contains(err.Error(), "secret"), "no connection string: %v", err)
 	_, err = postgres.Open(t.Context(), "", postgres.Options{Schema: "Robert'; DROP"})
-	if !errors.Is(err, store.ErrInvalid) {
-		t.Errorf("a wrong schema: %v", err)
-	}
+	check.Is(t, err, store.ErrInvalid, "a wrong schema")
 }
 
 // A connection that is cut in the middle of the work is an error with a name, and the
@@ -213,7 +200,7 @@ func TestCut(t *testing.T) {
 	g := filled(t, s)
 	defer g.Close()
 	table, err := g.Table("chunks")
-	texttest.OK(t, err)
+	check.OK(t, err)
 	admin(t, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'wildgraph `+schemaOf(s)+`'`)
 	failed := 0
 	for range 20 {
@@ -221,23 +208,16 @@ func TestCut(t *testing.T) {
 			break
 		}
 		failed++
-		if !errors.Is(err, store.ErrUnavailable) {
-			t.Errorf("a cut connection: %v", err)
-		}
+		check.Is(t, err, store.ErrUnavailable, "a cut connection")
 	}
-	if err != nil || failed == 0 {
-		t.Fatalf("%d calls failed, %v", failed, err)
-	}
+	check.Must(t, err == nil && failed != 0, "%d calls failed, %v", failed, err)
 	// The lock that holds the generation is taken anew.
-	c, err := s.Open(t.Context(), "corpus")
-	texttest.OK(t, err)
-	again, err := c.Write(t.Context(), "first")
-	texttest.OK(t, err)
+	c := check.Of(s.Open(t.Context(), "corpus")).OK(t)
+	again := check.Of(c.Write(t.Context(), "first")).OK(t)
 	defer again.Close()
-	texttest.OK(t, c.Discard(t.Context(), "first"))
-	if n, err := table.Count(t.Context(), graphrag.Condition{}); n != 3001 || err != nil {
-		t.Errorf("%d records, %v", n, err)
-	}
+	check.OK(t, c.Discard(t.Context(), "first"))
+	n, err := table.Count(t.Context(), graphrag.Condition{})
+	check.True(t, n == 3001 && err == nil, "%d records, %v", n, err)
 }
 
 func schemaOf(s store.Store) string {
@@ -249,9 +229,7 @@ func admin(t *testing.T, sql string) {
 	t.Helper()
 	db := connect(t)
 	defer db.Close(context.Background())
-	if _, err := db.Exec(t.Context(), sql); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, check.Err(db.Exec(t.Context(), sql)))
 }
 
 // What is of another version is refused, and so are texts that the server cannot hold.
@@ -259,25 +237,17 @@ func TestMismatch(t *testing.T) {
 	s := open(t, postgres.Options{})
 	g := filled(t, s)
 	table, err := g.Table("chunks")
-	texttest.OK(t, err)
+	check.OK(t, err)
 	var bad *store.ItemsError
 	err = table.Put(t.Context(), store.Record{ID: "a\x00b"}, store.Record{ID: "c", Fields: graphrag.Fields{"color": "r\x00d"}}, store.Record{ID: "good", Text: "nul\x00text"})
-	if !errors.As(err, &bad) || len(bad.Items) != 1 || !errors.Is(err, store.ErrInvalid) {
-		t.Errorf("NUL: %v", err)
-	}
-	if got, err := table.Get(t.Context(), "good", "c", "a\x00b"); err != nil || len(got) != 2 || got[0].Text != "nul\x00text" || got[1].Fields["color"] != "r\x00d" {
-		t.Errorf("%v, %v", got, err)
-	}
-	if err := errors.Join(g.Close(), s.Close(), s.Close()); err != nil {
-		t.Error(err)
-	}
-	if _, err := s.Collections(t.Context()); err == nil {
-		t.Error("a store that is closed answers")
-	}
+	check.True(t, errors.As(err, &bad) && len(bad.Items) == 1 && errors.Is(err, store.ErrInvalid), "NUL: %v", err)
+	got, err := table.Get(t.Context(), "good", "c", "a\x00b")
+	check.True(t, err == nil && len(got) == 2 && got[0].Text == "nul\x00text" && got[1].Fields["color"] == "r\x00d", "%v, %v", got, err)
+	err = errors.Join(g.Close(), s.Close(), s.Close())
+	check.True(t, err == nil, "%v", err)
+	check.True(t, check.Err(s.Collections(t.Context())) != nil, "a store that is closed answers")
 	admin(t, `UPDATE `+schemaOf(s)+`.version SET version = 99`)
-	if _, err := postgres.Open(t.Context(), server(t), postgres.Options{Schema: schemaOf(s)}); !errors.Is(err, store.ErrMismatch) {
-		t.Errorf("another version: %v", err)
-	}
+	check.Is(t, check.Err(postgres.Open(t.Context(), server(t), postgres.Options{Schema: schemaOf(s)})), store.ErrMismatch, "another version")
 }
 
 // What was discarded is removed when the last handle is closed.
@@ -285,22 +255,17 @@ func TestSweep(t *testing.T) {
 	s := open(t, postgres.Options{})
 	defer s.Close()
 	g := filled(t, s)
-	c, err := s.Open(t.Context(), "corpus")
-	texttest.OK(t, err)
+	c := check.Of(s.Open(t.Context(), "corpus")).OK(t)
 	generations := func() (n int) {
 		db := connect(t)
 		defer db.Close(context.Background())
-		texttest.OK(t, db.QueryRow(t.Context(), `SELECT count(*) FROM pg_namespace WHERE nspname LIKE $1`, strings.ReplaceAll(schemaOf(s), "_", `\_`)+`\_g%`).Scan(&n))
+		check.OK(t, db.QueryRow(t.Context(), `SELECT count(*) FROM pg_namespace WHERE nspname LIKE $1`, strings.ReplaceAll(schemaOf(s), "_", `\_`)+`\_g%`).Scan(&n))
 		return n
 	}
-	texttest.OK(t, c.Discard(t.Context(), "first"))
-	if n := generations(); n != 1 {
-		t.Errorf("%d generations while one is open", n)
-	}
-	texttest.OK(t, g.Close())
-	if n := generations(); n != 0 {
-		t.Errorf("%d generations are left", n)
-	}
+	check.OK(t, c.Discard(t.Context(), "first"))
+	check.Equal(t, generations(), 1, "generations while one is open")
+	check.OK(t, g.Close())
+	check.Equal(t, generations(), 0, "generations are left")
 }
 
 // server is the connection string of a server for tests.
@@ -323,16 +288,14 @@ func open(t testing.TB, o postgres.Options) *postgres.Store {
 		o.Schema = fmt.Sprintf("wgtest_%d_%d", os.Getpid(), stores.Add(1))
 		t.Cleanup(func() { drop(t, o.Schema) })
 	}
-	s, err := postgres.Open(t.Context(), server(t), o)
-	texttest.OK(t, err)
+	s := check.Of(postgres.Open(t.Context(), server(t), o)).OK(t)
 	schemas.Store(s, o)
 	return s
 }
 
 func connect(t testing.TB) *pgx.Conn {
 	t.Helper()
-	db, err := pgx.Connect(context.Background(), server(t))
-	texttest.OK(t, err)
+	db := check.Of(pgx.Connect(context.Background(), server(t))).OK(t)
 	return db
 }
 
@@ -345,9 +308,7 @@ func drop(t testing.TB, schema string) {
 		FOR n IN SELECT nspname FROM pg_namespace WHERE nspname = '%[1]s' OR nspname LIKE '%[1]s\_g%%' LOOP
 			EXECUTE format('DROP SCHEMA %%I CASCADE', n);
 		END LOOP; END $$`, schema))
-	if err != nil {
-		t.Error(err)
-	}
+	check.True(t, err == nil, "%v", err)
 }
 
 func factory(o postgres.Options) storetest.Factory {

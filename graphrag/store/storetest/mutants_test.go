@@ -13,10 +13,10 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
 	"github.com/wildgraph/wildgraph/graphrag/store/storetest"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // mutants are bugs, and the test that has to notice each.
@@ -58,9 +58,7 @@ func TestMutants(t *testing.T) {
 			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^TestMutant$/^"+test+"$", "-test.v")
 			cmd.Env = append(os.Environ(), "WILDGRAPH_MUTANT="+bug)
 			out, err := cmd.CombinedOutput()
-			if err == nil || !strings.Contains(string(out), "--- FAIL: TestMutant/"+test) {
-				t.Errorf("%q is not noticed by %s: %v\n%s", bug, test, err, out)
-			}
+			check.True(t, err != nil && strings.Contains(string(out), "--- FAIL: TestMutant/"+test), "%q is not noticed by %s: %v\n%s", bug, test, err, out)
 		})
 	}
 }
@@ -73,8 +71,7 @@ func TestMutant(t *testing.T) {
 	}
 	dirs := map[store.Store]string{}
 	open := func(t *testing.T, dir string) store.Store {
-		s, err := disk.Open(dir, disk.Options{})
-		texttest.OK(t, err)
+		s := check.Of(disk.Open(dir, disk.Options{})).OK(t)
 		m := &mutant{s, bug}
 		dirs[m] = dir
 		return m
@@ -83,7 +80,7 @@ func TestMutant(t *testing.T) {
 		New: func(t *testing.T) store.Store { return open(t, t.TempDir()) },
 		Crash: func(t *testing.T, s store.Store) store.Store {
 			dir := t.TempDir() + "/left"
-			texttest.OK(t, os.CopyFS(dir, os.DirFS(dirs[s])))
+			check.OK(t, os.CopyFS(dir, os.DirFS(dirs[s])))
 			return open(t, dir)
 		},
 	})

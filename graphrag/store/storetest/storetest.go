@@ -16,9 +16,9 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // Factory makes stores for the tests.
@@ -102,7 +102,7 @@ func (s *suite) generation(t *testing.T) (store.Collection, store.Generation, st
 	return c, g, table
 }
 
-var must = texttest.OK
+var must = check.OK
 
 // wants checks an error.
 func wants(t *testing.T, doing string, err, want error) {

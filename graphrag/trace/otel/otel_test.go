@@ -18,6 +18,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/trace"
 	"github.com/wildgraph/wildgraph/graphrag/trace/otel"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // Spans come to an SDK with their parents, kinds, attributes and errors, below a span of the
@@ -34,16 +35,12 @@ func TestSpans(t *testing.T) {
 	outer.End(nil)
 	own.End()
 	got := kept.Ended()
-	if len(got) != 3 {
-		t.Fatalf("%d spans", len(got))
-	}
+	check.Must(t, len(got) == 3, "%d spans", len(got))
 	chat, answer := got[0], got[1]
 	if chat.Parent().SpanID() != answer.SpanContext().SpanID() || answer.Parent().SpanID() != own.SpanContext().SpanID() {
 		t.Error("a span has another parent")
 	}
-	if chat.SpanKind() != api.SpanKindClient || answer.SpanKind() != api.SpanKindInternal {
-		t.Errorf("kinds %v and %v", chat.SpanKind(), answer.SpanKind())
-	}
+	check.True(t, chat.SpanKind() == api.SpanKindClient && answer.SpanKind() == api.SpanKindInternal, "kinds %v and %v", chat.SpanKind(), answer.SpanKind())
 	if s := chat.Status(); s.Code != codes.Error || s.Description != "canceled" || len(chat.Events()) > 0 || answer.Status().Code != codes.Unset {
 		t.Errorf("status %+v, %+v", s, answer.Status())
 	}
@@ -57,9 +54,7 @@ func TestSpans(t *testing.T) {
 func TestLinks(t *testing.T) {
 	for pkg, may := range map[string]string{".": "go.opentelemetry.io/otel", "github.com/wildgraph/wildgraph/graphrag/trace": "none"} {
 		out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", pkg).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		for dep := range strings.Lines(string(out)) {
 			if strings.HasPrefix(dep, "go.opentelemetry.io/") && (!strings.HasPrefix(dep, may) || strings.Contains(dep, "/sdk")) {
 				t.Errorf("%s links %s", pkg, dep)

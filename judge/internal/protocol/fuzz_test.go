@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/jsonl"
@@ -54,14 +55,10 @@ func TestReplies(t *testing.T) {
 		case err != nil:
 			got = strings.TrimPrefix(err.Error(), "canary failed: the judge ")
 		}
-		if got != x.Want || m.Calls() != x.Calls {
-			t.Errorf("%s: %q (%v) after %d calls, want %q after %d", reply, got, err, m.Calls(), x.Want, x.Calls)
-		}
+		check.True(t, got == x.Want && m.Calls() == x.Calls, "%s: %q (%v) after %d calls, want %q after %d", reply, got, err, m.Calls(), x.Want, x.Calls)
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 }
 
 // FuzzReply reads any reply of a judge: at most one line per id that was asked
@@ -81,9 +78,7 @@ func FuzzReply(f *testing.F) {
 		}
 		var p judge.Protocol
 		got := uniqueLines(b.Items, l.Results, &p)
-		if len(got) > len(b.Items) || len(got)+p.Extra+p.Duplicate > len(l.Results) {
-			t.Fatalf("%d of %d lines kept, %+v", len(got), len(l.Results), p)
-		}
+		check.Must(t, len(got) <= len(b.Items) && len(got)+p.Extra+p.Duplicate <= len(l.Results), "%d of %d lines kept, %+v", len(got), len(l.Results), p)
 		for _, line := range got {
 			if n, ok := line.Value(); ok && n != 0 && n != 1 {
 				t.Fatalf("score %d", n)

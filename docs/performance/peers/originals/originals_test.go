@@ -22,6 +22,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/foreign"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -47,18 +48,16 @@ func pair(a, b string) [2]string { return [2]string{min(fold(a), fold(b)), max(f
 // golden reads what common.py keeps.
 func golden(t *testing.T, name string) outcome {
 	t.Helper()
-	f, err := os.Open("testdata/" + name + ".json.gz")
-	must(t, err)
+	f := check.Of(os.Open("testdata/" + name + ".json.gz")).OK(t)
 	defer f.Close()
-	z, err := gzip.NewReader(f)
-	must(t, err)
+	z := check.Of(gzip.NewReader(f)).OK(t)
 	var kept struct {
 		Nodes []string
 		Count int // of the nodes that are in the graph
 		Edges [][3]float64
 		Asked map[string][][3]json.RawMessage // entities, relations, passages
 	}
-	must(t, json.NewDecoder(z).Decode(&kept))
+	check.OK(t, json.NewDecoder(z).Decode(&kept))
 	out := outcome{map[string]bool{}, map[[2]string]float64{}, map[string][]found{}}
 	for _, n := range kept.Nodes[:kept.Count] {
 		out.nodes[fold(n)] = true
@@ -71,9 +70,9 @@ func golden(t *testing.T, name string) outcome {
 			var to found
 			var entities []int
 			var relations [][2]int
-			must(t, json.Unmarshal(q[0], &entities))
-			must(t, json.Unmarshal(q[1], &relations))
-			must(t, json.Unmarshal(q[2], &to.passages))
+			check.OK(t, json.Unmarshal(q[0], &entities))
+			check.OK(t, json.Unmarshal(q[1], &relations))
+			check.OK(t, json.Unmarshal(q[2], &to.passages))
 			for _, e := range entities {
 				to.entities = append(to.entities, fold(kept.Nodes[e]))
 			}
@@ -84,13 +83,6 @@ func golden(t *testing.T, name string) outcome {
 		}
 	}
 	return out
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // model answers in this process what the server answers.
@@ -111,8 +103,7 @@ var heading = regexp.MustCompile(`( \([^()]*\))?:?\s*$`)
 // sample returns the passages, and the parts that ask the model.
 func sample(t *testing.T, hard bool) (fake.Data, kit.Kit) {
 	t.Helper()
-	d, err := fake.Sample("../../../../examples/wildgraphbench/bench/sample")
-	must(t, err)
+	d := check.Of(fake.Sample("../../../../examples/wildgraphbench/bench/sample")).OK(t)
 	vectors := embed.Func(func(_ context.Context, texts []string) ([][]float32, error) {
 		var out [][]float32
 		for _, text := range texts {
@@ -120,8 +111,7 @@ func sample(t *testing.T, hard bool) (fake.Data, kit.Kit) {
 		}
 		return out, nil
 	})
-	parts, err := kit.ByModel(kit.ModelOptions{Model: model{fake.NewModel(d, hard)}, Embedder: vectors})
-	must(t, err)
+	parts := check.Of(kit.ByModel(kit.ModelOptions{Model: model{fake.NewModel(d, hard)}, Embedder: vectors})).OK(t)
 	return d, parts
 }
 
@@ -129,15 +119,13 @@ func sample(t *testing.T, hard bool) (fake.Data, kit.Kit) {
 func ours(t *testing.T, hard bool, name string) outcome {
 	t.Helper()
 	d, parts := sample(t, hard)
-	s, err := system(parts, name)
-	must(t, err)
+	s := check.Of(system(parts, name)).OK(t)
 	return outcomeOf(t, s, graphrag.Documents(documents(d)...), d.Questions)
 }
 
 func outcomeOf(t *testing.T, s *kit.System, docs iter.Seq2[graphrag.Document, error], questions []string) outcome {
 	t.Helper()
-	_, err := s.Index(t.Context(), docs)
-	must(t, err)
+	check.OK(t, check.Err(s.Index(t.Context(), docs)))
 	g := s.Graph()
 	out := outcome{map[string]bool{}, map[[2]string]float64{}, map[string][]found{}}
 	for _, e := range g.Entities {
@@ -149,8 +137,7 @@ func outcomeOf(t *testing.T, s *kit.System, docs iter.Seq2[graphrag.Document, er
 		}
 	}
 	for _, q := range questions {
-		f, err := s.Retrieve(t.Context(), graphrag.Question{Text: q, K: 20, Depth: 100})
-		must(t, err)
+		f := check.Of(s.Retrieve(t.Context(), graphrag.Question{Text: q, K: 20, Depth: 100})).OK(t)
 		out.asked[""] = append(out.asked[""], told(f))
 	}
 	return out
@@ -225,9 +212,8 @@ func compare(t *testing.T, theirs, ours outcome, expected func(names ...string) 
 		}
 	}
 	for k := range ours.edges {
-		if _, ok := theirs.edges[k]; !ok && !expected(k[0], k[1]) {
-			t.Errorf("ours only: the relation %q", k)
-		}
+		_, ok := theirs.edges[k]
+		check.True(t, ok || expected(k[0], k[1]), "ours only: the relation %q", k)
 	}
 }
 
@@ -315,13 +301,10 @@ func TestForeign(t *testing.T) {
 		}, 100},
 	} {
 		t.Run(program.name, func(t *testing.T) {
-			z, err := zip.OpenReader("testdata/" + program.name + ".zip")
-			must(t, err)
+			z := check.Of(zip.OpenReader("testdata/" + program.name + ".zip")).OK(t)
 			defer z.Close()
-			x, err := program.read(z)
-			must(t, err)
-			s, err := program.system(x)
-			must(t, err)
+			x := check.Of(program.read(z)).OK(t)
+			s := check.Of(program.system(x)).OK(t)
 			d, _ := sample(t, false)
 			theirs := golden(t, program.name).asked[program.mode]
 			same := 0

@@ -15,9 +15,9 @@ import (
 
 	"github.com/wildgraph/wildgraph/examples/ask/session"
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
-	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/examples/internal/setup"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // Open opens a session of a system over three files, with flags of package setup.
@@ -35,7 +35,7 @@ func OpenFiles(t testing.TB, files map[string]string, system string, args ...str
 	t.Helper()
 	dir := t.TempDir()
 	for name, data := range files {
-		baselinestest.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600))
+		check.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600))
 	}
 	return OpenDir(t, dir, system, args...)
 }
@@ -58,7 +58,7 @@ func OpenDir(t testing.TB, dir, system string, args ...string) *session.Session 
 		t.Fatal(problems)
 	}
 	d, err := session.Open(t.Context(), session.Options{Docs: dir, Index: filepath.Join(t.TempDir(), "index"), System: sys, Settings: s, K: 5, Log: cli.NewLogger(t.Output())})
-	baselinestest.OK(t, err)
+	check.OK(t, err)
 	t.Cleanup(func() {
 		if err := d.Close(); err != nil {
 			t.Error(err)

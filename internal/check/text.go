@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package texttest has texts and checks that tests share.
-package texttest
+package check
 
 import (
 	"context"
@@ -13,14 +12,6 @@ import (
 	"sync/atomic"
 	"testing"
 )
-
-// OK ends the test at the caller's line if there is an error.
-func OK(tb testing.TB, err error) {
-	if err != nil {
-		tb.Helper()
-		tb.Fatal(err)
-	}
-}
 
 // Tricky are texts at the edges of the split patterns.
 var Tricky = []string{
