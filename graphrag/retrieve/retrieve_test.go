@@ -161,16 +161,6 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-func TestMinMax(t *testing.T) {
-	for _, tt := range [][2][]float64{
-		{{1, 3, 2}, {0, 1, .5}}, {{2, 2}, {1, 1}}, {{0, 0}, {0, 0}}, {nil, nil}, {{-1, 1}, {0, 1}},
-	} {
-		if got := retrieve.MinMax(append([]float64(nil), tt[0]...)); cmp.Diff(tt[1], got) != "" {
-			t.Errorf("%v: %v, want %v", tt[0], got, tt[1])
-		}
-	}
-}
-
 func TestRanking(t *testing.T) {
 	r := retrieve.Ranking{Chunks: []graphrag.Chunk{chunkOf("a1"), chunkOf("a2"), chunkOf("b1"), chunkOf("c1")}, PerDoc: 1}
 	got := ids(r.ByScore([]float64{1, 2, 1, 0}, 9, "x"))

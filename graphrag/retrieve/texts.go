@@ -93,27 +93,6 @@ func (j *Joined) Scores(ctx context.Context, query string, groups [][]int32) ([]
 	return shares(j.index.Joined(query, groups, nil)), ctx.Err()
 }
 
-// MinMax scales scores, in place, so that the lowest becomes 0 and the highest 1. If all are
-// equal they become 1, or stay 0.
-func MinMax(scores []float64) []float64 {
-	if len(scores) == 0 {
-		return scores
-	}
-	low, high := scores[0], scores[0]
-	for _, s := range scores {
-		low, high = min(low, s), max(high, s)
-	}
-	for i, s := range scores {
-		switch {
-		case high > low:
-			scores[i] = (s - low) / (high - low)
-		case s != 0:
-			scores[i] = 1
-		}
-	}
-	return scores
-}
-
 // Scaled returns the k texts most similar to the query, with scores scaled so that the best
 // of all texts has 1 and the worst 0.
 func Scaled(ctx context.Context, t Texts, query string, k int) ([]rank.Scored[int32], error) {
@@ -130,7 +109,7 @@ func Scaled(ctx context.Context, t Texts, query string, k int) ([]rank.Scored[in
 	}
 	var top rank.Top[int32]
 	top.Reset(max(0, k))
-	for i, s := range MinMax(scores) {
+	for i, s := range rank.MinMax(scores) {
 		if s > 0 {
 			top.Push(int32(i), s)
 		}

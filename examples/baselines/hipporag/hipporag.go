@@ -20,6 +20,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/link"
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
+	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 )
 
@@ -136,7 +137,7 @@ func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.
 	}
 	if len(seeds) == 0 {
 		alike, err := s.texts.Scores(ctx, q.Text, nil)
-		return graphrag.Found{Ranked: s.corpus.ByScore(retrieve.MinMax(alike), q.Want(), "flat")}, err
+		return graphrag.Found{Ranked: s.corpus.ByScore(rank.MinMax(alike), q.Want(), "flat")}, err
 	}
 	rank, err := s.walk.Solve(ctx, seeds, nil)
 	if err != nil {

@@ -158,7 +158,7 @@ func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.
 	if facts, err = s.keep(ctx, q.Text, facts); err != nil {
 		return graphrag.Found{}, err
 	}
-	similar = retrieve.MinMax(similar)
+	similar = rank.MinMax(similar)
 	if len(facts) == 0 {
 		return graphrag.Found{Ranked: s.corpus.ByScore(similar, q.Want(), "dense"), Steps: steps}, nil
 	}

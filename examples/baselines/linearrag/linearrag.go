@@ -117,7 +117,7 @@ func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.
 	if err != nil {
 		return graphrag.Found{}, err
 	}
-	similar = retrieve.MinMax(similar)
+	similar = rank.MinMax(similar)
 	start, steps, err := s.start(ctx, q.Text)
 	if err != nil {
 		return graphrag.Found{}, err
