@@ -186,8 +186,8 @@ func Stored(t *testing.T, recipe func(kit.Kit, kit.Common) (*kit.System, error),
 	OK(t, stored.Close())
 }
 
-// Storable lists the systems that can be in a store.
-var Storable = []string{"bm25", "naiverag"}
+// Storable lists the systems that keep no texts in memory when they are in a store.
+var Storable = []string{"bm25", "naiverag", "hipporag2", "lightrag", "fastgraphrag", "gear"}
 
 // InStore opens a system in a store, by its name.
 func InStore(t *testing.T, recipe func(kit.Kit, kit.Common) (*kit.System, error), st store.Store) *kit.System {

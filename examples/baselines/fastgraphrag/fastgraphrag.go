@@ -152,7 +152,10 @@ func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.
 			chunks[p] += f.Score
 		}
 	}
-	ranked := s.corpus.ByScore(chunks, q.Want(), Name)
+	ranked, err := s.corpus.ByScore(ctx, chunks, q.Want(), Name)
+	if err != nil {
+		return graphrag.Found{}, err
+	}
 	found := s.context(q, entities, edges, ranked)
 	found.Steps = steps
 	return found, nil

@@ -87,7 +87,9 @@ func TestSynonymsOverwrite(t *testing.T) {
 			}
 		}
 		var order []string
-		for _, h := range s.corpus.ByScore(scores, 4, Name) {
+		hits, err := s.corpus.ByScore(t.Context(), scores, 4, Name)
+		baselinestest.OK(t, err)
+		for _, h := range hits {
 			order = append(order, h.Chunk.ID)
 		}
 		if !slices.Equal(order, tt.order) {

@@ -49,12 +49,14 @@ func golden(t *testing.T, o Options) *searcher {
 		b, _ := g.Find(pair[1])
 		view.Synonyms = append(view.Synonyms, kg.Synonym{From: a, To: b, Score: score}, kg.Synonym{From: b, To: a, Score: score})
 	}
-	s := &searcher{o: o, corpus: kit.NewCorpus(kit.Kit{}, chunks, g)}
+	c := kit.NewCorpus(kit.Kit{}, chunks, g)
+	s := &searcher{o: o, corpus: c.Ranking}
 	_, s.passages = g.Phrases()
-	if s.view, err = g.View(view); err != nil {
-		t.Fatal(err)
-	}
-	if s.walk, err = ppr.New(s.view.Graph, ppr.Options{Damping: o.Damping, Tolerance: 1e-12}); err != nil {
+	s.names, err = c.Facts()
+	baselinestest.OK(t, err)
+	walked, err := g.View(view)
+	baselinestest.OK(t, err)
+	if s.walk, err = ppr.New(walked.Graph, ppr.Options{Damping: o.Damping, Tolerance: 1e-12}); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -66,15 +68,11 @@ func (s *searcher) goldenFacts(t *testing.T, ids ...int) []scored {
 	flat := slices.Concat(goldenFacts...)
 	var out []scored
 	for _, id := range ids {
-		head, _ := s.corpus.Graph.Find(flat[id].Head)
-		tail, _ := s.corpus.Graph.Find(flat[id].Tail)
-		r := slices.IndexFunc(s.corpus.Graph.Relations, func(r kg.Relation) bool {
-			return r.Head == head && r.Tail == tail && r.Key == flat[id].Relation
-		})
-		if r < 0 {
-			t.Fatalf("fact %d is not in the graph", id)
+		r := int32(0)
+		for s.names.Triple(r) != flat[id] {
+			r++
 		}
-		out = append(out, scored{ID: int32(r), Score: goldenScores[id]})
+		out = append(out, scored{ID: r, Score: goldenScores[id]})
 	}
 	return out
 }
@@ -95,7 +93,7 @@ func TestWorkedExample(t *testing.T) {
 			s := golden(t, baselinestest.Filled(tt.o))
 			got, err := s.walk.Solve(t.Context(), s.seeds(s.goldenFacts(t, tt.facts...), goldenSimilar), nil)
 			baselinestest.OK(t, err)
-			got = got[s.view.Entities:]
+			got = got[len(s.passages):]
 			for p, want := range tt.want {
 				if math.Abs(got[p]-want) > 1e-9 {
 					t.Errorf("passage %d has %.10f, want %.10f", p, got[p], want)
@@ -113,7 +111,7 @@ func TestGoldenPhrases(t *testing.T) {
 		t.Errorf("%d phrases, want %d", len(seeds), len(want))
 	}
 	for _, x := range seeds {
-		if name := s.corpus.Graph.Entities[x.Node].Key; math.Abs(x.Weight-want[name]) > 1e-12 {
+		if name := kg.FoldUnicode.Key(s.names.Names.At(int(x.Node))); math.Abs(x.Weight-want[name]) > 1e-12 {
 			t.Errorf("%s weighs %v, want %v", name, x.Weight, want[name])
 		}
 	}

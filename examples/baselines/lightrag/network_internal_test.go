@@ -232,10 +232,11 @@ func TestReadKeywords(t *testing.T) {
 func over(t *testing.T, o Options, g *kg.Graph, low, high, chunks []float64) *searcher {
 	t.Helper()
 	o = baselinestest.Filled(o).Defaults()
-	c := kit.NewCorpus(kit.Kit{}, nil, g)
+	var all []graphrag.Chunk
 	for _, p := range g.Passages {
-		c.Chunks = append(c.Chunks, graphrag.Chunk{ID: p.Chunk, Doc: p.Doc})
+		all = append(all, graphrag.Chunk{ID: p.Chunk, Doc: p.Doc})
 	}
+	c := kit.NewCorpus(kit.Kit{}, all, g)
 	n, err := newNetwork(t.Context(), baselinestest.OfflineKit(t), o, c)
 	baselinestest.OK(t, err)
 	return &searcher{

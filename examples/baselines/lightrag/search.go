@@ -84,9 +84,9 @@ func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.
 			return graphrag.Found{}, err
 		}
 	}
-	ranked := s.corpus.InOrder(rank.Interleave(found.alike, found.ofEntities, found.ofRelations), q.Want(), Name)
-	if len(ranked) == 0 && len(found.derived) == 0 {
-		return graphrag.Nothing(), nil
+	ranked, err := s.corpus.InOrder(ctx, rank.Interleave(found.alike, found.ofEntities, found.ofRelations), q.Want(), Name)
+	if err != nil || len(ranked) == 0 && len(found.derived) == 0 {
+		return graphrag.Nothing(), err
 	}
 	return graphrag.Found{Ranked: ranked, Evidence: s.evidence(q, ranked, found.derived), Derived: found.derived, Steps: steps}, nil
 }

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/bm25"
+	"github.com/wildgraph/wildgraph/graphrag/embed"
+	"github.com/wildgraph/wildgraph/graphrag/internal/flat"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/rank"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/graphrag/store"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+)
+
+// Corpus is the input of a recipe's Build. A retriever that is to leave the texts of a corpus in its store keeps
+// neither the corpus, its chunks nor its graph, but the Ranking, the results of Find, Sparse and Dense, lists from
+// Keep, and numbers.
+type Corpus struct {
+	retrieve.Ranking
+	// Chunks are sorted by ID; chunk i is number i of the Ranking and passage i of the graph.
+	Chunks []graphrag.Chunk
+	// Graph is the knowledge graph of the chunks; nil without an extractor.
+	Graph *kg.Graph
+
+	kit    Kit
+	fitted Fitted
+	shelf  *shelf // nil in memory
+}
+
+// NewCorpus returns a corpus for retrievers that are built without a [System]. A
+// graph, if there is one, has chunk i as passage i.
+func NewCorpus(k Kit, chunks []graphrag.Chunk, g *kg.Graph) *Corpus {
+	c := &Corpus{Ranking: retrieve.NewRanking(chunks), Chunks: chunks, Graph: g, kit: k}
+	var lock sync.Mutex
+	var embedder embed.Embedder
+	c.fitted = func(ctx context.Context) (embed.Embedder, error) {
+		lock.Lock()
+		defer lock.Unlock()
+		if embedder != nil {
+			return embedder, nil
+		}
+		e, err := k.Embed(ctx, slices.Collect(retrieve.TitledTexts(chunks).All()))
+		if err == nil && e == nil {
+			err = errors.New("the kit's Embed gave no embedder")
+		}
+		embedder = e
+		return e, err
+	}
+	return c
+}
+
+// Embedder returns the kit's embedder, fitted to the chunks if it learns from them.
+func (c *Corpus) Embedder(ctx context.Context) (embed.Embedder, error) { return c.fitted(ctx) }
+
+// Find makes an index of texts, compared with questions as the kit does.
+func (c *Corpus) Find(ctx context.Context, texts text.List) (retrieve.Texts, error) {
+	t, err := c.kit.Find(ctx, c.fitted, texts)
+	if err == nil && c.shelf != nil {
+		t, err = c.shelf.texts(ctx, t)
+	}
+	return t, err
+}
+
+// Sparse ranks the chunks by their words, as [retrieve.NewSparse] does.
+func (c *Corpus) Sparse(ctx context.Context, o bm25.Options) (graphrag.Retriever, error) {
+	if c.shelf == nil {
+		return retrieve.NewSparse(ctx, c.Chunks, o)
+	}
+	ix, err := bm25.Build(ctx, c.Chunks, o)
+	if err != nil {
+		return nil, err
+	}
+	t, err := c.shelf.texts(ctx, retrieve.WordsOf(ix))
+	if err != nil {
+		return nil, err
+	}
+	return c.nearest(t.(*retrieve.Words).Found, "bm25"), nil
+}
+
+// Dense ranks the chunks by the vectors of the kit's embedder, as [retrieve.NewDense] does.
+func (c *Corpus) Dense(ctx context.Context) (graphrag.Retriever, error) {
+	e, err := c.fitted(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if c.shelf == nil {
+		return retrieve.NewDense(ctx, c.Chunks, e)
+	}
+	v, err := retrieve.NewVectors(ctx, e, retrieve.TitledTexts(c.Chunks))
+	if err != nil {
+		return nil, err
+	}
+	t, err := c.shelf.texts(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	return c.nearest(t.Best, "dense"), nil
+}
+
+// nearest ranks the chunks that are found.
+func (c *Corpus) nearest(find func(ctx context.Context, query string, k int) ([]rank.Scored[int32], error), source string) graphrag.Retriever {
+	r := c.Ranking
+	r.PerDoc = 0
+	return graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
+		best, err := find(ctx, q.Text, q.Want())
+		if err != nil {
+			return graphrag.Found{}, err
+		}
+		hits, err := r.Scored(ctx, best, q.Want(), source)
+		return graphrag.Found{Ranked: hits}, err
+	})
+}
+
+// Keep returns the same texts for use while questions are answered. Of a corpus in a store they lie in a file and are read
+// one by one, and the list that is given is not held.
+func (c *Corpus) Keep(texts text.List) (text.List, error) {
+	if c.shelf == nil {
+		return texts, nil
+	}
+	return c.shelf.list(texts)
+}
+
+// Facts are the relations of a graph in words, for use while questions are answered.
+type Facts struct {
+	// Names are the names of the entities, Labels those of the relations.
+	Names, Labels text.List
+	// Ends are the head and the tail of each relation.
+	Ends [][2]int32
+}
+
+// Facts returns those of the graph, kept as Keep does.
+func (c *Corpus) Facts() (f Facts, err error) {
+	g := c.Graph
+	for i := range g.Relations {
+		f.Ends = append(f.Ends, [2]int32{g.Relations[i].Head, g.Relations[i].Tail})
+	}
+	if f.Names, err = c.Keep(text.NewList(len(g.Entities), func(e int) string { return g.Entities[e].Name })); err == nil {
+		f.Labels, err = c.Keep(text.NewList(len(g.Relations), func(r int) string { return g.Relations[r].Label }))
+	}
+	f.Ends = slices.Clip(f.Ends)
+	return f, err
+}
+
+// Triple returns a relation in words.
+func (f *Facts) Triple(r int32) graphrag.Triple {
+	ends := f.Ends[r]
+	return graphrag.Triple{Head: f.Names.At(int(ends[0])), Relation: f.Labels.At(int(r)), Tail: f.Names.At(int(ends[1]))}
+}
+
+// stored keeps the texts of the corpus in a table and on a shelf.
+func (c *Corpus) stored(ctx context.Context, from *source, s *shelf) error {
+	ids, err1 := s.list(c.IDs)
+	docs, err2 := s.list(c.Docs)
+	c.shelf, c.IDs, c.Docs = s, ids, docs
+	c.Read = func(ctx context.Context, numbers []int32) ([]graphrag.Chunk, error) {
+		wanted := make([]string, len(numbers))
+		for i, n := range numbers {
+			wanted[i] = ids.At(int(n))
+		}
+		return from.chunks(ctx, wanted)
+	}
+	return errors.Join(err1, err2, ctx.Err())
+}
+
+// source is the table of the chunks that a state reads.
+type source struct{ table store.Table }
+
+func (s *source) chunks(ctx context.Context, ids []string) ([]graphrag.Chunk, error) {
+	records, err := s.table.Get(ctx, ids...)
+	if err == nil && len(records) != len(ids) {
+		err = fmt.Errorf("%d of %d chunks are in the store, the first of them %.80q: it was changed by something else: index again", len(records), len(ids), ids[0])
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := make([]graphrag.Chunk, len(records))
+	for i, r := range records {
+		c, failed := retrieve.FromRecord(r)
+		out[i], err = c, errors.Join(err, failed)
+	}
+	return out, err
+}
+
+// shelf is a temporary folder of what a system in a store derives from its documents: indexes and lists of texts that are
+// mapped, so that no heap holds them. What was read is valid until close.
+type shelf struct {
+	dir    string
+	remove func() error
+
+	mu     sync.Mutex
+	made   int
+	closes []func() error
+}
+
+func newShelf() (*shelf, error) {
+	dir, remove, err := flat.Temporary()
+	return &shelf{dir: dir, remove: remove}, err
+}
+
+// next returns a new folder.
+func (s *shelf) next() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.made++
+	return filepath.Join(s.dir, strconv.Itoa(s.made))
+}
+
+// until calls a function at the end.
+func (s *shelf) until(end func() error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closes = append(s.closes, end)
+}
+
+// texts puts an index on the shelf.
+func (s *shelf) texts(ctx context.Context, t retrieve.Texts) (retrieve.Texts, error) {
+	t, end, err := retrieve.Shelve(ctx, t, s.next())
+	if err == nil {
+		s.until(end)
+	}
+	return t, err
+}
+
+// list puts texts on the shelf.
+func (s *shelf) list(texts text.List) (text.List, error) {
+	dir := s.next()
+	w, err := flat.Create(dir, "texts", 1)
+	if err != nil {
+		return text.List{}, err
+	}
+	arena, err1 := flat.NewArray[byte](w, "arena")
+	ends, err2 := flat.NewArray[int64](w, "ends")
+	for t := range texts.All() {
+		arena.Append([]byte(t)...)
+		ends.Append(int64(arena.Len()))
+	}
+	if err := errors.Join(err1, err2, w.Err()); err != nil {
+		return text.List{}, errors.Join(err, w.Abort())
+	}
+	if err := w.Close(struct{}{}); err != nil {
+		return text.List{}, err
+	}
+	f, err := flat.Open(dir, "texts", 1, &struct{}{})
+	if err != nil {
+		return text.List{}, err
+	}
+	s.until(f.Close)
+	bytes, err1 := flat.View[byte](f, "arena")
+	places, err2 := flat.View[int64](f, "ends")
+	return text.NewList(len(places), func(i int) string {
+		from := int64(0)
+		if i > 0 {
+			from = places[i-1]
+		}
+		return string(bytes[from:places[i]])
+	}), errors.Join(err1, err2)
+}
+
+// unlink removes the files, which stay readable where the system lets them.
+func (s *shelf) unlink() { _ = os.RemoveAll(s.dir) }
+
+// close ends the use of everything on the shelf.
+func (s *shelf) close() error {
+	if s == nil {
+		return nil
+	}
+	var errs []error
+	for _, end := range s.closes {
+		errs = append(errs, end())
+	}
+	s.closes = nil
+	return errors.Join(append(errs, s.remove())...)
+}
