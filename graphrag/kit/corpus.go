@@ -4,11 +4,13 @@ package kit
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strconv"
 	"sync"
 
@@ -24,8 +26,8 @@ import (
 )
 
 // Corpus is the input of a recipe's Build. A retriever that is to leave the texts of a corpus in its store keeps
-// neither the corpus, its chunks nor its graph, but the Ranking, the results of Find, Sparse and Dense, lists from
-// Keep, and numbers.
+// neither the corpus, its chunks nor its graph, but the Ranking, the results of Find, Sparse, Dense, Known and [Keep],
+// and numbers.
 type Corpus struct {
 	retrieve.Ranking
 	// Chunks are sorted by ID; chunk i is number i of the Ranking and passage i of the graph.
@@ -122,40 +124,36 @@ func (c *Corpus) nearest(find func(ctx context.Context, query string, k int) ([]
 	})
 }
 
-// Keep returns the same texts for use while questions are answered. Of a corpus in a store they lie in a file and are read
-// one by one, and the list that is given is not held.
-func (c *Corpus) Keep(texts text.List) (text.List, error) {
+// Keep returns a function with the n values of another, for use while questions are answered. Of a corpus in a store they
+// lie as JSON in a file and are read one by one, and at is not held.
+func Keep[T any](c *Corpus, n int, at func(i int32) T) (func(i int32) T, error) {
 	if c.shelf == nil {
-		return texts, nil
+		return at, nil
 	}
-	return c.shelf.list(texts)
+	var err error
+	list, failed := c.shelf.list(text.NewList(n, func(i int) string {
+		data, wrong := json.Marshal(at(int32(i)))
+		err = errors.Join(err, wrong)
+		return string(data)
+	}))
+	return func(i int32) (v T) {
+		_ = json.Unmarshal([]byte(list.At(int(i))), &v) // what was written before
+		return v
+	}, errors.Join(err, failed)
 }
 
-// Facts are the relations of a graph in words, for use while questions are answered.
-type Facts struct {
-	// Names are the names of the entities, Labels those of the relations.
-	Names, Labels text.List
-	// Ends are the head and the tail of each relation.
-	Ends [][2]int32
-}
-
-// Facts returns those of the graph, kept as Keep does.
-func (c *Corpus) Facts() (f Facts, err error) {
-	g := c.Graph
-	for i := range g.Relations {
-		f.Ends = append(f.Ends, [2]int32{g.Relations[i].Head, g.Relations[i].Tail})
+// Known returns [kg.Graph.Known] for use while questions are answered.
+func (c *Corpus) Known() (func(name string) bool, error) {
+	if c.shelf == nil {
+		return c.Graph.Known, nil
 	}
-	if f.Names, err = c.Keep(text.NewList(len(g.Entities), func(e int) string { return g.Entities[e].Name })); err == nil {
-		f.Labels, err = c.Keep(text.NewList(len(g.Relations), func(r int) string { return g.Relations[r].Label }))
-	}
-	f.Ends = slices.Clip(f.Ends)
-	return f, err
-}
-
-// Triple returns a relation in words.
-func (f *Facts) Triple(r int32) graphrag.Triple {
-	ends := f.Ends[r]
-	return graphrag.Triple{Head: f.Names.At(int(ends[0])), Relation: f.Labels.At(int(r)), Tail: f.Names.At(int(ends[1]))}
+	entities, folding := c.Graph.Entities, c.Graph.Folding()
+	keys, err := c.shelf.list(text.NewList(len(entities), func(i int) string { return entities[i].Key }))
+	return func(name string) bool {
+		key := folding.Key(name)
+		i := sort.Search(keys.Len(), func(i int) bool { return keys.At(i) >= key })
+		return i < keys.Len() && keys.At(i) == key
+	}, err
 }
 
 // stored keeps the texts of the corpus in a table and on a shelf.

@@ -98,8 +98,9 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 type searcher struct {
 	o        Options
 	corpus   retrieve.Ranking
-	names    kit.Facts
-	passages []int32 // by entity: the number of passages with a fact of it
+	triple   func(fact int32) graphrag.Triple
+	ends     [][2]int32 // of each fact
+	passages []int32    // by entity: the number of passages with a fact of it
 	facts    retrieve.Texts
 	chunks   retrieve.Texts
 	filter   filter
@@ -134,7 +135,8 @@ func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher,
 	if s.chunks, err = c.Find(ctx, retrieve.TitledTexts(c.Chunks)); err != nil {
 		return nil, err
 	}
-	if s.names, err = c.Facts(); err != nil {
+	s.ends = c.Graph.Ends()
+	if s.triple, err = kit.Keep(c, len(s.ends), c.Graph.Triple); err != nil {
 		return nil, err
 	}
 	s.facts, err = c.Find(ctx, text.NewList(len(c.Graph.Relations), func(r int) string { return factText(c.Graph.Triple(int32(r))) }))
@@ -180,7 +182,7 @@ type scored = rank.Scored[int32]
 func (s *searcher) keep(ctx context.Context, question string, found []scored) ([]scored, error) {
 	triples := make([]graphrag.Triple, len(found))
 	for i, f := range found {
-		triples[i] = s.names.Triple(f.ID)
+		triples[i] = s.triple(f.ID)
 	}
 	places, err := s.filter(ctx, question, triples)
 	if err != nil {
@@ -200,7 +202,7 @@ func (s *searcher) keep(ctx context.Context, question string, found []scored) ([
 func (s *searcher) texts(facts []scored) []string {
 	out := make([]string, len(facts))
 	for i, f := range facts {
-		out[i] = factText(s.names.Triple(f.ID))
+		out[i] = factText(s.triple(f.ID))
 	}
 	return out
 }
@@ -239,7 +241,7 @@ func (s *searcher) phrases(facts []scored) []ppr.Seed {
 	}
 	var found []phrase
 	for _, f := range facts {
-		ends := s.names.Ends[f.ID]
+		ends := s.ends[f.ID]
 		for i, e := range ends {
 			if i == 1 && e == ends[0] {
 				continue

@@ -78,7 +78,9 @@ func TestRank(t *testing.T) {
 	n, err := newNetwork(t.Context(), baselinestest.OfflineKit(t), Options{}, &kit.Corpus{Graph: knowledge(t, facts)})
 	baselinestest.OK(t, err)
 	got := []int32{0, 1, 2, 3}
-	n.byDegree(got)
+	kept, err := n.keep(&kit.Corpus{})
+	baselinestest.OK(t, err)
+	kept.byDegree(got)
 	if diff := cmp.Diff([]int32{2, 1, 0, 3}, got); diff != "" {
 		t.Error(diff)
 	}
@@ -197,7 +199,9 @@ func TestByNeighbours(t *testing.T) {
 	g := knowledge(t, []kg.Fact{self("A")}, []kg.Fact{fact("A", "", "B", "")}, []kg.Fact{fact("A", "", "C", ""), self("B")}, []kg.Fact{self("B")})
 	n, err := newNetwork(t.Context(), baselinestest.OfflineKit(t), Options{}, &kit.Corpus{Graph: g})
 	baselinestest.OK(t, err)
-	s := &searcher{network: n}
+	k, err := n.keep(&kit.Corpus{})
+	baselinestest.OK(t, err)
+	s := &searcher{kept: k}
 	if diff := cmp.Diff([]int32{2, 1, 0, 3}, s.byNeighbours([]int32{0, 1})); diff != "" {
 		t.Error(diff)
 	}
@@ -239,8 +243,10 @@ func over(t *testing.T, o Options, g *kg.Graph, low, high, chunks []float64) *se
 	c := kit.NewCorpus(kit.Kit{}, all, g)
 	n, err := newNetwork(t.Context(), baselinestest.OfflineKit(t), o, c)
 	baselinestest.OK(t, err)
+	k, err := n.keep(c)
+	baselinestest.OK(t, err)
 	return &searcher{
-		o: o, corpus: c, network: n, count: func(string) int { return 1000 },
+		o: o, corpus: c.Ranking, kept: k, count: func(string) int { return 1000 },
 		units: baselinestest.Alike(chunks), entities: baselinestest.Alike(low), relations: baselinestest.Alike(high),
 		keywords: func(context.Context, string) (kit.Parts, error) {
 			return kit.Parts{Names: []string{"low"}, Themes: []string{"high"}}, nil
