@@ -128,10 +128,11 @@ func TestIdentities(t *testing.T) {
 		n, err := newNetwork(t.Context(), baselinestest.OfflineKit(t), g)
 		baselinestest.OK(t, err)
 		l := &linker{link: link.Trigrams{}}
+		var keys []string
 		for _, e := range g.Entities {
-			l.keys = append(l.keys, e.Key)
+			keys = append(keys, e.Key)
 		}
-		same, err := l.identities(t.Context())
+		same, err := l.identities(t.Context(), keys)
 		if err != nil || len(same) != 1 || same[0] != [2]int32{1, 2} {
 			t.Errorf("identities %v, %v", same, err)
 		}
@@ -146,8 +147,8 @@ func TestIdentities(t *testing.T) {
 // one like the others.
 func TestIdentitiesByVectors(t *testing.T) {
 	rows := vectors{{1, 0, 0}, {.9, .1, 0}, {0, 1, 0}, {0, .7, .7}}
-	l := &linker{keys: []string{"a", "b", "c", "d"}, link: link.Embeddings{Embedder: rows}}
-	same, err := l.identities(t.Context())
+	l := &linker{link: link.Embeddings{Embedder: rows}}
+	same, err := l.identities(t.Context(), []string{"a", "b", "c", "d"})
 	if diff := cmp.Diff([][2]int32{{0, 1}}, same); err != nil || diff != "" {
 		t.Error(diff, err)
 	}
@@ -198,7 +199,7 @@ func TestLimits(t *testing.T) {
 	g := knowledge(t, names, facts)
 	n, err := newNetwork(t.Context(), baselinestest.OfflineKit(t), g)
 	baselinestest.OK(t, err)
-	s := &searcher{o: baselinestest.Filled(Options{}), network: n}
+	s := &searcher{o: baselinestest.Filled(Options{}), incident: n.incident}
 	if got := s.entities(ranks); len(got) != 1 {
 		t.Errorf("%d entities above the threshold", len(got))
 	}
