@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,10 +24,11 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/graphrag/triples"
 )
 
 // Corpus is the input of a recipe's Build. A retriever that is to leave the texts of a corpus in its store keeps
-// neither the corpus, its chunks nor its graph, but the Ranking, the results of Find, Sparse, Dense, Known and [Keep],
+// neither the corpus, its chunks nor its graph, but the Ranking, the results of the other methods and of [Keep],
 // and numbers.
 type Corpus struct {
 	retrieve.Ranking
@@ -44,6 +46,7 @@ type Corpus struct {
 // graph, if there is one, has chunk i as passage i.
 func NewCorpus(k Kit, chunks []graphrag.Chunk, g *kg.Graph) *Corpus {
 	c := &Corpus{Ranking: retrieve.NewRanking(chunks), Chunks: chunks, Graph: g, kit: k}
+	texts := chunks // until they are learnt
 	var lock sync.Mutex
 	var embedder embed.Embedder
 	c.fitted = func(ctx context.Context) (embed.Embedder, error) {
@@ -52,11 +55,13 @@ func NewCorpus(k Kit, chunks []graphrag.Chunk, g *kg.Graph) *Corpus {
 		if embedder != nil {
 			return embedder, nil
 		}
-		e, err := k.Embed(ctx, slices.Collect(retrieve.TitledTexts(chunks).All()))
+		e, err := k.Embed(ctx, slices.Collect(retrieve.TitledTexts(texts).All()))
 		if err == nil && e == nil {
 			err = errors.New("the kit's Embed gave no embedder")
 		}
-		embedder = e
+		if embedder = e; e != nil {
+			texts = nil
+		}
 		return e, err
 	}
 	return c
@@ -64,6 +69,12 @@ func NewCorpus(k Kit, chunks []graphrag.Chunk, g *kg.Graph) *Corpus {
 
 // Embedder returns the kit's embedder, fitted to the chunks if it learns from them.
 func (c *Corpus) Embedder(ctx context.Context) (embed.Embedder, error) { return c.fitted(ctx) }
+
+// Finder returns Find for texts that are found while questions are answered.
+func (c *Corpus) Finder() func(ctx context.Context, texts text.List) (retrieve.Texts, error) {
+	find, fitted := c.kit.Find, c.fitted
+	return func(ctx context.Context, texts text.List) (retrieve.Texts, error) { return find(ctx, fitted, texts) }
+}
 
 // Find makes an index of texts, compared with questions as the kit does.
 func (c *Corpus) Find(ctx context.Context, texts text.List) (retrieve.Texts, error) {
@@ -99,15 +110,44 @@ func (c *Corpus) Dense(ctx context.Context) (graphrag.Retriever, error) {
 	if c.shelf == nil {
 		return retrieve.NewDense(ctx, c.Chunks, e)
 	}
-	v, err := retrieve.NewVectors(ctx, e, retrieve.TitledTexts(c.Chunks))
+	v, err := c.Vectors(ctx, retrieve.TitledTexts(c.Chunks))
 	if err != nil {
 		return nil, err
+	}
+	return c.nearest(v.Best, "dense"), nil
+}
+
+// Vectors compares texts by the vectors of the kit's embedder, as [retrieve.NewVectors] does.
+func (c *Corpus) Vectors(ctx context.Context, texts text.List) (*retrieve.Vectors, error) {
+	e, err := c.fitted(ctx)
+	if err != nil {
+		return nil, err
+	}
+	v, err := retrieve.NewVectors(ctx, e, texts)
+	if err != nil || c.shelf == nil {
+		return v, err
 	}
 	t, err := c.shelf.texts(ctx, v)
 	if err != nil {
 		return nil, err
 	}
-	return c.nearest(t.Best, "dense"), nil
+	return t.(*retrieve.Vectors), nil
+}
+
+// Triples makes an index of triples, as [triples.New] does.
+func (c *Corpus) Triples(ctx context.Context, source iter.Seq2[triples.Triple, error]) (*triples.Index, error) {
+	if c.shelf == nil {
+		return triples.New(ctx, source, triples.Options{})
+	}
+	dir := c.shelf.next()
+	if err := triples.Build(ctx, dir, source, triples.Options{}); err != nil {
+		return nil, err
+	}
+	ix, err := triples.Open(dir, nil)
+	if err == nil {
+		c.shelf.until(ix.Close)
+	}
+	return ix, err
 }
 
 // nearest ranks the chunks that are found.
