@@ -142,8 +142,8 @@ func (s *System) Refresh(ctx context.Context) error {
 	select {
 	case s.writing <- struct{}{}:
 		defer func() { <-s.writing }()
-	case <-ctx.Done():
-		return ctx.Err()
+	default:
+		return nil // a change shows what is published when it ends
 	}
 	if err := s.refresh(ctx, "", nil); err != nil {
 		return fmt.Errorf("%s: refresh: %w", s.frame.Name, err)
@@ -418,29 +418,44 @@ func (s *System) built(ctx context.Context, g store.Generation) (*state, error) 
 
 // keep puts what was made since the content was read, and deletes the replies that are not used any more.
 func (s *System) keep(ctx context.Context, p *pinned, c *content, base *kg.Base, before []replyKey) error {
-	var errs []error
-	put := func(t store.Table, id string, r record) {
-		data, err := json.Marshal(r)
-		errs = append(errs, err, t.Put(ctx, store.Record{ID: id, Data: data}))
-	}
+	made := make(map[string]record)
+	var gone []string
 	for _, key := range c.replies.fresh {
 		if r, ok := c.replies.record(key); ok {
-			put(p.replies, hex.EncodeToString(key[:]), r)
+			made[hex.EncodeToString(key[:])] = r
 		}
 	}
 	for _, key := range before {
 		if _, ok := c.replies.record(key); !ok {
-			errs = append(errs, p.replies.Delete(ctx, hex.EncodeToString(key[:])))
+			gone = append(gone, hex.EncodeToString(key[:]))
 		}
 	}
+	errs := []error{put(ctx, p.replies, made), p.replies.Delete(ctx, gone...)}
 	if base != nil && !s.frame.Extract.Whole {
+		clear(made)
 		for x := range base.Extractions() {
 			if !slices.ContainsFunc(c.extracted[x.Doc], func(was kg.Extraction) bool { return was.Chunk == x.Chunk }) {
-				put(p.extractions, x.Chunk, record{Extraction: &x})
+				made[x.Chunk] = record{Extraction: &x}
 			}
 		}
+		errs = append(errs, put(ctx, p.extractions, made))
 	}
 	return errors.Join(errs...)
+}
+
+// put puts records, some at once.
+func put(ctx context.Context, t store.Table, made map[string]record) error {
+	for ids := range slices.Chunk(slices.Sorted(maps.Keys(made)), atOnce) {
+		records := make([]store.Record, len(ids))
+		for i, id := range ids {
+			data, _ := json.Marshal(made[id]) // nothing in it can fail
+			records[i] = store.Record{ID: id, Data: data}
+		}
+		if err := t.Put(ctx, records...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // fill deletes documents and puts others.
