@@ -39,6 +39,12 @@ type BeamOptions struct {
 // Check reports all problems of the options.
 func (o BeamOptions) Check() error { return o.fill() }
 
+// Defaults returns the options with zero values replaced by their defaults.
+func (o BeamOptions) Defaults() BeamOptions {
+	_ = o.fill() // Check reports it
+	return o
+}
+
 // fill replaces zero values by their defaults and checks the options.
 func (o *BeamOptions) fill() error {
 	c := opt.Checks{Of: "graph: beam"}

@@ -51,7 +51,7 @@ type Solver struct {
 	queries sync.Pool
 }
 
-// New prepares a solver for g. It reads the graph once and keeps it.
+// New prepares a solver for g, which it keeps until the first query.
 func New(g *graph.Graph, opts Options) (*Solver, error) {
 	opts, err := opts.resolve()
 	if err != nil {
@@ -88,7 +88,7 @@ func (s *Solver) Solve(ctx context.Context, seeds []Seed, dst []float64) ([]floa
 	if err := x.solve(ctx, q, seeds, v, s.tolerance); err != nil {
 		return nil, fmt.Errorf("ppr: solve: %w", err)
 	}
-	dst = slices.Grow(dst[:0], s.g.N())[:s.g.N()]
+	dst = slices.Grow(dst[:0], len(s.strength))[:len(s.strength)]
 	x.results(q, seeds, v, dst)
 	for _, seed := range seeds {
 		if s.strength[seed.Node] == 0 { // only restarts reach a node without an edge
