@@ -5,6 +5,7 @@ package session_test
 import (
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -40,9 +41,9 @@ func TestIdleTimeEncodes(t *testing.T) {
 			baselinestest.OK(t, err)
 			return info.Size()
 		}
-		s, flags := setup.Settings{Mode: "reject"}, flag.NewFlagSet("session", flag.ContinueOnError)
-		s.Flags(flags, func(string) string { return "" }, "")
-		baselinestest.OK(t, flags.Parse([]string{"-cache", filepath.Join(cache, "replies.journal"), "-embed-model", "file:" + model}))
+		s, flags := setup.Settings{}, flag.NewFlagSet("session", flag.ContinueOnError)
+		s.Declare(flags, io.Discard, "", s.Flags(func(string) string { return "" }, ""))
+		baselinestest.OK(t, flags.Parse([]string{"-mode", "reject", "-cache", filepath.Join(cache, "replies.journal"), "-embed-model", "file:" + model}))
 		if problems := s.Complete(flags, all.Names()); len(problems) > 0 {
 			t.Fatal(problems)
 		}

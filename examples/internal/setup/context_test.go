@@ -4,6 +4,7 @@ package setup_test
 
 import (
 	"flag"
+	"io"
 	"strings"
 	"testing"
 
@@ -34,7 +35,7 @@ func TestNonDefault(t *testing.T) {
 	} {
 		var s setup.Settings
 		fs := flag.NewFlagSet("test", flag.ContinueOnError)
-		s.Flags(fs, func(string) string { return "" }, "out")
+		s.Declare(fs, io.Discard, "", s.Flags(func(string) string { return "" }, "out"))
 		if err := fs.Parse(strings.Fields(args)); err != nil {
 			t.Fatal(err)
 		}
