@@ -87,7 +87,7 @@ func (s *Settings) Flags(getenv func(string) string, out string) []cli.Flag {
 	}
 }
 
-// Declare declares the flags of a table; those of Flags may be a part of it.
+// Declare declares a table of flags, such as the one of Flags.
 func (s *Settings) Declare(fs *flag.FlagSet, w io.Writer, about string, table []cli.Flag, titles ...string) {
 	s.declared, s.Temperature = table, new(float64)
 	if titles == nil {

@@ -242,7 +242,7 @@ func (p *Parts) Entries() ([]benchmark.Entry, error) {
 // Entry returns the entry of a system in a run. It makes the system once, so bad settings are
 // reported before the run.
 func (p *Parts) Entry(sys all.System) (benchmark.Entry, error) {
-	e := benchmark.Entry{Name: sys.Name, Also: sys.Also, Fixed: sys.NoDocuments, Baseline: slices.Contains([]string{"bm25", "naiverag"}, sys.Name)}
+	e := benchmark.Entry{Name: sys.Name, Also: sys.Also, Fixed: sys.NoDocuments, Baseline: sys.Baseline}
 	switch byModel := p.settings.ByModel(); {
 	case sys.NoDocuments && !byModel:
 		e.NotApplicable = "needs a language model"
