@@ -173,21 +173,19 @@ func (s settings) descriptive(d *benchmark.Dataset, profile string) map[string]a
 // validate checks the flags of this program; systems are the valid names, problems the errors so far.
 func (s *settings) validate(systems []string, problems []error) error {
 	bad := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
-	needs := make(map[judge.Need]bool)
+	all, byModel := profiles(), false
 	for _, profile := range s.judgeProfiles {
-		all := profiles()
 		if err := cli.OneOf(&profile, slices.Sorted(maps.Keys(all))...)("judge-profile"); err != nil {
 			problems = append(problems, err)
 		}
-		needs[all[profile]] = true
-	}
-	if needs[judge.NeedsEntailer] && s.entailModel == "" {
-		bad("-judge-profile entailment needs -entail-model")
+		if byModel = byModel || all[profile].NeedsModel; all[profile].NeedsEntailer && s.entailModel == "" {
+			bad("-judge-profile %s needs -entail-model", profile)
+		}
 	}
 	if len(s.sweep) > 0 && s.BudgetContext > 0 {
 		bad("-sweep has no meaning with -budget-context: the budget replaces top-k")
 	}
-	if needs[judge.NeedsModel] && s.JudgeModel == "" {
+	if byModel && s.JudgeModel == "" {
 		bad("-judge-profile needs -judge-model: only a model has profiles")
 	}
 	problems = slices.Concat(problems, s.IsFolder("data", s.data), s.IsFolder("junit", filepath.Dir(s.junit)))
@@ -216,12 +214,12 @@ func (s *settings) validate(systems []string, problems []error) error {
 	return nil
 }
 
-// profiles returns the need of each profile of the layouts' judges.
-func profiles() map[string]judge.Need {
-	out := make(map[string]judge.Need)
+// profiles returns the judges of all layouts by their profiles.
+func profiles() map[string]judge.Procedure {
+	out := make(map[string]judge.Procedure)
 	for _, l := range layouts {
 		for _, j := range l.Judges {
-			out[j.Profile] = j.Need
+			out[j.Profile] = j
 		}
 	}
 	return out
