@@ -20,7 +20,7 @@ type Layout struct {
 	Files string
 	// Domains are the names for LoadOptions.Domains; nil if every folder has its own.
 	Domains []string
-	// Judges are the procedures that any of the data sets has.
+	// Judges are all procedures of the data sets, and the ones of a data set that has none of its own.
 	Judges []judge.Procedure
 	// Recognise reports whether a folder has this layout.
 	Recognise func(fs.FS, LoadOptions) bool
@@ -47,7 +47,11 @@ func Open(fsys fs.FS, o LoadOptions, layouts ...Layout) (*Dataset, error) {
 	var files []string
 	for _, l := range layouts {
 		if l.Recognise(fsys, o) {
-			return l.Load(fsys, o)
+			set, err := l.Load(fsys, o)
+			if err == nil && set.Judges == nil {
+				set.Judges = l.Judges
+			}
+			return set, err
 		}
 		files = append(files, l.Files)
 	}

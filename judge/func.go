@@ -122,4 +122,4 @@ func ByEntailment(e Entailer) Judge {
 var entailment = Info{Profile: "entailment", Kind: KindEntailment}
 
 // Entailment is the procedure of [ByEntailment].
-var Entailment = Procedure{Info: entailment, Need: NeedsEntailer, New: func(p Parts) (Judge, error) { return ByEntailment(p.Entailer), nil }}
+var Entailment = Procedure{Info: entailment, NeedsEntailer: true, New: func(p Parts) (Judge, error) { return ByEntailment(p.Entailer), nil }}

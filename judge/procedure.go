@@ -53,16 +53,6 @@ func InfoOf(j Judge) Info {
 	return Info{}
 }
 
-// Need is the model without which a procedure cannot judge.
-type Need string
-
-// The needs of procedures.
-const (
-	NeedsNothing  Need = ""
-	NeedsModel    Need = "model"
-	NeedsEntailer Need = "entailer"
-)
-
 // Parts are the models that a judge may use; any may be nil.
 type Parts struct {
 	Options
@@ -74,11 +64,12 @@ type Parts struct {
 // Procedure makes the judges of a profile. A data set lists its procedures.
 type Procedure struct {
 	Info
-	Need Need
-	New  func(Parts) (Judge, error)
+	// NeedsModel and NeedsEntailer are true if it cannot judge without that part.
+	NeedsModel, NeedsEntailer bool
+	New                       func(Parts) (Judge, error)
 }
 
 // Possible reports whether the parts include what the procedure needs.
 func (p Procedure) Possible(by Parts) bool {
-	return p.Need == NeedsNothing || p.Need == NeedsModel && by.Model != nil || p.Need == NeedsEntailer && by.Entailer != nil
+	return (by.Model != nil || !p.NeedsModel) && (by.Entailer != nil || !p.NeedsEntailer)
 }

@@ -52,8 +52,8 @@ var Layout = benchmark.Layout{
 // layout describes the files of a data set.
 type layout struct {
 	// files are possible names of its questions, the first existing of which is read; they may be patterns.
-	// Names that begin with "?" are accepted only in a folder whose name begins with own; with alone also in
-	// the folder itself, if that holds no other data set.
+	// Names that begin with "?" are accepted only in a folder whose name begins with own; with alone the first
+	// one also in the folder itself, if that holds no other data set.
 	files []string
 	own   string
 	alone bool
@@ -76,7 +76,7 @@ var layouts = map[string]layout{
 	Medical:   {files: benchFiles("medical"), load: loadBench},
 	Novel:     {files: benchFiles("novel"), load: loadBench},
 	Textbooks: {files: []string{"Question/OE.jsonl", "question/OE.jsonl", "questions/OE.jsonl", "Questions/OE.jsonl"}, load: loadTextbooks},
-	AnonyRAG:  {files: []string{"?*_qa*.json*", "?*.parquet"}, own: AnonyRAG, alone: true, load: loadAnonyRAG},
+	AnonyRAG:  {files: []string{"?*_[qQ][aA]*.json*", "?*[qQ][aA]*.json*", "?*[qQ]uestions*.json*", "?*.parquet"}, own: AnonyRAG, alone: true, load: loadAnonyRAG},
 }
 
 // Load reads the data sets of a folder, each from the folder itself or from one in it. All problems are
@@ -147,7 +147,9 @@ func find(fsys fs.FS, o Options) (map[string]string, error) {
 		}
 	}
 	for _, name := range Sets() {
-		if file := layouts[name].find(fsys, folders[:1], true); layouts[name].alone && len(found) == 0 && file != "" {
+		l := layouts[name]
+		l.files = l.files[:1]
+		if file := l.find(fsys, folders[:1], true); l.alone && len(found) == 0 && file != "" {
 			found[name] = file
 		}
 	}

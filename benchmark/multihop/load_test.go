@@ -143,6 +143,17 @@ func TestOtherShapes(t *testing.T) {
 	check.Equal(t, set.Domains[0].Items[0].Gold, []benchmark.Unit{{"000000", "000001"}, {"000002"}}, "gold")
 }
 
+// A folder of AnonyRAG, or one in a folder of that name, whatever words its files have.
+func TestHiddenNames(t *testing.T) {
+	corpus, qa := text(`{"id": "p", "text": "[PERSON#1] rows."}`), text(`{"question": "Who is [PERSON#1]?", "answer": "{\"[PERSON#1]\": \"Ada\"}"}`)
+	for _, files := range []fstest.MapFS{{"eng_corpus.json": corpus, "eng_qa.json": qa}, {"anonyrag/english-chunks.jsonl": corpus, "anonyrag/english-questions.jsonl": qa}} {
+		set, err := benchmark.Open(files, benchmark.LoadOptions{}, multihop.Layout)
+		if err != nil || set.Domains[0].Name != "anonyrag-eng" || set.Depth != 20 || len(set.Judges) == 0 {
+			t.Errorf("%+v, %v", set, err)
+		}
+	}
+}
+
 // Every damage is an error that names the file, and the line where there is one.
 func TestDamage(t *testing.T) {
 	hotpot := func(old, new string) fstest.MapFS {

@@ -3,6 +3,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/wildgraph/wildgraph/benchmark"
@@ -20,8 +21,51 @@ type figure struct {
 	at func(*Type) **float64
 	// judged: by a judge. compared: systems are compared by it in pairs. size: no percentage. plain: never
 	// marked as the best of its column. ranked: about the ranked chunks.
-	judged, compared, size, plain, ranked bool
+	// optional: a table leaves it out if no system has it. sources: undefined for a system that reads no source text.
+	judged, compared, size, plain, ranked, optional, sources bool
+	// in has its place among the columns of each table that it is in.
+	in map[tableKey]int
 }
+
+// tableKey is a table of a report, or a group of its columns.
+type tableKey string
+
+// The tables with columns from the list of figures. The paper fixes the columns of the others.
+const (
+	ofDomain   tableKey = "domain"     // the evidence of a domain
+	ofRanked   tableKey = "ranking"    // the chunks that were found, over all domains
+	ofPrompt   tableKey = "prompt"     // the final prompt, over all domains
+	ofFinds    tableKey = "found"      // what was found, in report.html
+	ofVerdicts tableKey = "verdicts"   // and the verdicts, in report.html
+	ofTwoRuns  tableKey = "comparison" // of finished runs
+)
+
+// keysIn returns the keys of the figures in a table, in the order of their places.
+func keysIn(t tableKey) []string {
+	var of []figure
+	for _, f := range allFigures {
+		if f.in[t] > 0 {
+			of = append(of, f)
+		}
+	}
+	slices.SortFunc(of, func(a, b figure) int { return a.in[t] - b.in[t] })
+	var keys []string
+	for _, f := range of {
+		keys = append(keys, f.key)
+	}
+	return keys
+}
+
+// columns returns the keys of the figures in a table, without optional ones that no system has.
+func (r *Report) columns(t tableKey) []string {
+	return slices.DeleteFunc(keysIn(t), func(key string) bool {
+		f, _ := figureOf(key)
+		return f.optional && !r.has(benchmark.All, key)
+	})
+}
+
+// Compared returns the keys of the figures in a comparison of finished runs, in their order.
+func Compared() []string { return keysIn(ofTwoRuns) }
 
 // ofRanking describes the recall of the ranking, at any cut.
 const ofRanking = "Share of the gold pages among the pages of the first chunks of the ranking. Five chunks of one page are one page."
@@ -29,23 +73,23 @@ const ofRanking = "Share of the gold pages among the pages of the first chunks o
 // allFigures are the figures of a [Type], except the share without a score, in the order of the CSV file.
 var allFigures = []figure{
 	rankedFigure("evidence_recall_at_2", "R@2", ofRanking, func(e *benchmark.Evidence) **float64 { return &e.RecallAt2 }),
-	rankedFigure("evidence_recall_at_5", "R@5", ofRanking, func(e *benchmark.Evidence) **float64 { return &e.RecallAt5 }).headline(),
-	rankedFigure("evidence_recall_at_10", "R@10", ofRanking, func(e *benchmark.Evidence) **float64 { return &e.RecallAt10 }),
+	rankedFigure("evidence_recall_at_5", "R@5", ofRanking, func(e *benchmark.Evidence) **float64 { return &e.RecallAt5 }).within(map[tableKey]int{ofDomain: 1, ofFinds: 1, ofTwoRuns: 2}).headline(),
+	rankedFigure("evidence_recall_at_10", "R@10", ofRanking, func(e *benchmark.Evidence) **float64 { return &e.RecallAt10 }).within(map[tableKey]int{ofDomain: 2, ofRanked: 2, ofFinds: 2, ofTwoRuns: 3}),
 	rankedFigure("hit_at_5", "Hit@5", "Share of questions with any gold page among the first five chunks.",
-		func(e *benchmark.Evidence) **float64 { return &e.HitAt5 }),
+		func(e *benchmark.Evidence) **float64 { return &e.HitAt5 }).within(map[tableKey]int{ofRanked: 3}),
 	rankedFigure("all_at_5", "All@5", "Share of questions with all gold pages among the first five chunks.",
-		func(e *benchmark.Evidence) **float64 { return &e.AllAt5 }),
-	rankedFigure("ndcg_at_10", "nDCG@10", "", func(e *benchmark.Evidence) **float64 { return &e.NDCGAt10 }).headline(),
+		func(e *benchmark.Evidence) **float64 { return &e.AllAt5 }).within(map[tableKey]int{ofRanked: 4}),
+	rankedFigure("ndcg_at_10", "nDCG@10", "", func(e *benchmark.Evidence) **float64 { return &e.NDCGAt10 }).within(map[tableKey]int{ofDomain: 3, ofRanked: 1}).headline().unlessAbsent(),
 	rankedFigure("mrr", "MRR", "Mean reciprocal rank: 1 over the rank of the first chunk of a gold page, 0 without one.",
-		func(e *benchmark.Evidence) **float64 { return &e.MRR }),
+		func(e *benchmark.Evidence) **float64 { return &e.MRR }).within(map[tableKey]int{ofRanked: 5, ofFinds: 3}),
 	evidenceFigure("evidence_recall", "Evidence recall", "Share of the gold pages met by the source text in the final prompt.",
-		func(e *benchmark.Evidence) **float64 { return &e.PromptRecall }),
+		func(e *benchmark.Evidence) **float64 { return &e.PromptRecall }).within(map[tableKey]int{ofPrompt: 2, ofFinds: 4, ofTwoRuns: 1}),
 	evidenceFigure("provenance_recall", "Provenance recall", "The same, with the pages behind facts and summaries in the prompt: what they were made from, not what was found.",
-		func(e *benchmark.Evidence) **float64 { return &e.ProvenanceRecall }).unmarked(),
+		func(e *benchmark.Evidence) **float64 { return &e.ProvenanceRecall }).within(map[tableKey]int{ofPrompt: 3}).unmarked(),
 	evidenceFigure("statement_coverage", "Coverage", "Share of the gold statements of which one chunk of the evidence, of a gold page, contains half of the content words, weighted by idf.",
-		func(e *benchmark.Evidence) **float64 { return &e.Found }),
+		func(e *benchmark.Evidence) **float64 { return &e.Found }).within(map[tableKey]int{ofPrompt: 4, ofFinds: 5}).bySources(),
 	{
-		key: "context_tokens", title: "Context tokens", help: "Mean length of the evidence in the final prompt, in cl100k tokens.", size: true, plain: true,
+		key: "context_tokens", title: "Context tokens", help: "Mean length of the evidence in the final prompt, in cl100k tokens.", size: true, plain: true, in: map[tableKey]int{ofPrompt: 1},
 		of: func(r benchmark.Result) *float64 {
 			if r.Answer.Uncounted || r.Answer.Foreign || r.Skipped || r.Answer.Error != "" {
 				return nil
@@ -55,19 +99,19 @@ var allFigures = []figure{
 		at: func(t *Type) **float64 { return &t.ContextTokens },
 	},
 	verdictFigure("accuracy", "Accuracy", "Share of the fact questions whose answer the judge finds right.",
-		factVerdict, func(j *Judged) **float64 { return &j.Accuracy }).headline(),
+		factVerdict, func(j *Judged) **float64 { return &j.Accuracy }).within(map[tableKey]int{ofVerdicts: 1, ofTwoRuns: 4}).headline(),
 	verdictFigure("recall", "Recall", "Mean share of the gold statements that the answer states.",
-		statementVerdict(func(j judge.SummaryJudgment) judge.Verdict { return j.Recall }), func(j *Judged) **float64 { return &j.Recall }),
+		statementVerdict(func(j judge.SummaryJudgment) judge.Verdict { return j.Recall }), func(j *Judged) **float64 { return &j.Recall }).within(map[tableKey]int{ofVerdicts: 3, ofTwoRuns: 5}),
 	verdictFigure("precision", "Precision", "Mean share of the answer's statements that the gold supports.",
-		statementVerdict(func(j judge.SummaryJudgment) judge.Verdict { return j.Precision }), func(j *Judged) **float64 { return &j.Precision }),
+		statementVerdict(func(j judge.SummaryJudgment) judge.Verdict { return j.Precision }), func(j *Judged) **float64 { return &j.Precision }).within(map[tableKey]int{ofVerdicts: 4, ofTwoRuns: 6}),
 	verdictFigure("f1_mean_of_questions", "Mean F1", "Mean over the questions of the harmonic mean of recall and precision of statements.",
-		statementVerdict(judge.SummaryJudgment.F1), func(j *Judged) **float64 { return &j.F1MeanOfQuestions }).headline(),
+		statementVerdict(judge.SummaryJudgment.F1), func(j *Judged) **float64 { return &j.F1MeanOfQuestions }).within(map[tableKey]int{ofVerdicts: 2, ofTwoRuns: 7}).headline(),
 	verdictFigure("f1_of_means", "F1 of means", "Harmonic mean of the mean recall and the mean precision.",
 		nil, func(j *Judged) **float64 { return &j.F1OfMeans }),
 	verdictFigure("precision_ceiling", "Ceiling", "Precision of an answer that meets every gold statement with one statement and says nothing else.",
 		statementVerdict(func(j judge.SummaryJudgment) judge.Verdict { return j.Ceiling }), func(j *Judged) **float64 { return &j.PrecisionCeiling }).unmarked(),
 	verdictFigure("grounded", "Grounded", "Share of answers whose every claim is supported by the evidence that the system was given.",
-		groundedVerdict, func(j *Judged) **float64 { return &j.Grounded }),
+		groundedVerdict, func(j *Judged) **float64 { return &j.Grounded }).within(map[tableKey]int{ofVerdicts: 5}),
 }
 
 // helps returns the descriptions of all figures by their lower-cased titles.
@@ -104,8 +148,11 @@ func verdictFigure(key, title, help string, of func(benchmark.Result) *float64, 
 	}}
 }
 
-func (f figure) headline() figure { f.compared = true; return f }
-func (f figure) unmarked() figure { f.plain = true; return f }
+func (f figure) headline() figure                  { f.compared = true; return f }
+func (f figure) unmarked() figure                  { f.plain = true; return f }
+func (f figure) unlessAbsent() figure              { f.optional = true; return f }
+func (f figure) bySources() figure                 { f.sources = true; return f }
+func (f figure) within(in map[tableKey]int) figure { f.in = in; return f }
 
 // factVerdict returns the verdict on an answer that is right or wrong.
 func factVerdict(r benchmark.Result) *float64 {

@@ -173,11 +173,9 @@ func (r *Report) order() []int {
 
 // measures returns the figures of the systems, the most informative of this run first.
 func (r *Report) measures(systems []System) []page.Measure {
-	judged := []string{"accuracy", "f1_mean_of_questions", "recall", "precision", "grounded"}
-	found := []string{"evidence_recall_at_5", "evidence_recall_at_10", "mrr", "evidence_recall", "statement_coverage"}
-	keys := slices.Concat(judged, found)
+	keys := slices.Concat(keysIn(ofVerdicts), keysIn(ofFinds))
 	if r.label.found {
-		keys = slices.Concat(found, judged)
+		keys = slices.Concat(keysIn(ofFinds), keysIn(ofVerdicts))
 	}
 	var out []page.Measure
 	for _, key := range keys {

@@ -198,10 +198,7 @@ func (r *Report) questions() int {
 }
 
 func (r *Report) domainTable(i int) page.Table {
-	evidence := []string{"evidence_recall_at_5", "evidence_recall_at_10"}
-	if r.has(benchmark.All, "ndcg_at_10") {
-		evidence = append(evidence, "ndcg_at_10")
-	}
+	evidence := r.columns(ofDomain)
 	domain := r.Systems[0].Domains[i]
 	scores := r.scoreNames(func(s System) Type { return s.Domains[i].Types[benchmark.All] })
 	t := page.Table{
@@ -236,11 +233,7 @@ func (r *Report) scoreNames(part func(System) Type) []string {
 }
 
 func (r *Report) evidenceTable() page.Table {
-	ranked := []string{"evidence_recall_at_10", "hit_at_5", "all_at_5", "mrr"}
-	if r.has(benchmark.All, "ndcg_at_10") {
-		ranked = append([]string{"ndcg_at_10"}, ranked...)
-	}
-	prompt := []string{"context_tokens", "evidence_recall", "provenance_recall", "statement_coverage"}
+	ranked, prompt := r.columns(ofRanked), r.columns(ofPrompt)
 	recall := page.Group{Heading: "Recall@5", Columns: []string{"All"}, Qualified: true}
 	keys := []string{benchmark.All}
 	for _, kind := range r.types {

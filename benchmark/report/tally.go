@@ -62,7 +62,7 @@ func (t *tally) add(r benchmark.Result) {
 // found nothing.
 func (t *typeTally) add(r benchmark.Result, reports bool) {
 	for i, f := range allFigures {
-		if f.of != nil && !(reports && f.key == "statement_coverage") {
+		if f.of != nil && !(reports && f.sources) {
 			t.samples[i].add(f.of(r), r)
 		}
 	}

@@ -22,7 +22,6 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/own"
 	"github.com/wildgraph/wildgraph/examples/baselines/gear"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
-	"github.com/wildgraph/wildgraph/examples/internal/setup"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/load"
@@ -86,7 +85,7 @@ func runAudit(ctx context.Context, args []string, stdout, stderr io.Writer) (err
 	fs.StringVar(&a.out, "out", "", "`FILE` to write: the worksheet, a line an alignment")
 	fs.IntVar(&a.limit, "limit", 0, "at most `N` questions per domain and type (0 = all)")
 	fs.Uint64Var(&a.seed, "seed", 1, "seed of the sample")
-	setup.List(fs, &a.sets, "domains", "comma-separated `LIST` of data sets (default: all present)")
+	fs.Func("domains", "comma-separated `LIST` of data sets (default: all present)", cli.Names(&a.sets))
 	if err := cli.Parse(fs, args, stderr); err != nil {
 		return err
 	}

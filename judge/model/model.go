@@ -38,7 +38,7 @@ func (p Profile) info() judge.Info {
 
 // Procedure makes judges of the profile.
 func (p Profile) Procedure() judge.Procedure {
-	return judge.Procedure{Info: p.info(), Need: judge.NeedsModel, New: func(by judge.Parts) (judge.Judge, error) {
+	return judge.Procedure{Info: p.info(), NeedsModel: true, New: func(by judge.Parts) (judge.Judge, error) {
 		return New(by.Model, Options{Options: by.Options, Profile: p})
 	}}
 }

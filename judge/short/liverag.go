@@ -39,7 +39,7 @@ var liveRAGInfo = judge.Info{Profile: "liverag", Kind: judge.KindModel, ReadsEvi
 }}
 
 // LiveRAGProcedure makes judges on the scales of the LiveRAG challenge.
-var LiveRAGProcedure = judge.Procedure{Info: liveRAGInfo, Need: judge.NeedsModel, New: func(p judge.Parts) (judge.Judge, error) { return NewLiveRAG(p.Model) }}
+var LiveRAGProcedure = judge.Procedure{Info: liveRAGInfo, NeedsModel: true, New: func(p judge.Parts) (judge.Judge, error) { return NewLiveRAG(p.Model) }}
 
 // LiveRAG is a [judge.Judge] on the scales of the LiveRAG challenge (SIGIR 2025), on which GeAR reports 0.876
 // for correctness and 0.529 for faithfulness (arXiv 2507.17399). Only the first 300 words of an answer are

@@ -35,41 +35,12 @@ type settings struct {
 	tokens                           map[string]api.Token
 }
 
-// shared lists the flags that the program shares with programs for benchmarks.
-var shared = []string{"embed-model", "embed-int8", "rerank-model", "name-model", "span-model", "kit", "index-kit", "answer-kit", "cache", "prices", "reply-tokens", "temperature", "concurrency", "seed", "set", "kg", "schema", "prompt", "show-prompts"}
-
 // parse reads the command line and returns all errors.
 func parse(args []string, getenv func(string) string, stderr io.Writer, more func(*flag.FlagSet)) (settings, error) {
 	s := settings{stores: Stores{Flags: more}}
 	fs := cli.NewFlags("ask")
-	fs.Usage = func() { usage(stderr, fs) }
-	fs.StringVar(&s.docs, "docs", "", "the `FOLDER` of files, or one file")
-	fs.StringVar(&s.store, "store", "", "`FOLDER` of a store: with -docs, a folder or rows of JSONL or CSV, it is indexed there; without, it answers what was indexed. For corpora larger than memory -system is bm25, or naiverag with -embed-model; of others documents and paid replies are kept there")
-	fs.Func("where", "`CONDITION` that limits questions to some files, such as 'folder = \"notes\" and year >= 2024'; the fields are those of front matter, folder and kind", func(v string) error {
-		s.where = new(graphrag.Condition)
-		return s.where.UnmarshalText([]byte(v))
-	})
-	fs.StringVar(&s.questions, "questions", "", "`FILE` of questions, one a line or JSONL with \"question\" and perhaps \"id\"; \"-\" is the standard input; the answers are JSONL")
-	fs.StringVar(&s.serve, "serve", "", "answer on a page at this `ADDR` of this machine, such as :8080")
-	fs.StringVar(&s.tokenFile, "tokens", "", "with -serve: the `FILE` of those who may ask from elsewhere, {\"TOKEN\": {\"scope\": \"team = \\\"ops\\\"\"}}; without the page, for chat programs in OpenAI's form")
-	fs.BoolVar(&s.mcp, "mcp", false, "answer to a program by the Model Context Protocol, on the standard input and output")
-	fs.BoolVar(&s.watch, "watch", false, "look at the files every two seconds, not at questions alone, so that a new index is ready before it is asked; says what changed")
-	system := fs.String("system", wild.Name, "`NAME` of the system that searches: "+all.Shown(all.Names()))
-	fs.StringVar(&s.Mode, "mode", string(reader.Reject), "reject, cited (refuse also what no passage is cited for) or open: what to do when the folder does not hold the answer")
-	fs.IntVar(&s.k, "k", 0, "the number of passages that are read for an answer (default: 5, or with -model 2,000 tokens if that is more; twice as much for an overview)")
-	fs.BoolVar(&s.incomplete, "incomplete", false, "answer also if the model failed at more than half of the passages when the index was made")
-	fs.StringVar(&s.index, "index", "", "`DIR` of the index (default: a folder of the user's cache, named for -docs and -system)")
-	fs.BoolVar(&s.encodeAll, "encode-all", false, "compare a question with all passages by -embed-model, encoded when the index is made; else with those of the pages that are best by words, encoded when they are first asked for (-system wild)")
-	fs.BoolVar(&s.json, "json", false, "write the answer as JSON")
-	fs.BoolVar(&s.verbose, "v", false, "write the passages that were found as well, with their scores")
-	fs.StringVar(&s.trace, "trace", "", "write where time and money of the index and the answers went to this `FILE`: spans as OTLP in JSON, which Jaeger opens; with -serve the page shows them")
-	fs.StringVar(&s.Model, "model", getenv("WILDGRAPH_MODEL"), "`NAME` of a language model that answers, and builds graphs where -system has one (default: none, sentences are quoted)")
-	everything := cli.NewFlags("ask")
-	s.Flags(everything, getenv, "")
-	for _, name := range shared {
-		f := everything.Lookup(name)
-		fs.Var(f.Value, f.Name, f.Usage)
-	}
+	system := new(string)
+	s.Declare(fs, stderr, about, s.flags(system, s.Flags(getenv, "")), toAsk, how, setup.GroupOutput, setup.GroupModels)
 	if more != nil {
 		more(fs)
 	}
@@ -87,17 +58,53 @@ func parse(args []string, getenv func(string) string, stderr io.Writer, more fun
 	return s, cli.Usage(errors.Join(append(problems, s.check(*system)...)...))
 }
 
-// usage writes the help.
-func usage(w io.Writer, fs *flag.FlagSet) {
-	cli.Help(w, fs, "Answers questions over a folder of files, with the lines that say so.\n\n"+
-		"  ask -docs FOLDER \"question\"    one question\n"+
-		"  ask -docs FOLDER               a dialogue\n"+
-		"  ask -docs FOLDER -serve :8080  a page in the browser\n"+
-		"  ask -docs FOLDER -mcp          a server for the Model Context Protocol",
-		cli.Group{Title: "What to ask", Flags: []string{"docs", "store", "where", "questions", "serve", "tokens", "mcp", "watch"}},
-		cli.Group{Title: "How", Flags: []string{"system", "set", "kg", "schema", "mode", "k", "index", "incomplete", "seed"}},
-		cli.Group{Title: "Output", Flags: []string{"json", "v", "trace"}},
-		cli.Group{Title: "Models", Flags: []string{"model", "embed-model", "encode-all", "embed-int8", "rerank-model", "name-model", "span-model", "kit", "index-kit", "answer-kit", "prompt", "show-prompts", "reply-tokens", "temperature", "concurrency", "prices", "cache"}})
+// The titles of the help that other programs do not have.
+const (
+	toAsk = "What to ask"
+	how   = "How"
+)
+
+const about = "Answers questions over a folder of files, with the lines that say so.\n\n" +
+	"  ask -docs FOLDER \"question\"    one question\n" +
+	"  ask -docs FOLDER               a dialogue\n" +
+	"  ask -docs FOLDER -serve :8080  a page in the browser\n" +
+	"  ask -docs FOLDER -mcp          a server for the Model Context Protocol"
+
+// flags returns the flags of the program, some of which it shares with programs for benchmarks.
+func (s *settings) flags(system *string, shared []cli.Flag) []cli.Flag {
+	table := []cli.Flag{
+		{Name: "docs", Group: toAsk, Value: &s.docs, Key: cli.NoKey, Usage: "the `FOLDER` of files, or one file"},
+		{Name: "store", Group: toAsk, Value: &s.store, Key: cli.NoKey, Usage: "`FOLDER` of a store: with -docs, a folder or rows of JSONL or CSV, it is indexed there; without, it answers what was indexed. For corpora larger than memory -system is bm25, or naiverag with -embed-model; of others documents and paid replies are kept there"},
+		{Name: "where", Group: toAsk, Value: func(v string) error {
+			s.where = new(graphrag.Condition)
+			return s.where.UnmarshalText([]byte(v))
+		}, Key: cli.NoKey, Usage: "`CONDITION` that limits questions to some files, such as 'folder = \"notes\" and year >= 2024'; the fields are those of front matter, folder and kind"},
+		{Name: "questions", Group: toAsk, Value: &s.questions, Key: cli.NoKey, Usage: "`FILE` of questions, one a line or JSONL with \"question\" and perhaps \"id\"; \"-\" is the standard input; the answers are JSONL"},
+		{Name: "serve", Group: toAsk, Value: &s.serve, Key: cli.NoKey, Usage: "answer on a page at this `ADDR` of this machine, such as :8080"},
+		{Name: "tokens", Group: toAsk, Value: &s.tokenFile, Key: cli.NoKey, Usage: "with -serve: the `FILE` of those who may ask from elsewhere, {\"TOKEN\": {\"scope\": \"team = \\\"ops\\\"\"}}; without the page, for chat programs in OpenAI's form"},
+		{Name: "mcp", Group: toAsk, Value: &s.mcp, Key: cli.NoKey, Usage: "answer to a program by the Model Context Protocol, on the standard input and output"},
+		{Name: "watch", Group: toAsk, Value: &s.watch, Key: cli.NoKey, Usage: "look at the files every two seconds, not at questions alone, so that a new index is ready before it is asked; says what changed"},
+		{Name: "system", Group: how, Value: system, Key: cli.NoKey, Default: wild.Name, Usage: "`NAME` of the system that searches: " + all.Shown(all.Names())},
+		{Name: "k", Group: how, Value: &s.k, Key: cli.NoKey, Check: cli.AtLeast(&s.k, 0), Usage: "the number of passages that are read for an answer (default: 5, or with -model 2,000 tokens if that is more; twice as much for an overview)"},
+		{Name: "index", Group: how, Value: &s.index, Key: cli.NoKey, Usage: "`DIR` of the index (default: a folder of the user's cache, named for -docs and -system)"},
+		{Name: "incomplete", Group: how, Value: &s.incomplete, Key: cli.NoKey, Usage: "answer also if the model failed at more than half of the passages when the index was made"},
+		{Name: "json", Group: setup.GroupOutput, Value: &s.json, Key: cli.NoKey, Usage: "write the answer as JSON"},
+		{Name: "v", Group: setup.GroupOutput, Value: &s.verbose, Key: cli.NoKey, Usage: "write the passages that were found as well, with their scores"},
+		{Name: "trace", Group: setup.GroupOutput, Value: &s.trace, Key: cli.NoKey, Usage: "write where time and money of the index and the answers went to this `FILE`: spans as OTLP in JSON, which Jaeger opens; with -serve the page shows them"},
+		{Name: "encode-all", Group: setup.GroupModels, Value: &s.encodeAll, Key: cli.NoKey, Usage: "compare a question with all passages by -embed-model, encoded when the index is made; else with those of the pages that are best by words, encoded when they are first asked for (-system wild)"},
+	}
+	table = append(table, cli.In(how, shared, "mode", "set", "kg", "schema", "seed")...)
+	table = append(table, cli.In(setup.GroupModels, shared, "model", "embed-model", "embed-int8", "rerank-model", "name-model", "span-model",
+		"kit", "index-kit", "answer-kit", "prompt", "show-prompts", "reply-tokens", "temperature", "concurrency", "prices", "cache")...)
+	for i := range table {
+		switch f := &table[i]; f.Name {
+		case "mode":
+			f.Default, f.Usage = reader.Reject, "reject, cited (refuse also what no passage is cited for) or open: what to do when the folder does not hold the answer"
+		case "model":
+			f.Usage = "`NAME` of a language model that answers, and builds graphs where -system has one (default: none, sentences are quoted)"
+		}
+	}
+	return table
 }
 
 // readQuestion reads the question after the flags.
@@ -145,7 +152,6 @@ func (s *settings) check(system string) (problems []error) {
 	} else if _, err := os.Stat(s.docs); err != nil {
 		problems = append(problems, fmt.Errorf("-docs: %w", err))
 	}
-	problems = append(problems, setup.AtLeast("k", s.k, 0)...)
 	ways := 0
 	for _, way := range []bool{s.question != "", s.questions != "", s.serve != "", s.mcp} {
 		if way {

@@ -5,6 +5,7 @@ package session_test
 import (
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -37,9 +38,9 @@ func TestIdleTimeEncodes(t *testing.T) {
 			info := check.Of(os.Stat(files[0])).OK(t)
 			return info.Size()
 		}
-		s, flags := setup.Settings{Mode: "reject"}, flag.NewFlagSet("session", flag.ContinueOnError)
-		s.Flags(flags, func(string) string { return "" }, "")
-		check.OK(t, flags.Parse([]string{"-cache", filepath.Join(cache, "replies.journal"), "-embed-model", "file:" + model}))
+		s, flags := setup.Settings{}, flag.NewFlagSet("session", flag.ContinueOnError)
+		s.Declare(flags, io.Discard, "", s.Flags(func(string) string { return "" }, ""))
+		check.OK(t, flags.Parse([]string{"-mode", "reject", "-cache", filepath.Join(cache, "replies.journal"), "-embed-model", "file:" + model}))
 		problems := s.Complete(flags, all.Names())
 		check.Must(t, len(problems) == 0, "%v", problems)
 		wild, _ := all.Find("wild")

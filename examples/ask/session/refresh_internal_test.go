@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,7 +16,6 @@ import (
 
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
-	"github.com/wildgraph/wildgraph/examples/internal/setup"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/folder"
 	"github.com/wildgraph/wildgraph/graphrag/load"
@@ -25,10 +25,11 @@ import (
 // open opens a session over one file.
 func open(t *testing.T, log *strings.Builder) *Session {
 	t.Helper()
-	o := Options{Docs: t.TempDir(), Index: filepath.Join(t.TempDir(), "index"), K: 5, Settings: setup.Settings{Mode: "reject"}}
+	o := Options{Docs: t.TempDir(), Index: filepath.Join(t.TempDir(), "index"), K: 5}
 	o.Log = cli.NewLogger(log)
 	o.System, _ = all.Find("bm25")
-	o.Settings.Flags(flag.NewFlagSet("", flag.ContinueOnError), func(string) string { return "" }, "")
+	o.Settings.Declare(flag.NewFlagSet("", flag.ContinueOnError), io.Discard, "", o.Settings.Flags(func(string) string { return "" }, ""))
+	o.Settings.Mode = "reject"
 	add(t, o.Docs, "a.md", "The light is red.")
 	d := check.Of(Open(t.Context(), o)).OK(t)
 	t.Cleanup(func() {

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/wildgraph/wildgraph/examples/baselines/recipe"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/find"
@@ -28,6 +29,16 @@ const (
 	NameFiles   = "files"
 	NameContext = "context"
 )
+
+// Infos describe the systems without an index.
+var Infos = []recipe.Info{
+	recipe.Of(recipe.Info{
+		Name: NameFiles, Calls: recipe.Calls{Question: 2}, NeedsModel: true,
+	}, Options{}, NewFiles),
+	recipe.Of(recipe.Info{
+		Name: NameContext,
+	}, ContextOptions{}, NewContext),
+}
 
 // ErrModel is wrapped by the errors about a kit that answers without a model.
 var ErrModel = errors.New("the kit answers without a model (AnswerModel): take kit.ByModel")

@@ -152,7 +152,7 @@ func (s System) New(k kit.Kit, c kit.Common) (*kit.System, error) {
 
 // parts returns copies of the options of the system and of an agent around it.
 func (s System) parts() (out []reflect.Value) {
-	for _, o := range []any{s.options, s.agent} {
+	for _, o := range []any{s.Info.Options, s.agent} {
 		if o != nil {
 			part := reflect.New(reflect.TypeOf(o)).Elem()
 			part.Set(reflect.ValueOf(o))

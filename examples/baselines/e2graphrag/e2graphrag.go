@@ -31,6 +31,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wildgraph/wildgraph/examples/baselines/recipe"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
@@ -40,6 +41,12 @@ import (
 
 // Name of the system in reports.
 const Name = "e2graphrag"
+
+// Info describes the system.
+var Info = recipe.Of(recipe.Info{
+	Name: Name, Source: "Zhao and others 2025", Paper: "arXiv 2505.24226",
+	Costs: "1 per four chunks of long pages",
+}, Options{}, New)
 
 // Options of the system. The zero value is the setting of the code (YiboZhao624/E-2GraphRAG).
 type Options struct {

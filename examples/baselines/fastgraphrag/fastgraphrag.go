@@ -28,6 +28,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/wildgraph/wildgraph/examples/baselines/recipe"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
@@ -40,6 +41,12 @@ import (
 
 // Name of the system in reports.
 const Name = "fastgraphrag"
+
+// Info describes the system.
+var Info = recipe.Of(recipe.Info{
+	Name: Name, Source: "Circlemind 2024", Paper: "circlemind-ai/fast-graphrag 0.0.5",
+	Costs: "1 a chunk; 1 to search", Calls: recipe.Calls{Chunk: 1, Question: 1}, // no gleaning; entities of the question
+}, Options{}, New)
 
 // tolerance of PageRank, far below Threshold.
 const tolerance = 1e-6

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/wildgraph/wildgraph/examples/baselines/recipe"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
@@ -19,6 +20,20 @@ const (
 	NaiveRAG = "naiverag"
 	ZeroShot = "zeroshot"
 )
+
+// Infos describe the three systems, in the order of their names above.
+var Infos = []recipe.Info{
+	recipe.Of(recipe.Info{
+		Name: BM25, Words: true, Baseline: true, Source: "Robertson and Zaragoza 2009",
+	}, BM25Options{}, NewBM25),
+	recipe.Of(recipe.Info{
+		Name: NaiveRAG, Also: []string{"lightrag-naive"}, Baseline: true, Source: "Lewis and others 2020", Paper: "arXiv 2005.11401",
+		Costs: "embeddings to index",
+	}, NaiveOptions{}, NewNaiveRAG),
+	recipe.Of(recipe.Info{
+		Name: ZeroShot, NoDocuments: true, Source: "the model alone",
+	}, struct{ kit.Common }{}, func(k kit.Kit, _ struct{ kit.Common }) (*kit.System, error) { return NewZeroShot(k) }),
+}
 
 // The defaults for chunks of 1,200 tokens. Such chunks are as long as the web documents of MS
 // MARCO; k1 and b are Anserini's for these, tuned for recall at 100. The library's default k1 of 1.2

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/wildgraph/wildgraph/examples/baselines/recipe"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
@@ -28,6 +29,22 @@ const (
 	NameCorpus   = "gear-corpus"
 	NameOriginal = "gear-original"
 )
+
+// Infos describe the systems by the graph to which they link.
+var Infos = []recipe.Info{
+	recipe.Of(recipe.Info{
+		Name: Name, NeedsGraph: true, Source: "Shen and others 2025", Paper: "arXiv 2507.17399",
+		Costs: "up to 4 a step", Calls: recipe.Calls{Question: 3}, // read, reflect, filter
+	}, Options{}, New),
+	recipe.Of(recipe.Info{
+		Name: NameCorpus, Source: "Shen and others 2025", Paper: "arXiv 2507.17399; graph of the corpus",
+		Costs: "2 a chunk; up to 4 a step", Calls: recipe.Calls{Chunk: 2, Question: 3}, // names, triples; read, reflect, filter
+	}, Options{}, New),
+	recipe.Of(recipe.Info{
+		Name: NameOriginal, Source: "Shen and others 2024", Paper: "arXiv 2412.18431; graph of the corpus",
+		Costs: "2 a chunk; up to 4 a step", Calls: recipe.Calls{Chunk: 2, Question: 3},
+	}, Options{Original: true}, New),
+}
 
 // The settings of the papers: two steps of GeAR-s (section 4), four of GeAR on MuSiQue, ten passages to read
 // triples from (GeAR, section 4.2). DefaultLinkShare is ours: GeAR-s reports drift without a threshold.

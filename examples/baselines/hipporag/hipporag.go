@@ -14,6 +14,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/wildgraph/wildgraph/examples/baselines/recipe"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
@@ -26,6 +27,12 @@ import (
 
 // Name of the system in reports.
 const Name = "hipporag"
+
+// Info describes the system.
+var Info = recipe.Of(recipe.Info{
+	Name: Name, Source: "Gutiérrez and others 2024", Paper: "arXiv 2405.14831",
+	Costs: "2 a chunk; 1 to search", Calls: recipe.Calls{Chunk: 2, Question: 1}, // names, triples; names of the question
+}, Options{}, New)
 
 // Options of the system. The zero value is the paper's setting.
 type Options struct {

@@ -25,6 +25,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wildgraph/wildgraph/examples/baselines/recipe"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
@@ -39,6 +40,12 @@ import (
 
 // Name of the system in reports.
 const Name = "hipporag2"
+
+// Info describes the system.
+var Info = recipe.Of(recipe.Info{
+	Name: Name, Source: "Gutiérrez and others 2025", Paper: "arXiv 2502.14802",
+	Costs: "2 a chunk; 1 to search", Calls: recipe.Calls{Chunk: 2, Question: 1}, // names, triples; the filter
+}, Options{}, New)
 
 // walkTolerance is the residual of PageRank. Compared with 1e-9, the first hundred passages of 400
 // questions over 5,800 passages are the same; their order differs in one pair of one question.

@@ -20,6 +20,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/wildgraph/wildgraph/examples/baselines/recipe"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
@@ -34,6 +35,9 @@ import (
 
 // Name of the system in reports.
 const Name = "linearrag"
+
+// Info describes the system.
+var Info = recipe.Of(recipe.Info{Name: Name, Source: "Zhuang and others 2025", Paper: "arXiv 2510.10114"}, Options{}, New)
 
 // Options of the system. The zero value is the program's setting without a data set; it has others for each.
 type Options struct {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tidwall/btree"
 
+	"github.com/wildgraph/wildgraph/examples/baselines/recipe"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
@@ -24,6 +25,9 @@ import (
 
 // Name of the system in reports.
 const Name = "wild"
+
+// Info describes the system.
+var Info = recipe.Of(recipe.Info{Name: Name, Costs: "1 for an overview"}, Options{}, New)
 
 // Options of the system. The zero value is the default recipe.
 type Options struct {

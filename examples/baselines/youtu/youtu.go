@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wildgraph/wildgraph/examples/baselines/recipe"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
@@ -29,6 +30,24 @@ const (
 	Name        = "youtu"
 	NameNoAgent = "youtu-noagent"
 )
+
+// Infos describe the system with and without its agent.
+var Infos = []recipe.Info{
+	recipe.Of(recipe.Info{
+		Name: Name, Source: "Dong and others 2025", Paper: "arXiv 2508.19855",
+		Costs: "1 a chunk, 1 for the schema, 1 per five communities; up to 12 to search", Calls: recipe.Calls{Chunk: 1, Question: 3, Once: 2}, // decompose, draft, one reflection; a schema, a batch of names
+	}, Options{}, New),
+	recipe.Of(recipe.Info{
+		Name: NameNoAgent, Source: "Dong and others 2025", Paper: "arXiv 2508.19855",
+		Costs: "the same; 1 to search", Calls: recipe.Calls{Chunk: 1, Question: 1, Once: 2},
+	}, Options{NoAgent: true}, New),
+}
+
+// Variants describe the system with a part left out, for ablations.
+var Variants = []recipe.Info{
+	recipe.Of(recipe.Info{Name: Name + "-nocommunity", Source: "Dong and others 2025"}, Options{NoCommunities: true}, New),
+	recipe.Of(recipe.Info{Name: Name + "-noschema", Source: "Dong and others 2025", NoSchema: true}, Options{NoSchema: true}, New),
+}
 
 // New returns the system.
 func New(k kit.Kit, o Options) (*kit.System, error) {

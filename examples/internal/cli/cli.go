@@ -133,10 +133,12 @@ func wanted(f *flag.Flag) string {
 	return "want " + strings.ToUpper(value) + ", " + usage
 }
 
-// Temperature declares the flag -temperature: 0 to 2, by default 0, or nil for "none".
-func Temperature(fs *flag.FlagSet, to **float64) {
-	*to = new(float64)
-	fs.Func("temperature", "`T` of every model call: a number, or none to send none (default 0)", func(v string) error {
+// TemperatureUsage is the usage of -temperature.
+const TemperatureUsage = "`T` of every model call: a number, or none to send none (default 0)"
+
+// Temperature reads the flag -temperature: 0 to 2, or nil for "none". The default of 0 has to be set before.
+func Temperature(to **float64) func(string) error {
+	return func(v string) error {
 		if *to = nil; v == "none" {
 			return nil
 		}
@@ -146,7 +148,7 @@ func Temperature(fs *flag.FlagSet, to **float64) {
 		}
 		*to = &t
 		return nil
-	})
+	}
 }
 
 // Settings returns the defaults of every call of a model: the temperature and the seed.

@@ -4,6 +4,7 @@ package setup_test
 
 import (
 	"flag"
+	"io"
 	"strings"
 	"testing"
 
@@ -32,7 +33,7 @@ func TestNonDefault(t *testing.T) {
 	} {
 		var s setup.Settings
 		fs := flag.NewFlagSet("test", flag.ContinueOnError)
-		s.Flags(fs, func(string) string { return "" }, "out")
+		s.Declare(fs, io.Discard, "", s.Flags(func(string) string { return "" }, "out"))
 		check.OK(t, fs.Parse(strings.Fields(args)))
 		s.Complete(fs, nil)
 		check.Equal(t, strings.Join(s.NonDefault(), ", "), want, "%s", args)

@@ -27,7 +27,7 @@ func partsSaid(w io.Writer, env string, args ...string) (*Parts, error) {
 	var s Settings
 	fs := cli.NewFlags("test")
 	s.Mode = "open"
-	s.Flags(fs, func(string) string { return env }, "out")
+	s.Declare(fs, io.Discard, "", s.Flags(func(string) string { return env }, "out"))
 	if err := cli.Parse(fs, args, io.Discard); err != nil {
 		return nil, err
 	}

@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"maps"
@@ -21,7 +20,6 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/examples/baselines/agentic"
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
-	"github.com/wildgraph/wildgraph/examples/baselines/youtu"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
@@ -30,31 +28,6 @@ import (
 
 // setting is a value of -set.
 type setting struct{ system, option, value string }
-
-// setFlags declares -set, -list-options, -kg and -schema.
-func (s *Settings) setFlags(fs *flag.FlagSet) {
-	fs.BoolVar(&s.ListOptions, "list-options", false, "print the options of the systems that take part, with their defaults and where these are from, and exit")
-	fs.Func("set", "change an option of a system, `SYSTEM.OPTION=VALUE`, e.g. youtu.facts=10 (repeatable)", func(v string) error {
-		name, value, ok := strings.Cut(v, "=")
-		system, option, dot := strings.Cut(name, ".")
-		if !ok || !dot {
-			return errors.New("want SYSTEM.OPTION=VALUE")
-		}
-		s.sets = append(s.sets, setting{system, option, value})
-		return nil
-	})
-	fs.StringVar(&s.kg, "kg", "", "the graph that gear links to, a `PATH`: a file .tsv, .jsonl or .nt (perhaps .gz), a folder with Wikidata5M's files, or one that \"wildgraphbench kg\" built")
-	fs.StringVar(&s.schema, "schema", "", "`FILE` of the schema that youtu begins with, a JSON object of the lists Nodes, Relations and Attributes; or one that is shipped: "+strings.Join(youtu.SeedNames(), ", "))
-}
-
-// promptFlags declares -prompt and -show-prompts.
-func (s *Settings) promptFlags(fs *flag.FlagSet) {
-	fs.Func("prompt", "a text in place of ours (repeatable): [SYSTEM:]NAME=`FILE` for a prompt by its name in -show-prompts; FILE for all that the answering model is told beside question and material, byte by byte; minimal for our words after the appendix of Youtu-GraphRAG, whose published rows stand beside such runs only", func(v string) error {
-		s.prompts = append(s.prompts, v)
-		return nil
-	})
-	fs.BoolVar(&s.ShowPrompts, "show-prompts", false, "print every prompt, with what its places stand for, and exit")
-}
 
 // namedPrompt matches [SYSTEM:]NAME=FILE as a value of -prompt.
 var namedPrompt = regexp.MustCompile(`^(?:([\w-]+):)?([a-z0-9-]+/\w+)=(.+)$`)
@@ -269,7 +242,7 @@ func (p *Parts) Entries() ([]benchmark.Entry, error) {
 // Entry returns the entry of a system in a run. It makes the system once, so bad settings are
 // reported before the run.
 func (p *Parts) Entry(sys all.System) (benchmark.Entry, error) {
-	e := benchmark.Entry{Name: sys.Name, Also: sys.Also, Fixed: sys.NoDocuments, Baseline: slices.Contains([]string{"bm25", "naiverag"}, sys.Name)}
+	e := benchmark.Entry{Name: sys.Name, Also: sys.Also, Fixed: sys.NoDocuments, Baseline: sys.Baseline}
 	switch byModel := p.settings.ByModel(); {
 	case sys.NoDocuments && !byModel:
 		e.NotApplicable = "needs a language model"

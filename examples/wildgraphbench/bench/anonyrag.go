@@ -45,23 +45,28 @@ type anonySettings struct {
 func runAnonyRAG(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) error {
 	var s anonySettings
 	fs := cli.NewFlags("wildgraphbench anonyrag")
-	fs.Usage = func() {
-		setup.Help(stderr, fs, "Makes a data set of books whose names are hidden (default: two that are shipped with the program).",
-			cli.Group{Title: "What to run", Flags: []string{"book", "language", "generate", "seeds"}})
+	table := []cli.Flag{
+		{Name: "book", Group: setup.GroupRun, Value: &s.book, Key: cli.NoKey, Usage: "`FILE` of a book to hide the names of: JSON as in examples/wildgraphbench/bench/books, or a plain text, whose names the rules find, or the model"},
+		{Name: "language", Group: setup.GroupRun, Value: &s.language, Default: "eng", Key: cli.NoKey, Check: cli.OneOf(&s.language, "eng", "chs"), Usage: "eng or chs: the language of a plain text in -book"},
+		{Name: "generate", Group: setup.GroupRun, Value: &s.generate, Key: cli.NoKey, Check: cli.AtLeast(&s.generate, 0), Usage: "have the model add up to `N` questions to each book"},
+		{Name: "seeds", Group: setup.GroupRun, Value: &s.seedFile, Key: cli.NoKey, Usage: "`FILE` of questions that show the model what kind of questions are wanted: that of 2Wiki or MuSiQue, or any JSON with the key question (default: three of our own)"},
 	}
-	fs.StringVar(&s.book, "book", "", "`FILE` of a book to hide the names of: JSON as in examples/wildgraphbench/bench/books, or a plain text, whose names the rules find, or the model")
-	fs.StringVar(&s.seedFile, "seeds", "", "`FILE` of questions that show the model what kind of questions are wanted: that of 2Wiki or MuSiQue, or any JSON with the key question (default: three of our own)")
-	fs.StringVar(&s.language, "language", "eng", "eng or chs: the language of a plain text in -book")
-	fs.IntVar(&s.generate, "generate", 0, "have the model add up to `N` questions to each book")
-	s.Flags(fs, getenv, "anonyrag")
-	fs.StringVar(&s.Model, "model", getenv("WILDGRAPH_MODEL"), "`NAME` of the model that finds names and writes questions (default: $WILDGRAPH_MODEL)")
+	for _, f := range s.Flags(getenv, "anonyrag") {
+		switch f.Name {
+		case "mode":
+			continue
+		case "model":
+			f.Usage = "`NAME` of the model that finds names and writes questions (default: $WILDGRAPH_MODEL)"
+		}
+		table = append(table, f)
+	}
+	s.Declare(fs, stderr, "Makes a data set of books whose names are hidden (default: two that are shipped with the program).", table)
 	s.Mode = string(reader.Open)
 	if err := cli.Parse(fs, args, stderr); err != nil {
 		return err
 	}
 	var err error
-	problems := append(s.Complete(fs, all.Names()), setup.AtLeast("generate", s.generate, 0)...)
-	problems = append(problems, setup.OneOf("language", s.language, "eng", "chs")...)
+	problems := s.Complete(fs, all.Names())
 	if s.generate > 0 && s.Model == "" {
 		problems = append(problems, errors.New("-generate: writing questions takes -model"))
 	}

@@ -102,12 +102,9 @@ func (p *pairing) fill() error {
 		}
 	}
 	var err error
-	p.rows, err = report.Compare(p.systemA, p.systemB, a, b, figures...)
+	p.rows, err = report.Compare(p.systemA, p.systemB, a, b, report.Compared()...)
 	return err
 }
-
-// figures has the keys of the compared figures, in the order of the report.
-var figures = []string{"evidence_recall", "evidence_recall_at_5", "evidence_recall_at_10", "accuracy", "recall", "precision", "f1_mean_of_questions"}
 
 // correct corrects the p-values of all comparisons as one family (Holm).
 func correct(all []pairing) error {

@@ -5,7 +5,6 @@ package bench
 import (
 	"cmp"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"maps"
@@ -18,7 +17,6 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/examples/internal/setup"
-	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/judge"
 )
 
@@ -47,43 +45,10 @@ type settings struct {
 func parseFlags(args []string, getenv func(string) string, stderr io.Writer, systems []string) (settings, error) {
 	var s settings
 	fs := cli.NewFlags("wildgraphbench")
-	fs.Usage = func() {
-		setup.Help(stderr, fs, "Runs question-answering systems over a data set and writes a report folder. Without flags:\n"+
-			"every system on the small sample shipped with the program, offline. `wildgraphbench compare OUT1 OUT2`\n"+
-			"compares finished runs, `wildgraphbench anonyrag -out DIR` makes a data set with hidden names.",
-			cli.Group{Title: "What to run", Flags: []string{"data", "questions", "docs", "domains", "score", "partial", "worksheet", "index-only"}},
-			cli.Group{Title: "What they read", Flags: []string{"k", "k-summary", "sweep", "repeat"}},
-			cli.Group{Title: "Models", Flags: []string{"judge-profile", "entail-model", "grounded"}},
-			cli.Group{Title: "Output", Flags: []string{"v", "min", "junit"}})
-	}
-	fs.StringVar(&s.data, "data", "", "`DIR` of a data set: WildGraphBench, HotpotQA, 2Wiki, MuSiQue, GraphRAG-Bench, AnonyRAG, or BEIR's layout; multi-hop sets may stand in folders in it (default: the shipped sample)")
-	fs.StringVar(&s.questions, "questions", "", "`FILE` of questions of your own, a JSON object a line, see docs/own-data.md; with -docs")
-	fs.StringVar(&s.docs, "docs", "", "`FOLDER` of the documents, or one document, that -questions are about")
-	var named []string
-	for _, l := range layouts {
-		named = append(named, l.Domains...)
-	}
-	setup.List(fs, &s.domains, "domains", "comma-separated `LIST` of domains, or of multi-hop data sets: "+strings.Join(named, ", ")+" (default: all present)")
-	repeated(fs, &s.scores, "score", "judge the predictions in `NAME=FILE` as one more row (repeatable)", parseScore)
-	fs.StringVar(&s.worksheet, "worksheet", "", "write the questions with what each system read into `FOLDER`, as JSONL and as a page, for people to answer; -score human=FILE takes the answers back")
-	fs.BoolVar(&s.partial, "partial", false, "let -score take files that answer some of the questions: such a row says how many, and is not compared")
-	fs.BoolVar(&s.indexOnly, "index-only", false, "ask nothing: index, and describe the graphs")
-	repeated(fs, &s.minima, "min", "exit with status 1 if a system's figure `KEY=VALUE`, a share from 0 to 1 such as accuracy=0.5, is lower over all questions (repeatable)", parseMinimum)
-	fs.StringVar(&s.junit, "junit", "", "write the verdict on each question into `FILE` as JUnit XML, a suite for each system: a wrong answer, one that states nothing of the gold, and a question below -min fail")
-	fs.BoolVar(&s.verbose, "v", false, "print all tables of the report below who is ahead")
-	fs.IntVar(&s.k, "k", 0, "`N` chunks in the prompt of a question (default: 5, in multi-hop data sets 20)")
-	fs.IntVar(&s.kSummary, "k-summary", 0, "`N` chunks in the prompt of a summary question (default: 10)")
-	fs.IntVar(&s.repeat, "repeat", 1, "ask each question `N` times, each time with another seed, of the model or of the index: the report says how many verdicts stay, how far figures move, and where no seed changes anything")
-	fs.Func("sweep", "ask also with every number of chunks in `RANGE`, e.g. 2..12 or 10,20: summary questions, and all of multi-hop data sets; a finished run goes on from there", func(v string) (err error) {
-		s.sweep, err = parseSweep(v)
-		return err
-	})
-	s.Flags(fs, getenv, defaultOut)
-	fs.StringVar(&s.Model, "model", getenv("WILDGRAPH_MODEL"), "`NAME` of the answering model (default: $WILDGRAPH_MODEL)")
-	fs.StringVar(&s.Mode, "mode", string(reader.Open), "open (may use own knowledge) reject (must refuse without evidence) or cited (and where nothing is cited)")
-	setup.List(fs, &s.judgeProfiles, "judge-profile", "comma-separated `LIST` of joint and paper, how a model judges, lexical, by words, and liverag, the challenge's scales; each further one judges the same answers again, into a folder of its name (default: paper over the domains of WildGraphBench, beside whose published rows the figures stand; joint over other pages; multi-hop data sets have their own, shortanswer)")
-	fs.StringVar(&s.entailModel, "entail-model", "", "`NAME` of a model by which answers are judged, by whether they entail the gold statements: hf:ORG/NAME@REVISION or file:DIR, a BertForSequenceClassification with the labels entailment, neutral and contradiction")
-	fs.BoolVar(&s.grounded, "grounded", false, "also judge whether the evidence supports all of an answer: one more call an answer, with the evidence")
+	s.Declare(fs, stderr, "Runs question-answering systems over a data set and writes a report folder. Without flags:\n"+
+		"every system on the small sample shipped with the program, offline. `wildgraphbench compare OUT1 OUT2`\n"+
+		"compares finished runs, `wildgraphbench anonyrag -out DIR` makes a data set with hidden names.",
+		append(s.flags(), s.Flags(getenv, defaultOut)...))
 	if err := cli.Parse(fs, args, stderr); err != nil {
 		return s, err
 	}
@@ -100,10 +65,51 @@ func parseFlags(args []string, getenv func(string) string, stderr io.Writer, sys
 	return s, s.validate(systems, problems)
 }
 
-// repeated declares a flag that can be given several times, each time with another name.
-func repeated[T any](fs *flag.FlagSet, to *[]T, name, usage string, parse func(string) (T, error)) {
+// flags returns the flags of this program alone.
+func (s *settings) flags() []cli.Flag {
+	var named []string
+	for _, l := range layouts {
+		named = append(named, l.Domains...)
+	}
+	return []cli.Flag{
+		{Name: "data", Group: setup.GroupRun, Value: &s.data, Key: cli.OtherKey, Usage: "`DIR` of a data set: WildGraphBench, HotpotQA, 2Wiki, MuSiQue, GraphRAG-Bench, AnonyRAG, or BEIR's layout; multi-hop sets may stand in folders in it (default: the shipped sample)"},
+		{Name: "questions", Group: setup.GroupRun, Value: &s.questions, Key: cli.OtherKey, Usage: "`FILE` of questions of your own, a JSON object a line, see docs/own-data.md; with -docs"},
+		{Name: "docs", Group: setup.GroupRun, Value: &s.docs, Key: cli.OtherKey, Usage: "`FOLDER` of the documents, or one document, that -questions are about"},
+		{Name: "domains", Group: setup.GroupRun, Value: cli.Names(&s.domains), Key: cli.NoKey, Usage: "comma-separated `LIST` of domains, or of multi-hop data sets: " + strings.Join(named, ", ") + " (default: all present)"},
+		{Name: "score", Group: setup.GroupRun, Value: repeated(&s.scores, parseScore), Key: cli.OtherKey, Usage: "judge the predictions in `NAME=FILE` as one more row (repeatable)"},
+		{Name: "partial", Group: setup.GroupRun, Value: &s.partial, Key: cli.NoKey, Named: true, Usage: "let -score take files that answer some of the questions: such a row says how many, and is not compared"},
+		{Name: "worksheet", Group: setup.GroupRun, Value: &s.worksheet, Key: cli.NoKey, Usage: "write the questions with what each system read into `FOLDER`, as JSONL and as a page, for people to answer; -score human=FILE takes the answers back"},
+		{Name: "index-only", Group: setup.GroupRun, Value: &s.indexOnly, Key: cli.NoKey, Usage: "ask nothing: index, and describe the graphs"},
+		{Name: "k", Group: setup.GroupRead, Value: &s.k, Key: cli.OtherKey, Named: true, Check: s.positive(&s.k), Usage: "`N` chunks in the prompt of a question (default: 5, in multi-hop data sets 20)"},
+		{Name: "k-summary", Group: setup.GroupRead, Value: &s.kSummary, Key: cli.OtherKey, Named: true, Check: s.positive(&s.kSummary), Usage: "`N` chunks in the prompt of a summary question (default: 10)"},
+		{Name: "sweep", Group: setup.GroupRead, Value: func(v string) (err error) {
+			s.sweep, err = parseSweep(v)
+			return err
+		}, Key: cli.OtherKey, Usage: "ask also with every number of chunks in `RANGE`, e.g. 2..12 or 10,20: summary questions, and all of multi-hop data sets; a finished run goes on from there"},
+		{Name: "repeat", Group: setup.GroupRead, Value: &s.repeat, Key: cli.OtherKey, Default: 1, Named: true, Check: cli.AtLeast(&s.repeat, 1), Usage: "ask each question `N` times, each time with another seed, of the model or of the index: the report says how many verdicts stay, how far figures move, and where no seed changes anything"},
+		{Name: "judge-profile", Group: setup.GroupModels, Value: cli.Names(&s.judgeProfiles), Key: cli.NoKey, Usage: "comma-separated `LIST` of joint and paper, how a model judges, lexical, by words, and liverag, the challenge's scales; each further one judges the same answers again, into a folder of its name (default: paper over the domains of WildGraphBench, beside whose published rows the figures stand; joint over other pages; multi-hop data sets have their own, shortanswer)"},
+		{Name: "entail-model", Group: setup.GroupModels, Value: &s.entailModel, Key: cli.NoKey, Usage: "`NAME` of a model by which answers are judged, by whether they entail the gold statements: hf:ORG/NAME@REVISION or file:DIR, a BertForSequenceClassification with the labels entailment, neutral and contradiction"},
+		{Name: "grounded", Group: setup.GroupModels, Value: &s.grounded, Key: cli.NoKey, Named: true, Usage: "also judge whether the evidence supports all of an answer: one more call an answer, with the evidence"},
+		{Name: "v", Group: setup.GroupOutput, Value: &s.verbose, Key: cli.NoKey, Usage: "print all tables of the report below who is ahead"},
+		{Name: "min", Group: setup.GroupOutput, Value: repeated(&s.minima, parseMinimum), Key: cli.NoKey, Usage: "exit with status 1 if a system's figure `KEY=VALUE`, a share from 0 to 1 such as accuracy=0.5, is lower over all questions (repeatable)"},
+		{Name: "junit", Group: setup.GroupOutput, Value: &s.junit, Key: cli.NoKey, Usage: "write the verdict on each question into `FILE` as JUnit XML, a suite for each system: a wrong answer, one that states nothing of the gold, and a question below -min fail"},
+	}
+}
+
+// positive checks a number that was given.
+func (s *settings) positive(v *int) func(string) error {
+	return func(name string) error {
+		if !s.Given(name) {
+			return nil
+		}
+		return cli.AtLeast(v, 1)(name)
+	}
+}
+
+// repeated reads a flag that can be given several times, each time with another name.
+func repeated[T any](to *[]T, parse func(string) (T, error)) func(string) error {
 	given := make(map[string]bool)
-	fs.Func(name, usage, func(v string) error {
+	return func(v string) error {
 		key, _, _ := strings.Cut(v, "=")
 		one, err := parse(v)
 		if err == nil && given[key] {
@@ -112,7 +118,7 @@ func repeated[T any](fs *flag.FlagSet, to *[]T, name, usage string, parse func(s
 		given[key] = true
 		*to = append(*to, one)
 		return err
-	})
+	}
 }
 
 // defaultOut is the folder of report folders without -out.
@@ -167,25 +173,19 @@ func (s settings) descriptive(d *benchmark.Dataset, profile string) map[string]a
 // validate checks the flags of this program; systems are the valid names, problems the errors so far.
 func (s *settings) validate(systems []string, problems []error) error {
 	bad := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
-	needs := make(map[judge.Need]bool)
+	all, byModel := profiles(), false
 	for _, profile := range s.judgeProfiles {
-		all := profiles()
-		problems = append(problems, setup.OneOf("judge-profile", profile, slices.Sorted(maps.Keys(all))...)...)
-		needs[all[profile]] = true
-	}
-	if needs[judge.NeedsEntailer] && s.entailModel == "" {
-		bad("-judge-profile entailment needs -entail-model")
-	}
-	for flag, k := range map[string]int{"k": s.k, "k-summary": s.kSummary} {
-		if s.Given(flag) {
-			problems = append(problems, setup.AtLeast(flag, k, 1)...)
+		if err := cli.OneOf(&profile, slices.Sorted(maps.Keys(all))...)("judge-profile"); err != nil {
+			problems = append(problems, err)
+		}
+		if byModel = byModel || all[profile].NeedsModel; all[profile].NeedsEntailer && s.entailModel == "" {
+			bad("-judge-profile %s needs -entail-model", profile)
 		}
 	}
-	problems = append(problems, setup.AtLeast("repeat", s.repeat, 1)...)
 	if len(s.sweep) > 0 && s.BudgetContext > 0 {
 		bad("-sweep has no meaning with -budget-context: the budget replaces top-k")
 	}
-	if needs[judge.NeedsModel] && s.JudgeModel == "" {
+	if byModel && s.JudgeModel == "" {
 		bad("-judge-profile needs -judge-model: only a model has profiles")
 	}
 	problems = slices.Concat(problems, s.IsFolder("data", s.data), s.IsFolder("junit", filepath.Dir(s.junit)))
@@ -214,12 +214,12 @@ func (s *settings) validate(systems []string, problems []error) error {
 	return nil
 }
 
-// profiles returns the need of each profile of the layouts' judges.
-func profiles() map[string]judge.Need {
-	out := make(map[string]judge.Need)
+// profiles returns the judges of all layouts by their profiles.
+func profiles() map[string]judge.Procedure {
+	out := make(map[string]judge.Procedure)
 	for _, l := range layouts {
 		for _, j := range l.Judges {
-			out[j.Profile] = j.Need
+			out[j.Profile] = j
 		}
 	}
 	return out

@@ -76,7 +76,7 @@ func newParts(ctx context.Context, s settings, d *benchmark.Dataset, log *slog.L
 			return nil, errors.Join(err, p.Close())
 		}
 		profile := procedure.Profile
-		if len(s.judgeProfiles) == 0 && procedure.Need == judge.NeedsNothing && !procedure.Published {
+		if len(s.judgeProfiles) == 0 && !procedure.NeedsModel && !procedure.NeedsEntailer && !procedure.Published {
 			profile = ""
 		}
 		p.judges = append(p.judges, profiled{j, profile})

@@ -47,11 +47,10 @@ func OpenDir(t testing.TB, dir, system string, args ...string) *session.Session 
 	if !ok {
 		t.Fatal("no system ", system)
 	}
-	s := setup.Settings{Mode: "reject"}
+	var s setup.Settings
 	flags := flag.NewFlagSet("session", flag.ContinueOnError)
-	s.Flags(flags, func(string) string { return "" }, "")
-	flags.StringVar(&s.Model, "model", "", "")
-	if err := flags.Parse(append([]string{"-cache", filepath.Join(t.TempDir(), "replies.journal")}, args...)); err != nil {
+	s.Declare(flags, io.Discard, "", s.Flags(func(string) string { return "" }, ""))
+	if err := flags.Parse(append([]string{"-mode", "reject", "-cache", filepath.Join(t.TempDir(), "replies.journal")}, args...)); err != nil {
 		t.Fatal(err)
 	}
 	if problems := s.Complete(flags, all.Names()); len(problems) > 0 {
