@@ -430,7 +430,7 @@ func (s *System) keep(ctx context.Context, p *pinned, c *content, base *kg.Base,
 			gone = append(gone, hex.EncodeToString(key[:]))
 		}
 	}
-	errs := []error{put(ctx, p.replies, made), p.replies.Delete(ctx, gone...)}
+	errs := []error{write(ctx, p.replies, made), p.replies.Delete(ctx, gone...)}
 	if base != nil && !s.frame.Extract.Whole {
 		clear(made)
 		for x := range base.Extractions() {
@@ -438,13 +438,13 @@ func (s *System) keep(ctx context.Context, p *pinned, c *content, base *kg.Base,
 				made[x.Chunk] = record{Extraction: &x}
 			}
 		}
-		errs = append(errs, put(ctx, p.extractions, made))
+		errs = append(errs, write(ctx, p.extractions, made))
 	}
 	return errors.Join(errs...)
 }
 
-// put puts records, some at once.
-func put(ctx context.Context, t store.Table, made map[string]record) error {
+// write puts records, some at once.
+func write(ctx context.Context, t store.Table, made map[string]record) error {
 	for ids := range slices.Chunk(slices.Sorted(maps.Keys(made)), atOnce) {
 		records := make([]store.Record, len(ids))
 		for i, id := range ids {
@@ -707,10 +707,6 @@ func (p *pinned) get(ctx context.Context, id string) (chunks []graphrag.Chunk, o
 	for i := range ids {
 		ids[i] = chunk.ID(id, i)
 	}
-	records, err := p.chunks.Get(ctx, ids...)
-	for _, r := range records {
-		c, failed := retrieve.FromRecord(r)
-		chunks, err = append(chunks, c), errors.Join(err, failed)
-	}
+	chunks, err = chunksOf(ctx, p.chunks, ids)
 	return chunks, true, err
 }
