@@ -17,8 +17,8 @@ import (
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
-// Every system that is built of the replies of three shares finds what it finds built by one process, and
-// no reply is asked for twice.
+// Every system that is built in a store of the replies of three shares finds what it finds built by one process,
+// also when it is opened, and no reply is asked for twice.
 func TestShares(t *testing.T) {
 	var docs []graphrag.Document
 	for i := range 24 {
@@ -66,11 +66,17 @@ func TestShares(t *testing.T) {
 				}
 			}
 			asked := m.Calls()
-			together := build(m)
+			open := func() *kit.System {
+				s, err := kit.Open(t.Context(), build(m).Frame(), st, "index")
+				baselinestest.OK(t, err)
+				return s
+			}
+			together := open()
 			_, err = x.Build(t.Context(), together)
 			baselinestest.OK(t, err)
+			opened := open()
 			if m.Calls() != asked {
-				t.Errorf("%d replies were missing after %d rounds", m.Calls()-asked, p.Round)
+				t.Errorf("%d replies were missing after %d rounds and when it was opened", m.Calls()-asked, p.Round)
 			}
 			times := make(map[string]int)
 			for _, r := range m.Requests() {
@@ -80,8 +86,11 @@ func TestShares(t *testing.T) {
 					t.Errorf("asked twice: %.300s", key)
 				}
 			}
-			if diff := cmp.Diff(find(alone), find(together)); diff != "" {
-				t.Errorf("(-alone +together):\n%s", diff)
+			want := find(alone)
+			for _, s := range []*kit.System{together, opened} {
+				if diff := cmp.Diff(want, find(s)); diff != "" {
+					t.Errorf("(-alone +together):\n%s", diff)
+				}
 			}
 		})
 	}
