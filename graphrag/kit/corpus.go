@@ -79,42 +79,7 @@ func (c *Corpus) Finder() func(ctx context.Context, texts text.List) (retrieve.T
 // Find makes an index of texts, compared with questions as the kit does.
 func (c *Corpus) Find(ctx context.Context, texts text.List) (retrieve.Texts, error) {
 	t, err := c.kit.Find(ctx, c.fitted, texts)
-	if err == nil && c.shelf != nil {
-		t, err = c.shelf.texts(ctx, t)
-	}
-	return t, err
-}
-
-// Sparse ranks the chunks by their words, as [retrieve.NewSparse] does.
-func (c *Corpus) Sparse(ctx context.Context, o bm25.Options) (graphrag.Retriever, error) {
-	if c.shelf == nil {
-		return retrieve.NewSparse(ctx, c.Chunks, o)
-	}
-	ix, err := bm25.Build(ctx, c.Chunks, o)
-	if err != nil {
-		return nil, err
-	}
-	t, err := c.shelf.texts(ctx, retrieve.WordsOf(ix))
-	if err != nil {
-		return nil, err
-	}
-	return c.nearest(t.(*retrieve.Words).Found, "bm25"), nil
-}
-
-// Dense ranks the chunks by the vectors of the kit's embedder, as [retrieve.NewDense] does.
-func (c *Corpus) Dense(ctx context.Context) (graphrag.Retriever, error) {
-	e, err := c.fitted(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if c.shelf == nil {
-		return retrieve.NewDense(ctx, c.Chunks, e)
-	}
-	v, err := c.Vectors(ctx, retrieve.TitledTexts(c.Chunks))
-	if err != nil {
-		return nil, err
-	}
-	return c.nearest(v.Best, "dense"), nil
+	return shelved(ctx, c.shelf, t, err)
 }
 
 // Vectors compares texts by the vectors of the kit's embedder, as [retrieve.NewVectors] does.
@@ -124,34 +89,24 @@ func (c *Corpus) Vectors(ctx context.Context, texts text.List) (*retrieve.Vector
 		return nil, err
 	}
 	v, err := retrieve.NewVectors(ctx, e, texts)
-	if err != nil || c.shelf == nil {
-		return v, err
-	}
-	t, err := c.shelf.texts(ctx, v)
-	if err != nil {
-		return nil, err
-	}
-	return t.(*retrieve.Vectors), nil
+	return shelved(ctx, c.shelf, v, err)
 }
 
-// Triples makes an index of triples, as [triples.New] does.
-func (c *Corpus) Triples(ctx context.Context, source iter.Seq2[triples.Triple, error]) (*triples.Index, error) {
-	if c.shelf == nil {
-		return triples.New(ctx, source, triples.Options{})
-	}
-	dir := c.shelf.next()
-	if err := triples.Build(ctx, dir, source, triples.Options{}); err != nil {
-		return nil, err
-	}
-	ix, err := triples.Open(dir, nil)
-	if err == nil {
-		c.shelf.until(ix.Close)
-	}
-	return ix, err
+// Sparse ranks the chunks by their words, as [retrieve.NewSparse] does.
+func (c *Corpus) Sparse(ctx context.Context, o bm25.Options) (graphrag.Retriever, error) {
+	ix, err := bm25.Build(ctx, c.Chunks, o)
+	w, err := shelved(ctx, c.shelf, retrieve.WordsOf(ix), err)
+	return c.nearest(w.Found, "bm25"), err
+}
+
+// Dense ranks the chunks by the vectors of the kit's embedder, as [retrieve.NewDense] does.
+func (c *Corpus) Dense(ctx context.Context) (graphrag.Retriever, error) {
+	v, err := c.Vectors(ctx, retrieve.TitledTexts(c.Chunks))
+	return c.nearest(v.Best, "dense"), err
 }
 
 // nearest ranks the chunks that are found.
-func (c *Corpus) nearest(find func(ctx context.Context, query string, k int) ([]rank.Scored[int32], error), source string) graphrag.Retriever {
+func (c *Corpus) nearest(find func(ctx context.Context, query string, k int) ([]rank.Scored[int32], error), by string) graphrag.Retriever {
 	r := c.Ranking
 	r.PerDoc = 0
 	return graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
@@ -159,9 +114,25 @@ func (c *Corpus) nearest(find func(ctx context.Context, query string, k int) ([]
 		if err != nil {
 			return graphrag.Found{}, err
 		}
-		hits, err := r.Scored(ctx, best, q.Want(), source)
+		hits, err := r.Scored(ctx, best, q.Want(), by)
 		return graphrag.Found{Ranked: hits}, err
 	})
+}
+
+// Triples makes an index of triples, as [triples.New] does.
+func (c *Corpus) Triples(ctx context.Context, from iter.Seq2[triples.Triple, error]) (*triples.Index, error) {
+	if c.shelf == nil {
+		return triples.New(ctx, from, triples.Options{})
+	}
+	dir := c.shelf.next()
+	if err := triples.Build(ctx, dir, from, triples.Options{}); err != nil {
+		return nil, err
+	}
+	ix, err := triples.Open(dir, nil)
+	if err == nil {
+		c.shelf.until(ix.Close)
+	}
+	return ix, err
 }
 
 // Keep returns a function with the n values of another, for use while questions are answered. Of a corpus in a store they
@@ -197,16 +168,18 @@ func (c *Corpus) Known() (func(name string) bool, error) {
 }
 
 // stored keeps the texts of the corpus in a table and on a shelf.
-func (c *Corpus) stored(ctx context.Context, from *source, s *shelf) error {
-	ids, err1 := s.list(c.IDs)
-	docs, err2 := s.list(c.Docs)
-	c.shelf, c.IDs, c.Docs = s, ids, docs
+func (c *Corpus) stored(ctx context.Context, from *source, s *shelf) (err1 error) {
+	var err2 error
+	c.shelf = s
+	c.IDs, err1 = s.list(c.IDs)
+	c.Docs, err2 = s.list(c.Docs)
+	ids := c.IDs
 	c.Read = func(ctx context.Context, numbers []int32) ([]graphrag.Chunk, error) {
 		wanted := make([]string, len(numbers))
 		for i, n := range numbers {
 			wanted[i] = ids.At(int(n))
 		}
-		return from.chunks(ctx, wanted)
+		return chunksOf(ctx, from.table, wanted)
 	}
 	return errors.Join(err1, err2, ctx.Err())
 }
@@ -214,13 +187,11 @@ func (c *Corpus) stored(ctx context.Context, from *source, s *shelf) error {
 // source is the table of the chunks that a state reads.
 type source struct{ table store.Table }
 
-func (s *source) chunks(ctx context.Context, ids []string) ([]graphrag.Chunk, error) {
-	records, err := s.table.Get(ctx, ids...)
+// chunksOf reads chunks from a table.
+func chunksOf(ctx context.Context, t store.Table, ids []string) ([]graphrag.Chunk, error) {
+	records, err := t.Get(ctx, ids...)
 	if err == nil && len(records) != len(ids) {
 		err = fmt.Errorf("%d of %d chunks are in the store, the first of them %.80q: it was changed by something else: index again", len(records), len(ids), ids[0])
-	}
-	if err != nil {
-		return nil, err
 	}
 	out := make([]graphrag.Chunk, len(records))
 	for i, r := range records {
@@ -261,13 +232,17 @@ func (s *shelf) until(end func() error) {
 	s.closes = append(s.closes, end)
 }
 
-// texts puts an index on the shelf.
-func (s *shelf) texts(ctx context.Context, t retrieve.Texts) (retrieve.Texts, error) {
-	t, end, err := retrieve.Shelve(ctx, t, s.next())
-	if err == nil {
-		s.until(end)
+// shelved puts an index on a shelf, if there is one.
+func shelved[T retrieve.Texts](ctx context.Context, s *shelf, t T, err error) (T, error) {
+	if err != nil || s == nil {
+		return t, err
 	}
-	return t, err
+	there, end, err := retrieve.Shelve(ctx, t, s.next())
+	if err != nil {
+		return t, err
+	}
+	s.until(end)
+	return there.(T), nil
 }
 
 // list puts texts on the shelf.

@@ -49,6 +49,7 @@ type draft struct {
 	gone    []graphrag.Chunk
 	from    retrieve.Updater // updater of the state before, if it is changed
 	source  *source          // nil in memory
+	read    bool             // nothing is to be extracted
 	history history
 }
 
@@ -280,7 +281,7 @@ func (d *draft) known(ctx context.Context, f Frame, all []graphrag.Chunk) (*corp
 }
 
 func (d *draft) put(ctx context.Context, f Frame, all []graphrag.Chunk, base *kg.Base) (*corpusState, error) {
-	if f.Extract.Whole {
+	if f.Extract.Whole && !d.read {
 		d.fresh = all
 	}
 	found, err := trace.Do(ctx, stepExtract, func(ctx context.Context) ([]kg.Extraction, error) { return f.Extract.Extract(ctx, d.fresh) }, slog.Int("wildgraph.chunks", len(d.fresh)))

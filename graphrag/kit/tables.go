@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -178,7 +179,7 @@ func (s *System) refresh(ctx context.Context, name string, made *state) error {
 	case st == nil:
 		var c *content
 		if c, err = p.content(ctx, nil); err == nil {
-			st, err = c.build(ctx, s.frame, &source{p.chunks})
+			st, err = c.build(ctx, s.frame, &source{p.chunks}, true)
 		}
 	}
 	if err != nil {
@@ -297,24 +298,19 @@ func (p *pinned) content(ctx context.Context, meets func(graphrag.Fields) bool) 
 	return c, nil
 }
 
-// build makes the state of the content, whose chunks a table has.
-func (c *content) build(ctx context.Context, f Frame, from *source) (*state, error) {
+// build makes the state of the content, whose chunks a table has. The extractions of a whole extractor count if
+// the content is as it was published.
+func (c *content) build(ctx context.Context, f Frame, from *source, published bool) (*state, error) {
 	d, err := c.draft(f, newHistory())
 	if err != nil {
 		return nil, err
 	}
-	there := make(map[string]bool)
-	for _, of := range c.extracted {
-		for _, x := range of {
-			there[x.Chunk] = true
-		}
-	}
 	for _, one := range c.docs.sorted() {
-		if !there[one.ID] {
+		if !slices.ContainsFunc(c.extracted[one.Doc], func(x kg.Extraction) bool { return x.Chunk == one.ID }) {
 			d.fresh = append(d.fresh, one)
 		}
 	}
-	d.source = from
+	d.source, d.read = from, published && len(d.fresh) == 0
 	c.replies.begin()
 	st, err := d.build(c.replies.with(llm.WithStage(ctx, "index")), f)
 	if err == nil {
@@ -402,7 +398,7 @@ func (s *System) built(ctx context.Context, g store.Generation) (*state, error) 
 	c.replies.add(s.paid) // by a change that failed
 	c.replies.fresh = s.paid.fresh
 	s.paid = c.replies // until they are in the store
-	st, err := c.build(ctx, s.frame, &source{p.chunks})
+	st, err := c.build(ctx, s.frame, &source{p.chunks}, false)
 	if err != nil {
 		return nil, err
 	}
@@ -430,21 +426,21 @@ func (s *System) keep(ctx context.Context, p *pinned, c *content, base *kg.Base,
 			gone = append(gone, hex.EncodeToString(key[:]))
 		}
 	}
-	errs := []error{put(ctx, p.replies, made), p.replies.Delete(ctx, gone...)}
-	if base != nil && !s.frame.Extract.Whole {
+	errs := []error{write(ctx, p.replies, made), p.replies.Delete(ctx, gone...)}
+	if base != nil {
 		clear(made)
 		for x := range base.Extractions() {
-			if !slices.ContainsFunc(c.extracted[x.Doc], func(was kg.Extraction) bool { return was.Chunk == x.Chunk }) {
+			if !slices.ContainsFunc(c.extracted[x.Doc], func(was kg.Extraction) bool { return reflect.DeepEqual(was, x) }) {
 				made[x.Chunk] = record{Extraction: &x}
 			}
 		}
-		errs = append(errs, put(ctx, p.extractions, made))
+		errs = append(errs, write(ctx, p.extractions, made))
 	}
 	return errors.Join(errs...)
 }
 
-// put puts records, some at once.
-func put(ctx context.Context, t store.Table, made map[string]record) error {
+// write puts records, some at once.
+func write(ctx context.Context, t store.Table, made map[string]record) error {
 	for ids := range slices.Chunk(slices.Sorted(maps.Keys(made)), atOnce) {
 		records := make([]store.Record, len(ids))
 		for i, id := range ids {
@@ -707,10 +703,6 @@ func (p *pinned) get(ctx context.Context, id string) (chunks []graphrag.Chunk, o
 	for i := range ids {
 		ids[i] = chunk.ID(id, i)
 	}
-	records, err := p.chunks.Get(ctx, ids...)
-	for _, r := range records {
-		c, failed := retrieve.FromRecord(r)
-		chunks, err = append(chunks, c), errors.Join(err, failed)
-	}
+	chunks, err = chunksOf(ctx, p.chunks, ids)
 	return chunks, true, err
 }

@@ -281,7 +281,7 @@ func (s *System) build(ctx context.Context, now *state, docs *library, c *conten
 	f := s.frame
 	f.Progress = nil
 	if c != nil {
-		st, err := c.build(ctx, f, now.source)
+		st, err := c.build(ctx, f, now.source, false)
 		if err == nil {
 			st.strip()
 		}
@@ -402,7 +402,7 @@ func (s *System) graphOf(ctx context.Context, p *pinned, scope *graphrag.Scope, 
 	f.Build = func(context.Context, *Corpus) (graphrag.Retriever, error) {
 		return graphrag.RetrieverFunc(nil), nil
 	}
-	st, err := c.build(ctx, f, nil)
+	st, err := c.build(ctx, f, nil, scope == nil && where == nil)
 	if err != nil {
 		return nil, err
 	}

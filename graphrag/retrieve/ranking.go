@@ -22,7 +22,7 @@ import (
 // Ranking makes hits of chunks that a system scored or ordered itself, numbered from 0. They are in memory, or in
 // a table of a store.
 type Ranking struct {
-	// IDs are the IDs of the chunks, Docs those of their documents.
+	// IDs identify the chunks, Docs their documents.
 	IDs, Docs text.List
 	// Read returns the chunks of some numbers, in the order of these.
 	Read func(ctx context.Context, numbers []int32) ([]graphrag.Chunk, error)
@@ -78,18 +78,18 @@ func (r Ranking) InOrder(ctx context.Context, order []int32, n int, source strin
 }
 
 // hits returns hits of chunks with the scores of their places in the order, or of their ranks.
-func (r Ranking) hits(ctx context.Context, order []int32, n int, source string, score func(place int) float64) ([]graphrag.Hit, error) {
+func (r Ranking) hits(ctx context.Context, order []int32, n int, source string, score func(at int) float64) ([]graphrag.Hit, error) {
 	out := []graphrag.Hit{}
 	limit := newLimit(r.PerDoc)
 	var read []int32
-	for place, i := range order {
+	for at, i := range order {
 		if len(out) >= n {
 			break
 		}
 		if limit.taken == nil || limit.take(r.Docs.At(int(i))) {
 			h := graphrag.Hit{Score: 1 / float64(len(out)+1), Source: source}
 			if score != nil {
-				h.Score = score(place)
+				h.Score = score(at)
 			}
 			out, read = append(out, h), append(read, i)
 		}

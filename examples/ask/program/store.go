@@ -57,22 +57,41 @@ func stored(ctx context.Context, s settings, std streams) (err error) {
 		return err
 	}
 	frame := base.Frame()
-	inMemory := frame.Words == nil && !frame.Vectors
-	st, err := s.stores.Open(ctx, s.store, s.docs == "" && !inMemory)
+	searched := frame.Words != nil || frame.Vectors && frame.Kit.Trained
+	works := !searched && s.stores.Share != nil && s.docs == "" && s.question == "" && s.serve == ""
+	st, err := s.stores.Open(ctx, s.store, s.docs == "" && !works)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
-	system, build := base, built
-	if !inMemory {
-		if system, err = kit.Open(ctx, frame, st, base.Name()); err != nil {
+	fill := func(ctx context.Context, system *kit.System) (graphrag.IndexStats, error) {
+		return system.Index(ctx, rows(ctx, s.docs))
+	}
+	if !searched && (s.docs != "" || works) {
+		x, err := index.Open(ctx, index.Options{Store: st, Name: base.Name(), System: func() (*kit.System, error) { return kit.New(frame) }})
+		if err != nil {
 			return err
 		}
-		build = indexed
+		defer func() { err = errors.Join(err, x.Close()) }()
+		if ended, err := shares(ctx, s, x, works, std.err); ended || err != nil {
+			return err
+		}
+		fill = x.Build
+	}
+	system, err := kit.Open(ctx, frame, st, base.Name())
+	if errors.Is(err, store.ErrNotFound) {
+		err = fmt.Errorf("the store %s has no documents for -system %s: add them with -docs: %w", s.store, base.Name(), err)
+	}
+	if err != nil {
+		return err
 	}
 	defer func() { err = errors.Join(err, system.Close()) }()
-	if ended, err := build(ctx, s, st, system, std.err); ended || err != nil {
-		return err
+	if s.docs != "" {
+		stats, err := fill(ctx, system)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(std.err, "%s documents, %s passages\n", text.Digits(stats.Documents), text.Digits(stats.Chunks))
 	}
 	if s.serve != "" {
 		return serveStore(ctx, system, s, std.err)
@@ -96,45 +115,17 @@ func stored(ctx context.Context, s settings, std streams) (err error) {
 	return nil
 }
 
-// indexed indexes -docs in the store, if they are given.
-func indexed(ctx context.Context, s settings, _ store.Store, system *kit.System, log io.Writer) (ended bool, err error) {
-	if s.docs == "" {
-		return false, nil
-	}
-	stats, err := system.Index(ctx, rows(ctx, s.docs))
-	return false, counted(stats, err, log)
-}
-
-func counted(stats graphrag.IndexStats, err error, log io.Writer) error {
-	if err == nil {
-		fmt.Fprintf(log, "%s documents, %s passages\n", text.Digits(stats.Documents), text.Digits(stats.Chunks))
-	}
-	return err
-}
-
-// built adds -docs to the store, and builds a system with an index in memory from the documents and replies in
-// the store.
-func built(ctx context.Context, s settings, st store.Store, system *kit.System, log io.Writer) (ended bool, err error) {
-	x, err := index.Open(ctx, index.Options{Store: st, Name: system.Name(), System: func() (*kit.System, error) { return kit.New(system.Frame()) }})
-	if err != nil {
-		return false, err
-	}
-	defer func() { err = errors.Join(err, x.Close()) }()
-	if s.docs != "" {
+// shares puts -docs into the store, and asks for the replies that they take, or works for others.
+func shares(ctx context.Context, s settings, x *index.Index, works bool, log io.Writer) (ended bool, err error) {
+	if !works {
 		if _, err := x.Put(ctx, rows(ctx, s.docs)); err != nil {
 			return false, err
 		}
 	}
-	if s.stores.Share != nil {
-		if ended, err := s.stores.Share(ctx, x, s.docs == "" && s.question == "" && s.serve == "", log); ended || err != nil {
-			return ended, err
-		}
+	if s.stores.Share == nil {
+		return false, nil
 	}
-	stats, err := x.Build(ctx, system)
-	if err == nil && stats.Documents == 0 {
-		err = fmt.Errorf("the store %s has no documents for -system %s: add them with -docs", s.store, system.Name())
-	}
-	return false, counted(stats, err, log)
+	return s.stores.Share(ctx, x, works, log)
 }
 
 // serveStore serves the API in OpenAI's form, and refreshes the index every second.

@@ -16,8 +16,8 @@ import (
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
-// Every system that is built of the replies of three shares finds what it finds built by one process, and
-// no reply is asked for twice.
+// Every system that is built in a store of the replies of three shares finds what it finds built by one process,
+// also when it is opened, and no reply is asked for twice.
 func TestShares(t *testing.T) {
 	var docs []graphrag.Document
 	for i := range 24 {
@@ -59,9 +59,11 @@ func TestShares(t *testing.T) {
 				}
 			}
 			asked := m.Calls()
-			together := build(m)
+			open := func() *kit.System { return check.Of(kit.Open(t.Context(), build(m).Frame(), st, "index")).OK(t) }
+			together := open()
 			check.OK(t, check.Err(x.Build(t.Context(), together)))
-			check.Equal(t, m.Calls(), asked, "%d replies were missing after %d rounds", m.Calls()-asked, p.Round)
+			opened := open()
+			check.Equal(t, m.Calls(), asked, "%d replies were missing after %d rounds and when it was opened", m.Calls()-asked, p.Round)
 			times := make(map[string]int)
 			for _, r := range m.Requests() {
 				key := check.Of(json.Marshal(r)).OK(t)
@@ -69,7 +71,10 @@ func TestShares(t *testing.T) {
 					t.Errorf("asked twice: %.300s", key)
 				}
 			}
-			check.Equal(t, find(together), find(alone), "(-alone +together)")
+			want := find(alone)
+			for _, s := range []*kit.System{together, opened} {
+				check.Equal(t, find(s), want, "(-alone +together)")
+			}
 		})
 	}
 }
