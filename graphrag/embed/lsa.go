@@ -22,14 +22,6 @@ import (
 // are kept. It and leastDF were chosen by retrieval of evidence on WildGraphBench over all domains.
 const maxTerms = 50_000
 
-// leastDF is the least number of texts of a corpus that a term must occur in.
-func leastDF(texts int) int {
-	if texts < 100 {
-		return 1
-	}
-	return 2
-}
-
 // automaticDim is the number of dimensions for a corpus of n texts: 7√n, at least 384 and at most 1,024.
 // More texts have more subjects to tell apart. On the domains of WildGraphBench (209 to 2,936 chunks) 192,
 // 384 and 768 dimensions find 48.8, 53.1 and 51.4 % of the gold pages; in all of them together (8,643)

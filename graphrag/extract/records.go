@@ -159,8 +159,10 @@ func (r *records) ask(ctx context.Context, c graphrag.Chunk) ([]string, error) {
 		}
 		req.Messages = append(slices.Clip(req.Messages), llm.Message{Role: llm.Assistant, Text: reply.Text})
 		if round > 0 && r.o.AlwaysGlean {
-			more, err := r.goOn(ctx, req)
-			if err != nil || !more {
+			ask := req
+			ask.Messages, ask.Schema = append(slices.Clip(req.Messages), llm.Message{Role: llm.User, Text: anyMore}), nil
+			reply, err := r.o.Model.Generate(ctx, ask)
+			if err != nil || !strings.HasPrefix(strings.ToUpper(strings.TrimSpace(reply.Text)), "Y") {
 				return answers, err
 			}
 		}
@@ -189,13 +191,6 @@ const (
 	moreRecords = "Look at the passage again. Are there entities or relations that you have not written? If so, write those, in the same form, and none that you have written before, and end as before. If not, reply <|COMPLETE|> alone."
 	anyMore     = "Are entities or relations of the passage still missing? Answer Y or N, one letter."
 )
-
-func (r *records) goOn(ctx context.Context, req llm.Request) (bool, error) {
-	req.Messages = append(slices.Clip(req.Messages), llm.Message{Role: llm.User, Text: anyMore})
-	req.Schema = nil
-	reply, err := r.o.Model.Generate(ctx, req)
-	return strings.HasPrefix(strings.ToUpper(strings.TrimSpace(reply.Text)), "Y"), err
-}
 
 // mergeGleaned compares records of two replies with the same key and drops the records of the reply
 // whose first description is shorter, or, if equal, of the later reply (LightRAG, operate.py,

@@ -115,11 +115,6 @@ func (s Schema) check(at func(name string) string) error {
 	return errors.Join(problems...)
 }
 
-// clone copies the lists, which grow.
-func (s Schema) clone() Schema {
-	return Schema{slices.Clone(s.EntityTypes), slices.Clone(s.Relations), slices.Clone(s.Attributes)}
-}
-
 // foldItem returns a name in lower case with blanks for underscores, for comparison.
 func foldItem(s string) string {
 	return strings.Join(strings.Fields(strings.ReplaceAll(strings.ToLower(s), "_", " ")), " ")

@@ -361,7 +361,7 @@ func (e Expansion) weigh(ctx context.Context, from Growth, proposals []proposal)
 	before := s.bounds()
 	has := map[string]map[string]SchemaItem{entityTypeKind: before.types, relationKind: before.relations, attributeKind: before.attributes}
 	near := make(map[string]link.NameIndex)
-	s = s.clone()
+	s = Schema{slices.Clone(s.EntityTypes), slices.Clone(s.Relations), slices.Clone(s.Attributes)} // they grow
 	out := Growth{Seed: from.Seed}
 	var rejected []Decision
 	for _, d := range from.Decisions {

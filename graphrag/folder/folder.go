@@ -202,7 +202,8 @@ func (f *Folder) publish(ctx context.Context, next *draft, c Change) (err error)
 	}
 	f.now.Store(now)
 	if next.old != nil && next.old != now {
-		next.old.remove()
+		_ = next.old.close() // where it is still open, the disk keeps it until a later sweep
+		_ = os.RemoveAll(next.old.dir)
 	}
 	return nil
 }
@@ -247,7 +248,8 @@ func (f *Folder) file(next *draft, raw load.Raw) error {
 	parsed, err := f.o.Load.Read(raw.Name, raw.Data)
 	if err != nil {
 		e.Failed = err.Error()
-		return next.fail(e)
+		next.failures = true
+		return next.keep(e)
 	}
 	f.date(raw.Name, &parsed.Document)
 	if parsed.Problem != nil {

@@ -217,7 +217,7 @@ func (c *candidate) prepare(u *unitIndex, page int32, k *queryTerms, number []ui
 	c.open, c.used, c.next, c.value = false, 0, -1, 0
 	for unit := from; unit < to; unit++ {
 		at := -1
-		for _, t := range u.in(unit) {
+		for _, t := range u.across(unit, unit+1) {
 			j := int(number[t])
 			if j == 0 {
 				continue
@@ -296,9 +296,6 @@ func newUnits(ctx context.Context, pages []Page, a text.Analyzer) (*unitIndex, e
 	}
 	return u, nil
 }
-
-// in returns the terms of a unit.
-func (u *unitIndex) in(unit int) []int32 { return u.across(unit, unit+1) }
 
 // across returns the terms of the units from from to end-1.
 func (u *unitIndex) across(from, end int) []int32 {

@@ -73,7 +73,10 @@ func (t *Top[ID]) Push(id ID, score float64) {
 	switch {
 	case len(t.heap) < t.k:
 		t.heap = append(t.heap, s)
-		t.up()
+		h := t.heap
+		for i := len(h) - 1; i > 0 && before(h[(i-1)/2], h[i]); i = (i - 1) / 2 {
+			h[(i-1)/2], h[i] = h[i], h[(i-1)/2]
+		}
 	case t.k > 0 && before(s, t.heap[0]):
 		t.heap[0] = s
 		t.down()
@@ -83,14 +86,6 @@ func (t *Top[ID]) Push(id ID, score float64) {
 // before is [Compare] for numbers.
 func before[ID cmp.Ordered](a, b Scored[ID]) bool {
 	return a.Score > b.Score || a.Score == b.Score && a.ID < b.ID
-}
-
-// up moves the last one to where it belongs.
-func (t *Top[ID]) up() {
-	h := t.heap
-	for i := len(h) - 1; i > 0 && before(h[(i-1)/2], h[i]); i = (i - 1) / 2 {
-		h[(i-1)/2], h[i] = h[i], h[(i-1)/2]
-	}
 }
 
 // down moves the first one to where it belongs.

@@ -283,16 +283,6 @@ func (p *packer) enter(level int32) []int32 {
 	return found
 }
 
-// pack selects the input for a community.
-func (p *packer) pack(c int32) *Input {
-	shown := &Input{Graph: p.g, Community: c}
-	if p.size[c] > p.o.Tokens && p.substitute(shown) {
-		return shown
-	}
-	p.walk(shown, p.nodes[c], p.edges[c])
-	return shown
-}
-
 // walk takes edges with their ends, then nodes, up to the first that does not fit.
 func (p *packer) walk(shown *Input, nodes, edges []int32) {
 	w := walker{packer: p, shown: shown, allowed: make(map[int32]bool, len(nodes))}

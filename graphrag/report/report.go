@@ -220,7 +220,10 @@ func (p *packer) level(ctx context.Context, level int32) error {
 
 // report writes one report, or records its error.
 func (p *packer) report(ctx context.Context, c int32) error {
-	shown := p.pack(c)
+	shown := &Input{Graph: p.g, Community: c}
+	if p.size[c] <= p.o.Tokens || !p.substitute(shown) {
+		p.walk(shown, p.nodes[c], p.edges[c])
+	}
 	if len(shown.Nodes) == 0 && len(shown.Reports) == 0 {
 		p.failed[c] = fmt.Errorf("nothing of it fits into %d tokens", p.o.Tokens)
 		return nil

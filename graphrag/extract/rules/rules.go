@@ -54,7 +54,7 @@ func (o *Extractor) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.
 	k.Lock()
 	defer k.Unlock()
 	c := k.corpus
-	if k.corpus = nil; c == nil || c.worn() {
+	if k.corpus = nil; c == nil || len(c.lexicon.class) > 2*len(c.lexicon.words)+1<<16 { // most words are gone
 		c = &corpus{lexicon: newLexicon()}
 	}
 	all, err := c.change(ctx, chunks, o.workers)
