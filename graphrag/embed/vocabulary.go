@@ -63,8 +63,7 @@ func (b bag) sort() {
 	slices.SortFunc(b, func(x, y entry) int { return cmp.Compare(x.term, y.term) })
 }
 
-// vocabulary numbers the terms of a corpus, the most frequent first, and
-// knows in how many texts each occurs.
+// vocabulary numbers the terms of a corpus, the most frequent first, and knows in how many texts each occurs.
 type vocabulary struct {
 	terms   *text.Vocabulary
 	df      []int32

@@ -26,9 +26,8 @@ import (
 // with the chunk's ID and document; the extraction of a chunk may be empty. On an error
 // it returns no extractions at all. An empty list of chunks is no error.
 //
-// Spans are bytes of the chunk's Text, within it and on rune boundaries; an unknown
-// place is the zero span. Both ends of a fact are mentions of the same extraction.
-// Extract does not panic, whatever the bytes of a chunk.
+// Spans are bytes of the chunk's Text, within it and on rune boundaries; an unknown place is the zero span. Both
+// ends of a fact are mentions of the same extraction. Extract does not panic, whatever the bytes of a chunk.
 //
 // Extract is safe for concurrent use, and its result does not depend on the concurrency.
 // When ctx is cancelled it returns promptly, with an error that wraps ctx.Err().
@@ -154,10 +153,9 @@ func passage(c graphrag.Chunk) llm.Data {
 	return llm.Data{Label: "passage", Text: text}
 }
 
-// witness decides which names a passage supports. Models use words of their own: "Bell
-// Rock Lighthouse" where a page has the Bell Rock. Requiring the exact name loses a third
-// of the entities of a careful model and half of its facts; requiring half of its words
-// loses one in twenty, and still drops names from elsewhere.
+// witness decides which names a passage supports. Models use words of their own: "Bell Rock Lighthouse" where a
+// page has the Bell Rock. Requiring the exact name loses a third of the entities of a careful model and half of
+// its facts; requiring half of its words loses one in twenty, and still drops names from elsewhere.
 type witness struct {
 	folded string
 	words  map[string]bool

@@ -44,8 +44,7 @@ type RecordOptions struct {
 	ModelOptions
 	// Format is Tuples if empty.
 	Format Format
-	// Types are the entity types to look for; by default the types of the format's
-	// system. Objects needs them.
+	// Types are the entity types to look for; by default the types of the format's system. Objects needs them.
 	Types []string
 	// Domain describes the texts and the questions that matter (Fast-GraphRAG's "domain"). Language is the
 	// language of descriptions, by default of each passage; names are not translated.
@@ -61,10 +60,9 @@ type RecordOptions struct {
 // records is the extractor of [NewRecords].
 type records struct{ o RecordOptions }
 
-// NewRecords returns an extractor of typed entities and described relations, which asks again for missed
-// ones ("gleaning", From Local to Global, arXiv 2404.16130, section 3.1.2): a chunk takes
-// one call without gleanings, else at most two for each of them. There are three formats, and each record
-// is parsed by itself, tolerantly.
+// NewRecords returns an extractor of typed entities and described relations, which asks again for missed ones
+// ("gleaning", From Local to Global, arXiv 2404.16130, section 3.1.2): a chunk takes one call without gleanings,
+// else at most two for each of them. There are three formats, and each record is parsed by itself, tolerantly.
 func NewRecords(o RecordOptions) (Extractor, error) {
 	o.Format = cmp.Or(o.Format, Tuples)
 	checks := opt.Checks{Of: "extract"}

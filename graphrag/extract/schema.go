@@ -219,10 +219,9 @@ const (
 	maxItem      = 60 // bytes of a name
 )
 
-// Induce has a model make a schema for a corpus, by one call that shows the
-// beginnings of some documents. These are chosen by hashes of their IDs, so adding or
-// removing a document mostly changes nothing. An unusable reply or a refusal is an error
-// for which llm.OfOneReply is true. Without chunks the schema is empty.
+// Induce has a model make a schema for a corpus, by one call that shows the beginnings of some documents. These
+// are chosen by hashes of their IDs, so adding or removing a document mostly changes nothing. An unusable reply
+// or a refusal is an error for which llm.OfOneReply is true. Without chunks the schema is empty.
 func Induce(ctx context.Context, m llm.Model, chunks []graphrag.Chunk) (Schema, error) {
 	shown := sample(chunks)
 	if m == nil {

@@ -442,8 +442,7 @@ func groups(proposals []proposal) [][]proposal {
 	return out
 }
 
-// score returns the score of the proposals of one name, sorted by document, and how many
-// documents they are from.
+// score returns the score of the proposals of one name, sorted by document, and how many documents they are from.
 func (e Expansion) score(of []proposal) (score float64, docs int) {
 	sum := 0.0
 	for i, p := range of {

@@ -104,9 +104,8 @@ func (t *Top[ID]) down() {
 	}
 }
 
-// K is the constant of reciprocal rank fusion. Cormack, Clarke and Büttcher,
-// "Reciprocal Rank Fusion outperforms Condorcet and individual Rank Learning
-// Methods", SIGIR 2009, section 2, fixed it in a pilot study.
+// K is the constant of reciprocal rank fusion. Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion outperforms
+// Condorcet and individual Rank Learning Methods", SIGIR 2009, section 2, fixed it in a pilot study.
 const K = 60.
 
 // RRF merges lists by reciprocal rank fusion: the score of an identifier is the
@@ -157,10 +156,9 @@ func sum[ID cmp.Ordered](shares []Scored[ID]) []Scored[ID] {
 }
 
 // CombMAX gives each identifier its best score of all lists, on the scale of the lists (Fox and Shaw,
-// "Combination of Multiple Searches", TREC-2, 1993). It is how HippoRAG puts the steps of an iterative
-// retrieval together, whose scores compare (arXiv 2405.14831, section 4). Here alone equal scores stay in
-// the order in which they were first seen, the first list first. The error names every score that is not
-// finite.
+// "Combination of Multiple Searches", TREC-2, 1993). It is how HippoRAG puts the steps of an iterative retrieval
+// together, whose scores compare (arXiv 2405.14831, section 4). Here alone equal scores stay in the order in
+// which they were first seen, the first list first. The error names every score that is not finite.
 func CombMAX[ID cmp.Ordered](lists ...[]Scored[ID]) ([]Scored[ID], error) {
 	at := make(map[ID]int)
 	var out []Scored[ID]

@@ -44,9 +44,8 @@ const (
 	sectionsBreak = "\n"
 )
 
-// Text renders the sections as comma-separated values, each under its head. The number of a row
-// is its place in the section, so that a community that did not change has the same text, whatever
-// else came to the graph.
+// Text renders the sections as comma-separated values, each under its head. The number of a row is its place in
+// the section, so that a community that did not change has the same text, whatever else came to the graph.
 func (c *Input) Text() string {
 	var sections []string
 	section := func(head string, n int, row func(int) string) {

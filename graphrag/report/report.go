@@ -127,9 +127,8 @@ type Reporter interface {
 type Options struct {
 	// Reporter is required.
 	Reporter Reporter
-	// Tokens limits the input of a report, counted by CountTokens row by row; 0 means 8,000
-	// (microsoft/graphrag, config/defaults.py, max_input_length). A nil CountTokens counts
-	// tokens of cl100k.
+	// Tokens limits the input of a report, counted by CountTokens row by row; 0 means 8,000 (microsoft/graphrag,
+	// config/defaults.py, max_input_length). A nil CountTokens counts tokens of cl100k.
 	Tokens      int
 	CountTokens func(string) int
 	// MinSize is the least size of a community with a report; 0 is no bound.

@@ -48,8 +48,7 @@ func (r Ranking) ByScore(scores []float64, n int, source string) []graphrag.Hit 
 	return r.hits(order, n, source, func(i int32, _ int) float64 { return scores[i] })
 }
 
-// InOrder returns the first n chunks of an order without scores; the score of each is the
-// reciprocal of its rank.
+// InOrder returns the first n chunks of an order without scores; the score of each is the reciprocal of its rank.
 func (r Ranking) InOrder(order []int32, n int, source string) []graphrag.Hit {
 	return r.hits(order, n, source, func(_ int32, rank int) float64 { return 1 / float64(rank) })
 }
@@ -90,8 +89,7 @@ func (l docLimit) take(doc string) bool {
 	return l.taken[doc] <= l.perDoc
 }
 
-// Titled returns the title of a chunk, a line break, and its text: the text that is compared
-// with questions.
+// Titled returns the title of a chunk, a line break, and its text: the text that is compared with questions.
 func Titled(c graphrag.Chunk) string {
 	if c.Title == "" {
 		return c.Text
@@ -123,10 +121,9 @@ type Updater interface {
 // Limiter is an Updater that can be limited to some of the chunks.
 type Limiter interface {
 	Updater
-	// Limit returns the retriever over the chunks whose fields meet a condition; text is the
-	// condition as a string. Its results equal, to the bit, the results of one that is built
-	// from these chunks alone. The values of a field are listed once for all conditions on
-	// it.
+	// Limit returns the retriever over the chunks whose fields meet a condition; text is the condition as a
+	// string. Its results equal, to the bit, the results of one that is built from these chunks alone. The values
+	// of a field are listed once for all conditions on it.
 	Limit(text string, c graphrag.Condition) graphrag.Retriever
 }
 

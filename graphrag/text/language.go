@@ -28,9 +28,8 @@ const (
 	windows     = 4
 )
 
-// What a word or letter counts in favour of a language, shared by the languages that have
-// it, and what is needed: about two stop words of one language that no other has. A word
-// that asks, in a question, says more.
+// What a word or letter counts in favour of a language, shared by the languages that have it, and what is needed:
+// about two stop words of one language that no other has. A word that asks, in a question, says more.
 const (
 	askPart    = 2.0
 	letterPart = 0.4

@@ -214,8 +214,7 @@ func (l *located) cut(from, n int) int {
 	return to
 }
 
-// locate returns the tokens of a text, without the two around them, and where the words
-// stand that they are of.
+// locate returns the tokens of a text, without the two around them, and where the words stand that they are of.
 func (w *wordPiece) locate(text string, s *letterReader) (l located) {
 	w.walk(text, s, func(special string, start, end int) bool {
 		l.add(w.word(l.ids, special, s), start, end)

@@ -135,11 +135,10 @@ func (x *reader) addFacts(out *kg.Extraction) {
 	}
 }
 
-// Entities returns the entities of a question, in the order of the question: quoted strings, capitalized
-// names, dates, and, whatever their case, the names that known knows. known is asked for runs of up to
-// eight words as [text.FoldName] folds them, the longest first; it may be nil. Spans are bytes of the
-// question. The question is only split, not understood: the type of thing it asks for is not among its
-// entities.
+// Entities returns the entities of a question, in the order of the question: quoted strings, capitalized names,
+// dates, and, whatever their case, the names that known knows. known is asked for runs of up to eight words as
+// [text.FoldName] folds them, the longest first; it may be nil. Spans are bytes of the question. The question is
+// only split, not understood: the type of thing it asks for is not among its entities.
 //
 // It is safe for concurrent use if known is.
 func (o *Extractor) Entities(question string, isKnown func(folded string) bool) []kg.Mention {
