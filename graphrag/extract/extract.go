@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/embed/local"
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/internal/share"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
@@ -202,10 +201,10 @@ func verify(c graphrag.Chunk, x *kg.Extraction) {
 	x.Attributes = slices.DeleteFunc(x.Attributes, func(a kg.Attribute) bool { return dropped("attribute", a.Entity+" | "+a.Key, a.Entity) })
 }
 
-// NameFinder finds names and their kinds in texts, in order. [local.Names] is one.
+// NameFinder finds names and their kinds in texts, in order. local.Names of graphrag/embed is one.
 type NameFinder interface {
 	Name() string
-	Find(ctx context.Context, texts []string) ([][]local.Name, error)
+	Find(ctx context.Context, texts []string) ([][]text.Name, error)
 }
 
 // ByNames returns an extractor of the names that find finds, without facts.

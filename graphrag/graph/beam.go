@@ -46,8 +46,14 @@ func (o *BeamOptions) fill() error {
 	if o.Diversity != graphrag.Off {
 		opt.Min(&c, "Diversity", o.Diversity, 0)
 	}
-	o.Diversity = cmp.Or(o.Diversity, 2*float64(o.Width))
+	*o = o.Defaults()
 	return c.Err()
+}
+
+// Defaults returns the options with the default of Diversity, which follows Width.
+func (o BeamOptions) Defaults() BeamOptions {
+	o.Diversity = cmp.Or(o.Diversity, 2*float64(o.Width))
+	return o
 }
 
 // Chain is a chain of triples, each a neighbor of the one before.
