@@ -206,8 +206,7 @@ type Links struct {
 	Whole float64
 }
 
-// Sourced is a graph that was extracted from the passages, as the original needs. Nothing has to be
-// aligned then.
+// Sourced is a graph that was extracted from the passages, as the original needs. Nothing has to be aligned then.
 type Sourced interface {
 	Graph
 	// Stated lists the triples that each passage states.
