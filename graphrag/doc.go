@@ -15,7 +15,6 @@
 // below this one (chunk, bm25, vector, rank, …), each of use alone; the published systems that are composed
 // of them are in examples/baselines, imported by their path and as stable as the rest.
 //
-// All types are plain values. Nothing here is changed after it was handed over: a function
-// that returns a slice gives it away, a function that takes one does not keep or modify
-// it, unless its comment says otherwise.
+// All types are plain values. Nothing here is changed after it was handed over: a function that returns a slice
+// gives it away, a function that takes one does not keep or modify it, unless its comment says otherwise.
 package graphrag

@@ -179,8 +179,7 @@ func (f *Fields) UnmarshalJSON(b []byte) error {
 // dates are the forms of times in texts, the first of all that is read.
 var dates = []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02 15:04", "2006-01-02"}
 
-// ParseTime reads a time as fields and conditions write it: 2024-05-01, or RFC 3339. Without
-// a zone it is UTC.
+// ParseTime reads a time as fields and conditions write it: 2024-05-01, or RFC 3339. Without a zone it is UTC.
 func ParseTime(s string) (time.Time, bool) {
 	for _, form := range dates {
 		if t, err := time.Parse(form, strings.TrimSpace(s)); err == nil {

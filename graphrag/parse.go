@@ -26,11 +26,10 @@ var reserved = map[string]bool{"and": true, "or": true, "not": true, "in": true,
 //	published < 2024-05-01 or not (status in ("draft", "old"))
 //	tags has "legal" and public = true
 //
-// Fields are compared by =, !=, <, <=, > and >=, by in with a list, and by has, which is true
-// of lists that contain the value, or one of several. Values are texts between double quotes,
-// with Go's escapes, numbers, true, false, and times as [ParseTime] reads them. not binds
-// more strongly than and, and than or; all is true of every document. A field whose name is
-// not a word is quoted with backquotes. An error names the byte.
+// Fields are compared by =, !=, <, <=, > and >=, by in with a list, and by has, which is true of lists that
+// contain the value, or one of several. Values are texts between double quotes, with Go's escapes, numbers, true,
+// false, and times as [ParseTime] reads them. not binds more strongly than and, and than or; all is true of every
+// document. A field whose name is not a word is quoted with backquotes. An error names the byte.
 func ParseCondition(s string) (Condition, error) {
 	p := parser{text: s}
 	if len(s) > maxCondition {

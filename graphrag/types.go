@@ -54,9 +54,8 @@ type Chunk struct {
 	Fields Fields `json:"fields,omitempty"`
 }
 
-// Shown returns the text as prompts show it: after the header of the table, the line above the
-// list, or the fence of the code that it begins in. The headings of Lead are left out: they would
-// take a twelfth of a budget.
+// Shown returns the text as prompts show it: after the header of the table, the line above the list, or the fence
+// of the code that it begins in. The headings of Lead are left out: they would take a twelfth of a budget.
 func (c Chunk) Shown() string {
 	lead := c.Lead
 	for strings.HasPrefix(lead, "#") {
@@ -73,8 +72,7 @@ type Triple struct {
 	Tail     string `json:"tail"`
 }
 
-// Hit is a ranked chunk. Within one list a larger score is better; scores of
-// different retrievers do not compare.
+// Hit is a ranked chunk. Within one list a larger score is better; scores of different retrievers do not compare.
 type Hit struct {
 	Chunk Chunk   `json:"chunk"`
 	Score float64 `json:"score"`
@@ -175,8 +173,7 @@ type Step struct {
 // Answer is a system's reply, together with what it is based on.
 type Answer struct {
 	Text string `json:"text"`
-	// Refused is true when the system declined to answer because the
-	// evidence does not hold one (reject mode).
+	// Refused is true when the system declined to answer because the evidence does not hold one (reject mode).
 	Refused bool `json:"refused,omitempty"`
 	// Confidence is the probability, 0 to 1, that the answer is right, for readers that have one;
 	// 0 for others. docs/offline.md says how reliable the offline reader's is.
@@ -286,13 +283,11 @@ type Usage struct {
 	PromptTokens     int `json:"prompt_tokens"`
 	CompletionTokens int `json:"completion_tokens"`
 	EmbeddedTokens   int `json:"embedded_tokens"`
-	// ProviderCached are the prompt tokens that the provider had cached, and charges less
-	// for, where it says so.
+	// ProviderCached are the prompt tokens that the provider had cached, and charges less for, where it says so.
 	ProviderCached int `json:"provider_cached_tokens,omitempty"`
 	// Estimated is true when at least one reply came without figures and its tokens were counted here.
 	Estimated bool `json:"estimated,omitempty"`
-	// Unread is the number of replies, or records of replies, that could not be read:
-	// what they held is lost.
+	// Unread is the number of replies, or records of replies, that could not be read: what they held is lost.
 	Unread int `json:"unread,omitempty"`
 }
 
@@ -329,8 +324,7 @@ type RetrieverFunc func(ctx context.Context, q Question) (Found, error)
 // Retrieve calls f.
 func (f RetrieverFunc) Retrieve(ctx context.Context, q Question) (Found, error) { return f(ctx, q) }
 
-// System is a complete question-answering system: what a benchmark runs. It is
-// the Retriever of its own evidence.
+// System is a complete question-answering system: what a benchmark runs. It is the Retriever of its own evidence.
 //
 // Index comes first; after it Insert, Delete, Retrieve and Answer may be called in any order and by many at
 // once. Readers see the state of the last change that succeeded and never wait for one that is under way; a

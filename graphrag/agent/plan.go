@@ -125,10 +125,9 @@ func cleaned(list []string) (out []string) {
 // question, and the text to search for.
 type SubSearch func(ctx context.Context, q graphrag.Question, sub SubQuery) (graphrag.Found, error)
 
-// Decomposed returns a retriever that searches for the sub-queries of a question and
-// interleaves their results. Independent sub-queries run concurrently; to the text of a
-// dependent one the best fact, or else the beginning of the best chunk, of each of its
-// dependencies is appended. schema and most are parameters of [Plan].
+// Decomposed returns a retriever that searches for the sub-queries of a question and interleaves their results.
+// Independent sub-queries run concurrently; to the text of a dependent one the best fact, or else the beginning
+// of the best chunk, of each of its dependencies is appended. schema and most are parameters of [Plan].
 func Decomposed(search SubSearch, decompose Decomposer, schema *extract.Schema, most int) (graphrag.Retriever, error) {
 	checks := opt.Checks{Of: "agent"}
 	checks.Want(search != nil, "the search for sub-queries", "missing", "a function")

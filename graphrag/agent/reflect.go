@@ -158,8 +158,7 @@ func (p *budgeted) Generate(ctx context.Context, req llm.Request) (llm.Reply, er
 	return reply, err
 }
 
-// DefaultSteps is the most reflections of a question (TencentCloudADP/youtu-graphrag;
-// the paper has no number).
+// DefaultSteps is the most reflections of a question (TencentCloudADP/youtu-graphrag; the paper has no number).
 const DefaultSteps = 5
 
 // Options of [Reflecting].

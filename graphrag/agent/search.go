@@ -36,13 +36,12 @@ const (
 	DefaultCalls = 4
 )
 
-// Search returns a retriever that searches again and again, over any retriever and over raw pages, until
-// next has an answer or a limit is met: the turns, the tokens read in all (Question.Tokens, if set), or two
-// turns without anything new. Calls of a turn run side by side; those beyond the limit are dropped, and
-// said to be. A call that was made before is answered from its earlier result. The evidence is what was read and
-// cited, or without a citation all that was read; the steps have all that was done, of which the last has
-// the reason for the end. Where the first reply cannot be used, one search for the question takes its
-// place.
+// Search returns a retriever that searches again and again, over any retriever and over raw pages, until next has
+// an answer or a limit is met: the turns, the tokens read in all (Question.Tokens, if set), or two turns without
+// anything new. Calls of a turn run side by side; those beyond the limit are dropped, and said to be. A call that
+// was made before is answered from its earlier result. The evidence is what was read and cited, or without a
+// citation all that was read; the steps have all that was done, of which the last has the reason for the end.
+// Where the first reply cannot be used, one search for the question takes its place.
 //
 // Do We Still Need GraphRAG (arXiv 2604.09666) puts retrievers into the hands of such an
 // agent, Search-o1 (arXiv 2501.05366) condenses what it reads.

@@ -111,8 +111,7 @@ const usualPassage = 1200
 // mostLines is the number of lines that find shows.
 const mostLines = 20
 
-// NewTools returns the tools for a question, whose form, K, condition and budget of tokens
-// searches have, too.
+// NewTools returns the tools for a question, whose form, K, condition and budget of tokens searches have, too.
 func NewTools(q graphrag.Question, o ToolOptions) (*Tools, error) {
 	if o.Retriever == nil && o.Pages == nil {
 		return nil, errors.New("agent: tools need a retriever or pages")

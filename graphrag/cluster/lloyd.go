@@ -304,10 +304,9 @@ func (l *lloyd) score(s *scratch, p *panels, do func(at int, scores []float32, e
 	}
 }
 
-// scoreError bounds how far the score of a vector with any centroid is from the true one: a float32 sum of
-// dim products and an offset, in any order, is off by at most (dim+2)·2⁻²⁴ of the sum of the magnitudes,
-// and by 2⁻¹⁴⁹ for each product that is too small. Twice that also covers the rounding of the distance in
-// float64.
+// scoreError bounds how far the score of a vector with any centroid is from the true one: a float32 sum of dim
+// products and an offset, in any order, is off by at most (dim+2)·2⁻²⁴ of the sum of the magnitudes, and by 2⁻¹⁴⁹
+// for each product that is too small. Twice that also covers the rounding of the distance in float64.
 func (l *lloyd) scoreError(i int, p *panels) float64 {
 	terms := float64(l.dim + 2)
 	return terms * (0x1p-23*(l.norms[i]*p.longest+p.longest*p.longest/2) + 0x1p-148)

@@ -62,8 +62,7 @@ type Mixture struct {
 	constant []float64 // per component ln weight - Dim/2·ln 2π - ½ ln |covariance|
 }
 
-// Parameters returns the number of free parameters: K-1 weights, K·Dim means and
-// K·Dim·(Dim+1)/2 covariances.
+// Parameters returns the number of free parameters: K-1 weights, K·Dim means and K·Dim·(Dim+1)/2 covariances.
 func (m *Mixture) Parameters() int { return m.K - 1 + m.K*m.Dim + m.K*m.Dim*(m.Dim+1)/2 }
 
 // BIC returns the Bayesian information criterion, Parameters·ln N - 2·LogLikelihood:
@@ -151,10 +150,9 @@ func SelectMixture(ctx context.Context, vectors []float32, dim int, opts Mixture
 // mixtureBlock is the number of rows that a goroutine takes at a time.
 const mixtureBlock = 128
 
-// fitMixture fits a mixture of k Gaussians to vectors, rows of length dim, by expectation maximization
-// (Dempster, Laird and Rubin 1977) from the clusters [KMeans] finds. A k above the number of vectors means
-// that number. Sums are in float64; vectors far from the origin for their spread lose digits, so centre
-// them first.
+// fitMixture fits a mixture of k Gaussians to vectors, rows of length dim, by expectation maximization (Dempster,
+// Laird and Rubin 1977) from the clusters [KMeans] finds. A k above the number of vectors means that number. Sums
+// are in float64; vectors far from the origin for their spread lose digits, so centre them first.
 func fitMixture(ctx context.Context, vectors []float32, dim, k int, opts MixtureOptions) (*Mixture, error) {
 	var best *Mixture
 	for i := range opts.inits {

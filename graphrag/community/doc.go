@@ -31,9 +31,8 @@
 //
 // # Determinism
 //
-// A result depends on the graph, the options and the seed, and on nothing else: not on the order of the
-// edges, on concurrency or on the number of processors (architectures with fused multiply-add may round
-// otherwise, and then choose otherwise between equals). Communities are numbered by descending size, equal
-// ones by their smallest node. All functions are safe for concurrent use and change none of their
-// arguments.
+// A result depends on the graph, the options and the seed, and on nothing else: not on the order of the edges, on
+// concurrency or on the number of processors (architectures with fused multiply-add may round otherwise, and then
+// choose otherwise between equals). Communities are numbered by descending size, equal ones by their smallest
+// node. All functions are safe for concurrent use and change none of their arguments.
 package community

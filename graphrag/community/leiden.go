@@ -11,9 +11,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 )
 
-// Leiden finds communities by the algorithm of Traag, Waltman and van Eck
-// (2019). The package comment lists its guarantees. A node without edges,
-// or with none of a weight above 0 but its own loop, is a community of its own.
+// Leiden finds communities by the algorithm of Traag, Waltman and van Eck (2019). The package comment lists its
+// guarantees. A node without edges, or with none of a weight above 0 but its own loop, is a community of its own.
 //
 // The error reports options that cannot be used, weights whose sum is not finite, or the end of ctx. The
 // result depends on the graph, the options and nothing else.
@@ -182,11 +181,10 @@ func (s *solver[W]) run(net *network[W], g *graph.Graph, p *Partition) error {
 // fewTwins is the share of the nodes below which folding twins is not worth a copy of the network.
 const fewTwins = 1. / 32
 
-// fold makes one node of each class of adjacent twins whose weight a to each other is at least
-// γ'·w(v)². If two of them were in different communities, one would gain by joining the other; and
-// any number of them are γ-connected. So each class is in one community from the beginning. fold
-// returns the network of the classes, in the order of their first nodes, and the class of each
-// node; or the network itself, if there are few twins.
+// fold makes one node of each class of adjacent twins whose weight a to each other is at least γ'·w(v)². If two
+// of them were in different communities, one would gain by joining the other; and any number of them are
+// γ-connected. So each class is in one community from the beginning. fold returns the network of the classes, in
+// the order of their first nodes, and the class of each node; or the network itself, if there are few twins.
 func (s *solver[W]) fold(net *network[W], g *graph.Graph) (*network[W], []int32, error) {
 	n := net.n()
 	class := make([]int32, n)

@@ -141,8 +141,7 @@ type survey struct {
 	whole     bool      // whether all weights are whole numbers
 }
 
-// leastWeight is the least sum of weights that others can be divided by without
-// leaving the range of a float64.
+// leastWeight is the least sum of weights that others can be divided by without leaving the range of a float64.
 const leastWeight = 0x1p-1000
 
 // surveyRows is the number of rows that are looked at between two looks at the context.

@@ -91,9 +91,8 @@ func (lv *layer[W]) whole(labels []int32) int {
 	return lv.parts.count()
 }
 
-// number numbers the parts community by community, so that the next level has the
-// nodes of one community side by side, and returns their number. sizes are the
-// sizes of the parts of each community, from its place on.
+// number numbers the parts community by community, so that the next level has the nodes of one community side by
+// side, and returns their number. sizes are the sizes of the parts of each community, from its place on.
 func (lv *layer[W]) number(sizes []int32) int {
 	lv.parts.starts = append(lv.parts.starts[:0], 0)
 	sum := int32(0)

@@ -22,18 +22,9 @@ import (
 // are kept. It and leastDF were chosen by retrieval of evidence on WildGraphBench over all domains.
 const maxTerms = 50_000
 
-// leastDF is the least number of texts of a corpus that a term must occur in.
-func leastDF(texts int) int {
-	if texts < 100 {
-		return 1
-	}
-	return 2
-}
-
-// automaticDim is the number of dimensions for a corpus of n texts: 7√n, at least 384 and at most 1,024.
-// More texts have more subjects to tell apart. On the domains of WildGraphBench (209 to 2,936 chunks) 192,
-// 384 and 768 dimensions find 48.8, 53.1 and 51.4 % of the gold pages; in all of them together (8,643)
-// 30.9, 40.0 and 47.3 %.
+// automaticDim is the number of dimensions for a corpus of n texts: 7√n, at least 384 and at most 1,024. More
+// texts have more subjects to tell apart. On the domains of WildGraphBench (209 to 2,936 chunks) 192, 384 and 768
+// dimensions find 48.8, 53.1 and 51.4 % of the gold pages; in all of them together (8,643) 30.9, 40.0 and 47.3 %.
 func automaticDim(texts int) int {
 	return min(max(int(7*math.Sqrt(float64(texts))), 384), 1024)
 }
@@ -63,10 +54,9 @@ func (o LSAOptions) resolve(texts int) (LSAOptions, error) {
 	return o, c.Err()
 }
 
-// LSA embeds texts by latent semantic analysis (Deerwester, Dumais, Furnas, Landauer and Harshman, JASIS
-// 41(6), 1990): the weighted terms of a text, projected onto the leading right singular vectors of a
-// corpus. Terms that occur in the same texts fall together, so a text is near to others on its subject also
-// where the words differ.
+// LSA embeds texts by latent semantic analysis (Deerwester, Dumais, Furnas, Landauer and Harshman, JASIS 41(6),
+// 1990): the weighted terms of a text, projected onto the leading right singular vectors of a corpus. Terms that
+// occur in the same texts fall together, so a text is near to others on its subject also where the words differ.
 //
 // Weights are (1 + ln tf)·√idf with idf = ln(1 + (N-df+½)/(df+½)). The rows of the corpus are scaled to
 // length 1 before the decomposition A = UΣVᵀ. The vector of a text with weights d is Σ^(-1/2)·Vᵀd, scaled

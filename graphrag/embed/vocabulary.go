@@ -63,8 +63,7 @@ func (b bag) sort() {
 	slices.SortFunc(b, func(x, y entry) int { return cmp.Compare(x.term, y.term) })
 }
 
-// vocabulary numbers the terms of a corpus, the most frequent first, and
-// knows in how many texts each occurs.
+// vocabulary numbers the terms of a corpus, the most frequent first, and knows in how many texts each occurs.
 type vocabulary struct {
 	terms   *text.Vocabulary
 	df      []int32
@@ -76,7 +75,9 @@ type vocabulary struct {
 func (v *vocabulary) add(term []byte, df int32) {
 	v.terms.Add(term)
 	v.df = append(v.df, df)
-	v.rootIDF = append(v.rootIDF, math.Sqrt(idf(int(df), v.texts)))
+	// The inverse document frequency of BM25, never negative: ln(1 + (N - df + 1/2)/(df + 1/2)).
+	n, d := float64(v.texts), float64(df)
+	v.rootIDF = append(v.rootIDF, math.Sqrt(math.Log1p((n-d+.5)/(d+.5))))
 }
 
 // readCorpus counts all texts and builds their vocabulary of at most maxTerms terms that occur in leastDF
@@ -135,7 +136,10 @@ func mergeVocabularies(counters []*counter, frequency [][]int32, texts int) *voc
 		}
 	}
 	terms := make([]string, 0, len(total))
-	least := leastDF(texts)
+	least := 2
+	if texts < 100 {
+		least = 1
+	}
 	for term, df := range total {
 		if int(df) >= least {
 			terms = append(terms, term)
@@ -155,12 +159,6 @@ func mergeVocabularies(counters []*counter, frequency [][]int32, texts int) *voc
 type weighted struct {
 	term   int32
 	weight float64
-}
-
-// idf is the inverse document frequency of BM25, never negative: ln(1 + (N - df + 1/2)/(df + 1/2)).
-func idf(df, texts int) float64 {
-	n, d := float64(texts), float64(df)
-	return math.Log1p((n - d + .5) / (d + .5))
 }
 
 // termWeight is (1 + ln tf)·√idf. The root is because the dot product of two texts multiplies the weights

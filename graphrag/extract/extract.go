@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/embed/local"
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/internal/share"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
@@ -26,9 +25,8 @@ import (
 // with the chunk's ID and document; the extraction of a chunk may be empty. On an error
 // it returns no extractions at all. An empty list of chunks is no error.
 //
-// Spans are bytes of the chunk's Text, within it and on rune boundaries; an unknown
-// place is the zero span. Both ends of a fact are mentions of the same extraction.
-// Extract does not panic, whatever the bytes of a chunk.
+// Spans are bytes of the chunk's Text, within it and on rune boundaries; an unknown place is the zero span. Both
+// ends of a fact are mentions of the same extraction. Extract does not panic, whatever the bytes of a chunk.
 //
 // Extract is safe for concurrent use, and its result does not depend on the concurrency.
 // When ctx is cancelled it returns promptly, with an error that wraps ctx.Err().
@@ -154,10 +152,9 @@ func passage(c graphrag.Chunk) llm.Data {
 	return llm.Data{Label: "passage", Text: text}
 }
 
-// witness decides which names a passage supports. Models use words of their own: "Bell
-// Rock Lighthouse" where a page has the Bell Rock. Requiring the exact name loses a third
-// of the entities of a careful model and half of its facts; requiring half of its words
-// loses one in twenty, and still drops names from elsewhere.
+// witness decides which names a passage supports. Models use words of their own: "Bell Rock Lighthouse" where a
+// page has the Bell Rock. Requiring the exact name loses a third of the entities of a careful model and half of
+// its facts; requiring half of its words loses one in twenty, and still drops names from elsewhere.
 type witness struct {
 	folded string
 	words  map[string]bool
@@ -204,10 +201,10 @@ func verify(c graphrag.Chunk, x *kg.Extraction) {
 	x.Attributes = slices.DeleteFunc(x.Attributes, func(a kg.Attribute) bool { return dropped("attribute", a.Entity+" | "+a.Key, a.Entity) })
 }
 
-// NameFinder finds names and their kinds in texts, in order. [local.Names] is one.
+// NameFinder finds names and their kinds in texts, in order. local.Names of graphrag/embed is one.
 type NameFinder interface {
 	Name() string
-	Find(ctx context.Context, texts []string) ([][]local.Name, error)
+	Find(ctx context.Context, texts []string) ([][]text.Name, error)
 }
 
 // ByNames returns an extractor of the names that find finds, without facts.

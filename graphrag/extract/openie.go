@@ -132,8 +132,7 @@ func sentence(text string, names []string) (head, relation, tail string) {
 	return head, strings.TrimSpace(text[len(head) : len(text)-len(tail)]), tail
 }
 
-// dropRepeated keeps each fact and mention once: repetitions of a model must not raise the
-// weight of a fact.
+// dropRepeated keeps each fact and mention once: repetitions of a model must not raise the weight of a fact.
 func dropRepeated(x *kg.Extraction) {
 	seen := make(map[[6]string]int)
 	again := func(key ...string) bool {

@@ -111,9 +111,8 @@ func delimit(text string, format Format) string {
 	return b.String() + text[end:]
 }
 
-// start matches the beginning of a record: its kind and a delimiter, at the start of the
-// text or of a line (which may be numbered), or after ##, a bracket, or the last field of
-// another record, which may end with a full stop.
+// start matches the beginning of a record: its kind and a delimiter, at the start of the text or of a line (which
+// may be numbered), or after ##, a bracket, or the last field of another record, which may end with a full stop.
 var start = regexp.MustCompile(`(?i)(^|\n|##|\(|[.!?。] |` + sep + `)[ \t\r]*(?:(?:[-•>]|\d{1,3}[.)])[ \t]*)?["'“*_` + "`" + `]*` +
 	`(` + entityWords + `|` + relationWords + `)["'”*_` + "`" + `]*\s*` + sep)
 
@@ -261,8 +260,7 @@ func inTables(reply string) (out []any) {
 	return out
 }
 
-// inJSON is the value of a reply that is JSON: an object, a list, or an object a line. It is
-// nil for others.
+// inJSON is the value of a reply that is JSON: an object, a list, or an object a line. It is nil for others.
 func inJSON(reply string) (v any) {
 	answer, _, _ := llm.SplitThinking(reply)
 	text := strings.TrimSpace(llm.Unfence(strings.TrimSpace(answer)))

@@ -44,8 +44,7 @@ type RecordOptions struct {
 	ModelOptions
 	// Format is Tuples if empty.
 	Format Format
-	// Types are the entity types to look for; by default the types of the format's
-	// system. Objects needs them.
+	// Types are the entity types to look for; by default the types of the format's system. Objects needs them.
 	Types []string
 	// Domain describes the texts and the questions that matter (Fast-GraphRAG's "domain"). Language is the
 	// language of descriptions, by default of each passage; names are not translated.
@@ -61,10 +60,9 @@ type RecordOptions struct {
 // records is the extractor of [NewRecords].
 type records struct{ o RecordOptions }
 
-// NewRecords returns an extractor of typed entities and described relations, which asks again for missed
-// ones ("gleaning", From Local to Global, arXiv 2404.16130, section 3.1.2): a chunk takes
-// one call without gleanings, else at most two for each of them. There are three formats, and each record
-// is parsed by itself, tolerantly.
+// NewRecords returns an extractor of typed entities and described relations, which asks again for missed ones
+// ("gleaning", From Local to Global, arXiv 2404.16130, section 3.1.2): a chunk takes one call without gleanings,
+// else at most two for each of them. There are three formats, and each record is parsed by itself, tolerantly.
 func NewRecords(o RecordOptions) (Extractor, error) {
 	o.Format = cmp.Or(o.Format, Tuples)
 	checks := opt.Checks{Of: "extract"}
@@ -159,8 +157,10 @@ func (r *records) ask(ctx context.Context, c graphrag.Chunk) ([]string, error) {
 		}
 		req.Messages = append(slices.Clip(req.Messages), llm.Message{Role: llm.Assistant, Text: reply.Text})
 		if round > 0 && r.o.AlwaysGlean {
-			more, err := r.goOn(ctx, req)
-			if err != nil || !more {
+			ask := req
+			ask.Messages, ask.Schema = append(slices.Clip(req.Messages), llm.Message{Role: llm.User, Text: anyMore}), nil
+			reply, err := r.o.Model.Generate(ctx, ask)
+			if err != nil || !strings.HasPrefix(strings.ToUpper(strings.TrimSpace(reply.Text)), "Y") {
 				return answers, err
 			}
 		}
@@ -189,13 +189,6 @@ const (
 	moreRecords = "Look at the passage again. Are there entities or relations that you have not written? If so, write those, in the same form, and none that you have written before, and end as before. If not, reply <|COMPLETE|> alone."
 	anyMore     = "Are entities or relations of the passage still missing? Answer Y or N, one letter."
 )
-
-func (r *records) goOn(ctx context.Context, req llm.Request) (bool, error) {
-	req.Messages = append(slices.Clip(req.Messages), llm.Message{Role: llm.User, Text: anyMore})
-	req.Schema = nil
-	reply, err := r.o.Model.Generate(ctx, req)
-	return strings.HasPrefix(strings.ToUpper(strings.TrimSpace(reply.Text)), "Y"), err
-}
 
 // mergeGleaned compares records of two replies with the same key and drops the records of the reply
 // whose first description is shorter, or, if equal, of the later reply (LightRAG, operate.py,

@@ -115,11 +115,6 @@ func (s Schema) check(at func(name string) string) error {
 	return errors.Join(problems...)
 }
 
-// clone copies the lists, which grow.
-func (s Schema) clone() Schema {
-	return Schema{slices.Clone(s.EntityTypes), slices.Clone(s.Relations), slices.Clone(s.Attributes)}
-}
-
 // foldItem returns a name in lower case with blanks for underscores, for comparison.
 func foldItem(s string) string {
 	return strings.Join(strings.Fields(strings.ReplaceAll(strings.ToLower(s), "_", " ")), " ")
@@ -224,10 +219,9 @@ const (
 	maxItem      = 60 // bytes of a name
 )
 
-// Induce has a model make a schema for a corpus, by one call that shows the
-// beginnings of some documents. These are chosen by hashes of their IDs, so adding or
-// removing a document mostly changes nothing. An unusable reply or a refusal is an error
-// for which llm.OfOneReply is true. Without chunks the schema is empty.
+// Induce has a model make a schema for a corpus, by one call that shows the beginnings of some documents. These
+// are chosen by hashes of their IDs, so adding or removing a document mostly changes nothing. An unusable reply
+// or a refusal is an error for which llm.OfOneReply is true. Without chunks the schema is empty.
 func Induce(ctx context.Context, m llm.Model, chunks []graphrag.Chunk) (Schema, error) {
 	shown := sample(chunks)
 	if m == nil {

@@ -361,7 +361,7 @@ func (e Expansion) weigh(ctx context.Context, from Growth, proposals []proposal)
 	before := s.bounds()
 	has := map[string]map[string]SchemaItem{entityTypeKind: before.types, relationKind: before.relations, attributeKind: before.attributes}
 	near := make(map[string]link.NameIndex)
-	s = s.clone()
+	s = Schema{slices.Clone(s.EntityTypes), slices.Clone(s.Relations), slices.Clone(s.Attributes)} // they grow
 	out := Growth{Seed: from.Seed}
 	var rejected []Decision
 	for _, d := range from.Decisions {
@@ -442,8 +442,7 @@ func groups(proposals []proposal) [][]proposal {
 	return out
 }
 
-// score returns the score of the proposals of one name, sorted by document, and how many
-// documents they are from.
+// score returns the score of the proposals of one name, sorted by document, and how many documents they are from.
 func (e Expansion) score(of []proposal) (score float64, docs int) {
 	sum := 0.0
 	for i, p := range of {

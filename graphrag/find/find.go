@@ -16,9 +16,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
 
-// Line is a line that matches: the part of it about the match, at most [MaxLine] bytes of it, with "…"
-// where it was cut and below the first row of its table, as a chunk of the page, whose Index is the passage
-// that it is in.
+// Line is a line that matches: the part of it about the match, at most [MaxLine] bytes of it, with "…" where it
+// was cut and below the first row of its table, as a chunk of the page, whose Index is the passage that it is in.
 type Line struct {
 	graphrag.Chunk
 	// Number counts the lines of the page from 1.

@@ -71,8 +71,7 @@ func join(chunks []graphrag.Chunk) page {
 	return p
 }
 
-// Passages are cut at the end of a line or a word, with a least and a largest number of
-// bytes; about 250 tokens.
+// Passages are cut at the end of a line or a word, with a least and a largest number of bytes; about 250 tokens.
 const (
 	leastPassage = 700
 	mostPassage  = 1200

@@ -6,11 +6,10 @@
 // time: by the content of each file, not by its date. Deleted and renamed files are
 // known by their absence. [Folder.Refresh] does the same while questions are answered.
 //
-// The index is a generation: a folder with what was parsed of each file, the saved
-// system, and a manifest. A new one is written aside, and one rename makes it the
-// current one, so that a process that is killed at any moment leaves the old index or
-// the new one. An index of another version, of other settings or with damage is
-// rebuilt, and [Change.Rebuilt] gives the reason.
+// The index is a generation: a folder with what was parsed of each file, the saved system, and a manifest. A new
+// one is written aside, and one rename makes it the current one, so that a process that is killed at any moment
+// leaves the old index or the new one. An index of another version, of other settings or with damage is rebuilt,
+// and [Change.Rebuilt] gives the reason.
 //
 // Evidence is restored before it is read ([Files.Reader]): systems search in cut and
 // cleaned text, and readers get the lines of the file, with the headings above them

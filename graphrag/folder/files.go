@@ -36,9 +36,8 @@ func (f *Files) File(id string) (*load.File, error) {
 	}
 }
 
-// Reader returns a reader that reads evidence as it is in the files: whole lines, with their
-// headings. With spread the gaps inside chunks are read as well, which is meant for readers
-// without costs.
+// Reader returns a reader that reads evidence as it is in the files: whole lines, with their headings. With
+// spread the gaps inside chunks are read as well, which is meant for readers without costs.
 func (f *Files) Reader(r reader.Reader, spread bool) reader.Reader {
 	longest := 2
 	if spread {
@@ -69,8 +68,7 @@ const (
 	maxLine   = 400
 )
 
-// restore replaces the text of chunks by the text of the files if the lengths are
-// similar.
+// restore replaces the text of chunks by the text of the files if the lengths are similar.
 func (f *Files) restore(evidence []graphrag.Hit, longest int) []graphrag.Hit {
 	out := make([]graphrag.Hit, len(evidence))
 	for i, h := range evidence {
@@ -109,8 +107,7 @@ type Source struct {
 	Title string `json:"title,omitempty"`
 	Place string `json:"place"`
 	Quote string `json:"quote"`
-	// Start and End delimit the supported text in the answer, From and To the quote in the
-	// text of the document.
+	// Start and End delimit the supported text in the answer, From and To the quote in the text of the document.
 	Start int `json:"start"`
 	End   int `json:"end"`
 	From  int `json:"from"`

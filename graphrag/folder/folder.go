@@ -36,13 +36,11 @@ type Options struct {
 	Settings string
 	// Load says what files are read.
 	Load load.Options
-	// Progress, if set, is called with the number of files read so far, and with 0 at the end
-	// of reading.
+	// Progress, if set, is called with the number of files read so far, and with 0 at the end of reading.
 	Progress func(files int)
 }
 
-// Folder is a folder of files with its index, which System answers from. It is safe for concurrent
-// use.
+// Folder is a folder of files with its index, which System answers from. It is safe for concurrent use.
 type Folder struct {
 	*Files
 	System *kit.System
@@ -59,8 +57,7 @@ type Change struct {
 	Files, Added, Changed, Deleted int
 	// Skipped are the errors of files that are not read.
 	Skipped []error
-	// Rebuilt is the reason for rebuilding the whole index; "" if it was not, or is the
-	// first.
+	// Rebuilt is the reason for rebuilding the whole index; "" if it was not, or is the first.
 	Rebuilt string
 	Stats   graphrag.IndexStats
 }
@@ -176,8 +173,7 @@ func resolved(path string) string {
 	return real
 }
 
-// Refresh updates the index. Meanwhile, and if it fails, questions are answered from the previous
-// index.
+// Refresh updates the index. Meanwhile, and if it fails, questions are answered from the previous index.
 func (f *Folder) Refresh(ctx context.Context) (Change, error) {
 	f.writing.Lock()
 	defer f.writing.Unlock()
@@ -202,7 +198,8 @@ func (f *Folder) publish(ctx context.Context, next *draft, c Change) (err error)
 	}
 	f.now.Store(now)
 	if next.old != nil && next.old != now {
-		next.old.remove()
+		_ = next.old.close() // where it is still open, the disk keeps it until a later sweep
+		_ = os.RemoveAll(next.old.dir)
 	}
 	return nil
 }
@@ -247,7 +244,8 @@ func (f *Folder) file(next *draft, raw load.Raw) error {
 	parsed, err := f.o.Load.Read(raw.Name, raw.Data)
 	if err != nil {
 		e.Failed = err.Error()
-		return next.fail(e)
+		next.failures = true
+		return next.keep(e)
 	}
 	f.date(raw.Name, &parsed.Document)
 	if parsed.Problem != nil {

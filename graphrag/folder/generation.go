@@ -122,13 +122,6 @@ func (g *generation) close() error {
 	return g.parsed.Close()
 }
 
-// remove ends the use of a generation that another one has replaced. Where it is still
-// open, the disk keeps it until a later sweep.
-func (g *generation) remove() {
-	_ = g.close()
-	_ = os.RemoveAll(g.dir)
-}
-
 // raw returns the stored parsed form of a file.
 func (g *generation) raw(e entry) ([]byte, error) {
 	data := make([]byte, e.Size)
@@ -191,12 +184,6 @@ func (d *draft) keep(e entry) error {
 		return errors.New(e.Problem)
 	}
 	return nil
-}
-
-// fail adds a new or changed file that cannot be read, and returns why.
-func (d *draft) fail(e entry) error {
-	d.failures = true
-	return d.keep(e)
 }
 
 // add adds a new or changed file.

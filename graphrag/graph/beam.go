@@ -39,12 +39,6 @@ type BeamOptions struct {
 // Check reports all problems of the options.
 func (o BeamOptions) Check() error { return o.fill() }
 
-// Defaults returns the options with zero values replaced by their defaults.
-func (o BeamOptions) Defaults() BeamOptions {
-	_ = o.fill() // Check reports it
-	return o
-}
-
 // fill replaces zero values by their defaults and checks the options.
 func (o *BeamOptions) fill() error {
 	c := opt.Checks{Of: "graph: beam"}
@@ -52,8 +46,14 @@ func (o *BeamOptions) fill() error {
 	if o.Diversity != graphrag.Off {
 		opt.Min(&c, "Diversity", o.Diversity, 0)
 	}
-	o.Diversity = cmp.Or(o.Diversity, 2*float64(o.Width))
+	*o = o.Defaults()
 	return c.Err()
+}
+
+// Defaults returns the options with the default of Diversity, which follows Width.
+func (o BeamOptions) Defaults() BeamOptions {
+	o.Diversity = cmp.Or(o.Diversity, 2*float64(o.Width))
+	return o
 }
 
 // Chain is a chain of triples, each a neighbor of the one before.

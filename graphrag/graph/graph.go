@@ -209,10 +209,9 @@ func (g *Graph) Twins(ctx context.Context) (Classes, error) {
 	return c, nil
 }
 
-// hashes returns a sum over the arcs of u that is equal for twins without an edge between
-// them, and one that is equal for adjacent twins. In the second, u itself is added to its
-// row, with the greatest weight there. That is the weight inside if twins of one class have
-// no heavier edge; other adjacent twins are not found.
+// hashes returns a sum over the arcs of u that is equal for twins without an edge between them, and one that is
+// equal for adjacent twins. In the second, u itself is added to its row, with the greatest weight there. That is
+// the weight inside if twins of one class have no heavier edge; other adjacent twins are not found.
 func hashes(g *Graph, u int32) (apart, joined uint64) {
 	lo, hi := g.Row(u)
 	targets, greatest := g.Targets()[lo:hi], 1.0

@@ -16,8 +16,7 @@ import (
 
 // PathOptions of [FindPaths]. The depth is the paper's; the other bounds are ours.
 type PathOptions struct {
-	// Depth is the number of edges of the longest path, 0 for 5. MaxPaths is how
-	// many paths are kept, 0 for 50.
+	// Depth is the number of edges of the longest path, 0 for 5. MaxPaths is how many paths are kept, 0 for 50.
 	Depth    int `source:"the paper, section 3.3" default:"5" min:"0"`
 	MaxPaths int `default:"50" min:"0"`
 	// MaxExpand is the number of arcs that are walked in all, 0 for 5,000. MaxNeighbors is
@@ -142,8 +141,7 @@ type walk struct {
 	arcs  []int64
 	ahead [][]rank.Scored[int64] // the arcs to walk, by the length of the path
 
-	// The arcs of a node that was met, if they are too many the best, are
-	// rows[first[node]:], after their number.
+	// The arcs of a node that was met, if they are too many the best, are rows[first[node]:], after their number.
 	first []int32
 	rows  []int64
 

@@ -18,9 +18,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 )
 
-// maxName is the length in bytes up to which a text is taken for a name, and goes to
-// Graph.Rejected otherwise (LightRAG cuts at 512, lightrag/constants.py; we do not cut: two
-// long names with one beginning are two).
+// maxName is the length in bytes up to which a text is taken for a name, and goes to Graph.Rejected otherwise
+// (LightRAG cuts at 512, lightrag/constants.py; we do not cut: two long names with one beginning are two).
 const maxName = 512
 
 // Options of a [Base].
@@ -171,8 +170,7 @@ func (b *Base) Extractions() iter.Seq[Extraction] {
 	}
 }
 
-// Graph makes the graph of all extractions. It is kept until the base changes; the only
-// error is the context's.
+// Graph makes the graph of all extractions. It is kept until the base changes; the only error is the context's.
 func (b *Base) Graph(ctx context.Context) (*Graph, error) {
 	now := b.Clone() // others may change b meanwhile
 	if now.graph != nil {

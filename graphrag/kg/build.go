@@ -12,9 +12,8 @@ import (
 	"strings"
 )
 
-// build makes the graph of the extractions of chunks, in the order of these. It interns
-// every text once, numbers the entities by key and gathers by sorting, so the
-// result does not depend on the order of maps or of insertion.
+// build makes the graph of the extractions of chunks, in the order of these. It interns every text once, numbers
+// the entities by key and gathers by sorting, so the result does not depend on the order of maps or of insertion.
 func build(ctx context.Context, o Options, chunks map[string]Extraction) (*Graph, error) {
 	b := &builder{o: o, g: &Graph{folding: o.Folding}, names: make(map[string]nameKey), keys: newInterner(), spellings: newInterner(), labels: newInterner(), labelKeys: newInterner(), types: newInterner(), texts: newInterner()}
 	for i, id := range slices.Sorted(maps.Keys(chunks)) {

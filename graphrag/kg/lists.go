@@ -50,8 +50,7 @@ func (l *Lists) Clip() {
 	l.ends, l.items = clipped(l.ends), clipped(l.items)
 }
 
-// Incident are for each of n entities the pairs that it is in; ends returns the two
-// entities of each of m pairs.
+// Incident are for each of n entities the pairs that it is in; ends returns the two entities of each of m pairs.
 func Incident(n, m int, ends func(pair int32) [2]int32) Lists {
 	l := Lists{ends: make([]int32, n), items: make([]int32, 2*m)}
 	for p := range int32(m) {

@@ -155,10 +155,9 @@ const (
 	// FoldUnicode is [text.FoldName], the default: letters, digits and symbols
 	// of every script count. A name of nothing but punctuation keeps it.
 	FoldUnicode Folding = "unicode"
-	// FoldASCII is HippoRAG's rule (OSU-NLP-Group/HippoRAG, both versions): lower case, and a blank for
-	// every character that is not an ASCII letter or digit, none at the ends. Runs of blanks stay: "a. b"
-	// and "a b" are two. A name without a Latin letter or digit is lost. It is here to compare with
-	// published figures.
+	// FoldASCII is HippoRAG's rule (OSU-NLP-Group/HippoRAG, both versions): lower case, and a blank for every
+	// character that is not an ASCII letter or digit, none at the ends. Runs of blanks stay: "a. b" and "a b" are
+	// two. A name without a Latin letter or digit is lost. It is here to compare with published figures.
 	FoldASCII Folding = "ascii"
 )
 

@@ -13,9 +13,9 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
-	"github.com/wildgraph/wildgraph/graphrag/embed/local"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/memo"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -291,12 +291,12 @@ func Saved[T any](ctx context.Context, kind, key string, make func() (T, error))
 // rememberingNames finds names in the cache of the context, as replies.
 type rememberingNames struct{ extract.NameFinder }
 
-func (r rememberingNames) Find(ctx context.Context, texts []string) ([][]local.Name, error) {
+func (r rememberingNames) Find(ctx context.Context, texts []string) ([][]text.Name, error) {
 	kept := repliesOf(ctx)
 	if kept == nil {
 		return r.NameFinder.Find(ctx, texts)
 	}
-	out, keys := make([][]local.Name, len(texts)), make([]replyKey, len(texts))
+	out, keys := make([][]text.Name, len(texts)), make([]replyKey, len(texts))
 	var missing []string
 	var at []int
 	for i, t := range texts {

@@ -100,10 +100,9 @@ func (l *lastResult) next(ctx context.Context, n neighborhood) ([][]scored, erro
 	return out, nil
 }
 
-// translated returns the last lists by the places of the names in this call, without the names
-// that are gone, and in ascending order the names that have to be searched for: those that are new, and
-// those whose list was full and lost a name. All names are searched for if their order changed or more
-// than half are new.
+// translated returns the last lists by the places of the names in this call, without the names that are gone, and
+// in ascending order the names that have to be searched for: those that are new, and those whose list was full
+// and lost a name. All names are searched for if their order changed or more than half are new.
 func (l *lastResult) translated(n neighborhood) (lists [][]scored, unsure []int32) {
 	places := make(map[memo.Digest]int32, len(n.digests))
 	for i, d := range n.digests {

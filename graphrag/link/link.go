@@ -65,8 +65,7 @@ func (o *SynonymOptions) fill() error {
 	return c.Err()
 }
 
-// Synonyms compares the keys of the entities and returns the synonyms of each,
-// sorted by From, then best first.
+// Synonyms compares the keys of the entities and returns the synonyms of each, sorted by From, then best first.
 func Synonyms(ctx context.Context, g *kg.Graph, s Similarity, o SynonymOptions) ([]kg.Synonym, error) {
 	if err := o.fill(); err != nil {
 		return nil, err
@@ -113,10 +112,9 @@ func size(name string) int {
 	return n
 }
 
-// Trigrams compares names by the cosine of their tf-idf weighted character trigrams, with a blank before
-// and behind: it knows spellings, not meanings. It compares only names that share a rare trigram and still
-// finds every pair at or above the threshold (see prefixes), so hundreds of thousands of names are no
-// trouble.
+// Trigrams compares names by the cosine of their tf-idf weighted character trigrams, with a blank before and
+// behind: it knows spellings, not meanings. It compares only names that share a rare trigram and still finds
+// every pair at or above the threshold (see prefixes), so hundreds of thousands of names are no trouble.
 type Trigrams struct{}
 
 // gram is a trigram of a name with its share of the unit vector.
@@ -174,11 +172,10 @@ func (Trigrams) Neighbors(ctx context.Context, names []string, threshold float64
 	return out, ctx.Err()
 }
 
-// prefixes cuts each name's trigrams, rarest first, where the rest is shorter than the threshold, and lists
-// the names by the trigrams before the cut. Two names at or above the threshold share a trigram before both
-// cuts: if they share none there, all they share lies behind the cut of one of them, and by Cauchy and
-// Schwarz that rest gives less than the threshold (Bayardo et al., Scaling Up All Pairs Similarity Search,
-// WWW 2007).
+// prefixes cuts each name's trigrams, rarest first, where the rest is shorter than the threshold, and lists the
+// names by the trigrams before the cut. Two names at or above the threshold share a trigram before both cuts: if
+// they share none there, all they share lies behind the cut of one of them, and by Cauchy and Schwarz that rest
+// gives less than the threshold (Bayardo et al., Scaling Up All Pairs Similarity Search, WWW 2007).
 func prefixes(grams [][]gram, threshold float64) (rare []int, index [][]int32) {
 	// What rounding may add to a cosine must not lose a pair.
 	bound := max(0, threshold-1e-9) * max(0, threshold-1e-9)

@@ -10,8 +10,7 @@ import (
 	"sync"
 )
 
-// memo contains the cached values by key. It may have a hundred thousand of them, so an
-// entry is the value alone.
+// memo contains the cached values by key. It may have a hundred thousand of them, so an entry is the value alone.
 type memo struct {
 	mu     sync.Mutex
 	made   map[any]any
@@ -32,9 +31,8 @@ func Under(ctx context.Context) bool {
 	return m != nil
 }
 
-// Of returns the value cached under key, or computes it; concurrent callers wait for it
-// until their own context ends. Errors are not cached. Callers share the value and must
-// not change it. Safe for concurrent use.
+// Of returns the value cached under key, or computes it; concurrent callers wait for it until their own context
+// ends. Errors are not cached. Callers share the value and must not change it. Safe for concurrent use.
 func Of[K comparable, V any](ctx context.Context, key K, make func() (V, error)) (V, error) {
 	m, _ := ctx.Value(contextKey{}).(*memo)
 	if m == nil {
@@ -70,8 +68,7 @@ func (m *memo) of(ctx context.Context, key any, do func() (any, error)) (any, er
 	}
 }
 
-// keep computes a value that no other call is computing, and releases the waiting
-// callers.
+// keep computes a value that no other call is computing, and releases the waiting callers.
 func (m *memo) keep(key any, do func() (any, error)) (value any, err error) {
 	returned := false
 	defer func() {
@@ -88,8 +85,7 @@ func (m *memo) keep(key any, do func() (any, error)) (value any, err error) {
 	return value, err
 }
 
-// Digest of a list of texts, for keys: 128 bits that cannot be predicted and differ in
-// every process.
+// Digest of a list of texts, for keys: 128 bits that cannot be predicted and differ in every process.
 type Digest [2]uint64
 
 var seeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
@@ -104,9 +100,8 @@ func DigestOf(texts iter.Seq[string]) (d Digest) {
 	return d
 }
 
-// Keeper keeps what is made over and over of things of which most stay, such as an index of
-// documents that come and go, from one time to the next. The zero value is an empty one. It is
-// safe for concurrent use.
+// Keeper keeps what is made over and over of things of which most stay, such as an index of documents that come
+// and go, from one time to the next. The zero value is an empty one. It is safe for concurrent use.
 type Keeper struct {
 	mu        sync.Mutex
 	kept      map[any]any // by Kept
@@ -148,9 +143,8 @@ func Kept[T any](ctx context.Context) *T {
 	return v
 }
 
-// Still returns the value cached under key, of a type of its own, in this or the previous
-// generation, or computes it; without a keeper it always computes. Callers share the value and
-// must not change it.
+// Still returns the value cached under key, of a type of its own, in this or the previous generation, or computes
+// it; without a keeper it always computes. Callers share the value and must not change it.
 func Still[K comparable, V any](ctx context.Context, key K, make func() (V, error)) (V, error) {
 	k, _ := ctx.Value(keeperKey{}).(*Keeper)
 	if k == nil {

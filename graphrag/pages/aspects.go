@@ -13,9 +13,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// Plan names aspects of an overview: parts of the subject that its question does not name,
-// each a query. titles come from the pages found for the question, best first. Aspects
-// beyond [MaxAspects] are ignored.
+// Plan names aspects of an overview: parts of the subject that its question does not name, each a query. titles
+// come from the pages found for the question, best first. Aspects beyond [MaxAspects] are ignored.
 type Plan func(ctx context.Context, question string, titles []string) ([]string, error)
 
 // MaxAspects is how many aspects of an overview are searched for. A summary of

@@ -54,11 +54,10 @@ func (o CutOptions) Defaults() CutOptions {
 // Each has an ID of its own, and they are in the order of [Page.ID]. Only the addresses of links
 // are left out: tables, blank lines and lines that several pages share stay.
 //
-// A page is divided into units of about 50 tokens: runs of whole sentences, with a new unit
-// at each heading; a sentence of more than 90 tokens is cut evenly. A passage begins with a
-// unit and takes further ones until it has 150 tokens, so passages overlap, and one of them
-// has an answer in its middle. [Page.Chunk] returns a chunk of any run of units, so a
-// passage that was found can be widened. A blank page has no unit.
+// A page is divided into units of about 50 tokens: runs of whole sentences, with a new unit at each heading; a
+// sentence of more than 90 tokens is cut evenly. A passage begins with a unit and takes further ones until it has
+// 150 tokens, so passages overlap, and one of them has an answer in its middle. [Page.Chunk] returns a chunk of
+// any run of units, so a passage that was found can be widened. A blank page has no unit.
 //
 // Within a budget, many pages by short passages are worth more than few by long ones:
 // docs/systems.md has figures. Two documents of one ID are an error.
@@ -199,8 +198,7 @@ func unitsOf(ctx context.Context, source string, most int) (bare string, units [
 	return bare, pack(pieces, most), nil
 }
 
-// evenly adds a sentence, a long one in parts of about the same length, cut between words where
-// there are any.
+// evenly adds a sentence, a long one in parts of about the same length, cut between words where there are any.
 func evenly(pieces []piece, p piece, s string, starts []int32) []piece {
 	parts := max(1, (len(starts)+maxSentence-1)/maxSentence)
 	from, first := p.Start, 0

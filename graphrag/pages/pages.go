@@ -24,11 +24,10 @@ import (
 // Pages ranks pages by their best passages, and selects the units to read within a budget of
 // tokens. It is safe for concurrent use.
 //
-// The score of a page is the sum of the score of its best passage, by BM25 with more weight
-// on the question's names and by similarity of vectors if Like is set; BM25 of its title;
-// and BM25 of the names in the whole page; less a term that grows with the page, because a
-// long page has a passage for any question. An overview is searched for by its aspects as
-// well, since its question names few of them: see Aspects and Plan of [Options].
+// The score of a page is the sum of the score of its best passage, by BM25 with more weight on the question's
+// names and by similarity of vectors if Like is set; BM25 of its title; and BM25 of the names in the whole page;
+// less a term that grows with the page, because a long page has a passage for any question. An overview is
+// searched for by its aspects as well, since its question names few of them: see Aspects and Plan of [Options].
 type Retriever struct {
 	o         Options
 	words     *text.Standard
@@ -52,9 +51,8 @@ type Options struct {
 	// the best passages and in their pages (relevance feedback: Lavrenko and Croft, SIGIR
 	// 2001). Each of the two sets of words is a search of its own.
 	Aspects float64
-	// Plan, if set, names the aspects of an overview, and Planned is the score that the best
-	// passage for one of them gains. A passage gains by the aspect that it matches best, so
-	// each aspect finds its own pages.
+	// Plan, if set, names the aspects of an overview, and Planned is the score that the best passage for one of
+	// them gains. A passage gains by the aspect that it matches best, so each aspect finds its own pages.
 	Plan    Plan
 	Planned float64
 	// Like makes an index that compares questions with tiles of pages ([Page.Tiles]); nil compares by
@@ -358,8 +356,7 @@ func (p *Retriever) like(ctx context.Context, a *queryMemory, question string) (
 	return nil
 }
 
-// among adds the similarities of the best passages of the pages that are best by words, above the
-// least of them.
+// among adds the similarities of the best passages of the pages that are best by words, above the least of them.
 func (p *Retriever) among(ctx context.Context, a *queryMemory, question string) error {
 	var tiles []string
 	var ends []int // in tiles, of each page

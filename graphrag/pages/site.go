@@ -71,9 +71,8 @@ func New(ctx context.Context, pages []Page, o Options) (*Retriever, error) {
 	return p.over([]segments.Segment[*pageIndex]{{Index: ix, Chunks: chunks, N: len(pages)}})
 }
 
-// wordsOf returns the analyzer of texts: English if most texts are English, else the
-// language of each text; titles and questions without a recognizable language have the
-// language of most texts.
+// wordsOf returns the analyzer of texts: English if most texts are English, else the language of each text;
+// titles and questions without a recognizable language have the language of most texts.
 func wordsOf(main text.Language) (*text.Standard, error) {
 	if main == text.English {
 		return text.Default(), nil

@@ -22,16 +22,14 @@ import (
 //
 //	coverage(p) = Σ over the terms t of the question of  share(t) · tf/(tf+saturation)
 //
-// tf is the frequency of t in these units; the shares add up to 1 and are proportional to
-// the mean of the IDF among the pages and among the units of p: a word that the whole page
-// repeats does not say which unit to read. A unit next to one that is read has a small
-// value whatever its words, since texts continue.
+// tf is the frequency of t in these units; the shares add up to 1 and are proportional to the mean of the IDF
+// among the pages and among the units of p: a word that the whole page repeats does not say which unit to read. A
+// unit next to one that is read has a small value whatever its words, since texts continue.
 //
-// Each step takes the item with the largest gain per token: the best passage of another
-// page, or one more unit of a page that is read already. Gains diminish, so this is the
-// greedy algorithm for a submodular function under a budget (Khuller, Moss and Naor, IPL
-// 70, 1999). With many similar pages it adds pages; where one stands out it reads more of
-// that page.
+// Each step takes the item with the largest gain per token: the best passage of another page, or one more unit of
+// a page that is read already. Gains diminish, so this is the greedy algorithm for a submodular function under a
+// budget (Khuller, Moss and Naor, IPL 70, 1999). With many similar pages it adds pages; where one stands out it
+// reads more of that page.
 const (
 	saturation = 2.0
 	localShare = 0.5
@@ -217,7 +215,7 @@ func (c *candidate) prepare(u *unitIndex, page int32, k *queryTerms, number []ui
 	c.open, c.used, c.next, c.value = false, 0, -1, 0
 	for unit := from; unit < to; unit++ {
 		at := -1
-		for _, t := range u.in(unit) {
+		for _, t := range u.across(unit, unit+1) {
 			j := int(number[t])
 			if j == 0 {
 				continue
@@ -296,9 +294,6 @@ func newUnits(ctx context.Context, pages []Page, a text.Analyzer) (*unitIndex, e
 	}
 	return u, nil
 }
-
-// in returns the terms of a unit.
-func (u *unitIndex) in(unit int) []int32 { return u.across(unit, unit+1) }
 
 // across returns the terms of the units from from to end-1.
 func (u *unitIndex) across(from, end int) []int32 {

@@ -57,12 +57,11 @@ const (
 //
 //	φ(e,C) = S_r(e,C) ⊕ λ·S_s(e,C)
 //
-// S_r compares the relations of the entity with the relations of all members of the community (equation 5),
-// S_s is the cosine with their centroid (equation 6); an entity counts in its own community. a and b are
-// merged if the members of either fit into the other almost as well as into their own: the larger one of
-// D(a→b) and D(b→a) is below ε (equation 7, with the mean over the members of one side, which keeps
-// unrelated communities apart). vectors has a row of dim components for each entity, of [EntityVectors] or
-// of an embedder.
+// S_r compares the relations of the entity with the relations of all members of the community (equation 5), S_s
+// is the cosine with their centroid (equation 6); an entity counts in its own community. a and b are merged if
+// the members of either fit into the other almost as well as into their own: the larger one of D(a→b) and D(b→a)
+// is below ε (equation 7, with the mean over the members of one side, which keeps unrelated communities apart).
+// vectors has a row of dim components for each entity, of [EntityVectors] or of an embedder.
 //
 // Each entity is in exactly one community. Repeated triples count repeatedly. The error reports
 // options, vectors or triples that cannot be used, or the end of ctx. The result depends on the

@@ -168,8 +168,7 @@ func (p *perception) score(e int32, c *group) float64 {
 	return p.combine(p.relational(p.profiles.of(e), c), p.cosine(e, c))
 }
 
-// cosine is S_s(e,C), the cosine of an entity and the centroid (equation 6);
-// with a vector of zeros it is 0.
+// cosine is S_s(e,C), the cosine of an entity and the centroid (equation 6); with a vector of zeros it is 0.
 func (p *perception) cosine(e int32, c *group) float64 {
 	if p.lengths[e] == 0 || c.length == 0 {
 		return 0

@@ -5,9 +5,8 @@
 //	solver, err := ppr.New(g, ppr.Options{Damping: .5})
 //	scores, err := solver.Solve(ctx, []ppr.Seed{{Node: 3, Weight: 1}}, nil)
 //
-// The scores are the stationary distribution of a random walk that follows an edge with probability
-// damping d, in proportion to the weights, and otherwise restarts at a node of the reset vector v: the
-// solution of
+// The scores are the stationary distribution of a random walk that follows an edge with probability damping d, in
+// proportion to the weights, and otherwise restarts at a node of the reset vector v: the solution of
 //
 //	x = (1-d)·v + d·(Pᵀx + (Σ x_i over nodes i without an edge)·v)
 //

@@ -240,9 +240,8 @@ func (a *arcs[W]) part(lo, hi int64) ([]int32, []W) {
 	return a.targets[lo:hi], a.weights[lo:hi]
 }
 
-// own returns the x of a seed above the mean of its class, times the size of the class, if its
-// twins are no seeds, and the class. Vectors that sum to zero within a class stay there: for
-// them D - d·A is D + d·inside.
+// own returns the x of a seed above the mean of its class, times the size of the class, if its twins are no
+// seeds, and the class. Vectors that sum to zero within a class stay there: for them D - d·A is D + d·inside.
 func (q *quotient) own(seed Seed, v reset) (x float64, class int32) {
 	c := q.class[seed.Node]
 	if c < 0 || q.size[c] == 1 {

@@ -73,7 +73,10 @@ func (t *Top[ID]) Push(id ID, score float64) {
 	switch {
 	case len(t.heap) < t.k:
 		t.heap = append(t.heap, s)
-		t.up()
+		h := t.heap
+		for i := len(h) - 1; i > 0 && before(h[(i-1)/2], h[i]); i = (i - 1) / 2 {
+			h[(i-1)/2], h[i] = h[i], h[(i-1)/2]
+		}
 	case t.k > 0 && before(s, t.heap[0]):
 		t.heap[0] = s
 		t.down()
@@ -83,14 +86,6 @@ func (t *Top[ID]) Push(id ID, score float64) {
 // before is [Compare] for numbers.
 func before[ID cmp.Ordered](a, b Scored[ID]) bool {
 	return a.Score > b.Score || a.Score == b.Score && a.ID < b.ID
-}
-
-// up moves the last one to where it belongs.
-func (t *Top[ID]) up() {
-	h := t.heap
-	for i := len(h) - 1; i > 0 && before(h[(i-1)/2], h[i]); i = (i - 1) / 2 {
-		h[(i-1)/2], h[i] = h[i], h[(i-1)/2]
-	}
 }
 
 // down moves the first one to where it belongs.
@@ -109,9 +104,8 @@ func (t *Top[ID]) down() {
 	}
 }
 
-// K is the constant of reciprocal rank fusion. Cormack, Clarke and Büttcher,
-// "Reciprocal Rank Fusion outperforms Condorcet and individual Rank Learning
-// Methods", SIGIR 2009, section 2, fixed it in a pilot study.
+// K is the constant of reciprocal rank fusion. Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion outperforms
+// Condorcet and individual Rank Learning Methods", SIGIR 2009, section 2, fixed it in a pilot study.
 const K = 60.
 
 // RRF merges lists by reciprocal rank fusion: the score of an identifier is the
@@ -162,10 +156,9 @@ func sum[ID cmp.Ordered](shares []Scored[ID]) []Scored[ID] {
 }
 
 // CombMAX gives each identifier its best score of all lists, on the scale of the lists (Fox and Shaw,
-// "Combination of Multiple Searches", TREC-2, 1993). It is how HippoRAG puts the steps of an iterative
-// retrieval together, whose scores compare (arXiv 2405.14831, section 4). Here alone equal scores stay in
-// the order in which they were first seen, the first list first. The error names every score that is not
-// finite.
+// "Combination of Multiple Searches", TREC-2, 1993). It is how HippoRAG puts the steps of an iterative retrieval
+// together, whose scores compare (arXiv 2405.14831, section 4). Here alone equal scores stay in the order in
+// which they were first seen, the first list first. The error names every score that is not finite.
 func CombMAX[ID cmp.Ordered](lists ...[]Scored[ID]) ([]Scored[ID], error) {
 	at := make(map[ID]int)
 	var out []Scored[ID]

@@ -161,9 +161,8 @@ func (c *corpus) setsOf(r *reading) []set {
 	return c.sets[start:]
 }
 
-// The weights of the parts of a score. Each is chosen by itself on 176
-// questions of WildGraphBench (none of the held-out ones), by how often the sentence
-// nearest to the gold is first or second; each is on a plateau.
+// The weights of the parts of a score. Each is chosen by itself on 176 questions of WildGraphBench (none of the
+// held-out ones), by how often the sentence nearest to the gold is first or second; each is on a plateau.
 const (
 	namePart   = 1.5    // weight of a term of a name
 	leadPart   = 0.6    // weight of a term in the lead
@@ -178,8 +177,7 @@ const (
 	referencePart = 0.5 // factor for an entry of a bibliography
 )
 
-// cover returns the weight of the question's terms that a candidate contains; terms of
-// its context count in part.
+// cover returns the weight of the question's terms that a candidate contains; terms of its context count in part.
 func (c *corpus) cover(x *candidate) float64 {
 	lead := x.lead &^ x.own
 	head := x.head &^ (x.own | lead)

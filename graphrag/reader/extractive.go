@@ -188,8 +188,7 @@ func (r *extractive) Read(ctx context.Context, q graphrag.Question, evidence []g
 	return answer, nil
 }
 
-// compose writes the answer from the chosen candidates, with a paragraph for each page if
-// paragraphs is true.
+// compose writes the answer from the chosen candidates, with a paragraph for each page if paragraphs is true.
 func (c *corpus) compose(chosen []int, prefix string, paragraphs bool, evidence []graphrag.Hit) graphrag.Answer {
 	answer := graphrag.Answer{Found: graphrag.Found{Evidence: evidence}}
 	var b strings.Builder
@@ -319,9 +318,8 @@ func (c *corpus) shown(x *candidate) string {
 	return x.text
 }
 
-// Signs returns what the confidence of an extractive reader is computed from, separated by tabs,
-// and whether the answer is ruled out. The calibration test of examples/ask writes
-// testdata/calibration.tsv by it.
+// Signs returns what the confidence of an extractive reader is computed from, separated by tabs, and whether the
+// answer is ruled out. The calibration test of examples/ask writes testdata/calibration.tsv by it.
 func Signs(ctx context.Context, r Reader, q graphrag.Question, evidence []graphrag.Hit) (string, error) {
 	x := r.(*extractive)
 	c := &corpus{lexicon: new(lexicon), language: spoken(q.Text, evidence)}

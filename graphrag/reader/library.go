@@ -122,14 +122,6 @@ func (l *lexicon) begin(known *library) {
 	}
 }
 
-// of returns the number here of a word's term, -1 for a stop word.
-func (l *lexicon) of(word []byte) int32 {
-	if id := l.known.number(word); id >= 0 {
-		return l.place(id)
-	}
-	return -1
-}
-
 // place returns the number here of a term of the library.
 func (l *lexicon) place(id int32) int32 {
 	if n := int(id) + 1 - len(l.number); n > 0 {
@@ -141,9 +133,6 @@ func (l *lexicon) place(id int32) int32 {
 	}
 	return l.number[id] - 1
 }
-
-// term returns the term with a number here.
-func (l *lexicon) term(number int) string { return l.known.term(l.met[number]) }
 
 // local returns the numbers here of terms of the library, in memory of the arena.
 func (l *lexicon) local(known []int32) []int32 {

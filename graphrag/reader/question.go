@@ -11,7 +11,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
@@ -71,7 +70,10 @@ func newQuestion(s string, l *lexicon, language text.Language) *inquiry {
 		if unspacedAsking(string(word), language) {
 			return true
 		}
-		id := int(l.of(word))
+		id := -1 // of a stop word
+		if known := l.known.number(word); known >= 0 {
+			id = int(l.place(known))
+		}
 		if id < 0 || id >= maxTerms {
 			return id < maxTerms
 		}
@@ -79,7 +81,7 @@ func newQuestion(s string, l *lexicon, language text.Language) *inquiry {
 		if q.named[string(word)] {
 			q.names |= 1 << id
 		}
-		if term := l.term(id); w != nil && w.asking[term] || w == nil && slices.Contains(asking, term) {
+		if term := l.known.term(l.met[id]); w != nil && w.asking[term] || w == nil && slices.Contains(asking, term) {
 			q.weak |= 1 << id
 		}
 		return true
@@ -315,19 +317,4 @@ func (t topic) next(sentence string, from int) (after topic, stands string) {
 		after.person = names[0]
 	}
 	return after, stands
-}
-
-// opens makes a short heading the topic of the sentence below it.
-func (r *blockReader) opens(b load.Block) {
-	if plain := load.Plain(b.Text); (b.End > r.lead || r.titled) && countWords(plain) <= maxOuter && !isQuestion(plain) {
-		r.topic = topic{thing: plain, person: plain, shown: plain, from: -1}
-	}
-}
-
-// refer notes what the pronoun of a sentence refers to, and what the sentence speaks of.
-func (r *blockReader) refer(x *quotation, sentence string, from int) {
-	before, stands := r.topic, ""
-	if r.topic, stands = before.next(sentence, from); x != nil && stands != "" {
-		x.stands, x.before, x.from = r.known.terms(stands), before.shown, before.from
-	}
 }

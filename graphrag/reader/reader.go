@@ -9,7 +9,6 @@ import (
 	"strconv"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/embed/local"
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
@@ -63,10 +62,10 @@ func refuse(evidence []graphrag.Hit, derived []graphrag.Derived) graphrag.Answer
 }
 
 // SpanFinder finds the words of each passage that answer a question; a score above 0 says
-// that they do. [local.Spans] is one.
+// that they do. local.Spans of graphrag/embed is one.
 type SpanFinder interface {
 	Name() string
-	Find(ctx context.Context, question string, passages []string) ([]local.Span, error)
+	Find(ctx context.Context, question string, passages []string) ([]text.ScoredSpan, error)
 }
 
 // BySpans returns a reader that answers with the words that find finds in the evidence, in

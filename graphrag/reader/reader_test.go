@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/embed/local"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -245,15 +245,15 @@ type yearFinder struct{}
 
 func (yearFinder) Name() string { return "years" }
 
-func (yearFinder) Find(_ context.Context, question string, passages []string) ([]local.Span, error) {
+func (yearFinder) Find(_ context.Context, question string, passages []string) ([]text.ScoredSpan, error) {
 	if question == "" {
 		return nil, errors.New("no question")
 	}
 	word := question[strings.LastIndexByte(question, ' ')+1:]
-	out := make([]local.Span, len(passages))
+	out := make([]text.ScoredSpan, len(passages))
 	for i, p := range passages {
 		if at := strings.Index(p, word); at >= 0 {
-			out[i] = local.Span{Start: at, End: at + len(word), Score: float64(i) + .5}
+			out[i] = text.ScoredSpan{Start: at, End: at + len(word), Score: float64(i) + .5}
 		} else {
 			out[i].Score = -1
 		}

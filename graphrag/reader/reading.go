@@ -172,8 +172,10 @@ func (r *blockReader) block(i int) {
 // heading adds a heading that is a headline; one that asks is answered by what follows.
 func (r *blockReader) heading(i int, b load.Block, inside bool) {
 	r.asked = nil
-	r.opens(b)
 	plain := load.Plain(b.Text)
+	if (b.End > r.lead || r.titled) && countWords(plain) <= maxOuter && !isQuestion(plain) { // it is the topic of the sentence below
+		r.topic = topic{thing: plain, person: plain, shown: plain, from: -1}
+	}
 	if isQuestion(plain) {
 		r.asked, r.by = r.terms[i], i
 		return
@@ -323,7 +325,10 @@ func (r *blockReader) prose(i int, b load.Block) {
 		}
 		plain = strings.TrimPrefix(strings.TrimPrefix(plain, "A: "), "A. ")
 		x := r.add(i, p, plain, quality)
-		r.refer(x, plain, b.Span(p).Start)
+		before, stands := r.topic, ""
+		if r.topic, stands = before.next(plain, b.Span(p).Start); x != nil && stands != "" {
+			x.stands, x.before, x.from = r.known.terms(stands), before.shown, before.from
+		}
 		answered = x != nil || answered
 	}
 	if answered { // by this paragraph, and not by the next

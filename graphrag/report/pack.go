@@ -44,9 +44,8 @@ const (
 	sectionsBreak = "\n"
 )
 
-// Text renders the sections as comma-separated values, each under its head. The number of a row
-// is its place in the section, so that a community that did not change has the same text, whatever
-// else came to the graph.
+// Text renders the sections as comma-separated values, each under its head. The number of a row is its place in
+// the section, so that a community that did not change has the same text, whatever else came to the graph.
 func (c *Input) Text() string {
 	var sections []string
 	section := func(head string, n int, row func(int) string) {
@@ -281,16 +280,6 @@ func (p *packer) enter(level int32) []int32 {
 		}
 	}
 	return found
-}
-
-// pack selects the input for a community.
-func (p *packer) pack(c int32) *Input {
-	shown := &Input{Graph: p.g, Community: c}
-	if p.size[c] > p.o.Tokens && p.substitute(shown) {
-		return shown
-	}
-	p.walk(shown, p.nodes[c], p.edges[c])
-	return shown
 }
 
 // walk takes edges with their ends, then nodes, up to the first that does not fit.

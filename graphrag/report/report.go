@@ -127,9 +127,8 @@ type Reporter interface {
 type Options struct {
 	// Reporter is required.
 	Reporter Reporter
-	// Tokens limits the input of a report, counted by CountTokens row by row; 0 means 8,000
-	// (microsoft/graphrag, config/defaults.py, max_input_length). A nil CountTokens counts
-	// tokens of cl100k.
+	// Tokens limits the input of a report, counted by CountTokens row by row; 0 means 8,000 (microsoft/graphrag,
+	// config/defaults.py, max_input_length). A nil CountTokens counts tokens of cl100k.
 	Tokens      int
 	CountTokens func(string) int
 	// MinSize is the least size of a community with a report; 0 is no bound.
@@ -220,7 +219,10 @@ func (p *packer) level(ctx context.Context, level int32) error {
 
 // report writes one report, or records its error.
 func (p *packer) report(ctx context.Context, c int32) error {
-	shown := p.pack(c)
+	shown := &Input{Graph: p.g, Community: c}
+	if p.size[c] <= p.o.Tokens || !p.substitute(shown) {
+		p.walk(shown, p.nodes[c], p.edges[c])
+	}
 	if len(shown.Nodes) == 0 && len(shown.Reports) == 0 {
 		p.failed[c] = fmt.Errorf("nothing of it fits into %d tokens", p.o.Tokens)
 		return nil

@@ -238,7 +238,8 @@ func (r modelReply) Check() error {
 
 // Report implements [Reporter].
 func (m *modelReporter) Report(ctx context.Context, c *Input) (Report, error) {
-	req, err := m.request(ctx, c)
+	req, err := prompts.Request(ctx, Stage, "report", map[string]any{"Words": reportWords, "Language": m.o.Language},
+		llm.Data{Label: "community", Text: llm.Printable(c.Text())})
 	if err != nil {
 		return Report{}, err
 	}
@@ -262,10 +263,6 @@ func (m *modelReporter) Report(ctx context.Context, c *Input) (Report, error) {
 		r.Findings = append(r.Findings, finding)
 	}
 	return r, nil
-}
-
-func (m *modelReporter) request(ctx context.Context, c *Input) (llm.Request, error) {
-	return prompts.Request(ctx, Stage, "report", map[string]any{"Words": reportWords, "Language": m.o.Language}, llm.Data{Label: "community", Text: llm.Printable(c.Text())})
 }
 
 // citation is one part of a grounding mark, such as "Entities (3, 17, +more)".

@@ -30,8 +30,7 @@ type Batch interface {
 // callsAtOnce is the number of concurrent calls of a retriever that is no [Batch].
 const callsAtOnce = 8
 
-// All retrieves for several questions: in one call if r is a [Batch], otherwise in
-// concurrent calls.
+// All retrieves for several questions: in one call if r is a [Batch], otherwise in concurrent calls.
 func All(ctx context.Context, r graphrag.Retriever, qs []graphrag.Question) ([]graphrag.Found, error) {
 	if b, ok := r.(Batch); ok {
 		found, err := b.RetrieveAll(ctx, qs)
@@ -73,8 +72,7 @@ func Fuse(retrievers ...graphrag.Retriever) (graphrag.Retriever, error) {
 	return FuseOptions{}.Fuse(retrievers...)
 }
 
-// FuseOptions are the options of fusion. The zero value is the one that [Fuse]
-// uses.
+// FuseOptions are the options of fusion. The zero value is the one that [Fuse] uses.
 type FuseOptions struct {
 	// K is the constant of reciprocal rank fusion, above 0; 0 means 60, as in the paper. A
 	// smaller one favours the first ranks.
@@ -295,10 +293,9 @@ func Within[T any](list []T, tokens int, cost func(T) int) []T {
 	return list
 }
 
-// Fit returns the evidence and the derived texts that fit into a number of tokens. Derived
-// texts get half of the tokens, or more if the evidence needs less; evidence gets the rest.
-// Both are taken in the order given, up to the first that does not fit. If nothing fits,
-// the first chunk is cut. The evidence is not nil.
+// Fit returns the evidence and the derived texts that fit into a number of tokens. Derived texts get half of the
+// tokens, or more if the evidence needs less; evidence gets the rest. Both are taken in the order given, up to
+// the first that does not fit. If nothing fits, the first chunk is cut. The evidence is not nil.
 func Fit(evidence []graphrag.Hit, derived []graphrag.Derived, tokens int, count func(string) int) ([]graphrag.Hit, []graphrag.Derived) {
 	left := tokens
 	for i := 0; i < len(evidence) && len(derived) > 0 && left > tokens/2; i++ {
@@ -360,8 +357,7 @@ func shorten(h graphrag.Hit, tokens int, count func(string) int) graphrag.Hit {
 	if low > 0 {
 		h.Chunk.Text = full.Text[:ends[low-1]]
 	}
-	// The text of a chunk is its source span, unless it was cleaned. Cleaning only
-	// ever takes bytes away.
+	// The text of a chunk is its source span, unless it was cleaned. Cleaning only ever takes bytes away.
 	if len(full.Text) == full.End-full.Start {
 		h.Chunk.End = full.Start + len(h.Chunk.Text)
 	}
@@ -381,9 +377,8 @@ type Scorer interface {
 // choose from: as many as cost about a second with a BERT of six layers on two cores.
 const rerankDepth = 50
 
-// Rerank returns a retriever that has the chunks of another one in the order of their
-// scores, with their titles before them: both what is ranked and what a system selected
-// as evidence. Equal scores keep their order.
+// Rerank returns a retriever that has the chunks of another one in the order of their scores, with their titles
+// before them: both what is ranked and what a system selected as evidence. Equal scores keep their order.
 func Rerank(of graphrag.Retriever, by Scorer) graphrag.Retriever { return reranked{of, by} }
 
 type reranked struct {

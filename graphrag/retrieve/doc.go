@@ -13,7 +13,6 @@
 // a graphrag.Retriever over any other, so they compose in any order. [All] answers several
 // questions at once, and [Fit] cuts evidence to a number of tokens.
 //
-// [Texts] compares a query with texts of any kind: entities, facts, sentences,
-// reports. [NewWords] does so by BM25, [NewVectors] by the vectors of an embedder.
-// [Ranking] turns a system's own scores of chunks into hits.
+// [Texts] compares a query with texts of any kind: entities, facts, sentences, reports. [NewWords] does so by
+// BM25, [NewVectors] by the vectors of an embedder. [Ranking] turns a system's own scores of chunks into hits.
 package retrieve

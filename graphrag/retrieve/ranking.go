@@ -71,8 +71,7 @@ func (r Ranking) Scored(ctx context.Context, best []rank.Scored[int32], n int, s
 	return r.hits(ctx, order, n, source, func(i int) float64 { return best[i].Score })
 }
 
-// InOrder returns the first n chunks of an order without scores; the score of each is the
-// reciprocal of its rank.
+// InOrder returns the first n chunks of an order without scores; the score of each is the reciprocal of its rank.
 func (r Ranking) InOrder(ctx context.Context, order []int32, n int, source string) ([]graphrag.Hit, error) {
 	return r.hits(ctx, order, n, source, nil)
 }
@@ -138,8 +137,7 @@ func (l docLimit) take(doc string) bool {
 	return l.taken[doc] <= l.perDoc
 }
 
-// Titled returns the title of a chunk, a line break, and its text: the text that is compared
-// with questions.
+// Titled returns the title of a chunk, a line break, and its text: the text that is compared with questions.
 func Titled(c graphrag.Chunk) string {
 	if c.Title == "" {
 		return c.Text
@@ -171,10 +169,9 @@ type Updater interface {
 // Limiter is an Updater that can be limited to some of the chunks.
 type Limiter interface {
 	Updater
-	// Limit returns the retriever over the chunks whose fields meet a condition; text is the
-	// condition as a string. Its results equal, to the bit, the results of one that is built
-	// from these chunks alone. The values of a field are listed once for all conditions on
-	// it.
+	// Limit returns the retriever over the chunks whose fields meet a condition; text is the condition as a
+	// string. Its results equal, to the bit, the results of one that is built from these chunks alone. The values
+	// of a field are listed once for all conditions on it.
 	Limit(text string, c graphrag.Condition) graphrag.Retriever
 }
 

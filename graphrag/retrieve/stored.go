@@ -12,9 +12,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/store"
 )
 
-// Stored searches the chunks in a table of a store, as [ToRecord] wrote them. A search is
-// two calls of the table: one for the hits, one for their records. A chunk that is deleted
-// between them is left out.
+// Stored searches the chunks in a table of a store, as [ToRecord] wrote them. A search is two calls of the table:
+// one for the hits, one for their records. A chunk that is deleted between them is left out.
 type Stored struct {
 	Table store.Table
 	// Where is a condition on the chunks, see [store.TextQuery].
@@ -34,9 +33,8 @@ func (s Stored) Sparse() graphrag.Retriever {
 	}}
 }
 
-// Dense ranks the chunks by the similarity of their vectors to the vector of the
-// question. The embedder must be the one that made the vectors. A question that the
-// embedder maps to zeros finds nothing. It is a [Batch].
+// Dense ranks the chunks by the similarity of their vectors to the vector of the question. The embedder must be
+// the one that made the vectors. A question that the embedder maps to zeros finds nothing. It is a [Batch].
 func (s Stored) Dense(e embed.Embedder) graphrag.Retriever {
 	return stored{s.Table, "dense", func(ctx context.Context, qs []graphrag.Question) ([][]store.Hit, error) {
 		rows := make([][]float32, len(qs))

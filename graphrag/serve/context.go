@@ -26,11 +26,10 @@ var (
 	asksWho  = regexp.MustCompile(`(?i)\b(?:who|whom|whose)\b`)
 )
 
-// InContext returns a question as it can be asked alone, in English. One that leans on the
-// question before it, by a pronoun, by beginning with "and" or "what about", or by having at
-// most one word of its own, is put with the full names of the answer to that, if it asked who and
-// a person is meant; else with the names of that question, or its words if it has none. The
-// answers are those to the questions before it, "" for a refusal.
+// InContext returns a question as it can be asked alone, in English. One that leans on the question before it, by
+// a pronoun, by beginning with "and" or "what about", or by having at most one word of its own, is put with the
+// full names of the answer to that, if it asked who and a person is meant; else with the names of that question,
+// or its words if it has none. The answers are those to the questions before it, "" for a refusal.
 func InContext(question string, before, answers []string) string {
 	if len(before) == 0 {
 		return question

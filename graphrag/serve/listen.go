@@ -206,8 +206,7 @@ func object(in *json.Decoder, read func(key string) error) error {
 	return err
 }
 
-// checkTokens reports a token that anybody could guess, or send by leaving it out. The error
-// does not contain it.
+// checkTokens reports a token that anybody could guess, or send by leaving it out. The error does not contain it.
 func checkTokens(tokens map[string]Token) error {
 	for t := range tokens {
 		if len(t) < minToken || len(t) > maxToken || strings.ContainsFunc(t, func(r rune) bool { return r <= ' ' || r > '~' }) {

@@ -145,8 +145,7 @@ func bad(format string, args ...any) error {
 	return problem{http.StatusBadRequest, "invalid_request", fmt.Sprintf(format, args...)}
 }
 
-// problem returns the body of a reply about an error. Failed receives errors that the
-// request did not cause.
+// problem returns the body of a reply about an error. Failed receives errors that the request did not cause.
 func (s *server) problem(of string, err error) (p problem) {
 	var large *http.MaxBytesError
 	switch {
@@ -306,8 +305,7 @@ func (s *server) search(w http.ResponseWriter, r *http.Request, _ *user) error {
 	return replyHits(w, hits)
 }
 
-// replyHits replies the hits of a search, as many as maxReply allows: documents have long
-// fields and titles.
+// replyHits replies the hits of a search, as many as maxReply allows: documents have long fields and titles.
 func replyHits(w http.ResponseWriter, hits []graphrag.Hit) error {
 	out, size := make([]json.RawMessage, 0, len(hits)), 0
 	for _, h := range hits {

@@ -17,9 +17,8 @@ import (
 // rankGap separates the prizes of two ranks of edges (G-Retriever's constant c).
 const rankGap = 0.01
 
-// NodePrizes gives the k (G-Retriever: 3) most similar nodes the prizes k, k-1, … 1 and all
-// others 0; k is at most the number of nodes that are similar at all, above 0. Of equally
-// similar ones the first come first.
+// NodePrizes gives the k (G-Retriever: 3) most similar nodes the prizes k, k-1, … 1 and all others 0; k is at
+// most the number of nodes that are similar at all, above 0. Of equally similar ones the first come first.
 func NodePrizes(similarities []float64, k int) []float64 {
 	var top rank.Top[int32]
 	top.Reset(max(0, k))

@@ -17,8 +17,7 @@ import (
 type Tree struct {
 	// Nodes in ascending order.
 	Nodes []int32
-	// Edges, one less than nodes, each with From below To, in ascending order;
-	// their weights are their costs.
+	// Edges, one less than nodes, each with From below To, in ascending order; their weights are their costs.
 	Edges []graph.Edge
 	// Prize is the sum of the prizes of the nodes, Cost the sum of the costs of the edges;
 	// the tree maximizes Prize - Cost.
@@ -73,9 +72,8 @@ func edgesOf(ctx context.Context, g *graph.Graph) ([]graph.Edge, error) {
 	return edges, nil
 }
 
-// prune is strong pruning: of the trees of a forest it returns the subtree of
-// greatest worth. Each tree hangs from its greatest prize; below a node those
-// branches are kept that are worth more than the edge to them.
+// prune is strong pruning: of the trees of a forest it returns the subtree of greatest worth. Each tree hangs
+// from its greatest prize; below a node those branches are kept that are worth more than the edge to them.
 func prune(ctx context.Context, forest []graph.Edge, prizes []float64) (*Tree, error) {
 	f := newRows(len(prizes), forest)
 	worth, parent := slices.Clone(prizes), make([]int32, len(prizes))

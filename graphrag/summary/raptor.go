@@ -31,8 +31,7 @@ type RaptorOptions struct {
 	// Dim is the most components of a reduced vector, and one less than the most
 	// nodes that are not clustered; 0 means 10.
 	Dim int `default:"10" min:"0"`
-	// Threshold is the probability above which a node belongs to a cluster; 0
-	// means cluster.DefaultMembership.
+	// Threshold is the probability above which a node belongs to a cluster; 0 means cluster.DefaultMembership.
 	Threshold float64 `min:"0" max:"1"`
 	// MaxLevels bounds the levels of summaries; 0 means 5.
 	MaxLevels int `default:"5" min:"0"`
@@ -71,11 +70,10 @@ func (o RaptorOptions) Defaults() RaptorOptions {
 	return o
 }
 
-// Raptor builds the tree of RAPTOR over the leaves of documents. The nodes of a level are clustered in two
-// steps, all of them and then the nodes of each cluster that has more than Dim+1; every cluster makes a
-// summary on the level above. The number of clusters is the one of least BIC, and a node can be in several.
-// It ends with MaxLevels, or with a level of at most Dim+1 nodes, or where clustering no longer makes fewer
-// of them.
+// Raptor builds the tree of RAPTOR over the leaves of documents. The nodes of a level are clustered in two steps,
+// all of them and then the nodes of each cluster that has more than Dim+1; every cluster makes a summary on the
+// level above. The number of clusters is the one of least BIC, and a node can be in several. It ends with
+// MaxLevels, or with a level of at most Dim+1 nodes, or where clustering no longer makes fewer of them.
 //
 // The paper has one text to a tree. Here each document is clustered by itself, and then the tops of all
 // documents in the same way, in as many levels again: a change of one document changes its own tree and the

@@ -44,8 +44,7 @@ type weighted struct {
 	weight float64
 }
 
-// reader finds the sentences of the texts of one summary. It is reused: the terms of words
-// and its buffers stay.
+// reader finds the sentences of the texts of one summary. It is reused: the terms of words and its buffers stay.
 type reader struct {
 	numbers     *text.Numbering
 	place       []int32 // of a term among the terms of the summary, from 1; 0 between summaries

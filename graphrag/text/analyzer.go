@@ -38,8 +38,7 @@ type Options struct {
 	// Language selects stemmer and stop words; empty means [English], and [Each] those
 	// of each text's own language, as [LanguageOf] tells it.
 	Language Language
-	// Otherwise is the language of texts that do not tell theirs, where Language is
-	// Each; empty means English.
+	// Otherwise is the language of texts that do not tell theirs, where Language is Each; empty means English.
 	Otherwise Language
 	// NoStems keeps words as they are.
 	NoStems bool
@@ -162,9 +161,8 @@ func (a *Standard) Words(s string, yield func(word []byte) bool) {
 	a.release(sc)
 }
 
-// Spans yields the words of s like [Analyzer.Words], each with its place in
-// the source: s[start:end] is what the word was made of. Spans are ascending;
-// they overlap only where a run of characters is yielded as bigrams.
+// Spans yields the words of s like [Analyzer.Words], each with its place in the source: s[start:end] is what the
+// word was made of. Spans are ascending; they overlap only where a run of characters is yielded as bigrams.
 func (a *Standard) Spans(s string, yield func(word []byte, start, end int)) {
 	sc := a.scan(s)
 	for sc.next() {

@@ -15,14 +15,13 @@
 //
 // # Words
 //
-// A word is a run of Unicode letters and numbers, begun by one of them; the combining marks that follow
-// stay inside, so that Devanagari and decomposed accents are not torn apart ([Plain] has letters and
-// numbers only). Soft hyphens and the zero-width joiner and non-joiner are dropped from within a word.
-// Everything else separates: white space, punctuation, symbols, the underscore, the hyphen, control
-// characters such as NUL, the zero-width space, and every byte that is not valid UTF-8. The apostrophe
-// separates too: "O'Neill" is o, neill and "don't" is don, t (both of which are English stop words), and
-// French elision falls apart into the article and the noun. Lower-casing is rune by rune,
-// [unicode.ToLower].
+// A word is a run of Unicode letters and numbers, begun by one of them; the combining marks that follow stay
+// inside, so that Devanagari and decomposed accents are not torn apart ([Plain] has letters and numbers only).
+// Soft hyphens and the zero-width joiner and non-joiner are dropped from within a word. Everything else
+// separates: white space, punctuation, symbols, the underscore, the hyphen, control characters such as NUL, the
+// zero-width space, and every byte that is not valid UTF-8. The apostrophe separates too: "O'Neill" is o, neill
+// and "don't" is don, t (both of which are English stop words), and French elision falls apart into the article
+// and the noun. Lower-casing is rune by rune, [unicode.ToLower].
 //
 // Spellings of one word meet: words are in Unicode's normal form NFC, full-width letters and digits become
 // ASCII, ς becomes σ and ß ss. Names are folded in the same way. The compatibility forms of NFKC stay

@@ -11,13 +11,12 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// FoldName returns the key under which the spellings of one entity's name meet: NFC, lower case, runs of
-// white space and control characters as one blank, typographic quotes and dashes as their ASCII forms, and
-// nothing at the ends that is not part of a name (blanks, commas, full stops, markdown marks, quotes
-// without a partner inside, a pair of quotes or brackets around the whole). Accents, inner punctuation and
-// symbols such as the + of "C++" stay; full-width letters are narrow and narrow kana full ones. Invalid
-// UTF-8 and invisible joiners are dropped. FoldName is idempotent; a name of nothing but punctuation folds
-// to "".
+// FoldName returns the key under which the spellings of one entity's name meet: NFC, lower case, runs of white
+// space and control characters as one blank, typographic quotes and dashes as their ASCII forms, and nothing at
+// the ends that is not part of a name (blanks, commas, full stops, markdown marks, quotes without a partner
+// inside, a pair of quotes or brackets around the whole). Accents, inner punctuation and symbols such as the + of
+// "C++" stay; full-width letters are narrow and narrow kana full ones. Invalid UTF-8 and invisible joiners are
+// dropped. FoldName is idempotent; a name of nothing but punctuation folds to "".
 func FoldName(s string) string {
 	s = norm.NFC.String(s)
 	b := make([]byte, 0, len(s))

@@ -28,9 +28,8 @@ const (
 	windows     = 4
 )
 
-// What a word or letter counts in favour of a language, shared by the languages that have
-// it, and what is needed: about two stop words of one language that no other has. A word
-// that asks, in a question, says more.
+// What a word or letter counts in favour of a language, shared by the languages that have it, and what is needed:
+// about two stop words of one language that no other has. A word that asks, in a question, says more.
 const (
 	askPart    = 2.0
 	letterPart = 0.4
@@ -42,7 +41,8 @@ const (
 // do not decide it. It reads at most a kilobyte, so its time does not depend on the text. Eight
 // words of a sentence are mostly enough; names and headings mostly are not.
 func LanguageOf(s string) Language {
-	if plainlyEnglish(s[:min(len(s), windowBytes)]) {
+	// A fast path for most texts, which have words that only English has.
+	if s := s[:min(len(s), windowBytes)]; strings.Contains(s, " the ") && (strings.Contains(s, " and ") || strings.Contains(s, " of ") || strings.Contains(s, " to ")) {
 		return English
 	}
 	var v votes
@@ -76,12 +76,6 @@ func MainOf(count map[Language]int) Language {
 		}
 	}
 	return most
-}
-
-// plainlyEnglish reports whether a text has words that only English has: a fast path for most
-// texts, at the price of a search for bytes.
-func plainlyEnglish(s string) bool {
-	return strings.Contains(s, " the ") && (strings.Contains(s, " and ") || strings.Contains(s, " of ") || strings.Contains(s, " to "))
 }
 
 // votes count what speaks for each language, in the order of lexicons.

@@ -12,8 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// StripLinks returns s without what a reader of the page does not see of its
-// links, and the mapping back to s:
+// StripLinks returns s without what a reader of the page does not see of its links, and the mapping back to s:
 //
 //	[text](target "title")   →  text
 //	![alt](target)           →  alt

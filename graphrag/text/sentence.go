@@ -20,6 +20,19 @@ type Span struct{ Start, End int }
 // In returns the piece of s that the span delimits.
 func (p Span) In(s string) string { return s[p.Start:p.End] }
 
+// ScoredSpan is a piece of a text, in bytes, with the score that a model gives it.
+type ScoredSpan struct {
+	Start, End int
+	Score      float64
+}
+
+// Name is a name in a text: its place, its kind as the model calls it (PER, ORG), and the mean probability of
+// its words.
+type Name struct {
+	ScoredSpan
+	Kind string
+}
+
 // Sentences returns the sentences of s in order, as byte offsets without the white space around them. Spans
 // do not overlap, do not cut a rune, and cover every byte of s that is not white space.
 //

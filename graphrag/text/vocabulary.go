@@ -22,9 +22,8 @@ type Vocabulary struct {
 	sorted bool // the strings are in order, and there is no table
 }
 
-// SortedVocabulary returns the vocabulary of adjacent strings in an arena, such as a file
-// mapped into memory, in ascending order; ends[i] is the end of string i. None can be added,
-// and the arguments belong to the vocabulary.
+// SortedVocabulary returns the vocabulary of adjacent strings in an arena, such as a file mapped into memory, in
+// ascending order; ends[i] is the end of string i. None can be added, and the arguments belong to the vocabulary.
 func SortedVocabulary(arena []byte, ends []int) *Vocabulary {
 	return &Vocabulary{bytes: arena, ends: ends, sorted: true}
 }
@@ -119,8 +118,7 @@ func (v *Vocabulary) clear() {
 	v.bytes, v.ends = v.bytes[:0], v.ends[:0]
 }
 
-// probe returns the slot of a word, or the empty one where it belongs. Only of a long word
-// the bytes are read.
+// probe returns the slot of a word, or the empty one where it belongs. Only of a long word the bytes are read.
 func (v *Vocabulary) probe(key slot, hash uint64, word []byte) *slot {
 	for i := hash; ; i++ {
 		s := &v.table[i&uint64(len(v.table)-1)]
@@ -257,8 +255,7 @@ func (n *Numbering) In(l Language) *Numbering {
 // Terms are the terms by their numbers.
 func (n *Numbering) Terms() *Vocabulary { return n.terms }
 
-// Number returns the number of a word's term, or -1: of a stop word, and in a
-// lookup of a term that is not known.
+// Number returns the number of a word's term, or -1: of a stop word, and in a lookup of a term that is not known.
 func (n *Numbering) Number(word []byte) int32 { return n.In("").find(word) }
 
 // find looks for a word, and asks the analyzer for the term of one that is new.

@@ -271,9 +271,8 @@ func (sc *scanner) finish() {
 	sc.word = sc.runes
 }
 
-// pair reads the bigram that begins with the character at s[i], or the
-// character alone where the run has no other. It returns false at the last
-// character of a longer run, which was already yielded with the one before.
+// pair reads the bigram that begins with the character at s[i], or the character alone where the run has no
+// other. It returns false at the last character of a longer run, which was already yielded with the one before.
 func (sc *scanner) pair(s string, i int) bool {
 	sc.runes, sc.start = sc.runes[:0], i
 	second := sc.character(s, i)

@@ -41,8 +41,7 @@ func (c *Counter) Count(s string) int {
 	return n
 }
 
-// appendEnds appends the byte offsets at which the tokens of s end. They may
-// be inside a rune. s is valid UTF-8.
+// appendEnds appends the byte offsets at which the tokens of s end. They may be inside a rune. s is valid UTF-8.
 func (c *Counter) appendEnds(ctx context.Context, dst []int32, s string) ([]int32, error) {
 	words := c.cache.Get().(*cache)
 	defer c.cache.Put(words)
@@ -174,8 +173,7 @@ func (c *cache) word(v *vocabulary, piece string) *word {
 	return w
 }
 
-// numbers has all bytes of a piece of 1 to 16, some of them twice: with its length they
-// tell it from all others.
+// numbers has all bytes of a piece of 1 to 16, some of them twice: with its length they tell it from all others.
 func numbers(s string) (low, high uint64) {
 	switch n := len(s); {
 	case n >= 8:

@@ -20,9 +20,8 @@ type vocabulary struct {
 	ids     map[string]int32
 }
 
-// packed has the tokens in the order of their ids, each after a byte with its length,
-// packed by DEFLATE. TestVocabulary writes them from github.com/tiktoken-go/tokenizer,
-// which has them as Go maps, slow to compile.
+// packed has the tokens in the order of their ids, each after a byte with its length, packed by DEFLATE.
+// TestVocabulary writes them from github.com/tiktoken-go/tokenizer, which has them as Go maps, slow to compile.
 //
 //go:embed cl100k_base
 var packed []byte
@@ -66,9 +65,8 @@ func (v *vocabulary) split(ctx context.Context, dst []int32, piece string, base 
 	return v.merge(ctx, dst, piece, base)
 }
 
-// merge appends the ends of the tokens of a piece to dst, counted from base.
-// Neighbours merge in the order of the rank of what they become, equal ranks
-// from left to right, until no two neighbours are a token together.
+// merge appends the ends of the tokens of a piece to dst, counted from base. Neighbours merge in the order of the
+// rank of what they become, equal ranks from left to right, until no two neighbours are a token together.
 func (v *vocabulary) merge(ctx context.Context, dst []int32, piece string, base int32) []int32 {
 	if len(piece) > shortPiece {
 		return v.mergeLong(ctx, dst, piece, base)

@@ -4,10 +4,9 @@
 // the context of a call receives them: a [Recorder] stores them, and graphrag/trace/otel, a module of its
 // own, passes them to OpenTelemetry. Without a tracer nothing is recorded.
 //
-// A span has a name, and numbers and names as attributes; attributes of model calls follow
-// OpenTelemetry for generative AI (gen_ai.*), others begin with "wildgraph.". No span contains
-// a word of a document, a question, a prompt, a reply or an error, so a trace can be shown to
-// people without access to the documents.
+// A span has a name, and numbers and names as attributes; attributes of model calls follow OpenTelemetry for
+// generative AI (gen_ai.*), others begin with "wildgraph.". No span contains a word of a document, a question, a
+// prompt, a reply or an error, so a trace can be shown to people without access to the documents.
 package trace
 
 import (

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package triples reads triples from files of any size, line by line, and indexes them by words
-// and by entities.
+// Package triples reads triples from files of any size, line by line, and indexes them by words and by entities.
 //
 //	format          a line
 //	[TSV]           the names of head, relation and tail, separated by tabs

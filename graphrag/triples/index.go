@@ -56,8 +56,7 @@ func (ix *Index) Triple(i int32) Triple {
 	return Triple{ix.entities.at(e.head), ix.kinds.at(e.relation), ix.entities.at(tail), literal}
 }
 
-// Search returns the k triples with the best BM25 score for a query, best first,
-// equal ones by number, over dst.
+// Search returns the k triples with the best BM25 score for a query, best first, equal ones by number, over dst.
 func (ix *Index) Search(query string, k int, dst []rank.Scored[int32]) []rank.Scored[int32] {
 	return ix.words.Search(query, k, dst)
 }

@@ -28,8 +28,7 @@ type Entity struct {
 // Triple is one statement of a graph.
 type Triple struct {
 	Head, Relation, Tail Entity
-	// Literal reports that Tail is a value, such as a date, and no entity: equal values do
-	// not connect triples.
+	// Literal reports that Tail is a value, such as a date, and no entity: equal values do not connect triples.
 	Literal bool
 }
 
@@ -384,8 +383,7 @@ func (l Labels) ofIRI(iri string) Entity {
 	return Entity{iri, strings.ReplaceAll(last, "_", " ")}
 }
 
-// statement is a line of N-Triples: IRIs without brackets, blank nodes with "_:", and the values
-// of literals.
+// statement is a line of N-Triples: IRIs without brackets, blank nodes with "_:", and the values of literals.
 type statement struct {
 	subject, predicate, object string
 	literal                    bool

@@ -12,24 +12,22 @@
 // has the same bits on every machine. Results are ordered by score, equal scores by id. Neither the
 // processor nor the number of workers changes one bit of a result.
 //
-// A search has two stages. The scan estimates the score of every row, with a bound of the error. Rows whose
-// upper bound is below the k-th largest lower bound cannot be among the first k, ties included. The few
-// remaining rows are scored exactly. The scan is over int8 codes, a quarter of the bytes: the error is
-// bounded by the length of the difference between row and code (Cauchy–Schwarz), and the codes cost 25 %
-// more memory. Without AVX2 it is over the float32 rows, since codes would be slower in plain Go: the error
-// is the rounding of float32.
+// A search has two stages. The scan estimates the score of every row, with a bound of the error. Rows whose upper
+// bound is below the k-th largest lower bound cannot be among the first k, ties included. The few remaining rows
+// are scored exactly. The scan is over int8 codes, a quarter of the bytes: the error is bounded by the length of
+// the difference between row and code (Cauchy–Schwarz), and the codes cost 25 % more memory. Without AVX2 it is
+// over the float32 rows, since codes would be slower in plain Go: the error is the rounding of float32.
 //
 // A condition ([Params].Keep) is checked when a row is about to become a candidate, so few
 // rows are checked, and the result is exact: the best of the rows that pass.
 //
 // # Approximate search
 //
-// With [Options.Signs] an index also keeps the signs of each row after a random rotation, an
-// eighth of the bytes of the codes and four bytes a row, as RaBitQ does (Gao and Long, SIGMOD
-// 2024). A search with [Params].Share estimates all scores by the signs and scans the codes of
-// the rows with the best estimates only. Of these rows it finds the best, exactly; which rows
-// they are is the same on every machine. The error of the estimates does not depend on the
-// distribution of the rows, as it does with inverted lists or graphs of neighbours: it is about
+// With [Options.Signs] an index also keeps the signs of each row after a random rotation, an eighth of the bytes
+// of the codes and four bytes a row, as RaBitQ does (Gao and Long, SIGMOD 2024). A search with [Params].Share
+// estimates all scores by the signs and scans the codes of the rows with the best estimates only. Of these rows
+// it finds the best, exactly; which rows they are is the same on every machine. The error of the estimates does
+// not depend on the distribution of the rows, as it does with inverted lists or graphs of neighbours: it is about
 // .75 of the lengths divided by the root of the number of signs. Many equal rows do no harm.
 //
 // # Larger than memory

@@ -44,8 +44,7 @@ type Writer struct {
 	signs  *signs // of the last rows, up to signGroup
 }
 
-// Create begins an index in a folder, which must not hold one. Signs are written if the
-// options ask for them.
+// Create begins an index in a folder, which must not hold one. Signs are written if the options ask for them.
 func Create(dir string, o Options) (*Writer, error) {
 	x, err := New(o)
 	if err != nil {
@@ -93,8 +92,7 @@ func (w *Writer) Add(vectors ...[]float32) error {
 	return w.w.Err()
 }
 
-// AddRow appends a row of an index with the same options as it is: scaled again, its last bit could be
-// another.
+// AddRow appends a row of an index with the same options as it is: scaled again, its last bit could be another.
 func (w *Writer) AddRow(v []float32) error {
 	copy(w.row, v)
 	w.next()

@@ -34,10 +34,9 @@ type Params struct {
 	// IDs, if set, are the only rows that are searched, ascending: few of them cost less than
 	// a Keep that says the same.
 	IDs []int32
-	// Share, if it is above 0 and the index keeps signs ([Options].Signs), is the share of
-	// the rows that are read: those with the best estimates by their signs, of those to
-	// keep. The result is exact for these rows; which they are, and so the result, is the
-	// same on every machine. Otherwise the result is exact.
+	// Share, if it is above 0 and the index keeps signs ([Options].Signs), is the share of the rows that are
+	// read: those with the best estimates by their signs, of those to keep. The result is exact for these rows;
+	// which they are, and so the result, is the same on every machine. Otherwise the result is exact.
 	Share float64
 }
 

@@ -12,10 +12,9 @@ import (
 )
 
 const (
-	// signStep is the step of the best uniform quantizer of eight levels, in standard
-	// deviations of a normal distribution (Max, "Quantizing for minimum distortion", IRE
-	// Transactions on Information Theory 6(1), 1960, table II). Four levels lose three
-	// times as much, sixteen gain little compared to the loss of the rows.
+	// signStep is the step of the best uniform quantizer of eight levels, in standard deviations of a normal
+	// distribution (Max, "Quantizing for minimum distortion", IRE Transactions on Information Theory 6(1), 1960,
+	// table II). Four levels lose three times as much, sixteen gain little compared to the loss of the rows.
 	signStep = .5860
 	turnSeed = 1
 )

@@ -170,13 +170,6 @@ const (
 	maxColoured = 24
 )
 
-func colour(community int32) string {
-	if community >= maxColoured {
-		return otherColour
-	}
-	return colours[int(community)%len(colours)]
-}
-
 // radius returns the radius of a node, which grows with its degree and its weight in an answer.
 func (v *View) radius(n int32) float64 {
 	r := 2 + 1.1*math.Sqrt(float64(v.graph.Degree(n)))
@@ -206,7 +199,11 @@ func (v *View) WriteSVG(w io.Writer) error {
 	for n := range order {
 		order[n] = int32(n)
 		x, y := at(order[n])
-		fmt.Fprintf(b, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" fill=%q/>\n", x, y, v.radius(order[n]), colour(v.nodes[n].community))
+		fill := otherColour
+		if c := v.nodes[n].community; c < maxColoured {
+			fill = colours[int(c)%len(colours)]
+		}
+		fmt.Fprintf(b, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" fill=%q/>\n", x, y, v.radius(order[n]), fill)
 	}
 	b.WriteString("</g>\n<g text-anchor=\"middle\" fill=\"#1c2128\" stroke=\"#fdfdfc\" stroke-width=\"3\" paint-order=\"stroke\">\n")
 	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(v.radius(b), v.radius(a)) })

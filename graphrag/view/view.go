@@ -18,8 +18,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// The defaults of [Options].MaxNodes: what a browser renders smoothly, and what is readable for
-// one question.
+// The defaults of [Options].MaxNodes: what a browser renders smoothly, and what is readable for one question.
 const (
 	DefaultMaxNodes = 20_000
 	DefaultMaxAsked = 120

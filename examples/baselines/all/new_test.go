@@ -17,8 +17,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
-	"github.com/wildgraph/wildgraph/graphrag/embed/local"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/trace"
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
@@ -49,13 +49,13 @@ func (h *handed) encode(ctx context.Context, texts []string) ([][]float32, error
 
 func (h *handed) Name() string { return "names" }
 
-func (h *handed) Find(_ context.Context, texts []string) ([][]local.Name, error) {
+func (h *handed) Find(_ context.Context, texts []string) ([][]text.Name, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.named = append(h.named, texts...)
-	out := make([][]local.Name, len(texts))
+	out := make([][]text.Name, len(texts))
 	for i, s := range texts {
-		out[i] = []local.Name{{Span: local.Span{End: strings.IndexByte(s, ' ')}, Kind: "person"}}
+		out[i] = []text.Name{{ScoredSpan: text.ScoredSpan{End: strings.IndexByte(s, ' ')}, Kind: "person"}}
 	}
 	return out, nil
 }

@@ -142,7 +142,7 @@ func (o Options) Defaults() Options {
 	if o.Original {
 		steps, expand = DefaultOriginalSteps, ExpandAlways
 	}
-	o.Steps, o.Expand, o.Beam = cmp.Or(o.Steps, steps), cmp.Or(o.Expand, expand), o.Beam.Defaults()
+	o.Steps, o.Expand = cmp.Or(o.Steps, steps), cmp.Or(o.Expand, expand)
 	o.Passages, o.LinkShare = cmp.Or(o.Passages, DefaultPassages), cmp.Or(o.LinkShare, DefaultLinkShare)
 	o.When, o.Link, o.Share = cmp.Or(o.When, WhenEvery), cmp.Or(o.Link, LinkWords), cmp.Or(o.Share, 1)
 	return o
@@ -223,8 +223,7 @@ type Links struct {
 	Whole float64
 }
 
-// Sourced is a graph that was extracted from the passages, as the original needs. Nothing has to be
-// aligned then.
+// Sourced is a graph that was extracted from the passages, as the original needs. Nothing has to be aligned then.
 type Sourced interface {
 	Graph
 	// Stated lists the triples that each passage states.

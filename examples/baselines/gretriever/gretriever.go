@@ -10,10 +10,9 @@
 // weights that are trained for each data set. So this is the paper's retrieval with a frozen
 // model that reads text (its Table 10: 66.2 Hit@1 on WebQSP against 70.5 with the encoder).
 //
-// G-Retriever gets a small graph with each question and no texts. Here one graph of the open
-// triples of a corpus serves all questions. Besides the triples of the selected part, the
-// chunks that state them are read, then the chunks that name its nodes, each by similarity to
-// the question, as the authors advise for corpora of text.
+// G-Retriever gets a small graph with each question and no texts. Here one graph of the open triples of a corpus
+// serves all questions. Besides the triples of the selected part, the chunks that state them are read, then the
+// chunks that name its nodes, each by similarity to the question, as the authors advise for corpora of text.
 //
 // Other differences: an edge is compared with the question by its whole triple, not by its
 // relation alone (on MuSiQue's sample R@5 is 52 instead of 36); a similarity of 0 has no

@@ -24,10 +24,9 @@ const (
 		"owl barn mouse hear ##ing quick brown fox the hunt by dog naive 東 京"
 )
 
-// WriteBERT writes a sentence encoder into a folder, in the files of
-// sentence-transformers: a BERT of random numbers, with two layers and vectors of 64,
-// for tests that have no real one. It is the same each time. It knows some fifty
-// pieces of words, takes texts of 101 tokens, and its vectors are means of length 1.
+// WriteBERT writes a sentence encoder into a folder, in the files of sentence-transformers: a BERT of random
+// numbers, with two layers and vectors of 64, for tests that have no real one. It is the same each time. It knows
+// some fifty pieces of words, takes texts of 101 tokens, and its vectors are means of length 1.
 func WriteBERT(dir string) error { return writeBERT(dir, object{}, "", nil) }
 
 // WriteHead writes the model of WriteBERT with a layer of random numbers on top, in the files

@@ -16,9 +16,8 @@
 // models' cards have them. Of an hf: model the sums are recorded at the first fetch, in sums.json. Whenever
 // a model of the cache is opened, its files are compared with their sums.
 //
-// A server is not trusted. Files are bounded; a web page in place of a file is refused;
-// redirects lead only to huggingface.co, hf.co and hosts below these, or to the host of
-// [Options].Endpoint, by https. An interrupted download of a file with a known sum is resumed,
-// also by a later process. One process fetches while others wait. A folder gets its name when
-// all of its files are whole. Errors say what to put where by hand.
+// A server is not trusted. Files are bounded; a web page in place of a file is refused; redirects lead only to
+// huggingface.co, hf.co and hosts below these, or to the host of [Options].Endpoint, by https. An interrupted
+// download of a file with a known sum is resumed, also by a later process. One process fetches while others wait.
+// A folder gets its name when all of its files are whole. Errors say what to put where by hand.
 package hub

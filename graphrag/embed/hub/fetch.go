@@ -76,15 +76,6 @@ func (m model) fetch(ctx context.Context, dir string, o Options) (err error) {
 	return nil
 }
 
-func sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
-}
-
 // allowed reports whether a redirect may be followed.
 func allowed(to *url.URL, endpoint string, hops int) error {
 	ours := to.Host == endpoint
@@ -199,8 +190,10 @@ func (f *fetcher) one(ctx context.Context, x file) (file, error) {
 		if errors.As(err, new(permanent)) || failed >= attempts {
 			return file{}, fmt.Errorf("%s: %w", x.Name, err)
 		}
-		if err := sleep(ctx, f.pause); err != nil {
-			return file{}, err
+		select {
+		case <-ctx.Done():
+			return file{}, ctx.Err()
+		case <-time.After(f.pause):
 		}
 	}
 }

@@ -79,8 +79,7 @@ func exists(name string) bool {
 	return err == nil
 }
 
-// Open returns the encoder of a name, and fetches it if it is not there. It returns nil
-// where [Find] says "".
+// Open returns the encoder of a name, and fetches it if it is not there. It returns nil where [Find] says "".
 func Open(ctx context.Context, name string, o Options) (*local.Encoder, error) {
 	name, ok := Find(name, o)
 	if !ok {
@@ -200,9 +199,8 @@ var models = map[string]model{
 	},
 }
 
-// describe makes the files that say how a model of this family makes vectors: its
-// layers, the tokens of a text, whether the first token's vector is the text's or the
-// mean is, and prompts, as the models' cards give them.
+// describe makes the files that say how a model of this family makes vectors: its layers, the tokens of a text,
+// whether the first token's vector is the text's or the mean is, and prompts, as the models' cards give them.
 func describe(layers, tokens int, first bool, prompts string) map[string]string {
 	out := map[string]string{
 		configFile: fmt.Sprintf(`{"model_type": "bert", "hidden_act": "gelu", "hidden_size": 384, "num_hidden_layers": %d, "num_attention_heads": 12, "intermediate_size": 1536, "vocab_size": 30522, "max_position_embeddings": 512, "type_vocab_size": 2, "layer_norm_eps": 1e-12}`, layers),

@@ -251,9 +251,8 @@ func (c *config) readPooling(dir, folder string) error {
 	return nil
 }
 
-// readPrompts reads the prompts before questions and passages. Like encode_query and
-// encode_document of sentence-transformers it takes "query", and the first of "document",
-// "passage" and "corpus", else the default.
+// readPrompts reads the prompts before questions and passages. Like encode_query and encode_document of
+// sentence-transformers it takes "query", and the first of "document", "passage" and "corpus", else the default.
 func readPrompts(dir string) (p prompts, err error) {
 	var s struct {
 		Prompts map[string]string

@@ -13,8 +13,7 @@ import (
 	"strings"
 )
 
-// scoringModel is a BERT with one layer on top that was trained for a task (Devlin and others
-// 2019, section 3.2).
+// scoringModel is a BERT with one layer on top that was trained for a task (Devlin and others 2019, section 3.2).
 type scoringModel struct {
 	model
 	pieces      *wordPiece
@@ -180,9 +179,8 @@ func softmax64(x []float64) {
 	}
 }
 
-// Reranker scores how well passages answer a question, reading each together with it: a
-// cross-encoder (Nogueira and Cho 2019, arXiv 1901.04085, section 3), as
-// ms-marco-MiniLM-L6-v2 is. It is safe for concurrent use.
+// Reranker scores how well passages answer a question, reading each together with it: a cross-encoder (Nogueira
+// and Cho 2019, arXiv 1901.04085, section 3), as ms-marco-MiniLM-L6-v2 is. It is safe for concurrent use.
 type Reranker struct{ scoringModel }
 
 // OpenReranker reads a BertForSequenceClassification with one label.

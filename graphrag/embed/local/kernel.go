@@ -4,8 +4,7 @@ package local
 
 import "math"
 
-// kernels are the inner loops of a forward pass beside the products. Their lengths are multiples
-// of matrix.Strip.
+// kernels are the inner loops of a forward pass beside the products. Their lengths are multiples of matrix.Strip.
 type kernels struct {
 	// gelu: x·Φ(x) for each number.
 	gelu func(x []float32)

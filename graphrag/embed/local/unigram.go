@@ -301,8 +301,7 @@ type node struct {
 	id    int32
 }
 
-// best appends the most probable pieces of a word (Viterbi). Unknown characters behind one
-// another are one token.
+// best appends the most probable pieces of a word (Viterbi). Unknown characters behind one another are one token.
 func (u *unigram) best(dst []int32, word string) []int32 {
 	ends := make([]node, len(word)+1)
 	for i := range ends[1:] {

@@ -8,13 +8,15 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// Span is a piece of a text, in bytes, and what the model thinks of it.
-type Span struct {
-	Start, End int
-	Score      float64
-}
+// Span and Name are the results of these models.
+type (
+	Span = text.ScoredSpan
+	Name = text.Name
+)
 
 // Spans finds the words of a passage that answer a question (Devlin and others 2019,
 // sections 4.2 and 4.3). It is safe for concurrent use.
@@ -72,7 +74,7 @@ func (s *Spans) Find(ctx context.Context, question string, passages []string) ([
 	}
 	for i, w := range windows {
 		if t := &texts[w.text]; best[i].Score > out[w.text].Score {
-			out[w.text] = Span{t.words[t.of[w.from+best[i].Start]][0], t.words[t.of[w.from+best[i].End]][1], best[i].Score}
+			out[w.text] = Span{Start: t.words[t.of[w.from+best[i].Start]][0], End: t.words[t.of[w.from+best[i].End]][1], Score: best[i].Score}
 		}
 	}
 	return out, nil
@@ -91,7 +93,7 @@ func (s *Spans) best(second int, tokens []float32) (Span, error) {
 	for i := second; i < n-1; i++ {
 		for j := i; j < min(i+spanTokens, n-1); j++ {
 			if score := logits[2*i] + logits[2*j+1] - logits[0] - logits[1]; score > out.Score {
-				out = Span{i - second, j - second, score}
+				out = Span{Start: i - second, End: j - second, Score: score}
 			}
 		}
 	}
@@ -101,13 +103,6 @@ func (s *Spans) best(second int, tokens []float32) (Span, error) {
 // Names finds names in texts and their kinds: a classifier of tokens (Devlin and others
 // 2019, section 5.3). It is safe for concurrent use.
 type Names struct{ scoringModel }
-
-// Name is a name in a text: where it stands, its kind as the model calls it (PER, ORG),
-// and the mean probability of its words.
-type Name struct {
-	Span
-	Kind string
-}
 
 // OpenNames reads a BertForTokenClassification whose labels are O, B-KIND and I-KIND.
 func OpenNames(dir string, opts Options) (*Names, error) {
@@ -127,8 +122,8 @@ func (n *Names) Find(ctx context.Context, texts []string) ([][]Name, error) {
 	var letters letterReader
 	windows, at := []window{}, make([]located, len(texts))
 	tagged := make([][]Name, len(texts)) // a word each, O is ""
-	for i, text := range texts {
-		at[i] = n.pieces.locate(text, &letters)
+	for i, t := range texts {
+		at[i] = n.pieces.locate(t, &letters)
 		tagged[i] = make([]Name, len(at[i].words))
 		for from := 0; from < len(at[i].ids); {
 			to := at[i].cut(from, n.net.tokens-2)
@@ -154,11 +149,11 @@ func (n *Names) Find(ctx context.Context, texts []string) ([][]Name, error) {
 }
 
 // tag writes the labels of the words that begin in a window.
-func (n *Names) tag(out []Name, text located, w window, tokens []float32) error {
+func (n *Names) tag(out []Name, l located, w window, tokens []float32) error {
 	p := make([]float64, len(n.labels))
 	for i := w.from; i < w.to; i++ {
-		word := text.of[i]
-		if i > 0 && text.of[i-1] == word {
+		word := l.of[i]
+		if i > 0 && l.of[i-1] == word {
 			continue
 		}
 		n.out.apply(p, tokens[(i-w.from)*n.net.Hidden:(i-w.from+1)*n.net.Hidden])
@@ -167,7 +162,7 @@ func (n *Names) tag(out []Name, text located, w window, tokens []float32) error 
 		}
 		softmax64(p)
 		best := slices.Index(p, slices.Max(p))
-		out[word] = Name{Span{text.words[word][0], text.words[word][1], p[best]}, strings.TrimPrefix(n.labels[best], "O")}
+		out[word] = Name{ScoredSpan: Span{Start: l.words[word][0], End: l.words[word][1], Score: p[best]}, Kind: strings.TrimPrefix(n.labels[best], "O")}
 	}
 	return nil
 }
@@ -188,7 +183,7 @@ func joined(words []Name) []Name {
 			continue
 		}
 		length, open = 1, true
-		out = append(out, Name{w.Span, kind})
+		out = append(out, Name{ScoredSpan: w.ScoredSpan, Kind: kind})
 	}
 	return out
 }
@@ -214,8 +209,7 @@ func (l *located) cut(from, n int) int {
 	return to
 }
 
-// locate returns the tokens of a text, without the two around them, and where the words
-// stand that they are of.
+// locate returns the tokens of a text, without the two around them, and where the words stand that they are of.
 func (w *wordPiece) locate(text string, s *letterReader) (l located) {
 	w.walk(text, s, func(special string, start, end int) bool {
 		l.add(w.word(l.ids, special, s), start, end)

@@ -28,10 +28,9 @@ var Texts = []string{
 	"A name of many letters: " + strings.Repeat("Aa", 5000) + ".",
 }
 
-// Test checks the extractor on [Texts]: one extraction for each chunk in order, spans within the
-// chunk and on the boundaries of runes, ends of facts among the mentions, the same result twice,
-// and an error that wraps the error of a cancelled context. A model behind the extractor must
-// answer the same to the same prompt.
+// Test checks the extractor on [Texts]: one extraction for each chunk in order, spans within the chunk and on the
+// boundaries of runes, ends of facts among the mentions, the same result twice, and an error that wraps the error
+// of a cancelled context. A model behind the extractor must answer the same to the same prompt.
 func Test(t *testing.T, x extract.Extractor) {
 	t.Helper()
 	var chunks []graphrag.Chunk

@@ -101,9 +101,6 @@ func (c *changes) any(asked []uint32) bool {
 	})
 }
 
-// worn reports whether most of the lexicon is of words that are gone.
-func (c *corpus) worn() bool { return len(c.lexicon.class) > 2*len(c.lexicon.words)+1<<16 }
-
 // change makes it the corpus of some chunks, and returns the reading of each. The order of the
 // chunks and the number of workers change nothing.
 func (c *corpus) change(ctx context.Context, chunks []graphrag.Chunk, workers int) ([]*reading, error) {

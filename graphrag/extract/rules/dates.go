@@ -204,9 +204,8 @@ func (x *finder) quotedTitles() {
 	}
 }
 
-// entitled reports whether the tokens after the mark at i, up to last, are a title and
-// no slogan: three words or more, or a word such as "film" or "called" before them, or
-// the same name elsewhere; not all in capitals.
+// entitled reports whether the tokens after the mark at i, up to last, are a title and no slogan: three words or
+// more, or a word such as "film" or "called" before them, or the same name elsewhere; not all in capitals.
 func (x *finder) entitled(i, last int) bool {
 	allCaps, words := true, 0
 	for k := i + 1; k < last; k++ {

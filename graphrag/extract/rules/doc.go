@@ -26,7 +26,6 @@
 // show by capitals inside them (two words or more, or always written so), and
 // text without capitals gives dates beside names alone. The word lists are in tables/.
 //
-// extract.Linked, extract.Titled and extract.Described add to an extractor the relations, names and
-// descriptions that graphs need and sentences do not state. [Extractor.QuestionNames]
-// and [Themes] read questions.
+// extract.Linked, extract.Titled and extract.Described add to an extractor the relations, names and descriptions
+// that graphs need and sentences do not state. [Extractor.QuestionNames] and [Themes] read questions.
 package rules

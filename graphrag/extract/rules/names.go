@@ -89,8 +89,7 @@ func (x *finder) foreignRuns() {
 	}
 }
 
-// confirmed finds the names that prose has elsewhere, in text whose capitals
-// mean nothing: the longest first.
+// confirmed finds the names that prose has elsewhere, in text whose capitals mean nothing: the longest first.
 func (x *finder) confirmed() {
 	for i := 0; i < len(x.tokens); i++ {
 		if x.entityOf[i] != 0 || !x.nameStart(i) {
@@ -232,8 +231,7 @@ func (x *finder) afterConnectors(i, j int) int {
 	return n + 1
 }
 
-// ofJoins reports whether "X of Y" is one name: not after a person, a place or a
-// body with a name of its own.
+// ofJoins reports whether "X of Y" is one name: not after a person, a place or a body with a name of its own.
 func (x *finder) ofJoins(i, j int) bool {
 	last := &x.tokens[j-1]
 	switch {
@@ -291,8 +289,7 @@ func (x *finder) split(i, j int) {
 	x.emit(i, j, kind)
 }
 
-// drops reports whether the first word of a run is not part of a name, and whether
-// it is a title of courtesy.
+// drops reports whether the first word of a run is not part of a name, and whether it is a title of courtesy.
 func (x *finder) drops(i, j int) (drop, courtesy bool) {
 	t := &x.tokens[i]
 	switch {
@@ -460,8 +457,7 @@ func (x *finder) isName(i int, kind typ) bool {
 	return x.capitalCounts(i, kind)
 }
 
-// capitalCounts reports whether the capital of a word means that it is a name, by how
-// the corpus writes the word.
+// capitalCounts reports whether the capital of a word means that it is a name, by how the corpus writes the word.
 func (x *finder) capitalCounts(i int, kind typ) bool {
 	t := &x.tokens[i]
 	switch {

@@ -54,7 +54,7 @@ func (o *Extractor) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.
 	k.Lock()
 	defer k.Unlock()
 	c := k.corpus
-	if k.corpus = nil; c == nil || c.worn() {
+	if k.corpus = nil; c == nil || len(c.lexicon.class) > 2*len(c.lexicon.words)+1<<16 { // most words are gone
 		c = &corpus{lexicon: newLexicon()}
 	}
 	all, err := c.change(ctx, chunks, o.workers)
@@ -135,11 +135,10 @@ func (x *reader) addFacts(out *kg.Extraction) {
 	}
 }
 
-// Entities returns the entities of a question, in the order of the question: quoted strings, capitalized
-// names, dates, and, whatever their case, the names that known knows. known is asked for runs of up to
-// eight words as [text.FoldName] folds them, the longest first; it may be nil. Spans are bytes of the
-// question. The question is only split, not understood: the type of thing it asks for is not among its
-// entities.
+// Entities returns the entities of a question, in the order of the question: quoted strings, capitalized names,
+// dates, and, whatever their case, the names that known knows. known is asked for runs of up to eight words as
+// [text.FoldName] folds them, the longest first; it may be nil. Spans are bytes of the question. The question is
+// only split, not understood: the type of thing it asks for is not among its entities.
 //
 // It is safe for concurrent use if known is.
 func (o *Extractor) Entities(question string, isKnown func(folded string) bool) []kg.Mention {

@@ -61,8 +61,7 @@ const (
 	boilerplateWord // begins a phrase of page.txt
 )
 
-// function are the words that hold a sentence together: never a name, and the
-// sign that a text is English prose.
+// function are the words that hold a sentence together: never a name, and the sign that a text is English prose.
 const function = determiner | preposition | conjunction | pronoun | relative | interrogative |
 	formOfBe | formOfHave | formOfDo | modal | negation
 

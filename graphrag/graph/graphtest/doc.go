@@ -12,8 +12,7 @@ type List struct {
 	Edges []graph.Edge
 }
 
-// Graph builds the graph of the list. It panics if an edge is unusable, which no recipe
-// of this package makes.
+// Graph builds the graph of the list. It panics if an edge is unusable, which no recipe of this package makes.
 func (l List) Graph() *graph.Graph { return l.build(graph.Options{}) }
 
 // Unweighted is Graph without weights.

@@ -173,19 +173,12 @@ func Resets(g *graph.Graph, count int, seed uint64) [][]int32 {
 	}
 	for i := range sets {
 		size := min(5+rng.below(16), len(linked))
-		sets[i] = sample(&rng, linked, size)
-	}
-	return sets
-}
-
-// sample draws size different nodes.
-func sample(rng *splitMix, from []int32, size int) []int32 {
-	var set []int32
-	for len(set) < size {
-		u := from[rng.below(len(from))]
-		if i, ok := slices.BinarySearch(set, u); !ok {
-			set = slices.Insert(set, i, u)
+		for len(sets[i]) < size {
+			u := linked[rng.below(len(linked))]
+			if at, ok := slices.BinarySearch(sets[i], u); !ok {
+				sets[i] = slices.Insert(sets[i], at, u)
+			}
 		}
 	}
-	return set
+	return sets
 }

@@ -16,12 +16,10 @@ import (
 	"github.com/edsrzf/mmap-go"
 )
 
-// ErrFormat is wrapped by errors about folders that are of another kind or version,
-// not whole, or damaged.
+// ErrFormat is wrapped by errors about folders that are of another kind or version, not whole, or damaged.
 var ErrFormat = errors.New("not a whole index folder")
 
-// Folder is an open folder. Its arrays may be read by many at once, until it is
-// closed.
+// Folder is an open folder. Its arrays may be read by many at once, until it is closed.
 type Folder struct {
 	dir  string
 	m    manifest
@@ -31,8 +29,7 @@ type Folder struct {
 	damage atomic.Pointer[error] // the first that was found
 }
 
-// Open opens a folder of a kind and version, and reads what its owner wrote into
-// meta.
+// Open opens a folder of a kind and version, and reads what its owner wrote into meta.
 func Open(dir, kind string, version int, meta any) (*Folder, error) {
 	f := &Folder{dir: dir, maps: map[string][]byte{}}
 	data, err := os.ReadFile(filepath.Join(dir, manifestName))
@@ -179,13 +176,11 @@ func (f *Folder) Err() error {
 	return nil
 }
 
-// scatteredFrom is the size of arrays of which a part is read at a time: some megabytes
-// are read at once.
+// scatteredFrom is the size of arrays of which a part is read at a time: some megabytes are read at once.
 const scatteredFrom = 8 << 20
 
-// Scattered tells the system that the arrays will be read at scattered places: it then reads
-// what is asked for, and not the megabytes around it, which together are the whole of a
-// folder that may be larger than memory.
+// Scattered tells the system that the arrays will be read at scattered places: it then reads what is asked for,
+// and not the megabytes around it, which together are the whole of a folder that may be larger than memory.
 func (f *Folder) Scattered() {
 	for _, m := range f.maps {
 		if len(m) >= scatteredFrom {

@@ -38,8 +38,7 @@ type array struct {
 	Sums  []byte `json:"crc32c"` // of each block, little-endian
 }
 
-// block is the number of bytes with a checksum of their own: a page, so that what is read is what is
-// checked.
+// block is the number of bytes with a checksum of their own: a page, so that what is read is what is checked.
 const block = 4096
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -99,8 +98,7 @@ func Temporary() (dir string, remove func() error, err error) {
 	return dir, func() error { brief.Delete(dir); return os.RemoveAll(dir) }, err
 }
 
-// Create begins a folder, which must not hold a manifest; what else is in it is
-// replaced.
+// Create begins a folder, which must not hold a manifest; what else is in it is replaced.
 func Create(dir, kind string, version int) (*Writer, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err

@@ -193,8 +193,7 @@ func Pack(panels, columns []float32, depth int) []float32 {
 // Padded is the number of columns in the panels for n columns.
 func Padded(n int) int { return (n + Panel - 1) / Panel * Panel }
 
-// multiplyPlain sums up four columns at a time: as many as a compiler keeps in registers
-// with their factors.
+// multiplyPlain sums up four columns at a time: as many as a compiler keeps in registers with their factors.
 func multiplyPlain(c, a, b, bias []float32, rows, depth, ldc, lda int) {
 	for r := range rows {
 		row := a[r*lda : r*lda+depth]

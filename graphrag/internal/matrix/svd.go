@@ -17,9 +17,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
 
-// oversample is by how many columns the sketch is wider than the rank, which makes
-// it reliable (Halko, Martinsson and Tropp, "Finding Structure with Randomness",
-// SIAM Review 53(2), 2011, section 4.2, advise 5 to 10).
+// oversample is by how many columns the sketch is wider than the rank, which makes it reliable (Halko, Martinsson
+// and Tropp, "Finding Structure with Randomness", SIAM Review 53(2), 2011, section 4.2, advise 5 to 10).
 const oversample = 10
 
 // stride is the number of entries between two looks at the context.
@@ -215,9 +214,8 @@ const worstCondition = 1e6
 // basis writes columns to q that span the space of the cols columns of y and are about
 // orthonormal. A second pass makes them orthonormal.
 //
-// It is Cholesky QR (Yamamoto, Nakatsukasa, Yanagisawa and Fukaya, "Roundoff Error
-// Analysis of the CholeskyQR2 Algorithm", ETNA 44, 2015), which is all products, and
-// QR by reflections for columns near to dependent.
+// It is Cholesky QR (Yamamoto, Nakatsukasa, Yanagisawa and Fukaya, "Roundoff Error Analysis of the CholeskyQR2
+// Algorithm", ETNA 44, 2015), which is all products, and QR by reflections for columns near to dependent.
 func basis(ctx context.Context, q, y []float64, cols int) error {
 	gram := make([]float64, cols*cols)
 	if err := (Dense{y, cols}).gram(ctx, gram, y); err != nil {
