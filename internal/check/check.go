@@ -9,6 +9,7 @@ package check
 import (
 	"errors"
 	"fmt"
+	"os"
 	"reflect"
 	"testing"
 
@@ -66,6 +67,14 @@ func Must(tb testing.TB, holds bool, format string, args ...any) {
 	if !holds {
 		tb.Helper()
 		tb.Fatalf(format, args...)
+	}
+}
+
+// Programs skips a test that starts the go command, unless WILDGRAPH_PROGRAMS is set.
+func Programs(tb testing.TB) {
+	if os.Getenv("WILDGRAPH_PROGRAMS") == "" {
+		tb.Helper()
+		tb.Skip("builds or lists packages: set WILDGRAPH_PROGRAMS, as .ci/run does")
 	}
 }
 
