@@ -173,7 +173,7 @@ func TestKilled(t *testing.T) {
 	check.OK(t, err, "%v\n%s", err, out)
 	took, paid := time.Since(start), len(server.Requests())
 	for _, want := range []string{"Barn owl: state facts, ", "Barn owl: write questions, ", " left). So far ", " attempts are running", "Paid for this folder: " + text.Digits(paid) + " calls", cli.LedgerName} {
-		check.True(t, strings.Contains(string(out), want), "no %q in\n%s", want, out)
+		check.Contains(t, out, want, "no %q in\n%s", want, out)
 	}
 	ledger, err := os.ReadFile(filepath.Join(dir, "whole", cli.LedgerName))
 	check.True(t, err == nil && strings.Contains(string(ledger), "check questions"), "the ledger: %v\n%s", err, ledger)

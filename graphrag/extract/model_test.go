@@ -118,7 +118,7 @@ func TestModelOptions(t *testing.T) {
 		check.True(t, err != nil && strings.Contains(err.Error(), want), "%v: want %q", err, want)
 	}
 	_, err = extract.NewRecords(extract.RecordOptions{ModelOptions: extract.ModelOptions{Model: llmtest.NewScript("m")}, Format: extract.Objects})
-	check.True(t, err != nil && strings.Contains(err.Error(), "Types is empty"), "objects without types: %v", err)
+	check.Fails(t, err, "Types is empty", "objects without types")
 }
 
 const (
@@ -160,8 +160,7 @@ func TestTuples(t *testing.T) {
 func TestEndMarkIsABoundary(t *testing.T) {
 	x := records(t, extract.Tuples, tupleAnswer, `("entity"<|>OSLO<|>geo<|>A city.)<|COMPLETE|>`)
 	check.True(t, len(x.Mentions) == 3 && x.Facts[0].Weight == 8 && len(x.Problems) == 0, "%+v", x)
-	joined := records(t, extract.Tuples, tupleAnswer+`("entity"<|>OSLO<|>geo<|>A city.)<|COMPLETE|>`)
-	check.Equal(t, joined, x, "(-apart +joined)")
+	check.Equal(t, records(t, extract.Tuples, tupleAnswer+`("entity"<|>OSLO<|>geo<|>A city.)<|COMPLETE|>`), x, "(-apart +joined)")
 }
 
 // Replies of every broken shape.
@@ -265,8 +264,7 @@ func TestVerify(t *testing.T) {
 	m := llmtest.NewScript("m").Reply(llmtest.Any, `("entity"<|>FRAM<|>ship<|>x)##("entity"<|>ALEX<|>person<|>from an example)##("relationship"<|>ALEX<|>FRAM<|>x<|>1)`)
 	e, err := extract.NewRecords(extract.RecordOptions{ModelOptions: extract.ModelOptions{Model: m, Verify: true}, Gleanings: graphrag.Off})
 	x := got(t, e, err, "The Fram.")
-	diff := cmp.Diff([]string{"FRAM"}, mentioned(x))
-	check.True(t, diff == "" && len(x.Facts) == 0 && len(x.Problems) == 2, "%+v", x)
+	check.True(t, cmp.Diff([]string{"FRAM"}, mentioned(x)) == "" && len(x.Facts) == 0 && len(x.Problems) == 2, "%+v", x)
 }
 
 // Every extractor keeps the promises of the interface.

@@ -117,7 +117,7 @@ func TestRead(t *testing.T) {
 	p := pages(text, "")
 	for _, name := range []string{"../a", "/etc/passwd", "a/../a", "", "A", "./a"} {
 		_, _, err := p.Read(name, 0)
-		check.True(t, err != nil && strings.Contains(err.Error(), "there is no page"), "%q: %v", name, err)
+		check.Fails(t, err, "there is no page", "%q", name)
 	}
 	var all strings.Builder
 	_, n, err := p.Read("a", 0)

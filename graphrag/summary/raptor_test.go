@@ -137,8 +137,7 @@ func TestRaptorSameAtAnyWorkers(t *testing.T) {
 	leaves := onTopics(90, 4)
 	want := raptor(t, leaves, summary.RaptorOptions{Concurrency: 1, Embedder: topics{.3}})
 	for _, w := range []int{2, 16} {
-		diff := cmp.Diff(want, raptor(t, leaves, summary.RaptorOptions{Concurrency: w, Embedder: topics{.3}}))
-		check.Equal(t, diff, "", "%d workers", w)
+		check.Equal(t, cmp.Diff(want, raptor(t, leaves, summary.RaptorOptions{Concurrency: w, Embedder: topics{.3}})), "", "%d workers", w)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -51,6 +52,22 @@ func Is(tb testing.TB, err, target error, about ...any) {
 	if !errors.Is(err, target) {
 		tb.Helper()
 		tb.Errorf("%sgot the error %v, want %v", label(about), err, target)
+	}
+}
+
+// Fails reports an error that does not contain the text, or none.
+func Fails(tb testing.TB, err error, text string, about ...any) {
+	if err == nil || !strings.Contains(err.Error(), text) {
+		tb.Helper()
+		tb.Errorf("%sgot the error %v, want one that contains %q", label(about), err, text)
+	}
+}
+
+// Contains reports a text that does not contain a part of it.
+func Contains[T ~string | ~[]byte](tb testing.TB, text T, part string, about ...any) {
+	if !strings.Contains(string(text), part) {
+		tb.Helper()
+		tb.Errorf("%sno %q in\n%s", label(about), part, text)
 	}
 }
 

@@ -66,7 +66,7 @@ func TestOneQuestion(t *testing.T) {
 	out, errs, err := ask(t, "", "-docs", ".", "What does the barn owl hear?")
 	check.True(t, err == nil && strings.Contains(out, "   notes/owl.md:5  “The barn owl hears a mouse under the snow.”\n"), "%v, output:\n%s", err, out)
 	for _, want := range []string{"skipped: 1 file: another kind of file (.png); broken.txt: not UTF-8", "2 files; index in "} {
-		check.True(t, strings.Contains(errs, want), "the messages lack %q:\n%s", want, errs)
+		check.Contains(t, errs, want, "the messages lack")
 	}
 	out, errs, err = ask(t, "", "-docs", ".", "-json", "What does the red light mean?")
 	var r session.Reply
@@ -102,7 +102,7 @@ func TestOneFile(t *testing.T) {
 	}
 	for name, want := range map[string]string{"broken.txt": "broken.txt: not UTF-8", "picture.png": "another kind of file (.png)"} {
 		_, _, err := ask(t, "", "-docs", name, "What?")
-		check.True(t, err != nil && strings.Contains(err.Error(), want), "%s: %v, want %q", name, err, want)
+		check.Fails(t, err, want, "%s", name)
 	}
 }
 
@@ -110,9 +110,8 @@ func TestOneFile(t *testing.T) {
 // -trace writes the stages of the index and the steps of the question, and no word of either.
 func TestTrace(t *testing.T) {
 	dir, file := notes(t), filepath.Join(t.TempDir(), "trace.json")
-	if _, _, err := ask(t, "", "-docs", dir, "-system", "youtu", "-trace", file, "Who hears a mouse?"); err != nil {
-		t.Fatal(err)
-	}
+	_, _, err := ask(t, "", "-docs", dir, "-system", "youtu", "-trace", file, "Who hears a mouse?")
+	check.OK(t, err)
 	data := check.Of(os.ReadFile(file)).OK(t)
 	for _, want := range []string{"cut", "extract", "graph", "build", "answer", "retrieve", "decompose", "search", "read"} {
 		check.True(t, bytes.Contains(data, []byte(`"name": "`+want+`"`)), "no span %s", want)
@@ -120,7 +119,7 @@ func TestTrace(t *testing.T) {
 	check.True(t, json.Valid(data) && !bytes.Contains(data, []byte("mouse")) && !bytes.Contains(data, []byte("owl")), "%s", data)
 	for _, bad := range [][]string{{"-trace", filepath.Join(dir, "none", "x"), "Who?"}, {"-trace", file, "-serve", ":0"}} {
 		_, _, err := ask(t, "", append([]string{"-docs", dir}, bad...)...)
-		check.True(t, err != nil && strings.Contains(err.Error(), "-trace"), "%v: %v", bad, err)
+		check.Fails(t, err, "-trace", "%v", bad)
 	}
 }
 
@@ -176,7 +175,7 @@ func TestDialogue(t *testing.T) {
 	out, errs, err := ask(t, "/sources\nWhat does the barn owl hear?\nwhere does it hear the mouse?\n/history\n/nonsense\n/sources\n/new\n/history\n/help\n/quit\nnot asked\n", "-docs", dir)
 	check.OK(t, err)
 	for _, want := range []string{"Nothing was asked yet.", "notes/owl.md:5", "(asked as: where does it hear the mouse? (barn owl hear))", "  1  What does", "  2  where does", "There is no /nonsense", "Found:", "forget what was asked"} {
-		check.True(t, strings.Contains(out, want), "the dialogue lacks %q:\n%s", want, out)
+		check.Contains(t, out, want, "the dialogue")
 	}
 	check.True(t, !strings.Contains(out, "not asked") && strings.HasSuffix(errs, "> "), "after /quit:\n%s%s", out, errs)
 	_, _, err = ask(t, "What does the barn owl hear?", "-docs", dir)
@@ -210,7 +209,7 @@ func TestUsage(t *testing.T) {
 	check.True(t, err != nil && !errors.Is(err, cli.ErrUsage) && strings.Contains(err.Error(), "no file that can be read"), "an empty folder: %v", err)
 	inside := filepath.Join(dir, "index")
 	_, _, err = ask(t, "", "-docs", dir, "-index", inside, "x")
-	check.True(t, err != nil && strings.Contains(err.Error(), "stands among the files"), "an index among the files: %v", err)
+	check.Fails(t, err, "stands among the files", "an index among the files")
 }
 
 func TestCorpus(t *testing.T) {

@@ -4,7 +4,6 @@ package all_test
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
@@ -36,7 +35,7 @@ func TestInStore(t *testing.T) {
 			system, err := x.New(k, kit.Common{})
 			check.OK(t, err)
 			_, err = kit.Open(t.Context(), system.Frame(), s, "other")
-			check.True(t, err != nil && strings.Contains(err.Error(), "bm25 and naiverag"), "it is opened: %v", err)
+			check.Fails(t, err, "bm25 and naiverag", "it is opened")
 		})
 	}
 }

@@ -113,8 +113,7 @@ func (c *chaos) audit(t *testing.T, dir string, before llm.Usage) (more int) {
 	} else if strings.Contains(string(data), chaosKey) {
 		t.Error("the key is kept")
 	}
-	client, err := paid.Open(paid.Options{File: name, Run: dir})
-	check.OK(t, err)
+	client := check.Of(paid.Open(paid.Options{File: name, Run: dir})).OK(t)
 	a, bill := client.Account(), c.Bill().Total
 	check.OK(t, client.Close())
 	owed := bill.Tokens() - before.Tokens()

@@ -77,8 +77,7 @@ func TestDryRunFollowsTheRun(t *testing.T) {
 
 // A part stands for the whole: of ten questions of a type three are asked.
 func TestDryRunOfAPart(t *testing.T) {
-	s, err := parseFlags([]string{"-dry-run", "-model", "m", "-systems", "bm25,hipporag2", "-domains", "seafaring"}, bare, io.Discard, all.Names())
-	check.OK(t, err)
+	s := check.Of(parseFlags([]string{"-dry-run", "-model", "m", "-systems", "bm25,hipporag2", "-domains", "seafaring"}, bare, io.Discard, all.Names())).OK(t)
 	set := check.Of(loaded(t.Context(), s)).OK(t)
 	var items []benchmark.Item
 	for i := range 10 {
