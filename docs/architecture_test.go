@@ -79,7 +79,7 @@ var listPackages = sync.OnceValue(func() (packages []listed) {
 
 // Imports go to lower layers, or to rows above in the same layer.
 func TestImportsFollowTheLayers(t *testing.T) {
-	check.Programs(t)
+	check.Long(t)
 	layers := readLayers(t)
 	seen := make(map[string]bool)
 	for _, p := range listPackages() {
@@ -112,7 +112,7 @@ func TestImportsFollowTheLayers(t *testing.T) {
 // Whoever only asks models links nothing that sends, and whoever imports retrieval, the scorer or
 // the benchmark no client of a vendor.
 func TestNobodyLinksWhatSends(t *testing.T) {
-	check.Programs(t)
+	check.Long(t)
 	for _, p := range listPackages() {
 		pkg := strings.TrimPrefix(p.ImportPath, module)
 		for _, d := range p.Deps {

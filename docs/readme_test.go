@@ -40,7 +40,7 @@ func folder(t *testing.T, files map[string]string) string {
 // The program in the README runs as it stands there: an overlay puts it into the module without
 // touching it.
 func TestReadmeProgram(t *testing.T) {
-	check.Programs(t)
+	check.Long(t)
 	place, dir, empty := check.Of(filepath.Abs("../examples/readme/main.go")).OK(t), folder(t, map[string]string{"main.go": fenced(t, "../README.md", "go")}), t.TempDir()
 	overlay := check.Of(json.Marshal(map[string]map[string]string{"Replace": {place: filepath.Join(dir, "main.go")}})).OK(t)
 	list, bin := filepath.Join(folder(t, map[string]string{"overlay.json": string(overlay)}), "overlay.json"), filepath.Join(dir, "program")

@@ -152,9 +152,7 @@ func snapshot(t *testing.T, dir string) map[string]string {
 // A build that is killed at random moments ends with the bytes of one that was not, and
 // asks neither for a page that it has nor, but for the calls under way, for a reply.
 func TestKilled(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts the program many times")
-	}
+	check.Long(t)
 	web, asked := site(t)
 	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
 		check.True(t, req.Temperature != nil && req.Seed != nil && len(req.Schema) != 0, "asked without a temperature, seed or schema: %+v", req)

@@ -181,9 +181,7 @@ func TestHostileFormats(t *testing.T) {
 
 // What has too many parts is text.
 func TestTooMany(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a million of each")
-	}
+	check.Long(t)
 	for name, data := range map[string]string{
 		"a.jsonl": strings.Repeat("1\n", 1<<20+1),
 		"a.json":  "[1" + strings.Repeat(",1", 1<<20) + "]",

@@ -106,9 +106,7 @@ func silent(tb testing.TB, address string) (all []net.Conn) {
 
 // Among silent connections questions are answered, and they are closed.
 func TestSilentConnections(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes ten seconds")
-	}
+	check.Long(t)
 	address, end := listening(t, flat(t), serve.Options{})
 	all := silent(t, address)
 	search(t, address)

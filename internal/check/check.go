@@ -87,12 +87,16 @@ func Must(tb testing.TB, holds bool, format string, args ...any) {
 	}
 }
 
-// Programs skips a test that starts the go command, unless WILDGRAPH_PROGRAMS is set.
-func Programs(tb testing.TB) {
-	if os.Getenv("WILDGRAPH_PROGRAMS") == "" {
-		tb.Helper()
-		tb.Skip("builds or lists packages: set WILDGRAPH_PROGRAMS, as .ci/run does")
+// Long skips a test that takes seconds or starts the go command, unless WILDGRAPH_LONG or one of
+// the variables is set.
+func Long(tb testing.TB, variables ...string) {
+	for _, v := range append(variables, "WILDGRAPH_LONG") {
+		if os.Getenv(v) != "" {
+			return
+		}
 	}
+	tb.Helper()
+	tb.Skip("takes long: set WILDGRAPH_LONG, as .ci/run does")
 }
 
 // label formats what was tested, followed by a colon.

@@ -90,9 +90,7 @@ func TestDryRunOfAgents(t *testing.T) {
 // A run that is killed in the middle of a search goes on, and pays for nothing twice but the
 // call that was under way.
 func TestKilledAgent(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts the program")
-	}
+	check.Long(t)
 	var cmd *exec.Cmd
 	asked := agentServer(t, func(n int, req llm.Request) {
 		if n == 4 && cmd != nil { // the third turn of the first question

@@ -269,9 +269,7 @@ func TestHostileOffice(t *testing.T) {
 
 // Many cells take memory that is a few times their text.
 func TestManyCells(t *testing.T) {
-	if testing.Short() {
-		t.Skip("300,000 cells")
-	}
+	check.Long(t)
 	var rows strings.Builder
 	for i := range 30_000 {
 		rows.WriteString("<row>")

@@ -81,9 +81,7 @@ func TestRead(t *testing.T) {
 
 // A form that draws itself twice takes all memory there is, and one sentence says so.
 func TestBomb(t *testing.T) {
-	if testing.Short() {
-		t.Skip("five seconds")
-	}
+	check.Long(t)
 	var b bytes.Buffer
 	b.WriteString("%PDF-1.4\n")
 	for i, object := range []string{
