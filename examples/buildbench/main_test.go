@@ -221,9 +221,7 @@ func TestOffline(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	err := run(t.Context(), []string{"-article", web.URL + "/article", "-out", out, "-trust", "127.0.0.1/32", "-pause", "1ms"},
 		func(string) string { return "" }, &stdout, &stderr)
-	if err != nil {
-		t.Fatalf("%v\n%s", err, stderr.String())
-	}
+	check.OK(t, err, "%v\n%s", err, stderr.String())
 	check.True(t, strings.Contains(stdout.String(), "Offline") && strings.Contains(stdout.String(), "Barn owl"), "%v", stdout.String())
 	set, err := wildgraph.Load(os.DirFS(out), wildgraph.Options{})
 	check.True(t, err == nil && typed(set, wildgraph.SingleFact) != 0, "%+v, %v", set, err)
@@ -259,9 +257,7 @@ func TestLocalSources(t *testing.T) {
 		t.Fatalf("%v\n%s", err, stderr.String())
 	}
 	set, err := wildgraph.Load(os.DirFS(out), wildgraph.Options{})
-	if err != nil || set.Domains[0].Pages != 1 || len(set.Domains[0].Items) != 1 {
-		t.Errorf("%+v, %v\n%s", set, err, stdout.String())
-	}
+	check.True(t, err == nil && set.Domains[0].Pages == 1 && len(set.Domains[0].Items) == 1, "%+v, %v\n%s", set, err, stdout.String())
 	report, err := os.ReadFile(filepath.Join(out, "build", "Owls.json"))
 	if err != nil || !strings.Contains(string(report), `"file:../secret.txt"`) || !strings.Contains(string(report), `"file:eggs.md"`) {
 		t.Errorf("%v: %s", err, report)

@@ -66,9 +66,7 @@ func TestOpenIE(t *testing.T) {
 	x := got(t, e, err, "Colin Archer built the Fram.")
 	check.Equal(t, mentioned(x), []string{"1892", "Colin Archer", "Fram", "a", "c"}, "names")
 	check.Equal(t, facts(x), []string{"Colin Archer | built | Fram", "Fram | launched in | 1892", "a | b | c"}, "facts")
-	if len(x.Problems) != 4 {
-		t.Errorf("problems %q", reasons(x))
-	}
+	check.Equal(t, len(x.Problems), 4, "problems %q", reasons(x))
 	check.Equal(t, m.Calls(), 2, "calls")
 	second := m.Requests()[1].Messages[1].Text
 	if !strings.Contains(second, `{"named_entities":["1892","Colin Archer","Fram"]}`) || !strings.Contains(second, "A page\nColin Archer built") {

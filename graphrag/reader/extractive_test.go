@@ -206,8 +206,7 @@ func TestExtractiveAlike(t *testing.T) {
 	e := new(sameWords)
 	a = read(t, reader.WithEmbedder(words, e), q, hits(text))
 	check.True(t, strings.Contains(a.Text, "the Owl") && len(e.asked) <= 20, "%q of %d texts", a.Text, len(e.asked))
-	broken := reader.WithEmbedder(words, &sameWords{err: errors.New("no vectors")})
-	check.Fails(t, check.Err(broken.Read(t.Context(), q, hits(text), nil)), "no vectors")
+	check.Fails(t, check.Err(reader.WithEmbedder(words, &sameWords{err: errors.New("no vectors")}).Read(t.Context(), q, hits(text), nil)), "no vectors")
 }
 
 // A line that had room for the next word was ended on purpose; one that had not is

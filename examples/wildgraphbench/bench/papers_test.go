@@ -176,9 +176,7 @@ func TestTablesOfThePapers(t *testing.T) {
 			}
 		})
 	}
-	if len(expected) > 0 {
-		t.Errorf("the documents do not name %q", slices.Sorted(maps.Keys(expected)))
-	}
+	check.True(t, len(expected) <= 0, "the documents do not name %q", slices.Sorted(maps.Keys(expected)))
 }
 
 // People are given what a system read, and what they write is a row of the table. A sheet that is
