@@ -109,9 +109,7 @@ func TestLog(t *testing.T) {
 		_, index := log.Index(cell)
 		_, closing := log.Closing(cell)
 		_, known := log.Settings(settings.Digest)
-		if !first || second || third || !index || !closing || !known {
-			t.Error(first, second, third, index, closing, known)
-		}
+		check.Equal(t, []bool{first, second, third, index, closing, known}, []bool{true, false, false, true, true, true})
 		check.OK(t, log.Close())
 	}
 	check.True(t, check.Err(record.NewSettings(map[string]any{"f": func() {}})) != nil, "settings that cannot be written are accepted")

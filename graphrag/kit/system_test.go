@@ -133,9 +133,8 @@ func TestNothingIsPaidTwice(t *testing.T) {
 	calls, texts = m.Calls(), e.texts.Load()
 	opened := open()
 	stats, err = opened.Open(t.Context(), dir)
-	if err != nil || m.Calls() != calls || e.texts.Load() != texts || stats.Documents != 2 || stats.Calls != 0 || stats.EmbeddedTokens != 0 {
-		t.Fatalf("opened with %d calls, %d texts: %+v, %v", m.Calls()-calls, e.texts.Load()-texts, stats, err)
-	}
+	check.Must(t, err == nil && m.Calls() == calls && e.texts.Load() == texts, "opened with %d calls, %d texts: %v", m.Calls()-calls, e.texts.Load()-texts, err)
+	check.True(t, stats.Documents == 2 && stats.Calls == 0 && stats.EmbeddedTokens == 0, "%+v", stats)
 	got, err := opened.Answer(t.Context(), q)
 	diff := cmp.Diff(want, got)
 	check.True(t, diff == "" && err == nil, "(-saved +opened) %s, %v", diff, err)

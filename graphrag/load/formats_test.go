@@ -291,9 +291,8 @@ func TestWriter(t *testing.T) {
 	w.Markdown("```\nopen", func(int) string { return "code" })
 	f := check.Of(w.File("a.x", "", graphrag.Document{Title: "T"})).OK(t)
 	want := "## 1. A \\*b\\*\n\n    a) \\# c\n\n" + strings.Repeat("- x\n", 200) + "\n```\nopen\n```\n"
-	if got := f.Document.Text; got != want || f.Document.Title != "T" || f.Place(5) != "top" || f.Place(20) != "item" || f.Place(40) != "row" || f.Place(len(got)-4) != "code" {
-		t.Errorf("%q", got)
-	}
+	check.Equal(t, f.Document.Text, want)
+	check.Equal(t, []string{f.Document.Title, f.Place(5), f.Place(20), f.Place(40), f.Place(len(want) - 4)}, []string{"T", "top", "item", "row", "code"})
 	checkKept(t, f)
 	w = (&load.Writer{})
 	check.True(t, w.Room(4<<20) != false && !w.Room(1) && w.Err() != nil, "4 million cells and one")

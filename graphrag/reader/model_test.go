@@ -150,7 +150,7 @@ func TestModelOptions(t *testing.T) {
 	_, err := reader.ByModel(reader.ModelOptions{Mode: "x"})
 	check.Must(t, err != nil, "bad options were accepted")
 	for _, part := range []string{`"x"`, "Model is missing"} {
-		check.Contains(t, err.Error(), part, "%q does not name", err)
+		check.Fails(t, err, part)
 	}
 }
 

@@ -126,9 +126,8 @@ func TestAccountOfADeadProcess(t *testing.T) {
 	cancel()
 	<-done
 	a := open(t, o).Account()
-	if len(a.Unknown) != 1 || a.Unknown[0].Question != "q7" || a.Unknown[0].Ended || a.Unknown[0].Most.Tokens() < 50 || a.Total.Unknown != 1 || a.Total.Calls != 1 {
-		t.Errorf("%+v", a)
-	}
+	check.Must(t, len(a.Unknown) == 1 && a.Total.Unknown == 1 && a.Total.Calls == 1, "%+v", a)
+	check.True(t, a.Unknown[0].Question == "q7" && !a.Unknown[0].Ended && a.Unknown[0].Most.Tokens() >= 50, "%+v", a.Unknown[0])
 	check.True(t, a.Stages[0].Name == "answer" && a.Stages[0].Unknown == 1, "%+v", a.Stages)
 }
 
