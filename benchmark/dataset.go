@@ -13,6 +13,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/judge"
 )
 
 // Dataset is a benchmark: one or more domains, each with a corpus and questions of its own.
@@ -27,6 +28,10 @@ type Dataset struct {
 	Notes []string
 	// Published are published figures of this data set, shown with the run's own; nil without.
 	Published *Published
+	// Judges are the procedures that judge its answers. Without a choice it is the first that is possible.
+	Judges []judge.Procedure
+	// Depth is the number of ranked chunks that are measured; 0 is DefaultDepth.
+	Depth int
 }
 
 // Type is a type of questions: how they are asked, judged and shown.
@@ -44,6 +49,8 @@ type Type struct {
 	Statements bool
 	// Swept is true if the questions are also asked with the top-k of a sweep.
 	Swept bool
+	// Choices is true if the text of a question ends with its options, a line each: "A. ", "B. " and so on.
+	Choices bool
 	// Search is true if the questions have no gold answer: they are searched for, not answered, and measured
 	// by their evidence.
 	Search bool

@@ -83,14 +83,15 @@ func ExampleEntry() {
 		panic(err)
 	}
 	build := func(_ context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
-		return graphrag.RetrieverFunc(func(_ context.Context, q graphrag.Question) (graphrag.Found, error) {
+		return graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 			scores := make([]float64, len(c.Chunks))
 			for i, chunk := range c.Chunks {
 				for word := range strings.FieldsSeq(chunk.Title) {
 					scores[i] += float64(strings.Count(q.Text, word) * len(word))
 				}
 			}
-			return graphrag.Found{Ranked: c.ByScore(scores, q.Want(), "title")}, nil
+			hits, err := c.ByScore(ctx, scores, q.Want(), "title")
+			return graphrag.Found{Ranked: hits}, err
 		}), nil
 	}
 	byTitle := benchmark.Entry{Name: "by-title", New: func(string) (benchmark.System, error) {

@@ -12,6 +12,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/trace"
+	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -19,9 +20,10 @@ import (
 type Run struct {
 	// Dataset holds the selected questions and their types, with the K of this run.
 	Dataset *Dataset
-	// Kit names the parts of the systems, Judge the judge.
-	Kit   string
-	Judge string
+	// Kit names the parts of the systems, Judge the judge, which JudgeInfo describes.
+	Kit       string
+	Judge     string
+	JudgeInfo judge.Info
 	// MaxFailed is the largest share of failures of a system that is compared.
 	MaxFailed float64
 	// Config is the configuration, for readers and programs.
@@ -81,7 +83,7 @@ type Result struct {
 // results collects the selected records.
 func (s *state) results() *Run {
 	out := &Run{
-		Dataset: s.set, Kit: s.opts.Kit, Judge: s.Judge.Name(), Config: s.config(),
+		Dataset: s.set, Kit: s.opts.Kit, Judge: s.Judge.Name(), JudgeInfo: judge.InfoOf(s.Judge), Config: s.config(),
 		MaxFailed: s.opts.MaxFailed, NoTimings: s.opts.NoTimings, Price: s.opts.Price, Currency: s.opts.Currency,
 	}
 	for _, e := range s.Systems {

@@ -76,12 +76,11 @@ type Options struct {
 	// ContextTokens returns the budget of the evidence in the prompt of a question, which replaces its top-k
 	// and is the same for every system; nil, or 0 for a question, is none.
 	ContextTokens func(question string) int
-	// Depth is the number of ranked chunks that are requested, at least TopK; 0 is DefaultDepth.
+	// Depth is the number of ranked chunks that are requested, at least TopK; 0 is the depth of the data set.
 	Depth int
 	// Limit is the largest number of questions per domain and type; 0 is all.
 	Limit int
-	// Kit names the parts of the systems; may be "". The figures of a judge whose name begins with "lexical/"
-	// or "exact/" are reported under "lexical".
+	// Kit names the parts of the systems; may be "".
 	Kit string
 	// Settings determine the answers of every system.
 	Settings map[string]any
@@ -210,7 +209,6 @@ var validName = regexp.MustCompile(`^[A-Za-z0-9_:-][A-Za-z0-9_.:-]{0,63}$`)
 func FileName(system string) string { return strings.ReplaceAll(system, ":", "+") }
 
 func (o Options) withDefaults() Options {
-	o.Depth = cmp.Or(o.Depth, DefaultDepth)
 	o.Concurrency = cmp.Or(o.Concurrency, runtime.GOMAXPROCS(0))
 	o.MaxFailed = max(cmp.Or(o.MaxFailed, DefaultMaxFailed), 0)
 	if o.Logger == nil {

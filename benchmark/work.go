@@ -3,6 +3,7 @@
 package benchmark
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,6 +56,7 @@ func (r *Runner) Run(ctx context.Context) (*Run, error) {
 		return nil, err
 	}
 	s := &state{Runner: r, opts: r.Options.withDefaults()}
+	s.opts.Depth = cmp.Or(s.opts.Depth, r.Dataset.Depth, DefaultDepth)
 	s.set = s.selected()
 	if err := s.openLog(); err != nil {
 		return nil, fmt.Errorf("benchmark: %w", err)

@@ -19,30 +19,29 @@ import (
 
 const module = "github.com/wildgraph/wildgraph/"
 
-// layer is the place of a package in the table of architecture.md: the number
-// of its layer and of its row.
+// layer is the place of a package in the table of architecture.md: the number of its layer, and its place among
+// all.
 type layer struct{ layer, row int }
 
-// readLayers reads the rows "| layer | `package` | … |" of architecture.md,
-// lowest layer first. A package named NAME/* stands for all below NAME that have
-// no row of their own.
+// readLayers reads the rows "| layer | `package`, … |" of architecture.md, lowest layer first. A package named
+// NAME/* is all below NAME that have no place of their own.
 func readLayers(t *testing.T) map[string]layer {
 	t.Helper()
 	text := check.Of(os.ReadFile("architecture.md")).OK(t)
 	layers := make(map[string]layer)
-	last, number := "", 0
-	for line := range strings.SplitSeq(string(text), "\n") {
+	number := 0
+	for line := range strings.Lines(string(text)) {
 		cells := strings.Split(line, "|")
-		if len(cells) != 5 || !strings.HasPrefix(strings.TrimSpace(cells[2]), "`") {
+		if len(cells) != 4 || !strings.HasPrefix(strings.TrimSpace(cells[2]), "`") {
 			continue
 		}
-		if name := strings.TrimSpace(cells[1]); name != last {
-			last, number = name, number+1
+		number++
+		for name := range strings.SplitSeq(cells[2], ",") {
+			pkg := strings.Trim(strings.TrimSpace(name), "`")
+			_, ok := layers[pkg]
+			check.True(t, !ok, "architecture.md lists %s twice", pkg)
+			layers[pkg] = layer{number, len(layers)}
 		}
-		pkg := strings.Trim(strings.TrimSpace(cells[2]), "`")
-		_, ok := layers[pkg]
-		check.True(t, !ok, "architecture.md lists %s twice", pkg)
-		layers[pkg] = layer{number, len(layers)}
 	}
 	return layers
 }
@@ -77,7 +76,7 @@ var listPackages = sync.OnceValue(func() (packages []listed) {
 	return packages
 })
 
-// Imports go to lower layers, or to rows above in the same layer.
+// Imports go to lower layers, or to packages before in the same layer.
 func TestImportsFollowTheLayers(t *testing.T) {
 	check.Long(t)
 	layers := readLayers(t)

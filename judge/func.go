@@ -38,15 +38,17 @@ func (c Case) Silent() (Verdict, bool) {
 // applicable. Silent cases are 0 without a call. The name must cover everything that figures depend on;
 // states is called concurrently, and its costs are not in the judgments.
 func ByFunc(name string, states func(ctx context.Context, c Case, gold string) (Verdict, error)) Judge {
-	return byFunc{name, states}
+	return byFunc{name, Info{}, states}
 }
 
 type byFunc struct {
 	name   string
+	info   Info
 	states func(context.Context, Case, string) (Verdict, error)
 }
 
 func (j byFunc) Name() string { return j.name }
+func (j byFunc) Info() Info   { return j.info }
 
 func (j byFunc) Fact(ctx context.Context, c Case) (out FactJudgment, err error) {
 	v, done := c.Silent()
@@ -104,7 +106,7 @@ type Entailer interface {
 // ByEntailment returns a judge by which an answer states a gold statement if question and answer together
 // entail it with a probability above one half.
 func ByEntailment(e Entailer) Judge {
-	return ByFunc("entailment/"+e.Name(), func(ctx context.Context, c Case, gold string) (Verdict, error) {
+	return byFunc{"entailment/" + e.Name(), entailment, func(ctx context.Context, c Case, gold string) (Verdict, error) {
 		p, err := e.Entail(ctx, c.Question+"\n"+c.Answer, []string{gold})
 		if err != nil {
 			return Verdict{}, fmt.Errorf("judge: %w", err)
@@ -114,5 +116,10 @@ func ByEntailment(e Entailer) Judge {
 			value = 1
 		}
 		return Score(value, fmt.Sprintf("entailed with %.2f, contradicted with %.2f", p[0].Entails, p[0].Contradicts)), nil
-	})
+	}}
 }
+
+var entailment = Info{Profile: "entailment", Kind: KindEntailment}
+
+// Entailment is the procedure of [ByEntailment].
+var Entailment = Procedure{Info: entailment, Need: NeedsEntailer, New: func(p Parts) (Judge, error) { return ByEntailment(p.Entailer), nil }}

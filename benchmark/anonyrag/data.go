@@ -100,7 +100,7 @@ func allTypes() []benchmark.Type {
 	var out []benchmark.Type
 	for _, f := range []struct{ format, title, short, plural string }{{Choice, "Choice", "Choice", "multiple-choice questions"}, {Reversion, "Reversion", "Rev.", "reversions"}} {
 		for _, class := range []string{Simple, Complex, ""} {
-			t := benchmark.Type{Key: f.format, Title: f.title, Short: f.short, Plural: f.plural, Form: graphrag.Short, K: TopK}
+			t := benchmark.Type{Key: f.format, Title: f.title, Short: f.short, Plural: f.plural, Form: graphrag.Short, K: TopK, Swept: true, Choices: f.format == Choice}
 			if class != "" {
 				t.Key, t.Title, t.Short, t.Plural = f.format+"-"+class, f.title+", "+class, f.short+" "+class, class+" "+f.plural
 			}

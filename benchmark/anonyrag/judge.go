@@ -60,6 +60,14 @@ func (j *Judge) Name() string {
 	return j.model.Name() + "+" + rules
 }
 
+// Info describes the model, or the rules.
+func (j *Judge) Info() judge.Info {
+	if j.model == nil {
+		return judge.Info{Profile: Name, Kind: judge.KindExact}
+	}
+	return j.model.Info()
+}
+
 // Fact judges an answer to a question of either format, by its type.
 func (j *Judge) Fact(ctx context.Context, c judge.Case) (out judge.FactJudgment, err error) {
 	if err := ctx.Err(); err != nil {

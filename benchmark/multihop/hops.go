@@ -23,14 +23,14 @@ type paragraph struct {
 
 // hopQuestion is a question of HotpotQA or 2WikiMultiHopQA.
 type hopQuestion struct {
-	ID       string  `json:"_id"`
-	OtherID  string  `json:"id"` // in tables of HotpotQA
-	Question string  `json:"question"`
-	Answer   string  `json:"answer"`
-	AnswerID string  `json:"answer_id"` // 2Wiki: of Wikidata
-	Type     string  `json:"type"`
-	Facts    facts   `json:"supporting_facts"`
-	Context  context `json:"context"`
+	ID       string          `json:"_id"`
+	OtherID  string          `json:"id"` // in tables of HotpotQA
+	Question string          `json:"question"`
+	Answer   string          `json:"answer"`
+	AnswerID string          `json:"answer_id"` // 2Wiki: of Wikidata
+	Type     string          `json:"type"`
+	Facts    facts           `json:"supporting_facts"`
+	Context  questionContext `json:"context"`
 }
 
 // facts are the titles of the supporting facts: [[title, sentence], …], or {"title": […], "sent_id": […]} in
@@ -71,11 +71,11 @@ func distinct(all []string) []string {
 	return out
 }
 
-// context holds the paragraphs of a question: [[title, [sentence, …]], …], or {"title": […], "sentences":
+// questionContext holds the paragraphs of a question: [[title, [sentence, …]], …], or {"title": […], "sentences":
 // [[…], …]} in tables.
-type context []paragraph
+type questionContext []paragraph
 
-func (c *context) UnmarshalJSON(data []byte) error {
+func (c *questionContext) UnmarshalJSON(data []byte) error {
 	var columns struct {
 		Title     []string   `json:"title"`
 		Sentences [][]string `json:"sentences"`

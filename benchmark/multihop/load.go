@@ -3,6 +3,7 @@
 package multihop
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,21 +15,48 @@ import (
 	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
-// ErrUnknownSet is wrapped by errors about a data set that does not exist or is missing.
-var ErrUnknownSet = errors.New("unknown data set")
-
 // Options choose what is loaded. The zero value loads everything.
 type Options struct {
 	// Sets are names of data sets, in any order; empty means all present.
 	Sets []string
 }
 
+// Layout is the layout of a folder that [Load] reads. Published rows are for 10 and 20 chunks, the modes open
+// and reject, and the prompt of the paper.
+var Layout = benchmark.Layout{
+	Files:   "questions of one of " + strings.Join(Sets(), ", ") + ", in the folder or in one in it",
+	Domains: Sets(),
+	Judges:  judges(nil),
+	Recognise: func(fsys fs.FS, o benchmark.LoadOptions) bool {
+		_, err := find(fsys, Options{})
+		if err != nil && len(o.Domains) > 0 {
+			_, err = find(fsys, Options{Sets: o.Domains})
+		}
+		return err == nil
+	},
+	Load: func(fsys fs.FS, o benchmark.LoadOptions) (*benchmark.Dataset, error) {
+		set, err := Load(fsys, Options{Sets: o.Domains})
+		if err != nil {
+			return nil, err
+		}
+		if set.Published = Published(cmp.Or(o.K, DefaultK), o.Mode); len(set.Published.Rows) == 0 {
+			set.Published = Published(DefaultK, "open")
+			set.Published.Withhold("they are for 10 and 20 chunks and the modes open and reject")
+		} else if o.OwnPrompt {
+			set.Published.Withhold("their prompt is -prompt minimal")
+		}
+		return set, nil
+	},
+}
+
 // layout describes the files of a data set.
 type layout struct {
-	// files are possible names of its questions, the first existing of which is read. Names that begin with
-	// "?" are accepted only in a folder whose name begins with own.
+	// files are possible names of its questions, the first existing of which is read; they may be patterns.
+	// Names that begin with "?" are accepted only in a folder whose name begins with own; with alone also in
+	// the folder itself, if that holds no other data set.
 	files []string
 	own   string
+	alone bool
 	load  func(fsys fs.FS, set, file string) (loadedSet, error)
 }
 
@@ -48,6 +76,7 @@ var layouts = map[string]layout{
 	Medical:   {files: benchFiles("medical"), load: loadBench},
 	Novel:     {files: benchFiles("novel"), load: loadBench},
 	Textbooks: {files: []string{"Question/OE.jsonl", "question/OE.jsonl", "questions/OE.jsonl", "Questions/OE.jsonl"}, load: loadTextbooks},
+	AnonyRAG:  {files: []string{"?*_qa*.json*", "?*.parquet"}, own: AnonyRAG, alone: true, load: loadAnonyRAG},
 }
 
 // Load reads the data sets of a folder, each from the folder itself or from one in it. All problems are
@@ -57,7 +86,8 @@ func Load(fsys fs.FS, o Options) (*benchmark.Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	set := &benchmark.Dataset{Name: Name}
+	set := &benchmark.Dataset{Name: Name, Depth: depth}
+	var others []benchmark.Type
 	var problems []error
 	for _, name := range Sets() {
 		file, ok := found[name]
@@ -75,6 +105,7 @@ func Load(fsys fs.FS, o Options) (*benchmark.Dataset, error) {
 			}
 		}
 		set.Domains = append(set.Domains, p.domains...)
+		others = append(others, p.types...)
 		for _, n := range p.notes {
 			set.Notes = append(set.Notes, name+": "+n)
 		}
@@ -82,7 +113,7 @@ func Load(fsys fs.FS, o Options) (*benchmark.Dataset, error) {
 	if err := errors.Join(problems...); err != nil {
 		return nil, err
 	}
-	set.Types = types(set.Items())
+	set.Types, set.Judges = append(types(set.Items()), others...), judges(others)
 	return set, nil
 }
 
@@ -91,7 +122,7 @@ func find(fsys fs.FS, o Options) (map[string]string, error) {
 	wanted := o.Sets
 	for _, name := range wanted {
 		if !slices.Contains(Sets(), name) {
-			return nil, fmt.Errorf("multihop: %w %q; there are %s", ErrUnknownSet, name, strings.Join(Sets(), ", "))
+			return nil, fmt.Errorf("multihop: %w %q; there are %s", benchmark.ErrUnknownDomain, name, strings.Join(Sets(), ", "))
 		}
 	}
 	folders := []string{"."}
@@ -112,11 +143,16 @@ func find(fsys fs.FS, o Options) (map[string]string, error) {
 		if file := layouts[name].find(fsys, folders, len(wanted) > 0); file != "" {
 			found[name] = file
 		} else if len(wanted) > 0 {
-			return nil, fmt.Errorf("multihop: %w: no %s here; its questions are in one of %s", ErrUnknownSet, name, strings.ReplaceAll(strings.Join(layouts[name].files, ", "), "?", ""))
+			return nil, fmt.Errorf("multihop: %w: no %s here; its questions are in one of %s", benchmark.ErrUnknownDomain, name, strings.ReplaceAll(strings.Join(layouts[name].files, ", "), "?", ""))
+		}
+	}
+	for _, name := range Sets() {
+		if file := layouts[name].find(fsys, folders[:1], true); layouts[name].alone && len(found) == 0 && file != "" {
+			found[name] = file
 		}
 	}
 	if len(found) == 0 {
-		return nil, fmt.Errorf("multihop: %w: there is none in this folder, nor in those in it; there are %s", ErrUnknownSet, strings.Join(Sets(), ", "))
+		return nil, fmt.Errorf("multihop: %w: no data set is in this folder, nor in those in it; there are %s", benchmark.ErrUnknownDomain, strings.Join(Sets(), ", "))
 	}
 	return found, nil
 }
@@ -129,8 +165,15 @@ func (l layout) find(fsys fs.FS, folders []string, named bool) string {
 			if plain && !strings.HasPrefix(strings.ToLower(dir), l.own) && !(named && dir == ".") {
 				continue
 			}
-			if info, err := fs.Stat(fsys, path.Join(dir, file)); err == nil && !info.IsDir() {
-				return path.Join(dir, file)
+			sub, err := fs.Sub(fsys, dir)
+			if err != nil {
+				continue
+			}
+			names, _ := fs.Glob(sub, file) // the patterns are valid
+			for _, name := range names {
+				if info, err := fs.Stat(sub, name); err == nil && !info.IsDir() {
+					return path.Join(dir, name)
+				}
 			}
 		}
 	}
@@ -140,9 +183,10 @@ func (l layout) find(fsys fs.FS, folders []string, named bool) string {
 // MaxRecord is the largest record of a file, in bytes; a novel has less than 2 MB.
 const MaxRecord = 64 << 20
 
-// loadedSet is one data set.
+// loadedSet is one data set. Types are the ones that are not among kinds.
 type loadedSet struct {
 	domains []benchmark.Domain
+	types   []benchmark.Type
 	notes   []string
 }
 

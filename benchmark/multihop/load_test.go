@@ -164,8 +164,8 @@ func TestDamage(t *testing.T) {
 		sets []string
 		want string
 	}{
-		{"nothing", fstest.MapFS{"notes.txt": text("x")}, nil, "unknown data set: there is none in this folder"},
-		{"no such set", all(), []string{"hotpot"}, `unknown data set "hotpot"; there are hotpotqa,`},
+		{"nothing", fstest.MapFS{"notes.txt": text("x")}, nil, "unknown domain: no data set is in this folder"},
+		{"no such set", all(), []string{"hotpot"}, `unknown domain "hotpot"; there are hotpotqa,`},
 		{"a set that is not there", without("medical_questions.json"), []string{multihop.Medical}, "no graphrag-bench-medical here; its questions are in one of medical_questions.json"},
 		{"no ID", hotpot(`"_id": "h1", `, ""), nil, "hotpotqa.json:2: a question without an ID"},
 		{"an ID twice", fstest.MapFS{"hotpotqa.json": text(hotpotQuestion + "\n" + hotpotQuestion)}, nil, `hotpotqa.json:4: the ID "h1" stands twice`},
@@ -200,7 +200,7 @@ func TestDamage(t *testing.T) {
 			}
 		})
 	}
-	check.Is(t, check.Err(multihop.Load(all(), multihop.Options{Sets: []string{"x"}})), multihop.ErrUnknownSet)
+	check.Is(t, check.Err(multihop.Load(all(), multihop.Options{Sets: []string{"x"}})), benchmark.ErrUnknownDomain)
 	many := strings.Repeat(`{"id": "x"}`+"\n", 100)
 	_, err := multihop.Load(fstest.MapFS{"musique.json": text(many)}, multihop.Options{})
 	if err == nil || !strings.Contains(err.Error(), "… and 95 more problems") || strings.Count(err.Error(), "\n") > 6 {

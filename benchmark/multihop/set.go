@@ -29,15 +29,19 @@ const (
 	Medical   = "graphrag-bench-medical"
 	Novel     = "graphrag-bench-novel"
 	Textbooks = "graphrag-bench-textbooks"
+	AnonyRAG  = "anonyrag"
 )
 
 // Sets are the names of all data sets, in report order.
 func Sets() []string {
-	return []string{HotpotQA, TwoWiki, MuSiQue, Medical, Novel, Textbooks}
+	return []string{HotpotQA, TwoWiki, MuSiQue, Medical, Novel, Textbooks, AnonyRAG}
 }
 
 // DefaultK is the number of chunks in a prompt: the top-k of the main results of arXiv 2508.19855, Table 1.
 const DefaultK = 20
+
+// depth is the deepest recall in papers on these data sets.
+const depth = 20
 
 // questionType is a type of questions of some data sets.
 type questionType struct {

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/llm/jsonl"
@@ -30,14 +31,19 @@ const (
 // splits are the files of judgments, the first existing of which is read.
 var splits = []string{"test", "dev", "train"}
 
-// IsBEIR reports whether a folder has BEIR's layout.
-func IsBEIR(fsys fs.FS) bool {
-	for _, name := range []string{corpusFile, queriesFile, "qrels"} {
-		if _, err := fs.Stat(fsys, name); err != nil {
-			return false
+// Layout is BEIR's.
+var Layout = benchmark.Layout{
+	Files:  "corpus.jsonl, queries.jsonl and qrels (BEIR)",
+	Judges: wildgraph.Judges(false),
+	Recognise: func(fsys fs.FS, _ benchmark.LoadOptions) bool {
+		return !slices.ContainsFunc([]string{corpusFile, queriesFile, "qrels"}, func(name string) bool { _, err := fs.Stat(fsys, name); return err != nil })
+	},
+	Load: func(fsys fs.FS, o benchmark.LoadOptions) (*benchmark.Dataset, error) {
+		if len(o.Domains) > 0 {
+			return nil, fmt.Errorf("own: %w %q: %s has one domain", benchmark.ErrUnknownDomain, o.Domains[0], o.Name)
 		}
-	}
-	return true
+		return BEIR(fsys, o.Name)
+	},
 }
 
 // entry is a line of the corpus or of the queries.
@@ -69,7 +75,7 @@ func BEIR(fsys fs.FS, name string) (*benchmark.Dataset, error) {
 	if err != nil {
 		return nil, fmt.Errorf("own: %w", err)
 	}
-	set := &benchmark.Dataset{Name: name}
+	set := &benchmark.Dataset{Name: name, Judges: wildgraph.Judges(false)}
 	judged, absent := 0, 0
 	for q, err := range readEntries(fsys, queriesFile) {
 		if err != nil {

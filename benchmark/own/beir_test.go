@@ -57,7 +57,7 @@ func (ranker) Retrieve(context.Context, graphrag.Question) (graphrag.Found, erro
 // documents each once.
 func TestBEIR(t *testing.T) {
 	fsys := beir()
-	check.True(t, own.IsBEIR(fsys) && !own.IsBEIR(folder()), "the layout is not recognised")
+	check.True(t, own.Layout.Recognise(fsys, benchmark.LoadOptions{}) && !own.Layout.Recognise(folder(), benchmark.LoadOptions{}), "the layout is not recognised")
 	set, err := own.BEIR(fsys, "animals")
 	check.OK(t, err)
 	if n := len(set.Domains[0].Items); n != 2 || !slices.ContainsFunc(set.Notes, func(s string) bool { return strings.Contains(s, "having no relevant document: 1") }) ||

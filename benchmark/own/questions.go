@@ -92,7 +92,9 @@ func Load(ctx context.Context, name string, questions io.Reader, docs fs.FS, o l
 		return nil, fmt.Errorf("own: %w", err)
 	}
 	short := strings.TrimSuffix(path.Base(name), path.Ext(name))
-	set := &benchmark.Dataset{Name: short, Types: typesOf(items), Domains: []benchmark.Domain{benchmark.NewDomain(short, pages, items)}, Notes: notes}
+	set := &benchmark.Dataset{
+		Name: short, Types: typesOf(items), Domains: []benchmark.Domain{benchmark.NewDomain(short, pages, items)}, Notes: notes, Judges: wildgraph.Judges(false),
+	}
 	for _, s := range skipped {
 		set.Notes = append(set.Notes, "left out: "+s.Error())
 	}

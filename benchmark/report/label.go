@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/judge"
 )
 
 // Offline is the name of the kit whose answers are extracted by rules.
@@ -35,30 +36,29 @@ type label struct {
 	published bool
 }
 
-// judgeKind holds the words for judges whose names begin alike.
-type judgeKind struct{ begins, kind, prefix, short, note string }
+// judgeKind holds the words for a kind of judges.
+type judgeKind struct{ kind, prefix, short, note string }
 
-// judges are the kinds of judges, the last for any name.
-var judges = []judgeKind{
-	{"lexical/", "lexical", "Lexical ", "lexical judge", "Verdicts compare words, to which right answers in other words are mostly wrong."},
-	{"exact/", "lexical", "Lexical ", "lexical judge", "Verdicts compare words."},
-	{"entailment/", "entailment", "Entailed ", "judged by entailment", "Verdicts are those of a small model that tells whether one text follows from another."},
-	{"wildgraph/", byModel, "Model-judged ", "judged by a model", "Verdicts are a language model's."},
-	{"", "other", "", "other judge", "Verdicts are by a judge from outside of the library."},
+// judges are the words for all kinds of judges.
+var judges = map[judge.Kind]judgeKind{
+	judge.KindWords:      {"lexical", "Lexical ", "lexical judge", "Verdicts compare words, to which right answers in other words are mostly wrong."},
+	judge.KindExact:      {"lexical", "Lexical ", "lexical judge", "Verdicts compare words."},
+	judge.KindEntailment: {"entailment", "Entailed ", "judged by entailment", "Verdicts are those of a small model that tells whether one text follows from another."},
+	judge.KindModel:      {byModel, "Model-judged ", "judged by a model", "Verdicts are a language model's."},
+	judge.KindOther:      {"other", "", "other judge", "Verdicts are by a judge from outside of the library."},
 }
 
-// labelOf reads the names of kit and judge. A kit's name such as "model+offline" ends with the kind of the
-// answering parts, a judge's name begins with its kind.
+// labelOf reads the name of the kit and the description of the judge. A kit's name such as "model+offline"
+// ends with the kind of the answering parts.
 func labelOf(run *benchmark.Run) (l label) {
 	if !hasAnswers(run.Dataset.Types) {
 		return l
 	}
 	short, note := l.answered(run)
-	j := judges[slices.IndexFunc(judges, func(j judgeKind) bool { return strings.HasPrefix(run.Judge, j.begins) })]
+	j := judges[run.JudgeInfo.Kind]
 	l.judge, l.prefix, l.words = j.kind, j.prefix, j.kind == "lexical"
 	l.found = l.words || l.answers == byRules && l.judge != byModel
-	profile, _, _ := strings.Cut(strings.TrimPrefix(run.Judge, "wildgraph/"), "/")
-	l.published = l.judge == byModel && l.answers != byRules && short != allElsewhere && (profile == "paper" || profile == "shortanswer")
+	l.published = l.judge == byModel && l.answers != byRules && short != allElsewhere && run.JudgeInfo.Published
 	both := strings.TrimPrefix(short+", "+j.short, ", ")
 	l.title, l.strong = " ("+both+")", capital(both)+"."
 	l.note = strings.TrimSpace(note + " " + j.note)

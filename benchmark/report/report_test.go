@@ -25,6 +25,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge"
+	"github.com/wildgraph/wildgraph/judge/lexical"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -57,7 +58,7 @@ func TestReportForms(t *testing.T) {
 	var calls atomic.Int64
 	dir := t.TempDir()
 	r := benchtest.Runner(dir, &calls, nil)
-	r.Judge = renamedJudge{name: "lexical/exact"}
+	r.Judge = renamedJudge{name: "lexical/exact", info: lexical.Procedure.Info}
 	r.Options.Kit, r.Options.Changed = report.Offline, []string{"-chunk-size 600", "-limit 8"}
 	rep := check.Of(run(t, r)).OK(t)
 	var text bytes.Buffer

@@ -13,6 +13,9 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/page"
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/internal/check"
+	"github.com/wildgraph/wildgraph/judge"
+	"github.com/wildgraph/wildgraph/judge/lexical"
+	"github.com/wildgraph/wildgraph/judge/model"
 )
 
 // pages makes a run of three questions about each of four pages. System a meets
@@ -125,30 +128,32 @@ func TestCertain(t *testing.T) {
 // Who answered and who judged are two facts, of which neither tells the other.
 func TestWhoAnsweredAndWhoJudged(t *testing.T) {
 	own, other := benchmark.SystemRun{Name: "own"}, benchmark.SystemRun{Name: "other", Foreign: true}
+	lexical, joint, paper := lexical.Procedure.Info, model.Joint.Procedure().Info, model.Paper.Procedure().Info
 	for _, tt := range []struct {
-		kit, judge    string
+		kit           string
+		judge         judge.Info
 		systems       []benchmark.SystemRun
 		title, prefix string
 		found, beside bool // ranked by what was found; beside published rows
 		note          string
 	}{
-		{"offline", "lexical/gold/v5", []benchmark.SystemRun{own}, "extracted answers, lexical judge", "Lexical ", true, false, "no language model wrote them"},
-		{"offline", "wildgraph/paper/gold/v5/m", []benchmark.SystemRun{own}, "extracted answers, judged by a model", "Model-judged ", false, false, "Verdicts are a language model's."},
-		{"offline", "wildgraph/joint/gold/v3/m", []benchmark.SystemRun{other}, "answers made elsewhere, judged by a model", "Model-judged ", false, false, "All answers were made elsewhere"},
-		{"model", "wildgraph/paper/gold/v5/m", []benchmark.SystemRun{other}, "answers made elsewhere, judged by a model", "Model-judged ", false, false, "do not compare with published ones"},
-		{"model+offline", "wildgraph/joint/gold/v3/m", []benchmark.SystemRun{own, other}, "extracted answers and answers made elsewhere, judged by a model", "Model-judged ", false, false, "Those of other were made elsewhere."},
-		{"offline", "entailment/m", []benchmark.SystemRun{own}, "extracted answers, judged by entailment", "Entailed ", true, false, "follows from another"},
-		{"model", "lexical/gold/v5", []benchmark.SystemRun{own}, "a model's answers, lexical judge", "Lexical ", true, false, "Verdicts compare words"},
-		{"model", "wildgraph/paper/gold/v5/m", []benchmark.SystemRun{own}, "a model's answers, judged by a model", "Model-judged ", false, true, "Answers are a language model's."},
-		{"offline+model", "wildgraph/joint/gold/v3/m", []benchmark.SystemRun{own}, "a model's answers, judged by a model", "Model-judged ", false, false, "do not compare with published ones"},
-		{"", "mine", []benchmark.SystemRun{own}, "other judge", "", false, false, "from outside of the library"},
+		{"offline", lexical, []benchmark.SystemRun{own}, "extracted answers, lexical judge", "Lexical ", true, false, "no language model wrote them"},
+		{"offline", paper, []benchmark.SystemRun{own}, "extracted answers, judged by a model", "Model-judged ", false, false, "Verdicts are a language model's."},
+		{"offline", joint, []benchmark.SystemRun{other}, "answers made elsewhere, judged by a model", "Model-judged ", false, false, "All answers were made elsewhere"},
+		{"model", paper, []benchmark.SystemRun{other}, "answers made elsewhere, judged by a model", "Model-judged ", false, false, "do not compare with published ones"},
+		{"model+offline", joint, []benchmark.SystemRun{own, other}, "extracted answers and answers made elsewhere, judged by a model", "Model-judged ", false, false, "Those of other were made elsewhere."},
+		{"offline", judge.Entailment.Info, []benchmark.SystemRun{own}, "extracted answers, judged by entailment", "Entailed ", true, false, "follows from another"},
+		{"model", lexical, []benchmark.SystemRun{own}, "a model's answers, lexical judge", "Lexical ", true, false, "Verdicts compare words"},
+		{"model", paper, []benchmark.SystemRun{own}, "a model's answers, judged by a model", "Model-judged ", false, true, "Answers are a language model's."},
+		{"offline+model", joint, []benchmark.SystemRun{own}, "a model's answers, judged by a model", "Model-judged ", false, false, "do not compare with published ones"},
+		{"", judge.Info{}, []benchmark.SystemRun{own}, "other judge", "", false, false, "from outside of the library"},
 	} {
-		l := labelOf(&benchmark.Run{Dataset: &benchmark.Dataset{}, Kit: tt.kit, Judge: tt.judge, Systems: tt.systems})
-		check.Equal(t, []any{l.title, l.prefix, l.found, l.published}, []any{" (" + tt.title + ")", tt.prefix, tt.found, tt.beside}, "%s, %s", tt.kit, tt.judge)
-		check.Contains(t, l.note, tt.note, "%s, %s", tt.kit, tt.judge)
-		check.Equal(t, strings.Contains(l.note, "published"), !tt.beside, "%s, %s: published rows in the note", tt.kit, tt.judge)
+		l := labelOf(&benchmark.Run{Dataset: &benchmark.Dataset{}, Kit: tt.kit, JudgeInfo: tt.judge, Systems: tt.systems})
+		check.Equal(t, []any{l.title, l.prefix, l.found, l.published}, []any{" (" + tt.title + ")", tt.prefix, tt.found, tt.beside}, "%s, %v", tt.kit, tt.judge)
+		check.Contains(t, l.note, tt.note, "%s, %v", tt.kit, tt.judge)
+		check.Equal(t, strings.Contains(l.note, "published"), !tt.beside, "%s, %v: published rows in the note", tt.kit, tt.judge)
 		by := l.by(System{foreign: tt.systems[0].Foreign})
-		check.True(t, (by == elsewhere) == tt.systems[0].Foreign, "%s, %s: answered by %q", tt.kit, tt.judge, by)
+		check.True(t, (by == elsewhere) == tt.systems[0].Foreign, "%s, %v: answered by %q", tt.kit, tt.judge, by)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge"
+	"github.com/wildgraph/wildgraph/judge/model"
 )
 
 // row is a system of a made-up run: what its index and a question cost, and which questions
@@ -30,7 +31,7 @@ type row struct {
 // spent is a run of systems over forty questions, each about a page of its own, half of them a
 // tenth dearer and half of them cheaper.
 func spent(rows ...row) *benchmark.Run {
-	run := &benchmark.Run{Kit: "model", Judge: "wildgraph/paper/v1", MaxFailed: 1}
+	run := &benchmark.Run{Kit: "model", JudgeInfo: model.Paper.Procedure().Info, MaxFailed: 1}
 	set := &benchmark.Dataset{Name: "made up", Types: []benchmark.Type{{Key: "fact", Title: "Fact", Short: "F", Plural: "facts"}}}
 	var items []benchmark.Item
 	for i := range 40 {

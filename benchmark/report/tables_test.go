@@ -22,6 +22,9 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/internal/check"
+	"github.com/wildgraph/wildgraph/judge"
+	"github.com/wildgraph/wildgraph/judge/lexical"
+	"github.com/wildgraph/wildgraph/judge/model"
 )
 
 // scholar reads every document in the order it was given, and puts notes of
@@ -200,7 +203,7 @@ func TestPublishedRows(t *testing.T) {
 	dir := t.TempDir()
 	r := study(dir, nil)
 	r.Options.SweepTopK = []int{2, 4, 10}
-	r.Judge = renamedJudge{name: "wildgraph/paper/gold/v3/m"}
+	r.Judge = renamedJudge{info: model.Paper.Procedure().Info}
 	r.Dataset.Published = &benchmark.Published{
 		Rows: []benchmark.PublishedRow{
 			row("parrot", "", f(0.2), nil), row("dodo", "", f(0.1), nil), row("human", "fish", nil, f(0.4)), row("x", "elsewhere", nil, f(0.3)), row("human", "birds", nil, f(0.3)),
@@ -219,15 +222,18 @@ func TestPublishedRows(t *testing.T) {
 	}
 	want := []string{"parrot", "↳ published: accuracy and F1 of means, big-model, 7 questions", "scholar", "dodo, published: accuracy and F1 of means, big-model, 7 questions"}
 	check.Equal(t, names, want, "rows")
-	for _, other := range []struct{ kit, judge string }{{report.Offline, "wildgraph/paper/gold/v3/m"}, {"model", "wildgraph/joint/gold/v1/m"}, {"model", "lexical/gold/v1"}, {"offline+model", "wildgraph/paper/section/v3/m"}, {"model+offline", "wildgraph/paper/gold/v3/m"}} {
+	for _, other := range []struct {
+		kit   string
+		judge judge.Procedure
+		want  bool
+	}{{report.Offline, model.Paper.Procedure(), false}, {"model", model.Joint.Procedure(), false}, {"model", lexical.Procedure, false}, {"offline+model", model.Paper.Procedure(), true}, {"model+offline", model.Paper.Procedure(), false}} {
 		r := study("", nil)
 		r.Systems[0].Name, r.Systems[0].Also = "budgie", []string{"parrot"}
-		r.Judge, r.Options.Kit, r.Dataset.Published = renamedJudge{name: other.judge}, other.kit, rep.Published
+		r.Judge, r.Options.Kit, r.Dataset.Published = renamedJudge{info: other.judge.Info}, other.kit, rep.Published
 		odd := check.Of(run(t, r)).OK(t)
 		rows := strings.Contains(tables(t, odd), "↳ published")
 		check.Contains(t, tables(t, odd), "budgie = parrot ", "%+v: the row has not both names", other)
-		want := strings.Contains(other.judge, "/paper/section")
-		check.True(t, rows == want, "%+v: published rows %v, want %v", other, rows, want)
+		check.True(t, rows == other.want, "%+v: published rows %v", other, rows)
 	}
 	got := benchtest.Files(t, dir)
 	for _, row := range []string{
@@ -240,13 +246,15 @@ func TestPublishedRows(t *testing.T) {
 	check.True(t, strings.Count(got["/report.html"], `<figure class="chart"`) == 3 && drawn["details"] >= 5 && drawn["the"] == 0, "the page has %v", drawn)
 }
 
-// renamedJudge is benchtest's judge with another name.
+// renamedJudge is benchtest's judge with another name and description.
 type renamedJudge struct {
 	benchtest.Exact
 	name string
+	info judge.Info
 }
 
-func (n renamedJudge) Name() string { return n.name }
+func (n renamedJudge) Name() string     { return n.name }
+func (n renamedJudge) Info() judge.Info { return n.info }
 
 func tables(t *testing.T, r *report.Report) string {
 	t.Helper()

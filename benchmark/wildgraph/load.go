@@ -21,6 +21,10 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/judge"
+	"github.com/wildgraph/wildgraph/judge/lexical"
+	"github.com/wildgraph/wildgraph/judge/model"
+	"github.com/wildgraph/wildgraph/judge/short"
 	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
@@ -34,8 +38,25 @@ const MaxPage = 64 << 20
 // no title, as in a page without line breaks.
 const MaxTitle = 300
 
-// ErrUnknownDomain is wrapped by errors about a domain that the data set does not have.
-var ErrUnknownDomain = errors.New("unknown domain")
+// Layout is the released layout, which package construct writes too.
+var Layout = benchmark.Layout{
+	Files:     "QA/<domain>/questions.jsonl and corpus (a checkout of WildGraphBench)",
+	Judges:    Judges(false),
+	Recognise: func(fsys fs.FS, _ benchmark.LoadOptions) bool { _, err := fs.Stat(fsys, "QA"); return err == nil },
+	Load: func(fsys fs.FS, o benchmark.LoadOptions) (*benchmark.Dataset, error) {
+		return Load(fsys, Options{Domains: o.Domains})
+	},
+}
+
+// Judges are the procedures for questions of these types, with or without published rows to compare with:
+// those were judged by model.Paper.
+func Judges(published bool) []judge.Procedure {
+	first, second := model.Joint, model.Paper
+	if published {
+		first, second = second, first
+	}
+	return []judge.Procedure{judge.Entailment, first.Procedure(), lexical.Procedure, second.Procedure(), short.LiveRAGProcedure}
+}
 
 // Options choose what is loaded. The zero value loads everything.
 type Options struct {
@@ -73,6 +94,7 @@ func Load(fsys fs.FS, o Options) (*benchmark.Dataset, error) {
 	if set.Published = Published(names); set.Published != nil && set.Published.Beside(set).Absent[""] != "" {
 		set.Published.Graphs = nil // they describe all domains together
 	}
+	set.Judges = Judges(set.Published != nil && len(set.Published.Beside(set).Rows) > 0)
 	return set, nil
 }
 
@@ -105,7 +127,7 @@ func domainNames(fsys fs.FS, wanted []string) ([]string, error) {
 	for _, name := range wanted {
 		if !slices.Contains(present, name) {
 			return nil, fmt.Errorf("wildgraph: %w %q; this data set has %s",
-				ErrUnknownDomain, name, strings.Join(present, ", "))
+				benchmark.ErrUnknownDomain, name, strings.Join(present, ", "))
 		}
 	}
 	return slices.Compact(slices.Sorted(slices.Values(wanted))), nil

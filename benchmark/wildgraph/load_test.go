@@ -144,7 +144,7 @@ func TestLoadErrors(t *testing.T) {
 			check.True(t, err != nil && strings.Contains(err.Error(), tt.want), "error %v, want one with %q", err, tt.want)
 		})
 	}
-	check.Is(t, check.Err(wildgraph.Load(small(), wildgraph.Options{Domains: []string{"fish"}})), wildgraph.ErrUnknownDomain, "unknown domain")
+	check.Is(t, check.Err(wildgraph.Load(small(), wildgraph.Options{Domains: []string{"fish"}})), benchmark.ErrUnknownDomain, "unknown domain")
 }
 
 // released opens the real data set, or skips.

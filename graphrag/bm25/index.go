@@ -29,6 +29,9 @@ func newIndex(o Options, terms *text.Vocabulary, lengths []uint32) *Index {
 // Len returns the number of documents.
 func (ix *Index) Len() int { return len(ix.lengths) }
 
+// Analyzer returns the analyzer of the texts.
+func (ix *Index) Analyzer() text.Analyzer { return ix.options.Analyzer }
+
 // alike returns an error if indexes cannot be combined.
 func alike(parts []*Index) error {
 	settings := func(ix *Index) string {

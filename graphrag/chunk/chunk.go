@@ -201,17 +201,13 @@ func Tokens(o TokenOptions) (Splitter, error) {
 	case graphrag.Off:
 		o.Overlap = 0
 	}
-	if err := checkWindow(o.Size, o.Overlap); err != nil {
+	c := opt.Checks{Of: "chunk"}
+	opt.Min(&c, "size", o.Size, 1)
+	c.Want(o.Overlap >= 0 && o.Overlap < o.Size, "overlap", o.Overlap, fmt.Sprintf("0 or more and less than the size of %d, or the window never moves on", o.Size))
+	if err := c.Err(); err != nil {
 		return nil, err
 	}
 	return windows{o.Size, o.Overlap}, nil
-}
-
-func checkWindow(size, overlap int) error {
-	c := opt.Checks{Of: "chunk"}
-	opt.Min(&c, "size", size, 1)
-	c.Want(overlap >= 0 && overlap < size, "overlap", overlap, fmt.Sprintf("0 or more and less than the size of %d, or the window never moves on", size))
-	return c.Err()
 }
 
 // startsOf returns where the tokens of a text begin, and then its end; nothing of a blank text. It refuses

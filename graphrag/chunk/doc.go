@@ -2,10 +2,12 @@
 
 // Package chunk cuts documents into chunks that know where they came from.
 //
+//	c, err := chunk.New(chunk.Options{}) // windows of 1,200 tokens
+//	chunks, err := c.All(ctx, graphrag.Documents(docs...))
+//
 // A [Splitter] cuts a text into spans: [Tokens] into overlapping windows of model tokens (1,200 with an
 // overlap of 100, as GraphRAG and LightRAG have it), [Sentences] into whole sentences up to a budget of
 // tokens. A [Chunker] applies one to documents, after cleaning them if asked to, and numbers the chunks.
-// [Pages] cuts pages into short, overlapping passages.
 //
 // Every Splitter guarantees: the first span begins at 0, the last ends at the end of the text, and each
 // begins no later than the previous one ends, so the text can be reassembled; no span is empty, cuts a

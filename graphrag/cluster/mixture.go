@@ -270,7 +270,12 @@ func (m *Mixture) maximize(ctx context.Context, vectors []float32, p []float64, 
 	err := par.Ranges(ctx, m.K, mixtureComponents, 0, func(_, lo, hi int) error {
 		part := members{vectors: vectors, dim: m.Dim}
 		for c := lo; c < hi; c++ {
-			part.choose(p[c*m.N : (c+1)*m.N])
+			part.rows, part.shares = part.rows[:0], part.shares[:0]
+			for i, share := range p[c*m.N : (c+1)*m.N] {
+				if share != 0 {
+					part.rows, part.shares = append(part.rows, int32(i)), append(part.shares, share)
+				}
+			}
 			m.Weights[c] = part.mean(m.Means[c*m.Dim : (c+1)*m.Dim])
 			part.spread(m.Covariances[c*m.Dim*m.Dim:(c+1)*m.Dim*m.Dim], m.Means[c*m.Dim:(c+1)*m.Dim])
 			m.finish(c, regularization)
@@ -294,23 +299,18 @@ type members struct {
 	shares  []float64 // their probabilities
 }
 
-// choose selects the rows of a column of probabilities.
-func (s *members) choose(p []float64) {
-	s.rows, s.shares = s.rows[:0], s.shares[:0]
-	for i, share := range p {
-		if share != 0 {
-			s.rows, s.shares = append(s.rows, int32(i)), append(s.shares, share)
-		}
-	}
-}
-
 // mean computes the weighted mean and returns the sum of the weights.
 func (s *members) mean(mean []float64) float64 {
 	sum := 10 * 0x1p-52 // keeps a component that has lost all vectors defined
 	for _, share := range s.shares {
 		sum += share
 	}
-	s.add(mean)
+	for i, row := range s.rows {
+		share := s.shares[i]
+		for j, x := range s.vectors[int(row)*s.dim:][:len(mean)] {
+			mean[j] += float64(share * float64(x))
+		}
+	}
 	for j := range mean {
 		mean[j] /= sum
 	}
@@ -389,16 +389,6 @@ func invertedCholesky(inverse, a, factor []float64, d int) (logs float64, ok boo
 	return logs, true
 }
 
-// add adds the rows times their shares to sums.
-func (s *members) add(sums []float64) {
-	for i, row := range s.rows {
-		share := s.shares[i]
-		for j, x := range s.vectors[int(row)*s.dim:][:len(sums)] {
-			sums[j] += float64(share * float64(x))
-		}
-	}
-}
-
 // spread adds up the lower triangle of the sum of the shares times z·zᵀ, where z is a row less the mean.
 func (s *members) spread(covariance, mean []float64) {
 	centred := make([]float64, s.dim)
@@ -406,16 +396,11 @@ func (s *members) spread(covariance, mean []float64) {
 		for j, x := range s.vectors[int(row)*s.dim:][:s.dim] {
 			centred[j] = float64(x) - mean[j]
 		}
-		addSquare(covariance, centred, s.shares[i])
-	}
-}
-
-// addSquare adds r·z·zᵀ to the lower triangle of a matrix.
-func addSquare(matrix, z []float64, r float64) {
-	for j, x := range z {
-		row, rz := matrix[j*len(z):][:j+1], r*x
-		for l, y := range z[:j+1] {
-			row[l] += float64(rz * y)
+		for j, x := range centred {
+			to, scaled := covariance[j*len(centred):][:j+1], s.shares[i]*x
+			for l, y := range centred[:j+1] {
+				to[l] += float64(scaled * y)
+			}
 		}
 	}
 }

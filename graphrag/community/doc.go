@@ -3,6 +3,10 @@
 // Package community finds communities in graphs: sets of nodes that have more
 // edges to each other than chance would give them.
 //
+//	p, err := community.Leiden(ctx, g, community.Options{})
+//	of := p.Labels[node] // the community of a node
+//	h, err := community.HierarchicalLeiden(ctx, g, community.HierarchyOptions{MaxSize: 10})
+//
 // # Leiden
 //
 // [Leiden] is the algorithm of V. A. Traag, L. Waltman and N. J. van Eck, "From Louvain to Leiden:

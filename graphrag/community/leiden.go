@@ -117,13 +117,6 @@ func (s *solver[W]) reserve(n int) {
 	s.sizes = make([]int32, n)
 }
 
-func (s *solver[W]) level(depth int) *layer[W] {
-	if depth == len(s.levels) {
-		s.levels = append(s.levels, &layer[W]{})
-	}
-	return s.levels[depth]
-}
-
 // below returns a number from 0 to n-1.
 func below(rng *rand.PCG, n int) int { return int((rng.Uint64() >> 32) * uint64(n) >> 32) }
 
@@ -244,7 +237,10 @@ func (s *solver[W]) fold(net *network[W], g *graph.Graph) (*network[W], []int32,
 // optimise is one pass of the Leiden algorithm over a network and all coarser ones: move the nodes, refine
 // the communities, make each part a node, continue with these in the communities that were found.
 func (s *solver[W]) optimise(net *network[W], labels []int32, depth int) error {
-	n, lv := net.n(), s.level(depth)
+	if depth == len(s.levels) {
+		s.levels = append(s.levels, &layer[W]{})
+	}
+	n, lv := net.n(), s.levels[depth]
 	for count := n; count == n; {
 		draft := s.draft && n >= minDraft
 		moved, err := s.moveNodes(net, labels, draft && depth == 0)

@@ -57,13 +57,6 @@ func (net *network[W]) end(weight W) {
 // so that many cache misses cost little more than one.
 const batch = 32
 
-func (net *network[W]) loop(u int32, w float64) {
-	if net.loops == nil {
-		net.loops = make([]float64, net.n())
-	}
-	net.loops[u] = w
-}
-
 // part returns the network of some nodes, given in ascending order, and the arcs
 // between them. places is scratch of -1 for all nodes.
 func (net *network[W]) part(nodes, places []int32) *network[W] {
@@ -78,7 +71,10 @@ func (net *network[W]) part(nodes, places []int32) *network[W] {
 		strength := 0.0
 		if net.loops != nil && net.loops[u] > 0 {
 			strength = net.loops[u]
-			out.loop(int32(i), strength)
+			if out.loops == nil {
+				out.loops = make([]float64, out.n())
+			}
+			out.loops[i] = strength
 		}
 		for _, a := range net.row(u) {
 			if place := places[a.to]; place >= 0 {

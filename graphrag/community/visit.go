@@ -97,17 +97,6 @@ func (s *solver[W]) best(touched []int32, own int32, k, stay float64) (first, se
 	return first, second, at
 }
 
-// wake takes the arcs of a node that moved from the slack of its neighbours in other communities.
-// While a node has slack left, a visit would find nothing; one whose slack is below 0 waits for one.
-func (s *solver[W]) wake(row []arc[W], labels []int32, community int32) {
-	slack := s.slack
-	for _, a := range row {
-		if labels[a.to] != community {
-			slack[a.to] -= a.w
-		}
-	}
-}
-
 // coarsen makes each part of a level one node of its coarse network.
 func (s *solver[W]) coarsen(net *network[W], lv *layer[W]) error {
 	n, links, out := lv.parts.count(), s.links, &lv.coarse
@@ -226,7 +215,14 @@ func (s *solver[W]) visitAll(net *network[W], labels, waiting []int32, draft boo
 			moved = true
 			s.move(labels, u, to, net.weights[u])
 			if !draft {
-				s.wake(net.row(u), labels, labels[u])
+				// The slack of neighbours in other communities falls by the arcs to them. While a node has
+				// slack left, a visit would find nothing; one whose slack is below 0 waits for one.
+				slack := s.slack
+				for _, a := range net.row(u) {
+					if labels[a.to] != labels[u] {
+						slack[a.to] -= a.w
+					}
+				}
 			}
 		}
 	}

@@ -43,6 +43,7 @@ const (
 	StageRecords  = "extract records"
 	StageGlean    = "extract more records"
 	StageSchema   = "extract by schema"
+	StageInduce   = "induce schema"
 )
 
 // ModelOptions are the options that all extractors with a model share.

@@ -58,13 +58,14 @@ type RecordOptions struct {
 	AlwaysGlean bool
 }
 
-// Records extracts typed entities and described relations, and asks again for missed ones
-// ("gleaning", From Local to Global, arXiv 2404.16130, section 3.1.2). There are three
-// formats, and each record is parsed by itself, tolerantly.
-type Records struct{ o RecordOptions }
+// records is the extractor of [NewRecords].
+type records struct{ o RecordOptions }
 
-// NewRecords returns the extractor.
-func NewRecords(o RecordOptions) (*Records, error) {
+// NewRecords returns an extractor of typed entities and described relations, which asks again for missed
+// ones ("gleaning", From Local to Global, arXiv 2404.16130, section 3.1.2): a chunk takes
+// one call without gleanings, else at most two for each of them. There are three formats, and each record
+// is parsed by itself, tolerantly.
+func NewRecords(o RecordOptions) (Extractor, error) {
 	o.Format = cmp.Or(o.Format, Tuples)
 	checks := opt.Checks{Of: "extract"}
 	o.check(&checks)
@@ -86,21 +87,15 @@ func NewRecords(o RecordOptions) (*Records, error) {
 		o.Types = lineTypes
 	}
 	o.Types = slices.Clone(o.Types)
-	return &Records{o}, nil
-}
-
-// Calls returns the most calls for one chunk if none fails: one, one for each gleaning,
-// and between two gleanings one that asks whether to continue.
-func (r *Records) Calls() int {
-	return 1 + r.o.Gleanings + max(0, r.o.Gleanings-1)
+	return &records{o}, nil
 }
 
 // Extract implements [Extractor].
-func (r *Records) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extraction, error) {
+func (r *records) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extraction, error) {
 	return r.o.each(ctx, chunks, r.chunk)
 }
 
-func (r *Records) chunk(ctx context.Context, c graphrag.Chunk, x *kg.Extraction) error {
+func (r *records) chunk(ctx context.Context, c graphrag.Chunk, x *kg.Extraction) error {
 	answers, err := r.ask(ctx, c)
 	for round, a := range answers {
 		var said kg.Extraction
@@ -120,7 +115,7 @@ func (r *Records) chunk(ctx context.Context, c graphrag.Chunk, x *kg.Extraction)
 }
 
 // read adds what a reply says.
-func (r *Records) read(answer string, x *kg.Extraction) {
+func (r *records) read(answer string, x *kg.Extraction) {
 	if r.o.Format != Objects {
 		readRecords(answer, r.o.Format, x)
 	} else if !readValue(inJSON(answer), r.o.Types, x) {
@@ -130,7 +125,7 @@ func (r *Records) read(answer string, x *kg.Extraction) {
 
 // ask returns the replies of all rounds. A first reply of which nothing can be read is asked for once more,
 // with the fault named. If a later round fails, the replies before it are used.
-func (r *Records) ask(ctx context.Context, c graphrag.Chunk) ([]string, error) {
+func (r *records) ask(ctx context.Context, c graphrag.Chunk) ([]string, error) {
 	req, err := prompts.Request(ctx, StageRecords, string(r.o.Format), map[string]any{
 		"Types": strings.Join(r.o.Types, ", "), "Domain": r.o.Domain, "Language": r.o.Language,
 	}, passage(c))
@@ -175,7 +170,7 @@ func (r *Records) ask(ctx context.Context, c graphrag.Chunk) ([]string, error) {
 }
 
 // wholePart is the part of a reply that was cut which can be read: its whole lines, or the whole values of its JSON.
-func (r *Records) wholePart(err error) []string {
+func (r *records) wholePart(err error) []string {
 	var e *llm.Error
 	if !errors.As(err, &e) {
 		return nil
@@ -195,7 +190,7 @@ const (
 	anyMore     = "Are entities or relations of the passage still missing? Answer Y or N, one letter."
 )
 
-func (r *Records) goOn(ctx context.Context, req llm.Request) (bool, error) {
+func (r *records) goOn(ctx context.Context, req llm.Request) (bool, error) {
 	req.Messages = append(slices.Clip(req.Messages), llm.Message{Role: llm.User, Text: anyMore})
 	req.Schema = nil
 	reply, err := r.o.Model.Generate(ctx, req)

@@ -213,9 +213,6 @@ func (s bounds) allows(f kg.Fact, types map[string]string, typed bool) string {
 	return ""
 }
 
-// StageInduce is the stage of the call, under which its usage is counted.
-const StageInduce = "induce schema"
-
 // The size of the sample that a model is shown to make a schema, and of the schema. The seeds of
 // TencentCloudADP/youtu-graphrag have 8 to 24 types, 12 to 31 relations and 9 to 31 attributes.
 const (

@@ -39,6 +39,12 @@ type BeamOptions struct {
 // Check reports all problems of the options.
 func (o BeamOptions) Check() error { return o.fill() }
 
+// Defaults returns the options with zero values replaced by their defaults.
+func (o BeamOptions) Defaults() BeamOptions {
+	_ = o.fill() // Check reports it
+	return o
+}
+
 // fill replaces zero values by their defaults and checks the options.
 func (o *BeamOptions) fill() error {
 	c := opt.Checks{Of: "graph: beam"}
@@ -125,7 +131,13 @@ func (s beamSearch) step(ctx context.Context, beams []Chain) ([]Chain, error) {
 		return nil, err
 	}
 	for i := range beams {
-		s.diversify(grown[ends[i]:ends[i+1]])
+		from := grown[ends[i]:ends[i+1]] // chains that grew out of one, penalised by rank
+		slices.SortFunc(from, compareChains)
+		for n := range from {
+			if gamma := s.o.Diversity; gamma != graphrag.Off {
+				from[n].Score *= math.Exp(-min(float64(n), gamma) / gamma)
+			}
+		}
 		if ends[i] == ends[i+1] {
 			grown = append(grown, beams[i])
 		}
@@ -209,16 +221,6 @@ func (s beamSearch) score(ctx context.Context, chains []Chain) error {
 		chains[i].Score += max(score, 0)
 	}
 	return nil
-}
-
-// diversify orders the chains that grew out of one, and penalises them by rank.
-func (s beamSearch) diversify(chains []Chain) {
-	slices.SortFunc(chains, compareChains)
-	if gamma := s.o.Diversity; gamma != graphrag.Off {
-		for n := range chains {
-			chains[n].Score *= math.Exp(-min(float64(n), gamma) / gamma)
-		}
-	}
 }
 
 // best keeps the width of the beam. Most chains are worth less than the last of it, and are not sorted.

@@ -123,7 +123,12 @@ func FindPaths(ctx context.Context, g *Graph, starts []int32, like ArcScores, o 
 		w.nodes, w.arcs = append(w.nodes[:0], s), w.arcs[:0]
 		left -= share - w.from(s, 0, 0, share)
 	}
-	return w.paths(), ctx.Err()
+	var paths []Path
+	for _, b := range w.best.Append(nil) {
+		p := w.met[w.at[b.ID]:]
+		paths = append(paths, Path{Start: int32(p[1]), Arcs: p[2 : 2+p[0] : 2+p[0]], Score: b.Score})
+	}
+	return paths, ctx.Err()
 }
 
 // walk is one search.
@@ -223,13 +228,4 @@ func (w *walk) meet(sum float64, parts uint64) {
 	w.at = append(w.at, int32(len(w.met)))
 	w.met = append(append(w.met, int64(len(w.arcs)), int64(w.nodes[0])), w.arcs...)
 	w.best.Push(int32(len(w.at)-1), sum/float64(len(w.arcs))+w.like.Worth(parts)-w.o.Cost*float64(len(w.arcs)))
-}
-
-func (w *walk) paths() []Path {
-	var out []Path
-	for _, b := range w.best.Append(nil) {
-		p := w.met[w.at[b.ID]:]
-		out = append(out, Path{Start: int32(p[1]), Arcs: p[2 : 2+p[0] : 2+p[0]], Score: b.Score})
-	}
-	return out
 }

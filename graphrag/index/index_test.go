@@ -120,7 +120,8 @@ func chronicle(m llm.Model, e llm.NamedEmbedder) (*kit.System, error) {
 		texts, err := c.Find(ctx, retrieve.TitledTexts(c.Chunks))
 		return graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 			scores, err := texts.Scores(ctx, q.Text, nil)
-			return graphrag.Found{Ranked: c.ByScore(scores, q.Want(), "words"), Derived: []graphrag.Derived{{Kind: "summary", Text: summary}}}, err
+			hits, failed := c.ByScore(ctx, scores, q.Want(), "words")
+			return graphrag.Found{Ranked: hits, Derived: []graphrag.Derived{{Kind: "summary", Text: summary}}}, errors.Join(err, failed)
 		}), err
 	}
 	return kit.New(f)

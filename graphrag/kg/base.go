@@ -32,13 +32,6 @@ type Options struct {
 	OnlyDescribed bool
 }
 
-func (o Options) withDefaults() (Options, error) {
-	o.Folding = cmp.Or(o.Folding, FoldUnicode)
-	checks := opt.Checks{Of: "kg"}
-	checks.Want(o.Folding == FoldUnicode || o.Folding == FoldASCII, "Folding", strconv.Quote(string(o.Folding)), fmt.Sprintf("%q or %q", FoldUnicode, FoldASCII))
-	return o, checks.Err()
-}
-
 // Base is the extractions by chunk. Insert and Delete change it, [Base.Graph] makes the
 // graph of it. It is safe for concurrent use.
 type Base struct {
@@ -53,8 +46,10 @@ type Base struct {
 
 // NewBase returns an empty base.
 func NewBase(opts Options) (*Base, error) {
-	opts, err := opts.withDefaults()
-	if err != nil {
+	opts.Folding = cmp.Or(opts.Folding, FoldUnicode)
+	checks := opt.Checks{Of: "kg"}
+	checks.Want(opts.Folding == FoldUnicode || opts.Folding == FoldASCII, "Folding", strconv.Quote(string(opts.Folding)), fmt.Sprintf("%q or %q", FoldUnicode, FoldASCII))
+	if err := checks.Err(); err != nil {
 		return nil, err
 	}
 	return &Base{opts: opts, chunks: make(map[string]Extraction)}, nil

@@ -157,7 +157,7 @@ func (b *builder) fact(p int32, f *Fact) error {
 	n := len(b.uses)
 	l := b.labels.id(oneLine(f.Relation))
 	if int(l) == len(b.labelKeyOf) {
-		b.labelKeyOf = append(b.labelKeyOf, b.labelKeys.id(b.o.Folding.relation(f.Relation)))
+		b.labelKeyOf = append(b.labelKeyOf, b.labelKeys.id(b.o.Folding.Key(strings.ReplaceAll(f.Relation, "_", " ")))) // "born_in" is "Born in"
 	}
 	to := fact{head: head, label: l, tail: tail, passage: p, text: -1, keywords: -1, weight: f.Weight, names: [2]int32{b.uses[n-2].spelling, b.uses[n-1].spelling}}
 	if f.Weight == 0 {

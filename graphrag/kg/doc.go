@@ -3,6 +3,11 @@
 // Package kg is the knowledge graph: entities with their names, types, descriptions and attributes, the
 // relations between them, and the passages that say so.
 //
+//	base, err := kg.NewBase(kg.Options{})
+//	err = base.Insert(extractions...) // of package extract, one for each chunk
+//	graph, err := base.Graph(ctx)
+//	view, err := graph.View(kg.ViewOptions{Passages: true}) // for PageRank: view.Graph
+//
 // Knowledge comes in as an [Extraction] per chunk, made by package extract or any other program, and is kept
 // in a [Base]. [Base.Graph] merges all of them: it folds the names, gathers the texts
 // about each entity and each relation, and keeps for all of it the passages it is from. The result, a

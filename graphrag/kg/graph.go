@@ -60,6 +60,18 @@ func (g *Graph) Known(name string) bool {
 // them with keys, as link.NameIndex does.
 func (g *Graph) Key(name string) string { return g.folding.Key(name) }
 
+// Folding returns the rule of Key.
+func (g *Graph) Folding() Folding { return g.folding }
+
+// Ends returns the head and the tail of each relation.
+func (g *Graph) Ends() [][2]int32 {
+	ends := make([][2]int32, len(g.Relations))
+	for r := range ends {
+		ends[r] = [2]int32{g.Relations[r].Head, g.Relations[r].Tail}
+	}
+	return ends
+}
+
 // Triple returns a relation in words.
 func (g *Graph) Triple(r int32) graphrag.Triple {
 	rel := &g.Relations[r]

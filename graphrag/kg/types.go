@@ -173,14 +173,6 @@ func (f Folding) Key(name string) string {
 	return strings.ToLower(oneLine(name))
 }
 
-// relation folds a label: "born_in", "Born in" and "born in" are one.
-func (f Folding) relation(label string) string {
-	if label == "" {
-		return ""
-	}
-	return f.Key(strings.ReplaceAll(label, "_", " "))
-}
-
 func foldASCII(name string) string {
 	blank := func(r rune) rune {
 		switch {

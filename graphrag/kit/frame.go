@@ -164,56 +164,6 @@ func (f Frame) check() error {
 	return nil
 }
 
-// Corpus is the input of a recipe's Build. Chunks are sorted by ID; chunk i is passage i
-// of the graph.
-type Corpus struct {
-	retrieve.Ranking
-	// Graph is the knowledge graph of the chunks; nil without an extractor.
-	Graph *kg.Graph
-
-	kit    Kit
-	fitted Fitted
-}
-
-// NewCorpus returns a corpus for retrievers that are built without a [System]. A
-// graph, if there is one, has chunk i as passage i.
-func NewCorpus(k Kit, chunks []graphrag.Chunk, g *kg.Graph) *Corpus {
-	c := &Corpus{Ranking: retrieve.Ranking{Chunks: chunks}, Graph: g, kit: k}
-	var lock sync.Mutex
-	var embedder embed.Embedder
-	c.fitted = func(ctx context.Context) (embed.Embedder, error) {
-		lock.Lock()
-		defer lock.Unlock()
-		if embedder != nil {
-			return embedder, nil
-		}
-		e, err := k.Embed(ctx, slices.Collect(retrieve.TitledTexts(chunks).All()))
-		if err == nil && e == nil {
-			err = errors.New("the kit's Embed gave no embedder")
-		}
-		embedder = e
-		return e, err
-	}
-	return c
-}
-
-// Embedder returns the kit's embedder, fitted to the chunks if it learns from them.
-func (c *Corpus) Embedder(ctx context.Context) (embed.Embedder, error) { return c.fitted(ctx) }
-
-// Find makes an index of texts, compared with questions as the kit does.
-func (c *Corpus) Find(ctx context.Context, texts text.List) (retrieve.Texts, error) {
-	return c.kit.Find(ctx, c.fitted, texts)
-}
-
-// Provenance returns the provenance of something that was made from some chunks.
-func (c *Corpus) Provenance(chunks []int32) graphrag.Provenance {
-	var p graphrag.Provenance
-	for _, n := range chunks {
-		p.Docs, p.Chunks = append(p.Docs, c.Chunks[n].Doc), append(p.Chunks, c.Chunks[n].ID)
-	}
-	return graphrag.Merged(p)
-}
-
 // The steps of building: the kit counts extractions of chunks, embedded texts and
 // summaries; recipes count, with [Done], merged descriptions, merged facts and reports on
 // communities.

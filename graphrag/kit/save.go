@@ -182,7 +182,7 @@ func (s *System) write(ctx context.Context, to io.Writer, now *state, ids []stri
 	lines := json.NewEncoder(buffered)
 	var problems []error
 	put := func(line any) { problems = append(problems, lines.Encode(line), ctx.Err()) }
-	texts, vectors := s.paid.fresh, s.paid.fresh
+	texts, vectors := s.paid.fresh, []replyKey(nil)
 	if after == "" {
 		put(header{fileVersion, s.settings(), s.paid.dim})
 		ids, texts, vectors = now.docs.docs.Keys(), slices.Collect(maps.Keys(s.paid.texts)), slices.Collect(maps.Keys(s.paid.vectors))
@@ -198,16 +198,9 @@ func (s *System) write(ctx context.Context, to io.Writer, now *state, ids []stri
 			}
 		}
 	}
-	for _, key := range sorted(texts) {
-		if reply, ok := s.paid.texts[key]; ok {
-			put(record{Key: key[:], Reply: &reply})
-		}
-	}
-	for _, key := range sorted(vectors) {
-		if vector, ok := s.paid.vectors[key]; ok {
-			data, err := binary.Append(nil, binary.LittleEndian, vector)
-			problems = append(problems, err)
-			put(record{Key: key[:], Vector: data, Dim: s.paid.dim})
+	for _, key := range slices.Concat(sorted(texts), sorted(vectors)) {
+		if r, ok := s.paid.record(key); ok {
+			put(r)
 		}
 	}
 	problems = append(problems, buffered.Flush())
@@ -220,6 +213,16 @@ func (s *System) write(ctx context.Context, to io.Writer, now *state, ids []stri
 	says := fmt.Sprintf("%x", sum.Sum(nil))
 	n, err := io.WriteString(to, says+"\n")
 	return says, int64(*size) + int64(n), err
+}
+
+// record is the reply or the vector of a key, if it is there.
+func (r *replies) record(key replyKey) (record, bool) {
+	if reply, ok := r.texts[key]; ok {
+		return record{Key: key[:], Reply: &reply}, true
+	}
+	vector, ok := r.vectors[key]
+	data, _ := binary.Append(nil, binary.LittleEndian, vector) // numbers can be written
+	return record{Key: key[:], Vector: data, Dim: r.dim}, ok
 }
 
 // counter counts bytes.

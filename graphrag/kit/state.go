@@ -33,6 +33,8 @@ type state struct {
 	// pinned is where its chunks are, nil in memory; refs counts the users: one while readers see
 	// the state, and one for each running question.
 	pinned  *pinned
+	source  *source // of the chunks of a retriever that Build made, nil in memory
+	shelf   *shelf
 	refs    atomic.Int64
 	views   views
 	history history
@@ -46,6 +48,7 @@ type draft struct {
 	fresh   []graphrag.Chunk
 	gone    []graphrag.Chunk
 	from    retrieve.Updater // updater of the state before, if it is changed
+	source  *source          // nil in memory
 	history history
 }
 
@@ -178,14 +181,25 @@ func (d *draft) rebuild(ctx context.Context, f Frame, s *state) error {
 	}
 	c := NewCorpus(f.Kit, all, s.graph)
 	c.PerDoc = f.MaxPerDoc
+	if d.source != nil {
+		var err error
+		if s.shelf, err = newShelf(); err == nil {
+			err = c.stored(ctx, d.source, s.shelf)
+		}
+		if err != nil {
+			return errors.Join(err, s.shelf.close())
+		}
+		s.source = d.source
+		defer s.shelf.unlink()
+	}
 	r, err := trace.Do(ctx, "build", func(ctx context.Context) (graphrag.Retriever, error) { return f.Build(ctx, c) }, slog.Int("wildgraph.chunks", len(all)))
 	if err == nil && r == nil {
 		err = errors.New("the frame's Build gave no retriever")
 	}
 	if err != nil {
-		return err
+		return errors.Join(err, s.shelf.close())
 	}
-	if s.retriever = r; f.Flat && d.base == nil {
+	if s.retriever = r; f.Flat && d.base == nil && d.source == nil {
 		s.updater, _ = r.(retrieve.Updater)
 	}
 	return nil
@@ -205,10 +219,26 @@ func (s *state) release() error {
 		return nil
 	}
 	s.views.close()
-	if s.pinned == nil {
-		return nil
+	err := s.shelf.close()
+	if s.pinned != nil {
+		err = errors.Join(err, s.pinned.generation.Close())
 	}
-	return s.pinned.generation.Close()
+	return err
+}
+
+// strip leaves of a state in a store what answers questions.
+func (s *state) strip() {
+	s.base, s.graph = nil, nil
+	s.docs = &library{newLibrary().docs, s.docs.lengths, s.docs.chunks}
+}
+
+// get returns the chunks of a document, in order.
+func (s *state) get(ctx context.Context, id string) (chunks []graphrag.Chunk, ok bool, err error) {
+	if s.pinned != nil {
+		return s.pinned.get(ctx, id)
+	}
+	chunks, ok = s.docs.docs.Get(id)
+	return chunks, ok, nil
 }
 
 // acquire begins the use of one reader, unless the state is closed.

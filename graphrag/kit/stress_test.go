@@ -74,7 +74,8 @@ func walking(t testing.TB, fail *atomic.Bool) *kit.System {
 				if err != nil {
 					return found, err
 				}
-				return graphrag.Found{Ranked: c.ByScore(ranks[view.Entities:], q.Want(), "walk")}, nil
+				hits, err := c.ByScore(ctx, ranks[view.Entities:], q.Want(), "walk")
+				return graphrag.Found{Ranked: hits}, err
 			}), nil
 		},
 	})

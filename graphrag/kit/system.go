@@ -264,13 +264,11 @@ func (s *System) acquire() *state {
 	return now
 }
 
-// Graph returns the knowledge graph of all documents, see [System.GraphFor]; nil before Index
-// and for systems without one.
+// Graph returns the knowledge graph of all documents, see [System.GraphFor]; nil before Index,
+// for systems without one, and where it cannot be made of what is in a store.
 func (s *System) Graph() *kg.Graph {
-	if now := s.now.Load(); now != nil {
-		return now.graph
-	}
-	return nil
+	g, _ := s.GraphFor(context.Background(), nil)
+	return g
 }
 
 // List returns the IDs of the documents that are indexed, in order.
@@ -293,11 +291,7 @@ func (s *System) Get(ctx context.Context, id string) (chunks []graphrag.Chunk, o
 		return nil, false, nil
 	}
 	defer now.release()
-	if now.pinned != nil {
-		return now.pinned.get(ctx, id)
-	}
-	chunks, ok = now.docs.docs.Get(id)
-	return chunks, ok, nil
+	return now.get(ctx, id)
 }
 
 // Retrieve returns the evidence for a question, within its budget; of a question without one
@@ -404,7 +398,9 @@ func (s *System) answers(ctx context.Context, q graphrag.Question, read func(con
 		for a, err = range read(ctx, asked.Question, found) {
 			a.Ranked, a.Steps = found.Ranked, found.Steps
 			a.Usage = a.Usage.Add(found.Usage)
-			a = now.docs.sourced(a)
+			if err == nil {
+				a, err = now.sourced(ctx, a)
+			}
 			if !yield(a, err) || err != nil {
 				return
 			}
@@ -444,13 +440,16 @@ const mostSources = 1000
 
 // sourced adds to an answer the passages that its cited facts and reports were made from: for
 // each citation the passage with the most words of the sentence, the first of equal ones.
-func (l *library) sourced(a graphrag.Answer) graphrag.Answer {
+func (s *state) sourced(ctx context.Context, a graphrag.Answer) (graphrag.Answer, error) {
 	at := make(map[string]int) // in Sources, by ID of the chunk
 	for _, c := range slices.Clip(a.Citations) {
 		if c.Of != graphrag.OfDerived {
 			continue
 		}
-		chunk, ok := l.nearest(a.Derived[c.Evidence].Provenance, a.Text[c.Start:c.End])
+		chunk, ok, err := s.nearest(ctx, a.Derived[c.Evidence].Provenance, a.Text[c.Start:c.End])
+		if err != nil {
+			return a, err
+		}
 		if !ok {
 			continue
 		}
@@ -462,17 +461,20 @@ func (l *library) sourced(a graphrag.Answer) graphrag.Answer {
 		}
 		a.Citations = append(slices.Clip(a.Citations), graphrag.Citation{Start: c.Start, End: c.End, Of: graphrag.OfSource, Evidence: n})
 	}
-	return a
+	return a, nil
 }
 
 // nearest returns the chunk of a provenance with the most words of a sentence.
-func (l *library) nearest(from graphrag.Provenance, sentence string) (best graphrag.Chunk, ok bool) {
+func (s *state) nearest(ctx context.Context, from graphrag.Provenance, sentence string) (best graphrag.Chunk, ok bool, err error) {
 	wanted, most := text.Default().Terms(sentence), -1
 	compared := 0
 	for _, doc := range from.Docs {
-		chunks, _ := l.docs.Get(doc)
+		chunks, _, err := s.get(ctx, doc)
+		if err != nil {
+			return best, false, err
+		}
 		for _, c := range chunks {
-			if _, of := slices.BinarySearch(from.Chunks, c.ID); !of || compared == mostSources {
+			if _, among := slices.BinarySearch(from.Chunks, c.ID); !among || compared == mostSources {
 				continue
 			}
 			compared++
@@ -489,5 +491,5 @@ func (l *library) nearest(from graphrag.Provenance, sentence string) (best graph
 			}
 		}
 	}
-	return best, ok
+	return best, ok, nil
 }

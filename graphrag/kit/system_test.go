@@ -37,7 +37,8 @@ func finding(c *kit.Corpus, ctx context.Context) (graphrag.Retriever, error) {
 	texts, err := c.Find(ctx, retrieve.TitledTexts(c.Chunks))
 	return graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 		scores, err := texts.Scores(ctx, q.Text, nil)
-		return graphrag.Found{Ranked: c.ByScore(scores, q.Want(), "found")}, err
+		hits, failed := c.ByScore(ctx, scores, q.Want(), "found")
+		return graphrag.Found{Ranked: hits}, errors.Join(err, failed)
 	}), err
 }
 

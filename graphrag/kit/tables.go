@@ -5,10 +5,12 @@ package kit
 import (
 	"cmp"
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +19,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/llm"
@@ -27,11 +30,14 @@ import (
 // found. A change is a fork of what is published, which is published in its place, whole or not at all.
 
 // The tables of a collection: chunks by their IDs; documents by theirs, with the lengths of their
-// chunks; one record of what the index was made with.
+// chunks; one record of what the index was made with. A recipe with a Build has two more, of what was
+// made of chunks, see [record]: extractions by the ID of the chunk, replies by their hashes.
 const (
-	chunksTable    = "chunks"
-	documentsTable = "documents"
-	settingsTable  = "settings"
+	chunksTable      = "chunks"
+	documentsTable   = "documents"
+	settingsTable    = "settings"
+	extractionsTable = "extractions"
+	repliesTable     = "replies"
 )
 
 // contents is the record of the last table, and its ID.
@@ -53,19 +59,23 @@ type tables struct {
 	collection store.Collection
 	chunker    *chunk.Chunker
 	embedder   embed.Embedder // nil: by words
+	built      bool           // by Build, not searched in the table
 }
 
 // pinned is a generation that is read.
 type pinned struct {
-	generation   store.Generation
-	chunks, docs store.Table
-	contents     contents
+	generation           store.Generation
+	chunks, docs         store.Table
+	extractions, replies store.Table // nil unless it is built
+	contents             contents
 }
 
 // Open returns the system of a frame whose corpus is a collection of a store, which is made if it is not
 // there: Index, Insert, Delete and Update write to it, [System.Refresh] sees what other processes wrote.
-// The frame has Words or Vectors, the latter of an embedder that does not learn from the corpus
-// ([Kit].Trained). A collection that was made by another recipe, cut or embedder is [ErrOptions] or
+// Frames with Words, or with Vectors of an embedder that does not learn from the corpus ([Kit].Trained), are searched there,
+// and a change costs what changes. Others are built of the chunks and of what was made of them, when they are opened and by
+// each change; a recipe that keeps to what [Corpus] says holds no texts afterwards, but numbers, and temporary files
+// ([os.TempDir]). A collection that was made by another recipe, cut or embedder is [ErrOptions] or
 // [store.ErrMismatch]. The store stays open when the system is closed.
 func Open(ctx context.Context, f Frame, st store.Store, name string) (*System, error) {
 	s, err := New(f)
@@ -95,16 +105,18 @@ func (f Frame) tables(ctx context.Context, st store.Store, name string) (*tables
 		if t.embedder, err = f.Kit.Embed(ctx, nil); err == nil {
 			schema.Dim, err = dimOf(ctx, f.Kit, t.embedder)
 		}
-	case f.Vectors:
-		err = errors.New("its vectors are fitted to the corpus, which a store does not keep: take a trained encoder (kit.OfflineOptions.Embedder)")
 	default:
-		err = errors.New("this recipe keeps its index in memory; in a store are those with Frame.Words or Frame.Vectors, such as bm25 and naiverag")
+		t.built = true
 	}
 	if err == nil {
 		t.chunker, err = f.Cut.Chunker()
 	}
 	if err == nil {
-		t.collection, err = st.Create(ctx, name, store.Schema{Analyzer: analyzer, Tables: map[string]store.TableSchema{chunksTable: schema, documentsTable: {}, settingsTable: {}}})
+		all := map[string]store.TableSchema{chunksTable: schema, documentsTable: {}, settingsTable: {}}
+		if t.built {
+			all[extractionsTable], all[repliesTable] = store.TableSchema{}, store.TableSchema{}
+		}
+		t.collection, err = st.Create(ctx, name, store.Schema{Analyzer: analyzer, Tables: all})
 	}
 	if errors.Is(err, store.ErrReadOnly) {
 		_, err = st.Open(ctx, name) // there is none of that name
@@ -127,20 +139,56 @@ func (s *System) Refresh(ctx context.Context) error {
 	if s.tables == nil {
 		return nil
 	}
-	p, err := s.pin(ctx)
-	if errors.Is(err, store.ErrNotFound) {
-		return nil // nothing was indexed yet
+	select {
+	case s.writing <- struct{}{}:
+		defer func() { <-s.writing }()
+	default:
+		return nil // a change shows what is published when it ends
 	}
-	if err != nil {
+	if err := s.refresh(ctx, "", nil); err != nil {
 		return fmt.Errorf("%s: refresh: %w", s.frame.Name, err)
 	}
-	st := &state{pinned: p, docs: newLibrary(), stats: graphrag.IndexStats{Documents: p.contents.Documents, Chunks: p.contents.Chunks}}
-	st.docs.chunks = p.contents.Chunks
-	for tokens, n := range p.contents.Lengths {
-		st.docs.lengths.Set(tokens, n)
+	return nil
+}
+
+// refresh shows what is published: made, if that is the generation of its name.
+func (s *System) refresh(ctx context.Context, name string, made *state) error {
+	p, err := s.pin(ctx)
+	if err != nil {
+		if errors.Is(err, store.ErrNotFound) {
+			err = nil // nothing was indexed yet
+		}
+		return errors.Join(err, made.release())
 	}
-	st.refs.Store(1)
-	st.retriever = s.stored(p, graphrag.Condition{})
+	st := made
+	if is := p.generation.Name(); st != nil && is != name {
+		err, st = made.release(), nil
+	} else if now := s.now.Load(); st == nil && s.tables.built && now != nil && now.pinned.generation.Name() == is {
+		return p.generation.Close()
+	}
+	switch {
+	case err != nil:
+	case !s.tables.built:
+		st = &state{docs: newLibrary(), retriever: s.stored(p, graphrag.Condition{})}
+		st.docs.chunks = p.contents.Chunks
+		for tokens, n := range p.contents.Lengths {
+			st.docs.lengths.Set(tokens, n)
+		}
+		st.refs.Store(1)
+	case st == nil:
+		var c *content
+		if c, err = p.content(ctx, nil); err == nil {
+			st, err = c.build(ctx, s.frame, &source{p.chunks})
+		}
+	}
+	if err != nil {
+		return errors.Join(err, p.generation.Close())
+	}
+	if s.tables.built {
+		st.strip()
+		st.source.table = p.chunks
+	}
+	st.pinned, st.stats.Documents, st.stats.Chunks = p, p.contents.Documents, p.contents.Chunks
 	return s.show(st)
 }
 
@@ -170,6 +218,8 @@ func open(ctx context.Context, g store.Generation) (*pinned, error) {
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return nil, err
 	}
+	p.extractions, _ = g.Table(extractionsTable)
+	p.replies, _ = g.Table(repliesTable)
 	records, err := t.Get(ctx, contentsID)
 	if err == nil && len(records) == 1 {
 		err = json.Unmarshal(records[0].Data, &p.contents)
@@ -194,30 +244,83 @@ func (s *System) stored(p *pinned, where graphrag.Condition) graphrag.Retriever 
 	return s.frame.reranked(r)
 }
 
-// permitted is the state of the documents that a scope and a condition permit. A condition on a field that
-// no document in scope has is an error.
-func (s *System) permitted(ctx context.Context, now *state, scope *graphrag.Scope, where *graphrag.Condition) (*state, error) {
-	inScope, permitted, err := conditions(scope, where)
-	if err != nil {
-		return nil, err
+// checkFields reports a field that no document in scope has, if there is one.
+func (p *pinned) checkFields(ctx context.Context, inScope graphrag.Condition, names []string) error {
+	for _, name := range names {
+		with, err := p.chunks.Count(ctx, graphrag.And(inScope, graphrag.Exists(name)))
+		if err != nil {
+			return err
+		}
+		if with > 0 {
+			continue
+		}
+		if any, err := p.chunks.Count(ctx, inScope); any > 0 || err != nil {
+			return errors.Join(err, fmt.Errorf("%w: no document has the field %.80q", ErrField, name))
+		}
 	}
-	if where != nil {
-		for _, name := range where.Names() {
-			with, err := now.pinned.chunks.Count(ctx, graphrag.And(inScope, graphrag.Exists(name)))
+	return nil
+}
+
+// content reads what a system is built of: the documents that meet a condition, their extractions, and all replies.
+func (p *pinned) content(ctx context.Context, meets func(graphrag.Fields) bool) (*content, error) {
+	c := &content{docs: newLibrary(), extracted: make(map[string][]kg.Extraction), replies: newReplies()}
+	docs := make(map[string][]graphrag.Chunk)
+	for r, err := range p.chunks.All(ctx, "") {
+		var one graphrag.Chunk
+		if err == nil {
+			one, err = retrieve.FromRecord(r)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if meets == nil || meets(one.Fields) {
+			docs[one.Doc] = append(docs[one.Doc], one)
+		}
+	}
+	for id, chunks := range docs {
+		c.docs.put(id, chunks)
+	}
+	for _, t := range []store.Table{p.extractions, p.replies} {
+		for r, err := range t.All(ctx, "") {
+			var line record
+			if err == nil {
+				err = json.Unmarshal(r.Data, &line)
+			}
+			if x := line.Extraction; err == nil && (x == nil || docs[x.Doc] != nil) {
+				err = c.add(line)
+			}
 			if err != nil {
 				return nil, err
 			}
-			if with > 0 {
-				continue
-			}
-			if any, err := now.pinned.chunks.Count(ctx, inScope); any > 0 || err != nil {
-				return nil, errors.Join(err, fmt.Errorf("%w: no document has the field %.80q", ErrField, name))
-			}
 		}
 	}
-	st := &state{docs: now.docs, retriever: s.stored(now.pinned, permitted)}
-	st.refs.Store(1)
-	return st, nil
+	return c, nil
+}
+
+// build makes the state of the content, whose chunks a table has.
+func (c *content) build(ctx context.Context, f Frame, from *source) (*state, error) {
+	d, err := c.draft(f, newHistory())
+	if err != nil {
+		return nil, err
+	}
+	there := make(map[string]bool)
+	for _, of := range c.extracted {
+		for _, x := range of {
+			there[x.Chunk] = true
+		}
+	}
+	for _, one := range c.docs.sorted() {
+		if !there[one.ID] {
+			d.fresh = append(d.fresh, one)
+		}
+	}
+	d.source = from
+	c.replies.begin()
+	st, err := d.build(c.replies.with(llm.WithStage(ctx, "index")), f)
+	if err == nil {
+		c.replies.prune()
+	}
+	return st, err
 }
 
 // changed makes a change of the collection and publishes it. With fresh it begins
@@ -231,53 +334,128 @@ func (s *System) changed(ctx context.Context, what string, fresh bool, docs iter
 	}
 	ctx, meter := llm.WithMeter(llm.WithStage(ctx, "index"))
 	ctx, counts := withTally(ctx, s.frame.Progress)
-	if err = s.turnover(ctx, fresh, docs, deleted); err == nil {
-		err = s.Refresh(ctx)
+	name, made, err := s.turnover(ctx, fresh, docs, deleted)
+	if err == nil {
+		err = s.refresh(ctx, name, made)
 	}
 	if err != nil {
 		return s.failed(what, err)
 	}
 	stats = s.now.Load().stats
-	stats.Usage, stats.Stages = meter.Usage(), counts.list()
+	stats.Usage, stats.Stages = meter.Usage(), append(stats.Stages, counts.list()...)
 	return stats, nil
 }
 
-// turnover writes the next generation, publishes it, and removes all others.
-func (s *System) turnover(ctx context.Context, fresh bool, docs iter.Seq2[graphrag.Document, error], deleted []string) error {
+// turnover writes the next generation, publishes it, and removes all others. It returns its name, and its
+// state if it is built.
+func (s *System) turnover(ctx context.Context, fresh bool, docs iter.Seq2[graphrag.Document, error], deleted []string) (next string, made *state, err error) {
 	c := s.tables.collection
 	names, was, err := c.Generations(ctx)
 	if err != nil {
-		return err
+		return "", nil, err
 	}
 	n := 0
 	for _, name := range names {
 		at, _ := strconv.Atoi(strings.TrimPrefix(name, "g"))
 		n = max(n, at)
 	}
-	next := fmt.Sprintf("g%d", n+1)
+	next = fmt.Sprintf("g%d", n+1)
 	var g store.Generation
 	switch {
 	case fresh:
 		g, err = c.Write(ctx, next)
 	case was == "":
-		return errors.New("nothing is indexed yet: call Index first")
+		return "", nil, errors.New("nothing is indexed yet: call Index first")
 	default:
 		g, err = c.Fork(ctx, next, was)
 	}
 	if err != nil {
-		return err
+		return "", nil, err
 	}
 	err = s.fill(ctx, g, fresh, docs, deleted)
+	if err == nil && s.tables.built {
+		made, err = s.built(ctx, g)
+	}
 	if err == nil {
 		err = c.Publish(ctx, next, was)
 	}
 	if err = errors.Join(err, g.Close()); err != nil {
-		return errors.Join(err, c.Discard(context.WithoutCancel(ctx), next))
+		return "", nil, errors.Join(err, made.release(), c.Discard(context.WithoutCancel(ctx), next))
 	}
 	for _, name := range names { // also those that killed changes left
 		err = errors.Join(err, c.Discard(ctx, name))
 	}
-	return err
+	return next, made, err
+}
+
+// built builds the state of a generation, and puts what was extracted and replied into it.
+func (s *System) built(ctx context.Context, g store.Generation) (*state, error) {
+	p, err := open(ctx, g)
+	if err != nil {
+		return nil, err
+	}
+	c, err := p.content(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	before := slices.Concat(slices.Collect(maps.Keys(c.replies.texts)), slices.Collect(maps.Keys(c.replies.vectors)))
+	c.replies.add(s.paid) // by a change that failed
+	c.replies.fresh = s.paid.fresh
+	s.paid = c.replies // until they are in the store
+	st, err := c.build(ctx, s.frame, &source{p.chunks})
+	if err != nil {
+		return nil, err
+	}
+	if err = s.keep(ctx, p, c, st.base, before); err == nil {
+		err = g.Flush(ctx)
+	}
+	s.paid = newReplies()
+	if err != nil {
+		return nil, errors.Join(err, st.release())
+	}
+	return st, nil
+}
+
+// keep puts what was made since the content was read, and deletes the replies that are not used any more.
+func (s *System) keep(ctx context.Context, p *pinned, c *content, base *kg.Base, before []replyKey) error {
+	made := make(map[string]record)
+	var gone []string
+	for _, key := range c.replies.fresh {
+		if r, ok := c.replies.record(key); ok {
+			made[hex.EncodeToString(key[:])] = r
+		}
+	}
+	for _, key := range before {
+		if _, ok := c.replies.record(key); !ok {
+			gone = append(gone, hex.EncodeToString(key[:]))
+		}
+	}
+	errs := []error{put(ctx, p.replies, made), p.replies.Delete(ctx, gone...)}
+	if base != nil && !s.frame.Extract.Whole {
+		clear(made)
+		for x := range base.Extractions() {
+			if !slices.ContainsFunc(c.extracted[x.Doc], func(was kg.Extraction) bool { return was.Chunk == x.Chunk }) {
+				made[x.Chunk] = record{Extraction: &x}
+			}
+		}
+		errs = append(errs, put(ctx, p.extractions, made))
+	}
+	return errors.Join(errs...)
+}
+
+// put puts records, some at once.
+func put(ctx context.Context, t store.Table, made map[string]record) error {
+	for ids := range slices.Chunk(slices.Sorted(maps.Keys(made)), atOnce) {
+		records := make([]store.Record, len(ids))
+		for i, id := range ids {
+			data, _ := json.Marshal(made[id]) // nothing in it can fail
+			records[i] = store.Record{ID: id, Data: data}
+		}
+		if err := t.Put(ctx, records...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // fill deletes documents and puts others.
@@ -336,7 +514,21 @@ func (w *revision) delete(ctx context.Context, ids []string) error {
 	for _, id := range ids {
 		gone = append(gone, w.tally(id, old[id], nil)...)
 	}
-	return errors.Join(w.chunks.Delete(ctx, gone...), w.docs.Delete(ctx, ids...))
+	return errors.Join(w.forget(ctx, old), w.chunks.Delete(ctx, gone...), w.docs.Delete(ctx, ids...))
+}
+
+// forget deletes what was extracted from documents.
+func (w *revision) forget(ctx context.Context, docs map[string][]int) error {
+	var gone []string
+	for id, lengths := range docs {
+		for i := range lengths {
+			gone = append(gone, chunk.ID(id, i))
+		}
+	}
+	if w.extractions == nil || len(gone) == 0 {
+		return nil
+	}
+	return w.extractions.Delete(ctx, gone...)
 }
 
 // lengths returns the lengths of the chunks of each known document.
@@ -455,6 +647,9 @@ func (w *revision) some(ctx context.Context, docs []graphrag.Document) error {
 		documents = append(documents, store.Record{ID: d.ID, Title: d.Title, Fields: d.Fields, Data: data})
 	}
 	records, err := w.system.records(ctx, slices.Concat(cut...))
+	if err == nil {
+		err = w.forget(ctx, old)
+	}
 	if err == nil && len(gone) > 0 {
 		err = w.chunks.Delete(ctx, gone...)
 	}

@@ -91,8 +91,14 @@ func (s *System) seen(ctx context.Context, now *state, q graphrag.Question) (*st
 		now.refs.Add(1)
 		return now, nil
 	}
-	if now.pinned != nil {
-		return s.permitted(ctx, now, scope, q.Where)
+	if now.pinned != nil && !s.tables.built {
+		permitted, err := permits(ctx, now, scope, q.Where)
+		if err != nil {
+			return nil, err
+		}
+		st := &state{docs: now.docs, retriever: s.stored(now.pinned, permitted)}
+		st.refs.Store(1)
+		return st, nil
 	}
 	var limits, where string
 	if scope != nil {
@@ -107,17 +113,24 @@ func (s *System) seen(ctx context.Context, now *state, q graphrag.Question) (*st
 		key, ok := now.views.key(text)
 		var build func() (*state, error)
 		if !ok || key != allDocs && !now.views.has(key) {
-			permitted, err := permits(now.docs, scope, q.Where)
+			permitted, err := permits(ctx, now, scope, q.Where)
 			if err != nil {
 				return nil, err
 			}
 			if l, ok := now.updater.(retrieve.Limiter); ok {
 				key = sha256.Sum256([]byte(text))
 				build = func() (*state, error) { return s.limited(now, l.Limit(text, permitted)), nil }
+			} else if now.pinned != nil {
+				c, err := now.pinned.content(ctx, permitted.Compile())
+				if err != nil {
+					return nil, err
+				}
+				key = keyOf(c.docs, now)
+				build = func() (*state, error) { return s.build(ctx, now, nil, c) }
 			} else {
 				docs := subset(now.docs, permitted.Compile())
-				key = keyOf(docs, now.docs)
-				build = func() (*state, error) { return s.build(ctx, now, docs) }
+				key = keyOf(docs, now)
+				build = func() (*state, error) { return s.build(ctx, now, docs, nil) }
 			}
 			now.views.ask(text, key)
 		}
@@ -134,10 +147,14 @@ func (s *System) seen(ctx context.Context, now *state, q graphrag.Question) (*st
 
 // permits returns the condition that documents meet which a scope and a condition permit.
 // A condition on a field that no document in scope has is an error.
-func permits(docs *library, scope *graphrag.Scope, where *graphrag.Condition) (graphrag.Condition, error) {
+func permits(ctx context.Context, now *state, scope *graphrag.Scope, where *graphrag.Condition) (graphrag.Condition, error) {
 	inScope, permitted, err := conditions(scope, where)
-	if err == nil && where != nil {
-		err = checkFields(docs, inScope.Compile(), where.Names())
+	switch {
+	case err != nil || where == nil:
+	case now.pinned != nil:
+		err = now.pinned.checkFields(ctx, inScope, where.Names())
+	default:
+		err = checkFields(now.docs, inScope.Compile(), where.Names())
 	}
 	return permitted, err
 }
@@ -161,8 +178,8 @@ func conditions(scope *graphrag.Scope, where *graphrag.Condition) (inScope, perm
 }
 
 // keyOf is the digest of the IDs of some documents, allDocs if they are all.
-func keyOf(docs, all *library) viewKey {
-	if docs.docs.Len() == all.docs.Len() {
+func keyOf(docs *library, all *state) viewKey {
+	if docs.docs.Len() == all.stats.Documents {
 		return allDocs
 	}
 	h := sha256.New()
@@ -259,8 +276,17 @@ func (s *System) limited(now *state, r graphrag.Retriever) *state {
 	return st
 }
 
-// build makes the state of some documents of another, in memory.
-func (s *System) build(ctx context.Context, now *state, docs *library) (*state, error) {
+// build makes the state of some documents of another, or of the content that its store has of them.
+func (s *System) build(ctx context.Context, now *state, docs *library, c *content) (*state, error) {
+	f := s.frame
+	f.Progress = nil
+	if c != nil {
+		st, err := c.build(ctx, f, now.source)
+		if err == nil {
+			st.strip()
+		}
+		return st, err
+	}
 	d := &draft{docs: docs}
 	if now.base != nil {
 		d.base = now.base.Clone()
@@ -270,8 +296,6 @@ func (s *System) build(ctx context.Context, now *state, docs *library) (*state, 
 			}
 		}
 	}
-	f := s.frame
-	f.Progress = nil
 	return trace.Do(ctx, "index what is permitted", func(ctx context.Context) (*state, error) {
 		return d.build(s.paid.copy().with(llm.WithStage(ctx, "index")), f) // what is saved does not depend on who asked
 	}, s.named(), slog.Int("wildgraph.documents", docs.docs.Len()))
@@ -358,5 +382,29 @@ func (s *System) GraphFor(ctx context.Context, where *graphrag.Condition) (*kg.G
 		return nil, fmt.Errorf("%s: %w", s.frame.Name, err)
 	}
 	defer seen.release()
-	return seen.graph, nil
+	if seen.graph != nil || now.pinned == nil || s.frame.Extract.Extractor == nil {
+		return seen.graph, nil
+	}
+	return s.graphOf(ctx, now.pinned, graphrag.ScopeOf(ctx), where)
+}
+
+// graphOf makes the graph of permitted documents in a store.
+func (s *System) graphOf(ctx context.Context, p *pinned, scope *graphrag.Scope, where *graphrag.Condition) (*kg.Graph, error) {
+	_, permitted, err := conditions(scope, where)
+	if err != nil {
+		return nil, err
+	}
+	c, err := p.content(ctx, permitted.Compile())
+	if err != nil {
+		return nil, err
+	}
+	f := s.frame
+	f.Build = func(context.Context, *Corpus) (graphrag.Retriever, error) {
+		return graphrag.RetrieverFunc(nil), nil
+	}
+	st, err := c.build(ctx, f, nil)
+	if err != nil {
+		return nil, err
+	}
+	return st.graph, nil
 }

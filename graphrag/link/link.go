@@ -154,7 +154,11 @@ func (Trigrams) Neighbors(ctx context.Context, names []string, threshold float64
 					continue
 				}
 				seen[j] = int32(i) + 1
-				if s := product(shares, grams[j]); s >= threshold {
+				s := 0.0 // the product of two unit vectors
+				for _, g := range grams[j] {
+					s += shares[g.id] * g.weight
+				}
+				if s = min(s, 1); s >= threshold {
 					out[i] = append(out[i], scored{ID: j, Score: s})
 					out[j] = append(out[j], scored{ID: int32(i), Score: s})
 				}
@@ -200,15 +204,6 @@ func prefixes(grams [][]gram, threshold float64) (rare []int, index [][]int32) {
 		}
 	}
 	return rare, index
-}
-
-// product returns the product of two unit vectors, one of them by gram.
-func product(shares []float64, of []gram) float64 {
-	sum := 0.0
-	for _, g := range of {
-		sum += shares[g.id] * g.weight
-	}
-	return min(sum, 1)
 }
 
 // Index implements [Linker].

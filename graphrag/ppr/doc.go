@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ppr computes personalised PageRank on undirected graphs: the stationary distribution of a random
-// walk that follows an edge with probability damping d, in proportion to the weights, and otherwise
-// restarts at a node of the reset vector v. It is the solution of
+// Package ppr computes personalised PageRank on undirected graphs.
+//
+//	solver, err := ppr.New(g, ppr.Options{Damping: .5})
+//	scores, err := solver.Solve(ctx, []ppr.Seed{{Node: 3, Weight: 1}}, nil)
+//
+// The scores are the stationary distribution of a random walk that follows an edge with probability
+// damping d, in proportion to the weights, and otherwise restarts at a node of the reset vector v: the
+// solution of
 //
 //	x = (1-d)·v + d·(Pᵀx + (Σ x_i over nodes i without an edge)·v)
 //

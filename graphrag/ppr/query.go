@@ -18,14 +18,6 @@ type query struct {
 	saved   []float64 // y of the classes that results changes for a moment
 }
 
-func newQuery(q *quotient) *query {
-	n := len(q.size)
-	return &query{
-		y: make([]float64, n), r: make([]float64, n), w: make([]float64, n),
-		t: make([]float32, n), z: make([]float32, n),
-	}
-}
-
 // maxSweeps is far above what any tolerance needs: at damping d each sweep
 // shrinks the error by (1-√(1-d²))/d or better.
 const maxSweeps = 100_000

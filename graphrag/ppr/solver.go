@@ -51,7 +51,7 @@ type Solver struct {
 	queries sync.Pool
 }
 
-// New prepares a solver for g. It reads the graph once and keeps it.
+// New prepares a solver for g, which it keeps until the first query.
 func New(g *graph.Graph, opts Options) (*Solver, error) {
 	opts, err := opts.resolve()
 	if err != nil {
@@ -62,7 +62,13 @@ func New(g *graph.Graph, opts Options) (*Solver, error) {
 		return nil, err
 	}
 	s := &Solver{system: equations}
-	s.queries.New = func() any { return newQuery(equations.quotient) }
+	s.queries.New = func() any {
+		n := len(equations.quotient.size)
+		return &query{
+			y: make([]float64, n), r: make([]float64, n), w: make([]float64, n),
+			t: make([]float32, n), z: make([]float32, n),
+		}
+	}
 	return s, nil
 }
 
@@ -82,9 +88,13 @@ func (s *Solver) Solve(ctx context.Context, seeds []Seed, dst []float64) ([]floa
 	if err := x.solve(ctx, q, seeds, v, s.tolerance); err != nil {
 		return nil, fmt.Errorf("ppr: solve: %w", err)
 	}
-	dst = slices.Grow(dst[:0], s.g.N())[:s.g.N()]
+	dst = slices.Grow(dst[:0], len(s.strength))[:len(s.strength)]
 	x.results(q, seeds, v, dst)
-	s.addLost(seeds, v, dst)
+	for _, seed := range seeds {
+		if s.strength[seed.Node] == 0 { // only restarts reach a node without an edge
+			dst[seed.Node] += (1 - s.damping) * (seed.Weight / v.total) / v.sum
+		}
+	}
 	return dst, nil
 }
 
@@ -129,13 +139,4 @@ func (s *system) checkReset(seeds []Seed) (reset, error) {
 		return reset{}, fmt.Errorf("ppr: %w: weights of up to %v, scale them", ErrReset, largest)
 	}
 	return reset{total, 1 - s.damping*lost/total}, nil
-}
-
-// addLost adds the seeds without an edge, which only restarts reach.
-func (s *system) addLost(seeds []Seed, v reset, dst []float64) {
-	for _, seed := range seeds {
-		if s.strength[seed.Node] == 0 {
-			dst[seed.Node] += (1 - s.damping) * (seed.Weight / v.total) / v.sum
-		}
-	}
 }

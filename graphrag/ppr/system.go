@@ -28,7 +28,7 @@ const (
 
 // system is (D - d·A)·y = (1-d)·v for one graph.
 type system struct {
-	g         *graph.Graph
+	g         *graph.Graph // nil once there is a quotient
 	damping   float64
 	tolerance float64
 	strength  []float64 // scaled by a power of two to at most 1; 0 for nodes without edges
@@ -97,7 +97,7 @@ func (s *system) folded(ctx context.Context) (*quotient, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.quotient = q
+		s.quotient, s.g = q, nil
 	}
 	return s.quotient, nil
 }

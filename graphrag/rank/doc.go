@@ -2,6 +2,11 @@
 
 // Package rank orders things by scores and merges ranked lists of the same things.
 //
+//	first := rank.Best(scored, 10)
+//	for _, x := range rank.RRF(byWords, byVectors) { // lists of identifiers, best first
+//		fmt.Println(x.ID, x.Score)
+//	}
+//
 // [Scored] is a thing, by its identifier, with a score. There is one order ([Compare]): best first, equal
 // scores by identifier. [Best] cuts a list to its k best, [Top] keeps the k best of a stream.
 //

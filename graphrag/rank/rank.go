@@ -209,3 +209,24 @@ func Interleave[ID cmp.Ordered](lists ...[]ID) []ID {
 	}
 	return merged
 }
+
+// MinMax scales scores, in place, so that the lowest becomes 0 and the highest 1. If all are
+// equal they become 1, or stay 0.
+func MinMax(scores []float64) []float64 {
+	if len(scores) == 0 {
+		return scores
+	}
+	low, high := scores[0], scores[0]
+	for _, s := range scores {
+		low, high = min(low, s), max(high, s)
+	}
+	for i, s := range scores {
+		switch {
+		case high > low:
+			scores[i] = (s - low) / (high - low)
+		case s != 0:
+			scores[i] = 1
+		}
+	}
+	return scores
+}

@@ -121,3 +121,13 @@ func BenchmarkRRF(b *testing.B) {
 		rank.RRF(lists...)
 	}
 }
+
+func TestMinMax(t *testing.T) {
+	for _, tt := range [][2][]float64{
+		{{1, 3, 2}, {0, 1, .5}}, {{2, 2}, {1, 1}}, {{0, 0}, {0, 0}}, {nil, nil}, {{-1, 1}, {0, 1}},
+	} {
+		if got := rank.MinMax(append([]float64(nil), tt[0]...)); cmp.Diff(tt[1], got) != "" {
+			t.Errorf("%v: %v, want %v", tt[0], got, tt[1])
+		}
+	}
+}

@@ -2,6 +2,10 @@
 
 // Package reader computes answers with citations from a question and its evidence.
 //
+//	r, err := reader.Extractive(reader.ExtractiveOptions{}) // or ByModel
+//	answer, err := r.Read(ctx, graphrag.Question{Text: "Who built the Fram?"}, hits, nil)
+//	fmt.Println(answer.Text, answer.Citations)
+//
 // There are two kinds of [Reader]. [Extractive] needs no model: it quotes the sentence, item, row or
 // definition of the evidence that answers best, with a confidence. [ByModel] asks a language model. Both
 // have two modes: [Open] always answers, a model from its own knowledge if the evidence does not help;

@@ -19,17 +19,35 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/vector"
 )
 
-// Ranking makes hits of chunks that a system scored or ordered itself.
+// Ranking makes hits of chunks that a system scored or ordered itself, numbered from 0. They are in memory, or in
+// a table of a store.
 type Ranking struct {
-	// Chunks are the chunks of the corpus; scores and indexes refer to them.
-	Chunks []graphrag.Chunk
+	// IDs are the IDs of the chunks, Docs those of their documents.
+	IDs, Docs text.List
+	// Read returns the chunks of some numbers, in the order of these.
+	Read func(ctx context.Context, numbers []int32) ([]graphrag.Chunk, error)
 	// PerDoc limits the chunks of one document; 0 is no limit.
 	PerDoc int
 }
 
+// NewRanking returns the ranking of chunks in memory, numbered in their order.
+func NewRanking(chunks []graphrag.Chunk) Ranking {
+	return Ranking{
+		IDs:  text.NewList(len(chunks), func(i int) string { return chunks[i].ID }),
+		Docs: text.NewList(len(chunks), func(i int) string { return chunks[i].Doc }),
+		Read: func(ctx context.Context, numbers []int32) ([]graphrag.Chunk, error) {
+			out := make([]graphrag.Chunk, len(numbers))
+			for i, n := range numbers {
+				out[i] = chunks[n]
+			}
+			return out, ctx.Err()
+		},
+	}
+}
+
 // ByScore returns the n best chunks with a score above 0, best first, equal ones
 // in the order of the chunks. scores has one entry for each chunk.
-func (r Ranking) ByScore(scores []float64, n int, source string) []graphrag.Hit {
+func (r Ranking) ByScore(ctx context.Context, scores []float64, n int, source string) ([]graphrag.Hit, error) {
 	most := len(scores)
 	if r.PerDoc == 0 { // the first n are enough
 		most = min(max(n, 0), most)
@@ -41,31 +59,61 @@ func (r Ranking) ByScore(scores []float64, n int, source string) []graphrag.Hit 
 			top.Push(int32(i), s)
 		}
 	}
-	var order []int32
-	for _, s := range top.Append(nil) {
-		order = append(order, s.ID)
+	return r.Scored(ctx, top.Append(nil), n, source)
+}
+
+// Scored returns the first n of some chunks with scores.
+func (r Ranking) Scored(ctx context.Context, best []rank.Scored[int32], n int, source string) ([]graphrag.Hit, error) {
+	order := make([]int32, len(best))
+	for i, s := range best {
+		order[i] = s.ID
 	}
-	return r.hits(order, n, source, func(i int32, _ int) float64 { return scores[i] })
+	return r.hits(ctx, order, n, source, func(i int) float64 { return best[i].Score })
 }
 
 // InOrder returns the first n chunks of an order without scores; the score of each is the
 // reciprocal of its rank.
-func (r Ranking) InOrder(order []int32, n int, source string) []graphrag.Hit {
-	return r.hits(order, n, source, func(_ int32, rank int) float64 { return 1 / float64(rank) })
+func (r Ranking) InOrder(ctx context.Context, order []int32, n int, source string) ([]graphrag.Hit, error) {
+	return r.hits(ctx, order, n, source, nil)
 }
 
-func (r Ranking) hits(order []int32, n int, source string, score func(i int32, rank int) float64) []graphrag.Hit {
+// hits returns hits of chunks with the scores of their places in the order, or of their ranks.
+func (r Ranking) hits(ctx context.Context, order []int32, n int, source string, score func(place int) float64) ([]graphrag.Hit, error) {
 	out := []graphrag.Hit{}
 	limit := newLimit(r.PerDoc)
-	for _, i := range order {
+	var read []int32
+	for place, i := range order {
 		if len(out) >= n {
 			break
 		}
-		if c := r.Chunks[i]; limit.take(c.Doc) {
-			out = append(out, graphrag.Hit{Chunk: c, Score: score(i, len(out)+1), Source: source})
+		if limit.taken == nil || limit.take(r.Docs.At(int(i))) {
+			h := graphrag.Hit{Score: 1 / float64(len(out)+1), Source: source}
+			if score != nil {
+				h.Score = score(place)
+			}
+			out, read = append(out, h), append(read, i)
 		}
 	}
-	return out
+	if len(read) == 0 {
+		return out, ctx.Err()
+	}
+	chunks, err := r.Read(ctx, read)
+	if err != nil {
+		return nil, err
+	}
+	for i := range out {
+		out[i].Chunk = chunks[i]
+	}
+	return out, nil
+}
+
+// Provenance returns the provenance of something that was made from some chunks.
+func (r Ranking) Provenance(chunks []int32) graphrag.Provenance {
+	var p graphrag.Provenance
+	for _, n := range chunks {
+		p.Docs, p.Chunks = append(p.Docs, r.Docs.At(int(n))), append(p.Chunks, r.IDs.At(int(n)))
+	}
+	return graphrag.Merged(p)
 }
 
 // docLimit counts the chunks of each document.

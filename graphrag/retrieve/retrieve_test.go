@@ -161,23 +161,17 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-func TestMinMax(t *testing.T) {
-	for _, tt := range [][2][]float64{
-		{{1, 3, 2}, {0, 1, .5}}, {{2, 2}, {1, 1}}, {{0, 0}, {0, 0}}, {nil, nil}, {{-1, 1}, {0, 1}},
-	} {
-		if got := retrieve.MinMax(append([]float64(nil), tt[0]...)); cmp.Diff(tt[1], got) != "" {
-			t.Errorf("%v: %v, want %v", tt[0], got, tt[1])
-		}
-	}
-}
-
 func TestRanking(t *testing.T) {
-	r := retrieve.Ranking{Chunks: []graphrag.Chunk{chunkOf("a1"), chunkOf("a2"), chunkOf("b1"), chunkOf("c1")}, PerDoc: 1}
-	got := ids(r.ByScore([]float64{1, 2, 1, 0}, 9, "x"))
-	check.Equal(t, strings.Join(got, " "), "a2 b1", "%v", got)
-	in := r.InOrder([]int32{3, 1, 0, 2}, 2, "x")
-	check.True(t, strings.Join(ids(in), " ") == "c1 a2" && in[1].Score == .5 && in[1].Source == "x", "%v", in)
-	if got := r.ByScore(nil, 3, "x"); got == nil || len(got) != 0 {
+	r := retrieve.NewRanking([]graphrag.Chunk{chunkOf("a1"), chunkOf("a2"), chunkOf("b1"), chunkOf("c1")})
+	r.PerDoc = 1
+	if got, err := r.ByScore(t.Context(), []float64{1, 2, 1, 0}, 9, "x"); strings.Join(ids(got), " ") != "a2 b1" || err != nil {
+		t.Error(got, err)
+	}
+	in, err := r.InOrder(t.Context(), []int32{3, 1, 0, 2}, 2, "x")
+	if err != nil || strings.Join(ids(in), " ") != "c1 a2" || in[1].Score != .5 || in[1].Source != "x" {
+		t.Error(in)
+	}
+	if got, err := r.ByScore(t.Context(), nil, 3, "x"); got == nil || len(got) != 0 || err != nil {
 		t.Error("a search that found nothing is no search")
 	}
 }

@@ -35,6 +35,9 @@ type Words struct{ index *bm25.Index }
 // wordsKey is the key of the index of a list of texts.
 type wordsKey memo.Digest
 
+// WordsOf compares with the texts of an index.
+func WordsOf(ix *bm25.Index) *Words { return &Words{ix} }
+
 // NewWords indexes the texts.
 func NewWords(ctx context.Context, texts text.List) (*Words, error) {
 	build := func() (*Words, error) {
@@ -52,12 +55,17 @@ func (w *Words) Len() int { return w.index.Len() }
 
 // Best implements [Texts].
 func (w *Words) Best(ctx context.Context, query string, k int) ([]rank.Scored[int32], error) {
-	found := w.index.Search(query, max(0, k), nil)
+	found, err := w.Found(ctx, query, k)
 	whole := w.index.Whole(query)
 	for i := range found {
 		found[i].Score /= whole
 	}
-	return found, ctx.Err()
+	return found, err
+}
+
+// Found returns the k best texts with the scores of BM25.
+func (w *Words) Found(ctx context.Context, query string, k int) ([]rank.Scored[int32], error) {
+	return w.index.Search(query, max(0, k), nil), ctx.Err()
 }
 
 // Scores implements [Texts].
@@ -93,25 +101,30 @@ func (j *Joined) Scores(ctx context.Context, query string, groups [][]int32) ([]
 	return shares(j.index.Joined(query, groups, nil)), ctx.Err()
 }
 
-// MinMax scales scores, in place, so that the lowest becomes 0 and the highest 1. If all are
-// equal they become 1, or stay 0.
-func MinMax(scores []float64) []float64 {
-	if len(scores) == 0 {
-		return scores
-	}
-	low, high := scores[0], scores[0]
-	for _, s := range scores {
-		low, high = min(low, s), max(high, s)
-	}
-	for i, s := range scores {
-		switch {
-		case high > low:
-			scores[i] = (s - low) / (high - low)
-		case s != 0:
-			scores[i] = 1
+// Shelve writes the index of [Words] or [Vectors] into a folder, and returns one that is mapped there and finds the same,
+// to the bit, until it is closed. Other texts stay as they are.
+func Shelve(ctx context.Context, t Texts, dir string) (_ Texts, closed func() error, err error) {
+	switch t := t.(type) {
+	case *Words:
+		if err := bm25.Merge(ctx, dir, t.index); err != nil {
+			return nil, nil, err
 		}
+		ix, err := bm25.Open(dir, t.index.Analyzer())
+		if err != nil {
+			return nil, nil, err
+		}
+		return &Words{ix}, ix.Close, nil
+	case *Vectors:
+		if t.view == nil {
+			break
+		}
+		view, err := t.view.Shelve(dir)
+		if err != nil {
+			return nil, nil, err
+		}
+		return &Vectors{t.embedder, view}, view.Close, nil
 	}
-	return scores
+	return t, func() error { return nil }, nil
 }
 
 // Scaled returns the k texts most similar to the query, with scores scaled so that the best
@@ -130,7 +143,7 @@ func Scaled(ctx context.Context, t Texts, query string, k int) ([]rank.Scored[in
 	}
 	var top rank.Top[int32]
 	top.Reset(max(0, k))
-	for i, s := range MinMax(scores) {
+	for i, s := range rank.MinMax(scores) {
 		if s > 0 {
 			top.Push(int32(i), s)
 		}

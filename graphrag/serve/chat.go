@@ -14,7 +14,6 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
-	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
 // questionError says what kind of error a question met.
@@ -124,7 +123,7 @@ func asksLast(messages []message) string {
 		return ""
 	}
 	first := max(0, n-maxTurns)
-	return text.InContext(asked[n], asked[first:n], answers[first:n])
+	return InContext(asked[n], asked[first:n], answers[first:n])
 }
 
 // answers yields the answers of a system that streams, or its one answer.

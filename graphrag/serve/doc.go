@@ -4,7 +4,7 @@
 // programs ask it as they ask a model, and as JSON.
 //
 //	POST   /v1/chat/completions  the last message of the user is the question, read by those before
-//	                             it (text.InContext); "stream": true sends events; "where" (of
+//	                             it ([InContext]); "stream": true sends events; "where" (of
 //	                             ours) is a condition; citations stand below the answer and in
 //	                             "citations"
 //	GET    /v1/models            the system's name

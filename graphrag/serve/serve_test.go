@@ -12,6 +12,7 @@ import (
 	"iter"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -362,4 +363,31 @@ func ExampleNew() {
 	// The moon raises the tides of the sea.
 	//
 	// [1] tides
+}
+
+func TestInContext(t *testing.T) {
+	data, err := os.ReadFile("testdata/context.json")
+	check.OK(t, err)
+	var cases [][4]string
+	check.OK(t, json.Unmarshal(data, &cases))
+	for _, c := range cases {
+		var before, answers []string
+		if c[1] != "" {
+			before, answers = []string{"What is a lamp?", c[1]}, []string{"", c[2]}
+		}
+		if got := serve.InContext(c[0], before, answers); got != c[3] {
+			t.Errorf("%q after %q is %q, want %q", c[0], c[1], got, c[3])
+		}
+	}
+}
+
+// The name that an answer brought is passed on by the questions after it.
+func TestInContextChain(t *testing.T) {
+	before := []string{"Who designed the bridge?", "When was he born?"}
+	if got := serve.InContext("And where did he die?", before, []string{"It was designed by Edmund Carrick.", "He was born in 1829."}); got != "And where did he die? (Edmund Carrick)" {
+		t.Error(got)
+	}
+	if got := serve.InContext("And where did he die?", before, nil); got != "And where did he die? (born designed bridge)" {
+		t.Error(got)
+	}
 }

@@ -42,23 +42,3 @@ func TestLongQuestion(t *testing.T) {
 	n := len(strings.Fields(q.Words))
 	check.True(t, n <= 256 && n >= 100 && q.Names == "fram" && q.Overview, "%d words, names %q, overview %v", n, q.Names, q.Overview)
 }
-
-func TestInContext(t *testing.T) {
-	for _, c := range table(t, "context.txt") {
-		var before, answers []string
-		if c[1] != "" {
-			before, answers = []string{"What is a lamp?", c[1]}, []string{"", c[2]}
-		}
-		if got := text.InContext(c[0], before, answers); got != c[3] {
-			t.Errorf("%q after %q is %q, want %q", c[0], c[1], got, c[3])
-		}
-	}
-}
-
-// The name that an answer brought is passed on by the questions after it.
-func TestInContextChain(t *testing.T) {
-	before := []string{"Who designed the bridge?", "When was he born?"}
-	got := text.InContext("And where did he die?", before, []string{"It was designed by Edmund Carrick.", "He was born in 1829."})
-	check.Equal(t, got, "And where did he die? (Edmund Carrick)")
-	check.Equal(t, text.InContext("And where did he die?", before, nil), "And where did he die? (born designed bridge)")
-}

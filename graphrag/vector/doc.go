@@ -3,6 +3,10 @@
 // Package vector finds, of many float32 vectors, those with the largest dot product with a
 // query: exactly by default, or approximately among a share of the rows.
 //
+//	x, err := vector.New(vector.Options{Dim: 384, Cosine: true})
+//	err = x.Add(rows...)
+//	hits, err := x.Search(query, 10, nil) // row numbers and scores, best first
+//
 // The score of a row is its dot product with the query, with products and sums in float64 in one fixed
 // order, rounded to float32 at the end. A product of two float32 numbers is exact in float64, so the score
 // has the same bits on every machine. Results are ordered by score, equal scores by id. Neither the

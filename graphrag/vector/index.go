@@ -149,7 +149,9 @@ func (x *Index) add(vectors [][]float32, scaled func(i int, row []float32)) erro
 			x.signs.add(row)
 		}
 	}
-	x.encode(first)
+	for i := first; x.kernels.codesPay && i < x.n; i++ {
+		x.codes.set(i, x.row(i))
+	}
 	return nil
 }
 
@@ -173,16 +175,6 @@ func (x *Index) grow(more int) {
 	if x.kernels.codesPay {
 		x.codes.values.grow(height)
 		x.codes.bounds.grow(height)
-	}
-}
-
-// encode computes the codes of the rows from first on.
-func (x *Index) encode(first int) {
-	if !x.kernels.codesPay {
-		return
-	}
-	for i := first; i < x.n; i++ {
-		x.codes.set(i, x.row(i))
 	}
 }
 

@@ -282,7 +282,7 @@ func (x *Index) Scores(query []float32, dst []float64) ([]float64, error) {
 	for i := range dst {
 		dst[i] = x.score(i, s.query)
 	}
-	return dst, nil
+	return dst, x.Err()
 }
 
 // selector keeps, of rows with a lower and an upper bound for their score, those that are to be kept and

@@ -137,6 +137,33 @@ func Join(of iter.Seq2[*View, int32]) (*View, error) {
 	return v, nil
 }
 
+// Shelve writes the vectors into a folder, in the order of the list, and returns a view of them there.
+func (v *View) Shelve(dir string) (*View, error) {
+	w, err := Create(dir, v.in.opts)
+	for i := 0; err == nil && i < len(v.rows); i++ {
+		err = w.AddRow(v.in.row(int(v.rows[i])))
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		return nil, err
+	}
+	in, err := Open(dir, Options{Workers: v.in.opts.Workers})
+	if err != nil {
+		return nil, err
+	}
+	out := &View{in: &pooled{Index: in}, rows: make([]int32, len(v.rows)), sorted: true}
+	for i := range out.rows {
+		out.rows[i] = int32(i)
+	}
+	out.numbers = out.rows
+	return out, nil
+}
+
+// Close ends the use of a view in a folder. One in memory needs none.
+func (v *View) Close() error { return v.in.Close() }
+
 // number returns the number of a row in the list, -1 if it is not in it.
 func (v *View) number(row int32) int32 {
 	if int(row) >= len(v.numbers) {

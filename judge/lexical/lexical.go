@@ -33,6 +33,14 @@ func New(o judge.Options) (*Judge, error) {
 	return &Judge{newStemmer(), o}, nil
 }
 
+var info = judge.Info{Profile: "lexical", Kind: judge.KindWords}
+
+// Procedure makes judges by words.
+var Procedure = judge.Procedure{Info: info, New: func(p judge.Parts) (judge.Judge, error) { return New(p.Options) }}
+
+// Info describes the judge.
+func (j *Judge) Info() judge.Info { return info }
+
 // Name returns kind, kind of precision, and version.
 func (j *Judge) Name() string {
 	return fmt.Sprintf("lexical/gold/v%d", version) + protocol.Suffix(j.o)

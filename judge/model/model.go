@@ -32,6 +32,17 @@ var promptFiles embed.FS
 
 var prompts = llm.MustPrompts("judge", promptFiles)
 
+func (p Profile) info() judge.Info {
+	return judge.Info{Profile: string(p), Kind: judge.KindModel, Published: p == Paper}
+}
+
+// Procedure makes judges of the profile.
+func (p Profile) Procedure() judge.Procedure {
+	return judge.Procedure{Info: p.info(), Need: judge.NeedsModel, New: func(by judge.Parts) (judge.Judge, error) {
+		return New(by.Model, Options{Options: by.Options, Profile: p})
+	}}
+}
+
 // Options of a [Judge].
 type Options struct {
 	judge.Options
@@ -66,6 +77,9 @@ func New(m llm.Model, o Options) (*Judge, error) {
 // Name returns everything that figures depend on: profile, kind of precision, version of the prompts, options
 // that differ from the profile's, and model.
 func (j *Judge) Name() string { return j.asker.Name() }
+
+// Info describes the profile.
+func (j *Judge) Info() judge.Info { return j.profile.info() }
 
 // Fact asks whether the answer states the reference; with Joint, the part of it that the question asks for.
 // Empty and refused answers score 0 without a call.

@@ -29,6 +29,18 @@ func CorrectnessPoints(value float64) float64 { return 3*value - 1 }
 // 1.
 func FaithfulnessPoints(supported float64) float64 { return 2*supported - 1 }
 
+var liveRAGInfo = judge.Info{Profile: "liverag", Kind: judge.KindModel, ReadsEvidence: true, Scales: &judge.Scales{
+	Title: "Scales of the LiveRAG challenge", Row: "gear, published",
+	Note: "Published row: arXiv 2507.17399, on other data: FineWeb-10BT and the challenge's questions.",
+	Columns: []judge.Scale{
+		{Title: "Correctness (-1 to 2)", Points: CorrectnessPoints, Published: 0.876},
+		{Title: "Faithfulness (-1 to 1)", Score: "faithfulness", Points: FaithfulnessPoints, Published: 0.529},
+	},
+}}
+
+// LiveRAGProcedure makes judges on the scales of the LiveRAG challenge.
+var LiveRAGProcedure = judge.Procedure{Info: liveRAGInfo, Need: judge.NeedsModel, New: func(p judge.Parts) (judge.Judge, error) { return NewLiveRAG(p.Model) }}
+
 // LiveRAG is a [judge.Judge] on the scales of the LiveRAG challenge (SIGIR 2025), on which GeAR reports 0.876
 // for correctness and 0.529 for faithfulness (arXiv 2507.17399). Only the first 300 words of an answer are
 // read.
@@ -54,12 +66,15 @@ var _ judge.Judge = LiveRAG{}
 
 // NewLiveRAG returns a judge that asks m.
 func NewLiveRAG(m llm.Model) (LiveRAG, error) {
-	e, err := protocol.New(m, LiveRAGProfile, liveRAGVersion, judge.Options{})
+	e, err := protocol.New(m, liveRAGInfo.Profile, liveRAGVersion, judge.Options{})
 	return LiveRAG{e}, err
 }
 
 // Name returns the procedure and the model.
 func (j LiveRAG) Name() string { return j.asker.Name() }
+
+// Info describes the procedure.
+func (j LiveRAG) Info() judge.Info { return liveRAGInfo }
 
 // shares are the counts behind the scores.
 type shares struct {

@@ -13,11 +13,8 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// The names of the procedures of [Judge] and [LiveRAG] in reports and flags.
-const (
-	Profile        = "shortanswer"
-	LiveRAGProfile = "liverag"
-)
+// profile names the procedure of [Judge] in reports and flags.
+const profile = "shortanswer"
 
 // byRules judges by rules whether a sentence of the answer states the gold answer or one of its aliases.
 func (j *Judge) byRules(ctx context.Context, c judge.Case) (judge.Verdict, error) {
@@ -101,11 +98,11 @@ func New(o Options) (*Judge, error) {
 		}
 	}
 	words, err := lexical.New(judge.Options{})
-	j := &Judge{o: o, model: o.Model, words: words, name: fmt.Sprintf("lexical/%s/v%d", Profile, version)}
+	j := &Judge{o: o, model: o.Model, words: words, name: fmt.Sprintf("lexical/%s/v%d", profile, version)}
 	if err != nil || o.Model == nil {
 		return j, err
 	}
-	j.asker, err = protocol.New(o.Model, Profile, modelVersion, judge.Options{})
+	j.asker, err = protocol.New(o.Model, profile, modelVersion, judge.Options{})
 	if j.name = j.asker.Name(); err == nil {
 		if e, ok := o.Embedder.(llm.NamedEmbedder); ok {
 			j.name += "/" + e.Name()
@@ -114,8 +111,24 @@ func New(o Options) (*Judge, error) {
 	return j, err
 }
 
+// Procedure makes judges by schemes, which are by [judge.Case.Type].
+func Procedure(schemes map[string]Scheme) judge.Procedure {
+	return judge.Procedure{Info: judge.Info{Profile: profile, Kind: judge.KindWords, Published: true}, New: func(p judge.Parts) (judge.Judge, error) {
+		return New(Options{Model: p.Model, Embedder: p.Embedder, Schemes: schemes})
+	}}
+}
+
 // Name names the rules or the model.
 func (j *Judge) Name() string { return j.name }
+
+// Info describes the rules or the model.
+func (j *Judge) Info() judge.Info {
+	kind := judge.KindWords
+	if j.model != nil {
+		kind = judge.KindModel
+	}
+	return judge.Info{Profile: profile, Kind: kind, Published: true}
+}
 
 // Fact judges an answer. Empty and refused ones score 0 without a call.
 func (j *Judge) Fact(ctx context.Context, c judge.Case) (out judge.FactJudgment, err error) {

@@ -28,6 +28,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/memo"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
+	"github.com/wildgraph/wildgraph/graphrag/serve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
@@ -227,7 +228,7 @@ func (d *Session) Ask(ctx context.Context, q Query) (r Reply, err error) {
 func (d *Session) Stream(ctx context.Context, q Query) iter.Seq2[Reply, error] {
 	return func(yield func(Reply, error) bool) {
 		defer d.busy()()
-		readAs := text.InContext(q.Question, q.Before, q.Answers)
+		readAs := serve.InContext(q.Question, q.Before, q.Answers)
 		question := graphrag.Question{Text: readAs, K: d.o.K, Where: d.where(q.Where)}
 		var last graphrag.Answer
 		for a, err := range d.folder.System.Stream(ctx, question) {

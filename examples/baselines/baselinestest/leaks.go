@@ -148,8 +148,8 @@ func resultOf(ctx context.Context, t *testing.T, s *kit.System, q graphrag.Quest
 }
 
 // Stored checks that a system finds the same IDs and scores in a store as in memory: after changes, under
-// conditions and scopes, with a budget of tokens, and after it was opened again.
-func Stored(t *testing.T, recipe func(kit.Kit, kit.Common) (*kit.System, error), s store.Store) {
+// conditions and scopes, with a budget of tokens, and after it was opened again, also from another handle.
+func Stored(t *testing.T, recipe func(kit.Kit, kit.Common) (*kit.System, error), s, reading store.Store) {
 	t.Helper()
 	memory, err := recipe(OfflineKit(t).WithEmbedder(hashes{}), kit.Common{Cut: kit.Cut{Size: 60}})
 	check.OK(t, err)
@@ -164,7 +164,7 @@ func Stored(t *testing.T, recipe func(kit.Kit, kit.Common) (*kit.System, error),
 		want, err1 := change(memory)
 		got, err2 := change(stored)
 		check.OK(t, errors.Join(err1, err2))
-		opened := InStore(t, recipe, s)
+		opened := InStore(t, recipe, reading)
 		for name, s := range map[string]*kit.System{"the one that wrote": stored, "opened": opened} {
 			if diff := cmp.Diff(evidence(t, memory, own), evidence(t, s, own)); diff != "" || got.Documents != want.Documents || got.Chunks != want.Chunks {
 				t.Fatalf("%s, of %+v and %+v (-memory +store):\n%s", name, want, got, diff)
@@ -187,8 +187,8 @@ func Stored(t *testing.T, recipe func(kit.Kit, kit.Common) (*kit.System, error),
 	check.OK(t, stored.Close())
 }
 
-// Storable lists the systems that can be in a store.
-var Storable = []string{"bm25", "naiverag"}
+// Storable lists the systems that keep no texts in memory when they are in a store.
+var Storable = []string{"bm25", "naiverag", "hipporag2", "lightrag", "fastgraphrag", "gear"}
 
 // InStore opens a system in a store, by its name.
 func InStore(t *testing.T, recipe func(kit.Kit, kit.Common) (*kit.System, error), st store.Store) *kit.System {

@@ -122,8 +122,8 @@ func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.
 			found.Derived = append(found.Derived, graphrag.Derived{Kind: "summary", Text: s.tree.Nodes[n].Text, Provenance: s.corpus.Provenance(s.tree.Sources(n))})
 		}
 	}
-	found.Ranked = s.corpus.InOrder(chunks, q.Want(), Name)
-	return found, nil
+	found.Ranked, err = s.corpus.InOrder(ctx, chunks, q.Want(), Name)
+	return found, err
 }
 
 // search returns the nodes for a question, the best first, and a step that describes the search.

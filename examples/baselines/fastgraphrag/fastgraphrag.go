@@ -31,9 +31,11 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 )
 
 // Name of the system in reports.
@@ -102,28 +104,37 @@ func (o Options) domain() string {
 // searcher is an index of one corpus.
 type searcher struct {
 	o      Options
-	corpus *kit.Corpus
+	corpus retrieve.Ranking
 	count  func(string) int
-	*network
 	*linker
-	walk *ppr.Solver
+	incident     kg.Lists // the edges of each entity
+	entity, edge func(int32) row
+	walk         *ppr.Solver
 }
 
 func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher, error) {
-	s := &searcher{o: o, corpus: c, count: k.Count}
-	var err error
-	if s.network, err = newNetwork(ctx, k, c.Graph); err != nil {
-		return nil, err
-	}
-	if s.linker, err = newLinker(ctx, k, c, s.described, o.Types); err != nil {
-		return nil, err
-	}
-	same, err := s.identities(ctx)
+	s := &searcher{o: o, corpus: c.Ranking, count: k.Count}
+	n, err := newNetwork(ctx, k, c.Graph)
 	if err != nil {
 		return nil, err
 	}
-	s.identify(same)
-	g, err := s.graph()
+	keys := make([]string, len(n.described))
+	for i := range keys {
+		keys[i] = c.Graph.Entities[i].Key
+	}
+	if s.linker, err = newLinker(ctx, k, c, n.described, keys, o.Types); err != nil {
+		return nil, err
+	}
+	same, err := s.identities(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	n.identify(same)
+	s.incident = n.incident
+	if s.entity, s.edge, err = n.rows(c); err != nil {
+		return nil, err
+	}
+	g, err := n.graph()
 	if err != nil {
 		return nil, err
 	}
@@ -146,14 +157,19 @@ func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.
 	}
 	entities := s.entities(ranks)
 	edges := s.facts(entities)
-	chunks := make([]float64, len(s.corpus.Chunks))
-	for _, f := range edges {
-		for _, p := range s.edges[f.ID].passages {
+	chunks := make([]float64, s.corpus.IDs.Len())
+	rows := make([]row, len(edges))
+	for i, f := range edges {
+		rows[i] = s.edge(f.ID)
+		for _, p := range rows[i].Passages {
 			chunks[p] += f.Score
 		}
 	}
-	ranked := s.corpus.ByScore(chunks, q.Want(), Name)
-	found := s.context(q, entities, edges, ranked)
+	ranked, err := s.corpus.ByScore(ctx, chunks, q.Want(), Name)
+	if err != nil {
+		return graphrag.Found{}, err
+	}
+	found := s.context(q, entities, rows, ranked)
 	found.Steps = steps
 	return found, nil
 }
@@ -176,7 +192,7 @@ func (s *searcher) entities(ranks []float64) []scored {
 func (s *searcher) facts(entities []scored) []scored {
 	sum := make(map[int32]float64)
 	for _, e := range entities {
-		for _, f := range s.incident[e.ID] {
+		for _, f := range s.incident.Of(e.ID) {
 			sum[f] += e.Score
 		}
 	}
@@ -195,20 +211,19 @@ const (
 )
 
 // context returns K chunks, the entities and the edges, each within its budget.
-func (s *searcher) context(q graphrag.Question, entities, edges []scored, ranked []graphrag.Hit) graphrag.Found {
+func (s *searcher) context(q graphrag.Question, entities []scored, edges []row, ranked []graphrag.Hit) graphrag.Found {
 	var lengths [3][]int
 	var derived [2][]graphrag.Derived
-	add := func(table int, d graphrag.Derived) {
+	add := func(table int, kind string, of row) {
+		d := graphrag.Row(kind, of.Title, of.Text, s.corpus.Provenance(of.Passages))
 		derived[table] = append(derived[table], d)
 		lengths[table] = append(lengths[table], s.count(d.Text))
 	}
 	for _, x := range entities {
-		d := &s.described[x.ID]
-		add(0, graphrag.Row("entity", s.g.Entities[x.ID].Name, d.Text, s.corpus.Provenance(d.Passages)))
+		add(0, "entity", s.entity(x.ID))
 	}
-	for _, x := range edges {
-		e := &s.edges[x.ID]
-		add(1, graphrag.Row("relation", s.g.Entities[e.from].Name+" – "+s.g.Entities[e.to].Name, e.text, s.corpus.Provenance(e.passages)))
+	for _, of := range edges {
+		add(1, "relation", of)
 	}
 	evidence := ranked[:min(q.Reads(), len(ranked))]
 	for _, h := range evidence {

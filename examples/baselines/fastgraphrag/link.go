@@ -38,20 +38,20 @@ const StageQuestion = "question entities"
 
 // linker finds entities by name and by description.
 type linker struct {
-	keys  []string
+	key   func(entity int32) string
 	ask   func(context.Context, string) (kit.Parts, error)
 	link  link.Linker
 	names link.NameIndex
 	texts retrieve.Texts
 }
 
-func newLinker(ctx context.Context, k kit.Kit, c *kit.Corpus, described []kg.Description, types []string) (*linker, error) {
+func newLinker(ctx context.Context, k kit.Kit, c *kit.Corpus, described []kg.Description, keys, types []string) (*linker, error) {
 	l := &linker{link: k.Link}
-	for i := range described {
-		l.keys = append(l.keys, c.Graph.Entities[i].Key)
-	}
 	var err error
-	if l.names, err = k.Link.Index(ctx, l.keys); err != nil {
+	if l.key, err = kit.Keep(c, len(keys), func(e int32) string { return keys[e] }); err != nil {
+		return nil, err
+	}
+	if l.names, err = k.Link.Index(ctx, keys); err != nil {
 		return nil, err
 	}
 	texts := text.NewList(len(described), func(i int) string { return entityText(&c.Graph.Entities[i], described[i].Text) })
@@ -61,7 +61,11 @@ func newLinker(ctx context.Context, k kit.Kit, c *kit.Corpus, described []kg.Des
 	if l.ask = k.Decompose; l.ask != nil {
 		return l, nil
 	}
-	names, err := k.QuestionNames(c.Graph.Known)
+	known, err := c.Known()
+	if err != nil {
+		return nil, err
+	}
+	names, err := k.QuestionNames(known)
 	l.ask = kit.Step(k.AnswerModel, byModel(types), func(ctx context.Context, text string) (kit.Parts, error) {
 		named, err := names(ctx, text)
 		return kit.Parts{Names: named, Themes: rules.Themes(text, named)}, err
@@ -80,8 +84,8 @@ func entityText(e *kg.Entity, description string) string {
 
 // identities returns the pairs of equal entities: each entity with its nearest ones at or above the
 // threshold that come after it.
-func (l *linker) identities(ctx context.Context) ([][2]int32, error) {
-	near, err := l.link.Neighbors(ctx, l.keys, sameCosine, sameNearest)
+func (l *linker) identities(ctx context.Context, keys []string) ([][2]int32, error) {
+	near, err := l.link.Neighbors(ctx, keys, sameCosine, sameNearest)
 	var same [][2]int32
 	for e, of := range near {
 		for _, n := range of {
@@ -111,7 +115,7 @@ func byModel(types []string) func(llm.Model) func(context.Context, string) (kit.
 // seeds returns the entities to walk from: the entity of each name, and the entities nearest to each generic
 // entity and to the whole question. The weights of each add up to 1; an entity has its largest weight.
 func (l *linker) seeds(ctx context.Context, q graphrag.Question) ([]ppr.Seed, []graphrag.Step, error) {
-	if len(l.keys) == 0 || strings.TrimSpace(q.Text) == "" {
+	if l.texts.Len() == 0 || strings.TrimSpace(q.Text) == "" {
 		return nil, nil, ctx.Err()
 	}
 	asked, err := l.ask(ctx, q.Text)
@@ -125,7 +129,7 @@ func (l *linker) seeds(ctx context.Context, q graphrag.Question) ([]ppr.Seed, []
 		weigh(weights, found)
 		step := graphrag.Step{Kind: "link", Query: query}
 		for _, f := range found {
-			step.Found = append(step.Found, l.keys[f.ID])
+			step.Found = append(step.Found, l.key(f.ID))
 		}
 		steps = append(steps, step)
 		return err

@@ -4,6 +4,7 @@ package fastgraphrag
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -33,7 +34,23 @@ type network struct {
 	g         *kg.Graph
 	described []kg.Description // by entity
 	edges     []edge
-	incident  [][]int32 // the edges of each entity
+	incident  kg.Lists // the edges of each entity
+}
+
+// row is an entity or an edge as it is read.
+type row struct {
+	Title string
+	kg.Description
+}
+
+// rows returns the entities and the edges, for use while questions are answered.
+func (n *network) rows(c *kit.Corpus) (entity, edge func(int32) row, err error) {
+	entity, err1 := kit.Keep(c, len(n.described), func(e int32) row { return row{n.g.Entities[e].Name, n.described[e]} })
+	edge, err2 := kit.Keep(c, len(n.edges), func(f int32) row {
+		e := &n.edges[f]
+		return row{n.g.Entities[e.from].Name + " – " + n.g.Entities[e.to].Name, kg.Description{Text: e.text, Passages: e.passages}}
+	})
+	return entity, edge, errors.Join(err1, err2)
 }
 
 // edge is a fact. An identity has no passages.
@@ -233,7 +250,7 @@ func mergeGroups(of []edge, groups []factGroup) []edge {
 // identify adds an edge between equal entities without a fact.
 func (n *network) identify(same [][2]int32) {
 	for _, pair := range same {
-		adjacent := slices.ContainsFunc(n.incident[pair[0]], func(f int32) bool {
+		adjacent := slices.ContainsFunc(n.incident.Of(pair[0]), func(f int32) bool {
 			return n.edges[f].from == pair[1] || n.edges[f].to == pair[1]
 		})
 		if !adjacent {
@@ -245,13 +262,18 @@ func (n *network) identify(same [][2]int32) {
 
 // index lists the edges of each entity.
 func (n *network) index() {
-	n.incident = make([][]int32, len(n.described))
+	lists := make([][]int32, len(n.described))
 	for f, x := range n.edges {
-		n.incident[x.from] = append(n.incident[x.from], int32(f))
+		lists[x.from] = append(lists[x.from], int32(f))
 		if x.to != x.from {
-			n.incident[x.to] = append(n.incident[x.to], int32(f))
+			lists[x.to] = append(lists[x.to], int32(f))
 		}
 	}
+	n.incident = kg.Lists{}
+	for _, of := range lists {
+		n.incident.Append(of...)
+	}
+	n.incident.Clip()
 }
 
 // graph returns the graph for PageRank: every edge weighs 1, parallel ones add up.

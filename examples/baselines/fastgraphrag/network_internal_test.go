@@ -120,11 +120,14 @@ func TestIdentities(t *testing.T) {
 		n, err := newNetwork(t.Context(), baselinestest.OfflineKit(t), g)
 		check.OK(t, err)
 		l := &linker{link: link.Trigrams{}}
+		var keys []string
 		for _, e := range g.Entities {
-			l.keys = append(l.keys, e.Key)
+			keys = append(keys, e.Key)
 		}
-		same, err := l.identities(t.Context())
-		check.True(t, err == nil && len(same) == 1 && same[0] == [2]int32{1, 2}, "identities %v, %v", same, err)
+		same, err := l.identities(t.Context(), keys)
+		if err != nil || len(same) != 1 || same[0] != [2]int32{1, 2} {
+			t.Errorf("identities %v, %v", same, err)
+		}
 		n.identify(same)
 		check.Equal(t, len(n.edges), tt.want, "%+v", n.edges)
 	}
@@ -134,10 +137,11 @@ func TestIdentities(t *testing.T) {
 // one like the others.
 func TestIdentitiesByVectors(t *testing.T) {
 	rows := vectors{{1, 0, 0}, {.9, .1, 0}, {0, 1, 0}, {0, .7, .7}}
-	l := &linker{keys: []string{"a", "b", "c", "d"}, link: link.Embeddings{Embedder: rows}}
-	same, err := l.identities(t.Context())
-	diff := cmp.Diff([][2]int32{{0, 1}}, same)
-	check.True(t, err == nil && diff == "", "%v %v", diff, err)
+	l := &linker{link: link.Embeddings{Embedder: rows}}
+	same, err := l.identities(t.Context(), []string{"a", "b", "c", "d"})
+	if diff := cmp.Diff([][2]int32{{0, 1}}, same); err != nil || diff != "" {
+		t.Error(diff, err)
+	}
 }
 
 type vectors [][]float32
@@ -180,7 +184,7 @@ func TestLimits(t *testing.T) {
 	}
 	g := knowledge(t, names, facts)
 	n := check.Of(newNetwork(t.Context(), baselinestest.OfflineKit(t), g)).OK(t)
-	s := &searcher{o: baselinestest.Filled(Options{}), network: n}
+	s := &searcher{o: baselinestest.Filled(Options{}), incident: n.incident}
 	check.Equal(t, len(s.entities(ranks)), 1, "entities above the threshold")
 	for i := range ranks[1:] {
 		ranks[i+1] = .005

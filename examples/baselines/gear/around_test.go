@@ -57,7 +57,9 @@ func TestScores(t *testing.T) {
 			}
 			return w, err
 		}
-		a := &around{Graph: corpusGraph(kit.NewCorpus(kit.Kit{}, nil, nil), Indexed(ix), nil)(), question: question, find: find}
+		g, err := corpusGraph(kit.NewCorpus(kit.Kit{}, nil, nil), Indexed(ix), nil)
+		check.OK(t, err)
+		a := &around{Graph: g(), question: question, find: find}
 		for range 5 {
 			asked := chains()
 			got, err := a.Scores(t.Context(), asked)

@@ -22,7 +22,6 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
-	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
@@ -58,25 +57,21 @@ func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (graphrag.R
 func PartsOf(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (Parts, error) {
 	o = o.Defaults()
 	// The settings of the system bm25, made for passages of whole pages.
-	words, err := retrieve.NewSparse(ctx, c.Chunks, bm25.Options{K1: 4.46, B: .82, TitleWeight: 2})
+	words, err := c.Sparse(ctx, bm25.Options{K1: 4.46, B: .82, TitleWeight: 2})
 	if err != nil {
 		return Parts{}, err
 	}
-	embedder, err := c.Embedder(ctx)
+	dense, err := c.Dense(ctx)
 	if err != nil {
 		return Parts{}, err
 	}
-	dense, err := retrieve.NewDense(ctx, c.Chunks, embedder)
-	if err != nil {
-		return Parts{}, err
-	}
-	p := Parts{Align: words, Find: c.Find, Kit: k}
+	p := Parts{Align: words, Find: c.Finder(), Kit: k}
 	if p.Passages, err = retrieve.Fuse(words, dense); err != nil {
 		return Parts{}, err
 	}
 	if p.Graph, err = graphOf(ctx, o, c); err == nil && o.Link == LinkDense {
 		p.Align = dense
-		p.Graph, err = denseGraph(ctx, p.Graph, embedder)
+		p.Graph, err = denseGraph(ctx, p.Graph, c)
 	}
 	return p, err
 }
@@ -93,7 +88,7 @@ func graphOf(ctx context.Context, o Options, c *kit.Corpus) (func() Graph, error
 		n, at = len(c.Graph.Relations), func(i int32) triples.Triple { return relation(c.Graph, i) }
 	}
 	var kept []int32
-	ix, err := triples.New(ctx, func(yield func(triples.Triple, error) bool) {
+	ix, err := c.Triples(ctx, func(yield func(triples.Triple, error) bool) {
 		for i := range int32(n) {
 			if t := at(i); covered(t, o) {
 				if kept = append(kept, i); !yield(t, nil) {
@@ -101,11 +96,11 @@ func graphOf(ctx context.Context, o Options, c *kit.Corpus) (func() Graph, error
 				}
 			}
 		}
-	}, triples.Options{})
+	})
 	if err != nil || o.Graph != nil {
 		return Indexed(ix), err
 	}
-	return corpusGraph(c, Indexed(ix), kept), nil
+	return corpusGraph(c, Indexed(ix), kept)
 }
 
 // covered reports whether a triple belongs to the share.
@@ -116,10 +111,10 @@ func covered(t triples.Triple, o Options) bool {
 }
 
 // denseGraph returns a graph in memory whose triples are linked by the vectors of their texts.
-func denseGraph(ctx context.Context, graph func() Graph, e embed.Embedder) (func() Graph, error) {
+func denseGraph(ctx context.Context, graph func() Graph, c *kit.Corpus) (func() Graph, error) {
 	g := graph()
 	ix := indexOf(g)
-	vectors, err := retrieve.NewVectors(ctx, e, text.NewList(ix.Len(), func(i int) string { return ix.Triple(int32(i)).Text() }))
+	vectors, err := c.Vectors(ctx, text.NewList(ix.Len(), func(i int) string { return ix.Triple(int32(i)).Text() }))
 	if o, ok := g.(own); ok {
 		o.Graph = indexed{ix, vectors}
 		g = o

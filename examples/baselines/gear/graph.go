@@ -4,8 +4,10 @@ package gear
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"sort"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
@@ -66,20 +68,32 @@ func (g indexed) Neighbors(ctx context.Context, list []int32, _ string, limit in
 	return out, ctx.Err()
 }
 
-// own is the graph of a corpus in memory, or a share of it.
+// own is the graph of a corpus, or a share of it.
 type own struct {
 	Graph
-	corpus    *kit.Corpus
-	place     map[string]int32 // of each chunk
-	relations []int32          // of each triple, ascending
+	corpus   retrieve.Ranking
+	stated   func(passage int32) []int32 // the triples of a passage
+	passages func(triple int32) []int32
 }
 
-func corpusGraph(c *kit.Corpus, graph func() Graph, relations []int32) func() Graph {
-	place := make(map[string]int32, len(c.Chunks))
-	for i := range c.Chunks {
-		place[c.Chunks[i].ID] = int32(i)
-	}
-	return func() Graph { return own{graph(), c, place, relations} }
+// corpusGraph is the graph whose triples are some relations of the corpus, ascending.
+func corpusGraph(c *kit.Corpus, graph func() Graph, relations []int32) (func() Graph, error) {
+	stated, err1 := kit.Keep(c, len(c.Chunks), func(p int32) (out []int32) {
+		for _, r := range c.Graph.PassageRelations(p) {
+			if t, there := slices.BinarySearch(relations, r.ID); there {
+				out = append(out, int32(t))
+			}
+		}
+		return out
+	})
+	passages, err2 := kit.Keep(c, len(relations), func(t int32) (out []int32) {
+		for _, p := range c.Graph.RelationPassages(relations[t]) {
+			out = append(out, p.ID)
+		}
+		return out
+	})
+	r := c.Ranking
+	return func() Graph { return own{graph(), r, stated, passages} }, errors.Join(err1, err2)
 }
 
 func relation(g *kg.Graph, i int32) triples.Triple {
@@ -92,10 +106,8 @@ func relation(g *kg.Graph, i int32) triples.Triple {
 func (g own) Stated(ctx context.Context, passages []graphrag.Chunk) ([][]int32, error) {
 	out := make([][]int32, len(passages))
 	for i, c := range passages {
-		for _, r := range g.corpus.Graph.PassageRelations(g.place[c.ID]) {
-			if t, there := slices.BinarySearch(g.relations, r.ID); there {
-				out[i] = append(out[i], int32(t))
-			}
+		if p := sort.Search(g.corpus.IDs.Len(), func(p int) bool { return g.corpus.IDs.At(p) >= c.ID }); p < g.corpus.IDs.Len() {
+			out[i] = g.stated(int32(p))
 		}
 	}
 	return out, ctx.Err()
@@ -105,8 +117,12 @@ func (g own) Stated(ctx context.Context, passages []graphrag.Chunk) ([][]int32, 
 func (g own) Sources(ctx context.Context, list []int32) ([]graphrag.Found, error) {
 	out := make([]graphrag.Found, len(list))
 	for i, t := range list {
-		for _, p := range g.corpus.Graph.RelationPassages(g.relations[t]) {
-			out[i].Ranked = append(out[i].Ranked, graphrag.Hit{Chunk: g.corpus.Chunks[p.ID]})
+		chunks, err := g.corpus.Read(ctx, g.passages(t))
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range chunks {
+			out[i].Ranked = append(out[i].Ranked, graphrag.Hit{Chunk: c})
 		}
 	}
 	return out, ctx.Err()

@@ -125,7 +125,7 @@ func (o Options) Defaults() Options {
 	if o.Original {
 		steps, expand = DefaultOriginalSteps, ExpandAlways
 	}
-	o.Steps, o.Expand = cmp.Or(o.Steps, steps), cmp.Or(o.Expand, expand)
+	o.Steps, o.Expand, o.Beam = cmp.Or(o.Steps, steps), cmp.Or(o.Expand, expand), o.Beam.Defaults()
 	o.Passages, o.LinkShare = cmp.Or(o.Passages, DefaultPassages), cmp.Or(o.LinkShare, DefaultLinkShare)
 	o.When, o.Link, o.Share = cmp.Or(o.When, WhenEvery), cmp.Or(o.Link, LinkWords), cmp.Or(o.Share, 1)
 	return o

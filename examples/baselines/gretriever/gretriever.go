@@ -109,8 +109,8 @@ func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.
 		d := s.fact(r)
 		derived, step.Found = append(derived, d), append(step.Found, d.Text)
 	}
-	ranked := s.corpus.InOrder(s.stating(part, likeness), q.Want(), Name)
-	return graphrag.Found{Ranked: ranked, Derived: derived, Steps: []graphrag.Step{step}}, nil
+	ranked, err := s.corpus.InOrder(ctx, s.stating(part, likeness), q.Want(), Name)
+	return graphrag.Found{Ranked: ranked, Derived: derived, Steps: []graphrag.Step{step}}, err
 }
 
 // part selects the subgraph for a question.

@@ -80,7 +80,9 @@ func TestSynonymsOverwrite(t *testing.T) {
 			}
 		}
 		var order []string
-		for _, h := range s.corpus.ByScore(scores, 4, Name) {
+		hits, err := s.corpus.ByScore(t.Context(), scores, 4, Name)
+		check.OK(t, err)
+		for _, h := range hits {
 			order = append(order, h.Chunk.ID)
 		}
 		check.Equal(t, order, tt.order, "damping %v, overwrite %v: order", tt.damping, tt.overwrite)

@@ -20,6 +20,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/link"
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
+	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 )
 
@@ -136,13 +137,18 @@ func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.
 	}
 	if len(seeds) == 0 {
 		alike, err := s.texts.Scores(ctx, q.Text, nil)
-		return graphrag.Found{Ranked: s.corpus.ByScore(retrieve.MinMax(alike), q.Want(), "flat")}, err
+		if err != nil {
+			return graphrag.Found{}, err
+		}
+		ranked, err := s.corpus.ByScore(ctx, rank.MinMax(alike), q.Want(), "flat")
+		return graphrag.Found{Ranked: ranked}, err
 	}
 	rank, err := s.walk.Solve(ctx, seeds, nil)
 	if err != nil {
 		return graphrag.Found{}, err
 	}
-	return graphrag.Found{Ranked: s.corpus.ByScore(s.scores(rank), q.Want(), Name), Steps: steps}, nil
+	ranked, err := s.corpus.ByScore(ctx, s.scores(rank), q.Want(), Name)
+	return graphrag.Found{Ranked: ranked, Steps: steps}, err
 }
 
 // seeds links each entity of the question to the nearest phrase. The weight of a phrase is its

@@ -97,9 +97,10 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 // searcher is an index of one corpus.
 type searcher struct {
 	o        Options
-	corpus   *kit.Corpus
-	view     *kg.View
-	passages []int32 // by entity: the number of passages with a fact of it
+	corpus   retrieve.Ranking
+	triple   func(fact int32) graphrag.Triple
+	ends     [][2]int32 // of each fact
+	passages []int32    // by entity: the number of passages with a fact of it
 	facts    retrieve.Texts
 	chunks   retrieve.Texts
 	filter   filter
@@ -107,7 +108,7 @@ type searcher struct {
 }
 
 func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher, error) {
-	s := &searcher{o: o, corpus: c, filter: k.Filter}
+	s := &searcher{o: o, corpus: c.Ranking, filter: k.Filter}
 	switch {
 	case o.NoFilter:
 		s.filter = keepAll
@@ -124,24 +125,26 @@ func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher,
 			return nil, err
 		}
 	}
-	if s.view, err = c.Graph.View(view); err != nil {
+	walked, err := c.Graph.View(view)
+	if err != nil {
 		return nil, err
 	}
-	if s.walk, err = ppr.New(s.view.Graph, ppr.Options{Damping: o.Damping, Tolerance: walkTolerance}); err != nil {
+	if s.walk, err = ppr.New(walked.Graph, ppr.Options{Damping: o.Damping, Tolerance: walkTolerance}); err != nil {
 		return nil, err
 	}
 	if s.chunks, err = c.Find(ctx, retrieve.TitledTexts(c.Chunks)); err != nil {
 		return nil, err
 	}
-	s.facts, err = c.Find(ctx, text.NewList(len(c.Graph.Relations), func(r int) string { return factText(c.Graph, int32(r)) }))
+	s.ends = c.Graph.Ends()
+	if s.triple, err = kit.Keep(c, len(s.ends), c.Graph.Triple); err != nil {
+		return nil, err
+	}
+	s.facts, err = c.Find(ctx, text.NewList(len(c.Graph.Relations), func(r int) string { return factText(c.Graph.Triple(int32(r))) }))
 	return s, err
 }
 
 // factText returns the text of a fact.
-func factText(g *kg.Graph, r int32) string {
-	t := g.Triple(r)
-	return t.Head + " " + t.Relation + " " + t.Tail
-}
+func factText(t graphrag.Triple) string { return t.Head + " " + t.Relation + " " + t.Tail }
 
 // Retrieve finds the facts most similar to the question, filters them, and runs PageRank from their
 // phrases and from similar passages.
@@ -158,13 +161,18 @@ func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.
 	if facts, err = s.keep(ctx, q.Text, facts); err != nil {
 		return graphrag.Found{}, err
 	}
-	similar = retrieve.MinMax(similar)
+	similar = rank.MinMax(similar)
 	if len(facts) == 0 {
-		return graphrag.Found{Ranked: s.corpus.ByScore(similar, q.Want(), "dense"), Steps: steps}, nil
+		ranked, err := s.corpus.ByScore(ctx, similar, q.Want(), "dense")
+		return graphrag.Found{Ranked: ranked, Steps: steps}, err
 	}
 	steps = append(steps, graphrag.Step{Kind: "filter", Found: s.texts(facts)})
 	scores, err := s.ranked(ctx, facts, similar)
-	return graphrag.Found{Ranked: s.corpus.ByScore(scores, q.Want(), Name), Steps: steps}, err
+	if err != nil {
+		return graphrag.Found{}, err
+	}
+	ranked, err := s.corpus.ByScore(ctx, scores, q.Want(), Name)
+	return graphrag.Found{Ranked: ranked, Steps: steps}, err
 }
 
 // scored is a fact with its similarity to the question, scaled to 0..1 over all facts.
@@ -174,7 +182,7 @@ type scored = rank.Scored[int32]
 func (s *searcher) keep(ctx context.Context, question string, found []scored) ([]scored, error) {
 	triples := make([]graphrag.Triple, len(found))
 	for i, f := range found {
-		triples[i] = s.corpus.Graph.Triple(f.ID)
+		triples[i] = s.triple(f.ID)
 	}
 	places, err := s.filter(ctx, question, triples)
 	if err != nil {
@@ -194,7 +202,7 @@ func (s *searcher) keep(ctx context.Context, question string, found []scored) ([
 func (s *searcher) texts(facts []scored) []string {
 	out := make([]string, len(facts))
 	for i, f := range facts {
-		out[i] = factText(s.corpus.Graph, f.ID)
+		out[i] = factText(s.triple(f.ID))
 	}
 	return out
 }
@@ -209,7 +217,7 @@ func (s *searcher) ranked(ctx context.Context, facts []scored, similar []float64
 	if err != nil {
 		return nil, err
 	}
-	return ranks[s.view.Entities:], nil
+	return ranks[len(s.passages):], nil
 }
 
 // seeds returns the start of the walk: the phrases of the facts, and the similar passages.
@@ -217,7 +225,7 @@ func (s *searcher) seeds(facts []scored, similar []float64) []ppr.Seed {
 	seeds := slices.Grow(s.phrases(facts), len(similar))
 	for p, x := range similar {
 		if x > 0 {
-			seeds = append(seeds, ppr.Seed{Node: s.view.Passage(int32(p)), Weight: s.o.PassageWeight * x})
+			seeds = append(seeds, ppr.Seed{Node: int32(len(s.passages) + p), Weight: s.o.PassageWeight * x})
 		}
 	}
 	return seeds
@@ -233,9 +241,9 @@ func (s *searcher) phrases(facts []scored) []ppr.Seed {
 	}
 	var found []phrase
 	for _, f := range facts {
-		r := &s.corpus.Graph.Relations[f.ID]
-		for i, e := range []int32{r.Head, r.Tail} {
-			if i == 1 && r.Tail == r.Head {
+		ends := s.ends[f.ID]
+		for i, e := range ends {
+			if i == 1 && e == ends[0] {
 				continue
 			}
 			at := slices.IndexFunc(found, func(p phrase) bool { return p.entity == e })

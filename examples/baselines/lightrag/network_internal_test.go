@@ -67,8 +67,12 @@ func TestRank(t *testing.T) {
 	}
 	n := check.Of(newNetwork(t.Context(), baselinestest.OfflineKit(t), Options{}, &kit.Corpus{Graph: knowledge(t, facts)})).OK(t)
 	got := []int32{0, 1, 2, 3}
-	n.byDegree(got)
-	check.Equal(t, got, []int32{2, 1, 0, 3})
+	kept, err := n.keep(&kit.Corpus{})
+	check.OK(t, err)
+	kept.byDegree(got)
+	if diff := cmp.Diff([]int32{2, 1, 0, 3}, got); diff != "" {
+		t.Error(diff)
+	}
 }
 
 // Fewer than eight descriptions of fewer than 1,200 tokens are joined; the paper
@@ -174,10 +178,17 @@ func TestPicked(t *testing.T) {
 func TestByNeighbours(t *testing.T) {
 	self := func(name string) kg.Fact { return fact(name, "", name, "") }
 	g := knowledge(t, []kg.Fact{self("A")}, []kg.Fact{fact("A", "", "B", "")}, []kg.Fact{fact("A", "", "C", ""), self("B")}, []kg.Fact{self("B")})
-	n := check.Of(newNetwork(t.Context(), baselinestest.OfflineKit(t), Options{}, &kit.Corpus{Graph: g})).OK(t)
-	s := &searcher{network: n}
-	check.Equal(t, s.byNeighbours([]int32{0, 1}), []int32{2, 1, 0, 3})
-	check.Equal(t, s.inOrder([]int32{1, 0}), []int32{2, 1})
+	n, err := newNetwork(t.Context(), baselinestest.OfflineKit(t), Options{}, &kit.Corpus{Graph: g})
+	check.OK(t, err)
+	k, err := n.keep(&kit.Corpus{})
+	check.OK(t, err)
+	s := &searcher{kept: k}
+	if diff := cmp.Diff([]int32{2, 1, 0, 3}, s.byNeighbours([]int32{0, 1})); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]int32{2, 1}, s.inOrder([]int32{1, 0})); diff != "" {
+		t.Error(diff)
+	}
 }
 
 func TestReadKeywords(t *testing.T) {
@@ -204,13 +215,17 @@ func TestReadKeywords(t *testing.T) {
 func over(t *testing.T, o Options, g *kg.Graph, low, high, chunks []float64) *searcher {
 	t.Helper()
 	o = baselinestest.Filled(o).Defaults()
-	c := kit.NewCorpus(kit.Kit{}, nil, g)
+	var all []graphrag.Chunk
 	for _, p := range g.Passages {
-		c.Chunks = append(c.Chunks, graphrag.Chunk{ID: p.Chunk, Doc: p.Doc})
+		all = append(all, graphrag.Chunk{ID: p.Chunk, Doc: p.Doc})
 	}
-	n := check.Of(newNetwork(t.Context(), baselinestest.OfflineKit(t), o, c)).OK(t)
+	c := kit.NewCorpus(kit.Kit{}, all, g)
+	n, err := newNetwork(t.Context(), baselinestest.OfflineKit(t), o, c)
+	check.OK(t, err)
+	k, err := n.keep(c)
+	check.OK(t, err)
 	return &searcher{
-		o: o, corpus: c, network: n, count: func(string) int { return 1000 },
+		o: o, corpus: c.Ranking, kept: k, count: func(string) int { return 1000 },
 		units: baselinestest.Alike(chunks), entities: baselinestest.Alike(low), relations: baselinestest.Alike(high),
 		keywords: func(context.Context, string) (kit.Parts, error) {
 			return kit.Parts{Names: []string{"low"}, Themes: []string{"high"}}, nil

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
@@ -20,33 +19,41 @@ import (
 type searcher struct {
 	o      Options
 	count  func(string) int
-	corpus *kit.Corpus
+	corpus retrieve.Ranking
 	units  retrieve.Texts // the chunks
-	*network
+	*kept
 	keywords            finder
 	entities, relations retrieve.Texts
 }
 
 func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher, error) {
-	s := &searcher{o: o, count: k.Count, corpus: c, keywords: k.Decompose}
+	s := &searcher{o: o, count: k.Count, corpus: c.Ranking, keywords: k.Decompose}
 	var err error
 	if s.units, err = c.Find(ctx, retrieve.TitledTexts(c.Chunks)); err != nil {
 		return nil, err
 	}
-	if s.network, err = newNetwork(ctx, k, o, c); err != nil {
+	n, err := newNetwork(ctx, k, o, c)
+	if err != nil {
+		return nil, err
+	}
+	if s.kept, err = n.keep(c); err != nil {
 		return nil, err
 	}
 	if s.keywords == nil {
-		names, err := k.QuestionNames(c.Graph.Known)
+		known, err := c.Known()
+		if err != nil {
+			return nil, err
+		}
+		names, err := k.QuestionNames(known)
 		if err != nil {
 			return nil, err
 		}
 		s.keywords = kit.Step(k.AnswerModel, byModel, byRules(names))
 	}
-	if s.entities, err = c.Find(ctx, text.NewList(len(s.g.Entities), s.entityText)); err != nil {
+	if s.entities, err = c.Find(ctx, text.NewList(len(c.Graph.Entities), n.entityText)); err != nil {
 		return nil, err
 	}
-	s.relations, err = c.Find(ctx, text.NewList(s.pairs.Len(), s.relationText))
+	s.relations, err = c.Find(ctx, text.NewList(n.pairs.Len(), n.relationText))
 	return s, err
 }
 
@@ -85,9 +92,9 @@ func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.
 			return graphrag.Found{}, err
 		}
 	}
-	ranked := s.corpus.InOrder(rank.Interleave(found.alike, found.ofEntities, found.ofRelations), q.Want(), Name)
-	if len(ranked) == 0 && len(found.derived) == 0 {
-		return graphrag.Nothing(), nil
+	ranked, err := s.corpus.InOrder(ctx, rank.Interleave(found.alike, found.ofEntities, found.ofRelations), q.Want(), Name)
+	if err != nil || len(ranked) == 0 && len(found.derived) == 0 {
+		return graphrag.Nothing(), err
 	}
 	return graphrag.Found{Ranked: ranked, Evidence: s.evidence(q, ranked, found.derived), Derived: found.derived, Steps: steps}, nil
 }
@@ -168,15 +175,14 @@ func (s *searcher) global(ctx context.Context, keywords []string) (findings, err
 		s.byDegree(relations)
 		relations = s.fit(relations, s.o.RelationTokens, s.relationRow)
 	}
-	return findings{s.ends(relations), relations}, err
+	return findings{s.endsOf(relations), relations}, err
 }
 
-// ends returns the entities of relations, each once, in order of appearance.
-func (s *searcher) ends(relations []int32) []int32 {
+// endsOf returns the entities of relations, each once, in order of appearance.
+func (s *searcher) endsOf(relations []int32) []int32 {
 	var out []int32
 	for _, r := range relations {
-		ends := s.joins(r)
-		out = append(out, ends[:]...)
+		out = append(out, s.ends[r][0], s.ends[r][1])
 	}
 	return rank.Interleave(out)
 }
@@ -195,24 +201,20 @@ func each[T any](ids []int32, of func(int32) T) []T {
 	return out
 }
 
-func (s *searcher) relationChunks(r int32) []int32 { return s.relation(r).chunks }
+func (s *searcher) chunks(e int32) []int32         { return s.entity(e).Chunks }
+func (s *searcher) relationChunks(r int32) []int32 { return s.pair(r).Chunks }
 
 func (s *searcher) entityRow(e int32) graphrag.Derived {
-	text := s.g.Entities[e].Name
-	if kind := s.g.Entities[e].Type; kind != "" {
-		text += " (" + kind + ")"
-	}
-	d := s.described(e)
-	return graphrag.Row("entity", text, parts(d), s.corpus.Provenance(d.Passages))
+	of := s.entity(e)
+	return graphrag.Row("entity", of.Title, parts(of.Text), s.corpus.Provenance(of.Passages))
 }
 
 // parts returns joined descriptions as lines.
-func parts(d kg.Description) string { return strings.ReplaceAll(d.Text, fragmentBoundary, "\n") }
+func parts(description string) string { return strings.ReplaceAll(description, fragmentBoundary, "\n") }
 
 func (s *searcher) relationRow(r int32) graphrag.Derived {
-	ends, d := s.joins(r), s.relation(r).descriptions[0]
-	text := s.g.Entities[ends[0]].Name + " – " + s.g.Entities[ends[1]].Name
-	return graphrag.Row("relation", text, parts(d), s.corpus.Provenance(d.Passages))
+	of := s.pair(r)
+	return graphrag.Row("relation", of.Title, parts(of.Text), s.corpus.Provenance(of.Passages))
 }
 
 // evidence returns the first K chunks that fit into the rest of the budget.
@@ -271,8 +273,7 @@ func (s *searcher) byNeighbours(entities []int32) []int32 {
 	for _, e := range entities {
 		shared := make(map[int32]int)
 		for _, r := range s.incident.Of(e) {
-			ends := s.joins(r)
-			for _, c := range s.chunks(ends[0] + ends[1] - e) {
+			for _, c := range s.chunks(s.ends[r][0] + s.ends[r][1] - e) {
 				shared[c]++
 			}
 		}

@@ -117,13 +117,14 @@ func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.
 	if err != nil {
 		return graphrag.Found{}, err
 	}
-	similar = retrieve.MinMax(similar)
+	similar = rank.MinMax(similar)
 	start, steps, err := s.start(ctx, q.Text)
 	if err != nil {
 		return graphrag.Found{}, err
 	}
 	if len(start) == 0 {
-		return graphrag.Found{Ranked: s.corpus.ByScore(similar, q.Want(), "flat")}, nil
+		ranked, err := s.corpus.ByScore(ctx, similar, q.Want(), "flat")
+		return graphrag.Found{Ranked: ranked}, err
 	}
 	cosines, err := s.sentences.Scores(ctx, q.Text, nil)
 	if err != nil {
@@ -131,7 +132,11 @@ func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.
 	}
 	reached := s.activate(start, func(sentence int32) float64 { return min(max(0, cosines[sentence]), 1) })
 	scores, err := s.rank(ctx, reached, similar)
-	return graphrag.Found{Ranked: s.corpus.ByScore(scores, q.Want(), Name), Steps: steps}, err
+	if err != nil {
+		return graphrag.Found{}, err
+	}
+	ranked, err := s.corpus.ByScore(ctx, scores, q.Want(), Name)
+	return graphrag.Found{Ranked: ranked, Steps: steps}, err
 }
 
 // start links each entity of the question to the most similar name.

@@ -104,7 +104,11 @@ func (d *drift) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Fou
 	if err != nil {
 		return graphrag.Found{}, err
 	}
-	return d.steps.read(q, root, actions, d.merged(actions, q.Want())), nil
+	ranked, err := d.merged(ctx, actions, q.Want())
+	if err != nil {
+		return graphrag.Found{}, err
+	}
+	return d.steps.read(q, root, actions, ranked), nil
 }
 
 // numbering matches the numbers and bullets of models' questions.
@@ -159,7 +163,7 @@ func (d *drift) rounds(ctx context.Context, q graphrag.Question, root action) ([
 }
 
 // merged fuses the chunks of all actions by rank.
-func (d *drift) merged(actions []action, depth int) []graphrag.Hit {
+func (d *drift) merged(ctx context.Context, actions []action, depth int) ([]graphrag.Hit, error) {
 	lists := make([][]string, len(actions))
 	for i, a := range actions {
 		for _, h := range a.ranked {
@@ -171,7 +175,7 @@ func (d *drift) merged(actions []action, depth int) []graphrag.Hit {
 		place, _ := slices.BinarySearchFunc(d.corpus.Chunks, f.ID, func(c graphrag.Chunk, id string) int { return strings.Compare(c.ID, id) })
 		order = append(order, int32(place))
 	}
-	return d.corpus.InOrder(order, depth, NameDrift)
+	return d.corpus.InOrder(ctx, order, depth, NameDrift)
 }
 
 // fit returns the beginning that fits into the last context.
@@ -238,7 +242,9 @@ func (d *drift) step(ctx context.Context, a action, q graphrag.Question) (action
 	if err != nil {
 		return a, err
 	}
-	a.ranked = d.corpus.InOrder(order, q.Want(), NameDrift)
+	if a.ranked, err = d.corpus.InOrder(ctx, order, q.Want(), NameDrift); err != nil {
+		return a, err
+	}
 	return a, d.steps.answer(ctx, q.Text, &a, entities, order)
 }
 
@@ -322,7 +328,10 @@ func (w asking) answer(ctx context.Context, question string, a *action, entities
 		parts = append(parts, llm.Data{Label: x.Kind, Text: x.Text})
 		a.from = graphrag.Merged(a.from, x.Provenance)
 	}
-	all := w.corpus.InOrder(order, len(order), NameDrift)
+	all, err := w.corpus.InOrder(ctx, order, len(order), NameDrift)
+	if err != nil {
+		return err
+	}
 	for _, h := range w.local.read(all, graphrag.Question{K: len(all)}) {
 		parts = append(parts, llm.Data{Label: "passage", Text: strings.TrimSpace(h.Chunk.Title + "\n" + h.Chunk.Text)})
 		a.from = graphrag.Merged(a.from, graphrag.ProvenanceOf(h.Chunk))

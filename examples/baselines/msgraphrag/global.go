@@ -152,8 +152,8 @@ func (s *global) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Fo
 	for _, r := range used {
 		step.Found = append(step.Found, s.reports.Reports[r].Title)
 	}
-	ranked := s.corpus.InOrder(s.behind(used, likeness, q.Want()), q.Want(), s.o.name())
-	return graphrag.Found{Ranked: ranked, Evidence: []graphrag.Hit{}, Derived: derived, Steps: []graphrag.Step{step}}, nil
+	ranked, err := s.corpus.InOrder(ctx, s.behind(used, likeness, q.Want()), q.Want(), s.o.name())
+	return graphrag.Found{Ranked: ranked, Evidence: []graphrag.Hit{}, Derived: derived, Steps: []graphrag.Step{step}}, err
 }
 
 // nearest returns the reports most similar to the question that fit into the reduce step, without

@@ -77,7 +77,10 @@ func (l *local) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Fou
 	if err != nil {
 		return graphrag.Found{}, err
 	}
-	ranked := l.corpus.InOrder(order, q.Want(), NameLocal)
+	ranked, err := l.corpus.InOrder(ctx, order, q.Want(), NameLocal)
+	if err != nil {
+		return graphrag.Found{}, err
+	}
 	step := graphrag.Step{Kind: "entities", Query: q.Text}
 	for _, e := range entities {
 		step.Found = append(step.Found, l.graph.Nodes[e].Title)

@@ -173,9 +173,9 @@ func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.
 	for i, l := range s.leaves {
 		scores[l.chunk] = max(scores[l.chunk], likeness[i])
 	}
-	found := graphrag.Found{Ranked: s.corpus.ByScore(scores, q.Want(), Name), Evidence: []graphrag.Hit{}}
-	if q.K <= 0 && q.Tokens <= 0 {
-		return found, nil
+	found := graphrag.Found{Evidence: []graphrag.Hit{}}
+	if found.Ranked, err = s.corpus.ByScore(ctx, scores, q.Want(), Name); err != nil || q.K <= 0 && q.Tokens <= 0 {
+		return found, err
 	}
 	for _, n := range s.choose(likeness, cmp.Or(q.Tokens, s.o.Tokens)) {
 		if int(n) < len(s.leaves) {

@@ -264,7 +264,11 @@ func (s *searcher) search(ctx context.Context, q graphrag.Question, sub agent.Su
 	if err != nil {
 		return graphrag.Found{}, err
 	}
-	found := graphrag.Found{Ranked: s.corpus.ByScore(s.weigh(scores, through, merged), q.Want(), "youtu"), Steps: steps}
+	ranked, err := s.corpus.ByScore(ctx, s.weigh(scores, through, merged), q.Want(), "youtu")
+	if err != nil {
+		return graphrag.Found{}, err
+	}
+	found := graphrag.Found{Ranked: ranked, Steps: steps}
 	for _, f := range merged {
 		fact := s.tree.Facts[f.ID]
 		if fact.Relation == perception.MemberOf { // the community itself is shown below

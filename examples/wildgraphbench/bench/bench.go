@@ -19,7 +19,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 
@@ -31,7 +30,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
-	"github.com/wildgraph/wildgraph/judge/short"
+	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -96,7 +95,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	if err != nil {
 		return err
 	}
-	predictions, err := readScores(s.scores, d.Dataset, s.Limit, s.partial)
+	predictions, err := readScores(s.scores, d, s.Limit, s.partial)
 	if err != nil {
 		return err
 	}
@@ -108,7 +107,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	others := append(parts.own(s, own), predictions...)
 	if s.DryRun {
 		describe(stderr, s, d)
-		return parts.DryRun(ctx, stdout, d.Dataset, others, s.runners(d, parts))
+		return parts.DryRun(ctx, stdout, d, others, s.runners(d, parts))
 	}
 	if err := s.Forget(); err != nil {
 		return err
@@ -152,8 +151,8 @@ func (p *runParts) own(s settings, systems []System) (out []benchmark.Entry) {
 }
 
 // runAll runs the entries, judges them by each judge, and writes the reports.
-func (s settings) runAll(ctx context.Context, d data, parts *runParts, entries []benchmark.Entry, stdout, stderr io.Writer) error {
-	runners := s.runners(d, parts)(d.Dataset, entries)
+func (s settings) runAll(ctx context.Context, d *benchmark.Dataset, parts *runParts, entries []benchmark.Entry, stdout, stderr io.Writer) error {
+	runners := s.runners(d, parts)(d, entries)
 	var verdicts []error
 	var tests testsuites
 	for i, j := range parts.judges {
@@ -176,15 +175,15 @@ func (s settings) runAll(ctx context.Context, d data, parts *runParts, entries [
 }
 
 // runners returns a function that makes a runner for each judge.
-func (s settings) runners(d data, p *runParts) setup.Run {
+func (s settings) runners(d *benchmark.Dataset, p *runParts) setup.Run {
 	return func(set *benchmark.Dataset, systems []benchmark.Entry) (out []*benchmark.Runner) {
 		for _, j := range p.judges {
 			out = append(out, &benchmark.Runner{
 				Dataset: set, Systems: systems, Judge: j.Judge,
 				Options: benchmark.Options{
-					Dir: s.Out, Kit: s.KitName(), Limit: s.Limit, TopK: s.topK(set), SweepTopK: s.sweep, Depth: d.depth, ContextTokens: s.ContextTokens(),
+					Dir: s.Out, Kit: s.KitName(), Limit: s.Limit, TopK: s.topK(set), SweepTopK: s.sweep, ContextTokens: s.ContextTokens(),
 					Settings: p.Decisive(), Config: s.descriptive(d, j.profile), Changed: s.NonDefault(), Concurrency: s.Concurrency,
-					ShowEvidence: s.worksheet != "" || s.ByModel() || s.grounded || j.profile == short.LiveRAGProfile,
+					ShowEvidence: s.worksheet != "" || s.ByModel() || s.grounded || judge.InfoOf(j.Judge).ReadsEvidence,
 					CountTokens:  p.Count, Found: true, NoTimings: s.NoTimings,
 					MaxFailed: setup.MaxFailed(s.MaxFailed), Retry: s.Retry, Logger: p.Log, Repeat: s.repeat,
 					Price: s.Price(), Currency: s.Currency(),
@@ -229,8 +228,8 @@ func runOnce(ctx context.Context, s settings, runner *benchmark.Runner, p *runPa
 	if err != nil {
 		return nil, nil, err
 	}
-	if strings.Contains(records.Judge, short.LiveRAGProfile) {
-		if err := report.WriteText(stdout, liveRAG(r)); err != nil {
+	if scales := records.JudgeInfo.Scales; scales != nil {
+		if err := report.WriteText(stdout, scalesOf(r, scales)); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -103,7 +103,7 @@ func TestOwnDataUsage(t *testing.T) {
 		{[]string{"-questions", questions}, "go together"},
 		{[]string{"-docs", docs}, "go together"},
 		{[]string{"-questions", questions, "-docs", docs, "-data", docs}, "give one data set"},
-		{[]string{"-questions", questions, "-docs", docs, "-domains", "a"}, "mine has one domain"},
+		{[]string{"-questions", questions, "-docs", docs, "-domains", "a"}, "mine.jsonl has one domain"},
 		{[]string{"-questions", questions, "-docs", filepath.Dir(docs)}, "may be indexed: move it out"},
 		{[]string{"-questions", questions, "-docs", questions}, "may be indexed: move it out"},
 		{[]string{"-questions", questions, "-docs", docs + "x"}, "-docs: "},

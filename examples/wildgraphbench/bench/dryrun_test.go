@@ -88,7 +88,7 @@ func TestDryRunOfAPart(t *testing.T) {
 	set.Domains[0].Items = items
 	p := check.Of(newParts(t.Context(), s, set, slog.New(slog.DiscardHandler))).OK(t)
 	var out strings.Builder
-	check.OK(t, p.DryRun(t.Context(), &out, set.Dataset, nil, s.runners(set, p)))
+	check.OK(t, p.DryRun(t.Context(), &out, set, nil, s.runners(set, p)))
 	for _, stage := range []string{"bm25 answer", "hipporag2 answer", "hipporag2 search"} {
 		got := dryRow(t, out.String(), stage)[0]
 		check.Equal(t, got, 10, "%s: %d calls, want 10:\n%s", stage, got, &out)

@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,12 +16,10 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/benchmark"
-	"github.com/wildgraph/wildgraph/benchmark/multihop"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/examples/internal/setup"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
-	"github.com/wildgraph/wildgraph/judge/model"
-	"github.com/wildgraph/wildgraph/judge/short"
+	"github.com/wildgraph/wildgraph/judge"
 )
 
 // settings has the parsed flags.
@@ -60,7 +59,11 @@ func parseFlags(args []string, getenv func(string) string, stderr io.Writer, sys
 	fs.StringVar(&s.data, "data", "", "`DIR` of a data set: WildGraphBench, HotpotQA, 2Wiki, MuSiQue, GraphRAG-Bench, AnonyRAG, or BEIR's layout; multi-hop sets may stand in folders in it (default: the shipped sample)")
 	fs.StringVar(&s.questions, "questions", "", "`FILE` of questions of your own, a JSON object a line, see docs/own-data.md; with -docs")
 	fs.StringVar(&s.docs, "docs", "", "`FOLDER` of the documents, or one document, that -questions are about")
-	setup.List(fs, &s.domains, "domains", "comma-separated `LIST` of domains, or of multi-hop data sets: "+strings.Join(append(multihop.Sets(), anonyName), ", ")+" (default: all present)")
+	var named []string
+	for _, l := range layouts {
+		named = append(named, l.Domains...)
+	}
+	setup.List(fs, &s.domains, "domains", "comma-separated `LIST` of domains, or of multi-hop data sets: "+strings.Join(named, ", ")+" (default: all present)")
 	repeated(fs, &s.scores, "score", "judge the predictions in `NAME=FILE` as one more row (repeatable)", parseScore)
 	fs.StringVar(&s.worksheet, "worksheet", "", "write the questions with what each system read into `FOLDER`, as JSONL and as a page, for people to answer; -score human=FILE takes the answers back")
 	fs.BoolVar(&s.partial, "partial", false, "let -score take files that answer some of the questions: such a row says how many, and is not compared")
@@ -142,7 +145,7 @@ func (s settings) topK(set *benchmark.Dataset) map[string]int {
 }
 
 // descriptive returns further settings for readers of the report.
-func (s settings) descriptive(d data, profile string) map[string]any {
+func (s settings) descriptive(d *benchmark.Dataset, profile string) map[string]any {
 	c := map[string]any{"topk_qa": 0, "judge_profile": profile, "grounded": s.grounded}
 	for _, t := range d.Types {
 		key := "topk_qa"
@@ -150,7 +153,7 @@ func (s settings) descriptive(d data, profile string) map[string]any {
 			key = "topk_summary"
 		}
 		if !t.Search {
-			c[key] = cmp.Or(s.topK(d.Dataset)[t.Key], t.K)
+			c[key] = cmp.Or(s.topK(d)[t.Key], t.K)
 		}
 	}
 	for key, name := range map[string]string{"judge_model": s.JudgeModel, "entail_model": s.entailModel} {
@@ -164,12 +167,13 @@ func (s settings) descriptive(d data, profile string) map[string]any {
 // validate checks the flags of this program; systems are the valid names, problems the errors so far.
 func (s *settings) validate(systems []string, problems []error) error {
 	bad := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
-	words := true // judges that need no server
+	needs := make(map[judge.Need]bool)
 	for _, profile := range s.judgeProfiles {
-		problems = append(problems, setup.OneOf("judge-profile", profile, string(model.Joint), string(model.Paper), profileLexical, profileEntailment, short.LiveRAGProfile, short.Profile)...)
-		words = words && slices.Contains([]string{short.Profile, profileLexical, profileEntailment}, profile)
+		all := profiles()
+		problems = append(problems, setup.OneOf("judge-profile", profile, slices.Sorted(maps.Keys(all))...)...)
+		needs[all[profile]] = true
 	}
-	if slices.Contains(s.judgeProfiles, profileEntailment) && s.entailModel == "" {
+	if needs[judge.NeedsEntailer] && s.entailModel == "" {
 		bad("-judge-profile entailment needs -entail-model")
 	}
 	for flag, k := range map[string]int{"k": s.k, "k-summary": s.kSummary} {
@@ -181,7 +185,7 @@ func (s *settings) validate(systems []string, problems []error) error {
 	if len(s.sweep) > 0 && s.BudgetContext > 0 {
 		bad("-sweep has no meaning with -budget-context: the budget replaces top-k")
 	}
-	if s.Given("judge-profile") && s.JudgeModel == "" && !words {
+	if needs[judge.NeedsModel] && s.JudgeModel == "" {
 		bad("-judge-profile needs -judge-model: only a model has profiles")
 	}
 	problems = slices.Concat(problems, s.IsFolder("data", s.data), s.IsFolder("junit", filepath.Dir(s.junit)))
@@ -208,6 +212,17 @@ func (s *settings) validate(systems []string, problems []error) error {
 		return cli.Usage(errors.Join(problems...))
 	}
 	return nil
+}
+
+// profiles returns the need of each profile of the layouts' judges.
+func profiles() map[string]judge.Need {
+	out := make(map[string]judge.Need)
+	for _, l := range layouts {
+		for _, j := range l.Judges {
+			out[j.Profile] = j.Need
+		}
+	}
+	return out
 }
 
 // parseSweep reads -sweep: ranges such as 2..12 and numbers, separated by commas.

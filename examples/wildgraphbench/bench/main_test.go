@@ -110,7 +110,7 @@ func TestSample(t *testing.T) {
 	for _, want := range []string{"Main results (extracted answers, lexical judge)", "zeroshot", "n/a", "Domain: "} {
 		check.Contains(t, verbose, want)
 	}
-	check.Contains(t, stderr, "WildGraphBench sample: ", "progress")
+	check.Contains(t, stderr, "WildGraphBench sample (astronomy, seafaring): ", "progress")
 	r := readReport(t, dir)
 	if r.Kit != kit.NameOffline || len(r.Systems) != len(all.Systems()) || len(r.Systems[0].Domains) < 2 {
 		t.Fatalf("report: kit %s, %d systems", r.Kit, len(r.Systems))

@@ -95,7 +95,7 @@ func TestGoldenRows(t *testing.T) {
 	k := check.Of(kit.Offline(kit.OfflineOptions{Seed: 1})).OK(t)
 	j := check.Of(short.New(short.Options{Schemes: multihop.Schemes()})).OK(t)
 	records, err := (&benchmark.Runner{
-		Dataset: set, Judge: j, Options: benchmark.Options{Kit: report.Offline, Depth: shortDepth},
+		Dataset: set, Judge: j, Options: benchmark.Options{Kit: report.Offline, Depth: set.Depth},
 		Systems: []benchmark.Entry{
 			{Name: "bm25", New: func(string) (benchmark.System, error) { return &strict{}, nil }},
 			{Name: "hipporag", New: func(string) (benchmark.System, error) {

@@ -53,9 +53,10 @@ func (m manifest) sum() (uint32, error) {
 
 // Writer writes a folder.
 type Writer struct {
-	dir    string
-	m      manifest
-	arrays []*file
+	dir      string
+	unsynced bool
+	m        manifest
+	arrays   []*file
 }
 
 // file is an array that is being written: in memory until it is no longer small, since waiting for the disk
@@ -88,6 +89,16 @@ func (a *file) end() {
 	a.Sums, a.crc = binary.LittleEndian.AppendUint32(a.Sums, a.crc), 0
 }
 
+// brief are the temporary folders. What is written there does not wait for the disk.
+var brief sync.Map
+
+// Temporary makes a temporary folder, to write folders into, and returns what removes it.
+func Temporary() (dir string, remove func() error, err error) {
+	dir, err = os.MkdirTemp("", "wildgraph-")
+	brief.Store(dir, true)
+	return dir, func() error { brief.Delete(dir); return os.RemoveAll(dir) }, err
+}
+
 // Create begins a folder, which must not hold a manifest; what else is in it is
 // replaced.
 func Create(dir, kind string, version int) (*Writer, error) {
@@ -99,7 +110,8 @@ func Create(dir, kind string, version int) (*Writer, error) {
 	} else if !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
-	return &Writer{dir: dir, m: manifest{Kind: kind, Version: version, Arrays: map[string]array{}}}, nil
+	_, unsynced := brief.Load(filepath.Dir(dir))
+	return &Writer{dir: dir, unsynced: unsynced, m: manifest{Kind: kind, Version: version, Arrays: map[string]array{}}}, nil
 }
 
 // Array is an array that is being written.
@@ -143,10 +155,13 @@ func (a *file) write(b []byte) (err error) {
 	return err
 }
 
-// sync makes a file durable.
-func (a *file) sync() error {
-	if a.f == nil {
+// close makes a file durable, unless it is temporary.
+func (a *file) close(unsynced bool) error {
+	switch {
+	case a.f == nil:
 		return nil
+	case unsynced:
+		return errors.Join(a.w.Flush(), a.f.Close())
 	}
 	return errors.Join(a.w.Flush(), a.f.Sync(), a.f.Close())
 }
@@ -225,7 +240,7 @@ func (w *Writer) Close(meta any) error {
 		if a.name != smallName {
 			w.m.Arrays[a.name] = a.array
 		}
-		wait.Go(func() { errs[i] = errors.Join(a.err, a.sync()) })
+		wait.Go(func() { errs[i] = errors.Join(a.err, a.close(w.unsynced)) })
 	}
 	wait.Wait()
 	w.arrays = nil
@@ -238,6 +253,9 @@ func (w *Writer) Close(meta any) error {
 	data, err := json.MarshalIndent(w.m, "", "  ")
 	if err != nil {
 		return err
+	}
+	if w.unsynced {
+		return os.WriteFile(filepath.Join(w.dir, manifestName), data, 0o600)
 	}
 	return publish(filepath.Join(w.dir, manifestName), append(data, '\n'))
 }

@@ -93,11 +93,13 @@ func (s *Store) Create(ctx context.Context, name string, schema store.Schema) (s
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e, ok := s.catalog.Collections[name]
+	e, err := s.entry(name)
 	switch {
+	case err != nil:
+		return nil, fmt.Errorf("disk: create collection %q: %w", name, err)
 	case s.closed:
 		return nil, errClosed
-	case !ok:
+	case e == nil:
 		e = &entry{Schema: schema, Generations: map[string]parts{}}
 		if err := s.commit(func() func() {
 			s.catalog.Collections[name] = e
@@ -112,17 +114,26 @@ func (s *Store) Create(ctx context.Context, name string, schema store.Schema) (s
 	return s.open(name, e)
 }
 
+// entry is a collection in the catalog, which a reader reads again; s.mu is held.
+func (s *Store) entry(name string) (*entry, error) {
+	var err error
+	if s.lock == nil && !s.closed {
+		err = s.reload()
+	}
+	return s.catalog.Collections[name], err
+}
+
 var errClosed = errors.New("disk: the store is closed")
 
 // Open implements [store.Store].
 func (s *Store) Open(ctx context.Context, name string) (store.Collection, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e, ok := s.catalog.Collections[name]
-	if s.closed || ctx.Err() != nil {
-		return nil, errors.Join(ctx.Err(), errIf(s.closed, errClosed))
+	e, err := s.entry(name)
+	if s.closed || ctx.Err() != nil || err != nil {
+		return nil, errors.Join(ctx.Err(), errIf(s.closed, errClosed), err)
 	}
-	if !ok {
+	if e == nil {
 		return nil, fmt.Errorf("disk: open collection %q: %w: create it first; there are %q", name, store.ErrNotFound, slices.Sorted(maps.Keys(s.catalog.Collections)))
 	}
 	return s.open(name, e)

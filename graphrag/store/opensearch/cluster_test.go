@@ -94,7 +94,7 @@ func TestSystems(t *testing.T) {
 	defer s.Close()
 	for _, x := range all.Systems() {
 		if slices.Contains(baselinestest.Storable, x.Name) {
-			t.Run(x.Name, func(t *testing.T) { baselinestest.Stored(t, x.New, s) })
+			t.Run(x.Name, func(t *testing.T) { baselinestest.Stored(t, x.New, s, s) })
 		}
 	}
 }

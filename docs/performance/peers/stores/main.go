@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build linux
+
+// Command stores measures systems whose corpus lies in memory, a folder, PostgreSQL or OpenSearch, and prints the
+// table of docs/stores.md. Each row is a process of its own:
+//
+//	WILDGRAPHBENCH_DIR=DIR go run . bm25:100000:memory bm25:100000:/tmp/corpus bm25:1000000:/tmp/corpus naiverag:100000:postgres://…
+//
+// Passages have 400 bytes of the benchmark's pages, a title and three fields; beyond their number they are repeated
+// with one other word. Memory is the heap after two collections, and the peak of what is not a mapped file.
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io/fs"
+	"iter"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/wildgraph/wildgraph/examples/baselines/all"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/embed"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/store"
+	"github.com/wildgraph/wildgraph/graphrag/store/disk"
+	"github.com/wildgraph/wildgraph/graphrag/store/opensearch"
+	"github.com/wildgraph/wildgraph/graphrag/store/postgres"
+)
+
+func main() {
+	if err := run(context.Background(), os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "stores:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string) error {
+	if len(args) == 2 && args[0] == "row" {
+		return row(ctx, args[1])
+	}
+	if len(args) == 0 {
+		return errors.New("name rows as SYSTEM:PASSAGES:WHERE; WHERE is memory, a folder, or the address of a server")
+	}
+	fmt.Println("| system | passages | where | heap, MB | a process that only answers | peak, indexing | indexed, s | a question, ms p50 | p99 | first of a tenth, ms | of a thousandth | p50 of a tenth | an insert, ms | opened, s | on disk, MB |")
+	fmt.Println("|---|---:|---|" + strings.Repeat("---:|", 12))
+	for _, arg := range args {
+		cmd := exec.CommandContext(ctx, os.Args[0], "row", arg)
+		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+		if err := cmd.Run(); err != nil {
+			return fmt.Errorf("%s: %w", arg, err)
+		}
+	}
+	return nil
+}
+
+// row measures one system and prints its row.
+func row(ctx context.Context, arg string) error {
+	parts := strings.SplitN(arg, ":", 3)
+	if len(parts) != 3 {
+		return fmt.Errorf("%q is not SYSTEM:PASSAGES:WHERE", arg)
+	}
+	n, err := strconv.Atoi(parts[1])
+	if err != nil {
+		return err
+	}
+	c, err := read(os.Getenv("WILDGRAPHBENCH_DIR"))
+	if err != nil {
+		return err
+	}
+	m := &measured{corpus: c, system: parts[0], n: n, where: parts[2]}
+	return m.row(ctx)
+}
+
+// measured is a system at a place.
+type measured struct {
+	*corpus
+	system string
+	n      int
+	where  string
+}
+
+// open opens the system; the second function closes it with its store.
+func (m *measured) open(ctx context.Context, reading bool) (*kit.System, func() error, error) {
+	parts, err := kit.Offline(kit.OfflineOptions{})
+	if err != nil {
+		return nil, nil, err
+	}
+	if m.system == "naiverag" {
+		parts.Trained, parts.Embed = true, func(context.Context, []string) (embed.Embedder, error) { return embed.Func(hashed), nil }
+	}
+	found, ok := all.Find(m.system)
+	if !ok {
+		return nil, nil, fmt.Errorf("no system is called %q", m.system)
+	}
+	system, err := found.New(parts, kit.Common{})
+	if err != nil || m.where == "memory" {
+		return system, func() error { return system.Close() }, err
+	}
+	var st store.Store
+	switch {
+	case strings.HasPrefix(m.where, "postgres"):
+		st, err = postgres.Open(ctx, m.where, postgres.Options{})
+	case strings.HasPrefix(m.where, "http"):
+		st, err = opensearch.Open(ctx, []string{m.where}, opensearch.Options{})
+	default:
+		st, err = disk.Open(m.where, disk.Options{ReadOnly: reading})
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	stored, err := kit.Open(ctx, system.Frame(), st, m.system)
+	if err != nil {
+		return nil, nil, errors.Join(err, st.Close())
+	}
+	return stored, func() error { return errors.Join(stored.Close(), st.Close()) }, nil
+}
+
+func (m *measured) row(ctx context.Context) error {
+	base := heap()
+	if strings.HasPrefix(m.where, "/") {
+		if err := os.RemoveAll(m.where); err != nil {
+			return err
+		}
+		defer os.RemoveAll(m.where)
+	}
+	s, closed, err := m.open(ctx, false)
+	if err != nil {
+		return err
+	}
+	begun, stop := time.Now(), sample()
+	if _, err := s.Index(ctx, m.documents()); err != nil {
+		return err
+	}
+	indexed, peak := time.Since(begun), stop()
+	times, err := m.ask(ctx, s, graphrag.Condition{})
+	if err != nil {
+		return err
+	}
+	cells := []string{m.system, strconv.Itoa(m.n), place(m.where), mb(heap() - base), "–", mb(peak), fmt.Sprintf("%.1f", indexed.Seconds()), ms(at(times, .5)), ms(at(times, .99))}
+	tenth, err := m.ask(ctx, s, graphrag.Equal("tenth", 3))
+	if err != nil {
+		return err
+	}
+	thousandth, err := m.ask(ctx, s, graphrag.Equal("thousandth", 7))
+	if err != nil {
+		return err
+	}
+	cells = append(cells, ms(tenth[0]), ms(thousandth[0]), ms(at(tenth[1:], .5)))
+	var inserts []time.Duration
+	for i := range 9 {
+		begun := time.Now()
+		if _, err := s.Insert(ctx, graphrag.Documents(m.document(m.n+i))); err != nil {
+			return err
+		}
+		inserts = append(inserts, time.Since(begun))
+	}
+	cells = append(cells, ms(at(inserts, .5)))
+	if err := closed(); err != nil {
+		return err
+	}
+	opened := "–"
+	if m.where != "memory" {
+		s = nil
+		before, begun := heap(), time.Now()
+		reader, closed, err := m.open(ctx, true)
+		if err != nil {
+			return err
+		}
+		if _, err := m.ask(ctx, reader, graphrag.Condition{}); err != nil {
+			return err
+		}
+		opened = fmt.Sprintf("%.2f", (time.Since(begun) - m.asking).Seconds())
+		cells[4] = mb(heap() - before)
+		if err := closed(); err != nil {
+			return err
+		}
+	}
+	cells = append(cells, opened, size(m.where))
+	fmt.Println("| " + strings.Join(cells, " | ") + " |")
+	return nil
+}
+
+// ask returns the times of all questions under a condition, in their order.
+func (m *measured) ask(ctx context.Context, s *kit.System, where graphrag.Condition) (times []time.Duration, err error) {
+	m.asking = 0
+	for _, q := range m.questions {
+		begun := time.Now()
+		if _, err := s.Retrieve(ctx, graphrag.Question{Text: q, K: 10, Where: &where}); err != nil {
+			return nil, err
+		}
+		times = append(times, time.Since(begun))
+		m.asking += times[len(times)-1]
+	}
+	return times, nil
+}
+
+// at returns a quantile.
+func at(times []time.Duration, share float64) time.Duration {
+	sorted := slices.Sorted(slices.Values(times))
+	return sorted[min(int(share*float64(len(sorted))), len(sorted)-1)]
+}
+
+func ms(d time.Duration) string { return fmt.Sprintf("%.2f", float64(d.Microseconds())/1000) }
+func mb(bytes int64) string     { return fmt.Sprintf("%.0f", float64(bytes)/(1<<20)) }
+
+// place returns where a system lies, without the secrets of an address.
+func place(where string) string {
+	for prefix, name := range map[string]string{"/": "folder", "postgres": "PostgreSQL", "http": "OpenSearch"} {
+		if strings.HasPrefix(where, prefix) {
+			return name
+		}
+	}
+	return where
+}
+
+func heap() int64 {
+	var s runtime.MemStats
+	runtime.GC()
+	runtime.GC()
+	runtime.ReadMemStats(&s)
+	return int64(s.HeapAlloc)
+}
+
+// sample watches the memory of the process that is not a mapped file, and returns a function that stops and
+// tells the peak.
+func sample() func() int64 {
+	stop, peak := make(chan struct{}), make(chan int64)
+	go func() {
+		var most int64
+		for {
+			most = max(most, anonymous())
+			select {
+			case <-stop:
+				peak <- most
+				return
+			case <-time.After(20 * time.Millisecond):
+			}
+		}
+	}()
+	return func() int64 { close(stop); return <-peak }
+}
+
+// anonymous returns the resident bytes that are not of a file.
+func anonymous() int64 {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := bytes.Cut(status, []byte("RssAnon:"))
+	var kB int64
+	fmt.Sscan(string(rest), &kB)
+	return kB << 10
+}
+
+func size(where string) string {
+	if !strings.HasPrefix(where, "/") {
+		return "–"
+	}
+	var total int64
+	_ = filepath.WalkDir(where, func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			if info, err := d.Info(); err == nil {
+				total += info.Size()
+			}
+		}
+		return nil
+	})
+	return mb(total)
+}
+
+// corpus holds passages and questions of the benchmark.
+type corpus struct {
+	titles, passages []string
+	questions        []string
+	asking           time.Duration // of the last questions
+}
+
+const (
+	passage = 400
+	asked   = 200
+)
+
+func read(dir string) (*corpus, error) {
+	files, err := filepath.Glob(filepath.Join(dir, "corpus", "*", "*", "reference_pages", "*.txt"))
+	if err != nil || len(files) == 0 {
+		return nil, fmt.Errorf("WILDGRAPHBENCH_DIR=%q has no pages: %w", dir, err)
+	}
+	c := &corpus{}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		text := strings.Join(strings.Fields(strings.ToValidUTF8(string(data), "")), " ")
+		for len(text) > passage {
+			cut := strings.LastIndexByte(text[:passage], ' ')
+			if cut <= 0 {
+				cut = passage
+			}
+			c.titles, c.passages = append(c.titles, strings.TrimSuffix(filepath.Base(file), ".txt")), append(c.passages, strings.ToValidUTF8(text[:cut], ""))
+			text = text[cut:]
+		}
+	}
+	files, err = filepath.Glob(filepath.Join(dir, "QA", "*", "questions.jsonl"))
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		for line := range strings.Lines(string(data)) {
+			var q struct{ Question string }
+			if err := json.Unmarshal([]byte(line), &q); err != nil {
+				return nil, fmt.Errorf("%s: %w", file, err)
+			}
+			if len(c.questions) < asked {
+				c.questions = append(c.questions, q.Question)
+			}
+		}
+	}
+	return c, nil
+}
+
+func (m *measured) documents() iter.Seq2[graphrag.Document, error] {
+	return func(yield func(graphrag.Document, error) bool) {
+		for i := range m.n {
+			if !yield(m.document(i), nil) {
+				return
+			}
+		}
+	}
+}
+
+func (m *measured) document(i int) graphrag.Document {
+	page, text := i%len(m.passages), m.passages[i%len(m.passages)]
+	if again := i / len(m.passages); again > 0 {
+		if _, rest, ok := strings.Cut(text, " "); ok {
+			text = fmt.Sprintf("copy%d %s", again, rest)
+		}
+	}
+	return graphrag.Document{ID: fmt.Sprintf("p%08d", i), Title: m.titles[page], Text: text,
+		Fields: graphrag.Fields{"tenth": i % 10, "thousandth": i % 1000, "page": m.titles[page]}}
+}
+
+// hashed embeds texts as bags of hashed words, in 64 components.
+func hashed(_ context.Context, texts []string) ([][]float32, error) {
+	out := make([][]float32, len(texts))
+	for i, text := range texts {
+		v := make([]float32, 64)
+		for w := range strings.FieldsSeq(strings.ToLower(text)) {
+			h := fnv.New64a()
+			h.Write([]byte(w))
+			x := h.Sum64()
+			for range 4 {
+				x ^= x << 13
+				x ^= x >> 7
+				x ^= x << 17
+				v[(x>>8)%64] += float32(int(x&1)*2 - 1)
+			}
+		}
+		sum := 1e-9
+		for _, x := range v {
+			sum += float64(x) * float64(x)
+		}
+		for j := range v {
+			v[j] /= float32(math.Sqrt(sum))
+		}
+		out[i] = v
+	}
+	return out, nil
+}

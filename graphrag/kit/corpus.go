@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kit
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strconv"
+	"sync"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/bm25"
+	"github.com/wildgraph/wildgraph/graphrag/embed"
+	"github.com/wildgraph/wildgraph/graphrag/internal/flat"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/rank"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/graphrag/store"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/graphrag/triples"
+)
+
+// Corpus is the input of a recipe's Build. A retriever that is to leave the texts of a corpus in its store keeps
+// neither the corpus, its chunks nor its graph, but the Ranking, the results of the other methods and of [Keep],
+// and numbers.
+type Corpus struct {
+	retrieve.Ranking
+	// Chunks are sorted by ID; chunk i is number i of the Ranking and passage i of the graph.
+	Chunks []graphrag.Chunk
+	// Graph is the knowledge graph of the chunks; nil without an extractor.
+	Graph *kg.Graph
+
+	kit    Kit
+	fitted Fitted
+	shelf  *shelf // nil in memory
+}
+
+// NewCorpus returns a corpus for retrievers that are built without a [System]. A
+// graph, if there is one, has chunk i as passage i.
+func NewCorpus(k Kit, chunks []graphrag.Chunk, g *kg.Graph) *Corpus {
+	c := &Corpus{Ranking: retrieve.NewRanking(chunks), Chunks: chunks, Graph: g, kit: k}
+	texts := chunks // until they are learnt
+	var lock sync.Mutex
+	var embedder embed.Embedder
+	c.fitted = func(ctx context.Context) (embed.Embedder, error) {
+		lock.Lock()
+		defer lock.Unlock()
+		if embedder != nil {
+			return embedder, nil
+		}
+		e, err := k.Embed(ctx, slices.Collect(retrieve.TitledTexts(texts).All()))
+		if err == nil && e == nil {
+			err = errors.New("the kit's Embed gave no embedder")
+		}
+		if embedder = e; e != nil {
+			texts = nil
+		}
+		return e, err
+	}
+	return c
+}
+
+// Embedder returns the kit's embedder, fitted to the chunks if it learns from them.
+func (c *Corpus) Embedder(ctx context.Context) (embed.Embedder, error) { return c.fitted(ctx) }
+
+// Finder returns Find for texts that are found while questions are answered.
+func (c *Corpus) Finder() func(ctx context.Context, texts text.List) (retrieve.Texts, error) {
+	find, fitted := c.kit.Find, c.fitted
+	return func(ctx context.Context, texts text.List) (retrieve.Texts, error) { return find(ctx, fitted, texts) }
+}
+
+// Find makes an index of texts, compared with questions as the kit does.
+func (c *Corpus) Find(ctx context.Context, texts text.List) (retrieve.Texts, error) {
+	t, err := c.kit.Find(ctx, c.fitted, texts)
+	if err == nil && c.shelf != nil {
+		t, err = c.shelf.texts(ctx, t)
+	}
+	return t, err
+}
+
+// Sparse ranks the chunks by their words, as [retrieve.NewSparse] does.
+func (c *Corpus) Sparse(ctx context.Context, o bm25.Options) (graphrag.Retriever, error) {
+	if c.shelf == nil {
+		return retrieve.NewSparse(ctx, c.Chunks, o)
+	}
+	ix, err := bm25.Build(ctx, c.Chunks, o)
+	if err != nil {
+		return nil, err
+	}
+	t, err := c.shelf.texts(ctx, retrieve.WordsOf(ix))
+	if err != nil {
+		return nil, err
+	}
+	return c.nearest(t.(*retrieve.Words).Found, "bm25"), nil
+}
+
+// Dense ranks the chunks by the vectors of the kit's embedder, as [retrieve.NewDense] does.
+func (c *Corpus) Dense(ctx context.Context) (graphrag.Retriever, error) {
+	e, err := c.fitted(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if c.shelf == nil {
+		return retrieve.NewDense(ctx, c.Chunks, e)
+	}
+	v, err := c.Vectors(ctx, retrieve.TitledTexts(c.Chunks))
+	if err != nil {
+		return nil, err
+	}
+	return c.nearest(v.Best, "dense"), nil
+}
+
+// Vectors compares texts by the vectors of the kit's embedder, as [retrieve.NewVectors] does.
+func (c *Corpus) Vectors(ctx context.Context, texts text.List) (*retrieve.Vectors, error) {
+	e, err := c.fitted(ctx)
+	if err != nil {
+		return nil, err
+	}
+	v, err := retrieve.NewVectors(ctx, e, texts)
+	if err != nil || c.shelf == nil {
+		return v, err
+	}
+	t, err := c.shelf.texts(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	return t.(*retrieve.Vectors), nil
+}
+
+// Triples makes an index of triples, as [triples.New] does.
+func (c *Corpus) Triples(ctx context.Context, source iter.Seq2[triples.Triple, error]) (*triples.Index, error) {
+	if c.shelf == nil {
+		return triples.New(ctx, source, triples.Options{})
+	}
+	dir := c.shelf.next()
+	if err := triples.Build(ctx, dir, source, triples.Options{}); err != nil {
+		return nil, err
+	}
+	ix, err := triples.Open(dir, nil)
+	if err == nil {
+		c.shelf.until(ix.Close)
+	}
+	return ix, err
+}
+
+// nearest ranks the chunks that are found.
+func (c *Corpus) nearest(find func(ctx context.Context, query string, k int) ([]rank.Scored[int32], error), source string) graphrag.Retriever {
+	r := c.Ranking
+	r.PerDoc = 0
+	return graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
+		best, err := find(ctx, q.Text, q.Want())
+		if err != nil {
+			return graphrag.Found{}, err
+		}
+		hits, err := r.Scored(ctx, best, q.Want(), source)
+		return graphrag.Found{Ranked: hits}, err
+	})
+}
+
+// Keep returns a function with the n values of another, for use while questions are answered. Of a corpus in a store they
+// lie as JSON in a file and are read one by one, and at is not held.
+func Keep[T any](c *Corpus, n int, at func(i int32) T) (func(i int32) T, error) {
+	if c.shelf == nil {
+		return at, nil
+	}
+	var err error
+	list, failed := c.shelf.list(text.NewList(n, func(i int) string {
+		data, wrong := json.Marshal(at(int32(i)))
+		err = errors.Join(err, wrong)
+		return string(data)
+	}))
+	return func(i int32) (v T) {
+		_ = json.Unmarshal([]byte(list.At(int(i))), &v) // what was written before
+		return v
+	}, errors.Join(err, failed)
+}
+
+// Known returns [kg.Graph.Known] for use while questions are answered.
+func (c *Corpus) Known() (func(name string) bool, error) {
+	if c.shelf == nil {
+		return c.Graph.Known, nil
+	}
+	entities, folding := c.Graph.Entities, c.Graph.Folding()
+	keys, err := c.shelf.list(text.NewList(len(entities), func(i int) string { return entities[i].Key }))
+	return func(name string) bool {
+		key := folding.Key(name)
+		i := sort.Search(keys.Len(), func(i int) bool { return keys.At(i) >= key })
+		return i < keys.Len() && keys.At(i) == key
+	}, err
+}
+
+// stored keeps the texts of the corpus in a table and on a shelf.
+func (c *Corpus) stored(ctx context.Context, from *source, s *shelf) error {
+	ids, err1 := s.list(c.IDs)
+	docs, err2 := s.list(c.Docs)
+	c.shelf, c.IDs, c.Docs = s, ids, docs
+	c.Read = func(ctx context.Context, numbers []int32) ([]graphrag.Chunk, error) {
+		wanted := make([]string, len(numbers))
+		for i, n := range numbers {
+			wanted[i] = ids.At(int(n))
+		}
+		return from.chunks(ctx, wanted)
+	}
+	return errors.Join(err1, err2, ctx.Err())
+}
+
+// source is the table of the chunks that a state reads.
+type source struct{ table store.Table }
+
+func (s *source) chunks(ctx context.Context, ids []string) ([]graphrag.Chunk, error) {
+	records, err := s.table.Get(ctx, ids...)
+	if err == nil && len(records) != len(ids) {
+		err = fmt.Errorf("%d of %d chunks are in the store, the first of them %.80q: it was changed by something else: index again", len(records), len(ids), ids[0])
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := make([]graphrag.Chunk, len(records))
+	for i, r := range records {
+		c, failed := retrieve.FromRecord(r)
+		out[i], err = c, errors.Join(err, failed)
+	}
+	return out, err
+}
+
+// shelf is a temporary folder of what a system in a store derives from its documents: indexes and lists of texts that are
+// mapped, so that no heap holds them. What was read is valid until close.
+type shelf struct {
+	dir    string
+	remove func() error
+
+	mu     sync.Mutex
+	made   int
+	closes []func() error
+}
+
+func newShelf() (*shelf, error) {
+	dir, remove, err := flat.Temporary()
+	return &shelf{dir: dir, remove: remove}, err
+}
+
+// next returns a new folder.
+func (s *shelf) next() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.made++
+	return filepath.Join(s.dir, strconv.Itoa(s.made))
+}
+
+// until calls a function at the end.
+func (s *shelf) until(end func() error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closes = append(s.closes, end)
+}
+
+// texts puts an index on the shelf.
+func (s *shelf) texts(ctx context.Context, t retrieve.Texts) (retrieve.Texts, error) {
+	t, end, err := retrieve.Shelve(ctx, t, s.next())
+	if err == nil {
+		s.until(end)
+	}
+	return t, err
+}
+
+// list puts texts on the shelf.
+func (s *shelf) list(texts text.List) (text.List, error) {
+	dir := s.next()
+	w, err := flat.Create(dir, "texts", 1)
+	if err != nil {
+		return text.List{}, err
+	}
+	arena, err1 := flat.NewArray[byte](w, "arena")
+	ends, err2 := flat.NewArray[int64](w, "ends")
+	for t := range texts.All() {
+		arena.Append([]byte(t)...)
+		ends.Append(int64(arena.Len()))
+	}
+	if err := errors.Join(err1, err2, w.Err()); err != nil {
+		return text.List{}, errors.Join(err, w.Abort())
+	}
+	if err := w.Close(struct{}{}); err != nil {
+		return text.List{}, err
+	}
+	f, err := flat.Open(dir, "texts", 1, &struct{}{})
+	if err != nil {
+		return text.List{}, err
+	}
+	s.until(f.Close)
+	bytes, err1 := flat.View[byte](f, "arena")
+	places, err2 := flat.View[int64](f, "ends")
+	return text.NewList(len(places), func(i int) string {
+		from := int64(0)
+		if i > 0 {
+			from = places[i-1]
+		}
+		return string(bytes[from:places[i]])
+	}), errors.Join(err1, err2)
+}
+
+// unlink removes the files, which stay readable where the system lets them.
+func (s *shelf) unlink() { _ = os.RemoveAll(s.dir) }
+
+// close ends the use of everything on the shelf.
+func (s *shelf) close() error {
+	if s == nil {
+		return nil
+	}
+	var errs []error
+	for _, end := range s.closes {
+		errs = append(errs, end())
+	}
+	s.closes = nil
+	return errors.Join(append(errs, s.remove())...)
+}
