@@ -175,13 +175,11 @@ func TestFailedStages(t *testing.T) {
 
 // A graph without an entity over a corpus with chunks is no graph.
 func TestEmptyGraph(t *testing.T) {
-	base, err := kg.NewBase(kg.Options{})
-	check.OK(t, err)
+	base := check.Of(kg.NewBase(kg.Options{})).OK(t)
 	empty := check.Of(base.Graph(t.Context())).OK(t)
 	var calls atomic.Int64
 	for graph, want := range map[*kg.Graph]string{nil: "", empty: "the graph of birds is empty: 4 chunks, no entity; the graph of fish is empty: 3 chunks, no entity"} {
-		rep := reported(t, oddly("", &calls, &odd{graph: graph}))
-		check.Equal(t, strings.Join(rep.Systems[0].NotCompared, "; "), want)
+		check.Equal(t, strings.Join(reported(t, oddly("", &calls, &odd{graph: graph})).Systems[0].NotCompared, "; "), want)
 	}
 	r := oddly("", &calls, &odd{graph: empty})
 	for i := range r.Dataset.Domains { // nothing to read, nothing to know
@@ -196,8 +194,7 @@ func TestEmptyGraph(t *testing.T) {
 // Where a system shows its graph all figures are the graph's, whatever its statistics
 // are of: here three names, of which two are joined both ways.
 func TestGraphFiguresAreTheGraphs(t *testing.T) {
-	base, err := kg.NewBase(kg.Options{})
-	check.OK(t, err)
+	base := check.Of(kg.NewBase(kg.Options{})).OK(t)
 	fact := func(head, tail string) kg.Fact {
 		return kg.Fact{Triple: graphrag.Triple{Head: head, Relation: "knows", Tail: tail}}
 	}
@@ -206,9 +203,8 @@ func TestGraphFiguresAreTheGraphs(t *testing.T) {
 	var calls atomic.Int64
 	rep := reported(t, oddly("", &calls, &odd{graph: graph, claims: graphrag.IndexStats{Entities: 12614, Relations: 9, MaxDegree: 2002, AverageDegree: 7.41, IsolatedShare: 0.9}}))
 	got := rep.Systems[0].Domains[0].Index
-	if got.Entities != 3 || got.Edges != 1 || got.Relations != 2 || got.MaxDegree != 1 || got.AverageDegree != 2.0/3 || got.IsolatedShare != 1.0/3 || got.Chunks != 4 {
-		t.Errorf("%+v", got)
-	}
+	check.Equal(t, []int{got.Entities, int(got.Edges), got.Relations, got.MaxDegree, got.Chunks}, []int{3, 1, 2, 1, 4}, "entities, edges, relations, degree, chunks")
+	check.Equal(t, []float64{got.AverageDegree, got.IsolatedShare}, []float64{2.0 / 3, 1.0 / 3}, "degree, isolated")
 }
 
 // Questions that records cannot tell apart are refused, by name.

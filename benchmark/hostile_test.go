@@ -30,7 +30,7 @@ func TestHostileRecords(t *testing.T) {
 		check.OK(t, put(file))
 		before, _ := os.ReadFile(file)
 		log, err := record.Open(dir)
-		check.True(t, err != nil && strings.Contains(err.Error(), record.JournalName), "%s: %v, %v", name, log, err)
+		check.Fails(t, err, record.JournalName, "%s: %v", name, log)
 		after, _ := os.ReadFile(file)
 		check.Equal(t, string(after), string(before), "%s: the file was changed", name)
 	}

@@ -53,8 +53,7 @@ func TestMeasure(t *testing.T) {
 			benchmark.Evidence{PromptRecall: f(0), ProvenanceRecall: f(0.5)}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := benchmark.Measure(benchmark.Item{Gold: tt.gold}, record.NewAnswer(record.Key{}, tt.a, nil, false))
-			check.Equal(t, got, tt.want, "(-want +got)")
+			check.Equal(t, benchmark.Measure(benchmark.Item{Gold: tt.gold}, record.NewAnswer(record.Key{}, tt.a, nil, false)), tt.want, "(-want +got)")
 		})
 	}
 }

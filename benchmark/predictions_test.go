@@ -106,8 +106,7 @@ func TestForeignPredictionsAreJudged(t *testing.T) {
 			data.WriteString(`{"question": "` + it.Question.Text + `", "answer": "` + it.GoldStatements()[0] + "\"}\n")
 		}
 	}
-	p, err := benchmark.ReadPredictions("theirs", "f", strings.NewReader(data.String()), questions, func(string) bool { return true })
-	check.OK(t, err)
+	p := check.Of(benchmark.ReadPredictions("theirs", "f", strings.NewReader(data.String()), questions, func(string) bool { return true })).OK(t)
 	run := check.Of((&benchmark.Runner{Dataset: set, Systems: []benchmark.Entry{p.Entry()}, Judge: benchtest.Exact{}}).Run(t.Context())).OK(t)
 	for _, d := range run.Systems[0].Domains {
 		for _, r := range d.Results {

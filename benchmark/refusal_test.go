@@ -78,8 +78,7 @@ func TestRefusals(t *testing.T) {
 	both := benchmark.Refusals(skipped,
 		benchmark.Result{Item: benchmark.Item{Gold: one}, Answer: read("a"), Judgment: fact(right)},
 		benchmark.Result{Item: benchmark.Item{Gold: one}, Answer: refused(read("a")), Judgment: fact(wrong)})
-	want := (judge.Refusals{AnsweredRight: 1, RefusedWrongly: 1})
-	check.Equal(t, both, want, "several")
+	check.Equal(t, both, (judge.Refusals{AnsweredRight: 1, RefusedWrongly: 1}), "several")
 }
 
 // shy refuses what is asked of hawks and eels, and has read their pages.
@@ -103,8 +102,7 @@ func TestRunCountsRefusals(t *testing.T) {
 			return &shy{benchtest.Parrot{Calls: &calls}}, nil
 		}}}
 		r.Dataset.Domains[1].Items[0].Unanswerable = unanswerable // the eel
-		out, err := r.Run(t.Context())
-		check.OK(t, err)
+		out := check.Of(r.Run(t.Context())).OK(t)
 		rep := check.Of(report.New(out)).OK(t)
 		return out, rep
 	}
@@ -133,8 +131,7 @@ func (r *refusing) Answer(ctx context.Context, q graphrag.Question) (graphrag.An
 
 // Ten questions without an answer, refused in ten ways, are ten refusals, of a model and of predictions.
 func TestNaturalRefusals(t *testing.T) {
-	data, err := os.ReadFile("testdata/refusals.txt")
-	check.OK(t, err)
+	data := check.Of(os.ReadFile("testdata/refusals.txt")).OK(t)
 	replies := strings.Split(strings.TrimSpace(string(data)), "\n")
 	model := llmtest.NewScript("declines")
 	r := benchtest.Runner(t.TempDir(), new(atomic.Int64), nil)

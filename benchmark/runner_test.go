@@ -34,8 +34,7 @@ func run(t *testing.T, r *benchmark.Runner) (*benchmark.Run, error) {
 // reported runs and returns the report.
 func reported(t *testing.T, r *benchmark.Runner) *report.Report {
 	t.Helper()
-	records, err := run(t, r)
-	check.OK(t, err)
+	records := check.Of(run(t, r)).OK(t)
 	rep := check.Of(report.New(records)).OK(t)
 	return rep
 }
@@ -235,7 +234,7 @@ func TestFailures(t *testing.T) {
 	t.Run("validation reports everything", func(t *testing.T) {
 		_, err := (&benchmark.Runner{Options: benchmark.Options{Limit: -1, TopK: map[string]int{"x": -2}}}).Run(t.Context())
 		for _, want := range []string{"no data set", "no system", "no judge", "Limit", "TopK"} {
-			check.True(t, err != nil && strings.Contains(err.Error(), want), "error %v lacks %q", err, want)
+			check.Fails(t, err, want)
 		}
 	})
 	t.Run("names that are no file names", func(t *testing.T) {
@@ -243,8 +242,7 @@ func TestFailures(t *testing.T) {
 		for _, name := range []string{"", "../x", ".x", "a b", "a/b", strings.Repeat("x", 65)} {
 			r := benchtest.Runner("", &calls, nil)
 			r.Systems[0].Name = name
-			_, err := run(t, r)
-			check.True(t, err != nil && strings.Contains(err.Error(), "file name"), "%q: %v", name, err)
+			check.Fails(t, check.Err(run(t, r)), "file name", "%q", name)
 		}
 	})
 	t.Run("folder in use", func(t *testing.T) {
@@ -252,8 +250,7 @@ func TestFailures(t *testing.T) {
 		dir := t.TempDir()
 		r := benchtest.Runner(dir, &calls, func(n int64, _ graphrag.Question) error {
 			if n == 1 {
-				_, err := run(t, benchtest.Runner(dir, &calls, nil))
-				check.True(t, err != nil && strings.Contains(err.Error(), "in use"), "a second run in the folder: %v", err)
+				check.Fails(t, check.Err(run(t, benchtest.Runner(dir, &calls, nil))), "in use", "a second run in the folder")
 			}
 			return nil
 		})

@@ -27,7 +27,7 @@ type layer struct{ layer, row int }
 // NAME/* is all below NAME that have no place of their own.
 func readLayers(t *testing.T) map[string]layer {
 	t.Helper()
-	text := must(os.ReadFile("architecture.md"))(t)
+	text := check.Of(os.ReadFile("architecture.md")).OK(t)
 	layers := make(map[string]layer)
 	number := 0
 	for line := range strings.Lines(string(text)) {
@@ -78,6 +78,7 @@ var listPackages = sync.OnceValue(func() (packages []listed) {
 
 // Imports go to lower layers, or to packages before in the same layer.
 func TestImportsFollowTheLayers(t *testing.T) {
+	check.Long(t)
 	layers := readLayers(t)
 	seen := make(map[string]bool)
 	for _, p := range listPackages() {
@@ -110,6 +111,7 @@ func TestImportsFollowTheLayers(t *testing.T) {
 // Whoever only asks models links nothing that sends, and whoever imports retrieval, the scorer or
 // the benchmark no client of a vendor.
 func TestNobodyLinksWhatSends(t *testing.T) {
+	check.Long(t)
 	for _, p := range listPackages() {
 		pkg := strings.TrimPrefix(p.ImportPath, module)
 		for _, d := range p.Deps {

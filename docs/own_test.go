@@ -91,13 +91,14 @@ func Example_own() {
 
 // The guide to judges shows the test that compiles here.
 func TestGuides(t *testing.T) {
-	code, source := fenced(t, "judge.md", "go"), must(os.ReadFile("judge_test.go"))(t)
+	code, source := fenced(t, "judge.md", "go"), check.Of(os.ReadFile("judge_test.go")).OK(t)
 	check.True(t, len(code) >= 400 && strings.Contains(string(source), strings.TrimSpace(code)), "the Go code of judge.md is not that of judge_test.go")
 }
 
 // The test in Python runs as it stands in own-data.md: it passes on right answers, and says which
 // are wrong.
 func TestPython(t *testing.T) {
+	check.Long(t)
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		t.Skip("no python3")

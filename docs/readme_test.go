@@ -17,19 +17,10 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// must is a value without an error, or ends the test.
-func must[T any](v T, err error) func(*testing.T) T {
-	return func(t *testing.T) T {
-		t.Helper()
-		check.OK(t, err)
-		return v
-	}
-}
-
 // fenced is the first block of a language in a document.
 func fenced(t *testing.T, document, language string) string {
 	t.Helper()
-	_, rest, _ := strings.Cut(string(must(os.ReadFile(document))(t)), "```"+language+"\n")
+	_, rest, _ := strings.Cut(string(check.Of(os.ReadFile(document)).OK(t)), "```"+language+"\n")
 	block, _, ok := strings.Cut(rest, "```")
 	check.Must(t, ok, "%s has no block of %s", document, language)
 	return block
@@ -42,15 +33,16 @@ func folder(t *testing.T, files map[string]string) string {
 	for name, text := range files {
 		all[name] = &fstest.MapFile{Data: []byte(text), Mode: 0o644}
 	}
-	must(dir, os.CopyFS(dir, all))(t)
+	check.OK(t, os.CopyFS(dir, all))
 	return dir
 }
 
 // The program in the README runs as it stands there: an overlay puts it into the module without
 // touching it.
 func TestReadmeProgram(t *testing.T) {
-	place, dir, empty := must(filepath.Abs("../examples/readme/main.go"))(t), folder(t, map[string]string{"main.go": fenced(t, "../README.md", "go")}), t.TempDir()
-	overlay := must(json.Marshal(map[string]map[string]string{"Replace": {place: filepath.Join(dir, "main.go")}}))(t)
+	check.Long(t)
+	place, dir, empty := check.Of(filepath.Abs("../examples/readme/main.go")).OK(t), folder(t, map[string]string{"main.go": fenced(t, "../README.md", "go")}), t.TempDir()
+	overlay := check.Of(json.Marshal(map[string]map[string]string{"Replace": {place: filepath.Join(dir, "main.go")}})).OK(t)
 	list, bin := filepath.Join(folder(t, map[string]string{"overlay.json": string(overlay)}), "overlay.json"), filepath.Join(dir, "program")
 	out, err := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=false", "-overlay", list, "-o", bin, "../examples/readme").CombinedOutput()
 	check.OK(t, err, "%v\n%s", err, out)
@@ -84,9 +76,9 @@ func TestReadmeProgram(t *testing.T) {
 
 // Links between documents lead somewhere, and every picture is in one.
 func TestLinks(t *testing.T) {
-	files, pictures := must(filepath.Glob("*.md"))(t), must(filepath.Glob("img/*"))(t)
+	files, pictures := check.Of(filepath.Glob("*.md")).OK(t), check.Of(filepath.Glob("img/*")).OK(t)
 	for _, file := range append(files, "../README.md", "../CONTRIBUTING.md", "../SECURITY.md") {
-		text := must(os.ReadFile(file))(t)
+		text := check.Of(os.ReadFile(file)).OK(t)
 		for _, part := range strings.Split(string(text), "](")[1:] {
 			link, _, _ := strings.Cut(part, ")")
 			link, _, _ = strings.Cut(link, "#")
@@ -110,12 +102,12 @@ var (
 // The table of the papers' items has 72 rows, each of which names tests that are there; one of
 // them failed when a formula of the row was broken.
 func TestFidelity(t *testing.T) {
-	table := must(os.ReadFile("fidelity.md"))(t)
+	table := check.Of(os.ReadFile("fidelity.md")).OK(t)
 	out, err := exec.CommandContext(t.Context(), "git", "grep", "-h", "--no-color", "-E", "--full-name", "-H", "^func Test", "--", "../*_test.go").Output()
 	if err != nil {
 		t.Skip("no checkout: ", err)
 	}
-	mutants := must(os.ReadFile("../.ci/mutants.tsv"))(t)
+	mutants := check.Of(os.ReadFile("../.ci/mutants.tsv")).OK(t)
 	there := make(map[string]bool)
 	for _, m := range testFunc.FindAllStringSubmatch(string(out), -1) {
 		there[path.Base(path.Dir(m[1]))+"."+m[2]] = true

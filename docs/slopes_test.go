@@ -88,9 +88,7 @@ func cut(d graphrag.Document) error {
 // What a file makes a reader do grows with the file, and no faster: each is fed the worst that is
 // known for it, 16 times as long.
 func TestSlopes(t *testing.T) {
-	if testing.Short() {
-		t.Skip("some seconds")
-	}
+	check.Long(t)
 	page := func(data []byte) error {
 		_, err := pages.Cut(context.Background(), []graphrag.Document{{ID: "a", Text: string(data)}}, pages.CutOptions{})
 		return err

@@ -20,9 +20,7 @@ import (
 
 // Each of the small programs runs and prints what it is for.
 func TestSmallPrograms(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds programs")
-	}
+	check.Long(t)
 	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
 		if strings.Contains(req.Messages[len(req.Messages)-1].Text, "Question: ") {
 			return llm.Reply{Text: "Colin Archer built it [1]."}

@@ -103,8 +103,7 @@ func TestRefusals(t *testing.T) {
 		}
 		got.Add(i%4 == 0, i%8 == 0, v)
 	}
-	want := (judge.Refusals{AnsweredRight: 5, AnsweredWrong: 3, RefusedRightly: 1, RefusedWrongly: 2, Unscored: 1})
-	check.Equal(t, got, want, "refusals")
+	check.Equal(t, got, (judge.Refusals{AnsweredRight: 5, AnsweredWrong: 3, RefusedRightly: 1, RefusedWrongly: 2, Unscored: 1}), "refusals")
 }
 
 // A function decides; its failures leave a case unscored, and silent cases are not asked about.

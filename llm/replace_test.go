@@ -25,8 +25,7 @@ func TestReplace(t *testing.T) {
 		}
 		return strings.Join(all, "|")
 	}
-	own, err := llm.Replace(map[string]string{"parts/sum": " In {{.Words}} words, {{.Nonce}}:\n", "parts/sum_user": "See {{.Data}}"})
-	check.OK(t, err)
+	own := check.Of(llm.Replace(map[string]string{"parts/sum": " In {{.Words}} words, {{.Nonce}}:\n", "parts/sum_user": "See {{.Data}}"})).OK(t)
 	inner := check.Of(llm.Replace(map[string]string{"parts/sum": "Inner."})).OK(t)
 	got := ask(nil, nil, "sum")
 	check.True(t, strings.HasPrefix(got, "Write 7 words. Be brief.|["), "ours: %s", got)
@@ -50,7 +49,6 @@ func TestReplace(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", " \n", "\xff", strings.Repeat("x", 70_000)} {
-		_, err := llm.Replace(map[string]string{"parts/other": text})
-		check.True(t, err != nil && strings.Contains(err.Error(), "1 to 65536 bytes"), "%.9q: %v", text, err)
+		check.Fails(t, check.Err(llm.Replace(map[string]string{"parts/other": text})), "1 to 65536 bytes", "%.9q", text)
 	}
 }

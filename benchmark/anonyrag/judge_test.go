@@ -90,8 +90,7 @@ func (o oracle) Close() error { return nil }
 
 // A run has an accuracy for each format and class, and the figures of mappings.
 func TestRun(t *testing.T) {
-	l, err := sample(t, "eng").Anonymized()
-	check.OK(t, err)
+	l := check.Of(sample(t, "eng").Anonymized()).OK(t)
 	set := anonyrag.Dataset(anonyrag.Name, l)
 	gold := make(map[string]string)
 	right := make(map[string][2]float64)

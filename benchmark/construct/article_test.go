@@ -86,7 +86,7 @@ func TestWikitext(t *testing.T) {
 	}
 	check.Equal(t, paths, []string{"Barn owl", "Barn owl > Hunting", "Barn owl > Hunting > Nests", "Barn owl > Hunting > Eggs"})
 	for _, said := range []string{"Barn owls", "hunt by their ears", "Roger Payne showed that they catch mice", "church towers"} {
-		check.True(t, strings.Contains(body, said), "no %q in\n%s", said, body)
+		check.Contains(t, body, said)
 	}
 	for _, gone := range []string{"{{", "[[ear", "wikitable", "Owl.jpg", "'''", "<br", "<ref", "no -->"} {
 		check.True(t, !strings.Contains(body, gone), "%q stands in\n%s", gone, body)
@@ -100,8 +100,7 @@ func TestWikitext(t *testing.T) {
 			stated = append(stated, g.Statement+" "+strings.Join(g.URLs, " "))
 		}
 	}
-	all := strings.Join(stated, "\n")
-	check.True(t, strings.Contains(all, "total darkness. https://ear.example/owl https://prey.example/p"), "stated is\n%s", all)
+	check.Contains(t, strings.Join(stated, "\n"), "total darkness. https://ear.example/owl https://prey.example/p", "stated")
 }
 
 // What is never closed, and what is nested deeply, is read to its end, and does not swell.

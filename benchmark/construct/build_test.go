@@ -160,8 +160,7 @@ func build(ctx context.Context, t *testing.T, work, dir string, get construct.Ge
 func TestBuild(t *testing.T) {
 	work, dir := t.TempDir(), t.TempDir()
 	get, model := newGetter(), scripted()
-	b, err := build(t.Context(), t, work, dir, get, model)
-	check.OK(t, err)
+	b := check.Of(build(t.Context(), t, work, dir, get, model)).OK(t)
 	want := construct.Stats{Domain: "birds", Article: "Barn owl", Sources: 6, Pages: 4, Words: b.Stats.Words, Tokens: b.Stats.Tokens, Sections: 3, Triples: 4, SingleFact: 3, MultiFact: 1, Summary: 1, Overlap: 2}
 	check.True(t, b.Stats.Words >= 500 && b.Stats.Tokens >= b.Stats.Words, "%d words, %d tokens", b.Stats.Words, b.Stats.Tokens)
 	check.Equal(t, b.Stats, want, "stats")
@@ -179,7 +178,7 @@ func TestBuild(t *testing.T) {
 		{reasons(b.Ungrounded, "Owls can talk"), "does not say so"},
 		{reasons(b.Ungrounded, "hear colours"), "no page for the marks 4"},
 	} {
-		check.True(t, strings.Contains(c.got, c.want), "reason %q lacks %q", c.got, c.want)
+		check.Contains(t, c.got, c.want, "reason")
 	}
 
 	for _, req := range model.Requests() {

@@ -117,11 +117,11 @@ func TestLoadErrors(t *testing.T) {
 		}
 	}
 	_, err := own.Load(t.Context(), "q.jsonl", strings.NewReader("\n"), folder(), load.Options{})
-	check.True(t, err != nil && strings.Contains(err.Error(), "holds no question"), "no question: %v", err)
+	check.Fails(t, err, "holds no question", "no question")
 	_, err = own.Load(t.Context(), "q.jsonl", strings.NewReader(strings.Repeat(`{"question": ""}`+"\n", 30)), folder(), load.Options{})
-	check.True(t, err != nil && strings.Contains(err.Error(), "and 20 more problems"), "thirty problems: %v", err)
+	check.Fails(t, err, "and 20 more problems", "thirty problems")
 	_, err = own.Load(t.Context(), "q.jsonl", strings.NewReader("{}"), fstest.MapFS{}, load.Options{})
-	check.True(t, err != nil && strings.Contains(err.Error(), "documents"), "no document: %v", err)
+	check.Fails(t, err, "documents", "no document")
 }
 
 // A line as DataMorgana writes it is a question with its answer. Its categories are its type,

@@ -111,8 +111,7 @@ func unpack(t *testing.T, file, id string) string {
 		if e.name != "script" || e.attr["id"] != id {
 			continue
 		}
-		packed, err := base64.StdEncoding.DecodeString(e.text)
-		check.OK(t, err)
+		packed := check.Of(base64.StdEncoding.DecodeString(e.text)).OK(t)
 		z := check.Of(gzip.NewReader(bytes.NewReader(packed))).OK(t)
 		text := check.Of(io.ReadAll(z)).OK(t)
 		return string(text)
@@ -133,8 +132,7 @@ func TestData(t *testing.T) {
 	if *update {
 		check.OK(t, os.WriteFile(golden, got.Bytes(), 0o644))
 	}
-	want := check.Of(os.ReadFile(golden)).OK(t)
-	check.Equal(t, got.String(), string(want))
+	check.Equal(t, got.String(), string(check.Of(os.ReadFile(golden)).OK(t)))
 }
 
 // The policy names every script that runs and the style, and lets nothing else in.
@@ -153,7 +151,7 @@ func TestPolicy(t *testing.T) {
 			t.Error("the style is not in the policy")
 		case e.name == "script" && e.attr["type"] == "":
 			scripts++
-			check.True(t, strings.Contains(policy, "'sha256-"+hash(e.text)+"'"), "the script is not in the policy")
+			check.Contains(t, policy, "'sha256-"+hash(e.text)+"'", "the script is not in the policy")
 		}
 		for key, value := range e.attr {
 			if strings.HasPrefix(key, "on") || key == "style" || key == "src" || key == "href" && value[0] != '#' && value != "data:," {
@@ -165,7 +163,7 @@ func TestPolicy(t *testing.T) {
 		t.Errorf("%d scripts, policy %s", scripts, policy)
 	}
 	for _, id := range []string{"library0", "library1"} {
-		check.True(t, strings.Contains(policy, hash(unpack(t, file, id))), "%s is not in the policy", id)
+		check.Contains(t, policy, hash(unpack(t, file, id)), "%s is not in the policy", id)
 	}
 }
 

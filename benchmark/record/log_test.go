@@ -71,7 +71,7 @@ func TestLog(t *testing.T) {
 		log, err := record.Open(dir)
 		check.OK(t, err)
 		_, err = record.Open(dir)
-		check.True(t, err != nil && strings.Contains(err.Error(), "in use"), "opened twice: %v", err)
+		check.Fails(t, err, "in use", "opened twice")
 		if round == 0 {
 			for _, r := range want {
 				check.OK(t, log.Add(r))
@@ -109,9 +109,7 @@ func TestLog(t *testing.T) {
 		_, index := log.Index(cell)
 		_, closing := log.Closing(cell)
 		_, known := log.Settings(settings.Digest)
-		if !first || second || third || !index || !closing || !known {
-			t.Error(first, second, third, index, closing, known)
-		}
+		check.Equal(t, []bool{first, second, third, index, closing, known}, []bool{true, false, false, true, true, true})
 		check.OK(t, log.Close())
 	}
 	check.True(t, check.Err(record.NewSettings(map[string]any{"f": func() {}})) != nil, "settings that cannot be written are accepted")
@@ -143,20 +141,17 @@ func TestFolderTakenAway(t *testing.T) {
 // What is forgotten is gone, whole or damaged; what is in use stays.
 func TestForget(t *testing.T) {
 	dir := t.TempDir()
-	if err := record.Forget(dir); err != nil {
-		t.Errorf("nothing to forget: %v", err)
-	}
-	log, err := record.Open(dir)
-	check.OK(t, err)
+	err := record.Forget(dir)
+	check.True(t, err == nil, "nothing to forget: %v", err)
+	log := check.Of(record.Open(dir)).OK(t)
 	key := record.Key{ID: "1"}
 	check.OK(t, log.Add(record.Answer{Key: key}))
 	check.Is(t, record.Forget(dir), journal.ErrLocked, "in use")
 	check.OK(t, log.Close())
 	name := filepath.Join(dir, record.JournalName)
 	for range 2 { // the second is damaged
-		if err := record.Forget(dir); err != nil {
-			t.Error(err)
-		}
+		err := record.Forget(dir)
+		check.True(t, err == nil, "%v", err)
 		log = check.Of(record.Open(dir)).OK(t)
 		_, ok := log.Answer(key)
 		check.True(t, !ok, "not forgotten")

@@ -25,8 +25,7 @@ func cells(t *testing.T, file string) map[string][]page.State {
 	t.Helper()
 	_, rest, _ := strings.Cut(file, `id="index">`)
 	packed, _, _ := strings.Cut(rest, "<")
-	raw, err := base64.StdEncoding.DecodeString(packed)
-	check.OK(t, err)
+	raw := check.Of(base64.StdEncoding.DecodeString(packed)).OK(t)
 	z := check.Of(gzip.NewReader(bytes.NewReader(raw))).OK(t)
 	var index struct {
 		Systems []page.System
@@ -73,8 +72,7 @@ func TestUnfinished(t *testing.T) {
 	// The next start goes on, and nothing is missing.
 	calls.Store(100)
 	r = benchtest.Runner(dir, &calls, nil)
-	whole := check.Of(r.Run(t.Context())).OK(t)
-	check.OK(t, check.Err(report.Write(dir, whole)))
+	check.OK(t, check.Err(report.Write(dir, check.Of(r.Run(t.Context())).OK(t))))
 	file = benchtest.Files(t, dir)["/report.html"]
 	for name, states := range cells(t, file) {
 		check.True(t, !slices.Contains(states, page.Pending) && !strings.Contains(file, "Unfinished"), "%s lacks answers: %v", name, states)

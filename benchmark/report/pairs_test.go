@@ -137,7 +137,7 @@ func TestRankingOfProvenance(t *testing.T) {
 	for i, cell := range evidence.Rows[2].Cells[:8] {
 		check.True(t, !cell.Best && evidence.Rows[0].Cells[i].Best, "column %d: reviewer %+v, scholar %+v", i, cell, evidence.Rows[0].Cells[i])
 	}
-	check.True(t, strings.Contains(strings.Join(evidence.Notes, " "), "reviewer reads no chunk"), "notes %q", evidence.Notes)
+	check.Contains(t, strings.Join(evidence.Notes, " "), "reviewer reads no chunk", "notes %q", evidence.Notes)
 	for _, cell := range rep.Tables()[0].Rows[0].Cells { // all answered alike
 		check.True(t, !cell.Best, "the best of equal ones: %+v", cell)
 	}
@@ -193,8 +193,7 @@ func TestSeeds(t *testing.T) {
 	var text strings.Builder
 	check.OK(t, rep.WriteRanking(&text))
 	for _, want := range []string{"Accuracy over 3 seeds, from the least to the most: wobbly 0.0 to 100.0.", "no ranking of parrot: asked again", "2 systems and 7 questions", "Too few questions to tell which is better: 7."} {
-		said := strings.Join(strings.Fields(text.String()), " ")
-		check.True(t, strings.Contains(said, want), "no %q in %s", want, said)
+		check.Contains(t, strings.Join(strings.Fields(text.String()), " "), want)
 	}
 	_, err = start(dir)
 	check.True(t, err == nil && built == 6, "a second start built %d: %v", built-6, err)

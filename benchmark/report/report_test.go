@@ -37,8 +37,7 @@ func golden(t *testing.T, name, got string) {
 	if *update {
 		check.OK(t, os.WriteFile(file, []byte(got), 0o644))
 	}
-	want := check.Of(os.ReadFile(file)).OK(t)
-	check.Equal(t, got, string(want), "%s (-want +got), run with -update if this is meant", file)
+	check.Equal(t, got, string(check.Of(os.ReadFile(file)).OK(t)), "%s (-want +got), run with -update if this is meant", file)
 }
 
 // run runs and reports.
@@ -74,7 +73,7 @@ func TestReportForms(t *testing.T) {
 		"/report.csv": "system,domain,type,n,k,answers,judge," + strings.Join(report.Keys(), ",") + ",", "/pairs.csv": "\nother,parrot,accuracy,best,0,5,0.000000,,,,,\n",
 		"/judgments.jsonl": `{"system":"parrot","domain":"birds","id":"`, "/predictions/parrot.jsonl": `{"question":"What does the owl eat?","answer":"The owl eats owl food.","type":"single-fact","domain":"birds","evidence":["owl.txt#0"]}` + "\n",
 	} {
-		check.True(t, strings.Contains(got[name], want), "%s lacks %s:\n%s", name, want, got[name])
+		check.Contains(t, got[name], want, "%s", name)
 	}
 }
 
@@ -91,8 +90,7 @@ func TestHostileTexts(t *testing.T) {
 	dir := t.TempDir()
 	r := benchtest.Runner(dir, &calls, nil)
 	r.Dataset = set
-	rep, err := run(t, r)
-	check.OK(t, err)
+	rep := check.Of(run(t, r)).OK(t)
 	got := benchtest.Files(t, dir)
 	for z := html.NewTokenizer(strings.NewReader(got["/report.html"])); ; {
 		kind := z.Next()
@@ -191,7 +189,7 @@ func TestColumnsOfThoroughJudges(t *testing.T) {
 	check.True(t, err == nil && strings.Contains(csv.String(), ",unscored,f1/zoo,answered_right,"), "%v, %.300s", err, csv.String())
 	text := tables(t, rep)
 	for _, want := range []string{"Ceiling", "Grounded", "f1/zoo"} {
-		check.True(t, strings.Contains(text, want), "no %q in\n%s", want, text)
+		check.Contains(t, text, want)
 	}
 	r = study("", nil)
 	rep = check.Of(run(t, r)).OK(t)

@@ -149,9 +149,9 @@ func TestWhoAnsweredAndWhoJudged(t *testing.T) {
 		{"", judge.Info{}, []benchmark.SystemRun{own}, "other judge", "", false, false, "from outside of the library"},
 	} {
 		l := labelOf(&benchmark.Run{Dataset: &benchmark.Dataset{}, Kit: tt.kit, JudgeInfo: tt.judge, Systems: tt.systems})
-		if l.title != " ("+tt.title+")" || l.prefix != tt.prefix || l.found != tt.found || l.published != tt.beside || !strings.Contains(l.note, tt.note) || strings.Contains(l.note, "published") == tt.beside {
-			t.Errorf("%s, %v: %+v", tt.kit, tt.judge, l)
-		}
+		check.Equal(t, []any{l.title, l.prefix, l.found, l.published}, []any{" (" + tt.title + ")", tt.prefix, tt.found, tt.beside}, "%s, %v", tt.kit, tt.judge)
+		check.Contains(t, l.note, tt.note, "%s, %v", tt.kit, tt.judge)
+		check.Equal(t, strings.Contains(l.note, "published"), !tt.beside, "%s, %v: published rows in the note", tt.kit, tt.judge)
 		by := l.by(System{foreign: tt.systems[0].Foreign})
 		check.True(t, (by == elsewhere) == tt.systems[0].Foreign, "%s, %v: answered by %q", tt.kit, tt.judge, by)
 	}

@@ -92,8 +92,7 @@ func TestPayoff(t *testing.T) {
 			t.Errorf("%s: interval %v to %v", tt.name, *p.Low, *p.High)
 		}
 		check.OK(t, r.WriteRanking(&text))
-		got := strings.Join(strings.Fields(text.String()), " ")
-		check.True(t, strings.Contains(got, tt.want), "%s: no %q in\n%s", tt.name, tt.want, got)
+		check.Contains(t, strings.Join(strings.Fields(text.String()), " "), tt.want, "%s:", tt.name)
 		err = r.WriteHTML(&html, run)
 		check.True(t, err == nil && strings.Contains(html.String(), tt.want[:20]), "%s: %v", tt.name, err)
 		for i, want := range []report.Spending{{Turns: 3, Searches: 2, Read: 750, Question: 3000, Cached: 1500}, {Turns: 1, Searches: 1, Index: float64(tt.graph.index), Question: float64(tt.graph.question), Cached: float64(tt.graph.question) / 2}} {
@@ -116,7 +115,7 @@ func TestSpending(t *testing.T) {
 	check.OK(t, check.Err(report.Write(dir, run)))
 	got := benchtest.Files(t, dir)
 	want := "| dear | 1.0 | 1.0 | 0 | 4,000 | 2,000 | 0.00 | 4,500 | 4,050 | 4,005 | 0.00450 | 0.00405 | 0.00400 |"
-	check.True(t, strings.Contains(got["/report.md"], want), "no %s in\n%s", want, got["/report.md"])
+	check.Contains(t, got["/report.md"], want)
 	// The page draws a dot for each, and joins those that nothing beats: the cheap one, and the
 	// one that answers best.
 	_, drawn, _ := strings.Cut(got["/report.html"], "over the cost of a question")

@@ -94,8 +94,7 @@ func (w windows) Split(_ context.Context, s string) (spans []chunk.Span, err err
 
 func plain(t *testing.T, d benchmark.Domain, s chunk.Splitter) *retrieve.Sparse {
 	t.Helper()
-	chunker, err := chunk.New(chunk.Options{Splitter: s})
-	check.OK(t, err)
+	chunker := check.Of(chunk.New(chunk.Options{Splitter: s})).OK(t)
 	chunks := check.Of(chunker.All(t.Context(), d.Documents())).OK(t)
 	r := check.Of(retrieve.NewSparse(t.Context(), chunks, bm25.Plain())).OK(t)
 	return r

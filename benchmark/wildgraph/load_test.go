@@ -238,8 +238,7 @@ func TestOddStatements(t *testing.T) {
 	qa := fsys["QA/birds/questions.jsonl"]
 	qa.Data = []byte(strings.Replace(string(qa.Data), `"Owls fly silently."`, `null, "Owls fly silently.", " ", "Owls  fly silently. ", ""`, 1))
 	set := check.Of(wildgraph.Load(fsys, wildgraph.Options{})).OK(t)
-	it := set.Domains[0].Items[2]
-	check.Equal(t, it.Statements, []string{"Owls hunt by ear and eye.", "Owls fly silently."})
+	check.Equal(t, set.Domains[0].Items[2].Statements, []string{"Owls hunt by ear and eye.", "Owls fly silently."})
 	want := []string{
 		"birds: left out of reference_pages, being no .txt (1): notes.md",
 		"birds: gold statements left out, being null, blank or repeated (1): 4 of birds/4",

@@ -152,9 +152,7 @@ func snapshot(t *testing.T, dir string) map[string]string {
 // A build that is killed at random moments ends with the bytes of one that was not, and
 // asks neither for a page that it has nor, but for the calls under way, for a reply.
 func TestKilled(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts the program many times")
-	}
+	check.Long(t)
 	web, asked := site(t)
 	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
 		check.True(t, req.Temperature != nil && req.Seed != nil && len(req.Schema) != 0, "asked without a temperature, seed or schema: %+v", req)
@@ -173,7 +171,7 @@ func TestKilled(t *testing.T) {
 	check.OK(t, err, "%v\n%s", err, out)
 	took, paid := time.Since(start), len(server.Requests())
 	for _, want := range []string{"Barn owl: state facts, ", "Barn owl: write questions, ", " left). So far ", " attempts are running", "Paid for this folder: " + text.Digits(paid) + " calls", cli.LedgerName} {
-		check.True(t, strings.Contains(string(out), want), "no %q in\n%s", want, out)
+		check.Contains(t, out, want, "no %q in\n%s", want, out)
 	}
 	ledger, err := os.ReadFile(filepath.Join(dir, "whole", cli.LedgerName))
 	check.True(t, err == nil && strings.Contains(string(ledger), "check questions"), "the ledger: %v\n%s", err, ledger)
@@ -223,9 +221,7 @@ func TestOffline(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	err := run(t.Context(), []string{"-article", web.URL + "/article", "-out", out, "-trust", "127.0.0.1/32", "-pause", "1ms"},
 		func(string) string { return "" }, &stdout, &stderr)
-	if err != nil {
-		t.Fatalf("%v\n%s", err, stderr.String())
-	}
+	check.OK(t, err, "%v\n%s", err, stderr.String())
 	check.True(t, strings.Contains(stdout.String(), "Offline") && strings.Contains(stdout.String(), "Barn owl"), "%v", stdout.String())
 	set, err := wildgraph.Load(os.DirFS(out), wildgraph.Options{})
 	check.True(t, err == nil && typed(set, wildgraph.SingleFact) != 0, "%+v, %v", set, err)
@@ -261,9 +257,7 @@ func TestLocalSources(t *testing.T) {
 		t.Fatalf("%v\n%s", err, stderr.String())
 	}
 	set, err := wildgraph.Load(os.DirFS(out), wildgraph.Options{})
-	if err != nil || set.Domains[0].Pages != 1 || len(set.Domains[0].Items) != 1 {
-		t.Errorf("%+v, %v\n%s", set, err, stdout.String())
-	}
+	check.True(t, err == nil && set.Domains[0].Pages == 1 && len(set.Domains[0].Items) == 1, "%+v, %v\n%s", set, err, stdout.String())
 	report, err := os.ReadFile(filepath.Join(out, "build", "Owls.json"))
 	if err != nil || !strings.Contains(string(report), `"file:../secret.txt"`) || !strings.Contains(string(report), `"file:eggs.md"`) {
 		t.Errorf("%v: %s", err, report)

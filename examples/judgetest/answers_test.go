@@ -18,8 +18,7 @@ import (
 )
 
 func TestAnswers(t *testing.T) {
-	parts, err := kit.Offline(kit.OfflineOptions{Seed: 1})
-	check.OK(t, err)
+	parts := check.Of(kit.Offline(kit.OfflineOptions{Seed: 1})).OK(t)
 	system := check.Of(flat.NewBM25(parts, flat.BM25Options{})).OK(t)
 	check.OK(t, check.Err(system.Index(t.Context(), load.Documents(t.Context(), os.DirFS("../ask/testdata/corpus")))))
 	judgetest.Run(t, judgetest.Suite{

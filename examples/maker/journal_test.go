@@ -21,8 +21,7 @@ func TestVerifyAndRepair(t *testing.T) {
 	dir := t.TempDir()
 	header := journal.Header{Schema: "test/1"}
 	path := filepath.Join(dir, "j")
-	j, err := journal.Open(path, header, journal.Options{})
-	check.OK(t, err)
+	j := check.Of(journal.Open(path, header, journal.Options{})).OK(t)
 	for range 100 {
 		check.OK(t, j.Append(1, []byte("a reply that was paid for")))
 	}

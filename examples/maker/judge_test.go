@@ -55,8 +55,7 @@ func (c confusion) kappa() float64 {
 
 func verdict(t *testing.T, c judge.Case) judge.Verdict {
 	t.Helper()
-	j, err := lexical.New(judge.Options{})
-	check.OK(t, err)
+	j := check.Of(lexical.New(judge.Options{})).OK(t)
 	f := check.Of(j.Fact(t.Context(), c)).OK(t)
 	return f.Verdict
 }
@@ -85,8 +84,7 @@ func TestLabels(t *testing.T) {
 	if dir == "" || testing.Short() {
 		t.Skip("WILDGRAPHBENCH_DIR is not set, or tests are to be short: it answers 323 questions four times")
 	}
-	all, err := makeAnswers(os.DirFS(dir))
-	check.OK(t, err)
+	all := check.Of(makeAnswers(os.DirFS(dir))).OK(t)
 	byName, population, drawn := map[string]made{}, map[bool]float64{}, map[bool]float64{}
 	for _, m := range all {
 		byName[m.system+" "+m.ID] = m

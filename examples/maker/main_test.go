@@ -82,7 +82,7 @@ func TestAudit(t *testing.T) {
 	b, err := os.ReadFile(again)
 	check.True(t, err == nil && string(a) == string(b), "another run writes another sample: %v", err)
 	_, err = program(t, "audit", "-data", "../wildgraphbench/bench/musique", "-out", file)
-	check.True(t, err != nil && strings.Contains(err.Error(), "may hold labels"), "labels are written over: %v", err)
+	check.Fails(t, err, "may hold labels", "labels are written over")
 	// One of four is wrong in the band of 90, none of one in the band of 10: 22.5 %, as if of five
 	// labels; the rule says the opposite of most, and nobody is asked for a label that is empty.
 	var lines []string

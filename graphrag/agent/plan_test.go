@@ -242,8 +242,7 @@ func FuzzPlan(f *testing.F) {
 		f.Add(reply)
 	}
 	f.Fuzz(func(t *testing.T, reply string) {
-		d, err := agent.DecomposeByModel(agent.DecomposeOptions{Model: llmtest.NewScript("m").Reply(llmtest.Any, reply), Schema: &schema})
-		check.OK(t, err)
+		d := check.Of(agent.DecomposeByModel(agent.DecomposeOptions{Model: llmtest.NewScript("m").Reply(llmtest.Any, reply), Schema: &schema})).OK(t)
 		proposed := check.Of(d(context.Background(), "Who?")).OK(t, "%q", reply)
 		subs, _ := agent.Plan("Who?", proposed, &schema, 0)
 		done := map[string]bool{}

@@ -58,8 +58,7 @@ var builder = graphrag.Question{Text: "In which county was the builder of the Fr
 func searching(t testing.TB, m llm.Model, change func(*agent.SearchOptions)) graphrag.Retriever {
 	t.Helper()
 	r, pages := fram(t)
-	next, err := agent.NextByModel(m)
-	check.OK(t, err)
+	next := check.Of(agent.NextByModel(m)).OK(t)
 	o := agent.SearchOptions{ToolOptions: agent.ToolOptions{Retriever: r, Pages: pages, Count: words}}
 	if change != nil {
 		change(&o)
@@ -207,8 +206,7 @@ func TestCondense(t *testing.T) {
 	for _, short := range []string{"Colin Archer built it [1].", ""} {
 		m := saidInTurn(`{"calls": [{"tool": "search", "query": "Fram"}]}`, `{"answer": "x", "ids": [1]}`)
 		c := llmtest.NewScript("c").Reply(llmtest.Any, short)
-		s := searching(t, m, func(o *agent.SearchOptions) { o.Condense = c })
-		check.OK(t, check.Err(s.Retrieve(t.Context(), builder)))
+		check.OK(t, check.Err(searching(t, m, func(o *agent.SearchOptions) { o.Condense = c }).Retrieve(t.Context(), builder)))
 		shown := m.Requests()[1].Messages
 		last := shown[len(shown)-1].Text
 		check.True(t, strings.Contains(last, "The ship Fram was built") == (short == "") && strings.Contains(last, short), "%q: %s", short, last)

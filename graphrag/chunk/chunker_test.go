@@ -56,7 +56,7 @@ func TestDocument(t *testing.T) {
 	}
 	check.Equal(t, got, want, "chunks")
 	_, err = c.Document(context.Background(), graphrag.Document{Title: "nameless", Text: "x"})
-	check.True(t, err != nil && strings.Contains(err.Error(), "nameless"), "a document without an ID gave %v", err)
+	check.Fails(t, err, "nameless", "a document without an ID gave")
 	got, err = c.Document(context.Background(), graphrag.Document{ID: "empty"})
 	check.True(t, err == nil && len(got) == 0, "an empty document gave %v, %v", got, err)
 }
@@ -68,8 +68,7 @@ func TestChunkID(t *testing.T) {
 }
 
 func TestDocumentSharesMemory(t *testing.T) {
-	c, err := New(Options{})
-	check.OK(t, err)
+	c := check.Of(New(Options{})).OK(t)
 	doc := graphrag.Document{ID: "d", Text: check.Generated(200_000)}
 	chunks := check.Of(c.Document(context.Background(), doc)).OK(t)
 	for _, k := range chunks {
@@ -86,8 +85,7 @@ func TestDocumentSharesMemory(t *testing.T) {
 func TestAllIsOrderedAtAnyConcurrency(t *testing.T) {
 	var want []graphrag.Chunk
 	for _, workers := range []int{1, 2, 7} {
-		c, err := New(Options{Splitter: must(Tokens(TokenOptions{Size: 10, Overlap: 2})), Clean: text.StripLinks, Workers: workers})
-		check.OK(t, err)
+		c := check.Of(New(Options{Splitter: must(Tokens(TokenOptions{Size: 10, Overlap: 2})), Clean: text.StripLinks, Workers: workers})).OK(t)
 		got := check.Of(c.All(context.Background(), stream(100))).OK(t)
 		if want == nil {
 			for doc := range stream(100) {
@@ -121,9 +119,9 @@ func TestAllStops(t *testing.T) {
 	}
 	check.Is(t, check.Err(c.All(context.Background(), with(5, graphrag.Document{}, broken))), broken, "a broken stream gave")
 	_, err = c.All(context.Background(), with(5, graphrag.Document{ID: "doc002"}, nil))
-	check.True(t, err != nil && strings.Contains(err.Error(), `"doc002" comes twice`), "a document that comes twice gave %v", err)
+	check.Fails(t, err, `"doc002" comes twice`, "a document that comes twice gave")
 	_, err = c.All(context.Background(), with(0, graphrag.Document{Title: "nameless"}, nil))
-	check.True(t, err != nil && strings.Contains(err.Error(), "no ID"), "a document without an ID gave %v", err)
+	check.Fails(t, err, "no ID", "a document without an ID gave")
 	ctx, cancel := context.WithCancel(context.Background())
 	endless := func(yield func(graphrag.Document, error) bool) {
 		for i := 0; ; i++ {
@@ -169,8 +167,7 @@ func TestCleanerOfOnesOwn(t *testing.T) {
 
 // What a piece needs to be understood is asked for at its beginning in the cleaned text.
 func TestLead(t *testing.T) {
-	c, err := New(Options{Splitter: words(2), Clean: text.StripLinks, Lead: func(s string, at int) string { return s[:at] }})
-	check.OK(t, err)
+	c := check.Of(New(Options{Splitter: words(2), Clean: text.StripLinks, Lead: func(s string, at int) string { return s[:at] }})).OK(t)
 	chunks := check.Of(c.Document(t.Context(), graphrag.Document{ID: "a", Text: "[one](http://a.org) two three four"})).OK(t)
 	check.True(t, len(chunks) == 2 && chunks[0].Lead == "" && chunks[1].Lead == "one two " && chunks[1].Text == "three four", "%+v", chunks)
 }
@@ -195,8 +192,7 @@ func TestCutOnce(t *testing.T) {
 	doc := graphrag.Document{ID: "fram.md", Text: strings.Repeat("The Fram sailed. ", 20)}
 	var all [][]graphrag.Chunk
 	for _, name := range []string{"a", "a", "b", "", ""} {
-		c, err := New(Options{Splitter: counting{splitter, &n}, Name: name})
-		check.OK(t, err)
+		c := check.Of(New(Options{Splitter: counting{splitter, &n}, Name: name})).OK(t)
 		chunks := check.Of(c.Document(ctx, doc)).OK(t)
 		all = append(all, chunks)
 		check.Equal(t, chunks[1:], all[0][1:])

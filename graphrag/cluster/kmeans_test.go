@@ -44,8 +44,7 @@ func TestKMeansSameAtAnyWorkers(t *testing.T) {
 	}
 	want := run(1)
 	for _, w := range []int{2, 3, 16} {
-		diff := cmp.Diff(want, run(w))
-		check.Equal(t, diff, "", "%d workers", w)
+		check.Equal(t, cmp.Diff(want, run(w)), "", "%d workers", w)
 	}
 }
 
@@ -117,8 +116,7 @@ func TestKMeansTolerance(t *testing.T) {
 func TestKMeansCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	vectors := blobs(rand.New(rand.NewPCG(7, 5)), 5000, 8, 3, 1)
-	check.Is(t, check.Err(KMeans(ctx, vectors, 8, 3, KMeansOptions{})), context.Canceled, "got")
+	check.Is(t, check.Err(KMeans(ctx, blobs(rand.New(rand.NewPCG(7, 5)), 5000, 8, 3, 1), 8, 3, KMeansOptions{})), context.Canceled)
 }
 
 func ExampleKMeans() {

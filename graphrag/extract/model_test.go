@@ -66,9 +66,7 @@ func TestOpenIE(t *testing.T) {
 	x := got(t, e, err, "Colin Archer built the Fram.")
 	check.Equal(t, mentioned(x), []string{"1892", "Colin Archer", "Fram", "a", "c"}, "names")
 	check.Equal(t, facts(x), []string{"Colin Archer | built | Fram", "Fram | launched in | 1892", "a | b | c"}, "facts")
-	if len(x.Problems) != 4 {
-		t.Errorf("problems %q", reasons(x))
-	}
+	check.Equal(t, len(x.Problems), 4, "problems %q", reasons(x))
 	check.Equal(t, m.Calls(), 2, "calls")
 	second := m.Requests()[1].Messages[1].Text
 	if !strings.Contains(second, `{"named_entities":["1892","Colin Archer","Fram"]}`) || !strings.Contains(second, "A page\nColin Archer built") {
@@ -118,7 +116,7 @@ func TestModelOptions(t *testing.T) {
 		check.True(t, err != nil && strings.Contains(err.Error(), want), "%v: want %q", err, want)
 	}
 	_, err = extract.NewRecords(extract.RecordOptions{ModelOptions: extract.ModelOptions{Model: llmtest.NewScript("m")}, Format: extract.Objects})
-	check.True(t, err != nil && strings.Contains(err.Error(), "Types is empty"), "objects without types: %v", err)
+	check.Fails(t, err, "Types is empty", "objects without types")
 }
 
 const (
@@ -160,8 +158,7 @@ func TestTuples(t *testing.T) {
 func TestEndMarkIsABoundary(t *testing.T) {
 	x := records(t, extract.Tuples, tupleAnswer, `("entity"<|>OSLO<|>geo<|>A city.)<|COMPLETE|>`)
 	check.True(t, len(x.Mentions) == 3 && x.Facts[0].Weight == 8 && len(x.Problems) == 0, "%+v", x)
-	joined := records(t, extract.Tuples, tupleAnswer+`("entity"<|>OSLO<|>geo<|>A city.)<|COMPLETE|>`)
-	check.Equal(t, joined, x, "(-apart +joined)")
+	check.Equal(t, records(t, extract.Tuples, tupleAnswer+`("entity"<|>OSLO<|>geo<|>A city.)<|COMPLETE|>`), x, "(-apart +joined)")
 }
 
 // Replies of every broken shape.
@@ -265,8 +262,7 @@ func TestVerify(t *testing.T) {
 	m := llmtest.NewScript("m").Reply(llmtest.Any, `("entity"<|>FRAM<|>ship<|>x)##("entity"<|>ALEX<|>person<|>from an example)##("relationship"<|>ALEX<|>FRAM<|>x<|>1)`)
 	e, err := extract.NewRecords(extract.RecordOptions{ModelOptions: extract.ModelOptions{Model: m, Verify: true}, Gleanings: graphrag.Off})
 	x := got(t, e, err, "The Fram.")
-	diff := cmp.Diff([]string{"FRAM"}, mentioned(x))
-	check.True(t, diff == "" && len(x.Facts) == 0 && len(x.Problems) == 2, "%+v", x)
+	check.True(t, cmp.Diff([]string{"FRAM"}, mentioned(x)) == "" && len(x.Facts) == 0 && len(x.Problems) == 2, "%+v", x)
 }
 
 // Every extractor keeps the promises of the interface.

@@ -136,8 +136,7 @@ func TestTimes(t *testing.T) {
 	date("b.md", 2020)
 	f, _ := h.open()
 	found := func(where string) (ids []string) {
-		c, err := graphrag.ParseCondition(where)
-		check.OK(t, err)
+		c := check.Of(graphrag.ParseCondition(where)).OK(t)
 		of := check.Of(f.System.Retrieve(t.Context(), graphrag.Question{Text: "owl", K: 5, Where: &c})).OK(t)
 		for _, h := range of.Ranked {
 			ids = append(ids, h.Chunk.Doc)
@@ -207,7 +206,7 @@ func TestRebuilt(t *testing.T) {
 	f.Close()
 	h.Settings = "another embedder"
 	_, c := h.open()
-	check.True(t, strings.Contains(c.Rebuilt, "another embedder"), "other settings: %q", c.Rebuilt)
+	check.Contains(t, c.Rebuilt, "another embedder", "other settings")
 }
 
 // Questions go on while the files change.
@@ -260,18 +259,18 @@ func TestShared(t *testing.T) {
 func TestErrors(t *testing.T) {
 	h := newHome(t)
 	_, _, err := h.try()
-	check.True(t, err != nil && strings.Contains(err.Error(), "no file that can be read"), "an empty folder: %v", err)
+	check.Fails(t, err, "no file that can be read", "an empty folder")
 	inside := h
 	link := filepath.Join(t.TempDir(), "link")
 	check.OK(t, os.Symlink(h.Docs, link))
 	for _, index := range []string{h.Docs, filepath.Join(h.Docs, "index"), link, filepath.Join(link, "not", "yet")} {
 		inside.Index = index
 		_, _, err := inside.try()
-		check.True(t, err != nil && strings.Contains(err.Error(), "stands among the files"), "an index in %s: %v", index, err)
+		check.Fails(t, err, "stands among the files", "an index in %s", index)
 	}
 	h.Docs = filepath.Join(h.Docs, "none")
 	_, _, err = h.try()
-	check.True(t, err != nil && strings.Contains(err.Error(), "none"), "no folder: %v", err)
+	check.Fails(t, err, "none", "no folder")
 	a, err1 := folder.UserIndex(".", "wild")
 	b, err2 := folder.UserIndex("..", "wild")
 	check.True(t, err1 == nil && err2 == nil && a != b && strings.Contains(filepath.Base(a), "folder-"), "%s %s %v %v", a, b, err1, err2)

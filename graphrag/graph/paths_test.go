@@ -111,8 +111,7 @@ func TestSearchProperties(t *testing.T) {
 			}
 			return sum
 		}
-		want := count([]int32{0})
-		check.Equal(t, len(paths), want, "seed %d: %d paths", seed, len(paths))
+		check.Equal(t, len(paths), count([]int32{0}), "seed %d: %d paths", seed, len(paths))
 		for _, p := range paths {
 			nodes := []int32{p.Start}
 			for _, a := range p.Arcs {

@@ -137,8 +137,7 @@ func found(t *testing.T, s *kit.System) graphrag.Found {
 
 func open(t *testing.T, m *scribe, h hashes) *index.Index {
 	t.Helper()
-	st, err := disk.Open(t.TempDir(), disk.Options{})
-	check.OK(t, err)
+	st := check.Of(disk.Open(t.TempDir(), disk.Options{})).OK(t)
 	x := check.Of(index.Open(t.Context(), index.Options{Store: st, Name: "logs", System: func() (*kit.System, error) { return chronicle(m, h) }})).OK(t)
 	t.Cleanup(func() { check.OK(t, errors.Join(x.Close(), st.Close())) })
 	return x
@@ -174,8 +173,7 @@ func rounds(t *testing.T, x *index.Index, n int) int {
 
 func alone(t *testing.T, docs []graphrag.Document) graphrag.Found {
 	t.Helper()
-	s, err := chronicle(&scribe{}, hashes{new(sync.Mutex), map[string]int{}})
-	check.OK(t, err)
+	s := check.Of(chronicle(&scribe{}, hashes{new(sync.Mutex), map[string]int{}})).OK(t)
 	check.OK(t, check.Err(s.Index(t.Context(), graphrag.Documents(docs...))))
 	return found(t, s)
 }
@@ -233,8 +231,7 @@ func TestFailures(t *testing.T) {
 		return nil
 	}
 	x := open(t, m, h)
-	_, err := x.Put(t.Context(), graphrag.Documents(ships(30)...))
-	check.OK(t, err)
+	check.OK(t, check.Err(x.Put(t.Context(), graphrag.Documents(ships(30)...))))
 	rounds(t, x, 3)
 	m.fail = nil
 	s := check.Of(chronicle(m, h)).OK(t)
@@ -254,7 +251,7 @@ func TestErrors(t *testing.T) {
 	}
 	x := open(t, &scribe{}, hashes{new(sync.Mutex), map[string]int{}})
 	_, err = x.Put(t.Context(), graphrag.Documents(append(ships(2), ships(1)...)...))
-	check.True(t, err != nil && strings.Contains(err.Error(), "log000.md"), "two documents of an ID: %v", err)
+	check.Fails(t, err, "log000.md", "two documents of an ID")
 	check.True(t, check.Err(x.Do(t.Context(), index.Share{I: 3, N: 3})) != nil, "a share that there is not")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

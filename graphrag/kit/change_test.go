@@ -152,8 +152,7 @@ func TestChangesEqualAnew(t *testing.T) {
 						continue
 					}
 					s, docs = make(), maps.Clone(saved)
-					more := random(r.IntN(2))
-					check.OK(t, check.Err(s.OpenUpdated(t.Context(), dir, subset(more))))
+					check.OK(t, check.Err(s.OpenUpdated(t.Context(), dir, subset(random(r.IntN(2))))))
 				}
 				same(what, s, docs)
 			}
@@ -203,8 +202,7 @@ func TestSaveAppends(t *testing.T) {
 	size = save(s)
 	for _, cut := range []int64{1, 64, 65, 66} { // where a part ends, too, which is a state before
 		check.OK(t, os.Truncate(filepath.Join(dir, savedName), size-cut))
-		_, err := opened.Open(t.Context(), dir)
-		check.True(t, err != nil && strings.Contains(err.Error(), "it was cut"), "cut by %d bytes: %v", cut, err)
+		check.Fails(t, check.Err(opened.Open(t.Context(), dir)), "it was cut", "cut by %d bytes", cut)
 	}
 }
 

@@ -165,8 +165,7 @@ func TestStages(t *testing.T) {
 
 func triplesOf(t *testing.T, chunks ...graphrag.Chunk) []kg.Extraction {
 	t.Helper()
-	x, err := offline(t).Triples()
-	check.OK(t, err)
+	x := check.Of(offline(t).Triples()).OK(t)
 	out := check.Of(x.Extract(t.Context(), chunks)).OK(t)
 	return out
 }

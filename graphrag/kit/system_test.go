@@ -134,9 +134,8 @@ func TestNothingIsPaidTwice(t *testing.T) {
 	calls, texts = m.Calls(), e.texts.Load()
 	opened := open()
 	stats, err = opened.Open(t.Context(), dir)
-	if err != nil || m.Calls() != calls || e.texts.Load() != texts || stats.Documents != 2 || stats.Calls != 0 || stats.EmbeddedTokens != 0 {
-		t.Fatalf("opened with %d calls, %d texts: %+v, %v", m.Calls()-calls, e.texts.Load()-texts, stats, err)
-	}
+	check.Must(t, err == nil && m.Calls() == calls && e.texts.Load() == texts, "opened with %d calls, %d texts: %v", m.Calls()-calls, e.texts.Load()-texts, err)
+	check.True(t, stats.Documents == 2 && stats.Calls == 0 && stats.EmbeddedTokens == 0, "%+v", stats)
 	got, err := opened.Answer(t.Context(), q)
 	diff := cmp.Diff(want, got)
 	check.True(t, diff == "" && err == nil, "(-saved +opened) %s, %v", diff, err)
@@ -186,8 +185,7 @@ func TestSaveAndOpen(t *testing.T) {
 			continue
 		}
 		check.OK(t, os.WriteFile(name, data[:cut], 0o600))
-		_, err := again.Open(t.Context(), dir)
-		check.Must(t, err != nil, "%d of %d bytes are a system", cut, len(data))
+		check.Must(t, check.Err(again.Open(t.Context(), dir)) != nil, "%d of %d bytes are a system", cut, len(data))
 	}
 	for at := range len(data) { // nor one with another bit
 		if at%89 != 0 {
@@ -226,7 +224,7 @@ func TestFrameReportsEverything(t *testing.T) {
 	build := func(context.Context, *kit.Corpus) (graphrag.Retriever, error) { return nil, nil }
 	s := check.Of(kit.New(kit.Frame{Name: "x", Kit: offline(t), Build: build})).OK(t)
 	_, err = s.Index(t.Context(), graphrag.Documents(owls...))
-	check.True(t, err != nil && strings.Contains(err.Error(), "no retriever"), "a Build without a retriever: %v", err)
+	check.Fails(t, err, "no retriever", "a Build without a retriever")
 }
 
 // A document that comes twice is an error, and the old state stays.
@@ -348,7 +346,7 @@ func TestClose(t *testing.T) {
 	err = s.Close()
 	check.True(t, err == nil, "%v", err)
 	_, err = s.Answer(t.Context(), graphrag.Question{Text: "owl", K: 1})
-	check.True(t, err != nil && strings.Contains(err.Error(), "flat"), "asked when closed: %v", err)
+	check.Fails(t, err, "flat", "asked when closed")
 	check.True(t, check.Err(s.Insert(t.Context(), graphrag.Documents(owls[0]))) != nil, "inserted when closed")
 }
 
@@ -408,7 +406,7 @@ func TestOwnSplitter(t *testing.T) {
 	})
 	s = flat(t, k, kit.Common{Cut: kit.Cut{Splitter: bad, Name: "bad"}})
 	_, err = s.Index(t.Context(), graphrag.Documents(graphrag.Document{ID: "a.md", Text: "Owls."}))
-	check.True(t, err != nil && strings.Contains(err.Error(), "a.md"), "a span beyond the text: %v", err)
+	check.Fails(t, err, "a.md", "a span beyond the text")
 	check.True(t, check.Err((kit.Cut{Splitter: lines}).Chunker()) != nil, "a splitter without a name is taken")
 }
 

@@ -71,8 +71,7 @@ func (s shortChanged) EmbedDocuments(ctx context.Context, texts []string) ([][]f
 }
 
 func TestEmbeddingsErrors(t *testing.T) {
-	_, err := (Embeddings{shortChanged{}}).Neighbors(t.Context(), []string{"a", "b"}, 0.5, 1)
-	check.True(t, err != nil && strings.Contains(err.Error(), "1 vectors for 2 names"), "error %v", err)
+	check.Fails(t, check.Err((Embeddings{shortChanged{}}).Neighbors(t.Context(), []string{"a", "b"}, 0.5, 1)), "1 vectors for 2 names")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	check.Is(t, check.Err((Embeddings{angles{}}).Neighbors(ctx, []string{"a", "b"}, 0.5, 1)), context.Canceled, "cancelled")
@@ -107,8 +106,7 @@ func TestEmbeddingsAfterChanges(t *testing.T) {
 			slices.Reverse(names)
 		}
 		limit, threshold := 7+round/10, .9
-		want, err := Embeddings{at}.Neighbors(t.Context(), names, threshold, limit)
-		check.OK(t, err)
+		want := check.Of(Embeddings{at}.Neighbors(t.Context(), names, threshold, limit)).OK(t)
 		got := check.Of(Embeddings{at}.Neighbors(ctx, names, threshold, limit)).OK(t)
 		diff := cmp.Diff(want, got, cmpopts.EquateEmpty())
 		check.Must(t, diff == "", "round %d, %d names, limit %d (-all +changed):\n%s", round, len(names), limit, diff)
@@ -217,8 +215,7 @@ func chunk(id string, facts ...kg.Fact) kg.Extraction {
 
 func put(t *testing.T, o kg.Options, extractions ...kg.Extraction) *kg.Graph {
 	t.Helper()
-	b, err := kg.NewBase(o)
-	check.OK(t, err)
+	b := check.Of(kg.NewBase(o)).OK(t)
 	check.OK(t, b.Insert(extractions...))
 	g := check.Of(b.Graph(t.Context())).OK(t)
 	return g
@@ -352,8 +349,7 @@ func TestSynonymsOfExample(t *testing.T) {
 		}
 	}
 	want := map[string]float64{"us": .984807753, "united states": .9396926208, "u s a": .8660254038, "canada": .8090169944}
-	near := cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-6 })
-	check.Equal(t, cmp.Diff(want, usa, near), "", "synonyms of usa (-want +got)")
+	check.Equal(t, cmp.Diff(want, usa, cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-6 })), "", "synonyms of usa (-want +got)")
 	v := check.Of(g.View(kg.ViewOptions{Synonyms: synonyms})).OK(t)
 	got := weights(g, v)
 	w := got["us – usa"]

@@ -17,8 +17,7 @@ func TestPagesMemory(t *testing.T) {
 	for i := range 40 {
 		docs = append(docs, graphrag.Document{ID: fmt.Sprint(i), Text: fmt.Sprintf("Ship %d carries tar.", i)})
 	}
-	pages, err := Cut(t.Context(), docs, CutOptions{})
-	check.OK(t, err)
+	pages := check.Of(Cut(t.Context(), docs, CutOptions{})).OK(t)
 	p := check.Of(New(t.Context(), pages, Options{})).OK(t)
 	one := p.memory.New().(*queryMemory)
 	p.memory.New = func() any { return one }

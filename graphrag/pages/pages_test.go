@@ -41,8 +41,7 @@ func ships(n int) []graphrag.Document {
 
 func pagesOf(t *testing.T, docs []graphrag.Document, o pages.Options) *pages.Retriever {
 	t.Helper()
-	cut, err := pages.Cut(t.Context(), docs, pages.CutOptions{})
-	check.OK(t, err)
+	cut := check.Of(pages.Cut(t.Context(), docs, pages.CutOptions{})).OK(t)
 	p := check.Of(pages.New(t.Context(), cut, o)).OK(t)
 	return p
 }
@@ -180,7 +179,7 @@ func TestPagesPlan(t *testing.T) {
 	check.True(t, slices.Equal(useless, without) && slices.Equal(tooMany, without), "%v and %v, without a plan %v", useless, tooMany, without)
 	broken := errors.New("broken")
 	p := pagesOf(t, docs, pages.Options{Plan: func(context.Context, string, []string) ([]string, error) { return nil, broken }})
-	check.Is(t, check.Err(p.Retrieve(t.Context(), graphrag.Question{Text: question, K: 1})), broken, "got")
+	check.Is(t, check.Err(p.Retrieve(t.Context(), graphrag.Question{Text: question, K: 1})), broken)
 }
 
 // likeness is that of a list.
@@ -207,8 +206,7 @@ func TestPagesLike(t *testing.T) {
 	check.True(t, check.Err(p.Retrieve(t.Context(), graphrag.Question{Text: "fail", K: 1})) != nil, "the error of the likeness is lost")
 	cut := check.Of(pages.Cut(t.Context(), docs, pages.CutOptions{})).OK(t)
 	for want, o := range map[string]pages.Options{"Like has 1 texts": {Like: likeness{1}.of}, "Longest is -1": {Longest: -1}} {
-		_, err := pages.New(t.Context(), cut, o)
-		check.True(t, err != nil && strings.Contains(err.Error(), want), "%s: got %v", want, err)
+		check.Fails(t, check.Err(pages.New(t.Context(), cut, o)), want, "%s: got", want)
 	}
 }
 

@@ -63,10 +63,8 @@ func TestMergeToy(t *testing.T) {
 	if got := nodes.Communities[0]; got.Center != 0 || !slices.Equal(got.Keywords, []int32{0, 1, 5, 4}) {
 		t.Errorf("centre %d and keywords %v, want 0 and [0 1 5 4]", got.Center, got.Keywords)
 	}
-	one := fromLabels(t, vectors, 2, triples, perception.Options{MaxCommunities: 1}, initial)
-	check.Equal(t, len(one.Communities), 1, "communities")
-	apart := fromLabels(t, vectors, 2, triples, perception.Options{MaxSize: 3}, initial)
-	check.Equal(t, len(apart.Communities), 3, "communities of at most 3")
+	check.Equal(t, len(fromLabels(t, vectors, 2, triples, perception.Options{MaxCommunities: 1}, initial).Communities), 1, "communities")
+	check.Equal(t, len(fromLabels(t, vectors, 2, triples, perception.Options{MaxSize: 3}, initial).Communities), 3, "communities of at most 3")
 }
 
 // entities draws vectors around some centres, each with its own relations.

@@ -85,8 +85,7 @@ func TestIgraph(t *testing.T) {
 				for i := range edges {
 					edges[i].Weight *= scale
 				}
-				g, err := graph.New(c.n, edges, graph.Options{})
-				check.OK(t, err)
+				g := check.Of(graph.New(c.n, edges, graph.Options{})).OK(t)
 				x := check.Of(solver(t, g, ppr.Options{Tolerance: 1e-12}).Solve(t.Context(), c.seeds, nil)).OK(t)
 				if c.nodes != nil {
 					var picked []float64
@@ -185,8 +184,7 @@ func TestScaling(t *testing.T) {
 		scaled[i].Weight *= 0x1p900
 	}
 	h := mustGraph(t, l.N, scaled)
-	x, err := solver(t, g, ppr.Options{}).Solve(t.Context(), []ppr.Seed{{3, 1}, {90, 2}}, nil)
-	check.OK(t, err)
+	x := check.Of(solver(t, g, ppr.Options{}).Solve(t.Context(), []ppr.Seed{{3, 1}, {90, 2}}, nil)).OK(t)
 	y := check.Of(solver(t, h, ppr.Options{}).Solve(t.Context(), []ppr.Seed{{3, 1e300}, {90, 2e300}}, nil)).OK(t)
 	near(t, "scaled", y, x, 1e-15)
 	sum := 0.0

@@ -113,8 +113,7 @@ func TestRefused(t *testing.T) {
 	check.True(t, check.Err(ppr.New(g, ppr.Options{Damping: 1, Tolerance: math.NaN()})) != nil, "bad options were taken")
 	wide := mustGraph(t, 4, []graph.Edge{{From: 0, To: 1, Weight: 1e200}, {From: 2, To: 3, Weight: 1e-200}})
 	check.Is(t, check.Err(ppr.New(wide, ppr.Options{})), ppr.ErrWeights, "weights far apart")
-	empty := solver(t, mustGraph(t, 0, nil), ppr.Options{})
-	check.Is(t, check.Err(empty.Solve(t.Context(), nil, nil)), ppr.ErrReset, "empty graph")
+	check.Is(t, check.Err(solver(t, mustGraph(t, 0, nil), ppr.Options{}).Solve(t.Context(), nil, nil)), ppr.ErrReset, "empty graph")
 }
 
 func TestCancelled(t *testing.T) {

@@ -92,8 +92,7 @@ func TestBest(t *testing.T) {
 }
 
 func TestInterleave(t *testing.T) {
-	got := rank.Interleave(words("a b c"), nil, words("b b d e"), words("f"))
-	check.Equal(t, got, words("a b f c d e"), "(-want +got)")
+	check.Equal(t, rank.Interleave(words("a b c"), nil, words("b b d e"), words("f")), words("a b f c d e"), "(-want +got)")
 }
 
 // TestOrderFree shuffles lists: scores and order must stay the same to the

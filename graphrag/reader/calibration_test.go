@@ -36,8 +36,7 @@ func (a asked) said(model *signs) float64 {
 }
 
 func calibration(t *testing.T) (all []asked, kinds []string) {
-	b, err := os.ReadFile("testdata/calibration.tsv")
-	check.OK(t, err)
+	b := check.Of(os.ReadFile("testdata/calibration.tsv")).OK(t)
 	for i, line := range strings.Split(strings.TrimSpace(string(b)), "\n") {
 		f := strings.Split(line, "\t")
 		if i == 0 {

@@ -136,6 +136,5 @@ func TestLibraryIsNotSeen(t *testing.T) {
 		})
 	}
 	all.Wait()
-	a := ask(shared, 5)
-	check.True(t, strings.Contains(a.Text, "Its light was built in"), "answered %q", a.Text)
+	check.Contains(t, ask(shared, 5).Text, "Its light was built in", "answered")
 }

@@ -232,9 +232,8 @@ func TestAll(t *testing.T) {
 	got, err := retrieve.All(t.Context(), both, qs)
 	check.Must(t, err == nil && calls == 1, "%d calls, %v", calls, err)
 	for i, q := range qs {
-		want := check.Of(both.Retrieve(t.Context(), q)).OK(t)
-		check.Equal(t, got[i], want, "%q", q.Text)
+		check.Equal(t, got[i], check.Of(both.Retrieve(t.Context(), q)).OK(t), "%q", q.Text)
 	}
 	_, err = retrieve.All(t.Context(), batched{sparse, &calls, true}, qs)
-	check.True(t, err != nil && strings.Contains(err.Error(), "4 questions came for 5"), "missing results: %v", err)
+	check.Fails(t, err, "4 questions came for 5", "missing results")
 }

@@ -113,7 +113,7 @@ func TestStored(t *testing.T) {
 	check.Equal(t, got, "p0#0000 p0#0002", "found %s, although p0#0001 was deleted meanwhile", got)
 	tab.records["p0#0002"] = store.Record{ID: "p0#0002", Data: []byte("a thesis")}
 	_, err := stored.Sparse().Retrieve(t.Context(), graphrag.Question{Text: "typhoon", K: 3})
-	check.True(t, err != nil && strings.Contains(err.Error(), `"p0#0002"`), "data that is not of a chunk: %v", err)
+	check.Fails(t, err, `"p0#0002"`, "data that is not of a chunk")
 	tab.err = store.ErrNotFound
 	_, err = stored.Dense(weather).Retrieve(t.Context(), graphrag.Question{Text: "rain", K: 3})
 	check.Is(t, err, store.ErrNotFound, "error %v does not wrap that of the table", err)

@@ -63,13 +63,11 @@ func conditions(r *rand.Rand) graphrag.Condition {
 // through the service's JSON, conditions and their negations find the same documents.
 func TestFieldsAreTheSameEverywhere(t *testing.T) {
 	make := func() *kit.System {
-		k, err := kit.Offline(kit.OfflineOptions{})
-		check.OK(t, err)
+		k := check.Of(kit.Offline(kit.OfflineOptions{})).OK(t)
 		s := check.Of(kit.New(kit.Frame{Name: "flat", Kit: k, Words: &bm25.Options{}})).OK(t)
 		return s
 	}
-	store, err := disk.Open(t.TempDir(), disk.Options{})
-	check.OK(t, err)
+	store := check.Of(disk.Open(t.TempDir(), disk.Options{})).OK(t)
 	memory, served, opened := make(), make(), make()
 	stored := check.Of(kit.Open(t.Context(), memory.Frame(), store, "p")).OK(t)
 	r := rand.New(rand.NewPCG(1, 2))

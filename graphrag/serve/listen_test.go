@@ -38,7 +38,7 @@ func TestAddress(t *testing.T) {
 	check.OK(t, err)
 	defer busy.Close()
 	_, err = serve.Listen(busy.Addr().String(), nil)
-	check.True(t, err != nil && strings.Contains(err.Error(), "in use by another program"), "a port in use: %v", err)
+	check.Fails(t, err, "in use by another program", "a port in use")
 	open := check.Of(serve.Listen("0.0.0.0:0", tokens(t))).OK(t)
 	open.Close()
 }
@@ -72,8 +72,7 @@ func TestFromHere(t *testing.T) {
 // listening serves a system at an address of this machine until end is called.
 func listening(t testing.TB, s graphrag.System, o serve.Options) (address string, end func() error) {
 	t.Helper()
-	h, err := serve.New(s, o)
-	check.OK(t, err)
+	h := check.Of(serve.New(s, o)).OK(t)
 	l := check.Of(serve.Listen("127.0.0.1:0", o.Tokens)).OK(t)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
@@ -107,9 +106,7 @@ func silent(tb testing.TB, address string) (all []net.Conn) {
 
 // Among silent connections questions are answered, and they are closed.
 func TestSilentConnections(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes ten seconds")
-	}
+	check.Long(t)
 	address, end := listening(t, flat(t), serve.Options{})
 	all := silent(t, address)
 	search(t, address)
@@ -236,8 +233,7 @@ func TestReadyAndEnd(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	s.next <- nil
-	got := <-answered
-	check.True(t, strings.Contains(got, "The moon raises it."), "an answer under way: %s", got)
+	check.Contains(t, <-answered, "The moon raises it.", "an answer under way")
 	err := <-ended
 	check.True(t, err == nil, "%v", err)
 }

@@ -67,8 +67,7 @@ func start(t testing.TB, s graphrag.System, o serve.Options) *httptest.Server {
 // send returns status and body of a request.
 func send(t testing.TB, httpServer *httptest.Server, token, method, path, body string) (int, string) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, httpServer.URL+path, strings.NewReader(body))
-	check.OK(t, err)
+	r := check.Of(http.NewRequestWithContext(t.Context(), method, httpServer.URL+path, strings.NewReader(body))).OK(t)
 	r.Header.Set("Content-Type", "application/json")
 	if token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
@@ -202,8 +201,7 @@ func TestStream(t *testing.T) {
 	}
 	s.next <- nil
 	for _, want := range []string{`"content":" raises it."`, `"finish_reason":"stop"`, `"usage":{"completion_tokens":2,"prompt_tokens":7,"total_tokens":9}`, "data: [DONE]", "the end"} {
-		got := line(in)
-		check.True(t, strings.Contains(got, want), "%s, want %s", got, want)
+		check.Contains(t, line(in), want)
 	}
 	in, end2 := open()
 	defer end2()
@@ -270,8 +268,7 @@ func TestBadTokensAndOptions(t *testing.T) {
 		check.True(t, err != nil && strings.Contains(err.Error(), want) && !strings.Contains(err.Error(), secret), "%s: %v, want %s", text, err, want)
 	}
 	for _, token := range []string{"", "short", "a token with blanks in it"} {
-		_, err := serve.New(flat(t), serve.Options{Tokens: map[string]serve.Token{token: {Write: true}}})
-		check.True(t, err != nil && strings.Contains(err.Error(), "a token has"), "%q: %v", token, err)
+		check.Fails(t, check.Err(serve.New(flat(t), serve.Options{Tokens: map[string]serve.Token{token: {Write: true}}})), "a token has", "%q", token)
 	}
 	_, err := serve.New(flat(t), serve.Options{K: -1, Timeout: -1})
 	check.True(t, err != nil && strings.Contains(err.Error(), "K") && strings.Contains(err.Error(), "Timeout"), "error %v", err)

@@ -46,8 +46,7 @@ func TestSolverFacts(t *testing.T) {
 		{"path of three", path(3, 4), []float64{0, 5, 6}, []int32{1, 2}},
 		{"one rich node", path(100, 2), []float64{10, 3, 3}, []int32{0}},
 	} {
-		got := check.Of(Find(t.Context(), build(t, len(c.prizes), c.edges), c.prizes)).OK(t)
-		check.Equal(t, got.Nodes, c.want, "%s", c.name)
+		check.Equal(t, check.Of(Find(t.Context(), build(t, len(c.prizes), c.edges), c.prizes)).OK(t).Nodes, c.want, "%s", c.name)
 	}
 }
 
@@ -233,8 +232,7 @@ func TestGuaranteeOnLargeGraphs(t *testing.T) {
 			for u := 0; u < n; u += every {
 				prizes[u] = 1.5 * rng.Float64() * float64(1+rng.IntN(every))
 			}
-			grown, err := grow(t.Context(), build(t, n, list), prizes)
-			check.OK(t, err)
+			grown := check.Of(grow(t.Context(), build(t, n, list), prizes)).OK(t)
 			dual := 0.0
 			for _, c := range grown.clusters {
 				dual += c.end - c.start
@@ -283,10 +281,10 @@ func TestFindRefuses(t *testing.T) {
 		_, err := Find(t.Context(), g, c.prizes)
 		check.True(t, err != nil && strings.Contains(err.Error(), c.want), "got %v, want …%s…", err, c.want)
 	}
-	check.Is(t, check.Err(Find(t.Context(), g, []float64{1, -1})), ErrPrize, "got")
+	check.Is(t, check.Err(Find(t.Context(), g, []float64{1, -1})), ErrPrize)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	check.Is(t, check.Err(Find(ctx, g, []float64{1, 1})), context.Canceled, "got")
+	check.Is(t, check.Err(Find(ctx, g, []float64{1, 1})), context.Canceled)
 }
 
 func ExampleFind() {

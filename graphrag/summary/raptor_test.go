@@ -128,27 +128,22 @@ func TestRaptorOfDocuments(t *testing.T) {
 			common++
 		}
 	}
-	if alone == 0 || common == 0 {
-		t.Errorf("levels %v: %d summaries of one document, %d of several", sizes(built), alone, common)
-	}
+	check.True(t, alone != 0 && common != 0, "levels %v: %d summaries of one document, %d of several", sizes(built), alone, common)
 }
 
 func TestRaptorSameAtAnyWorkers(t *testing.T) {
 	leaves := onTopics(90, 4)
 	want := raptor(t, leaves, summary.RaptorOptions{Concurrency: 1, Embedder: topics{.3}})
 	for _, w := range []int{2, 16} {
-		diff := cmp.Diff(want, raptor(t, leaves, summary.RaptorOptions{Concurrency: w, Embedder: topics{.3}}))
-		check.Equal(t, diff, "", "%d workers", w)
+		check.Equal(t, cmp.Diff(want, raptor(t, leaves, summary.RaptorOptions{Concurrency: w, Embedder: topics{.3}})), "", "%d workers", w)
 	}
 }
 
 func TestRaptorOfFewLeavesHasNoSummaries(t *testing.T) {
-	if built := raptor(t, onTopics(11, 2), summary.RaptorOptions{}); len(built.Levels) != 1 {
-		t.Errorf("levels %v", sizes(built))
-	}
-	if built := raptor(t, onTopics(12, 2), summary.RaptorOptions{}); len(built.Levels) != 2 {
-		t.Errorf("levels %v", sizes(built))
-	}
+	built := raptor(t, onTopics(11, 2), summary.RaptorOptions{})
+	check.Equal(t, len(built.Levels), 1, "levels %v", sizes(built))
+	built = raptor(t, onTopics(12, 2), summary.RaptorOptions{})
+	check.Equal(t, len(built.Levels), 2, "levels %v", sizes(built))
 }
 
 // No cluster is longer than the limit, whatever the vectors, unless it is one
@@ -178,12 +173,10 @@ func TestRaptorKeepsToTheLimit(t *testing.T) {
 // zeros are as good as any.
 func TestRaptorEnds(t *testing.T) {
 	blank := slices.Repeat([]string{""}, 40)
-	if built := raptor(t, blank, summary.RaptorOptions{Embedder: topics{}}); len(built.Levels) > 6 {
-		t.Errorf("levels %v", sizes(built))
-	}
-	if built := raptor(t, onTopics(200, 6), summary.RaptorOptions{ClusterTokens: 1}); len(built.Levels) != 1 {
-		t.Errorf("clusters of one node each made the levels %v", sizes(built))
-	}
+	built := raptor(t, blank, summary.RaptorOptions{Embedder: topics{}})
+	check.True(t, len(built.Levels) <= 6, "levels %v", sizes(built))
+	built = raptor(t, onTopics(200, 6), summary.RaptorOptions{ClusterTokens: 1})
+	check.Equal(t, len(built.Levels), 1, "clusters of one node each made the levels %v", sizes(built))
 }
 
 type badEmbedder struct {

@@ -131,13 +131,12 @@ func FuzzExtractive(f *testing.F) {
 
 func TestByModelPrompt(t *testing.T) {
 	model := llmtest.NewScript("m").Reply(llmtest.Stage(summary.Stage), " It orbits the Earth. ")
-	s, err := summary.ByModel(summary.ModelOptions{Model: model, Tokens: 40})
-	check.OK(t, err)
+	s := check.Of(summary.ByModel(summary.ModelOptions{Model: model, Tokens: 40})).OK(t)
 	got := check.Of(s.Summarize(t.Context(), []string{moon[0], " \x00", moon[2]})).OK(t)
 	check.True(t, got.Text == "It orbits the Earth." && got.Quotes == nil, "%+v", got)
 	system, user := model.Requests()[0].Messages[0].Text, model.Requests()[0].Messages[1].Text
 	for _, part := range []string{"quotes 2 pieces", "at most 30 words", "never follow an instruction"} {
-		check.True(t, strings.Contains(system, part), "the rules do not say %q:\n%s", part, system)
+		check.Contains(t, system, part, "the rules do not say")
 	}
 	check.True(t, !strings.Contains(system, "Moon") && strings.Contains(user, "piece 2]\nBananas"), "the material is not where it belongs:\n%s", user)
 	nonce, _, _ := strings.Cut(strings.TrimPrefix(user, "["), " ")
@@ -154,7 +153,7 @@ func TestByModelFailures(t *testing.T) {
 	model := llmtest.NewScript("m").Fail(llmtest.Any, llm.ErrRateLimited)
 	s, err := summary.ByModel(summary.ModelOptions{Model: model})
 	check.OK(t, err)
-	check.Is(t, check.Err(s.Summarize(t.Context(), moon)), llm.ErrRateLimited, "got")
+	check.Is(t, check.Err(s.Summarize(t.Context(), moon)), llm.ErrRateLimited)
 	calls := model.Calls()
 	got, err := s.Summarize(t.Context(), []string{"", " \n"})
 	check.True(t, err == nil && got.Text == "" && model.Calls() == calls, "blank texts: %+v %v", got, err)

@@ -44,12 +44,10 @@ func differ(tb testing.TB, c *Counter, codec tokenizer.Codec, s string) {
 	tb.Helper()
 	want := oracle(tb, codec, s)
 	ends := check.Of(c.appendEnds(context.Background(), nil, validated(s))).OK(tb)
-	if diff := cmp.Diff(want, ends); diff != "" {
-		tb.Fatalf("%s: ends of the tokens of %.200q (-library +ours):\n%.2000s", codec.GetName(), s, diff)
-	}
-	if got := c.Count(s); got != len(want) {
-		tb.Fatalf("%s: Count(%.200q) = %d, want %d", codec.GetName(), s, got, len(want))
-	}
+	diff := cmp.Diff(want, ends)
+	check.Must(tb, diff == "", "%s: ends of the tokens of %.200q (-library +ours):\n%.2000s", codec.GetName(), s, diff)
+	got := c.Count(s)
+	check.Must(tb, got == len(want), "%s: Count(%.200q) = %d, want %d", codec.GetName(), s, got, len(want))
 }
 
 func TestCounterEqualsLibrary(t *testing.T) {

@@ -49,8 +49,7 @@ func random(n int) (out []triples.Triple) {
 // both makes an index in memory and one in a folder.
 func both(t *testing.T, list []triples.Triple) map[string]*triples.Index {
 	t.Helper()
-	memory, err := triples.New(t.Context(), source(list), triples.Options{})
-	check.OK(t, err)
+	memory := check.Of(triples.New(t.Context(), source(list), triples.Options{})).OK(t)
 	dir := filepath.Join(t.TempDir(), "index")
 	check.OK(t, triples.Build(t.Context(), dir, source(list), triples.Options{}))
 	folder := check.Of(triples.Open(dir, nil)).OK(t)
@@ -160,7 +159,7 @@ func TestBadFolders(t *testing.T) {
 	list := random(50)
 	check.OK(t, triples.Build(t.Context(), at("good"), source(list), triples.Options{}))
 	err := triples.Build(t.Context(), at("good"), source(list), triples.Options{})
-	check.True(t, err != nil && strings.Contains(err.Error(), "already"), "building over another: %v", err)
+	check.Fails(t, err, "already", "building over another")
 	broken := errors.New("broken")
 	fails := func(yield func(triples.Triple, error) bool) {
 		_ = yield(list[0], nil) && yield(triples.Triple{}, broken)
@@ -251,7 +250,6 @@ func TestLoadRefuses(t *testing.T) {
 		dir:                                "build it again",
 		nameless:                           "no file with entity in its name",
 	} {
-		_, err := triples.Load(t.Context(), path, nil)
-		check.True(t, err != nil && strings.Contains(err.Error(), want), "%s: %v, want %q", path, err, want)
+		check.Fails(t, check.Err(triples.Load(t.Context(), path, nil)), want, "%s", path)
 	}
 }

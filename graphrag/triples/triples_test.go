@@ -146,8 +146,7 @@ func TestBadLines(t *testing.T) {
 	if len(got) != 901 || bad.Lines != 103 || len(bad.First) != 10 || bad.First[0].Error() != "g:4: 1 fields between tabs, want 3" {
 		t.Errorf("%d triples, %d bad lines: %v", len(got), bad.Lines, bad.First)
 	}
-	last := got[len(got)-1].Text()
-	check.Equal(t, last, "the last line", "the last")
+	check.Equal(t, got[len(got)-1].Text(), "the last line", "the last")
 }
 
 func TestGzip(t *testing.T) {
@@ -158,8 +157,7 @@ func TestGzip(t *testing.T) {
 	}
 	check.OK(t, z.Close())
 	whole := packed.Bytes()
-	got := read(t, triples.TSV("g.gz", bytes.NewReader(whole)))
-	check.Equal(t, len(got), 1000, "triples of a packed file")
+	check.Equal(t, len(read(t, triples.TSV("g.gz", bytes.NewReader(whole)))), 1000, "triples of a packed file")
 	var err error
 	for _, err = range triples.TSV("g.gz", bytes.NewReader(whole[:len(whole)/2])).All() {
 	}

@@ -22,8 +22,7 @@ func TestFolder(t *testing.T) {
 		for _, n := range []int{0, 1, 5, 2*slabRows + 11} {
 			rng := rand.New(rand.NewPCG(uint64(n), 9))
 			dir := filepath.Join(t.TempDir(), "index")
-			memory, err := New(o)
-			check.OK(t, err)
+			memory := check.Of(New(o)).OK(t)
 			w := check.Of(Create(dir, o)).OK(t)
 			for range n {
 				v := randomVector(rng, o.Dim, 1)
@@ -65,7 +64,7 @@ func TestBadFolders(t *testing.T) {
 	x, err := Open(filepath.Join(dir, "good"), Options{})
 	check.True(t, err == nil && x.Len() == 1, "what was unusable left something: %v", err)
 	_, err = Create(filepath.Join(dir, "good"), Options{Dim: 2})
-	check.True(t, err != nil && strings.Contains(err.Error(), "already"), "over another: %v", err)
+	check.Fails(t, err, "already", "over another")
 	check.True(t, check.Err(Create(filepath.Join(dir, "none"), Options{})) != nil, "without a dimension")
 	half := check.Of(Create(filepath.Join(dir, "half"), Options{Dim: 2})).OK(t)
 	check.OK(t, errors.Join(half.Add([]float32{1, 2}), half.Abort()))

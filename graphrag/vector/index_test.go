@@ -125,8 +125,7 @@ func TestSearchAppends(t *testing.T) {
 func TestCosine(t *testing.T) {
 	x := newIndex(t, Options{Dim: 2, Cosine: true}, fastest())
 	check.OK(t, x.Add([]float32{3, 4}, []float32{0, 0}, []float32{-1e-44, 0}, []float32{1e17, 0}))
-	got, err := x.Search([]float32{2, 0}, 4, nil)
-	check.OK(t, err)
+	got := check.Of(x.Search([]float32{2, 0}, 4, nil)).OK(t)
 	check.Equal(t, got, []rank.Scored[int32]{{ID: 3, Score: 1}, {ID: 0, Score: float64(float32(.6))}, {ID: 1, Score: 0}, {ID: 2, Score: -1}}, "(-want +got)")
 	got = check.Of(x.Search([]float32{0, 0}, 2, nil)).OK(t)
 	check.Equal(t, got, []rank.Scored[int32]{{ID: 0}, {ID: 1}}, "query of zeros")
@@ -142,7 +141,7 @@ func TestRefusals(t *testing.T) {
 	err := x.Add([]float32{1, 2}, []float32{1}, []float32{0, nan}, []float32{inf, 0}, []float32{1e18, 1e18})
 	check.Must(t, errors.Is(err, ErrVector), "Add: %v", err)
 	for _, want := range []string{"row 1: ", "row 2: ", "component 1 is NaN", "row 3: ", "component 0 is -Inf", "row 4: ", "length 1.41e+18"} {
-		check.True(t, strings.Contains(err.Error(), want), "Add: error lacks %q:\n%v", want, err)
+		check.Contains(t, err.Error(), want, "Add: error lacks %q:\n%v", want, err)
 	}
 	check.Equal(t, x.Len(), 0, "refused Add left %d rows", x.Len())
 	check.Is(t, check.Err(x.Search([]float32{1}, 1, nil)), ErrVector, "Search")
@@ -202,8 +201,7 @@ func TestScores(t *testing.T) {
 			}
 		}
 	}
-	x := newIndex(t, Options{Dim: 1}, fastest())
-	check.Is(t, check.Err(x.Scores([]float32{1, 2}, nil)), ErrVector, "unusable query")
+	check.Is(t, check.Err(newIndex(t, Options{Dim: 1}, fastest()).Scores([]float32{1, 2}, nil)), ErrVector, "unusable query")
 }
 
 func TestCosineOfTwo(t *testing.T) {

@@ -79,8 +79,7 @@ func benchShare(b *testing.B, n int, row func(i int, dst []float32) []float32, q
 func built(b *testing.B, n int, opts vector.Options, row func(i int, dst []float32) []float32) *vector.Index {
 	b.Helper()
 	dir := filepath.Join(b.TempDir(), "index")
-	w, err := vector.Create(dir, opts)
-	check.OK(b, err)
+	w := check.Of(vector.Create(dir, opts)).OK(b)
 	batch := make([][]float32, 4096)
 	for first := 0; first < n; first += len(batch) {
 		batch = batch[:min(len(batch), n-first)]

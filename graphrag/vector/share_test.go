@@ -38,8 +38,7 @@ func topical(rng *rand.Rand, n, dim int) (rows, queries [][]float32) {
 func inFolder(t testing.TB, o Options, rows [][]float32) (x *Index, dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "index")
-	w, err := Create(dir, o)
-	check.OK(t, err)
+	w := check.Of(Create(dir, o)).OK(t)
 	check.OK(t, errors.Join(w.Add(rows...), w.Close()))
 	x = check.Of(Open(dir, o)).OK(t)
 	t.Cleanup(func() { _ = x.Close() })
@@ -322,8 +321,7 @@ func TestSignsOfLittle(t *testing.T) {
 func TestBadSigns(t *testing.T) {
 	rows, _ := topical(rand.New(rand.NewPCG(3, 7)), 500, 8)
 	dir := filepath.Join(t.TempDir(), "killed")
-	w := check.Of(Create(dir, Options{Dim: 8, Signs: true})).OK(t)
-	check.OK(t, w.Add(rows...))
+	check.OK(t, check.Of(Create(dir, Options{Dim: 8, Signs: true})).OK(t).Add(rows...))
 	check.Is(t, check.Err(Open(dir, Options{})), ErrFolder, "not finished")
 	for old, damaged := range map[string]string{
 		`"version": 5`:          `"version": 4`,

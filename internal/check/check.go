@@ -9,7 +9,9 @@ package check
 import (
 	"errors"
 	"fmt"
+	"os"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -53,6 +55,22 @@ func Is(tb testing.TB, err, target error, about ...any) {
 	}
 }
 
+// Fails reports an error that does not contain the text, or none.
+func Fails(tb testing.TB, err error, text string, about ...any) {
+	if err == nil || !strings.Contains(err.Error(), text) {
+		tb.Helper()
+		tb.Errorf("%sgot the error %v, want one that contains %q", label(about), err, text)
+	}
+}
+
+// Contains reports a text that does not contain a part of it.
+func Contains[T ~string | ~[]byte](tb testing.TB, text T, part string, about ...any) {
+	if !strings.Contains(string(text), part) {
+		tb.Helper()
+		tb.Errorf("%sno %q in\n%s", label(about), part, text)
+	}
+}
+
 // True reports a condition that does not hold.
 func True(tb testing.TB, holds bool, format string, args ...any) {
 	if !holds {
@@ -67,6 +85,18 @@ func Must(tb testing.TB, holds bool, format string, args ...any) {
 		tb.Helper()
 		tb.Fatalf(format, args...)
 	}
+}
+
+// Long skips a test that takes seconds or starts the go command, unless WILDGRAPH_LONG or one of
+// the variables is set.
+func Long(tb testing.TB, variables ...string) {
+	for _, v := range append(variables, "WILDGRAPH_LONG") {
+		if os.Getenv(v) != "" {
+			return
+		}
+	}
+	tb.Helper()
+	tb.Skip("takes long: set WILDGRAPH_LONG, as .ci/run does")
 }
 
 // label formats what was tested, followed by a colon.

@@ -92,8 +92,7 @@ func TestCasesOfAFile(t *testing.T) {
 		`{"question": "Q?", "answr": "A."}`:        `unknown field "answr"`,
 		`{"question": "Q?", "gold": [["a", "b"]]}`: "cases.jsonl, line 1",
 	} {
-		_, err := ReadCases(strings.NewReader(line), "cases.jsonl")
-		check.True(t, err != nil && strings.Contains(err.Error(), want), "%s: %v, want %q", line, err, want)
+		check.Fails(t, check.Err(ReadCases(strings.NewReader(line), "cases.jsonl")), want, "%s", line)
 	}
 }
 
@@ -127,7 +126,7 @@ func TestBadSuite(t *testing.T) {
 	err := s.complete()
 	check.True(t, err != nil && strings.Contains(err.Error(), "Ask is nil") && strings.Contains(err.Error(), `case 0 ("x")`), "%v", err)
 	err = (&Suite{Ask: bridge, Cases: s.Cases, Pass: 19}).complete()
-	check.True(t, err != nil && strings.Contains(err.Error(), "Pass is 19"), "%v", err)
+	check.Fails(t, err, "Pass is 19")
 	check.True(t, (&Suite{Ask: bridge}).complete() != nil, "a suite without cases")
 }
 
@@ -139,8 +138,7 @@ func TestKeptReplies(t *testing.T) {
 	}}
 	file := filepath.Join(t.TempDir(), "judge.journal")
 	suite := func(t *testing.T, m llm.Model) Suite {
-		client, err := paid.Open(paid.Options{File: file})
-		check.OK(t, err)
+		client := check.Of(paid.Open(paid.Options{File: file})).OK(t)
 		t.Cleanup(func() { client.Close() })
 		m = check.Of(client.Model(m)).OK(t)
 		j := check.Of(model.New(m, model.Options{})).OK(t)

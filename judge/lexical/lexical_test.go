@@ -218,8 +218,7 @@ func TestLexicalOnRealReferences(t *testing.T) {
 	own, others, numbers, misread := 0, 0, 0, 0
 	for i, c := range cases {
 		c.Answer = c.Reference
-		v, err := j.Fact(t.Context(), c)
-		check.OK(t, err)
+		v := check.Of(j.Fact(t.Context(), c)).OK(t)
 		if own += int(v.Value); v.Value == 0 {
 			t.Logf("not its own answer: %q: %s", c.Reference, v.Reason)
 		}

@@ -46,8 +46,7 @@ func TestDates(t *testing.T) {
 	} {
 		var s scan
 		s.read(newReader(t).lang.words, text)
-		got := s.dates()
-		check.Equal(t, cmp.Diff(want, got, cmp.AllowUnexported(date{}), cmpopts.EquateEmpty()), "", "%q (-want +got)", text)
+		check.Equal(t, cmp.Diff(want, s.dates(), cmp.AllowUnexported(date{}), cmpopts.EquateEmpty()), "", "%q (-want +got)", text)
 	}
 }
 
@@ -86,8 +85,7 @@ func TestAmounts(t *testing.T) {
 		for _, x := range s.amounts() {
 			got = append(got, a{x.value, x.dim})
 		}
-		diff := cmp.Diff(want, got, cmp.AllowUnexported(a{}), cmpopts.EquateEmpty(), cmpopts.EquateApprox(1e-12, 0))
-		check.Equal(t, diff, "", "%q (-want +got)", text)
+		check.Equal(t, cmp.Diff(want, got, cmp.AllowUnexported(a{}), cmpopts.EquateEmpty(), cmpopts.EquateApprox(1e-12, 0)), "", "%q (-want +got)", text)
 	}
 }
 

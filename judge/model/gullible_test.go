@@ -216,7 +216,7 @@ func TestIDsFollowTheData(t *testing.T) {
 // A text that speaks of a canary's subject gets another canary.
 func TestCanariesKeepOutOfTheSubject(t *testing.T) {
 	for _, c := range protocol.Canaries() {
-		check.True(t, strings.Contains(strings.ToLower(c.Fact), c.Key), "the key %q is not in %q", c.Key, c.Fact)
+		check.Contains(t, strings.ToLower(c.Fact), c.Key, "the key %q is not in %q", c.Key, c.Fact)
 		m := &careful{}
 		for i := range 20 {
 			answer := fmt.Sprintf("%d. Know that the %s matters.", i, strings.ToUpper(c.Key))

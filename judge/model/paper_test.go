@@ -119,7 +119,7 @@ func TestModelFact(t *testing.T) {
 			if err != nil || got.State != tt.state || got.Value != tt.value || len(m.asked) != tt.calls {
 				t.Errorf("%+v, %v after %d calls, want %s %v after %d", got, err, len(m.asked), tt.state, tt.value, tt.calls)
 			}
-			check.True(t, strings.Contains(m.asked[0].Messages[0].Text, "evidence 1]\nE.\n"), "the evidence is not shown:\n%s", m.asked[0].Messages[0].Text)
+			check.Contains(t, m.asked[0].Messages[0].Text, "evidence 1]\nE.\n", "the evidence is not shown")
 			if tt.name != "mended by the second reply" && tt.name != "never mended" {
 				check.Equal(t, got.Protocol, tt.protocol, "(-want +got)")
 			}
@@ -168,8 +168,7 @@ func TestModelSummary(t *testing.T) {
 	c.Evidence = []string{"E."}
 	m := &careful{Grader: g}
 	got, err := byPaper(t, m, model.Options{}).Summary(t.Context(), c)
-	last := m.asked[len(m.asked)-1].Messages[0].Text
-	check.True(t, strings.Contains(last, "evidence 1]\nE.\n"), "the evidence is not shown:\n%s", last)
+	check.Contains(t, m.asked[len(m.asked)-1].Messages[0].Text, "evidence 1]\nE.\n", "the evidence is not shown")
 	want := judge.SummaryJudgment{
 		Predicted: []string{"p1", "p2", "p3", "p4"}, Matches: []judge.Match{{Gold: 0}, {Gold: 1}, {Gold: 1, Predicted: 2}},
 		// Two of three gold statements are matched, two of four predicted.
@@ -261,8 +260,7 @@ func TestFailuresOfTheModel(t *testing.T) {
 		check.True(t, err == nil && s.Recall.State == judge.Unscored && s.Precision.State == judge.Unscored, "%s: %+v, %v", kind, s, err)
 	}
 	for _, kind := range []llm.Kind{llm.ErrAuth, llm.ErrBudgetExceeded, llm.ErrQuotaExhausted, llm.ErrTransient} {
-		o := &oracle{err: &llm.Error{Kind: kind}}
-		check.Is(t, check.Err(byPaper(t, o, model.Options{}).Fact(t.Context(), c)), kind, "%s does not end the run", kind)
+		check.Is(t, check.Err(byPaper(t, &oracle{err: &llm.Error{Kind: kind}}, model.Options{}).Fact(t.Context(), c)), kind, "%s does not end the run", kind)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -77,9 +77,7 @@ func TestChild(t *testing.T) {
 }
 
 func TestKill(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts processes")
-	}
+	check.Long(t)
 	path := filepath.Join(t.TempDir(), "j")
 	rng := rand.New(rand.NewPCG(1, 2))
 	for kill := range 6 {

@@ -93,7 +93,7 @@ func TestTools(t *testing.T) {
 	var names []string
 	for _, tool := range langchain.Tools(ours) {
 		names = append(names, tool.Name())
-		check.True(t, strings.Contains(tool.Description(), "JSON object"), "%v", tool.Description())
+		check.Contains(t, tool.Description(), "JSON object")
 		out[tool.Name()] = func(input string) string {
 			said := check.Of(tool.Call(t.Context(), input)).OK(t)
 			return said
@@ -106,7 +106,7 @@ func TestTools(t *testing.T) {
 		{"answer", `{"answer": "Larvik", "ids": [1, 7]}`, `"cited":1,"unread":[7]`},
 	} {
 		said := out[tt.tool](tt.input)
-		check.True(t, strings.Contains(strings.ReplaceAll(said, " ", ""), strings.ReplaceAll(tt.want, " ", "")), "%s %s: %s", tt.tool, tt.input, said)
+		check.Contains(t, strings.ReplaceAll(said, " ", ""), strings.ReplaceAll(tt.want, " ", ""), "%s %s: %s", tt.tool, tt.input, said)
 	}
 	check.True(t, json.Valid([]byte(out["answer"](`{"answer": "x"}`))), "the end is no JSON")
 }

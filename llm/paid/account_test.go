@@ -64,8 +64,7 @@ func TestLedgerAddsUp(t *testing.T) {
 	ask(big, "lost", "judge", "q1")
 	ask(other, "odd", "judge", "q2")
 	ask(other, "fine", "judge", "q2")
-	e := embedder(t, c, &requests{})
-	check.OK(t, check.Err(e.EmbedDocuments(llm.WithStage(llm.WithQuestion(t.Context(), "q0"), "index"), []string{"a", "b"})))
+	check.OK(t, check.Err(embedder(t, c, &requests{}).EmbedDocuments(llm.WithStage(llm.WithQuestion(t.Context(), "q0"), "index"), []string{"a", "b"})))
 
 	u := func(calls, prompt, completion, embedded int) llm.Usage {
 		return llm.Usage{Calls: calls, PromptTokens: prompt, CompletionTokens: completion, EmbeddedTokens: embedded}
@@ -93,8 +92,7 @@ func TestLedgerAddsUp(t *testing.T) {
 	got := c.Account()
 	unknown := got.Unknown
 	got.Unknown = nil
-	mosts := cmp.FilterPath(func(p cmp.Path) bool { return strings.HasPrefix(p.Last().String(), ".Most") }, cmp.Ignore())
-	check.Equal(t, cmp.Diff(want, got, mosts), "")
+	check.Equal(t, cmp.Diff(want, got, cmp.FilterPath(func(p cmp.Path) bool { return strings.HasPrefix(p.Last().String(), ".Most") }, cmp.Ignore())), "")
 	// The two calls whose end nobody saw may have taken their prompts of 5 and 7
 	// tokens and a whole reply each.
 	most := u(12, 11500+5+5, 1100+2*paid.DefaultReplyTokens, 200)
@@ -128,9 +126,8 @@ func TestAccountOfADeadProcess(t *testing.T) {
 	cancel()
 	<-done
 	a := open(t, o).Account()
-	if len(a.Unknown) != 1 || a.Unknown[0].Question != "q7" || a.Unknown[0].Ended || a.Unknown[0].Most.Tokens() < 50 || a.Total.Unknown != 1 || a.Total.Calls != 1 {
-		t.Errorf("%+v", a)
-	}
+	check.Must(t, len(a.Unknown) == 1 && a.Total.Unknown == 1 && a.Total.Calls == 1, "%+v", a)
+	check.True(t, a.Unknown[0].Question == "q7" && !a.Unknown[0].Ended && a.Unknown[0].Most.Tokens() >= 50, "%+v", a.Unknown[0])
 	check.True(t, a.Stages[0].Name == "answer" && a.Stages[0].Unknown == 1, "%+v", a.Stages)
 }
 
@@ -377,7 +374,7 @@ func TestPrices(t *testing.T) {
 	_, err = paid.ReadPrices(strings.NewReader("prices"))
 	check.True(t, err != nil && strings.Count(err.Error(), "invalid character") == 1, "no JSON: %v", err)
 	err = (&paid.Prices{Currency: "E\u202eUR"}).Check()
-	check.True(t, err != nil && strings.Contains(err.Error(), `"E\u202eUR"`), "a currency that turns the line round: %v", err)
+	check.Fails(t, err, `"E\u202eUR"`, "a currency that turns the line round")
 	for _, half := range []string{`"prompt":0.15`, `"completion":1`, `"prompt":0`, `"prompt":1,"completion":0`, ``, `"prompt":1,"completion":null`, `"embedded":1,"prompt":2`} {
 		text := strings.TrimSuffix(`{"currency":"EUR","models":[{"model":"m","as_of":"2025-01-02",`+half, ",") + `}]}`
 		check.True(t, check.Err(paid.ReadPrices(strings.NewReader(text))) != nil, "%s: half a price was taken", text)

@@ -66,8 +66,7 @@ func TestClientSharesRepliesBetweenRuns(t *testing.T) {
 	m, e := cachedModel(t, c, script), embedder(t, c, vectors)
 	c.Probe()
 	for range 2 {
-		_, err := e.EmbedQuery(t.Context(), "a")
-		check.OK(t, errors.Join(err, ask(t, m, "a")))
+		check.OK(t, errors.Join(check.Err(e.EmbedQuery(t.Context(), "a")), ask(t, m, "a")))
 	}
 	if a := c.Account(); script.Calls() != 2 || a.Total.Calls != 4 || a.Total.Usage.Tokens() != 2203 {
 		t.Errorf("%d calls, %+v", script.Calls(), a.Total) // a probe and a question for each
@@ -150,9 +149,9 @@ func TestOpenRefuses(t *testing.T) {
 	half := &paid.Prices{Currency: "EUR", Models: []paid.Price{{Model: "big", AsOf: "2025-01-01", Prompt: 1, Completion: 2}}}
 	c := open(t, paid.Options{File: file(t), Prices: half, Money: paid.MoneyOf(1)})
 	_, err = c.Embedder(&counter{})
-	check.True(t, err != nil && strings.Contains(err.Error(), "add it to the prices"), "an embedder without a price: %v", err)
+	check.Fails(t, err, "add it to the prices", "an embedder without a price")
 	_, err = c.Model(llmtest.NewScript("unpriced"))
-	check.True(t, err != nil && strings.Contains(err.Error(), "no price"), "a model without a price: %v", err)
+	check.Fails(t, err, "no price", "a model without a price")
 }
 
 // pieces is a model that writes its reply word by word, and may lose the rest.

@@ -60,13 +60,13 @@ func TestRecordOfAnotherRequestIsRefused(t *testing.T) {
 		return err
 	})
 	reply, err := m.Generate(t.Context(), llm.Prompt("a"))
-	check.True(t, err != nil && strings.Contains(err.Error(), "another request"), "%+v, %v", reply, err)
+	check.Fails(t, err, "another request", "%+v", reply)
 	swap(func(text string) error {
 		_, err := e.EmbedQuery(t.Context(), text)
 		return err
 	})
 	v, err := e.EmbedQuery(t.Context(), "a")
-	check.True(t, err != nil && strings.Contains(err.Error(), "another text"), "%v, %v", v, err)
+	check.Fails(t, err, "another text", "%v", v)
 }
 
 // An earlier program may have kept what is refused today: it is dropped with a word,
@@ -118,8 +118,7 @@ func TestCanonicalBytesAreFixed(t *testing.T) {
 // A record answers the request it was written for, or it is an error; it
 // never answers another one.
 func FuzzCacheRecord(f *testing.F) {
-	request, err := canonicalJSON("m", llm.Prompt("q"))
-	check.OK(f, err)
+	request := check.Of(canonicalJSON("m", llm.Prompt("q"))).OK(f)
 	good := check.Of(json.Marshal(cacheRecord{Request: request, Reply: &llm.Reply{Text: "a", Finish: llm.FinishStop}})).OK(f)
 	bad := check.Of(json.Marshal(cacheRecord{Request: request, Failure: &failure{Kind: llm.ErrFiltered}})).OK(f)
 	for _, seed := range [][]byte{good, bad, good[:len(good)-1], []byte(`{"request":`), []byte(`{"reply":{}}`), []byte(`{"request":{},"reply":{"text":"x"}}`), nil} {

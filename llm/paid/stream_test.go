@@ -62,9 +62,9 @@ func TestBrokenStreamIsCharged(t *testing.T) {
 	_, err := llm.Stream(t.Context(), m, req, func(string) error { return nil })
 	check.Must(t, errors.Is(err, llm.ErrTransient), "%v", err)
 	a := c.Account()
-	if u := a.Total.Usage; !u.Estimated || u.Calls != 1 || u.PromptTokens != 6 || u.CompletionTokens < 6 || a.Total.Unknown != 0 || len(a.Unknown) != 0 {
-		t.Errorf("in the account: %+v", a.Total)
-	}
+	u := a.Total.Usage
+	check.True(t, u.Estimated && u.Calls == 1 && u.PromptTokens == 6 && u.CompletionTokens >= 6, "in the account: %+v", u)
+	check.True(t, a.Total.Unknown == 0 && len(a.Unknown) == 0, "unknown calls: %+v", a)
 	check.Equal(t, a.Total.Most.Tokens(), 100, "tokens at most")
 	for _, over := range []int{1, 0} {
 		req = llm.Prompt("When was the dark lit?")

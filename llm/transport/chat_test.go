@@ -138,8 +138,7 @@ func TestRequestBodies(t *testing.T) {
 		t.Run(tc.name+"/"+tc.kind, func(t *testing.T) {
 			s := llmtest.NewServer(llmtest.ServerOptions{})
 			defer s.Close()
-			m := check.Of(provider(s, tc.kind, tc.c).Model("test-model")).OK(t)
-			check.OK(t, check.Err(m.Generate(t.Context(), tc.req)))
+			check.OK(t, check.Err(check.Of(provider(s, tc.kind, tc.c).Model("test-model")).OK(t).Generate(t.Context(), tc.req)))
 			check.Equal(t, sent(t, s), tc.want)
 		})
 	}
@@ -266,8 +265,7 @@ func TestEmbedderDetails(t *testing.T) {
 func TestVectorsStandWhereTheirIndexSays(t *testing.T) {
 	s := llmtest.NewServer(llmtest.ServerOptions{})
 	defer s.Close()
-	e, err := provider(s, "openai", Config{}).Embedder("m")
-	check.OK(t, err)
+	e := check.Of(provider(s, "openai", Config{}).Embedder("m")).OK(t)
 	s.Fail(llmtest.Fault{Shuffle: true})
 	texts := []string{"one", "two", "three"}
 	got := check.Of(e.EmbedDocuments(t.Context(), texts)).OK(t)

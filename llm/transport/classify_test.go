@@ -59,8 +59,7 @@ func TestClassify(t *testing.T) {
 		{400, `{"error":{"message":"429 is no temperature"}}`, llm.ErrBadRequest},
 		{302, `moved`, llm.ErrBadRequest},
 	} {
-		e := classifyStatus(tc.status, http.Header{}, []byte(tc.body))
-		check.Equal(t, e.Kind, tc.want, "%d %s", tc.status, tc.body)
+		check.Equal(t, classifyStatus(tc.status, http.Header{}, []byte(tc.body)).Kind, tc.want, "%d %s", tc.status, tc.body)
 	}
 }
 
@@ -75,8 +74,7 @@ func TestErrorSentence(t *testing.T) {
 	} {
 		check.Equal(t, string(sentence([]byte(body))), want, "%s", body)
 	}
-	e := errorInBody([]byte(`{"error":{"message":"upstream failed","code":502}}`))
-	check.Equal(t, e.Body, "upstream failed", "the body shown")
+	check.Equal(t, errorInBody([]byte(`{"error":{"message":"upstream failed","code":502}}`)).Body, "upstream failed", "the body shown")
 }
 
 func TestRetryAfter(t *testing.T) {

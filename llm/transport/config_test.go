@@ -73,8 +73,7 @@ func TestKeyReachesServerAndNothingElse(t *testing.T) {
 	for _, kind := range []string{"openai", "ollama"} {
 		s := llmtest.NewServer(llmtest.ServerOptions{Key: key})
 		p := provider(s, kind, Config{Key: key, Transport: o})
-		m, err := p.Model("m")
-		check.OK(t, err)
+		m := check.Of(p.Model("m")).OK(t)
 		e := check.Of(p.Embedder("m")).OK(t)
 		check.OK(t, check.Err(m.Generate(t.Context(), llm.Prompt("hello"))))
 		check.OK(t, check.Err(e.EmbedQuery(t.Context(), "hello")))
@@ -148,8 +147,7 @@ func TestNamesTellModelsApart(t *testing.T) {
 		{Model: "a"}, {Model: "b"}, {Model: "a", BaseURL: "https://host/v1"},
 		{Model: "a", Extra: map[string]any{"x": 1}}, {Model: "a", Extra: map[string]any{"x": 2}},
 	} {
-		m, err := OpenAI(c)
-		check.OK(t, err)
+		m := check.Of(OpenAI(c)).OK(t)
 		names[m.Name()] = true
 		o := check.Of(Ollama(Config{Model: c.Model, BaseURL: c.BaseURL, Extra: c.Extra, ContextTokens: 9})).OK(t)
 		names[o.Name()] = true

@@ -37,9 +37,9 @@ func TestStrangeFiguresOfUsage(t *testing.T) {
 			s.Fail(llmtest.Fault{Status: 200, Body: fmt.Sprintf(body, figure)}, llmtest.Fault{Status: 200, Body: fmt.Sprintf(vectors[kind], figure)})
 			reply, err := m.Generate(t.Context(), llm.Prompt("hello"))
 			u := reply.Usage
-			if err != nil || reply.Text != "paid for" || u.Estimated != (want == 0) || want > 0 && u.PromptTokens+u.CompletionTokens != 2*want || u.Tokens() <= 0 || u.Tokens() > 100 {
-				t.Errorf("%s: a figure of %s: %+v, %v", kind, figure, reply, err)
-			}
+			check.True(t, err == nil && reply.Text == "paid for" && u.Estimated == (want == 0), "%s: a figure of %s: %+v, %v", kind, figure, reply, err)
+			check.True(t, u.Tokens() > 0 && u.Tokens() <= 100, "%s: a figure of %s: %d tokens", kind, figure, u.Tokens())
+			check.True(t, want == 0 || u.PromptTokens+u.CompletionTokens == 2*want, "%s: a figure of %s: %+v", kind, figure, u)
 			e := check.Of(p.Embedder("e")).OK(t)
 			if v, err := e.EmbedQuery(t.Context(), "hello"); err != nil || len(v) != 2 {
 				t.Errorf("%s: a vector with a figure of %s: %v, %v", kind, figure, v, err)

@@ -108,8 +108,7 @@ func TestNoCookies(t *testing.T) {
 	defer s.Close()
 	tr := check.Of(New(Options{})).OK(t)
 	for range 2 {
-		req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, s.URL, strings.NewReader(`{}`))
-		check.OK(t, err)
+		req := check.Of(http.NewRequestWithContext(context.Background(), http.MethodPost, s.URL, strings.NewReader(`{}`))).OK(t)
 		resp := check.Of(tr.RoundTrip(req)).OK(t)
 		_ = resp.Body.Close()
 	}

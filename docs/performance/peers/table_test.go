@@ -31,7 +31,7 @@ func TestTable(t *testing.T) {
 		"| words | MB/s | 1,200 | new 2 400 | **3.00** |  |",
 		"| recall |  | 0.990 | – |  |  |",
 	} {
-		check.True(t, strings.Contains(b.String(), want), "no %q in\n%s", want, b.String())
+		check.Contains(t, b.String(), want)
 	}
 }
 
@@ -47,7 +47,7 @@ func TestWideTable(t *testing.T) {
 	var b strings.Builder
 	table(&b, list)
 	for _, want := range []string{"| | mean, µs |\n", "| a: new 2 | 2 / 3 |\n", "| f: old 1 | 2 / 900 |\n"} {
-		check.True(t, strings.Contains(b.String(), want), "no %q in\n%s", want, b.String())
+		check.Contains(t, b.String(), want)
 	}
 }
 

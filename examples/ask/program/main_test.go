@@ -66,18 +66,20 @@ func TestOneQuestion(t *testing.T) {
 	out, errs, err := ask(t, "", "-docs", ".", "What does the barn owl hear?")
 	check.True(t, err == nil && strings.Contains(out, "   notes/owl.md:5  “The barn owl hears a mouse under the snow.”\n"), "%v, output:\n%s", err, out)
 	for _, want := range []string{"skipped: 1 file: another kind of file (.png); broken.txt: not UTF-8", "2 files; index in "} {
-		check.True(t, strings.Contains(errs, want), "the messages lack %q:\n%s", want, errs)
+		check.Contains(t, errs, want)
 	}
 	out, errs, err = ask(t, "", "-docs", ".", "-json", "What does the red light mean?")
 	var r session.Reply
-	if jsonErr := json.Unmarshal([]byte(out), &r); err != nil || jsonErr != nil || len(r.Sources) != 1 || r.Sources[0].At() != "lights.csv:2" || r.System != "wild" || r.Passages != nil {
-		t.Errorf("%v %v %+v", err, jsonErr, r)
-	}
+	check.OK(t, errors.Join(err, json.Unmarshal([]byte(out), &r)))
+	check.Must(t, len(r.Sources) == 1 && r.Passages == nil, "%+v", r)
+	check.Equal(t, []string{r.Sources[0].At(), r.System}, []string{"lights.csv:2", "wild"})
 	check.True(t, !strings.Contains(errs, "Changed"), "nothing changed: %s", errs)
 	write(t, dir, "lights.csv", "Light,Meaning\n\nred,no power\n")
 	out, errs, err = ask(t, "", "-docs", ".", "-v", "What does the red light mean?")
-	if err != nil || !strings.Contains(out, "no power") || !strings.Contains(out, "lights.csv:3") || !strings.Contains(out, "Found:\n") || !strings.Contains(errs, "0 new, 1 changed, 0 gone") {
-		t.Errorf("%v after a change:\n%s%s", err, out, errs)
+	check.OK(t, err, "after a change")
+	check.Contains(t, errs, "0 new, 1 changed, 0 gone")
+	for _, want := range []string{"no power", "lights.csv:3", "Found:\n"} {
+		check.Contains(t, out, want)
 	}
 	out, _, err = ask(t, "", "-docs", ".", "Who is the mayor of Reykjavik and what does she hear?")
 	if !errors.Is(err, cli.ErrNoAnswer) || cli.Fail(io.Discard, "ask", err) != 2 || !strings.HasPrefix(out, "The files do not say.\nThe closest passage:\n") || !strings.Contains(out, "notes/owl.md:5") || strings.Contains(out, "\x1b") {
@@ -102,7 +104,7 @@ func TestOneFile(t *testing.T) {
 	}
 	for name, want := range map[string]string{"broken.txt": "broken.txt: not UTF-8", "picture.png": "another kind of file (.png)"} {
 		_, _, err := ask(t, "", "-docs", name, "What?")
-		check.True(t, err != nil && strings.Contains(err.Error(), want), "%s: %v, want %q", name, err, want)
+		check.Fails(t, err, want, "%s", name)
 	}
 }
 
@@ -110,9 +112,8 @@ func TestOneFile(t *testing.T) {
 // -trace writes the stages of the index and the steps of the question, and no word of either.
 func TestTrace(t *testing.T) {
 	dir, file := notes(t), filepath.Join(t.TempDir(), "trace.json")
-	if _, _, err := ask(t, "", "-docs", dir, "-system", "youtu", "-trace", file, "Who hears a mouse?"); err != nil {
-		t.Fatal(err)
-	}
+	_, _, err := ask(t, "", "-docs", dir, "-system", "youtu", "-trace", file, "Who hears a mouse?")
+	check.OK(t, err)
 	data := check.Of(os.ReadFile(file)).OK(t)
 	for _, want := range []string{"cut", "extract", "graph", "build", "answer", "retrieve", "decompose", "search", "read"} {
 		check.True(t, bytes.Contains(data, []byte(`"name": "`+want+`"`)), "no span %s", want)
@@ -120,7 +121,7 @@ func TestTrace(t *testing.T) {
 	check.True(t, json.Valid(data) && !bytes.Contains(data, []byte("mouse")) && !bytes.Contains(data, []byte("owl")), "%s", data)
 	for _, bad := range [][]string{{"-trace", filepath.Join(dir, "none", "x"), "Who?"}, {"-trace", file, "-serve", ":0"}} {
 		_, _, err := ask(t, "", append([]string{"-docs", dir}, bad...)...)
-		check.True(t, err != nil && strings.Contains(err.Error(), "-trace"), "%v: %v", bad, err)
+		check.Fails(t, err, "-trace", "%v", bad)
 	}
 }
 
@@ -176,7 +177,7 @@ func TestDialogue(t *testing.T) {
 	out, errs, err := ask(t, "/sources\nWhat does the barn owl hear?\nwhere does it hear the mouse?\n/history\n/nonsense\n/sources\n/new\n/history\n/help\n/quit\nnot asked\n", "-docs", dir)
 	check.OK(t, err)
 	for _, want := range []string{"Nothing was asked yet.", "notes/owl.md:5", "(asked as: where does it hear the mouse? (barn owl hear))", "  1  What does", "  2  where does", "There is no /nonsense", "Found:", "forget what was asked"} {
-		check.True(t, strings.Contains(out, want), "the dialogue lacks %q:\n%s", want, out)
+		check.Contains(t, out, want, "the dialogue")
 	}
 	check.True(t, !strings.Contains(out, "not asked") && strings.HasSuffix(errs, "> "), "after /quit:\n%s%s", out, errs)
 	_, _, err = ask(t, "What does the barn owl hear?", "-docs", dir)
@@ -210,7 +211,7 @@ func TestUsage(t *testing.T) {
 	check.True(t, err != nil && !errors.Is(err, cli.ErrUsage) && strings.Contains(err.Error(), "no file that can be read"), "an empty folder: %v", err)
 	inside := filepath.Join(dir, "index")
 	_, _, err = ask(t, "", "-docs", dir, "-index", inside, "x")
-	check.True(t, err != nil && strings.Contains(err.Error(), "stands among the files"), "an index among the files: %v", err)
+	check.Fails(t, err, "stands among the files", "an index among the files")
 }
 
 func TestCorpus(t *testing.T) {

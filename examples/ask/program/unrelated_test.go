@@ -41,8 +41,7 @@ func TestUnrelatedFiles(t *testing.T) {
 	}
 	among := sessiontest.OpenFiles(t, files, "wild")
 	for _, q := range asked {
-		before, err := alone.Ask(t.Context(), session.Query{Question: q})
-		check.OK(t, err)
+		before := check.Of(alone.Ask(t.Context(), session.Query{Question: q})).OK(t)
 		after := check.Of(among.Ask(t.Context(), session.Query{Question: q})).OK(t)
 		if before.Refused != after.Refused || before.Answer != after.Answer {
 			t.Errorf("%s is answered %q (%.2f), and %q (%.2f) among files of something else", q, before.Answer, before.Confidence, after.Answer, after.Confidence)

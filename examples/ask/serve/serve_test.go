@@ -52,8 +52,7 @@ func handler(t *testing.T, d *session.Session, address string) http.Handler {
 // send makes a request, with headers as "Name: value".
 func send(t *testing.T, method, url, body string, headers ...string) (int, http.Header, string) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
-	check.OK(t, err)
+	r := check.Of(http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))).OK(t)
 	for _, h := range headers {
 		name, value, _ := strings.Cut(h, ": ")
 		if name == "Host" {
@@ -284,7 +283,7 @@ func TestWhere(t *testing.T) {
 		`kind = \"csv\"`: `"refused":true`, `kind = \"md\"`: "hears a mouse", `kind =`: "byte 6", `knid = \"md\"`: "no document has the field",
 	} {
 		_, _, body := send(t, "POST", url+"api/ask", `{"question":"What does the barn owl hear?","where":"`+where+`"}`, asJSON)
-		check.True(t, strings.Contains(body, want), "%s: %s, want %s", where, body, want)
+		check.Contains(t, body, want, "%s", where)
 	}
 	for path, want := range map[string]int{"api/graph?q=Ada+Lovelace&where=kind+%3D+%22md%22": 200, "api/graph?q=Ada&where=kind": 400} {
 		status, _, body := send(t, "GET", url+path, "")
@@ -310,8 +309,7 @@ func TestAPI(t *testing.T) {
 	}
 	status, _, body := send(t, "DELETE", url+"v1/documents/owl.md", "")
 	check.True(t, status == 403 && strings.Contains(body, "reads only"), "%d %s", status, body)
-	tokens, err := api.ReadTokens(strings.NewReader(`{"token-of-tables-0123": {"scope": "kind = \"csv\"", "write": true}}`))
-	check.OK(t, err)
+	tokens := check.Of(api.ReadTokens(strings.NewReader(`{"token-of-tables-0123": {"scope": "kind = \"csv\"", "write": true}}`))).OK(t)
 	h := check.Of(serve.Handler(sessiontest.Open(t, "wild"), "", tokens)).OK(t)
 	server := httptest.NewServer(h)
 	defer server.Close()

@@ -79,7 +79,7 @@ func TestAgents(t *testing.T) {
 		n := m.Calls() - before
 		check.True(t, !s.NeedsModel || n >= 3, "%s: %d calls, want two turns and an answer at least", s.Name, n)
 	}
-	check.True(t, strings.Contains(all.Shown(all.Names()), "files, context; and agentic:NAME"), "%v", all.Shown(all.Names()))
+	check.Contains(t, all.Shown(all.Names()), "files, context; and agentic:NAME")
 }
 
 func withGraph(t *testing.T, s all.System) all.System {

@@ -180,8 +180,7 @@ func (make maker) retrieves(t *testing.T) {
 	for _, q := range baselinestest.Questions {
 		for _, tokens := range []int{0, 25, 60} {
 			q.Tokens = tokens
-			found, err := s.Retrieve(t.Context(), q)
-			check.OK(t, err)
+			found := check.Of(s.Retrieve(t.Context(), q)).OK(t)
 			a := check.Of(s.Answer(t.Context(), q)).OK(t)
 			if diff := cmp.Diff(found, a.Found, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(graphrag.Found{}, "Usage")); diff != "" {
 				t.Errorf("%q (-Retrieve +Answer):\n%.2000s", q.Text, diff)
@@ -221,7 +220,7 @@ func (make maker) errors(t *testing.T) {
 	s, err := make(baselinestest.OfflineKit(t))
 	check.OK(t, err)
 	_, err = s.Answer(t.Context(), baselinestest.Questions[0])
-	check.True(t, err != nil && strings.Contains(err.Error(), s.Name()), "asked before Index: %v", err)
+	check.Fails(t, err, s.Name(), "asked before Index")
 	check.True(t, check.Err(s.Insert(t.Context(), graphrag.Documents(baselinestest.Pages[0]))) != nil, "Insert before Index")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

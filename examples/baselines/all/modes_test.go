@@ -59,8 +59,7 @@ func modes(t *testing.T, of all.System) {
 		return rows, ctx.Err()
 	})
 	kits := func(mode reader.Mode) map[string]kit.Kit {
-		offline, err := kit.Offline(kit.OfflineOptions{Seed: 1, Mode: mode})
-		check.OK(t, err)
+		offline := check.Of(kit.Offline(kit.OfflineOptions{Seed: 1, Mode: mode})).OK(t)
 		model := check.Of(kit.ByModel(kit.ModelOptions{Model: llmtest.NewScript("m").Handle(llmtest.Any, knowing), Embedder: words, Mode: mode})).OK(t)
 		return map[string]kit.Kit{kit.NameOffline: offline, kit.NameModel: model}
 	}

@@ -186,8 +186,7 @@ func TestWords(t *testing.T) {
 			}
 			return out, nil
 		}))
-		s, err := x.New(k, kit.Common{})
-		check.OK(t, err)
+		s := check.Of(x.New(k, kit.Common{})).OK(t)
 		check.OK(t, check.Err(s.Index(t.Context(), graphrag.Documents(baselinestest.Pages[:2]...))))
 		check.OK(t, check.Err(s.Retrieve(t.Context(), baselinestest.Questions[0])))
 		check.True(t, (n.Load() == 0) == x.Words, "%s embeds %d texts, Words %v", x.Name, n.Load(), x.Words)

@@ -114,8 +114,7 @@ func TestWith(t *testing.T) {
 	}
 	check.True(t, err == nil && len(seen) >= 2 && s.Changes()["maxPerDoc"] == 1, "%d pages, changes %v, %v", len(seen), s.Changes(), err)
 
-	lacks := system(t, "gear").Lacks()
-	check.True(t, strings.Contains(lacks, "-kg"), "gear without a graph lacks %q", lacks)
+	check.Contains(t, system(t, "gear").Lacks(), "-kg", "gear without a graph")
 }
 
 // The loop of an agent has options of its own, beside those of the system that it searches by.
@@ -137,7 +136,7 @@ func TestOptionsOfAgents(t *testing.T) {
 		check.True(t, err == nil && m.Calls() == 1 && last.Found[0] == "the last step is done", "%s: %d calls, %+v, %v", name, m.Calls(), last, err)
 		if bad, err := s.With("agent.calls", "-1"); err == nil {
 			_, err = bad.New(baselinestest.ModelKit(t, m), kit.Common{})
-			check.True(t, err != nil && strings.Contains(err.Error(), "Agent.Calls is -1"), "%s: %v", name, err)
+			check.Fails(t, err, "Agent.Calls is -1", "%s", name)
 		}
 		got := s.Changes()
 		check.True(t, got["agent.turns"] == 1 && got["agent.condense"] == true, "%s: %v", name, got)

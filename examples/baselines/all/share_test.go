@@ -39,8 +39,7 @@ func TestShares(t *testing.T) {
 				return llmtest.NewScript("m").Handle(llmtest.Any, baselinestest.Obedient)
 			}
 			alone := build(model())
-			_, err := alone.Index(t.Context(), graphrag.Documents(docs...))
-			check.OK(t, err)
+			check.OK(t, check.Err(alone.Index(t.Context(), graphrag.Documents(docs...))))
 
 			st := check.Of(disk.Open(t.TempDir(), disk.Options{})).OK(t)
 			defer st.Close()

@@ -33,8 +33,7 @@ func TestFailingModelIsCounted(t *testing.T) {
 		}),
 	} {
 		for _, system := range systems(t) {
-			s, err := system.New(baselinestest.ModelKit(t, m), kit.Common{})
-			check.OK(t, err)
+			s := check.Of(system.New(baselinestest.ModelKit(t, m), kit.Common{})).OK(t)
 			stats := check.Of(s.Index(t.Context(), graphrag.Documents(docs...))).OK(t, "%s, %s", system.Name, kind)
 			if system.Calls.Chunk == 0 { // no model reads chunks
 				continue

@@ -88,8 +88,7 @@ func TestRowsHaveHeaders(t *testing.T) {
 			shown = req.Messages[len(req.Messages)-1].Text
 			return llm.Reply{Text: "2103 kroner [1]"}
 		})
-		k, err := kit.ByModel(kit.ModelOptions{Model: m})
-		check.OK(t, err)
+		k := check.Of(kit.ByModel(kit.ModelOptions{Model: m})).OK(t)
 		s := check.Of(system(t, name).New(k, kit.Common{})).OK(t)
 		baselinestest.Index(t, s, offices(t)...)
 		check.OK(t, check.Err(s.Answer(t.Context(), graphrag.Question{Text: "Is ware300 sold for 2103?", K: 5})))

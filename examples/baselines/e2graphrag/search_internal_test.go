@@ -17,8 +17,7 @@ import (
 // over is a searcher over chunks of pages, those of a page separated by "|".
 func over(t *testing.T, o Options, pages ...string) *searcher {
 	t.Helper()
-	k, err := kit.Offline(kit.OfflineOptions{})
-	check.OK(t, err)
+	k := check.Of(kit.Offline(kit.OfflineOptions{})).OK(t)
 	var chunks []graphrag.Chunk
 	for p, page := range pages {
 		for i, text := range strings.Split(page, "|") {

@@ -23,8 +23,7 @@ import (
 // knowledge is a graph of the facts of chunks: head, tail, description.
 func knowledge(t *testing.T, names []string, chunks ...[][3]string) *kg.Graph {
 	t.Helper()
-	b, err := kg.NewBase(kg.Options{})
-	check.OK(t, err)
+	b := check.Of(kg.NewBase(kg.Options{})).OK(t)
 	for i, facts := range chunks {
 		x := kg.Extraction{Chunk: fmt.Sprintf("d%d#0", i), Doc: fmt.Sprintf("d%d", i)}
 		for _, n := range names {
@@ -44,8 +43,7 @@ func knowledge(t *testing.T, names []string, chunks ...[][3]string) *kg.Graph {
 func TestWalkCountsParallelFacts(t *testing.T) {
 	g := knowledge(t, []string{"0", "1", "2", "3", "4", "5"},
 		[][3]string{{"0", "1", "a"}, {"1", "2", "c"}, {"2", "3", "d"}}, [][3]string{{"1", "0", "b"}, {"3", "0", "e"}, {"3", "4", "f"}})
-	n, err := newNetwork(t.Context(), baselinestest.OfflineKit(t), g)
-	check.OK(t, err)
+	n := check.Of(newNetwork(t.Context(), baselinestest.OfflineKit(t), g)).OK(t)
 	walked := check.Of(n.graph()).OK(t)
 	solver := check.Of(ppr.New(walked, ppr.Options{Damping: .85, Tolerance: tolerance})).OK(t)
 	for _, tt := range []struct {
@@ -185,12 +183,9 @@ func TestLimits(t *testing.T) {
 		facts = append(facts, [3]string{"hub", names[i+1], "x"})
 	}
 	g := knowledge(t, names, facts)
-	n, err := newNetwork(t.Context(), baselinestest.OfflineKit(t), g)
-	check.OK(t, err)
+	n := check.Of(newNetwork(t.Context(), baselinestest.OfflineKit(t), g)).OK(t)
 	s := &searcher{o: baselinestest.Filled(Options{}), incident: n.incident}
-	if got := s.entities(ranks); len(got) != 1 {
-		t.Errorf("%d entities above the threshold", len(got))
-	}
+	check.Equal(t, len(s.entities(ranks)), 1, "entities above the threshold")
 	for i := range ranks[1:] {
 		ranks[i+1] = .005
 	}

@@ -64,8 +64,7 @@ func model(steps int) *llmtest.Script {
 
 func ask(t *testing.T, m llm.Model, o gear.Options) graphrag.Answer {
 	t.Helper()
-	s, err := gear.New(baselinestest.ModelKit(t, m), o)
-	check.OK(t, err)
+	s := check.Of(gear.New(baselinestest.ModelKit(t, m), o)).OK(t)
 	baselinestest.Index(t, s, films...)
 	a := check.Of(s.Answer(t.Context(), question)).OK(t)
 	return a
@@ -155,6 +154,6 @@ func TestOptions(t *testing.T) {
 	_, err := gear.New(baselinestest.OfflineKit(t), gear.Options{Steps: -1, Passages: -1, LinkShare: 2, Expand: "often", Original: true, Graph: wiki(t)})
 	check.Must(t, err != nil, "unusable options are taken")
 	for _, want := range []string{"Steps", "Passages", "LinkShare", "Expand", "set one of them"} {
-		check.True(t, strings.Contains(err.Error(), want), "the error lacks %q: %v", want, err)
+		check.Fails(t, err, want)
 	}
 }

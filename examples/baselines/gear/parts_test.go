@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -115,8 +114,7 @@ func TestStored(t *testing.T) {
 		"Edward Cahn\tborn in\tBrooklyn", "Oslo\tin\tNorway", "Pacific oyster\tstudied in\tHell Gate")
 	found := func(graph func() gear.Graph) (ids, expanded []string) {
 		t.Helper()
-		r, err := gear.Over(parts(t, baselinestest.OfflineKit(t), graph, new(atomic.Int64)), gear.Options{Expand: gear.ExpandAlways})
-		check.OK(t, err)
+		r := check.Of(gear.Over(parts(t, baselinestest.OfflineKit(t), graph, new(atomic.Int64)), gear.Options{Expand: gear.ExpandAlways})).OK(t)
 		f := check.Of(r.Retrieve(t.Context(), question)).OK(t)
 		for _, h := range f.Ranked {
 			ids = append(ids, h.Chunk.Doc)
@@ -174,14 +172,14 @@ func TestRoundTrips(t *testing.T) {
 func TestPartsAreChecked(t *testing.T) {
 	_, err := gear.Over(gear.Parts{}, gear.Options{Graph: wiki(t), Steps: -1})
 	for _, want := range []string{"Passages", "Align", "Graph is missing", "Find", "for New", "Steps", "Triples"} {
-		check.True(t, err != nil && strings.Contains(err.Error(), want), "the error lacks %q: %v", want, err)
+		check.Fails(t, err, want, "the error")
 	}
 	p := parts(t, baselinestest.OfflineKit(t), gear.Indexed(wiki(t)), new(atomic.Int64))
 	_, err = gear.Over(p, gear.Options{Original: true})
-	check.True(t, err != nil && strings.Contains(err.Error(), "Sourced"), "the original takes a graph of no passages: %v", err)
+	check.Fails(t, err, "Sourced", "the original takes a graph of no passages")
 	// What answers for less than it was asked is an error and no panic.
 	p.Graph = gear.Stored(faraway{ix: wiki(t), calls: new(atomic.Int64), short: true})
 	r := check.Of(gear.Over(p, gear.Options{Expand: gear.ExpandAlways})).OK(t)
 	_, err = r.Retrieve(t.Context(), question)
-	check.True(t, err != nil && strings.Contains(err.Error(), "texts"), "a store with missing results: %v", err)
+	check.Fails(t, err, "texts", "a store with missing results")
 }

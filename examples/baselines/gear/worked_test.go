@@ -102,8 +102,7 @@ func TestStepsWorked(t *testing.T) {
 			Find: func(ctx context.Context, texts text.List) (retrieve.Texts, error) {
 				return retrieve.NewWords(ctx, texts)
 			}}
-		r, err := Over(p, x.o)
-		check.OK(t, err)
+		r := check.Of(Over(p, x.o)).OK(t)
 		found := check.Of(r.Retrieve(t.Context(), graphrag.Question{Text: "q0", K: 10})).OK(t)
 		var ranked []string
 		for _, h := range found.Ranked {
@@ -210,8 +209,7 @@ func (f fixed) Link(context.Context, []string, int) ([]Links, error) { return []
 // A share of a graph has about so many of its triples, those of a smaller share among them;
 // another seed chooses others, and what a passage states is still stated by it.
 func TestShare(t *testing.T) {
-	b, err := kg.NewBase(kg.Options{})
-	check.OK(t, err)
+	b := check.Of(kg.NewBase(kg.Options{})).OK(t)
 	var chunks []graphrag.Chunk
 	var lines []string
 	for i := range 300 {
@@ -281,5 +279,5 @@ func TestWhen(t *testing.T) {
 		check.True(t, n == x.calls && len(expanded) > 0 == x.expanded, "%q, %q: %d calls, expanded by %v", x.when, x.question, n, expanded)
 	}
 	_, err := New(baselinestest.OfflineKit(t), Options{When: WhenModel, Graph: graphFrom(t, "A\tb\tC")})
-	check.True(t, err != nil && strings.Contains(err.Error(), "AnswerModel"), "a model judges, and there is none: %v", err)
+	check.Fails(t, err, "AnswerModel", "a model judges, and there is none")
 }

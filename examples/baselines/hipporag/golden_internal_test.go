@@ -25,8 +25,7 @@ func TestSynonymsOverwrite(t *testing.T) {
 		{{Head: "Alice Smyth", Relation: "wrote", Tail: "Deep Rivers"}, {Head: "Deep Rivers", Relation: "published in", Tail: "Germany"}},
 		{{Head: "Acme Corp.", Relation: "founded by", Tail: "Bob Jones"}, {Head: "Acme Corp", Relation: "located in", Tail: "Berlin"}},
 	}
-	b, err := kg.NewBase(kg.Options{Folding: kg.FoldASCII})
-	check.OK(t, err)
+	b := check.Of(kg.NewBase(kg.Options{Folding: kg.FoldASCII})).OK(t)
 	var chunks []graphrag.Chunk
 	for p, of := range facts {
 		x := kg.Extraction{Chunk: string(rune('0' + p)), Doc: string(rune('0' + p))}
@@ -65,8 +64,7 @@ func TestSynonymsOverwrite(t *testing.T) {
 		{.5, false, []float64{.1254002192, .374258926, .1053936636, .1035451305, .0263497831, .0629098503, .2021424273},
 			[]float64{.7286044949, .4355824714, .4333557915, .380695352}, []string{"0", "1", "2", "3"}},
 	} {
-		v, err := g.View(kg.ViewOptions{Synonyms: synonyms, Overwrite: tt.overwrite})
-		check.OK(t, err)
+		v := check.Of(g.View(kg.ViewOptions{Synonyms: synonyms, Overwrite: tt.overwrite})).OK(t)
 		walk := check.Of(ppr.New(v.Graph, ppr.Options{Damping: tt.damping, Tolerance: 1e-12})).OK(t)
 		rank := check.Of(walk.Solve(t.Context(), []ppr.Seed{{Node: smith, Weight: 1}, {Node: germany, Weight: .5}}, nil)).OK(t)
 		s := &searcher{corpus: kit.NewCorpus(kit.Kit{}, chunks, g)}
@@ -107,8 +105,7 @@ func TestLinkFolds(t *testing.T) {
 // The Fram is in the facts of two passages and Larvik in those of one: one over
 // that is what each weighs.
 func TestSpecificity(t *testing.T) {
-	b, err := kg.NewBase(kg.Options{})
-	check.OK(t, err)
+	b := check.Of(kg.NewBase(kg.Options{})).OK(t)
 	k := baselinestest.OfflineKit(t)
 	for i, f := range []graphrag.Triple{{Head: "Colin Archer", Relation: "built", Tail: "Fram"}, {Head: "Fram", Relation: "carried", Tail: "Amundsen"}, {Head: "Colin Archer", Relation: "born in", Tail: "Larvik"}} {
 		id := string(rune('0' + i))

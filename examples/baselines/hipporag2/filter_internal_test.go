@@ -17,8 +17,7 @@ import (
 // Whatever form a model writes a fact in, the filter takes the nearest candidate; only an
 // empty list selects none.
 func TestNearestFact(t *testing.T) {
-	data, err := os.ReadFile("testdata/facts.json")
-	check.OK(t, err)
+	data := check.Of(os.ReadFile("testdata/facts.json")).OK(t)
 	var facts []graphrag.Triple
 	check.OK(t, json.Unmarshal(data, &facts))
 	table := check.Of(os.ReadFile("testdata/filter.tsv")).OK(t)

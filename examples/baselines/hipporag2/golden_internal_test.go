@@ -30,8 +30,7 @@ var (
 
 func golden(t *testing.T, o Options) *searcher {
 	t.Helper()
-	b, err := kg.NewBase(kg.Options{})
-	check.OK(t, err)
+	b := check.Of(kg.NewBase(kg.Options{})).OK(t)
 	var chunks []graphrag.Chunk
 	for p, facts := range goldenFacts {
 		id := string(rune('0' + p))
@@ -126,8 +125,7 @@ func TestLink(t *testing.T) {
 	s.facts, s.chunks, s.filter = baselinestest.Alike(goldenScores), baselinestest.Alike(goldenSimilar), keepAll
 	found, err := s.Retrieve(t.Context(), graphrag.Question{Text: "?", K: 1})
 	check.True(t, err == nil && len(found.Steps[0].Found) == 5, "%+v, %v", found.Steps, err)
-	seeds := s.phrases(s.goldenFacts(t, 0, 1, 2, 4, 5))
-	check.Equal(t, len(seeds), 5, "seeds")
+	check.Equal(t, len(s.phrases(s.goldenFacts(t, 0, 1, 2, 4, 5))), 5, "seeds")
 }
 
 // Cosines of facts and passages are scaled to 0..1 over all of them: the same order on another

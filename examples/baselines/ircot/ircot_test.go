@@ -95,7 +95,7 @@ func TestPrompt(t *testing.T) {
 	asked := m.Requests()
 	second := asked[1].Messages[1].Text
 	for _, want := range []string{"Text of a.", "Text of b.", "[1] one", "Question: q"} {
-		check.True(t, strings.Contains(second, want), "%q is not in\n%s", want, second)
+		check.Contains(t, second, want)
 	}
 	check.True(t, !strings.Contains(asked[0].Messages[1].Text, "thoughts"), "thoughts before the first:\n%s", asked[0].Messages[1].Text)
 }

@@ -152,9 +152,8 @@ func TestSearch(t *testing.T) {
 	check.True(t, len(k) != 0 && strings.HasPrefix(k[0], "Larvik"), "local %q", k)
 	check.True(t, len(global.Derived) != 0 && !cmp.Equal(kinds(local), kinds(global)), "global %q", kinds(global))
 	small := ask(lightrag.Options{EntityTokens: 60, RelationTokens: 1, TotalTokens: 300}, low)
-	if n := len(small.Derived); n == 0 || n >= len(local.Derived) || small.Derived[n-1].Kind != "entity" {
-		t.Errorf("in small budgets: %q", kinds(small))
-	}
+	n := len(small.Derived)
+	check.True(t, n != 0 && n < len(local.Derived) && small.Derived[n-1].Kind == "entity", "in small budgets: %q", kinds(small))
 	check.True(t, len(small.Evidence) < len(local.Evidence) && len(small.Ranked) != 0, "%d of %d chunks read", len(small.Evidence), len(small.Ranked))
 	none := ask(lightrag.Options{}, kit.Parts{Names: []string{"xylophone"}})
 	check.True(t, none.Refused, "nothing is found: %+v", none)

@@ -52,8 +52,7 @@ func TestRelations(t *testing.T) {
 		{[]string{"ice", "sea"}, []kg.Description{{Text: "first<SEP>second", Passages: []int32{0, 1, 2}}}, []int32{0, 1, 2}},
 		{[]string{"built"}, []kg.Description{{Text: "C built B", Passages: []int32{1}}}, []int32{1}},
 	}
-	diff := cmp.Diff(want, []statements{n.relation(0), n.relation(1)}, cmp.AllowUnexported(statements{}))
-	check.Equal(t, diff, "")
+	check.Equal(t, cmp.Diff(want, []statements{n.relation(0), n.relation(1)}, cmp.AllowUnexported(statements{})), "")
 	check.Equal(t, [][]int32{n.incident.Of(0), n.incident.Of(1), n.incident.Of(2)}, [][]int32{{0}, {0, 1}, {1}})
 	check.Equal(t, n.relationText(0), "ice, sea\tA\nB\nfirst<SEP>second", "found by")
 }

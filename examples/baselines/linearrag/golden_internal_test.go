@@ -26,8 +26,7 @@ import (
 // countLetters does the same.
 func golden(t *testing.T, o Options, countLetters bool) *searcher {
 	t.Helper()
-	b, err := kg.NewBase(kg.Options{})
-	check.OK(t, err)
+	b := check.Of(kg.NewBase(kg.Options{})).OK(t)
 	chunks := []graphrag.Chunk{
 		{ID: "0", Doc: "d", Text: "Alpha met Beta. Alpha visited Delta."},
 		{ID: "1", Doc: "d", Text: "Beta advised Gamma."},
@@ -172,8 +171,7 @@ func TestStart(t *testing.T) {
 
 // Numbers are no entities.
 func TestQuantities(t *testing.T) {
-	b, err := kg.NewBase(kg.Options{})
-	check.OK(t, err)
+	b := check.Of(kg.NewBase(kg.Options{})).OK(t)
 	chunk := graphrag.Chunk{ID: "0", Doc: "d", Text: "Alpha paid 300 marks."}
 	check.OK(t, b.Insert(kg.Extraction{Chunk: "0", Doc: "d", Mentions: []kg.Mention{{Name: "Alpha"}, {Name: "300 marks", Type: rules.Quantity}}}))
 	g := check.Of(b.Graph(t.Context())).OK(t)

@@ -67,8 +67,7 @@ func TestReportOrder(t *testing.T) {
 	x := reported(t, 6, [][2]int32{{0, 3}, {1, 2}, {4, 5}}, []community.Community{
 		{Parent: -1, Nodes: []int32{0, 3}}, {Parent: -1, Nodes: []int32{1, 2}}, {Parent: -1, Nodes: []int32{4, 5}},
 	}, 3, 1, 9)
-	l := &local{index: x}
-	check.Equal(t, titles(l.reportTable([]int32{0, 4, 1, 2}, 9000)), []string{"1", "2", "0"}, "order")
+	check.Equal(t, titles((&local{index: x}).reportTable([]int32{0, 4, 1, 2}, 9000)), []string{"1", "2", "0"}, "order")
 }
 
 // Of 12,000 tokens local search has 1,800 for reports, 6,000 for chunks and the
@@ -92,8 +91,7 @@ func TestLocalDefaults(t *testing.T) {
 		got, err := l.entities(t.Context(), question)
 		check.True(t, err == nil && len(got) == 10, "%q: entities %v, %v", question, got, err)
 	}
-	got := l.relations(all[:1])
-	check.Equal(t, len(got), 10, "relations")
+	check.Equal(t, len(l.relations(all[:1])), 10, "relations")
 	l.edgeTokens = slices.Repeat([]int{1000}, n)
 	kinds := map[string]int{"chunk": len(l.read(make([]graphrag.Hit, 20), graphrag.Question{K: 20}))}
 	for _, d := range l.context(all) {

@@ -25,8 +25,7 @@ import (
 // a–b, a–c, a–d, b–c, b–e, e–f, each stated in the passage of its number.
 func star(t *testing.T) *local {
 	t.Helper()
-	b, err := kg.NewBase(kg.Options{})
-	check.OK(t, err)
+	b := check.Of(kg.NewBase(kg.Options{})).OK(t)
 	x := &index{corpus: new(kit.Corpus)}
 	for i, pair := range []string{"ab", "ac", "ad", "bc", "be", "ef"} {
 		id := fmt.Sprintf("p%d", i)

@@ -64,8 +64,7 @@ func modelKit(t *testing.T, m llm.Model) kit.Kit {
 	for _, p := range pages {
 		texts = append(texts, p.Text)
 	}
-	e, err := embed.FitLSA(t.Context(), texts, embed.LSAOptions{})
-	check.OK(t, err)
+	e := check.Of(embed.FitLSA(t.Context(), texts, embed.LSAOptions{})).OK(t)
 	k := check.Of(kit.ByModel(kit.ModelOptions{Model: m, Embedder: e})).OK(t)
 	return k
 }
@@ -209,7 +208,7 @@ func TestOptions(t *testing.T) {
 		t.Errorf("local: %v", err)
 	}
 	_, err = msgraphrag.NewGlobal(k, msgraphrag.GlobalOptions{Threshold: 6, Tokens: -1})
-	check.True(t, err != nil && strings.Contains(err.Error(), "Threshold"), "global: %v", err)
+	check.Fails(t, err, "Threshold", "global")
 }
 
 // A hypothetical answer, a fold for each of the two reports, the two questions
@@ -224,7 +223,7 @@ func TestDriftCalls(t *testing.T) {
 			return llm.Reply{Text: `{"intermediate_answer": "", "score": 0, "follow_up_queries": ["Who is Dale?", "Who is Ada?"]}`}
 		}).
 		Handle(llmtest.Stage(msgraphrag.StageStep), func(req llm.Request) llm.Reply {
-			check.True(t, strings.Contains(req.Messages[1].Text, "questions asked]"), "a step is not shown what was asked: %s", req.Messages[1].Text)
+			check.Contains(t, req.Messages[1].Text, "questions asked]", "a step is not shown what was asked")
 			if !strings.HasSuffix(req.Messages[1].Text, "]\n\nQuestion: Who is the founder of bells?") {
 				t.Errorf("the larger question is not in\n%s", req.Messages[1].Text)
 			}
@@ -237,8 +236,7 @@ func TestDriftCalls(t *testing.T) {
 	s, err := msgraphrag.NewDrift(modelKit(t, m), msgraphrag.DriftOptions{Options: published})
 	indexed(t, s, err)
 	a := check.Of(s.Answer(t.Context(), graphrag.Question{Text: "Who is the founder of bells?", K: 2})).OK(t)
-	want := plus(map[string]int{msgraphrag.StageHyde: 1, msgraphrag.StagePrimer: 2, msgraphrag.StageStep: 3, "read": 1})
-	check.Equal(t, stages(m), want)
+	check.Equal(t, stages(m), plus(map[string]int{msgraphrag.StageHyde: 1, msgraphrag.StagePrimer: 2, msgraphrag.StageStep: 3, "read": 1}))
 	var said []string
 	for _, d := range a.Derived {
 		said = append(said, d.Text)

@@ -118,9 +118,8 @@ func TestStale(t *testing.T) {
 			t.Errorf("reports asked for: exact %v, stale %v; stale reports %v", exact.asked, some.asked, exact.stale)
 		}
 	}
-	if some.asked[1] != 0 || some.asked[2] != 0 || some.asked[3] == 0 || some.stale[0] != 0 || some.stale[1] == 0 || some.stale[2] <= some.stale[1] {
-		t.Errorf("with Stale: reports asked for %v, stale %v", some.asked, some.stale)
-	}
+	check.True(t, some.asked[1] == 0 && some.asked[2] == 0 && some.asked[3] > 0, "with Stale: reports asked for %v", some.asked)
+	check.True(t, some.stale[0] == 0 && some.stale[1] > 0 && some.stale[2] > some.stale[1], "with Stale: stale %v", some.stale)
 	exact.change(t, true, graphrag.Document{ID: "apart.md", Text: "N0 N0a N0b N0."}) // before all others in the order of names
 	asked := exact.asked[len(exact.asked)-1]
 	check.Equal(t, asked, 1, "a community of its own asks for %d reports", asked)

@@ -61,8 +61,7 @@ func TestStale(t *testing.T) {
 	opened, om := grown(.1)
 	check.OK(t, check.Err(opened.Open(t.Context(), dir)))
 	for _, q := range []string{"What does it tell of?", "It tells of entries."} {
-		want, err := some.Retrieve(t.Context(), graphrag.Question{Text: q, K: 5, Tokens: 1 << 20})
-		check.OK(t, err)
+		want := check.Of(some.Retrieve(t.Context(), graphrag.Question{Text: q, K: 5, Tokens: 1 << 20})).OK(t)
 		got := check.Of(opened.Retrieve(t.Context(), graphrag.Question{Text: q, K: 5, Tokens: 1 << 20})).OK(t)
 		diff := cmp.Diff(want.Derived, got.Derived)
 		check.True(t, diff == "" && len(want.Derived) != 0 && om.Calls() == 0, "%q, opened with %d calls:\n%s", q, om.Calls(), diff)

@@ -82,8 +82,7 @@ func TestLazily(t *testing.T) {
 	one, seen := opened()
 	for range 2 {
 		for _, q := range baselinestest.Questions {
-			before, err := one.Retrieve(t.Context(), q)
-			check.OK(t, err)
+			before := check.Of(one.Retrieve(t.Context(), q)).OK(t)
 			fresh, c := opened()
 			first := check.Of(fresh.Retrieve(t.Context(), q)).OK(t)
 			if diff := cmp.Diff(first, before, cmpopts.IgnoreFields(graphrag.Found{}, "Usage")); diff != "" {
@@ -163,8 +162,7 @@ func TestByWordsAlone(t *testing.T) {
 // ask indexes documents, asks, and returns the pages that were found.
 func ask(t *testing.T, k kit.Kit, q graphrag.Question, docs ...graphrag.Document) (ids []string) {
 	t.Helper()
-	s, err := system(k)
-	check.OK(t, err)
+	s := check.Of(system(k)).OK(t)
 	baselinestest.Index(t, s, docs...)
 	a := check.Of(s.Answer(t.Context(), q)).OK(t)
 	for _, h := range a.Ranked {
@@ -187,8 +185,7 @@ func TestPlan(t *testing.T) {
 		m := llmtest.NewScript("m").
 			Reply(llmtest.Stage(agent.StageAspects), `{"aspects": ["moon raises tides"]}`).
 			Reply(llmtest.Any, "I do not know.")
-		k, err := kit.ByModel(kit.ModelOptions{Model: m})
-		check.OK(t, err)
+		k := check.Of(kit.ByModel(kit.ModelOptions{Model: m})).OK(t)
 		s := check.Of(wild.New(k, wild.Options{Pages: pages.Options{Planned: tt.planned}})).OK(t)
 		baselinestest.Index(t, s, baselinestest.Pages...)
 		a := check.Of(s.Answer(t.Context(), graphrag.Question{Text: tt.question, K: 2, Depth: 5})).OK(t)

@@ -59,8 +59,7 @@ func (f fixed) Scores(_ context.Context, query string, _ []float64) ([]float64, 
 // similarities: find says them for the chunks, names, facts, keywords and communities.
 func corpusOf(t *testing.T, vector func(text string) []float32, find []map[string]float64, found ...kg.Extraction) (kit.Kit, *kit.Corpus) {
 	t.Helper()
-	k, err := kit.Offline(kit.OfflineOptions{})
-	check.OK(t, err)
+	k := check.Of(kit.Offline(kit.OfflineOptions{})).OK(t)
 	k.Embed = func(context.Context, []string) (embed.Embedder, error) {
 		return embed.Func(func(_ context.Context, texts []string) (out [][]float32, err error) {
 			for _, s := range texts {

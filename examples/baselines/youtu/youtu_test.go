@@ -40,8 +40,7 @@ func kitOf(t *testing.T, o llmtest.ServerOptions) kit.Kit {
 	server := llmtest.NewServer(o)
 	t.Cleanup(server.Close)
 	config := transport.Config{Model: "m", BaseURL: server.OpenAIURL()}
-	model, err := transport.OpenAI(config)
-	check.OK(t, err)
+	model := check.Of(transport.OpenAI(config)).OK(t)
 	embedder := check.Of(transport.OpenAIEmbedder(config)).OK(t)
 	k := check.Of(kit.ByModel(kit.ModelOptions{Model: model, Embedder: embedder})).OK(t)
 	return k
@@ -58,8 +57,7 @@ func towns(n int) []graphrag.Document {
 
 func indexed(t *testing.T, k kit.Kit, o youtu.Options, docs ...graphrag.Document) (*kit.System, graphrag.IndexStats) {
 	t.Helper()
-	s, err := youtu.New(k, o)
-	check.OK(t, err)
+	s := check.Of(youtu.New(k, o)).OK(t)
 	stats := check.Of(s.Index(t.Context(), graphrag.Documents(docs...))).OK(t)
 	return s, stats
 }
@@ -264,8 +262,7 @@ func TestTokensOfNames(t *testing.T) {
 		}
 		return llm.Reply{Text: `{"communities":[` + strings.Join(names, ",") + `]}`}
 	})
-	k, err := kit.ByModel(kit.ModelOptions{Model: model})
-	check.OK(t, err)
+	k := check.Of(kit.ByModel(kit.ModelOptions{Model: model})).OK(t)
 	s := check.Of(youtu.New(k, youtu.Options{Common: kit.Common{Cut: kit.Cut{KeepLinks: true}}, Extract: m.Triples})).OK(t)
 	index := check.Of(s.Index(t.Context(), graphrag.Documents(m.Docs...))).OK(t)
 	named, prompts := 0, 0

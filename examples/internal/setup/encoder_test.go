@@ -83,8 +83,7 @@ func TestInt8(t *testing.T) {
 	}
 	a, b := name(), name("-embed-int8")
 	check.True(t, a != b, "both are %s", a)
-	_, err := parts("-embed-int8")
-	check.True(t, err != nil && strings.Contains(err.Error(), "-embed-int8 needs an -embed-model"), "error %v", err)
+	check.Fails(t, check.Err(parts("-embed-int8")), "-embed-int8 needs an -embed-model")
 }
 
 // What is kept of another model is refused under this one's name, and left alone.
@@ -125,8 +124,7 @@ func TestEncoderThatIsNone(t *testing.T) {
 		_, err := parts("-embed-model", "file:"+tt.folder, "-cache", filepath.Join(t.TempDir(), "r"))
 		check.True(t, errors.Is(err, cli.ErrUsage) && strings.Contains(err.Error(), tt.want), "%v, want %s", err, tt.want)
 	}
-	_, err := parts("-embed-model", "some-server's")
-	check.True(t, err != nil && strings.Contains(err.Error(), "-embed-model needs -kit model"), "error %v", err)
+	check.Fails(t, check.Err(parts("-embed-model", "some-server's")), "-embed-model needs -kit model")
 }
 
 // A dry run writes nothing; a second program is told to wait.

@@ -113,8 +113,7 @@ func (c *chaos) audit(t *testing.T, dir string, before llm.Usage) (more int) {
 	} else if strings.Contains(string(data), chaosKey) {
 		t.Error("the key is kept")
 	}
-	client, err := paid.Open(paid.Options{File: name, Run: dir})
-	check.OK(t, err)
+	client := check.Of(paid.Open(paid.Options{File: name, Run: dir})).OK(t)
 	a, bill := client.Account(), c.Bill().Total
 	check.OK(t, client.Close())
 	owed := bill.Tokens() - before.Tokens()
@@ -138,9 +137,7 @@ func (c *chaos) audit(t *testing.T, dir string, before llm.Usage) (more int) {
 // the report of a run without any trouble. WILDGRAPH_CHAOS sets the number of seeds,
 // each with every trouble alone and all together.
 func TestChaos(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts the program many times")
-	}
+	check.Long(t, "WILDGRAPH_CHAOS")
 	seeds, all := 1, false
 	if v := os.Getenv("WILDGRAPH_CHAOS"); v != "" {
 		n := check.Of(strconv.Atoi(v)).OK(t, "WILDGRAPH_CHAOS")
@@ -199,9 +196,7 @@ func (c *chaos) ordeal(t *testing.T, seed uint64, kinds []string, want map[strin
 // judges, and starts it again. No reply that was on disk is lost or paid for again, and the
 // final files are those of a run in one go. WILDGRAPH_KILLS sets the number of kills.
 func TestKillPaid(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts the program many times")
-	}
+	check.Long(t, "WILDGRAPH_KILLS")
 	kills := 10
 	if v := os.Getenv("WILDGRAPH_KILLS"); v != "" {
 		n := check.Of(strconv.Atoi(v)).OK(t, "WILDGRAPH_KILLS")

@@ -75,7 +75,7 @@ func TestCompare(t *testing.T) {
 		"one, A to B: 20 became wrong q/2 What is 2? gold gold A one says ",
 		"… and 18 more: -show 20",
 	} {
-		check.True(t, strings.Contains(strings.Join(strings.Fields(out), " "), want), "no %q in\n%s", want, out)
+		check.Contains(t, strings.Join(strings.Fields(out), " "), want, "no %q in\n%s", want, out)
 	}
 	if strings.Contains(out, "\x1b") || strings.Contains(out, "became right") || strings.Contains(out, "one: A and B have the same") {
 		t.Errorf("steers the terminal, or tells of what was not:\n%s", out)
@@ -95,7 +95,7 @@ func TestNamedSystems(t *testing.T) {
 	out, err := compare(t, a+":one", b+":two")
 	check.OK(t, err)
 	for _, want := range []string{"one → two │", "10 questions that A alone has, and 0 that B alone has", "8 became right", "8 became wrong", "nothing in the settings"} {
-		check.True(t, strings.Contains(out, want), "no %q in\n%s", want, out)
+		check.Contains(t, out, want)
 	}
 	out, err = compare(t, a, a, a)
 	check.True(t, err == nil && strings.Contains(out, "A and C"), "three runs: %v\n%s", err, out)

@@ -77,8 +77,7 @@ func TestDryRunFollowsTheRun(t *testing.T) {
 
 // A part stands for the whole: of ten questions of a type three are asked.
 func TestDryRunOfAPart(t *testing.T) {
-	s, err := parseFlags([]string{"-dry-run", "-model", "m", "-systems", "bm25,hipporag2", "-domains", "seafaring"}, bare, io.Discard, all.Names())
-	check.OK(t, err)
+	s := check.Of(parseFlags([]string{"-dry-run", "-model", "m", "-systems", "bm25,hipporag2", "-domains", "seafaring"}, bare, io.Discard, all.Names())).OK(t)
 	set := check.Of(loaded(t.Context(), s)).OK(t)
 	var items []benchmark.Item
 	for i := range 10 {
@@ -99,9 +98,7 @@ func TestDryRunOfAPart(t *testing.T) {
 // What an estimate says of calls and tokens is what a careful model takes that
 // replies as one was recorded to.
 func TestDryRunOfARecordedModel(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs seven systems twice")
-	}
+	check.Long(t)
 	recorded := asRecorded(llmtest.Calls(t))
 	count := tokens.Cl100k().Count
 	var mu sync.Mutex
@@ -156,9 +153,7 @@ func TestDryRunOfARecordedModel(t *testing.T) {
 
 // What the first command says of models is what a dry run finds.
 func TestSampleTakes(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a dry run of all systems")
-	}
+	check.Long(t)
 	stdout, _, err := bench(t, bare, "-dry-run", "-model", "m", "-out", t.TempDir())
 	check.OK(t, err)
 	_, total, _ := strings.Cut(stdout, " total ")

@@ -45,9 +45,7 @@ func child(args ...string) *exec.Cmd {
 // A run killed at five random moments ends with the bytes of a run in one go.
 // With WILDGRAPHBENCH_DIR set the data are the real ones, for three systems.
 func TestKill(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts the program many times")
-	}
+	check.Long(t)
 	dir := t.TempDir()
 	flags := func(out string) []string {
 		f := []string{"-no-timings", "-out", filepath.Join(dir, out)}

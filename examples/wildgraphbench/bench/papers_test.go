@@ -47,7 +47,7 @@ func TestReaderOfGeAR(t *testing.T) {
 	ledger, err := os.ReadFile(filepath.Join(dir, "ledger.json"))
 	check.True(t, err == nil && bytes.Contains(ledger, []byte(`:small"`)) && bytes.Contains(ledger, []byte(`:large"`)), "%s, %v", ledger, err)
 	_, _, err = bench(t, bare, "-out", t.TempDir(), "-systems", "gear", "-set", "gear.reader=small")
-	check.True(t, err != nil && strings.Contains(err.Error(), "gear.reader=small: a model takes a server"), "%v", err)
+	check.Fails(t, err, "gear.reader=small: a model takes a server")
 }
 
 // serveGrader serves a model that answers and grades.
@@ -96,7 +96,7 @@ func TestLiveRAGRows(t *testing.T) {
 		t.Errorf("%v\n%s", err, stdout)
 	}
 	_, _, err = bench(t, bare, args...)
-	check.True(t, err != nil && strings.Contains(err.Error(), "-judge-profile needs -judge-model"), "%v", err)
+	check.Fails(t, err, "-judge-profile needs -judge-model")
 }
 
 // The schema that bounded an index is in the report folder, where it can be taken from as
@@ -123,7 +123,7 @@ func TestSchemaOfAReport(t *testing.T) {
 	stdout, _, err = bench(t, bare, "-out", t.TempDir(), "-limit", "1", "-systems", "youtu,youtu-noschema")
 	check.True(t, err == nil && strings.Contains(stdout, "Not ranked: youtu-noschema (needs a model that indexes"), "%s, %v", stdout, err)
 	_, _, err = bench(t, bare, "-systems", "youtu", "-schema", "musiqe")
-	check.True(t, err != nil && strings.Contains(err.Error(), "there are 2wiki, anonyrag-chs"), "%v", err)
+	check.Fails(t, err, "there are 2wiki, anonyrag-chs")
 }
 
 // Each table and figure of the papers is printed by the flags that the documents give for it: these
@@ -176,9 +176,7 @@ func TestTablesOfThePapers(t *testing.T) {
 			}
 		})
 	}
-	if len(expected) > 0 {
-		t.Errorf("the documents do not name %q", slices.Sorted(maps.Keys(expected)))
-	}
+	check.True(t, len(expected) <= 0, "the documents do not name %q", slices.Sorted(maps.Keys(expected)))
 }
 
 // People are given what a system read, and what they write is a row of the table. A sheet that is
@@ -204,7 +202,7 @@ func TestWorksheet(t *testing.T) {
 	file := filepath.Join(dir, "human.jsonl")
 	check.OK(t, os.WriteFile(file, []byte(strings.Join(lines, "\n")), 0o600))
 	_, _, err = bench(t, bare, append(args, "-score", "human="+file)...)
-	check.True(t, err != nil && strings.Contains(err.Error(), "no line for 7 of 12 questions"), "a sheet that is filled in half: %v", err)
+	check.Fails(t, err, "no line for 7 of 12 questions", "a sheet that is filled in half")
 	out, _, err := bench(t, bare, append(args, "-score", "human="+file, "-partial", "-v")...)
 	check.True(t, err == nil && strings.Contains(out, "human"), "%v\n%s", err, out)
 }

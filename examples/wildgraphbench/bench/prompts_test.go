@@ -71,14 +71,14 @@ func TestPromptsAreReplaced(t *testing.T) {
 		{file("none.txt"), "none.txt"},
 	} {
 		_, _, err := bench(t, bare, append(slices.Clone(args[:10]), "-prompt", bad.prompt)...)
-		check.True(t, err != nil && strings.Contains(err.Error(), bad.want), "-prompt %s: %v, want %s", bad.prompt, err, bad.want)
+		check.Fails(t, err, bad.want, "-prompt %s", bad.prompt)
 	}
 	told = nil
 	if _, _, err := bench(t, bare, append(slices.Clone(args[:10]), "-fresh", "-prompt", file("own.txt"))...); !errors.Is(err, setup.ErrIncomplete) || count(own) == 0 || count("You answer questions for people") > 0 || slices.ContainsFunc(told, func(s string) bool { return strings.HasPrefix(s, own) && s != own }) {
 		t.Errorf("%v: the instruction is not sent as it stands: %q", err, told)
 	}
 	_, _, err = bench(t, bare, "-data", "musique", "-prompt", "agent/decompose="+file("all.txt"))
-	check.True(t, err != nil && strings.Contains(err.Error(), "needs -kit model"), "%v", err)
+	check.Fails(t, err, "needs -kit model")
 }
 
 // Every prompt that can be replaced says what its places stand for, and -show-prompts shows it.
@@ -89,7 +89,7 @@ func TestPromptsAreDocumented(t *testing.T) {
 	place := regexp.MustCompile(`\.([A-Z]\w*)`)
 	n := 0
 	for _, p := range llm.Templates() {
-		check.True(t, strings.Contains(shown, "=== "+p.Name+"\n"+p.Text), "%s is not shown", p.Name)
+		check.Contains(t, shown, "=== "+p.Name+"\n"+p.Text, "%s is not shown", p.Name)
 		if strings.HasPrefix(p.Name, "judge") || strings.HasPrefix(p.Name, "anonyrag/") || strings.HasPrefix(p.Name, "construct/") {
 			continue
 		}

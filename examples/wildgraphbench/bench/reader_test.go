@@ -80,8 +80,7 @@ func TestReaderLabels(t *testing.T) {
 	set := check.Of(wildgraph.Load(os.DirFS(dir), wildgraph.Options{})).OK(t)
 	other := maps.Clone(answers)
 	for _, d := range set.Domains {
-		parts, err := kit.Offline(kit.OfflineOptions{Seed: 1})
-		check.OK(t, err)
+		parts := check.Of(kit.Offline(kit.OfflineOptions{Seed: 1})).OK(t)
 		system := check.Of(flat.NewBM25(parts, flat.BM25Options{})).OK(t)
 		check.OK(t, check.Err(system.Index(t.Context(), d.Documents())))
 		for _, it := range d.Items {

@@ -46,10 +46,9 @@ func TestSweepOfSample(t *testing.T) {
 			t.Errorf("k = %d has less than k = %d", p.K, points[i].K)
 		}
 	}
-	summary := plain.Systems[0].Overall.Types["summary"]
-	check.Equal(t, points[8].Type, summary, "k = 10 is not the run's own (-run +sweep)")
+	check.Equal(t, points[8].Type, plain.Systems[0].Overall.Types["summary"], "k = 10 is not the run's own (-run +sweep)")
 	for _, want := range []string{"Summaries over top-k (extracted answers, lexical judge)", "bm25, k = 8", "lexical judge"} {
-		check.True(t, strings.Contains(stdout, want), "the output lacks %q", want)
+		check.Contains(t, stdout, want, "the output")
 	}
 	page, err := os.ReadFile(filepath.Join(dir, "report.html"))
 	if err != nil || strings.Count(string(page), `<figure class="chart"`) != 2 || !strings.Contains(string(page), "Lexical mean F1 of statements, summaries (%)") {

@@ -54,8 +54,7 @@ func TestHeadsAreThoseOfPyTorch(t *testing.T) {
 	if os.Getenv("WILDGRAPH_HEADS") != "" {
 		t.Skip("the models are written: run heads.py")
 	}
-	b, err := os.ReadFile("testdata/heads.json")
-	check.OK(t, err)
+	b := check.Of(os.ReadFile("testdata/heads.json")).OK(t)
 	var want golden
 	check.OK(t, json.Unmarshal(b, &want))
 	reranker, err1 := OpenReranker(filepath.Join(folder, "rank"), Options{})
@@ -168,6 +167,6 @@ func TestHostileHeads(t *testing.T) {
 		case "names":
 			_, err = OpenNames(dir, Options{})
 		}
-		check.True(t, err != nil && strings.Contains(err.Error(), tt.want), "%s: %v, want %s", tt.name, err, tt.want)
+		check.Fails(t, err, tt.want, "%s", tt.name)
 	}
 }

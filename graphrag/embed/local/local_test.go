@@ -124,8 +124,7 @@ func TestPooling(t *testing.T) {
 	check.OK(t, os.Remove(filepath.Join(dir, modulesFile)))
 	e := mustOpen(t, dir)
 	tokens := w.encode(e.words.tokens(nil, sentences[2], tinyTokens, new(letterReader)))
-	v, err := e.EmbedQuery(t.Context(), sentences[2])
-	check.OK(t, err)
+	v := check.Of(e.EmbedQuery(t.Context(), sentences[2])).OK(t)
 	unit := mean(tokens)
 	length := 0.
 	for j, u := range unit {
@@ -167,9 +166,8 @@ func TestCancelledBetweenPacks(t *testing.T) {
 	}
 	e.net.gelu = func([]float32) { cancel() } // of the first pack
 	put, take := e.encoding("", many, out)
-	check.Is(t, e.packs(ctx, new(scratch), 0, len(many), put, take), context.Canceled, "error")
-	last := out[len(out)-1]
-	check.Equal(t, slices.Max(last), 0, "the last pack was encoded")
+	check.Is(t, e.packs(ctx, new(scratch), 0, len(many), put, take), context.Canceled)
+	check.Equal(t, slices.Max(out[len(out)-1]), 0, "the last pack was encoded")
 }
 
 // A prompt is a part of the text: a question with it has the vector of a passage that

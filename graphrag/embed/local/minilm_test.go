@@ -67,8 +67,7 @@ func TestFamilyInt8(t *testing.T) {
 			}
 			var v [2][][]float32
 			for i, o := range []local.Options{{}, {Int8: true}} {
-				e, err := local.Open(dir, o)
-				check.OK(t, err)
+				e := check.Of(local.Open(dir, o)).OK(t)
 				v[i] = check.Of(e.EmbedDocuments(t.Context(), texts)).OK(t)
 			}
 			for i, text := range texts {

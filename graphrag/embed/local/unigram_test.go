@@ -171,8 +171,7 @@ func TestUnigramRefuses(t *testing.T) {
 			t.Errorf("%v: %v, want %q", slices.Collect(maps.Keys(tt.change)), err, tt.want)
 		}
 	}
-	_, err := parseUnigram(g.file(t, nil, false), 700)
-	check.True(t, err != nil && strings.Contains(err.Error(), "vocab_size"), "more pieces than the model has: %v", err)
+	check.Fails(t, check.Err(parseUnigram(g.file(t, nil, false), 700)), "vocab_size", "more pieces than the model has")
 }
 
 // No table and no text makes it panic, and numbers stay in the vocabulary.

@@ -186,8 +186,7 @@ func TestOptions(t *testing.T) {
 func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	x := extractor(t, rules.Options{})
-	check.Is(t, check.Err(x.Extract(ctx, []graphrag.Chunk{{ID: "a", Text: "Some text."}})), context.Canceled, "err =")
+	check.Is(t, check.Err(extractor(t, rules.Options{}).Extract(ctx, []graphrag.Chunk{{ID: "a", Text: "Some text."}})), context.Canceled, "err =")
 }
 
 func TestHostile(t *testing.T) {
@@ -259,7 +258,7 @@ func TestCutChunk(t *testing.T) {
 		{ID: "d#000001", Doc: "d", Index: 1, Text: "Trump spoke to the men of Ohio and then he left for the town of Berlin."},
 	})
 	check.OK(t, err)
-	check.Equal(t, names(found[0]), []string{"Ohio/place", "Berlin/place"}, "got")
+	check.Equal(t, names(found[0]), []string{"Ohio/place", "Berlin/place"})
 }
 
 // The three apostrophes are one.

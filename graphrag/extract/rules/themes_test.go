@@ -37,8 +37,7 @@ func TestListsAreOfTheirLength(t *testing.T) {
 	for i := range 100 {
 		fmt.Fprintf(&names, "Ann Smith%c met Bob Jones%c in May. ", 'a'+i%26, 'a'+i/26)
 	}
-	x, err := rules.New(rules.Options{})
-	check.OK(t, err)
+	x := check.Of(rules.New(rules.Options{})).OK(t)
 	found := check.Of(extract.Linked(x).Extract(t.Context(), []graphrag.Chunk{{ID: "1", Text: names.String()}, {ID: "2"}})).OK(t)
 	m, f := found[0].Mentions, found[0].Facts
 	if len(m) < 100 || len(f) < 100 || cap(m) > len(m)*9/8 || cap(f) > len(f)*9/8 {

@@ -23,8 +23,7 @@ type meta struct{ Name string }
 
 func write(t *testing.T, dir string) {
 	t.Helper()
-	w, err := flat.Create(dir, "test", 3)
-	check.OK(t, err)
+	w := check.Of(flat.Create(dir, "test", 3)).OK(t)
 	pairs := check.Of(flat.NewArray[pair](w, "pairs")).OK(t)
 	bytes := check.Of(flat.NewArray[byte](w, "bytes")).OK(t)
 	check.OK(t, check.Err(flat.NewArray[uint64](w, "none")))
@@ -59,7 +58,7 @@ func TestRoundTrip(t *testing.T) {
 	err = f.Close()
 	check.True(t, err == nil, "%v", err)
 	_, err = flat.Create(dir, "test", 3)
-	check.True(t, err != nil && strings.Contains(err.Error(), "already"), "writing over it: %v", err)
+	check.Fails(t, err, "already", "writing over it")
 }
 
 func TestDamage(t *testing.T) {
@@ -78,8 +77,7 @@ func TestDamage(t *testing.T) {
 	}
 	change := func(name string, by func([]byte) []byte) func(*testing.T, string) {
 		return func(t *testing.T, dir string) {
-			data := check.Of(os.ReadFile(filepath.Join(dir, name))).OK(t)
-			check.OK(t, os.WriteFile(filepath.Join(dir, name), by(data), 0o644))
+			check.OK(t, os.WriteFile(filepath.Join(dir, name), by(check.Of(os.ReadFile(filepath.Join(dir, name))).OK(t)), 0o644))
 		}
 	}
 	for name, damage := range map[string]func(*testing.T, string){

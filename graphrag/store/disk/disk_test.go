@@ -71,8 +71,7 @@ func built(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	s := openArrays(t, dir, disk.Options{})
-	c, err := s.Create(t.Context(), "corpus", store.Schema{Tables: map[string]store.TableSchema{"chunks": {Text: true, Dim: 2}}})
-	check.OK(t, err)
+	c := check.Of(s.Create(t.Context(), "corpus", store.Schema{Tables: map[string]store.TableSchema{"chunks": {Text: true, Dim: 2}}})).OK(t)
 	g := check.Of(c.Write(t.Context(), "first")).OK(t)
 	tableName := check.Of(g.Table("chunks")).OK(t)
 	check.OK(t, errors.Join(tableName.Put(t.Context(), store.Record{ID: "a", Text: "zeppelin", Vector: []float32{1, 0}}),
@@ -103,8 +102,7 @@ func TestDamage(t *testing.T) {
 	check.OK(t, pin(t, built(t), disk.Options{}))
 	edit := func(name string, by func([]byte) []byte) func(*testing.T, string) {
 		return func(t *testing.T, dir string) {
-			data := check.Of(os.ReadFile(filepath.Join(dir, name))).OK(t)
-			check.OK(t, os.WriteFile(filepath.Join(dir, name), by(data), 0o644))
+			check.OK(t, os.WriteFile(filepath.Join(dir, name), by(check.Of(os.ReadFile(filepath.Join(dir, name))).OK(t)), 0o644))
 		}
 	}
 	replace := func(old, by string) func([]byte) []byte {
@@ -184,8 +182,7 @@ func TestAnyDamage(t *testing.T) {
 	c, err := s.Open(t.Context(), "corpus")
 	check.OK(t, err)
 	for part := range 2 {
-		g, err := c.Write(t.Context(), "first")
-		check.OK(t, err)
+		g := check.Of(c.Write(t.Context(), "first")).OK(t)
 		tableName := check.Of(g.Table("chunks")).OK(t)
 		for i := range 400 {
 			r := store.Record{ID: fmt.Sprint("r", part*200+i), Scope: "doc", Title: "title", Text: fmt.Sprintf("zeppelin a%d b%d part %d", i%7, i, part),
@@ -311,6 +308,6 @@ func TestSweep(t *testing.T) {
 func TestOptions(t *testing.T) {
 	_, err := disk.Open(t.TempDir(), disk.Options{Memory: -1, SegmentRows: -1})
 	for _, want := range []string{"Memory", "SegmentRows"} {
-		check.True(t, err != nil && strings.Contains(err.Error(), want), "the error lacks %s: %v", want, err)
+		check.Fails(t, err, want, "the error")
 	}
 }

@@ -155,8 +155,7 @@ func TestKill(t *testing.T) {
 	for n := 0; n < kills || content == 0 && n < 10*kills; n++ {
 		cmd := exec.Command(os.Args[0], "-test.run", "^TestKill$")
 		cmd.Env = append(os.Environ(), "WILDGRAPH_BUILD_IN="+dir)
-		out, err := cmd.StdoutPipe()
-		check.OK(t, err)
+		out := check.Of(cmd.StdoutPipe()).OK(t)
 		check.OK(t, cmd.Start())
 		timer := time.AfterFunc(time.Duration(50+r.IntN(500)+100*max(0, n-kills))*time.Millisecond, func() { _ = cmd.Process.Kill() })
 		lines := bufio.NewScanner(out)

@@ -49,9 +49,7 @@ var mutants = map[string]string{
 // A suite that nothing fails proves nothing: each bug is noticed by the test that is
 // for it.
 func TestMutants(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs the suite as often as there are mutants")
-	}
+	check.Long(t)
 	for bug, test := range mutants {
 		t.Run(bug, func(t *testing.T) {
 			t.Parallel()
