@@ -19,6 +19,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/construct"
 	"github.com/wildgraph/wildgraph/benchmark/fetch"
 	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
@@ -197,7 +198,7 @@ func TestBuild(t *testing.T) {
 	}
 
 	// The loader takes it, and knows two pages of one title apart.
-	set, err := wildgraph.Load(os.DirFS(dir), wildgraph.Options{})
+	set, err := wildgraph.Load(os.DirFS(dir), benchmark.LoadOptions{})
 	benchtest.OK(t, err)
 	if d := set.Domains[0]; d.Pages != 4 || len(d.Items) != 5 {
 		t.Errorf("loaded %d pages, %d questions", d.Pages, len(d.Items))

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
 	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
@@ -29,12 +30,12 @@ func TestNoFiles(t *testing.T) {
 	root, err := os.OpenRoot(dir)
 	benchtest.OK(t, err)
 	defer root.Close()
-	if _, err := Load(root.FS(), Options{}); err == nil || !strings.Contains(err.Error(), "musique_corpus.json is not a regular file") {
+	if _, err := Load(root.FS(), benchmark.LoadOptions{}); err == nil || !strings.Contains(err.Error(), "musique_corpus.json is not a regular file") {
 		t.Errorf("a pipe: %v", err)
 	}
 	benchtest.OK(t, os.Remove(corpus))
 	benchtest.OK(t, os.Symlink("/etc/passwd", corpus))
-	if _, err := Load(root.FS(), Options{}); err == nil || !strings.Contains(err.Error(), "musique_corpus.json") {
+	if _, err := Load(root.FS(), benchmark.LoadOptions{}); err == nil || !strings.Contains(err.Error(), "musique_corpus.json") {
 		t.Errorf("a link out of the folder: %v", err)
 	}
 }

@@ -52,7 +52,7 @@ func TestGoldenBM25(t *testing.T) {
 		"words":  windows{regexp.MustCompile(`[^\s\pZ]+`)},
 		"pieces": windows{regexp.MustCompile(`[\pL\pN_]+|[^\s\pZ]`)},
 	}
-	set, err := wildgraph.Load(fsys, wildgraph.Options{})
+	set, err := wildgraph.Load(fsys, benchmark.LoadOptions{})
 	benchtest.OK(t, err)
 	for name, splitter := range splitters {
 		t.Run(name, func(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 )
@@ -53,7 +54,7 @@ func TestOnlyRegularFilesOfTheFolder(t *testing.T) {
 			defer root.Close()
 			done := make(chan error, 1)
 			go func() {
-				_, err := wildgraph.Load(root.FS(), wildgraph.Options{})
+				_, err := wildgraph.Load(root.FS(), benchmark.LoadOptions{})
 				done <- err
 			}()
 			select {
@@ -72,7 +73,7 @@ func TestOnlyRegularFilesOfTheFolder(t *testing.T) {
 func TestLinksAreFollowed(t *testing.T) {
 	dir := t.TempDir()
 	benchtest.OK(t, os.CopyFS(dir, small()))
-	plain, err := wildgraph.Load(os.DirFS(dir), wildgraph.Options{})
+	plain, err := wildgraph.Load(os.DirFS(dir), benchmark.LoadOptions{})
 	benchtest.OK(t, err)
 	for _, name := range []string{"QA/birds", "corpus/birds", "corpus/birds/Owl/reference_pages", "corpus/birds/Owl/reference_pages/page.txt"} {
 		path := filepath.Join(dir, name)
@@ -83,7 +84,7 @@ func TestLinksAreFollowed(t *testing.T) {
 		}
 		root, err := os.OpenRoot(dir)
 		benchtest.OK(t, err)
-		set, err := wildgraph.Load(root.FS(), wildgraph.Options{})
+		set, err := wildgraph.Load(root.FS(), benchmark.LoadOptions{})
 		if err != nil || len(set.Domains) != 1 || set.Domains[0].Fingerprint != plain.Domains[0].Fingerprint {
 			t.Errorf("with a link for %s: %v", name, err)
 		}

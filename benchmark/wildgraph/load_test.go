@@ -48,7 +48,7 @@ func small() fstest.MapFS {
 }
 
 func TestLoad(t *testing.T) {
-	set, err := wildgraph.Load(small(), wildgraph.Options{})
+	set, err := wildgraph.Load(small(), benchmark.LoadOptions{})
 	benchtest.OK(t, err)
 	d := set.Domains[0]
 	want := []benchmark.Item{{
@@ -85,7 +85,7 @@ func TestFingerprint(t *testing.T) {
 	print := func(damage func(fstest.MapFS)) string {
 		fsys := small()
 		damage(fsys)
-		set, err := wildgraph.Load(fsys, wildgraph.Options{})
+		set, err := wildgraph.Load(fsys, benchmark.LoadOptions{})
 		benchtest.OK(t, err)
 		return set.Domains[0].Fingerprint
 	}
@@ -149,13 +149,13 @@ func TestLoadErrors(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			fsys := small()
 			tt.damage(fsys)
-			_, err := wildgraph.Load(fsys, wildgraph.Options{})
+			_, err := wildgraph.Load(fsys, benchmark.LoadOptions{})
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("error %v, want one with %q", err, tt.want)
 			}
 		})
 	}
-	if _, err := wildgraph.Load(small(), wildgraph.Options{Domains: []string{"fish"}}); !errors.Is(err, benchmark.ErrUnknownDomain) {
+	if _, err := wildgraph.Load(small(), benchmark.LoadOptions{Domains: []string{"fish"}}); !errors.Is(err, benchmark.ErrUnknownDomain) {
 		t.Errorf("unknown domain: %v", err)
 	}
 }
@@ -177,7 +177,7 @@ var table5 = map[string][3]int{
 }
 
 func TestReleasedData(t *testing.T) {
-	set, err := wildgraph.Load(released(t), wildgraph.Options{})
+	set, err := wildgraph.Load(released(t), benchmark.LoadOptions{})
 	if err != nil {
 		t.Fatal(err) // also when any question URL has no page
 	}
@@ -218,7 +218,7 @@ func FuzzLoad(f *testing.F) {
 		for i, data := range [][]byte{questions, references, triples, page} {
 			fsys[names[i]].Data = data
 		}
-		set, err := wildgraph.Load(fsys, wildgraph.Options{})
+		set, err := wildgraph.Load(fsys, benchmark.LoadOptions{})
 		if err != nil {
 			return
 		}
@@ -247,7 +247,7 @@ func FuzzLoad(f *testing.F) {
 		if d.Pages != len(docs) {
 			t.Errorf("%d pages, %d documents", d.Pages, len(docs))
 		}
-		if again, err := wildgraph.Load(fsys, wildgraph.Options{}); err != nil || again.Domains[0].Fingerprint != d.Fingerprint {
+		if again, err := wildgraph.Load(fsys, benchmark.LoadOptions{}); err != nil || again.Domains[0].Fingerprint != d.Fingerprint {
 			t.Errorf("read again it is another data set, %v", err)
 		}
 	})
@@ -258,7 +258,7 @@ func TestOddStatements(t *testing.T) {
 	fsys := small()
 	qa := fsys["QA/birds/questions.jsonl"]
 	qa.Data = []byte(strings.Replace(string(qa.Data), `"Owls fly silently."`, `null, "Owls fly silently.", " ", "Owls  fly silently. ", ""`, 1))
-	set, err := wildgraph.Load(fsys, wildgraph.Options{})
+	set, err := wildgraph.Load(fsys, benchmark.LoadOptions{})
 	benchtest.OK(t, err)
 	it := set.Domains[0].Items[2]
 	if diff := cmp.Diff([]string{"Owls hunt by ear and eye.", "Owls fly silently."}, it.Statements); diff != "" {
@@ -289,7 +289,7 @@ func TestTitles(t *testing.T) {
 	} {
 		fsys := small()
 		fsys[page].Data = []byte(text)
-		set, err := wildgraph.Load(fsys, wildgraph.Options{})
+		set, err := wildgraph.Load(fsys, benchmark.LoadOptions{})
 		benchtest.OK(t, err)
 		for doc, err := range set.Domains[0].Documents() {
 			if err != nil || doc.ID == "Sight.txt" && doc.Title != want {

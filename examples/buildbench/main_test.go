@@ -198,7 +198,7 @@ func TestKilled(t *testing.T) {
 			t.Errorf("%s holds what a page put there", name)
 		}
 	}
-	set, err := wildgraph.Load(os.DirFS(filepath.Join(dir, "whole")), wildgraph.Options{})
+	set, err := wildgraph.Load(os.DirFS(filepath.Join(dir, "whole")), benchmark.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,7 +250,7 @@ func TestOffline(t *testing.T) {
 	if !strings.Contains(stdout.String(), "Offline") || !strings.Contains(stdout.String(), "Barn owl") {
 		t.Error(stdout.String())
 	}
-	if set, err := wildgraph.Load(os.DirFS(out), wildgraph.Options{}); err != nil || typed(set, wildgraph.SingleFact) == 0 {
+	if set, err := wildgraph.Load(os.DirFS(out), benchmark.LoadOptions{}); err != nil || typed(set, wildgraph.SingleFact) == 0 {
 		t.Errorf("%+v, %v", set, err)
 	}
 }
@@ -288,7 +288,7 @@ func TestLocalSources(t *testing.T) {
 	if err := run(t.Context(), []string{"-article", article, "-out", out}, func(string) string { return "" }, &stdout, &stderr); err != nil {
 		t.Fatalf("%v\n%s", err, stderr.String())
 	}
-	set, err := wildgraph.Load(os.DirFS(out), wildgraph.Options{})
+	set, err := wildgraph.Load(os.DirFS(out), benchmark.LoadOptions{})
 	if err != nil || set.Domains[0].Pages != 1 || len(set.Domains[0].Items) != 1 {
 		t.Errorf("%+v, %v\n%s", set, err, stdout.String())
 	}
@@ -325,7 +325,7 @@ func TestMostReferences(t *testing.T) {
 	if err := run(t.Context(), []string{"-article", filepath.Join(dir, "a"), "-articles", "1", "-out", out}, func(string) string { return "" }, &stdout, &stderr); err != nil {
 		t.Fatalf("%v\n%s", err, stderr.String())
 	}
-	set, err := wildgraph.Load(os.DirFS(out), wildgraph.Options{})
+	set, err := wildgraph.Load(os.DirFS(out), benchmark.LoadOptions{})
 	if err != nil || len(set.Domains) != 1 || set.Domains[0].Name != "many" && set.Domains[0].Name != "Many" {
 		t.Errorf("%+v, %v\n%s", set, err, stdout.String())
 	}

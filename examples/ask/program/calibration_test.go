@@ -16,6 +16,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
@@ -184,7 +185,7 @@ func passageSubject(t *testing.T, dir string) subject {
 // pageSubjects are raw pages of the web and questions for facts. Of every third question the
 // pages are taken away.
 func pageSubjects(t *testing.T, dir string) (out []subject) {
-	set, err := wildgraph.Load(os.DirFS(dir), wildgraph.Options{})
+	set, err := wildgraph.Load(os.DirFS(dir), benchmark.LoadOptions{})
 	baselinestest.OK(t, err)
 	r := rand.New(rand.NewPCG(2, 2))
 	for _, d := range set.Domains {

@@ -78,7 +78,7 @@ func TestReaderLabels(t *testing.T) {
 	if dir == "" {
 		t.Skip("WILDGRAPHBENCH_DIR is not set")
 	}
-	set, err := wildgraph.Load(os.DirFS(dir), wildgraph.Options{})
+	set, err := wildgraph.Load(os.DirFS(dir), benchmark.LoadOptions{})
 	must(t, err)
 	other := maps.Clone(answers)
 	for _, d := range set.Domains {
