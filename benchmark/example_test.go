@@ -98,7 +98,7 @@ func ExampleEntry() {
 		return kit.New(kit.Frame{Name: "by-title", Kit: offline, Build: build})
 	}}
 
-	set, err := wildgraph.Load(os.DirFS("../examples/wildgraphbench/bench/sample"), wildgraph.Options{Domains: []string{"seafaring"}})
+	set, err := wildgraph.Load(os.DirFS("../examples/wildgraphbench/bench/sample"), benchmark.LoadOptions{Domains: []string{"seafaring"}})
 	if err != nil {
 		panic(err)
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/construct"
 	"github.com/wildgraph/wildgraph/benchmark/fetch"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
@@ -188,7 +189,7 @@ func TestBuild(t *testing.T) {
 	}
 
 	// The loader takes it, and knows two pages of one title apart.
-	set := check.Of(wildgraph.Load(os.DirFS(dir), wildgraph.Options{})).OK(t)
+	set := check.Of(wildgraph.Load(os.DirFS(dir), benchmark.LoadOptions{})).OK(t)
 	d := set.Domains[0]
 	check.True(t, d.Pages == 4 && len(d.Items) == 5, "loaded %d pages, %d questions", d.Pages, len(d.Items))
 	for _, it := range set.Domains[0].Items {

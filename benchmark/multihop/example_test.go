@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"testing/fstest"
 
+	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/multihop"
 	"github.com/wildgraph/wildgraph/judge/short"
 )
@@ -18,7 +19,7 @@ func Example() {
 			"paragraphs": [{"title": "The bridge", "paragraph_text": "It stands in Elm.", "is_supporting": true},
 			               {"title": "Elm", "paragraph_text": "Ada Moss founded it.", "is_supporting": true}]}]`)},
 	}
-	set, err := multihop.Load(folder, multihop.Options{})
+	set, err := multihop.Load(folder, benchmark.LoadOptions{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
@@ -29,11 +30,11 @@ func TestNoFiles(t *testing.T) {
 	root, err := os.OpenRoot(dir)
 	check.OK(t, err)
 	defer root.Close()
-	_, err = Load(root.FS(), Options{})
+	_, err = Load(root.FS(), benchmark.LoadOptions{})
 	check.Fails(t, err, "musique_corpus.json is not a regular file", "a pipe")
 	check.OK(t, os.Remove(corpus))
 	check.OK(t, os.Symlink("/etc/passwd", corpus))
-	_, err = Load(root.FS(), Options{})
+	_, err = Load(root.FS(), benchmark.LoadOptions{})
 	check.Fails(t, err, "musique_corpus.json", "a link out of the folder")
 }
 

@@ -15,38 +15,19 @@ import (
 	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
-// Options choose what is loaded. The zero value loads everything.
-type Options struct {
-	// Sets are names of data sets, in any order; empty means all present.
-	Sets []string
-}
-
-// Layout is the layout of a folder that [Load] reads. Published rows are for 10 and 20 chunks, the modes open
-// and reject, and the prompt of the paper.
+// Layout is the layout of a folder that [Load] reads.
 var Layout = benchmark.Layout{
 	Files:   "questions of one of " + strings.Join(Sets(), ", ") + ", in the folder or in one in it",
 	Domains: Sets(),
 	Judges:  judges(nil),
 	Recognise: func(fsys fs.FS, o benchmark.LoadOptions) bool {
-		_, err := find(fsys, Options{})
+		_, err := find(fsys, nil)
 		if err != nil && len(o.Domains) > 0 {
-			_, err = find(fsys, Options{Sets: o.Domains})
+			_, err = find(fsys, o.Domains)
 		}
 		return err == nil
 	},
-	Load: func(fsys fs.FS, o benchmark.LoadOptions) (*benchmark.Dataset, error) {
-		set, err := Load(fsys, Options{Sets: o.Domains})
-		if err != nil {
-			return nil, err
-		}
-		if set.Published = Published(cmp.Or(o.K, DefaultK), o.Mode); len(set.Published.Rows) == 0 {
-			set.Published = Published(DefaultK, "open")
-			set.Published.Withhold("they are for 10 and 20 chunks and the modes open and reject")
-		} else if o.OwnPrompt {
-			set.Published.Withhold("their prompt is -prompt minimal")
-		}
-		return set, nil
-	},
+	Load: Load,
 }
 
 // layout describes the files of a data set.
@@ -80,9 +61,10 @@ var layouts = map[string]layout{
 }
 
 // Load reads the data sets of a folder, each from the folder itself or from one in it. All problems are
-// reported together, the first few of each file; problems of a record are [*jsonl.Error].
-func Load(fsys fs.FS, o Options) (*benchmark.Dataset, error) {
-	found, err := find(fsys, o)
+// reported together, the first few of each file; problems of a record are [*jsonl.Error]. Published rows are for
+// 10 and 20 chunks, the modes open and reject, and the prompt of the paper; without a mode there are none.
+func Load(fsys fs.FS, o benchmark.LoadOptions) (*benchmark.Dataset, error) {
+	found, err := find(fsys, o.Domains)
 	if err != nil {
 		return nil, err
 	}
@@ -114,12 +96,20 @@ func Load(fsys fs.FS, o Options) (*benchmark.Dataset, error) {
 		return nil, err
 	}
 	set.Types, set.Judges = append(types(set.Items()), others...), judges(others)
+	if o.Mode == "" {
+		return set, nil
+	}
+	if set.Published = Published(cmp.Or(o.K, DefaultK), o.Mode); len(set.Published.Rows) == 0 {
+		set.Published = Published(DefaultK, "open")
+		set.Published.Withhold("they are for 10 and 20 chunks and the modes open and reject")
+	} else if o.OwnPrompt {
+		set.Published.Withhold("their prompt is -prompt minimal")
+	}
 	return set, nil
 }
 
 // find returns the files of questions by the name of the data set: the wanted ones, or all.
-func find(fsys fs.FS, o Options) (map[string]string, error) {
-	wanted := o.Sets
+func find(fsys fs.FS, wanted []string) (map[string]string, error) {
 	for _, name := range wanted {
 		if !slices.Contains(Sets(), name) {
 			return nil, fmt.Errorf("multihop: %w %q; there are %s", benchmark.ErrUnknownDomain, name, strings.Join(Sets(), ", "))

@@ -87,7 +87,7 @@ func shown(t *testing.T, set *benchmark.Dataset) []string {
 }
 
 func TestLoad(t *testing.T) {
-	set, err := multihop.Load(all(), multihop.Options{})
+	set, err := multihop.Load(all(), benchmark.LoadOptions{})
 	check.OK(t, err)
 	want := []string{
 		"hotpotqa: 000000=Owl, 000001=Barn owl, 000002=Hawk owl",
@@ -120,7 +120,7 @@ func TestLoad(t *testing.T) {
 		_, ok := schemes[k.Key]
 		check.True(t, ok && k.K == multihop.DefaultK && k.Swept, "type %+v, with a scheme %v", k, ok)
 	}
-	one, err := multihop.Load(all(), multihop.Options{Sets: []string{multihop.TwoWiki}})
+	one, err := multihop.Load(all(), benchmark.LoadOptions{Domains: []string{multihop.TwoWiki}})
 	check.True(t, err == nil && len(one.Domains) == 1 && len(one.Types) == 1, "one set: %+v, %v", one, err)
 }
 
@@ -130,7 +130,7 @@ func TestOtherShapes(t *testing.T) {
 		"hotpotqa_train.json": text(`{"id": "h1", "question": "Which owl hunts by day?", "answer": "Hawk owl", "type": "bridge",
 "supporting_facts": {"title": ["Hawk owl", "Gone"], "sent_id": [0, 1]}, "context": {"title": ["Hawk owl"], "sentences": [["It hunts", " by day."]]}}`),
 		"hotpotqa_train_corpus.json": text("\ufeff{\"Hawk owl\": [\"It hunts\", \" by day.\"],\n \"Gone\": [\"Not in the context.\"]}"),
-	}, multihop.Options{})
+	}, benchmark.LoadOptions{})
 	check.OK(t, err)
 	want := []string{"hotpotqa: 000000=Hawk owl, 000001=Gone", "  h1 / bridge / Which owl hunts by day? / Hawk owl /  / 000000 000001"}
 	check.Equal(t, shown(t, set), want, "(-want +got)")
@@ -138,7 +138,7 @@ func TestOtherShapes(t *testing.T) {
 	set, err = multihop.Load(fstest.MapFS{
 		"hotpotqa.json":        text(hotpotQuestion),
 		"hotpotqa_corpus.json": text(`[{"title": "Barn owl", "text": "One."}, {"title": "Barn owl", "text": "Two."}, {"title": "Hawk owl", "text": "Ithuntsbyday."}]`),
-	}, multihop.Options{})
+	}, benchmark.LoadOptions{})
 	check.OK(t, err)
 	check.Equal(t, set.Domains[0].Items[0].Gold, []benchmark.Unit{{"000000", "000001"}, {"000002"}}, "gold")
 }
@@ -205,15 +205,15 @@ func TestDamage(t *testing.T) {
 		{"a folder in place of a file", fstest.MapFS{"musique.json/x": text("")}, []string{multihop.MuSiQue}, "no musique here"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := multihop.Load(tt.fsys, multihop.Options{Sets: tt.sets})
+			_, err := multihop.Load(tt.fsys, benchmark.LoadOptions{Domains: tt.sets})
 			if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
 				t.Errorf("%v, want %q", err, tt.want)
 			}
 		})
 	}
-	check.Is(t, check.Err(multihop.Load(all(), multihop.Options{Sets: []string{"x"}})), benchmark.ErrUnknownDomain)
+	check.Is(t, check.Err(multihop.Load(all(), benchmark.LoadOptions{Domains: []string{"x"}})), benchmark.ErrUnknownDomain)
 	many := strings.Repeat(`{"id": "x"}`+"\n", 100)
-	_, err := multihop.Load(fstest.MapFS{"musique.json": text(many)}, multihop.Options{})
+	_, err := multihop.Load(fstest.MapFS{"musique.json": text(many)}, benchmark.LoadOptions{})
 	if err == nil || !strings.Contains(err.Error(), "… and 95 more problems") || strings.Count(err.Error(), "\n") > 6 {
 		t.Errorf("a hundred problems: %v", err)
 	}
@@ -226,7 +226,7 @@ func TestMuSiQueTrain(t *testing.T) {
 	if dir == "" {
 		t.Skip("set MUSIQUE_DIR")
 	}
-	set := check.Of(multihop.Load(os.DirFS(dir), multihop.Options{})).OK(t)
+	set := check.Of(multihop.Load(os.DirFS(dir), benchmark.LoadOptions{})).OK(t)
 	counts, gold, aliases := count(set)
 	if diff := cmp.Diff(map[string]int{"2-hop": 68, "3-hop": 27, "4-hop": 5}, counts); diff != "" || gold != 237 || aliases == 0 || len(set.Notes) > 0 {
 		t.Errorf("%s, %d gold passages, %d aliases, notes %v", diff, gold, aliases, set.Notes)
@@ -248,7 +248,7 @@ func TestMedical(t *testing.T) {
 	if dir == "" {
 		t.Skip("set GRAPHRAGBENCH_DIR")
 	}
-	set := check.Of(multihop.Load(os.DirFS(dir), multihop.Options{})).OK(t)
+	set := check.Of(multihop.Load(os.DirFS(dir), benchmark.LoadOptions{})).OK(t)
 	counts, gold, _ := count(set)
 	want := map[string]int{"fact-retrieval": 1098, "complex-reasoning": 509, "contextual-summarize": 289, "creative-generation": 166}
 	diff := cmp.Diff(want, counts)
@@ -290,7 +290,7 @@ func FuzzLoad(f *testing.F) {
 		}
 		m := all()
 		m[name] = &fstest.MapFile{Data: data}
-		set, err := multihop.Load(m, multihop.Options{})
+		set, err := multihop.Load(m, benchmark.LoadOptions{})
 		if err != nil {
 			check.True(t, strings.HasPrefix(err.Error(), "multihop: "), "%v", err)
 			return

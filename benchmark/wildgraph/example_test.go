@@ -5,12 +5,13 @@ package wildgraph_test
 import (
 	"fmt"
 
+	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 )
 
 func ExampleLoad() {
 	// With a checkout of the data set: os.DirFS("WildGraphBench").
-	set, err := wildgraph.Load(small(), wildgraph.Options{Domains: []string{"birds"}})
+	set, err := wildgraph.Load(small(), benchmark.LoadOptions{Domains: []string{"birds"}})
 	if err != nil {
 		panic(err)
 	}

@@ -52,7 +52,7 @@ func TestGoldenBM25(t *testing.T) {
 		"words":  windows{regexp.MustCompile(`[^\s\pZ]+`)},
 		"pieces": windows{regexp.MustCompile(`[\pL\pN_]+|[^\s\pZ]`)},
 	}
-	set := check.Of(wildgraph.Load(fsys, wildgraph.Options{})).OK(t)
+	set := check.Of(wildgraph.Load(fsys, benchmark.LoadOptions{})).OK(t)
 	for name, splitter := range splitters {
 		t.Run(name, func(t *testing.T) {
 			var all tally

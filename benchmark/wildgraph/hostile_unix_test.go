@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/internal/check"
 )
@@ -51,7 +52,7 @@ func TestOnlyRegularFilesOfTheFolder(t *testing.T) {
 			defer root.Close()
 			done := make(chan error, 1)
 			go func() {
-				_, err := wildgraph.Load(root.FS(), wildgraph.Options{})
+				_, err := wildgraph.Load(root.FS(), benchmark.LoadOptions{})
 				done <- err
 			}()
 			select {
@@ -70,7 +71,7 @@ func TestOnlyRegularFilesOfTheFolder(t *testing.T) {
 func TestLinksAreFollowed(t *testing.T) {
 	dir := t.TempDir()
 	check.OK(t, os.CopyFS(dir, small()))
-	plain := check.Of(wildgraph.Load(os.DirFS(dir), wildgraph.Options{})).OK(t)
+	plain := check.Of(wildgraph.Load(os.DirFS(dir), benchmark.LoadOptions{})).OK(t)
 	for _, name := range []string{"QA/birds", "corpus/birds", "corpus/birds/Owl/reference_pages", "corpus/birds/Owl/reference_pages/page.txt"} {
 		path := filepath.Join(dir, name)
 		moved := filepath.Join(dir, "moved "+filepath.Base(name))
@@ -79,7 +80,7 @@ func TestLinksAreFollowed(t *testing.T) {
 			t.Skip(err)
 		}
 		root := check.Of(os.OpenRoot(dir)).OK(t)
-		set, err := wildgraph.Load(root.FS(), wildgraph.Options{})
+		set, err := wildgraph.Load(root.FS(), benchmark.LoadOptions{})
 		check.True(t, err == nil && len(set.Domains) == 1 && set.Domains[0].Fingerprint == plain.Domains[0].Fingerprint, "with a link for %s: %v", name, err)
 		_ = root.Close()
 		check.OK(t, errors.Join(os.Remove(path), os.Rename(moved, path)))

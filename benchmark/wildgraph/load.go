@@ -43,9 +43,7 @@ var Layout = benchmark.Layout{
 	Files:     "QA/<domain>/questions.jsonl and corpus (a checkout of WildGraphBench)",
 	Judges:    Judges(false),
 	Recognise: func(fsys fs.FS, _ benchmark.LoadOptions) bool { _, err := fs.Stat(fsys, "QA"); return err == nil },
-	Load: func(fsys fs.FS, o benchmark.LoadOptions) (*benchmark.Dataset, error) {
-		return Load(fsys, Options{Domains: o.Domains})
-	},
+	Load:      Load,
 }
 
 // Judges are the procedures for questions of these types, with or without published rows to compare with:
@@ -58,16 +56,10 @@ func Judges(published bool) []judge.Procedure {
 	return []judge.Procedure{judge.Entailment, first.Procedure(), lexical.Procedure, second.Procedure(), short.LiveRAGProcedure}
 }
 
-// Options choose what is loaded. The zero value loads everything.
-type Options struct {
-	// Domains are the domains to load, in any order; empty means all present.
-	Domains []string
-}
-
 // Load reads a data set in the released layout. Every page is read once to be checked; Domain.Documents
 // streams the texts again, and they are not kept. All problems are reported together; problems of a line are
 // [*jsonl.Error].
-func Load(fsys fs.FS, o Options) (*benchmark.Dataset, error) {
+func Load(fsys fs.FS, o benchmark.LoadOptions) (*benchmark.Dataset, error) {
 	names, err := domainNames(fsys, o.Domains)
 	if err != nil {
 		return nil, err

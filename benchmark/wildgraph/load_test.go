@@ -47,7 +47,7 @@ func small() fstest.MapFS {
 }
 
 func TestLoad(t *testing.T) {
-	set := check.Of(wildgraph.Load(small(), wildgraph.Options{})).OK(t)
+	set := check.Of(wildgraph.Load(small(), benchmark.LoadOptions{})).OK(t)
 	d := set.Domains[0]
 	want := []benchmark.Item{{
 		Type: wildgraph.SingleFact, Question: graphrag.Question{ID: "birds/1", Text: "How far can an owl hear a mouse?"},
@@ -80,7 +80,7 @@ func TestFingerprint(t *testing.T) {
 	print := func(damage func(fstest.MapFS)) string {
 		fsys := small()
 		damage(fsys)
-		set := check.Of(wildgraph.Load(fsys, wildgraph.Options{})).OK(t)
+		set := check.Of(wildgraph.Load(fsys, benchmark.LoadOptions{})).OK(t)
 		return set.Domains[0].Fingerprint
 	}
 	base := print(func(fstest.MapFS) {})
@@ -140,11 +140,11 @@ func TestLoadErrors(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			fsys := small()
 			tt.damage(fsys)
-			_, err := wildgraph.Load(fsys, wildgraph.Options{})
+			_, err := wildgraph.Load(fsys, benchmark.LoadOptions{})
 			check.True(t, err != nil && strings.Contains(err.Error(), tt.want), "error %v, want one with %q", err, tt.want)
 		})
 	}
-	check.Is(t, check.Err(wildgraph.Load(small(), wildgraph.Options{Domains: []string{"fish"}})), benchmark.ErrUnknownDomain, "unknown domain")
+	check.Is(t, check.Err(wildgraph.Load(small(), benchmark.LoadOptions{Domains: []string{"fish"}})), benchmark.ErrUnknownDomain, "unknown domain")
 }
 
 // released opens the real data set, or skips.
@@ -164,7 +164,7 @@ var table5 = map[string][3]int{
 }
 
 func TestReleasedData(t *testing.T) {
-	set, err := wildgraph.Load(released(t), wildgraph.Options{})
+	set, err := wildgraph.Load(released(t), benchmark.LoadOptions{})
 	if err != nil {
 		t.Fatal(err) // also when any question URL has no page
 	}
@@ -204,7 +204,7 @@ func FuzzLoad(f *testing.F) {
 		for i, data := range [][]byte{questions, references, triples, page} {
 			fsys[names[i]].Data = data
 		}
-		set, err := wildgraph.Load(fsys, wildgraph.Options{})
+		set, err := wildgraph.Load(fsys, benchmark.LoadOptions{})
 		if err != nil {
 			return
 		}
@@ -227,7 +227,7 @@ func FuzzLoad(f *testing.F) {
 			}
 		}
 		check.Equal(t, d.Pages, len(docs), "%d pages, %d documents", d.Pages, len(docs))
-		again, err := wildgraph.Load(fsys, wildgraph.Options{})
+		again, err := wildgraph.Load(fsys, benchmark.LoadOptions{})
 		check.True(t, err == nil && again.Domains[0].Fingerprint == d.Fingerprint, "read again it is another data set, %v", err)
 	})
 }
@@ -237,7 +237,7 @@ func TestOddStatements(t *testing.T) {
 	fsys := small()
 	qa := fsys["QA/birds/questions.jsonl"]
 	qa.Data = []byte(strings.Replace(string(qa.Data), `"Owls fly silently."`, `null, "Owls fly silently.", " ", "Owls  fly silently. ", ""`, 1))
-	set := check.Of(wildgraph.Load(fsys, wildgraph.Options{})).OK(t)
+	set := check.Of(wildgraph.Load(fsys, benchmark.LoadOptions{})).OK(t)
 	check.Equal(t, set.Domains[0].Items[2].Statements, []string{"Owls hunt by ear and eye.", "Owls fly silently."})
 	want := []string{
 		"birds: left out of reference_pages, being no .txt (1): notes.md",
@@ -262,7 +262,7 @@ func TestTitles(t *testing.T) {
 	} {
 		fsys := small()
 		fsys[page].Data = []byte(text)
-		set := check.Of(wildgraph.Load(fsys, wildgraph.Options{})).OK(t)
+		set := check.Of(wildgraph.Load(fsys, benchmark.LoadOptions{})).OK(t)
 		for doc, err := range set.Domains[0].Documents() {
 			if err != nil || doc.ID == "Sight.txt" && doc.Title != want {
 				t.Errorf("%.40q: title %.40q, want %.40q; %v", text, doc.Title, want, err)

@@ -186,7 +186,7 @@ func TestKilled(t *testing.T) {
 			t.Errorf("%s holds what a page put there", name)
 		}
 	}
-	set := check.Of(wildgraph.Load(os.DirFS(filepath.Join(dir, "whole")), wildgraph.Options{})).OK(t)
+	set := check.Of(wildgraph.Load(os.DirFS(filepath.Join(dir, "whole")), benchmark.LoadOptions{})).OK(t)
 	d := set.Domains[0]
 	check.Must(t, d.Pages == 4 && typed(set, wildgraph.MultiFact) == 1 && len(d.Items) >= 5, "%d pages, %d questions", d.Pages, len(d.Items))
 
@@ -223,7 +223,7 @@ func TestOffline(t *testing.T) {
 		func(string) string { return "" }, &stdout, &stderr)
 	check.OK(t, err, "%v\n%s", err, stderr.String())
 	check.True(t, strings.Contains(stdout.String(), "Offline") && strings.Contains(stdout.String(), "Barn owl"), "%v", stdout.String())
-	set, err := wildgraph.Load(os.DirFS(out), wildgraph.Options{})
+	set, err := wildgraph.Load(os.DirFS(out), benchmark.LoadOptions{})
 	check.True(t, err == nil && typed(set, wildgraph.SingleFact) != 0, "%+v, %v", set, err)
 }
 
@@ -256,7 +256,7 @@ func TestLocalSources(t *testing.T) {
 	if err := run(t.Context(), []string{"-article", article, "-out", out}, func(string) string { return "" }, &stdout, &stderr); err != nil {
 		t.Fatalf("%v\n%s", err, stderr.String())
 	}
-	set, err := wildgraph.Load(os.DirFS(out), wildgraph.Options{})
+	set, err := wildgraph.Load(os.DirFS(out), benchmark.LoadOptions{})
 	check.True(t, err == nil && set.Domains[0].Pages == 1 && len(set.Domains[0].Items) == 1, "%+v, %v\n%s", set, err, stdout.String())
 	report, err := os.ReadFile(filepath.Join(out, "build", "Owls.json"))
 	if err != nil || !strings.Contains(string(report), `"file:../secret.txt"`) || !strings.Contains(string(report), `"file:eggs.md"`) {
@@ -287,7 +287,7 @@ func TestMostReferences(t *testing.T) {
 	if err := run(t.Context(), []string{"-article", filepath.Join(dir, "a"), "-articles", "1", "-out", out}, func(string) string { return "" }, &stdout, &stderr); err != nil {
 		t.Fatalf("%v\n%s", err, stderr.String())
 	}
-	set, err := wildgraph.Load(os.DirFS(out), wildgraph.Options{})
+	set, err := wildgraph.Load(os.DirFS(out), benchmark.LoadOptions{})
 	if err != nil || len(set.Domains) != 1 || set.Domains[0].Name != "many" && set.Domains[0].Name != "Many" {
 		t.Errorf("%+v, %v\n%s", set, err, stdout.String())
 	}

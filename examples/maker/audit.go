@@ -127,7 +127,7 @@ func runAudit(ctx context.Context, args []string, stdout, stderr io.Writer) (err
 
 func (a auditing) load(ctx context.Context) (*benchmark.Dataset, error) {
 	if a.data != "" {
-		return multihop.Load(os.DirFS(a.data), multihop.Options{Sets: a.sets})
+		return multihop.Load(os.DirFS(a.data), benchmark.LoadOptions{Domains: a.sets})
 	}
 	docs, err := load.Root(a.docs)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/examples/baselines/wild"
@@ -182,7 +183,7 @@ func passageSubject(t *testing.T, dir string) subject {
 // pageSubjects are raw pages of the web and questions for facts. Of every third question the
 // pages are taken away.
 func pageSubjects(t *testing.T, dir string) (out []subject) {
-	set := check.Of(wildgraph.Load(os.DirFS(dir), wildgraph.Options{})).OK(t)
+	set := check.Of(wildgraph.Load(os.DirFS(dir), benchmark.LoadOptions{})).OK(t)
 	r := rand.New(rand.NewPCG(2, 2))
 	for _, d := range set.Domains {
 		s, gone, n := subject{kind: "web pages", files: map[string]string{}}, map[string]bool{}, 0

@@ -36,7 +36,7 @@ func LoadMuSiQue(t testing.TB) *MuSiQue {
 	if dir == "" || testing.Short() {
 		t.Skip("set MUSIQUE_DIR, without -short")
 	}
-	set, err := multihop.Load(os.DirFS(dir), multihop.Options{Sets: []string{multihop.MuSiQue}})
+	set, err := multihop.Load(os.DirFS(dir), benchmark.LoadOptions{Domains: []string{multihop.MuSiQue}})
 	check.OK(t, err)
 	m := &MuSiQue{Items: set.Domains[0].Items}
 	for d, err := range set.Domains[0].Documents() {

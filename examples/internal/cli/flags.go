@@ -22,7 +22,8 @@ type Flag struct {
 	// Key is the key of the value among the settings that decide answers: recorded answers under other settings
 	// are not used. It is [NoKey] or [OtherKey] for a flag without.
 	Key string
-	// Decides returns the value under Key, nil to leave the key out. Without it that is the value of the flag.
+	// Decides returns the value under Key at the time of the call, nil to leave the key out. Without it that is
+	// the value of the flag.
 	Decides func() any
 	// Named is true if a report names a value that is not the default.
 	Named bool

@@ -4,6 +4,7 @@ package setup_test
 
 import (
 	"flag"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -37,5 +38,27 @@ func TestNonDefault(t *testing.T) {
 		check.OK(t, fs.Parse(strings.Fields(args)))
 		s.Complete(fs, nil)
 		check.Equal(t, strings.Join(s.NonDefault(), ", "), want, "%s", args)
+	}
+}
+
+// The settings that decide answers, by the keys and values of the records of earlier versions.
+func TestDecisive(t *testing.T) {
+	const always = "chunk_overlap:100 chunk_size:1200 chunks_per_page:0"
+	for args, want := range map[string]string{
+		"-seed 2":         always + " encoding:cl100k_base mode:open seed:2",
+		"-model m":        always + " embed_model: encoding:cl100k_base mode:open model:m seed:1 temperature:0",
+		"-prompt minimal": always + " encoding:cl100k_base mode:open seed:1",
+		"-model m -reply-tokens 9 -temperature none -budget-context 7": "budget_context:7 " + always + " embed_model: encoding:cl100k_base mode:open model:m reply_tokens:9 seed:1 temperature:none",
+	} {
+		var s setup.Settings
+		fs := flag.NewFlagSet("test", flag.ContinueOnError)
+		s.Declare(fs, io.Discard, "", s.Flags(func(string) string { return "" }, "out"))
+		if err := fs.Parse(strings.Fields(args)); err != nil {
+			t.Fatal(err)
+		}
+		s.Complete(fs, nil)
+		if got := fmt.Sprint(s.Decisive()); got != "map["+want+"]" {
+			t.Errorf("%s: %s, want %s", args, got, want)
+		}
 	}
 }

@@ -29,21 +29,17 @@ const (
 
 // Flags returns the flags that the programs share. Out is the folder of the report folders without -out.
 func (s *Settings) Flags(getenv func(string) string, out string) []cli.Flag {
-	unless := func(v, absent any) func() any {
-		return func() any {
-			if v == absent {
-				return nil
-			}
-			return v
+	unless := func(v, absent any) any {
+		if v == absent {
+			return nil
 		}
+		return v
 	}
-	asked := func(v any) func() any { // settings of calls to the answering or indexing model
-		return func() any {
-			if !s.asks() {
-				return nil
-			}
-			return v
+	asked := func(v any) any { // settings of calls to the answering or indexing model
+		if !s.asks() {
+			return nil
 		}
+		return v
 	}
 	return []cli.Flag{
 		{Name: "systems", Group: GroupRun, Value: cli.Names(&s.Systems), Key: cli.NoKey, Usage: "comma-separated `LIST` of systems, or none (default: all)"},
@@ -56,10 +52,10 @@ func (s *Settings) Flags(getenv func(string) string, out string) []cli.Flag {
 		{Name: "chunk-size", Group: GroupRead, Value: &s.ChunkSize, Key: "chunk_size", Default: chunk.DefaultSize, Named: true, Check: cli.AtLeast(&s.ChunkSize, 1), Usage: "tokens per chunk (cl100k)"},
 		{Name: "chunk-overlap", Group: GroupRead, Value: &s.ChunkOverlap, Key: "chunk_overlap", Default: chunk.DefaultOverlap, Named: true, Check: cli.AtLeast(&s.ChunkOverlap, 0), Usage: "tokens shared by neighbouring chunks"},
 		{Name: "chunks-per-page", Group: GroupRead, Value: &s.ChunksPerDoc, Key: "chunks_per_page", Named: true, Check: cli.AtLeast(&s.ChunksPerDoc, 0), Usage: "at most `N` chunks of one page in a ranking (0 = no limit)"},
-		{Name: "budget-context", Group: GroupRead, Value: &s.BudgetContext, Key: "budget_context", Decides: unless(s.BudgetContext, 0), Named: true, Check: cli.AtLeast(&s.BudgetContext, 0), Usage: "read evidence for `N` tokens in place of the top-k, with every system; where the wording of a question asks for an overview, for twice as many (0 = the top-k)"},
+		{Name: "budget-context", Group: GroupRead, Value: &s.BudgetContext, Key: "budget_context", Decides: func() any { return unless(s.BudgetContext, 0) }, Named: true, Check: cli.AtLeast(&s.BudgetContext, 0), Usage: "read evidence for `N` tokens in place of the top-k, with every system; where the wording of a question asks for an overview, for twice as many (0 = the top-k)"},
 		{Name: "mode", Group: GroupRead, Value: &s.Mode, Key: "mode", Default: reader.Open, Named: true, Check: cli.OneOf(&s.Mode, string(reader.Open), string(reader.Reject), string(reader.Cited)), Usage: "open (may use own knowledge) reject (must refuse without evidence) or cited (and where nothing is cited)"},
 		{Name: "seed", Group: GroupRead, Value: &s.Seed, Key: "seed", Default: 1, Named: true, Usage: "seed of everything random, sent with every model call"},
-		{Name: "model", Group: GroupModels, Value: &s.Model, Key: "model", Default: getenv("WILDGRAPH_MODEL"), Decides: asked(s.Model), Usage: "`NAME` of the answering model (default: $WILDGRAPH_MODEL)"},
+		{Name: "model", Group: GroupModels, Value: &s.Model, Key: "model", Default: getenv("WILDGRAPH_MODEL"), Decides: func() any { return asked(s.Model) }, Usage: "`NAME` of the answering model (default: $WILDGRAPH_MODEL)"},
 		{Name: "embed-model", Group: GroupModels, Value: &s.EmbedModel, Key: "embed_model", Default: getenv("WILDGRAPH_EMBED_MODEL"), Named: true, Decides: s.embedModel, Usage: "`NAME` of the embedding model: minilm, bge-small, e5-small or hf:ORG/NAME@REVISION, fetched once; file:DIR, a folder; auto, what of these is there; none; or a server's (default: $WILDGRAPH_EMBED_MODEL, else LSA)"},
 		{Name: "embed-int8", Group: GroupModels, Value: &s.EmbedInt8, Key: cli.OtherKey, Named: true, Usage: "an -embed-model that needs no server calculates in whole numbers of 8 bits: 1.6 to 2.5 times as fast, with other vectors"},
 		{Name: "rerank-model", Group: GroupModels, Value: &s.RerankModel, Key: cli.OtherKey, Named: true, Usage: "`NAME` of a cross-encoder that orders anew what is retrieved: hf:ORG/NAME@REVISION or file:DIR, a BertForSequenceClassification with one label"},
@@ -69,9 +65,9 @@ func (s *Settings) Flags(getenv func(string) string, out string) []cli.Flag {
 		{Name: "kit", Group: GroupModels, Value: &s.Kit, Key: cli.OtherKey, Check: cli.OneOf(&s.Kit, kit.NameOffline, kit.NameModel), Usage: "offline or model: the parts that index and those that answer (default: model when -model is given, else offline)"},
 		{Name: "index-kit", Group: GroupModels, Value: &s.IndexKit, Key: cli.OtherKey, Named: true, Check: s.isKit(&s.IndexKit, s.parted), Usage: "offline or model: the parts that index (default: those of -kit)"},
 		{Name: "answer-kit", Group: GroupModels, Value: &s.AnswerKit, Key: cli.OtherKey, Named: true, Check: s.isKit(&s.AnswerKit, s.parted), Usage: "offline or model: the parts that answer and judge (default: those of -kit)"},
-		{Name: "prompt", Group: GroupModels, Value: s.addPrompt, Key: "instruction", Decides: asked(unless(s.Instruction, "")()), Usage: "a text in place of ours (repeatable): [SYSTEM:]NAME=`FILE` for a prompt by its name in -show-prompts; FILE for all that the answering model is told beside question and material, byte by byte; minimal for our words after the appendix of Youtu-GraphRAG, whose published rows stand beside such runs only"},
+		{Name: "prompt", Group: GroupModels, Value: s.addPrompt, Key: "instruction", Decides: func() any { return asked(unless(s.Instruction, "")) }, Usage: "a text in place of ours (repeatable): [SYSTEM:]NAME=`FILE` for a prompt by its name in -show-prompts; FILE for all that the answering model is told beside question and material, byte by byte; minimal for our words after the appendix of Youtu-GraphRAG, whose published rows stand beside such runs only"},
 		{Name: "show-prompts", Group: GroupModels, Value: &s.ShowPrompts, Key: cli.NoKey, Usage: "print every prompt, with what its places stand for, and exit"},
-		{Name: "reply-tokens", Group: GroupModels, Value: &s.ReplyTokens, Key: "reply_tokens", Default: paid.DefaultReplyTokens, Named: true, Decides: asked(unless(s.ReplyTokens, paid.DefaultReplyTokens)()), Check: cli.AtLeast(&s.ReplyTokens, 1), Usage: "most tokens a model's reply may have; raise it for models that think aloud"},
+		{Name: "reply-tokens", Group: GroupModels, Value: &s.ReplyTokens, Key: "reply_tokens", Default: paid.DefaultReplyTokens, Named: true, Decides: func() any { return asked(unless(s.ReplyTokens, paid.DefaultReplyTokens)) }, Check: cli.AtLeast(&s.ReplyTokens, 1), Usage: "most tokens a model's reply may have; raise it for models that think aloud"},
 		{Name: "temperature", Group: GroupModels, Value: cli.Temperature(&s.Temperature), Key: "temperature", Decides: s.temperature, Usage: cli.TemperatureUsage},
 		{Name: "concurrency", Group: GroupModels, Value: &s.Concurrency, Key: cli.NoKey, Check: cli.AtLeast(&s.Concurrency, 0), Usage: "questions answered at a time, and the most model calls in flight (0 = number of CPUs, with a model 8)"},
 		{Name: "dry-run", Group: GroupMoney, Value: &s.DryRun, Key: cli.NoKey, Usage: "print the expected calls and tokens, and call nothing"},

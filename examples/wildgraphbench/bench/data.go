@@ -81,7 +81,7 @@ func open(ctx context.Context, s settings) (*benchmark.Dataset, error) {
 		if err != nil {
 			return nil, err
 		}
-		set, err := wildgraph.Load(folder, wildgraph.Options{Domains: s.domains})
+		set, err := wildgraph.Load(folder, benchmark.LoadOptions{Domains: s.domains})
 		if err == nil {
 			set.Name += " sample"
 		}

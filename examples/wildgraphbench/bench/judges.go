@@ -67,8 +67,11 @@ func newParts(ctx context.Context, s settings, d *benchmark.Dataset, log *slog.L
 			return nil, errors.Join(err, p.Close())
 		}
 	}
-	if len(chosen) == 0 {
-		chosen = d.Judges[slices.IndexFunc(d.Judges, func(j judge.Procedure) bool { return j.Possible(by) }):][:1]
+	impossible := func(j judge.Procedure) bool { return !j.Possible(by) }
+	if possible := slices.DeleteFunc(slices.Clone(d.Judges), impossible); len(possible) == 0 {
+		return nil, errors.Join(cli.Usagef("%s has no judge without a model: name one by -judge-model", d.Name), p.Close())
+	} else if len(chosen) == 0 || slices.ContainsFunc(chosen, impossible) { // a dry run opens no model that entails
+		chosen = possible[:1]
 	}
 	for _, procedure := range chosen {
 		j, err := procedure.New(by)

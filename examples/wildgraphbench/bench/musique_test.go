@@ -75,7 +75,7 @@ func runs(s string) string {
 func TestGoldenRows(t *testing.T) {
 	m := baselinestest.LoadMuSiQue(t)
 	dir := os.Getenv("MUSIQUE_DIR")
-	set, err := multihop.Load(os.DirFS(dir), multihop.Options{})
+	set, err := multihop.Load(os.DirFS(dir), benchmark.LoadOptions{})
 	check.OK(t, err)
 	var golden struct {
 		Questions []struct {

@@ -77,7 +77,7 @@ func TestReaderLabels(t *testing.T) {
 	if dir == "" {
 		t.Skip("WILDGRAPHBENCH_DIR is not set")
 	}
-	set := check.Of(wildgraph.Load(os.DirFS(dir), wildgraph.Options{})).OK(t)
+	set := check.Of(wildgraph.Load(os.DirFS(dir), benchmark.LoadOptions{})).OK(t)
 	other := maps.Clone(answers)
 	for _, d := range set.Domains {
 		parts := check.Of(kit.Offline(kit.OfflineOptions{Seed: 1})).OK(t)
