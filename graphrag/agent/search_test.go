@@ -217,7 +217,7 @@ func TestCondense(t *testing.T) {
 }
 
 func TestSearchErrors(t *testing.T) {
-	if _, err := agent.Search(nil, agent.SearchOptions{Turns: -1}); err == nil || !strings.Contains(err.Error(), "Next is missing") || !strings.Contains(err.Error(), "Turns is -1") || !strings.Contains(err.Error(), "retriever or pages") {
+	if r, err := agent.Search(nil, agent.SearchOptions{Turns: -1}); r != nil || err == nil || !strings.Contains(err.Error(), "Next is missing") || !strings.Contains(err.Error(), "Turns is -1") || !strings.Contains(err.Error(), "retriever or pages") {
 		t.Errorf("%v does not name all", err)
 	}
 	check.True(t, check.Err(agent.NextByModel(nil)) != nil, "no model")
