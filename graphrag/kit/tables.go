@@ -5,13 +5,10 @@ package kit
 import (
 	"cmp"
 	"context"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
-	"maps"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,7 +17,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
-	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/llm"
@@ -262,63 +258,6 @@ func (p *pinned) checkFields(ctx context.Context, inScope graphrag.Condition, na
 	return nil
 }
 
-// content reads what a system is built of: the documents that meet a condition, their extractions, and all replies.
-func (p *pinned) content(ctx context.Context, meets func(graphrag.Fields) bool) (*content, error) {
-	c := &content{docs: newLibrary(), extracted: make(map[string][]kg.Extraction), replies: newReplies()}
-	docs := make(map[string][]graphrag.Chunk)
-	for r, err := range p.chunks.All(ctx, "") {
-		var one graphrag.Chunk
-		if err == nil {
-			one, err = retrieve.FromRecord(r)
-		}
-		if err != nil {
-			return nil, err
-		}
-		if meets == nil || meets(one.Fields) {
-			docs[one.Doc] = append(docs[one.Doc], one)
-		}
-	}
-	for id, chunks := range docs {
-		c.docs.put(id, chunks)
-	}
-	for _, t := range []store.Table{p.extractions, p.replies} {
-		for r, err := range t.All(ctx, "") {
-			var line record
-			if err == nil {
-				err = json.Unmarshal(r.Data, &line)
-			}
-			if x := line.Extraction; err == nil && (x == nil || docs[x.Doc] != nil) {
-				err = c.add(line)
-			}
-			if err != nil {
-				return nil, err
-			}
-		}
-	}
-	return c, nil
-}
-
-// build makes the state of the content, whose chunks a table has. The extractions of a whole extractor count if
-// the content is as it was published.
-func (c *content) build(ctx context.Context, f Frame, from *source, published bool) (*state, error) {
-	d, err := c.draft(f, newHistory())
-	if err != nil {
-		return nil, err
-	}
-	for _, one := range c.docs.sorted() {
-		if !slices.ContainsFunc(c.extracted[one.Doc], func(x kg.Extraction) bool { return x.Chunk == one.ID }) {
-			d.fresh = append(d.fresh, one)
-		}
-	}
-	d.source, d.read = from, published && len(d.fresh) == 0
-	c.replies.begin()
-	st, err := d.build(c.replies.with(llm.WithStage(ctx, "index")), f)
-	if err == nil {
-		c.replies.prune()
-	}
-	return st, err
-}
-
 // changed makes a change of the collection and publishes it. With fresh it begins
 // with an empty generation.
 func (s *System) changed(ctx context.Context, what string, fresh bool, docs iter.Seq2[graphrag.Document, error], deleted []string) (stats graphrag.IndexStats, err error) {
@@ -382,76 +321,6 @@ func (s *System) turnover(ctx context.Context, fresh bool, docs iter.Seq2[graphr
 		err = errors.Join(err, c.Discard(ctx, name))
 	}
 	return next, made, err
-}
-
-// built builds the state of a generation, and puts what was extracted and replied into it.
-func (s *System) built(ctx context.Context, g store.Generation) (*state, error) {
-	p, err := open(ctx, g)
-	if err != nil {
-		return nil, err
-	}
-	c, err := p.content(ctx, nil)
-	if err != nil {
-		return nil, err
-	}
-	before := slices.Concat(slices.Collect(maps.Keys(c.replies.texts)), slices.Collect(maps.Keys(c.replies.vectors)))
-	c.replies.add(s.paid) // by a change that failed
-	c.replies.fresh = s.paid.fresh
-	s.paid = c.replies // until they are in the store
-	st, err := c.build(ctx, s.frame, &source{p.chunks}, false)
-	if err != nil {
-		return nil, err
-	}
-	if err = s.keep(ctx, p, c, st.base, before); err == nil {
-		err = g.Flush(ctx)
-	}
-	s.paid = newReplies()
-	if err != nil {
-		return nil, errors.Join(err, st.release())
-	}
-	return st, nil
-}
-
-// keep puts what was made since the content was read, and deletes the replies that are not used any more.
-func (s *System) keep(ctx context.Context, p *pinned, c *content, base *kg.Base, before []replyKey) error {
-	made := make(map[string]record)
-	var gone []string
-	for _, key := range c.replies.fresh {
-		if r, ok := c.replies.record(key); ok {
-			made[hex.EncodeToString(key[:])] = r
-		}
-	}
-	for _, key := range before {
-		if _, ok := c.replies.record(key); !ok {
-			gone = append(gone, hex.EncodeToString(key[:]))
-		}
-	}
-	errs := []error{write(ctx, p.replies, made), p.replies.Delete(ctx, gone...)}
-	if base != nil {
-		clear(made)
-		for x := range base.Extractions() {
-			if !slices.ContainsFunc(c.extracted[x.Doc], func(was kg.Extraction) bool { return reflect.DeepEqual(was, x) }) {
-				made[x.Chunk] = record{Extraction: &x}
-			}
-		}
-		errs = append(errs, write(ctx, p.extractions, made))
-	}
-	return errors.Join(errs...)
-}
-
-// write puts records, some at once.
-func write(ctx context.Context, t store.Table, made map[string]record) error {
-	for ids := range slices.Chunk(slices.Sorted(maps.Keys(made)), atOnce) {
-		records := make([]store.Record, len(ids))
-		for i, id := range ids {
-			data, _ := json.Marshal(made[id]) // nothing in it can fail
-			records[i] = store.Record{ID: id, Data: data}
-		}
-		if err := t.Put(ctx, records...); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // fill deletes documents and puts others.

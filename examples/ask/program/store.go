@@ -96,6 +96,11 @@ func stored(ctx context.Context, s settings, std streams) (err error) {
 	if s.serve != "" {
 		return serveStore(ctx, system, s, std.err)
 	}
+	return answered(ctx, s, system, std.out)
+}
+
+// answered answers the question, if there is one.
+func answered(ctx context.Context, s settings, system *kit.System, out io.Writer) error {
 	if s.question == "" {
 		return nil
 	}
@@ -103,10 +108,10 @@ func stored(ctx context.Context, s settings, std streams) (err error) {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(std.out, text.Printable(a.Text))
+	fmt.Fprintln(out, text.Printable(a.Text))
 	for _, c := range a.Citations {
 		if chunk, ok := a.Passage(c); ok {
-			fmt.Fprintf(std.out, "   %s  “%s”\n", text.OneLine(chunk.Doc), short(a.Text[c.Start:c.End]))
+			fmt.Fprintf(out, "   %s  “%s”\n", text.OneLine(chunk.Doc), short(a.Text[c.Start:c.End]))
 		}
 	}
 	if a.Refused {

@@ -115,7 +115,7 @@ type searcher struct {
 	count  func(string) int
 	*linker
 	incident     kg.Lists // the edges of each entity
-	entity, edge func(int32) row
+	entity, edge func(int32) entry
 	walk         *ppr.Solver
 }
 
@@ -165,7 +165,7 @@ func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.
 	entities := s.entities(ranks)
 	edges := s.facts(entities)
 	chunks := make([]float64, s.corpus.IDs.Len())
-	rows := make([]row, len(edges))
+	rows := make([]entry, len(edges))
 	for i, f := range edges {
 		rows[i] = s.edge(f.ID)
 		for _, p := range rows[i].Passages {
@@ -218,10 +218,10 @@ const (
 )
 
 // context returns K chunks, the entities and the edges, each within its budget.
-func (s *searcher) context(q graphrag.Question, entities []scored, edges []row, ranked []graphrag.Hit) graphrag.Found {
+func (s *searcher) context(q graphrag.Question, entities []scored, edges []entry, ranked []graphrag.Hit) graphrag.Found {
 	var lengths [3][]int
 	var derived [2][]graphrag.Derived
-	add := func(table int, kind string, of row) {
+	add := func(table int, kind string, of entry) {
 		d := graphrag.Row(kind, of.Title, of.Text, s.corpus.Provenance(of.Passages))
 		derived[table] = append(derived[table], d)
 		lengths[table] = append(lengths[table], s.count(d.Text))

@@ -37,20 +37,20 @@ type network struct {
 	incident  kg.Lists // the edges of each entity
 }
 
-// row is an entity or an edge as it is read.
-type row struct {
+// entry is an entity or an edge as it is read.
+type entry struct {
 	Title string
 	kg.Description
 }
 
 // rows returns the entities and the edges, for use while questions are answered.
-func (n *network) rows(c *kit.Corpus) (entity, edge func(int32) row, err error) {
-	entity, err1 := kit.Keep(c, len(n.described), func(e int32) row { return row{n.g.Entities[e].Name, n.described[e]} })
-	edge, err2 := kit.Keep(c, len(n.edges), func(f int32) row {
+func (n *network) rows(c *kit.Corpus) (entities, facts func(int32) entry, err error) {
+	entities, err1 := kit.Keep(c, len(n.described), func(e int32) entry { return entry{n.g.Entities[e].Name, n.described[e]} })
+	facts, err2 := kit.Keep(c, len(n.edges), func(f int32) entry {
 		e := &n.edges[f]
-		return row{n.g.Entities[e.from].Name + " – " + n.g.Entities[e.to].Name, kg.Description{Text: e.text, Passages: e.passages}}
+		return entry{n.g.Entities[e.from].Name + " – " + n.g.Entities[e.to].Name, kg.Description{Text: e.text, Passages: e.passages}}
 	})
-	return entity, edge, errors.Join(err1, err2)
+	return entities, facts, errors.Join(err1, err2)
 }
 
 // edge is a fact. An identity has no passages.

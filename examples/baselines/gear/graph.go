@@ -78,7 +78,7 @@ type own struct {
 
 // corpusGraph is the graph whose triples are some relations of the corpus, ascending.
 func corpusGraph(c *kit.Corpus, graph func() Graph, relations []int32) (func() Graph, error) {
-	stated, err1 := kit.Keep(c, len(c.Chunks), func(p int32) (out []int32) {
+	states, err1 := kit.Keep(c, len(c.Chunks), func(p int32) (out []int32) {
 		for _, r := range c.Graph.PassageRelations(p) {
 			if t, there := slices.BinarySearch(relations, r.ID); there {
 				out = append(out, int32(t))
@@ -93,7 +93,7 @@ func corpusGraph(c *kit.Corpus, graph func() Graph, relations []int32) (func() G
 		return out
 	})
 	r := c.Ranking
-	return func() Graph { return own{graph(), r, stated, passages} }, errors.Join(err1, err2)
+	return func() Graph { return own{graph(), r, states, passages} }, errors.Join(err1, err2)
 }
 
 func relation(g *kg.Graph, i int32) triples.Triple {

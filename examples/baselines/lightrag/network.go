@@ -246,43 +246,43 @@ func unite(all []kg.Description) []kg.Description {
 	return out
 }
 
-// kept is what answers need of a network.
-type kept struct {
+// lookup has what answers need of a network.
+type lookup struct {
 	incident     kg.Lists // the pairs of each entity
 	ends         [][2]int32
 	weights      []float64
-	entity, pair func(int32) row
+	entity, pair func(int32) entry
 }
 
-// row is an entity or a pair as it is read, and its chunks.
-type row struct {
+// entry is an entity or a pair as it is read, and its chunks.
+type entry struct {
 	Title string
 	kg.Description
 	Chunks []int32
 }
 
-func (n *network) keep(c *kit.Corpus) (*kept, error) {
-	k := &kept{incident: n.incident, ends: make([][2]int32, n.pairs.Len()), weights: make([]float64, n.pairs.Len())}
+func (n *network) keep(c *kit.Corpus) (*lookup, error) {
+	k := &lookup{incident: n.incident, ends: make([][2]int32, n.pairs.Len()), weights: make([]float64, n.pairs.Len())}
 	for p := range k.ends {
 		k.ends[p], k.weights[p] = n.joins(int32(p)), n.weight(int32(p))
 	}
 	var err1, err2 error
-	k.entity, err1 = kit.Keep(c, len(n.g.Entities), func(e int32) row {
+	k.entity, err1 = kit.Keep(c, len(n.g.Entities), func(e int32) entry {
 		title := n.g.Entities[e].Name
 		if kind := n.g.Entities[e].Type; kind != "" {
 			title += " (" + kind + ")"
 		}
-		return row{title, n.described(e), n.chunks(e)}
+		return entry{title, n.described(e), n.chunks(e)}
 	})
-	k.pair, err2 = kit.Keep(c, n.pairs.Len(), func(p int32) row {
+	k.pair, err2 = kit.Keep(c, n.pairs.Len(), func(p int32) entry {
 		ends, of := n.joins(p), n.relation(p)
-		return row{n.g.Entities[ends[0]].Name + " – " + n.g.Entities[ends[1]].Name, of.descriptions[0], of.chunks}
+		return entry{n.g.Entities[ends[0]].Name + " – " + n.g.Entities[ends[1]].Name, of.descriptions[0], of.chunks}
 	})
 	return k, errors.Join(err1, err2)
 }
 
 // byDegree orders pairs by the degrees of their ends, then by weight.
-func (k *kept) byDegree(pairs []int32) {
+func (l *lookup) byDegree(pairs []int32) {
 	type ranked struct {
 		pair   int32
 		degree int
@@ -290,7 +290,7 @@ func (k *kept) byDegree(pairs []int32) {
 	}
 	order := make([]ranked, len(pairs))
 	for i, p := range pairs {
-		order[i] = ranked{p, len(k.incident.Of(k.ends[p][0])) + len(k.incident.Of(k.ends[p][1])), k.weights[p]}
+		order[i] = ranked{p, len(l.incident.Of(l.ends[p][0])) + len(l.incident.Of(l.ends[p][1])), l.weights[p]}
 	}
 	slices.SortFunc(order, func(a, b ranked) int {
 		return cmp.Or(cmp.Compare(b.degree, a.degree), cmp.Compare(b.weight, a.weight), cmp.Compare(a.pair, b.pair))

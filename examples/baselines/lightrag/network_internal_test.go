@@ -182,7 +182,7 @@ func TestByNeighbours(t *testing.T) {
 	check.OK(t, err)
 	k, err := n.keep(&kit.Corpus{})
 	check.OK(t, err)
-	s := &searcher{kept: k}
+	s := &searcher{lookup: k}
 	if diff := cmp.Diff([]int32{2, 1, 0, 3}, s.byNeighbours([]int32{0, 1})); diff != "" {
 		t.Error(diff)
 	}
@@ -225,7 +225,7 @@ func over(t *testing.T, o Options, g *kg.Graph, low, high, chunks []float64) *se
 	k, err := n.keep(c)
 	check.OK(t, err)
 	return &searcher{
-		o: o, corpus: c.Ranking, kept: k, count: func(string) int { return 1000 },
+		o: o, corpus: c.Ranking, lookup: k, count: func(string) int { return 1000 },
 		units: baselinestest.Alike(chunks), entities: baselinestest.Alike(low), relations: baselinestest.Alike(high),
 		keywords: func(context.Context, string) (kit.Parts, error) {
 			return kit.Parts{Names: []string{"low"}, Themes: []string{"high"}}, nil

@@ -21,7 +21,7 @@ type searcher struct {
 	count  func(string) int
 	corpus retrieve.Ranking
 	units  retrieve.Texts // the chunks
-	*kept
+	*lookup
 	keywords            finder
 	entities, relations retrieve.Texts
 }
@@ -36,7 +36,7 @@ func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher,
 	if err != nil {
 		return nil, err
 	}
-	if s.kept, err = n.keep(c); err != nil {
+	if s.lookup, err = n.keep(c); err != nil {
 		return nil, err
 	}
 	if s.keywords == nil {
