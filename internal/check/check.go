@@ -44,7 +44,7 @@ func Equal[T any](tb testing.TB, got, want T, about ...any) {
 	}
 }
 
-// Err returns the error of a call with one result beside it.
+// Err returns the error of a call that returns a value too.
 func Err[T any](_ T, err error) error { return err }
 
 // Is reports an error that does not match the target, as [errors.Is] says.
