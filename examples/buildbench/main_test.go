@@ -208,7 +208,8 @@ func TestKilled(t *testing.T) {
 		}
 		before += paid
 	}
-	out = check.Of(child(env, flags("killed")...).CombinedOutput()).OK(t, "%v\n%s", err, out)
+	out, err = child(env, flags("killed")...).CombinedOutput()
+	check.OK(t, err, "%s", out)
 	check.Equal(t, snapshot(t, killed), whole, "seed %d (-whole +killed)", seed)
 	// Two calls may be under way at each of eight kills.
 	again := len(server.Requests()) - before - paid

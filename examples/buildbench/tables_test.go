@@ -50,8 +50,7 @@ func TestParquet(t *testing.T) {
 	}
 	check.OK(t, convert())
 	load := func(dir string) *benchmark.Dataset {
-		set := check.Of(anonyrag.Load(os.DirFS(dir))).OK(t)
-		return set
+		return check.Of(anonyrag.Load(os.DirFS(dir))).OK(t)
 	}
 	got, want := load(to).Domains[0], load(plain).Domains[0]
 	diff := cmp.Diff(want.Items, got.Items)

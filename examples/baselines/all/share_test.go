@@ -27,13 +27,11 @@ func TestShares(t *testing.T) {
 	for _, system := range systems(t) {
 		t.Run(system.Name, func(t *testing.T) {
 			build := func(m *llmtest.Script) *kit.System {
-				s := check.Of(system.New(baselinestest.ModelKit(t, m), kit.Common{})).OK(t)
-				return s
+				return check.Of(system.New(baselinestest.ModelKit(t, m), kit.Common{})).OK(t)
 			}
 			find := func(s *kit.System) graphrag.Found {
 				defer s.Close()
-				f := check.Of(s.Retrieve(t.Context(), graphrag.Question{Text: "Who built ship 3?", K: 3})).OK(t)
-				return f
+				return check.Of(s.Retrieve(t.Context(), graphrag.Question{Text: "Who built ship 3?", K: 3})).OK(t)
 			}
 			model := func() *llmtest.Script {
 				return llmtest.NewScript("m").Handle(llmtest.Any, baselinestest.Obedient)
