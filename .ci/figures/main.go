@@ -4,7 +4,7 @@
 //	go run ./examples/wildgraphbench -data $MUSIQUE_DIR -out /tmp/chains
 //	go run ./.ci/figures /tmp/pages/report.csv /tmp/chains/report.csv
 //
-// A system with a row in a table gets its new figures there; rows stay in the order of the first column.
+// A system that both runs have gets its new figures in its rows; rows are in the order of the first column.
 package main
 
 import (
@@ -43,12 +43,21 @@ func run(args []string) error {
 	recall := func(f figures, system, kind string) string {
 		return percent(f[[2]string{system, kind}]["evidence_recall_at_5"])
 	}
+	known := func(system string) bool {
+		return pages[[2]string{system, "all"}] != nil && chains[[2]string{system, "all"}] != nil
+	}
 	if err := rewrite("README.md", "readme", func(system string) []string {
+		if !known(system) {
+			return nil
+		}
 		return []string{recall(pages, system, "all"), recall(chains, system, "all")}
 	}); err != nil {
 		return err
 	}
 	return rewrite("docs/systems.md", "systems", func(system string) []string {
+		if !known(system) {
+			return nil
+		}
 		tokens, _ := strconv.ParseFloat(pages[[2]string{system, "all"}]["context_tokens"], 64)
 		return []string{
 			recall(pages, system, "all"), recall(pages, system, "single-fact"), recall(pages, system, "multi-fact"), recall(pages, system, "summary"),
@@ -115,7 +124,10 @@ func rewrite(file, table string, of func(system string) []string) error {
 			head = append(head, line)
 			continue
 		}
-		rows = append(rows, m[0]+" "+strings.Join(of(m[1]), " | ")+" |")
+		if cells := of(m[1]); cells != nil {
+			line = m[0] + " " + strings.Join(cells, " | ") + " |"
+		}
+		rows = append(rows, line)
 	}
 	slices.SortStableFunc(rows, func(a, b string) int { return cmp.Compare(first(b), first(a)) })
 	text := before + "<!-- table " + table + " -->\n\n" + strings.Join(head, "\n") + "\n" + strings.Join(rows, "\n") + "\n\n<!-- /table -->" + after
