@@ -19,7 +19,7 @@ import (
 )
 
 // Meter adds up the usage of [Metered] models and embedders under a context. It counts the usage in replies,
-// whether they were paid for now or come from a cache, so that an interrupted job shows the same figures. It
+// whether this run paid for them or a cache has them, so that an interrupted job shows the same figures. It
 // is safe for concurrent use.
 type Meter struct {
 	outer *Meter

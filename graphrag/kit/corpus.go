@@ -39,7 +39,7 @@ type Corpus struct {
 
 	kit    Kit
 	fitted Fitted
-	shelf  *shelf // nil in memory
+	mapped *mappings // nil in memory
 }
 
 // NewCorpus returns a corpus for retrievers that are built without a [System]. A
@@ -79,7 +79,7 @@ func (c *Corpus) Finder() func(ctx context.Context, texts text.List) (retrieve.T
 // Find makes an index of texts, compared with questions as the kit does.
 func (c *Corpus) Find(ctx context.Context, texts text.List) (retrieve.Texts, error) {
 	t, err := c.kit.Find(ctx, c.fitted, texts)
-	return shelved(ctx, c.shelf, t, err)
+	return mapIndex(ctx, c.mapped, t, err)
 }
 
 // Vectors compares texts by the vectors of the kit's embedder, as [retrieve.NewVectors] does.
@@ -89,13 +89,13 @@ func (c *Corpus) Vectors(ctx context.Context, texts text.List) (*retrieve.Vector
 		return nil, err
 	}
 	v, err := retrieve.NewVectors(ctx, e, texts)
-	return shelved(ctx, c.shelf, v, err)
+	return mapIndex(ctx, c.mapped, v, err)
 }
 
 // Sparse ranks the chunks by their words, as [retrieve.NewSparse] does.
 func (c *Corpus) Sparse(ctx context.Context, o bm25.Options) (graphrag.Retriever, error) {
 	ix, err := bm25.Build(ctx, c.Chunks, o)
-	w, err := shelved(ctx, c.shelf, retrieve.WordsOf(ix), err)
+	w, err := mapIndex(ctx, c.mapped, retrieve.WordsOf(ix), err)
 	return c.nearest(w.Found, "bm25"), err
 }
 
@@ -121,16 +121,16 @@ func (c *Corpus) nearest(find func(ctx context.Context, query string, k int) ([]
 
 // Triples makes an index of triples, as [triples.New] does.
 func (c *Corpus) Triples(ctx context.Context, from iter.Seq2[triples.Triple, error]) (*triples.Index, error) {
-	if c.shelf == nil {
+	if c.mapped == nil {
 		return triples.New(ctx, from, triples.Options{})
 	}
-	dir := c.shelf.next()
+	dir := c.mapped.next()
 	if err := triples.Build(ctx, dir, from, triples.Options{}); err != nil {
 		return nil, err
 	}
 	ix, err := triples.Open(dir, nil)
 	if err == nil {
-		c.shelf.until(ix.Close)
+		c.mapped.until(ix.Close)
 	}
 	return ix, err
 }
@@ -138,11 +138,11 @@ func (c *Corpus) Triples(ctx context.Context, from iter.Seq2[triples.Triple, err
 // Keep returns a function with the n values of another, for use while questions are answered. Of a corpus in a store they
 // lie as JSON in a file and are read one by one, and at is not held.
 func Keep[T any](c *Corpus, n int, at func(i int32) T) (func(i int32) T, error) {
-	if c.shelf == nil {
+	if c.mapped == nil {
 		return at, nil
 	}
 	var err error
-	list, failed := c.shelf.list(text.NewList(n, func(i int) string {
+	list, failed := c.mapped.list(text.NewList(n, func(i int) string {
 		data, wrong := json.Marshal(at(int32(i)))
 		err = errors.Join(err, wrong)
 		return string(data)
@@ -155,11 +155,11 @@ func Keep[T any](c *Corpus, n int, at func(i int32) T) (func(i int32) T, error) 
 
 // Known returns [kg.Graph.Known] for use while questions are answered.
 func (c *Corpus) Known() (func(name string) bool, error) {
-	if c.shelf == nil {
+	if c.mapped == nil {
 		return c.Graph.Known, nil
 	}
 	entities, folding := c.Graph.Entities, c.Graph.Folding()
-	keys, err := c.shelf.list(text.NewList(len(entities), func(i int) string { return entities[i].Key }))
+	keys, err := c.mapped.list(text.NewList(len(entities), func(i int) string { return entities[i].Key }))
 	return func(name string) bool {
 		key := folding.Key(name)
 		i := sort.Search(keys.Len(), func(i int) bool { return keys.At(i) >= key })
@@ -167,10 +167,10 @@ func (c *Corpus) Known() (func(name string) bool, error) {
 	}, err
 }
 
-// stored keeps the texts of the corpus in a table and on a shelf.
-func (c *Corpus) stored(ctx context.Context, from *source, s *shelf) (err1 error) {
+// stored keeps the texts of the corpus in a table and in mapped files.
+func (c *Corpus) stored(ctx context.Context, from *source, s *mappings) (err1 error) {
 	var err2 error
-	c.shelf = s
+	c.mapped = s
 	c.IDs, err1 = s.list(c.IDs)
 	c.Docs, err2 = s.list(c.Docs)
 	ids := c.IDs
@@ -201,9 +201,9 @@ func chunksOf(ctx context.Context, t store.Table, ids []string) ([]graphrag.Chun
 	return out, err
 }
 
-// shelf is a temporary folder of what a system in a store derives from its documents: indexes and lists of texts that are
-// mapped, so that no heap holds them. What was read is valid until close.
-type shelf struct {
+// mappings are indexes and lists of texts that a system in a store derived from its documents, as mapped files of a
+// temporary folder, so that they take no heap. What was read of them is valid until close.
+type mappings struct {
 	dir    string
 	remove func() error
 
@@ -212,13 +212,13 @@ type shelf struct {
 	closes []func() error
 }
 
-func newShelf() (*shelf, error) {
+func newMappings() (*mappings, error) {
 	dir, remove, err := flat.Temporary()
-	return &shelf{dir: dir, remove: remove}, err
+	return &mappings{dir: dir, remove: remove}, err
 }
 
 // next returns a new folder.
-func (s *shelf) next() string {
+func (s *mappings) next() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.made++
@@ -226,18 +226,18 @@ func (s *shelf) next() string {
 }
 
 // until calls a function at the end.
-func (s *shelf) until(end func() error) {
+func (s *mappings) until(end func() error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closes = append(s.closes, end)
 }
 
-// shelved puts an index on a shelf, if there is one.
-func shelved[T retrieve.Texts](ctx context.Context, s *shelf, t T, err error) (T, error) {
+// mapIndex replaces an index by one in a mapped file, if there are mappings.
+func mapIndex[T retrieve.Texts](ctx context.Context, s *mappings, t T, err error) (T, error) {
 	if err != nil || s == nil {
 		return t, err
 	}
-	there, end, err := retrieve.Shelve(ctx, t, s.next())
+	there, end, err := retrieve.Mapped(ctx, t, s.next())
 	if err != nil {
 		return t, err
 	}
@@ -245,8 +245,8 @@ func shelved[T retrieve.Texts](ctx context.Context, s *shelf, t T, err error) (T
 	return there.(T), nil
 }
 
-// list puts texts on the shelf.
-func (s *shelf) list(texts text.List) (text.List, error) {
+// list puts texts into a mapped file.
+func (s *mappings) list(texts text.List) (text.List, error) {
 	dir := s.next()
 	w, err := flat.Create(dir, "texts", 1)
 	if err != nil {
@@ -281,10 +281,10 @@ func (s *shelf) list(texts text.List) (text.List, error) {
 }
 
 // unlink removes the files, which stay readable where the system lets them.
-func (s *shelf) unlink() { _ = os.RemoveAll(s.dir) }
+func (s *mappings) unlink() { _ = os.RemoveAll(s.dir) }
 
-// close ends the use of everything on the shelf.
-func (s *shelf) close() error {
+// close ends the use of all mappings.
+func (s *mappings) close() error {
 	if s == nil {
 		return nil
 	}

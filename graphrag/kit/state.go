@@ -34,7 +34,7 @@ type state struct {
 	// the state, and one for each running question.
 	pinned  *pinned
 	source  *source // of the chunks of a retriever that Build made, nil in memory
-	shelf   *shelf
+	mapped  *mappings
 	refs    atomic.Int64
 	views   views
 	history history
@@ -184,21 +184,21 @@ func (d *draft) rebuild(ctx context.Context, f Frame, s *state) error {
 	c.PerDoc = f.MaxPerDoc
 	if d.source != nil {
 		var err error
-		if s.shelf, err = newShelf(); err == nil {
-			err = c.stored(ctx, d.source, s.shelf)
+		if s.mapped, err = newMappings(); err == nil {
+			err = c.stored(ctx, d.source, s.mapped)
 		}
 		if err != nil {
-			return errors.Join(err, s.shelf.close())
+			return errors.Join(err, s.mapped.close())
 		}
 		s.source = d.source
-		defer s.shelf.unlink()
+		defer s.mapped.unlink()
 	}
 	r, err := trace.Do(ctx, "build", func(ctx context.Context) (graphrag.Retriever, error) { return f.Build(ctx, c) }, slog.Int("wildgraph.chunks", len(all)))
 	if err == nil && r == nil {
 		err = errors.New("the frame's Build gave no retriever")
 	}
 	if err != nil {
-		return errors.Join(err, s.shelf.close())
+		return errors.Join(err, s.mapped.close())
 	}
 	if s.retriever = r; f.Flat && d.base == nil && d.source == nil {
 		s.updater, _ = r.(retrieve.Updater)
@@ -220,7 +220,7 @@ func (s *state) release() error {
 		return nil
 	}
 	s.views.close()
-	err := s.shelf.close()
+	err := s.mapped.close()
 	if s.pinned != nil {
 		err = errors.Join(err, s.pinned.generation.Close())
 	}

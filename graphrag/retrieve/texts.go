@@ -101,9 +101,9 @@ func (j *Joined) Scores(ctx context.Context, query string, groups [][]int32) ([]
 	return shares(j.index.Joined(query, groups, nil)), ctx.Err()
 }
 
-// Shelve writes the index of [Words] or [Vectors] into a folder, and returns one that is mapped there and finds the same,
+// Mapped writes the index of [Words] or [Vectors] into a folder, and returns one that is mapped there and finds the same,
 // to the bit, until it is closed. Other texts stay as they are.
-func Shelve(ctx context.Context, t Texts, dir string) (_ Texts, closed func() error, err error) {
+func Mapped(ctx context.Context, t Texts, dir string) (_ Texts, closed func() error, err error) {
 	switch t := t.(type) {
 	case *Words:
 		if err := bm25.Merge(ctx, dir, t.index); err != nil {
@@ -118,7 +118,7 @@ func Shelve(ctx context.Context, t Texts, dir string) (_ Texts, closed func() er
 		if t.view == nil {
 			break
 		}
-		view, err := t.view.Shelve(dir)
+		view, err := t.view.Mapped(dir)
 		if err != nil {
 			return nil, nil, err
 		}

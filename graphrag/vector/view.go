@@ -137,8 +137,8 @@ func Join(of iter.Seq2[*View, int32]) (*View, error) {
 	return v, nil
 }
 
-// Shelve writes the vectors into a folder, in the order of the list, and returns a view of them there.
-func (v *View) Shelve(dir string) (*View, error) {
+// Mapped writes the vectors into a folder, in the order of the list, and returns a view of them there.
+func (v *View) Mapped(dir string) (*View, error) {
 	w, err := Create(dir, v.in.opts)
 	for i := 0; err == nil && i < len(v.rows); i++ {
 		err = w.AddRow(v.in.row(int(v.rows[i])))
