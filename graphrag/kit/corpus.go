@@ -96,13 +96,19 @@ func (c *Corpus) Vectors(ctx context.Context, texts text.List) (*retrieve.Vector
 func (c *Corpus) Sparse(ctx context.Context, o bm25.Options) (graphrag.Retriever, error) {
 	ix, err := bm25.Build(ctx, c.Chunks, o)
 	w, err := mapIndex(ctx, c.mapped, retrieve.WordsOf(ix), err)
-	return c.nearest(w.Found, "bm25"), err
+	if err != nil {
+		return nil, err
+	}
+	return c.nearest(w.Found, "bm25"), nil
 }
 
 // Dense ranks the chunks by the vectors of the kit's embedder, as [retrieve.NewDense] does.
 func (c *Corpus) Dense(ctx context.Context) (graphrag.Retriever, error) {
 	v, err := c.Vectors(ctx, retrieve.TitledTexts(c.Chunks))
-	return c.nearest(v.Best, "dense"), err
+	if err != nil {
+		return nil, err
+	}
+	return c.nearest(v.Best, "dense"), nil
 }
 
 // nearest ranks the chunks that are found.

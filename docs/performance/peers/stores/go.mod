@@ -19,6 +19,7 @@ require (
 	github.com/kr/pretty v0.3.1 // indirect
 	github.com/neurosnap/sentences v1.1.2 // indirect
 	github.com/pmezard/go-difflib v1.0.1-0.20181226105442-5d4384ee4fb2 // indirect
+	github.com/rivo/uniseg v0.4.7 // indirect
 	github.com/tidwall/btree v1.8.2 // indirect
 	github.com/wlynxg/chardet v1.0.5 // indirect
 	github.com/yuin/goldmark v1.8.7 // indirect

@@ -14,7 +14,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -30,6 +29,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
@@ -294,46 +295,38 @@ const (
 )
 
 func read(dir string) (*corpus, error) {
-	files, err := filepath.Glob(filepath.Join(dir, "corpus", "*", "*", "reference_pages", "*.txt"))
-	if err != nil || len(files) == 0 {
-		return nil, fmt.Errorf("WILDGRAPHBENCH_DIR=%q has no pages: %w", dir, err)
+	set, err := wildgraph.Load(os.DirFS(dir), benchmark.LoadOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("WILDGRAPHBENCH_DIR: %w", err)
 	}
 	c := &corpus{}
-	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			return nil, err
-		}
-		text := strings.Join(strings.Fields(strings.ToValidUTF8(string(data), "")), " ")
-		for len(text) > passage {
-			cut := strings.LastIndexByte(text[:passage], ' ')
-			if cut <= 0 {
-				cut = passage
+	for _, d := range set.Domains {
+		for page, err := range d.Documents() {
+			if err != nil {
+				return nil, err
 			}
-			c.titles, c.passages = append(c.titles, strings.TrimSuffix(filepath.Base(file), ".txt")), append(c.passages, strings.ToValidUTF8(text[:cut], ""))
-			text = text[cut:]
+			c.cut(page)
 		}
-	}
-	files, err = filepath.Glob(filepath.Join(dir, "QA", "*", "questions.jsonl"))
-	if err != nil {
-		return nil, err
-	}
-	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			return nil, err
-		}
-		for line := range strings.Lines(string(data)) {
-			var q struct{ Question string }
-			if err := json.Unmarshal([]byte(line), &q); err != nil {
-				return nil, fmt.Errorf("%s: %w", file, err)
-			}
+		for _, q := range d.Items {
 			if len(c.questions) < asked {
-				c.questions = append(c.questions, q.Question)
+				c.questions = append(c.questions, q.Question.Text)
 			}
 		}
 	}
 	return c, nil
+}
+
+// cut cuts a page between words.
+func (c *corpus) cut(page graphrag.Document) {
+	text := strings.Join(strings.Fields(page.Text), " ")
+	for len(text) > passage {
+		cut := strings.LastIndexByte(text[:passage], ' ')
+		if cut <= 0 {
+			cut = passage
+		}
+		c.titles, c.passages = append(c.titles, page.Title), append(c.passages, strings.ToValidUTF8(text[:cut], ""))
+		text = text[cut:]
+	}
 }
 
 func (m *measured) documents() iter.Seq2[graphrag.Document, error] {
