@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"os"
 	"path/filepath"
 	"slices"
 	"sort"
@@ -96,23 +95,20 @@ func (c *Corpus) Vectors(ctx context.Context, texts text.List) (*retrieve.Vector
 func (c *Corpus) Sparse(ctx context.Context, o bm25.Options) (graphrag.Retriever, error) {
 	ix, err := bm25.Build(ctx, c.Chunks, o)
 	w, err := mapIndex(ctx, c.mapped, retrieve.WordsOf(ix), err)
-	if err != nil {
-		return nil, err
-	}
-	return c.nearest(w.Found, "bm25"), nil
+	return c.nearest(w.Found, "bm25", err)
 }
 
 // Dense ranks the chunks by the vectors of the kit's embedder, as [retrieve.NewDense] does.
 func (c *Corpus) Dense(ctx context.Context) (graphrag.Retriever, error) {
 	v, err := c.Vectors(ctx, retrieve.TitledTexts(c.Chunks))
+	return c.nearest(v.Best, "dense", err)
+}
+
+// nearest ranks the chunks that are found, if there was no error.
+func (c *Corpus) nearest(find func(ctx context.Context, query string, k int) ([]rank.Scored[int32], error), by string, err error) (graphrag.Retriever, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.nearest(v.Best, "dense"), nil
-}
-
-// nearest ranks the chunks that are found.
-func (c *Corpus) nearest(find func(ctx context.Context, query string, k int) ([]rank.Scored[int32], error), by string) graphrag.Retriever {
 	r := c.Ranking
 	r.PerDoc = 0
 	return graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
@@ -122,7 +118,7 @@ func (c *Corpus) nearest(find func(ctx context.Context, query string, k int) ([]
 		}
 		hits, err := r.Scored(ctx, best, q.Want(), by)
 		return graphrag.Found{Ranked: hits}, err
-	})
+	}), nil
 }
 
 // Triples makes an index of triples, as [triples.New] does.
@@ -285,9 +281,6 @@ func (s *mappings) list(texts text.List) (text.List, error) {
 		return string(bytes[from:places[i]])
 	}), errors.Join(err1, err2)
 }
-
-// unlink removes the files, which stay readable where the system lets them.
-func (s *mappings) unlink() { _ = os.RemoveAll(s.dir) }
 
 // close ends the use of all mappings.
 func (s *mappings) close() error {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"iter"
 	"log/slog"
+	"os"
 	"maps"
 	"slices"
 	"strings"
@@ -191,7 +192,7 @@ func (d *draft) rebuild(ctx context.Context, f Frame, s *state) error {
 			return errors.Join(err, s.mapped.close())
 		}
 		s.source = d.source
-		defer s.mapped.unlink()
+		defer os.RemoveAll(s.mapped.dir) // the files stay readable where the system lets them
 	}
 	r, err := trace.Do(ctx, "build", func(ctx context.Context) (graphrag.Retriever, error) { return f.Build(ctx, c) }, slog.Int("wildgraph.chunks", len(all)))
 	if err == nil && r == nil {
