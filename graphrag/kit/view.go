@@ -289,12 +289,9 @@ func (s *System) build(ctx context.Context, now *state, docs *library, c *conten
 	}
 	d := &draft{docs: docs}
 	if now.base != nil {
+		others := slices.DeleteFunc(now.docs.docs.Keys(), func(id string) bool { _, ok := docs.docs.Get(id); return ok })
 		d.base = now.base.Clone()
-		for id := range now.docs.all() {
-			if _, ok := docs.docs.Get(id); !ok {
-				d.base.Delete(id)
-			}
-		}
+		d.base.Delete(others...) // at once: each call reads all
 	}
 	return trace.Do(ctx, "index what is permitted", func(ctx context.Context) (*state, error) {
 		return d.build(s.paid.copy().with(llm.WithStage(ctx, "index")), f) // what is saved does not depend on who asked
