@@ -188,7 +188,7 @@ func (r remembering) Generate(ctx context.Context, req llm.Request) (reply llm.R
 			kept.keep(key, reply)
 		}
 	}
-	noteReply(ctx, reply)
+	Count(ctx, graphrag.IndexStats{Usage: reply.Usage})
 	return reply, err
 }
 
@@ -217,11 +217,6 @@ func (r remembering) fetch(ctx context.Context, key replyKey, req llm.Request) (
 	return reply, nil
 }
 
-// noteReply adds a reply to the progress of a change.
-func noteReply(ctx context.Context, reply llm.Reply) {
-	note(ctx, func(t *tally) { t.sofar.Usage = t.sofar.Usage.Add(reply.Usage) })
-}
-
 // metered counts the usage of a model under the meter of the context.
 func metered(m llm.Model) llm.Model { return llm.Metered(remembering{m}) }
 
@@ -233,7 +228,7 @@ type rememberingEmbedder struct {
 }
 
 func (r rememberingEmbedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
-	countStage(ctx, stepEmbed, graphrag.Stage{Asked: len(texts)})
+	Count(ctx, graphrag.IndexStats{Stages: []graphrag.Stage{{Name: stepEmbed, Asked: len(texts)}}})
 	kept := repliesOf(ctx)
 	out := make([][]float32, len(texts))
 	var missing []string

@@ -189,7 +189,7 @@ func TestOpenWithAnotherEmbedder(t *testing.T) {
 }
 
 func TestFrameReportsEverything(t *testing.T) {
-	_, err := kit.New(kit.Frame{Name: "x", Common: kit.Common{MaxPerDoc: -1, Cut: kit.Cut{Size: 10, Overlap: 10}}, Needs: []kit.Role{kit.Finding, kit.Linking}})
+	_, err := kit.New(kit.Frame{Name: "x", Common: kit.Common{MaxPerDoc: -1, Cut: kit.Cut{Size: 10, Overlap: 10}}, Needs: []string{"Find", "Link"}})
 	for _, want := range []string{"x: ", "Read", "Count", "Find", "Link", "Build", "MaxPerDoc", "overlap"} {
 		check.True(t, err != nil && strings.Contains(strings.ToLower(err.Error()), strings.ToLower(want)), "error lacks %q: %v", want, err)
 	}
@@ -295,12 +295,12 @@ func TestMixed(t *testing.T) {
 		return s
 	}
 	q := graphrag.Question{Text: "How does the barn owl find a mouse?", K: 1}
-	s := system(kit.Mixed(offline(t), modelKit(t, m)))
+	s := system(offline(t).AnsweredBy(modelKit(t, m)))
 	index(t, s, owls[0])
 	check.Equal(t, m.Calls(), 0, "indexing offline took %d calls", m.Calls())
 	a, err := s.Answer(t.Context(), q)
 	check.True(t, err == nil && a.Text == "By ear." && m.Calls() == 1, "%q after %d calls, %v", a.Text, m.Calls(), err)
-	k := kit.Mixed(modelKit(t, m), offline(t))
+	k := modelKit(t, m).AnsweredBy(offline(t))
 	s = system(k)
 	index(t, s, owls[0])
 	calls := m.Calls()

@@ -233,9 +233,6 @@ func checkFields(docs *library, inScope func(graphrag.Fields) bool, names []stri
 // maxNames is how many fields an error lists.
 const maxNames = 20
 
-// ErrField is wrapped by the errors about a condition on a field that no document has.
-var ErrField = errors.New("unknown field")
-
 // view returns the state of some documents, to be released, nil if it has to be asked for
 // again. Concurrent callers build it once; if the builder is cancelled, the next caller
 // builds it.
