@@ -27,14 +27,19 @@ import (
 // change asks only for new replies, and a saved system opens without calls. A nil *replies
 // caches nothing.
 type replies struct {
-	mu      sync.Mutex
-	texts   map[replyKey]llm.Reply
-	vectors map[replyKey][]float32
-	used    map[replyKey]bool // since begin
-	fresh   []replyKey        // not in the file of the system
-	dim     int               // of the vectors, 0 without any
-	kept    int               // how many the last prune left
-	made    memo.Keeper       // what was made without a model
+	mu    sync.Mutex
+	all   map[replyKey]entry
+	fresh []replyKey  // not in the file of the system
+	dim   int         // of the vectors, 0 without any
+	kept  int         // how many the last prune left
+	made  memo.Keeper // what was made without a model
+}
+
+// entry is a reply, or a vector.
+type entry struct {
+	reply  *llm.Reply
+	vector []float32
+	used   bool // since begin
 }
 
 type replyKey [sha256.Size]byte
@@ -47,7 +52,7 @@ func keyOf(kind, name, text string) replyKey {
 func (k replyKey) String() string { return hex.EncodeToString(k[:]) }
 
 func newReplies() *replies {
-	return &replies{texts: make(map[replyKey]llm.Reply), vectors: make(map[replyKey][]float32), used: make(map[replyKey]bool)}
+	return &replies{all: make(map[replyKey]entry)}
 }
 
 type repliesKey struct{}
@@ -72,7 +77,7 @@ func repliesOf(ctx context.Context) *replies {
 func (r *replies) many(chunks int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return len(r.texts)+len(r.vectors) > 2*max(chunks, r.kept)+manyReplies
+	return len(r.all) > 2*max(chunks, r.kept)+manyReplies
 }
 
 // begin starts a change, prune ends one that succeeded: entries that it did not use are
@@ -80,68 +85,55 @@ func (r *replies) many(chunks int) bool {
 func (r *replies) begin() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	clear(r.used)
+	for key, e := range r.all {
+		e.used = false
+		r.all[key] = e
+	}
 }
 
 func (r *replies) prune() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	maps.DeleteFunc(r.texts, func(k replyKey, _ llm.Reply) bool { return !r.used[k] })
-	maps.DeleteFunc(r.vectors, func(k replyKey, _ []float32) bool { return !r.used[k] })
-	r.kept = len(r.texts) + len(r.vectors)
+	maps.DeleteFunc(r.all, func(_ replyKey, e entry) bool { return !e.used })
+	r.kept = len(r.all)
 }
 
-// key covers everything that the model sees, but not the origin of the request.
-func (r *replies) key(model string, req llm.Request) (replyKey, bool) {
+// keyOfRequest covers everything that the model sees, but not the origin of the request.
+func keyOfRequest(model string, req llm.Request) (replyKey, bool) {
 	req.Stage, req.Question = "", ""
 	data, err := json.Marshal([]any{model, req})
 	return sha256.Sum256(data), err == nil
 }
 
-func (r *replies) reply(key replyKey) (llm.Reply, bool) {
+func vectorKey(text string) replyKey { return sha256.Sum256([]byte(text)) }
+
+func (r *replies) get(key replyKey) (entry, bool) {
 	if r == nil {
-		return llm.Reply{}, false
+		return entry{}, false
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	reply, ok := r.texts[key]
-	r.used[key] = r.used[key] || ok
-	return reply, ok
-}
-
-func (r *replies) keep(key replyKey, reply llm.Reply) {
-	if r == nil {
-		return
+	e, ok := r.all[key]
+	if e.used = true; ok {
+		r.all[key] = e
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.texts[key], r.used[key], r.fresh = reply, true, append(r.fresh, key)
+	return e, ok
 }
 
-func (r *replies) vector(text string) ([]float32, bool) {
-	if r == nil {
-		return nil, false
-	}
-	key := replyKey(sha256.Sum256([]byte(text)))
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	v, ok := r.vectors[key]
-	r.used[key] = r.used[key] || ok
-	return v, ok
-}
-
-func (r *replies) keepVector(text string, v []float32) error {
+func (r *replies) keep(key replyKey, e entry) error {
 	if r == nil {
 		return nil
 	}
-	key := replyKey(sha256.Sum256([]byte(text)))
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.dim != 0 && r.dim != len(v) {
-		return fmt.Errorf("the embedder gives vectors of %d numbers, those of the index have %d: use the embedder it was built with, or index again", len(v), r.dim)
+	if dim := len(e.vector); e.reply == nil {
+		if r.dim != 0 && r.dim != dim {
+			return fmt.Errorf("the embedder gives vectors of %d numbers, those of the index have %d: use the embedder it was built with, or index again", dim, r.dim)
+		}
+		r.dim = dim
 	}
-	r.dim = len(v)
-	r.vectors[key], r.used[key], r.fresh = v, true, append(r.fresh, key)
+	e.used = true
+	r.all[key], r.fresh = e, append(r.fresh, key)
 	return nil
 }
 
@@ -158,8 +150,7 @@ func (r *replies) copy() *replies {
 func (r *replies) add(other *replies) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	maps.Copy(r.texts, other.texts)
-	maps.Copy(r.vectors, other.vectors)
+	maps.Copy(r.all, other.all)
 	r.dim = cmp.Or(other.dim, r.dim)
 }
 
@@ -176,16 +167,17 @@ type remembering struct{ llm.Model }
 
 func (r remembering) Generate(ctx context.Context, req llm.Request) (reply llm.Reply, err error) {
 	kept := repliesOf(ctx)
-	key, keyed := kept.key(r.Name(), req)
-	reply, there := kept.reply(key)
+	key, keyed := keyOfRequest(r.Name(), req)
+	e, there := kept.get(key)
 	switch {
 	case !keyed:
 		reply, err = r.Model.Generate(ctx, req)
-	case there:
+	case there && e.reply != nil:
+		reply = *e.reply
 		reply.Usage = graphrag.Usage{CachedCalls: 1}
 	default:
 		if reply, err = r.fetch(ctx, key, req); err == nil {
-			kept.keep(key, reply)
+			err = kept.keep(key, entry{reply: &reply})
 		}
 	}
 	Count(ctx, graphrag.IndexStats{Usage: reply.Usage})
@@ -234,8 +226,8 @@ func (r rememberingEmbedder) EmbedDocuments(ctx context.Context, texts []string)
 	var missing []string
 	at := make(map[string][]int) // the places of a text
 	for i, t := range texts {
-		if v, ok := kept.vector(t); ok {
-			out[i] = v
+		if e, ok := kept.get(vectorKey(t)); ok && e.reply == nil {
+			out[i] = e.vector
 			continue
 		}
 		if at[t] == nil {
@@ -254,7 +246,7 @@ func (r rememberingEmbedder) EmbedDocuments(ctx context.Context, texts []string)
 		for _, place := range at[missing[i]] {
 			out[place] = v
 		}
-		if err := kept.keepVector(missing[i], v); err != nil {
+		if err := kept.keep(vectorKey(missing[i]), entry{vector: v}); err != nil {
 			return nil, err
 		}
 	}
@@ -263,8 +255,9 @@ func (r rememberingEmbedder) EmbedDocuments(ctx context.Context, texts []string)
 
 func (r rememberingEmbedder) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
 	kept := repliesOf(ctx)
-	if v, ok := kept.vector(text); ok {
-		return v, nil
+	key := vectorKey(text)
+	if e, ok := kept.get(key); ok && e.reply == nil {
+		return e.vector, nil
 	}
 	fresh, err := r.fetch(ctx, "query", []string{text}, func(ctx context.Context, texts []string) ([][]float32, error) {
 		v, err := r.Embedder.EmbedQuery(ctx, texts[0])
@@ -273,7 +266,7 @@ func (r rememberingEmbedder) EmbedQuery(ctx context.Context, text string) ([]flo
 	if err != nil {
 		return nil, err
 	}
-	return fresh[0], kept.keepVector(text, fresh[0])
+	return fresh[0], kept.keep(key, entry{vector: fresh[0]})
 }
 
 // fetch finds vectors in the store of the build, or asks for them.
@@ -323,8 +316,8 @@ func saved[T any](ctx context.Context, keys []replyKey, make func(places []int) 
 	var missing []int
 	var names []string
 	for i, key := range keys {
-		reply, ok := kept.reply(key)
-		if !ok || json.Unmarshal([]byte(reply.Text), &out[i]) != nil {
+		e, ok := kept.get(key)
+		if !ok || e.reply == nil || json.Unmarshal([]byte(e.reply.Text), &out[i]) != nil {
 			missing, names = append(missing, i), append(names, key.String())
 		}
 	}
@@ -334,11 +327,13 @@ func saved[T any](ctx context.Context, keys []replyKey, make func(places []int) 
 	}
 	for at, i := range missing {
 		data, err := json.Marshal(fresh[at])
+		if err == nil {
+			err = kept.keep(keys[i], entry{reply: &llm.Reply{Text: string(data)}})
+		}
 		if err != nil {
 			return nil, err
 		}
 		out[i] = fresh[at]
-		kept.keep(keys[i], llm.Reply{Text: string(data)})
 	}
 	return out, nil
 }

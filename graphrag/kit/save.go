@@ -186,10 +186,10 @@ func (s *System) write(ctx context.Context, to io.Writer, now *state, ids []stri
 	lines := json.NewEncoder(buffered)
 	var problems []error
 	put := func(line any) { problems = append(problems, lines.Encode(line), ctx.Err()) }
-	texts, vectors := s.paid.fresh, []replyKey(nil)
+	keys := slices.Clone(s.paid.fresh)
 	if after == "" {
 		put(header{fileVersion, s.settings(), s.paid.dim})
-		ids, texts, vectors = now.docs.docs.Keys(), slices.Collect(maps.Keys(s.paid.texts)), slices.Collect(maps.Keys(s.paid.vectors))
+		ids, keys = now.docs.docs.Keys(), slices.Collect(maps.Keys(s.paid.all))
 	}
 	for _, id := range ids {
 		chunks, ok := now.docs.docs.Get(id)
@@ -202,7 +202,8 @@ func (s *System) write(ctx context.Context, to io.Writer, now *state, ids []stri
 			}
 		}
 	}
-	for _, key := range slices.Concat(sorted(texts), sorted(vectors)) {
+	slices.SortFunc(keys, func(a, b replyKey) int { return bytes.Compare(a[:], b[:]) })
+	for _, key := range keys {
 		if r, ok := s.paid.record(key); ok {
 			put(r)
 		}
@@ -221,11 +222,11 @@ func (s *System) write(ctx context.Context, to io.Writer, now *state, ids []stri
 
 // record is the reply or the vector of a key, if it is there.
 func (r *replies) record(key replyKey) (record, bool) {
-	if reply, ok := r.texts[key]; ok {
-		return record{Key: key[:], Reply: &reply}, true
+	e, ok := r.all[key]
+	if e.reply != nil {
+		return record{Key: key[:], Reply: e.reply}, true
 	}
-	vector, ok := r.vectors[key]
-	data, _ := binary.Append(nil, binary.LittleEndian, vector) // numbers can be written
+	data, _ := binary.Append(nil, binary.LittleEndian, e.vector) // numbers can be written
 	return record{Key: key[:], Vector: data, Dim: r.dim}, ok
 }
 
@@ -235,10 +236,6 @@ type counter int64
 func (c *counter) Write(p []byte) (int, error) {
 	*c += counter(len(p))
 	return len(p), nil
-}
-
-func sorted(keys []replyKey) []replyKey {
-	return slices.SortedFunc(slices.Values(keys), func(a, b replyKey) int { return bytes.Compare(a[:], b[:]) })
 }
 
 // Open replaces the system by the one that Save wrote into a folder.
@@ -394,7 +391,7 @@ func (c *content) add(r record) error {
 			c.docs.put(r.Doc, r.Chunks)
 		}
 	case r.Reply != nil && len(r.Key) == len(replyKey{}):
-		c.replies.texts[replyKey(r.Key)] = *r.Reply
+		c.replies.all[replyKey(r.Key)] = entry{reply: r.Reply}
 	default:
 		if c.replies.dim == 0 {
 			c.replies.dim = r.Dim // the first came after the header
@@ -403,7 +400,7 @@ func (c *content) add(r record) error {
 			return errors.New("a reply of another length, or of none")
 		}
 		v := make([]float32, c.replies.dim)
-		c.replies.vectors[replyKey(r.Key)] = v
+		c.replies.all[replyKey(r.Key)] = entry{vector: v}
 		_, err := binary.Decode(r.Vector, binary.LittleEndian, v)
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/wildgraph/wildgraph/graphrag/store"
 )
@@ -23,14 +24,9 @@ type Replies struct {
 	opening    sync.Mutex
 	generation store.Generation
 
-	writing sync.Mutex // one flush at a time
-	mu      sync.Mutex
-	next    *flush // the next flush, which covers what is put now
-}
-
-type flush struct {
-	done chan struct{}
-	err  error
+	puts     atomic.Int64
+	flushing sync.Mutex
+	flushed  int64 // the number of puts that are durable
 }
 
 type repliesKey struct{}
@@ -172,26 +168,20 @@ func (r *Replies) table(ctx context.Context) (store.Table, error) {
 	return r.generation.Table(r.Table)
 }
 
-// flush makes earlier puts durable. Callers that arrive during a flush share the next one.
+// flush makes earlier puts durable. One flush serves all callers that arrived before it began.
 func (r *Replies) flush(ctx context.Context) error {
-	r.mu.Lock()
-	f := r.next
-	if f == nil {
-		f = &flush{done: make(chan struct{})}
-		r.next = f
-		go func() {
-			r.writing.Lock()
-			defer r.writing.Unlock()
-			r.mu.Lock()
-			r.next = nil
-			r.mu.Unlock()
-			f.err = r.generation.Flush(ctx)
-			close(f.done)
-		}()
+	mine := r.puts.Add(1)
+	r.flushing.Lock()
+	defer r.flushing.Unlock()
+	if r.flushed >= mine {
+		return nil
 	}
-	r.mu.Unlock()
-	<-f.done
-	return f.err
+	all := r.puts.Load()
+	err := r.generation.Flush(ctx)
+	if err == nil {
+		r.flushed = all
+	}
+	return err
 }
 
 // Close closes the generation, if it was opened.
