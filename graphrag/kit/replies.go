@@ -105,8 +105,6 @@ func keyOfRequest(model string, req llm.Request) (replyKey, bool) {
 	return sha256.Sum256(data), err == nil
 }
 
-func vectorKey(text string) replyKey { return sha256.Sum256([]byte(text)) }
-
 func (r *replies) get(key replyKey) (entry, bool) {
 	if r == nil {
 		return entry{}, false
@@ -221,66 +219,74 @@ type rememberingEmbedder struct {
 
 func (r rememberingEmbedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
 	Count(ctx, graphrag.IndexStats{Stages: []graphrag.Stage{{Name: stepEmbed, Asked: len(texts)}}})
-	kept := repliesOf(ctx)
-	out := make([][]float32, len(texts))
-	var missing []string
-	at := make(map[string][]int) // the places of a text
-	for i, t := range texts {
-		if e, ok := kept.get(vectorKey(t)); ok && e.reply == nil {
-			out[i] = e.vector
-			continue
-		}
-		if at[t] == nil {
-			missing = append(missing, t)
-		}
-		at[t] = append(at[t], i)
-	}
-	if len(missing) == 0 {
-		return out, ctx.Err()
-	}
-	fresh, err := r.fetch(ctx, "document", missing, r.Embedder.EmbedDocuments)
-	if err != nil {
-		return nil, err
-	}
-	for i, v := range fresh {
-		for _, place := range at[missing[i]] {
-			out[place] = v
-		}
-		if err := kept.keep(vectorKey(missing[i]), entry{vector: v}); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
+	out, err := r.vectors(ctx, "document", texts, r.Embedder.EmbedDocuments)
+	return out, cmp.Or(err, ctx.Err())
 }
 
 func (r rememberingEmbedder) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
-	kept := repliesOf(ctx)
-	key := vectorKey(text)
-	if e, ok := kept.get(key); ok && e.reply == nil {
-		return e.vector, nil
-	}
-	fresh, err := r.fetch(ctx, "query", []string{text}, func(ctx context.Context, texts []string) ([][]float32, error) {
+	out, err := r.vectors(ctx, "query", []string{text}, func(ctx context.Context, texts []string) ([][]float32, error) {
 		v, err := r.Embedder.EmbedQuery(ctx, texts[0])
 		return [][]float32{v}, err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return fresh[0], kept.keep(key, entry{vector: fresh[0]})
+	return out[0], nil
 }
 
-// fetch finds vectors in the store of the build, or asks for them.
-func (r rememberingEmbedder) fetch(ctx context.Context, kind string, texts []string, ask func(context.Context, []string) ([][]float32, error)) ([][]float32, error) {
-	keys := make([]string, len(texts))
+// vectors finds vectors in the cache and in the store of the build, or asks for them.
+func (r rememberingEmbedder) vectors(ctx context.Context, kind string, texts []string, ask func(context.Context, []string) ([][]float32, error)) ([][]float32, error) {
+	keys, names := make([]replyKey, len(texts)), make([]string, len(texts))
 	for i, t := range texts {
-		keys[i] = keyOf(kind, r.name, t).String()
+		keys[i], names[i] = sha256.Sum256([]byte(t)), keyOf(kind, r.name, t).String()
 	}
-	out, err := share.Fetch(ctx, keys, func(places []int) ([][]float32, error) {
-		share.Embedded(ctx, len(places))
-		return ask(ctx, pick(texts, places))
+	read := func(e entry) ([]float32, bool) { return e.vector, e.reply == nil }
+	write := func(v []float32) (entry, error) { return entry{vector: v}, nil }
+	return cached(ctx, keys, read, write, func(missing []int) ([][]float32, error) {
+		out, err := share.Fetch(ctx, pick(names, missing), func(places []int) ([][]float32, error) {
+			share.Embedded(ctx, len(places))
+			return ask(ctx, pick(pick(texts, missing), places))
+		})
+		if errors.Is(err, share.ErrItem) {
+			err = share.ErrMissing
+		}
+		return out, err
 	})
-	if errors.Is(err, share.ErrItem) {
-		err = share.ErrMissing
+}
+
+// cached returns the values of keys: those that read finds in an entry of the cache of ctx, and those of fetch, which
+// gets one place of each missing key, as write writes them into the cache.
+func cached[T any](ctx context.Context, keys []replyKey, read func(entry) (T, bool), write func(T) (entry, error), fetch func(missing []int) ([]T, error)) ([]T, error) {
+	kept := repliesOf(ctx)
+	out := slices.Repeat([]T{*new(T)}, len(keys))
+	var missing []int
+	at := make(map[replyKey][]int) // the places of a key
+	for i, key := range keys {
+		if e, ok := kept.get(key); ok {
+			if out[i], ok = read(e); ok {
+				continue
+			}
+		}
+		if at[key] == nil {
+			missing = append(missing, i)
+		}
+		at[key] = append(at[key], i)
+	}
+	if len(missing) == 0 {
+		return out, nil
+	}
+	fresh, err := fetch(missing)
+	for n, v := range fresh {
+		var e entry
+		if err == nil {
+			e, err = write(v)
+		}
+		if err == nil {
+			err = kept.keep(keys[missing[n]], e)
+		}
+		for _, place := range at[keys[missing[n]]] {
+			out[place] = v
+		}
 	}
 	return out, err
 }
@@ -311,31 +317,21 @@ func Saved[T any](ctx context.Context, kind, key string, make func() (T, error))
 
 // saved is Saved for several keys. make gets the places of those that are not there.
 func saved[T any](ctx context.Context, keys []replyKey, make func(places []int) ([]T, error)) ([]T, error) {
-	kept := repliesOf(ctx)
-	out := slices.Repeat([]T{*new(T)}, len(keys))
-	var missing []int
-	var names []string
-	for i, key := range keys {
-		e, ok := kept.get(key)
-		if !ok || e.reply == nil || json.Unmarshal([]byte(e.reply.Text), &out[i]) != nil {
-			missing, names = append(missing, i), append(names, key.String())
-		}
+	read := func(e entry) (v T, ok bool) {
+		ok = e.reply != nil && json.Unmarshal([]byte(e.reply.Text), &v) == nil
+		return v, ok
 	}
-	fresh, err := share.Make(ctx, names, func(places []int) ([]T, error) { return make(pick(missing, places)) })
-	if err != nil {
-		return nil, err
+	write := func(v T) (entry, error) {
+		data, err := json.Marshal(v)
+		return entry{reply: &llm.Reply{Text: string(data)}}, err
 	}
-	for at, i := range missing {
-		data, err := json.Marshal(fresh[at])
-		if err == nil {
-			err = kept.keep(keys[i], entry{reply: &llm.Reply{Text: string(data)}})
+	return cached(ctx, keys, read, write, func(missing []int) ([]T, error) {
+		var names []string
+		for _, key := range pick(keys, missing) {
+			names = append(names, key.String())
 		}
-		if err != nil {
-			return nil, err
-		}
-		out[i] = fresh[at]
-	}
-	return out, nil
+		return share.Make(ctx, names, func(places []int) ([]T, error) { return make(pick(missing, places)) })
+	})
 }
 
 // rememberingNames finds names in the cache of the context, as replies.

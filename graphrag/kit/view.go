@@ -51,12 +51,13 @@ type views struct {
 	order []viewKey
 }
 
-// key returns the documents that a condition was found to leave.
-func (v *views) key(text string) (viewKey, bool) {
+// key returns the documents that a condition was found to leave, if they are all, or their view is there or being
+// built.
+func (v *views) key(text string) (key viewKey, known bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	key, ok := v.texts[text]
-	return key, ok
+	return key, ok && (key == allDocs || v.made[key] != nil)
 }
 
 // ask keeps which documents a condition leaves.
@@ -67,13 +68,6 @@ func (v *views) ask(text string, key viewKey) {
 		v.texts = make(map[string]viewKey)
 	}
 	v.texts[text] = key
-}
-
-// has reports whether a view is there, or being built.
-func (v *views) has(key viewKey) bool {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.made[key] != nil
 }
 
 // view is a state of some documents, or one that is being built.
@@ -110,9 +104,9 @@ func (s *System) seen(ctx context.Context, now *state, q graphrag.Question) (*st
 	// No where is taken for a part of another scope, and no scope for none.
 	text := fmt.Sprintf("%t %d %s%s", scope != nil, len(limits), limits, where)
 	for {
-		key, ok := now.views.key(text)
+		key, known := now.views.key(text)
 		var build func() (*state, error)
-		if !ok || key != allDocs && !now.views.has(key) {
+		if !known {
 			permitted, err := permits(ctx, now, scope, q.Where)
 			if err != nil {
 				return nil, err

@@ -49,9 +49,6 @@ const atOnce = 256
 // the places that it lacks, which are in the table before they are returned. ask is called for the keys of the
 // [Share] of the context alone; if a key of another share is missing, the error is that of [Ask].
 func Fetch[T any](ctx context.Context, keys []string, ask func(places []int) ([]T, error)) ([]T, error) {
-	if len(keys) == 0 {
-		return nil, nil
-	}
 	places := make([]int, len(keys))
 	for i := range places {
 		places[i] = i
