@@ -29,6 +29,7 @@ func TestServers(t *testing.T) {
 	} {
 		address := os.Getenv(name)
 		if address == "" {
+			t.Logf("%s is not set: skipped", name)
 			continue
 		}
 		st, reading := check.Of(open(address)).OK(t), check.Of(open(address)).OK(t)
