@@ -17,6 +17,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
+	"github.com/wildgraph/wildgraph/graphrag/internal/share"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/llm"
@@ -47,6 +48,11 @@ type contents struct {
 
 const contentsID = "contents"
 
+// repliesGeneration is a generation that is never published: its table of settings, which each collection has, keeps
+// the replies of models and the vectors of a change until the change is published, so that none is paid for twice
+// if the change fails or its process is killed.
+const repliesGeneration = "replies"
+
 // exactly is how many vectors are compared one by one. Of more a share is, which finds about 97 % of the
 // nearest.
 const exactly = 500_000
@@ -57,6 +63,7 @@ type tables struct {
 	chunker    *chunk.Chunker
 	embedder   embed.Embedder // nil: by words
 	built      bool           // by Build, not searched in the table
+	durable    bool           // without a flush
 }
 
 // pinned is a generation that is read.
@@ -72,7 +79,8 @@ type pinned struct {
 // Frames with Words, or with Vectors of an embedder that does not learn from the corpus ([Kit].Trained), are searched there,
 // and a change costs what changes. Others are built of the chunks and of what was made of them, when they are opened and by
 // each change; a recipe that keeps to what [Corpus] says holds no texts afterwards, but numbers, and temporary files
-// ([os.TempDir]). A collection that was made by another recipe, cut or embedder is [ErrOptions] or
+// ([os.TempDir]). Replies of models and vectors are in the store before they are used: after a change that failed, was
+// cancelled or was killed, the next one asks only for the rest. A collection that was made by another recipe, cut or embedder is [ErrOptions] or
 // [store.ErrMismatch]. The store stays open when the system is closed.
 func Open(ctx context.Context, f Frame, st store.Store, name string) (*System, error) {
 	s, err := New(f)
@@ -89,7 +97,7 @@ func Open(ctx context.Context, f Frame, st store.Store, name string) (*System, e
 }
 
 func (f Frame) tables(ctx context.Context, st store.Store, name string) (*tables, error) {
-	t, schema, analyzer := &tables{}, store.TableSchema{}, ""
+	t, schema, analyzer := &tables{durable: st.Can().Durable}, store.TableSchema{}, ""
 	var err error
 	switch {
 	case f.Words != nil:
@@ -307,20 +315,33 @@ func (s *System) turnover(ctx context.Context, fresh bool, docs iter.Seq2[graphr
 	if err != nil {
 		return "", nil, err
 	}
+	paid := s.tables.replies(slices.Contains(names, repliesGeneration))
+	if share.Kept(ctx) == nil {
+		ctx = paid.With(ctx)
+	}
 	err = s.fill(ctx, g, fresh, docs, deleted)
 	if err == nil && s.tables.built {
-		made, err = s.built(ctx, g)
+		made, err = s.built(ctx, g, fresh)
 	}
 	if err == nil {
 		err = c.Publish(ctx, next, was)
 	}
-	if err = errors.Join(err, g.Close()); err != nil {
+	if err = errors.Join(err, g.Close(), paid.Close()); err != nil {
 		return "", nil, errors.Join(err, made.release(), c.Discard(context.WithoutCancel(ctx), next))
 	}
-	for _, name := range names { // also those that killed changes left
-		err = errors.Join(err, c.Discard(ctx, name))
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(append(names, repliesGeneration)))) { // also those that killed changes left
+		if failed := c.Discard(ctx, name); !errors.Is(failed, store.ErrNotFound) {
+			err = errors.Join(err, failed)
+		}
 	}
 	return next, made, err
+}
+
+// replies opens the replies of changes that did not end, and of the change that begins.
+func (t *tables) replies(there bool) *share.Replies {
+	return &share.Replies{Table: settingsTable, Durable: t.durable, New: !there, Open: func(ctx context.Context) (store.Generation, error) {
+		return t.collection.Write(ctx, repliesGeneration)
+	}}
 }
 
 // fill deletes documents and puts others.
