@@ -326,7 +326,7 @@ func (s *System) turnover(ctx context.Context, fresh bool, docs iter.Seq2[graphr
 	if err == nil {
 		err = c.Publish(ctx, next, was)
 	}
-	if err = errors.Join(err, g.Close(), paid.Close()); err != nil {
+	if err = errors.Join(err, g.Close(), paid.Close(ctx, err)); err != nil {
 		return "", nil, errors.Join(err, made.release(), c.Discard(context.WithoutCancel(ctx), next))
 	}
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(append(names, repliesGeneration)))) { // also those that killed changes left
