@@ -148,25 +148,21 @@ func passages(of []kg.Description) []int32 {
 // quoters caches the extractive summarizers of a kit by their tokens.
 type quoters struct {
 	count func(string) int
-	mu    sync.Mutex
-	made  map[int]summary.Summarizer
+	made  sync.Map
 }
 
-func newQuoters(count func(string) int) *quoters {
-	return &quoters{count: count, made: make(map[int]summary.Summarizer)}
-}
+func newQuoters(count func(string) int) *quoters { return &quoters{count: count} }
 
 func (q *quoters) of(tokens int) (summary.Summarizer, error) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if s := q.made[tokens]; s != nil {
-		return s, nil
+	if s, ok := q.made.Load(tokens); ok {
+		return s.(summary.Summarizer), nil
 	}
 	s, err := summary.Extractive(summary.ExtractiveOptions{Tokens: tokens, CountTokens: q.count})
-	if err == nil {
-		q.made[tokens] = s
+	if err != nil {
+		return nil, err
 	}
-	return s, err
+	one, _ := q.made.LoadOrStore(tokens, s)
+	return one.(summary.Summarizer), nil
 }
 
 // Summarizer returns a summarizer of about tokens tokens: by the model that builds, or,

@@ -10,8 +10,6 @@ import (
 	"reflect"
 	"runtime"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
@@ -160,7 +158,7 @@ func (k Kit) check(needs []string) error {
 	return errors.Join(problems...)
 }
 
-// AnsweredBy combines the parts that build an index with those of another kit that answer, so that a corpus is indexed
+// AnsweredBy combines the parts that build an index with the parts of another kit that answer, so that a corpus is indexed
 // offline and questions are answered by a model, or the other way round. The parts that embed and compare stay.
 func (k Kit) AnsweredBy(answer Kit) Kit {
 	k.Answer, k.QuestionNames, k.AnswerModel = answer.Answer, answer.QuestionNames, answer.AnswerModel
@@ -173,20 +171,9 @@ func (k Kit) AnsweredBy(answer Kit) Kit {
 // callsAtOnce is the number of concurrent calls of a model.
 const callsAtOnce = 8
 
-// Each calls f for 0..n-1 concurrently. The first error ends it.
+// Each calls f for 0..n-1 concurrently. After an error no further call is begun; the error of the lowest number is returned.
 func Each(ctx context.Context, n int, f func(ctx context.Context, i int) error) error {
-	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(max(callsAtOnce, runtime.GOMAXPROCS(0)))
-	for i := range n {
-		if gctx.Err() != nil {
-			break
-		}
-		g.Go(func() error { return f(share.Item(gctx), i) })
-	}
-	if err := g.Wait(); err != nil {
-		return err
-	}
-	return cmp.Or(ctx.Err(), share.End(ctx))
+	return share.Each(ctx, n, max(callsAtOnce, runtime.GOMAXPROCS(0)), f)
 }
 
 // Checks collects the errors in the options of a recipe, worded as the library does. Its

@@ -254,8 +254,8 @@ func (r rememberingEmbedder) vectors(ctx context.Context, kind string, texts []s
 	})
 }
 
-// cached returns the values of keys: those that read finds in an entry of the cache of ctx, and those of fetch, which
-// gets one place of each missing key, as write writes them into the cache.
+// cached returns the values of keys. read takes one from an entry of the cache of ctx; fetch gets one place of each
+// missing key, and write makes its entry.
 func cached[T any](ctx context.Context, keys []replyKey, read func(entry) (T, bool), write func(T) (entry, error), fetch func(missing []int) ([]T, error)) ([]T, error) {
 	kept := repliesOf(ctx)
 	out := slices.Repeat([]T{*new(T)}, len(keys))
@@ -304,7 +304,7 @@ func pick[T any](all []T, places []int) []T {
 // It is saved with the system, as replies are: something that depends on earlier states, and not on the
 // documents alone, is so the same when the system is opened. The key tells the state; T is kept as JSON.
 func Saved[T any](ctx context.Context, kind, key string, make func() (T, error)) (T, error) {
-	one, err := saved(ctx, []replyKey{keyOf(kind, key, "")}, func([]int) ([]T, error) {
+	one, err := remembered(ctx, []replyKey{keyOf(kind, key, "")}, func([]int) ([]T, error) {
 		made, err := make()
 		return []T{made}, err
 	})
@@ -315,8 +315,8 @@ func Saved[T any](ctx context.Context, kind, key string, make func() (T, error))
 	return one[0], nil
 }
 
-// saved is Saved for several keys. make gets the places of those that are not there.
-func saved[T any](ctx context.Context, keys []replyKey, make func(places []int) ([]T, error)) ([]T, error) {
+// remembered is Saved for several keys. make gets the places of those that are not there.
+func remembered[T any](ctx context.Context, keys []replyKey, make func(places []int) ([]T, error)) ([]T, error) {
 	read := func(e entry) (v T, ok bool) {
 		ok = e.reply != nil && json.Unmarshal([]byte(e.reply.Text), &v) == nil
 		return v, ok
@@ -342,5 +342,5 @@ func (r rememberingNames) Find(ctx context.Context, texts []string) ([][]text.Na
 	for i, t := range texts {
 		keys[i] = keyOf("names", r.Name(), t)
 	}
-	return saved(ctx, keys, func(places []int) ([][]text.Name, error) { return r.NameFinder.Find(ctx, pick(texts, places)) })
+	return remembered(ctx, keys, func(places []int) ([][]text.Name, error) { return r.NameFinder.Find(ctx, pick(texts, places)) })
 }

@@ -49,9 +49,9 @@ func Kept(ctx context.Context) *Replies {
 // atOnce is the number of keys that are asked for at once.
 const atOnce = 256
 
-// Fetch returns the replies to keys, in order: those in the table of the context, and those that ask returns for
-// the places that it lacks, which are in the table before they are returned. ask is called for the keys of the
-// [Share] of the context alone; if a key of another share is missing, the error is that of [Ask].
+// Fetch returns the replies to keys, in order, from the table of the context. ask gets the places of keys that the table
+// lacks and that the [Share] of the context has; the table has their replies when they are returned. If a key of
+// another share is missing, the error of [Ask] is returned.
 func Fetch[T any](ctx context.Context, keys []string, ask func(places []int) ([]T, error)) ([]T, error) {
 	places := make([]int, len(keys))
 	for i := range places {
