@@ -17,20 +17,17 @@ import (
 // stepDescribe names the calls of a [Describer] in accounts.
 const stepDescribe = "describe"
 
-// window is how many tokens of descriptions one summary is made of
-// (LightRAG, lightrag/constants.py).
+// window is how many tokens of descriptions one summary is made of (LightRAG, lightrag/constants.py).
 const window = 12_000
 
-// Describer merges the descriptions that chunks give of a thing. The passages of the result
-// are those that its text is based on. Without descriptions the result is empty. It is safe
-// for concurrent use.
+// Describer merges the descriptions that chunks give of a thing. The passages of the result are those that its text is
+// based on. Without descriptions the result is empty. It is safe for concurrent use.
 type Describer interface {
 	Describe(ctx context.Context, subject string, of []kg.Description) (kg.Description, error)
 }
 
-// describeBy returns the describer of a kit: by a model with one call, or several if the
-// descriptions are too long for one; without a model, and if a reply cannot be used, by
-// quoting sentences.
+// describeBy returns the describer of a kit: by a model with one call, or several if the descriptions are too long for
+// one; without a model, and if a reply cannot be used, by quoting sentences.
 func describeBy(model llm.Model, cache *quoters, language string) func(tokens int) (Describer, error) {
 	return func(tokens int) (Describer, error) {
 		quote, err := cache.of(tokens)
@@ -41,8 +38,7 @@ func describeBy(model llm.Model, cache *quoters, language string) func(tokens in
 	}
 }
 
-// quoting describes by quoted sentences; the passages are the sources of the
-// quotes.
+// quoting describes by quoted sentences; the passages are the sources of the quotes.
 type quoting struct{ quote summary.Summarizer }
 
 func (d quoting) Describe(ctx context.Context, _ string, of []kg.Description) (kg.Description, error) {
@@ -89,8 +85,7 @@ func (d writing) Describe(ctx context.Context, subject string, of []kg.Descripti
 	return d.quoting.Describe(ctx, subject, of)
 }
 
-// round merges each group of consecutive descriptions, of two at least, that fits into the
-// window.
+// round merges each group of consecutive descriptions, of two at least, that fits into the window.
 func (d writing) round(ctx context.Context, subject string, of []kg.Description) ([]kg.Description, error) {
 	var out []kg.Description
 	for lo := 0; lo < len(of); {

@@ -23,9 +23,8 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// replies caches the replies of models and embedders from building a system: the next
-// change asks only for new replies, and a saved system opens without calls. A nil *replies
-// caches nothing.
+// replies caches the replies of models and embedders from building a system: the next change asks only for new replies,
+// and a saved system opens without calls. A nil *replies caches nothing.
 type replies struct {
 	mu    sync.Mutex
 	all   map[replyKey]entry
@@ -80,8 +79,7 @@ func (r *replies) many(chunks int) bool {
 	return len(r.all) > 2*max(chunks, r.kept)+manyReplies
 }
 
-// begin starts a change, prune ends one that succeeded: entries that it did not use are
-// removed.
+// begin starts a change, prune ends one that succeeded: entries that it did not use are removed.
 func (r *replies) begin() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

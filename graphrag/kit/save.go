@@ -27,11 +27,10 @@ import (
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
-// A saved system is one file of lines of JSON: a header, then its chunks, the extractions unless
-// the extractor is [Extraction].Whole, and the replies of models. The last line is the SHA-256 of
-// the lines before it in hexadecimal. Changes are further parts of such lines, whose sum covers
-// the sum of the part before. A part without a sum was not written to its end and is ignored. The
-// index is a function of all this and is built again.
+// A saved system is one file of lines of JSON: a header, then its chunks, the extractions unless the extractor is
+// [Extraction].Whole, and the replies of models. The last line is the SHA-256 of the lines before it in hexadecimal.
+// Changes are further parts of such lines, whose sum covers the sum of the part before. A part without a sum was not
+// written to its end and is ignored. The index is a function of all this and is built again.
 
 // fileName is the file that [System.Save] writes into its folder, sizeName one with the size of what
 // was saved: of a file that was cut later, which would be taken for an older one.
@@ -141,8 +140,7 @@ func (s *System) Save(ctx context.Context, dir string) error {
 	return nil
 }
 
-// holds reports whether the file is unchanged since the savepoint and small enough
-// to append to.
+// holds reports whether the file is unchanged since the savepoint and small enough to append to.
 func (at savepoint) holds(name string, now history) bool {
 	if at.name != name || at.history.of != now.of || at.size > 2*at.whole+1<<16 {
 		return false
@@ -160,8 +158,7 @@ func (at savepoint) holds(name string, now history) bool {
 	return err == nil && string(last) == at.sum+"\n"
 }
 
-// appended adds the changes since the savepoint to its file. The sum is written when all before is
-// on disk.
+// appended adds the changes since the savepoint to its file. The sum is written when all before is on disk.
 func (s *System) appended(ctx context.Context, at savepoint, now *state) (_ savepoint, err error) {
 	ids := distinct(slices.Clone(now.history.ids[len(at.history.ids):]))
 	if len(ids) == 0 && len(s.paid.fresh) == 0 {

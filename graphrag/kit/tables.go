@@ -53,8 +53,7 @@ const contentsID = "contents"
 // if the change fails or its process is killed.
 const repliesGeneration = "replies"
 
-// exactly is how many vectors are compared one by one. Of more a share is, which finds about 97 % of the
-// nearest.
+// exactly is how many vectors are compared one by one. Of more a share is, which finds about 97 % of the nearest.
 const exactly = 500_000
 
 // tables are where a system is.
@@ -266,8 +265,7 @@ func (p *pinned) checkFields(ctx context.Context, inScope graphrag.Condition, na
 	return nil
 }
 
-// changed makes a change of the collection and publishes it. With fresh it begins
-// with an empty generation.
+// changed makes a change of the collection and publishes it. With fresh it begins with an empty generation.
 func (s *System) changed(ctx context.Context, what string, fresh bool, docs iter.Seq2[graphrag.Document, error], deleted []string) (stats graphrag.IndexStats, err error) {
 	select {
 	case s.writing <- struct{}{}:

@@ -20,16 +20,14 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// A question with a condition, or under a scope, is answered by a view: the system built from
-// the documents that meet them, and from nothing else. So what is found and answered is what
-// an index of these documents alone gives, for every system: no description, report, walk,
-// tree or rarity of a word comes from another document. A view is built at its first question,
-// from chunks and extractions that are there, and kept for the next ones. Of a flat system it is
-// the index of all, limited to the permitted documents, whose words alone are counted.
+// A question with a condition, or under a scope, is answered by a view: the system built from the documents that meet
+// them, and from nothing else. So what is found and answered is what an index of these documents alone gives, for every
+// system: no description, report, walk, tree or rarity of a word comes from another document. A view is built at its
+// first question, from chunks and extractions that are there, and kept for the next ones. Of a flat system it is the
+// index of all, limited to the permitted documents, whose words alone are counted.
 
-// maxViews and maxViewTimes bound the cached views by number and by total chunks, as a
-// multiple of the index; maxTexts bounds the cached condition texts. The view that was used
-// last is always cached.
+// maxViews and maxViewTimes bound the cached views by number and by total chunks, as a multiple of the index; maxTexts
+// bounds the cached condition texts. The view that was used last is always cached.
 const (
 	maxViews     = 64
 	maxViewTimes = 2
@@ -42,8 +40,7 @@ type viewKey [sha256.Size]byte
 // allDocs names all documents.
 var allDocs viewKey
 
-// views are the views of one state; the one that was used last is the last one in
-// order.
+// views are the views of one state; the one that was used last is the last one in order.
 type views struct {
 	mu    sync.Mutex
 	texts map[string]viewKey // of conditions that were asked before
@@ -183,8 +180,7 @@ func keyOfDocs(docs *library, all *state) viewKey {
 	return viewKey(h.Sum(nil))
 }
 
-// subset returns the documents whose fields meet a condition. Those without a chunk have
-// nothing to be seen.
+// subset returns the documents whose fields meet a condition. Those without a chunk have nothing to be seen.
 func subset(docs *library, meets func(graphrag.Fields) bool) *library {
 	out := newLibrary()
 	for id, chunks := range docs.all() {
@@ -227,9 +223,8 @@ func checkFields(docs *library, inScope func(graphrag.Fields) bool, names []stri
 // maxNames is how many fields an error lists.
 const maxNames = 20
 
-// view returns the state of some documents, to be released, nil if it has to be asked for
-// again. Concurrent callers build it once; if the builder is cancelled, the next caller
-// builds it.
+// view returns the state of some documents, to be released, nil if it has to be asked for again. Concurrent callers
+// build it once; if the builder is cancelled, the next caller builds it.
 func (s *System) view(ctx context.Context, now *state, key viewKey, build func() (*state, error)) (*state, error) {
 	v, mine := now.views.get(key, build != nil)
 	if v == nil {
@@ -356,9 +351,8 @@ func (v *views) close() {
 	}
 }
 
-// GraphFor returns the knowledge graph that a question sees: the graph of the documents
-// that the scope of ctx permits and that meet where. It is nil before Index and for
-// systems without one.
+// GraphFor returns the knowledge graph that a question sees: the graph of the documents that the scope of ctx permits
+// and that meet where. It is nil before Index and for systems without one.
 func (s *System) GraphFor(ctx context.Context, where *graphrag.Condition) (*kg.Graph, error) {
 	now := s.acquire()
 	if now == nil {
