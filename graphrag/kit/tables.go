@@ -18,7 +18,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 	"github.com/wildgraph/wildgraph/graphrag/internal/share"
-	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -44,6 +43,9 @@ type contents struct {
 	Documents int         `json:"documents"`
 	Chunks    int         `json:"chunks"`
 	Lengths   map[int]int `json:"lengths"` // the number of chunks by their tokens
+	// Recall is the recall of searches by vectors, measured over Measured chunks; 0 if all vectors are compared.
+	Recall   float64 `json:"recall,omitempty"`
+	Measured int     `json:"measured,omitempty"`
 }
 
 const contentsID = "contents"
@@ -52,9 +54,6 @@ const contentsID = "contents"
 // the replies of models and the vectors of a change until the change is published, so that none is paid for twice
 // if the change fails or its process is killed.
 const repliesGeneration = "replies"
-
-// exactly is how many vectors are compared one by one. Of more a share is, which finds about 97 % of the nearest.
-const exactly = 500_000
 
 // tables are where a system is.
 type tables struct {
@@ -128,15 +127,6 @@ func (f Frame) tables(ctx context.Context, st store.Store, name string) (*tables
 	return t, err
 }
 
-// dimOf is the length of the vectors of an embedder.
-func dimOf(ctx context.Context, k Kit, e embed.Embedder) (int, error) {
-	if k.Dim > 0 {
-		return k.Dim, nil
-	}
-	row, err := e.EmbedQuery(ctx, "length")
-	return len(row), err
-}
-
 // Refresh sees what is published in the store by now; questions that run end with what they see. Of a
 // system in memory it changes nothing.
 func (s *System) Refresh(ctx context.Context) error {
@@ -192,7 +182,7 @@ func (s *System) refresh(ctx context.Context, name string, made *state) error {
 		st.strip()
 		st.source.table = p.chunks
 	}
-	st.pinned, st.stats.Documents, st.stats.Chunks = p, p.contents.Documents, p.contents.Chunks
+	st.pinned, st.stats.Documents, st.stats.Chunks, st.stats.Recall = p, p.contents.Documents, p.contents.Chunks, p.contents.Recall
 	return s.show(st)
 }
 
@@ -232,20 +222,6 @@ func open(ctx context.Context, g store.Generation) (*pinned, error) {
 		p.contents.Lengths = make(map[int]int)
 	}
 	return p, err
-}
-
-// stored ranks the chunks that meet a condition.
-func (s *System) stored(p *pinned, where graphrag.Condition) graphrag.Retriever {
-	t := retrieve.Stored{Table: p.chunks, Where: where, Effort: 1}
-	if p.contents.Chunks > exactly {
-		t.Effort = 0
-	}
-	r := t.Sparse()
-	if s.tables.embedder != nil {
-		r = t.Dense(s.tables.embedder)
-	}
-	r, _ = retrieve.PerDoc(r, s.frame.MaxPerDoc) // it was checked
-	return s.frame.reranked(r)
 }
 
 // checkFields reports a field that no document in scope has, if there is one.
@@ -362,6 +338,9 @@ func (s *System) fill(ctx context.Context, g store.Generation, fresh bool, docs 
 		if err := w.all(ctx, docs); err != nil {
 			return err
 		}
+	}
+	if err := s.measure(ctx, p); err != nil {
+		return err
 	}
 	data, err := json.Marshal(p.contents)
 	if err != nil {
@@ -542,28 +521,6 @@ func (w *revision) some(ctx context.Context, docs []graphrag.Document) error {
 	}
 	note(ctx, func(t *tally) { t.sofar.Documents, t.sofar.Chunks = w.contents.Documents, w.contents.Chunks })
 	return err
-}
-
-// records are chunks as the table has them.
-func (s *System) records(ctx context.Context, chunks []graphrag.Chunk) ([]store.Record, error) {
-	records := make([]store.Record, len(chunks))
-	for i, c := range chunks {
-		records[i] = retrieve.ToRecord(c)
-	}
-	if s.tables.embedder == nil {
-		return records, nil
-	}
-	i := 0
-	for rows, err := range embed.Batches(ctx, s.tables.embedder, retrieve.TitledTexts(chunks)) {
-		if err != nil {
-			return nil, err
-		}
-		for _, row := range rows {
-			records[i].Vector = row
-			i++
-		}
-	}
-	return records, nil
 }
 
 // list yields the IDs of the documents, in order.

@@ -97,6 +97,9 @@ func stored(ctx context.Context, s settings, std streams) (err error) {
 			return err
 		}
 		fmt.Fprintf(std.err, "%s documents, %s passages\n", text.Digits(stats.Documents), text.Digits(stats.Chunks))
+		for _, note := range stats.Notes() {
+			fmt.Fprintln(std.err, note)
+		}
 	}
 	if s.serve != "" {
 		return serveStore(ctx, system, s, std.err)
