@@ -8,6 +8,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
+	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
 // A function of one's own is a model for every system, judge and cache.
@@ -22,7 +23,7 @@ func ExampleByFunc() {
 
 func ExampleDecode() {
 	model := llmtest.NewScript("demo").Reply(llmtest.Any, "Of course!\n```json\n{'score': 4,}\n```")
-	grade, _, err := llm.Decode[struct {
+	grade, _, err := replies.Decode[struct {
 		Score int `json:"score"`
 	}](context.Background(), model, llm.Prompt("How good is it?"))
 	fmt.Println(grade.Score, err)

@@ -22,6 +22,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/prompts"
 )
 
 // Kit is the set of parts a system is built from, by role.
@@ -84,8 +85,8 @@ type Kit struct {
 	// sources.
 	Language string
 
-	// Prompts are texts in place of ours, for all steps that ask models, see [llm.Replace]; nil are ours.
-	Prompts *llm.Replacement
+	// Prompts are texts in place of ours, for all steps that ask models, see [prompts.Replace]; nil are ours.
+	Prompts *prompts.Replacement
 
 	// Count counts tokens, the same everywhere.
 	Count func(text string) int

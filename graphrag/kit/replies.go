@@ -17,6 +17,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/memo"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/metering"
 )
 
 // replies caches the replies of models and embedders from building a system: the next
@@ -198,7 +199,7 @@ func noteReply(ctx context.Context, reply llm.Reply) {
 }
 
 // metered counts the usage of a model under the meter of the context.
-func metered(m llm.Model) llm.Model { return llm.Metered(remembering{m}) }
+func metered(m llm.Model) llm.Model { return metering.Metered(remembering{m}) }
 
 // rememberingEmbedder is an embedder that takes vectors from the cache of the context: that
 // of the system while it is built, and one of its own for each question.

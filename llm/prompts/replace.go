@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package llm
+package prompts
 
 import (
 	"cmp"
@@ -30,7 +30,7 @@ type Template struct {
 var linked = map[string]Template{}
 
 // Templates returns the prompts of the packages that a program links, by name.
-func Templates() []Template {
+func All() []Template {
 	var out []Template
 	for _, name := range slices.Sorted(maps.Keys(linked)) {
 		out = append(out, linked[name])
