@@ -56,8 +56,8 @@ func (d Data) text() string {
 	return b.String()
 }
 
-// MustPrompts reads the templates in the folder "prompts" of a package, which are compiled into the program.
-// It panics if one cannot be read. [Templates] lists them.
+// Must reads the templates in the folder "prompts" of a package, which are compiled into the program.
+// It panics if one cannot be read. [All] lists them.
 func Must(of string, files fs.FS) Set {
 	names, err := fs.Glob(files, "prompts/*.txt")
 	if err != nil || len(names) == 0 {
