@@ -20,7 +20,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// Prompts are templates (text/template) of requests, by name. NAME.txt is the system message and
+// Set holds templates (text/template) of requests, by name. NAME.txt is the system message and
 // NAME_user.txt the user message; without the first there is no system message, without the second the user
 // message is the data. Blanks at both ends of a file are dropped. A file begins with a comment that describes
 // its placeholders.
