@@ -14,7 +14,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/store"
-	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/metering"
 )
 
 // content reads what a system is built of: the documents that meet a condition, their extractions, and all replies.
@@ -67,7 +67,7 @@ func (c *content) build(ctx context.Context, f Frame, from *source, published bo
 	}
 	d.source, d.read = from, published && len(d.fresh) == 0
 	c.replies.begin()
-	st, err := d.build(c.replies.with(llm.WithStage(ctx, "index")), f)
+	st, err := d.build(c.replies.with(metering.WithStage(ctx, "index")), f)
 	if err == nil {
 		c.replies.prune()
 	}

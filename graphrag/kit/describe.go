@@ -12,6 +12,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/summary"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/prompts"
 )
 
 // stepDescribe names the calls of a [Describer] in accounts.
@@ -112,15 +113,15 @@ func (d writing) round(ctx context.Context, subject string, of []kg.Description)
 //go:embed prompts
 var promptFiles embed.FS
 
-var prompts = llm.MustPrompts("kit", promptFiles)
+var templates = prompts.Must("kit", promptFiles)
 
 func (d writing) write(ctx context.Context, subject string, of []kg.Description) (string, error) {
 	texts := make([]string, len(of))
 	for i, x := range of {
 		texts[i] = x.Text
 	}
-	req, err := prompts.Request(ctx, stepDescribe, "describe", map[string]any{"Words": d.tokens * 3 / 4, "Language": d.language},
-		llm.Data{Label: "name", Text: subject}, llm.Data{Label: "quotes", Rows: texts, First: 1})
+	req, err := templates.Request(ctx, stepDescribe, "describe", map[string]any{"Words": d.tokens * 3 / 4, "Language": d.language},
+		prompts.Data{Label: "name", Text: subject}, prompts.Data{Label: "quotes", Rows: texts, First: 1})
 	if err != nil {
 		return "", err
 	}

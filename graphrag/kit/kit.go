@@ -21,6 +21,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/prompts"
 )
 
 // Kit is the set of parts a system is built from, by role.
@@ -77,8 +78,8 @@ type Kit struct {
 	// Language is the language that models write in; "" is the language of their sources.
 	Language string
 
-	// Prompts are texts in place of ours, for all steps that ask models, see [llm.Replace]; nil are ours.
-	Prompts *llm.Replacement
+	// Prompts are texts in place of ours, for all steps that ask models, see [prompts.Replace]; nil are ours.
+	Prompts *prompts.Replacement
 
 	// Count counts tokens, the same everywhere.
 	Count func(text string) int

@@ -20,6 +20,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/report"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/metering"
 )
 
 // OfflineOptions are the options of [Offline].
@@ -118,7 +119,7 @@ func ByModel(o ModelOptions) (Kit, error) {
 		o.Count = tokens.Remember(tokens.Cl100k().Count)
 	}
 	paid := metered(o.Model)
-	read, err1 := reader.ByModel(reader.ModelOptions{Model: llm.Traced(o.Model), Mode: o.Mode, Instruction: o.Instruction})
+	read, err1 := reader.ByModel(reader.ModelOptions{Model: metering.Traced(o.Model), Mode: o.Mode, Instruction: o.Instruction})
 	openIE, err2 := extract.NewOpenIE(extract.ModelOptions{Model: paid, Verify: true, Concurrency: o.Concurrency})
 	reports, err3 := report.ByModel(report.ModelOptions{Model: paid, Language: o.Language})
 	if err := errors.Join(err1, err2, err3); err != nil {
@@ -154,7 +155,7 @@ func (k Kit) WithEmbedder(e embed.Embedder) Kit {
 	if m, ok := e.(interface{ Name() string }); ok {
 		k.Encoder = m.Name()
 	}
-	paid := rememberingEmbedder{llm.MeteredEmbedder(e, k.Count), k.Encoder}
+	paid := rememberingEmbedder{metering.MeteredEmbedder(e, k.Count), k.Encoder}
 	k.Embed = func(context.Context, []string) (embed.Embedder, error) { return paid, nil }
 	if m, ok := e.(embed.Model); ok {
 		k.Dim = m.Dim()

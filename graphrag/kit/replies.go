@@ -21,6 +21,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/memo"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/metering"
 )
 
 // replies caches the replies of models and embedders from building a system: the next change asks only for new replies,
@@ -206,7 +207,7 @@ func (r remembering) fetch(ctx context.Context, key replyKey, req llm.Request) (
 }
 
 // metered counts the usage of a model under the meter of the context.
-func metered(m llm.Model) llm.Model { return llm.Metered(remembering{m}) }
+func metered(m llm.Model) llm.Model { return metering.Metered(remembering{m}) }
 
 // rememberingEmbedder is an embedder that takes vectors from the cache of the context: that
 // of the system while it is built, and one of its own for each question.

@@ -19,7 +19,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/trace"
-	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/metering"
 )
 
 // System is a [graphrag.System] made of a [Frame].
@@ -218,7 +218,7 @@ func (s *System) failed(what string, err error) (graphrag.IndexStats, error) {
 // make builds a new state aside and replaces the old one. If anything fails the old state
 // stays; replies of models until then stay cached.
 func (s *System) make(ctx context.Context, d *draft) (stats graphrag.IndexStats, err error) {
-	ctx, meter := llm.WithMeter(llm.WithStage(ctx, "index"))
+	ctx, meter := metering.WithMeter(metering.WithStage(ctx, "index"))
 	if s.paid.many(d.docs.chunks) {
 		d.from = nil // a build from scratch uses the current replies, and the others are dropped
 	}
@@ -316,7 +316,7 @@ func (s *System) retrieve(ctx context.Context, now *state, q amount) (found grap
 	if now == nil {
 		return graphrag.Found{}, fmt.Errorf("%s: asked before Index", s.frame.Name)
 	}
-	ctx, meter := llm.WithMeter(llm.WithStage(newReplies().with(ctx), "retrieve"))
+	ctx, meter := metering.WithMeter(metering.WithStage(newReplies().with(ctx), "retrieve"))
 	seen, err := s.seen(ctx, now, q.Question)
 	if err != nil {
 		return graphrag.Found{}, fmt.Errorf("%s: %w", s.frame.Name, err)

@@ -19,7 +19,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 	"github.com/wildgraph/wildgraph/graphrag/internal/share"
 	"github.com/wildgraph/wildgraph/graphrag/store"
-	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/metering"
 )
 
 // A system in a store is a collection, whose published generation is the index. Nothing of a chunk is
@@ -249,7 +249,7 @@ func (s *System) changed(ctx context.Context, what string, fresh bool, docs iter
 	case <-ctx.Done():
 		return s.failed(what, ctx.Err())
 	}
-	ctx, meter := llm.WithMeter(llm.WithStage(ctx, "index"))
+	ctx, meter := metering.WithMeter(metering.WithStage(ctx, "index"))
 	ctx, counts := withTally(ctx, s.frame.Progress)
 	name, made, err := s.turnover(ctx, fresh, docs, deleted)
 	if err == nil {

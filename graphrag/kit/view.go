@@ -17,7 +17,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/trace"
-	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/metering"
 )
 
 // A question with a condition, or under a scope, is answered by a view: the system built from the documents that meet
@@ -280,7 +280,7 @@ func (s *System) build(ctx context.Context, now *state, docs *library, c *conten
 		d.base.Delete(others...) // at once: each call reads all
 	}
 	return trace.Do(ctx, "index what is permitted", func(ctx context.Context) (*state, error) {
-		return d.build(s.paid.copy().with(llm.WithStage(ctx, "index")), f) // what is saved does not depend on who asked
+		return d.build(s.paid.copy().with(metering.WithStage(ctx, "index")), f) // what is saved does not depend on who asked
 	}, s.named(), slog.Int("wildgraph.documents", docs.docs.Len()))
 }
 
