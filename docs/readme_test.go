@@ -85,9 +85,8 @@ func TestLinks(t *testing.T) {
 			if link == "" || strings.Contains(link, "://") {
 				continue
 			}
-			if _, err := os.Stat(filepath.Join(filepath.Dir(file), link)); err != nil {
-				t.Errorf("%s links to %s, which does not exist", file, link)
-			}
+			check.True(t, check.Err(os.Stat(filepath.Join(filepath.Dir(file), link))) == nil,
+				"%s links to %s, which does not exist", file, link)
 			pictures = slices.DeleteFunc(pictures, func(p string) bool { return p == filepath.Join(filepath.Dir(file), link) || "docs/"+p == link })
 		}
 	}
@@ -120,9 +119,7 @@ func TestFidelity(t *testing.T) {
 		rows++
 		named := namedTest.FindAllStringSubmatch(line, -1)
 		for _, m := range named {
-			if !there[m[0]] {
-				t.Errorf("there is no test %s", m[0])
-			}
+			check.True(t, there[m[0]], "there is no test %s", m[0])
 		}
 		if !slices.ContainsFunc(named, func(m []string) bool { return strings.Contains(string(mutants), "\t"+m[0]+"\t") }) {
 			t.Errorf("no line of .ci/mutants.tsv breaks a formula that one of its tests watches: %s", line)

@@ -27,9 +27,7 @@ import (
 
 // filled repeats a unit to about n bytes between a head and a tail.
 func filled(head, unit, tail string) func(n int) []byte {
-	return func(n int) []byte {
-		return []byte(head + strings.Repeat(unit, n/len(unit)) + tail)
-	}
+	return func(n int) []byte { return []byte(head + strings.Repeat(unit, n/len(unit)) + tail) }
 }
 
 // numbered repeats a unit with its number.

@@ -94,9 +94,8 @@ func TestLabels(t *testing.T) {
 	var names []string
 	for _, row := range rows[1:] { // below the heading
 		m, ok := byName[row[0]+" "+row[1]]
-		if !ok || m.hash() != row[2] {
-			t.Fatalf("the answer of %s to %s is not the one that was labelled", row[0], row[1])
-		}
+		check.Must(t, ok && m.hash() == row[2],
+			"the answer of %s to %s is not the one that was labelled", row[0], row[1])
 		drawn[m.likely]++
 		names = append(names, row[0]+" "+row[1])
 	}

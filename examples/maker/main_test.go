@@ -3,17 +3,18 @@
 package main
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
-	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
@@ -24,51 +25,6 @@ func program(t *testing.T, args ...string) (string, error) {
 	return out.String(), err
 }
 
-// With the graph much more is found where it is needed; started again, nothing is built.
-func TestScale(t *testing.T) {
-	args := []string{"-index", filepath.Join(t.TempDir(), "store"), "-passages", "4000", "-triples", "24000", "-limit", "40"}
-	for n := range 2 {
-		var printed strings.Builder
-		check.OK(t, scale(t.Context(), args, &printed, io.Discard))
-		out := printed.String()
-		figures := func(line string) (a, b float64) {
-			_, rest, _ := strings.Cut(out, line)
-			_, err := fmt.Sscan(rest, &a, &b)
-			check.True(t, err == nil, "start %d, %q: %v\n%s", n+1, line, err, out)
-			return a, b
-		}
-		without, with := figures("that need the graph")
-		others, both := figures("that do not")
-		var nearest float64
-		_, rest, _ := strings.Cut(out, "nearest vectors")
-		if _, err := fmt.Sscan(rest, &nearest); err != nil || with < without+25 || both < others || others < 50 || nearest < 90 {
-			t.Errorf("too little is found with the graph, or too much is lost, %v:\n%s", err, out)
-		}
-		check.True(t, strings.Contains(out, "indexed in") == (n == 0), "start %d: %s", n+1, out)
-	}
-}
-
-// The planted questions are what they claim to be: only the first passage of a bridged
-// question has words of it, and each passage states its edge.
-func TestQuestions(t *testing.T) {
-	w := &world{seed: 1, passages: 4000, triples: 24000, questions: 40}
-	for n := range w.questions {
-		q := w.question(n)
-		for i, gold := range q.gold {
-			body, e := w.passage(gold).Text, q.edges[i]
-			_, states := w.relation(e.relation)
-			if !strings.Contains(body, w.name(e.head)+" "+states+" "+w.name(e.tail)) {
-				t.Errorf("%s: passage %d does not state its edge", q.text, gold)
-			}
-			_, subject, _ := strings.Cut(strings.TrimSuffix(q.text, "?"), " of ")
-			if named := strings.Contains(body, w.name(e.head)) && strings.Contains(subject, w.name(e.head)); named == (q.bridged && i == 1) {
-				t.Errorf("%s: bridged %t, but passage %d names its subject: %t", q.text, q.bridged, i+1, named)
-			}
-		}
-	}
-	embedtest.Test(t, hashed{})
-}
-
 // A sample is written, is the same another time, is never written over, and its labels
 // come back as rates.
 func TestAudit(t *testing.T) {
@@ -77,8 +33,7 @@ func TestAudit(t *testing.T) {
 	for _, name := range []string{file, again} {
 		check.OK(t, check.Err(program(t, "audit", "-data", "../wildgraphbench/bench/musique", "-out", name)))
 	}
-	a, err := os.ReadFile(file)
-	check.OK(t, err)
+	a := check.Of(os.ReadFile(file)).OK(t)
 	b, err := os.ReadFile(again)
 	check.True(t, err == nil && string(a) == string(b), "another run writes another sample: %v", err)
 	_, err = program(t, "audit", "-data", "../wildgraphbench/bench/musique", "-out", file)
@@ -142,9 +97,54 @@ func TestCommandLines(t *testing.T) {
 	} {
 		check.Is(t, check.Err(program(t, args...)), cli.ErrUsage, "%q", args)
 	}
-	for _, args := range [][]string{{}, {"-index", "x", "-limit", "1"}, {"-index", "x", "-passages", "9"}, {"-sed", "1"}} {
-		check.Is(t, scale(t.Context(), args, io.Discard, io.Discard), cli.ErrUsage, "scale %q", args)
-	}
 	out, err := program(t, "-help")
 	check.True(t, err == nil && strings.Contains(out, "audit"), "%v\n%s", err, out)
+}
+
+// What is whole, torn and damaged is told apart, in words and by the end of the
+// program, and a repaired file opens.
+func TestVerifyAndRepair(t *testing.T) {
+	dir := t.TempDir()
+	header := journal.Header{Schema: "test/1"}
+	path := filepath.Join(dir, "j")
+	j := check.Of(journal.Open(path, header, journal.Options{})).OK(t)
+	for range 100 {
+		check.OK(t, j.Append(1, []byte("a reply that was paid for")))
+	}
+	check.OK(t, j.Close())
+	whole := check.Of(os.ReadFile(path)).OK(t)
+	damaged := bytes.Clone(whole)
+	damaged[len(damaged)/2] ^= 1
+	newer := bytes.Clone(whole)
+	newer[7]++
+	for name, tt := range map[string]struct {
+		data    []byte
+		is      error
+		says    string
+		records string // in the repaired file; "" is no repair
+	}{
+		"whole":      {whole, nil, "100 whole records of test/1.\n", "the 100 whole"},
+		"torn":       {whole[:len(whole)-3], errTorn, "repeats the call.\nIt begins: ", "the 99 whole"},
+		"damaged":    {damaged, errDamaged, "Lost: records ", "the 99 whole"},
+		"newer":      {newer, journal.ErrVersion, "", ""},
+		"no journal": {[]byte("notes"), journal.ErrCorrupt, "", ""},
+	} {
+		file := filepath.Join(dir, name)
+		check.OK(t, os.WriteFile(file, tt.data, 0o600))
+		var out strings.Builder
+		if err := run(t.Context(), []string{"journal", "verify", file}, &out, &out); !errors.Is(err, tt.is) || (err == nil) != (tt.is == nil) || !strings.Contains(out.String(), tt.says) {
+			t.Errorf("%s: %v\n%s", name, err, &out)
+		}
+		out.Reset()
+		err := run(t.Context(), []string{"journal", "repair", file, file + ".new"}, &out, &out)
+		check.True(t, (err == nil) == (tt.records != "") && strings.Contains(out.String(), tt.records), "%s: %v\n%s", name, err, &out)
+		if err != nil {
+			continue
+		}
+		err = run(t.Context(), []string{"journal", "verify", file + ".new"}, &out, &out)
+		check.True(t, err == nil, "%s, repaired: %v", name, err)
+	}
+	for _, args := range [][]string{nil, {"verify"}, {"repair", path}, {"mend", path}} {
+		check.Is(t, run(t.Context(), append([]string{"journal"}, args...), &strings.Builder{}, &strings.Builder{}), cli.ErrUsage, "%q", args)
+	}
 }

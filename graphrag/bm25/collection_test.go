@@ -73,9 +73,8 @@ func TestCollection(t *testing.T) {
 					for _, k := range []int{0, 1, 10, 300} {
 						want := tied(among(scores, whole.Len(), keep), k)
 						got = c.Search(q, k, keepIn, got)
-						if !slices.Equal(ranking(got, starts), want) {
-							t.Fatalf("%q, %d of %s: %v, want %v", q, k, name, got, want)
-						}
+						check.Must(t, slices.Equal(ranking(got, starts), want),
+							"%q, %d of %s: %v, want %v", q, k, name, got, want)
 					}
 				}
 				if c.Whole(q) != whole.Whole(q) {
@@ -89,9 +88,8 @@ func TestCollection(t *testing.T) {
 							docs, want = append(docs, d), append(want, scores[int32(starts[part])+d])
 						}
 					}
-					if got := c.Scores(q, part, docs, nil); !slices.Equal(got, want) {
-						t.Fatalf("%q: the scores of %d documents of index %d differ", q, len(docs), part)
-					}
+					check.Must(t, slices.Equal(c.Scores(q, part, docs, nil), want),
+						"%q: the scores of %d documents of index %d differ", q, len(docs), part)
 				}
 			}
 		})

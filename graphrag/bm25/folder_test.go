@@ -99,17 +99,15 @@ func TestDamaged(t *testing.T) {
 		bad := filepath.Join(dir, "bad")
 		check.OK(t, errors.Join(os.RemoveAll(bad), os.CopyFS(bad, os.DirFS(sound))))
 		name := filepath.Join(bad, files[round%len(files)].Name())
-		data, err := os.ReadFile(name)
-		check.OK(t, err)
+		data := check.Of(os.ReadFile(name)).OK(t)
 		if len(data) == 0 {
 			continue
 		}
 		data[r.IntN(len(data))] ^= 1 << r.IntN(8)
 		check.OK(t, os.WriteFile(name, data, 0o644))
 		ix, err := bm25.Open(bad, text.Plain())
-		if err != nil && (!errors.Is(err, bm25.ErrFolder) || !strings.Contains(err.Error(), bad)) {
-			t.Errorf("%s: %v", name, err)
-		}
+		check.True(t, err == nil || errors.Is(err, bm25.ErrFolder) && strings.Contains(err.Error(), bad),
+			"%s: %v", name, err)
 		if err == nil {
 			check.OK(t, ix.Close())
 			if filepath.Base(name) != "manifest.json" { // where white space, or the case of a key, does not count

@@ -76,9 +76,8 @@ func TestMixtureSoftMembership(t *testing.T) {
 	check.OK(t, m.factor())
 	p := check.Of(m.Probabilities(t.Context(), []float32{1.5, 2, 2.5, 2.6})).OK(t)
 	for i, want := range []float64{.119203, .5, .880797, .916827} {
-		if math.Abs(p[2*i+1]-want) > 1e-6 || math.Abs(p[2*i]+p[2*i+1]-1) > 1e-12 {
-			t.Errorf("row %d: %v, want %v on the right", i, p[2*i:2*i+2], want)
-		}
+		check.True(t, math.Abs(p[2*i+1]-want) <= 1e-6 && math.Abs(p[2*i]+p[2*i+1]-1) <= 1e-12,
+			"row %d: %v, want %v on the right", i, p[2*i:2*i+2], want)
 	}
 	both := []int32{0, 1}
 	check.Equal(t, m.Memberships(p, DefaultMembership), [][]int32{both, both, both, {1}})
@@ -223,9 +222,7 @@ func TestInvertedCholesky(t *testing.T) {
 			for j := range a {
 				got += inverse[i/d*d+j/d] * a[j] * inverse[i%d*d+j%d]
 			}
-			if math.Abs(got-want) > 1e-10 {
-				t.Errorf("dim %d: entry %d of the unit matrix is %v", d, i, got)
-			}
+			check.True(t, math.Abs(got-want) <= 1e-10, "dim %d: entry %d of the unit matrix is %v", d, i, got)
 		}
 		check.True(t, math.Abs(logs) <= 1e-10, "dim %d: the determinants differ by the factor exp %v", d, logs)
 	}

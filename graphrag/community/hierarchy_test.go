@@ -85,18 +85,15 @@ func TestHierarchyIsAForest(t *testing.T) {
 		leaf := make([]int, g.N())
 		level, parent := int32(0), int32(-1)
 		for id, c := range h.Communities {
-			if c.Level < level || c.Parent < parent {
-				t.Errorf("graph %d: community %d is out of order", i, id)
-			}
+			check.True(t, c.Level >= level && c.Parent >= parent,
+				"graph %d: community %d is out of order", i, id)
 			level, parent = c.Level, c.Parent
-			if c.Parent >= 0 && h.Communities[c.Parent].Level != c.Level-1 {
-				t.Errorf("graph %d: community %d skips a level", i, id)
-			}
+			check.True(t, c.Parent < 0 || h.Communities[c.Parent].Level == c.Level-1,
+				"graph %d: community %d skips a level", i, id)
 			var parts []int32
 			for _, child := range c.Children {
-				if h.Communities[child].Parent != int32(id) {
-					t.Errorf("graph %d: %d has a child %d of another parent", i, id, child)
-				}
+				check.True(t, h.Communities[child].Parent == int32(id),
+					"graph %d: %d has a child %d of another parent", i, id, child)
 				parts = append(parts, h.Communities[child].Nodes...)
 			}
 			slices.Sort(parts)
@@ -107,21 +104,17 @@ func TestHierarchyIsAForest(t *testing.T) {
 				for _, u := range c.Nodes {
 					leaf[u]++
 				}
-				if c.Unsplittable != (len(c.Nodes) >= 5) {
-					t.Errorf("graph %d: leaf %d of %d nodes, unsplittable %v", i, id, len(c.Nodes), c.Unsplittable)
-				}
+				check.Equal(t, c.Unsplittable, (len(c.Nodes) >= 5),
+					"graph %d: leaf %d of %d nodes, unsplittable", i, id, len(c.Nodes))
 			}
 		}
 		for u, n := range leaf {
-			if n != 1 {
-				t.Errorf("graph %d: node %d is in %d leaves", i, u, n)
-			}
+			check.Equal(t, n, 1, "graph %d: node %d is in", i, u)
 		}
 		top, bottom := h.Cut(0), h.Cut(h.Levels-1)
 		for u := range top {
-			if h.Communities[top[u]].Level != 0 || len(h.Communities[bottom[u]].Children) != 0 {
-				t.Errorf("graph %d: cuts of node %d are %d and %d", i, u, top[u], bottom[u])
-			}
+			check.True(t, h.Communities[top[u]].Level == 0 && len(h.Communities[bottom[u]].Children) == 0,
+				"graph %d: cuts of node %d are %d and %d", i, u, top[u], bottom[u])
 		}
 	}
 }

@@ -155,8 +155,7 @@ func TestRead(t *testing.T) {
 func TestNew(t *testing.T) {
 	page := strings.Repeat("The ship [Fram](http://x.org/fram) sailed in 1893 to the north.\n", 90)
 	for name, clean := range map[string]func(string) (string, text.Mapping){"as it came": nil, "cleaned": text.StripLinks} {
-		splitter, err := chunk.Tokens(chunk.TokenOptions{Size: 60, Overlap: 15})
-		check.OK(t, err)
+		splitter := check.Of(chunk.Tokens(chunk.TokenOptions{Size: 60, Overlap: 15})).OK(t)
 		o := chunk.Options{Splitter: splitter, Name: "test", Clean: clean}
 		want := page
 		if clean != nil {

@@ -3,17 +3,20 @@
 package load_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/load"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
@@ -40,9 +43,8 @@ func TestFields(t *testing.T) {
 		check.Equal(t, f.Document.Fields, want, "%q", lines)
 		data, err := f.MarshalBinary()
 		var back load.File
-		if err != nil || back.UnmarshalBinary(data) != nil || !cmp.Equal(back.Document, f.Document) {
-			t.Errorf("%q: fields came back as %v, error %v", lines, back.Document.Fields, err)
-		}
+		check.True(t, err == nil && back.UnmarshalBinary(data) == nil && cmp.Equal(back.Document, f.Document),
+			"%q: fields came back as %v, error %v", lines, back.Document.Fields, err)
 	}
 	page := `<html><head><title>T</title><meta charset=utf-8><meta name="author" content=" Ada "><meta property="article:published_time" content="2024-05-01">` +
 		`<meta name=keywords content="owl, mouse"><meta name=viewport content="width=1"></head><body><meta name="evil" content="x"><p>Text.</p></body></html>`
@@ -69,9 +71,8 @@ func TestFrontMatterThatIsNone(t *testing.T) {
 		if f.Problem != nil {
 			got = f.Problem.Error()
 		}
-		if want == "" && got != "" || !strings.Contains(got, want) || f.Document.Text != text {
-			t.Errorf("%.60q: %q, want %q", text, got, want)
-		}
+		check.True(t, (want != "" || got == "") && strings.Contains(got, want) && f.Document.Text == text,
+			"%.60q: %q, want %q", text, got, want)
 	}
 }
 
@@ -105,9 +106,7 @@ func TestTimesThatAreNone(t *testing.T) {
 		fields := map[string]graphrag.Fields{"front matter": load.Markdown("a.md", "---\nday: "+day+"\n---\nText.\n").Document.Fields}
 		for name, data := range map[string]string{"a.csv": "day,text\n" + day + ",Text.\n", "a.jsonl": `{"day": "` + day + `", "text": "Text."}`} {
 			docs, err := load.Rows(name, []byte(data))
-			if err != nil || len(docs) != 1 {
-				t.Fatalf("%s of %s: %d rows, %v", name, day, len(docs), err)
-			}
+			check.Must(t, err == nil && len(docs) == 1, "%s of %s: %d rows, %v", name, day, len(docs), err)
 			fields[name] = docs[0].Fields
 		}
 		for where, f := range fields {
@@ -120,4 +119,55 @@ func TestTimesThatAreNone(t *testing.T) {
 		var f graphrag.Fields
 		check.True(t, json.Unmarshal([]byte(`{"day": {"time": "`+day+`"}}`), &f) != nil, "%s is the time %v in JSON", day, f)
 	}
+}
+
+func ExampleFolder() {
+	folder := fstest.MapFS{
+		"lights.html": {Data: []byte("<title>Lights</title>\n<table><tr><th>Light<th>Meaning\n<tr><td>red<td>no internet</table>")},
+		"scan.pdf":    {Data: []byte("%PDF")},
+	}
+	files, skipped, err := load.Folder(context.Background(), folder)
+	if err != nil {
+		panic(err)
+	}
+	for _, f := range files {
+		fmt.Printf("%s\n%s", f.Document.Title, f.Document.Text)
+		for _, b := range f.Blocks() {
+			if b.Kind == load.Row {
+				header := f.Blocks()[b.Lead]
+				fmt.Printf("line %d: %s is %s, %s is %s\n", f.Line(b.Start), header.Cell(0), b.Cell(0), header.Cell(1), b.Cell(1))
+			}
+		}
+	}
+	fmt.Println(skipped[0])
+	// Output:
+	// Lights
+	// | Light | Meaning |
+	// |---|---|
+	// | red | no internet |
+	// line 3: Light is red, Meaning is no internet
+	// load: 1 file: another kind of file (.pdf): read it with the Reader of package load/pdf
+}
+
+// A piece that begins in the middle of a table is read with its lead.
+func ExampleLead() {
+	page := "# Moons\n\n| Moon | Planet |\n|---|---|\n| Titan | Saturn |\n| Triton | Neptune |\n"
+	cut := len(page) - len("Triton | Neptune |\n")
+	lead := load.Lead(page, cut)
+	for _, b := range load.Blocks(lead + page[cut:]) {
+		fmt.Println(b.Kind == load.Row, b.Text)
+	}
+	// Output:
+	// false Moons
+	// false Moon | Planet
+	// true Triton | Neptune
+}
+
+func ExampleBlock_Span() {
+	page := "- Ada\n  Lovelace\n- Grace Hopper\n"
+	b := load.Blocks(page)[0]
+	p := b.Span(text.Span{Start: 0, End: len(b.Text)})
+	fmt.Printf("%q is %q\n", load.Plain(b.Text), page[p.Start:p.End])
+	// Output:
+	// "Ada Lovelace" is "Ada\n  Lovelace"
 }

@@ -34,8 +34,7 @@ const (
 // flat is BM25 over two teams' documents and one that is nobody's.
 func flat(t testing.TB) *kit.System {
 	t.Helper()
-	k, err := kit.Offline(kit.OfflineOptions{Mode: "reject"})
-	check.OK(t, err)
+	k := check.Of(kit.Offline(kit.OfflineOptions{Mode: "reject"})).OK(t)
 	s, err := kit.New(kit.Frame{Name: "flat", Kit: k, Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
 		return retrieve.NewSparse(ctx, c.Chunks, bm25.Options{})
 	}})
@@ -318,9 +317,8 @@ func TestOpenAPI(t *testing.T) {
 	for path, methods := range api.Paths {
 		for method := range methods {
 			status, body := send(t, httpServer, "", strings.ToUpper(method), strings.Replace(path, "{id}", "none", 1), "{}")
-			if status == 404 && strings.Contains(body, "unknown_url") {
-				t.Errorf("%s %s is not served", method, path)
-			}
+			check.True(t, status != 404 || !strings.Contains(body, "unknown_url"),
+				"%s %s is not served", method, path)
 		}
 	}
 }
@@ -366,8 +364,7 @@ func ExampleNew() {
 }
 
 func TestInContext(t *testing.T) {
-	data, err := os.ReadFile("testdata/context.json")
-	check.OK(t, err)
+	data := check.Of(os.ReadFile("testdata/context.json")).OK(t)
 	var cases [][4]string
 	check.OK(t, json.Unmarshal(data, &cases))
 	for _, c := range cases {
@@ -375,9 +372,7 @@ func TestInContext(t *testing.T) {
 		if c[1] != "" {
 			before, answers = []string{"What is a lamp?", c[1]}, []string{"", c[2]}
 		}
-		if got := serve.InContext(c[0], before, answers); got != c[3] {
-			t.Errorf("%q after %q is %q, want %q", c[0], c[1], got, c[3])
-		}
+		check.Equal(t, serve.InContext(c[0], before, answers), c[3], "%q after %q", c[0], c[1])
 	}
 }
 

@@ -86,12 +86,10 @@ func TestIndex(t *testing.T) {
 			}
 			got := ix.Neighbors(int32(i), 1000, nil)
 			slices.Sort(got)
-			if !slices.Equal(got, want) {
-				t.Fatalf("%s: %v has the neighbors %v, want %v", name, list[i], got, want)
-			}
-			if few := ix.Neighbors(int32(i), 2, []int32{7}); len(few) != min(3, len(want)+1) || few[0] != 7 {
-				t.Errorf("%s: two neighbors are %v", name, few)
-			}
+			check.Must(t, slices.Equal(got, want),
+				"%s: %v has the neighbors %v, want %v", name, list[i], got, want)
+			few := ix.Neighbors(int32(i), 2, []int32{7})
+			check.True(t, len(few) == min(3, len(want)+1) && few[0] == 7, "%s: two neighbors are %v", name, few)
 		}
 	}
 }

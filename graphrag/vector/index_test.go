@@ -191,13 +191,9 @@ func TestScores(t *testing.T) {
 		check.OK(t, x.Add(vectors...))
 		for _, q := range append(vectors[:10:10], make([]float32, opts.Dim)) {
 			all, err := x.Scores(q, make([]float64, 1000))
-			if err != nil || len(all) != x.Len() {
-				t.Fatalf("%d scores, %v", len(all), err)
-			}
+			check.Must(t, err == nil && len(all) == x.Len(), "%d scores, %v", len(all), err)
 			for _, r := range bruteForce(t, x, q, x.Len()) {
-				if all[r.ID] != r.Score {
-					t.Errorf("%+v: row %d has %v, want %v", opts, r.ID, all[r.ID], r.Score)
-				}
+				check.Equal(t, all[r.ID], r.Score, "%+v: row %d", opts, r.ID)
 			}
 		}
 	}

@@ -3,9 +3,21 @@
 package vector
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"sync/atomic"
 	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/graphrag/rank"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func randomVector(rng *rand.Rand, dim int, size float64) []float32 {
@@ -33,9 +45,8 @@ func TestFloatsWithinErrorBound(t *testing.T) {
 		for i, got := range out {
 			row := rows[i*dim : (i+1)*dim]
 			want, limits := exactDot(row, query), floatError(dim, norm(row), norm(query))
-			if math.Abs(float64(got)-want) > limits {
-				t.Fatalf("dim %d: row %d = %v, want %v ± %v", dim, i, got, want, limits)
-			}
+			check.Must(t, math.Abs(float64(got)-want) <= limits,
+				"dim %d: row %d = %v, want %v ± %v", dim, i, got, want, limits)
 		}
 	}
 }
@@ -70,9 +81,8 @@ func TestCodeKernelsAreExact(t *testing.T) {
 				for j, q := range query.words {
 					want += int64(codes[i*dim+j]) * int64(q)
 				}
-				if int64(out[i]) != want {
-					t.Fatalf("%s: dim %d: row %d = %d, want %d", name, dim, i, out[i], want)
-				}
+				check.Must(t, int64(out[i]) == want,
+					"%s: dim %d: row %d = %d, want %d", name, dim, i, out[i], want)
 			}
 		}
 	}
@@ -96,12 +106,167 @@ func TestCodeErrorBound(t *testing.T) {
 			got := float64(float32(sum[0]) * (float32(code.step) * b.scale))
 			want := exactDot(row, query) / length
 			limits := float64(b.rest) + codeError(code.rest, norm(row), float64(b.rest), length)
-			if math.Abs(got-want) > limits {
-				t.Fatalf("size %g, dim %d: %v, want %v ± %v", size, dim, got, want, limits)
-			}
+			check.Must(t, math.Abs(got-want) <= limits,
+				"size %g, dim %d: %v, want %v ± %v", size, dim, got, want, limits)
 			if size == 1 && limits > .05*norm(row) {
 				t.Fatalf("dim %d: bound %v is useless for a row of length %v", dim, limits, norm(row))
 			}
 		}
 	}
+}
+
+// An index in a folder gives the results of one in memory, bit for bit, over one slab and
+// several.
+func TestFolder(t *testing.T) {
+	for _, o := range []Options{{Dim: 7}, {Dim: 33, Cosine: true}, {Dim: 24, Workers: 3}} {
+		for _, n := range []int{0, 1, 5, 2*slabRows + 11} {
+			rng := rand.New(rand.NewPCG(uint64(n), 9))
+			dir := filepath.Join(t.TempDir(), "index")
+			memory := check.Of(New(o)).OK(t)
+			w := check.Of(Create(dir, o)).OK(t)
+			for range n {
+				v := randomVector(rng, o.Dim, 1)
+				check.OK(t, errors.Join(memory.Add(v), w.Add(v)))
+			}
+			check.OK(t, w.Close())
+			folder := check.Of(Open(dir, o)).OK(t)
+			check.True(t, folder.Len() == n && folder.opts.Dim == o.Dim,
+				"%+v: %d rows of %d", o, folder.Len(), folder.opts.Dim)
+			var queries [][]float32
+			for range 9 {
+				queries = append(queries, randomVector(rng, o.Dim, 3))
+			}
+			for _, q := range queries {
+				got, errGot := folder.Search(q, 10, nil)
+				want, errWant := memory.Search(q, 10, nil)
+				check.Must(t, errGot == nil && errWant == nil && reflect.DeepEqual(got, want),
+					"%+v, %d rows: %v, want %v; %v, %v", o, n, got, want, errGot, errWant)
+			}
+			check.Fails(t, folder.Add(queries[0]), "does not grow", "it grows")
+			check.OK(t, folder.Close())
+		}
+	}
+}
+
+func TestBadFolders(t *testing.T) {
+	dir := t.TempDir()
+	w := check.Of(Create(filepath.Join(dir, "good"), Options{Dim: 2})).OK(t)
+	check.Is(t, w.Add([]float32{1, 2}, []float32{1}), ErrVector, "another dimension")
+	check.Is(t, w.Add([]float32{1, float32(math.NaN())}), ErrVector, "no number")
+	check.OK(t, errors.Join(w.Add([]float32{1, 2}), w.Close()))
+	x, err := Open(filepath.Join(dir, "good"), Options{})
+	check.True(t, err == nil && x.Len() == 1, "what was unusable left something: %v", err)
+	_, err = Create(filepath.Join(dir, "good"), Options{Dim: 2})
+	check.Fails(t, err, "already", "over another")
+	check.True(t, check.Err(Create(filepath.Join(dir, "none"), Options{})) != nil, "without a dimension")
+	half := check.Of(Create(filepath.Join(dir, "half"), Options{Dim: 2})).OK(t)
+	check.OK(t, errors.Join(half.Add([]float32{1, 2}), half.Abort()))
+	check.Is(t, check.Err(Open(filepath.Join(dir, "half"), Options{})), ErrFolder, "a half folder")
+	check.OK(t, os.Truncate(filepath.Join(dir, "good", "small"), 8))
+	_, err = Open(filepath.Join(dir, "good"), Options{})
+	check.True(t, errors.Is(err, ErrFolder) && strings.Contains(err.Error(), "small"), "a cut folder: %v", err)
+}
+
+// keptOf is the oracle: all scores, those of rows to keep, in order.
+func keptOf(t *testing.T, x *Index, query []float32, p Params) []rank.Scored[int32] {
+	t.Helper()
+	scores := check.Of(x.Scores(query, nil)).OK(t)
+	all := []rank.Scored[int32]{}
+	for i, score := range scores {
+		if p.Keep == nil || p.Keep(int32(i)) {
+			all = append(all, rank.Scored[int32]{ID: int32(i), Score: score})
+		}
+	}
+	slices.SortFunc(all, rank.Compare)
+	return all[:max(0, min(p.K, len(all)))]
+}
+
+// keeps are conditions that keep nothing, all, one row, every seventh, and the half
+// above.
+func keeps(n int) []func(int32) bool {
+	return []func(int32) bool{
+		nil,
+		func(int32) bool { return false },
+		func(int32) bool { return true },
+		func(id int32) bool { return int(id) == n/2 },
+		func(id int32) bool { return id%7 == 3 },
+		func(id int32) bool { return int(id) >= n/2 },
+	}
+}
+
+func TestKeep(t *testing.T) {
+	for name, kernels := range kernelSets() {
+		rng := rand.New(rand.NewPCG(4, 4))
+		for _, n := range []int{1, 300, 2*shardRows + 7} {
+			for _, opts := range []Options{{Workers: 1}, {Cosine: true, Workers: 3}} {
+				opts.Dim = 5 + rng.IntN(30)
+				x := newIndex(t, opts, kernels)
+				check.OK(t, x.Add(someVectors(rng, n, opts.Dim, n == 300)...))
+				queries := append(someVectors(rng, 2, opts.Dim, n == 300), make([]float32, opts.Dim))
+				for i, keep := range keeps(n) {
+					p := Params{K: rng.IntN(40), Keep: keep}
+					for _, q := range queries {
+						want := keptOf(t, x, q, p)
+						got := check.Of(x.SearchWith(q, p, []rank.Scored[int32]{})).OK(t)
+						if diff := gocmp.Diff(want, got); diff != "" {
+							t.Fatalf("%s %+v n=%d condition %d k=%d: (-want +got)\n%s", name, opts, n, i, p.K, diff)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// A condition is asked about the rows that could be found, not about all.
+func TestKeepIsLazy(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 5))
+	const n = 4 * shardRows
+	for _, opts := range []Options{{Dim: 16}, {Dim: 16, Workers: 4}} {
+		x := newIndex(t, opts, fastest())
+		for range n {
+			check.OK(t, x.Add(randomVector(rng, opts.Dim, 1)))
+		}
+		var asked atomic.Int64
+		p := Params{K: 10, Keep: func(id int32) bool { asked.Add(1); return id%2 == 0 }}
+		check.OK(t, check.Err(x.SearchWith(randomVector(rng, opts.Dim, 1), p, nil)))
+		check.True(t, asked.Load() <= n/10, "%+v: asked about %d rows of %d", opts, asked.Load(), n)
+	}
+}
+
+// A search of some rows alone finds what a condition that says the same finds, in one that is long
+// enough to be shared by workers too; rows are taken over from another index to the bit.
+func TestIDs(t *testing.T) {
+	for _, kernels := range kernelSets() {
+		idsWith(t, kernels)
+	}
+}
+
+func idsWith(t *testing.T, kernels kernels) {
+	rng := rand.New(rand.NewPCG(8, 9))
+	x := newIndex(t, Options{Dim: 9, Cosine: true, Workers: 3}, kernels)
+	check.OK(t, x.Add(someVectors(rng, 6000, 9, false)...))
+	y := newIndex(t, Options{Dim: 9, Cosine: true}, kernels)
+	var ids []int32
+	for id := int32(0); id < 6000; id += int32(1 + rng.IntN(3)) {
+		ids = append(ids, id)
+	}
+	check.OK(t, y.AddFrom(x, ids...))
+	for _, q := range append(someVectors(rng, 5, 9, false), make([]float32, 9)) {
+		for _, k := range []int{0, 1, 30} {
+			got, err := x.SearchWith(q, Params{K: k, IDs: ids}, nil)
+			want := keptOf(t, x, q, Params{K: k, Keep: func(id int32) bool { return slices.Contains(ids, id) }})
+			check.Must(t, err == nil && slices.Equal(got, want), "%v, want %v, error %v", got, want, err)
+			if got, err = y.Search(q, k, nil); err != nil || len(got) != len(want) {
+				t.Fatal(got, err)
+			}
+			for i := range got {
+				check.Must(t, got[i].Score == want[i].Score && ids[got[i].ID] == want[i].ID,
+					"taken over: %v, want %v", got[i], want[i])
+			}
+		}
+	}
+	got, err := x.SearchWith(make([]float32, 9), Params{K: 3, IDs: []int32{}}, nil)
+	check.True(t, err == nil && len(got) == 0, "of no rows: %v, %v", got, err)
+	check.True(t, y.AddFrom(x, 6000) != nil, "a row that is not there was taken over")
 }

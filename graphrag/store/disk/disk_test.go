@@ -179,8 +179,7 @@ func found(t *testing.T, dir string) (string, error) {
 func TestAnyDamage(t *testing.T) {
 	dir := built(t)
 	s := openArrays(t, dir, disk.Options{})
-	c, err := s.Open(t.Context(), "corpus")
-	check.OK(t, err)
+	c := check.Of(s.Open(t.Context(), "corpus")).OK(t)
 	for part := range 2 {
 		g := check.Of(c.Write(t.Context(), "first")).OK(t)
 		tableName := check.Of(g.Table("chunks")).OK(t)
@@ -206,8 +205,7 @@ func TestAnyDamage(t *testing.T) {
 	r, refused := rand.New(rand.NewPCG(5, 5)), 0
 	for round := range max(240, 3*len(files)) {
 		name := files[round%len(files)]
-		sound, err := os.ReadFile(name)
-		check.OK(t, err)
+		sound := check.Of(os.ReadFile(name)).OK(t)
 		data := slices.Clone(sound)
 		switch at := r.IntN(len(data)); round % 3 {
 		case 0:
@@ -220,9 +218,8 @@ func TestAnyDamage(t *testing.T) {
 		check.OK(t, os.WriteFile(name, data, 0o644))
 		got, err := found(t, dir)
 		check.OK(t, os.WriteFile(name, sound, 0o644))
-		if err == nil && got != want || err != nil && !strings.Contains(err.Error(), dir) {
-			t.Errorf("round %d, %s: an answer of %d bytes, want %d; %v", round, name, len(got), len(want), err)
-		}
+		check.True(t, (err != nil || got == want) && (err == nil || strings.Contains(err.Error(), dir)),
+			"round %d, %s: an answer of %d bytes, want %d; %v", round, name, len(got), len(want), err)
 		if err != nil {
 			refused++
 		}
@@ -245,8 +242,7 @@ func TestTwo(t *testing.T) {
 func TestCloseWhileFlushing(t *testing.T) {
 	dir := t.TempDir()
 	for round := range 12 {
-		s, err := disk.Open(dir, disk.Options{})
-		check.OK(t, err)
+		s := check.Of(disk.Open(dir, disk.Options{})).OK(t)
 		c := check.Of(s.Create(t.Context(), "corpus", buildSchema())).OK(t)
 		g := check.Of(c.Write(t.Context(), "first")).OK(t)
 		tableName := check.Of(g.Table("chunks")).OK(t)

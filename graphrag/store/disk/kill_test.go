@@ -102,8 +102,7 @@ func buildOne(ctx context.Context, c store.Collection, n int, done func(content,
 func checkStore(t *testing.T, s store.Store, content, flushes int) {
 	t.Helper()
 	ctx := t.Context()
-	c, err := s.Create(ctx, "corpus", buildSchema())
-	check.OK(t, err)
+	c := check.Of(s.Create(ctx, "corpus", buildSchema())).OK(t)
 	names, published, err := c.Generations(ctx)
 	check.OK(t, err)
 	for _, name := range names {
@@ -122,9 +121,8 @@ func checkStore(t *testing.T, s store.Store, content, flushes int) {
 		if name == published {
 			least = batches * batchRecords
 		}
-		if records%batchRecords != 0 || records < least || facts != records || len(hits[0]) != records || len(near[0]) != records {
-			t.Errorf("%s (%q is published, generation %d had %d flushes): %d records, %d triples, %d by words, %d by vectors", name, published, content, flushes, records, facts, len(hits[0]), len(near[0]))
-		}
+		check.True(t, records%batchRecords == 0 && records >= least && facts == records && len(hits[0]) == records && len(near[0]) == records,
+			"%s (%q is published, generation %d had %d flushes): %d records, %d triples, %d by words, %d by vectors", name, published, content, flushes, records, facts, len(hits[0]), len(near[0]))
 		err = g.Close()
 		check.True(t, err == nil, "%v", err)
 	}

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Command scale measures retrieval over a corpus, a graph and questions that it makes up, as docs/stores.md has
+// the figures:
+//
+//	go run ./docs/performance/peers/scale -index DIR -passages 5000000 -triples 20000000
 package main
 
 import (
@@ -9,23 +13,21 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"runtime"
 	"slices"
 	"strings"
-	"testing"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/wildgraph/wildgraph/examples/baselines/gear"
-	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
 	"github.com/wildgraph/wildgraph/graphrag/text"
-	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // The names of what is in the store.
@@ -46,36 +48,35 @@ const storeMemory = 2 << 30
 // evidence is how many passages count.
 const evidence = 10
 
-// TestScaleOf measures what its flag asks for.
-func TestScaleOf(t *testing.T) {
-	if *scaleOf == "" {
-		t.Skip("no -scale FLAGS")
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := scale(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil {
+		fmt.Fprintln(os.Stderr, "scale:", err)
+		os.Exit(1)
 	}
-	err := scale(t.Context(), strings.Fields(*scaleOf), os.Stdout, os.Stderr)
-	check.True(t, err == nil, "%v", err)
 }
-
-var scaleOf = flag.String("scale", "", "measure retrieval over a made-up corpus by `FLAGS`: -index DIR, and perhaps -passages N -triples N -limit N -seed N")
 
 // scale makes up passages, triples and questions from a seed, indexes them in a store,
 // opens that again, and asks. Half of the planted questions need the graph: their second
 // passage has no word of them.
 func scale(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	w, fs := &world{}, cli.NewFlags("scale")
+	w, fs := &world{}, flag.NewFlagSet("scale", flag.ContinueOnError)
+	fs.SetOutput(stderr)
 	dir := fs.String("index", "", "`DIR` of the index, which is built if it is not there")
 	fs.Uint64Var(&w.seed, "seed", 1, "seed of corpus, graph and questions")
 	fs.IntVar(&w.passages, "passages", 100_000, "`N` passages of 110 words")
 	fs.IntVar(&w.triples, "triples", 400_000, "`N` triples")
 	limit := fs.Int("limit", 200, "`N` questions: timed, and planted")
-	if err := cli.Parse(fs, args, stderr); err != nil {
+	if err := fs.Parse(args); err != nil {
 		return err
 	}
 	w.questions = *limit
 	switch {
 	case *dir == "":
-		return cli.Usagef("-index is missing: name the folder of the index")
+		return errors.New("-index is missing: name the folder of the index")
 	case *limit < 4 || w.passages < 8**limit || w.triples < 8**limit:
-		return cli.Usagef("-limit %d, -passages %d, -triples %d: want at least 4 questions, and 8 passages and triples for each", *limit, w.passages, w.triples)
+		return fmt.Errorf("-limit %d, -passages %d, -triples %d: want at least 4 questions, and 8 passages and triples for each", *limit, w.passages, w.triples)
 	}
 	fmt.Fprintf(stdout, "%s passages, %s triples, %d cores\n", text.Digits(w.passages), text.Digits(w.triples), runtime.GOMAXPROCS(0))
 	start := time.Now()
