@@ -125,9 +125,8 @@ func sameFolder(t *testing.T, a, b string) {
 	for _, f := range files {
 		x, errX := os.ReadFile(filepath.Join(a, f.Name()))
 		y, errY := os.ReadFile(filepath.Join(b, f.Name()))
-		if errX != nil || errY != nil || string(x) != string(y) {
-			t.Errorf("%s differs: %d and %d bytes, %v, %v", f.Name(), len(x), len(y), errX, errY)
-		}
+		check.True(t, errX == nil && errY == nil && string(x) == string(y),
+			"%s differs: %d and %d bytes, %v, %v", f.Name(), len(x), len(y), errX, errY)
 	}
 }
 

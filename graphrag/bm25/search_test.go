@@ -94,8 +94,9 @@ func (or *oracle) check(t *testing.T, query []string, k int, got []rank.Scored[i
 		check.Must(t, math.Abs(all[i]-r.Score) <= 1e-4, "query %v: result %d has score %v, but the best there has %v", query, i, r.Score, all[i])
 		check.Must(t, !seen[r.ID], "query %v: document %d twice", query, r.ID)
 		seen[r.ID] = true
-		check.Must(t, i <= 0 || got[i-1].Score >= r.Score && (got[i-1].Score != r.Score || got[i-1].ID <= r.ID),
-			"query %v: %v before %v", query, got[i-1], r)
+		last := got[max(i-1, 0)]
+		check.Must(t, i == 0 || last.Score > r.Score || last.Score == r.Score && last.ID <= r.ID,
+			"query %v: %v before %v", query, last, r)
 	}
 }
 

@@ -141,9 +141,8 @@ func TestMixtureSameAtAnyWorkers(t *testing.T) {
 		if want == nil {
 			want = m
 		}
-		if !slices.Equal(m.Means, want.Means) || !slices.Equal(m.Covariances, want.Covariances) || m.LogLikelihood != want.LogLikelihood {
-			t.Errorf("%d workers: another mixture", w)
-		}
+		check.True(t, slices.Equal(m.Means, want.Means) && slices.Equal(m.Covariances, want.Covariances) &&
+			m.LogLikelihood == want.LogLikelihood, "%d workers: another mixture", w)
 	}
 }
 

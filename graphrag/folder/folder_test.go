@@ -90,9 +90,8 @@ func TestRefresh(t *testing.T) {
 		t.Errorf("first: %s %v %q", short(c), c.Skipped, c.Rebuilt)
 	}
 	answer, sources := h.ask(f, "How does the barn owl hunt?")
-	if answer != "The barn owl hunts by ear." || len(sources) != 1 || sources[0].Doc != "owl.md" || sources[0].Place != "3" || sources[0].Quote != answer {
-		t.Errorf("%q %+v", answer, sources)
-	}
+	check.True(t, answer == "The barn owl hunts by ear." && len(sources) == 1 && sources[0].Doc == "owl.md" &&
+		sources[0].Place == "3" && sources[0].Quote == answer, "%q %+v", answer, sources)
 	_, sources = h.ask(f, "What does the red light mean?")
 	check.True(t, len(sources) == 1 && sources[0].Doc == "sub/lights.csv" && sources[0].Place == "2", "the row: %+v", sources)
 	if c, err := f.Refresh(t.Context()); err != nil || c.Any() {

@@ -60,9 +60,8 @@ func TestBuild(t *testing.T) {
 	diff := cmp.Diff(want, tree.Facts)
 	check.True(t, diff == "" && tree.Nodes == 5, "%d nodes\n%s", tree.Nodes, diff)
 	c := tree.Communities[0]
-	if len(tree.Communities) != 1 || !strings.Contains(c.Description, "by ear") || !slices.Equal(c.Sources, []int32{0}) || !slices.Equal(c.Keywords, []int32{1, 0}) {
-		t.Errorf("%+v", tree.Communities)
-	}
+	check.True(t, len(tree.Communities) == 1 && strings.Contains(c.Description, "by ear") &&
+		slices.Equal(c.Sources, []int32{0}) && slices.Equal(c.Keywords, []int32{1, 0}), "%+v", tree.Communities)
 }
 
 // In a graph of four entities and an attribute, the community of the two owls is node 5, and each

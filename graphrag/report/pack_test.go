@@ -127,9 +127,8 @@ func TestPacking(t *testing.T) {
 			}
 			check.Equal(t, failed, tt.failed)
 			for c := range tt.want {
-				if r := set.Of(c); tt.fails[c] == nil && (r == nil || r.Community != c) {
-					t.Errorf("report of %d: %+v", c, r)
-				}
+				r := set.Of(c)
+				check.True(t, tt.fails[c] != nil || r != nil && r.Community == c, "report of %d: %+v", c, r)
 			}
 		})
 	}

@@ -96,9 +96,8 @@ func TestModelReports(t *testing.T) {
 	}
 	check.Equal(t, set.Reports[0], want)
 	prompt := model.Requests()[0].Messages[1].Text
-	if !strings.Contains(prompt, "-----Relationships-----") || !strings.Contains(prompt, "0,Mary Ashby,Ashby Library,Mary Ashby founded") {
-		t.Errorf("prompt:\n%s", prompt)
-	}
+	check.True(t, strings.Contains(prompt, "-----Relationships-----") &&
+		strings.Contains(prompt, "0,Mary Ashby,Ashby Library,Mary Ashby founded"), "prompt:\n%s", prompt)
 }
 
 // Above the parts, their reports can be cited, each by its place.
@@ -206,9 +205,8 @@ func TestRecordedReplies(t *testing.T) {
 		m := llmtest.NewScript("m").Reply(llmtest.Any, c.Reply)
 		by := check.Of(report.ByModel(report.ModelOptions{Model: m})).OK(t)
 		r, err := by.Report(t.Context(), &report.Input{Graph: &report.Graph{}})
-		if err != nil || m.Calls() != 1 || r.Title == "" || r.Summary == "" || len(r.Findings) == 0 {
-			t.Errorf("%d calls, %+v, %v", m.Calls(), r, err)
-		}
+		check.True(t, err == nil && m.Calls() == 1 && r.Title != "" && r.Summary != "" && len(r.Findings) != 0,
+			"%d calls, %+v, %v", m.Calls(), r, err)
 		reports++
 		findings += len(r.Findings)
 	}

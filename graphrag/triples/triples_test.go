@@ -180,9 +180,8 @@ func FuzzReaders(f *testing.F) {
 					break
 				}
 				for _, e := range []triples.Entity{x.Head, x.Relation, x.Tail} {
-					if e.ID == "" || e.Label == "" || strings.ContainsAny(e.Label, "\n\t") || len(e.Label) > triples.MaxLabel {
-						t.Errorf("%q holds %q", data, e)
-					}
+					check.True(t, e.ID != "" && e.Label != "" && !strings.ContainsAny(e.Label, "\n\t") &&
+						len(e.Label) <= triples.MaxLabel, "%q holds %q", data, e)
 				}
 			}
 		}

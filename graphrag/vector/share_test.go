@@ -51,9 +51,8 @@ func TestRotation(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 1))
 	for _, dim := range []int{4, 12, 64, 100, 128, 320, 384} {
 		r := newRotation(dim)
-		if r.width < dim || r.width > dim+63 || r.width%64 != 0 || r.width%r.block != 0 || r.block&(r.block-1) != 0 {
-			t.Fatalf("%d components take %d", dim, r.width)
-		}
+		check.Must(t, r.width >= dim && r.width <= dim+63 && r.width%64 == 0 && r.width%r.block == 0 &&
+			r.block&(r.block-1) == 0, "%d components take %d", dim, r.width)
 		a, b := randomVector(rng, dim, 1), randomVector(rng, dim, 1)
 		x, y := make([]float32, r.width), make([]float32, r.width)
 		r.apply(x, a)

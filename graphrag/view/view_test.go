@@ -129,9 +129,8 @@ func TestPolicy(t *testing.T) {
 	html := page(t, view.Options{})
 	policy := regexp.MustCompile(`Content-Security-Policy" content="([^"]*)"`).FindStringSubmatch(html)[1]
 	policy = strings.NewReplacer("&#39;", "'", "&#43;", "+").Replace(policy)
-	if !strings.HasPrefix(policy, "default-src 'none'; ") || strings.Contains(policy, "unsafe") || strings.Contains(policy, "http") {
-		t.Errorf("policy %s", policy)
-	}
+	check.True(t, strings.HasPrefix(policy, "default-src 'none'; ") && !strings.Contains(policy, "unsafe") &&
+		!strings.Contains(policy, "http"), "policy %s", policy)
 	count := 0
 	for _, m := range regexp.MustCompile(`(?s)<(?:script|style)>(.*?)</(?:script|style)>`).FindAllStringSubmatch(html, -1) {
 		sum := sha256.Sum256([]byte(m[1]))
@@ -153,9 +152,8 @@ func TestAsked(t *testing.T) {
 	for i, name := range d.Names {
 		trailMarks[name] = d.Mark[i]
 	}
-	if len(trailMarks) != 3 || trailMarks["Colin Archer"] != 100 || trailMarks["Larvik"] != 100 || trailMarks["Fram"] != 0 || d.Question != "Where was he born?" {
-		t.Errorf("%v, %q", trailMarks, d.Question)
-	}
+	check.True(t, len(trailMarks) == 3 && trailMarks["Colin Archer"] == 100 && trailMarks["Larvik"] == 100 &&
+		trailMarks["Fram"] == 0 && d.Question == "Where was he born?", "%v, %q", trailMarks, d.Question)
 	read := 0
 	for _, f := range s.Facts {
 		if f.R {

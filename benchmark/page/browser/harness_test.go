@@ -100,8 +100,7 @@ var (
 func save(t *testing.T, p *page.Page) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "report.html")
-	f, err := os.Create(name)
-	check.OK(t, err)
+	f := check.Of(os.Create(name)).OK(t)
 	defer f.Close()
 	check.OK(t, p.Write(f))
 	return name

@@ -142,9 +142,8 @@ func TestAsk(t *testing.T) {
 		tab.click("#send")
 		tab.until(`document.querySelector("#where").getAttribute("aria-invalid") === "true"`)
 		tab.picture("ask-condition"+show, s)
-		if got := tab.text("#matching"); !strings.Contains(got, `no file has the field "taem"; the fields are folder, kind, modified, team, year`) {
-			t.Errorf("%s: a wrong condition: %q", name, got)
-		}
+		check.Contains(t, tab.text("#matching"), `no file has the field "taem"; the fields are folder, kind, modified, team, year`,
+			"%s: a wrong condition", name)
 		check.True(t, eval[int](tab, `document.querySelectorAll(".turn").length`) <= 0, "%s: it was asked all the same", name)
 	}
 }

@@ -158,9 +158,8 @@ func TestKill(t *testing.T) {
 		timer := time.AfterFunc(time.Duration(50+r.IntN(500)+100*max(0, n-kills))*time.Millisecond, func() { _ = cmd.Process.Kill() })
 		lines := bufio.NewScanner(out)
 		for lines.Scan() {
-			if _, err := fmt.Sscanf(lines.Text(), "done %d %d", &content, &flushes); err != nil {
-				t.Errorf("it says %q", lines.Text())
-			}
+			check.True(t, check.Err(fmt.Sscanf(lines.Text(), "done %d %d", &content, &flushes)) == nil,
+				"it says %q", lines.Text())
 		}
 		_ = cmd.Wait() // it was killed
 		timer.Stop()
