@@ -113,15 +113,6 @@ func TestOrderFree(t *testing.T) {
 	}
 }
 
-func BenchmarkRRF(b *testing.B) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	lists := [][]int{rng.Perm(200)[:100], rng.Perm(200)[:100], rng.Perm(200)[:100]}
-	b.ReportAllocs()
-	for b.Loop() {
-		rank.RRF(lists...)
-	}
-}
-
 func TestMinMax(t *testing.T) {
 	for _, tt := range [][2][]float64{
 		{{1, 3, 2}, {0, 1, .5}}, {{2, 2}, {1, 1}}, {{0, 0}, {0, 0}}, {nil, nil}, {{-1, 1}, {0, 1}},

@@ -191,16 +191,6 @@ func TestIsRefusal(t *testing.T) {
 	check.True(t, 40*wrong["refusal"] <= asked["refusal"] && 120*wrong["answer"] <= asked["answer"] && asked["refusal"] >= 200, "wrong %v of %v", wrong, asked)
 }
 
-func BenchmarkExtractive(b *testing.B) {
-	r := check.Of(reader.Extractive(reader.ExtractiveOptions{})).OK(b)
-	ev := hits(page+other, strings.Repeat(other+"\n", 15), strings.Repeat(page+"\n", 8), other, page)
-	q := graphrag.Question{Text: "Who made the first crewed landing on the Moon?", Form: graphrag.Sentence}
-	b.ReportAllocs()
-	for b.Loop() {
-		check.OK(b, check.Err(r.Read(context.Background(), q, ev, nil)))
-	}
-}
-
 // writing is a model that writes byte by byte.
 type writing struct{ fake }
 

@@ -126,31 +126,6 @@ func TestSilentConnections(t *testing.T) {
 	check.True(t, err == nil, "%v", err)
 }
 
-// BenchmarkSilentConnections compares the fastest of 300 questions alone with that among two thousand
-// silent connections, which are opened again for each round: a fifth more is the most.
-func BenchmarkSilentConnections(b *testing.B) {
-	address, end := listening(b, flat(b), serve.Options{PerMinute: 1e6})
-	defer end()
-	fastest := func() time.Duration {
-		best := time.Hour
-		for range 300 {
-			best = min(best, search(b, address))
-		}
-		return best
-	}
-	alone, among := fastest(), time.Hour
-	for b.Loop() {
-		alone = min(alone, fastest())
-		all := silent(b, address)
-		among = min(among, fastest())
-		for _, c := range all {
-			c.Close()
-		}
-	}
-	b.ReportMetric(float64(alone.Nanoseconds()), "alone-ns")
-	b.ReportMetric(float64(among)/float64(alone), "among/alone")
-}
-
 // counted counts what is read of it. A client that has its reply may still be reading.
 type counted struct {
 	read atomic.Int64

@@ -343,34 +343,3 @@ func TestNoMoreThanPays(t *testing.T) {
 	got, err := Find(t.Context(), star, []float64{0, 2, 2})
 	check.True(t, err == nil && slices.Equal(got.Nodes, []int32{1}), "got %v, %v", got, err)
 }
-
-// BenchmarkFind looks for a tree among 100,000 nodes and 500,000 random edges,
-// with a prize for each node, for every tenth, and for three of them.
-func BenchmarkFind(b *testing.B) {
-	const n, m = 100_000, 500_000
-	rng := rand.New(rand.NewPCG(1, 2))
-	edges := make([]graph.Edge, m)
-	for i := range edges {
-		edges[i] = graph.Edge{From: int32(rng.IntN(n)), To: int32(rng.IntN(n)), Weight: .1 + rng.Float64()}
-	}
-	g := build(b, n, edges)
-	for _, c := range []struct {
-		name  string
-		every int
-	}{{"all", 1}, {"tenth", 10}, {"three", n / 3}} {
-		prizes := make([]float64, n)
-		for u := 0; u < n; u += c.every {
-			prizes[u] = rng.Float64()
-			if c.every > 10 {
-				prizes[u] = 10
-			}
-		}
-		b.Run(c.name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				t := check.Of(Find(b.Context(), g, prizes)).OK(b)
-				b.ReportMetric(float64(len(t.Nodes)), "nodes")
-			}
-		})
-	}
-}

@@ -103,17 +103,6 @@ func TestStripLinksOfPages(t *testing.T) {
 	}
 }
 
-func BenchmarkStripLinks(b *testing.B) {
-	pages := check.Pages(b, 14)
-	b.SetBytes(check.Size(pages))
-	b.ReportAllocs()
-	for b.Loop() {
-		for _, s := range pages {
-			text.StripLinks(s)
-		}
-	}
-}
-
 // A cleaner of one's own says what it kept.
 func ExampleNewMapping() {
 	source := "The <b>Moon</b> is small."

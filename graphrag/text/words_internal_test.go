@@ -36,12 +36,6 @@ func TestClassTable(t *testing.T) {
 	}
 }
 
-func BenchmarkClassTable(b *testing.B) {
-	for b.Loop() {
-		newClassTable(true)
-	}
-}
-
 // A page is what the table says of each of its bytes.
 func TestPage(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))

@@ -118,23 +118,6 @@ func checkSpans(t *testing.T, a *text.Standard, s string, overlap bool) {
 	check.Must(t, cmp.Equal(got, spelt), "Words %q and Spans %q differ", got, spelt)
 }
 
-func BenchmarkWords(b *testing.B) {
-	english := strings.Repeat("The Typhoon's eye-wall passed over 2 islands, said (again) the agency. ", 1000)
-	mixed := strings.Repeat("Naïve cafés près de Zürich; Война и мир, 東京都 2012年. ", 1000)
-	for _, in := range []struct{ name, s string }{{"english", english}, {"mixed", mixed}} {
-		b.Run(in.name, func(b *testing.B) {
-			a := text.Default()
-			n := 0
-			count := func([]byte) bool { n++; return true }
-			b.SetBytes(int64(len(in.s)))
-			b.ReportAllocs()
-			for b.Loop() {
-				a.Words(in.s, count)
-			}
-		})
-	}
-}
-
 func TestTerms(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -213,14 +196,6 @@ func FuzzTerm(f *testing.F) {
 			a.Term(s)
 		}
 	})
-}
-
-func BenchmarkTerm(b *testing.B) {
-	a := text.Default()
-	b.ReportAllocs()
-	for b.Loop() {
-		a.Term("generalizations")
-	}
 }
 
 // Full and half width, composed and decomposed, and the zero of Chinese dates.

@@ -180,17 +180,13 @@ func (t *tab) do(actions ...chromedp.Action[chromedp.Void]) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.ctx, wait)
 	defer cancel()
-	if err := chromedp.Do(ctx, actions...); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, chromedp.Do(ctx, actions...))
 }
 
 // call calls a command of the browser's protocol.
 func call[P, R any](t *tab, command cdp.Command[P, R], params P) {
 	t.Helper()
-	if _, err := chromedp.Call(t.ctx, command, params); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, check.Err(chromedp.Call(t.ctx, command, params)))
 }
 
 // downloads is a folder that what is saved comes into.
@@ -209,9 +205,7 @@ func eval[T any](t *tab, expression string) T {
 	ctx, cancel := context.WithTimeout(t.ctx, wait)
 	defer cancel()
 	out, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
-	if err != nil {
-		t.Fatalf("%.200s: %v", expression, err)
-	}
+	check.OK(t, err, "%.200s", expression)
 	return out
 }
 
@@ -251,9 +245,7 @@ func (t *tab) named(within, text string) {
 		if (b) b.dataset.test = "here";
 		return Boolean(b);
 	})()`, within+" button", text))
-	if !found {
-		t.Fatalf("%s has no button %q", within, text)
-	}
+	check.Must(t, found, "%s has no button %q", within, text)
 	t.click("[data-test=here]")
 }
 
@@ -268,9 +260,7 @@ func (t *tab) choose(selector, value string) {
 		s.dispatchEvent(new Event("change", { bubbles: true }));
 		return has;
 	})()`, selector, value))
-	if !has {
-		t.Fatalf("%s has no %q", selector, value)
-	}
+	check.Must(t, has, "%s has no %q", selector, value)
 }
 
 // shown is how many questions the page says it shows.

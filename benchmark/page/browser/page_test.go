@@ -226,9 +226,7 @@ func accessible(t *tab, what string) {
 		ID, Impact string
 		Nodes      []string
 	}
-	if err := json.Unmarshal([]byte(found), &violations); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, json.Unmarshal([]byte(found), &violations))
 	for _, v := range violations {
 		t.Errorf("%s: %s (%s):\n%s", what, v.ID, v.Impact, strings.Join(v.Nodes, "\n"))
 	}

@@ -72,9 +72,8 @@ func (t *tab) answered() {
 // narrow holds that nothing is wider than the screen.
 func (t *tab) narrow(what string) {
 	t.Helper()
-	if eval[bool](t, `document.documentElement.scrollWidth > innerWidth`) {
-		t.Errorf("%s: the page is wider than the screen", what)
-	}
+	check.True(t, !eval[bool](t, `document.documentElement.scrollWidth > innerWidth`),
+		"%s: the page is wider than the screen", what)
 }
 
 // picture writes what is shown into the folder of -pictures.
@@ -90,9 +89,7 @@ func (t *tab) picture(name string, s screen) {
 	if err == nil {
 		err = os.WriteFile(filepath.Join(*pictures, fmt.Sprintf("%s-%d.png", name, s.width)), data, 0o644)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 }
 
 // manual are files that a colleague could have.
