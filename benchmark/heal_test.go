@@ -14,6 +14,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -119,9 +120,7 @@ func TestHealing(t *testing.T) {
 						t.Errorf("%s, start %d: answers, judgments and calls past caches %v, want %v", who, again, asked, expected)
 					}
 				}
-				if healed := cmp.Diff(want, benchtest.Files(t, dir)) == ""; healed != tt.heal {
-					t.Errorf("%s: healed %v, want %v", who, healed, tt.heal)
-				}
+				check.Equal(t, (cmp.Diff(want, benchtest.Files(t, dir)) == ""), tt.heal, "%s: healed", who)
 			}
 		})
 	}

@@ -80,18 +80,14 @@ func TestPanics(t *testing.T) {
 			for range 2 { // the second start repeats nothing
 				rep := reported(t, oddly(dir, &calls, &tt.odd))
 				s := rep.Systems[0]
-				if got := strings.Join(s.NotCompared, "; "); !strings.Contains(got, tt.want) {
-					t.Errorf("the row says %q, want %q", got, tt.want)
-				}
+				check.Contains(t, strings.Join(s.NotCompared, "; "), tt.want, "the row says")
 				if got := s.Stages[0]; got.Name != "answer" || got.Asked != 7 || got.Failed != tt.failed {
 					t.Errorf("%+v", s.Stages)
 				}
 				if v := s.Overall.Types[benchmark.All].Verdicts(); v.Unscored != float64(tt.failed)/7 {
 					t.Errorf("%v unscored, want %d of 7", v.Unscored, tt.failed)
 				}
-				if len(rep.Pairs) > 0 {
-					t.Errorf("it is compared: %+v", rep.Pairs)
-				}
+				check.True(t, len(rep.Pairs) <= 0, "it is compared: %+v", rep.Pairs)
 				if got, want := *rep.Systems[1].Overall.Types[benchmark.All].Accuracy, *healthy.Systems[1].Overall.Types[benchmark.All].Accuracy; got != want {
 					t.Errorf("the other system: %v, want %v", got, want)
 				}

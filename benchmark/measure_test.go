@@ -91,9 +91,8 @@ func TestMeasureAsTrecEval(t *testing.T) {
 			if v == nil && len(it.Gold) == 0 && want == 0 { // not defined here
 				continue
 			}
-			if v == nil || math.Abs(*v-want) > 2e-9 {
-				t.Errorf("%s of %s is %v, trec_eval says %.9f", name, q, v, want)
-			}
+			check.True(t, v != nil && math.Abs(*v-want) <= 2e-9,
+				"%s of %s is %v, trec_eval says %.9f", name, q, v, want)
 		}
 	}
 }

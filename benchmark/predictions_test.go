@@ -88,9 +88,7 @@ func TestReadPredictions(t *testing.T) {
 			system, _ := p.Entry().New("d")
 			for q, a := range map[string]string{"What?": tt.what, "Who?": tt.who} {
 				got, err := system.Answer(t.Context(), graphrag.Question{Text: q})
-				if err != nil || got.Text != a {
-					t.Errorf("%s: %q, %v, want %q", q, got.Text, err, a)
-				}
+				check.True(t, err == nil && got.Text == a, "%s: %q, %v, want %q", q, got.Text, err, a)
 			}
 		})
 	}
@@ -110,9 +108,8 @@ func TestForeignPredictionsAreJudged(t *testing.T) {
 	run := check.Of((&benchmark.Runner{Dataset: set, Systems: []benchmark.Entry{p.Entry()}, Judge: benchtest.Exact{}}).Run(t.Context())).OK(t)
 	for _, d := range run.Systems[0].Domains {
 		for _, r := range d.Results {
-			if f := r.Judgment.Fact; f != nil && f.Value != 1 || r.Evidence.RecallAt5 != nil {
-				t.Errorf("%+v", r)
-			}
+			f := r.Judgment.Fact
+			check.True(t, (f == nil || f.Value == 1) && r.Evidence.RecallAt5 == nil, "%+v", r)
 		}
 	}
 }
@@ -143,16 +140,13 @@ func TestEvidenceOfPredictions(t *testing.T) {
 			if all.N != 7 || math.Abs(*all.PromptRecall-want) > 1e-12 || math.Abs(*all.RecallAt5-want) > 1e-12 || all.ContextTokens != nil || all.Found != nil {
 				t.Errorf("%s: %+v", evidence, all)
 			}
-			if s.QueryMsP50 != nil {
-				t.Errorf("%s: what it cost is not known: %+v", evidence, s)
-			}
+			check.True(t, s.QueryMsP50 == nil, "%s: what it cost is not known: %+v", evidence, s)
 		}
 	}
 	for evidence, want := range map[string]string{`["GOLD.txt", "dodo.txt#1"]`: `"dodo.txt#1"`, `[null]`: `""`, `["#"]`: `"#"`} {
 		p, set := read(evidence)
-		if err := p.Locate(set); err == nil || !strings.Contains(err.Error(), want+`, the evidence for "What does the owl eat?", is no page of birds`) {
-			t.Errorf("a page that is not there: %v", err)
-		}
+		check.Fails(t, p.Locate(set), want+`, the evidence for "What does the owl eat?", is no page of birds`,
+			"a page that is not there")
 	}
 }
 

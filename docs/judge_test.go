@@ -5,6 +5,7 @@ package docs_test
 import (
 	"testing"
 
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/lexical"
 )
@@ -17,15 +18,11 @@ func answer(t *testing.T, question string) string {
 
 func TestAnswers(t *testing.T) {
 	j, err := lexical.New(judge.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	got, err := j.Fact(t.Context(), judge.Case{
 		Question:  "When did Typhoon Sanba reach South Korea?",
 		Reference: "Typhoon Sanba made landfall over South Korea on September 17.",
 		Answer:    answer(t, "When did Typhoon Sanba reach South Korea?"), // your pipeline
 	})
-	if err != nil || got.Value != 1 {
-		t.Errorf("%v, %+v", err, got)
-	}
+	check.True(t, err == nil && got.Value == 1, "%v, %+v", err, got)
 }

@@ -57,9 +57,8 @@ func TestReadmeProgram(t *testing.T) {
 		{empty, "zzz?", "no file that can be read", true},
 	} {
 		out, err := exec.CommandContext(t.Context(), bin, tt.folder, tt.question).CombinedOutput()
-		if (err != nil) != tt.fails || !strings.Contains(string(out), tt.want) || strings.Contains(string(out), "panic") {
-			t.Errorf("%s: %v\n%s", tt.question, err, out)
-		}
+		check.True(t, (err != nil) == tt.fails && strings.Contains(string(out), tt.want) &&
+			!strings.Contains(string(out), "panic"), "%s: %v\n%s", tt.question, err, out)
 		said, files, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
 		if tt.fails || tt.want == "" {
 			continue

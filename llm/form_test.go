@@ -44,11 +44,10 @@ func FuzzForm(f *testing.F) {
 		if err != nil {
 			return
 		}
-		raw, err := json.Marshal(struct {
+		raw := check.Of(json.Marshal(struct {
 			form
 			Facts any `json:"facts"`
-		}{got, nil})
-		check.OK(t, err, "%s", reply)
+		}{got, nil})).OK(t, "%s", reply)
 		again, err := llm.Read[form](string(raw))
 		got.Facts = nil
 		check.True(t, err == nil && fmt.Sprint(again) == fmt.Sprint(got), "%s: %v, read again %v, %v", reply, got, again, err)

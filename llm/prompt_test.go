@@ -56,9 +56,7 @@ func TestPrompts(t *testing.T) {
 func TestMustPromptsPanics(t *testing.T) {
 	for _, files := range []map[string]string{nil, {"a.txt": "{{.Open"}} {
 		func() {
-			defer func() {
-				check.True(t, recover() != nil, "%v: no panic", files)
-			}()
+			defer func() { check.True(t, recover() != nil, "%v: no panic", files) }()
 			llm.MustPrompts("test", promptFiles(files))
 		}()
 	}
@@ -84,9 +82,7 @@ func TestOfOneReply(t *testing.T) {
 		llm.ErrBudgetExceeded, llm.ErrCanceled} {
 		want := strings.Contains(one, string(k))
 		for _, err := range []error{k, &llm.Error{Kind: k}, fmt.Errorf("chunk 3: %w", &llm.Error{Kind: k}), errors.Join(errors.New("x"), k)} {
-			if llm.OfOneReply(err) != want {
-				t.Errorf("%v: want %v", err, want)
-			}
+			check.Equal(t, llm.OfOneReply(err), want, "%v: want", err)
 		}
 	}
 	check.True(t, !llm.OfOneReply(nil) && !llm.OfOneReply(errors.New("disk full")), "neither nil nor a strange error is one reply's")

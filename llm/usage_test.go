@@ -109,9 +109,8 @@ func TestTraced(t *testing.T) {
 		m := llm.Metered(llm.ByFunc(name, func(context.Context, llm.Request) (llm.Reply, error) {
 			return llm.Reply{}, &llm.Error{Kind: llm.ErrTruncated, Body: "canary", Usage: llm.Usage{Calls: 1, PromptTokens: 7, CompletionTokens: 3}}
 		}))
-		if _, err := m.Generate(trace.With(t.Context(), spans), llm.Request{Stage: "read"}); err == nil {
-			t.Fatal("no error")
-		}
+		check.Must(t, check.Err(m.Generate(trace.With(t.Context(), spans), llm.Request{Stage: "read"})) != nil,
+			"no error")
 		data, err := json.Marshal(spans)
 		check.Must(t, err == nil && !strings.Contains(string(data), "canary"), "%v %v", err, string(data))
 		value := func(key string) string {

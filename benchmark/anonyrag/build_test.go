@@ -109,8 +109,7 @@ var story = anonyrag.Book{
 // One dictionary for passages and questions; the gold of a reversion is what its text
 // holds, with all names; IDs and titles tell nothing.
 func TestBook(t *testing.T) {
-	got, err := story.Anonymized()
-	check.OK(t, err)
+	got := check.Of(story.Anonymized()).OK(t)
 	want := anonyrag.Language{
 		Name: "eng",
 		Corpus: []anonyrag.Passage{
@@ -128,9 +127,8 @@ func TestBook(t *testing.T) {
 		t.Errorf("the task is %q", q)
 	}
 	raw, err := story.Raw()
-	if err != nil || len(raw.QA) != 1 || raw.QA[0].Question != "Who met Silver?" || raw.Corpus[1].Title != "Jim" || raw.Corpus[0].ID != "eng-0001" {
-		t.Errorf("%+v, %v", raw, err)
-	}
+	check.True(t, err == nil && len(raw.QA) == 1 && raw.QA[0].Question == "Who met Silver?" &&
+		raw.Corpus[1].Title == "Jim" && raw.Corpus[0].ID == "eng-0001", "%+v, %v", raw, err)
 	chinese := story
 	chinese.Language = "chs"
 	l, err := chinese.Anonymized()
@@ -193,9 +191,7 @@ func TestSample(t *testing.T) {
 		}
 		for _, e := range b.Entities { // by plain search, without the dictionary
 			for _, name := range append([]string{e.Name}, e.Aliases...) {
-				if strings.Contains(all.String(), name) {
-					t.Errorf("%s: %q can be read", language, name)
-				}
+				check.True(t, !strings.Contains(all.String(), name), "%s: %q can be read", language, name)
 			}
 		}
 		check.Equal(t, len(letters), 4, "%s: right letters %v", language, letters)
@@ -245,8 +241,7 @@ func TestByModel(t *testing.T) {
 
 // Who answers without context has no use for the question. What fails stays.
 func TestUnsolved(t *testing.T) {
-	l, err := story.Anonymized()
-	check.OK(t, err)
+	l := check.Of(story.Anonymized()).OK(t)
 	l.QA = append(l.QA, l.QA[0], l.QA[0])
 	l.QA[2].Question, l.QA[3].Question = "Who failed?", "Who met nobody?"
 	j := check.Of(anonyrag.New(anonyrag.Options{})).OK(t)
@@ -262,9 +257,8 @@ func TestUnsolved(t *testing.T) {
 		return graphrag.Answer{Text: "A. I remember it."}, nil
 	}
 	got, err := anonyrag.Unsolved(t.Context(), l, ask, j)
-	if err != nil || len(got.QA) != 3 || got.QA[0].Format != anonyrag.Reversion || asked.Load() != 4 || len(l.QA) != 4 {
-		t.Errorf("%+v, %v", got.QA, err)
-	}
+	check.True(t, err == nil && len(got.QA) == 3 && got.QA[0].Format == anonyrag.Reversion &&
+		asked.Load() == 4 && len(l.QA) == 4, "%+v, %v", got.QA, err)
 	fatal := func(context.Context, graphrag.Question) (graphrag.Answer, error) {
 		return graphrag.Answer{}, &llm.Error{Kind: llm.ErrAuth}
 	}

@@ -139,9 +139,8 @@ func TestAskRepeats(t *testing.T) {
 	}
 	triple.Statement = "Kelp forests recovered within a decade."
 	m := llmtest.NewScript("m").Reply(llmtest.Any, `{"question": "How was it that kelp forests recovered within a decade?"}`)
-	if q, err := construct.NewByModel(m).Ask(t.Context(), construct.Draft{Type: wildgraph.Summary, Path: []string{"Kelp"}, Triples: []construct.Triple{triple, triple}}); q != "" || err == nil || m.Calls() != 2 {
-		t.Errorf("summary: %q, %v after %d calls", q, err, m.Calls())
-	}
+	q, err := construct.NewByModel(m).Ask(t.Context(), construct.Draft{Type: wildgraph.Summary, Path: []string{"Kelp"}, Triples: []construct.Triple{triple, triple}})
+	check.True(t, q == "" && err != nil && m.Calls() == 2, "summary: %q, %v after %d calls", q, err, m.Calls())
 }
 
 // A sentence that was copied without marks and links is that of the section, or its loss is said.
@@ -150,9 +149,8 @@ func TestGroundUnmarked(t *testing.T) {
 	g := construct.NewGrounds(a.Citations(), func(string) bool { return true })
 	s := a.Sections()[slices.IndexFunc(a.Sections(), func(s construct.Section) bool { return len(construct.Marks(s.Body)) > 0 })]
 	gold, dropped := g.Ground(a, s, []construct.Stated{{"Otters rest in rafts, [1] wrapped in kelp.[^2]", "Otters rest in rafts."}, {"They sleep.", "Otters sleep."}})
-	if len(gold.Triples) != 1 || gold.Triples[0].Count != 1 || len(dropped) != 1 || dropped[0].Reason != "no citation mark" {
-		t.Errorf("%+v, %+v", gold, dropped)
-	}
+	check.True(t, len(gold.Triples) == 1 && gold.Triples[0].Count == 1 && len(dropped) == 1 &&
+		dropped[0].Reason == "no citation mark", "%+v, %+v", gold, dropped)
 	gold, dropped = g.Ground(a, s, []construct.Stated{{"Otters rest in rafts, [1] wrapped in kelp.[^2]", "Otters rest."}, {"Otters rest in rafts, [1] wrapped in kelp.[^2]", "Otters rest."}})
 	check.True(t, len(gold.Triples) == 1 && len(dropped) == 1 && dropped[0].Reason == "stated before", "stated twice: %+v, %+v", gold, dropped)
 }

@@ -80,9 +80,7 @@ type getter struct {
 	mu    chan struct{}
 }
 
-func newGetter() *getter {
-	return &getter{asked: make(map[string]int), mu: make(chan struct{}, 1)}
-}
+func newGetter() *getter { return &getter{asked: make(map[string]int), mu: make(chan struct{}, 1)} }
 
 var errStopped = errors.New("stopped")
 
@@ -138,8 +136,7 @@ func scripted() *llmtest.Script {
 // build builds the benchmark into dir with what is kept in work.
 func build(ctx context.Context, t *testing.T, work, dir string, get construct.Getter, m llm.Model) (*construct.Build, error) {
 	t.Helper()
-	client, err := paid.Open(paid.Options{File: filepath.Join(work, "replies")})
-	check.OK(t, err)
+	client := check.Of(paid.Open(paid.Options{File: filepath.Join(work, "replies")})).OK(t)
 	defer client.Close()
 	m = check.Of(client.Model(m)).OK(t)
 	p := check.Of(construct.OpenPages(filepath.Join(work, "pages"))).OK(t)
@@ -194,9 +191,7 @@ func TestBuild(t *testing.T) {
 	check.True(t, d.Pages == 4 && len(d.Items) == 5, "loaded %d pages, %d questions", d.Pages, len(d.Items))
 	for _, it := range set.Domains[0].Items {
 		for _, u := range it.Gold {
-			if len(u) != 1 {
-				t.Errorf("%s: the gold pages %v are not told apart", it.Question.Text, u)
-			}
+			check.True(t, len(u) == 1, "%s: the gold pages %v are not told apart", it.Question.Text, u)
 		}
 	}
 
@@ -283,16 +278,12 @@ func TestBuildStopped(t *testing.T) {
 			counted.left.Store(int64(stop))
 			_, err := build(ctx, t, work, dir, get, counted)
 			done = err == nil
-			if err != nil && !errors.Is(err, context.Canceled) {
-				t.Fatal(err)
-			}
+			check.Must(t, err == nil || errors.Is(err, context.Canceled), "%v", err)
 			cancel(nil)
 		}
 		check.Equal(t, snapshot(t, dir), want, "stopped after %d calls, %d times", stop, starts)
 		for url, n := range get.asked {
-			if n > 1 {
-				t.Errorf("%s was asked for %d times", url, n)
-			}
+			check.True(t, n <= 1, "%s was asked for %d times", url, n)
 		}
 	}
 }
@@ -315,14 +306,13 @@ func (s *stopping) Generate(ctx context.Context, req llm.Request) (llm.Reply, er
 func snapshot(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	out := make(map[string]string)
-	err := fs.WalkDir(os.DirFS(dir), ".", func(path string, d fs.DirEntry, err error) error {
+	check.OK(t, fs.WalkDir(os.DirFS(dir), ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
 		b, err := os.ReadFile(filepath.Join(dir, path))
 		out[path] = string(b)
 		return err
-	})
-	check.OK(t, err)
+	}))
 	return out
 }

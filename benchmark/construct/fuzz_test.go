@@ -20,9 +20,7 @@ func FuzzArticle(f *testing.F) {
 			a := Parse(source, "name", o)
 			refs := a.References()
 			for _, r := range refs {
-				if r.Title == "" || !strings.HasPrefix(r.URL, "http") {
-					t.Errorf("reference %+v", r)
-				}
+				check.True(t, r.Title != "" && strings.HasPrefix(r.URL, "http"), "reference %+v", r)
 			}
 			files := make(map[string]bool)
 			for _, r := range Sources(refs) {
@@ -33,20 +31,14 @@ func FuzzArticle(f *testing.F) {
 			}
 			g := NewGrounds(a.Citations(), func(string) bool { return true })
 			for _, s := range a.Sections() {
-				if strings.TrimSpace(s.Body) == "" || len(s.Path) == 0 {
-					t.Errorf("section %+v", s)
-				}
+				check.True(t, strings.TrimSpace(s.Body) != "" && len(s.Path) != 0, "section %+v", s)
 				stated := check.Of(Rules{}.State(t.Context(), a, s)).OK(t)
 				gold, dropped := g.Ground(a, s, stated)
 				for _, d := range dropped {
-					if d.Reason == "the section does not say so" {
-						t.Errorf("%q is not in %q", d.What, s.Body)
-					}
+					check.True(t, d.Reason != "the section does not say so", "%q is not in %q", d.What, s.Body)
 				}
 				for _, tr := range gold.Triples {
-					if tr.Count == 0 || tr.Statement == "" {
-						t.Errorf("%+v", tr)
-					}
+					check.True(t, tr.Count != 0 && tr.Statement != "", "%+v", tr)
 				}
 			}
 		}

@@ -37,9 +37,8 @@ func TestPublic(t *testing.T) {
 		err := Public(netip.AddrPortFrom(netip.MustParseAddr(a), 80))
 		check.True(t, err == nil, "%s: %v", a, err)
 		for _, port := range []uint16{0, 22, 25, 8080, 6379} {
-			if Public(netip.AddrPortFrom(netip.MustParseAddr(a), port)) == nil {
-				t.Errorf("port %d is let through", port)
-			}
+			check.True(t, Public(netip.AddrPortFrom(netip.MustParseAddr(a), port)) != nil,
+				"port %d is let through", port)
 		}
 	}
 }
@@ -220,9 +219,8 @@ func TestReader(t *testing.T) {
 	o.Reader = check.Of(NewReader(service.URL, key)).OK(t)
 	f := check.Of(New(o)).OK(t)
 	page, err := f.Page(t.Context(), w.page("/owls"))
-	if err != nil || !strings.HasSuffix(page.Text, "/owls") || !strings.Contains(page.Text, "http:") || strings.Contains(page.Title, "\x1b") {
-		t.Errorf("%+v, %v", page, err)
-	}
+	check.True(t, err == nil && strings.HasSuffix(page.Text, "/owls") && strings.Contains(page.Text, "http:") &&
+		!strings.Contains(page.Title, "\x1b"), "%+v, %v", page, err)
 	for address, kind := range map[string]Kind{w.page("/junk"): NoText, "http://127.0.0.2/": Refused, "file:///etc/passwd": Refused} {
 		var e *Error
 		_, err := f.Page(t.Context(), address)

@@ -58,8 +58,7 @@ func (ranker) Retrieve(context.Context, graphrag.Question) (graphrag.Found, erro
 func TestBEIR(t *testing.T) {
 	fsys := beir()
 	check.True(t, own.Layout.Recognise(fsys, benchmark.LoadOptions{}) && !own.Layout.Recognise(folder(), benchmark.LoadOptions{}), "the layout is not recognised")
-	set, err := own.BEIR(fsys, "animals")
-	check.OK(t, err)
+	set := check.Of(own.BEIR(fsys, "animals")).OK(t)
 	if n := len(set.Domains[0].Items); n != 2 || !slices.ContainsFunc(set.Notes, func(s string) bool { return strings.Contains(s, "having no relevant document: 1") }) ||
 		!slices.ContainsFunc(set.Notes, func(s string) bool { return strings.Contains(s, "does not hold: 1") }) {
 		t.Errorf("%d questions, %q", n, set.Notes)
@@ -117,8 +116,7 @@ func FuzzBEIR(f *testing.F) {
 		fsys := beir()
 		fsys["qrels/test.tsv"] = &fstest.MapFile{Data: qrels}
 		set, err := own.BEIR(fsys, "x")
-		if err == nil && (len(set.Domains[0].Items) == 0 || len(set.Domains[0].Items[0].Gold) == 0) {
-			t.Error("a data set without gold")
-		}
+		check.True(t, err != nil || len(set.Domains[0].Items) != 0 && len(set.Domains[0].Items[0].Gold) != 0,
+			"a data set without gold")
 	})
 }

@@ -84,9 +84,8 @@ func TestLoadRows(t *testing.T) {
 	gold := set.Domains[0].Items[0].Gold
 	check.True(t, n == 2 && len(gold) == 1 && gold[0][0] == "x", "%d documents, gold %v", n, gold)
 	where := `, "where": "team = \"ops\""`
-	if load("ops", where).Domains[0].Fingerprint == load("it", where).Domains[0].Fingerprint {
-		t.Error("other fields, and the answers of before are taken for those of now")
-	}
+	check.True(t, load("ops", where).Domains[0].Fingerprint != load("it", where).Domains[0].Fingerprint,
+		"other fields, and the answers of before are taken for those of now")
 }
 
 // What cannot be meant is an error with the line, and says what is wanted.
@@ -149,9 +148,7 @@ func TestDataMorgana(t *testing.T) {
 		var types []string
 		for _, k := range set.Types {
 			types = append(types, k.Key)
-			if !strings.HasSuffix(k.Key, ": "+k.Title) || k.Statements || k.K != 5 {
-				t.Errorf("%+v", k)
-			}
+			check.True(t, strings.HasSuffix(k.Key, ": "+k.Title) && !k.Statements && k.K == 5, "%+v", k)
 		}
 		it := set.Domains[0].Items[1]
 		if got := strings.Join(types, "|"); got != x.types || it.Type != set.Types[0].Key || len(set.Notes) != x.notes || !reflect.DeepEqual(it.Gold, []benchmark.Unit{{"a.md"}}) {

@@ -154,14 +154,12 @@ func TestPolicy(t *testing.T) {
 			check.Contains(t, policy, "'sha256-"+hash(e.text)+"'", "the script is not in the policy")
 		}
 		for key, value := range e.attr {
-			if strings.HasPrefix(key, "on") || key == "style" || key == "src" || key == "href" && value[0] != '#' && value != "data:," {
-				t.Errorf("<%s %s=%q>", e.name, key, value)
-			}
+			check.True(t, !strings.HasPrefix(key, "on") && key != "style" && key != "src" &&
+				(key != "href" || value[0] == '#' || value == "data:,"), "<%s %s=%q>", e.name, key, value)
 		}
 	}
-	if scripts != 1 || !strings.HasPrefix(policy, "default-src 'none';") || strings.Contains(policy, "unsafe") {
-		t.Errorf("%d scripts, policy %s", scripts, policy)
-	}
+	check.True(t, scripts == 1 && strings.HasPrefix(policy, "default-src 'none';") &&
+		!strings.Contains(policy, "unsafe"), "%d scripts, policy %s", scripts, policy)
 	for _, id := range []string{"library0", "library1"} {
 		check.Contains(t, policy, hash(unpack(t, file, id)), "%s is not in the policy", id)
 	}

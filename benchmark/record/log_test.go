@@ -99,9 +99,7 @@ func TestLog(t *testing.T) {
 			change(&other)
 			_, answered := log.Answer(other)
 			_, judged := log.Judgment(other, "exact", "x")
-			if answered || judged {
-				t.Errorf("%+v finds the records of %+v", other, key)
-			}
+			check.True(t, !answered && !judged, "%+v finds the records of %+v", other, key)
 		}
 		_, first := log.Judgment(key, "exact", "x")
 		_, second := log.Judgment(key, "mild", "x")

@@ -54,25 +54,20 @@ func TestPairs(t *testing.T) {
 				continue
 			}
 			got = append(got, fmt.Sprint(p.A, " ", p.B, " ", p.Family))
-			if p.Family == report.OfBest && p.Difference < 0 {
-				t.Errorf("%s: the best is worse: %+v", tt.name, p)
-			}
-			if tested := p.P != nil && p.PHolm != nil && p.Low != nil && p.High != nil && p.Detectable != nil && p.Tests == 3; tested != tt.many {
-				t.Errorf("%s: %+v", tt.name, p)
-			}
+			check.True(t, p.Family != report.OfBest || p.Difference >= 0,
+				"%s: the best is worse: %+v", tt.name, p)
+			check.True(t, (p.P != nil && p.PHolm != nil && p.Low != nil && p.High != nil && p.Detectable != nil && p.Tests == 3) == tt.many,
+				"%s: %+v", tt.name, p)
 		}
 		want := []string{"scholar parrot best", "pupil parrot best", "twin parrot best", "scholar parrot baselines", "scholar pupil baselines", "scholar twin baselines"}
 		check.Equal(t, got, want, "%s: pairs", tt.name)
 		_, text, _ := strings.Cut(tables(t, rep), "The best system and the others")
 		text, _, _ = strings.Cut(text, "With fewer than")
 		for _, want := range []string{"Best − other", "System − baseline", "parrot − scholar", "pupil − scholar"} {
-			if !strings.Contains(tables(t, rep), want) {
-				t.Errorf("%s: the tables lack %q", tt.name, want)
-			}
+			check.Contains(t, tables(t, rep), want, "%s: the tables lack", tt.name)
 		}
-		if !tt.many && !strings.Contains(text, "too few") || strings.Contains(text, "scholar − ") {
-			t.Errorf("%s:\n%s", tt.name, text)
-		}
+		check.True(t, (tt.many || strings.Contains(text, "too few")) && !strings.Contains(text, "scholar − "),
+			"%s:\n%s", tt.name, text)
 		all := rep.Systems[0].Overall.Types[benchmark.All]
 		check.True(t, (len(all.Intervals) > 0) == tt.many, "%s: intervals %v", tt.name, all.Intervals)
 	}
@@ -125,13 +120,11 @@ func TestRankingOfProvenance(t *testing.T) {
 	// What is read of reports alone holds no source text, also where nothing was found: the
 	// share of the statements in it is not that of the questions without a report.
 	scholar, unsure := rep.Systems[0].Overall.Types[benchmark.All], rep.Systems[3].Overall.Types[benchmark.All]
-	if scholar.Found == nil || unsure.Found != nil || unsure.RecallAt5 == nil {
-		t.Errorf("found in source text %v, in reports %v; recall %v", scholar.Found, unsure.Found, unsure.RecallAt5)
-	}
+	check.True(t, scholar.Found != nil && unsure.Found == nil && unsure.RecallAt5 != nil,
+		"found in source text %v, in reports %v; recall %v", scholar.Found, unsure.Found, unsure.RecallAt5)
 	for _, p := range rep.Pairs {
-		if p.Figure == "evidence_recall_at_5" && (p.A == "reviewer" || p.B == "reviewer") {
-			t.Errorf("compared: %+v", p)
-		}
+		check.True(t, p.Figure != "evidence_recall_at_5" || p.A != "reviewer" && p.B != "reviewer",
+			"compared: %+v", p)
 	}
 	evidence := rep.Tables()[1]
 	for i, cell := range evidence.Rows[2].Cells[:8] {

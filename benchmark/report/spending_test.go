@@ -96,9 +96,8 @@ func TestPayoff(t *testing.T) {
 		err = r.WriteHTML(&html, run)
 		check.True(t, err == nil && strings.Contains(html.String(), tt.want[:20]), "%s: %v", tt.name, err)
 		for i, want := range []report.Spending{{Turns: 3, Searches: 2, Read: 750, Question: 3000, Cached: 1500}, {Turns: 1, Searches: 1, Index: float64(tt.graph.index), Question: float64(tt.graph.question), Cached: float64(tt.graph.question) / 2}} {
-			if got := *r.Systems[i].Spending; got != want {
-				t.Errorf("%s: %+v, want %+v", tt.name, got, want)
-			}
+			got := *r.Systems[i].Spending
+			check.True(t, got == want, "%s: %+v, want %+v", tt.name, got, want)
 		}
 	}
 	r, err := report.New(spent(agent))

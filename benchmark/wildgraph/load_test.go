@@ -220,9 +220,7 @@ func FuzzLoad(f *testing.F) {
 			ids[item.Question.ID] = true
 			for _, unit := range item.Gold {
 				for _, doc := range unit {
-					if !docs[doc] {
-						t.Errorf("question %s: gold %q is no document", item.Question.ID, doc)
-					}
+					check.True(t, docs[doc], "question %s: gold %q is no document", item.Question.ID, doc)
 				}
 			}
 		}
@@ -264,9 +262,8 @@ func TestTitles(t *testing.T) {
 		fsys[page].Data = []byte(text)
 		set := check.Of(wildgraph.Load(fsys, benchmark.LoadOptions{})).OK(t)
 		for doc, err := range set.Domains[0].Documents() {
-			if err != nil || doc.ID == "Sight.txt" && doc.Title != want {
-				t.Errorf("%.40q: title %.40q, want %.40q; %v", text, doc.Title, want, err)
-			}
+			check.True(t, err == nil && (doc.ID != "Sight.txt" || doc.Title == want),
+				"%.40q: title %.40q, want %.40q; %v", text, doc.Title, want, err)
 		}
 	}
 }

@@ -43,9 +43,8 @@ func TestPublishedAddsUp(t *testing.T) {
 		got := [2]float64{*r.SingleFact * float64(n[0]), *r.MultiFact * float64(n[1])}
 		sum := correct[r.System]
 		for i := range got {
-			if math.Abs(got[i]-math.Round(got[i])) > 0.011*float64(n[i])/100+1e-9 {
-				t.Errorf("%s on %s: %v correct answers", r.System, r.Domain, got[i])
-			}
+			check.True(t, math.Abs(got[i]-math.Round(got[i])) <= 0.011*float64(n[i])/100+1e-9,
+				"%s on %s: %v correct answers", r.System, r.Domain, got[i])
 			sum[i] += math.Round(got[i])
 		}
 		correct[r.System] = sum
@@ -58,9 +57,8 @@ func TestPublishedAddsUp(t *testing.T) {
 		for _, f := range []struct{ got, want float64 }{
 			{*r.SingleFact, c[0] / 667}, {*r.MultiFact, c[1] / 191}, {*r.AvgAccuracy, (c[0] + c[1]) / 858},
 		} {
-			if math.Abs(f.got-f.want) > 1.1e-4 {
-				t.Errorf("%s: Table 2 has %v, the domains add up to %v", name, f.got, f.want)
-			}
+			check.True(t, math.Abs(f.got-f.want) <= 1.1e-4,
+				"%s: Table 2 has %v, the domains add up to %v", name, f.got, f.want)
 		}
 	}
 }

@@ -182,9 +182,8 @@ func TestKilled(t *testing.T) {
 	}
 	whole := snapshot(t, filepath.Join(dir, "whole"))
 	for name, text := range whole {
-		if strings.ContainsAny(text, "\x1b\x00") || strings.Contains(name, "..") || strings.Contains(text, "<script") {
-			t.Errorf("%s holds what a page put there", name)
-		}
+		check.True(t, !strings.ContainsAny(text, "\x1b\x00") && !strings.Contains(name, "..") &&
+			!strings.Contains(text, "<script"), "%s holds what a page put there", name)
 	}
 	set := check.Of(wildgraph.Load(os.DirFS(filepath.Join(dir, "whole")), benchmark.LoadOptions{})).OK(t)
 	d := set.Domains[0]
@@ -260,9 +259,8 @@ func TestLocalSources(t *testing.T) {
 	set, err := wildgraph.Load(os.DirFS(out), benchmark.LoadOptions{})
 	check.True(t, err == nil && set.Domains[0].Pages == 1 && len(set.Domains[0].Items) == 1, "%+v, %v\n%s", set, err, stdout.String())
 	report, err := os.ReadFile(filepath.Join(out, "build", "Owls.json"))
-	if err != nil || !strings.Contains(string(report), `"file:../secret.txt"`) || !strings.Contains(string(report), `"file:eggs.md"`) {
-		t.Errorf("%v: %s", err, report)
-	}
+	check.True(t, err == nil && strings.Contains(string(report), `"file:../secret.txt"`) &&
+		strings.Contains(string(report), `"file:eggs.md"`), "%v: %s", err, report)
 	for name, text := range snapshot(t, out) {
 		check.True(t, !strings.Contains(text, "nobody may know of them"), "%s holds a file outside of the folder", name)
 	}

@@ -48,8 +48,7 @@ func newCluster(t *testing.T) *cluster {
 	if out, err := exec.Command("go", "build", "-o", c.program, ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	check.OK(t, err)
+	l := check.Of(net.Listen("tcp", "127.0.0.1:0")).OK(t)
 	c.address = l.Addr().String()
 	l.Close()
 	c.models = newService(t)
@@ -69,14 +68,10 @@ func (c *cluster) start(env []string, name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(name, args...)
 	cmd.Env = append(os.Environ(), env...)
 	logs, err := os.OpenFile(filepath.Join(filepath.Dir(c.program), filepath.Base(name)+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
-	if err != nil {
-		c.Fatal(err)
-	}
+	check.OK(c, err)
 	defer logs.Close()
 	cmd.Stdout, cmd.Stderr = logs, logs
-	if err := cmd.Start(); err != nil {
-		c.Fatal(err)
-	}
+	check.OK(c, cmd.Start())
 	return cmd
 }
 
@@ -131,14 +126,11 @@ func (c *cluster) run(args ...string) (string, error) {
 // drop removes what a run before left in the database.
 func (c *cluster) drop(names ...string) {
 	s, err := postgres.Open(c.Context(), c.store, postgres.Options{})
-	if err != nil {
-		c.Fatal(err)
-	}
+	check.OK(c, err)
 	defer s.Close()
 	for _, name := range names {
-		if err := s.Drop(c.Context(), name); err != nil && !errors.Is(err, store.ErrNotFound) {
-			c.Fatal(err)
-		}
+		err := s.Drop(c.Context(), name)
+		check.Must(c, err == nil || errors.Is(err, store.ErrNotFound), "%v", err)
 	}
 }
 
@@ -177,9 +169,7 @@ func TestKills(t *testing.T) {
 			c.kill(c.server)
 			c.serve()
 		}
-		if len(ended) > 0 {
-			t.Fatalf("the job ended after %d kills: %v", n, <-ended)
-		}
+		check.Must(t, len(ended) <= 0, "the job ended after %d kills: %v", n, <-ended)
 	}
 	check.OK(t, <-ended)
 	twice, total, once := 0, 0, c.models.paid()

@@ -126,16 +126,14 @@ func TestDecomposeByModel(t *testing.T) {
 		{"no JSON", `Let me think.`, "[]", 2},
 	} {
 		m := llmtest.NewScript("m").Reply(llmtest.Any, tt.reply)
-		d, err := agent.DecomposeByModel(agent.DecomposeOptions{Model: m, Schema: &schema})
-		check.OK(t, err)
+		d := check.Of(agent.DecomposeByModel(agent.DecomposeOptions{Model: m, Schema: &schema})).OK(t)
 		subs, err := d(t.Context(), "Who?")
 		if got := fmt.Sprint(subs); err != nil || strings.ReplaceAll(got, "  ", " ") != strings.ReplaceAll(tt.want, "  ", " ") || m.Calls() != tt.calls {
 			t.Errorf("%s: %s after %d calls, %v; want %s after %d", tt.name, got, m.Calls(), err, tt.want, tt.calls)
 		}
 		system, user := m.Requests()[0].Messages[0].Text, m.Requests()[0].Messages[1].Text
-		if !strings.Contains(system, "4 at most") || !strings.Contains(user, `"built_by"`) || !strings.Contains(user, "schema") {
-			t.Errorf("%s: the prompt has no limit or no schema", tt.name)
-		}
+		check.True(t, strings.Contains(system, "4 at most") && strings.Contains(user, `"built_by"`) &&
+			strings.Contains(user, "schema"), "%s: the prompt has no limit or no schema", tt.name)
 		if strings.Contains(system, "built_by") { // the schema may have words of pages
 			t.Errorf("%s: the schema stands in the system message", tt.name)
 		}
@@ -166,12 +164,10 @@ func TestAspectsByModel(t *testing.T) {
 		{"no JSON", `Let me think.`, nil, 2},
 	} {
 		m := llmtest.NewScript("m").Reply(llmtest.Stage(agent.StageAspects), tt.reply)
-		plan, err := agent.AspectsByModel(m)
-		check.OK(t, err)
+		plan := check.Of(agent.AspectsByModel(m)).OK(t)
 		got, err := plan(t.Context(), question, []string{"The Fram", "a title\nof two lines", strings.Repeat("long ", 1000)})
-		if fmt.Sprint(got) != fmt.Sprint(tt.want) || err != nil || m.Calls() != tt.calls {
-			t.Errorf("%s: %q after %d calls, %v; want %q after %d", tt.name, got, m.Calls(), err, tt.want, tt.calls)
-		}
+		check.True(t, fmt.Sprint(got) == fmt.Sprint(tt.want) && err == nil && m.Calls() == tt.calls,
+			"%s: %q after %d calls, %v; want %q after %d", tt.name, got, m.Calls(), err, tt.want, tt.calls)
 		req := m.Requests()[0]
 		said := req.Messages[len(req.Messages)-1].Text
 		if !strings.Contains(said, question) || !strings.Contains(said, "The Fram\na title of two lines\nlong") || len(said) > 3000 || !strings.Contains(req.Messages[0].Text, fmt.Sprint("up to ", pages.MaxAspects)) {

@@ -54,15 +54,14 @@ func TestReflecting(t *testing.T) {
 		{"the budget", []agent.Move{next("one")}, agent.Options{Tokens: 10}, "a c b", "budget", 2},
 	} {
 		reflect := saying(tt.verdicts...)
-		it, err := agent.Reflecting(r, r, func(ctx context.Context, m *agent.Memory) (agent.Move, error) {
+		it := check.Of(agent.Reflecting(r, r, func(ctx context.Context, m *agent.Memory) (agent.Move, error) {
 			if tt.o.Tokens > 0 && m.Left < 8 {
 				return agent.Move{}, fmt.Errorf("no: %w", agent.ErrSpent)
 			}
 			v, err := reflect(ctx, m)
 			v.Tokens = 3
 			return v, err
-		}, tt.o)
-		check.OK(t, err)
+		}, tt.o)).OK(t)
 		f, err := it.Retrieve(t.Context(), graphrag.Question{Text: "Q?", K: 2, Depth: 9})
 		if err != nil {
 			t.Errorf("%s: %v", tt.name, err)
@@ -103,9 +102,8 @@ func TestMemory(t *testing.T) {
 	}})
 	check.OK(t, err)
 	f := check.Of(it.Retrieve(t.Context(), graphrag.Question{Text: "Q?", K: 1})).OK(t)
-	if diff := cmp.Diff([]agent.Turn{{Move: agent.Move{Query: "Q?", Thought: "perhaps q"}}, {Move: agent.Move{Query: "Builder?", Thought: "the builder is missing"}}}, last.Turns); diff != "" || f.Usage.Calls != 7 {
-		t.Errorf("%d calls\n%s", f.Usage.Calls, diff)
-	}
+	diff := cmp.Diff([]agent.Turn{{Move: agent.Move{Query: "Q?", Thought: "perhaps q"}}, {Move: agent.Move{Query: "Builder?", Thought: "the builder is missing"}}}, last.Turns)
+	check.True(t, diff == "" && f.Usage.Calls == 7, "%d calls\n%s", f.Usage.Calls, diff)
 	want := []graphrag.Step{
 		{Kind: "draft", Found: []string{"perhaps q"}},
 		{Kind: "reflect", Query: "Builder?", Found: []string{"the builder is missing"}}, {Kind: "search", Query: "Builder?", Found: []string{"b"}},
@@ -132,8 +130,7 @@ func TestReflectByModel(t *testing.T) {
 		{"no JSON", `I believe so.`, agent.Move{Thought: "the reflection could not be used"}, 2},
 	} {
 		m := llmtest.NewScript("m").Reply(llmtest.Any, tt.reply)
-		reflect, err := agent.ReflectByModel(agent.ReflectOptions{Model: m, Count: words})
-		check.OK(t, err)
+		reflect := check.Of(agent.ReflectByModel(agent.ReflectOptions{Model: m, Count: words})).OK(t)
 		v, err := reflect(t.Context(), memory)
 		check.True(t, v.Tokens != 0, "%s: no tokens are counted", tt.name)
 		v.Tokens = 0
@@ -142,9 +139,7 @@ func TestReflectByModel(t *testing.T) {
 		user := m.Requests()[0].Messages[1].Text
 		check.True(t, !strings.Contains(user, "text of c"), "%s: a chunk that is ranked for measuring alone is shown", tt.name)
 		for _, part := range []string{"Who built it?", "Archer, says the draft", "2. Which ship?", "Fram built by Archer\n\ntext of a\n\ntext of b"} {
-			if !strings.Contains(user, part) {
-				t.Errorf("%s: %q is not shown in\n%s", tt.name, part, user)
-			}
+			check.True(t, strings.Contains(user, part), "%s: %q is not shown in\n%s", tt.name, part, user)
 		}
 	}
 	// A budget below the prompt makes no call; one above it limits the reply.

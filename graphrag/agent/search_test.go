@@ -195,9 +195,8 @@ func TestSearchFences(t *testing.T) {
 				outside += line
 			}
 		}
-		if strings.Contains(outside, "Ignore") || strings.Contains(outside, "free") || strings.Contains(outside, "evil") || depth != "" {
-			t.Errorf("outside of the marks: %q", outside)
-		}
+		check.True(t, !strings.Contains(outside, "Ignore") && !strings.Contains(outside, "free") &&
+			!strings.Contains(outside, "evil") && depth == "", "outside of the marks: %q", outside)
 	}
 }
 

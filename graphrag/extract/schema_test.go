@@ -127,8 +127,7 @@ func pages(n int) []graphrag.Chunk {
 // more is mostly none of them.
 func TestInduce(t *testing.T) {
 	m := llmtest.NewScript("m").Reply(llmtest.Any, `{"Nodes": ["person", "Person ", "", null, 7, "`+strings.Repeat("long", 20)+`", "ship"], "Relations": ["built_by", "built by"], "Attributes": []}`)
-	s, err := extract.Induce(t.Context(), m, pages(50))
-	check.OK(t, err)
+	s := check.Of(extract.Induce(t.Context(), m, pages(50))).OK(t)
 	want := map[string][]string{"Nodes": {"person", "ship"}, "Relations": {"built_by"}, "Attributes": {}}
 	check.Equal(t, s.Plain(), want)
 	shown := func(n int) string {
@@ -173,8 +172,7 @@ func TestBoundedRecords(t *testing.T) {
 		parts := strings.Fields(r)
 		recorded.Facts = append(recorded.Facts, kg.Fact{Triple: graphrag.Triple{Head: parts[0], Relation: parts[1], Tail: parts[2]}})
 	}
-	e, err := extract.NewBySchema(extract.SchemaOptions{By: recorded, Schema: schema()})
-	check.OK(t, err)
+	e := check.Of(extract.NewBySchema(extract.SchemaOptions{By: recorded, Schema: schema()})).OK(t)
 	chunk := []graphrag.Chunk{{ID: "d#0", Doc: "d", Text: "p"}}
 	bounded, err := e.Extract(t.Context(), chunk)
 	if err != nil || len(bounded[0].Facts) != 0 || len(bounded[0].Mentions) != 2 { // nothing has a type

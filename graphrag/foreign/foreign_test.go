@@ -70,12 +70,10 @@ func TestLightRAG(t *testing.T) {
 
 // What is extracted comes with the first chunk of a unit, and nothing with a chunk of none.
 func TestExtract(t *testing.T) {
-	x, err := foreign.ReadLightRAG(folder())
-	check.OK(t, err)
+	x := check.Of(foreign.ReadLightRAG(folder())).OK(t)
 	got, err := x.Extract(t.Context(), []graphrag.Chunk{{ID: "chunk-1#0", Doc: "chunk-1"}, {ID: "chunk-1#1", Doc: "chunk-1", Index: 1}})
-	if err != nil || got[0].Chunk != "chunk-1#0" || len(got[0].Mentions) != 2 || len(got[1].Mentions) != 0 || got[1].Chunk != "chunk-1#1" {
-		t.Errorf("%+v, %v", got, err)
-	}
+	check.True(t, err == nil && got[0].Chunk == "chunk-1#0" && len(got[0].Mentions) == 2 &&
+		len(got[1].Mentions) == 0 && got[1].Chunk == "chunk-1#1", "%+v, %v", got, err)
 	_, err = x.Extract(t.Context(), []graphrag.Chunk{{ID: "other#0", Doc: "other"}})
 	check.Fails(t, err, "index its Documents", "of another corpus")
 }

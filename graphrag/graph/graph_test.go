@@ -100,9 +100,8 @@ func TestAnyOrderGivesTheSameGraph(t *testing.T) {
 						edges[i] = graph.Edge{From: e.To, To: e.From, Weight: e.Weight}
 					}
 				}
-				if diff := cmp.Diff(want, arcs(mustNew(t, n, edges, unweighted))); diff != "" {
-					t.Fatalf("%d nodes, unweighted %t (-want +got):\n%s", n, unweighted, diff)
-				}
+				diff := cmp.Diff(want, arcs(mustNew(t, n, edges, unweighted)))
+				check.Must(t, diff == "", "%d nodes, unweighted %t (-want +got):\n%s", n, unweighted, diff)
 			}
 		}
 	}
@@ -186,9 +185,8 @@ func TestProcessors(t *testing.T) {
 			want := naive(size.nodes, edges, unweighted)
 			for _, procs := range []int{1, 2, 5} {
 				runtime.GOMAXPROCS(procs)
-				if got := arcs(mustNew(t, size.nodes, edges, unweighted)); !slices.EqualFunc(got, want, slices.Equal[[]graph.Edge]) {
-					t.Errorf("%d nodes, %d edges, unweighted %t, %d processors: not the graph of the definition", size.nodes, size.edges, unweighted, procs)
-				}
+				check.True(t, slices.EqualFunc(arcs(mustNew(t, size.nodes, edges, unweighted)), want, slices.Equal[[]graph.Edge]),
+					"%d nodes, %d edges, unweighted %t, %d processors: not the graph of the definition", size.nodes, size.edges, unweighted, procs)
 			}
 		}
 	}

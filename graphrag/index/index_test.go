@@ -197,18 +197,13 @@ func TestShares(t *testing.T) {
 		diff := cmp.Diff(want, found(t, s))
 		check.True(t, diff == "" && stats.Documents == 40, "%d shares, %d documents (-alone +shares):\n%s", n, stats.Documents, diff)
 		for text, times := range m.asked {
-			if times > 1 {
-				t.Errorf("%d shares: asked %d times: %.200s", n, times, text)
-			}
+			check.True(t, times <= 1, "%d shares: asked %d times: %.200s", n, times, text)
 		}
 		for text, times := range h.asked {
-			if times > 1 {
-				t.Errorf("%d shares: embedded %d times: %.200s", n, times, text)
-			}
+			check.True(t, times <= 1, "%d shares: embedded %d times: %.200s", n, times, text)
 		}
-		if len(m.asked) != asked || len(h.asked) != embedded || asked < 80 || embedded < 40 {
-			t.Errorf("%d shares: %d and %d asked, then %d and %d", n, asked, embedded, len(m.asked), len(h.asked))
-		}
+		check.True(t, len(m.asked) == asked && len(h.asked) == embedded && asked >= 80 && embedded >= 40,
+			"%d shares: %d and %d asked, then %d and %d", n, asked, embedded, len(m.asked), len(h.asked))
 	}
 }
 

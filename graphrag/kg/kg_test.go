@@ -128,13 +128,11 @@ func TestOnlyDescribed(t *testing.T) {
 	facts := chunk("b#0", triple("Fram", "lay in", "Oslo"), triple("Nansen", "sailed", "the ship"), triple("fram", "carried", "Nansen"))
 	facts.Mentions = []Mention{{Name: "Nansen", Type: "person"}, {Name: "Fram"}, {Name: "the ship"}, {Name: "Oslo"}}
 	for only, want := range map[bool]int{false: 3, true: 1} {
-		b, err := NewBase(Options{OnlyDescribed: only})
-		check.OK(t, err)
+		b := check.Of(NewBase(Options{OnlyDescribed: only})).OK(t)
 		check.OK(t, b.Insert(said, facts))
 		g, err := b.Graph(t.Context())
-		if err != nil || len(g.Relations) != want || len(g.Rejected) != 3-want {
-			t.Errorf("%v: %d relations, rejected %v, %v", only, len(g.Relations), g.Rejected, err)
-		}
+		check.True(t, err == nil && len(g.Relations) == want && len(g.Rejected) == 3-want,
+			"%v: %d relations, rejected %v, %v", only, len(g.Relations), g.Rejected, err)
 		_, ok := g.Find("Oslo")
 		check.True(t, ok != only, "%v: Oslo is there: %v", only, ok)
 	}
@@ -222,24 +220,21 @@ func consistent(t *testing.T, g *Graph) {
 	t.Helper()
 	uses, facts := 0, 0
 	for e := range g.Entities {
-		if g.Entities[e].Mentions == 0 || e > 0 && g.Entities[e-1].Key >= g.Entities[e].Key {
-			t.Errorf("entity %d: %+v", e, g.Entities[e])
-		}
+		check.True(t, g.Entities[e].Mentions != 0 && (e <= 0 || g.Entities[e-1].Key < g.Entities[e].Key),
+			"entity %d: %+v", e, g.Entities[e])
 		uses += g.Entities[e].Mentions
 		for _, p := range g.EntityPassages(int32(e)) {
 			uses -= int(p.Count)
-			if !slices.Contains(g.PassageEntities(p.ID), Posting{int32(e), p.Count}) {
-				t.Errorf("passage %d does not list entity %d", p.ID, e)
-			}
+			check.True(t, slices.Contains(g.PassageEntities(p.ID), Posting{int32(e), p.Count}),
+				"passage %d does not list entity %d", p.ID, e)
 		}
 	}
 	for r := range g.Relations {
 		facts += g.Relations[r].Count
 		for _, p := range g.RelationPassages(int32(r)) {
 			facts -= int(p.Count)
-			if !slices.Contains(g.PassageRelations(p.ID), Posting{int32(r), p.Count}) {
-				t.Errorf("passage %d does not list relation %d", p.ID, r)
-			}
+			check.True(t, slices.Contains(g.PassageRelations(p.ID), Posting{int32(r), p.Count}),
+				"passage %d does not list relation %d", p.ID, r)
 		}
 	}
 	check.True(t, uses == 0 && facts == 0, "%d uses and %d facts are in no passage", uses, facts)

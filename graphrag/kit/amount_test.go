@@ -51,9 +51,8 @@ func TestAmount(t *testing.T) {
 		s := flat(t, parts(tt.kind), kit.Common{})
 		index(t, s, tt.docs...)
 		check.OK(t, check.Err(s.Answer(t.Context(), tt.q)))
-		if read.Form != tt.form || passages != tt.passages {
-			t.Errorf("%s: %d passages and the form %q are read, want %d and %q", tt.name, passages, read.Form, tt.passages, tt.form)
-		}
+		check.True(t, read.Form == tt.form && passages == tt.passages,
+			"%s: %d passages and the form %q are read, want %d and %q", tt.name, passages, read.Form, tt.passages, tt.form)
 	}
 }
 

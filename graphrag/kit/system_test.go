@@ -104,8 +104,7 @@ func recording(t testing.TB) (*flaky, *letters, func() *kit.System) {
 		Reply(llmtest.Any, "An owl.")}
 	e := &letters{dim: 32}
 	return m, e, func() *kit.System {
-		k, err := kit.ByModel(kit.ModelOptions{Model: m, Embedder: e})
-		check.OK(t, err)
+		k := check.Of(kit.ByModel(kit.ModelOptions{Model: m, Embedder: e})).OK(t)
 		triples := check.Of(k.Triples()).OK(t)
 		s, err := kit.New(kit.Frame{Name: "paid", Kit: k, Extract: triples,
 			Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return finding(c, ctx) }})
@@ -122,9 +121,8 @@ func TestNothingIsPaidTwice(t *testing.T) {
 	calls, texts := m.Calls(), e.texts.Load()
 	check.Must(t, calls == 4 && texts == 2 && first.Usage.Calls == 4 && first.EmbeddedTokens != 0, "%d calls, %d texts, %+v", calls, texts, first)
 	stats, err := s.Insert(t.Context(), graphrag.Documents(owls[2]))
-	if err != nil || m.Calls() != calls+2 || e.texts.Load() != texts+1 || stats.Calls != 2 {
-		t.Errorf("after one more: %d calls, %d texts, %+v, %v", m.Calls(), e.texts.Load(), stats, err)
-	}
+	check.True(t, err == nil && m.Calls() == calls+2 && e.texts.Load() == texts+1 && stats.Calls == 2,
+		"after one more: %d calls, %d texts, %+v, %v", m.Calls(), e.texts.Load(), stats, err)
 	_, err = s.Delete(t.Context(), "b.md")
 	check.True(t, err == nil && m.Calls() == calls+2, "after one less: %d calls, %v", m.Calls(), err)
 	q := graphrag.Question{Text: "Which owl takes a hare?", K: 2}
@@ -169,17 +167,14 @@ func TestSaveAndOpen(t *testing.T) {
 	if stats, err := again.Open(t.Context(), dir); err != nil || stats.Documents != 3 {
 		t.Fatalf("%+v, %v", stats, err)
 	}
-	if _, err := again.Insert(t.Context(), graphrag.Documents(owls[0])); err != nil {
-		t.Error(err)
-	}
+	check.OK(t, check.Err(again.Insert(t.Context(), graphrag.Documents(owls[0]))))
 	other := flat(t, offline(t), kit.Common{Cut: kit.Cut{Size: 50}})
 	if _, err := other.Open(t.Context(), dir); !errors.Is(err, kit.ErrOptions) || !strings.Contains(err.Error(), "Size:50") {
 		t.Errorf("another cut: %v", err)
 	}
 	check.Is(t, check.Err(again.Open(t.Context(), t.TempDir())), os.ErrNotExist, "an empty folder")
 	name := filepath.Join(dir, "system.wildgraph")
-	data, err := os.ReadFile(name)
-	check.OK(t, err)
+	data := check.Of(os.ReadFile(name)).OK(t)
 	for cut := range len(data) { // no beginning of a file is one, and no old state is lost
 		if cut%97 != 0 {
 			continue
@@ -296,9 +291,8 @@ func TestStream(t *testing.T) {
 		var last graphrag.Answer
 		pieces := 0
 		for a, err := range s.Stream(t.Context(), q) {
-			if err != nil || !strings.HasPrefix(a.Text, last.Text) {
-				t.Fatalf("%q after %q, %v", a.Text, last.Text, err)
-			}
+			check.Must(t, err == nil && strings.HasPrefix(a.Text, last.Text),
+				"%q after %q, %v", a.Text, last.Text, err)
 			last, pieces = a, pieces+1
 		}
 		diff := cmp.Diff(want, last)
@@ -315,8 +309,7 @@ func TestMixed(t *testing.T) {
 		Reply(llmtest.Stage(extract.StageEntities), `{"named_entities": ["Barn owl"]}`).
 		Reply(llmtest.Any, `{"triples": [["Barn owl", "finds", "Mouse"]]}`)
 	system := func(k kit.Kit) *kit.System {
-		x, err := k.Triples()
-		check.OK(t, err)
+		x := check.Of(k.Triples()).OK(t)
 		s, err := kit.New(kit.Frame{Name: "mixed", Kit: k, Extract: x,
 			Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return finding(c, ctx) }})
 		check.OK(t, err)
@@ -353,8 +346,7 @@ func TestClose(t *testing.T) {
 // Update is Delete and Insert, of a saved system too: each state answers as one that was
 // built anew.
 func TestUpdate(t *testing.T) {
-	k, err := kit.Offline(kit.OfflineOptions{})
-	check.OK(t, err)
+	k := check.Of(kit.Offline(kit.OfflineOptions{})).OK(t)
 	want, updated, opened := flat(t, k, kit.Common{}), flat(t, k, kit.Common{}), flat(t, k, kit.Common{})
 	index(t, want, owls[1], owls[2])
 	index(t, updated, owls[0], owls[2])

@@ -193,9 +193,8 @@ func TestOddScopes(t *testing.T) {
 	}
 	for room := range 3 { // texts of one length
 		found, err := s.Retrieve(graphrag.WithScope(t.Context(), graphrag.Equal("room", room)), graphrag.Question{Text: "light", K: 50})
-		if err != nil || len(found.Ranked) != 2 || found.Ranked[0].Chunk.Fields["room"] != float64(room) {
-			t.Errorf("room %d: %+v, %v", room, found.Ranked, err)
-		}
+		check.True(t, err == nil && len(found.Ranked) == 2 &&
+			found.Ranked[0].Chunk.Fields["room"] == float64(room), "room %d: %+v, %v", room, found.Ranked, err)
 	}
 }
 
@@ -229,9 +228,7 @@ func TestViewsChange(t *testing.T) {
 					return
 				}
 				for _, h := range found.Ranked {
-					if !q.Where.Compile()(h.Chunk.Fields) {
-						t.Errorf("%s found where %s", h.Chunk.ID, q.Where)
-					}
+					check.True(t, q.Where.Compile()(h.Chunk.Fields), "%s found where %s", h.Chunk.ID, q.Where)
 				}
 			}
 		})

@@ -91,9 +91,8 @@ func TestConcurrent(t *testing.T) {
 					t.Error(err)
 				}
 				x, err := s.Solve(t.Context(), seeds, nil)
-				if err != nil || !slices.Equal(x, want) {
-					t.Errorf("another result beside other queries: %v", err)
-				}
+				check.True(t, err == nil && slices.Equal(x, want),
+					"another result beside other queries: %v", err)
 			}
 		})
 	}

@@ -55,9 +55,8 @@ func TestCombMAX(t *testing.T) {
 	check.OK(t, err)
 	check.Equal(t, got, list{{"p1", 1}, {"p4", 1}, {"p2", .9}, {"p3", .2}}, "(-want +got)")
 	_, err = rank.CombMAX(list{{"p1", math.NaN()}}, list{{"p2", 1}, {"p1", math.Inf(-1)}})
-	if err == nil || !strings.Contains(err.Error(), "list 0, place 0") || !strings.Contains(err.Error(), "list 1, place 1") {
-		t.Errorf("scores that are not finite: %v", err)
-	}
+	check.True(t, err != nil && strings.Contains(err.Error(), "list 0, place 0") &&
+		strings.Contains(err.Error(), "list 1, place 1"), "scores that are not finite: %v", err)
 	got, err = rank.CombMAX[string]()
 	check.True(t, err == nil && len(got) == 0, "of no lists: %v, %v", got, err)
 }

@@ -103,9 +103,8 @@ func checkCite(t *testing.T, reply string, n int) {
 	text, citations, _, _ := cite(reply, citables{passages: n})
 	check.Must(t, len(text) <= len(reply), "%.100q became longer", reply)
 	for _, c := range citations {
-		if c.Start < 0 || c.Start >= c.End || c.End > len(text) || c.Evidence < 0 || c.Evidence >= n {
-			t.Fatalf("%.100q: citation %+v in %.100q", reply, c, text)
-		}
+		check.Must(t, c.Start >= 0 && c.Start < c.End && c.End <= len(text) && c.Evidence >= 0 &&
+			c.Evidence < n, "%.100q: citation %+v in %.100q", reply, c, text)
 	}
 }
 

@@ -24,9 +24,7 @@ func TestDefinition(t *testing.T) {
 	} {
 		says := definition(question, text.English)
 		for s, want := range texts {
-			if says == nil || says.MatchString(s) != want {
-				t.Errorf("%s %q: not %v", question, s, want)
-			}
+			check.True(t, says != nil && says.MatchString(s) == want, "%s %q: not %v", question, s, want)
 		}
 	}
 	for _, other := range []string{"What is the colour of owls?", "What is it?", "Who is Ada's father?", "What does Leiden do?", "Who wrote the report in May?", "What is?", "", "What is \xff\xfe tide?", "Who is " + strings.Repeat("h", 1<<20)} {
@@ -56,9 +54,8 @@ func TestDefinitionsAnswer(t *testing.T) {
 		mention + " Edmund Carrick (1829–1894) was an English engineer.": "Edmund Carrick (1829–1894) was an English engineer.",
 	} {
 		a, err := r.Read(t.Context(), graphrag.Question{Text: "Who was Edmund Carrick?"}, []graphrag.Hit{{Chunk: graphrag.Chunk{ID: "a", Doc: "a", Text: evidence}}}, nil)
-		if err != nil || a.Refused != (want == "") || want != "" && a.Text != want {
-			t.Errorf("%q: %+v, %v", evidence, a.Text, err)
-		}
+		check.True(t, err == nil && a.Refused == (want == "") && (want == "" || a.Text == want),
+			"%q: %+v, %v", evidence, a.Text, err)
 	}
 }
 

@@ -277,9 +277,8 @@ func TestBySpans(t *testing.T) {
 		{graphrag.Question{Text: "When? 1900"}, nil, reader.Refusal, graphrag.Citation{}},
 	} {
 		a, err := r.Read(t.Context(), tt.q, tt.evidence, derived)
-		if err != nil || a.Text != tt.text || a.Refused != (tt.text == reader.Refusal) {
-			t.Errorf("%q: %q, refused %v, error %v", tt.q.Text, a.Text, a.Refused, err)
-		}
+		check.True(t, err == nil && a.Text == tt.text && a.Refused == (tt.text == reader.Refusal),
+			"%q: %q, refused %v, error %v", tt.q.Text, a.Text, a.Refused, err)
 		if tt.cited != (graphrag.Citation{}) && (len(a.Citations) != 1 || a.Citations[0] != tt.cited || a.Confidence <= .5 || a.Confidence >= 1) {
 			t.Errorf("%q: citations %+v, want %+v; confidence %v", tt.q.Text, a.Citations, tt.cited, a.Confidence)
 		}

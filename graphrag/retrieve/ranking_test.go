@@ -70,9 +70,7 @@ func TestDense(t *testing.T) {
 			hits := ranked(t, r, tt.question, tt.k)
 			check.Equal(t, ids(hits), tt.want, "(-want +got)")
 			for _, h := range hits {
-				if h.Source != "dense" {
-					t.Errorf("source %q", h.Source)
-				}
+				check.Equal(t, h.Source, "dense", "source")
 			}
 		})
 	}
@@ -148,9 +146,7 @@ func TestSparse(t *testing.T) {
 		hits := ranked(t, r, c.question, c.k)
 		check.Equal(t, strings.Join(ids(hits), " "), c.want, "%q, k %d, %d per document: got", c.question, c.k, c.maxPerDoc)
 		for _, h := range hits {
-			if h.Source != "bm25" || h.Score <= 0 || h.Chunk.Text == "" {
-				t.Errorf("hit %+v", h)
-			}
+			check.True(t, h.Source == "bm25" && h.Score > 0 && h.Chunk.Text != "", "hit %+v", h)
 		}
 	}
 }

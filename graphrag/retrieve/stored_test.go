@@ -102,9 +102,8 @@ func TestStored(t *testing.T) {
 		check.Must(t, err == nil && tab.calls == 2, "%d calls of the table for %d questions, %v", tab.calls, len(qs), err)
 		for i, q := range qs {
 			alone, err := r.Retrieve(t.Context(), q)
-			if d := cmp.Diff(alone, all[i]); d != "" || err != nil {
-				t.Errorf("%q among others: %s %v", q.Text, d, err)
-			}
+			d := cmp.Diff(alone, all[i])
+			check.True(t, d == "" && err == nil, "%q among others: %s %v", q.Text, d, err)
 		}
 	}
 

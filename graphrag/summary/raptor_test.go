@@ -81,15 +81,13 @@ func checkTree(t *testing.T, built *summary.Tree, docs ...[]string) {
 		check.Must(t, len(n.Children) != 0 && slices.IsSorted(n.Children), "node %d has the children %v", i, n.Children)
 		for _, c := range n.Children {
 			parents[c]++
-			if built.Nodes[c].Level >= n.Level {
-				t.Fatalf("node %d of level %d has a child of level %d", i, n.Level, built.Nodes[c].Level)
-			}
+			check.Must(t, built.Nodes[c].Level < n.Level,
+				"node %d of level %d has a child of level %d", i, n.Level, built.Nodes[c].Level)
 		}
 	}
 	for i, n := range built.Nodes {
-		if len(docs) == 1 && n.Level < len(built.Levels)-1 && parents[i] == 0 {
-			t.Fatalf("node %d of level %d belongs to nothing", i, n.Level)
-		}
+		check.Must(t, len(docs) != 1 || n.Level >= len(built.Levels)-1 || parents[i] != 0,
+			"node %d of level %d belongs to nothing", i, n.Level)
 	}
 }
 
@@ -162,9 +160,7 @@ func TestRaptorKeepsToTheLimit(t *testing.T) {
 			for _, c := range n.Children {
 				sum += words(built.Nodes[c].Text)
 			}
-			if sum > 20 && len(n.Children) > 1 {
-				t.Errorf("%s: node %d is made of %d words", name, i, sum)
-			}
+			check.True(t, sum <= 20 || len(n.Children) <= 1, "%s: node %d is made of %d words", name, i, sum)
 		}
 	}
 }

@@ -98,9 +98,8 @@ func TestStripLinksOfPages(t *testing.T) {
 	}
 	share := 1 - float64(after)/float64(before)
 	t.Logf("%.1f %% of %d bytes are links", 100*share, before)
-	if share < 0.2 || share > 0.5 {
-		t.Errorf("%.1f %% were stripped; about 36 %% of the pages sit in link targets", 100*share)
-	}
+	check.True(t, share >= 0.2 && share <= 0.5,
+		"%.1f %% were stripped; about 36 %% of the pages sit in link targets", 100*share)
 }
 
 // A cleaner of one's own says what it kept.

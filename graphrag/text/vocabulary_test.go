@@ -19,9 +19,7 @@ func TestVocabulary(t *testing.T) {
 	for round := range 2 {
 		for i := range 5000 {
 			id, added := v.Add(fmt.Appendf(nil, "word%d", i))
-			if id != i || added != (round == 0) {
-				t.Fatalf("Add(word%d) = %d, %v", i, id, added)
-			}
+			check.Must(t, id == i && added == (round == 0), "Add(word%d) = %d, %v", i, id, added)
 		}
 	}
 	check.Equal(t, v.Find([]byte("word77")), 77, "Find(word77)")
@@ -141,9 +139,7 @@ func TestNumberingOfTexts(t *testing.T) {
 				got = append(got, numbers...)
 				return true
 			})
-			if !slices.Equal(got, want) {
-				t.Fatalf("%s: %d words: %v, want %v", a.Name(), len(want), got, want)
-			}
+			check.Must(t, slices.Equal(got, want), "%s: %d words: %v, want %v", a.Name(), len(want), got, want)
 			if one.Terms().Len() != all.Terms().Len() {
 				t.Fatalf("%s: %d terms, want %d", a.Name(), all.Terms().Len(), one.Terms().Len())
 			}
@@ -153,13 +149,10 @@ func TestNumberingOfTexts(t *testing.T) {
 			calls++
 			return calls < 3
 		})
-		if calls != 3 {
-			t.Errorf("%s: it went on %d times", a.Name(), calls-3)
-		}
+		check.True(t, calls == 3, "%s: it went on %d times", a.Name(), calls-3)
 		all.Text("islands", func(numbers []int32) bool {
-			if len(numbers) != 1 {
-				t.Errorf("%s: %d words of one, after a text that was not read to its end", a.Name(), len(numbers))
-			}
+			check.True(t, len(numbers) == 1,
+				"%s: %d words of one, after a text that was not read to its end", a.Name(), len(numbers))
 			return true
 		})
 	}

@@ -189,9 +189,7 @@ func FuzzTerm(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		for _, a := range all {
 			for _, term := range a.Terms(s) {
-				if term == "" {
-					t.Fatalf("%s: %q has an empty term", a.Name(), s)
-				}
+				check.Must(t, term != "", "%s: %q has an empty term", a.Name(), s)
 			}
 			a.Term(s)
 		}

@@ -237,7 +237,6 @@ func TestLexicalOnRealReferences(t *testing.T) {
 		}
 	}
 	t.Logf("%d references: %d answer themselves, %d are answered by the next one; of %d with a changed digit %d pass", len(cases), own, others, numbers, misread)
-	if own < len(cases)*99/100 || others > len(cases)/100 || misread > numbers/5 {
-		t.Errorf("%d of %d references answer themselves, %d are answered by the next one, %d of %d pass with a changed digit", own, len(cases), others, misread, numbers)
-	}
+	check.True(t, own >= len(cases)*99/100 && others <= len(cases)/100 && misread <= numbers/5,
+		"%d of %d references answer themselves, %d are answered by the next one, %d of %d pass with a changed digit", own, len(cases), others, misread, numbers)
 }

@@ -200,9 +200,8 @@ func TestStatements(t *testing.T) {
 }
 
 func TestNew(t *testing.T) {
-	if _, err := short.New(short.Options{Schemes: map[string]short.Scheme{"x": {Script: 99}}}); err == nil || !strings.Contains(err.Error(), `"x"`) {
-		t.Errorf("a profile that there is not: %v", err)
-	}
+	check.Fails(t, check.Err(short.New(short.Options{Schemes: map[string]short.Scheme{"x": {Script: 99}}})), `"x"`,
+		"a profile that there is not")
 	j, err := short.New(short.Options{})
 	check.Must(t, err == nil && strings.HasPrefix(j.Name(), "lexical/"), "%v, %v", j, err)
 	ctx, cancel := context.WithCancel(t.Context())

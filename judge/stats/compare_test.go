@@ -16,12 +16,10 @@ var scoresB = []float64{.4, .5, .95, 1, .1, .9, .45, .7}
 // The mean and the error as a weighted mean of the differences and of ±s of weight .5, added up
 // by hand.
 func TestCompare(t *testing.T) {
-	c, err := Compare(scoresA, scoresB, nil, Options{})
-	check.OK(t, err)
+	c := check.Of(Compare(scoresA, scoresB, nil, Options{})).OK(t)
 	center, half := (c.Effect.Low+c.Effect.High)/2, (c.Effect.High-c.Effect.Low)/2
-	if !near(center, .7/9, 1e-12) || !near(c.Effect.SE, .06214404811443638, 1e-12) || !near(half, 2.306004135*c.Effect.SE, 1e-9) {
-		t.Errorf("%v ± %v, error %v", center, half, c.Effect.SE)
-	}
+	check.True(t, near(center, .7/9, 1e-12) && near(c.Effect.SE, .06214404811443638, 1e-12) &&
+		near(half, 2.306004135*c.Effect.SE, 1e-9), "%v ± %v, error %v", center, half, c.Effect.SE)
 	check.True(t, near(c.MeanA, .5375, 1e-12) && near(c.MeanB, .625, 1e-12) && near(c.Effect.Estimate, .0875, 1e-12) && c.Effect.Method == "paired-t", "%+v", c)
 	// t of 8 degrees beyond which .025, and .025/21, lie.
 	if one, many := c.Detectable(1), c.Detectable(21); !near(one, (2.306004135+.8416212336)*c.Effect.SE, 1e-9) || !near(many, (4.3698538+.8416212336)*c.Effect.SE, 1e-6) {
@@ -127,9 +125,8 @@ func TestAsMcNemar(t *testing.T) {
 				all++
 				if mid := midP(gained, lost); (c.P < .05) != (mid < .05) {
 					apart++
-					if math.Abs(c.P-mid) > .015 {
-						t.Errorf("%d gained and %d lost of %d: p %.4f, mid-p %.4f", gained, lost, n, c.P, mid)
-					}
+					check.True(t, math.Abs(c.P-mid) <= .015,
+						"%d gained and %d lost of %d: p %.4f, mid-p %.4f", gained, lost, n, c.P, mid)
 				}
 			}
 		}

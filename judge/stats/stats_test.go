@@ -22,9 +22,8 @@ func wantEnds(t *testing.T, what string, i Interval, err error, low, high, toler
 		t.Errorf("%s: %v", what, err)
 		return
 	}
-	if !near(i.Low, low, tolerance) || !near(i.High, high, tolerance) || !i.contains(i.Estimate) {
-		t.Errorf("%s: %.10f [%.10f, %.10f], want [%.10f, %.10f]", what, i.Estimate, i.Low, i.High, low, high)
-	}
+	check.True(t, near(i.Low, low, tolerance) && near(i.High, high, tolerance) && i.contains(i.Estimate),
+		"%s: %.10f [%.10f, %.10f], want [%.10f, %.10f]", what, i.Estimate, i.Low, i.High, low, high)
 }
 
 // statsmodels proportion_confint(method="wilson").

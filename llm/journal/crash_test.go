@@ -29,9 +29,7 @@ func TestFailureIsFinal(t *testing.T) {
 		var first error
 		for i := range 10 {
 			err := j.Append(1, nil)
-			if first != nil && err == nil {
-				t.Fatalf("op %d: append %d worked after %v", failAt, i, first)
-			}
+			check.Must(t, first == nil || err != nil, "op %d: append %d worked after %v", failAt, i, first)
 			if first == nil {
 				first = err
 			}
@@ -94,9 +92,7 @@ func TestKill(t *testing.T) {
 				break // an unfinished line is no acknowledgement
 			}
 			id, ok := strings.CutPrefix(strings.TrimSpace(line), "ack ")
-			if !ok {
-				t.Fatalf("child says %q", line)
-			}
+			check.Must(t, ok, "child says %q", line)
 			acked[id] = true
 			if len(acked) == limit {
 				time.Sleep(time.Duration(rng.IntN(3000)) * time.Microsecond)
@@ -111,9 +107,7 @@ func TestKill(t *testing.T) {
 			seen[string(r.Payload)]++
 		}
 		for id := range acked {
-			if seen[id] == 0 {
-				t.Errorf("kill %d: acknowledged record %s is lost", kill, id)
-			}
+			check.True(t, seen[id] != 0, "kill %d: acknowledged record %s is lost", kill, id)
 		}
 		check.OK(t, j.Close())
 	}

@@ -166,9 +166,8 @@ func TestPowerCutAtEveryOperation(t *testing.T) {
 			for _, after := range []bool{false, true} {
 				d, w := newSimDisk(), newJob(items)
 				d.failAt, d.half = at, after
-				if err := w.finish(d); err != nil && !errors.Is(err, errPower) {
-					t.Fatalf("%s at %d: %v", cut.name, at, err)
-				}
+				err := w.finish(d)
+				check.Must(t, err == nil || errors.Is(err, errPower), "%s at %d: %v", cut.name, at, err)
 				d = d.reboot(cut.keep(uint64(at)))
 				// And once more while it recovers.
 				d.failAt, d.half = (at*7)%23, !after
@@ -197,9 +196,8 @@ func TestKillThenPowerCut(t *testing.T) {
 			_ = w.finish(d)
 			d = d.restart()
 			d.ops, d.failAt = 0, reopened
-			if err := w.finish(d); err != nil && !errors.Is(err, errPower) {
-				t.Fatalf("killed at %d: %v", at, err)
-			}
+			err := w.finish(d)
+			check.Must(t, err == nil || errors.Is(err, errPower), "killed at %d: %v", at, err)
 			check.OK(t, w.finish(d.reboot(dropAll)), "killed at %d, power cut %d operations later", at, reopened)
 		}
 	}
@@ -222,9 +220,8 @@ func TestErrorAtEveryOperation(t *testing.T) {
 			d, w := newSimDisk(), newJob(items)
 			d.failAt, d.err, d.half, d.short = at, fault.err, fault.half, fault.short
 			err := w.finish(d)
-			if err != nil && !errors.Is(err, fault.err) && !strings.Contains(err.Error(), "short write") {
-				t.Fatalf("%s at %d: %v", name, at, err)
-			}
+			check.Must(t, err == nil || errors.Is(err, fault.err) ||
+				strings.Contains(err.Error(), "short write"), "%s at %d: %v", name, at, err)
 			check.OK(t, w.run(d.restart()), "%s at %d, resume", name, at)
 			for _, cut := range powerCuts {
 				check.OK(t, w.finish(d.reboot(cut.keep(uint64(at)))), "%s at %d, then power cut (%s)", name, at, cut.name)

@@ -34,9 +34,7 @@ func TestWriteFilePowerCut(t *testing.T) {
 				d.failAt, d.half = at, half
 				promised := write(d, after) == nil
 				f := d.reboot(cut.keep(uint64(at))).files["dir/f"]
-				if f == nil {
-					t.Fatalf("%s at %d: no file", cut.name, at)
-				}
+				check.Must(t, f != nil, "%s at %d: no file", cut.name, at)
 				if got := string(f.data); got != after && (promised || got != before) {
 					t.Errorf("%s at %d: promised %v, %d bytes: %.20q", cut.name, at, promised, len(got), got)
 				}
@@ -63,12 +61,10 @@ func TestWriteFileErrors(t *testing.T) {
 			if d.ops <= d.failAt {
 				break
 			}
-			if got := string(d.files["dir/f"].data); got != "old" && got != "new" {
-				t.Errorf("operation %d: %q", at, got)
-			}
-			if !errors.Is(err, fault) || !strings.Contains(err.Error(), "dir/f") {
-				t.Errorf("operation %d: %v", at, err)
-			}
+			got := string(d.files["dir/f"].data)
+			check.True(t, got == "old" || got == "new", "operation %d: %q", at, got)
+			check.True(t, errors.Is(err, fault) && strings.Contains(err.Error(), "dir/f"),
+				"operation %d: %v", at, err)
 		}
 	}
 }

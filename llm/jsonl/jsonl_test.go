@@ -100,9 +100,8 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		last := 0
 		for l, err := range jsonl.Read[owl](strings.NewReader(text), jsonl.Options{}) {
-			if l.Number < max(last, 1) || l.Number > 1+strings.Count(text, "\n") || err != nil && err.Error() == "" {
-				t.Fatalf("line %d after %d: %v", l.Number, last, err)
-			}
+			check.Must(t, l.Number >= max(last, 1) && l.Number <= 1+strings.Count(text, "\n") &&
+				(err == nil || err.Error() != ""), "line %d after %d: %v", l.Number, last, err)
 			last = l.Number
 		}
 		for range jsonl.Read[owl](strings.NewReader(text), jsonl.Options{}) {

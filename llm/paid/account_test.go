@@ -99,9 +99,8 @@ func TestLedgerAddsUp(t *testing.T) {
 	if got.Total.Most != most || got.Total.MostCost != (paid.Cost{Amount: money(0.031004 + 0.00001 + 0.04096), Partial: true}) {
 		t.Errorf("at most %+v, %v", got.Total.Most, got.Total.MostCost)
 	}
-	if len(unknown) != 2 || unknown[0].Question != "q1" || unknown[0].Kind != llm.ErrTimeout || unknown[0].Most.Tokens() == 0 || unknown[1].Question != "q2" {
-		t.Errorf("unknown: %+v", unknown)
-	}
+	check.True(t, len(unknown) == 2 && unknown[0].Question == "q1" && unknown[0].Kind == llm.ErrTimeout &&
+		unknown[0].Most.Tokens() != 0 && unknown[1].Question == "q2", "unknown: %+v", unknown)
 	// The next process reads the same account.
 	got.Unknown = unknown
 	_ = c.Close()
@@ -156,9 +155,8 @@ func TestLimits(t *testing.T) {
 			wg.Go(func() {
 				req := llm.Prompt(fmt.Sprint(i))
 				req.MaxTokens = 60
-				if _, err := m.Generate(t.Context(), req); err != nil && !errors.Is(err, llm.ErrBudgetExceeded) {
-					t.Error(err)
-				}
+				_, err := m.Generate(t.Context(), req)
+				check.True(t, err == nil || errors.Is(err, llm.ErrBudgetExceeded), "%v", err)
 			})
 		}
 		wg.Wait()
@@ -266,9 +264,8 @@ func TestAttemptsAreReserved(t *testing.T) {
 			check.Equal(t, most, want, "case %d: a dead program would have left %d tokens", i, most)
 		}}
 		_, err := cachedModel(t, c, m).Generate(t.Context(), req)
-		if asked != tc.fits || (err == nil) != tc.fits || err != nil && !errors.Is(err, llm.ErrBudgetExceeded) {
-			t.Errorf("case %d: asked %v, %v", i, asked, err)
-		}
+		check.True(t, asked == tc.fits && (err == nil) == tc.fits &&
+			(err == nil || errors.Is(err, llm.ErrBudgetExceeded)), "case %d: asked %v, %v", i, asked, err)
 		spent := c.Account().Total.Most.Tokens()
 		check.True(t, spent <= tc.limit, "case %d: %d of %d spent", i, spent, tc.limit)
 	}

@@ -36,9 +36,8 @@ func TestDefaults(t *testing.T) {
 	c.Probe()
 	check.OK(t, errors.Join(ask(t, m, "a"), ask(t, m, "a")))
 	for _, req := range script.Requests() {
-		if req.Temperature == nil || *req.Temperature != 0 || req.Seed == nil || *req.Seed != 7 || req.MaxTokens != paid.DefaultReplyTokens {
-			t.Errorf("%+v", req)
-		}
+		check.True(t, req.Temperature != nil && *req.Temperature == 0 && req.Seed != nil && *req.Seed == 7 &&
+			req.MaxTokens == paid.DefaultReplyTokens, "%+v", req)
 	}
 	stages := c.Account().Stages
 	check.True(t, len(stages) == 2 && stages[1].Name == paid.StageProbe, "%+v", stages)
@@ -116,9 +115,7 @@ func TestModelsShareAJournalWithoutMixing(t *testing.T) {
 	for range 2 {
 		for _, m := range []llm.Model{a, b} {
 			reply, err := cachedModel(t, c, m).Generate(t.Context(), llm.Prompt("q"))
-			if err != nil || reply.Text != "from "+m.Name() {
-				t.Errorf("%s: %+v, %v", m.Name(), reply, err)
-			}
+			check.True(t, err == nil && reply.Text == "from "+m.Name(), "%s: %+v, %v", m.Name(), reply, err)
 		}
 	}
 	check.Equal(t, a.Calls()+b.Calls(), 2, "calls")
@@ -231,9 +228,7 @@ func TestLastingFailures(t *testing.T) {
 					t.Error(err, e.Partial)
 				}
 			}
-			if script.Calls() != want {
-				t.Errorf("%s, billed %q: %d calls, want %d", kind, billed, script.Calls(), want)
-			}
+			check.Equal(t, script.Calls(), want, "%s, billed %q", kind, billed)
 		}
 	}
 }

@@ -112,9 +112,8 @@ func TestProbe(t *testing.T) {
 				t.Errorf("%s: %v", kind, err)
 			}
 		}
-		if n := last.Calls(); n != 2 && !there || n != 1 && there {
-			t.Errorf("%s: asked %d times", kind, n)
-		}
+		n := last.Calls()
+		check.True(t, (n == 2 || there) && (n == 1 || !there), "%s: asked %d times", kind, n)
 	}
 }
 
@@ -242,9 +241,8 @@ func TestClientRetries(t *testing.T) {
 					ctx = llm.WithFreshReply(ctx)
 				}
 				reply, err := m.Generate(ctx, req)
-				if healed := err == nil && reply.Text == "{}"; healed != (tt.whole || i > 0 && tt.asksAgain) {
-					t.Errorf("start %d: %q, %v", i, reply.Text, err)
-				}
+				check.True(t, (err == nil && reply.Text == "{}") == (tt.whole || i > 0 && tt.asksAgain),
+					"start %d: %q, %v", i, reply.Text, err)
 				check.OK(t, c.Close())
 				broken, o.RetryFailures = false, tt.retry
 			}

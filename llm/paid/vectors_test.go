@@ -223,9 +223,7 @@ func TestDimensionThatChanges(t *testing.T) {
 		_ = c.Close()
 		out := check.Of(embedder(t, open(t, o), r).EmbedDocuments(t.Context(), numbered(40))).OK(t, "request %d", at)
 		for i, v := range out {
-			if !slices.Equal(v, llmtest.HashVector(fmt.Sprint("text ", i), 4)) {
-				t.Errorf("request %d: text %d has %v", at, i, v)
-			}
+			check.Equal(t, v, llmtest.HashVector(fmt.Sprint("text ", i), 4), "request %d: text %d", at, i)
 		}
 	}
 	never := &requests{wrong: func(n int, v [][]float32) ([][]float32, error) {

@@ -20,9 +20,8 @@ func TestUnreachableServerNamesURLAndRemedy(t *testing.T) {
 	m, err := OpenAI(Config{Model: "m", BaseURL: s.OpenAIURL(), Transport: quick})
 	check.OK(t, err)
 	_, err = m.Generate(t.Context(), llm.Prompt("hello"))
-	if !errors.Is(err, llm.ErrTransient) || !strings.Contains(err.Error(), s.OpenAIURL()) || !strings.Contains(err.Error(), "check that the server runs") {
-		t.Errorf("error %v", err)
-	}
+	check.True(t, errors.Is(err, llm.ErrTransient) && strings.Contains(err.Error(), s.OpenAIURL()) &&
+		strings.Contains(err.Error(), "check that the server runs"), "error %v", err)
 }
 
 func TestConfigIsChecked(t *testing.T) {
@@ -105,8 +104,7 @@ func TestKeyThatIsSentBack(t *testing.T) {
 		}})
 		defer s.Close()
 		p := provider(s, kind, Config{Key: key, Transport: o})
-		m, err := p.Model("m")
-		check.OK(t, err)
+		m := check.Of(p.Model("m")).OK(t)
 		reply, err := m.Generate(t.Context(), llm.Prompt("hello"))
 		check.True(t, err == nil && reply.Text == "Your key is ***." && !strings.Contains(reply.Reasoning, key), "%+v, %v", reply, err)
 		for _, f := range []llmtest.Fault{
@@ -128,13 +126,10 @@ func TestKeyThatIsSentBack(t *testing.T) {
 			s.Fail(f, f)
 			_, err := m.Generate(t.Context(), llm.Prompt("hello"))
 			_, err2 = e.EmbedQuery(t.Context(), "hello")
-			if err == nil || err2 == nil {
-				t.Errorf("%+v: no error", f)
-			}
+			check.True(t, err != nil && err2 != nil, "%+v: no error", f)
 			for _, part := range []string{key, quoted, key[:12], "8f3a1c"} {
-				if seen := fmt.Sprintf("%v %+v %v", err, err, err2); strings.Contains(seen, part) {
-					t.Errorf("%q of the key shows in %s", part, seen)
-				}
+				seen := fmt.Sprintf("%v %+v %v", err, err, err2)
+				check.True(t, !strings.Contains(seen, part), "%q of the key shows in %s", part, seen)
 			}
 		}
 	}

@@ -125,9 +125,7 @@ func TestProviderFailures(t *testing.T) {
 					case tc.want != "" && (!errors.As(err, &e) || e.Kind != tc.want || e.Billed != tc.billed):
 						t.Errorf("error %v, want %v, billed %q", err, tc.want, tc.billed)
 					}
-					if got := len(s.Requests()); got != tc.requests {
-						t.Errorf("%d requests, want %d", got, tc.requests)
-					}
+					check.Equal(t, len(s.Requests()), tc.requests)
 					usage := written.Known()
 					if e != nil {
 						usage = e.Usage
@@ -137,9 +135,8 @@ func TestProviderFailures(t *testing.T) {
 					if bill := s.Bill().Total; written.Unknown() == 0 && !usage.Estimated && usage != bill {
 						t.Errorf("told %+v, billed %+v", usage, bill)
 					}
-					if took < tc.min || took > tc.max {
-						t.Errorf("took %v, want %v to %v", took, tc.min, tc.max)
-					}
+					check.True(t, took >= tc.min && took <= tc.max,
+						"took %v, want %v to %v", took, tc.min, tc.max)
 				})
 			}
 		})

@@ -32,8 +32,7 @@ func TestStrangeFiguresOfUsage(t *testing.T) {
 		}
 		for kind, body := range chats {
 			p := provider(s, kind, Config{})
-			m, err := p.Model("m")
-			check.OK(t, err)
+			m := check.Of(p.Model("m")).OK(t)
 			s.Fail(llmtest.Fault{Status: 200, Body: fmt.Sprintf(body, figure)}, llmtest.Fault{Status: 200, Body: fmt.Sprintf(vectors[kind], figure)})
 			reply, err := m.Generate(t.Context(), llm.Prompt("hello"))
 			u := reply.Usage
@@ -55,9 +54,8 @@ func TestStrangeFiguresOfUsage(t *testing.T) {
 		for _, odd := range []string{`7`, `"none"`, `[]`, `null`} {
 			s.Fail(llmtest.Fault{Status: 200, Body: `{"choices":[{"message":{"content":"x"}}],"usage":` + odd + `}`})
 			m := check.Of(provider(s, "openai", Config{}).Model("m")).OK(t)
-			if reply, err := m.Generate(t.Context(), llm.Prompt("hello")); err != nil || !reply.Usage.Estimated {
-				t.Errorf("usage %s: %+v, %v", odd, reply, err)
-			}
+			reply, err := m.Generate(t.Context(), llm.Prompt("hello"))
+			check.True(t, err == nil && reply.Usage.Estimated, "usage %s: %+v, %v", odd, reply, err)
 		}
 	}
 }
@@ -69,18 +67,14 @@ func TestVectorsThatAreNone(t *testing.T) {
 		s := llmtest.NewServer(llmtest.ServerOptions{})
 		t.Cleanup(s.Close)
 		for kind, body := range map[string]string{"openai": `{"data":[{"embedding":%s}]}`, "ollama": `{"embeddings":[%s]}`} {
-			e, err := provider(s, kind, Config{}).Embedder("e")
-			check.OK(t, err)
+			e := check.Of(provider(s, kind, Config{}).Embedder("e")).OK(t)
 			before := len(s.Requests())
 			bad := llmtest.Fault{Status: 200, Body: fmt.Sprintf(body, vector)}
 			s.Fail(bad, bad, bad)
 			v, err := e.EmbedQuery(t.Context(), "hello")
-			if !errors.Is(err, ErrBadVector) || !strings.Contains(err.Error(), e.Name()) || !strings.Contains(err.Error(), "name another") {
-				t.Errorf("%s: %s: %v, %v", kind, vector, v, err)
-			}
-			if n := len(s.Requests()) - before; n != 3 {
-				t.Errorf("%s: %s: %d requests", kind, vector, n)
-			}
+			check.True(t, errors.Is(err, ErrBadVector) && strings.Contains(err.Error(), e.Name()) &&
+				strings.Contains(err.Error(), "name another"), "%s: %s: %v, %v", kind, vector, v, err)
+			check.Equal(t, (len(s.Requests()) - before), 3, "%s: %s", kind, vector)
 		}
 	}
 }

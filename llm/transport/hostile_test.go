@@ -30,8 +30,7 @@ func served(t *testing.T, o Options, h http.HandlerFunc) error {
 	defer s.Close()
 	defer s.CloseClientConnections()
 	o.Attempts = 1
-	tr, err := New(o)
-	check.OK(t, err)
+	tr := check.Of(New(o)).OK(t)
 	req := check.Of(http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/v1/chat", strings.NewReader(`{"q":1}`))).OK(t)
 	resp, err := tr.RoundTrip(req)
 	if err != nil {

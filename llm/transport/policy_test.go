@@ -165,9 +165,8 @@ func TestConcurrencyOfALocalServer(t *testing.T) {
 			for range 40 {
 				ask() // one caller
 			}
-			if most.Load() != 1 || tr.gates["http://127.0.0.1:1/v1/x"].limit.slots() != startLocal {
-				t.Errorf("%d slots: one caller has changed the limit", slots)
-			}
+			check.True(t, most.Load() == 1 && tr.gates["http://127.0.0.1:1/v1/x"].limit.slots() == startLocal,
+				"%d slots: one caller has changed the limit", slots)
 			start := time.Now()
 			var wg sync.WaitGroup
 			for range 8 {

@@ -105,8 +105,7 @@ func runScript(t *testing.T, seed uint64, path string, sum *tally) {
 	for range rng.IntN(24) {
 		s.Fail(randomFault(rng))
 	}
-	client, err := paid.Open(paid.Options{File: path, Tokens: 1e9})
-	check.OK(t, err)
+	client := check.Of(paid.Open(paid.Options{File: path, Tokens: 1e9})).OK(t)
 	defer client.Close()
 	kind := []string{"openai", "ollama"}[rng.IntN(2)]
 	p := transport.Provider{Kind: kind, Config: transport.Config{

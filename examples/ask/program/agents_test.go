@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -33,8 +34,7 @@ func TestAgents(t *testing.T) {
 			t.Errorf("%s: %v", system, err)
 		}
 		out, errs, err := ask(t, "", "-docs", dir, "-system", system, "-model", "fake", "What does the barn owl hear?")
-		if err != nil || !strings.HasPrefix(out, "It hears mice below the snow.\n") || !strings.Contains(out, "notes/owl.md:5") {
-			t.Errorf("%s: %v: %s%s", system, err, out, errs)
-		}
+		check.True(t, err == nil && strings.HasPrefix(out, "It hears mice below the snow.\n") &&
+			strings.Contains(out, "notes/owl.md:5"), "%s: %v: %s%s", system, err, out, errs)
 	}
 }

@@ -53,9 +53,8 @@ func TestReadsEnough(t *testing.T) {
 		} {
 			flags := []string{"-docs", dir, "-index", t.TempDir(), "-system", system, "-model", "fake"}
 			out, errs, err := ask(t, "", append(flags, question)...)
-			if err != nil || !strings.HasPrefix(out, want) || overview != (want == "7 notes") {
-				t.Errorf("%s: %q: overview %v, %v, want %s\n%s%s", system, question, overview, err, want, out, errs)
-			}
+			check.True(t, err == nil && strings.HasPrefix(out, want) && overview == (want == "7 notes"),
+				"%s: %q: overview %v, %v, want %s\n%s%s", system, question, overview, err, want, out, errs)
 			if out, _, _ = ask(t, "", append(flags, "-k", "2", question)...); strings.HasPrefix(out, want) {
 				t.Errorf("%s: %q: -k 2 reads as much", system, question)
 			}

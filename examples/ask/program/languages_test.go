@@ -104,9 +104,7 @@ func TestLanguageOfNoNote(t *testing.T) {
 	for _, name := range []string{"english", "german", "russian", "japanese", "chinese", "dutch", "swedish"} {
 		for _, q := range sets[name].Questions {
 			r := check.Of(d.Ask(t.Context(), session.Query{Question: q.Question})).OK(t)
-			if !r.Refused {
-				t.Errorf("%s: %s is answered %q (%.2f)", name, q.Question, r.Answer, r.Confidence)
-			}
+			check.True(t, r.Refused, "%s: %s is answered %q (%.2f)", name, q.Question, r.Answer, r.Confidence)
 		}
 	}
 }

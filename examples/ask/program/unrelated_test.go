@@ -43,8 +43,7 @@ func TestUnrelatedFiles(t *testing.T) {
 	for _, q := range asked {
 		before := check.Of(alone.Ask(t.Context(), session.Query{Question: q})).OK(t)
 		after := check.Of(among.Ask(t.Context(), session.Query{Question: q})).OK(t)
-		if before.Refused != after.Refused || before.Answer != after.Answer {
-			t.Errorf("%s is answered %q (%.2f), and %q (%.2f) among files of something else", q, before.Answer, before.Confidence, after.Answer, after.Confidence)
-		}
+		check.True(t, before.Refused == after.Refused && before.Answer == after.Answer,
+			"%s is answered %q (%.2f), and %q (%.2f) among files of something else", q, before.Answer, before.Confidence, after.Answer, after.Confidence)
 	}
 }

@@ -281,9 +281,8 @@ func TestLinksOut(t *testing.T) {
 	check.True(t, problem == "" && len(lines.Lines) == 1 && strings.HasSuffix(lines.Lines[0].Path, "owl.md"), "find: %s %+v", problem, lines)
 	for _, name := range []string{"link.md", "linked/secret.md", "../" + filepath.Base(outside) + "/secret.md", "./link.md", "owl.md/../link.md"} {
 		for _, path := range []string{name, filepath.Join(d.Docs(), name), d.Docs() + "/" + name} {
-			if problem := call(t, s, "read", map[string]any{"path": path}, nil); !strings.Contains(problem, "is not a file of the folder") {
-				t.Errorf("read %s: %q", path, problem)
-			}
+			check.Contains(t, call(t, s, "read", map[string]any{"path": path}, nil), "is not a file of the folder",
+				"read %s", path)
 		}
 	}
 	err := end()

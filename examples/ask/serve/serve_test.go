@@ -80,9 +80,8 @@ func TestAsk(t *testing.T) {
 		err := json.Unmarshal(lines.Bytes(), &last)
 		check.OK(t, err, "%v %v", err, body)
 	}
-	if status != 200 || len(last.Sources) != 1 || last.Sources[0].Place != "2" || !strings.Contains(last.Answer, "no internet") || last.System != "wild" {
-		t.Errorf("%d %+v", status, last)
-	}
+	check.True(t, status == 200 && len(last.Sources) == 1 && last.Sources[0].Place == "2" &&
+		strings.Contains(last.Answer, "no internet") && last.System == "wild", "%d %+v", status, last)
 	err := end()
 	check.True(t, err == nil, "the end: %v", err)
 }

@@ -43,8 +43,7 @@ func TestNeighbours(t *testing.T) {
 // the session's own is within each.
 func TestWhere(t *testing.T) {
 	d := sessiontest.Open(t, "wild")
-	c, err := graphrag.ParseCondition(`kind = "csv"`)
-	check.OK(t, err)
+	c := check.Of(graphrag.ParseCondition(`kind = "csv"`)).OK(t)
 	r, err := d.Ask(t.Context(), session.Query{Question: "What does the barn owl hear in the light?", Where: &c})
 	check.True(t, err == nil && r.Refused && len(r.Passages) != 0 && !strings.Contains(fmt.Sprint(r), "owl.md"), "%+v, %v", r, err)
 	found, err := d.Search(t.Context(), "owl light", 5, &c)

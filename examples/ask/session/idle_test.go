@@ -44,8 +44,7 @@ func TestIdleTimeEncodes(t *testing.T) {
 		problems := s.Complete(flags, all.Names())
 		check.Must(t, len(problems) == 0, "%v", problems)
 		wild, _ := all.Find("wild")
-		sys, err := wild.With("pages.among", "3")
-		check.OK(t, err)
+		sys := check.Of(wild.With("pages.among", "3")).OK(t)
 		d, err := session.Open(t.Context(), session.Options{
 			Docs: dir, Index: filepath.Join(t.TempDir(), "index"), System: sys, Settings: s, K: 5, Log: cli.NewLogger(t.Output()), Encode: encode,
 		})

@@ -91,9 +91,8 @@ func TestAbout(t *testing.T) {
 		check.True(t, err == nil && some["files"].(int) != 0, "%s: %v, %v", condition, some, err)
 	}
 	c := graphrag.Equal("taem", "ops")
-	if _, err := d.About(t.Context(), &c); err == nil || !strings.Contains(err.Error(), `no file has the field "taem"; the fields are folder, kind, long, modified, tags, team, year`) {
-		t.Errorf("an unknown field: %v", err)
-	}
+	check.Fails(t, check.Err(d.About(t.Context(), &c)), `no file has the field "taem"; the fields are folder, kind, long, modified, tags, team, year`,
+		"an unknown field")
 }
 
 func TestExcerpt(t *testing.T) {

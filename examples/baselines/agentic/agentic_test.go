@@ -97,8 +97,7 @@ func TestFilesKeepToTheFolder(t *testing.T) {
 	m := llmtest.NewScript("m").Handle(llmtest.Any, func(req llm.Request) llm.Reply {
 		return llm.Reply{Text: replies[min(len(req.Messages)/2-1, 1)], Finish: llm.FinishStop}
 	})
-	s, err := files(baselinestest.ModelKit(t, m))
-	check.OK(t, err)
+	s := check.Of(files(baselinestest.ModelKit(t, m))).OK(t)
 	check.OK(t, check.Err(s.Index(t.Context(), load.Documents(t.Context(), os.DirFS(folder)))))
 	f, err := s.Retrieve(t.Context(), graphrag.Question{Text: "What is the passphrase?", K: 3})
 	check.True(t, err == nil && len(f.Evidence) == 1 && f.Evidence[0].Chunk.Doc == "owl.md", "%+v, %v", f.Evidence, err)

@@ -82,8 +82,7 @@ func TestRule(t *testing.T) {
 		"bm25": func() (*kit.System, error) { return flat.NewBM25(k, flat.BM25Options{}) },
 		"wild": func() (*kit.System, error) { return wild.New(k, wild.Options{}) },
 	} {
-		s, err := made()
-		check.OK(t, err)
+		s := check.Of(made()).OK(t)
 		baselinestest.Index(t, s, data.Docs...)
 		f := s.Frame()
 		build := f.Build

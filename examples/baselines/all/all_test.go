@@ -101,17 +101,15 @@ func TestMaxPerDoc(t *testing.T) {
 			}
 			check.OK(t, err)
 			found, err := made.Retrieve(t.Context(), graphrag.Question{Text: "What is told of the Fram?", K: 10})
-			if err != nil || len(found.Ranked) < 2 {
-				t.Fatalf("%s: %d chunks, %v", s.Name, len(found.Ranked), err)
-			}
+			check.Must(t, err == nil && len(found.Ranked) >= 2,
+				"%s: %d chunks, %v", s.Name, len(found.Ranked), err)
 			pages := make(map[string]bool)
 			for _, h := range found.Ranked {
 				pages[h.Chunk.Doc] = true
 			}
 			want = want && s.Name != wild.Name // ranks each page once
-			if twice := len(pages) < len(found.Ranked); twice != want {
-				t.Errorf("%s, at most %d chunks of a page: %d chunks of %d pages", s.Name, limit, len(found.Ranked), len(pages))
-			}
+			check.True(t, (len(pages) < len(found.Ranked)) == want,
+				"%s, at most %d chunks of a page: %d chunks of %d pages", s.Name, limit, len(found.Ranked), len(pages))
 		}
 	}
 }

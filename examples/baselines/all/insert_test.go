@@ -104,8 +104,7 @@ func insertAndAsk(b *testing.B, name string, n int) {
 		next++
 	}
 	ask := func(where string) {
-		c, err := graphrag.ParseCondition(where)
-		check.OK(b, err)
+		c := check.Of(graphrag.ParseCondition(where)).OK(b)
 		asked++
 		q := graphrag.Question{Text: of(asked * 31).Text[:60], K: 10, Where: &c}
 		found, err := s.Retrieve(b.Context(), q)

@@ -41,9 +41,7 @@ func TestNothingLeaks(t *testing.T) {
 					n = max(8, questions/4)
 				}
 				baselinestest.Leaks(t, s, n)
-				if err := s.Close(); err != nil {
-					t.Error(err)
-				}
+				check.OK(t, s.Close())
 			})
 		}
 		if slices.Contains(baselinestest.Storable, x.Name) {

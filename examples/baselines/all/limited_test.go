@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
+	"github.com/wildgraph/wildgraph/internal/check"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -83,13 +84,11 @@ func (make maker) sees(t *testing.T) {
 				t.Fatal(err)
 			}
 			got, want := answers(t, s), answers(t, make.over(t, k(), permitted...))
-			if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(graphrag.Found{}, "Usage")); diff != "" {
-				t.Errorf("%s, where %s, scope %s (-over the permitted +limited):\n%.3000s", name, tt.where, tt.scope, diff)
-			}
+			check.Equal(t, cmp.Diff(want, got, cmpopts.IgnoreFields(graphrag.Found{}, "Usage")), "",
+				"%s, where %s, scope %s (-over the permitted +limited):\n", name, tt.where, tt.scope)
 			for i := range pages {
-				if all := fmt.Sprintf("%+v", got); strings.Contains(all, canary(i)) && !slices.Contains(tt.seen, i) {
-					t.Errorf("%s, where %s, scope %s: an answer has words of %s", name, tt.where, tt.scope, pages[i].ID)
-				}
+				check.True(t, !strings.Contains(fmt.Sprintf("%+v", got), canary(i)) || slices.Contains(tt.seen, i),
+					"%s, where %s, scope %s: an answer has words of %s", name, tt.where, tt.scope, pages[i].ID)
 			}
 		}
 	}

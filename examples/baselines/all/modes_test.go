@@ -88,9 +88,8 @@ func modes(t *testing.T, of all.System) {
 				told := slices.ContainsFunc(a.Evidence, func(h graphrag.Hit) bool { return strings.Contains(h.Chunk.Text, "1911") }) // and not of 1912 alone
 				switch {
 				case mode == reader.Reject && asked:
-					if !a.Refused || a.Text != reader.Refusal || len(a.Citations) > 0 {
-						t.Errorf("%s in reject mode: %q is answered by %q, want the refusal", name, q.Text, a.Text)
-					}
+					check.True(t, a.Refused && a.Text == reader.Refusal && len(a.Citations) <= 0,
+						"%s in reject mode: %q is answered by %q, want the refusal", name, q.Text, a.Text)
 				case a.Refused && (mode == reader.Open && (material || name == kit.NameModel) || told && q.Text == baselinestest.Questions[1].Text):
 					t.Errorf("%s in %s mode refuses %q, %d passages and %d derived texts", name, mode, q.Text, len(a.Evidence), len(a.Derived))
 				}

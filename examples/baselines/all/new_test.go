@@ -142,13 +142,11 @@ func TestInsertIsOfWhatIsNew(t *testing.T) {
 						t.Errorf("%d texts were %s at the insert of one: %.300q", len(texts), what, texts[max(0, i):])
 					}
 				}
-				if reads && read != 1 || !reads && read > 0 {
-					t.Errorf("%d chunks were read at the insert of one", read)
-				}
+				check.True(t, (!reads || read == 1) && (reads || read <= 0),
+					"%d chunks were read at the insert of one", read)
 				slices.Sort(h.encoded)
-				if again := len(h.encoded) - len(slices.Compact(slices.Clone(h.encoded))); again > 0 {
-					t.Errorf("%d texts were encoded twice", again)
-				}
+				again := len(h.encoded) - len(slices.Compact(slices.Clone(h.encoded)))
+				check.True(t, again <= 0, "%d texts were encoded twice", again)
 				dir, encoded := t.TempDir(), len(h.encoded)
 				check.OK(t, s.Save(ctx, dir))
 				opened := made()

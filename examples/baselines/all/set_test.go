@@ -53,9 +53,7 @@ func TestOptions(t *testing.T) {
 			if err == nil {
 				_, err = changed.New(k, kit.Common{})
 			}
-			if err != nil {
-				t.Errorf("%s.%s=%s: %v", s.Name, o.Name, o.Default, err)
-			}
+			check.OK(t, err, "%s.%s=%s", s.Name, o.Name, o.Default)
 		}
 	}
 }
@@ -79,9 +77,7 @@ func TestBadOptions(t *testing.T) {
 	for name, s := range bad {
 		_, err := s.New(baselinestest.OfflineKit(t), kit.Common{})
 		for _, want := range wanted[name] {
-			if err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("%s: %v, want %q", name, err, want)
-			}
+			check.Fails(t, err, want, "%s", name)
 		}
 	}
 }
@@ -99,8 +95,7 @@ func table(t *testing.T, name string) (rows [][]string) {
 // A value that is set is used.
 func TestWith(t *testing.T) {
 	k := baselinestest.OfflineKit(t)
-	s, err := system(t, "hipporag2").With("maxPerDoc", "1")
-	check.OK(t, err)
+	s := check.Of(system(t, "hipporag2").With("maxPerDoc", "1")).OK(t)
 	made, err := s.New(k, kit.Common{Cut: kit.Cut{Size: 20, Overlap: -1}})
 	if err == nil {
 		_, err = made.Index(t.Context(), graphrag.Documents(baselinestest.Pages...))

@@ -51,9 +51,7 @@ func TestShares(t *testing.T) {
 					done := check.Of(x.Do(t.Context(), s)).OK(t)
 					p.Add(done)
 				}
-				if p.Round > 20 {
-					t.Fatalf("no end: %+v", p)
-				}
+				check.Must(t, p.Round <= 20, "no end: %+v", p)
 			}
 			asked := m.Calls()
 			open := func() *kit.System { return check.Of(kit.Open(t.Context(), build(m).Frame(), st, "index")).OK(t) }

@@ -42,9 +42,8 @@ func TestFailingModelIsCounted(t *testing.T) {
 			if kind == "refused" || kind == "filtered" {
 				want.Refused = 2
 			}
-			if stats.Entities != 0 || len(stats.Stages) == 0 || stats.Stages[0] != want {
-				t.Errorf("%s, %s: %d entities, stages %+v, want %+v", system.Name, kind, stats.Entities, stats.Stages, want)
-			}
+			check.True(t, stats.Entities == 0 && len(stats.Stages) != 0 && stats.Stages[0] == want,
+				"%s, %s: %d entities, stages %+v, want %+v", system.Name, kind, stats.Entities, stats.Stages, want)
 		}
 	}
 }

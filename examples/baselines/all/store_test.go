@@ -19,8 +19,7 @@ func TestInStore(t *testing.T) {
 	defer s.Close()
 	_, err = s.Create(t.Context(), "other", store.Schema{Tables: map[string]store.TableSchema{"t": {}}})
 	check.OK(t, err)
-	reading, err := disk.Open(dir, disk.Options{ReadOnly: true})
-	check.OK(t, err)
+	reading := check.Of(disk.Open(dir, disk.Options{ReadOnly: true})).OK(t)
 	defer reading.Close()
 	for _, x := range systems(t) {
 		t.Run(x.Name, func(t *testing.T) {
@@ -28,11 +27,9 @@ func TestInStore(t *testing.T) {
 				t.Skip()
 			}
 			baselinestest.Stored(t, x.New, s, reading)
-			c, err := s.Open(t.Context(), x.Name)
-			check.OK(t, err)
-			if generations, _, err := c.Generations(t.Context()); len(generations) != 1 || err != nil {
-				t.Errorf("generations %v are left, %v", generations, err)
-			}
+			c := check.Of(s.Open(t.Context(), x.Name)).OK(t)
+			generations, _, err := c.Generations(t.Context())
+			check.True(t, len(generations) == 1 && err == nil, "generations %v are left, %v", generations, err)
 		})
 	}
 }

@@ -48,8 +48,7 @@ func documents(n int) (docs []graphrag.Document) {
 func TestCalls(t *testing.T) {
 	for _, tt := range []struct{ chunks, describe, merge int }{{5, 0, 0}, {6, 1, 1}, {7, 1, 1}} {
 		m := scripted()
-		s, err := fastgraphrag.New(baselinestest.ModelKit(t, m), fastgraphrag.Options{})
-		check.OK(t, err)
+		s := check.Of(fastgraphrag.New(baselinestest.ModelKit(t, m), fastgraphrag.Options{})).OK(t)
 		stats := check.Of(s.Index(t.Context(), graphrag.Documents(documents(tt.chunks)...))).OK(t)
 		want := map[string]int{extract.StageRecords: tt.chunks}
 		if tt.describe > 0 {
@@ -66,18 +65,14 @@ func TestCalls(t *testing.T) {
 				facts = append(facts, d.Text)
 			} else if strings.HasPrefix(d.Text, "FRAM") {
 				fram = append(fram, d.Text)
-				if len(d.Docs) != tt.chunks {
-					t.Errorf("the description is from %v", d.Docs)
-				}
+				check.True(t, len(d.Docs) == tt.chunks, "the description is from %v", d.Docs)
 			}
 		}
-		if tt.describe == 1 && (len(fram) != 1 || fram[0] != "FRAM: The Fram is a ship.") {
-			t.Errorf("described as %q", fram)
-		}
+		check.True(t, tt.describe != 1 || len(fram) == 1 && fram[0] == "FRAM: The Fram is a ship.",
+			"described as %q", fram)
 		// Three of the facts have become one.
-		if tt.merge == 1 && (len(facts) != tt.chunks-2 || facts[0] != "Colin Archer – FRAM: Archer built the Fram.") {
-			t.Errorf("facts %q", facts)
-		}
+		check.True(t, tt.merge != 1 || len(facts) == tt.chunks-2 &&
+			facts[0] == "Colin Archer – FRAM: Archer built the Fram.", "facts %q", facts)
 	}
 }
 
@@ -101,8 +96,7 @@ func TestDeleteByModel(t *testing.T) {
 
 // Without an entity to begin with, the answer is that there is none.
 func TestNoSeeds(t *testing.T) {
-	s, err := fastgraphrag.New(baselinestest.OfflineKit(t), fastgraphrag.Options{})
-	check.OK(t, err)
+	s := check.Of(fastgraphrag.New(baselinestest.OfflineKit(t), fastgraphrag.Options{})).OK(t)
 	baselinestest.Index(t, s, baselinestest.Pages...)
 	a, err := s.Answer(t.Context(), graphrag.Question{Text: "xylophone quux?", K: 3})
 	check.True(t, err == nil && a.Refused && len(a.Ranked) == 0, "%+v, %v", a, err)
@@ -121,8 +115,7 @@ func TestOwnParts(t *testing.T) {
 	k.Decompose = func(context.Context, string) (kit.Parts, error) {
 		return kit.Parts{Names: []string{"Larvik"}, Themes: []string{"whales"}}, nil
 	}
-	s, err := fastgraphrag.New(k, fastgraphrag.Options{})
-	check.OK(t, err)
+	s := check.Of(fastgraphrag.New(k, fastgraphrag.Options{})).OK(t)
 	baselinestest.Index(t, s, baselinestest.Pages...)
 	const asked = "Who built the Fram?"
 	found, err := s.Retrieve(t.Context(), graphrag.Question{Text: asked, K: 2})

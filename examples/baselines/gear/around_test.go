@@ -57,17 +57,13 @@ func TestScores(t *testing.T) {
 			}
 			return w, err
 		}
-		g, err := corpusGraph(kit.NewCorpus(kit.Kit{}, nil, nil), Indexed(ix), nil)
-		check.OK(t, err)
+		g := check.Of(corpusGraph(kit.NewCorpus(kit.Kit{}, nil, nil), Indexed(ix), nil)).OK(t)
 		a := &around{Graph: g(), question: question, find: find}
 		for range 5 {
 			asked := chains()
-			got, err := a.Scores(t.Context(), asked)
-			check.OK(t, err)
+			got := check.Of(a.Scores(t.Context(), asked)).OK(t)
 			want, err := (&around{Graph: a.Graph, question: question, find: find}).Scores(t.Context(), asked)
-			if err != nil || !slices.Equal(got, want) {
-				t.Fatalf("%v, want %v, %v", got, want, err)
-			}
+			check.Must(t, err == nil && slices.Equal(got, want), "%v, want %v, %v", got, want, err)
 			var near []proximal
 			for _, c := range asked {
 				n := a.Triple(c[0])
@@ -79,9 +75,7 @@ func TestScores(t *testing.T) {
 			if diff := cmp.Diff(fresh, remembered); diff != "" || err1 != nil || err2 != nil {
 				t.Fatal(diff, err1, err2)
 			}
-			if a.joined != nil != x.joined {
-				t.Fatalf("by the index: %v", a.joined != nil)
-			}
+			check.Must(t, a.joined != nil == x.joined, "by the index: %v", a.joined != nil)
 		}
 	}
 }

@@ -139,15 +139,13 @@ func TestFilterFills(t *testing.T) {
 		Reply(llmtest.Stage(gear.StageReflect), `{"answerable": "true"}`).
 		Reply(llmtest.Stage(gear.StageFilter), `{"keep": ["2", "passage 3"]}`).
 		Reply(llmtest.Any, "In Hollywood [1].")
-	s, err := gear.New(baselinestest.ModelKit(t, m), gear.Options{Graph: wiki(t)})
-	check.OK(t, err)
+	s := check.Of(gear.New(baselinestest.ModelKit(t, m), gear.Options{Graph: wiki(t)})).OK(t)
 	baselinestest.Index(t, s, films...)
 	q := question
 	q.K, q.Depth = 1, 4
 	found, err := s.Retrieve(t.Context(), q)
-	if err != nil || len(found.Ranked) < 2 || len(found.Evidence) != 1 || found.Evidence[0].Chunk.ID != found.Ranked[1].Chunk.ID {
-		t.Errorf("%+v, %v", found, err)
-	}
+	check.True(t, err == nil && len(found.Ranked) >= 2 && len(found.Evidence) == 1 &&
+		found.Evidence[0].Chunk.ID == found.Ranked[1].Chunk.ID, "%+v, %v", found, err)
 }
 
 func TestOptions(t *testing.T) {

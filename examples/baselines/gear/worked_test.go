@@ -243,9 +243,7 @@ func TestShare(t *testing.T) {
 			t.Errorf("%d, %d, %d triples; the same for another seed: %t", len(all), len(half), len(tenth), cmp.Equal(half, other))
 		}
 		for s := range tenth {
-			if !half[s] {
-				t.Errorf("%s is in a tenth and not in the half", s)
-			}
+			check.True(t, half[s], "%s is in a tenth and not in the half", s)
 		}
 	}
 }

@@ -92,9 +92,8 @@ func TestWorkedExample(t *testing.T) {
 			check.OK(t, err)
 			got = got[len(s.passages):]
 			for p, want := range tt.want {
-				if math.Abs(got[p]-want) > 1e-9 {
-					t.Errorf("passage %d has %.10f, want %.10f", p, got[p], want)
-				}
+				check.True(t, math.Abs(got[p]-want) <= 1e-9,
+					"passage %d has %.10f, want %.10f", p, got[p], want)
 			}
 		})
 	}
@@ -109,9 +108,7 @@ func TestGoldenPhrases(t *testing.T) {
 		names[s.ends[f.ID][0]], names[s.ends[f.ID][1]] = s.triple(f.ID).Head, s.triple(f.ID).Tail
 	}
 	seeds := s.phrases(facts)
-	if len(seeds) != len(want) {
-		t.Errorf("%d phrases, want %d", len(seeds), len(want))
-	}
+	check.Equal(t, len(seeds), len(want))
 	for _, x := range seeds {
 		if name := kg.FoldUnicode.Key(names[x.Node]); math.Abs(x.Weight-want[name]) > 1e-12 {
 			t.Errorf("%s weighs %v, want %v", name, x.Weight, want[name])
@@ -140,9 +137,8 @@ func TestScales(t *testing.T) {
 			want = found.Ranked
 		}
 		for i, h := range found.Ranked {
-			if h.Chunk.ID != want[i].Chunk.ID || math.Abs(h.Score-want[i].Score) > 1e-9 {
-				t.Errorf("%+v: passage %d is %s by %v, want %s by %v", x, i, h.Chunk.ID, h.Score, want[i].Chunk.ID, want[i].Score)
-			}
+			check.True(t, h.Chunk.ID == want[i].Chunk.ID && math.Abs(h.Score-want[i].Score) <= 1e-9,
+				"%+v: passage %d is %s by %v, want %s by %v", x, i, h.Chunk.ID, h.Score, want[i].Chunk.ID, want[i].Score)
 		}
 	}
 }

@@ -151,9 +151,8 @@ func TestDynamic(t *testing.T) {
 		}
 		got, err := s.dynamic(t.Context(), "?")
 		slices.Sort(got)
-		if err != nil || !slices.Equal(got, tt.want) || !slices.Equal(slices.Sorted(maps.Keys(seen)), tt.seen) {
-			t.Errorf("%+v: kept %v of %v, %v", tt, got, seen, err)
-		}
+		check.True(t, err == nil && slices.Equal(got, tt.want) &&
+			slices.Equal(slices.Sorted(maps.Keys(seen)), tt.seen), "%+v: kept %v of %v, %v", tt, got, seen, err)
 	}
 }
 

@@ -105,8 +105,7 @@ func TestFold(t *testing.T) {
 	model := llmtest.NewScript("m").Handle(llmtest.Any, func(req llm.Request) llm.Reply {
 		return llm.Reply{Text: fmt.Sprintf("partial %d", strings.Count(req.Messages[1].Text, "\n[")-3)}
 	})
-	k, err := kit.ByModel(kit.ModelOptions{Model: model, Count: llm.EstimateTokens})
-	check.OK(t, err)
+	k := check.Of(kit.ByModel(kit.ModelOptions{Model: model, Count: llm.EstimateTokens})).OK(t)
 	d := check.Of(newDescriber(k, baselinestest.Filled(Options{Logger: slog.New(slog.DiscardHandler)}))).OK(t)
 	var of []kg.Description
 	for i := range 5 {
@@ -126,9 +125,7 @@ func TestFold(t *testing.T) {
 		}
 		seen = append(seen, s)
 	}
-	if want := []string{"ab", "cp", "dp", "ep"}; !slices.Equal(seen, want) {
-		t.Errorf("prompts of %v, want %v", seen, want)
-	}
+	check.Equal(t, seen, []string{"ab", "cp", "dp", "ep"}, "prompts of")
 	check.Equal(t, model.Calls(), 4, "calls")
 }
 
@@ -136,8 +133,7 @@ func TestFold(t *testing.T) {
 func TestDescribeFallsBack(t *testing.T) {
 	of := []kg.Description{{Text: "The old bridge crosses the river at Ashby.", Passages: []int32{1}}, {Text: "Masons from the north built the bridge in 1702.", Passages: []int32{4}}}
 	for _, kind := range []llm.Kind{llm.ErrTruncated, ""} {
-		k, err := kit.Offline(kit.OfflineOptions{Seed: 1})
-		check.OK(t, err)
+		k := check.Of(kit.Offline(kit.OfflineOptions{Seed: 1})).OK(t)
 		if kind != "" {
 			k.IndexModel = llmtest.NewScript("m").Fail(llmtest.Any, &llm.Error{Kind: kind})
 		}

@@ -114,9 +114,8 @@ func TestStale(t *testing.T) {
 	built.change(t, false, append(slices.Clone(docs), more(3, "Nx1"), more(7, "Nx2"), more(4, "Nx3 Nx4 Nx5 Nx6 Nx7 Nx8 Nx9 Ny1 Ny2"))...)
 	check.Equal(t, exact.reports(t), built.reports(t), "exact differs from an index made at once")
 	for i, asked := range exact.asked[1:] {
-		if asked == 0 || asked >= exact.asked[0] || some.asked[i+1] > asked || exact.stale[i+1] != 0 {
-			t.Errorf("reports asked for: exact %v, stale %v; stale reports %v", exact.asked, some.asked, exact.stale)
-		}
+		check.True(t, asked != 0 && asked < exact.asked[0] && some.asked[i+1] <= asked && exact.stale[i+1] == 0,
+			"reports asked for: exact %v, stale %v; stale reports %v", exact.asked, some.asked, exact.stale)
 	}
 	check.True(t, some.asked[1] == 0 && some.asked[2] == 0 && some.asked[3] > 0, "with Stale: reports asked for %v", some.asked)
 	check.True(t, some.stale[0] == 0 && some.stale[1] > 0 && some.stale[2] > some.stale[1], "with Stale: stale %v", some.stale)

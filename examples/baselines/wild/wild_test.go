@@ -85,12 +85,9 @@ func TestLazily(t *testing.T) {
 			before := check.Of(one.Retrieve(t.Context(), q)).OK(t)
 			fresh, c := opened()
 			first := check.Of(fresh.Retrieve(t.Context(), q)).OK(t)
-			if diff := cmp.Diff(first, before, cmpopts.IgnoreFields(graphrag.Found{}, "Usage")); diff != "" {
-				t.Errorf("%q (-first question +after others):\n%s", q.Text, diff)
-			}
-			if len(c.texts) > 4 {
-				t.Errorf("%q: %d passages are encoded for two pages", q.Text, len(c.texts))
-			}
+			check.Equal(t, cmp.Diff(first, before, cmpopts.IgnoreFields(graphrag.Found{}, "Usage")), "",
+				"%q (-first question +after others):\n", q.Text)
+			check.True(t, len(c.texts) <= 4, "%q: %d passages are encoded for two pages", q.Text, len(c.texts))
 		}
 	}
 	for s, n := range seen.texts {

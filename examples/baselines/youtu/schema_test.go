@@ -97,9 +97,8 @@ func TestSchemaGrowsAlike(t *testing.T) {
 	want := grow("a", 0)
 	// The first eight pages propose the type and the relation, which bound them and all
 	// others.
-	if !slices.Contains(want, "Comet007: comet") || !slices.Contains(want, "Comet008: comet") || !slices.Contains(want, "{Comet007 returns_in Year of Comet007}") {
-		t.Errorf("%.2000q", want)
-	}
+	check.True(t, slices.Contains(want, "Comet007: comet") && slices.Contains(want, "Comet008: comet") &&
+		slices.Contains(want, "{Comet007 returns_in Year of Comet007}"), "%.2000q", want)
 	for salt, insert := range map[string]int{"b": 0, "c": 0, "d": 3, "e": 10} {
 		check.Equal(t, grow(salt, insert), want, "order %s, %d inserted (-at once +so)", salt, insert)
 	}
@@ -132,9 +131,7 @@ func TestBadSchemas(t *testing.T) {
 		`"lives in" names both relation "lives_in"`: {EntityTypes: schemaOf("person").EntityTypes, Relations: []extract.SchemaItem{{Name: "lives_in"}, {Name: "resides", Aliases: []string{"lives in"}}}},
 	} {
 		for _, k := range []kit.Kit{baselinestest.ModelKit(t, m), baselinestest.OfflineKit(t)} {
-			if _, err := youtu.New(k, youtu.Options{Schema: s}); err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("%v, want …%s…", err, want)
-			}
+			check.Fails(t, check.Err(youtu.New(k, youtu.Options{Schema: s})), want)
 		}
 	}
 	check.Fails(t, check.Err(youtu.New(baselinestest.ModelKit(t, m), youtu.Options{Expansion: extract.Expansion{Mu: 2}})), "Mu is 2")
@@ -176,8 +173,7 @@ func TestUnknownNames(t *testing.T) {
 func TestSeeds(t *testing.T) {
 	var told []byte
 	for _, name := range youtu.SeedNames() {
-		f, err := youtu.Seeds.Open("seeds/" + name + ".json")
-		check.OK(t, err)
+		f := check.Of(youtu.Seeds.Open("seeds/" + name + ".json")).OK(t)
 		seed, err := extract.ReadSchema(f)
 		check.True(t, err == nil && len(seed.EntityTypes) >= 8 && len(seed.Relations) >= 12 && len(seed.Attributes) >= 8, "%s: %+v, %v", name, seed, err)
 		s := check.Of(youtu.New(baselinestest.OfflineKit(t), youtu.Options{Schema: &seed})).OK(t)

@@ -158,16 +158,14 @@ func TestAttributesAndLambdaWorked(t *testing.T) {
 	x.Attributes = []kg.Attribute{{Entity: "A", Key: "age", Value: "9"}}
 	vectors := map[string][]float32{"A": {1, 0}, "B": {0, 1}, "knows": {1, 1}, "has attribute": {0, 1}, "age: 9": {.5, .5}}
 	_, c := corpusOf(t, func(s string) []float32 { return vectors[s] }, nil, x)
-	e, err := c.Embedder(t.Context())
-	check.OK(t, err)
+	e := check.Of(c.Embedder(t.Context())).OK(t)
 	got, dim, triples, err := perceived(t.Context(), Options{}, e, c.Graph)
 	want := "[1 0 0.5 1 0.25 0.75 1 0 1 1 0 1] 6 [{0 1 1} {0 0 0}]"
 	check.True(t, err == nil && fmt.Sprint(got, dim, triples) == want, "%v %v %v, %v, want %v", got, dim, triples, err, want)
 	for lambda, want := range map[float64]int32{0: 0, 200: 1} {
 		p, err := divided(t.Context(), Options{Communities: perception.Options{MaxCommunities: 1, Lambda: lambda}}, c)
-		if err != nil || len(p.Communities) != 1 || p.Communities[0].Center != want {
-			t.Errorf("λ %v: %+v, %v, want the centre %d", lambda, p.Communities, err, want)
-		}
+		check.True(t, err == nil && len(p.Communities) == 1 && p.Communities[0].Center == want,
+			"λ %v: %+v, %v, want the centre %d", lambda, p.Communities, err, want)
 	}
 }
 

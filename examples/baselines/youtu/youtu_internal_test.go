@@ -65,9 +65,7 @@ func TestTransform(t *testing.T) {
 			for i, x := range v {
 				want += float64(float64(x) * f.matrix[i*perceivedDim+j])
 			}
-			if got[j] != float32(want) {
-				t.Fatalf("component %d is %v, want %v", j, got[j], want)
-			}
+			check.Must(t, got[j] == float32(want), "component %d is %v, want %v", j, got[j], want)
 		}
 	}
 	short := []float32{1, 2, 3}

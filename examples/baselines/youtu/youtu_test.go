@@ -115,9 +115,8 @@ func TestCallsOfAnIndex(t *testing.T) {
 		Schema:      &extract.Schema{EntityTypes: []extract.SchemaItem{{Name: "event"}}, Relations: []extract.SchemaItem{{Name: "goes_with"}}},
 		Communities: perception.Options{Beta: 2, MaxSize: 2},
 	}, towns(100)...)
-	if stats.Chunks != 100 || stats.Entities != 46 || stats.Calls != 105 {
-		t.Errorf("%d chunks, %d entities, %d calls, stages %+v", stats.Chunks, stats.Entities, stats.Calls, stats.Stages)
-	}
+	check.True(t, stats.Chunks == 100 && stats.Entities == 46 && stats.Calls == 105,
+		"%d chunks, %d entities, %d calls, stages %+v", stats.Chunks, stats.Entities, stats.Calls, stats.Stages)
 	last := stats.Stages[len(stats.Stages)-1]
 	check.True(t, last.Asked == 22 && last.Failed == 0, "%+v, want 22 communities", last)
 }

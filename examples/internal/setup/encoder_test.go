@@ -52,8 +52,7 @@ func TestEncoderOfAFolder(t *testing.T) {
 	var first [][]float32
 	var size int64
 	for range 2 {
-		p, err := parts("-embed-model", "file:"+dir, "-cache", cache)
-		check.OK(t, err)
+		p := check.Of(parts("-embed-model", "file:"+dir, "-cache", cache)).OK(t)
 		name := p.Embedder.Name()
 		if p.Kit.Name() != "offline" || p.Kit.Lookup != "cosine of "+name || p.Kit.Dim != 64 || p.Decisive()["embed_model"] != name {
 			t.Errorf("kit %s, lookup %s, %d dimensions, decisive %v", p.Kit.Name(), p.Kit.Lookup, p.Kit.Dim, p.Decisive())
@@ -131,8 +130,7 @@ func TestEncoderThatIsNone(t *testing.T) {
 func TestVectorsAreKeptByOneProgram(t *testing.T) {
 	dir, cache := model(t), t.TempDir()
 	args := []string{"-embed-model", "file:" + dir, "-cache", filepath.Join(cache, "r")}
-	p, err := parts(append(args, "-dry-run")...)
-	check.OK(t, err)
+	p := check.Of(parts(append(args, "-dry-run")...)).OK(t)
 	check.OK(t, check.Err(p.Embedder.EmbedDocuments(context.Background(), []string{"owl"})))
 	left, err := os.ReadDir(cache)
 	check.True(t, err == nil && len(left) == 0, "a dry run left %v, error %v", left, err)
@@ -184,9 +182,8 @@ func TestEncoderByName(t *testing.T) {
 		if p.Embedder != nil {
 			name = p.Embedder.Name()
 		}
-		if said.String() != tt.said || (name == "") != (tt.embedder == "") || !strings.HasPrefix(name, tt.embedder) {
-			t.Errorf("%+v: takes %q, says %q", tt, name, said.String())
-		}
+		check.True(t, said.String() == tt.said && (name == "") == (tt.embedder == "") &&
+			strings.HasPrefix(name, tt.embedder), "%+v: takes %q, says %q", tt, name, said.String())
 		err = p.Close()
 		check.True(t, err == nil, "%v", err)
 	}
@@ -224,8 +221,7 @@ func TestHeads(t *testing.T) {
 	entail := folder("BertForSequenceClassification", "entailment", "neutral", "contradiction")
 	names := folder("BertForTokenClassification", "O", "B-PER", "I-PER")
 	spans := folder("BertForQuestionAnswering", "start", "end")
-	p, err := parts("-rerank-model", rank, "-name-model", names, "-span-model", spans)
-	check.OK(t, err)
+	p := check.Of(parts("-rerank-model", rank, "-name-model", names, "-span-model", spans)).OK(t)
 	if p.Kit.Rerank == nil || !strings.HasPrefix(p.Kit.Read.Name(), "spans/BertForQuestionAnswering-2x64-") || !strings.HasSuffix(p.Kit.Read.Name(), "+extractive/open") {
 		t.Errorf("reranker %v, reader %s", p.Kit.Rerank, p.Kit.Read.Name())
 	}

@@ -147,9 +147,8 @@ func TestRepeat(t *testing.T) {
 	// Offline the seed is that of the index, and changes nothing of words. Why a judge by words
 	// has no verdict on "Nobody." stands on the screen.
 	offline, told, err := bench(t, bare, append(args[:4:4], "-systems", "bm25,naiverag", "-repeat", "3", "-out", filepath.Join(dir, "offline"))...)
-	if s := readReport(t, filepath.Join(dir, "offline")).Systems[0]; !errors.Is(err, setup.ErrIncomplete) || *s.Same != 1 || !strings.Contains(offline, "Another seed changes no answer and no ranking of") || !strings.Contains(offline, "mostly by: the reference holds no word") || !strings.Contains(told, "fewer than 10") {
-		t.Errorf("offline: %v\n%s", err, offline)
-	}
+	check.True(t, errors.Is(err, setup.ErrIncomplete) && *readReport(t, filepath.Join(dir, "offline")).Systems[0].Same == 1 && strings.Contains(offline, "Another seed changes no answer and no ranking of") && strings.Contains(offline, "mostly by: the reference holds no word") && strings.Contains(told, "fewer than 10"),
+		"offline: %v\n%s", err, offline)
 	args = append(args, "-repeat", "3")
 	estimate, _, err := bench(t, bare, append(args, "-dry-run")...)
 	check.True(t, err == nil && dryRow(t, estimate, "bm25 answer")[0] == 12, "%v\n%s", err, estimate)

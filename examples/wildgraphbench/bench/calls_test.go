@@ -9,6 +9,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge/judgetest"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
@@ -18,9 +19,8 @@ import (
 // has a form.
 func askedAs(t *testing.T, req llm.Request) {
 	form := strings.Contains(req.Messages[0].Text+req.Messages[len(req.Messages)-1].Text, "JSON object")
-	if req.Temperature == nil || *req.Temperature != 0 || req.Seed == nil || form && len(req.Schema) == 0 {
-		t.Errorf("asked without a temperature, seed or schema: %+v", req)
-	}
+	check.True(t, req.Temperature != nil && *req.Temperature == 0 && req.Seed != nil &&
+		(!form || len(req.Schema) != 0), "asked without a temperature, seed or schema: %+v", req)
 }
 
 // Each system makes as many calls as its entry in the registry says, at a server that
@@ -61,9 +61,8 @@ func TestCallsOfSystems(t *testing.T) {
 			t.Errorf("%s makes %d calls to index %d chunks, want %d each and %d", sys.Name, got, index.Chunks, sys.Calls.Chunk, sys.Calls.Once)
 		}
 		search := s.AnswerUsage.Calls - questions // each has one call to read
-		if search != sys.Calls.Question*questions {
-			t.Errorf("%s makes %d calls to search for %d questions, want %d each", sys.Name, search, questions, sys.Calls.Question)
-		}
+		check.True(t, search == sys.Calls.Question*questions,
+			"%s makes %d calls to search for %d questions, want %d each", sys.Name, search, questions, sys.Calls.Question)
 		fmt.Fprintf(&table, "%-18s %7d %9d %8.1f %14d %16d\n", sys.Name, index.Chunks, index.Calls, float64(index.Calls)/float64(max(1, index.Chunks)), search, index.PromptTokens+index.CompletionTokens)
 	}
 	t.Logf("\n%s", &table)

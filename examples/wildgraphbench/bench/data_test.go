@@ -71,14 +71,12 @@ func TestOwnData(t *testing.T) {
 
 // A gold page may be a PDF, as it may for ask; an unknown key is reported.
 func TestOwnPDF(t *testing.T) {
-	page, err := os.ReadFile("testdata/warranty.pdf")
-	check.OK(t, err)
+	page := check.Of(os.ReadFile("testdata/warranty.pdf")).OK(t)
 	dir := files(t, map[string]string{"docs/warranty.pdf": string(page), "docs/owls.md": "Barn owls hunt by ear.",
 		"mine.jsonl": `{"question": "How long does the warranty of the tide clock last?", "answer": "five years", "gold": ["warranty.pdf"], "golden": 1}`})
 	stdout, stderr, err := bench(t, bare, "-questions", filepath.Join(dir, "mine.jsonl"), "-docs", filepath.Join(dir, "docs"), "-systems", "bm25", "-out", t.TempDir())
-	if err != nil || !strings.Contains(stdout, "bm25  ") || !strings.Contains(stderr, "2 pages") || !strings.Contains(stderr, `mine.jsonl:1: unknown key "golden" ignored`) {
-		t.Errorf("%v\n%s%s", err, stdout, stderr)
-	}
+	check.True(t, err == nil && strings.Contains(stdout, "bm25  ") && strings.Contains(stderr, "2 pages") &&
+		strings.Contains(stderr, `mine.jsonl:1: unknown key "golden" ignored`), "%v\n%s%s", err, stdout, stderr)
 }
 
 // A folder in BEIR's layout is known by its files, and ranked by nDCG@10.
@@ -143,12 +141,9 @@ func TestUnfitQuestions(t *testing.T) {
 		tables, _ := os.ReadFile(filepath.Join(out, "report.md"))
 		said := strings.Join(strings.Fields(fmt.Sprint(stdout, stderr, err)), " ")
 		for _, want := range tt.want {
-			if !strings.Contains(said, want) {
-				t.Errorf("%s: no %q in %s", name, want, said)
-			}
+			check.Contains(t, said, want, "%s: no", name)
 		}
-		if strings.Contains(said, tt.not) || strings.Contains(string(tables), "**") {
-			t.Errorf("%s: %q, or a best of equal rows:\n%s\n%s", name, tt.not, said, tables)
-		}
+		check.True(t, !strings.Contains(said, tt.not) && !strings.Contains(string(tables), "**"),
+			"%s: %q, or a best of equal rows:\n%s\n%s", name, tt.not, said, tables)
 	}
 }

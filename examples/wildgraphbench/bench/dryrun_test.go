@@ -144,9 +144,8 @@ func TestDryRunOfARecordedModel(t *testing.T) {
 		}{
 			{"calls", sum.Calls, expected[0], .1}, {"prompt tokens", sum.PromptTokens, expected[1], .15}, {"reply tokens", sum.CompletionTokens, expected[2], .25},
 		} {
-			if math.Abs(float64(x.expected-x.taken)) > x.within*float64(x.taken) {
-				t.Errorf("%s: %d %s, expected %d", system, x.taken, x.what, x.expected)
-			}
+			check.True(t, math.Abs(float64(x.expected-x.taken)) <= x.within*float64(x.taken),
+				"%s: %d %s, expected %d", system, x.taken, x.what, x.expected)
 		}
 	}
 }

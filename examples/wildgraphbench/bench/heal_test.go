@@ -112,9 +112,8 @@ func TestNoGraphIsNoSystem(t *testing.T) {
 		_, _, err := bench(t, bare, "-out", dir, "-domains", "seafaring", "-limit", "1", "-systems", "bm25,"+graphs, "-model", "m", "-no-timings")
 		check.Equal(t, setup.Status(io.Discard, "wildgraphbench", err), setup.ExitIncomplete, "%q: %v", text, err)
 		for _, s := range readReport(t, dir).Systems {
-			if marked := len(s.NotCompared) > 0; marked != strings.Contains(graphs, s.System) {
-				t.Errorf("%q: %s: %q, %+v", text, s.System, s.NotCompared, s.Stages)
-			}
+			check.True(t, (len(s.NotCompared) > 0) == strings.Contains(graphs, s.System),
+				"%q: %s: %q, %+v", text, s.System, s.NotCompared, s.Stages)
 		}
 	}
 }

@@ -42,9 +42,8 @@ func TestMultiHop(t *testing.T) {
 		stdout, stderr, err := bench(t, bare, append(tt.args, "-data", "musique", "-systems", "bm25,zeroshot,youtu-nocommunity", "-mode", "reject", "-out", dir, "-no-timings")...)
 		check.OK(t, err)
 		for _, want := range tt.want {
-			if !strings.Contains(stderr+stdout, want) {
-				t.Errorf("%v: no %q in\n%s%s", tt.args, want, stderr, stdout)
-			}
+			check.True(t, strings.Contains(stderr+stdout, want),
+				"%v: no %q in\n%s%s", tt.args, want, stderr, stdout)
 		}
 		r := readReport(t, dir)
 		if len(r.Systems) != 3 || r.Systems[1].NotApplicable == "" || r.Systems[2].Overall.Types["all"].N != 10 {
@@ -197,9 +196,8 @@ func TestEveryDataSet(t *testing.T) {
 	}
 	for folder, domains := range map[string]int{out: 8, graphs: 6} {
 		for _, s := range readReport(t, folder).Systems {
-			if len(s.NotCompared) > 0 || len(s.Domains) != domains {
-				t.Errorf("%s: %s over %d domains is not compared: %v", folder, s.System, len(s.Domains), s.NotCompared)
-			}
+			check.True(t, len(s.NotCompared) <= 0 && len(s.Domains) == domains,
+				"%s: %s over %d domains is not compared: %v", folder, s.System, len(s.Domains), s.NotCompared)
 			for kind, of := range s.Overall.Types {
 				if v := of.Verdicts(); v == nil || v.Accuracy == nil || v.Unscored > 0 {
 					t.Errorf("%s: %s of %s has no accuracy, or not of all: %+v", folder, kind, s.System, v)

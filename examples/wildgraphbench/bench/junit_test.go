@@ -57,9 +57,8 @@ f1_of_means of mine is 0.0000, below 0.5
 		}
 	}
 	f := s.Cases[1].Failure
-	if want := "question: What does a red light mean?\nanswer: ]]><b>\ufffd\ufffd[31m\ufffd\nEnd & of it\nreference: There is no internet.\njudge: " + f.Message + "\n"; f.Message == "" || f.Text != want {
-		t.Errorf("%q\nwant %q", f.Text, want)
-	}
+	want := "question: What does a red light mean?\nanswer: ]]><b>\ufffd\ufffd[31m\ufffd\nEnd & of it\nreference: There is no internet.\njudge: " + f.Message + "\n"
+	check.True(t, f.Message != "" && f.Text == want, "%q\nwant %q", f.Text, want)
 }
 
 // A failed answer is an error, what was not asked is skipped, and a figure of the evidence can fail

@@ -65,8 +65,7 @@ func TestTornAndRemovedFolders(t *testing.T) {
 		t.Fatalf("%v\n%s", err, stderr)
 	}
 	file := filepath.Join(dir, record.JournalName)
-	data, err := os.ReadFile(file)
-	check.OK(t, err)
+	data := check.Of(os.ReadFile(file)).OK(t)
 	check.OK(t, os.WriteFile(file, data[:len(data)-3], 0o600))
 	if _, stderr, err := bench(t, bare, args...); err != nil || strings.Count(stderr, "an incomplete record was removed") != 1 {
 		t.Errorf("%v\n%s", err, stderr)

@@ -75,8 +75,7 @@ func runs(s string) string {
 func TestGoldenRows(t *testing.T) {
 	m := baselinestest.LoadMuSiQue(t)
 	dir := os.Getenv("MUSIQUE_DIR")
-	set, err := multihop.Load(os.DirFS(dir), benchmark.LoadOptions{})
-	check.OK(t, err)
+	set := check.Of(multihop.Load(os.DirFS(dir), benchmark.LoadOptions{})).OK(t)
 	var golden struct {
 		Questions []struct {
 			Nodes []string `json:"query_nodes"`

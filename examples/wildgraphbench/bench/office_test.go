@@ -50,14 +50,12 @@ func TestOneAnswer(t *testing.T) {
 				a := check.Of(s.Answer(t.Context(), graphrag.Question{Text: q.Question})).OK(t)
 				var p struct{ Answer string }
 				check.OK(t, json.Unmarshal([]byte(predictions[i]), &p))
-				if p.Answer != a.Text {
-					t.Errorf("%s: %q is answered %q by a program, %q in the benchmark", name, q.Question, a.Text, p.Answer)
-				}
+				check.True(t, p.Answer == a.Text,
+					"%s: %q is answered %q by a program, %q in the benchmark", name, q.Question, a.Text, p.Answer)
 				if mode == reader.Reject {
 					r := check.Of(asked.Ask(t.Context(), session.Query{Question: q.Question})).OK(t)
-					if r.Refused != a.Refused || !a.Refused && (r.Answer != a.Text || r.Sources[0].File != q.Gold[0]) {
-						t.Errorf("%s: %q is answered %q by a program, %q from %v by ask", name, q.Question, a.Text, r.Answer, r.Sources)
-					}
+					check.True(t, r.Refused == a.Refused && (a.Refused || r.Answer == a.Text && r.Sources[0].File == q.Gold[0]),
+						"%s: %q is answered %q by a program, %q from %v by ask", name, q.Question, a.Text, r.Answer, r.Sources)
 				}
 				if strings.Contains(a.Text, q.Answer) {
 					right++
@@ -70,9 +68,7 @@ func TestOneAnswer(t *testing.T) {
 					}
 				}
 			}
-			if right < want {
-				t.Errorf("%s, %s: %d answers are right, want %d", name, mode, right, want)
-			}
+			check.True(t, right >= want, "%s, %s: %d answers are right, want %d", name, mode, right, want)
 		}
 	}
 }

@@ -170,9 +170,8 @@ func TestTablesOfThePapers(t *testing.T) {
 			stdout, stderr, err := bench(t, bare, args...)
 			page, _ := os.ReadFile(filepath.Join(out, "report.html"))
 			for _, expr := range want[1:] {
-				if err != nil || !regexp.MustCompile(expr).MatchString(stdout+string(page)) {
-					t.Errorf("%v\nno %s in\n%s%s", err, expr, stdout, stderr)
-				}
+				check.True(t, err == nil && regexp.MustCompile(expr).MatchString(stdout+string(page)),
+					"%v\nno %s in\n%s%s", err, expr, stdout, stderr)
 			}
 		})
 	}

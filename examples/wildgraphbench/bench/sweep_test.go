@@ -37,14 +37,12 @@ func TestSweepOfSample(t *testing.T) {
 	check.OK(t, err)
 	r := readReport(t, dir)
 	points := r.Systems[0].Sweep
-	if len(points) != 11 || points[0].K != 2 || points[10].K != 12 || points[0].Lexical == nil || points[0].Judged != nil {
-		t.Fatalf("%d points: %+v", len(points), points)
-	}
+	check.Must(t, len(points) == 11 && points[0].K == 2 && points[10].K == 12 && points[0].Lexical != nil &&
+		points[0].Judged == nil, "%d points: %+v", len(points), points)
 	for i, p := range points[1:] {
 		// More chunks never lose a page or shorten the context.
-		if *p.PromptRecall < *points[i].PromptRecall || *p.ContextTokens < *points[i].ContextTokens {
-			t.Errorf("k = %d has less than k = %d", p.K, points[i].K)
-		}
+		check.True(t, *p.PromptRecall >= *points[i].PromptRecall &&
+			*p.ContextTokens >= *points[i].ContextTokens, "k = %d has less than k = %d", p.K, points[i].K)
 	}
 	check.Equal(t, points[8].Type, plain.Systems[0].Overall.Types["summary"], "k = 10 is not the run's own (-run +sweep)")
 	for _, want := range []string{"Summaries over top-k (extracted answers, lexical judge)", "bm25, k = 8", "lexical judge"} {
@@ -64,9 +62,8 @@ func TestSweepDryRun(t *testing.T) {
 		for i, more := range [][]string{nil, {"-sweep", "8..12"}} {
 			stdout, _, err := bench(t, bare, append(slices.Clone(args), more...)...)
 			check.OK(t, err)
-			if got := dryRow(t, stdout, stage)[0]; got != calls[i] {
-				t.Errorf("%s, %v: %d calls, want %d:\n%s", stage, more, got, calls[i], stdout)
-			}
+			got := dryRow(t, stdout, stage)[0]
+			check.True(t, got == calls[i], "%s, %v: %d calls, want %d:\n%s", stage, more, got, calls[i], stdout)
 		}
 	}
 }

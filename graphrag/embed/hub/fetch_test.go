@@ -30,8 +30,7 @@ func TestFetched(t *testing.T) {
 		}
 	}
 	for range 2 {
-		e, err := Open(t.Context(), other, o)
-		check.OK(t, err)
+		e := check.Of(Open(t.Context(), other, o)).OK(t)
 		v, err := e.EmbedQuery(t.Context(), "owl")
 		check.True(t, err == nil && len(v) == e.Dim(), "%d numbers, error %v", len(v), err)
 	}
@@ -234,9 +233,7 @@ func TestChangedAfterwards(t *testing.T) {
 			if err := again(); err == nil || !strings.Contains(err.Error(), tokenizer) || !strings.Contains(err.Error(), "remove the folder") {
 				t.Errorf("error %v", err)
 			}
-			if err := errors.Join(os.WriteFile(full, before, 0o644), again()); err != nil {
-				t.Error(err)
-			}
+			check.OK(t, errors.Join(os.WriteFile(full, before, 0o644), again()))
 		}
 	}
 	for _, sums := range []string{"", "[]", `[{"name": "../../etc/passwd", "size": 1, "sha256": ""}]`} {

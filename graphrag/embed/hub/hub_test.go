@@ -74,9 +74,7 @@ func TestFind(t *testing.T) {
 func TestWritten(t *testing.T) {
 	for name, m := range models {
 		for file, content := range m.written {
-			if !json.Valid([]byte(content)) {
-				t.Errorf("%s: %s is no JSON", name, file)
-			}
+			check.True(t, json.Valid([]byte(content)), "%s: %s is no JSON", name, file)
 		}
 		check.True(t, len(m.files) == 2 && m.folder == name, "%s: %d files in %s", name, len(m.files), m.folder)
 	}

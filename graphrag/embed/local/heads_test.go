@@ -78,9 +78,7 @@ func TestHeadsAreThoseOfPyTorch(t *testing.T) {
 				t.Errorf("%.20q, %.20q: %v, want %v", q, p, got, l)
 			}
 			if s := want.Spans[i][j]; s == nil {
-				if found[j] != (Span{Score: math.Inf(-1)}) {
-					t.Errorf("a passage without words: %v", found[j])
-				}
+				check.True(t, found[j] == (Span{Score: math.Inf(-1)}), "a passage without words: %v", found[j])
 			} else if got := found[j]; !near(got.Score, s[0]) || got.Start != int(s[1]) || got.End != int(s[2]) {
 				t.Errorf("%.20q, %.20q: span %v, want %v", q, p, got, s)
 			}
@@ -122,16 +120,14 @@ func FuzzLocate(f *testing.F) {
 
 // A long text is read to its end, and a word that no window holds is cut.
 func TestNamesOfALongText(t *testing.T) {
-	names, err := OpenNames(tinyHead(t, t.TempDir(), "names"), Options{})
-	check.OK(t, err)
+	names := check.Of(OpenNames(tinyHead(t, t.TempDir(), "names"), Options{})).OK(t)
 	short := "owl barn dog "
 	want := check.Of(names.Find(t.Context(), []string{short})).OK(t)
 	l := names.pieces.locate(strings.Repeat(short, 100)+strings.Repeat("ab", 49), new(letterReader))
 	for from := 0; from < len(l.ids); {
 		to := l.cut(from, 50)
-		if to <= from || to < len(l.ids) && l.of[to-1] == l.of[to] && l.of[from] != l.of[to] {
-			t.Fatalf("a window from %d to %d parts a word", from, to)
-		}
+		check.Must(t, to > from && (to >= len(l.ids) || l.of[to-1] != l.of[to] || l.of[from] == l.of[to]),
+			"a window from %d to %d parts a word", from, to)
 		from = to
 	}
 	got, err := names.Find(t.Context(), []string{strings.Repeat(short, 100), short})

@@ -142,9 +142,8 @@ func TestHostileFolders(t *testing.T) {
 			_, err := Open(dir, Options{})
 			check.Must(t, err != nil, "it was opened")
 			file := filepath.Join(dir, filepath.FromSlash(tt.file))
-			if !strings.HasPrefix(err.Error(), "local: "+file+": ") || !strings.Contains(err.Error(), tt.contains) {
-				t.Errorf("%v, want %s and %q", err, file, tt.contains)
-			}
+			check.True(t, strings.HasPrefix(err.Error(), "local: "+file+": ") &&
+				strings.Contains(err.Error(), tt.contains), "%v, want %s and %q", err, file, tt.contains)
 			n := len(remedies(err.Error()))
 			check.Equal(t, n, 1, "%v: %d remedies", err, n)
 		})
@@ -199,9 +198,8 @@ func FuzzTensors(f *testing.F) {
 			runtime.ReadMemStats(&before)
 			got, err := in.floats(name, int(x.Shape[0]), int(x.Shape[1]))
 			runtime.ReadMemStats(&after)
-			if after.TotalAlloc-before.TotalAlloc > 1<<20+4*uint64(len(b)) {
-				t.Errorf("%d bytes allocated for a file of %d", after.TotalAlloc-before.TotalAlloc, len(b))
-			}
+			check.True(t, after.TotalAlloc-before.TotalAlloc <= 1<<20+4*uint64(len(b)),
+				"%d bytes allocated for a file of %d", after.TotalAlloc-before.TotalAlloc, len(b))
 			check.True(t, err != nil || len(got) == int(x.Shape[0]*x.Shape[1]), "%d numbers for the shape %v", len(got), x.Shape)
 		}
 	})
@@ -224,9 +222,8 @@ func FuzzTokens(f *testing.F) {
 		}
 		before := []int32{42}
 		got := w.tokens(before, text, limit, new(letterReader))
-		if got[0] != 42 || len(got) < 3 || len(got) > 1+limit || got[1] != w.begin || got[len(got)-1] != w.end {
-			t.Fatalf("%q: %v", text, got)
-		}
+		check.Must(t, got[0] == 42 && len(got) >= 3 && len(got) <= 1+limit && got[1] == w.begin &&
+			got[len(got)-1] == w.end, "%q: %v", text, got)
 		for _, id := range got[1:] {
 			check.True(t, id >= 0 && id < vocab, "%q: %v", text, got)
 		}

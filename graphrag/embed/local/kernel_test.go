@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/matrix"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 func random(rng *rand.Rand, n int) []float32 {
@@ -34,9 +35,8 @@ func TestGELU(t *testing.T) {
 		k.gelu(got)
 		for i, v := range x {
 			want := float64(v) * math.Erfc(-float64(v)/math.Sqrt2) / 2
-			if math.Abs(float64(got[i])-want) > 2e-7*math.Abs(float64(v))+1e-38 {
-				t.Errorf("%s: gelu(%v) is %v, want %v", name, v, got[i], want)
-			}
+			check.True(t, math.Abs(float64(got[i])-want) <= 2e-7*math.Abs(float64(v))+1e-38,
+				"%s: gelu(%v) is %v, want %v", name, v, got[i], want)
 		}
 	}
 }
@@ -58,9 +58,8 @@ func TestSoftmax(t *testing.T) {
 			}
 			for i, v := range x {
 				want := math.Exp(float64(v)) / sum
-				if math.Abs(float64(got[i])-want) > 2e-6*want+1e-34 {
-					t.Errorf("%s: softmax(%v) is %v, want %v", name, v, got[i], want)
-				}
+				check.True(t, math.Abs(float64(got[i])-want) <= 2e-6*want+1e-34,
+					"%s: softmax(%v) is %v, want %v", name, v, got[i], want)
 			}
 		}
 	}
@@ -83,9 +82,8 @@ func TestNormalize(t *testing.T) {
 			k.normalize(got, base, gain, bias, .25)
 			for i := range x {
 				want := (float64(x[i]+base[i])-mean)/math.Sqrt(variance+.25)*float64(gain[i]) + float64(bias[i])
-				if math.Abs(float64(got[i])-want) > 3e-6 {
-					t.Errorf("%s: length %d: %v, want %v", name, n, got[i], want)
-				}
+				check.True(t, math.Abs(float64(got[i])-want) <= 3e-6,
+					"%s: length %d: %v, want %v", name, n, got[i], want)
 			}
 		}
 	}

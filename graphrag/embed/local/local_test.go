@@ -32,9 +32,8 @@ func TestVectorsAreThoseOfTheTwin(t *testing.T) {
 		for i, text := range sentences {
 			want := mean(w.encode(e.words.tokens(nil, text, tinyTokens, new(letterReader))))
 			for j := range want {
-				if math.Abs(float64(got[i][j])-want[j]) > 2e-6 {
-					t.Fatalf("%s: %.30q: component %d is %v, want %v", name, text, j, got[i][j], want[j])
-				}
+				check.Must(t, math.Abs(float64(got[i][j])-want[j]) <= 2e-6,
+					"%s: %.30q: component %d is %v, want %v", name, text, j, got[i][j], want[j])
 			}
 		}
 	}
@@ -57,17 +56,15 @@ func TestInt8(t *testing.T) {
 		for j, x := range a[i] {
 			ab, aa, bb = ab+float64(x*b[i][j]), aa+float64(x*x), bb+float64(b[i][j]*b[i][j])
 		}
-		if cos := ab / math.Sqrt(aa*bb); cos < .995 || cos == 1 {
-			t.Errorf("%.30q: cosine %v", sentences[i], cos)
-		}
+		cos := ab / math.Sqrt(aa*bb)
+		check.True(t, cos >= .995 && cos != 1, "%.30q: cosine %v", sentences[i], cos)
 	}
 }
 
 // In whatever order and company, with any number of workers.
 func TestSameBits(t *testing.T) {
 	dir := tiny(t)
-	one, err := Open(dir, Options{Workers: 1})
-	check.OK(t, err)
+	one := check.Of(Open(dir, Options{Workers: 1})).OK(t)
 	five := check.Of(Open(dir, Options{Workers: 5})).OK(t)
 	many := slices.Repeat(sentences, 20)
 	want := check.Of(one.EmbedDocuments(t.Context(), many)).OK(t)

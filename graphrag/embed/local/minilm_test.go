@@ -38,10 +38,9 @@ func cosine(a, b []float32) float64 {
 // The example of the model's card: what sentence-transformers prints for it.
 func TestMiniLMGolden(t *testing.T) {
 	e := miniLM(t)
-	v, err := e.EmbedDocuments(t.Context(), []string{
+	v := check.Of(e.EmbedDocuments(t.Context(), []string{
 		"That is a happy person", "That is a happy dog", "That is a very happy person", "Today is a sunny day",
-	})
-	check.OK(t, err)
+	})).OK(t)
 	for i, want := range []float64{.695, .943, .257} {
 		got := cosine(v[0], v[i+1])
 		check.True(t, math.Abs(got-want) <= 1e-3, "likeness to sentence %d is %.4f, want %.3f", i+1, got, want)
@@ -71,9 +70,8 @@ func TestFamilyInt8(t *testing.T) {
 				v[i] = check.Of(e.EmbedDocuments(t.Context(), texts)).OK(t)
 			}
 			for i, text := range texts {
-				if cos := cosine(v[0][i], v[1][i]); cos < .995 {
-					t.Errorf("%.40q: cosine %.4f", text, cos)
-				}
+				cos := cosine(v[0][i], v[1][i])
+				check.True(t, cos >= .995, "%.40q: cosine %.4f", text, cos)
 			}
 		})
 	}
@@ -102,9 +100,8 @@ func TestFamilyGolden(t *testing.T) {
 			})
 			check.OK(t, errors.Join(err1, err2))
 			for i, want := range tt.want {
-				if got := cosine(q, v[i]); math.Abs(got-want) > 1e-3 {
-					t.Errorf("passage %d: cosine %.4f, want %.4f", i+1, got, want)
-				}
+				got := cosine(q, v[i])
+				check.True(t, math.Abs(got-want) <= 1e-3, "passage %d: cosine %.4f, want %.4f", i+1, got, want)
 			}
 		})
 	}

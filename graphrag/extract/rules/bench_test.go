@@ -58,7 +58,7 @@ func realPages(tb testing.TB, domain string) ([]graphrag.Chunk, int) {
 	check.Must(tb, err == nil && len(files) != 0, "no pages of %s in %s: %v", domain, dir, err)
 	chunker := check.Of(chunk.New(chunk.Options{})).OK(tb)
 	size := 0
-	chunks, err := chunker.All(context.Background(), func(yield func(graphrag.Document, error) bool) {
+	chunks := check.Of(chunker.All(context.Background(), func(yield func(graphrag.Document, error) bool) {
 		for _, file := range files {
 			data, err := os.ReadFile(file)
 			clean, _ := text.StripLinks(string(data))
@@ -67,7 +67,6 @@ func realPages(tb testing.TB, domain string) ([]graphrag.Chunk, int) {
 				return
 			}
 		}
-	})
-	check.OK(tb, err)
+	})).OK(tb)
 	return chunks, size
 }

@@ -169,9 +169,8 @@ func TestEntities(t *testing.T) {
 		var got []string
 		for _, m := range x.Entities(c.question, func(s string) bool { return known[s] }) {
 			got = append(got, m.Name+"/"+m.Type)
-			if c.question[m.Span.Start:m.Span.End] != m.Name {
-				t.Errorf("%q: span %v is not %q", c.question, m.Span, m.Name)
-			}
+			check.Equal(t, c.question[m.Span.Start:m.Span.End], m.Name,
+				"%q: span %v is not", c.question, m.Span)
 		}
 		s := strings.Join(got, ", ")
 		check.Equal(t, s, c.want, "%s\n got %s", c.question, s)

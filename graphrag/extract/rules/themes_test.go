@@ -40,9 +40,8 @@ func TestListsAreOfTheirLength(t *testing.T) {
 	x := check.Of(rules.New(rules.Options{})).OK(t)
 	found := check.Of(extract.Linked(x).Extract(t.Context(), []graphrag.Chunk{{ID: "1", Text: names.String()}, {ID: "2"}})).OK(t)
 	m, f := found[0].Mentions, found[0].Facts
-	if len(m) < 100 || len(f) < 100 || cap(m) > len(m)*9/8 || cap(f) > len(f)*9/8 {
-		t.Errorf("%d mentions in room for %d, %d facts in room for %d", len(m), cap(m), len(f), cap(f))
-	}
+	check.True(t, len(m) >= 100 && len(f) >= 100 && cap(m) <= len(m)*9/8 && cap(f) <= len(f)*9/8,
+		"%d mentions in room for %d, %d facts in room for %d", len(m), cap(m), len(f), cap(f))
 	check.True(t, found[1].Mentions == nil && found[1].Facts == nil, "something in nothing: %+v", found[1])
 }
 

@@ -53,9 +53,8 @@ func TestProducts(t *testing.T) {
 			want, out := plain(a, b, inner, cols), make([]float64, rows*cols)
 			fails := func(name string, err error) {
 				t.Helper()
-				if err != nil || !slices.Equal(out, want) {
-					t.Fatalf("%s of %d×%d by %d columns: %v, %v, want %v", name, rows, inner, cols, err, out, want)
-				}
+				check.Must(t, err == nil && slices.Equal(out, want),
+					"%s of %d×%d by %d columns: %v, %v, want %v", name, rows, inner, cols, err, out, want)
 				clear(out)
 			}
 			fails("Mul", Dense{a, inner}.Mul(t.Context(), out, b, cols))
@@ -81,9 +80,8 @@ func TestTriangles(t *testing.T) {
 		out, want := make([]float64, cols*cols), plain(transposed(a, cols), b, rows, cols)
 		err := Dense{a, cols}.gram(t.Context(), out, b)
 		for i, x := range out {
-			if err != nil || i/cols <= i%cols && x != want[i] {
-				t.Fatalf("gram of %d×%d at %d, %d: %v, %v, want %v", rows, cols, i/cols, i%cols, err, x, want[i])
-			}
+			check.Must(t, err == nil && (i/cols > i%cols || x == want[i]),
+				"gram of %d×%d at %d, %d: %v, %v, want %v", rows, cols, i/cols, i%cols, err, x, want[i])
 		}
 	}
 }
@@ -109,18 +107,16 @@ func TestOrthonormal(t *testing.T) {
 				if l == j {
 					want = 1
 				}
-				if got := dot(q, q, j, l, cols); math.Abs(got-want) > 1e-13 {
-					t.Errorf("noise %g: columns %d and %d: %v", noise, j, l, got)
-				}
+				got := dot(q, q, j, l, cols)
+				check.True(t, math.Abs(got-want) <= 1e-13, "noise %g: columns %d and %d: %v", noise, j, l, got)
 			}
 			length, kept := dot(y, y, j, j, cols), 0.0
 			for l := range cols {
 				part := dot(y, q, j, l, cols)
 				kept += part * part
 			}
-			if math.Abs(kept-length) > 1e-12*length {
-				t.Errorf("noise %g: of column %d, %v long, %v is left", noise, j, length, kept)
-			}
+			check.True(t, math.Abs(kept-length) <= 1e-12*length,
+				"noise %g: of column %d, %v long, %v is left", noise, j, length, kept)
 		}
 	}
 }

@@ -33,9 +33,7 @@ func TestMultiply(t *testing.T) {
 			for i := range got {
 				row, col := i/ldc, i%ldc
 				if col >= Panel {
-					if got[i] != c[i] {
-						t.Fatalf("%s: depth %d: wrote beside the panel", k.name, depth)
-					}
+					check.Must(t, got[i] == c[i], "%s: depth %d: wrote beside the panel", k.name, depth)
 					continue
 				}
 				want, size := float64(bias[col]), math.Abs(float64(bias[col]))
@@ -43,13 +41,11 @@ func TestMultiply(t *testing.T) {
 					p := float64(a[row*lda+l]) * float64(columns[col*depth+l])
 					want, size = want+p, size+math.Abs(p)
 				}
-				if math.Abs(float64(got[i])-want) > float64(depth+2)*size*0x1p-24 {
-					t.Fatalf("%s: depth %d: row %d column %d is %v, want %v", k.name, depth, row, col, got[i], want)
-				}
+				check.Must(t, math.Abs(float64(got[i])-want) <= float64(depth+2)*size*0x1p-24,
+					"%s: depth %d: row %d column %d is %v, want %v", k.name, depth, row, col, got[i], want)
 			}
-			if !slices.Equal(got[:Panel], got[(rows-1)*ldc:][:Panel]) {
-				t.Errorf("%s: depth %d: equal rows differ", k.name, depth)
-			}
+			check.True(t, slices.Equal(got[:Panel], got[(rows-1)*ldc:][:Panel]),
+				"%s: depth %d: equal rows differ", k.name, depth)
 		}
 	}
 }
@@ -65,9 +61,8 @@ func TestPack(t *testing.T) {
 			if at := c*depth + l; at < len(columns) {
 				want = columns[at]
 			}
-			if got := panels[c/Strip*Strip*depth+l*Strip+c%Strip]; got != want {
-				t.Fatalf("column %d, row %d: %v, want %v", c, l, got, want)
-			}
+			got := panels[c/Strip*Strip*depth+l*Strip+c%Strip]
+			check.Must(t, got == want, "column %d, row %d: %v, want %v", c, l, got, want)
 		}
 	}
 }
@@ -97,9 +92,7 @@ func TestMultiplyCodes(t *testing.T) {
 			for i := range got {
 				row, col := i/ldc, i%ldc
 				if col >= columns {
-					if got[i] != blank[i] {
-						t.Fatalf("%s: depth %d: wrote beside the columns", k.name, depth)
-					}
+					check.Must(t, got[i] == blank[i], "%s: depth %d: wrote beside the columns", k.name, depth)
 					continue
 				}
 				want, sure := float64(bias[col]), 0.
@@ -108,18 +101,16 @@ func TestMultiplyCodes(t *testing.T) {
 					want += x * y
 					sure += math.Abs(x)*float64(codes.scales[col])/2 + math.Abs(y)*float64(r.scales[row])/2
 				}
-				if math.Abs(float64(got[i])-want) > 1.01*sure+1e-4 {
-					t.Fatalf("%s: depth %d: row %d column %d is %v, want %v within %v", k.name, depth, row, col, got[i], want, sure)
-				}
+				check.Must(t, math.Abs(float64(got[i])-want) <= 1.01*sure+1e-4,
+					"%s: depth %d: row %d column %d is %v, want %v within %v", k.name, depth, row, col, got[i], want, sure)
 			}
 			switch {
 			case first == nil:
 				first = got
 			case k.name == "plain": // rounds once more
 				for i := range got {
-					if math.Abs(float64(got[i]-first[i])) > 1e-5*math.Abs(float64(first[i]))+1e-4 {
-						t.Fatalf("plain: depth %d: %v at %d, want %v", depth, got[i], i, first[i])
-					}
+					check.Must(t, math.Abs(float64(got[i]-first[i])) <= 1e-5*math.Abs(float64(first[i]))+1e-4,
+						"plain: depth %d: %v at %d, want %v", depth, got[i], i, first[i])
 				}
 			case !slices.Equal(got, first):
 				t.Errorf("%s: depth %d: other bits than the first kernel", k.name, depth)

@@ -43,8 +43,7 @@ var faultSchema = store.Schema{Tables: map[string]store.TableSchema{"chunks": {T
 func faulty(t *testing.T, wait time.Duration) (*fake, string, store.Collection) {
 	t.Helper()
 	f, url := newFake(t)
-	s, err := Open(t.Context(), []string{url}, Options{Wait: wait})
-	check.OK(t, err)
+	s := check.Of(Open(t.Context(), []string{url}, Options{Wait: wait})).OK(t)
 	c := check.Of(s.Create(t.Context(), "corpus", faultSchema)).OK(t)
 	return f, url, c
 }
@@ -86,9 +85,8 @@ func TestBatchFaults(t *testing.T) {
 			start := time.Now()
 			err = table.Put(t.Context(), store.Record{ID: "a", Text: "a zeppelin", Vector: []float32{1, 0}})
 			var asked *store.ThrottledError
-			if x.want == throttled && !errors.As(err, &asked) || x.want != throttled && !errors.Is(err, x.want) {
-				t.Errorf("%v, want %v", err, x.want)
-			}
+			check.True(t, (x.want != throttled || errors.As(err, &asked)) &&
+				(x.want == throttled || errors.Is(err, x.want)), "%v, want %v", err, x.want)
 			check.True(t, len(f.sent) == x.sent && f.sent[0] == f.sent[len(f.sent)-1], "%d batches were sent, want %d that are equal", len(f.sent), x.sent)
 			check.True(t, x.name != "throttled" || time.Since(start) >= 20*time.Millisecond, "it did not wait for as long as it was asked to")
 		})
