@@ -3,13 +3,17 @@
 package llm_test
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/jsonl"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
@@ -72,4 +76,141 @@ func TestDecode(t *testing.T) {
 	check.OK(t, err)
 	n := len(script.Requests()[1].Messages[1].Text)
 	check.True(t, n <= 2100, "%d bytes were fed back", n)
+}
+
+// The forms of replies that packages ask for, in small.
+type (
+	truth struct {
+		Verdict bool
+		Reason  string
+	}
+	plan struct {
+		SubQueries []struct {
+			ID   string
+			Text string `llm:"alone"`
+		} `json:"sub_queries"`
+	}
+	report struct {
+		Title    string
+		Rating   float64
+		Findings []struct {
+			Summary     string
+			Explanation string `llm:"alone"`
+		}
+	}
+	facts   struct{ Triples []llm.Triple }
+	numbers struct{ Keep []int }
+	names   struct{ Names []string }
+	state   struct {
+		Status string   `llm:"alone,enum=enough|not enough"`
+		Kinds  []string `json:"kinds,omitempty" llm:"enum=a|b"`
+	}
+)
+
+// readAs is how a reply is read as a T: the value, or the fault that the model is told.
+func readAs[T any](reply string) string {
+	value, err := llm.Read[T](reply)
+	if f, ok := any(&value).(*facts); ok {
+		for i := range f.Triples {
+			f.Triples[i].Raw = ""
+		}
+	}
+	if err != nil {
+		return errors.Unwrap(err).Error()
+	}
+	return fmt.Sprint(value)
+}
+
+// Replies as models were seen to write them, and worse: what has one meaning is read, all
+// else is a fault in the words of the form, and nothing passes for an empty answer.
+func TestForms(t *testing.T) {
+	of := map[string]func(string) string{"truth": readAs[truth], "plan": readAs[plan], "report": readAs[report], "facts": readAs[facts],
+		"numbers": readAs[numbers], "names": readAs[names], "form": readAs[form], "state": readAs[state]}
+	table(t, "forms.jsonl", func(c struct{ Form, Reply, Want string }) {
+		got := of[c.Form](c.Reply)
+		check.Equal(t, got, c.Want, "%s:\n%s", c.Reply, got)
+	})
+	const want = `{"type":"object","additionalProperties":false,"properties":{"status":{"type":"string","enum":["enough","not enough"]},"kinds":{"type":"array","items":{"type":"string","enum":["a","b"]}}},"required":["status"]}`
+	check.Equal(t, string(llm.Schema[state]()), want)
+}
+
+// table calls one for each line of a file of test data.
+func table[T any](t *testing.T, name string, one func(T)) {
+	t.Helper()
+	check.OK(t, jsonl.Each(os.DirFS("testdata"), name, 1<<20, func(_ int, v T) error { one(v); return nil }))
+}
+
+// Each line is a reply, its question and the reply without what is around it.
+func TestUnwrap(t *testing.T) {
+	table(t, "wrappings.jsonl", func(c struct{ Input, Question, Want string }) {
+		got := llm.Unwrap(c.Input, c.Question)
+		check.Equal(t, got, c.Want, "%q:\n%q, want\n%q", c.Input, got, c.Want)
+		check.Equal(t, llm.Unwrap(c.Want, c.Question), c.Want, "%q became", c.Want)
+	})
+	for _, of := range []string{"`", "\"", "{", "[", "'", "“", "<think>", "<|channel|>", "Answer: ", "</think>", "\\boxed{", "* ", "{\"answer\":", "analysis", "</s>", "```\n", "Q: A: "} {
+		long := strings.Repeat(of, 1<<20/len(of))
+		got := llm.Unwrap(long, "Who?")
+		check.True(t, len(got) <= len(long), "a megabyte of %q became %d bytes", of, len(got))
+	}
+}
+
+// A function of one's own is a model for every system, judge and cache.
+func ExampleByFunc() {
+	model := llm.ByFunc("echo", func(_ context.Context, req llm.Request) (llm.Reply, error) {
+		return llm.Reply{Text: "You said: " + req.Messages[len(req.Messages)-1].Text, Finish: llm.FinishStop}, nil
+	})
+	reply, err := model.Generate(context.Background(), llm.Prompt("Hello"))
+	fmt.Println(model.Name(), "|", reply.Text, err)
+	// Output: echo | You said: Hello <nil>
+}
+
+func ExampleDecode() {
+	model := llmtest.NewScript("demo").Reply(llmtest.Any, "Of course!\n```json\n{'score': 4,}\n```")
+	grade, _, err := llm.Decode[struct {
+		Score int `json:"score"`
+	}](context.Background(), model, llm.Prompt("How good is it?"))
+	fmt.Println(grade.Score, err)
+	// Output: 4 <nil>
+}
+
+type form struct {
+	Answer  bool
+	Score   float64
+	Keep    []int
+	Names   []string
+	Facts   []llm.Triple `json:"facts"`
+	Details []struct {
+		Head string
+		Text string `llm:"alone"`
+	}
+	Of map[string][]string
+}
+
+// The second asking names the fault in the words of the form.
+func TestAskedAgain(t *testing.T) {
+	m := llmtest.NewScript("m").Reply(llmtest.Any, `{"keep": ["none"]}`, `{"keep": ["1"]}`)
+	got, _, err := llm.Decode[struct{ Keep []int }](t.Context(), m, llm.Prompt("?"))
+	check.Must(t, err == nil && fmt.Sprint(got.Keep) == "[1]" && m.Calls() == 2, "%v %v", got, err)
+	const want = "That reply does not have the form asked for: keep, element 1, holds a text where a number was expected. Reply again with one JSON object of exactly the form shown in the instructions, nothing around it."
+	check.Equal(t, m.Requests()[1].Messages[2].Text, want)
+}
+
+// Whatever stands in a reply is read or refused; what is read is read again.
+func FuzzForm(f *testing.F) {
+	for _, s := range []string{`{"keep": ["1"], "facts": [["a", "b", 1]]}`, `{"of": {"a": {"b": "c"}}}`, `[{"names": 1e999}]`, `{"score": "-.5/1e9"}`, `{"details": "x"}`} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, reply string) {
+		got, err := llm.Read[form](reply)
+		if err != nil {
+			return
+		}
+		raw := check.Of(json.Marshal(struct {
+			form
+			Facts any `json:"facts"`
+		}{got, nil})).OK(t, "%s", reply)
+		again, err := llm.Read[form](string(raw))
+		got.Facts = nil
+		check.True(t, err == nil && fmt.Sprint(again) == fmt.Sprint(got), "%s: %v, read again %v, %v", reply, got, again, err)
+	})
 }

@@ -3,6 +3,8 @@
 package construct_test
 
 import (
+	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -153,4 +155,25 @@ func TestGroundUnmarked(t *testing.T) {
 		dropped[0].Reason == "no citation mark", "%+v, %+v", gold, dropped)
 	gold, dropped = g.Ground(a, s, []construct.Stated{{"Otters rest in rafts, [1] wrapped in kelp.[^2]", "Otters rest."}, {"Otters rest in rafts, [1] wrapped in kelp.[^2]", "Otters rest."}})
 	check.True(t, len(gold.Triples) == 1 && len(dropped) == 1 && dropped[0].Reason == "stated before", "stated twice: %+v, %+v", gold, dropped)
+}
+
+func Example() {
+	a := construct.Parse(`# Barn owl
+
+Barn owls catch mice in total darkness.[^1] Everybody knows that.
+
+[^1]: ["Acoustic location of prey"](https://prey.example/owls)
+`, "owl.md", construct.Options{})
+	grounds := construct.NewGrounds(a.Citations(), func(url string) bool { return true })
+	for _, s := range a.Sections() {
+		stated, _ := construct.Rules{}.State(context.Background(), a, s)
+		gold, _ := grounds.Ground(a, s, stated)
+		for _, t := range gold.Triples {
+			fmt.Println(gold.Path, t.Statement, t.URLs)
+		}
+	}
+	fmt.Println(a.References()[0].Title)
+	// Output:
+	// [Barn owl] Barn owls catch mice in total darkness. [https://prey.example/owls]
+	// Acoustic location of prey
 }

@@ -4,7 +4,9 @@ package foreign_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"slices"
@@ -222,4 +224,26 @@ func folder() fstest.MapFS {
 			"chunk-2": {"tokens": 7, "content": "Colin Archer was born in Larvik.", "chunk_order_index": 0, "full_doc_id": "doc-2", "file_path": "unknown_source"},
 			"chunk-1": {"tokens": 6, "content": "Colin Archer built the Fram.", "chunk_order_index": 0, "full_doc_id": "doc-1", "file_path": "fram.txt", "llm_cache_list": []}}`)},
 	}
+}
+
+// What LightRAG extracted, as a graph. A folder on disk is os.DirFS(dir).
+func Example() {
+	x, err := foreign.ReadLightRAG(folder())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	base, _ := kg.NewBase(kg.Options{})
+	for e := range x.Extractions() {
+		if err := base.Insert(e); err != nil {
+			fmt.Println(err)
+		}
+	}
+	g, _ := base.Graph(context.Background())
+	for _, e := range g.Entities {
+		fmt.Println(e.Name, "·", e.Type)
+	}
+	// Output:
+	// Colin Archer · person
+	// Fram · artifact
 }

@@ -3,8 +3,12 @@
 package hipporag2
 
 import (
+	"encoding/json"
+	"fmt"
 	"math"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
@@ -13,6 +17,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
 	"github.com/wildgraph/wildgraph/internal/check"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
 // An example worked out with igraph: four passages, seven facts, given similarities.
@@ -150,4 +155,23 @@ func within(scores []float64, length float64) baselinestest.Alike {
 		out[i] = .5 + length*x
 	}
 	return out
+}
+
+// Whatever form a model writes a fact in, the filter takes the nearest candidate; only an
+// empty list selects none.
+func TestNearestFact(t *testing.T) {
+	data := check.Of(os.ReadFile("testdata/facts.json")).OK(t)
+	var facts []graphrag.Triple
+	check.OK(t, json.Unmarshal(data, &facts))
+	table := check.Of(os.ReadFile("testdata/filter.tsv")).OK(t)
+	for _, line := range strings.Split(strings.TrimSpace(string(table)), "\n")[1:] {
+		reply, want, _ := strings.Cut(line, "\t")
+		m := llmtest.NewScript("m").Reply(llmtest.Any, reply)
+		places, err := choose(t.Context(), m, "Who built the ferry?", facts)
+		got := strings.Trim(fmt.Sprint(places), "[]")
+		if got == "" {
+			got = "-"
+		}
+		check.True(t, err == nil && got == want, "%s: facts %s, %v, want %s", reply, got, err, want)
+	}
 }

@@ -3,6 +3,7 @@
 package raptor_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -130,4 +131,28 @@ func TestTraverse(t *testing.T) {
 	s := indexed(t, baselinestest.OfflineKit(t), raptor.Options{Leaf: 40, Traverse: true, Layer: 2}, harbours(100))
 	a := check.Of(s.Retrieve(t.Context(), graphrag.Question{Text: "harbour of granite for the whalers", K: 1})).OK(t)
 	check.Equal(t, []int{len(a.Evidence), min(2, len(a.Derived))}, []int{2, 2}, "%d leaves, %d summaries", len(a.Evidence), len(a.Derived))
+}
+
+func ExampleNew() {
+	k, err := kit.Offline(kit.OfflineOptions{Seed: 1})
+	if err != nil {
+		panic(err)
+	}
+	s, err := raptor.New(k, raptor.Options{})
+	if err != nil {
+		panic(err)
+	}
+	ctx := context.Background()
+	if _, err := s.Index(ctx, graphrag.Documents(baselinestest.Pages...)); err != nil {
+		panic(err)
+	}
+	a, err := s.Answer(ctx, graphrag.Question{Text: "Who built the Fram?", K: 1, Tokens: 60})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(a.Text)
+	fmt.Println(a.Ranked[0].Chunk.Doc)
+	// Output:
+	// The Fram was built by Colin Archer.
+	// fram.md
 }

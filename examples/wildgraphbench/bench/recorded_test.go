@@ -3,9 +3,19 @@
 package bench
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
+	"sync"
+	"testing"
+	"time"
 
+	"github.com/wildgraph/wildgraph/benchmark/record"
+	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/examples/internal/setup"
+	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
@@ -88,4 +98,72 @@ func (r replay) Reply(req llm.Request) string {
 		}
 	}
 	return reply
+}
+
+// An address that cannot be one is a wrong command line, not a failed run.
+func TestBadBaseURLIsAWrongCommandLine(t *testing.T) {
+	for _, url := range []string{"localhost:80 80", "ftp://h", "http://10.0.0.1/v1", "http://me:secret@127.0.0.1/v1", "::"} {
+		t.Setenv("OPENAI_BASE_URL", url)
+		_, _, err := bench(t, bare, "-model", "m", "-out", t.TempDir(), "-cache", filepath.Join(t.TempDir(), "c"))
+		var out strings.Builder
+		status := setup.Status(&out, "wildgraphbench", err)
+		check.True(t, status == cli.WrongUsage && !strings.Contains(out.String(), "secret"), "%s: status %d: %s", url, status, &out)
+	}
+}
+
+// The ledger replaces a link, and does not write through it; one flag bounds all
+// calls in flight.
+func TestLedgerFileAndCallsInFlight(t *testing.T) {
+	const most = 2
+	inFlight := make(chan struct{}, most)
+	serve(t, func(req llm.Request) llm.Reply {
+		select {
+		case inFlight <- struct{}{}:
+			defer func() { <-inFlight }()
+			time.Sleep(2 * time.Millisecond)
+		default:
+			t.Errorf("more than %d calls at a time", most)
+		}
+		return llmtest.Default(req)
+	})
+	dir, victim := t.TempDir(), filepath.Join(t.TempDir(), "victim")
+	check.OK(t, os.WriteFile(victim, []byte("mine"), 0o600))
+	if err := os.Symlink(victim, filepath.Join(dir, cli.LedgerName)); err != nil {
+		t.Skip(err)
+	}
+	_, stderr, _ := bench(t, bare, "-out", dir, "-domains", "seafaring", "-limit", "1", "-systems", "bm25,hipporag2", "-model", "m", "-concurrency", "2")
+	data, err := os.ReadFile(victim)
+	check.True(t, err == nil && string(data) == "mine", "the ledger was written through a link: %q, %v", data, err)
+	info, err := os.Lstat(filepath.Join(dir, cli.LedgerName))
+	check.True(t, err == nil && info.Mode().IsRegular(), "no ledger: %v\n%s", err, stderr)
+}
+
+// An incomplete record is reported; a folder that is removed ends the run at once.
+func TestTornAndRemovedFolders(t *testing.T) {
+	dir := t.TempDir()
+	args := []string{"-out", dir, "-domains", "seafaring", "-systems", "bm25", "-limit", "2"}
+	if _, stderr, err := bench(t, bare, args...); err != nil || strings.Contains(stderr, "incomplete") {
+		t.Fatalf("%v\n%s", err, stderr)
+	}
+	file := filepath.Join(dir, record.JournalName)
+	data := check.Of(os.ReadFile(file)).OK(t)
+	check.OK(t, os.WriteFile(file, data[:len(data)-3], 0o600))
+	if _, stderr, err := bench(t, bare, args...); err != nil || strings.Count(stderr, "an incomplete record was removed") != 1 {
+		t.Errorf("%v\n%s", err, stderr)
+	}
+
+	asked := 0
+	var mu sync.Mutex
+	serve(t, func(req llm.Request) llm.Reply {
+		mu.Lock()
+		defer mu.Unlock()
+		if asked++; asked == 10 {
+			err := os.RemoveAll(dir)
+			check.True(t, err == nil, "%v", err)
+		}
+		return llmtest.Default(req)
+	})
+	_, stderr, err := bench(t, bare, "-out", dir, "-domains", "seafaring", "-systems", "bm25", "-model", "m", "-concurrency", "1")
+	check.Is(t, err, journal.ErrGone, "%v\n%s", err, stderr)
+	check.True(t, asked <= 12, "%d calls were made after the folder was gone", asked-10)
 }

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -17,9 +18,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/extract/extracttest"
 	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
@@ -315,5 +319,178 @@ func TestPlaceholders(t *testing.T) {
 		slices.Sort(got)
 		diff := cmp.Diff(want, got)
 		check.True(t, diff == "" || len(want)+len(got) == 0, "%s: %s", text, diff)
+	}
+}
+
+func ExampleExtractor() {
+	offline, err := rules.New(rules.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	found, err := offline.Extract(context.Background(), []graphrag.Chunk{{
+		ID: "page#000000", Doc: "page",
+		Text: "The Red Cross was founded by Henry Dunant in Geneva in 1863. Among its friends was Clara Barton, the founder of the American Red Cross.",
+	}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, m := range found[0].Mentions {
+		fmt.Printf("%s (%s)\n", m.Name, m.Type)
+	}
+	for _, f := range found[0].Facts {
+		fmt.Printf("%s – %s – %s\n", f.Head, f.Relation, f.Tail)
+	}
+	// Output:
+	// Red Cross (other)
+	// Henry Dunant (person)
+	// Geneva (place)
+	// 1863 (date)
+	// Clara Barton (person)
+	// American Red Cross (other)
+	// Red Cross – was founded by – Henry Dunant
+	// Red Cross – was founded in – Geneva
+	// Red Cross – was founded in – 1863
+	// Clara Barton – is founder of – American Red Cross
+}
+
+func ExampleExtractor_Entities() {
+	offline, err := rules.New(rules.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	known := func(name string) bool { return name == "red cross" }
+	for _, m := range offline.Entities("who started the red cross with Clara Barton?", known) {
+		fmt.Println(m.Name)
+	}
+	// Output:
+	// red cross
+	// Clara Barton
+}
+
+func TestConformance(t *testing.T) {
+	offline := check.Of(rules.New(rules.Options{})).OK(t)
+	extracttest.Test(t, offline)
+}
+
+// page is a short text like those of the web.
+const page = `# Typhoon Marla hits northern Luzon
+
+* Home
+* News
+* Weather
+
+Share on Facebook
+
+By Ana Santos – July 24, 2012
+
+Typhoon Marla hit northern Luzon on Tuesday, the National Weather Bureau (NWB) said. The storm, which formed near
+Guam on July 19, moved west at 20 km/h and destroyed 4,500 houses in Cagayan. "We were not ready," said Mayor Jose Reyes
+of Aparri. President Benigno Aquino visited Tuguegarao, the capital of Cagayan, on Thursday and promised $12 million.
+
+The Red Cross was founded by Henry Dunant in Geneva in 1863. Its Philippine branch has sent three ships from Manila.
+`
+
+func pages(n int) []graphrag.Chunk {
+	var chunks []graphrag.Chunk
+	for i := range n {
+		id := fmt.Sprintf("d%03d", i)
+		// Lines that many pages share would be taken for a menu.
+		vary := strings.NewReplacer("Marla", fmt.Sprintf("Marla%c", 'a'+i%26), "July 19", fmt.Sprintf("July %d", i%28+1),
+			"$12", fmt.Sprintf("$%d", 12+i), "1863", fmt.Sprint(1863+i))
+		chunks = append(chunks, graphrag.Chunk{ID: id + "#000000", Doc: id, Text: vary.Replace(page)})
+	}
+	return chunks
+}
+
+// realPages returns the chunks of a domain, and how many bytes of text they
+// were cut from, links already stripped.
+func realPages(tb testing.TB, domain string) ([]graphrag.Chunk, int) {
+	tb.Helper()
+	dir := os.Getenv("WILDGRAPHBENCH_DIR")
+	if dir == "" {
+		tb.Skip("WILDGRAPHBENCH_DIR is not set")
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "corpus", domain, "*", "reference_pages", "*.txt"))
+	check.Must(tb, err == nil && len(files) != 0, "no pages of %s in %s: %v", domain, dir, err)
+	chunker := check.Of(chunk.New(chunk.Options{})).OK(tb)
+	size := 0
+	chunks := check.Of(chunker.All(context.Background(), func(yield func(graphrag.Document, error) bool) {
+		for _, file := range files {
+			data, err := os.ReadFile(file)
+			clean, _ := text.StripLinks(string(data))
+			size += len(clean)
+			if !yield(graphrag.Document{ID: filepath.Base(file), Text: clean}, err) {
+				return
+			}
+		}
+	})).OK(tb)
+	return chunks, size
+}
+
+func TestThemes(t *testing.T) {
+	for _, tt := range []struct {
+		question string
+		names    []string
+		want     []string
+	}{
+		{"Where was the builder of the Fram born?", []string{"Fram"}, []string{"builder", "born"}},
+		{"What role did maritime trade routes play in Norway, and who paid?", []string{"Norway"}, []string{"role", "maritime trade routes play", "paid"}},
+		{"the ice and the Ice", nil, []string{"ice"}},
+		{"steam-engine parts, engines", nil, []string{"steam-engine parts", "engines"}},
+		{"who is it?", nil, nil},
+		{"", nil, nil},
+	} {
+		check.Equal(t, rules.Themes(tt.question, tt.names), tt.want, "%q", tt.question)
+	}
+}
+
+// The extractions of a corpus stay in memory, so lists have no spare capacity but for what
+// the allocator rounds up, an eighth at most beyond a few entries.
+func TestListsAreOfTheirLength(t *testing.T) {
+	var names strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&names, "Ann Smith%c met Bob Jones%c in May. ", 'a'+i%26, 'a'+i/26)
+	}
+	x := check.Of(rules.New(rules.Options{})).OK(t)
+	found := check.Of(extract.Linked(x).Extract(t.Context(), []graphrag.Chunk{{ID: "1", Text: names.String()}, {ID: "2"}})).OK(t)
+	m, f := found[0].Mentions, found[0].Facts
+	check.True(t, len(m) >= 100 && len(f) >= 100 && cap(m) <= len(m)*9/8 && cap(f) <= len(f)*9/8,
+		"%d mentions in room for %d, %d facts in room for %d", len(m), cap(m), len(f), cap(f))
+	check.True(t, found[1].Mentions == nil && found[1].Facts == nil, "something in nothing: %+v", found[1])
+}
+
+// Blanks of more than one byte stand between words as any others, also at the
+// beginning and at the end.
+func TestQuestionNamesWideBlanks(t *testing.T) {
+	x := check.Of(rules.New(rules.Options{})).OK(t)
+	for _, q := range []string{"Was the Fram built by Fridtjof\u00a0Nansen?", "Was the\u2003Fram built by Fridtjof\u2003Nansen\u00a0", "\u3000Was the Fram built by Fridtjof\u3000Nansen"} {
+		check.Equal(t, fold(x.QuestionNames(q, nil)), []string{"Fram", "Fridtjof\u00a0Nansen"}, "%q", q)
+	}
+}
+
+// fold writes the blank within a name in one way.
+func fold(names []string) []string {
+	for i, n := range names {
+		runes := []rune(n)
+		for j, r := range runes {
+			if j > 0 && (r == ' ' || r == '\u2003' || r == '\u3000') {
+				runes[j] = '\u00a0'
+			}
+		}
+		names[i] = string(runes)
+	}
+	return names
+}
+
+func TestMayBeNoun(t *testing.T) {
+	for word, want := range map[string]bool{
+		"ship": true, "engine": true, "norway": true, "mother": true, "müller": true, "北京": true, "fram": true,
+		"the": false, "quickly": false, "was": false, "visited": false, "who": false, "because": false,
+	} {
+		got := rules.MayBeNoun(word)
+		check.True(t, got == want, "%q: %v", word, got)
 	}
 }
