@@ -17,8 +17,7 @@ func answer(t *testing.T, question string) string {
 }
 
 func TestAnswers(t *testing.T) {
-	j, err := lexical.New(judge.Options{})
-	check.OK(t, err)
+	j := check.Of(lexical.New(judge.Options{})).OK(t)
 	got, err := j.Fact(t.Context(), judge.Case{
 		Question:  "When did Typhoon Sanba reach South Korea?",
 		Reference: "Typhoon Sanba made landfall over South Korea on September 17.",

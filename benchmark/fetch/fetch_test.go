@@ -314,7 +314,7 @@ func TestHostsBusy(t *testing.T) {
 		for i := range hosts * pages {
 			all.Go(func() {
 				_, err := f.Page(t.Context(), fmt.Sprintf("https://host%d.example/%d", i%hosts, i))
-				check.True(t, err == nil, "%v", err)
+				check.OK(t, err)
 			})
 		}
 		all.Wait()

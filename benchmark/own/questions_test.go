@@ -60,7 +60,7 @@ func TestLoad(t *testing.T) {
 	}
 	var pages []string
 	for d, err := range set.Domains[0].Documents() {
-		check.True(t, err == nil, "%v", err)
+		check.OK(t, err)
 		pages = append(pages, d.ID)
 	}
 	check.Equal(t, strings.Join(pages, " "), "a/notes.md b/notes.md owls.md sea/otters.txt", "pages")

@@ -115,7 +115,7 @@ func TestLog(t *testing.T) {
 	check.True(t, a != b, "texts are joined before they are hashed")
 	memory := record.New()
 	err = errors.Join(memory.Add(want[2]), memory.Close())
-	check.True(t, err == nil, "%v", err)
+	check.OK(t, err)
 	_, ok := memory.Answer(key)
 	check.True(t, ok, "not kept in memory")
 }
@@ -148,8 +148,7 @@ func TestForget(t *testing.T) {
 	check.OK(t, log.Close())
 	name := filepath.Join(dir, record.JournalName)
 	for range 2 { // the second is damaged
-		err := record.Forget(dir)
-		check.True(t, err == nil, "%v", err)
+		check.OK(t, record.Forget(dir))
 		log = check.Of(record.Open(dir)).OK(t)
 		_, ok := log.Answer(key)
 		check.True(t, !ok, "not forgotten")

@@ -91,7 +91,7 @@ func TestSideBySide(t *testing.T) {
 	r, err := agent.Decomposed(search, proposing(subs...), nil, 0)
 	check.OK(t, err)
 	_, err = r.Retrieve(t.Context(), graphrag.Question{Text: "q"})
-	check.True(t, err == nil, "%v", err)
+	check.OK(t, err)
 }
 
 // One search that fails ends those that wait for it, too.

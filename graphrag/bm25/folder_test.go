@@ -45,10 +45,7 @@ func merged(t *testing.T, dir string, parts ...*bm25.Index) *bm25.Index {
 	t.Helper()
 	check.OK(t, bm25.Merge(t.Context(), dir, parts...))
 	ix := check.Of(bm25.Open(dir, text.Plain())).OK(t)
-	t.Cleanup(func() {
-		err := ix.Close()
-		check.True(t, err == nil, "%v", err)
-	})
+	t.Cleanup(func() { check.OK(t, ix.Close()) })
 	return ix
 }
 
@@ -177,7 +174,7 @@ func TestMergeOrdered(t *testing.T) {
 			ix, err := bm25.Open(two, text.Plain())
 			check.Must(t, err == nil && ix.Len() == len(left), "%v %v", ix, err)
 			err = ix.Close()
-			check.True(t, err == nil, "%v", err)
+			check.OK(t, err)
 		})
 	}
 }

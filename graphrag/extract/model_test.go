@@ -371,7 +371,7 @@ func FuzzRecords(f *testing.F) {
 			if err == nil {
 				err = b.Insert(x)
 			}
-			check.True(t, err == nil, "%v", err)
+			check.OK(t, err)
 		}
 	})
 }

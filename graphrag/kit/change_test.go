@@ -268,7 +268,7 @@ func TestChangesTogether(t *testing.T) {
 	close(free)
 	wait.Wait()
 	err = <-first
-	check.True(t, err == nil, "%v", err)
+	check.OK(t, err)
 	for i, err := range errs {
 		check.True(t, (i != 5 || errors.Is(err, context.Canceled)) && (i == 5 || err == nil), "%d: %v", i, err)
 	}

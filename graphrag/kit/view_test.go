@@ -63,7 +63,7 @@ func TestViewsAreKept(t *testing.T) {
 		for range 8 {
 			wait.Go(func() {
 				_, err := s.Retrieve(t.Context(), graphrag.Question{Text: "light", K: 3, Where: where(t, text)})
-				check.True(t, err == nil, "%v", err)
+				check.OK(t, err)
 			})
 		}
 		wait.Wait()
@@ -234,12 +234,11 @@ func TestViewsChange(t *testing.T) {
 		})
 	}
 	for i := range 10 {
-		_, err := s.Update(t.Context(), graphrag.Documents(more), fmt.Sprintf("d%03d", i))
-		check.True(t, err == nil, "%v", err)
+		check.OK(t, check.Err(s.Update(t.Context(), graphrag.Documents(more), fmt.Sprintf("d%03d", i))))
 	}
 	wait.Wait()
 	err = s.Close()
-	check.True(t, err == nil, "%v", err)
+	check.OK(t, err)
 }
 
 // A view that panics is an error of that question alone, and holds up no other.

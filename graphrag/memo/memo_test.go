@@ -22,8 +22,7 @@ type cube int
 func TestOf(t *testing.T) {
 	var made atomic.Int32
 	get := func(ctx context.Context, n int) int {
-		v, err := memo.Of(ctx, square(n), func() (int, error) { made.Add(1); return n * n, nil })
-		check.True(t, err == nil, "%v", err)
+		v := check.Of(memo.Of(ctx, square(n), func() (int, error) { made.Add(1); return n * n, nil })).OK(t)
 		return v
 	}
 	bare := t.Context()

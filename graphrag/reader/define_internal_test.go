@@ -116,8 +116,7 @@ func TestLibraryIsNotSeen(t *testing.T) {
 	}
 	ask := func(r Reader, i int) graphrag.Answer {
 		q := graphrag.Question{Text: fmt.Sprintf("When was the light of the harbor of town %d built?", i), Form: []graphrag.Form{graphrag.Sentence, graphrag.Overview}[i%2]}
-		a, err := r.Read(t.Context(), q, evidence[:6+i%6], nil)
-		check.True(t, err == nil, "%v", err)
+		a := check.Of(r.Read(t.Context(), q, evidence[:6+i%6], nil)).OK(t)
 		return a
 	}
 	fresh := func() *extractive {

@@ -122,8 +122,7 @@ func TestSilentConnections(t *testing.T) {
 		_, err := io.Copy(io.Discard, all[i])
 		check.True(t, err == nil, "a silent connection stays open: %v", err)
 	}
-	err := end()
-	check.True(t, err == nil, "%v", err)
+	check.OK(t, end())
 }
 
 // counted counts what is read of it. A client that has its reply may still be reading.
@@ -163,8 +162,7 @@ func TestLargeBody(t *testing.T) {
 		check.True(t, body.read.Load() <= most, "length %d: %d bytes were taken", length, body.read.Load())
 	}
 	search(t, address)
-	err := end()
-	check.True(t, err == nil, "%v", err)
+	check.OK(t, end())
 }
 
 // probed counts questions.
@@ -215,7 +213,7 @@ func TestReadyAndEnd(t *testing.T) {
 	s.next <- nil
 	check.Contains(t, <-answered, "The moon raises it.", "an answer under way")
 	err := <-ended
-	check.True(t, err == nil, "%v", err)
+	check.OK(t, err)
 }
 
 type level string

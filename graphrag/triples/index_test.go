@@ -53,10 +53,7 @@ func both(t *testing.T, list []triples.Triple) map[string]*triples.Index {
 	dir := filepath.Join(t.TempDir(), "index")
 	check.OK(t, triples.Build(t.Context(), dir, source(list), triples.Options{}))
 	folder := check.Of(triples.Open(dir, nil)).OK(t)
-	t.Cleanup(func() {
-		err := folder.Close()
-		check.True(t, err == nil, "%v", err)
-	})
+	t.Cleanup(func() { check.OK(t, folder.Close()) })
 	return map[string]*triples.Index{"memory": memory, "folder": folder}
 }
 
@@ -223,7 +220,7 @@ func TestLoad(t *testing.T) {
 			t.Errorf("%s: %d triples, the first is %q", path, ix.Len(), ix.Triple(0).Text())
 		}
 		err = ix.Close()
-		check.True(t, err == nil, "%v", err)
+		check.OK(t, err)
 	}
 }
 

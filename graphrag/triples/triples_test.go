@@ -50,7 +50,7 @@ func TestWikidata5M(t *testing.T) {
 	entities, bad, err := triples.ReadLabels("e", strings.NewReader("Q1\tParis\tCity of Light\nQ2\tParis\nQ3\n"))
 	check.True(t, err == nil && bad.Lines == 1 && bad.First[0].Error() == "e:3: an id without a name", "%v, %v", bad, err)
 	relations, _, err := triples.ReadLabels("r", strings.NewReader("P31\tinstance of\tis a\n"))
-	check.True(t, err == nil, "%v", err)
+	check.OK(t, err)
 	got := read(t, triples.Wikidata5M("t", strings.NewReader("Q1\tP31\tQ9\nQ2\tP31\tQ9\n"), entities, relations))
 	want := []triples.Triple{
 		{Head: triples.Entity{ID: "Q1", Label: "Paris"}, Relation: triples.Entity{ID: "P31", Label: "instance of"}, Tail: same("Q9")},

@@ -225,7 +225,7 @@ func TestShare(t *testing.T) {
 			}
 		}
 		err = other.Close()
-		check.True(t, err == nil, "%v", err)
+		check.OK(t, err)
 	}
 }
 

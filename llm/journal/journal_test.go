@@ -329,7 +329,7 @@ func TestFailureIsFinal(t *testing.T) {
 		}
 		check.Is(t, first, syscall.EIO, "op %d", failAt)
 		err = j.Close()
-		check.True(t, err == nil, "%v", err)
+		check.OK(t, err)
 	}
 }
 

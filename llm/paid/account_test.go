@@ -173,10 +173,7 @@ func TestWaitForOthers(t *testing.T) {
 	req := llm.Prompt("q")
 	req.MaxTokens = 60
 	var wg sync.WaitGroup
-	wg.Go(func() {
-		_, err := m.Generate(t.Context(), req)
-		check.True(t, err == nil, "%v", err)
-	})
+	wg.Go(func() { check.OK(t, check.Err(m.Generate(t.Context(), req))) })
 	<-s.start
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
 	defer cancel()

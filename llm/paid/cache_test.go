@@ -154,10 +154,7 @@ func TestSingleFlight(t *testing.T) {
 	<-s.start
 	var wg sync.WaitGroup
 	for range 10 {
-		wg.Go(func() {
-			err := ask(t, c, "q")
-			check.True(t, err == nil, "%v", err)
-		})
+		wg.Go(func() { check.OK(t, ask(t, c, "q")) })
 	}
 	time.Sleep(5 * time.Millisecond) // let them queue up; nothing depends on it
 	cancel()

@@ -170,9 +170,9 @@ func TestProviderFromEnv(t *testing.T) {
 	e, err2 := p.Embedder("e")
 	check.OK(t, errors.Join(err1, err2))
 	_, err = m.Generate(t.Context(), llm.Prompt("x"))
-	check.True(t, err == nil, "%v", err)
+	check.OK(t, err)
 	_, err = e.EmbedQuery(t.Context(), "x")
-	check.True(t, err == nil, "%v", err)
+	check.OK(t, err)
 	for host, want := range map[string]string{
 		"0.0.0.0": "http://127.0.0.1:11434", "localhost": "http://localhost:11434", ":5000": "http://127.0.0.1:5000",
 		"127.0.0.1:8080": "http://127.0.0.1:8080", "https://o.example": "https://o.example:443",

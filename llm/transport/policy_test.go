@@ -119,10 +119,7 @@ func TestConcurrencyAdaptsToTheEndpoint(t *testing.T) {
 		start := time.Now()
 		const calls = 2000
 		for range calls {
-			wg.Go(func() {
-				_, err := sendOn(t.Context(), tr)
-				check.True(t, err == nil, "%v", err)
-			})
+			wg.Go(func() { check.OK(t, check.Err(sendOn(t.Context(), tr))) })
 		}
 		wg.Wait()
 		took := time.Since(start).Seconds()
@@ -160,7 +157,7 @@ func TestConcurrencyOfALocalServer(t *testing.T) {
 				req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://127.0.0.1:1/v1/x", strings.NewReader(`{}`))
 				check.OK(t, err)
 				_, err = tr.RoundTrip(req)
-				check.True(t, err == nil, "%v", err)
+				check.OK(t, err)
 			}
 			for range 40 {
 				ask() // one caller
@@ -298,8 +295,7 @@ func TestWrongAddressFailsFast(t *testing.T) {
 		check.True(t, f.sent.Load() == sent && time.Since(start) <= 0, "%d more requests in %v", f.sent.Load()-sent, time.Since(start))
 		time.Sleep(breakerPause)
 		f.off.Store(false)
-		_, err := sendOn(t.Context(), tr)
-		check.True(t, err == nil, "%v", err)
+		check.OK(t, check.Err(sendOn(t.Context(), tr)))
 	})
 }
 

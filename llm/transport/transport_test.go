@@ -154,10 +154,7 @@ func TestLimits(t *testing.T) {
 		tr := check.Of(New(Options{Base: w, Concurrency: 3})).OK(t)
 		var wg sync.WaitGroup
 		for range 12 {
-			wg.Go(func() {
-				_, err := sendOn(t.Context(), tr)
-				check.True(t, err == nil, "%v", err)
-			})
+			wg.Go(func() { check.OK(t, check.Err(sendOn(t.Context(), tr))) })
 		}
 		wg.Wait()
 		check.True(t, w.most == 3 && time.Since(w.start) == 4*time.Second, "%d at once, %v in all", w.most, time.Since(w.start))

@@ -239,13 +239,12 @@ func (t *tab) click(selector string) {
 // named clicks the button with a text.
 func (t *tab) named(within, text string) {
 	t.Helper()
-	found := eval[bool](t, fmt.Sprintf(`(() => {
+	check.Must(t, eval[bool](t, fmt.Sprintf(`(() => {
 		for (const old of document.querySelectorAll("[data-test]")) delete old.dataset.test;
 		const b = [...document.querySelectorAll(%q)].find((b) => b.textContent.trim() === %q);
 		if (b) b.dataset.test = "here";
 		return Boolean(b);
-	})()`, within+" button", text))
-	check.Must(t, found, "%s has no button %q", within, text)
+	})()`, within+" button", text)), "%s has no button %q", within, text)
 	t.click("[data-test=here]")
 }
 
@@ -253,14 +252,13 @@ func (t *tab) named(within, text string) {
 func (t *tab) choose(selector, value string) {
 	t.Helper()
 	t.clicks++
-	has := eval[bool](t, fmt.Sprintf(`(() => {
+	check.Must(t, eval[bool](t, fmt.Sprintf(`(() => {
 		const s = document.querySelector(%q);
 		s.value = %q;
 		const has = s.value === %[2]q;
 		s.dispatchEvent(new Event("change", { bubbles: true }));
 		return has;
-	})()`, selector, value))
-	check.Must(t, has, "%s has no %q", selector, value)
+	})()`, selector, value)), "%s has no %q", selector, value)
 }
 
 // shown is how many questions the page says it shows.

@@ -43,7 +43,7 @@ func serving(t *testing.T, d *session.Session) (address string) {
 	t.Cleanup(func() {
 		cancel()
 		err := <-ended
-		check.True(t, err == nil, "%v", err)
+		check.OK(t, err)
 	})
 	return address
 }

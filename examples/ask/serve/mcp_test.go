@@ -45,8 +45,7 @@ func overMCP(t *testing.T, d *session.Session, progress ...func(*sdk.ProgressNot
 	s := check.Of(c.Connect(t.Context(), &sdk.IOTransport{Reader: toClient, Writer: fromClient}, nil)).OK(t)
 	check.True(t, s.InitializeResult().ServerInfo.Version != "", "the server has no version")
 	return s, func() error {
-		err := s.Close()
-		check.True(t, err == nil, "%v", err)
+		check.OK(t, s.Close())
 		return wait(t, ended)
 	}
 }
@@ -285,6 +284,5 @@ func TestLinksOut(t *testing.T) {
 				"read %s", path)
 		}
 	}
-	err := end()
-	check.True(t, err == nil, "%v", err)
+	check.OK(t, end())
 }

@@ -187,7 +187,7 @@ func TestIdleTimeEncodes(t *testing.T) {
 			t.Errorf("encoded: %q (%v), before: %q (%v)", again.Answer, again.Confidence, first.Answer, first.Confidence)
 		}
 		err = d.Close()
-		check.True(t, err == nil, "%v", err)
+		check.OK(t, err)
 		if encode && kept() < asked+pages/2*vector {
 			t.Errorf("%d bytes are kept, %d without idle time: want %d vectors of %d bytes more, or near", kept(), asked, pages, vector)
 		}

@@ -225,7 +225,7 @@ func (make maker) errors(t *testing.T) {
 	check.Is(t, check.Err(s.Index(ctx, graphrag.Documents(baselinestest.Pages...))), context.Canceled, "cancelled")
 	check.True(t, check.Err(make(kit.Kit{})) != nil, "made of an empty kit")
 	err = s.Close()
-	check.True(t, err == nil, "%v", err)
+	check.OK(t, err)
 }
 
 // answers asks all questions, twice and from several places at once.

@@ -187,8 +187,7 @@ func TestFailedReport(t *testing.T) {
 		if req.Stage == report.Stage {
 			of = m
 		}
-		r, err := of.Generate(context.Background(), req)
-		check.True(t, err == nil, "%v", err)
+		r := check.Of(of.Generate(context.Background(), req)).OK(t)
 		return r
 	})
 	var log bytes.Buffer
@@ -197,7 +196,7 @@ func TestFailedReport(t *testing.T) {
 	indexed(t, s, err)
 	check.True(t, strings.Contains(log.String(), "no report") && strings.Contains(log.String(), "members=3"), "log: %s", log.String())
 	_, err = s.Answer(t.Context(), graphrag.Question{Text: "Who built the Bell?", K: 1})
-	check.True(t, err == nil, "%v", err)
+	check.OK(t, err)
 }
 
 func TestOptions(t *testing.T) {

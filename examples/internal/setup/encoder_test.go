@@ -188,7 +188,7 @@ func TestEncoderByName(t *testing.T) {
 		check.True(t, said.String() == tt.said && (name == "") == (tt.embedder == "") &&
 			strings.HasPrefix(name, tt.embedder), "%+v: takes %q, says %q", tt, name, said.String())
 		err = p.Close()
-		check.True(t, err == nil, "%v", err)
+		check.OK(t, err)
 	}
 	cache, err := os.UserCacheDir()
 	check.OK(t, errors.Join(err, os.MkdirAll(filepath.Join(cache, "wildgraph", "models", "e5-small"), 0o755)))
@@ -240,8 +240,7 @@ func TestHeads(t *testing.T) {
 	}
 	ask := check.Of(p.Kit.QuestionNames(nil)).OK(t)
 	for _, question := range []string{chunk.Text, "\u200b"} { // in the second it finds none
-		_, err := ask(t.Context(), question)
-		check.True(t, err == nil, "%v", err)
+		check.OK(t, check.Err(ask(t.Context(), question)))
 	}
 	e, err := p.OpenEntailment(t.Context(), entail)
 	check.True(t, err == nil && e != nil && p.Decisive()["entail_model"] == e.Name(), "entailment %v, error %v", e, err)

@@ -32,8 +32,7 @@ func agentServer(t *testing.T, before func(n int, req llm.Request)) (asked func(
 	seen := make(map[string]int)
 	n, prompt := 0, 0
 	serve(t, func(req llm.Request) llm.Reply {
-		data, err := json.Marshal(req)
-		check.True(t, err == nil, "%v", err)
+		data := check.Of(json.Marshal(req)).OK(t)
 		mu.Lock()
 		n++
 		seen[string(data)]++

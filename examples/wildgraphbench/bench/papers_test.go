@@ -118,7 +118,7 @@ func TestSchemaOfAReport(t *testing.T) {
 	same, err := os.ReadFile(filepath.Join(again, "predictions", filepath.Base(name)))
 	check.True(t, err == nil && bytes.Equal(told, same), "another schema: %v", err)
 	_, _, err = bench(t, bare, "-out", t.TempDir(), "-systems", "youtu", "-schema", name, "-limit", "1")
-	check.True(t, err == nil, "%v", err)
+	check.OK(t, err)
 
 	stdout, _, err = bench(t, bare, "-out", t.TempDir(), "-limit", "1", "-systems", "youtu,youtu-noschema")
 	check.True(t, err == nil && strings.Contains(stdout, "Not ranked: youtu-noschema (needs a model that indexes"), "%s, %v", stdout, err)

@@ -158,8 +158,7 @@ func TestTornAndRemovedFolders(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		if asked++; asked == 10 {
-			err := os.RemoveAll(dir)
-			check.True(t, err == nil, "%v", err)
+			check.OK(t, os.RemoveAll(dir))
 		}
 		return llmtest.Default(req)
 	})

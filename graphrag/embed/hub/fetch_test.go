@@ -177,7 +177,7 @@ func TestOneOfSeveral(t *testing.T) {
 	close(goOn)
 	for range cap(errs) {
 		err := <-errs
-		check.True(t, err == nil, "%v", err)
+		check.OK(t, err)
 	}
 	got := h.requests()
 	check.Equal(t, len(got), 2, "two files by %v", got)
@@ -194,8 +194,7 @@ func TestRedirected(t *testing.T) {
 		}
 		return name == weights || r.URL.Path == "/cdn"
 	})
-	_, err := Open(t.Context(), other, h.options(t))
-	check.True(t, err == nil, "%v", err)
+	check.OK(t, check.Err(Open(t.Context(), other, h.options(t))))
 }
 
 // What is no encoder is refused before its weights are fetched, and nothing of it is left.

@@ -101,8 +101,7 @@ func TestByHand(t *testing.T) {
 		}
 		check.OK(t, os.WriteFile(f.in(dir), []byte(h.files[f.Name]), 0o644))
 	}
-	_, err := h.open(t.Context(), o)
-	check.True(t, err == nil, "%v", err)
+	check.OK(t, check.Err(h.open(t.Context(), o)))
 	got := h.requests()
 	check.True(t, len(got) == 0, "asked for %v", got)
 }

@@ -131,7 +131,7 @@ func TestUnigramModel(t *testing.T) {
 	eight, err := Open(dir, Options{Int8: true})
 	check.OK(t, err)
 	_, err = eight.EmbedQuery(t.Context(), g.Texts[3])
-	check.True(t, err == nil, "%v", err)
+	check.OK(t, err)
 	check.True(t, check.Err(OpenReranker(dir, Options{})) != nil, "a head is read from a folder without one")
 }
 

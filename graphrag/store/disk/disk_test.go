@@ -289,7 +289,7 @@ func TestForeignFolder(t *testing.T) {
 	_, err := disk.Open(dir, disk.Options{})
 	check.True(t, errors.Is(err, store.ErrMismatch) && strings.Contains(err.Error(), dir), "it is opened as a store: %v", err)
 	_, err = os.Stat(mine)
-	check.True(t, err == nil, "%v", err)
+	check.OK(t, err)
 }
 
 // What a killed flush left is removed; what belongs to nobody else stays.

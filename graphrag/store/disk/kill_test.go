@@ -124,7 +124,7 @@ func checkStore(t *testing.T, s store.Store, content, flushes int) {
 		check.True(t, records%batchRecords == 0 && records >= least && facts == records && len(hits[0]) == records && len(near[0]) == records,
 			"%s (%q is published, generation %d had %d flushes): %d records, %d triples, %d by words, %d by vectors", name, published, content, flushes, records, facts, len(hits[0]), len(near[0]))
 		err = g.Close()
-		check.True(t, err == nil, "%v", err)
+		check.OK(t, err)
 	}
 	if published == "" && content > 1 || published != "" && published < fmt.Sprintf("g%d", content-1) && len(published) <= len(fmt.Sprint(content)) {
 		t.Errorf("%q is published, and generation %d was begun", published, content)

@@ -246,7 +246,7 @@ func TestMismatch(t *testing.T) {
 	got, err := table.Get(t.Context(), "good", "c", "a\x00b")
 	check.True(t, err == nil && len(got) == 2 && got[0].Text == "nul\x00text" && got[1].Fields["color"] == "r\x00d", "%v, %v", got, err)
 	err = errors.Join(g.Close(), s.Close(), s.Close())
-	check.True(t, err == nil, "%v", err)
+	check.OK(t, err)
 	check.True(t, check.Err(s.Collections(t.Context())) != nil, "a store that is closed answers")
 	admin(t, `UPDATE `+schemaOf(s)+`.version SET version = 99`)
 	check.Is(t, check.Err(postgres.Open(t.Context(), server(t), postgres.Options{Schema: schemaOf(s)})), store.ErrMismatch, "another version")
@@ -310,7 +310,7 @@ func drop(t testing.TB, schema string) {
 		FOR n IN SELECT nspname FROM pg_namespace WHERE nspname = '%[1]s' OR nspname LIKE '%[1]s\_g%%' LOOP
 			EXECUTE format('DROP SCHEMA %%I CASCADE', n);
 		END LOOP; END $$`, schema))
-	check.True(t, err == nil, "%v", err)
+	check.OK(t, err)
 }
 
 func factory(o postgres.Options) storetest.Factory {
