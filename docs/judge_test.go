@@ -5,7 +5,6 @@ package docs_test
 import (
 	"testing"
 
-	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/lexical"
 )
@@ -17,11 +16,16 @@ func answer(t *testing.T, question string) string {
 }
 
 func TestAnswers(t *testing.T) {
-	j := check.Of(lexical.New(judge.Options{})).OK(t)
+	j, err := lexical.New(judge.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	got, err := j.Fact(t.Context(), judge.Case{
 		Question:  "When did Typhoon Sanba reach South Korea?",
 		Reference: "Typhoon Sanba made landfall over South Korea on September 17.",
 		Answer:    answer(t, "When did Typhoon Sanba reach South Korea?"), // your pipeline
 	})
-	check.True(t, err == nil && got.Value == 1, "%v, %+v", err, got)
+	if err != nil || got.Value != 1 {
+		t.Errorf("%v, %+v", err, got)
+	}
 }
