@@ -94,8 +94,7 @@ func TestErrorContract(t *testing.T) {
 	retryable := map[Kind]bool{ErrRateLimited: true, ErrTransient: true, ErrTimeout: true, ErrEmpty: true}
 	for _, k := range []Kind{ErrRateLimited, ErrQuotaExhausted, ErrTransient, ErrTimeout, ErrBadRequest, ErrContextLength, ErrAuth,
 		ErrFiltered, ErrRefused, ErrTruncated, ErrEmpty, ErrInvalidOutput, ErrBudgetExceeded, ErrCanceled} {
-		got := (&Error{Kind: k}).Retryable()
-		check.True(t, got == retryable[k], "%v: retryable %v", k, got)
+		check.Equal(t, (&Error{Kind: k}).Retryable(), retryable[k], "%v: retryable", k)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("because"))

@@ -139,8 +139,7 @@ func TestFolderTakenAway(t *testing.T) {
 // What is forgotten is gone, whole or damaged; what is in use stays.
 func TestForget(t *testing.T) {
 	dir := t.TempDir()
-	err := record.Forget(dir)
-	check.True(t, err == nil, "nothing to forget: %v", err)
+	check.OK(t, record.Forget(dir), "nothing to forget")
 	log := check.Of(record.Open(dir)).OK(t)
 	key := record.Key{ID: "1"}
 	check.OK(t, log.Add(record.Answer{Key: key}))

@@ -38,8 +38,7 @@ func TestReadBadSchema(t *testing.T) {
 		"{\"Nodes\": [\"a\",\n\"a\"]}":             `line 2: "a" names both`,
 		"{\"Nodes\": [\"a\",\n\" \"]}":             "line 2: a name of entity type",
 	} {
-		_, err := extract.ReadSchema(strings.NewReader(text))
-		check.True(t, err != nil && strings.Contains(err.Error(), want), "%q: %v, want …%s…", text, err, want)
+		check.Fails(t, check.Err(extract.ReadSchema(strings.NewReader(text))), want, "%q", text)
 	}
 }
 

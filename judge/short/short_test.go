@@ -70,8 +70,7 @@ func TestContains(t *testing.T) {
 		{"The a an", []string{"the"}, false},
 		{"U.S. troops", []string{"US"}, true},
 	} {
-		got := short.Contains(tt.given, tt.golds...)
-		check.True(t, got == tt.want, "%q in %q: %v", tt.golds, tt.given, got)
+		check.Equal(t, short.Contains(tt.given, tt.golds...), tt.want, "%q in %q", tt.golds, tt.given)
 	}
 }
 

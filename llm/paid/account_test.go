@@ -375,8 +375,7 @@ func TestPrices(t *testing.T) {
 	}
 	for _, whole := range []string{`"prompt":0,"completion":0`, `"embedded":0`, `"prompt":1,"completion":2,"embedded":3`} {
 		text := `{"currency":"EUR","models":[{"model":"m","as_of":"2025-01-02",` + whole + `}]}`
-		_, err := paid.ReadPrices(strings.NewReader(text))
-		check.True(t, err == nil, "%s: %v", text, err)
+		check.OK(t, check.Err(paid.ReadPrices(strings.NewReader(text))), "%s", text)
 	}
 	c = testPrices.Cost("big", llm.Usage{EmbeddedTokens: 1})
 	check.True(t, c.Partial, "texts embedded by a model with prices of chats: %v", c)

@@ -64,8 +64,7 @@ func TestConfigIsChecked(t *testing.T) {
 		{Model: "m", BaseURL: "http://[::1]:1/v1/"},
 		{Model: "m", BaseURL: "https://host"},
 	} {
-		_, err := OpenAI(ok)
-		check.True(t, err == nil, "%s: %v", ok.BaseURL, err)
+		check.OK(t, check.Err(OpenAI(ok)), "%s", ok.BaseURL)
 	}
 }
 

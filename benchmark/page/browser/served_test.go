@@ -167,8 +167,7 @@ func TestAskAddress(t *testing.T) {
 	eval[chromedp.Void](tab, `location.reload()`)
 	tab.until(`!window.kept && document.querySelectorAll(".turn").length === 1`)
 	tab.answered()
-	got := tab.text(".turn .answer")
-	check.True(t, strings.Contains(got, "no internet"), "after a reload: %q", got)
+	check.Contains(t, tab.text(".turn .answer"), "no internet", "after a reload")
 }
 
 // Keys alone lead through the page: the field, the button, the condition, the questions; then an
@@ -281,8 +280,7 @@ func TestTimeline(t *testing.T) {
 	for _, want := range []string{"answer", "youtu", "retrieve", "decompose", "search", "reflect", "draft", "read", "not paid for now", "scribe", " tokens", " EUR"} {
 		check.True(t, strings.Contains(rows, want), "the timeline has no %q: %s", want, rows)
 	}
-	got := tab.text(".spans tbody tr")
-	check.True(t, strings.Contains(got, "answer"), "the first row is %q", got)
+	check.Contains(t, tab.text(".spans tbody tr"), "answer", "the first row")
 	// The spans of an answer take no longer than it, and those of its parts begin within it.
 	if eval[bool](tab, `[...document.querySelectorAll(".bar")].some(b => b.getBoundingClientRect().right > b.parentElement.getBoundingClientRect().right + 12)`) {
 		t.Error("a bar leaves its column")

@@ -181,8 +181,7 @@ func TestProgress(t *testing.T) {
 	}
 	p := <-told
 	check.True(t, p.ProgressToken == "t" && strings.HasPrefix(p.Message, "The barn owl") && p.Progress == float64(len(p.Message)), "%+v", p)
-	err := end()
-	check.True(t, err == nil, "the end: %v", err)
+	check.OK(t, end(), "the end")
 }
 
 // A client has the beginning of an answer while the model still writes.
@@ -211,8 +210,7 @@ func TestToolAnswerComesWhileItIsWritten(t *testing.T) {
 func TestWithoutGraph(t *testing.T) {
 	s, end := client(t, "wild", nil)
 	check.Contains(t, call(t, s, "neighbours", map[string]any{"name": "Ada Lovelace"}, nil), "has no graph")
-	err := end()
-	check.True(t, err == nil, "the end: %v", err)
+	check.OK(t, end(), "the end")
 }
 
 // Whatever a client sends, the server ends with it, and within bounds.

@@ -82,8 +82,7 @@ func TestAsk(t *testing.T) {
 	}
 	check.True(t, status == 200 && len(last.Sources) == 1 && last.Sources[0].Place == "2" &&
 		strings.Contains(last.Answer, "no internet") && last.System == "wild", "%d %+v", status, last)
-	err := end()
-	check.True(t, err == nil, "the end: %v", err)
+	check.OK(t, end(), "the end")
 }
 
 // The page has the beginning of an answer while the model still writes.

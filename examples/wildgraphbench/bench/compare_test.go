@@ -99,8 +99,7 @@ func TestCompare(t *testing.T) {
 	_, err = compare(t, "-max-loss", "10", a, b)
 	check.True(t, errors.Is(err, errLost) && strings.Contains(err.Error(), "accuracy of one fell by 50.0 points"), "a loss of 50 points: %v", err)
 	for _, args := range [][]string{{"-max-loss", "23", a, b}, {"-max-loss", "0", b, a}, {"-max-loss", "0", a + ":two", b}, {"-max-loss", "0", a, a}} {
-		_, err := compare(t, args...)
-		check.True(t, err == nil, "%q: %v", args, err)
+		check.OK(t, check.Err(compare(t, args...)), "%q", args)
 	}
 }
 

@@ -490,7 +490,6 @@ func TestMayBeNoun(t *testing.T) {
 		"ship": true, "engine": true, "norway": true, "mother": true, "müller": true, "北京": true, "fram": true,
 		"the": false, "quickly": false, "was": false, "visited": false, "who": false, "because": false,
 	} {
-		got := rules.MayBeNoun(word)
-		check.True(t, got == want, "%q: %v", word, got)
+		check.Equal(t, rules.MayBeNoun(word), want, "%q", word)
 	}
 }
