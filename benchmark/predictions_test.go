@@ -59,39 +59,17 @@ func TestShownAreSources(t *testing.T) {
 func TestReadPredictions(t *testing.T) {
 	want := []string{"What?", "Who?"}
 	known := func(q string) bool { return slices.Contains([]string{"What?", "Who?", "When?"}, q) }
-	for _, tt := range []struct {
-		name, data string
-		what, who  string
-		err        string
-	}{
-		{"lines", "{\"question\": \" What? \", \"answer\": \"that \"}\n\n{\"question\": \"Who?\", \"pred_answer\": \"she\"}", "that", "she", ""},
-		{"array", `[{"question": "What?", "result": {"response": "that"}}, {"question": "Who?", "response": "she"}]`, "that", "she", ""},
-		{"first key present counts, even if empty", `{"question": "What?", "pred_answer": null, "answer": "x"} {"question": "Who?", "result": "she"}`, "", "she", ""},
-		{"more than asked for", `[{"question": "What?", "answer": "a"}, {"question": "Who?", "answer": "b"}, {"question": "When?", "answer": "c"}]`, "a", "b", ""},
-		{"gap", `{"question": "What?", "answer": "a"}`, "", "", `no line for 1 of 2 questions, the first is "Who?"`},
-		{"empty", ``, "", "", "no line for 2 of 2 questions"},
-		{"duplicate", "{\"question\": \"What?\", \"answer\": \"a\"}\n{\"question\": \"What?\", \"answer\": \"b\"}", "", "", "f.jsonl:2: the question of line 1 again"},
-		{"stranger", "{\"question\": \"What?\", \"answer\": \"a\"}\n\n{\"question\": \"Where?\", \"answer\": \"b\"}", "", "", "f.jsonl:3: the data set does not have this question"},
-		{"a hostile stranger", `{"question": "\u001b[2J", "answer": "y"}`, "", "", `\x1b[2J`},
-		{"without an end", strings.Repeat("[", 200_000), "", "", "f.jsonl"},
-		{"no answer", `{"question": "What?", "text": "a"}`, "", "", "f.jsonl:1: no answer"},
-		{"answer is no text", `{"question": "What?", "answer": 7}`, "", "", `f.jsonl:1: "answer" is not a text`},
-		{"evidence is no list", `{"question": "What?", "answer": "a", "evidence": "page"}`, "", "", `f.jsonl:1: "evidence" is not a list of texts`},
-		{"refused is no truth", `{"question": "What?", "answer": "a", "refused": "yes"}`, "", "", `f.jsonl:1: "refused" is neither true nor false`},
-		{"steps are no steps", `{"question": "What?", "answer": "a", "steps": [1]}`, "", "", `f.jsonl:1: "steps" is not a list`},
-		{"usage below nothing", `{"question": "What?", "answer": "a", "usage": {"prompt_tokens": -1}}`, "", "", `f.jsonl:1: "steps" is not a list of {"kind", "query", "found", "tokens"}, or "usage" no object`},
-		{"more cached than asked", `{"question": "What?", "answer": "a", "usage": {"prompt_tokens": 1, "provider_cached_tokens": 2}}`, "", "", `or "usage" no object`},
-		{"no question", `{"answer": "a"}`, "", "", `f.jsonl:1: no "question"`},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			p, err := benchmark.ReadPredictions("foreign", "f.jsonl", strings.NewReader(tt.data), want, known)
-			if tt.err != "" {
-				check.Must(t, err != nil && strings.Contains(err.Error(), tt.err), "error %v, want one with %q", err, tt.err)
+	for _, row := range append(check.Rows(t, "testdata/predictions.txt"), []string{"without an end", strings.Repeat("[", 200_000), "", "", "f.jsonl"}) {
+		data, what, who, fails := row[1], row[2], row[3], row[4]
+		t.Run(row[0], func(t *testing.T) {
+			p, err := benchmark.ReadPredictions("foreign", "f.jsonl", strings.NewReader(data), want, known)
+			if fails != "" {
+				check.Fails(t, err, fails)
 				return
 			}
 			check.OK(t, err)
 			system, _ := p.Entry().New("d")
-			for q, a := range map[string]string{"What?": tt.what, "Who?": tt.who} {
+			for q, a := range map[string]string{"What?": what, "Who?": who} {
 				got, err := system.Answer(t.Context(), graphrag.Question{Text: q})
 				check.True(t, err == nil && got.Text == a, "%s: %q, %v, want %q", q, got.Text, err, a)
 			}
