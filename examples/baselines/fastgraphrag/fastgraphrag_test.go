@@ -112,8 +112,8 @@ func TestOptions(t *testing.T) {
 // A question is taken apart by the kit's Decompose, if it has one.
 func TestOwnParts(t *testing.T) {
 	k := baselinestest.OfflineKit(t)
-	k.Decompose = func(context.Context, string) (kit.Parts, error) {
-		return kit.Parts{Names: []string{"Larvik"}, Themes: []string{"whales"}}, nil
+	k.Decompose = func(context.Context, string) (extract.Parts, error) {
+		return extract.Parts{Names: []string{"Larvik"}, Themes: []string{"whales"}}, nil
 	}
 	s := check.Of(fastgraphrag.New(k, fastgraphrag.Options{})).OK(t)
 	baselinestest.Index(t, s, baselinestest.Pages...)

@@ -220,7 +220,7 @@ func TestShare(t *testing.T) {
 	}
 	g := check.Of(b.Graph(t.Context())).OK(t)
 	there := func(o Options) map[string]bool {
-		graph := check.Of(graphOf(t.Context(), o.Defaults(), kit.NewCorpus(kit.Kit{}, chunks, g))).OK(t)
+		graph := check.Of(graphOf(t.Context(), o.Defaults(), kit.Kit{}.Corpus(chunks, g))).OK(t)
 		out := map[string]bool{}
 		for i := range int32(indexOf(graph()).Len()) {
 			out[graph().Triple(i).Head.Label] = true
@@ -319,7 +319,7 @@ func TestScores(t *testing.T) {
 			}
 			return w, err
 		}
-		g := check.Of(corpusGraph(kit.NewCorpus(kit.Kit{}, nil, nil), Indexed(ix), nil)).OK(t)
+		g := check.Of(corpusGraph(kit.Kit{}.Corpus(nil, nil), Indexed(ix), nil)).OK(t)
 		a := &around{Graph: g(), question: question, find: find}
 		for range 5 {
 			asked := chains()

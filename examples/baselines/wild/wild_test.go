@@ -153,7 +153,7 @@ func TestEncodeTheRest(t *testing.T) {
 // Without an embedder nothing is made beside the words that Pages have.
 func TestByWordsAlone(t *testing.T) {
 	k := baselinestest.OfflineKit(t)
-	k.Find = func(context.Context, kit.Fitted, text.List) (retrieve.Texts, error) {
+	k.Find = func(context.Context, func(context.Context) (embed.Embedder, error), text.List) (retrieve.Texts, error) {
 		return nil, errors.New("not asked")
 	}
 	ask(t, k, graphrag.Question{Text: "Who reached the South Pole in 1911?", K: 1}, baselinestest.Pages...)
