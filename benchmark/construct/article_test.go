@@ -4,6 +4,7 @@ package construct_test
 
 import (
 	"context"
+	_ "embed"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,24 +16,8 @@ import (
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
-const owls = `# Barn owl
-
-The barn owl is the most widespread owl.[^a] It hunts by ear.[^b]
-
-## Hunting
-
-In 1958, Roger Payne showed that barn owls catch mice in total darkness.[^b][^c] Nobody knows why.
-
-## Notes
-
-No prose here.[^a]
-
-[^a]: Owls of the World, https://owls.example/world
-[^b]: [The ear of the owl](https://ear.example/owl#page)
-[^d]: Storm of owls, file:notes/storm.md
-[^e]: file:notes/bare.md
-[^c]: "[Payne, R.](https://en.wikipedia.org/wiki/Roger_Payne) ["Acoustic location of prey"](https://prey.example/p(1)). [Archived](https://web.archive.org/web/1/https://prey.example/p)
-`
+//go:embed testdata/owls.md
+var owls string
 
 func TestFootnotes(t *testing.T) {
 	a := construct.Parse(owls, "owls.md", construct.Options{})
@@ -52,25 +37,8 @@ func TestFootnotes(t *testing.T) {
 	check.Equal(t, paths, []string{"Barn owl", "Barn owl > Hunting"})
 }
 
-const owlsWiki = `{{Short description|Owl {{small|of barns}}}}
-'''Barn owls''' ({{IPA|x}}) hunt by [[ear|their ears]].<ref name="ear">{{cite web |url=https://ear.example/owl |title=The ear of [the] owl |archive-url=https://web.archive.org/web/1/https://ear.example/owl}}</ref> <!-- no -->
-[[File:Owl.jpg|thumb|An [[owl]]]]
-
-== Hunting ==
-{| class="wikitable"
-| a || b
-|}
-In 1958, [[Roger Payne]] showed that they catch mice in total darkness.<ref name="ear" /><ref>[https://prey.example/p Acoustic location of prey]</ref> Nobody knows<br/> why.<ref>Payne, R. (1971). ''On owls''.</ref>
-
-=== Nests ===
-They nest in [https://church.example church towers].<ref name=late/>
-
-=== Eggs ===
-They lay four.
-
-== References ==
-{{reflist|refs=<ref name="late">https://late.example/x</ref>}}
-`
+//go:embed testdata/owls.wiki
+var owlsWiki string
 
 func TestWikitext(t *testing.T) {
 	a := construct.Parse(construct.Wikitext(owlsWiki, "Barn owl"), "Barn owl", construct.Options{})

@@ -4,6 +4,7 @@ package construct_test
 
 import (
 	"context"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -31,29 +32,9 @@ import (
 
 // owl cites pages of every kind: good ones, an archived one, two with one title,
 // and some that cannot be obtained.
-const owl = `# Barn owl
-
-The barn owl is the most widespread owl of the world.[[1]](https://w.example/Owl#cite_note-world-1) Nobody cites this.
-
-## Hunting
-
-In 1958, Roger Payne showed that barn owls catch mice in total darkness.[[2]](https://w.example/Owl#cite_note-ear-2)[[3]](https://w.example/Owl#cite_note-prey-3)
-Their left ear sits higher than the right one.[[2]](https://w.example/Owl#cite_note-ear-2) A dead source says that they also hear colours.[[4]](https://w.example/Owl#cite_note-4)
-
-## Decline
-
-Farmers in Kent counted 240 pairs in 1987.[[5]](https://w.example/Owl#cite_note-5)
-
-References
-----------
-
-1.   **[^](https://w.example/Owl#cite_ref-world_1-0)**["Owls of the World"](https://world.example/owls). _Owl Press_.
-2.   ^ [_**a**_](https://w.example/Owl#cite_ref-ear_2-0)[_**b**_](https://w.example/Owl#cite_ref-ear_2-1)["Ears: a study"](https://ear.example/a_(study)).
-3.   **[^](https://w.example/Owl#cite_ref-prey_3-0)**["Prey"](https://prey.example/dead). [Archived](https://archive.example/prey) from the original.
-4.   **[^](https://w.example/Owl#cite_ref-4)**["Colours"](https://colours.example/404).
-5.   **[^](https://w.example/Owl#cite_ref-5)**["Ears, a study"](https://kent.example/pairs).
-6.   **[^](https://w.example/Owl#cite_ref-6)**["../../../etc/passwd"](https://evil.example/instructions).
-`
+//
+//go:embed testdata/owl.md
+var owl string
 
 const body = `
 

@@ -5,6 +5,7 @@ package foreign_test
 import (
 	"bytes"
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -199,22 +200,8 @@ func output(t testing.TB) fstest.MapFS {
 	}
 }
 
-const graphML = `<?xml version='1.0' encoding='utf-8'?>
-<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
-<key id="d0" for="node" attr.name="entity_id" attr.type="string"/>
-<key id="d1" for="node" attr.name="entity_type" attr.type="string"/>
-<key id="d2" for="node" attr.name="description" attr.type="string"/>
-<key id="d3" for="node" attr.name="source_id" attr.type="string"/>
-<key id="d7" for="edge" attr.name="weight" attr.type="double"/>
-<key id="d8" for="edge" attr.name="description" attr.type="string"/>
-<key id="d9" for="edge" attr.name="keywords" attr.type="string"/>
-<key id="d10" for="edge" attr.name="source_id" attr.type="string"/>
-<graph edgedefault="undirected">
-<node id="Colin Archer"><data key="d0">Colin Archer</data><data key="d1">person</data><data key="d2">A builder.&lt;SEP&gt;Born in Larvik &amp; known.</data><data key="d3">chunk-1&lt;SEP&gt;chunk-2</data></node>
-<node id="Fram"><data key="d1">artifact</data><data key="d2">A ship.</data><data key="d3">chunk-1</data></node>
-<edge source="Colin Archer" target="Fram"><data key="d7">2.0</data><data key="d8">He built her.</data><data key="d9">building, ships&lt;SEP&gt;building</data><data key="d10">chunk-1</data></edge>
-<edge source="Fram" target="Nowhere"><data key="d7">1.0</data><data key="d8">Lost.</data><data key="d10">chunk-9</data></edge>
-</graph></graphml>`
+//go:embed testdata/graph.graphml
+var graphML string
 
 // folder is a small working folder of LightRAG.
 func folder() fstest.MapFS {

@@ -4,6 +4,7 @@ package reader_test
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"flag"
 	"fmt"
@@ -25,17 +26,8 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-const page = `# Moon
-
-* [Home](https://a.org/) [About](https://a.org/about) [Contact us today](https://a.org/contact)
-* Accept all cookies
-
-The **Moon** is Earth's only natural satellite. It orbits at an average distance of 384,400 km.
-The first crewed landing on the Moon was made by [Neil Armstrong](https://a.org/armstrong) and Buzz Aldrin on 20 July 1969.
-
-| Crater | Diameter in km | Named after the astronomer of that name in the table |
-|---|---|---|
-Tides on Earth are caused mainly by the gravity of the Moon. The dark plains of the Moon are called maria.`
+//go:embed testdata/page.md
+var page string
 
 const other = `The Moon landing of July 1969 was watched by 600 million people on television.
 Mars has two small moons, which are called Phobos and Deimos. Neil Armstrong was born in Ohio in 1930 and died in 2012.`

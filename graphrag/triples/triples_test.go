@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io"
@@ -84,21 +85,8 @@ func TestJSONL(t *testing.T) {
 	check.True(t, bad.Lines == 3 && strings.Contains(bad.First[0].Error(), "want a name or"), "%d bad lines: %v", bad.Lines, bad.First)
 }
 
-const dump = `# a comment
-<http://www.wikidata.org/entity/Q1> <http://www.w3.org/2000/01/rdf-schema#label> "Fram"@en .
-<http://www.wikidata.org/entity/Q1> <http://www.w3.org/2000/01/rdf-schema#label> "\u00C5 bat"@nb .
-<http://www.wikidata.org/entity/Q1> <http://www.w3.org/2004/02/skos/core#altLabel> "The Fram"@en .
-<http://www.wikidata.org/prop/direct/P287> <http://www.w3.org/2000/01/rdf-schema#label> "designed by"@en .
-<http://www.wikidata.org/entity/Q1> <http://www.wikidata.org/prop/direct/P287> <http://dbpedia.org/resource/Colin_Archer> .
-<http://www.wikidata.org/entity/Q1> <http://www.wikidata.org/prop/direct/P571> "1892-10-26T00:00:00Z"^^<http://www.w3.org/2001/XMLSchema#dateTime> . # launched
-<http://www.wikidata.org/entity/Q1> <http://example.org/said> "a \"quoted\" name.\tAnd \U0001F6A2"@en-GB .
-<http://www.wikidata.org/entity/Q1> <http://example.org/of> _:b0 .
-<http://www.wikidata.org/entity/Q1> <http://example.org/of> "no end
-<http://www.wikidata.org/entity/Q1> <http://example.org/of> "no stop"
-<http://www.wikidata.org/entity/Q1> <http://example.org/of> "\q" .
-<http://www.wikidata.org/entity/Q1> <http://example.org/of> "\uD800" .
-just words
-`
+//go:embed testdata/dump.nt
+var dump string
 
 func TestNTriples(t *testing.T) {
 	labels, bad, err := triples.NTriplesLabels("n", strings.NewReader(dump), "en")

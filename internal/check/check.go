@@ -154,18 +154,12 @@ func Pages(tb testing.TB, n int) []string {
 	if dir == "" {
 		tb.Skip("WILDGRAPHBENCH_DIR is not set")
 	}
-	files, err := filepath.Glob(filepath.Join(dir, "corpus", "*", "*", "reference_pages", "*.txt"))
-	if err != nil || len(files) == 0 {
-		tb.Fatalf("no pages in WILDGRAPHBENCH_DIR=%s: %v", dir, err)
-	}
+	files := Of(filepath.Glob(filepath.Join(dir, "corpus", "*", "*", "reference_pages", "*.txt"))).OK(tb)
+	Must(tb, len(files) > 0, "no pages in WILDGRAPHBENCH_DIR=%s", dir)
 	slices.Sort(files)
 	var pages []string
 	for i := 0; i < len(files); i += n {
-		b, err := os.ReadFile(files[i])
-		if err != nil {
-			tb.Fatal(err)
-		}
-		pages = append(pages, string(b))
+		pages = append(pages, string(Of(os.ReadFile(files[i])).OK(tb)))
 	}
 	return pages
 }

@@ -5,6 +5,7 @@ package rules_test
 import (
 	"bytes"
 	"context"
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -376,22 +377,9 @@ func TestConformance(t *testing.T) {
 }
 
 // page is a short text like those of the web.
-const page = `# Typhoon Marla hits northern Luzon
-
-* Home
-* News
-* Weather
-
-Share on Facebook
-
-By Ana Santos – July 24, 2012
-
-Typhoon Marla hit northern Luzon on Tuesday, the National Weather Bureau (NWB) said. The storm, which formed near
-Guam on July 19, moved west at 20 km/h and destroyed 4,500 houses in Cagayan. "We were not ready," said Mayor Jose Reyes
-of Aparri. President Benigno Aquino visited Tuguegarao, the capital of Cagayan, on Thursday and promised $12 million.
-
-The Red Cross was founded by Henry Dunant in Geneva in 1863. Its Philippine branch has sent three ships from Manila.
-`
+//
+//go:embed testdata/page.md
+var page string
 
 func pages(n int) []graphrag.Chunk {
 	var chunks []graphrag.Chunk
