@@ -89,20 +89,13 @@ func TestBEIR(t *testing.T) {
 }
 
 func TestBEIRErrors(t *testing.T) {
-	for _, tt := range []struct{ file, text, want string }{
-		{"corpus.jsonl", `{"text": "x"}`, `corpus.jsonl:1: no "_id"`},
-		{"corpus.jsonl", "{\"_id\": \"a\", \"text\": \"x\"}\n{\"_id\": \"a\", \"text\": \"y\"}", `two documents have the ID "a"`},
-		{"queries.jsonl", `{"_id": "q1", "text": 3}`, "queries.jsonl:1"},
-		{"queries.jsonl", `{"_id": "zzz", "text": "x"}`, "no query of queries.jsonl has a relevant document"},
-		{"qrels/test.tsv", "query-id\tcorpus-id\tscore\nq1 d1 1", "qrels/test.tsv:2: 1 columns"},
-		{"qrels/test.tsv", "q1\td1\tgood", "no whole number"},
-		{"qrels/test.tsv", "q1\td1\t99999999999999", "qrels/test.tsv:1: the score"},
-		{"qrels/test.tsv", "q1\td1\t1\nq1\td1\t2", "judged twice"},
-		{"qrels/test.tsv", strings.Repeat("x", 1<<17), "qrels/test.tsv"},
-	} {
+	for _, row := range append(check.Rows(t, "testdata/beirerrors.txt"),
+		[]string{"qrels/test.tsv", strings.Repeat("x", 1<<17), "qrels/test.tsv"},
+	) {
+		file, text, want := row[0], row[1], row[2]
 		fsys := beir()
-		fsys[tt.file] = &fstest.MapFile{Data: []byte(tt.text)}
-		check.Fails(t, check.Err(own.BEIR(fsys, "animals")), tt.want, "%s", tt.file)
+		fsys[file] = &fstest.MapFile{Data: []byte(text)}
+		check.Fails(t, check.Err(own.BEIR(fsys, "animals")), want, "%s", file)
 	}
 	fsys := beir()
 	delete(fsys, "qrels/test.tsv")

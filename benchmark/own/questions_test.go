@@ -90,29 +90,15 @@ func TestLoadRows(t *testing.T) {
 
 // What cannot be meant is an error with the line, and says what is wanted.
 func TestLoadErrors(t *testing.T) {
-	for _, tt := range []struct{ line, want string }{
-		{`{"answer": "x"}`, `no "question"`},
-		{`{"question": "a?"}`, "nothing to judge by"},
-		{`{"question": "a?", "type": "essay", "answer": "x"}`, `"essay" is none of single-fact, multi-fact, summary and search`},
-		{`{"question": "a?", "type": "multi-fact"}`, `without an "answer"`},
-		{`{"question": "a?", "type": "summary", "answer": "x"}`, `without "statements"`},
-		{`{"question": "a?", "answer": "x", "statements": ["y"]}`, "leave the other out"},
-		{`{"question": "a?", "answer": "x", "unanswerable": true}`, "unanswerable question with an answer"},
-		{`{"question": "a?", "type": "search", "gold": ["owls.md"], "answer": "x"}`, "only searched for, with an answer"},
-		{`{"question": "a?", "answer": "x", "gold": ["cats.md"]}`, `"cats.md" is no file of the folder`},
-		{`{"question": "a?", "answer": "x", "gold": ["../owls.md"]}`, "is no file of the folder"},
-		{`{"question": "a?", "answer": "x", "gold": [[""]]}`, `"" is no file of the folder`},
-		{strings.Repeat("[", 200_000), "line 2"},
-		{`{"question": "a?", "answer": "x", "gold": ["notes.md"]}`, `2 files are named "notes.md": name its folders as well, such as "a/notes.md"`},
-		{`{"question": "a?", "answer": "x", "id": "first"}`, `"first" of line 1 again`},
-		{`{"question": "a?", "answer": "x", "Gold": []}`, "Gold"},
-		{`nonsense`, "line 2"},
-	} {
-		text := `{"id": "first", "question": "q?", "answer": "a"}` + "\n" + tt.line
+	for _, row := range append(check.Rows(t, "testdata/loaderrors.txt"),
+		[]string{strings.Repeat("[", 200_000), "line 2"},
+	) {
+		line, want := row[0], row[1]
+		text := `{"id": "first", "question": "q?", "answer": "a"}` + "\n" + line
 		_, err := own.Load(t.Context(), "q.jsonl", strings.NewReader(text), folder(), load.Options{})
 		var at *jsonl.Error
-		if !errors.As(err, &at) || at.Line != 2 || !strings.Contains(err.Error(), tt.want) && tt.want != "line 2" {
-			t.Errorf("%s: %v, want %q", tt.line, err, tt.want)
+		if !errors.As(err, &at) || at.Line != 2 || !strings.Contains(err.Error(), want) && want != "line 2" {
+			t.Errorf("%s: %v, want %q", line, err, want)
 		}
 	}
 	_, err := own.Load(t.Context(), "q.jsonl", strings.NewReader("\n"), folder(), load.Options{})

@@ -28,16 +28,8 @@ import (
 
 // What is wrong in a file of a schema is told with the line where it stands.
 func TestReadBadSchema(t *testing.T) {
-	for text, want := range map[string]string{
-		"":                                       "line 1: want an object",
-		"{}":                                     "Nodes has no name",
-		`{"Nodes": ["a"]} {}`:                    "something stands behind",
-		"{\n\"Nodes\": [\"a\"],\n\"Kinds\": []}": `unknown field "Kinds"`,
-		"{\n\"Nodes\": [1]}":                     "line 2: want an object",
-		"{\"Nodes\": [\"a b\",\n\"x\",\n\"A_B\"]}": `line 3: "A_B" names both entity type "a b" and "A_B"`,
-		"{\"Nodes\": [\"a\",\n\"a\"]}":             `line 2: "a" names both`,
-		"{\"Nodes\": [\"a\",\n\" \"]}":             "line 2: a name of entity type",
-	} {
+	for _, row := range check.Rows(t, "testdata/readbadschema.txt") {
+		text, want := row[0], row[1]
 		check.Fails(t, check.Err(extract.ReadSchema(strings.NewReader(text))), want, "%q", text)
 	}
 }

@@ -334,18 +334,11 @@ func TestFields(t *testing.T) {
 
 // Front matter that is not read whole is told; a text that only begins with a rule is a text.
 func TestFrontMatterThatIsNone(t *testing.T) {
-	for text, want := range map[string]string{
-		"---\nstatus: draft\nabout: this is long\nand goes on\n---\nText.":      "front matter that is no YAML is read as text",
-		"---\nstatus: draft\nstatus: final\n---\nText.":                         `the key "status" of the front matter stands there twice`,
-		"---\nstatus: draft\nwho:\n- name: a\n---\nText.":                       `the key "who" of the front matter is a list of what is no text`,
-		"---\na: &x 1\nb: *x\n---\nText.":                                       `the key "b" of the front matter refers to another value`,
-		"---\nstatus: draft\nbomb: " + strings.Repeat("x", 1<<20) + "\n---\nT.": "front matter of more than 65536 bytes",
-		"---\nstatus: " + strings.Repeat("x", 40_000) + "\n---\nText.":          "",
-		"---\nThe owl hunts: by ear.\n\nText of a paragraph.\n---\nMore.":       "",
-		"---\n\nText.\n":                   "",
-		"---\n- a: list\n---\nText.":       "",
-		"Text.\n---\nstatus: draft\n---\n": "",
-	} {
+	for _, row := range append(check.Rows(t, "testdata/frontmatterthatisnone.txt"),
+		[]string{"---\nstatus: draft\nbomb: " + strings.Repeat("x", 1<<20) + "\n---\nT.", "front matter of more than 65536 bytes"},
+		[]string{"---\nstatus: " + strings.Repeat("x", 40_000) + "\n---\nText.", ""},
+	) {
+		text, want := row[0], row[1]
 		f := load.Markdown("a.md", text)
 		got := ""
 		if f.Problem != nil {

@@ -136,23 +136,12 @@ func TestTools(t *testing.T) {
 	var n session.Neighbourhood
 	problem = call(t, s, "neighbours", map[string]any{"name": "Charles Babbage"}, &n)
 	check.True(t, problem == "" && len(n.Facts) != 0, "neighbours: %s %+v", problem, n)
-	for _, tt := range []struct {
-		tool, argument, value, want string
-	}{
-		{"neighbours", "name", "nobody", "no such name"},
-		{"find", "pattern", "a(", "missing closing"},
-		{"find", "pattern", "x*", "matches every line"},
-		{"read", "path", "../../etc/passwd", "is not a file of the folder"},
-		{"read", "path", "/etc/passwd", "is not a file of the folder"},
-		{"ask", "question", "", "empty"},
-		{"search", "query", strings.Repeat("x", 10_000), "at most 8192"},
-		{"search", "query", " \n", "empty"},
-		{"ask", "question", strings.Repeat("é", 4097), "at most 8192"},
-		{"neighbours", "name", "\x1b[31m\u202e", "no such name"},
-		{"search", "nonsense", "x", "nonsense"},
-		{"delete", "x", "x", "delete"},
-	} {
-		check.Contains(t, call(t, s, tt.tool, map[string]any{tt.argument: tt.value}, nil), tt.want, "%s %s", tt.tool, tt.argument)
+	for _, row := range append(check.Rows(t, "testdata/tools.txt"),
+		[]string{"search", "query", strings.Repeat("x", 10_000), "at most 8192"},
+		[]string{"ask", "question", strings.Repeat("é", 4097), "at most 8192"},
+	) {
+		tool, argument, value, want := row[0], row[1], row[2], row[3]
+		check.Contains(t, call(t, s, tool, map[string]any{argument: value}, nil), want, "%s %s", tool, argument)
 	}
 	// Numbers beyond all bounds, and questions before that lead nowhere, do no harm.
 	for _, arguments := range []map[string]any{{"query": "owl", "k": 1 << 40}, {"query": "owl", "k": -1}} {
