@@ -22,6 +22,7 @@ import (
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
+	"github.com/wildgraph/wildgraph/llm/metering"
 )
 
 // What counts as what, one question at a time.
@@ -168,7 +169,7 @@ type moody struct {
 
 func (j moody) Fact(ctx context.Context, c judge.Case) (judge.FactJudgment, error) {
 	j.calls.Add(1)
-	if llm.WantsFreshReply(ctx) {
+	if metering.WantsFreshReply(ctx) {
 		j.anew.Add(1)
 	}
 	if j.cause != "" {
@@ -184,7 +185,7 @@ type watched struct {
 }
 
 func (w *watched) Answer(ctx context.Context, q graphrag.Question) (graphrag.Answer, error) {
-	if llm.WantsFreshReply(ctx) {
+	if metering.WantsFreshReply(ctx) {
 		w.anew.Add(1)
 	}
 	return w.Parrot.Answer(ctx, q)

@@ -97,9 +97,8 @@ func TestLoadErrors(t *testing.T) {
 		text := `{"id": "first", "question": "q?", "answer": "a"}` + "\n" + line
 		_, err := own.Load(t.Context(), "q.jsonl", strings.NewReader(text), folder(), load.Options{})
 		var at *jsonl.Error
-		if !errors.As(err, &at) || at.Line != 2 || !strings.Contains(err.Error(), want) && want != "line 2" {
-			t.Errorf("%s: %v, want %q", line, err, want)
-		}
+		check.True(t, errors.As(err, &at) && at.Line == 2 &&
+			(strings.Contains(err.Error(), want) || want == "line 2"), "%s: %v, want %q", line, err, want)
 	}
 	_, err := own.Load(t.Context(), "q.jsonl", strings.NewReader("\n"), folder(), load.Options{})
 	check.Fails(t, err, "holds no question", "no question")

@@ -21,12 +21,14 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/trace"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/prompts"
+	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
 //go:embed prompts/*.txt
 var promptFiles embed.FS
 
-var prompts = llm.MustPrompts("agent", promptFiles)
+var templates = prompts.Must("agent", promptFiles)
 
 // Stages name the calls in accounts.
 const (
@@ -56,20 +58,20 @@ func DecomposeByModel(o DecomposeOptions) (Decomposer, error) {
 	if o.Most <= 0 {
 		o.Most = DefaultSubQueries
 	}
-	values, schema := map[string]any{"Schema": o.Schema != nil, "Most": o.Most}, llm.Data{}
+	values, schema := map[string]any{"Schema": o.Schema != nil, "Most": o.Most}, prompts.Data{}
 	if o.Schema != nil {
 		plain, err := json.Marshal(o.Schema.Plain())
 		if err != nil {
 			return nil, err
 		}
-		schema = llm.Data{Label: "schema", Text: string(plain)} // its words may come from pages
+		schema = prompts.Data{Label: "schema", Text: string(plain)} // its words may come from pages
 	}
 	return func(ctx context.Context, question string) ([]SubQuery, error) {
-		req, err := prompts.Request(ctx, StageDecompose, "decompose", values, llm.Data{Label: "question", Text: question}, schema)
+		req, err := templates.Request(ctx, StageDecompose, "decompose", values, prompts.Data{Label: "question", Text: question}, schema)
 		if err != nil {
 			return nil, err
 		}
-		reply, _, err := llm.Decode[proposals](ctx, o.Model, req)
+		reply, _, err := replies.Decode[proposals](ctx, o.Model, req)
 		if llm.OfOneReply(err) {
 			return nil, nil
 		}
@@ -100,7 +102,7 @@ type proposal struct {
 
 func (p proposal) text() string { return cmp.Or(p.Text, p.Question, p.SubQuery, p.Query) }
 
-// Check implements what llm.Decode asks of replies. [Plan] drops single empty sub-queries.
+// Check implements what replies.Decode asks of replies. [Plan] drops single empty sub-queries.
 func (p proposals) Check() error {
 	empty := func(s proposal) bool { return clean(s.text()) == "" }
 	if len(p.SubQueries) > 0 && len(slices.DeleteFunc(slices.Clone(p.SubQueries), empty)) == 0 {
@@ -109,7 +111,7 @@ func (p proposals) Check() error {
 	return nil
 }
 
-func clean(s string) string { return strings.TrimSpace(llm.Printable(s)) }
+func clean(s string) string { return strings.TrimSpace(prompts.Printable(s)) }
 
 // cleaned returns the cleaned texts of a list that are not empty.
 func cleaned(list []string) (out []string) {
@@ -233,12 +235,12 @@ func AspectsByModel(m llm.Model) (pages.Plan, error) {
 		for i, t := range titles {
 			clipped[i] = clip(strings.Join(strings.Fields(t), " "))
 		}
-		req, err := prompts.Request(ctx, StageAspects, "aspects", values,
-			llm.Data{Label: "question", Text: question}, llm.Data{Label: "titles", Text: strings.Join(clipped, "\n")})
+		req, err := templates.Request(ctx, StageAspects, "aspects", values,
+			prompts.Data{Label: "question", Text: question}, prompts.Data{Label: "titles", Text: strings.Join(clipped, "\n")})
 		if err != nil {
 			return nil, err
 		}
-		reply, _, err := llm.Decode[struct{ Aspects []string }](ctx, m, req)
+		reply, _, err := replies.Decode[struct{ Aspects []string }](ctx, m, req)
 		if llm.OfOneReply(err) {
 			return nil, nil
 		}

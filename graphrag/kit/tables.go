@@ -19,7 +19,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 	"github.com/wildgraph/wildgraph/graphrag/internal/share"
 	"github.com/wildgraph/wildgraph/graphrag/store"
-	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/metering"
 )
 
 // A system in a store is a collection, whose published generation is the index. Nothing of a chunk is
@@ -241,8 +241,7 @@ func (p *pinned) checkFields(ctx context.Context, inScope graphrag.Condition, na
 	return nil
 }
 
-// changed makes a change of the collection and publishes it. With fresh it begins
-// with an empty generation.
+// changed makes a change of the collection and publishes it. With fresh it begins with an empty generation.
 func (s *System) changed(ctx context.Context, what string, fresh bool, docs iter.Seq2[graphrag.Document, error], deleted []string) (stats graphrag.IndexStats, err error) {
 	select {
 	case s.writing <- struct{}{}:
@@ -250,7 +249,7 @@ func (s *System) changed(ctx context.Context, what string, fresh bool, docs iter
 	case <-ctx.Done():
 		return s.failed(what, ctx.Err())
 	}
-	ctx, meter := llm.WithMeter(llm.WithStage(ctx, "index"))
+	ctx, meter := metering.WithMeter(metering.WithStage(ctx, "index"))
 	ctx, counts := withTally(ctx, s.frame.Progress)
 	name, made, err := s.turnover(ctx, fresh, docs, deleted)
 	if err == nil {
@@ -301,7 +300,7 @@ func (s *System) turnover(ctx context.Context, fresh bool, docs iter.Seq2[graphr
 	if err == nil {
 		err = c.Publish(ctx, next, was)
 	}
-	if err = errors.Join(err, g.Close(), paid.Close()); err != nil {
+	if err = errors.Join(err, g.Close(), paid.Close(ctx, err)); err != nil {
 		return "", nil, errors.Join(err, made.release(), c.Discard(context.WithoutCancel(ctx), next))
 	}
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(append(names, repliesGeneration)))) { // also those that killed changes left

@@ -9,11 +9,14 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,6 +25,8 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
+	"github.com/wildgraph/wildgraph/llm/metering"
+	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
 // wire is a base transport made of replies; it notes when it was asked.
@@ -142,8 +147,8 @@ func TestDeadlineAndCancelEndTheWait(t *testing.T) {
 
 		// A hanging attempt ends by itself and is tried again.
 		w = &wire{takes: time.Hour}
-		var m llm.Bill
-		_, err = send(t, llm.WithBill(t.Context(), &m), Options{Base: w, AttemptTimeout: time.Minute, Attempts: 3})
+		var m metering.Bill
+		_, err = send(t, metering.WithBill(t.Context(), &m), Options{Base: w, AttemptTimeout: time.Minute, Attempts: 3})
 		check.True(t, errors.Is(err, llm.ErrTimeout) && len(w.at) == 3 && m.Unknown() == 3, "%d attempts, %d possibly billed, %v", len(w.at), m.Unknown(), err)
 	})
 }
@@ -154,7 +159,10 @@ func TestLimits(t *testing.T) {
 		tr := check.Of(New(Options{Base: w, Concurrency: 3})).OK(t)
 		var wg sync.WaitGroup
 		for range 12 {
-			wg.Go(func() { check.OK(t, check.Err(sendOn(t.Context(), tr))) })
+			wg.Go(func() {
+				_, err := sendOn(t.Context(), tr)
+				check.True(t, err == nil, "%v", err)
+			})
 		}
 		wg.Wait()
 		check.True(t, w.most == 3 && time.Since(w.start) == 4*time.Second, "%d at once, %v in all", w.most, time.Since(w.start))
@@ -182,10 +190,10 @@ func TestUsageIsRecordedWithoutCall(t *testing.T) {
 		status(200, `{"message":{},"prompt_eval_count":7,"eval_count":8}`),
 		status(200, `{"hello":1}`),
 	}}
-	var bill llm.Bill
+	var bill metering.Bill
 	tr := check.Of(New(Options{Base: w})).OK(t)
 	for range 5 {
-		check.OK(t, check.Err(sendOn(llm.WithBill(t.Context(), &bill), tr)))
+		check.OK(t, check.Err(sendOn(metering.WithBill(t.Context(), &bill), tr)))
 	}
 	want := llm.Usage{Calls: 3, PromptTokens: 10, CompletionTokens: 12, EmbeddedTokens: 11, Estimated: true}
 	check.Equal(t, bill.Known(), want)
@@ -362,6 +370,114 @@ func FuzzRetryAfter(f *testing.F) {
 	})
 }
 
+// A server that fails for a while, or now and then, does not end a run: calls of
+// eight workers go on for a minute, and none fails.
+func TestShortOutagesEndNoRun(t *testing.T) {
+	down := func(from, to time.Duration) func(time.Duration, int64) bool {
+		return func(now time.Duration, _ int64) bool { return now >= from && now < to }
+	}
+	every := func(k int64) func(time.Duration, int64) bool {
+		return func(_ time.Duration, n int64) bool { return n%k == 0 }
+	}
+	var rng sync.Mutex
+	random := rand.New(rand.NewPCG(1, 2))
+	for name, fails := range map[string]func(now time.Duration, n int64) bool{
+		"from the start, 5 s": down(0, 5*time.Second), "5 s": down(3*time.Second, 8*time.Second), "2 min": down(3*time.Second, 2*time.Minute), "20 min": down(3*time.Second, 20*time.Minute),
+		"every fourth":          every(4),
+		"one in four by chance": func(time.Duration, int64) bool { rng.Lock(); defer rng.Unlock(); return random.IntN(4) == 0 },
+	} {
+		for _, code := range []int{429, 500, -1} { // -1: the connection is refused
+			for _, workers := range []int{1, 8} {
+				if code == -1 && name != "5 s" {
+					continue // nobody there at all is an address to correct
+				}
+				t.Run(fmt.Sprint(name, code, workers), func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) {
+						start := time.Now()
+						var sent atomic.Int64
+						tr := newTestTransport(t, Options{Base: baseFunc(func(*http.Request) (*http.Response, error) {
+							time.Sleep(100 * time.Millisecond)
+							switch {
+							case !fails(time.Since(start), sent.Add(1)):
+								return status(200, `{}`)()
+							case code < 0:
+								return nil, syscall.ECONNREFUSED
+							}
+							return status(code, `{"error":"the same every time"}`)()
+						})})
+						var wg sync.WaitGroup
+						for range workers {
+							wg.Go(func() {
+								for range 100 {
+									if _, err := sendOn(t.Context(), tr); err != nil {
+										t.Errorf("after %v: %v", time.Since(start), err)
+										return
+									}
+								}
+							})
+						}
+						wg.Wait()
+						took := time.Since(start)
+						check.True(t, took <= 35*time.Minute, "took %v", took)
+					})
+				})
+			}
+		}
+	}
+}
+
+// A call that fails while others succeed is at fault itself and ends; so does one
+// that nobody ever answered.
+func TestPoisonEndsItsCallAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var bad atomic.Int64
+		tr := newTestTransport(t, Options{Base: baseFunc(func(r *http.Request) (*http.Response, error) {
+			if r.URL.Query().Get("bad") != "" {
+				bad.Add(1)
+				return status(500, `{"error":"boom"}`)()
+			}
+			return status(200, `{}`)()
+		})})
+		ctx, cancel := context.WithCancel(t.Context())
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				_, _ = sendOn(ctx, tr)
+				time.Sleep(time.Second)
+			}
+		})
+		time.Sleep(time.Second)
+		req := check.Of(http.NewRequestWithContext(ctx, http.MethodPost, "http://h.example/v1/x?bad=1", strings.NewReader(`{}`))).OK(t)
+		start := time.Now()
+		if _, err := tr.RoundTrip(req); !errors.Is(err, llm.ErrTransient) || bad.Load() > 11 || time.Since(start) > 5*time.Minute {
+			t.Errorf("%d attempts in %v: %v", bad.Load(), time.Since(start), err)
+		}
+		cancel()
+		wg.Wait()
+	})
+}
+
+// Every wait is told, with what is waited for and for how long.
+func TestWaitsAreTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log strings.Builder
+		replies := []func() (*http.Response, error){status(429, ""), status(503, "busy"), status(200, `{}`)}
+		tr := newTestTransport(t, Options{
+			Logger: slog.New(slog.NewTextHandler(&log, nil)),
+			Base: baseFunc(func(*http.Request) (*http.Response, error) {
+				time.Sleep(70 * time.Second)
+				reply := replies[0]
+				replies = replies[1:]
+				return reply()
+			}),
+		})
+		check.OK(t, check.Err(sendOn(t.Context(), tr)))
+		for what, times := range map[string]int{"trying again": 2, "no reply yet": 6, "waited=30s": 3, "waited=1m0s": 3, "rate limited": 1, "HTTP 503": 1} {
+			check.Equal(t, strings.Count(log.String(), what), times, "%q is not told %d times:\n%s", what, times, &log)
+		}
+	})
+}
+
 // Whatever a server says, an error has a kind, a body that can be shown, and
 // a wait in range.
 func FuzzErrorBody(f *testing.F) {
@@ -373,7 +489,7 @@ func FuzzErrorBody(f *testing.F) {
 		h := http.Header{"Retry-After": {retry}, "Date": {date}, "Retry-After-Ms": {ms}}
 		e := classifyStatus(status, h, []byte(body))
 		check.Must(t, e.Kind != "" && e.RetryAfter >= 0 && e.RetryAfter <= 1e6*time.Second, "%+v", e)
-		e.Body = llm.Excerpt([]byte(body))
+		e.Body = replies.Excerpt([]byte(body))
 		check.Must(t, utf8.ValidString(e.Body) && len(e.Body) <= 503 && utf8.ValidString(e.Error()), "%q", e.Error())
 		in := errorInBody([]byte(body))
 		check.Must(t, in == nil || in.Kind != "" && errors.Is(in, in.Kind), "%+v", in)

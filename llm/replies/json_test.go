@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package llm
+package replies
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"reflect"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm/jsonl"
+
+	"github.com/wildgraph/wildgraph/llm"
 )
 
 // Each line is a reply with the object that is read, or with what is wrong.
 func TestReadObject(t *testing.T) {
-	kinds := map[string]Kind{"ErrInvalidOutput": ErrInvalidOutput, "ErrTruncated": ErrTruncated}
-	read := func(in, want string, kind Kind) {
+	kinds := map[string]llm.Kind{"ErrInvalidOutput": llm.ErrInvalidOutput, "ErrTruncated": llm.ErrTruncated}
+	read := func(in, want string, kind llm.Kind) {
 		got, err := ReadObject(in)
 		switch {
 		case kind != "" && !errors.Is(err, kind):
@@ -35,13 +34,13 @@ func TestReadObject(t *testing.T) {
 	})
 	check.OK(t, err)
 	read("{\"a\":\"\xff\"}", "{\"a\":\"\ufffd\"}", "")
-	read(strings.Repeat(`{"a":`, 100_000), "", ErrInvalidOutput) // too deep
-	read(`{"a":`+strings.Repeat("[", 1<<20), "", ErrInvalidOutput)
+	read(strings.Repeat(`{"a":`, 100_000), "", llm.ErrInvalidOutput) // too deep
+	read(`{"a":`+strings.Repeat("[", 1<<20), "", llm.ErrInvalidOutput)
 }
 
 func TestSplitThinking(t *testing.T) {
 	for in, open := range map[string]bool{"<think>a": true, "[THINK]a": true, "<|channel|>analysis<|message|>a<|end|>": true, "<|channel|>final<|message|>a": false, "<think></think>": false} {
-		if answer, thinking, is := SplitThinking(in); is != open || open && (answer != "" || thinking != "a") {
+		if answer, thinking, is := llm.SplitThinking(in); is != open || open && (answer != "" || thinking != "a") {
 			t.Errorf("%q: %q, %q, %v", in, answer, thinking, is)
 		}
 	}
@@ -54,7 +53,7 @@ func FuzzReadObject(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in string) {
 		got, err := ReadObject(in)
 		if err != nil {
-			var e *Error
+			var e *llm.Error
 			check.Must(t, errors.As(err, &e), "%q: %T", in, err)
 			return
 		}
@@ -83,21 +82,4 @@ func TestRedact(t *testing.T) {
 	if got := Excerpt([]byte(strings.Repeat("猫", 1000)), "x"); len(got) > bodyExcerpt+3 || strings.Contains(got, "\ufffd") {
 		t.Errorf("excerpt of %d bytes: %q", len(got), got[len(got)-10:])
 	}
-}
-
-func TestErrorContract(t *testing.T) {
-	e := &Error{Kind: ErrRateLimited, Endpoint: "http://h/v1", Status: 429, RetryAfter: 7 * time.Second, Body: "slow\x1b[31m", Err: errors.New("cause")}
-	got, want := e.Error(), `llm: rate limited: http://h/v1: HTTP 429, retry after 7s: "slow\x1b[31m": cause`
-	check.Equal(t, got, want)
-	wrapped := fmt.Errorf("outer: %w", e)
-	check.True(t, errors.Is(wrapped, ErrRateLimited) && !errors.Is(wrapped, ErrTimeout), "errors.Is does not ask for the kind")
-	retryable := map[Kind]bool{ErrRateLimited: true, ErrTransient: true, ErrTimeout: true, ErrEmpty: true}
-	for _, k := range []Kind{ErrRateLimited, ErrQuotaExhausted, ErrTransient, ErrTimeout, ErrBadRequest, ErrContextLength, ErrAuth,
-		ErrFiltered, ErrRefused, ErrTruncated, ErrEmpty, ErrInvalidOutput, ErrBudgetExceeded, ErrCanceled} {
-		check.Equal(t, (&Error{Kind: k}).Retryable(), retryable[k], "%v: retryable", k)
-	}
-	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(errors.New("because"))
-	err := Canceled(ctx, BilledNo)
-	check.True(t, errors.Is(err, context.Canceled) && errors.Is(err, ErrCanceled), "%v", err)
 }
