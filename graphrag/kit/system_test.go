@@ -90,8 +90,7 @@ func recording(t testing.TB) (*llmtest.Script, *letters, func() *kit.System) {
 		Reply(llmtest.Any, "An owl.")
 	e := &letters{dim: 32}
 	return m, e, func() *kit.System {
-		k, err := kit.ByModel(kit.ModelOptions{Model: m, Embedder: e})
-		check.OK(t, err)
+		k := check.Of(kit.ByModel(kit.ModelOptions{Model: m, Embedder: e})).OK(t)
 		triples := check.Of(k.Triples()).OK(t)
 		s, err := kit.New(kit.Frame{Name: "paid", Kit: k, Extract: triples,
 			Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return finding(c, ctx) }})
@@ -108,9 +107,8 @@ func TestNothingIsPaidTwice(t *testing.T) {
 	calls, texts := m.Calls(), e.texts.Load()
 	check.Must(t, calls == 4 && texts == 2 && first.Usage.Calls == 4 && first.EmbeddedTokens != 0, "%d calls, %d texts, %+v", calls, texts, first)
 	stats, err := s.Insert(t.Context(), graphrag.Documents(owls[2]))
-	if err != nil || m.Calls() != calls+2 || e.texts.Load() != texts+1 || stats.Calls != 2 {
-		t.Errorf("after one more: %d calls, %d texts, %+v, %v", m.Calls(), e.texts.Load(), stats, err)
-	}
+	check.True(t, err == nil && m.Calls() == calls+2 && e.texts.Load() == texts+1 && stats.Calls == 2,
+		"after one more: %d calls, %d texts, %+v, %v", m.Calls(), e.texts.Load(), stats, err)
 	_, err = s.Delete(t.Context(), "b.md")
 	check.True(t, err == nil && m.Calls() == calls+2, "after one less: %d calls, %v", m.Calls(), err)
 	q := graphrag.Question{Text: "Which owl takes a hare?", K: 2}
@@ -141,17 +139,14 @@ func TestSaveAndOpen(t *testing.T) {
 	if stats, err := again.Open(t.Context(), dir); err != nil || stats.Documents != 3 {
 		t.Fatalf("%+v, %v", stats, err)
 	}
-	if _, err := again.Insert(t.Context(), graphrag.Documents(owls[0])); err != nil {
-		t.Error(err)
-	}
+	check.OK(t, check.Err(again.Insert(t.Context(), graphrag.Documents(owls[0]))))
 	other := flat(t, offline(t), kit.Common{Cut: kit.Cut{Size: 50}})
 	if _, err := other.Open(t.Context(), dir); !errors.Is(err, kit.ErrOptions) || !strings.Contains(err.Error(), "Size:50") {
 		t.Errorf("another cut: %v", err)
 	}
 	check.Is(t, check.Err(again.Open(t.Context(), t.TempDir())), os.ErrNotExist, "an empty folder")
 	name := filepath.Join(dir, "system.wildgraph")
-	data, err := os.ReadFile(name)
-	check.OK(t, err)
+	data := check.Of(os.ReadFile(name)).OK(t)
 	for cut := range len(data) { // no beginning of a file is one, and no old state is lost
 		if cut%97 != 0 {
 			continue
@@ -268,9 +263,8 @@ func TestStream(t *testing.T) {
 		var last graphrag.Answer
 		pieces := 0
 		for a, err := range s.Stream(t.Context(), q) {
-			if err != nil || !strings.HasPrefix(a.Text, last.Text) {
-				t.Fatalf("%q after %q, %v", a.Text, last.Text, err)
-			}
+			check.Must(t, err == nil && strings.HasPrefix(a.Text, last.Text),
+				"%q after %q, %v", a.Text, last.Text, err)
 			last, pieces = a, pieces+1
 		}
 		diff := cmp.Diff(want, last)
@@ -287,8 +281,7 @@ func TestMixed(t *testing.T) {
 		Reply(llmtest.Stage(extract.StageEntities), `{"named_entities": ["Barn owl"]}`).
 		Reply(llmtest.Any, `{"triples": [["Barn owl", "finds", "Mouse"]]}`)
 	system := func(k kit.Kit) *kit.System {
-		x, err := k.Triples()
-		check.OK(t, err)
+		x := check.Of(k.Triples()).OK(t)
 		s, err := kit.New(kit.Frame{Name: "mixed", Kit: k, Extract: x,
 			Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return finding(c, ctx) }})
 		check.OK(t, err)
@@ -314,9 +307,9 @@ func TestClose(t *testing.T) {
 	s := flat(t, offline(t), kit.Common{})
 	index(t, s, owls...)
 	_, err := s.Delete(t.Context(), "a.md", "nowhere.md")
-	check.True(t, err == nil, "%v", err)
+	check.OK(t, err)
 	err = s.Close()
-	check.True(t, err == nil, "%v", err)
+	check.OK(t, err)
 	_, err = s.Answer(t.Context(), graphrag.Question{Text: "owl", K: 1})
 	check.Fails(t, err, "flat", "asked when closed")
 	check.True(t, check.Err(s.Insert(t.Context(), graphrag.Documents(owls[0]))) != nil, "inserted when closed")

@@ -63,7 +63,7 @@ func TestViewsAreKept(t *testing.T) {
 		for range 8 {
 			wait.Go(func() {
 				_, err := s.Retrieve(t.Context(), graphrag.Question{Text: "light", K: 3, Where: where(t, text)})
-				check.True(t, err == nil, "%v", err)
+				check.OK(t, err)
 			})
 		}
 		wait.Wait()
@@ -195,9 +195,8 @@ func TestOddScopes(t *testing.T) {
 	}
 	for room := range 3 { // texts of one length
 		found, err := s.Retrieve(graphrag.WithScope(t.Context(), graphrag.Equal("room", room)), graphrag.Question{Text: "light", K: 50})
-		if err != nil || len(found.Ranked) != 2 || found.Ranked[0].Chunk.Fields["room"] != float64(room) {
-			t.Errorf("room %d: %+v, %v", room, found.Ranked, err)
-		}
+		check.True(t, err == nil && len(found.Ranked) == 2 &&
+			found.Ranked[0].Chunk.Fields["room"] == float64(room), "room %d: %+v, %v", room, found.Ranked, err)
 	}
 }
 
@@ -231,20 +230,17 @@ func TestViewsChange(t *testing.T) {
 					return
 				}
 				for _, h := range found.Ranked {
-					if !q.Where.Compile()(h.Chunk.Fields) {
-						t.Errorf("%s found where %s", h.Chunk.ID, q.Where)
-					}
+					check.True(t, q.Where.Compile()(h.Chunk.Fields), "%s found where %s", h.Chunk.ID, q.Where)
 				}
 			}
 		})
 	}
 	for i := range 10 {
-		_, err := s.Update(t.Context(), graphrag.Documents(more), fmt.Sprintf("d%03d", i))
-		check.True(t, err == nil, "%v", err)
+		check.OK(t, check.Err(s.Update(t.Context(), graphrag.Documents(more), fmt.Sprintf("d%03d", i))))
 	}
 	wait.Wait()
 	err = s.Close()
-	check.True(t, err == nil, "%v", err)
+	check.OK(t, err)
 }
 
 // What is saved does not depend on the conditions that were asked about.
