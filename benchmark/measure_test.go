@@ -4,7 +4,6 @@ package benchmark_test
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"math"
 	"os"
@@ -53,7 +52,7 @@ func TestMeasure(t *testing.T) {
 			benchmark.Evidence{PromptRecall: f(0), ProvenanceRecall: f(0.5)}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			check.Equal(t, benchmark.Measure(benchmark.Item{Gold: tt.gold}, record.NewAnswer(record.Key{}, tt.a, nil, false)), tt.want, "(-want +got)")
+			check.Equal(t, benchmark.Item{Gold: tt.gold}.Measure(record.NewAnswer(record.Key{}, tt.a, nil, false)), tt.want, "(-want +got)")
 		})
 	}
 }
@@ -85,7 +84,7 @@ func TestMeasureAsTrecEval(t *testing.T) {
 		slices.SortFunc(rankings[q], func(a, b string) int {
 			return cmp.Or(cmp.Compare(scores[q+" "+b], scores[q+" "+a]), cmp.Compare(b, a))
 		})
-		got := benchmark.Measure(*it, record.NewAnswer(record.Key{}, graphrag.Answer{Found: graphrag.Found{Ranked: hits(rankings[q]...)}}, nil, false))
+		got := it.Measure(record.NewAnswer(record.Key{}, graphrag.Answer{Found: graphrag.Found{Ranked: hits(rankings[q]...)}}, nil, false))
 		for name, v := range map[string]*float64{"recall@10": got.RecallAt10, "RR": got.MRR, "nDCG@10": got.NDCGAt10} {
 			want := golden[name][q]
 			if v == nil && len(it.Gold) == 0 && want == 0 { // not defined here
@@ -107,46 +106,6 @@ func trecLines(t *testing.T, name string) [][]string {
 		out = append(out, strings.Fields(line))
 	}
 	return out
-}
-
-// Worked by hand: of four pages "fram" is on all, "larvik" on one. ln(1+.5/4.5) is .105,
-// ln(1+3.5/1.5) is 1.204: a text with "larvik" contains most of "fram larvik", one with
-// "fram" an eleventh of it.
-func TestFound(t *testing.T) {
-	docs := func(yield func(graphrag.Document, error) bool) {
-		for _, text := range []string{"fram larvik", "fram", "fram moon", "fram moon"} {
-			if !yield(graphrag.Document{ID: text, Text: text}, nil) {
-				return
-			}
-		}
-	}
-	words := check.Of(benchmark.CountWords(t.Context(), docs)).OK(t)
-	hit := func(doc, text string) graphrag.Hit {
-		return graphrag.Hit{Chunk: graphrag.Chunk{Doc: doc, Text: text}}
-	}
-	it := benchmark.Item{Statements: []string{"The Fram of Larvik", "the moon", "of the B"}, Gold: []benchmark.Unit{{"gold"}, {"also", "gold2"}}}
-	for _, tt := range []struct {
-		name     string
-		evidence []graphrag.Hit
-		want     float64
-	}{
-		{"nothing", nil, 0},
-		{"the rare word", []graphrag.Hit{hit("gold", "A town named LARVIK")}, .5},
-		{"the word of all pages", []graphrag.Hit{hit("gold", "the Fram")}, 0},
-		{"another page", []graphrag.Hit{hit("other", "the Fram of Larvik, the moon")}, 0},
-		{"another page of the unit", []graphrag.Hit{hit("gold2", "the moon over Larvik")}, 1},
-		{"in two chunks", []graphrag.Hit{hit("gold", "Larvik"), hit("gold", "moon")}, 1},
-	} {
-		got, ok := words.Found(it, tt.evidence)
-		check.True(t, got == tt.want && ok, "%s: %v, %v, want %v", tt.name, got, ok, tt.want)
-	}
-	for name, it := range map[string]benchmark.Item{"gold documents": {Statements: it.Statements}, "a statement": {Gold: it.Gold}, "a content word": {Gold: it.Gold, Statements: []string{"it is"}}} {
-		_, ok := words.Found(it, nil)
-		check.True(t, !ok, "measured without %s", name)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	check.Is(t, check.Err(benchmark.CountWords(ctx, docs)), context.Canceled, "cancelled")
 }
 
 // Systems answer the same item at once: an append to its statements must not write into

@@ -12,6 +12,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
+	"github.com/wildgraph/wildgraph/benchmark/own"
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/internal/check"
@@ -21,7 +22,7 @@ import (
 func TestRefusedPredictions(t *testing.T) {
 	refused := make(map[bool]any)
 	for _, r := range []bool{false, true} {
-		p, err := benchmark.ReadPredictions("foreign", "f.jsonl", strings.NewReader(fmt.Sprintf(`{"question": "What?", "answer": "I do not know.", "refused": %v}`, r)), nil, func(string) bool { return true })
+		p, err := own.ReadPredictions("foreign", "f.jsonl", strings.NewReader(fmt.Sprintf(`{"question": "What?", "answer": "I do not know.", "refused": %v}`, r)), nil, func(string) bool { return true })
 		check.OK(t, err)
 		system, _ := p.Entry().New("d")
 		a, err := system.Answer(t.Context(), graphrag.Question{Text: "What?"})
@@ -33,7 +34,7 @@ func TestRefusedPredictions(t *testing.T) {
 
 // An assistant that was made elsewhere brings its steps and its usage, and its row has them.
 func TestPredictionsWithSteps(t *testing.T) {
-	p, err := benchmark.ReadPredictions("agent", "f.jsonl", strings.NewReader(`{"question": "What?", "answer": "that",
+	p, err := own.ReadPredictions("agent", "f.jsonl", strings.NewReader(`{"question": "What?", "answer": "that",
 "steps": [{"kind": "turn"}, {"kind": "search", "query": "that", "found": ["a#1"], "tokens": 40}, {"kind": "turn"}], "usage": {"prompt_tokens": 90, "completion_tokens": 10, "provider_cached_tokens": 30}}`), nil, func(string) bool { return true })
 	check.OK(t, err)
 	system, _ := p.Entry().New("d")
@@ -79,7 +80,7 @@ func TestReadPredictions(t *testing.T) {
 		{"no question", `{"answer": "a"}`, "", "", `f.jsonl:1: no "question"`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p, err := benchmark.ReadPredictions("foreign", "f.jsonl", strings.NewReader(tt.data), want, known)
+			p, err := own.ReadPredictions("foreign", "f.jsonl", strings.NewReader(tt.data), want, known)
 			if tt.err != "" {
 				check.Must(t, err != nil && strings.Contains(err.Error(), tt.err), "error %v, want one with %q", err, tt.err)
 				return
@@ -106,7 +107,7 @@ func TestForeignPredictionsAreJudged(t *testing.T) {
 			data.WriteString(`{"question": "` + it.Question.Text + `", "answer": "` + it.GoldStatements()[0] + "\"}\n")
 		}
 	}
-	p := check.Of(benchmark.ReadPredictions("theirs", "f", strings.NewReader(data.String()), questions, func(string) bool { return true })).OK(t)
+	p := check.Of(own.ReadPredictions("theirs", "f", strings.NewReader(data.String()), questions, func(string) bool { return true })).OK(t)
 	run := check.Of((&benchmark.Runner{Dataset: set, Systems: []benchmark.Entry{p.Entry()}, Judge: benchtest.Exact{}}).Run(t.Context())).OK(t)
 	for _, d := range run.Systems[0].Domains {
 		for _, r := range d.Results {
@@ -120,14 +121,14 @@ func TestForeignPredictionsAreJudged(t *testing.T) {
 // With evidence, predictions have the figures of evidence; lengths and texts of their
 // prompts are not known, and nothing of that is 0.
 func TestEvidenceOfPredictions(t *testing.T) {
-	read := func(evidence string) (*benchmark.Predictions, *benchmark.Dataset) {
+	read := func(evidence string) (*own.Predictions, *benchmark.Dataset) {
 		set := benchtest.Dataset()
 		var lines []string
 		for it := range set.Items() {
 			animal := strings.TrimSuffix(it.Gold[0][0], ".txt")
 			lines = append(lines, fmt.Sprintf(`{"question": %q, "answer": "It eats.", "evidence": %s}`, it.Question.Text, strings.ReplaceAll(evidence, "GOLD", animal)))
 		}
-		p := check.Of(benchmark.ReadPredictions("theirs", "f", strings.NewReader(strings.Join(lines, "\n")), nil, func(string) bool { return true })).OK(t)
+		p := check.Of(own.ReadPredictions("theirs", "f", strings.NewReader(strings.Join(lines, "\n")), nil, func(string) bool { return true })).OK(t)
 		return p, set
 	}
 	for evidence, want := range map[string]float64{`["GOLD.txt#3"]`: 6.0 / 7, `["GOLD.txt", "GOLD.txt#0"]`: 6.0 / 7, `[]`: 0} {
@@ -159,7 +160,7 @@ func TestEvidenceOfPredictions(t *testing.T) {
 // A file with some of the answers is one row more, which says how many and is in no
 // comparison.
 func TestPartialPredictions(t *testing.T) {
-	p, err := benchmark.ReadPredictions("theirs", "f", strings.NewReader(
+	p, err := own.ReadPredictions("theirs", "f", strings.NewReader(
 		`{"question": "What does the owl eat?", "answer": "The owl eats owl food."} {"question": "What does the cod eat?", "answer": "x"}`), nil, func(string) bool { return true })
 	check.OK(t, err)
 	var calls atomic.Int64
@@ -188,7 +189,7 @@ func FuzzReadPredictions(f *testing.F) {
 	f.Add(`[{"question": "What?", "result": {"response": "a"}}]`)
 	f.Add("\ufeff[{]")
 	f.Fuzz(func(t *testing.T, data string) {
-		p, err := benchmark.ReadPredictions("p", "f", strings.NewReader(data), []string{"What?"}, func(q string) bool { return q == "What?" })
+		p, err := own.ReadPredictions("p", "f", strings.NewReader(data), []string{"What?"}, func(q string) bool { return q == "What?" })
 		if err == nil {
 			system, _ := p.Entry().New("d")
 			_, err := system.Answer(t.Context(), graphrag.Question{Text: "What?"})

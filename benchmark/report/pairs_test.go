@@ -54,7 +54,7 @@ func TestPairs(t *testing.T) {
 				continue
 			}
 			got = append(got, fmt.Sprint(p.A, " ", p.B, " ", p.Family))
-			if p.Family == report.OfBest && p.Difference < 0 {
+			if p.Family == "best" && p.Difference < 0 {
 				t.Errorf("%s: the best is worse: %+v", tt.name, p)
 			}
 			if tested := p.P != nil && p.PHolm != nil && p.Low != nil && p.High != nil && p.Detectable != nil && p.Tests == 3; tested != tt.many {

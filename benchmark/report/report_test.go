@@ -59,7 +59,7 @@ func TestReportForms(t *testing.T) {
 	dir := t.TempDir()
 	r := benchtest.Runner(dir, &calls, nil)
 	r.Judge = renamedJudge{name: "lexical/exact", info: lexical.Procedure.Info}
-	r.Options.Kit, r.Options.Changed = report.Offline, []string{"-chunk-size 600", "-limit 8"}
+	r.Options.Kit, r.Options.Changed = "offline", []string{"-chunk-size 600", "-limit 8"}
 	rep := check.Of(run(t, r)).OK(t)
 	var text bytes.Buffer
 	check.OK(t, rep.WriteRanking(&text))
