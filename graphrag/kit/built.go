@@ -85,14 +85,14 @@ func (s *System) built(ctx context.Context, g store.Generation, fresh bool) (*st
 	if err != nil {
 		return nil, err
 	}
-	before := slices.Concat(slices.Collect(maps.Keys(c.replies.texts)), slices.Collect(maps.Keys(c.replies.vectors)))
+	before := slices.Collect(maps.Keys(c.replies.all))
 	if now := s.now.Load(); fresh && now != nil {
 		old, err := now.pinned.content(ctx, func(graphrag.Fields) bool { return false })
 		if err != nil {
 			return nil, err
 		}
 		c.replies = old.replies
-		c.replies.fresh = slices.Concat(slices.Collect(maps.Keys(old.replies.texts)), slices.Collect(maps.Keys(old.replies.vectors)))
+		c.replies.fresh = slices.Collect(maps.Keys(old.replies.all))
 	}
 	st, err := c.build(ctx, s.frame, &source{p.chunks}, false)
 	if err != nil {

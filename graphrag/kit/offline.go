@@ -102,8 +102,7 @@ type ModelOptions struct {
 	Language string
 	// Mode is the behavior without evidence.
 	Mode reader.Mode
-	// Instruction is the instruction to the model that answers, see
-	// [reader.ModelOptions].
+	// Instruction is the instruction to the model that answers, see [reader.ModelOptions].
 	Instruction string
 	// Count counts tokens; nil counts tokens of cl100k.
 	Count func(string) int
@@ -111,8 +110,7 @@ type ModelOptions struct {
 	Concurrency int
 }
 
-// ByModel returns the kit of a language model. Usage is charged to the call of the system
-// that causes it.
+// ByModel returns the kit of a language model. Usage is charged to the call of the system that causes it.
 func ByModel(o ModelOptions) (Kit, error) {
 	if o.Model == nil {
 		return Kit{}, errors.New("kit: the model is missing")
@@ -150,9 +148,8 @@ func ByModel(o ModelOptions) (Kit, error) {
 	return k, nil
 }
 
-// WithEmbedder returns the kit with an embedder that was trained on other texts: it compares
-// names and texts, and the extractive reader compares sentences by it. Its tokens are
-// charged to the usage of the call.
+// WithEmbedder returns the kit with an embedder that was trained on other texts: it compares names and texts, and the
+// extractive reader compares sentences by it. Its tokens are charged to the usage of the call.
 func (k Kit) WithEmbedder(e embed.Embedder) Kit {
 	k.Encoder, k.Trained = "the embedder", true
 	if m, ok := e.(interface{ Name() string }); ok {
@@ -169,9 +166,8 @@ func (k Kit) WithEmbedder(e embed.Embedder) Kit {
 	return k
 }
 
-// WithNames returns the kit with a model that finds the names of passages and questions, for
-// systems that go by names alone; facts are extracted as before. A question in which it finds
-// none is searched by rules.
+// WithNames returns the kit with a model that finds the names of passages and questions, for systems that go by names
+// alone; facts are extracted as before. A question in which it finds none is searched by rules.
 func (k Kit) WithNames(find extract.NameFinder) Kit {
 	find = rememberingNames{find}
 	k.Entities = func() (Extraction, error) {
@@ -198,8 +194,7 @@ func (k Kit) WithNames(find extract.NameFinder) Kit {
 	return k
 }
 
-// named is an extractor of a whole corpus; equal names find equal things, so
-// results are cached by name.
+// named is an extractor of a whole corpus; equal names find equal things, so results are cached by name.
 type named struct {
 	extract.Extractor
 	name string

@@ -195,8 +195,7 @@ func (s *System) together(w *waiting) {
 
 var errTogether = errors.New("a change that was made together with this one did not end")
 
-// replace builds a state from scratch, reusing the given replies, once no other change is
-// running.
+// replace builds a state from scratch, reusing the given replies, once no other change is running.
 func (s *System) replace(ctx context.Context, what string, d *draft, paid *replies) (graphrag.IndexStats, error) {
 	select {
 	case s.writing <- struct{}{}:

@@ -241,8 +241,7 @@ func (p *pinned) checkFields(ctx context.Context, inScope graphrag.Condition, na
 	return nil
 }
 
-// changed makes a change of the collection and publishes it. With fresh it begins
-// with an empty generation.
+// changed makes a change of the collection and publishes it. With fresh it begins with an empty generation.
 func (s *System) changed(ctx context.Context, what string, fresh bool, docs iter.Seq2[graphrag.Document, error], deleted []string) (stats graphrag.IndexStats, err error) {
 	select {
 	case s.writing <- struct{}{}:
@@ -301,7 +300,7 @@ func (s *System) turnover(ctx context.Context, fresh bool, docs iter.Seq2[graphr
 	if err == nil {
 		err = c.Publish(ctx, next, was)
 	}
-	if err = errors.Join(err, g.Close(), paid.Close()); err != nil {
+	if err = errors.Join(err, g.Close(), paid.Close(ctx, err)); err != nil {
 		return "", nil, errors.Join(err, made.release(), c.Discard(context.WithoutCancel(ctx), next))
 	}
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(append(names, repliesGeneration)))) { // also those that killed changes left
