@@ -4,6 +4,7 @@ package judge
 
 import (
 	"context"
+	"math"
 	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -154,11 +155,8 @@ type Match struct {
 func (s SummaryJudgment) F1() Verdict {
 	switch {
 	case s.Recall.State == Scored && s.Precision.State == Scored:
-		value, sum := 0., s.Recall.Value+s.Precision.Value
-		if sum > 0 {
-			value = 2 * s.Recall.Value * s.Precision.Value / sum
-		}
-		return Score(value, "")
+		a, b := s.Recall.Value, s.Precision.Value
+		return Score(2*a*b/max(a+b, math.SmallestNonzeroFloat64), "")
 	case s.Recall.State == Unscored:
 		return s.Recall
 	case s.Precision.State == Unscored:

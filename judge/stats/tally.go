@@ -4,6 +4,7 @@ package stats
 
 import (
 	"maps"
+	"math"
 
 	"github.com/wildgraph/wildgraph/judge"
 )
@@ -135,12 +136,7 @@ func (t Tally) Figures() []Figure {
 }
 
 // harmonicMean returns 2ab/(a+b), and 0 if both are 0.
-func harmonicMean(a, b float64) float64 {
-	if a+b == 0 {
-		return 0
-	}
-	return 2 * a * b / (a + b)
-}
+func harmonicMean(a, b float64) float64 { return 2 * a * b / max(a+b, math.SmallestNonzeroFloat64) }
 
 // Figure returns an aggregate by name.
 func (t Tally) Figure(name string) (Figure, bool) {
