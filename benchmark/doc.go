@@ -2,6 +2,10 @@
 
 // Package benchmark runs question-answering systems over data sets.
 //
+//	set, err := benchmark.Open(os.DirFS(dir), benchmark.LoadOptions{}, wildgraph.Layout, own.Layout)
+//	run, err := (&benchmark.Runner{Dataset: set, Systems: []benchmark.Entry{{Name: "mine", New: open}}, Judge: j}).Run(ctx)
+//	_, err = report.Write(out, run)
+//
 // A [Dataset] has types of questions and domains, each with a corpus and questions. A [Runner] indexes every
 // domain with every system, asks the questions and has a [judge.Judge] score the answers. Results are stored
 // in flat records (package record), each under everything that determines it: a killed run continues where it

@@ -3,6 +3,7 @@
 package benchmark
 
 import (
+	"context"
 	"errors"
 	"iter"
 	"strings"
@@ -130,4 +131,44 @@ func TestOnce(t *testing.T) {
 		check.True(t, ids == "ab"[:min(most, 2)] && !failed, "%d: %q, %t", i, ids, failed)
 	}
 	check.Equal(t, reads, 3, "read %d times", reads)
+}
+
+// Worked by hand: of four pages "fram" is on all, "larvik" on one. ln(1+.5/4.5) is .105,
+// ln(1+3.5/1.5) is 1.204: a text with "larvik" contains most of "fram larvik", one with
+// "fram" an eleventh of it.
+func TestFound(t *testing.T) {
+	docs := func(yield func(graphrag.Document, error) bool) {
+		for _, text := range []string{"fram larvik", "fram", "fram moon", "fram moon"} {
+			if !yield(graphrag.Document{ID: text, Text: text}, nil) {
+				return
+			}
+		}
+	}
+	words := check.Of(countWords(t.Context(), docs)).OK(t)
+	hit := func(doc, text string) graphrag.Hit {
+		return graphrag.Hit{Chunk: graphrag.Chunk{Doc: doc, Text: text}}
+	}
+	it := Item{Statements: []string{"The Fram of Larvik", "the moon", "of the B"}, Gold: []Unit{{"gold"}, {"also", "gold2"}}}
+	for _, tt := range []struct {
+		name     string
+		evidence []graphrag.Hit
+		want     float64
+	}{
+		{"nothing", nil, 0},
+		{"the rare word", []graphrag.Hit{hit("gold", "A town named LARVIK")}, .5},
+		{"the word of all pages", []graphrag.Hit{hit("gold", "the Fram")}, 0},
+		{"another page", []graphrag.Hit{hit("other", "the Fram of Larvik, the moon")}, 0},
+		{"another page of the unit", []graphrag.Hit{hit("gold2", "the moon over Larvik")}, 1},
+		{"in two chunks", []graphrag.Hit{hit("gold", "Larvik"), hit("gold", "moon")}, 1},
+	} {
+		got, ok := words.found(it, tt.evidence)
+		check.True(t, got == tt.want && ok, "%s: %v, %v, want %v", tt.name, got, ok, tt.want)
+	}
+	for name, it := range map[string]Item{"gold documents": {Statements: it.Statements}, "a statement": {Gold: it.Gold}, "a content word": {Gold: it.Gold, Statements: []string{"it is"}}} {
+		_, ok := words.found(it, nil)
+		check.True(t, !ok, "measured without %s", name)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	check.Is(t, check.Err(countWords(ctx, docs)), context.Canceled, "cancelled")
 }

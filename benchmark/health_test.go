@@ -350,7 +350,7 @@ func Example() {
 		Dataset: set,
 		Systems: []benchmark.Entry{{Name: "memory", New: func(string) (benchmark.System, error) { return memory{}, nil }}},
 		Judge:   byWords,
-		Options: benchmark.Options{Kit: report.Offline},
+		Options: benchmark.Options{Kit: "offline"},
 	}).Run(context.Background())
 	if err != nil {
 		panic(err)

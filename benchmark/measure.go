@@ -17,6 +17,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/judge"
+	"github.com/wildgraph/wildgraph/judge/stats"
 )
 
 // Evidence measures what a system found, without any model. All figures are fractions in 0..1, undefined
@@ -41,13 +42,14 @@ type Evidence struct {
 	// the same for this text and the documents behind summaries and facts in the prompt.
 	PromptRecall     *float64 `json:"evidence_recall,omitempty"`
 	ProvenanceRecall *float64 `json:"provenance_recall,omitempty"`
-	// Found is the share of the gold statements that are found, see [Words.Found].
+	// Found is the share of the gold statements that are found: one chunk of the evidence, of a gold document,
+	// contains at least half of the content words of the statement, weighted by idf.
 	Found *float64 `json:"statement_coverage,omitempty"`
 }
 
 // Measure compares the ranked chunks and the prompt of an answer with the gold of its question. The share of
 // found statements is taken from the record.
-func Measure(it Item, a record.Answer) Evidence {
+func (it Item) Measure(a record.Answer) Evidence {
 	var e Evidence
 	if a.Gold == it.digest() {
 		e.Found = a.Found
@@ -61,9 +63,9 @@ func Measure(it Item, a record.Answer) Evidence {
 		for i, r := range a.Ranked {
 			ranked[i] = r.Doc
 		}
-		e.RecallAt2 = ref(UnitRecall(it.Gold, ranked[:min(2, len(ranked))]))
-		e.RecallAt5 = ref(UnitRecall(it.Gold, ranked[:min(5, len(ranked))]))
-		e.RecallAt10 = ref(UnitRecall(it.Gold, ranked[:min(10, len(ranked))]))
+		e.RecallAt2 = ref(it.Recall(ranked[:min(2, len(ranked))]))
+		e.RecallAt5 = ref(it.Recall(ranked[:min(5, len(ranked))]))
+		e.RecallAt10 = ref(it.Recall(ranked[:min(10, len(ranked))]))
 		e.HitAt5 = ref(indicator(*e.RecallAt5 > 0))
 		e.AllAt5 = ref(indicator(*e.RecallAt5 == 1))
 		e.MRR = ref(reciprocalRank(it.Gold, ranked))
@@ -74,27 +76,27 @@ func Measure(it Item, a record.Answer) Evidence {
 		for _, p := range a.Evidence {
 			docs = append(docs, p.Doc)
 		}
-		e.PromptRecall = ref(UnitRecall(it.Gold, docs))
+		e.PromptRecall = ref(it.Recall(docs))
 		for _, d := range a.Derived {
 			docs = append(docs, d.Docs...)
 		}
-		e.ProvenanceRecall = ref(UnitRecall(it.Gold, docs))
+		e.ProvenanceRecall = ref(it.Recall(docs))
 	}
 	return e
 }
 
-// UnitRecall returns the share of units that at least one of docs provides; 0 without units.
-func UnitRecall(gold []Unit, docs []string) float64 {
-	if len(gold) == 0 {
+// Recall returns the share of the gold units that at least one of docs provides; 0 without units.
+func (it Item) Recall(docs []string) float64 {
+	if len(it.Gold) == 0 {
 		return 0
 	}
 	met := 0
-	for _, u := range gold {
+	for _, u := range it.Gold {
 		if u.met(docs) {
 			met++
 		}
 	}
-	return float64(met) / float64(len(gold))
+	return float64(met) / float64(len(it.Gold))
 }
 
 // met reports whether any of the documents provides the unit.
@@ -151,33 +153,29 @@ func indicator(b bool) float64 {
 	return 0
 }
 
-// Refusals counts right and wrong answers and refusals. A refusal is wrong if the system had read enough of
-// the gold to answer, see [Held], and right if it had not, or if the question is [Item.Unanswerable]. Failed
-// and unjudged answers are unscored, and so is a refusal if the evidence was not recorded.
-func Refusals(results ...Result) judge.Refusals {
-	var out judge.Refusals
-	for _, r := range results {
-		verdicts := r.Judgment.Verdicts()
-		if r.Skipped || r.Answer.Searched || len(verdicts) == 0 {
-			continue
-		}
-		held, known := Held(r.Item, r.Answer)
-		switch v := verdicts[0]; {
-		case r.Answer.Error != "" || r.Answer.Refused && !known:
-			out.Unscored++
-		default:
-			out.Add(r.Answer.Refused, held, v)
-		}
+// CountRefusal counts a right or wrong answer or refusal. A refusal is wrong if the system had read enough of
+// the gold to answer: pages of all units, or of any one where the answer is judged by statements. It is right
+// if the system had not, or if the question is [Item].Unanswerable. Failed and unjudged answers are unscored,
+// and so is a refusal if the evidence was not recorded.
+func (r Result) CountRefusal(out *stats.Refusals) {
+	verdicts := r.Judgment.Verdicts()
+	if r.Skipped || r.Answer.Searched || len(verdicts) == 0 {
+		return
 	}
-	return out
+	held, known := r.Item.held(r.Answer)
+	if r.Answer.Error != "" || r.Answer.Refused && !known {
+		out.Unscored++
+		return
+	}
+	out.Add(r.Answer.Refused, held, verdicts[0])
 }
 
-// Held reports whether the evidence of an answer contains enough of the gold to answer: pages of all units of
+// held reports whether the evidence of an answer contains enough of the gold to answer: pages of all units of
 // a question that is right or wrong, a page of any unit of one that is judged by statements, since a partial
 // answer is better than none. The evidence is the source text of the prompt or, for a system without any, the
 // pages behind its derived texts. known is false for questions without gold pages, and for foreign answers
 // without evidence.
-func Held(it Item, a record.Answer) (held, known bool) {
+func (it Item) held(a record.Answer) (held, known bool) {
 	switch {
 	case it.Unanswerable:
 		return false, true
@@ -193,7 +191,7 @@ func Held(it Item, a record.Answer) (held, known bool) {
 			docs = append(docs, d.Docs...)
 		}
 	}
-	met := UnitRecall(it.Gold, docs)
+	met := it.Recall(docs)
 	return met == 1 || met > 0 && len(it.Statements) > 0, true
 }
 
@@ -205,22 +203,22 @@ func unanswerable(a record.Answer) judge.Verdict {
 	return judge.Score(0, "there is no answer")
 }
 
-// Words holds the document frequencies of the content words of a corpus: lower-cased words without function
+// wordCounts holds the document frequencies of the content words of a corpus: lower-cased words without function
 // words and single letters. It is safe for concurrent use.
-type Words struct {
+type wordCounts struct {
 	analyzer  *text.Standard
 	documents int
 	words     *text.Vocabulary
 	frequency []int32 // documents that contain each word
 }
 
-// CountWords counts the words of a corpus. It stops at the first error of the stream, and when ctx ends.
-func CountWords(ctx context.Context, docs iter.Seq2[graphrag.Document, error]) (*Words, error) {
+// countWords counts the words of a corpus. It stops at the first error of the stream, and when ctx ends.
+func countWords(ctx context.Context, docs iter.Seq2[graphrag.Document, error]) (*wordCounts, error) {
 	analyzer, err := text.New(text.Options{NoStems: true})
 	if err != nil {
 		return nil, fmt.Errorf("benchmark: words: %w", err)
 	}
-	w := &Words{analyzer: analyzer, words: text.NewVocabulary()}
+	w := &wordCounts{analyzer: analyzer, words: text.NewVocabulary()}
 	var last []int32 // number of the last document that contained each word, from 1
 	for doc, err := range docs {
 		if err == nil {
@@ -246,7 +244,7 @@ func CountWords(ctx context.Context, docs iter.Seq2[graphrag.Document, error]) (
 }
 
 // idf returns the inverse document frequency of a word, as in BM25.
-func (w *Words) idf(word []byte) float64 {
+func (w *wordCounts) idf(word []byte) float64 {
 	all, with := float64(w.documents), 0.0
 	if n := w.words.Find(word); n >= 0 {
 		with = float64(w.frequency[n])
@@ -256,7 +254,7 @@ func (w *Words) idf(word []byte) float64 {
 
 // content adds the distinct content words of a text to a vocabulary and lists them in the order of their
 // bytes, so that sums over them do not depend on the order of words.
-func (w *Words) content(of *text.Vocabulary, s string) []int {
+func (w *wordCounts) content(of *text.Vocabulary, s string) []int {
 	var out []int
 	w.analyzer.Words(s, func(word []byte) bool {
 		if r, n := utf8.DecodeRune(word); n == len(word) && !unicode.IsDigit(r) && r < 0x2e80 {
@@ -275,11 +273,10 @@ func (w *Words) content(of *text.Vocabulary, s string) []int {
 // foundShare is the share of a statement that a chunk must contain.
 const foundShare = 0.5
 
-// Found returns the share of the gold statements of a question that are found: one chunk of the evidence, of
-// a gold document, contains at least half of the statement's content words, weighted by idf. Recall of
+// found returns the share of the gold statements of a question that are found, see [Evidence].Found. Recall of
 // documents alone rewards many short chunks, this figure rewards the right ones. Paraphrased statements are
 // missed. It is false if the question has no gold documents, or no statement with a content word.
-func (w *Words) Found(it Item, evidence []graphrag.Hit) (float64, bool) {
+func (w *wordCounts) found(it Item, evidence []graphrag.Hit) (float64, bool) {
 	if len(it.Gold) == 0 {
 		return 0, false
 	}

@@ -4,7 +4,6 @@ package benchmark_test
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
+	"github.com/wildgraph/wildgraph/benchmark/own"
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/internal/check"
@@ -26,7 +26,7 @@ import (
 func TestRefusedPredictions(t *testing.T) {
 	refused := make(map[bool]any)
 	for _, r := range []bool{false, true} {
-		p, err := benchmark.ReadPredictions("foreign", "f.jsonl", strings.NewReader(fmt.Sprintf(`{"question": "What?", "answer": "I do not know.", "refused": %v}`, r)), nil, func(string) bool { return true })
+		p, err := own.ReadPredictions("foreign", "f.jsonl", strings.NewReader(fmt.Sprintf(`{"question": "What?", "answer": "I do not know.", "refused": %v}`, r)), nil, func(string) bool { return true })
 		check.OK(t, err)
 		system, _ := p.Entry().New("d")
 		a, err := system.Answer(t.Context(), graphrag.Question{Text: "What?"})
@@ -38,7 +38,7 @@ func TestRefusedPredictions(t *testing.T) {
 
 // An assistant that was made elsewhere brings its steps and its usage, and its row has them.
 func TestPredictionsWithSteps(t *testing.T) {
-	p, err := benchmark.ReadPredictions("agent", "f.jsonl", strings.NewReader(`{"question": "What?", "answer": "that",
+	p, err := own.ReadPredictions("agent", "f.jsonl", strings.NewReader(`{"question": "What?", "answer": "that",
 "steps": [{"kind": "turn"}, {"kind": "search", "query": "that", "found": ["a#1"], "tokens": 40}, {"kind": "turn"}], "usage": {"prompt_tokens": 90, "completion_tokens": 10, "provider_cached_tokens": 30}}`), nil, func(string) bool { return true })
 	check.OK(t, err)
 	system, _ := p.Entry().New("d")
@@ -62,7 +62,7 @@ func TestReadPredictions(t *testing.T) {
 	for _, row := range append(check.Rows(t, "testdata/predictions.txt"), []string{"without an end", strings.Repeat("[", 200_000), "", "", "f.jsonl"}) {
 		data, what, who, fails := row[1], row[2], row[3], row[4]
 		t.Run(row[0], func(t *testing.T) {
-			p, err := benchmark.ReadPredictions("foreign", "f.jsonl", strings.NewReader(data), want, known)
+			p, err := own.ReadPredictions("foreign", "f.jsonl", strings.NewReader(data), want, known)
 			if fails != "" {
 				check.Fails(t, err, fails)
 				return
@@ -87,7 +87,7 @@ func TestForeignPredictionsAreJudged(t *testing.T) {
 			data.WriteString(`{"question": "` + it.Question.Text + `", "answer": "` + it.GoldStatements()[0] + "\"}\n")
 		}
 	}
-	p := check.Of(benchmark.ReadPredictions("theirs", "f", strings.NewReader(data.String()), questions, func(string) bool { return true })).OK(t)
+	p := check.Of(own.ReadPredictions("theirs", "f", strings.NewReader(data.String()), questions, func(string) bool { return true })).OK(t)
 	run := check.Of((&benchmark.Runner{Dataset: set, Systems: []benchmark.Entry{p.Entry()}, Judge: benchtest.Exact{}}).Run(t.Context())).OK(t)
 	for _, d := range run.Systems[0].Domains {
 		for _, r := range d.Results {
@@ -100,14 +100,14 @@ func TestForeignPredictionsAreJudged(t *testing.T) {
 // With evidence, predictions have the figures of evidence; lengths and texts of their
 // prompts are not known, and nothing of that is 0.
 func TestEvidenceOfPredictions(t *testing.T) {
-	read := func(evidence string) (*benchmark.Predictions, *benchmark.Dataset) {
+	read := func(evidence string) (*own.Predictions, *benchmark.Dataset) {
 		set := benchtest.Dataset()
 		var lines []string
 		for it := range set.Items() {
 			animal := strings.TrimSuffix(it.Gold[0][0], ".txt")
 			lines = append(lines, fmt.Sprintf(`{"question": %q, "answer": "It eats.", "evidence": %s}`, it.Question.Text, strings.ReplaceAll(evidence, "GOLD", animal)))
 		}
-		p := check.Of(benchmark.ReadPredictions("theirs", "f", strings.NewReader(strings.Join(lines, "\n")), nil, func(string) bool { return true })).OK(t)
+		p := check.Of(own.ReadPredictions("theirs", "f", strings.NewReader(strings.Join(lines, "\n")), nil, func(string) bool { return true })).OK(t)
 		return p, set
 	}
 	for evidence, want := range map[string]float64{`["GOLD.txt#3"]`: 6.0 / 7, `["GOLD.txt", "GOLD.txt#0"]`: 6.0 / 7, `[]`: 0} {
@@ -136,7 +136,7 @@ func TestEvidenceOfPredictions(t *testing.T) {
 // A file with some of the answers is one row more, which says how many and is in no
 // comparison.
 func TestPartialPredictions(t *testing.T) {
-	p, err := benchmark.ReadPredictions("theirs", "f", strings.NewReader(
+	p, err := own.ReadPredictions("theirs", "f", strings.NewReader(
 		`{"question": "What does the owl eat?", "answer": "The owl eats owl food."} {"question": "What does the cod eat?", "answer": "x"}`), nil, func(string) bool { return true })
 	check.OK(t, err)
 	var calls atomic.Int64
@@ -165,7 +165,7 @@ func FuzzReadPredictions(f *testing.F) {
 	f.Add(`[{"question": "What?", "result": {"response": "a"}}]`)
 	f.Add("\ufeff[{]")
 	f.Fuzz(func(t *testing.T, data string) {
-		p, err := benchmark.ReadPredictions("p", "f", strings.NewReader(data), []string{"What?"}, func(q string) bool { return q == "What?" })
+		p, err := own.ReadPredictions("p", "f", strings.NewReader(data), []string{"What?"}, func(q string) bool { return q == "What?" })
 		if err == nil {
 			system, _ := p.Entry().New("d")
 			_, err := system.Answer(t.Context(), graphrag.Question{Text: "What?"})
@@ -208,7 +208,7 @@ func TestMeasure(t *testing.T) {
 			benchmark.Evidence{PromptRecall: f(0), ProvenanceRecall: f(0.5)}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			check.Equal(t, benchmark.Measure(benchmark.Item{Gold: tt.gold}, record.NewAnswer(record.Key{}, tt.a, nil, false)), tt.want, "(-want +got)")
+			check.Equal(t, benchmark.Item{Gold: tt.gold}.Measure(record.NewAnswer(record.Key{}, tt.a, nil, false)), tt.want, "(-want +got)")
 		})
 	}
 }
@@ -240,7 +240,7 @@ func TestMeasureAsTrecEval(t *testing.T) {
 		slices.SortFunc(rankings[q], func(a, b string) int {
 			return cmp.Or(cmp.Compare(scores[q+" "+b], scores[q+" "+a]), cmp.Compare(b, a))
 		})
-		got := benchmark.Measure(*it, record.NewAnswer(record.Key{}, graphrag.Answer{Found: graphrag.Found{Ranked: hits(rankings[q]...)}}, nil, false))
+		got := it.Measure(record.NewAnswer(record.Key{}, graphrag.Answer{Found: graphrag.Found{Ranked: hits(rankings[q]...)}}, nil, false))
 		for name, v := range map[string]*float64{"recall@10": got.RecallAt10, "RR": got.MRR, "nDCG@10": got.NDCGAt10} {
 			want := golden[name][q]
 			if v == nil && len(it.Gold) == 0 && want == 0 { // not defined here
@@ -261,46 +261,6 @@ func trecLines(t *testing.T, name string) [][]string {
 		out = append(out, strings.Fields(line))
 	}
 	return out
-}
-
-// Worked by hand: of four pages "fram" is on all, "larvik" on one. ln(1+.5/4.5) is .105,
-// ln(1+3.5/1.5) is 1.204: a text with "larvik" contains most of "fram larvik", one with
-// "fram" an eleventh of it.
-func TestFound(t *testing.T) {
-	docs := func(yield func(graphrag.Document, error) bool) {
-		for _, text := range []string{"fram larvik", "fram", "fram moon", "fram moon"} {
-			if !yield(graphrag.Document{ID: text, Text: text}, nil) {
-				return
-			}
-		}
-	}
-	words := check.Of(benchmark.CountWords(t.Context(), docs)).OK(t)
-	hit := func(doc, text string) graphrag.Hit {
-		return graphrag.Hit{Chunk: graphrag.Chunk{Doc: doc, Text: text}}
-	}
-	it := benchmark.Item{Statements: []string{"The Fram of Larvik", "the moon", "of the B"}, Gold: []benchmark.Unit{{"gold"}, {"also", "gold2"}}}
-	for _, tt := range []struct {
-		name     string
-		evidence []graphrag.Hit
-		want     float64
-	}{
-		{"nothing", nil, 0},
-		{"the rare word", []graphrag.Hit{hit("gold", "A town named LARVIK")}, .5},
-		{"the word of all pages", []graphrag.Hit{hit("gold", "the Fram")}, 0},
-		{"another page", []graphrag.Hit{hit("other", "the Fram of Larvik, the moon")}, 0},
-		{"another page of the unit", []graphrag.Hit{hit("gold2", "the moon over Larvik")}, 1},
-		{"in two chunks", []graphrag.Hit{hit("gold", "Larvik"), hit("gold", "moon")}, 1},
-	} {
-		got, ok := words.Found(it, tt.evidence)
-		check.True(t, got == tt.want && ok, "%s: %v, %v, want %v", tt.name, got, ok, tt.want)
-	}
-	for name, it := range map[string]benchmark.Item{"gold documents": {Statements: it.Statements}, "a statement": {Gold: it.Gold}, "a content word": {Gold: it.Gold, Statements: []string{"it is"}}} {
-		_, ok := words.Found(it, nil)
-		check.True(t, !ok, "measured without %s", name)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	check.Is(t, check.Err(benchmark.CountWords(ctx, docs)), context.Canceled, "cancelled")
 }
 
 // Systems answer the same item at once: an append to its statements must not write into

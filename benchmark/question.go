@@ -147,7 +147,7 @@ func (s *state) answer(ctx context.Context, system System, e Entry, d Domain, it
 		if err != nil {
 			return record.Answer{}, err
 		}
-		if v, ok := words.Found(it, a.Evidence); ok {
+		if v, ok := words.found(it, a.Evidence); ok {
 			out.Found, out.Gold = ref(v), it.digest()
 		}
 	}

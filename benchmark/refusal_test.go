@@ -14,12 +14,14 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/internal/benchtest"
+	"github.com/wildgraph/wildgraph/benchmark/own"
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge"
+	"github.com/wildgraph/wildgraph/judge/stats"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 	"github.com/wildgraph/wildgraph/llm/metering"
@@ -52,37 +54,37 @@ func TestRefusals(t *testing.T) {
 		it   benchmark.Item
 		a    record.Answer
 		j    record.Judgment
-		want judge.Refusals
+		want stats.Refusals
 	}{
-		"right":                                  {benchmark.Item{Gold: one}, read("x"), fact(right), judge.Refusals{AnsweredRight: 1}},
-		"wrong":                                  {benchmark.Item{Gold: one}, read("a"), fact(wrong), judge.Refusals{AnsweredWrong: 1}},
-		"refused, gold read":                     {benchmark.Item{Gold: one}, refused(read("x", "a")), fact(wrong), judge.Refusals{RefusedWrongly: 1}},
-		"refused, other read":                    {benchmark.Item{Gold: one}, refused(read("x")), fact(wrong), judge.Refusals{RefusedRightly: 1}},
-		"refused, nothing read":                  {benchmark.Item{Gold: one}, refused(read()), fact(wrong), judge.Refusals{RefusedRightly: 1}},
-		"refused, one unit of two read":          {benchmark.Item{Gold: two}, refused(read("a2")), fact(wrong), judge.Refusals{RefusedRightly: 1}},
-		"refused, both units read":               {benchmark.Item{Gold: two}, refused(read("b", "a2")), fact(wrong), judge.Refusals{RefusedWrongly: 1}},
-		"refused summary, one unit of two read":  {statements, refused(read("b")), summary(wrong), judge.Refusals{RefusedWrongly: 1}},
-		"refused summary, none read":             {statements, refused(read("x")), summary(wrong), judge.Refusals{RefusedRightly: 1}},
-		"summary with half of the gold":          {statements, read("b"), summary(judge.Score(.5, "")), judge.Refusals{AnsweredWrong: 1}},
-		"summary with all of the gold":           {statements, read("b"), summary(right), judge.Refusals{AnsweredRight: 1}},
-		"refused, only a report on gold read":    {benchmark.Item{Gold: one}, refused(derived(read(), "a", "x")), fact(wrong), judge.Refusals{RefusedWrongly: 1}},
-		"refused, only another report read":      {benchmark.Item{Gold: one}, refused(derived(read(), "x")), fact(wrong), judge.Refusals{RefusedRightly: 1}},
-		"refused, other text, fact of gold page": {benchmark.Item{Gold: one}, refused(derived(read("x"), "a")), fact(wrong), judge.Refusals{RefusedRightly: 1}},
-		"refused, unanswerable":                  {benchmark.Item{Unanswerable: true, Gold: one}, refused(read("a")), fact(right), judge.Refusals{RefusedRightly: 1}},
-		"answered, unanswerable":                 {benchmark.Item{Unanswerable: true}, read("a"), fact(wrong), judge.Refusals{AnsweredWrong: 1}},
-		"refused, gold not known":                {benchmark.Item{}, refused(read("a")), fact(wrong), judge.Refusals{Unscored: 1}},
-		"refused, reading not known":             {benchmark.Item{Gold: one}, record.Answer{Foreign: true, Refused: true}, fact(wrong), judge.Refusals{Unscored: 1}},
-		"not judged":                             {benchmark.Item{Gold: one}, read("a"), fact(none), judge.Refusals{Unscored: 1}},
-		"failed":                                 {benchmark.Item{Gold: one}, record.Answer{Error: "timeout"}, fact(none), judge.Refusals{Unscored: 1}},
-		"no record":                              {benchmark.Item{Gold: one}, record.Answer{}, record.Judgment{}, judge.Refusals{}},
+		"right":                                  {benchmark.Item{Gold: one}, read("x"), fact(right), stats.Refusals{AnsweredRight: 1}},
+		"wrong":                                  {benchmark.Item{Gold: one}, read("a"), fact(wrong), stats.Refusals{AnsweredWrong: 1}},
+		"refused, gold read":                     {benchmark.Item{Gold: one}, refused(read("x", "a")), fact(wrong), stats.Refusals{RefusedWrongly: 1}},
+		"refused, other read":                    {benchmark.Item{Gold: one}, refused(read("x")), fact(wrong), stats.Refusals{RefusedRightly: 1}},
+		"refused, nothing read":                  {benchmark.Item{Gold: one}, refused(read()), fact(wrong), stats.Refusals{RefusedRightly: 1}},
+		"refused, one unit of two read":          {benchmark.Item{Gold: two}, refused(read("a2")), fact(wrong), stats.Refusals{RefusedRightly: 1}},
+		"refused, both units read":               {benchmark.Item{Gold: two}, refused(read("b", "a2")), fact(wrong), stats.Refusals{RefusedWrongly: 1}},
+		"refused summary, one unit of two read":  {statements, refused(read("b")), summary(wrong), stats.Refusals{RefusedWrongly: 1}},
+		"refused summary, none read":             {statements, refused(read("x")), summary(wrong), stats.Refusals{RefusedRightly: 1}},
+		"summary with half of the gold":          {statements, read("b"), summary(judge.Score(.5, "")), stats.Refusals{AnsweredWrong: 1}},
+		"summary with all of the gold":           {statements, read("b"), summary(right), stats.Refusals{AnsweredRight: 1}},
+		"refused, only a report on gold read":    {benchmark.Item{Gold: one}, refused(derived(read(), "a", "x")), fact(wrong), stats.Refusals{RefusedWrongly: 1}},
+		"refused, only another report read":      {benchmark.Item{Gold: one}, refused(derived(read(), "x")), fact(wrong), stats.Refusals{RefusedRightly: 1}},
+		"refused, other text, fact of gold page": {benchmark.Item{Gold: one}, refused(derived(read("x"), "a")), fact(wrong), stats.Refusals{RefusedRightly: 1}},
+		"refused, unanswerable":                  {benchmark.Item{Unanswerable: true, Gold: one}, refused(read("a")), fact(right), stats.Refusals{RefusedRightly: 1}},
+		"answered, unanswerable":                 {benchmark.Item{Unanswerable: true}, read("a"), fact(wrong), stats.Refusals{AnsweredWrong: 1}},
+		"refused, gold not known":                {benchmark.Item{}, refused(read("a")), fact(wrong), stats.Refusals{Unscored: 1}},
+		"refused, reading not known":             {benchmark.Item{Gold: one}, record.Answer{Foreign: true, Refused: true}, fact(wrong), stats.Refusals{Unscored: 1}},
+		"not judged":                             {benchmark.Item{Gold: one}, read("a"), fact(none), stats.Refusals{Unscored: 1}},
+		"failed":                                 {benchmark.Item{Gold: one}, record.Answer{Error: "timeout"}, fact(none), stats.Refusals{Unscored: 1}},
+		"no record":                              {benchmark.Item{Gold: one}, record.Answer{}, record.Judgment{}, stats.Refusals{}},
 	} {
-		check.Equal(t, benchmark.Refusals(benchmark.Result{Item: tt.it, Answer: tt.a, Judgment: tt.j}), tt.want, "%s", name)
+		var got stats.Refusals
+		benchmark.Result{Item: tt.it, Answer: tt.a, Judgment: tt.j}.CountRefusal(&got)
+		check.Equal(t, got, tt.want, "%s", name)
 	}
-	skipped := benchmark.Result{Skipped: true, Answer: refused(read()), Judgment: fact(wrong)}
-	both := benchmark.Refusals(skipped,
-		benchmark.Result{Item: benchmark.Item{Gold: one}, Answer: read("a"), Judgment: fact(right)},
-		benchmark.Result{Item: benchmark.Item{Gold: one}, Answer: refused(read("a")), Judgment: fact(wrong)})
-	check.Equal(t, both, (judge.Refusals{AnsweredRight: 1, RefusedWrongly: 1}), "several")
+	var skipped stats.Refusals
+	benchmark.Result{Skipped: true, Answer: refused(read()), Judgment: fact(wrong)}.CountRefusal(&skipped)
+	check.Equal(t, skipped, stats.Refusals{}, "skipped")
 }
 
 // shy refuses what is asked of hawks and eels, and has read their pages.
@@ -114,11 +116,11 @@ func TestRunCountsRefusals(t *testing.T) {
 	// Of seven questions two are summaries with half of their gold. The hawk's needs
 	// the owl as well, which was not read; the eel's page was.
 	got := rep.Systems[0].Overall.Types[benchmark.All].Verdicts()
-	check.Equal(t, got.Refusals, judge.Refusals{AnsweredRight: 3, AnsweredWrong: 2, RefusedRightly: 1, RefusedWrongly: 1})
+	check.Equal(t, got.Refusals, stats.Refusals{AnsweredRight: 3, AnsweredWrong: 2, RefusedRightly: 1, RefusedWrongly: 1})
 	before := calls.Load()
 	out, rep := run(true)
 	got = rep.Systems[0].Overall.Types[benchmark.All].Verdicts()
-	check.Equal(t, got.Refusals, judge.Refusals{AnsweredRight: 3, AnsweredWrong: 2, RefusedRightly: 2})
+	check.Equal(t, got.Refusals, stats.Refusals{AnsweredRight: 3, AnsweredWrong: 2, RefusedRightly: 2})
 	eel := out.Systems[0].Domains[1].Results[0].Judgment.Fact
 	check.True(t, eel != nil && eel.Value == 1 && calls.Load() == before, "the eel is judged %+v after %d more answers", eel, calls.Load()-before)
 }
@@ -150,12 +152,12 @@ func TestNaturalRefusals(t *testing.T) {
 	r.Dataset.Domains = r.Dataset.Domains[:1]
 	r.Dataset.Domains[0].Items = items
 	read := check.Of(reader.ByModel(reader.ModelOptions{Model: model, Mode: reader.Reject})).OK(t)
-	foreign := check.Of(benchmark.ReadPredictions("foreign", "f.jsonl", strings.NewReader(lines), nil, func(string) bool { return true })).OK(t)
+	foreign := check.Of(own.ReadPredictions("foreign", "f.jsonl", strings.NewReader(lines), nil, func(string) bool { return true })).OK(t)
 	r.Systems = []benchmark.Entry{{Name: "refusing", New: func(string) (benchmark.System, error) { return &refusing{benchtest.Parrot{}, read}, nil }}, foreign.Entry()}
 	out := check.Of(r.Run(t.Context())).OK(t)
 	rep := check.Of(report.New(out)).OK(t)
 	for _, s := range rep.Systems {
-		check.Equal(t, s.Overall.Types[benchmark.All].Verdicts().Refusals, (judge.Refusals{RefusedRightly: 10}), "%s", s.System)
+		check.Equal(t, s.Overall.Types[benchmark.All].Verdicts().Refusals, (stats.Refusals{RefusedRightly: 10}), "%s", s.System)
 	}
 }
 

@@ -124,7 +124,7 @@ func (s *state) recorded(e Entry, d Domain, items []Item) []Result {
 			if r.Answer.Error != "" {
 				r.Judgment, judged = s.unanswered(it, r.Answer), true
 			}
-			r.Evidence = Measure(it, r.Answer)
+			r.Evidence = it.Measure(r.Answer)
 			r.Skipped, r.Pending = !judged, !judged
 		}
 		out = append(out, r)

@@ -10,25 +10,24 @@ import (
 	"iter"
 	"log/slog"
 	"maps"
-	"regexp"
 	"runtime"
 	"slices"
-	"strings"
 
+	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/judge"
 )
 
-// DefaultDepth is the number of ranked chunks that are measured: the depth of the deepest figure of
-// [Evidence].
-const DefaultDepth = 10
-
-// DefaultMaxFailed is the largest share of failed pieces of a system that is compared: one in twenty moves a
-// mean by less than such small samples can show.
-const DefaultMaxFailed = 0.05
+// The defaults of [Options]: the number of ranked chunks that are measured is the depth of the deepest figure of
+// [Evidence]; one failed piece of a system in twenty moves a mean by less than such small samples can show.
+const (
+	DefaultDepth     = 10
+	DefaultMaxFailed = 0.05
+)
 
 // System has the methods that a runner calls; every graphrag.System is one. A panic ends the question or
-// index, not the run.
+// index, not the run. The graph of one with a method Graph() *kg.Graph is described as in Table 4 of
+// WildGraphBench, unless it is nil.
 type System interface {
 	Index(ctx context.Context, docs iter.Seq2[graphrag.Document, error]) (graphrag.IndexStats, error)
 	Answer(ctx context.Context, q graphrag.Question) (graphrag.Answer, error)
@@ -153,7 +152,7 @@ func (r *Runner) validate() error {
 	}
 	seen := make(map[string]bool)
 	for _, e := range r.Systems {
-		if !ValidName(e.Name) {
+		if !record.ValidName(e.Name) {
 			problems = append(problems, fmt.Errorf("benchmark: system name %q: use letters, digits, '-', '_', '.' and ':', it becomes a file name", e.Name))
 		}
 		if e.New == nil && e.NotApplicable == "" {
@@ -198,15 +197,6 @@ func (r *Runner) validate() error {
 	}
 	return errors.Join(problems...)
 }
-
-// ValidName reports whether a system can have this name: letters, digits, "-", "_", ":" and "." but not at
-// the start, at most 64 of them. It becomes a file name, see [FileName].
-func ValidName(s string) bool { return validName.MatchString(s) }
-
-var validName = regexp.MustCompile(`^[A-Za-z0-9_:-][A-Za-z0-9_.:-]{0,63}$`)
-
-// FileName returns the name of a system as a part of file names: some disks do not allow a colon.
-func FileName(system string) string { return strings.ReplaceAll(system, ":", "+") }
 
 func (o Options) withDefaults() Options {
 	o.Concurrency = cmp.Or(o.Concurrency, runtime.GOMAXPROCS(0))

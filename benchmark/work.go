@@ -39,7 +39,7 @@ type state struct {
 	cells    int
 
 	// words and tokens count words and tokens of the current domain, once, when first needed.
-	words  func() (*Words, error)
+	words  func() (*wordCounts, error)
 	tokens func() (int64, error)
 
 	mu      sync.Mutex // guards the counters and keeps events apart
@@ -108,21 +108,13 @@ func (s *state) selected() *Dataset {
 			it = s.asks(it, types[it.Type])
 			for it.Repeat = range max(s.opts.Repeat, 1) {
 				again := it
-				again.Question.ID += RepeatSuffix(it.Repeat)
+				again.Question.ID += record.RepeatSuffix(it.Repeat)
 				items = append(items, again)
 			}
 		}
 		set.Domains[i].Items = items
 	}
 	return &set
-}
-
-// RepeatSuffix returns the suffix of the ID of a repeated question.
-func RepeatSuffix(repeat int) string {
-	if repeat == 0 {
-		return ""
-	}
-	return fmt.Sprintf("~%d", repeat+1)
 }
 
 // asks returns the item with the settings of its type.
@@ -215,7 +207,7 @@ func (s *state) runAll(ctx context.Context) error {
 // once.
 func (s *state) runDomain(ctx context.Context, d Domain) error {
 	d.Documents = once(d.Documents)
-	s.words = sync.OnceValues(func() (*Words, error) { return CountWords(ctx, d.Documents()) })
+	s.words = sync.OnceValues(func() (*wordCounts, error) { return countWords(ctx, d.Documents()) })
 	s.tokens = sync.OnceValues(func() (n int64, err error) {
 		for doc, err := range d.Documents() {
 			if err != nil {
@@ -412,16 +404,10 @@ func (s *state) index(ctx context.Context, system System, e Entry, d Domain) err
 	return s.log.Add(r)
 }
 
-// Grapher is a system with a knowledge graph; nil is none. The runner describes it as in Table 4 of
-// WildGraphBench.
-type Grapher interface {
-	Graph() *kg.Graph
-}
-
 // describe adds the statistics of a system's graph, if it has one, over the pairs of entities that share a
 // fact.
 func describe(system any, r *record.Index) error {
-	g, ok := system.(Grapher)
+	g, ok := system.(interface{ Graph() *kg.Graph })
 	if !ok || g.Graph() == nil {
 		return nil
 	}

@@ -2,6 +2,10 @@
 
 // Package judge decides whether an answer is right, and how much of it.
 //
+//	j, err := lexical.New(judge.Options{}) // or model.New, short.New, judge.ByFunc
+//	got, err := j.Fact(ctx, judge.Case{Question: "Who wrote it?", Answer: "Ada did.", Reference: "Ada wrote it."})
+//	fmt.Println(got.Value, got.Reason)
+//
 // A question with one gold statement gets a [FactJudgment]: is the answer factually equivalent to it? A
 // question with a set of gold statements gets a [SummaryJudgment]: the answer is split into statements, these
 // are matched with the gold ones, and recall, precision and F1 are computed from the matches (WildGraphBench,
@@ -13,6 +17,6 @@
 // is for names, numbers and choices.
 //
 // Every verdict has one of three states. A judge that fails leaves the answer [Unscored], with the reason; it
-// never turns its own failure into a wrong answer. A [Tally] adds verdicts up; docs/judge.md defines every
+// never turns its own failure into a wrong answer. [stats.Tally] adds verdicts up; docs/judge.md defines every
 // figure.
 package judge

@@ -10,8 +10,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/embed/local"
 )
 
-// Blank reports whether a text has no visible character.
-func Blank(s string) bool {
+// blank reports whether a text has no visible character.
+func blank(s string) bool {
 	for _, r := range s {
 		if unicode.IsGraphic(r) && !unicode.IsSpace(r) && !unicode.Is(unicode.Mn, r) {
 			return false
@@ -26,7 +26,7 @@ func (c Case) Silent() (Verdict, bool) {
 	switch {
 	case c.Refused:
 		return Score(0, "refused"), true
-	case Blank(c.Answer):
+	case blank(c.Answer):
 		return Score(0, "empty answer"), true
 	}
 	return Verdict{}, false

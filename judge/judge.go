@@ -4,6 +4,7 @@ package judge
 
 import (
 	"context"
+	"math"
 	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -154,7 +155,8 @@ type Match struct {
 func (s SummaryJudgment) F1() Verdict {
 	switch {
 	case s.Recall.State == Scored && s.Precision.State == Scored:
-		return Score(harmonicMean(s.Recall.Value, s.Precision.Value), "")
+		a, b := s.Recall.Value, s.Precision.Value
+		return Score(2*a*b/max(a+b, math.SmallestNonzeroFloat64), "")
 	case s.Recall.State == Unscored:
 		return s.Recall
 	case s.Precision.State == Unscored:
@@ -163,17 +165,6 @@ func (s SummaryJudgment) F1() Verdict {
 		return Verdict{State: NotApplicable}
 	}
 }
-
-// harmonicMean returns 2ab/(a+b), and 0 if both are 0.
-func harmonicMean(a, b float64) float64 {
-	if a+b == 0 {
-		return 0
-	}
-	return 2 * a * b / (a + b)
-}
-
-// MaxStatements is the largest number of statements of an answer, as in the released evaluator.
-const MaxStatements = 20
 
 // Options of the judges; the zero value asks only for the verdict.
 type Options struct {

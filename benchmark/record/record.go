@@ -7,7 +7,9 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/judge"
@@ -115,7 +117,7 @@ type Answer struct {
 	Citations []graphrag.Citation `json:"citations,omitempty"`
 	// Steps are the steps of the search.
 	Steps []graphrag.Step `json:"steps,omitempty"`
-	// Found is the share of the gold statements that the evidence contains, see benchmark.Words.Found; Gold
+	// Found is the share of the gold statements that the evidence contains, see benchmark.Evidence.Found; Gold
 	// is the digest of these statements.
 	Found  *float64       `json:"found,omitempty"`
 	Gold   string         `json:"gold,omitempty"`
@@ -288,3 +290,20 @@ type Closing struct {
 	Cell
 	PeakRSSMB float64 `json:"peak_rss_mb,omitempty"`
 }
+
+// RepeatSuffix returns the suffix of the ID of a repeated question.
+func RepeatSuffix(repeat int) string {
+	if repeat == 0 {
+		return ""
+	}
+	return fmt.Sprintf("~%d", repeat+1)
+}
+
+// ValidName reports whether a system can have this name: letters, digits, "-", "_", ":" and "." but not at
+// the start, at most 64 of them. It becomes a file name, see [FileName].
+func ValidName(s string) bool { return validName.MatchString(s) }
+
+var validName = regexp.MustCompile(`^[A-Za-z0-9_:-][A-Za-z0-9_.:-]{0,63}$`)
+
+// FileName returns the name of a system as a part of file names: some disks do not allow a colon.
+func FileName(system string) string { return strings.ReplaceAll(system, ":", "+") }

@@ -24,10 +24,10 @@ const tooFew = "too few"
 
 // Families of pairs, each with its own correction.
 const (
-	// OfBest compares, for one figure, the best system with every other: the comparison of the verdict.
-	OfBest = "best"
-	// OfBaselines compares, for one figure, every system with every baseline.
-	OfBaselines = "baselines"
+	// ofBest compares, for one figure, the best system with every other: the comparison of the verdict.
+	ofBest = "best"
+	// ofBaselines compares, for one figure, every system with every baseline.
+	ofBaselines = "baselines"
 )
 
 // Classes of a pair.
@@ -42,7 +42,7 @@ type Pair struct {
 	A      string `json:"a"`
 	B      string `json:"b"`
 	Figure string `json:"figure"`
-	// Family is [OfBest], where B has the highest mean of all, or [OfBaselines].
+	// Family is best, where B has the highest mean of all, or baselines.
 	Family string `json:"family,omitempty"`
 	N      int    `json:"n"`
 	// MeanA and MeanB are the means over these questions.
@@ -95,8 +95,8 @@ func pairs(systems []benchmark.SystemRun) (all []Pair, err error) {
 			family string
 			has    func(i, j int) bool // of the systems a and b
 		}{
-			{OfBest, func(i, j int) bool { return j == best }},
-			{OfBaselines, func(i, j int) bool { return measured[i].Baseline && !(measured[j].Baseline && j < i) }},
+			{ofBest, func(i, j int) bool { return j == best }},
+			{ofBaselines, func(i, j int) bool { return measured[i].Baseline && !(measured[j].Baseline && j < i) }},
 		} {
 			var family []Pair
 			for i, a := range measured {

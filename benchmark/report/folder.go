@@ -23,8 +23,8 @@ import (
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
-// SweepName is the file in the report folder with the answers of the sweep, in the form of [JudgmentsName].
-const SweepName = "sweep.jsonl"
+// sweepName is the file in the report folder with the answers of the sweep, in the form of [JudgmentsName].
+const sweepName = "sweep.jsonl"
 
 // prediction is a line of predictions/<system>.jsonl. It has no ID: the released evaluator aligns by ID as
 // soon as any line has one, and its gold has none.
@@ -77,7 +77,7 @@ func (r *Report) files(run *benchmark.Run) []file {
 	for _, s := range run.Systems {
 		swept = swept || s.Sweep != nil
 		if s.NotApplicable == "" {
-			files = append(files, file{"predictions/" + benchmark.FileName(s.Name) + ".jsonl", func(w io.Writer) error { return writeLines(w, s, newPrediction) }})
+			files = append(files, file{"predictions/" + record.FileName(s.Name) + ".jsonl", func(w io.Writer) error { return writeLines(w, s, newPrediction) }})
 		}
 		for i, d := range s.Domains {
 			if len(d.Index.Stats.Schema) > 0 {
@@ -91,14 +91,14 @@ func (r *Report) files(run *benchmark.Run) []file {
 		}
 	}
 	if swept {
-		files = append(files, file{SweepName, func(w io.Writer) error { return writeSweep(w, run) }})
+		files = append(files, file{sweepName, func(w io.Writer) error { return writeSweep(w, run) }})
 	}
 	return append(files, file{"report.json", r.WriteJSON})
 }
 
 // schemaName returns the file name of the schema of a system's extraction.
 func schemaName(system, domain string) string {
-	return "predictions/" + benchmark.FileName(system) + "." + domain + ".schema.json"
+	return "predictions/" + record.FileName(system) + "." + domain + ".schema.json"
 }
 
 // Write writes the files of the report of a run.
@@ -185,9 +185,6 @@ func writeSweep(w io.Writer, run *benchmark.Run) error {
 	}
 	return nil
 }
-
-// JudgmentsName is the file in the report folder with a [Judgment] a line.
-const JudgmentsName = "judgments.jsonl"
 
 // Judgment is a line of the file [JudgmentsName]: everything about one answer.
 type Judgment struct {

@@ -11,8 +11,8 @@ import (
 	"github.com/wildgraph/wildgraph/judge"
 )
 
-// Offline is the name of the kit whose answers are extracted by rules.
-const Offline = "offline"
+// offlineKit is the name of the kit whose answers are extracted by rules.
+const offlineKit = "offline"
 
 // The makers of answers in the CSV file.
 const (
@@ -84,7 +84,7 @@ func (l *label) answered(run *benchmark.Run) (short, note string) {
 		}
 	}
 	switch {
-	case run.Kit == Offline || strings.HasSuffix(run.Kit, "+"+Offline):
+	case run.Kit == offlineKit || strings.HasSuffix(run.Kit, "+"+offlineKit):
 		l.answers, short, note = byRules, "extracted answers", "Answers are sentences that rules extracted: no language model wrote them."
 	case run.Kit != "":
 		l.answers, short, note = byModel, "a model's answers", "Answers are a language model's."

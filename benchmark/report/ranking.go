@@ -76,7 +76,7 @@ func (r *Report) rank() ranking {
 // without a test.
 func (r *Report) toBest(f figure, s System) (Pair, bool) {
 	i := slices.IndexFunc(r.Pairs, func(p Pair) bool {
-		return p.Family == OfBest && p.Figure == f.key && p.A == s.System && p.PHolm != nil
+		return p.Family == ofBest && p.Figure == f.key && p.A == s.System && p.PHolm != nil
 	})
 	if i < 0 {
 		return Pair{}, false

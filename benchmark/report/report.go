@@ -9,13 +9,18 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/judge"
+	"github.com/wildgraph/wildgraph/judge/stats"
 )
 
-// Version is the version of report.json.
-const Version = 2
+// The format of a report's folder: the version of report.json, and the file with a [Judgment] a line.
+const (
+	Version       = 2
+	JudgmentsName = "judgments.jsonl"
+)
 
 // Report is the result of a run. Fractions are in 0..1; an undefined figure is absent.
 type Report struct {
@@ -157,8 +162,8 @@ type Judged struct {
 	Unscored float64             `json:"unscored"`
 	Reasons  map[string]int      `json:"unscored_reasons,omitempty"`
 	Bounds   map[string]Interval `json:"bounds,omitempty"`
-	// Refusals counts answers and refusals, see [benchmark.Refusals].
-	Refusals judge.Refusals `json:"refusals"`
+	// Refusals counts answers and refusals, see [benchmark.Result.CountRefusal].
+	Refusals stats.Refusals `json:"refusals"`
 	// Protocol counts irregularities in the judge's replies.
 	Protocol judge.Protocol `json:"protocol,omitzero"`
 }
@@ -281,7 +286,7 @@ func (s *System) repeats(of benchmark.SystemRun) {
 				scores += fmt.Sprint(v.State, v.Value, " ")
 			}
 			said := fmt.Sprint(r.Answer.Text, r.Answer.Error, r.Answer.Ranked)
-			id := r.Domain + "\x00" + strings.TrimSuffix(r.Item.Question.ID, benchmark.RepeatSuffix(r.Item.Repeat))
+			id := r.Domain + "\x00" + strings.TrimSuffix(r.Item.Question.ID, record.RepeatSuffix(r.Item.Repeat))
 			if last, ok := before[id]; ok {
 				changed[id] = changed[id] || last != scores
 				s.varies = s.varies || texts[id] != said

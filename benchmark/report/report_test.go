@@ -65,7 +65,7 @@ func TestReportForms(t *testing.T) {
 	dir := t.TempDir()
 	r := benchtest.Runner(dir, &calls, nil)
 	r.Judge = renamedJudge{name: "lexical/exact", info: lexical.Procedure.Info}
-	r.Options.Kit, r.Options.Changed = report.Offline, []string{"-chunk-size 600", "-limit 8"}
+	r.Options.Kit, r.Options.Changed = "offline", []string{"-chunk-size 600", "-limit 8"}
 	rep := check.Of(run(t, r)).OK(t)
 	var text bytes.Buffer
 	check.OK(t, rep.WriteRanking(&text))
@@ -408,7 +408,7 @@ func TestPairs(t *testing.T) {
 				continue
 			}
 			got = append(got, fmt.Sprint(p.A, " ", p.B, " ", p.Family))
-			check.True(t, p.Family != report.OfBest || p.Difference >= 0,
+			check.True(t, p.Family != "best" || p.Difference >= 0,
 				"%s: the best is worse: %+v", tt.name, p)
 			check.True(t, (p.P != nil && p.PHolm != nil && p.Low != nil && p.High != nil && p.Detectable != nil && p.Tests == 3) == tt.many,
 				"%s: %+v", tt.name, p)

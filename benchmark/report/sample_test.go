@@ -36,7 +36,7 @@ func pages() *benchmark.Run {
 			for _, d := range docs {
 				r.Answer.Ranked = append(r.Answer.Ranked, record.Ranked{Doc: d})
 			}
-			r.Evidence = benchmark.Measure(it, r.Answer)
+			r.Evidence = it.Measure(r.Answer)
 			return r
 		}
 		half := result(page)

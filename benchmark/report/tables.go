@@ -20,7 +20,7 @@ import (
 func (r *Report) Tables() []page.Table {
 	out := []page.Table{
 		r.mainTable(), r.failureTable(), r.refusalTable(), r.evidenceTable(),
-		r.pairTable(OfBest, "The best system and the others", "Best − other"), r.pairTable(OfBaselines, "The systems and the baselines", "System − baseline"),
+		r.pairTable(ofBest, "The best system and the others", "Best − other"), r.pairTable(ofBaselines, "The systems and the baselines", "System − baseline"),
 		r.GraphTable(), r.sweepTable(), r.spendingTable(), r.costTable(), r.stageTable(), r.countTable(),
 	}
 	if len(r.Systems) > 0 {

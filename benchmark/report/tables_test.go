@@ -138,8 +138,8 @@ func TestSweep(t *testing.T) {
 	got = rep.Systems[1].AnswerUsage.Calls
 	check.Equal(t, got, 7, "the run has %d calls, the sweep's among them", got)
 	swept := benchtest.Files(t, dir)
-	n := strings.Count(swept["/"+report.SweepName], `"sweep":`)
-	check.True(t, n == 4, "%d answers in %s, want 4:\n%s", n, report.SweepName, swept["/"+report.SweepName])
+	n := strings.Count(swept["/sweep.jsonl"], `"sweep":`)
+	check.True(t, n == 4, "%d answers in %s, want 4:\n%s", n, "sweep.jsonl", swept["/sweep.jsonl"])
 	for _, name := range []string{"/judgments.jsonl", "/predictions/scholar.jsonl", "/report.csv"} {
 		check.Equal(t, swept[name], plain[name], "the sweep changed %s", name)
 	}
@@ -220,7 +220,7 @@ func TestPublishedRows(t *testing.T) {
 		kit   string
 		judge judge.Procedure
 		want  bool
-	}{{report.Offline, model.Paper.Procedure(), false}, {"model", model.Joint.Procedure(), false}, {"model", lexical.Procedure, false}, {"offline+model", model.Paper.Procedure(), true}, {"model+offline", model.Paper.Procedure(), false}} {
+	}{{"offline", model.Paper.Procedure(), false}, {"model", model.Joint.Procedure(), false}, {"model", lexical.Procedure, false}, {"offline+model", model.Paper.Procedure(), true}, {"model+offline", model.Paper.Procedure(), false}} {
 		r := study("", nil)
 		r.Systems[0].Name, r.Systems[0].Also = "budgie", []string{"parrot"}
 		r.Judge, r.Options.Kit, r.Dataset.Published = renamedJudge{info: other.judge.Info}, other.kit, rep.Published

@@ -27,7 +27,7 @@ type typeTally struct {
 	results     []benchmark.Result
 	samples     []sample
 	scores      map[string]*sample
-	verdicts    judge.Tally
+	verdicts    stats.Tally
 }
 
 func newTally(run *benchmark.Run, of benchmark.SystemRun) *tally {
@@ -94,7 +94,7 @@ func (t *typeTally) figures(in *Type) (judged, others map[string]Interval) {
 	judged, others = make(map[string]Interval), make(map[string]Interval)
 	for i, f := range allFigures {
 		if f.of == nil {
-			if v, ok := t.verdicts.Figure(judge.FigureF1OfMeans); ok && v.Defined {
+			if v, ok := t.verdicts.Figure(stats.FigureF1OfMeans); ok && v.Defined {
 				*f.at(in) = ref(v.Value)
 			}
 			continue
@@ -161,7 +161,10 @@ func (t *tally) report() Types {
 // judged returns the counts and bounds of the verdicts.
 func (t *typeTally) judged() *Judged {
 	v := t.verdicts
-	j := &Judged{Unscored: float64(t.unscored) / float64(t.n), Refusals: benchmark.Refusals(t.results...), Protocol: v.Protocol}
+	j := &Judged{Unscored: float64(t.unscored) / float64(t.n), Protocol: v.Protocol}
+	for _, r := range t.results {
+		r.CountRefusal(&j.Refusals)
+	}
 	for _, f := range v.Figures() {
 		if f.Unscored == 0 || f.Low == f.High {
 			continue
@@ -170,12 +173,12 @@ func (t *typeTally) judged() *Judged {
 			j.Bounds, j.Reasons = make(map[string]Interval), make(map[string]int)
 		}
 		key := f.Name
-		if key == judge.FigureMeanOfF1 {
+		if key == stats.FigureMeanOfF1 {
 			key = "f1_mean_of_questions"
 		}
 		j.Bounds[key] = Interval{f.Low, f.High}
 	}
-	for _, m := range []judge.Mean{v.Accuracy, v.Recall} {
+	for _, m := range []stats.Mean{v.Accuracy, v.Recall} {
 		for reason, n := range m.Unscored {
 			if j.Reasons == nil {
 				j.Reasons = make(map[string]int)

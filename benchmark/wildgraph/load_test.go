@@ -498,7 +498,7 @@ func TestGoldenBM25(t *testing.T) {
 				retriever := plain(t, d, splitter)
 				for _, it := range d.Items {
 					found := check.Of(retriever.Retrieve(t.Context(), graphrag.Question{Text: it.Question.Text, K: 10})).OK(t)
-					e := benchmark.Measure(it, record.NewAnswer(record.Key{}, graphrag.Answer{Found: found}, nil, false))
+					e := it.Measure(record.NewAnswer(record.Key{}, graphrag.Answer{Found: found}, nil, false))
 					one.add(it, e)
 					all.add(it, e)
 				}

@@ -108,7 +108,7 @@ func (r *reader) fact(c judge.Case) judge.Verdict {
 // question reads the question and marks the parts of the gold statement in it. It is nil without a question,
 // or if the question gives everything: then the whole statement is compared.
 func (r *reader) question(c judge.Case, gold *features) *features {
-	if judge.Blank(c.Question) {
+	if protocol.Blank(c.Question) {
 		return nil
 	}
 	q := r.read(protocol.Plain(c.Question))
@@ -180,7 +180,7 @@ func (j *Judge) Summary(ctx context.Context, c judge.Case) (judge.SummaryJudgmen
 	if done {
 		return out, err
 	}
-	out.Predicted, out.Truncated = protocol.Distinct(r.split(c.Answer), judge.MaxStatements)
+	out.Predicted, out.Truncated = protocol.Distinct(r.split(c.Answer), protocol.MaxStatements)
 	if len(out.Predicted) == 0 {
 		protocol.NoStatement(&out, c)
 		return out, nil

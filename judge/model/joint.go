@@ -166,7 +166,7 @@ type Ruling struct {
 // after a second request, or a control item got the wrong one. An error ends judging, see [judge.Judge]. It
 // is safe for concurrent use.
 func (r Rule) Ask(ctx context.Context, m llm.Model, items ...string) (Ruling, error) {
-	if judge.Blank(r.Text) || judge.Blank(r.Right) || judge.Blank(r.Wrong) {
+	if protocol.Blank(r.Text) || protocol.Blank(r.Right) || protocol.Blank(r.Wrong) {
 		return Ruling{}, errors.New("judge: a rule needs a text, and an item that it is right and one that it is wrong of")
 	}
 	e, err := protocol.New(m, "rule", 1, judge.Options{})

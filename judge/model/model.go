@@ -172,7 +172,7 @@ func (j *Judge) grade(ctx context.Context, c judge.Case, t *protocol.Trace) (jud
 // summary scores recall and precision of the statements of an answer.
 func (j *Judge) summary(ctx context.Context, c judge.Case, out *judge.SummaryJudgment, t *protocol.Trace) error {
 	var err error
-	if out.Predicted, out.Truncated, err = j.asker.Split(ctx, c, judge.MaxStatements, t); err == nil {
+	if out.Predicted, out.Truncated, err = j.asker.Split(ctx, c, protocol.MaxStatements, t); err == nil {
 		if len(out.Predicted) == 0 {
 			protocol.NoStatement(out, c)
 			return nil

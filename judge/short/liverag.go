@@ -100,7 +100,7 @@ func (j LiveRAG) Fact(ctx context.Context, c judge.Case) (out judge.FactJudgment
 		scoreSilent(&out, v.Reason)
 		return out, nil
 	}
-	if judge.Blank(c.Reference) {
+	if protocol.Blank(c.Reference) {
 		out.Verdict = judge.Verdict{State: judge.NotApplicable, Reason: "no gold answer"}
 		return out, nil
 	}
@@ -179,14 +179,14 @@ func (j LiveRAG) faithful(ctx context.Context, c judge.Case, s *shares, t *proto
 // counts splits gold answer and answer into statements, and asks which gold ones the answer gives, and which
 // of its own are relevant. gold are the statements of the gold answer; nil takes them from the reference.
 func (j LiveRAG) counts(ctx context.Context, c judge.Case, gold []string, t *protocol.Trace) (s shares, err error) {
-	s.statements, s.truncated, err = j.asker.Split(ctx, c, judge.MaxStatements, t)
+	s.statements, s.truncated, err = j.asker.Split(ctx, c, protocol.MaxStatements, t)
 	if err != nil || len(s.statements) == 0 {
 		return s, err
 	}
 	if gold == nil {
 		of := c
 		of.Answer = c.Reference
-		if gold, _, err = j.asker.Split(ctx, of, judge.MaxStatements, t); err != nil {
+		if gold, _, err = j.asker.Split(ctx, of, protocol.MaxStatements, t); err != nil {
 			return s, err
 		}
 	}

@@ -101,7 +101,7 @@ func (j *Judge) byModel(ctx context.Context, c judge.Case, s Scheme, silent bool
 		case !want:
 		case j.model == nil:
 			out[name] = judge.Verdict{State: judge.NotApplicable, Reason: "needs a model"}
-		case name == "faithfulness" && (silent || judge.Blank(strings.Join(c.Evidence, ""))):
+		case name == "faithfulness" && (silent || protocol.Blank(strings.Join(c.Evidence, ""))):
 			out[name] = judge.Verdict{State: judge.NotApplicable, Reason: "no answer or no evidence"}
 		case silent:
 			out[name] = judge.Score(0, "no answer")
@@ -138,7 +138,7 @@ func (j *Judge) byModel(ctx context.Context, c judge.Case, s Scheme, silent bool
 func (j *Judge) statements(ctx context.Context, c judge.Case, s Scheme, out map[string]judge.Verdict, t *protocol.Trace) error {
 	gold := c
 	gold.Answer = c.Reference
-	wanted, _, err := j.asker.Split(ctx, gold, judge.MaxStatements, t)
+	wanted, _, err := j.asker.Split(ctx, gold, protocol.MaxStatements, t)
 	if err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func (j *Judge) statements(ctx context.Context, c judge.Case, s Scheme, out map[
 	if !s.Statements && !s.Faithful {
 		return nil
 	}
-	made, _, err := j.asker.Split(ctx, c, judge.MaxStatements, t)
+	made, _, err := j.asker.Split(ctx, c, protocol.MaxStatements, t)
 	if err != nil {
 		return err
 	}

@@ -29,13 +29,29 @@ type Meter struct {
 	stages map[string]llm.Usage
 }
 
-type meterKey struct{}
+// contextKey is the name of a value in a context.
+type contextKey string
+
+const (
+	meterKey    contextKey = "meter"
+	countedKey  contextKey = "counted" // the meter with which an outer model counts the call
+	sampleKey   contextKey = "sample"
+	freshKey    contextKey = "fresh reply"
+	billKey     contextKey = "bill"
+	stageKey    contextKey = "stage"
+	questionKey contextKey = "question"
+)
+
+// valueOf returns the value of ctx under a key, or the zero value.
+func valueOf[T any](ctx context.Context, key contextKey) T {
+	v, _ := ctx.Value(key).(T)
+	return v
+}
 
 // WithMeter adds a meter for everything under the returned context. Meters of ctx keep counting too.
 func WithMeter(ctx context.Context) (context.Context, *Meter) {
-	outer, _ := ctx.Value(meterKey{}).(*Meter)
-	m := &Meter{outer: outer}
-	return context.WithValue(ctx, meterKey{}, m), m
+	m := &Meter{outer: valueOf[*Meter](ctx, meterKey)}
+	return context.WithValue(ctx, meterKey, m), m
 }
 
 // Usage is the sum so far.
@@ -65,7 +81,7 @@ func Unread(ctx context.Context, stage string, n int) {
 }
 
 func meter(ctx context.Context, stage string, u llm.Usage) {
-	for m, _ := ctx.Value(meterKey{}).(*Meter); m != nil; m = m.outer {
+	for m := valueOf[*Meter](ctx, meterKey); m != nil; m = m.outer {
 		m.add(stage, u)
 	}
 }
@@ -92,18 +108,15 @@ func Metered(m llm.Model) llm.Model { return byStream{metered{m}} }
 
 type metered struct{ llm.Model }
 
-// countedKey holds the meter with which an outer model counts the call.
-type countedKey struct{}
-
-// Stream implements [Streamer].
+// Stream implements [llm.Streamer].
 func (m metered) Stream(ctx context.Context, req llm.Request, piece func(string) error) (llm.Reply, error) {
-	own, _ := ctx.Value(meterKey{}).(*Meter)
-	outer, counted := ctx.Value(countedKey{}).(*Meter)
+	own := valueOf[*Meter](ctx, meterKey)
+	outer, counted := ctx.Value(countedKey).(*Meter)
 	model := m.Model
 	if !counted {
 		model = Traced(model)
 	}
-	reply, err := llm.Stream(context.WithValue(ctx, countedKey{}, own), model, req, piece)
+	reply, err := llm.Stream(context.WithValue(ctx, countedKey, own), model, req, piece)
 	if err == nil {
 		reply.Usage = reply.UsageFor(req)
 	}
@@ -127,7 +140,7 @@ func Traced(m llm.Model) llm.Model { return byStream{traced{m}} }
 
 type traced struct{ llm.Model }
 
-// Stream implements [Streamer].
+// Stream implements [llm.Streamer].
 func (m traced) Stream(ctx context.Context, req llm.Request, piece func(string) error) (llm.Reply, error) {
 	ctx, span := trace.Start(ctx, "chat", spanOf(m.Name(), req)...)
 	reply, err := llm.Stream(ctx, m.Model, req, piece)
@@ -181,30 +194,23 @@ func embedMetered[T any](ctx context.Context, m meteredEmbedder, texts []string,
 		slog.String("gen_ai.operation.name", "embeddings"), slog.Int("gen_ai.usage.input_tokens", u.EmbeddedTokens), slog.Int("wildgraph.texts", len(texts)))
 }
 
-type sampleKey struct{}
-
-// WithSample makes models of [Defaults] draw sample n of every request under the context, with a seed that is
+// WithSample makes models of paid.Client draw sample n of every request under the context, with a seed that is
 // n higher; 0 is the first sample.
 func WithSample(ctx context.Context, n int) context.Context {
-	return context.WithValue(ctx, sampleKey{}, n)
+	return context.WithValue(ctx, sampleKey, n)
 }
 
 // SampleOf returns the number set by [WithSample].
-func SampleOf(ctx context.Context) int {
-	n, _ := ctx.Value(sampleKey{}).(int)
-	return n
-}
-
-type freshKey struct{}
+func SampleOf(ctx context.Context) int { return valueOf[int](ctx, sampleKey) }
 
 // WithFreshReply makes caches ignore their replies and store a new one: an earlier reply was unusable, though
 // it looked complete.
 func WithFreshReply(ctx context.Context) context.Context {
-	return context.WithValue(ctx, freshKey{}, true)
+	return context.WithValue(ctx, freshKey, true)
 }
 
 // WantsFreshReply reports whether caches must ignore their replies, see [WithFreshReply].
-func WantsFreshReply(ctx context.Context) bool { return ctx.Value(freshKey{}) != nil }
+func WantsFreshReply(ctx context.Context) bool { return valueOf[bool](ctx, freshKey) }
 
 // Bill records the usage of the attempts of one call as the transport below reports it: replies carry their
 // usage, but embeddings and failed attempts cannot.
@@ -251,59 +257,41 @@ func (b *Bill) add(u llm.Usage, unknown int) {
 	b.longest = max(b.longest, u.CompletionTokens)
 }
 
-type billKey struct{}
-
 // WithBill records the calls under the returned context on b.
 func WithBill(ctx context.Context, b *Bill) context.Context {
-	return context.WithValue(ctx, billKey{}, b)
-}
-
-func billOf(ctx context.Context) *Bill {
-	b, _ := ctx.Value(billKey{}).(*Bill)
-	return b
+	return context.WithValue(ctx, billKey, b)
 }
 
 // RecordUsage adds the usage of an attempt to the bill of ctx. Transports call it once per attempt, and so do
 // models without a transport.
-func RecordUsage(ctx context.Context, u llm.Usage) { billOf(ctx).add(u, 0) }
+func RecordUsage(ctx context.Context, u llm.Usage) { valueOf[*Bill](ctx, billKey).add(u, 0) }
 
 // RecordUnknown records an attempt that may have been billed.
-func RecordUnknown(ctx context.Context) { billOf(ctx).add(llm.Usage{}, 1) }
+func RecordUnknown(ctx context.Context) { valueOf[*Bill](ctx, billKey).add(llm.Usage{}, 1) }
 
 // MayRetry returns the error of [Bill.Retry] of ctx. Transports call it before every attempt but the first.
 func MayRetry(ctx context.Context) error {
-	if b := billOf(ctx); b != nil && b.Retry != nil {
+	if b := valueOf[*Bill](ctx, billKey); b != nil && b.Retry != nil {
 		return b.Retry()
 	}
 	return nil
 }
 
-type (
-	stageKey    struct{}
-	questionKey struct{}
-)
-
-// WithStage names the stage of calls that carry no [Request], such as embeddings.
+// WithStage names the stage of calls that carry no [llm.Request], such as embeddings.
 func WithStage(ctx context.Context, stage string) context.Context {
-	return context.WithValue(ctx, stageKey{}, stage)
+	return context.WithValue(ctx, stageKey, stage)
 }
 
 // StageOf returns the stage set by [WithStage], or "".
-func StageOf(ctx context.Context) string {
-	stage, _ := ctx.Value(stageKey{}).(string)
-	return stage
-}
+func StageOf(ctx context.Context) string { return valueOf[string](ctx, stageKey) }
 
 // WithQuestion names the question that such calls are made for.
 func WithQuestion(ctx context.Context, id string) context.Context {
-	return context.WithValue(ctx, questionKey{}, id)
+	return context.WithValue(ctx, questionKey, id)
 }
 
 // QuestionOf returns the question set by [WithQuestion], or "".
-func QuestionOf(ctx context.Context) string {
-	id, _ := ctx.Value(questionKey{}).(string)
-	return id
-}
+func QuestionOf(ctx context.Context) string { return valueOf[string](ctx, questionKey) }
 
 // maxCount is beyond the usage of any reply: the largest contexts have ten million tokens. Sums of such
 // counts stay in range.

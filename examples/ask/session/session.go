@@ -18,7 +18,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
@@ -123,7 +122,7 @@ func (d *Session) open(ctx context.Context) (err error) {
 
 // indexName returns the name of the index in the user's cache. It differs by system and by model.
 func indexName(o Options) string {
-	name := benchmark.FileName(o.System.Name)
+	name := record.FileName(o.System.Name)
 	for _, model := range []string{indexing(o), o.Settings.EmbedModel, o.Settings.NameModel} {
 		if model != "" {
 			name += "-" + notInName.ReplaceAllString(filepath.Base(model), "-")

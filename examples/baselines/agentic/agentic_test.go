@@ -13,7 +13,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/examples/baselines/agentic"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/baselines/flat"
@@ -202,7 +201,7 @@ func TestRule(t *testing.T) {
 				for _, h := range found.Read(asked) {
 					docs = append(docs, h.Chunk.Doc)
 				}
-				sum += benchmark.UnitRecall(it.Gold, docs)
+				sum += it.Recall(docs)
 			}
 			return 100 * sum / float64(len(data.Items))
 		}

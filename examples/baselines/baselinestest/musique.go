@@ -130,7 +130,7 @@ func (m *MuSiQue) Measure(t testing.TB, s graphrag.System) Recall {
 			docs[i] = h.Chunk.Doc
 		}
 		for _, k := range Ks {
-			share := 100 * benchmark.UnitRecall(it.Gold, docs[:min(k, len(docs))])
+			share := 100 * it.Recall(docs[:min(k, len(docs))])
 			r.Each[k] = append(r.Each[k], share)
 			r.At[k] += share / float64(len(m.Items))
 			if share == 100 {

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
@@ -254,7 +255,7 @@ func (d *dryServer) add(ctx context.Context, key, stage, model string, u weighte
 
 // questionOf returns the ID of the question, without the suffix of a repetition.
 func questionOf(ctx context.Context) string {
-	return strings.TrimSuffix(metering.QuestionOf(ctx), benchmark.RepeatSuffix(metering.SampleOf(ctx)))
+	return strings.TrimSuffix(metering.QuestionOf(ctx), record.RepeatSuffix(metering.SampleOf(ctx)))
 }
 
 // Estimate returns the counted calls by stage and model.

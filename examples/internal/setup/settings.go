@@ -15,7 +15,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
@@ -251,7 +250,7 @@ func (s Settings) Folder(data, models string, more map[string]any) string {
 		parts = append(parts, r.Digest[:8])
 	}
 	return strings.Map(func(r rune) rune {
-		if r != ':' && benchmark.ValidName("a"+string(r)) {
+		if r != ':' && record.ValidName("a"+string(r)) {
 			return r
 		}
 		return '_'

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
@@ -125,7 +126,7 @@ func allNames(own []System) ([]string, error) {
 	names := all.Names()
 	for _, sys := range own {
 		switch {
-		case !benchmark.ValidName(sys.Name):
+		case !record.ValidName(sys.Name):
 			return nil, fmt.Errorf("bench: the name %q of a system may hold letters, digits, '-', '_', '.' and ':'", sys.Name)
 		case slices.Contains(names, sys.Name):
 			return nil, fmt.Errorf("bench: two systems have the name %q", sys.Name)

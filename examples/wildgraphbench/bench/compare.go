@@ -17,8 +17,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/page"
+	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/graphrag/text"
@@ -151,7 +151,7 @@ func readFinished(letter, arg string) (*runFolder, error) {
 	f := &runFolder{letter: letter, dir: arg, answers: map[string]map[questionKey]report.Judgment{}}
 	_, err := os.Stat(arg)
 	for i := len(arg) - 1; i > 0 && errors.Is(err, fs.ErrNotExist); i-- { // the names of some systems have a colon
-		if arg[i] == ':' && benchmark.ValidName(arg[i+1:]) {
+		if arg[i] == ':' && record.ValidName(arg[i+1:]) {
 			f.dir, f.only = arg[:i], arg[i+1:]
 			_, err = os.Stat(f.dir)
 		}

@@ -19,6 +19,8 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/own"
+	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/judge"
@@ -39,7 +41,7 @@ func parseNamed(v, what string) (name, value string, err error) {
 	switch {
 	case !ok || name == "" || value == "":
 		err = errors.New("want NAME=" + what)
-	case !benchmark.ValidName(name):
+	case !record.ValidName(name):
 		err = fmt.Errorf("the name %q may hold letters, digits, '-', '_', '.' and ':', it becomes a file name", name)
 	}
 	return name, value, err
@@ -61,8 +63,8 @@ func readScores(scores []score, set *benchmark.Dataset, limit int, partial bool)
 		if err != nil {
 			return nil, err
 		}
-		p, err := benchmark.ReadPredictions(sc.name, sc.file, f, want, func(q string) bool { return known[q] })
-		if errors.Is(err, benchmark.ErrGaps) {
+		p, err := own.ReadPredictions(sc.name, sc.file, f, want, func(q string) bool { return known[q] })
+		if errors.Is(err, own.ErrGaps) {
 			err = fmt.Errorf("%w; or accept it with -partial", err)
 		}
 		if err := errors.Join(err, f.Close()); err != nil {

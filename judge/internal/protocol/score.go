@@ -55,7 +55,7 @@ func Word(raw json.RawMessage) string {
 // Distinct drops empty and repeated statements and cuts the list at limit.
 func Distinct(statements []string, limit int) (kept []string, truncated bool) {
 	for _, s := range statements {
-		if s = strings.TrimSpace(s); !judge.Blank(s) && !slices.Contains(kept, s) {
+		if s = strings.TrimSpace(s); !Blank(s) && !slices.Contains(kept, s) {
 			if len(kept) == limit {
 				return kept, true
 			}
@@ -83,7 +83,7 @@ func WithoutSummary(c judge.Case) (judge.SummaryJudgment, bool, error) {
 // Gold reports blank and repeated gold statements.
 func Gold(c judge.Case) error {
 	for i, s := range c.Statements {
-		if judge.Blank(s) {
+		if Blank(s) {
 			return fmt.Errorf("judge: gold statement %d of %q is blank: leave it out", i+1, c.Question)
 		}
 		if first := slices.Index(c.Statements, s); first < i {
@@ -137,9 +137,9 @@ func NoStatement(s *judge.SummaryJudgment, c judge.Case) {
 func Ungrounded(c judge.Case) (judge.Verdict, bool) {
 	reason := ""
 	switch {
-	case c.Refused || judge.Blank(c.Answer):
+	case c.Refused || Blank(c.Answer):
 		reason = "no answer"
-	case judge.Blank(strings.Join(c.Evidence, "")):
+	case Blank(strings.Join(c.Evidence, "")):
 		reason = "no evidence"
 	}
 	return judge.Verdict{State: judge.NotApplicable, Reason: reason}, reason != ""
@@ -187,4 +187,13 @@ func (t *Trace) Failure(ctx context.Context, err error) (judge.Verdict, error) {
 		return judge.NoScore(fmt.Sprintf("%s: the judge failed: %v", cause, err)), nil
 	}
 	return judge.Verdict{}, fmt.Errorf("judge: %w", err)
+}
+
+// MaxStatements is the largest number of statements of an answer, as in the released evaluator.
+const MaxStatements = 20
+
+// Blank reports whether a text has no visible character.
+func Blank(s string) bool {
+	_, blank := judge.Case{Answer: s}.Silent()
+	return blank
 }

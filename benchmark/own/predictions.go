@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package benchmark
+package own
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
@@ -46,7 +47,7 @@ var ErrGaps = errors.New("no line for")
 // Every question in want must have one answer (an empty one counts as wrong): duplicates, gaps and questions
 // that the data set does not have are errors that name file and line. Questions that are not in want may be
 // missing, and are then not asked; known reports whether the data set has a question.
-func ReadPredictions(name, file string, r io.Reader, want []string, known func(question string) bool) (*Predictions, error) {
+func ReadPredictions(name, file string, r io.Reader, want []string, known func(query string) bool) (*Predictions, error) {
 	p := &Predictions{name: name, answers: make(map[string]string), evidence: make(map[string][]string), refused: make(map[string]bool), made: make(map[string]graphrag.Found)}
 	seen := make(map[string]int)
 	var problems []error
@@ -58,45 +59,45 @@ func ReadPredictions(name, file string, r io.Reader, want []string, known func(q
 		problem := func(format string, args ...any) {
 			problems = append(problems, &jsonl.Error{File: file, Line: l.Number, Err: fmt.Errorf(format, args...)})
 		}
-		question, answer, err := questionAndAnswer(l.Value)
+		query, answer, err := questionAndAnswer(l.Value)
 		switch {
 		case err != nil:
 			problem("%w", err)
-		case seen[question] > 0:
-			problem("the question of line %d again: %.80q", seen[question], question)
-		case !known(question):
-			problem("the data set does not have this question: %.80q", question)
+		case seen[query] > 0:
+			problem("the question of line %d again: %.80q", seen[query], query)
+		case !known(query):
+			problem("the data set does not have this question: %.80q", query)
 		}
 		if raw, ok := l.Value["evidence"]; ok && err == nil {
 			var evidence []string
 			if json.Unmarshal(raw, &evidence) != nil {
 				problem(`"evidence" is not a list of texts`)
 			}
-			p.evidence[question] = append([]string{}, evidence...)
+			p.evidence[query] = append([]string{}, evidence...)
 		}
 		if raw, ok := l.Value["refused"]; ok && err == nil {
 			var refused bool
 			if json.Unmarshal(raw, &refused) != nil {
 				problem(`"refused" is neither true nor false`)
 			}
-			p.refused[question] = refused
+			p.refused[query] = refused
 		}
 		if made, found, ok := effort(l.Value); !ok {
 			problem(`"steps" is not a list of {"kind", "query", "found", "tokens"}, or "usage" no object of numbers of 0 or more`)
 		} else if found && err == nil {
-			p.made[question] = made
+			p.made[query] = made
 		}
-		seen[question] = l.Number
+		seen[query] = l.Number
 		if _, sheet := l.Value["worksheet"]; sheet && answer == "" {
 			continue // not answered yet
 		}
-		p.answers[question] = answer
+		p.answers[query] = answer
 	}
 	if len(problems) == 0 {
 		problems = p.gaps(file, want)
 	}
 	if err := jsonl.Some(problems, 10); err != nil {
-		return nil, fmt.Errorf("benchmark: predictions of %s: %w", name, err)
+		return nil, fmt.Errorf("own: predictions of %s: %w", name, err)
 	}
 	return p, nil
 }
@@ -136,11 +137,11 @@ func (p *Predictions) gaps(file string, want []string) []error {
 
 // questionAndAnswer reads question and answer as the released evaluator does: the first answer key that is
 // present counts, even if its value is empty.
-func questionAndAnswer(object map[string]json.RawMessage) (question, answer string, err error) {
-	if err := json.Unmarshal(object["question"], &question); err != nil || strings.TrimSpace(question) == "" {
+func questionAndAnswer(object map[string]json.RawMessage) (query, answer string, err error) {
+	if err := json.Unmarshal(object["question"], &query); err != nil || strings.TrimSpace(query) == "" {
 		return "", "", errors.New(`no "question"`)
 	}
-	question = strings.TrimSpace(question)
+	query = strings.TrimSpace(query)
 	for _, key := range []string{"pred_answer", "answer", "result", "response"} {
 		raw, ok := object[key]
 		if !ok {
@@ -150,24 +151,24 @@ func questionAndAnswer(object map[string]json.RawMessage) (question, answer stri
 			var inner map[string]json.RawMessage
 			if json.Unmarshal(raw, &inner) == nil && inner != nil {
 				if raw, ok = inner["response"]; !ok {
-					return question, "", errors.New(`"result" has no "response"`)
+					return query, "", errors.New(`"result" has no "response"`)
 				}
 			}
 		}
 		var text *string
 		if err := json.Unmarshal(raw, &text); err != nil {
-			return question, "", fmt.Errorf("%q is not a text", key)
+			return query, "", fmt.Errorf("%q is not a text", key)
 		}
 		if text != nil {
 			answer = strings.TrimSpace(*text)
 		}
-		return question, answer, nil
+		return query, answer, nil
 	}
-	return question, "", errors.New(`no answer: want one of "pred_answer", "answer", "result", "response"`)
+	return query, "", errors.New(`no answer: want one of "pred_answer", "answer", "result", "response"`)
 }
 
 // Entry makes a system of the predictions. With other answers it is another system.
-func (p *Predictions) Entry() Entry {
+func (p *Predictions) Entry() benchmark.Entry {
 	var lines []string
 	for _, q := range slices.Sorted(maps.Keys(p.answers)) {
 		lines = append(append(lines, q, p.answers[q]), p.evidence[q]...)
@@ -178,9 +179,9 @@ func (p *Predictions) Entry() Entry {
 			lines = append(lines, "refused")
 		}
 	}
-	return Entry{
+	return benchmark.Entry{
 		Name: p.name, Fixed: true, Foreign: true, Settings: map[string]any{"score " + p.name: record.Digest(lines...)},
-		New: func(domain string) (System, error) { return &predictedSystem{p, domain}, nil },
+		New: func(domain string) (benchmark.System, error) { return &predictedSystem{p, domain}, nil },
 		Only: func(q graphrag.Question) bool {
 			_, ok := p.answers[strings.TrimSpace(q.Text)]
 			return ok
@@ -190,7 +191,7 @@ func (p *Predictions) Entry() Entry {
 
 // Locate finds the pages of the evidence. A name that is no page of the question's domain is an error; in a
 // domain without documents the evidence is ignored.
-func (p *Predictions) Locate(set *Dataset) error {
+func (p *Predictions) Locate(set *benchmark.Dataset) error {
 	if len(p.evidence) == 0 {
 		return nil
 	}
@@ -220,7 +221,7 @@ func (p *Predictions) Locate(set *Dataset) error {
 		}
 	}
 	if err := jsonl.Some(problems, 5); err != nil {
-		return fmt.Errorf("benchmark: predictions of %s: %w", p.name, err)
+		return fmt.Errorf("own: predictions of %s: %w", p.name, err)
 	}
 	return nil
 }
@@ -247,16 +248,16 @@ func (p *predictedSystem) Index(context.Context, iter.Seq2[graphrag.Document, er
 
 // Answer looks the answer up.
 func (p *predictedSystem) Answer(_ context.Context, q graphrag.Question) (graphrag.Answer, error) {
-	question := strings.TrimSpace(q.Text)
-	answer, ok := p.answers[question]
+	query := strings.TrimSpace(q.Text)
+	answer, ok := p.answers[query]
 	if !ok {
-		return graphrag.Answer{}, fmt.Errorf("benchmark: %s has no answer to %.80q", p.name, q.Text)
+		return graphrag.Answer{}, fmt.Errorf("own: %s has no answer to %.80q", p.name, q.Text)
 	}
-	refused, told := p.refused[question]
-	refused = refused || !told && reader.IsRefusal(question, answer)
-	out := graphrag.Answer{Text: answer, Refused: refused, Found: p.made[question]}
+	refused, told := p.refused[query]
+	refused = refused || !told && reader.IsRefusal(query, answer)
+	out := graphrag.Answer{Text: answer, Refused: refused, Found: p.made[query]}
 	pages, located := p.pages[p.domain]
-	if evidence, ok := p.evidence[question]; ok && located {
+	if evidence, ok := p.evidence[query]; ok && located {
 		out.Ranked = []graphrag.Hit{} // perhaps it found nothing
 		for i, name := range evidence {
 			page, _ := locate(pages, name)

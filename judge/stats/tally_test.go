@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package judge_test
+package stats_test
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/embed/local"
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge"
+	"github.com/wildgraph/wildgraph/judge/stats"
 )
 
 func summary(goldMet, gold, predictedMet, predicted int) judge.SummaryJudgment {
@@ -26,7 +27,7 @@ func summary(goldMet, gold, predictedMet, predicted int) judge.SummaryJudgment {
 // The worked example: one question with 2 of 3 gold and 2 of 4 predicted
 // statements matched, one with 1 of 2 and 1 of 5.
 func ExampleTally() {
-	var t judge.Tally
+	var t stats.Tally
 	for _, s := range []judge.SummaryJudgment{summary(2, 3, 2, 4), summary(1, 2, 1, 5)} {
 		t.AddSummary(s)
 	}
@@ -43,7 +44,7 @@ func ExampleTally() {
 }
 
 func TestBounds(t *testing.T) {
-	var tally judge.Tally
+	var tally stats.Tally
 	for i := range 10 {
 		v := judge.Score(float64(i%2), "")
 		switch i {
@@ -59,31 +60,31 @@ func TestBounds(t *testing.T) {
 		tally.AddFact(judge.FactJudgment{Verdict: v, Protocol: judge.Protocol{Extra: 1}})
 	}
 	// Scored are 0, 1, 0, 1, 1 (questions 0, 1, 2, 4→0, 7, 9): three of six right.
-	got, _ := tally.Figure(judge.FigureAccuracy)
-	want := judge.Figure{Name: "accuracy", Value: 0.5, Defined: true, Scored: 6, Unscored: 3,
+	got, _ := tally.Figure(stats.FigureAccuracy)
+	want := stats.Figure{Name: "accuracy", Value: 0.5, Defined: true, Scored: 6, Unscored: 3,
 		Reasons: map[string]int{"canary failed": 1, "truncated": 2}, Low: 3.0 / 9, High: 6.0 / 9}
 	check.Equal(t, got, want, "(-want +got)")
 	check.Equal(t, tally.Protocol.Extra, 10, "protocol %+v", tally.Protocol)
-	var only judge.Tally
+	var only stats.Tally
 	only.AddFact(judge.FactJudgment{Verdict: judge.NoScore("x")})
 	f, _ := only.Figure("accuracy")
 	check.True(t, !f.Defined && f.Low == 0 && f.High == 1, "nothing scored: %+v", f)
 	f, ok := only.Figure("f1")
 	check.True(t, !ok, "a figure without a name: %+v", f)
-	f, _ = (judge.Tally{}).Figure("f1_of_means")
+	f, _ = (stats.Tally{}).Figure("f1_of_means")
 	check.True(t, !f.Defined && f.Value == 0 && f.High == 0, "nothing at all: %+v", f)
 }
 
 // A half-scored summary is in the mean of recall alone.
 func TestPartlyUnscored(t *testing.T) {
-	var tally judge.Tally
+	var tally stats.Tally
 	half := summary(1, 2, 0, 1)
 	half.Precision, half.Counts.Predicted = judge.NoScore("invalid output: x"), 0
 	tally.AddSummary(half)
 	tally.AddSummary(summary(2, 2, 1, 2))
 	for name, want := range map[string][3]float64{ // value, low, high
-		judge.FigureRecall: {0.75, 0.75, 0.75}, judge.FigurePrecision: {0.5, 0.25, 0.75},
-		judge.FigureMeanOfF1: {2.0 / 3, 1.0 / 3, 5.0 / 6}, judge.FigureF1OfMeans: {0.6, 0.375, 0.75},
+		stats.FigureRecall: {0.75, 0.75, 0.75}, stats.FigurePrecision: {0.5, 0.25, 0.75},
+		stats.FigureMeanOfF1: {2.0 / 3, 1.0 / 3, 5.0 / 6}, stats.FigureF1OfMeans: {0.6, 0.375, 0.75},
 	} {
 		f, _ := tally.Figure(name)
 		for i, got := range []float64{f.Value, f.Low, f.High} {
@@ -93,7 +94,7 @@ func TestPartlyUnscored(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	var got judge.Refusals
+	var got stats.Refusals
 	for i := range 12 {
 		v := judge.Score(float64(i%2), "")
 		if i == 7 {
@@ -101,7 +102,7 @@ func TestRefusals(t *testing.T) {
 		}
 		got.Add(i%4 == 0, i%8 == 0, v)
 	}
-	check.Equal(t, got, (judge.Refusals{AnsweredRight: 5, AnsweredWrong: 3, RefusedRightly: 1, RefusedWrongly: 2, Unscored: 1}), "refusals")
+	check.Equal(t, got, (stats.Refusals{AnsweredRight: 5, AnsweredWrong: 3, RefusedRightly: 1, RefusedWrongly: 2, Unscored: 1}), "refusals")
 }
 
 // A function decides; its failures leave a case unscored, and silent cases are not asked about.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command ownchunker cuts documents for a published system by its own rule: a chunk for each paragraph.
+// Command ownparts gives a published system parts of its own: a chunker that cuts at paragraphs, and an embedder
+// whose vectors are counts of letters.
 package main
 
 import (
@@ -12,6 +13,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/hipporag2"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
+	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 )
 
@@ -25,12 +27,27 @@ func paragraphs(_ context.Context, text string) (spans []chunk.Span, err error) 
 	return spans, nil
 }
 
+// letters is an embed.Func: a vector of 26 components for each text.
+func letters(ctx context.Context, texts []string) (rows [][]float32, err error) {
+	for _, text := range texts {
+		row := make([]float32, 26)
+		for _, r := range strings.ToLower(text) {
+			if 'a' <= r && r <= 'z' {
+				row[r-'a']++
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows, ctx.Err()
+}
+
 func main() {
 	ctx := context.Background()
 	parts, err := kit.Offline(kit.OfflineOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}
+	parts = parts.WithEmbedder(embed.Func(letters))
 	cut := kit.Cut{Splitter: chunk.SplitterFunc(paragraphs), Name: "paragraphs"}
 	system, err := hipporag2.New(parts, hipporag2.Options{Common: kit.Common{Cut: cut}})
 	if err != nil {
@@ -41,9 +58,9 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	answer, err := system.Answer(ctx, graphrag.Question{Text: "Who sailed south?", K: 1})
+	answer, err := system.Answer(ctx, graphrag.Question{Text: "Who built the ship?", K: 1})
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("%d chunks; found: %s\n", stats.Chunks, answer.Ranked[0].Chunk.Text)
+	fmt.Printf("%d chunks; answer: %s\n", stats.Chunks, answer.Text)
 }

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package judge
+package stats
 
-import "maps"
+import (
+	"maps"
+	"math"
+
+	"github.com/wildgraph/wildgraph/judge"
+)
 
 // Mean accumulates verdicts of one kind. The zero value is ready; equal verdicts in equal order give equal
 // bits.
@@ -10,17 +15,17 @@ type Mean struct {
 	// Sum is over the scored verdicts, Scored their number.
 	Sum    float64 `json:"sum"`
 	Scored int     `json:"n_scored"`
-	// Unscored counts verdicts that could not be obtained, by [Verdict.Cause].
+	// Unscored counts verdicts that could not be obtained, by [judge.Verdict.Cause].
 	Unscored map[string]int `json:"n_unscored,omitempty"`
 }
 
-// Add counts a verdict; NotApplicable is ignored.
-func (m *Mean) Add(v Verdict) {
+// Add counts a verdict; one that is not applicable is ignored.
+func (m *Mean) Add(v judge.Verdict) {
 	switch v.State {
-	case Scored:
+	case judge.Scored:
 		m.Sum += v.Value
 		m.Scored++
-	case Unscored:
+	case judge.Unscored:
 		m.unscored(v.Cause(), 1)
 	}
 }
@@ -69,20 +74,20 @@ type Tally struct {
 	Precision Mean `json:"precision"`
 	F1        Mean `json:"f1"`
 	// Ceiling is over summary questions, Grounded over all.
-	Ceiling  Mean     `json:"ceiling"`
-	Grounded Mean     `json:"grounded"`
-	Protocol Protocol `json:"protocol"`
+	Ceiling  Mean           `json:"ceiling"`
+	Grounded Mean           `json:"grounded"`
+	Protocol judge.Protocol `json:"protocol"`
 }
 
 // AddFact counts the judgment on a fact question.
-func (t *Tally) AddFact(j FactJudgment) {
+func (t *Tally) AddFact(j judge.FactJudgment) {
 	t.Accuracy.Add(j.Verdict)
 	t.Grounded.Add(j.Grounded)
 	t.Protocol = t.Protocol.Plus(j.Protocol)
 }
 
 // AddSummary counts the judgment on a summary question.
-func (t *Tally) AddSummary(j SummaryJudgment) {
+func (t *Tally) AddSummary(j judge.SummaryJudgment) {
 	t.Recall.Add(j.Recall)
 	t.Precision.Add(j.Precision)
 	t.F1.Add(j.F1())
@@ -130,6 +135,9 @@ func (t Tally) Figures() []Figure {
 	}
 }
 
+// harmonicMean returns 2ab/(a+b), and 0 if both are 0.
+func harmonicMean(a, b float64) float64 { return 2 * a * b / max(a+b, math.SmallestNonzeroFloat64) }
+
 // Figure returns an aggregate by name.
 func (t Tally) Figure(name string) (Figure, bool) {
 	for _, f := range t.Figures() {
@@ -161,13 +169,13 @@ type Refusals struct {
 // Add counts one question. answerable reports whether the evidence contained the answer; it matters for
 // refusals only, since an answer is right or wrong independent of its source. A verdict is right if its value
 // is 1.
-func (r *Refusals) Add(refused, answerable bool, v Verdict) {
+func (r *Refusals) Add(refused, answerable bool, v judge.Verdict) {
 	switch {
 	case refused && answerable:
 		r.RefusedWrongly++
 	case refused:
 		r.RefusedRightly++
-	case v.State != Scored:
+	case v.State != judge.Scored:
 		r.Unscored++
 	case v.Value == 1:
 		r.AnsweredRight++
