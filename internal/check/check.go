@@ -215,7 +215,6 @@ func (c *Countdown) Looks() int { return int(max(0, -c.left.Load())) }
 
 // Rows reads a file of test data: in each line cells as Go quotes them.
 func Rows(tb testing.TB, name string) (rows [][]string) {
-	tb.Helper()
 	for line := range strings.Lines(string(Of(os.ReadFile(name)).OK(tb))) {
 		var row []string
 		for line = strings.TrimSpace(line); line != ""; line = strings.TrimSpace(line) {
