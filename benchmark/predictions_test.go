@@ -3,9 +3,13 @@
 package benchmark_test
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"math"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -55,43 +59,19 @@ func TestShownAreSources(t *testing.T) {
 func TestReadPredictions(t *testing.T) {
 	want := []string{"What?", "Who?"}
 	known := func(q string) bool { return slices.Contains([]string{"What?", "Who?", "When?"}, q) }
-	for _, tt := range []struct {
-		name, data string
-		what, who  string
-		err        string
-	}{
-		{"lines", "{\"question\": \" What? \", \"answer\": \"that \"}\n\n{\"question\": \"Who?\", \"pred_answer\": \"she\"}", "that", "she", ""},
-		{"array", `[{"question": "What?", "result": {"response": "that"}}, {"question": "Who?", "response": "she"}]`, "that", "she", ""},
-		{"first key present counts, even if empty", `{"question": "What?", "pred_answer": null, "answer": "x"} {"question": "Who?", "result": "she"}`, "", "she", ""},
-		{"more than asked for", `[{"question": "What?", "answer": "a"}, {"question": "Who?", "answer": "b"}, {"question": "When?", "answer": "c"}]`, "a", "b", ""},
-		{"gap", `{"question": "What?", "answer": "a"}`, "", "", `no line for 1 of 2 questions, the first is "Who?"`},
-		{"empty", ``, "", "", "no line for 2 of 2 questions"},
-		{"duplicate", "{\"question\": \"What?\", \"answer\": \"a\"}\n{\"question\": \"What?\", \"answer\": \"b\"}", "", "", "f.jsonl:2: the question of line 1 again"},
-		{"stranger", "{\"question\": \"What?\", \"answer\": \"a\"}\n\n{\"question\": \"Where?\", \"answer\": \"b\"}", "", "", "f.jsonl:3: the data set does not have this question"},
-		{"a hostile stranger", `{"question": "\u001b[2J", "answer": "y"}`, "", "", `\x1b[2J`},
-		{"without an end", strings.Repeat("[", 200_000), "", "", "f.jsonl"},
-		{"no answer", `{"question": "What?", "text": "a"}`, "", "", "f.jsonl:1: no answer"},
-		{"answer is no text", `{"question": "What?", "answer": 7}`, "", "", `f.jsonl:1: "answer" is not a text`},
-		{"evidence is no list", `{"question": "What?", "answer": "a", "evidence": "page"}`, "", "", `f.jsonl:1: "evidence" is not a list of texts`},
-		{"refused is no truth", `{"question": "What?", "answer": "a", "refused": "yes"}`, "", "", `f.jsonl:1: "refused" is neither true nor false`},
-		{"steps are no steps", `{"question": "What?", "answer": "a", "steps": [1]}`, "", "", `f.jsonl:1: "steps" is not a list`},
-		{"usage below nothing", `{"question": "What?", "answer": "a", "usage": {"prompt_tokens": -1}}`, "", "", `f.jsonl:1: "steps" is not a list of {"kind", "query", "found", "tokens"}, or "usage" no object`},
-		{"more cached than asked", `{"question": "What?", "answer": "a", "usage": {"prompt_tokens": 1, "provider_cached_tokens": 2}}`, "", "", `or "usage" no object`},
-		{"no question", `{"answer": "a"}`, "", "", `f.jsonl:1: no "question"`},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			p, err := own.ReadPredictions("foreign", "f.jsonl", strings.NewReader(tt.data), want, known)
-			if tt.err != "" {
-				check.Must(t, err != nil && strings.Contains(err.Error(), tt.err), "error %v, want one with %q", err, tt.err)
+	for _, row := range append(check.Rows(t, "testdata/predictions.txt"), []string{"without an end", strings.Repeat("[", 200_000), "", "", "f.jsonl"}) {
+		data, what, who, fails := row[1], row[2], row[3], row[4]
+		t.Run(row[0], func(t *testing.T) {
+			p, err := own.ReadPredictions("foreign", "f.jsonl", strings.NewReader(data), want, known)
+			if fails != "" {
+				check.Fails(t, err, fails)
 				return
 			}
 			check.OK(t, err)
 			system, _ := p.Entry().New("d")
-			for q, a := range map[string]string{"What?": tt.what, "Who?": tt.who} {
+			for q, a := range map[string]string{"What?": what, "Who?": who} {
 				got, err := system.Answer(t.Context(), graphrag.Question{Text: q})
-				if err != nil || got.Text != a {
-					t.Errorf("%s: %q, %v, want %q", q, got.Text, err, a)
-				}
+				check.True(t, err == nil && got.Text == a, "%s: %q, %v, want %q", q, got.Text, err, a)
 			}
 		})
 	}
@@ -111,9 +91,8 @@ func TestForeignPredictionsAreJudged(t *testing.T) {
 	run := check.Of((&benchmark.Runner{Dataset: set, Systems: []benchmark.Entry{p.Entry()}, Judge: benchtest.Exact{}}).Run(t.Context())).OK(t)
 	for _, d := range run.Systems[0].Domains {
 		for _, r := range d.Results {
-			if f := r.Judgment.Fact; f != nil && f.Value != 1 || r.Evidence.RecallAt5 != nil {
-				t.Errorf("%+v", r)
-			}
+			f := r.Judgment.Fact
+			check.True(t, (f == nil || f.Value == 1) && r.Evidence.RecallAt5 == nil, "%+v", r)
 		}
 	}
 }
@@ -144,16 +123,13 @@ func TestEvidenceOfPredictions(t *testing.T) {
 			if all.N != 7 || math.Abs(*all.PromptRecall-want) > 1e-12 || math.Abs(*all.RecallAt5-want) > 1e-12 || all.ContextTokens != nil || all.Found != nil {
 				t.Errorf("%s: %+v", evidence, all)
 			}
-			if s.QueryMsP50 != nil {
-				t.Errorf("%s: what it cost is not known: %+v", evidence, s)
-			}
+			check.True(t, s.QueryMsP50 == nil, "%s: what it cost is not known: %+v", evidence, s)
 		}
 	}
 	for evidence, want := range map[string]string{`["GOLD.txt", "dodo.txt#1"]`: `"dodo.txt#1"`, `[null]`: `""`, `["#"]`: `"#"`} {
 		p, set := read(evidence)
-		if err := p.Locate(set); err == nil || !strings.Contains(err.Error(), want+`, the evidence for "What does the owl eat?", is no page of birds`) {
-			t.Errorf("a page that is not there: %v", err)
-		}
+		check.Fails(t, p.Locate(set), want+`, the evidence for "What does the owl eat?", is no page of birds`,
+			"a page that is not there")
 	}
 }
 
@@ -196,4 +172,101 @@ func FuzzReadPredictions(f *testing.F) {
 			check.True(t, err == nil, "accepted without an answer: %v", err)
 		}
 	})
+}
+
+func hits(docs ...string) []graphrag.Hit {
+	var out []graphrag.Hit
+	for _, d := range docs {
+		out = append(out, graphrag.Hit{Chunk: graphrag.Chunk{Doc: d, Text: "Text of " + d}})
+	}
+	return out
+}
+
+// The figures are worked out by hand from the definitions.
+func TestMeasure(t *testing.T) {
+	f := func(v float64) *float64 { return &v }
+	gold := []benchmark.Unit{{"a"}, {"b", "b2"}}
+	for _, tt := range []struct {
+		name string
+		gold []benchmark.Unit
+		a    graphrag.Answer
+		want benchmark.Evidence
+	}{
+		{"nothing ranked", gold, graphrag.Answer{}, benchmark.Evidence{}},
+		{"nothing found", gold, graphrag.Answer{Found: graphrag.Found{Ranked: []graphrag.Hit{}}},
+			benchmark.Evidence{RecallAt2: f(0), RecallAt5: f(0), RecallAt10: f(0), HitAt5: f(0), AllAt5: f(0), MRR: f(0), PromptRecall: f(0), ProvenanceRecall: f(0)}},
+		{"no gold", nil, graphrag.Answer{Found: graphrag.Found{Ranked: hits("a")}}, benchmark.Evidence{}},
+		{"one page fills the first five places", gold, graphrag.Answer{Found: graphrag.Found{Ranked: hits("x", "a", "a", "a", "a", "b2")}},
+			benchmark.Evidence{RecallAt2: f(0.5), RecallAt5: f(0.5), RecallAt10: f(1), HitAt5: f(1), AllAt5: f(0), MRR: f(0.5), PromptRecall: f(0), ProvenanceRecall: f(0)}},
+		{"any page of a unit counts, once", gold, graphrag.Answer{Found: graphrag.Found{Ranked: hits("b", "b2", "a")}},
+			benchmark.Evidence{RecallAt2: f(0.5), RecallAt5: f(1), RecallAt10: f(1), HitAt5: f(1), AllAt5: f(1), MRR: f(1), PromptRecall: f(0), ProvenanceRecall: f(0)}},
+		{"all misses", gold, graphrag.Answer{Found: graphrag.Found{Ranked: hits("x", "y")}},
+			benchmark.Evidence{RecallAt2: f(0), RecallAt5: f(0), RecallAt10: f(0), HitAt5: f(0), AllAt5: f(0), MRR: f(0), PromptRecall: f(0), ProvenanceRecall: f(0)}},
+		{"what stood in the prompt", gold, graphrag.Answer{Found: graphrag.Found{Evidence: hits("a"), Derived: []graphrag.Derived{{Provenance: graphrag.Provenance{Docs: []string{"b2", "z"}}}}}},
+			benchmark.Evidence{PromptRecall: f(0.5), ProvenanceRecall: f(1)}},
+		{"only facts", gold, graphrag.Answer{Found: graphrag.Found{Derived: []graphrag.Derived{{Provenance: graphrag.Provenance{Docs: []string{"a"}}}}}},
+			benchmark.Evidence{PromptRecall: f(0), ProvenanceRecall: f(0.5)}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			check.Equal(t, benchmark.Item{Gold: tt.gold}.Measure(record.NewAnswer(record.Key{}, tt.a, nil, false)), tt.want, "(-want +got)")
+		})
+	}
+}
+
+// Where every unit is one document the figures are trec_eval's: testdata/golden.py ran
+// pytrec_eval-terrier 0.5.11 (its C code) over the same files, 40 queries.
+func TestMeasureAsTrecEval(t *testing.T) {
+	items, rankings, scores := make(map[string]*benchmark.Item), make(map[string][]string), make(map[string]float64)
+	for _, f := range trecLines(t, "qrels.txt") {
+		level := check.Of(strconv.ParseInt(f[3], 10, 32)).OK(t)
+		if items[f[0]] == nil {
+			items[f[0]] = &benchmark.Item{Grades: make(map[string]int32)}
+		}
+		if items[f[0]].Grades[f[2]] = int32(level); level > 0 {
+			items[f[0]].Gold = append(items[f[0]].Gold, benchmark.Unit{f[2]})
+		}
+	}
+	for _, f := range trecLines(t, "run.txt") {
+		score := check.Of(strconv.ParseFloat(f[4], 64)).OK(t)
+		scores[f[0]+" "+f[2]] = score
+		rankings[f[0]] = append(rankings[f[0]], f[2])
+	}
+	data, err := os.ReadFile("testdata/golden.json")
+	check.OK(t, err)
+	var golden map[string]map[string]float64
+	err = json.Unmarshal(data, &golden)
+	check.Must(t, err == nil && len(items) == 40, "%v %v", err, len(items))
+	for q, it := range items { // trec_eval orders by score, then by document id, both falling
+		slices.SortFunc(rankings[q], func(a, b string) int {
+			return cmp.Or(cmp.Compare(scores[q+" "+b], scores[q+" "+a]), cmp.Compare(b, a))
+		})
+		got := it.Measure(record.NewAnswer(record.Key{}, graphrag.Answer{Found: graphrag.Found{Ranked: hits(rankings[q]...)}}, nil, false))
+		for name, v := range map[string]*float64{"recall@10": got.RecallAt10, "RR": got.MRR, "nDCG@10": got.NDCGAt10} {
+			want := golden[name][q]
+			if v == nil && len(it.Gold) == 0 && want == 0 { // not defined here
+				continue
+			}
+			check.True(t, v != nil && math.Abs(*v-want) <= 2e-9,
+				"%s of %s is %v, trec_eval says %.9f", name, q, v, want)
+		}
+	}
+}
+
+// trecLines are the columns of each line of a TREC file.
+func trecLines(t *testing.T, name string) [][]string {
+	t.Helper()
+	data := check.Of(os.ReadFile("testdata/" + name)).OK(t)
+	var out [][]string
+	for line := range strings.Lines(string(data)) {
+		out = append(out, strings.Fields(line))
+	}
+	return out
+}
+
+// Systems answer the same item at once: an append to its statements must not write into
+// the memory of another append.
+func TestGoldStatementsAppend(t *testing.T) {
+	it := benchmark.Item{Statements: append(make([]string, 0, 4), "one", "two")}
+	first, second := append(it.GoldStatements(), "a"), append(it.GoldStatements(), "b")
+	check.True(t, first[2] == "a" && second[2] == "b", "%q and %q share their end", first, second)
 }

@@ -97,9 +97,7 @@ func TestResume(t *testing.T) {
 			if err == nil {
 				break
 			}
-			if !errors.Is(err, gone) {
-				t.Fatal(err)
-			}
+			check.Must(t, errors.Is(err, gone), "%v", err)
 			check.Must(t, runs <= 20, "no end in sight")
 		}
 		check.True(t, runs != 0, "the run was never interrupted")
@@ -212,9 +210,8 @@ func TestRecordsOfAnotherVersion(t *testing.T) {
 	check.OK(t, errors.Join(err, j.Close()))
 	var calls atomic.Int64
 	_, err = run(t, benchtest.Runner(dir, &calls, nil))
-	if !errors.Is(err, record.ErrOtherSchema) || !strings.Contains(err.Error(), "wildgraph-run/2") || !strings.Contains(err.Error(), "choose another folder") || calls.Load() > 0 {
-		t.Errorf("error %v", err)
-	}
+	check.True(t, errors.Is(err, record.ErrOtherSchema) && strings.Contains(err.Error(), "wildgraph-run/2") &&
+		strings.Contains(err.Error(), "choose another folder") && calls.Load() <= 0, "error %v", err)
 }
 
 func TestFailures(t *testing.T) {

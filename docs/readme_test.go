@@ -57,9 +57,8 @@ func TestReadmeProgram(t *testing.T) {
 		{empty, "zzz?", "no file that can be read", true},
 	} {
 		out, err := exec.CommandContext(t.Context(), bin, tt.folder, tt.question).CombinedOutput()
-		if (err != nil) != tt.fails || !strings.Contains(string(out), tt.want) || strings.Contains(string(out), "panic") {
-			t.Errorf("%s: %v\n%s", tt.question, err, out)
-		}
+		check.True(t, (err != nil) == tt.fails && strings.Contains(string(out), tt.want) &&
+			!strings.Contains(string(out), "panic"), "%s: %v\n%s", tt.question, err, out)
 		said, files, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
 		if tt.fails || tt.want == "" {
 			continue
@@ -85,9 +84,8 @@ func TestLinks(t *testing.T) {
 			if link == "" || strings.Contains(link, "://") {
 				continue
 			}
-			if _, err := os.Stat(filepath.Join(filepath.Dir(file), link)); err != nil {
-				t.Errorf("%s links to %s, which does not exist", file, link)
-			}
+			check.True(t, check.Err(os.Stat(filepath.Join(filepath.Dir(file), link))) == nil,
+				"%s links to %s, which does not exist", file, link)
 			pictures = slices.DeleteFunc(pictures, func(p string) bool { return p == filepath.Join(filepath.Dir(file), link) || "docs/"+p == link })
 		}
 	}
@@ -120,9 +118,7 @@ func TestFidelity(t *testing.T) {
 		rows++
 		named := namedTest.FindAllStringSubmatch(line, -1)
 		for _, m := range named {
-			if !there[m[0]] {
-				t.Errorf("there is no test %s", m[0])
-			}
+			check.True(t, there[m[0]], "there is no test %s", m[0])
 		}
 		if !slices.ContainsFunc(named, func(m []string) bool { return strings.Contains(string(mutants), "\t"+m[0]+"\t") }) {
 			t.Errorf("no line of .ci/mutants.tsv breaks a formula that one of its tests watches: %s", line)

@@ -56,7 +56,6 @@ func TestSmallPrograms(t *testing.T) {
 		out, err := exec.Command(filepath.Join(bin, name), tt.args[1:]...).CombinedOutput()
 		check.True(t, err == nil && strings.Contains(string(out), tt.want), "%v: %v, want %q in\n%s", tt.args, err, tt.want, out)
 	}
-	if received := server.Requests(); !slices.ContainsFunc(received, func(r llmtest.Received) bool { return strings.Contains(r.Path, "/api/chat") }) {
-		t.Error("no request was made to Ollama")
-	}
+	check.True(t, slices.ContainsFunc(server.Requests(), func(r llmtest.Received) bool { return strings.Contains(r.Path, "/api/chat") }),
+		"no request was made to Ollama")
 }

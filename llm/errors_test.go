@@ -24,8 +24,7 @@ func TestErrorContract(t *testing.T) {
 	retryable := map[llm.Kind]bool{llm.ErrRateLimited: true, llm.ErrTransient: true, llm.ErrTimeout: true, llm.ErrEmpty: true}
 	for _, k := range []llm.Kind{llm.ErrRateLimited, llm.ErrQuotaExhausted, llm.ErrTransient, llm.ErrTimeout, llm.ErrBadRequest, llm.ErrContextLength, llm.ErrAuth,
 		llm.ErrFiltered, llm.ErrRefused, llm.ErrTruncated, llm.ErrEmpty, llm.ErrInvalidOutput, llm.ErrBudgetExceeded, llm.ErrCanceled} {
-		got := (&llm.Error{Kind: k}).Retryable()
-		check.True(t, got == retryable[k], "%v: retryable %v", k, got)
+		check.Equal(t, (&llm.Error{Kind: k}).Retryable(), retryable[k], "%v: retryable", k)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("because"))
@@ -47,4 +46,14 @@ func TestFinish(t *testing.T) {
 		}
 		return nil
 	}))
+}
+
+// A function of one's own is a model for every system, judge and cache.
+func ExampleByFunc() {
+	model := llm.ByFunc("echo", func(_ context.Context, req llm.Request) (llm.Reply, error) {
+		return llm.Reply{Text: "You said: " + req.Messages[len(req.Messages)-1].Text, Finish: llm.FinishStop}, nil
+	})
+	reply, err := model.Generate(context.Background(), llm.Prompt("Hello"))
+	fmt.Println(model.Name(), "|", reply.Text, err)
+	// Output: echo | You said: Hello <nil>
 }

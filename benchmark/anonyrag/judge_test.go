@@ -70,9 +70,8 @@ func TestJudge(t *testing.T) {
 		check.True(t, err == nil && got.Value == want && script.Calls() <= 0, "%q: %+v, %v after %d calls", answer, got, err, script.Calls())
 	}
 	got, err := model.Fact(t.Context(), judge.Case{Type: "reversion", Reference: "PERSON#1——Silver", Answer: "PERSON#1: the one-legged cook"})
-	if err != nil || got.Value != 1 || got.Scores[anonyrag.ScoreF1].Value != 0 || !strings.Contains(model.Name(), "/m+exact/anonyrag") {
-		t.Errorf("%q: %+v, %v", model.Name(), got, err)
-	}
+	check.True(t, err == nil && got.Value == 1 && got.Scores[anonyrag.ScoreF1].Value == 0 &&
+		strings.Contains(model.Name(), "/m+exact/anonyrag"), "%q: %+v, %v", model.Name(), got, err)
 }
 
 // oracle knows the gold, but for one question in three.
@@ -118,9 +117,8 @@ func TestRun(t *testing.T) {
 			t.Errorf("%s: accuracy %v, want %v", kind, got, want)
 		}
 		f1, ok := types.Figure(anonyrag.ScoreF1)
-		if ok != strings.HasPrefix(kind, anonyrag.Reversion) || ok && math.Abs(f1-want) > 1e-12 {
-			t.Errorf("%s: F1 %v, want %v", kind, f1, want)
-		}
+		check.True(t, ok == strings.HasPrefix(kind, anonyrag.Reversion) && (!ok || math.Abs(f1-want) <= 1e-12),
+			"%s: F1 %v, want %v", kind, f1, want)
 	}
 }
 
@@ -196,8 +194,7 @@ func FuzzParsers(f *testing.F) {
 		own := anonyrag.GoldOf(s)
 		c = anonyrag.Compare(own, pairs)
 		check.Must(t, c.Gold <= 0 || c.Right == c.Gold, "an answer is not its own gold: %+v of %q", c, s)
-		if letter, ok := anonyrag.ParseChoice(s); ok != (letter != "") || ok && !strings.Contains("ABCD", letter) {
-			t.Fatalf("%q, %v", letter, ok)
-		}
+		letter, ok := anonyrag.ParseChoice(s)
+		check.Must(t, ok == (letter != "") && (!ok || strings.Contains("ABCD", letter)), "%q, %v", letter, ok)
 	})
 }

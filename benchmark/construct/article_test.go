@@ -3,6 +3,9 @@
 package construct_test
 
 import (
+	"context"
+	_ "embed"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -13,24 +16,8 @@ import (
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
-const owls = `# Barn owl
-
-The barn owl is the most widespread owl.[^a] It hunts by ear.[^b]
-
-## Hunting
-
-In 1958, Roger Payne showed that barn owls catch mice in total darkness.[^b][^c] Nobody knows why.
-
-## Notes
-
-No prose here.[^a]
-
-[^a]: Owls of the World, https://owls.example/world
-[^b]: [The ear of the owl](https://ear.example/owl#page)
-[^d]: Storm of owls, file:notes/storm.md
-[^e]: file:notes/bare.md
-[^c]: "[Payne, R.](https://en.wikipedia.org/wiki/Roger_Payne) ["Acoustic location of prey"](https://prey.example/p(1)). [Archived](https://web.archive.org/web/1/https://prey.example/p)
-`
+//go:embed testdata/owls.md
+var owls string
 
 func TestFootnotes(t *testing.T) {
 	a := construct.Parse(owls, "owls.md", construct.Options{})
@@ -50,25 +37,8 @@ func TestFootnotes(t *testing.T) {
 	check.Equal(t, paths, []string{"Barn owl", "Barn owl > Hunting"})
 }
 
-const owlsWiki = `{{Short description|Owl {{small|of barns}}}}
-'''Barn owls''' ({{IPA|x}}) hunt by [[ear|their ears]].<ref name="ear">{{cite web |url=https://ear.example/owl |title=The ear of [the] owl |archive-url=https://web.archive.org/web/1/https://ear.example/owl}}</ref> <!-- no -->
-[[File:Owl.jpg|thumb|An [[owl]]]]
-
-== Hunting ==
-{| class="wikitable"
-| a || b
-|}
-In 1958, [[Roger Payne]] showed that they catch mice in total darkness.<ref name="ear" /><ref>[https://prey.example/p Acoustic location of prey]</ref> Nobody knows<br/> why.<ref>Payne, R. (1971). ''On owls''.</ref>
-
-=== Nests ===
-They nest in [https://church.example church towers].<ref name=late/>
-
-=== Eggs ===
-They lay four.
-
-== References ==
-{{reflist|refs=<ref name="late">https://late.example/x</ref>}}
-`
+//go:embed testdata/owls.wiki
+var owlsWiki string
 
 func TestWikitext(t *testing.T) {
 	a := construct.Parse(construct.Wikitext(owlsWiki, "Barn owl"), "Barn owl", construct.Options{})
@@ -139,9 +109,8 @@ func TestAskRepeats(t *testing.T) {
 	}
 	triple.Statement = "Kelp forests recovered within a decade."
 	m := llmtest.NewScript("m").Reply(llmtest.Any, `{"question": "How was it that kelp forests recovered within a decade?"}`)
-	if q, err := construct.NewByModel(m).Ask(t.Context(), construct.Draft{Type: wildgraph.Summary, Path: []string{"Kelp"}, Triples: []construct.Triple{triple, triple}}); q != "" || err == nil || m.Calls() != 2 {
-		t.Errorf("summary: %q, %v after %d calls", q, err, m.Calls())
-	}
+	q, err := construct.NewByModel(m).Ask(t.Context(), construct.Draft{Type: wildgraph.Summary, Path: []string{"Kelp"}, Triples: []construct.Triple{triple, triple}})
+	check.True(t, q == "" && err != nil && m.Calls() == 2, "summary: %q, %v after %d calls", q, err, m.Calls())
 }
 
 // A sentence that was copied without marks and links is that of the section, or its loss is said.
@@ -150,9 +119,29 @@ func TestGroundUnmarked(t *testing.T) {
 	g := construct.NewGrounds(a.Citations(), func(string) bool { return true })
 	s := a.Sections()[slices.IndexFunc(a.Sections(), func(s construct.Section) bool { return len(construct.Marks(s.Body)) > 0 })]
 	gold, dropped := g.Ground(a, s, []construct.Stated{{"Otters rest in rafts, [1] wrapped in kelp.[^2]", "Otters rest in rafts."}, {"They sleep.", "Otters sleep."}})
-	if len(gold.Triples) != 1 || gold.Triples[0].Count != 1 || len(dropped) != 1 || dropped[0].Reason != "no citation mark" {
-		t.Errorf("%+v, %+v", gold, dropped)
-	}
+	check.True(t, len(gold.Triples) == 1 && gold.Triples[0].Count == 1 && len(dropped) == 1 &&
+		dropped[0].Reason == "no citation mark", "%+v, %+v", gold, dropped)
 	gold, dropped = g.Ground(a, s, []construct.Stated{{"Otters rest in rafts, [1] wrapped in kelp.[^2]", "Otters rest."}, {"Otters rest in rafts, [1] wrapped in kelp.[^2]", "Otters rest."}})
 	check.True(t, len(gold.Triples) == 1 && len(dropped) == 1 && dropped[0].Reason == "stated before", "stated twice: %+v, %+v", gold, dropped)
+}
+
+func Example() {
+	a := construct.Parse(`# Barn owl
+
+Barn owls catch mice in total darkness.[^1] Everybody knows that.
+
+[^1]: ["Acoustic location of prey"](https://prey.example/owls)
+`, "owl.md", construct.Options{})
+	grounds := construct.NewGrounds(a.Citations(), func(url string) bool { return true })
+	for _, s := range a.Sections() {
+		stated, _ := construct.Rules{}.State(context.Background(), a, s)
+		gold, _ := grounds.Ground(a, s, stated)
+		for _, t := range gold.Triples {
+			fmt.Println(gold.Path, t.Statement, t.URLs)
+		}
+	}
+	fmt.Println(a.References()[0].Title)
+	// Output:
+	// [Barn owl] Barn owls catch mice in total darkness. [https://prey.example/owls]
+	// Acoustic location of prey
 }

@@ -4,6 +4,7 @@ package construct_test
 
 import (
 	"context"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -31,29 +32,9 @@ import (
 
 // owl cites pages of every kind: good ones, an archived one, two with one title,
 // and some that cannot be obtained.
-const owl = `# Barn owl
-
-The barn owl is the most widespread owl of the world.[[1]](https://w.example/Owl#cite_note-world-1) Nobody cites this.
-
-## Hunting
-
-In 1958, Roger Payne showed that barn owls catch mice in total darkness.[[2]](https://w.example/Owl#cite_note-ear-2)[[3]](https://w.example/Owl#cite_note-prey-3)
-Their left ear sits higher than the right one.[[2]](https://w.example/Owl#cite_note-ear-2) A dead source says that they also hear colours.[[4]](https://w.example/Owl#cite_note-4)
-
-## Decline
-
-Farmers in Kent counted 240 pairs in 1987.[[5]](https://w.example/Owl#cite_note-5)
-
-References
-----------
-
-1.   **[^](https://w.example/Owl#cite_ref-world_1-0)**["Owls of the World"](https://world.example/owls). _Owl Press_.
-2.   ^ [_**a**_](https://w.example/Owl#cite_ref-ear_2-0)[_**b**_](https://w.example/Owl#cite_ref-ear_2-1)["Ears: a study"](https://ear.example/a_(study)).
-3.   **[^](https://w.example/Owl#cite_ref-prey_3-0)**["Prey"](https://prey.example/dead). [Archived](https://archive.example/prey) from the original.
-4.   **[^](https://w.example/Owl#cite_ref-4)**["Colours"](https://colours.example/404).
-5.   **[^](https://w.example/Owl#cite_ref-5)**["Ears, a study"](https://kent.example/pairs).
-6.   **[^](https://w.example/Owl#cite_ref-6)**["../../../etc/passwd"](https://evil.example/instructions).
-`
+//
+//go:embed testdata/owl.md
+var owl string
 
 const body = `
 
@@ -80,9 +61,7 @@ type getter struct {
 	mu    chan struct{}
 }
 
-func newGetter() *getter {
-	return &getter{asked: make(map[string]int), mu: make(chan struct{}, 1)}
-}
+func newGetter() *getter { return &getter{asked: make(map[string]int), mu: make(chan struct{}, 1)} }
 
 var errStopped = errors.New("stopped")
 
@@ -138,8 +117,7 @@ func scripted() *llmtest.Script {
 // build builds the benchmark into dir with what is kept in work.
 func build(ctx context.Context, t *testing.T, work, dir string, get construct.Getter, m llm.Model) (*construct.Build, error) {
 	t.Helper()
-	client, err := paid.Open(paid.Options{File: filepath.Join(work, "replies")})
-	check.OK(t, err)
+	client := check.Of(paid.Open(paid.Options{File: filepath.Join(work, "replies")})).OK(t)
 	defer client.Close()
 	m = check.Of(client.Model(m)).OK(t)
 	p := check.Of(construct.OpenPages(filepath.Join(work, "pages"))).OK(t)
@@ -194,9 +172,7 @@ func TestBuild(t *testing.T) {
 	check.True(t, d.Pages == 4 && len(d.Items) == 5, "loaded %d pages, %d questions", d.Pages, len(d.Items))
 	for _, it := range set.Domains[0].Items {
 		for _, u := range it.Gold {
-			if len(u) != 1 {
-				t.Errorf("%s: the gold pages %v are not told apart", it.Question.Text, u)
-			}
+			check.True(t, len(u) == 1, "%s: the gold pages %v are not told apart", it.Question.Text, u)
 		}
 	}
 
@@ -283,16 +259,12 @@ func TestBuildStopped(t *testing.T) {
 			counted.left.Store(int64(stop))
 			_, err := build(ctx, t, work, dir, get, counted)
 			done = err == nil
-			if err != nil && !errors.Is(err, context.Canceled) {
-				t.Fatal(err)
-			}
+			check.Must(t, err == nil || errors.Is(err, context.Canceled), "%v", err)
 			cancel(nil)
 		}
 		check.Equal(t, snapshot(t, dir), want, "stopped after %d calls, %d times", stop, starts)
 		for url, n := range get.asked {
-			if n > 1 {
-				t.Errorf("%s was asked for %d times", url, n)
-			}
+			check.True(t, n <= 1, "%s was asked for %d times", url, n)
 		}
 	}
 }
@@ -315,14 +287,13 @@ func (s *stopping) Generate(ctx context.Context, req llm.Request) (llm.Reply, er
 func snapshot(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	out := make(map[string]string)
-	err := fs.WalkDir(os.DirFS(dir), ".", func(path string, d fs.DirEntry, err error) error {
+	check.OK(t, fs.WalkDir(os.DirFS(dir), ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
 		b, err := os.ReadFile(filepath.Join(dir, path))
 		out[path] = string(b)
 		return err
-	})
-	check.OK(t, err)
+	}))
 	return out
 }

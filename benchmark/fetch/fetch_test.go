@@ -34,12 +34,10 @@ func TestPublic(t *testing.T) {
 		check.True(t, Public(netip.AddrPortFrom(netip.MustParseAddr(a), 443)) != nil, "%s is let through", a)
 	}
 	for _, a := range []string{"93.184.215.14", "8.8.8.8", "172.32.0.1", "100.128.0.1", "2606:4700::6810:84e5", "2a00:1450:4001::1"} {
-		err := Public(netip.AddrPortFrom(netip.MustParseAddr(a), 80))
-		check.True(t, err == nil, "%s: %v", a, err)
+		check.OK(t, Public(netip.AddrPortFrom(netip.MustParseAddr(a), 80)), "%s", a)
 		for _, port := range []uint16{0, 22, 25, 8080, 6379} {
-			if Public(netip.AddrPortFrom(netip.MustParseAddr(a), port)) == nil {
-				t.Errorf("port %d is let through", port)
-			}
+			check.True(t, Public(netip.AddrPortFrom(netip.MustParseAddr(a), port)) != nil,
+				"port %d is let through", port)
 		}
 	}
 }
@@ -220,9 +218,8 @@ func TestReader(t *testing.T) {
 	o.Reader = check.Of(NewReader(service.URL, key)).OK(t)
 	f := check.Of(New(o)).OK(t)
 	page, err := f.Page(t.Context(), w.page("/owls"))
-	if err != nil || !strings.HasSuffix(page.Text, "/owls") || !strings.Contains(page.Text, "http:") || strings.Contains(page.Title, "\x1b") {
-		t.Errorf("%+v, %v", page, err)
-	}
+	check.True(t, err == nil && strings.HasSuffix(page.Text, "/owls") && strings.Contains(page.Text, "http:") &&
+		!strings.Contains(page.Title, "\x1b"), "%+v, %v", page, err)
 	for address, kind := range map[string]Kind{w.page("/junk"): NoText, "http://127.0.0.2/": Refused, "file:///etc/passwd": Refused} {
 		var e *Error
 		_, err := f.Page(t.Context(), address)
@@ -316,7 +313,7 @@ func TestHostsBusy(t *testing.T) {
 		for i := range hosts * pages {
 			all.Go(func() {
 				_, err := f.Page(t.Context(), fmt.Sprintf("https://host%d.example/%d", i%hosts, i))
-				check.True(t, err == nil, "%v", err)
+				check.OK(t, err)
 			})
 		}
 		all.Wait()

@@ -20,6 +20,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/multihop"
 	"github.com/wildgraph/wildgraph/internal/check"
+	"github.com/wildgraph/wildgraph/judge/short"
 )
 
 func text(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s)} }
@@ -87,8 +88,7 @@ func shown(t *testing.T, set *benchmark.Dataset) []string {
 }
 
 func TestLoad(t *testing.T) {
-	set, err := multihop.Load(all(), benchmark.LoadOptions{})
-	check.OK(t, err)
+	set := check.Of(multihop.Load(all(), benchmark.LoadOptions{})).OK(t)
 	want := []string{
 		"hotpotqa: 000000=Owl, 000001=Barn owl, 000002=Hawk owl",
 		"  h1 / comparison / Which owl hunts by day? / Hawk owl /  / 000001 000002",
@@ -148,9 +148,8 @@ func TestHiddenNames(t *testing.T) {
 	corpus, qa := text(`{"id": "p", "text": "[PERSON#1] rows."}`), text(`{"question": "Who is [PERSON#1]?", "answer": "{\"[PERSON#1]\": \"Ada\"}"}`)
 	for _, files := range []fstest.MapFS{{"eng_corpus.json": corpus, "eng_qa.json": qa}, {"anonyrag/english-chunks.jsonl": corpus, "anonyrag/english-questions.jsonl": qa}} {
 		set, err := benchmark.Open(files, benchmark.LoadOptions{}, multihop.Layout)
-		if err != nil || set.Domains[0].Name != "anonyrag-eng" || set.Depth != 20 || len(set.Judges) == 0 {
-			t.Errorf("%+v, %v", set, err)
-		}
+		check.True(t, err == nil && set.Domains[0].Name == "anonyrag-eng" && set.Depth == 20 &&
+			len(set.Judges) != 0, "%+v, %v", set, err)
 	}
 }
 
@@ -214,9 +213,8 @@ func TestDamage(t *testing.T) {
 	check.Is(t, check.Err(multihop.Load(all(), benchmark.LoadOptions{Domains: []string{"x"}})), benchmark.ErrUnknownDomain)
 	many := strings.Repeat(`{"id": "x"}`+"\n", 100)
 	_, err := multihop.Load(fstest.MapFS{"musique.json": text(many)}, benchmark.LoadOptions{})
-	if err == nil || !strings.Contains(err.Error(), "… and 95 more problems") || strings.Count(err.Error(), "\n") > 6 {
-		t.Errorf("a hundred problems: %v", err)
-	}
+	check.True(t, err != nil && strings.Contains(err.Error(), "… and 95 more problems") &&
+		strings.Count(err.Error(), "\n") <= 6, "a hundred problems: %v", err)
 }
 
 // HippoRAG's sample of MuSiQue: 68, 27 and 5 questions of 2, 3 and 4 hops, and 237 gold
@@ -235,9 +233,7 @@ func TestMuSiQueTrain(t *testing.T) {
 	check.True(t, n == 1890 && bytes == 877933, "%d passages of %d bytes", n, bytes)
 	for it := range set.Items() {
 		for _, u := range it.Gold {
-			if len(u) != 1 {
-				t.Errorf("%s: gold %v", it.Question.ID, u)
-			}
+			check.True(t, len(u) == 1, "%s: gold %v", it.Question.ID, u)
 		}
 	}
 }
@@ -298,9 +294,7 @@ func FuzzLoad(f *testing.F) {
 		for it := range set.Items() {
 			check.True(t, it.Question.ID != "" && strings.TrimSpace(it.Question.Text) != "" && strings.TrimSpace(it.Reference) != "", "%+v", it)
 			for _, u := range it.Gold {
-				if len(u) == 0 {
-					t.Errorf("%s has gold that no passage is", it.Question.ID)
-				}
+				check.True(t, len(u) != 0, "%s has gold that no passage is", it.Question.ID)
 			}
 		}
 	})
@@ -337,9 +331,8 @@ func TestPublished(t *testing.T) {
 				got = 100 * *p.AvgAccuracy
 			}
 		}
-		if !(math.Abs(got-tt.want) < 1e-9) && !math.IsNaN(got+tt.want) || math.IsNaN(got) != math.IsNaN(tt.want) {
-			t.Errorf("%+v: %v", tt, got)
-		}
+		check.True(t, (math.Abs(got-tt.want) < 1e-9 || math.IsNaN(got+tt.want)) &&
+			math.IsNaN(got) == math.IsNaN(tt.want), "%+v: %v", tt, got)
 	}
 	for _, k := range []int{10, 20} {
 		for _, mode := range []string{"open", "reject"} {
@@ -361,9 +354,8 @@ func TestPublishedCells(t *testing.T) {
 			p := multihop.Published(k, mode)
 			for i, r := range p.Rows {
 				n := map[string]int{"anonyrag-chs": 688, "anonyrag-eng": 709, multihop.Textbooks: 1018, multihop.MuSiQue: 1000, multihop.HotpotQA: 1000, multihop.TwoWiki: 1000}
-				if r.Mode != mode || r.Questions != n[r.Domain] || (r.Note != "") != (math.Abs(*r.AvgAccuracy-.3706) < 1e-9) {
-					t.Errorf("%+v", r)
-				}
+				check.True(t, r.Mode == mode && r.Questions == n[r.Domain] &&
+					(r.Note != "") == (math.Abs(*r.AvgAccuracy-.3706) < 1e-9), "%+v", r)
 				p.Rows[i].Questions, p.Rows[i].Mode, p.Rows[i].Note = 0, "", ""
 			}
 			rows, err := json.Marshal(p)
@@ -374,4 +366,23 @@ func TestPublishedCells(t *testing.T) {
 	}
 	got := fmt.Sprintf("%x", h.Sum(nil))[:16]
 	check.Equal(t, got, "7af3bfae4543a0d4", "the sum of the cells is %s, not that of the cells that were compared", got)
+}
+
+// A data set as the runner takes it, with the judge of its questions. A folder on disk
+// is os.DirFS(dir).
+func Example() {
+	folder := fstest.MapFS{
+		"musique.json": {Data: []byte(`[{"id": "2hop__1_2", "question": "Who founded the town of the bridge?", "answer": "Ada Moss",
+			"paragraphs": [{"title": "The bridge", "paragraph_text": "It stands in Elm.", "is_supporting": true},
+			               {"title": "Elm", "paragraph_text": "Ada Moss founded it.", "is_supporting": true}]}]`)},
+	}
+	set, err := multihop.Load(folder, benchmark.LoadOptions{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	it := set.Domains[0].Items[0]
+	j, err := short.New(short.Options{Schemes: multihop.Schemes()})
+	fmt.Println(it.Type, it.Gold, set.Types[0].K, j.Name(), err)
+	// Output: 2-hop [[000000] [000001]] 20 lexical/shortanswer/v3 <nil>
 }

@@ -4,6 +4,7 @@ package own_test
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"math"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/own"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/lexical"
@@ -58,8 +60,7 @@ func (ranker) Retrieve(context.Context, graphrag.Question) (graphrag.Found, erro
 func TestBEIR(t *testing.T) {
 	fsys := beir()
 	check.True(t, own.Layout.Recognise(fsys, benchmark.LoadOptions{}) && !own.Layout.Recognise(folder(), benchmark.LoadOptions{}), "the layout is not recognised")
-	set, err := own.BEIR(fsys, "animals")
-	check.OK(t, err)
+	set := check.Of(own.BEIR(fsys, "animals")).OK(t)
 	if n := len(set.Domains[0].Items); n != 2 || !slices.ContainsFunc(set.Notes, func(s string) bool { return strings.Contains(s, "having no relevant document: 1") }) ||
 		!slices.ContainsFunc(set.Notes, func(s string) bool { return strings.Contains(s, "does not hold: 1") }) {
 		t.Errorf("%d questions, %q", n, set.Notes)
@@ -88,20 +89,13 @@ func TestBEIR(t *testing.T) {
 }
 
 func TestBEIRErrors(t *testing.T) {
-	for _, tt := range []struct{ file, text, want string }{
-		{"corpus.jsonl", `{"text": "x"}`, `corpus.jsonl:1: no "_id"`},
-		{"corpus.jsonl", "{\"_id\": \"a\", \"text\": \"x\"}\n{\"_id\": \"a\", \"text\": \"y\"}", `two documents have the ID "a"`},
-		{"queries.jsonl", `{"_id": "q1", "text": 3}`, "queries.jsonl:1"},
-		{"queries.jsonl", `{"_id": "zzz", "text": "x"}`, "no query of queries.jsonl has a relevant document"},
-		{"qrels/test.tsv", "query-id\tcorpus-id\tscore\nq1 d1 1", "qrels/test.tsv:2: 1 columns"},
-		{"qrels/test.tsv", "q1\td1\tgood", "no whole number"},
-		{"qrels/test.tsv", "q1\td1\t99999999999999", "qrels/test.tsv:1: the score"},
-		{"qrels/test.tsv", "q1\td1\t1\nq1\td1\t2", "judged twice"},
-		{"qrels/test.tsv", strings.Repeat("x", 1<<17), "qrels/test.tsv"},
-	} {
+	for _, row := range append(check.Rows(t, "testdata/beirerrors.txt"),
+		[]string{"qrels/test.tsv", strings.Repeat("x", 1<<17), "qrels/test.tsv"},
+	) {
+		file, text, want := row[0], row[1], row[2]
 		fsys := beir()
-		fsys[tt.file] = &fstest.MapFile{Data: []byte(tt.text)}
-		check.Fails(t, check.Err(own.BEIR(fsys, "animals")), tt.want, "%s", tt.file)
+		fsys[file] = &fstest.MapFile{Data: []byte(text)}
+		check.Fails(t, check.Err(own.BEIR(fsys, "animals")), want, "%s", file)
 	}
 	fsys := beir()
 	delete(fsys, "qrels/test.tsv")
@@ -117,8 +111,22 @@ func FuzzBEIR(f *testing.F) {
 		fsys := beir()
 		fsys["qrels/test.tsv"] = &fstest.MapFile{Data: qrels}
 		set, err := own.BEIR(fsys, "x")
-		if err == nil && (len(set.Domains[0].Items) == 0 || len(set.Domains[0].Items[0].Gold) == 0) {
-			t.Error("a data set without gold")
-		}
+		check.True(t, err != nil || len(set.Domains[0].Items) != 0 && len(set.Domains[0].Items[0].Gold) != 0,
+			"a data set without gold")
 	})
+}
+
+// Questions over a folder of documents, as the runner takes them. A folder on disk is
+// os.DirFS(dir).
+func Example() {
+	docs := fstest.MapFS{"owls.md": {Data: []byte("# Owls\n\nBarn owls hunt by ear.\n")}}
+	questions := `{"question": "How do barn owls hunt?", "answer": "By ear.", "gold": ["owls.md"]}`
+	set, err := own.Load(context.Background(), "owls.jsonl", strings.NewReader(questions), docs, load.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	it := set.Domains[0].Items[0]
+	fmt.Println(set.Name, it.Question.ID, it.Type, it.Reference, it.Gold)
+	// Output: owls 1 single-fact By ear. [[owls.md]]
 }

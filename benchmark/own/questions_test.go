@@ -60,7 +60,7 @@ func TestLoad(t *testing.T) {
 	}
 	var pages []string
 	for d, err := range set.Domains[0].Documents() {
-		check.True(t, err == nil, "%v", err)
+		check.OK(t, err)
 		pages = append(pages, d.ID)
 	}
 	check.Equal(t, strings.Join(pages, " "), "a/notes.md b/notes.md owls.md sea/otters.txt", "pages")
@@ -84,37 +84,21 @@ func TestLoadRows(t *testing.T) {
 	gold := set.Domains[0].Items[0].Gold
 	check.True(t, n == 2 && len(gold) == 1 && gold[0][0] == "x", "%d documents, gold %v", n, gold)
 	where := `, "where": "team = \"ops\""`
-	if load("ops", where).Domains[0].Fingerprint == load("it", where).Domains[0].Fingerprint {
-		t.Error("other fields, and the answers of before are taken for those of now")
-	}
+	check.True(t, load("ops", where).Domains[0].Fingerprint != load("it", where).Domains[0].Fingerprint,
+		"other fields, and the answers of before are taken for those of now")
 }
 
 // What cannot be meant is an error with the line, and says what is wanted.
 func TestLoadErrors(t *testing.T) {
-	for _, tt := range []struct{ line, want string }{
-		{`{"answer": "x"}`, `no "question"`},
-		{`{"question": "a?"}`, "nothing to judge by"},
-		{`{"question": "a?", "type": "essay", "answer": "x"}`, `"essay" is none of single-fact, multi-fact, summary and search`},
-		{`{"question": "a?", "type": "multi-fact"}`, `without an "answer"`},
-		{`{"question": "a?", "type": "summary", "answer": "x"}`, `without "statements"`},
-		{`{"question": "a?", "answer": "x", "statements": ["y"]}`, "leave the other out"},
-		{`{"question": "a?", "answer": "x", "unanswerable": true}`, "unanswerable question with an answer"},
-		{`{"question": "a?", "type": "search", "gold": ["owls.md"], "answer": "x"}`, "only searched for, with an answer"},
-		{`{"question": "a?", "answer": "x", "gold": ["cats.md"]}`, `"cats.md" is no file of the folder`},
-		{`{"question": "a?", "answer": "x", "gold": ["../owls.md"]}`, "is no file of the folder"},
-		{`{"question": "a?", "answer": "x", "gold": [[""]]}`, `"" is no file of the folder`},
-		{strings.Repeat("[", 200_000), "line 2"},
-		{`{"question": "a?", "answer": "x", "gold": ["notes.md"]}`, `2 files are named "notes.md": name its folders as well, such as "a/notes.md"`},
-		{`{"question": "a?", "answer": "x", "id": "first"}`, `"first" of line 1 again`},
-		{`{"question": "a?", "answer": "x", "Gold": []}`, "Gold"},
-		{`nonsense`, "line 2"},
-	} {
-		text := `{"id": "first", "question": "q?", "answer": "a"}` + "\n" + tt.line
+	for _, row := range append(check.Rows(t, "testdata/loaderrors.txt"),
+		[]string{strings.Repeat("[", 200_000), "line 2"},
+	) {
+		line, want := row[0], row[1]
+		text := `{"id": "first", "question": "q?", "answer": "a"}` + "\n" + line
 		_, err := own.Load(t.Context(), "q.jsonl", strings.NewReader(text), folder(), load.Options{})
 		var at *jsonl.Error
-		if !errors.As(err, &at) || at.Line != 2 || !strings.Contains(err.Error(), tt.want) && tt.want != "line 2" {
-			t.Errorf("%s: %v, want %q", tt.line, err, tt.want)
-		}
+		check.True(t, errors.As(err, &at) && at.Line == 2 &&
+			(strings.Contains(err.Error(), want) || want == "line 2"), "%s: %v, want %q", line, err, want)
 	}
 	_, err := own.Load(t.Context(), "q.jsonl", strings.NewReader("\n"), folder(), load.Options{})
 	check.Fails(t, err, "holds no question", "no question")
@@ -149,9 +133,7 @@ func TestDataMorgana(t *testing.T) {
 		var types []string
 		for _, k := range set.Types {
 			types = append(types, k.Key)
-			if !strings.HasSuffix(k.Key, ": "+k.Title) || k.Statements || k.K != 5 {
-				t.Errorf("%+v", k)
-			}
+			check.True(t, strings.HasSuffix(k.Key, ": "+k.Title) && !k.Statements && k.K == 5, "%+v", k)
 		}
 		it := set.Domains[0].Items[1]
 		if got := strings.Join(types, "|"); got != x.types || it.Type != set.Types[0].Key || len(set.Notes) != x.notes || !reflect.DeepEqual(it.Gold, []benchmark.Unit{{"a.md"}}) {

@@ -12,6 +12,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log"
 	"os"
 	"slices"
 	"strings"
@@ -154,14 +155,12 @@ func TestPolicy(t *testing.T) {
 			check.Contains(t, policy, "'sha256-"+hash(e.text)+"'", "the script is not in the policy")
 		}
 		for key, value := range e.attr {
-			if strings.HasPrefix(key, "on") || key == "style" || key == "src" || key == "href" && value[0] != '#' && value != "data:," {
-				t.Errorf("<%s %s=%q>", e.name, key, value)
-			}
+			check.True(t, !strings.HasPrefix(key, "on") && key != "style" && key != "src" &&
+				(key != "href" || value[0] == '#' || value == "data:,"), "<%s %s=%q>", e.name, key, value)
 		}
 	}
-	if scripts != 1 || !strings.HasPrefix(policy, "default-src 'none';") || strings.Contains(policy, "unsafe") {
-		t.Errorf("%d scripts, policy %s", scripts, policy)
-	}
+	check.True(t, scripts == 1 && strings.HasPrefix(policy, "default-src 'none';") &&
+		!strings.Contains(policy, "unsafe"), "%d scripts, policy %s", scripts, policy)
 	for _, id := range []string{"library0", "library1"} {
 		check.Contains(t, policy, hash(unpack(t, file, id)), "%s is not in the policy", id)
 	}
@@ -262,3 +261,23 @@ func TestWriteFails(t *testing.T) {
 type broken struct{}
 
 func (broken) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
+
+// A page of one system and one question.
+func Example() {
+	p := page.Page{
+		Title: "Owls", Verdict: "bm25 answers the only question.",
+		Run: &page.Run{
+			Systems: []page.System{{Name: "bm25"}}, Domains: []string{"birds"}, Types: []page.Type{{Title: "Fact", Fact: true}},
+			Questions: []page.Question{{
+				ID: "1", Text: "How do barn owls hunt?", Statements: []string{"By ear."},
+				Answers: []page.Answer{{State: page.Right, Text: "By ear."}},
+			}},
+		},
+	}
+	var file bytes.Buffer
+	if err := p.Write(&file); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(strings.Contains(file.String(), "<h1>bm25 answers the only question.</h1>"))
+	// Output: true
+}

@@ -99,9 +99,7 @@ func TestLog(t *testing.T) {
 			change(&other)
 			_, answered := log.Answer(other)
 			_, judged := log.Judgment(other, "exact", "x")
-			if answered || judged {
-				t.Errorf("%+v finds the records of %+v", other, key)
-			}
+			check.True(t, !answered && !judged, "%+v finds the records of %+v", other, key)
 		}
 		_, first := log.Judgment(key, "exact", "x")
 		_, second := log.Judgment(key, "mild", "x")
@@ -117,7 +115,7 @@ func TestLog(t *testing.T) {
 	check.True(t, a != b, "texts are joined before they are hashed")
 	memory := record.New()
 	err = errors.Join(memory.Add(want[2]), memory.Close())
-	check.True(t, err == nil, "%v", err)
+	check.OK(t, err)
 	_, ok := memory.Answer(key)
 	check.True(t, ok, "not kept in memory")
 }
@@ -141,8 +139,7 @@ func TestFolderTakenAway(t *testing.T) {
 // What is forgotten is gone, whole or damaged; what is in use stays.
 func TestForget(t *testing.T) {
 	dir := t.TempDir()
-	err := record.Forget(dir)
-	check.True(t, err == nil, "nothing to forget: %v", err)
+	check.OK(t, record.Forget(dir), "nothing to forget")
 	log := check.Of(record.Open(dir)).OK(t)
 	key := record.Key{ID: "1"}
 	check.OK(t, log.Add(record.Answer{Key: key}))
@@ -150,8 +147,7 @@ func TestForget(t *testing.T) {
 	check.OK(t, log.Close())
 	name := filepath.Join(dir, record.JournalName)
 	for range 2 { // the second is damaged
-		err := record.Forget(dir)
-		check.True(t, err == nil, "%v", err)
+		check.OK(t, record.Forget(dir))
 		log = check.Of(record.Open(dir)).OK(t)
 		_, ok := log.Answer(key)
 		check.True(t, !ok, "not forgotten")

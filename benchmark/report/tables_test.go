@@ -130,9 +130,7 @@ func TestSweep(t *testing.T) {
 	check.Must(t, len(points) == 3 && points[0].K == 1 && points[2].K == 10 && points[0].N == 2, "%+v", points)
 	// One summary question per domain; its own document is the third.
 	for i, want := range []float64{0, 0, 1} {
-		if got := *points[i].PromptRecall; got != want {
-			t.Errorf("k = %d: evidence recall %v, want %v", points[i].K, got, want)
-		}
+		check.Equal(t, *points[i].PromptRecall, want, "k = %d: evidence recall", points[i].K)
 	}
 	got := points[1].AnswerUsage.PromptTokens
 	check.Equal(t, got, 2*10*2, "k = 2 took %d prompt tokens, want 40", got)
@@ -140,9 +138,8 @@ func TestSweep(t *testing.T) {
 	got = rep.Systems[1].AnswerUsage.Calls
 	check.Equal(t, got, 7, "the run has %d calls, the sweep's among them", got)
 	swept := benchtest.Files(t, dir)
-	if n := strings.Count(swept["/"+"sweep.jsonl"], `"sweep":`); n != 4 {
-		t.Errorf("%d answers in %s, want 4:\n%s", n, "sweep.jsonl", swept["/"+"sweep.jsonl"])
-	}
+	n := strings.Count(swept["/"+"sweep.jsonl"], `"sweep":`)
+	check.True(t, n == 4, "%d answers in %s, want 4:\n%s", n, "sweep.jsonl", swept["/"+"sweep.jsonl"])
 	for _, name := range []string{"/judgments.jsonl", "/predictions/scholar.jsonl", "/report.csv"} {
 		check.Equal(t, swept[name], plain[name], "the sweep changed %s", name)
 	}
@@ -170,9 +167,8 @@ func TestGraphs(t *testing.T) {
 	rep := check.Of(run(t, r)).OK(t)
 	for _, d := range []int{0, 2} {
 		index := rep.Systems[1].Domains[d].Index
-		if index.Edges != 2 || index.Entities != 4 || index.MaxDegree != 2 || index.IsolatedShare != .25 || index.Bytes == 0 {
-			t.Errorf("%+v", index)
-		}
+		check.True(t, index.Edges == 2 && index.Entities == 4 && index.MaxDegree == 2 &&
+			index.IsolatedShare == .25 && index.Bytes != 0, "%+v", index)
 	}
 	check.Equal(t, rep.Systems[0].Domains[0].Index.Entities, 0, "a flat system has a graph")
 	text := tables(t, rep)
@@ -215,9 +211,7 @@ func TestPublishedRows(t *testing.T) {
 	for _, row := range tbl[0].Rows {
 		names = append(names, row.Name)
 		for _, c := range row.Cells {
-			if row.Published && c.Best {
-				t.Errorf("%s has the best figure of a column", row.Name)
-			}
+			check.True(t, !row.Published || !c.Best, "%s has the best figure of a column", row.Name)
 		}
 	}
 	want := []string{"parrot", "↳ published: accuracy and F1 of means, big-model, 7 questions", "scholar", "dodo, published: accuracy and F1 of means, big-model, 7 questions"}
@@ -326,13 +320,11 @@ func TestRefusalTable(t *testing.T) {
 		var md bytes.Buffer
 		check.OK(t, rep.WriteMarkdown(&md))
 		for form, text := range map[string]string{"terminal": tables(t, rep), "Markdown": md.String(), "HTML": got["/report.html"]} {
-			if strings.Contains(text, title) != (tt.want != "") {
-				t.Errorf("%s: the table in %s: %v", tt.name, form, tt.want == "")
-			}
+			check.True(t, strings.Contains(text, title) == (tt.want != ""),
+				"%s: the table in %s: %v", tt.name, form, tt.want == "")
 		}
 		check.Contains(t, md.String(), tt.want, "%s: no row", tt.name)
-		if tt.shy && !strings.Contains(got["/report.csv"], ",0.000000,3,2,1,1,") {
-			t.Errorf("%s: the counts are not in the CSV:\n%s", tt.name, got["/report.csv"])
-		}
+		check.True(t, !tt.shy || strings.Contains(got["/report.csv"], ",0.000000,3,2,1,1,"),
+			"%s: the counts are not in the CSV:\n%s", tt.name, got["/report.csv"])
 	}
 }

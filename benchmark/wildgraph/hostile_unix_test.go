@@ -57,9 +57,8 @@ func TestOnlyRegularFilesOfTheFolder(t *testing.T) {
 			}()
 			select {
 			case err := <-done:
-				if err == nil || !strings.Contains(err.Error(), tt.want) {
-					t.Errorf("error %v, want one with %q", err, tt.want)
-				}
+				check.True(t, err != nil && strings.Contains(err.Error(), tt.want),
+					"error %v, want one with %q", err, tt.want)
 			case <-time.After(20 * time.Second):
 				t.Fatal("it hangs")
 			}

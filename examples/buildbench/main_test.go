@@ -20,9 +20,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	pq "github.com/parquet-go/parquet-go"
+
 	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/anonyrag"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/graphrag/load/parquet"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
@@ -182,9 +187,8 @@ func TestKilled(t *testing.T) {
 	}
 	whole := snapshot(t, filepath.Join(dir, "whole"))
 	for name, text := range whole {
-		if strings.ContainsAny(text, "\x1b\x00") || strings.Contains(name, "..") || strings.Contains(text, "<script") {
-			t.Errorf("%s holds what a page put there", name)
-		}
+		check.True(t, !strings.ContainsAny(text, "\x1b\x00") && !strings.Contains(name, "..") &&
+			!strings.Contains(text, "<script"), "%s holds what a page put there", name)
 	}
 	set := check.Of(wildgraph.Load(os.DirFS(filepath.Join(dir, "whole")), benchmark.LoadOptions{})).OK(t)
 	d := set.Domains[0]
@@ -260,9 +264,8 @@ func TestLocalSources(t *testing.T) {
 	set, err := wildgraph.Load(os.DirFS(out), benchmark.LoadOptions{})
 	check.True(t, err == nil && set.Domains[0].Pages == 1 && len(set.Domains[0].Items) == 1, "%+v, %v\n%s", set, err, stdout.String())
 	report, err := os.ReadFile(filepath.Join(out, "build", "Owls.json"))
-	if err != nil || !strings.Contains(string(report), `"file:../secret.txt"`) || !strings.Contains(string(report), `"file:eggs.md"`) {
-		t.Errorf("%v: %s", err, report)
-	}
+	check.True(t, err == nil && strings.Contains(string(report), `"file:../secret.txt"`) &&
+		strings.Contains(string(report), `"file:eggs.md"`), "%v: %s", err, report)
 	for name, text := range snapshot(t, out) {
 		check.True(t, !strings.Contains(text, "nobody may know of them"), "%s holds a file outside of the folder", name)
 	}
@@ -315,4 +318,49 @@ func TestWrongUse(t *testing.T) {
 		err := run(t.Context(), c.args, func(string) string { return "" }, io.Discard, io.Discard)
 		check.True(t, err != nil && errors.Is(err, cli.ErrUsage) == c.usage && strings.Contains(err.Error(), c.says), "%q: %v", c.args, err)
 	}
+}
+
+// Parquet as Hugging Face has AnonyRAG's reads, when it is lines, as JSON does.
+func TestParquet(t *testing.T) {
+	type passage struct {
+		ID   string `parquet:"id"`
+		Text string `parquet:"text"`
+	}
+	type question struct {
+		Question string   `parquet:"question"`
+		Options  []string `parquet:"options,list"`
+		Answer   string   `parquet:"answer"`
+		Hops     int32    `parquet:"hops"`
+		Book     *string  `parquet:"book,optional"`
+		Evidence []string `parquet:"evidence,list"`
+	}
+	from, to, plain := t.TempDir(), t.TempDir(), t.TempDir()
+	asked := filepath.Join(from, "data", "eng_qa-00000-of-00001.parquet")
+	for _, err := range []error{
+		os.Mkdir(filepath.Join(from, "data"), 0o777),
+		pq.WriteFile(filepath.Join(from, "data", "eng_corpus-00000-of-00002.parquet"), []passage{{"a", "[PERSON#1] slept."}}),
+		pq.WriteFile(filepath.Join(from, "data", "eng_corpus-00001-of-00002.parquet"), []passage{{"b", "[PERSON#2] <sang>."}}),
+		pq.WriteFile(asked, []question{{"Who sang?", []string{"[PERSON#1]", "[PERSON#2]"}, "B", 5, nil, []string{"b"}}}),
+		os.WriteFile(filepath.Join(plain, "eng_corpus.json"), []byte(`[{"id": "a", "text": "[PERSON#1] slept."}, {"id": "b", "text": "[PERSON#2] <sang>."}]`), 0o666),
+		os.WriteFile(filepath.Join(plain, "eng_qa.json"), []byte(`[{"question": "Who sang?", "options": ["[PERSON#1]", "[PERSON#2]"], "answer": "B", "hops": 5, "evidence": ["b"]}]`), 0o666),
+	} {
+		check.OK(t, err)
+	}
+	convert := func() error {
+		return run(t.Context(), []string{"-parquet", from, "-out", to}, func(string) string { return "" }, io.Discard, io.Discard)
+	}
+	check.OK(t, convert())
+	load := func(dir string) *benchmark.Dataset {
+		return check.Of(anonyrag.Load(os.DirFS(dir))).OK(t)
+	}
+	got, want := load(to).Domains[0], load(plain).Domains[0]
+	diff := cmp.Diff(want.Items, got.Items)
+	check.True(t, diff == "" && got.Fingerprint == want.Fingerprint && got.Items[0].Type == "choice-complex", "%v", diff)
+	whole, err := os.ReadFile(asked)
+	if err == nil {
+		err = os.WriteFile(asked, whole[:len(whole)/2], 0o666)
+	}
+	check.OK(t, err)
+	err = convert()
+	check.True(t, err != nil && strings.Contains(err.Error(), "eng_qa-00000-of-00001.parquet: ") && errors.Is(err, parquet.ErrDamaged), "%v", err)
 }

@@ -22,8 +22,7 @@ import (
 
 func system(t *testing.T) graphrag.System {
 	t.Helper()
-	k, err := kit.Offline(kit.OfflineOptions{})
-	check.OK(t, err)
+	k := check.Of(kit.Offline(kit.OfflineOptions{})).OK(t)
 	s, err := hipporag2.New(k, hipporag2.Options{})
 	if err == nil {
 		_, err = s.Index(t.Context(), graphrag.Documents(
@@ -40,15 +39,13 @@ func TestFrameworks(t *testing.T) {
 	chain, err := compose.NewChain[string, []*schema.Document]().AppendRetriever(frameworks.Eino(system(t))).Compile(t.Context())
 	check.OK(t, err)
 	docs, err := chain.Invoke(t.Context(), question)
-	if err != nil || len(docs) == 0 || docs[0].MetaData["document"] != "ada" || docs[0].Score() <= 0 || !strings.Contains(docs[0].Content, "Babbage") {
-		t.Errorf("eino: %v, %v", docs, err)
-	}
+	check.True(t, err == nil && len(docs) != 0 && docs[0].MetaData["document"] == "ada" &&
+		docs[0].Score() > 0 && strings.Contains(docs[0].Content, "Babbage"), "eino: %v, %v", docs, err)
 	g := genkit.Init(t.Context())
 	r := frameworks.Genkit(g, "wildgraph/hipporag2", system(t), 1)
 	got, err := genkit.Retrieve(t.Context(), g, ai.WithRetriever(r), ai.WithTextDocs(question))
-	if err != nil || len(got.Documents) != 1 || got.Documents[0].Metadata["document"] != "ada" || !strings.Contains(got.Documents[0].Content[0].Text, "Babbage") {
-		t.Errorf("genkit: %v, %v", got, err)
-	}
+	check.True(t, err == nil && len(got.Documents) == 1 && got.Documents[0].Metadata["document"] == "ada" &&
+		strings.Contains(got.Documents[0].Content[0].Text, "Babbage"), "genkit: %v, %v", got, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	check.True(t, check.Err(chain.Invoke(ctx, question)) != nil, "eino: no error of a cancelled question")

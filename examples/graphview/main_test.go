@@ -61,9 +61,8 @@ func TestGraphs(t *testing.T) {
 		}
 		picture, err := os.ReadFile(out)
 		for _, want := range tt.want {
-			if err != nil || !strings.Contains(string(picture), want) {
-				t.Errorf("%s: %v, no %s in\n%s", name, err, want, picture)
-			}
+			check.True(t, err == nil && strings.Contains(string(picture), want),
+				"%s: %v, no %s in\n%s", name, err, want, picture)
 		}
 		if !strings.Contains(stdout.String(), "Written: "+out) || name == "question" && !strings.Contains(stdout.String(), "Colin Archer built the Fram") {
 			t.Errorf("%s: %s", name, stdout.String())
@@ -72,13 +71,10 @@ func TestGraphs(t *testing.T) {
 	}
 	for path, rules := range map[string]bool{light: false, pages: true} {
 		out := filepath.Join(t.TempDir(), "g.html")
-		if err := run(t.Context(), []string{"-out", out, path}, &bytes.Buffer{}, &bytes.Buffer{}); err != nil {
-			t.Error(err)
-		}
+		check.OK(t, run(t.Context(), []string{"-out", out, path}, &bytes.Buffer{}, &bytes.Buffer{}))
 		page, err := os.ReadFile(out)
-		if err != nil || !strings.Contains(string(page), "Content-Security-Policy") || strings.Contains(string(page), byRules) != rules {
-			t.Errorf("the page of %s: %v", path, err)
-		}
+		check.True(t, err == nil && strings.Contains(string(page), "Content-Security-Policy") &&
+			strings.Contains(string(page), byRules) == rules, "the page of %s: %v", path, err)
 	}
 }
 

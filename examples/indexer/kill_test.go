@@ -4,16 +4,24 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"math/rand/v2"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,9 +29,12 @@ import (
 	"go.temporal.io/sdk/log"
 
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/graphrag/index"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/store/postgres"
 	"github.com/wildgraph/wildgraph/internal/check"
+	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
 // cluster is a Temporal server, a model server and worker processes, at a database that is
@@ -48,8 +59,7 @@ func newCluster(t *testing.T) *cluster {
 	if out, err := exec.Command("go", "build", "-o", c.program, ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	check.OK(t, err)
+	l := check.Of(net.Listen("tcp", "127.0.0.1:0")).OK(t)
 	c.address = l.Addr().String()
 	l.Close()
 	c.models = newService(t)
@@ -69,14 +79,10 @@ func (c *cluster) start(env []string, name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(name, args...)
 	cmd.Env = append(os.Environ(), env...)
 	logs, err := os.OpenFile(filepath.Join(filepath.Dir(c.program), filepath.Base(name)+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
-	if err != nil {
-		c.Fatal(err)
-	}
+	check.OK(c, err)
 	defer logs.Close()
 	cmd.Stdout, cmd.Stderr = logs, logs
-	if err := cmd.Start(); err != nil {
-		c.Fatal(err)
-	}
+	check.OK(c, cmd.Start())
 	return cmd
 }
 
@@ -131,14 +137,11 @@ func (c *cluster) run(args ...string) (string, error) {
 // drop removes what a run before left in the database.
 func (c *cluster) drop(names ...string) {
 	s, err := postgres.Open(c.Context(), c.store, postgres.Options{})
-	if err != nil {
-		c.Fatal(err)
-	}
+	check.OK(c, err)
 	defer s.Close()
 	for _, name := range names {
-		if err := s.Drop(c.Context(), name); err != nil && !errors.Is(err, store.ErrNotFound) {
-			c.Fatal(err)
-		}
+		err := s.Drop(c.Context(), name)
+		check.Must(c, err == nil || errors.Is(err, store.ErrNotFound), "%v", err)
 	}
 }
 
@@ -177,9 +180,7 @@ func TestKills(t *testing.T) {
 			c.kill(c.server)
 			c.serve()
 		}
-		if len(ended) > 0 {
-			t.Fatalf("the job ended after %d kills: %v", n, <-ended)
-		}
+		check.Must(t, len(ended) <= 0, "the job ended after %d kills: %v", n, <-ended)
 	}
 	check.OK(t, <-ended)
 	twice, total, once := 0, 0, c.models.paid()
@@ -223,4 +224,123 @@ func TestSpeedUp(t *testing.T) {
 		t.Errorf("one worker asked %d times, four %d times", calls[0], calls[1])
 	}
 	check.True(t, ratio >= 3.5, "four workers are %.2f times faster than one, want 3.5", ratio)
+}
+
+// service is a paid model server that answers after a while and bills every call that it
+// was sent, also those whose caller has died meanwhile. It knows callers by their keys.
+type service struct {
+	URL   string
+	delay atomic.Int64
+	model *llmtest.Server
+
+	mu      sync.Mutex
+	flights map[string]int // calls under way, by caller
+	most    int            // calls under way at a time
+}
+
+func newService(t *testing.T) *service {
+	s := &service{model: llmtest.NewServer(llmtest.ServerOptions{Handler: says, InMemory: true}), flights: make(map[string]int)}
+	front := httptest.NewServer(s)
+	s.URL = front.URL + "/v1"
+	t.Cleanup(func() {
+		front.CloseClientConnections()
+		front.Close()
+		s.model.Close()
+	})
+	return s
+}
+
+func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return // it never came, and costs nothing
+	}
+	caller := r.Header.Get("Authorization")
+	s.count(caller, 1)
+	defer s.count(caller, -1)
+	time.Sleep(time.Duration(s.delay.Load()))
+	own, err := http.NewRequestWithContext(context.WithoutCancel(r.Context()), r.Method, s.model.URL+r.URL.Path, bytes.NewReader(body))
+	if err != nil {
+		panic(err)
+	}
+	reply, err := s.model.Transport().RoundTrip(own)
+	if err != nil {
+		w.WriteHeader(http.StatusBadGateway)
+		return
+	}
+	defer reply.Body.Close()
+	maps.Copy(w.Header(), reply.Header)
+	w.WriteHeader(reply.StatusCode)
+	_, _ = io.Copy(w, reply.Body)
+}
+
+func (s *service) count(caller string, by int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.flights[caller] += by
+	all := 0
+	for _, n := range s.flights {
+		all += n
+	}
+	s.most = max(s.most, all)
+}
+
+func (s *service) underway(key string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.flights["Bearer "+key]
+}
+
+// paid is how often each call was billed, by what was asked.
+func (s *service) paid() map[string]int {
+	n := make(map[string]int)
+	for _, r := range s.model.Requests() {
+		sum := sha256.Sum256(append([]byte(r.Path), r.Body...))
+		n[hex.EncodeToString(sum[:])]++
+	}
+	return n
+}
+
+// says answers the prompts of records and of reports.
+func says(req llm.Request) llm.Reply {
+	last := req.Messages[len(req.Messages)-1].Text
+	if req.JSON || len(req.Schema) > 0 {
+		return llm.Reply{Text: fmt.Sprintf(`{"title":"Ships of %d letters","summary":"They sail.","rating":5,"rating_explanation":"many","findings":[{"summary":"They sail.","explanation":"So the logs say."}]}`, len(last))}
+	}
+	at := strings.LastIndex(last, "Captain")
+	if at < 0 { // a call that asks whether the server answers, or gleaning
+		return llm.Reply{Text: "<|COMPLETE|>"}
+	}
+	words := strings.Fields(last[at:])
+	if len(words) < 8 {
+		return llm.Reply{Text: "<|COMPLETE|>"}
+	}
+	return llm.Reply{Text: fmt.Sprintf(`("entity"<|>%[1]s<|>person<|>A captain.)##("entity"<|>%[2]s<|>ship<|>The ship of %[1]s.)##("entity"<|>%[3]s<|>place<|>A port.)##("relationship"<|>%[1]s<|>%[2]s<|>%[1]s sailed her.<|>5)##("relationship"<|>%[2]s<|>%[3]s<|>She lay there.<|>2)<|COMPLETE|>`, words[1], words[5], words[7])}
+}
+
+// library writes documents of one chunk each, whose names hang together.
+func library(t *testing.T, n int) string {
+	t.Helper()
+	dir := t.TempDir()
+	for i := range n {
+		text := fmt.Sprintf("Captain Arne%d sailed the ship Fram%d from Oslo%d to the north.\n", i, i%211, i%17)
+		check.OK(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("log%05d.txt", i)), []byte(text), 0o644))
+	}
+	return dir
+}
+
+func TestOpen(t *testing.T) {
+	for place, want := range map[string]string{filepath.Join(t.TempDir(), "none"): "there is no store", "postgres://127.0.0.1:1/none": "127.0.0.1"} {
+		s, err := open(t.Context(), place, true)
+		if err == nil {
+			s.Close()
+		}
+		check.True(t, err != nil && strings.Contains(err.Error(), want), "%s: %v, want %q", place, err, want)
+	}
+}
+
+func TestLine(t *testing.T) {
+	p := index.Progress{Round: 2, Shares: 8, Done: 3, Missing: 1200}
+	got, want := line(p), "round 2: 3 of 8 shares, 1,200 replies missing before; 0 calls, 0 texts embedded"
+	check.Equal(t, got, want)
 }

@@ -66,8 +66,7 @@ func serve(t *testing.T) (base http.RoundTripper, address string) {
 		t.Errorf("a request for %s, %v", r.URL, r.Header)
 	}))
 	t.Cleanup(server.Close)
-	at, err := url.Parse(server.URL)
-	check.OK(t, err)
+	at := check.Of(url.Parse(server.URL)).OK(t)
 	return here{at}, server.URL
 }
 
@@ -92,14 +91,12 @@ func environment(t *testing.T, key, address string) {
 
 func model(t *testing.T, vendor string, base http.RoundTripper) llm.Model {
 	t.Helper()
-	by, err := transport.New(transport.Options{Base: base, BaseDelay: time.Millisecond})
-	check.OK(t, err)
+	by := check.Of(transport.New(transport.Options{Base: base, BaseDelay: time.Millisecond})).OK(t)
 	name := map[string]string{"bedrock": "anthropic.claude-3-haiku-20240307-v1:0"}[vendor]
 	if name == "" {
 		name = "m"
 	}
-	m, err := vendors[vendor](name, by)
-	check.OK(t, err)
+	m := check.Of(vendors[vendor](name, by)).OK(t)
 	check.True(t, strings.HasSuffix(m.Name(), name) && !strings.Contains(m.Name(), key), "the name is %s", m.Name())
 	return m
 }
@@ -117,9 +114,8 @@ func TestVendors(t *testing.T) {
 				return m.Generate(t.Context(), llm.Request{MaxTokens: 100, Temperature: &zero, Messages: []llm.Message{{Role: llm.System, Text: "Be brief."}, {Role: llm.User, Text: text}}})
 			}
 			got, err := ask(m, "What is six times seven?")
-			if err != nil || got.Text != "Forty-two [1]." || got.Usage != (llm.Usage{Calls: 1, PromptTokens: 12, CompletionTokens: 3}) {
-				t.Errorf("%+v, %v", got, err)
-			}
+			check.True(t, err == nil && got.Text == "Forty-two [1]." &&
+				got.Usage == (llm.Usage{Calls: 1, PromptTokens: 12, CompletionTokens: 3}), "%+v, %v", got, err)
 			check.Is(t, check.Err(ask(m, "What is six times seven? Be cut.")), llm.ErrTruncated, "a reply that was cut")
 			got, err = ask(m, "What is six times seven? Be busy.")
 			check.True(t, err == nil && got.Text == "Forty-two [1].", "a busy server: %+v, %v", got, err)

@@ -13,6 +13,8 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/agent"
+	"github.com/wildgraph/wildgraph/graphrag/bm25"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
@@ -54,15 +56,14 @@ func TestReflecting(t *testing.T) {
 		{"the budget", []agent.Move{next("one")}, agent.Options{Tokens: 10}, "a c b", "budget", 2},
 	} {
 		reflect := saying(tt.verdicts...)
-		it, err := agent.Reflecting(r, r, func(ctx context.Context, m *agent.Memory) (agent.Move, error) {
+		it := check.Of(agent.Reflecting(r, r, func(ctx context.Context, m *agent.Memory) (agent.Move, error) {
 			if tt.o.Tokens > 0 && m.Left < 8 {
 				return agent.Move{}, fmt.Errorf("no: %w", agent.ErrSpent)
 			}
 			v, err := reflect(ctx, m)
 			v.Tokens = 3
 			return v, err
-		}, tt.o)
-		check.OK(t, err)
+		}, tt.o)).OK(t)
 		f, err := it.Retrieve(t.Context(), graphrag.Question{Text: "Q?", K: 2, Depth: 9})
 		if err != nil {
 			t.Errorf("%s: %v", tt.name, err)
@@ -103,9 +104,8 @@ func TestMemory(t *testing.T) {
 	}})
 	check.OK(t, err)
 	f := check.Of(it.Retrieve(t.Context(), graphrag.Question{Text: "Q?", K: 1})).OK(t)
-	if diff := cmp.Diff([]agent.Turn{{Move: agent.Move{Query: "Q?", Thought: "perhaps q"}}, {Move: agent.Move{Query: "Builder?", Thought: "the builder is missing"}}}, last.Turns); diff != "" || f.Usage.Calls != 7 {
-		t.Errorf("%d calls\n%s", f.Usage.Calls, diff)
-	}
+	diff := cmp.Diff([]agent.Turn{{Move: agent.Move{Query: "Q?", Thought: "perhaps q"}}, {Move: agent.Move{Query: "Builder?", Thought: "the builder is missing"}}}, last.Turns)
+	check.True(t, diff == "" && f.Usage.Calls == 7, "%d calls\n%s", f.Usage.Calls, diff)
 	want := []graphrag.Step{
 		{Kind: "draft", Found: []string{"perhaps q"}},
 		{Kind: "reflect", Query: "Builder?", Found: []string{"the builder is missing"}}, {Kind: "search", Query: "Builder?", Found: []string{"b"}},
@@ -132,8 +132,7 @@ func TestReflectByModel(t *testing.T) {
 		{"no JSON", `I believe so.`, agent.Move{Thought: "the reflection could not be used"}, 2},
 	} {
 		m := llmtest.NewScript("m").Reply(llmtest.Any, tt.reply)
-		reflect, err := agent.ReflectByModel(agent.ReflectOptions{Model: m, Count: words})
-		check.OK(t, err)
+		reflect := check.Of(agent.ReflectByModel(agent.ReflectOptions{Model: m, Count: words})).OK(t)
 		v, err := reflect(t.Context(), memory)
 		check.True(t, v.Tokens != 0, "%s: no tokens are counted", tt.name)
 		v.Tokens = 0
@@ -142,9 +141,7 @@ func TestReflectByModel(t *testing.T) {
 		user := m.Requests()[0].Messages[1].Text
 		check.True(t, !strings.Contains(user, "text of c"), "%s: a chunk that is ranked for measuring alone is shown", tt.name)
 		for _, part := range []string{"Who built it?", "Archer, says the draft", "2. Which ship?", "Fram built by Archer\n\ntext of a\n\ntext of b"} {
-			if !strings.Contains(user, part) {
-				t.Errorf("%s: %q is not shown in\n%s", tt.name, part, user)
-			}
+			check.True(t, strings.Contains(user, part), "%s: %q is not shown in\n%s", tt.name, part, user)
 		}
 	}
 	// A budget below the prompt makes no call; one above it limits the reply.
@@ -161,4 +158,42 @@ func TestReflectByModel(t *testing.T) {
 	check.Is(t, check.Err(denied(t.Context(), memory)), llm.ErrAuth)
 	_, err = agent.ReflectByModel(agent.ReflectOptions{})
 	check.True(t, err != nil && strings.Contains(err.Error(), "model") && strings.Contains(err.Error(), "counter"), "%v does not name all", err)
+}
+
+// A search over three pages that reflects by one rule: as long as a page says who
+// built the ship, it looks for the builder.
+func ExampleReflecting() {
+	ctx := context.Background()
+	pages, err := retrieve.NewSparse(ctx, []graphrag.Chunk{
+		{ID: "archer", Doc: "archer", Text: "Colin Archer was born in Larvik."},
+		{ID: "fram", Doc: "fram", Text: "The ship Fram was built by Colin Archer."},
+		{ID: "larvik", Doc: "larvik", Text: "Larvik is a town in Norway."},
+	}, bm25.Options{})
+	if err != nil {
+		panic(err)
+	}
+	reflect := func(_ context.Context, m *agent.Memory) (agent.Move, error) {
+		first := m.Found.Ranked[0].Chunk.Text
+		_, builder, ok := strings.Cut(strings.TrimSuffix(first, "."), "built by ")
+		if !ok || len(m.Turns) > 1 {
+			return agent.Move{Thought: "All is known.", Answered: true}, nil
+		}
+		return agent.Move{Thought: "The builder is " + builder, Query: "Where was " + builder + " born?"}, nil
+	}
+	r, err := agent.Reflecting(pages, pages, reflect, agent.Options{})
+	if err != nil {
+		panic(err)
+	}
+	found, err := r.Retrieve(ctx, graphrag.Question{Text: "Where was the builder of the ship Fram born?", K: 1})
+	if err != nil {
+		panic(err)
+	}
+	for _, s := range found.Steps {
+		fmt.Println(s.Kind, s.Query, s.Found)
+	}
+	// Output:
+	// reflect Where was Colin Archer born? [The builder is Colin Archer]
+	// search Where was Colin Archer born? [archer]
+	// reflect  [All is known.]
+	// stop  [answered]
 }

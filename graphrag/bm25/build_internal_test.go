@@ -5,9 +5,11 @@ package bm25
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -44,9 +46,8 @@ func TestBuildIsTheSameInAnyBatches(t *testing.T) {
 	for _, procs := range []int{1, 3} {
 		old := runtime.GOMAXPROCS(procs)
 		for _, batch := range []int{1, 100, 5000} {
-			if !bytes.Equal(file(batch), want) {
-				t.Errorf("another index with batches of %d bytes on %d processors", batch, procs)
-			}
+			check.True(t, bytes.Equal(file(batch), want),
+				"another index with batches of %d bytes on %d processors", batch, procs)
 		}
 		runtime.GOMAXPROCS(old)
 	}
@@ -92,9 +93,8 @@ func TestFilledSideBySide(t *testing.T) {
 		}
 	}
 	ix := check.Of(BuildTexts(t.Context(), texts, Options{Analyzer: text.Plain()})).OK(t)
-	if len(ix.docs) <= 2*fillAt || len(ix.columns) == 0 || len(ix.large) == 0 {
-		t.Fatalf("%d postings in lists, %d in columns, %d large: too few to tell", len(ix.docs), len(ix.columns), len(ix.large))
-	}
+	check.Must(t, len(ix.docs) > 2*fillAt && len(ix.columns) != 0 && len(ix.large) != 0,
+		"%d postings in lists, %d in columns, %d large: too few to tell", len(ix.docs), len(ix.columns), len(ix.large))
 	check.Equal(t, len(ix.blocks), cap(ix.blocks), "room for %d blocks, and %d are there", cap(ix.blocks), len(ix.blocks))
 }
 
@@ -123,5 +123,81 @@ func TestBatchesOfManyDocuments(t *testing.T) {
 	check.Must(t, len(starts) >= 4 && starts[len(starts)-1] == n, "%d batches, the last ends at %d", len(starts)-1, starts[len(starts)-1])
 	for i, start := range starts[1:] {
 		check.True(t, start-starts[i] <= mostBatch, "a batch has %d documents", start-starts[i])
+	}
+}
+
+// The kernels of this processor give the bits of those in plain Go.
+func TestKernelsAgree(t *testing.T) {
+	for _, k := range available() {
+		agree(t, k)
+	}
+}
+
+func agree(t *testing.T, fast kernels) {
+	rng := rand.New(rand.NewPCG(5, 8))
+	plain := portable()
+	norms := new([windowSize]float32)
+	for i := range norms {
+		norms[i] = .1 + 3*rng.Float32()
+	}
+	for round := range 400 {
+		n := rng.IntN(100)
+		if round%10 == 0 {
+			n = rng.IntN(windowSize)
+		}
+		chance := 1 + rng.IntN(40)
+		tf := func() uint8 {
+			if round%3 == 0 && rng.IntN(100) == 0 {
+				return largeTF
+			}
+			return uint8(rng.IntN(chance))
+		}
+		docs, tfs := make([]uint16, n), make([]uint8, n)
+		for i := range docs {
+			docs[i], tfs[i] = uint16(rng.IntN(windowSize)), tf()
+		}
+		weight := 5 * rng.Float32()
+
+		one, two := make([]float32, n), make([]float32, n)
+		a, b := plain.impacts(one, docs, tfs, norms, weight), fast.impacts(two, docs, tfs, norms, weight)
+		check.Must(t, a == b && a != slices.Contains(tfs, largeTF) && slices.Equal(one, two), "%d impacts: %v and %v, %v and %v", n, a, b, one, two)
+
+		var sums [2][windowSize]float32
+		for i, d := range docs {
+			sums[0][d] += one[i]
+		}
+		sums[1] = sums[0]
+		c, o := newCandidates(windowSize), newCandidates(windowSize)
+		minimum := .0001 + 2*rng.Float32()
+		plain.collect(&c, &sums[0], norms, minimum)
+		fast.collect(&o, &sums[1], norms, minimum)
+		same(t, "collected", &c, &o)
+		check.Must(t, sums[0] == sums[1] && sums[0] == [windowSize]float32{}, "sums are left")
+
+		column := make([]uint8, 1+rng.IntN(windowSize))
+		for i := range column {
+			column[i] = tf()
+		}
+		r := refinement{weight: weight, rest: rng.Float32(), cutoff: minimum + rng.Float32()}
+		read, kept := 0, 0
+		for read < c.n {
+			a, b := plain.refine(&c, read, kept, column, r)
+			x, y := fast.refine(&o, read, kept, column, r)
+			check.Must(t, a == x && b == y, "read %d and %d, kept %d and %d", a, x, b, y)
+			read, kept = a, b
+			for end := min(read+lanes, c.n); read < end; read++ {
+				o.refine(read, kept, 7, r)
+				kept = c.refine(read, kept, 7, r)
+			}
+		}
+		c.n, o.n = kept, kept
+		same(t, "refined", &c, &o)
+	}
+}
+
+func same(t *testing.T, what string, a, b *candidates) {
+	t.Helper()
+	if a.n != b.n || !slices.Equal(a.docs[:a.n], b.docs[:b.n]) || !slices.Equal(a.sums[:a.n], b.sums[:b.n]) || !slices.Equal(a.norms[:a.n], b.norms[:b.n]) {
+		t.Fatalf("%s: %d and %d candidates, %v and %v", what, a.n, b.n, a.docs[:a.n], b.docs[:b.n])
 	}
 }

@@ -6,13 +6,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
+	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/internal/check"
 )
@@ -45,10 +54,7 @@ func merged(t *testing.T, dir string, parts ...*bm25.Index) *bm25.Index {
 	t.Helper()
 	check.OK(t, bm25.Merge(t.Context(), dir, parts...))
 	ix := check.Of(bm25.Open(dir, text.Plain())).OK(t)
-	t.Cleanup(func() {
-		err := ix.Close()
-		check.True(t, err == nil, "%v", err)
-	})
+	t.Cleanup(func() { check.OK(t, ix.Close()) })
 	return ix
 }
 
@@ -99,17 +105,15 @@ func TestDamaged(t *testing.T) {
 		bad := filepath.Join(dir, "bad")
 		check.OK(t, errors.Join(os.RemoveAll(bad), os.CopyFS(bad, os.DirFS(sound))))
 		name := filepath.Join(bad, files[round%len(files)].Name())
-		data, err := os.ReadFile(name)
-		check.OK(t, err)
+		data := check.Of(os.ReadFile(name)).OK(t)
 		if len(data) == 0 {
 			continue
 		}
 		data[r.IntN(len(data))] ^= 1 << r.IntN(8)
 		check.OK(t, os.WriteFile(name, data, 0o644))
 		ix, err := bm25.Open(bad, text.Plain())
-		if err != nil && (!errors.Is(err, bm25.ErrFolder) || !strings.Contains(err.Error(), bad)) {
-			t.Errorf("%s: %v", name, err)
-		}
+		check.True(t, err == nil || errors.Is(err, bm25.ErrFolder) && strings.Contains(err.Error(), bad),
+			"%s: %v", name, err)
 		if err == nil {
 			check.OK(t, ix.Close())
 			if filepath.Base(name) != "manifest.json" { // where white space, or the case of a key, does not count
@@ -127,9 +131,8 @@ func sameFolder(t *testing.T, a, b string) {
 	for _, f := range files {
 		x, errX := os.ReadFile(filepath.Join(a, f.Name()))
 		y, errY := os.ReadFile(filepath.Join(b, f.Name()))
-		if errX != nil || errY != nil || string(x) != string(y) {
-			t.Errorf("%s differs: %d and %d bytes, %v, %v", f.Name(), len(x), len(y), errX, errY)
-		}
+		check.True(t, errX == nil && errY == nil && string(x) == string(y),
+			"%s differs: %d and %d bytes, %v, %v", f.Name(), len(x), len(y), errX, errY)
 	}
 }
 
@@ -180,7 +183,7 @@ func TestMergeOrdered(t *testing.T) {
 			ix, err := bm25.Open(two, text.Plain())
 			check.Must(t, err == nil && ix.Len() == len(left), "%v %v", ix, err)
 			err = ix.Close()
-			check.True(t, err == nil, "%v", err)
+			check.OK(t, err)
 		})
 	}
 }
@@ -200,5 +203,367 @@ func TestMergeOrderedChecksNumbers(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "x")
 		check.Fails(t, bm25.MergeOrdered(t.Context(), dir, bm25.Part{Index: a, Numbers: c.a}, bm25.Part{Index: b, Numbers: c.b}), want, "%v", c)
 		check.True(t, check.Err(os.Stat(dir)) != nil, "%v: a folder was begun", c)
+	}
+}
+
+func TestBuildRefusesOptions(t *testing.T) {
+	_, err := bm25.BuildTexts(t.Context(), nil, bm25.Options{K1: -1, B: 1.5, TitleWeight: -2})
+	for _, want := range []string{"K1 is -1", "B is 1.5", "TitleWeight is -2"} {
+		check.True(t, err != nil && strings.Contains(err.Error(), want), "error %v does not say %q", err, want)
+	}
+	for _, o := range []bm25.Options{{K1: math.NaN()}, {K1: math.Inf(1)}, {B: math.NaN()}, {B: -1}, {TitleWeight: 1 << 30}} {
+		check.True(t, check.Err(bm25.BuildTexts(t.Context(), nil, o)) != nil, "no error for %+v", o)
+	}
+}
+
+func TestBuildStops(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, texts := range [][]string{nil, {"a", "b"}} {
+		_, err := bm25.BuildTexts(ctx, texts, bm25.Options{})
+		check.Is(t, err, context.Canceled, "%d texts: error %v, want context.Canceled", len(texts), err)
+	}
+}
+
+func TestTitleCountsAsText(t *testing.T) {
+	titled := []graphrag.Chunk{{Title: "Typhoon list", Text: "some words"}, {Text: "other words of a longer text"}}
+	written := []string{"some words typhoon list typhoon list", "other words of a longer text"}
+	o := bm25.Plain()
+	b := check.Of(bm25.BuildTexts(t.Context(), written, o)).OK(t)
+	o.TitleWeight = 2
+	a := check.Of(bm25.Build(t.Context(), titled, o)).OK(t)
+	for _, q := range []string{"typhoon", "words", "text list"} {
+		ra, rb := a.Search(q, 5, nil), b.Search(q, 5, nil)
+		check.True(t, len(ra) == len(rb) && ra[0] == rb[0], "%s: titled %v, written out %v", q, ra, rb)
+	}
+}
+
+func TestHostileTexts(t *testing.T) {
+	texts := []string{"", "\x00\xff\xfe", strings.Repeat("a", 110_000), strings.Repeat("spam ", 400_000), "東京都", "needle in text"}
+	for _, o := range []bm25.Options{{}, bm25.Plain()} {
+		ix := check.Of(bm25.BuildTexts(t.Context(), texts, o)).OK(t)
+		for q, want := range map[string]int32{"needle": 5, "spam": 3, texts[2]: 2, "東京都": 4} {
+			if got := ix.Search(q, 10, nil); len(got) != 1 || got[0].ID != want {
+				t.Errorf("search of %.20q: %v, want document %d", q, got, want)
+			}
+		}
+		for _, q := range []string{"", "\x00", "\xff\xfe", "unknown"} {
+			got := ix.Search(q, 10, nil)
+			check.True(t, len(got) == 0, "search of %q: %v, want nothing", q, got)
+		}
+	}
+}
+
+// counted counts the words that are read.
+type counted struct {
+	*text.Standard
+	read *atomic.Int64
+}
+
+func (c counted) Words(s string, yield func([]byte) bool) {
+	c.Standard.Words(s, func(word []byte) bool { c.read.Add(1); return yield(word) })
+}
+
+// One long text is not read to its end when the work is cancelled, nor are those
+// after it.
+func TestBuildLooksAtTheContext(t *testing.T) {
+	const wordsOfOne = 1 << 18
+	long := strings.Repeat("tidal basin ", wordsOfOne/2)
+	for name, texts := range map[string][]string{"one": {long}, "two": {long, long}} {
+		words := counted{text.Default(), new(atomic.Int64)}
+		check.Is(t, check.Err(bm25.BuildTexts(check.NewCountdown(6), texts, bm25.Options{Analyzer: words})), context.Canceled, "%s", name)
+		n := words.read.Load()
+		check.True(t, n <= wordsOfOne/2, "%s: %d words were read", name, n)
+	}
+}
+
+func Example() {
+	ctx := context.Background()
+	texts := []string{
+		"Typhoon Bolaven crossed the islands in August.",
+		"Few buildings were damaged by the typhoon.",
+		"The World Cup was played in Qatar.",
+	}
+	ix, err := bm25.BuildTexts(ctx, texts, bm25.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, found := range ix.Search("Which building did a typhoon damage?", 2, nil) {
+		fmt.Printf("%.2f %s\n", found.Score, texts[found.ID])
+	}
+	// Output:
+	// 2.71 Few buildings were damaged by the typhoon.
+	// 0.43 Typhoon Bolaven crossed the islands in August.
+}
+
+// syllables is an analyzer of one's own, for a language whose words are written
+// with a dot between the syllables.
+type syllables struct{}
+
+func (syllables) Words(s string, yield func(word []byte) bool) {
+	for _, w := range strings.FieldsFunc(s, func(r rune) bool { return r == '·' || r == ' ' }) {
+		if !yield([]byte(w)) {
+			return
+		}
+	}
+}
+
+func (syllables) Term(word string) (term string, ok bool) { return word, word != "na" }
+
+func (syllables) Name() string { return "syllables" }
+
+// Any text.Analyzer makes the words of texts and queries.
+func ExampleOptions_analyzer() {
+	ix, err := bm25.BuildTexts(context.Background(), []string{"lo·mi·na", "ka·na"}, bm25.Options{Analyzer: syllables{}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, r := range ix.Search("mi·ka·na mi", 2, nil) {
+		fmt.Println("document", r.ID)
+	}
+	// Output:
+	// document 0
+	// document 1
+}
+
+// Indexes that are searched as one give the scores of one index. What is replaced is
+// hidden until the indexes are merged.
+func ExampleCollection() {
+	ctx := context.Background()
+	old, err := bm25.BuildTexts(ctx, []string{"The Fram lies in Oslo.", "Oslo has a harbour."}, bm25.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fresh, err := bm25.BuildTexts(ctx, []string{"The Fram lies in a museum in Oslo."}, bm25.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	all, err := bm25.NewCollection(old, fresh)
+	if err != nil {
+		log.Fatal(err)
+	}
+	valid := func(part int, doc int32) bool { return part != 0 || doc != 0 }
+	for _, f := range all.Search("Where in Oslo is the Fram?", 3, valid, nil) {
+		fmt.Printf("document %d of index %d: %.2f\n", f.Doc, f.Part, f.Score)
+	}
+	// Output:
+	// document 0 of index 1: 0.53
+	// document 1 of index 0: 0.15
+}
+
+// uneven are the texts of parts that differ in number and in length, some of them in
+// several parts.
+func uneven(rng *rand.Rand, sizes []int) (parts [][]string) {
+	same := randomWords(rng, 12, 500, 0)
+	for i, n := range sizes {
+		texts := make([]string, n)
+		for d := range texts {
+			if texts[d] = same; rng.IntN(30) > 0 {
+				texts[d] = randomWords(rng, rng.IntN(4+40*(i%3)), 6000, rng.IntN(60))
+			}
+		}
+		if n > 40 {
+			texts[33] += strings.Repeat(" w3", 260+i)
+		}
+		parts = append(parts, texts)
+	}
+	return parts
+}
+
+// A collection finds what the index finds that its parts are merged into, in the same
+// order and with the same scores to the bit, with a condition and without.
+func TestCollection(t *testing.T) {
+	for seed, sizes := range [][]int{{700}, {0, 5, 0}, {3, 1, 400, 2}, {9000, 100, 0, 12_000, 300, 1}, {8192, 8192, 20_000}, {40, 40, 40, 40, 40}} {
+		t.Run(fmt.Sprint(sizes), func(t *testing.T) {
+			dir, rng := t.TempDir(), rand.New(rand.NewPCG(uint64(seed), 5))
+			o := bm25.Plain()
+			o.B = []float64{0, 1, .3}[seed%3]
+			var parts []*bm25.Index
+			starts := []int{0}
+			for i, texts := range uneven(rng, sizes) {
+				ix := built(t, texts, o)
+				if i%2 == 0 {
+					ix = merged(t, filepath.Join(dir, fmt.Sprint(i)), ix)
+				}
+				parts, starts = append(parts, ix), append(starts, starts[i]+len(texts))
+			}
+			whole := merged(t, filepath.Join(dir, "whole"), parts...)
+			c, err := bm25.NewCollection(parts...)
+			check.OK(t, err, "%v", c)
+			var got []bm25.Found
+			var scores []float64
+			for range 12 {
+				q := randomWords(rng, 1+rng.IntN(12), 9000, rng.IntN(60)) + " w3 unknown"
+				scores = whole.Scores(q, scores)
+				conditions := predicates(rng, scores)
+				for name, keep := range conditions {
+					var keepIn func(part int, doc int32) bool
+					if name != "all" {
+						keepIn = func(part int, doc int32) bool { return keep(int32(starts[part]) + doc) }
+					}
+					for _, k := range []int{0, 1, 10, 300} {
+						want := tied(among(scores, whole.Len(), keep), k)
+						got = c.Search(q, k, keepIn, got)
+						check.Must(t, slices.Equal(ranking(got, starts), want),
+							"%q, %d of %s: %v, want %v", q, k, name, got, want)
+					}
+				}
+				if c.Whole(q) != whole.Whole(q) {
+					t.Errorf("%q: a whole text has %v, want %v", q, c.Whole(q), whole.Whole(q))
+				}
+				for part := range parts {
+					var docs []int32
+					var want []float64
+					for d := range int32(parts[part].Len()) {
+						if rng.IntN(1+part) == 0 {
+							docs, want = append(docs, d), append(want, scores[int32(starts[part])+d])
+						}
+					}
+					check.Must(t, slices.Equal(c.Scores(q, part, docs, nil), want),
+						"%q: the scores of %d documents of index %d differ", q, len(docs), part)
+				}
+			}
+		})
+	}
+}
+
+// tied are the first k of a ranking, and those that score as the last of them.
+func tied(all []rank.Scored[int32], k int) []rank.Scored[int32] {
+	if k > 0 {
+		for k < len(all) && all[k].Score == all[k-1].Score {
+			k++
+		}
+	}
+	return all[:min(k, len(all))]
+}
+
+// ranking numbers what was found in the whole.
+func ranking(found []bm25.Found, starts []int) (out []rank.Scored[int32]) {
+	for _, f := range found {
+		out = append(out, rank.Scored[int32]{ID: int32(starts[f.Part]) + f.Doc, Score: f.Score})
+	}
+	return out
+}
+
+func TestCollectionEdges(t *testing.T) {
+	none, err := bm25.NewCollection()
+	check.True(t, err == nil && len(none.Search("a", 3, nil, nil)) == 0 && none.Whole("a") == 0, "an empty collection: %v, %v", none, err)
+	a, wordless := built(t, []string{"a rose", "a tulip"}, bm25.Plain()), built(t, []string{"", "…"}, bm25.Plain())
+	_, err = bm25.NewCollection(a, built(t, []string{"b"}, bm25.Options{K1: 2, Analyzer: text.Plain()}))
+	check.Fails(t, err, "index 2 has other options", "other options")
+	c := check.Of(bm25.NewCollection(wordless, a)).OK(t)
+	got := c.Search("tulip", 3, nil, nil)
+	check.True(t, len(got) == 1 && got[0].Part == 1 && got[0].Doc == 1, "beside texts without words, found %v", got)
+}
+
+func TestCollectionAllocatesNothing(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 8))
+	var parts []*bm25.Index
+	for _, texts := range uneven(rng, []int{900, 20, 9000}) {
+		parts = append(parts, built(t, texts, bm25.Plain()))
+	}
+	c := check.Of(bm25.NewCollection(parts...)).OK(t)
+	keep := func(part int, doc int32) bool { return part != 1 && doc%2 == 0 }
+	dst := c.Search("w1 w3 w70 unknown", 10, keep, nil)
+	least := math.Inf(1) // under the race detector, pools lose things at random
+	for range 50 {
+		least = min(least, testing.AllocsPerRun(1, func() { dst = c.Search("w1 w3 w70 unknown", 10, keep, dst) }))
+	}
+	check.True(t, least <= 0 && len(dst) == 10, "%v allocations per search of %d", least, len(dst))
+	docs, scores, least := []int32{0, 7, 8999}, []float64(nil), math.Inf(1)
+	for range 50 {
+		least = min(least, testing.AllocsPerRun(1, func() { scores = c.Scores("w1 w3 w70 unknown", 2, docs, scores) }))
+	}
+	check.True(t, least <= 0 && len(scores) == 3, "%v allocations for scores of %d documents", least, len(scores))
+}
+
+// predicates keep all, none, half, one in a hundred, a few, or none of the best.
+func predicates(rng *rand.Rand, scores []float64) map[string]func(int32) bool {
+	n := max(1, len(scores))
+	few := []int32{int32(rng.IntN(n)), int32(rng.IntN(n)), int32(rng.IntN(n))}
+	bar := 0.0
+	for _, s := range scores {
+		bar = max(bar, s/2)
+	}
+	return map[string]func(int32) bool{
+		"all":      func(int32) bool { return true },
+		"none":     func(int32) bool { return false },
+		"odd":      func(d int32) bool { return d%2 == 1 },
+		"rare":     func(d int32) bool { return d%101 == 7 },
+		"few":      func(d int32) bool { return slices.Contains(few, d) },
+		"the late": func(d int32) bool { return int(d) > n*3/4 },
+		"the poor": func(d int32) bool { return scores[d] < bar },
+	}
+}
+
+// among are the k best of the scores of the documents that are kept.
+func among(scores []float64, k int, keep func(int32) bool) []rank.Scored[int32] {
+	var all []rank.Scored[int32]
+	for d, s := range scores {
+		if s > 0 && keep(int32(d)) {
+			all = append(all, rank.Scored[int32]{ID: int32(d), Score: s})
+		}
+	}
+	return rank.Best(all, k)
+}
+
+// What is found within a limit is, to the bit, what an index of those documents alone finds,
+// whatever share of them that is and however they are put into indexes.
+func TestLimit(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, n := range []int{30, 3000, 20000} {
+		texts := zipf(n)
+		var parts []*bm25.Index
+		var first []int
+		for at := 0; at < n; {
+			size := min(n-at, 1+r.IntN(n))
+			parts, first = append(parts, built(t, texts[at:at+size], bm25.Options{})), append(first, at)
+			at += size
+		}
+		whole := check.Of(bm25.NewCollection(parts...)).OK(t)
+		for _, share := range []float64{0, .001, .01, .1, .5, .95, .999, 1} {
+			var permitted []string
+			var numbers []int32 // of the permitted among all
+			sets := make([]bm25.Docs, len(parts))
+			for i, ix := range parts {
+				sets[i] = bm25.AllDocs(ix.Len())
+				for d := range ix.Len() {
+					if r.Float64() >= share {
+						sets[i].Remove(int32(d))
+						continue
+					}
+					permitted, numbers = append(permitted, texts[first[i]+d]), append(numbers, int32(first[i]+d))
+				}
+				if sets[i].Len() == ix.Len() && i%2 == 0 {
+					sets[i] = nil
+				}
+			}
+			limited, alone, among := whole.Limit(sets), built(t, permitted, bm25.Options{}), whole.Among(sets)
+			keep := func(part int, doc int32) bool { return sets[part] == nil || sets[part].Has(doc) }
+			for _, k := range []int{1, 10, 1000} {
+				for range 6 {
+					query := fmt.Sprintf("w1 w%d w%d w3 w2 w3 w%d often absent", 1+r.IntN(4), 1+r.IntN(30), 1+r.IntN(500))
+					var want, got []rank.Scored[int32]
+					for _, s := range alone.Search(query, k, nil) {
+						want = append(want, rank.Scored[int32]{ID: numbers[s.ID], Score: s.Score})
+					}
+					for _, f := range limited.Search(query, k, nil, nil) {
+						if len(got) < k {
+							got = append(got, rank.Scored[int32]{ID: int32(first[f.Part]) + f.Doc, Score: f.Score})
+						}
+					}
+					if diff := cmp.Diff(want, got); diff != "" {
+						t.Fatalf("%d documents in %d indexes, %g permitted, %q (-alone +limited):\n%.2000s", n, len(parts), share, query, diff)
+					}
+					if diff := cmp.Diff(whole.Search(query, k, keep, nil), among.Search(query, k, nil, nil), cmpopts.EquateEmpty()); diff != "" {
+						t.Fatalf("%d documents in %d indexes, %g permitted, %q (-kept +among):\n%.2000s", n, len(parts), share, query, diff)
+					}
+					if a, b := alone.Whole(query), limited.Whole(query); a != b {
+						t.Errorf("whole: %g and %g", a, b)
+					}
+				}
+			}
+		}
 	}
 }

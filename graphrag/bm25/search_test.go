@@ -94,9 +94,9 @@ func (or *oracle) check(t *testing.T, query []string, k int, got []rank.Scored[i
 		check.Must(t, math.Abs(all[i]-r.Score) <= 1e-4, "query %v: result %d has score %v, but the best there has %v", query, i, r.Score, all[i])
 		check.Must(t, !seen[r.ID], "query %v: document %d twice", query, r.ID)
 		seen[r.ID] = true
-		if i > 0 && (got[i-1].Score < r.Score || got[i-1].Score == r.Score && got[i-1].ID > r.ID) {
-			t.Fatalf("query %v: %v before %v", query, got[i-1], r)
-		}
+		last := got[max(i-1, 0)]
+		check.Must(t, i == 0 || last.Score > r.Score || last.Score == r.Score && last.ID <= r.ID,
+			"query %v: %v before %v", query, last, r)
 	}
 }
 
@@ -153,9 +153,7 @@ func TestSearchEqualsFormula(t *testing.T) {
 					or.check(t, terms(o.Analyzer, q), k, dst)
 				}
 			}
-			if ix.Len() != n {
-				t.Fatalf("round %d: %d documents, want %d", round, ix.Len(), n)
-			}
+			check.Must(t, ix.Len() == n, "round %d: %d documents, want %d", round, ix.Len(), n)
 		}
 	}
 }
@@ -183,19 +181,16 @@ func TestPrunedEqualsExhaustive(t *testing.T) {
 				positive++
 			}
 		}
-		if positive != len(all) || len(scores) != len(chunks) {
-			t.Fatalf("query %q: %d of %d scores are positive, %d results", q, positive, len(scores), len(all))
-		}
+		check.Must(t, positive == len(all) && len(scores) == len(chunks),
+			"query %q: %d of %d scores are positive, %d results", q, positive, len(scores), len(all))
 		for _, r := range all {
-			if scores[r.ID] != r.Score {
-				t.Fatalf("query %q: document %d has score %v of all, %v of the best", q, r.ID, scores[r.ID], r.Score)
-			}
+			check.Must(t, scores[r.ID] == r.Score,
+				"query %q: document %d has score %v of all, %v of the best", q, r.ID, scores[r.ID], r.Score)
 		}
 		for _, k := range []int{1, 2, 10, 100} {
 			got := ix.Search(q, k, nil)
-			if d := gocmp.Diff(all[:min(k, len(all))], got, gocmp.Comparer(func(a, b rank.Scored[int32]) bool { return a == b })); d != "" && len(all) > 0 {
-				t.Fatalf("query %q, k %d: %s", q, k, d)
-			}
+			d := gocmp.Diff(all[:min(k, len(all))], got, gocmp.Comparer(func(a, b rank.Scored[int32]) bool { return a == b }))
+			check.Must(t, d == "" || len(all) <= 0, "query %q, k %d: %s", q, k, d)
 		}
 	}
 }
@@ -303,8 +298,7 @@ func TestLike(t *testing.T) {
 		o    bm25.Options
 		like bool
 	}{{bm25.Options{}, true}, {bm25.Options{K1: 2}, false}, {bm25.Options{Analyzer: text.Plain()}, false}} {
-		like := ix.Like(index(c.o, "frozen", "ships"))
-		check.True(t, like == c.like, "%+v: %v", c.o, like)
+		check.Equal(t, ix.Like(index(c.o, "frozen", "ships")), c.like, "%+v", c.o)
 	}
 }
 

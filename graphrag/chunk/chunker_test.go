@@ -154,8 +154,7 @@ func TestCleanerOfOnesOwn(t *testing.T) {
 		}
 		return b.String(), text.NewMapping(kept)
 	}
-	chunker, err := New(Options{Splitter: words(2), Clean: clean})
-	check.OK(t, err)
+	chunker := check.Of(New(Options{Splitter: words(2), Clean: clean})).OK(t)
 	doc := graphrag.Document{ID: "d", Text: "one # a note\ntwo three"}
 	chunks, err := chunker.Document(context.Background(), doc)
 	check.Must(t, err == nil && len(chunks) == 2, "%d chunks, %v", len(chunks), err)

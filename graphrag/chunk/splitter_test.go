@@ -42,9 +42,8 @@ func checkSpans(t *testing.T, name string, split Splitter, s string) []Span {
 	check.Must(t, blank == (len(spans) == 0), "%s: %d spans of %q", name, len(spans), s)
 	valid, end := utf8.ValidString(s), 0
 	for i, p := range spans {
-		if p.Start >= p.End || p.Start > end || p.End <= end || p.End > len(s) || i == 0 && p.Start != 0 {
-			t.Fatalf("%s: %q: span %v after one that ends at %d", name, s, p, end)
-		}
+		check.Must(t, p.Start < p.End && p.Start <= end && p.End > end && p.End <= len(s) &&
+			(i != 0 || p.Start == 0), "%s: %q: span %v after one that ends at %d", name, s, p, end)
 		check.Must(t, p.Tokens >= 1, "%s: %q: %d tokens in %v", name, s, p.Tokens, p)
 		check.Must(t, !valid || utf8.ValidString(s[p.Start:p.End]), "%s: %q: %v cuts a rune", name, s, p)
 		end = p.End
@@ -90,13 +89,11 @@ func TestWindows(t *testing.T) {
 				split := must(Tokens(TokenOptions{Size: size, Overlap: cmp.Or(overlap, -1)}))
 				for _, p := range checkSpans(t, "tokens", split, s) {
 					got = append(got, strings.TrimSpace(s[p.Start:p.End]))
-					if p.Tokens != len(strings.Fields(s[p.Start:p.End])) {
-						t.Fatalf("%d tokens counted in %q", p.Tokens, s[p.Start:p.End])
-					}
+					check.Must(t, p.Tokens == len(strings.Fields(s[p.Start:p.End])),
+						"%d tokens counted in %q", p.Tokens, s[p.Start:p.End])
 				}
-				if !slices.Equal(want, got) {
-					t.Fatalf("%d tokens, size %d, overlap %d: %q, want %q", n, size, overlap, got, want)
-				}
+				check.Must(t, slices.Equal(want, got),
+					"%d tokens, size %d, overlap %d: %q, want %q", n, size, overlap, got, want)
 			}
 		}
 	}
@@ -118,9 +115,7 @@ func TestSentencePacking(t *testing.T) {
 	s := "One two three. Four five six seven. Eight.\n\n# Heading\n\n" + strings.Repeat("long ", 30) + "end. Last one."
 	var got []string
 	for _, p := range checkSpans(t, "sentences", must(Sentences(SentenceOptions{MaxTokens: 12})), s) {
-		if p.Tokens > 12 {
-			t.Errorf("%d tokens in %q", p.Tokens, s[p.Start:p.End])
-		}
+		check.True(t, p.Tokens <= 12, "%d tokens in %q", p.Tokens, s[p.Start:p.End])
 		got = append(got, strings.TrimSpace(s[p.Start:p.End]))
 	}
 	want := []string{
@@ -143,9 +138,7 @@ func TestBadOptions(t *testing.T) {
 		split, err := tt.make()
 		check.Must(t, err != nil && split == nil, "%v was accepted", tt.want)
 		for _, part := range tt.want {
-			if !strings.Contains(err.Error(), part) {
-				t.Errorf("error %q does not name %q", err, part)
-			}
+			check.Contains(t, err.Error(), part, "error %q does not name", err)
 		}
 	}
 	check.True(t, check.Err(New(Options{Workers: -1})) != nil, "-1 workers were accepted")

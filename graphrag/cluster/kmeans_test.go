@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -95,8 +94,7 @@ func TestKMeansRefuses(t *testing.T) {
 		{[]float32{2e18}, 1, 1, KMeansOptions{}, "row 0: unusable vector: length 2e+18"},
 		{[]float32{1}, 1, 1, KMeansOptions{Inits: -1}, "Inits is -1"},
 	} {
-		_, err := KMeans(t.Context(), c.vectors, c.dim, c.k, c.opts)
-		check.True(t, err != nil && strings.Contains(err.Error(), c.want), "%v: got %v, want …%s…", c.vectors, err, c.want)
+		check.Fails(t, check.Err(KMeans(t.Context(), c.vectors, c.dim, c.k, c.opts)), c.want, "%v", c.vectors)
 	}
 }
 
@@ -133,23 +131,4 @@ func ExampleKMeans() {
 	}
 	fmt.Println(c.Labels, c.Centroids, c.Inertia)
 	// Output: [1 1 0 0] [9 0.5 0 0.5] 1
-}
-
-// BenchmarkKMeans clusters vectors as Youtu-GraphRAG does those of entities.
-func BenchmarkKMeans(b *testing.B) {
-	const n, dim, k = 6000, 192, 200
-	vectors := blobs(rand.New(rand.NewPCG(384, 1)), n, dim, 300, .5)
-	for b.Loop() {
-		check.OK(b, check.Err(KMeans(b.Context(), vectors, dim, k, KMeansOptions{})))
-	}
-}
-
-// BenchmarkMixture selects among mixtures of up to 49 components for 1,000 vectors, as RAPTOR does
-// for a level of so many nodes.
-func BenchmarkMixture(b *testing.B) {
-	vectors := blobs(rand.New(rand.NewPCG(1, 1)), 1000, 10, 20, .3)
-	for b.Loop() {
-		m := check.Of(SelectMixture(b.Context(), vectors, 10, MixtureOptions{})).OK(b)
-		b.ReportMetric(float64(m.K), "components")
-	}
 }

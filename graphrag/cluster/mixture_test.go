@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/wildgraph/wildgraph/internal/check"
@@ -76,9 +75,8 @@ func TestMixtureSoftMembership(t *testing.T) {
 	check.OK(t, m.factor())
 	p := check.Of(m.Probabilities(t.Context(), []float32{1.5, 2, 2.5, 2.6})).OK(t)
 	for i, want := range []float64{.119203, .5, .880797, .916827} {
-		if math.Abs(p[2*i+1]-want) > 1e-6 || math.Abs(p[2*i]+p[2*i+1]-1) > 1e-12 {
-			t.Errorf("row %d: %v, want %v on the right", i, p[2*i:2*i+2], want)
-		}
+		check.True(t, math.Abs(p[2*i+1]-want) <= 1e-6 && math.Abs(p[2*i]+p[2*i+1]-1) <= 1e-12,
+			"row %d: %v, want %v on the right", i, p[2*i:2*i+2], want)
 	}
 	both := []int32{0, 1}
 	check.Equal(t, m.Memberships(p, DefaultMembership), [][]int32{both, both, both, {1}})
@@ -142,9 +140,8 @@ func TestMixtureSameAtAnyWorkers(t *testing.T) {
 		if want == nil {
 			want = m
 		}
-		if !slices.Equal(m.Means, want.Means) || !slices.Equal(m.Covariances, want.Covariances) || m.LogLikelihood != want.LogLikelihood {
-			t.Errorf("%d workers: another mixture", w)
-		}
+		check.True(t, slices.Equal(m.Means, want.Means) && slices.Equal(m.Covariances, want.Covariances) &&
+			m.LogLikelihood == want.LogLikelihood, "%d workers: another mixture", w)
 	}
 }
 
@@ -171,8 +168,7 @@ func TestMixtureRefuses(t *testing.T) {
 		{[]float32{1, float32(math.NaN())}, MixtureOptions{}, "row 1: unusable vector"},
 		{[]float32{1}, MixtureOptions{Regularization: math.Inf(1)}, "Regularization is +Inf"},
 	} {
-		_, err := SelectMixture(t.Context(), c.vectors, 1, c.opts)
-		check.True(t, err != nil && strings.Contains(err.Error(), c.want), "got %v, want …%s…", err, c.want)
+		check.Fails(t, check.Err(SelectMixture(t.Context(), c.vectors, 1, c.opts)), c.want)
 	}
 	large := []float32{0, 0, 1 << 42, 1 << 42}
 	check.Is(t, check.Err(fitted(t, large, 2, 1, MixtureOptions{})), ErrSingular, "a line of large vectors")
@@ -223,9 +219,7 @@ func TestInvertedCholesky(t *testing.T) {
 			for j := range a {
 				got += inverse[i/d*d+j/d] * a[j] * inverse[i%d*d+j%d]
 			}
-			if math.Abs(got-want) > 1e-10 {
-				t.Errorf("dim %d: entry %d of the unit matrix is %v", d, i, got)
-			}
+			check.True(t, math.Abs(got-want) <= 1e-10, "dim %d: entry %d of the unit matrix is %v", d, i, got)
 		}
 		check.True(t, math.Abs(logs) <= 1e-10, "dim %d: the determinants differ by the factor exp %v", d, logs)
 	}

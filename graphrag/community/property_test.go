@@ -101,9 +101,8 @@ func (o oracle) checkNodeOptimal(t *testing.T, labels []int32) {
 		stay := links[labels[u]] - o.gamma*k*(totals[labels[u]]-k)
 		check.True(t, stay >= -rounding, "node %d is better off alone by %v", u, -stay)
 		for c, w := range links {
-			if gain := w - o.gamma*k*totals[c] - stay; c != labels[u] && gain > rounding {
-				t.Errorf("node %d gains %v by moving to %d", u, gain, c)
-			}
+			gain := w - o.gamma*k*totals[c] - stay
+			check.True(t, c == labels[u] || gain <= rounding, "node %d gains %v by moving to %d", u, gain, c)
 		}
 	}
 }
@@ -205,13 +204,10 @@ func TestGuarantees(t *testing.T) {
 						orc.checkNodeOptimal(t, p.Labels)
 					}
 				}
-				if before >= 0 && p.Quality < before-rounding*max(1, before) {
-					t.Errorf("pass %d lowers the quality from %v to %v", p.Passes, before, p.Quality)
-				}
+				check.True(t, before < 0 || p.Quality >= before-rounding*max(1, before),
+					"pass %d lowers the quality from %v to %v", p.Passes, before, p.Quality)
 				before = p.Quality
-				if t.Failed() {
-					t.Fatalf("graph %d, options %+v", i, o)
-				}
+				check.Must(t, !t.Failed(), "graph %d, options %+v", i, o)
 			}
 		}
 	}

@@ -56,9 +56,8 @@ func TestBatches(t *testing.T) {
 				got = append(got, row...)
 			}
 		}
-		if x.e.calls != x.calls || (failed == nil) != x.ok || x.ok && !slices.Equal(got, want) {
-			t.Errorf("%+v: %d vectors, %v", x.e, len(got), failed)
-		}
+		check.True(t, x.e.calls == x.calls && (failed == nil) == x.ok && (!x.ok || slices.Equal(got, want)),
+			"%+v: %d vectors, %v", x.e, len(got), failed)
 	}
 	for range embed.Batches(t.Context(), &lengths{}, text.List{}) {
 		t.Error("no texts are embedded")

@@ -263,9 +263,8 @@ func sameSums[F float](t *testing.T, first func(out, x []F, cols []int32, vals [
 			sumRows(got, x, cols, vals, first)
 			sumRest(want, 0, x, cols, vals)
 			for i := range want {
-				if math.Float64bits(float64(got[i])) != math.Float64bits(float64(want[i])) {
-					t.Fatalf("width %d, %d rows: component %d is %v, want %v", width, n, i, got[i], want[i])
-				}
+				check.Must(t, math.Float64bits(float64(got[i])) == math.Float64bits(float64(want[i])),
+					"width %d, %d rows: component %d is %v, want %v", width, n, i, got[i], want[i])
 			}
 		}
 	}

@@ -69,9 +69,8 @@ func TestOpenIE(t *testing.T) {
 	check.Equal(t, len(x.Problems), 4, "problems %q", reasons(x))
 	check.Equal(t, m.Calls(), 2, "calls")
 	second := m.Requests()[1].Messages[1].Text
-	if !strings.Contains(second, `{"named_entities":["1892","Colin Archer","Fram"]}`) || !strings.Contains(second, "A page\nColin Archer built") {
-		t.Errorf("asked for triples with\n%s", second)
-	}
+	check.True(t, strings.Contains(second, `{"named_entities":["1892","Colin Archer","Fram"]}`) &&
+		strings.Contains(second, "A page\nColin Archer built"), "asked for triples with\n%s", second)
 	q, err := e.Question(t.Context(), "Who built the Fram?")
 	check.True(t, err == nil && len(q) == 3, "question: %v, %v", q, err)
 }
@@ -187,9 +186,8 @@ func TestDamagedDelimiters(t *testing.T) {
 		} {
 			x := records(t, extract.Lines, answer)
 			want := []kg.Mention{{Name: "Alice", Type: "person", Description: "A sailor."}}
-			if diff := cmp.Diff(want, x.Mentions); diff != "" || x.Problems != nil {
-				t.Errorf("%q: %+v %s", answer, x.Problems, diff)
-			}
+			diff := cmp.Diff(want, x.Mentions)
+			check.True(t, diff == "" && x.Problems == nil, "%q: %+v %s", answer, x.Problems, diff)
 		}
 	}
 }
@@ -222,9 +220,7 @@ func TestGleaning(t *testing.T) {
 		check.OK(t, err)
 		x := got(t, e, err, "Fram")
 		check.True(t, tt.format != extract.Tuples || len(x.Problems) == 0, "%+v", x.Problems)
-		if m.Calls() != tt.calls {
-			t.Errorf("%s, %d gleanings: %d calls, want %d", tt.format, tt.gleanings, m.Calls(), tt.calls)
-		}
+		check.Equal(t, m.Calls(), tt.calls, "%s, %d gleanings", tt.format, tt.gleanings)
 	}
 	// LightRAG compares the first descriptions of two replies; what one reply says twice remains.
 	x := records(t, extract.Lines, "entity<|#|>Fram<|#|>ship<|#|>Built by Archer.\n"+lineAnswer+"\nrelation<|#|>Fram<|#|>Colin Archer<|#|>sea<|#|>She sailed.\n",
@@ -366,20 +362,16 @@ func FuzzRecords(f *testing.F) {
 			known := make(map[string]bool)
 			for _, n := range mentioned(x) {
 				known[n] = true
-				if n == "" || strings.ContainsAny(n, "\n\x1f\x00") {
-					t.Errorf("name %q", n)
-				}
+				check.True(t, n != "" && !strings.ContainsAny(n, "\n\x1f\x00"), "name %q", n)
 			}
 			for _, fact := range x.Facts {
-				if !known[fact.Head] || !known[fact.Tail] || !(fact.Weight >= 0) {
-					t.Errorf("fact %+v", fact)
-				}
+				check.True(t, known[fact.Head] && known[fact.Tail] && fact.Weight >= 0, "fact %+v", fact)
 			}
 			b, err := kg.NewBase(kg.Options{})
 			if err == nil {
 				err = b.Insert(x)
 			}
-			check.True(t, err == nil, "%v", err)
+			check.OK(t, err)
 		}
 	})
 }

@@ -94,8 +94,7 @@ func TestGrowthWithOneDocument(t *testing.T) {
 		"2": {Mentions: []kg.Mention{{Name: "Mull", Type: "Island"}}},
 		"3": {Mentions: []kg.Mention{{Name: "Fram", Type: "ship"}}},
 	}
-	e, err := NewBySchema(SchemaOptions{By: by, Schema: seed, Expand: &Expansion{}})
-	check.OK(t, err)
+	e := check.Of(NewBySchema(SchemaOptions{By: by, Schema: seed, Expand: &Expansion{}})).OK(t)
 	chunks := []graphrag.Chunk{{ID: "d#1", Doc: "d", Text: "1"}, {ID: "d#2", Doc: "d", Text: "2"}, {ID: "d#3", Doc: "d", Text: "3"}}
 	found, grown, err := e.Grow(t.Context(), chunks)
 	want := []Decision{{entityTypeKind, "island", 1, 2, true, ""}, {entityTypeKind, "ship", .5, 1, false, ""}}

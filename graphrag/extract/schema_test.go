@@ -3,33 +3,34 @@
 package extract_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
+	"github.com/wildgraph/wildgraph/graphrag/embed/local"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/extract/extracttest"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/jsonl"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
 // What is wrong in a file of a schema is told with the line where it stands.
 func TestReadBadSchema(t *testing.T) {
-	for text, want := range map[string]string{
-		"":                                       "line 1: want an object",
-		"{}":                                     "Nodes has no name",
-		`{"Nodes": ["a"]} {}`:                    "something stands behind",
-		"{\n\"Nodes\": [\"a\"],\n\"Kinds\": []}": `unknown field "Kinds"`,
-		"{\n\"Nodes\": [1]}":                     "line 2: want an object",
-		"{\"Nodes\": [\"a b\",\n\"x\",\n\"A_B\"]}": `line 3: "A_B" names both entity type "a b" and "A_B"`,
-		"{\"Nodes\": [\"a\",\n\"a\"]}":             `line 2: "a" names both`,
-		"{\"Nodes\": [\"a\",\n\" \"]}":             "line 2: a name of entity type",
-	} {
-		_, err := extract.ReadSchema(strings.NewReader(text))
-		check.True(t, err != nil && strings.Contains(err.Error(), want), "%q: %v, want …%s…", text, err, want)
+	for _, row := range check.Rows(t, "testdata/readbadschema.txt") {
+		text, want := row[0], row[1]
+		check.Fails(t, check.Err(extract.ReadSchema(strings.NewReader(text))), want, "%q", text)
 	}
 }
 
@@ -127,8 +128,7 @@ func pages(n int) []graphrag.Chunk {
 // more is mostly none of them.
 func TestInduce(t *testing.T) {
 	m := llmtest.NewScript("m").Reply(llmtest.Any, `{"Nodes": ["person", "Person ", "", null, 7, "`+strings.Repeat("long", 20)+`", "ship"], "Relations": ["built_by", "built by"], "Attributes": []}`)
-	s, err := extract.Induce(t.Context(), m, pages(50))
-	check.OK(t, err)
+	s := check.Of(extract.Induce(t.Context(), m, pages(50))).OK(t)
 	want := map[string][]string{"Nodes": {"person", "ship"}, "Relations": {"built_by"}, "Attributes": {}}
 	check.Equal(t, s.Plain(), want)
 	shown := func(n int) string {
@@ -173,12 +173,116 @@ func TestBoundedRecords(t *testing.T) {
 		parts := strings.Fields(r)
 		recorded.Facts = append(recorded.Facts, kg.Fact{Triple: graphrag.Triple{Head: parts[0], Relation: parts[1], Tail: parts[2]}})
 	}
-	e, err := extract.NewBySchema(extract.SchemaOptions{By: recorded, Schema: schema()})
-	check.OK(t, err)
+	e := check.Of(extract.NewBySchema(extract.SchemaOptions{By: recorded, Schema: schema()})).OK(t)
 	chunk := []graphrag.Chunk{{ID: "d#0", Doc: "d", Text: "p"}}
 	bounded, err := e.Extract(t.Context(), chunk)
 	if err != nil || len(bounded[0].Facts) != 0 || len(bounded[0].Mentions) != 2 { // nothing has a type
 		t.Errorf("%+v, %v", bounded, err)
 	}
 	check.Equal(t, facts(check.Of(recorded.Extract(t.Context(), chunk)).OK(t)[0]), []string{"a | knows | b", "a | built_by | b", "b | met | a"})
+}
+
+const nordstar = "The Nordstar was built in 1911 at Holmvik by Henrik Aas. Holmvik, Norway, lies at the sea."
+
+// shaped extracts with a model that writes the reply twice, and an end mark after that.
+func shaped(t *testing.T, format, reply string) (kg.Extraction, int) {
+	m := llmtest.NewScript("m")
+	o := extract.ModelOptions{Model: m}
+	first := func(r llm.Request) bool { return (r.Stage == extract.StageEntities) == (format == "names") }
+	if part, ok := strings.CutPrefix(reply, "cut: "); ok { // at the limit of tokens
+		m.Fail(first, &llm.Error{Kind: llm.ErrTruncated, Partial: part})
+	}
+	switch format {
+	case "names", "triples":
+		names := `{"named_entities": ["Nordstar", "Holmvik", "Henrik Aas"]}`
+		m.Reply(first, reply).Reply(llmtest.Any, map[bool]string{true: `{"triples": []}`, false: names}[format == "names"])
+		e, err := extract.NewOpenIE(o)
+		x := got(t, e, err, nordstar)
+		return x, m.Calls() - map[bool]int{true: 1}[len(x.Problems) == 0 || format == "triples"] // without that of the other prompt
+	case "schema":
+		m.Reply(llmtest.Any, reply)
+		e, err := extract.NewBySchema(extract.SchemaOptions{ModelOptions: o, Schema: extract.Schema{EntityTypes: []extract.SchemaItem{{Name: "ship"}, {Name: "place"}, {Name: "person"}},
+			Relations: []extract.SchemaItem{{Name: "built at"}, {Name: "built by"}}, Attributes: []extract.SchemaItem{{Name: "year built"}}}})
+		return got(t, e, err, nordstar), m.Calls()
+	}
+	m.Reply(llmtest.Any, reply, reply, "<|COMPLETE|>")
+	e, err := extract.NewRecords(extract.RecordOptions{ModelOptions: o, Format: extract.Format(format)})
+	return got(t, e, err, nordstar), m.Calls()
+}
+
+// Each line is a reply, and what it says. A refusal says nothing and is asked for twice; of a reply that was cut the whole
+// records are kept, without a second call, and the loss is a problem.
+func TestShapes(t *testing.T) {
+	err := jsonl.Each(os.DirFS("testdata"), "shapes.jsonl", 1<<20, func(_ int, c struct {
+		Format, Shape, Reply string
+		Names, Facts         []string
+		Calls                int
+	}) error {
+		x, calls := shaped(t, c.Format, c.Reply)
+		var said []string
+		for _, f := range x.Facts {
+			said = append(said, f.Head+" | "+cmp.Or(f.Relation, f.Description)+" | "+f.Tail)
+		}
+		names := mentioned(x)
+		slices.Sort(names)
+		slices.Sort(c.Names)
+		if diff := gocmp.Diff([][]string{c.Names, c.Facts}, [][]string{names, said}, cmpopts.EquateEmpty()); diff != "" || calls != c.Calls || strings.HasPrefix(c.Reply, "cut: ") && len(x.Problems) != 1 {
+			t.Errorf("%s %s: %d calls, want %d; %q\n%s", c.Format, c.Shape, calls, c.Calls, reasons(x), diff)
+		}
+		return nil
+	})
+	check.OK(t, err)
+}
+
+// Long runs of marks, of records or of a list without an end is read in one pass.
+func TestLongReplies(t *testing.T) {
+	for _, of := range []string{"|", "(", "```\n", "{", "[", "\t", "<|", "| a | b |\n", "entity|", "##", "(\"entity\"<|>", "{\"name\": \"a\", \"description\": \"b\"}\n", "entity<|#|>a<|#|>b<|#|>c\n", "1. ", "<|COMPLETE|>"} {
+		for _, format := range []extract.Format{extract.Lines, extract.Tuples} {
+			if x := records(t, format, strings.Repeat(of, 1<<17/len(of))); len(x.Mentions) > 2 || len(x.Problems) > 1<<19 {
+				t.Errorf("%q: %d mentions, %d problems", of, len(x.Mentions), len(x.Problems))
+			}
+		}
+	}
+}
+
+// fixed is an extractor with one given extraction.
+type fixed struct{ kg.Extraction }
+
+func (f fixed) Extract(context.Context, []graphrag.Chunk) ([]kg.Extraction, error) {
+	return []kg.Extraction{f.Extraction}, nil
+}
+
+// Names in two cells of a row are related by no words of the row.
+func TestLinkedRows(t *testing.T) {
+	x := fixed{kg.Extraction{Mentions: []kg.Mention{{Name: "Ann", Span: kg.Span{Start: 2, End: 5}}, {Name: "Oslo", Span: kg.Span{Start: 17, End: 21}}}}}
+	found, err := extract.Linked(x).Extract(t.Context(), []graphrag.Chunk{{Text: "| Ann | laptop | Oslo |"}})
+	check.True(t, err == nil && len(found[0].Facts) == 1 && found[0].Facts[0].Relation == "is mentioned with", "%+v, %v", found, err)
+}
+
+// Neighbours in a sentence are related once in a chunk, unless a fact relates them; names
+// without a span are not.
+func TestLinked(t *testing.T) {
+	text := "Ann met Bob and Cid. Ann saw Bob. Dan left."
+	var x kg.Extraction
+	for at, name := range map[int]string{0: "Ann", 8: "Bob", 16: "Cid", 21: "Ann", 29: "Bob", 34: "Dan"} {
+		x.Mentions = append(x.Mentions, kg.Mention{Name: name, Span: kg.Span{Start: at, End: at + 3}})
+	}
+	x.Mentions = append(x.Mentions, kg.Mention{Name: "Eve"})
+	relate := func() (out []string) {
+		found := check.Of(extract.Described(extract.Linked(fixed{x})).Extract(t.Context(), []graphrag.Chunk{{Text: text}})).OK(t)
+		for _, f := range found[0].Facts {
+			out = append(out, f.Head+" "+f.Relation+" "+f.Tail+": "+f.Description)
+		}
+		return out
+	}
+	check.Equal(t, relate(), []string{"Ann met Bob: Ann met Bob and Cid.", "Bob and Cid: Ann met Bob and Cid."})
+	x.Facts = []kg.Fact{{Triple: graphrag.Triple{Head: "bob", Relation: "met by", Tail: "Ann"}, Description: "known"}}
+	check.Equal(t, relate(), []string{"bob met by Ann: known", "Bob and Cid: Ann met Bob and Cid."})
+}
+
+func TestByNames(t *testing.T) {
+	dir := t.TempDir()
+	check.OK(t, embedtest.WriteHead(dir, "BertForTokenClassification", "O", "B-PER", "I-PER"))
+	names := check.Of(local.OpenNames(dir, local.Options{})).OK(t)
+	extracttest.Test(t, extract.ByNames(names))
 }

@@ -83,9 +83,8 @@ func TestFindIsRegexp(t *testing.T) {
 			for _, l := range r.Lines {
 				got = append(got, l.Number)
 			}
-			if diff := cmp.Diff(want, got); diff != "" || r.Matching != len(want) {
-				t.Fatalf("%q in %q\n%s", pattern, text.String(), diff)
-			}
+			diff := cmp.Diff(want, got)
+			check.Must(t, diff == "" && r.Matching == len(want), "%q in %q\n%s", pattern, text.String(), diff)
 		}
 	}
 }
@@ -103,9 +102,8 @@ func TestOneLongLine(t *testing.T) {
 	row, err := pages("# Ships\n\n| Ship | Year |\n|---|---|\n| Fram | 1892 |\n").Find(t.Context(), "1892", 5)
 	check.True(t, err == nil && row.Lines[0].Text == "| Ship | Year |\n| Fram | 1892 |", "a row of a table is shown as %+v, %v", row, err)
 	read, n, err := p.Read("a", r.Lines[0].Index)
-	if err != nil || !strings.Contains(read[0].Text, "the Fram") || len(read[0].Text) > 1200 || n < 5000 {
-		t.Errorf("%q of %d passages, %v", read[0].Text, n, err)
-	}
+	check.True(t, err == nil && strings.Contains(read[0].Text, "the Fram") && len(read[0].Text) <= 1200 &&
+		n >= 5000, "%q of %d passages, %v", read[0].Text, n, err)
 	r, err = pages(strings.Repeat("OH H", 500_000)).Find(t.Context(), "hhh", 5)
 	check.True(t, err == nil && r.Matching == 0, "in capitals: %+v, %v", r, err)
 	took := time.Since(began)
@@ -155,8 +153,7 @@ func TestRead(t *testing.T) {
 func TestNew(t *testing.T) {
 	page := strings.Repeat("The ship [Fram](http://x.org/fram) sailed in 1893 to the north.\n", 90)
 	for name, clean := range map[string]func(string) (string, text.Mapping){"as it came": nil, "cleaned": text.StripLinks} {
-		splitter, err := chunk.Tokens(chunk.TokenOptions{Size: 60, Overlap: 15})
-		check.OK(t, err)
+		splitter := check.Of(chunk.Tokens(chunk.TokenOptions{Size: 60, Overlap: 15})).OK(t)
 		o := chunk.Options{Splitter: splitter, Name: "test", Clean: clean}
 		want := page
 		if clean != nil {

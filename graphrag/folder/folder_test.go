@@ -90,9 +90,8 @@ func TestRefresh(t *testing.T) {
 		t.Errorf("first: %s %v %q", short(c), c.Skipped, c.Rebuilt)
 	}
 	answer, sources := h.ask(f, "How does the barn owl hunt?")
-	if answer != "The barn owl hunts by ear." || len(sources) != 1 || sources[0].Doc != "owl.md" || sources[0].Place != "3" || sources[0].Quote != answer {
-		t.Errorf("%q %+v", answer, sources)
-	}
+	check.True(t, answer == "The barn owl hunts by ear." && len(sources) == 1 && sources[0].Doc == "owl.md" &&
+		sources[0].Place == "3" && sources[0].Quote == answer, "%q %+v", answer, sources)
 	_, sources = h.ask(f, "What does the red light mean?")
 	check.True(t, len(sources) == 1 && sources[0].Doc == "sub/lights.csv" && sources[0].Place == "2", "the row: %+v", sources)
 	if c, err := f.Refresh(t.Context()); err != nil || c.Any() {
@@ -274,4 +273,37 @@ func TestErrors(t *testing.T) {
 	a, err1 := folder.UserIndex(".", "wild")
 	b, err2 := folder.UserIndex("..", "wild")
 	check.True(t, err1 == nil && err2 == nil && a != b && strings.Contains(filepath.Base(a), "folder-"), "%s %s %v %v", a, b, err1, err2)
+}
+
+// A folder is read once, and again where it has changed. sparse makes a system whose kit
+// reads the files through [Files.Reader].
+func Example() {
+	dir, err := os.MkdirTemp("", "notes")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	notes := filepath.Join(dir, "lights.md")
+	if err := os.WriteFile(notes, []byte("# Lights\n\n| Light | Meaning |\n|---|---|\n| red | no internet |\n"), 0o600); err != nil {
+		panic(err)
+	}
+	ctx := context.Background()
+	files := new(folder.Files)
+	system, err := sparse(files)
+	if err != nil {
+		panic(err)
+	}
+	f, change, err := folder.Open(ctx, folder.Options{Docs: dir, Index: filepath.Join(dir, ".index"), System: system, Files: files})
+	if err != nil {
+		panic(err)
+	}
+	defer f.Close()
+	a, err := system.Answer(ctx, graphrag.Question{Text: "What does the red light mean?", K: 5})
+	if err != nil {
+		panic(err)
+	}
+	for _, s := range files.Sources(a) {
+		fmt.Println(change.Added, s.Doc+":"+s.Place, s.Quote)
+	}
+	// Output: 1 lights.md:5 red | no internet
 }

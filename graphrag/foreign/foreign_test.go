@@ -4,7 +4,10 @@ package foreign_test
 
 import (
 	"bytes"
+	"context"
+	_ "embed"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"slices"
@@ -70,12 +73,10 @@ func TestLightRAG(t *testing.T) {
 
 // What is extracted comes with the first chunk of a unit, and nothing with a chunk of none.
 func TestExtract(t *testing.T) {
-	x, err := foreign.ReadLightRAG(folder())
-	check.OK(t, err)
+	x := check.Of(foreign.ReadLightRAG(folder())).OK(t)
 	got, err := x.Extract(t.Context(), []graphrag.Chunk{{ID: "chunk-1#0", Doc: "chunk-1"}, {ID: "chunk-1#1", Doc: "chunk-1", Index: 1}})
-	if err != nil || got[0].Chunk != "chunk-1#0" || len(got[0].Mentions) != 2 || len(got[1].Mentions) != 0 || got[1].Chunk != "chunk-1#1" {
-		t.Errorf("%+v, %v", got, err)
-	}
+	check.True(t, err == nil && got[0].Chunk == "chunk-1#0" && len(got[0].Mentions) == 2 &&
+		len(got[1].Mentions) == 0 && got[1].Chunk == "chunk-1#1", "%+v, %v", got, err)
 	_, err = x.Extract(t.Context(), []graphrag.Chunk{{ID: "other#0", Doc: "other"}})
 	check.Fails(t, err, "index its Documents", "of another corpus")
 }
@@ -199,22 +200,8 @@ func output(t testing.TB) fstest.MapFS {
 	}
 }
 
-const graphML = `<?xml version='1.0' encoding='utf-8'?>
-<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
-<key id="d0" for="node" attr.name="entity_id" attr.type="string"/>
-<key id="d1" for="node" attr.name="entity_type" attr.type="string"/>
-<key id="d2" for="node" attr.name="description" attr.type="string"/>
-<key id="d3" for="node" attr.name="source_id" attr.type="string"/>
-<key id="d7" for="edge" attr.name="weight" attr.type="double"/>
-<key id="d8" for="edge" attr.name="description" attr.type="string"/>
-<key id="d9" for="edge" attr.name="keywords" attr.type="string"/>
-<key id="d10" for="edge" attr.name="source_id" attr.type="string"/>
-<graph edgedefault="undirected">
-<node id="Colin Archer"><data key="d0">Colin Archer</data><data key="d1">person</data><data key="d2">A builder.&lt;SEP&gt;Born in Larvik &amp; known.</data><data key="d3">chunk-1&lt;SEP&gt;chunk-2</data></node>
-<node id="Fram"><data key="d1">artifact</data><data key="d2">A ship.</data><data key="d3">chunk-1</data></node>
-<edge source="Colin Archer" target="Fram"><data key="d7">2.0</data><data key="d8">He built her.</data><data key="d9">building, ships&lt;SEP&gt;building</data><data key="d10">chunk-1</data></edge>
-<edge source="Fram" target="Nowhere"><data key="d7">1.0</data><data key="d8">Lost.</data><data key="d10">chunk-9</data></edge>
-</graph></graphml>`
+//go:embed testdata/graph.graphml
+var graphML string
 
 // folder is a small working folder of LightRAG.
 func folder() fstest.MapFS {
@@ -224,4 +211,26 @@ func folder() fstest.MapFS {
 			"chunk-2": {"tokens": 7, "content": "Colin Archer was born in Larvik.", "chunk_order_index": 0, "full_doc_id": "doc-2", "file_path": "unknown_source"},
 			"chunk-1": {"tokens": 6, "content": "Colin Archer built the Fram.", "chunk_order_index": 0, "full_doc_id": "doc-1", "file_path": "fram.txt", "llm_cache_list": []}}`)},
 	}
+}
+
+// What LightRAG extracted, as a graph. A folder on disk is os.DirFS(dir).
+func Example() {
+	x, err := foreign.ReadLightRAG(folder())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	base, _ := kg.NewBase(kg.Options{})
+	for e := range x.Extractions() {
+		if err := base.Insert(e); err != nil {
+			fmt.Println(err)
+		}
+	}
+	g, _ := base.Graph(context.Background())
+	for _, e := range g.Entities {
+		fmt.Println(e.Name, "·", e.Type)
+	}
+	// Output:
+	// Colin Archer · person
+	// Fram · artifact
 }

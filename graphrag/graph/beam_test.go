@@ -261,9 +261,8 @@ func TestPenalty(t *testing.T) {
 		chains, err := graph.Beam(t.Context(), x.g, []int32{int32(len(x.g) - 1)}, x.o)
 		check.Must(t, err == nil && len(chains) == len(x.want), "%+v: %v, %v", x.o, chains, err)
 		for i, c := range chains {
-			if math.Abs(c.Score-2*x.want[i]) > 1e-5 || len(c.Triples) != 2 {
-				t.Errorf("%+v: chain %d is %v, want %v", x.o, i, c, 2*x.want[i])
-			}
+			check.True(t, math.Abs(c.Score-2*x.want[i]) <= 1e-5 && len(c.Triples) == 2,
+				"%+v: chain %d is %v, want %v", x.o, i, c, 2*x.want[i])
 		}
 	}
 }

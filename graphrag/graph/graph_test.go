@@ -5,6 +5,8 @@ package graph_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"log"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -100,9 +102,8 @@ func TestAnyOrderGivesTheSameGraph(t *testing.T) {
 						edges[i] = graph.Edge{From: e.To, To: e.From, Weight: e.Weight}
 					}
 				}
-				if diff := cmp.Diff(want, arcs(mustNew(t, n, edges, unweighted))); diff != "" {
-					t.Fatalf("%d nodes, unweighted %t (-want +got):\n%s", n, unweighted, diff)
-				}
+				diff := cmp.Diff(want, arcs(mustNew(t, n, edges, unweighted)))
+				check.Must(t, diff == "", "%d nodes, unweighted %t (-want +got):\n%s", n, unweighted, diff)
 			}
 		}
 	}
@@ -186,9 +187,8 @@ func TestProcessors(t *testing.T) {
 			want := naive(size.nodes, edges, unweighted)
 			for _, procs := range []int{1, 2, 5} {
 				runtime.GOMAXPROCS(procs)
-				if got := arcs(mustNew(t, size.nodes, edges, unweighted)); !slices.EqualFunc(got, want, slices.Equal[[]graph.Edge]) {
-					t.Errorf("%d nodes, %d edges, unweighted %t, %d processors: not the graph of the definition", size.nodes, size.edges, unweighted, procs)
-				}
+				check.True(t, slices.EqualFunc(arcs(mustNew(t, size.nodes, edges, unweighted)), want, slices.Equal[[]graph.Edge]),
+					"%d nodes, %d edges, unweighted %t, %d processors: not the graph of the definition", size.nodes, size.edges, unweighted, procs)
 			}
 		}
 	}
@@ -234,3 +234,224 @@ func TestTwins(t *testing.T) {
 	check.Equal(t, c.First, want, "classes")
 	check.True(t, c.Size[1] == 3 && c.Inside[1] == 4 && c.Size[4] == 3 && c.Inside[4] == 0, "sizes %v, weights inside %v", c.Size, c.Inside)
 }
+
+func Example() {
+	g, err := graph.New(4, []graph.Edge{{From: 0, To: 1, Weight: 1}, {From: 1, To: 2, Weight: .5}, {From: 2, To: 1, Weight: .5}}, graph.Options{})
+	if err != nil {
+		panic(err)
+	}
+	s := g.Stats()
+	fmt.Printf("%d nodes, %d edges, average degree %.1f, isolated %.2f\n", s.Nodes, s.Edges, s.AverageDegree, s.IsolatedShare)
+	component, count, err := g.Components(context.Background())
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(count, "components", component)
+	// Output:
+	// 4 nodes, 2 edges, average degree 1.0, isolated 0.25
+	// 2 components [0 0 0 1]
+}
+
+// Where was the builder of the Fram born? One edge speaks of the building, one of the
+// birth; the path over both is the best.
+func ExampleFindPaths() {
+	names := []string{"Fram", "Colin Archer", "Larvik", "Nansen"}
+	const built, born = 1, 2
+	said := map[[2]int32]uint64{{0, 1}: built, {1, 2}: born, {0, 3}: 0}
+	var edges []graph.Edge
+	for ends := range said {
+		edges = append(edges, graph.Edge{From: ends[0], To: ends[1]})
+	}
+	g, err := graph.New(len(names), edges, graph.Options{Unweighted: true})
+	if err != nil {
+		panic(err)
+	}
+	like := graph.ArcScores{Scores: make([]float64, g.Arcs()), Parts: make([]uint64, g.Arcs()), Weights: []float64{.5, .5}}
+	for u := range int32(len(names)) {
+		lo, hi := g.Row(u)
+		for a := lo; a < hi; a++ {
+			v := g.Targets()[a]
+			like.Parts[a] = said[[2]int32{min(u, v), max(u, v)}]
+		}
+	}
+	paths, err := graph.FindPaths(context.Background(), g, []int32{0}, like, graph.PathOptions{Cost: .1})
+	if err != nil {
+		panic(err)
+	}
+	for _, p := range paths {
+		fmt.Print(names[p.Start])
+		for _, a := range p.Arcs {
+			fmt.Print(" – ", names[g.Targets()[a]])
+		}
+		fmt.Printf("  %.1f\n", p.Score)
+	}
+	// Output:
+	// Fram – Colin Archer – Larvik  0.8
+	// Fram – Colin Archer  0.4
+	// Fram – Nansen  -0.1
+}
+
+// The father of Stephen Curry, and when he started college: triples 1, 3 and 4.
+func ExampleBeam() {
+	triples := curry()
+	chains, err := graph.Beam(context.Background(), triples, []int32{1}, graph.BeamOptions{Width: 2, Length: 3, Diversity: 4})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, c := range chains {
+		fmt.Printf("%v %.3f\n", c.Triples, c.Score)
+	}
+	fmt.Println(graph.FlattenChains(chains))
+	// Output:
+	// [1 2 7] 1.221
+	// [1 3 4] 0.922
+	// [1 2 3 7 4]
+}
+
+// scored builds a graph whose edges weigh what they score.
+func scored(t testing.TB, n int, edges ...graph.Edge) (*graph.Graph, graph.ArcScores) {
+	t.Helper()
+	g := check.Of(graph.New(n, edges, graph.Options{})).OK(t)
+	return g, graph.ArcScores{Scores: g.Weights()}
+}
+
+// show writes paths as the nodes that they meet.
+func show(g *graph.Graph, paths []graph.Path) string {
+	var out []string
+	for _, p := range paths {
+		s := fmt.Sprint(p.Start)
+		for _, a := range p.Arcs {
+			s += fmt.Sprint("-", g.Targets()[a])
+		}
+		out = append(out, fmt.Sprintf("%s %.2f", s, p.Score))
+	}
+	return strings.Join(out, ", ")
+}
+
+func TestSearch(t *testing.T) {
+	// A triangle 0 1 2 with a tail 2 3 4, an island 5 6, and a chain 7 to 13.
+	g, like := scored(t, 14, graph.Edge{From: 0, To: 1, Weight: .5}, graph.Edge{From: 1, To: 2, Weight: .9}, graph.Edge{From: 0, To: 2, Weight: .1},
+		graph.Edge{From: 2, To: 3, Weight: .4}, graph.Edge{From: 3, To: 4}, graph.Edge{From: 5, To: 6, Weight: 1}, graph.Edge{From: 0, To: 0, Weight: 9},
+		graph.Edge{From: 7, To: 8, Weight: .1}, graph.Edge{From: 8, To: 9, Weight: .2}, graph.Edge{From: 9, To: 10, Weight: .3},
+		graph.Edge{From: 10, To: 11, Weight: .4}, graph.Edge{From: 11, To: 12, Weight: .5}, graph.Edge{From: 12, To: 13, Weight: .6})
+	for _, tt := range []struct {
+		name   string
+		starts []int32
+		o      graph.PathOptions
+		want   string
+	}{
+		{"one edge", []int32{0}, graph.PathOptions{Depth: 1}, "0-1 0.50, 0-2 0.10"},
+		{"two edges, the mean of them", []int32{0}, graph.PathOptions{Depth: 2}, "0-1-2 0.70, 0-1 0.50, 0-2-1 0.50, 0-2-3 0.25, 0-2 0.10"},
+		{"the best three", []int32{0}, graph.PathOptions{Depth: 5, MaxPaths: 3}, "0-1-2 0.70, 0-1-2-3 0.60, 0-1 0.50"},
+		{"two starts, one twice", []int32{5, 4, 5}, graph.PathOptions{Depth: 2, MaxPaths: 3}, "5-6 1.00, 4-3-2 0.20, 4-3 0.00"},
+		{"one neighbour of each", []int32{2}, graph.PathOptions{MaxNeighbors: 1}, "2-1 0.90"},
+		{"two arcs in all", []int32{0}, graph.PathOptions{MaxExpand: 2}, "0-1 0.50, 0-2 0.10"},
+		{"five edges of six", []int32{7}, graph.PathOptions{MaxPaths: 1}, "7-8-9-10-11-12 0.30"},
+		{"no start", nil, graph.PathOptions{}, ""},
+	} {
+		paths, err := graph.FindPaths(t.Context(), g, tt.starts, like, tt.o)
+		got := show(g, paths)
+		check.True(t, err == nil && got == tt.want, "%s: %s, %v, want %s", tt.name, got, err, tt.want)
+	}
+}
+
+// Parts of a question count once: of a way that says the first part twice and one that
+// says both, the second is better, though its arcs score less; and with a cost the
+// shorter one of two that say the same.
+func TestParts(t *testing.T) {
+	g, like := scored(t, 5, graph.Edge{From: 0, To: 1, Weight: .2}, graph.Edge{From: 1, To: 2, Weight: .2}, graph.Edge{From: 1, To: 3, Weight: .1}, graph.Edge{From: 3, To: 4})
+	like.Parts, like.Weights = make([]uint64, g.Arcs()), []float64{.6, .4}
+	for u := range int32(5) {
+		lo, hi := g.Row(u)
+		for a := lo; a < hi; a++ {
+			if v := g.Targets()[a]; u+v == 1 || u+v == 3 {
+				like.Parts[a] = 1
+			} else if u+v == 4 {
+				like.Parts[a] = 2
+			}
+		}
+	}
+	paths, err := graph.FindPaths(t.Context(), g, []int32{0}, like, graph.PathOptions{Cost: .05})
+	got, want := show(g, paths), "0-1-3 1.05, 0-1-3-4 0.95, 0-1 0.75, 0-1-2 0.70"
+	check.True(t, err == nil && got == want, "%s, %v, want %s", got, err, want)
+	// With room for two arcs the second neighbour tried is the one that adds a part.
+	paths, err = graph.FindPaths(t.Context(), g, []int32{0}, like, graph.PathOptions{MaxExpand: 2})
+	got, want = show(g, paths), "0-1-3 1.15, 0-1 0.80"
+	check.True(t, err == nil && got == want, "%s, %v, want %s", got, err, want)
+}
+
+// Whatever the graph, no path meets a node twice or is longer than the depth, and
+// with room for all of them they are those of a plain enumeration.
+func TestSearchProperties(t *testing.T) {
+	for seed := range uint64(20) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		n := 4 + rng.IntN(5)
+		var edges []graph.Edge
+		for range 2 * n {
+			edges = append(edges, graph.Edge{From: int32(rng.IntN(n)), To: int32(rng.IntN(n)), Weight: rng.Float64()})
+		}
+		g, like := scored(t, n, edges...)
+		depth := 1 + rng.IntN(4)
+		paths := check.Of(graph.FindPaths(t.Context(), g, []int32{0}, like, graph.PathOptions{Depth: depth, MaxPaths: 1 << 20, MaxExpand: 1 << 20})).OK(t)
+		var count func(nodes []int32) int
+		count = func(nodes []int32) (sum int) {
+			if len(nodes) > depth {
+				return 0
+			}
+			for _, v := range g.Neighbors(nodes[len(nodes)-1]) {
+				if !slices.Contains(nodes, v) {
+					sum += 1 + count(append(slices.Clone(nodes), v))
+				}
+			}
+			return sum
+		}
+		check.Equal(t, len(paths), count([]int32{0}), "seed %d: %d paths", seed, len(paths))
+		for _, p := range paths {
+			nodes := []int32{p.Start}
+			for _, a := range p.Arcs {
+				lo, hi := g.Row(nodes[len(nodes)-1])
+				if next := g.Targets()[a]; slices.Contains(nodes, next) || a < lo || a >= hi {
+					t.Errorf("seed %d: %v with arc %d", seed, nodes, a)
+				} else {
+					nodes = append(nodes, next)
+				}
+			}
+		}
+	}
+}
+
+// A hub of 100,000 neighbours, each of which leads to all others through it, takes
+// no more than the bound, and the arcs are shared out: both sides are met.
+func TestHub(t *testing.T) {
+	const leaves = 100_000
+	edges := []graph.Edge{{From: 0, To: leaves + 1, Weight: .2}, {From: leaves + 1, To: leaves + 2, Weight: .8}}
+	for v := int32(1); v <= leaves; v++ {
+		edges = append(edges, graph.Edge{From: 0, To: v, Weight: .1 + float64(v)/leaves/10})
+	}
+	g, like := scored(t, leaves+3, edges...)
+	paths, err := graph.FindPaths(t.Context(), g, []int32{0, leaves + 2}, like, graph.PathOptions{MaxPaths: 1 << 20})
+	check.Must(t, err == nil && len(paths) <= 5000 && len(paths) >= 150, "%d paths, %v", len(paths), err)
+	for i, want := range []string{fmt.Sprintf("%d-%d 0.80", leaves+2, leaves+1), fmt.Sprintf("0-%d-%d 0.50", leaves+1, leaves+2), fmt.Sprintf("%d-%d-0 0.50", leaves+2, leaves+1)} {
+		check.Equal(t, show(g, paths[i:i+1]), want, "path %d", i)
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	g, like := scored(t, 2, graph.Edge{From: 0, To: 1, Weight: 1})
+	for want, err := range map[string]error{
+		"start 2":  second(graph.FindPaths(t.Context(), g, []int32{2}, like, graph.PathOptions{})),
+		"start -":  second(graph.FindPaths(t.Context(), g, []int32{-1}, like, graph.PathOptions{})),
+		"1 score":  second(graph.FindPaths(t.Context(), g, nil, graph.ArcScores{Scores: like.Scores[:1]}, graph.PathOptions{})),
+		"65 parts": second(graph.FindPaths(t.Context(), g, nil, graph.ArcScores{Scores: like.Scores, Weights: make([]float64, 65)}, graph.PathOptions{})),
+		"3 parts":  second(graph.FindPaths(t.Context(), g, nil, graph.ArcScores{Scores: like.Scores, Parts: make([]uint64, 3)}, graph.PathOptions{})),
+		"Depth":    second(graph.FindPaths(t.Context(), g, nil, like, graph.PathOptions{Depth: -1})),
+	} {
+		check.True(t, err != nil && strings.Contains(err.Error(), want), "%v, want …%s…", err, want)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	check.Is(t, check.Err(graph.FindPaths(ctx, g, []int32{0}, like, graph.PathOptions{})), context.Canceled, "cancelled")
+}
+
+func second[T any](_ T, err error) error { return err }

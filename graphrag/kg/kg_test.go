@@ -3,6 +3,7 @@
 package kg
 
 import (
+	std "cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -128,13 +129,11 @@ func TestOnlyDescribed(t *testing.T) {
 	facts := chunk("b#0", triple("Fram", "lay in", "Oslo"), triple("Nansen", "sailed", "the ship"), triple("fram", "carried", "Nansen"))
 	facts.Mentions = []Mention{{Name: "Nansen", Type: "person"}, {Name: "Fram"}, {Name: "the ship"}, {Name: "Oslo"}}
 	for only, want := range map[bool]int{false: 3, true: 1} {
-		b, err := NewBase(Options{OnlyDescribed: only})
-		check.OK(t, err)
+		b := check.Of(NewBase(Options{OnlyDescribed: only})).OK(t)
 		check.OK(t, b.Insert(said, facts))
 		g, err := b.Graph(t.Context())
-		if err != nil || len(g.Relations) != want || len(g.Rejected) != 3-want {
-			t.Errorf("%v: %d relations, rejected %v, %v", only, len(g.Relations), g.Rejected, err)
-		}
+		check.True(t, err == nil && len(g.Relations) == want && len(g.Rejected) == 3-want,
+			"%v: %d relations, rejected %v, %v", only, len(g.Relations), g.Rejected, err)
 		_, ok := g.Find("Oslo")
 		check.True(t, ok != only, "%v: Oslo is there: %v", only, ok)
 	}
@@ -222,24 +221,21 @@ func consistent(t *testing.T, g *Graph) {
 	t.Helper()
 	uses, facts := 0, 0
 	for e := range g.Entities {
-		if g.Entities[e].Mentions == 0 || e > 0 && g.Entities[e-1].Key >= g.Entities[e].Key {
-			t.Errorf("entity %d: %+v", e, g.Entities[e])
-		}
+		check.True(t, g.Entities[e].Mentions != 0 && (e <= 0 || g.Entities[e-1].Key < g.Entities[e].Key),
+			"entity %d: %+v", e, g.Entities[e])
 		uses += g.Entities[e].Mentions
 		for _, p := range g.EntityPassages(int32(e)) {
 			uses -= int(p.Count)
-			if !slices.Contains(g.PassageEntities(p.ID), Posting{int32(e), p.Count}) {
-				t.Errorf("passage %d does not list entity %d", p.ID, e)
-			}
+			check.True(t, slices.Contains(g.PassageEntities(p.ID), Posting{int32(e), p.Count}),
+				"passage %d does not list entity %d", p.ID, e)
 		}
 	}
 	for r := range g.Relations {
 		facts += g.Relations[r].Count
 		for _, p := range g.RelationPassages(int32(r)) {
 			facts -= int(p.Count)
-			if !slices.Contains(g.PassageRelations(p.ID), Posting{int32(r), p.Count}) {
-				t.Errorf("passage %d does not list relation %d", p.ID, r)
-			}
+			check.True(t, slices.Contains(g.PassageRelations(p.ID), Posting{int32(r), p.Count}),
+				"passage %d does not list relation %d", p.ID, r)
 		}
 	}
 	check.True(t, uses == 0 && facts == 0, "%d uses and %d facts are in no passage", uses, facts)
@@ -278,4 +274,109 @@ func FuzzGraph(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A base keeps what it was given, whatever its caller or a reader does with the lists.
+func TestOwned(t *testing.T) {
+	of := func() Extraction {
+		return Extraction{
+			Chunk: "a#0", Doc: "a",
+			Mentions:   []Mention{{Name: "Fram", Type: "ship", Description: "The Fram sailed.", Span: Span{4, 8}}},
+			Facts:      []Fact{{Triple: graphrag.Triple{Head: "Amundsen", Relation: "sailed", Tail: "Fram"}, Description: "He did.", Keywords: []string{"sea"}, Weight: .5}},
+			Attributes: []Attribute{{Entity: "Fram", Key: "built", Value: "1892", Span: Span{1, 2}}},
+			Problems:   []Problem{{Kind: "record", Text: "?", Reason: "no"}},
+		}
+	}
+	spoil := func(x Extraction) {
+		x.Mentions[0].Name, x.Facts[0].Head, x.Facts[0].Keywords[0], x.Attributes[0].Key, x.Problems[0].Text = "", "", "", "", ""
+	}
+	b := check.Of(NewBase(Options{})).OK(t)
+	given := of()
+	check.OK(t, b.Insert(given))
+	spoil(given)
+	for range 2 {
+		for x := range b.Extractions() {
+			check.Equal(t, x, of())
+			spoil(x)
+		}
+	}
+}
+
+// Rows are what a stable sort by both ends makes.
+func TestRows(t *testing.T) {
+	const entities = 40
+	r := rand.New(rand.NewPCG(1, 2))
+	arcs := make([]arc, 2000)
+	for i := range arcs {
+		arcs[i] = arc{from: r.Int32N(entities - 3), to: r.Int32N(entities), weight: float64(i)}
+	}
+	want := slices.Clone(arcs)
+	slices.SortStableFunc(want, func(a, b arc) int { return std.Or(std.Compare(a.from, b.from), std.Compare(a.to, b.to)) })
+	var got []arc
+	rowed := 0
+	for row := range rows(entities, arcs) {
+		rowed++
+		for _, at := range row {
+			got = append(got, arcs[uint32(at)])
+		}
+	}
+	check.True(t, slices.Equal(got, want) && rowed == entities, "%d rows are not in order", rowed)
+}
+
+// What leads to no entity is an error, be it a synonym or a fact of a file.
+func TestViewOfWrongEnds(t *testing.T) {
+	for _, s := range []Synonym{{From: 2, To: 0}, {From: 0, To: 2}, {From: -1, To: 0}, {From: 0, To: -1}} {
+		g := &Graph{Entities: make([]Entity, 2)}
+		check.True(t, check.Err(g.View(ViewOptions{Synonyms: []Synonym{s}})) != nil, "%v: no error", s)
+		g.Relations = []Relation{{Head: s.From, Tail: s.To, Count: 1}}
+		check.True(t, check.Err(g.View(ViewOptions{})) != nil, "%v: no error", s)
+	}
+}
+
+// Lists come back as they were added, also empty ones, and do not grow into each other.
+func TestLists(t *testing.T) {
+	var l Lists
+	l.Append(3, 1)
+	l.Append()
+	l.Append(2)
+	l.Clip()
+	_ = append(l.Of(0), 9)
+	var got [][]int32
+	for i, list := range l.All() {
+		check.Equal(t, int(i), len(got), "list %d after %d", i, len(got))
+		got = append(got, list)
+	}
+	diff := cmp.Diff([][]int32{{3, 1}, {}, {2}}, got)
+	check.True(t, diff == "" && l.Len() == 3, "%d lists: %s", l.Len(), diff)
+}
+
+// Who is in no pair has none, and the pairs of an entity are in their order.
+func TestIncident(t *testing.T) {
+	ends := [][2]int32{{0, 1}, {3, 0}, {1, 3}}
+	l := Incident(4, len(ends), func(p int32) [2]int32 { return ends[p] })
+	check.Equal(t, [][]int32{l.Of(0), l.Of(1), l.Of(2), l.Of(3)}, [][]int32{{0, 1}, {0, 2}, {}, {1, 2}})
+}
+
+// The relations of two entities are together whatever their label; there and back
+// are one unless they are directed.
+func TestPairs(t *testing.T) {
+	x := Extraction{Chunk: "a#0", Doc: "a"}
+	for _, s := range []string{"BxA", "AzB", "AyC", "AwB", "CvC"} {
+		x.Facts = append(x.Facts, Fact{Triple: graphrag.Triple{Head: s[:1], Relation: s[1:2], Tail: s[2:]}})
+	}
+	g := put(t, Options{}, x)
+	words := func(directed bool) (out []string) {
+		of := g.Pairs(directed)
+		for _, pair := range of.All() {
+			s := ""
+			for _, r := range pair {
+				x := g.Triple(r)
+				s += x.Head + x.Relation + x.Tail + " "
+			}
+			out = append(out, strings.TrimSpace(s))
+		}
+		return out
+	}
+	check.Equal(t, words(false), []string{"AwB AzB BxA", "AyC", "CvC"})
+	check.Equal(t, words(true), []string{"AwB AzB", "AyC", "BxA", "CvC"})
 }

@@ -9,8 +9,10 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
@@ -51,9 +53,8 @@ func TestAmount(t *testing.T) {
 		s := flat(t, parts(tt.kind), kit.Common{})
 		index(t, s, tt.docs...)
 		check.OK(t, check.Err(s.Answer(t.Context(), tt.q)))
-		if read.Form != tt.form || passages != tt.passages {
-			t.Errorf("%s: %d passages and the form %q are read, want %d and %q", tt.name, passages, read.Form, tt.passages, tt.form)
-		}
+		check.True(t, read.Form == tt.form && passages == tt.passages,
+			"%s: %d passages and the form %q are read, want %d and %q", tt.name, passages, read.Form, tt.passages, tt.form)
 	}
 }
 
@@ -82,4 +83,39 @@ func TestSourced(t *testing.T) {
 		}
 	}
 	check.Equal(t, got, []string{"Holmvik built it in 1931. yard.md", "It sank. lost.md"}, "sources")
+}
+
+// A system of one's own: what a recipe builds over a corpus is its retriever.
+func Example() {
+	ctx := context.Background()
+	parts, err := kit.Offline(kit.OfflineOptions{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	system, err := kit.New(kit.Frame{
+		Name: "words", Kit: parts,
+		Common: kit.Common{Progress: func(s graphrag.IndexStats) { fmt.Println(s.Documents, "documents,", s.Chunks, "chunks") }},
+		Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
+			return retrieve.NewSparse(ctx, c.Chunks, bm25.Options{})
+		},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if _, err := system.Index(ctx, graphrag.Documents(
+		graphrag.Document{ID: "fram.md", Text: "Colin Archer built the Fram."},
+		graphrag.Document{ID: "gjoa.md", Text: "Amundsen sailed the Gjoa."},
+	)); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(system.List(ctx))
+	answer, err := system.Answer(ctx, graphrag.Question{Text: "Who built the Fram?", K: 1})
+	fmt.Println(answer.Text, err)
+	// Output:
+	// 2 documents, 2 chunks
+	// [fram.md gjoa.md] <nil>
+	// Colin Archer built the Fram. <nil>
 }

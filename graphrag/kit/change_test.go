@@ -231,8 +231,7 @@ func TestChangesTogether(t *testing.T) {
 		}
 		return build(ctx, c)
 	}
-	s, err := kit.New(frame)
-	check.OK(t, err)
+	s = check.Of(kit.New(frame)).OK(t)
 	docs := rooms(40)
 	index(t, s, docs[0])
 	insert := func(ctx context.Context, d graphrag.Document) (err error) {
@@ -269,11 +268,9 @@ func TestChangesTogether(t *testing.T) {
 	close(free)
 	wait.Wait()
 	err = <-first
-	check.True(t, err == nil, "%v", err)
+	check.OK(t, err)
 	for i, err := range errs {
-		if i == 5 && !errors.Is(err, context.Canceled) || i != 5 && err != nil {
-			t.Errorf("%d: %v", i, err)
-		}
+		check.True(t, (i != 5 || errors.Is(err, context.Canceled)) && (i == 5 || err == nil), "%d: %v", i, err)
 	}
 	ids, err := s.List(t.Context())
 	check.True(t, builds.Load() <= 15 && len(ids) == len(docs)-1 && err == nil, "%d documents after %d builds, %v", len(ids), builds.Load(), err)
@@ -296,9 +293,7 @@ func TestChangesTogether(t *testing.T) {
 			if err != nil {
 				failed++
 			}
-			if i == 6 && err == nil {
-				t.Errorf("%s: no error", bad)
-			}
+			check.True(t, i != 6 || err != nil, "%s: no error", bad)
 		}
 		check.True(t, bad != "bad" || failed == 1, "%d changes failed for one: %v", failed, results)
 	}

@@ -29,20 +29,17 @@ func TestLSAIsFittedOnce(t *testing.T) {
 	under := memo.With(t.Context())
 	first := fit(under, 1, corpus)
 	check.True(t, fit(under, 1, corpus) == first, "the same corpus was fitted twice")
-	if fit(t.Context(), 1, corpus) == first || fit(under, 2, corpus) == first || fit(under, 1, corpus[:1]) == first {
-		t.Error("shared without a memo, with another seed or of another corpus")
-	}
+	check.True(t, fit(t.Context(), 1, corpus) != first && fit(under, 2, corpus) != first &&
+		fit(under, 1, corpus[:1]) != first, "shared without a memo, with another seed or of another corpus")
 }
 
 // FuzzSaved reads files that somebody else may have written: they are refused, or
 // hold chunks, extractions, replies and vectors of one length.
 func FuzzSaved(f *testing.F) {
-	k, err := Offline(OfflineOptions{})
-	check.OK(f, err)
+	k := check.Of(Offline(OfflineOptions{})).OK(f)
 	x := check.Of(k.Triples()).OK(f)
-	s, err := New(Frame{Name: "saved", Kit: k, Extract: Extraction{Extractor: x.Extractor},
-		Build: func(context.Context, *Corpus) (graphrag.Retriever, error) { return nil, nil }})
-	check.OK(f, err)
+	s := check.Of(New(Frame{Name: "saved", Kit: k, Extract: Extraction{Extractor: x.Extractor},
+		Build: func(context.Context, *Corpus) (graphrag.Retriever, error) { return nil, nil }})).OK(f)
 	base, err := kg.NewBase(kg.Options{})
 	if err == nil {
 		err = base.Insert(kg.Extraction{Chunk: "a#0", Doc: "a", Mentions: []kg.Mention{{Name: "Ann"}}})
@@ -74,8 +71,7 @@ func FuzzSaved(f *testing.F) {
 // The chunks of a document are kept in its order and without room for more: a corpus of
 // 155 MB has 23,388 of 136 bytes.
 func TestChunksAreKeptWithoutRoom(t *testing.T) {
-	d, err := newDraft(Frame{})
-	check.OK(t, err)
+	d := check.Of(newDraft(Frame{})).OK(t)
 	long := strings.Repeat("The mill stands by the river and was built of stone. ", 9000)
 	u, err := Frame{}.update(t.Context(), func(yield func(graphrag.Document, error) bool) {
 		_ = yield(graphrag.Document{ID: "a", Text: long}, nil) && yield(graphrag.Document{ID: "b"}, nil) && yield(graphrag.Document{ID: "c", Text: "A mill."}, nil)

@@ -47,8 +47,7 @@ func (f faulty) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extr
 func walking(t testing.TB, fail *atomic.Bool) *kit.System {
 	t.Helper()
 	k := offline(t)
-	x, err := k.Triples()
-	check.OK(t, err)
+	x := check.Of(k.Triples()).OK(t)
 	s, err := kit.New(kit.Frame{
 		Name: "walking", Kit: k, Extract: kit.Extraction{Extractor: faulty{x.Extractor, fail}, Whole: true},
 		Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {

@@ -90,8 +90,7 @@ func recording(t testing.TB) (*llmtest.Script, *letters, func() *kit.System) {
 		Reply(llmtest.Any, "An owl.")
 	e := &letters{dim: 32}
 	return m, e, func() *kit.System {
-		k, err := kit.ByModel(kit.ModelOptions{Model: m, Embedder: e})
-		check.OK(t, err)
+		k := check.Of(kit.ByModel(kit.ModelOptions{Model: m, Embedder: e})).OK(t)
 		triples := check.Of(k.Triples()).OK(t)
 		s, err := kit.New(kit.Frame{Name: "paid", Kit: k, Extract: triples,
 			Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return finding(c, ctx) }})
@@ -108,9 +107,8 @@ func TestNothingIsPaidTwice(t *testing.T) {
 	calls, texts := m.Calls(), e.texts.Load()
 	check.Must(t, calls == 4 && texts == 2 && first.Usage.Calls == 4 && first.EmbeddedTokens != 0, "%d calls, %d texts, %+v", calls, texts, first)
 	stats, err := s.Insert(t.Context(), graphrag.Documents(owls[2]))
-	if err != nil || m.Calls() != calls+2 || e.texts.Load() != texts+1 || stats.Calls != 2 {
-		t.Errorf("after one more: %d calls, %d texts, %+v, %v", m.Calls(), e.texts.Load(), stats, err)
-	}
+	check.True(t, err == nil && m.Calls() == calls+2 && e.texts.Load() == texts+1 && stats.Calls == 2,
+		"after one more: %d calls, %d texts, %+v, %v", m.Calls(), e.texts.Load(), stats, err)
 	_, err = s.Delete(t.Context(), "b.md")
 	check.True(t, err == nil && m.Calls() == calls+2, "after one less: %d calls, %v", m.Calls(), err)
 	q := graphrag.Question{Text: "Which owl takes a hare?", K: 2}
@@ -141,17 +139,14 @@ func TestSaveAndOpen(t *testing.T) {
 	if stats, err := again.Open(t.Context(), dir); err != nil || stats.Documents != 3 {
 		t.Fatalf("%+v, %v", stats, err)
 	}
-	if _, err := again.Insert(t.Context(), graphrag.Documents(owls[0])); err != nil {
-		t.Error(err)
-	}
+	check.OK(t, check.Err(again.Insert(t.Context(), graphrag.Documents(owls[0]))))
 	other := flat(t, offline(t), kit.Common{Cut: kit.Cut{Size: 50}})
 	if _, err := other.Open(t.Context(), dir); !errors.Is(err, kit.ErrOptions) || !strings.Contains(err.Error(), "Size:50") {
 		t.Errorf("another cut: %v", err)
 	}
 	check.Is(t, check.Err(again.Open(t.Context(), t.TempDir())), os.ErrNotExist, "an empty folder")
 	name := filepath.Join(dir, "system.wildgraph")
-	data, err := os.ReadFile(name)
-	check.OK(t, err)
+	data := check.Of(os.ReadFile(name)).OK(t)
 	for cut := range len(data) { // no beginning of a file is one, and no old state is lost
 		if cut%97 != 0 {
 			continue
@@ -268,9 +263,8 @@ func TestStream(t *testing.T) {
 		var last graphrag.Answer
 		pieces := 0
 		for a, err := range s.Stream(t.Context(), q) {
-			if err != nil || !strings.HasPrefix(a.Text, last.Text) {
-				t.Fatalf("%q after %q, %v", a.Text, last.Text, err)
-			}
+			check.Must(t, err == nil && strings.HasPrefix(a.Text, last.Text),
+				"%q after %q, %v", a.Text, last.Text, err)
 			last, pieces = a, pieces+1
 		}
 		diff := cmp.Diff(want, last)
@@ -287,8 +281,7 @@ func TestMixed(t *testing.T) {
 		Reply(llmtest.Stage(extract.StageEntities), `{"named_entities": ["Barn owl"]}`).
 		Reply(llmtest.Any, `{"triples": [["Barn owl", "finds", "Mouse"]]}`)
 	system := func(k kit.Kit) *kit.System {
-		x, err := k.Triples()
-		check.OK(t, err)
+		x := check.Of(k.Triples()).OK(t)
 		s, err := kit.New(kit.Frame{Name: "mixed", Kit: k, Extract: x,
 			Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return finding(c, ctx) }})
 		check.OK(t, err)
@@ -314,35 +307,23 @@ func TestClose(t *testing.T) {
 	s := flat(t, offline(t), kit.Common{})
 	index(t, s, owls...)
 	_, err := s.Delete(t.Context(), "a.md", "nowhere.md")
-	check.True(t, err == nil, "%v", err)
+	check.OK(t, err)
 	err = s.Close()
-	check.True(t, err == nil, "%v", err)
+	check.OK(t, err)
 	_, err = s.Answer(t.Context(), graphrag.Question{Text: "owl", K: 1})
 	check.Fails(t, err, "flat", "asked when closed")
 	check.True(t, check.Err(s.Insert(t.Context(), graphrag.Documents(owls[0]))) != nil, "inserted when closed")
 }
 
-// Update is Delete and Insert, of a saved system too: each state answers as one that was
-// built anew.
+// Update is Delete and Insert, of a saved system too; [TestChangesEqualAnew] compares answers.
 func TestUpdate(t *testing.T) {
-	k, err := kit.Offline(kit.OfflineOptions{})
-	check.OK(t, err)
-	want, updated, opened := flat(t, k, kit.Common{}), flat(t, k, kit.Common{}), flat(t, k, kit.Common{})
-	index(t, want, owls[1], owls[2])
+	k := offline(t)
+	updated, opened, dir := flat(t, k, kit.Common{}), flat(t, k, kit.Common{}), t.TempDir()
 	index(t, updated, owls[0], owls[2])
-	dir := t.TempDir()
 	check.OK(t, updated.Save(t.Context(), dir))
 	stats, err1 := updated.Update(t.Context(), graphrag.Documents(owls[1]), "a.md")
 	again, err2 := opened.OpenUpdated(t.Context(), dir, graphrag.Documents(owls[1]), "a.md")
 	check.True(t, err1 == nil && err2 == nil && stats.Documents == 2 && again.Documents == 2, "%+v %v, %+v %v", stats, err1, again, err2)
-	for _, q := range []string{"barn owl mouse", "eagle owl hare", "tides"} {
-		question := graphrag.Question{Text: q, K: 3}
-		a, err1 := want.Retrieve(t.Context(), question)
-		b, err2 := updated.Retrieve(t.Context(), question)
-		c, err3 := opened.Retrieve(t.Context(), question)
-		diff := cmp.Diff(a, b) + cmp.Diff(a, c)
-		check.True(t, err1 == nil && err2 == nil && err3 == nil && diff == "", "%q: %v %v %v %s", q, err1, err2, err3, diff)
-	}
 	ids, err := opened.List(t.Context())
 	check.True(t, err == nil && len(ids) == 2 && ids[0] == owls[1].ID && ids[1] == owls[2].ID, "%q are indexed", ids)
 	chunks, ok, err := opened.Get(t.Context(), owls[1].ID)

@@ -77,9 +77,10 @@ type pinned struct {
 // Frames with Words, or with Vectors of an embedder that does not learn from the corpus ([Kit].Trained), are searched there,
 // and a change costs what changes. Others are built of the chunks and of what was made of them, when they are opened and by
 // each change; a recipe that keeps to what [Corpus] says holds no texts afterwards, but numbers, and temporary files
-// ([os.TempDir]). Replies of models and vectors are in the store before they are used: after a change that failed, was
-// cancelled or was killed, the next one asks only for the rest. A collection that was made by another recipe, cut or embedder is [ErrOptions] or
-// [store.ErrMismatch]. The store stays open when the system is closed.
+// ([os.TempDir]). Replies of models and vectors are in the store when the next call begins: after a change that failed, was
+// cancelled or was killed, the next one asks only for the rest, and Index takes the replies of what was built before.
+// A collection that was made by another recipe, cut or embedder is [ErrOptions] or [store.ErrMismatch]. The store stays
+// open when the system is closed.
 func Open(ctx context.Context, f Frame, st store.Store, name string) (*System, error) {
 	s, err := New(f)
 	if err != nil {

@@ -45,8 +45,7 @@ func TestTrigramsFindAll(t *testing.T) {
 		names = append(names, "", " ", "x", names[0])
 		threshold := 0.05 + 0.95*r.Float64()
 		limit := []int{1000, 3}[seed%2]
-		got, err := Trigrams{}.Neighbors(t.Context(), names, threshold, limit)
-		check.OK(t, err)
+		got := check.Of(Trigrams{}.Neighbors(t.Context(), names, threshold, limit)).OK(t)
 		_, vectors, err := learn(t.Context(), names)
 		check.OK(t, err)
 		want := make([][]scored, len(names))
@@ -121,8 +120,7 @@ func TestEmbeddingsAfterChanges(t *testing.T) {
 func TestNearest(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 9))
 	names := append(words(r, 200), "", "x")
-	ix, err := Trigrams{}.Index(t.Context(), names)
-	check.OK(t, err)
+	ix := check.Of(Trigrams{}.Index(t.Context(), names)).OK(t)
 	for _, name := range append(words(r, 50), names[3], "", "ω") {
 		w, _, err := learn(t.Context(), names)
 		check.OK(t, err)
@@ -140,8 +138,7 @@ func TestNearest(t *testing.T) {
 	got, err := embedded.Nearest(t.Context(), "a", 1)
 	check.True(t, err == nil && len(got) == 1 && got[0].ID == 0 && math.Abs(got[0].Score-0.98481) <= 1e-4, "%v, %v", got, err)
 	for _, l := range []Linker{Trigrams{}, Embeddings{angles{}}} {
-		none, err := l.Index(t.Context(), nil)
-		check.OK(t, err)
+		none := check.Of(l.Index(t.Context(), nil)).OK(t)
 		got, err := none.Nearest(t.Context(), "a", 3)
 		check.True(t, err == nil && len(got) == 0, "among no names: %v, %v", got, err)
 	}

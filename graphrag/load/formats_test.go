@@ -119,9 +119,8 @@ func TestOptions(t *testing.T) {
 		".log": nil,
 	}, MaxFiles: 3}
 	f, err := o.Read("a.pdf", nil)
-	if err != nil || f.Document.Title != "A scan" || f.Place(0) != "p1" || f.Place(strings.Index(f.Document.Text, "three")) != "p3" {
-		t.Errorf("%+v, %v", f, err)
-	}
+	check.True(t, err == nil && f.Document.Title == "A scan" && f.Place(0) == "p1" &&
+		f.Place(strings.Index(f.Document.Text, "three")) == "p3", "%+v, %v", f, err)
 	_, err = o.Read("x.bad", nil)
 	check.Fails(t, err, "x.bad", "a panic")
 	check.Is(t, check.Err(o.Read("x.log", nil)), load.ErrFormat, "left out")
@@ -149,9 +148,8 @@ func (e endless) Open(name string) (fs.File, error) {
 
 func TestGrowingFile(t *testing.T) {
 	files, skipped, err := load.Options{MaxFile: 1 << 20}.Folder(t.Context(), endless{fstest.MapFS{"a.log": {}, "b.md": {Data: []byte("x")}}})
-	if err != nil || len(files) != 1 || len(skipped) != 1 || !strings.Contains(skipped[0].Error(), "larger than 1 MiB") {
-		t.Errorf("%v, %v, %v", files, skipped, err)
-	}
+	check.True(t, err == nil && len(files) == 1 && len(skipped) == 1 &&
+		strings.Contains(skipped[0].Error(), "larger than 1 MiB"), "%v, %v, %v", files, skipped, err)
 }
 
 func TestHostileFormats(t *testing.T) {
@@ -262,9 +260,8 @@ func TestRowsHostile(t *testing.T) {
 		fmt.Fprintf(&many, `"k%d": 1, `, i)
 	}
 	docs, err := load.Rows("t.jsonl", []byte(`{`+many.String()+`"a": "`+strings.Repeat("x", 2000)+`"}`))
-	if err != nil || len(docs) != 1 || len(docs[0].Fields) != graphrag.MaxFields || docs[0].Fields["a"] != nil || docs[0].Fields.Check() != nil {
-		t.Errorf("%d documents, %v", len(docs), err)
-	}
+	check.True(t, err == nil && len(docs) == 1 && len(docs[0].Fields) == graphrag.MaxFields &&
+		docs[0].Fields["a"] == nil && docs[0].Fields.Check() == nil, "%d documents, %v", len(docs), err)
 }
 
 // checkKept holds that a file that was kept is the same, with its places, and no half of it is read.

@@ -22,8 +22,7 @@ type cube int
 func TestOf(t *testing.T) {
 	var made atomic.Int32
 	get := func(ctx context.Context, n int) int {
-		v, err := memo.Of(ctx, square(n), func() (int, error) { made.Add(1); return n * n, nil })
-		check.True(t, err == nil, "%v", err)
+		v := check.Of(memo.Of(ctx, square(n), func() (int, error) { made.Add(1); return n * n, nil })).OK(t)
 		return v
 	}
 	bare := t.Context()
@@ -32,9 +31,7 @@ func TestOf(t *testing.T) {
 	ctx := memo.With(bare)
 	var all sync.WaitGroup
 	for i := range 40 {
-		all.Go(func() {
-			check.Equal(t, get(ctx, i%4), (i%4)*(i%4), "%d²", i%4)
-		})
+		all.Go(func() { check.Equal(t, get(ctx, i%4), (i%4)*(i%4), "%d²", i%4) })
 	}
 	all.Wait()
 	check.Equal(t, made.Load(), 4, "made %d times", made.Load())
@@ -65,9 +62,7 @@ func TestFailed(t *testing.T) {
 func TestAfterPanic(t *testing.T) {
 	ctx := memo.With(t.Context())
 	func() {
-		defer func() {
-			check.True(t, recover() != nil, "the panic was kept")
-		}()
+		defer func() { check.True(t, recover() != nil, "the panic was kept") }()
 		memo.Of(ctx, square(1), func() (int, error) { panic("bad") })
 	}()
 	get := func() {
@@ -139,9 +134,8 @@ func TestStill(t *testing.T) {
 				}
 				return n * n, nil
 			})
-			if (err != nil) != (n < 0) || err == nil && got != n*n {
-				t.Errorf("step %d: %d of %d, %v", i, got, n, err)
-			}
+			check.True(t, (err != nil) == (n < 0) && (err != nil || got == n*n),
+				"step %d: %d of %d, %v", i, got, n, err)
 		}
 		check.Equal(t, made-before, step.made, "step %d made", i)
 	}

@@ -33,9 +33,8 @@ func checkPage(t *testing.T, source string, p pages.Page) {
 	t.Helper()
 	at := 0
 	for i, u := range p.Units {
-		if u.Start < at || u.End <= u.Start || u.From < 0 || u.To > len(source) || u.To < u.From {
-			t.Fatalf("unit %d is %+v", i, u)
-		}
+		check.Must(t, u.Start >= at && u.End > u.Start && u.From >= 0 && u.To <= len(source) && u.To >= u.From,
+			"unit %d is %+v", i, u)
 		check.Must(t, strings.TrimSpace(p.Text[at:u.Start]) == "", "%q stands between units", p.Text[at:u.Start])
 		if n := tokens.Cl100k().Count(p.Text[u.Start:u.End]); utf8.ValidString(p.Text) && (n < u.Tokens-8 || n > u.Tokens+8) {
 			t.Fatalf("unit %d has %d tokens, %d were counted", i, u.Tokens, n)
@@ -45,9 +44,8 @@ func checkPage(t *testing.T, source string, p pages.Page) {
 	check.Must(t, strings.TrimSpace(p.Text[at:]) == "", "%q is in no unit", p.Text[at:])
 	for i, c := range p.Passages() {
 		check.Must(t, c.Tokens >= pages.DefaultPassage || len(p.Ends) <= 1, "passage %d has %d tokens", i, c.Tokens)
-		if i+1 < len(p.Ends) && c.Tokens-p.Units[p.Ends[i]-1].Tokens >= pages.DefaultPassage {
-			t.Fatalf("passage %d of %d tokens does not need its last unit", i, c.Tokens)
-		}
+		check.Must(t, i+1 >= len(p.Ends) || c.Tokens-p.Units[p.Ends[i]-1].Tokens < pages.DefaultPassage,
+			"passage %d of %d tokens does not need its last unit", i, c.Tokens)
 		check.Must(t, !utf8.ValidString(source) || utf8.ValidString(c.Text), "passage %d cuts a character", i)
 	}
 	n := len(p.Ends)
@@ -60,9 +58,8 @@ func checkTiles(t *testing.T, p pages.Page) {
 	t.Helper()
 	end, tiles := 0, p.Tiles()
 	for n, i := range tiles {
-		if i > end || i < end && n < len(tiles)-1 {
-			t.Fatalf("tile %d of %d begins at unit %d, after %d", n, len(tiles), i, end)
-		}
+		check.Must(t, i <= end && (i >= end || n >= len(tiles)-1),
+			"tile %d of %d begins at unit %d, after %d", n, len(tiles), i, end)
 		end = p.Ends[i]
 	}
 	check.Must(t, end == len(p.Units), "tiles end at unit %d of %d", end, len(p.Units))
@@ -87,9 +84,8 @@ func TestUnitsAndOffsets(t *testing.T) {
 	}
 	check.True(t, strings.HasPrefix(p.Text, "# A title\n\nThe depth of number 0 ") && source[p.Units[0].From] == '#', "the page begins with %.40q", p.Text)
 	c := p.Chunk(2, 5)
-	if c.ID != "p00#000002" || c.Start != p.Units[2].From || c.End != p.Units[4].To || c.Tokens != p.Tokens(2, 5) || c.Title != "pages.Page 0" {
-		t.Errorf("chunk %+v", c)
-	}
+	check.True(t, c.ID == "p00#000002" && c.Start == p.Units[2].From && c.End == p.Units[4].To &&
+		c.Tokens == p.Tokens(2, 5) && c.Title == "pages.Page 0", "chunk %+v", c)
 }
 
 func TestHeadingBeginsUnit(t *testing.T) {
@@ -124,9 +120,7 @@ func TestOddPages(t *testing.T) {
 			blank := strings.TrimSpace(source) == ""
 			check.True(t, (len(p.Units) == 0) == blank && (len(p.Ends) == 0) == blank, "%d units, %d passages", len(p.Units), len(p.Ends))
 			for _, u := range p.Units {
-				if u.Tokens > 150 {
-					t.Fatalf("a unit of %d tokens", u.Tokens)
-				}
+				check.Must(t, u.Tokens <= 150, "a unit of %d tokens", u.Tokens)
 			}
 		})
 	}

@@ -63,21 +63,15 @@ func TestPagesBudget(t *testing.T) {
 			seen := make(map[string]bool)
 			for _, h := range found.Evidence {
 				used += tokens.Cl100k().Count(retrieve.Titled(h.Chunk))
-				if seen[h.Chunk.Doc] {
-					t.Errorf("%q, %d tokens: %s twice", text, budget, h.Chunk.Doc)
-				}
+				check.True(t, !seen[h.Chunk.Doc], "%q, %d tokens: %s twice", text, budget, h.Chunk.Doc)
 				seen[h.Chunk.Doc] = true
 			}
 			whole := 30 * 870
-			if used > budget || used < min(budget*8/10, whole*8/10) && budget >= 180 {
-				t.Errorf("%q: %d of %d tokens are used", text, used, budget)
-			}
-			if len(found.Evidence) == 0 && budget >= 40 {
-				t.Errorf("%q, %d tokens: nothing is read", text, budget)
-			}
-			if len(found.Ranked) != 3 {
-				t.Errorf("%q: %d ranked", text, len(found.Ranked))
-			}
+			check.True(t, used <= budget && (used >= min(budget*8/10, whole*8/10) || budget < 180),
+				"%q: %d of %d tokens are used", text, used, budget)
+			check.True(t, len(found.Evidence) != 0 || budget < 40,
+				"%q, %d tokens: nothing is read", text, budget)
+			check.Equal(t, len(found.Ranked), 3, "%q", text)
 		}
 	}
 	found := askPages(t, p, graphrag.Question{Text: "Where did Captain Moss7 find an anchor?", Tokens: 2000})
@@ -110,9 +104,7 @@ func TestPagesOffsets(t *testing.T) {
 		for piece := range strings.SplitSeq(h.Chunk.Text, "…") {
 			for line := range strings.SplitSeq(strings.TrimSpace(piece), "\n") {
 				n := strings.Index(source[at:], line)
-				if n < 0 {
-					t.Fatalf("%s: %q is not there, in order", h.Chunk.ID, line)
-				}
+				check.Must(t, n >= 0, "%s: %q is not there, in order", h.Chunk.ID, line)
 				at += n + len(line)
 			}
 		}
@@ -218,9 +210,8 @@ func TestPagesWithNothing(t *testing.T) {
 		for _, text := range []string{"", "what is it", "zebra quagga", strings.Repeat("zebra \xff 首都 ", 3000)} {
 			for _, tokens := range []int{0, 10, 500} {
 				found := askPages(t, p, graphrag.Question{Text: text, K: 2, Tokens: tokens})
-				if match := name == "Chinese" && strings.Contains(text, "首都"); found.Ranked == nil || (len(found.Ranked) > 0) != match {
-					t.Errorf("%s, %.20q: ranked %v", name, text, found.Ranked)
-				}
+				check.True(t, found.Ranked != nil && (len(found.Ranked) > 0) == (name == "Chinese" && strings.Contains(text, "首都")),
+					"%s, %.20q: ranked %v", name, text, found.Ranked)
 			}
 		}
 	}
@@ -245,11 +236,31 @@ func TestPagesSideBySide(t *testing.T) {
 		wait.Go(func() {
 			for i, q := range questions {
 				got, err := p.Retrieve(t.Context(), q)
-				if diff := cmp.Diff(want[i], got); diff != "" || err != nil {
-					t.Errorf("%v (-alone +beside others):\n%s", err, diff)
-				}
+				diff := cmp.Diff(want[i], got)
+				check.True(t, diff == "" && err == nil, "%v (-alone +beside others):\n%s", err, diff)
 			}
 		})
 	}
 	wait.Wait()
+}
+
+func ExampleCut() {
+	var docs []graphrag.Document
+	for _, said := range []string{"Barn owls hunt by ear.", "The moon raises the tides.", "The Fram was built in Larvik.", "Amundsen reached the pole in 1911."} {
+		docs = append(docs, graphrag.Document{ID: fmt.Sprint(len(docs)), Text: "# Notes\n\n[Subscribe](https://example.org) now.\n\n" + said})
+	}
+	list, err := pages.Cut(context.Background(), docs, pages.CutOptions{})
+	if err != nil {
+		panic(err)
+	}
+	for _, p := range list {
+		for _, c := range p.Passages() {
+			fmt.Printf("%s %q\n", c.ID, c.Text)
+		}
+	}
+	// Output:
+	// 0#000000 "# Notes\n\nSubscribe now.\n\nBarn owls hunt by ear."
+	// 1#000000 "# Notes\n\nSubscribe now.\n\nThe moon raises the tides."
+	// 2#000000 "# Notes\n\nSubscribe now.\n\nThe Fram was built in Larvik."
+	// 3#000000 "# Notes\n\nSubscribe now.\n\nAmundsen reached the pole in 1911."
 }

@@ -98,9 +98,8 @@ func TestPartition(t *testing.T) {
 		} {
 			p := byMembers(t, vectors, 5, triples, o)
 			checkPartition(t, fmt.Sprintf("%d entities, options %d", n, i), n, p)
-			if o.MaxCommunities > 0 && len(p.Communities) > o.MaxCommunities {
-				t.Errorf("%d entities, options %d: %d communities", n, i, len(p.Communities))
-			}
+			check.True(t, o.MaxCommunities <= 0 || len(p.Communities) <= o.MaxCommunities,
+				"%d entities, options %d: %d communities", n, i, len(p.Communities))
 		}
 	}
 }
@@ -111,9 +110,8 @@ func checkPartition(t *testing.T, name string, n int, p perception.Partition) {
 	for id, c := range p.Communities {
 		for _, e := range c.Members {
 			seen[e]++
-			if p.Labels[e] != int32(id) {
-				t.Errorf("%s: entity %d has label %d, is in %d", name, e, p.Labels[e], id)
-			}
+			check.True(t, p.Labels[e] == int32(id),
+				"%s: entity %d has label %d, is in %d", name, e, p.Labels[e], id)
 		}
 		check.True(t, slices.IsSorted(c.Members) && slices.Contains(c.Members, c.Center) && c.Keywords[0] == c.Center, "%s: %+v", name, c)
 		check.Equal(t, len(c.Keywords), min(5, len(c.Members)), "%s: %d keywords of %d members", name, len(c.Keywords), len(c.Members))
@@ -129,9 +127,7 @@ func TestFindsGroups(t *testing.T) {
 	check.True(t, len(p.Communities) >= 6 && len(p.Communities) <= 9, "%d communities, want 6 to 9", len(p.Communities))
 	for _, c := range p.Communities {
 		for _, e := range c.Members {
-			if e%6 != c.Members[0]%6 {
-				t.Errorf("%d and %d are together", e, c.Members[0])
-			}
+			check.True(t, e%6 == c.Members[0]%6, "%d and %d are together", e, c.Members[0])
 		}
 	}
 }

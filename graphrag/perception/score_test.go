@@ -3,6 +3,7 @@
 package perception
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -147,4 +148,16 @@ func TestNeighbors(t *testing.T) {
 	check.Equal(t, nearest[0], want, "the nearest of 0")
 	fifty, more := &group{members: make([]int32, 50)}, &group{members: make([]int32, 51)}
 	check.True(t, m.fits(fifty, fifty) && !m.fits(fifty, more), "communities merge up to 100 members")
+}
+
+// FromLabels is ByMembers from a partition in place of k-means.
+func FromLabels(ctx context.Context, vectors []float32, dim int, triples []Triple, o Options, labels []int32) (Partition, error) {
+	m, err := newMerger(ctx, vectors, dim, triples, o)
+	if err != nil {
+		return Partition{}, err
+	}
+	if err := m.byMembers(labels); err != nil {
+		return Partition{}, err
+	}
+	return m.partition(), nil
 }

@@ -60,9 +60,8 @@ func TestBuild(t *testing.T) {
 	diff := cmp.Diff(want, tree.Facts)
 	check.True(t, diff == "" && tree.Nodes == 5, "%d nodes\n%s", tree.Nodes, diff)
 	c := tree.Communities[0]
-	if len(tree.Communities) != 1 || !strings.Contains(c.Description, "by ear") || !slices.Equal(c.Sources, []int32{0}) || !slices.Equal(c.Keywords, []int32{1, 0}) {
-		t.Errorf("%+v", tree.Communities)
-	}
+	check.True(t, len(tree.Communities) == 1 && strings.Contains(c.Description, "by ear") &&
+		slices.Equal(c.Sources, []int32{0}) && slices.Equal(c.Keywords, []int32{1, 0}), "%+v", tree.Communities)
 }
 
 // In a graph of four entities and an attribute, the community of the two owls is node 5, and each
@@ -138,4 +137,32 @@ func TestErrors(t *testing.T) {
 	check.True(t, check.Err(perception.NewTree(t.Context(), g, p, nil)) != nil, "an entity that is not there")
 	tree, err := perception.NewTree(t.Context(), &kg.Graph{}, perception.Partition{}, nil)
 	check.True(t, err == nil && len(tree.Facts) == 0, "nothing: %+v, %v", tree, err)
+}
+
+func ExampleByMembers() {
+	const bornIn, directed = 0, 1
+	// Two directors, two films, two towns.
+	entities := []float32{1, 0, .9, .1, .5, .5, .4, .6, 0, 1, .1, .9}
+	relations := []float32{.2, .8, .8, .2}
+	triples := []perception.Triple{
+		{Head: 0, Relation: directed, Tail: 2}, {Head: 1, Relation: directed, Tail: 3},
+		{Head: 0, Relation: bornIn, Tail: 4}, {Head: 1, Relation: bornIn, Tail: 5},
+	}
+	vectors, err := perception.EntityVectors(entities, 2, relations, triples)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	p, err := perception.ByMembers(context.Background(), vectors, 6, triples, perception.Options{Beta: 2})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, c := range p.Communities {
+		fmt.Println(c.Members, "centre", c.Center)
+	}
+	// Output:
+	// [0 1] centre 0
+	// [2 3] centre 2
+	// [4 5] centre 4
 }

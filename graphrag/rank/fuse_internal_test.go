@@ -5,6 +5,8 @@ package rank
 import (
 	"math"
 	"testing"
+
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // What stands first and tenth beats what stands fifth twice while the constant is
@@ -22,8 +24,7 @@ func TestConstantOfFusion(t *testing.T) {
 		for _, s := range Weighted(tt.k, nil, a, b) {
 			score[s.ID] = s.Score
 		}
-		if math.Abs(score["x"]-tt.x) > 1e-6 || math.Abs(score["y"]-tt.y) > 1e-6 {
-			t.Errorf("constant %v: %v and %v, want %v and %v", tt.k, score["x"], score["y"], tt.x, tt.y)
-		}
+		check.True(t, math.Abs(score["x"]-tt.x) <= 1e-6 && math.Abs(score["y"]-tt.y) <= 1e-6,
+			"constant %v: %v and %v, want %v and %v", tt.k, score["x"], score["y"], tt.x, tt.y)
 	}
 }

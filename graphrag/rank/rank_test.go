@@ -3,6 +3,7 @@
 package rank_test
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -55,9 +56,8 @@ func TestCombMAX(t *testing.T) {
 	check.OK(t, err)
 	check.Equal(t, got, list{{"p1", 1}, {"p4", 1}, {"p2", .9}, {"p3", .2}}, "(-want +got)")
 	_, err = rank.CombMAX(list{{"p1", math.NaN()}}, list{{"p2", 1}, {"p1", math.Inf(-1)}})
-	if err == nil || !strings.Contains(err.Error(), "list 0, place 0") || !strings.Contains(err.Error(), "list 1, place 1") {
-		t.Errorf("scores that are not finite: %v", err)
-	}
+	check.True(t, err != nil && strings.Contains(err.Error(), "list 0, place 0") &&
+		strings.Contains(err.Error(), "list 1, place 1"), "scores that are not finite: %v", err)
 	got, err = rank.CombMAX[string]()
 	check.True(t, err == nil && len(got) == 0, "of no lists: %v, %v", got, err)
 }
@@ -113,15 +113,6 @@ func TestOrderFree(t *testing.T) {
 	}
 }
 
-func BenchmarkRRF(b *testing.B) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	lists := [][]int{rng.Perm(200)[:100], rng.Perm(200)[:100], rng.Perm(200)[:100]}
-	b.ReportAllocs()
-	for b.Loop() {
-		rank.RRF(lists...)
-	}
-}
-
 func TestMinMax(t *testing.T) {
 	for _, tt := range [][2][]float64{
 		{{1, 3, 2}, {0, 1, .5}}, {{2, 2}, {1, 1}}, {{0, 0}, {0, 0}}, {nil, nil}, {{-1, 1}, {0, 1}},
@@ -130,4 +121,17 @@ func TestMinMax(t *testing.T) {
 			t.Errorf("%v: %v, want %v", tt[0], got, tt[1])
 		}
 	}
+}
+
+func Example() {
+	sparse := []string{"page#3", "page#1", "page#9"}
+	dense := []string{"page#1", "page#4", "page#3"}
+	for _, hit := range rank.RRF(sparse, dense) {
+		fmt.Printf("%s %.4f\n", hit.ID, hit.Score)
+	}
+	// Output:
+	// page#1 0.0325
+	// page#3 0.0323
+	// page#4 0.0161
+	// page#9 0.0159
 }

@@ -130,13 +130,11 @@ func TestExtractiveOverviewsByPage(t *testing.T) {
 	second := "At night barn owls hunt mice by their ears. Barn owls lay five white eggs in spring."
 	a := read(t, extractive(t, reader.ExtractiveOptions{}), graphrag.Question{Text: "Describe barn owls.", Form: graphrag.Overview}, hits(first, second))
 	pages := strings.Split(a.Text, "\n\n")
-	if len(pages) != 2 || len(a.Citations) != 3 || strings.Count(a.Text, "mice") != 1 {
-		t.Errorf("%d pages, %d citations: %q", len(pages), len(a.Citations), a.Text)
-	}
+	check.True(t, len(pages) == 2 && len(a.Citations) == 3 && strings.Count(a.Text, "mice") == 1,
+		"%d pages, %d citations: %q", len(pages), len(a.Citations), a.Text)
 	for i := 1; i < len(a.Citations); i++ {
-		if a.Citations[i].Evidence < a.Citations[i-1].Evidence && i > 1 && a.Citations[i].Evidence == a.Citations[0].Evidence {
-			t.Errorf("pages are mixed: %+v", a.Citations)
-		}
+		check.True(t, a.Citations[i].Evidence >= a.Citations[i-1].Evidence || i <= 1 ||
+			a.Citations[i].Evidence != a.Citations[0].Evidence, "pages are mixed: %+v", a.Citations)
 	}
 }
 

@@ -115,23 +115,20 @@ func TestPacking(t *testing.T) {
 					s.Reports = append(s.Reports, r.Community)
 				}
 				got[id] = s
-				if n := rows(c.Text()); n != c.Tokens {
-					t.Errorf("community %d: %d rows for %d tokens", id, n, c.Tokens)
-				}
+				n := rows(c.Text())
+				check.True(t, n == c.Tokens, "community %d: %d rows for %d tokens", id, n, c.Tokens)
 			}
 			check.Equal(t, got, tt.want)
 			var failed []int32
 			for _, f := range set.Failed {
 				failed = append(failed, f.Community)
-				if f.Err == nil || set.Of(f.Community) != nil {
-					t.Errorf("community %d failed: %v", f.Community, f.Err)
-				}
+				check.True(t, f.Err != nil && set.Of(f.Community) == nil,
+					"community %d failed: %v", f.Community, f.Err)
 			}
 			check.Equal(t, failed, tt.failed)
 			for c := range tt.want {
-				if r := set.Of(c); tt.fails[c] == nil && (r == nil || r.Community != c) {
-					t.Errorf("report of %d: %+v", c, r)
-				}
+				r := set.Of(c)
+				check.True(t, tt.fails[c] != nil || r != nil && r.Community == c, "report of %d: %+v", c, r)
 			}
 		})
 	}

@@ -42,8 +42,7 @@ func library() (*report.Graph, community.Hierarchy) {
 }
 
 func TestExtractiveReports(t *testing.T) {
-	short, err := summary.Extractive(summary.ExtractiveOptions{Tokens: 12})
-	check.OK(t, err)
+	short := check.Of(summary.Extractive(summary.ExtractiveOptions{Tokens: 12})).OK(t)
 	reporter := check.Of(report.Extractive(short)).OK(t)
 	g, h := library()
 	set, err := report.Write(t.Context(), g, h, report.Options{Reporter: reporter})
@@ -70,8 +69,7 @@ func TestExtractiveReports(t *testing.T) {
 
 // A report of parts quotes the parts, with their sources.
 func TestExtractiveReportsOfParts(t *testing.T) {
-	reporter, err := report.Extractive(nil)
-	check.OK(t, err)
+	reporter := check.Of(report.Extractive(nil)).OK(t)
 	r, err := reporter.Report(t.Context(), &report.Input{Graph: &report.Graph{}, Reports: []*report.Report{
 		{Title: "Owls; Mice", Findings: []report.Finding{{Summary: "Owls", Explanation: "Owls hunt by ear in the dark.", Sources: []int32{4}}}},
 		{Title: "Tides", Findings: []report.Finding{{Summary: "Moon", Explanation: "The moon raises the tides of the sea.", Sources: []int32{9}}}},
@@ -84,8 +82,7 @@ const reply = `{"title": "Ashby Library", "summary": "A library and its founder.
 
 func TestModelReports(t *testing.T) {
 	model := llmtest.NewScript("writer").Reply(llmtest.Stage(report.Stage), "not json", reply)
-	reporter, err := report.ByModel(report.ModelOptions{Model: model})
-	check.OK(t, err)
+	reporter := check.Of(report.ByModel(report.ModelOptions{Model: model})).OK(t)
 	g, h := library()
 	set, err := report.Write(t.Context(), g, h, report.Options{Reporter: reporter})
 	check.Must(t, err == nil && len(set.Reports) == 1 && model.Calls() == 2, "%+v, %v", set, err)
@@ -99,17 +96,15 @@ func TestModelReports(t *testing.T) {
 	}
 	check.Equal(t, set.Reports[0], want)
 	prompt := model.Requests()[0].Messages[1].Text
-	if !strings.Contains(prompt, "-----Relationships-----") || !strings.Contains(prompt, "0,Mary Ashby,Ashby Library,Mary Ashby founded") {
-		t.Errorf("prompt:\n%s", prompt)
-	}
+	check.True(t, strings.Contains(prompt, "-----Relationships-----") &&
+		strings.Contains(prompt, "0,Mary Ashby,Ashby Library,Mary Ashby founded"), "prompt:\n%s", prompt)
 }
 
 // Above the parts, their reports can be cited, each by its place.
 func TestModelReportOfParts(t *testing.T) {
 	model := llmtest.NewScript("writer").Reply(llmtest.Any, `{"title": "t", "summary": "s", "rating": 1, "rating_explanation": "", "findings": [
 		{"summary": "a", "explanation": "b [Data: Entities (0, 1)]"}, {"summary": "c", "explanation": "d [Data: Reports (0, 8)]"}]}`)
-	reporter, err := report.ByModel(report.ModelOptions{Model: model})
-	check.OK(t, err)
+	reporter := check.Of(report.ByModel(report.ModelOptions{Model: model})).OK(t)
 	g, _ := library()
 	r, err := reporter.Report(t.Context(), &report.Input{Graph: g, Reports: []*report.Report{
 		{Community: 7, Title: "part", Findings: []report.Finding{{Nodes: []int32{1}}}, Sources: []int32{3, 12}},
@@ -129,13 +124,11 @@ func TestReportErrors(t *testing.T) {
 		ends bool
 	}{{llm.ErrTruncated, false}, {llm.ErrRefused, false}, {llm.ErrAuth, true}, {llm.ErrBudgetExceeded, true}} {
 		model := llmtest.NewScript("writer").Fail(llmtest.Any, &llm.Error{Kind: tt.kind, Usage: llm.Usage{Calls: 1}})
-		reporter, err := report.ByModel(report.ModelOptions{Model: model})
-		check.OK(t, err)
+		reporter := check.Of(report.ByModel(report.ModelOptions{Model: model})).OK(t)
 		set, err := report.Write(t.Context(), g, h, report.Options{Reporter: reporter})
 		check.True(t, tt.ends == errors.Is(err, tt.kind), "%v: %v", tt.kind, err)
-		if !tt.ends && (len(set.Failed) != 1 || !errors.Is(set.Failed[0].Err, tt.kind)) {
-			t.Errorf("%v: %+v", tt.kind, set)
-		}
+		check.True(t, tt.ends || len(set.Failed) == 1 && errors.Is(set.Failed[0].Err, tt.kind),
+			"%v: %+v", tt.kind, set)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -170,21 +163,16 @@ func FuzzModelReport(f *testing.F) {
 	f.Add(`{"title": "a", "summary": "b", "findings": [{"summary": "Entities (99999999999999999999)", "explanation": "reports (,,)"}]}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		model := llmtest.NewScript("writer").Reply(llmtest.Any, text)
-		reporter, err := report.ByModel(report.ModelOptions{Model: model})
-		check.OK(t, err)
+		reporter := check.Of(report.ByModel(report.ModelOptions{Model: model})).OK(t)
 		g, _ := library()
 		r, err := reporter.Report(t.Context(), &report.Input{Graph: g, Nodes: []int32{0, 1}, Edges: []int32{0}})
 		if err != nil {
 			return
 		}
-		if r.Title == "" || r.Summary == "" || !(r.Rating >= 0 && r.Rating <= 10) {
-			t.Errorf("%+v", r)
-		}
+		check.True(t, r.Title != "" && r.Summary != "" && (r.Rating >= 0 && r.Rating <= 10), "%+v", r)
 		for _, finding := range r.Findings {
 			for _, v := range finding.Nodes {
-				if v > 1 {
-					t.Errorf("cites node %d", v)
-				}
+				check.True(t, v <= 1, "cites node %d", v)
 			}
 		}
 	})
@@ -215,12 +203,10 @@ func TestRecordedReplies(t *testing.T) {
 			continue
 		}
 		m := llmtest.NewScript("m").Reply(llmtest.Any, c.Reply)
-		by, err := report.ByModel(report.ModelOptions{Model: m})
-		check.OK(t, err)
+		by := check.Of(report.ByModel(report.ModelOptions{Model: m})).OK(t)
 		r, err := by.Report(t.Context(), &report.Input{Graph: &report.Graph{}})
-		if err != nil || m.Calls() != 1 || r.Title == "" || r.Summary == "" || len(r.Findings) == 0 {
-			t.Errorf("%d calls, %+v, %v", m.Calls(), r, err)
-		}
+		check.True(t, err == nil && m.Calls() == 1 && r.Title != "" && r.Summary != "" && len(r.Findings) != 0,
+			"%d calls, %+v, %v", m.Calls(), r, err)
 		reports++
 		findings += len(r.Findings)
 	}

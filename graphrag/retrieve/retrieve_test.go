@@ -66,8 +66,7 @@ func TestPerDoc(t *testing.T) {
 
 func TestFuse(t *testing.T) {
 	a, b := &fixedList{names: "a1 b1 c1"}, &fixedList{names: "b1 d1"}
-	r, err := retrieve.Fuse(a, b)
-	check.OK(t, err)
+	r := check.Of(retrieve.Fuse(a, b)).OK(t)
 	found, err := r.Retrieve(t.Context(), graphrag.Question{Text: "q", K: 3})
 	check.Must(t, err == nil && found.Usage.Calls == 2, "%+v, %v", found, err)
 	// b1 has 1/62 + 1/61, a1 1/61, d1 1/62.
@@ -137,12 +136,10 @@ func TestWithin(t *testing.T) {
 // query once; vectors by cosine.
 func TestTexts(t *testing.T) {
 	texts := text.Strings([]string{"aa bb", "aa cc", "dd ee", ""})
-	w, err := retrieve.NewWords(t.Context(), texts)
-	check.OK(t, err)
+	w := check.Of(retrieve.NewWords(t.Context(), texts)).OK(t)
 	scores, err := w.Scores(t.Context(), "aa bb", nil)
-	if err != nil || len(scores) != 4 || !(scores[0] > scores[1] && scores[1] > 0) || scores[2] != 0 {
-		t.Fatalf("%v, %v", scores, err)
-	}
+	check.Must(t, err == nil && len(scores) == 4 && (scores[0] > scores[1] && scores[1] > 0) && scores[2] == 0,
+		"%v, %v", scores, err)
 	// By hand: lengths 2 2 2 0, mean 1.5; tf 1 in a text of 2 words gives 2.2/(1+1.2(.25+.75·2/1.5)).
 	want := 2.2 / (1 + 1.2*(.25+.75*2/1.5))
 	check.True(t, math.Abs(scores[0]-want) <= 1e-6, "a text with both words has %v, want %v", scores[0], want)
@@ -155,9 +152,8 @@ func TestTexts(t *testing.T) {
 	check.True(t, err == nil && cmp.Diff([]float64{0, 0, 0, 0}, none) == "", "nothing known: %v, %v", none, err)
 	for _, texts := range []retrieve.Texts{w, v} {
 		scaled, err := retrieve.Scaled(t.Context(), texts, "aa bb", 2)
-		if err != nil || len(scaled) != 2 || scaled[0] != (rank.Scored[int32]{ID: 0, Score: 1}) || !(scaled[1].Score < 1) {
-			t.Errorf("%T: %v, %v", texts, scaled, err)
-		}
+		check.True(t, err == nil && len(scaled) == 2 && scaled[0] == (rank.Scored[int32]{ID: 0, Score: 1}) &&
+			scaled[1].Score < 1, "%T: %v, %v", texts, scaled, err)
 	}
 }
 
@@ -168,12 +164,10 @@ func TestRanking(t *testing.T) {
 		t.Error(got, err)
 	}
 	in, err := r.InOrder(t.Context(), []int32{3, 1, 0, 2}, 2, "x")
-	if err != nil || strings.Join(ids(in), " ") != "c1 a2" || in[1].Score != .5 || in[1].Source != "x" {
-		t.Error(in)
-	}
-	if got, err := r.ByScore(t.Context(), nil, 3, "x"); got == nil || len(got) != 0 || err != nil {
-		t.Error("a search that found nothing is no search")
-	}
+	check.True(t, err == nil && strings.Join(ids(in), " ") == "c1 a2" && in[1].Score == .5 &&
+		in[1].Source == "x", "%v", in)
+	got, err := r.ByScore(t.Context(), nil, 3, "x")
+	check.True(t, got != nil && len(got) == 0 && err == nil, "a search that found nothing is no search")
 }
 
 func Example() {

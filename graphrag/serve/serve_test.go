@@ -4,6 +4,7 @@ package serve_test
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -34,8 +36,7 @@ const (
 // flat is BM25 over two teams' documents and one that is nobody's.
 func flat(t testing.TB) *kit.System {
 	t.Helper()
-	k, err := kit.Offline(kit.OfflineOptions{Mode: "reject"})
-	check.OK(t, err)
+	k := check.Of(kit.Offline(kit.OfflineOptions{Mode: "reject"})).OK(t)
 	s, err := kit.New(kit.Frame{Name: "flat", Kit: k, Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
 		return retrieve.NewSparse(ctx, c.Chunks, bm25.Options{})
 	}})
@@ -83,59 +84,17 @@ func TestRequests(t *testing.T) {
 	question := func(q string) string {
 		return `{"model": "flat", "messages": [{"role": "system", "content": "Be kind."}, {"role": "user", "content": "` + q + `"}, {"role": "assistant", "content": "?"}]}`
 	}
-	for _, tt := range []struct {
-		name, token, method, path, body string
-		status                          int
-		want                            string
-	}{
-		{"chat", reader, "POST", "/v1/chat/completions", question("How much does Ada Lovelace earn?"), 200, `\n\n[1] Pay (pay)`},
-		{"citations", reader, "POST", "/v1/chat/completions", question("How much does Ada Lovelace earn?"), 200, `"document":"pay","title":"Pay","quote":"Ada Lovelace earns 90,000 crowns a year.","fields":{"team":"hr"}`},
-		{"follow-up", reader, "POST", "/v1/chat/completions", `{"model": "flat", "messages": [{"role": "user", "content": "What raises the tides?"}, {"role": "assistant", "content": "The moon."}, {"role": "user", "content": "And why them?"}]}`, 200, "The moon raises"},
-		{"parts", reader, "POST", "/v1/chat/completions", `{"model": "flat", "messages": [{"role": "user", "content": [{"type": "image_url"}, {"type": "text", "text": "What raises the tides?"}]}]}`, 200, "The moon raises"},
-		{"scope", ops, "POST", "/v1/chat/completions", question("How much does Ada Lovelace earn?"), 200, "The evidence does not contain the answer."},
-		{"condition", reader, "POST", "/v1/chat/completions", `{"model": "flat", "where": "team = \"ops\"", "messages": [{"role": "user", "content": "How much does Ada Lovelace earn?"}]}`, 200, "does not contain"},
-		{"no widening", ops, "POST", "/v1/answer", `{"question": "How much does Ada Lovelace earn?", "where": "team = \"hr\" or not team = \"hr\" or all"}`, 200, `"refused":true`},
-		{"answer", hr, "POST", "/v1/answer", `{"question": "How much does Ada Lovelace earn?", "k": 1}`, 200, `"text":"Ada Lovelace earns 90,000 crowns a year."`},
-		{"search", ops, "POST", "/v1/search", `{"query": "Ada Lovelace", "k": 9}`, 200, `{"hits":[{"chunk":{"id":"mill#000000"`},
-		{"search nothing", hr, "POST", "/v1/search", `{"query": "zebra"}`, 200, `{"hits":[]}`},
-		{"models", hr, "GET", "/v1/models", "", 200, `"id":"flat"`},
-		{"list", ops, "GET", "/v1/documents", "", 200, `{"documents":[{"id":"mill","fields":{"team":"ops"}}]}`},
-		{"health", "", "GET", "/healthz", "", 200, `"ok"`},
-		{"ready", "", "GET", "/readyz", "", 200, `"ok"`},
-		{"openapi", "", "GET", "/openapi.json", "", 200, `"/v1/documents/{id}"`},
-
-		{"no token", "", "GET", "/v1/models", "", 401, `"code":"invalid_api_key"`},
-		{"wrong token", "token-of-nobody-0123456789", "GET", "/v1/documents", "", 401, `"type":"invalid_request_error"`},
-		{"no such model", hr, "POST", "/v1/chat/completions", `{"model": "gpt-4", "messages": []}`, 404, `"code":"model_not_found"`},
-		{"no question", hr, "POST", "/v1/chat/completions", `{"model": "flat", "messages": [{"role": "user", "content": 7}]}`, 400, "there is no question"},
-		{"no JSON", hr, "POST", "/v1/answer", `{"question"`, 400, "the body: unexpected end"},
-		{"half a condition", hr, "POST", "/v1/answer", `{"question": "x", "where": "team ="}`, 400, "is no value"},
-		{"unknown field", hr, "POST", "/v1/answer", `{"question": "x", "where": "taem = 1"}`, 400, `no document has the field \"taem\"; the fields are team`},
-		{"large k", hr, "POST", "/v1/search", `{"query": "x", "k": 1001}`, 400, "k is 1001, want 0 to 1000"},
-		{"long question", hr, "POST", "/v1/search", `{"query": "` + strings.Repeat("x", 70_000) + `"}`, 400, "more than 65536 bytes"},
-		{"large body", hr, "POST", "/v1/search", strings.Repeat("x", 2<<20), 413, `"code":"request_too_large"`},
-		{"no such path", hr, "GET", "/v1/engines", "", 404, `"code":"unknown_url"`},
-		{"another method", hr, "GET", "/v1/answer", "", 404, "there is no GET /v1/answer"},
-		{"put by a reader", reader, "PUT", "/v1/documents", `{"documents": [{"id": "x", "text": "y"}]}`, 403, `"code":"read_only"`},
-		{"put without an id", hr, "PUT", "/v1/documents", `{"documents": [{"text": "y"}]}`, 400, "has no id of its own"},
-		{"put twice", hr, "PUT", "/v1/documents", `{"documents": [{"id": "a", "text": "x", "fields": {"team": "hr"}}, {"id": "a", "text": "x", "fields": {"team": "hr"}}]}`, 400, "has no id of its own"},
-		{"put no text", hr, "PUT", "/v1/documents", `{"documents": [{"id": "a", "text": " ", "fields": {"team": "hr"}}]}`, 400, "has no text"},
-		{"put a dot", hr, "PUT", "/v1/documents", `{"documents": [{"id": "..", "text": "x", "fields": {"team": "hr"}}]}`, 400, "has a part that is empty"},
-		{"put a way up", hr, "PUT", "/v1/documents", `{"documents": [{"id": "a//../b", "text": "x", "fields": {"team": "hr"}}]}`, 400, "has a part that is empty"},
-		{"put nothing", hr, "PUT", "/v1/documents", `{}`, 400, "there is no document"},
-		{"put outside", hr, "PUT", "/v1/documents", `{"documents": [{"id": "a", "fields": {"team": "ops"}}]}`, 403, "outside of the scope"},
-		{"put over another's", hr, "PUT", "/v1/documents", `{"documents": [{"id": "mill", "text": "Mine.", "fields": {"team": "hr"}}]}`, 403, `the document \"mill\" is not in the scope`},
-		{"put a bad field", hr, "PUT", "/v1/documents", `{"documents": [{"id": "a", "fields": {"team": {"a": 1}}}]}`, 400, `field \"team\" is an object`},
-		{"delete another's", hr, "DELETE", "/v1/documents/mill", "", 403, "is not in the scope"},
-		{"delete nobody's", hr, "DELETE", "/v1/documents/tides", "", 403, "is not in the scope"},
-		{"put", hr, "PUT", "/v1/documents", `{"documents": [{"id": "a/b c", "text": "Grace Hopper earns 95,000 crowns.", "fields": {"team": "hr"}}]}`, 200, `{"status":"ok"}`},
-		{"ask what was put", hr, "POST", "/v1/answer", `{"question": "How much does Grace Hopper earn?"}`, 200, "95,000"},
-		{"others do not see it", ops, "POST", "/v1/answer", `{"question": "How much does Grace Hopper earn?"}`, 200, `"refused":true`},
-		{"delete", hr, "DELETE", "/v1/documents/a/b%20c", "", 200, `{"status":"ok"}`},
-		{"it is gone", hr, "GET", "/v1/documents", "", 200, `{"documents":[{"id":"pay"`},
-	} {
-		status, body := send(t, httpServer, tt.token, tt.method, tt.path, tt.body)
-		check.True(t, status == tt.status && strings.Contains(body, tt.want), "%s: %d %.300s, want %d %s", tt.name, status, body, tt.status, tt.want)
+	secrets := map[string]string{"reader": reader, "hr": hr, "ops": ops}
+	for _, row := range append(check.Rows(t, "testdata/requests.txt"), // name, token, method, path, body, status, part of the reply
+		[]string{"chat", "reader", "POST", "/v1/chat/completions", question("How much does Ada Lovelace earn?"), "200", `\n\n[1] Pay (pay)`},
+		[]string{"citations", "reader", "POST", "/v1/chat/completions", question("How much does Ada Lovelace earn?"), "200", `"document":"pay","title":"Pay","quote":"Ada Lovelace earns 90,000 crowns a year.","fields":{"team":"hr"}`},
+		[]string{"scope", "ops", "POST", "/v1/chat/completions", question("How much does Ada Lovelace earn?"), "200", "The evidence does not contain the answer."},
+		[]string{"long question", "hr", "POST", "/v1/search", `{"query": "` + strings.Repeat("x", 70_000) + `"}`, "400", "more than 65536 bytes"},
+		[]string{"large body", "hr", "POST", "/v1/search", strings.Repeat("x", 2<<20), "413", `"code":"request_too_large"`},
+	) {
+		token := cmp.Or(secrets[row[1]], row[1])
+		status, body := send(t, httpServer, token, row[2], row[3], row[4])
+		check.True(t, strconv.Itoa(status) == row[5] && strings.Contains(body, row[6]), "%s: %d %.300s, want %s %s", row[0], status, body, row[5], row[6])
 	}
 }
 
@@ -318,9 +277,8 @@ func TestOpenAPI(t *testing.T) {
 	for path, methods := range api.Paths {
 		for method := range methods {
 			status, body := send(t, httpServer, "", strings.ToUpper(method), strings.Replace(path, "{id}", "none", 1), "{}")
-			if status == 404 && strings.Contains(body, "unknown_url") {
-				t.Errorf("%s %s is not served", method, path)
-			}
+			check.True(t, status != 404 || !strings.Contains(body, "unknown_url"),
+				"%s %s is not served", method, path)
 		}
 	}
 }
@@ -366,8 +324,7 @@ func ExampleNew() {
 }
 
 func TestInContext(t *testing.T) {
-	data, err := os.ReadFile("testdata/context.json")
-	check.OK(t, err)
+	data := check.Of(os.ReadFile("testdata/context.json")).OK(t)
 	var cases [][4]string
 	check.OK(t, json.Unmarshal(data, &cases))
 	for _, c := range cases {
@@ -375,9 +332,7 @@ func TestInContext(t *testing.T) {
 		if c[1] != "" {
 			before, answers = []string{"What is a lamp?", c[1]}, []string{"", c[2]}
 		}
-		if got := serve.InContext(c[0], before, answers); got != c[3] {
-			t.Errorf("%q after %q is %q, want %q", c[0], c[1], got, c[3])
-		}
+		check.Equal(t, serve.InContext(c[0], before, answers), c[3], "%q after %q", c[0], c[1])
 	}
 }
 

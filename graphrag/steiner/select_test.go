@@ -129,9 +129,8 @@ func TestSubgraphOfMultigraphs(t *testing.T) {
 		got := check.Of(Subgraph(t.Context(), list, nodes, edges, 1)).OK(t)
 		cost := EdgeCost(1, edges)
 		for _, e := range got.Edges {
-			if !slices.Contains(got.Nodes, list[e].From) || !slices.Contains(got.Nodes, list[e].To) || list[e].From == list[e].To {
-				t.Fatalf("edge %d of %v without its ends in %v", e, list, got.Nodes)
-			}
+			check.Must(t, slices.Contains(got.Nodes, list[e].From) && slices.Contains(got.Nodes, list[e].To) &&
+				list[e].From != list[e].To, "edge %d of %v without its ends in %v", e, list, got.Nodes)
 		}
 		w, top := worth(got, nodes, edges, cost), bestSelection(list, nodes, edges, cost)
 		check.Must(t, w <= top+1e-9, "worth %v, the best is %v: it does not hang together\n%v\n%v", w, top, list, got)

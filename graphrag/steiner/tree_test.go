@@ -10,7 +10,6 @@ import (
 	"math/bits"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -243,12 +242,9 @@ func TestGuaranteeOnLargeGraphs(t *testing.T) {
 			for _, p := range prizes {
 				loss += p
 			}
-			if loss < dual-1e-6 || loss > (2-1/float64(n-1))*dual+1e-6 {
-				t.Errorf("prizes at every %d, whole numbers %t: costs and prizes left out %v, the moats %v", every, whole, loss, dual)
-			}
-			if len(got.Nodes) < 3 {
-				t.Errorf("prizes at every %d: only %d nodes", every, len(got.Nodes))
-			}
+			check.True(t, loss >= dual-1e-6 && loss <= (2-1/float64(n-1))*dual+1e-6,
+				"prizes at every %d, whole numbers %t: costs and prizes left out %v, the moats %v", every, whole, loss, dual)
+			check.True(t, len(got.Nodes) >= 3, "prizes at every %d: only %d nodes", every, len(got.Nodes))
 		}
 	}
 }
@@ -278,8 +274,7 @@ func TestFindRefuses(t *testing.T) {
 		{[]float64{1, math.Inf(1)}, "node 1 has the prize +Inf"},
 		{[]float64{math.MaxFloat64, math.MaxFloat64}, "scale prizes"},
 	} {
-		_, err := Find(t.Context(), g, c.prizes)
-		check.True(t, err != nil && strings.Contains(err.Error(), c.want), "got %v, want …%s…", err, c.want)
+		check.Fails(t, check.Err(Find(t.Context(), g, c.prizes)), c.want)
 	}
 	check.Is(t, check.Err(Find(t.Context(), g, []float64{1, -1})), ErrPrize)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -345,35 +340,4 @@ func TestNoMoreThanPays(t *testing.T) {
 	star := build(t, 3, []graph.Edge{{From: 0, To: 1, Weight: 1}, {From: 0, To: 2, Weight: 1}})
 	got, err := Find(t.Context(), star, []float64{0, 2, 2})
 	check.True(t, err == nil && slices.Equal(got.Nodes, []int32{1}), "got %v, %v", got, err)
-}
-
-// BenchmarkFind looks for a tree among 100,000 nodes and 500,000 random edges,
-// with a prize for each node, for every tenth, and for three of them.
-func BenchmarkFind(b *testing.B) {
-	const n, m = 100_000, 500_000
-	rng := rand.New(rand.NewPCG(1, 2))
-	edges := make([]graph.Edge, m)
-	for i := range edges {
-		edges[i] = graph.Edge{From: int32(rng.IntN(n)), To: int32(rng.IntN(n)), Weight: .1 + rng.Float64()}
-	}
-	g := build(b, n, edges)
-	for _, c := range []struct {
-		name  string
-		every int
-	}{{"all", 1}, {"tenth", 10}, {"three", n / 3}} {
-		prizes := make([]float64, n)
-		for u := 0; u < n; u += c.every {
-			prizes[u] = rng.Float64()
-			if c.every > 10 {
-				prizes[u] = 10
-			}
-		}
-		b.Run(c.name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				t := check.Of(Find(b.Context(), g, prizes)).OK(b)
-				b.ReportMetric(float64(len(t.Nodes)), "nodes")
-			}
-		})
-	}
 }

@@ -151,8 +151,7 @@ func TestByModelFailures(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	model := llmtest.NewScript("m").Fail(llmtest.Any, llm.ErrRateLimited)
-	s, err := summary.ByModel(summary.ModelOptions{Model: model})
-	check.OK(t, err)
+	s := check.Of(summary.ByModel(summary.ModelOptions{Model: model})).OK(t)
 	check.Is(t, check.Err(s.Summarize(t.Context(), moon)), llm.ErrRateLimited)
 	calls := model.Calls()
 	got, err := s.Summarize(t.Context(), []string{"", " \n"})

@@ -10,8 +10,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/neurosnap/sentences/english"
-
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/internal/check"
 )
@@ -104,35 +102,4 @@ func TestSentencesOfPages(t *testing.T) {
 	for _, s := range check.Pages(t, 14) {
 		checkSentences(t, s)
 	}
-}
-
-func BenchmarkSentences(b *testing.B) {
-	pages := check.Pages(b, 14)
-	b.Run("pages", func(b *testing.B) {
-		b.SetBytes(check.Size(pages))
-		b.ReportAllocs()
-		for b.Loop() {
-			for _, s := range pages {
-				text.Sentences(s)
-			}
-		}
-	})
-	prose := strings.Repeat("Dr. Smith, who was born in 1892, went to the U.S. in June. Then he wrote a long book about it. ", 10_000)
-	b.Run("prose", func(b *testing.B) {
-		b.SetBytes(int64(len(prose)))
-		b.ReportAllocs()
-		for b.Loop() {
-			text.Sentences(prose)
-		}
-	})
-	b.Run("neurosnap", func(b *testing.B) {
-		tok := check.Of(english.NewSentenceTokenizer(nil)).OK(b)
-		b.SetBytes(check.Size(pages))
-		b.ReportAllocs()
-		for b.Loop() {
-			for _, s := range pages {
-				tok.Tokenize(s)
-			}
-		}
-	})
 }

@@ -29,16 +29,8 @@ func TestClassTable(t *testing.T) {
 			if table.marks && strings.ContainsRune("\u00AD\u200C\u200D", r) {
 				want = joiner
 			}
-			if got := table.plane[r]; got != want {
-				t.Errorf("marks %t: %U is of class %d, want %d", table.marks, r, got, want)
-			}
+			check.Equal(t, table.plane[r], want, "marks %t: %U is of class", table.marks, r)
 		}
-	}
-}
-
-func BenchmarkClassTable(b *testing.B) {
-	for b.Loop() {
-		newClassTable(true)
 	}
 }
 
@@ -61,21 +53,16 @@ func TestPage(t *testing.T) {
 		s := all.String()[rng.IntN(all.Len()):]
 		s = s[:min(len(s), rng.IntN(300)<<rng.IntN(6))]
 		n, edges := p.read(s)
-		if n < min(len(s), pageBytes) && (n == len(s) || ascii[s[n]] == 0 || n > 0 && ascii[s[n-1]] != 0) {
-			t.Fatalf("%q: the page ends at %d", s, n)
-		}
+		check.Must(t, n >= min(len(s), pageBytes) || n != len(s) && ascii[s[n]] != 0 &&
+			(n <= 0 || ascii[s[n-1]] == 0), "%q: the page ends at %d", s, n)
 		edge, within := 0, false
 		for i := range n {
 			if in := ascii[s[i]] != 0; in != within {
-				if edge == edges || int(p.edges[edge]) != i {
-					t.Fatalf("%q: no edge at %d", s, i)
-				}
+				check.Must(t, edge != edges && int(p.edges[edge]) == i, "%q: no edge at %d", s, i)
 				edge, within = edge+1, in
 			}
 			above := ascii[s[i]] == wide
-			if p.above(i, i+1) != above {
-				t.Fatalf("%q: byte %d is above ASCII: %t", s, i, !above)
-			}
+			check.Must(t, p.above(i, i+1) == above, "%q: byte %d is above ASCII: %t", s, i, !above)
 			if within && !above && p.lower[i] != ascii[s[i]] {
 				t.Fatalf("byte %#02x became %#02x, want %#02x", s[i], p.lower[i], ascii[s[i]])
 			}
@@ -98,12 +85,9 @@ func TestStopWordsAreWords(t *testing.T) {
 				words = append(words, string(word))
 				return true
 			})
-			if len(words) != 1 || words[0] != w {
-				t.Errorf("%s: stop word %q splits into %q", l, w, words)
-			}
-			if _, ok := a.Term(w); ok {
-				t.Errorf("%s: %q is not dropped", l, w)
-			}
+			check.True(t, len(words) == 1 && words[0] == w, "%s: stop word %q splits into %q", l, w, words)
+			_, ok := a.Term(w)
+			check.True(t, !ok, "%s: %q is not dropped", l, w)
 		}
 	}
 }

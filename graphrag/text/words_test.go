@@ -118,23 +118,6 @@ func checkSpans(t *testing.T, a *text.Standard, s string, overlap bool) {
 	check.Must(t, cmp.Equal(got, spelt), "Words %q and Spans %q differ", got, spelt)
 }
 
-func BenchmarkWords(b *testing.B) {
-	english := strings.Repeat("The Typhoon's eye-wall passed over 2 islands, said (again) the agency. ", 1000)
-	mixed := strings.Repeat("Naïve cafés près de Zürich; Война и мир, 東京都 2012年. ", 1000)
-	for _, in := range []struct{ name, s string }{{"english", english}, {"mixed", mixed}} {
-		b.Run(in.name, func(b *testing.B) {
-			a := text.Default()
-			n := 0
-			count := func([]byte) bool { n++; return true }
-			b.SetBytes(int64(len(in.s)))
-			b.ReportAllocs()
-			for b.Loop() {
-				a.Words(in.s, count)
-			}
-		})
-	}
-}
-
 func TestTerms(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -206,21 +189,11 @@ func FuzzTerm(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		for _, a := range all {
 			for _, term := range a.Terms(s) {
-				if term == "" {
-					t.Fatalf("%s: %q has an empty term", a.Name(), s)
-				}
+				check.Must(t, term != "", "%s: %q has an empty term", a.Name(), s)
 			}
 			a.Term(s)
 		}
 	})
-}
-
-func BenchmarkTerm(b *testing.B) {
-	a := text.Default()
-	b.ReportAllocs()
-	for b.Loop() {
-		a.Term("generalizations")
-	}
 }
 
 // Full and half width, composed and decomposed, and the zero of Chinese dates.
@@ -256,34 +229,7 @@ func TestStemsAreRemembered(t *testing.T) {
 
 // Sentences of about eight words, questions, and what tells no language.
 func TestLanguageOf(t *testing.T) {
-	for s, want := range map[string]text.Language{
-		"The ferry leaves the old harbour at seven.":               text.English,
-		"Who repaired the roof of the club house?":                 text.English,
-		"Die Fähre verlässt den alten Hafen um sieben Uhr.":        text.German,
-		"Wer hat das Dach des Vereinsheims repariert?":             text.German,
-		"Wann öffnet die Bäckerei?":                                text.German,
-		"Le bac quitte le vieux port à sept heures.":               text.French,
-		"Qui a réparé le toit du club ?":                           text.French,
-		"El barco sale del puerto viejo a las siete.":              text.Spanish,
-		"¿Quién reparó el tejado del club?":                        text.Spanish,
-		"Il traghetto parte dal porto vecchio alle sette.":         text.Italian,
-		"Chi ha riparato il tetto del circolo?":                    text.Italian,
-		"O barco sai do porto velho às sete horas da manhã.":       text.Portuguese,
-		"Quem reparou o telhado do clube?":                         text.Portuguese,
-		"De veerboot vaart elke dag van de haven naar het eiland.": text.Dutch,
-		"Wie heeft het dak van het clubhuis hersteld?":             text.Dutch,
-		"Färjan går från den gamla hamnen och kommer till ön.":     text.Swedish,
-		"Vem lagade taket på klubbhuset?":                          text.Swedish,
-		"Fergen går ikke fra den gamle havnen etter klokken sju.":  text.Norwegian,
-		"Hvem reparerte taket på klubbhuset?":                      text.Norwegian,
-		"Паром отходит из старого порта в семь часов.":             text.Russian,
-		"Кто починил крышу клуба?":                                 text.Russian,
-		"渡轮七点离开旧港口。":                                               text.Chinese,
-		"谁修好了俱乐部的屋顶？":                                              text.Chinese,
-		"フェリーは七時に古い港を出ます。":                                         text.Japanese,
-		"クラブの屋根を修理したのは誰ですか。":                                       text.Japanese,
-		"El Niño": "", "Die Hard (1988)": "", "": "", "12.10.2003": "", "Café Müller, São Paulo": "", "Ö": "",
-	} {
-		check.Equal(t, text.LanguageOf(s), want, "%q", s)
+	for _, row := range check.Rows(t, "testdata/languages.txt") {
+		check.Equal(t, string(text.LanguageOf(row[0])), row[1], "%q", row[0])
 	}
 }

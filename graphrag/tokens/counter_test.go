@@ -159,22 +159,3 @@ func TestCounterEqualsLibraryOnPages(t *testing.T) {
 	}
 	t.Logf("%d pages, %d bytes", len(pages), check.Size(pages))
 }
-
-func BenchmarkCount(b *testing.B) {
-	run := func(b *testing.B, pages []string, count func(string) int) {
-		b.SetBytes(check.Size(pages))
-		b.ReportAllocs()
-		for b.Loop() {
-			for _, s := range pages {
-				count(s)
-			}
-		}
-	}
-	c, codec := Cl100k(), library(b)
-	text := []string{check.Generated(1 << 20)}
-	b.Run("generated", func(b *testing.B) { run(b, text, c.Count) })
-	b.Run("pages", func(b *testing.B) { run(b, check.Pages(b, 30), c.Count) })
-	b.Run("library", func(b *testing.B) {
-		run(b, check.Pages(b, 30), func(s string) int { n, _ := codec.Count(s); return n })
-	})
-}

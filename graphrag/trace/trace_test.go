@@ -34,17 +34,15 @@ func TestRecorder(t *testing.T) {
 	r := new(trace.Recorder)
 	ctx, outer := trace.Start(trace.With(t.Context(), r), "answer", slog.Int("n", 1))
 	outer.Set(slog.Int("n", 2))
-	_, err := trace.Do(ctx, "chat", func(ctx context.Context) (int, error) {
+	check.Is(t, check.Err(trace.Do(ctx, "chat", func(ctx context.Context) (int, error) {
 		trace.Of(ctx).Set(slog.Float64("wildgraph.cost", .25))
 		return 0, fmt.Errorf("the canary: %w", &llm.Error{Kind: llm.ErrFiltered, Body: "canary"})
-	}, slog.String("gen_ai.operation.name", "chat"))
-	check.Is(t, err, llm.ErrFiltered)
+	}, slog.String("gen_ai.operation.name", "chat"))), llm.ErrFiltered)
 	trace.Start(ctx, "goes on")
 	outer.End(nil)
 	got := spans(t, r)
-	if len(got) != 3 || got[0]["spanId"] != got[1]["parentSpanId"] || got[0]["spanId"] != got[2]["parentSpanId"] || got[0]["parentSpanId"] != nil {
-		t.Fatal(got)
-	}
+	check.Must(t, len(got) == 3 && got[0]["spanId"] == got[1]["parentSpanId"] &&
+		got[0]["spanId"] == got[2]["parentSpanId"] && got[0]["parentSpanId"] == nil, "%v", got)
 	for i, want := range []string{
 		`[{"key":"n","value":{"intValue":"2"}}]`,
 		`[{"key":"gen_ai.operation.name","value":{"stringValue":"chat"}},{"key":"wildgraph.cost","value":{"doubleValue":0.25}},{"key":"error.type","value":{"stringValue":"content filtered"}}]`,

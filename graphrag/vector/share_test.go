@@ -51,9 +51,8 @@ func TestRotation(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 1))
 	for _, dim := range []int{4, 12, 64, 100, 128, 320, 384} {
 		r := newRotation(dim)
-		if r.width < dim || r.width > dim+63 || r.width%64 != 0 || r.width%r.block != 0 || r.block&(r.block-1) != 0 {
-			t.Fatalf("%d components take %d", dim, r.width)
-		}
+		check.Must(t, r.width >= dim && r.width <= dim+63 && r.width%64 == 0 && r.width%r.block == 0 &&
+			r.block&(r.block-1) == 0, "%d components take %d", dim, r.width)
 		a, b := randomVector(rng, dim, 1), randomVector(rng, dim, 1)
 		x, y := make([]float32, r.width), make([]float32, r.width)
 		r.apply(x, a)
@@ -121,9 +120,7 @@ func TestDifferRows(t *testing.T) {
 					want += 1 + 2*at(plane[1]) + 4*at(plane[2])
 				}
 			}
-			if int(got) != want {
-				t.Fatalf("%d words: row %d differs by %d, want %d", words, i, got, want)
-			}
+			check.Must(t, int(got) == want, "%d words: row %d differs by %d, want %d", words, i, got, want)
 		}
 	}
 }
@@ -154,9 +151,8 @@ func TestEstimates(t *testing.T) {
 	mean, deviation := stat.MeanStdDev(off, nil)
 	c2 := 2 / math.Pi
 	want := math.Sqrt((1-c2)/c2) / math.Sqrt(float64(turn.width-1))
-	if math.Abs(mean) > .015 || deviation > 1.2*want || deviation < .9*want {
-		t.Errorf("estimates are off by %.4f in the mean, deviation %.4f; want 0 and about %.4f", mean, deviation, want)
-	}
+	check.True(t, math.Abs(mean) <= .015 && deviation <= 1.2*want && deviation >= .9*want,
+		"estimates are off by %.4f in the mean, deviation %.4f; want 0 and about %.4f", mean, deviation, want)
 }
 
 // Keys are in the order of the numbers, and lead back to the least number that has them.
@@ -196,14 +192,11 @@ func TestShare(t *testing.T) {
 			want := keptOf(t, x, q, p)
 			for _, all := range []Params{{K: 10}, {K: 10, Share: 1}, {K: len(rows) / manyTimes, Share: .01}} {
 				exact, err := x.SearchWith(q, all, nil)
-				if diff := gocmp.Diff(want, exact[:10]); err != nil || diff != "" {
-					t.Fatalf("%+v %+v: %v (-want +got)\n%s", o, all, err, diff)
-				}
+				diff := gocmp.Diff(want, exact[:10])
+				check.Must(t, err == nil && diff == "", "%+v %+v: %v (-want +got)\n%s", o, all, err, diff)
 			}
 			got, err := x.SearchWith(q, p, nil)
-			if err != nil || len(got) != 10 {
-				t.Fatalf("%+v: %v, %v", o, got, err)
-			}
+			check.Must(t, err == nil && len(got) == 10, "%+v: %v, %v", o, got, err)
 			for _, hit := range got {
 				if hit.Score >= want[9].Score {
 					found++
@@ -218,9 +211,8 @@ func TestShare(t *testing.T) {
 		check.OK(t, memory.Add(rows...))
 		for i, q := range queries {
 			got, err := memory.SearchWith(q, p, nil)
-			if diff := gocmp.Diff(first[i], got); err != nil || diff != "" {
-				t.Fatalf("%+v: %v (-folder +memory)\n%s", o, err, diff)
-			}
+			diff := gocmp.Diff(first[i], got)
+			check.Must(t, err == nil && diff == "", "%+v: %v (-folder +memory)\n%s", o, err, diff)
 		}
 		other := check.Of(Open(dir, Options{Workers: 4})).OK(t)
 		for name, kernels := range kernelSets() {
@@ -233,7 +225,7 @@ func TestShare(t *testing.T) {
 			}
 		}
 		err = other.Close()
-		check.True(t, err == nil, "%v", err)
+		check.OK(t, err)
 	}
 }
 
@@ -252,20 +244,16 @@ func TestKeepWithShare(t *testing.T) {
 			for _, q := range queries {
 				want := keptOf(t, x, q, p)
 				got, err := x.SearchWith(q, p, []rank.Scored[int32]{})
-				if err != nil || len(got) != len(want) {
-					t.Fatalf("condition %d, k=%d: %d rows, want %d; %v", i, k, len(got), len(want), err)
-				}
+				check.Must(t, err == nil && len(got) == len(want),
+					"condition %d, k=%d: %d rows, want %d; %v", i, k, len(got), len(want), err)
 				for n, hit := range got {
-					if keep != nil && !keep(hit.ID) {
-						t.Errorf("condition %d: row %d is not to be kept", i, hit.ID)
-					}
+					check.True(t, keep == nil || keep(hit.ID),
+						"condition %d: row %d is not to be kept", i, hit.ID)
 					if hit.Score >= want[len(want)-1].Score {
 						found++
 					}
 					wanted++
-					if n > 0 && rank.Compare(got[n-1], hit) >= 0 {
-						t.Errorf("condition %d: not in order", i)
-					}
+					check.True(t, n <= 0 || rank.Compare(got[n-1], hit) < 0, "condition %d: not in order", i)
 				}
 			}
 			few := i == len(conditions)-1 || i == 3
@@ -305,9 +293,8 @@ func TestSignsOfLittle(t *testing.T) {
 			for _, q := range someVectors(rng, 9, 5, true) {
 				want := keptOf(t, x, q, Params{K: 3})
 				got, err := x.SearchWith(q, Params{K: 3, Share: .01}, []rank.Scored[int32]{})
-				if err != nil || len(got) != len(want) {
-					t.Fatalf("%d rows: %v, want %v; %v", n, got, want, err)
-				}
+				check.Must(t, err == nil && len(got) == len(want),
+					"%d rows: %v, want %v; %v", n, got, want, err)
 				if diff := gocmp.Diff(want, got); (n < fewRows || equal) && diff != "" {
 					t.Errorf("%d rows, equal %v: (-want +got)\n%s", n, equal, diff)
 				}

@@ -3,6 +3,7 @@
 package vector_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -35,8 +36,7 @@ func TestView(t *testing.T) {
 	list = append(list, list[7], list[7]) // the same slice, three times
 	same := func(v *vector.View, list [][]float32) {
 		t.Helper()
-		ix, err := vector.New(opts)
-		check.OK(t, err)
+		ix := check.Of(vector.New(opts)).OK(t)
 		check.OK(t, ix.Add(list...))
 		check.Equal(t, v.Len(), len(list), "vectors")
 		query := fresh()
@@ -70,12 +70,39 @@ func TestView(t *testing.T) {
 	for i, v := range views {
 		same(v, lists[i])
 	}
-	joined, err := vector.Join(func(yield func(*vector.View, int32) bool) {
+	joined := check.Of(vector.Join(func(yield func(*vector.View, int32) bool) {
 		_ = yield(views[3], 5) && yield(views[20], 0) && yield(views[3], 1)
-	})
-	check.OK(t, err)
+	})).OK(t)
 	same(joined, [][]float32{lists[3][5], lists[20][0], lists[3][1]})
 	v, err := pool.View(vector.Options{Dim: 5}, [][]float32{{1, 2, 3}})
 	check.True(t, err != nil && v == nil, "a vector of another dimension gave %v", v)
 	runtime.KeepAlive(views)
+}
+
+func Example() {
+	index, err := vector.New(vector.Options{Dim: 3, Cosine: true})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	err = index.Add(
+		[]float32{1, 0, 0},
+		[]float32{3, 4, 0},
+		[]float32{0, 0, 1},
+	)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	hits, err := index.Search([]float32{2, 0, 0}, 2, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, hit := range hits {
+		fmt.Printf("row %d: %.2f\n", hit.ID, hit.Score)
+	}
+	// Output:
+	// row 0: 1.00
+	// row 1: 0.60
 }

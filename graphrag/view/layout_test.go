@@ -36,9 +36,7 @@ func TestRepel(t *testing.T) {
 		off += math.Hypot(gx-fx, gy-fy)
 		all += math.Hypot(fx, fy)
 	}
-	if off > .06*all {
-		t.Errorf("forces are off by %.1f %%", 100*off/all)
-	}
+	check.True(t, off <= .06*all, "forces are off by %.1f %%", 100*off/all)
 }
 
 // Groups that are joined by one edge stand apart, and what is joined stands close.
@@ -55,8 +53,7 @@ func TestLayoutSetsGroupsApart(t *testing.T) {
 			edges = append(edges, graph.Edge{From: v, To: (v + size) % (groups * size), Weight: 1})
 		}
 	}
-	g, err := graph.New(groups*size, edges, graph.Options{})
-	check.OK(t, err)
+	g := check.Of(graph.New(groups*size, edges, graph.Options{})).OK(t)
 	x, y, err := layout(t.Context(), g, labels)
 	check.OK(t, err)
 	var within, between, n, m float64
@@ -84,8 +81,7 @@ func TestPartsFillThePicture(t *testing.T) {
 			edges = append(edges, graph.Edge{From: hub, To: v, Weight: 1})
 		}
 	}
-	g, err := graph.New(stars*size+alone, edges, graph.Options{})
-	check.OK(t, err)
+	g := check.Of(graph.New(stars*size+alone, edges, graph.Options{})).OK(t)
 	x, y, err := layout(t.Context(), g, make([]int32, g.N()))
 	check.OK(t, err)
 	rescale(x, y)
@@ -105,9 +101,8 @@ func TestSeparate(t *testing.T) {
 	separate(x, y)
 	for v := range x {
 		for w := range v {
-			if d := math.Hypot(x[v]-x[w], y[v]-y[w]); d < .02 {
-				t.Errorf("%d and %d are %.3f apart", v, w, d)
-			}
+			d := math.Hypot(x[v]-x[w], y[v]-y[w])
+			check.True(t, d >= .02, "%d and %d are %.3f apart", v, w, d)
 		}
 	}
 }

@@ -129,9 +129,8 @@ func TestPolicy(t *testing.T) {
 	html := page(t, view.Options{})
 	policy := regexp.MustCompile(`Content-Security-Policy" content="([^"]*)"`).FindStringSubmatch(html)[1]
 	policy = strings.NewReplacer("&#39;", "'", "&#43;", "+").Replace(policy)
-	if !strings.HasPrefix(policy, "default-src 'none'; ") || strings.Contains(policy, "unsafe") || strings.Contains(policy, "http") {
-		t.Errorf("policy %s", policy)
-	}
+	check.True(t, strings.HasPrefix(policy, "default-src 'none'; ") && !strings.Contains(policy, "unsafe") &&
+		!strings.Contains(policy, "http"), "policy %s", policy)
 	count := 0
 	for _, m := range regexp.MustCompile(`(?s)<(?:script|style)>(.*?)</(?:script|style)>`).FindAllStringSubmatch(html, -1) {
 		sum := sha256.Sum256([]byte(m[1]))
@@ -153,9 +152,8 @@ func TestAsked(t *testing.T) {
 	for i, name := range d.Names {
 		trailMarks[name] = d.Mark[i]
 	}
-	if len(trailMarks) != 3 || trailMarks["Colin Archer"] != 100 || trailMarks["Larvik"] != 100 || trailMarks["Fram"] != 0 || d.Question != "Where was he born?" {
-		t.Errorf("%v, %q", trailMarks, d.Question)
-	}
+	check.True(t, len(trailMarks) == 3 && trailMarks["Colin Archer"] == 100 && trailMarks["Larvik"] == 100 &&
+		trailMarks["Fram"] == 0 && d.Question == "Where was he born?", "%v, %q", trailMarks, d.Question)
 	read := 0
 	for _, f := range s.Facts {
 		if f.R {
@@ -204,9 +202,8 @@ func TestNamesStandFree(t *testing.T) {
 		n := name{half: 3 * float64(len(m[3]))}
 		check.OK(t, check.Err(fmt.Sscan(m[1]+" "+m[2], &n.x, &n.y)))
 		for _, o := range names {
-			if math.Abs(n.x-o.x) < n.half+o.half && math.Abs(n.y-o.y) < 12 {
-				t.Errorf("%s lies on another name", m[3])
-			}
+			check.True(t, math.Abs(n.x-o.x) >= n.half+o.half || math.Abs(n.y-o.y) >= 12,
+				"%s lies on another name", m[3])
 		}
 		names = append(names, n)
 	}
@@ -238,3 +235,28 @@ func TestLimitsAndErrors(t *testing.T) {
 type failing struct{ err error }
 
 func (f failing) Write([]byte) (int, error) { return 0, f.err }
+
+// A graph as one page. Of a system it is view.New(ctx, system.Graph(), …), with
+// Chunks that asks system.Get.
+func Example() {
+	ctx := context.Background()
+	base, _ := kg.NewBase(kg.Options{})
+	err := base.Insert(kg.Extraction{Chunk: "fram.md#0", Doc: "fram.md", Facts: []kg.Fact{
+		{Triple: graphrag.Triple{Head: "Colin Archer", Relation: "built", Tail: "Fram"}},
+	}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	g, _ := base.Graph(ctx)
+	v, err := view.New(ctx, g, view.Options{Title: "Ships", Chunks: func(doc string) ([]graphrag.Chunk, bool) {
+		return []graphrag.Chunk{{ID: doc + "#0", Doc: doc, Text: "Colin Archer built the Fram."}}, true
+	}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var page bytes.Buffer
+	fmt.Println(v.WriteHTML(&page), bytes.Contains(page.Bytes(), []byte("<h1>Ships</h1>")))
+	// Output: <nil> true
+}

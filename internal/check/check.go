@@ -7,11 +7,17 @@
 package check
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"reflect"
+	"slices"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -123,4 +129,101 @@ func (r Result[T]) OK(tb testing.TB, about ...any) T {
 		tb.Fatal(label(about) + r.err.Error())
 	}
 	return r.value
+}
+
+// Tricky are texts at the edges of the split patterns.
+var Tricky = []string{
+	"", " ", "  ", "\n", " \n", "\n ", " \n ", "a  b", "a \n b", "a\n\n  b", "\t\tx", "\r\n\r\nx", "x   ", "x \t\n\n\t y", "\u00a0\u00a0x", "\u2003 x", "\u0085\u0085y",
+	"I'm he's WE'LL they'Ve 'S 'x 're'", "'s", "''s", "x'", "'ſ", "don't'd", "İ'S", "ǅungla", "ʰa", "ªº",
+	"1234567", "12 345 6", "٣٤٥٦", "½ ²³", "Ⅷ", "3.14", "$1,000.00/year",
+	"!!!\n\n", " !?\r\n/", "//\n//x", "a/b/c", "--- | --- |", "```go\nx := 1\n```", "#include <a>", "a_b __init__",
+	"CamelCaseWord XMLHttpRequest iPhone McDonald ABCdef ABc", "HELLO'S World'S", "日本語テスト。カタカナ", "中文字符，标点！", "한국어 텍스트", "русский Текст", "Ελληνικά", "עברית", "العربية", "हिन्दी पाठ", "ไทย",
+	"e\u0301a\u0301 \u0301x \u0301\u0301 A\u0301B !\u0301 1\u0301", "ÀÉÎ àéî ÀàÉé", "ﬁ ﬀ", "👨‍👩‍👧 🇩🇪 👍🏽", "𝒜𝓫𝟙 𐐀𐐨 \U00020000",
+	"<|endoftext|> <|fim_prefix|> <|endofprompt|>", "\x00\x01\x7f", "\u200b\u200dx", "\ufeffbom", "\ufffd",
+	"https://en.wikipedia.org/wiki/World_War_II?a=b&c=%20#d", "[x](https://a.b/c)\n\n* y", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+	"a\xffb", "\xff\xfe", "\xe4\xb8", "x\xc3", "\xed\xa0\x80", "\xf4\x90\x80\x80y",
+	"antidisestablishmentarianism pneumonoultramicroscopicsilicovolcanoconiosis Donaudampfschifffahrtsgesellschaftskapitän",
+	"QmFzZTY0IGVuY29kZWQgc3RyaW5nIHdpdGggbm8gc3BhY2VzIGF0IGFsbCwgd2hpY2ggaXMgbG9uZ2VyIHRoYW4gc2l4dHkgZm91ciBieXRlcw==",
+}
+
+// Pages returns every n-th page of a WildGraphBench checkout, the folder
+// WILDGRAPHBENCH_DIR, and skips the test without it.
+func Pages(tb testing.TB, n int) []string {
+	tb.Helper()
+	dir := os.Getenv("WILDGRAPHBENCH_DIR")
+	if dir == "" {
+		tb.Skip("WILDGRAPHBENCH_DIR is not set")
+	}
+	files := Of(filepath.Glob(filepath.Join(dir, "corpus", "*", "*", "reference_pages", "*.txt"))).OK(tb)
+	Must(tb, len(files) > 0, "no pages in WILDGRAPHBENCH_DIR=%s", dir)
+	slices.Sort(files)
+	var pages []string
+	for i := 0; i < len(files); i += n {
+		pages = append(pages, string(Of(os.ReadFile(files[i])).OK(tb)))
+	}
+	return pages
+}
+
+// Size is the bytes of all pages.
+func Size(pages []string) (n int64) {
+	for _, s := range pages {
+		n += int64(len(s))
+	}
+	return n
+}
+
+// Generated is prose with the letter statistics of nothing in particular: the
+// text of benchmarks that need no data set.
+func Generated(n int) string {
+	rng := rand.New(rand.NewPCG(7, 8))
+	words := strings.Fields("the of and to in a is that for it as was with be by on not he his but at are this have from or had an they which one you were all her she there would their we him been has when who will no more if out so up said what its about than into them can only other time new some could these two may first then do any like my now over such our man me even most made after also did many off before must well back through years much where your way down should because long each just state those people too mr how little good world make very year still see own work men day get here between both life being under three never know same last another while us might great go come since against right came take used himself few house use place during high without again home around small however found mrs part school thought went say general once upon war every don't does got united left number until always away something fact water less public put think almost hand enough far took head yet better government system 1945 2022 xylophonist Bloemfontein https://example.org/wiki/Page_1")
+	var b strings.Builder
+	for b.Len() < n {
+		b.WriteString(words[min(rng.IntN(len(words)), rng.IntN(len(words)))])
+		if rng.IntN(12) == 0 {
+			b.WriteString(".\n\n"[:1+rng.IntN(3)])
+		}
+		b.WriteByte(' ')
+	}
+	return b.String()
+}
+
+// Countdown is a context that is cancelled at its n-th look: it tells, without a
+// clock, whether a long piece of work looks often enough.
+type Countdown struct {
+	context.Context
+	left atomic.Int64
+}
+
+// NewCountdown returns a context of n looks that find nothing.
+func NewCountdown(n int) *Countdown {
+	c := &Countdown{Context: context.Background()}
+	c.left.Store(int64(n))
+	return c
+}
+
+// Err is nil n times.
+func (c *Countdown) Err() error {
+	if c.left.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// Looks returns the number of looks after the first n, 0 if the work ended before.
+func (c *Countdown) Looks() int { return int(max(0, -c.left.Load())) }
+
+// Rows reads a file of test data: in each line cells as Go quotes them.
+func Rows(tb testing.TB, name string) (rows [][]string) {
+	tb.Helper()
+	for line := range strings.Lines(string(Of(os.ReadFile(name)).OK(tb))) {
+		var row []string
+		for line = strings.TrimSpace(line); line != ""; line = strings.TrimSpace(line) {
+			cell := Of(strconv.QuotedPrefix(line)).OK(tb, "%s: %s", name, line)
+			row = append(row, Of(strconv.Unquote(cell)).OK(tb))
+			line = line[len(cell):]
+		}
+		rows = append(rows, row)
+	}
+	return rows
 }

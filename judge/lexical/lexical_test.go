@@ -4,7 +4,9 @@ package lexical_test
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -237,7 +239,30 @@ func TestLexicalOnRealReferences(t *testing.T) {
 		}
 	}
 	t.Logf("%d references: %d answer themselves, %d are answered by the next one; of %d with a changed digit %d pass", len(cases), own, others, numbers, misread)
-	if own < len(cases)*99/100 || others > len(cases)/100 || misread > numbers/5 {
-		t.Errorf("%d of %d references answer themselves, %d are answered by the next one, %d of %d pass with a changed digit", own, len(cases), others, misread, numbers)
+	check.True(t, own >= len(cases)*99/100 && others <= len(cases)/100 && misread <= numbers/5,
+		"%d of %d references answer themselves, %d are answered by the next one, %d of %d pass with a changed digit", own, len(cases), others, misread, numbers)
+}
+
+// The lexical judge needs no model: it suits tests and first looks.
+func Example() {
+	j, err := lexical.New(judge.Options{})
+	if err != nil {
+		panic(err)
 	}
+	ctx := context.Background()
+	fact, _ := j.Fact(ctx, judge.Case{
+		Reference: "Typhoon Sanba made landfall over South Korea on September 17.",
+		Answer:    "On 17 September Typhoon Sanba made landfall over South Korea.",
+	})
+	fmt.Println("fact:", fact.Value)
+
+	summary, _ := j.Summary(ctx, judge.Case{
+		Statements: []string{"Sanba formed in September 2012.", "Sanba hit South Korea."},
+		Answer:     "Sanba hit South Korea. The weather was fine.",
+	})
+	fmt.Printf("recall %.2f, precision %.2f, F1 %.2f\n",
+		summary.Recall.Value, summary.Precision.Value, summary.F1().Value)
+	// Output:
+	// fact: 1
+	// recall 0.50, precision 0.50, F1 0.50
 }

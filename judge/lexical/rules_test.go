@@ -173,9 +173,8 @@ func TestThresholds(t *testing.T) {
 		q := r.question(judge.Case{Question: tt.question}, &gold)
 		answer := r.read(tt.answer)
 		got := gold.statedIn(&answer, q)
-		if got.same != tt.want || got.fault == "" && got.share != tt.share {
-			t.Errorf("%s: %+v, want %v with a share of %v", tt.name, got, tt.want, tt.share)
-		}
+		check.True(t, got.same == tt.want && (got.fault != "" || got.share == tt.share),
+			"%s: %+v, want %v with a share of %v", tt.name, got, tt.want, tt.share)
 	}
 }
 

@@ -77,13 +77,10 @@ func TestGullibleJudgeEndsUnscored(t *testing.T) {
 			t.Run(who+"/"+name, func(t *testing.T) {
 				c := judge.Case{Question: "Which typhoon?", Reference: "Sanba.", Statements: []string{"g1", "g2"}, Answer: answer}
 				f, err := byPaper(t, m, model.Options{}).Fact(t.Context(), c)
-				if err != nil || f.State != judge.Unscored {
-					t.Errorf("fact: %+v, %v", f.Verdict, err)
-				}
+				check.True(t, err == nil && f.State == judge.Unscored, "fact: %+v, %v", f.Verdict, err)
 				s, err := byPaper(t, m, model.Options{}).Summary(t.Context(), c)
-				if err != nil || s.Recall.State != judge.Unscored || s.Precision.State != judge.Unscored {
-					t.Errorf("summary: %+v, %+v, %v", s.Recall, s.Precision, err)
-				}
+				check.True(t, err == nil && s.Recall.State == judge.Unscored &&
+					s.Precision.State == judge.Unscored, "summary: %+v, %+v, %v", s.Recall, s.Precision, err)
 			})
 		}
 	}
@@ -108,9 +105,8 @@ func TestJudgeOutsideTheMarksIsRight(t *testing.T) {
 			check.True(t, err == nil && f.Value == 1 && f.State == judge.Scored, "the right answer beside hostile evidence: %+v, %v", f, err)
 			c.Answer = answer
 			s, err := byPaper(t, g, model.Options{}).Summary(t.Context(), c)
-			if err != nil || s.Recall != judge.Score(0.5, "") || s.Precision != judge.Score(0.5, "") {
-				t.Errorf("summary: %+v, %+v, %v", s.Recall, s.Precision, err)
-			}
+			check.True(t, err == nil && s.Recall == judge.Score(0.5, "") && s.Precision == judge.Score(0.5, ""),
+				"summary: %+v, %+v, %v", s.Recall, s.Precision, err)
 		})
 	}
 }
@@ -147,9 +143,8 @@ func TestCanariesGuardTheirBatch(t *testing.T) {
 		return r
 	}
 	s, err := byPaper(t, m, model.Options{Options: judge.Options{Grounded: true}}).Summary(t.Context(), judge.Case{Statements: []string{"g1", "g2"}, Evidence: []string{"sec"}, Answer: "A."})
-	if err != nil || s.Recall != judge.Score(0.5, "") || s.Grounded.State != judge.Unscored || s.Grounded.Cause() != "canary failed" || s.Protocol.FailedCanaries != 1 {
-		t.Errorf("%+v, %v", s, err)
-	}
+	check.True(t, err == nil && s.Recall == judge.Score(0.5, "") && s.Grounded.State == judge.Unscored &&
+		s.Grounded.Cause() == "canary failed" && s.Protocol.FailedCanaries == 1, "%+v, %v", s, err)
 }
 
 // Each way to get a canary of the matches wrong is found out alone.
@@ -194,9 +189,8 @@ func TestCanariesOfMatches(t *testing.T) {
 				return results
 			}
 			s, err := byPaper(t, m, model.Options{}).Summary(t.Context(), judge.Case{Statements: []string{"g1", "g2"}, Answer: "A."})
-			if err != nil || s.Recall.State != judge.Unscored || s.Recall.Cause() != "canary failed" || s.Protocol.FailedCanaries != 1 {
-				t.Errorf("%+v, %v", s, err)
-			}
+			check.True(t, err == nil && s.Recall.State == judge.Unscored &&
+				s.Recall.Cause() == "canary failed" && s.Protocol.FailedCanaries == 1, "%+v, %v", s, err)
 		})
 	}
 }
@@ -223,9 +217,8 @@ func TestCanariesKeepOutOfTheSubject(t *testing.T) {
 			check.OK(t, check.Err(byPaper(t, m, model.Options{}).Fact(context.Background(), judge.Case{Reference: "R.", Answer: answer})))
 		}
 		for _, r := range m.asked {
-			if strings.Contains(r.Messages[0].Text, c.Fact) {
-				t.Errorf("a text about the %s got the canary %q", c.Key, c.Fact)
-			}
+			check.True(t, !strings.Contains(r.Messages[0].Text, c.Fact),
+				"a text about the %s got the canary %q", c.Key, c.Fact)
 		}
 	}
 }
@@ -238,7 +231,19 @@ func TestEndlessStatements(t *testing.T) {
 	}
 	g := judgetest.Grader{Statements: func(string) []string { return many }}
 	s, err := byPaper(t, g, model.Options{}).Summary(t.Context(), judge.Case{Statements: []string{"g"}, Answer: "A."})
-	if err != nil || len(s.Predicted) != 20 || !s.Truncated || s.Precision.State != judge.Scored {
-		t.Errorf("%d statements, truncated %v, %v", len(s.Predicted), s.Truncated, err)
+	check.True(t, err == nil && len(s.Predicted) == 20 && s.Truncated && s.Precision.State == judge.Scored,
+		"%d statements, truncated %v, %v", len(s.Predicted), s.Truncated, err)
+}
+
+// The grader of judgetest stands in for a model.
+func Example() {
+	grader := judgetest.Grader{Fact: func(reference, candidate string) bool { return strings.Contains(candidate, "1890") }}
+	j, err := model.New(grader, model.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
 	}
+	f, err := j.Fact(context.Background(), judge.Case{Reference: "It opened in 1890.", Answer: "In 1890."})
+	fmt.Println(f.Value, f.Protocol.Canaries, "control items,", f.Protocol.FailedCanaries, "failed", err)
+	// Output: 1 2 control items, 0 failed <nil>
 }

@@ -206,9 +206,8 @@ func TestGullibleJointJudgeEndsUnscored(t *testing.T) {
 		f, err := byJoint(t, m, model.Options{}).Fact(t.Context(), c)
 		check.True(t, err == nil && f.State == judge.Unscored, "%s: fact: %+v, %v", name, f.Verdict, err)
 		s, err := byJoint(t, m, model.Options{}).Summary(t.Context(), c)
-		if err != nil || s.Recall.State != judge.Unscored || s.Precision.State != judge.Unscored {
-			t.Errorf("%s: summary: %+v, %+v, %v", name, s.Recall, s.Precision, err)
-		}
+		check.True(t, err == nil && s.Recall.State == judge.Unscored && s.Precision.State == judge.Unscored,
+			"%s: summary: %+v, %+v, %v", name, s.Recall, s.Precision, err)
 	}
 }
 
@@ -241,9 +240,8 @@ func TestEvidence(t *testing.T) {
 		f, err := j.Fact(t.Context(), c)
 		check.True(t, err == nil && f.Verdict.Value == 1 && f.Grounded == tt.fact, "%s: %+v, %v", tt.name, f, err)
 		s, err := j.Summary(t.Context(), c)
-		if err != nil || s.Grounded != tt.summary || s.Precision != judge.Score(.5, "") || s.Ceiling != judge.Score(.5, "") {
-			t.Errorf("%s: %+v, %v", tt.name, s, err)
-		}
+		check.True(t, err == nil && s.Grounded == tt.summary && s.Precision == judge.Score(.5, "") &&
+			s.Ceiling == judge.Score(.5, ""), "%s: %+v, %v", tt.name, s, err)
 		shown := 0
 		for _, r := range m.asked {
 			for _, message := range r.Messages {

@@ -116,9 +116,8 @@ func TestModelFact(t *testing.T) {
 			m := &careful{Grader: judgetest.Grader{Fact: equal}, edit: tt.edit}
 			c.Answer = tt.answer
 			got, err := byPaper(t, m, model.Options{}).Fact(t.Context(), c)
-			if err != nil || got.State != tt.state || got.Value != tt.value || len(m.asked) != tt.calls {
-				t.Errorf("%+v, %v after %d calls, want %s %v after %d", got, err, len(m.asked), tt.state, tt.value, tt.calls)
-			}
+			check.True(t, err == nil && got.State == tt.state && got.Value == tt.value && len(m.asked) == tt.calls,
+				"%+v, %v after %d calls, want %s %v after %d", got, err, len(m.asked), tt.state, tt.value, tt.calls)
 			check.Contains(t, m.asked[0].Messages[0].Text, "evidence 1]\nE.\n", "the evidence is not shown")
 			if tt.name != "mended by the second reply" && tt.name != "never mended" {
 				check.Equal(t, got.Protocol, tt.protocol, "(-want +got)")
@@ -204,9 +203,8 @@ func TestVerifiedDenominators(t *testing.T) {
 		got, err := byPaper(t, m, model.Options{}).Summary(t.Context(), c)
 		check.Must(t, err == nil && got.Precision == judge.Score(0.5, "") && got.Recall == judge.Score(1, "") && got.Protocol.Missing == 1, "%+v, %v", got, err)
 		again := m.asked[2].Messages[0].Text
-		if !strings.Contains(again, lost+": first one") || strings.Contains(again, "second one") {
-			t.Errorf("the second question is not about %s alone:\n%s", lost, again)
-		}
+		check.True(t, strings.Contains(again, lost+": first one") && !strings.Contains(again, "second one"),
+			"the second question is not about %s alone:\n%s", lost, again)
 	})
 	t.Run("still missing", func(t *testing.T) {
 		m := &careful{Grader: g}
@@ -278,9 +276,7 @@ func TestOptions(t *testing.T) {
 	} {
 		_, err := model.New(nil, model.Options{Profile: tt.profile, Options: judge.Options{Grounded: true}})
 		for _, want := range tt.faults {
-			if err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("%q: error %v lacks %s", tt.profile, err, want)
-			}
+			check.Fails(t, err, want, "%q: error", tt.profile)
 		}
 	}
 	for _, tt := range []struct {

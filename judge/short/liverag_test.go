@@ -98,9 +98,8 @@ func TestLiveRAGUnscored(t *testing.T) {
 		m := llmtest.NewScript("m").Reply(llmtest.Stage(stage), `{"results": "none"}`).Handle(llmtest.Any, rules)
 		f := liveFact(t, m, c)
 		for name, v := range map[string]judge.Verdict{"correctness": f.Verdict, "relevance": f.Scores["relevance"], "faithfulness": f.Scores["faithfulness"]} {
-			if v.State != judge.Unscored || v.Cause() != string(llm.ErrInvalidOutput) {
-				t.Errorf("%s fails: %s is %+v", stage, name, v)
-			}
+			check.True(t, v.State == judge.Unscored && v.Cause() == string(llm.ErrInvalidOutput),
+				"%s fails: %s is %+v", stage, name, v)
 		}
 	}
 	supports := 0
@@ -146,9 +145,8 @@ func TestLiveRAGSummary(t *testing.T) {
 	c.Statements, c.Answer = []string{"The owl eats mice", "The owl eats at night"}, "The owl eats mice. Ships sail."
 	j := liveRAG(t, grader)
 	s, err := j.Summary(t.Context(), c)
-	if err != nil || s.Recall.Value != .5 || s.Precision.Value != .5 || len(s.Predicted) != 2 || s.Counts != (judge.Counts{Gold: 2, GoldMet: 1, Predicted: 2, PredictedMet: 1}) {
-		t.Errorf("%+v, %v", s, err)
-	}
+	check.True(t, err == nil && s.Recall.Value == .5 && s.Precision.Value == .5 && len(s.Predicted) == 2 &&
+		s.Counts == (judge.Counts{Gold: 2, GoldMet: 1, Predicted: 2, PredictedMet: 1}), "%+v, %v", s, err)
 	twice := c
 	twice.Statements = []string{"a", "a"}
 	check.True(t, check.Err(j.Summary(t.Context(), twice)) != nil, "a gold statement counts twice")

@@ -70,8 +70,7 @@ func TestContains(t *testing.T) {
 		{"The a an", []string{"the"}, false},
 		{"U.S. troops", []string{"US"}, true},
 	} {
-		got := short.Contains(tt.given, tt.golds...)
-		check.True(t, got == tt.want, "%q in %q: %v", tt.golds, tt.given, got)
+		check.Equal(t, short.Contains(tt.given, tt.golds...), tt.want, "%q in %q", tt.golds, tt.given)
 	}
 }
 
@@ -200,12 +199,24 @@ func TestStatements(t *testing.T) {
 }
 
 func TestNew(t *testing.T) {
-	if _, err := short.New(short.Options{Schemes: map[string]short.Scheme{"x": {Script: 99}}}); err == nil || !strings.Contains(err.Error(), `"x"`) {
-		t.Errorf("a profile that there is not: %v", err)
-	}
+	check.Fails(t, check.Err(short.New(short.Options{Schemes: map[string]short.Scheme{"x": {Script: 99}}})), `"x"`,
+		"a profile that there is not")
 	j, err := short.New(short.Options{})
 	check.Must(t, err == nil && strings.HasPrefix(j.Name(), "lexical/"), "%v, %v", j, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	check.Is(t, check.Err(j.Fact(ctx, judge.Case{})), context.Canceled, "a cancelled call")
+}
+
+func Example() {
+	j, err := short.New(short.Options{Schemes: map[string]short.Scheme{"2-hop": {Script: short.MuSiQue}}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	f, err := j.Fact(context.Background(), judge.Case{
+		Type: "2-hop", Question: "Who founded the town of the bridge?", Reference: "Ada Moss", Answer: "The town was founded by Ada Moss.",
+	})
+	fmt.Println(f.Value, f.Scores["contains"].Value, f.Scores["em/musique"].Value, err)
+	// Output: 1 1 0 <nil>
 }

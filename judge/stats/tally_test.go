@@ -88,9 +88,7 @@ func TestPartlyUnscored(t *testing.T) {
 	} {
 		f, _ := tally.Figure(name)
 		for i, got := range []float64{f.Value, f.Low, f.High} {
-			if math.Abs(got-want[i]) > 1e-15 {
-				t.Errorf("%s: %+v, want %v", name, f, want)
-			}
+			check.True(t, math.Abs(got-want[i]) <= 1e-15, "%s: %+v, want %v", name, f, want)
 		}
 	}
 }

@@ -3,16 +3,21 @@
 package journal
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/wildgraph/wildgraph/internal/check"
 )
@@ -236,5 +241,167 @@ func TestOtherFormats(t *testing.T) {
 		check.OK(t, os.WriteFile(path, data, 0o600))
 		_, err := Open(path, testHeader, Options{})
 		check.True(t, errors.Is(err, ErrVersion) && !errors.Is(err, ErrCorrupt) && strings.Contains(err.Error(), "another file"), "version %d: %v", v, err)
+	}
+}
+
+// TestWriteFilePowerCut cuts the power at every operation: afterwards the file
+// is whole, the old one or the new one, and the new one once it was promised.
+func TestWriteFilePowerCut(t *testing.T) {
+	before, after := strings.Repeat("old ", 300), strings.Repeat("new ", 2500)
+	write := func(d *simDisk, text string) error {
+		return writeFile(d, "dir/f", func(w io.Writer) error {
+			_, err := io.WriteString(w, text)
+			return err
+		})
+	}
+	whole := newSimDisk()
+	check.OK(t, errors.Join(write(whole, before), write(whole, after)))
+	for _, cut := range powerCuts {
+		for at := range whole.ops + 1 {
+			for _, half := range []bool{false, true} {
+				d := newSimDisk()
+				check.OK(t, write(d, before))
+				d.failAt, d.half = at, half
+				promised := write(d, after) == nil
+				f := d.reboot(cut.keep(uint64(at))).files["dir/f"]
+				check.Must(t, f != nil, "%s at %d: no file", cut.name, at)
+				if got := string(f.data); got != after && (promised || got != before) {
+					t.Errorf("%s at %d: promised %v, %d bytes: %.20q", cut.name, at, promised, len(got), got)
+				}
+			}
+		}
+	}
+}
+
+// TestWriteFileErrors fails every operation: the error says so, and the file
+// is the old one unless it stood in place when its folder could not be synced.
+func TestWriteFileErrors(t *testing.T) {
+	for _, fault := range []error{syscall.ENOSPC, syscall.EIO} {
+		for at := 0; ; at++ {
+			d := newSimDisk()
+			put := func(text string) error {
+				return writeFile(d, "dir/f", func(w io.Writer) error {
+					_, err := io.WriteString(w, text)
+					return err
+				})
+			}
+			check.OK(t, put("old"))
+			d.failAt, d.err, d.half = d.ops+at, fault, true
+			err := put("new")
+			if d.ops <= d.failAt {
+				break
+			}
+			got := string(d.files["dir/f"].data)
+			check.True(t, got == "old" || got == "new", "operation %d: %q", at, got)
+			check.True(t, errors.Is(err, fault) && strings.Contains(err.Error(), "dir/f"),
+				"operation %d: %v", at, err)
+		}
+	}
+}
+
+func TestWriteFileOnDisk(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "f")
+	check.OK(t, WriteFile(name, func(w io.Writer) error { _, err := io.WriteString(w, "one"); return err }))
+	stop := errors.New("stop")
+	check.Is(t, WriteFile(name, func(w io.Writer) error { return stop }), stop, "error of write")
+	got, _ := os.ReadFile(name)
+	check.Equal(t, string(got), "one", "after a failed write: %q", got)
+	left, _ := filepath.Glob(filepath.Join(dir, TempPattern))
+	check.True(t, left == nil, "left behind: %v", left)
+}
+
+// TestFailureIsFinal lets the disk recover at once: after a failed fsync a
+// second one may report success for pages that were thrown away.
+func TestFailureIsFinal(t *testing.T) {
+	for failAt := range 4 { // two appends
+		d := newSimDisk()
+		j, err := Open("j", testHeader, Options{disk: d})
+		check.OK(t, err)
+		d.failAt, d.err = d.ops+failAt, syscall.EIO
+		var first error
+		for i := range 10 {
+			err := j.Append(1, nil)
+			check.Must(t, first == nil || err != nil, "op %d: append %d worked after %v", failAt, i, first)
+			if first == nil {
+				first = err
+			}
+		}
+		check.Is(t, first, syscall.EIO, "op %d", failAt)
+		err = j.Close()
+		check.OK(t, err)
+	}
+}
+
+// TestChild is not a test: it is the process that TestKill kills. It prints
+// the number of each record it was promised.
+func TestChild(t *testing.T) {
+	path := os.Getenv("WILDGRAPH_JOURNAL_CHILD")
+	if path == "" {
+		t.Skip("helper process of TestKill")
+	}
+	j, err := Open(path, testHeader, Options{})
+	if err != nil {
+		fmt.Println("error", err)
+		os.Exit(1)
+	}
+	var mu sync.Mutex
+	next := j.Recovered().Records
+	for range 4 {
+		go func() {
+			for {
+				mu.Lock()
+				id := next
+				next++
+				mu.Unlock()
+				if err := j.Append(1, fmt.Appendf(nil, "%d", id)); err != nil {
+					fmt.Println("error", err)
+					os.Exit(1)
+				}
+				mu.Lock()
+				fmt.Printf("ack %d\n", id)
+				mu.Unlock()
+			}
+		}()
+	}
+	select {}
+}
+
+func TestKill(t *testing.T) {
+	check.Long(t)
+	path := filepath.Join(t.TempDir(), "j")
+	rng := rand.New(rand.NewPCG(1, 2))
+	for kill := range 6 {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestChild$")
+		cmd.Env = append(os.Environ(), "WILDGRAPH_JOURNAL_CHILD="+path)
+		out := check.Of(cmd.StdoutPipe()).OK(t)
+		check.OK(t, cmd.Start())
+		acked := map[string]bool{}
+		limit := 5 + rng.IntN(40)
+		lines := bufio.NewReader(out)
+		for {
+			line, err := lines.ReadString('\n')
+			if err != nil {
+				break // an unfinished line is no acknowledgement
+			}
+			id, ok := strings.CutPrefix(strings.TrimSpace(line), "ack ")
+			check.Must(t, ok, "child says %q", line)
+			acked[id] = true
+			if len(acked) == limit {
+				time.Sleep(time.Duration(rng.IntN(3000)) * time.Microsecond)
+				_ = cmd.Process.Kill()
+			}
+		}
+		_ = cmd.Wait()
+		check.Must(t, len(acked) >= limit, "the child died after %d records", len(acked))
+		j := mustOpen(t, path) // the lock died with the child
+		seen := map[string]int{}
+		for _, r := range readAll(t, j) {
+			seen[string(r.Payload)]++
+		}
+		for id := range acked {
+			check.True(t, seen[id] != 0, "kill %d: acknowledged record %s is lost", kill, id)
+		}
+		check.OK(t, j.Close())
 	}
 }

@@ -3,14 +3,18 @@
 package journal
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/internal/check"
 )
@@ -166,9 +170,8 @@ func TestPowerCutAtEveryOperation(t *testing.T) {
 			for _, after := range []bool{false, true} {
 				d, w := newSimDisk(), newJob(items)
 				d.failAt, d.half = at, after
-				if err := w.finish(d); err != nil && !errors.Is(err, errPower) {
-					t.Fatalf("%s at %d: %v", cut.name, at, err)
-				}
+				err := w.finish(d)
+				check.Must(t, err == nil || errors.Is(err, errPower), "%s at %d: %v", cut.name, at, err)
 				d = d.reboot(cut.keep(uint64(at)))
 				// And once more while it recovers.
 				d.failAt, d.half = (at*7)%23, !after
@@ -197,9 +200,8 @@ func TestKillThenPowerCut(t *testing.T) {
 			_ = w.finish(d)
 			d = d.restart()
 			d.ops, d.failAt = 0, reopened
-			if err := w.finish(d); err != nil && !errors.Is(err, errPower) {
-				t.Fatalf("killed at %d: %v", at, err)
-			}
+			err := w.finish(d)
+			check.Must(t, err == nil || errors.Is(err, errPower), "killed at %d: %v", at, err)
 			check.OK(t, w.finish(d.reboot(dropAll)), "killed at %d, power cut %d operations later", at, reopened)
 		}
 	}
@@ -222,9 +224,8 @@ func TestErrorAtEveryOperation(t *testing.T) {
 			d, w := newSimDisk(), newJob(items)
 			d.failAt, d.err, d.half, d.short = at, fault.err, fault.half, fault.short
 			err := w.finish(d)
-			if err != nil && !errors.Is(err, fault.err) && !strings.Contains(err.Error(), "short write") {
-				t.Fatalf("%s at %d: %v", name, at, err)
-			}
+			check.Must(t, err == nil || errors.Is(err, fault.err) ||
+				strings.Contains(err.Error(), "short write"), "%s at %d: %v", name, at, err)
 			check.OK(t, w.run(d.restart()), "%s at %d, resume", name, at)
 			for _, cut := range powerCuts {
 				check.OK(t, w.finish(d.reboot(cut.keep(uint64(at)))), "%s at %d, then power cut (%s)", name, at, cut.name)
@@ -245,4 +246,210 @@ func TestDroppedFolderSync(t *testing.T) {
 		after := d.reboot(dropAll)
 		check.Must(t, len(w.promised) == 0 || after.exists("dir/j"), "power cut at %d: %d records were promised in a file that is gone", at, len(w.promised))
 	}
+}
+
+// openFake opens a journal in memory, so that thousands of damaged ones can be opened in
+// no time.
+func openFake(data []byte) (*Journal, *simFile, error) {
+	d, f := newSimDisk(), &simFile{data: bytes.Clone(data), synced: bytes.Clone(data)}
+	d.files["fake"], d.disk["fake"] = f, f
+	j, err := Open("fake", testHeader, Options{disk: d})
+	return j, f, err
+}
+
+// wholePrefix fails unless j holds exactly the first n reference records.
+func wholePrefix(t *testing.T, j *Journal, n int) {
+	t.Helper()
+	got := readAll(t, j)
+	check.Must(t, len(got) == n, "%d records, want %d", len(got), n)
+	for i, r := range got {
+		check.Must(t, r.Seq == uint64(i+1) && r.Kind == uint8(i) && bytes.Equal(r.Payload, payload(i)), "record %d is wrong: %+v", i, r)
+	}
+}
+
+func TestEveryTruncation(t *testing.T) {
+	data, ends := reference(t, 100)
+	whole := 0
+	for cut := range len(data) + 1 {
+		for whole+1 < len(ends) && ends[whole+1] <= cut {
+			whole++
+		}
+		j, f, err := openFake(data[:cut])
+		check.OK(t, err, "cut at %d", cut)
+		wholePrefix(t, j, whole)
+		wantTorn := int64(0)
+		if cut >= ends[0] {
+			wantTorn = int64(cut - ends[whole])
+		}
+		diff := cmp.Diff(Recovery{Records: whole, TornBytes: wantTorn}, j.Recovered())
+		check.Must(t, diff == "", "cut at %d: %s", cut, diff)
+		// What goes on from there is the same as if nothing had happened.
+		for i := whole; i < min(whole+2, 100); i++ {
+			check.OK(t, j.Append(uint8(i), payload(i)))
+		}
+		check.Must(t, bytes.Equal(f.data, data[:ends[min(whole+2, 100)]]), "cut at %d: the continued file differs", cut)
+	}
+}
+
+func TestEveryBitFlip(t *testing.T) {
+	data, ends := reference(t, 100)
+	for at := range data {
+		for bit := range 8 {
+			if at > ends[0] && (at*8+bit)%3 != 0 {
+				continue // a third of the records' bits, all of the header's
+			}
+			bad := bytes.Clone(data)
+			bad[at] ^= 1 << bit
+			j, _, err := openFake(bad)
+			switch {
+			case at >= ends[99]: // the last record: not to be told from a torn write
+				check.OK(t, err, "byte %d bit %d", at, bit)
+				wholePrefix(t, j, 99)
+			case err == nil:
+				t.Fatalf("byte %d bit %d: accepted", at, bit)
+			case at == len(magic) && !errors.Is(err, ErrVersion) || at != len(magic) && !errors.Is(err, ErrCorrupt):
+				t.Fatalf("byte %d bit %d: %v", at, bit, err)
+			}
+		}
+	}
+}
+
+func TestZeroedTailIsTorn(t *testing.T) {
+	data, ends := reference(t, 10)
+	bad := append(bytes.Clone(data), make([]byte, 4096)...)
+	j, f, err := openFake(bad)
+	check.OK(t, err)
+	wholePrefix(t, j, 10)
+	check.True(t, j.Recovered().TornBytes == 4096 && len(f.data) == ends[10], "recovered %+v, %d bytes left", j.Recovered(), len(f.data))
+}
+
+func TestSwappedRecordsAreRefused(t *testing.T) {
+	data, ends := reference(t, 10)
+	swapped := bytes.Clone(data[:ends[4]])
+	swapped = append(swapped, data[ends[5]:ends[6]]...)
+	swapped = append(swapped, data[ends[4]:ends[5]]...)
+	for name, bad := range map[string][]byte{
+		"swapped":             append(bytes.Clone(swapped), data[ends[6]:]...),
+		"swapped at the end":  swapped,
+		"dropped":             append(bytes.Clone(data[:ends[4]]), data[ends[5]:]...),
+		"repeated at the end": append(bytes.Clone(data), data[ends[9]:]...),
+	} {
+		_, _, err := openFake(bad)
+		check.Is(t, err, ErrCorrupt, "%s", name)
+	}
+}
+
+func TestHostilePayloadCannotStallRecovery(t *testing.T) {
+	data, _ := reference(t, 3)
+	// A torn record whose payload is full of headers that promise 64 kB each.
+	var fake []byte
+	for i := range 1 << 14 {
+		fake = appendRecord(fake, 0, uint64(5+i), nil)
+		fake[len(fake)-recordSz+1] = 0xff
+	}
+	torn := appendRecord(nil, 1, 4, append(fake, make([]byte, 1<<17)...))
+	j, _, err := openFake(append(bytes.Clone(data), torn[:len(torn)-1]...))
+	if err == nil {
+		wholePrefix(t, j, 3)
+	} else if !errors.Is(err, ErrCorrupt) {
+		t.Fatal(err)
+	}
+}
+
+func TestRepair(t *testing.T) {
+	data, ends := reference(t, 100)
+	dir := t.TempDir()
+	for name, tc := range map[string]struct {
+		damage func([]byte) []byte
+		want   Repaired
+		keeps  func(i int) bool
+	}{
+		"whole": {
+			damage: func(b []byte) []byte { return b },
+			want:   Repaired{Records: 100},
+			keeps:  func(int) bool { return true },
+		},
+		"two places": {
+			damage: func(b []byte) []byte {
+				b[ends[3]] ^= 1    // length of record 4
+				b[ends[40]+9] ^= 1 // sequence number of record 41
+				b[ends[41]+8] ^= 1 // kind of record 42
+				return b
+			},
+			want:  Repaired{Records: 97, Lost: []Span{{4, 4}, {41, 42}}, Bad: int64(ends[3])},
+			keeps: func(i int) bool { return i != 3 && i != 40 && i != 41 },
+		},
+		"bad tail": {
+			damage: func(b []byte) []byte { return b[:ends[90]+5] },
+			want:   Repaired{Records: 90, BadTail: 5, Bad: int64(ends[90]), Torn: true},
+			keeps:  func(i int) bool { return i < 90 },
+		},
+		"swapped": {
+			damage: func(b []byte) []byte {
+				out := append(bytes.Clone(b[:ends[4]]), b[ends[5]:ends[6]]...)
+				out = append(out, b[ends[4]:ends[5]]...)
+				return append(out, b[ends[6]:]...)
+			},
+			want:  Repaired{Records: 99, Lost: []Span{{5, 5}}, Bad: int64(ends[4])},
+			keeps: func(i int) bool { return i != 4 },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path, out := filepath.Join(dir, name), filepath.Join(dir, name+" repaired")
+			damaged := tc.damage(bytes.Clone(data))
+			write(t, path, damaged)
+			seen := check.Of(Verify(path)).OK(t)
+			now, err := os.ReadFile(path)
+			check.True(t, err == nil && bytes.Equal(now, damaged), "Verify changes the file, %v", err)
+			got := check.Of(Repair(path, out)).OK(t)
+			tc.want.Header = testHeader
+			check.Equal(t, cmp.Diff(tc.want, got)+cmp.Diff(tc.want, seen), "")
+			if j, err := Open(path, testHeader, Options{}); (err == nil) != (tc.want.Bad == 0 || tc.want.Torn) {
+				t.Errorf("Open: %v", err)
+			} else if err == nil && (j.Recovered().TornBytes > 0) != tc.want.Torn {
+				t.Errorf("Open: %+v", j.Recovered())
+			} else if err == nil {
+				_ = j.Close()
+			}
+			records := readAll(t, mustOpen(t, out))
+			k := 0
+			for i := range 100 {
+				if !tc.keeps(i) {
+					continue
+				}
+				if r := records[k]; r.Kind != uint8(i) || !bytes.Equal(r.Payload, payload(i)) || r.Seq != uint64(k+1) {
+					t.Fatalf("record %d: %+v", i, r)
+				}
+				k++
+			}
+			check.True(t, check.Err(Repair(path, out)) != nil, "an existing file was overwritten")
+		})
+	}
+	check.Is(t, check.Err(Repair(filepath.Join(dir, "missing"), filepath.Join(dir, "x"))), os.ErrNotExist, "missing file")
+	check.Is(t, check.Err(os.Stat(filepath.Join(dir, "missing"))), os.ErrNotExist, "repair created the file it should read")
+}
+
+func FuzzOpen(f *testing.F) {
+	head := check.Of(appendHeader(nil, testHeader)).OK(f)
+	one := appendRecord(bytes.Clone(head), 1, 1, []byte("payload"))
+	markFirm(one[len(head):])
+	two := appendRecord(bytes.Clone(one), 2, 2, nil)
+	for _, seed := range [][]byte{nil, head, one, two, two[:len(two)-3], append(bytes.Clone(one), 0, 0, 0), []byte(magic)} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		j, file, err := openFake(data)
+		if err != nil {
+			return
+		}
+		n := 0
+		for _, err := range j.Records() {
+			check.OK(t, err)
+			n++
+		}
+		check.Must(t, n == j.Recovered().Records, "%d records, Open counted %d", n, j.Recovered().Records)
+		check.OK(t, j.Append(9, []byte("next")))
+		again, _, err := openFake(file.data)
+		check.Must(t, err == nil && again.Recovered() == (Recovery{Records: n + 1}), "after one more append: %+v, %v", again, err)
+	})
 }

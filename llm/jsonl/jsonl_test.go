@@ -53,32 +53,10 @@ func read(text string, o jsonl.Options) []string {
 
 func TestRead(t *testing.T) {
 	long := `{"name": "` + strings.Repeat("x", 1<<20) + `"}`
-	for _, tt := range []struct {
-		name, text string
-		want       []string
-	}{
-		{"array", "\ufeff\n [{\"name\": \"a\"}\n,\n{\"name\":\n\"b\"}]\n", []string{"2 a", "4 b"}},
-		{"lines", "{\"name\": \"a\"}\r\n\r\n{\"name\": \"b\"} {\"name\": \"c\"}", []string{"1 a", "3 b", "3 c"}},
-		{"one value over lines", "{\n \"name\": \"a\"\n}\n", []string{"1 a"}},
-		{"nothing", " \n", nil},
-		{"empty array", "[]", nil},
-		{"UTF-16", "\xff\xfe{\x00", []string{"f:1: the file is UTF-16: save it as UTF-8"}},
-		{"another type", "[{\"name\": \"a\"},\n7, {\"name\": \"b\"}]", []string{"1 a", "f:2: the value is a JSON number, want an object", "2 b"}},
-		{"cut off", "{\"name\": \"a\"}\n{\"name\": ", []string{"1 a", "f:2: unexpected EOF"}},
-		{"no end", "[{\"name\": \"a\"}\n", []string{"1 a", "f:1: the array has no end"}},
-		{"more than the array", "[{\"name\": \"a\"}]\n7", []string{"1 a", "f:1: something follows the last value"}},
-		{"a bracket too many", "{\"name\": \"a\"}]", []string{"1 a", "f:1: something follows the last value"}},
-		{"not UTF-8", "[{\"name\": \"\xff\"}]", []string{"f:1: not valid UTF-8"}},
-		{"a key twice", `[{"name": "a", "name": "b"}]`, []string{`f:1: the key "name" stands twice`}},
-		{"deeper", `{"name": "a", "more": [{"k": 1, "k": 2}]}`, []string{`f:1: the key "k" stands twice`}},
-		{"a key in another case", `{"NAME": "a"}`, []string{`f:1: the key "NAME" must be written "name"`}},
-		{"and the key", `{"name": "a", "Name": "b"}`, []string{`f:1: the key "Name" must be written "name"`}},
-		{"the same key of two objects", `{"name": "a", "more": [{"k": "k"}, {"k": ["k", "k"]}]}`, []string{"1 a"}},
-		{"another kind of value", "{\"name\": {}}\n[1]\n", []string{"f:1: name is a JSON object, want a text", "f:2: the value is a JSON array, want an object"}},
-		{"too long", "[{\"name\": \"a\"},\n" + long + "]", []string{"1 a", "f:2: line is longer than 1 MiB"}},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			check.Equal(t, read(tt.text, jsonl.Options{MaxLine: 1 << 20}), tt.want, "(-want +got)")
+	for _, row := range append(check.Rows(t, "testdata/read.txt"),
+		[]string{"too long", "[{\"name\": \"a\"},\n" + long + "]", "1 a", "f:2: line is longer than 1 MiB"}) {
+		t.Run(row[0], func(t *testing.T) {
+			check.Equal(t, append([]string{}, read(row[1], jsonl.Options{MaxLine: 1 << 20})...), row[2:])
 		})
 	}
 }
@@ -100,9 +78,8 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		last := 0
 		for l, err := range jsonl.Read[owl](strings.NewReader(text), jsonl.Options{}) {
-			if l.Number < max(last, 1) || l.Number > 1+strings.Count(text, "\n") || err != nil && err.Error() == "" {
-				t.Fatalf("line %d after %d: %v", l.Number, last, err)
-			}
+			check.Must(t, l.Number >= max(last, 1) && l.Number <= 1+strings.Count(text, "\n") &&
+				(err == nil || err.Error() != ""), "line %d after %d: %v", l.Number, last, err)
 			last = l.Number
 		}
 		for range jsonl.Read[owl](strings.NewReader(text), jsonl.Options{}) {

@@ -27,10 +27,9 @@ func (s stub) GenerateContent(context.Context, []llms.MessageContent, ...llms.Ca
 func (s stub) Call(context.Context, string, ...llms.CallOption) (string, error) { return "", nil }
 
 func TestFromConformance(t *testing.T) {
-	m, err := From(stub(func() (*llms.ContentResponse, error) {
+	m := check.Of(From(stub(func() (*llms.ContentResponse, error) {
 		return &llms.ContentResponse{Choices: []*llms.ContentChoice{{Content: "hello"}}}, nil
-	}), FromOptions{Name: "stub"})
-	check.OK(t, err)
+	}), FromOptions{Name: "stub"})).OK(t)
 	llmtest.TestModel(t, m)
 }
 
@@ -63,20 +62,17 @@ func TestFromGuards(t *testing.T) {
 		m, err := From(stub(func() (*llms.ContentResponse, error) { return tc.resp, tc.err }), FromOptions{Name: "stub"})
 		check.OK(t, err)
 		reply, err := m.Generate(t.Context(), llm.Prompt("q"))
-		if tc.want == "" && (err != nil || reply.Text != tc.text) || tc.want != "" && !errors.Is(err, tc.want) {
-			t.Errorf("%s: reply %+v, error %v", tc.name, reply, err)
-		}
+		check.True(t, (tc.want != "" || err == nil && reply.Text == tc.text) &&
+			(tc.want == "" || errors.Is(err, tc.want)), "%s: reply %+v, error %v", tc.name, reply, err)
 	}
-	if _, err := From(nil, FromOptions{}); err == nil || strings.Count(err.Error(), "\n") != 1 {
-		t.Errorf("From(nil) without a name: %v", err)
-	}
+	_, err := From(nil, FromOptions{})
+	check.True(t, err != nil && strings.Count(err.Error(), "\n") == 1, "From(nil) without a name: %v", err)
 	// A cancelled context wins over what the model made of it.
 	ctx, cancel := context.WithCancel(t.Context())
-	m, err := From(stub(func() (*llms.ContentResponse, error) {
+	m := check.Of(From(stub(func() (*llms.ContentResponse, error) {
 		cancel()
 		return one(llms.ContentChoice{Content: "half an ans"}), nil
-	}), FromOptions{Name: "stub"})
-	check.OK(t, err)
+	}), FromOptions{Name: "stub"})).OK(t)
 	check.Is(t, check.Err(m.Generate(ctx, llm.Prompt("q"))), context.Canceled, "cancelled")
 }
 

@@ -5,14 +5,17 @@ package langchain_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
 	"testing"
 
+	"github.com/tmc/langchaingo/llms/fake"
 	"github.com/tmc/langchaingo/schema"
 	"github.com/tmc/langchaingo/vectorstores"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/internal/check"
+	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/langchain"
 )
 
@@ -50,4 +53,16 @@ func TestThereAndBack(t *testing.T) {
 	cancel()
 	check.Is(t, check.Err(ours.Retrieve(cancelled, graphrag.Question{Text: "ow", K: 2})), context.Canceled, "cancelled")
 	check.Is(t, check.Err(ours.Retrieve(t.Context(), graphrag.Question{K: 2})), errors.ErrUnsupported, "a store that fails")
+}
+
+// Any langchaingo model serves; this one comes with langchaingo.
+func ExampleFrom() {
+	model, err := langchain.From(fake.NewFakeLLM([]string{"forty-two"}), langchain.FromOptions{Name: "fake"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	reply, err := model.Generate(context.Background(), llm.Prompt("What is six times seven?"))
+	fmt.Println(reply.Text, reply.Usage.Estimated, err)
+	// Output: forty-two true <nil>
 }

@@ -72,8 +72,7 @@ func (c *calling) GenerateContent(_ context.Context, _ []llms.MessageContent, op
 func TestNativeCalls(t *testing.T) {
 	var want []graphrag.Step
 	for _, m := range []*calling{{native: true}, {}, {native: true, refuses: true}} {
-		model, err := langchain.From(m, langchain.FromOptions{Name: "m"})
-		check.OK(t, err)
+		model := check.Of(langchain.From(m, langchain.FromOptions{Name: "m"})).OK(t)
 		next := check.Of(agent.NextByModel(model)).OK(t)
 		s := check.Of(agent.Search(next, agent.SearchOptions{ToolOptions: toolsOver(t)})).OK(t)
 		f, err := s.Retrieve(t.Context(), graphrag.Question{Text: "Where was the builder of the Fram born?", K: 1, Depth: 2})

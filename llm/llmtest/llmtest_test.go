@@ -3,7 +3,9 @@
 package llmtest_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"net/http"
@@ -153,4 +155,20 @@ func TestHashVector(t *testing.T) {
 	check.True(t, math.Abs(dot(fox, same)-1) <= 1e-6 && dot(fox, other) <= 0.5, "similarities %v and %v", dot(fox, same), dot(fox, other))
 	v := llmtest.HashVector(" ", 3)
 	check.True(t, v[0] == 1 && len(llmtest.HashVector("x", 0)) == 0, "blank text: %v", v)
+}
+
+func ExampleScript() {
+	model := llmtest.NewScript("fake").
+		Reply(llmtest.Contains("capital of France"), "Paris").
+		Reply(llmtest.Any, "I do not know.")
+
+	for _, q := range []string{"What is the capital of France?", "Why?"} {
+		reply, err := model.Generate(context.Background(), llm.Prompt(q))
+		fmt.Println(reply.Text, err)
+	}
+	fmt.Println(model.Calls(), "calls")
+	// Output:
+	// Paris <nil>
+	// I do not know. <nil>
+	// 2 calls
 }

@@ -45,8 +45,7 @@ func TestMeter(t *testing.T) {
 	check.OK(t, check.Err(m.Generate(ctx, staged)))
 	want := map[string]llm.Usage{"extract": cost, metering.StageEmbed: embedded}
 	check.Equal(t, inner.Stages(), want, "by stage")
-	_, err := m.Generate(t.Context(), llm.Prompt("without a meter"))
-	check.True(t, err == nil, "%v", err)
+	check.OK(t, check.Err(m.Generate(t.Context(), llm.Prompt("without a meter"))))
 }
 
 // A call is counted once, however deep the metered models are, also in a meter of its own,
@@ -94,9 +93,8 @@ func TestTraced(t *testing.T) {
 		m := metering.Metered(llm.ByFunc(name, func(context.Context, llm.Request) (llm.Reply, error) {
 			return llm.Reply{}, &llm.Error{Kind: llm.ErrTruncated, Body: "canary", Usage: llm.Usage{Calls: 1, PromptTokens: 7, CompletionTokens: 3}}
 		}))
-		if _, err := m.Generate(trace.With(t.Context(), spans), llm.Request{Stage: "read"}); err == nil {
-			t.Fatal("no error")
-		}
+		check.Must(t, check.Err(m.Generate(trace.With(t.Context(), spans), llm.Request{Stage: "read"})) != nil,
+			"no error")
 		data, err := json.Marshal(spans)
 		check.Must(t, err == nil && !strings.Contains(string(data), "canary"), "%v %v", err, string(data))
 		value := func(key string) string {

@@ -100,9 +100,8 @@ func TestLedgerAddsUp(t *testing.T) {
 	if got.Total.Most != most || got.Total.MostCost != (paid.Cost{Amount: money(0.031004 + 0.00001 + 0.04096), Partial: true}) {
 		t.Errorf("at most %+v, %v", got.Total.Most, got.Total.MostCost)
 	}
-	if len(unknown) != 2 || unknown[0].Question != "q1" || unknown[0].Kind != llm.ErrTimeout || unknown[0].Most.Tokens() == 0 || unknown[1].Question != "q2" {
-		t.Errorf("unknown: %+v", unknown)
-	}
+	check.True(t, len(unknown) == 2 && unknown[0].Question == "q1" && unknown[0].Kind == llm.ErrTimeout &&
+		unknown[0].Most.Tokens() != 0 && unknown[1].Question == "q2", "unknown: %+v", unknown)
 	// The next process reads the same account.
 	got.Unknown = unknown
 	_ = c.Close()
@@ -157,9 +156,8 @@ func TestLimits(t *testing.T) {
 			wg.Go(func() {
 				req := llm.Prompt(fmt.Sprint(i))
 				req.MaxTokens = 60
-				if _, err := m.Generate(t.Context(), req); err != nil && !errors.Is(err, llm.ErrBudgetExceeded) {
-					t.Error(err)
-				}
+				_, err := m.Generate(t.Context(), req)
+				check.True(t, err == nil || errors.Is(err, llm.ErrBudgetExceeded), "%v", err)
 			})
 		}
 		wg.Wait()
@@ -267,9 +265,8 @@ func TestAttemptsAreReserved(t *testing.T) {
 			check.Equal(t, most, want, "case %d: a dead program would have left %d tokens", i, most)
 		}}
 		_, err := cachedModel(t, c, m).Generate(t.Context(), req)
-		if asked != tc.fits || (err == nil) != tc.fits || err != nil && !errors.Is(err, llm.ErrBudgetExceeded) {
-			t.Errorf("case %d: asked %v, %v", i, asked, err)
-		}
+		check.True(t, asked == tc.fits && (err == nil) == tc.fits &&
+			(err == nil || errors.Is(err, llm.ErrBudgetExceeded)), "case %d: asked %v, %v", i, asked, err)
 		spent := c.Account().Total.Most.Tokens()
 		check.True(t, spent <= tc.limit, "case %d: %d of %d spent", i, spent, tc.limit)
 	}
@@ -382,8 +379,7 @@ func TestPrices(t *testing.T) {
 	}
 	for _, whole := range []string{`"prompt":0,"completion":0`, `"embedded":0`, `"prompt":1,"completion":2,"embedded":3`} {
 		text := `{"currency":"EUR","models":[{"model":"m","as_of":"2025-01-02",` + whole + `}]}`
-		_, err := paid.ReadPrices(strings.NewReader(text))
-		check.True(t, err == nil, "%s: %v", text, err)
+		check.OK(t, check.Err(paid.ReadPrices(strings.NewReader(text))), "%s", text)
 	}
 	c = testPrices.Cost("big", llm.Usage{EmbeddedTokens: 1})
 	check.True(t, c.Partial, "texts embedded by a model with prices of chats: %v", c)

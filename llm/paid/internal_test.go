@@ -39,8 +39,7 @@ func (parrot) EmbedQuery(_ context.Context, text string) ([]float32, error) {
 // A hit compares what was asked, not only its hash: records that were mixed
 // up answer for nobody.
 func TestRecordOfAnotherRequestIsRefused(t *testing.T) {
-	client, err := Open(Options{File: filepath.Join(t.TempDir(), "j")})
-	check.OK(t, err)
+	client := check.Of(Open(Options{File: filepath.Join(t.TempDir(), "j")})).OK(t)
 	defer client.Close()
 	m, err1 := client.Model(parrot{})
 	e, err2 := client.Embedder(parrot{})

@@ -3,12 +3,16 @@
 package replies_test
 
 import (
+	"context"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/wildgraph/wildgraph/internal/check"
+	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/jsonl"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
 	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
@@ -30,4 +34,13 @@ func TestUnwrap(t *testing.T) {
 		got := replies.Unwrap(long, "Who?")
 		check.True(t, len(got) <= len(long), "a megabyte of %q became %d bytes", of, len(got))
 	}
+}
+
+func ExampleDecode() {
+	model := llmtest.NewScript("demo").Reply(llmtest.Any, "Of course!\n```json\n{'score': 4,}\n```")
+	grade, _, err := replies.Decode[struct {
+		Score int `json:"score"`
+	}](context.Background(), model, llm.Prompt("How good is it?"))
+	fmt.Println(grade.Score, err)
+	// Output: 4 <nil>
 }

@@ -224,9 +224,8 @@ func TestEmbedderHalves(t *testing.T) {
 		for _, want := range [][]int{{64, 32, 16, 8, 8, 8, 8, 8, 8, 8, 8, 6}, {8, 8, 8, 8, 8, 8, 8, 8, 6}} {
 			sizes = nil
 			got, err := e.EmbedDocuments(t.Context(), texts)
-			if err != nil || !slices.Equal(sizes, want) || len(got) != 70 || got[69][0] != 70 {
-				t.Errorf("%d: %d vectors, %v, requests %v, want %v", status, len(got), err, sizes, want)
-			}
+			check.True(t, err == nil && slices.Equal(sizes, want) && len(got) == 70 && got[69][0] == 70,
+				"%d: %d vectors, %v, requests %v, want %v", status, len(got), err, sizes, want)
 		}
 		_, err = e.EmbedDocuments(t.Context(), []string{"good", "bad"})
 		check.True(t, err != nil && e.Batch() == 8, "%d: %v, batches of %d", status, err, e.Batch())
@@ -280,8 +279,7 @@ func TestVectorsStandWhereTheirIndexSays(t *testing.T) {
 func TestLostStream(t *testing.T) {
 	s := llmtest.NewServer(llmtest.ServerOptions{})
 	defer s.Close()
-	m, err := provider(s, "ollama", Config{Transport: Options{Attempts: 1}}).Model("m")
-	check.OK(t, err)
+	m := check.Of(provider(s, "ollama", Config{Transport: Options{Attempts: 1}}).Model("m")).OK(t)
 	s.Fail(llmtest.Fault{Status: 200, Body: `{"message":{"content":"half"},"done":false}` + "\n"})
 	reply, err := m.Generate(t.Context(), llm.Prompt("x"))
 	check.Is(t, err, llm.ErrTransient, "%+v", reply)
@@ -331,14 +329,11 @@ func TestRefusedSettings(t *testing.T) {
 				_, _ = m.Generate(t.Context(), req)
 				body := string(s.Requests()[tc.first].Body)
 				for _, part := range tc.gone {
-					if strings.Contains(body, part) {
-						t.Errorf("%s is sent again: %s", part, body)
-					}
+					check.True(t, !strings.Contains(body, part), "%s is sent again: %s", part, body)
 				}
 				for _, part := range tc.left {
-					if !regexp.MustCompile(part).MatchString(body) {
-						t.Errorf("%s is not sent any more: %s", part, body)
-					}
+					check.True(t, regexp.MustCompile(part).MatchString(body),
+						"%s is not sent any more: %s", part, body)
 				}
 				n := strings.Count(log.String(), "does not take a setting")
 				check.True(t, n <= 2 && n == 0 == tc.fails, "said %d times: %s", n, &log)

@@ -3,11 +3,21 @@
 package transport
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"log"
+	"math"
+	"net"
 	"net/http"
+	"net/http/httptest"
+	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -127,9 +137,7 @@ func TestProviderFailures(t *testing.T) {
 					case tc.want != "" && (!errors.As(err, &e) || e.Kind != tc.want || e.Billed != tc.billed):
 						t.Errorf("error %v, want %v, billed %q", err, tc.want, tc.billed)
 					}
-					if got := len(s.Requests()); got != tc.requests {
-						t.Errorf("%d requests, want %d", got, tc.requests)
-					}
+					check.Equal(t, len(s.Requests()), tc.requests)
 					usage := written.Known()
 					if e != nil {
 						usage = e.Usage
@@ -139,9 +147,8 @@ func TestProviderFailures(t *testing.T) {
 					if bill := s.Bill().Total; written.Unknown() == 0 && !usage.Estimated && usage != bill {
 						t.Errorf("told %+v, billed %+v", usage, bill)
 					}
-					if took < tc.min || took > tc.max {
-						t.Errorf("took %v, want %v to %v", took, tc.min, tc.max)
-					}
+					check.True(t, took >= tc.min && took <= tc.max,
+						"took %v, want %v to %v", took, tc.min, tc.max)
 				})
 			}
 		})
@@ -165,4 +172,286 @@ func TestProviderFailureModelChangesUnderItsName(t *testing.T) {
 			check.Equal(t, got, warnings, "call %d: %d warnings", i, got)
 		}
 	})
+}
+
+// served sends one request to a server of its own.
+func served(t *testing.T, o Options, h http.HandlerFunc) error {
+	t.Helper()
+	s := httptest.NewServer(h)
+	defer s.Close()
+	defer s.CloseClientConnections()
+	o.Attempts = 1
+	tr := check.Of(New(o)).OK(t)
+	req := check.Of(http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/v1/chat", strings.NewReader(`{"q":1}`))).OK(t)
+	resp, err := tr.RoundTrip(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	_, err = io.Copy(io.Discard, resp.Body)
+	return err
+}
+
+// A reply of a few kilobytes that unpacks to a gigabyte ends at the limit, which
+// counts what is unpacked.
+func TestCompressedBomb(t *testing.T) {
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	zeros := make([]byte, 1<<20)
+	for range 256 {
+		check.OK(t, check.Err(w.Write(zeros)))
+	}
+	check.OK(t, w.Close())
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	err := served(t, Options{MaxBody: 1 << 20}, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Encoding", "gzip")
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(packed.Bytes())
+	})
+	runtime.ReadMemStats(&after)
+	check.Is(t, err, llm.ErrInvalidOutput, "error %v, want one of the output", err)
+	used := after.TotalAlloc - before.TotalAlloc
+	check.True(t, used <= 64<<20, "%d MB were taken for a limit of 1 MB", used>>20)
+}
+
+// A server that never stops sending headers, or its body, does not hold a call.
+func TestEndlessReplies(t *testing.T) {
+	start := time.Now()
+	for name, h := range map[string]http.HandlerFunc{
+		"headers": func(w http.ResponseWriter, r *http.Request) {
+			for i := range 40 {
+				w.Header().Set(fmt.Sprintf("X-%d", i), strings.Repeat("a", 1<<20))
+			}
+		},
+		"body": func(w http.ResponseWriter, r *http.Request) {
+			for {
+				if _, err := w.Write([]byte(strings.Repeat(" ", 1<<16))); err != nil {
+					return
+				}
+			}
+		},
+		"drops": func(w http.ResponseWriter, r *http.Request) {
+			for r.Context().Err() == nil {
+				_, _ = w.Write([]byte(" "))
+				w.(http.Flusher).Flush()
+				time.Sleep(10 * time.Millisecond)
+			}
+		},
+	} {
+		err := served(t, Options{MaxBody: 1 << 20, AttemptTimeout: time.Second, Deadline: 2 * time.Second}, h)
+		var e *llm.Error
+		check.True(t, errors.As(err, &e), "endless %s: error %v, want a typed one", name, err)
+	}
+	d := time.Since(start)
+	check.True(t, d <= 30*time.Second, "it took %s", d)
+}
+
+// Cookies that a server sets are not sent back: two calls have nothing in common.
+func TestNoCookies(t *testing.T) {
+	var got []string
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got = append(got, r.Header.Get("Cookie"))
+		w.Header().Set("Set-Cookie", "session=1")
+		_, _ = io.WriteString(w, `{"ok":true}`)
+	}))
+	defer s.Close()
+	tr := check.Of(New(Options{})).OK(t)
+	for range 2 {
+		req := check.Of(http.NewRequestWithContext(context.Background(), http.MethodPost, s.URL, strings.NewReader(`{}`))).OK(t)
+		resp := check.Of(tr.RoundTrip(req)).OK(t)
+		_ = resp.Body.Close()
+	}
+	check.True(t, len(got) == 2 && got[0]+got[1] == "", "cookies %q", got)
+}
+
+// A certificate that is not trusted will not be trusted a moment later.
+func TestCertificatesAreNotTriedAgain(t *testing.T) {
+	var handshakes atomic.Int64
+	secure := httptest.NewUnstartedServer(http.NotFoundHandler())
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
+	secure.Config.ConnState = func(_ net.Conn, s http.ConnState) {
+		if s == http.StateNew {
+			handshakes.Add(1)
+		}
+	}
+	secure.StartTLS()
+	defer secure.Close()
+	plain := httptest.NewServer(http.NotFoundHandler())
+	defer plain.Close()
+	for url, remedy := range map[string]string{secure.URL: "SSL_CERT_FILE", "https" + strings.TrimPrefix(plain.URL, "http"): "is it http?"} {
+		tr := newTestTransport(t, Options{BaseDelay: time.Hour})
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader("{}"))
+		check.OK(t, err)
+		_, err = tr.RoundTrip(req)
+		check.True(t, errors.Is(err, llm.ErrBadRequest) && strings.Contains(err.Error(), remedy), "%s: %v", url, err)
+	}
+	check.Equal(t, handshakes.Load(), 1, "handshakes")
+}
+
+func TestUnreachableServerNamesURLAndRemedy(t *testing.T) {
+	s := llmtest.NewServer(llmtest.ServerOptions{})
+	s.Close() // nobody listens there any more
+	m, err := OpenAI(Config{Model: "m", BaseURL: s.OpenAIURL(), Transport: quick})
+	check.OK(t, err)
+	_, err = m.Generate(t.Context(), llm.Prompt("hello"))
+	check.True(t, errors.Is(err, llm.ErrTransient) && strings.Contains(err.Error(), s.OpenAIURL()) &&
+		strings.Contains(err.Error(), "check that the server runs"), "error %v", err)
+}
+
+func TestConfigIsChecked(t *testing.T) {
+	for name, c := range map[string]Config{
+		"no model":         {},
+		"foreign http":     {Model: "m", BaseURL: "http://10.1.2.3/v1"},
+		"user in URL":      {Model: "m", BaseURL: "https://me:s3cretpass@host/v1"},
+		"bad URL":          {Model: "m", BaseURL: "http://me:s3cretpass@host:port/v1"},
+		"no scheme":        {Model: "m", BaseURL: "localhost:8000"},
+		"file":             {Model: "m", BaseURL: "file:///etc/passwd"},
+		"query":            {Model: "m", BaseURL: "https://host/v1?key=s3cretpass"},
+		"negative":         {Model: "m", Batch: -1},
+		"key with newline": {Model: "m", Key: "s3cretpass\r\nX: y"},
+		"extra":            {Model: "m", Extra: map[string]any{"f": math.NaN()}},
+		"transport":        {Model: "m", Transport: Options{Attempts: -1}},
+	} {
+		_, err1 := OpenAI(c)
+		_, err2 := Ollama(c)
+		_, err3 := OpenAIEmbedder(c)
+		_, err4 := OllamaEmbedder(c)
+		for _, err := range []error{err1, err2, err3, err4} {
+			if err == nil {
+				t.Errorf("%s: accepted", name)
+			} else if strings.Contains(err.Error(), "s3cretpass") {
+				t.Errorf("%s: the error shows the secret: %v", name, err)
+			}
+		}
+	}
+	_, err := OpenAI(Config{BaseURL: "ftp://x", Batch: -1})
+	got := strings.Count(err.Error(), "\n")
+	check.Equal(t, got, 2, "%d problems reported, want 3: %v", got+1, err)
+	for _, ok := range []Config{
+		{Model: "m", BaseURL: "http://10.1.2.3/v1", AllowHTTP: true},
+		{Model: "m", BaseURL: "http://localhost:1/v1"},
+		{Model: "m", BaseURL: "http://[::1]:1/v1/"},
+		{Model: "m", BaseURL: "https://host"},
+	} {
+		check.OK(t, check.Err(OpenAI(ok)), "%s", ok.BaseURL)
+	}
+}
+
+func TestKeyReachesServerAndNothingElse(t *testing.T) {
+	const key = "canary-8f3a1c-key"
+	var logged strings.Builder
+	o := quick
+	o.Logger = debugLogger(&logged)
+	for _, kind := range []string{"openai", "ollama"} {
+		s := llmtest.NewServer(llmtest.ServerOptions{Key: key})
+		p := provider(s, kind, Config{Key: key, Transport: o})
+		m := check.Of(p.Model("m")).OK(t)
+		e := check.Of(p.Embedder("m")).OK(t)
+		check.OK(t, check.Err(m.Generate(t.Context(), llm.Prompt("hello"))))
+		check.OK(t, check.Err(e.EmbedQuery(t.Context(), "hello")))
+		echo := llmtest.Fault{Status: 401, Body: `{"error":{"message":"bad key ` + key + ` given"}}`}
+		s.Fail(llmtest.Fault{Status: 503, Body: key}, echo, echo)
+		_, err1 := m.Generate(t.Context(), llm.Prompt("hello"))
+		_, err2 := e.EmbedQuery(t.Context(), "hello")
+		s.Fail(llmtest.Fault{Status: 200, Body: `{"error":{"message":"bad key ` + key + ` given","code":401}}`})
+		_, err3 := m.Generate(t.Context(), llm.Prompt("hello"))
+		seen := fmt.Sprintf("%v %+v %#v %v %+v %v %s %s %+v", err1, err1, err1, err2, err2, err3, m.Name(), e.Name(), p)
+		check.True(t, errors.Is(err1, llm.ErrAuth) && errors.Is(err2, llm.ErrAuth) && errors.Is(err3, llm.ErrAuth), "errors %v, %v", err1, err2)
+		check.True(t, !strings.Contains(seen, key), "the key shows in %s", seen)
+		s.Close()
+	}
+	check.True(t, !strings.Contains(logged.String(), key) && strings.Contains(logged.String(), "trying again"), "log: %s", logged.String())
+}
+
+// A server that sends the key back, wherever in its reply, does not get it into an
+// error or a reply, and so neither into caches, journals and reports.
+func TestKeyThatIsSentBack(t *testing.T) {
+	const key = `canary"8f3a1c-key`
+	var logged strings.Builder
+	o := quick
+	o.Logger = debugLogger(&logged)
+	quoted := strings.Trim(fmt.Sprintf("%q", key), `"`)
+	for _, kind := range []string{"openai", "ollama"} {
+		s := llmtest.NewServer(llmtest.ServerOptions{Handler: func(llm.Request) llm.Reply {
+			return llm.Reply{Text: "Your key is " + key + ".", Reasoning: key + " is the key"}
+		}})
+		defer s.Close()
+		p := provider(s, kind, Config{Key: key, Transport: o})
+		m := check.Of(p.Model("m")).OK(t)
+		reply, err := m.Generate(t.Context(), llm.Prompt("hello"))
+		check.True(t, err == nil && reply.Text == "Your key is ***." && !strings.Contains(reply.Reasoning, key), "%+v, %v", reply, err)
+		for _, f := range []llmtest.Fault{
+			{Raw: "HTTP/1.1 200 OK\r\nAuthorization Bearer " + key + "\r\n\r\n{}"},
+			{Raw: "HTTP/1.1 Bearer " + key + "\r\n\r\n"},
+			{Raw: "Bearer " + key + "\r\n\r\n"},
+			{Raw: "HTTP/1.1 200 OK\r\nContent-Length: " + key + "\r\n\r\n"},
+			{Raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: " + key + "\r\n\r\n"},
+			{Status: 401, Body: `{"error":{"message":"` + strings.Repeat("x", 480) + key + `"}}`},
+			{Status: 200, Body: `{"error":{"message":"` + strings.Repeat("x", 480) + key + `","code":401}}`},
+			{Status: 200, Body: `{"choices":"` + key + `","message":"` + key + `"}`},
+		} {
+			once := o
+			once.Attempts = 1
+			p := provider(s, kind, Config{Key: key, Transport: once})
+			m, err1 := p.Model("m")
+			e, err2 := p.Embedder("m")
+			check.OK(t, errors.Join(err1, err2))
+			s.Fail(f, f)
+			_, err := m.Generate(t.Context(), llm.Prompt("hello"))
+			_, err2 = e.EmbedQuery(t.Context(), "hello")
+			check.True(t, err != nil && err2 != nil, "%+v: no error", f)
+			for _, part := range []string{key, quoted, key[:12], "8f3a1c"} {
+				seen := fmt.Sprintf("%v %+v %v", err, err, err2)
+				check.True(t, !strings.Contains(seen, part), "%q of the key shows in %s", part, seen)
+			}
+		}
+	}
+	check.True(t, !strings.Contains(logged.String(), "8f3a1c"), "log: %s", logged.String())
+}
+
+func TestNamesTellModelsApart(t *testing.T) {
+	names := map[string]bool{}
+	for _, c := range []Config{
+		{Model: "a"}, {Model: "b"}, {Model: "a", BaseURL: "https://host/v1"},
+		{Model: "a", Extra: map[string]any{"x": 1}}, {Model: "a", Extra: map[string]any{"x": 2}},
+	} {
+		m := check.Of(OpenAI(c)).OK(t)
+		names[m.Name()] = true
+		o := check.Of(Ollama(Config{Model: c.Model, BaseURL: c.BaseURL, Extra: c.Extra, ContextTokens: 9})).OK(t)
+		names[o.Name()] = true
+	}
+	check.True(t, len(names) == 10 && names["openai:https://api.openai.com/v1:a"], "names %v", names)
+	e1, err1 := OpenAIEmbedder(Config{Model: "e"})
+	e2, err2 := OpenAIEmbedder(Config{Model: "e", Extra: map[string]any{"dimensions": 3}})
+	err := errors.Join(err1, err2)
+	check.True(t, err == nil && e1.Name() != e2.Name(), "embedders of different dimension are both %q, error %v", e1.Name(), err)
+}
+
+func TestProviderFromEnv(t *testing.T) {
+	s := llmtest.NewServer(llmtest.ServerOptions{Key: "env-key-1"})
+	defer s.Close()
+	for _, name := range []string{"OPENAI_BASE_URL", "OPENAI_API_KEY", "OLLAMA_HOST"} {
+		t.Setenv(name, "")
+	}
+	check.Is(t, check.Err(ProviderFromEnv(Options{})), ErrNoProvider, "empty environment")
+	t.Setenv("OLLAMA_HOST", "http://127.0.0.1:1")
+	t.Setenv("OPENAI_BASE_URL", s.OpenAIURL())
+	t.Setenv("OPENAI_API_KEY", "env-key-1")
+	p, err := ProviderFromEnv(Options{})
+	check.OK(t, err)
+	m, err1 := p.Model("m")
+	e, err2 := p.Embedder("e")
+	check.OK(t, errors.Join(err1, err2))
+	_, err = m.Generate(t.Context(), llm.Prompt("x"))
+	check.True(t, err == nil, "%v", err)
+	_, err = e.EmbedQuery(t.Context(), "x")
+	check.True(t, err == nil, "%v", err)
+	for host, want := range map[string]string{
+		"0.0.0.0": "http://127.0.0.1:11434", "localhost": "http://localhost:11434", ":5000": "http://127.0.0.1:5000",
+		"127.0.0.1:8080": "http://127.0.0.1:8080", "https://o.example": "https://o.example:443",
+		"http://[::1]:9/base/": "http://[::1]:9/base", "[::]:9": "http://127.0.0.1:9",
+	} {
+		check.Equal(t, ollamaURL(host), want, "ollamaURL(%q)", host)
+	}
 }

@@ -165,9 +165,8 @@ func TestConcurrencyOfALocalServer(t *testing.T) {
 			for range 40 {
 				ask() // one caller
 			}
-			if most.Load() != 1 || tr.gates["http://127.0.0.1:1/v1/x"].limit.slots() != startLocal {
-				t.Errorf("%d slots: one caller has changed the limit", slots)
-			}
+			check.True(t, most.Load() == 1 && tr.gates["http://127.0.0.1:1/v1/x"].limit.slots() == startLocal,
+				"%d slots: one caller has changed the limit", slots)
 			start := time.Now()
 			var wg sync.WaitGroup
 			for range 8 {
@@ -299,8 +298,7 @@ func TestWrongAddressFailsFast(t *testing.T) {
 		check.True(t, f.sent.Load() == sent && time.Since(start) <= 0, "%d more requests in %v", f.sent.Load()-sent, time.Since(start))
 		time.Sleep(breakerPause)
 		f.off.Store(false)
-		_, err := sendOn(t.Context(), tr)
-		check.True(t, err == nil, "%v", err)
+		check.OK(t, check.Err(sendOn(t.Context(), tr)))
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -105,8 +106,7 @@ func runScript(t *testing.T, seed uint64, path string, sum *tally) {
 	for range rng.IntN(24) {
 		s.Fail(randomFault(rng))
 	}
-	client, err := paid.Open(paid.Options{File: path, Tokens: 1e9})
-	check.OK(t, err)
+	client := check.Of(paid.Open(paid.Options{File: path, Tokens: 1e9})).OK(t)
 	defer client.Close()
 	kind := []string{"openai", "ollama"}[rng.IntN(2)]
 	p := transport.Provider{Kind: kind, Config: transport.Config{
@@ -185,4 +185,33 @@ func audit(t *testing.T, s *llmtest.Server, a paid.Account, sum *tally) {
 		}
 		sum.billed, sum.entered, sum.unknown = sum.billed+b.Calls, sum.entered+q.Usage.Calls, sum.unknown+q.Unknown
 	}
+}
+
+// A chat model and an embedder of one OpenAI-compatible server, which is overloaded once
+// and asked again.
+func Example() {
+	server := llmtest.NewServer(llmtest.ServerOptions{Key: "secret"})
+	defer server.Close()
+	server.Fail(llmtest.Fault{Status: http.StatusServiceUnavailable})
+	provider := transport.Provider{Kind: "openai", Config: transport.Config{
+		BaseURL: server.OpenAIURL(), Key: "secret", Transport: transport.Options{BaseDelay: time.Millisecond},
+	}}
+	model, err := provider.Model("some-model")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	reply, err := model.Generate(context.Background(), llm.Prompt("hello"))
+	fmt.Println(reply.Text, len(server.Requests()), "requests", err)
+
+	embedder, err := provider.Embedder("some-embedder")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	vectors, err := embedder.EmbedDocuments(context.Background(), []string{"one", "two"})
+	fmt.Println(len(vectors), err)
+	// Output:
+	// You said: hello 2 requests <nil>
+	// 2 <nil>
 }

@@ -43,19 +43,16 @@ func TestStream(t *testing.T) {
 		} {
 			s := llmtest.NewServer(llmtest.ServerOptions{Handler: func(llm.Request) llm.Reply { return reply }})
 			m := streamer(t, kind, s.URL)
-			want, err := m.Generate(t.Context(), hello)
-			check.OK(t, err)
+			want := check.Of(m.Generate(t.Context(), hello)).OK(t)
 			var pieces []string
 			got, err := llm.Stream(t.Context(), m, hello, func(p string) error {
 				pieces = append(pieces, p)
 				return nil
 			})
-			if err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
-				t.Errorf("%s, %s: %+v, %v, want %+v", kind, name, got, err, want)
-			}
-			if len(pieces) < 2 || strings.Join(pieces, "") != want.Text {
-				t.Errorf("%s, %s: the pieces are %q of %q", kind, name, pieces, want.Text)
-			}
+			check.True(t, err == nil && fmt.Sprint(got) == fmt.Sprint(want),
+				"%s, %s: %+v, %v, want %+v", kind, name, got, err, want)
+			check.True(t, len(pieces) >= 2 && strings.Join(pieces, "") == want.Text,
+				"%s, %s: the pieces are %q of %q", kind, name, pieces, want.Text)
 			s.Close()
 		}
 	}
@@ -172,9 +169,8 @@ func TestHostileStreams(t *testing.T) {
 			if !errors.Is(err, x.want) || x.want == nil && (err != nil || reply.Text != x.text || shown != x.text) {
 				t.Errorf("%q, shown %q, %v; want %q, %v", reply.Text, shown, err, x.text, x.want)
 			}
-			if x.want != nil && x.text != "" && strings.TrimSpace(shown) != x.text {
-				t.Errorf("shown is %q, want %q", shown, x.text)
-			}
+			check.True(t, x.want == nil || x.text == "" || strings.TrimSpace(shown) == x.text,
+				"shown is %q, want %q", shown, x.text)
 			var e *llm.Error
 			if broke := x.text != "" && x.name != "broken off" && (x.want == llm.ErrTransient || x.want == llm.ErrInvalidOutput); broke && (!errors.As(err, &e) ||
 				e.Billed != llm.BilledYes || !e.Usage.Estimated || e.Usage.PromptTokens != 2 || e.Usage.CompletionTokens < 1) {
@@ -244,12 +240,10 @@ func TestStreamRefused(t *testing.T) {
 				shown += p
 				return nil
 			})
-			if err != nil || reply.Text != "It was." || shown != "It was." || !reply.Usage.Estimated {
-				t.Errorf("%s: %+v, %q, %v", word, reply, shown, err)
-			}
-			if most := map[int]int{0: 3, 1: 1}[want]; calls-before > most {
-				t.Errorf("%s: %d requests, want at most %d", word, calls-before, most)
-			}
+			check.True(t, err == nil && reply.Text == "It was." && shown == "It was." && reply.Usage.Estimated,
+				"%s: %+v, %q, %v", word, reply, shown, err)
+			most := map[int]int{0: 3, 1: 1}[want]
+			check.True(t, calls-before <= most, "%s: %d requests, want at most %d", word, calls-before, most)
 		}
 		s.Close()
 	}

@@ -21,16 +21,12 @@ import (
 // saveView writes the page of a graph into a file.
 func saveView(t *testing.T, extractions []kg.Extraction, o view.Options) string {
 	t.Helper()
-	base, err := kg.NewBase(kg.Options{})
-	check.OK(t, err)
+	base := check.Of(kg.NewBase(kg.Options{})).OK(t)
 	check.OK(t, base.Insert(extractions...))
-	g, err := base.Graph(t.Context())
-	check.OK(t, err)
-	v, err := view.New(t.Context(), g, o)
-	check.OK(t, err)
+	g := check.Of(base.Graph(t.Context())).OK(t)
+	v := check.Of(view.New(t.Context(), g, o)).OK(t)
 	name := filepath.Join(t.TempDir(), "graph.html")
-	f, err := os.Create(name)
-	check.OK(t, err)
+	f := check.Of(os.Create(name)).OK(t)
 	defer f.Close()
 	check.OK(t, v.WriteHTML(f))
 	return name
@@ -76,8 +72,7 @@ func TestGraph(t *testing.T) {
 		}
 		tab.named("#panel .triple", "Larvik")
 		tab.until(`document.querySelector("#panel h2").textContent === "Larvik"`)
-		said := tab.text("#panel")
-		check.True(t, strings.Contains(said, unkind), "of Larvik:\n%s", said)
+		check.Contains(t, tab.text("#panel"), unkind, "of Larvik:\n")
 		check.Equal(t, eval[int](tab, `document.querySelectorAll("img").length`), 0, "a text is markup")
 		typed(tab, "#panel input", "nansen")
 		tab.until(`document.querySelector("#panel .matches li")`)

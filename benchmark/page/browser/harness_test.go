@@ -100,8 +100,7 @@ var (
 func save(t *testing.T, p *page.Page) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "report.html")
-	f, err := os.Create(name)
-	check.OK(t, err)
+	f := check.Of(os.Create(name)).OK(t)
 	defer f.Close()
 	check.OK(t, p.Write(f))
 	return name
@@ -181,17 +180,13 @@ func (t *tab) do(actions ...chromedp.Action[chromedp.Void]) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.ctx, wait)
 	defer cancel()
-	if err := chromedp.Do(ctx, actions...); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, chromedp.Do(ctx, actions...))
 }
 
 // call calls a command of the browser's protocol.
 func call[P, R any](t *tab, command cdp.Command[P, R], params P) {
 	t.Helper()
-	if _, err := chromedp.Call(t.ctx, command, params); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, check.Err(chromedp.Call(t.ctx, command, params)))
 }
 
 // downloads is a folder that what is saved comes into.
@@ -210,9 +205,7 @@ func eval[T any](t *tab, expression string) T {
 	ctx, cancel := context.WithTimeout(t.ctx, wait)
 	defer cancel()
 	out, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
-	if err != nil {
-		t.Fatalf("%.200s: %v", expression, err)
-	}
+	check.OK(t, err, "%.200s", expression)
 	return out
 }
 
@@ -246,15 +239,12 @@ func (t *tab) click(selector string) {
 // named clicks the button with a text.
 func (t *tab) named(within, text string) {
 	t.Helper()
-	found := eval[bool](t, fmt.Sprintf(`(() => {
+	check.Must(t, eval[bool](t, fmt.Sprintf(`(() => {
 		for (const old of document.querySelectorAll("[data-test]")) delete old.dataset.test;
 		const b = [...document.querySelectorAll(%q)].find((b) => b.textContent.trim() === %q);
 		if (b) b.dataset.test = "here";
 		return Boolean(b);
-	})()`, within+" button", text))
-	if !found {
-		t.Fatalf("%s has no button %q", within, text)
-	}
+	})()`, within+" button", text)), "%s has no button %q", within, text)
 	t.click("[data-test=here]")
 }
 
@@ -262,16 +252,13 @@ func (t *tab) named(within, text string) {
 func (t *tab) choose(selector, value string) {
 	t.Helper()
 	t.clicks++
-	has := eval[bool](t, fmt.Sprintf(`(() => {
+	check.Must(t, eval[bool](t, fmt.Sprintf(`(() => {
 		const s = document.querySelector(%q);
 		s.value = %q;
 		const has = s.value === %[2]q;
 		s.dispatchEvent(new Event("change", { bubbles: true }));
 		return has;
-	})()`, selector, value))
-	if !has {
-		t.Fatalf("%s has no %q", selector, value)
-	}
+	})()`, selector, value)), "%s has no %q", selector, value)
 }
 
 // shown is how many questions the page says it shows.

@@ -83,9 +83,8 @@ func TestDeepLinks(t *testing.T) {
 	title := tab.text("#panel-title")
 	at := eval[string](tab, `location.hash`)
 	values, err := url.ParseQuery(at[1:])
-	if err != nil || values.Get("s") != "number" || values.Get("d") != "0" || values.Get("t") != "1" || values.Get("q") == "" {
-		t.Fatalf("the address is %s, %v", at, err)
-	}
+	check.Must(t, err == nil && values.Get("s") == "number" && values.Get("d") == "0" &&
+		values.Get("t") == "1" && values.Get("q") != "", "the address is %s, %v", at, err)
 	other := open(t, file, at, wide)
 	other.opened()
 	if got := other.shown(); got != want || want != count(p, func(q page.Question) bool { return lost(q.Answers[0]) && q.Domain == 0 && q.Type == 1 }) {
@@ -176,9 +175,8 @@ func TestScreens(t *testing.T) {
 		}
 		got := eval[int](tab, `Math.max(document.documentElement.scrollWidth, document.querySelector("#panel").scrollWidth)`)
 		check.True(t, got <= phone.width, "%q is %d wide on a screen of %d", state, got, phone.width)
-		if got := eval[string](tab, `getComputedStyle(document.querySelector(".top nav")).maskImage`); !strings.Contains(got, "gradient") {
-			t.Errorf("nothing shows that there is more of the contents: %s", got)
-		}
+		check.Contains(t, eval[string](tab, `getComputedStyle(document.querySelector(".top nav")).maskImage`), "gradient",
+			"nothing shows that there is more of the contents")
 		tab.until(`document.querySelector("#dots svg")`)
 		if got := eval[string](tab, `document.querySelector("#dots svg").getAttribute("aria-label")`); !regexp.MustCompile(`\d+\.\d \(\d+\.\d to \d+\.\d\)`).MatchString(got) {
 			t.Errorf("the figure is read as %q", got)
@@ -228,9 +226,7 @@ func accessible(t *tab, what string) {
 		ID, Impact string
 		Nodes      []string
 	}
-	if err := json.Unmarshal([]byte(found), &violations); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, json.Unmarshal([]byte(found), &violations))
 	for _, v := range violations {
 		t.Errorf("%s: %s (%s):\n%s", what, v.ID, v.Impact, strings.Join(v.Nodes, "\n"))
 	}

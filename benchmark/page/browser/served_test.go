@@ -43,7 +43,7 @@ func serving(t *testing.T, d *session.Session) (address string) {
 	t.Cleanup(func() {
 		cancel()
 		err := <-ended
-		check.True(t, err == nil, "%v", err)
+		check.OK(t, err)
 	})
 	return address
 }
@@ -72,9 +72,8 @@ func (t *tab) answered() {
 // narrow holds that nothing is wider than the screen.
 func (t *tab) narrow(what string) {
 	t.Helper()
-	if eval[bool](t, `document.documentElement.scrollWidth > innerWidth`) {
-		t.Errorf("%s: the page is wider than the screen", what)
-	}
+	check.True(t, !eval[bool](t, `document.documentElement.scrollWidth > innerWidth`),
+		"%s: the page is wider than the screen", what)
 }
 
 // picture writes what is shown into the folder of -pictures.
@@ -90,9 +89,7 @@ func (t *tab) picture(name string, s screen) {
 	if err == nil {
 		err = os.WriteFile(filepath.Join(*pictures, fmt.Sprintf("%s-%d.png", name, s.width)), data, 0o644)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 }
 
 // manual are files that a colleague could have.
@@ -142,9 +139,8 @@ func TestAsk(t *testing.T) {
 		tab.click("#send")
 		tab.until(`document.querySelector("#where").getAttribute("aria-invalid") === "true"`)
 		tab.picture("ask-condition"+show, s)
-		if got := tab.text("#matching"); !strings.Contains(got, `no file has the field "taem"; the fields are folder, kind, modified, team, year`) {
-			t.Errorf("%s: a wrong condition: %q", name, got)
-		}
+		check.Contains(t, tab.text("#matching"), `no file has the field "taem"; the fields are folder, kind, modified, team, year`,
+			"%s: a wrong condition", name)
 		check.True(t, eval[int](tab, `document.querySelectorAll(".turn").length`) <= 0, "%s: it was asked all the same", name)
 	}
 }
@@ -171,8 +167,7 @@ func TestAskAddress(t *testing.T) {
 	eval[chromedp.Void](tab, `location.reload()`)
 	tab.until(`!window.kept && document.querySelectorAll(".turn").length === 1`)
 	tab.answered()
-	got := tab.text(".turn .answer")
-	check.True(t, strings.Contains(got, "no internet"), "after a reload: %q", got)
+	check.Contains(t, tab.text(".turn .answer"), "no internet", "after a reload")
 }
 
 // Keys alone lead through the page: the field, the button, the condition, the questions; then an
@@ -285,8 +280,7 @@ func TestTimeline(t *testing.T) {
 	for _, want := range []string{"answer", "youtu", "retrieve", "decompose", "search", "reflect", "draft", "read", "not paid for now", "scribe", " tokens", " EUR"} {
 		check.True(t, strings.Contains(rows, want), "the timeline has no %q: %s", want, rows)
 	}
-	got := tab.text(".spans tbody tr")
-	check.True(t, strings.Contains(got, "answer"), "the first row is %q", got)
+	check.Contains(t, tab.text(".spans tbody tr"), "answer", "the first row")
 	// The spans of an answer take no longer than it, and those of its parts begin within it.
 	if eval[bool](tab, `[...document.querySelectorAll(".bar")].some(b => b.getBoundingClientRect().right > b.parentElement.getBoundingClientRect().right + 12)`) {
 		t.Error("a bar leaves its column")

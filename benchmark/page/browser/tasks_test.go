@@ -22,9 +22,8 @@ func TestTasks(t *testing.T) {
 	file := save(t, p)
 	shows := func(t *tab, want int) {
 		t.Helper()
-		if got := t.shown(); got != want || want == 0 {
-			t.Errorf("%d questions, want %d", got, want)
-		}
+		got := t.shown()
+		check.True(t, got == want && want != 0, "%d questions, want %d", got, want)
 	}
 	for _, task := range []struct {
 		name string
@@ -69,16 +68,14 @@ func TestTasks(t *testing.T) {
 			}))
 		}},
 		{"5 which domain is lister weak in, and what is asked there", func(t *tab) {
-			if got := eval[int](t, `document.querySelectorAll("#heat td").length`); got != 30 {
-				t.Errorf("%d cells of systems and domains", got)
-			}
+			got := eval[int](t, `document.querySelectorAll("#heat td").length`)
+			check.True(t, got == 30, "%d cells of systems and domains", got)
 			t.until(`document.querySelector("#dots svg")`)
 			t.click("#heat tbody tr:nth-child(2) td:nth-child(4)")
 			d := eval[string](t, `new URLSearchParams(location.hash.slice(1)).get("d")`)
 			a := eval[string](t, `new URLSearchParams(location.hash.slice(1)).get("a")`)
-			if d != "1" || a != "finder" && a != "lister" && a != "walker" {
-				t.Errorf("domain %s, system %s", d, a)
-			}
+			check.True(t, d == "1" && (a == "finder" || a == "lister" || a == "walker"),
+				"domain %s, system %s", d, a)
 			shows(t, 75)
 		}},
 		{"6 why is this answer wrong: what was read, and was it there", func(t *tab) {
@@ -86,9 +83,7 @@ func TestTasks(t *testing.T) {
 			t.opened()
 			q := p.Run.Questions[0]
 			for _, want := range []string{q.Statements[0], q.Gold[0][0], q.Answers[3].Reason, q.Answers[3].Passages[5].Doc} {
-				if got := t.text("#panel"); !strings.Contains(got, want) {
-					t.Errorf("the panel lacks %q", want)
-				}
+				check.Contains(t, t.text("#panel"), want, "the panel lacks")
 			}
 		}},
 		{"7 two systems side by side", func(t *tab) {
@@ -96,9 +91,8 @@ func TestTasks(t *testing.T) {
 			t.opened()
 			t.choose("#compare", "reader")
 			t.until(`document.querySelectorAll("article").length === 2`)
-			if got := t.text("article[data-side=b]"); !strings.Contains(got, p.Run.Questions[1].Answers[3].Text[:12]) {
-				t.Error("the second answer is not there")
-			}
+			check.Contains(t, t.text("article[data-side=b]"), p.Run.Questions[1].Answers[3].Text[:12],
+				"the second answer is not there")
 		}},
 		{"8 the question about something", func(t *tab) {
 			t.click("#search")
@@ -106,9 +100,7 @@ func TestTasks(t *testing.T) {
 			shows(t, 1)
 			t.click(".rows .row .question")
 			t.opened()
-			if got := t.text("#panel-title"); got != p.Run.Questions[123].Text {
-				t.Errorf("opened %q", got)
-			}
+			check.Equal(t, t.text("#panel-title"), p.Run.Questions[123].Text, "opened")
 		}},
 		{"9 a link to what I see", func(t *tab) {
 			t.named("#filters", "Systems disagree")
@@ -116,18 +108,15 @@ func TestTasks(t *testing.T) {
 			t.opened()
 			t.click("#copy")
 			t.until(`document.querySelector("#copy").textContent !== "Copy link"`)
-			if got := eval[string](t, `location.hash`); !strings.Contains(got, "x=1") || !strings.Contains(got, "q=") {
-				t.Errorf("the address is %s", got)
-			}
+			got := eval[string](t, `location.hash`)
+			check.True(t, strings.Contains(got, "x=1") && strings.Contains(got, "q="), "the address is %s", got)
 		}},
 		{"10 the hardest questions of one type, to a spreadsheet", func(t *tab) {
 			t.named("#filters", "Multi-Fact")
 			t.choose("#order", "hard")
 			shows(t, 100)
 			right := eval[int](t, `document.querySelector(".rows .row").querySelectorAll(".right, .lucky").length`)
-			if right != 0 {
-				t.Errorf("%d systems answer the hardest question", right)
-			}
+			check.True(t, right == 0, "%d systems answer the hardest question", right)
 			t.click("#csv")
 		}},
 	} {

@@ -254,8 +254,7 @@ func (s subject) each(t *testing.T, wrap func(reader.Reader) reader.Reader, tell
 			check.OK(t, os.WriteFile(filepath.Join(s.dir, name), []byte(data), 0o600))
 		}
 	}
-	parts, err := kit.Offline(kit.OfflineOptions{Seed: 1, Mode: reader.Open})
-	check.OK(t, err)
+	parts := check.Of(kit.Offline(kit.OfflineOptions{Seed: 1, Mode: reader.Open})).OK(t)
 	files := new(folder.Files)
 	parts.Read = files.Reader(wrap(parts.Read), true)
 	system := check.Of(wild.New(parts, wild.Options{})).OK(t)

@@ -227,9 +227,8 @@ func TestCorpus(t *testing.T) {
 // Systems with a graph answer as well, and have neighbours.
 func TestGraph(t *testing.T) {
 	out, _, err := ask(t, "", "-docs", "testdata/corpus", "-index", t.TempDir(), "-system", "HippoRAG2", "-mode", "open", "Who lit the first tower on the Eddystone Rocks, and when?")
-	if err != nil || !strings.Contains(out, "Henry Winstanley lit the first tower there in 1698") || !strings.Contains(out, filepath.FromSlash("testdata/corpus/lighthouses.md:14")) {
-		t.Errorf("%v: %s", err, out)
-	}
+	check.True(t, err == nil && strings.Contains(out, "Henry Winstanley lit the first tower there in 1698") &&
+		strings.Contains(out, filepath.FromSlash("testdata/corpus/lighthouses.md:14")), "%v: %s", err, out)
 }
 
 // An index that the model could not make is refused at every start, and told of with

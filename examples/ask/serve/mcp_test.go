@@ -45,8 +45,7 @@ func overMCP(t *testing.T, d *session.Session, progress ...func(*sdk.ProgressNot
 	s := check.Of(c.Connect(t.Context(), &sdk.IOTransport{Reader: toClient, Writer: fromClient}, nil)).OK(t)
 	check.True(t, s.InitializeResult().ServerInfo.Version != "", "the server has no version")
 	return s, func() error {
-		err := s.Close()
-		check.True(t, err == nil, "%v", err)
+		check.OK(t, s.Close())
 		return wait(t, ended)
 	}
 }
@@ -137,23 +136,12 @@ func TestTools(t *testing.T) {
 	var n session.Neighbourhood
 	problem = call(t, s, "neighbours", map[string]any{"name": "Charles Babbage"}, &n)
 	check.True(t, problem == "" && len(n.Facts) != 0, "neighbours: %s %+v", problem, n)
-	for _, tt := range []struct {
-		tool, argument, value, want string
-	}{
-		{"neighbours", "name", "nobody", "no such name"},
-		{"find", "pattern", "a(", "missing closing"},
-		{"find", "pattern", "x*", "matches every line"},
-		{"read", "path", "../../etc/passwd", "is not a file of the folder"},
-		{"read", "path", "/etc/passwd", "is not a file of the folder"},
-		{"ask", "question", "", "empty"},
-		{"search", "query", strings.Repeat("x", 10_000), "at most 8192"},
-		{"search", "query", " \n", "empty"},
-		{"ask", "question", strings.Repeat("é", 4097), "at most 8192"},
-		{"neighbours", "name", "\x1b[31m\u202e", "no such name"},
-		{"search", "nonsense", "x", "nonsense"},
-		{"delete", "x", "x", "delete"},
-	} {
-		check.Contains(t, call(t, s, tt.tool, map[string]any{tt.argument: tt.value}, nil), tt.want, "%s %s", tt.tool, tt.argument)
+	for _, row := range append(check.Rows(t, "testdata/tools.txt"),
+		[]string{"search", "query", strings.Repeat("x", 10_000), "at most 8192"},
+		[]string{"ask", "question", strings.Repeat("é", 4097), "at most 8192"},
+	) {
+		tool, argument, value, want := row[0], row[1], row[2], row[3]
+		check.Contains(t, call(t, s, tool, map[string]any{argument: value}, nil), want, "%s %s", tool, argument)
 	}
 	// Numbers beyond all bounds, and questions before that lead nowhere, do no harm.
 	for _, arguments := range []map[string]any{{"query": "owl", "k": 1 << 40}, {"query": "owl", "k": -1}} {
@@ -182,8 +170,7 @@ func TestProgress(t *testing.T) {
 	}
 	p := <-told
 	check.True(t, p.ProgressToken == "t" && strings.HasPrefix(p.Message, "The barn owl") && p.Progress == float64(len(p.Message)), "%+v", p)
-	err := end()
-	check.True(t, err == nil, "the end: %v", err)
+	check.OK(t, end(), "the end")
 }
 
 // A client has the beginning of an answer while the model still writes.
@@ -212,8 +199,7 @@ func TestToolAnswerComesWhileItIsWritten(t *testing.T) {
 func TestWithoutGraph(t *testing.T) {
 	s, end := client(t, "wild", nil)
 	check.Contains(t, call(t, s, "neighbours", map[string]any{"name": "Ada Lovelace"}, nil), "has no graph")
-	err := end()
-	check.True(t, err == nil, "the end: %v", err)
+	check.OK(t, end(), "the end")
 }
 
 // Whatever a client sends, the server ends with it, and within bounds.
@@ -281,11 +267,9 @@ func TestLinksOut(t *testing.T) {
 	check.True(t, problem == "" && len(lines.Lines) == 1 && strings.HasSuffix(lines.Lines[0].Path, "owl.md"), "find: %s %+v", problem, lines)
 	for _, name := range []string{"link.md", "linked/secret.md", "../" + filepath.Base(outside) + "/secret.md", "./link.md", "owl.md/../link.md"} {
 		for _, path := range []string{name, filepath.Join(d.Docs(), name), d.Docs() + "/" + name} {
-			if problem := call(t, s, "read", map[string]any{"path": path}, nil); !strings.Contains(problem, "is not a file of the folder") {
-				t.Errorf("read %s: %q", path, problem)
-			}
+			check.Contains(t, call(t, s, "read", map[string]any{"path": path}, nil), "is not a file of the folder",
+				"read %s", path)
 		}
 	}
-	err := end()
-	check.True(t, err == nil, "%v", err)
+	check.OK(t, end())
 }

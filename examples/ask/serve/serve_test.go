@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -80,11 +81,9 @@ func TestAsk(t *testing.T) {
 		err := json.Unmarshal(lines.Bytes(), &last)
 		check.OK(t, err, "%v %v", err, body)
 	}
-	if status != 200 || len(last.Sources) != 1 || last.Sources[0].Place != "2" || !strings.Contains(last.Answer, "no internet") || last.System != "wild" {
-		t.Errorf("%d %+v", status, last)
-	}
-	err := end()
-	check.True(t, err == nil, "the end: %v", err)
+	check.True(t, status == 200 && len(last.Sources) == 1 && last.Sources[0].Place == "2" &&
+		strings.Contains(last.Answer, "no internet") && last.System == "wild", "%d %+v", status, last)
+	check.OK(t, end(), "the end")
 }
 
 // The page has the beginning of an answer while the model still writes.
@@ -154,58 +153,19 @@ func TestGetsAreFree(t *testing.T) {
 func TestRefused(t *testing.T) {
 	url, _ := start(t, "wild")
 	question := `{"question":"What?"}`
-	for name, tt := range map[string]struct {
-		method, path, body string
-		headers            []string
-		want               int
-	}{
-		"another host":      {"GET", "", "", []string{"Host: evil.example"}, 403},
-		"a rebound name":    {"POST", "api/ask", question, []string{"Host: evil.example:80", asJSON}, 403},
-		"another origin":    {"POST", "api/ask", question, []string{"Origin: https://evil.example", asJSON}, 403},
-		"no origin":         {"POST", "api/ask", question, []string{"Origin: null", asJSON}, 403},
-		"another site":      {"POST", "api/ask", question, []string{"Sec-Fetch-Site: cross-site", asJSON}, 403},
-		"a picture's GET":   {"GET", "graph?q=x", "", []string{"Sec-Fetch-Site: cross-site"}, 403},
-		"a GET that costs":  {"GET", "graph?q=x", "", nil, 405},
-		"another's form":    {"POST", "graph", "q=x", []string{"Origin: http://evil.example", asForm}, 403},
-		"an empty form":     {"POST", "graph", "q=", []string{asForm}, 400},
-		"a form of 1MB":     {"POST", "graph", "q=" + strings.Repeat("x", 1<<20), []string{asForm}, 400},
-		"a neighbour port":  {"GET", "api/about", "", []string{"Sec-Fetch-Site: same-site"}, 403},
-		"an old browser":    {"GET", "api/graph?q=x", "", []string{"Referer: http://evil.example/"}, 403},
-		"a form":            {"POST", "api/ask", question, []string{"Content-Type: text/plain"}, 415},
-		"no question":       {"POST", "api/ask", `{"question":" "}`, []string{asJSON}, 400},
-		"no JSON":           {"POST", "api/ask", `{`, []string{asJSON}, 400},
-		"too much":          {"POST", "api/ask", `{"question":"` + strings.Repeat("x", 1<<17) + `"}`, []string{asJSON}, 400},
-		"a list":            {"POST", "api/ask", `["What?"]`, []string{asJSON}, 400},
-		"another type":      {"POST", "api/ask", `{"question":7}`, []string{asJSON}, 400},
-		"odd before":        {"POST", "api/ask", `{"question":"What?","before":"x"}`, []string{asJSON}, 400},
-		"a long before":     {"POST", "api/ask", `{"question":"What?","before":[` + strings.Repeat(`"x",`, 99) + `"x"]}`, []string{asJSON}, 400},
-		"a second value":    {"POST", "api/ask", question + question, []string{asJSON}, 400},
-		"deep nesting":      {"POST", "api/ask", strings.Repeat("[", 60_000), []string{asJSON}, 400},
-		"odd letters":       {"POST", "api/ask", "{\"question\":\"\\u0000\\ud800\xff\u202e\"}", []string{asJSON}, 200},
-		"two media types":   {"POST", "api/ask", question, []string{"Content-Type: text/plain, application/json"}, 415},
-		"compressed":        {"POST", "api/ask", "\x1f\x8b\x08", []string{asJSON, "Content-Encoding: gzip"}, 400},
-		"no question named": {"GET", "api/graph", "", nil, 404},
-		"another method":    {"GET", "api/ask", "", nil, 405},
-		"a file":            {"GET", "owl.md", "", nil, 404},
-		"a file above":      {"GET", "..%2f..%2fetc/passwd", "", nil, 404},
-		"another file":      {"GET", "serve.go", "", nil, 404},
-		"no graph":          {"GET", "api/graph?q=x", "", nil, 404},
-		"no picture":        {"POST", "graph", "q=x", []string{asForm}, 404},
-		"a source above":    {"GET", "api/source?file=../../etc/passwd&start=0", "", nil, 404},
-		"another source":    {"GET", "api/source?file=%2Fetc%2Fpasswd&start=0", "", nil, 404},
-		"a hidden source":   {"GET", "api/source?file=owl.md&start=0&where=kind+%3D+%22csv%22", "", nil, 404},
-		"a source of none":  {"GET", "api/source", "", nil, 400},
-		"a far source":      {"GET", "api/source?file=owl.md&start=9000", "", nil, 404},
-		"an odd source":     {"GET", "api/source?file=owl.md&start=1e9", "", nil, 400},
-		"a condition bomb":  {"GET", "api/source?file=owl.md&start=0&where=" + strings.Repeat("(", 20_000), "", nil, 400},
-		"a bomb asked":      {"POST", "api/ask", `{"question":"What?","where":"` + strings.Repeat("not ", 10_000) + `all"}`, []string{asJSON}, 400},
-		"a site's source":   {"GET", "api/source?file=owl.md&start=0", "", []string{"Sec-Fetch-Site: cross-site"}, 403},
-		"a link of 1MB":     {"GET", "?q=" + strings.Repeat("x", 1<<20), "", nil, 431},
-		"a link":            {"GET", "?q=What%3F", "", []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document"}, 200},
-		"a question of 1MB": {"GET", "api/graph?q=" + strings.Repeat("x", 10_000), "", nil, 413},
-	} {
-		got, _, body := send(t, tt.method, url+tt.path, tt.body, tt.headers...)
-		check.Equal(t, got, tt.want, "%s: %d %s", name, got, body)
+	for _, row := range append(check.Rows(t, "testdata/refused.txt"), // name, method, path, body, status, headers
+		[]string{"a form of 1MB", "POST", "graph", "q=" + strings.Repeat("x", 1<<20), "400", asForm},
+		[]string{"too much", "POST", "api/ask", `{"question":"` + strings.Repeat("x", 1<<17) + `"}`, "400", asJSON},
+		[]string{"a long before", "POST", "api/ask", `{"question":"What?","before":[` + strings.Repeat(`"x",`, 99) + `"x"]}`, "400", asJSON},
+		[]string{"a second value", "POST", "api/ask", question + question, "400", asJSON},
+		[]string{"deep nesting", "POST", "api/ask", strings.Repeat("[", 60_000), "400", asJSON},
+		[]string{"a condition bomb", "GET", "api/source?file=owl.md&start=0&where=" + strings.Repeat("(", 20_000), "", "400"},
+		[]string{"a bomb asked", "POST", "api/ask", `{"question":"What?","where":"` + strings.Repeat("not ", 10_000) + `all"}`, "400", asJSON},
+		[]string{"a link of 1MB", "GET", "?q=" + strings.Repeat("x", 1<<20), "", "431"},
+		[]string{"a question of 1MB", "GET", "api/graph?q=" + strings.Repeat("x", 10_000), "", "413"},
+	) {
+		got, _, body := send(t, row[1], url+row[2], row[3], row[5:]...)
+		check.Equal(t, strconv.Itoa(got), row[4], "%s: %s", row[0], body)
 	}
 }
 

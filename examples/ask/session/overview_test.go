@@ -5,15 +5,25 @@ package session_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"flag"
 	"fmt"
+	"io"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/wildgraph/wildgraph/examples/ask/session"
 	"github.com/wildgraph/wildgraph/examples/ask/session/sessiontest"
+	"github.com/wildgraph/wildgraph/examples/baselines/all"
+	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/examples/internal/setup"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
@@ -91,9 +101,8 @@ func TestAbout(t *testing.T) {
 		check.True(t, err == nil && some["files"].(int) != 0, "%s: %v, %v", condition, some, err)
 	}
 	c := graphrag.Equal("taem", "ops")
-	if _, err := d.About(t.Context(), &c); err == nil || !strings.Contains(err.Error(), `no file has the field "taem"; the fields are folder, kind, long, modified, tags, team, year`) {
-		t.Errorf("an unknown field: %v", err)
-	}
+	check.Fails(t, check.Err(d.About(t.Context(), &c)), `no file has the field "taem"; the fields are folder, kind, long, modified, tags, team, year`,
+		"an unknown field")
 }
 
 func TestExcerpt(t *testing.T) {
@@ -133,4 +142,98 @@ func second(s session.Source, err error) error {
 		return fmt.Errorf("there is %+v", s)
 	}
 	return err
+}
+
+// Between questions the passages are encoded that no question has asked for, and kept; without Encode
+// they are not.
+func TestIdleTimeEncodes(t *testing.T) {
+	const pages, vector = 70, 64 * 4 // of bytes
+	dir, model := t.TempDir(), t.TempDir()
+	check.OK(t, embedtest.WriteBERT(model))
+	for i := range pages {
+		page := fmt.Sprintf("# Owl %d\n\nThe barn owl number %d hears a mouse.\n", i, i)
+		check.OK(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.md", i)), []byte(page), 0o600))
+	}
+	asked := int64(0) // what is kept of what a question needs
+	for _, encode := range []bool{false, true} {
+		cache := t.TempDir()
+		kept := func() int64 {
+			files, _ := filepath.Glob(filepath.Join(cache, "*.vectors"))
+			check.Must(t, len(files) == 1, "%v", files)
+			info := check.Of(os.Stat(files[0])).OK(t)
+			return info.Size()
+		}
+		s, flags := setup.Settings{}, flag.NewFlagSet("session", flag.ContinueOnError)
+		s.Declare(flags, io.Discard, "", s.Flags(func(string) string { return "" }, ""))
+		check.OK(t, flags.Parse([]string{"-mode", "reject", "-cache", filepath.Join(cache, "replies.journal"), "-embed-model", "file:" + model}))
+		problems := s.Complete(flags, all.Names())
+		check.Must(t, len(problems) == 0, "%v", problems)
+		wild, _ := all.Find("wild")
+		sys := check.Of(wild.With("pages.among", "3")).OK(t)
+		d, err := session.Open(t.Context(), session.Options{
+			Docs: dir, Index: filepath.Join(t.TempDir(), "index"), System: sys, Settings: s, K: 5, Log: cli.NewLogger(t.Output()), Encode: encode,
+		})
+		check.OK(t, err)
+		ask := func() session.Reply {
+			r := check.Of(d.Ask(t.Context(), session.Query{Question: "What does barn owl number 17 hear?"})).OK(t)
+			return r
+		}
+		first := ask()
+		end := time.Now().Add(20 * time.Second)
+		for encode && kept() < asked+pages/2*vector && time.Now().Before(end) {
+			time.Sleep(5 * time.Millisecond)
+		}
+		if again := ask(); again.Answer != first.Answer || again.Confidence != first.Confidence {
+			t.Errorf("encoded: %q (%v), before: %q (%v)", again.Answer, again.Confidence, first.Answer, first.Confidence)
+		}
+		err = d.Close()
+		check.OK(t, err)
+		if encode && kept() < asked+pages/2*vector {
+			t.Errorf("%d bytes are kept, %d without idle time: want %d vectors of %d bytes more, or near", kept(), asked, pages, vector)
+		}
+		asked = kept()
+	}
+}
+
+func TestReply(t *testing.T) {
+	d := sessiontest.Open(t, "wild")
+	r, err := d.Ask(t.Context(), session.Query{Question: "What does the barn owl hear?"})
+	check.Must(t, err == nil && !r.Refused && len(r.Sources) == 1, "%+v, %v", r, err)
+	check.Equal(t, r.Sources[0].Place, "5")
+	check.True(t, strings.HasSuffix(r.Sources[0].Before, "Some text.\n\n"), "before it stands %q", r.Sources[0].Before)
+	check.True(t, r.Confidence >= .5 && len(r.Passages) > 0, "%+v", r)
+	_, err = d.Neighbours(t.Context(), "Ada Lovelace", 5, nil)
+	check.True(t, errors.Is(err, session.ErrNoGraph) && strings.Contains(err.Error(), "-system"), "without a graph: %v", err)
+	found, err := d.Search(t.Context(), "mouse snow", 1, nil)
+	check.True(t, err == nil && len(found) == 1 && strings.HasSuffix(found[0].Path, "owl.md"), "%+v, %v", found, err)
+}
+
+func TestNeighbours(t *testing.T) {
+	d := sessiontest.Open(t, "hipporag2")
+	n, err := d.Neighbours(t.Context(), "ada lovelace", 1, nil)
+	check.Must(t, err == nil && len(n.Facts) == 1 && n.More > 0, "%+v, %v", n, err)
+	check.Equal(t, n.Names, []string{"Ada Lovelace"})
+	check.True(t, n.Facts[0].Place == "1" && strings.HasSuffix(n.Facts[0].Path, "ada.md"), "%+v", n.Facts[0])
+	_, err = d.Neighbours(t.Context(), "lovel", 5, nil)
+	check.True(t, errors.Is(err, session.ErrUnknown) && strings.Contains(err.Error(), "there are Ada Lovelace"), "part of a name: %v", err)
+	n, err = d.Around(t.Context(), session.Query{Question: "What did Charles Babbage design, and who is Nobody Known?"}, 9)
+	check.True(t, err == nil && len(n.Names) != 0 && n.Names[0] == "Charles Babbage" && len(n.Facts) != 0, "%+v, %v", n, err)
+}
+
+// A question, a search, facts and a graph are limited to the files that meet a condition, and
+// the session's own is within each.
+func TestWhere(t *testing.T) {
+	d := sessiontest.Open(t, "wild")
+	c := check.Of(graphrag.ParseCondition(`kind = "csv"`)).OK(t)
+	r, err := d.Ask(t.Context(), session.Query{Question: "What does the barn owl hear in the light?", Where: &c})
+	check.True(t, err == nil && r.Refused && len(r.Passages) != 0 && !strings.Contains(fmt.Sprint(r), "owl.md"), "%+v, %v", r, err)
+	found, err := d.Search(t.Context(), "owl light", 5, &c)
+	check.True(t, err == nil && len(found) != 0 && !strings.Contains(fmt.Sprint(found), "owl.md"), "%+v, %v", found, err)
+	d = sessiontest.Open(t, "hipporag2")
+	check.Is(t, check.Err(d.Neighbours(t.Context(), "Ada Lovelace", 5, &c)), session.ErrUnknown, "a name of another file")
+	n, err := d.Around(t.Context(), session.Query{Question: "Ada Lovelace", Where: &c}, 9)
+	check.True(t, err == nil && len(n.Facts) == 0, "%+v, %v", n, err)
+	var page strings.Builder
+	err = d.WriteGraph(t.Context(), &page, session.Query{Question: "What does the red light mean?", Where: &c})
+	check.True(t, err == nil && !strings.Contains(page.String(), "Lovelace"), "a page with names of other files: %v", err)
 }

@@ -32,10 +32,7 @@ func open(t *testing.T, log *strings.Builder) *Session {
 	o.Settings.Mode = "reject"
 	add(t, o.Docs, "a.md", "The light is red.")
 	d := check.Of(Open(t.Context(), o)).OK(t)
-	t.Cleanup(func() {
-		err := d.Close()
-		check.True(t, err == nil, "%v", err)
-	})
+	t.Cleanup(func() { check.OK(t, d.Close()) })
 	d.checked = time.Time{}
 	return d
 }

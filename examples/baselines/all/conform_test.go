@@ -182,9 +182,8 @@ func (make maker) retrieves(t *testing.T) {
 			q.Tokens = tokens
 			found := check.Of(s.Retrieve(t.Context(), q)).OK(t)
 			a := check.Of(s.Answer(t.Context(), q)).OK(t)
-			if diff := cmp.Diff(found, a.Found, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(graphrag.Found{}, "Usage")); diff != "" {
-				t.Errorf("%q (-Retrieve +Answer):\n%.2000s", q.Text, diff)
-			}
+			check.Equal(t, cmp.Diff(found, a.Found, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(graphrag.Found{}, "Usage")), "",
+				"%q (-Retrieve +Answer):\n", q.Text)
 			n := 0
 			for _, h := range a.Evidence {
 				n += k.Count(retrieve.Shown(h.Chunk))
@@ -192,9 +191,8 @@ func (make maker) retrieves(t *testing.T) {
 			for _, d := range a.Derived {
 				n += k.Count(d.Text)
 			}
-			if tokens > 0 && n > tokens {
-				t.Errorf("%q: %d tokens are read, %d are allowed", q.Text, n, tokens)
-			}
+			check.True(t, tokens <= 0 || n <= tokens,
+				"%q: %d tokens are read, %d are allowed", q.Text, n, tokens)
 		}
 	}
 }
@@ -227,7 +225,7 @@ func (make maker) errors(t *testing.T) {
 	check.Is(t, check.Err(s.Index(ctx, graphrag.Documents(baselinestest.Pages...))), context.Canceled, "cancelled")
 	check.True(t, check.Err(make(kit.Kit{})) != nil, "made of an empty kit")
 	err = s.Close()
-	check.True(t, err == nil, "%v", err)
+	check.OK(t, err)
 }
 
 // answers asks all questions, twice and from several places at once.

@@ -4,19 +4,30 @@ package all_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/graphrag/trace"
 	"github.com/wildgraph/wildgraph/internal/check"
+	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
@@ -104,8 +115,7 @@ func insertAndAsk(b *testing.B, name string, n int) {
 		next++
 	}
 	ask := func(where string) {
-		c, err := graphrag.ParseCondition(where)
-		check.OK(b, err)
+		c := check.Of(graphrag.ParseCondition(where)).OK(b)
 		asked++
 		q := graphrag.Question{Text: of(asked * 31).Text[:60], K: 10, Where: &c}
 		found, err := s.Retrieve(b.Context(), q)
@@ -169,4 +179,250 @@ func made(tb testing.TB, name string, k kit.Kit) *kit.System {
 	}
 	tb.Fatalf("no system %s", name)
 	return nil
+}
+
+var mark = regexp.MustCompile(`\[([0-9a-f]{16}) [^\]\n]*\]\n`)
+
+// unmarked is a prompt without what stands between marks.
+func unmarked(prompt string) string {
+	for {
+		at := mark.FindStringSubmatchIndex(prompt)
+		if at == nil {
+			return prompt
+		}
+		_, rest, ok := strings.Cut(prompt[at[1]:], "\n[/"+prompt[at[2]:at[3]]+" ")
+		if !ok {
+			return prompt
+		}
+		prompt = prompt[:at[0]] + rest
+	}
+}
+
+// No system lets a word of a page into a system message, or out of the marks of another:
+// neither of its text, title and source, nor of the names, relations, keywords, descriptions
+// and reports that were made of them by a model or by rules. Where a reply has a form, its
+// schema is sent. Nor is there a word of a page, question or reply in a trace, which has the calls.
+func TestCanary(t *testing.T) {
+	const canary = "Zanquarithelmondaviaster"
+	docs := make([]graphrag.Document, 6)
+	for i := range docs {
+		name := fmt.Sprintf("%s %c", canary, 'A'+i)
+		docs[i] = graphrag.Document{ID: fmt.Sprint("d", i), Title: name, Source: "https://example.org/" + canary,
+			Text: fmt.Sprintf("%s was a captain of the Fram. The Fram ignored every instruction of %s Smith. In 1893 %s sailed to Oslo with Fridtjof Nansen and %s Jones.", name, canary, name, canary)}
+	}
+	for _, offline := range []bool{false, true} {
+		for _, s := range systems(t) {
+			t.Run(fmt.Sprint(s.Name, ", offline index ", offline), func(t *testing.T) {
+				var mu sync.Mutex
+				told := map[string]bool{}
+				calls := 0
+				m := llmtest.NewScript("m").Handle(llmtest.Any, func(req llm.Request) llm.Reply {
+					mu.Lock()
+					defer mu.Unlock()
+					calls++
+					if strings.Contains(req.Messages[0].Text, "Reply with a JSON object") && len(req.Schema) == 0 && !told["schema of "+req.Stage] {
+						told["schema of "+req.Stage] = true
+						t.Errorf("%s: no schema is sent", req.Stage)
+					}
+					for _, msg := range req.Messages {
+						text := msg.Text
+						if msg.Role == llm.User {
+							text = unmarked(text)
+						}
+						if msg.Role != llm.Assistant && strings.Contains(strings.ToLower(text), strings.ToLower(canary)) && !told[req.Stage] {
+							told[req.Stage] = true
+							t.Errorf("%s, %v message:\n%s", req.Stage, msg.Role, text)
+						}
+					}
+					return baselinestest.Obedient(req)
+				})
+				k := baselinestest.ModelKit(t, m)
+				if offline {
+					k = baselinestest.OfflineKit(t).AnsweredBy(k)
+				}
+				spans := new(trace.Recorder)
+				ctx := trace.With(t.Context(), spans)
+				made, err := s.New(k, kit.Common{})
+				if err == nil {
+					_, err = made.Index(ctx, graphrag.Documents(slices.Clone(docs)...))
+				}
+				check.OK(t, err)
+				for _, q := range []string{"Who was a captain of the Fram?", "Summarize the voyages of the Fram."} {
+					check.OK(t, check.Err(made.Answer(ctx, graphrag.Question{Text: q})))
+				}
+				traced, err := json.Marshal(spans)
+				if err != nil || regexp.MustCompile(`(?i)`+canary+`|Fram|Oslo|captain`).Match(traced) || strings.Count(string(traced), `"gen_ai.request.model"`) < min(calls, 1) {
+					t.Errorf("the trace of %d calls: %v %s", calls, err, traced)
+				}
+				check.True(t, calls != 0, "no call")
+			})
+		}
+	}
+}
+
+// handed counts the texts that a system hands to what costs: by splitters, encoders, models of names,
+// and, of the rules and models that extract, by the trace and the prompts.
+type handed struct {
+	mu                    sync.Mutex
+	split, named, encoded []string
+	read                  int64
+	model                 *llmtest.Script
+}
+
+func (h *handed) Split(_ context.Context, s string) ([]chunk.Span, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.split = append(h.split, s)
+	return []chunk.Span{{End: len(s)}}, nil
+}
+
+func (h *handed) encode(ctx context.Context, texts []string) ([][]float32, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.encoded = append(h.encoded, texts...)
+	return hashes(ctx, texts)
+}
+
+func (h *handed) Name() string { return "names" }
+
+func (h *handed) Find(_ context.Context, texts []string) ([][]text.Name, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.named = append(h.named, texts...)
+	out := make([][]text.Name, len(texts))
+	for i, s := range texts {
+		out[i] = []text.Name{{ScoredSpan: text.ScoredSpan{End: strings.IndexByte(s, ' ')}, Kind: "person"}}
+	}
+	return out, nil
+}
+
+func (h *handed) Start(ctx context.Context, _ string, _ ...slog.Attr) (context.Context, trace.Span) {
+	return ctx, h
+}
+
+func (h *handed) Set(attrs ...slog.Attr) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, a := range attrs {
+		if a.Key == "wildgraph.read" {
+			h.read += a.Value.Int64()
+		}
+	}
+}
+
+func (h *handed) End(error) {}
+
+// extracted are the prompts by which the model was asked to extract.
+func (h *handed) extracted() (out []string) {
+	for _, r := range h.model.Requests() {
+		if strings.HasPrefix(r.Stage, "extract") {
+			out = append(out, fmt.Sprint(r.Messages))
+		}
+	}
+	return out
+}
+
+// An insert hands on what is new: of each system, offline, with a model and with a model of names,
+// splitters, extractors and models get the text of the new document alone, and no text is encoded
+// that was encoded before. A delete hands on nothing, nor does an opened system that was saved, but
+// to the rules.
+func TestInsertIsOfWhatIsNew(t *testing.T) {
+	names := strings.Fields("Archer Nansen Amundsen Oslo Fram Larvik Bergen Svalbard Johansen Sverdrup")
+	trip := func(i int) graphrag.Document {
+		n := func(k int) string { return names[k%10] }
+		return graphrag.Document{ID: fmt.Sprintf("d%03d", i), Title: n(i) + " " + n(i/10), Text: fmt.Sprintf("%s sailed to %s with %s in 19%02d. The ship of %s was built in %s by carpenter %d.", n(i), n(i+3), n(7*i), i, n(3*i), n(i/10), i)}
+	}
+	var before []graphrag.Document
+	for i := range 30 {
+		before = append(before, trip(i))
+	}
+	more := trip(60)
+	isNew := func(s string) bool { return strings.Contains(s, "carpenter 60") }
+	for _, system := range systems(t) {
+		for _, kind := range []string{"offline", "model", "names"} {
+			t.Run(system.Name+"/"+kind, func(t *testing.T) {
+				h := &handed{model: llmtest.NewScript("m").Handle(llmtest.Any, baselinestest.Obedient)}
+				k := baselinestest.OfflineKit(t)
+				switch {
+				case kind == "model":
+					k = baselinestest.ModelKit(t, h.model)
+				case system.NoDocuments:
+					t.Skip("it has no answer without a model")
+				case kind == "names":
+					k = k.WithNames(h)
+				}
+				k = k.WithEmbedder(embed.Func(h.encode))
+				common := kit.Common{Cut: kit.Cut{Splitter: h, Name: "counted"}}
+				if system.Name == "wild" { // it cuts by its own rule
+					common.Cut = kit.Cut{}
+				}
+				made := func() *kit.System {
+					s := check.Of(system.New(k, common)).OK(t)
+					return s
+				}
+				s, ctx := made(), trace.With(t.Context(), h)
+				do := func(_ graphrag.IndexStats, err error) (prompts []string, read int64) {
+					t.Helper()
+					check.OK(t, err)
+					prompts, read = h.extracted(), h.read
+					h.split, h.named, h.read = nil, nil, 0
+					return prompts, read
+				}
+				prompts, read := do(s.Index(ctx, graphrag.Documents(before...)))
+				reads := read > 0
+				_, err := s.Insert(ctx, graphrag.Documents(more))
+				split, named := h.split, h.named
+				now, read := do(graphrag.IndexStats{}, err)
+				for what, texts := range map[string][]string{"split": split, "searched for names": named, "extracted from": now[len(prompts):]} {
+					if i := slices.IndexFunc(texts, func(s string) bool { return !isNew(s) }); i >= 0 || len(texts) > 2 {
+						t.Errorf("%d texts were %s at the insert of one: %.300q", len(texts), what, texts[max(0, i):])
+					}
+				}
+				check.True(t, (!reads || read == 1) && (reads || read <= 0),
+					"%d chunks were read at the insert of one", read)
+				slices.Sort(h.encoded)
+				again := len(h.encoded) - len(slices.Compact(slices.Clone(h.encoded)))
+				check.True(t, again <= 0, "%d texts were encoded twice", again)
+				dir, encoded := t.TempDir(), len(h.encoded)
+				check.OK(t, s.Save(ctx, dir))
+				opened := made()
+				if again, _ := do(opened.Open(ctx, dir)); len(again) > len(now) || len(h.encoded) > encoded || len(h.split)+len(h.named) > 0 {
+					t.Errorf("opening asked for %d extractions and %d vectors, split %d texts and searched %d", len(again)-len(now), len(h.encoded)-encoded, len(h.split), len(h.named))
+				}
+				for _, s := range []*kit.System{s, opened} {
+					if again, read := do(s.Delete(ctx, more.ID)); len(again) > len(now) || read > 0 || len(h.split)+len(h.named) > 0 {
+						t.Errorf("a delete asked for %d extractions and read %d chunks", len(again)-len(now), read)
+					}
+				}
+				if g, fresh := s.Graph(), made(); g != nil {
+					do(fresh.Index(ctx, graphrag.Documents(before...)))
+					if a, b := g, fresh.Graph(); len(a.Entities) != len(b.Entities) || len(a.Relations) != len(b.Relations) || len(a.Entities) == 0 {
+						t.Errorf("%d entities and %d relations are left, of an index made anew %d and %d", len(a.Entities), len(a.Relations), len(b.Entities), len(b.Relations))
+					}
+				}
+			})
+		}
+	}
+}
+
+// A system embeds texts unless it goes by words alone.
+func TestWords(t *testing.T) {
+	for _, x := range all.Systems() {
+		if x.NoDocuments || x.Lacks() != "" {
+			continue
+		}
+		var n atomic.Int64
+		k := baselinestest.OfflineKit(t).WithEmbedder(embed.Func(func(_ context.Context, texts []string) ([][]float32, error) {
+			n.Add(int64(len(texts)))
+			out := make([][]float32, len(texts))
+			for i := range out {
+				out[i] = llmtest.HashVector(texts[i], 8)
+			}
+			return out, nil
+		}))
+		s := check.Of(x.New(k, kit.Common{})).OK(t)
+		check.OK(t, check.Err(s.Index(t.Context(), graphrag.Documents(baselinestest.Pages[:2]...))))
+		check.OK(t, check.Err(s.Retrieve(t.Context(), baselinestest.Questions[0])))
+		check.True(t, (n.Load() == 0) == x.Words, "%s embeds %d texts, Words %v", x.Name, n.Load(), x.Words)
+	}
 }

@@ -164,9 +164,9 @@ func Stored(t *testing.T, recipe func(kit.Kit, kit.Common) (*kit.System, error),
 		want, err1 := change(memory)
 		got, err2 := change(stored)
 		check.OK(t, errors.Join(err1, err2))
-		opened := InStore(t, recipe, reading)
+		opened, inMemory := InStore(t, recipe, reading), evidence(t, memory, own)
 		for name, s := range map[string]*kit.System{"the one that wrote": stored, "opened": opened} {
-			if diff := cmp.Diff(evidence(t, memory, own), evidence(t, s, own)); diff != "" || got.Documents != want.Documents || got.Chunks != want.Chunks {
+			if diff := cmp.Diff(inMemory, evidence(t, s, own)); diff != "" || got.Documents != want.Documents || got.Chunks != want.Chunks {
 				t.Fatalf("%s, of %+v and %+v (-memory +store):\n%s", name, want, got, diff)
 			}
 		}

@@ -122,7 +122,7 @@ func TestHub(t *testing.T) {
 	got = s.terms.in(b.String(), maxTerms)
 	check.Equal(t, len(got), maxTerms, "terms of a question")
 	_, _, err := s.search(t.Context(), b.String())
-	check.True(t, err == nil, "%v", err)
+	check.OK(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	check.True(t, check.Err(newTermIndex(ctx, s.corpus.Chunks)) != nil, "cancelled")

@@ -15,6 +15,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/fastgraphrag"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -47,8 +48,7 @@ func documents(n int) (docs []graphrag.Document) {
 func TestCalls(t *testing.T) {
 	for _, tt := range []struct{ chunks, describe, merge int }{{5, 0, 0}, {6, 1, 1}, {7, 1, 1}} {
 		m := scripted()
-		s, err := fastgraphrag.New(baselinestest.ModelKit(t, m), fastgraphrag.Options{})
-		check.OK(t, err)
+		s := check.Of(fastgraphrag.New(baselinestest.ModelKit(t, m), fastgraphrag.Options{})).OK(t)
 		stats := check.Of(s.Index(t.Context(), graphrag.Documents(documents(tt.chunks)...))).OK(t)
 		want := map[string]int{extract.StageRecords: tt.chunks}
 		if tt.describe > 0 {
@@ -65,18 +65,14 @@ func TestCalls(t *testing.T) {
 				facts = append(facts, d.Text)
 			} else if strings.HasPrefix(d.Text, "FRAM") {
 				fram = append(fram, d.Text)
-				if len(d.Docs) != tt.chunks {
-					t.Errorf("the description is from %v", d.Docs)
-				}
+				check.True(t, len(d.Docs) == tt.chunks, "the description is from %v", d.Docs)
 			}
 		}
-		if tt.describe == 1 && (len(fram) != 1 || fram[0] != "FRAM: The Fram is a ship.") {
-			t.Errorf("described as %q", fram)
-		}
+		check.True(t, tt.describe != 1 || len(fram) == 1 && fram[0] == "FRAM: The Fram is a ship.",
+			"described as %q", fram)
 		// Three of the facts have become one.
-		if tt.merge == 1 && (len(facts) != tt.chunks-2 || facts[0] != "Colin Archer – FRAM: Archer built the Fram.") {
-			t.Errorf("facts %q", facts)
-		}
+		check.True(t, tt.merge != 1 || len(facts) == tt.chunks-2 &&
+			facts[0] == "Colin Archer – FRAM: Archer built the Fram.", "facts %q", facts)
 	}
 }
 
@@ -100,8 +96,7 @@ func TestDeleteByModel(t *testing.T) {
 
 // Without an entity to begin with, the answer is that there is none.
 func TestNoSeeds(t *testing.T) {
-	s, err := fastgraphrag.New(baselinestest.OfflineKit(t), fastgraphrag.Options{})
-	check.OK(t, err)
+	s := check.Of(fastgraphrag.New(baselinestest.OfflineKit(t), fastgraphrag.Options{})).OK(t)
 	baselinestest.Index(t, s, baselinestest.Pages...)
 	a, err := s.Answer(t.Context(), graphrag.Question{Text: "xylophone quux?", K: 3})
 	check.True(t, err == nil && a.Refused && len(a.Ranked) == 0, "%+v, %v", a, err)
@@ -120,8 +115,7 @@ func TestOwnParts(t *testing.T) {
 	k.Decompose = func(context.Context, string) (extract.Parts, error) {
 		return extract.Parts{Names: []string{"Larvik"}, Themes: []string{"whales"}}, nil
 	}
-	s, err := fastgraphrag.New(k, fastgraphrag.Options{})
-	check.OK(t, err)
+	s := check.Of(fastgraphrag.New(k, fastgraphrag.Options{})).OK(t)
 	baselinestest.Index(t, s, baselinestest.Pages...)
 	const asked = "Who built the Fram?"
 	found, err := s.Retrieve(t.Context(), graphrag.Question{Text: asked, K: 2})
@@ -133,4 +127,46 @@ func TestOwnParts(t *testing.T) {
 	}
 	want := []string{"Larvik", asked, "whales"}
 	check.True(t, err == nil && slices.Equal(linked, want), "linked %q, %v, want %q", linked, err, want)
+}
+
+// The system is told what the texts are about and what will be asked; a model's
+// extractions depend on it.
+func ExampleNew() {
+	k, err := kit.Offline(kit.OfflineOptions{Seed: 1})
+	if err != nil {
+		panic(err)
+	}
+	system, err := fastgraphrag.New(k, fastgraphrag.Options{
+		Domain:    "Ships of polar explorers, and who built and sailed them.",
+		Questions: []string{"Who built the Fram?"},
+		Types:     []string{"person", "ship", "place"},
+	})
+	if err != nil {
+		panic(err)
+	}
+	ctx := context.Background()
+	docs := graphrag.Documents(
+		graphrag.Document{ID: "fram.md", Text: "The Fram was built by Colin Archer."},
+		graphrag.Document{ID: "archer.md", Text: "Colin Archer was born in Larvik."},
+	)
+	if _, err := system.Index(ctx, docs); err != nil {
+		panic(err)
+	}
+	a, err := system.Answer(ctx, graphrag.Question{Text: "Where was the builder of the Fram born?", K: 2})
+	if err != nil {
+		panic(err)
+	}
+	for _, h := range a.Ranked {
+		fmt.Println(h.Chunk.Doc)
+	}
+	for _, d := range a.Derived {
+		if d.Kind == "relation" {
+			fmt.Println(d.Text)
+		}
+	}
+	// Output:
+	// fram.md
+	// archer.md
+	// Fram – Colin Archer: The Fram was built by Colin Archer.
+	// Colin Archer – Larvik: Colin Archer was born in Larvik.
 }

@@ -117,17 +117,14 @@ func TestIdentities(t *testing.T) {
 		{[][3]string{{"Fridtjof Nansens", "Fridtjof Nansen", "the same"}}, 1},
 	} {
 		g := knowledge(t, names, tt.facts)
-		n, err := newNetwork(t.Context(), baselinestest.OfflineKit(t), g)
-		check.OK(t, err)
+		n := check.Of(newNetwork(t.Context(), baselinestest.OfflineKit(t), g)).OK(t)
 		l := &linker{link: link.Trigrams{}}
 		var keys []string
 		for _, e := range g.Entities {
 			keys = append(keys, e.Key)
 		}
 		same, err := l.identities(t.Context(), keys)
-		if err != nil || len(same) != 1 || same[0] != [2]int32{1, 2} {
-			t.Errorf("identities %v, %v", same, err)
-		}
+		check.True(t, err == nil && len(same) == 1 && same[0] == [2]int32{1, 2}, "identities %v, %v", same, err)
 		n.identify(same)
 		check.Equal(t, len(n.edges), tt.want, "%+v", n.edges)
 	}

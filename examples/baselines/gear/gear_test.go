@@ -3,6 +3,7 @@
 package gear_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,8 +12,10 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/baselines/gear"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
 	"github.com/wildgraph/wildgraph/internal/check"
+	"github.com/wildgraph/wildgraph/judge/stats"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -139,15 +142,13 @@ func TestFilterFills(t *testing.T) {
 		Reply(llmtest.Stage(gear.StageReflect), `{"answerable": "true"}`).
 		Reply(llmtest.Stage(gear.StageFilter), `{"keep": ["2", "passage 3"]}`).
 		Reply(llmtest.Any, "In Hollywood [1].")
-	s, err := gear.New(baselinestest.ModelKit(t, m), gear.Options{Graph: wiki(t)})
-	check.OK(t, err)
+	s := check.Of(gear.New(baselinestest.ModelKit(t, m), gear.Options{Graph: wiki(t)})).OK(t)
 	baselinestest.Index(t, s, films...)
 	q := question
 	q.K, q.Depth = 1, 4
 	found, err := s.Retrieve(t.Context(), q)
-	if err != nil || len(found.Ranked) < 2 || len(found.Evidence) != 1 || found.Evidence[0].Chunk.ID != found.Ranked[1].Chunk.ID {
-		t.Errorf("%+v, %v", found, err)
-	}
+	check.True(t, err == nil && len(found.Ranked) >= 2 && len(found.Evidence) == 1 &&
+		found.Evidence[0].Chunk.ID == found.Ranked[1].Chunk.ID, "%+v, %v", found, err)
 }
 
 func TestOptions(t *testing.T) {
@@ -156,4 +157,78 @@ func TestOptions(t *testing.T) {
 	for _, want := range []string{"Steps", "Passages", "LinkShare", "Expand", "set one of them"} {
 		check.Fails(t, err, want)
 	}
+}
+
+// The parts of the system over recorded triples, and what the graph brings beside the
+// same retrieval without it, question by question.
+func TestMuSiQue(t *testing.T) {
+	m := baselinestest.LoadMuSiQue(t)
+	k, common := baselinestest.OfflineKit(t), kit.Common{Cut: kit.Cut{KeepLinks: true}}
+	var flat, expanded []float64
+	for _, x := range []struct {
+		name string
+		o    gear.Options
+	}{
+		{"one step, no graph", gear.Options{Steps: 1}},
+		{"two steps, no graph", gear.Options{Expand: gear.ExpandNever}},
+		{"one step, expanded", gear.Options{Steps: 1, Expand: gear.ExpandAlways}},
+		{"gear", gear.Options{}},
+		{"gear, dense links", gear.Options{Link: gear.LinkDense}},
+		{"gear, half the graph", gear.Options{Share: .5}},
+		{"gear, chained alone", gear.Options{When: gear.WhenForm}},
+		{"one step, original", gear.Options{Original: true, Steps: 1}},
+		{"gear-original, two steps", gear.Options{Original: true, Steps: 2}},
+		{"gear-original", gear.Options{Original: true}},
+	} {
+		x.o.Common, x.o.Extract = common, m.Triples
+		s := check.Of(gear.New(k, x.o)).OK(t)
+		r := m.Measure(t, s)
+		t.Logf("%-28s R@2 %.1f R@5 %.1f R@10 %.1f all@5 %.0f", x.name, r.At[2], r.At[5], r.At[10], r.All[5])
+		switch x.name {
+		case "one step, no graph":
+			flat = r.Each[10]
+		case "one step, expanded":
+			expanded = r.Each[10]
+		}
+	}
+	c := check.Of(stats.Compare(flat, expanded, nil, stats.Options{})).OK(t)
+	t.Logf("R@10 with the graph %+.1f [%.1f, %.1f], p %.4f", c.Effect.Estimate, c.Effect.Low, c.Effect.High, c.P)
+	check.True(t, c.Effect.Low > 0, "the graph brings %.1f, from %.1f on", c.Effect.Estimate, c.Effect.Low)
+}
+
+// A graph from elsewhere leads from the film to its director, and to a page that the
+// question shares no word with.
+func Example() {
+	ctx := context.Background()
+	graph, err := triples.New(ctx, triples.TSV("wikidata.tsv", strings.NewReader(
+		"Laughter in Hell\tdirector\tEdward Cahn\nEdward Cahn\tresidence\tHollywood\nOslo\tin\tNorway")).All(), triples.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	offline, err := kit.Offline(kit.OfflineOptions{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	system, err := gear.New(offline, gear.Options{Graph: graph, Expand: gear.ExpandAlways, Steps: 1})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if _, err := system.Index(ctx, graphrag.Documents(films...)); err != nil {
+		fmt.Println(err)
+		return
+	}
+	found, err := system.Retrieve(ctx, graphrag.Question{Text: "Where did the director of Laughter in Hell live?", K: 2})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, hit := range found.Ranked {
+		fmt.Println(hit.Chunk.Doc)
+	}
+	// Output:
+	// cahn
+	// film
 }

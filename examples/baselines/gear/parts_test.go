@@ -152,9 +152,8 @@ func TestRoundTrips(t *testing.T) {
 		}
 		const steps = 3
 		m := model(99)
-		r, err := gear.Over(parts(t, baselinestest.ModelKit(t, m), graph, &calls),
-			gear.Options{Original: original, Expand: gear.ExpandAlways, Steps: steps, LinkShare: .1})
-		check.OK(t, err)
+		r := check.Of(gear.Over(parts(t, baselinestest.ModelKit(t, m), graph, &calls),
+			gear.Options{Original: original, Expand: gear.ExpandAlways, Steps: steps, LinkShare: .1})).OK(t)
 		f := check.Of(r.Retrieve(t.Context(), question)).OK(t)
 		reached := 0
 		for _, s := range f.Steps {

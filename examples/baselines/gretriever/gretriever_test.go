@@ -94,3 +94,35 @@ func TestHub(t *testing.T) {
 	found, err := s.Retrieve(t.Context(), graphrag.Question{Text: "Does the hub meet thing 77?", K: 3})
 	check.True(t, err == nil && len(found.Derived) != 0 && len(found.Derived) <= 50, "%d triples, %v", len(found.Derived), err)
 }
+
+func ExampleNew() {
+	k, err := kit.Offline(kit.OfflineOptions{Seed: 1})
+	if err != nil {
+		panic(err)
+	}
+	s, err := gretriever.New(k, gretriever.Options{})
+	if err != nil {
+		panic(err)
+	}
+	ctx := context.Background()
+	if _, err := s.Index(ctx, graphrag.Documents(baselinestest.Pages...)); err != nil {
+		panic(err)
+	}
+	a, err := s.Answer(ctx, graphrag.Question{Text: "Who built the Fram?", K: 1})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(a.Text)
+	for _, fact := range a.Derived {
+		fmt.Println(fact.Kind, fact.Text, fact.Docs)
+	}
+	// Output:
+	// The Fram was built by Colin Archer.
+	// fact Amundsen, sailed on, Fram [amundsen.md]
+	// fact Colin Archer, built for, Fridtjof Nansen [fram.md]
+	// fact Colin Archer, built ship in, Larvik [fram.md]
+	// fact Fram, in, 1893 [fram.md]
+	// fact Fram, mentions, Larvik [fram.md]
+	// fact Fram, to, Antarctica [amundsen.md]
+	// fact Fram, was built by, Colin Archer [fram.md]
+}

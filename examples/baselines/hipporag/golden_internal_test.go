@@ -70,18 +70,15 @@ func TestSynonymsOverwrite(t *testing.T) {
 		s := &searcher{corpus: kit.Kit{}.Corpus(chunks, g)}
 		scores := s.scores(rank)
 		for i, want := range tt.nodes {
-			if math.Abs(rank[i]-want) > 1e-9 {
-				t.Errorf("damping %v, overwrite %v: %s has %.10f, want %.10f", tt.damping, tt.overwrite, g.Entities[i].Key, rank[i], want)
-			}
+			check.True(t, math.Abs(rank[i]-want) <= 1e-9,
+				"damping %v, overwrite %v: %s has %.10f, want %.10f", tt.damping, tt.overwrite, g.Entities[i].Key, rank[i], want)
 		}
 		for p, want := range tt.scores {
-			if math.Abs(scores[p]-want) > 1e-9 {
-				t.Errorf("damping %v, overwrite %v: passage %d has %.10f, want %.10f", tt.damping, tt.overwrite, p, scores[p], want)
-			}
+			check.True(t, math.Abs(scores[p]-want) <= 1e-9,
+				"damping %v, overwrite %v: passage %d has %.10f, want %.10f", tt.damping, tt.overwrite, p, scores[p], want)
 		}
 		var order []string
-		hits, err := s.corpus.ByScore(t.Context(), scores, 4, Name)
-		check.OK(t, err)
+		hits := check.Of(s.corpus.ByScore(t.Context(), scores, 4, Name)).OK(t)
 		for _, h := range hits {
 			order = append(order, h.Chunk.ID)
 		}
@@ -91,8 +88,7 @@ func TestSynonymsOverwrite(t *testing.T) {
 
 // A name is folded before it is compared with the keys of the phrases.
 func TestLinkFolds(t *testing.T) {
-	b, err := kg.NewBase(kg.Options{})
-	check.OK(t, err)
+	b := check.Of(kg.NewBase(kg.Options{})).OK(t)
 	k := baselinestest.OfflineKit(t)
 	fact := kg.Fact{Triple: graphrag.Triple{Head: "Gila monster", Relation: "lives in", Tail: "Arizona"}}
 	check.OK(t, b.Insert(kg.Extraction{Chunk: "0", Doc: "0", Facts: []kg.Fact{fact}}))
@@ -117,8 +113,7 @@ func TestSpecificity(t *testing.T) {
 		want map[string]float64
 	}{{Options{}, map[string]float64{"fram": .5, "larvik": 1}}, {Options{NoSpecificity: true}, map[string]float64{"fram": 1, "larvik": 1}}} {
 		tt.o.Entities = func(context.Context, string) ([]string, error) { return []string{"Fram", "Larvik", "FRAM"}, nil }
-		s, err := build(t.Context(), k, tt.o, k.Corpus(nil, g))
-		check.OK(t, err)
+		s := check.Of(build(t.Context(), k, tt.o, k.Corpus(nil, g))).OK(t)
 		seeds, _, err := s.seeds(t.Context(), "?")
 		got := make(map[string]float64)
 		for _, x := range seeds {

@@ -3,8 +3,12 @@
 package hipporag2
 
 import (
+	"encoding/json"
+	"fmt"
 	"math"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
@@ -13,6 +17,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
 	"github.com/wildgraph/wildgraph/internal/check"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
 // An example worked out with igraph: four passages, seven facts, given similarities.
@@ -92,9 +97,8 @@ func TestWorkedExample(t *testing.T) {
 			check.OK(t, err)
 			got = got[len(s.passages):]
 			for p, want := range tt.want {
-				if math.Abs(got[p]-want) > 1e-9 {
-					t.Errorf("passage %d has %.10f, want %.10f", p, got[p], want)
-				}
+				check.True(t, math.Abs(got[p]-want) <= 1e-9,
+					"passage %d has %.10f, want %.10f", p, got[p], want)
 			}
 		})
 	}
@@ -109,9 +113,7 @@ func TestGoldenPhrases(t *testing.T) {
 		names[s.ends[f.ID][0]], names[s.ends[f.ID][1]] = s.triple(f.ID).Head, s.triple(f.ID).Tail
 	}
 	seeds := s.phrases(facts)
-	if len(seeds) != len(want) {
-		t.Errorf("%d phrases, want %d", len(seeds), len(want))
-	}
+	check.Equal(t, len(seeds), len(want))
 	for _, x := range seeds {
 		if name := kg.FoldUnicode.Key(names[x.Node]); math.Abs(x.Weight-want[name]) > 1e-12 {
 			t.Errorf("%s weighs %v, want %v", name, x.Weight, want[name])
@@ -140,9 +142,8 @@ func TestScales(t *testing.T) {
 			want = found.Ranked
 		}
 		for i, h := range found.Ranked {
-			if h.Chunk.ID != want[i].Chunk.ID || math.Abs(h.Score-want[i].Score) > 1e-9 {
-				t.Errorf("%+v: passage %d is %s by %v, want %s by %v", x, i, h.Chunk.ID, h.Score, want[i].Chunk.ID, want[i].Score)
-			}
+			check.True(t, h.Chunk.ID == want[i].Chunk.ID && math.Abs(h.Score-want[i].Score) <= 1e-9,
+				"%+v: passage %d is %s by %v, want %s by %v", x, i, h.Chunk.ID, h.Score, want[i].Chunk.ID, want[i].Score)
 		}
 	}
 }
@@ -154,4 +155,23 @@ func within(scores []float64, length float64) baselinestest.Alike {
 		out[i] = .5 + length*x
 	}
 	return out
+}
+
+// Whatever form a model writes a fact in, the filter takes the nearest candidate; only an
+// empty list selects none.
+func TestNearestFact(t *testing.T) {
+	data := check.Of(os.ReadFile("testdata/facts.json")).OK(t)
+	var facts []graphrag.Triple
+	check.OK(t, json.Unmarshal(data, &facts))
+	table := check.Of(os.ReadFile("testdata/filter.tsv")).OK(t)
+	for _, line := range strings.Split(strings.TrimSpace(string(table)), "\n")[1:] {
+		reply, want, _ := strings.Cut(line, "\t")
+		m := llmtest.NewScript("m").Reply(llmtest.Any, reply)
+		places, err := choose(t.Context(), m, "Who built the ferry?", facts)
+		got := strings.Trim(fmt.Sprint(places), "[]")
+		if got == "" {
+			got = "-"
+		}
+		check.True(t, err == nil && got == want, "%s: facts %s, %v, want %s", reply, got, err, want)
+	}
 }

@@ -60,8 +60,7 @@ func TestFilter(t *testing.T) {
 		}).
 		Handle(llmtest.Stage(hipporag2.StageFilter), func(llm.Request) llm.Reply { return llm.Reply{Text: reply} }).
 		Reply(llmtest.Any, "Archer [1].")
-	k, err := kit.ByModel(kit.ModelOptions{Model: model})
-	check.OK(t, err)
+	k := check.Of(kit.ByModel(kit.ModelOptions{Model: model})).OK(t)
 	s := check.Of(hipporag2.New(k, hipporag2.Options{})).OK(t)
 	stats, err := s.Index(t.Context(), func(yield func(graphrag.Document, error) bool) {
 		for _, d := range docs {

@@ -45,9 +45,8 @@ func TestRelations(t *testing.T) {
 		[]kg.Fact{fact("A", "", "B", "second", "ice"), fact("C", "built", "B", "")},
 		[]kg.Fact{fact("A", "", "B", "first")})
 	n := check.Of(newNetwork(t.Context(), baselinestest.OfflineKit(t), Options{}, &kit.Corpus{Graph: g})).OK(t)
-	if n.pairs.Len() != 2 || n.joins(0) != [2]int32{0, 1} || n.joins(1) != [2]int32{1, 2} || n.weight(0) != 3 || n.weight(1) != 1 {
-		t.Errorf("%d pairs: %+v", n.pairs.Len(), n.pairs)
-	}
+	check.True(t, n.pairs.Len() == 2 && n.joins(0) == [2]int32{0, 1} && n.joins(1) == [2]int32{1, 2} &&
+		n.weight(0) == 3 && n.weight(1) == 1, "%d pairs: %+v", n.pairs.Len(), n.pairs)
 	check.Equal(t, [][]int32{n.pairs.Of(0), n.pairs.Of(1)}, [][]int32{{1, 2}, {3}})
 	want := []statements{
 		{[]string{"ice", "sea"}, []kg.Description{{Text: "first<SEP>second", Passages: []int32{0, 1, 2}}}, []int32{0, 1, 2}},
@@ -68,12 +67,9 @@ func TestRank(t *testing.T) {
 	}
 	n := check.Of(newNetwork(t.Context(), baselinestest.OfflineKit(t), Options{}, &kit.Corpus{Graph: knowledge(t, facts)})).OK(t)
 	got := []int32{0, 1, 2, 3}
-	kept, err := n.keep(&kit.Corpus{})
-	check.OK(t, err)
+	kept := check.Of(n.keep(&kit.Corpus{})).OK(t)
 	kept.byDegree(got)
-	if diff := cmp.Diff([]int32{2, 1, 0, 3}, got); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, cmp.Diff([]int32{2, 1, 0, 3}, got), "")
 }
 
 // Fewer than eight descriptions of fewer than 1,200 tokens are joined; the paper
@@ -95,8 +91,7 @@ func TestDescribe(t *testing.T) {
 		{true, 8, 2, false}, {true, 2, 249, false}, {true, 2, 250, true},
 	} {
 		m := llmtest.NewScript("m").Reply(llmtest.Any, "condensed")
-		c, err := baselinestest.ModelKit(t, m).Describe(describeTokens)
-		check.OK(t, err)
+		c := check.Of(baselinestest.ModelKit(t, m).Describe(describeTokens)).OK(t)
 		of, chunks := all(tt.n, tt.tokens)
 		of = from(of, chunks)
 		condensed, err := describer{c, llm.EstimateTokens, tt.paper}.all(t.Context(), 1, func(int32) (string, []kg.Description) { return "x", of })
@@ -179,17 +174,11 @@ func TestPicked(t *testing.T) {
 func TestByNeighbours(t *testing.T) {
 	self := func(name string) kg.Fact { return fact(name, "", name, "") }
 	g := knowledge(t, []kg.Fact{self("A")}, []kg.Fact{fact("A", "", "B", "")}, []kg.Fact{fact("A", "", "C", ""), self("B")}, []kg.Fact{self("B")})
-	n, err := newNetwork(t.Context(), baselinestest.OfflineKit(t), Options{}, &kit.Corpus{Graph: g})
-	check.OK(t, err)
-	k, err := n.keep(&kit.Corpus{})
-	check.OK(t, err)
+	n := check.Of(newNetwork(t.Context(), baselinestest.OfflineKit(t), Options{}, &kit.Corpus{Graph: g})).OK(t)
+	k := check.Of(n.keep(&kit.Corpus{})).OK(t)
 	s := &searcher{lookup: k}
-	if diff := cmp.Diff([]int32{2, 1, 0, 3}, s.byNeighbours([]int32{0, 1})); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff([]int32{2, 1}, s.inOrder([]int32{1, 0})); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, cmp.Diff([]int32{2, 1, 0, 3}, s.byNeighbours([]int32{0, 1})), "")
+	check.Equal(t, cmp.Diff([]int32{2, 1}, s.inOrder([]int32{1, 0})), "")
 }
 
 func TestReadKeywords(t *testing.T) {
@@ -201,9 +190,8 @@ func TestReadKeywords(t *testing.T) {
 		`no`:             {},
 	} {
 		got, err := byModel(llmtest.NewScript("m").Reply(llmtest.Any, reply))(t.Context(), "Who?")
-		if err != nil || len(got.Names) != len(want.Names) || len(got.Themes) != len(want.Themes) || fmt.Sprint(got) != fmt.Sprint(want) {
-			t.Errorf("%q: %+v, %v", reply, got, err)
-		}
+		check.True(t, err == nil && len(got.Names) == len(want.Names) && len(got.Themes) == len(want.Themes) &&
+			fmt.Sprint(got) == fmt.Sprint(want), "%q: %+v, %v", reply, got, err)
 	}
 	k := orQuestion(extract.Parts{}, strings.Repeat("é", 49))
 	check.Equal(t, len(k.Names), 1, "49 characters: %+v", k)
@@ -221,10 +209,8 @@ func over(t *testing.T, o Options, g *kg.Graph, low, high, chunks []float64) *se
 		all = append(all, graphrag.Chunk{ID: p.Chunk, Doc: p.Doc})
 	}
 	c := kit.Kit{}.Corpus(all, g)
-	n, err := newNetwork(t.Context(), baselinestest.OfflineKit(t), o, c)
-	check.OK(t, err)
-	k, err := n.keep(c)
-	check.OK(t, err)
+	n := check.Of(newNetwork(t.Context(), baselinestest.OfflineKit(t), o, c)).OK(t)
+	k := check.Of(n.keep(c)).OK(t)
 	return &searcher{
 		o: o, corpus: c.Ranking, lookup: k, count: func(string) int { return 1000 },
 		units: baselinestest.Alike(chunks), entities: baselinestest.Alike(low), relations: baselinestest.Alike(high),
@@ -291,8 +277,7 @@ func TestBudgets(t *testing.T) {
 		for _, d := range found.Derived {
 			n[d.Kind]++
 		}
-		if n["entity"] != tt.entities || n["relation"] != tt.relations || len(found.Ranked) != tt.chunks {
-			t.Errorf("%+v: %v, %d chunks", tt, n, len(found.Ranked))
-		}
+		check.True(t, n["entity"] == tt.entities && n["relation"] == tt.relations &&
+			len(found.Ranked) == tt.chunks, "%+v: %v, %d chunks", tt, n, len(found.Ranked))
 	}
 }

@@ -94,9 +94,8 @@ func TestWorkedExample(t *testing.T) {
 			s := golden(t, tt.o, true)
 			a := s.activate([]activeEntity{{s.id("alpha"), .95, 1}}, goldenLikeness)
 			for i, want := range tt.weights {
-				if got := a.weights[s.id(goldenNames[i])]; math.Abs(got-want) > 1e-9 {
-					t.Errorf("%s weighs %v, want %v", goldenNames[i], got, want)
-				}
+				got := a.weights[s.id(goldenNames[i])]
+				check.True(t, math.Abs(got-want) <= 1e-9, "%s weighs %v, want %v", goldenNames[i], got, want)
 			}
 			table := make(map[string]row)
 			for _, x := range a.table {
@@ -139,9 +138,8 @@ func TestEquation5(t *testing.T) {
 					}
 				}
 			}
-			if diff := cmp.Diff(want, got, cmpopts.EquateApprox(0, 1e-9)); diff != "" {
-				t.Errorf("threshold %v, step %d (-want +got):\n%s", tt.threshold, step+1, diff)
-			}
+			check.Equal(t, cmp.Diff(want, got, cmpopts.EquateApprox(0, 1e-9)), "",
+				"threshold %v, step %d (-want +got):\n", tt.threshold, step+1)
 		}
 		for _, x := range s.activate([]activeEntity{{s.id("alpha"), .95, 1}}, goldenLikeness).table {
 			if x.score > 1 {

@@ -5,10 +5,13 @@ package msgraphrag
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -17,6 +20,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/report"
 	"github.com/wildgraph/wildgraph/internal/check"
+	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
@@ -151,9 +155,8 @@ func TestDynamic(t *testing.T) {
 		}
 		got, err := s.dynamic(t.Context(), "?")
 		slices.Sort(got)
-		if err != nil || !slices.Equal(got, tt.want) || !slices.Equal(slices.Sorted(maps.Keys(seen)), tt.seen) {
-			t.Errorf("%+v: kept %v of %v, %v", tt, got, seen, err)
-		}
+		check.True(t, err == nil && slices.Equal(got, tt.want) &&
+			slices.Equal(slices.Sorted(maps.Keys(seen)), tt.seen), "%+v: kept %v of %v, %v", tt, got, seen, err)
 	}
 }
 
@@ -178,4 +181,139 @@ func TestWantedReports(t *testing.T) {
 		x.o.Level = level
 		check.Equal(t, x.wanted(), want, "level %d wants", level)
 	}
+}
+
+// star is a local search over a graph that is worked out by hand: the edges
+// a–b, a–c, a–d, b–c, b–e, e–f, each stated in the passage of its number.
+func star(t *testing.T) *local {
+	t.Helper()
+	b := check.Of(kg.NewBase(kg.Options{})).OK(t)
+	x := &index{corpus: new(kit.Corpus)}
+	for i, pair := range []string{"ab", "ac", "ad", "bc", "be", "ef"} {
+		id := fmt.Sprintf("p%d", i)
+		fact := kg.Fact{Triple: graphrag.Triple{Head: pair[:1], Tail: pair[1:]}, Description: "say " + pair}
+		check.OK(t, b.Insert(kg.Extraction{Chunk: id, Doc: id, Facts: []kg.Fact{fact}, Mentions: []kg.Mention{{Name: pair[:1]}}}))
+		x.corpus.Chunks = append(x.corpus.Chunks, graphrag.Chunk{ID: id, Doc: id})
+	}
+	// Passage 6 names a alone.
+	check.OK(t, b.Insert(kg.Extraction{Chunk: "p6", Doc: "p6", Mentions: []kg.Mention{{Name: "a"}}}))
+	x.corpus.Chunks = append(x.corpus.Chunks, graphrag.Chunk{ID: "p6", Doc: "p6"})
+	x.corpus.Graph = check.Of(b.Graph(t.Context())).OK(t)
+	x.kit.Count = llm.EstimateTokens
+	x.o.MaxSize = 10
+	related, weight := x.pairs()
+	for i, of := range related.All() {
+		x.graph.Edges[i].Descriptions = x.descriptions(of)
+	}
+	check.OK(t, x.communities(t.Context(), weight))
+	l := &local{index: x, o: LocalOptions{Relations: 1}}
+	l.edgeTokens = []int{10, 10, 10, 10, 10, 10}
+	return l
+}
+
+// names are edges by their ends.
+func (l *local) ends(edges []int32) (out []string) {
+	for _, e := range edges {
+		out = append(out, l.graph.Nodes[l.graph.Edges[e].Source].Title+l.graph.Nodes[l.graph.Edges[e].Target].Title)
+	}
+	return out
+}
+
+func TestRelations(t *testing.T) {
+	const a, b, e = 0, 1, 4
+	l := star(t) // degrees: a 3, b 3, c 2, d 1, e 2, f 1
+	for _, tt := range []struct {
+		entities []int32
+		per      int
+		want     []string
+	}{
+		// Nothing inside; ab has combined degree 6, ac 5, ad 4.
+		{[]int32{a}, 9, []string{"ab", "ac", "ad"}},
+		{[]int32{a}, 1, []string{"ab"}},
+		// ab is inside. c is connected to both, so ac and bc come before be (5) and
+		// ad (4); ac and bc both have 5, the lower id first.
+		{[]int32{a, b}, 9, []string{"ab", "ac", "bc", "be", "ad"}},
+		{[]int32{a, b}, 1, []string{"ab", "ac", "bc"}},
+		// ab (6) and be (5) inside.
+		{[]int32{a, b, e}, 1, []string{"ab", "be", "ac", "bc", "ad"}},
+	} {
+		l.o.Relations = tt.per
+		check.Equal(t, l.ends(l.relations(tt.entities)), tt.want, "%v with %d each", tt.entities, tt.per)
+	}
+	l.o.Relations = 1
+	// Of 10 tokens each: 1 for {a}, 3 for {a, b}, 5 for {a, b, e}.
+	for budget, want := range map[int]int{9: 0, 10: 1, 29: 1, 30: 3, 49: 3, 50: 5} {
+		if got := l.relationTable([]int32{a, b, e}, budget); len(got) != want {
+			t.Errorf("%d tokens: %v, want %d", budget, l.ends(got), want)
+		}
+	}
+}
+
+// Chunks come entity by entity; of one entity those first in which more of its
+// relations stand, then more of the entities, then those more like the question.
+func TestSources(t *testing.T) {
+	l := star(t)
+	// c: relations in 1 and 3, each one; both name one other entity that is
+	// selected; 3 is like the question. b: 0 and 4 are left, 0 names a too. a: 2
+	// is left with a relation, 6 has none.
+	got := l.sources([]int32{2, 1, 0}, []float64{1, 0, .6, 1, 1, 1, 1})
+	want := []int32{3, 1, 0, 4, 2, 6}
+	check.Equal(t, got, want)
+}
+
+// Five descriptions of 2,000 tokens are folded in four calls: two at a time fit,
+// and what comes of them goes before the next.
+func TestFold(t *testing.T) {
+	model := llmtest.NewScript("m").Handle(llmtest.Any, func(req llm.Request) llm.Reply {
+		return llm.Reply{Text: fmt.Sprintf("partial %d", strings.Count(req.Messages[1].Text, "\n[")-3)}
+	})
+	k := check.Of(kit.ByModel(kit.ModelOptions{Model: model, Count: llm.EstimateTokens})).OK(t)
+	d := check.Of(newDescriber(k, baselinestest.Filled(Options{Logger: slog.New(slog.DiscardHandler)}))).OK(t)
+	var of []kg.Description
+	for i := range 5 {
+		of = append(of, kg.Description{Text: strings.Repeat(string(rune('e'-i)), 8000), Passages: []int32{int32(9 - i)}})
+	}
+	got, err := d(t.Context(), "thing", of)
+	want := []kg.Description{{Text: "partial 2", Passages: []int32{5, 6, 7, 8, 9}}}
+	diff := cmp.Diff(want, got)
+	check.True(t, diff == "" && err == nil, "%s, %v", diff, err)
+	var seen []string
+	for _, r := range model.Requests() {
+		s := ""
+		for _, what := range []string{"aaaa", "bbbb", "cccc", "dddd", "eeee", "partial"} {
+			if strings.Contains(r.Messages[1].Text, what) {
+				s += what[:1]
+			}
+		}
+		seen = append(seen, s)
+	}
+	check.Equal(t, seen, []string{"ab", "cp", "dp", "ep"}, "prompts of")
+	check.Equal(t, model.Calls(), 4, "calls")
+}
+
+// A model that cannot describe costs nothing but its words: quotes stand in.
+func TestDescribeFallsBack(t *testing.T) {
+	of := []kg.Description{{Text: "The old bridge crosses the river at Ashby.", Passages: []int32{1}}, {Text: "Masons from the north built the bridge in 1702.", Passages: []int32{4}}}
+	for _, kind := range []llm.Kind{llm.ErrTruncated, ""} {
+		k := check.Of(kit.Offline(kit.OfflineOptions{Seed: 1})).OK(t)
+		if kind != "" {
+			k.IndexModel = llmtest.NewScript("m").Fail(llmtest.Any, &llm.Error{Kind: kind})
+		}
+		d := check.Of(newDescriber(k, baselinestest.Filled(Options{Logger: slog.New(slog.DiscardHandler)}))).OK(t)
+		got, err := d(context.Background(), "bridge", of)
+		diff := cmp.Diff(of, got)
+		check.True(t, diff == "" && err == nil, "%q: %s, %v", kind, diff, err)
+	}
+}
+
+// Whatever a model writes, only reports of the batch are cited, each once.
+func FuzzCited(f *testing.F) {
+	f.Add("Bells ring [Data: Reports (3, 77, +more); Entities (1)], see reports (1,3).")
+	f.Add("Reports (99999999999999999999, -1, ) reports ((3)) Reports (")
+	f.Fuzz(func(t *testing.T, text string) {
+		got := cited(text, []int32{1, 3})
+		if len(got) > 2 || len(got) == 2 && got[0] == got[1] || slices.ContainsFunc(got, func(id int32) bool { return id != 1 && id != 3 }) {
+			t.Errorf("%q cites %v", text, got)
+		}
+	})
 }

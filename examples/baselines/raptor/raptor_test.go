@@ -3,6 +3,7 @@
 package raptor_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -55,14 +56,11 @@ func TestBudget(t *testing.T) {
 		}
 		for _, d := range a.Derived {
 			used += k.Count(d.Text)
-			if d.Kind != "summary" || !slices.Equal(d.Docs, []string{"harbours.md"}) {
-				t.Errorf("%+v", d)
-			}
+			check.True(t, d.Kind == "summary" && slices.Equal(d.Docs, []string{"harbours.md"}), "%+v", d)
 		}
 		check.True(t, used <= budget && used >= budget-150, "%d tokens of %d are read", used, budget)
-		if len(a.Evidence) == 0 || tokens == 0 && len(a.Derived) == 0 {
-			t.Errorf("%d leaves, %d summaries in %d tokens", len(a.Evidence), len(a.Derived), budget)
-		}
+		check.True(t, len(a.Evidence) != 0 && (tokens != 0 || len(a.Derived) != 0),
+			"%d leaves, %d summaries in %d tokens", len(a.Evidence), len(a.Derived), budget)
 	}
 }
 
@@ -103,13 +101,11 @@ func TestSummariesThatFail(t *testing.T) {
 	for name, m := range map[string]*llmtest.Script{
 		"refused": llmtest.NewScript("m").Fail(llmtest.Any, &llm.Error{Kind: llm.ErrRefused}), "empty": llmtest.NewScript("m").Reply(llmtest.Any, " \n"),
 	} {
-		s, err := raptor.New(baselinestest.ModelKit(t, m), raptor.Options{Leaf: 40})
-		check.OK(t, err)
+		s := check.Of(raptor.New(baselinestest.ModelKit(t, m), raptor.Options{Leaf: 40})).OK(t)
 		stats := check.Of(s.Index(t.Context(), graphrag.Documents(harbours(100)))).OK(t)
 		i := slices.IndexFunc(stats.Stages, func(s graphrag.Stage) bool { return s.Name == "summarize" })
-		if i < 0 || stats.Stages[i].Asked < 5 || stats.Stages[i].Failed != stats.Stages[i].Asked || (stats.Stages[i].Refused > 0) != (name == "refused") {
-			t.Errorf("%s: stages %+v", name, stats.Stages)
-		}
+		check.True(t, i >= 0 && stats.Stages[i].Asked >= 5 && stats.Stages[i].Failed == stats.Stages[i].Asked &&
+			(stats.Stages[i].Refused > 0) == (name == "refused"), "%s: stages %+v", name, stats.Stages)
 		found, err := s.Retrieve(t.Context(), graphrag.Question{Text: "harbour of granite for the whalers", K: 1})
 		if err != nil || len(found.Derived) == 0 || !strings.Contains(found.Derived[0].Text, "Harbour") {
 			t.Errorf("%s: %d summaries, %v", name, len(found.Derived), err)
@@ -135,4 +131,28 @@ func TestTraverse(t *testing.T) {
 	s := indexed(t, baselinestest.OfflineKit(t), raptor.Options{Leaf: 40, Traverse: true, Layer: 2}, harbours(100))
 	a := check.Of(s.Retrieve(t.Context(), graphrag.Question{Text: "harbour of granite for the whalers", K: 1})).OK(t)
 	check.Equal(t, []int{len(a.Evidence), min(2, len(a.Derived))}, []int{2, 2}, "%d leaves, %d summaries", len(a.Evidence), len(a.Derived))
+}
+
+func ExampleNew() {
+	k, err := kit.Offline(kit.OfflineOptions{Seed: 1})
+	if err != nil {
+		panic(err)
+	}
+	s, err := raptor.New(k, raptor.Options{})
+	if err != nil {
+		panic(err)
+	}
+	ctx := context.Background()
+	if _, err := s.Index(ctx, graphrag.Documents(baselinestest.Pages...)); err != nil {
+		panic(err)
+	}
+	a, err := s.Answer(ctx, graphrag.Question{Text: "Who built the Fram?", K: 1, Tokens: 60})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(a.Text)
+	fmt.Println(a.Ranked[0].Chunk.Doc)
+	// Output:
+	// The Fram was built by Colin Archer.
+	// fram.md
 }

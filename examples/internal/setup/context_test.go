@@ -53,12 +53,9 @@ func TestDecisive(t *testing.T) {
 		var s setup.Settings
 		fs := flag.NewFlagSet("test", flag.ContinueOnError)
 		s.Declare(fs, io.Discard, "", s.Flags(func(string) string { return "" }, "out"))
-		if err := fs.Parse(strings.Fields(args)); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, fs.Parse(strings.Fields(args)))
 		s.Complete(fs, nil)
-		if got := fmt.Sprint(s.Decisive()); got != "map["+want+"]" {
-			t.Errorf("%s: %s, want %s", args, got, want)
-		}
+		got := fmt.Sprint(s.Decisive())
+		check.True(t, got == "map["+want+"]", "%s: %s, want %s", args, got, want)
 	}
 }

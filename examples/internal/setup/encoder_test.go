@@ -3,6 +3,7 @@
 package setup
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -11,7 +12,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
@@ -52,8 +55,7 @@ func TestEncoderOfAFolder(t *testing.T) {
 	var first [][]float32
 	var size int64
 	for range 2 {
-		p, err := parts("-embed-model", "file:"+dir, "-cache", cache)
-		check.OK(t, err)
+		p := check.Of(parts("-embed-model", "file:"+dir, "-cache", cache)).OK(t)
 		name := p.Embedder.Name()
 		if p.Kit.Name() != "offline" || p.Kit.Lookup != "cosine of "+name || p.Kit.Dim != 64 || p.Decisive()["embed_model"] != name {
 			t.Errorf("kit %s, lookup %s, %d dimensions, decisive %v", p.Kit.Name(), p.Kit.Lookup, p.Kit.Dim, p.Decisive())
@@ -131,8 +133,7 @@ func TestEncoderThatIsNone(t *testing.T) {
 func TestVectorsAreKeptByOneProgram(t *testing.T) {
 	dir, cache := model(t), t.TempDir()
 	args := []string{"-embed-model", "file:" + dir, "-cache", filepath.Join(cache, "r")}
-	p, err := parts(append(args, "-dry-run")...)
-	check.OK(t, err)
+	p := check.Of(parts(append(args, "-dry-run")...)).OK(t)
 	check.OK(t, check.Err(p.Embedder.EmbedDocuments(context.Background(), []string{"owl"})))
 	left, err := os.ReadDir(cache)
 	check.True(t, err == nil && len(left) == 0, "a dry run left %v, error %v", left, err)
@@ -184,11 +185,10 @@ func TestEncoderByName(t *testing.T) {
 		if p.Embedder != nil {
 			name = p.Embedder.Name()
 		}
-		if said.String() != tt.said || (name == "") != (tt.embedder == "") || !strings.HasPrefix(name, tt.embedder) {
-			t.Errorf("%+v: takes %q, says %q", tt, name, said.String())
-		}
+		check.True(t, said.String() == tt.said && (name == "") == (tt.embedder == "") &&
+			strings.HasPrefix(name, tt.embedder), "%+v: takes %q, says %q", tt, name, said.String())
 		err = p.Close()
-		check.True(t, err == nil, "%v", err)
+		check.OK(t, err)
 	}
 	cache, err := os.UserCacheDir()
 	check.OK(t, errors.Join(err, os.MkdirAll(filepath.Join(cache, "wildgraph", "models", "e5-small"), 0o755)))
@@ -224,8 +224,7 @@ func TestHeads(t *testing.T) {
 	entail := folder("BertForSequenceClassification", "entailment", "neutral", "contradiction")
 	names := folder("BertForTokenClassification", "O", "B-PER", "I-PER")
 	spans := folder("BertForQuestionAnswering", "start", "end")
-	p, err := parts("-rerank-model", rank, "-name-model", names, "-span-model", spans)
-	check.OK(t, err)
+	p := check.Of(parts("-rerank-model", rank, "-name-model", names, "-span-model", spans)).OK(t)
 	if p.Kit.Rerank == nil || !strings.HasPrefix(p.Kit.Read.Name(), "spans/BertForQuestionAnswering-2x64-") || !strings.HasSuffix(p.Kit.Read.Name(), "+extractive/open") {
 		t.Errorf("reranker %v, reader %s", p.Kit.Rerank, p.Kit.Read.Name())
 	}
@@ -241,8 +240,7 @@ func TestHeads(t *testing.T) {
 	}
 	ask := check.Of(p.Kit.QuestionNames(nil)).OK(t)
 	for _, question := range []string{chunk.Text, "\u200b"} { // in the second it finds none
-		_, err := ask(t.Context(), question)
-		check.True(t, err == nil, "%v", err)
+		check.OK(t, check.Err(ask(t.Context(), question)))
 	}
 	e, err := p.OpenEntailment(t.Context(), entail)
 	check.True(t, err == nil && e != nil && p.Decisive()["entail_model"] == e.Name(), "entailment %v, error %v", e, err)
@@ -252,4 +250,42 @@ func TestHeads(t *testing.T) {
 	}
 	p, err = parts("-dry-run", "-rerank-model", "hf:org/name@0123456789012345678901234567890123456789")
 	check.True(t, err == nil && p.Kit.Rerank == nil, "a dry run fetches a model: error %v", err)
+}
+
+// Two cells of 50 questions, each with 60 s of indexing and 1 s a question: after a
+// tenth of the questions 150 s are left, and not what a mean over all of the time
+// would say.
+func TestTimeLeft(t *testing.T) {
+	var out bytes.Buffer
+	p := NewProgress(&out)
+	now := time.Unix(0, 0)
+	p.now = func() time.Time { return now }
+	step := func(stage string, cell, done, resumed int) {
+		p.Event(benchmark.Event{System: "owl\x1b[2J", Domain: "a\u202eb", Stage: stage, Cell: cell, Cells: 2, Done: done, Total: 100, Resumed: resumed})
+	}
+	step("index", 1, 0, 0)
+	now = now.Add(60 * time.Second)
+	step("answer", 1, 0, 0)
+	for done := range 50 {
+		now = now.Add(time.Second)
+		step("answer", 1, done+1, 0)
+	}
+	want := "owl [2J on ab: indexing\n10 of 100 answers (2m30s left)\n20 of 100 answers (2m20s left)\n" +
+		"30 of 100 answers (2m10s left)\n40 of 100 answers (2m0s left)\n50 of 100 answers (1m50s left)\n"
+	check.True(t, out.String() == want && p.Answered() == 50, "%d answered\n%s\nwant\n%s", p.Answered(), out.String(), want)
+	step("answer", 2, 100, 50)
+	if !strings.HasSuffix(out.String(), "owl [2J on ab: 50 answers were there\n") || p.Answered() != 50 {
+		t.Errorf("%d answered\n%s", p.Answered(), out.String())
+	}
+}
+
+// Cells that follow each other at once are not named one by one.
+func TestShortCells(t *testing.T) {
+	var out bytes.Buffer
+	p := NewProgress(&out)
+	p.now = func() time.Time { return time.Unix(9, 0) }
+	for cell := range 20 {
+		p.Event(benchmark.Event{System: "owl", Domain: "d", Stage: "index", Cell: cell + 1, Cells: 20, Total: 100})
+	}
+	check.Equal(t, out.String(), "owl on d: indexing\n")
 }

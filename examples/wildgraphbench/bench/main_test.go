@@ -112,18 +112,16 @@ func TestSample(t *testing.T) {
 	}
 	check.Contains(t, stderr, "WildGraphBench sample (astronomy, seafaring): ", "progress")
 	r := readReport(t, dir)
-	if r.Kit != kit.NameOffline || len(r.Systems) != len(all.Systems()) || len(r.Systems[0].Domains) < 2 {
-		t.Fatalf("report: kit %s, %d systems", r.Kit, len(r.Systems))
-	}
+	check.Must(t, r.Kit == kit.NameOffline && len(r.Systems) == len(all.Systems()) &&
+		len(r.Systems[0].Domains) >= 2, "report: kit %s, %d systems", r.Kit, len(r.Systems))
 	for _, s := range r.Systems {
 		if s.System == "zeroshot" {
 			check.True(t, s.NotApplicable != "" && s.Overall.Lexical == nil, "zeroshot offline: %+v", s)
 			continue
 		}
 		all := s.Overall.Types[benchmark.All]
-		if all.N == 0 || all.Judged != nil || all.Lexical == nil || all.RecallAt5 == nil || s.PeakRSSMB == nil || s.QueryMsP99 == nil {
-			t.Errorf("%s: %+v", s.System, all)
-		}
+		check.True(t, all.N != 0 && all.Judged == nil && all.Lexical != nil && all.RecallAt5 != nil &&
+			s.PeakRSSMB != nil && s.QueryMsP99 != nil, "%s: %+v", s.System, all)
 		least := 0.5 // a retriever that works finds most of a small sample
 		if s.System == "gretriever" {
 			least = 0.4 // it has the pages of a few triples, often less than five
@@ -235,9 +233,7 @@ func glob(t *testing.T, dir, pattern string) string {
 }
 
 func TestBadData(t *testing.T) {
-	write := func(name, data string) {
-		check.OK(t, os.WriteFile(name, []byte(data), 0o644))
-	}
+	write := func(name, data string) { check.OK(t, os.WriteFile(name, []byte(data), 0o644)) }
 	for _, tt := range []struct {
 		name   string
 		damage func(dir string)
@@ -293,9 +289,8 @@ func TestShownPath(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a\x1b[31m\u202eb")
 	stdout, stderr, err := bench(t, bare, "-out", dir, "-systems", "bm25", "-limit", "1")
 	lines := strings.Split(strings.TrimSpace(stdout), "\n")
-	if err != nil || strings.ContainsAny(stdout+stderr, "\x1b\u202e") || !strings.HasPrefix(lines[len(lines)-1], "Report: ") {
-		t.Errorf("%v\n%q\n%q", err, stdout, stderr)
-	}
+	check.True(t, err == nil && !strings.ContainsAny(stdout+stderr, "\x1b\u202e") &&
+		strings.HasPrefix(lines[len(lines)-1], "Report: "), "%v\n%q\n%q", err, stdout, stderr)
 }
 
 func TestScore(t *testing.T) {
@@ -312,9 +307,8 @@ func TestScore(t *testing.T) {
 	for _, key := range []string{"evidence_recall_at_5", "evidence_recall", "hit_at_5"} {
 		ours, _ := r.Systems[0].Overall.Types[benchmark.All].Figure(key)
 		theirs, ok := r.Systems[1].Overall.Types[benchmark.All].Figure(key)
-		if !ok || key == "evidence_recall" && theirs != ours || theirs == 0 {
-			t.Errorf("%s of our own predictions, read back: %v, ours %v", key, theirs, ours)
-		}
+		check.True(t, ok && (key != "evidence_recall" || theirs == ours) && theirs != 0,
+			"%s of our own predictions, read back: %v, ours %v", key, theirs, ours)
 	}
 	_, ok := r.Systems[1].Overall.Types[benchmark.All].Figure("context_tokens")
 	check.True(t, !ok, "the length of a prompt nobody has seen is known")

@@ -225,9 +225,8 @@ func TestJudgeAgain(t *testing.T) {
 		err := run(t.Context(), args, bare, &out, &errs)
 		check.Must(t, err == nil || errors.Is(err, setup.ErrIncomplete), "%v", err)
 		check.Equal(t, ready.Load(), tt.signs, "start %d, %s: %d signs of life", i, tt.judge, ready.Load())
-		if (read.Load() > 0) != tt.reads || (graded.Load() > 0) != tt.grades {
-			t.Errorf("start %d, %s: %d answers and %d grades are paid for", i, tt.judge, read.Load(), graded.Load())
-		}
+		check.True(t, (read.Load() > 0) == tt.reads && (graded.Load() > 0) == tt.grades,
+			"start %d, %s: %d answers and %d grades are paid for", i, tt.judge, read.Load(), graded.Load())
 		name := readReport(t, tt.dir).Config["judge"].(string)
 		check.True(t, strings.HasSuffix(name, tt.judge), "start %d: the report is by %s", i, name)
 	}
@@ -282,9 +281,8 @@ func TestTwoProfiles(t *testing.T) {
 	t.Setenv("OPENAI_BASE_URL", "")
 	t.Setenv("OPENAI_API_KEY", "")
 	stdout, _, err = bench(t, bare, "-out", dir, "-limit", "1", "-systems", "bm25", "-model", "m", "-no-timings", "-judge-profile", "lexical")
-	if err != nil || read.Load() != answered || !strings.Contains(stdout, "lexical/gold/v") {
-		t.Errorf("by words: %d answers, then %d: %v\n%s", answered, read.Load(), err, stdout)
-	}
+	check.True(t, err == nil && read.Load() == answered && strings.Contains(stdout, "lexical/gold/v"),
+		"by words: %d answers, then %d: %v\n%s", answered, read.Load(), err, stdout)
 }
 
 // A corpus is indexed by rules and questions are answered by a model, or the

@@ -3,9 +3,14 @@
 package local
 
 import (
+	"bufio"
 	"context"
+	"encoding/binary"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +18,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
+	"github.com/wildgraph/wildgraph/graphrag/internal/matrix"
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
@@ -32,9 +38,8 @@ func TestVectorsAreThoseOfTheTwin(t *testing.T) {
 		for i, text := range sentences {
 			want := mean(w.encode(e.words.tokens(nil, text, tinyTokens, new(letterReader))))
 			for j := range want {
-				if math.Abs(float64(got[i][j])-want[j]) > 2e-6 {
-					t.Fatalf("%s: %.30q: component %d is %v, want %v", name, text, j, got[i][j], want[j])
-				}
+				check.Must(t, math.Abs(float64(got[i][j])-want[j]) <= 2e-6,
+					"%s: %.30q: component %d is %v, want %v", name, text, j, got[i][j], want[j])
 			}
 		}
 	}
@@ -57,17 +62,15 @@ func TestInt8(t *testing.T) {
 		for j, x := range a[i] {
 			ab, aa, bb = ab+float64(x*b[i][j]), aa+float64(x*x), bb+float64(b[i][j]*b[i][j])
 		}
-		if cos := ab / math.Sqrt(aa*bb); cos < .995 || cos == 1 {
-			t.Errorf("%.30q: cosine %v", sentences[i], cos)
-		}
+		cos := ab / math.Sqrt(aa*bb)
+		check.True(t, cos >= .995 && cos != 1, "%.30q: cosine %v", sentences[i], cos)
 	}
 }
 
 // In whatever order and company, with any number of workers.
 func TestSameBits(t *testing.T) {
 	dir := tiny(t)
-	one, err := Open(dir, Options{Workers: 1})
-	check.OK(t, err)
+	one := check.Of(Open(dir, Options{Workers: 1})).OK(t)
 	five := check.Of(Open(dir, Options{Workers: 5})).OK(t)
 	many := slices.Repeat(sentences, 20)
 	want := check.Of(one.EmbedDocuments(t.Context(), many)).OK(t)
@@ -192,4 +195,356 @@ func TestPrompts(t *testing.T) {
 		check.True(t, err == nil && slices.Equal(query, want[0]) && slices.Equal(passages[0], want[1]), "%s: other vectors, error %v", tt.file, err)
 		check.True(t, (e.Name() == plain.Name()) == (tt.query+tt.passage == ""), "%s: the name is %s", tt.file, e.Name())
 	}
+}
+
+// Weights with 10 GB behind their tensors are refused by the sizes in their header, unread.
+func TestTenGigabytes(t *testing.T) {
+	dir := tiny(t)
+	file := filepath.Join(dir, weightsFile)
+	if err := os.Truncate(file, 10<<30); err != nil {
+		t.Skip(err) // no sparse files
+	}
+	check.Fails(t, check.Err(Open(dir, Options{})), file, "10 GB of weights")
+}
+
+// Expected by hand, from the rules of BERT's tokenizer.
+func TestTokens(t *testing.T) {
+	w, pieces := mustOpen(t, tiny(t)).words, tinyPieces(t)
+	for _, row := range append(check.Rows(t, "testdata/tokens.txt"),
+		[]string{strings.Repeat("a", 100) + " " + strings.Repeat("a", 101), "a" + strings.Repeat(" ##a", 99) + " [UNK]"},
+	) {
+		text, want := row[0], row[1]
+		var got []string
+		ids := w.tokens(nil, text, 200, new(letterReader))
+		for _, id := range ids[1 : len(ids)-1] {
+			got = append(got, pieces[id])
+		}
+		check.Equal(t, strings.Join(got, " "), want, "%.40q: %v", text, got)
+	}
+}
+
+func TestCutTokens(t *testing.T) {
+	w := mustOpen(t, tiny(t)).words
+	whole := w.tokens(nil, "hearing owls", 10, new(letterReader))
+	for limit := 2; limit < 6; limit++ {
+		want := append(slices.Clone(whole[:limit-1]), whole[len(whole)-1])
+		check.Equal(t, w.tokens(nil, "hearing owls"+strings.Repeat(" a", 1000), limit, new(letterReader)), want, "%d tokens", limit)
+	}
+}
+
+// The tokens that the library tokenizers (0.23.3) makes of the same texts with the
+// vocabulary of MiniLM.
+func TestTokensOfMiniLM(t *testing.T) {
+	dir := os.Getenv("MINILM_DIR")
+	if dir == "" {
+		t.Skip("MINILM_DIR is not set")
+	}
+	e := mustOpen(t, dir)
+	f := check.Of(os.Open("testdata/tokens.jsonl")).OK(t)
+	defer f.Close()
+	n := 0
+	for in := bufio.NewScanner(f); in.Scan(); n++ {
+		var c struct {
+			Text string
+			IDs  []int32
+		}
+		check.OK(t, json.Unmarshal(in.Bytes(), &c))
+		check.Equal(t, e.words.tokens(nil, c.Text, e.net.tokens, new(letterReader)), c.IDs, "%.60q", c.Text)
+	}
+	check.True(t, n >= 30, "only %d texts", n)
+}
+
+func random(rng *rand.Rand, n int) []float32 {
+	x := make([]float32, n)
+	for i := range x {
+		x[i] = float32(rng.NormFloat64())
+	}
+	return x
+}
+
+// kernelSets are all that this processor can run, by name.
+func kernelSets() map[string]kernels {
+	return map[string]kernels{"portable": portable(), "fastest": fastest()}
+}
+
+func TestGELU(t *testing.T) {
+	for name, k := range kernelSets() {
+		x := []float32{0, -0x1p-140, 1e-30, 1e30, -1e30, math.MaxFloat32, -math.MaxFloat32, -12.5}
+		for v := float32(-14); len(x)%matrix.Strip != 0 || v < 14; v += .00731 {
+			x = append(x, v)
+		}
+		got := slices.Clone(x)
+		k.gelu(got)
+		for i, v := range x {
+			want := float64(v) * math.Erfc(-float64(v)/math.Sqrt2) / 2
+			check.True(t, math.Abs(float64(got[i])-want) <= 2e-7*math.Abs(float64(v))+1e-38,
+				"%s: gelu(%v) is %v, want %v", name, v, got[i], want)
+		}
+	}
+}
+
+func TestSoftmax(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 3))
+	for name, k := range kernelSets() {
+		for _, n := range []int{matrix.Strip, 2 * matrix.Strip, 256} {
+			x := random(rng, n)
+			for i := range x {
+				x[i] *= 5
+			}
+			x[n-1], x[n-2] = -math.MaxFloat32, -200
+			got := slices.Clone(x)
+			k.softmax(got)
+			sum := 0.
+			for _, v := range x {
+				sum += math.Exp(float64(v))
+			}
+			for i, v := range x {
+				want := math.Exp(float64(v)) / sum
+				check.True(t, math.Abs(float64(got[i])-want) <= 2e-6*want+1e-34,
+					"%s: softmax(%v) is %v, want %v", name, v, got[i], want)
+			}
+		}
+	}
+}
+
+func TestNormalize(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 5))
+	for _, n := range []int{32, 96, 384} {
+		x, base, gain, bias := random(rng, n), random(rng, n), random(rng, n), random(rng, n)
+		mean, variance := 0., 0.
+		for i := range x {
+			mean += float64(x[i]+base[i]) / float64(n)
+		}
+		for i := range x {
+			d := float64(x[i]+base[i]) - mean
+			variance += d * d / float64(n)
+		}
+		for name, k := range kernelSets() {
+			got := slices.Clone(x)
+			k.normalize(got, base, gain, bias, .25)
+			for i := range x {
+				want := (float64(x[i]+base[i])-mean)/math.Sqrt(variance+.25)*float64(gain[i]) + float64(bias[i])
+				check.True(t, math.Abs(float64(got[i])-want) <= 3e-6,
+					"%s: length %d: %v, want %v", name, n, got[i], want)
+			}
+		}
+	}
+}
+
+// twin is BERT in float64, written from its definition: a list of numbers for each
+// token, and nothing packed, batched or reordered.
+type twin map[string]array
+
+func (w twin) row(name string, i int) []float64 {
+	width := w[name].shape[len(w[name].shape)-1]
+	return w[name].values[i*width : (i+1)*width]
+}
+
+func (w twin) linear(name string, x [][]float64) [][]float64 {
+	out := make([][]float64, len(x))
+	for i := range x {
+		for o, b := range w[name+".bias"].values {
+			out[i] = append(out[i], b+dot(w.row(name+".weight", o), x[i]))
+		}
+	}
+	return out
+}
+
+// norm adds y to x and normalizes.
+func (w twin) norm(name string, x, y [][]float64) [][]float64 {
+	gain, bias := w[name+".weight"].values, w[name+".bias"].values
+	out := make([][]float64, len(x))
+	for i := range x {
+		mean, variance := 0., 0.
+		v := make([]float64, len(x[i]))
+		for j := range v {
+			v[j] = x[i][j] + y[i][j]
+			mean += v[j] / float64(len(v))
+		}
+		for j := range v {
+			variance += (v[j] - mean) * (v[j] - mean) / float64(len(v))
+		}
+		for j := range v {
+			out[i] = append(out[i], (v[j]-mean)/math.Sqrt(variance+1e-12)*gain[j]+bias[j])
+		}
+	}
+	return out
+}
+
+func dot(a, b []float64) (sum float64) {
+	for i := range a {
+		sum += a[i] * b[i]
+	}
+	return sum
+}
+
+// attend is softmax(QKᵀ/√d)V, head by head.
+func attend(q, k, v [][]float64) [][]float64 {
+	size := tinyHidden / tinyHeads
+	out := make([][]float64, len(q))
+	for i := range q {
+		for h := range tinyHeads {
+			head := func(x []float64) []float64 { return x[h*size : (h+1)*size] }
+			weights, sum := make([]float64, len(k)), 0.
+			for j := range k {
+				weights[j] = math.Exp(dot(head(q[i]), head(k[j])) / math.Sqrt(float64(size)))
+				sum += weights[j]
+			}
+			mixed := make([]float64, size)
+			for j := range v {
+				for c, x := range head(v[j]) {
+					mixed[c] += weights[j] / sum * x
+				}
+			}
+			out[i] = append(out[i], mixed...)
+		}
+	}
+	return out
+}
+
+// encode returns the vectors of the tokens.
+func (w twin) encode(ids []int32) [][]float64 {
+	x, places := make([][]float64, len(ids)), make([][]float64, len(ids))
+	for i, id := range ids {
+		x[i] = w.row("embeddings.word_embeddings.weight", int(id))
+		for j, p := range w.row("embeddings.position_embeddings.weight", i) {
+			places[i] = append(places[i], p+w.row("embeddings.token_type_embeddings.weight", 0)[j])
+		}
+	}
+	x = w.norm("embeddings.LayerNorm", x, places)
+	for l := range tinyLayers {
+		at := fmt.Sprintf("encoder.layer.%d.", l)
+		self := at + "attention.self."
+		mixed := attend(w.linear(self+"query", x), w.linear(self+"key", x), w.linear(self+"value", x))
+		x = w.norm(at+"attention.output.LayerNorm", w.linear(at+"attention.output.dense", mixed), x)
+		inner := w.linear(at+"intermediate.dense", x)
+		for _, row := range inner {
+			for j, v := range row {
+				row[j] = v * (1 + math.Erf(v/math.Sqrt2)) / 2
+			}
+		}
+		x = w.norm(at+"output.LayerNorm", w.linear(at+"output.dense", inner), x)
+	}
+	return x
+}
+
+// mean is the mean of the tokens' vectors, of length 1.
+func mean(x [][]float64) []float64 {
+	out := make([]float64, len(x[0]))
+	for _, row := range x {
+		for j, v := range row {
+			out[j] += v
+		}
+	}
+	length := math.Sqrt(dot(out, out))
+	for j := range out {
+		out[j] /= length
+	}
+	return out
+}
+
+// The tiny model is embedtest's.
+const (
+	tinyHidden = 64
+	tinyHeads  = 2
+	tinyLayers = 2
+	tinyTokens = 101
+)
+
+// tiny is the folder of the tiny model.
+func tiny(t testing.TB) string {
+	t.Helper()
+	dir := t.TempDir()
+	check.OK(t, embedtest.WriteBERT(dir))
+	return dir
+}
+
+// tinyPieces is its vocabulary, by number.
+func tinyPieces(t testing.TB) []string {
+	t.Helper()
+	b := check.Of(os.ReadFile(filepath.Join(tiny(t), vocabFile))).OK(t)
+	return strings.Split(string(b), "\n")
+}
+
+// array is a tensor in a test.
+type array struct {
+	shape  []int
+	values []float64
+}
+
+// tinyWeights are its tensors, read from their definition.
+func tinyWeights(t testing.TB) map[string]array {
+	t.Helper()
+	b := check.Of(os.ReadFile(filepath.Join(tiny(t), weightsFile))).OK(t)
+	length := binary.LittleEndian.Uint64(b)
+	var header map[string]struct {
+		Shape   []int
+		Offsets [2]int `json:"data_offsets"`
+	}
+	check.OK(t, json.Unmarshal(b[8:8+length], &header))
+	out := map[string]array{}
+	for name, h := range header {
+		a := array{shape: h.Shape}
+		for at := h.Offsets[0]; at < h.Offsets[1]; at += 4 {
+			a.values = append(a.values, float64(math.Float32frombits(binary.LittleEndian.Uint32(b[8+int(length)+at:]))))
+		}
+		if len(a.shape) > 0 {
+			out[name] = a
+		}
+	}
+	return out
+}
+
+// encodeTensors writes a safetensors file, all numbers in one type.
+func encodeTensors(arrays map[string]array, kind string) []byte {
+	header := map[string]any{"__metadata__": map[string]string{"format": "pt"}}
+	var data []byte
+	names := make([]string, 0, len(arrays))
+	for name := range arrays {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		from := len(data)
+		for _, x := range arrays[name].values {
+			bits := math.Float32bits(float32(x))
+			switch kind {
+			case "F32":
+				data = binary.LittleEndian.AppendUint32(data, bits)
+			case "BF16":
+				data = binary.LittleEndian.AppendUint16(data, uint16(bits>>16))
+			case "F16":
+				data = binary.LittleEndian.AppendUint16(data, halfOf(x))
+			}
+		}
+		header[name] = map[string]any{"dtype": kind, "shape": arrays[name].shape, "data_offsets": []int{from, len(data)}}
+	}
+	return withHeader(header, data)
+}
+
+func withHeader(header any, data []byte) []byte {
+	h, err := json.Marshal(header)
+	if err != nil {
+		panic(err)
+	}
+	return slices.Concat(binary.LittleEndian.AppendUint64(nil, uint64(len(h))), h, data)
+}
+
+// halfOf is the 16-bit number of a multiple of 1/128 below 16.
+func halfOf(x float64) uint16 {
+	if x == 0 {
+		return 0
+	}
+	frac, exp := math.Frexp(math.Abs(x))
+	h := uint16(exp+14)<<10 | uint16(frac*2048)&1023
+	if x < 0 {
+		h |= 1 << 15
+	}
+	return h
+}
+
+func mustOpen(t testing.TB, dir string) *Encoder {
+	t.Helper()
+	e := check.Of(Open(dir, Options{})).OK(t)
+	return e
 }

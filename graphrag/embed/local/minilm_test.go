@@ -3,7 +3,10 @@
 package local_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"log"
 	"math"
 	"os"
 	"strings"
@@ -38,10 +41,9 @@ func cosine(a, b []float32) float64 {
 // The example of the model's card: what sentence-transformers prints for it.
 func TestMiniLMGolden(t *testing.T) {
 	e := miniLM(t)
-	v, err := e.EmbedDocuments(t.Context(), []string{
+	v := check.Of(e.EmbedDocuments(t.Context(), []string{
 		"That is a happy person", "That is a happy dog", "That is a very happy person", "Today is a sunny day",
-	})
-	check.OK(t, err)
+	})).OK(t)
 	for i, want := range []float64{.695, .943, .257} {
 		got := cosine(v[0], v[i+1])
 		check.True(t, math.Abs(got-want) <= 1e-3, "likeness to sentence %d is %.4f, want %.3f", i+1, got, want)
@@ -71,9 +73,8 @@ func TestFamilyInt8(t *testing.T) {
 				v[i] = check.Of(e.EmbedDocuments(t.Context(), texts)).OK(t)
 			}
 			for i, text := range texts {
-				if cos := cosine(v[0][i], v[1][i]); cos < .995 {
-					t.Errorf("%.40q: cosine %.4f", text, cos)
-				}
+				cos := cosine(v[0][i], v[1][i])
+				check.True(t, cos >= .995, "%.40q: cosine %.4f", text, cos)
 			}
 		})
 	}
@@ -102,10 +103,65 @@ func TestFamilyGolden(t *testing.T) {
 			})
 			check.OK(t, errors.Join(err1, err2))
 			for i, want := range tt.want {
-				if got := cosine(q, v[i]); math.Abs(got-want) > 1e-3 {
-					t.Errorf("passage %d: cosine %.4f, want %.4f", i+1, got, want)
-				}
+				got := cosine(q, v[i])
+				check.True(t, math.Abs(got-want) <= 1e-3, "passage %d: cosine %.4f, want %.4f", i+1, got, want)
 			}
 		})
 	}
+}
+
+// A model is opened by its folder; here it is one of random numbers.
+func Example() {
+	dir, err := os.MkdirTemp("", "model")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	if err := embedtest.WriteBERT(dir); err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	model, err := local.Open(dir, local.Options{})
+	if err != nil {
+		fmt.Println(err) // names the file, and what to do about it
+		return
+	}
+	ctx := context.Background()
+	passages, err := model.EmbedDocuments(ctx, []string{"The barn owl hears a mouse.", "A quick brown fox!"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	question, err := model.EmbedQuery(ctx, "the BARN owl hears a mouse.")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(model.Dim(), passages[0][0] == question[0], passages[1][0] == question[0])
+	// Output: 64 true false
+}
+
+func ExampleReranker() {
+	dir, err := os.MkdirTemp("", "model")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	// In place of a cross-encoder that was trained, a small one of random numbers.
+	if err := embedtest.WriteHead(dir, "BertForSequenceClassification", "relevant"); err != nil {
+		log.Fatal(err)
+	}
+	reranker, err := local.OpenReranker(dir, local.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	passages := []string{"The barn owl hears a mouse.", "A quick brown fox."}
+	scores, err := reranker.Scores(context.Background(), "What hears a mouse?", passages)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(len(scores), "scores, to be put in order by retrieve.Rerank")
+	// Output: 2 scores, to be put in order by retrieve.Rerank
 }

@@ -5,9 +5,11 @@ package rules_test
 import (
 	"bytes"
 	"context"
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -17,9 +19,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/extract/extracttest"
 	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
@@ -58,25 +63,10 @@ func triples(x kg.Extraction) []string {
 }
 
 func TestNames(t *testing.T) {
-	for _, c := range []struct{ text, want string }{
-		{"In May 2012 the physicist Lise Meitner wrote to Otto Hahn about it.", "May 2012/date, Lise Meitner/person, Otto Hahn/person"},
-		{"It was the University of Oxford, not the Department of Health and Human Services, that paid for the trial.",
-			"University of Oxford/organization, Department of Health/organization, Human Services/organization"},
-		{"They read “The Solitude of Prime Numbers” and saw the play in the evening.", "The Solitude of Prime Numbers/work"},
-		{"The law was signed by President Donald Trump and by Sen. Mitch McConnell in the morning.", "Donald Trump/person, Mitch McConnell/person"},
-		{"The German army left, but the Germans came back to Berlin's gates in 1945.", "Germans/other, Berlin/place, 1945/date"},
-		{"It cost $1.2 billion, or 54% of the budget, and was 120 km/h slower than the old one.", "$1.2 billion/quantity, 54%/quantity, 120 km/h/quantity"},
-		{"Apple, Inc. was sued by the Coca-Cola Company, and then it was sued by AT&T as well.", "Apple, Inc/organization, Coca-Cola Company/organization, AT&T/other"},
-		{"The 2022 FIFA World Cup was played in Qatar from 20 November to 18 December 2022.",
-			"2022 FIFA World Cup/event, Qatar/place, 20 November/date, 18 December 2022/date"},
-		{"Write to press@example.org or see https://example.org/About/Us and www.Example.com for the rest of it.", ""},
-		{"He met Ludwig van Beethoven and Oscar de la Hoya at a dinner in the town.", "Ludwig van Beethoven/person, Oscar de la Hoya/other"},
-		{"The World Health Organization (WHO) said that the plague was over by the 1970s.", "World Health Organization/organization, WHO/organization, 1970s/date"},
-		{"When was it? The answer is that nobody knows, and he would not say.", ""},
-		{"There was talk of St. Petersburg and of U.S. troops there in the winter.", "St. Petersburg/place, U.S./place"},
-	} {
-		got := strings.Join(names(read(t, c.text, rules.Options{})), ", ")
-		check.Equal(t, got, c.want, "%s\n got %s", c.text, got)
+	for _, row := range check.Rows(t, "testdata/names.txt") {
+		text, want := row[0], row[1]
+		got := strings.Join(names(read(t, text, rules.Options{})), ", ")
+		check.Equal(t, got, want, "%s\n got %s", text, got)
 	}
 }
 
@@ -169,9 +159,8 @@ func TestEntities(t *testing.T) {
 		var got []string
 		for _, m := range x.Entities(c.question, func(s string) bool { return known[s] }) {
 			got = append(got, m.Name+"/"+m.Type)
-			if c.question[m.Span.Start:m.Span.End] != m.Name {
-				t.Errorf("%q: span %v is not %q", c.question, m.Span, m.Name)
-			}
+			check.Equal(t, c.question[m.Span.Start:m.Span.End], m.Name,
+				"%q: span %v is not", c.question, m.Span)
 		}
 		s := strings.Join(got, ", ")
 		check.Equal(t, s, c.want, "%s\n got %s", c.question, s)
@@ -316,5 +305,164 @@ func TestPlaceholders(t *testing.T) {
 		slices.Sort(got)
 		diff := cmp.Diff(want, got)
 		check.True(t, diff == "" || len(want)+len(got) == 0, "%s: %s", text, diff)
+	}
+}
+
+func ExampleExtractor() {
+	offline, err := rules.New(rules.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	found, err := offline.Extract(context.Background(), []graphrag.Chunk{{
+		ID: "page#000000", Doc: "page",
+		Text: "The Red Cross was founded by Henry Dunant in Geneva in 1863. Among its friends was Clara Barton, the founder of the American Red Cross.",
+	}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, m := range found[0].Mentions {
+		fmt.Printf("%s (%s)\n", m.Name, m.Type)
+	}
+	for _, f := range found[0].Facts {
+		fmt.Printf("%s – %s – %s\n", f.Head, f.Relation, f.Tail)
+	}
+	// Output:
+	// Red Cross (other)
+	// Henry Dunant (person)
+	// Geneva (place)
+	// 1863 (date)
+	// Clara Barton (person)
+	// American Red Cross (other)
+	// Red Cross – was founded by – Henry Dunant
+	// Red Cross – was founded in – Geneva
+	// Red Cross – was founded in – 1863
+	// Clara Barton – is founder of – American Red Cross
+}
+
+func ExampleExtractor_Entities() {
+	offline, err := rules.New(rules.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	known := func(name string) bool { return name == "red cross" }
+	for _, m := range offline.Entities("who started the red cross with Clara Barton?", known) {
+		fmt.Println(m.Name)
+	}
+	// Output:
+	// red cross
+	// Clara Barton
+}
+
+func TestConformance(t *testing.T) {
+	offline := check.Of(rules.New(rules.Options{})).OK(t)
+	extracttest.Test(t, offline)
+}
+
+// page is a short text like those of the web.
+//
+//go:embed testdata/page.md
+var page string
+
+func pages(n int) []graphrag.Chunk {
+	var chunks []graphrag.Chunk
+	for i := range n {
+		id := fmt.Sprintf("d%03d", i)
+		// Lines that many pages share would be taken for a menu.
+		vary := strings.NewReplacer("Marla", fmt.Sprintf("Marla%c", 'a'+i%26), "July 19", fmt.Sprintf("July %d", i%28+1),
+			"$12", fmt.Sprintf("$%d", 12+i), "1863", fmt.Sprint(1863+i))
+		chunks = append(chunks, graphrag.Chunk{ID: id + "#000000", Doc: id, Text: vary.Replace(page)})
+	}
+	return chunks
+}
+
+// realPages returns the chunks of a domain, and how many bytes of text they
+// were cut from, links already stripped.
+func realPages(tb testing.TB, domain string) ([]graphrag.Chunk, int) {
+	tb.Helper()
+	dir := os.Getenv("WILDGRAPHBENCH_DIR")
+	if dir == "" {
+		tb.Skip("WILDGRAPHBENCH_DIR is not set")
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "corpus", domain, "*", "reference_pages", "*.txt"))
+	check.Must(tb, err == nil && len(files) != 0, "no pages of %s in %s: %v", domain, dir, err)
+	chunker := check.Of(chunk.New(chunk.Options{})).OK(tb)
+	size := 0
+	chunks := check.Of(chunker.All(context.Background(), func(yield func(graphrag.Document, error) bool) {
+		for _, file := range files {
+			data, err := os.ReadFile(file)
+			clean, _ := text.StripLinks(string(data))
+			size += len(clean)
+			if !yield(graphrag.Document{ID: filepath.Base(file), Text: clean}, err) {
+				return
+			}
+		}
+	})).OK(tb)
+	return chunks, size
+}
+
+func TestThemes(t *testing.T) {
+	for _, tt := range []struct {
+		question string
+		names    []string
+		want     []string
+	}{
+		{"Where was the builder of the Fram born?", []string{"Fram"}, []string{"builder", "born"}},
+		{"What role did maritime trade routes play in Norway, and who paid?", []string{"Norway"}, []string{"role", "maritime trade routes play", "paid"}},
+		{"the ice and the Ice", nil, []string{"ice"}},
+		{"steam-engine parts, engines", nil, []string{"steam-engine parts", "engines"}},
+		{"who is it?", nil, nil},
+		{"", nil, nil},
+	} {
+		check.Equal(t, rules.Themes(tt.question, tt.names), tt.want, "%q", tt.question)
+	}
+}
+
+// The extractions of a corpus stay in memory, so lists have no spare capacity but for what
+// the allocator rounds up, an eighth at most beyond a few entries.
+func TestListsAreOfTheirLength(t *testing.T) {
+	var names strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&names, "Ann Smith%c met Bob Jones%c in May. ", 'a'+i%26, 'a'+i/26)
+	}
+	x := check.Of(rules.New(rules.Options{})).OK(t)
+	found := check.Of(extract.Linked(x).Extract(t.Context(), []graphrag.Chunk{{ID: "1", Text: names.String()}, {ID: "2"}})).OK(t)
+	m, f := found[0].Mentions, found[0].Facts
+	check.True(t, len(m) >= 100 && len(f) >= 100 && cap(m) <= len(m)*9/8 && cap(f) <= len(f)*9/8,
+		"%d mentions in room for %d, %d facts in room for %d", len(m), cap(m), len(f), cap(f))
+	check.True(t, found[1].Mentions == nil && found[1].Facts == nil, "something in nothing: %+v", found[1])
+}
+
+// Blanks of more than one byte stand between words as any others, also at the
+// beginning and at the end.
+func TestQuestionNamesWideBlanks(t *testing.T) {
+	x := check.Of(rules.New(rules.Options{})).OK(t)
+	for _, q := range []string{"Was the Fram built by Fridtjof\u00a0Nansen?", "Was the\u2003Fram built by Fridtjof\u2003Nansen\u00a0", "\u3000Was the Fram built by Fridtjof\u3000Nansen"} {
+		check.Equal(t, fold(x.QuestionNames(q, nil)), []string{"Fram", "Fridtjof\u00a0Nansen"}, "%q", q)
+	}
+}
+
+// fold writes the blank within a name in one way.
+func fold(names []string) []string {
+	for i, n := range names {
+		runes := []rune(n)
+		for j, r := range runes {
+			if j > 0 && (r == ' ' || r == '\u2003' || r == '\u3000') {
+				runes[j] = '\u00a0'
+			}
+		}
+		names[i] = string(runes)
+	}
+	return names
+}
+
+func TestMayBeNoun(t *testing.T) {
+	for word, want := range map[string]bool{
+		"ship": true, "engine": true, "norway": true, "mother": true, "müller": true, "北京": true, "fram": true,
+		"the": false, "quickly": false, "was": false, "visited": false, "who": false, "because": false,
+	} {
+		check.Equal(t, rules.MayBeNoun(word), want, "%q", word)
 	}
 }

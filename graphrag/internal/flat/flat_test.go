@@ -56,7 +56,7 @@ func TestRoundTrip(t *testing.T) {
 		check.Is(t, wrong(), flat.ErrFormat, "another array")
 	}
 	err = f.Close()
-	check.True(t, err == nil, "%v", err)
+	check.OK(t, err)
 	_, err = flat.Create(dir, "test", 3)
 	check.Fails(t, err, "already", "writing over it")
 }

@@ -32,9 +32,8 @@ func TestTruncated(t *testing.T) {
 		var exact mat.SVD
 		exact.Factorize(a, mat.SVDNone)
 		for i, want := range exact.Values(nil) {
-			if math.Abs(sigma[i]-want) > 1e-6*sigma[0] {
-				t.Errorf("%v: value %d is %v, want %v", shape, i, sigma[i], want)
-			}
+			check.True(t, math.Abs(sigma[i]-want) <= 1e-6*sigma[0],
+				"%v: value %d is %v, want %v", shape, i, sigma[i], want)
 		}
 		var product, again mat.Dense
 		product.Mul(mat.NewDense(n, len(sigma), u), mat.NewDiagDense(len(sigma), sigma))
@@ -80,9 +79,8 @@ func TestCancelledBetweenProducts(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		m := &cancels{dense(a), after, cancel}
 		_, _, _, err := matrix.Truncated(ctx, m, 10, 2, 1)
-		if after <= 4 && (!errors.Is(err, context.Canceled) || m.after != 0) {
-			t.Errorf("ended at product %d: %v, %d further ones", after, err, -m.after)
-		}
+		check.True(t, after > 4 || errors.Is(err, context.Canceled) && m.after == 0,
+			"ended at product %d: %v, %d further ones", after, err, -m.after)
 		check.True(t, after != 5 || err == nil, "%v", err)
 		cancel()
 	}

@@ -30,7 +30,7 @@ bm25: no corpus`
 	err := c.Err()
 	check.True(t, err != nil && err.Error() == want, "got\n%v\nwant\n%s", err, want)
 	err = (&opt.Checks{}).Err()
-	check.True(t, err == nil, "%v", err)
+	check.OK(t, err)
 }
 
 func TestFill(t *testing.T) {

@@ -29,9 +29,8 @@ func TestRangesCoverEverythingOnce(t *testing.T) {
 					}
 					return nil
 				})
-				if err != nil || slices.ContainsFunc(times, func(k int32) bool { return k != 1 }) {
-					t.Fatalf("%d in ranges of %d with %d workers: %v, %v", n, size, workers, times, err)
-				}
+				check.Must(t, err == nil && !slices.ContainsFunc(times, func(k int32) bool { return k != 1 }),
+					"%d in ranges of %d with %d workers: %v, %v", n, size, workers, times, err)
 			}
 		}
 	}

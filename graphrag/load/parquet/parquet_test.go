@@ -111,5 +111,5 @@ func TestEmptyGroup(t *testing.T) {
 	data = append(data, "PAR1"...)
 	f = check.Of(parquet.Open(bytes.NewReader(data), int64(len(data)))).OK(t)
 	err = parquet.Rows(f, func(pq.Row) error { t.Error("a row"); return nil })
-	check.True(t, err == nil, "%v", err)
+	check.OK(t, err)
 }

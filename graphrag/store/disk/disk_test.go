@@ -179,8 +179,7 @@ func found(t *testing.T, dir string) (string, error) {
 func TestAnyDamage(t *testing.T) {
 	dir := built(t)
 	s := openArrays(t, dir, disk.Options{})
-	c, err := s.Open(t.Context(), "corpus")
-	check.OK(t, err)
+	c := check.Of(s.Open(t.Context(), "corpus")).OK(t)
 	for part := range 2 {
 		g := check.Of(c.Write(t.Context(), "first")).OK(t)
 		tableName := check.Of(g.Table("chunks")).OK(t)
@@ -206,8 +205,7 @@ func TestAnyDamage(t *testing.T) {
 	r, refused := rand.New(rand.NewPCG(5, 5)), 0
 	for round := range max(240, 3*len(files)) {
 		name := files[round%len(files)]
-		sound, err := os.ReadFile(name)
-		check.OK(t, err)
+		sound := check.Of(os.ReadFile(name)).OK(t)
 		data := slices.Clone(sound)
 		switch at := r.IntN(len(data)); round % 3 {
 		case 0:
@@ -220,9 +218,8 @@ func TestAnyDamage(t *testing.T) {
 		check.OK(t, os.WriteFile(name, data, 0o644))
 		got, err := found(t, dir)
 		check.OK(t, os.WriteFile(name, sound, 0o644))
-		if err == nil && got != want || err != nil && !strings.Contains(err.Error(), dir) {
-			t.Errorf("round %d, %s: an answer of %d bytes, want %d; %v", round, name, len(got), len(want), err)
-		}
+		check.True(t, (err != nil || got == want) && (err == nil || strings.Contains(err.Error(), dir)),
+			"round %d, %s: an answer of %d bytes, want %d; %v", round, name, len(got), len(want), err)
 		if err != nil {
 			refused++
 		}
@@ -236,8 +233,7 @@ func TestTwo(t *testing.T) {
 	s := openArrays(t, dir, disk.Options{})
 	check.Is(t, check.Err(disk.Open(dir, disk.Options{})), store.ErrConflict, "opened twice")
 	check.OK(t, s.Close())
-	err := pin(t, dir, disk.Options{})
-	check.True(t, err == nil, "opened after it was closed: %v", err)
+	check.OK(t, pin(t, dir, disk.Options{}), "opened after it was closed")
 	check.True(t, check.Err(s.Create(t.Context(), "late", buildSchema())) != nil, "a closed store makes a collection")
 }
 
@@ -245,8 +241,7 @@ func TestTwo(t *testing.T) {
 func TestCloseWhileFlushing(t *testing.T) {
 	dir := t.TempDir()
 	for round := range 12 {
-		s, err := disk.Open(dir, disk.Options{})
-		check.OK(t, err)
+		s := check.Of(disk.Open(dir, disk.Options{})).OK(t)
 		c := check.Of(s.Create(t.Context(), "corpus", buildSchema())).OK(t)
 		g := check.Of(c.Write(t.Context(), "first")).OK(t)
 		tableName := check.Of(g.Table("chunks")).OK(t)
@@ -293,7 +288,7 @@ func TestForeignFolder(t *testing.T) {
 	_, err := disk.Open(dir, disk.Options{})
 	check.True(t, errors.Is(err, store.ErrMismatch) && strings.Contains(err.Error(), dir), "it is opened as a store: %v", err)
 	_, err = os.Stat(mine)
-	check.True(t, err == nil, "%v", err)
+	check.OK(t, err)
 }
 
 // What a killed flush left is removed; what belongs to nobody else stays.

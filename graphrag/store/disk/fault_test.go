@@ -36,8 +36,7 @@ func TestFullDisk(t *testing.T) {
 func fullDisk(t *testing.T, dir string) {
 	s := openArrays(t, dir, disk.Options{})
 	defer s.Close()
-	c, err := s.Create(t.Context(), "corpus", buildSchema())
-	check.OK(t, err)
+	c := check.Of(s.Create(t.Context(), "corpus", buildSchema())).OK(t)
 	g := check.Of(c.Write(t.Context(), "first")).OK(t)
 	tableName := check.Of(g.Table("chunks")).OK(t)
 	put := func(prefix string) {

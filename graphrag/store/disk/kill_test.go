@@ -102,8 +102,7 @@ func buildOne(ctx context.Context, c store.Collection, n int, done func(content,
 func checkStore(t *testing.T, s store.Store, content, flushes int) {
 	t.Helper()
 	ctx := t.Context()
-	c, err := s.Create(ctx, "corpus", buildSchema())
-	check.OK(t, err)
+	c := check.Of(s.Create(ctx, "corpus", buildSchema())).OK(t)
 	names, published, err := c.Generations(ctx)
 	check.OK(t, err)
 	for _, name := range names {
@@ -122,11 +121,10 @@ func checkStore(t *testing.T, s store.Store, content, flushes int) {
 		if name == published {
 			least = batches * batchRecords
 		}
-		if records%batchRecords != 0 || records < least || facts != records || len(hits[0]) != records || len(near[0]) != records {
-			t.Errorf("%s (%q is published, generation %d had %d flushes): %d records, %d triples, %d by words, %d by vectors", name, published, content, flushes, records, facts, len(hits[0]), len(near[0]))
-		}
+		check.True(t, records%batchRecords == 0 && records >= least && facts == records && len(hits[0]) == records && len(near[0]) == records,
+			"%s (%q is published, generation %d had %d flushes): %d records, %d triples, %d by words, %d by vectors", name, published, content, flushes, records, facts, len(hits[0]), len(near[0]))
 		err = g.Close()
-		check.True(t, err == nil, "%v", err)
+		check.OK(t, err)
 	}
 	if published == "" && content > 1 || published != "" && published < fmt.Sprintf("g%d", content-1) && len(published) <= len(fmt.Sprint(content)) {
 		t.Errorf("%q is published, and generation %d was begun", published, content)
@@ -160,9 +158,8 @@ func TestKill(t *testing.T) {
 		timer := time.AfterFunc(time.Duration(50+r.IntN(500)+100*max(0, n-kills))*time.Millisecond, func() { _ = cmd.Process.Kill() })
 		lines := bufio.NewScanner(out)
 		for lines.Scan() {
-			if _, err := fmt.Sscanf(lines.Text(), "done %d %d", &content, &flushes); err != nil {
-				t.Errorf("it says %q", lines.Text())
-			}
+			check.True(t, check.Err(fmt.Sscanf(lines.Text(), "done %d %d", &content, &flushes)) == nil,
+				"it says %q", lines.Text())
 		}
 		_ = cmd.Wait() // it was killed
 		timer.Stop()

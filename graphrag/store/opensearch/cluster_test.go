@@ -72,7 +72,7 @@ func clear(t testing.TB, o opensearch.Options) {
 		err = errors.Join(err, s.Drop(ctx, name))
 	}
 	err = errors.Join(err, s.Close())
-	check.True(t, err == nil, "%v", err)
+	check.OK(t, err)
 }
 
 func TestStore(t *testing.T) {

@@ -375,8 +375,7 @@ func TestFake(t *testing.T) {
 	urls := map[store.Store]string{}
 	fakes := map[store.Store]*fake{}
 	open := func(t *testing.T, f *fake, url string) store.Store {
-		s, err := Open(t.Context(), []string{url}, Options{})
-		check.OK(t, err)
+		s := check.Of(Open(t.Context(), []string{url}, Options{})).OK(t)
 		s.(*clusterStore).c.maxK = 1000
 		urls[s], fakes[s] = url, f
 		return s

@@ -37,9 +37,8 @@ func TestSpans(t *testing.T) {
 	got := kept.Ended()
 	check.Must(t, len(got) == 3, "%d spans", len(got))
 	chat, answer := got[0], got[1]
-	if chat.Parent().SpanID() != answer.SpanContext().SpanID() || answer.Parent().SpanID() != own.SpanContext().SpanID() {
-		t.Error("a span has another parent")
-	}
+	check.True(t, chat.Parent().SpanID() == answer.SpanContext().SpanID() &&
+		answer.Parent().SpanID() == own.SpanContext().SpanID(), "a span has another parent")
 	check.True(t, chat.SpanKind() == api.SpanKindClient && answer.SpanKind() == api.SpanKindInternal, "kinds %v and %v", chat.SpanKind(), answer.SpanKind())
 	if s := chat.Status(); s.Code != codes.Error || s.Description != "canceled" || len(chat.Events()) > 0 || answer.Status().Code != codes.Unset {
 		t.Errorf("status %+v, %+v", s, answer.Status())
@@ -53,12 +52,10 @@ func TestSpans(t *testing.T) {
 // The bridge links the API, and no SDK; who imports package trace links neither.
 func TestLinks(t *testing.T) {
 	for pkg, may := range map[string]string{".": "go.opentelemetry.io/otel", "github.com/wildgraph/wildgraph/graphrag/trace": "none"} {
-		out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", pkg).Output()
-		check.OK(t, err)
+		out := check.Of(exec.CommandContext(t.Context(), "go", "list", "-deps", pkg).Output()).OK(t)
 		for dep := range strings.Lines(string(out)) {
-			if strings.HasPrefix(dep, "go.opentelemetry.io/") && (!strings.HasPrefix(dep, may) || strings.Contains(dep, "/sdk")) {
-				t.Errorf("%s links %s", pkg, dep)
-			}
+			check.True(t, !strings.HasPrefix(dep, "go.opentelemetry.io/") || strings.HasPrefix(dep, may) &&
+				!strings.Contains(dep, "/sdk"), "%s links %s", pkg, dep)
 		}
 	}
 }

@@ -199,9 +199,7 @@ func compare(t *testing.T, theirs, ours outcome, expected func(names ...string) 
 	t.Helper()
 	for what, of := range map[string][]string{"theirs only": missing(theirs.nodes, ours.nodes), "ours only": missing(ours.nodes, theirs.nodes)} {
 		for _, name := range of {
-			if !expected(name) {
-				t.Errorf("%s: the entity %q", what, name)
-			}
+			check.True(t, expected(name), "%s: the entity %q", what, name)
 		}
 	}
 	for k, w := range theirs.edges {
@@ -257,9 +255,8 @@ func TestLightRAG(t *testing.T) {
 				t.Errorf("%s, question %d: passages %v, ours %v", mode, i, a.passages, b.passages)
 			}
 		}
-		if both < want {
-			t.Errorf("%s: the same entities and relations for %d of %d questions, want %d", mode, both, len(theirs.asked[mode]), want)
-		}
+		check.True(t, both >= want,
+			"%s: the same entities and relations for %d of %d questions, want %d", mode, both, len(theirs.asked[mode]), want)
 	}
 }
 
@@ -267,9 +264,8 @@ func TestLightRAG(t *testing.T) {
 func TestGraphRAG(t *testing.T) {
 	theirs := golden(t, "graphrag").asked["local"]
 	for i, b := range ours(t, false, local).asked[""][:len(theirs)] {
-		if len(b.entities) != 10 || !slices.Equal(theirs[i].entities[:10], b.entities) {
-			t.Errorf("question %d: entities %q, ours %q", i, theirs[i].entities, b.entities)
-		}
+		check.True(t, len(b.entities) == 10 && slices.Equal(theirs[i].entities[:10], b.entities),
+			"question %d: entities %q, ours %q", i, theirs[i].entities, b.entities)
 	}
 }
 
@@ -277,9 +273,8 @@ func TestGraphRAG(t *testing.T) {
 func TestHippoRAG(t *testing.T) {
 	theirs := golden(t, "hipporag").asked[""]
 	for i, b := range ours(t, false, "hipporag2 phrases=mean asciiPhrases=true overwrite=true").asked[""] {
-		if !slices.Equal(theirs[i].passages[:5], b.passages[:5]) {
-			t.Errorf("question %d: passages %v, ours %v", i, theirs[i].passages[:8], b.passages[:8])
-		}
+		check.True(t, slices.Equal(theirs[i].passages[:5], b.passages[:5]),
+			"question %d: passages %v, ours %v", i, theirs[i].passages[:8], b.passages[:8])
 	}
 }
 
@@ -313,9 +308,8 @@ func TestForeign(t *testing.T) {
 					same++
 				}
 			}
-			if same < program.same || len(theirs) != 100 {
-				t.Errorf("of %d questions %d have the same entities first, want %d", len(theirs), same, program.same)
-			}
+			check.True(t, same >= program.same && len(theirs) == 100,
+				"of %d questions %d have the same entities first, want %d", len(theirs), same, program.same)
 		})
 	}
 }
