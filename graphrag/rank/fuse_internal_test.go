@@ -3,9 +3,10 @@
 package rank
 
 import (
-	"github.com/wildgraph/wildgraph/internal/check"
 	"math"
 	"testing"
+
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // What stands first and tenth beats what stands fifth twice while the constant is
