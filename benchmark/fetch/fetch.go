@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/wildgraph/wildgraph/graphrag/load"
-	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/display"
 )
 
 // Kind is the kind of an [Error].
@@ -150,7 +150,7 @@ func (f *Fetcher) Page(ctx context.Context, address string) (Page, error) {
 			known.Kind = Refused
 		}
 	}
-	known.URL = text.Printable(address)
+	known.URL = display.Printable(address)
 	return Page{}, known
 }
 
@@ -261,7 +261,7 @@ func (f *Fetcher) get(ctx context.Context, c *http.Client, u *url.URL, header ht
 	case s == http.StatusTooManyRequests || s == http.StatusRequestTimeout || s >= 500:
 		return answer{}, &busyError{resp.Status, retryAfter(resp.Header.Get("Retry-After"))}
 	case s != http.StatusOK:
-		return answer{}, &Error{Kind: Missing, Err: errors.New(text.Printable(resp.Status))}
+		return answer{}, &Error{Kind: Missing, Err: errors.New(display.Printable(resp.Status))}
 	}
 	if packed := resp.Header.Get("Content-Encoding"); packed != "" && packed != "identity" { // gzip, which is asked for, is unpacked already
 		return answer{}, &Error{Kind: NoText, Err: fmt.Errorf("packed as %.40q, which was not asked for", packed)}

@@ -204,7 +204,7 @@ func verify(c graphrag.Chunk, x *kg.Extraction) {
 // NameFinder finds names and their kinds in texts, in order. local.Names of graphrag/embed is one.
 type NameFinder interface {
 	Name() string
-	Find(ctx context.Context, texts []string) ([][]text.Name, error)
+	Find(ctx context.Context, texts []string) ([][]text.Match, error)
 }
 
 // ByNames returns an extractor of the names that find finds, without facts.

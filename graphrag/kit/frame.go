@@ -290,7 +290,7 @@ type amount struct {
 func (k Kit) amount(q graphrag.Question) amount {
 	a := amount{Question: q}
 	asks := k.Answer != NameOffline
-	if q.Form == "" && asks && text.AsksOverview(q.Text) {
+	if q.Form == "" && asks && text.ReadQuestion(q.Text).Overview {
 		a.Form = graphrag.Overview
 	}
 	if q.K != 0 || q.Tokens != 0 || q.Depth != 0 {

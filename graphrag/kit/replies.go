@@ -291,12 +291,12 @@ func Saved[T any](ctx context.Context, kind, key string, make func() (T, error))
 // rememberingNames finds names in the cache of the context, as replies.
 type rememberingNames struct{ extract.NameFinder }
 
-func (r rememberingNames) Find(ctx context.Context, texts []string) ([][]text.Name, error) {
+func (r rememberingNames) Find(ctx context.Context, texts []string) ([][]text.Match, error) {
 	kept := repliesOf(ctx)
 	if kept == nil {
 		return r.NameFinder.Find(ctx, texts)
 	}
-	out, keys := make([][]text.Name, len(texts)), make([]replyKey, len(texts))
+	out, keys := make([][]text.Match, len(texts)), make([]replyKey, len(texts))
 	var missing []string
 	var at []int
 	for i, t := range texts {

@@ -22,6 +22,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/display"
 )
 
 // File is a document with a mapping to the file that it was read from.
@@ -261,7 +262,7 @@ func (o Options) Files(ctx context.Context, fsys fs.FS) iter.Seq2[Raw, error] {
 			return w.entry(name, d, err)
 		})
 		for _, ext := range slices.Sorted(maps.Keys(w.others)) {
-			w.tell(Raw{}, otherKind(text.Counted(w.others[ext], "file"), ext))
+			w.tell(Raw{}, otherKind(display.Counted(w.others[ext], "file"), ext))
 		}
 		if w.links > 0 {
 			w.tell(Raw{}, fmt.Errorf("load: %d symbolic links are not followed", w.links))

@@ -127,7 +127,7 @@ func (o Options) Defaults() Options {
 
 // Retrieve ranks one passage of each page, and reads within the budget of the question, or up
 // to Longest tokens of each of K pages. The wording of a question does not change its budget;
-// a caller that wants more for overviews can ask [text.AsksOverview].
+// a caller that wants more for overviews can ask [text.ReadQuestion].
 func (p *Retriever) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 	if err := ctx.Err(); err != nil {
 		return graphrag.Found{}, fmt.Errorf("pages: %w", err)

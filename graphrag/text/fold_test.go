@@ -3,7 +3,6 @@
 package text_test
 
 import (
-	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -50,40 +49,4 @@ func FuzzFoldName(f *testing.F) {
 		twice := text.FoldName(once)
 		check.Must(t, twice == once, "FoldName(%q) = %q, folded again %q", s, once, twice)
 	})
-}
-
-func TestPrintable(t *testing.T) {
-	for _, c := range table(t, "printable.txt") {
-		if got := text.Printable(c[0]); got != c[1] {
-			t.Errorf("Printable(%q) = %q, want %q", c[0], got, c[1])
-		}
-		if got := text.OneLine(c[0]); got != c[2] {
-			t.Errorf("OneLine(%q) = %q, want %q", c[0], got, c[2])
-		}
-	}
-}
-
-func TestHead(t *testing.T) {
-	for _, tt := range []struct {
-		in    string
-		bytes int
-		want  string
-	}{
-		{"a whole title", 13, "a whole title"}, {"a whole title", 12, "a whole"}, {"a whole title", 7, "a whole"},
-		{"unbroken", 4, ""}, {"", 0, ""}, {"é é é", 4, "é"}, {"中文　标题", 9, "中文"},
-	} {
-		check.Equal(t, text.Head(tt.in, tt.bytes), tt.want, "Head(%q, %d)", tt.in, tt.bytes)
-	}
-}
-
-// What is encoded means what it meant, and shows nothing hidden.
-func TestJSON(t *testing.T) {
-	in := map[string]string{"a\u202eb": "\u009b2J\U000e0041 é\x1b\u2028 \u200d <中>"}
-	var out strings.Builder
-	check.OK(t, text.JSON(&out).Encode(in))
-	want := `{"a\u202eb":"\u009b2J\udb40\udc41 é\u001b\u2028 ` + "\u200d" + ` <中>"}` + "\n"
-	check.Equal(t, out.String(), want)
-	var back map[string]string
-	err := json.Unmarshal([]byte(out.String()), &back)
-	check.True(t, err == nil && back["a\u202eb"] == in["a\u202eb"], "%q, %v", back, err)
 }

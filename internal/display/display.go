@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package text
+// Package display formats texts and numbers for terminals, tables and JSON output.
+package display
 
 import (
 	"encoding/json"
