@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"iter"
 	"slices"
 	"strings"
@@ -390,7 +391,24 @@ type IndexStats struct {
 	// Schema is the schema that extraction was bound by, a JSON object that extract.ReadSchema
 	// takes, if the system tells it.
 	Schema json.RawMessage `json:"schema,omitempty"`
+	// Recall is the share of the ten nearest vectors that a search finds, measured on some of the chunks; 0 if all
+	// vectors are compared.
+	Recall float64 `json:"recall,omitempty"`
 	Usage
+}
+
+// Notes returns sentences about what the index does not hold exactly: results for earlier states, and vectors that a
+// search compares in part.
+func (s IndexStats) Notes() (out []string) {
+	for _, stage := range s.Stages {
+		if stage.Stale > 0 {
+			out = append(out, fmt.Sprintf("%s: %d of %d results are for an earlier state of the documents", stage.Name, stage.Stale, stage.Asked))
+		}
+	}
+	if s.Recall > 0 {
+		out = append(out, fmt.Sprintf("searches by vectors are approximate: they find %.1f %% of the ten nearest", 100*s.Recall))
+	}
+	return out
 }
 
 // Stage counts the pieces of work of one step of indexing: chunks to extract

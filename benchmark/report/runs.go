@@ -411,6 +411,7 @@ func addStages(a, b graphrag.Stage) graphrag.Stage {
 	a.Failed += b.Failed
 	a.Refused += b.Refused
 	a.Repaired += b.Repaired
+	a.Stale += b.Stale
 	return a
 }
 

@@ -216,7 +216,7 @@ func alignments(ctx context.Context, k kit.Kit, path string, plain bool, d bench
 		return nil, err
 	}
 	slices.SortFunc(chunks, func(a, b graphrag.Chunk) int { return cmp.Compare(a.ID, b.ID) })
-	parts, err := gear.PartsOf(ctx, k, gear.Options{Graph: graph}, kit.NewCorpus(k, chunks, nil))
+	parts, err := gear.PartsOf(ctx, k, gear.Options{Graph: graph}, k.Corpus(chunks, nil))
 	if err != nil {
 		return nil, err
 	}

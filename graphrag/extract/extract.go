@@ -201,6 +201,10 @@ func verify(c graphrag.Chunk, x *kg.Extraction) {
 	x.Attributes = slices.DeleteFunc(x.Attributes, func(a kg.Attribute) bool { return dropped("attribute", a.Entity+" | "+a.Key, a.Entity) })
 }
 
+// Parts of a question: the names and things that it is about, and the themes that it asks
+// about.
+type Parts struct{ Names, Themes []string }
+
 // NameFinder finds names and their kinds in texts, in order. local.Names of graphrag/embed is one.
 type NameFinder interface {
 	Name() string

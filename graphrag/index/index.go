@@ -38,6 +38,9 @@ func (o *Options) check() error {
 
 const workSuffix = "-work"
 
+// atOnce is the number of documents that are put at once.
+const atOnce = 256
+
 // The tables of the collection Name-work: documents by their IDs, replies by the hashes of requests.
 const (
 	documents = "documents"
@@ -46,8 +49,9 @@ const (
 
 // Index does shares of a job. It is safe for concurrent use, by any number of processes if the store is.
 type Index struct {
-	o    Options
-	work work
+	o       Options
+	work    store.Generation
+	replies *share.Replies
 }
 
 // Open opens the collection, or makes it.
@@ -63,20 +67,24 @@ func Open(ctx context.Context, o Options) (*Index, error) {
 	if err != nil {
 		return nil, fmt.Errorf("index: %w", err)
 	}
-	return &Index{o, work{g: g, durable: o.Store.Can().Durable}}, nil
+	open := func(context.Context) (store.Generation, error) { return g, nil }
+	return &Index{o, g, &share.Replies{Open: open, Table: replies, Durable: o.Store.Can().Durable}}, nil
 }
 
 // Close closes the collection. The store stays open.
-func (x *Index) Close() error { return x.work.g.Close() }
+func (x *Index) Close() error { return x.work.Close() }
 
 // Put stores the documents of the job, and removes all others. It returns their number.
 func (x *Index) Put(ctx context.Context, docs iter.Seq2[graphrag.Document, error]) (int, error) {
 	here := make(map[string]bool)
+	t, err := x.work.Table(documents)
+	if err != nil {
+		return 0, fmt.Errorf("index: %w", err)
+	}
 	var records []store.Record
 	put := func() error {
-		err := x.work.put(ctx, documents, records...)
-		records = records[:0]
-		return err
+		defer func() { records = records[:0] }()
+		return t.Put(ctx, records...)
 	}
 	for d, err := range docs {
 		if err == nil && here[d.ID] {
@@ -94,7 +102,7 @@ func (x *Index) Put(ctx context.Context, docs iter.Seq2[graphrag.Document, error
 		}
 		here[d.ID] = true
 	}
-	if err := put(); err != nil {
+	if err := errors.Join(put(), x.work.Flush(ctx)); err != nil {
 		return 0, fmt.Errorf("index: %w", err)
 	}
 	var gone []string
@@ -106,11 +114,7 @@ func (x *Index) Put(ctx context.Context, docs iter.Seq2[graphrag.Document, error
 			gone = append(gone, d.ID)
 		}
 	}
-	t, err := x.work.g.Table(documents)
-	if err == nil {
-		err = errors.Join(t.Delete(ctx, gone...), x.work.g.Flush(ctx))
-	}
-	if err != nil {
+	if err := errors.Join(t.Delete(ctx, gone...), x.work.Flush(ctx)); err != nil {
 		return 0, fmt.Errorf("index: %w", err)
 	}
 	return len(here), nil
@@ -119,10 +123,7 @@ func (x *Index) Put(ctx context.Context, docs iter.Seq2[graphrag.Document, error
 // Documents returns the documents of the job in the order of their IDs.
 func (x *Index) Documents(ctx context.Context) iter.Seq2[graphrag.Document, error] {
 	return func(yield func(graphrag.Document, error) bool) {
-		t, err := x.work.g.Table(documents)
-		if err == nil && !x.work.durable {
-			err = x.work.flush(ctx)
-		}
+		t, err := x.work.Table(documents)
 		if err != nil {
 			yield(graphrag.Document{}, fmt.Errorf("index: %w", err))
 			return
@@ -152,7 +153,7 @@ type Share struct {
 type Done struct {
 	// Missing is the number of replies that the share left to others; 0 if all are there.
 	Missing int `json:"missing"`
-	// Usage sums the replies that the share asked for; Texts counts the texts that it embedded.
+	// Usage sums the calls of the share, also those that failed; Texts counts the texts that it embedded.
 	Usage llm.Usage `json:"usage"`
 	Texts int       `json:"texts"`
 }
@@ -174,22 +175,21 @@ func (x *Index) Do(ctx context.Context, s Share) (Done, error) {
 		h.Write([]byte(key))
 		return h.Sum64()%uint64(s.N) == uint64(s.I)
 	})
-	r := &session{work: &x.work}
+	ctx, meter := llm.WithMeter(ctx)
 	system, err := x.o.System()
 	if err == nil {
-		_, err = system.Index(kit.WithReplies(ctx, r), x.Documents(ctx))
+		_, err = x.Build(ctx, system)
 		err = errors.Join(err, system.Close())
 	}
 	if errors.Is(err, share.ErrMissing) {
 		err = nil
 	}
-	r.done.Missing = at.Missing()
-	return r.done, err
+	return Done{Missing: at.Missing(), Usage: meter.Usage(), Texts: at.Texts()}, err
 }
 
 // Build indexes the documents by a system, of the replies in the store. It asks for what is not there.
 func (x *Index) Build(ctx context.Context, s *kit.System) (graphrag.IndexStats, error) {
-	return s.Index(kit.WithReplies(ctx, &session{work: &x.work}), x.Documents(ctx))
+	return s.Index(x.replies.With(ctx), x.Documents(ctx))
 }
 
 // Progress is how far a job is.

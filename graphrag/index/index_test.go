@@ -99,7 +99,7 @@ func chronicle(m llm.Model, e llm.NamedEmbedder) (*kit.System, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := kit.Frame{Name: "chronicle", Kit: k, Needs: []kit.Role{kit.Finding}}
+	f := kit.Frame{Name: "chronicle", Kit: k, Needs: []string{"Find"}}
 	f.ExtractBy(nil, k.RecordsFor(extract.RecordOptions{Format: extract.Tuples}))
 	f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
 		said := make([]string, len(c.Graph.Entities))

@@ -4,7 +4,6 @@ package kit
 
 import (
 	"context"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -75,8 +74,9 @@ func (c *content) build(ctx context.Context, f Frame, from *source, published bo
 	return st, err
 }
 
-// built builds the state of a generation, and puts what was extracted and replied into it.
-func (s *System) built(ctx context.Context, g store.Generation) (*state, error) {
+// built builds the state of a generation, and puts what was extracted and replied into it. A fresh one has its
+// replies from what is published.
+func (s *System) built(ctx context.Context, g store.Generation, fresh bool) (*state, error) {
 	p, err := open(ctx, g)
 	if err != nil {
 		return nil, err
@@ -86,9 +86,14 @@ func (s *System) built(ctx context.Context, g store.Generation) (*state, error) 
 		return nil, err
 	}
 	before := slices.Concat(slices.Collect(maps.Keys(c.replies.texts)), slices.Collect(maps.Keys(c.replies.vectors)))
-	c.replies.add(s.paid) // by a change that failed
-	c.replies.fresh = s.paid.fresh
-	s.paid = c.replies // until they are in the store
+	if now := s.now.Load(); fresh && now != nil {
+		old, err := now.pinned.content(ctx, func(graphrag.Fields) bool { return false })
+		if err != nil {
+			return nil, err
+		}
+		c.replies = old.replies
+		c.replies.fresh = slices.Concat(slices.Collect(maps.Keys(old.replies.texts)), slices.Collect(maps.Keys(old.replies.vectors)))
+	}
 	st, err := c.build(ctx, s.frame, &source{p.chunks}, false)
 	if err != nil {
 		return nil, err
@@ -96,7 +101,6 @@ func (s *System) built(ctx context.Context, g store.Generation) (*state, error) 
 	if err = s.keep(ctx, p, c, st.base, before); err == nil {
 		err = g.Flush(ctx)
 	}
-	s.paid = newReplies()
 	if err != nil {
 		return nil, errors.Join(err, st.release())
 	}
@@ -109,12 +113,12 @@ func (s *System) keep(ctx context.Context, p *pinned, c *content, base *kg.Base,
 	var gone []string
 	for _, key := range c.replies.fresh {
 		if r, ok := c.replies.record(key); ok {
-			made[hex.EncodeToString(key[:])] = r
+			made[key.String()] = r
 		}
 	}
 	for _, key := range before {
 		if _, ok := c.replies.record(key); !ok {
-			gone = append(gone, hex.EncodeToString(key[:]))
+			gone = append(gone, key.String())
 		}
 	}
 	errs := []error{putAll(ctx, p.replies, made), p.replies.Delete(ctx, gone...)}

@@ -37,13 +37,13 @@ type Corpus struct {
 	Graph *kg.Graph
 
 	kit    Kit
-	fitted Fitted
+	fitted func(context.Context) (embed.Embedder, error)
 	mapped *mappings // nil in memory
 }
 
-// NewCorpus returns a corpus for retrievers that are built without a [System]. A
+// Corpus returns a corpus for retrievers that are built without a [System]. A
 // graph, if there is one, has chunk i as passage i.
-func NewCorpus(k Kit, chunks []graphrag.Chunk, g *kg.Graph) *Corpus {
+func (k Kit) Corpus(chunks []graphrag.Chunk, g *kg.Graph) *Corpus {
 	c := &Corpus{Ranking: retrieve.NewRanking(chunks), Chunks: chunks, Graph: g, kit: k}
 	texts := chunks // until they are learnt
 	var lock sync.Mutex

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package kit makes systems of parts.
+// Package kit makes systems of parts: a [Kit] has the parts, a [Frame] says how they are put together, and a
+// [System] indexes documents and answers questions.
 //
-// A [Kit] is a set of parts by role: embed, extract, link names, find texts, describe,
-// report, decompose a question, filter facts, read, and the model for steps that only one
-// recipe has. [Offline] is the complete set without a model, [ByModel] that with one,
-// [Mixed] indexes by one kit and answers by another, and any part can be replaced.
+//	parts, err := kit.Offline(kit.OfflineOptions{}) // or kit.ByModel
+//	system, err := kit.New(kit.Frame{Name: "words", Kit: parts, Words: &bm25.Options{}})
+//	stats, err := system.Index(ctx, load.Documents(ctx, os.DirFS("notes")))
+//	answer, err := system.Answer(ctx, graphrag.Question{Text: "Who built the Fram?"})
 //
-// A [Frame] describes a system: how documents are cut, what is extracted from the chunks, and
-// how the retriever over the corpus is built. [New] makes a [System] of it. Documents can be
-// inserted and deleted, with the same result as building the index from scratch, while
-// questions are answered, and the system can be saved to a folder. Everything after extraction
-// is a function of the documents and the replies of models, and replies are cached: a change
-// pays only for new replies.
+// [Open] is [New] for a corpus in a store. [Kit.AnsweredBy] takes the parts that answer from another kit,
+// and any part can be replaced. A frame with a Build is a recipe: it makes a retriever over a
+// [Corpus], counts what it does with [Done] and [Count], and runs the calls of a model with [Each].
+//
+// Documents can be inserted and deleted while questions are answered, with the same result as building the index from
+// scratch. Everything after extraction is a function of the documents and the replies of models, and replies are
+// cached: a change pays only for new replies, also after a change that failed.
 package kit

@@ -5,7 +5,6 @@ package kit
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -29,8 +28,8 @@ type Frame struct {
 	Name string
 	Common
 	Kit Kit
-	// Needs are the parts of the kit that Build uses.
-	Needs []Role
+	// Needs are the fields of the kit that Build uses, such as "Find", beside Read and Count.
+	Needs []string
 	// Extract finds the entities and facts of chunks; without an extractor the system has
 	// no graph.
 	Extract Extraction
@@ -208,30 +207,28 @@ func note(ctx context.Context, change func(*tally)) {
 // reason why the model gave no usable reply, or nil. An item for which a substitute was used
 // counts as failed, although the index is complete.
 func Done(ctx context.Context, step string, err error) {
-	one := graphrag.Stage{Asked: 1}
+	one := graphrag.Stage{Name: step, Asked: 1}
 	if err != nil {
 		one.Failed = 1
 		if errors.Is(err, llm.ErrRefused) || errors.Is(err, llm.ErrFiltered) {
 			one.Refused = 1
 		}
 	}
-	countStage(ctx, step, one)
+	Count(ctx, graphrag.IndexStats{Stages: []graphrag.Stage{one}})
 }
 
-// Stale counts an item of a step of building for which a result for an earlier state was used.
-func Stale(ctx context.Context, step string) {
-	countStage(ctx, step, graphrag.Stage{Asked: 1, Stale: 1})
-}
-
-// Bound tells the schema that extraction was bound by, for the statistics of the index.
-func Bound(ctx context.Context, schema json.RawMessage) {
-	note(ctx, func(t *tally) { t.sofar.Schema = schema })
-}
-
-func countStage(ctx context.Context, step string, more graphrag.Stage) {
+// Count adds stages and usage to the statistics of the index that is built under ctx. A schema, by which extraction was
+// bound, replaces the one before. Other fields have no effect.
+func Count(ctx context.Context, more graphrag.IndexStats) {
 	note(ctx, func(t *tally) {
-		s := t.stages[step]
-		t.stages[step] = graphrag.Stage{Name: step, Asked: s.Asked + more.Asked, Failed: s.Failed + more.Failed, Refused: s.Refused + more.Refused, Repaired: s.Repaired + more.Repaired, Stale: s.Stale + more.Stale}
+		t.sofar.Usage = t.sofar.Usage.Add(more.Usage)
+		if more.Schema != nil {
+			t.sofar.Schema = more.Schema
+		}
+		for _, m := range more.Stages {
+			s := t.stages[m.Name]
+			t.stages[m.Name] = graphrag.Stage{Name: m.Name, Asked: s.Asked + m.Asked, Failed: s.Failed + m.Failed, Refused: s.Refused + m.Refused, Repaired: s.Repaired + m.Repaired, Stale: s.Stale + m.Stale}
+		}
 	})
 }
 
@@ -272,12 +269,9 @@ func extracted(g *kg.Graph) graphrag.Stage {
 	return out
 }
 
-// DefaultK is the number of chunks that are read for a question without a K. A model reads
-// DefaultTokens tokens at least, since five short notes do not contain a chain of facts.
-const (
-	DefaultK      = graphrag.DefaultK
-	DefaultTokens = 2000
-)
+// leastTokens is the number of tokens that a model reads at least for a question without a K, since five short notes
+// do not contain a chain of facts.
+const leastTokens = 2000
 
 // amount is a question with its form and with how much is read for it.
 type amount struct {
@@ -297,9 +291,9 @@ func (k Kit) amount(q graphrag.Question) amount {
 		a.K = max(a.K, graphrag.Off)
 		return a
 	}
-	a.K = DefaultK
+	a.K = graphrag.DefaultK
 	if asks {
-		a.floor = DefaultTokens
+		a.floor = leastTokens
 		if a.Form == graphrag.Overview {
 			a.K, a.floor = 2*a.K, 2*a.floor
 		}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"runtime"
 
 	"golang.org/x/sync/errgroup"
@@ -33,9 +34,10 @@ type Kit struct {
 	// Embed returns the embedder of a corpus. Embedders that learn from the corpus
 	// are fitted to its texts; the others ignore them.
 	Embed func(ctx context.Context, corpus []string) (embed.Embedder, error)
-	// Find makes an index that compares questions with texts, the same way for all
-	// systems. Lookup names it in reports.
-	Find   Finder
+	// Find makes an index that compares questions with texts, the same way for all systems: by words
+	// ([retrieve.NewWords]), or by vectors of the embedder of the corpus, which fitted fits at its first call.
+	// Lookup names it in reports.
+	Find   func(ctx context.Context, fitted func(context.Context) (embed.Embedder, error), texts text.List) (retrieve.Texts, error)
 	Lookup string
 	// Encoder names the source of vectors in reports: LSA, or the embedder.
 	Encoder string
@@ -64,10 +66,10 @@ type Kit struct {
 	// QuestionNames returns the function that finds the named entities of a question.
 	// known reports the folded names of the graph, for questions without capitals; it
 	// may be nil.
-	QuestionNames func(known func(folded string) bool) (NameFinder, error)
+	QuestionNames func(known func(folded string) bool) (func(ctx context.Context, question string) ([]string, error), error)
 	// Decompose finds the parts of a question; if nil, the recipe asks the AnswerModel with
 	// its own prompt or uses QuestionNames.
-	Decompose func(ctx context.Context, question string) (Parts, error)
+	Decompose func(ctx context.Context, question string) (extract.Parts, error)
 	// Filter selects among the facts found for a question and returns their indexes in
 	// order; if nil, the recipe asks the AnswerModel, or keeps all.
 	Filter func(ctx context.Context, question string, facts []graphrag.Triple) ([]int, error)
@@ -136,13 +138,6 @@ func (k Kit) RecordsFor(o extract.RecordOptions) func() (Extraction, error) {
 	return func() (Extraction, error) { return k.Records(o) }
 }
 
-// NameFinder finds the named entities of a question.
-type NameFinder func(ctx context.Context, question string) ([]string, error)
-
-// Parts of a question: the names and things that it is about, and the themes that it asks
-// about.
-type Parts struct{ Names, Themes []string }
-
 // Step returns the implementation of a step of a recipe: by the model, or without one by
 // rules.
 func Step[F any](m llm.Model, byModel func(llm.Model) F, byRules F) F {
@@ -152,39 +147,22 @@ func Step[F any](m llm.Model, byModel func(llm.Model) F, byRules F) F {
 	return byModel(m)
 }
 
-// Role names a part of a kit.
-type Role string
-
-// The roles that a [Frame] may need beside reading and counting.
-const (
-	Embedding     Role = "Embed"
-	Finding       Role = "Find"
-	Linking       Role = "Link"
-	Describing    Role = "Describe"
-	Reporting     Role = "Report"
-	QuestionNames Role = "QuestionNames"
-)
-
 // check reports the parts that a system needs and the kit lacks.
-func (k Kit) check(needs []Role) error {
-	missing := map[Role]bool{
-		Embedding: k.Embed == nil, Finding: k.Find == nil, Linking: k.Link == nil, Describing: k.Describe == nil,
-		Reporting: k.Report == nil, QuestionNames: k.QuestionNames == nil, "Read": k.Read == nil, "Count": k.Count == nil,
-	}
+func (k Kit) check(needs []string) error {
 	var problems []error
-	for _, role := range append([]Role{"Read", "Count"}, needs...) {
-		if missing[role] {
-			problems = append(problems, fmt.Errorf("the kit has no part for %s: take kit.Offline or kit.ByModel, or set it", role))
+	for _, name := range append([]string{"Read", "Count"}, needs...) {
+		if part := reflect.ValueOf(k).FieldByName(name); !part.IsValid() {
+			problems = append(problems, fmt.Errorf("the frame needs %q, which is no field of a kit", name))
+		} else if part.IsZero() {
+			problems = append(problems, fmt.Errorf("the kit has no part for %s: take kit.Offline or kit.ByModel, or set it", name))
 		}
 	}
 	return errors.Join(problems...)
 }
 
-// Mixed combines the parts that build an index from one kit with those that answer from
-// another, so that a corpus is indexed offline and questions are answered by a model, or
-// the other way round. The parts that embed and compare come from index.
-func Mixed(index, answer Kit) Kit {
-	k := index
+// AnsweredBy combines the parts that build an index with those of another kit that answer, so that a corpus is indexed
+// offline and questions are answered by a model, or the other way round. The parts that embed and compare stay.
+func (k Kit) AnsweredBy(answer Kit) Kit {
 	k.Answer, k.QuestionNames, k.AnswerModel = answer.Answer, answer.QuestionNames, answer.AnswerModel
 	k.Decompose, k.Filter, k.Rerank = answer.Decompose, answer.Filter, answer.Rerank
 	k.Read, k.Count = answer.Read, answer.Count
@@ -216,21 +194,14 @@ func Each(ctx context.Context, n int, f func(ctx context.Context, i int) error) 
 // for. NaN is always an error.
 type Checks = opt.Checks
 
-// Fitted returns the embedder of a corpus. One that learns is fitted at the first call.
-type Fitted func(context.Context) (embed.Embedder, error)
-
-// Finder makes an index that compares questions with texts.
-type Finder func(ctx context.Context, fitted Fitted, texts text.List) (retrieve.Texts, error)
-
-// ByWords is the [Finder] that compares by BM25. Short texts, such as facts and names, have
-// too few words for LSA, and LSA of a fixed rank does not separate the subjects of a large
-// corpus.
-func ByWords(ctx context.Context, _ Fitted, texts text.List) (retrieve.Texts, error) {
+// byWords compares by BM25. Short texts, such as facts and names, have too few words for LSA, and LSA of a fixed rank
+// does not separate the subjects of a large corpus.
+func byWords(ctx context.Context, _ func(context.Context) (embed.Embedder, error), texts text.List) (retrieve.Texts, error) {
 	return retrieve.NewWords(ctx, texts)
 }
 
-// ByVectors is the [Finder] that compares by the cosine of the embedder's vectors.
-func ByVectors(ctx context.Context, fitted Fitted, texts text.List) (retrieve.Texts, error) {
+// byVectors compares by the cosine of the embedder's vectors.
+func byVectors(ctx context.Context, fitted func(context.Context) (embed.Embedder, error), texts text.List) (retrieve.Texts, error) {
 	e, err := fitted(ctx)
 	if err != nil {
 		return nil, err

@@ -40,7 +40,7 @@ func Offline(o OfflineOptions) (Kit, error) {
 	}
 	k := Kit{
 		Index: NameOffline, Answer: NameOffline,
-		Embed: lsa(o.Seed), Find: ByWords, Lookup: "BM25", Encoder: "LSA",
+		Embed: lsa(o.Seed), Find: byWords, Lookup: "BM25", Encoder: "LSA",
 		Entities: entitiesByRules, Triples: triplesByRules, Records: recordsByRules,
 		Link: link.Trigrams{}, Report: reports,
 		QuestionNames: namesByRules,
@@ -82,7 +82,7 @@ func recordsByRules(extract.RecordOptions) (Extraction, error) {
 	return Extraction{named{extract.Described(x), "records"}, true}, err
 }
 
-func namesByRules(known func(folded string) bool) (NameFinder, error) {
+func namesByRules(known func(folded string) bool) (func(context.Context, string) ([]string, error), error) {
 	x, err := rules.New(rules.Options{})
 	return func(_ context.Context, question string) ([]string, error) {
 		return x.QuestionNames(question, known), nil
@@ -129,7 +129,7 @@ func ByModel(o ModelOptions) (Kit, error) {
 	cache := newQuoters(o.Count)
 	k := Kit{
 		Index: NameModel, Answer: NameModel, Language: o.Language,
-		Embed: lsa(o.Seed), Find: ByWords, Lookup: "BM25", Encoder: "LSA",
+		Embed: lsa(o.Seed), Find: byWords, Lookup: "BM25", Encoder: "LSA",
 		Entities: entitiesByRules, // LinearRAG's own choice: no model while indexing
 		Triples:  func() (Extraction, error) { return Extraction{Extractor: openIE}, nil },
 		Records: func(r extract.RecordOptions) (Extraction, error) {
@@ -138,8 +138,10 @@ func ByModel(o ModelOptions) (Kit, error) {
 			return Extraction{Extractor: x}, err
 		},
 		Link: link.Trigrams{}, Describe: describeBy(paid, cache, o.Language), quoters: cache, Report: reports, IndexModel: paid,
-		QuestionNames: func(func(string) bool) (NameFinder, error) { return openIE.Question, nil },
-		AnswerModel:   paid, Read: read, Count: o.Count,
+		QuestionNames: func(func(string) bool) (func(context.Context, string) ([]string, error), error) {
+			return openIE.Question, nil
+		},
+		AnswerModel: paid, Read: read, Count: o.Count,
 	}
 	if o.Embedder != nil {
 		k = k.WithEmbedder(o.Embedder)
@@ -160,7 +162,7 @@ func (k Kit) WithEmbedder(e embed.Embedder) Kit {
 	if m, ok := e.(embed.Model); ok {
 		k.Dim = m.Dim()
 	}
-	k.Find, k.Lookup = ByVectors, "cosine of "+k.Encoder
+	k.Find, k.Lookup = byVectors, "cosine of "+k.Encoder
 	k.Link = link.Embeddings{Embedder: paid}
 	k.Read = reader.WithEmbedder(k.Read, paid)
 	return k
@@ -175,7 +177,7 @@ func (k Kit) WithNames(find extract.NameFinder) Kit {
 		return Extraction{named{extract.Titled(once{extract.ByNames(find), find.Name()}, false), "entities"}, true}, nil
 	}
 	byRules := k.QuestionNames
-	k.QuestionNames = func(known func(folded string) bool) (NameFinder, error) {
+	k.QuestionNames = func(known func(folded string) bool) (func(context.Context, string) ([]string, error), error) {
 		rules, err := byRules(known)
 		return func(ctx context.Context, question string) ([]string, error) {
 			found, err := find.Find(ctx, []string{question})

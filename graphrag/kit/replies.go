@@ -6,14 +6,18 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/internal/share"
 	"github.com/wildgraph/wildgraph/graphrag/memo"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/llm"
@@ -34,6 +38,13 @@ type replies struct {
 }
 
 type replyKey [sha256.Size]byte
+
+// keyOf is the key of something of a kind that something of a name made of a text.
+func keyOf(kind, name, text string) replyKey {
+	return sha256.Sum256(fmt.Appendf(nil, "%s %d %s %s", kind, len(name), name, text))
+}
+
+func (k replyKey) String() string { return hex.EncodeToString(k[:]) }
 
 func newReplies() *replies {
 	return &replies{texts: make(map[replyKey]llm.Reply), vectors: make(map[replyKey][]float32), used: make(map[replyKey]bool)}
@@ -82,9 +93,6 @@ func (r *replies) prune() {
 
 // key covers everything that the model sees, but not the origin of the request.
 func (r *replies) key(model string, req llm.Request) (replyKey, bool) {
-	if r == nil {
-		return replyKey{}, false
-	}
 	req.Stage, req.Question = "", ""
 	data, err := json.Marshal([]any{model, req})
 	return sha256.Sum256(data), err == nil
@@ -102,6 +110,9 @@ func (r *replies) reply(key replyKey) (llm.Reply, bool) {
 }
 
 func (r *replies) keep(key replyKey, reply llm.Reply) {
+	if r == nil {
+		return
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.texts[key], r.used[key], r.fresh = reply, true, append(r.fresh, key)
@@ -152,49 +163,58 @@ func (r *replies) add(other *replies) {
 	r.dim = cmp.Or(other.dim, r.dim)
 }
 
-// Replies keeps replies and vectors outside of a system, so that several processes can share them. It calls
-// ask for what it lacks, and returns an error if that is not to be asked for here.
-type Replies interface {
-	Reply(ctx context.Context, model string, req llm.Request, ask func() (llm.Reply, error)) (llm.Reply, error)
-	Vectors(ctx context.Context, embedder, kind string, texts []string, ask func([]string) ([][]float32, error)) ([][]float32, error)
+// outcome is a reply as a build keeps it, or the failure that would come again.
+type outcome struct {
+	Reply llm.Reply `json:"reply"`
+	Kind  llm.Kind  `json:"kind,omitempty"`
+	Text  string    `json:"text,omitempty"` // of the failure
 }
 
-type outsideKey struct{}
-
-// WithReplies returns a context under which a system is built of the replies that r keeps.
-func WithReplies(ctx context.Context, r Replies) context.Context {
-	return context.WithValue(ctx, outsideKey{}, r)
-}
-
-// remembering is a model that answers from the cache of the context, if there is one.
+// remembering is a model that answers from the cache of the context and from the replies of a build that did not
+// end, if there are any.
 type remembering struct{ llm.Model }
 
-func (r remembering) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
+func (r remembering) Generate(ctx context.Context, req llm.Request) (reply llm.Reply, err error) {
 	kept := repliesOf(ctx)
 	key, keyed := kept.key(r.Name(), req)
-	if reply, ok := kept.reply(key); keyed && ok {
+	reply, there := kept.reply(key)
+	switch {
+	case !keyed:
+		reply, err = r.Model.Generate(ctx, req)
+	case there:
 		reply.Usage = graphrag.Usage{CachedCalls: 1}
-		noteReply(ctx, reply)
-		return reply, nil
+	default:
+		if reply, err = r.fetch(ctx, key, req); err == nil {
+			kept.keep(key, reply)
+		}
 	}
-	ask := func() (llm.Reply, error) { return r.Model.Generate(ctx, req) }
-	var reply llm.Reply
-	var err error
-	if outside, _ := ctx.Value(outsideKey{}).(Replies); outside != nil {
-		reply, err = outside.Reply(ctx, r.Name(), req, ask)
-	} else {
-		reply, err = ask()
-	}
-	if err == nil && keyed {
-		kept.keep(key, reply)
-	}
-	noteReply(ctx, reply)
+	Count(ctx, graphrag.IndexStats{Usage: reply.Usage})
 	return reply, err
 }
 
-// noteReply adds a reply to the progress of a change.
-func noteReply(ctx context.Context, reply llm.Reply) {
-	note(ctx, func(t *tally) { t.sofar.Usage = t.sofar.Usage.Add(reply.Usage) })
+// fetch finds the reply to a request in the store of the build, or asks for it.
+func (r remembering) fetch(ctx context.Context, key replyKey, req llm.Request) (reply llm.Reply, failed error) {
+	asked := false
+	found, err := share.Fetch(ctx, []string{key.String()}, func([]int) ([]outcome, error) {
+		asked = true
+		reply, failed = r.Model.Generate(ctx, req)
+		var e *llm.Error
+		if errors.As(failed, &e) && e.Billed == llm.BilledYes && llm.OfOneReply(e) && !e.Retryable() {
+			return []outcome{{Reply: llm.Reply{Usage: e.Usage}, Kind: e.Kind, Text: e.Error()}}, nil
+		}
+		return []outcome{{Reply: reply}}, failed
+	})
+	switch {
+	case errors.Is(err, share.ErrItem): // of this reply alone: others are asked for
+		return reply, &llm.Error{Kind: llm.ErrEmpty, Billed: llm.BilledNo, Err: err}
+	case err != nil || asked:
+		return reply, cmp.Or(failed, err)
+	case found[0].Kind != "":
+		return reply, &llm.Error{Kind: found[0].Kind, Billed: llm.BilledNo, Err: errors.New(found[0].Text)}
+	}
+	reply = found[0].Reply
+	reply.Usage = graphrag.Usage{CachedCalls: 1}
+	return reply, nil
 }
 
 // metered counts the usage of a model under the meter of the context.
@@ -208,7 +228,7 @@ type rememberingEmbedder struct {
 }
 
 func (r rememberingEmbedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
-	countStage(ctx, stepEmbed, graphrag.Stage{Asked: len(texts)})
+	Count(ctx, graphrag.IndexStats{Stages: []graphrag.Stage{{Name: stepEmbed, Asked: len(texts)}}})
 	kept := repliesOf(ctx)
 	out := make([][]float32, len(texts))
 	var missing []string
@@ -226,9 +246,9 @@ func (r rememberingEmbedder) EmbedDocuments(ctx context.Context, texts []string)
 	if len(missing) == 0 {
 		return out, ctx.Err()
 	}
-	fresh, err := r.ask(ctx, "document", missing, func(texts []string) ([][]float32, error) { return r.Embedder.EmbedDocuments(ctx, texts) })
-	if err != nil || len(fresh) != len(missing) {
-		return fresh, err // the caller reports a wrong number
+	fresh, err := r.fetch(ctx, "document", missing, r.Embedder.EmbedDocuments)
+	if err != nil {
+		return nil, err
 	}
 	for i, v := range fresh {
 		for _, place := range at[missing[i]] {
@@ -246,7 +266,7 @@ func (r rememberingEmbedder) EmbedQuery(ctx context.Context, text string) ([]flo
 	if v, ok := kept.vector(text); ok {
 		return v, nil
 	}
-	fresh, err := r.ask(ctx, "query", []string{text}, func(texts []string) ([][]float32, error) {
+	fresh, err := r.fetch(ctx, "query", []string{text}, func(ctx context.Context, texts []string) ([][]float32, error) {
 		v, err := r.Embedder.EmbedQuery(ctx, texts[0])
 		return [][]float32{v}, err
 	})
@@ -256,67 +276,80 @@ func (r rememberingEmbedder) EmbedQuery(ctx context.Context, text string) ([]flo
 	return fresh[0], kept.keepVector(text, fresh[0])
 }
 
-// ask asks for vectors, or finds them outside of the system.
-func (r rememberingEmbedder) ask(ctx context.Context, kind string, texts []string, ask func([]string) ([][]float32, error)) ([][]float32, error) {
-	if outside, _ := ctx.Value(outsideKey{}).(Replies); outside != nil {
-		return outside.Vectors(ctx, r.name, kind, texts, ask)
+// fetch finds vectors in the store of the build, or asks for them.
+func (r rememberingEmbedder) fetch(ctx context.Context, kind string, texts []string, ask func(context.Context, []string) ([][]float32, error)) ([][]float32, error) {
+	keys := make([]string, len(texts))
+	for i, t := range texts {
+		keys[i] = keyOf(kind, r.name, t).String()
 	}
-	return ask(texts)
+	out, err := share.Fetch(ctx, keys, func(places []int) ([][]float32, error) {
+		share.Embedded(ctx, len(places))
+		return ask(ctx, pick(texts, places))
+	})
+	if errors.Is(err, share.ErrItem) {
+		err = share.ErrMissing
+	}
+	return out, err
+}
+
+// pick returns the items of some places.
+func pick[T any](all []T, places []int) []T {
+	out := make([]T, len(places))
+	for i, place := range places {
+		out[i] = all[place]
+	}
+	return out
 }
 
 // Saved returns what was made of a kind under the key in an earlier change of the system, or makes it.
 // It is saved with the system, as replies are: something that depends on earlier states, and not on the
 // documents alone, is so the same when the system is opened. The key tells the state; T is kept as JSON.
 func Saved[T any](ctx context.Context, kind, key string, make func() (T, error)) (T, error) {
-	var made T
-	kept := repliesOf(ctx)
-	if kept == nil {
-		return make()
-	}
-	sum := replyKey(sha256.Sum256(fmt.Appendf(nil, "%s %d %s", kind, len(key), key)))
-	if reply, ok := kept.reply(sum); ok && json.Unmarshal([]byte(reply.Text), &made) == nil {
-		return made, nil
-	}
-	made, err := make()
+	one, err := saved(ctx, []replyKey{keyOf(kind, key, "")}, func([]int) ([]T, error) {
+		made, err := make()
+		return []T{made}, err
+	})
 	if err != nil {
-		return made, err
+		var none T
+		return none, err
 	}
-	data, err := json.Marshal(made)
-	if err == nil {
-		kept.keep(sum, llm.Reply{Text: string(data)})
+	return one[0], nil
+}
+
+// saved is Saved for several keys. make gets the places of those that are not there.
+func saved[T any](ctx context.Context, keys []replyKey, make func(places []int) ([]T, error)) ([]T, error) {
+	kept := repliesOf(ctx)
+	out := slices.Repeat([]T{*new(T)}, len(keys))
+	var missing []int
+	var names []string
+	for i, key := range keys {
+		reply, ok := kept.reply(key)
+		if !ok || json.Unmarshal([]byte(reply.Text), &out[i]) != nil {
+			missing, names = append(missing, i), append(names, key.String())
+		}
 	}
-	return made, err
+	fresh, err := share.Make(ctx, names, func(places []int) ([]T, error) { return make(pick(missing, places)) })
+	if err != nil {
+		return nil, err
+	}
+	for at, i := range missing {
+		data, err := json.Marshal(fresh[at])
+		if err != nil {
+			return nil, err
+		}
+		out[i] = fresh[at]
+		kept.keep(keys[i], llm.Reply{Text: string(data)})
+	}
+	return out, nil
 }
 
 // rememberingNames finds names in the cache of the context, as replies.
 type rememberingNames struct{ extract.NameFinder }
 
 func (r rememberingNames) Find(ctx context.Context, texts []string) ([][]text.Match, error) {
-	kept := repliesOf(ctx)
-	if kept == nil {
-		return r.NameFinder.Find(ctx, texts)
-	}
-	out, keys := make([][]text.Match, len(texts)), make([]replyKey, len(texts))
-	var missing []string
-	var at []int
+	keys := make([]replyKey, len(texts))
 	for i, t := range texts {
-		keys[i] = sha256.Sum256(fmt.Appendf(nil, "names %d %s %s", len(r.Name()), r.Name(), t))
-		reply, ok := kept.reply(keys[i])
-		if !ok || json.Unmarshal([]byte(reply.Text), &out[i]) != nil {
-			missing, at = append(missing, t), append(at, i)
-		}
+		keys[i] = keyOf("names", r.Name(), t)
 	}
-	fresh, err := r.NameFinder.Find(ctx, missing)
-	if err != nil {
-		return nil, err
-	}
-	for i, names := range fresh {
-		data, err := json.Marshal(names)
-		if err != nil {
-			return nil, err
-		}
-		out[at[i]] = names
-		kept.keep(keys[at[i]], llm.Reply{Text: string(data)})
-	}
-	return out, nil
+	return saved(ctx, keys, func(places []int) ([][]text.Match, error) { return r.NameFinder.Find(ctx, pick(texts, places)) })
 }

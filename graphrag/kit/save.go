@@ -42,9 +42,13 @@ const (
 
 const fileVersion = 2
 
-// ErrOptions is wrapped by the errors of [System.Open] for a system that was saved
-// with other options.
-var ErrOptions = errors.New("the system was saved with other options")
+// The errors that a caller may branch on.
+var (
+	// ErrOptions is wrapped by the errors of [Open] and [System.Open] for a system that was saved with other options.
+	ErrOptions = errors.New("the system was saved with other options")
+	// ErrField is wrapped by the errors about a condition on a field that no document has.
+	ErrField = errors.New("unknown field")
+)
 
 // settings must be equal in a saved system and the one that opens it.
 type settings struct {

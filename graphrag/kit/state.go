@@ -181,7 +181,7 @@ func (d *draft) rebuild(ctx context.Context, f Frame, s *state) error {
 		s.base, s.graph = k.base, k.graph
 		k.describe(&s.stats)
 	}
-	c := NewCorpus(f.Kit, all, s.graph)
+	c := f.Kit.Corpus(all, s.graph)
 	c.PerDoc = f.MaxPerDoc
 	if d.source != nil {
 		var err error

@@ -295,8 +295,8 @@ func (s *System) Get(ctx context.Context, id string) (chunks []graphrag.Chunk, o
 }
 
 // Retrieve returns the evidence for a question, within its budget; of a question without one
-// ([graphrag.Question].K), [DefaultK] chunks, or, where a model answers, as many as have
-// [DefaultTokens] tokens if these are more, and twice as much for an overview. With a condition, or under a scope ([graphrag.WithScope]), it is what a system over the
+// ([graphrag.Question].K), [graphrag.DefaultK] chunks, or, where a model answers, as many as have
+// 2,000 tokens if these are more, and twice as much for an overview. With a condition, or under a scope ([graphrag.WithScope]), it is what a system over the
 // permitted documents alone returns: the first such question waits until their index is
 // built, which may ask models, as far as a recipe describes its graph by them.
 func (s *System) Retrieve(ctx context.Context, q graphrag.Question) (found graphrag.Found, err error) {

@@ -17,7 +17,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
-	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/graphrag/internal/share"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -43,13 +43,17 @@ type contents struct {
 	Documents int         `json:"documents"`
 	Chunks    int         `json:"chunks"`
 	Lengths   map[int]int `json:"lengths"` // the number of chunks by their tokens
+	// Recall is the recall of searches by vectors, measured over Measured chunks; 0 if all vectors are compared.
+	Recall   float64 `json:"recall,omitempty"`
+	Measured int     `json:"measured,omitempty"`
 }
 
 const contentsID = "contents"
 
-// exactly is how many vectors are compared one by one. Of more a share is, which finds about 97 % of the
-// nearest.
-const exactly = 500_000
+// repliesGeneration is a generation that is never published: its table of settings, which each collection has, keeps
+// the replies of models and the vectors of a change until the change is published, so that none is paid for twice
+// if the change fails or its process is killed.
+const repliesGeneration = "replies"
 
 // tables are where a system is.
 type tables struct {
@@ -57,6 +61,7 @@ type tables struct {
 	chunker    *chunk.Chunker
 	embedder   embed.Embedder // nil: by words
 	built      bool           // by Build, not searched in the table
+	durable    bool           // without a flush
 }
 
 // pinned is a generation that is read.
@@ -72,7 +77,8 @@ type pinned struct {
 // Frames with Words, or with Vectors of an embedder that does not learn from the corpus ([Kit].Trained), are searched there,
 // and a change costs what changes. Others are built of the chunks and of what was made of them, when they are opened and by
 // each change; a recipe that keeps to what [Corpus] says holds no texts afterwards, but numbers, and temporary files
-// ([os.TempDir]). A collection that was made by another recipe, cut or embedder is [ErrOptions] or
+// ([os.TempDir]). Replies of models and vectors are in the store before they are used: after a change that failed, was
+// cancelled or was killed, the next one asks only for the rest. A collection that was made by another recipe, cut or embedder is [ErrOptions] or
 // [store.ErrMismatch]. The store stays open when the system is closed.
 func Open(ctx context.Context, f Frame, st store.Store, name string) (*System, error) {
 	s, err := New(f)
@@ -89,7 +95,7 @@ func Open(ctx context.Context, f Frame, st store.Store, name string) (*System, e
 }
 
 func (f Frame) tables(ctx context.Context, st store.Store, name string) (*tables, error) {
-	t, schema, analyzer := &tables{}, store.TableSchema{}, ""
+	t, schema, analyzer := &tables{durable: st.Can().Durable}, store.TableSchema{}, ""
 	var err error
 	switch {
 	case f.Words != nil:
@@ -119,15 +125,6 @@ func (f Frame) tables(ctx context.Context, st store.Store, name string) (*tables
 		_, err = st.Open(ctx, name) // there is none of that name
 	}
 	return t, err
-}
-
-// dimOf is the length of the vectors of an embedder.
-func dimOf(ctx context.Context, k Kit, e embed.Embedder) (int, error) {
-	if k.Dim > 0 {
-		return k.Dim, nil
-	}
-	row, err := e.EmbedQuery(ctx, "length")
-	return len(row), err
 }
 
 // Refresh sees what is published in the store by now; questions that run end with what they see. Of a
@@ -185,7 +182,7 @@ func (s *System) refresh(ctx context.Context, name string, made *state) error {
 		st.strip()
 		st.source.table = p.chunks
 	}
-	st.pinned, st.stats.Documents, st.stats.Chunks = p, p.contents.Documents, p.contents.Chunks
+	st.pinned, st.stats.Documents, st.stats.Chunks, st.stats.Recall = p, p.contents.Documents, p.contents.Chunks, p.contents.Recall
 	return s.show(st)
 }
 
@@ -225,20 +222,6 @@ func open(ctx context.Context, g store.Generation) (*pinned, error) {
 		p.contents.Lengths = make(map[int]int)
 	}
 	return p, err
-}
-
-// stored ranks the chunks that meet a condition.
-func (s *System) stored(p *pinned, where graphrag.Condition) graphrag.Retriever {
-	t := retrieve.Stored{Table: p.chunks, Where: where, Effort: 1}
-	if p.contents.Chunks > exactly {
-		t.Effort = 0
-	}
-	r := t.Sparse()
-	if s.tables.embedder != nil {
-		r = t.Dense(s.tables.embedder)
-	}
-	r, _ = retrieve.PerDoc(r, s.frame.MaxPerDoc) // it was checked
-	return s.frame.reranked(r)
 }
 
 // checkFields reports a field that no document in scope has, if there is one.
@@ -307,20 +290,33 @@ func (s *System) turnover(ctx context.Context, fresh bool, docs iter.Seq2[graphr
 	if err != nil {
 		return "", nil, err
 	}
+	paid := s.tables.replies(slices.Contains(names, repliesGeneration))
+	if share.Kept(ctx) == nil {
+		ctx = paid.With(ctx)
+	}
 	err = s.fill(ctx, g, fresh, docs, deleted)
 	if err == nil && s.tables.built {
-		made, err = s.built(ctx, g)
+		made, err = s.built(ctx, g, fresh)
 	}
 	if err == nil {
 		err = c.Publish(ctx, next, was)
 	}
-	if err = errors.Join(err, g.Close()); err != nil {
+	if err = errors.Join(err, g.Close(), paid.Close()); err != nil {
 		return "", nil, errors.Join(err, made.release(), c.Discard(context.WithoutCancel(ctx), next))
 	}
-	for _, name := range names { // also those that killed changes left
-		err = errors.Join(err, c.Discard(ctx, name))
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(append(names, repliesGeneration)))) { // also those that killed changes left
+		if failed := c.Discard(ctx, name); !errors.Is(failed, store.ErrNotFound) {
+			err = errors.Join(err, failed)
+		}
 	}
 	return next, made, err
+}
+
+// replies opens the replies of changes that did not end, and of the change that begins.
+func (t *tables) replies(there bool) *share.Replies {
+	return &share.Replies{Table: settingsTable, Durable: t.durable, New: !there, Open: func(ctx context.Context) (store.Generation, error) {
+		return t.collection.Write(ctx, repliesGeneration)
+	}}
 }
 
 // fill deletes documents and puts others.
@@ -343,6 +339,9 @@ func (s *System) fill(ctx context.Context, g store.Generation, fresh bool, docs 
 		if err := w.all(ctx, docs); err != nil {
 			return err
 		}
+	}
+	if err := s.measure(ctx, p); err != nil {
+		return err
 	}
 	data, err := json.Marshal(p.contents)
 	if err != nil {
@@ -523,28 +522,6 @@ func (w *revision) some(ctx context.Context, docs []graphrag.Document) error {
 	}
 	note(ctx, func(t *tally) { t.sofar.Documents, t.sofar.Chunks = w.contents.Documents, w.contents.Chunks })
 	return err
-}
-
-// records are chunks as the table has them.
-func (s *System) records(ctx context.Context, chunks []graphrag.Chunk) ([]store.Record, error) {
-	records := make([]store.Record, len(chunks))
-	for i, c := range chunks {
-		records[i] = retrieve.ToRecord(c)
-	}
-	if s.tables.embedder == nil {
-		return records, nil
-	}
-	i := 0
-	for rows, err := range embed.Batches(ctx, s.tables.embedder, retrieve.TitledTexts(chunks)) {
-		if err != nil {
-			return nil, err
-		}
-		for _, row := range rows {
-			records[i].Vector = row
-			i++
-		}
-	}
-	return records, nil
 }
 
 // list yields the IDs of the documents, in order.

@@ -125,11 +125,11 @@ func (s *System) seen(ctx context.Context, now *state, q graphrag.Question) (*st
 				if err != nil {
 					return nil, err
 				}
-				key = keyOf(c.docs, now)
+				key = keyOfDocs(c.docs, now)
 				build = func() (*state, error) { return s.build(ctx, now, nil, c) }
 			} else {
 				docs := subset(now.docs, permitted.Compile())
-				key = keyOf(docs, now)
+				key = keyOfDocs(docs, now)
 				build = func() (*state, error) { return s.build(ctx, now, docs, nil) }
 			}
 			now.views.ask(text, key)
@@ -177,8 +177,8 @@ func conditions(scope *graphrag.Scope, where *graphrag.Condition) (inScope, perm
 	return inScope, graphrag.And(inScope, *where), nil
 }
 
-// keyOf is the digest of the IDs of some documents, allDocs if they are all.
-func keyOf(docs *library, all *state) viewKey {
+// keyOfDocs is the digest of the IDs of some documents, allDocs if they are all.
+func keyOfDocs(docs *library, all *state) viewKey {
 	if docs.docs.Len() == all.stats.Documents {
 		return allDocs
 	}
@@ -232,9 +232,6 @@ func checkFields(docs *library, inScope func(graphrag.Fields) bool, names []stri
 
 // maxNames is how many fields an error lists.
 const maxNames = 20
-
-// ErrField is wrapped by the errors about a condition on a field that no document has.
-var ErrField = errors.New("unknown field")
 
 // view returns the state of some documents, to be released, nil if it has to be asked for
 // again. Concurrent callers build it once; if the builder is cancelled, the next caller

@@ -125,8 +125,9 @@ func create(name string, write func(io.Writer) error) error {
 // copyBatch is how many items are put at a time.
 const copyBatch = 1000
 
-// Fork is [Collection].Fork of engines whose generations share nothing: it copies the published one.
-func Fork(ctx context.Context, c Collection, next, from string) (Generation, error) {
+// Fork is [Collection].Fork of engines whose generations share nothing: made is called with the published one and
+// the new one, which is empty, and copies.
+func Fork(ctx context.Context, c Collection, next, from string, made func(old, g Generation) error) (Generation, error) {
 	names, published, err := c.Generations(ctx)
 	switch {
 	case err != nil:
@@ -142,9 +143,12 @@ func Fork(ctx context.Context, c Collection, next, from string) (Generation, err
 	}
 	g, err := c.Write(ctx, next)
 	if err == nil {
-		err = Copy(ctx, c.Schema(), old, g)
+		err = made(old, g)
 	}
-	return g, errors.Join(err, old.Close())
+	if err = errors.Join(err, old.Close()); err != nil && g != nil {
+		return nil, errors.Join(err, g.Close(), c.Discard(context.WithoutCancel(ctx), next))
+	}
+	return g, err
 }
 
 // Copy puts what a generation holds into another, perhaps of another store, whose collection has the same

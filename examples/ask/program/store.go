@@ -67,13 +67,18 @@ func stored(ctx context.Context, s settings, std streams) (err error) {
 	fill := func(ctx context.Context, system *kit.System) (graphrag.IndexStats, error) {
 		return system.Index(ctx, rows(ctx, s.docs))
 	}
-	if !searched && (s.docs != "" || works) {
+	if !searched && s.stores.Share != nil && (s.docs != "" || works) {
 		x, err := index.Open(ctx, index.Options{Store: st, Name: base.Name(), System: func() (*kit.System, error) { return kit.New(frame) }})
 		if err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, x.Close()) }()
-		if ended, err := shares(ctx, s, x, works, std.err); ended || err != nil {
+		if !works {
+			if _, err := x.Put(ctx, rows(ctx, s.docs)); err != nil {
+				return err
+			}
+		}
+		if ended, err := s.stores.Share(ctx, x, works, std.err); ended || err != nil {
 			return err
 		}
 		fill = x.Build
@@ -91,7 +96,14 @@ func stored(ctx context.Context, s settings, std streams) (err error) {
 		if err != nil {
 			return err
 		}
+<<<<<<< HEAD
 		fmt.Fprintf(std.err, "%s documents, %s passages\n", display.Digits(stats.Documents), display.Digits(stats.Chunks))
+=======
+		fmt.Fprintf(std.err, "%s documents, %s passages\n", display.Digits(stats.Documents), display.Digits(stats.Chunks))
+		for _, note := range stats.Notes() {
+			fmt.Fprintln(std.err, note)
+		}
+>>>>>>> main
 	}
 	if s.serve != "" {
 		return serveStore(ctx, system, s, std.err)
@@ -118,19 +130,6 @@ func answered(ctx context.Context, s settings, system *kit.System, out io.Writer
 		return cli.ErrNoAnswer
 	}
 	return nil
-}
-
-// shares puts -docs into the store, and asks for the replies that they take, or works for others.
-func shares(ctx context.Context, s settings, x *index.Index, works bool, log io.Writer) (ended bool, err error) {
-	if !works {
-		if _, err := x.Put(ctx, rows(ctx, s.docs)); err != nil {
-			return false, err
-		}
-	}
-	if s.stores.Share == nil {
-		return false, nil
-	}
-	return s.stores.Share(ctx, x, works, log)
 }
 
 // serveStore serves the API in OpenAI's form, and refreshes the index every second.

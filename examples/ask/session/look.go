@@ -188,6 +188,9 @@ func (d *Session) Report(all bool) []string {
 		}
 		out = append(out, line)
 	}
+	for _, note := range d.change.Stats.Notes() {
+		out = append(out, note+".")
+	}
 	return append(out, fmt.Sprintf("%s; index in %s", size, d.Index))
 }
 

@@ -12,7 +12,6 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/folder"
-	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/text"
@@ -138,7 +137,7 @@ func (d *Session) answers(ctx context.Context, c candidate) (ok bool, err error)
 		var hits []graphrag.Hit
 		chunks, _, _ := d.folder.System.Get(ctx, c.doc) // in memory
 		for _, chunk := range chunks {
-			if chunk.Start < c.at.End && c.at.Start < chunk.End && len(hits) < cmp.Or(d.o.K, kit.DefaultK) {
+			if chunk.Start < c.at.End && c.at.Start < chunk.End && len(hits) < cmp.Or(d.o.K, graphrag.DefaultK) {
 				hits = append(hits, graphrag.Hit{Chunk: chunk})
 			}
 		}

@@ -77,7 +77,7 @@ func TestCanary(t *testing.T) {
 				})
 				k := baselinestest.ModelKit(t, m)
 				if offline {
-					k = kit.Mixed(baselinestest.OfflineKit(t), k)
+					k = baselinestest.OfflineKit(t).AnsweredBy(k)
 				}
 				spans := new(trace.Recorder)
 				ctx := trace.With(t.Context(), spans)

@@ -7,6 +7,7 @@ import (
 	"errors"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
@@ -44,7 +45,7 @@ func (f *faults) in(k kit.Kit) kit.Kit {
 	k.Records = func(o extract.RecordOptions) (kit.Extraction, error) {
 		return breaking(func() (kit.Extraction, error) { return records(o) })()
 	}
-	k.Find = func(ctx context.Context, fitted kit.Fitted, texts text.List) (retrieve.Texts, error) {
+	k.Find = func(ctx context.Context, fitted func(context.Context) (embed.Embedder, error), texts text.List) (retrieve.Texts, error) {
 		if err := f.at("look-up"); err != nil {
 			return nil, err
 		}

@@ -67,7 +67,7 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 	c.Want(o.Group > 1, "Group", o.Group, "2 or more, or 0 for the default")
 	c.Want(o.Path >= 2 && o.Path <= 4, "Path", o.Path, "2 to 4, or 0 for the default")
 	return kit.New(kit.Frame{
-		Name: Name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Finding}, Problems: c.Err(),
+		Name: Name, Common: o.Common, Kit: k, Needs: []string{"Find"}, Problems: c.Err(),
 		Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return build(ctx, k, o, c) },
 	})
 }

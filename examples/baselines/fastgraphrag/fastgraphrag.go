@@ -93,7 +93,7 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 	c.Fill(&o)
 	c.Add(ppr.Options{Damping: o.Damping}.Check())
 	o = o.Defaults()
-	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Problems: c.Err(), Needs: []kit.Role{kit.Finding, kit.Linking, kit.Describing, kit.QuestionNames}}
+	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Problems: c.Err(), Needs: []string{"Find", "Link", "Describe", "QuestionNames"}}
 	f.Knowledge.OnlyDescribed = o.Extract == nil // the code loses such relations too
 	f.ExtractBy(o.Extract, k.RecordsFor(extract.RecordOptions{Format: extract.Objects, Types: o.Types, Domain: o.domain()}))
 	f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return build(ctx, k, o, c) }

@@ -15,7 +15,6 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/fastgraphrag"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
-	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -118,8 +117,8 @@ func TestOptions(t *testing.T) {
 // A question is taken apart by the kit's Decompose, if it has one.
 func TestOwnParts(t *testing.T) {
 	k := baselinestest.OfflineKit(t)
-	k.Decompose = func(context.Context, string) (kit.Parts, error) {
-		return kit.Parts{Names: []string{"Larvik"}, Themes: []string{"whales"}}, nil
+	k.Decompose = func(context.Context, string) (extract.Parts, error) {
+		return extract.Parts{Names: []string{"Larvik"}, Themes: []string{"whales"}}, nil
 	}
 	s, err := fastgraphrag.New(k, fastgraphrag.Options{})
 	check.OK(t, err)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
@@ -39,7 +40,7 @@ const StageQuestion = "question entities"
 // linker finds entities by name and by description.
 type linker struct {
 	key   func(entity int32) string
-	ask   func(context.Context, string) (kit.Parts, error)
+	ask   func(context.Context, string) (extract.Parts, error)
 	link  link.Linker
 	names link.NameIndex
 	texts retrieve.Texts
@@ -66,9 +67,9 @@ func newLinker(ctx context.Context, k kit.Kit, c *kit.Corpus, described []kg.Des
 		return nil, err
 	}
 	names, err := k.QuestionNames(known)
-	l.ask = kit.Step(k.AnswerModel, byModel(types), func(ctx context.Context, text string) (kit.Parts, error) {
+	l.ask = kit.Step(k.AnswerModel, byModel(types), func(ctx context.Context, text string) (extract.Parts, error) {
 		named, err := names(ctx, text)
-		return kit.Parts{Names: named, Themes: rules.Themes(text, named)}, err
+		return extract.Parts{Names: named, Themes: rules.Themes(text, named)}, err
 	})
 	return l, err
 }
@@ -99,15 +100,15 @@ func (l *linker) identities(ctx context.Context, keys []string) ([][2]int32, err
 
 // byModel asks for the entities of a question. A reply that cannot be read has none: only the question
 // itself is linked.
-func byModel(types []string) func(llm.Model) func(context.Context, string) (kit.Parts, error) {
-	return func(model llm.Model) func(context.Context, string) (kit.Parts, error) {
-		return func(ctx context.Context, text string) (kit.Parts, error) {
+func byModel(types []string) func(llm.Model) func(context.Context, string) (extract.Parts, error) {
+	return func(model llm.Model) func(context.Context, string) (extract.Parts, error) {
+		return func(ctx context.Context, text string) (extract.Parts, error) {
 			req, err := prompts.Request(ctx, StageQuestion, "question", map[string]any{"Types": strings.ToUpper(strings.Join(types, ", "))}, llm.Data{Label: "question", Text: text})
 			if err != nil {
-				return kit.Parts{}, err
+				return extract.Parts{}, err
 			}
 			found, _, err := llm.Decode[struct{ Named, Generic []string }](ctx, model, req)
-			return kit.Parts{Names: found.Named, Themes: found.Generic}, llm.Fatal(err)
+			return extract.Parts{Names: found.Named, Themes: found.Generic}, llm.Fatal(err)
 		}
 	}
 }

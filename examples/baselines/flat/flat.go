@@ -77,7 +77,7 @@ type NaiveOptions struct {
 // NewNaiveRAG embeds the chunks and reads the ones nearest to the question (Lewis and others
 // 2020, arXiv 2005.11401).
 func NewNaiveRAG(k kit.Kit, o NaiveOptions) (*kit.System, error) {
-	return kit.New(kit.Frame{Name: NaiveRAG, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Embedding}, Vectors: true})
+	return kit.New(kit.Frame{Name: NaiveRAG, Common: o.Common, Kit: k, Needs: []string{"Embed"}, Vectors: true})
 }
 
 // NewZeroShot asks the model without any retrieval, as a baseline. It needs a kit with an answering model.

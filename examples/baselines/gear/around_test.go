@@ -57,7 +57,7 @@ func TestScores(t *testing.T) {
 			}
 			return w, err
 		}
-		g, err := corpusGraph(kit.NewCorpus(kit.Kit{}, nil, nil), Indexed(ix), nil)
+		g, err := corpusGraph(kit.Kit{}.Corpus(nil, nil), Indexed(ix), nil)
 		check.OK(t, err)
 		a := &around{Graph: g(), question: question, find: find}
 		for range 5 {

@@ -30,7 +30,7 @@ import (
 
 // New returns the system.
 func New(k kit.Kit, o Options) (*kit.System, error) {
-	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Finding, kit.Embedding}, Problems: o.check(k.AnswerModel)}
+	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Needs: []string{"Find", "Embed"}, Problems: o.check(k.AnswerModel)}
 	o = o.Defaults()
 	if o.Graph == nil {
 		f.Name = NameCorpus

@@ -245,7 +245,7 @@ func Over(p Parts, o Options) (graphrag.Retriever, error) {
 		return nil, fmt.Errorf("gear: %w", err)
 	}
 	if s.Find == nil {
-		s.Find = kit.NewCorpus(p.Kit, nil, nil).Find
+		s.Find = p.Kit.Corpus(nil, nil).Find
 	}
 	s.voting = o.Original && p.Kit.AnswerModel != nil
 	s.keep = kit.Step(p.Kit.AnswerModel, filterByModel, keepAll)

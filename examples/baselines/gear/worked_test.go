@@ -219,7 +219,7 @@ func TestShare(t *testing.T) {
 	}
 	g := check.Of(b.Graph(t.Context())).OK(t)
 	there := func(o Options) map[string]bool {
-		graph := check.Of(graphOf(t.Context(), o.Defaults(), kit.NewCorpus(kit.Kit{}, chunks, g))).OK(t)
+		graph := check.Of(graphOf(t.Context(), o.Defaults(), kit.Kit{}.Corpus(chunks, g))).OK(t)
 		out := map[string]bool{}
 		for i := range int32(indexOf(graph()).Len()) {
 			out[graph().Triple(i).Head.Label] = true

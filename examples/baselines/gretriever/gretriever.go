@@ -63,7 +63,7 @@ type Options struct {
 func New(k kit.Kit, o Options) (*kit.System, error) {
 	var c kit.Checks
 	c.Fill(&o)
-	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Finding}, Problems: c.Err()}
+	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Needs: []string{"Find"}, Problems: c.Err()}
 	f.ExtractBy(o.Extract, k.Triples)
 	f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return build(ctx, o, c) }
 	return kit.New(f)

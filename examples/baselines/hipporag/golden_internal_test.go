@@ -67,7 +67,7 @@ func TestSynonymsOverwrite(t *testing.T) {
 		v := check.Of(g.View(kg.ViewOptions{Synonyms: synonyms, Overwrite: tt.overwrite})).OK(t)
 		walk := check.Of(ppr.New(v.Graph, ppr.Options{Damping: tt.damping, Tolerance: 1e-12})).OK(t)
 		rank := check.Of(walk.Solve(t.Context(), []ppr.Seed{{Node: smith, Weight: 1}, {Node: germany, Weight: .5}}, nil)).OK(t)
-		s := &searcher{corpus: kit.NewCorpus(kit.Kit{}, chunks, g)}
+		s := &searcher{corpus: kit.Kit{}.Corpus(chunks, g)}
 		scores := s.scores(rank)
 		for i, want := range tt.nodes {
 			if math.Abs(rank[i]-want) > 1e-9 {
@@ -97,7 +97,7 @@ func TestLinkFolds(t *testing.T) {
 	fact := kg.Fact{Triple: graphrag.Triple{Head: "Gila monster", Relation: "lives in", Tail: "Arizona"}}
 	check.OK(t, b.Insert(kg.Extraction{Chunk: "0", Doc: "0", Facts: []kg.Fact{fact}}))
 	g := check.Of(b.Graph(t.Context())).OK(t)
-	s := check.Of(build(t.Context(), k, Options{}, kit.NewCorpus(k, nil, g))).OK(t)
+	s := check.Of(build(t.Context(), k, Options{}, k.Corpus(nil, g))).OK(t)
 	e, ok, err := s.link(t.Context(), "GILA")
 	check.True(t, err == nil && ok && g.Entities[e].Name == "Gila monster", "linked %v to %d, %v", ok, e, err)
 }
@@ -117,7 +117,7 @@ func TestSpecificity(t *testing.T) {
 		want map[string]float64
 	}{{Options{}, map[string]float64{"fram": .5, "larvik": 1}}, {Options{NoSpecificity: true}, map[string]float64{"fram": 1, "larvik": 1}}} {
 		tt.o.Entities = func(context.Context, string) ([]string, error) { return []string{"Fram", "Larvik", "FRAM"}, nil }
-		s, err := build(t.Context(), k, tt.o, kit.NewCorpus(k, nil, g))
+		s, err := build(t.Context(), k, tt.o, k.Corpus(nil, g))
 		check.OK(t, err)
 		seeds, _, err := s.seeds(t.Context(), "?")
 		got := make(map[string]float64)

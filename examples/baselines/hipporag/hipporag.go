@@ -40,7 +40,7 @@ type Options struct {
 	// Extract, when set, is used in place of the kit's extractor, e.g. triples of an earlier extraction.
 	Extract extract.Extractor
 	// Entities, when set, finds the named entities of a question in place of the kit.
-	Entities kit.NameFinder
+	Entities func(context.Context, string) ([]string, error)
 	// Damping is the probability of walking on (section 3.3).
 	Damping float64 `default:"0.5" source:"the paper, section 3.3"`
 	// Synonyms are found by Link, by default the kit's.
@@ -75,7 +75,7 @@ func Frame(k kit.Kit, o Options) kit.Frame {
 	c.Add(ppr.Options{Damping: o.Damping}.Check())
 	c.Add(o.Synonyms.Check())
 	c.Want(o.Fallback == Flat || o.Fallback == None, "Fallback", o.Fallback, "flat or none")
-	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Problems: c.Err(), Needs: []kit.Role{kit.Finding, kit.Linking, kit.QuestionNames}}
+	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Problems: c.Err(), Needs: []string{"Find", "Link", "QuestionNames"}}
 	if o.ASCIIPhrases {
 		f.Knowledge.Folding = kg.FoldASCII
 	}
@@ -91,7 +91,7 @@ type searcher struct {
 	phrases  []int32 // the entities that are ends of facts
 	passages []int32 // by entity: the number of passages with a fact of it
 	links    link.NameIndex
-	entities kit.NameFinder
+	entities func(context.Context, string) ([]string, error)
 	walk     *ppr.Solver
 	texts    retrieve.Texts
 }

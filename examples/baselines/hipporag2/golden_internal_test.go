@@ -48,7 +48,7 @@ func golden(t *testing.T, o Options) *searcher {
 		b, _ := g.Find(pair[1])
 		view.Synonyms = append(view.Synonyms, kg.Synonym{From: a, To: b, Score: score}, kg.Synonym{From: b, To: a, Score: score})
 	}
-	c := kit.NewCorpus(kit.Kit{}, chunks, g)
+	c := kit.Kit{}.Corpus(chunks, g)
 	s := &searcher{o: o, corpus: c.Ranking, triple: g.Triple, ends: g.Ends()}
 	_, s.passages = g.Phrases()
 	walked, err := g.View(view)

@@ -92,7 +92,7 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 	c.Add(ppr.Options{Damping: o.Damping}.Check())
 	c.Add(o.Synonyms.Check())
 	c.Want(o.Phrases == Last || o.Phrases == Mean, "Phrases", o.Phrases, "last or mean")
-	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Problems: c.Err(), Needs: []kit.Role{kit.Finding, kit.Linking}}
+	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Problems: c.Err(), Needs: []string{"Find", "Link"}}
 	if o.ASCIIPhrases {
 		f.Knowledge.Folding = kg.FoldASCII
 	}

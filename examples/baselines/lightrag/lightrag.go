@@ -118,7 +118,7 @@ const NoCosine = -1
 func New(k kit.Kit, o Options) (*kit.System, error) {
 	var c kit.Checks
 	c.Fill(&o)
-	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Finding, kit.Describing, kit.QuestionNames}}
+	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Needs: []string{"Find", "Describe", "QuestionNames"}}
 	if o.Mode != Hybrid {
 		f.Name += "-" + string(o.Mode)
 	}
@@ -150,13 +150,13 @@ func (o Options) Defaults() Options {
 const StageKeywords = "keywords"
 
 // finder finds the keywords of a question: low-level ones as names, high-level ones as themes.
-type finder func(ctx context.Context, question string) (kit.Parts, error)
+type finder func(ctx context.Context, question string) (extract.Parts, error)
 
 // byRules takes the names in the question, and its other content words as themes.
-func byRules(names kit.NameFinder) finder {
-	return func(ctx context.Context, question string) (kit.Parts, error) {
+func byRules(names func(context.Context, string) ([]string, error)) finder {
+	return func(ctx context.Context, question string) (extract.Parts, error) {
 		low, err := names(ctx, question)
-		return kit.Parts{Names: low, Themes: rules.Themes(question, low)}, err
+		return extract.Parts{Names: low, Themes: rules.Themes(question, low)}, err
 	}
 }
 
@@ -167,16 +167,16 @@ var prompts = llm.MustPrompts("lightrag", promptFiles)
 
 // byModel asks for keywords. A reply that cannot be read holds none.
 func byModel(model llm.Model) finder {
-	return func(ctx context.Context, question string) (kit.Parts, error) {
+	return func(ctx context.Context, question string) (extract.Parts, error) {
 		req, err := prompts.Request(ctx, StageKeywords, "keywords", nil, llm.Data{Label: "question", Text: question})
 		if err != nil {
-			return kit.Parts{}, err
+			return extract.Parts{}, err
 		}
 		found, _, err := llm.Decode[struct {
 			High []string `json:"high_level_keywords"`
 			Low  []string `json:"low_level_keywords"`
 		}](ctx, model, req)
-		return kit.Parts{Names: split(found.Low), Themes: split(found.High)}, llm.Fatal(err)
+		return extract.Parts{Names: split(found.Low), Themes: split(found.High)}, llm.Fatal(err)
 	}
 }
 
@@ -197,7 +197,7 @@ func split(list []string) (out []string) {
 }
 
 // orQuestion makes a short question without keywords its low-level keyword.
-func orQuestion(k kit.Parts, question string) kit.Parts {
+func orQuestion(k extract.Parts, question string) extract.Parts {
 	const shortQuestion = 50 // characters (lightrag/operate.py)
 	question = strings.TrimSpace(question)
 	if len(k.Names) == 0 && len(k.Themes) == 0 && question != "" && utf8.RuneCountInString(question) < shortQuestion {

@@ -15,7 +15,6 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/lightrag"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
-	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 	"github.com/wildgraph/wildgraph/llm/paid"
@@ -122,10 +121,10 @@ func TestNoKeywords(t *testing.T) {
 // A mode whose level is empty uses the other; the budgets hold; chunks of one
 // page are limited.
 func TestSearch(t *testing.T) {
-	ask := func(o lightrag.Options, k kit.Parts) graphrag.Answer {
+	ask := func(o lightrag.Options, k extract.Parts) graphrag.Answer {
 		t.Helper()
 		own := baselinestest.OfflineKit(t)
-		own.Decompose = func(context.Context, string) (kit.Parts, error) { return k, nil }
+		own.Decompose = func(context.Context, string) (extract.Parts, error) { return k, nil }
 		s := check.Of(lightrag.New(own, o)).OK(t)
 		baselinestest.Index(t, s, baselinestest.Pages...)
 		a := check.Of(s.Answer(t.Context(), graphrag.Question{Text: "Who built the Fram in Larvik?", K: 3, Depth: 10})).OK(t)
@@ -140,10 +139,10 @@ func TestSearch(t *testing.T) {
 		}
 		return out
 	}
-	low, high := kit.Parts{Names: []string{"Larvik"}}, kit.Parts{Themes: []string{"Larvik"}}
+	low, high := extract.Parts{Names: []string{"Larvik"}}, extract.Parts{Themes: []string{"Larvik"}}
 	check.Equal(t, ask(lightrag.Options{Mode: lightrag.Global}, low), ask(lightrag.Options{Mode: lightrag.Local}, low), "global without themes")
 	check.Equal(t, ask(lightrag.Options{Mode: lightrag.Local}, high), ask(lightrag.Options{Mode: lightrag.Global}, high), "local without names")
-	unknown := kit.Parts{Names: []string{"xylophone"}, Themes: []string{"Larvik"}}
+	unknown := extract.Parts{Names: []string{"xylophone"}, Themes: []string{"Larvik"}}
 	check.Equal(t, ask(lightrag.Options{Mode: lightrag.Local}, unknown), ask(lightrag.Options{Mode: lightrag.Local}, high), "local with an unknown name")
 	// Low-level keywords bring entities that are like them first, high-level ones
 	// the relations.
@@ -155,6 +154,6 @@ func TestSearch(t *testing.T) {
 	n := len(small.Derived)
 	check.True(t, n != 0 && n < len(local.Derived) && small.Derived[n-1].Kind == "entity", "in small budgets: %q", kinds(small))
 	check.True(t, len(small.Evidence) < len(local.Evidence) && len(small.Ranked) != 0, "%d of %d chunks read", len(small.Evidence), len(small.Ranked))
-	none := ask(lightrag.Options{}, kit.Parts{Names: []string{"xylophone"}})
+	none := ask(lightrag.Options{}, extract.Parts{Names: []string{"xylophone"}})
 	check.True(t, none.Refused, "nothing is found: %+v", none)
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/internal/check"
@@ -192,7 +193,7 @@ func TestByNeighbours(t *testing.T) {
 }
 
 func TestReadKeywords(t *testing.T) {
-	for reply, want := range map[string]kit.Parts{
+	for reply, want := range map[string]extract.Parts{
 		`{"high_level_keywords":["ships"," "],"low_level_keywords":["Fram"]}`:                                 {Names: []string{"Fram"}, Themes: []string{"ships"}},
 		"<think>hm</think>```json\n{\"high_level_keywords\":\"ships; ice\",\"low_level_keywords\":\"\"}\n```": {Themes: []string{"ships", "ice"}},
 		`{}`:             {},
@@ -204,9 +205,9 @@ func TestReadKeywords(t *testing.T) {
 			t.Errorf("%q: %+v, %v", reply, got, err)
 		}
 	}
-	k := orQuestion(kit.Parts{}, strings.Repeat("é", 49))
+	k := orQuestion(extract.Parts{}, strings.Repeat("é", 49))
 	check.Equal(t, len(k.Names), 1, "49 characters: %+v", k)
-	k = orQuestion(kit.Parts{}, strings.Repeat("é", 50))
+	k = orQuestion(extract.Parts{}, strings.Repeat("é", 50))
 	check.Equal(t, len(k.Names), 0, "50 characters: %+v", k)
 }
 
@@ -219,7 +220,7 @@ func over(t *testing.T, o Options, g *kg.Graph, low, high, chunks []float64) *se
 	for _, p := range g.Passages {
 		all = append(all, graphrag.Chunk{ID: p.Chunk, Doc: p.Doc})
 	}
-	c := kit.NewCorpus(kit.Kit{}, all, g)
+	c := kit.Kit{}.Corpus(all, g)
 	n, err := newNetwork(t.Context(), baselinestest.OfflineKit(t), o, c)
 	check.OK(t, err)
 	k, err := n.keep(c)
@@ -227,8 +228,8 @@ func over(t *testing.T, o Options, g *kg.Graph, low, high, chunks []float64) *se
 	return &searcher{
 		o: o, corpus: c.Ranking, lookup: k, count: func(string) int { return 1000 },
 		units: baselinestest.Alike(chunks), entities: baselinestest.Alike(low), relations: baselinestest.Alike(high),
-		keywords: func(context.Context, string) (kit.Parts, error) {
-			return kit.Parts{Names: []string{"low"}, Themes: []string{"high"}}, nil
+		keywords: func(context.Context, string) (extract.Parts, error) {
+			return extract.Parts{Names: []string{"low"}, Themes: []string{"high"}}, nil
 		},
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
@@ -107,7 +108,7 @@ type material struct {
 
 // search finds entities and relations by keywords, and their chunks. If the level of the mode finds
 // nothing, it uses the other one.
-func (s *searcher) search(ctx context.Context, k kit.Parts, question string) (material, error) {
+func (s *searcher) search(ctx context.Context, k extract.Parts, question string) (material, error) {
 	var low, high findings
 	var err error
 	if s.o.Mode != Global {

@@ -40,7 +40,7 @@ func golden(t *testing.T, o Options, countLetters bool) *searcher {
 		check.OK(t, b.Insert(x))
 	}
 	g := check.Of(b.Graph(t.Context())).OK(t)
-	c := kit.NewCorpus(kit.Kit{}, chunks, g)
+	c := kit.Kit{}.Corpus(chunks, g)
 	s := &searcher{o: o, corpus: c, graph: newTriGraph(c)}
 	edges := check.Of(s.graph.edges(chunks, true)).OK(t)
 	s.walk = check.Of(ppr.New(edges, ppr.Options{Damping: .5, Tolerance: 1e-12})).OK(t)
@@ -175,6 +175,6 @@ func TestQuantities(t *testing.T) {
 	chunk := graphrag.Chunk{ID: "0", Doc: "d", Text: "Alpha paid 300 marks."}
 	check.OK(t, b.Insert(kg.Extraction{Chunk: "0", Doc: "d", Mentions: []kg.Mention{{Name: "Alpha"}, {Name: "300 marks", Type: rules.Quantity}}}))
 	g := check.Of(b.Graph(t.Context())).OK(t)
-	got := newTriGraph(kit.NewCorpus(kit.Kit{}, []graphrag.Chunk{chunk}, g))
+	got := newTriGraph(kit.Kit{}.Corpus([]graphrag.Chunk{chunk}, g))
 	check.True(t, len(got.names) == 1 && got.names[0] == "alpha", "entities %v", got.names)
 }

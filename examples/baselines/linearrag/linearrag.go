@@ -45,7 +45,7 @@ type Options struct {
 	// Extract, when set, finds the entities in place of the rules; facts are not used.
 	Extract extract.Extractor
 	// Entities, when set, finds the entities of a question.
-	Entities   kit.NameFinder
+	Entities   func(context.Context, string) ([]string, error)
 	Activation Activation `default:"bfs" source:"its program"`
 	// Threshold is the least score with which an entity is activated, Sentences the number of sentences that an
 	// entity leads to in a step, Iterations one more than the number of steps. Ratio is the weight of the
@@ -67,7 +67,7 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 	c.Fill(&o)
 	c.Add(ppr.Options{Damping: o.Damping}.Check())
 	c.Want(o.Activation == BFS || o.Activation == Max, "Activation", o.Activation, "bfs or max")
-	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Problems: c.Err(), Needs: []kit.Role{kit.Finding, kit.Linking}}
+	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Problems: c.Err(), Needs: []string{"Find", "Link"}}
 	f.ExtractBy(o.Extract, k.Entities)
 	f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return build(ctx, k, o, c) }
 	return kit.New(f)
@@ -78,7 +78,7 @@ type searcher struct {
 	o         Options
 	corpus    *kit.Corpus
 	graph     *triGraph
-	entities  kit.NameFinder
+	entities  func(context.Context, string) ([]string, error)
 	links     link.NameIndex
 	sentences retrieve.Texts
 	texts     retrieve.Texts

@@ -8,7 +8,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
@@ -17,10 +17,10 @@ import (
 // byTFIDF compares sentences by the cosine of tf-idf vectors and passages, which are
 // known by their number, by BM25: as the figures of the specification were measured
 // (section 11).
-func byTFIDF(passages int) kit.Finder {
-	return func(ctx context.Context, fitted kit.Fitted, texts text.List) (retrieve.Texts, error) {
+func byTFIDF(passages int) func(context.Context, func(context.Context) (embed.Embedder, error), text.List) (retrieve.Texts, error) {
+	return func(ctx context.Context, fitted func(context.Context) (embed.Embedder, error), texts text.List) (retrieve.Texts, error) {
 		if texts.Len() == passages {
-			return kit.ByWords(ctx, fitted, texts)
+			return retrieve.NewWords(ctx, texts)
 		}
 		return newTFIDF(slices.Collect(texts.All())), nil
 	}

@@ -204,7 +204,7 @@ func (x *index) report(ctx context.Context) (*sparing, error) {
 	}
 	for _, r := range x.reports.Reports {
 		if spare != nil && spare.stale[r.Community] {
-			kit.Stale(ctx, "report")
+			kit.Count(ctx, graphrag.IndexStats{Stages: []graphrag.Stage{{Name: "report", Asked: 1, Stale: 1}}})
 		} else {
 			kit.Done(ctx, "report", nil)
 		}

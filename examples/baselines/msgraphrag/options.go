@@ -142,7 +142,7 @@ func frame(name string, k kit.Kit, o Options, c kit.Checks, search func(context.
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	f := kit.Frame{Name: name, Common: o.Common, Kit: k, Problems: c.Err(), Needs: []kit.Role{kit.Finding, kit.Describing, kit.Reporting}}
+	f := kit.Frame{Name: name, Common: o.Common, Kit: k, Problems: c.Err(), Needs: []string{"Find", "Describe", "Report"}}
 	f.Knowledge.OnlyDescribed = o.Extract == nil // graphrag/index/operations/extract_graph drops relations without their ends
 	f.ExtractBy(o.Extract, k.RecordsFor(extract.RecordOptions{Format: extract.Tuples, AlwaysGlean: o.AlwaysGlean}))
 	f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {

@@ -82,7 +82,7 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 	c.Fill(&o)
 	o = o.Defaults()
 	return kit.New(kit.Frame{
-		Name: Name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Embedding, kit.Finding}, Problems: c.Err(),
+		Name: Name, Common: o.Common, Kit: k, Needs: []string{"Embed", "Find"}, Problems: c.Err(),
 		Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return build(ctx, k, o, c) },
 	})
 }

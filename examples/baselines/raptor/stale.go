@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/summary"
 	"github.com/wildgraph/wildgraph/graphrag/vector"
@@ -74,7 +75,7 @@ func (g *growing) cluster(ctx context.Context, t *summary.Tree, nodes []int32, v
 	g.next.add(texts, string(digest[:]), made)
 	g.mu.Unlock()
 	for range made.Joined {
-		kit.Stale(ctx, "cluster")
+		kit.Count(ctx, graphrag.IndexStats{Stages: []graphrag.Stage{{Name: "cluster", Asked: 1, Stale: 1}}})
 	}
 	return mapped(made.Groups, func(i int32) int32 { return nodes[i] }), nil
 }

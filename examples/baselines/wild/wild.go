@@ -49,7 +49,7 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 	c.Want(o.Cut.Splitter == nil, "Cut.Splitter", "set", "none: wild cuts pages by its own rule")
 	o.Pages.Count, o.Pages.Longest = k.Count, o.Cut.Size
 	o.Cut = kit.Cut{Size: 1 << 30, Overlap: -1, KeepLinks: true}
-	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Finding, kit.Linking}, Flat: true, Problems: c.Err()}
+	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Needs: []string{"Find", "Link"}, Flat: true, Problems: c.Err()}
 	f.Extract.Extractor = o.Extract
 	f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
 		x := &indexed{kit: k, cut: o.Passage, docs: btree.NewMap[string, graphrag.Chunk](0)}

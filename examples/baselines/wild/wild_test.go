@@ -17,6 +17,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/wild"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/agent"
+	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/pages"
@@ -153,7 +154,7 @@ func TestEncodeTheRest(t *testing.T) {
 // Without an embedder nothing is made beside the words that Pages have.
 func TestByWordsAlone(t *testing.T) {
 	k := baselinestest.OfflineKit(t)
-	k.Find = func(context.Context, kit.Fitted, text.List) (retrieve.Texts, error) {
+	k.Find = func(context.Context, func(context.Context) (embed.Embedder, error), text.List) (retrieve.Texts, error) {
 		return nil, errors.New("not asked")
 	}
 	ask(t, k, graphrag.Question{Text: "Who reached the South Pole in 1911?", K: 1}, baselinestest.Pages...)

@@ -68,7 +68,7 @@ func corpusOf(t *testing.T, vector func(text string) []float32, find []map[strin
 			return out, nil
 		}), nil
 	}
-	k.Find = func(_ context.Context, _ kit.Fitted, texts text.List) (retrieve.Texts, error) {
+	k.Find = func(_ context.Context, _ func(context.Context) (embed.Embedder, error), texts text.List) (retrieve.Texts, error) {
 		f := fixed{slices.Collect(texts.All()), find[0]}
 		find = find[1:]
 		return f, nil
@@ -82,7 +82,7 @@ func corpusOf(t *testing.T, vector func(text string) []float32, find []map[strin
 	b := check.Of(kg.NewBase(kg.Options{})).OK(t)
 	check.OK(t, b.Insert(found...))
 	g := check.Of(b.Graph(t.Context())).OK(t)
-	return k, kit.NewCorpus(k, chunks, g)
+	return k, k.Corpus(chunks, g)
 }
 
 func triple(head, relation, tail string) kg.Extraction {

@@ -52,7 +52,7 @@ var Variants = []recipe.Info{
 // New returns the system.
 func New(k kit.Kit, o Options) (*kit.System, error) {
 	o = o.Defaults()
-	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Finding, kit.Embedding, kit.Linking}}
+	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Needs: []string{"Find", "Embed", "Link"}}
 	if o.NoAgent {
 		f.Name = NameNoAgent
 	}
@@ -204,7 +204,7 @@ func (b bounded) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Ext
 		return nil, err
 	}
 	schema, err := json.Marshal(grown)
-	kit.Bound(ctx, schema)
+	kit.Count(ctx, graphrag.IndexStats{Schema: schema})
 	if err == nil && unmade != nil && len(found) > 0 {
 		found[0].Problems = append(found[0].Problems, kg.Problem{Kind: "schema", Reason: "a general schema replaces the schema of this corpus: " + unmade.Error()})
 	}

@@ -84,7 +84,7 @@ func TestCommunitiesAreFoundOnce(t *testing.T) {
 	}
 	find := func(ctx context.Context, o Options) *perception.Community {
 		t.Helper()
-		p := check.Of(divided(ctx, o, kit.NewCorpus(k, chunks, g))).OK(t)
+		p := check.Of(divided(ctx, o, k.Corpus(chunks, g))).OK(t)
 		return &p.Communities[0]
 	}
 	under := memo.With(t.Context())

@@ -184,7 +184,7 @@ func (p *Parts) openModels(from modelSource) error {
 	if p.Embedder != nil && !index.Trained { // an embedder of a server, with an offline index
 		index = index.WithEmbedder(p.Embedder)
 	}
-	p.Kit = kit.Mixed(index, kits[s.AnswerKit])
+	p.Kit = index.AnsweredBy(kits[s.AnswerKit])
 	return nil
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package share lets several processes index the same documents, each of which asks a model for a
-// share of the replies. A process goes through all of the work, and stops at the end of a step in which
-// replies of other shares are missing.
+// Package share keeps the replies of a build in a store, and lets several processes index the same
+// documents, each of which asks a model for a share of the replies. A process goes through all of the
+// work, and stops at the end of a step in which replies of other shares are missing.
 package share
 
 import (
@@ -25,6 +25,7 @@ var (
 type Share struct {
 	mine    func(key string) bool
 	missing atomic.Int64
+	texts   atomic.Int64
 }
 
 type (
@@ -41,6 +42,16 @@ func With(ctx context.Context, mine func(key string) bool) (context.Context, *Sh
 
 // Missing returns the number of replies that were left to other shares.
 func (s *Share) Missing() int { return int(s.missing.Load()) }
+
+// Texts returns the number of texts that were embedded for it.
+func (s *Share) Texts() int { return int(s.texts.Load()) }
+
+// Embedded counts texts that were embedded.
+func Embedded(ctx context.Context, n int) {
+	if s, _ := ctx.Value(shareKey{}).(*Share); s != nil {
+		s.texts.Add(int64(n))
+	}
+}
 
 // Ask returns nil if the reply of a key is to be asked for, else [ErrItem] within an item and [ErrMissing]
 // elsewhere. Without a share in the context everything is asked for.

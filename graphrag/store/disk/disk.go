@@ -305,7 +305,7 @@ func (s *Store) Close() error {
 
 // The defaults of Options.
 const (
-	DefaultMemory      = 256 << 20
+	DefaultMemory      = 128 << 20
 	DefaultSegmentRows = 1 << 19
 )
 

@@ -294,8 +294,10 @@ func (p *pending[T]) all(ids []string) iter.Seq2[string, T] {
 	}
 }
 
+// sizeOf estimates the memory of a record; its fields take a group of eight places each eight.
 func sizeOf(r store.Record) int {
-	return len(r.ID) + len(r.Scope) + len(r.Title) + len(r.Text) + 4*len(r.Vector) + len(r.Data)
+	const group = 368
+	return len(r.ID) + len(r.Scope) + len(r.Title) + len(r.Text) + 4*len(r.Vector) + len(r.Data) + group*((len(r.Fields)+7)/8)
 }
 
 // values drops the keys of a sequence.

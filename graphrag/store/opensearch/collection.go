@@ -241,9 +241,12 @@ func (c *collection) spec(tableName string) spec {
 		Fields: []string{scopeField, termsField}, Of: c.name + "-" + tableName}
 }
 
-// Fork implements [store.Collection]: it copies.
+// Fork implements [store.Collection] by clones of the indexes.
 func (c *collection) Fork(ctx context.Context, next, from string) (store.Generation, error) {
-	return store.Fork(ctx, c, next, from)
+	g, err := store.Fork(ctx, c, next, from, func(old, g store.Generation) error {
+		return c.store.c.clone(ctx, goneOf(old.(*generation).id, c.schema).indexes(), goneOf(g.(*generation).id, c.schema).indexes())
+	})
+	return g, c.store.wrap("fork", err)
 }
 
 // Pin implements [store.Collection].

@@ -25,7 +25,8 @@
 // were put with.
 //
 // Words come from our analyzer, split at blanks there, ranked by Lucene's BM25 with the
-// schema's k1 and b, and document frequencies of all shards. Lucene stores the length of a
+// schema's k1 and b, and document frequencies of all shards, in which deleted records count until
+// their segments are merged. Lucene stores the length of a
 // text in one byte; up to 100 hits are re-scored with the true length, by its explanations, so
 // their ranks equal the ranks in the embedded index. Similarities of vectors are known to one
 // in ten million: Lucene adds 1 to them.

@@ -68,7 +68,7 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if strings.HasPrefix(call, "_") && call != "_mapping" && strings.HasPrefix(path[0], "wildgraph-") && path[0] != "wildgraph-catalog" {
-		for name := range strings.SplitSeq(path[0], ",") {
+		for name := range strings.SplitSeq(strings.TrimSuffix(path[0], "-1"), ",") {
 			if f.indexes[name] == nil {
 				failure(http.StatusNotFound, "index_not_found_exception", name)(w, r)
 				return
@@ -77,6 +77,9 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	ix := f.indexes[path[0]]
 	switch {
+	case len(path) == 3 && path[1] == "_clone":
+		from := f.indexes[strings.TrimSuffix(path[0], "-1")]
+		f.indexes[strings.TrimSuffix(call, "-1")] = &fakeIndex{K1: from.K1, B: from.B, docs: maps.Clone(from.docs)}
 	case len(path) == 1 && r.Method == http.MethodPut:
 		f.create(path[0], data)
 	case len(path) == 1 && r.Method == http.MethodDelete:

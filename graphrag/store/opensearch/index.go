@@ -38,6 +38,7 @@ type document struct {
 // query asks for documents: by terms, or else by a vector, or else in the order of ids.
 type query struct {
 	Terms  []term
+	K1     float64 // of Terms
 	Vector []float32
 	Exact  bool     // compute all similarities
 	After  string   // skip ids up to this one, in the order of ids

@@ -179,6 +179,31 @@ func (c *cluster) create(ctx context.Context, index string, s spec) error {
 		"_source": object{"includes": []string{"body"}}, "properties": properties})
 }
 
+// clone replaces the indexes to by copies of from, which share its files. Meanwhile from takes no writes.
+func (c *cluster) clone(ctx context.Context, from, to []string) error {
+	for i, index := range from {
+		block := func(blocked any) error {
+			return c.client.do(context.WithoutCancel(ctx), request{method: http.MethodPut, path: "/" + c.index(index) + "-1/_settings", body: object{"index.blocks.write": blocked}}, nil)
+		}
+		err := c.drop(ctx, to[i])
+		if err == nil {
+			err = block(true)
+		}
+		if err == nil {
+			err = c.client.do(ctx, request{method: http.MethodPut, path: "/" + c.index(index) + "-1/_clone/" + c.index(to[i]) + "-1",
+				body: object{"settings": object{"index.blocks.write": false}, "aliases": object{c.index(to[i]): object{}}}}, nil)
+			if errors.Is(err, errExists) { // the answer to the first try was lost
+				err = nil
+			}
+			err = errors.Join(err, block(nil))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // drop removes the indexes that exist.
 func (c *cluster) drop(ctx context.Context, indexes ...string) error {
 	for _, index := range indexes {

@@ -167,7 +167,7 @@ func (c *cluster) body(q query) object {
 	case q.Terms != nil:
 		should := make([]object, len(q.Terms))
 		for i, t := range q.Terms {
-			should[i] = object{"term": object{"words": object{"value": t.Text, "boost": t.Times}}}
+			should[i] = object{"term": object{"words": object{"value": t.Text, "boost": float64(t.Times) * (q.K1 + 1)}}}
 		}
 		out["query"] = object{"bool": object{"should": should, "minimum_should_match": 1, "filter": where}}
 		if q.K <= maxExplained && !q.Bodies {

@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 )
 
@@ -153,7 +154,7 @@ func (t *table) SearchText(ctx context.Context, queries ...store.TextQuery) ([][
 			return nil, t.wrap("search", err)
 		}
 		list := queryTerms(t.analyzer, q.Text)
-		b.add(query{Terms: list, K: q.K, Where: filter(q.Where)}, len(list) > 0)
+		b.add(query{Terms: list, K1: cmp.Or(t.schema.K1, bm25.DefaultK1), K: q.K, Where: filter(q.Where)}, len(list) > 0)
 	}
 	hits, err := b.search(ctx)
 	return plain(hits), t.wrap("search", err)

@@ -9,6 +9,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 )
 
@@ -53,7 +54,7 @@ func (e edges) SearchTriples(ctx context.Context, queries ...store.TextQuery) ([
 			return nil, e.wrap("search", err)
 		}
 		list := queryTerms(e.analyzer, q.Text)
-		b.add(query{Terms: list, K: q.K, Bodies: true}, len(list) > 0)
+		b.add(query{Terms: list, K1: bm25.DefaultK1, K: q.K, Bodies: true}, len(list) > 0)
 	}
 	lists, err := b.search(ctx)
 	out := make([][]store.TripleHit, len(lists))

@@ -53,9 +53,35 @@ func (c *collection) Write(ctx context.Context, name string) (store.Generation, 
 	return c.handle(ctx, id, name, false)
 }
 
-// Fork implements [store.Collection]: it copies.
+// Fork implements [store.Collection]: the server copies.
 func (c *collection) Fork(ctx context.Context, next, from string) (store.Generation, error) {
-	return store.Fork(ctx, c, next, from)
+	g, err := store.Fork(ctx, c, next, from, func(old, g store.Generation) error {
+		from, to := old.(*generation).schema, g.(*generation).schema
+		return c.store.write(ctx, func(tx pgx.Tx) error {
+			_, err := tx.Exec(ctx, c.copied(from, to))
+			return err
+		})
+	})
+	return g, wrapError("fork", err)
+}
+
+// copied is the statements that copy all tables of a schema into the empty ones of another.
+func (c *collection) copied(from, to string) string {
+	var b strings.Builder
+	add := func(table string) {
+		fmt.Fprintf(&b, "INSERT INTO %[2]s.%[3]s SELECT * FROM %[1]s.%[3]s;\n", from, to, table)
+	}
+	add("sizes")
+	add("names")
+	for _, name := range append(slices.Sorted(maps.Keys(c.schema.Tables)), edgesTable) {
+		rows := rowsOf(name)
+		add(rows)
+		fmt.Fprintf(&b, "SELECT setval(pg_get_serial_sequence('%[1]s.%[2]s', 'doc'), (SELECT coalesce(max(doc), 0) + 1 FROM %[1]s.%[2]s), false);\n", to, rows)
+		if name == edgesTable || c.schema.Tables[name].Text {
+			add(wordsOf(name))
+		}
+	}
+	return b.String()
 }
 
 // lock makes changes of a collection wait for each other. It was dropped: ErrNotFound.
