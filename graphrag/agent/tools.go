@@ -101,10 +101,6 @@ type ToolOptions struct {
 	Tokens int
 }
 
-// DefaultRead is the number of tokens that an agent reads where a question sets no budget: about a
-// dozen chunks of 1,200 tokens.
-const DefaultRead = 16_000
-
 // usualPassage is the length of a chunk in tokens, by default: what a call may bring at least, if the budget has it.
 const usualPassage = 1200
 

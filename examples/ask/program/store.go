@@ -96,14 +96,10 @@ func stored(ctx context.Context, s settings, std streams) (err error) {
 		if err != nil {
 			return err
 		}
-<<<<<<< HEAD
-		fmt.Fprintf(std.err, "%s documents, %s passages\n", display.Digits(stats.Documents), display.Digits(stats.Chunks))
-=======
 		fmt.Fprintf(std.err, "%s documents, %s passages\n", display.Digits(stats.Documents), display.Digits(stats.Chunks))
 		for _, note := range stats.Notes() {
 			fmt.Fprintln(std.err, note)
 		}
->>>>>>> main
 	}
 	if s.serve != "" {
 		return serveStore(ctx, system, s, std.err)

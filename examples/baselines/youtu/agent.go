@@ -27,7 +27,7 @@ func (s *searcher) agent(k kit.Kit) (graphrag.Retriever, error) {
 	}
 	var problem error
 	decompose := kit.Step(k.AnswerModel, func(m llm.Model) (d agent.Decomposer) {
-		d, problem = agent.DecomposeByModel(agent.DecomposeOptions{Model: m, Schema: schema, Most: s.o.SubQueries})
+		d, problem = agent.DecomposeByModel(m, schema, s.o.SubQueries)
 		return d
 	}, byRules(schema))
 	if problem != nil {
@@ -40,7 +40,7 @@ func (s *searcher) agent(k kit.Kit) (graphrag.Retriever, error) {
 	o := agent.Options{Steps: s.o.Steps, Tokens: s.o.Tokens}
 	reflect := kit.Step(k.AnswerModel, func(m llm.Model) (r agent.Next) {
 		o.Draft = drafts(k)
-		r, problem = agent.ReflectByModel(agent.ReflectOptions{Model: m, Count: k.Count})
+		r, problem = agent.ReflectByModel(m, k.Count)
 		return r
 	}, func(_ context.Context, m *agent.Memory) (agent.Move, error) {
 		return fillGaps(m, func(term string) bool { return s.words.chunks[term] > 0 }), nil
