@@ -73,7 +73,7 @@ type Options struct {
 	Tries int
 	// NoRobots ignores robots.txt, for the user's own server.
 	NoRobots bool
-	// Text converts a page by its name, with an extension by its type, and its bytes in UTF-8 (load.Read).
+	// Text converts a page by its name, with an extension by its type, and its bytes in UTF-8 (load.Options.Read).
 	Text func(name string, body []byte) (*load.File, error)
 	// Reader is a service that reads pages; nil reads them directly.
 	Reader *Reader
@@ -101,7 +101,7 @@ func (o Options) complete() (Options, error) {
 	o.Pause, o.MaxPause = cmp.Or(o.Pause, time.Second), cmp.Or(o.MaxPause, 30*time.Second)
 	o.Timeout, o.MaxBytes, o.Tries = cmp.Or(o.Timeout, time.Minute), cmp.Or(o.MaxBytes, load.MaxFile), cmp.Or(o.Tries, 3)
 	if o.Text == nil {
-		o.Text = load.Read
+		o.Text = load.Options{}.Read
 	}
 	if o.Resolver == nil {
 		o.Resolver = net.DefaultResolver

@@ -11,12 +11,12 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-func ExampleFolder() {
+func ExampleOptions_Folder() {
 	folder := fstest.MapFS{
 		"lights.html": {Data: []byte("<title>Lights</title>\n<table><tr><th>Light<th>Meaning\n<tr><td>red<td>no internet</table>")},
 		"scan.pdf":    {Data: []byte("%PDF")},
 	}
-	files, skipped, err := load.Folder(context.Background(), folder)
+	files, skipped, err := load.Options{}.Folder(context.Background(), folder)
 	if err != nil {
 		panic(err)
 	}

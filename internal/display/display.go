@@ -106,3 +106,16 @@ func Counted(n int, one string) string {
 	}
 	return Digits(n) + " " + one + "s"
 }
+
+// Beginning is at most the first 80 bytes of a text, and a mark where it is cut.
+func Beginning(s string) string {
+	const most = 80
+	if len(s) <= most {
+		return s
+	}
+	cut := most
+	for cut > 0 && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut] + "…"
+}
