@@ -310,7 +310,7 @@ func (l *listener) RetrieveAll(ctx context.Context, qs []graphrag.Question) ([]g
 		if !ok || len(f.Ranked) == 0 {
 			continue
 		}
-		a.Passage = retrieve.Titled(f.Ranked[0].Chunk)
+		a.Passage = f.Ranked[0].Chunk.Titled()
 		a.Rule = ruled(a.Passage, l.names[a.Triple])
 		if !slices.Contains(l.out, a) {
 			l.out = append(l.out, a)

@@ -127,7 +127,7 @@ func (w *world) index(ctx context.Context, dir string, stderr io.Writer) (built 
 
 // record is passage i as it is stored, with its vector.
 func (w *world) record(i int) store.Record {
-	r := retrieve.ToRecord(w.passage(i))
+	r := store.RecordOf(w.passage(i))
 	r.Vector, _ = hashed{}.EmbedQuery(context.Background(), r.Text)
 	return r
 }

@@ -86,7 +86,7 @@ func (r reflector) evidence(m *Memory) string {
 		parts = append(parts, llm.Printable(d.Text))
 	}
 	for _, h := range hits {
-		parts = append(parts, llm.Printable(retrieve.Shown(h.Chunk)))
+		parts = append(parts, llm.Printable(h.Chunk.Prompt()))
 	}
 	if parts == nil {
 		return "nothing"

@@ -140,7 +140,7 @@ func TestSearchLimits(t *testing.T) {
 		tokens := 0
 		for _, h := range f.Evidence {
 			docs = append(docs, h.Chunk.Doc)
-			tokens += words(retrieve.Titled(h.Chunk))
+			tokens += words(h.Chunk.Titled())
 		}
 		if got := strings.Join(docs, " "); got != tt.Docs || m.Calls() != tt.Calls {
 			t.Errorf("%s: evidence %q, want %q; %d calls, want %d\n%s", tt.Name, got, tt.Docs, m.Calls(), tt.Calls, strings.Join(steps, "\n"))

@@ -281,7 +281,7 @@ func (t *Tools) take(r *Result, limit int) {
 		n, c := len(t.hits), h.Chunk
 		t.number[c.ID] = n
 		r.Numbers, fresh = append(r.Numbers, n), fresh+1
-		r.Tokens += t.o.Count(retrieve.Shown(c))
+		r.Tokens += t.o.Count(c.Prompt())
 		if h.Source == ToolFind {
 			lines = append(lines, fmt.Sprintf("[%d] %s, line %.0f, passage %d: %s", n, oneLine(c.Doc), h.Score, c.Index, oneLine(c.Text)))
 			continue
@@ -290,7 +290,7 @@ func (t *Tools) take(r *Result, limit int) {
 		if t.o.Pages != nil {
 			place = fmt.Sprintf(", passage %d", t.o.Pages.At(c.Doc, c.Start))
 		}
-		text := fmt.Sprintf("Page: %s%s\n%s", oneLine(c.Doc), place, llm.Printable(retrieve.Shown(c)))
+		text := fmt.Sprintf("Page: %s%s\n%s", oneLine(c.Doc), place, llm.Printable(c.Prompt()))
 		r.Data = append(r.Data, llm.Data{Label: fmt.Sprintf("passage %d", n), Text: text})
 	}
 	label := "lines"

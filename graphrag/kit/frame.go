@@ -310,7 +310,7 @@ func (a amount) fill(found graphrag.Found, tokens func(string) int) []graphrag.H
 	}
 	out := slices.Clip(found.Evidence)
 	for _, h := range out {
-		left -= tokens(retrieve.Shown(h.Chunk))
+		left -= tokens(h.Chunk.Prompt())
 	}
 	for _, h := range found.Ranked {
 		if left <= 0 {
@@ -321,7 +321,7 @@ func (a amount) fill(found graphrag.Found, tokens func(string) int) []graphrag.H
 		}) {
 			continue
 		}
-		if left -= tokens(retrieve.Shown(h.Chunk)); left >= 0 {
+		if left -= tokens(h.Chunk.Prompt()); left >= 0 {
 			out = append(out, h)
 		}
 	}

@@ -178,3 +178,11 @@ func BenchmarkCount(b *testing.B) {
 		run(b, check.Pages(b, 30), func(s string) int { n, _ := codec.Count(s); return n })
 	})
 }
+
+// Within is the longest prefix that fits.
+func TestWithin(t *testing.T) {
+	for budget, want := range map[int]int{-1: 0, 0: 0, 2: 0, 3: 1, 4: 2, 5: 2, 9: 3} {
+		got := Within([]int{3, 1, 4}, budget, func(n int) int { return n })
+		check.Equal(t, len(got), want, "%d tokens: %v", budget, got)
+	}
+}

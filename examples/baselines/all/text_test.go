@@ -15,7 +15,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/graphrag/load/office"
-	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
@@ -65,7 +64,7 @@ func TestNoTextGoesMissing(t *testing.T) {
 					read := ""
 					for _, h := range found.Evidence {
 						if h.Chunk.Doc == d.ID {
-							read += retrieve.Shown(h.Chunk) + "\n"
+							read += h.Chunk.Prompt() + "\n"
 						}
 					}
 					if byGraph(of.Name) && (read == "" || long) {

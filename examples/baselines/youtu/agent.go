@@ -72,7 +72,7 @@ func (s *searcher) trimmed(r graphrag.Retriever) graphrag.Retriever {
 func capped(r graphrag.Retriever, perDoc int) graphrag.Retriever {
 	return graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 		found, err := r.Retrieve(ctx, q)
-		found.Ranked = retrieve.Capped(found.Ranked, perDoc)
+		found.Ranked = retrieve.Ranking{PerDoc: perDoc}.Capped(found.Ranked)
 		return found, err
 	})
 }
@@ -171,7 +171,7 @@ func fillGaps(m *agent.Memory, known func(term string) bool) agent.Move {
 		}
 	}
 	for _, h := range m.Found.Read(m.Question) {
-		note(retrieve.Titled(h.Chunk))
+		note(h.Chunk.Titled())
 	}
 	var missing []string
 	text.Default().Spans(m.Question.Text, func(word []byte, start, end int) {
