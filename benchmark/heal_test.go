@@ -16,6 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/metering"
 )
 
 // moody is a judge with a way to fail; its name is that of the zoo's.
@@ -28,7 +29,7 @@ type moody struct {
 
 func (j moody) Fact(ctx context.Context, c judge.Case) (judge.FactJudgment, error) {
 	j.calls.Add(1)
-	if llm.WantsFreshReply(ctx) {
+	if metering.WantsFreshReply(ctx) {
 		j.anew.Add(1)
 	}
 	if j.cause != "" {
@@ -44,7 +45,7 @@ type watched struct {
 }
 
 func (w *watched) Answer(ctx context.Context, q graphrag.Question) (graphrag.Answer, error) {
-	if llm.WantsFreshReply(ctx) {
+	if metering.WantsFreshReply(ctx) {
 		w.anew.Add(1)
 	}
 	return w.Parrot.Answer(ctx, q)

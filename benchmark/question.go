@@ -17,6 +17,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/metering"
 )
 
 func answerKey(c record.Cell, q graphrag.Question) record.Key {
@@ -54,7 +55,7 @@ func unscored(j record.Judgment) string {
 // fresh returns the context for a retry after a failure: cached replies would fail again.
 func (s *state) fresh(ctx context.Context, cause string) context.Context {
 	if s.opts.Retry && cause != "" {
-		return llm.WithFreshReply(ctx)
+		return metering.WithFreshReply(ctx)
 	}
 	return ctx
 }
@@ -94,7 +95,7 @@ func (s *state) digest(it Item, a record.Answer) string {
 
 // question answers and judges one question, as far as there are no records.
 func (s *state) question(ctx context.Context, system System, e Entry, d Domain, it Item) error {
-	ctx = llm.WithQuestion(ctx, it.Question.ID) // for ledgers
+	ctx = metering.WithQuestion(ctx, it.Question.ID) // for ledgers
 	c := s.cell(e, d)
 	a, ok := s.answered(c, it)
 	if !ok {
@@ -122,7 +123,7 @@ func (s *state) answer(ctx context.Context, system System, e Entry, d Domain, it
 	start := time.Now()
 	searched := s.set.searches(it.Type)
 	a, err := guarded(func() (graphrag.Answer, error) {
-		return ask(llm.WithSample(ctx, it.Repeat), system, it.Question, searched)
+		return ask(metering.WithSample(ctx, it.Repeat), system, it.Question, searched)
 	})
 	millis := float64(time.Since(start).Microseconds()) / 1000
 	index, _ := s.log.Index(c)

@@ -13,7 +13,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/trace"
 	"github.com/wildgraph/wildgraph/judge"
-	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/metering"
 )
 
 // Run is the input of a report: the selected questions and the records of each system.
@@ -182,7 +182,7 @@ func (c *clock) Start(ctx context.Context, name string, attrs ...slog.Attr) (con
 		case "wildgraph.stage":
 			name = a.Value.String()
 		case "wildgraph.texts":
-			name = llm.StageEmbed
+			name = metering.StageEmbed
 		}
 	}
 	c.mu.Lock()

@@ -90,7 +90,7 @@ type Options struct {
 	// 600"; a report shows them above its tables.
 	Changed []string
 	// Repeat is the number of times that each question is asked, each time with another sample of the models
-	// ([llm.WithSample]) or another seed of the system ([Entry].Again); 0 is once. The ID of the second time
+	// ([metering.WithSample]) or another seed of the system ([Entry].Again); 0 is once. The ID of the second time
 	// ends with ~2.
 	Repeat int
 	// Concurrency is the number of concurrent questions; 0 is the number of CPUs.

@@ -24,8 +24,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/memo"
 	"github.com/wildgraph/wildgraph/graphrag/trace"
-	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/journal"
+	"github.com/wildgraph/wildgraph/llm/metering"
 )
 
 // state is a run in progress.
@@ -385,7 +385,7 @@ func (s *state) index(ctx context.Context, system System, e Entry, d Domain) err
 	var bytes int64
 	cell := s.cell(e, d)
 	r, err := guarded(func() (record.Index, error) {
-		ctx, meter := llm.WithMeter(ctx)
+		ctx, meter := metering.WithMeter(ctx)
 		steps := &clock{start: start, open: make(map[string]int), seconds: make(map[string]float64)}
 		ctx = trace.With(ctx, steps)
 		stats, err := system.Index(ctx, s.stream(e, d, &bytes))

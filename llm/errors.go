@@ -7,11 +7,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 )
 
 // Kind classes an [Error]; errors.Is(err, llm.ErrTruncated) asks for one.
@@ -83,9 +81,6 @@ type Error struct {
 	// Err is the cause, if any.
 	Err error
 }
-
-// bodyExcerpt limits Error.Body, in bytes.
-const bodyExcerpt = 500
 
 // ErrorType is the error type in a trace: the kind, without any text of the reply.
 func (e *Error) ErrorType() string { return string(e.Kind) }
@@ -172,76 +167,4 @@ func Canceled(ctx context.Context, billed Billed) *Error {
 		kind = ErrTimeout
 	}
 	return &Error{Kind: kind, Billed: billed, Err: err}
-}
-
-// Excerpt returns the start of a server's reply, without the given secrets and anything that looks like a
-// key.
-func Excerpt(body []byte, secrets ...string) string {
-	// Redact before cutting, so that no half of a key is left at the cut.
-	text := string(body[:min(len(body), 8*bodyExcerpt)])
-	text = strings.ToValidUTF8(strings.TrimSpace(text), "\uFFFD")
-	const hidden = "***"
-	for _, s := range secrets {
-		if len(s) >= 4 { // shorter ones ("-") are placeholders
-			text = strings.ReplaceAll(text, s, hidden)
-		}
-	}
-	return clip(keyLike.ReplaceAllString(text, hidden), bodyExcerpt)
-}
-
-// keyLike matches the forms of API keys and bearer tokens. Servers repeat them in error messages, sometimes
-// shortened.
-var keyLike = regexp.MustCompile(`\b(sk|pk|gsk|hf|xai|AIza|key)[-_][A-Za-z0-9*_\-]{6,}|(?i)\bbearer\s+[^\s"',}]+`)
-
-// stops lists the stop reasons of servers by their meaning, in lower case, letters only; "" is a regular end.
-// Sources: OpenAI, Anthropic, Google, Bedrock, Mistral, Cohere, DeepSeek, Z.ai, watsonx, Ollama, vLLM,
-// SGLang, TGI, llama.cpp and LM Studio.
-var stops = map[Kind]string{
-	"":           "stop endturn stopsequence eos eostoken eosfound endoftext stopstringfound word complete completed finish finished done toolcall toolcalls tooluse functioncall null",
-	ErrTruncated: "length maxtokens maxoutputtokens maxnewtokens maxlength modellength modelcontextwindowexceeded contextlengthreached maxpredictedtokensreached limit errorlimit tokenlimit",
-	ErrFiltered:  "contentfilter contentfiltered safety imagesafety recitation blocklist prohibitedcontent spii guardrailintervened sensitive errortoxic",
-	ErrRefused:   "refusal",
-	ErrTransient: "error abort aborted load unload modelunloaded insufficientsystemresource networkerror servererror timeout timelimit failed cancelled canceled usercancel userstopped notfinished",
-}
-
-// meaning returns the kind of a stop reason, "" for a regular end.
-func meaning(stop string) Kind {
-	word := strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) {
-			return unicode.ToLower(r)
-		}
-		return -1
-	}, stop)
-	word = strings.TrimPrefix(word, "finishreason") // of Google's clients
-	for kind, words := range stops {
-		if word == "" && kind == "" || word != "" && strings.Contains(" "+words+" ", " "+word+" ") {
-			return kind
-		}
-	}
-	return ErrUnfinished
-}
-
-// Finish makes a [Reply] from the text of a model and its stop reason: it splits off the reasoning, and
-// returns an error with the partial text for a reply that is empty or whose stop reason is not a known end.
-// An empty stop reason is a regular end. Models that are not built on package transport call it.
-func Finish(reply Reply, raw, stop string) (Reply, error) {
-	text, thinking, open := SplitThinking(raw)
-	reply.Text, reply.Reasoning = text, strings.Trim(reply.Reasoning+"\n"+thinking, "\n")
-	kind, why, billed := meaning(stop), fmt.Sprintf("stop reason %q after %d bytes", stop, len(raw)), BilledYes
-	blank := strings.TrimSpace(text) == ""
-	switch {
-	case kind != "":
-	case open:
-		kind, why = ErrTruncated, "the reasoning block is not closed"
-	case blank:
-		kind, why = ErrEmpty, "no text in the reply"
-		if reply.Usage.PromptTokens+reply.Usage.CompletionTokens == 0 || reply.Usage.Estimated {
-			billed = BilledUnknown
-		}
-	default:
-		reply.Finish = FinishStop
-		return reply, nil
-	}
-	reply.Finish = map[Kind]string{ErrTruncated: FinishLength, ErrFiltered: FinishFilter, ErrRefused: FinishFilter}[kind]
-	return reply, &Error{Kind: kind, Billed: billed, Partial: text, Err: errors.New(why)}
 }

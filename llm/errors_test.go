@@ -1,47 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package llm
+package llm_test
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
+	"os"
 	"testing"
 	"time"
 
 	"github.com/wildgraph/wildgraph/internal/check"
+	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
-func TestRedact(t *testing.T) {
-	for in, want := range map[string]string{
-		"Incorrect API key provided: sk-proj-abc***xyz.": "Incorrect API key provided: ***.",
-		"Authorization: Bearer abc.def, sorry":           "Authorization: ***, sorry",
-		"the planted-one is gone":                        "the *** is gone",
-		"a risk-free task":                               "a risk-free task",
-		"-":                                              "-",
-	} {
-		check.Equal(t, Excerpt([]byte(in), "planted-one", "-"), want, "%q became", in)
-	}
-	if got := Excerpt([]byte(strings.Repeat("猫", 1000)), "x"); len(got) > bodyExcerpt+3 || strings.Contains(got, "\ufffd") {
-		t.Errorf("excerpt of %d bytes: %q", len(got), got[len(got)-10:])
-	}
-}
-
 func TestErrorContract(t *testing.T) {
-	e := &Error{Kind: ErrRateLimited, Endpoint: "http://h/v1", Status: 429, RetryAfter: 7 * time.Second, Body: "slow\x1b[31m", Err: errors.New("cause")}
+	e := &llm.Error{Kind: llm.ErrRateLimited, Endpoint: "http://h/v1", Status: 429, RetryAfter: 7 * time.Second, Body: "slow\x1b[31m", Err: errors.New("cause")}
 	got, want := e.Error(), `llm: rate limited: http://h/v1: HTTP 429, retry after 7s: "slow\x1b[31m": cause`
 	check.Equal(t, got, want)
 	wrapped := fmt.Errorf("outer: %w", e)
-	check.True(t, errors.Is(wrapped, ErrRateLimited) && !errors.Is(wrapped, ErrTimeout), "errors.Is does not ask for the kind")
-	retryable := map[Kind]bool{ErrRateLimited: true, ErrTransient: true, ErrTimeout: true, ErrEmpty: true}
-	for _, k := range []Kind{ErrRateLimited, ErrQuotaExhausted, ErrTransient, ErrTimeout, ErrBadRequest, ErrContextLength, ErrAuth,
-		ErrFiltered, ErrRefused, ErrTruncated, ErrEmpty, ErrInvalidOutput, ErrBudgetExceeded, ErrCanceled} {
-		got := (&Error{Kind: k}).Retryable()
+	check.True(t, errors.Is(wrapped, llm.ErrRateLimited) && !errors.Is(wrapped, llm.ErrTimeout), "errors.Is does not ask for the kind")
+	retryable := map[llm.Kind]bool{llm.ErrRateLimited: true, llm.ErrTransient: true, llm.ErrTimeout: true, llm.ErrEmpty: true}
+	for _, k := range []llm.Kind{llm.ErrRateLimited, llm.ErrQuotaExhausted, llm.ErrTransient, llm.ErrTimeout, llm.ErrBadRequest, llm.ErrContextLength, llm.ErrAuth,
+		llm.ErrFiltered, llm.ErrRefused, llm.ErrTruncated, llm.ErrEmpty, llm.ErrInvalidOutput, llm.ErrBudgetExceeded, llm.ErrCanceled} {
+		got := (&llm.Error{Kind: k}).Retryable()
 		check.True(t, got == retryable[k], "%v: retryable %v", k, got)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("because"))
-	err := Canceled(ctx, BilledNo)
-	check.True(t, errors.Is(err, context.Canceled) && errors.Is(err, ErrCanceled), "%v", err)
+	err := llm.Canceled(ctx, llm.BilledNo)
+	check.True(t, errors.Is(err, context.Canceled) && errors.Is(err, llm.ErrCanceled), "%v", err)
+}
+
+// A reply with a stop reason that is not known to be an end is an error, and keeps its text.
+func TestFinish(t *testing.T) {
+	check.OK(t, jsonl.Each(os.DirFS("testdata"), "stops.jsonl", 1<<20, func(_ int, c struct{ Stop, Want string }) error {
+		m := llm.ByFunc("f", func(context.Context, llm.Request) (llm.Reply, error) {
+			return llm.Reply{Text: "<think>so</think>half", Finish: c.Stop, Usage: llm.Usage{Calls: 1, PromptTokens: 7}}, nil
+		})
+		reply, err := m.Generate(t.Context(), llm.Prompt("?"))
+		e := new(llm.Error)
+		if c.Want == "" && (err != nil || reply.Text != "half" || reply.Finish != llm.FinishStop) ||
+			c.Want != "" && (!errors.As(err, &e) || string(e.Kind) != c.Want || e.Partial != "half" || e.Usage.PromptTokens != 7) {
+			t.Errorf("%q: %+v, %v", c.Stop, reply, err)
+		}
+		return nil
+	}))
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	"github.com/wildgraph/wildgraph/llm"
-	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
 // A function of one's own is a model for every system, judge and cache.
@@ -18,13 +17,4 @@ func ExampleByFunc() {
 	reply, err := model.Generate(context.Background(), llm.Prompt("Hello"))
 	fmt.Println(model.Name(), "|", reply.Text, err)
 	// Output: echo | You said: Hello <nil>
-}
-
-func ExampleDecode() {
-	model := llmtest.NewScript("demo").Reply(llmtest.Any, "Of course!\n```json\n{'score': 4,}\n```")
-	grade, _, err := llm.Decode[struct {
-		Score int `json:"score"`
-	}](context.Background(), model, llm.Prompt("How good is it?"))
-	fmt.Println(grade.Score, err)
-	// Output: 4 <nil>
 }

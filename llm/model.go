@@ -3,13 +3,9 @@
 package llm
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"math"
-	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 )
@@ -44,7 +40,7 @@ func (m byFunc) Generate(ctx context.Context, req Request) (Reply, error) {
 	if err != nil {
 		return reply, err
 	}
-	reply.Usage = usageOrEstimate(req, reply)
+	reply.Usage = reply.UsageFor(req)
 	reply, err = Finish(reply, reply.Text, reply.Finish)
 	if failed := (*Error)(nil); errors.As(err, &failed) {
 		failed.Usage = reply.Usage
@@ -127,6 +123,18 @@ type Reply struct {
 	Usage       Usage  `json:"usage"`
 }
 
+// UsageFor returns the usage of a reply to req: the reply's own, or an estimate if it has none.
+func (r Reply) UsageFor(req Request) Usage {
+	if r.Usage != (Usage{}) {
+		return r.Usage
+	}
+	u := Usage{Calls: 1, Estimated: true, CompletionTokens: EstimateTokens(r.Text)}
+	for _, m := range req.Messages {
+		u.PromptTokens += EstimateTokens(m.Text)
+	}
+	return u
+}
+
 // Usage is [graphrag.Usage]: the one shape in which the whole library counts calls and tokens.
 type Usage = graphrag.Usage
 
@@ -168,69 +176,4 @@ func Stream(ctx context.Context, m Model, req Request, piece func(text string) e
 		err = piece(reply.Text)
 	}
 	return reply, err
-}
-
-// byStream implements Generate by Stream.
-type byStream struct{ Streamer }
-
-func (m byStream) Generate(ctx context.Context, req Request) (Reply, error) {
-	return m.Stream(ctx, req, nil)
-}
-
-type sampleKey struct{}
-
-// WithSample makes models of [Defaults] draw sample n of every request under the context, with a seed that is
-// n higher; 0 is the first sample.
-func WithSample(ctx context.Context, n int) context.Context {
-	return context.WithValue(ctx, sampleKey{}, n)
-}
-
-// SampleOf returns the number set by [WithSample].
-func SampleOf(ctx context.Context) int {
-	n, _ := ctx.Value(sampleKey{}).(int)
-	return n
-}
-
-// Defaults returns m with the settings of r for requests that leave them unset: MaxTokens, Temperature, TopP,
-// Seed and Stop. Other fields of r are ignored. Put it on top of a cache, whose keys contain the settings.
-func Defaults(m Model, r Request) (Model, error) {
-	var errs []error
-	if m == nil {
-		errs = append(errs, errors.New("llm: defaults: the model is nil"))
-	}
-	if r.MaxTokens < 0 {
-		errs = append(errs, fmt.Errorf("llm: defaults: MaxTokens %d is negative: 0 leaves it to the server", r.MaxTokens))
-	}
-	for name, v := range map[string]*float64{"Temperature": r.Temperature, "TopP": r.TopP} {
-		if v != nil && !(*v >= 0 && *v <= math.MaxFloat64) {
-			errs = append(errs, fmt.Errorf("llm: defaults: %s is %v, want a number that is not negative", name, *v))
-		}
-	}
-	if err := errors.Join(errs...); err != nil {
-		return nil, err
-	}
-	return byStream{defaults{m, r}}, nil
-}
-
-type defaults struct {
-	Model
-	r Request
-}
-
-// Stream implements [Streamer].
-func (d defaults) Stream(ctx context.Context, req Request, piece func(string) error) (Reply, error) {
-	req.MaxTokens = cmp.Or(req.MaxTokens, d.r.MaxTokens)
-	req.Temperature, req.TopP = cmp.Or(req.Temperature, d.r.Temperature), cmp.Or(req.TopP, d.r.TopP)
-	req.Seed = cmp.Or(req.Seed, d.r.Seed)
-	if req.Stop == nil {
-		req.Stop = slices.Clone(d.r.Stop)
-	}
-	if n := SampleOf(ctx); n > 0 {
-		req.Sample += n
-		if req.Seed != nil {
-			seed := *req.Seed + int64(n)
-			req.Seed = &seed
-		}
-	}
-	return Stream(ctx, d.Model, req, piece)
 }

@@ -16,12 +16,14 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/prompts"
+	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
 //go:embed prompts
 var promptFiles embed.FS
 
-var prompts = llm.MustPrompts("anonyrag", promptFiles)
+var templates = prompts.Must("anonyrag", promptFiles)
 
 // StageQuestions of calls in accounts.
 const StageQuestions = "write questions"
@@ -83,15 +85,15 @@ type questionReply struct {
 // the seeds: questions of other data sets. Complete questions are used; faults describes the others. The
 // questions contain the names in the passages: [Book.Anonymized] hides them in both.
 func ByModel(ctx context.Context, m llm.Model, passages []Passage, seeds []string, n int) (drafts []Draft, faults []string, err error) {
-	data := []llm.Data{{Label: "seeds", Rows: seeds, Prefix: "S", First: 1}}
+	data := []prompts.Data{{Label: "seeds", Rows: seeds, Prefix: "S", First: 1}}
 	for i, p := range passages {
-		data = append(data, llm.Data{Label: fmt.Sprintf("passage %d", i+1), Text: llm.Printable(p.Text)})
+		data = append(data, prompts.Data{Label: fmt.Sprintf("passage %d", i+1), Text: prompts.Printable(p.Text)})
 	}
-	req, err := prompts.Request(ctx, StageQuestions, "questions", map[string]any{"N": n}, data...)
+	req, err := templates.Request(ctx, StageQuestions, "questions", map[string]any{"N": n}, data...)
 	if err != nil {
 		return nil, nil, fmt.Errorf("anonyrag: %w", err)
 	}
-	said, _, err := llm.Decode[struct{ Questions []questionReply }](ctx, m, req)
+	said, _, err := replies.Decode[struct{ Questions []questionReply }](ctx, m, req)
 	if llm.OfOneReply(err) {
 		return nil, []string{err.Error()}, nil
 	} else if err != nil {

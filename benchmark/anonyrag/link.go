@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/prompts"
+	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
 // titles precede names and are not part of them.
@@ -149,11 +151,11 @@ func LinkedByModel(ctx context.Context, m llm.Model, entities []Entity) ([]Entit
 	for _, e := range entities {
 		shown = append(shown, e.Type+": "+strings.Join(e.names(), " / "))
 	}
-	req, err := prompts.Request(ctx, StageLink, "link", nil, llm.Data{Label: "names", Rows: shown, Prefix: "N", First: 1})
+	req, err := templates.Request(ctx, StageLink, "link", nil, prompts.Data{Label: "names", Rows: shown, Prefix: "N", First: 1})
 	if err != nil {
 		return nil, fmt.Errorf("anonyrag: %w", err)
 	}
-	said, _, err := llm.Decode[struct{ Same [][]int }](ctx, m, req)
+	said, _, err := replies.Decode[struct{ Same [][]int }](ctx, m, req)
 	if llm.OfOneReply(err) {
 		return entities, nil
 	} else if err != nil {

@@ -12,12 +12,14 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/internal/display"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/prompts"
+	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
 //go:embed prompts
 var promptFiles embed.FS
 
-var prompts = llm.MustPrompts("construct", promptFiles)
+var templates = prompts.Must("construct", promptFiles)
 
 // Stages of calls in accounts.
 const (
@@ -56,12 +58,12 @@ func (b ByModel) State(ctx context.Context, a *Article, s Section) ([]Stated, er
 		if len(Marks(piece)) == 0 {
 			continue
 		}
-		req, err := prompts.Request(ctx, StageState, "state", nil,
-			llm.Data{Label: "article", Text: a.Title}, llm.Data{Label: "section", Text: strings.Join(s.Path, " > ")}, llm.Data{Label: "text", Text: piece})
+		req, err := templates.Request(ctx, StageState, "state", nil,
+			prompts.Data{Label: "article", Text: a.Title}, prompts.Data{Label: "section", Text: strings.Join(s.Path, " > ")}, prompts.Data{Label: "text", Text: piece})
 		if err != nil {
 			return nil, err
 		}
-		reply, _, err := llm.Decode[struct {
+		reply, _, err := replies.Decode[struct {
 			Triples []struct {
 				Sentence, Statement string
 			}
@@ -91,7 +93,7 @@ func pieces(s string, limit int) []string {
 
 // Ask implements Asker.
 func (b ByModel) Ask(ctx context.Context, d Draft) (string, error) {
-	name, data := "ask", []llm.Data{
+	name, data := "ask", []prompts.Data{
 		{Label: "title", Text: d.Title}, {Label: "section", Text: strings.Join(d.Path, " > ")},
 		{Label: "sentence", Text: d.Triples[0].Sentence}, {Label: "statement", Text: d.statement()},
 		{Label: "reference URLs", Rows: d.Triples[0].URLs, First: 1},
@@ -101,17 +103,17 @@ func (b ByModel) Ask(ctx context.Context, d Draft) (string, error) {
 		for _, t := range d.Triples[:min(len(d.Triples), shownGold)] {
 			rows = append(rows, display.Head(t.Statement, goldBytes))
 		}
-		name, data = "overview", []llm.Data{
+		name, data = "overview", []prompts.Data{
 			{Label: "path", Text: strings.Join(d.Path, " > ")}, {Label: "text", Text: display.Head(d.Body, bodyBytes)},
 			{Label: "statements", Rows: rows, First: 1},
 		}
 	}
-	req, err := prompts.Request(ctx, StageAsk, name, map[string]any{"Several": d.Type == wildgraph.MultiFact}, data...)
+	req, err := templates.Request(ctx, StageAsk, name, map[string]any{"Several": d.Type == wildgraph.MultiFact}, data...)
 	if err != nil {
 		return "", err
 	}
 	for again := false; ; again = true {
-		reply, _, err := llm.Decode[struct{ Question string }](ctx, b.m, req)
+		reply, _, err := replies.Decode[struct{ Question string }](ctx, b.m, req)
 		wrong, words := questionFault(reply.Question, d)
 		if err != nil || wrong == "" {
 			return reply.Question, err
@@ -120,7 +122,7 @@ func (b ByModel) Ask(ctx context.Context, d Draft) (string, error) {
 			return "", &llm.Error{Kind: llm.ErrInvalidOutput, Err: fmt.Errorf("the question %q: %s (%q)", display.Head(reply.Question, bodyBytes), wrong, words)}
 		}
 		req.Messages = append(slices.Clip(req.Messages), llm.Message{Role: llm.Assistant, Text: reply.Question}, llm.Message{
-			Role: llm.User, Text: "That question cannot be used. " + wrong + " Ask in other words, in the same form. The names of what it asks about may stand as they are.\n\n" + llm.Fenced(llm.Data{Label: "words", Text: words}),
+			Role: llm.User, Text: "That question cannot be used. " + wrong + " Ask in other words, in the same form. The names of what it asks about may stand as they are.\n\n" + prompts.Fenced(prompts.Data{Label: "words", Text: words}),
 		})
 	}
 }
@@ -147,7 +149,7 @@ func (b ByModel) Joint(ctx context.Context, question string, d Draft) (Verdict, 
 func (b ByModel) Backed(ctx context.Context, d Draft) ([]Verdict, error) {
 	out := make([]Verdict, len(d.Triples))
 	for i, t := range d.Triples {
-		data := append([]llm.Data{{Label: "statement", Text: t.Statement}}, pageExcerpts(citedBy(d.Pages, t), t.Statement)...)
+		data := append([]prompts.Data{{Label: "statement", Text: t.Statement}}, pageExcerpts(citedBy(d.Pages, t), t.Statement)...)
 		v, err := decide[struct {
 			Keep   *bool
 			Reason string
@@ -169,32 +171,32 @@ func (b ByModel) Keep(ctx context.Context, article string, p Page) (Verdict, err
 		Keep     *bool
 		Category string `llm:"enum=ok|error|login|index|empty|other"`
 		Reason   string
-	}](ctx, b.m, StagePages, "keep", []llm.Data{
+	}](ctx, b.m, StagePages, "keep", []prompts.Data{
 		{Label: "article", Text: article}, {Label: "cited as", Text: p.Title}, {Label: "page", Text: display.Head(p.Text, pageBytes)},
 	})
 	return Verdict{v.Keep == nil || *v.Keep, display.OneLine(v.Category + ": " + v.Reason)}, err
 }
 
-func decide[T any](ctx context.Context, m llm.Model, stage, name string, data []llm.Data) (T, error) {
+func decide[T any](ctx context.Context, m llm.Model, stage, name string, data []prompts.Data) (T, error) {
 	var none T
-	req, err := prompts.Request(ctx, stage, name, nil, data...)
+	req, err := templates.Request(ctx, stage, name, nil, data...)
 	if err != nil {
 		return none, err
 	}
-	v, _, err := llm.Decode[T](ctx, m, req)
+	v, _, err := replies.Decode[T](ctx, m, req)
 	return v, err
 }
 
-func checkData(question string, d Draft) []llm.Data {
-	data := []llm.Data{{Label: "question", Text: question}, {Label: "answer", Text: d.statement()}}
+func checkData(question string, d Draft) []prompts.Data {
+	data := []prompts.Data{{Label: "question", Text: question}, {Label: "answer", Text: d.statement()}}
 	return slices.Concat(data, pageExcerpts(d.Pages, d.statement()))
 }
 
 // pageExcerpts returns the parts of pages that are relevant to a statement.
-func pageExcerpts(pages []Page, statement string) []llm.Data {
-	var out []llm.Data
+func pageExcerpts(pages []Page, statement string) []prompts.Data {
+	var out []prompts.Data
 	for i, p := range pages[:min(len(pages), maxCheck)] {
-		out = append(out, llm.Data{Label: fmt.Sprintf("page %d", i+1), Text: p.Title + "\n\n" + Excerpt(p.Text, statement, pageBytes)})
+		out = append(out, prompts.Data{Label: fmt.Sprintf("page %d", i+1), Text: p.Title + "\n\n" + Excerpt(p.Text, statement, pageBytes)})
 	}
 	return out
 }

@@ -34,6 +34,8 @@ import (
 	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/jsonl"
 	"github.com/wildgraph/wildgraph/llm/paid"
+	"github.com/wildgraph/wildgraph/llm/prompts"
+	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
 // alignment is a line of the file that people label: a triple that was read, the triple of the graph that
@@ -184,15 +186,15 @@ func (a auditing) write(ctx context.Context, stdout io.Writer, m llm.Model, all 
 //go:embed prompts
 var promptFiles embed.FS
 
-var prompts = llm.MustPrompts("maker", promptFiles)
+var templates = prompts.Must("maker", promptFiles)
 
 // byModel asks a model for the label of an alignment, unsure if its reply cannot be used.
 func byModel(ctx context.Context, m llm.Model, a alignment) (string, error) {
-	req, err := prompts.Request(ctx, "label alignments", "label", nil, llm.Data{Label: "triple", Text: a.Triple}, llm.Data{Label: "passage", Text: a.Passage})
+	req, err := templates.Request(ctx, "label alignments", "label", nil, prompts.Data{Label: "triple", Text: a.Triple}, prompts.Data{Label: "passage", Text: a.Passage})
 	if err != nil {
 		return "", err
 	}
-	reply, _, err := llm.Decode[struct {
+	reply, _, err := replies.Decode[struct {
 		Label string `json:"label" llm:"enum=aligned|misaligned|unsure"`
 	}](ctx, m, req)
 	if llm.OfOneReply(err) || err == nil && reply.Label == "" {

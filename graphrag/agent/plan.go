@@ -21,12 +21,14 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/trace"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/prompts"
+	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
 //go:embed prompts/*.txt
 var promptFiles embed.FS
 
-var prompts = llm.MustPrompts("agent", promptFiles)
+var templates = prompts.Must("agent", promptFiles)
 
 // Stages name the calls in accounts.
 const (
@@ -66,20 +68,20 @@ func DecomposeByModel(m llm.Model, schema *extract.Schema, most int) (Decomposer
 	if most <= 0 {
 		most = DefaultSubQueries
 	}
-	values, shown := map[string]any{"Schema": schema != nil, "Most": most}, llm.Data{}
+	values, shown := map[string]any{"Schema": schema != nil, "Most": most}, prompts.Data{}
 	if schema != nil {
 		plain, err := json.Marshal(schema.Plain())
 		if err != nil {
 			return nil, err
 		}
-		shown = llm.Data{Label: "schema", Text: string(plain)} // its words may come from pages
+		shown = prompts.Data{Label: "schema", Text: string(plain)} // its words may come from pages
 	}
 	return func(ctx context.Context, question string) ([]SubQuery, error) {
-		req, err := prompts.Request(ctx, StageDecompose, "decompose", values, llm.Data{Label: "question", Text: question}, shown)
+		req, err := templates.Request(ctx, StageDecompose, "decompose", values, prompts.Data{Label: "question", Text: question}, shown)
 		if err != nil {
 			return nil, err
 		}
-		reply, _, err := llm.Decode[proposals](ctx, m, req)
+		reply, _, err := replies.Decode[proposals](ctx, m, req)
 		if llm.OfOneReply(err) {
 			return nil, nil
 		}
@@ -110,7 +112,7 @@ type proposal struct {
 
 func (p proposal) text() string { return cmp.Or(p.Text, p.Question, p.SubQuery, p.Query) }
 
-// Check implements what llm.Decode asks of replies. Single empty sub-queries are dropped later.
+// Check implements what replies.Decode asks of replies. Single empty sub-queries are dropped later.
 func (p proposals) Check() error {
 	empty := func(s proposal) bool { return clean(s.text()) == "" }
 	if len(p.SubQueries) > 0 && len(slices.DeleteFunc(slices.Clone(p.SubQueries), empty)) == 0 {
@@ -119,7 +121,7 @@ func (p proposals) Check() error {
 	return nil
 }
 
-func clean(s string) string { return strings.TrimSpace(llm.Printable(s)) }
+func clean(s string) string { return strings.TrimSpace(prompts.Printable(s)) }
 
 // cleaned returns the cleaned texts of a list that are not empty.
 func cleaned(list []string) (out []string) {
@@ -248,12 +250,12 @@ func AspectsByModel(m llm.Model) (pages.Plan, error) {
 		for i, t := range titles {
 			clipped[i] = clip(strings.Join(strings.Fields(t), " "))
 		}
-		req, err := prompts.Request(ctx, StageAspects, "aspects", values,
-			llm.Data{Label: "question", Text: question}, llm.Data{Label: "titles", Text: strings.Join(clipped, "\n")})
+		req, err := templates.Request(ctx, StageAspects, "aspects", values,
+			prompts.Data{Label: "question", Text: question}, prompts.Data{Label: "titles", Text: strings.Join(clipped, "\n")})
 		if err != nil {
 			return nil, err
 		}
-		reply, _, err := llm.Decode[struct{ Aspects []string }](ctx, m, req)
+		reply, _, err := replies.Decode[struct{ Aspects []string }](ctx, m, req)
 		if llm.OfOneReply(err) {
 			return nil, nil
 		}

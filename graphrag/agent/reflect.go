@@ -15,6 +15,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/trace"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/prompts"
+	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
 // maxEvidence limits the evidence in the prompt of a reflection, in tokens: about five chunks of
@@ -41,15 +43,15 @@ type reflector struct {
 }
 
 func (r reflector) reflect(ctx context.Context, m *Memory) (Move, error) {
-	req, err := prompts.Request(ctx, StageReflect, "reflect", nil,
-		llm.Data{Label: "question", Text: m.Question.Text},
-		llm.Data{Label: "searches", Text: m.turns()},
-		llm.Data{Label: "evidence", Text: r.evidence(m)})
+	req, err := templates.Request(ctx, StageReflect, "reflect", nil,
+		prompts.Data{Label: "question", Text: m.Question.Text},
+		prompts.Data{Label: "searches", Text: m.turns()},
+		prompts.Data{Label: "evidence", Text: r.evidence(m)})
 	if err != nil {
 		return Move{}, err
 	}
 	p := &budgeted{Model: r.model, count: r.count, left: m.Left}
-	reply, _, err := llm.Decode[reflection](ctx, p, req)
+	reply, _, err := replies.Decode[reflection](ctx, p, req)
 	if errors.Is(err, ErrSpent) || err != nil && !llm.OfOneReply(err) {
 		return Move{}, err
 	}
@@ -83,10 +85,10 @@ func (r reflector) evidence(m *Memory) string {
 	hits, derived := retrieve.Fit(m.Found.Read(m.Question), m.Found.Derived, maxEvidence, r.count)
 	var parts []string
 	for _, d := range derived {
-		parts = append(parts, llm.Printable(d.Text))
+		parts = append(parts, prompts.Printable(d.Text))
 	}
 	for _, h := range hits {
-		parts = append(parts, llm.Printable(h.Chunk.Prompt()))
+		parts = append(parts, prompts.Printable(h.Chunk.Prompt()))
 	}
 	if parts == nil {
 		return "nothing"
@@ -94,7 +96,7 @@ func (r reflector) evidence(m *Memory) string {
 	return strings.Join(parts, "\n\n")
 }
 
-func oneLine(s string) string { return strings.Join(strings.Fields(llm.Printable(s)), " ") }
+func oneLine(s string) string { return strings.Join(strings.Fields(prompts.Printable(s)), " ") }
 
 // reflection is the reply of a model.
 type reflection struct {
@@ -116,7 +118,7 @@ func (r reflection) next(m *Memory) string {
 	return query
 }
 
-// Check implements what llm.Decode asks of replies.
+// Check implements what replies.Decode asks of replies.
 func (r reflection) Check() error {
 	switch fold(r.Status) {
 	case "answer", "abstain":

@@ -16,6 +16,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/trace"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/prompts"
+	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
 // SearchOptions are the options of [Search].
@@ -255,7 +257,7 @@ func (l *loop) stopped(stop string) []graphrag.Step {
 // moveReply is a move as a model writes it.
 type moveReply Move
 
-// Check implements what llm.Decode asks of replies. An empty list of calls without an answer gives up.
+// Check implements what replies.Decode asks of replies. An empty list of calls without an answer gives up.
 func (r moveReply) Check() error {
 	if r.Calls == nil && clean(r.Answer) == "" {
 		return errors.New(`neither "calls" nor an "answer": one of them is needed`)
@@ -275,7 +277,7 @@ func NextByModel(m llm.Model) (Next, error) {
 		if err != nil {
 			return Move{}, err
 		}
-		r, _, err := llm.Decode[moveReply](ctx, toolCaller{m}, req)
+		r, _, err := replies.Decode[moveReply](ctx, toolCaller{m}, req)
 		if err != nil {
 			return Move{}, err
 		}
@@ -304,7 +306,7 @@ func (m *Memory) request(ctx context.Context) (llm.Request, error) {
 		}
 	}
 	values := map[string]any{"Tokens": tokens, "Search": has(ToolSearch), "Pages": has(ToolRead), "Calls": m.Calls, "Turns": m.Ahead + len(m.Turns)}
-	req, err := prompts.Request(ctx, StageSearch, "search", values, llm.Data{Label: "question", Text: llm.Printable(strings.TrimSpace(m.Question.Text))})
+	req, err := templates.Request(ctx, StageSearch, "search", values, prompts.Data{Label: "question", Text: prompts.Printable(strings.TrimSpace(m.Question.Text))})
 	if err != nil {
 		return req, err
 	}
@@ -329,15 +331,15 @@ func (t *Tools) Text(results ...Result) string { return show(results, "") }
 // show is [Tools.Text] with something shorter in place of the texts, if there is any.
 func show(results []Result, condensed string) string {
 	parts := make([]string, len(results))
-	var data []llm.Data
+	var data []prompts.Data
 	for i, r := range results {
 		parts[i] = fmt.Sprintf("Call %d: %s.", i+1, oneLine(clip(r.Note)))
 		data = append(data, r.Data...)
 	}
 	if condensed != "" {
-		data = []llm.Data{{Label: "results in short", Text: condensed}}
+		data = []prompts.Data{{Label: "results in short", Text: condensed}}
 	}
-	return strings.TrimSpace(strings.Join(parts, "\n") + "\n\n" + llm.Fenced(data...))
+	return strings.TrimSpace(strings.Join(parts, "\n") + "\n\n" + prompts.Fenced(data...))
 }
 
 // definitions describe tools to models that call them natively.
@@ -369,15 +371,15 @@ func describe(tool string) string {
 // condense has a model keep of the results of a turn what helps to answer the question, with the
 // numbers of the passages. After an unusable reply or a refusal the results are shown as they are.
 func (m *Memory) condense(ctx context.Context, model llm.Model, results []Result) (string, error) {
-	data := []llm.Data{{Label: "question", Text: llm.Printable(m.Question.Text)}}
+	data := []prompts.Data{{Label: "question", Text: prompts.Printable(m.Question.Text)}}
 	for _, r := range results {
 		data = append(data, r.Data...)
 	}
-	req, err := prompts.Request(ctx, StageCondense, "condense", nil, data...)
+	req, err := templates.Request(ctx, StageCondense, "condense", nil, data...)
 	if err != nil {
 		return "", err
 	}
 	req.Question = m.Question.ID
 	reply, err := model.Generate(ctx, req)
-	return llm.Printable(strings.TrimSpace(reply.Text)), llm.Fatal(err)
+	return prompts.Printable(strings.TrimSpace(reply.Text)), llm.Fatal(err)
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/trace"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/prompts"
 )
 
 // The tools of an agent that searches.
@@ -60,7 +61,7 @@ func (c Call) about() string {
 type Result struct {
 	Call
 	// Data are the texts: passages with their numbers as labels, lines with theirs before them.
-	Data []llm.Data
+	Data []prompts.Data
 	// Note says what else there is to know: that the query is an old one, how many lines there
 	// are beside the lines shown, why there is nothing.
 	Note string
@@ -290,8 +291,8 @@ func (t *Tools) take(r *Result, limit int) {
 		if t.o.Pages != nil {
 			place = fmt.Sprintf(", passage %d", t.o.Pages.At(c.Doc, c.Start))
 		}
-		text := fmt.Sprintf("Page: %s%s\n%s", oneLine(c.Doc), place, llm.Printable(c.Prompt()))
-		r.Data = append(r.Data, llm.Data{Label: fmt.Sprintf("passage %d", n), Text: text})
+		text := fmt.Sprintf("Page: %s%s\n%s", oneLine(c.Doc), place, prompts.Printable(c.Prompt()))
+		r.Data = append(r.Data, prompts.Data{Label: fmt.Sprintf("passage %d", n), Text: text})
 	}
 	label := "lines"
 	for _, d := range r.found.Derived {
@@ -299,7 +300,7 @@ func (t *Tools) take(r *Result, limit int) {
 		r.Tokens += t.o.Count(d.Text)
 	}
 	if lines != nil {
-		r.Data = append(r.Data, llm.Data{Label: label, Text: strings.Join(lines, "\n")})
+		r.Data = append(r.Data, prompts.Data{Label: label, Text: strings.Join(lines, "\n")})
 	}
 	t.left -= min(t.left, r.Tokens)
 	if r.Tool == ToolSearch {

@@ -18,6 +18,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/internal/display"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/prompts"
 )
 
 // Extractor finds the entities, triples and attributes of chunks, with a model or by rules.
@@ -142,15 +143,15 @@ func nameEnds(x *kg.Extraction) {
 //go:embed prompts
 var promptFiles embed.FS
 
-var prompts = llm.MustPrompts("extract", promptFiles)
+var templates = prompts.Must("extract", promptFiles)
 
 // passage returns the title and text of a chunk for a prompt.
-func passage(c graphrag.Chunk) llm.Data {
+func passage(c graphrag.Chunk) prompts.Data {
 	text := c.Text
 	if c.Title != "" && !strings.HasPrefix(text, c.Title) {
 		text = c.Title + "\n" + text
 	}
-	return llm.Data{Label: "passage", Text: text}
+	return prompts.Data{Label: "passage", Text: text}
 }
 
 // witness decides which names a passage supports. Models use words of their own: "Bell Rock Lighthouse" where a

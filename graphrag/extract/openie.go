@@ -12,7 +12,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
-	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/prompts"
+	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
 // OpenIE extracts in two steps, as HippoRAG does (arXiv 2405.14831, section 3.3; the same in version 2):
@@ -50,11 +51,11 @@ func (e *OpenIE) chunk(ctx context.Context, c graphrag.Chunk, x *kg.Extraction) 
 
 // Question returns the named entities of a question: one call.
 func (e *OpenIE) Question(ctx context.Context, question string) ([]string, error) {
-	return e.entities(ctx, "ner_question", llm.Data{Label: "question", Text: question}, &kg.Extraction{})
+	return e.entities(ctx, "ner_question", prompts.Data{Label: "question", Text: question}, &kg.Extraction{})
 }
 
-func (e *OpenIE) entities(ctx context.Context, name string, text llm.Data, x *kg.Extraction) ([]string, error) {
-	req, err := prompts.Request(ctx, StageEntities, name, nil, text)
+func (e *OpenIE) entities(ctx context.Context, name string, text prompts.Data, x *kg.Extraction) ([]string, error) {
+	req, err := templates.Request(ctx, StageEntities, name, nil, text)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +81,7 @@ func (e *OpenIE) entities(ctx context.Context, name string, text llm.Data, x *kg
 	return slices.Compact(names), nil
 }
 
-func (e *OpenIE) triples(ctx context.Context, text llm.Data, names []string, x *kg.Extraction) error {
+func (e *OpenIE) triples(ctx context.Context, text prompts.Data, names []string, x *kg.Extraction) error {
 	if names == nil {
 		names = []string{}
 	}
@@ -88,11 +89,11 @@ func (e *OpenIE) triples(ctx context.Context, text llm.Data, names []string, x *
 	if err != nil {
 		return err
 	}
-	req, err := prompts.Request(ctx, StageTriples, "triples", nil, text, llm.Data{Label: "entities", Text: string(list)})
+	req, err := templates.Request(ctx, StageTriples, "triples", nil, text, prompts.Data{Label: "entities", Text: string(list)})
 	if err != nil {
 		return err
 	}
-	found, err := decode[struct{ Triples []llm.Triple }](ctx, e.o.Model, req, x)
+	found, err := decode[struct{ Triples []replies.Triple }](ctx, e.o.Model, req, x)
 	if err != nil {
 		return err
 	}
@@ -103,7 +104,7 @@ func (e *OpenIE) triples(ctx context.Context, text llm.Data, names []string, x *
 
 // readTriples adds the triples. One of more than three parts is cut to three, and of a
 // sentence the names at both ends are the subject and the object; others are problems.
-func readTriples(found []llm.Triple, names []string, x *kg.Extraction) {
+func readTriples(found []replies.Triple, names []string, x *kg.Extraction) {
 	for _, t := range found {
 		if t.Fault != "" && t.Tail == "" {
 			t.Head, t.Relation, t.Tail = sentence(strings.Trim(t.Raw, `" .`), names)

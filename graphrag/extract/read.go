@@ -22,6 +22,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
 // wholeValues is a JSON text that was cut, up to the last value of a list in it that is whole, with the open brackets there
@@ -54,13 +55,13 @@ func wholeValues(s string) string {
 	return s[begin:max(end, begin)] + string(closing)
 }
 
-// decode asks a model for a T as [llm.Decode] does. Of a reply that was cut, the whole values are kept, and the loss is
+// decode asks a model for a T as [replies.Decode] does. Of a reply that was cut, the whole values are kept, and the loss is
 // a problem.
 func decode[T any](ctx context.Context, m llm.Model, req llm.Request, x *kg.Extraction) (T, error) {
-	value, _, err := llm.Decode[T](ctx, m, req)
+	value, _, err := replies.Decode[T](ctx, m, req)
 	var e *llm.Error
 	if errors.As(err, &e) && e.Kind == llm.ErrTruncated {
-		if part, fault := llm.Read[T](wholeValues(e.Partial)); fault == nil {
+		if part, fault := replies.Read[T](wholeValues(e.Partial)); fault == nil {
 			problem(x, "record", e.Partial, "the rest of the reply: "+err.Error())
 			return part, nil
 		}
@@ -263,12 +264,12 @@ func inTables(reply string) (out []any) {
 // inJSON is the value of a reply that is JSON: an object, a list, or an object a line. It is nil for others.
 func inJSON(reply string) (v any) {
 	answer, _, _ := llm.SplitThinking(reply)
-	text := strings.TrimSpace(llm.Unfence(strings.TrimSpace(answer)))
+	text := strings.TrimSpace(replies.Unfence(strings.TrimSpace(answer)))
 	if text == "" || !strings.Contains(text, "{") && text[0] != '[' {
 		return nil
 	}
 	for _, form := range []string{text, `{"records":` + text + `}`, `{"records":[` + strings.ReplaceAll(text, "}\n{", "},\n{") + `]}`} {
-		if raw, err := llm.ReadObject(form); err == nil && json.Unmarshal(raw, &v) == nil {
+		if raw, err := replies.ReadObject(form); err == nil && json.Unmarshal(raw, &v) == nil {
 			return v
 		}
 	}

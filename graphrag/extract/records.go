@@ -15,6 +15,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/internal/display"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
 // Format is the format of the records in the replies of a model.
@@ -125,14 +126,14 @@ func (r *records) read(answer string, x *kg.Extraction) {
 // ask returns the replies of all rounds. A first reply of which nothing can be read is asked for once more,
 // with the fault named. If a later round fails, the replies before it are used.
 func (r *records) ask(ctx context.Context, c graphrag.Chunk) ([]string, error) {
-	req, err := prompts.Request(ctx, StageRecords, string(r.o.Format), map[string]any{
+	req, err := templates.Request(ctx, StageRecords, string(r.o.Format), map[string]any{
 		"Types": strings.Join(r.o.Types, ", "), "Domain": r.o.Domain, "Language": r.o.Language,
 	}, passage(c))
 	if err != nil {
 		return nil, err
 	}
 	if r.o.Format == Objects {
-		req.Schema, req.SchemaName = llm.Schema[objects](), StageRecords
+		req.Schema, req.SchemaName = replies.Schema[objects](), StageRecords
 	}
 	var answers []string
 	again := false

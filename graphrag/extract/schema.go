@@ -18,6 +18,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/prompts"
+	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
 // Schema bounds an extraction (Youtu-GraphRAG, arXiv 2508.19855, equation 1):
@@ -237,12 +239,12 @@ func Induce(ctx context.Context, m llm.Model, chunks []graphrag.Chunk) (Schema, 
 			texts[i] = strings.ToValidUTF8(texts[i][:induceBytes], "")
 		}
 	}
-	req, err := prompts.Request(ctx, StageInduce, "induce", map[string]any{"Types": maxTypes, "Relations": maxRelations, "Attributes": maxKeys},
-		llm.Data{Label: "passages", Text: strings.Join(texts, "\n\n---\n\n")})
+	req, err := templates.Request(ctx, StageInduce, "induce", map[string]any{"Types": maxTypes, "Relations": maxRelations, "Attributes": maxKeys},
+		prompts.Data{Label: "passages", Text: strings.Join(texts, "\n\n---\n\n")})
 	if err != nil {
 		return Schema{}, err
 	}
-	reply, _, err := llm.Decode[induced](ctx, m, req)
+	reply, _, err := replies.Decode[induced](ctx, m, req)
 	if err != nil {
 		return Schema{}, fmt.Errorf("extract: making a schema: %w", err)
 	}
@@ -256,7 +258,7 @@ type induced struct {
 	Attributes []string `json:"Attributes"`
 }
 
-// Check implements what llm.Decode asks of replies.
+// Check implements what replies.Decode asks of replies.
 func (s induced) Check() error {
 	if len(itemNames(s.Nodes, 1)) == 0 {
 		return errors.New(`the list "Nodes" has no name`)
@@ -268,7 +270,7 @@ func (s induced) Check() error {
 func itemNames(found []string, most int) []SchemaItem {
 	var out []SchemaItem
 	for _, written := range found {
-		name := strings.Join(strings.Fields(llm.Printable(written)), " ")
+		name := strings.Join(strings.Fields(prompts.Printable(written)), " ")
 		again := func(it SchemaItem) bool { return foldItem(it.Name) == foldItem(name) }
 		if len(name) <= maxItem && !slices.ContainsFunc(out, again) && strings.ContainsFunc(name, unicode.IsLetter) && len(out) < most {
 			out = append(out, SchemaItem{Name: name})

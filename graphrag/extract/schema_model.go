@@ -17,7 +17,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/link"
-	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/prompts"
+	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
 // SchemaMode is how names are treated that the schema does not contain.
@@ -177,7 +178,7 @@ func (e *BySchema) batches(chunks []graphrag.Chunk, source func(graphrag.Chunk) 
 // bounded is the reply of the model.
 type bounded struct {
 	Attributes map[string][]string `json:"attributes"` // "key: value" by entity
-	Triples    []llm.Triple        `json:"triples"`
+	Triples    []replies.Triple    `json:"triples"`
 	Types      map[string]string   `json:"entity_types"` // by entity
 	New        struct {
 		Nodes, Relations, Attributes []newName
@@ -196,9 +197,9 @@ func (e *BySchema) chunk(ctx context.Context, s Schema, c graphrag.Chunk, x *kg.
 	if err != nil {
 		return nil, err
 	}
-	req, err := prompts.Request(ctx, StageSchema, "schema", map[string]any{
+	req, err := templates.Request(ctx, StageSchema, "schema", map[string]any{
 		"Expand": e.o.Expand != nil, "Strict": e.o.Mode == Strict,
-	}, passage(c), llm.Data{Label: "schema", Text: string(plain)})
+	}, passage(c), prompts.Data{Label: "schema", Text: string(plain)})
 	if err != nil {
 		return nil, err
 	}

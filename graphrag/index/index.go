@@ -16,6 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/metering"
 )
 
 // Options of [Open]. All processes of a job need the same.
@@ -175,7 +176,7 @@ func (x *Index) Do(ctx context.Context, s Share) (Done, error) {
 		h.Write([]byte(key))
 		return h.Sum64()%uint64(s.N) == uint64(s.I)
 	})
-	ctx, meter := llm.WithMeter(ctx)
+	ctx, meter := metering.WithMeter(ctx)
 	system, err := x.o.System()
 	if err == nil {
 		_, err = x.Build(ctx, system)

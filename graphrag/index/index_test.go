@@ -171,54 +171,55 @@ func rounds(t *testing.T, x *index.Index, n int) int {
 	return p.Round
 }
 
-func alone(t *testing.T, docs []graphrag.Document) graphrag.Found {
-	t.Helper()
-	s := check.Of(chronicle(&scribe{}, hashes{new(sync.Mutex), map[string]int{}})).OK(t)
-	check.OK(t, check.Err(s.Index(t.Context(), graphrag.Documents(docs...))))
-	return found(t, s)
-}
-
-// Any number of shares asks for every reply once, in the steps of the system, and the system that is built
-// of the replies asks for nothing and is that of one process.
+// Any number of shares asks for every reply once, in the steps of the system, and the system that is built of the
+// replies asks for nothing and is that of one process. A share that fails is done again, and pays again only for
+// calls that failed. A refusal is kept.
 func TestShares(t *testing.T) {
-	want := alone(t, ships(40))
-	for _, n := range []int{1, 2, 5} {
+	docs := ships(40)
+	var want graphrag.Found
+	for _, tt := range []struct {
+		shares   int
+		failures bool
+	}{{0, false}, {1, false}, {2, false}, {5, false}, {3, true}} {
 		m, h := &scribe{}, hashes{new(sync.Mutex), map[string]int{}}
-		x := open(t, m, h)
-		_, err := x.Put(t.Context(), graphrag.Documents(append(ships(40), graphrag.Document{ID: "z", Text: "Gone."})...))
-		check.OK(t, err)
-		count, err := x.Put(t.Context(), graphrag.Documents(ships(40)...))
-		check.True(t, count == 40 && err == nil, "%d documents, %v", count, err)
-		took := rounds(t, x, n)
-		check.True(t, took <= 7, "%d shares took %d rounds", n, took)
-		asked, embedded := len(m.asked), len(h.asked)
 		s := check.Of(chronicle(m, h)).OK(t)
+		if tt.shares == 0 {
+			check.OK(t, check.Err(s.Index(t.Context(), graphrag.Documents(docs...))))
+			want = found(t, s)
+			continue
+		}
+		failed := make(map[string]int)
+		if tt.failures {
+			m.fail = failing(failed)
+		}
+		x := open(t, m, h)
+		check.OK(t, check.Err(x.Put(t.Context(), graphrag.Documents(append(docs, graphrag.Document{ID: "z", Text: "Gone."})...))))
+		count, err := x.Put(t.Context(), graphrag.Documents(docs...))
+		check.True(t, count == 40 && err == nil, "%d documents, %v", count, err)
+		took := rounds(t, x, tt.shares)
+		check.True(t, took <= 7 || tt.failures, "%d shares took %d rounds", tt.shares, took)
+		asked, embedded := len(m.asked), len(h.asked)
+		m.fail = nil
 		stats := check.Of(x.Build(t.Context(), s)).OK(t)
+		names := len(s.Graph().Entities)
 		diff := cmp.Diff(want, found(t, s))
-		check.True(t, diff == "" && stats.Documents == 40, "%d shares, %d documents (-alone +shares):\n%s", n, stats.Documents, diff)
+		check.True(t, stats.Documents == 40 && (diff == "" || tt.failures), "%d shares, %d documents (-alone +shares):\n%s", tt.shares, stats.Documents, diff)
+		check.True(t, !tt.failures || names == 39+7 && stats.Stages[0].Refused == 1, "%d entities, %+v", names, stats.Stages)
 		for text, times := range m.asked {
-			if times > 1 {
-				t.Errorf("%d shares: asked %d times: %.200s", n, times, text)
-			}
+			check.Equal(t, times, 1+failed[text], "%d shares: failed %d times, asked %d times: %.200s", tt.shares, failed[text], times, text)
 		}
 		for text, times := range h.asked {
-			if times > 1 {
-				t.Errorf("%d shares: embedded %d times: %.200s", n, times, text)
-			}
+			check.Equal(t, times, 1, "%d shares: embedded %.200s", tt.shares, text)
 		}
-		if len(m.asked) != asked || len(h.asked) != embedded || asked < 80 || embedded < 40 {
-			t.Errorf("%d shares: %d and %d asked, then %d and %d", n, asked, embedded, len(m.asked), len(h.asked))
-		}
+		check.True(t, len(m.asked) == asked && len(h.asked) == embedded && asked >= 80 && embedded >= 40,
+			"%d shares: %d and %d asked, then %d and %d", tt.shares, asked, embedded, len(m.asked), len(h.asked))
 	}
 }
 
-// A share that fails is done again, and pays again only for calls that failed. A refusal is kept.
-func TestFailures(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 1))
-	failed := make(map[string]int)
-	m, h := &scribe{}, hashes{new(sync.Mutex), map[string]int{}}
-	var mu sync.Mutex
-	m.fail = func(_ int, text string) error {
+// failing refuses one passage, and fails a tenth of the other calls, which it counts.
+func failing(failed map[string]int) func(int, string) error {
+	rng, mu := rand.New(rand.NewPCG(1, 1)), new(sync.Mutex)
+	return func(_ int, text string) error {
 		mu.Lock()
 		defer mu.Unlock()
 		switch {
@@ -230,18 +231,6 @@ func TestFailures(t *testing.T) {
 		}
 		return nil
 	}
-	x := open(t, m, h)
-	check.OK(t, check.Err(x.Put(t.Context(), graphrag.Documents(ships(30)...))))
-	rounds(t, x, 3)
-	m.fail = nil
-	s := check.Of(chronicle(m, h)).OK(t)
-	stats := check.Of(x.Build(t.Context(), s)).OK(t)
-	names := s.Graph().Entities
-	check.True(t, len(names) == 29+7 && stats.Stages[0].Refused == 1, "%d entities, %+v", len(names), stats.Stages)
-	for text, times := range m.asked {
-		check.Equal(t, times, 1+failed[text], "failed %d times, asked %d times: %.200s", failed[text], times, text)
-	}
-	check.OK(t, s.Close())
 }
 
 func TestErrors(t *testing.T) {

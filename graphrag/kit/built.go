@@ -13,7 +13,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/store"
-	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/metering"
 )
 
 // content reads what a system is built of: the documents that meet a condition, their extractions, and all replies.
@@ -66,7 +66,7 @@ func (c *content) build(ctx context.Context, f Frame, from *source, published bo
 	}
 	d.source, d.read = from, published && len(d.fresh) == 0
 	c.replies.begin()
-	st, err := d.build(c.replies.with(llm.WithStage(ctx, "index")), f)
+	st, err := d.build(c.replies.with(metering.WithStage(ctx, "index")), f)
 	if err == nil {
 		c.replies.prune()
 	}
@@ -84,14 +84,14 @@ func (s *System) built(ctx context.Context, g store.Generation, fresh bool) (*st
 	if err != nil {
 		return nil, err
 	}
-	before := slices.Concat(slices.Collect(maps.Keys(c.replies.texts)), slices.Collect(maps.Keys(c.replies.vectors)))
+	before := slices.Collect(maps.Keys(c.replies.all))
 	if now := s.now.Load(); fresh && now != nil {
 		old, err := now.pinned.content(ctx, func(graphrag.Fields) bool { return false })
 		if err != nil {
 			return nil, err
 		}
 		c.replies = old.replies
-		c.replies.fresh = slices.Concat(slices.Collect(maps.Keys(old.replies.texts)), slices.Collect(maps.Keys(old.replies.vectors)))
+		c.replies.fresh = slices.Collect(maps.Keys(old.replies.all))
 	}
 	st, err := c.build(ctx, s.frame, &source{p.chunks}, false)
 	if err != nil {

@@ -13,25 +13,23 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/summary"
 	"github.com/wildgraph/wildgraph/internal/display"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/prompts"
 )
 
 // stepDescribe names the calls of a [Describer] in accounts.
 const stepDescribe = "describe"
 
-// window is how many tokens of descriptions one summary is made of
-// (LightRAG, lightrag/constants.py).
+// window is how many tokens of descriptions one summary is made of (LightRAG, lightrag/constants.py).
 const window = 12_000
 
-// Describer merges the descriptions that chunks give of a thing. The passages of the result
-// are those that its text is based on. Without descriptions the result is empty. It is safe
-// for concurrent use.
+// Describer merges the descriptions that chunks give of a thing. The passages of the result are those that its text is
+// based on. Without descriptions the result is empty. It is safe for concurrent use.
 type Describer interface {
 	Describe(ctx context.Context, subject string, of []kg.Description) (kg.Description, error)
 }
 
-// describeBy returns the describer of a kit: by a model with one call, or several if the
-// descriptions are too long for one; without a model, and if a reply cannot be used, by
-// quoting sentences.
+// describeBy returns the describer of a kit: by a model with one call, or several if the descriptions are too long for
+// one; without a model, and if a reply cannot be used, by quoting sentences.
 func describeBy(model llm.Model, cache *quoters, language string) func(tokens int) (Describer, error) {
 	return func(tokens int) (Describer, error) {
 		quote, err := cache.of(tokens)
@@ -42,8 +40,7 @@ func describeBy(model llm.Model, cache *quoters, language string) func(tokens in
 	}
 }
 
-// quoting describes by quoted sentences; the passages are the sources of the
-// quotes.
+// quoting describes by quoted sentences; the passages are the sources of the quotes.
 type quoting struct{ quote summary.Summarizer }
 
 func (d quoting) Describe(ctx context.Context, _ string, of []kg.Description) (kg.Description, error) {
@@ -90,8 +87,7 @@ func (d writing) Describe(ctx context.Context, subject string, of []kg.Descripti
 	return d.quoting.Describe(ctx, subject, of)
 }
 
-// round merges each group of consecutive descriptions, of two at least, that fits into the
-// window.
+// round merges each group of consecutive descriptions, of two at least, that fits into the window.
 func (d writing) round(ctx context.Context, subject string, of []kg.Description) ([]kg.Description, error) {
 	var out []kg.Description
 	for lo := 0; lo < len(of); {
@@ -118,15 +114,15 @@ func (d writing) round(ctx context.Context, subject string, of []kg.Description)
 //go:embed prompts
 var promptFiles embed.FS
 
-var prompts = llm.MustPrompts("kit", promptFiles)
+var templates = prompts.Must("kit", promptFiles)
 
 func (d writing) write(ctx context.Context, subject string, of []kg.Description) (string, error) {
 	texts := make([]string, len(of))
 	for i, x := range of {
 		texts[i] = x.Text
 	}
-	req, err := prompts.Request(ctx, stepDescribe, "describe", map[string]any{"Words": d.tokens * 3 / 4, "Language": d.language},
-		llm.Data{Label: "name", Text: subject}, llm.Data{Label: "quotes", Rows: texts, First: 1})
+	req, err := templates.Request(ctx, stepDescribe, "describe", map[string]any{"Words": d.tokens * 3 / 4, "Language": d.language},
+		prompts.Data{Label: "name", Text: subject}, prompts.Data{Label: "quotes", Rows: texts, First: 1})
 	if err != nil {
 		return "", err
 	}
@@ -149,25 +145,21 @@ func passages(of []kg.Description) []int32 {
 // quoters caches the extractive summarizers of a kit by their tokens.
 type quoters struct {
 	count func(string) int
-	mu    sync.Mutex
-	made  map[int]summary.Summarizer
+	made  sync.Map
 }
 
-func newQuoters(count func(string) int) *quoters {
-	return &quoters{count: count, made: make(map[int]summary.Summarizer)}
-}
+func newQuoters(count func(string) int) *quoters { return &quoters{count: count} }
 
 func (q *quoters) of(tokens int) (summary.Summarizer, error) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if s := q.made[tokens]; s != nil {
-		return s, nil
+	if s, ok := q.made.Load(tokens); ok {
+		return s.(summary.Summarizer), nil
 	}
 	s, err := summary.Extractive(summary.ExtractiveOptions{Tokens: tokens, CountTokens: q.count})
-	if err == nil {
-		q.made[tokens] = s
+	if err != nil {
+		return nil, err
 	}
-	return s, err
+	one, _ := q.made.LoadOrStore(tokens, s)
+	return one.(summary.Summarizer), nil
 }
 
 // Summarizer returns a summarizer of about tokens tokens: by the model that builds, or,

@@ -30,8 +30,7 @@ type Frame struct {
 	Kit Kit
 	// Needs are the fields of the kit that Build uses, such as "Find", beside Read and Count.
 	Needs []string
-	// Extract finds the entities and facts of chunks; without an extractor the system has
-	// no graph.
+	// Extract finds the entities and facts of chunks; without an extractor the system has no graph.
 	Extract Extraction
 	// Knowledge are the options of the knowledge graph.
 	Knowledge kg.Options
@@ -41,14 +40,12 @@ type Frame struct {
 	// a store, see [Open], and where Build is not set also in memory.
 	Words   *bm25.Options
 	Vectors bool
-	// Flat systems use the chunks of the corpus and nothing else. If Build returns a
-	// [retrieve.Updater], a change is made to it, and if it is a [retrieve.Limiter] a condition
-	// limits it, in place of building another.
+	// Flat systems use the chunks of the corpus and nothing else. If Build returns a [retrieve.Updater], a change is
+	// made to it, and if it is a [retrieve.Limiter] a condition limits it, in place of building another.
 	Flat bool
 	// Problems are the errors in the recipe's own options, see [Checks].
 	Problems error
-	// Build makes the retriever over a corpus. It is called for every change of a system that
-	// is not Flat.
+	// Build makes the retriever over a corpus. It is called for every change of a system that is not Flat.
 	Build func(ctx context.Context, c *Corpus) (graphrag.Retriever, error)
 }
 
@@ -57,20 +54,17 @@ type Common struct {
 	Cut Cut
 	// MaxPerDoc limits the chunks of one document in a ranking; 0 is no limit.
 	MaxPerDoc int `source:"ours: no limit"`
-	// Progress, if set, receives the progress of a change: the documents and chunks after
-	// cutting, then the usage after each reply of a model, and the stages. Calls do not
-	// overlap, and the next piece of work waits for them.
+	// Progress, if set, receives the progress of a change: the documents and chunks after cutting, then the usage after
+	// each reply of a model, and the stages. Calls do not overlap, and the next piece of work waits for them.
 	Progress func(graphrag.IndexStats)
 }
 
 // Cut are the options of chunking. The zero value is the setting of WildGraphBench
 // (section 4.1) without the targets of links, which are a third of the raw pages.
 type Cut struct {
-	// Size and Overlap are in cl100k tokens: 0 means 1,200 and a twelfth of
-	// the size, Overlap [graphrag.Off] none.
+	// Size and Overlap are in cl100k tokens: 0 means 1,200 and a twelfth of the size, Overlap [graphrag.Off] none.
 	Size, Overlap int `source:"WildGraphBench, section 4.1"`
-	// Sentences cuts between sentences: a chunk has whole sentences up to Size tokens, and
-	// chunks do not overlap.
+	// Sentences cuts between sentences: a chunk has whole sentences up to Size tokens, and chunks do not overlap.
 	Sentences bool `source:"ours"`
 	// KeepLinks indexes and reads the targets of links as well.
 	KeepLinks bool `source:"ours"`
@@ -163,9 +157,8 @@ func (f Frame) check() error {
 	return nil
 }
 
-// The steps of building: the kit counts extractions of chunks, embedded texts and
-// summaries; recipes count, with [Done], merged descriptions, merged facts and reports on
-// communities.
+// The steps of building: the kit counts extractions of chunks, embedded texts and summaries; recipes count, with
+// [Done], merged descriptions, merged facts and reports on communities.
 const (
 	stepExtract = "extract"
 	stepEmbed   = "embed"
@@ -203,9 +196,8 @@ func note(ctx context.Context, change func(*tally)) {
 	}
 }
 
-// Done counts an item of a step of building, for the statistics of the index. err is the
-// reason why the model gave no usable reply, or nil. An item for which a substitute was used
-// counts as failed, although the index is complete.
+// Done counts an item of a step of building, for the statistics of the index. err is the reason why the model gave no
+// usable reply, or nil. An item for which a substitute was used counts as failed, although the index is complete.
 func Done(ctx context.Context, step string, err error) {
 	one := graphrag.Stage{Name: step, Asked: 1}
 	if err != nil {

@@ -10,8 +10,6 @@ import (
 	"reflect"
 	"runtime"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
@@ -23,12 +21,12 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/prompts"
 )
 
 // Kit is the set of parts a system is built from, by role.
 type Kit struct {
-	// Index and Answer name the kinds of the parts that build and of those that
-	// answer: NameOffline or NameModel.
+	// Index and Answer name the kinds of the parts that build and of those that answer: NameOffline or NameModel.
 	Index, Answer string
 
 	// Embed returns the embedder of a corpus. Embedders that learn from the corpus
@@ -41,15 +39,13 @@ type Kit struct {
 	Lookup string
 	// Encoder names the source of vectors in reports: LSA, or the embedder.
 	Encoder string
-	// Dim is the length of the embedder's vectors, 0 if it is unknown before the first
-	// call.
+	// Dim is the length of the embedder's vectors, 0 if it is unknown before the first call.
 	Dim int
 	// Trained reports that the embedder was trained on other texts, so that it knows
 	// more than the co-occurrence of words in the corpus.
 	Trained bool
 
-	// Entities extracts names, Triples names and facts, Records names and facts
-	// with descriptions.
+	// Entities extracts names, Triples names and facts, Records names and facts with descriptions.
 	Entities func() (Extraction, error)
 	Triples  func() (Extraction, error)
 	Records  func(extract.RecordOptions) (Extraction, error)
@@ -59,13 +55,11 @@ type Kit struct {
 	Describe func(tokens int) (Describer, error)
 	// Report writes the report of a community.
 	Report report.Reporter
-	// IndexModel serves the steps of building that only one recipe has; if nil, the
-	// recipe uses rules.
+	// IndexModel serves the steps of building that only one recipe has; if nil, the recipe uses rules.
 	IndexModel llm.Model
 
-	// QuestionNames returns the function that finds the named entities of a question.
-	// known reports the folded names of the graph, for questions without capitals; it
-	// may be nil.
+	// QuestionNames returns the function that finds the named entities of a question. known reports the folded names of
+	// the graph, for questions without capitals; it may be nil.
 	QuestionNames func(known func(folded string) bool) (func(ctx context.Context, question string) ([]string, error), error)
 	// Decompose finds the parts of a question; if nil, the recipe asks the AnswerModel with
 	// its own prompt or uses QuestionNames.
@@ -76,18 +70,16 @@ type Kit struct {
 	// AnswerModel serves the steps of answering that only one recipe has, such as the
 	// filter of HippoRAG 2; if nil, the recipe uses rules.
 	AnswerModel llm.Model
-	// Rerank, if set, reorders the chunks that systems retrieve, see
-	// [retrieve.Rerank].
+	// Rerank, if set, reorders the chunks that systems retrieve, see [retrieve.Rerank].
 	Rerank retrieve.Scorer
 	// Read answers from evidence.
 	Read reader.Reader
 
-	// Language is the language that models write in; "" is the language of their
-	// sources.
+	// Language is the language that models write in; "" is the language of their sources.
 	Language string
 
-	// Prompts are texts in place of ours, for all steps that ask models, see [llm.Replace]; nil are ours.
-	Prompts *llm.Replacement
+	// Prompts are texts in place of ours, for all steps that ask models, see [prompts.Replace]; nil are ours.
+	Prompts *prompts.Replacement
 
 	// Count counts tokens, the same everywhere.
 	Count func(text string) int
@@ -138,8 +130,7 @@ func (k Kit) RecordsFor(o extract.RecordOptions) func() (Extraction, error) {
 	return func() (Extraction, error) { return k.Records(o) }
 }
 
-// Step returns the implementation of a step of a recipe: by the model, or without one by
-// rules.
+// Step returns the implementation of a step of a recipe: by the model, or without one by rules.
 func Step[F any](m llm.Model, byModel func(llm.Model) F, byRules F) F {
 	if m == nil {
 		return byRules
@@ -160,7 +151,7 @@ func (k Kit) check(needs []string) error {
 	return errors.Join(problems...)
 }
 
-// AnsweredBy combines the parts that build an index with those of another kit that answer, so that a corpus is indexed
+// AnsweredBy combines the parts that build an index with the parts of another kit that answer, so that a corpus is indexed
 // offline and questions are answered by a model, or the other way round. The parts that embed and compare stay.
 func (k Kit) AnsweredBy(answer Kit) Kit {
 	k.Answer, k.QuestionNames, k.AnswerModel = answer.Answer, answer.QuestionNames, answer.AnswerModel
@@ -173,25 +164,13 @@ func (k Kit) AnsweredBy(answer Kit) Kit {
 // callsAtOnce is the number of concurrent calls of a model.
 const callsAtOnce = 8
 
-// Each calls f for 0..n-1 concurrently. The first error ends it.
+// Each calls f for 0..n-1 concurrently. After an error no further call is begun; the error of the lowest number is returned.
 func Each(ctx context.Context, n int, f func(ctx context.Context, i int) error) error {
-	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(max(callsAtOnce, runtime.GOMAXPROCS(0)))
-	for i := range n {
-		if gctx.Err() != nil {
-			break
-		}
-		g.Go(func() error { return f(share.Item(gctx), i) })
-	}
-	if err := g.Wait(); err != nil {
-		return err
-	}
-	return cmp.Or(ctx.Err(), share.End(ctx))
+	return share.Each(ctx, n, max(callsAtOnce, runtime.GOMAXPROCS(0)), f)
 }
 
-// Checks collects the errors in the options of a recipe, worded as the library does. Its
-// Err is a [Frame]'s Problems, so all are reported at once and before anything is paid
-// for. NaN is always an error.
+// Checks collects the errors in the options of a recipe, worded as the library does. Its Err is a [Frame]'s Problems,
+// so all are reported at once and before anything is paid for. NaN is always an error.
 type Checks = opt.Checks
 
 // byWords compares by BM25. Short texts, such as facts and names, have too few words for LSA, and LSA of a fixed rank

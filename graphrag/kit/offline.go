@@ -20,6 +20,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/report"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/metering"
 )
 
 // OfflineOptions are the options of [Offline].
@@ -101,8 +102,7 @@ type ModelOptions struct {
 	Language string
 	// Mode is the behavior without evidence.
 	Mode reader.Mode
-	// Instruction is the instruction to the model that answers, see
-	// [reader.ModelOptions].
+	// Instruction is the instruction to the model that answers, see [reader.ModelOptions].
 	Instruction string
 	// Count counts tokens; nil counts tokens of cl100k.
 	Count func(string) int
@@ -110,8 +110,7 @@ type ModelOptions struct {
 	Concurrency int
 }
 
-// ByModel returns the kit of a language model. Usage is charged to the call of the system
-// that causes it.
+// ByModel returns the kit of a language model. Usage is charged to the call of the system that causes it.
 func ByModel(o ModelOptions) (Kit, error) {
 	if o.Model == nil {
 		return Kit{}, errors.New("kit: the model is missing")
@@ -120,7 +119,7 @@ func ByModel(o ModelOptions) (Kit, error) {
 		o.Count = tokens.Remember(tokens.Cl100k().Count)
 	}
 	paid := metered(o.Model)
-	read, err1 := reader.ByModel(reader.ModelOptions{Model: llm.Traced(o.Model), Mode: o.Mode, Instruction: o.Instruction})
+	read, err1 := reader.ByModel(reader.ModelOptions{Model: metering.Traced(o.Model), Mode: o.Mode, Instruction: o.Instruction})
 	openIE, err2 := extract.NewOpenIE(extract.ModelOptions{Model: paid, Verify: true, Concurrency: o.Concurrency})
 	reports, err3 := report.ByModel(report.ModelOptions{Model: paid, Language: o.Language})
 	if err := errors.Join(err1, err2, err3); err != nil {
@@ -149,15 +148,14 @@ func ByModel(o ModelOptions) (Kit, error) {
 	return k, nil
 }
 
-// WithEmbedder returns the kit with an embedder that was trained on other texts: it compares
-// names and texts, and the extractive reader compares sentences by it. Its tokens are
-// charged to the usage of the call.
+// WithEmbedder returns the kit with an embedder that was trained on other texts: it compares names and texts, and the
+// extractive reader compares sentences by it. Its tokens are charged to the usage of the call.
 func (k Kit) WithEmbedder(e embed.Embedder) Kit {
 	k.Encoder, k.Trained = "the embedder", true
 	if m, ok := e.(interface{ Name() string }); ok {
 		k.Encoder = m.Name()
 	}
-	paid := rememberingEmbedder{llm.MeteredEmbedder(e, k.Count), k.Encoder}
+	paid := rememberingEmbedder{metering.MeteredEmbedder(e, k.Count), k.Encoder}
 	k.Embed = func(context.Context, []string) (embed.Embedder, error) { return paid, nil }
 	if m, ok := e.(embed.Model); ok {
 		k.Dim = m.Dim()
@@ -168,9 +166,8 @@ func (k Kit) WithEmbedder(e embed.Embedder) Kit {
 	return k
 }
 
-// WithNames returns the kit with a model that finds the names of passages and questions, for
-// systems that go by names alone; facts are extracted as before. A question in which it finds
-// none is searched by rules.
+// WithNames returns the kit with a model that finds the names of passages and questions, for systems that go by names
+// alone; facts are extracted as before. A question in which it finds none is searched by rules.
 func (k Kit) WithNames(find extract.NameFinder) Kit {
 	find = rememberingNames{find}
 	k.Entities = func() (Extraction, error) {
@@ -197,8 +194,7 @@ func (k Kit) WithNames(find extract.NameFinder) Kit {
 	return k
 }
 
-// named is an extractor of a whole corpus; equal names find equal things, so
-// results are cached by name.
+// named is an extractor of a whole corpus; equal names find equal things, so results are cached by name.
 type named struct {
 	extract.Extractor
 	name string

@@ -21,20 +21,25 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/memo"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/metering"
 )
 
-// replies caches the replies of models and embedders from building a system: the next
-// change asks only for new replies, and a saved system opens without calls. A nil *replies
-// caches nothing.
+// replies caches the replies of models and embedders from building a system: the next change asks only for new replies,
+// and a saved system opens without calls. A nil *replies caches nothing.
 type replies struct {
-	mu      sync.Mutex
-	texts   map[replyKey]llm.Reply
-	vectors map[replyKey][]float32
-	used    map[replyKey]bool // since begin
-	fresh   []replyKey        // not in the file of the system
-	dim     int               // of the vectors, 0 without any
-	kept    int               // how many the last prune left
-	made    memo.Keeper       // what was made without a model
+	mu    sync.Mutex
+	all   map[replyKey]entry
+	fresh []replyKey  // not in the file of the system
+	dim   int         // of the vectors, 0 without any
+	kept  int         // how many the last prune left
+	made  memo.Keeper // what was made without a model
+}
+
+// entry is a reply, or a vector.
+type entry struct {
+	reply  *llm.Reply
+	vector []float32
+	used   bool // since begin
 }
 
 type replyKey [sha256.Size]byte
@@ -47,7 +52,7 @@ func keyOf(kind, name, text string) replyKey {
 func (k replyKey) String() string { return hex.EncodeToString(k[:]) }
 
 func newReplies() *replies {
-	return &replies{texts: make(map[replyKey]llm.Reply), vectors: make(map[replyKey][]float32), used: make(map[replyKey]bool)}
+	return &replies{all: make(map[replyKey]entry)}
 }
 
 type repliesKey struct{}
@@ -72,76 +77,60 @@ func repliesOf(ctx context.Context) *replies {
 func (r *replies) many(chunks int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return len(r.texts)+len(r.vectors) > 2*max(chunks, r.kept)+manyReplies
+	return len(r.all) > 2*max(chunks, r.kept)+manyReplies
 }
 
-// begin starts a change, prune ends one that succeeded: entries that it did not use are
-// removed.
+// begin starts a change, prune ends one that succeeded: entries that it did not use are removed.
 func (r *replies) begin() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	clear(r.used)
+	for key, e := range r.all {
+		e.used = false
+		r.all[key] = e
+	}
 }
 
 func (r *replies) prune() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	maps.DeleteFunc(r.texts, func(k replyKey, _ llm.Reply) bool { return !r.used[k] })
-	maps.DeleteFunc(r.vectors, func(k replyKey, _ []float32) bool { return !r.used[k] })
-	r.kept = len(r.texts) + len(r.vectors)
+	maps.DeleteFunc(r.all, func(_ replyKey, e entry) bool { return !e.used })
+	r.kept = len(r.all)
 }
 
-// key covers everything that the model sees, but not the origin of the request.
-func (r *replies) key(model string, req llm.Request) (replyKey, bool) {
+// keyOfRequest covers everything that the model sees, but not the origin of the request.
+func keyOfRequest(model string, req llm.Request) (replyKey, bool) {
 	req.Stage, req.Question = "", ""
 	data, err := json.Marshal([]any{model, req})
 	return sha256.Sum256(data), err == nil
 }
 
-func (r *replies) reply(key replyKey) (llm.Reply, bool) {
+func (r *replies) get(key replyKey) (entry, bool) {
 	if r == nil {
-		return llm.Reply{}, false
+		return entry{}, false
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	reply, ok := r.texts[key]
-	r.used[key] = r.used[key] || ok
-	return reply, ok
-}
-
-func (r *replies) keep(key replyKey, reply llm.Reply) {
-	if r == nil {
-		return
+	e, ok := r.all[key]
+	if e.used = true; ok {
+		r.all[key] = e
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.texts[key], r.used[key], r.fresh = reply, true, append(r.fresh, key)
+	return e, ok
 }
 
-func (r *replies) vector(text string) ([]float32, bool) {
-	if r == nil {
-		return nil, false
-	}
-	key := replyKey(sha256.Sum256([]byte(text)))
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	v, ok := r.vectors[key]
-	r.used[key] = r.used[key] || ok
-	return v, ok
-}
-
-func (r *replies) keepVector(text string, v []float32) error {
+func (r *replies) keep(key replyKey, e entry) error {
 	if r == nil {
 		return nil
 	}
-	key := replyKey(sha256.Sum256([]byte(text)))
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.dim != 0 && r.dim != len(v) {
-		return fmt.Errorf("the embedder gives vectors of %d numbers, those of the index have %d: use the embedder it was built with, or index again", len(v), r.dim)
+	if dim := len(e.vector); e.reply == nil {
+		if r.dim != 0 && r.dim != dim {
+			return fmt.Errorf("the embedder gives vectors of %d numbers, those of the index have %d: use the embedder it was built with, or index again", dim, r.dim)
+		}
+		r.dim = dim
 	}
-	r.dim = len(v)
-	r.vectors[key], r.used[key], r.fresh = v, true, append(r.fresh, key)
+	e.used = true
+	r.all[key], r.fresh = e, append(r.fresh, key)
 	return nil
 }
 
@@ -158,8 +147,7 @@ func (r *replies) copy() *replies {
 func (r *replies) add(other *replies) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	maps.Copy(r.texts, other.texts)
-	maps.Copy(r.vectors, other.vectors)
+	maps.Copy(r.all, other.all)
 	r.dim = cmp.Or(other.dim, r.dim)
 }
 
@@ -176,16 +164,17 @@ type remembering struct{ llm.Model }
 
 func (r remembering) Generate(ctx context.Context, req llm.Request) (reply llm.Reply, err error) {
 	kept := repliesOf(ctx)
-	key, keyed := kept.key(r.Name(), req)
-	reply, there := kept.reply(key)
+	key, keyed := keyOfRequest(r.Name(), req)
+	e, there := kept.get(key)
 	switch {
 	case !keyed:
 		reply, err = r.Model.Generate(ctx, req)
-	case there:
+	case there && e.reply != nil:
+		reply = *e.reply
 		reply.Usage = graphrag.Usage{CachedCalls: 1}
 	default:
 		if reply, err = r.fetch(ctx, key, req); err == nil {
-			kept.keep(key, reply)
+			err = kept.keep(key, entry{reply: &reply})
 		}
 	}
 	Count(ctx, graphrag.IndexStats{Usage: reply.Usage})
@@ -218,7 +207,7 @@ func (r remembering) fetch(ctx context.Context, key replyKey, req llm.Request) (
 }
 
 // metered counts the usage of a model under the meter of the context.
-func metered(m llm.Model) llm.Model { return llm.Metered(remembering{m}) }
+func metered(m llm.Model) llm.Model { return metering.Metered(remembering{m}) }
 
 // rememberingEmbedder is an embedder that takes vectors from the cache of the context: that
 // of the system while it is built, and one of its own for each question.
@@ -229,65 +218,74 @@ type rememberingEmbedder struct {
 
 func (r rememberingEmbedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
 	Count(ctx, graphrag.IndexStats{Stages: []graphrag.Stage{{Name: stepEmbed, Asked: len(texts)}}})
-	kept := repliesOf(ctx)
-	out := make([][]float32, len(texts))
-	var missing []string
-	at := make(map[string][]int) // the places of a text
-	for i, t := range texts {
-		if v, ok := kept.vector(t); ok {
-			out[i] = v
-			continue
-		}
-		if at[t] == nil {
-			missing = append(missing, t)
-		}
-		at[t] = append(at[t], i)
-	}
-	if len(missing) == 0 {
-		return out, ctx.Err()
-	}
-	fresh, err := r.fetch(ctx, "document", missing, r.Embedder.EmbedDocuments)
-	if err != nil {
-		return nil, err
-	}
-	for i, v := range fresh {
-		for _, place := range at[missing[i]] {
-			out[place] = v
-		}
-		if err := kept.keepVector(missing[i], v); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
+	out, err := r.vectors(ctx, "document", texts, r.Embedder.EmbedDocuments)
+	return out, cmp.Or(err, ctx.Err())
 }
 
 func (r rememberingEmbedder) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
-	kept := repliesOf(ctx)
-	if v, ok := kept.vector(text); ok {
-		return v, nil
-	}
-	fresh, err := r.fetch(ctx, "query", []string{text}, func(ctx context.Context, texts []string) ([][]float32, error) {
+	out, err := r.vectors(ctx, "query", []string{text}, func(ctx context.Context, texts []string) ([][]float32, error) {
 		v, err := r.Embedder.EmbedQuery(ctx, texts[0])
 		return [][]float32{v}, err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return fresh[0], kept.keepVector(text, fresh[0])
+	return out[0], nil
 }
 
-// fetch finds vectors in the store of the build, or asks for them.
-func (r rememberingEmbedder) fetch(ctx context.Context, kind string, texts []string, ask func(context.Context, []string) ([][]float32, error)) ([][]float32, error) {
-	keys := make([]string, len(texts))
+// vectors finds vectors in the cache and in the store of the build, or asks for them.
+func (r rememberingEmbedder) vectors(ctx context.Context, kind string, texts []string, ask func(context.Context, []string) ([][]float32, error)) ([][]float32, error) {
+	keys, names := make([]replyKey, len(texts)), make([]string, len(texts))
 	for i, t := range texts {
-		keys[i] = keyOf(kind, r.name, t).String()
+		keys[i], names[i] = sha256.Sum256([]byte(t)), keyOf(kind, r.name, t).String()
 	}
-	out, err := share.Fetch(ctx, keys, func(places []int) ([][]float32, error) {
-		share.Embedded(ctx, len(places))
-		return ask(ctx, pick(texts, places))
+	read := func(e entry) ([]float32, bool) { return e.vector, e.reply == nil }
+	write := func(v []float32) (entry, error) { return entry{vector: v}, nil }
+	return cached(ctx, keys, read, write, func(missing []int) ([][]float32, error) {
+		out, err := share.Fetch(ctx, pick(names, missing), func(places []int) ([][]float32, error) {
+			share.Embedded(ctx, len(places))
+			return ask(ctx, pick(pick(texts, missing), places))
+		})
+		if errors.Is(err, share.ErrItem) {
+			err = share.ErrMissing
+		}
+		return out, err
 	})
-	if errors.Is(err, share.ErrItem) {
-		err = share.ErrMissing
+}
+
+// cached returns the values of keys. read takes one from an entry of the cache of ctx; fetch gets one place of each
+// missing key, and write makes its entry.
+func cached[T any](ctx context.Context, keys []replyKey, read func(entry) (T, bool), write func(T) (entry, error), fetch func(missing []int) ([]T, error)) ([]T, error) {
+	kept := repliesOf(ctx)
+	out := slices.Repeat([]T{*new(T)}, len(keys))
+	var missing []int
+	at := make(map[replyKey][]int) // the places of a key
+	for i, key := range keys {
+		if e, ok := kept.get(key); ok {
+			if out[i], ok = read(e); ok {
+				continue
+			}
+		}
+		if at[key] == nil {
+			missing = append(missing, i)
+		}
+		at[key] = append(at[key], i)
+	}
+	if len(missing) == 0 {
+		return out, nil
+	}
+	fresh, err := fetch(missing)
+	for n, v := range fresh {
+		var e entry
+		if err == nil {
+			e, err = write(v)
+		}
+		if err == nil {
+			err = kept.keep(keys[missing[n]], e)
+		}
+		for _, place := range at[keys[missing[n]]] {
+			out[place] = v
+		}
 	}
 	return out, err
 }
@@ -305,7 +303,7 @@ func pick[T any](all []T, places []int) []T {
 // It is saved with the system, as replies are: something that depends on earlier states, and not on the
 // documents alone, is so the same when the system is opened. The key tells the state; T is kept as JSON.
 func Saved[T any](ctx context.Context, kind, key string, make func() (T, error)) (T, error) {
-	one, err := saved(ctx, []replyKey{keyOf(kind, key, "")}, func([]int) ([]T, error) {
+	one, err := remembered(ctx, []replyKey{keyOf(kind, key, "")}, func([]int) ([]T, error) {
 		made, err := make()
 		return []T{made}, err
 	})
@@ -316,31 +314,23 @@ func Saved[T any](ctx context.Context, kind, key string, make func() (T, error))
 	return one[0], nil
 }
 
-// saved is Saved for several keys. make gets the places of those that are not there.
-func saved[T any](ctx context.Context, keys []replyKey, make func(places []int) ([]T, error)) ([]T, error) {
-	kept := repliesOf(ctx)
-	out := slices.Repeat([]T{*new(T)}, len(keys))
-	var missing []int
-	var names []string
-	for i, key := range keys {
-		reply, ok := kept.reply(key)
-		if !ok || json.Unmarshal([]byte(reply.Text), &out[i]) != nil {
-			missing, names = append(missing, i), append(names, key.String())
+// remembered is Saved for several keys. make gets the places of those that are not there.
+func remembered[T any](ctx context.Context, keys []replyKey, make func(places []int) ([]T, error)) ([]T, error) {
+	read := func(e entry) (v T, ok bool) {
+		ok = e.reply != nil && json.Unmarshal([]byte(e.reply.Text), &v) == nil
+		return v, ok
+	}
+	write := func(v T) (entry, error) {
+		data, err := json.Marshal(v)
+		return entry{reply: &llm.Reply{Text: string(data)}}, err
+	}
+	return cached(ctx, keys, read, write, func(missing []int) ([]T, error) {
+		var names []string
+		for _, key := range pick(keys, missing) {
+			names = append(names, key.String())
 		}
-	}
-	fresh, err := share.Make(ctx, names, func(places []int) ([]T, error) { return make(pick(missing, places)) })
-	if err != nil {
-		return nil, err
-	}
-	for at, i := range missing {
-		data, err := json.Marshal(fresh[at])
-		if err != nil {
-			return nil, err
-		}
-		out[i] = fresh[at]
-		kept.keep(keys[i], llm.Reply{Text: string(data)})
-	}
-	return out, nil
+		return share.Make(ctx, names, func(places []int) ([]T, error) { return make(pick(missing, places)) })
+	})
 }
 
 // rememberingNames finds names in the cache of the context, as replies.
@@ -351,5 +341,5 @@ func (r rememberingNames) Find(ctx context.Context, texts []string) ([][]text.Ma
 	for i, t := range texts {
 		keys[i] = keyOf("names", r.Name(), t)
 	}
-	return saved(ctx, keys, func(places []int) ([][]text.Match, error) { return r.NameFinder.Find(ctx, pick(texts, places)) })
+	return remembered(ctx, keys, func(places []int) ([][]text.Match, error) { return r.NameFinder.Find(ctx, pick(texts, places)) })
 }

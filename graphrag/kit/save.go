@@ -27,11 +27,10 @@ import (
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
-// A saved system is one file of lines of JSON: a header, then its chunks, the extractions unless
-// the extractor is [Extraction].Whole, and the replies of models. The last line is the SHA-256 of
-// the lines before it in hexadecimal. Changes are further parts of such lines, whose sum covers
-// the sum of the part before. A part without a sum was not written to its end and is ignored. The
-// index is a function of all this and is built again.
+// A saved system is one file of lines of JSON: a header, then its chunks, the extractions unless the extractor is
+// [Extraction].Whole, and the replies of models. The last line is the SHA-256 of the lines before it in hexadecimal.
+// Changes are further parts of such lines, whose sum covers the sum of the part before. A part without a sum was not
+// written to its end and is ignored. The index is a function of all this and is built again.
 
 // fileName is the file that [System.Save] writes into its folder, sizeName one with the size of what
 // was saved: of a file that was cut later, which would be taken for an older one.
@@ -141,8 +140,7 @@ func (s *System) Save(ctx context.Context, dir string) error {
 	return nil
 }
 
-// holds reports whether the file is unchanged since the savepoint and small enough
-// to append to.
+// holds reports whether the file is unchanged since the savepoint and small enough to append to.
 func (at savepoint) holds(name string, now history) bool {
 	if at.name != name || at.history.of != now.of || at.size > 2*at.whole+1<<16 {
 		return false
@@ -160,8 +158,7 @@ func (at savepoint) holds(name string, now history) bool {
 	return err == nil && string(last) == at.sum+"\n"
 }
 
-// appended adds the changes since the savepoint to its file. The sum is written when all before is
-// on disk.
+// appended adds the changes since the savepoint to its file. The sum is written when all before is on disk.
 func (s *System) appended(ctx context.Context, at savepoint, now *state) (_ savepoint, err error) {
 	ids := distinct(slices.Clone(now.history.ids[len(at.history.ids):]))
 	if len(ids) == 0 && len(s.paid.fresh) == 0 {
@@ -186,10 +183,10 @@ func (s *System) write(ctx context.Context, to io.Writer, now *state, ids []stri
 	lines := json.NewEncoder(buffered)
 	var problems []error
 	put := func(line any) { problems = append(problems, lines.Encode(line), ctx.Err()) }
-	texts, vectors := s.paid.fresh, []replyKey(nil)
+	keys := slices.Clone(s.paid.fresh)
 	if after == "" {
 		put(header{fileVersion, s.settings(), s.paid.dim})
-		ids, texts, vectors = now.docs.docs.Keys(), slices.Collect(maps.Keys(s.paid.texts)), slices.Collect(maps.Keys(s.paid.vectors))
+		ids, keys = now.docs.docs.Keys(), slices.Collect(maps.Keys(s.paid.all))
 	}
 	for _, id := range ids {
 		chunks, ok := now.docs.docs.Get(id)
@@ -202,7 +199,8 @@ func (s *System) write(ctx context.Context, to io.Writer, now *state, ids []stri
 			}
 		}
 	}
-	for _, key := range slices.Concat(sorted(texts), sorted(vectors)) {
+	slices.SortFunc(keys, func(a, b replyKey) int { return bytes.Compare(a[:], b[:]) })
+	for _, key := range keys {
 		if r, ok := s.paid.record(key); ok {
 			put(r)
 		}
@@ -221,11 +219,11 @@ func (s *System) write(ctx context.Context, to io.Writer, now *state, ids []stri
 
 // record is the reply or the vector of a key, if it is there.
 func (r *replies) record(key replyKey) (record, bool) {
-	if reply, ok := r.texts[key]; ok {
-		return record{Key: key[:], Reply: &reply}, true
+	e, ok := r.all[key]
+	if e.reply != nil {
+		return record{Key: key[:], Reply: e.reply}, true
 	}
-	vector, ok := r.vectors[key]
-	data, _ := binary.Append(nil, binary.LittleEndian, vector) // numbers can be written
+	data, _ := binary.Append(nil, binary.LittleEndian, e.vector) // numbers can be written
 	return record{Key: key[:], Vector: data, Dim: r.dim}, ok
 }
 
@@ -235,10 +233,6 @@ type counter int64
 func (c *counter) Write(p []byte) (int, error) {
 	*c += counter(len(p))
 	return len(p), nil
-}
-
-func sorted(keys []replyKey) []replyKey {
-	return slices.SortedFunc(slices.Values(keys), func(a, b replyKey) int { return bytes.Compare(a[:], b[:]) })
 }
 
 // Open replaces the system by the one that Save wrote into a folder.
@@ -394,7 +388,7 @@ func (c *content) add(r record) error {
 			c.docs.put(r.Doc, r.Chunks)
 		}
 	case r.Reply != nil && len(r.Key) == len(replyKey{}):
-		c.replies.texts[replyKey(r.Key)] = *r.Reply
+		c.replies.all[replyKey(r.Key)] = entry{reply: r.Reply}
 	default:
 		if c.replies.dim == 0 {
 			c.replies.dim = r.Dim // the first came after the header
@@ -403,7 +397,7 @@ func (c *content) add(r record) error {
 			return errors.New("a reply of another length, or of none")
 		}
 		v := make([]float32, c.replies.dim)
-		c.replies.vectors[replyKey(r.Key)] = v
+		c.replies.all[replyKey(r.Key)] = entry{vector: v}
 		_, err := binary.Decode(r.Vector, binary.LittleEndian, v)
 		return err
 	}

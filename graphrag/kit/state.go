@@ -41,8 +41,7 @@ type state struct {
 	history history
 }
 
-// draft is the next state before it is built: documents, and the extractions of all chunks
-// but the fresh ones.
+// draft is the next state before it is built: documents, and the extractions of all chunks but the fresh ones.
 type draft struct {
 	docs    *library
 	base    *kg.Base
@@ -265,8 +264,7 @@ type knownKey struct {
 	options kg.Options
 }
 
-// known extracts from the fresh chunks, or from all of them, and merges the result with the
-// extractions of the others.
+// known extracts from the fresh chunks, or from all of them, and merges the result with the extractions of the others.
 func (d *draft) known(ctx context.Context, f Frame, all []graphrag.Chunk) (*corpusState, error) {
 	x, ok := f.Extract.Extractor.(named)
 	if !ok || !memo.Under(ctx) {
@@ -362,8 +360,7 @@ func (l *library) count(chunks []graphrag.Chunk, sign int) {
 	}
 }
 
-// within returns how many of the shortest chunks have at most a number of tokens
-// together.
+// within returns how many of the shortest chunks have at most a number of tokens together.
 func (l *library) within(tokens int) (n int) {
 	l.lengths.Scan(func(length, of int) bool {
 		fit := min(of, tokens/length)

@@ -19,7 +19,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/trace"
-	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/metering"
 )
 
 // System is a [graphrag.System] made of a [Frame].
@@ -195,8 +195,7 @@ func (s *System) together(w *waiting) {
 
 var errTogether = errors.New("a change that was made together with this one did not end")
 
-// replace builds a state from scratch, reusing the given replies, once no other change is
-// running.
+// replace builds a state from scratch, reusing the given replies, once no other change is running.
 func (s *System) replace(ctx context.Context, what string, d *draft, paid *replies) (graphrag.IndexStats, error) {
 	select {
 	case s.writing <- struct{}{}:
@@ -219,7 +218,7 @@ func (s *System) failed(what string, err error) (graphrag.IndexStats, error) {
 // make builds a new state aside and replaces the old one. If anything fails the old state
 // stays; replies of models until then stay cached.
 func (s *System) make(ctx context.Context, d *draft) (stats graphrag.IndexStats, err error) {
-	ctx, meter := llm.WithMeter(llm.WithStage(ctx, "index"))
+	ctx, meter := metering.WithMeter(metering.WithStage(ctx, "index"))
 	if s.paid.many(d.docs.chunks) {
 		d.from = nil // a build from scratch uses the current replies, and the others are dropped
 	}
@@ -317,7 +316,7 @@ func (s *System) retrieve(ctx context.Context, now *state, q amount) (found grap
 	if now == nil {
 		return graphrag.Found{}, fmt.Errorf("%s: asked before Index", s.frame.Name)
 	}
-	ctx, meter := llm.WithMeter(llm.WithStage(newReplies().with(ctx), "retrieve"))
+	ctx, meter := metering.WithMeter(metering.WithStage(newReplies().with(ctx), "retrieve"))
 	seen, err := s.seen(ctx, now, q.Question)
 	if err != nil {
 		return graphrag.Found{}, fmt.Errorf("%s: %w", s.frame.Name, err)

@@ -322,27 +322,15 @@ func TestClose(t *testing.T) {
 	check.True(t, check.Err(s.Insert(t.Context(), graphrag.Documents(owls[0]))) != nil, "inserted when closed")
 }
 
-// Update is Delete and Insert, of a saved system too: each state answers as one that was
-// built anew.
+// Update is Delete and Insert, of a saved system too; [TestChangesEqualAnew] compares answers.
 func TestUpdate(t *testing.T) {
-	k, err := kit.Offline(kit.OfflineOptions{})
-	check.OK(t, err)
-	want, updated, opened := flat(t, k, kit.Common{}), flat(t, k, kit.Common{}), flat(t, k, kit.Common{})
-	index(t, want, owls[1], owls[2])
+	k := offline(t)
+	updated, opened, dir := flat(t, k, kit.Common{}), flat(t, k, kit.Common{}), t.TempDir()
 	index(t, updated, owls[0], owls[2])
-	dir := t.TempDir()
 	check.OK(t, updated.Save(t.Context(), dir))
 	stats, err1 := updated.Update(t.Context(), graphrag.Documents(owls[1]), "a.md")
 	again, err2 := opened.OpenUpdated(t.Context(), dir, graphrag.Documents(owls[1]), "a.md")
 	check.True(t, err1 == nil && err2 == nil && stats.Documents == 2 && again.Documents == 2, "%+v %v, %+v %v", stats, err1, again, err2)
-	for _, q := range []string{"barn owl mouse", "eagle owl hare", "tides"} {
-		question := graphrag.Question{Text: q, K: 3}
-		a, err1 := want.Retrieve(t.Context(), question)
-		b, err2 := updated.Retrieve(t.Context(), question)
-		c, err3 := opened.Retrieve(t.Context(), question)
-		diff := cmp.Diff(a, b) + cmp.Diff(a, c)
-		check.True(t, err1 == nil && err2 == nil && err3 == nil && diff == "", "%q: %v %v %v %s", q, err1, err2, err3, diff)
-	}
 	ids, err := opened.List(t.Context())
 	check.True(t, err == nil && len(ids) == 2 && ids[0] == owls[1].ID && ids[1] == owls[2].ID, "%q are indexed", ids)
 	chunks, ok, err := opened.Get(t.Context(), owls[1].ID)

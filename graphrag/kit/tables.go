@@ -19,7 +19,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 	"github.com/wildgraph/wildgraph/graphrag/internal/share"
 	"github.com/wildgraph/wildgraph/graphrag/store"
-	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/metering"
 )
 
 // A system in a store is a collection, whose published generation is the index. Nothing of a chunk is
@@ -77,9 +77,10 @@ type pinned struct {
 // Frames with Words, or with Vectors of an embedder that does not learn from the corpus ([Kit].Trained), are searched there,
 // and a change costs what changes. Others are built of the chunks and of what was made of them, when they are opened and by
 // each change; a recipe that keeps to what [Corpus] says holds no texts afterwards, but numbers, and temporary files
-// ([os.TempDir]). Replies of models and vectors are in the store before they are used: after a change that failed, was
-// cancelled or was killed, the next one asks only for the rest. A collection that was made by another recipe, cut or embedder is [ErrOptions] or
-// [store.ErrMismatch]. The store stays open when the system is closed.
+// ([os.TempDir]). Replies of models and vectors are in the store when the next call begins: after a change that failed, was
+// cancelled or was killed, the next one asks only for the rest, and Index takes the replies of what was built before.
+// A collection that was made by another recipe, cut or embedder is [ErrOptions] or [store.ErrMismatch]. The store stays
+// open when the system is closed.
 func Open(ctx context.Context, f Frame, st store.Store, name string) (*System, error) {
 	s, err := New(f)
 	if err != nil {
@@ -241,8 +242,7 @@ func (p *pinned) checkFields(ctx context.Context, inScope graphrag.Condition, na
 	return nil
 }
 
-// changed makes a change of the collection and publishes it. With fresh it begins
-// with an empty generation.
+// changed makes a change of the collection and publishes it. With fresh it begins with an empty generation.
 func (s *System) changed(ctx context.Context, what string, fresh bool, docs iter.Seq2[graphrag.Document, error], deleted []string) (stats graphrag.IndexStats, err error) {
 	select {
 	case s.writing <- struct{}{}:
@@ -250,7 +250,7 @@ func (s *System) changed(ctx context.Context, what string, fresh bool, docs iter
 	case <-ctx.Done():
 		return s.failed(what, ctx.Err())
 	}
-	ctx, meter := llm.WithMeter(llm.WithStage(ctx, "index"))
+	ctx, meter := metering.WithMeter(metering.WithStage(ctx, "index"))
 	ctx, counts := withTally(ctx, s.frame.Progress)
 	name, made, err := s.turnover(ctx, fresh, docs, deleted)
 	if err == nil {
@@ -301,7 +301,7 @@ func (s *System) turnover(ctx context.Context, fresh bool, docs iter.Seq2[graphr
 	if err == nil {
 		err = c.Publish(ctx, next, was)
 	}
-	if err = errors.Join(err, g.Close(), paid.Close()); err != nil {
+	if err = errors.Join(err, g.Close(), paid.Close(ctx, err)); err != nil {
 		return "", nil, errors.Join(err, made.release(), c.Discard(context.WithoutCancel(ctx), next))
 	}
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(append(names, repliesGeneration)))) { // also those that killed changes left

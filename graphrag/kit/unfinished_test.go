@@ -21,21 +21,41 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// stopping is a model and an embedder that count what they are asked for. The call after the last one that is
-// left stops the build.
+var errStop = errors.New("the service is down")
+
+// stopping is a model and an embedder that count what they are asked for. The call after those that are left stops the
+// change, in a way.
 type stopping struct {
 	*letters
-	mu    sync.Mutex
-	asked map[string]int
-	left  int
-	stop  func() error
+	mu     sync.Mutex
+	asked  map[string]int
+	left   int
+	way    string
+	frame  func(*stopping) kit.Frame
+	dir    string // of the store
+	cancel context.CancelFunc
+	memory *kit.System
+}
+
+func newStopping(t *testing.T, way string, frame func(*stopping) kit.Frame) *stopping {
+	s := &stopping{letters: &letters{dim: 8}, asked: map[string]int{}, way: way, frame: frame, dir: t.TempDir()}
+	s.memory = check.Of(kit.New(frame(s))).OK(t)
+	return s
 }
 
 func (s *stopping) ask(texts ...string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.left--; s.left < 0 && s.stop != nil {
-		return s.stop()
+	if s.left--; s.left < 0 {
+		if s.way == "killed" {
+			now := s.dir
+			s.dir += "+"
+			return errors.Join(errStop, os.CopyFS(s.dir, os.DirFS(now))) // and nothing that comes later
+		}
+		if s.way == "cancelled" {
+			s.cancel()
+		}
+		return errStop
 	}
 	for _, text := range texts {
 		s.asked[text]++
@@ -58,88 +78,67 @@ func (s *stopping) EmbedDocuments(ctx context.Context, texts []string) ([][]floa
 	return s.letters.EmbedDocuments(ctx, texts)
 }
 
-// A first build, and an insert, in a store that fail, are cancelled or killed in the middle, several times, are made
-// again of the replies and vectors that were there: each is asked for once, and the result is that of one build.
-func TestUnfinishedChange(t *testing.T) {
-	errStop := errors.New("the service is down")
-	frames := map[string]func(*stopping) kit.Frame{
-		"graph": func(s *stopping) kit.Frame {
-			k := check.Of(kit.ByModel(kit.ModelOptions{Model: s, Embedder: s, Concurrency: 1})).OK(t)
-			return kit.Frame{Name: "graph", Kit: k, Extract: check.Of(k.Triples()).OK(t),
-				Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return finding(c, ctx) }}
-		},
-		"vectors": func(s *stopping) kit.Frame {
-			return kit.Frame{Name: "vectors", Kit: offline(t).WithEmbedder(s), Vectors: true}
-		},
+// change indexes, or inserts, in a process of its own, which is stopped after some calls.
+func (s *stopping) change(t *testing.T, docs []graphrag.Document, insert bool, left int) (found graphrag.Found, err error) {
+	var ctx context.Context
+	ctx, s.cancel = context.WithCancel(t.Context())
+	defer s.cancel()
+	s.left = left
+	st := check.Of(disk.Open(s.dir, disk.Options{})).OK(t)
+	defer st.Close()
+	system := check.Of(kit.Open(ctx, s.frame(s), st, "c")).OK(t)
+	defer system.Close()
+	if s.way == "in memory" {
+		system = s.memory
 	}
-	for name, frame := range frames {
-		for _, way := range []string{"fails", "fails in memory", "is cancelled", "is killed"} {
-			t.Run(name+" "+way, func(t *testing.T) {
-				docs, steps := rooms(600), []int{0, 1, 0} // two or three calls for all
-				if name == "graph" {
-					docs, steps = rooms(12), []int{1, 0, 5}
-				}
-				s, dir := &stopping{letters: &letters{dim: 8}, asked: map[string]int{}}, t.TempDir()
-				memory := check.Of(kit.New(frame(s))).OK(t)
-				// change indexes, or inserts, after some calls it is stopped.
-				change := func(docs []graphrag.Document, insert bool, left int) (*graphrag.Found, error) {
-					ctx, cancel := context.WithCancel(t.Context())
-					defer cancel()
-					killed := t.TempDir()
-					s.left, s.stop = left, func() error {
-						switch way {
-						case "is cancelled":
-							cancel()
-							return ctx.Err()
-						case "is killed":
-							check.OK(t, os.CopyFS(killed, os.DirFS(dir))) // and nothing that comes later
-							dir = killed
-						}
-						return errStop
+	change := system.Index
+	if insert {
+		change = system.Insert
+	}
+	if _, err := change(ctx, graphrag.Documents(docs...)); err != nil {
+		return found, err
+	}
+	names, _, err := check.Of(st.Open(ctx, "c")).OK(t).Generations(ctx)
+	check.True(t, err == nil && (len(names) == 1 || system == s.memory), "the generations %q are left, %v", names, err)
+	return system.Retrieve(ctx, graphrag.Question{Text: "light 17", K: 5})
+}
+
+// A first build, and an insert, that fail, are cancelled or killed in the middle, several times, are made again of the
+// replies and vectors that were there: each is asked for once, and the result is that of one build.
+func TestUnfinishedChange(t *testing.T) {
+	graph := func(s *stopping) kit.Frame {
+		k := check.Of(kit.ByModel(kit.ModelOptions{Model: s, Embedder: s, Concurrency: 1})).OK(t)
+		return kit.Frame{Name: "graph", Kit: k, Extract: check.Of(k.Triples()).OK(t),
+			Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return finding(c, ctx) }}
+	}
+	vectors := func(s *stopping) kit.Frame {
+		return kit.Frame{Name: "vectors", Kit: offline(t).WithEmbedder(s), Vectors: true}
+	}
+	for _, tt := range []struct {
+		name  string
+		frame func(*stopping) kit.Frame
+		docs  []graphrag.Document
+		steps []int // calls until a stop, one after the other
+	}{{"graph", graph, rooms(12), []int{1, 0, 5}}, {"vectors", vectors, rooms(600), []int{0, 1, 0}}} {
+		for _, way := range []string{"fails", "in memory", "cancelled", "killed"} {
+			t.Run(tt.name+"/"+way, func(t *testing.T) {
+				const enough = 1000
+				s, got := newStopping(t, way, tt.frame), graphrag.Found{}
+				for i, docs := range [][]graphrag.Document{tt.docs[:len(tt.docs)/2], tt.docs[len(tt.docs)/2:]} {
+					for _, left := range tt.steps {
+						err := check.Err(s.change(t, docs, i == 1, left))
+						check.True(t, errors.Is(err, errStop) || way == "cancelled" && errors.Is(err, context.Canceled), "stopped with %v", err)
 					}
-					if left < 0 {
-						s.stop = nil
-					}
-					st := check.Of(disk.Open(dir, disk.Options{})).OK(t)
-					defer st.Close()
-					system := check.Of(kit.Open(ctx, frame(s), st, "c")).OK(t)
-					defer system.Close()
-					if way == "fails in memory" {
-						system = memory
-					}
-					var err error
-					if insert {
-						_, err = system.Insert(ctx, graphrag.Documents(docs...))
-					} else {
-						_, err = system.Index(ctx, graphrag.Documents(docs...))
-					}
-					if err != nil {
-						return nil, err
-					}
-					names, _, err := check.Of(st.Open(ctx, "c")).OK(t).Generations(ctx)
-					check.True(t, err == nil && (len(names) == 1 || system == memory), "the generations %q are left, %v", names, err)
-					found := check.Of(system.Retrieve(ctx, graphrag.Question{Text: "light 17", K: 5})).OK(t)
-					return &found, nil
-				}
-				var got *graphrag.Found
-				for i, part := range [][]graphrag.Document{docs[:len(docs)/2], docs[len(docs)/2:]} {
-					for _, left := range steps {
-						_, err := change(part, i == 1, left)
-						check.True(t, errors.Is(err, errStop) || errors.Is(err, context.Canceled), "stopped with %v", err)
-					}
-					got = check.Of(change(part, i == 1, -1)).OK(t)
-					if name == "graph" && i == 0 { // built again of the replies that are there
-						check.OK(t, check.Err(change(part, false, -1)))
+					got = check.Of(s.change(t, docs, i == 1, enough)).OK(t)
+					if tt.name == "graph" && i == 0 { // again, of the replies that are there
+						check.OK(t, check.Err(s.change(t, docs, false, enough)))
 					}
 				}
 				for text, n := range s.asked {
 					check.True(t, n == 1, "asked %d times: %.100s", n, text)
 				}
-				once := &stopping{letters: s.letters, asked: map[string]int{}}
-				s, dir = once, t.TempDir()
-				want := check.Of(change(docs, false, -1)).OK(t)
-				diff := cmp.Diff(want, got, cmpopts.IgnoreFields(graphrag.Found{}, "Usage"))
-				check.True(t, diff == "", "(-at once +after stops):\n%s", diff)
+				want := check.Of(newStopping(t, way, tt.frame).change(t, tt.docs, false, enough)).OK(t)
+				check.Equal(t, cmp.Diff(want, got, cmpopts.IgnoreFields(graphrag.Found{}, "Usage")), "", "(-at once +after stops)")
 			})
 		}
 	}

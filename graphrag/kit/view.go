@@ -17,19 +17,17 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/trace"
-	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/metering"
 )
 
-// A question with a condition, or under a scope, is answered by a view: the system built from
-// the documents that meet them, and from nothing else. So what is found and answered is what
-// an index of these documents alone gives, for every system: no description, report, walk,
-// tree or rarity of a word comes from another document. A view is built at its first question,
-// from chunks and extractions that are there, and kept for the next ones. Of a flat system it is
-// the index of all, limited to the permitted documents, whose words alone are counted.
+// A question with a condition, or under a scope, is answered by a view: the system built from the documents that meet
+// them, and from nothing else. So what is found and answered is what an index of these documents alone gives, for every
+// system: no description, report, walk, tree or rarity of a word comes from another document. A view is built at its
+// first question, from chunks and extractions that are there, and kept for the next ones. Of a flat system it is the
+// index of all, limited to the permitted documents, whose words alone are counted.
 
-// maxViews and maxViewTimes bound the cached views by number and by total chunks, as a
-// multiple of the index; maxTexts bounds the cached condition texts. The view that was used
-// last is always cached.
+// maxViews and maxViewTimes bound the cached views by number and by total chunks, as a multiple of the index; maxTexts
+// bounds the cached condition texts. The view that was used last is always cached.
 const (
 	maxViews     = 64
 	maxViewTimes = 2
@@ -42,8 +40,7 @@ type viewKey [sha256.Size]byte
 // allDocs names all documents.
 var allDocs viewKey
 
-// views are the views of one state; the one that was used last is the last one in
-// order.
+// views are the views of one state; the one that was used last is the last one in order.
 type views struct {
 	mu    sync.Mutex
 	texts map[string]viewKey // of conditions that were asked before
@@ -51,12 +48,13 @@ type views struct {
 	order []viewKey
 }
 
-// key returns the documents that a condition was found to leave.
-func (v *views) key(text string) (viewKey, bool) {
+// key returns the documents that a condition was found to leave, if they are all, or their view is there or being
+// built.
+func (v *views) key(text string) (key viewKey, known bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	key, ok := v.texts[text]
-	return key, ok
+	return key, ok && (key == allDocs || v.made[key] != nil)
 }
 
 // ask keeps which documents a condition leaves.
@@ -67,13 +65,6 @@ func (v *views) ask(text string, key viewKey) {
 		v.texts = make(map[string]viewKey)
 	}
 	v.texts[text] = key
-}
-
-// has reports whether a view is there, or being built.
-func (v *views) has(key viewKey) bool {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.made[key] != nil
 }
 
 // view is a state of some documents, or one that is being built.
@@ -110,9 +101,9 @@ func (s *System) seen(ctx context.Context, now *state, q graphrag.Question) (*st
 	// No where is taken for a part of another scope, and no scope for none.
 	text := fmt.Sprintf("%t %d %s%s", scope != nil, len(limits), limits, where)
 	for {
-		key, ok := now.views.key(text)
+		key, known := now.views.key(text)
 		var build func() (*state, error)
-		if !ok || key != allDocs && !now.views.has(key) {
+		if !known {
 			permitted, err := permits(ctx, now, scope, q.Where)
 			if err != nil {
 				return nil, err
@@ -189,8 +180,7 @@ func keyOfDocs(docs *library, all *state) viewKey {
 	return viewKey(h.Sum(nil))
 }
 
-// subset returns the documents whose fields meet a condition. Those without a chunk have
-// nothing to be seen.
+// subset returns the documents whose fields meet a condition. Those without a chunk have nothing to be seen.
 func subset(docs *library, meets func(graphrag.Fields) bool) *library {
 	out := newLibrary()
 	for id, chunks := range docs.all() {
@@ -233,9 +223,8 @@ func checkFields(docs *library, inScope func(graphrag.Fields) bool, names []stri
 // maxNames is how many fields an error lists.
 const maxNames = 20
 
-// view returns the state of some documents, to be released, nil if it has to be asked for
-// again. Concurrent callers build it once; if the builder is cancelled, the next caller
-// builds it.
+// view returns the state of some documents, to be released, nil if it has to be asked for again. Concurrent callers
+// build it once; if the builder is cancelled, the next caller builds it.
 func (s *System) view(ctx context.Context, now *state, key viewKey, build func() (*state, error)) (*state, error) {
 	v, mine := now.views.get(key, build != nil)
 	if v == nil {
@@ -291,7 +280,7 @@ func (s *System) build(ctx context.Context, now *state, docs *library, c *conten
 		d.base.Delete(others...) // at once: each call reads all
 	}
 	return trace.Do(ctx, "index what is permitted", func(ctx context.Context) (*state, error) {
-		return d.build(s.paid.copy().with(llm.WithStage(ctx, "index")), f) // what is saved does not depend on who asked
+		return d.build(s.paid.copy().with(metering.WithStage(ctx, "index")), f) // what is saved does not depend on who asked
 	}, s.named(), slog.Int("wildgraph.documents", docs.docs.Len()))
 }
 
@@ -362,9 +351,8 @@ func (v *views) close() {
 	}
 }
 
-// GraphFor returns the knowledge graph that a question sees: the graph of the documents
-// that the scope of ctx permits and that meet where. It is nil before Index and for
-// systems without one.
+// GraphFor returns the knowledge graph that a question sees: the graph of the documents that the scope of ctx permits
+// and that meet where. It is nil before Index and for systems without one.
 func (s *System) GraphFor(ctx context.Context, where *graphrag.Condition) (*kg.Graph, error) {
 	now := s.acquire()
 	if now == nil {

@@ -15,6 +15,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/summary"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/prompts"
+	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
 // Tree is a knowledge graph on the four levels of Youtu-GraphRAG (arXiv 2508.19855, equation 8).
@@ -195,7 +197,7 @@ func (n *namer) quoted(ctx context.Context, c *Named) error {
 //go:embed prompts/*.txt
 var promptFiles embed.FS
 
-var prompts = llm.MustPrompts("perception", promptFiles)
+var templates = prompts.Must("perception", promptFiles)
 
 // namingReply is the reply of a model.
 type namingReply struct {
@@ -214,7 +216,7 @@ func (n *namer) asked(ctx context.Context, named []Named) ([]Failure, error) {
 	if err != nil {
 		return nil, err
 	}
-	reply, _, err := llm.Decode[namingReply](ctx, n.model, req)
+	reply, _, err := replies.Decode[namingReply](ctx, n.model, req)
 	if err != nil && !llm.OfOneReply(err) {
 		return nil, fmt.Errorf("names of communities: %w", err)
 	}
@@ -227,7 +229,7 @@ func (n *namer) asked(ctx context.Context, named []Named) ([]Failure, error) {
 		c := &named[i]
 		for _, s := range reply.Communities {
 			if s.ID == int(c.ID) && c.Name == "" && why == errNoName {
-				c.Name, c.Description = oneLine(llm.Printable(s.Name)), strings.TrimSpace(llm.Printable(s.Summary))
+				c.Name, c.Description = oneLine(prompts.Printable(s.Name)), strings.TrimSpace(prompts.Printable(s.Summary))
 			}
 		}
 		if c.Name == "" {
@@ -256,11 +258,11 @@ func (n *namer) request(ctx context.Context, named []Named) (llm.Request, error)
 		c := &named[i]
 		var names []string
 		for _, e := range n.shown(c) {
-			names = append(names, oneLine(llm.Printable(n.g.Entities[e].Name)))
+			names = append(names, oneLine(prompts.Printable(n.g.Entities[e].Name)))
 		}
-		fmt.Fprintf(&list, "id: %d\ncentre: %s\n%d members: %s\n", c.ID, oneLine(llm.Printable(n.g.Entities[c.Center].Name)), len(c.Members), strings.Join(names, "; "))
+		fmt.Fprintf(&list, "id: %d\ncentre: %s\n%d members: %s\n", c.ID, oneLine(prompts.Printable(n.g.Entities[c.Center].Name)), len(c.Members), strings.Join(names, "; "))
 	}
-	req, err := prompts.Request(ctx, Stage, "names", nil, llm.Data{Label: "groups", Text: strings.TrimSpace(list.String())})
+	req, err := templates.Request(ctx, Stage, "names", nil, prompts.Data{Label: "groups", Text: strings.TrimSpace(list.String())})
 	req.JSON = true
 	return req, err
 }

@@ -17,6 +17,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/prompts"
+	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
 // ModelOptions are the options of [ByModel].
@@ -34,7 +36,7 @@ type ModelOptions struct {
 // its modes by (arXiv 2508.19855, appendix A), in our words. Results depend on the instruction: the paper's
 // figures are comparable to figures with this instruction.
 func Minimal(m Mode) string {
-	req, err := prompts.Request(context.Background(), "read", "minimal", map[string]any{"Reject": m.Rejects()})
+	req, err := templates.Request(context.Background(), "read", "minimal", map[string]any{"Reject": m.Rejects()})
 	if err != nil {
 		panic(err) // it is part of the program
 	}
@@ -95,7 +97,7 @@ func (r *byModel) Stream(ctx context.Context, q graphrag.Question, evidence []gr
 			if shown == "" && mayWrap(settled, q.Text) {
 				return nil
 			}
-			text, citations, _, _ := cite(llm.Unwrap(settled, q.Text), materialOf(evidence, derived, r.o.Mode))
+			text, citations, _, _ := cite(replies.Unwrap(settled, q.Text), materialOf(evidence, derived, r.o.Mode))
 			if shown == "" && r.o.Mode != Open && len(text) < maxRefusal && (text == "" || len(citations) == 0 && !strings.ContainsAny(settled, "\n.!?。") || IsRefusal(q.Text, text)) {
 				return nil // it may become a refusal
 			}
@@ -113,10 +115,10 @@ func (r *byModel) Stream(ctx context.Context, q graphrag.Question, evidence []gr
 	}
 }
 
-// mayWrap reports whether the beginning of a reply can be part of what [llm.Unwrap] takes off: an opening mark, a label,
+// mayWrap reports whether the beginning of a reply can be part of what [replies.Unwrap] takes off: an opening mark, a label,
 // an announcement or the question.
 func mayWrap(begun, question string) bool {
-	text, asked := strings.TrimLeft(llm.Unwrap(begun, question), "*_# "), oneLine(question)
+	text, asked := strings.TrimLeft(replies.Unwrap(begun, question), "*_# "), oneLine(question)
 	if text == "" || strings.ContainsRune("\"'“”„‘«»「『{[<`~\\$", []rune(strings.TrimSpace(begun))[0]) {
 		return true
 	}
@@ -163,7 +165,7 @@ func (r *byModel) answer(ctx context.Context, q graphrag.Question, evidence []gr
 		return graphrag.Answer{}, fmt.Errorf("reader: answer %q: %w", q.Text, err)
 	}
 	answer := graphrag.Answer{Found: graphrag.Found{Evidence: evidence, Derived: derived, Usage: reply.Usage}}
-	said, cited, clauses, none := cite(llm.Unwrap(reply.Text, q.Text), materialOf(evidence, derived, r.o.Mode))
+	said, cited, clauses, none := cite(replies.Unwrap(reply.Text, q.Text), materialOf(evidence, derived, r.o.Mode))
 	answer.Text, answer.Citations = said, supported(q.Text, graphrag.Answer{Text: said, Found: answer.Found}, cited, clauses)
 	answer.Usage.Unread += len(cited) - len(answer.Citations)
 	if answer.Refused = none && answer.Text == "" || r.refuses(q.Text, answer); answer.Refused {
@@ -193,7 +195,7 @@ func partOf(reply *llm.Reply, err error) bool {
 	if !errors.As(err, &e) || e.Kind != llm.ErrTruncated {
 		return false
 	}
-	text := strings.TrimSpace(llm.Unfence(strings.TrimSpace(e.Partial)))
+	text := strings.TrimSpace(replies.Unfence(strings.TrimSpace(e.Partial)))
 	if text == "" || text[0] == '{' || strings.HasPrefix(text, "[{") {
 		return false
 	}
@@ -215,18 +217,18 @@ func (r *byModel) refuses(asked string, a graphrag.Answer) bool {
 //go:embed prompts/*.txt
 var promptFiles embed.FS
 
-var prompts = llm.MustPrompts("reader", promptFiles)
+var templates = prompts.Must("reader", promptFiles)
 
 // request writes the prompt for a question: the rules as the system message,
 // the material and the question as the user's. Equal input gives equal bytes.
 func (r *byModel) request(ctx context.Context, q graphrag.Question, evidence []graphrag.Hit, derived []graphrag.Derived) (llm.Request, error) {
-	question := llm.Printable(q.Text)
+	question := prompts.Printable(q.Text)
 	data := derivedData(derived) // the question has no part in the marks: equal evidence begins equal prompts, which providers keep
 	for i, h := range evidence {
-		data = append(data, llm.Data{Label: fmt.Sprintf("passage %d", i+1), Text: passage(h.Chunk)})
+		data = append(data, prompts.Data{Label: fmt.Sprintf("passage %d", i+1), Text: passage(h.Chunk)})
 	}
 	facts, reports := numbered(derived)
-	req, err := prompts.Request(ctx, "read", "read", map[string]any{
+	req, err := templates.Request(ctx, "read", "read", map[string]any{
 		"Question": strings.TrimSpace(question),
 		"Refusal":  "[none]",
 		"Passages": len(evidence) > 0,
@@ -242,8 +244,8 @@ func (r *byModel) request(ctx context.Context, q graphrag.Question, evidence []g
 
 // passage returns the text of a chunk for the prompt: the title of its page, if any, and the text.
 func passage(c graphrag.Chunk) string {
-	body := llm.Printable(strings.TrimSpace(c.Shown()))
-	title := strings.Join(strings.Fields(llm.Printable(c.Title)), " ")
+	body := prompts.Printable(strings.TrimSpace(c.Shown()))
+	title := strings.Join(strings.Fields(prompts.Printable(c.Title)), " ")
 	if title == "" {
 		return body
 	}
@@ -270,23 +272,23 @@ func numbered(derived []graphrag.Derived) (facts, reports []int) {
 
 // derivedData shows derived texts in their order: long ones each between marks of
 // its own, neighbours among the short ones as the lines of one list.
-func derivedData(derived []graphrag.Derived) (data []llm.Data) {
+func derivedData(derived []graphrag.Derived) (data []prompts.Data) {
 	next := map[string]int{"F": 1, "R": 1}
 	for i := 0; i < len(derived); {
 		prefix := prefixOf(derived[i].Kind)
 		first := next[prefix]
 		if long(derived[i].Kind) {
-			data = append(data, llm.Data{Label: fmt.Sprintf("%s %s%d", cmp.Or(noLetters.ReplaceAllString(derived[i].Kind, ""), "note"), prefix, first), Text: llm.Printable(derived[i].Text)})
+			data = append(data, prompts.Data{Label: fmt.Sprintf("%s %s%d", cmp.Or(noLetters.ReplaceAllString(derived[i].Kind, ""), "note"), prefix, first), Text: prompts.Printable(derived[i].Text)})
 			next[prefix]++
 			i++
 			continue
 		}
 		var rows []string
 		for ; i < len(derived) && prefixOf(derived[i].Kind) == prefix && !long(derived[i].Kind); i++ {
-			rows = append(rows, llm.Printable(derived[i].Text))
+			rows = append(rows, prompts.Printable(derived[i].Text))
 		}
 		label := map[string]string{"F": "facts", "R": "points"}[prefix]
-		data = append(data, llm.Data{Label: label, Rows: rows, Prefix: prefix, First: first})
+		data = append(data, prompts.Data{Label: label, Rows: rows, Prefix: prefix, First: first})
 		next[prefix] += len(rows)
 	}
 	return data

@@ -15,6 +15,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/summary"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/prompts"
+	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
 // maxFindings is the most findings of a report that is quoted. Reports of models
@@ -214,7 +216,7 @@ type modelReporter struct{ o ModelOptions }
 //go:embed prompts/*.txt
 var promptFiles embed.FS
 
-var prompts = llm.MustPrompts("report", promptFiles)
+var templates = prompts.Must("report", promptFiles)
 
 // modelReply is the reply of a model.
 type modelReply struct {
@@ -228,9 +230,9 @@ type modelReply struct {
 	} `json:"findings"`
 }
 
-// Check implements what [llm.Decode] asks of replies.
+// Check implements what [replies.Decode] asks of replies.
 func (r modelReply) Check() error {
-	if oneLine(llm.Printable(r.Title)) == "" || oneLine(llm.Printable(r.Summary)) == "" {
+	if oneLine(prompts.Printable(r.Title)) == "" || oneLine(prompts.Printable(r.Summary)) == "" {
 		return errors.New("a report needs a title and a summary")
 	}
 	return nil
@@ -238,24 +240,24 @@ func (r modelReply) Check() error {
 
 // Report implements [Reporter].
 func (m *modelReporter) Report(ctx context.Context, c *Input) (Report, error) {
-	req, err := prompts.Request(ctx, Stage, "report", map[string]any{"Words": reportWords, "Language": m.o.Language},
-		llm.Data{Label: "community", Text: llm.Printable(c.Text())})
+	req, err := templates.Request(ctx, Stage, "report", map[string]any{"Words": reportWords, "Language": m.o.Language},
+		prompts.Data{Label: "community", Text: prompts.Printable(c.Text())})
 	if err != nil {
 		return Report{}, err
 	}
-	written, _, err := llm.Decode[modelReply](ctx, m.o.Model, req)
+	written, _, err := replies.Decode[modelReply](ctx, m.o.Model, req)
 	if err != nil {
 		return Report{}, err
 	}
 	r := Report{
-		Title: oneLine(llm.Printable(written.Title)), Summary: strings.TrimSpace(llm.Printable(written.Summary)),
-		RatingExplanation: oneLine(llm.Printable(written.RatingExplanation)), Sources: c.Sources(),
+		Title: oneLine(prompts.Printable(written.Title)), Summary: strings.TrimSpace(prompts.Printable(written.Summary)),
+		RatingExplanation: oneLine(prompts.Printable(written.RatingExplanation)), Sources: c.Sources(),
 	}
 	if written.Rating > 0 { // neither NaN nor below the scale
 		r.Rating = math.Min(written.Rating, 10)
 	}
 	for _, f := range written.Findings {
-		finding := Finding{Summary: oneLine(llm.Printable(f.Summary)), Explanation: strings.TrimSpace(llm.Printable(f.Explanation))}
+		finding := Finding{Summary: oneLine(prompts.Printable(f.Summary)), Explanation: strings.TrimSpace(prompts.Printable(f.Explanation))}
 		if finding.Summary == "" && finding.Explanation == "" {
 			continue
 		}

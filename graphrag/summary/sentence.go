@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/wildgraph/wildgraph/graphrag/text"
-	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/prompts"
 )
 
 // Conditions of prose: neither a fragment nor a wall of words. Other sentences are quoted only
@@ -133,7 +133,7 @@ func (r *reader) count(s string) (words int, terms []weighted) {
 // plain returns a sentence as it is quoted: without marks of markdown at its
 // beginning, control characters and line breaks.
 func plain(s string) string {
-	s = strings.TrimLeft(llm.Printable(s), marks)
+	s = strings.TrimLeft(prompts.Printable(s), marks)
 	return strings.Join(strings.Fields(strings.ReplaceAll(s, "**", "")), " ")
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/memo"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/prompts"
 )
 
 // Summarizer makes one text of several.
@@ -44,7 +45,7 @@ type Quote struct {
 //go:embed prompts/*.txt
 var promptFiles embed.FS
 
-var prompts = llm.MustPrompts("summary", promptFiles)
+var templates = prompts.Must("summary", promptFiles)
 
 // ModelOptions of [ByModel].
 type ModelOptions struct {
@@ -77,10 +78,10 @@ type byModel struct{ o ModelOptions }
 
 // Summarize implements [Summarizer].
 func (m *byModel) Summarize(ctx context.Context, texts []string) (Summary, error) {
-	var pieces []llm.Data
+	var pieces []prompts.Data
 	for _, t := range texts {
-		if t = strings.TrimSpace(llm.Printable(t)); t != "" {
-			pieces = append(pieces, llm.Data{Label: fmt.Sprintf("piece %d", len(pieces)+1), Text: t})
+		if t = strings.TrimSpace(prompts.Printable(t)); t != "" {
+			pieces = append(pieces, prompts.Data{Label: fmt.Sprintf("piece %d", len(pieces)+1), Text: t})
 		}
 	}
 	if err := ctx.Err(); err != nil {
@@ -90,7 +91,7 @@ func (m *byModel) Summarize(ctx context.Context, texts []string) (Summary, error
 		return Summary{}, nil
 	}
 	words := max(1, int(wordsPerToken*float64(m.o.Tokens)))
-	req, err := prompts.Request(ctx, Stage, "summary", map[string]any{"Count": len(pieces), "Words": words}, pieces...)
+	req, err := templates.Request(ctx, Stage, "summary", map[string]any{"Count": len(pieces), "Words": words}, pieces...)
 	if err != nil {
 		return Summary{}, fmt.Errorf("summary: %w", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/internal/protocol"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/prompts"
 )
 
 // lists holds the gold and the predicted statements of a summary, with a control item on the gold side that
@@ -25,7 +26,7 @@ type lists struct {
 
 func (j *Judge) lists(c judge.Case, predicted []string) lists {
 	all := slices.Concat(c.Statements, predicted)
-	seed := llm.NewFence(append(slices.Clip(all), c.Question)...).Nonce()
+	seed := prompts.NewFence(append(slices.Clip(all), c.Question)...).Nonce()
 	know := protocol.ChooseCanary(seed, append(slices.Clip(all), c.Question)...)
 	b := protocol.Brief(seed, protocol.List{Letter: "g", N: len(c.Statements), Canaries: []int{protocol.True}},
 		protocol.List{Letter: "p", N: len(predicted), Canaries: []int{protocol.True, protocol.False}})
@@ -51,7 +52,7 @@ func (l lists) request(question string, open []protocol.Item) llm.Request {
 	}
 	text := func(it protocol.Item) string { return l.texts[it.ID] }
 	gold, predicted, question := protocol.Listed(l.gold, text), protocol.Listed(l.predicted, text), protocol.Plain(question)
-	f := llm.NewFence(question, gold, predicted)
+	f := prompts.NewFence(question, gold, predicted)
 	return request("joint", "compare", map[string]any{
 		"Nonce": f.Nonce(), "Number": l.batch.Code, "Asked": asked,
 		"Question": f.Wrap("question", question), "Gold": f.Wrap("gold", gold), "Predicted": f.Wrap("predicted", predicted),
@@ -88,7 +89,7 @@ func (j *Judge) compare(ctx context.Context, c judge.Case, out *judge.SummaryJud
 }
 
 // evidencePrompt returns the rule and the texts that evidence adds to a prompt. decides names what decides.
-func evidencePrompt(f llm.Fence, evidence []string, decides string) (rule, texts string) {
+func evidencePrompt(f prompts.Fence, evidence []string, decides string) (rule, texts string) {
 	if len(evidence) == 0 {
 		return "", ""
 	}
@@ -104,7 +105,7 @@ func evidencePrompt(f llm.Fence, evidence []string, decides string) (rule, texts
 // scores it by equations 2 and 3 of WildGraphBench.
 func (j *Judge) match(ctx context.Context, c judge.Case, out *judge.SummaryJudgment, t *protocol.Trace) error {
 	predicted, evidence := out.Predicted, protocol.PlainAll(c.Evidence)
-	seed := llm.NewFence(slices.Concat(c.Statements, predicted, evidence)...).Nonce()
+	seed := prompts.NewFence(slices.Concat(c.Statements, predicted, evidence)...).Nonce()
 	know := protocol.ChooseCanary(seed, slices.Concat(c.Statements, predicted)...)
 	// The gold side has one more statement, which only the true canary says.
 	gold := protocol.NewBatch("g", seed, len(c.Statements), protocol.True)
@@ -115,7 +116,7 @@ func (j *Judge) match(ctx context.Context, c judge.Case, out *judge.SummaryJudgm
 		list := protocol.Listed(open, func(it protocol.Item) string {
 			return it.Pick(func(i int) string { return predicted[i] }, know.Restated, know.Falsehood)
 		})
-		f := llm.NewFence(append([]string{goldList, list}, evidence...)...)
+		f := prompts.NewFence(append([]string{goldList, list}, evidence...)...)
 		rule, texts := evidencePrompt(f, evidence, "the gold statements alone decide")
 		return request("paper", "match", map[string]any{
 			"Nonce": f.Nonce(), "Rule": rule, "Gold": f.Wrap("gold", goldList), "Predicted": f.Wrap("predicted", list), "Evidence": texts,
@@ -173,13 +174,13 @@ func (r Rule) Ask(ctx context.Context, m llm.Model, items ...string) (Ruling, er
 		return Ruling{}, err
 	}
 	var t protocol.Trace
-	seed := llm.NewFence(append(slices.Clip(items), r.Text)...).Nonce()
+	seed := prompts.NewFence(append(slices.Clip(items), r.Text)...).Nonce()
 	ask := func(open []protocol.Item) llm.Request {
 		list := protocol.Listed(open, func(it protocol.Item) string {
 			return it.Pick(func(i int) string { return items[i] }, r.Right, r.Wrong)
 		})
-		f := llm.NewFence(list)
-		return protocol.Request(prompts, "judge-rule", "rule", map[string]any{"Nonce": f.Nonce(), "Rule": r.Text, "Items": f.Wrap("items", list)})
+		f := prompts.NewFence(list)
+		return protocol.Request(templates, "judge-rule", "rule", map[string]any{"Nonce": f.Nonce(), "Rule": r.Text, "Items": f.Wrap("items", list)})
 	}
 	verdicts, err := e.Scores(ctx, protocol.NewBatch("i", seed, len(items), protocol.True, protocol.False), []string{"reason", "score"}, &t, ask)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/internal/protocol"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/prompts"
 )
 
 // Profile is the name of a procedure in reports and flags.
@@ -30,7 +31,7 @@ var versions = map[Profile]int{Joint: 3, Paper: 5}
 //go:embed prompts
 var promptFiles embed.FS
 
-var prompts = llm.MustPrompts("judge", promptFiles)
+var templates = prompts.Must("judge", promptFiles)
 
 func (p Profile) info() judge.Info {
 	return judge.Info{Profile: string(p), Kind: judge.KindModel, Published: p == Paper}
@@ -126,7 +127,7 @@ func (j *Judge) Summary(ctx context.Context, c judge.Case) (out judge.SummaryJud
 
 // request fills in a prompt of a profile.
 func request(profile, name string, values map[string]any) llm.Request {
-	return protocol.Request(prompts, "judge-"+name, profile+"_"+name, values)
+	return protocol.Request(templates, "judge-"+name, profile+"_"+name, values)
 }
 
 // grade asks whether the answer states the reference. Each task of the request is a
@@ -137,7 +138,7 @@ func (j *Judge) grade(ctx context.Context, c judge.Case, t *protocol.Trace) (jud
 		evidence = protocol.PlainAll(c.Evidence)
 	}
 	question, reference, answer := protocol.Plain(c.Question), protocol.Plain(c.Reference), protocol.Plain(c.Answer)
-	seed := llm.NewFence(append([]string{question, reference, answer}, evidence...)...).Nonce()
+	seed := prompts.NewFence(append([]string{question, reference, answer}, evidence...)...).Nonce()
 	know := protocol.ChooseCanary(seed, question, reference, answer)
 	ask := func(open []protocol.Item) llm.Request {
 		parts := make([][3]string, len(open))
@@ -149,7 +150,7 @@ func (j *Judge) grade(ctx context.Context, c judge.Case, t *protocol.Trace) (jud
 			}
 			data = append(data, parts[i][:]...)
 		}
-		f := llm.NewFence(data...)
+		f := prompts.NewFence(data...)
 		var tasks strings.Builder
 		for i, it := range open {
 			tasks.WriteString("\nTask " + it.ID + "\n" + f.Wrap("question", parts[i][0]) + "\n" +

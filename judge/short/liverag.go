@@ -10,6 +10,7 @@ import (
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/internal/protocol"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/prompts"
 )
 
 // maxWords is the number of words of an answer that are read: a rule of the challenge.
@@ -203,7 +204,7 @@ func (j LiveRAG) counts(ctx context.Context, c judge.Case, gold []string, t *pro
 // question that it answers, the other with this question, which it does not.
 func (j LiveRAG) relevant(ctx context.Context, question string, statements []string, t *protocol.Trace) (int, error) {
 	texts := append([]string{question}, statements...)
-	seed := llm.NewFence(texts...).Nonce()
+	seed := prompts.NewFence(texts...).Nonce()
 	know := protocol.ChooseCanary(seed, texts...)
 	ask := func(open []protocol.Item) llm.Request {
 		parts := make([][2]string, len(open))
@@ -215,12 +216,12 @@ func (j LiveRAG) relevant(ctx context.Context, question string, statements []str
 			}
 			shown = append(shown, parts[i][:]...)
 		}
-		f := llm.NewFence(shown...)
+		f := prompts.NewFence(shown...)
 		var tasks strings.Builder
 		for i, it := range open {
 			tasks.WriteString("\nTask " + it.ID + "\n" + f.Wrap("question", parts[i][0]) + "\n" + f.Wrap("statement", parts[i][1]) + "\n")
 		}
-		return protocol.Request(prompts, "judge-relevant", "relevant", map[string]any{"Nonce": f.Nonce(), "Tasks": tasks.String()})
+		return protocol.Request(templates, "judge-relevant", "relevant", map[string]any{"Nonce": f.Nonce(), "Tasks": tasks.String()})
 	}
 	return j.asker.Yes(ctx, protocol.NewBatch("r", seed, len(statements), protocol.True, protocol.False), t, ask)
 }

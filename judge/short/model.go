@@ -18,12 +18,13 @@ import (
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/internal/protocol"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/prompts"
 )
 
 //go:embed prompts
 var promptFiles embed.FS
 
-var prompts = llm.MustPrompts("judge-short", promptFiles)
+var templates = prompts.Must("judge-short", promptFiles)
 
 // ask asks whether, or how far, the answer agrees with the gold answer, and returns a score if the reply is
 // one of some values ([readScore]). Any other reply is requested once more, with the fault named, and is then
@@ -33,10 +34,10 @@ func (j *Judge) ask(ctx context.Context, name string, c judge.Case, t *protocol.
 	for _, alias := range c.Aliases {
 		gold += "\nor: " + protocol.Plain(alias)
 	}
-	req, err := prompts.Request(ctx, "judge-"+name, name, nil,
-		llm.Data{Label: "question", Text: protocol.Plain(c.Question)},
-		llm.Data{Label: "gold", Text: gold},
-		llm.Data{Label: "answer", Text: protocol.Plain(c.Answer)})
+	req, err := templates.Request(ctx, "judge-"+name, name, nil,
+		prompts.Data{Label: "question", Text: protocol.Plain(c.Question)},
+		prompts.Data{Label: "gold", Text: gold},
+		prompts.Data{Label: "answer", Text: protocol.Plain(c.Answer)})
 	if err != nil {
 		return judge.Verdict{}, err
 	}

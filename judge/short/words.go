@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
 // Contains reports whether the answer contains a gold answer, word for word, after [Normalize]. Gold answers
@@ -131,7 +131,7 @@ var (
 // them, the last clause that names the answer, a letter before a reason, or one at the end. Denied choices
 // and alternatives are ignored.
 func chosen(given string) []string {
-	text := norm.NFKC.String(llm.Unwrap(given, ""))
+	text := norm.NFKC.String(replies.Unwrap(given, ""))
 	for _, m := range wrapped.FindAllStringSubmatch(text, -1) {
 		if inner := m[1] + m[2] + m[3]; m[2] != "" || choicesOf(inner) != nil {
 			text = inner

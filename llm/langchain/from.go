@@ -14,6 +14,7 @@ import (
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/metering"
 )
 
 // FromOptions tune [From].
@@ -107,7 +108,7 @@ func (m *model) convert(ctx context.Context, req llm.Request, resp *llms.Content
 		// Nothing at all: an error the client swallowed, not a paid call.
 		return llm.Reply{}, err
 	}
-	llm.RecordUsage(ctx, reply.Usage)
+	metering.RecordUsage(ctx, reply.Usage)
 	if failed := (*llm.Error)(nil); errors.As(err, &failed) {
 		failed.Usage = reply.Usage
 		return llm.Reply{}, failed
@@ -231,7 +232,7 @@ func usageOf(choices []*llms.ContentChoice) (llm.Usage, bool) {
 
 // count reads a token count of any number type.
 func count(v any) (int, bool) {
-	var n llm.Count
+	var n metering.Count
 	raw, err := json.Marshal(v)
 	if err != nil || v == nil || n.UnmarshalJSON(raw) != nil || n < 0 {
 		return 0, false

@@ -17,7 +17,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/agent"
-	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
 // The keys of a document's metadata for the fields of a chunk.
@@ -135,7 +135,7 @@ func (t tool) Call(ctx context.Context, input string) (string, error) {
 	c := agent.Call{Query: input, Pattern: input, Source: input, Answer: input}
 	if strings.Contains(input, "{") {
 		var err error
-		if c, err = llm.Read[agent.Call](input); err != nil {
+		if c, err = replies.Read[agent.Call](input); err != nil {
 			return "the input is no JSON object of the arguments: " + t.t.Describe(t.name), ctx.Err()
 		}
 	}

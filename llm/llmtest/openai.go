@@ -11,14 +11,15 @@ import (
 
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/jsonl"
+	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
 // chatFields are the fields of a chat request that both formats share.
 type chatFields struct {
 	Model    string `json:"model"`
 	Messages []struct {
-		Role    string      `json:"role"`
-		Content llm.Content `json:"content"`
+		Role    string          `json:"role"`
+		Content replies.Content `json:"content"`
 	} `json:"messages"`
 }
 

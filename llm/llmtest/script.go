@@ -16,6 +16,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/jsonl"
+	"github.com/wildgraph/wildgraph/llm/metering"
 )
 
 // Handler decides what a model answers. Zero fields of the reply are filled
@@ -109,7 +110,7 @@ func (s *Script) Generate(ctx context.Context, req llm.Request) (llm.Reply, erro
 		return llm.Reply{}, err
 	}
 	reply := complete(req, handler(req))
-	llm.RecordUsage(ctx, reply.Usage)
+	metering.RecordUsage(ctx, reply.Usage)
 	return reply, nil
 }
 

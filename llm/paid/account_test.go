@@ -23,6 +23,7 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
+	"github.com/wildgraph/wildgraph/llm/metering"
 	"github.com/wildgraph/wildgraph/llm/paid"
 	"github.com/wildgraph/wildgraph/llm/transport"
 )
@@ -64,7 +65,7 @@ func TestLedgerAddsUp(t *testing.T) {
 	ask(big, "lost", "judge", "q1")
 	ask(other, "odd", "judge", "q2")
 	ask(other, "fine", "judge", "q2")
-	check.OK(t, check.Err(embedder(t, c, &requests{}).EmbedDocuments(llm.WithStage(llm.WithQuestion(t.Context(), "q0"), "index"), []string{"a", "b"})))
+	check.OK(t, check.Err(embedder(t, c, &requests{}).EmbedDocuments(metering.WithStage(metering.WithQuestion(t.Context(), "q0"), "index"), []string{"a", "b"})))
 
 	u := func(calls, prompt, completion, embedded int) llm.Usage {
 		return llm.Usage{Calls: calls, PromptTokens: prompt, CompletionTokens: completion, EmbeddedTokens: embedded}
@@ -225,11 +226,11 @@ func (m tries) Generate(ctx context.Context, req llm.Request) (llm.Reply, error)
 	sum := llm.Usage{}
 	for _, u := range m.before {
 		if u == (llm.Usage{}) {
-			llm.RecordUnknown(ctx)
+			metering.RecordUnknown(ctx)
 		}
-		llm.RecordUsage(ctx, u)
+		metering.RecordUsage(ctx, u)
 		sum = sum.Add(u)
-		if err := llm.MayRetry(ctx); err != nil {
+		if err := metering.MayRetry(ctx); err != nil {
 			return llm.Reply{}, err
 		}
 	}

@@ -14,6 +14,8 @@ import (
 
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/journal"
+	"github.com/wildgraph/wildgraph/llm/metering"
+	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
 // Schema is the schema of the journals of [Open] and [CachedEmbedder].
@@ -238,6 +240,7 @@ func (m *cachedModel) Generate(ctx context.Context, req llm.Request) (llm.Reply,
 
 // Stream implements [llm.Streamer].
 func (m *cachedModel) Stream(ctx context.Context, req llm.Request, piece func(string) error) (llm.Reply, error) {
+	req = m.c.settings(ctx, req)
 	raw, err := canonicalJSON(m.Name(), req)
 	if err != nil {
 		return llm.Reply{}, err
@@ -252,7 +255,7 @@ func (m *cachedModel) Stream(ctx context.Context, req llm.Request, piece func(st
 		return err
 	}
 	led := true
-	if llm.WantsFreshReply(ctx) && ctx.Err() == nil {
+	if metering.WantsFreshReply(ctx) && ctx.Err() == nil {
 		err = fetch(ctx)
 	} else {
 		led, err = c.once(ctx, k, fetch)
@@ -319,7 +322,7 @@ func unreadable(req llm.Request, reply llm.Reply) bool {
 	if !req.JSON && len(req.Schema) == 0 {
 		return false
 	}
-	_, err := llm.ReadObject(reply.Text)
+	_, err := replies.ReadObject(reply.Text)
 	return err != nil
 }
 

@@ -6,7 +6,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"reflect"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -16,37 +18,43 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
+	"github.com/wildgraph/wildgraph/llm/metering"
 	"github.com/wildgraph/wildgraph/llm/paid"
 )
 
 func TestConforms(t *testing.T) {
 	c := open(t, paid.Options{File: file(t), Tokens: 1_000_000})
-	llmtest.TestModel(t, llm.Metered(cachedModel(t, c, llmtest.NewScript("m"))))
+	llmtest.TestModel(t, metering.Metered(cachedModel(t, c, llmtest.NewScript("m"))))
 	embedtest.Test(t, embedder(t, c, &counter{}))
 }
 
 // Settings go with every call that has none of its own, the probe included, and decide
 // what a reply is kept under.
 func TestDefaults(t *testing.T) {
-	zero, seed := 0.0, int64(7)
-	o := paid.Options{File: file(t), Defaults: llm.Request{Temperature: &zero, Seed: &seed}}
+	zero, half, seed := 0.0, 0.5, int64(7)
+	o := paid.Options{File: file(t), Defaults: llm.Request{Temperature: &zero, TopP: &half, Seed: &seed, Stop: []string{"x"}, JSON: true, Stage: "s"}}
 	script := llmtest.NewScript("m")
 	c := open(t, o)
 	m := cachedModel(t, c, script)
 	c.Probe()
 	check.OK(t, errors.Join(ask(t, m, "a"), ask(t, m, "a")))
 	for _, req := range script.Requests() {
-		if req.Temperature == nil || *req.Temperature != 0 || req.Seed == nil || *req.Seed != 7 || req.MaxTokens != paid.DefaultReplyTokens {
-			t.Errorf("%+v", req)
-		}
+		want := llm.Request{Messages: req.Messages, Stage: req.Stage, MaxTokens: paid.DefaultReplyTokens, Temperature: &zero, TopP: &half, Seed: &seed, Stop: []string{"x"}}
+		check.Equal(t, req, want)
 	}
+	own := llm.Request{MaxTokens: 1, Temperature: &half, TopP: &zero, Seed: new(int64), Stop: []string{}}
+	check.OK(t, check.Err(m.Generate(t.Context(), own)))
+	check.Equal(t, script.Requests()[2], own)
 	stages := c.Account().Stages
 	check.True(t, len(stages) == 2 && stages[1].Name == paid.StageProbe, "%+v", stages)
 	_ = c.Close()
 	o.Defaults.Temperature = nil
 	c = open(t, o)
 	err := ask(t, cachedModel(t, c, script), "a")
-	check.True(t, err == nil && script.Calls() == 3, "without a temperature: %d calls, %v", script.Calls(), err)
+	check.True(t, err == nil && script.Calls() == 4, "without a temperature: %d calls, %v", script.Calls(), err)
+	nan, inf := math.NaN(), math.Inf(1)
+	err = check.Err(paid.Open(paid.Options{File: file(t), Defaults: llm.Request{MaxTokens: -1, Temperature: &nan, TopP: &inf}}))
+	check.True(t, err != nil && strings.Count(err.Error(), "\n") == 2, "%v", err)
 }
 
 // requestFields says for every field of Request whether it belongs to the

@@ -12,6 +12,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/trace"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/metering"
 )
 
 // DefaultReplyTokens is the limit of a reply whose request has none: the largest limit that nearly every chat
@@ -22,7 +23,7 @@ const DefaultReplyTokens = 4096
 // and a reply up to the limit, or up to the longest reply of a model that exceeded a limit. Before a retry,
 // the reservation grows and the cost so far is recorded, so that it survives the death of the program.
 func (c *Client) pay(ctx context.Context, k call) error {
-	stage := cmp.Or(k.req.Stage, llm.StageOf(ctx))
+	stage := cmp.Or(k.req.Stage, metering.StageOf(ctx))
 	if stage != StageProbe {
 		if err := c.runProbes(ctx); err != nil {
 			return err
@@ -40,13 +41,13 @@ func (c *Client) pay(ctx context.Context, k call) error {
 	defer held.settle()
 	e := Entry{
 		ID: rand.Text(), Run: c.o.Run, Key: k.key(), Model: k.model, Most: most,
-		Stage: stage, Question: cmp.Or(k.req.Question, llm.QuestionOf(ctx)),
+		Stage: stage, Question: cmp.Or(k.req.Question, metering.QuestionOf(ctx)),
 	}
 	if err := c.ledger.keep(recordIntent, e); err != nil {
 		held.spend(llm.Usage{})
 		return err
 	}
-	var bill llm.Bill
+	var bill metering.Bill
 	bill.Retry = func() error {
 		most.CompletionTokens = max(most.CompletionTokens, bill.Longest(), c.ledger.longest(k.model))
 		if err := held.grow(worstCase(bill.Known(), bill.Unknown()+1, most)); err != nil {
@@ -58,7 +59,7 @@ func (c *Client) pay(ctx context.Context, k call) error {
 		e.Usage, e.Unknown = bill.Known(), bill.Unknown()
 		return c.ledger.keep(recordIntent, e)
 	}
-	used, err := k.make(llm.WithBill(ctx, &bill))
+	used, err := k.make(metering.WithBill(ctx, &bill))
 	e.Usage, e.Unknown = k.usageOf(used, &bill, err, most)
 	e.Longest = c.noteOverrun(ctx, k.model, cmp.Or(bill.Longest(), used.CompletionTokens), limit)
 	trace.Of(ctx).Set(c.costAttributes(e)...)
@@ -127,7 +128,7 @@ const maxTokens = 1_000_000_000
 // usageOf returns the known usage of a call and the number of further attempts that may have been billed.
 // Reply, bill and error describe the same attempts, so the larger figure counts. Implausible figures are
 // replaced by the worst case.
-func (c call) usageOf(used llm.Usage, bill *llm.Bill, err error, most llm.Usage) (known llm.Usage, unknown int) {
+func (c call) usageOf(used llm.Usage, bill *metering.Bill, err error, most llm.Usage) (known llm.Usage, unknown int) {
 	known, unknown = larger(used, bill.Known()), bill.Unknown()
 	if err != nil {
 		var own *llm.Error

@@ -17,6 +17,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/journal"
+	"github.com/wildgraph/wildgraph/llm/metering"
 )
 
 // Options of [Open].
@@ -39,8 +40,8 @@ type Options struct {
 	// since the filter may have changed. A truncated reply is cached under its limit: a larger limit makes
 	// another request.
 	RetryFailures bool
-	// Defaults are the settings of requests that leave them unset, see [llm.Defaults]; MaxTokens defaults to
-	// [DefaultReplyTokens]. Settings are part of the cache key.
+	// Defaults are the settings of requests that leave them unset: MaxTokens, by default
+	// [DefaultReplyTokens], Temperature, TopP, Seed and Stop. Settings are part of the cache key.
 	Defaults llm.Request
 	// Logger receives warnings about unusable records; nil is silent.
 	Logger *slog.Logger
@@ -59,6 +60,14 @@ func (o Options) check() error {
 	}
 	if o.Prices != nil {
 		errs = append(errs, o.Prices.Check())
+	}
+	if n := o.Defaults.MaxTokens; n < 0 {
+		errs = append(errs, fmt.Errorf("paid: MaxTokens %d is negative: 0 is the default, %d", n, DefaultReplyTokens))
+	}
+	for name, v := range map[string]*float64{"Temperature": o.Defaults.Temperature, "TopP": o.Defaults.TopP} {
+		if v != nil && !(*v >= 0 && *v <= math.MaxFloat64) {
+			errs = append(errs, fmt.Errorf("paid: %s is %v, want a number that is not negative", name, *v))
+		}
 	}
 	return errors.Join(errs...)
 }
@@ -161,26 +170,40 @@ func (o Options) budget(spent Line) (*budget, error) {
 // Model returns m with every call paid for once: a reply is returned after it is on disk, and a cached one
 // comes in one piece. Of concurrent equal requests one is sent; the others get the whole reply when it is
 // complete. Cached replies carry the usage of the original calls, so that meters do not depend on
-// interruptions of a job. Under a context of [llm.WithFreshReply] the cached reply is ignored and replaced.
+// interruptions of a job. Under a context of [metering.WithFreshReply] the cached reply is ignored and replaced.
 //
 // The key of a reply covers the model's name, every field of the request that the model sees, and Sample.
 func (c *Client) Model(m llm.Model) (llm.Model, error) {
 	if err := c.priced(m.Name(), llm.Usage{PromptTokens: 1, CompletionTokens: 1}); err != nil {
 		return nil, err
 	}
-	settings := c.o.Defaults
-	settings.MaxTokens = cmp.Or(settings.MaxTokens, DefaultReplyTokens)
-	past, err := llm.Defaults(&cachedModel{m, c, true}, settings)
-	if err != nil {
-		return nil, err
-	}
+	past := &cachedModel{m, c, true}
 	c.probe("model "+m.Name(), func(ctx context.Context) error {
 		req := llm.Prompt("Reply with the word ready.")
 		req.Stage = StageProbe
 		_, err := past.Generate(ctx, req)
 		return llm.Fatal(err) // an unusable reply is a sign of life too
 	})
-	return llm.Defaults(&cachedModel{m, c, false}, settings)
+	return &cachedModel{m, c, false}, nil
+}
+
+// settings returns a request with the defaults of the client, and of the sample that ctx draws.
+func (c *Client) settings(ctx context.Context, req llm.Request) llm.Request {
+	d := c.o.Defaults
+	req.MaxTokens = cmp.Or(req.MaxTokens, d.MaxTokens, DefaultReplyTokens)
+	req.Temperature, req.TopP = cmp.Or(req.Temperature, d.Temperature), cmp.Or(req.TopP, d.TopP)
+	req.Seed = cmp.Or(req.Seed, d.Seed)
+	if req.Stop == nil {
+		req.Stop = slices.Clone(d.Stop)
+	}
+	if n := metering.SampleOf(ctx); n > 0 {
+		req.Sample += n
+		if req.Seed != nil {
+			seed := *req.Seed + int64(n)
+			req.Seed = &seed
+		}
+	}
+	return req
 }
 
 // priced refuses a model of unknown cost if money is limited.
@@ -200,7 +223,7 @@ func (c *Client) Embedder(e llm.NamedEmbedder) (llm.NamedEmbedder, error) {
 		return nil, err
 	}
 	out := &cachedEmbedder{cache: c.cache, e: &embedder{c, e}}
-	c.probe("embedding model "+e.Name(), func(ctx context.Context) error { return out.probe(llm.WithStage(ctx, StageProbe)) })
+	c.probe("embedding model "+e.Name(), func(ctx context.Context) error { return out.probe(metering.WithStage(ctx, StageProbe)) })
 	return out, nil
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
+	"github.com/wildgraph/wildgraph/llm/metering"
 	"github.com/wildgraph/wildgraph/llm/paid"
 )
 
@@ -239,7 +240,7 @@ func TestClientRetries(t *testing.T) {
 				m := cachedModel(t, c, asker)
 				ctx := t.Context()
 				if tt.pastCaches && i == 1 {
-					ctx = llm.WithFreshReply(ctx)
+					ctx = metering.WithFreshReply(ctx)
 				}
 				reply, err := m.Generate(ctx, req)
 				if healed := err == nil && reply.Text == "{}"; healed != (tt.whole || i > 0 && tt.asksAgain) {

@@ -15,6 +15,7 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
+	"github.com/wildgraph/wildgraph/llm/metering"
 	"github.com/wildgraph/wildgraph/llm/paid"
 	"github.com/wildgraph/wildgraph/llm/transport"
 )
@@ -107,7 +108,7 @@ func (r *requests) EmbedDocuments(ctx context.Context, texts []string) (out [][]
 	}
 	used := llm.Usage{EmbeddedTokens: 100 * len(texts)}
 	r.bill = r.bill.Add(used)
-	llm.RecordUsage(ctx, used)
+	metering.RecordUsage(ctx, used)
 	if r.wrong != nil {
 		out, err = r.wrong(r.n, out)
 	}

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/metering"
 )
 
 // chat is a chat model over HTTP.
@@ -297,7 +298,7 @@ func readOpenAI(body []byte) (llm.Reply, error) {
 	}
 	var used tokenCounts
 	_ = lenient(r.Usage, &used) // unreadable figures are estimated
-	reply := llm.Reply{Model: string(r.Model), Fingerprint: string(r.Print), Usage: llm.UsageOf(used.Prompt, used.Completion)}
+	reply := llm.Reply{Model: string(r.Model), Fingerprint: string(r.Print), Usage: metering.UsageOf(used.Prompt, used.Completion)}
 	reply.Usage.ProviderCached = int(min(max(used.Details.Cached, 0), max(used.Prompt, 0)))
 	if len(r.Choices) == 0 {
 		return llm.Finish(reply, "", "")
@@ -316,11 +317,11 @@ func readOpenAI(body []byte) (llm.Reply, error) {
 
 // tokenCounts are the token counts of a reply in OpenAI's format.
 type tokenCounts struct {
-	Prompt     llm.Count `json:"prompt_tokens"`
-	Completion llm.Count `json:"completion_tokens"`
-	Total      llm.Count `json:"total_tokens"`
+	Prompt     metering.Count `json:"prompt_tokens"`
+	Completion metering.Count `json:"completion_tokens"`
+	Total      metering.Count `json:"total_tokens"`
 	Details    struct {
-		Cached llm.Count `json:"cached_tokens"`
+		Cached metering.Count `json:"cached_tokens"`
 	} `json:"prompt_tokens_details"`
 }
 
@@ -373,9 +374,9 @@ func readOllama(body []byte) (llm.Reply, error) {
 	}
 	var r struct {
 		streamEvent
-		Reason looseText `json:"done_reason"`
-		Prompt llm.Count `json:"prompt_eval_count"`
-		Eval   llm.Count `json:"eval_count"`
+		Reason looseText      `json:"done_reason"`
+		Prompt metering.Count `json:"prompt_eval_count"`
+		Eval   metering.Count `json:"eval_count"`
 	}
 	reply := llm.Reply{Usage: llm.Usage{Calls: 1, Estimated: true}}
 	if err := lenient(body, &r); err != nil {
@@ -384,6 +385,6 @@ func readOllama(body []byte) (llm.Reply, error) {
 	if !r.Done {
 		return reply, &llm.Error{Kind: llm.ErrTransient, Err: errors.New("the reply ends without its last piece")}
 	}
-	reply.Model, reply.Reasoning, reply.Usage = string(r.Model), string(r.Message.Thinking), llm.UsageOf(r.Prompt, r.Eval)
+	reply.Model, reply.Reasoning, reply.Usage = string(r.Model), string(r.Message.Thinking), metering.UsageOf(r.Prompt, r.Eval)
 	return llm.Finish(reply, string(r.Message.Content), string(r.Reason))
 }

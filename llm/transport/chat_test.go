@@ -21,6 +21,7 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
+	"github.com/wildgraph/wildgraph/llm/metering"
 )
 
 // quick makes back-off short.
@@ -76,8 +77,8 @@ func TestReplyAndUsage(t *testing.T) {
 		return llm.Reply{Text: "<think>two and two</think>\nfour", Reasoning: "sums", Usage: llm.Usage{PromptTokens: 7, CompletionTokens: 9}}
 	}
 	both(t, llmtest.ServerOptions{Handler: handler}, Config{Transport: quick}, func(t *testing.T, s *llmtest.Server, m llm.Model) {
-		var bill llm.Bill
-		reply := check.Of(m.Generate(llm.WithBill(t.Context(), &bill), llm.Prompt("2+2?"))).OK(t)
+		var bill metering.Bill
+		reply := check.Of(m.Generate(metering.WithBill(t.Context(), &bill), llm.Prompt("2+2?"))).OK(t)
 		usage := llm.Usage{Calls: 1, PromptTokens: 7, CompletionTokens: 9}
 		want := llm.Reply{Text: "four", Reasoning: "sums\ntwo and two", Finish: llm.FinishStop, Model: "test-model", Usage: usage}
 		if strings.HasPrefix(m.Name(), "openai") {
@@ -175,8 +176,8 @@ func TestTimeoutAndCancel(t *testing.T) {
 	o.Attempts = 2
 	both(t, llmtest.ServerOptions{}, Config{Transport: o}, func(t *testing.T, s *llmtest.Server, m llm.Model) {
 		s.Fail(llmtest.Fault{Hang: true}, llmtest.Fault{Hang: true})
-		var bill llm.Bill
-		_, err := m.Generate(llm.WithBill(t.Context(), &bill), llm.Prompt("hello"))
+		var bill metering.Bill
+		_, err := m.Generate(metering.WithBill(t.Context(), &bill), llm.Prompt("hello"))
 		if !errors.Is(err, llm.ErrTimeout) || len(s.Requests()) != 2 || bill.Unknown() != 2 {
 			t.Errorf("error %v after %d requests, %d possibly billed", err, len(s.Requests()), bill.Unknown())
 		}
@@ -235,8 +236,8 @@ func TestEmbedderHalves(t *testing.T) {
 
 func TestEmbedderDetails(t *testing.T) {
 	bothEmbedders(t, Config{Batch: 2}, func(t *testing.T, s *llmtest.Server, e llm.NamedEmbedder) {
-		var bill llm.Bill
-		ctx := llm.WithBill(t.Context(), &bill)
+		var bill metering.Bill
+		ctx := metering.WithBill(t.Context(), &bill)
 		got, err := e.EmbedDocuments(ctx, []string{"a", "b", "c d e f g"})
 		check.OK(t, err)
 		check.Equal(t, len(s.Requests()), 2, "requests for 3 texts in batches of 2")

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
 // failure is the error of an attempt and its consequence for the next one.
@@ -113,7 +114,7 @@ func errorInBody(body []byte) *llm.Error {
 	if kind == llm.ErrTransient && tooLong.MatchString(message) {
 		kind, billed = llm.ErrContextLength, llm.BilledNo
 	}
-	return &llm.Error{Kind: kind, Status: status, Billed: billed, Body: llm.Excerpt(sentence(body))}
+	return &llm.Error{Kind: kind, Status: status, Billed: billed, Body: replies.Excerpt(sentence(body))}
 }
 
 // isError reports whether the value of "error" is not empty: some servers write an empty one into each reply.

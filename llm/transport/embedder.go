@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/metering"
 )
 
 // Embedder embeds over HTTP. It satisfies langchaingo's embeddings.Embedder. It is safe for concurrent use.
@@ -163,7 +164,7 @@ func readOpenAIVectors(body []byte, n int) ([][]float32, llm.Usage, error) {
 	if err := lenient(body, &r); err != nil {
 		return nil, llm.Usage{Estimated: true}, fmt.Errorf("read the embeddings: %w", err)
 	}
-	used := llm.EmbeddedUsage(r.Usage.Prompt, r.Usage.Total)
+	used := metering.EmbeddedUsage(r.Usage.Prompt, r.Usage.Total)
 	out := make([][]float32, n)
 	for i, d := range r.Data {
 		at := i
@@ -181,8 +182,8 @@ func readOpenAIVectors(body []byte, n int) ([][]float32, llm.Usage, error) {
 
 func readOllamaVectors(body []byte, _ int) ([][]float32, llm.Usage, error) {
 	var r struct {
-		Embeddings []components `json:"embeddings"`
-		Prompt     llm.Count    `json:"prompt_eval_count"`
+		Embeddings []components   `json:"embeddings"`
+		Prompt     metering.Count `json:"prompt_eval_count"`
 	}
 	if err := lenient(body, &r); err != nil {
 		return nil, llm.Usage{Estimated: true}, fmt.Errorf("read the embeddings: %w", err)
@@ -191,5 +192,5 @@ func readOllamaVectors(body []byte, _ int) ([][]float32, llm.Usage, error) {
 	for i, v := range r.Embeddings {
 		out[i] = v
 	}
-	return out, llm.EmbeddedUsage(r.Prompt, 0), nil
+	return out, metering.EmbeddedUsage(r.Prompt, 0), nil
 }

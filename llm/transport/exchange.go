@@ -21,6 +21,8 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/metering"
+	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
 // exchange is one call with all its attempts. It implements the back-off, since the wait depends on the last
@@ -77,7 +79,7 @@ func (t *Transport) do(req *http.Request, body []byte, s *stream, read reader) (
 func (x *exchange) run() (*http.Response, error) {
 	return backoff.Retry(x.req.Context(), func() (*http.Response, error) {
 		if x.failures > 0 {
-			if err := llm.MayRetry(x.req.Context()); err != nil {
+			if err := metering.MayRetry(x.req.Context()); err != nil {
 				return nil, backoff.Permanent(x.stopped(err))
 			}
 		}
@@ -100,7 +102,7 @@ func (x *exchange) recordFailure(e *failure) {
 		return
 	}
 	if e.Billed == llm.BilledUnknown {
-		llm.RecordUnknown(x.req.Context())
+		metering.RecordUnknown(x.req.Context())
 	}
 	if x.failures++; x.failures == 1 {
 		x.since = time.Now()
@@ -276,7 +278,7 @@ func (x *exchange) send(ctx context.Context) (*http.Response, *failure) {
 func (x *exchange) addPartial(e *failure) *failure {
 	if used, ok := x.stream.partialUsage(); ok {
 		x.used = x.used.Add(used)
-		llm.RecordUsage(x.req.Context(), used)
+		metering.RecordUsage(x.req.Context(), used)
 		e.Billed = llm.BilledYes
 	}
 	return e
@@ -345,7 +347,7 @@ func (x *exchange) request(ctx context.Context) *http.Request {
 func (x *exchange) read(resp *http.Response, data []byte) *failure {
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		e := classifyStatus(resp.StatusCode, resp.Header, data)
-		e.Body = llm.Excerpt(sentence(data), x.secrets()...)
+		e.Body = replies.Excerpt(sentence(data), x.secrets()...)
 		// Returned as an error, a redirect cannot make any client repeat the request, with key and prompt,
 		// elsewhere.
 		if to := resp.Header.Get("Location"); to != "" && resp.StatusCode < 400 {
@@ -354,19 +356,19 @@ func (x *exchange) read(resp *http.Response, data []byte) *failure {
 		return &failure{Error: e}
 	}
 	if !looksLikeJSON(data) {
-		return &failure{soft: true, Error: &llm.Error{Kind: llm.ErrTransient, Status: resp.StatusCode, Body: llm.Excerpt(data, x.secrets()...),
+		return &failure{soft: true, Error: &llm.Error{Kind: llm.ErrTransient, Status: resp.StatusCode, Body: replies.Excerpt(data, x.secrets()...),
 			Billed: llm.BilledNo, Err: errors.New("the reply is not JSON: is this the base URL of a model server?")}}
 	}
 	used, served, err := x.take(data)
 	x.used, x.served = x.used.Add(used), served
-	llm.RecordUsage(x.req.Context(), used)
+	metering.RecordUsage(x.req.Context(), used)
 	if err == nil {
 		return nil
 	}
 	var e *llm.Error
 	if !errors.As(err, &e) {
 		// An incomplete JSON document, or one of another shape.
-		e = &llm.Error{Kind: llm.ErrTransient, Billed: llm.BilledUnknown, Body: llm.Excerpt(data, x.secrets()...), Err: err}
+		e = &llm.Error{Kind: llm.ErrTransient, Billed: llm.BilledUnknown, Body: replies.Excerpt(data, x.secrets()...), Err: err}
 	}
 	if e.Status == 0 {
 		e.Status = resp.StatusCode
@@ -407,9 +409,9 @@ func (x *exchange) secrets() []string {
 // redacted removes secrets from the texts of a failure; even errors of package net/http quote the reply.
 func (x *exchange) redacted(e *failure) *failure {
 	secrets := x.secrets()
-	e.Body = llm.Excerpt([]byte(e.Body), secrets...)
+	e.Body = replies.Excerpt([]byte(e.Body), secrets...)
 	if e.Err != nil {
-		if shown := llm.Excerpt([]byte(e.Err.Error()), secrets...); shown != e.Err.Error() {
+		if shown := replies.Excerpt([]byte(e.Err.Error()), secrets...); shown != e.Err.Error() {
 			e.Err = errors.New(shown)
 		}
 	}
@@ -426,18 +428,18 @@ func looksLikeJSON(data []byte) bool {
 // clients.
 func usageIn(data []byte) llm.Usage {
 	var r struct {
-		Usage      tokenCounts `json:"usage"`
-		Data       []struct{}  `json:"data"`
-		Embeddings [][]any     `json:"embeddings"`
-		PromptEval llm.Count   `json:"prompt_eval_count"`
-		Eval       llm.Count   `json:"eval_count"`
+		Usage      tokenCounts    `json:"usage"`
+		Data       []struct{}     `json:"data"`
+		Embeddings [][]any        `json:"embeddings"`
+		PromptEval metering.Count `json:"prompt_eval_count"`
+		Eval       metering.Count `json:"eval_count"`
 	}
 	_ = json.Unmarshal(data, &r)
 	prompt := cmp.Or(r.Usage.Prompt, r.PromptEval)
 	if r.Data != nil || r.Embeddings != nil {
-		return llm.EmbeddedUsage(prompt, 0)
+		return metering.EmbeddedUsage(prompt, 0)
 	}
-	return llm.UsageOf(prompt, cmp.Or(r.Usage.Completion, r.Eval))
+	return metering.UsageOf(prompt, cmp.Or(r.Usage.Completion, r.Eval))
 }
 
 // jitter draws from (0, d], so that clients that failed together do not return together. Waits are the only

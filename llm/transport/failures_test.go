@@ -15,6 +15,8 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
+	"github.com/wildgraph/wildgraph/llm/metering"
+	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
 // inMemory runs f in virtual time against a server that speaks the wire
@@ -47,7 +49,7 @@ func TestProviderFailures(t *testing.T) {
 		return r.Text, err
 	}
 	decode := func(ctx context.Context, m llm.Model) (string, error) {
-		_, r, err := llm.Decode[object](ctx, m, llm.Prompt("hello"))
+		_, r, err := replies.Decode[object](ctx, m, llm.Prompt("hello"))
 		return r.Text, err
 	}
 	httpDate := llmtest.Fault{Status: 429, Header: map[string]string{
@@ -115,8 +117,8 @@ func TestProviderFailures(t *testing.T) {
 						want = "You said: hello"
 					}
 					start := time.Now()
-					var written llm.Bill
-					text, err := ask(llm.WithBill(t.Context(), &written), m)
+					var written metering.Bill
+					text, err := ask(metering.WithBill(t.Context(), &written), m)
 					took := time.Since(start)
 					var e *llm.Error
 					switch {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
 // Whatever a server says, an error has a kind, a body that can be shown, and
@@ -27,7 +28,7 @@ func FuzzErrorBody(f *testing.F) {
 		h := http.Header{"Retry-After": {retry}, "Date": {date}, "Retry-After-Ms": {ms}}
 		e := classifyStatus(status, h, []byte(body))
 		check.Must(t, e.Kind != "" && e.RetryAfter >= 0 && e.RetryAfter <= 1e6*time.Second, "%+v", e)
-		e.Body = llm.Excerpt([]byte(body))
+		e.Body = replies.Excerpt([]byte(body))
 		check.Must(t, utf8.ValidString(e.Body) && len(e.Body) <= 503 && utf8.ValidString(e.Error()), "%q", e.Error())
 		if in := errorInBody([]byte(body)); in != nil && (in.Kind == "" || !errors.Is(in, in.Kind)) {
 			t.Fatalf("%+v", in)

@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/metering"
+	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
 // stream passes on a reply as it arrives, as OpenAI's server-sent events or Ollama's lines of JSON. The body
@@ -206,20 +208,20 @@ type streamEvent struct {
 }
 
 type choice struct {
-	Index   llm.Count `json:"index"`
-	Delta   delta     `json:"delta"`   // of a stream
-	Message delta     `json:"message"` // of a reply in one piece
-	Finish  looseText `json:"finish_reason"`
+	Index   metering.Count `json:"index"`
+	Delta   delta          `json:"delta"`   // of a stream
+	Message delta          `json:"message"` // of a reply in one piece
+	Finish  looseText      `json:"finish_reason"`
 }
 
 type delta struct {
-	Content   llm.Content `json:"content"`
-	Refusal   looseText   `json:"refusal"`
-	Reasoning looseText   `json:"reasoning"`
-	Thought   looseText   `json:"reasoning_content"`
-	Thinking  looseText   `json:"thinking"`
+	Content   replies.Content `json:"content"`
+	Refusal   looseText       `json:"refusal"`
+	Reasoning looseText       `json:"reasoning"`
+	Thought   looseText       `json:"reasoning_content"`
+	Thinking  looseText       `json:"thinking"`
 	Calls     []struct {
-		Index    llm.Count `json:"index"`
+		Index    metering.Count `json:"index"`
 		Function struct {
 			Arguments looseText `json:"arguments"`
 		} `json:"function"`

@@ -15,6 +15,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/metering"
 )
 
 // wire is a base transport made of replies; it notes when it was asked.
@@ -135,8 +136,8 @@ func TestDeadlineAndCancelEndTheWait(t *testing.T) {
 
 		// A hanging attempt ends by itself and is tried again.
 		w = &wire{takes: time.Hour}
-		var m llm.Bill
-		_, err = send(t, llm.WithBill(t.Context(), &m), Options{Base: w, AttemptTimeout: time.Minute, Attempts: 3})
+		var m metering.Bill
+		_, err = send(t, metering.WithBill(t.Context(), &m), Options{Base: w, AttemptTimeout: time.Minute, Attempts: 3})
 		check.True(t, errors.Is(err, llm.ErrTimeout) && len(w.at) == 3 && m.Unknown() == 3, "%d attempts, %d possibly billed, %v", len(w.at), m.Unknown(), err)
 	})
 }
@@ -178,10 +179,10 @@ func TestUsageIsRecordedWithoutCall(t *testing.T) {
 		status(200, `{"message":{},"prompt_eval_count":7,"eval_count":8}`),
 		status(200, `{"hello":1}`),
 	}}
-	var bill llm.Bill
+	var bill metering.Bill
 	tr := check.Of(New(Options{Base: w})).OK(t)
 	for range 5 {
-		check.OK(t, check.Err(sendOn(llm.WithBill(t.Context(), &bill), tr)))
+		check.OK(t, check.Err(sendOn(metering.WithBill(t.Context(), &bill), tr)))
 	}
 	want := llm.Usage{Calls: 3, PromptTokens: 10, CompletionTokens: 12, EmbeddedTokens: 11, Estimated: true}
 	check.Equal(t, bill.Known(), want)

@@ -18,6 +18,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/prompts"
+	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
 // The code compares (1+cosine)/2 with 0.9, 0.7 and 0.5; these are the cosines.
@@ -32,7 +34,7 @@ const (
 //go:embed prompts
 var promptFiles embed.FS
 
-var prompts = llm.MustPrompts("fastgraphrag", promptFiles)
+var templates = prompts.Must("fastgraphrag", promptFiles)
 
 // StageQuestion names the calls that find the entities of a question in accounts.
 const StageQuestion = "question entities"
@@ -103,11 +105,11 @@ func (l *linker) identities(ctx context.Context, keys []string) ([][2]int32, err
 func byModel(types []string) func(llm.Model) func(context.Context, string) (extract.Parts, error) {
 	return func(model llm.Model) func(context.Context, string) (extract.Parts, error) {
 		return func(ctx context.Context, text string) (extract.Parts, error) {
-			req, err := prompts.Request(ctx, StageQuestion, "question", map[string]any{"Types": strings.ToUpper(strings.Join(types, ", "))}, llm.Data{Label: "question", Text: text})
+			req, err := templates.Request(ctx, StageQuestion, "question", map[string]any{"Types": strings.ToUpper(strings.Join(types, ", "))}, prompts.Data{Label: "question", Text: text})
 			if err != nil {
 				return extract.Parts{}, err
 			}
-			found, _, err := llm.Decode[struct{ Named, Generic []string }](ctx, model, req)
+			found, _, err := replies.Decode[struct{ Named, Generic []string }](ctx, model, req)
 			return extract.Parts{Names: found.Named, Themes: found.Generic}, llm.Fatal(err)
 		}
 	}

@@ -13,6 +13,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/prompts"
+	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
 const (
@@ -199,11 +201,11 @@ func ask(ctx context.Context, model llm.Model, of []edge) ([]factGroup, error) {
 	for i, e := range of {
 		texts[i] = e.text
 	}
-	req, err := prompts.Request(ctx, StageMerge, "merge", nil, llm.Data{Label: "facts", Rows: texts})
+	req, err := templates.Request(ctx, StageMerge, "merge", nil, prompts.Data{Label: "facts", Rows: texts})
 	if err != nil {
 		return nil, err
 	}
-	reply, _, err := llm.Decode[struct {
+	reply, _, err := replies.Decode[struct {
 		Grouped []factGroup `json:"grouped_facts"`
 	}](ctx, model, req)
 	return reply.Grouped, err

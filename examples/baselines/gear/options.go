@@ -20,6 +20,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/prompts"
 )
 
 // Names of the system in reports: over a graph from elsewhere, over a graph extracted from the corpus,
@@ -151,7 +152,7 @@ func (o Options) Defaults() Options {
 //go:embed prompts
 var promptFiles embed.FS
 
-var prompts = llm.MustPrompts("gear", promptFiles)
+var templates = prompts.Must("gear", promptFiles)
 
 // Stages name the calls in accounts.
 const (

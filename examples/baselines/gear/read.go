@@ -13,13 +13,16 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/metering"
+	"github.com/wildgraph/wildgraph/llm/prompts"
+	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
 // reading returns the reader of triples: the model, or else the triples of the passages in a sourced
 // graph (GeAR's NaiveGE), or else the kit's extraction from the passages.
 func reading(k kit.Kit, reader llm.Model, sourced bool) (read, error) {
 	if reader != nil {
-		return readByModel(llm.Metered(reader)), nil
+		return readByModel(metering.Metered(reader)), nil
 	}
 	if k.AnswerModel != nil {
 		return readByModel(k.AnswerModel), nil
@@ -85,15 +88,15 @@ func readByModel(m llm.Model) read {
 		if len(passages) == 0 {
 			return nil, ctx.Err()
 		}
-		data := []llm.Data{{Label: "question", Text: question}}
+		data := []prompts.Data{{Label: "question", Text: question}}
 		for _, c := range passages {
-			data = append(data, llm.Data{Label: "passage", Text: strings.TrimSpace(c.Title + "\n" + c.Text)})
+			data = append(data, prompts.Data{Label: "passage", Text: strings.TrimSpace(c.Title + "\n" + c.Text)})
 		}
-		req, err := prompts.Request(ctx, StageRead, "read", map[string]any{"Most": mostTriples, "Words": mostWords}, data...)
+		req, err := templates.Request(ctx, StageRead, "read", map[string]any{"Most": mostTriples, "Words": mostWords}, data...)
 		if err != nil {
 			return nil, err
 		}
-		reply, _, err := llm.Decode[struct{ Triples []llm.Triple }](ctx, m, req)
+		reply, _, err := replies.Decode[struct{ Triples []replies.Triple }](ctx, m, req)
 		if llm.OfOneReply(err) {
 			return nil, nil
 		}
@@ -102,7 +105,7 @@ func readByModel(m llm.Model) read {
 		}
 		var out []proximal
 		triples, unread := usable(reply.Triples)
-		llm.Unread(ctx, StageRead, unread)
+		metering.Unread(ctx, StageRead, unread)
 		for _, t := range triples {
 			out = append(out, proximal{t, -1, graphrag.ProvenanceOf(passages...)})
 		}
@@ -112,12 +115,12 @@ func readByModel(m llm.Model) read {
 
 // usable returns up to mostTriples triples of three short parts that are not empty; unread is the number
 // of unusable ones.
-func usable(written []llm.Triple) (out []graphrag.Triple, unread int) {
+func usable(written []replies.Triple) (out []graphrag.Triple, unread int) {
 	for _, t := range written {
 		whole := t.Fault == ""
 		parts := []string{t.Head, t.Relation, t.Tail}
 		for i, p := range parts {
-			words := strings.Fields(llm.Printable(p))
+			words := strings.Fields(prompts.Printable(p))
 			whole = whole && len(words) > 0 && len(words) <= mostWords
 			parts[i] = strings.Join(words, " ")
 		}
@@ -179,11 +182,11 @@ func simpleByForm(_ context.Context, question string) (bool, error) {
 // simpleByModel asks a model. A reply that cannot be used leaves the graph in.
 func simpleByModel(m llm.Model) simple {
 	return func(ctx context.Context, question string) (bool, error) {
-		req, err := prompts.Request(ctx, StageClassify, "classify", nil, llm.Data{Label: "question", Text: question})
+		req, err := templates.Request(ctx, StageClassify, "classify", nil, prompts.Data{Label: "question", Text: question})
 		if err != nil {
 			return false, err
 		}
-		reply, _, err := llm.Decode[struct{ Simple bool }](ctx, m, req)
+		reply, _, err := replies.Decode[struct{ Simple bool }](ctx, m, req)
 		if llm.OfOneReply(err) {
 			return false, nil
 		}

@@ -18,6 +18,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/prompts"
+	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
 // step is one step of the search: retrieve, read, and with the graph expand, align, fuse and read again.
@@ -265,14 +267,14 @@ func (a *around) texts(chains [][]int32) []string {
 // (GeAR-s, equation 5; GeAR, equations 6 and 7). A reply that cannot be used ends the search.
 func reflectByModel(m llm.Model) agent.Next {
 	return func(ctx context.Context, memory *agent.Memory) (agent.Move, error) {
-		req, err := prompts.Request(ctx, StageReflect, "reflect", nil,
-			llm.Data{Label: "question", Text: memory.Question.Text},
-			llm.Data{Label: "triples", Text: factLines(memory.Found)},
-			llm.Data{Label: "searches", Text: searches(memory)})
+		req, err := templates.Request(ctx, StageReflect, "reflect", nil,
+			prompts.Data{Label: "question", Text: memory.Question.Text},
+			prompts.Data{Label: "triples", Text: factLines(memory.Found)},
+			prompts.Data{Label: "searches", Text: searches(memory)})
 		if err != nil {
 			return agent.Move{}, err
 		}
-		reply, _, err := llm.Decode[verdict](ctx, m, req)
+		reply, _, err := replies.Decode[verdict](ctx, m, req)
 		if llm.OfOneReply(err) {
 			return agent.Move{}, nil
 		}
@@ -286,7 +288,7 @@ type verdict struct {
 	Next       string `json:"next_question"`
 }
 
-// Check implements the check of llm.Decode.
+// Check implements the check of replies.Decode.
 func (v verdict) Check() error {
 	if v.Answerable == nil {
 		return errors.New(`the key "answerable" is missing`)
@@ -376,15 +378,15 @@ func filterByModel(m llm.Model) filter {
 		if len(passages) < 2 {
 			return all, ctx.Err()
 		}
-		data := []llm.Data{{Label: "question", Text: question}}
+		data := []prompts.Data{{Label: "question", Text: question}}
 		for i, c := range passages {
-			data = append(data, llm.Data{Label: "passage " + strconv.Itoa(i+1), Text: strings.TrimSpace(c.Title + "\n" + c.Text)})
+			data = append(data, prompts.Data{Label: "passage " + strconv.Itoa(i+1), Text: strings.TrimSpace(c.Title + "\n" + c.Text)})
 		}
-		req, err := prompts.Request(ctx, StageFilter, "filter", nil, data...)
+		req, err := templates.Request(ctx, StageFilter, "filter", nil, data...)
 		if err != nil {
 			return nil, err
 		}
-		reply, _, err := llm.Decode[struct{ Keep []int }](ctx, m, req)
+		reply, _, err := replies.Decode[struct{ Keep []int }](ctx, m, req)
 		if err != nil && !llm.OfOneReply(err) {
 			return nil, err
 		}

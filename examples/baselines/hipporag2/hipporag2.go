@@ -36,6 +36,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/prompts"
+	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
 // Name of the system in reports.
@@ -290,7 +292,7 @@ func (s *searcher) phrases(facts []scored) []ppr.Seed {
 //go:embed prompts
 var promptFiles embed.FS
 
-var prompts = llm.MustPrompts("hipporag2", promptFiles)
+var templates = prompts.Must("hipporag2", promptFiles)
 
 // StageFilter names the calls of the filter in accounts.
 const StageFilter = "filter facts"
@@ -329,11 +331,11 @@ func choose(ctx context.Context, m llm.Model, question string, facts []graphrag.
 	if err != nil {
 		return nil, err
 	}
-	req, err := prompts.Request(ctx, StageFilter, "filter", nil, llm.Data{Label: "question", Text: question}, llm.Data{Label: "facts", Text: string(data)})
+	req, err := templates.Request(ctx, StageFilter, "filter", nil, prompts.Data{Label: "question", Text: question}, prompts.Data{Label: "facts", Text: string(data)})
 	if err != nil {
 		return nil, err
 	}
-	reply, _, err := llm.Decode[struct{ Fact []llm.Triple }](ctx, m, req)
+	reply, _, err := replies.Decode[struct{ Fact []replies.Triple }](ctx, m, req)
 	if llm.OfOneReply(err) {
 		return keepAll(ctx, question, facts)
 	}
@@ -352,7 +354,7 @@ func choose(ctx context.Context, m llm.Model, question string, facts []graphrag.
 // nearest returns the first fact with the largest Dice similarity of character pairs to a triple of
 // the reply; -1 if the model wrote "none" or no fact shares a pair. The published program takes the
 // closest match of difflib, without a threshold.
-func nearest(reply llm.Triple, facts []map[string]int) int {
+func nearest(reply replies.Triple, facts []map[string]int) int {
 	written := cmp.Or(strings.TrimSpace(reply.Head+" "+reply.Relation+" "+reply.Tail), reply.Raw)
 	if slices.Contains([]string{"none", "null", "n/a", "nothing", ""}, strings.Trim(text.FoldName(cmp.Or(reply.Head, written)), `."'[]{} `)) {
 		return -1

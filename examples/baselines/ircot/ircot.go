@@ -34,6 +34,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/prompts"
 )
 
 // Name of the system in reports.
@@ -132,7 +133,7 @@ func scale(found graphrag.Found) graphrag.Found {
 //go:embed prompts
 var promptFiles embed.FS
 
-var prompts = llm.MustPrompts("ircot", promptFiles)
+var templates = prompts.Must("ircot", promptFiles)
 
 // StageThought names the calls for the next thought in accounts.
 const StageThought = "next thought"
@@ -159,25 +160,25 @@ func byModel(k kit.Kit, passages int) func(llm.Model) agent.Next {
 	const shownTokens = 7000 // of the passages in a prompt; IRCoT shows 15 paragraphs of 350 words
 	return func(model llm.Model) agent.Next {
 		return func(ctx context.Context, m *agent.Memory) (agent.Move, error) {
-			var data []llm.Data
+			var data []prompts.Data
 			shown := m.Found.Ranked[:min(passages, len(m.Found.Ranked))]
 			for i, h := range tokens.Within(shown, shownTokens, func(h graphrag.Hit) int { return k.Count(h.Chunk.Prompt()) }) {
-				data = append(data, llm.Data{Label: fmt.Sprintf("passage %d", i+1), Text: llm.Printable(h.Chunk.Prompt())})
+				data = append(data, prompts.Data{Label: fmt.Sprintf("passage %d", i+1), Text: prompts.Printable(h.Chunk.Prompt())})
 			}
 			var thoughts []string
 			for _, t := range m.Turns[1:] {
 				thoughts = append(thoughts, t.Query)
 			}
 			if thoughts != nil {
-				data = append(data, llm.Data{Label: "thoughts", Rows: thoughts, First: 1})
+				data = append(data, prompts.Data{Label: "thoughts", Rows: thoughts, First: 1})
 			}
-			req, err := prompts.Request(ctx, StageThought, "thought", map[string]any{"Question": strings.TrimSpace(llm.Printable(m.Question.Text))}, data...)
+			req, err := templates.Request(ctx, StageThought, "thought", map[string]any{"Question": strings.TrimSpace(prompts.Printable(m.Question.Text))}, data...)
 			if err != nil {
 				return agent.Move{}, err
 			}
 			req.Question = m.Question.ID
 			reply, err := model.Generate(ctx, req)
-			thought := label.ReplaceAllString(strings.Join(strings.Fields(llm.Printable(reply.Text)), " "), "")
+			thought := label.ReplaceAllString(strings.Join(strings.Fields(prompts.Printable(reply.Text)), " "), "")
 			if answer := final.FindStringSubmatch(thought); err != nil || answer != nil && !noAnswer.MatchString(answer[3]) {
 				return agent.Move{}, llm.Fatal(err)
 			}

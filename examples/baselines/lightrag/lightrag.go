@@ -48,6 +48,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/prompts"
+	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
 // Name of the system in reports. A hyphen and the mode follow, except for Hybrid.
@@ -163,16 +165,16 @@ func byRules(names func(context.Context, string) ([]string, error)) finder {
 //go:embed prompts
 var promptFiles embed.FS
 
-var prompts = llm.MustPrompts("lightrag", promptFiles)
+var templates = prompts.Must("lightrag", promptFiles)
 
 // byModel asks for keywords. A reply that cannot be read holds none.
 func byModel(model llm.Model) finder {
 	return func(ctx context.Context, question string) (extract.Parts, error) {
-		req, err := prompts.Request(ctx, StageKeywords, "keywords", nil, llm.Data{Label: "question", Text: question})
+		req, err := templates.Request(ctx, StageKeywords, "keywords", nil, prompts.Data{Label: "question", Text: question})
 		if err != nil {
 			return extract.Parts{}, err
 		}
-		found, _, err := llm.Decode[struct {
+		found, _, err := replies.Decode[struct {
 			High []string `json:"high_level_keywords"`
 			Low  []string `json:"low_level_keywords"`
 		}](ctx, model, req)

@@ -16,6 +16,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/prompts"
+	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
 // DriftOptions of [NewDrift]. The zero value is the setting of the code.
@@ -281,7 +283,7 @@ type asking struct {
 func (w asking) hypothetical(ctx context.Context, question string) (string, error) {
 	s := w.global
 	template := s.shuffled[rand.New(rand.NewPCG(w.o.Shuffle, 0)).IntN(len(s.shuffled))]
-	req, err := request(ctx, StageHyde, "hyde", hydeWords, question, llm.Data{Label: "report", Text: s.reports.Reports[template].Text()})
+	req, err := request(ctx, StageHyde, "hyde", hydeWords, question, prompts.Data{Label: "report", Text: s.reports.Reports[template].Text()})
 	if err != nil {
 		return "", err
 	}
@@ -298,7 +300,7 @@ func (w asking) prime(ctx context.Context, root *action, folds [][]int32) error 
 	}
 	replies := make([]reply, len(folds))
 	err := kit.Each(ctx, len(folds), func(ctx context.Context, i int) error {
-		req, err := request(ctx, StagePrimer, "primer", primerWords, root.query, llm.Data{Label: "reports", Text: w.global.table(folds[i])})
+		req, err := request(ctx, StagePrimer, "primer", primerWords, root.query, prompts.Data{Label: "reports", Text: w.global.table(folds[i])})
 		if err != nil {
 			return err
 		}
@@ -323,9 +325,9 @@ func (w asking) prime(ctx context.Context, root *action, folds [][]int32) error 
 // answer has the model answer from the context of local search.
 func (w asking) answer(ctx context.Context, question string, a *action, entities, order []int32) error {
 	a.derived = w.local.context(entities)
-	var parts []llm.Data
+	var parts []prompts.Data
 	for _, x := range a.derived {
-		parts = append(parts, llm.Data{Label: x.Kind, Text: x.Text})
+		parts = append(parts, prompts.Data{Label: x.Kind, Text: x.Text})
 		a.from = graphrag.Merged(a.from, x.Provenance)
 	}
 	all, err := w.corpus.InOrder(ctx, order, len(order), NameDrift)
@@ -333,14 +335,14 @@ func (w asking) answer(ctx context.Context, question string, a *action, entities
 		return err
 	}
 	for _, h := range w.local.read(all, graphrag.Question{K: len(all)}) {
-		parts = append(parts, llm.Data{Label: "passage", Text: strings.TrimSpace(h.Chunk.Title + "\n" + h.Chunk.Text)})
+		parts = append(parts, prompts.Data{Label: "passage", Text: strings.TrimSpace(h.Chunk.Title + "\n" + h.Chunk.Text)})
 		a.from = graphrag.Merged(a.from, graphrag.ProvenanceOf(h.Chunk))
 	}
 	if len(parts) == 0 {
 		return nil // without evidence there is no answer
 	}
 	// A follow-up contains words of the reports, so it is fenced like them.
-	req, err := request(ctx, StageStep, "step", stepWords, question, append(parts, llm.Data{Label: "questions asked", Text: strings.Join(a.known, "\n")}, llm.Data{Label: "question on the way", Text: a.query})...)
+	req, err := request(ctx, StageStep, "step", stepWords, question, append(parts, prompts.Data{Label: "questions asked", Text: strings.Join(a.known, "\n")}, prompts.Data{Label: "question on the way", Text: a.query})...)
 	if err != nil {
 		return err
 	}
@@ -370,7 +372,7 @@ func (w asking) read(_ graphrag.Question, root action, actions []action, ranked 
 
 // decode decodes a reply. A reply that cannot be read gives the zero value.
 func decode[T any](ctx context.Context, m llm.Model, req llm.Request) (T, error) {
-	value, _, err := llm.Decode[T](ctx, m, req)
+	value, _, err := replies.Decode[T](ctx, m, req)
 	if err != nil {
 		var zero T
 		return zero, llm.Fatal(err)

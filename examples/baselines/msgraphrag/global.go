@@ -19,6 +19,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/prompts"
+	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
 // GlobalOptions of [NewGlobal]. The zero value is the setting of the code.
@@ -323,11 +325,11 @@ func (s *global) ratedBy(m llm.Model) rater {
 	return func(ctx context.Context, question string, communities []int32, _ map[int32]int32) ([]int, error) {
 		out := make([]int, len(communities))
 		err := kit.Each(ctx, len(communities), func(ctx context.Context, i int) error {
-			req, err := request(ctx, StageRate, "rate", 0, question, llm.Data{Label: "report", Text: s.reports.Of(communities[i]).Text()})
+			req, err := request(ctx, StageRate, "rate", 0, question, prompts.Data{Label: "report", Text: s.reports.Of(communities[i]).Text()})
 			if err != nil {
 				return err
 			}
-			reply, _, err := llm.Decode[struct {
+			reply, _, err := replies.Decode[struct {
 				Reason string
 				Rating float64
 			}](ctx, m, req)
@@ -373,7 +375,7 @@ func (s *global) mapped(m llm.Model) chooser {
 
 // points is one map step. A reply that cannot be read has no points.
 func (s *global) points(ctx context.Context, m llm.Model, question string, batch []int32) ([]point, error) {
-	req, err := request(ctx, StageMap, "map", mapWords, question, llm.Data{Label: "reports", Text: s.table(batch)})
+	req, err := request(ctx, StageMap, "map", mapWords, question, prompts.Data{Label: "reports", Text: s.table(batch)})
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/summary"
 	"github.com/wildgraph/wildgraph/graphrag/trace"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/prompts"
 )
 
 // index is the described graph with its communities and their reports, shared by all searches.
@@ -329,8 +330,8 @@ func (w writer) fold(ctx context.Context, subject string, of []kg.Description) (
 }
 
 func (w writer) write(ctx context.Context, subject string, texts []string) (string, error) {
-	req, err := prompts.Request(ctx, StageDescribe, "describe", map[string]any{"Words": foldWords, "Language": w.language},
-		llm.Data{Label: "subject", Text: subject}, llm.Data{Label: "descriptions", Rows: texts, First: 1})
+	req, err := templates.Request(ctx, StageDescribe, "describe", map[string]any{"Words": foldWords, "Language": w.language},
+		prompts.Data{Label: "subject", Text: subject}, prompts.Data{Label: "descriptions", Rows: texts, First: 1})
 	if err != nil {
 		return "", err
 	}

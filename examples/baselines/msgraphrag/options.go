@@ -52,6 +52,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/report"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/prompts"
 )
 
 // The names of the systems in reports.
@@ -158,11 +159,11 @@ func frame(name string, k kit.Kit, o Options, c kit.Checks, search func(context.
 //go:embed prompts
 var promptFiles embed.FS
 
-var prompts = llm.MustPrompts("msgraphrag", promptFiles)
+var templates = prompts.Must("msgraphrag", promptFiles)
 
 // request makes a prompt with the question, unless it is empty, after the data.
-func request(ctx context.Context, stage, name string, words int, question string, data ...llm.Data) (llm.Request, error) {
-	req, err := prompts.Request(ctx, stage, name, map[string]any{"Words": words}, data...)
+func request(ctx context.Context, stage, name string, words int, question string, data ...prompts.Data) (llm.Request, error) {
+	req, err := templates.Request(ctx, stage, name, map[string]any{"Words": words}, data...)
 	if err == nil && question != "" {
 		m := &req.Messages[1]
 		m.Text = strings.TrimSpace(m.Text + "\n\nQuestion: " + question)

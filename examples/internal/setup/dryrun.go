@@ -24,6 +24,7 @@ import (
 	"github.com/wildgraph/wildgraph/internal/display"
 	"github.com/wildgraph/wildgraph/judge/judgetest"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/metering"
 	"github.com/wildgraph/wildgraph/llm/paid"
 )
 
@@ -253,7 +254,7 @@ func (d *dryServer) add(ctx context.Context, key, stage, model string, u weighte
 
 // questionOf returns the ID of the question, without the suffix of a repetition.
 func questionOf(ctx context.Context) string {
-	return strings.TrimSuffix(llm.QuestionOf(ctx), benchmark.RepeatSuffix(llm.SampleOf(ctx)))
+	return strings.TrimSuffix(metering.QuestionOf(ctx), benchmark.RepeatSuffix(metering.SampleOf(ctx)))
 }
 
 // Estimate returns the counted calls by stage and model.
@@ -278,7 +279,7 @@ func (m dryModel) Name() string { return m.name }
 func (m dryModel) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
 	stage := m.stage
 	if stage == "" {
-		stage = map[string]string{"index": "index", "retrieve": "search"}[llm.StageOf(ctx)]
+		stage = map[string]string{"index": "index", "retrieve": "search"}[metering.StageOf(ctx)]
 	}
 	if stage == "" {
 		stage = "answer"
@@ -296,7 +297,7 @@ func (m dryModel) Generate(ctx context.Context, req llm.Request) (llm.Reply, err
 	if err != nil {
 		return llm.Reply{}, err
 	}
-	m.add(ctx, fmt.Sprint(m.name, llm.SampleOf(ctx), string(key)), stage, m.name, weightedUsage{calls: 1, prompt: float64(prompt), completion: float64(completion)})
+	m.add(ctx, fmt.Sprint(m.name, metering.SampleOf(ctx), string(key)), stage, m.name, weightedUsage{calls: 1, prompt: float64(prompt), completion: float64(completion)})
 	return llm.Reply{Text: text, Finish: llm.FinishStop, Usage: llm.Usage{Calls: 1, PromptTokens: prompt, CompletionTokens: completion}}, nil
 }
 

@@ -23,7 +23,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
-	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/prompts"
 )
 
 // setting is a value of -set.
@@ -60,12 +60,12 @@ func (s *Settings) readPrompts() (problems []error) {
 		}
 		texts[system][name] = string(data)
 	}
-	s.replaced = map[string]*llm.Replacement{}
+	s.replaced = map[string]*prompts.Replacement{}
 	for _, system := range slices.Sorted(maps.Keys(texts)) {
 		if _, ok := all.Find(system); system != "" && !ok {
 			problems = append(problems, fmt.Errorf("-prompt: there is no system %q", system))
 		}
-		r, err := llm.Replace(texts[system])
+		r, err := prompts.Replace(texts[system])
 		if err != nil {
 			problems = append(problems, fmt.Errorf("-prompt: %w", err))
 		}
@@ -81,7 +81,7 @@ func (s *Settings) readPrompts() (problems []error) {
 }
 
 // PromptsOf returns the replaced prompts of a system.
-func (s Settings) PromptsOf(sys all.System) *llm.Replacement {
+func (s Settings) PromptsOf(sys all.System) *prompts.Replacement {
 	out := s.replaced[""]
 	for name, own := range s.replaced {
 		if name != "" && sys.Is(name) {
@@ -108,7 +108,7 @@ func (s Settings) Replaced() map[string]string {
 
 // WritePrompts writes every prompt, with the digests of its replacements.
 func (s Settings) WritePrompts(w io.Writer) {
-	for _, t := range llm.Templates() {
+	for _, t := range prompts.All() {
 		note := ""
 		for name, sum := range s.Replaced() {
 			if strings.HasSuffix(":"+name, ":"+t.Name) {

@@ -24,8 +24,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
-	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/paid"
+	"github.com/wildgraph/wildgraph/llm/prompts"
 )
 
 // Settings holds the flags that the programs share.
@@ -64,11 +64,11 @@ type Settings struct {
 	// Instruction replaces our rules with -prompt minimal; "" keeps ours.
 	Instruction string
 
-	prices     string                      // the file
-	prompts    []string                    // values of -prompt
-	replaced   map[string]*llm.Replacement // by system, "" is all
-	auto       bool                        // -embed-model was auto
-	byName     bool                        // package hub knows -embed-model
+	prices     string                          // the file
+	prompts    []string                        // values of -prompt
+	replaced   map[string]*prompts.Replacement // by system, "" is all
+	auto       bool                            // -embed-model was auto
+	byName     bool                            // package hub knows -embed-model
 	declared   []cli.Flag
 	given      map[string]bool
 	changed    []string

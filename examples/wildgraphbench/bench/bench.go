@@ -31,7 +31,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/triples"
 	"github.com/wildgraph/wildgraph/internal/display"
 	"github.com/wildgraph/wildgraph/judge"
-	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/prompts"
 )
 
 //go:embed all:sample
@@ -288,6 +288,6 @@ func runKG(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	for _, err := range bad.First {
 		fmt.Fprintln(stderr, "skipped:", err)
 	}
-	fmt.Fprintf(stdout, "%s triples of %s entities and values, %s lines skipped: -kg %s\n", display.Digits(ix.Len()), display.Digits(ix.Entities()), display.Digits(bad.Lines), llm.Printable(*out))
+	fmt.Fprintf(stdout, "%s triples of %s entities and values, %s lines skipped: -kg %s\n", display.Digits(ix.Len()), display.Digits(ix.Entities()), display.Digits(bad.Lines), prompts.Printable(*out))
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/internal/setup"
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/prompts"
 )
 
 // Prompts are replaced for all systems or for one, by name; the models are told the own texts,
@@ -88,7 +89,7 @@ func TestPromptsAreDocumented(t *testing.T) {
 	comment := regexp.MustCompile(`(?s)^\{\{/\*.*?\*/ -\}\}`)
 	place := regexp.MustCompile(`\.([A-Z]\w*)`)
 	n := 0
-	for _, p := range llm.Templates() {
+	for _, p := range prompts.All() {
 		check.Contains(t, shown, "=== "+p.Name+"\n"+p.Text, "%s is not shown", p.Name)
 		if strings.HasPrefix(p.Name, "judge") || strings.HasPrefix(p.Name, "anonyrag/") || strings.HasPrefix(p.Name, "construct/") {
 			continue

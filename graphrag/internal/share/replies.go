@@ -4,9 +4,12 @@ package share
 
 import (
 	"context"
+	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/wildgraph/wildgraph/graphrag/store"
 )
@@ -17,20 +20,17 @@ type Replies struct {
 	// Open opens the generation of the Table, at the first use.
 	Open  func(context.Context) (store.Generation, error)
 	Table string
-	// Durable tables need no flush. New ones have nothing to be found at the start.
+	// Durable tables need no flush. New ones have nothing to be found at the start, and get the replies of the first call
+	// when there is a second one, or at the end: the change of one note needs no table.
 	Durable, New bool
 
 	opening    sync.Mutex
 	generation store.Generation
+	held       []store.Record // of the first call
 
-	writing sync.Mutex // one flush at a time
-	mu      sync.Mutex
-	next    *flush // the next flush, which covers what is put now
-}
-
-type flush struct {
-	done chan struct{}
-	err  error
+	puts     atomic.Int64
+	flushing sync.Mutex
+	flushed  int64 // the number of puts that are durable
 }
 
 type repliesKey struct{}
@@ -49,13 +49,10 @@ func Kept(ctx context.Context) *Replies {
 // atOnce is the number of keys that are asked for at once.
 const atOnce = 256
 
-// Fetch returns the replies to keys, in order: those in the table of the context, and those that ask returns for
-// the places that it lacks, which are in the table before they are returned. ask is called for the keys of the
-// [Share] of the context alone; if a key of another share is missing, the error is that of [Ask].
+// Fetch returns the replies to keys, in order, from the table of the context. ask gets the places of keys that the table
+// lacks and that the [Share] of the context has; the table has their replies when they are returned. If a key of
+// another share is missing, the error of [Ask] is returned.
 func Fetch[T any](ctx context.Context, keys []string, ask func(places []int) ([]T, error)) ([]T, error) {
-	if len(keys) == 0 {
-		return nil, nil
-	}
 	places := make([]int, len(keys))
 	for i := range places {
 		places[i] = i
@@ -80,22 +77,29 @@ func Fetch[T any](ctx context.Context, keys []string, ask func(places []int) ([]
 				} else {
 					mine = append(mine, i)
 				}
-			} else if err := json.Unmarshal(data, &out[i]); err != nil {
+			} else if err := decode(data, &out[i]); err != nil {
 				return nil, fmt.Errorf("the stored reply %s cannot be read: discard the generation of replies, and index again: %w", keys[i], err)
 			}
 		}
 		if len(mine) == 0 {
 			continue
 		}
-		made, err := exactly(mine, ask)
-		if err == nil {
-			err = put(ctx, r, keys, mine, made)
+		if err := r.put(ctx, nil); err != nil {
+			return nil, err
 		}
+		made, err := exactly(mine, ask)
 		if err != nil {
 			return nil, err
 		}
+		records := make([]store.Record, len(mine))
 		for at, i := range mine {
-			out[i] = made[at]
+			out[i], records[at].ID = made[at], keys[i]
+			if records[at].Data, err = encode(made[at]); err != nil {
+				return nil, fmt.Errorf("a reply cannot be stored: %w", err)
+			}
+		}
+		if err := r.put(ctx, records); err != nil {
+			return nil, err
 		}
 	}
 	return out, left
@@ -118,17 +122,19 @@ func Make[T any](ctx context.Context, keys []string, make func(places []int) ([]
 	return Fetch(ctx, keys, make)
 }
 
-// put stores replies, also when ctx ended meanwhile.
-func put[T any](ctx context.Context, r *Replies, keys []string, places []int, made []T) error {
-	ctx = context.WithoutCancel(ctx)
-	records := make([]store.Record, len(places))
-	for at, i := range places {
-		data, err := json.Marshal(made[at])
-		if err != nil {
-			return fmt.Errorf("a reply cannot be stored: %w", err)
-		}
-		records[at] = store.Record{ID: keys[i], Data: data}
+// put stores replies, also when ctx ended meanwhile, and those that were held before. The first ones are held.
+func (r *Replies) put(ctx context.Context, records []store.Record) error {
+	r.opening.Lock()
+	first := r.New && r.generation == nil && r.held == nil
+	records, r.held = append(r.held, records...), nil
+	if first {
+		records, r.held = nil, records
 	}
+	r.opening.Unlock()
+	if len(records) == 0 {
+		return nil
+	}
+	ctx = context.WithoutCancel(ctx)
 	t, err := r.table(ctx)
 	if err == nil {
 		err = t.Put(ctx, records...)
@@ -140,6 +146,24 @@ func put[T any](ctx context.Context, r *Replies, keys []string, places []int, ma
 		return fmt.Errorf("storing replies that were paid for: %w", err)
 	}
 	return nil
+}
+
+// encode returns a vector as its bytes, which takes a hundredth of the time, and any other value as JSON.
+func encode(v any) ([]byte, error) {
+	if row, ok := v.([]float32); ok {
+		return binary.Append(nil, binary.LittleEndian, row)
+	}
+	return json.Marshal(v)
+}
+
+func decode(data []byte, to any) error {
+	row, ok := to.(*[]float32)
+	if !ok {
+		return json.Unmarshal(data, to)
+	}
+	*row = make([]float32, len(data)/4)
+	_, err := binary.Decode(data, binary.LittleEndian, *row)
+	return err
 }
 
 // get returns the data of the replies that are there, by key.
@@ -172,32 +196,29 @@ func (r *Replies) table(ctx context.Context) (store.Table, error) {
 	return r.generation.Table(r.Table)
 }
 
-// flush makes earlier puts durable. Callers that arrive during a flush share the next one.
+// flush makes earlier puts durable. One flush serves all callers that arrived before it began.
 func (r *Replies) flush(ctx context.Context) error {
-	r.mu.Lock()
-	f := r.next
-	if f == nil {
-		f = &flush{done: make(chan struct{})}
-		r.next = f
-		go func() {
-			r.writing.Lock()
-			defer r.writing.Unlock()
-			r.mu.Lock()
-			r.next = nil
-			r.mu.Unlock()
-			f.err = r.generation.Flush(ctx)
-			close(f.done)
-		}()
-	}
-	r.mu.Unlock()
-	<-f.done
-	return f.err
-}
-
-// Close closes the generation, if it was opened.
-func (r *Replies) Close() error {
-	if r == nil || r.generation == nil {
+	mine := r.puts.Add(1)
+	r.flushing.Lock()
+	defer r.flushing.Unlock()
+	if r.flushed >= mine {
 		return nil
 	}
-	return r.generation.Close()
+	all := r.puts.Load()
+	err := r.generation.Flush(ctx)
+	if err == nil {
+		r.flushed = all
+	}
+	return err
+}
+
+// Close closes the generation, if it was opened. Of a change that failed it has all replies.
+func (r *Replies) Close(ctx context.Context, failed error) (err error) {
+	if failed != nil {
+		err = r.put(ctx, nil)
+	}
+	if r.generation != nil {
+		err = errors.Join(err, r.generation.Close())
+	}
+	return err
 }

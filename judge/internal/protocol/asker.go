@@ -15,12 +15,14 @@ import (
 
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/prompts"
+	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
 //go:embed prompts
 var promptFiles embed.FS
 
-var prompts = llm.MustPrompts("judge-exam", promptFiles)
+var templates = prompts.Must("judge-exam", promptFiles)
 
 // Asker sends requests of a profile to a model.
 type Asker struct {
@@ -43,7 +45,7 @@ func New(m llm.Model, profile string, version int, o judge.Options) (Asker, erro
 func (e Asker) Name() string { return e.name }
 
 // Request fills in a prompt of a profile.
-func Request(p llm.Prompts, stage, name string, values map[string]any) llm.Request {
+func Request(p prompts.Set, stage, name string, values map[string]any) llm.Request {
 	r, err := p.Request(context.Background(), stage, name, values)
 	if err != nil {
 		panic("judge: " + err.Error()) // the files are part of the program
@@ -64,9 +66,9 @@ func PlainAll(texts []string) []string {
 // Split asks for the statements of the answer, at most limit of them; more reports whether it has others.
 func (e Asker) Split(ctx context.Context, c judge.Case, limit int, t *Trace) (statements []string, more bool, err error) {
 	question, answer := Plain(c.Question), Plain(c.Answer)
-	f := llm.NewFence(question, answer)
+	f := prompts.NewFence(question, answer)
 	ask := func(open []Item) llm.Request {
-		return Request(prompts, "judge-extract", "extract", map[string]any{
+		return Request(templates, "judge-extract", "extract", map[string]any{
 			"Nonce": f.Nonce(), "Limit": limit, "ID": open[0].ID,
 			"Question": f.Wrap("question", question), "Answer": f.Wrap("answer", answer),
 		})
@@ -74,7 +76,7 @@ func (e Asker) Split(ctx context.Context, c judge.Case, limit int, t *Trace) (st
 	var found struct{ Statements []string }
 	err = e.Run(ctx, NewBatch("a", f.Nonce(), 1), []string{"statements", "more"}, t, ask, func(_ Item, l Line) (err error) {
 		more = word(l["more"]) == "true"
-		if found, err = llm.Read[struct{ Statements []string }](`{"statements": ` + string(l["statements"]) + "}"); err != nil {
+		if found, err = replies.Read[struct{ Statements []string }](`{"statements": ` + string(l["statements"]) + "}"); err != nil {
 			return ErrNoVerdict
 		}
 		return nil
@@ -90,19 +92,19 @@ func (e Asker) Support(ctx context.Context, texts, statements []string, t *Trace
 	}
 	texts = PlainAll(texts)
 	all := slices.Concat(texts, statements)
-	seed := llm.NewFence(all...).Nonce()
+	seed := prompts.NewFence(all...).Nonce()
 	know := ChooseCanary(seed, all...)
 	texts = append(texts, know.Fact)
 	ask := func(open []Item) llm.Request {
 		list := Listed(open, func(it Item) string {
 			return it.Pick(func(i int) string { return statements[i] }, know.Restated, know.Falsehood)
 		})
-		f := llm.NewFence(append(slices.Clip(texts), list)...)
+		f := prompts.NewFence(append(slices.Clip(texts), list)...)
 		passages := make([]string, len(texts))
 		for i, text := range texts {
 			passages[i] = f.Wrap(fmt.Sprint("passage ", i+1), text)
 		}
-		return Request(prompts, "judge-support", "support", map[string]any{
+		return Request(templates, "judge-support", "support", map[string]any{
 			"Nonce": f.Nonce(), "Passages": strings.Join(passages, "\n\n"), "Statements": f.Wrap("statements", list),
 		})
 	}

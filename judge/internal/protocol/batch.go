@@ -19,6 +19,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
 // Item is one item of a request. Real items have an index in the caller's list, control items an expected
@@ -204,7 +205,7 @@ func (l *replyLines) read(id string, raw json.RawMessage, depth int) {
 	}
 }
 
-// Check is called by llm.Decode.
+// Check is called by replies.Decode.
 func (l *replyLines) Check() error {
 	if len(l.Results) == 0 {
 		return errors.New(`it has no verdict under an id: the key "results" is missing, or empty`)
@@ -319,7 +320,7 @@ func (e Asker) Run(ctx context.Context, b Batch, of []string, t *Trace, ask func
 			request.Messages = slices.Clone(request.Messages)
 			request.Messages[len(request.Messages)-1].Text += repeatNote
 		}
-		found, reply, err := llm.Decode[replyLines](ctx, e.model, request)
+		found, reply, err := replies.Decode[replyLines](ctx, e.model, request)
 		t.Charge(reply.Usage, err)
 		if err != nil {
 			return err

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package llm_test
+package prompts_test
 
 import (
 	"errors"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/prompts"
 )
 
 func promptFiles(files map[string]string) fstest.MapFS {
@@ -23,15 +24,15 @@ func promptFiles(files map[string]string) fstest.MapFS {
 }
 
 func TestPrompts(t *testing.T) {
-	p := llm.MustPrompts("test", promptFiles(map[string]string{
+	p := prompts.Must("test", promptFiles(map[string]string{
 		"both.txt":        "\nMarks carry {{.Nonce}}. {{.Words}} words.\n",
 		"both_user.txt":   "{{.Data}}\n\nQuestion: {{.Question}}\n",
 		"alone.txt":       "Marks carry {{.Nonce}}.{{\"\\n\"}}\n",
 		"ask_user.txt":    "{{index .Pieces 1}} {{index .Pieces 0}} {{.Nonce}}",
 		"fenced_user.txt": "{{.Nonce}}",
 	}))
-	data := []llm.Data{{Text: "why?"}, {Label: "a", Text: "one"}, {Label: "b", Text: "two"}}
-	f := llm.NewFence("why?", "one", "two")
+	data := []prompts.Data{{Text: "why?"}, {Label: "a", Text: "one"}, {Label: "b", Text: "two"}}
+	f := prompts.NewFence("why?", "one", "two")
 	pieces := f.Wrap("a", "one") + "\n\n" + f.Wrap("b", "two")
 	for _, c := range []struct {
 		name   string
@@ -59,21 +60,21 @@ func TestMustPromptsPanics(t *testing.T) {
 			defer func() {
 				check.True(t, recover() != nil, "%v: no panic", files)
 			}()
-			llm.MustPrompts("test", promptFiles(files))
+			prompts.Must("test", promptFiles(files))
 		}()
 	}
 }
 
 func TestRows(t *testing.T) {
-	p := llm.MustPrompts("test", promptFiles(map[string]string{"a_user.txt": "{{.Data}}"}))
-	req, err := p.Request(t.Context(), "", "a", nil, llm.Data{Label: "facts", Prefix: "F", First: 2, Rows: []string{"one", "two\n[F9] forged\u2028\r\n three", ""}})
+	p := prompts.Must("test", promptFiles(map[string]string{"a_user.txt": "{{.Data}}"}))
+	req, err := p.Request(t.Context(), "", "a", nil, prompts.Data{Label: "facts", Prefix: "F", First: 2, Rows: []string{"one", "two\n[F9] forged\u2028\r\n three", ""}})
 	list := "[F2] one\n[F3] two [F9] forged  three\n[F4] "
-	want := llm.NewFence(list).Wrap("facts", list)
+	want := prompts.NewFence(list).Wrap("facts", list)
 	check.True(t, err == nil && req.Messages[0].Text == want, "%q, %v; want %q", req.Messages[0].Text, err, want)
 }
 
 func TestPrintable(t *testing.T) {
-	check.Equal(t, llm.Printable("a\x00b\tc\nd\r\xffe\u200bf"), "ab\tc\nde\u200bf")
+	check.Equal(t, prompts.Printable("a\x00b\tc\nd\r\xffe\u200bf"), "ab\tc\nde\u200bf")
 }
 
 // Errors of one reply are those that a job can go on from.

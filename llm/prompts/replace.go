@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package llm
+package prompts
 
 import (
 	"cmp"
@@ -29,8 +29,8 @@ type Template struct {
 // afterwards.
 var linked = map[string]Template{}
 
-// Templates returns the prompts of the packages that a program links, by name.
-func Templates() []Template {
+// All returns the prompts of the packages that a program links, by name.
+func All() []Template {
 	var out []Template
 	for _, name := range slices.Sorted(maps.Keys(linked)) {
 		out = append(out, linked[name])
@@ -50,7 +50,7 @@ type Replacement struct {
 	sums  map[string]string
 }
 
-// Replace checks texts for prompts, by their names in [Templates]. Each is a template without placeholders
+// Replace checks texts for prompts, by their names in [All]. Each is a template without placeholders
 // that the prompt lacks, and shows the data if the prompt does. Prompts of judges and of benchmark
 // construction cannot be replaced: published figures belong to a prompt version.
 func Replace(texts map[string]string) (*Replacement, error) {

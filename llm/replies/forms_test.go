@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package llm_test
+package replies_test
 
 import (
 	"errors"
@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/internal/check"
-	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
 // The forms of replies that packages ask for, in small.
@@ -31,7 +31,7 @@ type (
 			Explanation string `llm:"alone"`
 		}
 	}
-	facts   struct{ Triples []llm.Triple }
+	facts   struct{ Triples []replies.Triple }
 	numbers struct{ Keep []int }
 	names   struct{ Names []string }
 	state   struct {
@@ -42,7 +42,7 @@ type (
 
 // readAs is how a reply is read as a T: the value, or the fault that the model is told.
 func readAs[T any](reply string) string {
-	value, err := llm.Read[T](reply)
+	value, err := replies.Read[T](reply)
 	if f, ok := any(&value).(*facts); ok {
 		for i := range f.Triples {
 			f.Triples[i].Raw = ""
@@ -64,5 +64,5 @@ func TestForms(t *testing.T) {
 		check.Equal(t, got, c.Want, "%s:\n%s", c.Reply, got)
 	})
 	const want = `{"type":"object","additionalProperties":false,"properties":{"status":{"type":"string","enum":["enough","not enough"]},"kinds":{"type":"array","items":{"type":"string","enum":["a","b"]}}},"required":["status"]}`
-	check.Equal(t, string(llm.Schema[state]()), want)
+	check.Equal(t, string(replies.Schema[state]()), want)
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package llm
+package replies
 
 import (
 	"encoding/json"
@@ -12,12 +12,14 @@ import (
 
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm/jsonl"
+
+	"github.com/wildgraph/wildgraph/llm"
 )
 
 // Each line is a reply with the object that is read, or with what is wrong.
 func TestReadObject(t *testing.T) {
-	kinds := map[string]Kind{"ErrInvalidOutput": ErrInvalidOutput, "ErrTruncated": ErrTruncated}
-	read := func(in, want string, kind Kind) {
+	kinds := map[string]llm.Kind{"ErrInvalidOutput": llm.ErrInvalidOutput, "ErrTruncated": llm.ErrTruncated}
+	read := func(in, want string, kind llm.Kind) {
 		got, err := ReadObject(in)
 		switch {
 		case kind != "" && !errors.Is(err, kind):
@@ -32,13 +34,13 @@ func TestReadObject(t *testing.T) {
 	})
 	check.OK(t, err)
 	read("{\"a\":\"\xff\"}", "{\"a\":\"\ufffd\"}", "")
-	read(strings.Repeat(`{"a":`, 100_000), "", ErrInvalidOutput) // too deep
-	read(`{"a":`+strings.Repeat("[", 1<<20), "", ErrInvalidOutput)
+	read(strings.Repeat(`{"a":`, 100_000), "", llm.ErrInvalidOutput) // too deep
+	read(`{"a":`+strings.Repeat("[", 1<<20), "", llm.ErrInvalidOutput)
 }
 
 func TestSplitThinking(t *testing.T) {
 	for in, open := range map[string]bool{"<think>a": true, "[THINK]a": true, "<|channel|>analysis<|message|>a<|end|>": true, "<|channel|>final<|message|>a": false, "<think></think>": false} {
-		if answer, thinking, is := SplitThinking(in); is != open || open && (answer != "" || thinking != "a") {
+		if answer, thinking, is := llm.SplitThinking(in); is != open || open && (answer != "" || thinking != "a") {
 			t.Errorf("%q: %q, %q, %v", in, answer, thinking, is)
 		}
 	}
@@ -51,7 +53,7 @@ func FuzzReadObject(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in string) {
 		got, err := ReadObject(in)
 		if err != nil {
-			var e *Error
+			var e *llm.Error
 			check.Must(t, errors.As(err, &e), "%q: %T", in, err)
 			return
 		}
@@ -65,4 +67,19 @@ func FuzzReadObject(f *testing.F) {
 			check.Must(t, json.Unmarshal(got, &mine) == nil && reflect.DeepEqual(mine, theirs), "%q is valid and was changed to %s", in, got)
 		}
 	})
+}
+
+func TestRedact(t *testing.T) {
+	for in, want := range map[string]string{
+		"Incorrect API key provided: sk-proj-abc***xyz.": "Incorrect API key provided: ***.",
+		"Authorization: Bearer abc.def, sorry":           "Authorization: ***, sorry",
+		"the planted-one is gone":                        "the *** is gone",
+		"a risk-free task":                               "a risk-free task",
+		"-":                                              "-",
+	} {
+		check.Equal(t, Excerpt([]byte(in), "planted-one", "-"), want, "%q became", in)
+	}
+	if got := Excerpt([]byte(strings.Repeat("猫", 1000)), "x"); len(got) > bodyExcerpt+3 || strings.Contains(got, "\ufffd") {
+		t.Errorf("excerpt of %d bytes: %q", len(got), got[len(got)-10:])
+	}
 }

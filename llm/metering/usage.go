@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package llm
+package metering
 
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"maps"
@@ -16,6 +15,8 @@ import (
 	"sync"
 
 	"github.com/wildgraph/wildgraph/graphrag/trace"
+
+	"github.com/wildgraph/wildgraph/llm"
 )
 
 // Meter adds up the usage of [Metered] models and embedders under a context. It counts the usage in replies,
@@ -25,7 +26,7 @@ type Meter struct {
 	outer *Meter
 
 	mu     sync.Mutex
-	stages map[string]Usage
+	stages map[string]llm.Usage
 }
 
 type meterKey struct{}
@@ -38,7 +39,7 @@ func WithMeter(ctx context.Context) (context.Context, *Meter) {
 }
 
 // Usage is the sum so far.
-func (m *Meter) Usage() (sum Usage) {
+func (m *Meter) Usage() (sum llm.Usage) {
 	for _, u := range m.Stages() {
 		sum = sum.Add(u)
 	}
@@ -47,7 +48,7 @@ func (m *Meter) Usage() (sum Usage) {
 
 // Stages returns the sums so far by stage of the request; embeddings are under [StageEmbed]. It is nil
 // without a call.
-func (m *Meter) Stages() map[string]Usage {
+func (m *Meter) Stages() map[string]llm.Usage {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return maps.Clone(m.stages)
@@ -59,45 +60,52 @@ const StageEmbed = "embed"
 // Unread counts replies of a stage, or records of a reply, that could not be read.
 func Unread(ctx context.Context, stage string, n int) {
 	if n > 0 {
-		meter(ctx, stage, Usage{Unread: n})
+		meter(ctx, stage, llm.Usage{Unread: n})
 	}
 }
 
-func meter(ctx context.Context, stage string, u Usage) {
+func meter(ctx context.Context, stage string, u llm.Usage) {
 	for m, _ := ctx.Value(meterKey{}).(*Meter); m != nil; m = m.outer {
 		m.add(stage, u)
 	}
 }
 
-func (m *Meter) add(stage string, u Usage) {
+func (m *Meter) add(stage string, u llm.Usage) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.stages == nil {
-		m.stages = make(map[string]Usage)
+		m.stages = make(map[string]llm.Usage)
 	}
 	m.stages[stage] = m.stages[stage].Add(u)
 }
 
+// byStream implements Generate by Stream.
+type byStream struct{ llm.Streamer }
+
+func (m byStream) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
+	return m.Stream(ctx, req, nil)
+}
+
 // Metered returns m with every call counted by the meters of its context, and [Traced]. A call of a model
 // that is already metered is counted once.
-func Metered(m Model) Model { return byStream{metered{m}} }
+func Metered(m llm.Model) llm.Model { return byStream{metered{m}} }
 
-type metered struct{ Model }
+type metered struct{ llm.Model }
 
 // countedKey holds the meter with which an outer model counts the call.
 type countedKey struct{}
 
 // Stream implements [Streamer].
-func (m metered) Stream(ctx context.Context, req Request, piece func(string) error) (Reply, error) {
+func (m metered) Stream(ctx context.Context, req llm.Request, piece func(string) error) (llm.Reply, error) {
 	own, _ := ctx.Value(meterKey{}).(*Meter)
 	outer, counted := ctx.Value(countedKey{}).(*Meter)
 	model := m.Model
 	if !counted {
 		model = Traced(model)
 	}
-	reply, err := Stream(context.WithValue(ctx, countedKey{}, own), model, req, piece)
+	reply, err := llm.Stream(context.WithValue(ctx, countedKey{}, own), model, req, piece)
 	if err == nil {
-		reply.Usage = usageOrEstimate(req, reply)
+		reply.Usage = reply.UsageFor(req)
 	}
 	for ; own != nil && own != outer; own = own.outer {
 		own.add(req.Stage, usageOf(reply, err))
@@ -105,21 +113,9 @@ func (m metered) Stream(ctx context.Context, req Request, piece func(string) err
 	return reply, err
 }
 
-// usageOrEstimate returns the usage of a reply, or an estimate if it has none.
-func usageOrEstimate(req Request, reply Reply) Usage {
-	if reply.Usage != (Usage{}) {
-		return reply.Usage
-	}
-	u := Usage{Calls: 1, Estimated: true, CompletionTokens: EstimateTokens(reply.Text)}
-	for _, m := range req.Messages {
-		u.PromptTokens += EstimateTokens(m.Text)
-	}
-	return u
-}
-
 // usageOf returns the usage of a call, failed or not.
-func usageOf(reply Reply, err error) Usage {
-	if failed := (*Error)(nil); errors.As(err, &failed) {
+func usageOf(reply llm.Reply, err error) llm.Usage {
+	if failed := (*llm.Error)(nil); errors.As(err, &failed) {
 		return failed.Usage
 	}
 	return reply.Usage
@@ -127,14 +123,14 @@ func usageOf(reply Reply, err error) Usage {
 
 // Traced returns m with every call recorded in the trace of its context, by OpenTelemetry's conventions for
 // generative AI.
-func Traced(m Model) Model { return byStream{traced{m}} }
+func Traced(m llm.Model) llm.Model { return byStream{traced{m}} }
 
-type traced struct{ Model }
+type traced struct{ llm.Model }
 
 // Stream implements [Streamer].
-func (m traced) Stream(ctx context.Context, req Request, piece func(string) error) (Reply, error) {
+func (m traced) Stream(ctx context.Context, req llm.Request, piece func(string) error) (llm.Reply, error) {
 	ctx, span := trace.Start(ctx, "chat", spanOf(m.Name(), req)...)
-	reply, err := Stream(ctx, m.Model, req, piece)
+	reply, err := llm.Stream(ctx, m.Model, req, piece)
 	took := usageOf(reply, err)
 	span.Set(slog.Int("gen_ai.usage.input_tokens", took.PromptTokens), slog.Int("gen_ai.usage.output_tokens", took.CompletionTokens), slog.Int("wildgraph.cached_calls", took.CachedCalls))
 	span.End(err)
@@ -146,7 +142,7 @@ func (m traced) Stream(ctx context.Context, req Request, piece func(string) erro
 var modelName = regexp.MustCompile(`^(\w+):https?://(\[[^\]]*\]|[^/:]+)(?::\d+)?(?:/[^:]*)?:([^{]+)`)
 
 // spanOf returns the attributes of a span at the start of a call.
-func spanOf(model string, req Request) []slog.Attr {
+func spanOf(model string, req llm.Request) []slog.Attr {
 	out := []slog.Attr{slog.String("gen_ai.operation.name", "chat"), slog.String("gen_ai.request.model", model), slog.String("wildgraph.stage", cmp.Or(req.Stage, "chat"))}
 	if m := modelName.FindStringSubmatch(model); m != nil {
 		out[1] = slog.String("gen_ai.request.model", m[3])
@@ -157,12 +153,12 @@ func spanOf(model string, req Request) []slog.Attr {
 
 // MeteredEmbedder returns e with the tokens of every text counted by the meters of its context: vectors come
 // without usage.
-func MeteredEmbedder(e Embedder, count func(string) int) Embedder {
+func MeteredEmbedder(e llm.Embedder, count func(string) int) llm.Embedder {
 	return meteredEmbedder{e, count}
 }
 
 type meteredEmbedder struct {
-	Embedder
+	llm.Embedder
 	count func(string) int
 }
 
@@ -176,13 +172,27 @@ func (m meteredEmbedder) EmbedQuery(ctx context.Context, text string) ([]float32
 
 // embedMetered counts texts and records their embedding in the trace.
 func embedMetered[T any](ctx context.Context, m meteredEmbedder, texts []string, embed func(context.Context) (T, error)) (T, error) {
-	u := Usage{Estimated: true}
+	u := llm.Usage{Estimated: true}
 	for _, t := range texts {
 		u.EmbeddedTokens += m.count(t)
 	}
 	meter(ctx, StageEmbed, u)
 	return trace.Do(ctx, "embeddings", embed,
 		slog.String("gen_ai.operation.name", "embeddings"), slog.Int("gen_ai.usage.input_tokens", u.EmbeddedTokens), slog.Int("wildgraph.texts", len(texts)))
+}
+
+type sampleKey struct{}
+
+// WithSample makes models of [Defaults] draw sample n of every request under the context, with a seed that is
+// n higher; 0 is the first sample.
+func WithSample(ctx context.Context, n int) context.Context {
+	return context.WithValue(ctx, sampleKey{}, n)
+}
+
+// SampleOf returns the number set by [WithSample].
+func SampleOf(ctx context.Context) int {
+	n, _ := ctx.Value(sampleKey{}).(int)
+	return n
 }
 
 type freshKey struct{}
@@ -203,13 +213,13 @@ type Bill struct {
 	Retry func() error
 
 	mu      sync.Mutex
-	known   Usage
+	known   llm.Usage
 	unknown int
 	longest int
 }
 
 // Known returns the usage that providers reported.
-func (b *Bill) Known() Usage {
+func (b *Bill) Known() llm.Usage {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.known
@@ -231,7 +241,7 @@ func (b *Bill) Longest() int {
 }
 
 // add records an attempt; a call without a bill has none.
-func (b *Bill) add(u Usage, unknown int) {
+func (b *Bill) add(u llm.Usage, unknown int) {
 	if b == nil {
 		return
 	}
@@ -255,10 +265,10 @@ func billOf(ctx context.Context) *Bill {
 
 // RecordUsage adds the usage of an attempt to the bill of ctx. Transports call it once per attempt, and so do
 // models without a transport.
-func RecordUsage(ctx context.Context, u Usage) { billOf(ctx).add(u, 0) }
+func RecordUsage(ctx context.Context, u llm.Usage) { billOf(ctx).add(u, 0) }
 
 // RecordUnknown records an attempt that may have been billed.
-func RecordUnknown(ctx context.Context) { billOf(ctx).add(Usage{}, 1) }
+func RecordUnknown(ctx context.Context) { billOf(ctx).add(llm.Usage{}, 1) }
 
 // MayRetry returns the error of [Bill.Retry] of ctx. Transports call it before every attempt but the first.
 func MayRetry(ctx context.Context) error {
@@ -319,40 +329,20 @@ func (c *Count) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Content is the text of a message as servers and their clients write it: a string, null,
-// or a list of parts, of which the text parts count. A value of another type is empty.
-type Content string
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (c *Content) UnmarshalJSON(b []byte) error {
-	var text string
-	var parts []struct{ Type, Text string }
-	if json.Unmarshal(b, &text) != nil {
-		_ = json.Unmarshal(b, &parts) // a part of another type has no text
-		for _, p := range parts {
-			if p.Type == "" || strings.Contains(p.Type, "text") {
-				text += p.Text
-			}
-		}
-	}
-	*c = Content(text)
-	return nil
-}
-
 // UsageOf returns the usage of a chat by the figures of its reply. It is marked as estimated, with no tokens,
 // if a figure is missing or implausible.
-func UsageOf(prompt, completion Count) Usage {
+func UsageOf(prompt, completion Count) llm.Usage {
 	if prompt <= 0 || completion < 0 {
-		return Usage{Calls: 1, Estimated: true}
+		return llm.Usage{Calls: 1, Estimated: true}
 	}
-	return Usage{Calls: 1, PromptTokens: int(prompt), CompletionTokens: int(completion)}
+	return llm.Usage{Calls: 1, PromptTokens: int(prompt), CompletionTokens: int(completion)}
 }
 
 // EmbeddedUsage returns the usage of embedded texts in the same way.
-func EmbeddedUsage(prompt, total Count) Usage {
+func EmbeddedUsage(prompt, total Count) llm.Usage {
 	n := max(prompt, total)
 	if n <= 0 {
-		return Usage{Estimated: true}
+		return llm.Usage{Estimated: true}
 	}
-	return Usage{EmbeddedTokens: int(n)}
+	return llm.Usage{EmbeddedTokens: int(n)}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package llm_test
+package replies_test
 
 import (
 	"errors"
@@ -11,6 +11,8 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
+	"github.com/wildgraph/wildgraph/llm/metering"
+	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
 type verdict struct {
@@ -41,8 +43,8 @@ func TestDecode(t *testing.T) {
 		{"truncated", []string{`{"verdict":"ye`}, "", llm.ErrTruncated, 1},
 	} {
 		script := llmtest.NewScript("m").Reply(llmtest.Any, tc.replies...)
-		ctx, meter := llm.WithMeter(t.Context())
-		v, reply, err := llm.Decode[verdict](ctx, script, llm.Prompt("right?"))
+		ctx, meter := metering.WithMeter(t.Context())
+		v, reply, err := replies.Decode[verdict](ctx, script, llm.Prompt("right?"))
 		usage := reply.Usage
 		if n := meter.Usage().Unread; n != 0 && tc.kind == "" || n != 1 && tc.kind != "" {
 			t.Errorf("%s: %d replies are counted as lost", tc.name, n)
@@ -68,7 +70,7 @@ func TestDecode(t *testing.T) {
 	}
 	// A long bad reply is not fed back whole.
 	script := llmtest.NewScript("m").Reply(llmtest.Any, strings.Repeat("blah ", 100_000), `{"verdict":"yes"}`)
-	_, _, err := llm.Decode[verdict](t.Context(), script, llm.Prompt("?"))
+	_, _, err := replies.Decode[verdict](t.Context(), script, llm.Prompt("?"))
 	check.OK(t, err)
 	n := len(script.Requests()[1].Messages[1].Text)
 	check.True(t, n <= 2100, "%d bytes were fed back", n)

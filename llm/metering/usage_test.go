@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package llm_test
+package metering_test
 
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
+	"github.com/wildgraph/wildgraph/llm/metering"
 )
 
 type hashes struct{}
@@ -27,15 +27,15 @@ func (hashes) EmbedQuery(context.Context, string) ([]float32, error) { return ni
 // failed calls count what they cost.
 func TestMeter(t *testing.T) {
 	cost := llm.Usage{Calls: 1, PromptTokens: 3, CompletionTokens: 2}
-	m := llm.Metered(llmtest.NewScript("m").
+	m := metering.Metered(llmtest.NewScript("m").
 		Fail(llmtest.Contains("cut"), &llm.Error{Kind: llm.ErrTruncated, Usage: cost}).
 		Handle(llmtest.Any, func(llm.Request) llm.Reply { return llm.Reply{Text: "x", Usage: cost} }))
-	e := llm.MeteredEmbedder(hashes{}, func(s string) int { return len(s) })
-	outerCtx, outer := llm.WithMeter(t.Context())
+	e := metering.MeteredEmbedder(hashes{}, func(s string) int { return len(s) })
+	outerCtx, outer := metering.WithMeter(t.Context())
 	for _, text := range []string{"fine", "cut"} {
 		_, _ = m.Generate(outerCtx, llm.Prompt(text))
 	}
-	ctx, inner := llm.WithMeter(outerCtx)
+	ctx, inner := metering.WithMeter(outerCtx)
 	check.OK(t, check.Err(e.EmbedDocuments(ctx, []string{"ab", "c"})))
 	check.OK(t, check.Err(e.EmbedQuery(ctx, "d")))
 	embedded := llm.Usage{EmbeddedTokens: 4, Estimated: true}
@@ -43,7 +43,7 @@ func TestMeter(t *testing.T) {
 	staged := llm.Prompt("fine")
 	staged.Stage = "extract"
 	check.OK(t, check.Err(m.Generate(ctx, staged)))
-	want := map[string]llm.Usage{"extract": cost, llm.StageEmbed: embedded}
+	want := map[string]llm.Usage{"extract": cost, metering.StageEmbed: embedded}
 	check.Equal(t, inner.Stages(), want, "by stage")
 	_, err := m.Generate(t.Context(), llm.Prompt("without a meter"))
 	check.True(t, err == nil, "%v", err)
@@ -57,39 +57,24 @@ func TestMeteredOnce(t *testing.T) {
 		calls++
 		return llm.Reply{Text: "twelve bytes"}, nil
 	})
-	wrapped := check.Of(llm.Defaults(llm.Metered(bare), llm.Request{MaxTokens: 9})).OK(t)
+	wrapped := struct{ llm.Model }{metering.Metered(bare)}
 	around := llm.ByFunc("g", func(ctx context.Context, req llm.Request) (llm.Reply, error) {
-		own, inner := llm.WithMeter(ctx)
-		reply, err := llm.Metered(wrapped).Generate(own, req)
+		own, inner := metering.WithMeter(ctx)
+		reply, err := metering.Metered(wrapped).Generate(own, req)
 		check.Equal(t, inner.Usage().Calls, 1, "the meter inside counts %+v", inner.Usage())
 		return reply, err
 	})
 	want := llm.Usage{Calls: 1, PromptTokens: 2, CompletionTokens: 3, Estimated: true}
-	for _, m := range []llm.Model{llm.Metered(bare), llm.Metered(llm.Metered(bare)), llm.Metered(wrapped), llm.Metered(around)} {
-		ctx, meter := llm.WithMeter(t.Context())
+	for _, m := range []llm.Model{metering.Metered(bare), metering.Metered(metering.Metered(bare)), metering.Metered(wrapped), metering.Metered(around)} {
+		ctx, meter := metering.WithMeter(t.Context())
 		reply, err := m.Generate(ctx, llm.Prompt("question"))
 		check.True(t, err == nil && meter.Usage() == want && reply.Usage == want, "%+v, %+v, %v", meter.Usage(), reply.Usage, err)
 	}
 }
 
-// A reply with a stop reason that is not known to be an end is an error, and keeps its text.
-func TestFinish(t *testing.T) {
-	table(t, "stops.jsonl", func(c struct{ Stop, Want string }) {
-		m := llm.ByFunc("f", func(context.Context, llm.Request) (llm.Reply, error) {
-			return llm.Reply{Text: "<think>so</think>half", Finish: c.Stop, Usage: llm.Usage{Calls: 1, PromptTokens: 7}}, nil
-		})
-		reply, err := m.Generate(t.Context(), llm.Prompt("?"))
-		e := new(llm.Error)
-		if c.Want == "" && (err != nil || reply.Text != "half" || reply.Finish != llm.FinishStop) ||
-			c.Want != "" && (!errors.As(err, &e) || string(e.Kind) != c.Want || e.Partial != "half" || e.Usage.PromptTokens != 7) {
-			t.Errorf("%q: %+v, %v", c.Stop, reply, err)
-		}
-	})
-}
-
 func Example() {
-	model := llm.Metered(llmtest.NewScript("demo").Reply(llmtest.Any, "Paris"))
-	ctx, meter := llm.WithMeter(context.Background())
+	model := metering.Metered(llmtest.NewScript("demo").Reply(llmtest.Any, "Paris"))
+	ctx, meter := metering.WithMeter(context.Background())
 	for range 2 {
 		_, _ = model.Generate(ctx, llm.Prompt("What is the capital of France?"))
 	}
@@ -106,7 +91,7 @@ func TestTraced(t *testing.T) {
 		"of a test":                                          `"of a test" "" ""`,
 	} {
 		spans := new(trace.Recorder)
-		m := llm.Metered(llm.ByFunc(name, func(context.Context, llm.Request) (llm.Reply, error) {
+		m := metering.Metered(llm.ByFunc(name, func(context.Context, llm.Request) (llm.Reply, error) {
 			return llm.Reply{}, &llm.Error{Kind: llm.ErrTruncated, Body: "canary", Usage: llm.Usage{Calls: 1, PromptTokens: 7, CompletionTokens: 3}}
 		}))
 		if _, err := m.Generate(trace.With(t.Context(), spans), llm.Request{Stage: "read"}); err == nil {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package llm
+package prompts
 
 import (
 	"cmp"
@@ -16,13 +16,15 @@ import (
 	"strings"
 	"text/template"
 	"unicode"
+
+	"github.com/wildgraph/wildgraph/llm"
 )
 
-// Prompts are templates (text/template) of requests, by name. NAME.txt is the system message and
+// Set holds templates (text/template) of requests, by name. NAME.txt is the system message and
 // NAME_user.txt the user message; without the first there is no system message, without the second the user
 // message is the data. Blanks at both ends of a file are dropped. A file begins with a comment that describes
 // its placeholders.
-type Prompts struct {
+type Set struct {
 	of    string
 	texts map[string]*template.Template
 }
@@ -54,14 +56,14 @@ func (d Data) text() string {
 	return b.String()
 }
 
-// MustPrompts reads the templates in the folder "prompts" of a package, which are compiled into the program.
-// It panics if one cannot be read. [Templates] lists them.
-func MustPrompts(of string, files fs.FS) Prompts {
+// Must reads the templates in the folder "prompts" of a package, which are compiled into the program.
+// It panics if one cannot be read. [All] lists them.
+func Must(of string, files fs.FS) Set {
 	names, err := fs.Glob(files, "prompts/*.txt")
 	if err != nil || len(names) == 0 {
 		panic(fmt.Sprintf("llm: no prompts (%v)", err))
 	}
-	p := Prompts{of, make(map[string]*template.Template, len(names))}
+	p := Set{of, make(map[string]*template.Template, len(names))}
 	for _, name := range names {
 		text, err := fs.ReadFile(files, name)
 		if err != nil {
@@ -79,7 +81,7 @@ func parseTemplate(name, text string) (*template.Template, error) {
 }
 
 // text returns a template, or its replacement in the context.
-func (p Prompts) text(ctx context.Context, name string) *template.Template {
+func (p Set) text(ctx context.Context, name string) *template.Template {
 	own := p.texts[name]
 	if r := replacementOf(ctx); r != nil && own != nil {
 		return cmp.Or(r.texts[p.of+"/"+name], own)
@@ -90,12 +92,12 @@ func (p Prompts) text(ctx context.Context, name string) *template.Template {
 // Request makes the request of that name. The placeholder .Words takes the value under "Words"; a placeholder
 // without a value is an error. Equal arguments give equal bytes. Texts of [Replacement.With] in the context
 // replace the built-in ones.
-func (p Prompts) Request(ctx context.Context, stage, name string, values map[string]any, data ...Data) (Request, error) {
+func (p Set) Request(ctx context.Context, stage, name string, values map[string]any, data ...Data) (llm.Request, error) {
 	fence, pieces := fenced(data)
 	shown := strings.Join(pieces, "\n\n")
 	places := map[string]any{"Nonce": fence.Nonce(), "Pieces": pieces, "Data": shown}
 	maps.Copy(places, values)
-	req := Request{Stage: stage}
+	req := llm.Request{Stage: stage}
 	system, user := p.text(ctx, name), p.text(ctx, name+"_user")
 	if system == nil && user == nil {
 		return req, fmt.Errorf("llm: there is no prompt %q", name)
@@ -105,7 +107,7 @@ func (p Prompts) Request(ctx context.Context, stage, name string, values map[str
 		if err != nil {
 			return req, err
 		}
-		req.Messages = append(req.Messages, Message{System, text})
+		req.Messages = append(req.Messages, llm.Message{Role: llm.System, Text: text})
 	}
 	if user != nil {
 		var err error
@@ -113,7 +115,7 @@ func (p Prompts) Request(ctx context.Context, stage, name string, values map[str
 			return req, err
 		}
 	}
-	req.Messages = append(req.Messages, Message{User, shown})
+	req.Messages = append(req.Messages, llm.Message{Role: llm.User, Text: shown})
 	return req, nil
 }
 

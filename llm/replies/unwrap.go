@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package llm
+package replies
 
 import (
 	"cmp"
@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/wildgraph/wildgraph/llm"
 )
 
 // wordRows are the rows of words.txt by kind.
@@ -27,63 +29,6 @@ func readWords(file string) map[string][][]string {
 		}
 	}
 	return rows
-}
-
-// thoughtMarks are the marks around reasoning in the templates of models.
-var thoughtMarks = wordRows["thought"]
-
-// edgeMarks are marks of templates at the beginning or the end of a reply.
-var edgeMarks = regexp.MustCompile(`(?i)^(?:\s*<\|(?:start|begin)_(?:of_)?(?:response|solution)\|>)+\s*|(?:\s*(?:<\|(?:return|end|call|eot_id|eom_id|im_end|endoftext|end_of_text|end_of_turn|end_(?:of_)?(?:response|solution))\|>|</s>|<end_of_turn>|<eos>))+\s*$`)
-
-// SplitThinking separates the reasoning at the start of a reply from the answer, in the marks of the usual
-// templates (<think>, [THINK], the channels of Harmony and others). open is true if such a block is not
-// closed: the reply was cut. A closing mark alone ends a block whose opening mark was part of the prompt.
-func SplitThinking(text string) (answer, thinking string, open bool) {
-	var thought []string
-	rest := strings.TrimLeft(text, " \t\r\n")
-	if strings.HasPrefix(rest, "<|channel|>") || strings.HasPrefix(rest, "<|start|>") {
-		return splitChannels(rest)
-	}
-	if inner, after, ok := strings.Cut(rest, "assistantfinal"); ok && strings.HasPrefix(inner, "analysis") {
-		return after, inner[len("analysis"):], false // channels without their marks
-	}
-	for at := 0; at >= 0; rest = strings.TrimLeft(text, " \t\r\n") {
-		if at = slices.IndexFunc(thoughtMarks, func(t []string) bool { return strings.HasPrefix(rest, t[0]) }); at < 0 {
-			break
-		}
-		inner, after, closed := strings.Cut(rest[len(thoughtMarks[at][0]):], thoughtMarks[at][1])
-		thought = append(thought, strings.TrimSpace(inner))
-		if !closed {
-			return "", strings.Join(thought, "\n"), true
-		}
-		text = after
-	}
-	for _, t := range thoughtMarks {
-		if inner, after, ok := strings.Cut(text, t[1]); ok && thought == nil && !strings.Contains(inner, t[0]) {
-			thought, text = []string{strings.TrimSpace(inner)}, after
-		}
-	}
-	if thought != nil {
-		text = strings.TrimLeft(text, " \t\r\n")
-	}
-	return edgeMarks.ReplaceAllString(text, ""), strings.Join(thought, "\n"), false
-}
-
-// splitChannels is SplitThinking of a reply in the channels of Harmony. The answer is the
-// message of the channel "final", or the arguments of a call.
-func splitChannels(text string) (answer, thinking string, open bool) {
-	var thought []string
-	for _, part := range strings.Split(text, "<|channel|>")[1:] {
-		channel, said, _ := strings.Cut(part, "<|message|>")
-		said, _, _ = strings.Cut(said, "<|start|>")
-		said = strings.TrimSpace(edgeMarks.ReplaceAllString(said, ""))
-		if open = strings.HasPrefix(channel, "analysis"); open {
-			thought = append(thought, said)
-		} else {
-			answer = said
-		}
-	}
-	return answer, strings.Join(thought, "\n"), open || answer == ""
 }
 
 // answerWords announce the answer, in labels and as keys of objects.
@@ -110,7 +55,7 @@ const maxWraps = 8
 // such as "Sure, here is the answer:". Sources beside the text in an object become marks at its end: [1, 2].
 // A text that merely contains such things is only trimmed.
 func Unwrap(text, question string) string {
-	if answer, _, open := SplitThinking(text); !open {
+	if answer, _, open := llm.SplitThinking(text); !open {
 		text = answer
 	}
 	text = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(text), "\ufeff"))
@@ -304,3 +249,23 @@ func unannounced(text string) string {
 
 // announcement matches such words in languages without blanks.
 var announcement = regexp.MustCompile(`^(?:好的|当然|以下是|以下は|这是|根据|提供的|证据|资料|はい|質問|问题|への|的|答案|回答|です|に基づく|답변입니다|다음은|如下)+$`)
+
+// Content is the text of a message as servers and their clients write it: a string, null,
+// or a list of parts, of which the text parts count. A value of another type is empty.
+type Content string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (c *Content) UnmarshalJSON(b []byte) error {
+	var text string
+	var parts []struct{ Type, Text string }
+	if json.Unmarshal(b, &text) != nil {
+		_ = json.Unmarshal(b, &parts) // a part of another type has no text
+		for _, p := range parts {
+			if p.Type == "" || strings.Contains(p.Type, "text") {
+				text += p.Text
+			}
+		}
+	}
+	*c = Content(text)
+	return nil
+}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package llm
+package replies
 
 import (
 	"bytes"
@@ -14,6 +14,9 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/metering"
 )
 
 // maxJSONDepth limits the nesting of a model's JSON.
@@ -29,9 +32,9 @@ const maxJSONDepth = 200
 // whose text continues after its last brace and one with unquoted keys, of which only an inner object could
 // be read. Braces in prose are skipped.
 func ReadObject(text string) (json.RawMessage, error) {
-	text, _, open := SplitThinking(text)
+	text, _, open := llm.SplitThinking(text)
 	if open {
-		return nil, outputError(ErrTruncated, text, errors.New("the reasoning block is not closed"))
+		return nil, outputError(llm.ErrTruncated, text, errors.New("the reasoning block is not closed"))
 	}
 	trimmed := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(text), "\ufeff"))
 	var found []byte
@@ -44,23 +47,23 @@ func ReadObject(text string) (json.RawMessage, error) {
 		err := p.value(0)
 		switch {
 		case err == nil && continuation.MatchString(trimmed[p.at:]):
-			return nil, outputError(ErrInvalidOutput, text, p.fail("the object ends, and goes on behind its end"))
+			return nil, outputError(llm.ErrInvalidOutput, text, p.fail("the object ends, and goes on behind its end"))
 		case err == nil:
 			if at = p.at; len(found) <= len("{}") {
 				found = p.out
 			} else if len(p.out) > len("{}") && !bytes.Equal(found, p.out) {
-				return nil, outputError(ErrInvalidOutput, text, errors.New("several different JSON objects"))
+				return nil, outputError(llm.ErrInvalidOutput, text, errors.New("several different JSON objects"))
 			}
 		case errors.Is(err, errCut):
-			return nil, outputError(ErrTruncated, text, fmt.Errorf("the JSON object ends too early"))
+			return nil, outputError(llm.ErrTruncated, text, fmt.Errorf("the JSON object ends too early"))
 		case p.sawKey || !prose(trimmed[at+next+1:]):
-			return nil, outputError(ErrInvalidOutput, text, err)
+			return nil, outputError(llm.ErrInvalidOutput, text, err)
 		default:
 			at += next + 1
 		}
 	}
 	if found == nil {
-		return nil, outputError(ErrInvalidOutput, text, errors.New("no JSON object"))
+		return nil, outputError(llm.ErrInvalidOutput, text, errors.New("no JSON object"))
 	}
 	return found, nil
 }
@@ -83,8 +86,8 @@ func prose(rest string) bool {
 	return stop < 0 || rest[stop] == '}'
 }
 
-func outputError(kind Kind, text string, err error) *Error {
-	return &Error{Kind: kind, Billed: BilledYes, Body: Excerpt([]byte(text)), Err: err}
+func outputError(kind llm.Kind, text string, err error) *llm.Error {
+	return &llm.Error{Kind: kind, Billed: llm.BilledYes, Body: Excerpt([]byte(text)), Err: err}
 }
 
 var errCut = errors.New("the JSON ends too early")
@@ -320,6 +323,28 @@ func (p *jsonReader) literal() error {
 	return p.fail("a value is missing")
 }
 
+// bodyExcerpt limits an [Excerpt], in bytes.
+const bodyExcerpt = 500
+
+// Excerpt returns the start of a server's reply, without the given secrets and anything that looks like a
+// key.
+func Excerpt(body []byte, secrets ...string) string {
+	// Redact before cutting, so that no half of a key is left at the cut.
+	text := string(body[:min(len(body), 8*bodyExcerpt)])
+	text = strings.ToValidUTF8(strings.TrimSpace(text), "\uFFFD")
+	const hidden = "***"
+	for _, s := range secrets {
+		if len(s) >= 4 { // shorter ones ("-") are placeholders
+			text = strings.ReplaceAll(text, s, hidden)
+		}
+	}
+	return clip(keyLike.ReplaceAllString(text, hidden), bodyExcerpt)
+}
+
+// keyLike matches the forms of API keys and bearer tokens. Servers repeat them in error messages, sometimes
+// shortened.
+var keyLike = regexp.MustCompile(`\b(sk|pk|gsk|hf|xai|AIza|key)[-_][A-Za-z0-9*_\-]{6,}|(?i)\bbearer\s+[^\s"',}]+`)
+
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -337,21 +362,21 @@ const reaskExcerpt = 2000
 // fails its check, is requested once more with the fault named; after that the error is [ErrInvalidOutput]. A
 // truncated reply is not requested again. Meters of the context count unread replies. The usage in the reply,
 // or in the error, covers all calls.
-func Decode[T any](ctx context.Context, m Model, req Request) (T, Reply, error) {
+func Decode[T any](ctx context.Context, m llm.Model, req llm.Request) (T, llm.Reply, error) {
 	if len(req.Schema) == 0 {
 		req.Schema = Schema[T]()
 		req.SchemaName = req.Stage
 		req.JSON = req.Schema == nil
 	}
-	var spent Usage
+	var spent llm.Usage
 	for again := false; ; again = true {
 		reply, err := m.Generate(ctx, req)
 		if err != nil {
-			if OfOneReply(err) {
-				Unread(ctx, req.Stage, 1)
+			if llm.OfOneReply(err) {
+				metering.Unread(ctx, req.Stage, 1)
 			}
 			var zero T
-			return zero, Reply{}, addUsage(err, spent)
+			return zero, llm.Reply{}, addUsage(err, spent)
 		}
 		spent = spent.Add(reply.Usage)
 		reply.Usage = spent
@@ -359,13 +384,13 @@ func Decode[T any](ctx context.Context, m Model, req Request) (T, Reply, error) 
 		if err == nil {
 			return value, reply, nil
 		}
-		if again || !errors.Is(err, ErrInvalidOutput) {
-			Unread(ctx, req.Stage, 1)
+		if again || !errors.Is(err, llm.ErrInvalidOutput) {
+			metering.Unread(ctx, req.Stage, 1)
 			return value, reply, addUsage(err, spent)
 		}
 		req.Messages = append(slices.Clip(req.Messages),
-			Message{Role: Assistant, Text: clip(reply.Text, reaskExcerpt)},
-			Message{Role: User, Text: fmt.Sprintf("That reply does not have the form asked for: %v. "+
+			llm.Message{Role: llm.Assistant, Text: clip(reply.Text, reaskExcerpt)},
+			llm.Message{Role: llm.User, Text: fmt.Sprintf("That reply does not have the form asked for: %v. "+
 				"Reply again with one JSON object of exactly the form shown in the instructions, nothing around it.", errors.Unwrap(err))})
 	}
 }
@@ -388,7 +413,7 @@ func Read[T any](text string) (T, error) {
 		err = c.Check()
 	}
 	if err != nil {
-		return value, outputError(ErrInvalidOutput, text, err)
+		return value, outputError(llm.ErrInvalidOutput, text, err)
 	}
 	return value, nil
 }
@@ -396,7 +421,7 @@ func Read[T any](text string) (T, error) {
 // readList reads a reply that consists of a list or a quoted text, with or without a code fence; nil
 // otherwise.
 func readList(text string) json.RawMessage {
-	text, _, _ = SplitThinking(text)
+	text, _, _ = llm.SplitThinking(text)
 	return wholeJSON(Unfence(strings.TrimSpace(text)), `["`)
 }
 
@@ -410,8 +435,8 @@ func wholeJSON(text, begins string) json.RawMessage {
 }
 
 // addUsage adds the usage of earlier calls to the error of the last one.
-func addUsage(err error, u Usage) error {
-	var e *Error
+func addUsage(err error, u llm.Usage) error {
+	var e *llm.Error
 	if !errors.As(err, &e) {
 		return err
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package llm_test
+package replies_test
 
 import (
 	"encoding/json"
@@ -10,6 +10,7 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
+	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
 type form struct {
@@ -17,7 +18,7 @@ type form struct {
 	Score   float64
 	Keep    []int
 	Names   []string
-	Facts   []llm.Triple `json:"facts"`
+	Facts   []replies.Triple `json:"facts"`
 	Details []struct {
 		Head string
 		Text string `llm:"alone"`
@@ -28,7 +29,7 @@ type form struct {
 // The second asking names the fault in the words of the form.
 func TestAskedAgain(t *testing.T) {
 	m := llmtest.NewScript("m").Reply(llmtest.Any, `{"keep": ["none"]}`, `{"keep": ["1"]}`)
-	got, _, err := llm.Decode[struct{ Keep []int }](t.Context(), m, llm.Prompt("?"))
+	got, _, err := replies.Decode[struct{ Keep []int }](t.Context(), m, llm.Prompt("?"))
 	check.Must(t, err == nil && fmt.Sprint(got.Keep) == "[1]" && m.Calls() == 2, "%v %v", got, err)
 	const want = "That reply does not have the form asked for: keep, element 1, holds a text where a number was expected. Reply again with one JSON object of exactly the form shown in the instructions, nothing around it."
 	check.Equal(t, m.Requests()[1].Messages[2].Text, want)
@@ -40,7 +41,7 @@ func FuzzForm(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, reply string) {
-		got, err := llm.Read[form](reply)
+		got, err := replies.Read[form](reply)
 		if err != nil {
 			return
 		}
@@ -49,7 +50,7 @@ func FuzzForm(f *testing.F) {
 			Facts any `json:"facts"`
 		}{got, nil})
 		check.OK(t, err, "%s", reply)
-		again, err := llm.Read[form](string(raw))
+		again, err := replies.Read[form](string(raw))
 		got.Facts = nil
 		check.True(t, err == nil && fmt.Sprint(again) == fmt.Sprint(got), "%s: %v, read again %v, %v", reply, got, again, err)
 	})

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package llm_test
+package prompts_test
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/wildgraph/wildgraph/internal/check"
-	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/prompts"
 )
 
 func TestReplace(t *testing.T) {
-	p := llm.MustPrompts("parts", promptFiles(map[string]string{
+	p := prompts.Must("parts", promptFiles(map[string]string{
 		"sum.txt": "{{/* Words: how many */ -}}\nWrite {{.Words}} words. {{if .Short}}Be brief.{{end}}", "sum_user.txt": "{{range .Pieces}}{{.}}{{end}}", "other.txt": "Other.",
 	}))
-	llm.MustPrompts("judge-x", promptFiles(map[string]string{"a.txt": "Judge."}))
-	ask := func(r, inner *llm.Replacement, name string) string {
+	prompts.Must("judge-x", promptFiles(map[string]string{"a.txt": "Judge."}))
+	ask := func(r, inner *prompts.Replacement, name string) string {
 		t.Helper()
-		req, err := p.Request(inner.With(r.With(t.Context())), "s", name, map[string]any{"Words": 7, "Short": true}, llm.Data{Label: "x", Text: "the text"})
+		req, err := p.Request(inner.With(r.With(t.Context())), "s", name, map[string]any{"Words": 7, "Short": true}, prompts.Data{Label: "x", Text: "the text"})
 		check.OK(t, err)
 		var all []string
 		for _, m := range req.Messages {
@@ -25,8 +25,8 @@ func TestReplace(t *testing.T) {
 		}
 		return strings.Join(all, "|")
 	}
-	own := check.Of(llm.Replace(map[string]string{"parts/sum": " In {{.Words}} words, {{.Nonce}}:\n", "parts/sum_user": "See {{.Data}}"})).OK(t)
-	inner := check.Of(llm.Replace(map[string]string{"parts/sum": "Inner."})).OK(t)
+	own := check.Of(prompts.Replace(map[string]string{"parts/sum": " In {{.Words}} words, {{.Nonce}}:\n", "parts/sum_user": "See {{.Data}}"})).OK(t)
+	inner := check.Of(prompts.Replace(map[string]string{"parts/sum": "Inner."})).OK(t)
 	got := ask(nil, nil, "sum")
 	check.True(t, strings.HasPrefix(got, "Write 7 words. Be brief.|["), "ours: %s", got)
 	got = ask(own, nil, "sum")
@@ -44,11 +44,11 @@ func TestReplace(t *testing.T) {
 		"parts/other":    {"{{.Open", "unclosed action"},
 		"judge-x/a":      {"Be kind.", "part of what figures mean"},
 	} {
-		if _, err := llm.Replace(map[string]string{name: bad.text}); err == nil || !strings.Contains(err.Error(), "prompt "+name+": ") || !strings.Contains(err.Error(), bad.want) {
+		if _, err := prompts.Replace(map[string]string{name: bad.text}); err == nil || !strings.Contains(err.Error(), "prompt "+name+": ") || !strings.Contains(err.Error(), bad.want) {
 			t.Errorf("%s: %v, want %s", name, err, bad.want)
 		}
 	}
 	for _, text := range []string{"", " \n", "\xff", strings.Repeat("x", 70_000)} {
-		check.Fails(t, check.Err(llm.Replace(map[string]string{"parts/other": text})), "1 to 65536 bytes", "%.9q", text)
+		check.Fails(t, check.Err(prompts.Replace(map[string]string{"parts/other": text})), "1 to 65536 bytes", "%.9q", text)
 	}
 }

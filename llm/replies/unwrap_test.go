@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package llm_test
+package replies_test
 
 import (
 	"os"
@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/internal/check"
-	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/jsonl"
+	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
 // table calls one for each line of a file of test data.
@@ -21,13 +21,13 @@ func table[T any](t *testing.T, name string, one func(T)) {
 // Each line is a reply, its question and the reply without what is around it.
 func TestUnwrap(t *testing.T) {
 	table(t, "wrappings.jsonl", func(c struct{ Input, Question, Want string }) {
-		got := llm.Unwrap(c.Input, c.Question)
+		got := replies.Unwrap(c.Input, c.Question)
 		check.Equal(t, got, c.Want, "%q:\n%q, want\n%q", c.Input, got, c.Want)
-		check.Equal(t, llm.Unwrap(c.Want, c.Question), c.Want, "%q became", c.Want)
+		check.Equal(t, replies.Unwrap(c.Want, c.Question), c.Want, "%q became", c.Want)
 	})
 	for _, of := range []string{"`", "\"", "{", "[", "'", "“", "<think>", "<|channel|>", "Answer: ", "</think>", "\\boxed{", "* ", "{\"answer\":", "analysis", "</s>", "```\n", "Q: A: "} {
 		long := strings.Repeat(of, 1<<20/len(of))
-		got := llm.Unwrap(long, "Who?")
+		got := replies.Unwrap(long, "Who?")
 		check.True(t, len(got) <= len(long), "a megabyte of %q became %d bytes", of, len(got))
 	}
 }
