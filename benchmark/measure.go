@@ -218,7 +218,7 @@ func countWords(ctx context.Context, docs iter.Seq2[graphrag.Document, error]) (
 	if err != nil {
 		return nil, fmt.Errorf("benchmark: words: %w", err)
 	}
-	w := &wordCounts{analyzer: analyzer, words: text.NewVocabulary()}
+	w := &wordCounts{analyzer: analyzer, words: new(text.Vocabulary)}
 	var last []int32 // number of the last document that contained each word, from 1
 	for doc, err := range docs {
 		if err == nil {
@@ -280,7 +280,7 @@ func (w *wordCounts) found(it Item, evidence []graphrag.Hit) (float64, bool) {
 	if len(it.Gold) == 0 {
 		return 0, false
 	}
-	known := text.NewVocabulary() // words of the statements
+	known := new(text.Vocabulary) // words of the statements
 	var statements [][]int
 	for _, s := range it.GoldStatements() {
 		if words := w.content(known, s); len(words) > 0 {

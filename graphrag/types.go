@@ -66,6 +66,20 @@ func (c Chunk) Shown() string {
 	return lead + c.Text
 }
 
+// Titled returns the title, a line break, and the text: what is compared with questions.
+func (c Chunk) Titled() string {
+	if c.Title == "" {
+		return c.Text
+	}
+	return c.Title + "\n" + c.Text
+}
+
+// Prompt returns the text that [Chunk.Shown] returns, under its title.
+func (c Chunk) Prompt() string {
+	c.Text = c.Shown()
+	return c.Titled()
+}
+
 // Triple is one statement of a knowledge graph.
 type Triple struct {
 	Head     string `json:"head"`

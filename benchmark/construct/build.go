@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
-	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
+	"github.com/wildgraph/wildgraph/internal/display"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -161,7 +161,7 @@ func (b *Build) ground(ctx context.Context, a *Article, p Parts, limit int) erro
 			defer done()
 			stated[i], err = p.State.State(ctx, a, section)
 			if err != nil && llm.OfOneReply(err) {
-				lost[i], err = text.OneLine(err.Error()), nil
+				lost[i], err = display.OneLine(err.Error()), nil
 			}
 			return err
 		})

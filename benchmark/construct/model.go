@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
-	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/display"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/prompts"
 	"github.com/wildgraph/wildgraph/llm/replies"
@@ -84,7 +84,7 @@ func pieces(s string, limit int) []string {
 	for len(s) > limit {
 		end := strings.LastIndexByte(s[:limit], '\n') + 1
 		if end < limit/2 {
-			end = len(text.Head(s, limit))
+			end = len(display.Head(s, limit))
 		}
 		out, s = append(out, s[:end]), s[end:]
 	}
@@ -101,10 +101,10 @@ func (b ByModel) Ask(ctx context.Context, d Draft) (string, error) {
 	if d.Type == wildgraph.Summary {
 		rows := make([]string, 0, shownGold)
 		for _, t := range d.Triples[:min(len(d.Triples), shownGold)] {
-			rows = append(rows, text.Head(t.Statement, goldBytes))
+			rows = append(rows, display.Head(t.Statement, goldBytes))
 		}
 		name, data = "overview", []prompts.Data{
-			{Label: "path", Text: strings.Join(d.Path, " > ")}, {Label: "text", Text: text.Head(d.Body, bodyBytes)},
+			{Label: "path", Text: strings.Join(d.Path, " > ")}, {Label: "text", Text: display.Head(d.Body, bodyBytes)},
 			{Label: "statements", Rows: rows, First: 1},
 		}
 	}
@@ -119,7 +119,7 @@ func (b ByModel) Ask(ctx context.Context, d Draft) (string, error) {
 			return reply.Question, err
 		}
 		if again {
-			return "", &llm.Error{Kind: llm.ErrInvalidOutput, Err: fmt.Errorf("the question %q: %s (%q)", text.Head(reply.Question, bodyBytes), wrong, words)}
+			return "", &llm.Error{Kind: llm.ErrInvalidOutput, Err: fmt.Errorf("the question %q: %s (%q)", display.Head(reply.Question, bodyBytes), wrong, words)}
 		}
 		req.Messages = append(slices.Clip(req.Messages), llm.Message{Role: llm.Assistant, Text: reply.Question}, llm.Message{
 			Role: llm.User, Text: "That question cannot be used. " + wrong + " Ask in other words, in the same form. The names of what it asks about may stand as they are.\n\n" + prompts.Fenced(prompts.Data{Label: "words", Text: words}),
@@ -172,9 +172,9 @@ func (b ByModel) Keep(ctx context.Context, article string, p Page) (Verdict, err
 		Category string `llm:"enum=ok|error|login|index|empty|other"`
 		Reason   string
 	}](ctx, b.m, StagePages, "keep", []prompts.Data{
-		{Label: "article", Text: article}, {Label: "cited as", Text: p.Title}, {Label: "page", Text: text.Head(p.Text, pageBytes)},
+		{Label: "article", Text: article}, {Label: "cited as", Text: p.Title}, {Label: "page", Text: display.Head(p.Text, pageBytes)},
 	})
-	return Verdict{v.Keep == nil || *v.Keep, text.OneLine(v.Category + ": " + v.Reason)}, err
+	return Verdict{v.Keep == nil || *v.Keep, display.OneLine(v.Category + ": " + v.Reason)}, err
 }
 
 func decide[T any](ctx context.Context, m llm.Model, stage, name string, data []prompts.Data) (T, error) {

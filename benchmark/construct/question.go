@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
-	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/display"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -217,7 +217,7 @@ func (m *questionMaker) try(ctx context.Context, drafts []Draft) ([]result, erro
 			defer m.done()
 			r, err := m.question(ctx, d)
 			if err != nil && llm.OfOneReply(err) {
-				r, err = result{reason: text.OneLine(err.Error())}, nil
+				r, err = result{reason: display.OneLine(err.Error())}, nil
 			}
 			mu.Lock()
 			defer mu.Unlock()
@@ -295,7 +295,7 @@ const (
 
 func (m *questionMaker) asked(ctx context.Context, d Draft) (string, error) {
 	q, err := m.Ask.Ask(ctx, d)
-	q = text.OneLine(q)
+	q = display.OneLine(q)
 	least, most := minQuestion, maxQuestion
 	if d.Type == wildgraph.Summary {
 		least, most = minSummary, maxSummary

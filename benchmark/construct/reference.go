@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/display"
 )
 
 // Reference is a source that an article cites.
@@ -153,7 +154,7 @@ func (a *Article) readEntry(entry string) (r Reference, ok bool) {
 		if title.text == title.url { // an address is no title
 			r.Title = ""
 		}
-		r.Title = text.OneLine(cmp.Or(readable(r.Title), readable(strings.ReplaceAll(entryNumber.ReplaceAllString(entry, ""), bare, "")), hostOf(r.URL), title.url))
+		r.Title = display.OneLine(cmp.Or(readable(r.Title), readable(strings.ReplaceAll(entryNumber.ReplaceAllString(entry, ""), bare, "")), hostOf(r.URL), title.url))
 	}
 	return r, r.Title != ""
 }
@@ -181,11 +182,11 @@ func isReferences(title string) bool {
 // readable removes markup, and returns "" if no letter is left.
 func readable(title string) string {
 	plain, _ := text.StripLinks(title)
-	plain = strings.Trim(text.OneLine(plain), "^*_\"“”, ")
+	plain = strings.Trim(display.OneLine(plain), "^*_\"“”, ")
 	if strings.IndexFunc(plain, unicode.IsLetter) < 0 {
 		return ""
 	}
-	return text.Head(plain, maxName)
+	return display.Head(plain, maxName)
 }
 
 // maxName is the largest length of a title that was not marked as one, in bytes.

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
-	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/display"
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
@@ -168,7 +168,7 @@ func statements(golds []Gold) []releasedStatements {
 
 func jsonLines[T any](values []T) func(*bytes.Buffer) {
 	return func(b *bytes.Buffer) {
-		enc := text.JSON(b)
+		enc := display.JSON(b)
 		for _, v := range values {
 			enc.Encode(v) // strings and ints into memory
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/display"
 )
 
 // Rules extracts statements without a model: a sentence without marks, links and emphasis. Pronouns and "the
@@ -83,7 +84,7 @@ func openedAt(paragraph string, at int) int {
 // plainStatement returns a sentence without markup, or "" if it is too short or a formula.
 func plainStatement(sentence string) string {
 	clean, _ := text.StripLinks(Unmark(sentence))
-	clean = strings.Trim(text.OneLine(emphasis.ReplaceAllString(clean, "")), "-• ")
+	clean = strings.Trim(display.OneLine(emphasis.ReplaceAllString(clean, "")), "-• ")
 	clean = loose.ReplaceAllString(clean, "$1")
 	if len(strings.Fields(clean)) < minStatement || strings.Contains(clean, `\displaystyle`) {
 		return ""
@@ -94,7 +95,7 @@ func plainStatement(sentence string) string {
 // plainText returns a section without markup.
 func plainText(body string) string {
 	clean, _ := text.StripLinks(Unmark(body))
-	return text.OneLine(clean)
+	return display.OneLine(clean)
 }
 
 var (
@@ -269,5 +270,5 @@ func Excerpt(page, statement string, bytes int) string {
 		}
 		out.WriteString(all[i])
 	}
-	return text.Head(out.String(), bytes)
+	return display.Head(out.String(), bytes)
 }

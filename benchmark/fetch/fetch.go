@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/wildgraph/wildgraph/graphrag/load"
-	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/display"
 )
 
 // Kind is the kind of an [Error].
@@ -73,7 +73,7 @@ type Options struct {
 	Tries int
 	// NoRobots ignores robots.txt, for the user's own server.
 	NoRobots bool
-	// Text converts a page by its name, with an extension by its type, and its bytes in UTF-8 (load.Read).
+	// Text converts a page by its name, with an extension by its type, and its bytes in UTF-8 (load.Options.Read).
 	Text func(name string, body []byte) (*load.File, error)
 	// Reader is a service that reads pages; nil reads them directly.
 	Reader *Reader
@@ -101,7 +101,7 @@ func (o Options) complete() (Options, error) {
 	o.Pause, o.MaxPause = cmp.Or(o.Pause, time.Second), cmp.Or(o.MaxPause, 30*time.Second)
 	o.Timeout, o.MaxBytes, o.Tries = cmp.Or(o.Timeout, time.Minute), cmp.Or(o.MaxBytes, load.MaxFile), cmp.Or(o.Tries, 3)
 	if o.Text == nil {
-		o.Text = load.Read
+		o.Text = load.Options{}.Read
 	}
 	if o.Resolver == nil {
 		o.Resolver = net.DefaultResolver
@@ -150,7 +150,7 @@ func (f *Fetcher) Page(ctx context.Context, address string) (Page, error) {
 			known.Kind = Refused
 		}
 	}
-	known.URL = text.Printable(address)
+	known.URL = display.Printable(address)
 	return Page{}, known
 }
 
@@ -261,7 +261,7 @@ func (f *Fetcher) get(ctx context.Context, c *http.Client, u *url.URL, header ht
 	case s == http.StatusTooManyRequests || s == http.StatusRequestTimeout || s >= 500:
 		return answer{}, &busyError{resp.Status, retryAfter(resp.Header.Get("Retry-After"))}
 	case s != http.StatusOK:
-		return answer{}, &Error{Kind: Missing, Err: errors.New(text.Printable(resp.Status))}
+		return answer{}, &Error{Kind: Missing, Err: errors.New(display.Printable(resp.Status))}
 	}
 	if packed := resp.Header.Get("Content-Encoding"); packed != "" && packed != "identity" { // gzip, which is asked for, is unpacked already
 		return answer{}, &Error{Kind: NoText, Err: fmt.Errorf("packed as %.40q, which was not asked for", packed)}

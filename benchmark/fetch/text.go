@@ -19,7 +19,7 @@ import (
 
 	"golang.org/x/net/html/charset"
 
-	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/display"
 )
 
 // extensions are the file extensions of media types.
@@ -48,7 +48,7 @@ func (f *Fetcher) text(u *url.URL, a answer) (Page, error) {
 	if err != nil {
 		return Page{}, &Error{Kind: NoText, Err: err}
 	}
-	page := Page{Final: u.String(), Title: text.OneLine(file.Document.Title), Text: clean(file.Document.Text)}
+	page := Page{Final: u.String(), Title: display.OneLine(file.Document.Title), Text: clean(file.Document.Text)}
 	if page.Text == "" {
 		return Page{}, &Error{Kind: NoText, Err: errors.New("nothing to read on it")}
 	}
@@ -63,7 +63,7 @@ func inUTF8(body []byte, mime string) ([]byte, error) {
 	encoding, name, _ := charset.DetermineEncoding(body, mime)
 	out, err := encoding.NewDecoder().Bytes(body)
 	if err != nil || !utf8.Valid(out) {
-		return nil, fmt.Errorf("not in the character set %q that it names", text.Printable(name))
+		return nil, fmt.Errorf("not in the character set %q that it names", display.Printable(name))
 	}
 	return out, nil
 }
@@ -92,7 +92,7 @@ type Reader struct {
 func NewReader(base, key string) (*Reader, error) {
 	u, err := url.Parse(strings.TrimRight(base, "/") + "/")
 	if err != nil || checkURL(u) != nil {
-		return nil, fmt.Errorf("fetch: %q is no base URL of a reader service, such as https://r.jina.ai", text.Printable(base))
+		return nil, fmt.Errorf("fetch: %q is no base URL of a reader service, such as https://r.jina.ai", display.Printable(base))
 	}
 	if ip := net.ParseIP(u.Hostname()); key != "" && u.Scheme == "http" && u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
 		return nil, fmt.Errorf("fetch: %s would get its key in the clear: use https", u.Redacted())
@@ -134,7 +134,7 @@ func (f *Fetcher) read(ctx context.Context, u *url.URL) (Page, error) {
 	if err := json.NewDecoder(bytes.NewReader(a.body)).Decode(&reply); err != nil {
 		return Page{}, &Error{Kind: NoText, Err: errors.New("the reader service replied with no JSON object")}
 	}
-	page := Page{URL: u.String(), Final: reply.Data.URL, Title: text.OneLine(reply.Data.Title), Text: clean(reply.Data.Content)}
+	page := Page{URL: u.String(), Final: reply.Data.URL, Title: display.OneLine(reply.Data.Title), Text: clean(reply.Data.Content)}
 	if page.Text == "" {
 		return Page{}, &Error{Kind: NoText, Err: errors.New("the reader service read nothing on it")}
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/load"
-	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/display"
 	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
@@ -284,7 +284,7 @@ func (q question) item(named fileNames) (benchmark.Item, error) {
 func (q question) categories() (out string) {
 	by, all := byCategory, slices.Concat(q.Categories, q.Users)
 	for _, c := range all[:min(len(all), maxListed)] {
-		if name := strings.Join(strings.Fields(text.OneLine(c.Name)), " "); name != "" {
+		if name := strings.Join(strings.Fields(display.OneLine(c.Name)), " "); name != "" {
 			out += fmt.Sprintf("%s%.40s", by, name)
 			by = andCategory
 		}

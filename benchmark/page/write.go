@@ -17,7 +17,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/display"
 )
 
 //go:embed ui third_party/*.js
@@ -183,10 +183,10 @@ const (
 )
 
 // clean cuts a foreign text and removes unprintable characters; it keeps lines.
-func clean(s string, limit int) string { return text.Printable(cut(s, limit)) }
+func clean(s string, limit int) string { return display.Printable(cut(s, limit)) }
 
 // name does so and joins the lines.
-func name(s string) string { return text.OneLine(cut(s, longName)) }
+func name(s string) string { return display.OneLine(cut(s, longName)) }
 
 // cut shortens a text at a character and appends the number of omitted bytes.
 func cut(s string, limit int) string {

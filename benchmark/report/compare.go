@@ -15,7 +15,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/page"
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/display"
 	"github.com/wildgraph/wildgraph/judge/stats"
 )
 
@@ -241,7 +241,7 @@ func (r *Report) pairTable(family, title, heading string) page.Table {
 		if said := fmt.Sprintf("%d by %s", p.Tests, name); p.Tests > 0 && !slices.Contains(tests, said) {
 			tests = append(tests, said)
 		}
-		addTexts(&t, p.B+" − "+p.A, append([]string{name, text.Digits(p.N)}, p.texts()...)...)
+		addTexts(&t, p.B+" − "+p.A, append([]string{name, display.Digits(p.N)}, p.texts()...)...)
 	}
 	if len(tests) > 0 {
 		t.Notes = append(t.Notes, fmt.Sprintf("Paired over the same questions, by source page. Interval and p are of one method; p (Holm) is corrected within this table, for each figure by itself (%s). "+

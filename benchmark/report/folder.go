@@ -18,7 +18,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/record"
-	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/display"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
@@ -127,7 +127,7 @@ func (r *Report) Write(dir string, run *benchmark.Run) error {
 
 // WriteJSON writes the report as indented JSON, with sorted keys.
 func (r *Report) WriteJSON(w io.Writer) error {
-	enc := text.JSON(w)
+	enc := display.JSON(w)
 	enc.SetIndent("", "  ")
 	return enc.Encode(r)
 }
@@ -146,7 +146,7 @@ func writeLines(w io.Writer, s benchmark.SystemRun, line func(benchmark.Result) 
 	if s.NotApplicable != "" {
 		return nil
 	}
-	enc := text.JSON(w)
+	enc := display.JSON(w)
 	for _, d := range s.Domains {
 		for _, r := range d.Results {
 			if r.Skipped {
@@ -166,7 +166,7 @@ func writeSweep(w io.Writer, run *benchmark.Run) error {
 	for _, kind := range run.Dataset.Types {
 		own[kind.Key] = kind.K
 	}
-	enc := text.JSON(w)
+	enc := display.JSON(w)
 	for _, s := range run.Systems {
 		for _, d := range run.Dataset.Domains {
 			for _, at := range s.Sweep {

@@ -18,7 +18,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/page"
-	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/display"
 )
 
 // WriteText writes tables aligned for a terminal.
@@ -60,7 +60,7 @@ func writeText(b *bufio.Writer, t page.Table) {
 		}
 		at += len(g.Columns)
 	}
-	fmt.Fprintf(b, "%s\n", text.OneLine(t.Title))
+	fmt.Fprintf(b, "%s\n", display.OneLine(t.Title))
 	if len(t.Groups) > 1 {
 		b.WriteString(pad("", -name))
 		for i, g := range t.Groups {
@@ -85,7 +85,7 @@ func writeText(b *bufio.Writer, t page.Table) {
 	}
 	line(pad(t.Heading, -name), func(i int) string { return columns[i] })
 	for _, row := range t.Rows {
-		line(pad(text.OneLine(row.Name), -name), func(i int) string {
+		line(pad(display.OneLine(row.Name), -name), func(i int) string {
 			if row.Cells[i].Best {
 				return row.Cells[i].Text + "*"
 			}
@@ -93,7 +93,7 @@ func writeText(b *bufio.Writer, t page.Table) {
 		})
 	}
 	for _, n := range t.Notes {
-		fmt.Fprintf(b, "  %s\n", text.OneLine(n))
+		fmt.Fprintf(b, "  %s\n", display.OneLine(n))
 	}
 }
 
@@ -164,7 +164,7 @@ func (r *Report) WriteMarkdown(w io.Writer) error {
 
 var markdownEscapes = strings.NewReplacer(`\`, `\\`, "|", `\|`, "<", "&lt;", "*", `\*`, "`", "\\`", "[", `\[`, "\n", " ")
 
-func markdownText(s string) string { return markdownEscapes.Replace(text.OneLine(s)) }
+func markdownText(s string) string { return markdownEscapes.Replace(display.OneLine(s)) }
 
 // WriteLaTeX writes the tables of the report for LaTeX with the package booktabs, with their intervals; the
 // best figure of a column is bold. Notes are comments.
@@ -174,9 +174,9 @@ func (r *Report) WriteLaTeX(w io.Writer) error {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		fmt.Fprintf(b, "%% %s\n", text.OneLine(t.Title))
+		fmt.Fprintf(b, "%% %s\n", display.OneLine(t.Title))
 		for _, n := range t.Notes {
-			fmt.Fprintf(b, "%% %s\n", text.OneLine(n))
+			fmt.Fprintf(b, "%% %s\n", display.OneLine(n))
 		}
 		fmt.Fprintf(b, "\\begin{tabular}{l%s}\n\\toprule\n%s", strings.Repeat("r", len(t.Columns())), latexText(t.Heading))
 		for _, c := range t.Columns() {
@@ -205,7 +205,7 @@ func (r *Report) WriteLaTeX(w io.Writer) error {
 var latexEscapes = strings.NewReplacer(`\`, `\textbackslash{}`, "{", `\{`, "}", `\}`, "$", `\$`, "&", `\&`, "#", `\#`, "%", `\%`, "_", `\_`,
 	"^", `\textasciicircum{}`, "~", `\textasciitilde{}`, "↳", `$\hookrightarrow$`, "–", "--", "≤", `$\le$`, "≥", `$\ge$`, "−", "$-$", "†", `\dag{}`)
 
-func latexText(s string) string { return latexEscapes.Replace(text.OneLine(s)) }
+func latexText(s string) string { return latexEscapes.Replace(display.OneLine(s)) }
 
 // WriteCSV writes one row per system, domain and question type; the domain "*" is all domains together, and a
 // domain of that name is "'*". The columns answers and judge name the makers of answers and verdicts. The
@@ -279,9 +279,9 @@ func csvRow(of []string, by, judged string, t Type, figures, bounded []string) [
 // csvText escapes texts that spreadsheets would read as formulas.
 func csvText(s string) string {
 	if s != "" && (s == allDomains || strings.ContainsRune("=+-@'\t\r", rune(s[0]))) {
-		return "'" + text.OneLine(s)
+		return "'" + display.OneLine(s)
 	}
-	return text.OneLine(s)
+	return display.OneLine(s)
 }
 
 // notApplicable replaces a figure that does not exist.
@@ -301,7 +301,7 @@ func decimal(f *float64, digits int) string {
 		return "–"
 	}
 	if digits == 0 {
-		return text.Digits(int(math.Round(*f)))
+		return display.Digits(int(math.Round(*f)))
 	}
 	return strconv.FormatFloat(*f, 'f', digits, 64)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/page"
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/display"
 	"github.com/wildgraph/wildgraph/judge"
 )
 
@@ -54,7 +54,7 @@ func (k ranking) verdict(l label) string {
 		case n == 1:
 			others = append(others, "one "+class.is)
 		case n > 1:
-			others = append(others, text.Digits(n)+" "+class.are)
+			others = append(others, display.Digits(n)+" "+class.are)
 		}
 	}
 	said := k.standings[0].name + " leads with " + what
@@ -62,9 +62,9 @@ func (k ranking) verdict(l label) string {
 	case len(k.standings) == 1:
 		return k.standings[0].name + " has " + what + "."
 	case n == len(k.standings):
-		return fmt.Sprintf("All %s systems have %s.", text.Digits(n), what)
+		return fmt.Sprintf("All %s systems have %s.", display.Digits(n), what)
 	case n > 3:
-		said = fmt.Sprintf("%s and %s others lead with %s", leaders[0], text.Digits(n-1), what)
+		said = fmt.Sprintf("%s and %s others lead with %s", leaders[0], display.Digits(n-1), what)
 	case n > 1:
 		said = strings.Join(leaders[:n-1], ", ") + " and " + leaders[n-1] + " lead with " + what
 	}
@@ -80,10 +80,10 @@ func (k ranking) interval(questions int) string {
 	case len(k.standings) == 0:
 		return ""
 	case k.standings[0].interval == nil:
-		return fmt.Sprintf("%s are too few for an interval.", text.Counted(questions, "question"))
+		return fmt.Sprintf("%s are too few for an interval.", display.Counted(questions, "question"))
 	}
 	i := k.standings[0].interval
-	return fmt.Sprintf("95 %% interval %.1f to %.1f over %s.", 100*i[0], 100*i[1], text.Counted(questions, "question"))
+	return fmt.Sprintf("95 %% interval %.1f to %.1f over %s.", 100*i[0], 100*i[1], display.Counted(questions, "question"))
 }
 
 // unfinished describes the missing part of a run.
@@ -104,7 +104,7 @@ func unfinished(run *benchmark.Run) string {
 	if missing == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" Unfinished: %s of %s answers are there. The figures are over these, and a system that lacks one is not compared.", text.Digits(asked-missing), text.Digits(asked))
+	return fmt.Sprintf(" Unfinished: %s of %s answers are there. The figures are over these, and a system that lacks one is not compared.", display.Digits(asked-missing), display.Digits(asked))
 }
 
 func settings(c map[string]any) []page.Setting {
@@ -129,7 +129,7 @@ func (r *Report) pageRun(run *benchmark.Run) *page.Run {
 	for _, s := range systems {
 		why := s.NotCompared
 		if s.partial {
-			why = append([]string{"only " + text.Counted(s.Overall.Types[benchmark.All].N, "question")}, why...)
+			why = append([]string{"only " + display.Counted(s.Overall.Types[benchmark.All].N, "question")}, why...)
 		}
 		out.Systems = append(out.Systems, page.System{Name: s.System, Note: strings.Join(why, "; ")})
 	}

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/benchmark"
-	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/display"
 )
 
 // standing is a system's place in a ranking.
@@ -102,7 +102,7 @@ func (k ranking) certain(questions int) string {
 	case len(k.standings) < 2:
 		return ""
 	case tested == 0:
-		return fmt.Sprintf("Too few questions to tell which is better: %s.", text.Digits(questions))
+		return fmt.Sprintf("Too few questions to tell which is better: %s.", display.Digits(questions))
 	}
 	best := k.standings[0].name
 	if k.standings[0].to.PHolm != nil { // another one of the same mean
@@ -110,7 +110,7 @@ func (k ranking) certain(questions int) string {
 	}
 	corrected := "p below .05"
 	if tested > 1 {
-		corrected = fmt.Sprintf("p below .05 after Holm's correction for %s with it", text.Counted(tested, "comparison"))
+		corrected = fmt.Sprintf("p below .05 after Holm's correction for %s with it", display.Counted(tested, "comparison"))
 	}
 	var said []string
 	switch {
@@ -126,7 +126,7 @@ func (k ranking) certain(questions int) string {
 	}
 	if len(level) > 0 {
 		said = append(said, fmt.Sprintf("Level with it: %s. Over %s a true difference of %s is found with probability .8, after the correction.",
-			text.Counted(len(level), "system"), text.Counted(questions, "question"), k.detectable()))
+			display.Counted(len(level), "system"), display.Counted(questions, "question"), k.detectable()))
 	}
 	return strings.Join(said, " ")
 }
@@ -214,7 +214,7 @@ func (k ranking) writeRows(b *bufio.Writer, l label) {
 			said = pad(said, -width(second))
 		}
 		bar := strings.Repeat("█", int(math.Round(rankingBar**s.value)))
-		line("%3d  %s  %6s %s  %13s  %s%s", i+1, pad(cut(text.OneLine(s.name), name), -name), percent(s.value), pad(bar, -rankingBar), interval, said, mark)
+		line("%3d  %s  %6s %s  %13s  %s%s", i+1, pad(cut(display.OneLine(s.name), name), -name), percent(s.value), pad(bar, -rankingBar), interval, said, mark)
 	}
 	b.WriteByte('\n')
 }
@@ -248,7 +248,7 @@ func cut(s string, n int) string {
 // fill writes a paragraph in lines of rankingWidth columns; nothing for "".
 func fill(b *bufio.Writer, s string) {
 	at := 0
-	for _, word := range strings.Fields(text.OneLine(s)) {
+	for _, word := range strings.Fields(display.OneLine(s)) {
 		switch {
 		case at == 0:
 		case at+1+width(word) > rankingWidth:

@@ -11,7 +11,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/display"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/stats"
 )
@@ -339,7 +339,7 @@ func (r *Report) seeds(f figure) string {
 	}
 	said := ""
 	if len(vary) > 0 {
-		said = fmt.Sprintf("%s over %s, from the least to the most: %s. ", f.words(r.label), text.Counted(times, "seed"), strings.Join(vary, ", "))
+		said = fmt.Sprintf("%s over %s, from the least to the most: %s. ", f.words(r.label), display.Counted(times, "seed"), strings.Join(vary, ", "))
 	}
 	if len(constant) > 0 {
 		said += fmt.Sprintf("Another seed changes no answer and no ranking of %s: asked again, they tell no more.", strings.Join(constant, ", "))

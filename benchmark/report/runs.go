@@ -14,7 +14,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/page"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
-	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/display"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -50,7 +50,7 @@ func (r *Report) costTable() page.Table {
 		},
 		Notes: []string{"Totals of the run. Tokens are prompt and completion together. A megabyte is a million bytes of documents."},
 	}
-	tokens := func(u graphrag.Usage) string { return text.Digits(u.PromptTokens + u.CompletionTokens) }
+	tokens := func(u graphrag.Usage) string { return display.Digits(u.PromptTokens + u.CompletionTokens) }
 	for _, s := range r.Systems {
 		if s.NotApplicable != "" {
 			addTexts(&t, s.name())
@@ -58,10 +58,10 @@ func (r *Report) costTable() page.Table {
 		}
 		index := s.indexed()
 		texts := []string{
-			megabytes(index.Bytes), text.Digits(index.Chunks), text.Digits(index.Calls), tokens(index.Usage),
-			text.Digits(index.EmbeddedTokens), decimal(index.Seconds, 1), text.Digits(s.Overall.Types[benchmark.All].N),
-			text.Digits(s.AnswerUsage.Calls), tokens(s.AnswerUsage), decimal(s.QueryMsP50, 1), decimal(s.QueryMsP99, 1),
-			text.Digits(s.JudgeUsage.Calls), tokens(s.JudgeUsage), decimal(s.PeakRSSMB, 0),
+			megabytes(index.Bytes), display.Digits(index.Chunks), display.Digits(index.Calls), tokens(index.Usage),
+			display.Digits(index.EmbeddedTokens), decimal(index.Seconds, 1), display.Digits(s.Overall.Types[benchmark.All].N),
+			display.Digits(s.AnswerUsage.Calls), tokens(s.AnswerUsage), decimal(s.QueryMsP50, 1), decimal(s.QueryMsP99, 1),
+			display.Digits(s.JudgeUsage.Calls), tokens(s.JudgeUsage), decimal(s.PeakRSSMB, 0),
 		}
 		if s.foreign {
 			for _, i := range []int{0, 1, 2, 3, 4, 5, 7, 8, 9, 10} {
@@ -74,11 +74,11 @@ func (r *Report) costTable() page.Table {
 			lost int
 		}{{"the index", index.Unread}, {"answers", s.AnswerUsage.Unread}, {"the judge", s.JudgeUsage.Unread}} {
 			if part.lost > 0 {
-				t.Notes = append(t.Notes, fmt.Sprintf("%s: %s model replies for %s, or parts of them, could not be read and are missing.", s.System, text.Digits(part.lost), part.of))
+				t.Notes = append(t.Notes, fmt.Sprintf("%s: %s model replies for %s, or parts of them, could not be read and are missing.", s.System, display.Digits(part.lost), part.of))
 			}
 		}
 		if s.Uncited > 0 && s.AnswerUsage.Calls > 0 {
-			t.Notes = append(t.Notes, fmt.Sprintf("%s: %s answers cite nothing of what was read for them.", s.System, text.Digits(s.Uncited)))
+			t.Notes = append(t.Notes, fmt.Sprintf("%s: %s answers cite nothing of what was read for them.", s.System, display.Digits(s.Uncited)))
 		}
 	}
 	return t
@@ -108,7 +108,7 @@ func (r *Report) refusalTable() page.Table {
 		}
 		n := v.Refusals
 		refused = refused || n.RefusedRightly+n.RefusedWrongly > 0
-		addTexts(&t, s.name(), text.Digits(n.AnsweredRight), text.Digits(n.AnsweredWrong), text.Digits(n.RefusedRightly), text.Digits(n.RefusedWrongly), text.Digits(n.Unscored))
+		addTexts(&t, s.name(), display.Digits(n.AnsweredRight), display.Digits(n.AnsweredWrong), display.Digits(n.RefusedRightly), display.Digits(n.RefusedWrongly), display.Digits(n.Unscored))
 	}
 	if !refused {
 		return page.Table{}
@@ -182,12 +182,12 @@ func (r *Report) GraphTable() page.Table {
 		if long := g.group() + ": " + strings.Join(g.systems, ", ") + "."; len(g.systems) > 3 && !slices.Contains(t.Notes, long) {
 			t.Notes = append(t.Notes, long)
 		}
-		edges := text.Digits(int(x.Edges))
+		edges := display.Digits(int(x.Edges))
 		if x.Edges == 0 && x.MaxDegree > 0 {
 			edges = "–" // the system does not show its graph
 		}
-		addTexts(&t, g.name(), text.Digits(int(x.Tokens)), text.Digits(x.Entities), edges, text.Digits(x.Relations),
-			text.Digits(x.MaxDegree), decimal(&x.AverageDegree, 2), percent(&x.IsolatedShare))
+		addTexts(&t, g.name(), display.Digits(int(x.Tokens)), display.Digits(x.Entities), edges, display.Digits(x.Relations),
+			display.Digits(x.MaxDegree), decimal(&x.AverageDegree, 2), percent(&x.IsolatedShare))
 	}
 	if len(t.Rows) == 0 {
 		return page.Table{}
@@ -342,7 +342,7 @@ func (s *System) health(run *benchmark.Run, of benchmark.SystemRun) {
 			doubt("no index of %s: %s", name, index.Error)
 		}
 		if index.Graph && index.Stats.Chunks > 0 && index.Stats.Entities == 0 {
-			doubt("the graph of %s is empty: %s, no entity", name, text.Counted(index.Stats.Chunks, "chunk"))
+			doubt("the graph of %s is empty: %s, no entity", name, display.Counted(index.Stats.Chunks, "chunk"))
 		}
 		for _, g := range index.Stats.Stages {
 			s.add(g)
@@ -364,14 +364,14 @@ func (s *System) health(run *benchmark.Run, of benchmark.SystemRun) {
 		}
 	}
 	if n := len(panics); n > 0 {
-		doubt("%s, the first at %s", text.Counted(n, "panic"), panics[0])
+		doubt("%s, the first at %s", display.Counted(n, "panic"), panics[0])
 	}
 	s.add(answers)
 	s.add(judging)
 	s.unscored = why[stageJudge]
 	for _, g := range s.Stages {
 		if float64(g.Failed) > run.MaxFailed*float64(g.Asked) {
-			doubt("%s: %s of %s failed%s", g.Name, text.Digits(g.Failed), text.Digits(g.Asked), mostly(why[g.Name]))
+			doubt("%s: %s of %s failed%s", g.Name, display.Digits(g.Failed), display.Digits(g.Asked), mostly(why[g.Name]))
 		}
 	}
 }
@@ -393,7 +393,7 @@ func mostly(causes map[string]int) string {
 		return ""
 	}
 	most := slices.MinFunc(slices.Collect(maps.Keys(causes)), func(a, b string) int { return cmp.Or(causes[b]-causes[a], cmp.Compare(a, b)) })
-	return ", mostly by: " + cut(text.OneLine(most), 160)
+	return ", mostly by: " + cut(display.OneLine(most), 160)
 }
 
 // add counts a step in the row of its name.
@@ -507,7 +507,7 @@ func (r *Report) failureTable() page.Table {
 		for _, g := range s.Stages {
 			if g.Failed > 0 || g.Repaired > 0 {
 				share := float64(g.Failed) / float64(max(g.Asked, 1))
-				addTexts(&t, s.name(), g.Name, text.Digits(g.Asked), text.Digits(g.Failed), percent(&share), text.Digits(g.Refused), text.Digits(g.Repaired))
+				addTexts(&t, s.name(), g.Name, display.Digits(g.Asked), display.Digits(g.Failed), percent(&share), display.Digits(g.Refused), display.Digits(g.Repaired))
 			}
 		}
 		if len(s.NotCompared) > 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/page"
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/display"
 )
 
 // Spending is the reading and the cost of a system. Paid tokens are prompts, replies and embeddings, whether
@@ -85,7 +85,7 @@ func spending(run *benchmark.Run, of benchmark.SystemRun) *Spending {
 func (r *Report) spendingTable() page.Table {
 	tokens, money := page.Group{Heading: "Tokens a question, of", Qualified: true}, page.Group{Heading: r.currency + " a question, of", Qualified: true}
 	for _, n := range questionCounts {
-		tokens.Columns, money.Columns = append(tokens.Columns, text.Digits(n)+" questions"), append(money.Columns, text.Digits(n)+" questions")
+		tokens.Columns, money.Columns = append(tokens.Columns, display.Digits(n)+" questions"), append(money.Columns, display.Digits(n)+" questions")
 	}
 	t := page.Table{
 		Title:  "What a question costs",
@@ -108,9 +108,9 @@ func (r *Report) spendingTable() page.Table {
 		if seconds != nil {
 			seconds = ref(*seconds / 1000)
 		}
-		texts := []string{decimal(&p.Turns, 1), decimal(&p.Searches, 1), text.Digits(int(p.Read)), text.Digits(int(p.Question)), text.Digits(int(p.Cached)), decimal(seconds, 2)}
+		texts := []string{decimal(&p.Turns, 1), decimal(&p.Searches, 1), display.Digits(int(p.Read)), display.Digits(int(p.Question)), display.Digits(int(p.Cached)), decimal(seconds, 2)}
 		for _, n := range questionCounts {
-			texts = append(texts, text.Digits(int(math.Round(p.at(n)))))
+			texts = append(texts, display.Digits(int(math.Round(p.at(n)))))
 		}
 		for _, n := range questionCounts {
 			if r.currency != "" {
@@ -182,7 +182,7 @@ func (r *Report) stageTable() page.Table {
 		}
 		for _, stage := range slices.Sorted(maps.Keys(usage)) {
 			if u := usage[stage]; s.indexed().Calls > 0 {
-				addTexts(&t, s.name()+", "+stage, text.Digits(u.Calls), text.Digits(u.PromptTokens+u.CompletionTokens), text.Digits(u.EmbeddedTokens), decimal(steps[stage], 2))
+				addTexts(&t, s.name()+", "+stage, display.Digits(u.Calls), display.Digits(u.PromptTokens+u.CompletionTokens), display.Digits(u.EmbeddedTokens), decimal(steps[stage], 2))
 			}
 		}
 	}
@@ -290,9 +290,9 @@ func (p *Payoff) sentence() string {
 	if p.Low != nil {
 		high := "never"
 		if p.High != nil {
-			high = text.Digits(int(*p.High))
+			high = display.Digits(int(*p.High))
 		}
-		sure = fmt.Sprintf("95 %% interval %s to %s", text.Digits(int(*p.Low)), high)
+		sure = fmt.Sprintf("95 %% interval %s to %s", display.Digits(int(*p.Low)), high)
 	}
-	return fmt.Sprintf("A graph pays here from %s on (%s): from there %s costs no more than %s, without a graph, and has %s.", text.Counted(int(*p.Questions), "question"), sure, p.Graph, p.Plain, more)
+	return fmt.Sprintf("A graph pays here from %s on (%s): from there %s costs no more than %s, without a graph, and has %s.", display.Counted(int(*p.Questions), "question"), sure, p.Graph, p.Plain, more)
 }

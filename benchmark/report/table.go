@@ -8,7 +8,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/page"
-	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/display"
 )
 
 // addPublished puts each published row about a domain, "" for all together, below the row of the same system,
@@ -70,7 +70,7 @@ func (r *Report) publishedRow(p benchmark.PublishedRow, name string, columns int
 		said = append(said, p.Mode)
 	}
 	row := page.Row{
-		Name:      strings.Join(append(said, text.Counted(p.Questions, "question")), ", "),
+		Name:      strings.Join(append(said, display.Counted(p.Questions, "question")), ", "),
 		Cells:     []page.Cell{{Text: percent(p.AvgAccuracy)}},
 		Published: true,
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/page"
-	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/display"
 )
 
 // Tables returns the report in the form of the paper: main results (Table 2), failures, refusals, retrieval,
@@ -281,7 +281,7 @@ func (r *Report) countTable() page.Table {
 	row := func(name string, n map[string]int) {
 		var cells []page.Cell
 		for _, key := range append(keys, benchmark.All) {
-			cells = append(cells, page.Cell{Text: text.Digits(n[key])})
+			cells = append(cells, page.Cell{Text: display.Digits(n[key])})
 		}
 		t.Rows = append(t.Rows, page.Row{Name: name, Cells: cells})
 	}
@@ -319,8 +319,8 @@ func (r *Report) summary() string {
 		return "No system was run."
 	}
 	n := r.questions()
-	said := fmt.Sprintf("%s and %s over %s. Judge: %v.", text.Counted(len(r.Systems), "system"), text.Counted(n, "question"),
-		text.Counted(len(r.Systems[0].Domains), "domain"), r.Config["judge"])
+	said := fmt.Sprintf("%s and %s over %s. Judge: %v.", display.Counted(len(r.Systems), "system"), display.Counted(n, "question"),
+		display.Counted(len(r.Systems[0].Domains), "domain"), r.Config["judge"])
 	if changed, ok := r.Config["changed"].([]string); ok {
 		said += " Settings: " + strings.Join(changed, ", ") + "."
 	}

@@ -20,7 +20,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/display"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/lexical"
 	"github.com/wildgraph/wildgraph/judge/model"
@@ -308,7 +308,7 @@ func pageTitle(file, page string) string {
 	first, _, _ := strings.Cut(page, "\n")
 	title, heading := strings.CutPrefix(strings.TrimSpace(first), "# ")
 	if title = strings.TrimSpace(title); len(title) > MaxTitle {
-		if title = text.Head(title, MaxTitle); !heading || title == "" {
+		if title = display.Head(title, MaxTitle); !heading || title == "" {
 			return strings.TrimSuffix(file, ".txt")
 		}
 	}

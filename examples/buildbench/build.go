@@ -25,7 +25,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/graphrag/load"
-	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/display"
 	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/jsonl"
 	"github.com/wildgraph/wildgraph/llm/paid"
@@ -225,7 +225,7 @@ func (b *builder) collect(ctx context.Context, name, title string, refs []constr
 		if path, ok := strings.CutPrefix(r.URL, "file:"); ok {
 			c, err := b.local(name, path)
 			if c.URL = r.URL; err != nil {
-				c.Kind, c.Reason = fetch.Missing, text.OneLine(err.Error())
+				c.Kind, c.Reason = fetch.Missing, display.OneLine(err.Error())
 			}
 			out = append(out, c)
 		} else {
@@ -297,7 +297,7 @@ func (b *builder) progress(title string) func(stage string, done, total int) {
 }
 
 func (b *builder) say(format string, args ...any) {
-	fmt.Fprintln(b.stderr, text.OneLine(fmt.Sprintf(format, args...)))
+	fmt.Fprintln(b.stderr, display.OneLine(fmt.Sprintf(format, args...)))
 }
 
 // table writes the report for people.
@@ -309,7 +309,7 @@ func (b *builder) table(w io.Writer, stats []construct.Stats) error {
 	for _, s := range stats {
 		row := page.Row{Name: s.Article}
 		for _, n := range []int{s.Sources, s.Pages, s.Tokens, s.Sections, s.Triples, s.SingleFact, s.MultiFact, s.Summary, s.Overlap} {
-			row.Cells = append(row.Cells, page.Cell{Text: text.Digits(n)})
+			row.Cells = append(row.Cells, page.Cell{Text: display.Digits(n)})
 		}
 		t.Rows = append(t.Rows, row)
 	}

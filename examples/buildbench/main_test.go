@@ -28,8 +28,8 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/graphrag/load/parquet"
-	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/internal/check"
+	"github.com/wildgraph/wildgraph/internal/display"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -175,7 +175,7 @@ func TestKilled(t *testing.T) {
 	out, err := child(env, flags("whole")...).CombinedOutput()
 	check.OK(t, err, "%v\n%s", err, out)
 	took, paid := time.Since(start), len(server.Requests())
-	for _, want := range []string{"Barn owl: state facts, ", "Barn owl: write questions, ", " left). So far ", " attempts are running", "Paid for this folder: " + text.Digits(paid) + " calls", cli.LedgerName} {
+	for _, want := range []string{"Barn owl: state facts, ", "Barn owl: write questions, ", " left). So far ", " attempts are running", "Paid for this folder: " + display.Digits(paid) + " calls", cli.LedgerName} {
 		check.Contains(t, out, want, "no %q in\n%s", want, out)
 	}
 	ledger, err := os.ReadFile(filepath.Join(dir, "whole", cli.LedgerName))

@@ -31,8 +31,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/load"
-	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/view"
+	"github.com/wildgraph/wildgraph/internal/display"
 	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
@@ -73,7 +73,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	o := view.Options{Title: text.OneLine(cmp.Or(*title, filepath.Base(flags.Arg(0)))), Note: note, MaxNodes: *most}
+	o := view.Options{Title: display.OneLine(cmp.Or(*title, filepath.Base(flags.Arg(0)))), Note: note, MaxNodes: *most}
 	if system != nil {
 		o.Chunks = func(doc string) ([]graphrag.Chunk, bool) {
 			chunks, ok, _ := system.Get(ctx, doc) // in memory
@@ -84,7 +84,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		if o.Asked, err = ask(ctx, system, *question); err != nil {
 			return err
 		}
-		fmt.Fprintln(stdout, text.Printable(o.Asked.Answer))
+		fmt.Fprintln(stdout, display.Printable(o.Asked.Answer))
 	}
 	v, err := view.New(ctx, g, o)
 	if err != nil {
@@ -97,7 +97,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err := journal.WriteFile(*out, write); err != nil {
 		return fmt.Errorf("-out: %w", err)
 	}
-	_, err = fmt.Fprintf(stdout, "Written: %s\n", text.OneLine(*out))
+	_, err = fmt.Fprintf(stdout, "Written: %s\n", display.OneLine(*out))
 	return err
 }
 
@@ -174,7 +174,7 @@ func index(ctx context.Context, fsys fs.FS, stderr io.Writer) (*kit.System, stri
 		return system, byRules, err
 	}
 	for _, note := range made.Notes {
-		fmt.Fprintln(stderr, "Note:", text.OneLine(note))
+		fmt.Fprintln(stderr, "Note:", display.OneLine(note))
 	}
 	system, err := lightrag.New(parts, lightrag.Options{Mode: lightrag.Mix, Extract: made, Cosine: lightrag.NoCosine})
 	if err == nil {
@@ -203,7 +203,7 @@ func documents(ctx context.Context, parts kit.Kit, fsys fs.FS, stderr io.Writer)
 	defer reader.Close() // only read
 	files, skipped, err := reader.Folder(ctx, fsys)
 	for _, s := range skipped {
-		fmt.Fprintln(stderr, "Note:", text.OneLine(s.Error()))
+		fmt.Fprintln(stderr, "Note:", display.OneLine(s.Error()))
 	}
 	if err != nil {
 		return nil, err

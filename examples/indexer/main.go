@@ -35,7 +35,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
 	"github.com/wildgraph/wildgraph/graphrag/store/opensearch"
 	"github.com/wildgraph/wildgraph/graphrag/store/postgres"
-	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/display"
 )
 
 func main() {
@@ -111,5 +111,5 @@ func (j *job) dial(ctx context.Context, logs io.Writer) (c client.Client, err er
 // line returns the progress in a line.
 func line(p index.Progress) string {
 	return fmt.Sprintf("round %d: %d of %d shares, %s replies missing before; %s calls, %s texts embedded",
-		p.Round, p.Done, p.Shares, text.Digits(p.Missing), text.Digits(p.Usage.Calls), text.Digits(p.Texts))
+		p.Round, p.Done, p.Shares, display.Digits(p.Missing), display.Digits(p.Usage.Calls), display.Digits(p.Texts))
 }

@@ -28,6 +28,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
+	"github.com/wildgraph/wildgraph/internal/display"
 	"github.com/wildgraph/wildgraph/judge/stats"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/journal"
@@ -162,7 +163,7 @@ func (a auditing) write(ctx context.Context, stdout io.Writer, m llm.Model, all 
 		}
 	}
 	err := journal.WriteFile(a.out, func(w io.Writer) error {
-		enc := text.JSON(w)
+		enc := display.JSON(w)
 		for _, x := range chosen {
 			if err := enc.Encode(x); err != nil {
 				return err
@@ -311,7 +312,7 @@ func (l *listener) RetrieveAll(ctx context.Context, qs []graphrag.Question) ([]g
 		if !ok || len(f.Ranked) == 0 {
 			continue
 		}
-		a.Passage = retrieve.Titled(f.Ranked[0].Chunk)
+		a.Passage = f.Ranked[0].Chunk.Titled()
 		a.Rule = ruled(a.Passage, l.names[a.Triple])
 		if !slices.Contains(l.out, a) {
 			l.out = append(l.out, a)

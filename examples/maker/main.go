@@ -20,7 +20,7 @@ import (
 	"slices"
 
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
-	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/display"
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
@@ -105,22 +105,22 @@ func repair(path, out string, w io.Writer) error {
 	r, err := journal.Repair(path, out)
 	if err == nil {
 		describe(w, path, r)
-		_, err = fmt.Fprintf(w, "%s holds the %s whole records; put it in the place of the other file.\n", text.Printable(out), text.Digits(r.Records))
+		_, err = fmt.Fprintf(w, "%s holds the %s whole records; put it in the place of the other file.\n", display.Printable(out), display.Digits(r.Records))
 	}
 	return err
 }
 
 // describe prints the intact and the bad parts of a file.
 func describe(w io.Writer, path string, r journal.Repaired) {
-	fmt.Fprintf(w, "%s: %s whole records of %s.\n", text.Printable(path), text.Digits(r.Records), text.Printable(r.Header.Schema))
+	fmt.Fprintf(w, "%s: %s whole records of %s.\n", display.Printable(path), display.Digits(r.Records), display.Printable(r.Header.Schema))
 	if r.Bad > 0 {
-		fmt.Fprintf(w, "The first bad record begins at byte %s.\n", text.Digits(int(r.Bad)))
+		fmt.Fprintf(w, "The first bad record begins at byte %s.\n", display.Digits(int(r.Bad)))
 	}
 	for _, s := range r.Lost {
 		fmt.Fprintf(w, "Lost: records %d to %d.\n", s.First, s.Last)
 	}
 	if r.BadTail > 0 {
-		fmt.Fprintf(w, "No record is whole in the last %s bytes.\n", text.Digits(int(r.BadTail)))
+		fmt.Fprintf(w, "No record is whole in the last %s bytes.\n", display.Digits(int(r.BadTail)))
 	}
 	if r.Torn {
 		fmt.Fprintln(w, "That is an unfinished write, which was not acknowledged: the next program to open the file cuts it off and repeats the call.")
@@ -139,6 +139,6 @@ func excerpt(w io.Writer, path string, at int64) error {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "It begins: %s\n", text.Printable(fmt.Sprintf("%q", b[:n])))
+	_, err = fmt.Fprintf(w, "It begins: %s\n", display.Printable(fmt.Sprintf("%q", b[:n])))
 	return err
 }

@@ -14,6 +14,9 @@ import (
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
+// RepairPlan is repairPlan, for tests.
+var RepairPlan = repairPlan
+
 // Every usual form of a call is read at the first reply.
 func TestCallShapes(t *testing.T) {
 	table := check.Of(os.ReadFile("testdata/calls.jsonl")).OK(t)
@@ -47,7 +50,7 @@ func TestDecomposeShapes(t *testing.T) {
 		var c struct{ Reply, Want string }
 		check.OK(t, json.Unmarshal(line, &c))
 		m := llmtest.NewScript("m").Reply(llmtest.Any, c.Reply)
-		decompose, _ := DecomposeByModel(DecomposeOptions{Model: m})
+		decompose, _ := DecomposeByModel(m, nil, 0)
 		subs, err := decompose(t.Context(), "Where was it built?")
 		var parts []string
 		for _, s := range subs {

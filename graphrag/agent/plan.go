@@ -35,49 +35,59 @@ const (
 	StageDecompose = "decompose"
 	StageReflect   = "reflect"
 	StageAspects   = "aspects"
+	StageSearch    = "search"   // a move of a search with tools
+	StageCondense  = "condense" // of what it read
 )
 
-// Decomposer returns the sub-queries of a question. [Plan] repairs invalid ones.
+// Defaults of [DecomposeByModel], [Options], [SearchOptions] and [ToolOptions].
+const (
+	// DefaultSubQueries is the most sub-queries of a question (the workers of
+	// TencentCloudADP/youtu-graphrag; the paper has "a pre-defined maximum").
+	DefaultSubQueries = 4
+	// DefaultSteps is the most reflections of a question (TencentCloudADP/youtu-graphrag; the paper has no number).
+	DefaultSteps = 5
+	// DefaultTurns and DefaultCalls bound an agent: chains of facts in the data sets have up to
+	// four steps, and a step that finds nothing is searched for in other words once.
+	DefaultTurns = 8
+	DefaultCalls = 4
+	// DefaultRead is the number of tokens that an agent reads where a question sets no budget: about a
+	// dozen chunks of 1,200 tokens.
+	DefaultRead = 16_000
+)
+
+// Decomposer returns the sub-queries of a question. [Decomposed] repairs invalid ones.
 type Decomposer func(ctx context.Context, question string) ([]SubQuery, error)
 
-// DecomposeOptions of [DecomposeByModel].
-type DecomposeOptions struct {
-	Model llm.Model
-	// Schema limits the types of sub-queries; nil does not.
-	Schema *extract.Schema
-	// Most is the largest number of sub-queries; 0 means [DefaultSubQueries].
-	Most int
-}
-
-// DecomposeByModel asks a model, with one call for each question. After an unusable reply or
+// DecomposeByModel asks a model, with one call for each question. The schema limits the types of sub-queries, nil
+// does not; most is the largest number of sub-queries, 0 means [DefaultSubQueries]. After an unusable reply or
 // a refusal there are no sub-queries. Any other error is returned.
-func DecomposeByModel(o DecomposeOptions) (Decomposer, error) {
-	if o.Model == nil {
+func DecomposeByModel(m llm.Model, schema *extract.Schema, most int) (Decomposer, error) {
+	if m == nil {
 		return nil, errors.New("agent: the model that decomposes is missing")
 	}
-	if o.Most <= 0 {
-		o.Most = DefaultSubQueries
+	if most <= 0 {
+		most = DefaultSubQueries
 	}
-	values, schema := map[string]any{"Schema": o.Schema != nil, "Most": o.Most}, prompts.Data{}
-	if o.Schema != nil {
-		plain, err := json.Marshal(o.Schema.Plain())
+	values, shown := map[string]any{"Schema": schema != nil, "Most": most}, prompts.Data{}
+	if schema != nil {
+		plain, err := json.Marshal(schema.Plain())
 		if err != nil {
 			return nil, err
 		}
-		schema = prompts.Data{Label: "schema", Text: string(plain)} // its words may come from pages
+		shown = prompts.Data{Label: "schema", Text: string(plain)} // its words may come from pages
 	}
 	return func(ctx context.Context, question string) ([]SubQuery, error) {
-		req, err := templates.Request(ctx, StageDecompose, "decompose", values, prompts.Data{Label: "question", Text: question}, schema)
+		req, err := templates.Request(ctx, StageDecompose, "decompose", values, prompts.Data{Label: "question", Text: question}, shown)
 		if err != nil {
 			return nil, err
 		}
-		reply, _, err := replies.Decode[proposals](ctx, o.Model, req)
+		reply, _, err := replies.Decode[proposals](ctx, m, req)
 		if llm.OfOneReply(err) {
 			return nil, nil
 		}
 		var out []SubQuery
 		for _, s := range reply.SubQueries {
-			out = append(out, SubQuery{ID: clean(s.ID), Text: clean(s.text()), Target: Target(clean(s.Target)), Types: cleaned(s.Types), DependsOn: cleaned(s.DependsOn)})
+			out = append(out, SubQuery{ID: clean(s.ID), Text: clean(s.text()), Target: clean(s.Target), Types: cleaned(s.Types), DependsOn: cleaned(s.DependsOn)})
 		}
 		return out, err
 	}, nil
@@ -102,7 +112,7 @@ type proposal struct {
 
 func (p proposal) text() string { return cmp.Or(p.Text, p.Question, p.SubQuery, p.Query) }
 
-// Check implements what replies.Decode asks of replies. [Plan] drops single empty sub-queries.
+// Check implements what replies.Decode asks of replies. Single empty sub-queries are dropped later.
 func (p proposals) Check() error {
 	empty := func(s proposal) bool { return clean(s.text()) == "" }
 	if len(p.SubQueries) > 0 && len(slices.DeleteFunc(slices.Clone(p.SubQueries), empty)) == 0 {
@@ -123,14 +133,19 @@ func cleaned(list []string) (out []string) {
 	return out
 }
 
-// SubSearch retrieves for a sub-query of a question: q has the form, K and budget of the
-// question, and the text to search for.
-type SubSearch func(ctx context.Context, q graphrag.Question, sub SubQuery) (graphrag.Found, error)
+// searchFunc retrieves for a sub-query of a question.
+type searchFunc = func(ctx context.Context, q graphrag.Question, sub SubQuery) (graphrag.Found, error)
 
-// Decomposed returns a retriever that searches for the sub-queries of a question and interleaves their results.
-// Independent sub-queries run concurrently; to the text of a dependent one the best fact, or else the beginning
-// of the best chunk, of each of its dependencies is appended. schema and most are parameters of [Plan].
-func Decomposed(search SubSearch, decompose Decomposer, schema *extract.Schema, most int) (graphrag.Retriever, error) {
+// Decomposed returns a retriever that searches for the sub-queries of a question and interleaves their results:
+// q has the form, K and budget of the question, and the text to search for. Independent sub-queries run
+// concurrently; to the text of a dependent one the best fact, or else the beginning of the best chunk, of each of
+// its dependencies is appended.
+//
+// Proposed sub-queries without a text and repetitions are dropped, at most most are kept (0 means
+// [DefaultSubQueries]), a missing or repeated ID is replaced, and unknown targets, unknown types, and dependencies
+// that are unknown, on itself, or circular are removed. Without any sub-query the question is the only one. If
+// schema is nil all types are removed. A step describes the changes.
+func Decomposed(search func(ctx context.Context, q graphrag.Question, sub SubQuery) (graphrag.Found, error), decompose Decomposer, schema *extract.Schema, most int) (graphrag.Retriever, error) {
 	checks := opt.Checks{Of: "agent"}
 	checks.Want(search != nil, "the search for sub-queries", "missing", "a function")
 	checks.Want(decompose != nil, "the decomposer", "missing", "one, such as DecomposeByModel's")
@@ -141,7 +156,7 @@ func Decomposed(search SubSearch, decompose Decomposer, schema *extract.Schema, 
 }
 
 type decomposed struct {
-	search    SubSearch
+	search    searchFunc
 	decompose Decomposer
 	schema    *extract.Schema
 	most      int
@@ -152,7 +167,7 @@ func (d decomposed) Retrieve(ctx context.Context, q graphrag.Question) (graphrag
 	if err != nil {
 		return graphrag.Found{}, fmt.Errorf("agent: decomposing: %w", err)
 	}
-	subs, notes := Plan(q.Text, proposed, d.schema, d.most)
+	subs, notes := repairPlan(q.Text, proposed, d.schema, d.most)
 	all, err := d.carryOut(ctx, q, subs)
 	if err != nil {
 		return graphrag.Found{}, err
@@ -248,7 +263,7 @@ func AspectsByModel(m llm.Model) (pages.Plan, error) {
 	}, nil
 }
 
-// distinct returns the aspects that repeat neither the question nor each other, by the rules of [Plan].
+// distinct returns the aspects that repeat neither the question nor each other, as [Decomposed] repairs sub-queries.
 func distinct(aspects []string, question string) []string {
 	var proposed []SubQuery
 	for _, a := range aspects {
@@ -260,7 +275,7 @@ func distinct(aspects []string, question string) []string {
 		return nil
 	}
 	var out []string
-	subs, _ := Plan(question, proposed, nil, pages.MaxAspects)
+	subs, _ := repairPlan(question, proposed, nil, pages.MaxAspects)
 	for _, s := range subs {
 		out = append(out, s.Text)
 	}

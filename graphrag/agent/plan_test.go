@@ -36,7 +36,7 @@ func hits(ids string) []graphrag.Hit {
 }
 
 // found is a search by the first line of what it is asked.
-func found(answers map[string]graphrag.Found) agent.SubSearch {
+func found(answers map[string]graphrag.Found) func(ctx context.Context, q graphrag.Question, sub agent.SubQuery) (graphrag.Found, error) {
 	return func(ctx context.Context, q graphrag.Question, _ agent.SubQuery) (graphrag.Found, error) {
 		f := answers[strings.Split(q.Text, "\n")[0]]
 		f.Usage.Calls++
@@ -131,7 +131,7 @@ func TestDecomposeByModel(t *testing.T) {
 		{"no JSON", `Let me think.`, "[]", 2},
 	} {
 		m := llmtest.NewScript("m").Reply(llmtest.Any, tt.reply)
-		d := check.Of(agent.DecomposeByModel(agent.DecomposeOptions{Model: m, Schema: &schema})).OK(t)
+		d := check.Of(agent.DecomposeByModel(m, &schema, 0)).OK(t)
 		subs, err := d(t.Context(), "Who?")
 		if got := fmt.Sprint(subs); err != nil || strings.ReplaceAll(got, "  ", " ") != strings.ReplaceAll(tt.want, "  ", " ") || m.Calls() != tt.calls {
 			t.Errorf("%s: %s after %d calls, %v; want %s after %d", tt.name, got, m.Calls(), err, tt.want, tt.calls)
@@ -143,9 +143,9 @@ func TestDecomposeByModel(t *testing.T) {
 			t.Errorf("%s: the schema stands in the system message", tt.name)
 		}
 	}
-	denied, _ := agent.DecomposeByModel(agent.DecomposeOptions{Model: llmtest.NewScript("m").Fail(llmtest.Any, &llm.Error{Kind: llm.ErrAuth})})
+	denied, _ := agent.DecomposeByModel(llmtest.NewScript("m").Fail(llmtest.Any, &llm.Error{Kind: llm.ErrAuth}), nil, 0)
 	check.Is(t, check.Err(denied(t.Context(), "Who?")), llm.ErrAuth)
-	check.True(t, check.Err(agent.DecomposeByModel(agent.DecomposeOptions{})) != nil, "no model")
+	check.True(t, check.Err(agent.DecomposeByModel(nil, nil, 0)) != nil, "no model")
 }
 
 func TestAspectsByModel(t *testing.T) {
@@ -218,14 +218,14 @@ func TestPlan(t *testing.T) {
 		{"said twice", []agent.SubQuery{{ID: "a", Text: "Who built it?"}, {ID: "b", Text: "who  built it?"}, {ID: "c", Text: "Where?", DependsOn: []string{"b"}}},
 			[]agent.SubQuery{{ID: "a", Text: "Who built it?"}, {ID: "c", Text: "Where?", DependsOn: []string{"a"}}}, `"b" says the same as "a"`},
 	} {
-		got, notes := agent.Plan("Who built the Fram?", tt.proposed, &schema, 0)
+		got, notes := agent.RepairPlan("Who built the Fram?", tt.proposed, &schema, 0)
 		diff := cmp.Diff(tt.want, got, cmp.Transformer("nil", func(s []string) []string { return append([]string{}, s...) }))
 		check.Equal(t, diff, "", "%s (-want +got)", tt.name)
 		if all := strings.Join(notes, "; "); !strings.Contains(all, tt.notes) || tt.notes == "" && all != "" {
 			t.Errorf("%s: notes %q, want %q", tt.name, all, tt.notes)
 		}
 	}
-	long, _ := agent.Plan("q", []agent.SubQuery{{ID: "a", Text: strings.Repeat("многословно ", 1000)}}, nil, 1)
+	long, _ := agent.RepairPlan("q", []agent.SubQuery{{ID: "a", Text: strings.Repeat("многословно ", 1000)}}, nil, 1)
 	if n := len(long[0].Text); n > 1000 || n < 900 || !strings.HasSuffix(long[0].Text, "многословно") {
 		t.Errorf("a text of %d bytes: …%q", n, long[0].Text[n-20:])
 	}
@@ -243,9 +243,9 @@ func FuzzPlan(f *testing.F) {
 		f.Add(reply)
 	}
 	f.Fuzz(func(t *testing.T, reply string) {
-		d := check.Of(agent.DecomposeByModel(agent.DecomposeOptions{Model: llmtest.NewScript("m").Reply(llmtest.Any, reply), Schema: &schema})).OK(t)
+		d := check.Of(agent.DecomposeByModel(llmtest.NewScript("m").Reply(llmtest.Any, reply), &schema, 0)).OK(t)
 		proposed := check.Of(d(context.Background(), "Who?")).OK(t, "%q", reply)
-		subs, _ := agent.Plan("Who?", proposed, &schema, 0)
+		subs, _ := agent.RepairPlan("Who?", proposed, &schema, 0)
 		done := map[string]bool{}
 		for range subs {
 			for _, s := range subs {
@@ -378,7 +378,7 @@ func TestSearchLimits(t *testing.T) {
 		tokens := 0
 		for _, h := range f.Evidence {
 			docs = append(docs, h.Chunk.Doc)
-			tokens += words(retrieve.Titled(h.Chunk))
+			tokens += words(h.Chunk.Titled())
 		}
 		if got := strings.Join(docs, " "); got != tt.Docs || m.Calls() != tt.Calls {
 			t.Errorf("%s: evidence %q, want %q; %d calls, want %d\n%s", tt.Name, got, tt.Docs, m.Calls(), tt.Calls, strings.Join(steps, "\n"))

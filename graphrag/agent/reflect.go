@@ -19,39 +19,38 @@ import (
 	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
-// ReflectOptions of [ReflectByModel].
-type ReflectOptions struct {
-	Model llm.Model
-	// Count counts tokens.
-	Count func(string) int
-}
-
 // maxEvidence limits the evidence in the prompt of a reflection, in tokens: about five chunks of
 // 1,200 and twenty facts.
 const maxEvidence = 8000
 
 // ReflectByModel asks a model whether the evidence answers the question, and for the next
-// query if not. The prompt always has the original question. An unusable reply or a refusal
+// query if not; count counts tokens. The prompt always has the original question. An unusable reply or a refusal
 // ends the search. With a budget no call is made that might exceed it.
-func ReflectByModel(o ReflectOptions) (Next, error) {
+func ReflectByModel(m llm.Model, count func(string) int) (Next, error) {
 	checks := opt.Checks{Of: "agent"}
-	checks.Want(o.Model != nil, "Model", "missing", "the model that reflects")
-	checks.Want(o.Count != nil, "Count", "missing", "a counter of tokens")
+	checks.Want(m != nil, "the model that reflects", "missing", "one")
+	checks.Want(count != nil, "the counter of tokens", "missing", "one")
 	if err := checks.Err(); err != nil {
 		return nil, err
 	}
-	return o.reflect, nil
+	return reflector{m, count}.reflect, nil
 }
 
-func (o ReflectOptions) reflect(ctx context.Context, m *Memory) (Move, error) {
+// reflector asks a model whether the evidence answers the question.
+type reflector struct {
+	model llm.Model
+	count func(string) int
+}
+
+func (r reflector) reflect(ctx context.Context, m *Memory) (Move, error) {
 	req, err := templates.Request(ctx, StageReflect, "reflect", nil,
 		prompts.Data{Label: "question", Text: m.Question.Text},
 		prompts.Data{Label: "searches", Text: m.turns()},
-		prompts.Data{Label: "evidence", Text: o.evidence(m)})
+		prompts.Data{Label: "evidence", Text: r.evidence(m)})
 	if err != nil {
 		return Move{}, err
 	}
-	p := &budgeted{Model: o.Model, count: o.Count, left: m.Left}
+	p := &budgeted{Model: r.model, count: r.count, left: m.Left}
 	reply, _, err := replies.Decode[reflection](ctx, p, req)
 	if errors.Is(err, ErrSpent) || err != nil && !llm.OfOneReply(err) {
 		return Move{}, err
@@ -82,14 +81,14 @@ func (m *Memory) turns() string {
 }
 
 // evidence returns the facts and the evidence that fit, without chunks that were ranked for measuring only.
-func (o ReflectOptions) evidence(m *Memory) string {
-	hits, derived := retrieve.Fit(m.Found.Read(m.Question), m.Found.Derived, maxEvidence, o.Count)
+func (r reflector) evidence(m *Memory) string {
+	hits, derived := retrieve.Fit(m.Found.Read(m.Question), m.Found.Derived, maxEvidence, r.count)
 	var parts []string
 	for _, d := range derived {
 		parts = append(parts, prompts.Printable(d.Text))
 	}
 	for _, h := range hits {
-		parts = append(parts, prompts.Printable(retrieve.Shown(h.Chunk)))
+		parts = append(parts, prompts.Printable(h.Chunk.Prompt()))
 	}
 	if parts == nil {
 		return "nothing"
@@ -159,9 +158,6 @@ func (p *budgeted) Generate(ctx context.Context, req llm.Request) (llm.Reply, er
 	p.spent += max(prompt, reply.Usage.PromptTokens) + max(p.count(reply.Text)+p.count(reply.Reasoning), reply.Usage.CompletionTokens)
 	return reply, err
 }
-
-// DefaultSteps is the most reflections of a question (TencentCloudADP/youtu-graphrag; the paper has no number).
-const DefaultSteps = 5
 
 // Options of [Reflecting].
 type Options struct {

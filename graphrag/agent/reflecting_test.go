@@ -132,7 +132,7 @@ func TestReflectByModel(t *testing.T) {
 		{"no JSON", `I believe so.`, agent.Move{Thought: "the reflection could not be used"}, 2},
 	} {
 		m := llmtest.NewScript("m").Reply(llmtest.Any, tt.reply)
-		reflect := check.Of(agent.ReflectByModel(agent.ReflectOptions{Model: m, Count: words})).OK(t)
+		reflect := check.Of(agent.ReflectByModel(m, words)).OK(t)
 		v, err := reflect(t.Context(), memory)
 		check.True(t, v.Tokens != 0, "%s: no tokens are counted", tt.name)
 		v.Tokens = 0
@@ -146,7 +146,7 @@ func TestReflectByModel(t *testing.T) {
 	}
 	// A budget below the prompt makes no call; one above it limits the reply.
 	m := llmtest.NewScript("m").Reply(llmtest.Any, `{"status": "answer"}`)
-	reflect, _ := agent.ReflectByModel(agent.ReflectOptions{Model: m, Count: words})
+	reflect, _ := agent.ReflectByModel(m, words)
 	memory.Left = 400
 	_, err := reflect(t.Context(), memory)
 	check.True(t, errors.Is(err, agent.ErrSpent) && m.Calls() == 0, "%v after %d calls", err, m.Calls())
@@ -154,9 +154,9 @@ func TestReflectByModel(t *testing.T) {
 	if v, err := reflect(t.Context(), memory); err != nil || !v.Answered || m.Requests()[0].MaxTokens == 0 || m.Requests()[0].MaxTokens > 2000 {
 		t.Errorf("%+v, %v, %+v", v, err, m.Requests()[0].MaxTokens)
 	}
-	denied, _ := agent.ReflectByModel(agent.ReflectOptions{Model: llmtest.NewScript("m").Fail(llmtest.Any, &llm.Error{Kind: llm.ErrAuth}), Count: words})
+	denied, _ := agent.ReflectByModel(llmtest.NewScript("m").Fail(llmtest.Any, &llm.Error{Kind: llm.ErrAuth}), words)
 	check.Is(t, check.Err(denied(t.Context(), memory)), llm.ErrAuth)
-	_, err = agent.ReflectByModel(agent.ReflectOptions{})
+	_, err = agent.ReflectByModel(nil, nil)
 	check.True(t, err != nil && strings.Contains(err.Error(), "model") && strings.Contains(err.Error(), "counter"), "%v does not name all", err)
 }
 

@@ -31,13 +31,6 @@ type SearchOptions struct {
 	Condense llm.Model
 }
 
-// DefaultTurns and DefaultCalls bound an agent: chains of facts in the data sets have up to
-// four steps, and a step that finds nothing is searched for in other words once.
-const (
-	DefaultTurns = 8
-	DefaultCalls = 4
-)
-
 // Search returns a retriever that searches again and again, over any retriever and over raw pages, until next has
 // an answer or a limit is met: the turns, the tokens read in all (Question.Tokens, if set), or two turns without
 // anything new. Calls of a turn run side by side; those beyond the limit are dropped, and said to be. A call that
@@ -261,12 +254,6 @@ func (l *loop) stopped(stop string) []graphrag.Step {
 	return append(l.steps, graphrag.Step{Kind: "stop", Found: []string{stop}})
 }
 
-// Stages of the calls that move a search with tools, and condense what it read.
-const (
-	StageSearch   = "search"
-	StageCondense = "condense"
-)
-
 // moveReply is a move as a model writes it.
 type moveReply Move
 
@@ -339,9 +326,9 @@ func (m *Memory) request(ctx context.Context) (llm.Request, error) {
 }
 
 // Text is the text of results for a model: the notes, and then their texts between marks.
-func Text(results ...Result) string { return show(results, "") }
+func (t *Tools) Text(results ...Result) string { return show(results, "") }
 
-// show is [Text] with something shorter in place of the texts, if there is any.
+// show is [Tools.Text] with something shorter in place of the texts, if there is any.
 func show(results []Result, condensed string) string {
 	parts := make([]string, len(results))
 	var data []prompts.Data
@@ -363,14 +350,16 @@ func definitions(names []string) (out []llm.Tool) {
 		ToolAnswer: `"answer":{"type":"string"},"ids":{"type":"array","items":{"type":"integer"}}`,
 	}
 	for _, name := range names {
-		out = append(out, llm.Tool{Name: name, Description: Describe(name),
+		out = append(out, llm.Tool{Name: name, Description: describe(name),
 			Parameters: json.RawMessage(`{"type":"object","properties":{` + properties[name] + `}}`)})
 	}
 	return out
 }
 
 // Describe says in a sentence or two what a tool does and takes, "" of other names.
-func Describe(tool string) string {
+func (t *Tools) Describe(tool string) string { return describe(tool) }
+
+func describe(tool string) string {
 	return map[string]string{
 		ToolSearch: `Finds passages that are like a query ("query"), numbered.`,
 		ToolFind:   `Finds the lines of the pages that match a regular expression ("pattern"; RE2, case ignored), numbered, and says how many there are.`,

@@ -11,40 +11,30 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// Target is the kind of answer of a sub-query.
-type Target string
-
-// The targets of Youtu-GraphRAG, and none in particular.
+// The kinds of answers of a [SubQuery] in Youtu-GraphRAG, and none in particular.
 const (
-	Auto      Target = ""
-	Node      Target = "node"      // an entity and its attributes
-	Fact      Target = "triple"    // a relation between two
-	Community Target = "community" // what many have in common
+	Auto      = ""
+	Node      = "node"      // an entity and its attributes
+	Fact      = "triple"    // a relation between two
+	Community = "community" // what many have in common
 )
 
 // SubQuery is a part of a question that is searched for separately.
 type SubQuery struct {
 	ID, Text string
 	// Target and Types are hints at the answer: its kind, and names of the schema.
-	Target Target
+	Target string
 	Types  []string
 	// DependsOn are the IDs of the sub-queries whose results it needs.
 	DependsOn []string
 }
 
-// DefaultSubQueries is the most sub-queries of a question (the workers of
-// TencentCloudADP/youtu-graphrag; the paper has "a pre-defined maximum").
-const DefaultSubQueries = 4
-
 // maxSubQuery is the longest text of a sub-query, in bytes.
 const maxSubQuery = 1000
 
-// Plan repairs the proposed sub-queries of a question, which are usually written by a model: those without
-// a text and repetitions are dropped, at most most are kept (0 means [DefaultSubQueries]), a missing or
-// repeated ID is replaced, and unknown targets, unknown types, and dependencies that are unknown, on
-// itself, or circular are removed. Without any sub-query the question is the only one. If schema is nil all
-// types are removed. The second result describes the changes.
-func Plan(question string, proposed []SubQuery, schema *extract.Schema, most int) ([]SubQuery, []string) {
+// repairPlan repairs the proposed sub-queries of a question as [Decomposed] says. The second result describes
+// the changes.
+func repairPlan(question string, proposed []SubQuery, schema *extract.Schema, most int) ([]SubQuery, []string) {
 	if most <= 0 {
 		most = DefaultSubQueries
 	}
@@ -110,11 +100,11 @@ func (p *plan) add(s SubQuery, most int) {
 
 // types removes unknown targets and types.
 func (p *plan) types(s *SubQuery, schema *extract.Schema) {
-	s.Target = Target(fold(string(s.Target)))
+	s.Target = fold(s.Target)
 	if s.Target == "auto" {
 		s.Target = Auto
 	}
-	if !slices.Contains([]Target{Auto, Node, Fact, Community}, s.Target) {
+	if !slices.Contains([]string{Auto, Node, Fact, Community}, s.Target) {
 		p.note("sub-query %q has the unknown target %q", s.ID, s.Target)
 		s.Target = Auto
 	}

@@ -102,10 +102,6 @@ type ToolOptions struct {
 	Tokens int
 }
 
-// DefaultRead is the number of tokens that an agent reads where a question sets no budget: about a
-// dozen chunks of 1,200 tokens.
-const DefaultRead = 16_000
-
 // usualPassage is the length of a chunk in tokens, by default: what a call may bring at least, if the budget has it.
 const usualPassage = 1200
 
@@ -286,7 +282,7 @@ func (t *Tools) take(r *Result, limit int) {
 		n, c := len(t.hits), h.Chunk
 		t.number[c.ID] = n
 		r.Numbers, fresh = append(r.Numbers, n), fresh+1
-		r.Tokens += t.o.Count(retrieve.Shown(c))
+		r.Tokens += t.o.Count(c.Prompt())
 		if h.Source == ToolFind {
 			lines = append(lines, fmt.Sprintf("[%d] %s, line %.0f, passage %d: %s", n, oneLine(c.Doc), h.Score, c.Index, oneLine(c.Text)))
 			continue
@@ -295,7 +291,7 @@ func (t *Tools) take(r *Result, limit int) {
 		if t.o.Pages != nil {
 			place = fmt.Sprintf(", passage %d", t.o.Pages.At(c.Doc, c.Start))
 		}
-		text := fmt.Sprintf("Page: %s%s\n%s", oneLine(c.Doc), place, prompts.Printable(retrieve.Shown(c)))
+		text := fmt.Sprintf("Page: %s%s\n%s", oneLine(c.Doc), place, prompts.Printable(c.Prompt()))
 		r.Data = append(r.Data, prompts.Data{Label: fmt.Sprintf("passage %d", n), Text: text})
 	}
 	label := "lines"

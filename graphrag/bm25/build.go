@@ -137,7 +137,7 @@ type found struct {
 const bytesOfPosting = 8
 
 func newAnalysis(ctx context.Context, o Options, first, postings int) *analysis {
-	a := &analysis{ctx: ctx, numbers: text.NewNumbering(o.Analyzer), titleWeight: uint32(o.TitleWeight)}
+	a := &analysis{ctx: ctx, numbers: new(text.Vocabulary).Numbering(o.Analyzer), titleWeight: uint32(o.TitleWeight)}
 	a.batch = batch{first: uint32(first), terms: a.numbers.Terms(), large: map[uint64]uint32{}}
 	a.found = make([]uint64, 0, postings)
 	a.count = a.countTerms

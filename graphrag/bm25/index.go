@@ -154,7 +154,9 @@ func open(folder *flat.Folder, meta folderMeta, a text.Analyzer) (*Index, error)
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)
 	}
-	ix := newIndex(o, text.SortedVocabulary(arena, ends), lengths)
+	var terms text.Vocabulary
+	terms.Map(arena, ends)
+	ix := newIndex(o, &terms, lengths)
 	ix.folder = folder
 	ix.entries, ix.blocks = view[entry](folder, "entries", &errs), view[block](folder, "blocks", &errs)
 	ix.docs, ix.tfs = view[uint16](folder, "docs", &errs), view[uint8](folder, "tfs", &errs)

@@ -27,7 +27,7 @@ func invert(ctx context.Context, n int, batches []*batch, o Options) (*Index, er
 // numberTerms numbers the terms of all batches: terms of the first batch keep their numbers. It
 // also returns the number of each term in each batch, or -1.
 func numberTerms(batches []*batch) (terms *text.Vocabulary, local [][]int32) {
-	terms = text.NewVocabulary()
+	terms = new(text.Vocabulary)
 	global := make([][]int32, len(batches))
 	for i, b := range batches {
 		if i == 0 {

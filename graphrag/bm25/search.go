@@ -154,7 +154,7 @@ const maxWords = 1 << 16
 
 func newSearcher(c *Collection) *searcher {
 	windows := len(c.windows)
-	s := &searcher{c: c, numbers: text.NewNumbering(c.options.Analyzer), upper: make([]float32, windows), order: make([]int32, 0, windows)}
+	s := &searcher{c: c, numbers: new(text.Vocabulary).Numbering(c.options.Analyzer), upper: make([]float32, windows), order: make([]int32, 0, windows)}
 	s.candidates = newCandidates(min(windowSize, c.numbers))
 	s.add = s.addAll
 	return s

@@ -121,7 +121,7 @@ func FitLSA(ctx context.Context, texts []string, opts LSAOptions) (*LSA, error) 
 func newLSA(v *vocabulary, opts LSAOptions) *LSA {
 	m := &LSA{vocabulary: v, analyzer: opts.Analyzer, workers: opts.Workers}
 	m.counters.New = func() any {
-		return &counter{numbers: text.NewLookup(opts.Analyzer, v.terms)}
+		return &counter{numbers: v.terms.Lookup(opts.Analyzer)}
 	}
 	return m
 }

@@ -87,7 +87,7 @@ func readCorpus(ctx context.Context, a text.Analyzer, texts []string, workers in
 	bags, counted := make([]bag, len(texts)), make([]int, len(texts)) // by which worker
 	counters := make([]*counter, par.Workers(workers))
 	for w := range counters {
-		counters[w] = &counter{numbers: text.NewNumbering(a)}
+		counters[w] = &counter{numbers: new(text.Vocabulary).Numbering(a)}
 	}
 	frequency := make([][]int32, len(counters)) // of the counter's terms in its texts
 	err := par.Ranges(ctx, len(texts), grain, workers, func(w, lo, hi int) error {
@@ -148,7 +148,7 @@ func mergeVocabularies(counters []*counter, frequency [][]int32, texts int) *voc
 	slices.SortFunc(terms, func(x, y string) int {
 		return cmp.Or(cmp.Compare(total[y], total[x]), cmp.Compare(x, y))
 	})
-	v := &vocabulary{terms: text.NewVocabulary(), texts: texts}
+	v := &vocabulary{terms: new(text.Vocabulary), texts: texts}
 	for _, term := range terms[:min(len(terms), maxTerms)] {
 		v.add([]byte(term), total[term])
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/share"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/display"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/prompts"
 )
@@ -115,7 +116,7 @@ func failure(err error) string {
 }
 
 func problem(x *kg.Extraction, kind, text, reason string) {
-	x.Problems = append(x.Problems, kg.Problem{Kind: kind, Text: kg.Beginning(text), Reason: reason})
+	x.Problems = append(x.Problems, kg.Problem{Kind: kind, Text: display.Beginning(text), Reason: reason})
 }
 
 // nameEnds adds the ends of facts and the entities of attributes to the mentions.
@@ -191,7 +192,7 @@ func verify(c graphrag.Chunk, x *kg.Extraction) {
 	dropped := func(kind, text string, names ...string) bool {
 		for _, name := range names {
 			if !w.bears(name) {
-				problem(x, kind, text, "not in the passage: "+kg.Beginning(name))
+				problem(x, kind, text, "not in the passage: "+display.Beginning(name))
 				return true
 			}
 		}
@@ -209,7 +210,7 @@ type Parts struct{ Names, Themes []string }
 // NameFinder finds names and their kinds in texts, in order. local.Names of graphrag/embed is one.
 type NameFinder interface {
 	Name() string
-	Find(ctx context.Context, texts []string) ([][]text.Name, error)
+	Find(ctx context.Context, texts []string) ([][]text.Match, error)
 }
 
 // ByNames returns an extractor of the names that find finds, without facts.

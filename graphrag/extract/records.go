@@ -13,6 +13,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/internal/display"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/replies"
 )
@@ -148,7 +149,7 @@ func (r *records) ask(ctx context.Context, c graphrag.Chunk) ([]string, error) {
 		lost := len(said.Problems) > 0 && len(said.Mentions)+len(said.Facts) == 0
 		if lost && !again {
 			again, round = true, -1
-			req.Messages = append(slices.Clip(req.Messages), llm.Message{Role: llm.Assistant, Text: kg.Beginning(reply.Text)},
+			req.Messages = append(slices.Clip(req.Messages), llm.Message{Role: llm.Assistant, Text: display.Beginning(reply.Text)},
 				llm.Message{Role: llm.User, Text: fmt.Sprintf(otherForm, said.Problems[0].Reason)})
 			continue
 		}

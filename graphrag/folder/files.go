@@ -14,7 +14,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
-	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/display"
 )
 
 // Files contains the parsed files of a folder: none before [Open], then the files of its index.
@@ -95,7 +95,7 @@ func holds(s string, c graphrag.Chunk) bool {
 	if c.Start < 0 || c.Start > c.End || c.End > len(s) {
 		return false
 	}
-	words := strings.Fields(text.Head(c.Text, 200))
+	words := strings.Fields(display.Head(c.Text, 200))
 	return len(words) == 0 || strings.Contains(s[c.Start:c.End], words[0])
 }
 
@@ -151,7 +151,7 @@ func (f *Files) Source(c graphrag.Chunk, start, end int) Source {
 
 // quote returns a text on one line of bounded length, without the outer bars of table rows.
 func quote(s string) string {
-	r := []rune(strings.Trim(strings.Join(strings.Fields(text.OneLine(s)), " "), "| "))
+	r := []rune(strings.Trim(strings.Join(strings.Fields(display.OneLine(s)), " "), "| "))
 	if len(r) > maxQuote {
 		return string(r[:maxQuote-1]) + "…"
 	}

@@ -10,6 +10,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/wildgraph/wildgraph/internal/display"
 )
 
 // build makes the graph of the extractions of chunks, in the order of these. It interns every text once, numbers
@@ -77,10 +79,11 @@ type (
 func (b *builder) read(p int32, x *Extraction) {
 	b.g.Passages = append(b.g.Passages, Passage{x.Chunk, x.Doc})
 	for _, p := range x.Problems {
-		b.g.Rejected = append(b.g.Rejected, Rejection{x.Chunk, p})
+		p.Chunk = x.Chunk
+		b.g.Rejected = append(b.g.Rejected, p)
 	}
 	reject := func(kind, text string, why error) {
-		b.g.Rejected = append(b.g.Rejected, Rejection{x.Chunk, Problem{kind, Beginning(text), why.Error()}})
+		b.g.Rejected = append(b.g.Rejected, Problem{x.Chunk, kind, display.Beginning(text), why.Error()})
 	}
 	for i := range x.Mentions {
 		m := &x.Mentions[i]
@@ -187,8 +190,8 @@ func (b *builder) dropUndescribed() {
 			return false
 		}
 		triple := b.spellings.texts[f.names[0]] + " | " + b.labels.texts[f.label] + " | " + b.spellings.texts[f.names[1]]
-		b.g.Rejected = append(b.g.Rejected, Rejection{b.g.Passages[f.passage].Chunk,
-			Problem{"fact", Beginning(triple), "one of its ends is described nowhere"}})
+		b.g.Rejected = append(b.g.Rejected,
+			Problem{b.g.Passages[f.passage].Chunk, "fact", display.Beginning(triple), "one of its ends is described nowhere"})
 		return true
 	})
 	b.uses = slices.DeleteFunc(b.uses, func(u use) bool { return !listed[u.key] })

@@ -25,7 +25,7 @@ type Graph struct {
 	Passages  []Passage
 	// Rejected lists the records of the extractions that the graph does not
 	// contain, and the problems of their extractor.
-	Rejected []Rejection
+	Rejected []Problem
 
 	folding         Folding
 	ids             map[string]int32 // by key

@@ -4,7 +4,6 @@ package kg
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/text"
@@ -64,12 +63,6 @@ type Posting struct {
 	ID, Count int32
 }
 
-// Rejection is a problem and the chunk it is in.
-type Rejection struct {
-	Chunk string
-	Problem
-}
-
 // Extraction contains the knowledge found in one chunk: the unit that is added to a
 // graph and, when its document is deleted, removed again.
 type Extraction struct {
@@ -88,6 +81,8 @@ type Extraction struct {
 
 // Problem is something that is not in a graph though it was in a source or a reply, and why.
 type Problem struct {
+	// Chunk is the ID of the chunk it is in, in [Graph.Rejected]; an extraction has its own.
+	Chunk string `json:"chunk,omitempty"`
 	// Kind is ProblemChunk, ProblemRefused, "record", "schema", "mention", "fact" or "attribute".
 	Kind string `json:"kind"`
 	// Text is the beginning of it.
@@ -133,19 +128,6 @@ type Attribute struct {
 	Key    string `json:"key"`
 	Value  string `json:"value"`
 	Span   Span   `json:"span,omitzero"`
-}
-
-// Beginning is at most the first 80 bytes of a text, for [Problem.Text].
-func Beginning(s string) string {
-	const most = 80
-	if len(s) <= most {
-		return s
-	}
-	cut := most
-	for cut > 0 && !utf8.RuneStart(s[cut]) {
-		cut--
-	}
-	return s[:cut] + "…"
 }
 
 // Folding is the rule by which the spellings of a name meet in one entity.

@@ -12,7 +12,6 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
-	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/llm/metering"
 )
@@ -24,7 +23,7 @@ func (p *pinned) content(ctx context.Context, meets func(graphrag.Fields) bool) 
 	for r, err := range p.chunks.All(ctx, "") {
 		var one graphrag.Chunk
 		if err == nil {
-			one, err = retrieve.FromRecord(r)
+			one, err = r.Chunk()
 		}
 		if err != nil {
 			return nil, err

@@ -94,7 +94,7 @@ func (c *Corpus) Vectors(ctx context.Context, texts text.List) (*retrieve.Vector
 // Sparse ranks the chunks by their words, as [retrieve.NewSparse] does.
 func (c *Corpus) Sparse(ctx context.Context, o bm25.Options) (graphrag.Retriever, error) {
 	ix, err := bm25.Build(ctx, c.Chunks, o)
-	w, err := mapIndex(ctx, c.mapped, retrieve.WordsOf(ix), err)
+	w, err := mapIndex(ctx, c.mapped, &retrieve.Words{Index: ix}, err)
 	return c.nearest(w.Found, "bm25", err)
 }
 
@@ -197,7 +197,7 @@ func chunksOf(ctx context.Context, t store.Table, ids []string) ([]graphrag.Chun
 	}
 	out := make([]graphrag.Chunk, len(records))
 	for i, r := range records {
-		c, failed := retrieve.FromRecord(r)
+		c, failed := r.Chunk()
 		out[i], err = c, errors.Join(err, failed)
 	}
 	return out, err
@@ -236,10 +236,13 @@ func (s *mappings) until(end func() error) {
 
 // mapIndex replaces an index by one in a mapped file, if there are mappings.
 func mapIndex[T retrieve.Texts](ctx context.Context, s *mappings, t T, err error) (T, error) {
-	if err != nil || s == nil {
+	m, ok := any(t).(interface {
+		Mapped(ctx context.Context, dir string) (retrieve.Texts, func() error, error)
+	})
+	if err != nil || s == nil || !ok {
 		return t, err
 	}
-	there, end, err := retrieve.Mapped(ctx, t, s.next())
+	there, end, err := m.Mapped(ctx, s.next())
 	if err != nil {
 		return t, err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/summary"
+	"github.com/wildgraph/wildgraph/internal/display"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/prompts"
 )
@@ -76,7 +77,7 @@ func (d writing) Describe(ctx context.Context, subject string, of []kg.Descripti
 			break
 		}
 		if err != nil {
-			return kg.Description{}, fmt.Errorf("describing %q: %w", kg.Beginning(subject), err)
+			return kg.Description{}, fmt.Errorf("describing %q: %w", display.Beginning(subject), err)
 		}
 		if of = next; len(of) == 1 {
 			Done(ctx, stepDescribe, nil)

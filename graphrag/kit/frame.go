@@ -276,7 +276,7 @@ type amount struct {
 func (k Kit) amount(q graphrag.Question) amount {
 	a := amount{Question: q}
 	asks := k.Answer != NameOffline
-	if q.Form == "" && asks && text.AsksOverview(q.Text) {
+	if q.Form == "" && asks && text.ReadQuestion(q.Text).Overview {
 		a.Form = graphrag.Overview
 	}
 	if q.K != 0 || q.Tokens != 0 || q.Depth != 0 {
@@ -302,7 +302,7 @@ func (a amount) fill(found graphrag.Found, tokens func(string) int) []graphrag.H
 	}
 	out := slices.Clip(found.Evidence)
 	for _, h := range out {
-		left -= tokens(retrieve.Shown(h.Chunk))
+		left -= tokens(h.Chunk.Prompt())
 	}
 	for _, h := range found.Ranked {
 		if left <= 0 {
@@ -313,7 +313,7 @@ func (a amount) fill(found graphrag.Found, tokens func(string) int) []graphrag.H
 		}) {
 			continue
 		}
-		if left -= tokens(retrieve.Shown(h.Chunk)); left >= 0 {
+		if left -= tokens(h.Chunk.Prompt()); left >= 0 {
 			out = append(out, h)
 		}
 	}

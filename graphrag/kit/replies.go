@@ -336,10 +336,10 @@ func remembered[T any](ctx context.Context, keys []replyKey, make func(places []
 // rememberingNames finds names in the cache of the context, as replies.
 type rememberingNames struct{ extract.NameFinder }
 
-func (r rememberingNames) Find(ctx context.Context, texts []string) ([][]text.Name, error) {
+func (r rememberingNames) Find(ctx context.Context, texts []string) ([][]text.Match, error) {
 	keys := make([]replyKey, len(texts))
 	for i, t := range texts {
 		keys[i] = keyOf("names", r.Name(), t)
 	}
-	return remembered(ctx, keys, func(places []int) ([][]text.Name, error) { return r.NameFinder.Find(ctx, pick(texts, places)) })
+	return remembered(ctx, keys, func(places []int) ([][]text.Match, error) { return r.NameFinder.Find(ctx, pick(texts, places)) })
 }

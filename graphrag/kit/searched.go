@@ -88,7 +88,7 @@ func (s *System) measure(ctx context.Context, p *pinned) error {
 func (s *System) records(ctx context.Context, chunks []graphrag.Chunk) ([]store.Record, error) {
 	records := make([]store.Record, len(chunks))
 	for i, c := range chunks {
-		records[i] = retrieve.ToRecord(c)
+		records[i] = store.RecordOf(c)
 	}
 	if s.tables.embedder == nil {
 		return records, nil

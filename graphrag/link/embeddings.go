@@ -12,10 +12,10 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
-	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/memo"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/vector"
+	"github.com/wildgraph/wildgraph/internal/display"
 )
 
 // Embeddings compares names by the cosine of their vectors, every one with
@@ -199,7 +199,7 @@ func (ix *embeddedNames) Nearest(ctx context.Context, name string, k int) ([]sco
 	}
 	v, err := ix.embedder.EmbedQuery(ctx, name)
 	if err != nil {
-		return nil, fmt.Errorf("link: embedding %q: %w", kg.Beginning(name), err)
+		return nil, fmt.Errorf("link: embedding %q: %w", display.Beginning(name), err)
 	}
 	hits, err := ix.index.Search(v, k)
 	if err != nil {

@@ -169,9 +169,9 @@ func isMark(s string, i int) bool {
 	return i+1 < len(s) && s[i+1] == c || c != '~' && atEdge(s, i-1) != atEdge(s, i+1)
 }
 
-// Escape returns a text on one line as Markdown that [Plain] shows as the text and [Blocks] reads
+// escapeLine returns a text on one line as Markdown that [Plain] shows as the text and [Blocks] reads
 // as a paragraph: with backslashes before what would be markup. Addresses stay as they are.
-func Escape(s string) string {
+func escapeLine(s string) string {
 	s = oneLine(s)
 	out := Inline(s)
 	if at := blockMark(s); at >= 0 && out[at] != '\\' {
@@ -180,7 +180,7 @@ func Escape(s string) string {
 	return out
 }
 
-// Inline is [Escape] for a text behind other words or a mark on its line.
+// Inline is [escapeLine] for a text behind other words or a mark on its line.
 func Inline(s string) string {
 	if !strings.ContainsAny(s, "\\`*_~<(") {
 		return s

@@ -223,7 +223,7 @@ func TestRead(t *testing.T) {
 			"%s: %+v", name, d)
 	}
 	for name, data := range map[string]string{"a.pdf": "%PDF", "b": "\x00\x01", "c.md": "\xd6\xa3\xba\xcd"} {
-		if _, err := load.Read(name, []byte(data)); err == nil || !strings.Contains(err.Error(), name) || errors.Is(err, load.ErrFormat) == strings.HasSuffix(name, ".md") {
+		if _, err := (load.Options{}).Read(name, []byte(data)); err == nil || !strings.Contains(err.Error(), name) || errors.Is(err, load.ErrFormat) == strings.HasSuffix(name, ".md") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -240,7 +240,7 @@ func (b broken) Open(name string) (fs.File, error) {
 
 func TestFolder(t *testing.T) {
 	big := bytes.Repeat([]byte("x"), load.MaxFile+1)
-	files, skipped, err := load.Folder(t.Context(), broken{fstest.MapFS{
+	files, skipped, err := load.Options{}.Folder(t.Context(), broken{fstest.MapFS{
 		"z.txt": {Data: []byte("last")}, "a.md": {Data: []byte("first")}, "b.md": {Data: []byte("x")}, "big.txt": {Data: big},
 		".git/x.md": {Data: []byte("no")}, ".x.md": {Data: []byte("no")}, "sub/c.html": {Data: []byte("<p>c")}, "d.pdf": {}, "e.pdf": {}, "g.rst": {Data: []byte("G\n=\n")}, "f": {Data: []byte("\x7fELF\x00")},
 	}})
@@ -257,15 +257,15 @@ func TestFolder(t *testing.T) {
 		"load: 1 file: another kind of file (.rst): convert it to Markdown or HTML, by pandoc or asciidoctor", "load: 1 file: another kind of file (no extension)"}
 	check.Equal(t, got, want, "(-want +got)")
 	for _, name := range []string{"a.rst", "a.rest", "a.adoc", "a.asciidoc", "A.ORG"} {
-		if _, err := load.Read(name, []byte("text")); !errors.Is(err, load.ErrFormat) || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "by pandoc") {
+		if _, err := (load.Options{}).Read(name, []byte("text")); !errors.Is(err, load.ErrFormat) || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "by pandoc") {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
-	_, _, err = load.Folder(t.Context(), fstest.MapFS{"a.pdf": {}})
+	_, _, err = load.Options{}.Folder(t.Context(), fstest.MapFS{"a.pdf": {}})
 	check.True(t, err != nil && strings.Contains(err.Error(), ".pdf") && strings.Contains(err.Error(), ".md"), "a folder without texts: %v", err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, _, err = load.Folder(ctx, fstest.MapFS{"a.md": {}})
+	_, _, err = load.Options{}.Folder(ctx, fstest.MapFS{"a.md": {}})
 	check.Is(t, err, context.Canceled, "a cancelled load")
 }
 
@@ -394,12 +394,12 @@ func TestTimesThatAreNone(t *testing.T) {
 	}
 }
 
-func ExampleFolder() {
+func ExampleOptions_Folder() {
 	folder := fstest.MapFS{
 		"lights.html": {Data: []byte("<title>Lights</title>\n<table><tr><th>Light<th>Meaning\n<tr><td>red<td>no internet</table>")},
 		"scan.pdf":    {Data: []byte("%PDF")},
 	}
-	files, skipped, err := load.Folder(context.Background(), folder)
+	files, skipped, err := load.Options{}.Folder(context.Background(), folder)
 	if err != nil {
 		panic(err)
 	}

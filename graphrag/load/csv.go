@@ -205,7 +205,7 @@ func tableFile(name, source string) *File {
 		switch {
 		case titles > 0:
 			titles--
-			w.add(Escape(strings.Join(cells, " ")), at[0])
+			w.add(escapeLine(strings.Join(cells, " ")), at[0])
 			w.blank()
 			continue
 		case g == nil:

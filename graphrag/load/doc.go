@@ -5,7 +5,7 @@
 // Markdown, HTML, text, CSV and TSV, JSON and JSONL, and source code; package load/office adds office
 // documents, books, mail and notebooks, package load/pdf PDF.
 //
-//	files, skipped, err := load.Folder(ctx, os.DirFS("notes"))
+//	files, skipped, err := load.Options{}.Folder(ctx, os.DirFS("notes"))
 //	files[0].Document          // for a system to index
 //	files[0].Line(offset)      // where a quote of its text stands
 //	load.Blocks(chunk.Text)    // the structure of a piece
@@ -24,7 +24,7 @@
 //
 // A [Format] is one function from a name and the bytes of a file to a [File], chosen by the extension, or
 // by a look at the content if there is none; [Options] add to them. What is not known is an error that
-// wraps [ErrFormat], and [Folder] counts it. Rows of CSV files and short records of JSON files are rows of
+// wraps [ErrFormat], and [Options.Folder] counts it. Rows of CSV files and short records of JSON files are rows of
 // a table under its header, longer records sections; definitions of source code are sections under their
 // first line. Texts are UTF-8, UTF-16, UTF-32, what a page declares or the bytes tell, or Windows-1252.
 //

@@ -22,6 +22,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/display"
 )
 
 // File is a document with a mapping to the file that it was read from.
@@ -141,15 +142,6 @@ func titleOf(s, name string) string {
 	return strings.TrimSuffix(path.Base(name), path.Ext(name))
 }
 
-// Folder reads the files of a folder and its subfolders that have a known extension, or none and
-// look like text, in the order of their names. Names that begin with a dot are ignored, and
-// symbolic links are not followed. Files that cannot be read are reported in skipped, files of
-// other kinds once for each extension, and so is the [File.Problem] of those that were read. It fails if nothing could be read, or with the error of
-// ctx.
-func Folder(ctx context.Context, fsys fs.FS) (files []*File, skipped []error, err error) {
-	return Options{}.Folder(ctx, fsys)
-}
-
 // Root returns a folder of files that no link leads out of, or one file as a folder that
 // holds nothing else.
 func Root(name string) (fs.FS, error) {
@@ -184,7 +176,7 @@ func (a singleFile) ReadDir(string) ([]fs.DirEntry, error) { return []fs.DirEntr
 
 // Documents are the files of a folder that the package can read, in the order of their
 // paths, for a [graphrag.System] to index. Files that it cannot read are left out;
-// [Folder] reports them. A folder without any file to read is an error.
+// [Options.Folder] reports them. A folder without any file to read is an error.
 func Documents(ctx context.Context, fsys fs.FS) iter.Seq2[graphrag.Document, error] {
 	return Options{}.Documents(ctx, fsys)
 }
@@ -205,7 +197,11 @@ func (o Options) Documents(ctx context.Context, fsys fs.FS) iter.Seq2[graphrag.D
 	}
 }
 
-// Folder is [Folder] with options.
+// Folder reads the files of a folder and its subfolders that have a known extension, or none and
+// look like text, in the order of their names. Names that begin with a dot are ignored, and
+// symbolic links are not followed. Files that cannot be read are reported in skipped, files of
+// other kinds once for each extension, and so is the [File.Problem] of those that were read. It fails if nothing
+// could be read, or with the error of ctx.
 func (o Options) Folder(ctx context.Context, fsys fs.FS) (files []*File, skipped []error, err error) {
 	for raw, err := range o.Files(ctx, fsys) {
 		var f *File
@@ -221,7 +217,7 @@ func (o Options) Folder(ctx context.Context, fsys fs.FS) (files []*File, skipped
 			}
 		}
 	}
-	skipped = Together(skipped)
+	skipped = together(skipped)
 	if err = ctx.Err(); err != nil {
 		err = fmt.Errorf("load: %w", err)
 	} else if len(files) == 0 {
@@ -261,7 +257,7 @@ func (o Options) Files(ctx context.Context, fsys fs.FS) iter.Seq2[Raw, error] {
 			return w.entry(name, d, err)
 		})
 		for _, ext := range slices.Sorted(maps.Keys(w.others)) {
-			w.tell(Raw{}, otherKind(text.Counted(w.others[ext], "file"), ext))
+			w.tell(Raw{}, otherKind(display.Counted(w.others[ext], "file"), ext))
 		}
 		if w.links > 0 {
 			w.tell(Raw{}, fmt.Errorf("load: %d symbolic links are not followed", w.links))
@@ -433,9 +429,6 @@ func ofText(read func(name, source string) *File) Format {
 
 // Read reads one file by its extension, or without one by its content. The document's ID and
 // Source are the name.
-func Read(name string, data []byte) (*File, error) { return Options{}.Read(name, data) }
-
-// Read is [Read] with options.
 func (o Options) Read(name string, data []byte) (f *File, err error) {
 	ext := strings.ToLower(path.Ext(name))
 	read := o.format(ext)
@@ -475,7 +468,7 @@ func sniff(data []byte) Format {
 }
 
 // Partial is the [File.Problem] of a file of which parts are not read on purpose, and of More
-// files of its kind in a list that [Together] made.
+// files of its kind in a list that [Options.Folder] made.
 type Partial struct {
 	Name, Without string
 	More          int
@@ -488,8 +481,8 @@ func (e Partial) Error() string {
 	return "load: " + e.Name + " is read without " + e.Without
 }
 
-// Together joins errors about parts left out of files of one kind.
-func Together(skipped []error) (out []error) {
+// together joins errors about parts left out of files of one kind.
+func together(skipped []error) (out []error) {
 	at := make(map[Partial]int) // in out, by kind
 	for _, err := range skipped {
 		if p, ok := err.(Partial); ok {

@@ -29,7 +29,7 @@ import (
 
 func read(t *testing.T, name, data string) *load.File {
 	t.Helper()
-	f := check.Of(load.Read(name, []byte(data))).OK(t)
+	f := check.Of(load.Options{}.Read(name, []byte(data))).OK(t)
 	return f
 }
 
@@ -104,7 +104,7 @@ func TestEncodings(t *testing.T) {
 	f := read(t, "a.txt", "Zoë Müller, Renée, Ørsted, Łódź, Žižek, Čapek\xff")
 	check.True(t, strings.HasPrefix(f.Document.Text, "Zoë Müller") && f.Problem != nil, "a damaged text: %q, %v", f.Document.Text, f.Problem)
 	for _, data := range []string{"\xd6\xa3\xba\xcd\xcf\xc2", "a\x00\xefb", "\x81\xef", "f\x9fr die sch\x9anen H\x8auser"} {
-		f, err := load.Read("a.txt", []byte(data))
+		f, err := load.Options{}.Read("a.txt", []byte(data))
 		check.Fails(t, err, "convert it to UTF-8", "%q: %+v", data, f)
 	}
 }
@@ -199,7 +199,7 @@ func FuzzRead(f *testing.F) {
 	}
 	byLine := strings.Fields(".csv .tsv .json .jsonl .py .html .md")
 	f.Fuzz(func(t *testing.T, ext string, data []byte) {
-		file, err := load.Read("a"+ext, data)
+		file, err := load.Options{}.Read("a"+ext, data)
 		if err != nil {
 			return
 		}

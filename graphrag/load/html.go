@@ -479,7 +479,7 @@ func (p *pageText) word(raw string, at int) {
 	}
 	p.gap = p.gap || p.raised && '0' <= word[0] && word[0] <= '9' && !strings.ContainsRune("+-=(,", rune(p.last()))
 	if p.space() && !p.head {
-		word = Escape(word)
+		word = escapeLine(word)
 	} else {
 		word = Inline(word)
 	}

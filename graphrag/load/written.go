@@ -84,7 +84,7 @@ func (w *Writer) block(prefix, text, place string, item bool) {
 	if text = Single(text); strings.HasPrefix(prefix, "#") {
 		text = Inline(text)
 	} else {
-		text = Escape(text)
+		text = escapeLine(text)
 	}
 	if text == "" || w.full(len(text)) {
 		return

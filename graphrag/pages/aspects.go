@@ -70,7 +70,7 @@ func (p *Retriever) aspects(ctx context.Context, a *queryMemory, question string
 // saturated frequency, times the IDF, scaled so that the first has 1.
 func (p *Retriever) comes(a *queryMemory, pages int, of func(ix *pageIndex, n, best int32) (from, end int)) {
 	best := a.order[0].Score
-	a.seen, a.weight, a.come = text.NewVocabulary(), a.weight[:0], a.come[:0]
+	a.seen, a.weight, a.come = new(text.Vocabulary), a.weight[:0], a.come[:0]
 	for _, x := range a.order[:min(len(a.order), pages)] {
 		at, n := p.at(x.ID)
 		ix, number := p.segments[at].Index, a.number[at]

@@ -127,7 +127,7 @@ func (o Options) Defaults() Options {
 
 // Retrieve ranks one passage of each page, and reads within the budget of the question, or up
 // to Longest tokens of each of K pages. The wording of a question does not change its budget;
-// a caller that wants more for overviews can ask [text.AsksOverview].
+// a caller that wants more for overviews can ask [text.ReadQuestion].
 func (p *Retriever) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 	if err := ctx.Err(); err != nil {
 		return graphrag.Found{}, fmt.Errorf("pages: %w", err)
@@ -175,7 +175,7 @@ func (p *Retriever) Encode(ctx context.Context) error {
 			for n := range s.Set().All() {
 				page := &s.Index.pages[n]
 				for _, first := range page.Tiles() {
-					if !yield(retrieve.Titled(page.Chunk(first, page.Ends[first]))) {
+					if !yield(page.Chunk(first, page.Ends[first]).Titled()) {
 						return
 					}
 				}
@@ -226,7 +226,7 @@ func (p *Retriever) evidence(a *queryMemory, budget int) []graphrag.Hit {
 		cost[i] = 0
 		if c := &a.list[i]; c.open {
 			chunks[i] = c.chunk()
-			cost[i] = p.o.Count(retrieve.Shown(chunks[i]))
+			cost[i] = p.o.Count(chunks[i].Prompt())
 		}
 		all += cost[i]
 	}
@@ -366,7 +366,7 @@ func (p *Retriever) among(ctx context.Context, a *queryMemory, question string) 
 		ix, c := p.segments[at].Index, a.best[x.ID]
 		page := &ix.pages[n]
 		for _, first := range page.Tiles()[ix.tiles[2*c]-ix.tile[n] : ix.tiles[2*c+1]-ix.tile[n]] {
-			tiles = append(tiles, retrieve.Titled(page.Chunk(first, page.Ends[first])))
+			tiles = append(tiles, page.Chunk(first, page.Ends[first]).Titled())
 		}
 		ends = append(ends, len(tiles))
 	}

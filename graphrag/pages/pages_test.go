@@ -62,7 +62,7 @@ func TestPagesBudget(t *testing.T) {
 			used := 0
 			seen := make(map[string]bool)
 			for _, h := range found.Evidence {
-				used += tokens.Cl100k().Count(retrieve.Titled(h.Chunk))
+				used += tokens.Cl100k().Count(h.Chunk.Titled())
 				check.True(t, !seen[h.Chunk.Doc], "%q, %d tokens: %s twice", text, budget, h.Chunk.Doc)
 				seen[h.Chunk.Doc] = true
 			}

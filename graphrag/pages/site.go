@@ -91,7 +91,7 @@ func (p *Retriever) index(ctx context.Context, pages []Page) (*pageIndex, error)
 		ix.first = append(ix.first, int32(len(ix.passages)))
 		ix.length = append(ix.length, math.Log(float64(1+page.Tokens(0, len(page.Units)))))
 		titles[i], bodies[i] = page.Title, page.Text
-		ix.titles = append(ix.titles, p.o.Count(retrieve.Titled(graphrag.Chunk{Title: page.Title})))
+		ix.titles = append(ix.titles, p.o.Count(graphrag.Chunk{Title: page.Title}.Titled()))
 	}
 	var errs [4]error
 	ix.body, errs[0] = bm25.Build(ctx, ix.passages, bm25.Options{Analyzer: p.words})
@@ -273,7 +273,8 @@ func (p *Retriever) join(ctx context.Context, from []segments.Segment[*pageIndex
 	if err != nil || p.o.Like == nil {
 		return ix, err
 	}
-	all, err := retrieve.JoinVectors(func(yield func(*retrieve.Vectors, int32) bool) {
+	all := new(retrieve.Vectors)
+	err = all.Join(func(yield func(*retrieve.Vectors, int32) bool) {
 		for _, x := range places {
 			of := from[x.Segment].Index
 			for t := of.tile[x.Doc]; t < of.tile[x.Doc+1]; t++ {

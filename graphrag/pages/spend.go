@@ -260,7 +260,7 @@ type unitIndex struct {
 
 // newUnits reads the pages in sequence, so the numbers of terms depend on nothing else.
 func newUnits(ctx context.Context, pages []Page, a text.Analyzer) (*unitIndex, error) {
-	numbers := text.NewNumbering(a)
+	numbers := new(text.Vocabulary).Numbering(a)
 	u := &unitIndex{terms: numbers.Terms(), first: make([]int, 1, len(pages)+1)}
 	var last []int // page that had each term, from 1
 	page := 0
@@ -336,7 +336,7 @@ type queryTerms struct {
 
 // add adds the terms of some words.
 func (k *queryTerms) add(p *Retriever, words string, times float64) {
-	a := text.For(p.words, words)
+	a := p.words.For(words)
 	a.Words(words, func(word []byte) bool {
 		term, ok := a.Term(string(word))
 		if !ok {

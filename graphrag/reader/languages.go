@@ -151,9 +151,9 @@ func spoken(asked string, evidence []graphrag.Hit) text.Language {
 	if l := text.LanguageOf(asked); l != "" {
 		return l
 	}
-	texts := make([]string, len(evidence))
-	for i, h := range evidence {
-		texts[i] = h.Chunk.Text
+	count := make(map[text.Language]int)
+	for _, h := range evidence {
+		count[text.LanguageOf(h.Chunk.Text)]++
 	}
-	return text.Main(texts)
+	return text.MainOf(count)
 }

@@ -27,7 +27,7 @@ type library struct {
 }
 
 func newLibrary(a text.Analyzer) *library {
-	return &library{analyzer: a, readings: make(map[shownText]*reading), numbers: text.NewNumbering(a)}
+	return &library{analyzer: a, readings: make(map[shownText]*reading), numbers: new(text.Vocabulary).Numbering(a)}
 }
 
 // full reports whether the library should be replaced by an empty one.

@@ -65,7 +65,7 @@ func refuse(evidence []graphrag.Hit, derived []graphrag.Derived) graphrag.Answer
 // that they do. local.Spans of graphrag/embed is one.
 type SpanFinder interface {
 	Name() string
-	Find(ctx context.Context, question string, passages []string) ([]text.ScoredSpan, error)
+	Find(ctx context.Context, question string, passages []string) ([]text.Match, error)
 }
 
 // BySpans returns a reader that answers with the words that find finds in the evidence, in

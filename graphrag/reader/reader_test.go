@@ -232,15 +232,15 @@ type yearFinder struct{}
 
 func (yearFinder) Name() string { return "years" }
 
-func (yearFinder) Find(_ context.Context, question string, passages []string) ([]text.ScoredSpan, error) {
+func (yearFinder) Find(_ context.Context, question string, passages []string) ([]text.Match, error) {
 	if question == "" {
 		return nil, errors.New("no question")
 	}
 	word := question[strings.LastIndexByte(question, ' ')+1:]
-	out := make([]text.ScoredSpan, len(passages))
+	out := make([]text.Match, len(passages))
 	for i, p := range passages {
 		if at := strings.Index(p, word); at >= 0 {
-			out[i] = text.ScoredSpan{Start: at, End: at + len(word), Score: float64(i) + .5}
+			out[i] = text.Match{Start: at, End: at + len(word), Score: float64(i) + .5}
 		} else {
 			out[i].Score = -1
 		}

@@ -133,15 +133,13 @@ func (f fused) RetrieveAll(ctx context.Context, qs []graphrag.Question) ([]graph
 		for j := range all {
 			lists[j] = all[j][i]
 		}
-		out[i] = f.o.fused(lists, q.Want())
+		out[i] = f.o.Merge(lists, q.Want())
 	}
 	return out, nil
 }
 
-// Fused merges results by reciprocal rank fusion, as [Fuse] does.
-func Fused(all []graphrag.Found, want int) graphrag.Found { return FuseOptions{}.fused(all, want) }
-
-func (o FuseOptions) fused(all []graphrag.Found, want int) graphrag.Found {
+// Merge merges results by reciprocal rank fusion, as [Fuse] does.
+func (o FuseOptions) Merge(all []graphrag.Found, want int) graphrag.Found {
 	found, _ := merge(all, want, func(lists ...[]rank.Scored[string]) ([]rank.Scored[string], error) {
 		ids := make([][]string, len(lists))
 		for i, list := range lists {
@@ -262,15 +260,6 @@ func (p limitedPerDoc) Retrieve(ctx context.Context, q graphrag.Question) (graph
 	}
 }
 
-// Capped returns the hits without those beyond the first n of their document; an n of 0
-// keeps all. It is for rankings merged from several that each keep to the limit.
-func Capped(hits []graphrag.Hit, n int) []graphrag.Hit {
-	if n == 0 || hits == nil {
-		return hits
-	}
-	return limitedPerDoc{n: n}.first(hits, len(hits))
-}
-
 // first returns the first hits, at most n of a document.
 func (p limitedPerDoc) first(hits []graphrag.Hit, want int) []graphrag.Hit {
 	out := []graphrag.Hit{}
@@ -283,23 +272,13 @@ func (p limitedPerDoc) first(hits []graphrag.Hit, want int) []graphrag.Hit {
 	return out
 }
 
-// Within returns the longest prefix of a list that costs at most a number of tokens.
-func Within[T any](list []T, tokens int, cost func(T) int) []T {
-	for i, x := range list {
-		if tokens -= cost(x); tokens < 0 {
-			return list[:i:i]
-		}
-	}
-	return list
-}
-
 // Fit returns the evidence and the derived texts that fit into a number of tokens. Derived texts get half of the
 // tokens, or more if the evidence needs less; evidence gets the rest. Both are taken in the order given, up to
 // the first that does not fit. If nothing fits, the first chunk is cut. The evidence is not nil.
 func Fit(evidence []graphrag.Hit, derived []graphrag.Derived, tokens int, count func(string) int) ([]graphrag.Hit, []graphrag.Derived) {
 	left := tokens
 	for i := 0; i < len(evidence) && len(derived) > 0 && left > tokens/2; i++ {
-		left = max(left-count(Shown(evidence[i].Chunk)), tokens/2)
+		left = max(left-count(evidence[i].Chunk.Prompt()), tokens/2)
 	}
 	used, notes := 0, 0
 	for ; notes < len(derived); notes++ {
@@ -312,7 +291,7 @@ func Fit(evidence []graphrag.Hit, derived []graphrag.Derived, tokens int, count 
 	left = tokens - used
 	out := []graphrag.Hit{}
 	for _, h := range evidence {
-		n := count(Shown(h.Chunk))
+		n := count(h.Chunk.Prompt())
 		if n > left {
 			if len(out) == 0 && notes == 0 {
 				out = append(out, shorten(h, left, count))
@@ -347,7 +326,7 @@ func shorten(h graphrag.Hit, tokens int, count func(string) int) graphrag.Hit {
 	for low < high {
 		middle := (low + high + 1) / 2
 		h.Chunk.Text = full.Text[:ends[middle-1]]
-		if count(Shown(h.Chunk)) <= tokens {
+		if count(h.Chunk.Prompt()) <= tokens {
 			low = middle
 		} else {
 			high = middle - 1
@@ -396,7 +375,7 @@ func (r reranked) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.F
 	var passages []string
 	at := make(map[string]int) // evidence is often ranked too
 	for _, h := range slices.Concat(found.Ranked, found.Evidence) {
-		text := Titled(h.Chunk)
+		text := h.Chunk.Titled()
 		if _, ok := at[text]; !ok {
 			at[text] = len(passages)
 			passages = append(passages, text)
@@ -412,7 +391,7 @@ func (r reranked) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.F
 	order := func(hits []graphrag.Hit) []graphrag.Hit {
 		hits = slices.Clone(hits)
 		for i := range hits {
-			hits[i].Score = scores[at[Titled(hits[i].Chunk)]]
+			hits[i].Score = scores[at[hits[i].Chunk.Titled()]]
 		}
 		slices.SortStableFunc(hits, func(a, b graphrag.Hit) int { return cmp.Compare(b.Score, a.Score) })
 		return hits

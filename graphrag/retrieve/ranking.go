@@ -115,6 +115,15 @@ func (r Ranking) Provenance(chunks []int32) graphrag.Provenance {
 	return graphrag.Merged(p)
 }
 
+// Capped returns the hits without those beyond the first PerDoc of their document. It is for rankings merged from
+// several that each keep to the limit.
+func (r Ranking) Capped(hits []graphrag.Hit) []graphrag.Hit {
+	if r.PerDoc == 0 || hits == nil {
+		return hits
+	}
+	return limitedPerDoc{n: r.PerDoc}.first(hits, len(hits))
+}
+
 // docLimit counts the chunks of each document.
 type docLimit struct {
 	perDoc int
@@ -137,23 +146,9 @@ func (l docLimit) take(doc string) bool {
 	return l.taken[doc] <= l.perDoc
 }
 
-// Titled returns the title of a chunk, a line break, and its text: the text that is compared with questions.
-func Titled(c graphrag.Chunk) string {
-	if c.Title == "" {
-		return c.Text
-	}
-	return c.Title + "\n" + c.Text
-}
-
-// Shown returns the text of a chunk as a model reads it, under its title.
-func Shown(c graphrag.Chunk) string {
-	c.Text = c.Shown()
-	return Titled(c)
-}
-
 // TitledTexts returns the texts of chunks with their titles.
 func TitledTexts(chunks []graphrag.Chunk) text.List {
-	return text.NewList(len(chunks), func(i int) string { return Titled(chunks[i]) })
+	return text.NewList(len(chunks), func(i int) string { return chunks[i].Titled() })
 }
 
 // Updater is a retriever over chunks that changes at the cost of what changes. It stays as it

@@ -124,14 +124,6 @@ func TestFit(t *testing.T) {
 	check.True(t, c.Text == "one two three four five" && c.End == 100+len(c.Text), "cut to 8 words: %+v", c)
 }
 
-// Within is the longest prefix that fits.
-func TestWithin(t *testing.T) {
-	for budget, want := range map[int]int{-1: 0, 0: 0, 2: 0, 3: 1, 4: 2, 5: 2, 9: 3} {
-		got := retrieve.Within([]int{3, 1, 4}, budget, func(n int) int { return n })
-		check.Equal(t, len(got), want, "%d tokens: %v", budget, got)
-	}
-}
-
 // Words are measured against a text of average length that has every word of the
 // query once; vectors by cosine.
 func TestTexts(t *testing.T) {

@@ -4,7 +4,6 @@ package retrieve
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -12,7 +11,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/store"
 )
 
-// Stored searches the chunks in a table of a store, as [ToRecord] wrote them. A search is two calls of the table:
+// Stored searches the chunks in a table of a store, as [store.RecordOf] makes them. A search is two calls of the table:
 // one for the hits, one for their records. A chunk that is deleted between them is left out.
 type Stored struct {
 	Table store.Table
@@ -144,39 +143,9 @@ func (s stored) chunks(ctx context.Context, answers [][]store.Hit) (map[string]g
 	}
 	clear(chunks) // what was deleted meanwhile is left out
 	for _, r := range records {
-		if chunks[r.ID], err = FromRecord(r); err != nil {
+		if chunks[r.ID], err = r.Chunk(); err != nil {
 			return nil, err
 		}
 	}
 	return chunks, nil
-}
-
-// place holds the fields of a chunk that a record has no field for.
-type place struct {
-	Index  int    `json:"index,omitempty"`
-	Start  int    `json:"start,omitempty"`
-	End    int    `json:"end,omitempty"`
-	Tokens int    `json:"tokens,omitempty"`
-	Lead   string `json:"lead,omitempty"`
-}
-
-// ToRecord returns a chunk as it is stored: its scope is the document, its data the place
-// in the document as JSON, nil if that is zero. The caller sets the vector.
-func ToRecord(c graphrag.Chunk) store.Record {
-	r := store.Record{ID: c.ID, Scope: c.Doc, Title: c.Title, Text: c.Text, Fields: c.Fields}
-	if data, _ := json.Marshal(place{c.Index, c.Start, c.End, c.Tokens, c.Lead}); len(data) > len("{}") { // nothing in it can fail
-		r.Data = data
-	}
-	return r
-}
-
-// FromRecord is the inverse of [ToRecord]. Data of anything but a chunk is an error.
-func FromRecord(r store.Record) (graphrag.Chunk, error) {
-	var p place
-	if len(r.Data) > 0 {
-		if err := json.Unmarshal(r.Data, &p); err != nil {
-			return graphrag.Chunk{}, fmt.Errorf("retrieve: the data of record %.80q is not that of a chunk, put chunks as ToRecord makes them: %w", r.ID, err)
-		}
-	}
-	return graphrag.Chunk{ID: r.ID, Doc: r.Scope, Title: r.Title, Text: r.Text, Index: p.Index, Start: p.Start, End: p.End, Tokens: p.Tokens, Lead: p.Lead, Fields: r.Fields}, nil
 }

@@ -87,7 +87,7 @@ func TestStored(t *testing.T) {
 	check.OK(t, errors.Join(err1, err2))
 	tab := &table{sparse: sparse, dense: dense, records: map[string]store.Record{}}
 	for _, c := range chunks {
-		tab.records[c.ID] = retrieve.ToRecord(c)
+		tab.records[c.ID] = store.RecordOf(c)
 	}
 	stored := retrieve.Stored{Table: tab}
 	for _, question := range []string{"typhoon", "rain", "typhoon rain rain", "", "unknown"} {
@@ -129,9 +129,9 @@ func TestRecords(t *testing.T) {
 		{ID: "a#0001", Doc: "a", Title: "A", Text: "text"},
 		{ID: "a#0002", Doc: "a", Title: "A", Text: "text", Index: 2, Start: 10, End: 14, Tokens: 1},
 	} {
-		r := retrieve.ToRecord(c)
+		r := store.RecordOf(c)
 		check.True(t, r.Scope == "a" && (r.Data == nil) == (c.Index == 0), "record %+v", r)
-		got, err := retrieve.FromRecord(r)
+		got, err := r.Chunk()
 		check.True(t, err == nil && reflect.DeepEqual(got, c), "%+v came back as %+v, error %v", c, got, err)
 	}
 }

@@ -30,13 +30,10 @@ type Texts interface {
 // Words compares by BM25. In place of a cosine, the score is divided by the score of a
 // text of average length with every word of the query once; repeated words can raise it
 // above 1. Dividing by the best score instead would make some text similar to any query.
-type Words struct{ index *bm25.Index }
+type Words struct{ Index *bm25.Index }
 
 // wordsKey is the key of the index of a list of texts.
 type wordsKey memo.Digest
-
-// WordsOf compares with the texts of an index.
-func WordsOf(ix *bm25.Index) *Words { return &Words{ix} }
 
 // NewWords indexes the texts.
 func NewWords(ctx context.Context, texts text.List) (*Words, error) {
@@ -51,12 +48,12 @@ func NewWords(ctx context.Context, texts text.List) (*Words, error) {
 }
 
 // Len is the number of texts.
-func (w *Words) Len() int { return w.index.Len() }
+func (w *Words) Len() int { return w.Index.Len() }
 
 // Best implements [Texts].
 func (w *Words) Best(ctx context.Context, query string, k int) ([]rank.Scored[int32], error) {
 	found, err := w.Found(ctx, query, k)
-	whole := w.index.Whole(query)
+	whole := w.Index.Whole(query)
 	for i := range found {
 		found[i].Score /= whole
 	}
@@ -65,12 +62,12 @@ func (w *Words) Best(ctx context.Context, query string, k int) ([]rank.Scored[in
 
 // Found returns the k best texts with the scores of BM25.
 func (w *Words) Found(ctx context.Context, query string, k int) ([]rank.Scored[int32], error) {
-	return w.index.Search(query, max(0, k), nil), ctx.Err()
+	return w.Index.Search(query, max(0, k), nil), ctx.Err()
 }
 
 // Scores implements [Texts].
 func (w *Words) Scores(ctx context.Context, query string, dst []float64) ([]float64, error) {
-	return shares(w.index.Scores(query, dst), w.index.Whole(query)), ctx.Err()
+	return shares(w.Index.Scores(query, dst), w.Index.Whole(query)), ctx.Err()
 }
 
 // shares divides scores, in place, by the score of the whole query.
@@ -83,48 +80,41 @@ func shares(scores []float64, whole float64) []float64 {
 	return scores
 }
 
-// Joined compares queries with texts that are concatenations of documents of an index, with
-// blanks between them. Scores equal, to the bit, the scores of [Words] over these texts,
-// without an index of them. It is safe for concurrent use.
-type Joined struct{ index *bm25.Index }
-
-// Joined returns a Joined over the documents of an index, nil if its settings differ.
-func (w *Words) Joined(ix *bm25.Index) *Joined {
-	if !w.index.Like(ix) {
+// Joined returns a function that compares queries with texts that are concatenations of documents of an index,
+// with blanks between them: nil if the settings of the index differ. Its scores equal, to the bit, [Words.Scores]
+// of these texts, without an index of them. It is safe for concurrent use.
+func (w *Words) Joined(ix *bm25.Index) func(ctx context.Context, query string, groups [][]int32) ([]float64, error) {
+	if !w.Index.Like(ix) {
 		return nil
 	}
-	return &Joined{ix}
-}
-
-// Scores returns [Words.Scores] of the texts that groups of documents form.
-func (j *Joined) Scores(ctx context.Context, query string, groups [][]int32) ([]float64, error) {
-	return shares(j.index.Joined(query, groups, nil)), ctx.Err()
-}
-
-// Mapped writes the index of [Words] or [Vectors] into a folder, and returns one that is mapped there and finds the same,
-// to the bit, until it is closed. Other texts stay as they are.
-func Mapped(ctx context.Context, t Texts, dir string) (_ Texts, closed func() error, err error) {
-	switch t := t.(type) {
-	case *Words:
-		if err := bm25.Merge(ctx, dir, t.index); err != nil {
-			return nil, nil, err
-		}
-		ix, err := bm25.Open(dir, t.index.Analyzer())
-		if err != nil {
-			return nil, nil, err
-		}
-		return &Words{ix}, ix.Close, nil
-	case *Vectors:
-		if t.view == nil {
-			break
-		}
-		view, err := t.view.Mapped(dir)
-		if err != nil {
-			return nil, nil, err
-		}
-		return &Vectors{t.embedder, view}, view.Close, nil
+	return func(ctx context.Context, query string, groups [][]int32) ([]float64, error) {
+		return shares(ix.Joined(query, groups, nil)), ctx.Err()
 	}
-	return t, func() error { return nil }, nil
+}
+
+// Mapped writes the index into a folder, and returns one that is mapped there and finds the same, to the bit, until
+// it is closed.
+func (w *Words) Mapped(ctx context.Context, dir string) (_ Texts, closed func() error, err error) {
+	if err := bm25.Merge(ctx, dir, w.Index); err != nil {
+		return nil, nil, err
+	}
+	ix, err := bm25.Open(dir, w.Index.Analyzer())
+	if err != nil {
+		return nil, nil, err
+	}
+	return &Words{ix}, ix.Close, nil
+}
+
+// Mapped is as that of [Words].
+func (v *Vectors) Mapped(_ context.Context, dir string) (_ Texts, closed func() error, err error) {
+	if v.view == nil {
+		return v, func() error { return nil }, nil
+	}
+	view, err := v.view.Mapped(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &Vectors{v.embedder, view}, view.Close, nil
 }
 
 // Scaled returns the k texts most similar to the query, with scores scaled so that the best
@@ -177,10 +167,8 @@ func NewVectors(ctx context.Context, e embed.Embedder, texts text.List) (*Vector
 	return v, ctx.Err()
 }
 
-// JoinVectors returns the vectors of texts of several, each given with its index there. All have one embedder.
-func JoinVectors(of iter.Seq2[*Vectors, int32]) (*Vectors, error) {
-	v := new(Vectors)
-	var err error
+// Join makes v the vectors of texts of several, each given with its index there. All have one embedder.
+func (v *Vectors) Join(of iter.Seq2[*Vectors, int32]) (err error) {
 	v.view, err = vector.Join(func(yield func(*vector.View, int32) bool) {
 		for from, i := range of {
 			v.embedder = from.embedder
@@ -189,7 +177,7 @@ func JoinVectors(of iter.Seq2[*Vectors, int32]) (*Vectors, error) {
 			}
 		}
 	})
-	return v, err
+	return err
 }
 
 // Len is the number of texts.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/display"
 )
 
 // pronouns are words that refer to something mentioned before.
@@ -61,7 +62,7 @@ func InContext(question string, before, answers []string) string {
 
 // answered are at most three full names of the first paragraph of an answer that its question lacks.
 func answered(answer, question string) string {
-	answer, _, _ = strings.Cut(text.Head(answer, maxAnswerBytes), "\n\n")
+	answer, _, _ = strings.Cut(display.Head(answer, maxAnswerBytes), "\n\n")
 	out := slices.DeleteFunc(fullName.FindAllString(answer, -1), func(n string) bool { return strings.Contains(question, strings.ToLower(n)) })
 	return strings.Join(out[:min(3, len(out))], " ")
 }

@@ -135,7 +135,7 @@ func Extractive(o ExtractiveOptions) (Summarizer, error) {
 	if o.CountTokens == nil {
 		o.CountTokens = countWords
 	}
-	x := &extractive{o: o, readers: sync.Pool{New: func() any { return &reader{numbers: text.NewNumbering(text.Default())} }}}
+	x := &extractive{o: o, readers: sync.Pool{New: func() any { return &reader{numbers: new(text.Vocabulary).Numbering(text.Default())} }}}
 	return x, nil
 }
 

@@ -23,15 +23,6 @@ type Analyzer interface {
 	Name() string
 }
 
-// For returns the analyzer for the language of a text: of a [Standard] for every language
-// that for this one, of any other itself.
-func For(a Analyzer, s string) Analyzer {
-	if x, ok := a.(*Standard); ok {
-		return x.For(s)
-	}
-	return a
-}
-
 // Options choose how a [Standard] makes terms. The zero value is English:
 // Porter2 stems, stop words dropped, bigrams for scripts without blanks.
 type Options struct {
@@ -62,7 +53,7 @@ func New(o Options) (*Standard, error) {
 	o.Language, o.Otherwise = cmp.Or(o.Language, English), cmp.Or(o.Otherwise, English)
 	for _, name := range []Language{o.Language, o.Otherwise} {
 		if _, ok := lexiconOf(name); !ok && (name != Each || o.Otherwise == Each) {
-			return nil, fmt.Errorf("text: new analyzer: unknown language %q: use one of %v", name, Languages())
+			return nil, fmt.Errorf("text: new analyzer: unknown language %q: use one of %v", name, languages())
 		}
 	}
 	if o.Language != Each {

@@ -58,16 +58,7 @@ func LanguageOf(s string) Language {
 	return v.most()
 }
 
-// Main returns the language of most texts, [English] if none tells.
-func Main(texts []string) Language {
-	count := make(map[Language]int)
-	for _, s := range texts {
-		count[LanguageOf(s)]++
-	}
-	return MainOf(count)
-}
-
-// MainOf is [Main] given the number of texts of each language.
+// MainOf returns the most frequent language, given the number of texts of each, and [English] if there are none.
 func MainOf(count map[Language]int) Language {
 	most := English
 	for _, l := range lexicons {
@@ -226,8 +217,8 @@ const (
 	Each Language = "each"
 )
 
-// Languages returns the single languages a [Standard] analyzer can be built for.
-func Languages() []Language {
+// languages returns the single languages a [Standard] analyzer can be built for.
+func languages() []Language {
 	out := make([]Language, 0, len(lexicons)+1)
 	for _, l := range lexicons {
 		out = append(out, l.language)

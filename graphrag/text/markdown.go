@@ -49,13 +49,13 @@ func StripLinks(s string) (clean string, m Mapping) {
 // pass and a second that finds nothing.
 const maxStrips = 4
 
-// Mapping leads from offsets in a text to offsets in its source: the bytes from Anchor.Text on
-// are those from Anchor.Source on, up to the next anchor. Both rise. The zero value maps every offset
+// Mapping leads from offsets in a text to offsets in its source. It is a list of anchors: the bytes from Text on
+// are those from Source on, up to the next anchor. Both rise. The zero value maps every offset
 // to itself. It is safe for concurrent use while no anchor is added.
-type Mapping []Anchor
+type Mapping []anchor
 
-// Anchor is a place in a text and in its source.
-type Anchor struct{ Text, Source int }
+// anchor is a place in a text and in its source.
+type anchor struct{ Text, Source int }
 
 // NewMapping returns the mapping of a text that was cleaned by leaving out all but
 // the kept pieces of its source, which are in ascending order.
@@ -80,7 +80,7 @@ func (m *Mapping) Add(at, source int) {
 			return
 		}
 	}
-	*m = append(*m, Anchor{at, source})
+	*m = append(*m, anchor{at, source})
 }
 
 // after returns the number of anchors up to an offset of the text.

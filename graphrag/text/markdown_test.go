@@ -4,7 +4,6 @@ package text_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -164,42 +163,6 @@ func FuzzFoldName(f *testing.F) {
 	})
 }
 
-func TestPrintable(t *testing.T) {
-	for _, c := range table(t, "printable.txt") {
-		if got := text.Printable(c[0]); got != c[1] {
-			t.Errorf("Printable(%q) = %q, want %q", c[0], got, c[1])
-		}
-		if got := text.OneLine(c[0]); got != c[2] {
-			t.Errorf("OneLine(%q) = %q, want %q", c[0], got, c[2])
-		}
-	}
-}
-
-func TestHead(t *testing.T) {
-	for _, tt := range []struct {
-		in    string
-		bytes int
-		want  string
-	}{
-		{"a whole title", 13, "a whole title"}, {"a whole title", 12, "a whole"}, {"a whole title", 7, "a whole"},
-		{"unbroken", 4, ""}, {"", 0, ""}, {"é é é", 4, "é"}, {"中文　标题", 9, "中文"},
-	} {
-		check.Equal(t, text.Head(tt.in, tt.bytes), tt.want, "Head(%q, %d)", tt.in, tt.bytes)
-	}
-}
-
-// What is encoded means what it meant, and shows nothing hidden.
-func TestJSON(t *testing.T) {
-	in := map[string]string{"a\u202eb": "\u009b2J\U000e0041 é\x1b\u2028 \u200d <中>"}
-	var out strings.Builder
-	check.OK(t, text.JSON(&out).Encode(in))
-	want := `{"a\u202eb":"\u009b2J\udb40\udc41 é\u001b\u2028 ` + "\u200d" + ` <中>"}` + "\n"
-	check.Equal(t, out.String(), want)
-	var back map[string]string
-	err := json.Unmarshal([]byte(out.String()), &back)
-	check.True(t, err == nil && back["a\u202eb"] == in["a\u202eb"], "%q, %v", back, err)
-}
-
 func ExampleStandard_Terms() {
 	const s = "Which islands did the typhoons cross in 2012?"
 	fmt.Println(text.Default().Terms(s))
@@ -229,7 +192,7 @@ func ExampleFoldName() {
 }
 
 func TestVocabulary(t *testing.T) {
-	v := text.NewVocabulary()
+	v := new(text.Vocabulary)
 	for round := range 2 {
 		for i := range 5000 {
 			id, added := v.Add(fmt.Appendf(nil, "word%d", i))
@@ -247,7 +210,7 @@ func TestVocabulary(t *testing.T) {
 // Words that differ in one byte, or in zeros at their ends, are others, whatever their
 // length and whatever stands behind them.
 func TestVocabularyTellsApart(t *testing.T) {
-	v := text.NewVocabulary()
+	v := new(text.Vocabulary)
 	seen := map[string]int{}
 	for n := range 40 {
 		for at := range n + 1 {
@@ -283,7 +246,7 @@ func TestAddAll(t *testing.T) {
 		return w
 	}
 	for _, size := range []int{0, 1, 40, 5000} {
-		one, both, other := text.NewVocabulary(), text.NewVocabulary(), text.NewVocabulary()
+		one, both, other := new(text.Vocabulary), new(text.Vocabulary), new(text.Vocabulary)
 		for range 1000 {
 			w := word()
 			one.Add(w)
@@ -297,7 +260,9 @@ func TestAddAll(t *testing.T) {
 				t.Fatalf("%q got the number %d, want %d", other.At(i), number, want)
 			}
 		}
-		number, want := both.AddAll(text.SortedVocabulary([]byte("aback"), []int{1, 5})), []int{one.Find([]byte("a")), one.Len()}
+		var mapped text.Vocabulary
+		mapped.Map([]byte("aback"), []int{1, 5})
+		number, want := both.AddAll(&mapped), []int{one.Find([]byte("a")), one.Len()}
 		check.True(t, int(number[0]) == want[0] && int(number[1]) == want[1], "of a sorted vocabulary: %d, want %d", number, want)
 		one.Add([]byte("back"))
 		check.Equal(t, one.Len(), both.Len(), "%d strings, want", both.Len())
@@ -317,10 +282,10 @@ func numbers(n *text.Numbering, s string) (out []int32) {
 }
 
 func TestNumbering(t *testing.T) {
-	n := text.NewNumbering(text.Default())
+	n := new(text.Vocabulary).Numbering(text.Default())
 	check.Equal(t, fmt.Sprint(numbers(n, "the islands of island people run running the")), "[-1 0 -1 0 1 2 2 -1]", "numbers")
 	check.True(t, n.Terms().Len() == 3 && string(n.Terms().At(1)) == "peopl", "%d terms, the second %q", n.Terms().Len(), n.Terms().At(1))
-	lookup := text.NewLookup(text.Default(), n.Terms())
+	lookup := n.Terms().Lookup(text.Default())
 	for range 2 {
 		check.Equal(t, fmt.Sprint(numbers(lookup, "runs the unknown islands unknown")), "[2 -1 -1 0 -1]", "looked up")
 		lookup.Trim(1)
@@ -342,7 +307,7 @@ func TestNumberingOfTexts(t *testing.T) {
 		fmt.Fprintf(&long, "The word%d of %s, Čapek’s naïve %s; 東京都 runs ", i*i%97, strings.Repeat("ab", i%9), strings.Repeat("x", i%40))
 	}
 	for _, a := range []text.Analyzer{text.Default(), text.Plain(), other{text.Default()}} {
-		one, all := text.NewNumbering(a), text.NewNumbering(a)
+		one, all := new(text.Vocabulary).Numbering(a), new(text.Vocabulary).Numbering(a)
 		for _, s := range []string{"", "a", long.String()[:900], long.String(), "the islands run", long.String()[200:]} {
 			var want, got []int32
 			a.Words(s, func(word []byte) bool {

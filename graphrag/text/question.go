@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/wildgraph/wildgraph/internal/display"
 )
 
 // maxQuestionWords is the number of words of a question that are read: a longer text is a page and no
@@ -50,11 +52,11 @@ func ReadQuestion(question string) Wording {
 	})
 	switch {
 	case language != English && language != "":
-		about = []string{Head(question, maxQuestionBytes)}
+		about = []string{display.Head(question, maxQuestionBytes)}
 	case len(about) == 0:
 		about = all
 	}
-	return Wording{strings.Join(about, " "), strings.Join(names, " "), AsksOverview(question)}
+	return Wording{strings.Join(about, " "), strings.Join(names, " "), asksOverview(question)}
 }
 
 // asking are words that say how to answer, and occur in any page.
@@ -92,9 +94,9 @@ func either(key string) string {
 	return strings.Join(words, "|")
 }
 
-// AsksOverview reports whether the wording of a question asks for an overview.
-func AsksOverview(question string) bool {
-	question = strings.TrimSpace(Head(question, maxQuestionBytes))
+// asksOverview reports whether the wording of a question asks for an overview.
+func asksOverview(question string) bool {
+	question = strings.TrimSpace(display.Head(question, maxQuestionBytes))
 	return slices.ContainsFunc(overviews, func(asks *regexp.Regexp) bool { return asks.MatchString(question) })
 }
 

@@ -30,7 +30,7 @@ func TestReadQuestion(t *testing.T) {
 
 func TestAsksOverview(t *testing.T) {
 	for _, c := range table(t, "overviews.txt") {
-		if got := text.AsksOverview(c[0]); got != (c[1] == "true") {
+		if got := text.ReadQuestion(c[0]).Overview; got != (c[1] == "true") {
 			t.Errorf("%q asks for an overview: %t", c[0], got)
 		}
 	}

@@ -20,17 +20,12 @@ type Span struct{ Start, End int }
 // In returns the piece of s that the span delimits.
 func (p Span) In(s string) string { return s[p.Start:p.End] }
 
-// ScoredSpan is a piece of a text, in bytes, with the score that a model gives it.
-type ScoredSpan struct {
+// Match is a piece of a text, from byte Start up to End, that a model found. Of an answer Score is the score that
+// the model gives it, of a name the mean probability of its words; Kind is the kind of a name (PER, ORG).
+type Match struct {
 	Start, End int
 	Score      float64
-}
-
-// Name is a name in a text: its place, its kind as the model calls it (PER, ORG), and the mean probability of
-// its words.
-type Name struct {
-	ScoredSpan
-	Kind string
+	Kind       string
 }
 
 // Sentences returns the sentences of s in order, as byte offsets without the white space around them. Spans

@@ -13,7 +13,7 @@ import (
 
 // Vocabulary numbers distinct strings in the order of their first appearance. It
 // is a table with linear probing over one arena of bytes: looking up a word
-// allocates nothing, and reads the table alone unless the word is long.
+// allocates nothing, and reads the table alone unless the word is long. The zero value is empty.
 type Vocabulary struct {
 	table []slot // length a power of two, at most 3/4 full
 	bytes []byte
@@ -22,10 +22,10 @@ type Vocabulary struct {
 	sorted bool // the strings are in order, and there is no table
 }
 
-// SortedVocabulary returns the vocabulary of adjacent strings in an arena, such as a file mapped into memory, in
+// Map replaces the strings by the adjacent ones of an arena, such as a file mapped into memory, which are in
 // ascending order; ends[i] is the end of string i. None can be added, and the arguments belong to the vocabulary.
-func SortedVocabulary(arena []byte, ends []int) *Vocabulary {
-	return &Vocabulary{bytes: arena, ends: ends, sorted: true}
+func (v *Vocabulary) Map(arena []byte, ends []int) {
+	*v = Vocabulary{bytes: arena, ends: ends, sorted: true}
 }
 
 // slot is empty when its id is 0. Otherwise its low bits, less 1, are the number of a string, and the high
@@ -42,11 +42,6 @@ const (
 	idBits      = 28
 	mostStrings = 1<<idBits - 1
 )
-
-// NewVocabulary returns an empty vocabulary.
-func NewVocabulary() *Vocabulary {
-	return &Vocabulary{table: make([]slot, 1<<6)}
-}
 
 // Len is the number of strings.
 func (v *Vocabulary) Len() int { return len(v.ends) }
@@ -72,6 +67,9 @@ func (v *Vocabulary) Find(word []byte) int {
 		}
 		return -1
 	}
+	if v.table == nil {
+		return -1
+	}
 	key := keyFor(word)
 	return int(v.probe(key, hashOf(key), word).id&mostStrings) - 1
 }
@@ -79,6 +77,9 @@ func (v *Vocabulary) Find(word []byte) int {
 // Add returns the number of a string, giving it the next one when it is new. A
 // sorted vocabulary cannot be added to. It has room for 268,435,455 strings.
 func (v *Vocabulary) Add(word []byte) (number int, added bool) {
+	if v.table == nil {
+		v.table = make([]slot, 1<<6)
+	}
 	key := keyFor(word)
 	s := v.probe(key, hashOf(key), word)
 	if s.id != 0 {
@@ -212,20 +213,20 @@ type Numbering struct {
 	take  func(word []byte) bool // is add
 }
 
-// NewNumbering numbers the terms in the order of their first appearance.
-func NewNumbering(a Analyzer) *Numbering {
-	n := newNumbering(a, NewVocabulary(), false)
+// Numbering returns a numbering that adds new terms to the vocabulary, in the order of their first appearance.
+func (v *Vocabulary) Numbering(a Analyzer) *Numbering {
+	n := newNumbering(a, v, false)
 	if s, ok := a.(*Standard); ok && s.stems == nil && len(s.stop) == 0 {
 		n.words = n.terms
 	}
 	return n
 }
 
-// NewLookup knows the terms of a vocabulary only, which it does not change.
-func NewLookup(a Analyzer, terms *Vocabulary) *Numbering { return newNumbering(a, terms, true) }
+// Lookup returns a numbering that knows the terms of the vocabulary only, and does not change it.
+func (v *Vocabulary) Lookup(a Analyzer) *Numbering { return newNumbering(a, v, true) }
 
 func newNumbering(a Analyzer, terms *Vocabulary, fixed bool) *Numbering {
-	n := &Numbering{terms: terms, fixed: fixed, analyzer: a, words: NewVocabulary()}
+	n := &Numbering{terms: terms, fixed: fixed, analyzer: a, words: new(Vocabulary)}
 	if s, ok := a.(*Standard); ok && s.each != nil {
 		n.each = make(map[*Standard]*Numbering)
 	}

@@ -76,7 +76,7 @@ func TestPage(t *testing.T) {
 
 // A stop word that the splitter cannot produce would never match.
 func TestStopWordsAreWords(t *testing.T) {
-	for _, l := range Languages() {
+	for _, l := range languages() {
 		a := check.Of(New(Options{Language: l})).OK(t)
 		check.Equal(t, a.Name(), string(l), "name %q, want %q", a.Name(), l)
 		for w := range a.stop {

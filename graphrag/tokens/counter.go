@@ -199,6 +199,16 @@ const (
 	maxRemembered = 16 << 20
 )
 
+// Within returns the longest prefix of a list that costs at most a number of tokens.
+func Within[T any](list []T, tokens int, cost func(T) int) []T {
+	for i, x := range list {
+		if tokens -= cost(x); tokens < 0 {
+			return list[:i:i]
+		}
+	}
+	return list
+}
+
 // Remember returns a counter that caches the counts of texts: chunks, rows and sentences
 // are measured for every question that finds them. It caches up to 16 MiB of texts, then
 // starts with an empty cache, and is safe for concurrent use if count is.

@@ -240,7 +240,7 @@ type builder struct {
 }
 
 func newBuilder(ctx context.Context, o Options) *builder {
-	return &builder{ctx: ctx, o: o, ix: &Index{}, things: text.NewVocabulary(), relations: text.NewVocabulary()}
+	return &builder{ctx: ctx, o: o, ix: &Index{}, things: new(text.Vocabulary), relations: new(text.Vocabulary)}
 }
 
 // read adds the triples; after size of them, and at the end if there is a store, the part is stored.

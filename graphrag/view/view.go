@@ -16,6 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/display"
 )
 
 // The defaults of [Options].MaxNodes: what a browser renders smoothly, and what is readable for one question.
@@ -112,7 +113,7 @@ func New(ctx context.Context, g *kg.Graph, o Options) (*View, error) {
 	v.addFacts(g, place, trailMarks, o.Chunks)
 	v.note = counted(len(v.nodes), "entity", "entities") + ", " + counted(len(v.facts), "fact", "facts")
 	if n := len(g.Entities); n > len(v.nodes) {
-		v.note += fmt.Sprintf(", of %s entities in all", text.Digits(n))
+		v.note += fmt.Sprintf(", of %s entities in all", display.Digits(n))
 	}
 	if o.Note != "" {
 		v.note += ". " + line(o.Note)
@@ -222,14 +223,14 @@ func rescale(x, y []float64) {
 }
 
 // line makes an untrusted text printable on one line, paragraph on several.
-func line(s string) string      { return text.OneLine(text.Head(s, longName)) }
-func paragraph(s string) string { return text.Printable(text.Head(s, longText)) }
+func line(s string) string      { return display.OneLine(display.Head(s, longName)) }
+func paragraph(s string) string { return display.Printable(display.Head(s, longText)) }
 
 func counted(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
-	return text.Digits(n) + " " + many
+	return display.Digits(n) + " " + many
 }
 
 // marks is the relevance to an answer.

@@ -13,8 +13,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/vector"
+	"github.com/wildgraph/wildgraph/internal/display"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/internal/protocol"
 	"github.com/wildgraph/wildgraph/llm"
@@ -53,7 +53,7 @@ func (j *Judge) ask(ctx context.Context, name string, c judge.Case, t *protocol.
 		if again {
 			return t.Failure(ctx, &llm.Error{Kind: llm.ErrInvalidOutput, Err: fmt.Errorf("the reply is %.40q", reply.Text)})
 		}
-		req.Messages = append(slices.Clip(req.Messages), llm.Message{Role: llm.Assistant, Text: text.Head(reply.Text, shownAgain)}, llm.Message{
+		req.Messages = append(slices.Clip(req.Messages), llm.Message{Role: llm.Assistant, Text: display.Head(reply.Text, shownAgain)}, llm.Message{
 			Role: llm.User, Text: fmt.Sprintf("That reply is none of %s. Reply with one of them alone.", strings.Trim(strings.ReplaceAll(fmt.Sprint(values), " ", ", "), "[]")),
 		})
 	}

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/wildgraph/wildgraph/examples/ask/session"
-	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/display"
 )
 
 const dialogueHelp = `Ask a question, and then further ones: "it" and "they" are what was spoken of.
@@ -75,7 +75,7 @@ func (t *conversation) turn(ctx context.Context, line string) (end bool) {
 		fmt.Fprint(t.std.out, dialogueHelp)
 	case "/history":
 		for i, q := range t.before {
-			fmt.Fprintf(t.std.out, "%3d  %s\n", i+1, text.OneLine(q))
+			fmt.Fprintf(t.std.out, "%3d  %s\n", i+1, display.OneLine(q))
 		}
 	case "/new":
 		t.before, t.answers, t.last = nil, nil, session.Reply{}
@@ -87,11 +87,11 @@ func (t *conversation) turn(ctx context.Context, line string) (end bool) {
 		writeSources(t.std.out, t.last, true)
 	default:
 		if strings.HasPrefix(line, "/") && !strings.Contains(line, " ") {
-			fmt.Fprintf(t.std.out, "There is no %s; /help lists what there is.\n", text.OneLine(line))
+			fmt.Fprintf(t.std.out, "There is no %s; /help lists what there is.\n", display.OneLine(line))
 			return false
 		}
 		if err := t.ask(ctx, line); err != nil {
-			fmt.Fprintln(t.std.err, text.Printable(err.Error()))
+			fmt.Fprintln(t.std.err, display.Printable(err.Error()))
 		}
 	}
 	return false
@@ -112,7 +112,7 @@ func (t *conversation) ask(ctx context.Context, question string) error {
 		return err
 	}
 	if t.last = r; r.ReadAs != "" {
-		fmt.Fprintf(t.std.out, "   (asked as: %s)\n", text.OneLine(r.ReadAs))
+		fmt.Fprintf(t.std.out, "   (asked as: %s)\n", display.OneLine(r.ReadAs))
 	}
 	writeSources(t.std.out, r, t.s.verbose)
 	answer := r.Answer
@@ -205,7 +205,7 @@ func writeJSON(w io.Writer, r session.Reply, verbose bool) error {
 	if !verbose {
 		r.Passages = nil
 	}
-	return text.JSON(w).Encode(r)
+	return display.JSON(w).Encode(r)
 }
 
 // writeAnswer writes the answer to a question as it is streamed, and returns the complete reply.
@@ -215,7 +215,7 @@ func writeAnswer(ctx context.Context, d *session.Session, q session.Query, w io.
 		if err != nil {
 			return last, err
 		}
-		answer := text.Printable(last.Answer)
+		answer := display.Printable(last.Answer)
 		if rest, ok := strings.CutPrefix(answer, written); ok {
 			fmt.Fprint(w, rest)
 		} else {
@@ -233,7 +233,7 @@ func writeSources(w io.Writer, r session.Reply, verbose bool) {
 		writeSource(w, s)
 	}
 	for _, f := range r.Facts {
-		fmt.Fprintf(w, "   (%s)\n", text.OneLine(f))
+		fmt.Fprintf(w, "   (%s)\n", display.OneLine(f))
 	}
 	if r.Uncited {
 		fmt.Fprintln(w, "No passage is cited for this.")
@@ -259,17 +259,17 @@ func writeSources(w io.Writer, r session.Reply, verbose bool) {
 	}
 	fmt.Fprintln(w, "Found:")
 	for _, p := range r.Passages {
-		fmt.Fprintf(w, "  %8.3f  %s:%s  %s\n", p.Score, text.OneLine(p.Path), p.Place, short(p.Text))
+		fmt.Fprintf(w, "  %8.3f  %s:%s  %s\n", p.Score, display.OneLine(p.Path), p.Place, short(p.Text))
 	}
 }
 
 func writeSource(w io.Writer, s session.Source) {
-	fmt.Fprintf(w, "   %s  “%s”\n", text.OneLine(s.At()), s.Quote)
+	fmt.Fprintf(w, "   %s  “%s”\n", display.OneLine(s.At()), s.Quote)
 }
 
 // short returns the beginning of a text as one line.
 func short(s string) string {
-	r := []rune(strings.Join(strings.Fields(text.OneLine(s)), " "))
+	r := []rune(strings.Join(strings.Fields(display.OneLine(s)), " "))
 	if len(r) > 120 {
 		return string(r[:119]) + "…"
 	}

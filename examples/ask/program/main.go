@@ -27,8 +27,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/index"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/store"
-	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/trace"
+	"github.com/wildgraph/wildgraph/internal/display"
 )
 
 // Stores holds the engines of -store.
@@ -88,7 +88,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, std str
 	}
 	defer d.Close()
 	for _, line := range d.Report(s.verbose) {
-		fmt.Fprintln(std.err, text.Printable(line))
+		fmt.Fprintln(std.err, display.Printable(line))
 	}
 	if s.watch {
 		watching, end := context.WithCancel(ctx)
@@ -157,7 +157,7 @@ func progress(w io.Writer) func(files int) {
 		case files <= 1:
 			last = time.Now()
 		case time.Since(last) > time.Second:
-			fmt.Fprintf(w, "Reading … %s files\n", text.Digits(files))
+			fmt.Fprintf(w, "Reading … %s files\n", display.Digits(files))
 			last = time.Now()
 		}
 	}

@@ -27,7 +27,7 @@ import (
 	api "github.com/wildgraph/wildgraph/graphrag/serve"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
-	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/display"
 	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
@@ -96,7 +96,7 @@ func stored(ctx context.Context, s settings, std streams) (err error) {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(std.err, "%s documents, %s passages\n", text.Digits(stats.Documents), text.Digits(stats.Chunks))
+		fmt.Fprintf(std.err, "%s documents, %s passages\n", display.Digits(stats.Documents), display.Digits(stats.Chunks))
 		for _, note := range stats.Notes() {
 			fmt.Fprintln(std.err, note)
 		}
@@ -116,10 +116,10 @@ func answered(ctx context.Context, s settings, system *kit.System, out io.Writer
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(out, text.Printable(a.Text))
+	fmt.Fprintln(out, display.Printable(a.Text))
 	for _, c := range a.Citations {
 		if chunk, ok := a.Passage(c); ok {
-			fmt.Fprintf(out, "   %s  “%s”\n", text.OneLine(chunk.Doc), short(a.Text[c.Start:c.End]))
+			fmt.Fprintf(out, "   %s  “%s”\n", display.OneLine(chunk.Doc), short(a.Text[c.Start:c.End]))
 		}
 	}
 	if a.Refused {
@@ -156,7 +156,7 @@ func rate(w io.Writer) func(graphrag.IndexStats) {
 	return func(s graphrag.IndexStats) {
 		if now := time.Now(); now.Sub(last) > 2*time.Second {
 			last = now
-			fmt.Fprintf(w, "%s documents, %s a second\n", text.Digits(s.Documents), text.Digits(int(float64(s.Documents)/now.Sub(begun).Seconds())))
+			fmt.Fprintf(w, "%s documents, %s a second\n", display.Digits(s.Documents), display.Digits(int(float64(s.Documents)/now.Sub(begun).Seconds())))
 		}
 	}
 }

@@ -30,8 +30,8 @@ import (
 	"github.com/wildgraph/wildgraph/examples/ask/session"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/serve"
-	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/trace"
+	"github.com/wildgraph/wildgraph/internal/display"
 )
 
 //go:embed page.html page.css page.js markdown.js
@@ -189,7 +189,7 @@ func (s *site) ask(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), patience)
 	defer cancel()
 	w.Header().Set("Content-Type", "application/x-ndjson")
-	out, flush := text.JSON(w), http.NewResponseController(w)
+	out, flush := display.JSON(w), http.NewResponseController(w)
 	send := func(reply session.Reply) bool { return out.Encode(reply) == nil && flush.Flush() == nil }
 	_, note := s.d.Refresh(ctx)
 	spans := new(trace.Recorder)
@@ -290,5 +290,5 @@ func write(w http.ResponseWriter, v any, status int, err error) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_ = text.JSON(w).Encode(v) // fails if the browser disconnected
+	_ = display.JSON(w).Encode(v) // fails if the browser disconnected
 }

@@ -18,7 +18,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/folder"
 	"github.com/wildgraph/wildgraph/graphrag/memo"
-	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/display"
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
@@ -71,7 +71,7 @@ func (d *Session) Refresh(ctx context.Context) (news folder.Change, note string)
 	case d.running != nil:
 		note = notePending
 	case d.failed != nil:
-		note = noteFailed + text.OneLine(d.failed.Error())
+		note = noteFailed + display.OneLine(d.failed.Error())
 	}
 	return news, note
 }
@@ -136,7 +136,7 @@ func (d *Session) Files() (read int, skipped []string) {
 	defer d.mu.Unlock()
 	skipped = []string{}
 	for _, s := range d.change.Skipped {
-		skipped = append(skipped, text.OneLine(strings.TrimPrefix(s.Error(), "load: ")))
+		skipped = append(skipped, display.OneLine(strings.TrimPrefix(s.Error(), "load: ")))
 	}
 	return d.change.Stats.Documents, skipped
 }
@@ -162,7 +162,7 @@ func (d *Session) lost(share float64) (out []string) {
 // otherwise summarised by kind in one line if they differ from the last time.
 func (d *Session) Report(all bool) []string {
 	files, skipped := d.Files()
-	size := text.Counted(files, "file")
+	size := display.Counted(files, "file")
 	var out []string
 	switch {
 	case all:
@@ -208,7 +208,7 @@ func byKind(skipped []string) string {
 	for kind, n := range count {
 		if out = append(out, first[kind]); n > 1 {
 			ext, _, _ := strings.Cut(kind, " ") // ".docx is read without charts"
-			out[len(out)-1] += fmt.Sprintf(" (and %s %s)", text.Digits(n-1), ext)
+			out[len(out)-1] += fmt.Sprintf(" (and %s %s)", display.Digits(n-1), ext)
 		}
 	}
 	slices.Sort(out)

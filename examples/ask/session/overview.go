@@ -19,7 +19,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/folder"
 	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/graphrag/memo"
-	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/display"
 )
 
 // once makes one T for each state of the index. If a call is cancelled, the next one makes it.
@@ -57,7 +57,7 @@ func (d *Session) About(ctx context.Context, where *graphrag.Condition) (map[str
 	_, skipped := d.Files()
 	model := ""
 	if d.o.Settings.ByModel() {
-		model = text.OneLine(d.o.Settings.Model)
+		model = display.OneLine(d.o.Settings.Model)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()

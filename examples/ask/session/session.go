@@ -28,7 +28,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/memo"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/serve"
-	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/display"
 )
 
 // Options of a session.
@@ -186,7 +186,7 @@ func shownFolder(docs string) string {
 func (d *Session) Name() string { return d.o.System.Name }
 
 // Docs returns the folder as given, as one printable line.
-func (d *Session) Docs() string { return text.OneLine(d.o.Docs) }
+func (d *Session) Docs() string { return display.OneLine(d.o.Docs) }
 
 // Title returns the name of the folder, as one printable line.
 func (d *Session) Title() string {
@@ -194,7 +194,7 @@ func (d *Session) Title() string {
 	if err != nil {
 		return d.Docs()
 	}
-	return text.OneLine(filepath.Base(path))
+	return display.OneLine(filepath.Base(path))
 }
 
 // Query is a question in its dialogue.

@@ -15,6 +15,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/display"
 )
 
 // Bounds of suggestions: questions shown, questions tried, files, and bytes of each file.
@@ -37,7 +38,7 @@ func (d *Session) suggest(ctx context.Context) ([]string, error) {
 			return nil, ctx.Err()
 		}
 		if err == nil { // otherwise it was deleted
-			all = append(all, candidates(file.Document.ID, text.Head(file.Document.Text, readBytes))...)
+			all = append(all, candidates(file.Document.ID, display.Head(file.Document.Text, readBytes))...)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Or(a.nth-b.nth, b.named-a.named) }) // the first of each file first

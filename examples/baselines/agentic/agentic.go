@@ -129,7 +129,7 @@ func NewContext(k kit.Kit, o ContextOptions) (*kit.System, error) {
 	return whole(k, o.Common, NameContext, nil, func(_ context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
 		lengths := make([]int, len(c.Chunks))
 		for i, page := range c.Chunks {
-			lengths[i] = k.Count(retrieve.Shown(page))
+			lengths[i] = k.Count(page.Prompt())
 		}
 		return graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 			return fill(c.Chunks, lengths, q, k.Count), ctx.Err()

@@ -17,7 +17,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
-	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
@@ -186,7 +185,7 @@ func (make maker) retrieves(t *testing.T) {
 				"%q (-Retrieve +Answer):\n", q.Text)
 			n := 0
 			for _, h := range a.Evidence {
-				n += k.Count(retrieve.Shown(h.Chunk))
+				n += k.Count(h.Chunk.Prompt())
 			}
 			for _, d := range a.Derived {
 				n += k.Count(d.Text)

@@ -285,13 +285,13 @@ func (h *handed) encode(ctx context.Context, texts []string) ([][]float32, error
 
 func (h *handed) Name() string { return "names" }
 
-func (h *handed) Find(_ context.Context, texts []string) ([][]text.Name, error) {
+func (h *handed) Find(_ context.Context, texts []string) ([][]text.Match, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.named = append(h.named, texts...)
-	out := make([][]text.Name, len(texts))
+	out := make([][]text.Match, len(texts))
 	for i, s := range texts {
-		out[i] = []text.Name{{ScoredSpan: text.ScoredSpan{End: strings.IndexByte(s, ' ')}, Kind: "person"}}
+		out[i] = []text.Match{{End: strings.IndexByte(s, ' '), Kind: "person"}}
 	}
 	return out, nil
 }

@@ -18,7 +18,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/graphrag/load/office"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
-	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
 	"github.com/wildgraph/wildgraph/internal/check"
@@ -148,7 +147,7 @@ func TestNoTextGoesMissing(t *testing.T) {
 					read := ""
 					for _, h := range found.Evidence {
 						if h.Chunk.Doc == d.ID {
-							read += retrieve.Shown(h.Chunk) + "\n"
+							read += h.Chunk.Prompt() + "\n"
 						}
 					}
 					if byGraph(of.Name) && (read == "" || long) {

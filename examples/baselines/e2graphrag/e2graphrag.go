@@ -102,7 +102,7 @@ func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher,
 	}
 	s.texts, err = c.Find(ctx, text.NewList(len(s.tree.Nodes), func(i int) string {
 		if i < len(c.Chunks) {
-			return retrieve.Titled(c.Chunks[i])
+			return c.Chunks[i].Titled()
 		}
 		return s.tree.Nodes[i].Text
 	}))

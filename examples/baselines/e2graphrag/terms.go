@@ -28,7 +28,7 @@ type posting struct{ chunk, count int32 }
 
 func newTermIndex(ctx context.Context, chunks []graphrag.Chunk) (*termIndex, error) {
 	t := &termIndex{analyzer: nouns{text.Default()}}
-	number := text.NewNumbering(t.analyzer)
+	number := new(text.Vocabulary).Numbering(t.analyzer)
 	t.words = number.Terms()
 	var sentences [][]int32
 	of := make(map[int32][]posting)
@@ -102,7 +102,7 @@ func pairs(terms int, sentences [][]int32) (edges []graph.Edge) {
 
 // in returns the different terms of a text that the corpus contains, in order of appearance.
 func (t *termIndex) in(s string, most int) (found []int32) {
-	for _, term := range t.inOrder(text.NewLookup(t.analyzer, t.words), s) {
+	for _, term := range t.inOrder(t.words.Lookup(t.analyzer), s) {
 		if !slices.Contains(found, term) && len(found) < most {
 			found = append(found, term)
 		}
@@ -112,7 +112,7 @@ func (t *termIndex) in(s string, most int) (found []int32) {
 
 // occurrences counts the occurrences of terms in a text.
 func (t *termIndex) occurrences(of []int32, s string) (n int) {
-	for _, term := range t.inOrder(text.NewLookup(t.analyzer, t.words), s) {
+	for _, term := range t.inOrder(t.words.Lookup(t.analyzer), s) {
 		if slices.Contains(of, term) {
 			n++
 		}

@@ -46,7 +46,7 @@ func (s *searcher) step(expand bool) graphrag.Retriever {
 			if err != nil {
 				return graphrag.Found{}, err
 			}
-			found = retrieve.Fused([]graphrag.Found{reached, found}, max(q.Want(), s.o.Passages))
+			found = retrieve.FuseOptions{}.Merge([]graphrag.Found{reached, found}, max(q.Want(), s.o.Passages))
 			if others := s.first(found); !slices.EqualFunc(others, passages, func(a, b graphrag.Chunk) bool { return a.ID == b.ID }) {
 				if near, err = s.read(ctx, g, q.Text, others); err != nil {
 					return graphrag.Found{}, err
@@ -185,7 +185,7 @@ func (s *searcher) align(ctx context.Context, g Graph, reached []int32) (graphra
 			}
 		}
 	}
-	out.Ranked = retrieve.Capped(out.Ranked, s.o.MaxPerDoc)
+	out.Ranked = retrieve.Ranking{PerDoc: s.o.MaxPerDoc}.Capped(out.Ranked)
 	return out, nil
 }
 
@@ -226,7 +226,7 @@ type around struct {
 	Graph
 	question string
 	find     func(ctx context.Context, texts text.List) (retrieve.Texts, error)
-	joined   *retrieve.Joined // of the triples, if find compares by words
+	joined   func(ctx context.Context, query string, groups [][]int32) ([]float64, error) // of the triples, if find compares by words
 }
 
 func (a *around) Neighbors(ctx context.Context, list []int32, limit int) ([][]int32, error) {
@@ -235,7 +235,7 @@ func (a *around) Neighbors(ctx context.Context, list []int32, limit int) ([][]in
 
 func (a *around) Scores(ctx context.Context, chains [][]int32) ([]float64, error) {
 	if a.joined != nil {
-		return a.joined.Scores(ctx, a.question, chains)
+		return a.joined(ctx, a.question, chains)
 	}
 	t, err := a.find(ctx, text.Strings(a.texts(chains)))
 	if err != nil {
@@ -347,7 +347,7 @@ func (s *searcher) fused(ctx context.Context, all []graphrag.Found, want int) (g
 	lists := slices.Clone(all)
 	if s.voting {
 		var texts []string
-		for _, d := range retrieve.Fused(all, want).Derived {
+		for _, d := range (retrieve.FuseOptions{}).Merge(all, want).Derived {
 			texts = append(texts, d.Text)
 		}
 		votes, err := search(ctx, s.base, texts, s.o.Passages)
@@ -358,7 +358,7 @@ func (s *searcher) fused(ctx context.Context, all []graphrag.Found, want int) (g
 			lists = append(lists, graphrag.Found{Ranked: v.Ranked, Usage: v.Usage})
 		}
 	}
-	return retrieve.Fused(lists, want), nil
+	return retrieve.FuseOptions{}.Merge(lists, want), nil
 }
 
 // keepAll filters nothing.
@@ -415,7 +415,7 @@ func (s *searcher) finish(r graphrag.Retriever) graphrag.Retriever {
 		if err != nil {
 			return graphrag.Found{}, err
 		}
-		found.Ranked = retrieve.Capped(found.Ranked, s.o.MaxPerDoc)
+		found.Ranked = retrieve.Ranking{PerDoc: s.o.MaxPerDoc}.Capped(found.Ranked)
 		found.Ranked = found.Ranked[:min(len(found.Ranked), q.Want())]
 		hits := found.Ranked[:min(len(found.Ranked), max(q.K, s.o.Passages))]
 		chunks := make([]graphrag.Chunk, len(hits))

@@ -11,7 +11,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
-	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
@@ -42,7 +41,7 @@ func newTriGraph(c *kit.Corpus) *triGraph {
 	var found []int32
 	for p, chunk := range c.Chunks {
 		var all []int32
-		whole := retrieve.Titled(chunk)
+		whole := chunk.Titled()
 		for _, span := range text.Sentences(whole) {
 			sentence := span.In(whole)
 			found = match(found[:0], sentence, ids)

@@ -39,6 +39,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/summary"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/graphrag/tokens"
 )
 
 // Name of the system in reports.
@@ -210,7 +211,7 @@ func (s *searcher) choose(likeness []float64, budget int) []int32 {
 			}
 		}
 		best := top.Append(nil)
-		fit := retrieve.Within(best, budget, func(n rank.Scored[int32]) int { return s.tokens(n.ID) })
+		fit := tokens.Within(best, budget, func(n rank.Scored[int32]) int { return s.tokens(n.ID) })
 		if len(best) < k || len(fit) < len(best) {
 			out := make([]int32, len(fit))
 			for i, n := range fit {
@@ -224,7 +225,7 @@ func (s *searcher) choose(likeness []float64, budget int) []int32 {
 // tokens returns the length of a node in tokens.
 func (s *searcher) tokens(n int32) int {
 	if int(n) < len(s.leaves) {
-		return s.count(retrieve.Titled(s.hit(n, 0).Chunk))
+		return s.count(s.hit(n, 0).Chunk.Titled())
 	}
 	return s.count(s.tree.Nodes[n].Text)
 }

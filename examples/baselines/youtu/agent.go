@@ -27,7 +27,7 @@ func (s *searcher) agent(k kit.Kit) (graphrag.Retriever, error) {
 	}
 	var problem error
 	decompose := kit.Step(k.AnswerModel, func(m llm.Model) (d agent.Decomposer) {
-		d, problem = agent.DecomposeByModel(agent.DecomposeOptions{Model: m, Schema: schema, Most: s.o.SubQueries})
+		d, problem = agent.DecomposeByModel(m, schema, s.o.SubQueries)
 		return d
 	}, byRules(schema))
 	if problem != nil {
@@ -40,7 +40,7 @@ func (s *searcher) agent(k kit.Kit) (graphrag.Retriever, error) {
 	o := agent.Options{Steps: s.o.Steps, Tokens: s.o.Tokens}
 	reflect := kit.Step(k.AnswerModel, func(m llm.Model) (r agent.Next) {
 		o.Draft = drafts(k)
-		r, problem = agent.ReflectByModel(agent.ReflectOptions{Model: m, Count: k.Count})
+		r, problem = agent.ReflectByModel(m, k.Count)
 		return r
 	}, func(_ context.Context, m *agent.Memory) (agent.Move, error) {
 		return fillGaps(m, func(term string) bool { return s.words.chunks[term] > 0 }), nil
@@ -72,7 +72,7 @@ func (s *searcher) trimmed(r graphrag.Retriever) graphrag.Retriever {
 func capped(r graphrag.Retriever, perDoc int) graphrag.Retriever {
 	return graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 		found, err := r.Retrieve(ctx, q)
-		found.Ranked = retrieve.Capped(found.Ranked, perDoc)
+		found.Ranked = retrieve.Ranking{PerDoc: perDoc}.Capped(found.Ranked)
 		return found, err
 	})
 }
@@ -171,7 +171,7 @@ func fillGaps(m *agent.Memory, known func(term string) bool) agent.Move {
 		}
 	}
 	for _, h := range m.Found.Read(m.Question) {
-		note(retrieve.Titled(h.Chunk))
+		note(h.Chunk.Titled())
 	}
 	var missing []string
 	text.Default().Spans(m.Question.Text, func(word []byte, start, end int) {

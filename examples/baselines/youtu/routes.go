@@ -241,7 +241,7 @@ func (s *searcher) search(ctx context.Context, q graphrag.Question, sub agent.Su
 		return graphrag.Found{}, err
 	}
 	routes := []struct {
-		target agent.Target
+		target string
 		name   string
 		facts  []int32
 		scores []float64 // of chunks
@@ -300,7 +300,7 @@ func (s *searcher) weigh(scores, through []float64, facts []rank.Scored[int32]) 
 }
 
 // times returns the weight of a route: 2 if it is the target of the sub-query, otherwise 1.
-func times(route, wanted agent.Target) int {
+func times(route, wanted string) int {
 	if route != agent.Auto && route == wanted {
 		return 2
 	}

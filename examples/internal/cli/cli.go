@@ -25,7 +25,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/graphrag/load/office"
 	"github.com/wildgraph/wildgraph/graphrag/load/pdf"
-	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/display"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -203,10 +203,10 @@ func Fail(w io.Writer, program string, err error) int {
 	case errors.Is(err, ErrNoAnswer):
 		return NoAnswer
 	case errors.Is(err, ErrUsage):
-		fmt.Fprintf(w, "%s: %s\nRun with -help for the flags.\n", program, text.Printable(err.Error()))
+		fmt.Fprintf(w, "%s: %s\nRun with -help for the flags.\n", program, display.Printable(err.Error()))
 		return WrongUsage
 	}
-	fmt.Fprintf(w, "%s: %s\n", program, text.Printable(err.Error()))
+	fmt.Fprintf(w, "%s: %s\n", program, display.Printable(err.Error()))
 	return Failed
 }
 
@@ -346,7 +346,7 @@ func (l *lineHandler) Handle(_ context.Context, r slog.Record) error {
 		fmt.Fprintf(&b, " (and %d times before)", s.left)
 	}
 	s.at, s.left = r.Time, 0
-	_, err := fmt.Fprintln(l.w, strings.Join(strings.Fields(text.Printable(b.String())), " "))
+	_, err := fmt.Fprintln(l.w, strings.Join(strings.Fields(display.Printable(b.String())), " "))
 	return err
 }
 

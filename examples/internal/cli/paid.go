@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/display"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/paid"
@@ -27,14 +27,14 @@ func Account(c *paid.Client, dir string, w io.Writer) error {
 	a := c.Account()
 	name := filepath.Join(dir, LedgerName)
 	err := journal.WriteFile(name, func(w io.Writer) error {
-		enc := text.JSON(w)
+		enc := display.JSON(w)
 		enc.SetIndent("", "  ")
 		return enc.Encode(a)
 	})
 	if err != nil {
 		return fmt.Errorf("the ledger: %w", err)
 	}
-	_, err = fmt.Fprintf(w, "Paid for this folder: %s See %s.\n", text.OneLine(Bill(a)), text.OneLine(name))
+	_, err = fmt.Fprintf(w, "Paid for this folder: %s See %s.\n", display.OneLine(Bill(a)), display.OneLine(name))
 	return err
 }
 
@@ -44,9 +44,9 @@ func Bill(a paid.Account) string {
 	if a.Currency != "" {
 		price = fmt.Sprintf("cost %s %s", a.Total.Cost, a.Currency)
 	}
-	bill := fmt.Sprintf("%s calls, %s tokens; %s.", text.Digits(a.Total.Usage.Calls), text.Digits(a.Total.Usage.Tokens()), price)
+	bill := fmt.Sprintf("%s calls, %s tokens; %s.", display.Digits(a.Total.Usage.Calls), display.Digits(a.Total.Usage.Tokens()), price)
 	if n := a.Total.Unknown; n > 0 {
-		bill += fmt.Sprintf(" %s more attempts may have been billed, with which it is %s tokens at the most.", text.Digits(n), text.Digits(a.Total.Most.Tokens()))
+		bill += fmt.Sprintf(" %s more attempts may have been billed, with which it is %s tokens at the most.", display.Digits(n), display.Digits(a.Total.Most.Tokens()))
 	}
 	return bill
 }

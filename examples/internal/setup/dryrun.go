@@ -22,7 +22,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
-	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/display"
 	"github.com/wildgraph/wildgraph/judge/judgetest"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/metering"
@@ -107,7 +107,7 @@ func (p *Parts) DryRun(ctx context.Context, w io.Writer, set *benchmark.Dataset,
 		var mem runtime.MemStats
 		runtime.ReadMemStats(&mem)
 		_, err := fmt.Fprintf(w, "The offline kit makes no call of a model. Expected time: %s, and %s MB of memory, as a part of it took %s.\n",
-			max(time.Duration(share), time.Second).Round(time.Second), text.Digits(int(float64(mem.Sys)*largest/1e6)), time.Since(began).Round(100*time.Millisecond))
+			max(time.Duration(share), time.Second).Round(time.Second), display.Digits(int(float64(mem.Sys)*largest/1e6)), time.Since(began).Round(100*time.Millisecond))
 		return err
 	}
 	return p.writeEstimate(w)
@@ -143,7 +143,7 @@ func (p *Parts) writeEstimate(w io.Writer) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(tw, "system and stage\tmodel\tcalls\tprompt tokens\treply tokens\tembedded tokens\t")
 	line := func(stage, model string, u llm.Usage) {
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t\n", stage, model, text.Digits(u.Calls), text.Digits(u.PromptTokens), text.Digits(u.CompletionTokens), text.Digits(u.EmbeddedTokens))
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t\n", stage, model, display.Digits(u.Calls), display.Digits(u.PromptTokens), display.Digits(u.CompletionTokens), display.Digits(u.EmbeddedTokens))
 	}
 	for _, st := range e.Stages {
 		line(st.Stage, st.Model, st.Usage)
@@ -167,7 +167,7 @@ func (p *Parts) writeEstimate(w io.Writer) error {
 	if s.PriceList != nil {
 		cost = fmt.Sprintf("expected cost %s %s", e.Cost(s.PriceList), s.PriceList.Currency)
 	}
-	_, err := fmt.Fprintf(w, "What systems share is counted with the first of them; %s. Replies already in %s are not paid for again. Nothing was called.\n", text.OneLine(cost), text.OneLine(s.Cache))
+	_, err := fmt.Fprintf(w, "What systems share is counted with the first of them; %s. Replies already in %s are not paid for again. Nothing was called.\n", display.OneLine(cost), display.OneLine(s.Cache))
 	return err
 }
 

@@ -18,7 +18,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
-	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/display"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -60,7 +60,7 @@ func (p *Progress) draw(e benchmark.Event) {
 			progressbar.OptionSetPredictTime(false), progressbar.OptionThrottle(100*time.Millisecond),
 			progressbar.OptionUseANSICodes(true), progressbar.OptionClearOnFinish())
 	}
-	what := text.OneLine(e.System + " · " + e.Domain)
+	what := display.OneLine(e.System + " · " + e.Domain)
 	if e.Stage == "index" {
 		what += fmt.Sprintf(" · indexing, %d pages", e.Documents)
 	} else if left, ok := p.pace.left(e); ok {
@@ -75,7 +75,7 @@ func (p *Progress) draw(e benchmark.Event) {
 func (p *Progress) print(e benchmark.Event) {
 	const rarely = time.Second // between two lines that name cells
 	line := func(format string, args ...any) {
-		fmt.Fprintln(p.w, text.OneLine(fmt.Sprintf(format, args...)))
+		fmt.Fprintln(p.w, display.OneLine(fmt.Sprintf(format, args...)))
 	}
 	if now := p.now(); e.Stage == "index" && e.Cell != p.last.Cell && now.Sub(p.cell) >= rarely {
 		p.cell = now

@@ -202,7 +202,7 @@ func (s Settings) ContextTokens() func(question string) int {
 		return nil
 	}
 	return func(question string) int {
-		if text.AsksOverview(question) {
+		if text.ReadQuestion(question).Overview {
 			return 2 * s.BudgetContext
 		}
 		return s.BudgetContext

@@ -24,7 +24,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
-	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/display"
 	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
@@ -116,7 +116,7 @@ func readSeeds(name string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if q := text.OneLine(l.Value.Question); q != "" {
+		if q := display.OneLine(l.Value.Question); q != "" {
 			all = append(all, q)
 		}
 	}
@@ -150,12 +150,12 @@ func (s anonySettings) build(ctx context.Context, parts *setup.Parts, stdout io.
 			made += fmt.Sprintf(", %d that the model answers without the book left out", before-len(hidden.QA))
 		}
 		fmt.Fprintf(stdout, "%s: %s, %d passages, %d questions%s; %d names hidden, none can be read.\n",
-			b.Language, text.OneLine(b.Title), len(b.Passages), len(hidden.QA), made, len(b.Entities))
+			b.Language, display.OneLine(b.Title), len(b.Passages), len(hidden.QA), made, len(b.Entities))
 		if err := errors.Join(writeLanguage(s.Out, hidden), writeLanguage(filepath.Join(s.Out, "raw"), raw)); err != nil {
 			return err
 		}
 	}
-	_, err = fmt.Fprintf(stdout, "To run it: wildgraphbench -data %s, and with the names as they are -data %s\n", text.OneLine(s.Out), text.OneLine(filepath.Join(s.Out, "raw")))
+	_, err = fmt.Fprintf(stdout, "To run it: wildgraphbench -data %s, and with the names as they are -data %s\n", display.OneLine(s.Out), display.OneLine(filepath.Join(s.Out, "raw")))
 	return err
 }
 
@@ -295,7 +295,7 @@ func writeLanguage(dir string, l anonyrag.Language) error {
 	for name, value := range map[string]any{"corpus": l.Corpus, "qa": l.QA} {
 		file := filepath.Join(dir, l.Name+"_"+name+".json")
 		err := journal.WriteFile(file, func(w io.Writer) error {
-			enc := text.JSON(w)
+			enc := display.JSON(w)
 			enc.SetIndent("", " ")
 			return enc.Encode(value)
 		})

@@ -29,8 +29,8 @@ import (
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/examples/internal/setup"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
-	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
+	"github.com/wildgraph/wildgraph/internal/display"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/llm/prompts"
 )
@@ -240,9 +240,9 @@ func runOnce(ctx context.Context, s settings, runner *benchmark.Runner, p *runPa
 		}
 	}
 	if s.whole() {
-		fmt.Fprintf(stdout, "With a model (-model NAME), about %s calls and %d million tokens: -dry-run estimates them.\n", text.Digits(sampleCalls), sampleTokens/1_000_000)
+		fmt.Fprintf(stdout, "With a model (-model NAME), about %s calls and %d million tokens: -dry-run estimates them.\n", display.Digits(sampleCalls), sampleTokens/1_000_000)
 	}
-	_, err = fmt.Fprintf(stdout, "%sAll tables: -v.\nReport: %s\n", bar.Took(time.Since(start), s.NoTimings), text.OneLine(filepath.Join(folder, "report.html")))
+	_, err = fmt.Fprintf(stdout, "%sAll tables: -v.\nReport: %s\n", bar.Took(time.Since(start), s.NoTimings), display.OneLine(filepath.Join(folder, "report.html")))
 	return records, r, err
 }
 
@@ -275,7 +275,7 @@ func runKG(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	progress := func(done int) {
 		if time.Since(printed) > 5*time.Second {
 			printed = time.Now()
-			fmt.Fprintf(stderr, "%s triples\n", text.Digits(done))
+			fmt.Fprintf(stderr, "%s triples\n", display.Digits(done))
 		}
 	}
 	if err := triples.Build(ctx, *out, triples.Files(fs.Arg(0), &bad), triples.Options{Progress: progress}); err != nil {
@@ -289,6 +289,6 @@ func runKG(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	for _, err := range bad.First {
 		fmt.Fprintln(stderr, "skipped:", err)
 	}
-	fmt.Fprintf(stdout, "%s triples of %s entities and values, %s lines skipped: -kg %s\n", text.Digits(ix.Len()), text.Digits(ix.Entities()), text.Digits(bad.Lines), prompts.Printable(*out))
+	fmt.Fprintf(stdout, "%s triples of %s entities and values, %s lines skipped: -kg %s\n", display.Digits(ix.Len()), display.Digits(ix.Entities()), display.Digits(bad.Lines), prompts.Printable(*out))
 	return nil
 }

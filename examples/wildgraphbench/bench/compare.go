@@ -21,7 +21,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
-	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/display"
 	"github.com/wildgraph/wildgraph/judge"
 )
 
@@ -270,7 +270,7 @@ func settingText(config map[string]any, key string) string {
 
 // clip cuts a text to one line of at most n characters.
 func clip(s string, n int) string {
-	r := []rune(text.OneLine(s))
+	r := []rune(display.OneLine(s))
 	if len(r) > n {
 		r = append(r[:n-1], '…')
 	}
@@ -369,7 +369,7 @@ func comparison(a, b *runFolder, all []pairing) page.Table {
 		}
 	}
 	t.Notes = []string{fmt.Sprintf("Percent and points, paired over the same questions, by source page. Interval and p are of one method; p (Holm) is corrected for the %s that are shown here, of all figures, systems and runs. "+
-		"A difference is certain (*) where p (Holm) is below .05, probable where p alone is. With fewer than %d questions there is neither.", text.Counted(tests, "test"), report.MinQuestions)}
+		"A difference is certain (*) where p (Holm) is below .05, probable where p alone is. With fewer than %d questions there is neither.", display.Counted(tests, "test"), report.MinQuestions)}
 	for _, p := range all {
 		if p.b != b {
 			continue
@@ -379,7 +379,7 @@ func comparison(a, b *runFolder, all []pairing) page.Table {
 			if i > 0 {
 				name = ""
 			}
-			cells := []page.Cell{{Text: report.Words(r.Figure)}, {Text: text.Digits(r.N)}, {Text: points(r.MeanA)}, {Text: points(r.MeanB)}}
+			cells := []page.Cell{{Text: report.Words(r.Figure)}, {Text: display.Digits(r.N)}, {Text: points(r.MeanA)}, {Text: points(r.MeanB)}}
 			sure := page.Cell{Text: signed(r.Difference), Best: r.Class() == report.Certain}
 			if cells = append(cells, sure); r.PHolm == nil {
 				cells = append(cells, page.Cell{Text: "too few"}, page.Cell{Text: "–"}, page.Cell{Text: "–"}, page.Cell{Text: "–"})

@@ -21,7 +21,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
-	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/display"
 )
 
 // layouts are the data sets that -data recognises. A further one is a line here.
@@ -54,20 +54,20 @@ func unfit(set *benchmark.Dataset, mode reader.Mode) (notes []string) {
 	for _, d := range set.Domains {
 		for _, it := range d.Items {
 			all++
-			texts[d.Name+"\x00"+strings.ToLower(text.OneLine(it.Question.Text))]++
+			texts[d.Name+"\x00"+strings.ToLower(display.OneLine(it.Question.Text))]++
 			if it.Unanswerable {
 				unanswerable++
 			}
 		}
 	}
 	if unanswerable > 0 && !mode.Rejects() {
-		notes = append(notes, fmt.Sprintf("%d of %s have no answer, but -mode %s answers them: -mode reject refuses if the documents have no answer", unanswerable, text.Counted(all, "question"), mode))
+		notes = append(notes, fmt.Sprintf("%d of %s have no answer, but -mode %s answers them: -mode reject refuses if the documents have no answer", unanswerable, display.Counted(all, "question"), mode))
 	}
 	if again := all - len(texts); again > 0 {
-		notes = append(notes, fmt.Sprintf("%d of %s repeat an earlier one word for word: they count again without new information", again, text.Counted(all, "question")))
+		notes = append(notes, fmt.Sprintf("%d of %s repeat an earlier one word for word: they count again without new information", again, display.Counted(all, "question")))
 	}
 	if all < report.MinQuestions {
-		notes = append(notes, fmt.Sprintf("%s: with fewer than %d there is no interval and no test, and no system is called better", text.Counted(all, "question"), report.MinQuestions))
+		notes = append(notes, fmt.Sprintf("%s: with fewer than %d there is no interval and no test, and no system is called better", display.Counted(all, "question"), report.MinQuestions))
 	}
 	return notes
 }
@@ -142,8 +142,8 @@ func describe(w io.Writer, s settings, d *benchmark.Dataset) {
 		name += " (" + strings.Join(domains, ", ") + ")"
 	}
 	fmt.Fprintf(w, "%s: %s, %s (%.1f MB), %s. Kit: %s.\n",
-		name, text.Counted(len(d.Domains), "domain"), text.Counted(pages, "page"), float64(bytes)/1e6, text.Counted(len(questions(d, s.Limit)), "question"), s.KitName())
+		name, display.Counted(len(d.Domains), "domain"), display.Counted(pages, "page"), float64(bytes)/1e6, display.Counted(len(questions(d, s.Limit)), "question"), s.KitName())
 	for _, note := range d.Notes {
-		fmt.Fprintln(w, "Note:", text.OneLine(note))
+		fmt.Fprintln(w, "Note:", display.OneLine(note))
 	}
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/own"
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/benchmark/report"
-	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/display"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
@@ -139,9 +139,9 @@ func (m minimum) below(of benchmark.SystemRun) string {
 			if !ok || got >= m.value {
 				continue
 			}
-			line := fmt.Sprintf("\n  %s: %.100s: %.4g", text.OneLine(r.Item.Question.ID), text.OneLine(r.Item.Question.Text), got)
+			line := fmt.Sprintf("\n  %s: %.100s: %.4g", display.OneLine(r.Item.Question.ID), display.OneLine(r.Item.Question.Text), got)
 			if why := verdict(r).Reason; why != "" && slices.Index(report.Keys(), m.key) >= slices.Index(report.Keys(), "accuracy") { // of a judge
-				line += fmt.Sprintf(", %.200s", text.OneLine(why))
+				line += fmt.Sprintf(", %.200s", display.OneLine(why))
 			}
 			lines[got] = append(lines[got], line)
 		}
@@ -151,7 +151,7 @@ func (m minimum) below(of benchmark.SystemRun) string {
 		all = append(all, lines[got]...)
 	}
 	if more := len(all) - mostNamed; more > 0 {
-		all = append(all[:mostNamed], fmt.Sprintf("\n  and %s more", text.Counted(more, "question")))
+		all = append(all[:mostNamed], fmt.Sprintf("\n  and %s more", display.Counted(more, "question")))
 	}
 	return strings.Join(all, "")
 }
@@ -289,7 +289,7 @@ func writeWorksheets(dir string, records *benchmark.Run, stdout io.Writer) error
 		s := sheetOf(system)
 		lines, page := filepath.Join(dir, system.Name+".jsonl"), filepath.Join(dir, system.Name+".html")
 		err := journal.WriteFile(lines, func(w io.Writer) error {
-			enc := text.JSON(w)
+			enc := display.JSON(w)
 			for _, q := range s.Questions {
 				if err := enc.Encode(q); err != nil {
 					return err
@@ -303,7 +303,7 @@ func writeWorksheets(dir string, records *benchmark.Run, stdout io.Writer) error
 		if err != nil {
 			return fmt.Errorf("-worksheet: %w", err)
 		}
-		fmt.Fprintf(stdout, "Worksheet of %s, %d questions: %s, or in a browser %s\n", system.Name, len(s.Questions), text.OneLine(lines), text.OneLine(page))
+		fmt.Fprintf(stdout, "Worksheet of %s, %d questions: %s, or in a browser %s\n", system.Name, len(s.Questions), display.OneLine(lines), display.OneLine(page))
 	}
 	return nil
 }
@@ -317,10 +317,10 @@ func sheetOf(system benchmark.SystemRun) worksheet {
 			}
 			line := sheetLine{ID: r.Item.Question.ID, Domain: r.Domain, Question: r.Item.Question.Text, Worksheet: true}
 			for _, e := range r.Answer.Evidence {
-				line.Passages = append(line.Passages, sheetText{e.Doc, text.Printable(e.Text)})
+				line.Passages = append(line.Passages, sheetText{e.Doc, display.Printable(e.Text)})
 			}
 			for _, d := range r.Answer.Derived {
-				line.Passages = append(line.Passages, sheetText{"found by the system", text.Printable(d.Text)})
+				line.Passages = append(line.Passages, sheetText{"found by the system", display.Printable(d.Text)})
 			}
 			s.Questions = append(s.Questions, line)
 		}

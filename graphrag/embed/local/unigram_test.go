@@ -18,6 +18,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
@@ -261,7 +262,7 @@ func TestHeadsAreThoseOfPyTorch(t *testing.T) {
 				t.Errorf("%.20q, %.20q: %v, want %v", q, p, got, l)
 			}
 			if s := want.Spans[i][j]; s == nil {
-				check.True(t, found[j] == (Span{Score: math.Inf(-1)}), "a passage without words: %v", found[j])
+				check.True(t, found[j] == (text.Match{Score: math.Inf(-1)}), "a passage without words: %v", found[j])
 			} else if got := found[j]; !near(got.Score, s[0]) || got.Start != int(s[1]) || got.End != int(s[2]) {
 				t.Errorf("%.20q, %.20q: span %v, want %v", q, p, got, s)
 			}
@@ -274,7 +275,7 @@ func TestHeadsAreThoseOfPyTorch(t *testing.T) {
 			continue
 		}
 		compared += len(want.Names[i])
-		check.True(t, slices.EqualFunc(tagged[i], want.Names[i], func(got Name, w []any) bool {
+		check.True(t, slices.EqualFunc(tagged[i], want.Names[i], func(got text.Match, w []any) bool {
 			return got.Kind == w[0] && near(got.Score, w[1].(float64)) && got.Start == int(w[2].(float64)) && got.End == int(w[3].(float64))
 		}), "%.20q: names %v, want %v", p, tagged[i], want.Names[i])
 	}

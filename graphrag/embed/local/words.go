@@ -12,12 +12,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// Span and Name are the results of these models.
-type (
-	Span = text.ScoredSpan
-	Name = text.Name
-)
-
 // Spans finds the words of a passage that answer a question (Devlin and others 2019,
 // sections 4.2 and 4.3). It is safe for concurrent use.
 type Spans struct{ scoringModel }
@@ -41,7 +35,7 @@ const (
 // Find returns the best answer in each passage, whole words. Its score is the score of the words minus the
 // score of no answer (section 4.3): above 0 a model that was trained with unanswerable questions says that
 // the passage answers. A passage without words has an empty span and the score -Inf.
-func (s *Spans) Find(ctx context.Context, question string, passages []string) ([]Span, error) {
+func (s *Spans) Find(ctx context.Context, question string, passages []string) ([]text.Match, error) {
 	var letters letterReader
 	asked := s.pieces.tokens(nil, question, min(questionTokens+2, s.net.tokens/2), &letters)
 	windows, texts := []window{}, make([]located, len(passages))
@@ -55,7 +49,7 @@ func (s *Spans) Find(ctx context.Context, question string, passages []string) ([
 			}
 		}
 	}
-	best := make([]Span, len(windows))
+	best := make([]text.Match, len(windows))
 	err := s.inPacks(ctx, len(windows), func(to *scratch, i int) {
 		w := windows[i]
 		to.ids = append(to.ids, asked...)
@@ -68,13 +62,13 @@ func (s *Spans) Find(ctx context.Context, question string, passages []string) ([
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Span, len(passages))
+	out := make([]text.Match, len(passages))
 	for i := range out {
 		out[i].Score = math.Inf(-1)
 	}
 	for i, w := range windows {
 		if t := &texts[w.text]; best[i].Score > out[w.text].Score {
-			out[w.text] = Span{Start: t.words[t.of[w.from+best[i].Start]][0], End: t.words[t.of[w.from+best[i].End]][1], Score: best[i].Score}
+			out[w.text] = text.Match{Start: t.words[t.of[w.from+best[i].Start]][0], End: t.words[t.of[w.from+best[i].End]][1], Score: best[i].Score}
 		}
 	}
 	return out, nil
@@ -82,18 +76,18 @@ func (s *Spans) Find(ctx context.Context, question string, passages []string) ([
 
 // best returns the first and the last token of the best answer in a window whose passage
 // begins at the token second and ends before the last.
-func (s *Spans) best(second int, tokens []float32) (Span, error) {
+func (s *Spans) best(second int, tokens []float32) (text.Match, error) {
 	hidden := s.net.Hidden
 	n := len(tokens) / hidden
 	logits := make([]float64, 2*n)
 	for i := range n {
 		s.out.apply(logits[2*i:2*i+2], tokens[i*hidden:(i+1)*hidden])
 	}
-	out := Span{Score: math.Inf(-1)}
+	out := text.Match{Score: math.Inf(-1)}
 	for i := second; i < n-1; i++ {
 		for j := i; j < min(i+spanTokens, n-1); j++ {
 			if score := logits[2*i] + logits[2*j+1] - logits[0] - logits[1]; score > out.Score {
-				out = Span{Start: i - second, End: j - second, Score: score}
+				out = text.Match{Start: i - second, End: j - second, Score: score}
 			}
 		}
 	}
@@ -118,13 +112,13 @@ func OpenNames(dir string, opts Options) (*Names, error) {
 }
 
 // Find returns the names of each text, in order. The label of a word is its first token's.
-func (n *Names) Find(ctx context.Context, texts []string) ([][]Name, error) {
+func (n *Names) Find(ctx context.Context, texts []string) ([][]text.Match, error) {
 	var letters letterReader
 	windows, at := []window{}, make([]located, len(texts))
-	tagged := make([][]Name, len(texts)) // a word each, O is ""
+	tagged := make([][]text.Match, len(texts)) // a word each, O is ""
 	for i, t := range texts {
 		at[i] = n.pieces.locate(t, &letters)
-		tagged[i] = make([]Name, len(at[i].words))
+		tagged[i] = make([]text.Match, len(at[i].words))
 		for from := 0; from < len(at[i].ids); {
 			to := at[i].cut(from, n.net.tokens-2)
 			windows = append(windows, window{i, from, to})
@@ -149,7 +143,7 @@ func (n *Names) Find(ctx context.Context, texts []string) ([][]Name, error) {
 }
 
 // tag writes the labels of the words that begin in a window.
-func (n *Names) tag(out []Name, l located, w window, tokens []float32) error {
+func (n *Names) tag(out []text.Match, l located, w window, tokens []float32) error {
 	p := make([]float64, len(n.labels))
 	for i := w.from; i < w.to; i++ {
 		word := l.of[i]
@@ -162,14 +156,14 @@ func (n *Names) tag(out []Name, l located, w window, tokens []float32) error {
 		}
 		softmax64(p)
 		best := slices.Index(p, slices.Max(p))
-		out[word] = Name{ScoredSpan: Span{Start: l.words[word][0], End: l.words[word][1], Score: p[best]}, Kind: strings.TrimPrefix(n.labels[best], "O")}
+		out[word] = text.Match{Start: l.words[word][0], End: l.words[word][1], Score: p[best], Kind: strings.TrimPrefix(n.labels[best], "O")}
 	}
 	return nil
 }
 
 // joined makes names of tagged words: B- begins one, I- continues one of its kind.
-func joined(words []Name) []Name {
-	out, length, open := []Name{}, 0., false
+func joined(words []text.Match) []text.Match {
+	out, length, open := []text.Match{}, 0., false
 	for _, w := range words {
 		if w.Kind == "" {
 			open = false
@@ -183,7 +177,7 @@ func joined(words []Name) []Name {
 			continue
 		}
 		length, open = 1, true
-		out = append(out, Name{ScoredSpan: w.ScoredSpan, Kind: kind})
+		out = append(out, text.Match{Start: w.Start, End: w.End, Score: w.Score, Kind: kind})
 	}
 	return out
 }

@@ -37,7 +37,7 @@ const (
 // fields as well, the text, messages in it, and the names of attachments. A place is a paragraph.
 func mailFile(name string, data []byte) (*load.File, error) {
 	if bytes.IndexByte(data[:min(len(data), 64)], 0) >= 0 { // UTF-16
-		if f, err := load.Read("message.txt", data); err == nil {
+		if f, err := (load.Options{}).Read("message.txt", data); err == nil {
 			data = []byte(f.Document.Text)
 		}
 	}
@@ -212,7 +212,7 @@ func plain(data []byte, as, name string) ([]byte, error) {
 			data = bytes.ToValidUTF8(out, []byte("\ufffd"))
 		}
 	}
-	f, err := load.Read(as, data)
+	f, err := load.Options{}.Read(as, data)
 	if err != nil {
 		return nil, err
 	}

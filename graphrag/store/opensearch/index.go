@@ -183,7 +183,9 @@ func terms(to []string, a text.Analyzer, s string, weight int) []string {
 	if weight == 0 {
 		return to
 	}
-	a = text.For(a, s)
+	if x, ok := a.(*text.Standard); ok {
+		a = x.For(s)
+	}
 	a.Words(s, func(word []byte) bool {
 		if t, ok := a.Term(string(word)); ok {
 			to = append(to, fieldKey(t))

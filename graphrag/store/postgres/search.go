@@ -151,7 +151,10 @@ func (c counter) count(to map[string]int32, s string, weight int32) (n int32) {
 	if weight == 0 {
 		return 0
 	}
-	a := text.For(c.analyzer, s)
+	a := c.analyzer
+	if x, ok := a.(*text.Standard); ok {
+		a = x.For(s)
+	}
 	if c.terms[a] == nil {
 		c.terms[a] = make(map[string]string)
 	}

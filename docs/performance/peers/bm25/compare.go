@@ -20,6 +20,7 @@ import (
 	"github.com/wildgraph/wildgraph/docs/performance/peers/figure"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/display"
 )
 
 const (
@@ -67,7 +68,7 @@ func compare(ctx context.Context, peers []string) error {
 			size int
 		}{{"chunks of 4,800 bytes", 4800}, {"passages of 400 bytes", 400}} {
 			m := measuring{all: all, data: d, pieces: cut(d.pages, s.size), dir: dir, round: round + 1}
-			m.set = text.Digits(len(m.pieces)) + " " + s.name
+			m.set = display.Digits(len(m.pieces)) + " " + s.name
 			if err := m.run(ctx); err != nil {
 				return fmt.Errorf("%s: %w", s.name, err)
 			}

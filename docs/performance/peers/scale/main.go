@@ -27,6 +27,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
+	"github.com/wildgraph/wildgraph/internal/display"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
@@ -78,7 +79,7 @@ func scale(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	case *limit < 4 || w.passages < 8**limit || w.triples < 8**limit:
 		return fmt.Errorf("-limit %d, -passages %d, -triples %d: want at least 4 questions, and 8 passages and triples for each", *limit, w.passages, w.triples)
 	}
-	fmt.Fprintf(stdout, "%s passages, %s triples, %d cores\n", text.Digits(w.passages), text.Digits(w.triples), runtime.GOMAXPROCS(0))
+	fmt.Fprintf(stdout, "%s passages, %s triples, %d cores\n", display.Digits(w.passages), display.Digits(w.triples), runtime.GOMAXPROCS(0))
 	start := time.Now()
 	built, err := w.index(ctx, *dir, stderr)
 	if err != nil {
@@ -113,7 +114,7 @@ func (w *world) index(ctx context.Context, dir string, stderr io.Writer) (built 
 		err = put(ctx, w.passages, w.record, chunks.Put)
 	}
 	if err == nil {
-		fmt.Fprintf(stderr, "%s passages are indexed\n", text.Digits(w.passages))
+		fmt.Fprintf(stderr, "%s passages are indexed\n", display.Digits(w.passages))
 		err = put(ctx, w.triples, w.triple, g.Triples().PutTriples)
 	}
 	if err == nil {
@@ -127,7 +128,7 @@ func (w *world) index(ctx context.Context, dir string, stderr io.Writer) (built 
 
 // record is passage i as it is stored, with its vector.
 func (w *world) record(i int) store.Record {
-	r := retrieve.ToRecord(w.passage(i))
+	r := store.RecordOf(w.passage(i))
 	r.Vector, _ = hashed{}.EmbedQuery(context.Background(), r.Text)
 	return r
 }
@@ -207,7 +208,7 @@ func (w *world) ask(ctx context.Context, dir string, stdout io.Writer) (err erro
 		}
 		fmt.Fprintf(stdout, "%-24s%10.1f%10.1f\n", name, 100*a, 100*b)
 	}
-	_, err = fmt.Fprintf(stdout, "\nat most %s MB resident\n", text.Digits(peak()))
+	_, err = fmt.Fprintf(stdout, "\nat most %s MB resident\n", display.Digits(peak()))
 	return err
 }
 

@@ -10,8 +10,8 @@ import (
 
 	"github.com/wildgraph/wildgraph/docs/performance/peers/figure"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
-	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/vector"
+	"github.com/wildgraph/wildgraph/internal/display"
 )
 
 func main() {
@@ -90,7 +90,7 @@ func exact(data string, round int) error {
 	if err != nil {
 		return err
 	}
-	f := figure.Figure{Set: text.Digits(len(rows)) + " rows", Who: figure.Us, Round: round}
+	f := figure.Figure{Set: display.Digits(len(rows)) + " rows", Who: figure.Us, Round: round}
 	x, err := vector.New(vector.Options{Dim: dim, Cosine: true, Workers: 1})
 	if err != nil {
 		return err

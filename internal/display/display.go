@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package text
+// Package display formats texts and numbers for terminals, tables and JSON output.
+package display
 
 import (
 	"encoding/json"
@@ -104,4 +105,17 @@ func Counted(n int, one string) string {
 		return "1 " + one
 	}
 	return Digits(n) + " " + one + "s"
+}
+
+// Beginning is at most the first 80 bytes of a text, and a mark where it is cut.
+func Beginning(s string) string {
+	const most = 80
+	if len(s) <= most {
+		return s
+	}
+	cut := most
+	for cut > 0 && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut] + "…"
 }
