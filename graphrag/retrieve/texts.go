@@ -105,7 +105,7 @@ func (w *Words) Mapped(ctx context.Context, dir string) (_ Texts, closed func() 
 	return &Words{ix}, ix.Close, nil
 }
 
-// Mapped is as that of [Words].
+// Mapped implements the method of [Words] for vectors.
 func (v *Vectors) Mapped(_ context.Context, dir string) (_ Texts, closed func() error, err error) {
 	if v.view == nil {
 		return v, func() error { return nil }, nil

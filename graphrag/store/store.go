@@ -197,15 +197,15 @@ type ItemError struct {
 // an *ItemsError about the others, or nil.
 func Accept[T any](items []T, id func(T) string, check func(T) error) (good []T, err error) {
 	var bad ItemsError
-	place := make(map[string]int, len(items))
+	at := make(map[string]int, len(items))
 	for i, item := range items {
 		name := id(item)
 		if err := check(item); err != nil {
 			bad.Items = append(bad.Items, ItemError{Index: i, ID: name, Err: err})
-		} else if at, again := place[name]; again {
-			good[at] = item
+		} else if i, again := at[name]; again {
+			good[i] = item
 		} else {
-			place[name] = len(good)
+			at[name] = len(good)
 			good = append(good, item)
 		}
 	}

@@ -65,11 +65,11 @@ func (c *collection) Fork(ctx context.Context, next, from string) (store.Generat
 	return g, wrapError("fork", err)
 }
 
-// copied is the statements that copy all tables of a schema into the empty ones of another.
+// copied returns the statements that copy all tables of a schema into the empty ones of another.
 func (c *collection) copied(from, to string) string {
 	var b strings.Builder
-	add := func(table string) {
-		fmt.Fprintf(&b, "INSERT INTO %[2]s.%[3]s SELECT * FROM %[1]s.%[3]s;\n", from, to, table)
+	add := func(name string) {
+		fmt.Fprintf(&b, "INSERT INTO %[2]s.%[3]s SELECT * FROM %[1]s.%[3]s;\n", from, to, name)
 	}
 	add("sizes")
 	add("names")

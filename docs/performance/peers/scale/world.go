@@ -80,8 +80,8 @@ func (w *world) name(entity int) string {
 	return strings.Join(words, " ")
 }
 
-// relation is what graph and questions call a relation, and how passages state it: "place
-// of birth" and "was born in".
+// relation returns the label of a relation in the graph and in questions, and its words in passages: "place of
+// birth" and "was born in".
 func (w *world) relation(k int) (label, states string) {
 	r := w.random(forRelation, k)
 	any := func() string { return word(1<<9 + r.IntN(1<<14)) }
@@ -163,8 +163,8 @@ func (w *world) triple(j int) store.Triple {
 		}
 	}
 	label, _ := w.relation(e.relation)
-	named := func(n int) triples.Entity { return triples.Entity{ID: fmt.Sprint("q", n), Label: w.name(n)} }
-	t := store.Triple{Triple: triples.Triple{Head: named(e.head), Relation: triples.Entity{ID: fmt.Sprint("r", e.relation), Label: label}, Tail: named(e.tail)}, Weight: 1}
+	entity := func(n int) triples.Entity { return triples.Entity{ID: fmt.Sprint("q", n), Label: w.name(n)} }
+	t := store.Triple{Triple: triples.Triple{Head: entity(e.head), Relation: triples.Entity{ID: fmt.Sprint("r", e.relation), Label: label}, Tail: entity(e.tail)}, Weight: 1}
 	if source >= 0 {
 		t.Source = passageID(source)
 	}
@@ -207,7 +207,7 @@ func (w *world) passage(i int) graphrag.Chunk {
 }
 
 // hashed embeds texts by feature hashing (Weinberger and others, ICML 2009) of their
-// terms. It stands in for a model with vectors of the same length.
+// terms. It replaces a model with vectors of the same length.
 type hashed struct{}
 
 const dim = 384
