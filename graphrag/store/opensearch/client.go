@@ -61,6 +61,9 @@ type request struct {
 	once bool
 }
 
+// answeredWithin is the longest time of one request, unless Options.HTTP is set; a merge of vectors takes minutes.
+var answeredWithin = 10 * time.Minute
+
 const (
 	defaultWait = 10 * time.Second
 	awayFor     = 3 * time.Second        // how long a node that did not answer is skipped
@@ -85,6 +88,7 @@ func (c *client) again(ctx context.Context, once bool, call func() error) error 
 	for n := 0; ; n++ {
 		err := call()
 		var throttled *store.ThrottledError
+		var late net.Error
 		pause := min(firstPause<<min(n, 10), longPause)
 		switch {
 		case errors.As(err, &throttled):
@@ -93,6 +97,8 @@ func (c *client) again(ctx context.Context, once bool, call func() error) error 
 			return err
 		case n < len(c.nodes)-1:
 			pause = 0 // another node may answer
+		case errors.As(err, &late) && late.Timeout():
+			return err // none does
 		default:
 			pause = pause/2 + rand.N(pause/2+1)
 		}
@@ -142,7 +148,7 @@ func (c *client) once(ctx context.Context, r request, into any) error {
 func (c *client) send(q *http.Request) ([]byte, error) {
 	sender := c.o.HTTP
 	if sender == nil {
-		sender = http.DefaultClient
+		sender = &http.Client{Timeout: answeredWithin}
 	}
 	answer, err := sender.Do(q)
 	var data []byte

@@ -226,3 +226,20 @@ func TestKey(t *testing.T) {
 	}
 	check.Equal(t, len(slices.Compact(slices.Sorted(slices.Values(keys)))), len(texts), "two texts have one key: %q", keys)
 }
+
+// A server that never answers ends a call with an error that names the cause.
+func TestSilentServer(t *testing.T) {
+	defer func(d time.Duration) { answeredWithin = d }(answeredWithin)
+	answeredWithin = 50 * time.Millisecond
+	silent := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case <-silent:
+		case <-r.Context().Done():
+		}
+	}))
+	defer server.Close()
+	defer close(silent)
+	_, err := Open(t.Context(), []string{server.URL, server.URL}, Options{})
+	check.Is(t, err, store.ErrUnavailable)
+}

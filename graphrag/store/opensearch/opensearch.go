@@ -30,7 +30,7 @@ type Options struct {
 	Shards, Replicas int
 	// EfSearch is the number of candidates of a search of vectors in each shard (100), at least K.
 	EfSearch int
-	// HTTP sends requests; nil is http.DefaultClient. Header is added to all of them, for
+	// HTTP sends requests; nil waits ten minutes for an answer. Header is added to all of them, for
 	// Authorization.
 	HTTP   *http.Client
 	Header http.Header
