@@ -37,7 +37,7 @@ type System interface {
 // Entry is a system in a run.
 type Entry struct {
 	Name string
-	// Also are other names of the same system.
+	// Also lists other names of the system.
 	Also []string
 	// New makes a system; it is called once per domain.
 	New func(domain string) (System, error)

@@ -46,7 +46,7 @@ func main() {
 	os.Exit(cli.Fail(os.Stderr, "maker", err))
 }
 
-// run is the program without its process.
+// run is main without the arguments, streams and exit of a process, for tests.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if len(args) > 0 {
 		for _, t := range tools {

@@ -54,7 +54,7 @@ func newLloyd(vectors []float32, dim, k int) *lloyd {
 func (l *lloyd) row(i int) []float32      { return l.vectors[i*l.dim : (i+1)*l.dim] }
 func (l *lloyd) centroid(c int) []float32 { return l.centroids[c*l.dim : (c+1)*l.dim] }
 
-// run iterates from centroids to the end and returns the clustering.
+// run iterates from the given centroids until it converges or the iterations are used up.
 func (l *lloyd) run(ctx context.Context, start []float32) (*Clustering, error) {
 	l.centroids = slices.Clone(start)
 	for i := range l.labels {

@@ -88,7 +88,7 @@ func newBuilder(program string) *builder {
 	return &builder{Index: &Index{said: make(map[string]*kg.Extraction)}, program: program, missing: make(map[string]int)}
 }
 
-// unit adds a unit.
+// unit adds a text unit to the index.
 func (b *builder) unit(d graphrag.Document) error {
 	if d.ID == "" || b.Index.said[d.ID] != nil {
 		return fmt.Errorf("%w: two text units, or one without, have the ID %.80q", ErrFormat, d.ID)

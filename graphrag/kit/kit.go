@@ -87,7 +87,7 @@ type Kit struct {
 	quoters *quoters // see Quoter
 }
 
-// The kinds of parts.
+// The kinds of parts of a kit, which make its name.
 const (
 	NameOffline = "offline"
 	NameModel   = "model"

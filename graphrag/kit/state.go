@@ -195,7 +195,7 @@ func (d *draft) rebuild(ctx context.Context, f Frame, s *state) error {
 	}
 	r, err := trace.Do(ctx, "build", func(ctx context.Context) (graphrag.Retriever, error) { return f.Build(ctx, c) }, slog.Int("wildgraph.chunks", len(all)))
 	if err == nil && r == nil {
-		err = errors.New("the frame's Build gave no retriever")
+		err = errors.New("Frame.Build returned no retriever and no error")
 	}
 	if err != nil {
 		return errors.Join(err, s.mapped.close())

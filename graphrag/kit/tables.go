@@ -64,7 +64,7 @@ type tables struct {
 	durable    bool           // without a flush
 }
 
-// pinned is a generation that is read.
+// pinned is a generation that readers use, with its tables.
 type pinned struct {
 	generation           store.Generation
 	chunks, docs         store.Table

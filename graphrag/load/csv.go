@@ -147,7 +147,7 @@ func (s *sheet) value(i int) (string, int) {
 	return strings.TrimSuffix(s.source[first:end], "\r"), end
 }
 
-// after returns where what begins at an offset without quotes ends.
+// after returns the end of the unquoted value that begins at an offset.
 func (s *sheet) after(i int) int {
 	for i < len(s.source) && s.source[i] != s.comma && s.source[i] != '\n' {
 		i++

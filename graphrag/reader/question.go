@@ -148,7 +148,7 @@ func (q *inquiry) of(s set) float64 {
 	return sum
 }
 
-// plain returns the weight of a set of terms for confidence: one, or less for words of asking.
+// plain returns the weight of a set of terms for confidence: one, or less for question words such as "which".
 func (q *inquiry) plain(s set) float64 {
 	return float64((s &^ q.weak).count()) + weakPart*float64((s&q.weak).count())
 }

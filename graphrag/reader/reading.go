@@ -42,7 +42,7 @@ type reading struct {
 	titled bool    // the text begins with its title
 	shift  int     // subtracted from an offset for one into the text
 	blocks []load.Block
-	// terms has the terms of blocks by their place, if others depend on them; page has all terms.
+	// terms has the terms of each block on which other blocks depend, by its index; page has the terms of the text.
 	terms  [][]int32
 	page   []int32
 	quotes []quotation

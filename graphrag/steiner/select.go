@@ -100,7 +100,7 @@ func Subgraph(ctx context.Context, edges []graph.Edge, nodePrizes, edgePrizes []
 		return nil, fmt.Errorf("steiner: an edge costs %v, want a finite number of 0 or more", cost)
 	}
 	if len(nodePrizes)+len(edges) > math.MaxInt32 {
-		return nil, errors.New("steiner: more nodes and edges than an int32 can number")
+		return nil, errors.New("steiner: there are more nodes and edges than 2^31")
 	}
 	for e, p := range edgePrizes {
 		if lower(edges[e]) < 0 || int(upper(edges[e])) >= len(nodePrizes) {

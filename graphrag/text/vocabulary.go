@@ -28,8 +28,8 @@ func (v *Vocabulary) Map(arena []byte, ends []int) {
 	*v = Vocabulary{bytes: arena, ends: ends, sorted: true}
 }
 
-// slot is empty when its id is 0. Otherwise its low bits, less 1, are the number of a string, and the high
-// ones its length: a string of up to inSlot bytes is in the slot, of a longer one the hash.
+// slot is empty when its id is 0. Otherwise the low bits of id are the number of a string plus 1, and the high bits its
+// length. A string of up to inSlot bytes is in the slot; of a longer one its hash is.
 type slot struct {
 	head uint64
 	tail uint32

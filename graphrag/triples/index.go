@@ -144,7 +144,7 @@ func (ix *Index) view() error {
 	}
 	if ix.meta.Known < 0 || ix.meta.Known > ix.Entities() || ix.words.Len() != ix.Len() || len(ix.starts) != ix.Entities()+1 ||
 		ix.starts[len(ix.starts)-1] != int64(len(ix.adjacency)) {
-		return fmt.Errorf("%w: its arrays do not fit each other; build it again", ErrFolder)
+		return fmt.Errorf("%w: its arrays have lengths that do not belong together; build the index again", ErrFolder)
 	}
 	return nil
 }

@@ -45,7 +45,7 @@ type Options struct {
 	Where *graphrag.Condition
 	// Incomplete permits an index at which the model failed for more than half of the passages.
 	Incomplete bool
-	// Encode computes lazy vectors of the index between questions.
+	// Encode computes vectors that questions would need ahead of time, while no question is answered.
 	Encode bool
 	// Log logs waits and warnings. Progress is called with the number of files read.
 	Log      *slog.Logger

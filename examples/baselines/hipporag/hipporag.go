@@ -43,7 +43,7 @@ type Options struct {
 	Entities func(context.Context, string) ([]string, error)
 	// Damping is the probability of walking on (section 3.3).
 	Damping float64 `default:"0.5" source:"the paper, section 3.3"`
-	// Synonyms are found by Link, by default the kit's.
+	// Synonyms limits the pairs of synonyms that Link finds; Link is by default the kit's.
 	Synonyms link.SynonymOptions
 	Link     link.Linker
 	// NoSynonyms and NoSpecificity leave the step out, for ablations.

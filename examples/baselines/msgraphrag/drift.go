@@ -164,7 +164,7 @@ func (d *drift) rounds(ctx context.Context, q graphrag.Question, root action) ([
 	return done, nil
 }
 
-// merged fuses the chunks of all actions by rank.
+// merged combines the chunks that the actions of the search found, by rank fusion.
 func (d *drift) merged(ctx context.Context, actions []action, depth int) ([]graphrag.Hit, error) {
 	lists := make([][]string, len(actions))
 	for i, a := range actions {

@@ -31,7 +31,7 @@ const (
 	NameNoAgent = "youtu-noagent"
 )
 
-// Infos describe the system with and without its agent.
+// Infos describes two systems: Youtu-GraphRAG with its agent and without it.
 var Infos = []recipe.Info{
 	recipe.Of(recipe.Info{
 		Name: Name, Source: "Dong and others 2025", Paper: "arXiv 2508.19855",

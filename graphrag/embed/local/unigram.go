@@ -159,7 +159,7 @@ func (u *unigram) take(pieces []scored, unknown *int32, inBytes bool, vocab int)
 func (u *unigram) addedTokens(vocab int) error {
 	for _, t := range u.added {
 		if t.Content == "" || t.ID < 0 || int(t.ID) >= vocab || !t.Special || t.Right || t.Word {
-			return fmt.Errorf("added token %.40q, number %d, is not a special one below the vocab_size %d of %s, or takes what is behind it", t.Content, t.ID, vocab, configFile)
+			return fmt.Errorf("added token %.40q, number %d, must be special, have a number below the vocab_size %d of %s, and have neither rstrip nor single_word", t.Content, t.ID, vocab, configFile)
 		}
 		u.starts[t.Content[0]] = true
 	}

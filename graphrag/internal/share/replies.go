@@ -122,7 +122,8 @@ func Make[T any](ctx context.Context, keys []string, make func(places []int) ([]
 	return Fetch(ctx, keys, make)
 }
 
-// put stores replies, also when ctx ended meanwhile, and those that were held before. The first ones are held.
+// put stores replies, also if ctx has ended, with those that an earlier call kept back. The first call keeps its
+// replies back.
 func (r *Replies) put(ctx context.Context, records []store.Record) error {
 	r.opening.Lock()
 	first := r.New && r.generation == nil && r.held == nil

@@ -215,7 +215,7 @@ var signs = map[string]string{
 		"61α 62β 63χ 64δ 65ε 66φ 67γ 68η 69ι 6aϕ 6bκ 6cλ 6dμ 6eν 6fο 70π 71θ 72ρ 73σ 74τ 75υ 77ω 78ξ 79ψ 7aζ a3≤ a5∞ ae→ b0° b1± b3≥ b4× b7• b9≠ bb≈ d7·",
 }
 
-// symbol is a sign by its code in a font.
+// symbol returns the character with a code of a font, "" if it is unknown.
 func symbol(e *element) string {
 	code := strings.ToLower(e.attr("char"))
 	_, sign, found := strings.Cut(signs[e.attr("font")], " "+code[max(0, len(code)-2):])

@@ -294,7 +294,7 @@ func (p *pending[T]) all(ids []string) iter.Seq2[string, T] {
 	}
 }
 
-// sizeOf estimates the memory of a record; its fields take a group of eight places each eight.
+// sizeOf estimates the memory of a record. Its fields are a map, which grows by groups of eight entries.
 func sizeOf(r store.Record) int {
 	const group = 368
 	return len(r.ID) + len(r.Scope) + len(r.Title) + len(r.Text) + 4*len(r.Vector) + len(r.Data) + group*((len(r.Fields)+7)/8)

@@ -254,8 +254,7 @@ func (w words) replace(ctx context.Context, tx pgx.Tx, old postings, texts map[s
 	return err
 }
 
-// held are the postings of records as they are there, given by their numbers, titles and
-// bodies.
+// held returns the postings of stored records; sql selects their numbers, titles and bodies.
 func (w words) held(ctx context.Context, tx pgx.Tx, sql string, arg any) (p postings, err error) {
 	rows, err := tx.Query(ctx, sql, arg)
 	if err != nil {

@@ -118,7 +118,7 @@ func testCrash(t *testing.T, s *suite) {
 			}
 		}
 	}
-	// The build continues.
+	// After the crash more records can be put.
 	table, err = resumed.Table("chunks")
 	must(t, err)
 	put(t, resumed, table, records...)

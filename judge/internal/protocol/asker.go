@@ -44,7 +44,7 @@ func New(m llm.Model, profile string, version int, o judge.Options) (Asker, erro
 // from the profile's, and model.
 func (e Asker) Name() string { return e.name }
 
-// Request fills in a prompt of a profile.
+// Request returns the request of one of the profile's prompts, with values in its placeholders.
 func Request(p prompts.Set, stage, name string, values map[string]any) llm.Request {
 	r, err := p.Request(context.Background(), stage, name, values)
 	if err != nil {
