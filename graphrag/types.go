@@ -419,8 +419,8 @@ func (s IndexStats) Notes() (out []string) {
 			out = append(out, fmt.Sprintf("%s: %d of %d results are for an earlier state of the documents", stage.Name, stage.Stale, stage.Asked))
 		}
 	}
-	if s.Recall > 0 {
-		out = append(out, fmt.Sprintf("searches by vectors are approximate: they find %.1f %% of the ten nearest", 100*s.Recall))
+	if s.Recall > 0 && s.Recall < 1 {
+		out = append(out, fmt.Sprintf("searches by vectors compare a part of them, and find %.1f %% of the ten nearest", 100*s.Recall))
 	}
 	return out
 }

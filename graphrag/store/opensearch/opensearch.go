@@ -182,12 +182,12 @@ func (c *cluster) create(ctx context.Context, index string, s spec) error {
 // clone replaces the indexes to by copies of from, which share its files. Meanwhile from takes no writes.
 func (c *cluster) clone(ctx context.Context, from, to []string) error {
 	for i, index := range from {
-		block := func(blocked any) error {
-			return c.client.do(context.WithoutCancel(ctx), request{method: http.MethodPut, path: "/" + c.index(index) + "-1/_settings", body: object{"index.blocks.write": blocked}}, nil)
+		block := func(ctx context.Context, blocked any) error {
+			return c.client.do(ctx, request{method: http.MethodPut, path: "/" + c.index(index) + "-1/_settings", body: object{"index.blocks.write": blocked}}, nil)
 		}
 		err := c.drop(ctx, to[i])
 		if err == nil {
-			err = block(true)
+			err = block(ctx, true)
 		}
 		if err == nil {
 			err = c.client.do(ctx, request{method: http.MethodPut, path: "/" + c.index(index) + "-1/_clone/" + c.index(to[i]) + "-1",
@@ -195,7 +195,7 @@ func (c *cluster) clone(ctx context.Context, from, to []string) error {
 			if errors.Is(err, errExists) { // the answer to the first try was lost
 				err = nil
 			}
-			err = errors.Join(err, block(nil))
+			err = errors.Join(err, block(context.WithoutCancel(ctx), nil))
 		}
 		if err != nil {
 			return err
