@@ -168,9 +168,9 @@ func conditions(scope *graphrag.Scope, where *graphrag.Condition) (inScope, perm
 	return inScope, graphrag.And(inScope, *where), nil
 }
 
-// keyOfDocs is the digest of the IDs of some documents, allDocs if they are all.
+// keyOfDocs is the digest of the IDs of some documents, allDocs if they have all chunks.
 func keyOfDocs(docs *library, all *state) viewKey {
-	if docs.docs.Len() == all.stats.Documents {
+	if docs.chunks == all.stats.Chunks {
 		return allDocs
 	}
 	h := sha256.New()

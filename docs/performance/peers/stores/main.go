@@ -99,7 +99,7 @@ func (m *measured) open(ctx context.Context, reading bool) (*kit.System, func() 
 	if err != nil {
 		return nil, nil, err
 	}
-	if m.system == "naiverag" {
+	if m.system == "naiverag" || m.system == "gear" {
 		parts.Trained, parts.Embed = true, func(context.Context, []string) (embed.Embedder, error) { return embed.Func(hashed), nil }
 	}
 	found, ok := all.Find(m.system)
