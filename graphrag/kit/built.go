@@ -19,8 +19,11 @@ import (
 // content reads what a system is built of: the documents that meet a condition, their extractions, and all replies.
 func (p *pinned) content(ctx context.Context, meets func(graphrag.Fields) bool) (*content, error) {
 	c := &content{docs: newLibrary(), extracted: make(map[string][]kg.Extraction), replies: newReplies()}
-	docs := make(map[string][]graphrag.Chunk)
+	docs, there := make(map[string][]graphrag.Chunk), make(map[string]bool)
 	for r, err := range p.chunks.All(ctx, "") {
+		if err == nil && meets != nil && !meets(r.Fields) {
+			continue
+		}
 		var one graphrag.Chunk
 		if err == nil {
 			one, err = r.Chunk()
@@ -28,20 +31,21 @@ func (p *pinned) content(ctx context.Context, meets func(graphrag.Fields) bool) 
 		if err != nil {
 			return nil, err
 		}
-		if meets == nil || meets(one.Fields) {
-			docs[one.Doc] = append(docs[one.Doc], one)
-		}
+		docs[one.Doc], there[one.ID] = append(docs[one.Doc], one), true
 	}
 	for id, chunks := range docs {
 		c.docs.put(id, chunks)
 	}
 	for _, t := range []store.Table{p.extractions, p.replies} {
 		for r, err := range t.All(ctx, "") {
+			if err == nil && t == p.extractions && !there[r.ID] { // of another document
+				continue
+			}
 			var line record
 			if err == nil {
 				err = json.Unmarshal(r.Data, &line)
 			}
-			if x := line.Extraction; err == nil && (x == nil || docs[x.Doc] != nil) {
+			if err == nil {
 				err = c.add(line)
 			}
 			if err != nil {
