@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/wildgraph/wildgraph/graphrag/load"
 )
 
 // numbers are the automatic numbers of headings, clauses and items, as the program shows them: lists
@@ -113,9 +115,9 @@ func (n numbers) next(name string, depth int) string {
 		i := int(s[1] - '1')
 		count := cmp.Or(l.count[i], l.levels[i].first+1) - 1
 		if of.legal {
-			return numeral("decimal", count)
+			return strconv.Itoa(count)
 		}
-		return numeral(l.levels[i].format, count)
+		return load.Numeral(l.levels[i].format, count)
 	})
 }
 
@@ -147,39 +149,4 @@ func (n numbers) auto(e *element, depth int) string {
 	}
 	l.levels[depth] = level{first: e.number("startAt", 1, 1<<20), format: m[1], text: strings.ReplaceAll(autoTexts[m[2]], "n", strconv.Itoa(depth+1))}
 	return n.next("auto", depth)
-}
-
-// romans are Roman numerals with their values.
-var romans = []struct {
-	value int
-	sign  string
-}{{1000, "m"}, {900, "cm"}, {500, "d"}, {400, "cd"}, {100, "c"}, {90, "xc"}, {50, "l"}, {40, "xl"}, {10, "x"}, {9, "ix"}, {5, "v"}, {4, "iv"}, {1, "i"}}
-
-// numeral is a number in a format of DOCX (ECMA-376 part 1, 17.18.59), ODT or PPTX; numbers of other
-// scripts are decimal.
-func numeral(of string, n int) string {
-	decimal := strconv.Itoa(n)
-	switch of {
-	case "none", "bullet":
-		return ""
-	case "upperLetter", "A", "alphaUc":
-		return strings.ToUpper(numeral("a", n))
-	case "upperRoman", "I", "romanUc":
-		return strings.ToUpper(numeral("i", n))
-	case "lowerLetter", "a", "alphaLc":
-		if n > 0 && n <= 26*32 { // z, aa, bb
-			return strings.Repeat(string(rune('a'+(n-1)%26)), 1+(n-1)/26)
-		}
-	case "lowerRoman", "i", "romanLc":
-		s := ""
-		for _, r := range romans {
-			for n > 0 && n < 1<<12 && n >= r.value {
-				s, n = s+r.sign, n-r.value
-			}
-		}
-		return cmp.Or(s, decimal)
-	case "decimalZero":
-		return strings.Repeat("0", max(0, 2-len(decimal))) + decimal
-	}
-	return decimal
 }
