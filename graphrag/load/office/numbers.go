@@ -5,6 +5,7 @@ package office
 import (
 	"cmp"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,6 +19,7 @@ type numbers map[string]*counter
 // counter is a kind of list with its counters.
 type counter struct {
 	levels  [9]level
+	link    string  // the style with the levels
 	count   *[9]int // numbers and one, shared by lists of a base; 0 is a level that has not begun
 	restart map[int]int
 }
@@ -26,6 +28,7 @@ type counter struct {
 type level struct {
 	first        int
 	format, text string // "lowerRoman", "%1.%2)"
+	style        string // whose paragraphs have it
 	legal        bool   // all numbers are decimal
 	after        int    // one more than the level, from 1, after which it begins again; 0 is the one above, 1 none
 }
@@ -34,7 +37,7 @@ type level struct {
 func wordLevel(e *element) level {
 	return level{
 		first: e.at("start").number("val", 0, 1<<20), after: e.at("lvlRestart").number("val", -1, 9) + 1,
-		format: e.at("numFmt").attr("val"), text: e.at("lvlText").attr("val"), legal: e.on("isLgl"),
+		format: e.at("numFmt").attr("val"), text: e.at("lvlText").attr("val"), style: e.at("pStyle").attr("val"), legal: e.on("isLgl"),
 	}
 }
 
@@ -50,9 +53,9 @@ func openLevel(e *element, depth int) level {
 
 // define notes a list of DOCX (ECMA-376 part 1, 17.9) or ODT.
 func (n numbers) define(e *element) {
-	l := counter{count: new([9]int)}
+	l := counter{count: new([9]int), link: e.at("numStyleLink").attr("val")}
 	if base := n["#"+e.at("abstractNumId").attr("val")]; base != nil {
-		l = *base
+		l = *cmp.Or(n["="+base.link], base)
 	}
 	l.restart = make(map[int]int)
 	for _, k := range e.kids {
@@ -74,15 +77,43 @@ func (n numbers) define(e *element) {
 	id := e.attr("numId") + e.attr("name")
 	if e.name == "abstractNum" {
 		id = "#" + e.attr("abstractNumId")
+		if of := e.at("styleLink"); of != nil {
+			n["="+of.attr("val")] = &l
+		}
 	}
 	n[id] = &l
 }
 
-// restart begins a list again.
-func (n numbers) restart(name string) {
-	if l := n[name]; l != nil {
+// restart begins a list of ODT again, unless it continues another one.
+func (n numbers) restart(name string, e *element) {
+	l, of := n[name], n["list "+e.attr("continue-list")]
+	switch {
+	case l == nil || e.attr("continue-numbering") == "true":
+	case of != nil:
+		l.count = of.count
+	default:
 		l.count = new([9]int)
 	}
+	if id := e.attr("id"); l != nil && id != "" {
+		n["list "+id] = &counter{count: l.count}
+	}
+}
+
+// begin sets the next number of a list at a depth, if the element has one.
+func (n numbers) begin(name string, depth int, e *element) {
+	if l := n[name]; l != nil && e.attr("start-value") != "" {
+		l.restart[depth] = e.number("start-value", 0, 1<<20)
+	}
+}
+
+// of is the depth of the level that a style has in a list, or else the usual one.
+func (n numbers) of(name, style string, usual int) int {
+	if l := n[name]; l != nil && style != "" {
+		if i := slices.IndexFunc(l.levels[:], func(of level) bool { return of.style == style }); i >= 0 {
+			return i
+		}
+	}
+	return usual
 }
 
 // next is the label of the next item of a list at a depth from 0, "" of one without numbers.
@@ -146,6 +177,9 @@ func (n numbers) auto(e *element, depth int) string {
 	}
 	if m == nil {
 		return ""
+	}
+	if l.levels[depth].format != m[1] {
+		l.count[depth] = 0
 	}
 	l.levels[depth] = level{first: e.number("startAt", 1, 1<<20), format: m[1], text: strings.ReplaceAll(autoTexts[m[2]], "n", strconv.Itoa(depth+1))}
 	return n.next("auto", depth)
