@@ -198,7 +198,7 @@ func readRecords(answer string, format Format, x *kg.Extraction) {
 			problem(x, "record", strings.ReplaceAll(w.text, sep, "<|>"), err.Error())
 		}
 	}
-	if len(found) > 0 || nothing(reply) {
+	if len(found) > 0 || replies.Nothing(reply) {
 		return
 	}
 	value := inJSON(answer)
@@ -327,12 +327,6 @@ func readValue(v any, types []string, x *kg.Extraction) (ok bool) {
 		}
 	}
 	return ok
-}
-
-// nothing reports whether a reply says that there are no records.
-func nothing(reply string) bool {
-	word := strings.ToLower(strings.Trim(reply, " \t\r\n#.()[]*\"'`"))
-	return word == "" || word == "none" || word == "no records"
 }
 
 // body returns the fields of a record: up to ##, to its closing bracket or, without

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -326,9 +327,13 @@ func fenceAfter(open, line string) string {
 	return open
 }
 
-// unstruck returns a text without the parts that ~~ strikes, outside of code, and its mapping to the text.
-func unstruck(s string) (string, text.Mapping) {
-	if !strings.Contains(s, "~~") {
+// cuts are the marks around what is struck, and of comments, which are hidden where Markdown is displayed.
+var cuts = [][2]string{{"<del>", "</del>"}, {"<s>", "</s>"}, {"<strike>", "</strike>"}, {"<!--", "-->"}}
+
+// unstruck returns a text without the parts that ~~ strikes or that are between marks, outside of code, and
+// its mapping to the text.
+func unstruck(s string, cuts [][2]string) (string, text.Mapping) {
+	if !strings.Contains(s, "~~") && !slices.ContainsFunc(cuts, func(c [2]string) bool { return strings.Contains(s, c[0]) }) {
 		return s, nil
 	}
 	w, open, from := writer{}, "", 0
@@ -356,6 +361,17 @@ func unstruck(s string) (string, text.Mapping) {
 				w.add(s[from:i], from)
 				n += inner + n
 				from = i + n
+			}
+		case '<':
+			for _, c := range cuts {
+				if !strings.HasPrefix(rest, c[0]) {
+					continue
+				}
+				if end := strings.Index(rest[:min(len(rest), 4*maxSpan)], c[1]); end > 0 {
+					w.add(s[from:i], from)
+					n = end + len(c[1])
+					from = i + n
+				}
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"iter"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,10 +16,15 @@ import (
 type sheet struct {
 	source string
 	comma  byte
-	start  int // offset of the first record
-	titles int // records above the table
-	open   int // from this offset on no quote is closed
+	quote  string
+	start  int  // offset of the first record
+	titles int  // records above the table
+	open   int  // from this offset on no quote is closed
+	slash  bool // before quotes within a value
 }
+
+// escaped is a quote within a value of a program that writes backslashes before quotes.
+var escaped = regexp.MustCompile(`\\"[\pL\pN]`)
 
 // The number of records that decide the dialect, and the separators, in the order in which they win a tie.
 const (
@@ -31,12 +37,15 @@ func newSheet(name, source string) *sheet {
 	if !strings.Contains(source, "\n") {
 		source = strings.ReplaceAll(source, "\r", "\n")
 	}
-	s := &sheet{source: source, open: len(source)}
+	s := &sheet{source: source, open: len(source), quote: `"`, slash: escaped.MatchString(source)}
 	commas := separators
-	if first := strings.TrimRight(source[:lineEnd(source, 0)], "\r\n"); len(first) == len("sep=;") && strings.EqualFold(first[:4], "sep=") {
+	if first := strings.Trim(source[:lineEnd(source, 0)], "\"\r\n"); len(first) == len("sep=;") && strings.EqualFold(first[:4], "sep=") {
 		commas, s.start = first[4:], lineEnd(source, 0)
 	} else if strings.EqualFold(path.Ext(name), ".tsv") {
 		commas = "\t"
+	}
+	if strings.HasPrefix(strings.TrimLeft(source[s.start:], "\r\n"), "'") {
+		s.quote = "'"
 	}
 	best := -1.
 	for _, comma := range []byte(commas) {
@@ -54,10 +63,14 @@ func newSheet(name, source string) *sheet {
 // times the share of values without another separator ("April 15, 2023;4028;25.00" cut at commas has
 // them). It also counts the titles above the table.
 func (s *sheet) score() (score float64, titled int) {
-	var titles []int // the number of values, -1 of a record that is no title
+	var titles, widths []int // the number of values, -1 of a record that is no title, and of cells
+	gap := 0                 // the first record of those behind the first blank line
 	count, width, values, clean := make(map[int]int), 0, 0, 0
-	for cells := range s.records() {
+	for cells, at := range s.records() {
 		filled, last := 0, 0
+		if gap == 0 && s.apart(at[0]) {
+			gap = len(titles)
+		}
 		for i, c := range cells {
 			if values++; !s.divided(c) {
 				clean++
@@ -69,7 +82,7 @@ func (s *sheet) score() (score float64, titled int) {
 		if filled < last {
 			filled = -1
 		}
-		titles = append(titles, filled)
+		titles, widths = append(titles, filled), append(widths, len(cells))
 		if n := len(cells); n > 1 {
 			if count[n]++; count[n] > count[width] || count[n] == count[width] && n > width {
 				width = n
@@ -82,10 +95,19 @@ func (s *sheet) score() (score float64, titled int) {
 	for titled < len(titles) && titles[titled] >= 0 && (titles[titled] < 2 || 2*titles[titled] < width) {
 		titled++
 	}
+	if gap > titled && widths[gap] == width && slices.Max(widths[:gap]) < width {
+		titled = gap
+	}
 	if width == 0 || titled == len(titles) {
 		titled = 0
 	}
 	return float64(count[width]*clean) / float64(max(len(titles)*values, 1)), titled
+}
+
+// apart reports whether a blank line is before the record at an offset.
+func (s *sheet) apart(at int) bool {
+	before := s.source[max(0, at-4):at]
+	return strings.Count(before[len(strings.TrimRight(before, "\r\n")):], "\n") > 1
 }
 
 // divided reports whether a value contains another separator, without a blank behind it as in prose,
@@ -138,9 +160,13 @@ func (s *sheet) value(i int) (string, int) {
 	for i < len(s.source) && s.source[i] == ' ' && i-first < mostBlanks {
 		i++
 	}
-	if i < s.open && i < len(s.source) && s.source[i] == '"' {
+	if i < s.open && i < len(s.source) && s.source[i] == s.quote[0] {
 		if end, ok := s.closing(i + 1); ok {
-			return strings.ReplaceAll(s.source[i+1:end], `""`, `"`), s.after(end + 1)
+			inner := strings.ReplaceAll(s.source[i+1:end], s.quote+s.quote, s.quote)
+			if s.slash {
+				inner = strings.ReplaceAll(inner, `\`+s.quote, s.quote)
+			}
+			return inner, s.after(end + 1)
 		}
 	}
 	end := s.after(first)
@@ -163,7 +189,7 @@ const mostBlanks = 8
 func (s *sheet) closing(i int) (int, bool) {
 	from := i
 	for ; i < len(s.source); i++ {
-		if s.source[i] != '"' {
+		if s.source[i] != s.quote[0] || s.slash && i > from && s.source[i-1] == '\\' {
 			continue
 		}
 		next := strings.TrimLeft(s.source[i+1:min(len(s.source), i+mostBlanks)], " ")
@@ -171,7 +197,7 @@ func (s *sheet) closing(i int) (int, bool) {
 		switch {
 		case next == "" || next[0] == s.comma || next[0] == '\n' || next[0] == '\r':
 			return i, true
-		case s.source[i+1] == '"':
+		case s.source[i+1] == s.quote[0]:
 			i++
 		case before != "" && (before[len(before)-1] == s.comma || before[len(before)-1] == '\n'):
 			return 0, false
@@ -214,12 +240,15 @@ func tableFile(name, source string) *File {
 				g.header, g.at = slices.Clone(cells), slices.Clone(at)
 				continue
 			}
+		case len(cells) != len(g.header) && s.apart(at[0]) && !slices.ContainsFunc(cells, isNumber): // another table
+			g.header, g.at, g.rows, rows = slices.Clone(cells), slices.Clone(at), 0, false
+			continue
 		}
 		rows = true
 		g.row(cells, at)
 	}
 	if g != nil && !rows { // a header alone is a row
-		g.row(g.header, []int{s.start})
+		g.row(g.header, g.at)
 	}
 	return w.file(name, source)
 }

@@ -179,8 +179,9 @@ func columns(list []node) (header []string, ok bool) {
 		if n.kind != '{' {
 			return nil, false
 		}
-		for _, kid := range n.kids {
-			if kid.kind != 0 || len(kid.text) > shortValue {
+		for i, kid := range n.kids {
+			twice := slices.IndexFunc(n.kids, func(k node) bool { return k.key == kid.key }) < i
+			if kid.kind != 0 || len(kid.text) > shortValue || twice {
 				return nil, false
 			}
 			if !slices.Contains(header, kid.key) {

@@ -4,6 +4,7 @@ package load
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -14,6 +15,7 @@ import (
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/htmlindex"
+	"golang.org/x/text/encoding/ianaindex"
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/encoding/unicode/utf32"
 )
@@ -36,7 +38,7 @@ func decoded(data []byte) (text, guess string, err error) {
 			break
 		}
 		if from, guess = detected(data); from == nil && isWestern(data) {
-			from = charmap.Windows1252
+			from, guess = charmap.Windows1252, "windows-1252"+wrong
 		}
 	}
 	if from == nil {
@@ -106,14 +108,32 @@ func aboveASCII(data []byte) (n int) {
 var declaration = regexp.MustCompile(`(?i)(?:charset|encoding|coding)\s*[=:]\s*["']?([a-z0-9_.:-]{2,40})`)
 
 // declared returns the encoding that a page, an XML file or a comment declares; nil if there is
-// none, or if it is UTF-8, which the bytes are not.
+// none, or if it is one of Unicode, which the bytes are not.
 func declared(data []byte) encoding.Encoding {
-	if m := declaration.FindSubmatch(data[:min(len(data), 1024)]); m != nil {
-		if e, err := htmlindex.Get(string(m[1])); err == nil && e != unicode.UTF8 {
-			return e
-		}
+	m := declaration.FindSubmatch(data[:min(len(data), 1024)])
+	if m == nil || strings.HasPrefix(strings.ToLower(string(m[1])), "utf") {
+		return nil
 	}
-	return nil
+	e, _ := Charset(string(m[1]))
+	return e
+}
+
+// windowsNames are the names of encodings that only Windows has.
+var windowsNames = map[string]string{"cp932": "shift_jis", "cp936": "gbk", "cp949": "euc-kr", "cp950": "big5", "x-user-defined": "windows-1252"}
+
+// Charset returns the encoding that a page or a message names, nil of an unknown name. A known one that
+// cannot be decoded, such as UTF-7, is an error.
+func Charset(name string) (encoding.Encoding, error) {
+	name = strings.ToLower(strings.TrimSpace(name))
+	name = cmp.Or(windowsNames[name], name)
+	if e, err := htmlindex.Get(name); err == nil && e != encoding.Replacement {
+		return e, nil
+	}
+	e, err := ianaindex.MIME.Encoding(name)
+	if err == nil && e == nil {
+		return nil, fmt.Errorf("in %s, which cannot be decoded: convert it to UTF-8", name)
+	}
+	return e, nil
 }
 
 // detectable are the encodings that the detector finds, by its names. Among 1,300 texts of 60 to 3,000
@@ -148,8 +168,11 @@ func detected(data []byte) (encoding.Encoding, string) {
 	if high < leastHigh || found.Confidence < leastSure || err != nil {
 		return nil, ""
 	}
-	return e, name + ", which its bytes tell: convert it to UTF-8 if that is wrong"
+	return e, name + wrong
 }
+
+// wrong ends the name of an encoding that is a guess.
+const wrong = ", which its bytes tell: convert it to UTF-8 if that is wrong"
 
 // isWestern reports whether bytes are plausible Windows-1252: no control characters, at most two
 // consecutive letters beyond ASCII, unlike in other scripts, and within words only letters, without

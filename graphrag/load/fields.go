@@ -93,20 +93,43 @@ func addMeta(f graphrag.Fields, z *html.Tokenizer, more bool) {
 // maxFront bounds front matter in bytes.
 const maxFront = 64 << 10
 
-// frontMatter is the front matter of a text: YAML between two rules at its beginning.
+// frontMatter is the front matter of a text: YAML between two rules at its beginning, TOML between lines of
+// +++, or an object of JSON whose brackets are lines.
 type frontMatter struct {
 	end     int // offset of the text behind it, 0 if there is none
 	fields  graphrag.Fields
 	problem error // names a key that is not a field, or says why lines that look like front matter are none
 }
 
-// frontKey begins a line of front matter.
-var frontKey = regexp.MustCompile(`^(?:[\pL\pN_.-]+|"[^"\n]*"|'[^'\n]*')[ \t]*:(?:\s|$)`)
+// frontEnds are the lines behind front matter, by the line before.
+var frontEnds = map[string]string{"---": "--- ...", "+++": "+++", "{": "}"}
+
+// frontKey begins a line of front matter, and tomlTable a table of TOML.
+var (
+	frontKey  = regexp.MustCompile(`^\s*([\pL\pN_.-]+|"[^"\n]*"|'[^'\n]*')[ \t]*[:=](?:\s|$)`)
+	tomlTable = regexp.MustCompile(`^\s*\[([^\[\]]+)\]`)
+)
+
+// ofTOML returns the lines of TOML as YAML writes them. What it cannot write is no YAML either.
+func ofTOML(s string) string {
+	var out strings.Builder
+	table := ""
+	for line := range strings.Lines(s) {
+		if m := tomlTable.FindStringSubmatch(line); m != nil {
+			table, line = m[1]+".", ""
+		} else if m := frontKey.FindStringSubmatch(line); m != nil {
+			line = table + m[1] + ": " + strings.TrimLeft(strings.TrimLeft(line[strings.Index(line, m[1])+len(m[1]):], " \t")[1:], " \t")
+		}
+		out.WriteString(line)
+	}
+	return out.String()
+}
 
 // frontOf reads front matter. A text that begins with a rule and has no key behind it has none.
 func frontOf(s string) frontMatter {
 	first := lineEnd(s, 0)
-	if strings.TrimRight(s[:first], " \t\r\n") != "---" || !strings.Contains(s[first:min(len(s), first+maxFront)], ":") {
+	mark := strings.TrimRight(s[:first], " \t\r\n")
+	if frontEnds[mark] == "" || !strings.ContainsAny(s[first:min(len(s), first+maxFront)], ":=") {
 		return frontMatter{}
 	}
 	end := first
@@ -118,15 +141,24 @@ func frontOf(s string) frontMatter {
 			return frontMatter{}
 		}
 		next := lineEnd(s, at)
-		if line := strings.TrimRight(s[at:next], " \t\r\n"); line == "---" || line == "..." {
-			end = next
+		if line := strings.TrimRight(s[at:next], " \t\r\n"); slices.Contains(strings.Fields(frontEnds[mark]), line) {
+			if end = next; mark == "{" && strings.HasPrefix(strings.TrimSpace(s[next:]), "{") { // records
+				return frontMatter{}
+			}
 			s = s[:at]
 			break
 		}
 		at = next
 	}
 	var doc yaml.Node
-	err := yaml.Unmarshal([]byte(s[first:]), &doc)
+	source := s[first:]
+	switch mark {
+	case "+++":
+		source = ofTOML(source)
+	case "{":
+		source = "{" + source + "}"
+	}
+	err := yaml.Unmarshal([]byte(source), &doc)
 	switch {
 	case err == nil && len(doc.Content) == 1 && doc.Content[0].Kind == yaml.MappingNode && len(doc.Content[0].Content) > 0:
 		f := frontMatter{end: end, fields: graphrag.Fields{}}

@@ -109,12 +109,16 @@ func (f *File) finish(name, source string) {
 	}
 }
 
-// Markdown reads a Markdown or text file, unchanged but for struck text, which is left out. Its title
-// is the title in the front matter, or a first line that is a heading or short and alone, or the name
+// Markdown reads a Markdown or text file, unchanged but for struck text, and comments of Markdown, which are
+// left out. Its title is the title in the front matter, or a first line that is a heading or short and alone, or the name
 // of the file.
 func Markdown(name, source string) *File {
 	f := &File{}
-	f.Document.Text, f.in.Mapping = unstruck(source)
+	marks := cuts
+	if !strings.HasPrefix(path.Ext(name), ".m") {
+		marks = cuts[:len(cuts)-1]
+	}
+	f.Document.Text, f.in.Mapping = unstruck(source, marks)
 	f.finish(name, source)
 	return f
 }

@@ -4,7 +4,6 @@ package load
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -53,13 +52,15 @@ type pageText struct {
 	lists  []openList // open ones
 	pre    bool
 	math   bool
+	ended  bool // the last operand of a formula
 	inCell bool
 }
 
-// openList is an open list: its next number, and how it is shown: "-", "1", or one of HTML's types.
+// openList is an open list: its next number and the distance of two, and how it is shown: "-", "1", or
+// one of HTML's types.
 type openList struct {
-	next int
-	kind string
+	next, step int
+	kind       string
 }
 
 func (p *pageText) children(n *html.Node) {
@@ -70,6 +71,9 @@ func (p *pageText) children(n *html.Node) {
 
 // node writes a node, unless it is not displayed.
 func (p *pageText) node(n *html.Node) {
+	if script := attribute(n, "script"); script != "" {
+		n.DataAtom = atom.Lookup([]byte(script))
+	}
 	switch {
 	case n.Type == html.TextNode || n.DataAtom == atom.Wbr:
 		for _, t := range p.run(n) {
@@ -78,7 +82,7 @@ func (p *pageText) node(n *html.Node) {
 	case n.Type != html.ElementNode || n.Data == "template" && attribute(n, "shadowrootmode") != "":
 		p.children(n)
 	case is(n.Data, " rp rt rtc "):
-	case is(n.Data, " audio canvas del svg template video ") || !p.all && (is(n.Data, furniture) || isHidden(n)):
+	case is(n.Data, " audio canvas del mphantom svg template video ") || !p.all && (is(n.Data, furniture) || isHidden(n)):
 		p.gap = true
 	case n.Namespace == "math":
 		outer := p.math
@@ -171,7 +175,15 @@ func (p *pageText) list(n *html.Node) {
 	if len(outer) < maxDepth/4 {
 		l := openList{kind: "-"}
 		if n.DataAtom == atom.Ol {
-			l = openList{intOf(n, "start"), attribute(n, "type")}
+			l = openList{intOf(n, "start"), 1, attribute(n, "type")}
+			if attribute(n, "reversed") != "" {
+				l.step = -1
+			}
+			for li := n.FirstChild; li != nil && l.step < 0 && attribute(n, "start") == ""; li = li.NextSibling {
+				if li.DataAtom == atom.Li && li != n.FirstChild {
+					l.next++
+				}
+			}
 		}
 		p.lists = append(outer[:len(outer):len(outer)], l)
 	}
@@ -192,14 +204,13 @@ func (p *pageText) item(n *html.Node) string {
 	if attribute(n, "value") != "" {
 		l.next = intOf(n, "value")
 	}
-	l.next++
-	switch {
-	case l.kind == "-":
+	label := Numeral(l.kind, l.next) + ". "
+	if l.next += l.step; l.kind == "-" {
 		return indent + "- "
-	case l.kind != "" && strings.Contains("aA", l.kind) && l.next <= 27:
-		return indent + "- " + string(l.kind[0]+byte(l.next-2)) + ". "
+	} else if !isDigit(label[0]) {
+		return indent + "- " + label
 	}
-	return indent + strconv.Itoa(l.next-1) + ". "
+	return indent + label
 }
 
 // tableCell is a cell of a row: its element, nil of an empty one, and the number of further rows if it
@@ -231,7 +242,7 @@ func (p *pageText) rows(n *html.Node) (rows [][]tableCell, width int) {
 				}
 				repeat()
 				more := intOf(td, "rowspan") - 1
-				if more < 0 {
+				if more == -1 {
 					more = maxTags // to the end
 				}
 				for i, of := 0, td; i < min(max(intOf(td, "colspan"), 1), maxDepth); i, of = i+1, nil {
@@ -391,11 +402,20 @@ func (p *pageText) formula(n *html.Node) {
 			}
 			p.operand(c)
 		}
-		p.raised = true
+		p.raised, p.ended = true, true
+		p.gap = kids[0].Data == "mo" // of a sum
 	case n.Data == "msqrt":
 		p.glue("√(")
 		p.children(n)
 		p.glue(")")
+	case n.Data == "mtable":
+		for i, c := range kids {
+			if i > 0 {
+				p.gap = false
+				p.glue("; ")
+			}
+			p.node(c)
+		}
 	case n.Data == "mroot" && len(kids) == 2:
 		p.operand(kids[0])
 		p.glue("^(1/")
@@ -438,7 +458,7 @@ func (p *pageText) space() (begins bool) {
 	} else if p.gap && p.last() != ' ' {
 		p.out.WriteByte(' ')
 	}
-	p.prefix, p.gap, p.raised = "", false, false
+	p.prefix, p.gap, p.raised, p.ended = "", false, false, false
 	return begins
 }
 
@@ -477,7 +497,8 @@ func (p *pageText) word(raw string, at int) {
 		p.gap = true
 		return
 	}
-	p.gap = p.gap || p.raised && '0' <= word[0] && word[0] <= '9' && !strings.ContainsRune("+-=(,", rune(p.last()))
+	first, _ := utf8.DecodeRuneInString(word)
+	p.gap = p.gap || (p.raised && isDigit(word[0]) || p.ended && unicode.IsLetter(first)) && !strings.ContainsRune("+-=(,", rune(p.last()))
 	if p.space() && !p.head {
 		word = escapeLine(word)
 	} else {

@@ -280,7 +280,11 @@ func frontLines(s string) (out []Block) {
 	first := lineEnd(s, 0)
 	for at, line := range eachLine(s[first:max(first, frontOf(s).end)]) {
 		line = strings.TrimRight(line, " \t\r\n")
-		key, value, ok := strings.Cut(line, ":")
+		mark := ":"
+		if strings.HasPrefix(s, "+++") {
+			mark = "="
+		}
+		key, value, ok := strings.Cut(line, mark)
 		if value = strings.Trim(strings.TrimSpace(value), `"'[]{}>|`); ok && value != "" && key == strings.TrimSpace(key) {
 			at += first
 			out = append(out, Block{Kind: Meta, Text: line, Under: -1, Lead: -1, Start: at, End: at + len(line)})

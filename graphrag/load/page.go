@@ -3,6 +3,9 @@
 package load
 
 import (
+	"cmp"
+	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -59,12 +62,14 @@ type outline struct {
 	tags   int
 	inRun  bool   // the last thing written is a run
 	last   string // the last tag
+	link   bool   // a link has begun, and nothing after it
 	body   bool   // behind the head
 }
 
 func (o *outline) read() {
 	z := html.NewTokenizer(strings.NewReader(o.page))
 	xml := strings.HasPrefix(strings.TrimSpace(o.page[:min(len(o.page), 64)]), "<?xml")
+	z.AllowCDATA(xml)
 	skip := false // in a script
 	for at := 0; ; {
 		kind := z.Next()
@@ -76,7 +81,9 @@ func (o *outline) read() {
 		case html.DoctypeToken:
 			o.out.WriteString("<!doctype html>")
 		case html.TextToken:
-			if !skip {
+			if raw := string(z.Raw()); strings.HasPrefix(raw, cdata) && !skip {
+				o.text(start+len(cdata), at-len(raw)+len(strings.TrimSuffix(raw, "]]>")))
+			} else if !skip {
 				o.text(start, at)
 			}
 		case html.StartTagToken, html.SelfClosingTagToken:
@@ -89,7 +96,7 @@ func (o *outline) read() {
 			o.body = o.body || tag == atom.Body
 			skip = is(string(name), unseen)
 			if !skip {
-				o.start(string(name), tag, attributes(z, more))
+				o.start(string(name), tag, attributes(string(name), z, more))
 			}
 			if kind == html.SelfClosingTagToken && (xml || o.open["math"]+o.open["svg"] > 0) {
 				z.NextIsNotRawText()
@@ -112,6 +119,7 @@ func (o *outline) read() {
 // Elements by their meaning for the reader of a page.
 const (
 	unseen = " script style noscript iframe noembed noframes "
+	cdata  = "<![CDATA["
 	void   = " area base br col embed frame hr img input link meta param source track wbr "
 	// furniture belongs to the site rather than to the page.
 	furniture = " nav footer button select textarea "
@@ -121,7 +129,7 @@ const (
 	// large ones do not occur in the cells of data tables.
 	large = " h1 h2 h3 h4 ul ol dl pre article section table "
 	// within are elements within a line that decide its visibility.
-	within = " audio canvas del math rp rt rtc ruby s strike sub sup svg template title video "
+	within = " audio canvas del math mphantom rp rt rtc ruby s strike sub sup svg template title video "
 	// ended ones end where another begins, formatting ones begin again in the next paragraph.
 	ended      = " dd dt li option p rp rt tbody td tfoot th thead tr "
 	formatting = " a b big code em font i nobr s small strike strong tt u "
@@ -132,7 +140,8 @@ func is(name, names string) bool { return strings.Contains(names, " "+name+" ") 
 
 // start writes a tag, if it is shown or hides something.
 func (o *outline) start(name string, tag atom.Atom, attrs string) {
-	if tag == atom.A && o.last == "sup" {
+	note := tag == atom.Sup && o.link || strings.Contains(attrs, " note")
+	if o.link = tag == atom.A; o.link && o.last == "sup" {
 		o.tag("<wbr/>", o.last) // a note
 	}
 	if is(name, void) {
@@ -142,7 +151,7 @@ func (o *outline) start(name string, tag atom.Atom, attrs string) {
 		return
 	}
 	hides := strings.HasPrefix(attrs, " hidden")
-	if !hides && (tag == 0 || !is(name, shown)) && o.open[name]+o.open["math"]+o.open["svg"] == 0 {
+	if !hides && !strings.Contains(attrs, " script=") && (tag == 0 || !is(name, shown)) && o.open[name]+o.open["math"]+o.open["svg"] == 0 {
 		return
 	}
 	if o.tags > maxTags || o.depth >= o.around || o.left[name] > 0 {
@@ -153,7 +162,9 @@ func (o *outline) start(name string, tag atom.Atom, attrs string) {
 	if !is(name, ended) {
 		o.depth++
 	}
-	o.tag("<"+written(name)+attrs+">", name)
+	if o.tag("<"+written(name)+attrs+">", name); note {
+		o.tag("<wbr/>", name)
+	}
 }
 
 func (o *outline) end(name string) {
@@ -193,7 +204,7 @@ func (o *outline) text(start, end int) {
 		strings.TrimSpace(o.page[start:end]) == "" {
 		return
 	}
-	o.texts = append(o.texts, span{start, end})
+	o.texts, o.link = append(o.texts, span{start, end}), false
 	if o.inRun {
 		return
 	}
@@ -207,9 +218,32 @@ func (o *outline) text(start, end int) {
 	o.inRun = true
 }
 
-// attributes returns those that decide how an element is shown, hidden first.
-func attributes(z *html.Tokenizer, more bool) string {
-	hides, rest := false, ""
+// Styles that hide words or raise them, and the signs of numbered lists.
+var (
+	hiding = regexp.MustCompile(`display:none|visibility:(?:hidden|collapse)|text-decoration[a-z-]*:[^;]*line-through`)
+	raised = regexp.MustCompile(`vertical-align:(su[bp])`)
+	listed = regexp.MustCompile(`list-style(?:-type)?:[^;]*(lower|upper)-(roman|alpha|latin)`)
+)
+
+// styled returns what a style without blanks says of words and numbers, as attributes.
+func styled(style string) (attrs string) {
+	if m := raised.FindStringSubmatch(style); m != nil {
+		attrs = " script=" + m[1]
+	}
+	if m := listed.FindStringSubmatch(style); m != nil {
+		kind := map[string]string{"roman": "i"}[m[2]]
+		if kind = cmp.Or(kind, "a"); m[1] == "upper" {
+			kind = strings.ToUpper(kind)
+		}
+		attrs += " type=" + kind
+	}
+	return attrs
+}
+
+// attributes returns those that decide how an element is shown, hidden first. What is hidden from voices
+// in a line is a sign, or said again beside it.
+func attributes(name string, z *html.Tokenizer, more bool) string {
+	hides, rest := name == "dialog", ""
 	for more {
 		var key, value []byte
 		key, value, more = z.TagAttr()
@@ -218,9 +252,24 @@ func attributes(z *html.Tokenizer, more bool) string {
 			hides = hides || v != "until-found"
 		case "style":
 			v = strings.ReplaceAll(v, " ", "")
-			hides = hides || strings.Contains(v, "display:none") || strings.Contains(v, "visibility:hidden")
+			hides = hides || hiding.MatchString(v)
+			rest += styled(v)
+		case "open":
+			hides = hides && name != "dialog"
+		case "popover":
+			hides = true
+		case "aria-hidden":
+			hides = hides || v == "true" && !is(name, blocks+tables)
+		case "role", "epub:type":
+			hides = hides || strings.HasSuffix(v, "pagebreak")
+			if strings.HasSuffix(v, "noteref") {
+				rest += " script=sup note"
+			}
+		case "reversed":
+			rest += " " + k + "=1"
 		case "colspan", "rowspan", "start", "value":
-			if n, err := strconv.Atoi(v); err == nil {
+			n := 0
+			if _, err := fmt.Sscan(v, &n); err == nil { // of "2px" too
 				rest += " " + k + "=" + strconv.Itoa(n)
 			}
 		case "type":
@@ -284,5 +333,5 @@ func intOf(n *html.Node, key string) int {
 	if err != nil {
 		return 1
 	}
-	return min(max(v, 0), 999_999)
+	return min(max(v, -999_999), 999_999)
 }

@@ -60,7 +60,7 @@ func (t *Triple) UnmarshalJSON(data []byte) error {
 			*dst, _ = nameOf(parts[i])
 		}
 	}
-	if t.Fault == "" && (t.Head == "" || t.Tail == "") {
+	if t.Fault == "" && (Nothing(t.Head) || Nothing(t.Tail)) {
 		t.Fault = "the subject or the object is empty"
 	}
 	return nil
@@ -70,8 +70,8 @@ func (t *Triple) UnmarshalJSON(data []byte) error {
 // the text.
 func partsOf(text string) (parts []any) {
 	text = strings.TrimSpace(text)
-	inner := strings.Trim(text, "()[] ")
-	for _, mark := range []string{"|", "\t", "->", "→", " - ", " – ", " — ", ";", ","} {
+	inner := strings.Trim(numbered.ReplaceAllString(text, ""), "()[] ")
+	for _, mark := range []string{"<|>", "|", "\t", "->", "=>", "::", "→", " - ", " – ", " — ", ";", ","} {
 		if of := strings.Split(inner, mark); len(of) == 3 && (mark != "," || inner != text) {
 			return []any{of[0], of[1], of[2]}
 		}
@@ -239,6 +239,7 @@ func fitTruth(dst reflect.Value, v any, at string) error {
 }
 
 var (
+	numbered     = regexp.MustCompile(`^\d{1,3}[.)]\s+`)
 	numerals     = regexp.MustCompile(`[-+]?\d+(\.\d+)?`)
 	decimalComma = regexp.MustCompile(`^[-+]?\d+,\d\d?$`)
 )
@@ -250,6 +251,7 @@ func numeral(v any) (string, bool) {
 	if !ok {
 		return "", false
 	}
+	text = strings.ReplaceAll(text, "−", "-")
 	if decimalComma.MatchString(text) {
 		text = strings.Replace(text, ",", ".", 1)
 	}
@@ -327,11 +329,10 @@ func fitList(dst reflect.Value, v any, at string) error {
 // listed reads a list that was written as a text: a blank text is empty, numbers are separated by commas.
 func listed(of reflect.Type, text string) (list []any, ok bool) {
 	text = strings.TrimSpace(text)
-	number := of.Kind() == reflect.Int || of.Kind() == reflect.Float64
-	if text == "" || number && strings.EqualFold(text, "none") {
+	if text == "" || of.Kind() != reflect.String && Nothing(text) {
 		return nil, true
 	}
-	if !number {
+	if of.Kind() != reflect.Int && of.Kind() != reflect.Float64 {
 		return nil, false
 	}
 	for _, part := range strings.Split(text, ",") {

@@ -153,6 +153,9 @@ func textIn(v any) (text string) {
 				return ""
 			}
 		}
+		if strings.Contains(text, marks) {
+			marks = ""
+		}
 		if text != "" {
 			return strings.TrimRight(text+" "+marks, " ")
 		}
@@ -212,6 +215,12 @@ func unasked(text, question string) string {
 		return cut
 	}
 	return text
+}
+
+// Nothing reports whether a reply, or a part of one, says that there is nothing.
+func Nothing(text string) bool {
+	word := strings.ToLower(strings.Trim(text, " \t\r\n#.()[]*\"'`"))
+	return word == "" || slices.Contains(slices.Concat(wordRows["nothing"]...), strings.ReplaceAll(word, " ", "_"))
 }
 
 // letters returns the letters and digits of a text in lower case.

@@ -312,7 +312,7 @@ func readOpenAI(body []byte) (llm.Reply, error) {
 		return llm.Finish(reply, string(c.Refusal), "refusal")
 	}
 	reply.Reasoning = string(cmp.Or(c.Thought, c.Reasoning))
-	return llm.Finish(reply, text, string(r.Choices[0].Finish))
+	return llm.Finish(reply, text, r.Choices[0].finish())
 }
 
 // tokenCounts are the token counts of a reply in OpenAI's format.

@@ -40,7 +40,7 @@ type streamState struct {
 	model, print, finish             string
 	usage                            json.RawMessage
 	calls, events                    int
-	ended                            bool
+	ended, failed                    bool            // failed: the next event is an error
 	last                             json.RawMessage // Ollama's last line, or an error of the server
 }
 
@@ -83,6 +83,9 @@ func (s *stream) take(line []byte) error {
 	case len(line) == 0:
 		data, s.data = s.data, nil
 		return s.event(data)
+	case string(line) == "event: error":
+		s.failed = true
+		return nil
 	case !ofEvent && line[0] != '{': // Ollama's lines are objects
 		return nil
 	case len(s.data) == 0 && (!ofEvent || string(data) == "[DONE]" || json.Valid(data)):
@@ -97,7 +100,7 @@ func (s *stream) take(line []byte) error {
 
 // event reads an event. Events after an error of the server, or after Ollama's last one, are ignored.
 func (s *stream) event(data []byte) error {
-	if string(data) == "[DONE]" {
+	if string(data) == "[DONE]" && s.last == nil {
 		s.ended = true
 	}
 	var e streamEvent
@@ -106,6 +109,8 @@ func (s *stream) event(data []byte) error {
 	}
 	if e.Done = e.Done && len(e.Choices) == 0; e.Done || isError(e.Error) {
 		s.last = bytes.Clone(data)
+	} else if s.failed {
+		s.last = fmt.Appendf(nil, `{"error":%s}`, data)
 	}
 	s.events++
 	e.Choices = slices.DeleteFunc(e.Choices, func(c choice) bool { return c.Index > 0 }) // other replies to the request
@@ -120,7 +125,7 @@ func (s *stream) event(data []byte) error {
 		s.arguments.WriteString(string(c.Function.Arguments))
 	}
 	if len(e.Choices) > 0 && e.Choices[0].Finish != "null" { // as DashScope writes none
-		s.finish = cmp.Or(string(e.Choices[0].Finish), s.finish)
+		s.finish = cmp.Or(e.Choices[0].finish(), s.finish)
 	}
 	if len(e.Usage) > 0 && string(e.Usage) != "null" {
 		s.usage = e.Usage
@@ -212,6 +217,16 @@ type choice struct {
 	Delta   delta          `json:"delta"`   // of a stream
 	Message delta          `json:"message"` // of a reply in one piece
 	Finish  looseText      `json:"finish_reason"`
+
+	Error json.RawMessage `json:"error"` // of the server behind a gateway
+}
+
+// finish is the reason why a reply ended.
+func (c choice) finish() string {
+	if isError(c.Error) {
+		return "error"
+	}
+	return string(c.Finish)
 }
 
 type delta struct {

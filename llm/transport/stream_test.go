@@ -133,6 +133,8 @@ func TestHostileStreams(t *testing.T) {
 		{"a line without an end", "openai", event("It was") + `data: {"choices":[{"delta":{"content":"` + strings.Repeat("x", 5<<20), "It was", llm.ErrInvalidOutput, 1},
 		{"an event without an end", "openai", event("It was") + strings.Repeat("data: [\n", 3<<20), "It was", llm.ErrInvalidOutput, 1},
 		{"broken off", "openai", event("It was") + `data: {"choices":[{"delta":{},"finish_reason":"insufficient_system_resource"}]}` + "\n\n", "It was", llm.ErrTransient, 1},
+		{"an event of error", "openai", event("It was") + "event: error\ndata: {\"message\":\"overloaded\"}\n\n" + end, "It was", llm.ErrTransient, 1},
+		{"an error of a choice", "openai", event("It was") + `data: {"choices":[{"delta":{},"finish_reason":"stop","error":{"code":502}}]}` + "\n\n", "It was", llm.ErrTransient, 1},
 		{"unknown end", "openai", event("It was") + `data: {"choices":[{"delta":{},"finish_reason":"banana"}]}` + "\n\n", "It was", llm.ErrUnfinished, 1},
 		{"odd fields", "openai", `data: {"error":{},"system_fingerprint":17,"choices":[{"delta":{"content":"It ","reasoning":{"x":1},"tool_calls":[{"function":{"arguments":{}}}]}}]}` + "\n" +
 			`data: {"choices":[{"index":1,"delta":{"content":"is."}}]}` + "\n" + event("was.") + end, "It was.", nil, 1},

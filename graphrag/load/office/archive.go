@@ -56,7 +56,7 @@ func archived(read func(*pack)) load.Format {
 		pictures := false
 		if p.err = err; err == nil {
 			for _, part := range archive.File {
-				p.parts[part.Name] = part
+				p.parts[strings.ReplaceAll(part.Name, `\`, "/")] = part
 				pictures = pictures || strings.Contains(part.Name, "media/") || strings.Contains(part.Name, "Pictures/")
 			}
 			read(p)
@@ -171,7 +171,7 @@ func (p *pack) relations(name string) map[string]string {
 		if e.attr("TargetMode") == "External" {
 			return
 		}
-		to := e.attr("Target")
+		to := strings.ReplaceAll(e.attr("Target"), `\`, "/")
 		if !strings.HasPrefix(to, "/") {
 			to = dir + to
 		}

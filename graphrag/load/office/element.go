@@ -157,7 +157,7 @@ func (s *scan) start(e *element) error {
 	switch {
 	case len(s.open) > maxNesting:
 		return errors.New("its XML nests too deep")
-	case known && f == nil, !known && leftOut[e.name]:
+	case known && f == nil, !known && s.leaves(e):
 		s.pack.met[e.name] = true
 		return s.Skip()
 	case !within && !known:
@@ -169,6 +169,15 @@ func (s *scan) start(e *element) error {
 	err := s.add(e)
 	s.open = append(s.open, e)
 	return err
+}
+
+// leaves reports whether an element is left out. Among the properties of a paragraph or a row a name says
+// that its end is.
+func (s *scan) leaves(e *element) bool {
+	if in := s.open[len(s.open)-1]; in != nil && strings.HasSuffix(in.name, "rPr") {
+		return false
+	}
+	return leftOut[e.name] || e.name != "text-properties" && (e.attr("display") == "none" || e.attr("is-hidden") == "true")
 }
 
 // end ends an element, and hands it over unless it is in another one.

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -41,6 +40,10 @@ func mailFile(name string, data []byte) (*load.File, error) {
 			data = []byte(f.Document.Text)
 		}
 	}
+	data = unixFrom.ReplaceAll(data, nil)
+	if !bytes.Contains(data, []byte("\n")) {
+		data = bytes.ReplaceAll(data, []byte("\r"), []byte("\n"))
+	}
 	l := &messageReader{words: mime.WordDecoder{CharsetReader: charset.NewReaderLabel}, left: maxParts}
 	d, err := l.message(bytes.NewReader(bytes.TrimLeft(data, "\r\n")), 0)
 	if err != nil {
@@ -50,6 +53,9 @@ func mailFile(name string, data []byte) (*load.File, error) {
 	w.Markdown(strings.TrimLeft(d.Text, "\n"), func(int) string { return "" })
 	return w.File(name, "¶", d)
 }
+
+// unixFrom is the line that mailboxes have before a message.
+var unixFrom = regexp.MustCompile(`^\s*From [^:\n]*[^\n]*\n`)
 
 // messageReader is the state of reading a message.
 type messageReader struct {
@@ -75,7 +81,7 @@ func (l *messageReader) message(r io.Reader, depth int) (graphrag.Document, erro
 		b.WriteString(strings.Repeat("#", min(l.level, 6)) + " " + load.Inline(d.Title) + "\n\n")
 	}
 	for _, key := range []string{"From", "To", "Cc"} {
-		if shown, addresses := l.people(m.Header.Get(key)); shown != "" {
+		if shown, addresses := l.people(strings.Join(m.Header[key], ", ")); shown != "" {
 			b.WriteString("- " + key + ": " + load.Inline(shown) + "\n")
 			d.Fields[strings.ToLower(key)] = addresses
 		}
@@ -128,6 +134,9 @@ func (l *messageReader) people(s string) (shown string, addresses []string) {
 	return strings.Join(all, ", "), addresses
 }
 
+// flowed is the end of a line that the next one continues.
+var flowed = regexp.MustCompile(` \r?\n`)
+
 // signature is the line before one, which would be that under a heading.
 var signature = regexp.MustCompile(`\n-- ?\n`)
 
@@ -170,7 +179,8 @@ func decoded(h textproto.MIMEHeader, body io.Reader) (data []byte, err error) {
 }
 
 // readers are the names by which texts are read.
-var readers = map[string]string{"text/plain": "text.txt", "text/html": "text.html"}
+var readers = map[string]string{"text/plain": "text.txt", "text/html": "text.html", "text/enriched": "text.html", "text/csv": "text.csv",
+	"text/markdown": "text.md", "message/delivery-status": "text.txt"}
 
 // part is the text of a part of a message.
 func (l *messageReader) part(h textproto.MIMEHeader, body io.Reader, usual string, depth int) (string, error) {
@@ -181,8 +191,14 @@ func (l *messageReader) part(h textproto.MIMEHeader, body io.Reader, usual strin
 	switch {
 	case kind == "multipart/encrypted" || strings.HasSuffix(kind, "pkcs7-mime") && params["smime-type"] != "signed-data":
 		return "", errEncrypted
-	case strings.HasPrefix(kind, "multipart/") && depth < maxNested && params["boundary"] != "":
-		return l.parts(multipart.NewReader(body, params["boundary"]), kind, depth)
+	case strings.HasPrefix(kind, "multipart/") && depth < maxNested:
+		data, err := io.ReadAll(body)
+		text, n, of := l.parts(multipart.NewReader(bytes.NewReader(data), params["boundary"]), kind, depth)
+		if n == 0 && len(bytes.TrimSpace(data)) > 0 { // not one boundary
+			data, of = plain(data, readers["text/plain"], params)
+			text = string(data)
+		}
+		return text, cmp.Or(of, err)
 	case kind == "message/rfc822" && depth < maxNested:
 		data, _ := decoded(h, body)
 		if d, err := l.message(bytes.NewReader(data), depth+1); err == nil {
@@ -192,7 +208,7 @@ func (l *messageReader) part(h textproto.MIMEHeader, body io.Reader, usual strin
 	case disposition != "attachment" && (disposition == "inline" || name == "") && readers[kind] != "":
 		data, err := decoded(h, body)
 		if err == nil {
-			data, err = plain(data, readers[kind], params["charset"])
+			data, err = plain(data, readers[kind], params)
 		}
 		if err != nil {
 			err = fmt.Errorf("its %s: %w", kind, err)
@@ -205,12 +221,20 @@ func (l *messageReader) part(h textproto.MIMEHeader, body io.Reader, usual strin
 	return "", nil
 }
 
-// plain is a text or a page as Markdown.
-func plain(data []byte, as, name string) ([]byte, error) {
-	if e, _ := charset.Lookup(name); e != nil && !strings.EqualFold(name, "us-ascii") {
+// plain is a text or a page as Markdown. UTF-8 that is called Latin-1 or ASCII stays (RFC 3676: flowed lines
+// with DelSp end with a blank that is none of theirs).
+func plain(data []byte, as string, params map[string]string) ([]byte, error) {
+	e, err := load.Charset(params["charset"])
+	if err != nil {
+		return nil, err
+	}
+	if e != nil && !(e == charmap.Windows1252 && utf8.Valid(data)) {
 		if out, err := e.NewDecoder().Bytes(data); err == nil {
 			data = bytes.ToValidUTF8(out, []byte("\ufffd"))
 		}
+	}
+	if strings.EqualFold(params["delsp"], "yes") {
+		data = flowed.ReplaceAll(data, nil)
 	}
 	f, err := load.Options{}.Read(as, data)
 	if err != nil {
@@ -222,27 +246,24 @@ func plain(data []byte, as, name string) ([]byte, error) {
 
 // parts is the text of the parts of a part; of alternatives that say the same the first, unless a later
 // one says a quarter more.
-func (l *messageReader) parts(r *multipart.Reader, kind string, depth int) (string, error) {
+func (l *messageReader) parts(r *multipart.Reader, kind string, depth int) (text string, n int, err error) {
 	usual := "text/plain"
 	if kind == "multipart/digest" {
 		usual = "message/rfc822"
 	}
 	var texts []string
-	for n := 0; ; n++ {
+	for ; ; n++ {
 		p, err := r.NextPart()
 		if err != nil { // the end, or it is cut
-			if n > 0 || errors.Is(err, io.EOF) {
-				err = nil
-			}
-			return strings.Join(texts, ""), err
+			return strings.Join(texts, ""), n, nil
 		}
 		if l.left--; l.left < 0 {
-			return "", fmt.Errorf("has more than %d parts", maxParts)
+			return "", n, fmt.Errorf("has more than %d parts", maxParts)
 		}
 		text, err := l.part(p.Header, p, usual, depth+1)
 		switch {
 		case err != nil:
-			return "", err
+			return "", n, err
 		case strings.TrimSpace(text) == "":
 		case kind != "multipart/alternative" || len(texts) == 0 || !alike(texts[0], text):
 			texts = append(texts, text)

@@ -3,6 +3,7 @@
 package office
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -58,7 +59,7 @@ type notebook struct {
 // printed as code. A place is a cell.
 func notebookFile(name string, data []byte) (*load.File, error) {
 	var n notebook
-	err := json.Unmarshal(data, &n)
+	err := json.Unmarshal(bytes.TrimPrefix(data, []byte("\ufeff")), &n)
 	if other := new(json.UnmarshalTypeError); errors.As(err, &other) {
 		err = fmt.Errorf("no notebook: its %s is a %s", other.Field, other.Value)
 	}
@@ -73,7 +74,7 @@ func notebookFile(name string, data []byte) (*load.File, error) {
 		place := func(int) string { return fmt.Sprintf("cell %d", i+1) }
 		switch source := clean(c.Source); c.Kind {
 		case "markdown", "raw":
-			w.Markdown(source+"\n", place)
+			w.Markdown(load.Markdown("cell.md", source).Document.Text+"\n", place)
 		case "code":
 			w.Code(source, strings.ReplaceAll(load.Single(n.Metadata.Language.Name), "`", ""), place(0))
 		}
@@ -91,12 +92,12 @@ func notebookFile(name string, data []byte) (*load.File, error) {
 	return w.File(name, "", graphrag.Document{Title: load.Single(n.Metadata.Title)})
 }
 
-// colours are marks of terminals.
-var colours = regexp.MustCompile("\x1b\\[[0-9;?]*[A-Za-z]")
+// colours are marks of terminals, and what they write over, before what stays.
+var colours = regexp.MustCompile("\x1b\\[[0-9;?]*[A-Za-z]|\x1b\\][^\a]*\a|\x1b[()].|[^\n]\b|[^\n]*\r+([^\r\n])")
 
 // clean is a text without marks of terminals and white space at its end.
 func clean(s joined) string {
-	return strings.ToValidUTF8(strings.TrimRight(colours.ReplaceAllString(string(s), ""), " \t\n"), "\ufffd")
+	return strings.ToValidUTF8(strings.TrimRight(colours.ReplaceAllString(string(s), "$1"), " \t\r\n"), "\ufffd")
 }
 
 // cut is the beginning of an output.

@@ -5,8 +5,11 @@ package office
 import (
 	"cmp"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/wildgraph/wildgraph/graphrag/load"
 )
 
 // numbers are the automatic numbers of headings, clauses and items, as the program shows them: lists
@@ -16,6 +19,7 @@ type numbers map[string]*counter
 // counter is a kind of list with its counters.
 type counter struct {
 	levels  [9]level
+	link    string  // the style with the levels
 	count   *[9]int // numbers and one, shared by lists of a base; 0 is a level that has not begun
 	restart map[int]int
 }
@@ -24,6 +28,7 @@ type counter struct {
 type level struct {
 	first        int
 	format, text string // "lowerRoman", "%1.%2)"
+	style        string // whose paragraphs have it
 	legal        bool   // all numbers are decimal
 	after        int    // one more than the level, from 1, after which it begins again; 0 is the one above, 1 none
 }
@@ -32,7 +37,7 @@ type level struct {
 func wordLevel(e *element) level {
 	return level{
 		first: e.at("start").number("val", 0, 1<<20), after: e.at("lvlRestart").number("val", -1, 9) + 1,
-		format: e.at("numFmt").attr("val"), text: e.at("lvlText").attr("val"), legal: e.on("isLgl"),
+		format: e.at("numFmt").attr("val"), text: e.at("lvlText").attr("val"), style: e.at("pStyle").attr("val"), legal: e.on("isLgl"),
 	}
 }
 
@@ -48,9 +53,9 @@ func openLevel(e *element, depth int) level {
 
 // define notes a list of DOCX (ECMA-376 part 1, 17.9) or ODT.
 func (n numbers) define(e *element) {
-	l := counter{count: new([9]int)}
+	l := counter{count: new([9]int), link: e.at("numStyleLink").attr("val")}
 	if base := n["#"+e.at("abstractNumId").attr("val")]; base != nil {
-		l = *base
+		l = *cmp.Or(n["="+base.link], base)
 	}
 	l.restart = make(map[int]int)
 	for _, k := range e.kids {
@@ -72,15 +77,43 @@ func (n numbers) define(e *element) {
 	id := e.attr("numId") + e.attr("name")
 	if e.name == "abstractNum" {
 		id = "#" + e.attr("abstractNumId")
+		if of := e.at("styleLink"); of != nil {
+			n["="+of.attr("val")] = &l
+		}
 	}
 	n[id] = &l
 }
 
-// restart begins a list again.
-func (n numbers) restart(name string) {
-	if l := n[name]; l != nil {
+// restart begins a list of ODT again, unless it continues another one.
+func (n numbers) restart(name string, e *element) {
+	l, of := n[name], n["list "+e.attr("continue-list")]
+	switch {
+	case l == nil || e.attr("continue-numbering") == "true":
+	case of != nil:
+		l.count = of.count
+	default:
 		l.count = new([9]int)
 	}
+	if id := e.attr("id"); l != nil && id != "" {
+		n["list "+id] = &counter{count: l.count}
+	}
+}
+
+// begin sets the next number of a list at a depth, if the element has one.
+func (n numbers) begin(name string, depth int, e *element) {
+	if l := n[name]; l != nil && e.attr("start-value") != "" {
+		l.restart[depth] = e.number("start-value", 0, 1<<20)
+	}
+}
+
+// of is the depth of the level that a style has in a list, or else the usual one.
+func (n numbers) of(name, style string, usual int) int {
+	if l := n[name]; l != nil && style != "" {
+		if i := slices.IndexFunc(l.levels[:], func(of level) bool { return of.style == style }); i >= 0 {
+			return i
+		}
+	}
+	return usual
 }
 
 // next is the label of the next item of a list at a depth from 0, "" of one without numbers.
@@ -113,9 +146,9 @@ func (n numbers) next(name string, depth int) string {
 		i := int(s[1] - '1')
 		count := cmp.Or(l.count[i], l.levels[i].first+1) - 1
 		if of.legal {
-			return numeral("decimal", count)
+			return strconv.Itoa(count)
 		}
-		return numeral(l.levels[i].format, count)
+		return load.Numeral(l.levels[i].format, count)
 	})
 }
 
@@ -145,41 +178,9 @@ func (n numbers) auto(e *element, depth int) string {
 	if m == nil {
 		return ""
 	}
+	if l.levels[depth].format != m[1] {
+		l.count[depth] = 0
+	}
 	l.levels[depth] = level{first: e.number("startAt", 1, 1<<20), format: m[1], text: strings.ReplaceAll(autoTexts[m[2]], "n", strconv.Itoa(depth+1))}
 	return n.next("auto", depth)
-}
-
-// romans are Roman numerals with their values.
-var romans = []struct {
-	value int
-	sign  string
-}{{1000, "m"}, {900, "cm"}, {500, "d"}, {400, "cd"}, {100, "c"}, {90, "xc"}, {50, "l"}, {40, "xl"}, {10, "x"}, {9, "ix"}, {5, "v"}, {4, "iv"}, {1, "i"}}
-
-// numeral is a number in a format of DOCX (ECMA-376 part 1, 17.18.59), ODT or PPTX; numbers of other
-// scripts are decimal.
-func numeral(of string, n int) string {
-	decimal := strconv.Itoa(n)
-	switch of {
-	case "none", "bullet":
-		return ""
-	case "upperLetter", "A", "alphaUc":
-		return strings.ToUpper(numeral("a", n))
-	case "upperRoman", "I", "romanUc":
-		return strings.ToUpper(numeral("i", n))
-	case "lowerLetter", "a", "alphaLc":
-		if n > 0 && n <= 26*32 { // z, aa, bb
-			return strings.Repeat(string(rune('a'+(n-1)%26)), 1+(n-1)/26)
-		}
-	case "lowerRoman", "i", "romanLc":
-		s := ""
-		for _, r := range romans {
-			for n > 0 && n < 1<<12 && n >= r.value {
-				s, n = s+r.sign, n-r.value
-			}
-		}
-		return cmp.Or(s, decimal)
-	case "decimalZero":
-		return strings.Repeat("0", max(0, 2-len(decimal))) + decimal
-	}
-	return decimal
 }

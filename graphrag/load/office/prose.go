@@ -22,12 +22,12 @@ type prose struct {
 	*pack
 	*words
 	numbers
-	rows  []load.Line // of the table that is open
-	depth int         // of lists of ODT that are open
-	list  string      // the style of the outermost
-	first bool        // no paragraph of the item yet
-	place string
-	of    map[string]string // relations
+	rows    []load.Line // of the table that is open
+	lists   []string    // the styles of lists of ODT that are open
+	first   bool        // no paragraph of the item yet
+	carried string      // words of a paragraph that the next one continues
+	place   string
+	of      map[string]string // relations
 }
 
 func (p *pack) prose() *prose {
@@ -85,15 +85,22 @@ func (o *prose) content(e *element) {
 
 // block reads a paragraph.
 func (o *prose) block(e *element) (b block) {
-	if b.text = o.line(e); o.styles[e.attr("style-name")+e.at("pPr", "pStyle").attr("val")].gone {
+	props := e.at("pPr")
+	name := props.at("pStyle").attr("val") + e.attr("style-name")
+	s := o.style(name, 16)
+	if b.text = o.carried + o.line(e); s.gone {
 		b.text = ""
 	}
+	o.carried = ""
 	b.boxes, o.boxes = o.boxes, nil
 	if o.bare {
-		return o.open(e, b)
+		return o.open(e, s, b)
 	}
-	props := e.at("pPr")
-	s := o.style(props.at("pStyle").attr("val"), 16)
+	if props.at("rPr", "del") != nil || strings.Contains("drop margin", cmp.Or(props.at("framePr").attr("dropCap"), "none")) {
+		o.carried = strings.TrimSuffix(strings.TrimSuffix(b.text, "\n"), " ")
+		return block{boxes: b.boxes}
+	}
+	s.depth = o.numbers.of(s.list, name, s.depth)
 	if b.level = s.level; props.at("outlineLvl") != nil {
 		b.level = outline(props.at("outlineLvl"))
 	}
@@ -106,30 +113,21 @@ func (o *prose) block(e *element) (b block) {
 	return b
 }
 
-// style is a style with the properties that it inherits.
-func (o *prose) style(id string, parents int) style {
-	s := o.styles[id]
-	if s.parent != "" && parents > 0 {
-		of := o.style(s.parent, parents-1)
-		s.level = cmp.Or(s.level, of.level)
-		if s.list == "" {
-			s.list, s.depth = of.list, of.depth
-		}
-	}
-	return s
-}
-
 // open is block of an ODT file.
-func (o *prose) open(e *element, b block) block {
-	name := e.attr("style-name")
-	if b.level = max(o.styles[name].level, heading(name)); e.name == "h" {
+func (o *prose) open(e *element, s style, b block) block {
+	if b.level = max(s.level, heading(e.attr("style-name"))); e.name == "h" {
 		b.level = e.number("outline-level", 1, 6)
+		o.begin("Outline", b.level-1, e)
 		if e.attr("is-list-header") != "true" && strings.TrimSpace(b.text) != "" {
 			b.label = o.next("Outline", b.level-1)
 		}
 	}
-	if o.depth > 0 && o.first {
-		b.depth, b.label = o.depth, o.next(o.list, o.depth-1)
+	if depth := len(o.lists); depth > 0 && o.first {
+		if o.lists[depth-1] == "" {
+			o.lists[depth-1] = s.list
+			o.restart(s.list, e)
+		}
+		b.depth, b.label = depth, o.next(o.lists[depth-1], depth-1)
 	}
 	o.first = false
 	return b
@@ -156,7 +154,7 @@ func outline(e *element) int {
 
 // define notes a style.
 func (o *prose) define(e *element) {
-	s := style{level: heading(e.at("name").attr("val")), parent: e.at("basedOn").attr("val")}
+	s := style{level: heading(e.at("name").attr("val")), parent: e.at("basedOn").attr("val") + e.attr("parent-style-name"), list: e.attr("list-style-name")}
 	if s.level = max(s.level, heading(e.attr("parent-style-name"))); s.level == 0 {
 		s.level = outline(e.at("pPr", "outlineLvl"))
 	}
@@ -165,12 +163,17 @@ func (o *prose) define(e *element) {
 	}
 	props := cmp.Or(e.at("text-properties"), e.at("rPr"))
 	s.gone, s.script = struck(props), script(props)
+	s.kept = !s.gone && (props.at("strike") != nil || props.attr("text-line-through-style") != "")
 	o.styles[e.attr("styleId")+e.attr("name")] = s
 }
 
 // row adds a row of a table. A merged cell is repeated in its rows, but only in its first column.
 func (o *prose) row(e *element) {
-	var cells []string
+	of := e.at("trPr")
+	if of.on("hidden") || of.on("del") {
+		return
+	}
+	cells := make([]string, of.at("gridBefore").number("val", 0, maxColumns))
 	wide := 0 // columns that the last cell covers
 	e.find(func(k *element) {
 		text, n, props := o.cell(k), len(cells), k.at("tcPr")
@@ -200,7 +203,8 @@ func (o *prose) cell(e *element) string {
 			b.WriteString(o.cell(box) + " ")
 		}
 	}, " p h ")
-	return load.Single(b.String())
+	defer func() { o.carried = "" }()
+	return load.Single(b.String() + o.carried)
 }
 
 // room reports whether there is room for more cells, and no error.
@@ -210,10 +214,19 @@ func (p *pack) room(cells int) bool {
 	return p.err == nil
 }
 
+// titled writes the first rows that have one value, such as a title, as paragraphs, and returns the others.
+func (p *pack) titled(rows []load.Line) []load.Line {
+	for len(rows) > 0 && filled(rows[0].Cells) == 1 {
+		p.Paragraph(strings.Join(rows[0].Cells, ""), rows[0].Place)
+		rows = rows[1:]
+	}
+	return rows
+}
+
 // table writes the table whose rows were read, under the first.
 func (o *prose) table(*element) {
-	if len(o.rows) > 0 {
-		o.Table(o.rows[0], o.rows[1:])
+	if rows := o.titled(o.rows); len(rows) > 0 {
+		o.Table(rows[0], rows[1:])
 	}
 	o.rows = nil
 }
@@ -227,6 +240,7 @@ func word(p *pack) {
 	o.optional(beside("styles"), handlers{"style": o.define})
 	o.optional(beside("numbering"), handlers{"abstractNum": o.numbers.define, "num": o.numbers.define})
 	o.each(main, handlers{"p": o.paragraph, "tr": o.row, "/tbl": o.table, "altChunk": o.chunk})
+	o.put(block{text: o.carried})
 	p.leaves()
 }
 
@@ -260,15 +274,21 @@ func openText(p *pack) {
 	o.each("content.xml", handlers{
 		"style": o.define, "list-style": o.numbers.define, "p": o.paragraph, "h": o.paragraph, "table-row": o.row, "/table": o.table,
 		"<list": func(e *element) {
-			if o.depth++; o.depth == 1 {
-				o.list = e.attr("style-name")
-				if e.attr("continue-numbering") != "true" {
-					o.restart(o.list)
-				}
+			name, last := e.attr("style-name"), len(o.lists)-1
+			if last >= 0 {
+				name = cmp.Or(name, o.lists[last])
+			}
+			if last < 0 || name != o.lists[last] {
+				o.restart(name, e)
+			}
+			o.lists = append(o.lists, name)
+		},
+		"/list": func(*element) { o.lists = o.lists[:max(0, len(o.lists)-1)] },
+		"<list-item": func(e *element) {
+			if o.first = true; len(o.lists) > 0 {
+				o.begin(o.lists[len(o.lists)-1], len(o.lists)-1, e)
 			}
 		},
-		"/list":      func(*element) { o.depth = max(0, o.depth-1) },
-		"<list-item": func(*element) { o.first = true },
 	})
 	p.leaves()
 }
@@ -333,7 +353,7 @@ func (p *pack) slide(part string, n int) {
 // shape writes the paragraphs of a shape: of a body they are items, unless they have no bullet.
 func (o *prose) shape(e *element) {
 	kind := holder(e)
-	if kind == "title" || kind == "sldNum" || kind == "dt" || kind == "ftr" {
+	if e.at("nvSpPr", "cNvPr").attr("hidden") == "1" || kind == "title" || kind == "sldNum" || kind == "dt" || kind == "ftr" {
 		return
 	}
 	delete(o.numbers, "auto")

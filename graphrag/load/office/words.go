@@ -4,9 +4,11 @@ package office
 
 import (
 	"cmp"
+	"fmt"
 	"html"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -19,6 +21,20 @@ type words struct {
 	bare   bool             // paragraphs contain texts, without elements between
 	styles map[string]style // by their IDs
 	boxes  []*element       // text boxes that were met
+	font   string           // of the run
+}
+
+// style is a style with the properties that it inherits.
+func (w *words) style(id string, parents int) style {
+	s := w.styles[id]
+	if s.parent != "" && parents > 0 {
+		of := w.style(s.parent, parents-1)
+		s.level, s.script, s.gone = cmp.Or(s.level, of.level), cmp.Or(s.script, of.script), s.gone || of.gone && !s.kept
+		if s.list == "" {
+			s.list, s.depth = of.list, of.depth
+		}
+	}
+	return s
 }
 
 // style is one of paragraphs or words.
@@ -28,6 +44,7 @@ type style struct {
 	depth  int
 	parent string
 	gone   bool   // struck or hidden
+	kept   bool   // not struck, whatever the parent is
 	script string // the element for words above or below the line
 }
 
@@ -41,10 +58,11 @@ func struck(props *element) bool {
 // script is the element of HTML for words above or below the line, "" for others.
 func script(props *element) string {
 	at := props.at("vertAlign").attr("val") + props.attr("baseline") + props.attr("text-position")
+	raise, _ := strconv.Atoi(props.at("position").attr("val")) // in half points
 	switch {
-	case strings.HasPrefix(at, "sub"), strings.HasPrefix(at, "-"):
+	case strings.HasPrefix(at, "sub"), strings.HasPrefix(at, "-"), raise <= -4:
 		return "sub"
-	case strings.HasPrefix(at, "super"), at != "" && at[0] > '0' && at[0] <= '9':
+	case strings.HasPrefix(at, "super"), at != "" && at[0] > '0' && at[0] <= '9', raise >= 4:
 		return "sup"
 	}
 	return ""
@@ -70,7 +88,7 @@ func (w *words) html(e *element) string {
 	}
 	switch e.name {
 	case "", "t":
-		return html.EscapeString(e.all())
+		return html.EscapeString(w.signs(e.all()))
 	case "r", "span":
 		return w.run(e)
 	case "p":
@@ -80,7 +98,17 @@ func (w *words) html(e *element) string {
 	case "noBreakHyphen":
 		return "-"
 	case "sym":
-		return symbol(e)
+		code, _ := strconv.ParseUint(e.attr("char"), 16, 16)
+		return symbol(e.attr("font"), rune(code))
+	case "checkBox":
+		if e.on("checked") || e.at("checked") == nil && e.on("default") {
+			return "☒"
+		}
+		return "☐"
+	case "phant":
+		if property(e, "show", "1") == "0" {
+			return ""
+		}
 	case "txbxContent", "text-box":
 		w.boxes = append(w.boxes, e)
 		return ""
@@ -114,7 +142,8 @@ func (w *words) inside(e *element) string {
 // run is the HTML of words of one format.
 func (w *words) run(e *element) string {
 	props := e.at("rPr")
-	of := w.styles[e.attr("style-name")+props.at("rStyle").attr("val")]
+	of := w.style(e.attr("style-name")+props.at("rStyle").attr("val"), 16)
+	w.font = props.at("rFonts").attr("ascii")
 	if props != nil {
 		of.gone = struck(props) || of.gone && props.at("strike") == nil
 		of.script = cmp.Or(script(props), of.script)
@@ -137,7 +166,7 @@ var formulas = map[string]string{
 	"f": "<mfrac>{num}{den}</mfrac>", "choose": "[num], [den]", "rad": "<msqrt>[e]</msqrt>", "root": "<mroot>{e}{deg}</mroot>",
 	"sSup": "<msup>{e}{sup}</msup>", "sSub": "<msub>{e}{sub}</msub>", "sSubSup": "<msubsup>{e}{sub}{sup}</msubsup>",
 	"sPre": "<msubsup><mrow></mrow>{sub}{sup}</msubsup>[e]", "nary": " <msubsup><mo>(chr ∫)</mo>{sub}{sup}</msubsup> [e]",
-	"limLow": "[e]<msub><mrow></mrow>{lim}</msub>", "limUpp": "[e]<msup><mrow></mrow>{lim}</msup>", "acc": "[e](chr )",
+	"limLow": "[e]<msub><mrow></mrow>{lim}</msub>", "limUpp": "[e]<msup><mrow></mrow>{lim}</msup>", "acc": "[e](chr )", "func": "[fName] [e]",
 }
 
 // formulaPart is one of a text of formulas.
@@ -215,13 +244,30 @@ var signs = map[string]string{
 		"61α 62β 63χ 64δ 65ε 66φ 67γ 68η 69ι 6aϕ 6bκ 6cλ 6dμ 6eν 6fο 70π 71θ 72ρ 73σ 74τ 75υ 77ω 78ξ 79ψ 7aζ a3≤ a5∞ ae→ b0° b1± b3≥ b4× b7• b9≠ bb≈ d7·",
 }
 
-// symbol returns the character with a code of a font, "" if it is unknown.
-func symbol(e *element) string {
-	code := strings.ToLower(e.attr("char"))
-	_, sign, found := strings.Cut(signs[e.attr("font")], " "+code[max(0, len(code)-2):])
-	if !found || len(code) < 2 {
+// symbol returns the character of a font of symbols, which has codes in a private range as well; other
+// characters are themselves, and unknown ones "".
+func symbol(font string, code rune) string {
+	private := code >= 0xf000 && code < 0xf100
+	if signs[font] != "" && (private || code < 0x100) {
+		if _, sign, found := strings.Cut(signs[font], fmt.Sprintf(" %02x", code&0xff)); found {
+			_, n := utf8.DecodeRuneInString(sign)
+			return sign[:n]
+		}
+	}
+	if private || code == 0 {
 		return ""
 	}
-	_, n := utf8.DecodeRuneInString(sign)
-	return sign[:n]
+	return string(code)
+}
+
+// signs is a text in the font of its run.
+func (w *words) signs(s string) string {
+	if signs[w.font] == "" {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		b.WriteString(symbol(w.font, r))
+	}
+	return b.String()
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -106,7 +107,11 @@ func (b *book) row(e *element) {
 		if n, _ := reference(c.attr("r")); n > 0 {
 			column = n - 1
 		}
-		if s := b.shown(c); strings.TrimSpace(s) != "" && column < sheetColumns {
+		s := coded.ReplaceAllStringFunc(b.shown(c), func(s string) string {
+			code, _ := strconv.ParseUint(s[2:6], 16, 16)
+			return string(rune(code))
+		})
+		if strings.TrimSpace(s) != "" && column < sheetColumns {
 			cells = append(cells, make([]string, max(0, column+1-len(cells)))...)
 			cells[column] = s
 		}
@@ -118,12 +123,15 @@ func (b *book) row(e *element) {
 	}
 }
 
+// coded is a character as texts of cells have it (ECMA-376 part 1, 22.9.2.19).
+var coded = regexp.MustCompile(`_x[0-9A-Fa-f]{4}_`)
+
 // shows says what a number format shows (ECMA-376 part 1, 18.8.31), by its first section.
 func shows(code string) format {
 	parser := nfp.NumberFormatParser()
 	sections := parser.Parse(code[:min(len(code), maxCode)])
-	if len(sections) == 0 {
-		return format{}
+	if len(sections) == 0 || strings.Trim(code, "; ") == "" {
+		return format{gone: code != ""}
 	}
 	items := sections[0].Items
 	for _, t := range items {
@@ -144,7 +152,7 @@ var showing = map[string]byte{nfp.TokenTypeGeneral: 0, nfp.TokenTypeElapsedDateT
 // format adds a format of cells; some of numbers have no code (ECMA-376 part 1, 18.8.30).
 func (b *book) format(e *element) {
 	id, f := e.number("numFmtId", 0, 1<<20), b.custom[e.attr("numFmtId")]
-	f.gone = indexed(b.crossed, e.attr("fontId"))
+	f.gone = f.gone || indexed(b.crossed, e.attr("fontId"))
 	switch {
 	case f.show != 0:
 	case id == 9 || id == 10:
@@ -200,8 +208,8 @@ func (b *book) shown(c *element) string {
 	case of.show == 'd' && v >= 0 && v < 2958466: // to the year 9999
 		return b.date(v)
 	case of.show == 'h' && v >= 0 && v < 2958466:
-		minutes := int(math.Round(v * 24 * 60))
-		return fmt.Sprintf("%d:%02d", minutes/60, minutes%60)
+		seconds := int(math.Round(v * 24 * 60 * 60))
+		return strings.TrimSuffix(fmt.Sprintf("%d:%02d:%02d", seconds/3600, seconds/60%60, seconds%60), ":00")
 	case of.show == '%':
 		return digits(v*100) + "%"
 	case of.show == '0' && v >= 0 && v == math.Trunc(v) && v < 1e15:
@@ -280,11 +288,8 @@ func (b *book) blocks() {
 		if i < len(b.rows) && b.numbers[i] == b.numbers[i-1]+1 {
 			continue
 		}
-		for ; start < i && filled(b.rows[start].Cells) == 1; start++ {
-			b.Paragraph(strings.Join(b.rows[start].Cells, ""), b.rows[start].Place)
-		}
-		if start < i {
-			b.block(b.rows[start:i])
+		if rows := b.titled(b.rows[start:i]); len(rows) > 0 {
+			b.block(rows)
 		}
 		start = i
 	}
