@@ -66,7 +66,7 @@ func TestBEIR(t *testing.T) {
 		t.Errorf("%d questions, %q", n, set.Notes)
 	}
 	for d, err := range set.Domains[0].Documents() {
-		if err != nil || (d.ID == "d1") != (d.Fields["year"] == 2020. && d.Fields["date"] == time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC) && len(d.Fields) == 2) {
+		if err != nil || (d.ID == "d1") != (d.Fields["year"] == 2020. && d.Fields["date"] == time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC) && d.Fields["of.no"] == 1. && len(d.Fields) == 3) {
 			t.Errorf("fields of %s: %v, %v", d.ID, d.Fields, err)
 		}
 	}

@@ -108,10 +108,7 @@ func documents(ctx context.Context, docs fs.FS, o load.Options) (pages []graphra
 		return nil, nil, nil
 	}
 	if entries, err := fs.ReadDir(docs, "."); err == nil && len(entries) == 1 && slices.Contains([]string{".csv", ".tsv", ".jsonl"}, path.Ext(entries[0].Name())) {
-		data, err := fs.ReadFile(docs, entries[0].Name())
-		if err == nil {
-			pages, err = load.Rows(entries[0].Name(), data)
-		}
+		pages, err = rows(docs, entries[0].Name())
 		return pages, nil, err
 	}
 	files, skipped, err := o.Folder(ctx, docs)
@@ -119,6 +116,27 @@ func documents(ctx context.Context, docs fs.FS, o load.Options) (pages []graphra
 		pages = append(pages, f.Document)
 	}
 	return pages, skipped, err
+}
+
+// rows reads a file of records.
+func rows(docs fs.FS, name string) (pages []graphrag.Document, err error) {
+	f, err := docs.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // only read
+	seen := make(map[string]bool)
+	for d, err := range load.Rows(name, f) {
+		if err != nil {
+			return nil, err
+		}
+		if seen[d.ID] {
+			return nil, fmt.Errorf("%s: two rows have the ID %.80q: give each its own", name, d.ID)
+		}
+		seen[d.ID] = true
+		pages = append(pages, d)
+	}
+	return pages, nil
 }
 
 // knownKeys lists the keys of a question, and keys of DataMorgana that are ignored.

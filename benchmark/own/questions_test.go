@@ -68,13 +68,13 @@ func TestLoad(t *testing.T) {
 
 // One file of records is a corpus of its rows; fields count for questions with conditions.
 func TestLoadRows(t *testing.T) {
-	load := func(team, where string) *benchmark.Dataset {
+	of := func(team, where string) *benchmark.Dataset {
 		t.Helper()
 		docs := fstest.MapFS{"t.csv": {Data: []byte("id,text,team\nx,The pager beeps.,ops\ny,The lamp glows.," + team + "\n")}}
 		set := check.Of(own.Load(t.Context(), "q.jsonl", strings.NewReader(`{"question": "What beeps?", "gold": ["x"]`+where+`}`), docs, load.Options{})).OK(t)
 		return set
 	}
-	set := load("ops", "")
+	set := of("ops", "")
 	n := 0
 	for d, err := range set.Domains[0].Documents() {
 		if n++; err != nil || d.Fields["team"] != "ops" || !strings.Contains("x y", d.ID) {
@@ -84,8 +84,11 @@ func TestLoadRows(t *testing.T) {
 	gold := set.Domains[0].Items[0].Gold
 	check.True(t, n == 2 && len(gold) == 1 && gold[0][0] == "x", "%d documents, gold %v", n, gold)
 	where := `, "where": "team = \"ops\""`
-	check.True(t, load("ops", where).Domains[0].Fingerprint != load("it", where).Domains[0].Fingerprint,
+	check.True(t, of("ops", where).Domains[0].Fingerprint != of("it", where).Domains[0].Fingerprint,
 		"other fields, and the answers of before are taken for those of now")
+	twice := fstest.MapFS{"t.csv": {Data: []byte("id;text\nx;One.\nx;Two.\n")}}
+	_, err := own.Load(t.Context(), "q.jsonl", strings.NewReader(`{"question": "What beeps?", "gold": ["x"]}`), twice, load.Options{})
+	check.Fails(t, err, `t.csv: two rows have the ID "x"`)
 }
 
 // What cannot be meant is an error with the line, and says what is wanted.

@@ -314,7 +314,7 @@ func (s *System) retrieve(ctx context.Context, now *state, q amount) (found grap
 		span.End(err)
 	}()
 	if now == nil {
-		return graphrag.Found{}, fmt.Errorf("%s: asked before Index", s.frame.Name)
+		return graphrag.Found{}, fmt.Errorf("%s: asked before Index: nothing is indexed yet", s.frame.Name)
 	}
 	ctx, meter := metering.WithMeter(metering.WithStage(newReplies().with(ctx), "retrieve"))
 	seen, err := s.seen(ctx, now, q.Question)

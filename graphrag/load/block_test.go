@@ -378,7 +378,7 @@ func TestTimesThatAreNone(t *testing.T) {
 	for _, day := range []string{"2024-02-30", "2023-02-29", "2024-13-01", "0000-00-00", "10000-01-01", "2024-05-01T24:30:00Z", "2024-05-01 9", "2024-5-1", "-2024-05-01"} {
 		fields := map[string]graphrag.Fields{"front matter": load.Markdown("a.md", "---\nday: "+day+"\n---\nText.\n").Document.Fields}
 		for name, data := range map[string]string{"a.csv": "day,text\n" + day + ",Text.\n", "a.jsonl": `{"day": "` + day + `", "text": "Text."}`} {
-			docs, err := load.Rows(name, []byte(data))
+			docs, err := rowsOf(name, data, 1<<20)
 			check.Must(t, err == nil && len(docs) == 1, "%s of %s: %d rows, %v", name, day, len(docs), err)
 			fields[name] = docs[0].Fields
 		}

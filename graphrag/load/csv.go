@@ -20,6 +20,7 @@ type sheet struct {
 	start  int  // offset of the first record
 	titles int  // records above the table
 	open   int  // from this offset on no quote is closed
+	end    int  // of the last record
 	slash  bool // before quotes within a value
 }
 
@@ -146,7 +147,7 @@ func (s *sheet) records() iter.Seq2[[]string, []int] {
 					i++
 				}
 			}
-			if !yield(cells, at) {
+			if s.end = i; !yield(cells, at) {
 				return
 			}
 		}

@@ -3,10 +3,12 @@
 package load
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"regexp"
 	"strings"
 	"unicode/utf8"
@@ -18,21 +20,58 @@ import (
 	"golang.org/x/text/encoding/ianaindex"
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/encoding/unicode/utf32"
+	"golang.org/x/text/transform"
 )
 
 var errEncoding = errors.New("not UTF-8 text, and neither a byte order mark, a charset nor its bytes say what it is: convert it to UTF-8")
 
-// decoded converts a text to UTF-8. The encoding is, in this order: UTF-16 or UTF-32, by a byte order
+// decoded converts a text to UTF-8, see [encodingOf].
+func decoded(data []byte) (text, guess string, err error) {
+	from, guess, err := encodingOf(data)
+	switch {
+	case err != nil:
+		return "", "", err
+	case from == unicode.UTF8BOM:
+		return strings.ToValidUTF8(string(bytes.TrimPrefix(data, []byte("\ufeff"))), "\ufffd"), guess, nil
+	}
+	out, err := from.NewDecoder().Bytes(data)
+	if err != nil {
+		return "", "", fmt.Errorf("not the text that it says it is: %w", err)
+	}
+	return string(out), guess, nil
+}
+
+// decodedStream converts a text to UTF-8 as it is read, by the encoding of its first MB.
+func decodedStream(r io.Reader) (io.Reader, error) {
+	b := bufio.NewReaderSize(r, 1<<20)
+	head, err := b.Peek(b.Size())
+	for n := range min(utf8.UTFMax, len(head)) {
+		if err == nil && utf8.Valid(head[:len(head)-n]) { // the last character may be cut
+			head = head[:len(head)-n]
+			break
+		}
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	from, _, err := encodingOf(head)
+	if err != nil {
+		return nil, err
+	}
+	return transform.NewReader(b, from.NewDecoder()), nil
+}
+
+// encodingOf returns the encoding of a text. It is, in this order: UTF-16 or UTF-32, by a byte order
 // mark or the places of zeros; UTF-8, if valid; the declared one, in the first KB; a detected one,
 // named in guess; or else Windows-1252, which includes Latin-1, if the bytes are plausible.
-func decoded(data []byte) (text, guess string, err error) {
-	from := wideEncoding(data)
+func encodingOf(data []byte) (from encoding.Encoding, guess string, err error) {
+	from = wideEncoding(data)
 	switch {
 	case from != nil:
 	case utf8.Valid(data) && !bytes.Contains(data, []byte("\x1b$")):
-		return string(bytes.TrimPrefix(data, []byte("\ufeff"))), "", nil
+		from = unicode.UTF8BOM
 	case mostlyUTF8(data):
-		return strings.ToValidUTF8(string(data), "\ufffd"), "UTF-8, of which some bytes are damaged", nil
+		from, guess = unicode.UTF8BOM, "UTF-8, of which some bytes are damaged"
 	default:
 		if from = declared(data); from != nil {
 			break
@@ -42,13 +81,9 @@ func decoded(data []byte) (text, guess string, err error) {
 		}
 	}
 	if from == nil {
-		return "", "", errEncoding
+		return nil, "", errEncoding
 	}
-	out, err := from.NewDecoder().Bytes(data)
-	if err != nil {
-		return "", "", fmt.Errorf("not the text that it says it is: %w", err)
-	}
-	return string(out), guess, nil
+	return from, guess, nil
 }
 
 // wideEncoding returns the encoding of a text of units of two or four bytes, nil of other texts. Its mark

@@ -4,3 +4,6 @@ package load
 
 // Escape and Together are functions for tests.
 var Escape, Together = escapeLine, together
+
+// SetPieceSize sets the size of the pieces of files of records, and returns the size before.
+func SetPieceSize(n int) (was int) { was, pieceSize = pieceSize, n; return was }

@@ -220,13 +220,13 @@ func TestRows(t *testing.T) {
 		want       []graphrag.Document
 	}{
 		{"t.csv", "\ufeffSubject;text;opened;team;price;007\nPager;It beeps at night.;2024-05-01;ops;12.5;007\n;;;it;;\n", []graphrag.Document{
-			{ID: "t.csv/1", Source: "t.csv/1", Title: "Pager", Text: "Subject: Pager\nopened: 2024-05-01\nteam: ops\nprice: 12.5\n007: 007\n\nIt beeps at night.\n",
+			{ID: "t.csv/1", Source: "t.csv/1", Title: "Pager", Text: "opened: 2024-05-01\nteam: ops\nprice: 12.5\n007: 007\n\nIt beeps at night.\n",
 				Fields: graphrag.Fields{"Subject": "Pager", "opened": may, "team": "ops", "price": 12.5, "007": 7.}},
 			{ID: "t.csv/2", Source: "t.csv/2", Text: "team: it\n", Fields: graphrag.Fields{"team": "it"}},
 		}},
 		{"t.jsonl", `{"_id": "x", "name": "Pager", "body": "It beeps.", "opened": "2024-05-01", "open": true, "tags": ["a", 1, "b"], "of": {"k": 1}, "none": null, "n": 3}` + "\n\n" + `{"id": 7}`, []graphrag.Document{
-			{ID: "x", Source: "t.jsonl/1", Title: "Pager", Text: "_id: x\nn: 3\nname: Pager\nof: {\"k\":1}\nopen: true\nopened: 2024-05-01\ntags: [\"a\",1,\"b\"]\n\nIt beeps.\n",
-				Fields: graphrag.Fields{"_id": "x", "name": "Pager", "opened": may, "open": true, "tags": []string{"a", "b"}, "n": 3.}},
+			{ID: "x", Source: "t.jsonl/1", Title: "Pager", Text: "n: 3\nof: {\"k\":1}\nopen: true\nopened: 2024-05-01\ntags: [\"a\",1,\"b\"]\n\nIt beeps.\n",
+				Fields: graphrag.Fields{"_id": "x", "name": "Pager", "opened": may, "open": true, "tags": []string{"a", "b"}, "n": 3., "of.k": 1.}},
 			{ID: "7", Source: "t.jsonl/2", Title: "7", Text: "id: 7\n", Fields: graphrag.Fields{"id": 7.}},
 		}},
 		{"more.csv", "Statement\n\nid,a,a\n9007199254740993,x,y,z\n", []graphrag.Document{{ID: "9007199254740993", Source: "more.csv/1", Title: "9007199254740993",
@@ -236,30 +236,54 @@ func TestRows(t *testing.T) {
 			{ID: "1790000000000000002", Source: "big.jsonl/2", Title: "1790000000000000002", Text: "id: 1790000000000000002\n", Fields: graphrag.Fields{"id": "1790000000000000002"}}}},
 		{"empty.csv", "a,b\n", nil},
 	} {
-		got, err := load.Rows(tt.name, []byte(tt.data))
+		got, err := rowsOf(tt.name, tt.data, 1<<20)
 		diff := cmp.Diff(tt.want, got)
 		check.True(t, diff == "" && err == nil, "%s (-want +got):\n%s%v", tt.name, diff, err)
 	}
+	var b strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&b, "%d;\"Ré\"\"sumé %s\";%d,5\r\n", i, strings.Repeat("é;\n", i%40), i)
+	}
+	lines := strings.ReplaceAll(b.String(), "\"", "")
+	for name, data := range map[string]string{"quoted.csv": "id;text;n\r\n" + b.String() + "x;\"open;1\n" + lines, "a.jsonl": strings.Repeat(`{"text": "Résumé"}`+"\n", 400)} {
+		want := check.Of(rowsOf(name, data, 1<<20)).OK(t)
+		for _, size := range []int{800, 1111, 3000} {
+			check.Equal(t, check.Of(rowsOf(name, data, size)).OK(t), want, "%s in pieces of %d", name, size)
+		}
+		utf16 := check.Of(unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewEncoder().String(data)).OK(t)
+		check.Equal(t, check.Of(rowsOf(name, utf16, 1111)).OK(t), want, "%s in UTF-16", name)
+	}
+}
+
+// rowsOf returns the rows of a file that is read in pieces.
+func rowsOf(name, data string, size int) (docs []graphrag.Document, err error) {
+	defer load.SetPieceSize(load.SetPieceSize(size))
+	for d, err := range load.Rows(name, strings.NewReader(data)) {
+		if err != nil {
+			return docs, err
+		}
+		docs = append(docs, d)
+	}
+	return docs, nil
 }
 
 // Records that are none are errors with their place; what is too long or too much is no field.
 func TestRowsHostile(t *testing.T) {
 	for _, tt := range []struct{ name, data, want string }{
 		{"t.csv", "", "no header"},
-		{"t.csv", "id\na\na\n", `t.csv: row 2 has the ID "a" of another row`},
 		{"t.csv", strings.Repeat("a,", 70000) + "\n", "more than"},
 		{"t.csv", strings.Repeat("a", 10000) + "\n" + strings.Repeat("x\n", 10000), "shorten them"},
 		{"t.jsonl", "{}\n[1]\n", "line 2"},
 		{"t.jsonl", `{"a": 1} {"b": 2}`, "line 1"},
 		{"t.jsonl", strings.Repeat(`{"a":`, 20000), "line 1"},
 	} {
-		check.Fails(t, check.Err(load.Rows(tt.name, []byte(tt.data))), tt.want, "%.40q", tt.data)
+		check.Fails(t, check.Err(rowsOf(tt.name, tt.data, 1<<20)), tt.want, "%.40q", tt.data)
 	}
 	var many strings.Builder
 	for i := range 300 {
 		fmt.Fprintf(&many, `"k%d": 1, `, i)
 	}
-	docs, err := load.Rows("t.jsonl", []byte(`{`+many.String()+`"a": "`+strings.Repeat("x", 2000)+`"}`))
+	docs, err := rowsOf("t.jsonl", `{`+many.String()+`"a": "`+strings.Repeat("x", 2000)+`"}`, 64)
 	check.True(t, err == nil && len(docs) == 1 && len(docs[0].Fields) == graphrag.MaxFields &&
 		docs[0].Fields["a"] == nil && docs[0].Fields.Check() == nil, "%d documents, %v", len(docs), err)
 }

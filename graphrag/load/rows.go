@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"iter"
 	"maps"
 	"path"
 	"slices"
@@ -18,101 +20,167 @@ import (
 // maxValue is the longest text that is a field, in bytes: one that is compared, not read.
 const maxValue = 1024
 
-// Rows reads a file of records (.csv or .tsv with a header, .jsonl), each as a document of its own,
+// Rows yields the records of a file (.csv or .tsv with a header, .jsonl), each as a document of its own,
 // for conditions on them: its columns are its fields, and its text "column: value" in lines, then
 // the column named text, content, body or alike as it is. Its title is the column title, name or
 // alike, its ID the column id or _id, or else the name of the file, a slash and the number of the
-// row. All texts together are at most eight times as long as the file.
-func Rows(name string, data []byte) ([]graphrag.Document, error) {
-	var docs []graphrag.Document
-	seen := map[string]bool{}
-	source, _, err := decoded(data)
-	if err != nil {
-		return nil, err
-	}
-	read := csvRows
-	if strings.EqualFold(path.Ext(name), ".jsonl") {
-		read = jsonRows
-	}
-	left := maxLabels * len(source)
-	err = read(name, source, func(names []string, record, values map[string]any) error {
-		d := row(names, record, values)
-		d.Source = fmt.Sprintf("%s/%d", name, len(docs)+1)
-		if d.ID = cmp.Or(d.ID, d.Source); seen[d.ID] {
-			return fmt.Errorf("row %d has the ID %.80q of another row: give each its own", len(docs)+1, d.ID)
+// row; beside a text neither of them is a line. The file is read piece by piece, and may be larger than memory;
+// a record has at most [MaxFile] bytes. All texts together are at most eight times as long as the file. An error is the last.
+func Rows(name string, r io.Reader) iter.Seq2[graphrag.Document, error] {
+	return func(yield func(graphrag.Document, error) bool) {
+		p := &pieces{}
+		n, written := 0, int64(0)
+		take := func(names []string, record, values map[string]any) error {
+			n++
+			d := row(names, record, values)
+			d.Source = fmt.Sprintf("%s/%d", name, n)
+			d.ID = cmp.Or(d.ID, d.Source)
+			if written += int64(len(d.Text)); written > maxLabels*p.read {
+				return fmt.Errorf("row %d: the names of columns, which stand with each value, take %d times the file: shorten them", n, maxLabels)
+			}
+			if !yield(d, nil) {
+				return errEnough
+			}
+			return nil
 		}
-		if left -= len(d.Text); left < 0 {
-			return fmt.Errorf("row %d: the names of columns, which stand with each value, take %d times the file: shorten them", len(docs)+1, maxLabels)
+		read := csvRows
+		if strings.EqualFold(path.Ext(name), ".jsonl") {
+			read = jsonRows
 		}
-		seen[d.ID] = true
-		docs = append(docs, d)
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("load: %s: %w", name, err)
+		var err error
+		if p.from, err = decodedStream(r); err == nil {
+			err = read(name, p, take)
+		}
+		if err != nil && !errors.Is(err, errEnough) {
+			yield(graphrag.Document{}, fmt.Errorf("load: %s: %w", name, err))
+		}
 	}
-	return docs, nil
+}
+
+// errEnough ends the reading of records that are not wanted.
+var errEnough = errors.New("enough")
+
+// pieceSize is the number of bytes that are read at once.
+var pieceSize = 1 << 22
+
+// pieces is a text that is read piece by piece.
+type pieces struct {
+	from io.Reader
+	text string // the piece
+	read int64  // bytes, with those of the piece
+	last bool   // the text ends with the piece
+}
+
+// next reads the next piece, which begins with what is left of the piece before.
+func (p *pieces) next(left string) error {
+	if len(left) > MaxFile {
+		return fmt.Errorf("a record has more than %d MiB", MaxFile>>20)
+	}
+	piece := make([]byte, len(left)+pieceSize)
+	n, err := io.ReadFull(p.from, piece[copy(piece, left):])
+	p.last = errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+	if err != nil && !p.last {
+		return err
+	}
+	p.text, p.read = string(piece[:len(left)+n]), p.read+int64(n)
+	return nil
 }
 
 // csvRows reads the rows below a header.
-func csvRows(name, source string, take func(names []string, record, values map[string]any) error) error {
-	s := newSheet(name, strings.TrimPrefix(source, "\ufeff"))
-	if s.tooWide() {
-		return fmt.Errorf("a line has more than %d cells", maxCells)
+func csvRows(name string, p *pieces, take func(names []string, record, values map[string]any) error) error {
+	if err := p.next(""); err != nil {
+		return err
 	}
+	s := newSheet(name, p.text)
+	feeds := strings.Contains(p.text, "\n")
 	var header, names []string
-	n := 0
-	for cells := range s.records() {
-		if n++; n <= s.titles {
-			continue
+	for n := 0; ; {
+		if s.tooWide() {
+			return fmt.Errorf("a line has more than %d cells", maxCells)
 		}
-		if header == nil {
-			header = slices.Clone(cells)
-			continue
-		}
-		if len(cells) > len(names) {
-			names = columnNames(header, len(cells))
-		}
-		record, values := make(map[string]any), make(map[string]any)
-		for i, value := range cells {
-			if value = strings.TrimSpace(value); value != "" {
-				record[names[i]], values[names[i]] = value, fieldValue(value)
+		left := ""
+		s.open = len(s.source)
+		for cells, at := range s.records() {
+			unclosed := s.open < len(s.source) && len(s.source)-at[0] < MaxFile // perhaps it is closed behind the piece
+			if !p.last && (unclosed || s.end == len(s.source)) {
+				left = s.source[at[0]:]
+				break
+			}
+			if n++; n <= s.titles {
+				continue
+			}
+			if header == nil {
+				header = slices.Clone(cells)
+				continue
+			}
+			if len(cells) > len(names) {
+				names = columnNames(header, len(cells))
+			}
+			record, values := make(map[string]any), make(map[string]any)
+			for i, value := range cells {
+				if value = strings.TrimSpace(value); value != "" {
+					record[names[i]], values[names[i]] = value, fieldValue(value)
+				}
+			}
+			if err := take(names, record, values); err != nil {
+				return err
 			}
 		}
-		if err := take(names, record, values); err != nil {
+		if p.last && header == nil {
+			return errors.New("no header: the first line names the columns")
+		}
+		if p.last {
+			return nil
+		}
+		if err := p.next(left); err != nil {
 			return err
 		}
+		if s.source, s.start = p.text, 0; !feeds {
+			s.source = strings.ReplaceAll(p.text, "\r", "\n")
+		}
 	}
-	if header == nil {
-		return errors.New("no header: the first line names the columns")
+}
+
+// jsonRows reads an object a line.
+func jsonRows(_ string, p *pieces, take func(names []string, record, values map[string]any) error) error {
+	left := ""
+	for n := 1; !p.last; {
+		if err := p.next(left); err != nil {
+			return fmt.Errorf("line %d: %w", n, err)
+		}
+		left = ""
+		for at, line := range eachLine(p.text) {
+			if !p.last && at+len(line) == len(p.text) {
+				left = line
+				break
+			}
+			if err := jsonRow(line, take); err != nil {
+				return fmt.Errorf("line %d: %w", n, err)
+			}
+			n++
+		}
 	}
 	return nil
 }
 
-// jsonRows reads an object a line.
-func jsonRows(_, source string, take func(names []string, record, values map[string]any) error) error {
-	for at, line := range eachLine(source) {
-		if strings.TrimSpace(line) == "" {
-			continue
-		}
-		record := map[string]any{}
-		d := json.NewDecoder(strings.NewReader(line))
-		d.UseNumber() // 64 bits stay as they are written
-		err := d.Decode(&record)
-		if err == nil && strings.TrimSpace(line[d.InputOffset():]) != "" {
-			err = errors.New("more than one value")
-		}
-		if err == nil && len(record) > maxCells {
-			err = fmt.Errorf("%d keys, want at most %d", len(record), maxCells)
-		}
-		if err == nil {
-			err = take(slices.Sorted(maps.Keys(record)), record, record)
-		}
-		if err != nil {
-			return fmt.Errorf("line %d: %w", 1+strings.Count(source[:at], "\n"), err)
-		}
+// jsonRow reads the object of a line, unless it is blank.
+func jsonRow(line string, take func(names []string, record, values map[string]any) error) error {
+	if strings.TrimSpace(line) == "" {
+		return nil
 	}
-	return nil
+	record := map[string]any{}
+	d := json.NewDecoder(strings.NewReader(line))
+	d.UseNumber() // 64 bits stay as they are written
+	err := d.Decode(&record)
+	switch {
+	case err != nil:
+		return err
+	case strings.TrimSpace(line[d.InputOffset():]) != "":
+		return errors.New("more than one value")
+	case len(record) > maxCells:
+		return fmt.Errorf("%d keys, want at most %d", len(record), maxCells)
+	}
+	return take(slices.Sorted(maps.Keys(record)), record, record)
 }
 
 // row is a record as a document.
@@ -128,8 +196,8 @@ func row(names []string, record, values map[string]any) graphrag.Document {
 		return ""
 	}
 	d := graphrag.Document{Fields: FieldsOf(values)}
-	title, body := column(nameKeys...), column(textKeys...)
-	if id := column("id", "_id"); id != "" {
+	id, title, body := column("id", "_id"), column(nameKeys...), column(textKeys...)
+	if id != "" {
 		d.ID = said(record[id])
 	}
 	if title != "" {
@@ -137,7 +205,10 @@ func row(names []string, record, values map[string]any) graphrag.Document {
 	}
 	var text strings.Builder
 	for _, name := range names {
-		if value := said(record[name]); value != "" && name != body {
+		if body != "" && (name == id || name == title || name == body) {
+			continue
+		}
+		if value := said(record[name]); value != "" {
 			fmt.Fprintf(&text, "%s: %s\n", name, oneLine(value))
 		}
 	}
@@ -162,7 +233,8 @@ func said(v any) string {
 }
 
 // FieldsOf returns the values of a record that can be fields: numbers, truth values, lists of
-// texts, times, and texts of up to 1,024 bytes, which are times if they are written as such.
+// texts, times, and texts of up to 1,024 bytes, which are times if they are written as such. The values of an
+// object within have the names of both, with a dot between.
 func FieldsOf(record map[string]any) graphrag.Fields {
 	f := graphrag.Fields{}
 	for _, name := range slices.Sorted(maps.Keys(record)) {
@@ -177,6 +249,14 @@ func FieldsOf(record map[string]any) graphrag.Fields {
 		case json.Number:
 			v = fieldValue(of.String())
 		case nil:
+			continue
+		case map[string]any:
+			inner := FieldsOf(of)
+			for _, key := range slices.Sorted(maps.Keys(inner)) {
+				if len(f) < graphrag.MaxFields {
+					f[name+"."+key] = inner[key]
+				}
+			}
 			continue
 		case []any:
 			list := make([]string, 0, len(of))

@@ -365,7 +365,7 @@ func TestStore(t *testing.T) {
 		{[]string{"What does the barn owl hear?"}, "The barn owl hears a mouse under the snow.\n   owl  “"},
 		{[]string{"What draws the water?"}, "The moon draws the water.\n   7  “"},
 		{[]string{"-where", `team = "b"`, "What draws the water?"}, "   7  “"},
-		{[]string{"What does the red light mean?"}, "   rows.jsonl:3  “"},
+		{[]string{"What does the red light mean?"}, "   rows.jsonl/3  “"},
 		{[]string{"-docs", filepath.Join(dir, "rows.csv"), "-where", "year > 2000", "How often does the tide fall?"}, "   x  “"},
 		{[]string{"-system", "hipporag2", "-docs", filepath.Join(dir, "rows.jsonl")}, ""}, // in memory, of what the store keeps
 		{[]string{"-system", "hipporag2", "What does the barn owl hear?"}, "The barn owl hears a mouse under the snow.\n   owl  “"},

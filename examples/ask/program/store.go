@@ -4,17 +4,13 @@ package program
 
 import (
 	"context"
-	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -28,7 +24,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
 	"github.com/wildgraph/wildgraph/internal/display"
-	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
 // openStore opens the store in a folder; read-only, while another process may write.
@@ -161,13 +156,10 @@ func rate(w io.Writer) func(graphrag.IndexStats) {
 	}
 }
 
-// rows returns the documents of a file of JSON lines or of CSV with a header, one per row, or the files of a
-// folder. The keys of a row are text, id (or _id) and title; other keys are fields. A row without text gets its
-// fields as text.
+// rows returns the documents of a file of records ([load.Rows]), or the files of a folder.
 func rows(ctx context.Context, name string) iter.Seq2[graphrag.Document, error] {
 	return func(yield func(graphrag.Document, error) bool) {
-		ext := filepath.Ext(name)
-		if ext != ".jsonl" && ext != ".csv" {
+		if !slices.Contains([]string{".jsonl", ".csv", ".tsv"}, strings.ToLower(filepath.Ext(name))) {
 			files, err := load.Root(name)
 			if err != nil {
 				yield(graphrag.Document{}, err)
@@ -184,87 +176,6 @@ func rows(ctx context.Context, name string) iter.Seq2[graphrag.Document, error] 
 			return
 		}
 		defer f.Close() // only read
-		read := jsonRows(f, name)
-		if ext == ".csv" {
-			read = csvRows(f)
-		}
-		n := 0
-		for row, err := range read {
-			var d graphrag.Document
-			if n++; err == nil {
-				d, err = document(row, fmt.Sprintf("%s:%d", filepath.Base(name), n))
-			}
-			if !yield(d, err) || err != nil {
-				return
-			}
-		}
+		load.Rows(filepath.Base(name), f)(yield)
 	}
-}
-
-func jsonRows(r io.Reader, name string) iter.Seq2[map[string]any, error] {
-	return func(yield func(map[string]any, error) bool) {
-		for line, err := range jsonl.Read[map[string]any](r, jsonl.Options{Name: name}) {
-			if !yield(line.Value, err) {
-				return
-			}
-		}
-	}
-}
-
-func csvRows(r io.Reader) iter.Seq2[map[string]any, error] {
-	return func(yield func(map[string]any, error) bool) {
-		in := csv.NewReader(r)
-		header, err := in.Read()
-		for err == nil {
-			var cells []string
-			if cells, err = in.Read(); err != nil {
-				break
-			}
-			row := make(map[string]any, len(cells))
-			for i, cell := range cells {
-				if row[header[i]] = cell; header[i] != "text" && header[i] != "title" {
-					if x, err := strconv.ParseFloat(cell, 64); err == nil && x-x == 0 {
-						row[header[i]] = x
-					}
-				}
-			}
-			if !yield(row, nil) {
-				return
-			}
-		}
-		if !errors.Is(err, io.EOF) {
-			yield(nil, err)
-		}
-	}
-}
-
-// document makes a document of a row.
-func document(row map[string]any, id string) (graphrag.Document, error) {
-	d := graphrag.Document{ID: id}
-	for _, x := range []struct {
-		to   *string
-		name string
-	}{{&d.ID, "_id"}, {&d.ID, "id"}, {&d.Title, "title"}, {&d.Text, "text"}} {
-		v, ok := row[x.name]
-		if delete(row, x.name); !ok || v == nil {
-			continue
-		}
-		if *x.to, ok = v.(string); !ok {
-			data, _ := json.Marshal(v) // it was JSON
-			*x.to = string(data)
-		}
-	}
-	if d.Text == "" {
-		for _, name := range slices.Sorted(maps.Keys(row)) {
-			d.Text += fmt.Sprintf("%s: %v\n", name, row[name])
-		}
-	}
-	fields, err := json.Marshal(row)
-	if err == nil && len(row) > 0 {
-		err = json.Unmarshal(fields, &d.Fields)
-	}
-	if err != nil {
-		err = fmt.Errorf("row %s: %w", id, err)
-	}
-	return d, err
 }
