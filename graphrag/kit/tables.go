@@ -302,7 +302,11 @@ func (s *System) turnover(ctx context.Context, fresh bool, docs iter.Seq2[graphr
 		err = c.Publish(ctx, next, was)
 	}
 	if err = errors.Join(err, g.Close(), paid.Close(ctx, err)); err != nil {
-		return "", nil, errors.Join(err, made.release(), c.Discard(context.WithoutCancel(ctx), next))
+		discarded := c.Discard(context.WithoutCancel(ctx), next)
+		if errors.Is(err, store.ErrConflict) || errors.Is(discarded, store.ErrNotFound) {
+			err, discarded = fmt.Errorf("another change of the collection ended during this one: make this one again: %w", err), nil
+		}
+		return "", nil, errors.Join(err, made.release(), discarded)
 	}
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(append(names, repliesGeneration)))) { // also those that killed changes left
 		if failed := c.Discard(ctx, name); !errors.Is(failed, store.ErrNotFound) {

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
@@ -141,5 +142,29 @@ func TestUnfinishedChange(t *testing.T) {
 				check.Equal(t, cmp.Diff(want, got, cmpopts.IgnoreFields(graphrag.Found{}, "Usage")), "", "(-at once +after stops)")
 			})
 		}
+	}
+}
+
+// A change during which another one ends fails with the remedy, changes nothing, and can be made again.
+func TestChangesAtOnce(t *testing.T) {
+	st := check.Of(disk.Open(t.TempDir(), disk.Options{})).OK(t)
+	defer st.Close()
+	for _, name := range []string{"searched", "built"} {
+		f := kit.Frame{Name: "notes", Kit: offline(t), Words: &bm25.Options{}}
+		if name == "built" {
+			f.Words, f.Build = nil, func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return finding(c, ctx) }
+		}
+		one, other := check.Of(kit.Open(t.Context(), f, st, name)).OK(t), check.Of(kit.Open(t.Context(), f, st, name)).OK(t)
+		docs := rooms(4)
+		index(t, one, docs[0])
+		slow := func(yield func(graphrag.Document, error) bool) {
+			check.OK(t, check.Err(other.Insert(t.Context(), graphrag.Documents(docs[1]))))
+			yield(docs[2], nil)
+		}
+		check.Fails(t, check.Err(one.Insert(t.Context(), slow)), "make this one again", name)
+		check.OK(t, check.Err(one.Insert(t.Context(), graphrag.Documents(docs[3]))))
+		ids := check.Of(one.List(t.Context())).OK(t)
+		check.Equal(t, ids, []string{docs[0].ID, docs[1].ID, docs[3].ID})
+		check.OK(t, errors.Join(one.Close(), other.Close()))
 	}
 }
