@@ -56,6 +56,17 @@ func (p *pinned) content(ctx context.Context, meets func(graphrag.Fields) bool) 
 	return c, nil
 }
 
+// byChunk returns the extractions by the IDs of their chunks.
+func (c *content) byChunk() map[string]kg.Extraction {
+	known := make(map[string]kg.Extraction, c.docs.chunks)
+	for _, of := range c.extracted {
+		for _, x := range of {
+			known[x.Chunk] = x
+		}
+	}
+	return known
+}
+
 // build makes the state of the content, whose chunks a table has. The extractions of a whole extractor count if
 // the content is as it was published.
 func (c *content) build(ctx context.Context, f Frame, from *source, published bool) (*state, error) {
@@ -63,8 +74,9 @@ func (c *content) build(ctx context.Context, f Frame, from *source, published bo
 	if err != nil {
 		return nil, err
 	}
+	known := c.byChunk()
 	for _, one := range c.docs.sorted() {
-		if !slices.ContainsFunc(c.extracted[one.Doc], func(x kg.Extraction) bool { return x.Chunk == one.ID }) {
+		if _, ok := known[one.ID]; !ok {
 			d.fresh = append(d.fresh, one)
 		}
 	}
@@ -127,8 +139,9 @@ func (s *System) keep(ctx context.Context, p *pinned, c *content, base *kg.Base,
 	errs := []error{putAll(ctx, p.replies, made), p.replies.Delete(ctx, gone...)}
 	if base != nil {
 		clear(made)
+		known := c.byChunk()
 		for x := range base.Extractions() {
-			if !slices.ContainsFunc(c.extracted[x.Doc], func(was kg.Extraction) bool { return reflect.DeepEqual(was, x) }) {
+			if was, ok := known[x.Chunk]; !ok || !reflect.DeepEqual(was, x) {
 				made[x.Chunk] = record{Extraction: &x}
 			}
 		}
