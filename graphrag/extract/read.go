@@ -390,7 +390,7 @@ func readRecord(kind string, fields []string, format Format, x *kg.Extraction) e
 func addEntity(name, kind, description string, x *kg.Extraction) error {
 	name, kind = cleanName(name), cleanType(kind)
 	switch {
-	case name == "":
+	case replies.Nothing(name):
 		return errors.New("an entity without a name")
 	case numeric(name):
 		return errors.New("a number is no entity")
@@ -403,7 +403,7 @@ func addEntity(name, kind, description string, x *kg.Extraction) error {
 
 func addFact(f kg.Fact, x *kg.Extraction) error {
 	switch {
-	case f.Head == "" || f.Tail == "":
+	case replies.Nothing(f.Head) || replies.Nothing(f.Tail):
 		return errors.New("a relation without one of its ends")
 	case kg.FoldUnicode.Key(f.Head) == kg.FoldUnicode.Key(f.Tail):
 		return errors.New("a relation of a thing with itself")
