@@ -4,7 +4,6 @@ package load
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -118,15 +117,10 @@ func declared(data []byte) encoding.Encoding {
 	return e
 }
 
-// windowsNames are the names of encodings that only Windows has.
-var windowsNames = map[string]string{"cp932": "shift_jis", "cp936": "gbk", "cp949": "euc-kr", "cp950": "big5", "x-user-defined": "windows-1252"}
-
 // Charset returns the encoding that a page or a message names, nil of an unknown name. A known one that
 // cannot be decoded, such as UTF-7, is an error.
 func Charset(name string) (encoding.Encoding, error) {
-	name = strings.ToLower(strings.TrimSpace(name))
-	name = cmp.Or(windowsNames[name], name)
-	if e, err := htmlindex.Get(name); err == nil && e != encoding.Replacement {
+	if e, err := htmlindex.Get(name); err == nil && e != encoding.Replacement && e != charmap.XUserDefined {
 		return e, nil
 	}
 	e, err := ianaindex.MIME.Encoding(name)

@@ -52,7 +52,6 @@ type pageText struct {
 	lists  []openList // open ones
 	pre    bool
 	math   bool
-	ended  bool // the last operand of a formula
 	inCell bool
 }
 
@@ -402,20 +401,11 @@ func (p *pageText) formula(n *html.Node) {
 			}
 			p.operand(c)
 		}
-		p.raised, p.ended = true, true
-		p.gap = kids[0].Data == "mo" // of a sum
+		p.raised, p.gap = true, kids[0].Data == "mo" // of a sum
 	case n.Data == "msqrt":
 		p.glue("√(")
 		p.children(n)
 		p.glue(")")
-	case n.Data == "mtable":
-		for i, c := range kids {
-			if i > 0 {
-				p.gap = false
-				p.glue("; ")
-			}
-			p.node(c)
-		}
 	case n.Data == "mroot" && len(kids) == 2:
 		p.operand(kids[0])
 		p.glue("^(1/")
@@ -458,7 +448,7 @@ func (p *pageText) space() (begins bool) {
 	} else if p.gap && p.last() != ' ' {
 		p.out.WriteByte(' ')
 	}
-	p.prefix, p.gap, p.raised, p.ended = "", false, false, false
+	p.prefix, p.gap, p.raised = "", false, false
 	return begins
 }
 
@@ -497,8 +487,7 @@ func (p *pageText) word(raw string, at int) {
 		p.gap = true
 		return
 	}
-	first, _ := utf8.DecodeRuneInString(word)
-	p.gap = p.gap || (p.raised && isDigit(word[0]) || p.ended && unicode.IsLetter(first)) && !strings.ContainsRune("+-=(,", rune(p.last()))
+	p.gap = p.gap || p.raised && isDigit(word[0]) && !strings.ContainsRune("+-=(,", rune(p.last()))
 	if p.space() && !p.head {
 		word = escapeLine(word)
 	} else {

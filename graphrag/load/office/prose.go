@@ -100,7 +100,9 @@ func (o *prose) block(e *element) (b block) {
 		o.carried = strings.TrimSuffix(strings.TrimSuffix(b.text, "\n"), " ")
 		return block{boxes: b.boxes}
 	}
-	s.depth = o.numbers.of(s.list, name, s.depth)
+	if l := o.numbers[s.list]; l != nil && name != "" { // the level has the style
+		s.depth = max(s.depth, slices.IndexFunc(l.levels[:], func(of level) bool { return of.style == name }))
+	}
 	if b.level = s.level; props.at("outlineLvl") != nil {
 		b.level = outline(props.at("outlineLvl"))
 	}

@@ -88,7 +88,7 @@ func (w *words) html(e *element) string {
 	}
 	switch e.name {
 	case "", "t":
-		return html.EscapeString(w.signs(e.all()))
+		return html.EscapeString(signed(w.font, e.all()))
 	case "r", "span":
 		return w.run(e)
 	case "p":
@@ -99,12 +99,7 @@ func (w *words) html(e *element) string {
 		return "-"
 	case "sym":
 		code, _ := strconv.ParseUint(e.attr("char"), 16, 16)
-		return symbol(e.attr("font"), rune(code))
-	case "checkBox":
-		if e.on("checked") || e.at("checked") == nil && e.on("default") {
-			return "☒"
-		}
-		return "☐"
+		return signed(e.attr("font"), string(rune(code)))
 	case "phant":
 		if property(e, "show", "1") == "0" {
 			return ""
@@ -244,30 +239,15 @@ var signs = map[string]string{
 		"61α 62β 63χ 64δ 65ε 66φ 67γ 68η 69ι 6aϕ 6bκ 6cλ 6dμ 6eν 6fο 70π 71θ 72ρ 73σ 74τ 75υ 77ω 78ξ 79ψ 7aζ a3≤ a5∞ ae→ b0° b1± b3≥ b4× b7• b9≠ bb≈ d7·",
 }
 
-// symbol returns the character of a font of symbols, which has codes in a private range as well; other
-// characters are themselves, and unknown ones "".
-func symbol(font string, code rune) string {
-	private := code >= 0xf000 && code < 0xf100
-	if signs[font] != "" && (private || code < 0x100) {
-		if _, sign, found := strings.Cut(signs[font], fmt.Sprintf(" %02x", code&0xff)); found {
-			_, n := utf8.DecodeRuneInString(sign)
-			return sign[:n]
+// signed is a text in a font, which has the characters of one of symbols, with codes in a private range as well.
+func signed(font, s string) string {
+	return strings.Map(func(r rune) rune {
+		private := r >= 0xf000 && r < 0xf100
+		if _, sign, found := strings.Cut(signs[font], fmt.Sprintf(" %02x", r&0xff)); found && (private || r < 0x100) {
+			r, _ = utf8.DecodeRuneInString(sign)
+		} else if private || r == 0 {
+			return -1
 		}
-	}
-	if private || code == 0 {
-		return ""
-	}
-	return string(code)
-}
-
-// signs is a text in the font of its run.
-func (w *words) signs(s string) string {
-	if signs[w.font] == "" {
-		return s
-	}
-	var b strings.Builder
-	for _, r := range s {
-		b.WriteString(symbol(w.font, r))
-	}
-	return b.String()
+		return r
+	}, s)
 }

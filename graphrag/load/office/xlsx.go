@@ -301,7 +301,7 @@ func (b *book) block(rows []load.Line) {
 	for _, l := range rows {
 		left = min(left, slices.IndexFunc(l.Cells, func(c string) bool { return c != "" }))
 	}
-	if slices.ContainsFunc(rows[0].Cells, func(c string) bool { return isNumber(c) && !isYear(c) }) {
+	if slices.ContainsFunc(rows[0].Cells, func(c string) bool { return load.IsNumber(c) && !load.IsYear(c) }) {
 		b.head.Place = rows[0].Place
 	} else {
 		b.head, rows = rows[0], rows[1:]
@@ -311,11 +311,3 @@ func (b *book) block(rows []load.Line) {
 	}
 	b.Table(load.Line{Cells: b.head.Cells[min(left, len(b.head.Cells)):], Place: b.head.Place}, rows)
 }
-
-func isNumber(s string) bool {
-	_, err := strconv.ParseFloat(strings.TrimSpace(strings.ReplaceAll(s, ",", ".")), 64)
-	return err == nil
-}
-
-// isYear reports whether a number can be the name of a column.
-func isYear(s string) bool { return len(s) == 4 && (s[:2] == "19" || s[:2] == "20") }
