@@ -329,8 +329,7 @@ func readValue(v any, types []string, x *kg.Extraction) (ok bool) {
 	return ok
 }
 
-// body returns the fields of a record: up to ##, to its closing bracket or, without
-// brackets, to the end of its line.
+// body returns the fields of a record: up to ##, to its closing bracket or, without brackets, to the end of its line.
 func (w replyRecord) body() string {
 	fields, _, _ := strings.Cut(w.fields, "##")
 	if w.bracket {

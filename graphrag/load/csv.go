@@ -153,8 +153,7 @@ func (s *sheet) records() iter.Seq2[[]string, []int] {
 	}
 }
 
-// value returns the value that begins at an offset, and its end: at a separator, or at the end of the
-// line or the file.
+// value returns the value that begins at an offset, and its end: at a separator, or at the end of the line or the file.
 func (s *sheet) value(i int) (string, int) {
 	first := i
 	for i < len(s.source) && s.source[i] == ' ' && i-first < mostBlanks {
@@ -284,8 +283,7 @@ func IsNumber(s string) bool {
 // IsYear reports whether a number can be the name of a column.
 func IsYear(s string) bool { return len(s) == 4 && (s[:2] == "19" || s[:2] == "20") }
 
-// columnNames returns names for a number of columns. Empty and repeated names get the number of their
-// column.
+// columnNames returns names for a number of columns. Empty and repeated names get the number of their column.
 func columnNames(header []string, width int) []string {
 	out, seen := make([]string, max(width, len(header))), map[string]bool{}
 	for i := range out {

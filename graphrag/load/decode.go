@@ -139,8 +139,7 @@ var detectable = map[string]string{
 	"euc-jp": "euc-jp", "shift_jis": "shift_jis", "iso-2022-jp": "iso-2022-jp", "euc-kr": "euc-kr",
 }
 
-// What the detector is given, and how sure it has to be: of a text with a few bytes above ASCII it
-// is too soon.
+// What the detector is given, and how sure it has to be: of a text with a few bytes above ASCII it is too soon.
 const (
 	detectedBytes = 1 << 15
 	leastHigh     = 16
@@ -168,9 +167,8 @@ func detected(data []byte) (encoding.Encoding, string) {
 // wrong ends the name of an encoding that is a guess.
 const wrong = ", which its bytes tell: convert it to UTF-8 if that is wrong"
 
-// isWestern reports whether bytes are plausible Windows-1252: no control characters, at most two
-// consecutive letters beyond ASCII, unlike in other scripts, and within words only letters, without
-// capitals after small letters.
+// isWestern reports whether bytes are plausible Windows-1252: no control characters, at most two consecutive letters
+// beyond ASCII, unlike in other scripts, and within words only letters, without capitals after small letters.
 func isWestern(data []byte) bool {
 	run, letters, others := 0, 0, 0
 	small := func(i int) bool { return i >= 0 && i < len(data) && 'a' <= data[i] && data[i] <= 'z' }

@@ -110,8 +110,7 @@ func (p *pageText) node(n *html.Node) {
 	}
 }
 
-// isHidden reports whether an element is hidden by its own attributes. A formula is, where a picture
-// shows it.
+// isHidden reports whether an element is hidden by its own attributes. A formula is, where a picture shows it.
 func isHidden(n *html.Node) bool {
 	for _, a := range n.Attr {
 		if a.Key == "hidden" {
@@ -501,8 +500,7 @@ func (p *pageText) word(raw string, at int) {
 	p.place(at + len(raw))
 }
 
-// place maps the text written next to an offset of the page, or to the offset of the text before, if
-// it is larger.
+// place maps the text written next to an offset of the page, or to the offset of the text before, if it is larger.
 func (p *pageText) place(at int) {
 	p.at = max(p.at, at)
 	p.mapping.Add(p.out.Len(), p.at)

@@ -238,7 +238,7 @@ func attributes(name string, z *html.Tokenizer, more bool) string {
 			v = strings.ReplaceAll(v, " ", "")
 			hides = hides || hiding.MatchString(v)
 			for _, m := range styling.FindAllStringSubmatch(v, -1) {
-				rest += strings.Replace(" script="+m[1]+" type="+m[2], " script= ", " ", 1)
+				rest += map[bool]string{true: " script=", false: " type="}[m[1] != ""] + m[1] + m[2]
 			}
 		case "open":
 			hides = hides && name != "dialog"

@@ -18,11 +18,10 @@ import (
 // maxValue is the longest text that is a field, in bytes: one that is compared, not read.
 const maxValue = 1024
 
-// Rows reads a file of records (.csv or .tsv with a header, .jsonl), each as a document of its own,
-// for conditions on them: its columns are its fields, and its text "column: value" in lines, then
-// the column named text, content, body or alike as it is. Its title is the column title, name or
-// alike, its ID the column id or _id, or else the name of the file, a slash and the number of the
-// row. All texts together are at most eight times as long as the file.
+// Rows reads a file of records (.csv or .tsv with a header, .jsonl), each as a document of its own, for conditions on
+// them: its columns are its fields, and its text "column: value" in lines, then the column named text, content, body or
+// alike as it is. Its title is the column title, name or alike, its ID the column id or _id, or else the name of the
+// file, a slash and the number of the row. All texts together are at most eight times as long as the file.
 func Rows(name string, data []byte) ([]graphrag.Document, error) {
 	var docs []graphrag.Document
 	seen := map[string]bool{}

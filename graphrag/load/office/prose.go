@@ -34,8 +34,7 @@ func (p *pack) prose() *prose {
 	return &prose{pack: p, words: &words{styles: make(map[string]style)}, numbers: make(numbers)}
 }
 
-// block is a paragraph, a heading of a level from 1, or an item of a depth from 1, with a number
-// if it has one.
+// block is a paragraph, a heading of a level from 1, or an item of a depth from 1, with a number if it has one.
 type block struct {
 	text         string
 	level, depth int

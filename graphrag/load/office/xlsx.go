@@ -227,8 +227,7 @@ func digits(v float64) string {
 	return s
 }
 
-// date is the date of a number of days, with its time if there is one. Day 60 is a 29 February
-// 1900 that never was.
+// date is the date of a number of days, with its time if there is one. Day 60 is a 29 February 1900 that never was.
 func (b *book) date(days float64) string {
 	from := 25569.0 // 1 January 1970
 	if b.mac {
@@ -246,8 +245,7 @@ func (b *book) date(days float64) string {
 	return strings.TrimSuffix(t.Format(time.DateTime), ":00")
 }
 
-// merge gives each cell of a merged range its value, unless the range is all that its row has,
-// as in a title.
+// merge gives each cell of a merged range its value, unless the range is all that its row has, as in a title.
 func (b *book) merge() {
 	left := maxMerged
 	for _, m := range b.merged {
