@@ -93,7 +93,7 @@ func (o *outline) read() {
 			o.body = o.body || tag == atom.Body
 			skip = is(string(name), unseen)
 			if !skip {
-				o.start(string(name), tag, attributes(string(name), z, more))
+				o.start(string(name), tag, attributes(string(name), o.last, z, more))
 			}
 			if kind == html.SelfClosingTagToken && (xml || o.open["math"]+o.open["svg"] > 0) {
 				z.NextIsNotRawText()
@@ -224,9 +224,9 @@ var (
 	styling = regexp.MustCompile(`vertical-align:(su[bp])|list-style(?:-type)?:[^;]*((?:lower|upper)-(?:roman|alpha|latin))`)
 )
 
-// attributes returns those that decide how an element is shown, hidden first. What is hidden from voices
-// in a line is a sign, or said again beside it.
-func attributes(name string, z *html.Tokenizer, more bool) string {
+// attributes returns those that decide how an element is shown, hidden first. What is hidden from voices behind
+// a formula is its picture.
+func attributes(name, last string, z *html.Tokenizer, more bool) string {
 	hides, rest := name == "dialog", ""
 	for more {
 		var key, value []byte
@@ -243,7 +243,7 @@ func attributes(name string, z *html.Tokenizer, more bool) string {
 		case "open":
 			hides = hides && name != "dialog"
 		case "aria-hidden":
-			hides = hides || v == "true" && !is(name, blocks+tables)
+			hides = hides || v == "true" && last == "/math"
 		case "role", "epub:type":
 			hides = hides || strings.HasSuffix(v, "pagebreak")
 			if strings.HasSuffix(v, "noteref") {
