@@ -329,8 +329,8 @@ var cuts = [][2]string{{"<del>", "</del>"}, {"<s>", "</s>"}, {"<strike>", "</str
 
 // unstruck returns a text without the parts that ~~ strikes or that are between marks, outside of code, and
 // its mapping to the text.
-func unstruck(s string, cuts [][2]string) (string, text.Mapping) {
-	if !strings.Contains(s, "~~") && !slices.ContainsFunc(cuts, func(c [2]string) bool { return strings.Contains(s, c[0]) }) {
+func unstruck(s string, marks [][2]string) (string, text.Mapping) {
+	if !strings.Contains(s, "~~") && !slices.ContainsFunc(marks, func(c [2]string) bool { return strings.Contains(s, c[0]) }) {
 		return s, nil
 	}
 	w, open, from := writer{}, "", 0
@@ -360,7 +360,7 @@ func unstruck(s string, cuts [][2]string) (string, text.Mapping) {
 				from = i + n
 			}
 		case '<':
-			for _, c := range cuts {
+			for _, c := range marks {
 				if !strings.HasPrefix(rest, c[0]) {
 					continue
 				}

@@ -52,7 +52,7 @@ func mailFile(name string, data []byte) (*load.File, error) {
 }
 
 // unixFrom is the line that mailboxes have before a message.
-var unixFrom = regexp.MustCompile(`^\s*From [^:\n]*[^\n]*\n`)
+var unixFrom = regexp.MustCompile(`^\s*From [^:\s][^\n]*\n`)
 
 // messageReader is the state of reading a message.
 type messageReader struct {

@@ -90,7 +90,7 @@ func (o *prose) block(e *element) (b block) {
 	if b.text = o.carried + o.line(e); s.gone {
 		b.text = ""
 	}
-	o.carried = ""
+	o.carried, o.fields = "", nil
 	b.boxes, o.boxes = o.boxes, nil
 	if o.bare {
 		return o.open(e, s, b)
@@ -175,7 +175,7 @@ func (o *prose) row(e *element) {
 		return
 	}
 	cells := make([]string, of.at("gridBefore").number("val", 0, maxColumns))
-	wide := 0 // columns that the last cell covers
+	wide, span := 0, 1 // columns that the last cell covers, and the most that one does
 	e.find(func(k *element) {
 		text, n, props := o.cell(k), len(cells), k.at("tcPr")
 		down := props.on("vMerge") && props.at("vMerge").attr("val") != "restart" || k.attr("vMerge") == "1" || k.name == "covered-table-cell" && wide == 0
@@ -188,7 +188,11 @@ func (o *prose) row(e *element) {
 		if k.name == "table-cell" {
 			wide = k.number("number-columns-spanned", 1, maxColumns) - 1
 		}
+		span = max(span, wide+1, k.number("gridSpan", 1, maxColumns), props.at("gridSpan").number("val", 1, maxColumns))
 	}, " tc table-cell covered-table-cell ")
+	if span >= len(cells) && filled(cells) == 1 { // a title
+		cells = []string{strings.Join(cells, "")}
+	}
 	if o.room(len(cells)) && len(cells) > 0 {
 		o.rows = append(o.rows, load.Line{Cells: cells, Place: o.place})
 	}
@@ -204,8 +208,9 @@ func (o *prose) cell(e *element) string {
 			b.WriteString(o.cell(box) + " ")
 		}
 	}, " p h ")
-	defer func() { o.carried = "" }()
-	return load.Single(b.String() + o.carried)
+	b.WriteString(o.carried)
+	o.carried = ""
+	return load.Single(b.String())
 }
 
 // room reports whether there is room for more cells, and no error.
@@ -217,7 +222,7 @@ func (p *pack) room(cells int) bool {
 
 // titled writes the first rows that have one value, such as a title, as paragraphs, and returns the others.
 func (p *pack) titled(rows []load.Line) []load.Line {
-	for len(rows) > 0 && filled(rows[0].Cells) == 1 {
+	for len(rows) > 0 && filled(rows[0].Cells) == 1 && rows[0].Cells[len(rows[0].Cells)-1] != "" {
 		p.Paragraph(strings.Join(rows[0].Cells, ""), rows[0].Place)
 		rows = rows[1:]
 	}

@@ -22,6 +22,7 @@ type words struct {
 	styles map[string]style // by their IDs
 	boxes  []*element       // text boxes that were met
 	font   string           // of the run
+	fields []bool           // of the paragraph that are open: whether their results have begun
 }
 
 // style is a style with the properties that it inherits.
@@ -88,6 +89,9 @@ func (w *words) html(e *element) string {
 	}
 	switch e.name {
 	case "", "t":
+		if slices.Contains(w.fields, false) {
+			return "" // in the code of a field
+		}
 		return html.EscapeString(signed(w.font, e.all()))
 	case "r", "span":
 		return w.run(e)
@@ -97,6 +101,15 @@ func (w *words) html(e *element) string {
 		return " "
 	case "noBreakHyphen":
 		return "-"
+	case "fldChar":
+		switch n := len(w.fields); e.attr("fldCharType") {
+		case "begin":
+			w.fields = append(w.fields, false)
+		case "separate":
+			w.fields = append(w.fields[:max(0, n-1)], true)
+		case "end":
+			w.fields = w.fields[:max(0, n-1)]
+		}
 	case "sym":
 		code, _ := strconv.ParseUint(e.attr("char"), 16, 16)
 		return signed(e.attr("font"), string(rune(code)))
