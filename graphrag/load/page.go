@@ -220,7 +220,7 @@ func (o *outline) text(start, end int) {
 
 // Styles that hide words, and those that raise or lower them or number a list.
 var (
-	hiding  = regexp.MustCompile(`display:none|visibility:(?:hidden|collapse)|text-decoration[a-z-]*:[^;]*line-through`)
+	hiding  = regexp.MustCompile(`(?:^|;)(?:display:none|visibility:(?:hidden|collapse)|text-decoration[a-z-]*:[^;]*line-through)\b`)
 	styling = regexp.MustCompile(`vertical-align:(su[bp])|list-style(?:-type)?:[^;]*((?:lower|upper)-(?:roman|alpha|latin))`)
 )
 

@@ -280,11 +280,9 @@ func openText(p *pack) {
 	o.each("content.xml", handlers{
 		"style": o.define, "list-style": o.numbers.define, "p": o.paragraph, "h": o.paragraph, "table-row": o.row, "/table": o.table,
 		"<list": func(e *element) {
-			name, last := e.attr("style-name"), len(o.lists)-1
-			if last >= 0 {
-				name = cmp.Or(name, o.lists[last])
-			}
-			if last < 0 || name != o.lists[last] {
+			outer := append([]string{""}, o.lists...)[len(o.lists)]
+			name := cmp.Or(e.attr("style-name"), outer)
+			if name != outer {
 				o.restart(name, e)
 			}
 			o.lists = append(o.lists, name)

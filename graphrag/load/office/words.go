@@ -104,7 +104,7 @@ func (w *words) html(e *element) string {
 	case "fldChar":
 		switch n := len(w.fields); e.attr("fldCharType") {
 		case "begin":
-			w.fields = append(w.fields, false)
+			w.fields = append(w.fields[:min(n, maxNesting)], false)
 		case "separate":
 			w.fields = append(w.fields[:max(0, n-1)], true)
 		case "end":
@@ -119,8 +119,6 @@ func (w *words) html(e *element) string {
 		}
 	case "txbxContent", "text-box":
 		w.boxes = append(w.boxes, e)
-		return ""
-	case "hidden-text":
 		return ""
 	}
 	if s := w.formula(e); s != "" {
@@ -254,11 +252,16 @@ var signs = map[string]string{
 
 // signed is a text in a font, which has the characters of one of symbols, with codes in a private range as well.
 func signed(font, s string) string {
+	table := signs[font]
 	return strings.Map(func(r rune) rune {
 		private := r >= 0xf000 && r < 0xf100
-		if _, sign, found := strings.Cut(signs[font], fmt.Sprintf(" %02x", r&0xff)); found && (private || r < 0x100) {
-			r, _ = utf8.DecodeRuneInString(sign)
-		} else if private || r == 0 {
+		if table != "" && (private || r < 0x100) {
+			if _, sign, found := strings.Cut(table, fmt.Sprintf(" %02x", r&0xff)); found {
+				r, _ = utf8.DecodeRuneInString(sign)
+				return r
+			}
+		}
+		if private || r == 0 {
 			return -1
 		}
 		return r
