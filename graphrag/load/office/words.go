@@ -149,7 +149,7 @@ func (w *words) inside(e *element) string {
 func (w *words) run(e *element) string {
 	props := e.at("rPr")
 	of := w.style(e.attr("style-name")+props.at("rStyle").attr("val"), 16)
-	w.font = props.at("rFonts").attr("ascii")
+	w.font = cmp.Or(props.at("rFonts").attr("ascii"), props.at("sym").attr("typeface"), props.at("latin").attr("typeface"))
 	if props != nil {
 		of.gone = struck(props) || of.gone && props.at("strike") == nil
 		of.script = cmp.Or(script(props), of.script)
