@@ -67,6 +67,7 @@ func Finish(reply Reply, raw, stop string) (Reply, error) {
 // thoughtMarks are the marks around reasoning in the templates of models.
 var thoughtMarks = [][2]string{
 	{"<think>", "</think>"}, {"<thinking>", "</thinking>"}, {"<reasoning>", "</reasoning>"}, {"<thought>", "</thought>"},
+	{"<THINK>", "</THINK>"}, {"<analysis>", "</analysis>"}, {"<reflection>", "</reflection>"}, {"<scratchpad>", "</scratchpad>"},
 	{"<seed:think>", "</seed:think>"}, // Seed-OSS
 	{"[THINK]", "[/THINK]"},           // Magistral
 	{"◁think▷", "◁/think▷"},           // Kimi

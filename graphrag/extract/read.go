@@ -329,8 +329,7 @@ func readValue(v any, types []string, x *kg.Extraction) (ok bool) {
 	return ok
 }
 
-// body returns the fields of a record: up to ##, to its closing bracket or, without
-// brackets, to the end of its line.
+// body returns the fields of a record: up to ##, to its closing bracket or, without brackets, to the end of its line.
 func (w replyRecord) body() string {
 	fields, _, _ := strings.Cut(w.fields, "##")
 	if w.bracket {
@@ -390,7 +389,7 @@ func readRecord(kind string, fields []string, format Format, x *kg.Extraction) e
 func addEntity(name, kind, description string, x *kg.Extraction) error {
 	name, kind = cleanName(name), cleanType(kind)
 	switch {
-	case name == "":
+	case replies.Nothing(name):
 		return errors.New("an entity without a name")
 	case numeric(name):
 		return errors.New("a number is no entity")
@@ -403,7 +402,7 @@ func addEntity(name, kind, description string, x *kg.Extraction) error {
 
 func addFact(f kg.Fact, x *kg.Extraction) error {
 	switch {
-	case f.Head == "" || f.Tail == "":
+	case replies.Nothing(f.Head) || replies.Nothing(f.Tail):
 		return errors.New("a relation without one of its ends")
 	case kg.FoldUnicode.Key(f.Head) == kg.FoldUnicode.Key(f.Tail):
 		return errors.New("a relation of a thing with itself")

@@ -31,8 +31,7 @@ type Options struct {
 	// parsed files, which its kit reads through [Files.Reader].
 	System *kit.System
 	Files  *Files
-	// Settings name what else the index depends on, such as the embedding model. If they
-	// change, the index is rebuilt.
+	// Settings name what else the index depends on, such as the embedding model. If they change, the index is rebuilt.
 	Settings string
 	// Load says what files are read.
 	Load load.Options

@@ -37,14 +37,12 @@ type Block struct {
 	Kind Kind
 	// Level of a heading, 1 to 6; nesting depth of an item, from 1.
 	Level int
-	// Text is the text of the block without block markup. Inline markup, of emphasis and links,
-	// stays: see [Plain].
+	// Text is the text of the block without block markup. Inline markup, of emphasis and links, stays: see [Plain].
 	Text string
 	// Cells are the cells of a header or a row, as spans of Text.
 	Cells []text.Span
-	// Under is the index of the heading of the block, Lead of the block that it depends on:
-	// the header of a row, the term of a definition, the paragraph before a list or code, the
-	// item around a nested one. -1 is none.
+	// Under is the index of the heading of the block, Lead of the block that it depends on: the header of a row, the
+	// term of a definition, the paragraph before a list or code, the item around a nested one. -1 is none.
 	Under, Lead int
 	// Start and End delimit the block in the source.
 	Start, End int
@@ -199,8 +197,7 @@ func Inline(s string) string {
 	return b.String()
 }
 
-// blockMark returns where a text has to be escaped that would begin a block other than a
-// paragraph, -1 if it would not.
+// blockMark returns where a text has to be escaped that would begin a block other than a paragraph, -1 if it would not.
 func blockMark(s string) int {
 	word, _, _ := strings.Cut(s, " ")
 	n := len(word) - len(strings.TrimLeft(word, "0123456789"))
@@ -332,8 +329,8 @@ var cuts = [][2]string{{"<del>", "</del>"}, {"<s>", "</s>"}, {"<strike>", "</str
 
 // unstruck returns a text without the parts that ~~ strikes or that are between marks, outside of code, and
 // its mapping to the text.
-func unstruck(s string, cuts [][2]string) (string, text.Mapping) {
-	if !strings.Contains(s, "~~") && !slices.ContainsFunc(cuts, func(c [2]string) bool { return strings.Contains(s, c[0]) }) {
+func unstruck(s string, marks [][2]string) (string, text.Mapping) {
+	if !strings.Contains(s, "~~") && !slices.ContainsFunc(marks, func(c [2]string) bool { return strings.Contains(s, c[0]) }) {
 		return s, nil
 	}
 	w, open, from := writer{}, "", 0
@@ -363,7 +360,7 @@ func unstruck(s string, cuts [][2]string) (string, text.Mapping) {
 				from = i + n
 			}
 		case '<':
-			for _, c := range cuts {
+			for _, c := range marks {
 				if !strings.HasPrefix(rest, c[0]) {
 					continue
 				}
@@ -379,8 +376,7 @@ func unstruck(s string, cuts [][2]string) (string, text.Mapping) {
 	return w.out.String(), w.mapping
 }
 
-// struck returns the length of the struck text after the n tildes at the beginning of s, 0 if nothing
-// is struck.
+// struck returns the length of the struck text after the n tildes at the beginning of s, 0 if nothing is struck.
 func struck(s string, n int) int {
 	inner := upTo(s[n:], "~~")
 	if n != 2 || inner <= 0 || s[n] <= ' ' || s[n+inner-1] <= ' ' && s[n+inner-1] != 0 || strings.Contains(s[n:n+inner], "\n\n") {
@@ -514,8 +510,7 @@ func eachLine(s string) iter.Seq2[int, string] {
 	}
 }
 
-// Bounds of parsing: lines of a text, cells of a row, and values of JSON. A file beyond them
-// is read as text.
+// Bounds of parsing: lines of a text, cells of a row, and values of JSON. A file beyond them is read as text.
 const (
 	maxLines  = 1 << 20
 	maxCells  = 1 << 16

@@ -224,8 +224,7 @@ var inCell = strings.NewReplacer("|", `\|`)
 // cellText returns a text as a cell: on one line, with markup escaped.
 func cellText(s string) string { return inCell.Replace(Inline(oneLine(s))) }
 
-// narrow reports whether a Markdown table can have the header: it has few enough columns, and
-// Lead can find it.
+// narrow reports whether a Markdown table can have the header: it has few enough columns, and Lead can find it.
 func narrow(header []string) bool {
 	size := 0
 	for _, h := range header[:min(len(header), maxColumns)] {

@@ -154,8 +154,7 @@ func (s *sheet) records() iter.Seq2[[]string, []int] {
 	}
 }
 
-// value returns the value that begins at an offset, and its end: at a separator, or at the end of the
-// line or the file.
+// value returns the value that begins at an offset, and its end: at a separator, or at the end of the line or the file.
 func (s *sheet) value(i int) (string, int) {
 	first := i
 	for i < len(s.source) && s.source[i] == ' ' && i-first < mostBlanks {
@@ -241,7 +240,7 @@ func tableFile(name, source string) *File {
 				g.header, g.at = slices.Clone(cells), slices.Clone(at)
 				continue
 			}
-		case len(cells) != len(g.header) && s.apart(at[0]) && !slices.ContainsFunc(cells, isNumber): // another table
+		case len(cells) != len(g.header) && s.apart(at[0]) && !slices.ContainsFunc(cells, IsNumber): // another table
 			g.header, g.at, g.rows, rows = slices.Clone(cells), slices.Clone(at), 0, false
 			continue
 		}
@@ -258,8 +257,8 @@ func tableFile(name, source string) *File {
 func (s *sheet) headed(cells []string) bool {
 	numbers := 0
 	for _, c := range cells {
-		if isNumber(c) {
-			if numbers++; !isYear(c) {
+		if IsNumber(c) {
+			if numbers++; !IsYear(c) {
 				return false
 			}
 		}
@@ -270,21 +269,22 @@ func (s *sheet) headed(cells []string) bool {
 	n := 0
 	for below := range s.records() {
 		if n++; n == s.titles+2 {
-			return slices.ContainsFunc(below, func(c string) bool { return isNumber(c) && !isYear(c) })
+			return slices.ContainsFunc(below, func(c string) bool { return IsNumber(c) && !IsYear(c) })
 		}
 	}
 	return false
 }
 
-func isNumber(s string) bool {
+// IsNumber reports whether a cell is a number, with a comma or a point.
+func IsNumber(s string) bool {
 	_, err := strconv.ParseFloat(strings.TrimSpace(strings.ReplaceAll(s, ",", ".")), 64)
 	return err == nil
 }
 
-func isYear(s string) bool { return len(s) == 4 && (s[:2] == "19" || s[:2] == "20") }
+// IsYear reports whether a number can be the name of a column.
+func IsYear(s string) bool { return len(s) == 4 && (s[:2] == "19" || s[:2] == "20") }
 
-// columnNames returns names for a number of columns. Empty and repeated names get the number of their
-// column.
+// columnNames returns names for a number of columns. Empty and repeated names get the number of their column.
 func columnNames(header []string, width int) []string {
 	out, seen := make([]string, max(width, len(header))), map[string]bool{}
 	for i := range out {

@@ -83,8 +83,7 @@ type node struct {
 
 var errLarge = errors.New("JSON nests too deep, or has too many values")
 
-// parseJSON parses one value; base is the offset of s in the file, left the number of values that
-// may still be read.
+// parseJSON parses one value; base is the offset of s in the file, left the number of values that may still be read.
 func parseJSON(s string, base int, left *int) (node, error) {
 	d := json.NewDecoder(strings.NewReader(s))
 	d.UseNumber()
@@ -194,8 +193,7 @@ func columns(list []node) (header []string, ok bool) {
 	return header, len(list) > 1 && len(header) > 0 && narrow(header)
 }
 
-// The keys of names of records, in order of preference, and the keys of texts, which are not
-// written before the text.
+// The keys of names of records, in order of preference, and the keys of texts, which are not written before the text.
 var (
 	nameKeys = []string{"title", "name", "question", "heading", "subject", "id", "url"}
 	textKeys = []string{"text", "content", "contents", "body", "passage", "abstract", "description"}

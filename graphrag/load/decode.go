@@ -5,7 +5,6 @@ package load
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -153,15 +152,10 @@ func declared(data []byte) encoding.Encoding {
 	return e
 }
 
-// windowsNames are the names of encodings that only Windows has.
-var windowsNames = map[string]string{"cp932": "shift_jis", "cp936": "gbk", "cp949": "euc-kr", "cp950": "big5", "x-user-defined": "windows-1252"}
-
 // Charset returns the encoding that a page or a message names, nil of an unknown name. A known one that
 // cannot be decoded, such as UTF-7, is an error.
 func Charset(name string) (encoding.Encoding, error) {
-	name = strings.ToLower(strings.TrimSpace(name))
-	name = cmp.Or(windowsNames[name], name)
-	if e, err := htmlindex.Get(name); err == nil && e != encoding.Replacement {
+	if e, err := htmlindex.Get(name); err == nil && e != encoding.Replacement && e != charmap.XUserDefined {
 		return e, nil
 	}
 	e, err := ianaindex.MIME.Encoding(name)
@@ -180,8 +174,7 @@ var detectable = map[string]string{
 	"euc-jp": "euc-jp", "shift_jis": "shift_jis", "iso-2022-jp": "iso-2022-jp", "euc-kr": "euc-kr",
 }
 
-// What the detector is given, and how sure it has to be: of a text with a few bytes above ASCII it
-// is too soon.
+// What the detector is given, and how sure it has to be: of a text with a few bytes above ASCII it is too soon.
 const (
 	detectedBytes = 1 << 15
 	leastHigh     = 16
@@ -209,9 +202,8 @@ func detected(data []byte) (encoding.Encoding, string) {
 // wrong ends the name of an encoding that is a guess.
 const wrong = ", which its bytes tell: convert it to UTF-8 if that is wrong"
 
-// isWestern reports whether bytes are plausible Windows-1252: no control characters, at most two
-// consecutive letters beyond ASCII, unlike in other scripts, and within words only letters, without
-// capitals after small letters.
+// isWestern reports whether bytes are plausible Windows-1252: no control characters, at most two consecutive letters
+// beyond ASCII, unlike in other scripts, and within words only letters, without capitals after small letters.
 func isWestern(data []byte) bool {
 	run, letters, others := 0, 0, 0
 	small := func(i int) bool { return i >= 0 && i < len(data) && 'a' <= data[i] && data[i] <= 'z' }

@@ -12,13 +12,12 @@
 //
 // # One language of structure
 //
-// The text of every document is Markdown. Markdown and text files are kept without struck text, so
-// that offsets into the text are offsets into the file; other formats are converted, with
-// [File.Source], [File.Line] and [File.Place] leading back. So the text that is cut, indexed, stored
-// and given to a model is one readable text, and [Blocks] returns the structure of any piece of it. A
-// piece that begins inside of a table or a list lacks its header or first line; [Lead] returns these
-// few lines, which a chunk keeps (graphrag.Chunk.Lead) from the time it is cut. Blocks(lead + text) is
-// the structure of the piece in its place.
+// The text of every document is Markdown. Markdown and text files are kept without struck text, so that offsets into
+// the text are offsets into the file; other formats are converted, with [File.Source], [File.Line] and [File.Place]
+// leading back. So the text that is cut, indexed, stored and given to a model is one readable text, and [Blocks]
+// returns the structure of any piece of it. A piece that begins inside of a table or a list lacks its header or first
+// line; [Lead] returns these few lines, which a chunk keeps (graphrag.Chunk.Lead) from the time it is cut.
+// Blocks(lead + text) is the structure of the piece in its place.
 //
 // # Formats
 //
@@ -30,9 +29,8 @@
 //
 // # Fields
 //
-// Documents have fields, for questions with conditions: the folder and the kind (extension)
-// of the file, the keys of front matter with a text, a number, a time, true or false, or a list of
-// texts, and the named meta elements of a page.
+// Documents have fields, for questions with conditions: the folder and the kind (extension) of the file, the keys of
+// front matter with a text, a number, a time, true or false, or a list of texts, and the named meta elements of a page.
 //
 // # Hostile files
 //

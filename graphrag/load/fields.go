@@ -104,26 +104,12 @@ type frontMatter struct {
 // frontEnds are the lines behind front matter, by the line before.
 var frontEnds = map[string]string{"---": "--- ...", "+++": "+++", "{": "}"}
 
-// frontKey begins a line of front matter, and tomlTable a table of TOML.
+// frontKey begins a line of front matter, tomlKey one of TOML, and tomlTable the lines of a table.
 var (
-	frontKey  = regexp.MustCompile(`^\s*([\pL\pN_.-]+|"[^"\n]*"|'[^'\n]*')[ \t]*[:=](?:\s|$)`)
-	tomlTable = regexp.MustCompile(`^\s*\[([^\[\]]+)\]`)
+	frontKey  = regexp.MustCompile(`^(?:[\pL\pN_.-]+|"[^"\n]*"|'[^'\n]*')[ \t]*[:=](?:\s|$)`)
+	tomlKey   = regexp.MustCompile(`(?m)^[ \t]*([\pL\pN_.-]+|"[^"\n]*"|'[^'\n]*')[ \t]*=[ \t]*`)
+	tomlTable = regexp.MustCompile(`(?m)^[ \t]*\[([^\[\]\n]+)\]`)
 )
-
-// ofTOML returns the lines of TOML as YAML writes them. What it cannot write is no YAML either.
-func ofTOML(s string) string {
-	var out strings.Builder
-	table := ""
-	for line := range strings.Lines(s) {
-		if m := tomlTable.FindStringSubmatch(line); m != nil {
-			table, line = m[1]+".", ""
-		} else if m := frontKey.FindStringSubmatch(line); m != nil {
-			line = table + m[1] + ": " + strings.TrimLeft(strings.TrimLeft(line[strings.Index(line, m[1])+len(m[1]):], " \t")[1:], " \t")
-		}
-		out.WriteString(line)
-	}
-	return out.String()
-}
 
 // frontOf reads front matter. A text that begins with a rule and has no key behind it has none.
 func frontOf(s string) frontMatter {
@@ -152,11 +138,11 @@ func frontOf(s string) frontMatter {
 	}
 	var doc yaml.Node
 	source := s[first:]
-	switch mark {
-	case "+++":
-		source = ofTOML(source)
-	case "{":
+	if mark == "{" {
 		source = "{" + source + "}"
+	} else if mark == "+++" { // tables are at the end
+		at := append(tomlTable.FindStringIndex(source), len(source))[0]
+		source = tomlKey.ReplaceAllString(source[:at], "$1: ") + tomlTable.ReplaceAllString(tomlKey.ReplaceAllString(source[at:], " $1: "), "$1:")
 	}
 	err := yaml.Unmarshal([]byte(source), &doc)
 	switch {

@@ -60,10 +60,9 @@ func (f *File) Line(offset int) int {
 	return max(1, sort.SearchInts(f.in.Lines, f.in.Mapping.Source(offset)+1))
 }
 
-// Place returns the place of an offset of the text in the file for display: the line ("12"), the
-// page of a PDF ("p3"), the paragraph of a text or a message ("¶7"), the row of a sheet ("Prices!7"),
-// the slide ("slide 3"), the cell of a notebook ("cell 3"), or the paragraph under a heading of a
-// book ("The Whale ¶7").
+// Place returns the place of an offset of the text in the file for display: the line ("12"), the page of a PDF ("p3"),
+// the paragraph of a text or a message ("¶7"), the row of a sheet ("Prices!7"), the slide ("slide 3"), the cell of a
+// notebook ("cell 3"), or the paragraph under a heading of a book ("The Whale ¶7").
 func (f *File) Place(offset int) string {
 	n := f.Line(offset)
 	if n <= len(f.in.Places) {
@@ -146,8 +145,7 @@ func titleOf(s, name string) string {
 	return strings.TrimSuffix(path.Base(name), path.Ext(name))
 }
 
-// Root returns a folder of files that no link leads out of, or one file as a folder that
-// holds nothing else.
+// Root returns a folder of files that no link leads out of, or one file as a folder that holds nothing else.
 func Root(name string) (fs.FS, error) {
 	info, err := os.Stat(name)
 	if err != nil {
@@ -201,11 +199,10 @@ func (o Options) Documents(ctx context.Context, fsys fs.FS) iter.Seq2[graphrag.D
 	}
 }
 
-// Folder reads the files of a folder and its subfolders that have a known extension, or none and
-// look like text, in the order of their names. Names that begin with a dot are ignored, and
-// symbolic links are not followed. Files that cannot be read are reported in skipped, files of
-// other kinds once for each extension, and so is the [File.Problem] of those that were read. It fails if nothing
-// could be read, or with the error of ctx.
+// Folder reads the files of a folder and its subfolders that have a known extension, or none and look like text, in the
+// order of their names. Names that begin with a dot are ignored, and symbolic links are not followed. Files that cannot
+// be read are reported in skipped, files of other kinds once for each extension, and so is the [File.Problem] of those
+// that were read. It fails if nothing could be read, or with the error of ctx.
 func (o Options) Folder(ctx context.Context, fsys fs.FS) (files []*File, skipped []error, err error) {
 	for raw, err := range o.Files(ctx, fsys) {
 		var f *File
@@ -431,8 +428,7 @@ func ofText(read func(name, source string) *File) Format {
 	}
 }
 
-// Read reads one file by its extension, or without one by its content. The document's ID and
-// Source are the name.
+// Read reads one file by its extension, or without one by its content. The document's ID and Source are the name.
 func (o Options) Read(name string, data []byte) (f *File, err error) {
 	ext := strings.ToLower(path.Ext(name))
 	read := o.format(ext)

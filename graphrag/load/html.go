@@ -52,7 +52,6 @@ type pageText struct {
 	lists  []openList // open ones
 	pre    bool
 	math   bool
-	ended  bool // the last operand of a formula
 	inCell bool
 }
 
@@ -111,8 +110,7 @@ func (p *pageText) node(n *html.Node) {
 	}
 }
 
-// isHidden reports whether an element is hidden by its own attributes. A formula is, where a picture
-// shows it.
+// isHidden reports whether an element is hidden by its own attributes. A formula is, where a picture shows it.
 func isHidden(n *html.Node) bool {
 	for _, a := range n.Attr {
 		if a.Key == "hidden" {
@@ -402,20 +400,11 @@ func (p *pageText) formula(n *html.Node) {
 			}
 			p.operand(c)
 		}
-		p.raised, p.ended = true, true
-		p.gap = kids[0].Data == "mo" // of a sum
+		p.raised, p.gap = true, kids[0].Data == "mo" // of a sum
 	case n.Data == "msqrt":
 		p.glue("√(")
 		p.children(n)
 		p.glue(")")
-	case n.Data == "mtable":
-		for i, c := range kids {
-			if i > 0 {
-				p.gap = false
-				p.glue("; ")
-			}
-			p.node(c)
-		}
 	case n.Data == "mroot" && len(kids) == 2:
 		p.operand(kids[0])
 		p.glue("^(1/")
@@ -458,7 +447,7 @@ func (p *pageText) space() (begins bool) {
 	} else if p.gap && p.last() != ' ' {
 		p.out.WriteByte(' ')
 	}
-	p.prefix, p.gap, p.raised, p.ended = "", false, false, false
+	p.prefix, p.gap, p.raised = "", false, false
 	return begins
 }
 
@@ -497,8 +486,7 @@ func (p *pageText) word(raw string, at int) {
 		p.gap = true
 		return
 	}
-	first, _ := utf8.DecodeRuneInString(word)
-	p.gap = p.gap || (p.raised && isDigit(word[0]) || p.ended && unicode.IsLetter(first)) && !strings.ContainsRune("+-=(,", rune(p.last()))
+	p.gap = p.gap || p.raised && isDigit(word[0]) && !strings.ContainsRune("+-=(,", rune(p.last()))
 	if p.space() && !p.head {
 		word = escapeLine(word)
 	} else {
@@ -512,8 +500,7 @@ func (p *pageText) word(raw string, at int) {
 	p.place(at + len(raw))
 }
 
-// place maps the text written next to an offset of the page, or to the offset of the text before, if
-// it is larger.
+// place maps the text written next to an offset of the page, or to the offset of the text before, if it is larger.
 func (p *pageText) place(at int) {
 	p.at = max(p.at, at)
 	p.mapping.Add(p.out.Len(), p.at)

@@ -3,7 +3,6 @@
 package load
 
 import (
-	"cmp"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -81,9 +80,7 @@ func (o *outline) read() {
 		case html.DoctypeToken:
 			o.out.WriteString("<!doctype html>")
 		case html.TextToken:
-			if raw := string(z.Raw()); strings.HasPrefix(raw, cdata) && !skip {
-				o.text(start+len(cdata), at-len(raw)+len(strings.TrimSuffix(raw, "]]>")))
-			} else if !skip {
+			if !skip {
 				o.text(start, at)
 			}
 		case html.StartTagToken, html.SelfClosingTagToken:
@@ -96,7 +93,7 @@ func (o *outline) read() {
 			o.body = o.body || tag == atom.Body
 			skip = is(string(name), unseen)
 			if !skip {
-				o.start(string(name), tag, attributes(string(name), z, more))
+				o.start(string(name), tag, attributes(string(name), o.last, z, more))
 			}
 			if kind == html.SelfClosingTagToken && (xml || o.open["math"]+o.open["svg"] > 0) {
 				z.NextIsNotRawText()
@@ -119,7 +116,6 @@ func (o *outline) read() {
 // Elements by their meaning for the reader of a page.
 const (
 	unseen = " script style noscript iframe noembed noframes "
-	cdata  = "<![CDATA["
 	void   = " area base br col embed frame hr img input link meta param source track wbr "
 	// furniture belongs to the site rather than to the page.
 	furniture = " nav footer button select textarea "
@@ -200,6 +196,10 @@ func (o *outline) tag(s, name string) {
 
 // text writes the number of a run of texts, unless the text continues the last run.
 func (o *outline) text(start, end int) {
+	if strings.HasPrefix(o.page[start:end], "<![CDATA[") {
+		start += len("<![CDATA[")
+		end = max(start, end-len("]]>"))
+	}
 	if last := strings.TrimPrefix(o.last, "/"); !o.inRun && o.open["pre"] == 0 && (last == "" || is(last, furniture+blocks+tables+" title ")) &&
 		strings.TrimSpace(o.page[start:end]) == "" {
 		return
@@ -218,55 +218,37 @@ func (o *outline) text(start, end int) {
 	o.inRun = true
 }
 
-// Styles that hide words or raise them, and the signs of numbered lists.
+// Styles that hide words, and those that raise or lower them or number a list.
 var (
-	hiding = regexp.MustCompile(`display:none|visibility:(?:hidden|collapse)|text-decoration[a-z-]*:[^;]*line-through`)
-	raised = regexp.MustCompile(`vertical-align:(su[bp])`)
-	listed = regexp.MustCompile(`list-style(?:-type)?:[^;]*(lower|upper)-(roman|alpha|latin)`)
+	hiding  = regexp.MustCompile(`(?:^|;)(?:display:none|visibility:(?:hidden|collapse)|text-decoration[a-z-]*:[^;]*line-through)\b`)
+	styling = regexp.MustCompile(`vertical-align:(su[bp])|list-style(?:-type)?:[^;]*((?:lower|upper)-(?:roman|alpha|latin))`)
 )
 
-// styled returns what a style without blanks says of words and numbers, as attributes.
-func styled(style string) (attrs string) {
-	if m := raised.FindStringSubmatch(style); m != nil {
-		attrs = " script=" + m[1]
-	}
-	if m := listed.FindStringSubmatch(style); m != nil {
-		kind := map[string]string{"roman": "i"}[m[2]]
-		if kind = cmp.Or(kind, "a"); m[1] == "upper" {
-			kind = strings.ToUpper(kind)
-		}
-		attrs += " type=" + kind
-	}
-	return attrs
-}
-
-// attributes returns those that decide how an element is shown, hidden first. What is hidden from voices
-// in a line is a sign, or said again beside it.
-func attributes(name string, z *html.Tokenizer, more bool) string {
+// attributes returns those that decide how an element is shown, hidden first. What is hidden from voices behind
+// a formula is its picture.
+func attributes(name, last string, z *html.Tokenizer, more bool) string {
 	hides, rest := name == "dialog", ""
 	for more {
 		var key, value []byte
 		key, value, more = z.TagAttr()
 		switch k, v := string(key), strings.ToLower(string(value)); k {
-		case "hidden":
+		case "hidden", "popover":
 			hides = hides || v != "until-found"
 		case "style":
 			v = strings.ReplaceAll(v, " ", "")
 			hides = hides || hiding.MatchString(v)
-			rest += styled(v)
+			for _, m := range styling.FindAllStringSubmatch(v, -1) {
+				rest += map[bool]string{true: " script=", false: " type="}[m[1] != ""] + m[1] + m[2]
+			}
 		case "open":
 			hides = hides && name != "dialog"
-		case "popover":
-			hides = true
 		case "aria-hidden":
-			hides = hides || v == "true" && !is(name, blocks+tables)
+			hides = hides || v == "true" && last == "/math"
 		case "role", "epub:type":
 			hides = hides || strings.HasSuffix(v, "pagebreak")
 			if strings.HasSuffix(v, "noteref") {
 				rest += " script=sup note"
 			}
-		case "reversed":
-			rest += " " + k + "=1"
 		case "colspan", "rowspan", "start", "value":
 			n := 0
 			if _, err := fmt.Sscan(v, &n); err == nil { // of "2px" too
@@ -276,7 +258,7 @@ func attributes(name string, z *html.Tokenizer, more bool) string {
 			if len(value) == 1 && strings.Contains("aAiI", string(value)) {
 				rest += " type=" + string(value)
 			}
-		case "shadowrootmode":
+		case "shadowrootmode", "reversed":
 			rest += " " + k + "=open"
 		}
 	}

@@ -201,15 +201,15 @@ func Numeral(of string, n int) string {
 	switch of {
 	case "none", "bullet":
 		return ""
-	case "upperLetter", "A", "alphaUc":
+	case "upperLetter", "A", "alphaUc", "upper-alpha", "upper-latin":
 		return strings.ToUpper(Numeral("a", n))
-	case "upperRoman", "I", "romanUc":
+	case "upperRoman", "I", "romanUc", "upper-roman":
 		return strings.ToUpper(Numeral("i", n))
-	case "lowerLetter", "a", "alphaLc":
+	case "lowerLetter", "a", "alphaLc", "lower-alpha", "lower-latin":
 		if n > 0 && n <= 26*32 { // z, aa, bb
 			return strings.Repeat(string(rune('a'+(n-1)%26)), 1+(n-1)/26)
 		}
-	case "lowerRoman", "i", "romanLc":
+	case "lowerRoman", "i", "romanLc", "lower-roman":
 		s := ""
 		for _, r := range romans {
 			for n > 0 && n < 1<<12 && n >= r.value {

@@ -89,8 +89,7 @@ func (a *Standard) For(s string) *Standard {
 	return a.In(LanguageOf(s))
 }
 
-// In returns the analyzer for a language, itself if it is for one language. The empty
-// language means Options.Otherwise.
+// In returns the analyzer for a language, itself if it is for one language. The empty language means Options.Otherwise.
 func (a *Standard) In(l Language) *Standard {
 	if a.each == nil {
 		return a
@@ -162,9 +161,8 @@ func (a *Standard) Spans(s string, yield func(word []byte, start, end int)) {
 	a.release(sc)
 }
 
-// Term returns the snowball stem of a word, or false when it is a stop word. The
-// word must be lower-cased, as Words yields it. Words with a digit
-// and words over 64 bytes (identifiers, encoded data) are not stemmed.
+// Term returns the snowball stem of a word, or false when it is a stop word. The word must be lower-cased, as Words
+// yields it. Words with a digit and words over 64 bytes (identifiers, encoded data) are not stemmed.
 func (a *Standard) Term(word string) (term string, ok bool) {
 	if a.stop[word] || word == "" {
 		return "", false
@@ -188,8 +186,7 @@ func (a *Standard) Terms(s string) []string {
 	return terms
 }
 
-// maxStem is the longest word that is stemmed, in bytes. The longest words of
-// natural languages are about half of it.
+// maxStem is the longest word that is stemmed, in bytes. The longest words of natural languages are about half of it.
 const maxStem = 64
 
 // memory caches the stems of words: the same words are in every index, and a stem takes a microsecond.

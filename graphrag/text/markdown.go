@@ -45,8 +45,7 @@ func StripLinks(s string) (clean string, m Mapping) {
 	return clean, m
 }
 
-// maxStrips bounds the passes of StripLinks over a text. Real pages need one
-// pass and a second that finds nothing.
+// maxStrips bounds the passes of StripLinks over a text. Real pages need one pass and a second that finds nothing.
 const maxStrips = 4
 
 // Mapping leads from offsets in a text to offsets in its source. It is a list of anchors: the bytes from Text on

@@ -47,13 +47,12 @@ type Match struct {
 // Closing quotes, brackets and citation marks such as [1] belong to the sentence before them. Invalid UTF-8
 // is text like any other. The time is linear in len(s), whatever the length of the lines.
 //
-// Only the English tables come from the library: its other tables, trained on some megabytes of news, have
-// few of the abbreviations of reference works and many words that are none (German "hag", "ne" and "th",
-// without "Hr." and "Abb."). Its scanner looks at every word with regular expressions and allocates a token
-// for each; this one looks only at the places where a sentence could end, and is 25 times faster on web
-// pages. It also cuts better there: both neurosnap and prose/v3/segment, which builds on it, cut after
-// "approx.", "Fig." and "pp.", join "in 1945. The war" (neurosnap) or cut `"Is it so?" he asked` (prose),
-// and take tables and lists for prose.
+// Only the English tables come from the library: its other tables, trained on some megabytes of news, have few of the
+// abbreviations of reference works and many words that are none (German "hag", "ne" and "th", without "Hr." and
+// "Abb."). Its scanner looks at every word with regular expressions and allocates a token for each; this one looks only
+// at the places where a sentence could end, and is 25 times faster on web pages. It also cuts better there: both
+// neurosnap and prose/v3/segment, which builds on it, cut after "approx.", "Fig." and "pp.", join "in 1945. The war"
+// (neurosnap) or cut `"Is it so?" he asked` (prose), and take tables and lists for prose.
 func Sentences(s string) []Span {
 	sc := sentenceScanner{s: s, tables: cmp.Or(punktTables()[LanguageOf(s)], punktTables()[English]), out: make([]Span, 0, 1+len(s)/bytesOfSentence)}
 	for start := 0; start < len(s); {
@@ -240,8 +239,7 @@ func stopAt(s string) (kind, n int) {
 	return 0, 0
 }
 
-// skipClosers returns the offset after the quotes, brackets, emphasis and
-// citation marks that follow a stop.
+// skipClosers returns the offset after the quotes, brackets, emphasis and citation marks that follow a stop.
 func skipClosers(s string, i int) int {
 	for i < len(s) {
 		switch c := s[i]; {
@@ -266,9 +264,8 @@ func skipClosers(s string, i int) int {
 	return i
 }
 
-// closer returns the length of the closing quote or bracket above ASCII at the beginning of s, with
-// the space before it in French; 0 if there is none. An opening quote of one language closes in
-// another, unless a word follows.
+// closer returns the length of the closing quote or bracket above ASCII at the beginning of s, with the space before it
+// in French; 0 if there is none. An opening quote of one language closes in another, unless a word follows.
 func closer(s string) int {
 	bare := strings.TrimLeft(s[:min(len(s), 8)], " \u00A0\u202F")
 	space := min(len(s), 8) - len(bare)
@@ -356,8 +353,7 @@ func lastWord(s string) string {
 	return word
 }
 
-// punkt has the trained tables of the Punkt sentence splitter. Words in
-// them are lower case, numbers are "##number##".
+// punkt has the trained tables of the Punkt sentence splitter. Words in them are lower case, numbers are "##number##".
 type punkt struct {
 	abbreviations map[string]bool
 	beforeNumbers map[string]bool     // abbreviations when a number follows

@@ -26,8 +26,7 @@ const (
 	folds class = 1 << 7 // with any of them: the word may not be in its folded form
 )
 
-// classTable has the class of every rune of the basic plane; the range
-// tables of package unicode answer for the others.
+// classTable has the class of every rune of the basic plane; the range tables of package unicode answer for the others.
 type classTable struct {
 	plane [1 << 16]class
 	marks bool // marks and joiners are known; otherwise they are separators

@@ -16,10 +16,9 @@ import (
 	"strings"
 )
 
-// A form is the Go type that [Decode] reads a reply into. It determines the JSON schema that is sent, how
-// leniently the reply is read, and the wording of faults that are reported to the model. Models write numbers
-// as texts, one value in place of a list, and objects wrapped in others; whatever has only one meaning is
-// accepted.
+// A form is the Go type that [Decode] reads a reply into. It determines the JSON schema that is sent, how leniently the
+// reply is read, and the wording of faults that are reported to the model. Models write numbers as texts, one value in
+// place of a list, and objects wrapped in others; whatever has only one meaning is accepted.
 
 // Triple is a fact as models write it: a list of three texts or numbers, or an object with the usual keys
 // (head, subject or source; relation or predicate; tail, object or target). Fault describes one that is
@@ -66,8 +65,7 @@ func (t *Triple) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// partsOf splits a triple that was written as one text at one of the usual separators; without one it returns
-// the text.
+// partsOf splits a triple that was written as one text at one of the usual separators; without one it returns the text.
 func partsOf(text string) (parts []any) {
 	text = strings.TrimSpace(text)
 	inner := strings.Trim(numbered.ReplaceAllString(text, ""), "()[] ")
@@ -132,8 +130,7 @@ func fit(dst reflect.Value, v any, at string) error {
 	return fmt.Errorf("llm: a form cannot hold a %s", dst.Type())
 }
 
-// bare unwraps a value: the element of a list of one where a single value is expected, and JSON inside a
-// text.
+// bare unwraps a value: the element of a list of one where a single value is expected, and JSON inside a text.
 func bare(wanted reflect.Kind, v any) any {
 	many := wanted == reflect.Slice || wanted == reflect.Struct || wanted == reflect.Map
 	switch x := v.(type) {
@@ -244,8 +241,7 @@ var (
 	decimalComma = regexp.MustCompile(`^[-+]?\d+,\d\d?$`)
 )
 
-// numeral returns the only number of a value: 4, "4.0", "**1**", "passage 3", or the first of "5/10" and "5
-// out of 10".
+// numeral returns the only number of a value: 4, "4.0", "**1**", "passage 3", or the first of "5/10" and "5 out of 10".
 func numeral(v any) (string, bool) {
 	text, ok := nameOf(v)
 	if !ok {

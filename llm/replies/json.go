@@ -22,10 +22,9 @@ import (
 // maxJSONDepth limits the nesting of a model's JSON.
 const maxJSONDepth = 200
 
-// ReadObject finds the JSON object in a model's reply and returns it as valid, compact JSON. It skips
-// reasoning blocks, code fences and prose around the object, and repairs trailing commas, single quotes,
-// comments, raw line breaks in strings and the literals of Python and JavaScript (NaN and the infinities
-// become null).
+// ReadObject finds the JSON object in a model's reply and returns it as valid, compact JSON. It skips reasoning blocks,
+// code fences and prose around the object, and repairs trailing commas, single quotes, comments, raw line breaks in
+// strings and the literals of Python and JavaScript (NaN and the infinities become null).
 //
 // A truncated object is never repaired: the missing part might be the important one ([ErrTruncated]). Several
 // different objects, duplicate keys, broken JSON and no JSON at all are [ErrInvalidOutput]; so are an object
@@ -326,8 +325,7 @@ func (p *jsonReader) literal() error {
 // bodyExcerpt limits an [Excerpt], in bytes.
 const bodyExcerpt = 500
 
-// Excerpt returns the start of a server's reply, without the given secrets and anything that looks like a
-// key.
+// Excerpt returns the start of a server's reply, without the given secrets and anything that looks like a key.
 func Excerpt(body []byte, secrets ...string) string {
 	// Redact before cutting, so that no half of a key is left at the cut.
 	text := string(body[:min(len(body), 8*bodyExcerpt)])
@@ -341,8 +339,7 @@ func Excerpt(body []byte, secrets ...string) string {
 	return clip(keyLike.ReplaceAllString(text, hidden), bodyExcerpt)
 }
 
-// keyLike matches the forms of API keys and bearer tokens. Servers repeat them in error messages, sometimes
-// shortened.
+// keyLike matches the forms of API keys and bearer tokens. Servers repeat them in error messages, sometimes shortened.
 var keyLike = regexp.MustCompile(`\b(sk|pk|gsk|hf|xai|AIza|key)[-_][A-Za-z0-9*_\-]{6,}|(?i)\bbearer\s+[^\s"',}]+`)
 
 func clip(s string, n int) string {
@@ -356,12 +353,11 @@ func clip(s string, n int) string {
 // without bound.
 const reaskExcerpt = 2000
 
-// Decode asks m for a JSON object and reads it into a T: a struct whose fields are texts, numbers, truth
-// values, lists, maps, [Triple] and structs of these. A request without a schema is sent with the schema of
-// T. A method Check() error of T adds rules that its type cannot express. A reply that cannot be read, or
-// fails its check, is requested once more with the fault named; after that the error is [ErrInvalidOutput]. A
-// truncated reply is not requested again. Meters of the context count unread replies. The usage in the reply,
-// or in the error, covers all calls.
+// Decode asks m for a JSON object and reads it into a T: a struct whose fields are texts, numbers, truth values, lists,
+// maps, [Triple] and structs of these. A request without a schema is sent with the schema of T. A method Check() error
+// of T adds rules that its type cannot express. A reply that cannot be read, or fails its check, is requested once more
+// with the fault named; after that the error is [ErrInvalidOutput]. A truncated reply is not requested again. Meters of
+// the context count unread replies. The usage in the reply, or in the error, covers all calls.
 func Decode[T any](ctx context.Context, m llm.Model, req llm.Request) (T, llm.Reply, error) {
 	if len(req.Schema) == 0 {
 		req.Schema = Schema[T]()
@@ -418,8 +414,7 @@ func Read[T any](text string) (T, error) {
 	return value, nil
 }
 
-// readList reads a reply that consists of a list or a quoted text, with or without a code fence; nil
-// otherwise.
+// readList reads a reply that consists of a list or a quoted text, with or without a code fence; nil otherwise.
 func readList(text string) json.RawMessage {
 	text, _, _ = llm.SplitThinking(text)
 	return wholeJSON(Unfence(strings.TrimSpace(text)), `["`)

@@ -71,8 +71,7 @@ func Unwrap(text, question string) string {
 	return text
 }
 
-// Unfence removes a Markdown fence around the whole text, closed or not, if it has no language or one of text
-// or JSON.
+// Unfence removes a Markdown fence around the whole text, closed or not, if it has no language or one of text or JSON.
 func Unfence(text string) string {
 	mark := strings.TrimLeft(text, "`")
 	if n := len(text) - len(mark); n >= 3 {

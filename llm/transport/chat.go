@@ -60,10 +60,9 @@ func (m *chat) Generate(ctx context.Context, r llm.Request) (llm.Reply, error) {
 	return m.Stream(ctx, r, nil)
 }
 
-// Stream implements [llm.Streamer]. If a server refuses a setting, this and later requests to that model are
-// sent without it. A reply is not requested again once a part of it was passed on. The first reply of a
-// model, and every reply of a model that reasoned before, is passed on after the end of its reasoning, or as
-// a whole.
+// Stream implements [llm.Streamer]. If a server refuses a setting, this and later requests to that model are sent
+// without it. A reply is not requested again once a part of it was passed on. The first reply of a model, and every
+// reply of a model that reasoned before, is passed on after the end of its reasoning, or as a whole.
 func (m *chat) Stream(ctx context.Context, r llm.Request, piece func(string) error) (llm.Reply, error) {
 	if len(r.Messages) == 0 {
 		return llm.Reply{}, &llm.Error{Kind: llm.ErrBadRequest, Billed: llm.BilledNo, Err: fmt.Errorf("%s: the request has no messages", m.name)}
@@ -138,8 +137,7 @@ func (e *endpoint) promptTokens(req llm.Request) (n int) {
 	return n
 }
 
-// bytesPerToken exceeds the bytes per token of any prose: four for English in cl100k, less for other
-// languages.
+// bytesPerToken exceeds the bytes per token of any prose: four for English in cl100k, less for other languages.
 const bytesPerToken = 8
 
 // cut returns an error if the server has read less of the prompt than was sent.
@@ -266,8 +264,7 @@ func schemaName(name string) string {
 	return name[:min(len(name), 64)]
 }
 
-// strict reports whether a schema fits OpenAI's strict mode: every object is closed and requires all its
-// properties.
+// strict reports whether a schema fits OpenAI's strict mode: every object is closed and requires all its properties.
 func strict(schema json.RawMessage) bool {
 	var v any
 	return json.Unmarshal(schema, &v) == nil && strictValue(v)

@@ -67,8 +67,7 @@ func kindOf(status int, code, message string) (llm.Kind, llm.Billed) {
 	return llm.ErrBadRequest, llm.BilledNo
 }
 
-// tooLong matches the messages of OpenAI, vLLM, llama.cpp, LM Studio and Ollama about a prompt that does not
-// fit.
+// tooLong matches the messages of OpenAI, vLLM, llama.cpp, LM Studio and Ollama about a prompt that does not fit.
 var tooLong = regexp.MustCompile(
 	`(?i)context[ _]length|context window|available context size|exceeds context|(?:prompt|input) is too long|too many tokens`)
 
@@ -130,8 +129,7 @@ func sentence(body []byte) []byte {
 	return body
 }
 
-// classifyNet returns the error of an attempt without a complete reply. ctx is the caller's, not the
-// attempt's.
+// classifyNet returns the error of an attempt without a complete reply. ctx is the caller's, not the attempt's.
 func classifyNet(ctx context.Context, err error) *failure {
 	if ctx.Err() != nil {
 		return &failure{Error: llm.Canceled(ctx, llm.BilledUnknown)}
@@ -191,8 +189,7 @@ func parseRetryAfter(h http.Header, now time.Time) time.Duration {
 	return min(max(at.Sub(now), 0), most*time.Second)
 }
 
-// ErrBadVector is the kind of the error of an unusable embedding, see [CheckVectors]. It is retried at most
-// twice.
+// ErrBadVector is the kind of the error of an unusable embedding, see [CheckVectors]. It is retried at most twice.
 const ErrBadVector llm.Kind = "unusable vector"
 
 // maxNorm limits the length of a vector: products of two stay within float32.

@@ -25,8 +25,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
-// exchange is one call with all its attempts. It implements the back-off, since the wait depends on the last
-// reply.
+// exchange is one call with all its attempts. It implements the back-off, since the wait depends on the last reply.
 type exchange struct {
 	t      *Transport
 	req    *http.Request
@@ -59,8 +58,7 @@ func newExchange(t *Transport, req *http.Request, body []byte, read reader) *exc
 	}
 }
 
-// do sends a request until it has a reply. Its errors are [*llm.Error]. A stream passes on the reply as it
-// arrives.
+// do sends a request until it has a reply. Its errors are [*llm.Error]. A stream passes on the reply as it arrives.
 func (t *Transport) do(req *http.Request, body []byte, s *stream, read reader) (*http.Response, error) {
 	x := newExchange(t, req, body, read)
 	x.stream = s
@@ -348,8 +346,7 @@ func (x *exchange) read(resp *http.Response, data []byte) *failure {
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		e := classifyStatus(resp.StatusCode, resp.Header, data)
 		e.Body = replies.Excerpt(sentence(data), x.secrets()...)
-		// Returned as an error, a redirect cannot make any client repeat the request, with key and prompt,
-		// elsewhere.
+		// Returned as an error, a redirect cannot make any client repeat the request, with key and prompt, elsewhere.
 		if to := resp.Header.Get("Location"); to != "" && resp.StatusCode < 400 {
 			e.Err = errors.New("the server redirects elsewhere: use that address as the base URL")
 		}
@@ -424,8 +421,7 @@ func looksLikeJSON(data []byte) bool {
 	return len(data) > 0 && (data[0] == '{' || data[0] == '[')
 }
 
-// usageIn reads the token counts in OpenAI-compatible and Ollama replies, chat and embeddings, for other
-// clients.
+// usageIn reads the token counts in OpenAI-compatible and Ollama replies, chat and embeddings, for other clients.
 func usageIn(data []byte) llm.Usage {
 	var r struct {
 		Usage      tokenCounts    `json:"usage"`

@@ -64,8 +64,7 @@ func (g *gate) enter(ctx context.Context) (probe bool, e *failure) {
 	return false, &failure{Error: llm.Canceled(ctx, llm.BilledNo)}
 }
 
-// leave ends an admitted request; e is the error of its attempt, or nil after a success with its work and
-// seconds.
+// leave ends an admitted request; e is the error of its attempt, or nil after a success with its work and seconds.
 func (g *gate) leave(probe bool, e *llm.Error, work, seconds float64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

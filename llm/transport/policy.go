@@ -11,8 +11,7 @@ import (
 // The policies below are pure functions of their arguments, time included; [gate] applies them.
 
 const (
-	// startConcurrency is the first adaptive limit; a server on this machine has few slots and would queue
-	// requests.
+	// startConcurrency is the first adaptive limit; a server on this machine has few slots and would queue requests.
 	startConcurrency = 8
 	startLocal       = 2
 	// A cut leaves seven tenths. The next cut is at least cutCooldown later, since running requests still

@@ -148,7 +148,7 @@ func (s *stream) partialUsage() (llm.Usage, bool) {
 }
 
 // ending matches the marks that may end reasoning, or a reply.
-var ending = regexp.MustCompile(`</(?:seed:)?(?:think|thinking|reasoning|thought)>|\[/THINK\]|◁/think▷|<channel\|>|<\|\w+\|>|assistantfinal|</s>|<eos>`)
+var ending = regexp.MustCompile(`</(?:seed:)?(?:think|THINK|thinking|reasoning|thought|analysis|reflection|scratchpad)>|\[/THINK\]|◁/think▷|<channel\|>|<\|\w+\|>|assistantfinal|</s>|<eos>`)
 
 // longMark is longer than any such mark.
 const longMark = 32

@@ -19,8 +19,7 @@ import (
 )
 
 const (
-	// maxSoft limits the retries of failures that seldom pass: an empty reply, an HTML page, a refused
-	// connection.
+	// maxSoft limits the retries of failures that seldom pass: an empty reply, an HTML page, a refused connection.
 	maxSoft = 2
 	// patience is the interval of log messages about a late reply.
 	patience = 30 * time.Second
@@ -28,8 +27,7 @@ const (
 	maxExcerpt = 4096
 )
 
-// Options tune a [Transport]. Zero values mean the defaults, which OpenAI's clients and litellm share where
-// they agree.
+// Options tune a [Transport]. Zero values mean the defaults, which OpenAI's clients and litellm share where they agree.
 type Options struct {
 	// Base sends the requests. The default is a new http.Transport without proxy; set Base to use one.
 	Base http.RoundTripper

@@ -6,14 +6,12 @@
 //	options := load.Options{Formats: office.Formats()}
 //	files, skipped, err := options.Folder(ctx, os.DirFS("notes"))
 //
-// A sheet of XLSX is a section with a table for each run of rows under its header, by the values
-// computed when it was saved; a slide of PPTX a section with its notes; an EPUB its pages in the
-// order of the spine; an EML file its text, with attachments by name. Hidden sheets and slides, comments,
-// footnotes, charts and pictures are not read.
+// A sheet of XLSX is a section with a table for each run of rows under its header, by the values computed when it was
+// saved; a slide of PPTX a section with its notes; an EPUB its pages in the order of the spine; an EML file its text,
+// with attachments by name. Hidden sheets and slides, comments, footnotes, charts and pictures are not read.
 //
-// Fields are the metadata of office documents and books (title, author, subject, description,
-// keywords, category, publisher, language, date, created, modified) and the headers of messages (from,
-// to, cc, date, subject).
+// Fields are the metadata of office documents and books (title, author, subject, description, keywords, category,
+// publisher, language, date, created, modified) and the headers of messages (from, to, cc, date, subject).
 //
 // Archives that unpack to far more than they are, to more than 64 MiB of text or 4 million cells
 // are errors, and so is what is encrypted; XML has no entities of its own.

@@ -19,8 +19,7 @@ const (
 	maxElements = 1 << 19
 )
 
-// element is an element of XML with its content; a text has no name. Methods of nil are those
-// of an empty element.
+// element is an element of XML with its content; a text has no name. Methods of nil are those of an empty element.
 type element struct {
 	name, text string
 	attrs      []xml.Attr
@@ -105,9 +104,8 @@ func (e *element) all() string {
 	return strings.Join(parts, "")
 }
 
-// handlers are called for elements of a name with their content. A nil handler leaves the element
-// out; handlers of "<name" and "/name" are called where an element begins and ends, and elements in
-// it have handlers of their own.
+// handlers are called for elements of a name with their content. A nil handler leaves the element out; handlers of
+// "<name" and "/name" are called where an element begins and ends, and elements in it have handlers of their own.
 type handlers map[string]func(*element)
 
 // leftOut are elements that are deleted, said twice, a note between the words, or no text.
@@ -153,14 +151,16 @@ type scan struct {
 // start begins an element.
 func (s *scan) start(e *element) error {
 	f, known := s.handlers[e.name]
-	within := s.open[len(s.open)-1] != nil
+	in := s.open[len(s.open)-1]
+	ends := in != nil && strings.HasSuffix(in.name, "rPr") // the end of a paragraph or a row is deleted
+	hidden := e.name != "text-properties" && (e.attr("display") == "none" || e.attr("is-hidden") == "true")
 	switch {
 	case len(s.open) > maxNesting:
 		return errors.New("its XML nests too deep")
-	case known && f == nil, !known && s.leaves(e):
+	case known && f == nil, !known && (hidden || leftOut[e.name] && !ends):
 		s.pack.met[e.name] = true
 		return s.Skip()
-	case !within && !known:
+	case in == nil && !known:
 		if f := s.handlers["<"+e.name]; f != nil {
 			f(e)
 		}
@@ -169,15 +169,6 @@ func (s *scan) start(e *element) error {
 	err := s.add(e)
 	s.open = append(s.open, e)
 	return err
-}
-
-// leaves reports whether an element is left out. Among the properties of a paragraph or a row a name says
-// that its end is.
-func (s *scan) leaves(e *element) bool {
-	if in := s.open[len(s.open)-1]; in != nil && strings.HasSuffix(in.name, "rPr") {
-		return false
-	}
-	return leftOut[e.name] || e.name != "text-properties" && (e.attr("display") == "none" || e.attr("is-hidden") == "true")
 }
 
 // end ends an element, and hands it over unless it is in another one.

@@ -41,9 +41,6 @@ func mailFile(name string, data []byte) (*load.File, error) {
 		}
 	}
 	data = unixFrom.ReplaceAll(data, nil)
-	if !bytes.Contains(data, []byte("\n")) {
-		data = bytes.ReplaceAll(data, []byte("\r"), []byte("\n"))
-	}
 	l := &messageReader{words: mime.WordDecoder{CharsetReader: charset.NewReaderLabel}, left: maxParts}
 	d, err := l.message(bytes.NewReader(bytes.TrimLeft(data, "\r\n")), 0)
 	if err != nil {
@@ -55,7 +52,7 @@ func mailFile(name string, data []byte) (*load.File, error) {
 }
 
 // unixFrom is the line that mailboxes have before a message.
-var unixFrom = regexp.MustCompile(`^\s*From [^:\n]*[^\n]*\n`)
+var unixFrom = regexp.MustCompile(`^\s*From [^:\s][^\n]*\n`)
 
 // messageReader is the state of reading a message.
 type messageReader struct {
@@ -134,9 +131,6 @@ func (l *messageReader) people(s string) (shown string, addresses []string) {
 	return strings.Join(all, ", "), addresses
 }
 
-// flowed is the end of a line that the next one continues.
-var flowed = regexp.MustCompile(` \r?\n`)
-
 // signature is the line before one, which would be that under a heading.
 var signature = regexp.MustCompile(`\n-- ?\n`)
 
@@ -195,7 +189,7 @@ func (l *messageReader) part(h textproto.MIMEHeader, body io.Reader, usual strin
 		data, err := io.ReadAll(body)
 		text, n, of := l.parts(multipart.NewReader(bytes.NewReader(data), params["boundary"]), kind, depth)
 		if n == 0 && len(bytes.TrimSpace(data)) > 0 { // not one boundary
-			data, of = plain(data, readers["text/plain"], params)
+			data, of = plain(data, readers["text/plain"], "")
 			text = string(data)
 		}
 		return text, cmp.Or(of, err)
@@ -208,7 +202,7 @@ func (l *messageReader) part(h textproto.MIMEHeader, body io.Reader, usual strin
 	case disposition != "attachment" && (disposition == "inline" || name == "") && readers[kind] != "":
 		data, err := decoded(h, body)
 		if err == nil {
-			data, err = plain(data, readers[kind], params)
+			data, err = plain(data, readers[kind], params["charset"])
 		}
 		if err != nil {
 			err = fmt.Errorf("its %s: %w", kind, err)
@@ -221,10 +215,9 @@ func (l *messageReader) part(h textproto.MIMEHeader, body io.Reader, usual strin
 	return "", nil
 }
 
-// plain is a text or a page as Markdown. UTF-8 that is called Latin-1 or ASCII stays (RFC 3676: flowed lines
-// with DelSp end with a blank that is none of theirs).
-func plain(data []byte, as string, params map[string]string) ([]byte, error) {
-	e, err := load.Charset(params["charset"])
+// plain is a text or a page as Markdown. UTF-8 that is called Latin-1 or ASCII stays.
+func plain(data []byte, as, name string) ([]byte, error) {
+	e, err := load.Charset(name)
 	if err != nil {
 		return nil, err
 	}
@@ -232,9 +225,6 @@ func plain(data []byte, as string, params map[string]string) ([]byte, error) {
 		if out, err := e.NewDecoder().Bytes(data); err == nil {
 			data = bytes.ToValidUTF8(out, []byte("\ufffd"))
 		}
-	}
-	if strings.EqualFold(params["delsp"], "yes") {
-		data = flowed.ReplaceAll(data, nil)
 	}
 	f, err := load.Options{}.Read(as, data)
 	if err != nil {

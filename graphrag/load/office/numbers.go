@@ -5,7 +5,6 @@ package office
 import (
 	"cmp"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -86,16 +85,8 @@ func (n numbers) define(e *element) {
 
 // restart begins a list of ODT again, unless it continues another one.
 func (n numbers) restart(name string, e *element) {
-	l, of := n[name], n["list "+e.attr("continue-list")]
-	switch {
-	case l == nil || e.attr("continue-numbering") == "true":
-	case of != nil:
-		l.count = of.count
-	default:
+	if l := n[name]; l != nil && e.attr("continue-numbering") != "true" && e.attr("continue-list") == "" {
 		l.count = new([9]int)
-	}
-	if id := e.attr("id"); l != nil && id != "" {
-		n["list "+id] = &counter{count: l.count}
 	}
 }
 
@@ -104,16 +95,6 @@ func (n numbers) begin(name string, depth int, e *element) {
 	if l := n[name]; l != nil && e.attr("start-value") != "" {
 		l.restart[depth] = e.number("start-value", 0, 1<<20)
 	}
-}
-
-// of is the depth of the level that a style has in a list, or else the usual one.
-func (n numbers) of(name, style string, usual int) int {
-	if l := n[name]; l != nil && style != "" {
-		if i := slices.IndexFunc(l.levels[:], func(of level) bool { return of.style == style }); i >= 0 {
-			return i
-		}
-	}
-	return usual
 }
 
 // next is the label of the next item of a list at a depth from 0, "" of one without numbers.

@@ -34,8 +34,7 @@ func (p *pack) prose() *prose {
 	return &prose{pack: p, words: &words{styles: make(map[string]style)}, numbers: make(numbers)}
 }
 
-// block is a paragraph, a heading of a level from 1, or an item of a depth from 1, with a number
-// if it has one.
+// block is a paragraph, a heading of a level from 1, or an item of a depth from 1, with a number if it has one.
 type block struct {
 	text         string
 	level, depth int
@@ -91,7 +90,7 @@ func (o *prose) block(e *element) (b block) {
 	if b.text = o.carried + o.line(e); s.gone {
 		b.text = ""
 	}
-	o.carried = ""
+	o.carried, o.fields = "", nil
 	b.boxes, o.boxes = o.boxes, nil
 	if o.bare {
 		return o.open(e, s, b)
@@ -100,7 +99,9 @@ func (o *prose) block(e *element) (b block) {
 		o.carried = strings.TrimSuffix(strings.TrimSuffix(b.text, "\n"), " ")
 		return block{boxes: b.boxes}
 	}
-	s.depth = o.numbers.of(s.list, name, s.depth)
+	if l := o.numbers[s.list]; l != nil && name != "" { // the level has the style
+		s.depth = max(s.depth, slices.IndexFunc(l.levels[:], func(of level) bool { return of.style == name }))
+	}
 	if b.level = s.level; props.at("outlineLvl") != nil {
 		b.level = outline(props.at("outlineLvl"))
 	}
@@ -174,7 +175,7 @@ func (o *prose) row(e *element) {
 		return
 	}
 	cells := make([]string, of.at("gridBefore").number("val", 0, maxColumns))
-	wide := 0 // columns that the last cell covers
+	wide, span := 0, 1 // columns that the last cell covers, and the most that one does
 	e.find(func(k *element) {
 		text, n, props := o.cell(k), len(cells), k.at("tcPr")
 		down := props.on("vMerge") && props.at("vMerge").attr("val") != "restart" || k.attr("vMerge") == "1" || k.name == "covered-table-cell" && wide == 0
@@ -187,7 +188,11 @@ func (o *prose) row(e *element) {
 		if k.name == "table-cell" {
 			wide = k.number("number-columns-spanned", 1, maxColumns) - 1
 		}
+		span = max(span, wide+1, k.number("gridSpan", 1, maxColumns), props.at("gridSpan").number("val", 1, maxColumns))
 	}, " tc table-cell covered-table-cell ")
+	if span >= len(cells) && filled(cells) == 1 { // a title
+		cells = []string{strings.Join(cells, "")}
+	}
 	if o.room(len(cells)) && len(cells) > 0 {
 		o.rows = append(o.rows, load.Line{Cells: cells, Place: o.place})
 	}
@@ -203,8 +208,9 @@ func (o *prose) cell(e *element) string {
 			b.WriteString(o.cell(box) + " ")
 		}
 	}, " p h ")
-	defer func() { o.carried = "" }()
-	return load.Single(b.String() + o.carried)
+	b.WriteString(o.carried)
+	o.carried = ""
+	return load.Single(b.String())
 }
 
 // room reports whether there is room for more cells, and no error.
@@ -216,7 +222,7 @@ func (p *pack) room(cells int) bool {
 
 // titled writes the first rows that have one value, such as a title, as paragraphs, and returns the others.
 func (p *pack) titled(rows []load.Line) []load.Line {
-	for len(rows) > 0 && filled(rows[0].Cells) == 1 {
+	for len(rows) > 0 && filled(rows[0].Cells) == 1 && rows[0].Cells[len(rows[0].Cells)-1] != "" {
 		p.Paragraph(strings.Join(rows[0].Cells, ""), rows[0].Place)
 		rows = rows[1:]
 	}
@@ -274,11 +280,9 @@ func openText(p *pack) {
 	o.each("content.xml", handlers{
 		"style": o.define, "list-style": o.numbers.define, "p": o.paragraph, "h": o.paragraph, "table-row": o.row, "/table": o.table,
 		"<list": func(e *element) {
-			name, last := e.attr("style-name"), len(o.lists)-1
-			if last >= 0 {
-				name = cmp.Or(name, o.lists[last])
-			}
-			if last < 0 || name != o.lists[last] {
+			outer := append([]string{""}, o.lists...)[len(o.lists)]
+			name := cmp.Or(e.attr("style-name"), outer)
+			if name != outer {
 				o.restart(name, e)
 			}
 			o.lists = append(o.lists, name)

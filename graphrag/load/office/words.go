@@ -22,6 +22,7 @@ type words struct {
 	styles map[string]style // by their IDs
 	boxes  []*element       // text boxes that were met
 	font   string           // of the run
+	fields []bool           // of the paragraph that are open: whether their results have begun
 }
 
 // style is a style with the properties that it inherits.
@@ -88,7 +89,10 @@ func (w *words) html(e *element) string {
 	}
 	switch e.name {
 	case "", "t":
-		return html.EscapeString(w.signs(e.all()))
+		if slices.Contains(w.fields, false) {
+			return "" // in the code of a field
+		}
+		return html.EscapeString(signed(w.font, e.all()))
 	case "r", "span":
 		return w.run(e)
 	case "p":
@@ -97,22 +101,24 @@ func (w *words) html(e *element) string {
 		return " "
 	case "noBreakHyphen":
 		return "-"
+	case "fldChar":
+		switch n := len(w.fields); e.attr("fldCharType") {
+		case "begin":
+			w.fields = append(w.fields[:min(n, maxNesting)], false)
+		case "separate":
+			w.fields = append(w.fields[:max(0, n-1)], true)
+		case "end":
+			w.fields = w.fields[:max(0, n-1)]
+		}
 	case "sym":
 		code, _ := strconv.ParseUint(e.attr("char"), 16, 16)
-		return symbol(e.attr("font"), rune(code))
-	case "checkBox":
-		if e.on("checked") || e.at("checked") == nil && e.on("default") {
-			return "☒"
-		}
-		return "☐"
+		return signed(e.attr("font"), string(rune(code)))
 	case "phant":
 		if property(e, "show", "1") == "0" {
 			return ""
 		}
 	case "txbxContent", "text-box":
 		w.boxes = append(w.boxes, e)
-		return ""
-	case "hidden-text":
 		return ""
 	}
 	if s := w.formula(e); s != "" {
@@ -143,7 +149,7 @@ func (w *words) inside(e *element) string {
 func (w *words) run(e *element) string {
 	props := e.at("rPr")
 	of := w.style(e.attr("style-name")+props.at("rStyle").attr("val"), 16)
-	w.font = props.at("rFonts").attr("ascii")
+	w.font = cmp.Or(props.at("rFonts").attr("ascii"), props.at("sym").attr("typeface"), props.at("latin").attr("typeface"))
 	if props != nil {
 		of.gone = struck(props) || of.gone && props.at("strike") == nil
 		of.script = cmp.Or(script(props), of.script)
@@ -244,30 +250,20 @@ var signs = map[string]string{
 		"61α 62β 63χ 64δ 65ε 66φ 67γ 68η 69ι 6aϕ 6bκ 6cλ 6dμ 6eν 6fο 70π 71θ 72ρ 73σ 74τ 75υ 77ω 78ξ 79ψ 7aζ a3≤ a5∞ ae→ b0° b1± b3≥ b4× b7• b9≠ bb≈ d7·",
 }
 
-// symbol returns the character of a font of symbols, which has codes in a private range as well; other
-// characters are themselves, and unknown ones "".
-func symbol(font string, code rune) string {
-	private := code >= 0xf000 && code < 0xf100
-	if signs[font] != "" && (private || code < 0x100) {
-		if _, sign, found := strings.Cut(signs[font], fmt.Sprintf(" %02x", code&0xff)); found {
-			_, n := utf8.DecodeRuneInString(sign)
-			return sign[:n]
+// signed is a text in a font, which has the characters of one of symbols, with codes in a private range as well.
+func signed(font, s string) string {
+	table := signs[font]
+	return strings.Map(func(r rune) rune {
+		private := r >= 0xf000 && r < 0xf100
+		if table != "" && (private || r < 0x100) {
+			if _, sign, found := strings.Cut(table, fmt.Sprintf(" %02x", r&0xff)); found {
+				r, _ = utf8.DecodeRuneInString(sign)
+				return r
+			}
 		}
-	}
-	if private || code == 0 {
-		return ""
-	}
-	return string(code)
-}
-
-// signs is a text in the font of its run.
-func (w *words) signs(s string) string {
-	if signs[w.font] == "" {
-		return s
-	}
-	var b strings.Builder
-	for _, r := range s {
-		b.WriteString(symbol(w.font, r))
-	}
-	return b.String()
+		if private || r == 0 {
+			return -1
+		}
+		return r
+	}, s)
 }

@@ -227,8 +227,7 @@ func digits(v float64) string {
 	return s
 }
 
-// date is the date of a number of days, with its time if there is one. Day 60 is a 29 February
-// 1900 that never was.
+// date is the date of a number of days, with its time if there is one. Day 60 is a 29 February 1900 that never was.
 func (b *book) date(days float64) string {
 	from := 25569.0 // 1 January 1970
 	if b.mac {
@@ -246,8 +245,7 @@ func (b *book) date(days float64) string {
 	return strings.TrimSuffix(t.Format(time.DateTime), ":00")
 }
 
-// merge gives each cell of a merged range its value, unless the range is all that its row has,
-// as in a title.
+// merge gives each cell of a merged range its value, unless the range is all that its row has, as in a title.
 func (b *book) merge() {
 	left := maxMerged
 	for _, m := range b.merged {
@@ -301,7 +299,7 @@ func (b *book) block(rows []load.Line) {
 	for _, l := range rows {
 		left = min(left, slices.IndexFunc(l.Cells, func(c string) bool { return c != "" }))
 	}
-	if slices.ContainsFunc(rows[0].Cells, func(c string) bool { return isNumber(c) && !isYear(c) }) {
+	if slices.ContainsFunc(rows[0].Cells, func(c string) bool { return load.IsNumber(c) && !load.IsYear(c) }) {
 		b.head.Place = rows[0].Place
 	} else {
 		b.head, rows = rows[0], rows[1:]
@@ -311,11 +309,3 @@ func (b *book) block(rows []load.Line) {
 	}
 	b.Table(load.Line{Cells: b.head.Cells[min(left, len(b.head.Cells)):], Place: b.head.Place}, rows)
 }
-
-func isNumber(s string) bool {
-	_, err := strconv.ParseFloat(strings.TrimSpace(strings.ReplaceAll(s, ",", ".")), 64)
-	return err == nil
-}
-
-// isYear reports whether a number can be the name of a column.
-func isYear(s string) bool { return len(s) == 4 && (s[:2] == "19" || s[:2] == "20") }

@@ -44,9 +44,8 @@ type Options struct {
 	Slow bool
 }
 
-// maxMemory is the memory that the parser may take beside the file, in WebAssembly's pages
-// of 64 KiB: 40 MiB. Memory that grows is copied: with a compiled parser, a file that takes
-// all of it makes the process grow to about 200 MB.
+// maxMemory is the memory that the parser may take beside the file, in WebAssembly's pages of 64 KiB: 40 MiB. Memory
+// that grows is copied: with a compiled parser, a file that takes all of it makes the process grow to about 200 MB.
 const maxMemory = 40 << 20 >> 16
 
 // Reader reads PDF files, one at a time. It is safe for concurrent use.
