@@ -15,7 +15,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/wildgraph/wildgraph/examples/baselines/recipe"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/find"
@@ -31,11 +30,11 @@ const (
 )
 
 // Infos describe the systems without an index.
-var Infos = []recipe.Info{
-	recipe.Of(recipe.Info{
-		Name: NameFiles, Calls: recipe.Calls{Question: 2}, NeedsModel: true,
+var Infos = []kit.Info{
+	kit.InfoOf(kit.Info{
+		Name: NameFiles, Calls: kit.Calls{Question: 2}, NeedsModel: true,
 	}, Options{}, NewFiles),
-	recipe.Of(recipe.Info{
+	kit.InfoOf(kit.Info{
 		Name: NameContext,
 	}, ContextOptions{}, NewContext),
 }

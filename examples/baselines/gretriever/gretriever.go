@@ -27,7 +27,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wildgraph/wildgraph/examples/baselines/recipe"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/graph"
@@ -42,9 +41,9 @@ import (
 const Name = "gretriever"
 
 // Info describes the system.
-var Info = recipe.Of(recipe.Info{
+var Info = kit.InfoOf(kit.Info{
 	Name: Name, Source: "He and others 2024", Paper: "arXiv 2402.07630, without the encoder",
-	Costs: "2 a chunk", Calls: recipe.Calls{Chunk: 2},
+	Costs: "2 a chunk", Calls: kit.Calls{Chunk: 2},
 }, Options{}, New)
 
 // Options of the system. The zero value is the setting of the code for WebQSP (XiaoxinHe/G-Retriever).

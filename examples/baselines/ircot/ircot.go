@@ -26,7 +26,6 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/examples/baselines/hipporag"
-	"github.com/wildgraph/wildgraph/examples/baselines/recipe"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
@@ -41,9 +40,9 @@ import (
 const Name = "hipporag-ircot"
 
 // Info describes the system.
-var Info = recipe.Of(recipe.Info{
+var Info = kit.InfoOf(kit.Info{
 	Name: Name, Source: "Trivedi and others 2023", Paper: "arXiv 2212.10509, around `hipporag`",
-	Costs: "2 a chunk; up to 7 to search", Calls: recipe.Calls{Chunk: 2, Question: 2 + 2}, // names of the question and of a thought, which is repeated
+	Costs: "2 a chunk; up to 7 to search", Calls: kit.Calls{Chunk: 2, Question: 2 + 2}, // names of the question and of a thought, which is repeated
 }, Options{}, New)
 
 // DefaultSteps is HippoRAG's setting for MuSiQue, the length of its longest chain of facts; for HotpotQA and

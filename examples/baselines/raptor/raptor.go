@@ -30,7 +30,6 @@ import (
 	"context"
 	"strings"
 
-	"github.com/wildgraph/wildgraph/examples/baselines/recipe"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
@@ -46,9 +45,9 @@ import (
 const Name = "raptor"
 
 // Info describes the system.
-var Info = recipe.Of(recipe.Info{
+var Info = kit.InfoOf(kit.Info{
 	Name: Name, Source: "Sarthi and others 2024", Paper: "arXiv 2401.18059",
-	Costs: "1 per six leaves of 100 tokens", Calls: recipe.Calls{Once: 18}, // summaries, one for ten leaves
+	Costs: "1 per six leaves of 100 tokens", Calls: kit.Calls{Once: 18}, // summaries, one for ten leaves
 }, Options{}, New)
 
 // Options of the system. The zero value is the setting of the paper (sections 3 and 4.1) and

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package recipe describes the systems under examples/baselines: each of their packages has an [Info] of its
-// own. Package all lists them, and the tables of docs/systems.md are made from them.
-package recipe
+package kit
 
-import "github.com/wildgraph/wildgraph/graphrag/kit"
-
-// Info describes a system.
+// Info describes a system for tables and command lines, as each package under examples/baselines does its own.
 type Info struct {
 	Name string
 	// Also lists aliases: published systems with identical behaviour share one row in reports.
@@ -32,7 +28,7 @@ type Info struct {
 	Baseline bool
 	// Options are of the type that New takes. A run begins with them.
 	Options any
-	New     func(k kit.Kit, options any) (*kit.System, error)
+	New     func(k Kit, options any) (*System, error)
 }
 
 // Calls counts the calls of a model to index one chunk, to search for one question (without the answer), and
@@ -40,8 +36,8 @@ type Info struct {
 // chunk. Other counts that depend on the corpus are for the 19 pages of the sample's domain seafaring.
 type Calls struct{ Chunk, Question, Once int }
 
-// Of completes a description by the options and the constructor of a package.
-func Of[O any](i Info, o O, build func(kit.Kit, O) (*kit.System, error)) Info {
-	i.Options, i.New = o, func(k kit.Kit, o any) (*kit.System, error) { return build(k, o.(O)) }
+// InfoOf completes a description by the options and the constructor of a package.
+func InfoOf[O any](i Info, o O, build func(Kit, O) (*System, error)) Info {
+	i.Options, i.New = o, func(k Kit, o any) (*System, error) { return build(k, o.(O)) }
 	return i
 }
