@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package steiner
+package graph
 
 import (
 	"cmp"
@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	"github.com/wildgraph/wildgraph/graphrag/graph"
 )
 
 // Tree is a subtree of a graph.
@@ -18,7 +16,7 @@ type Tree struct {
 	// Nodes in ascending order.
 	Nodes []int32
 	// Edges, one less than nodes, each with From below To, in ascending order; their weights are their costs.
-	Edges []graph.Edge
+	Edges []Edge
 	// Prize is the sum of the prizes of the nodes, Cost the sum of the costs of the edges;
 	// the tree maximizes Prize - Cost.
 	Prize, Cost float64
@@ -27,22 +25,22 @@ type Tree struct {
 // ErrPrize is wrapped by the errors for prizes that are negative or not finite.
 var ErrPrize = errors.New("unusable prize")
 
-// Find returns a tree anywhere in the graph. It has at least one node, unless the graph has none; among
+// FindTree returns a tree anywhere in the graph. It has at least one node, unless the graph has none; among
 // trees of the same worth it prefers small ones. prizes has one number of at least 0 for each node.
 // Self-loops are ignored.
-func Find(ctx context.Context, g *graph.Graph, prizes []float64) (*Tree, error) {
+func FindTree(ctx context.Context, g *Graph, prizes []float64) (*Tree, error) {
 	if len(prizes) != g.N() {
-		return nil, fmt.Errorf("steiner: %d prizes for %d nodes", len(prizes), g.N())
+		return nil, fmt.Errorf("graph: %d prizes for %d nodes", len(prizes), g.N())
 	}
 	sum := 0.0
 	for u, p := range prizes {
 		if !(p >= 0) || math.IsInf(p, 1) {
-			return nil, fmt.Errorf("steiner: node %d has the prize %v, not a finite number of 0 or more: %w", u, p, ErrPrize)
+			return nil, fmt.Errorf("graph: node %d has the prize %v, not a finite number of 0 or more: %w", u, p, ErrPrize)
 		}
 		sum += p
 	}
 	if sum > math.MaxFloat64/4 { // moats of two ends are added, and more
-		return nil, fmt.Errorf("steiner: the prizes add up to more than a quarter of what a float64 holds: %w: scale prizes and costs down", ErrPrize)
+		return nil, fmt.Errorf("graph: the prizes add up to more than a quarter of what a float64 holds: %w: scale prizes and costs down", ErrPrize)
 	}
 	if g.N() == 0 {
 		return &Tree{}, ctx.Err()
@@ -55,11 +53,11 @@ func Find(ctx context.Context, g *graph.Graph, prizes []float64) (*Tree, error) 
 }
 
 // edgesOf lists the edges of a graph without its self-loops.
-func edgesOf(ctx context.Context, g *graph.Graph) ([]graph.Edge, error) {
+func edgesOf(ctx context.Context, g *Graph) ([]Edge, error) {
 	if g.Arcs() > math.MaxInt32 {
-		return nil, fmt.Errorf("steiner: %d arcs, want at most %d", g.Arcs(), math.MaxInt32)
+		return nil, fmt.Errorf("graph: %d arcs, want at most %d", g.Arcs(), math.MaxInt32)
 	}
-	edges := make([]graph.Edge, 0, g.Arcs()/2)
+	edges := make([]Edge, 0, g.Arcs()/2)
 	seen := 0
 	for e := range g.Edges() {
 		if seen++; seen%stride == 0 && ctx.Err() != nil {
@@ -74,7 +72,7 @@ func edgesOf(ctx context.Context, g *graph.Graph) ([]graph.Edge, error) {
 
 // prune is strong pruning: of the trees of a forest it returns the subtree of greatest worth. Each tree hangs
 // from its greatest prize; below a node those branches are kept that are worth more than the edge to them.
-func prune(ctx context.Context, forest []graph.Edge, prizes []float64) (*Tree, error) {
+func prune(ctx context.Context, forest []Edge, prizes []float64) (*Tree, error) {
 	f := newRows(len(prizes), forest)
 	worth, parent := slices.Clone(prizes), make([]int32, len(prizes))
 	cost := make([]float64, len(prizes)) // of the edge to the parent
@@ -121,12 +119,12 @@ func prune(ctx context.Context, forest []graph.Edge, prizes []float64) (*Tree, e
 		for _, e := range f.row(u) {
 			if parent[e.To] == u && e.To != u && worth[e.To]-cost[e.To] > 0 {
 				t.Nodes = append(t.Nodes, e.To)
-				t.Edges = append(t.Edges, graph.Edge{From: min(u, e.To), To: max(u, e.To), Weight: e.Weight})
+				t.Edges = append(t.Edges, Edge{From: min(u, e.To), To: max(u, e.To), Weight: e.Weight})
 			}
 		}
 	}
 	slices.Sort(t.Nodes)
-	slices.SortFunc(t.Edges, func(a, b graph.Edge) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
+	slices.SortFunc(t.Edges, func(a, b Edge) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
 	for _, u := range t.Nodes {
 		t.Prize += prizes[u]
 	}
@@ -153,11 +151,11 @@ const unseen = -1
 // rows are the edges of a forest by node.
 type rows struct {
 	starts []int32
-	edges  []graph.Edge
+	edges  []Edge
 }
 
-func newRows(n int, forest []graph.Edge) rows {
-	r := rows{starts: make([]int32, n+1), edges: make([]graph.Edge, 2*len(forest))}
+func newRows(n int, forest []Edge) rows {
+	r := rows{starts: make([]int32, n+1), edges: make([]Edge, 2*len(forest))}
 	for _, e := range forest {
 		r.starts[e.From]++
 		r.starts[e.To]++
@@ -171,9 +169,9 @@ func newRows(n int, forest []graph.Edge) rows {
 		r.starts[e.From]--
 		r.edges[r.starts[e.From]] = e
 		r.starts[e.To]--
-		r.edges[r.starts[e.To]] = graph.Edge{From: e.To, To: e.From, Weight: e.Weight}
+		r.edges[r.starts[e.To]] = Edge{From: e.To, To: e.From, Weight: e.Weight}
 	}
 	return r
 }
 
-func (r rows) row(u int32) []graph.Edge { return r.edges[r.starts[u]:r.starts[u+1]] }
+func (r rows) row(u int32) []Edge { return r.edges[r.starts[u]:r.starts[u+1]] }

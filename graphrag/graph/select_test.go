@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package steiner
+package graph
 
 import (
 	"cmp"
@@ -13,7 +13,6 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
@@ -21,7 +20,7 @@ import (
 var (
 	curryNodes = []float64{.80, .60, .35, .10, .30, .20, .05}
 	curryEdges = []float64{.55, .70, .15, .70, .25, .15}
-	curry      = []graph.Edge{{From: 0, To: 1}, {From: 1, To: 2}, {From: 2, To: 3}, {From: 0, To: 4}, {From: 0, To: 5}, {From: 5, To: 6}}
+	curry      = []Edge{{From: 0, To: 1}, {From: 1, To: 2}, {From: 2, To: 3}, {From: 0, To: 4}, {From: 0, To: 5}, {From: 5, To: 6}}
 )
 
 func TestSubgraphWorkedExample(t *testing.T) {
@@ -72,7 +71,7 @@ func worth(s *Selection, nodes, edges []float64, cost float64) float64 {
 }
 
 // bestSelection tries all sets of edges that hang together, and single nodes.
-func bestSelection(list []graph.Edge, nodes, edges []float64, cost float64) float64 {
+func bestSelection(list []Edge, nodes, edges []float64, cost float64) float64 {
 	top := slices.Max(nodes)
 	for set := 1; set < 1<<len(list); set++ {
 		seen := make([]bool, len(nodes))
@@ -114,10 +113,10 @@ func TestSubgraphOfMultigraphs(t *testing.T) {
 	optimal, rounds := 0, 400
 	for range rounds {
 		n := 2 + rng.IntN(4)
-		list := make([]graph.Edge, 1+rng.IntN(9))
+		list := make([]Edge, 1+rng.IntN(9))
 		nodes, edges := make([]float64, n), make([]float64, len(list))
 		for e := range list {
-			list[e] = graph.Edge{From: int32(rng.IntN(n)), To: int32(rng.IntN(n))}
+			list[e] = Edge{From: int32(rng.IntN(n)), To: int32(rng.IntN(n))}
 			if rng.IntN(2) == 0 && list[e].From != list[e].To {
 				edges[e] = 2 * rng.Float64()
 			}
@@ -169,7 +168,7 @@ func TestSubgraphRefuses(t *testing.T) {
 			return err
 		},
 		"edge": func() error {
-			_, err := Subgraph(t.Context(), []graph.Edge{{From: 0, To: 9}}, curryNodes, []float64{1}, 1)
+			_, err := Subgraph(t.Context(), []Edge{{From: 0, To: 9}}, curryNodes, []float64{1}, 1)
 			return err
 		},
 	} {
@@ -180,7 +179,7 @@ func TestSubgraphRefuses(t *testing.T) {
 func ExampleSubgraph() {
 	// How alike the nodes and edges of a small graph are to a question.
 	nodes := NodePrizes([]float64{.8, .6, .35, .1}, 2)
-	edges := []graph.Edge{{From: 0, To: 1}, {From: 1, To: 2}, {From: 2, To: 3}}
+	edges := []Edge{{From: 0, To: 1}, {From: 1, To: 2}, {From: 2, To: 3}}
 	s, err := Subgraph(context.Background(), edges, nodes, EdgePrizes([]float64{.1, .7, .2}, 1), .5)
 	if err != nil {
 		fmt.Println(err)
@@ -196,9 +195,9 @@ func TestCheapest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 1))
 	for range 200 {
 		n := 1 + rng.IntN(12)
-		edges, prizes, list := make([]graph.Edge, rng.IntN(60)), make([]float64, 60), []int32(nil)
+		edges, prizes, list := make([]Edge, rng.IntN(60)), make([]float64, 60), []int32(nil)
 		for e := range edges {
-			edges[e] = graph.Edge{From: int32(rng.IntN(n)), To: int32(rng.IntN(n))}
+			edges[e] = Edge{From: int32(rng.IntN(n)), To: int32(rng.IntN(n))}
 			prizes[e] = float64(rng.IntN(3))
 			if rng.IntN(5) > 0 {
 				list = append(list, int32(e))

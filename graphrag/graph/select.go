@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package steiner
+package graph
 
 import (
 	"cmp"
@@ -10,7 +10,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
@@ -87,27 +86,27 @@ type Selection struct {
 }
 
 // Subgraph selects the connected part of a textual graph with the greatest sum of node and edge prizes less
-// the costs of its edges, as far as [Find] finds it. edges are the edges of a graph of len(nodePrizes)
+// the costs of its edges, as far as [FindTree] finds it. edges are the edges of a graph of len(nodePrizes)
 // nodes; their weights are ignored, several may join the same nodes, an edge from a node to itself is never
 // selected. Each costs [EdgeCost] of cost and edgePrizes. An edge whose prize is above that becomes a node
 // with the difference as its prize, between two halves that cost nothing; one with less of a prize becomes
 // cheaper by it. Without any prize nothing is selected.
-func Subgraph(ctx context.Context, edges []graph.Edge, nodePrizes, edgePrizes []float64, cost float64) (*Selection, error) {
+func Subgraph(ctx context.Context, edges []Edge, nodePrizes, edgePrizes []float64, cost float64) (*Selection, error) {
 	if len(edgePrizes) != len(edges) {
-		return nil, fmt.Errorf("steiner: %d prizes for %d edges", len(edgePrizes), len(edges))
+		return nil, fmt.Errorf("graph: %d prizes for %d edges", len(edgePrizes), len(edges))
 	}
 	if !(cost >= 0) || math.IsInf(cost, 1) {
-		return nil, fmt.Errorf("steiner: an edge costs %v, want a finite number of 0 or more", cost)
+		return nil, fmt.Errorf("graph: an edge costs %v, want a finite number of 0 or more", cost)
 	}
 	if len(nodePrizes)+len(edges) > math.MaxInt32 {
-		return nil, errors.New("steiner: there are more nodes and edges than 2^31")
+		return nil, errors.New("graph: there are more nodes and edges than 2^31")
 	}
 	for e, p := range edgePrizes {
 		if lower(edges[e]) < 0 || int(upper(edges[e])) >= len(nodePrizes) {
-			return nil, fmt.Errorf("steiner: edge %d joins %d and %d among %d nodes", e, edges[e].From, edges[e].To, len(nodePrizes))
+			return nil, fmt.Errorf("graph: edge %d joins %d and %d among %d nodes", e, edges[e].From, edges[e].To, len(nodePrizes))
 		}
 		if !(p >= 0) || math.IsInf(p, 1) {
-			return nil, fmt.Errorf("steiner: edge %d has the prize %v, not a finite number of 0 or more: %w", e, p, ErrPrize)
+			return nil, fmt.Errorf("graph: edge %d has the prize %v, not a finite number of 0 or more: %w", e, p, ErrPrize)
 		}
 	}
 	positive := func(p float64) bool { return p > 0 }
@@ -115,11 +114,11 @@ func Subgraph(ctx context.Context, edges []graph.Edge, nodePrizes, edgePrizes []
 		return &Selection{}, ctx.Err()
 	}
 	s := newSplit(edges, nodePrizes, edgePrizes, EdgeCost(cost, edgePrizes))
-	g, err := graph.New(len(s.prizes), s.parts, graph.Options{})
+	g, err := New(len(s.prizes), s.parts, Options{})
 	if err != nil {
 		return nil, err
 	}
-	t, err := Find(ctx, g, s.prizes)
+	t, err := FindTree(ctx, g, s.prizes)
 	if err != nil {
 		return nil, err
 	}
@@ -128,16 +127,16 @@ func Subgraph(ctx context.Context, edges []graph.Edge, nodePrizes, edgePrizes []
 
 // split is a graph in which edges with prizes are split in two.
 type split struct {
-	nodes   int32        // of the graph itself; the others represent edges
-	prizes  []float64    // of all nodes
-	parts   []graph.Edge // no two between the same nodes
-	whole   []int32      // the edges that are not split: parts[i] is whole[i]
-	virtual []int32      // the edges that are: node nodes+i is virtual[i]
+	nodes   int32     // of the graph itself; the others represent edges
+	prizes  []float64 // of all nodes
+	parts   []Edge    // no two between the same nodes
+	whole   []int32   // the edges that are not split: parts[i] is whole[i]
+	virtual []int32   // the edges that are: node nodes+i is virtual[i]
 }
 
-func newSplit(edges []graph.Edge, nodePrizes, edgePrizes []float64, cost float64) *split {
+func newSplit(edges []Edge, nodePrizes, edgePrizes []float64, cost float64) *split {
 	s := &split{nodes: int32(len(nodePrizes)), prizes: slices.Clone(nodePrizes)}
-	var halves []graph.Edge
+	var halves []Edge
 	for e, edge := range edges {
 		switch {
 		case edge.From == edge.To:
@@ -145,28 +144,28 @@ func newSplit(edges []graph.Edge, nodePrizes, edgePrizes []float64, cost float64
 			v := int32(len(s.prizes))
 			s.prizes = append(s.prizes, edgePrizes[e]-cost)
 			s.virtual = append(s.virtual, int32(e))
-			halves = append(halves, graph.Edge{From: edge.From, To: v}, graph.Edge{From: v, To: edge.To})
+			halves = append(halves, Edge{From: edge.From, To: v}, Edge{From: v, To: edge.To})
 		default:
 			s.whole = append(s.whole, int32(e))
 		}
 	}
 	s.whole = cheapest(inOrder(s.whole, edges, s.nodes), edges, edgePrizes)
 	for _, e := range s.whole {
-		s.parts = append(s.parts, graph.Edge{From: edges[e].From, To: edges[e].To, Weight: cost - edgePrizes[e]})
+		s.parts = append(s.parts, Edge{From: edges[e].From, To: edges[e].To, Weight: cost - edgePrizes[e]})
 	}
 	s.parts = append(s.parts, halves...)
 	return s
 }
 
 // lower and upper are the ends of an edge.
-func lower(e graph.Edge) int32 { return min(e.From, e.To) }
-func upper(e graph.Edge) int32 { return max(e.From, e.To) }
+func lower(e Edge) int32 { return min(e.From, e.To) }
+func upper(e Edge) int32 { return max(e.From, e.To) }
 
 // inOrder orders edges by their lower ends, then by their upper ones, then as they were: it counts the
 // edges of each node, since comparing them would take longer than all the rest of a selection.
-func inOrder(list []int32, edges []graph.Edge, nodes int32) []int32 {
+func inOrder(list []int32, edges []Edge, nodes int32) []int32 {
 	out := make([]int32, len(list))
-	for _, end := range []func(graph.Edge) int32{upper, lower} {
+	for _, end := range []func(Edge) int32{upper, lower} {
 		starts := make([]int32, nodes+1)
 		for _, e := range list {
 			starts[end(edges[e])+1]++
@@ -186,7 +185,7 @@ func inOrder(list []int32, edges []graph.Edge, nodes int32) []int32 {
 
 // cheapest keeps, of consecutive edges between the same nodes, the first one with the
 // greatest prize: it can replace all of them.
-func cheapest(list []int32, edges []graph.Edge, prizes []float64) []int32 {
+func cheapest(list []int32, edges []Edge, prizes []float64) []int32 {
 	kept := list[:0]
 	for _, e := range list {
 		last := len(kept) - 1
@@ -201,7 +200,7 @@ func cheapest(list []int32, edges []graph.Edge, prizes []float64) []int32 {
 }
 
 // selection maps a tree of the split graph back.
-func (s *split) selection(t *Tree, edges []graph.Edge) *Selection {
+func (s *split) selection(t *Tree, edges []Edge) *Selection {
 	var chosen Selection
 	for _, u := range t.Nodes {
 		if u < s.nodes {
@@ -212,7 +211,7 @@ func (s *split) selection(t *Tree, edges []graph.Edge) *Selection {
 	}
 	for _, e := range t.Edges {
 		if e.To < s.nodes {
-			at, _ := slices.BinarySearchFunc(s.whole, e, func(w int32, e graph.Edge) int {
+			at, _ := slices.BinarySearchFunc(s.whole, e, func(w int32, e Edge) int {
 				return cmp.Or(cmp.Compare(lower(edges[w]), e.From), cmp.Compare(upper(edges[w]), e.To))
 			})
 			chosen.Edges = append(chosen.Edges, s.whole[at])

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package steiner
+package graph
 
 import (
 	"context"
@@ -14,21 +14,20 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-func build(t testing.TB, n int, edges []graph.Edge) *graph.Graph {
+func build(t testing.TB, n int, edges []Edge) *Graph {
 	t.Helper()
-	g := check.Of(graph.New(n, edges, graph.Options{})).OK(t)
+	g := check.Of(New(n, edges, Options{})).OK(t)
 	return g
 }
 
 // path returns the path 0-1-2-… with the given costs.
-func path(costs ...float64) []graph.Edge {
-	var edges []graph.Edge
+func path(costs ...float64) []Edge {
+	var edges []Edge
 	for i, c := range costs {
-		edges = append(edges, graph.Edge{From: int32(i), To: int32(i + 1), Weight: c})
+		edges = append(edges, Edge{From: int32(i), To: int32(i + 1), Weight: c})
 	}
 	return edges
 }
@@ -37,7 +36,7 @@ func path(costs ...float64) []graph.Edge {
 func TestSolverFacts(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		edges  []graph.Edge
+		edges  []Edge
 		prizes []float64
 		want   []int32
 	}{
@@ -45,15 +44,15 @@ func TestSolverFacts(t *testing.T) {
 		{"path of three", path(3, 4), []float64{0, 5, 6}, []int32{1, 2}},
 		{"one rich node", path(100, 2), []float64{10, 3, 3}, []int32{0}},
 	} {
-		check.Equal(t, check.Of(Find(t.Context(), build(t, len(c.prizes), c.edges), c.prizes)).OK(t).Nodes, c.want, "%s", c.name)
+		check.Equal(t, check.Of(FindTree(t.Context(), build(t, len(c.prizes), c.edges), c.prizes)).OK(t).Nodes, c.want, "%s", c.name)
 	}
 }
 
 // best is the greatest worth of a tree, by trying all sets of nodes: a set's
 // cheapest tree is a minimum spanning tree.
-func best(n int, edges []graph.Edge, prizes []float64) float64 {
+func best(n int, edges []Edge, prizes []float64) float64 {
 	sorted := slices.Clone(edges)
-	slices.SortFunc(sorted, func(a, b graph.Edge) int {
+	slices.SortFunc(sorted, func(a, b Edge) int {
 		switch {
 		case a.Weight < b.Weight:
 			return -1
@@ -94,7 +93,7 @@ func best(n int, edges []graph.Edge, prizes []float64) float64 {
 
 // checkTree verifies that a result is a tree of the graph and that its
 // sums are right.
-func checkTree(t *testing.T, n int, edges []graph.Edge, prizes []float64, got *Tree) {
+func checkTree(t *testing.T, n int, edges []Edge, prizes []float64, got *Tree) {
 	t.Helper()
 	check.Must(t, len(got.Nodes) == len(got.Edges)+1 && slices.IsSorted(got.Nodes), "nodes %v, edges %v: no tree", got.Nodes, got.Edges)
 	group := make([]int32, n)
@@ -123,9 +122,9 @@ func checkTree(t *testing.T, n int, edges []graph.Edge, prizes []float64, got *T
 
 // compare holds a result against the best one: costs and prizes left out are at
 // most 2-1/(n-1) times the least possible.
-func compare(t *testing.T, n int, edges []graph.Edge, prizes []float64) (optimal bool) {
+func compare(t *testing.T, n int, edges []Edge, prizes []float64) (optimal bool) {
 	t.Helper()
-	got := check.Of(Find(t.Context(), build(t, n, edges), prizes)).OK(t)
+	got := check.Of(FindTree(t.Context(), build(t, n, edges), prizes)).OK(t)
 	checkTree(t, n, edges, prizes, got)
 	all := 0.0
 	for _, p := range prizes {
@@ -147,17 +146,17 @@ func compare(t *testing.T, n int, edges []graph.Edge, prizes []float64) (optimal
 // All graphs of up to four nodes with costs of 1 and 2, and several prizes.
 func TestGuaranteeOnAllSmallGraphs(t *testing.T) {
 	for n := 1; n <= 4; n++ {
-		var pairs []graph.Edge
+		var pairs []Edge
 		for u := range n {
 			for v := range u {
-				pairs = append(pairs, graph.Edge{From: int32(v), To: int32(u)})
+				pairs = append(pairs, Edge{From: int32(v), To: int32(u)})
 			}
 		}
 		for code := range pow(3, len(pairs)) {
-			var edges []graph.Edge
+			var edges []Edge
 			for i, rest := 0, code; i < len(pairs); i, rest = i+1, rest/3 {
 				if rest%3 > 0 {
-					edges = append(edges, graph.Edge{From: pairs[i].From, To: pairs[i].To, Weight: float64(rest % 3)})
+					edges = append(edges, Edge{From: pairs[i].From, To: pairs[i].To, Weight: float64(rest % 3)})
 				}
 			}
 			for worth := range pow(3, n) {
@@ -191,11 +190,11 @@ func TestGuaranteeOnRandomGraphs(t *testing.T) {
 			}
 			return top * rng.Float64()
 		}
-		var edges []graph.Edge
+		var edges []Edge
 		for u := range n {
 			for v := range u {
 				if rng.Float64() < density {
-					edges = append(edges, graph.Edge{From: int32(v), To: int32(u), Weight: number(5)})
+					edges = append(edges, Edge{From: int32(v), To: int32(u), Weight: number(5)})
 				}
 			}
 		}
@@ -220,9 +219,9 @@ func TestGuaranteeOnLargeGraphs(t *testing.T) {
 	for _, every := range []int{1, 3, 40} {
 		for _, whole := range []bool{false, true} {
 			const n, m = 2000, 7000
-			list := make([]graph.Edge, m)
+			list := make([]Edge, m)
 			for i := range list {
-				list[i] = graph.Edge{From: int32(rng.IntN(n)), To: int32(rng.IntN(n)), Weight: .1 + rng.Float64()}
+				list[i] = Edge{From: int32(rng.IntN(n)), To: int32(rng.IntN(n)), Weight: .1 + rng.Float64()}
 				if whole {
 					list[i].Weight = float64(1 + rng.IntN(3))
 				}
@@ -250,15 +249,15 @@ func TestGuaranteeOnLargeGraphs(t *testing.T) {
 }
 
 func TestDegenerateGraphs(t *testing.T) {
-	empty, err := Find(t.Context(), build(t, 0, nil), nil)
+	empty, err := FindTree(t.Context(), build(t, 0, nil), nil)
 	check.True(t, err == nil && len(empty.Nodes) == 0, "no nodes: %v %v", empty, err)
-	loop, err := Find(t.Context(), build(t, 1, []graph.Edge{{From: 0, To: 0, Weight: 1}}), []float64{0})
+	loop, err := FindTree(t.Context(), build(t, 1, []Edge{{From: 0, To: 0, Weight: 1}}), []float64{0})
 	check.True(t, err == nil && cmp.Diff(&Tree{Nodes: []int32{0}}, loop) == "", "one node with a loop: %v %v", loop, err)
-	apart, err := Find(t.Context(), build(t, 3, nil), []float64{1, 3, 3})
+	apart, err := FindTree(t.Context(), build(t, 3, nil), []float64{1, 3, 3})
 	check.True(t, err == nil && cmp.Diff(&Tree{Nodes: []int32{1}, Prize: 3}, apart) == "", "no edges: %v %v", apart, err)
-	free, err := Find(t.Context(), build(t, 3, path(0, 0)), []float64{1, 0, 1})
+	free, err := FindTree(t.Context(), build(t, 3, path(0, 0)), []float64{1, 0, 1})
 	check.True(t, err == nil && free.Prize-free.Cost == 2 && len(free.Nodes) == 3, "edges for nothing: %v %v", free, err)
-	large, err := Find(t.Context(), build(t, 2, path(math.MaxFloat64)), []float64{1e300, 1e307})
+	large, err := FindTree(t.Context(), build(t, 2, path(math.MaxFloat64)), []float64{1e300, 1e307})
 	check.True(t, err == nil && slices.Equal(large.Nodes, []int32{1}), "large numbers: %v %v", large, err)
 }
 
@@ -274,22 +273,22 @@ func TestFindRefuses(t *testing.T) {
 		{[]float64{1, math.Inf(1)}, "node 1 has the prize +Inf"},
 		{[]float64{math.MaxFloat64, math.MaxFloat64}, "scale prizes"},
 	} {
-		check.Fails(t, check.Err(Find(t.Context(), g, c.prizes)), c.want)
+		check.Fails(t, check.Err(FindTree(t.Context(), g, c.prizes)), c.want)
 	}
-	check.Is(t, check.Err(Find(t.Context(), g, []float64{1, -1})), ErrPrize)
+	check.Is(t, check.Err(FindTree(t.Context(), g, []float64{1, -1})), ErrPrize)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	check.Is(t, check.Err(Find(ctx, g, []float64{1, 1})), context.Canceled)
+	check.Is(t, check.Err(FindTree(ctx, g, []float64{1, 1})), context.Canceled)
 }
 
-func ExampleFind() {
+func ExampleFindTree() {
 	// Two rich nodes with a poor one between them, and one too far away.
-	g, err := graph.New(4, []graph.Edge{{From: 0, To: 1, Weight: 1}, {From: 1, To: 2, Weight: 1}, {From: 2, To: 3, Weight: 5}}, graph.Options{})
+	g, err := New(4, []Edge{{From: 0, To: 1, Weight: 1}, {From: 1, To: 2, Weight: 1}, {From: 2, To: 3, Weight: 5}}, Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	t, err := Find(context.Background(), g, []float64{3, 0, 3, 2})
+	t, err := FindTree(context.Background(), g, []float64{3, 0, 3, 2})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -303,14 +302,14 @@ func ExampleFind() {
 func TestExtremeNumbers(t *testing.T) {
 	least := math.SmallestNonzeroFloat64
 	for _, cost := range []float64{least, 3 * least, 1e-310} {
-		got, err := Find(t.Context(), build(t, 3, path(cost, cost)), []float64{1, 0, 1})
+		got, err := FindTree(t.Context(), build(t, 3, path(cost, cost)), []float64{1, 0, 1})
 		check.True(t, err == nil && len(got.Nodes) == 3, "a cost of %g: %v, %v", cost, got, err)
-		got, err = Find(t.Context(), build(t, 3, path(cost, cost)), []float64{least, least, least})
+		got, err = FindTree(t.Context(), build(t, 3, path(cost, cost)), []float64{least, least, least})
 		check.True(t, err == nil && len(got.Nodes) != 0, "a cost of %g and tiny prizes: %v, %v", cost, got, err)
 	}
-	got, err := Find(t.Context(), build(t, 3, path(1e307, math.MaxFloat64)), []float64{2e307, 2e307, 1})
+	got, err := FindTree(t.Context(), build(t, 3, path(1e307, math.MaxFloat64)), []float64{2e307, 2e307, 1})
 	check.True(t, err == nil && len(got.Nodes) == 2, "great costs: %v, %v", got, err)
-	check.Is(t, check.Err(Find(t.Context(), build(t, 2, path(1)), []float64{1e308, 0})), ErrPrize, "prizes of 1e308")
+	check.Is(t, check.Err(FindTree(t.Context(), build(t, 2, path(1)), []float64{1e308, 0})), ErrPrize, "prizes of 1e308")
 }
 
 func TestFindLooksAtTheContext(t *testing.T) {
@@ -322,7 +321,7 @@ func TestFindLooksAtTheContext(t *testing.T) {
 	g := build(t, len(prizes), path(costs...))
 	for looks := 0; looks < 128; looks += 12 {
 		ctx := check.NewCountdown(looks)
-		_, err := Find(ctx, g, prizes)
+		_, err := FindTree(ctx, g, prizes)
 		check.Must(t, errors.Is(err, context.Canceled) && ctx.Looks() <= 64, "%d looks: %v after %d further looks", looks, err, ctx.Looks())
 	}
 }
@@ -337,7 +336,7 @@ func TestNoMoreThanPays(t *testing.T) {
 	prizes[500], prizes[502] = 900, 900
 	grown, err := grow(t.Context(), build(t, len(prizes), path(costs...)), prizes)
 	check.True(t, err == nil && len(grown.forest) <= 4, "%d edges for two prizes two apart, %v", len(grown.forest), err)
-	star := build(t, 3, []graph.Edge{{From: 0, To: 1, Weight: 1}, {From: 0, To: 2, Weight: 1}})
-	got, err := Find(t.Context(), star, []float64{0, 2, 2})
+	star := build(t, 3, []Edge{{From: 0, To: 1, Weight: 1}, {From: 0, To: 2, Weight: 1}})
+	got, err := FindTree(t.Context(), star, []float64{0, 2, 2})
 	check.True(t, err == nil && slices.Equal(got.Nodes, []int32{1}), "got %v, %v", got, err)
 }

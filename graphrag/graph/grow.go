@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package steiner
+package graph
 
 import (
 	"context"
 	"math"
-
-	"github.com/wildgraph/wildgraph/graphrag/graph"
 )
 
 // growth is the state of the first phase. Each node begins as a cluster of its own. Active clusters grow a
@@ -19,13 +17,13 @@ import (
 // rest of the edge, which is divided between its parts. When the time of a part is reached, either the edge
 // is full, or its rest is divided once more. The clock of a cluster stops while it is inactive.
 type growth struct {
-	edges    []graph.Edge
+	edges    []Edge
 	clusters []cluster
-	heap     heap         // parts, one heap for each cluster
-	queue    heap         // active clusters by their next event
-	due      int32        // the first of the queue
-	prized   []int32      // nodes with prizes in each connected component
-	forest   []graph.Edge // edges that joined clusters
+	heap     heap    // parts, one heap for each cluster
+	queue    heap    // active clusters by their next event
+	due      int32   // the first of the queue
+	prized   []int32 // nodes with prizes in each connected component
+	forest   []Edge  // edges that joined clusters
 }
 
 // cluster is a set of nodes: the first ones are single nodes, each later one is made of two others.
@@ -46,7 +44,7 @@ type cluster struct {
 const precision = 1e-12
 
 // grow runs until all clusters have stopped.
-func grow(ctx context.Context, g *graph.Graph, prizes []float64) (*growth, error) {
+func grow(ctx context.Context, g *Graph, prizes []float64) (*growth, error) {
 	s, err := newGrowth(ctx, g, prizes)
 	if err != nil {
 		return nil, err
@@ -68,10 +66,7 @@ func grow(ctx context.Context, g *graph.Graph, prizes []float64) (*growth, error
 	}
 }
 
-// stride is the number of nodes, edges or events between two looks at the context.
-const stride = 1 << 12
-
-func newGrowth(ctx context.Context, g *graph.Graph, prizes []float64) (*growth, error) {
+func newGrowth(ctx context.Context, g *Graph, prizes []float64) (*growth, error) {
 	edges, err := edgesOf(ctx, g)
 	if err != nil {
 		return nil, err
