@@ -22,7 +22,6 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/hipporag2"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/agent"
-	"github.com/wildgraph/wildgraph/graphrag/find"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/graphrag/load/office"
@@ -60,7 +59,7 @@ func run(ctx context.Context, out io.Writer, server, name, folder, question stri
 		return err
 	}
 	tools, err := agent.NewTools(graphrag.Question{Text: question, K: 5}, agent.ToolOptions{
-		Retriever: system, Pages: find.New(chunks), Count: parts.Count,
+		Retriever: system, Pages: agent.NewPages(chunks), Count: parts.Count,
 	})
 	if err != nil {
 		return err

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package find_test
+package agent_test
 
 import (
 	"context"
@@ -16,24 +16,24 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
-	"github.com/wildgraph/wildgraph/graphrag/find"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// pages have a text each, named a, b and so on.
-func pages(texts ...string) *find.Pages {
+// pagesOf returns pages that have a text each, named a, b and so on.
+func pagesOf(texts ...string) *agent.Pages {
 	var chunks []graphrag.Chunk
 	for i, t := range texts {
 		chunks = append(chunks, graphrag.Chunk{ID: fmt.Sprintf("%c#0", 'a'+i), Doc: string(rune('a' + i)), Text: t, End: len(t)})
 	}
-	return find.New(chunks)
+	return agent.NewPages(chunks)
 }
 
 // Lines are shared out over the pages, with their places and the number of the rest.
 func TestFind(t *testing.T) {
-	p := pages("Fram\nno\nthe fram sails\nFRAM again", "nothing", "one Fram", "Fram 1\nFram 2\nFram 3\nFram 4\nFram 5")
+	p := pagesOf("Fram\nno\nthe fram sails\nFRAM again", "nothing", "one Fram", "Fram 1\nFram 2\nFram 3\nFram 4\nFram 5")
 	r := check.Of(p.Find(t.Context(), "fram", 5)).OK(t)
 	var got []string
 	for _, l := range r.Lines {
@@ -45,13 +45,13 @@ func TestFind(t *testing.T) {
 }
 
 func TestPatterns(t *testing.T) {
-	p := pages("a", "b")
+	p := pagesOf("a", "b")
 	for _, tt := range []struct{ pattern, want string }{
 		{"", "is empty"}, {"  ", "is empty"}, {"a(", "missing closing )"}, {"x*", "matches every line"}, {"(?:)", "matches every line"},
 		{strings.Repeat("a", 1001), "1001 bytes"}, {"\xff", "invalid UTF-8"}, {`(a{1000}){1000}`, "repeat count"}, {"*", "missing argument"},
 	} {
 		_, err := p.Find(t.Context(), tt.pattern, 5)
-		check.True(t, errors.Is(err, find.ErrPattern) && strings.Contains(err.Error(), tt.want), "%q: %v, want %q", tt.pattern, err, tt.want)
+		check.True(t, errors.Is(err, agent.ErrPattern) && strings.Contains(err.Error(), tt.want), "%q: %v, want %q", tt.pattern, err, tt.want)
 	}
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -69,7 +69,7 @@ func TestFindIsRegexp(t *testing.T) {
 		for range rng.IntN(80) {
 			text.WriteString(alphabet[rng.IntN(len(alphabet))])
 		}
-		p := pages(text.String())
+		p := pagesOf(text.String())
 		for _, pattern := range patterns {
 			re := regexp.MustCompile("(?i)" + pattern)
 			var want []int
@@ -92,28 +92,28 @@ func TestFindIsRegexp(t *testing.T) {
 // A page that is one line of ten megabytes is shown by a part of it, in time that grows with it.
 func TestOneLongLine(t *testing.T) {
 	long := strings.Repeat("lorem ipsum ", 500_000) + "the Fram é" + strings.Repeat("日本", 700_000)
-	p := pages(long)
+	p := pagesOf(long)
 	began := time.Now()
 	r, err := p.Find(t.Context(), `f.am`, 5)
 	check.Must(t, err == nil && r.Matching == 1, "%+v, %v", r, err)
 	shown := r.Lines[0].Text
-	check.True(t, len(shown) <= find.MaxLine && strings.Contains(strings.Trim(shown, "…"), "Fram"), "%q", shown)
+	check.True(t, len(shown) <= agent.MaxLine && strings.Contains(strings.Trim(shown, "…"), "Fram"), "%q", shown)
 	check.True(t, strings.HasPrefix(shown, "…") && strings.HasSuffix(shown, "…"), "no ellipses: %q", shown)
-	row, err := pages("# Ships\n\n| Ship | Year |\n|---|---|\n| Fram | 1892 |\n").Find(t.Context(), "1892", 5)
+	row, err := pagesOf("# Ships\n\n| Ship | Year |\n|---|---|\n| Fram | 1892 |\n").Find(t.Context(), "1892", 5)
 	check.True(t, err == nil && row.Lines[0].Text == "| Ship | Year |\n| Fram | 1892 |", "a row of a table is shown as %+v, %v", row, err)
 	read, n, err := p.Read("a", r.Lines[0].Index)
 	check.True(t, err == nil && strings.Contains(read[0].Text, "the Fram") && len(read[0].Text) <= 1200 &&
 		n >= 5000, "%q of %d passages, %v", read[0].Text, n, err)
-	r, err = pages(strings.Repeat("OH H", 500_000)).Find(t.Context(), "hhh", 5)
+	r, err = pagesOf(strings.Repeat("OH H", 500_000)).Find(t.Context(), "hhh", 5)
 	check.True(t, err == nil && r.Matching == 0, "in capitals: %+v, %v", r, err)
 	took := time.Since(began)
 	check.True(t, took <= 30*time.Second, "took %v", took)
 }
 
 // Reading goes by the names of pages, never by a path, and every passage can be read.
-func TestRead(t *testing.T) {
+func TestReadPages(t *testing.T) {
 	text := strings.Repeat("A sentence about the ice. ", 200) + strings.Repeat("Another line.\n", 300) + strings.Repeat("日本", 2000)
-	p := pages(text, "")
+	p := pagesOf(text, "")
 	for _, name := range []string{"../a", "/etc/passwd", "a/../a", "", "A", "./a"} {
 		_, _, err := p.Read(name, 0)
 		check.Fails(t, err, "there is no page", "%q", name)
@@ -150,7 +150,7 @@ func TestRead(t *testing.T) {
 }
 
 // Pages are put together again from chunks that overlap, and were cleaned.
-func TestNew(t *testing.T) {
+func TestNewPages(t *testing.T) {
 	page := strings.Repeat("The ship [Fram](http://x.org/fram) sailed in 1893 to the north.\n", 90)
 	for name, clean := range map[string]func(string) (string, text.Mapping){"as it came": nil, "cleaned": text.StripLinks} {
 		splitter := check.Of(chunk.Tokens(chunk.TokenOptions{Size: 60, Overlap: 15})).OK(t)
@@ -162,10 +162,10 @@ func TestNew(t *testing.T) {
 		c := check.Of(chunk.New(o)).OK(t)
 		chunks, err := c.All(t.Context(), graphrag.Documents(graphrag.Document{ID: "fram", Text: page}))
 		check.Must(t, err == nil && len(chunks) >= 10, "%d chunks, %v", len(chunks), err)
-		if got := find.Text(find.New(chunks), 0); len(got) < len(want)*95/100 || len(got) > len(want)*105/100 || clean == nil && got != want {
+		if got := agent.Text(agent.NewPages(chunks), 0); len(got) < len(want)*95/100 || len(got) > len(want)*105/100 || clean == nil && got != want {
 			t.Errorf("%s: %d bytes, want %d", name, len(got), len(want))
 		}
-		r, err := find.New(chunks).Find(t.Context(), "sailed in 1893", 5)
+		r, err := agent.NewPages(chunks).Find(t.Context(), "sailed in 1893", 5)
 		check.True(t, err == nil && r.Matching >= 85 && r.Matching <= 95, "%s: %d lines of 90, %v", name, r.Matching, err)
 	}
 }
