@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/embed"
-	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
+	"github.com/wildgraph/wildgraph/graphrag/graphragtest"
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
@@ -68,8 +68,8 @@ func dot(x, y []float32) float64 {
 }
 
 func TestConformance(t *testing.T) {
-	t.Run("LSA", func(t *testing.T) { embedtest.Test(t, fit(t, corpus, embed.LSAOptions{})) })
-	t.Run("LSA of nothing", func(t *testing.T) { embedtest.Test(t, fit(t, nil, embed.LSAOptions{})) })
+	t.Run("LSA", func(t *testing.T) { graphragtest.Embedder(t, fit(t, corpus, embed.LSAOptions{})) })
+	t.Run("LSA of nothing", func(t *testing.T) { graphragtest.Embedder(t, fit(t, nil, embed.LSAOptions{})) })
 }
 
 // TestLSARelatesWords: physician and nurse never occur in one text, but both

@@ -15,7 +15,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
-	"github.com/wildgraph/wildgraph/graphrag/extract/extracttest"
+	"github.com/wildgraph/wildgraph/graphrag/graphragtest"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
@@ -280,7 +280,7 @@ func TestContract(t *testing.T) {
 	schema, err3 := extract.NewBySchema(extract.SchemaOptions{ModelOptions: o, Schema: schema(), Mode: extract.Prefer, Expand: &extract.Expansion{Batch: 1}})
 	check.OK(t, errors.Join(err1, err2, err3))
 	for name, x := range map[string]extract.Extractor{"openie": openie, "records": records, "schema": schema} {
-		t.Run(name, func(t *testing.T) { extracttest.Test(t, x) })
+		t.Run(name, func(t *testing.T) { graphragtest.Extractor(t, x) })
 	}
 }
 

@@ -15,10 +15,9 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
 	"github.com/wildgraph/wildgraph/graphrag/embed/local"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
-	"github.com/wildgraph/wildgraph/graphrag/extract/extracttest"
+	"github.com/wildgraph/wildgraph/graphrag/graphragtest"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
@@ -282,7 +281,7 @@ func TestLinked(t *testing.T) {
 
 func TestByNames(t *testing.T) {
 	dir := t.TempDir()
-	check.OK(t, embedtest.WriteHead(dir, "BertForTokenClassification", "O", "B-PER", "I-PER"))
+	check.OK(t, graphragtest.WriteHead(dir, "BertForTokenClassification", "O", "B-PER", "I-PER"))
 	names := check.Of(local.OpenNames(dir, local.Options{})).OK(t)
-	extracttest.Test(t, extract.ByNames(names))
+	graphragtest.Extractor(t, extract.ByNames(names))
 }

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
-	"github.com/wildgraph/wildgraph/graphrag/graph/graphtest"
+	"github.com/wildgraph/wildgraph/graphrag/graphragtest"
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
 	"github.com/wildgraph/wildgraph/internal/check"
 )
@@ -71,7 +71,7 @@ func TestIgraph(t *testing.T) {
 		nodes []int
 		want  []float64
 	}{
-		{"karate", 34, graphtest.Karate().Edges, []ppr.Seed{{0, 3}, {33, 1}}, []int{0, 33, 1, 2, 32, 3, 13, 5},
+		{"karate", 34, graphragtest.Karate().Edges, []ppr.Seed{{0, 3}, {33, 1}}, []int{0, 33, 1, 2, 32, 3, 13, 5},
 			[]float64{.211827259, .105309468, .056756828, .052959224, .047483842, .039373788, .031958651, .030031385}},
 		{"parallel/4", 6, multi, []ppr.Seed{{4, 1}}, nil, []float64{.173753063, .153786646, .130180180, .305672814, .236607297, 0}},
 		{"parallel/0", 6, multi, []ppr.Seed{{0, 1}}, nil, []float64{.352442673, .255044091, .130180180, .204415368, .057917688, 0}},
@@ -158,7 +158,7 @@ func TestAgainstDefinition(t *testing.T) {
 
 // The residual of every tolerance is kept, from sparse and dense beginnings.
 func TestTolerance(t *testing.T) {
-	g := graphtest.LFR2333().Graph()
+	g := graphragtest.LFR2333().Graph()
 	for _, tolerance := range []float64{1e-3, 1e-6, 1e-9, 1e-10, 1e-12} {
 		s := solver(t, g, ppr.Options{Tolerance: tolerance})
 		for _, nodes := range [][]int32{{7}, {1, 500, 2000}} {
@@ -176,7 +176,7 @@ func TestTolerance(t *testing.T) {
 // Scaling all weights by a power of two or the reset by any number changes no
 // bit; by another factor no digit.
 func TestScaling(t *testing.T) {
-	l := graphtest.LFR300()
+	l := graphragtest.LFR300()
 	g, scaled := l.Graph(), slices.Clone(l.Edges)
 	for i := range scaled {
 		scaled[i].Weight *= 0x1p900

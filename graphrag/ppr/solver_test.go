@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
-	"github.com/wildgraph/wildgraph/graphrag/graph/graphtest"
+	"github.com/wildgraph/wildgraph/graphrag/graphragtest"
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
 	"github.com/wildgraph/wildgraph/internal/check"
 )
@@ -44,7 +44,7 @@ func awkward(t *testing.T) map[string]*graph.Graph {
 	for i := range int32(500) {
 		star = append(star, graph.Edge{From: 0, To: i + 1, Weight: float64(i%7) * 1e-3})
 	}
-	pieces := graphtest.Planted(400, 200, 100, 0, 3)
+	pieces := graphragtest.Planted(400, 200, 100, 0, 3)
 	for i := range pieces.Edges {
 		pieces.Edges[i].Weight = math.Pow(10, float64(i%21-10))
 		if i%5 == 0 {
@@ -62,8 +62,8 @@ func awkward(t *testing.T) map[string]*graph.Graph {
 		"twins":   mustGraph(t, 41, twins),
 		"star":    mustGraph(t, 510, star),
 		"pieces":  mustGraph(t, 400, pieces.Edges),
-		"lfr":     graphtest.LFR2333().Graph(),
-		"ring":    graphtest.Ring(30, 5).Unweighted(),
+		"lfr":     graphragtest.LFR2333().Graph(),
+		"ring":    graphragtest.Ring(30, 5).Unweighted(),
 		"one":     mustGraph(t, 1, nil),
 		"loop":    mustGraph(t, 1, []graph.Edge{{From: 0, To: 0, Weight: 2}}),
 		"nothing": mustGraph(t, 5, []graph.Edge{{From: 1, To: 2}}),
@@ -80,7 +80,7 @@ func uniform(nodes ...int32) []ppr.Seed {
 }
 
 func TestConcurrent(t *testing.T) {
-	g := graphtest.LFR2333().Unweighted()
+	g := graphragtest.LFR2333().Unweighted()
 	s := solver(t, g, ppr.Options{})
 	seeds := uniform(1, 2, 3)
 	want := check.Of(s.Solve(t.Context(), seeds, nil)).OK(t)
@@ -101,7 +101,7 @@ func TestConcurrent(t *testing.T) {
 }
 
 func TestRefused(t *testing.T) {
-	g := graphtest.Karate().Graph()
+	g := graphragtest.Karate().Graph()
 	s := solver(t, g, ppr.Options{})
 	for name, seeds := range map[string][]ppr.Seed{
 		"none": nil, "zero": {{3, 0}}, "negative": {{1, 2}, {3, -1}}, "NaN": {{3, math.NaN()}}, "infinite": {{3, math.Inf(1)}},
@@ -117,14 +117,14 @@ func TestRefused(t *testing.T) {
 }
 
 func TestCancelled(t *testing.T) {
-	s := solver(t, graphtest.LFR2333().Graph(), ppr.Options{})
+	s := solver(t, graphragtest.LFR2333().Graph(), ppr.Options{})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	check.Is(t, check.Err(s.Solve(ctx, uniform(1), nil)), context.Canceled, "solve")
 }
 
 func TestNoAllocations(t *testing.T) {
-	s := solver(t, graphtest.LFR2333().Graph(), ppr.Options{})
+	s := solver(t, graphragtest.LFR2333().Graph(), ppr.Options{})
 	seeds := uniform(1, 2, 3)
 	x := check.Of(s.Solve(t.Context(), seeds, nil)).OK(t)
 	ctx := t.Context()

@@ -23,7 +23,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/examples/internal/setup"
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
+	"github.com/wildgraph/wildgraph/graphrag/graphragtest"
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
@@ -149,7 +149,7 @@ func second(s session.Source, err error) error {
 func TestIdleTimeEncodes(t *testing.T) {
 	const pages, vector = 70, 64 * 4 // of bytes
 	dir, model := t.TempDir(), t.TempDir()
-	check.OK(t, embedtest.WriteBERT(model))
+	check.OK(t, graphragtest.WriteBERT(model))
 	for i := range pages {
 		page := fmt.Sprintf("# Owl %d\n\nThe barn owl number %d hears a mouse.\n", i, i)
 		check.OK(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.md", i)), []byte(page), 0o600))

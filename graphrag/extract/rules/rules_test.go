@@ -21,8 +21,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
-	"github.com/wildgraph/wildgraph/graphrag/extract/extracttest"
 	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
+	"github.com/wildgraph/wildgraph/graphrag/graphragtest"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/internal/check"
@@ -358,7 +358,7 @@ func ExampleExtractor_Entities() {
 
 func TestConformance(t *testing.T) {
 	offline := check.Of(rules.New(rules.Options{})).OK(t)
-	extracttest.Test(t, offline)
+	graphragtest.Extractor(t, offline)
 }
 
 // page is a short text like those of the web.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package embedtest
+package graphragtest
 
 import (
 	"bytes"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package embedtest_test
+package graphragtest_test
 
 import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/embed"
-	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
+	"github.com/wildgraph/wildgraph/graphrag/graphragtest"
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
@@ -14,6 +14,6 @@ import (
 func Example() {
 	_ = func(t *testing.T) {
 		e := check.Of(embed.FitLSA(t.Context(), []string{"the texts of the corpus"}, embed.LSAOptions{})).OK(t)
-		embedtest.Test(t, e)
+		graphragtest.Embedder(t, e)
 	}
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package extracttest checks that an extractor keeps the promises of [extract.Extractor].
-package extracttest
+package graphragtest
 
 import (
 	"context"
@@ -28,10 +27,10 @@ var Texts = []string{
 	"A name of many letters: " + strings.Repeat("Aa", 5000) + ".",
 }
 
-// Test checks the extractor on [Texts]: one extraction for each chunk in order, spans within the chunk and on the
+// Extractor checks the extractor on [Texts]: one extraction for each chunk in order, spans within the chunk and on the
 // boundaries of runes, ends of facts among the mentions, the same result twice, and an error that wraps the error
 // of a cancelled context. A model behind the extractor must answer the same to the same prompt.
-func Test(t *testing.T, x extract.Extractor) {
+func Extractor(t *testing.T, x extract.Extractor) {
 	t.Helper()
 	var chunks []graphrag.Chunk
 	for i, s := range Texts {
@@ -45,7 +44,7 @@ func Test(t *testing.T, x extract.Extractor) {
 		t.Fatalf("%d extractions of %d chunks", len(found), len(chunks))
 	}
 	for i, e := range found {
-		check(t, chunks[i], e)
+		checkExtraction(t, chunks[i], e)
 	}
 	again, err := x.Extract(context.Background(), chunks)
 	if err != nil || !reflect.DeepEqual(found, again) {
@@ -61,7 +60,7 @@ func Test(t *testing.T, x extract.Extractor) {
 	}
 }
 
-func check(t *testing.T, c graphrag.Chunk, e kg.Extraction) {
+func checkExtraction(t *testing.T, c graphrag.Chunk, e kg.Extraction) {
 	t.Helper()
 	if e.Chunk != c.ID || e.Doc != c.Doc {
 		t.Errorf("chunk %q of %q: the extraction says %q of %q", c.ID, c.Doc, e.Chunk, e.Doc)

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package embedtest
+// Package graphragtest is for tests of parts of your own: [Embedder] and [Extractor] check the rules of their
+// interfaces with hostile texts, [WriteBERT] makes a small model, and there are graphs to test and measure
+// algorithms on: small ones with known properties, and recipes for large ones, which give the same edges on
+// every machine.
+package graphragtest
 
 import (
 	"context"
@@ -14,9 +18,9 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 )
 
-// Test runs the conformance suite on e, which must embed locally or from a fake: it is called some dozen
+// Embedder runs the conformance suite on e, which must embed locally or from a fake: it is called some dozen
 // times, with hostile texts among others. If e is also an [embed.Model], Dim is checked too.
-func Test(t *testing.T, e embed.Embedder) {
+func Embedder(t *testing.T, e embed.Embedder) {
 	t.Helper()
 	texts := []string{
 		"the quick brown fox jumps over the lazy dog",

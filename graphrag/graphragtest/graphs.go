@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package graphtest
+package graphragtest
 
 import (
 	_ "embed"
@@ -18,8 +18,8 @@ var karate string
 
 // Karate returns the friendships of a karate club: 34 nodes, 78 edges of weight 1 (W. W. Zachary, An
 // Information Flow Model for Conflict and Fission in Small Groups, 1977).
-func Karate() List {
-	l := List{N: 34}
+func Karate() EdgeList {
+	l := EdgeList{N: 34}
 	for line := range strings.Lines(karate) {
 		from, row, _ := strings.Cut(line, ":")
 		u, _ := strconv.Atoi(from) // the file is embedded
@@ -31,14 +31,14 @@ func Karate() List {
 	return l
 }
 
-func (l *List) add(from, to int) {
+func (l *EdgeList) add(from, to int) {
 	l.Edges = append(l.Edges, graph.Edge{From: int32(from), To: int32(to), Weight: 1})
 }
 
 // Ring returns a ring of cliques of equal size, weights 1. The first node of a
 // clique is joined to the second node of the next one.
-func Ring(cliques, size int) List {
-	l := List{N: cliques * size}
+func Ring(cliques, size int) EdgeList {
+	l := EdgeList{N: cliques * size}
 	for c := range cliques {
 		for i := range size {
 			for j := i + 1; j < size; j++ {
@@ -53,8 +53,8 @@ func Ring(cliques, size int) List {
 // Blocks200 returns ten blocks of 20 nodes with 1,117 edges of weight 1: each pair of nodes is
 // joined with probability .4 in the same block, .02 otherwise. The communities of highest known
 // modularity, 0.561417950, are the blocks.
-func Blocks200() List {
-	l, rng := List{N: 200}, lcg(42)
+func Blocks200() EdgeList {
+	l, rng := EdgeList{N: 200}, lcg(42)
 	for i := range l.N {
 		for j := i + 1; j < l.N; j++ {
 			p := .02
@@ -73,8 +73,8 @@ func Blocks200() List {
 // Lancichinetti, Fortunato and Radicchi (2008): each node draws 4 to 19 partners, few of them often, each
 // from the whole graph with probability mixing, else from its block. Partners drawn repeatedly are listed
 // repeatedly, and their weights add up in the graph.
-func LFR(sizes []int, mixing float64, seed uint64) List {
-	l, rng := List{}, lcg(seed)
+func LFR(sizes []int, mixing float64, seed uint64) EdgeList {
+	l, rng := EdgeList{}, lcg(seed)
 	for _, size := range sizes {
 		l.N += size
 	}
@@ -100,10 +100,10 @@ func LFR(sizes []int, mixing float64, seed uint64) List {
 }
 
 // LFR300 returns [LFR] of ten blocks of 12 to 60 nodes.
-func LFR300() List { return LFR([]int{12, 15, 18, 20, 25, 30, 35, 40, 45, 60}, .3, 7) }
+func LFR300() EdgeList { return LFR([]int{12, 15, 18, 20, 25, 30, 35, 40, 45, 60}, .3, 7) }
 
 // LFR2333 returns [LFR] of forty blocks, 2,333 nodes, strongly mixed.
-func LFR2333() List {
+func LFR2333() EdgeList {
 	sizes := make([]int, 40)
 	for b := range sizes {
 		sizes[b] = 20 + b*b%83
@@ -127,8 +127,8 @@ func (x *lcg) below(n int) int { return int(x.float() * float64(n)) }
 // edge is any node, the other any node with probability share, else a node of the same block. Self-loops
 // are drawn again, parallel edges stay. Planted(1e6, 5e6, 1000, .3, 1) is the large graph of the
 // benchmarks; its planted communities have a modularity of about 0.699.
-func Planted(n, m, blocks int, share float64, seed uint64) List {
-	l, rng := List{N: n, Edges: make([]graph.Edge, 0, m)}, splitMix(seed)
+func Planted(n, m, blocks int, share float64, seed uint64) EdgeList {
+	l, rng := EdgeList{N: n, Edges: make([]graph.Edge, 0, m)}, splitMix(seed)
 	for len(l.Edges) < m {
 		u, v := rng.below(n), 0
 		if rng.float() < share {
@@ -181,4 +181,24 @@ func Resets(g *graph.Graph, count int, seed uint64) [][]int32 {
 		}
 	}
 	return sets
+}
+
+// EdgeList is a list of edges over the nodes 0..N-1.
+type EdgeList struct {
+	N     int
+	Edges []graph.Edge
+}
+
+// Graph builds the graph of the list. It panics if an edge is unusable, which no recipe of this package makes.
+func (l EdgeList) Graph() *graph.Graph { return l.build(graph.Options{}) }
+
+// Unweighted is Graph without weights.
+func (l EdgeList) Unweighted() *graph.Graph { return l.build(graph.Options{Unweighted: true}) }
+
+func (l EdgeList) build(o graph.Options) *graph.Graph {
+	g, err := graph.New(l.N, l.Edges, o)
+	if err != nil {
+		panic(err)
+	}
+	return g
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package graphtest_test
+package graphragtest_test
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
-	"github.com/wildgraph/wildgraph/graphrag/graph/graphtest"
+	"github.com/wildgraph/wildgraph/graphrag/graphragtest"
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
@@ -17,17 +17,17 @@ import (
 func TestFingerprints(t *testing.T) {
 	for _, c := range []struct {
 		name        string
-		list        graphtest.List
+		list        graphragtest.EdgeList
 		n, edges    int
 		weight      float64
 		fingerprint uint64
 	}{
-		{"karate", graphtest.Karate(), 34, 78, 78, 0x801dc995eccd26db},
-		{"ring30x5", graphtest.Ring(30, 5), 150, 330, 330, 0x98be4e80262080bd},
-		{"ring8x6", graphtest.Ring(8, 6), 48, 128, 128, 0x1883f0f4beafbc3f},
-		{"planted", graphtest.Blocks200(), 200, 1117, 1117, 0xe66157d111ba2e37},
-		{"lfr300", graphtest.LFR300(), 300, 1952, 2253, 0x9dcd4ca77475a193},
-		{"lfr2333", graphtest.LFR2333(), 2333, 16753, 17511, 0xd1534e03cb457f45},
+		{"karate", graphragtest.Karate(), 34, 78, 78, 0x801dc995eccd26db},
+		{"ring30x5", graphragtest.Ring(30, 5), 150, 330, 330, 0x98be4e80262080bd},
+		{"ring8x6", graphragtest.Ring(8, 6), 48, 128, 128, 0x1883f0f4beafbc3f},
+		{"planted", graphragtest.Blocks200(), 200, 1117, 1117, 0xe66157d111ba2e37},
+		{"lfr300", graphragtest.LFR300(), 300, 1952, 2253, 0x9dcd4ca77475a193},
+		{"lfr2333", graphragtest.LFR2333(), 2333, 16753, 17511, 0xd1534e03cb457f45},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g, weight := c.list.Graph(), 0.0
