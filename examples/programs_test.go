@@ -33,13 +33,9 @@ func TestSmallPrograms(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"fuse"}, "1. The Fram was built in Larvik by Colin Archer."},
-		{[]string{"insertdelete"}, "after an insert: 3 documents\nafter a delete: 2 documents; found: fram"},
 		{[]string{"ollama", server.URL, "m", docs, question}, "3 calls to index 3 documents"},
 		{[]string{"ownparts"}, "2 chunks; answer: Colin Archer built the ship in Larvik."},
-		{[]string{"stream", server.OpenAIURL(), "m"}, "Colin Archer built it"},
 		{[]string{"tenants"}, "key-of-hr-4Zr1xq: Ada Lovelace earns 90,000 crowns a year.\nkey-of-ops-9Lm3ed: The evidence does not contain the answer.\nguessed: no such token"},
-		{[]string{"twosystems"}, "bm25: fram archer\nhipporag2: fram archer"},
 	}
 	bin := t.TempDir()
 	build := []string{"build", "-buildvcs=false", "-ldflags=-s -w", "-o", bin + string(filepath.Separator)}
