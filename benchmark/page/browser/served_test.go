@@ -18,7 +18,6 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
-	"github.com/wildgraph/wildgraph/examples/ask/serve"
 	"github.com/wildgraph/wildgraph/examples/ask/session"
 	"github.com/wildgraph/wildgraph/examples/ask/session/sessiontest"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
@@ -34,7 +33,7 @@ func serving(t *testing.T, d *session.Session) (address string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	ready, ended := make(chan string, 1), make(chan error, 1)
-	go func() { ended <- serve.Run(ctx, d, "127.0.0.1:0", nil, func(url string) { ready <- url }) }()
+	go func() { ended <- session.Serve(ctx, d, "127.0.0.1:0", nil, func(url string) { ready <- url }) }()
 	select {
 	case address = <-ready:
 	case err := <-ended:

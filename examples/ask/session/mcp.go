@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package serve
+package session
 
 import (
 	"cmp"
@@ -14,7 +14,6 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/wildgraph/wildgraph/examples/ask/session"
 	"github.com/wildgraph/wildgraph/graphrag"
 )
 
@@ -39,8 +38,8 @@ type conditionInput struct {
 }
 
 type searchOutput struct {
-	Passages []session.Passage `json:"passages" jsonschema:"with file, place and score, best first"`
-	Note     string            `json:"note,omitempty" jsonschema:"says that new or changed files are not searched yet"`
+	Passages []Passage `json:"passages" jsonschema:"with file, place and score, best first"`
+	Note     string    `json:"note,omitempty" jsonschema:"says that new or changed files are not searched yet"`
 }
 
 type askInput struct {
@@ -62,9 +61,9 @@ type findInput struct {
 }
 
 type findOutput struct {
-	Lines    []session.Passage `json:"lines" jsonschema:"lines that match, shared out over the files"`
-	Matching int               `json:"matching" jsonschema:"how many lines match in all"`
-	Files    int               `json:"files" jsonschema:"in how many files"`
+	Lines    []Passage `json:"lines" jsonschema:"lines that match, shared out over the files"`
+	Matching int       `json:"matching" jsonschema:"how many lines match in all"`
+	Files    int       `json:"files" jsonschema:"in how many files"`
 }
 
 // place is a place of a file, as search and find return it.
@@ -85,14 +84,14 @@ type answerInput struct {
 }
 
 type answerOutput struct {
-	Answer string            `json:"answer"`
-	Cited  []session.Passage `json:"cited" jsonschema:"what stands at these places"`
-	Unread []string          `json:"unread,omitempty" jsonschema:"cited paths that are no file of the folder"`
+	Answer string    `json:"answer"`
+	Cited  []Passage `json:"cited" jsonschema:"what stands at these places"`
+	Unread []string  `json:"unread,omitempty" jsonschema:"cited paths that are no file of the folder"`
 }
 
 // MCPServer serves a folder by the Model Context Protocol: the tools search, ask and neighbours, and for
 // agents that search themselves find, read and answer.
-func MCPServer(d *session.Session) *mcp.Server {
+func MCPServer(d *Session) *mcp.Server {
 	version := "(devel)" // of the main module of the program
 	if info, ok := debug.ReadBuildInfo(); ok {
 		version = cmp.Or(info.Main.Version, version)
@@ -111,8 +110,8 @@ func MCPServer(d *session.Session) *mcp.Server {
 	return s
 }
 
-// RunMCP serves one client on a pair of streams until it disconnects or ctx ends.
-func RunMCP(ctx context.Context, d *session.Session, in io.Reader, out io.Writer) error {
+// ServeMCP serves one client on a pair of streams until it disconnects or ctx ends.
+func ServeMCP(ctx context.Context, d *Session, in io.Reader, out io.Writer) error {
 	closeOnce := sync.OnceValue(func() error {
 		if c, ok := in.(io.Closer); ok {
 			return c.Close()
@@ -138,7 +137,7 @@ func (s stream) Close() error { return s.close() }
 
 // tools implements the tools. turn bounds the number of concurrent calls.
 type tools struct {
-	d    *session.Session
+	d    *Session
 	turn chan struct{}
 }
 
@@ -195,15 +194,15 @@ func handle[In toolInput, Out any](t tools, do func(mcpCall, In) (Out, error)) m
 
 func (t tools) search(c mcpCall, in searchInput) (searchOutput, error) {
 	found, err := t.d.Search(c, in.Query, within(in.K, 5), c.where)
-	return searchOutput{append([]session.Passage{}, found...), c.note}, err
+	return searchOutput{append([]Passage{}, found...), c.note}, err
 }
 
-func (t tools) ask(c mcpCall, in askInput) (r session.Reply, err error) {
+func (t tools) ask(c mcpCall, in askInput) (r Reply, err error) {
 	skip := max(0, len(in.Before)-maxBefore)
 	token, sent := c.req.Params.GetProgressToken(), 0
-	for r, err = range t.d.Stream(c, session.Query{Question: in.Question, Before: in.Before[skip:], Answers: in.Answers[min(skip, len(in.Answers)):], Where: c.where}) {
+	for r, err = range t.d.Stream(c, Query{Question: in.Question, Before: in.Before[skip:], Answers: in.Answers[min(skip, len(in.Answers)):], Where: c.where}) {
 		if err != nil {
-			return session.Reply{}, err
+			return Reply{}, err
 		}
 		if n := len(r.Answer); token != nil && r.System == "" && n-sent >= max(least, sent/8) {
 			sent = n
@@ -214,13 +213,13 @@ func (t tools) ask(c mcpCall, in askInput) (r session.Reply, err error) {
 	return r, nil
 }
 
-func (t tools) neighbours(c mcpCall, in neighboursInput) (session.Neighbourhood, error) {
+func (t tools) neighbours(c mcpCall, in neighboursInput) (Neighbourhood, error) {
 	return t.d.Neighbours(c, in.Name, within(in.Limit, 20), c.where)
 }
 
 func (t tools) find(c mcpCall, in findInput) (findOutput, error) {
 	lines, matching, files, err := t.d.Find(c, in.Pattern, c.where)
-	return findOutput{append([]session.Passage{}, lines...), matching, files}, err
+	return findOutput{append([]Passage{}, lines...), matching, files}, err
 }
 
 func (t tools) read(c mcpCall, in readInput) (searchOutput, error) {
@@ -229,7 +228,7 @@ func (t tools) read(c mcpCall, in readInput) (searchOutput, error) {
 }
 
 func (t tools) answer(c mcpCall, in answerInput) (answerOutput, error) {
-	out := answerOutput{Answer: in.Answer, Cited: []session.Passage{}}
+	out := answerOutput{Answer: in.Answer, Cited: []Passage{}}
 	for _, cited := range in.Cited[:min(len(in.Cited), maxResults)] {
 		if read, err := t.d.Read(c, cited.Path, cited.From, c.where); err == nil {
 			out.Cited = append(out.Cited, read[0])

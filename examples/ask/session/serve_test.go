@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package serve_test
+package session_test
 
 import (
 	"bufio"
@@ -18,7 +18,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wildgraph/wildgraph/examples/ask/serve"
 	"github.com/wildgraph/wildgraph/examples/ask/session"
 	"github.com/wildgraph/wildgraph/examples/ask/session/sessiontest"
 	api "github.com/wildgraph/wildgraph/graphrag/serve"
@@ -33,7 +32,7 @@ func start(t *testing.T, system string, args ...string) (url string, end func() 
 	d := sessiontest.Open(t, system, args...)
 	ctx, cancel := context.WithCancel(t.Context())
 	ready, ended := make(chan string, 1), make(chan error, 1)
-	go func() { ended <- serve.Run(ctx, d, "127.0.0.1:0", nil, func(url string) { ready <- url }) }()
+	go func() { ended <- session.Serve(ctx, d, "127.0.0.1:0", nil, func(url string) { ready <- url }) }()
 	select {
 	case url = <-ready:
 	case err := <-ended:
@@ -46,7 +45,7 @@ func start(t *testing.T, system string, args ...string) (url string, end func() 
 
 func handler(t *testing.T, d *session.Session, address string) http.Handler {
 	t.Helper()
-	h := check.Of(serve.Handler(d, address, nil)).OK(t)
+	h := check.Of(session.Handler(d, address, nil)).OK(t)
 	return h
 }
 
@@ -237,7 +236,7 @@ func TestSlowBodies(t *testing.T) {
 
 // A condition comes with the question; one that cannot be read, or is about a field that no
 // file has, is told.
-func TestWhere(t *testing.T) {
+func TestServedWhere(t *testing.T) {
 	url, _ := start(t, "hipporag2")
 	for where, want := range map[string]string{
 		`kind = \"csv\"`: `"refused":true`, `kind = \"md\"`: "hears a mouse", `kind =`: "byte 6", `knid = \"md\"`: "no document has the field",
@@ -270,7 +269,7 @@ func TestAPI(t *testing.T) {
 	status, _, body := send(t, "DELETE", url+"v1/documents/owl.md", "")
 	check.True(t, status == 403 && strings.Contains(body, "reads only"), "%d %s", status, body)
 	tokens := check.Of(api.ReadTokens(strings.NewReader(`{"token-of-tables-0123": {"scope": "kind = \"csv\"", "write": true}}`))).OK(t)
-	h := check.Of(serve.Handler(sessiontest.Open(t, "wild"), "", tokens)).OK(t)
+	h := check.Of(session.Handler(sessiontest.Open(t, "wild"), "", tokens)).OK(t)
 	server := httptest.NewServer(h)
 	defer server.Close()
 	const bearer = "Authorization: Bearer token-of-tables-0123"
@@ -316,7 +315,7 @@ func TestPDF(t *testing.T) {
 		"4 0 obj<</Length 62>>stream\nBT /F1 12 Tf 20 200 Td (The barn owl hears a mouse.) Tj ET     \nendstream endobj\n" +
 		"5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj\ntrailer<</Root 1 0 R>>\n"
 	d := sessiontest.OpenFiles(t, map[string]string{"owl.pdf": pdf, "notes.md": "The light is red."}, "bm25")
-	h := check.Of(serve.Handler(d, "127.0.0.1:80", nil)).OK(t)
+	h := check.Of(session.Handler(d, "127.0.0.1:80", nil)).OK(t)
 	get := func(query, site string) *httptest.ResponseRecorder {
 		r := httptest.NewRequest("GET", "http://127.0.0.1/api/pdf?"+query, nil)
 		r.Header.Set("Sec-Fetch-Site", site)

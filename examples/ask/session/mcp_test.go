@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package serve_test
+package session_test
 
 import (
 	"bytes"
@@ -16,7 +16,6 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/wildgraph/wildgraph/examples/ask/serve"
 	"github.com/wildgraph/wildgraph/examples/ask/session"
 	"github.com/wildgraph/wildgraph/examples/ask/session/sessiontest"
 	"github.com/wildgraph/wildgraph/internal/check"
@@ -34,7 +33,7 @@ func overMCP(t *testing.T, d *session.Session, progress ...func(*sdk.ProgressNot
 	toServer, fromClient := io.Pipe()
 	toClient, fromServer := io.Pipe()
 	ended := make(chan error, 1)
-	go func() { ended <- serve.RunMCP(t.Context(), d, toServer, fromServer) }()
+	go func() { ended <- session.ServeMCP(t.Context(), d, toServer, fromServer) }()
 	c := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, &sdk.ClientOptions{
 		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
 			for _, tell := range progress {
@@ -219,21 +218,21 @@ func TestBrokenClients(t *testing.T) {
 	} {
 		ended := make(chan error, 1)
 		var out bytes.Buffer
-		go func() { ended <- serve.RunMCP(t.Context(), d, strings.NewReader(sent), &out) }()
+		go func() { ended <- session.ServeMCP(t.Context(), d, strings.NewReader(sent), &out) }()
 		err := wait(t, ended)
 		t.Logf("%s: %v, %d bytes", name, err, out.Len())
 	}
 	// A line that never ends is left after its first megabyte.
 	ended := make(chan error, 1)
 	endless := &endless{}
-	go func() { ended <- serve.RunMCP(t.Context(), d, endless, io.Discard) }()
+	go func() { ended <- session.ServeMCP(t.Context(), d, endless, io.Discard) }()
 	err := wait(t, ended)
 	check.True(t, err != nil && endless.read <= 4<<20, "%v after %d bytes", err, endless.read)
 	// A server that is told to end does so though its client is silent.
 	ctx, cancel := context.WithCancel(t.Context())
 	silent, hold := io.Pipe()
 	defer hold.Close()
-	go func() { ended <- serve.RunMCP(ctx, d, silent, io.Discard) }()
+	go func() { ended <- session.ServeMCP(ctx, d, silent, io.Discard) }()
 	cancel()
 	err = wait(t, ended)
 	check.True(t, err == nil, "told to end: %v", err)

@@ -1,15 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package serve answers questions on a page in the browser, for this machine alone, and for other
-// programs by the Model Context Protocol.
-//
-// The page loads nothing from other servers and shows all text as text. Requests for another host name are
-// refused (DNS rebinding), and so are cross-origin requests, GET included, for anything but the static files.
-// No GET calls a model: a link with ?q= is asked at once only if that is free, suggestions need no model, and
-// GET /api/source reads only the index. With a system that has a graph, GET /api/graph?q=QUESTION returns the
-// facts around the names in the question, and POST /graph, a form with the field q, answers the question and
-// draws the part of the graph that led to the answer.
-package serve
+package session
 
 import (
 	"bytes"
@@ -27,7 +18,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/wildgraph/wildgraph/examples/ask/session"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/serve"
 	"github.com/wildgraph/wildgraph/graphrag/trace"
@@ -48,9 +38,9 @@ const (
 	patience    = 5 * time.Minute
 )
 
-// Run serves until ctx ends: the page with its API to this machine, or with tokens only the API, to
+// Serve serves until ctx ends: the page with its API to this machine, or with tokens only the API, to
 // clients with a token. ready gets the address.
-func Run(ctx context.Context, d *session.Session, address string, tokens map[string]serve.Token, ready func(url string)) error {
+func Serve(ctx context.Context, d *Session, address string, tokens map[string]serve.Token, ready func(url string)) error {
 	l, err := serve.Listen(address, tokens)
 	if err != nil {
 		return err
@@ -65,7 +55,7 @@ func Run(ctx context.Context, d *session.Session, address string, tokens map[str
 }
 
 // Handler returns the API for clients with tokens. Without tokens it has the page and the page's API, too.
-func Handler(d *session.Session, address string, tokens map[string]serve.Token) (http.Handler, error) {
+func Handler(d *Session, address string, tokens map[string]serve.Token) (http.Handler, error) {
 	api, err := serve.New(d.System(), serve.Options{Tokens: tokens, ReadOnly: true, K: d.K(), AtOnce: atOnce, MaxBody: maxTalk, Timeout: patience, Cite: d.At})
 	if err != nil || tokens != nil {
 		return api, err
@@ -107,7 +97,7 @@ func guard(next http.Handler) http.Handler {
 
 // site answers requests. turn bounds the number of concurrent answers.
 type site struct {
-	d    *session.Session
+	d    *Session
 	turn chan struct{}
 }
 
@@ -140,7 +130,7 @@ func (s *site) graph(w http.ResponseWriter, r *http.Request) {
 }
 
 // query reads a question and its condition from a form. On error, status is the status of the response.
-func query(value func(key string) string) (q session.Query, status int, err error) {
+func query(value func(key string) string) (q Query, status int, err error) {
 	q.Question = value("q")
 	if len(q.Question) > maxQuestion {
 		return q, http.StatusRequestEntityTooLarge, fmt.Errorf("the question has more than %d bytes", maxQuestion)
@@ -169,7 +159,7 @@ func (s *site) ask(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "want application/json", http.StatusUnsupportedMediaType)
 		return
 	}
-	var q session.Query
+	var q Query
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err == nil {
 		err = json.Unmarshal(body, &q)
@@ -190,7 +180,7 @@ func (s *site) ask(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	out, flush := display.JSON(w), http.NewResponseController(w)
-	send := func(reply session.Reply) bool { return out.Encode(reply) == nil && flush.Flush() == nil }
+	send := func(reply Reply) bool { return out.Encode(reply) == nil && flush.Flush() == nil }
 	_, note := s.d.Refresh(ctx)
 	spans := new(trace.Recorder)
 	for reply, err := range s.d.Stream(trace.With(ctx, spans), q) {
@@ -235,7 +225,7 @@ func (s *site) source(w http.ResponseWriter, r *http.Request) {
 	if err == nil && (err1 != nil || err2 != nil) {
 		err = errors.New("want start, and perhaps end: bytes of the text of the file")
 	}
-	var e session.Source
+	var e Source
 	if err == nil {
 		status = http.StatusNotFound
 		e, err = s.d.Excerpt(get("file"), start, end, q.Where)
@@ -275,7 +265,7 @@ func (s *site) facts(w http.ResponseWriter, r *http.Request) {
 	if err == nil && q.Where != nil && s.d.Paid() {
 		status, err = http.StatusForbidden, errors.New("the graph of some files can cost calls of a model: ask for it by POST /graph")
 	}
-	var n session.Neighbourhood
+	var n Neighbourhood
 	if err == nil {
 		status = http.StatusNotFound
 		n, err = s.d.Around(r.Context(), q, maxFacts)
