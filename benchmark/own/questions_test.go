@@ -15,7 +15,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/internal/check"
-	"github.com/wildgraph/wildgraph/llm/jsonl"
+	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
 func folder() fstest.MapFS {
@@ -96,7 +96,7 @@ func TestLoadErrors(t *testing.T) {
 		line, want := row[0], row[1]
 		text := `{"id": "first", "question": "q?", "answer": "a"}` + "\n" + line
 		_, err := own.Load(t.Context(), "q.jsonl", strings.NewReader(text), folder(), load.Options{})
-		var at *jsonl.Error
+		var at *journal.LineError
 		check.True(t, errors.As(err, &at) && at.Line == 2 &&
 			(strings.Contains(err.Error(), want) || want == "line 2"), "%s: %v, want %q", line, err, want)
 	}

@@ -22,7 +22,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
-	"github.com/wildgraph/wildgraph/llm/jsonl"
+	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
@@ -348,7 +348,7 @@ func TestSearchInThreeTurns(t *testing.T) {
 // Every limit is kept, and everything strange that a model may do is named and bounded. Each line has the replies, and the
 // steps, in order, the reason for the end, the evidence and the calls that they lead to.
 func TestSearchLimits(t *testing.T) {
-	err := jsonl.Each(os.DirFS("testdata"), "search.jsonl", 1<<20, func(_ int, tt struct {
+	err := journal.EachLine(os.DirFS("testdata"), "search.jsonl", 1<<20, func(_ int, tt struct {
 		Name           string
 		Replies, Steps []string
 		Question       graphrag.Question

@@ -19,7 +19,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
-	"github.com/wildgraph/wildgraph/llm/jsonl"
+	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
@@ -162,7 +162,7 @@ func TestEndMarkIsABoundary(t *testing.T) {
 
 // Replies of every broken shape.
 func TestBrokenRecords(t *testing.T) {
-	err := jsonl.Each(os.DirFS("testdata"), "broken.jsonl", 1<<20, func(_ int, c struct {
+	err := journal.EachLine(os.DirFS("testdata"), "broken.jsonl", 1<<20, func(_ int, c struct {
 		Name, Answer    string
 		Format          extract.Format
 		Names           []string

@@ -21,7 +21,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
-	"github.com/wildgraph/wildgraph/llm/jsonl"
+	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
@@ -212,7 +212,7 @@ func shaped(t *testing.T, format, reply string) (kg.Extraction, int) {
 // Each line is a reply, and what it says. A refusal says nothing and is asked for twice; of a reply that was cut the whole
 // records are kept, without a second call, and the loss is a problem.
 func TestShapes(t *testing.T) {
-	err := jsonl.Each(os.DirFS("testdata"), "shapes.jsonl", 1<<20, func(_ int, c struct {
+	err := journal.EachLine(os.DirFS("testdata"), "shapes.jsonl", 1<<20, func(_ int, c struct {
 		Format, Shape, Reply string
 		Names, Facts         []string
 		Calls                int

@@ -15,7 +15,7 @@ import (
 	"github.com/wildgraph/wildgraph/judge/judgetest"
 	"github.com/wildgraph/wildgraph/judge/short"
 	"github.com/wildgraph/wildgraph/llm"
-	"github.com/wildgraph/wildgraph/llm/jsonl"
+	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
@@ -44,7 +44,7 @@ func TestRougeL(t *testing.T) {
 // each calls do with each line of a table.
 func each[T any](t *testing.T, name string, do func(T)) {
 	t.Helper()
-	check.OK(t, jsonl.Each(os.DirFS("testdata"), name, jsonl.DefaultMaxLine, func(_ int, x T) error { do(x); return nil }))
+	check.OK(t, journal.EachLine(os.DirFS("testdata"), name, journal.DefaultMaxLine, func(_ int, x T) error { do(x); return nil }))
 }
 
 // The released script: equal is 1, a subset of a selection 0.5, all else 0, a selection of none too.

@@ -28,7 +28,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
 	"github.com/wildgraph/wildgraph/internal/display"
-	"github.com/wildgraph/wildgraph/llm/jsonl"
+	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
 // openStore opens the store in a folder; read-only, while another process may write.
@@ -203,7 +203,7 @@ func rows(ctx context.Context, name string) iter.Seq2[graphrag.Document, error] 
 
 func jsonRows(r io.Reader, name string) iter.Seq2[map[string]any, error] {
 	return func(yield func(map[string]any, error) bool) {
-		for line, err := range jsonl.Read[map[string]any](r, jsonl.Options{Name: name}) {
+		for line, err := range journal.ReadLines[map[string]any](r, journal.LineOptions{Name: name}) {
 			if !yield(line.Value, err) {
 				return
 			}

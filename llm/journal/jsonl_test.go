@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package jsonl_test
+package journal_test
 
 import (
 	"errors"
@@ -11,16 +11,16 @@ import (
 	"testing/iotest"
 
 	"github.com/wildgraph/wildgraph/internal/check"
-	"github.com/wildgraph/wildgraph/llm/jsonl"
+	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
 type owl struct {
 	Name string `json:"name"`
 }
 
-func Example() {
+func ExampleReadLines() {
 	file := strings.NewReader("{\"name\": \"Barn owl\"}\n\n{\"name\": 7}\n{\"name\": \"Tawny owl\"}\n")
-	for l, err := range jsonl.Read[owl](file, jsonl.Options{Name: "owls.jsonl"}) {
+	for l, err := range journal.ReadLines[owl](file, journal.LineOptions{Name: "owls.jsonl"}) {
 		if err != nil {
 			fmt.Println(err)
 			continue
@@ -34,12 +34,12 @@ func Example() {
 }
 
 // read renders what a reader yields.
-func read(text string, o jsonl.Options) []string {
+func read(text string, o journal.LineOptions) []string {
 	o.Name = "f"
-	lines := jsonl.Read[owl](iotest.OneByteReader(strings.NewReader(text)), o)
+	lines := journal.ReadLines[owl](iotest.OneByteReader(strings.NewReader(text)), o)
 	var out []string
 	for l, err := range lines {
-		switch e := (*jsonl.Error)(nil); {
+		switch e := (*journal.LineError)(nil); {
 		case err == nil:
 			out = append(out, fmt.Sprint(l.Number, " ", l.Value.Name))
 		case !errors.As(err, &e) || e.Line != l.Number:
@@ -51,12 +51,12 @@ func read(text string, o jsonl.Options) []string {
 	return out
 }
 
-func TestRead(t *testing.T) {
+func TestReadLines(t *testing.T) {
 	long := `{"name": "` + strings.Repeat("x", 1<<20) + `"}`
 	for _, row := range append(check.Rows(t, "testdata/read.txt"),
 		[]string{"too long", "[{\"name\": \"a\"},\n" + long + "]", "1 a", "f:2: line is longer than 1 MiB"}) {
 		t.Run(row[0], func(t *testing.T) {
-			check.Equal(t, append([]string{}, read(row[1], jsonl.Options{MaxLine: 1 << 20})...), row[2:])
+			check.Equal(t, append([]string{}, read(row[1], journal.LineOptions{MaxLine: 1 << 20})...), row[2:])
 		})
 	}
 }
@@ -64,25 +64,25 @@ func TestRead(t *testing.T) {
 func TestBrokenReader(t *testing.T) {
 	broken := io.MultiReader(strings.NewReader("{\"name\": \"a\"}\n"), iotest.ErrReader(errors.New("gone")))
 	n, failed := 0, error(nil)
-	for _, err := range jsonl.Read[owl](broken, jsonl.Options{}) {
+	for _, err := range journal.ReadLines[owl](broken, journal.LineOptions{}) {
 		n++
 		failed = err
 	}
 	check.True(t, n == 2 && failed != nil && strings.Contains(failed.Error(), "gone"), "%d, %v", n, failed)
 }
 
-func FuzzRead(f *testing.F) {
+func FuzzReadLines(f *testing.F) {
 	for _, seed := range []string{`[{"name": "a"}]`, "{\"name\": \"a\"}\n{\"name\": \"b\"}", "[", "[]]", "\ufeff [{\"name\": \"a\"}]", "\xff", "  \n"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		last := 0
-		for l, err := range jsonl.Read[owl](strings.NewReader(text), jsonl.Options{}) {
+		for l, err := range journal.ReadLines[owl](strings.NewReader(text), journal.LineOptions{}) {
 			check.Must(t, l.Number >= max(last, 1) && l.Number <= 1+strings.Count(text, "\n") &&
 				(err == nil || err.Error() != ""), "line %d after %d: %v", l.Number, last, err)
 			last = l.Number
 		}
-		for range jsonl.Read[owl](strings.NewReader(text), jsonl.Options{}) {
+		for range journal.ReadLines[owl](strings.NewReader(text), journal.LineOptions{}) {
 			break // stops at once
 		}
 	})

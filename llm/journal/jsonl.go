@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package jsonl reads JSON lines from files of other programs, with limits and with the line number in every
-// error.
-//
-// [Read] accepts one value per line, a JSON array, or values over several lines. It skips a byte order mark
-// and refuses invalid UTF-8, objects with a repeated key, and keys that differ from the expected ones in case
-// only: a reader could only guess the intended value.
-package jsonl
+package journal
 
 import (
 	"bufio"
@@ -29,8 +23,8 @@ const DefaultMaxLine = 16 << 20
 
 const byteOrderMark = "\ufeff"
 
-// Options of a reader.
-type Options struct {
+// LineOptions are the options of [ReadLines].
+type LineOptions struct {
 	// Name is the name of the file in errors.
 	Name string
 	// MaxLine limits a line or a value, in bytes; 0 is DefaultMaxLine.
@@ -43,20 +37,20 @@ type Line[T any] struct {
 	Value  T
 }
 
-// Error is a problem in one line of a file.
-type Error struct {
+// LineError is a problem in one line of a file.
+type LineError struct {
 	File string
 	Line int // from 1
 	Err  error
 }
 
-func (e *Error) Error() string { return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err) }
+func (e *LineError) Error() string { return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err) }
 
 // Unwrap returns the cause.
-func (e *Error) Unwrap() error { return e.Err }
+func (e *LineError) Unwrap() error { return e.Err }
 
-// Open opens a regular file. Pipes, devices and folders are errors: reading one may never end.
-func Open(fsys fs.FS, name string) (fs.File, error) {
+// OpenFile opens a regular file. Pipes, devices and folders are errors: reading one may never end.
+func OpenFile(fsys fs.FS, name string) (fs.File, error) {
 	info, err := fs.Stat(fsys, name)
 	if err != nil {
 		return nil, err
@@ -67,7 +61,7 @@ func Open(fsys fs.FS, name string) (fs.File, error) {
 	return fsys.Open(name)
 }
 
-func (o Options) maxLine() int { return cmp.Or(o.MaxLine, DefaultMaxLine) }
+func (o LineOptions) maxLine() int { return cmp.Or(o.MaxLine, DefaultMaxLine) }
 
 func decode[T any](raw []byte, name string, number int) (Line[T], error) {
 	l := Line[T]{Number: number}
@@ -82,7 +76,7 @@ func decode[T any](raw []byte, name string, number int) (Line[T], error) {
 		err = fmt.Errorf("%s is a JSON %s, want %s", cmp.Or(t.Field, "the value"), t.Value, wanted(t.Type))
 	}
 	if err != nil {
-		return l, &Error{name, number, err}
+		return l, &LineError{name, number, err}
 	}
 	return l, nil
 }
@@ -149,9 +143,9 @@ func keys(dec *json.Decoder, known []string) error {
 	return nil
 }
 
-// Read decodes the elements of a JSON array, or a sequence of values, one per line or not. A value that is no
+// ReadLines decodes the elements of a JSON array, or a sequence of values, one per line or not. A value that is no
 // T yields an error and reading continues; any other error ends it.
-func Read[T any](r io.Reader, o Options) iter.Seq2[Line[T], error] {
+func ReadLines[T any](r io.Reader, o LineOptions) iter.Seq2[Line[T], error] {
 	return func(yield func(Line[T], error) bool) {
 		in := &lineReader{r: r, o: o}
 		dec, array, err := in.open()
@@ -172,7 +166,7 @@ func Read[T any](r io.Reader, o Options) iter.Seq2[Line[T], error] {
 			err = in.ended(dec, array)
 		}
 		if err != nil {
-			yield(Line[T]{Number: in.line + 1}, &Error{o.Name, in.line + 1, err})
+			yield(Line[T]{Number: in.line + 1}, &LineError{o.Name, in.line + 1, err})
 		}
 	}
 }
@@ -180,7 +174,7 @@ func Read[T any](r io.Reader, o Options) iter.Seq2[Line[T], error] {
 // lineReader counts lines and fails inside a value that is too long.
 type lineReader struct {
 	r        io.Reader
-	o        Options
+	o        LineOptions
 	left     int // bytes that may be read before the next value begins
 	offset   int64
 	newlines []int64 // offsets after the last line asked for
@@ -275,45 +269,45 @@ const MaxFile = 1 << 30
 // shownProblems is the number of problems of a file that are listed.
 const shownProblems = 5
 
-// Each calls take with each value of a file of JSON lines or an array, and its line. Problems are reported
+// EachLine calls take with each value of a file of JSON lines or an array, and its line. Problems are reported
 // together, the first few in full; errors of a record are [*Error].
-func Each[T any](fsys fs.FS, name string, maxRecord int, take func(line int, value T) error) error {
-	f, err := Open(fsys, name)
+func EachLine[T any](fsys fs.FS, name string, maxRecord int, take func(line int, value T) error) error {
+	f, err := OpenFile(fsys, name)
 	if err != nil {
 		return err
 	}
 	defer f.Close() // only read
 	var problems []error
-	for l, err := range Read[T](&Capped{R: f, Left: MaxFile}, Options{Name: name, MaxLine: maxRecord}) {
+	for l, err := range ReadLines[T](&CappedReader{R: f, Left: MaxFile}, LineOptions{Name: name, MaxLine: maxRecord}) {
 		if err == nil {
 			if err = take(l.Number, l.Value); err != nil {
-				err = &Error{File: name, Line: l.Number, Err: err}
+				err = &LineError{File: name, Line: l.Number, Err: err}
 			}
 		}
 		if err != nil {
 			problems = append(problems, err)
 		}
 	}
-	return Some(problems, shownProblems)
+	return FirstErrors(problems, shownProblems)
 }
 
-// Some joins errors, the first few in full: a data set without one of its folders has thousands of equal
+// FirstErrors joins errors, the first few in full: a data set without one of its folders has thousands of equal
 // ones.
-func Some(problems []error, most int) error {
+func FirstErrors(problems []error, most int) error {
 	if n := len(problems); n > most {
 		problems = append(problems[:most:most], fmt.Errorf("… and %d more problems", n-most))
 	}
 	return errors.Join(problems...)
 }
 
-// Capped is a reader that fails after Left bytes.
-type Capped struct {
+// CappedReader is a reader that fails after Left bytes.
+type CappedReader struct {
 	R    io.Reader
 	Left int
 }
 
-// Read implements [io.Reader].
-func (c *Capped) Read(p []byte) (int, error) {
+// ReadLines implements [io.Reader].
+func (c *CappedReader) Read(p []byte) (int, error) {
 	if c.Left <= 0 {
 		return 0, fmt.Errorf("the file is larger than %d MiB", MaxFile>>20)
 	}
