@@ -306,7 +306,7 @@ type CappedReader struct {
 	Left int
 }
 
-// ReadLines implements [io.Reader].
+// Read implements [io.Reader].
 func (c *CappedReader) Read(p []byte) (int, error) {
 	if c.Left <= 0 {
 		return 0, fmt.Errorf("the file is larger than %d MiB", MaxFile>>20)
