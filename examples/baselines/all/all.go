@@ -16,7 +16,6 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/gretriever"
 	"github.com/wildgraph/wildgraph/examples/baselines/hipporag"
 	"github.com/wildgraph/wildgraph/examples/baselines/hipporag2"
-	"github.com/wildgraph/wildgraph/examples/baselines/ircot"
 	"github.com/wildgraph/wildgraph/examples/baselines/lightrag"
 	"github.com/wildgraph/wildgraph/examples/baselines/linearrag"
 	"github.com/wildgraph/wildgraph/examples/baselines/msgraphrag"
@@ -45,7 +44,7 @@ func (s System) Is(name string) bool { return s.Name == name || slices.Contains(
 func Systems() []System {
 	return ofInfos(slices.Concat(
 		[]kit.Info{flat.Infos[1], flat.Infos[0], wild.Info, fastgraphrag.Info}, msgraphrag.Infos, lightrag.Infos,
-		[]kit.Info{hipporag.Info, ircot.Info, hipporag2.Info, linearrag.Info}, youtu.Infos, gear.Infos,
+		[]kit.Info{hipporag.Info, hipporag.InfoIRCoT, hipporag2.Info, linearrag.Info}, youtu.Infos, gear.Infos,
 		[]kit.Info{raptor.Info, e2graphrag.Info, gretriever.Info, flat.Infos[2]},
 	))
 }

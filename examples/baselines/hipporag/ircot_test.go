@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package ircot_test
+package hipporag_test
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
-	"github.com/wildgraph/wildgraph/examples/baselines/ircot"
+	"github.com/wildgraph/wildgraph/examples/baselines/hipporag"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/internal/check"
@@ -36,14 +36,14 @@ func hits(pairs ...any) (out []graphrag.Hit) {
 func over(t *testing.T, m llm.Model, s steps, most int) *kit.System {
 	t.Helper()
 	k := baselinestest.ModelKit(t, m)
-	f := ircot.Around(kit.Frame{Name: "given", Kit: k, Build: func(context.Context, *kit.Corpus) (graphrag.Retriever, error) { return s, nil }}, most, 0)
+	f := hipporag.Around(kit.Frame{Name: "given", Kit: k, Build: func(context.Context, *kit.Corpus) (graphrag.Retriever, error) { return s, nil }}, most, 0)
 	made := check.Of(kit.New(f)).OK(t)
 	baselinestest.Index(t, made, baselinestest.Pages[0])
 	return made
 }
 
 func thinking(thoughts ...string) *llmtest.Script {
-	return llmtest.NewScript("m").Reply(llmtest.Stage(ircot.StageThought), thoughts...)
+	return llmtest.NewScript("m").Reply(llmtest.Stage(hipporag.StageThought), thoughts...)
 }
 
 // The worked example: a chunk has its best score over the steps, and of equal ones
@@ -82,7 +82,7 @@ func TestEnds(t *testing.T) {
 		"refused":   {llmtest.NewScript("m").Fail(llmtest.Any, &llm.Error{Kind: llm.ErrRefused}), 1, 1},
 	} {
 		found, err := over(t, tt.m, lists, 3).Retrieve(t.Context(), graphrag.Question{Text: "q", K: 9})
-		if calls := baselinestest.Stages(tt.m)[ircot.StageThought]; err != nil || calls != tt.calls || len(found.Ranked) != tt.found {
+		if calls := baselinestest.Stages(tt.m)[hipporag.StageThought]; err != nil || calls != tt.calls || len(found.Ranked) != tt.found {
 			t.Errorf("%s: %d calls, %d chunks, %v; want %d and %d", name, calls, len(found.Ranked), err, tt.calls, tt.found)
 		}
 	}
@@ -100,12 +100,12 @@ func TestPrompt(t *testing.T) {
 	check.True(t, !strings.Contains(asked[0].Messages[1].Text, "thoughts"), "thoughts before the first:\n%s", asked[0].Messages[1].Text)
 }
 
-func ExampleNew() {
+func ExampleNewIRCoT() {
 	k, err := kit.Offline(kit.OfflineOptions{Seed: 1})
 	if err != nil {
 		panic(err)
 	}
-	s, err := ircot.New(k, ircot.Options{})
+	s, err := hipporag.NewIRCoT(k, hipporag.IRCoTOptions{})
 	if err != nil {
 		panic(err)
 	}

@@ -1,20 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ircot retrieves, has a model write the next thought towards the answer, retrieves for that thought,
-// and so on: IRCoT (Trivedi and others, arXiv 2212.10509, ACL 2023) around HippoRAG, as in Gutiérrez and others
-// (arXiv 2405.14831, section 4). [Around] does it with any system.
-//
-// Each thought is a query; a chunk has its best score over the steps, scaled to 1 for the
-// best of each step, ties by the earlier step. The search ends when a thought contains the
-// answer, is empty or repeated, or after Steps. The kit's reader answers, as in all systems.
-//
-// Where this differs from HippoRAG's code: a model that fails ends the search, while the code
-// continues with an empty thought; the code's prompt has an example of the data set, ours
-// none; the passages in a prompt are bounded in tokens.
-//
-// A question takes a call for each thought and one for the names in it. Offline there are no
-// thoughts, and the system is HippoRAG: one step.
-package ircot
+package hipporag
 
 import (
 	"cmp"
@@ -25,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wildgraph/wildgraph/examples/baselines/hipporag"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
@@ -36,14 +21,14 @@ import (
 	"github.com/wildgraph/wildgraph/llm/prompts"
 )
 
-// Name of the system in reports.
-const Name = "hipporag-ircot"
+// NameIRCoT is the name of [NewIRCoT]'s system in reports.
+const NameIRCoT = "hipporag-ircot"
 
-// Info describes the system.
-var Info = kit.InfoOf(kit.Info{
-	Name: Name, Source: "Trivedi and others 2023", Paper: "arXiv 2212.10509, around `hipporag`",
+// InfoIRCoT describes the system of [NewIRCoT].
+var InfoIRCoT = kit.InfoOf(kit.Info{
+	Name: NameIRCoT, Source: "Trivedi and others 2023", Paper: "arXiv 2212.10509, around `hipporag`",
 	Costs: "2 a chunk; up to 7 to search", Calls: kit.Calls{Chunk: 2, Question: 2 + 2}, // names of the question and of a thought, which is repeated
-}, Options{}, New)
+}, IRCoTOptions{}, NewIRCoT)
 
 // DefaultSteps is HippoRAG's setting for MuSiQue, the length of its longest chain of facts; for HotpotQA and
 // 2Wiki it is 2. DefaultPassages is the number of passages of a step that are merged and shown to the model.
@@ -52,24 +37,32 @@ const (
 	DefaultPassages = 10
 )
 
-// Options of the system. The zero value is the default recipe.
-type Options struct {
-	hipporag.Options
+// IRCoTOptions are the options of [NewIRCoT]. The zero value is the default recipe.
+type IRCoTOptions struct {
+	Options
 	// Steps bounds the number of retrievals; Passages is the least number of chunks that a step
 	// retrieves. 0 is the default of each.
 	Steps, Passages int `source:"HippoRAG, for MuSiQue"`
 }
 
 // Defaults returns the options with zero values replaced by their defaults.
-func (o Options) Defaults() Options {
+func (o IRCoTOptions) Defaults() IRCoTOptions {
 	o.Steps, o.Passages = cmp.Or(o.Steps, DefaultSteps), cmp.Or(o.Passages, DefaultPassages)
 	return o
 }
 
-// New returns HippoRAG with iterative retrieval.
-func New(k kit.Kit, o Options) (*kit.System, error) {
-	f := hipporag.Frame(k, o.Options)
-	f.Name = Name
+// NewIRCoT returns HippoRAG with iterative retrieval: a model writes the next thought towards the answer, which is
+// the next query, and so on (Trivedi and others, arXiv 2212.10509, ACL 2023), around HippoRAG as in Gutiérrez and
+// others (section 4). A chunk has its best score over the steps, scaled to 1 for the best of each step, ties by the
+// earlier step. The search ends when a thought contains the answer, is empty or repeated, or after Steps.
+//
+// Where this differs from HippoRAG's code: a model that fails ends the search, while the code continues with an empty
+// thought; the code's prompt has an example of the data set, ours none; the passages in a prompt are bounded in tokens.
+//
+// A question takes a call for each thought and one for the names in it. Offline there are no thoughts: one step.
+func NewIRCoT(k kit.Kit, o IRCoTOptions) (*kit.System, error) {
+	f := Frame(k, o.Options)
+	f.Name = NameIRCoT
 	return kit.New(Around(f, o.Steps, o.Passages))
 }
 
