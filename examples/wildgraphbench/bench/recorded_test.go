@@ -24,7 +24,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/examples/internal/setup"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
-	"github.com/wildgraph/wildgraph/graphrag/tokens"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/journal"
@@ -254,7 +254,7 @@ func TestDryRunOfAPart(t *testing.T) {
 func TestDryRunOfARecordedModel(t *testing.T) {
 	check.Long(t)
 	recorded := asRecorded(llmtest.Calls(t))
-	count := tokens.Cl100k().Count
+	count := text.Cl100k().Count
 	var mu sync.Mutex
 	var taken map[string]llm.Usage
 	serve(t, func(req llm.Request) llm.Reply {
