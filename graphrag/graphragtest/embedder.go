@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package graphragtest is for tests of parts of your own: [Embedder] and [Extractor] check the rules of their
-// interfaces with hostile texts, [WriteBERT] makes a small model, and there are graphs to test and measure
-// algorithms on: small ones with known properties, and recipes for large ones, which give the same edges on
-// every machine.
+// Package graphragtest is for tests of parts of your own: [Embedder], [Extractor] and [Store] check every
+// promise of their interfaces, [FullStore] tests a server whose disk is full, [WriteBERT] makes a small model, and
+// there are graphs to test and measure algorithms on: small ones with known properties, and recipes for large
+// ones, which give the same edges on every machine.
 package graphragtest
 
 import (

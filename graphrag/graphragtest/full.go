@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package storetest
+package graphragtest
 
 import (
 	"errors"
@@ -28,10 +28,10 @@ func Program(t *testing.T, variable string) func(t *testing.T) {
 	}
 }
 
-// Full tests a server whose disk is full for a while: fill takes the room, and free gives it
+// FullStore tests a server whose disk is full for a while: fill takes the room, and free gives it
 // back. Puts fail with store.ErrUnavailable, the published generation stays as it was, and
 // when there is room the build continues.
-func Full(t *testing.T, s store.Store, fill, free func(t *testing.T)) {
+func FullStore(t *testing.T, s store.Store, fill, free func(t *testing.T)) {
 	ctx := t.Context()
 	x := &suite{s: s}
 	c, g, table := x.generation(t)

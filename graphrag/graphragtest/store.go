@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package storetest
+package graphragtest
 
 import (
 	"errors"
@@ -21,8 +21,8 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// Factory makes stores for the tests.
-type Factory struct {
+// StoreFactory makes stores for the tests.
+type StoreFactory struct {
 	// New returns an empty store. The suite closes it.
 	New func(t *testing.T) store.Store
 
@@ -35,8 +35,8 @@ type Factory struct {
 	Reader func(t *testing.T, s store.Store) store.Store
 }
 
-// Test runs the suite.
-func Test(t *testing.T, f Factory) {
+// Store runs the suite.
+func Store(t *testing.T, f StoreFactory) {
 	for _, x := range []struct {
 		name string
 		test func(*testing.T, *suite)
@@ -75,7 +75,7 @@ func Test(t *testing.T, f Factory) {
 
 // suite is one store under test.
 type suite struct {
-	f Factory
+	f StoreFactory
 	s store.Store
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package storetest_test
+package graphragtest_test
 
 import (
 	"context"
@@ -13,9 +13,9 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/graphragtest"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
-	"github.com/wildgraph/wildgraph/graphrag/store/storetest"
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
@@ -74,7 +74,7 @@ func TestMutant(t *testing.T) {
 		dirs[m] = dir
 		return m
 	}
-	storetest.Test(t, storetest.Factory{
+	graphragtest.Store(t, graphragtest.StoreFactory{
 		New: func(t *testing.T) store.Store { return open(t, t.TempDir()) },
 		Crash: func(t *testing.T, s store.Store) store.Store {
 			dir := t.TempDir() + "/left"
