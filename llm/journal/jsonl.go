@@ -52,11 +52,8 @@ func (e *LineError) Unwrap() error { return e.Err }
 // OpenFile opens a regular file. Pipes, devices and folders are errors: reading one may never end.
 func OpenFile(fsys fs.FS, name string) (fs.File, error) {
 	info, err := fs.Stat(fsys, name)
-	if err != nil {
+	if err = regular(name, info, err); err != nil {
 		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a regular file (%s)", name, info.Mode().Type())
 	}
 	return fsys.Open(name)
 }
