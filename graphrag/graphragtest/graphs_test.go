@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/graphragtest"
 	"github.com/wildgraph/wildgraph/internal/check"
@@ -50,4 +51,12 @@ func fingerprint(g *graph.Graph) uint64 {
 		fmt.Fprintf(h, "%d,%d,%s;", e.From, e.To, strconv.FormatFloat(e.Weight, 'f', -1, 64))
 	}
 	return h.Sum64()
+}
+
+// Example shows the test of an embedder, as it stands in a test file.
+func Example() {
+	_ = func(t *testing.T) {
+		e := check.Of(embed.FitLSA(t.Context(), []string{"the texts of the corpus"}, embed.LSAOptions{})).OK(t)
+		graphragtest.Embedder(t, e)
+	}
 }
