@@ -12,7 +12,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
-	"github.com/wildgraph/wildgraph/llm/jsonl"
+	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
 func TestErrorContract(t *testing.T) {
@@ -34,7 +34,7 @@ func TestErrorContract(t *testing.T) {
 
 // A reply with a stop reason that is not known to be an end is an error, and keeps its text.
 func TestFinish(t *testing.T) {
-	check.OK(t, jsonl.Each(os.DirFS("testdata"), "stops.jsonl", 1<<20, func(_ int, c struct{ Stop, Want string }) error {
+	check.OK(t, journal.EachLine(os.DirFS("testdata"), "stops.jsonl", 1<<20, func(_ int, c struct{ Stop, Want string }) error {
 		m := llm.ByFunc("f", func(context.Context, llm.Request) (llm.Reply, error) {
 			return llm.Reply{Text: "<think>so</think>half", Finish: c.Stop, Usage: llm.Usage{Calls: 1, PromptTokens: 7}}, nil
 		})

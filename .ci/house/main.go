@@ -33,7 +33,7 @@ var ways = []way{
 	{"a question", "a report", []box{
 		{"decompose", []string{"graphrag/agent"}},
 		{"retrieve", []string{"graphrag/retrieve", "pages, rank"}},
-		{"walk", []string{"graphrag/ppr", "graph, steiner"}},
+		{"walk", []string{"graphrag/ppr", "graph"}},
 		{"answer", []string{"graphrag/reader", "llm"}},
 		{"judge", []string{"judge"}},
 		{"measure", []string{"benchmark"}},

@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"github.com/wildgraph/wildgraph/llm/jsonl"
+	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
 // Book is the source of a part of a data set: passages with their names, the entities to hide, and questions
@@ -64,7 +64,7 @@ func (b Book) Anonymized() (Language, error) {
 		return hidden, err
 	}, d)
 	if err == nil && len(leaks) > 0 {
-		err = fmt.Errorf("anonyrag: %s: %w", b.Title, jsonl.Some(leaks, maxProblems))
+		err = fmt.Errorf("anonyrag: %s: %w", b.Title, journal.FirstErrors(leaks, maxProblems))
 	}
 	return l, err
 }
@@ -114,7 +114,7 @@ func (b Book) build(turn func(string) (string, error), d *Dictionary) (Language,
 		problems = append(problems, errors.New("no passage"))
 	}
 	if len(problems) > 0 {
-		return l, fmt.Errorf("anonyrag: %s: %w", b.Title, jsonl.Some(problems, maxProblems))
+		return l, fmt.Errorf("anonyrag: %s: %w", b.Title, journal.FirstErrors(problems, maxProblems))
 	}
 	return l, nil
 }
@@ -219,7 +219,7 @@ func NewDictionary(entities []Entity) (*Dictionary, error) {
 		problems = append(problems, errors.New("no entity to hide"))
 	}
 	if len(problems) > 0 {
-		return nil, fmt.Errorf("anonyrag: dictionary: %w", jsonl.Some(problems, maxProblems))
+		return nil, fmt.Errorf("anonyrag: dictionary: %w", journal.FirstErrors(problems, maxProblems))
 	}
 	for _, names := range d.byFirst {
 		slices.SortStableFunc(names, func(a, b hiddenName) int { return len(b.name) - len(a.name) })

@@ -16,7 +16,7 @@ import (
 	"unicode"
 
 	"github.com/wildgraph/wildgraph/benchmark"
-	"github.com/wildgraph/wildgraph/llm/jsonl"
+	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
 // MaxRecord is the largest passage or question that is read, in bytes.
@@ -122,7 +122,7 @@ var partSuffix = regexp.MustCompile(`-[0-9]+-of-[0-9]+\.jsonl$`)
 // each calls take with the records of files.
 func each(fsys fs.FS, names []string, take func(line int, raw json.RawMessage) error) (err error) {
 	for _, name := range names {
-		err = errors.Join(err, jsonl.Each(fsys, name, MaxRecord, take))
+		err = errors.Join(err, journal.EachLine(fsys, name, MaxRecord, take))
 	}
 	return err
 }

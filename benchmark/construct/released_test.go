@@ -13,7 +13,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/internal/check"
-	"github.com/wildgraph/wildgraph/llm/jsonl"
+	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
 func released(t testing.TB) string {
@@ -28,7 +28,7 @@ func released(t testing.TB) string {
 func readLines[T any](t *testing.T, fsys fs.FS, name string) []T {
 	t.Helper()
 	var out []T
-	check.OK(t, jsonl.Each(fsys, name, jsonl.DefaultMaxLine, func(_ int, v T) error { out = append(out, v); return nil }))
+	check.OK(t, journal.EachLine(fsys, name, journal.DefaultMaxLine, func(_ int, v T) error { out = append(out, v); return nil }))
 	return out
 }
 

@@ -14,7 +14,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/internal/check"
-	"github.com/wildgraph/wildgraph/llm/jsonl"
+	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
 // A pipe in place of a file is no file, and a link out of the folder leads nowhere:
@@ -40,8 +40,8 @@ func TestNoFiles(t *testing.T) {
 
 // A file without end is read so far and no further.
 func TestCapped(t *testing.T) {
-	got, err := io.ReadAll(&jsonl.Capped{R: strings.NewReader(strings.Repeat("x", 100)), Left: 10})
+	got, err := io.ReadAll(&journal.CappedReader{R: strings.NewReader(strings.Repeat("x", 100)), Left: 10})
 	check.True(t, len(got) == 10 && err != nil && strings.Contains(err.Error(), "larger than 1024 MiB"), "%d bytes, %v", len(got), err)
-	got, err = io.ReadAll(&jsonl.Capped{R: strings.NewReader("0123456789"), Left: 11})
+	got, err = io.ReadAll(&journal.CappedReader{R: strings.NewReader("0123456789"), Left: 11})
 	check.True(t, len(got) == 10 && err == nil, "%d bytes, %v", len(got), err)
 }

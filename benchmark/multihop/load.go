@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/benchmark"
-	"github.com/wildgraph/wildgraph/llm/jsonl"
+	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
 // Layout is the layout of a folder that [Load] reads.
@@ -61,7 +61,7 @@ var layouts = map[string]layout{
 }
 
 // Load reads the data sets of a folder, each from the folder itself or from one in it. All problems are
-// reported together, the first few of each file; problems of a record are [*jsonl.Error]. Published rows are for
+// reported together, the first few of each file; problems of a record are [*journal.LineError]. Published rows are for
 // 10 and 20 chunks, the modes open and reject, and the prompt of the paper; without a mode there are none.
 func Load(fsys fs.FS, o benchmark.LoadOptions) (*benchmark.Dataset, error) {
 	found, err := find(fsys, o.Domains)
@@ -187,7 +187,7 @@ func beside(file, name string) string { return path.Join(path.Dir(file), name) }
 
 // records calls take with each record of a file and its line.
 func records[T any](fsys fs.FS, file string, take func(line int, value T) error) error {
-	return jsonl.Each(fsys, file, MaxRecord, take)
+	return journal.EachLine(fsys, file, MaxRecord, take)
 }
 
 // checkItem reports the faults of a question of any data set.

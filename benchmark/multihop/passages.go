@@ -15,7 +15,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/llm/jsonl"
+	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
 // passages are the documents of a data set, with an index to find gold among them.
@@ -86,7 +86,7 @@ var firstList = regexp.MustCompile(`^(?:\x{feff})?\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\
 
 // titled reports whether a file is an object of titles.
 func titled(fsys fs.FS, file string) (bool, error) {
-	f, err := jsonl.Open(fsys, file)
+	f, err := journal.OpenFile(fsys, file)
 	if err != nil {
 		return false, err
 	}
@@ -101,12 +101,12 @@ func titled(fsys fs.FS, file string) (bool, error) {
 const byteOrderMark = "\ufeff"
 
 func (p *passages) readTitled(fsys fs.FS, file, joiner string) error {
-	f, err := jsonl.Open(fsys, file)
+	f, err := journal.OpenFile(fsys, file)
 	if err != nil {
 		return err
 	}
 	defer f.Close() // only read
-	in := bufio.NewReader(&jsonl.Capped{R: f, Left: jsonl.MaxFile})
+	in := bufio.NewReader(&journal.CappedReader{R: f, Left: journal.MaxFile})
 	if mark, _ := in.Peek(len(byteOrderMark)); string(mark) == byteOrderMark {
 		_, _ = in.Discard(len(byteOrderMark)) // it was just seen
 	}

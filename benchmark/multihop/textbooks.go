@@ -16,7 +16,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/llm/jsonl"
+	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
 // bookFiles are the files of questions about textbooks (arXiv 2506.02404), each of one type, and the
@@ -160,7 +160,7 @@ func readBooks(fsys fs.FS, root string) ([]graphrag.Document, error) {
 }
 
 func readText(fsys fs.FS, file string) (string, error) {
-	f, err := jsonl.Open(fsys, file)
+	f, err := journal.OpenFile(fsys, file)
 	if err != nil {
 		return "", err
 	}

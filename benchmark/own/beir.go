@@ -19,7 +19,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/load"
-	"github.com/wildgraph/wildgraph/llm/jsonl"
+	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
 // The files of BEIR's layout (arXiv 2104.08663).
@@ -147,15 +147,15 @@ func (b beir) check(of *benchmark.Domain) (known map[string]bool, err error) {
 // readEntries yields the lines of a file, up to the first error.
 func readEntries(fsys fs.FS, name string) iter.Seq2[entry, error] {
 	return func(yield func(entry, error) bool) {
-		f, err := jsonl.Open(fsys, name)
+		f, err := journal.OpenFile(fsys, name)
 		if err != nil {
 			yield(entry{}, err)
 			return
 		}
 		defer f.Close() // only read
-		for l, err := range jsonl.Read[entry](f, jsonl.Options{Name: name}) {
+		for l, err := range journal.ReadLines[entry](f, journal.LineOptions{Name: name}) {
 			if err == nil && l.Value.ID == "" {
-				err = &jsonl.Error{File: name, Line: l.Number, Err: errors.New(`no "_id"`)}
+				err = &journal.LineError{File: name, Line: l.Number, Err: errors.New(`no "_id"`)}
 			}
 			if !yield(l.Value, err) || err != nil {
 				return
@@ -169,7 +169,7 @@ const maxJudgments = 10_000_000
 
 // readQrels reads lines of query, document and level, separated by tabs, after a line of headings.
 func readQrels(fsys fs.FS, name string) (map[string]map[string]int32, error) {
-	f, err := jsonl.Open(fsys, name)
+	f, err := journal.OpenFile(fsys, name)
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +182,7 @@ func readQrels(fsys fs.FS, name string) (map[string]map[string]int32, error) {
 			continue
 		}
 		bad := func(format string, args ...any) error {
-			return &jsonl.Error{File: name, Line: n, Err: fmt.Errorf(format, args...)}
+			return &journal.LineError{File: name, Line: n, Err: fmt.Errorf(format, args...)}
 		}
 		if len(fields) != 3 {
 			return nil, bad("%d columns, want query, document and score, separated by tabs", len(fields))

@@ -17,7 +17,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
-	"github.com/wildgraph/wildgraph/llm/jsonl"
+	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
 // Predictions are answers of another program, to be judged with our own.
@@ -51,13 +51,13 @@ func ReadPredictions(name, file string, r io.Reader, want []string, known func(q
 	p := &Predictions{name: name, answers: make(map[string]string), evidence: make(map[string][]string), refused: make(map[string]bool), made: make(map[string]graphrag.Found)}
 	seen := make(map[string]int)
 	var problems []error
-	for l, err := range jsonl.Read[map[string]json.RawMessage](r, jsonl.Options{Name: file}) {
+	for l, err := range journal.ReadLines[map[string]json.RawMessage](r, journal.LineOptions{Name: file}) {
 		if err != nil {
 			problems = append(problems, err)
 			continue
 		}
 		problem := func(format string, args ...any) {
-			problems = append(problems, &jsonl.Error{File: file, Line: l.Number, Err: fmt.Errorf(format, args...)})
+			problems = append(problems, &journal.LineError{File: file, Line: l.Number, Err: fmt.Errorf(format, args...)})
 		}
 		query, answer, err := questionAndAnswer(l.Value)
 		switch {
@@ -96,7 +96,7 @@ func ReadPredictions(name, file string, r io.Reader, want []string, known func(q
 	if len(problems) == 0 {
 		problems = p.gaps(file, want)
 	}
-	if err := jsonl.Some(problems, 10); err != nil {
+	if err := journal.FirstErrors(problems, 10); err != nil {
 		return nil, fmt.Errorf("own: predictions of %s: %w", name, err)
 	}
 	return p, nil
@@ -220,7 +220,7 @@ func (p *Predictions) Locate(set *benchmark.Dataset) error {
 			}
 		}
 	}
-	if err := jsonl.Some(problems, 5); err != nil {
+	if err := journal.FirstErrors(problems, 5); err != nil {
 		return fmt.Errorf("own: predictions of %s: %w", p.name, err)
 	}
 	return nil

@@ -20,7 +20,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/internal/display"
-	"github.com/wildgraph/wildgraph/llm/jsonl"
+	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
 // Search is the type of questions without an answer, which are only searched for.
@@ -33,14 +33,14 @@ func Types() []benchmark.Type {
 
 // question is one line of a file of questions.
 type question struct {
-	ID           string        `json:"id"`
-	Question     string        `json:"question"`
-	Type         string        `json:"type"`
-	Answer       string        `json:"answer"`
-	Aliases      []string      `json:"aliases"`
-	Statements   []string      `json:"statements"`
-	Gold         []jsonl.Texts `json:"gold"`
-	Unanswerable bool          `json:"unanswerable"`
+	ID           string          `json:"id"`
+	Question     string          `json:"question"`
+	Type         string          `json:"type"`
+	Answer       string          `json:"answer"`
+	Aliases      []string        `json:"aliases"`
+	Statements   []string        `json:"statements"`
+	Gold         []journal.Texts `json:"gold"`
+	Unanswerable bool            `json:"unanswerable"`
 
 	Where *graphrag.Condition `json:"where"`
 
@@ -57,7 +57,7 @@ type category struct {
 // Load reads questions and their documents into a data set of one domain; name is the name of the file of
 // questions. Documents are the files that o reads, or the rows of a single .csv, .tsv or .jsonl
 // ([load.Rows]); with nil docs there are none, and no gold. Notes of the data set name omissions and unknown
-// keys. All problems are reported together, the first few in full; problems of a line are [*jsonl.Error].
+// keys. All problems are reported together, the first few in full; problems of a line are [*journal.LineError].
 //
 // A line is an object with the keys
 //
@@ -193,7 +193,7 @@ func readQuestions(name string, r io.Reader, named fileNames) (items []benchmark
 	told, elsewhere := make(map[string]bool), 0
 	var problems []error
 	lines := make(map[string]int)
-	for l, err := range jsonl.Read[questionLine](r, jsonl.Options{Name: name}) {
+	for l, err := range journal.ReadLines[questionLine](r, journal.LineOptions{Name: name}) {
 		if err != nil {
 			problems = append(problems, err)
 			continue
@@ -210,7 +210,7 @@ func readQuestions(name string, r io.Reader, named fileNames) (items []benchmark
 			err = fmt.Errorf("the ID %.80q of line %d again; give each question its own", it.Question.ID, first)
 		}
 		if err != nil {
-			problems = append(problems, &jsonl.Error{File: name, Line: l.Number, Err: err})
+			problems = append(problems, &journal.LineError{File: name, Line: l.Number, Err: err})
 			continue
 		}
 		lines[it.Question.ID] = l.Number
@@ -231,7 +231,7 @@ func readQuestions(name string, r io.Reader, named fileNames) (items []benchmark
 	if len(items) == 0 && len(problems) == 0 {
 		problems = append(problems, fmt.Errorf(`%s holds no question; want a line such as {"question": "…", "answer": "…"}`, name))
 	}
-	return items, notes, jsonl.Some(problems, maxListed)
+	return items, notes, journal.FirstErrors(problems, maxListed)
 }
 
 // item checks a question and finds its gold pages.

@@ -25,7 +25,7 @@ import (
 	"github.com/wildgraph/wildgraph/judge/lexical"
 	"github.com/wildgraph/wildgraph/judge/model"
 	"github.com/wildgraph/wildgraph/judge/short"
-	"github.com/wildgraph/wildgraph/llm/jsonl"
+	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
 // Name is the name of the data set in reports.
@@ -58,7 +58,7 @@ func Judges(published bool) []judge.Procedure {
 
 // Load reads a data set in the released layout. Every page is read once to be checked; Domain.Documents
 // streams the texts again, and they are not kept. All problems are reported together; problems of a line are
-// [*jsonl.Error].
+// [*journal.LineError].
 func Load(fsys fs.FS, o benchmark.LoadOptions) (*benchmark.Dataset, error) {
 	names, err := domainNames(fsys, o.Domains)
 	if err != nil {
@@ -223,7 +223,7 @@ func (t *topic) open() error {
 	}
 	slices.Sort(t.files)
 	var refs []Reference
-	err := jsonl.Each(t.fsys, path.Join(t.dir, "references.jsonl"), jsonl.DefaultMaxLine, func(_ int, r Reference) error {
+	err := journal.EachLine(t.fsys, path.Join(t.dir, "references.jsonl"), journal.DefaultMaxLine, func(_ int, r Reference) error {
 		refs = append(refs, r)
 		return nil
 	})
@@ -252,7 +252,7 @@ func (t *topic) check(d *benchmark.Domain) error {
 // read reads a page.
 func (t *topic) read(file string) (string, error) {
 	name := path.Join(t.dir, "reference_pages", file)
-	f, err := jsonl.Open(t.fsys, name)
+	f, err := journal.OpenFile(t.fsys, name)
 	if err != nil {
 		return "", err
 	}
@@ -266,7 +266,7 @@ func (t *topic) read(file string) (string, error) {
 	}
 	text := string(data)
 	if at := firstInvalid(text); at >= 0 {
-		return "", &jsonl.Error{File: name, Line: 1 + strings.Count(text[:at], "\n"), Err: errors.New("not valid UTF-8; convert the page")}
+		return "", &journal.LineError{File: name, Line: 1 + strings.Count(text[:at], "\n"), Err: errors.New("not valid UTF-8; convert the page")}
 	}
 	return text, nil
 }

@@ -11,16 +11,16 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/llm/jsonl"
+	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
 // question is one line of questions.jsonl.
 type question struct {
-	Question   string      `json:"question"`
-	Type       jsonl.Texts `json:"question_type"`
-	Answer     string      `json:"answer"`
-	Statements []string    `json:"gold_statements"`
-	URLs       []string    `json:"ref_urls"`
+	Question   string        `json:"question"`
+	Type       journal.Texts `json:"question_type"`
+	Answer     string        `json:"answer"`
+	Statements []string      `json:"gold_statements"`
+	URLs       []string      `json:"ref_urls"`
 }
 
 // The types of questions.
@@ -59,7 +59,7 @@ func (t *topic) questions(domain string, n *notes) ([]benchmark.Item, error) {
 	var items []benchmark.Item
 	var dropped []string // gold statements
 	seen := make(map[string]int)
-	err := jsonl.Each(t.fsys, name, jsonl.DefaultMaxLine, func(line int, q question) error {
+	err := journal.EachLine(t.fsys, name, journal.DefaultMaxLine, func(line int, q question) error {
 		text := strings.TrimSpace(q.Question)
 		it, err := t.item(q)
 		id := fmt.Sprintf("%s/%d", domain, line)

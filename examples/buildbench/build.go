@@ -27,7 +27,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/internal/display"
 	"github.com/wildgraph/wildgraph/llm/journal"
-	"github.com/wildgraph/wildgraph/llm/jsonl"
 	"github.com/wildgraph/wildgraph/llm/paid"
 )
 
@@ -258,7 +257,7 @@ func (b *builder) local(name, path string) (c construct.Collected, err error) {
 	if path, err = url.PathUnescape(path); err != nil {
 		return c, err
 	}
-	f, err := jsonl.Open(root.FS(), path)
+	f, err := journal.OpenFile(root.FS(), path)
 	if err != nil {
 		return c, err
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package frameworks adapts a system to the retrievers of Eino (github.com/cloudwego/eino) and Genkit
-// (github.com/firebase/genkit).
+// (github.com/firebase/genkit), and to the agents of langchaingo (github.com/tmc/langchaingo).
 package frameworks
 
 import (

@@ -12,15 +12,18 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/firebase/genkit/go/ai"
 	"github.com/firebase/genkit/go/genkit"
+	"github.com/tmc/langchaingo/llms/openai"
 
 	"github.com/wildgraph/wildgraph/examples/baselines/hipporag2"
 	"github.com/wildgraph/wildgraph/examples/frameworks"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/internal/check"
+	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
-func system(t *testing.T) graphrag.System {
+func system(t *testing.T) *kit.System {
 	t.Helper()
 	k := check.Of(kit.Offline(kit.OfflineOptions{})).OK(t)
 	s, err := hipporag2.New(k, hipporag2.Options{})
@@ -31,6 +34,25 @@ func system(t *testing.T) graphrag.System {
 	}
 	check.OK(t, err)
 	return s
+}
+
+// The agent searches the system, is shown what stands there, and answers.
+func TestLangChain(t *testing.T) {
+	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
+		_, shown, asked := strings.Cut(req.Messages[len(req.Messages)-1].Text, "Action: search\nAction Input: tides")
+		switch {
+		case !asked:
+			return llm.Reply{Text: "Thought: I have to look it up.\nAction: search\nAction Input: tides"}
+		case strings.Contains(shown, "moon"):
+			return llm.Reply{Text: "Thought: I know it.\nFinal Answer: The moon draws the water."}
+		}
+		return llm.Reply{Text: "Final Answer: nothing was shown: " + shown}
+	}})
+	defer server.Close()
+	model := check.Of(openai.New(openai.WithBaseURL(server.OpenAIURL()), openai.WithModel("m"), openai.WithToken("none"))).OK(t)
+	words := func(s string) int { return len(strings.Fields(s)) }
+	answer, read, err := frameworks.LangChain(t.Context(), system(t), words, model, "What raises the tides?")
+	check.True(t, err == nil && answer == "The moon draws the water." && read > 0, "%q, %d tokens, %v", answer, read, err)
 }
 
 // A chain of Eino retrieves from a system, as does Genkit; a system that fails fails there.
@@ -49,7 +71,7 @@ func TestFrameworks(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	check.True(t, check.Err(chain.Invoke(ctx, question)) != nil, "eino: no error of a cancelled question")
-	for _, file := range []string{"eino.go", "genkit.go"} {
+	for _, file := range []string{"eino.go", "genkit.go", "langchain.go"} {
 		data, err := os.ReadFile(file)
 		check.True(t, err == nil && strings.Count(string(data), "\n") <= 40, "%s has more than 40 lines, %v", file, err)
 	}

@@ -34,7 +34,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/view"
 	"github.com/wildgraph/wildgraph/internal/display"
 	"github.com/wildgraph/wildgraph/llm/journal"
-	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
 func main() {
@@ -148,7 +147,7 @@ func saved(ctx context.Context, name string) (*kg.Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	for line, err := range jsonl.Read[kg.Extraction](f, jsonl.Options{Name: name}) {
+	for line, err := range journal.ReadLines[kg.Extraction](f, journal.LineOptions{Name: name}) {
 		if err == nil {
 			err = base.Insert(line.Value)
 		}

@@ -32,7 +32,6 @@ import (
 	"github.com/wildgraph/wildgraph/judge/stats"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/journal"
-	"github.com/wildgraph/wildgraph/llm/jsonl"
 	"github.com/wildgraph/wildgraph/llm/paid"
 	"github.com/wildgraph/wildgraph/llm/prompts"
 	"github.com/wildgraph/wildgraph/llm/replies"
@@ -407,11 +406,11 @@ func runAudited(_ context.Context, args []string, stdout, _ io.Writer) error {
 	defer f.Close()        // only read
 	var by [3][bands]tally // by people, a model, the rule
 	var problems []error
-	for line, err := range jsonl.Read[alignment](f, jsonl.Options{Name: args[0]}) {
+	for line, err := range journal.ReadLines[alignment](f, journal.LineOptions{Name: args[0]}) {
 		x := line.Value
 		people := strings.ToLower(strings.TrimSpace(x.Label))
 		if err == nil && !slices.Contains([]string{"", aligned, misaligned, unsure}, people) {
-			err = &jsonl.Error{File: args[0], Line: line.Number, Err: fmt.Errorf("label %.40q is none of %s, %s, %s or empty", people, aligned, misaligned, unsure)}
+			err = &journal.LineError{File: args[0], Line: line.Number, Err: fmt.Errorf("label %.40q is none of %s, %s, %s or empty", people, aligned, misaligned, unsure)}
 		}
 		if err != nil {
 			if problems = append(problems, err); len(problems) == 10 {

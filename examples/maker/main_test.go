@@ -22,7 +22,6 @@ import (
 	"github.com/wildgraph/wildgraph/judge/lexical"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/journal"
-	"github.com/wildgraph/wildgraph/llm/jsonl"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
@@ -199,7 +198,7 @@ func TestPairs(t *testing.T) {
 		Label                       int
 	}
 	var c confusion
-	for l, err := range jsonl.Read[pair](bytes.NewReader(pairs), jsonl.Options{Name: "pairs.jsonl"}) {
+	for l, err := range journal.ReadLines[pair](bytes.NewReader(pairs), journal.LineOptions{Name: "pairs.jsonl"}) {
 		check.OK(t, err)
 		p := l.Value
 		c.add(p.Label == 1, verdict(t, judge.Case{Question: p.Question, Reference: p.Reference, Answer: p.Answer}), 1)
@@ -251,7 +250,7 @@ func readQuestions(t *testing.T, dir, domain string, to map[string]judge.Case) {
 	f := check.Of(os.Open(name)).OK(t)
 	defer f.Close()
 	type line struct{ Question, Answer string }
-	for l, err := range jsonl.Read[line](f, jsonl.Options{Name: name}) {
+	for l, err := range journal.ReadLines[line](f, journal.LineOptions{Name: name}) {
 		check.OK(t, err)
 		to[fmt.Sprintf("%s/%d", domain, l.Number)] = judge.Case{Question: l.Value.Question, Reference: l.Value.Answer}
 	}

@@ -16,7 +16,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/find"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/trace"
@@ -94,7 +93,7 @@ type ToolOptions struct {
 	// Retriever finds passages for search; nil is no such tool.
 	Retriever graphrag.Retriever
 	// Pages are the pages of read and find; nil is no such tools.
-	Pages *find.Pages
+	Pages *Pages
 	// Count counts tokens.
 	Count func(string) int
 	// Tokens bounds the reading in all, and a quarter of it with one call, or the rest by the
@@ -233,7 +232,7 @@ func (t *Tools) look(ctx context.Context, r *Result, limit int) error {
 		r.Note = fmt.Sprintf("the page has the passages 0 to %d", n-1)
 	default:
 		lines, err := t.o.Pages.Find(ctx, r.Pattern, mostLines)
-		if errors.Is(err, find.ErrPattern) {
+		if errors.Is(err, ErrPattern) {
 			return fail("%v", err)
 		}
 		if err != nil {

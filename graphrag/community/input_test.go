@@ -16,7 +16,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/community"
 	"github.com/wildgraph/wildgraph/graphrag/graph"
-	"github.com/wildgraph/wildgraph/graphrag/graph/graphtest"
+	"github.com/wildgraph/wildgraph/graphrag/graphragtest"
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
@@ -93,7 +93,7 @@ func TestBadOptions(t *testing.T) {
 func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	g := graphtest.Karate().Graph()
+	g := graphragtest.Karate().Graph()
 	check.Is(t, check.Err(community.Leiden(ctx, g, community.Options{})), context.Canceled, "Leiden")
 	check.Is(t, check.Err(community.HierarchicalLeiden(ctx, g, community.HierarchyOptions{})), context.Canceled, "Hierarchical")
 }
@@ -102,7 +102,7 @@ func TestCancel(t *testing.T) {
 // units, the result is a good one.
 func TestScaleOfWeights(t *testing.T) {
 	for _, exponent := range []int{-600, -30, 30, 900} {
-		l := graphtest.LFR300()
+		l := graphragtest.LFR300()
 		for i := range l.Edges {
 			l.Edges[i].Weight = math.Ldexp(1, exponent)
 		}
@@ -169,14 +169,14 @@ type golden struct {
 
 func goldens(t testing.TB) []golden {
 	return []golden{
-		{"karate", graphtest.Karate().Graph(), .419789612, .419789612, .419789612, 4, true},
+		{"karate", graphragtest.Karate().Graph(), .419789612, .419789612, .419789612, 4, true},
 		{"lesmis", lesMis(t, false), .560008370, .560008370, .560008370, 6, true},
 		{"lesmis weighted", lesMis(t, true), .566687983, .566687983, .566687983, 6, true},
-		{"ring30x5", graphtest.Ring(30, 5).Graph(), .884646465, .886262626, .887070707, 16, false},
-		{"ring8x6", graphtest.Ring(8, 6).Graph(), .8125, .8125, .8125, 8, true},
-		{"planted", graphtest.Blocks200().Graph(), .561417950, .561417950, .561417950, 10, true},
-		{"lfr300", graphtest.LFR300().Graph(), .605112008, .605112008, .605112205, 10, false},
-		{"lfr2333", graphtest.LFR2333().Graph(), .532470178, .532557262, .532557262, 36, false},
+		{"ring30x5", graphragtest.Ring(30, 5).Graph(), .884646465, .886262626, .887070707, 16, false},
+		{"ring8x6", graphragtest.Ring(8, 6).Graph(), .8125, .8125, .8125, 8, true},
+		{"planted", graphragtest.Blocks200().Graph(), .561417950, .561417950, .561417950, 10, true},
+		{"lfr300", graphragtest.LFR300().Graph(), .605112008, .605112008, .605112205, 10, false},
+		{"lfr2333", graphragtest.LFR2333().Graph(), .532470178, .532557262, .532557262, 36, false},
 	}
 }
 
@@ -278,7 +278,7 @@ func TestHierarchyOfClassics(t *testing.T) {
 		sizes        []int
 		unsplittable string
 	}{
-		{"karate", graphtest.Karate().Graph(), 2, []int{8, 6, 6, 5, 5, 2, 2}, "[]"},
+		{"karate", graphragtest.Karate().Graph(), 2, []int{8, 6, 6, 5, 5, 2, 2}, "[]"},
 		{"lesmis", lesMis(t, true), 3, []int{11, 10, 9, 8, 7, 6, 6, 6, 5, 4, 3, 2}, "[11 10]"},
 	} {
 		for seed := range uint64(3) {
@@ -301,7 +301,7 @@ func TestHierarchyOfClassics(t *testing.T) {
 // Children are a partition of their parent, leaves one of the graph; levels and
 // numbers are as documented.
 func TestHierarchyIsAForest(t *testing.T) {
-	for i, g := range append(randomGraphs(t, 30), graphtest.LFR300().Graph()) {
+	for i, g := range append(randomGraphs(t, 30), graphragtest.LFR300().Graph()) {
 		h := check.Of(community.HierarchicalLeiden(t.Context(), g, community.HierarchyOptions{MaxSize: 5})).OK(t)
 		leaf := make([]int, g.N())
 		level, parent := int32(0), int32(-1)
@@ -345,7 +345,7 @@ func TestComponentsAlone(t *testing.T) {
 	var edges []graph.Edge
 	nodes := int32(0)
 	var want []string
-	for _, g := range []*graph.Graph{graphtest.Karate().Graph(), lesMis(t, true), graphtest.LFR300().Graph()} {
+	for _, g := range []*graph.Graph{graphragtest.Karate().Graph(), lesMis(t, true), graphragtest.LFR300().Graph()} {
 		for u := range int32(g.N()) {
 			lo, _ := g.Row(u)
 			for i, v := range g.Neighbors(u) {
@@ -374,7 +374,7 @@ func TestComponentsAlone(t *testing.T) {
 
 // From the communities that were found Leiden finds these again, at every level.
 func TestHierarchyStart(t *testing.T) {
-	for name, g := range map[string]*graph.Graph{"lesmis": lesMis(t, true), "LFR": graphtest.LFR300().Graph()} {
+	for name, g := range map[string]*graph.Graph{"lesmis": lesMis(t, true), "LFR": graphragtest.LFR300().Graph()} {
 		want := hierarchy(t, g, 10, 3)
 		start := make([][]int32, want.Levels)
 		for level := range start {

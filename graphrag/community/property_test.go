@@ -12,7 +12,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/community"
 	"github.com/wildgraph/wildgraph/graphrag/graph"
-	"github.com/wildgraph/wildgraph/graphrag/graph/graphtest"
+	"github.com/wildgraph/wildgraph/graphrag/graphragtest"
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
@@ -218,9 +218,9 @@ func TestGuarantees(t *testing.T) {
 func TestSameSeedSameResult(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	o := community.Options{Seed: 5, MaxPasses: 2}
-	small := graphtest.LFR2333().Graph()
+	small := graphragtest.LFR2333().Graph()
 	// Large enough for a first pass that is a draft.
-	l := graphtest.Planted(140_000, 420_000, 140, .3, 1)
+	l := graphragtest.Planted(140_000, 420_000, 140, .3, 1)
 	large := l.Graph()
 	rng := rand.New(rand.NewPCG(3, 3))
 	for i := range l.Edges {
@@ -259,7 +259,7 @@ func TestSameSeedSameResult(t *testing.T) {
 // found for them keeps the guarantees.
 func TestTwins(t *testing.T) {
 	const pages, own = 3000, 6
-	l, rng := graphtest.List{N: pages * own}, rand.New(rand.NewPCG(7, 7))
+	l, rng := graphragtest.EdgeList{N: pages * own}, rand.New(rand.NewPCG(7, 7))
 	for page := range pages {
 		names := []int{page * own, rng.IntN(pages) * own, rng.IntN(pages) / 2 * own} // the first of a page are on others, too
 		for u := 1; u < own; u++ {
@@ -295,7 +295,7 @@ func TestTwins(t *testing.T) {
 
 // The order and direction of edges change nothing.
 func TestEdgeOrder(t *testing.T) {
-	l := graphtest.LFR300()
+	l := graphragtest.LFR300()
 	want := leiden(t, l.Graph(), community.Options{})
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 3 {
@@ -312,7 +312,7 @@ func TestEdgeOrder(t *testing.T) {
 
 // Weights that are all 1 change nothing.
 func TestUnweighted(t *testing.T) {
-	l := graphtest.Blocks200()
+	l := graphragtest.Blocks200()
 	want := leiden(t, l.Graph(), community.Options{})
 	got := leiden(t, l.Unweighted(), community.Options{})
 	check.Equal(t, fmt.Sprint(got), fmt.Sprint(want), "without weights %v, want %v", got, want)

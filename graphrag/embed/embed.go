@@ -16,7 +16,7 @@ import (
 //
 // All vectors of one embedder have the same length, whatever the text, also the empty one. EmbedDocuments
 // returns one vector for each text, in order; none for none. Both methods are safe for concurrent use, and
-// when ctx is cancelled they return an error that satisfies errors.Is with the context's. Package embedtest
+// when ctx is cancelled they return an error that satisfies errors.Is with the context's. Package graphragtest
 // checks these rules.
 type Embedder interface {
 	EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error)

@@ -8,5 +8,5 @@
 //
 // The extractors here ask a model, for open triples ([OpenIE]), for typed and described records
 // ([NewRecords]) or for what a schema allows ([BySchema]). Package rules has one that needs no model.
-// Package extracttest checks them all.
+// Package graphragtest checks them all.
 package extract

@@ -15,11 +15,11 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
-	"github.com/wildgraph/wildgraph/graphrag/extract/extracttest"
+	"github.com/wildgraph/wildgraph/graphrag/graphragtest"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
-	"github.com/wildgraph/wildgraph/llm/jsonl"
+	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
@@ -162,7 +162,7 @@ func TestEndMarkIsABoundary(t *testing.T) {
 
 // Replies of every broken shape.
 func TestBrokenRecords(t *testing.T) {
-	err := jsonl.Each(os.DirFS("testdata"), "broken.jsonl", 1<<20, func(_ int, c struct {
+	err := journal.EachLine(os.DirFS("testdata"), "broken.jsonl", 1<<20, func(_ int, c struct {
 		Name, Answer    string
 		Format          extract.Format
 		Names           []string
@@ -280,7 +280,7 @@ func TestContract(t *testing.T) {
 	schema, err3 := extract.NewBySchema(extract.SchemaOptions{ModelOptions: o, Schema: schema(), Mode: extract.Prefer, Expand: &extract.Expansion{Batch: 1}})
 	check.OK(t, errors.Join(err1, err2, err3))
 	for name, x := range map[string]extract.Extractor{"openie": openie, "records": records, "schema": schema} {
-		t.Run(name, func(t *testing.T) { extracttest.Test(t, x) })
+		t.Run(name, func(t *testing.T) { graphragtest.Extractor(t, x) })
 	}
 }
 

@@ -15,14 +15,13 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
 	"github.com/wildgraph/wildgraph/graphrag/embed/local"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
-	"github.com/wildgraph/wildgraph/graphrag/extract/extracttest"
+	"github.com/wildgraph/wildgraph/graphrag/graphragtest"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
-	"github.com/wildgraph/wildgraph/llm/jsonl"
+	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
@@ -213,7 +212,7 @@ func shaped(t *testing.T, format, reply string) (kg.Extraction, int) {
 // Each line is a reply, and what it says. A refusal says nothing and is asked for twice; of a reply that was cut the whole
 // records are kept, without a second call, and the loss is a problem.
 func TestShapes(t *testing.T) {
-	err := jsonl.Each(os.DirFS("testdata"), "shapes.jsonl", 1<<20, func(_ int, c struct {
+	err := journal.EachLine(os.DirFS("testdata"), "shapes.jsonl", 1<<20, func(_ int, c struct {
 		Format, Shape, Reply string
 		Names, Facts         []string
 		Calls                int
@@ -282,7 +281,7 @@ func TestLinked(t *testing.T) {
 
 func TestByNames(t *testing.T) {
 	dir := t.TempDir()
-	check.OK(t, embedtest.WriteHead(dir, "BertForTokenClassification", "O", "B-PER", "I-PER"))
+	check.OK(t, graphragtest.WriteHead(dir, "BertForTokenClassification", "O", "B-PER", "I-PER"))
 	names := check.Of(local.OpenNames(dir, local.Options{})).OK(t)
-	extracttest.Test(t, extract.ByNames(names))
+	graphragtest.Extractor(t, extract.ByNames(names))
 }

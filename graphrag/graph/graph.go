@@ -154,8 +154,8 @@ func (g *Graph) Components(ctx context.Context) (component []int32, count int, e
 	return component, count, ctx.Err()
 }
 
-// stride is the number of nodes between two looks at the context.
-const stride = 1 << 14
+// stride is the number of nodes, edges or events between two looks at the context.
+const stride = 1 << 12
 
 // Classes are disjoint sets of twins that cover all nodes.
 type Classes struct {
@@ -298,7 +298,7 @@ func New(n int, edges []Edge, opts Options) (*Graph, error) {
 	g := &Graph{offsets: make([]int64, n+1)}
 	ends := g.offsets[1:] // of the rows; so far how many arcs each has
 	for i, e := range edges {
-		if err := check(e, n); err != nil {
+		if err := checkEdge(e, n); err != nil {
 			return nil, fmt.Errorf("graph: edge %d: %w", i, err)
 		}
 		ends[e.From]++
@@ -330,7 +330,7 @@ func New(n int, edges []Edge, opts Options) (*Graph, error) {
 	return g, nil
 }
 
-func check(e Edge, n int) error {
+func checkEdge(e Edge, n int) error {
 	if e.From < 0 || e.To < 0 || int(e.From) >= n || int(e.To) >= n {
 		return fmt.Errorf("%w: %d–%d in a graph of %d nodes", ErrEdge, e.From, e.To, n)
 	}

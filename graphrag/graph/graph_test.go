@@ -19,7 +19,7 @@ import (
 	"gonum.org/v1/gonum/graph/topo"
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
-	"github.com/wildgraph/wildgraph/graphrag/graph/graphtest"
+	"github.com/wildgraph/wildgraph/graphrag/graphragtest"
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
@@ -133,7 +133,7 @@ func TestStats(t *testing.T) {
 	diff := cmp.Diff(graph.Stats{}, zero.Stats())
 	check.True(t, diff == "" && zero.N() == 0, "the zero graph has nodes: %s", diff)
 	// Zachary's club: the member of most friendships has 17.
-	s := graphtest.Karate().Unweighted().Stats()
+	s := graphragtest.Karate().Unweighted().Stats()
 	check.True(t, s.Edges == 78 && s.MaxDegree == 17 && s.IsolatedShare == 0, "karate: %+v", s)
 }
 
@@ -143,7 +143,7 @@ func TestComponents(t *testing.T) {
 	check.OK(t, err)
 	diff := cmp.Diff([]int32{0, 1, 2, 3, 2, 1, 2}, component)
 	check.True(t, diff == "" && count == 4, "%d components (-want +got):\n%s", count, diff)
-	l := graphtest.Planted(2000, 1500, 100, .3, 5)
+	l := graphragtest.Planted(2000, 1500, 100, .3, 5)
 	g = l.Unweighted()
 	other := simple.NewUndirectedGraph()
 	for u := range g.N() {

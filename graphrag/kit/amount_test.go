@@ -85,7 +85,7 @@ func TestSourced(t *testing.T) {
 	check.Equal(t, got, []string{"Holmvik built it in 1931. yard.md", "It sank. lost.md"}, "sources")
 }
 
-// A system of one's own: what a recipe builds over a corpus is its retriever.
+// A system of one's own: what a recipe builds over a corpus is its retriever. Documents come and go.
 func Example() {
 	ctx := context.Background()
 	parts, err := kit.Offline(kit.OfflineOptions{})
@@ -114,8 +114,18 @@ func Example() {
 	fmt.Println(system.List(ctx))
 	answer, err := system.Answer(ctx, graphrag.Question{Text: "Who built the Fram?", K: 1})
 	fmt.Println(answer.Text, err)
+	_, err = system.Insert(ctx, graphrag.Documents(graphrag.Document{ID: "belgica.md", Text: "The Belgica was built in Svelvik."}))
+	fmt.Println(err)
+	_, err = system.Delete(ctx, "fram.md")
+	fmt.Println(err)
+	fmt.Println(system.List(ctx))
 	// Output:
 	// 2 documents, 2 chunks
 	// [fram.md gjoa.md] <nil>
 	// Colin Archer built the Fram. <nil>
+	// 3 documents, 3 chunks
+	// <nil>
+	// 2 documents, 2 chunks
+	// <nil>
+	// [belgica.md gjoa.md] <nil>
 }

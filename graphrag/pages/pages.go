@@ -13,12 +13,10 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
-	"github.com/wildgraph/wildgraph/graphrag/internal/segments"
 	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
-	"github.com/wildgraph/wildgraph/graphrag/tokens"
 )
 
 // Pages ranks pages by their best passages, and selects the units to read within a budget of
@@ -33,7 +31,7 @@ type Retriever struct {
 	words     *text.Standard
 	languages map[text.Language]int // of how many pages each is; words go by the main one
 
-	segments          []segments.Segment[*pageIndex]
+	segments          []retrieve.Segment[*pageIndex]
 	first, passages   []int32 // the numbers of the first page and passage of each, and one behind
 	n                 int     // pages that are not gone
 	mixed             bool    // they are not in the order of their IDs
@@ -120,7 +118,7 @@ func (o Options) Defaults() Options {
 		o.Longest = chunk.DefaultSize
 	}
 	if o.Count == nil {
-		o.Count = tokens.Cl100k().Count
+		o.Count = text.Cl100k().Count
 	}
 	return o
 }

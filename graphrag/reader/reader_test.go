@@ -227,6 +227,21 @@ func TestStreamByModel(t *testing.T) {
 	check.Equal(t, pieces, 1, "an extractive reader streams %d pieces", pieces)
 }
 
+func ExampleStream() {
+	r, err := reader.ByModel(reader.ModelOptions{Model: &writing{fake{reply: "Colin Archer built it [1]."}}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	shown := 0
+	for answer, err := range reader.Stream(context.Background(), r, graphrag.Question{Text: "Who built the Fram?"}, hits("Colin Archer built the Fram."), nil) {
+		fmt.Print(answer.Text[shown:]) // each answer extends the one before
+		if shown = len(answer.Text); err != nil {
+			log.Fatal(err)
+		}
+	}
+	// Output: Colin Archer built it.
+}
+
 // yearFinder finds the question's last word; the later passage has the larger score.
 type yearFinder struct{}
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
+	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
@@ -187,6 +188,23 @@ func Example() {
 	// Output:
 	// a#0 Typhoon Bolaven crossed the islands in August.
 	// b#0 Few buildings were damaged by the typhoon.
+}
+
+// Words find the chunk that names the ship, vectors what is similar to it; the fusion ranks by both.
+func ExampleFuse() {
+	ctx := context.Background()
+	texts := []string{"The Fram was built in Larvik by Colin Archer.", "The ship drifted through the polar ice.", "Barn owls hear a mouse."}
+	var chunks []graphrag.Chunk
+	for i, t := range texts {
+		chunks = append(chunks, graphrag.Chunk{ID: fmt.Sprint("c", i), Doc: fmt.Sprint("d", i), Text: t})
+	}
+	words, err1 := retrieve.NewSparse(ctx, chunks, bm25.Options{})
+	model, err2 := embed.FitLSA(ctx, texts, embed.LSAOptions{Seed: 1})
+	meaning, err3 := retrieve.NewDense(ctx, chunks, model)
+	both, err4 := retrieve.Fuse(words, meaning)
+	found, err5 := both.Retrieve(ctx, graphrag.Question{Text: "Who built the Fram?", K: 1})
+	fmt.Println(found.Ranked[0].Chunk.Text, errors.Join(err1, err2, err3, err4, err5))
+	// Output: The Fram was built in Larvik by Colin Archer. <nil>
 }
 
 // batched counts its calls.

@@ -323,6 +323,35 @@ func ExampleNew() {
 	// [1] tides
 }
 
+// Two teams ask one index: the token decides which documents are visible, and no question can change that.
+func ExampleToken() {
+	parts, err1 := kit.Offline(kit.OfflineOptions{Mode: "reject"})
+	system, err2 := kit.New(kit.Frame{Name: "words", Kit: parts, Words: &bm25.Options{}})
+	_, err3 := system.Index(context.Background(), graphrag.Documents(
+		graphrag.Document{ID: "pay", Text: "Ada Lovelace earns 90,000 crowns a year.", Fields: graphrag.Fields{"team": "hr"}},
+		graphrag.Document{ID: "mill", Text: "Ada Lovelace wrote programs for the mill.", Fields: graphrag.Fields{"team": "ops"}}))
+	hr, ops := graphrag.Equal("team", "hr"), graphrag.Equal("team", "ops")
+	handler, err4 := serve.New(system, serve.Options{Tokens: map[string]serve.Token{"key-of-hr-4Zr1xq": {Scope: &hr}, "key-of-ops-9Lm3ed": {Scope: &ops}}})
+	fmt.Println(errors.Join(err1, err2, err3, err4))
+	for _, key := range []string{"key-of-hr-4Zr1xq", "key-of-ops-9Lm3ed", "guessed"} {
+		w, r := httptest.NewRecorder(), httptest.NewRequest("POST", "http://localhost/v1/answer", strings.NewReader(`{"question": "How much does Ada Lovelace earn?", "where": "all"}`))
+		r.Header.Set("Authorization", "Bearer "+key)
+		r.Header.Set("Content-Type", "application/json")
+		handler.ServeHTTP(w, r)
+		var reply struct {
+			Text  string
+			Error struct{ Message string }
+		}
+		err := json.Unmarshal(w.Body.Bytes(), &reply)
+		fmt.Println(key, reply.Text+reply.Error.Message, err)
+	}
+	// Output:
+	// <nil>
+	// key-of-hr-4Zr1xq Ada Lovelace earns 90,000 crowns a year. <nil>
+	// key-of-ops-9Lm3ed The evidence does not contain the answer. <nil>
+	// guessed no such token: send Authorization: Bearer TOKEN <nil>
+}
+
 func TestInContext(t *testing.T) {
 	data := check.Of(os.ReadFile("testdata/context.json")).OK(t)
 	var cases [][4]string

@@ -25,7 +25,7 @@
 //
 // Errors wrap [ErrNotFound], [ErrConflict], [ErrMismatch], [ErrInvalid], [ErrReadOnly],
 // [ErrUnavailable] or [ErrDenied], or are a [*ThrottledError] or an [*ItemsError]. The suite in
-// package storetest checks all of this.
+// graphragtest.Store checks all of this.
 //
 // Everything is safe for concurrent use.
 package store

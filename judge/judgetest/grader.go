@@ -15,7 +15,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/judge/internal/protocol"
 	"github.com/wildgraph/wildgraph/llm"
-	"github.com/wildgraph/wildgraph/llm/jsonl"
+	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
 // Grader is a model that answers the prompts of the judges by rules, for tests of programs that judge by
@@ -313,7 +313,7 @@ func ReadCases(r io.Reader, name string) ([]Case, error) {
 		Where                            any
 	}
 	var out []Case
-	for l, err := range jsonl.Read[json.RawMessage](r, jsonl.Options{Name: name}) {
+	for l, err := range journal.ReadLines[json.RawMessage](r, journal.LineOptions{Name: name}) {
 		if err != nil {
 			return nil, fmt.Errorf("judgetest: %w", err)
 		}

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package journal is an append-only, checksummed, crash-safe record file.
+// Package journal has files of records: an append-only, checksummed, crash-safe one of its own, and JSON lines of other
+// programs.
 //
-// It exists so that no result is paid for twice: when [Journal.Append] returns nil the record is on disk
+// A [Journal] exists so that no result is paid for twice: when [Journal.Append] returns nil the record is on disk
 // (fsync), and survives a crash, a kill or a full disk. The access pattern is append and full scan; for
 // look-ups, build a map while scanning.
 //
@@ -34,4 +35,10 @@
 //   - Everything that Open shows is on disk: records that a process wrote and did not sync before it died are written
 //     again and synced.
 //   - A journal knows its schema and configuration; opening it with others gives a [*MismatchError].
+//
+// # JSON lines
+//
+// [ReadLines] accepts one value per line, a JSON array, or values over several lines, with limits and with the line
+// number in every error. It skips a byte order mark and refuses invalid UTF-8, objects with a repeated key, and keys
+// that differ from the expected ones in case only: a reader could only guess the intended value.
 package journal

@@ -11,8 +11,8 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"io/fs"
 	"iter"
-	"os"
 )
 
 const (
@@ -315,14 +315,10 @@ func (j *Journal) Read(at int64) (Record, error) {
 	return rec, nil
 }
 
-// mustBeRegular refuses pipes, devices and directories.
-func mustBeRegular(f *os.File) error {
-	info, err := f.Stat()
-	if err != nil {
-		return err
+// regular refuses pipes, devices and directories.
+func regular(name string, info fs.FileInfo, err error) error {
+	if err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is not a regular file (%s)", name, info.Mode().Type())
 	}
-	if !info.Mode().IsRegular() {
-		return errors.New("not a regular file")
-	}
-	return nil
+	return err
 }

@@ -16,7 +16,8 @@ func openLocked(path string) (file, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := mustBeRegular(f); err != nil {
+	info, err := f.Stat()
+	if err = regular(path, info, err); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	for {

@@ -26,7 +26,8 @@ func openLocked(path string) (file, error) {
 		return nil, err
 	}
 	f := os.NewFile(uintptr(h), path)
-	if err := mustBeRegular(f); err != nil {
+	info, err := f.Stat()
+	if err = regular(path, info, err); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil

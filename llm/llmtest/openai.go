@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/llm"
-	"github.com/wildgraph/wildgraph/llm/jsonl"
+	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
@@ -25,10 +25,10 @@ type chatFields struct {
 
 // samplingFields have equal names in both formats, at different places.
 type samplingFields struct {
-	Temperature *float64    `json:"temperature"`
-	TopP        *float64    `json:"top_p"`
-	Seed        *int64      `json:"seed"`
-	Stop        jsonl.Texts `json:"stop"`
+	Temperature *float64      `json:"temperature"`
+	TopP        *float64      `json:"top_p"`
+	Seed        *int64        `json:"seed"`
+	Stop        journal.Texts `json:"stop"`
 }
 
 // request converts the body, except for the format of the reply.
@@ -152,9 +152,9 @@ func (s *Server) openaiEmbeddings(r Received, f Fault) (map[string]any, llm.Usag
 // vectors embeds a text or a list of texts; both formats send them alike.
 func (s *Server) vectors(r Received, f Fault) (model string, out []any, u llm.Usage, err error) {
 	var wire struct {
-		Model      string      `json:"model"`
-		Input      jsonl.Texts `json:"input"`
-		Dimensions int         `json:"dimensions"`
+		Model      string        `json:"model"`
+		Input      journal.Texts `json:"input"`
+		Dimensions int           `json:"dimensions"`
 	}
 	switch err = json.Unmarshal(r.Body, &wire); {
 	case err != nil:

@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/llm"
-	"github.com/wildgraph/wildgraph/llm/jsonl"
+	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/metering"
 )
 
@@ -223,7 +223,7 @@ func Calls(tb testing.TB) (out []Call) {
 		tb.Fatalf("no recorded calls in MODEL_REPLIES_DIR=%s: %v", dir, err)
 	}
 	for _, name := range files {
-		err := jsonl.Each(os.DirFS(dir), filepath.Base(name), 0, func(_ int, c Call) error {
+		err := journal.EachLine(os.DirFS(dir), filepath.Base(name), 0, func(_ int, c Call) error {
 			out = append(out, c)
 			return nil
 		})

@@ -18,7 +18,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
+	"github.com/wildgraph/wildgraph/graphrag/graphragtest"
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/journal"
@@ -265,7 +265,7 @@ func TestClientRetries(t *testing.T) {
 func TestConforms(t *testing.T) {
 	c := open(t, paid.Options{File: file(t), Tokens: 1_000_000})
 	llmtest.TestModel(t, metering.Metered(cachedModel(t, c, llmtest.NewScript("m"))))
-	embedtest.Test(t, embedder(t, c, &counter{}))
+	graphragtest.Embedder(t, embedder(t, c, &counter{}))
 }
 
 // Settings go with every call that has none of its own, the probe included, and decide

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/internal/check"
-	"github.com/wildgraph/wildgraph/llm/jsonl"
+	"github.com/wildgraph/wildgraph/llm/journal"
 
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -28,7 +28,7 @@ func TestReadObject(t *testing.T) {
 			t.Errorf("%q: %s, %v; want %s", in, got, err, want)
 		}
 	}
-	err := jsonl.Each(os.DirFS("testdata"), "objects.jsonl", 1<<20, func(_ int, c struct{ Input, Want, Kind string }) error {
+	err := journal.EachLine(os.DirFS("testdata"), "objects.jsonl", 1<<20, func(_ int, c struct{ Input, Want, Kind string }) error {
 		read(c.Input, c.Want, kinds[c.Kind])
 		return nil
 	})

@@ -11,7 +11,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
-	"github.com/wildgraph/wildgraph/llm/jsonl"
+	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 	"github.com/wildgraph/wildgraph/llm/replies"
 )
@@ -19,7 +19,7 @@ import (
 // table calls one for each line of a file of test data.
 func table[T any](t *testing.T, name string, one func(T)) {
 	t.Helper()
-	check.OK(t, jsonl.Each(os.DirFS("testdata"), name, 1<<20, func(_ int, v T) error { one(v); return nil }))
+	check.OK(t, journal.EachLine(os.DirFS("testdata"), name, 1<<20, func(_ int, v T) error { one(v); return nil }))
 }
 
 // Each line is a reply, its question and the reply without what is around it.

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
+	"github.com/wildgraph/wildgraph/graphrag/graphragtest"
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
@@ -69,7 +69,7 @@ func bothEmbedders(t *testing.T, c Config, f func(t *testing.T, s *llmtest.Serve
 
 func TestConformance(t *testing.T) {
 	both(t, llmtest.ServerOptions{}, Config{}, func(t *testing.T, _ *llmtest.Server, m llm.Model) { llmtest.TestModel(t, m) })
-	bothEmbedders(t, Config{Batch: 2}, func(t *testing.T, _ *llmtest.Server, e llm.NamedEmbedder) { embedtest.Test(t, e) })
+	bothEmbedders(t, Config{Batch: 2}, func(t *testing.T, _ *llmtest.Server, e llm.NamedEmbedder) { graphragtest.Embedder(t, e) })
 }
 
 func TestReplyAndUsage(t *testing.T) {

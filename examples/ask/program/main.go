@@ -20,7 +20,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/wildgraph/wildgraph/examples/ask/serve"
 	"github.com/wildgraph/wildgraph/examples/ask/session"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/graphrag/folder"
@@ -103,9 +102,9 @@ func run(ctx context.Context, args []string, getenv func(string) string, std str
 	}
 	switch {
 	case s.mcp:
-		return serve.RunMCP(ctx, d, std.in, std.out)
+		return session.ServeMCP(ctx, d, std.in, std.out)
 	case s.serve != "":
-		return serve.Run(ctx, d, s.serve, s.tokens, func(address string) {
+		return session.Serve(ctx, d, s.serve, s.tokens, func(address string) {
 			what := "Open %s in a browser; Ctrl-C ends it.\n"
 			if s.tokens != nil {
 				what = "Chat programs ask %sv1; Ctrl-C ends it.\n"

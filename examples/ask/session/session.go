@@ -2,6 +2,13 @@
 
 // Package session answers questions over a folder for the command line, the page and the MCP server of
 // ask. The answer to a question is a [Reply], which can be shown or written as JSON.
+//
+// [Serve] shows a page in the browser, for this machine alone, [ServeMCP] has the tools of the Model Context Protocol.
+// The page loads nothing from other servers and shows all text as text. Requests for another host name are refused
+// (DNS rebinding), and so are cross-origin requests, GET included, for anything but the static files. No GET calls a
+// model: a link with ?q= is asked at once only if that is free, suggestions need no model, and GET /api/source reads
+// only the index. With a system that has a graph, GET /api/graph?q=QUESTION returns the facts around the names in the
+// question, and POST /graph, a form with the field q, answers the question and draws the graph that led to the answer.
 package session
 
 import (

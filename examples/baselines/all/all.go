@@ -16,12 +16,10 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/gretriever"
 	"github.com/wildgraph/wildgraph/examples/baselines/hipporag"
 	"github.com/wildgraph/wildgraph/examples/baselines/hipporag2"
-	"github.com/wildgraph/wildgraph/examples/baselines/ircot"
 	"github.com/wildgraph/wildgraph/examples/baselines/lightrag"
 	"github.com/wildgraph/wildgraph/examples/baselines/linearrag"
 	"github.com/wildgraph/wildgraph/examples/baselines/msgraphrag"
 	"github.com/wildgraph/wildgraph/examples/baselines/raptor"
-	"github.com/wildgraph/wildgraph/examples/baselines/recipe"
 	"github.com/wildgraph/wildgraph/examples/baselines/wild"
 	"github.com/wildgraph/wildgraph/examples/baselines/youtu"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
@@ -31,7 +29,7 @@ import (
 
 // System is a published system, or one of our own, with its settings.
 type System struct {
-	recipe.Info
+	kit.Info
 	agent   any // the looped of an agent around it
 	changes []change
 	graph   *triples.Index
@@ -45,13 +43,13 @@ func (s System) Is(name string) bool { return s.Name == name || slices.Contains(
 // Systems lists the systems in the order of reports.
 func Systems() []System {
 	return ofInfos(slices.Concat(
-		[]recipe.Info{flat.Infos[1], flat.Infos[0], wild.Info, fastgraphrag.Info}, msgraphrag.Infos, lightrag.Infos,
-		[]recipe.Info{hipporag.Info, ircot.Info, hipporag2.Info, linearrag.Info}, youtu.Infos, gear.Infos,
-		[]recipe.Info{raptor.Info, e2graphrag.Info, gretriever.Info, flat.Infos[2]},
+		[]kit.Info{flat.Infos[1], flat.Infos[0], wild.Info, fastgraphrag.Info}, msgraphrag.Infos, lightrag.Infos,
+		[]kit.Info{hipporag.Info, hipporag.InfoIRCoT, hipporag2.Info, linearrag.Info}, youtu.Infos, gear.Infos,
+		[]kit.Info{raptor.Info, e2graphrag.Info, gretriever.Info, flat.Infos[2]},
 	))
 }
 
-func ofInfos(infos []recipe.Info) (out []System) {
+func ofInfos(infos []kit.Info) (out []System) {
 	for _, i := range infos {
 		out = append(out, System{Info: i, build: func(k kit.Kit, o ...any) (*kit.System, error) { return i.New(k, o[0]) }})
 	}

@@ -4,6 +4,7 @@ package all_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -24,6 +25,24 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
+
+// Systems by name, which find something for the same question.
+func ExampleFind() {
+	parts, err := kit.Offline(kit.OfflineOptions{Seed: 1})
+	for _, name := range []string{"bm25", "hipporag2"} {
+		entry, _ := all.Find(name)
+		system, err1 := entry.New(parts, kit.Common{})
+		_, err2 := system.Index(context.Background(), graphrag.Documents(
+			graphrag.Document{ID: "fram", Title: "Fram", Text: "Colin Archer built the Fram for Fridtjof Nansen."},
+			graphrag.Document{ID: "archer", Title: "Colin Archer", Text: "Colin Archer was born in Larvik."},
+			graphrag.Document{ID: "owl", Title: "Barn owl", Text: "Barn owls hear mice under the snow."}))
+		found, err3 := system.Retrieve(context.Background(), graphrag.Question{Text: "Where was the builder of the Fram born?", K: 2})
+		fmt.Println(name, found.Ranked[0].Chunk.Doc, found.Ranked[1].Chunk.Doc, errors.Join(err, err1, err2, err3))
+	}
+	// Output:
+	// bm25 fram archer <nil>
+	// hipporag2 fram archer <nil>
+}
 
 // unanswerable is a question that the pages say nothing about.
 var unanswerable = graphrag.Question{Text: "Who composed the opera Turandot?", K: 3, Depth: 5, Form: graphrag.Sentence}

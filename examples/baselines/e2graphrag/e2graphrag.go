@@ -31,7 +31,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wildgraph/wildgraph/examples/baselines/recipe"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
@@ -43,7 +42,7 @@ import (
 const Name = "e2graphrag"
 
 // Info describes the system.
-var Info = recipe.Of(recipe.Info{
+var Info = kit.InfoOf(kit.Info{
 	Name: Name, Source: "Zhao and others 2025", Paper: "arXiv 2505.24226",
 	Costs: "1 per four chunks of long pages",
 }, Options{}, New)

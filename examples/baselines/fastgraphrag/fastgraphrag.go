@@ -28,7 +28,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/wildgraph/wildgraph/examples/baselines/recipe"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
@@ -43,9 +42,9 @@ import (
 const Name = "fastgraphrag"
 
 // Info describes the system.
-var Info = recipe.Of(recipe.Info{
+var Info = kit.InfoOf(kit.Info{
 	Name: Name, Source: "Circlemind 2024", Paper: "circlemind-ai/fast-graphrag 0.0.5",
-	Costs: "1 a chunk; 1 to search", Calls: recipe.Calls{Chunk: 1, Question: 1}, // no gleaning; entities of the question
+	Costs: "1 a chunk; 1 to search", Calls: kit.Calls{Chunk: 1, Question: 1}, // no gleaning; entities of the question
 }, Options{}, New)
 
 // tolerance of PageRank, far below Threshold.

@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/wildgraph/wildgraph/examples/baselines/recipe"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
@@ -22,15 +21,15 @@ const (
 )
 
 // Infos describe the three systems, in the order of their names above.
-var Infos = []recipe.Info{
-	recipe.Of(recipe.Info{
+var Infos = []kit.Info{
+	kit.InfoOf(kit.Info{
 		Name: BM25, Words: true, Baseline: true, Source: "Robertson and Zaragoza 2009",
 	}, BM25Options{}, NewBM25),
-	recipe.Of(recipe.Info{
+	kit.InfoOf(kit.Info{
 		Name: NaiveRAG, Also: []string{"lightrag-naive"}, Baseline: true, Source: "Lewis and others 2020", Paper: "arXiv 2005.11401",
 		Costs: "embeddings to index",
 	}, NaiveOptions{}, NewNaiveRAG),
-	recipe.Of(recipe.Info{
+	kit.InfoOf(kit.Info{
 		Name: ZeroShot, NoDocuments: true, Source: "the model alone",
 	}, struct{ kit.Common }{}, func(k kit.Kit, _ struct{ kit.Common }) (*kit.System, error) { return NewZeroShot(k) }),
 }

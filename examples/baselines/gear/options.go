@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/wildgraph/wildgraph/examples/baselines/recipe"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
@@ -32,18 +31,18 @@ const (
 )
 
 // Infos describe the systems by the graph to which they link.
-var Infos = []recipe.Info{
-	recipe.Of(recipe.Info{
+var Infos = []kit.Info{
+	kit.InfoOf(kit.Info{
 		Name: Name, NeedsGraph: true, Source: "Shen and others 2025", Paper: "arXiv 2507.17399",
-		Costs: "up to 4 a step", Calls: recipe.Calls{Question: 3}, // read, reflect, filter
+		Costs: "up to 4 a step", Calls: kit.Calls{Question: 3}, // read, reflect, filter
 	}, Options{}, New),
-	recipe.Of(recipe.Info{
+	kit.InfoOf(kit.Info{
 		Name: NameCorpus, Source: "Shen and others 2025", Paper: "arXiv 2507.17399; graph of the corpus",
-		Costs: "2 a chunk; up to 4 a step", Calls: recipe.Calls{Chunk: 2, Question: 3}, // names, triples; read, reflect, filter
+		Costs: "2 a chunk; up to 4 a step", Calls: kit.Calls{Chunk: 2, Question: 3}, // names, triples; read, reflect, filter
 	}, Options{}, New),
-	recipe.Of(recipe.Info{
+	kit.InfoOf(kit.Info{
 		Name: NameOriginal, Source: "Shen and others 2024", Paper: "arXiv 2412.18431; graph of the corpus",
-		Costs: "2 a chunk; up to 4 a step", Calls: recipe.Calls{Chunk: 2, Question: 3},
+		Costs: "2 a chunk; up to 4 a step", Calls: kit.Calls{Chunk: 2, Question: 3},
 	}, Options{Original: true}, New),
 }
 

@@ -4,7 +4,7 @@
 // Generation for Textual Graph Understanding and Question Answering", arXiv 2402.07630, NeurIPS 2024, and
 // XiaoxinHe/G-Retriever): the nodes and edges of a textual graph that are most similar to the question have
 // prizes, each edge has a cost, and the connected part of the graph with the best balance, a prize-collecting
-// Steiner tree, goes into the prompt as text (see package steiner).
+// Steiner tree, goes into the prompt as text ([graph.Subgraph]).
 //
 // The graph encoder, its soft prompt, and the tuning of either are left out: they need
 // weights that are trained for each data set. So this is the paper's retrieval with a frozen
@@ -27,14 +27,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wildgraph/wildgraph/examples/baselines/recipe"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
-	"github.com/wildgraph/wildgraph/graphrag/steiner"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
@@ -42,9 +40,9 @@ import (
 const Name = "gretriever"
 
 // Info describes the system.
-var Info = recipe.Of(recipe.Info{
+var Info = kit.InfoOf(kit.Info{
 	Name: Name, Source: "He and others 2024", Paper: "arXiv 2402.07630, without the encoder",
-	Costs: "2 a chunk", Calls: recipe.Calls{Chunk: 2},
+	Costs: "2 a chunk", Calls: kit.Calls{Chunk: 2},
 }, Options{}, New)
 
 // Options of the system. The zero value is the setting of the code for WebQSP (XiaoxinHe/G-Retriever).
@@ -120,7 +118,7 @@ func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.
 }
 
 // part selects the subgraph for a question.
-func (s *searcher) part(ctx context.Context, question string) (*steiner.Selection, error) {
+func (s *searcher) part(ctx context.Context, question string) (*graph.Selection, error) {
 	nodes, err := s.nodes.Scores(ctx, question, nil)
 	if err != nil {
 		return nil, err
@@ -129,7 +127,7 @@ func (s *searcher) part(ctx context.Context, question string) (*steiner.Selectio
 	if err != nil {
 		return nil, err
 	}
-	return steiner.Subgraph(ctx, s.ends, steiner.NodePrizes(nodes, s.o.Nodes), steiner.EdgePrizes(edges, s.o.Edges), s.o.Cost)
+	return graph.Subgraph(ctx, s.ends, graph.NodePrizes(nodes, s.o.Nodes), graph.EdgePrizes(edges, s.o.Edges), s.o.Cost)
 }
 
 // fact returns an edge as a row of text.
@@ -144,7 +142,7 @@ func (s *searcher) fact(r int32) graphrag.Derived {
 
 // stating returns the chunks that state an edge of a part of the graph, then the chunks that name a
 // node of it, each by similarity to the question.
-func (s *searcher) stating(part *steiner.Selection, likeness []float64) []int32 {
+func (s *searcher) stating(part *graph.Selection, likeness []float64) []int32 {
 	g, taken := s.corpus.Graph, make(map[int32]bool)
 	var order []int32
 	take := func(of [][]kg.Posting) {

@@ -14,7 +14,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/wildgraph/wildgraph/examples/baselines/recipe"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
@@ -29,9 +28,9 @@ import (
 const Name = "hipporag"
 
 // Info describes the system.
-var Info = recipe.Of(recipe.Info{
+var Info = kit.InfoOf(kit.Info{
 	Name: Name, Source: "Gutiérrez and others 2024", Paper: "arXiv 2405.14831",
-	Costs: "2 a chunk; 1 to search", Calls: recipe.Calls{Chunk: 2, Question: 1}, // names, triples; names of the question
+	Costs: "2 a chunk; 1 to search", Calls: kit.Calls{Chunk: 2, Question: 1}, // names, triples; names of the question
 }, Options{}, New)
 
 // Options of the system. The zero value is the paper's setting.

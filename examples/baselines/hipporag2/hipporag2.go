@@ -25,7 +25,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wildgraph/wildgraph/examples/baselines/recipe"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
@@ -44,9 +43,9 @@ import (
 const Name = "hipporag2"
 
 // Info describes the system.
-var Info = recipe.Of(recipe.Info{
+var Info = kit.InfoOf(kit.Info{
 	Name: Name, Source: "Gutiérrez and others 2025", Paper: "arXiv 2502.14802",
-	Costs: "2 a chunk; 1 to search", Calls: recipe.Calls{Chunk: 2, Question: 1}, // names, triples; the filter
+	Costs: "2 a chunk; 1 to search", Calls: kit.Calls{Chunk: 2, Question: 1}, // names, triples; the filter
 }, Options{}, New)
 
 // walkTolerance is the residual of PageRank. Compared with 1e-9, the first hundred passages of 400

@@ -42,7 +42,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/wildgraph/wildgraph/examples/baselines/recipe"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
@@ -56,16 +55,16 @@ import (
 const Name = "lightrag"
 
 // Infos describe the system by its modes.
-var Infos = []recipe.Info{info(Hybrid), info(Local), info(Global), info(Mix)}
+var Infos = []kit.Info{info(Hybrid), info(Local), info(Global), info(Mix)}
 
-func info(mode Mode) recipe.Info {
+func info(mode Mode) kit.Info {
 	name := Name
 	if mode != Hybrid {
 		name += "-" + string(mode)
 	}
-	return recipe.Of(recipe.Info{
+	return kit.InfoOf(kit.Info{
 		Name: name, Source: "Guo and others 2024", Paper: "arXiv 2410.05779, HKUDS/LightRAG 1.5.7",
-		Costs: "1 a chunk; 1 to search", Calls: recipe.Calls{Chunk: 1, Question: 1},
+		Costs: "1 a chunk; 1 to search", Calls: kit.Calls{Chunk: 1, Question: 1},
 	}, Options{Mode: mode}, New)
 }
 

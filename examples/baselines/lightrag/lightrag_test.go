@@ -4,7 +4,9 @@ package lightrag_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,9 +18,12 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/load"
+	"github.com/wildgraph/wildgraph/graphrag/load/office"
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 	"github.com/wildgraph/wildgraph/llm/paid"
+	"github.com/wildgraph/wildgraph/llm/transport"
 )
 
 // scripted finds in each chunk the same ship, with a description of its own, and
@@ -157,6 +162,20 @@ func TestSearch(t *testing.T) {
 	check.True(t, len(small.Evidence) < len(local.Evidence) && len(small.Ranked) != 0, "%d of %d chunks read", len(small.Evidence), len(small.Ranked))
 	none := ask(lightrag.Options{}, extract.Parts{Names: []string{"xylophone"}})
 	check.True(t, none.Refused, "nothing is found: %+v", none)
+}
+
+// A model of an Ollama server builds the graph, and answers from it.
+func ExampleOptions() {
+	server := llmtest.NewServer(llmtest.ServerOptions{Handler: baselinestest.Obedient}) // or http://127.0.0.1:11434
+	defer server.Close()
+	model, err1 := transport.Ollama(transport.Config{BaseURL: server.URL, Model: "llama3"})
+	parts, err2 := kit.ByModel(kit.ModelOptions{Model: model})
+	system, err3 := lightrag.New(parts, lightrag.Options{})
+	ctx, folder := context.Background(), os.DirFS("../../ask/testdata/corpus")
+	stats, err4 := system.Index(ctx, load.Options{Formats: office.Formats()}.Documents(ctx, folder))
+	answer, err5 := system.Answer(ctx, graphrag.Question{Text: "Why are there two high tides a day?", K: 5})
+	fmt.Println(stats.Calls, "calls to index", stats.Documents, "documents,", answer.Usage.Calls, "to answer", errors.Join(err1, err2, err3, err4, err5))
+	// Output: 3 calls to index 3 documents, 2 to answer <nil>
 }
 
 // The entities of the question bring their relations, and the chunks of both.

@@ -20,7 +20,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/wildgraph/wildgraph/examples/baselines/recipe"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
@@ -37,7 +36,7 @@ import (
 const Name = "linearrag"
 
 // Info describes the system.
-var Info = recipe.Of(recipe.Info{Name: Name, Source: "Zhuang and others 2025", Paper: "arXiv 2510.10114"}, Options{}, New)
+var Info = kit.InfoOf(kit.Info{Name: Name, Source: "Zhuang and others 2025", Paper: "arXiv 2510.10114"}, Options{}, New)
 
 // Options of the system. The zero value is the program's setting without a data set; it has others for each.
 type Options struct {

@@ -46,7 +46,6 @@ import (
 	"log/slog"
 	"strings"
 
-	"github.com/wildgraph/wildgraph/examples/baselines/recipe"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
@@ -64,22 +63,22 @@ const (
 )
 
 // Infos describe the four searches.
-var Infos = []recipe.Info{
-	recipe.Of(recipe.Info{
+var Infos = []kit.Info{
+	kit.InfoOf(kit.Info{
 		Name: NameLocal, Source: "Edge and others 2024", Paper: "arXiv 2404.16130, microsoft/graphrag 3.1.2",
-		Costs: "1 a chunk, 1 a community that is read", Calls: recipe.Calls{Chunk: 2}, // a graph and a report
+		Costs: "1 a chunk, 1 a community that is read", Calls: kit.Calls{Chunk: 2}, // a graph and a report
 	}, LocalOptions{}, NewLocal),
-	recipe.Of(recipe.Info{
+	kit.InfoOf(kit.Info{
 		Name: NameGlobal, Source: "Edge and others 2024", Paper: "arXiv 2404.16130, microsoft/graphrag 3.1.2",
-		Costs: "the same; 1 per 12,000 tokens of reports", Calls: recipe.Calls{Chunk: 2, Question: 1}, // one batch of reports
+		Costs: "the same; 1 per 12,000 tokens of reports", Calls: kit.Calls{Chunk: 2, Question: 1}, // one batch of reports
 	}, GlobalOptions{}, NewGlobal),
-	recipe.Of(recipe.Info{
+	kit.InfoOf(kit.Info{
 		Name: NameDynamic, Source: "Edge and others 2024", Paper: "arXiv 2404.16130, microsoft/graphrag 3.1.2",
-		Costs: "all reports to index; 1 per report looked at, 1 per 12,000 tokens", Calls: recipe.Calls{Chunk: 2, Question: 19 + 1}, // a rating of each report
+		Costs: "all reports to index; 1 per report looked at, 1 per 12,000 tokens", Calls: kit.Calls{Chunk: 2, Question: 19 + 1}, // a rating of each report
 	}, GlobalOptions{Dynamic: true}, NewGlobal),
-	recipe.Of(recipe.Info{
+	kit.InfoOf(kit.Info{
 		Name: NameDrift, Source: "Edge and others 2024", Paper: "arXiv 2404.16130, microsoft/graphrag 3.1.2",
-		Costs: "all reports to index; up to 66 to search", Calls: recipe.Calls{Chunk: 2, Question: 1 + 5 + 5}, // a hypothetical answer, folds of reports, a follow-up of each
+		Costs: "all reports to index; up to 66 to search", Calls: kit.Calls{Chunk: 2, Question: 1 + 5 + 5}, // a hypothetical answer, folds of reports, a follow-up of each
 	}, DriftOptions{}, NewDrift),
 }
 

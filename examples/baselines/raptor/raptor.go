@@ -30,7 +30,6 @@ import (
 	"context"
 	"strings"
 
-	"github.com/wildgraph/wildgraph/examples/baselines/recipe"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
@@ -39,16 +38,15 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/summary"
 	"github.com/wildgraph/wildgraph/graphrag/text"
-	"github.com/wildgraph/wildgraph/graphrag/tokens"
 )
 
 // Name of the system in reports.
 const Name = "raptor"
 
 // Info describes the system.
-var Info = recipe.Of(recipe.Info{
+var Info = kit.InfoOf(kit.Info{
 	Name: Name, Source: "Sarthi and others 2024", Paper: "arXiv 2401.18059",
-	Costs: "1 per six leaves of 100 tokens", Calls: recipe.Calls{Once: 18}, // summaries, one for ten leaves
+	Costs: "1 per six leaves of 100 tokens", Calls: kit.Calls{Once: 18}, // summaries, one for ten leaves
 }, Options{}, New)
 
 // Options of the system. The zero value is the setting of the paper (sections 3 and 4.1) and
@@ -211,7 +209,7 @@ func (s *searcher) choose(likeness []float64, budget int) []int32 {
 			}
 		}
 		best := top.Append(nil)
-		fit := tokens.Within(best, budget, func(n rank.Scored[int32]) int { return s.tokens(n.ID) })
+		fit := text.Within(best, budget, func(n rank.Scored[int32]) int { return s.tokens(n.ID) })
 		if len(best) < k || len(fit) < len(best) {
 			out := make([]int32, len(fit))
 			for i, n := range fit {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/tidwall/btree"
 
-	"github.com/wildgraph/wildgraph/examples/baselines/recipe"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
@@ -27,7 +26,7 @@ import (
 const Name = "wild"
 
 // Info describes the system.
-var Info = recipe.Of(recipe.Info{Name: Name, Costs: "1 for an overview"}, Options{}, New)
+var Info = kit.InfoOf(kit.Info{Name: Name, Costs: "1 for an overview"}, Options{}, New)
 
 // Options of the system. The zero value is the default recipe.
 type Options struct {

@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wildgraph/wildgraph/examples/baselines/recipe"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
@@ -32,21 +31,21 @@ const (
 )
 
 // Infos describes two systems: Youtu-GraphRAG with its agent and without it.
-var Infos = []recipe.Info{
-	recipe.Of(recipe.Info{
+var Infos = []kit.Info{
+	kit.InfoOf(kit.Info{
 		Name: Name, Source: "Dong and others 2025", Paper: "arXiv 2508.19855",
-		Costs: "1 a chunk, 1 for the schema, 1 per five communities; up to 12 to search", Calls: recipe.Calls{Chunk: 1, Question: 3, Once: 2}, // decompose, draft, one reflection; a schema, a batch of names
+		Costs: "1 a chunk, 1 for the schema, 1 per five communities; up to 12 to search", Calls: kit.Calls{Chunk: 1, Question: 3, Once: 2}, // decompose, draft, one reflection; a schema, a batch of names
 	}, Options{}, New),
-	recipe.Of(recipe.Info{
+	kit.InfoOf(kit.Info{
 		Name: NameNoAgent, Source: "Dong and others 2025", Paper: "arXiv 2508.19855",
-		Costs: "the same; 1 to search", Calls: recipe.Calls{Chunk: 1, Question: 1, Once: 2},
+		Costs: "the same; 1 to search", Calls: kit.Calls{Chunk: 1, Question: 1, Once: 2},
 	}, Options{NoAgent: true}, New),
 }
 
 // Variants describe the system with a part left out, for ablations.
-var Variants = []recipe.Info{
-	recipe.Of(recipe.Info{Name: Name + "-nocommunity", Source: "Dong and others 2025"}, Options{NoCommunities: true}, New),
-	recipe.Of(recipe.Info{Name: Name + "-noschema", Source: "Dong and others 2025", NoSchema: true}, Options{NoSchema: true}, New),
+var Variants = []kit.Info{
+	kit.InfoOf(kit.Info{Name: Name + "-nocommunity", Source: "Dong and others 2025"}, Options{NoCommunities: true}, New),
+	kit.InfoOf(kit.Info{Name: Name + "-noschema", Source: "Dong and others 2025", NoSchema: true}, Options{NoSchema: true}, New),
 }
 
 // New returns the system.

@@ -17,7 +17,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
+	"github.com/wildgraph/wildgraph/graphrag/graphragtest"
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
@@ -43,7 +43,7 @@ func partsSaid(w io.Writer, env string, args ...string) (*Parts, error) {
 func model(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	check.OK(t, embedtest.WriteBERT(dir))
+	check.OK(t, graphragtest.WriteBERT(dir))
 	return dir
 }
 
@@ -217,7 +217,7 @@ func TestFetchingIsSaid(t *testing.T) {
 func TestHeads(t *testing.T) {
 	folder := func(architecture string, labels ...string) string {
 		dir := t.TempDir()
-		check.OK(t, embedtest.WriteHead(dir, architecture, labels...))
+		check.OK(t, graphragtest.WriteHead(dir, architecture, labels...))
 		return "file:" + dir
 	}
 	rank := folder("BertForSequenceClassification", "relevant")

@@ -26,7 +26,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/internal/display"
 	"github.com/wildgraph/wildgraph/llm/journal"
-	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
 //go:embed books/*.json
@@ -112,7 +111,7 @@ func readSeeds(name string) ([]string, error) {
 	}
 	defer f.Close() // only read
 	var all []string
-	for l, err := range jsonl.Read[struct{ Question string }](f, jsonl.Options{Name: name, MaxLine: anonyrag.MaxRecord}) {
+	for l, err := range journal.ReadLines[struct{ Question string }](f, journal.LineOptions{Name: name, MaxLine: anonyrag.MaxRecord}) {
 		if err != nil {
 			return nil, err
 		}

@@ -25,7 +25,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
-	"github.com/wildgraph/wildgraph/llm/jsonl"
+	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/prompts"
 )
 
@@ -323,7 +323,7 @@ func readLabels(t *testing.T, name string) []labelled {
 	var out []labelled
 	f := check.Of(os.Open("testdata/reader/" + name)).OK(t)
 	defer f.Close()
-	for l, err := range jsonl.Read[labelled](f, jsonl.Options{}) {
+	for l, err := range journal.ReadLines[labelled](f, journal.LineOptions{}) {
 		check.OK(t, err)
 		out = append(out, l.Value)
 	}

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
 	"github.com/wildgraph/wildgraph/graphrag/embed/hub"
+	"github.com/wildgraph/wildgraph/graphrag/graphragtest"
 )
 
 // A program takes the encoder that its user names; here it is one of random numbers in a
@@ -19,7 +19,7 @@ func Example() {
 		panic(err)
 	}
 	defer os.RemoveAll(dir)
-	if err := embedtest.WriteBERT(dir); err != nil {
+	if err := graphragtest.WriteBERT(dir); err != nil {
 		panic(err)
 	}
 

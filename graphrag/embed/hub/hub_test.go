@@ -24,8 +24,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
 	"github.com/wildgraph/wildgraph/graphrag/embed/local"
+	"github.com/wildgraph/wildgraph/graphrag/graphragtest"
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
@@ -55,7 +55,7 @@ func TestNames(t *testing.T) {
 // What a name stands for: auto is what the cache holds, a folder is one that holds a model.
 func TestFind(t *testing.T) {
 	dir := t.TempDir()
-	check.OK(t, embedtest.WriteBERT(dir))
+	check.OK(t, graphragtest.WriteBERT(dir))
 	o := Options{Dir: t.TempDir()}
 	resolves := func(name, want string, ok bool) {
 		t.Helper()
@@ -225,7 +225,7 @@ const (
 // answer is what a server does in place of serving a file; it returns false to have it served.
 type answer func(w http.ResponseWriter, r *http.Request, name, content string) bool
 
-// hubOf serves the files of embedtest's model.
+// hubOf serves the files of graphragtest's model.
 type hubOf struct {
 	*httptest.Server
 	files map[string]string // by name in the model
@@ -265,7 +265,7 @@ func (h *hubOf) read() error {
 		return err
 	}
 	h.files = map[string]string{}
-	err = embedtest.WriteBERT(dir)
+	err = graphragtest.WriteBERT(dir)
 	for _, f := range parts {
 		if b, err := os.ReadFile(f.in(dir)); err == nil {
 			h.files[f.Name] = string(b)

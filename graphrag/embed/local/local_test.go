@@ -17,7 +17,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
+	"github.com/wildgraph/wildgraph/graphrag/graphragtest"
 	"github.com/wildgraph/wildgraph/graphrag/internal/matrix"
 	"github.com/wildgraph/wildgraph/internal/check"
 )
@@ -45,13 +45,13 @@ func TestVectorsAreThoseOfTheTwin(t *testing.T) {
 	}
 }
 
-func TestConforms(t *testing.T) { embedtest.Test(t, mustOpen(t, tiny(t))) }
+func TestConforms(t *testing.T) { graphragtest.Embedder(t, mustOpen(t, tiny(t))) }
 
 // Vectors of codes stay close to those of numbers, have another name, and conform.
 func TestInt8(t *testing.T) {
 	dir := tiny(t)
 	codes := check.Of(Open(dir, Options{Int8: true})).OK(t)
-	embedtest.Test(t, codes)
+	graphragtest.Embedder(t, codes)
 	numbers := mustOpen(t, dir)
 	check.True(t, codes.Name() != numbers.Name(), "vectors of two kinds have one name")
 	a, err1 := numbers.EmbedDocuments(t.Context(), sentences)
@@ -443,7 +443,7 @@ func mean(x [][]float64) []float64 {
 	return out
 }
 
-// The tiny model is embedtest's.
+// The tiny model is graphragtest's.
 const (
 	tinyHidden = 64
 	tinyHeads  = 2
@@ -455,7 +455,7 @@ const (
 func tiny(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
-	check.OK(t, embedtest.WriteBERT(dir))
+	check.OK(t, graphragtest.WriteBERT(dir))
 	return dir
 }
 

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
 	"github.com/wildgraph/wildgraph/graphrag/embed/local"
+	"github.com/wildgraph/wildgraph/graphrag/graphragtest"
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
@@ -51,7 +51,7 @@ func TestMiniLMGolden(t *testing.T) {
 	check.True(t, e.Dim() == 384 && len(v[0]) == 384, "%d dimensions, want 384", e.Dim())
 }
 
-func TestMiniLMConforms(t *testing.T) { embedtest.Test(t, miniLM(t)) }
+func TestMiniLMConforms(t *testing.T) { graphragtest.Embedder(t, miniLM(t)) }
 
 // Codes cost no vector of a real model more than half a hundredth of its cosine.
 func TestFamilyInt8(t *testing.T) {
@@ -118,7 +118,7 @@ func Example() {
 		return
 	}
 	defer os.RemoveAll(dir)
-	if err := embedtest.WriteBERT(dir); err != nil {
+	if err := graphragtest.WriteBERT(dir); err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -150,7 +150,7 @@ func ExampleReranker() {
 	}
 	defer os.RemoveAll(dir)
 	// In place of a cross-encoder that was trained, a small one of random numbers.
-	if err := embedtest.WriteHead(dir, "BertForSequenceClassification", "relevant"); err != nil {
+	if err := graphragtest.WriteHead(dir, "BertForSequenceClassification", "relevant"); err != nil {
 		log.Fatal(err)
 	}
 	reranker, err := local.OpenReranker(dir, local.Options{})

@@ -17,7 +17,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
+	"github.com/wildgraph/wildgraph/graphrag/graphragtest"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/internal/check"
 )
@@ -215,7 +215,7 @@ var tinyHeadsOf = map[string]struct {
 func tinyHead(t testing.TB, dir, name string) string {
 	t.Helper()
 	h := tinyHeadsOf[name]
-	check.OK(t, embedtest.WriteHead(dir, h.architecture, h.labels...))
+	check.OK(t, graphragtest.WriteHead(dir, h.architecture, h.labels...))
 	return dir
 }
 
@@ -544,7 +544,7 @@ func FuzzTensors(f *testing.F) {
 // in the vocabulary, between the two that stand around a text.
 func FuzzTokens(f *testing.F) {
 	dir := f.TempDir()
-	check.OK(f, embedtest.WriteBERT(dir))
+	check.OK(f, graphragtest.WriteBERT(dir))
 	tokenizer := check.Of(os.ReadFile(filepath.Join(dir, tokenizerFile))).OK(f)
 	f.Add(tokenizer, "The barn owl, naïve 東京!")
 	f.Add([]byte("[CLS]\n[SEP]\n[UNK]\nowl\n##s\n東"), "\x00\xff\u0301\u0301 I\u0307İ"+strings.Repeat("a", 200))

@@ -14,9 +14,9 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/graphragtest"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
-	"github.com/wildgraph/wildgraph/graphrag/store/storetest"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
 	"github.com/wildgraph/wildgraph/internal/check"
@@ -37,8 +37,8 @@ func buildSchema() store.Schema {
 }
 
 // factory makes stores. A process that is killed leaves what is in the folder.
-func factory(o disk.Options) storetest.Factory {
-	return storetest.Factory{
+func factory(o disk.Options) graphragtest.StoreFactory {
+	return graphragtest.StoreFactory{
 		New: func(t *testing.T) store.Store { return openArrays(t, t.TempDir(), o) },
 		Crash: func(t *testing.T, s store.Store) store.Store {
 			dir, _ := folders.Load(s)
@@ -57,13 +57,13 @@ func factory(o disk.Options) storetest.Factory {
 
 func TestStore(t *testing.T) {
 	t.Parallel()
-	storetest.Test(t, factory(disk.Options{}))
+	graphragtest.Store(t, factory(disk.Options{}))
 }
 
 // With a memory that is always full, segments that are never merged.
 func TestSmall(t *testing.T) {
 	t.Parallel()
-	storetest.Test(t, factory(disk.Options{Memory: 1 << 16, SegmentRows: 100}))
+	graphragtest.Store(t, factory(disk.Options{Memory: 1 << 16, SegmentRows: 100}))
 }
 
 // built is a folder with a published generation of some records.

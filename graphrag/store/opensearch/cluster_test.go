@@ -18,9 +18,9 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/graphragtest"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/store/opensearch"
-	"github.com/wildgraph/wildgraph/graphrag/store/storetest"
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
@@ -76,7 +76,7 @@ func clear(t testing.TB, o opensearch.Options) {
 }
 
 func TestStore(t *testing.T) {
-	storetest.Test(t, storetest.Factory{
+	graphragtest.Store(t, graphragtest.StoreFactory{
 		New: func(t *testing.T) store.Store { return open(t, spread(t)) },
 		Crash: func(t *testing.T, s store.Store) store.Store {
 			o, _ := options.Load(s)
@@ -150,7 +150,7 @@ func passages(t *testing.T, s store.Store, n int, before func(i int)) (g store.G
 // whole cluster or store.ErrUnavailable, with no error once the node is back; then it
 // is possible to write.
 func TestOutage(t *testing.T) {
-	kill, revive := storetest.Program(t, "WILDGRAPH_KILL"), storetest.Program(t, "WILDGRAPH_REVIVE")
+	kill, revive := graphragtest.Program(t, "WILDGRAPH_KILL"), graphragtest.Program(t, "WILDGRAPH_REVIVE")
 	o := spread(t)
 	o.Wait = -1
 	s := open(t, o)
@@ -226,7 +226,7 @@ func TestOutage(t *testing.T) {
 // A node of several is killed and revived while passages are put. In the end every node finds
 // every passage by its vector: they are asked in turn.
 func TestInterrupted(t *testing.T) {
-	kill, revive := storetest.Program(t, "WILDGRAPH_KILL"), storetest.Program(t, "WILDGRAPH_REVIVE")
+	kill, revive := graphragtest.Program(t, "WILDGRAPH_KILL"), graphragtest.Program(t, "WILDGRAPH_REVIVE")
 	o := spread(t)
 	o.Wait = time.Second
 	s := open(t, o)
@@ -263,8 +263,8 @@ func TestInterrupted(t *testing.T) {
 
 // The disk of the servers is full for a while. It comes last: not every server recovers.
 func TestFull(t *testing.T) {
-	fill, free := storetest.Program(t, "WILDGRAPH_FILL"), storetest.Program(t, "WILDGRAPH_FREE")
+	fill, free := graphragtest.Program(t, "WILDGRAPH_FILL"), graphragtest.Program(t, "WILDGRAPH_FREE")
 	s := open(t, opensearch.Options{Wait: time.Second})
 	defer s.Close()
-	storetest.Full(t, s, fill, free)
+	graphragtest.FullStore(t, s, fill, free)
 }

@@ -17,8 +17,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/graphrag/graphragtest"
 	"github.com/wildgraph/wildgraph/graphrag/store"
-	"github.com/wildgraph/wildgraph/graphrag/store/storetest"
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
@@ -380,7 +380,7 @@ func TestFake(t *testing.T) {
 		urls[s], fakes[s] = url, f
 		return s
 	}
-	storetest.Test(t, storetest.Factory{
+	graphragtest.Store(t, graphragtest.StoreFactory{
 		New: func(t *testing.T) store.Store {
 			f, url := newFake(t)
 			return open(t, f, url)

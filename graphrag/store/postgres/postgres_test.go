@@ -24,10 +24,10 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/graphragtest"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
 	"github.com/wildgraph/wildgraph/graphrag/store/postgres"
-	"github.com/wildgraph/wildgraph/graphrag/store/storetest"
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
@@ -313,8 +313,8 @@ func drop(t testing.TB, schema string) {
 	check.OK(t, err)
 }
 
-func factory(o postgres.Options) storetest.Factory {
-	return storetest.Factory{
+func factory(o postgres.Options) graphragtest.StoreFactory {
+	return graphragtest.StoreFactory{
 		New: func(t *testing.T) store.Store { return open(t, o) },
 		Crash: func(t *testing.T, s store.Store) store.Store {
 			o, _ := schemas.Load(s)
@@ -323,19 +323,19 @@ func factory(o postgres.Options) storetest.Factory {
 	}
 }
 
-func TestStore(t *testing.T) { storetest.Test(t, factory(postgres.Options{})) }
+func TestStore(t *testing.T) { graphragtest.Store(t, factory(postgres.Options{})) }
 
 func TestHNSW(t *testing.T) {
-	storetest.Test(t, factory(postgres.Options{HNSW: &postgres.HNSW{}}))
+	graphragtest.Store(t, factory(postgres.Options{HNSW: &postgres.HNSW{}}))
 }
 
 // The server of WILDGRAPH_POSTGRES_SMALL is the only one on its disk.
 func TestFull(t *testing.T) {
-	fill, free := storetest.Program(t, "WILDGRAPH_FILL"), storetest.Program(t, "WILDGRAPH_FREE")
+	fill, free := graphragtest.Program(t, "WILDGRAPH_FILL"), graphragtest.Program(t, "WILDGRAPH_FREE")
 	t.Setenv("WILDGRAPH_POSTGRES", os.Getenv("WILDGRAPH_POSTGRES_SMALL"))
 	s := open(t, postgres.Options{})
 	defer s.Close()
-	storetest.Full(t, s, fill, free)
+	graphragtest.FullStore(t, s, fill, free)
 }
 
 // refusing is a server that speaks the protocol and answers with an error: to whoever

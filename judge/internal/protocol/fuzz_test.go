@@ -12,7 +12,7 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/llm"
-	"github.com/wildgraph/wildgraph/llm/jsonl"
+	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
@@ -25,7 +25,7 @@ func TestReplies(t *testing.T) {
 	for _, it := range append(scores.Items, names.Items...) {
 		places = append(places, "<"+it.ID[:1]+[]string{"", "t", "f"}[-min(it.Index, 0)]+">", it.ID)
 	}
-	err := jsonl.Each(os.DirFS("testdata"), "replies.jsonl", jsonl.DefaultMaxLine, func(_ int, x struct {
+	err := journal.EachLine(os.DirFS("testdata"), "replies.jsonl", journal.DefaultMaxLine, func(_ int, x struct {
 		Kind, Reply, Want string
 		Calls             int
 	}) error {

@@ -15,7 +15,7 @@ import (
 	"github.com/wildgraph/wildgraph/docs/performance/peers/figure"
 	"github.com/wildgraph/wildgraph/graphrag/community"
 	"github.com/wildgraph/wildgraph/graphrag/graph"
-	"github.com/wildgraph/wildgraph/graphrag/graph/graphtest"
+	"github.com/wildgraph/wildgraph/graphrag/graphragtest"
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
 )
 
@@ -45,19 +45,19 @@ func run(ctx context.Context, args []string) error {
 }
 
 // edges returns a graph and its title.
-func edges(name string) (list graphtest.List, set string, err error) {
+func edges(name string) (list graphragtest.EdgeList, set string, err error) {
 	switch name {
 	case "names":
 		list, err = namesOf(os.DirFS(os.Getenv("WILDGRAPHBENCH_DIR")))
 		return merged(list), "names that stand together on the pages", err
 	case "planted":
-		return graphtest.Planted(1e6, 5e6, 1000, .3, 1), "planted partition, 1,000,000 nodes", nil
+		return graphragtest.Planted(1e6, 5e6, 1000, .3, 1), "planted partition, 1,000,000 nodes", nil
 	}
 	return list, "", fmt.Errorf("no graph %q", name)
 }
 
 // merged returns one edge for each pair, with the sum of the weights.
-func merged(list graphtest.List) graphtest.List {
+func merged(list graphragtest.EdgeList) graphragtest.EdgeList {
 	g := list.Graph()
 	list.Edges = list.Edges[:0]
 	for u := range int32(g.N()) {
@@ -73,7 +73,7 @@ func merged(list graphtest.List) graphtest.List {
 const resets = 32
 
 // write writes the edges and the reset sets for the peers.
-func write(data, set string, list graphtest.List) error {
+func write(data, set string, list graphragtest.EdgeList) error {
 	var ends, weights, sets bytes.Buffer
 	for _, e := range list.Edges {
 		ends.Write(binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, uint32(e.From)), uint32(e.To)))
@@ -81,7 +81,7 @@ func write(data, set string, list graphtest.List) error {
 			return err
 		}
 	}
-	if err := json.NewEncoder(&sets).Encode(map[string]any{"set": set, "n": list.N, "resets": graphtest.Resets(list.Graph(), resets, 1)}); err != nil {
+	if err := json.NewEncoder(&sets).Encode(map[string]any{"set": set, "n": list.N, "resets": graphragtest.Resets(list.Graph(), resets, 1)}); err != nil {
 		return err
 	}
 	for name, b := range map[string]*bytes.Buffer{".edges": &ends, ".weights": &weights, ".resets": &sets} {
@@ -99,7 +99,7 @@ func cpu(do func() error) (float64, error) {
 	return figure.CPU() - before, err
 }
 
-func measure(ctx context.Context, set string, list graphtest.List, round int) error {
+func measure(ctx context.Context, set string, list graphragtest.EdgeList, round int) error {
 	f := figure.Figure{Set: set, Who: figure.Us, Round: round}
 	g := list.Graph()
 	var p community.Partition
@@ -127,7 +127,7 @@ func walks(ctx context.Context, f figure.Figure, g *graph.Graph, damping float64
 		return err
 	}
 	var seeds [][]ppr.Seed
-	for _, set := range graphtest.Resets(g, resets, 1) {
+	for _, set := range graphragtest.Resets(g, resets, 1) {
 		var seed []ppr.Seed
 		for _, u := range set {
 			seed = append(seed, ppr.Seed{Node: u, Weight: 1})

@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
-	"github.com/wildgraph/wildgraph/graphrag/graph/graphtest"
+	"github.com/wildgraph/wildgraph/graphrag/graphragtest"
 )
 
 // window is the number of words in which names occur together.
@@ -22,7 +22,7 @@ const window = 75
 // WildGraphBench data set. A name is a run of capitalised words. Each window of 75 words adds an edge of
 // weight 1 for each pair of different names in it. Names are numbered in order of appearance, without
 // names that have no edge.
-func namesOf(pages fs.FS) (graphtest.List, error) {
+func namesOf(pages fs.FS) (graphragtest.EdgeList, error) {
 	c := cooccurrence{ids: map[string]int32{}}
 	err := fs.WalkDir(pages, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() || path.Base(path.Dir(name)) != "reference_pages" {
@@ -39,9 +39,9 @@ func namesOf(pages fs.FS) (graphtest.List, error) {
 		return nil
 	})
 	if err != nil {
-		return graphtest.List{}, fmt.Errorf("co-occurrence: %w", err)
+		return graphragtest.EdgeList{}, fmt.Errorf("co-occurrence: %w", err)
 	}
-	return graphtest.List{N: len(c.ids), Edges: c.edges}, nil
+	return graphragtest.EdgeList{N: len(c.ids), Edges: c.edges}, nil
 }
 
 type cooccurrence struct {

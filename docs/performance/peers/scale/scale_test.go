@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
+	"github.com/wildgraph/wildgraph/graphrag/graphragtest"
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
@@ -58,5 +58,5 @@ func TestQuestions(t *testing.T) {
 			}
 		}
 	}
-	embedtest.Test(t, hashed{})
+	graphragtest.Embedder(t, hashed{})
 }

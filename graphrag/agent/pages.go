@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package agent
+
+import (
+	"fmt"
+	"regexp/syntax"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+)
+
+// Pages are the texts of documents, in memory: a name that is none of theirs is not found,
+// whatever path it is. They do not change, and are safe for concurrent use.
+type Pages struct {
+	pages  []page
+	byName map[string]int
+}
+
+// page is the text of a document as its chunks have it.
+type page struct {
+	first graphrag.Chunk // with its ID, title and fields
+	text  string
+	// The bytes from at[i] on come from source[i] of the document; its passages begin at
+	// begin, whose last element is the end.
+	at, source, begin []int
+	odd               bool // a long s or a sign of the kelvin is in it, to which s and k are equal
+}
+
+// NewPages makes pages of the chunks of documents: what overlaps is there once. Chunks of a document follow one
+// another. Where texts were cleaned before they were cut, the pages are the cleaned ones.
+func NewPages(chunks []graphrag.Chunk) *Pages {
+	p := &Pages{byName: make(map[string]int)}
+	for lo, hi := 0, 0; lo < len(chunks); lo = hi {
+		for hi = lo + 1; hi < len(chunks) && chunks[hi].Doc == chunks[lo].Doc; {
+			hi++
+		}
+		p.byName[chunks[lo].Doc] = len(p.pages)
+		one := join(chunks[lo:hi])
+		one.begin = passages(one.text)
+		one.odd = strings.Contains(one.text, "\u017f") || strings.Contains(one.text, "\u212a")
+		p.pages = append(p.pages, one)
+	}
+	return p
+}
+
+// join puts the chunks of a document together again.
+func join(chunks []graphrag.Chunk) page {
+	p := page{first: chunks[0], text: chunks[0].Text, at: []int{0}, source: []int{chunks[0].Start}}
+	if len(chunks) == 1 {
+		return p
+	}
+	var b strings.Builder
+	b.WriteString(p.text)
+	for i, c := range chunks[1:] {
+		before := chunks[i]
+		again := min(max(before.End-c.Start, 0), len(c.Text), len(before.Text))
+		for again > 0 && !strings.HasSuffix(before.Text, c.Text[:again]) { // cleaning took bytes of it away
+			again--
+		}
+		if c.Start > before.End { // what stood between is in no chunk
+			b.WriteByte('\n')
+		}
+		p.at, p.source = append(p.at, b.Len()), append(p.source, c.Start+again)
+		b.WriteString(c.Text[again:])
+	}
+	p.text = b.String()
+	return p
+}
+
+// Passages are cut at the end of a line or a word, with a least and a largest number of bytes; about 250 tokens.
+const (
+	leastPassage = 700
+	mostPassage  = 1200
+)
+
+// passages are where the passages of a text begin, and the length of it.
+func passages(text string) []int {
+	out := []int{0}
+	for at := 0; len(text)-at > mostPassage; out = append(out, at) {
+		window := text[at+leastPassage : at+mostPassage]
+		cut := len(window)
+		for cut > 0 && !utf8.RuneStart(text[at+leastPassage+cut]) {
+			cut--
+		}
+		for _, end := range []string{"\n", ". ", " "} {
+			if n := strings.LastIndex(window, end); n >= 0 {
+				cut = n + len(end)
+				break
+			}
+		}
+		at += leastPassage + cut
+	}
+	return append(out, len(text))
+}
+
+// Read returns a passage of a page with the one after and the one before it, in this order, and
+// the number of passages. They count from 0; a number that is too large is the last.
+func (p *Pages) Read(name string, passage int) ([]graphrag.Chunk, int, error) {
+	i, ok := p.byName[name]
+	if !ok {
+		return nil, 0, fmt.Errorf("there is no page %.200q", name)
+	}
+	of := &p.pages[i]
+	n := len(of.begin) - 1
+	passage = min(max(passage, 0), n-1)
+	var out []graphrag.Chunk
+	for _, i := range []int{passage, passage + 1, passage - 1} {
+		if i >= 0 && i < n {
+			c := of.chunk(of.begin[i], of.begin[i+1])
+			c.ID = fmt.Sprintf("%s#p%06d", name, i)
+			out = append(out, c)
+		}
+	}
+	return out, n, nil
+}
+
+// At is the passage of a page that has a place of its document; 0 of other pages.
+func (p *Pages) At(name string, place int) int {
+	i, ok := p.byName[name]
+	if !ok {
+		return 0
+	}
+	of := &p.pages[i]
+	n := lastAt(of.source, place)
+	return lastAt(of.begin, of.at[n]+place-of.source[n])
+}
+
+// chunk is a part of the page, whose Index is the passage that it begins in.
+func (p *page) chunk(start, end int) graphrag.Chunk {
+	c := p.first
+	c.Text, c.Start, c.End, c.Index, c.Lead, c.Tokens = p.text[start:end], p.place(start), p.place(end), lastAt(p.begin, start), "", 0
+	return c
+}
+
+// place is a place of the page in its document.
+func (p *page) place(at int) int {
+	i := lastAt(p.at, at)
+	return p.source[i] + at - p.at[i]
+}
+
+// lastAt is the last of some ascending places that is not behind another.
+func lastAt(places []int, at int) int {
+	i, _ := slices.BinarySearch(places, at+1)
+	return max(i-1, 0)
+}
+
+// literal is a text in small letters that is looked for in any case. Each of its characters
+// is one of ASCII, or has one form alone, so that every match has the same length; see
+// [page].odd for the two letters of ASCII that have a third form.
+type literal struct {
+	text  string
+	whole bool // the pattern is this text, and nothing else
+
+	in   string // the text that is searched
+	rare int    // offset in the literal of its byte that is rarest at the beginning of that text
+	hit  int    // the last place that was found
+}
+
+// maxLiterals is the number of alternatives that are looked for one by one.
+const maxLiterals = 8
+
+// required are texts one of which every match of a pattern has; nil if there are none.
+func required(pattern string) []literal {
+	re, err := syntax.Parse("(?i)"+pattern, syntax.Perl)
+	if err != nil {
+		return nil
+	}
+	re = re.Simplify()
+	texts := parts(re)
+	if len(texts) > maxLiterals {
+		return nil
+	}
+	out := make([]literal, len(texts))
+	for i, t := range texts {
+		out[i] = literal{text: t}
+		cased := strings.ToUpper(t) != t
+		out[i].whole = re.Op == syntax.OpLiteral && (re.Flags&syntax.FoldCase != 0 || !cased) && strings.ToLower(string(re.Rune)) == t && !strings.Contains(t, "\n")
+	}
+	return out
+}
+
+// parts are texts one of which every match of an expression has; nil if there are none.
+func parts(re *syntax.Regexp) []string {
+	switch re.Op {
+	case syntax.OpLiteral:
+		if t := longest(re.Rune); t != "" {
+			return []string{t}
+		}
+	case syntax.OpCapture, syntax.OpPlus:
+		return parts(re.Sub[0])
+	case syntax.OpConcat: // those that are looked for fastest
+		var best []string
+		for _, sub := range re.Sub {
+			if t := parts(sub); t != nil && (best == nil || shortest(t) > shortest(best)) {
+				best = t
+			}
+		}
+		return best
+	case syntax.OpAlternate:
+		var all []string
+		for _, sub := range re.Sub {
+			t := parts(sub)
+			if t == nil {
+				return nil
+			}
+			all = append(all, t...)
+		}
+		return all
+	}
+	return nil
+}
+
+// shortest is the length of the shortest of some texts, less as they are more.
+func shortest(texts []string) int {
+	n := len(texts[0])
+	for _, t := range texts {
+		n = min(n, len(t))
+	}
+	return n - len(texts)
+}
+
+// longest is the longest part of a literal whose characters are of ASCII or have one form.
+func longest(runes []rune) string {
+	best, run := "", ""
+	for _, r := range runes {
+		switch {
+		case r < 0x80:
+			run += strings.ToLower(string(r))
+		case unicode.SimpleFold(r) == r:
+			run += string(r)
+		default:
+			run = ""
+		}
+		if len(run) > len(best) {
+			best = run
+		}
+	}
+	return best
+}
+
+// near is the number of bytes that are searched for the rare byte in small before they are searched for its
+// capital: without a bound each search of a page in capitals would run to its end. sample is how
+// many bytes of a text are counted to find the rare byte.
+const (
+	near   = 1 << 10
+	sample = 4 << 10
+)
+
+// begin begins a search.
+func (l *literal) begin(text string) {
+	l.in, l.hit = text, -1
+	least := len(text) + 1
+	for i := range len(l.text) {
+		if n := strings.Count(text[:min(sample, len(text))], l.text[i:i+1]); n < least {
+			l.rare, least = i, n
+		}
+	}
+}
+
+// from is the first place of the literal at or after another; the length of the text without
+// one. Places are asked for in ascending order.
+func (l *literal) from(at int) int {
+	if l.hit >= at {
+		return l.hit
+	}
+	small := l.text[l.rare]
+	capital := small
+	if 'a' <= small && small <= 'z' {
+		capital -= 'a' - 'A'
+	}
+	last := l.text[len(l.text)-1]
+	l.hit = len(l.in)
+	for at += l.rare; at < len(l.in); {
+		part := l.in[at:min(at+near, len(l.in))]
+		n := strings.IndexByte(part, small)
+		if n >= 0 {
+			part = part[:n]
+		}
+		if capital != small {
+			if c := strings.IndexByte(part, capital); c >= 0 {
+				n = c
+			}
+		}
+		if n < 0 {
+			at += len(part)
+			continue
+		}
+		start := at + n - l.rare
+		end := start + len(l.text)
+		if end <= len(l.in) && l.in[end-1]|0x20 == last|0x20 && strings.EqualFold(l.in[start:end], l.text) { // most differ in the last byte
+			l.hit = start
+			break
+		}
+		at += n + 1
+	}
+	return l.hit
+}

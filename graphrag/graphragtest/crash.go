@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package graphragtest
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/graphrag/store"
+)
+
+// What is copied is the same, and an export holds all of it.
+func testSnapshot(t *testing.T, s *suite) {
+	_, g, table := s.generation(t)
+	records := sample(14, 60)
+	records[3].Vector = nil
+	put(t, g, table, records...)
+	bare, err := g.Table("bare")
+	must(t, err)
+	put(t, g, bare, store.Record{ID: "only"})
+	facts := []store.Triple{fact("Fram", "designed by", "Colin Archer", "r1"), fact("Fram", "sailed to", "Antarctica", "r2")}
+	facts[0].Literal = true
+	must(t, g.Triples().PutTriples(t.Context(), facts...))
+	must(t, g.Flush(t.Context()))
+	c, err := s.s.Create(t.Context(), "copy", schema())
+	must(t, err)
+	h, err := c.Write(t.Context(), "first")
+	must(t, err)
+	defer h.Close()
+	must(t, store.Copy(t.Context(), schema(), g, h))
+	copied, err := h.Table("chunks")
+	must(t, err)
+	same(t, "copied", allRecords(t, copied, ""), records)
+	if diff := cmp.Diff(byID(facts), allTriples(t, h.Triples(), "")); diff != "" {
+		t.Error(diff)
+	}
+	dirs := []string{t.TempDir() + "/a", t.TempDir() + "/b"}
+	must(t, store.Export(t.Context(), dirs[0], schema(), g))
+	must(t, store.Export(t.Context(), dirs[1], schema(), h))
+	for name, lines := range map[string]int{"chunks.records.jsonl": 60, "bare.records.jsonl": 1, "triples.jsonl": 2, "snapshot.json": 1, "chunks.vectors.f32": -1} {
+		a, err1 := os.ReadFile(filepath.Join(dirs[0], name))
+		b, err2 := os.ReadFile(filepath.Join(dirs[1], name))
+		if err1 != nil || err2 != nil || !bytes.Equal(a, b) || len(a) == 0 || lines >= 0 && bytes.Count(a, []byte("\n")) != lines {
+			t.Errorf("%s: %d and %d bytes, %v, %v", name, len(a), len(b), err1, err2)
+		}
+	}
+}
+
+// A killed process leaves all records that were flushed (of a durable store: put), and no hit
+// without its record.
+func testCrash(t *testing.T, s *suite) {
+	if s.f.Crash == nil {
+		t.Skip("the factory has no Crash")
+	}
+	c, g, table := s.generation(t)
+	records := sample(15, 80)
+	put(t, g, table, records[:40]...)
+	must(t, c.Publish(t.Context(), "first", ""))
+	second, err := c.Write(t.Context(), "second")
+	must(t, err)
+	building, err := second.Table("chunks")
+	must(t, err)
+	put(t, second, building, records[:60]...)
+	must(t, building.Put(t.Context(), records[60:]...))
+	must(t, table.Put(t.Context(), records[40:]...))
+	must(t, table.Delete(t.Context(), records[0].ID))
+	must(t, second.Triples().PutTriples(t.Context(), fact("a", "b", "c", records[70].ID)))
+
+	s2 := s.f.Crash(t, s.s)
+	defer s2.Close()
+	c, err = s2.Open(t.Context(), "corpus")
+	must(t, err)
+	pinned, err := c.Pin(t.Context())
+	must(t, err)
+	defer pinned.Close()
+	if pinned.Name() != "first" {
+		t.Errorf("%s is published after the crash", pinned.Name())
+	}
+	resumed, err := c.Write(t.Context(), "second")
+	must(t, err)
+	defer resumed.Close()
+	kept := func(flushed int) []store.Record {
+		if s.s.Can().Durable {
+			return records
+		}
+		return records[:flushed]
+	}
+	for _, x := range []struct {
+		g    store.Generation
+		kept []store.Record
+	}{{pinned, kept(40)}, {resumed, kept(60)}} {
+		table, err := x.g.Table("chunks")
+		must(t, err)
+		var lost []string
+		there := allRecords(t, table, "")
+		for _, r := range x.kept[1:] {
+			if !slices.ContainsFunc(there, func(h store.Record) bool { return h.ID == r.ID }) {
+				lost = append(lost, r.ID)
+			}
+		}
+		if len(lost) > 0 {
+			t.Errorf("%s lost %v", x.g.Name(), lost)
+		}
+		hits, err := table.SearchText(t.Context(), store.TextQuery{Text: "city river king ship music war", K: 100})
+		must(t, err)
+		near, err := table.SearchVectors(t.Context(), store.VectorQuery{Vector: records[0].Vector, K: 100, Effort: 1})
+		must(t, err)
+		for _, list := range [][]store.Hit{hits[0], near[0]} {
+			found, err := table.Get(t.Context(), idsOf(list)...)
+			must(t, err)
+			if len(found) != len(list) {
+				t.Errorf("%s: %d hits are of %d records", x.g.Name(), len(list), len(found))
+			}
+		}
+	}
+	// After the crash more records can be put.
+	table, err = resumed.Table("chunks")
+	must(t, err)
+	put(t, resumed, table, records...)
+	must(t, c.Publish(t.Context(), "second", "first"))
+	same(t, "built to its end", allRecords(t, table, ""), records)
+}

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package graphragtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/store"
+)
+
+// A collection is of one schema.
+func testSchema(t *testing.T, s *suite) {
+	ctx := t.Context()
+	_, err := s.s.Open(ctx, "corpus")
+	wants(t, "open what is not there", err, store.ErrNotFound)
+	c, _, _ := s.generation(t)
+	if _, err := s.s.Create(ctx, "corpus", schema()); err != nil {
+		t.Errorf("create it again: %v", err)
+	}
+	for what, change := range map[string]func(*store.TableSchema){
+		"dimension": func(x *store.TableSchema) { x.Dim++ },
+		"model":     func(x *store.TableSchema) { x.Model = "other" },
+		"weight":    func(x *store.TableSchema) { x.TitleWeight = 3 },
+	} {
+		other := schema()
+		x := other.Tables["chunks"]
+		change(&x)
+		other.Tables["chunks"] = x
+		_, err := s.s.Create(ctx, "corpus", other)
+		wants(t, "create with another "+what, err, store.ErrMismatch)
+	}
+	for _, bad := range []store.Schema{{}, {Tables: map[string]store.TableSchema{"Bad": {}}}, {Tables: map[string]store.TableSchema{"x": {Dim: -1}}}} {
+		_, err := s.s.Create(ctx, "other", bad)
+		wants(t, "an unusable schema", err, store.ErrInvalid)
+	}
+	for _, name := range []string{"", "../corpus", "Ä", "a b"} {
+		_, err := s.s.Create(ctx, name, schema())
+		wants(t, "the name "+name, err, store.ErrInvalid)
+		_, err = c.Write(ctx, name)
+		wants(t, "the name "+name, err, store.ErrInvalid)
+	}
+	_, err = s.s.Create(ctx, "another", schema())
+	must(t, err)
+	names, err := s.s.Collections(ctx)
+	if diff := cmp.Diff([]string{"another", "corpus"}, names); diff != "" || err != nil {
+		t.Error(diff, err)
+	}
+	must(t, s.s.Drop(ctx, "corpus"))
+	wants(t, "drop it again", s.s.Drop(ctx, "corpus"), store.ErrNotFound)
+	_, err = s.s.Open(ctx, "corpus")
+	wants(t, "open what was dropped", err, store.ErrNotFound)
+	_, err = c.Pin(ctx)
+	wants(t, "pin what was dropped", err, store.ErrNotFound)
+}
+
+// Readers do not see a generation before it is published; a pinned one does not change after.
+func testGenerations(t *testing.T, s *suite) {
+	ctx := t.Context()
+	c, first, table := s.generation(t)
+	_, err := c.Pin(ctx)
+	wants(t, "pin before anything is published", err, store.ErrNotFound)
+	wants(t, "publish what is not there", c.Publish(ctx, "nothing", ""), store.ErrNotFound)
+	_, err = first.Table("nothing")
+	wants(t, "no table", err, store.ErrNotFound)
+	put(t, first, table, sample(10, 20)...)
+	wants(t, "publish in place of what is not published", c.Publish(ctx, "first", "zeroth"), store.ErrConflict)
+	must(t, c.Publish(ctx, "first", ""))
+	wants(t, "publish again as the first", c.Publish(ctx, "first", ""), store.ErrConflict)
+	pinned, err := c.Pin(ctx)
+	must(t, err)
+	old, err := pinned.Table("chunks")
+	must(t, err)
+	wants(t, "put into what is pinned", old.Put(ctx, sample(1, 1)...), store.ErrReadOnly)
+	wants(t, "delete from what is pinned", old.Delete(ctx, "r00001"), store.ErrReadOnly)
+	wants(t, "flush what is pinned", pinned.Flush(ctx), store.ErrReadOnly)
+
+	second, err := c.Write(ctx, "second")
+	must(t, err)
+	fresh, err := second.Table("chunks")
+	must(t, err)
+	if n, err := fresh.Count(ctx, graphrag.Condition{}); n != 0 || err != nil {
+		t.Errorf("a new generation has %d records, %v", n, err)
+	}
+	put(t, second, fresh, sample(11, 5)...)
+	wants(t, "discard what is published", c.Discard(ctx, "first"), store.ErrConflict)
+	must(t, c.Publish(ctx, "second", "first"))
+	names, published, err := c.Generations(ctx)
+	if diff := cmp.Diff([]string{"first", "second"}, names); diff != "" || published != "second" || err != nil {
+		t.Error(diff, published, err)
+	}
+	must(t, c.Discard(ctx, "first"))
+	wants(t, "discard it again", c.Discard(ctx, "first"), store.ErrNotFound)
+	same(t, "what is pinned, after it was discarded", allRecords(t, old, ""), sample(10, 20))
+	hits, err := old.SearchText(ctx, store.TextQuery{Text: "city river king", K: 3})
+	if err != nil || len(hits[0]) != 3 {
+		t.Errorf("search in it: %v, %v", hits, err)
+	}
+	must(t, pinned.Close())
+	must(t, pinned.Close())
+	if _, err := old.Count(ctx, graphrag.Condition{}); err == nil {
+		t.Error("it is read after it was closed")
+	}
+	now, err := c.Pin(ctx)
+	must(t, err)
+	defer now.Close()
+	if now.Name() != "second" {
+		t.Errorf("%q is published, want second", now.Name())
+	}
+	// Small changes go into the published one.
+	put(t, second, fresh, store.Record{ID: "late", Text: "zeppelin"})
+	again, err := c.Pin(ctx)
+	must(t, err)
+	defer again.Close()
+	latest, err := again.Table("chunks")
+	must(t, err)
+	if n, err := latest.Count(ctx, graphrag.Condition{}); n != 6 || err != nil {
+		t.Errorf("%d records after one more was put, %v; want 6", n, err)
+	}
+	if s.s.Can().FixedReads {
+		before, err := now.Table("chunks")
+		must(t, err)
+		if n, err := before.Count(ctx, graphrag.Condition{}); n != 5 || err != nil {
+			t.Errorf("what was pinned before has %d records, %v; want 5", n, err)
+		}
+	}
+}
+
+// Of two that publish at once, one learns that it must look again.
+func testPublishers(t *testing.T, s *suite) {
+	c, _, _ := s.generation(t)
+	published := ""
+	for round := range 5 {
+		errs := make([]error, 4)
+		var wait sync.WaitGroup
+		for i := range errs {
+			name := fmt.Sprintf("g%d-%d", round, i)
+			g, err := c.Write(t.Context(), name)
+			must(t, err)
+			defer g.Close()
+			wait.Go(func() { errs[i] = c.Publish(t.Context(), name, published) })
+		}
+		wait.Wait()
+		won := 0
+		_, now, err := c.Generations(t.Context())
+		must(t, err)
+		for i, err := range errs {
+			if err == nil {
+				if won++; now != fmt.Sprintf("g%d-%d", round, i) {
+					t.Errorf("%d published, and %s stands", i, now)
+				}
+			} else {
+				wants(t, "the others", err, store.ErrConflict)
+			}
+		}
+		if won != 1 {
+			t.Fatalf("round %d: %d of 4 published", round, won)
+		}
+		published = now
+	}
+}
+
+// A fork holds what the other one does, and what is written to it is not seen before it is published, though
+// it is flushed in between; the other one stays, and is not needed any more.
+func testFork(t *testing.T, s *suite) {
+	ctx := t.Context()
+	c, g, table := s.generation(t)
+	records := sample(14, 60)
+	put(t, g, table, records...)
+	must(t, g.Triples().PutTriples(ctx, fact("Fram", "of", "Oslo", "r")))
+	must(t, c.Publish(ctx, "first", ""))
+	must(t, g.Close())
+	_, err := c.Fork(ctx, "first", "first")
+	wants(t, "a fork of a name that is there", err, store.ErrConflict)
+	_, err = c.Fork(ctx, "other", "none")
+	wants(t, "a fork of nothing", err, store.ErrNotFound)
+	for round, from := range []string{"first", "next-0", "next-1"} {
+		next := fmt.Sprintf("next-%d", round)
+		fork, err := c.Fork(ctx, next, from)
+		must(t, err)
+		changed, err := fork.Table("chunks")
+		must(t, err)
+		must(t, changed.Delete(ctx, records[round].ID))
+		must(t, fork.Flush(ctx))
+		more := store.Record{ID: fmt.Sprintf("z%d", round), Text: "zeppelin"}
+		put(t, fork, changed, more)
+		pinned, err := c.Pin(ctx)
+		must(t, err)
+		seen, err := pinned.Table("chunks")
+		must(t, err)
+		same(t, "what is published", allRecords(t, seen, ""), slices.Clone(records))
+		want := append(slices.DeleteFunc(slices.Clone(records), func(r store.Record) bool { return r.ID == records[round].ID }), more)
+		same(t, "the fork", allRecords(t, changed, ""), slices.Clone(want))
+		must(t, c.Publish(ctx, next, from))
+		must(t, c.Discard(ctx, from))
+		hits, err := changed.SearchText(ctx, store.TextQuery{Text: "zeppelin", K: 9})
+		must(t, err)
+		if n, err := fork.Triples().CountTriples(ctx); len(hits[0]) != round+1 || n != 1 || err != nil {
+			t.Errorf("round %d: %v and %d triples, %v", round, hits, n, err)
+		}
+		if s.s.Can().FixedReads {
+			same(t, "what was pinned before", allRecords(t, seen, ""), slices.Clone(records))
+		}
+		must(t, errors.Join(pinned.Close(), fork.Close()))
+		records = want
+	}
+}
+
+// Eight readers, some of them as other processes, see one generation or the other, whole: each is a fork of
+// the one before, with other records under the same ids.
+func testReaders(t *testing.T, s *suite) {
+	ctx := t.Context()
+	c, err := s.s.Create(ctx, "corpus", schema())
+	must(t, err)
+	fill := func(name string, g store.Generation, err error) {
+		must(t, err)
+		defer g.Close()
+		table, err := g.Table("chunks")
+		must(t, err)
+		records := sample(12, 40)
+		for i := range records {
+			records[i].Text, records[i].Scope = "zeppelin", name
+		}
+		put(t, g, table, records[:20]...)
+		put(t, g, table, records[20:]...)
+		for tr, err := range g.Triples().AllTriples(ctx, "") {
+			must(t, errors.Join(err, g.Triples().DeleteTriples(ctx, tr.ID())))
+		}
+		must(t, g.Triples().PutTriples(ctx, fact("zeppelin", "of", name, name)))
+		must(t, g.Flush(ctx))
+	}
+	first, err := c.Write(ctx, "g0")
+	fill("g0", first, err)
+	must(t, c.Publish(ctx, "g0", ""))
+	var done atomic.Bool
+	var read atomic.Int64
+	var wait sync.WaitGroup
+	for i := range 8 {
+		from := c
+		if i < 3 && s.f.Reader != nil {
+			reader := s.f.Reader(t, s.s)
+			defer reader.Close()
+			from, err = reader.Open(ctx, "corpus")
+			must(t, err)
+			_, err = from.Write(ctx, "mine")
+			wants(t, "a reader that writes", err, store.ErrReadOnly)
+		}
+		wait.Go(func() {
+			for !done.Load() {
+				if err := readOne(ctx, from); err != nil {
+					t.Error(err)
+					return
+				}
+				read.Add(1)
+				time.Sleep(time.Millisecond) // or nothing else gets a processor
+			}
+		})
+	}
+	for i := 1; i <= 10; i++ {
+		was, next := fmt.Sprintf("g%d", i-1), fmt.Sprintf("g%d", i)
+		g, err := c.Fork(ctx, next, was)
+		fill(next, g, err)
+		must(t, c.Publish(ctx, next, was))
+		must(t, c.Discard(ctx, was))
+	}
+	for begun := time.Now(); read.Load() < 50 && time.Since(begun) < time.Minute; {
+		time.Sleep(time.Millisecond)
+	}
+	done.Store(true)
+	wait.Wait()
+	if read.Load() < 50 {
+		t.Errorf("only %d reads", read.Load())
+	}
+}
+
+// readOne looks whether all that is found is of the generation that was pinned.
+func readOne(ctx context.Context, c store.Collection) (err error) {
+	g, err := c.Pin(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, g.Close()) }()
+	table, err := g.Table("chunks")
+	if err != nil {
+		return err
+	}
+	hits, err := table.SearchText(ctx, store.TextQuery{Text: "zeppelin", K: 50})
+	if err != nil {
+		return err
+	}
+	time.Sleep(2 * time.Millisecond) // so that another generation is published meanwhile
+	records, err := table.Get(ctx, idsOf(hits[0])...)
+	if err != nil || len(records) != 40 {
+		return fmt.Errorf("%d hits are %d records, want 40: %w", len(hits[0]), len(records), err)
+	}
+	found, err := g.Triples().SearchTriples(ctx, store.TextQuery{Text: "zeppelin", K: 9})
+	if err != nil || len(found[0]) != 1 || found[0][0].Source != g.Name() {
+		return fmt.Errorf("triples of %s: %v, %w", g.Name(), found, err)
+	}
+	if i := slices.IndexFunc(records, func(r store.Record) bool { return r.Scope != g.Name() }); i >= 0 {
+		return fmt.Errorf("in %s there is a record of %s", g.Name(), records[i].Scope)
+	}
+	return nil
+}
+
+// A cancelled call says so, and loses nothing.
+func testCancelled(t *testing.T, s *suite) {
+	c, g, table := s.generation(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	must(t, table.Put(t.Context(), sample(13, 30)...))
+	_, err1 := table.Get(ctx, "r00001")
+	_, err2 := table.SearchText(ctx, store.TextQuery{Text: "city", K: 1})
+	_, err3 := table.SearchVectors(ctx, store.VectorQuery{Vector: make([]float32, dim), K: 1})
+	_, err4 := g.Triples().Neighbors(ctx, []string{"a"}, store.Near{})
+	_, err5 := c.Pin(ctx)
+	for i, err := range []error{g.Flush(ctx), table.Put(ctx, sample(1, 1)...), table.Delete(ctx, "r00001"), c.Publish(ctx, "first", ""), err1, err2, err3, err4, err5} {
+		wants(t, fmt.Sprintf("call %d", i), err, context.Canceled)
+	}
+	for _, err := range table.All(ctx, "") {
+		wants(t, "All", err, context.Canceled)
+	}
+	must(t, g.Flush(t.Context()))
+	same(t, "after it", allRecords(t, table, ""), sample(13, 30))
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package graphragtest
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/store"
+)
+
+// Records that were put come back, the last one of each id; deleted records do not.
+func testRecords(t *testing.T, s *suite) {
+	_, g, table := s.generation(t)
+	records := sample(1, 50)
+	put(t, g, table, records...)
+	put(t, g, table, records[:10]...) // again, the same
+	got, err := table.Get(t.Context(), records[7].ID, "nobody", records[3].ID)
+	must(t, err)
+	same(t, "Get", got, []store.Record{records[7], records[3]})
+	if n, err := table.Count(t.Context(), graphrag.Condition{}); n != 50 || err != nil {
+		t.Errorf("%d records, %v; want 50", n, err)
+	}
+
+	changed := records[4]
+	changed.Text, changed.Vector, changed.Fields, changed.Data = "a zeppelin", nil, nil, nil
+	must(t, table.Put(t.Context(), records[4], changed, records[5]))
+	must(t, table.Delete(t.Context(), records[5].ID, "nobody"))
+	must(t, table.Delete(t.Context(), records[6].ID))
+	must(t, table.Put(t.Context(), records[6]))
+	must(t, g.Flush(t.Context()))
+	want := slices.Clone(records)
+	want[4] = changed
+	want = slices.Delete(want, 5, 6)
+	same(t, "All", allRecords(t, table, ""), want)
+	for text, ids := range map[string][]string{"zeppelin": {changed.ID}} {
+		found, err := table.SearchText(t.Context(), store.TextQuery{Text: text, K: 5})
+		must(t, err)
+		if diff := cmp.Diff(ids, idsOf(found[0])); diff != "" {
+			t.Errorf("search for %q: %s", text, diff)
+		}
+	}
+	found, err := table.SearchVectors(t.Context(), store.VectorQuery{Vector: records[5].Vector, K: 60, Effort: 1})
+	must(t, err)
+	if ids := idsOf(found[0]); len(ids) != 48 || slices.Contains(ids, records[4].ID) || slices.Contains(ids, records[5].ID) {
+		t.Errorf("%d are found by vectors, want the 48 that have one: %v", len(ids), ids)
+	}
+
+	bare, err := g.Table("bare")
+	must(t, err)
+	put(t, g, bare, store.Record{ID: "only", Data: []byte("data")})
+	same(t, "a table without words and vectors", allRecords(t, bare, ""), []store.Record{{ID: "only", Data: []byte("data")}})
+
+	records[0].Vector[0], records[0].Data[0] = 99, 99
+	got, err = table.Get(t.Context(), records[0].ID)
+	must(t, err)
+	if len(got) != 1 || got[0].Data[0] == 99 {
+		t.Error("the store kept a slice of the caller's")
+	}
+}
+
+// Errors name the items that cannot be stored; the rest is stored.
+func testBadItems(t *testing.T, s *suite) {
+	_, g, table := s.generation(t)
+	good := sample(2, 2)
+	bad := []store.Record{
+		{},
+		{ID: strings.Repeat("x", store.MaxID+1)},
+		{ID: "vector", Vector: []float32{1, 2}},
+		{ID: "nan", Vector: append(make([]float32, dim-1), float32(math.NaN()))},
+		{ID: "huge", Vector: append(make([]float32, dim-1), math.MaxFloat32)},
+		{ID: "field", Fields: graphrag.Fields{"weight": 1}},
+		{ID: "kind", Fields: graphrag.Fields{"size": math.NaN()}},
+		{ID: "bytes", Text: "\xff"},
+	}
+	err := table.Put(t.Context(), slices.Concat(good[:1], bad, good[1:])...)
+	var items *store.ItemsError
+	if !errors.As(err, &items) || !errors.Is(err, store.ErrInvalid) {
+		t.Fatalf("put: %v, want an ItemsError", err)
+	}
+	if len(items.Items) != len(bad) {
+		t.Fatalf("%d of %d bad items are told: %v", len(items.Items), len(bad), err)
+	}
+	for i, item := range items.Items {
+		if item.Index != i+1 || item.ID != bad[i].ID {
+			t.Errorf("item %d: %+v", i, item)
+		}
+	}
+	must(t, g.Flush(t.Context()))
+	same(t, "what is good", allRecords(t, table, ""), good)
+	err = g.Triples().PutTriples(t.Context(), fact("a", "b", "c", ""), fact("", "b", "c", ""), fact("a", "b", strings.Repeat("x", 100_000), ""))
+	if !errors.As(err, &items) || len(items.Items) != 2 || items.Items[0].Index != 1 {
+		t.Errorf("triples: %v", err)
+	}
+}
+
+func testScopes(t *testing.T, s *suite) {
+	_, g, table := s.generation(t)
+	records := sample(3, 12) // three a scope
+	put(t, g, table, records...)
+	moved := records[4]
+	moved.Scope = "doc9"
+	must(t, table.Put(t.Context(), moved))
+	late := records[0]
+	late.ID = "z"
+	late.Scope = "doc1"
+	must(t, table.Put(t.Context(), late))
+	must(t, table.DeleteScope(t.Context(), "doc1"))
+	must(t, table.DeleteScope(t.Context(), "none"))
+	must(t, g.Flush(t.Context()))
+	want := slices.Concat(records[:3], []store.Record{moved}, records[6:])
+	same(t, "after deleting a scope", allRecords(t, table, ""), want)
+}
+
+// An iteration sees one state, whatever is written meanwhile, and can continue where
+// another ended.
+func testIterator(t *testing.T, s *suite) {
+	c, g, table := s.generation(t)
+	records := sample(4, 200)
+	put(t, g, table, records...)
+	must(t, c.Publish(t.Context(), "first", ""))
+	pinned, err := c.Pin(t.Context())
+	must(t, err)
+	defer pinned.Close()
+	if s.s.Can().FixedReads {
+		if table, err = pinned.Table("chunks"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	writing, err := g.Table("chunks")
+	must(t, err)
+	var got []store.Record
+	for r, err := range table.All(t.Context(), records[9].ID) {
+		must(t, err)
+		if got = append(got, r); len(got)%50 == 1 && s.s.Can().FixedReads {
+			must(t, writing.Delete(t.Context(), records[len(got)+20].ID))
+			put(t, g, writing, store.Record{ID: "s" + r.ID})
+		}
+		if len(got) == 150 {
+			break
+		}
+	}
+	same(t, "the first 150 after the tenth", got, slices.Clone(records[10:160]))
+	rest := allRecords(t, table, got[149].ID)
+	same(t, "the rest", rest, slices.Clone(records[160:]))
+}
+
+// Random writes against a map.
+func testModel(t *testing.T, s *suite) {
+	_, g, table := s.generation(t)
+	r := rand.New(rand.NewPCG(5, 5))
+	records, model := sample(5, 60), map[string]store.Record{}
+	for round := range 25 {
+		for range 1 + r.IntN(12) {
+			x := records[r.IntN(len(records))]
+			switch r.IntN(4) {
+			case 0:
+				must(t, table.Delete(t.Context(), x.ID))
+				delete(model, x.ID)
+			default:
+				x.Title = fmt.Sprintf("round%d", round)
+				must(t, table.Put(t.Context(), x))
+				model[x.ID] = x
+			}
+		}
+		must(t, g.Flush(t.Context()))
+		var want []store.Record
+		var named, vectors []string
+		for _, x := range records {
+			if x, ok := model[x.ID]; ok {
+				want = append(want, x)
+				vectors = append(vectors, x.ID)
+				if x.Title == fmt.Sprintf("round%d", round) {
+					named = append(named, x.ID)
+				}
+			}
+		}
+		same(t, fmt.Sprintf("after round %d", round), allRecords(t, table, ""), want)
+		byWord, err := table.SearchText(t.Context(), store.TextQuery{Text: fmt.Sprintf("round%d", round), K: 100})
+		must(t, err)
+		ordered(t, byWord[0])
+		byVector, err := table.SearchVectors(t.Context(), store.VectorQuery{Vector: records[0].Vector, K: 100, Effort: 1})
+		must(t, err)
+		ordered(t, byVector[0])
+		for _, x := range []struct {
+			by        string
+			got, want []string
+		}{{"word", idsOf(byWord[0]), named}, {"vector", idsOf(byVector[0]), vectors}} {
+			slices.Sort(x.got)
+			if diff := cmp.Diff(x.want, x.got, cmpopts.EquateEmpty()); diff != "" {
+				t.Fatalf("round %d, by %s: %s", round, x.by, diff)
+			}
+		}
+	}
+	if n, err := table.Count(t.Context(), graphrag.Condition{}); n != len(model) || err != nil {
+		t.Errorf("%d records, %v; want %d", n, err, len(model))
+	}
+}

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package graphragtest
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/bm25"
+	"github.com/wildgraph/wildgraph/graphrag/rank"
+	"github.com/wildgraph/wildgraph/graphrag/store"
+)
+
+// The ten best records by words equal the results of package bm25.
+func testWords(t *testing.T, s *suite) {
+	c, g, table := s.generation(t)
+	records := sample(6, 400)
+	for part := range slices.Chunk(records, 90) {
+		put(t, g, table, part...)
+	}
+	chunks := make([]graphrag.Chunk, len(records))
+	for i, r := range records {
+		chunks[i] = graphrag.Chunk{Title: r.Title, Text: r.Text}
+	}
+	ix, err := bm25.Build(t.Context(), chunks, bm25.Options{TitleWeight: 1})
+	must(t, err)
+	r := rand.New(rand.NewPCG(6, 6))
+	queries := []store.TextQuery{{Text: "lighthouse expedition", K: 0}, {Text: "the of", K: 10}, {Text: "", K: 10}, {Text: "zeppelin", K: 10}}
+	for range 40 {
+		queries = append(queries, store.TextQuery{Text: words[14+r.IntN(20)] + " " + words[20+r.IntN(20)] + " " + words[r.IntN(len(words))], K: 10})
+	}
+	check := func(when string) {
+		t.Helper()
+		hits, err := table.SearchText(t.Context(), queries...)
+		must(t, err)
+		shared, most := 0, 0
+		for i, q := range queries {
+			ordered(t, hits[i])
+			got := idsOf(hits[i])
+			for _, want := range ix.Search(q.Text, q.K, []rank.Scored[int32]{}) {
+				most++
+				if slices.Contains(got, records[want.ID].ID) {
+					shared++
+				}
+			}
+			if len(got) > q.K {
+				t.Errorf("%s: %d hits for %+v", when, len(got), q)
+			}
+		}
+		if overlap := float64(shared) / float64(most); overlap < .99 { // of equal scores at the end either may be left out
+			t.Errorf("%s: %.3f of the ten best are those of BM25, want .99", when, overlap)
+		}
+	}
+	check("flushed")
+	must(t, c.Publish(t.Context(), "first", ""))
+	check("published")
+}
+
+// Nearly all of the ten nearest are found, and all of them with full effort.
+func testVectors(t *testing.T, s *suite) {
+	c, g, table := s.generation(t)
+	records := sample(7, 5000)
+	for part := range slices.Chunk(records, 2000) {
+		must(t, table.Put(t.Context(), part...))
+		must(t, g.Flush(t.Context()))
+	}
+	r := rand.New(rand.NewPCG(7, 7))
+	shared, exact, most := 0, 0, 0
+	for range 50 {
+		q := direction(r)
+		want := nearest(records, q, 10)
+		hits, err := table.SearchVectors(t.Context(), store.VectorQuery{Vector: q, K: 10}, store.VectorQuery{Vector: q, K: 10, Effort: 1})
+		must(t, err)
+		for i, some := range hits {
+			ordered(t, some)
+			got := idsOf(some)
+			for _, id := range want {
+				if slices.Contains(got, id) {
+					if i == 0 {
+						shared++
+					} else {
+						exact++
+					}
+				}
+			}
+		}
+		most += len(want)
+	}
+	if recall := float64(shared) / float64(most); recall < .95 {
+		t.Errorf("recall of the ten nearest is %.3f, want .95", recall)
+	}
+	if exact != most {
+		t.Errorf("%d of the %d nearest are found with full effort", exact, most)
+	}
+	query := store.VectorQuery{Vector: direction(r), K: 2000, Effort: 1}
+	before, err := table.SearchVectors(t.Context(), query)
+	must(t, err)
+	must(t, c.Publish(t.Context(), "first", "")) // what is merged has the same scores, to the bit
+	after, err := table.SearchVectors(t.Context(), query)
+	must(t, err)
+	if diff := cmp.Diff(before, after); diff != "" {
+		t.Errorf("published: %.500s", diff)
+	}
+}
+
+// nearest computes the result of a vector search by brute force.
+func nearest(records []store.Record, query []float32, k int) (ids []string) {
+	q := unit(query)
+	var all []rank.Scored[string]
+	for _, r := range records {
+		if len(r.Vector) > 0 {
+			dot := 0.0
+			for i, x := range unit(r.Vector) {
+				dot += float64(x) * float64(q[i])
+			}
+			all = append(all, rank.Scored[string]{ID: r.ID, Score: math.Round(dot*1e6) / 1e6})
+		}
+	}
+	for _, x := range rank.Best(all, k) {
+		ids = append(ids, x.ID)
+	}
+	return ids
+}
+
+// Searches under a condition equal looking at the records one by one.
+func testConditions(t *testing.T, s *suite) {
+	_, g, table := s.generation(t)
+	records := sample(8, 300)
+	for part := range slices.Chunk(records, 110) {
+		put(t, g, table, part...)
+	}
+	put(t, g, table, records[:5]...)
+	gone := records[7]
+	gone.ID = "gone"
+	put(t, g, table, gone)
+	must(t, table.Delete(t.Context(), gone.ID)) // and a flush of a deletion alone
+	must(t, g.Flush(t.Context()))
+	r := rand.New(rand.NewPCG(8, 8))
+	met, found := 0, 0
+	for round := range 150 {
+		if round%8 == 7 {
+			records = changeRecords(t, g, table, r, records)
+		}
+		where := randomCondition(r, 3)
+		meets := where.Compile()
+		some := slices.DeleteFunc(slices.Clone(records), func(x store.Record) bool { return !meets(x.Fields) })
+		query := store.VectorQuery{Vector: records[0].Vector, K: 300, Where: where, Effort: 1}
+		three, ten := query, query
+		three.K, ten.K, ten.Effort = 3, 10, 0
+		byVector, err := table.SearchVectors(t.Context(), query, three, ten)
+		must(t, err)
+		got, want := idsOf(byVector[0]), nearest(some, records[0].Vector, 10)
+		slices.Sort(got)
+		if !slices.Equal(got, idsIn(some)) {
+			t.Fatalf("%s is met by %d records, and %d are found", where, len(some), len(got))
+		}
+		if diff := cmp.Diff(want[:min(3, len(want))], idsOf(byVector[1])); diff != "" && len(some) > 0 {
+			t.Errorf("the three nearest of %s: %s", where, diff)
+		}
+		met += len(want)
+		for _, id := range idsOf(byVector[2]) {
+			if !slices.Contains(got, id) {
+				t.Fatalf("%s is not met by %s, which is found", where, id)
+			}
+			if slices.Contains(want, id) {
+				found++
+			}
+		}
+		testOwnWords(t, s, table, where, some)
+	}
+	if recall := float64(found) / float64(met); recall < .95 {
+		t.Errorf("under conditions recall of the ten nearest is %.3f, want .95", recall)
+	}
+}
+
+// testOwnWords compares the hits by words under a condition, met by some records, with the hits of an index of
+// these records, where the store promises that, and else their ids.
+func testOwnWords(t *testing.T, s *suite, table store.Table, where graphrag.Condition, some []store.Record) {
+	t.Helper()
+	const query = "city river king ship music war science island film"
+	hits, err := table.SearchText(t.Context(), store.TextQuery{Text: query, K: 300, Where: where})
+	must(t, err)
+	ordered(t, hits[0])
+	chunks := make([]graphrag.Chunk, len(some))
+	for i, r := range some {
+		chunks[i] = graphrag.Chunk{Title: r.Title, Text: r.Text}
+	}
+	ix, err := bm25.Build(t.Context(), chunks, bm25.Options{TitleWeight: 1})
+	must(t, err)
+	var want []store.Hit
+	for _, x := range ix.Search(query, 300, nil) {
+		want = append(want, store.Hit{ID: some[x.ID].ID, Score: x.Score})
+	}
+	if !s.s.Can().OwnWords {
+		got, ids := idsOf(hits[0]), idsOf(want)
+		slices.Sort(got)
+		slices.Sort(ids)
+		if !slices.Equal(got, ids) {
+			t.Fatalf("under %s words find %d records, want %d", where, len(got), len(ids))
+		}
+		return
+	}
+	if diff := cmp.Diff(want, hits[0], cmpopts.EquateEmpty(), cmpopts.EquateApprox(1e-6, 0)); diff != "" {
+		t.Fatalf("by words under %s (-of these alone +got):\n%s", where, diff)
+	}
+}
+
+// changeRecords deletes one of the records and gives another one the fields of a third.
+func changeRecords(t *testing.T, g store.Generation, table store.Table, r *rand.Rand, records []store.Record) []store.Record {
+	t.Helper()
+	i := r.IntN(len(records))
+	must(t, table.Delete(t.Context(), records[i].ID))
+	records = slices.Delete(records, i, i+1)
+	a, b := r.IntN(len(records)), r.IntN(len(records))
+	records[a].Fields = records[b].Fields
+	put(t, g, table, records[a])
+	return records
+}
+
+// randomCondition draws one of any kind, also of fields and values that no record has.
+func randomCondition(r *rand.Rand, depth int) graphrag.Condition {
+	some := func() []graphrag.Condition {
+		list := make([]graphrag.Condition, r.IntN(3))
+		for i := range list {
+			list[i] = randomCondition(r, depth-1)
+		}
+		return list
+	}
+	kind := r.IntN(11)
+	if depth == 0 {
+		kind = r.IntN(8)
+	}
+	switch kind {
+	case 0:
+		return graphrag.Equal("color", []string{"red", "green", "mauve", strings.Repeat("long ", 90)}[r.IntN(4)])
+	case 1:
+		return graphrag.In("size", r.IntN(100), float64(r.IntN(100)), r.IntN(100))
+	case 2:
+		low := r.Float64() * 100
+		return graphrag.Between([]string{"size", "color", "none"}[r.IntN(3)], low, low+r.Float64()*50)
+	case 3:
+		return graphrag.Condition{}
+	case 4:
+		return graphrag.Has("tags", words[r.IntN(6)], words[r.IntN(6)])
+	case 5:
+		return graphrag.Between("day", nil, day(r.IntN(40)))
+	case 6:
+		return graphrag.In("day", day(r.IntN(40)), "red", true)
+	case 7:
+		return graphrag.NewScope(graphrag.Not(graphrag.Equal("size", r.IntN(9)))).Condition()
+	case 8:
+		return graphrag.Not(randomCondition(r, depth-1))
+	case 9:
+		return graphrag.And(some()...)
+	default:
+		return graphrag.Or(some()...)
+	}
+}
+
+func testBadQueries(t *testing.T, s *suite) {
+	_, g, table := s.generation(t)
+	put(t, g, table, sample(9, 3)...)
+	for _, f := range []graphrag.Condition{
+		graphrag.Between("size", math.NaN(), 1), graphrag.Between("size", "a", 1), graphrag.And(graphrag.Or(graphrag.Equal("", ""))), graphrag.Equal("size", []int{3}),
+	} {
+		_, err := table.SearchText(t.Context(), store.TextQuery{Text: "city", K: 1, Where: f})
+		wants(t, "a search with an unusable condition", err, store.ErrInvalid)
+		_, err = table.SearchVectors(t.Context(), store.VectorQuery{Vector: make([]float32, dim), K: 1, Where: f})
+		wants(t, "a search with an unusable condition", err, store.ErrInvalid)
+	}
+	_, err := table.SearchVectors(t.Context(), store.VectorQuery{Vector: make([]float32, dim+1), K: 1})
+	wants(t, "a query of another dimension", err, store.ErrInvalid)
+	_, err = table.SearchVectors(t.Context(), store.VectorQuery{Vector: make([]float32, dim), K: 1, Effort: 2})
+	wants(t, "an effort of 2", err, store.ErrInvalid)
+	bare, err := g.Table("bare")
+	must(t, err)
+	_, err = bare.SearchText(t.Context(), store.TextQuery{Text: "city", K: 1})
+	wants(t, "a search by words in a table without", err, store.ErrInvalid)
+	_, err = bare.SearchVectors(t.Context(), store.VectorQuery{Vector: make([]float32, dim), K: 1})
+	wants(t, "a search by vectors in a table without", err, store.ErrInvalid)
+	_, err = g.Triples().SearchTriples(t.Context(), store.TextQuery{Text: "city", K: 1, Where: graphrag.Equal("color", "red")})
+	wants(t, "a condition on triples", err, store.ErrInvalid)
+}

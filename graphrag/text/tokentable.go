@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package text
+
+import (
+	"bytes"
+	"compress/flate"
+	"container/heap"
+	"context"
+	_ "embed" // the vocabulary
+	"fmt"
+	"io"
+	"math"
+)
+
+// tokenTable has the tokens of cl100k_base: which bytes are a token, and in which order
+// tokens merge (a smaller id merges first).
+type tokenTable struct {
+	pattern pattern
+	ids     map[string]int32
+}
+
+// packedTokens has the tokens in the order of their ids, each after a byte with its length, packed by DEFLATE.
+// TestVocabulary writes them from github.com/tiktoken-go/tokenizer, which has them as Go maps, slow to compile.
+//
+//go:embed cl100k_base
+var packedTokens []byte
+
+// loadTokens reads the vocabulary.
+func loadTokens() *tokenTable {
+	v := &tokenTable{pattern: pattern{table: basicPlane()}, ids: make(map[string]int32, 1<<17)}
+	all, err := io.ReadAll(flate.NewReader(bytes.NewReader(packedTokens)))
+	if err != nil {
+		panic(fmt.Sprintf("tokens: the vocabulary, which is linked in: %v", err))
+	}
+	for rest := string(all); rest != ""; {
+		end := 1 + int(rest[0])
+		v.ids[rest[1:end]] = int32(len(v.ids))
+		rest = rest[end:]
+	}
+	return v
+}
+
+// rank is the order in which a token is merged, none if s is no token.
+func (v *tokenTable) rank(s string) int32 {
+	if id, ok := v.ids[s]; ok {
+		return id
+	}
+	return noRank
+}
+
+// noRank is the rank of neighbours that do not merge.
+const noRank = math.MaxInt32
+
+// shortPiece is the length in bytes up to which a piece is merged by looking through all pairs for the best
+// one: quadratic, but without any structure to keep. Longer pieces are rare and go through a heap.
+const shortPiece = 64
+
+// split appends the ends of the tokens of a piece to dst, counted from base. When ctx ends
+// during a long piece, the ends are of no use.
+func (v *tokenTable) split(ctx context.Context, dst []int32, piece string, base int32) []int32 {
+	if v.rank(piece) != noRank {
+		return append(dst, base+int32(len(piece)))
+	}
+	return v.merge(ctx, dst, piece, base)
+}
+
+// merge appends the ends of the tokens of a piece to dst, counted from base. Neighbours merge in the order of the
+// rank of what they become, equal ranks from left to right, until no two neighbours are a token together.
+func (v *tokenTable) merge(ctx context.Context, dst []int32, piece string, base int32) []int32 {
+	if len(piece) > shortPiece {
+		return v.mergeLong(ctx, dst, piece, base)
+	}
+	// Part i goes from start[i] to start[i+1]; rank[i] is the rank of parts i and i+1 together.
+	var start, rank [shortPiece + 1]int32
+	n := len(piece)
+	pair := func(i int) int32 {
+		if i < 0 || i+2 > n {
+			return noRank
+		}
+		return v.rank(piece[start[i]:start[i+2]])
+	}
+	for i := range n + 1 {
+		start[i] = int32(i)
+	}
+	for i := range n {
+		rank[i] = pair(i)
+	}
+	for {
+		best := 0
+		for i := 1; i < n; i++ {
+			if rank[i] < rank[best] {
+				best = i
+			}
+		}
+		if rank[best] == noRank {
+			break
+		}
+		copy(start[best+1:n], start[best+2:n+1])
+		copy(rank[best+1:n-1], rank[best+2:n])
+		n--
+		rank[best] = pair(best)
+		if best > 0 {
+			rank[best-1] = pair(best - 1)
+		}
+	}
+	for i := 1; i <= n; i++ {
+		dst = append(dst, base+start[i])
+	}
+	return dst
+}
+
+// candidate is a merge that was possible when it was found: the parts that
+// begin at start and end at end are the token of that rank.
+type candidate struct{ rank, start, end int32 }
+
+// candidates is a heap with the merge to be done first on top.
+type candidates []candidate
+
+func (c candidates) Len() int      { return len(c) }
+func (c candidates) Swap(i, j int) { c[i], c[j] = c[j], c[i] }
+func (c candidates) Less(i, j int) bool {
+	return c[i].rank < c[j].rank || c[i].rank == c[j].rank && c[i].start < c[j].start
+}
+func (c *candidates) Push(x any) { *c = append(*c, x.(candidate)) }
+func (c *candidates) Pop() any {
+	last := len(*c) - 1
+	x := (*c)[last]
+	*c = (*c)[:last]
+	return x
+}
+
+// mergeLong is merge in O(n log n).
+func (v *tokenTable) mergeLong(ctx context.Context, dst []int32, piece string, base int32) []int32 {
+	n := int32(len(piece))
+	// Parts are linked by where they begin; the entry at n closes the list.
+	looks := 0
+	ended := func() bool { looks++; return looks%(tokenStride>>4) == 0 && ctx.Err() != nil }
+	next, prev := make([]int32, n+1), make([]int32, n+1)
+	for i := range n + 1 {
+		if next[i], prev[i] = i+1, i-1; ended() {
+			return dst
+		}
+	}
+	open := make(candidates, 0, n)
+	offer := func(start int32) {
+		if start < 0 || next[start] >= n {
+			return
+		}
+		end := next[next[start]]
+		if rank := v.rank(piece[start:end]); rank != noRank {
+			heap.Push(&open, candidate{rank, start, end})
+		}
+	}
+	for i := range n {
+		if offer(i); ended() {
+			return dst
+		}
+	}
+	const gone = -2
+	for len(open) > 0 {
+		if ended() {
+			return dst
+		}
+		c := heap.Pop(&open).(candidate)
+		middle := next[c.start]
+		if middle == gone || middle >= n || next[middle] != c.end {
+			continue // one of its parts has merged otherwise
+		}
+		next[c.start], prev[c.end] = c.end, c.start
+		next[middle] = gone
+		offer(c.start)
+		offer(prev[c.start])
+	}
+	for i := next[0]; ; i = next[i] {
+		dst = append(dst, base+i)
+		if i == n {
+			return dst
+		}
+	}
+}
