@@ -107,7 +107,7 @@ type Question struct {
 	// are all 0, it is [DefaultK], or what kit.System decides; [Off] asks for none.
 	K int `json:"k"`
 	// Tokens, when set, is the budget of everything that goes into the prompt as evidence, in tokens of the
-	// library's one counter (text.Cl100k), and takes the place of K.
+	// library's one counter (package tokens), and takes the place of K.
 	Tokens int `json:"tokens,omitempty"`
 	// Depth is the number of ranked chunks that are wanted for measuring, if more than K.
 	Depth int `json:"depth,omitempty"`

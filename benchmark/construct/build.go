@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
-	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/graphrag/tokens"
 	"github.com/wildgraph/wildgraph/internal/display"
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -204,7 +204,7 @@ func statsOf(t Topic) Stats {
 	s := Stats{Domain: t.Domain, Article: t.Title, Sources: len(t.Sources), Pages: len(t.Pages), Sections: len(t.Gold)}
 	for _, p := range t.Pages {
 		s.Words += len(strings.Fields(p.Text))
-		s.Tokens += text.Cl100k().Count(p.Text)
+		s.Tokens += tokens.Cl100k().Count(p.Text)
 	}
 	for _, g := range t.Gold {
 		s.Triples += len(g.Triples)

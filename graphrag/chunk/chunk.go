@@ -17,6 +17,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 	"github.com/wildgraph/wildgraph/graphrag/memo"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/graphrag/tokens"
 )
 
 // Options are the options of a [Chunker].
@@ -181,7 +182,7 @@ const (
 
 // TokenOptions are the options of [Tokens].
 type TokenOptions struct {
-	// Size is the length of a window in tokens of [text.Cl100k], 0 means DefaultSize.
+	// Size is the length of a window in tokens of [tokens.Cl100k], 0 means DefaultSize.
 	Size int
 	// Overlap is the number of tokens that two neighbours share, less than Size. 0
 	// means a twelfth of Size (DefaultOverlap for DefaultSize), [graphrag.Off] none.
@@ -218,7 +219,7 @@ func startsOf(ctx context.Context, s string) ([]int32, error) {
 	if strings.TrimSpace(s) == "" {
 		return nil, nil
 	}
-	starts, err := text.Cl100k().Starts(ctx, nil, s)
+	starts, err := tokens.Cl100k().Starts(ctx, nil, s)
 	if err != nil {
 		return nil, err
 	}
@@ -258,7 +259,7 @@ func appendSpan(spans []Span, p Span) []Span {
 
 // SentenceOptions are the options of [Sentences].
 type SentenceOptions struct {
-	// MaxTokens bounds the length of a chunk in tokens of [text.Cl100k], 0 means DefaultSize.
+	// MaxTokens bounds the length of a chunk in tokens of [tokens.Cl100k], 0 means DefaultSize.
 	MaxTokens int
 }
 

@@ -18,7 +18,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/memo"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/report"
-	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/graphrag/tokens"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/metering"
 )
@@ -45,7 +45,7 @@ func Offline(o OfflineOptions) (Kit, error) {
 		Entities: entitiesByRules, Triples: triplesByRules, Records: recordsByRules,
 		Link: link.Trigrams{}, Report: reports,
 		QuestionNames: namesByRules,
-		Read:          read, Count: text.Remember(text.Cl100k().Count),
+		Read:          read, Count: tokens.Remember(tokens.Cl100k().Count),
 	}
 	k.quoters = newQuoters(k.Count)
 	k.Describe = describeBy(nil, k.quoters, "")
@@ -116,7 +116,7 @@ func ByModel(o ModelOptions) (Kit, error) {
 		return Kit{}, errors.New("kit: the model is missing")
 	}
 	if o.Count == nil {
-		o.Count = text.Remember(text.Cl100k().Count)
+		o.Count = tokens.Remember(tokens.Cl100k().Count)
 	}
 	paid := metered(o.Model)
 	read, err1 := reader.ByModel(reader.ModelOptions{Model: metering.Traced(o.Model), Mode: o.Mode, Instruction: o.Instruction})

@@ -14,6 +14,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/graphrag/tokens"
 )
 
 // The lengths of units and passages, in cl100k tokens. Recall within a budget falls with the length of
@@ -175,7 +176,7 @@ type piece struct {
 // unitsOf returns a page without links, and its units.
 func unitsOf(ctx context.Context, source string, most int) (bare string, units []Unit, err error) {
 	bare, mapping := text.StripLinks(source)
-	starts, err := text.Cl100k().Starts(ctx, nil, bare)
+	starts, err := tokens.Cl100k().Starts(ctx, nil, bare)
 	if err != nil {
 		return "", nil, err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/graphrag/tokens"
 )
 
 // Pages ranks pages by their best passages, and selects the units to read within a budget of
@@ -118,7 +119,7 @@ func (o Options) Defaults() Options {
 		o.Longest = chunk.DefaultSize
 	}
 	if o.Count == nil {
-		o.Count = text.Cl100k().Count
+		o.Count = tokens.Cl100k().Count
 	}
 	return o
 }

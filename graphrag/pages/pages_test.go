@@ -19,6 +19,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/graphrag/tokens"
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
@@ -56,22 +57,22 @@ func askPages(t *testing.T, p *pages.Retriever, q graphrag.Question) graphrag.Fo
 func TestPagesBudget(t *testing.T) {
 	docs := ships(30)
 	p := pagesOf(t, docs, pages.Options{})
-	for _, asked := range []string{"Where did Captain Moss7 find an anchor?", "Summarize the cargo of the ships.", "bronze anchor"} {
+	for _, text := range []string{"Where did Captain Moss7 find an anchor?", "Summarize the cargo of the ships.", "bronze anchor"} {
 		for _, budget := range []int{1, 40, 180, 1000, 6000, 1 << 20} {
-			found := askPages(t, p, graphrag.Question{Text: asked, Tokens: budget, Depth: 3})
+			found := askPages(t, p, graphrag.Question{Text: text, Tokens: budget, Depth: 3})
 			used := 0
 			seen := make(map[string]bool)
 			for _, h := range found.Evidence {
-				used += text.Cl100k().Count(h.Chunk.Titled())
-				check.True(t, !seen[h.Chunk.Doc], "%q, %d tokens: %s twice", asked, budget, h.Chunk.Doc)
+				used += tokens.Cl100k().Count(h.Chunk.Titled())
+				check.True(t, !seen[h.Chunk.Doc], "%q, %d tokens: %s twice", text, budget, h.Chunk.Doc)
 				seen[h.Chunk.Doc] = true
 			}
 			whole := 30 * 870
 			check.True(t, used <= budget && (used >= min(budget*8/10, whole*8/10) || budget < 180),
-				"%q: %d of %d tokens are used", asked, used, budget)
+				"%q: %d of %d tokens are used", text, used, budget)
 			check.True(t, len(found.Evidence) != 0 || budget < 40,
-				"%q, %d tokens: nothing is read", asked, budget)
-			check.Equal(t, len(found.Ranked), 3, "%q", asked)
+				"%q, %d tokens: nothing is read", text, budget)
+			check.Equal(t, len(found.Ranked), 3, "%q", text)
 		}
 	}
 	found := askPages(t, p, graphrag.Question{Text: "Where did Captain Moss7 find an anchor?", Tokens: 2000})
@@ -88,7 +89,7 @@ func TestPagesByCount(t *testing.T) {
 	found := askPages(t, p, graphrag.Question{Text: "Where did Captain Moss7 find an anchor?", K: 5, Depth: 9})
 	check.True(t, len(found.Evidence) == 5 && len(found.Ranked) == 9, "%d are read of %d", len(found.Evidence), len(found.Ranked))
 	for _, h := range found.Evidence {
-		n := text.Cl100k().Count(h.Chunk.Text)
+		n := tokens.Cl100k().Count(h.Chunk.Text)
 		check.True(t, n <= 410 && n >= 150, "%s: %d tokens", h.Chunk.ID, n)
 	}
 	found = askPages(t, p, graphrag.Question{Text: "anchor", Depth: 2})

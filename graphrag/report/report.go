@@ -14,7 +14,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/internal/share"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
-	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/graphrag/tokens"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -148,7 +148,7 @@ func (o Options) resolve() (Options, error) {
 	opt.Min(&checks, "Concurrency", o.Concurrency, 0)
 	o.Tokens = cmp.Or(o.Tokens, 8000)
 	if o.CountTokens == nil {
-		o.CountTokens = text.Cl100k().Count
+		o.CountTokens = tokens.Cl100k().Count
 	}
 	o.Concurrency = cmp.Or(o.Concurrency, 8)
 	return o, checks.Err()

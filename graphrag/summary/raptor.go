@@ -14,7 +14,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/matrix"
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
-	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/graphrag/tokens"
 )
 
 // defaultRegularization is in parts of the variance of the first principal component. It was chosen for the
@@ -37,7 +37,7 @@ type RaptorOptions struct {
 	MaxLevels int `default:"5" min:"0"`
 	// ClusterTokens bounds the texts of one cluster; 0 means 3,500.
 	ClusterTokens int `default:"3500" min:"0"`
-	// CountTokens counts the tokens of a text, see text.TokenCounter; nil counts tokens of cl100k.
+	// CountTokens counts the tokens of a text, see tokens.Counter; nil counts tokens of cl100k.
 	CountTokens func(string) int
 	// Regularization of the mixtures, see cluster.MixtureOptions: the least
 	// variance of a cluster in any direction; 0 means 1e-4.
@@ -58,7 +58,7 @@ func (o RaptorOptions) resolve() (RaptorOptions, error) {
 	checks.Want(o.Embedder != nil, "Embedder", "missing", "an embedder")
 	checks.Fill(&o)
 	if o.CountTokens == nil {
-		o.CountTokens = text.Cl100k().Count
+		o.CountTokens = tokens.Cl100k().Count
 	}
 	return o.Defaults(), checks.Err()
 }

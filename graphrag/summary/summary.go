@@ -110,7 +110,7 @@ const defaultTokens = 100
 type ExtractiveOptions struct {
 	// Tokens is the most a summary may have; 0 means 100.
 	Tokens int
-	// CountTokens counts the tokens of a text, see text.TokenCounter; nil counts words.
+	// CountTokens counts the tokens of a text, see tokens.Counter; nil counts words.
 	CountTokens func(string) int
 }
 

@@ -36,9 +36,4 @@
 //
 // Sentences splits a text into sentences, with byte offsets. The markdown
 // functions strip scraped markdown to what a person would read.
-//
-// [Cl100k] counts the tokens of models: chunks, budgets of evidence and contexts of models are measured in its tokens.
-// Where a model counts otherwise, the options that take a counter take any function. Token boundaries are the same as
-// in tiktoken, without its regular expression: a scanner for the split pattern, and a table of the words met before.
-// The vocabulary is OpenAI's (MIT), embedded in the binary, so nothing is fetched.
 package text

@@ -16,6 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/graphrag/tokens"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/prompts"
 )
@@ -153,7 +154,7 @@ func byModel(k kit.Kit, passages int) func(llm.Model) agent.Next {
 		return func(ctx context.Context, m *agent.Memory) (agent.Move, error) {
 			var data []prompts.Data
 			shown := m.Found.Ranked[:min(passages, len(m.Found.Ranked))]
-			for i, h := range text.Within(shown, shownTokens, func(h graphrag.Hit) int { return k.Count(h.Chunk.Prompt()) }) {
+			for i, h := range tokens.Within(shown, shownTokens, func(h graphrag.Hit) int { return k.Count(h.Chunk.Prompt()) }) {
 				data = append(data, prompts.Data{Label: fmt.Sprintf("passage %d", i+1), Text: prompts.Printable(h.Chunk.Prompt())})
 			}
 			var thoughts []string

@@ -14,6 +14,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/graphrag/tokens"
 )
 
 // searcher is an index of one corpus.
@@ -190,7 +191,7 @@ func (s *searcher) endsOf(relations []int32) []int32 {
 
 // fit returns the beginning of a list that fits into a budget.
 func (s *searcher) fit(ids []int32, budget int, row func(int32) graphrag.Derived) []int32 {
-	return text.Within(ids, budget, func(id int32) int { return s.count(row(id).Text) })
+	return tokens.Within(ids, budget, func(id int32) int { return s.count(row(id).Text) })
 }
 
 // each returns the values of a function of entities or relations.
@@ -229,7 +230,7 @@ func (s *searcher) evidence(q graphrag.Question, ranked []graphrag.Hit, derived 
 		left = PaperTokens
 	}
 	first := ranked[:min(q.Reads(), len(ranked))]
-	return append([]graphrag.Hit{}, text.Within(first, left, func(h graphrag.Hit) int { return s.count(h.Chunk.Text) })...)
+	return append([]graphrag.Hit{}, tokens.Within(first, left, func(h graphrag.Hit) int { return s.count(h.Chunk.Text) })...)
 }
 
 // unread returns the lists without the chunks that taken or an earlier list contains.

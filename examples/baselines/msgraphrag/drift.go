@@ -14,7 +14,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
-	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/graphrag/tokens"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/prompts"
 	"github.com/wildgraph/wildgraph/llm/replies"
@@ -182,7 +182,7 @@ func (d *drift) merged(ctx context.Context, actions []action, depth int) ([]grap
 
 // fit returns the beginning that fits into the last context.
 func (d *drift) fit(of []graphrag.Derived) []graphrag.Derived {
-	return text.Within(of, d.o.Tokens, func(x graphrag.Derived) int { return d.kit.Count(x.Text) })
+	return tokens.Within(of, d.o.Tokens, func(x graphrag.Derived) int { return d.kit.Count(x.Text) })
 }
 
 // Stages of DRIFT in accounts.

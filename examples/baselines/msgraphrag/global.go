@@ -17,6 +17,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/report"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/graphrag/tokens"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/prompts"
 	"github.com/wildgraph/wildgraph/llm/replies"
@@ -167,7 +168,7 @@ func (s *global) nearest(ctx context.Context, question string, reports []int32) 
 	}
 	ids := slices.DeleteFunc(slices.Sorted(slices.Values(reports)), func(r int32) bool { return likeness[r] <= 0 })
 	slices.SortStableFunc(ids, func(a, b int32) int { return cmp.Compare(likeness[b], likeness[a]) })
-	ids = text.Within(ids, s.o.ReduceTokens, func(r int32) int { return s.tokens[r] })
+	ids = tokens.Within(ids, s.o.ReduceTokens, func(r int32) int { return s.tokens[r] })
 	var out []graphrag.Derived
 	for _, r := range ids {
 		out = append(out, s.reportOf(r))

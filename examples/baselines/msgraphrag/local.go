@@ -14,6 +14,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/report"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/graphrag/tokens"
 )
 
 // LocalOptions of [NewLocal]. The zero value is the setting of the code.
@@ -119,7 +120,7 @@ func (l *local) context(entities []int32) []graphrag.Derived {
 	reports := int(float64(l.o.Tokens) * l.o.CommunityShare)
 	rest := l.o.Tokens - reports - int(float64(l.o.Tokens)*l.o.ChunkShare)
 	out := l.reportTable(entities, reports)
-	for _, e := range text.Within(entities, rest, func(e int32) int { return l.entityTokens[e] }) {
+	for _, e := range tokens.Within(entities, rest, func(e int32) int { return l.entityTokens[e] }) {
 		rest -= l.entityTokens[e]
 		n := &l.graph.Nodes[e]
 		out = append(out, graphrag.Row("entity", n.Title, joined(n.Descriptions), l.corpus.Provenance(passages(n.Descriptions))))
@@ -155,7 +156,7 @@ func (l *local) reportTable(entities []int32, budget int) []graphrag.Derived {
 		r := l.reports.Of(c)
 		out[i] = l.derived("report", r.Text(), r.Sources)
 	}
-	return text.Within(out, budget, func(d graphrag.Derived) int { return l.kit.Count(d.Text) })
+	return tokens.Within(out, budget, func(d graphrag.Derived) int { return l.kit.Count(d.Text) })
 }
 
 // relationTable returns the relations of the most entities, from the first on, that fit.
@@ -261,7 +262,7 @@ func (l *local) sources(entities []int32, likeness []float64) []int32 {
 func (l *local) read(ranked []graphrag.Hit, q graphrag.Question) []graphrag.Hit {
 	budget := int(float64(l.o.Tokens) * l.o.ChunkShare)
 	first := ranked[:min(q.Reads(), len(ranked))]
-	return append([]graphrag.Hit{}, text.Within(first, budget, func(h graphrag.Hit) int { return l.kit.Count(h.Chunk.Text) })...)
+	return append([]graphrag.Hit{}, tokens.Within(first, budget, func(h graphrag.Hit) int { return l.kit.Count(h.Chunk.Text) })...)
 }
 
 // rowText returns the row of an entity or an edge.

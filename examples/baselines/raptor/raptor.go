@@ -38,6 +38,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/summary"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/graphrag/tokens"
 )
 
 // Name of the system in reports.
@@ -209,7 +210,7 @@ func (s *searcher) choose(likeness []float64, budget int) []int32 {
 			}
 		}
 		best := top.Append(nil)
-		fit := text.Within(best, budget, func(n rank.Scored[int32]) int { return s.tokens(n.ID) })
+		fit := tokens.Within(best, budget, func(n rank.Scored[int32]) int { return s.tokens(n.ID) })
 		if len(best) < k || len(fit) < len(best) {
 			out := make([]int32, len(fit))
 			for i, n := range fit {

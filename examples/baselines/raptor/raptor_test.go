@@ -16,7 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/raptor"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
-	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/graphrag/tokens"
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
@@ -73,7 +73,7 @@ func TestBudget(t *testing.T) {
 func TestCollapsedBudget(t *testing.T) {
 	nodes := []int{130, 86, 90, 140, 60}
 	for budget, want := range map[int]int{0: 0, 300: 2, 400: 3, 446: 4, 450: 4, 505: 4, 506: 5, 1000: 5} {
-		got := text.Within(nodes, budget, func(tokens int) int { return tokens })
+		got := tokens.Within(nodes, budget, func(tokens int) int { return tokens })
 		check.Equal(t, len(got), want, "budget %d: %d nodes", budget, len(got))
 	}
 }

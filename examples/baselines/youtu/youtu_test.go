@@ -24,7 +24,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/perception"
-	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/graphrag/tokens"
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge/stats"
 	"github.com/wildgraph/wildgraph/llm"
@@ -148,7 +148,7 @@ func TestDepthChangesNothing(t *testing.T) {
 
 // Reflections never take more tokens than they may, whatever the model answers.
 func TestTokensOfReflections(t *testing.T) {
-	count := text.Cl100k().Count
+	count := tokens.Cl100k().Count
 	for _, reply := range []string{
 		`{"thought": "` + strings.Repeat("and so on ", 60) + `", "status": "continue", "next_query": "Who founded Town0%02d?"}`,
 		strings.Repeat("I cannot say. ", 40) + "%d", // is asked for again

@@ -27,7 +27,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/examples/internal/setup"
 	"github.com/wildgraph/wildgraph/graphrag/agent"
-	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/graphrag/tokens"
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge/judgetest"
 	"github.com/wildgraph/wildgraph/llm"
@@ -47,9 +47,9 @@ func agentServer(t *testing.T, before func(n int, req llm.Request)) (asked func(
 		mu.Lock()
 		n++
 		seen[string(data)]++
-		prompt += text.Cl100k().Count(string(req.Schema))
+		prompt += tokens.Cl100k().Count(string(req.Schema))
 		for _, m := range req.Messages {
-			prompt += text.Cl100k().Count(m.Text)
+			prompt += tokens.Cl100k().Count(m.Text)
 		}
 		at := n
 		mu.Unlock()

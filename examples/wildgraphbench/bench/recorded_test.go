@@ -40,7 +40,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/graphrag/load/office"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
-	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/graphrag/tokens"
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/journal"
@@ -270,7 +270,7 @@ func TestDryRunOfAPart(t *testing.T) {
 func TestDryRunOfARecordedModel(t *testing.T) {
 	check.Long(t)
 	recorded := asRecorded(llmtest.Calls(t))
-	count := text.Cl100k().Count
+	count := tokens.Cl100k().Count
 	var mu sync.Mutex
 	var taken map[string]llm.Usage
 	serve(t, func(req llm.Request) llm.Reply {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package text_test
+package tokens_test
 
 import (
 	"context"
@@ -11,14 +11,14 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/graphrag/tokens"
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // A text is counted once, and again when too much was counted since.
 func TestRemember(t *testing.T) {
 	var asked atomic.Int32
-	count := text.Remember(func(s string) int { asked.Add(1); return len(s) })
+	count := tokens.Remember(func(s string) int { asked.Add(1); return len(s) })
 	text := strings.Repeat("tides ", 20)
 	check.True(t, count(text) == len(text) && count(strings.Clone(text)) == len(text) && asked.Load() == 1, "asked %d times, want 1", asked.Load())
 	check.True(t, count("short")+count("short") == 10 && asked.Load() == 3, "a short text was kept: asked %d times, want 3", asked.Load())
@@ -30,13 +30,13 @@ func TestRemember(t *testing.T) {
 }
 
 func TestRememberConcurrently(t *testing.T) {
-	count := text.Remember(text.Cl100k().Count)
+	count := tokens.Remember(tokens.Cl100k().Count)
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
 			for i := range 200 {
 				s := strings.Repeat("the tide rises, ", i%20)
-				if got, want := count(s), text.Cl100k().Count(s); got != want {
+				if got, want := count(s), tokens.Cl100k().Count(s); got != want {
 					t.Errorf("%d tokens of %q, want %d", got, s, want)
 				}
 			}
@@ -47,8 +47,8 @@ func TestRememberConcurrently(t *testing.T) {
 
 func Example() {
 	s := "How many tokens is this <|endoftext|>?"
-	fmt.Println(text.Cl100k().Count(s))
-	starts, err := text.Cl100k().Starts(context.Background(), nil, "How many tokens?")
+	fmt.Println(tokens.Cl100k().Count(s))
+	starts, err := tokens.Cl100k().Starts(context.Background(), nil, "How many tokens?")
 	if err != nil {
 		log.Fatal(err)
 	}

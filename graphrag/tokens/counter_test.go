@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package text
+package tokens
 
 import (
 	"bytes"
@@ -40,7 +40,7 @@ func oracle(tb testing.TB, codec tokenizer.Codec, s string) []int32 {
 	return ends
 }
 
-func differ(tb testing.TB, c *TokenCounter, codec tokenizer.Codec, s string) {
+func differ(tb testing.TB, c *Counter, codec tokenizer.Codec, s string) {
 	tb.Helper()
 	want := oracle(tb, codec, s)
 	ends := check.Of(c.appendEnds(context.Background(), nil, validated(s))).OK(tb)
@@ -130,11 +130,11 @@ func TestVocabulary(t *testing.T) {
 		check.Must(t, err == nil && w.Close() == nil && os.WriteFile("cl100k_base", packed.Bytes(), 0o644) == nil, "%v", err)
 		return
 	}
-	v := loadTokens()
+	v := load()
 	check.True(t, len(ids) == 100256 && maps.Equal(v.ids, ids), "%d tokens, want 100256", len(v.ids))
 }
 
-func FuzzTokens(f *testing.F) {
+func FuzzCounter(f *testing.F) {
 	for _, s := range check.Tricky {
 		f.Add(s)
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package text
+package tokens
 
 import (
 	"context"
@@ -9,28 +9,28 @@ import (
 	"unicode/utf8"
 )
 
-// TokenCounter counts the tokens of a text, exactly as the tokenizer of cl100k_base does. Special tokens such as
+// Counter counts the tokens of a text, exactly as the tokenizer of cl100k_base does. Special tokens such as
 // <|endoftext|> are plain text, and a byte that is not valid UTF-8 counts like the character U+FFFD. It is
 // safe for concurrent use.
-type TokenCounter struct {
-	v     *tokenTable
+type Counter struct {
+	v     *vocabulary
 	cache sync.Pool // of *cache
 }
 
 // Cl100k is the counter of cl100k_base: GPT-3.5, GPT-4, text-embedding-3, and the default of Microsoft
 // GraphRAG. The first call loads the vocabulary, which is embedded; all calls share one counter.
-func Cl100k() *TokenCounter { return cl100k() }
+func Cl100k() *Counter { return cl100k() }
 
-var cl100k = sync.OnceValue(func() *TokenCounter {
-	c := &TokenCounter{v: loadTokens()}
-	c.cache.New = func() any { return new(tokenCache) }
+var cl100k = sync.OnceValue(func() *Counter {
+	c := &Counter{v: load()}
+	c.cache.New = func() any { return new(cache) }
 	return c
 })
 
 // Count returns the number of tokens of s.
-func (c *TokenCounter) Count(s string) int {
+func (c *Counter) Count(s string) int {
 	s = validated(s)
-	words := c.cache.Get().(*tokenCache)
+	words := c.cache.Get().(*cache)
 	defer c.cache.Put(words)
 	n := 0
 	for i := 0; i < len(s); {
@@ -42,15 +42,15 @@ func (c *TokenCounter) Count(s string) int {
 }
 
 // appendEnds appends the byte offsets at which the tokens of s end. They may be inside a rune. s is valid UTF-8.
-func (c *TokenCounter) appendEnds(ctx context.Context, dst []int32, s string) ([]int32, error) {
-	words := c.cache.Get().(*tokenCache)
+func (c *Counter) appendEnds(ctx context.Context, dst []int32, s string) ([]int32, error) {
+	words := c.cache.Get().(*cache)
 	defer c.cache.Put(words)
 	for i, look := 0, 0; i < len(s); {
 		if i >= look {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			look = i + tokenStride
+			look = i + stride
 		}
 		end := c.v.pattern.next(s, i)
 		dst = words.split(ctx, dst, c.v, s[i:end], int32(i))
@@ -59,12 +59,12 @@ func (c *TokenCounter) appendEnds(ctx context.Context, dst []int32, s string) ([
 	return dst, ctx.Err()
 }
 
-// tokenStride is the number of bytes between two looks at the context.
-const tokenStride = 1 << 18
+// stride is the number of bytes between two looks at the context.
+const stride = 1 << 18
 
 // Starts appends the offsets at which the tokens of s begin, moved to the
 // beginning of the rune they fall in. The one error is the context's.
-func (c *TokenCounter) Starts(ctx context.Context, dst []int32, s string) ([]int32, error) {
+func (c *Counter) Starts(ctx context.Context, dst []int32, s string) ([]int32, error) {
 	if dst == nil {
 		dst = make([]int32, 0, len(s)/3+8)
 	}
@@ -107,26 +107,26 @@ func validated(s string) string {
 	return string([]rune(s))
 }
 
-// tokenCache remembers how frequent words fall into tokens, so that each is looked up or merged once. Its size
+// cache remembers how frequent words fall into tokens, so that each is looked up or merged once. Its size
 // is fixed, a new word takes the place of the older one of two.
-type tokenCache struct {
-	words [1 << 15][2]tokenWord
+type cache struct {
+	words [1 << 15][2]word
 	ends  []int32 // room for words that are new
 }
 
 // longest is the length in bytes of the longest word that is remembered.
 const longest = 16
 
-// tokenWord is a piece, as two numbers, and where its tokens end: 32 bytes, half a cache line,
+// word is a piece, as two numbers, and where its tokens end: 32 bytes, half a cache line,
 // and no pointer for the garbage collector to follow.
-type tokenWord struct {
+type word struct {
 	low, high uint64
 	size, n   uint8
 	ends      [14]uint8
 }
 
 // split appends the ends of the tokens of a piece to dst, counted from base.
-func (c *tokenCache) split(ctx context.Context, dst []int32, v *tokenTable, piece string, base int32) []int32 {
+func (c *cache) split(ctx context.Context, dst []int32, v *vocabulary, piece string, base int32) []int32 {
 	w := c.word(v, piece)
 	if w == nil {
 		return v.split(ctx, dst, piece, base)
@@ -138,7 +138,7 @@ func (c *tokenCache) split(ctx context.Context, dst []int32, v *tokenTable, piec
 }
 
 // count returns the number of tokens of a piece.
-func (c *tokenCache) count(v *tokenTable, piece string) int {
+func (c *cache) count(v *vocabulary, piece string) int {
 	if w := c.word(v, piece); w != nil {
 		return int(w.n)
 	}
@@ -147,7 +147,7 @@ func (c *tokenCache) count(v *tokenTable, piece string) int {
 }
 
 // word returns what is remembered of a piece, which it looks up if it is new; nil of one that is too long.
-func (c *tokenCache) word(v *tokenTable, piece string) *tokenWord {
+func (c *cache) word(v *vocabulary, piece string) *word {
 	if len(piece) > longest {
 		return nil
 	}
@@ -166,7 +166,7 @@ func (c *tokenCache) word(v *tokenTable, piece string) *tokenWord {
 	}
 	pair[1] = pair[0]
 	w := &pair[0]
-	*w = tokenWord{low: low, high: high, size: size, n: uint8(len(c.ends))}
+	*w = word{low: low, high: high, size: size, n: uint8(len(c.ends))}
 	for i, end := range c.ends {
 		w.ends[i] = uint8(end)
 	}
@@ -184,6 +184,8 @@ func numbers(s string) (low, high uint64) {
 		return uint64(s[0]) | uint64(s[n/2])<<8 | uint64(s[n-1])<<16, 0
 	}
 }
+
+func load64(s string) uint64 { return load32(s) | load32(s[4:])<<32 }
 
 func load32(s string) uint64 {
 	_ = s[3]
@@ -211,7 +213,7 @@ func Within[T any](list []T, tokens int, cost func(T) int) []T {
 // are measured for every question that finds them. It caches up to 16 MiB of texts, then
 // starts with an empty cache, and is safe for concurrent use if count is.
 func Remember(count func(string) int) func(string) int {
-	m := remembered{lengths: make(map[string]int)}
+	m := memory{lengths: make(map[string]int)}
 	return func(s string) int {
 		if len(s) < shortest {
 			return count(s)
@@ -225,21 +227,21 @@ func Remember(count func(string) int) func(string) int {
 	}
 }
 
-// remembered has the lengths of texts.
-type remembered struct {
+// memory has the lengths of texts.
+type memory struct {
 	mu      sync.Mutex
 	lengths map[string]int
 	bytes   int
 }
 
-func (m *remembered) of(s string) (n int, ok bool) {
+func (m *memory) of(s string) (n int, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	n, ok = m.lengths[s]
 	return n, ok
 }
 
-func (m *remembered) keep(s string, n int) {
+func (m *memory) keep(s string, n int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.bytes += len(s); m.bytes > maxRemembered {

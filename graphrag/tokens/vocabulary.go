@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package text
+package tokens
 
 import (
 	"bytes"
@@ -13,23 +13,23 @@ import (
 	"math"
 )
 
-// tokenTable has the tokens of cl100k_base: which bytes are a token, and in which order
+// vocabulary has the tokens of cl100k_base: which bytes are a token, and in which order
 // tokens merge (a smaller id merges first).
-type tokenTable struct {
+type vocabulary struct {
 	pattern pattern
 	ids     map[string]int32
 }
 
-// packedTokens has the tokens in the order of their ids, each after a byte with its length, packed by DEFLATE.
+// packed has the tokens in the order of their ids, each after a byte with its length, packed by DEFLATE.
 // TestVocabulary writes them from github.com/tiktoken-go/tokenizer, which has them as Go maps, slow to compile.
 //
 //go:embed cl100k_base
-var packedTokens []byte
+var packed []byte
 
-// loadTokens reads the vocabulary.
-func loadTokens() *tokenTable {
-	v := &tokenTable{pattern: pattern{table: basicPlane()}, ids: make(map[string]int32, 1<<17)}
-	all, err := io.ReadAll(flate.NewReader(bytes.NewReader(packedTokens)))
+// load reads the vocabulary.
+func load() *vocabulary {
+	v := &vocabulary{pattern: pattern{table: basicPlane()}, ids: make(map[string]int32, 1<<17)}
+	all, err := io.ReadAll(flate.NewReader(bytes.NewReader(packed)))
 	if err != nil {
 		panic(fmt.Sprintf("tokens: the vocabulary, which is linked in: %v", err))
 	}
@@ -42,15 +42,15 @@ func loadTokens() *tokenTable {
 }
 
 // rank is the order in which a token is merged, none if s is no token.
-func (v *tokenTable) rank(s string) int32 {
+func (v *vocabulary) rank(s string) int32 {
 	if id, ok := v.ids[s]; ok {
 		return id
 	}
-	return noRank
+	return none
 }
 
-// noRank is the rank of neighbours that do not merge.
-const noRank = math.MaxInt32
+// none is the rank of neighbours that do not merge.
+const none = math.MaxInt32
 
 // shortPiece is the length in bytes up to which a piece is merged by looking through all pairs for the best
 // one: quadratic, but without any structure to keep. Longer pieces are rare and go through a heap.
@@ -58,8 +58,8 @@ const shortPiece = 64
 
 // split appends the ends of the tokens of a piece to dst, counted from base. When ctx ends
 // during a long piece, the ends are of no use.
-func (v *tokenTable) split(ctx context.Context, dst []int32, piece string, base int32) []int32 {
-	if v.rank(piece) != noRank {
+func (v *vocabulary) split(ctx context.Context, dst []int32, piece string, base int32) []int32 {
+	if v.rank(piece) != none {
 		return append(dst, base+int32(len(piece)))
 	}
 	return v.merge(ctx, dst, piece, base)
@@ -67,7 +67,7 @@ func (v *tokenTable) split(ctx context.Context, dst []int32, piece string, base 
 
 // merge appends the ends of the tokens of a piece to dst, counted from base. Neighbours merge in the order of the
 // rank of what they become, equal ranks from left to right, until no two neighbours are a token together.
-func (v *tokenTable) merge(ctx context.Context, dst []int32, piece string, base int32) []int32 {
+func (v *vocabulary) merge(ctx context.Context, dst []int32, piece string, base int32) []int32 {
 	if len(piece) > shortPiece {
 		return v.mergeLong(ctx, dst, piece, base)
 	}
@@ -76,7 +76,7 @@ func (v *tokenTable) merge(ctx context.Context, dst []int32, piece string, base 
 	n := len(piece)
 	pair := func(i int) int32 {
 		if i < 0 || i+2 > n {
-			return noRank
+			return none
 		}
 		return v.rank(piece[start[i]:start[i+2]])
 	}
@@ -93,7 +93,7 @@ func (v *tokenTable) merge(ctx context.Context, dst []int32, piece string, base 
 				best = i
 			}
 		}
-		if rank[best] == noRank {
+		if rank[best] == none {
 			break
 		}
 		copy(start[best+1:n], start[best+2:n+1])
@@ -131,11 +131,11 @@ func (c *candidates) Pop() any {
 }
 
 // mergeLong is merge in O(n log n).
-func (v *tokenTable) mergeLong(ctx context.Context, dst []int32, piece string, base int32) []int32 {
+func (v *vocabulary) mergeLong(ctx context.Context, dst []int32, piece string, base int32) []int32 {
 	n := int32(len(piece))
 	// Parts are linked by where they begin; the entry at n closes the list.
 	looks := 0
-	ended := func() bool { looks++; return looks%(tokenStride>>4) == 0 && ctx.Err() != nil }
+	ended := func() bool { looks++; return looks%(stride>>4) == 0 && ctx.Err() != nil }
 	next, prev := make([]int32, n+1), make([]int32, n+1)
 	for i := range n + 1 {
 		if next[i], prev[i] = i+1, i-1; ended() {
@@ -148,7 +148,7 @@ func (v *tokenTable) mergeLong(ctx context.Context, dst []int32, piece string, b
 			return
 		}
 		end := next[next[start]]
-		if rank := v.rank(piece[start:end]); rank != noRank {
+		if rank := v.rank(piece[start:end]); rank != none {
 			heap.Push(&open, candidate{rank, start, end})
 		}
 	}

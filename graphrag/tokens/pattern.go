@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package text
+package tokens
 
 import (
 	"sync"
@@ -8,31 +8,31 @@ import (
 	"unicode/utf8"
 )
 
-// A tokenClass is what the split pattern needs to know of a character. No character has two.
-type tokenClass uint8
+// A class is what the split pattern needs to know of a character. No character has two.
+type class uint8
 
 const (
-	symbol      tokenClass = iota // punctuation, marks, controls, unassigned
-	newline                       // \r \n
-	space                         // the rest of \s
-	number                        // \p{N}
-	letterClass                   // \p{L}
+	symbol  class = iota // punctuation, marks, controls, unassigned
+	newline              // \r \n
+	space                // the rest of \s
+	number               // \p{N}
+	letter               // \p{L}
 )
 
-// A classSet is a union of classes, one bit each.
-type classSet uint8
+// A set is a union of classes, one bit each.
+type set uint8
 
-func (c tokenClass) in(s classSet) bool { return s>>c&1 != 0 }
+func (c class) in(s set) bool { return s>>c&1 != 0 }
 
 const (
-	spaces  classSet = 1<<newline | 1<<space
-	letters classSet = 1 << letterClass
-	prefix  classSet = 1<<symbol | 1<<space // [^\r\n\p{L}\p{N}]
-	symbols classSet = 1 << symbol          // [^\s\p{L}\p{N}]
+	spaces  set = 1<<newline | 1<<space
+	letters set = 1 << letter
+	prefix  set = 1<<symbol | 1<<space // [^\r\n\p{L}\p{N}]
+	symbols set = 1 << symbol          // [^\s\p{L}\p{N}]
 )
 
-// tokenClassOf looks a character up in the Unicode tables.
-func tokenClassOf(r rune) tokenClass {
+// classify looks a character up in the Unicode tables.
+func classify(r rune) class {
 	switch {
 	case r == '\n' || r == '\r':
 		return newline
@@ -41,16 +41,16 @@ func tokenClassOf(r rune) tokenClass {
 	case unicode.Is(unicode.N, r):
 		return number
 	case unicode.Is(unicode.L, r):
-		return letterClass
+		return letter
 	}
 	return symbol
 }
 
 // basicPlane has the classes of the first 65,536 characters.
-var basicPlane = sync.OnceValue(func() *[1 << 16]tokenClass {
-	table := new([1 << 16]tokenClass)
+var basicPlane = sync.OnceValue(func() *[1 << 16]class {
+	table := new([1 << 16]class)
 	for r := range table {
-		table[r] = tokenClassOf(rune(r))
+		table[r] = classify(rune(r))
 	}
 	return table
 })
@@ -58,11 +58,11 @@ var basicPlane = sync.OnceValue(func() *[1 << 16]tokenClass {
 // pattern cuts text into the pieces within which bytes merge to tokens. It does what the regular expression
 // of cl100k_base does, as a scanner: same pieces, in linear time, without backtracking.
 type pattern struct {
-	table *[1 << 16]tokenClass
+	table *[1 << 16]class
 }
 
 // class returns the class and length of the character at i; length 0 at the end of s.
-func (p pattern) class(s string, i int) (tokenClass, int) {
+func (p pattern) class(s string, i int) (class, int) {
 	if i >= len(s) {
 		return symbol, 0
 	}
@@ -73,11 +73,11 @@ func (p pattern) class(s string, i int) (tokenClass, int) {
 	if r < 1<<16 {
 		return p.table[r], n
 	}
-	return tokenClassOf(r), n
+	return classify(r), n
 }
 
 // run returns the offset after the characters at i that are in the set.
-func (p pattern) run(s string, i int, in classSet) int {
+func (p pattern) run(s string, i int, in set) int {
 	for i < len(s) {
 		if c := s[i]; c < utf8.RuneSelf {
 			if !p.table[c].in(in) {
