@@ -30,6 +30,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/load/office"
 	"github.com/wildgraph/wildgraph/graphrag/pages"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/graphrag/tokens"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/judge"
@@ -257,7 +258,7 @@ func TestSlopes(t *testing.T) {
 		}
 		return err
 	}
-	count := func(data []byte) error { text.Cl100k().Count(string(data)); return nil }
+	count := func(data []byte) error { tokens.Cl100k().Count(string(data)); return nil }
 	lines := func(of func(io.Reader) *triples.Reader) func([]byte) error {
 		return func(data []byte) error {
 			for _, err := range of(bytes.NewReader(data)).All() {

@@ -13,6 +13,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
+	"github.com/wildgraph/wildgraph/graphrag/internal/segments"
 	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
@@ -32,7 +33,7 @@ type Retriever struct {
 	words     *text.Standard
 	languages map[text.Language]int // of how many pages each is; words go by the main one
 
-	segments          []retrieve.Segment[*pageIndex]
+	segments          []segments.Segment[*pageIndex]
 	first, passages   []int32 // the numbers of the first page and passage of each, and one behind
 	n                 int     // pages that are not gone
 	mixed             bool    // they are not in the order of their IDs

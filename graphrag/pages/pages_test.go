@@ -20,6 +20,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
+	"github.com/wildgraph/wildgraph/graphrag/tokens"
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
@@ -287,7 +288,7 @@ func checkPage(t *testing.T, source string, p pages.Page) {
 		check.Must(t, u.Start >= at && u.End > u.Start && u.From >= 0 && u.To <= len(source) && u.To >= u.From,
 			"unit %d is %+v", i, u)
 		check.Must(t, strings.TrimSpace(p.Text[at:u.Start]) == "", "%q stands between units", p.Text[at:u.Start])
-		if n := text.Cl100k().Count(p.Text[u.Start:u.End]); utf8.ValidString(p.Text) && (n < u.Tokens-8 || n > u.Tokens+8) {
+		if n := tokens.Cl100k().Count(p.Text[u.Start:u.End]); utf8.ValidString(p.Text) && (n < u.Tokens-8 || n > u.Tokens+8) {
 			t.Fatalf("unit %d has %d tokens, %d were counted", i, u.Tokens, n)
 		}
 		at = u.End

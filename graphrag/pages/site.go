@@ -17,6 +17,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
+	"github.com/wildgraph/wildgraph/graphrag/internal/segments"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
@@ -66,8 +67,8 @@ func New(ctx context.Context, pages []Page, o Options) (*Retriever, error) {
 	for i := range pages {
 		chunks[i].ID = pages[i].ID()
 	}
-	p.mixed = !slices.IsSortedFunc(chunks, retrieve.ByID)
-	return p.over([]retrieve.Segment[*pageIndex]{{Index: ix, Chunks: chunks, N: len(pages)}})
+	p.mixed = !slices.IsSortedFunc(chunks, segments.ByID)
+	return p.over([]segments.Segment[*pageIndex]{{Index: ix, Chunks: chunks, N: len(pages)}})
 }
 
 // wordsOf returns the analyzer of texts: English if most texts are English, else the language of each text;
@@ -137,7 +138,7 @@ func (ix *pageIndex) likeness(ctx context.Context, like func(context.Context, te
 }
 
 // over makes p the retriever over segments.
-func (p *Retriever) over(list []retrieve.Segment[*pageIndex]) (*Retriever, error) {
+func (p *Retriever) over(list []segments.Segment[*pageIndex]) (*Retriever, error) {
 	p.segments, p.first, p.passages = list, []int32{0}, []int32{0}
 	var parts [3][]*bm25.Index
 	var sets [3][]bm25.Docs
@@ -230,7 +231,7 @@ func (p *Retriever) Change(ctx context.Context, pages []Page, gone []string, fol
 	for _, doc := range gone {
 		away = append(away, graphrag.Chunk{ID: (&Page{Doc: doc}).ID()})
 	}
-	slices.SortFunc(away, retrieve.ByID)
+	slices.SortFunc(away, segments.ByID)
 	away = slices.CompactFunc(away, func(a, b graphrag.Chunk) bool { return a.ID == b.ID })
 	parts := slices.Clone(p.segments)
 	for i := range parts {
@@ -243,7 +244,7 @@ func (p *Retriever) Change(ctx context.Context, pages []Page, gone []string, fol
 	if text.MainOf(next.languages) != text.MainOf(p.languages) {
 		return nil, nil
 	}
-	parts, err := retrieve.ReviseSegments(parts, come, away, func(chunks []graphrag.Chunk) (*pageIndex, error) {
+	parts, err := segments.Revise(parts, come, away, func(chunks []graphrag.Chunk) (*pageIndex, error) {
 		list := make([]Page, len(chunks))
 		for i, c := range chunks {
 			list[i] = pages[c.Index]
@@ -253,7 +254,7 @@ func (p *Retriever) Change(ctx context.Context, pages []Page, gone []string, fol
 			ix.like, err = ix.likeness(ctx, p.o.Like)
 		}
 		return ix, err
-	}, func(from []retrieve.Segment[*pageIndex], places []retrieve.Origin, _ []graphrag.Chunk) (*pageIndex, error) {
+	}, func(from []segments.Segment[*pageIndex], places []segments.Origin, _ []graphrag.Chunk) (*pageIndex, error) {
 		return next.join(ctx, from, places)
 	})
 	if err != nil {
@@ -263,7 +264,7 @@ func (p *Retriever) Change(ctx context.Context, pages []Page, gone []string, fol
 }
 
 // join makes one index of pages of several. Vectors are copied.
-func (p *Retriever) join(ctx context.Context, from []retrieve.Segment[*pageIndex], places []retrieve.Origin) (*pageIndex, error) {
+func (p *Retriever) join(ctx context.Context, from []segments.Segment[*pageIndex], places []segments.Origin) (*pageIndex, error) {
 	list := make([]Page, len(places))
 	for i, x := range places {
 		list[i] = from[x.Segment].Index.pages[x.Doc]
@@ -291,10 +292,10 @@ func (p *Retriever) join(ctx context.Context, from []retrieve.Segment[*pageIndex
 }
 
 // forget returns the index of a segment that counts some pages no more, and forgets their languages.
-func (p *Retriever) forget(s *retrieve.Segment[*pageIndex], gone []graphrag.Chunk) *pageIndex {
+func (p *Retriever) forget(s *segments.Segment[*pageIndex], gone []graphrag.Chunk) *pageIndex {
 	ix := s.Index
 	for _, c := range gone {
-		n, ok := slices.BinarySearchFunc(s.Chunks, c, retrieve.ByID)
+		n, ok := slices.BinarySearchFunc(s.Chunks, c, segments.ByID)
 		if !ok || s.Live != nil && !s.Live.Has(int32(n)) {
 			continue
 		}

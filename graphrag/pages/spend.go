@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
-	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/graphrag/internal/segments"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
@@ -331,7 +331,7 @@ type queryTerms struct {
 	times  []float64
 	rarity []float64
 	number [][]uint8         // of each segment, by term of its vocabulary: its index in terms + 1, or 0
-	marked []retrieve.Origin // the numbers that are not 0
+	marked []segments.Origin // the numbers that are not 0
 }
 
 // add adds the terms of some words.
@@ -348,7 +348,7 @@ func (k *queryTerms) add(p *Retriever, words string, times float64) {
 			for i := range p.segments {
 				u := p.segments[i].Index.units
 				if t := u.terms.Find([]byte(term)); t >= 0 && u.df[t] > 0 {
-					k.marked = append(k.marked, retrieve.Origin{Segment: i, Doc: int32(t)})
+					k.marked = append(k.marked, segments.Origin{Segment: i, Doc: int32(t)})
 				}
 			}
 			if len(k.marked) == marked {

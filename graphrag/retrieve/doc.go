@@ -15,5 +15,4 @@
 //
 // [Texts] compares a query with texts of any kind: entities, facts, sentences, reports. [NewWords] does so by
 // BM25, [NewVectors] by the vectors of an embedder. [Ranking] turns a system's own scores of chunks into hits.
-// A [Segment] is a part of an index of chunks that come and go: a change costs what it changes.
 package retrieve

@@ -13,6 +13,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
+	"github.com/wildgraph/wildgraph/graphrag/internal/segments"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/vector"
@@ -172,7 +173,7 @@ type Limiter interface {
 // Sparse ranks chunks by BM25. It is a [Limiter].
 type Sparse struct {
 	options  bm25.Options
-	segments []Segment[*bm25.Index]
+	segments []segments.Segment[*bm25.Index]
 	words    *bm25.Collection
 	results  *sync.Pool // of *[]bm25.Found
 }
@@ -180,11 +181,11 @@ type Sparse struct {
 // NewSparse indexes the chunks, in any order.
 func NewSparse(ctx context.Context, chunks []graphrag.Chunk, o bm25.Options) (*Sparse, error) {
 	s := &Sparse{options: o}
-	whole, err := NewSegment(chunks, s.index(ctx))
+	whole, err := segments.New(chunks, s.index(ctx))
 	if err != nil {
 		return nil, err
 	}
-	return s.over([]Segment[*bm25.Index]{whole})
+	return s.over([]segments.Segment[*bm25.Index]{whole})
 }
 
 func (s *Sparse) index(ctx context.Context) func([]graphrag.Chunk) (*bm25.Index, error) {
@@ -192,7 +193,7 @@ func (s *Sparse) index(ctx context.Context) func([]graphrag.Chunk) (*bm25.Index,
 }
 
 // over returns the retriever over segments.
-func (s *Sparse) over(list []Segment[*bm25.Index]) (*Sparse, error) {
+func (s *Sparse) over(list []segments.Segment[*bm25.Index]) (*Sparse, error) {
 	parts, sets := make([]*bm25.Index, len(list)), make([]bm25.Docs, len(list))
 	for i, of := range list {
 		parts[i], sets[i] = of.Index, of.Live
@@ -207,7 +208,7 @@ func (s *Sparse) over(list []Segment[*bm25.Index]) (*Sparse, error) {
 // Update implements [Updater].
 func (s *Sparse) Update(ctx context.Context, added, gone []graphrag.Chunk) (Updater, error) {
 	build := s.index(ctx)
-	list, err := ReviseSegments(s.segments, added, gone, build, func(_ []Segment[*bm25.Index], _ []Origin, chunks []graphrag.Chunk) (*bm25.Index, error) {
+	list, err := segments.Revise(s.segments, added, gone, build, func(_ []segments.Segment[*bm25.Index], _ []segments.Origin, chunks []graphrag.Chunk) (*bm25.Index, error) {
 		return build(chunks)
 	})
 	if err != nil {
@@ -218,7 +219,7 @@ func (s *Sparse) Update(ctx context.Context, added, gone []graphrag.Chunk) (Upda
 
 // Limit implements [Limiter].
 func (s *Sparse) Limit(text string, c graphrag.Condition) graphrag.Retriever {
-	some, _ := s.over(LimitSegments(s.segments, text, c)) // they are alike
+	some, _ := s.over(segments.Limited(s.segments, text, c)) // they are alike
 	return some
 }
 
@@ -241,7 +242,7 @@ func (s *Sparse) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Fo
 // embedders that do not depend on the chunks.
 type Dense struct {
 	embedder embed.Embedder
-	segments []Segment[*vector.Index]
+	segments []segments.Segment[*vector.Index]
 }
 
 // NewDense embeds the chunks with their titles, in any order.
@@ -250,11 +251,11 @@ func NewDense(ctx context.Context, chunks []graphrag.Chunk, e embed.Embedder) (*
 		return nil, errors.New("retrieve: the embedder is missing")
 	}
 	d := &Dense{embedder: e}
-	whole, err := NewSegment(chunks, d.index(ctx))
+	whole, err := segments.New(chunks, d.index(ctx))
 	if err != nil {
 		return nil, err
 	}
-	d.segments = []Segment[*vector.Index]{whole}
+	d.segments = []segments.Segment[*vector.Index]{whole}
 	return d, nil
 }
 
@@ -280,7 +281,7 @@ func (d *Dense) index(ctx context.Context) func([]graphrag.Chunk) (*vector.Index
 
 // Update implements [Updater]. Only what is added is embedded.
 func (d *Dense) Update(ctx context.Context, added, gone []graphrag.Chunk) (Updater, error) {
-	list, err := ReviseSegments(d.segments, added, gone, d.index(ctx), func(from []Segment[*vector.Index], places []Origin, _ []graphrag.Chunk) (ix *vector.Index, err error) {
+	list, err := segments.Revise(d.segments, added, gone, d.index(ctx), func(from []segments.Segment[*vector.Index], places []segments.Origin, _ []graphrag.Chunk) (ix *vector.Index, err error) {
 		for _, p := range places {
 			of := from[p.Segment].Index
 			if ix == nil {
@@ -300,7 +301,7 @@ func (d *Dense) Update(ctx context.Context, added, gone []graphrag.Chunk) (Updat
 
 // Limit implements [Limiter].
 func (d *Dense) Limit(text string, c graphrag.Condition) graphrag.Retriever {
-	return &Dense{d.embedder, LimitSegments(d.segments, text, c)}
+	return &Dense{d.embedder, segments.Limited(d.segments, text, c)}
 }
 
 // Retrieve returns the best chunks for the question. A question of which the
@@ -346,7 +347,7 @@ func aboutQuestion(err error) error {
 // ranked orders hits of several segments, and keeps the first k.
 func ranked(hits []graphrag.Hit, k int) []graphrag.Hit {
 	slices.SortFunc(hits, func(a, b graphrag.Hit) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), ByID(a.Chunk, b.Chunk))
+		return cmp.Or(cmp.Compare(b.Score, a.Score), segments.ByID(a.Chunk, b.Chunk))
 	})
 	return hits[:min(k, len(hits))]
 }

@@ -303,7 +303,7 @@ type CappedReader struct {
 	Left int
 }
 
-// Read implements [io.Reader].
+// ReadLines implements [io.Reader].
 func (c *CappedReader) Read(p []byte) (int, error) {
 	if c.Left <= 0 {
 		return 0, fmt.Errorf("the file is larger than %d MiB", MaxFile>>20)

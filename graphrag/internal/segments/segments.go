@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package retrieve
+package segments
 
 import (
 	"cmp"
@@ -46,8 +46,8 @@ const maxSegment = 1 << 16
 // ByID orders chunks.
 func ByID(a, b graphrag.Chunk) int { return cmp.Compare(a.ID, b.ID) }
 
-// NewSegment returns a segment of chunks.
-func NewSegment[I any](chunks []graphrag.Chunk, index func([]graphrag.Chunk) (I, error)) (Segment[I], error) {
+// New returns a segment of chunks.
+func New[I any](chunks []graphrag.Chunk, index func([]graphrag.Chunk) (I, error)) (Segment[I], error) {
 	chunks = slices.SortedStableFunc(slices.Values(chunks), ByID)
 	ix, err := index(chunks)
 	return Segment[I]{Index: ix, Chunks: chunks, N: len(chunks), meet: new(meeting)}, err
@@ -59,12 +59,12 @@ type Origin struct {
 	Doc     int32
 }
 
-// ReviseSegments returns segments without some chunks and with others. index makes the index of added
+// Revise returns segments without some chunks and with others. index makes the index of added
 // chunks, join the index of chunks of several segments.
-func ReviseSegments[I any](segments []Segment[I], added, gone []graphrag.Chunk, index func([]graphrag.Chunk) (I, error), join func(from []Segment[I], places []Origin, chunks []graphrag.Chunk) (I, error)) ([]Segment[I], error) {
+func Revise[I any](segments []Segment[I], added, gone []graphrag.Chunk, index func([]graphrag.Chunk) (I, error), join func(from []Segment[I], places []Origin, chunks []graphrag.Chunk) (I, error)) ([]Segment[I], error) {
 	segments = without(segments, gone)
 	if len(added) > 0 {
-		s, err := NewSegment(added, index)
+		s, err := New(added, index)
 		if err != nil {
 			return nil, err
 		}
@@ -149,8 +149,8 @@ func joined[I any](segments []Segment[I], join func([]Segment[I], []Origin, []gr
 // fewShare is the share of the chunks of a segment from which on they are listed.
 const fewShare = 4
 
-// LimitSegments returns segments of the chunks that meet a condition.
-func LimitSegments[I any](segments []Segment[I], text string, c graphrag.Condition) []Segment[I] {
+// Limited returns segments of the chunks that meet a condition.
+func Limited[I any](segments []Segment[I], text string, c graphrag.Condition) []Segment[I] {
 	out := slices.Clone(segments)
 	for i := range out {
 		s := &out[i]
