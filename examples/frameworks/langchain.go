@@ -12,6 +12,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/agent"
+	"github.com/wildgraph/wildgraph/graphrag/find"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/llm/langchain"
 )
@@ -29,7 +30,7 @@ func LangChain(ctx context.Context, system *kit.System, count func(string) int, 
 		return "", 0, err
 	}
 	tools, err := agent.NewTools(graphrag.Question{Text: question, K: 5}, agent.ToolOptions{
-		Retriever: system, Pages: agent.NewPages(chunks), Count: count,
+		Retriever: system, Pages: find.New(chunks), Count: count,
 	})
 	if err != nil {
 		return "", 0, err

@@ -17,9 +17,6 @@ import (
 // RepairPlan is repairPlan, for tests.
 var RepairPlan = repairPlan
 
-// Text is the text of a page.
-func Text(p *Pages, i int) string { return p.pages[i].text }
-
 // Every usual form of a call is read at the first reply.
 func TestCallShapes(t *testing.T) {
 	table := check.Of(os.ReadFile("testdata/calls.jsonl")).OK(t)

@@ -10,9 +10,4 @@
 //
 // [Search] hands tools to a model that continues by itself ([NextByModel]): search over any retriever, find
 // and read over raw pages, and answer. [Tools] are these tools for agents of others.
-//
-// [Pages] finds the lines that match a pattern, without an index. Patterns have the syntax of package regexp (RE2), so
-// every search takes time in proportion to the text. Case is ignored, unless a pattern says otherwise: (?-i:Fram). A
-// string that every match contains is looked for first, by its rarest byte in both cases, and lines without it are
-// skipped: a hundred megabytes take a tenth of a second.
 package agent

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/find"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/trace"
@@ -93,7 +94,7 @@ type ToolOptions struct {
 	// Retriever finds passages for search; nil is no such tool.
 	Retriever graphrag.Retriever
 	// Pages are the pages of read and find; nil is no such tools.
-	Pages *Pages
+	Pages *find.Pages
 	// Count counts tokens.
 	Count func(string) int
 	// Tokens bounds the reading in all, and a quarter of it with one call, or the rest by the
@@ -232,7 +233,7 @@ func (t *Tools) look(ctx context.Context, r *Result, limit int) error {
 		r.Note = fmt.Sprintf("the page has the passages 0 to %d", n-1)
 	default:
 		lines, err := t.o.Pages.Find(ctx, r.Pattern, mostLines)
-		if errors.Is(err, ErrPattern) {
+		if errors.Is(err, find.ErrPattern) {
 			return fail("%v", err)
 		}
 		if err != nil {

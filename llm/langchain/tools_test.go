@@ -20,6 +20,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
+	"github.com/wildgraph/wildgraph/graphrag/find"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
@@ -36,7 +37,7 @@ func toolsOver(t *testing.T) agent.ToolOptions {
 		chunks = append(chunks, graphrag.Chunk{ID: doc + "#0", Doc: doc, Text: text, End: len(text)})
 	}
 	r := check.Of(retrieve.NewSparse(t.Context(), chunks, bm25.Options{})).OK(t)
-	return agent.ToolOptions{Retriever: r, Pages: agent.NewPages(chunks), Count: words}
+	return agent.ToolOptions{Retriever: r, Pages: find.New(chunks), Count: words}
 }
 
 // calling is a langchaingo model that calls tools natively, or as JSON where it has none; one

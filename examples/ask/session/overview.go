@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/agent"
+	"github.com/wildgraph/wildgraph/graphrag/find"
 	"github.com/wildgraph/wildgraph/graphrag/folder"
 	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/graphrag/memo"
@@ -159,7 +159,7 @@ func (d *Session) Excerpt(file string, from, to int, where *graphrag.Condition) 
 
 // pages returns the texts of the indexed files that meet a condition, and their names by path. No other file
 // can be read.
-func (d *Session) pages(ctx context.Context, where *graphrag.Condition) (*agent.Pages, map[string]string, error) {
+func (d *Session) pages(ctx context.Context, where *graphrag.Condition) (*find.Pages, map[string]string, error) {
 	where = d.where(where)
 	meets := func(graphrag.Fields) bool { return true }
 	if where != nil {
@@ -178,7 +178,7 @@ func (d *Session) pages(ctx context.Context, where *graphrag.Condition) (*agent.
 			names[id], names[d.path(id)] = id, id
 		}
 	}
-	return agent.NewPages(chunks), names, err
+	return find.New(chunks), names, err
 }
 
 // Find returns lines that match a pattern (RE2, case ignored), and the numbers of all matching lines and of

@@ -17,6 +17,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/agent"
+	"github.com/wildgraph/wildgraph/graphrag/find"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 )
@@ -60,7 +61,7 @@ func Around(s *kit.System, l Loop) (*kit.System, error) {
 		if rerank != nil {
 			inner = retrieve.Rerank(inner, rerank)
 		}
-		return l.search(f.Kit, inner, agent.NewPages(c.Chunks))
+		return l.search(f.Kit, inner, find.New(c.Chunks))
 	}
 	return kit.New(f)
 }
@@ -91,7 +92,7 @@ func (l Loop) check(others error) error {
 }
 
 // search returns an agent over pages, and a retriever unless that is nil.
-func (l Loop) search(k kit.Kit, r graphrag.Retriever, pages *agent.Pages) (graphrag.Retriever, error) {
+func (l Loop) search(k kit.Kit, r graphrag.Retriever, pages *find.Pages) (graphrag.Retriever, error) {
 	next, err := agent.NextByModel(k.AnswerModel)
 	if err != nil {
 		return nil, err
@@ -115,7 +116,7 @@ func NewFiles(k kit.Kit, o Options) (*kit.System, error) {
 		return nil, fmt.Errorf("%s: %w", NameFiles, ErrModel)
 	}
 	return whole(k, o.Common, NameFiles, o.Agent.check(nil), func(_ context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
-		return o.Agent.search(k, nil, agent.NewPages(c.Chunks))
+		return o.Agent.search(k, nil, find.New(c.Chunks))
 	})
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package agent
+package find
 
 import (
 	"fmt"
@@ -30,9 +30,9 @@ type page struct {
 	odd               bool // a long s or a sign of the kelvin is in it, to which s and k are equal
 }
 
-// NewPages makes pages of the chunks of documents: what overlaps is there once. Chunks of a document follow one
+// New makes pages of the chunks of documents: what overlaps is there once. Chunks of a document follow one
 // another. Where texts were cleaned before they were cut, the pages are the cleaned ones.
-func NewPages(chunks []graphrag.Chunk) *Pages {
+func New(chunks []graphrag.Chunk) *Pages {
 	p := &Pages{byName: make(map[string]int)}
 	for lo, hi := 0, 0; lo < len(chunks); lo = hi {
 		for hi = lo + 1; hi < len(chunks) && chunks[hi].Doc == chunks[lo].Doc; {

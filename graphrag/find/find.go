@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package agent
+package find
 
 import (
 	"cmp"
@@ -30,8 +30,8 @@ const MaxLine = 300
 // maxPattern is the longest pattern, in bytes.
 const maxPattern = 1000
 
-// Lines contains the lines that match.
-type Lines struct {
+// Result contains the lines that match.
+type Result struct {
 	// Lines are shared out over the pages, those with the most matching lines first: the
 	// first line of each, the second of each, and so on. Lines of one page stand together.
 	Lines []Line
@@ -45,10 +45,10 @@ var ErrPattern = errors.New("the pattern cannot be used")
 // Find returns at most most lines that match a pattern. A pattern that is empty, too long,
 // matches the empty text, and so every line, or is none at all is an error that says so.
 // It takes all processors, and ends with the error of ctx.
-func (p *Pages) Find(ctx context.Context, pattern string, most int) (Lines, error) {
+func (p *Pages) Find(ctx context.Context, pattern string, most int) (Result, error) {
 	re, wanted, err := compile(pattern)
 	if err != nil {
-		return Lines{}, err
+		return Result{}, err
 	}
 	all := make([]matches, len(p.pages))
 	err = par.Each(ctx, len(p.pages), 0, func(i int) error {
@@ -60,7 +60,7 @@ func (p *Pages) Find(ctx context.Context, pattern string, most int) (Lines, erro
 		return ctx.Err()
 	})
 	if err != nil {
-		return Lines{}, err
+		return Result{}, err
 	}
 	return p.share(all, most), nil
 }
@@ -133,7 +133,7 @@ func search(text string, re *regexp.Regexp, wanted []literal, most int) (out mat
 }
 
 // share shares out the lines over the pages.
-func (p *Pages) share(all []matches, most int) (out Lines) {
+func (p *Pages) share(all []matches, most int) (out Result) {
 	var order []int
 	for i, m := range all {
 		if m.n > 0 {

@@ -2,7 +2,7 @@
 
 //go:build unix
 
-package agent_test
+package find_test
 
 import (
 	"fmt"
@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/agent"
+	"github.com/wildgraph/wildgraph/graphrag/find"
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
@@ -34,7 +34,7 @@ func BenchmarkFind(b *testing.B) {
 		chunks = append(chunks, graphrag.Chunk{ID: name + "#0", Doc: name, Text: t, End: len(t)})
 		check.OK(b, os.WriteFile(filepath.Join(dir, name), []byte(t), 0o600))
 	}
-	p := agent.NewPages(chunks)
+	p := find.New(chunks)
 	for _, tt := range []struct{ name, pattern string }{
 		{"literal", "shipyard"}, {"common letters", "entertain"}, {"frequent", "other"}, {"alternatives", "larvik|vestfold|oslo"},
 		{"pattern", `harbou?r\s+of`}, {"pattern of frequent words", `\w+ of the \d+`}, {"none", `\d{4}-\d{2}-\d{2}`},
