@@ -16,22 +16,16 @@ import (
 	"github.com/wildgraph/wildgraph/llm/prompts"
 )
 
-// stepDescribe names the calls of a [Describer] in accounts.
+// stepDescribe names the calls of a [summary.Describer] in accounts.
 const stepDescribe = "describe"
 
 // window is how many tokens of descriptions one summary is made of (LightRAG, lightrag/constants.py).
 const window = 12_000
 
-// Describer merges the descriptions that chunks give of a thing. The passages of the result are those that its text is
-// based on. Without descriptions the result is empty. It is safe for concurrent use.
-type Describer interface {
-	Describe(ctx context.Context, subject string, of []kg.Description) (kg.Description, error)
-}
-
 // describeBy returns the describer of a kit: by a model with one call, or several if the descriptions are too long for
 // one; without a model, and if a reply cannot be used, by quoting sentences.
-func describeBy(model llm.Model, cache *quoters, language string) func(tokens int) (Describer, error) {
-	return func(tokens int) (Describer, error) {
+func describeBy(model llm.Model, cache *quoters, language string) func(tokens int) (summary.Describer, error) {
+	return func(tokens int) (summary.Describer, error) {
 		quote, err := cache.of(tokens)
 		if err != nil || model == nil {
 			return quoting{quote}, err

@@ -19,6 +19,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/report"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/graphrag/summary"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/prompts"
@@ -52,7 +53,7 @@ type Kit struct {
 	// Link compares names with each other.
 	Link link.Linker
 	// Describe returns what merges many descriptions into one of about tokens tokens.
-	Describe func(tokens int) (Describer, error)
+	Describe func(tokens int) (summary.Describer, error)
 	// Report writes the report of a community.
 	Report report.Reporter
 	// IndexModel serves the steps of building that only one recipe has; if nil, the recipe uses rules.

@@ -15,6 +15,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/summary"
 	"github.com/wildgraph/wildgraph/internal/check"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
@@ -42,7 +43,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-func describer(t *testing.T, k kit.Kit) kit.Describer {
+func describer(t *testing.T, k kit.Kit) summary.Describer {
 	t.Helper()
 	d := check.Of(k.Describe(20)).OK(t)
 	return d

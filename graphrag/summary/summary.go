@@ -12,11 +12,18 @@ import (
 	"sync"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/memo"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/prompts"
 )
+
+// Describer merges the descriptions that chunks give of a thing. The passages of the result are those that its text is
+// based on. Without descriptions the result is empty. It is safe for concurrent use.
+type Describer interface {
+	Describe(ctx context.Context, subject string, of []kg.Description) (kg.Description, error)
+}
 
 // Summarizer makes one text of several.
 //

@@ -12,6 +12,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/summary"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/prompts"
 	"github.com/wildgraph/wildgraph/llm/replies"
@@ -89,7 +90,7 @@ func newNetwork(ctx context.Context, k kit.Kit, g *kg.Graph) (*network, error) {
 }
 
 // describe joins the descriptions of an entity, or condenses them if they are long.
-func describe(ctx context.Context, c kit.Describer, name string, of []kg.Description) (kg.Description, error) {
+func describe(ctx context.Context, c summary.Describer, name string, of []kg.Description) (kg.Description, error) {
 	length := len(of) - 1 // line breaks
 	for _, d := range of {
 		length += utf8.RuneCountInString(d.Text)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/summary"
 )
 
 // The settings of merging (lightrag/constants.py; paperTokens: lightrag/base.py of the paper's code).
@@ -113,7 +114,7 @@ func sources(of []kg.Posting) []int32 {
 
 // describer condenses descriptions.
 type describer struct {
-	kit.Describer
+	summary.Describer
 	count func(string) int
 	paper bool
 }

@@ -220,7 +220,7 @@ func over(t *testing.T, o Options, g *kg.Graph, low, high, chunks []float64) *se
 	}
 }
 
-func summary(f graphrag.Found) (derived, chunks []string) {
+func shown(f graphrag.Found) (derived, chunks []string) {
 	for _, d := range f.Derived {
 		derived = append(derived, strings.SplitN(d.Text, ":", 2)[0])
 	}
@@ -252,7 +252,7 @@ func TestHybridMerge(t *testing.T) {
 	} {
 		s := over(t, Options{Mode: tt.mode, RelatedChunks: tt.related, ChunkTopK: 1}, g, low, high, chunks)
 		found := check.Of(s.Retrieve(t.Context(), graphrag.Question{Text: "?", K: 1, Depth: 3})).OK(t)
-		derived, ranked := summary(found)
+		derived, ranked := shown(found)
 		check.Equal(t, derived, tt.derived, "%s: derived", tt.mode)
 		check.Equal(t, ranked, tt.chunks, "%s: chunks", tt.mode)
 	}
