@@ -49,8 +49,7 @@ type builder struct {
 	attributes []property
 	facts      []fact
 
-	entity    []int32 // of a key
-	labelRank []int32 // of the key of a label: its place among all
+	entity []int32 // of a key
 }
 
 // use is an entity's name in a passage, property what a passage says about it, fact a triple.
@@ -220,30 +219,24 @@ func (b *builder) properties() {
 			e.Attributes = append(e.Attributes, Property{Key: a.name, Value: a.value})
 			last++
 		}
-		e.Attributes[last].Passages = add(e.Attributes[last].Passages, a.passage)
+		if of := &e.Attributes[last].Passages; len(*of) == 0 || (*of)[len(*of)-1] != a.passage {
+			*of = append(*of, a.passage)
+		}
 	}
-}
-
-// add appends a passage unless it is the last already.
-func add(to []int32, p int32) []int32 {
-	if n := len(to); n > 0 && to[n-1] == p {
-		return to
-	}
-	return append(to, p)
 }
 
 // relations gathers the facts that say the same. Weights are added in the order of the chunks.
 func (b *builder) relations() {
-	b.labelRank = make([]int32, len(b.texts))
+	rank := make([]int32, len(b.texts)) // of a label's key among all
 	for place, key := range b.labelKeys {
-		b.labelRank[key] = int32(place) + 1 // the empty one is the first
+		rank[key] = int32(place) + 1 // the empty one is the first
 	}
 	for i := range b.facts {
 		b.facts[i].head, b.facts[i].tail = b.entity[b.facts[i].head], b.entity[b.facts[i].tail]
 	}
 	entities := len(b.g.Entities)
 	b.facts = sorted(b.facts, entities, func(f *fact) int32 { return f.tail })
-	b.facts = sorted(b.facts, len(b.labelKeys)+1, func(f *fact) int32 { return b.labelRank[f.label.key] })
+	b.facts = sorted(b.facts, len(b.labelKeys)+1, func(f *fact) int32 { return rank[f.label.key] })
 	b.facts = sorted(b.facts, entities, func(f *fact) int32 { return f.head })
 	n := 0
 	for range b.same() {
@@ -278,13 +271,18 @@ func (b *builder) same() iter.Seq[[]fact] {
 }
 
 func (b *builder) relation(facts []fact) Relation {
-	r := Relation{Head: facts[0].head, Tail: facts[0].tail, Key: b.texts[facts[0].label.key], Count: len(facts)}
+	r := Relation{Head: facts[0].head, Tail: facts[0].tail, Key: b.texts[facts[0].label.key], Count: len(facts), Keywords: facts[0].of.Keywords}
+	var keywords []string
 	for i := range facts {
 		r.Weight += cmp.Or(facts[i].of.Weight, 1)
-		r.Keywords = append(r.Keywords, facts[i].of.Keywords...)
+		if len(facts) > 1 || len(r.Keywords) > 1 { // otherwise the relation has the list of its fact
+			keywords = append(keywords, facts[i].of.Keywords...)
+		}
 	}
-	slices.Sort(r.Keywords)
-	r.Keywords = slices.Compact(r.Keywords)
+	if keywords != nil {
+		slices.Sort(keywords)
+		r.Keywords = slices.Compact(keywords)
+	}
 	r.Label = b.commonest(facts)
 	return r
 }

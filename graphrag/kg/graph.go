@@ -228,49 +228,29 @@ func (g *Graph) View(o ViewOptions) (*View, error) {
 	return v, nil
 }
 
-// arc is half an edge between entities.
-type arc struct {
-	from, to int32
-	weight   float64
-	synonym  bool
-}
-
-// entityEdges gathers facts and synonyms by ordered pair of entities; with Overwrite a synonym
-// replaces the facts of a pair.
+// entityEdges returns the facts and the synonyms, each as half an edge in its direction; with Overwrite a
+// synonym replaces the facts in its direction.
 func (g *Graph) entityEdges(o ViewOptions) ([]graph.Edge, error) {
-	arcs := make([]arc, 0, 2*len(g.Relations)+len(o.Synonyms))
-	for i := range g.Relations {
-		r := &g.Relations[i]
-		if r.Head == r.Tail {
-			continue
-		}
-		weight := float64(r.Count) // half of it in each direction
-		arcs = append(arcs, arc{r.Head, r.Tail, weight, false}, arc{r.Tail, r.Head, weight, false})
-	}
+	edges := make([]graph.Edge, 0, 2*len(g.Relations)+len(o.Synonyms))
+	replaced := make(map[[2]int32]bool)
 	for _, s := range o.Synonyms {
 		if s.From != s.To {
-			arcs = append(arcs, arc{s.From, s.To, s.Score, true})
-		}
-	}
-	for _, a := range arcs {
-		if n := uint32(len(g.Entities)); uint32(a.from) >= n || uint32(a.to) >= n {
-			return nil, fmt.Errorf("kg: view: from entity %d to %d of %d", a.from, a.to, n)
-		}
-	}
-	for _, end := range []func(*arc) int32{func(a *arc) int32 { return a.to }, func(a *arc) int32 { return a.from }} {
-		arcs = sorted(arcs, len(g.Entities), end)
-	}
-	edges := make([]graph.Edge, 0, len(arcs))
-	for lo, hi := 0, 0; lo < len(arcs); lo = hi {
-		replaced := false
-		for hi < len(arcs) && arcs[hi].from == arcs[lo].from && arcs[hi].to == arcs[lo].to {
-			replaced = replaced || o.Overwrite && arcs[hi].synonym
-			hi++
-		}
-		for _, a := range arcs[lo:hi] {
-			if a.synonym || !replaced {
-				edges = append(edges, graph.Edge{From: a.from, To: a.to, Weight: a.weight})
+			edges = append(edges, graph.Edge{From: s.From, To: s.To, Weight: s.Score})
+			if o.Overwrite {
+				replaced[[2]int32{s.From, s.To}] = true
 			}
+		}
+	}
+	for r, ends := range g.Ends() {
+		for _, e := range [][2]int32{ends, {ends[1], ends[0]}} {
+			if e[0] != e[1] && !replaced[e] {
+				edges = append(edges, graph.Edge{From: e[0], To: e[1], Weight: float64(g.Relations[r].Count)})
+			}
+		}
+	}
+	for _, e := range edges {
+		if n := uint32(len(g.Entities)); uint32(e.From) >= n || uint32(e.To) >= n {
+			return nil, fmt.Errorf("kg: view: from entity %d to %d of %d", e.From, e.To, n)
 		}
 	}
 	return edges, nil

@@ -84,7 +84,7 @@ func Incident(n, m int, ends func(pair int32) [2]int32) Lists {
 type statedText struct{ list, passage, text int32 }
 
 // described groups texts by the thing that they describe (0 to n-1): equal texts once, in the
-// order of their first passages. said is sorted by thing, then by passage.
+// order of their first passages. said is sorted by thing, then by passage; it is overwritten.
 func described(n int, said []statedText, texts []string) lists[Description] {
 	out := lists[Description]{ends: make([]int32, 0, n)}
 	place := make([]int, len(texts)) // of a text among the descriptions, from 1
@@ -101,14 +101,22 @@ func described(n int, said []statedText, texts []string) lists[Description] {
 			place[s.text] = d + 1
 			out.items = append(out.items, Description{Text: texts[s.text]})
 		}
-		if of := &out.items[d].Passages; len(*of) == 0 || (*of)[len(*of)-1] != s.passage {
-			*of = append(*of, s.passage)
-		}
+		s.text = int32(d) // from here on the number of the description
 	}
 	for len(out.ends) < n {
 		out.ends = append(out.ends, int32(len(out.items)))
 	}
 	out.items = clipped(out.items)
+	said = sorted(said, len(out.items), func(s *statedText) int32 { return s.text })
+	passages := make([]int32, 0, len(said)) // of all descriptions, one after the other
+	for i, s := range said {
+		if i > 0 && s == said[i-1] {
+			continue
+		}
+		of := &out.items[s.text].Passages
+		passages = append(passages, s.passage)
+		*of = passages[len(passages)-len(*of)-1 : len(passages) : len(passages)]
+	}
 	return out
 }
 
