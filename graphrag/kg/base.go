@@ -8,12 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"maps"
 	"math"
-	"slices"
 	"strconv"
-	"strings"
 	"sync"
+
+	"github.com/tidwall/btree"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 )
@@ -37,7 +36,8 @@ type Base struct {
 	opts Options
 
 	mu     sync.Mutex
-	chunks map[string]Extraction
+	chunks *btree.Map[string, *noted]
+	words  *dictionary
 	graph  *Graph // of the state as it is, or nil
 	// changes counts how often there was another state.
 	changes int
@@ -51,7 +51,7 @@ func NewBase(opts Options) (*Base, error) {
 	if err := checks.Err(); err != nil {
 		return nil, err
 	}
-	return &Base{opts: opts, chunks: make(map[string]Extraction)}, nil
+	return &Base{opts: opts, chunks: btree.NewMap[string, *noted](0), words: newDictionary(opts.Folding)}, nil
 }
 
 // Insert adds extractions. One of a chunk that is there already takes its place, so inserting twice is
@@ -80,7 +80,7 @@ func (b *Base) Insert(extractions ...Extraction) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, x := range extractions {
-		b.chunks[x.Chunk] = owned(x)
+		b.chunks.Set(x.Chunk, b.words.note(x))
 		b.changed()
 	}
 	return nil
@@ -96,36 +96,6 @@ func copied(x Extraction) Extraction {
 	return x
 }
 
-// owned is a copy in valid UTF-8: a saved base must be restored unchanged.
-func owned(x Extraction) Extraction {
-	x = copied(x)
-	valid := func(texts ...*string) {
-		for _, s := range texts {
-			*s = strings.ToValidUTF8(*s, "\uFFFD")
-		}
-	}
-	for i := range x.Mentions {
-		m := &x.Mentions[i]
-		valid(&m.Name, &m.Type, &m.Description)
-	}
-	for i := range x.Facts {
-		f := &x.Facts[i]
-		valid(&f.Head, &f.Relation, &f.Tail, &f.Description)
-		for k := range f.Keywords {
-			valid(&f.Keywords[k])
-		}
-	}
-	for i := range x.Attributes {
-		a := &x.Attributes[i]
-		valid(&a.Entity, &a.Key, &a.Value)
-	}
-	for i := range x.Problems {
-		p := &x.Problems[i]
-		valid(&p.Kind, &p.Text, &p.Reason)
-	}
-	return x
-}
-
 // Delete removes all that the documents said, and returns the number of chunks
 // that are gone. What other documents say too stays.
 func (b *Base) Delete(docs ...string) int {
@@ -135,12 +105,14 @@ func (b *Base) Delete(docs ...string) int {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	before := len(b.chunks)
-	maps.DeleteFunc(b.chunks, func(_ string, x Extraction) bool { return gone[x.Doc] })
-	if before != len(b.chunks) {
-		b.changed()
+	before := b.chunks.Len()
+	for _, x := range b.chunks.Values() {
+		if gone[x.Doc] {
+			b.chunks.Delete(x.Chunk)
+			b.changed()
+		}
 	}
-	return before - len(b.chunks)
+	return before - b.chunks.Len()
 }
 
 // changed forgets the graph. The lock is held.
@@ -153,17 +125,14 @@ func (b *Base) changed() {
 func (b *Base) Clone() *Base {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return &Base{opts: b.opts, chunks: maps.Clone(b.chunks), graph: b.graph, changes: b.changes}
+	return &Base{opts: b.opts, chunks: b.chunks.Copy(), words: b.words, graph: b.graph, changes: b.changes}
 }
 
 // Extractions yields the extractions, sorted by chunk, as of the beginning of the iteration.
 func (b *Base) Extractions() iter.Seq[Extraction] {
 	return func(yield func(Extraction) bool) {
-		b.mu.Lock()
-		chunks := maps.Clone(b.chunks)
-		b.mu.Unlock()
-		for _, id := range slices.Sorted(maps.Keys(chunks)) {
-			if !yield(copied(chunks[id])) {
+		for _, x := range b.Clone().chunks.Values() {
+			if !yield(copied(x.Extraction)) {
 				return
 			}
 		}
@@ -176,14 +145,19 @@ func (b *Base) Graph(ctx context.Context) (*Graph, error) {
 	if now.graph != nil {
 		return now.graph, nil
 	}
-	g, err := build(ctx, b.opts, now.chunks)
+	if now.words.tooLarge(now.chunks.Len()) {
+		if err := now.renumber(ctx); err != nil {
+			return nil, err
+		}
+	}
+	g, err := build(ctx, b.opts, now.words.now(now.chunks.Len()), now.chunks.Values())
 	if err != nil {
 		return nil, err
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.changes == now.changes {
-		b.graph = g
+		b.chunks, b.words, b.graph = now.chunks, now.words, g
 	}
 	return g, nil
 }

@@ -7,23 +7,24 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/wildgraph/wildgraph/internal/display"
 )
 
-// build makes the graph of the extractions of chunks, in the order of these. It interns every text once, numbers
-// the entities by key and gathers by sorting, so the result does not depend on the order of maps or of insertion.
-func build(ctx context.Context, o Options, chunks map[string]Extraction) (*Graph, error) {
-	b := &builder{o: o, g: &Graph{folding: o.Folding}, names: make(map[string]nameKey), keys: newInterner(), spellings: newInterner(), labels: newInterner(), labelKeys: newInterner(), types: newInterner(), texts: newInterner()}
-	for i, id := range slices.Sorted(maps.Keys(chunks)) {
-		if i%1024 == 0 && ctx.Err() != nil {
+// stride is the number of chunks between two looks at the context.
+const stride = 1 << 10
+
+// build makes the graph of the extractions of chunks, in the order of these. It numbers the entities by key and
+// gathers by counting, so the result does not depend on the numbers of the texts.
+func build(ctx context.Context, o Options, words lexicon, chunks []*noted) (*Graph, error) {
+	b := &builder{o: o, lexicon: words, g: &Graph{folding: o.Folding, Passages: make([]Passage, 0, len(chunks))}}
+	for i, x := range chunks {
+		if i%stride == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		x := chunks[id]
-		b.read(int32(i), &x)
+		b.read(int32(i), x)
 	}
 	if o.OnlyDescribed {
 		b.dropUndescribed()
@@ -40,24 +41,16 @@ func build(ctx context.Context, o Options, chunks map[string]Extraction) (*Graph
 type builder struct {
 	o Options
 	g *Graph
-
-	keys, spellings, labels, labelKeys, types, texts *interner
-	names                                            map[string]nameKey
-	labelKeyOf                                       []int32 // of a label
-	labelRank                                        []int32 // the place of a label's key among all
+	lexicon
 
 	uses       []use
 	typed      []pair       // key, type
 	said       []statedText // list is a key
 	attributes []property
 	facts      []fact
-	keywords   [][]string // of facts
 
 	entity []int32 // of a key
 }
-
-// nameKey contains the numbers of the spelling and the key of a name, -1 if it is none.
-type nameKey struct{ spelling, key int32 }
 
 // use is an entity's name in a passage, property what a passage says about it, fact a triple.
 type (
@@ -68,117 +61,82 @@ type (
 		name, value  string
 	}
 	fact struct {
-		head, label, tail, passage int32
-		text, keywords             int32 // -1 for none
-		weight                     float64
-		names                      [2]int32 // of head and tail, as they are spelt
+		head, tail int32
+		label      form
+		passage    int32
+		text       int32 // 0 for none
+		of         *Fact
 	}
 )
 
 // read takes in what one chunk says.
-func (b *builder) read(p int32, x *Extraction) {
+func (b *builder) read(p int32, x *noted) {
 	b.g.Passages = append(b.g.Passages, Passage{x.Chunk, x.Doc})
 	for _, p := range x.Problems {
 		p.Chunk = x.Chunk
 		b.g.Rejected = append(b.g.Rejected, p)
 	}
-	reject := func(kind, text string, why error) {
-		b.g.Rejected = append(b.g.Rejected, Problem{x.Chunk, kind, display.Beginning(text), why.Error()})
+	// usable reports whether all names have keys, and rejects the record of these words otherwise.
+	usable := func(kind string, words []string, names ...int32) bool {
+		for _, n := range names {
+			if b.names[n].key == 0 {
+				b.g.Rejected = append(b.g.Rejected, Problem{x.Chunk, kind, display.Beginning(strings.Join(words, " | ")), b.reason(b.texts[n])})
+				return false
+			}
+		}
+		return true
+	}
+	numbers := x.numbers
+	next := func(n int) []int32 {
+		some := numbers[:n]
+		numbers = numbers[n:]
+		return some
 	}
 	for i := range x.Mentions {
-		m := &x.Mentions[i]
-		key, err := b.use(p, m.Name)
-		if err != nil {
-			reject("mention", m.Name, err)
+		n := next(3)
+		if !usable("mention", []string{x.Mentions[i].Name}, n[0]) {
 			continue
 		}
-		if t := strings.TrimSpace(m.Type); t != "" {
-			b.typed = append(b.typed, pair{key, b.types.id(t)})
+		key := b.use(p, n[0])
+		if n[1] != 0 {
+			b.typed = append(b.typed, pair{key, n[1]})
 		}
-		if m.Description != "" {
-			b.said = append(b.said, statedText{key, p, b.texts.id(m.Description)})
+		if n[2] != 0 {
+			b.said = append(b.said, statedText{key, p, n[2]})
 		}
 	}
 	for i := range x.Facts {
-		f := &x.Facts[i]
-		if err := b.fact(p, f); err != nil {
-			reject("fact", f.Head+" | "+f.Relation+" | "+f.Tail, err)
+		f, n := &x.Facts[i], next(4)
+		if usable("fact", []string{f.Head, f.Relation, f.Tail}, n[0], n[1]) {
+			b.facts = append(b.facts, fact{head: b.use(p, n[0]), tail: b.use(p, n[1]), label: b.labels[n[2]], passage: p, text: n[3], of: f})
 		}
 	}
-	for _, a := range x.Attributes {
-		key, err := b.use(p, a.Entity)
-		if err != nil {
-			reject("attribute", a.Entity+" | "+a.Key+" | "+a.Value, err)
-			continue
+	for i := range x.Attributes {
+		a, n := &x.Attributes[i], next(1)
+		if usable("attribute", []string{a.Entity, a.Key, a.Value}, n[0]) {
+			b.attributes = append(b.attributes, property{b.use(p, n[0]), p, a.Key, a.Value})
 		}
-		b.attributes = append(b.attributes, property{key, p, a.Key, a.Value})
 	}
 }
 
-// use takes in one use of a name.
-func (b *builder) use(p int32, name string) (int32, error) {
-	k, err := b.name(name)
-	if err != nil {
-		return 0, err
+// reason explains why a name has no key.
+func (b *builder) reason(name string) string {
+	if len(name) > maxName {
+		return fmt.Sprintf("a name of %d bytes, more than %d", len(name), maxName)
 	}
-	b.uses = append(b.uses, use{k.key, k.spelling, p})
-	return k.key, nil
+	return fmt.Sprintf("nothing is left of the name when it is folded (%s)", b.o.Folding)
 }
 
-// name looks up a name as it is written. Names that differ only in blanks are one.
-func (b *builder) name(name string) (nameKey, error) {
-	k, ok := b.names[name]
-	if !ok {
-		k.key = -1
-		if len(name) <= maxName {
-			spelling := oneLine(name)
-			k.spelling = b.spellings.id(spelling)
-			if key := b.o.Folding.Key(spelling); key != "" {
-				k.key = b.keys.id(key)
-			}
-		}
-		b.names[name] = k
-	}
-	switch {
-	case k.key >= 0:
-		return k, nil
-	case len(name) > maxName:
-		return k, fmt.Errorf("a name of %d bytes, more than %d", len(name), maxName)
-	}
-	return k, fmt.Errorf("nothing is left of the name when it is folded (%s)", b.o.Folding)
-}
-
-func (b *builder) fact(p int32, f *Fact) error {
-	for _, end := range []string{f.Head, f.Tail} { // both, before either is counted
-		if _, err := b.name(end); err != nil {
-			return err
-		}
-	}
-	head, _ := b.use(p, f.Head)
-	tail, _ := b.use(p, f.Tail)
-	n := len(b.uses)
-	l := b.labels.id(oneLine(f.Relation))
-	if int(l) == len(b.labelKeyOf) {
-		b.labelKeyOf = append(b.labelKeyOf, b.labelKeys.id(b.o.Folding.Key(strings.ReplaceAll(f.Relation, "_", " ")))) // "born_in" is "Born in"
-	}
-	to := fact{head: head, label: l, tail: tail, passage: p, text: -1, keywords: -1, weight: f.Weight, names: [2]int32{b.uses[n-2].spelling, b.uses[n-1].spelling}}
-	if f.Weight == 0 {
-		to.weight = 1
-	}
-	if f.Description != "" {
-		to.text = b.texts.id(f.Description)
-	}
-	if len(f.Keywords) > 0 {
-		to.keywords = int32(len(b.keywords))
-		b.keywords = append(b.keywords, f.Keywords)
-	}
-	b.facts = append(b.facts, to)
-	return nil
+// use takes in one use of a name, and returns its key.
+func (b *builder) use(p, name int32) int32 {
+	f := b.names[name]
+	b.uses = append(b.uses, use{f.key, f.spelling, p})
+	return f.key
 }
 
 // dropUndescribed leaves out uses and facts of keys that nothing describes or types.
 func (b *builder) dropUndescribed() {
-	listed := make([]bool, len(b.keys.texts))
+	listed := make([]bool, len(b.texts))
 	for _, t := range b.typed {
 		listed[t.key] = true
 	}
@@ -189,7 +147,7 @@ func (b *builder) dropUndescribed() {
 		if listed[f.head] && listed[f.tail] {
 			return false
 		}
-		triple := b.spellings.texts[f.names[0]] + " | " + b.labels.texts[f.label] + " | " + b.spellings.texts[f.names[1]]
+		triple := oneLine(f.of.Head) + " | " + b.texts[f.label.spelling] + " | " + oneLine(f.of.Tail)
 		b.g.Rejected = append(b.g.Rejected,
 			Problem{b.g.Passages[f.passage].Chunk, "fact", display.Beginning(triple), "one of its ends is described nowhere"})
 		return true
@@ -200,26 +158,21 @@ func (b *builder) dropUndescribed() {
 
 // number gives ids to the keys in use, by their order.
 func (b *builder) number() {
-	texts := b.keys.texts
-	// A rejected fact may leave the key of its head behind, without a use.
-	used := make([]bool, len(texts))
+	used := make([]bool, len(b.texts))
+	n := 0
 	for _, u := range b.uses {
-		used[u.key] = true
-	}
-	var order []int32
-	for k := range texts {
-		if used[k] {
-			order = append(order, int32(k))
+		if !used[u.key] {
+			used[u.key] = true
+			n++
 		}
 	}
-	slices.SortFunc(order, func(a, c int32) int { return strings.Compare(texts[a], texts[c]) })
-	b.entity = make([]int32, len(texts))
-	b.g.Entities = make([]Entity, len(order))
-	b.g.ids = make(map[string]int32, len(order))
-	for id, k := range order {
-		b.entity[k] = int32(id)
-		b.g.Entities[id].Key = texts[k]
-		b.g.ids[texts[k]] = int32(id)
+	b.entity = make([]int32, len(b.texts))
+	b.g.Entities = make([]Entity, 0, n)
+	for _, k := range b.keys {
+		if used[k] {
+			b.entity[k] = int32(len(b.g.Entities))
+			b.g.Entities = append(b.g.Entities, Entity{Key: b.texts[k]})
+		}
 	}
 }
 
@@ -234,18 +187,16 @@ func (b *builder) entities() {
 	for i, t := range b.typed {
 		typed[i] = link{b.entity[t.key], t.item}
 	}
-	names := gather(n, len(b.spellings.texts), spelt).ranked(b.spellings)
-	types := gather(n, len(b.types.texts), typed).ranked(b.types)
+	names := ranked(gather(n, len(b.texts), spelt), b.texts)
+	types := ranked(gather(n, len(b.texts), typed), b.texts)
 	for i := range b.said {
 		b.said[i].list = b.entity[b.said[i].list]
 	}
-	slices.SortStableFunc(b.said, func(a, c statedText) int { return cmp.Compare(a.list, c.list) })
-	b.texts.texts = slices.Clone(b.texts.texts) // without room for more: the graph keeps them
-	b.g.entityDescriptions = described(n, b.said, b.texts.texts)
+	b.g.entityDescriptions = described(n, sorted(b.said, n, func(s *statedText) int32 { return s.list }), b.texts)
 	b.said = nil
 	for id := range b.g.Entities {
 		e := &b.g.Entities[id]
-		e.Names, e.Types = names.of(id), types.of(id)
+		e.Names, e.Types = names.Of(int32(id)), types.Of(int32(id))
 		e.Name = e.Names[0].Text
 		if len(e.Types) > 0 {
 			e.Type = e.Types[0].Text
@@ -268,31 +219,25 @@ func (b *builder) properties() {
 			e.Attributes = append(e.Attributes, Property{Key: a.name, Value: a.value})
 			last++
 		}
-		e.Attributes[last].Passages = add(e.Attributes[last].Passages, a.passage)
+		if of := &e.Attributes[last].Passages; len(*of) == 0 || (*of)[len(*of)-1] != a.passage {
+			*of = append(*of, a.passage)
+		}
 	}
-}
-
-// add appends a passage unless it is the last already.
-func add(to []int32, p int32) []int32 {
-	if n := len(to); n > 0 && to[n-1] == p {
-		return to
-	}
-	return append(to, p)
 }
 
 // relations gathers the facts that say the same. Weights are added in the order of the chunks.
 func (b *builder) relations() {
-	b.labelRank = make([]int32, len(b.labels.texts))
-	rank := sortedOrder(b.labelKeys.texts)
-	for l, key := range b.labelKeyOf {
-		b.labelRank[l] = rank[key]
+	rank := make([]int32, len(b.texts)) // of a label's key among all
+	for place, key := range b.labelKeys {
+		rank[key] = int32(place) + 1 // the empty one is the first
 	}
 	for i := range b.facts {
 		b.facts[i].head, b.facts[i].tail = b.entity[b.facts[i].head], b.entity[b.facts[i].tail]
 	}
-	slices.SortStableFunc(b.facts, func(a, c fact) int {
-		return cmp.Or(b.compare(&a, &c), cmp.Compare(a.passage, c.passage))
-	})
+	entities := len(b.g.Entities)
+	b.facts = sorted(b.facts, entities, func(f *fact) int32 { return f.tail })
+	b.facts = sorted(b.facts, len(b.labelKeys)+1, func(f *fact) int32 { return rank[f.label.key] })
+	b.facts = sorted(b.facts, entities, func(f *fact) int32 { return f.head })
 	n := 0
 	for range b.same() {
 		n++
@@ -301,25 +246,21 @@ func (b *builder) relations() {
 	var said []statedText
 	for facts := range b.same() {
 		for i := range facts {
-			if facts[i].text >= 0 {
+			if facts[i].text != 0 {
 				said = append(said, statedText{int32(len(b.g.Relations)), facts[i].passage, facts[i].text})
 			}
 		}
 		b.g.Relations = append(b.g.Relations, b.relation(facts))
 	}
-	b.g.relationDescriptions = described(n, said, b.texts.texts)
-}
-
-// compare orders facts by their content.
-func (b *builder) compare(a, c *fact) int {
-	return cmp.Or(cmp.Compare(a.head, c.head), cmp.Compare(b.labelRank[a.label], b.labelRank[c.label]), cmp.Compare(a.tail, c.tail))
+	b.g.relationDescriptions = described(n, said, b.texts)
 }
 
 // same yields the sorted facts that say the same.
 func (b *builder) same() iter.Seq[[]fact] {
 	return func(yield func([]fact) bool) {
 		for lo, hi := 0, 0; lo < len(b.facts); lo = hi {
-			for hi = lo + 1; hi < len(b.facts) && b.compare(&b.facts[lo], &b.facts[hi]) == 0; {
+			first := &b.facts[lo]
+			for hi = lo + 1; hi < len(b.facts) && b.facts[hi].head == first.head && b.facts[hi].label.key == first.label.key && b.facts[hi].tail == first.tail; {
 				hi++
 			}
 			if !yield(b.facts[lo:hi]) {
@@ -330,33 +271,36 @@ func (b *builder) same() iter.Seq[[]fact] {
 }
 
 func (b *builder) relation(facts []fact) Relation {
-	r := Relation{Head: facts[0].head, Tail: facts[0].tail, Key: b.labelKeys.texts[b.labelKeyOf[facts[0].label]], Count: len(facts)}
+	r := Relation{Head: facts[0].head, Tail: facts[0].tail, Key: b.texts[facts[0].label.key], Count: len(facts), Keywords: facts[0].of.Keywords}
+	var keywords []string
 	for i := range facts {
-		r.Weight += facts[i].weight
-		if k := facts[i].keywords; k >= 0 {
-			r.Keywords = append(r.Keywords, b.keywords[k]...)
+		r.Weight += cmp.Or(facts[i].of.Weight, 1)
+		if len(facts) > 1 || len(r.Keywords) > 1 { // otherwise the relation has the list of its fact
+			keywords = append(keywords, facts[i].of.Keywords...)
 		}
 	}
-	slices.Sort(r.Keywords)
-	r.Keywords = slices.Compact(r.Keywords)
+	if keywords != nil {
+		slices.Sort(keywords)
+		r.Keywords = slices.Compact(keywords)
+	}
 	r.Label = b.commonest(facts)
 	return r
 }
 
 // commonest is the label that most of the facts have, of such the first in the alphabet.
 func (b *builder) commonest(facts []fact) string {
-	best, most := facts[0].label, 0
+	best, most := facts[0].label.spelling, 0
 	if len(facts) > 1 {
 		counts := make(map[int32]int, 1)
 		for i := range facts {
-			l := facts[i].label
+			l := facts[i].label.spelling
 			counts[l]++
-			if n := counts[l]; n > most || n == most && b.labels.texts[l] < b.labels.texts[best] {
+			if n := counts[l]; n > most || n == most && b.texts[l] < b.texts[best] {
 				best, most = l, n
 			}
 		}
 	}
-	return b.labels.texts[best]
+	return b.texts[best]
 }
 
 // index lists the passages of each entity and relation.
@@ -367,7 +311,7 @@ func (b *builder) index() {
 		named[i] = link{b.entity[u.key], u.passage}
 	}
 	b.g.entityChunks = gather(len(b.g.Entities), passages, named)
-	b.g.chunkEntities = b.g.entityChunks.transpose(passages)
+	b.g.chunkEntities = transpose(b.g.entityChunks, passages)
 
 	stated, ends := make([]link, 0, len(b.facts)), make([]link, 0, 2*len(b.g.Relations))
 	at := 0
@@ -379,6 +323,6 @@ func (b *builder) index() {
 		ends = append(ends, link{b.g.Relations[r].Head, int32(r)}, link{b.g.Relations[r].Tail, int32(r)})
 	}
 	b.g.relationChunks = gather(len(b.g.Relations), passages, stated)
-	b.g.chunkRelations = b.g.relationChunks.transpose(passages)
+	b.g.chunkRelations = transpose(b.g.relationChunks, passages)
 	b.g.entityRelations = gather(len(b.g.Entities), len(b.g.Relations), ends)
 }

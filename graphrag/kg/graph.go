@@ -3,9 +3,7 @@
 package kg
 
 import (
-	"cmp"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 
@@ -28,20 +26,19 @@ type Graph struct {
 	Rejected []Problem
 
 	folding         Folding
-	ids             map[string]int32 // by key
-	entityChunks    postings
-	chunkEntities   postings
-	relationChunks  postings
-	chunkRelations  postings
-	entityRelations postings
+	entityChunks    lists[Posting]
+	chunkEntities   lists[Posting]
+	relationChunks  lists[Posting]
+	chunkRelations  lists[Posting]
+	entityRelations lists[Posting]
 
 	entityDescriptions, relationDescriptions lists[Description]
 }
 
 // Find returns the entity of a name, whatever its spelling.
 func (g *Graph) Find(name string) (int32, bool) {
-	id, ok := g.ids[g.Key(name)]
-	return id, ok
+	id, ok := slices.BinarySearchFunc(g.Entities, g.Key(name), func(e Entity, key string) int { return strings.Compare(e.Key, key) })
+	return int32(id), ok
 }
 
 // Passage returns the passage of a chunk, by the ID of the chunk.
@@ -81,29 +78,29 @@ func (g *Graph) Triple(r int32) graphrag.Triple {
 // EntityDescriptions returns the descriptions of an entity, in the order of the first
 // passages that state them. The caller owns the list.
 func (g *Graph) EntityDescriptions(e int32) []Description {
-	return clipped(g.entityDescriptions.of(int(e)))
+	return clipped(g.entityDescriptions.Of(e))
 }
 
 // RelationDescriptions returns the descriptions of a relation, as EntityDescriptions does.
 func (g *Graph) RelationDescriptions(r int32) []Description {
-	return clipped(g.relationDescriptions.of(int(r)))
+	return clipped(g.relationDescriptions.Of(r))
 }
 
 // EntityPassages are the passages that name an entity, in order, with the number of times.
-func (g *Graph) EntityPassages(e int32) []Posting { return g.entityChunks.of(e) }
+func (g *Graph) EntityPassages(e int32) []Posting { return g.entityChunks.Of(e) }
 
 // PassageEntities are the entities that a passage names, in order.
-func (g *Graph) PassageEntities(p int32) []Posting { return g.chunkEntities.of(p) }
+func (g *Graph) PassageEntities(p int32) []Posting { return g.chunkEntities.Of(p) }
 
 // RelationPassages are the passages that state a relation, in order, with the number of times.
-func (g *Graph) RelationPassages(r int32) []Posting { return g.relationChunks.of(r) }
+func (g *Graph) RelationPassages(r int32) []Posting { return g.relationChunks.Of(r) }
 
 // PassageRelations are the relations that a passage states, in order.
-func (g *Graph) PassageRelations(p int32) []Posting { return g.chunkRelations.of(p) }
+func (g *Graph) PassageRelations(p int32) []Posting { return g.chunkRelations.Of(p) }
 
 // EntityRelations are the relations in which an entity is head or tail, in
 // order; the count is 2 where it is both.
-func (g *Graph) EntityRelations(e int32) []Posting { return g.entityRelations.of(e) }
+func (g *Graph) EntityRelations(e int32) []Posting { return g.entityRelations.Of(e) }
 
 // Phrases returns the entities that are ends of facts, HippoRAG's phrases, and
 // for every entity the number of passages that state a fact about it.
@@ -138,21 +135,19 @@ func (g *Graph) AppendFactEntities(to []int32, p int32) []int32 {
 // Pairs are the relations by the two entities that they join, in the order of these. If
 // directed is set, those from a to b are apart from those from b to a.
 func (g *Graph) Pairs(directed bool) Lists {
-	order := make([]int32, len(g.Relations))
-	for r := range order {
-		order[r] = int32(r)
-	}
-	compare := func(a, b int32) int {
-		x, y := &g.Relations[a], &g.Relations[b]
-		if directed {
-			return cmp.Or(cmp.Compare(x.Head, y.Head), cmp.Compare(x.Tail, y.Tail))
+	ends := g.Ends()
+	order := make([]int32, len(ends))
+	for r, e := range ends {
+		if order[r] = int32(r); !directed && e[0] > e[1] {
+			ends[r] = [2]int32{e[1], e[0]}
 		}
-		return cmp.Or(cmp.Compare(min(x.Head, x.Tail), min(y.Head, y.Tail)), cmp.Compare(max(x.Head, x.Tail), max(y.Head, y.Tail)))
 	}
-	slices.SortStableFunc(order, compare)
-	pairs := Lists{items: order}
+	for _, end := range []int{1, 0} {
+		order = sorted(order, len(g.Entities), func(r *int32) int32 { return ends[*r][end] })
+	}
+	pairs := Lists{lists[int32]{items: order}}
 	for at := 1; at <= len(order); at++ {
-		if at == len(order) || compare(order[at-1], order[at]) != 0 {
+		if at == len(order) || ends[order[at-1]] != ends[order[at]] {
 			pairs.ends = append(pairs.ends, int32(at))
 		}
 	}
@@ -233,78 +228,32 @@ func (g *Graph) View(o ViewOptions) (*View, error) {
 	return v, nil
 }
 
-// arc is half an edge between entities.
-type arc struct {
-	from, to int32
-	weight   float64
-	synonym  bool
-}
-
-// entityEdges gathers facts and synonyms by ordered pair of entities; with Overwrite a synonym
-// replaces the facts of a pair.
+// entityEdges returns the facts and the synonyms, each as half an edge in its direction; with Overwrite a
+// synonym replaces the facts in its direction.
 func (g *Graph) entityEdges(o ViewOptions) ([]graph.Edge, error) {
-	arcs := make([]arc, 0, 2*len(g.Relations)+len(o.Synonyms))
-	for i := range g.Relations {
-		r := &g.Relations[i]
-		if r.Head == r.Tail {
-			continue
-		}
-		weight := float64(r.Count) // half of it in each direction
-		arcs = append(arcs, arc{r.Head, r.Tail, weight, false}, arc{r.Tail, r.Head, weight, false})
-	}
+	edges := make([]graph.Edge, 0, 2*len(g.Relations)+len(o.Synonyms))
+	replaced := make(map[[2]int32]bool)
 	for _, s := range o.Synonyms {
 		if s.From != s.To {
-			arcs = append(arcs, arc{s.From, s.To, s.Score, true})
+			edges = append(edges, graph.Edge{From: s.From, To: s.To, Weight: s.Score})
+			if o.Overwrite {
+				replaced[[2]int32{s.From, s.To}] = true
+			}
 		}
 	}
-	for _, a := range arcs {
-		if n := uint32(len(g.Entities)); uint32(a.from) >= n || uint32(a.to) >= n {
-			return nil, fmt.Errorf("kg: view: from entity %d to %d of %d", a.from, a.to, n)
+	for r, ends := range g.Ends() {
+		for _, e := range [][2]int32{ends, {ends[1], ends[0]}} {
+			if e[0] != e[1] && !replaced[e] {
+				edges = append(edges, graph.Edge{From: e[0], To: e[1], Weight: float64(g.Relations[r].Count)})
+			}
 		}
 	}
-	edges := make([]graph.Edge, 0, len(arcs))
-	for row := range rows(len(g.Entities), arcs) {
-		for lo, hi := 0, 0; lo < len(row); lo = hi {
-			first, replaced := &arcs[uint32(row[lo])], false
-			for hi < len(row) && arcs[uint32(row[hi])].to == first.to {
-				replaced = replaced || o.Overwrite && arcs[uint32(row[hi])].synonym
-				hi++
-			}
-			for _, at := range row[lo:hi] {
-				if a := &arcs[uint32(at)]; a.synonym || !replaced {
-					edges = append(edges, graph.Edge{From: a.from, To: a.to, Weight: a.weight})
-				}
-			}
+	for _, e := range edges {
+		if n := uint32(len(g.Entities)); uint32(e.From) >= n || uint32(e.To) >= n {
+			return nil, fmt.Errorf("kg: view: from entity %d to %d of %d", e.From, e.To, n)
 		}
 	}
 	return edges, nil
-}
-
-// rows yields the arcs from each entity by where they lead, equal ones in their order: that
-// in the higher half, their places in the lower.
-func rows(entities int, arcs []arc) iter.Seq[[]uint64] {
-	return func(yield func([]uint64) bool) {
-		ends := make([]int, entities+1) // at first the starts
-		for _, a := range arcs {
-			ends[a.from+1]++
-		}
-		for i := range entities {
-			ends[i+1] += ends[i]
-		}
-		all := make([]uint64, len(arcs))
-		for i, a := range arcs {
-			all[ends[a.from]] = uint64(a.to)<<32 | uint64(uint32(i))
-			ends[a.from]++
-		}
-		start := 0
-		for _, end := range ends[:entities] {
-			slices.Sort(all[start:end])
-			if !yield(all[start:end]) {
-				return
-			}
-			start = end
-		}
-	}
 }
 
 func (g *Graph) contextEdges(o ViewOptions, v *View) []graph.Edge {

@@ -117,7 +117,7 @@ func TestInsertRefuses(t *testing.T) {
 	for _, want := range []string{"extraction 1", `second one of chunk "a#0"`, `chunk "a#1": the weight NaN`, `chunk "a#2": the weight -1`} {
 		check.Fails(t, err, want)
 	}
-	check.Equal(t, len(b.chunks), 0, "chunks were added")
+	check.Equal(t, b.chunks.Len(), 0, "chunks were added")
 	_, err = NewBase(Options{Folding: "greek"})
 	check.Fails(t, err, `Folding is "greek"`, "a folding that is not there")
 }
@@ -147,12 +147,8 @@ func TestGraphErrors(t *testing.T) {
 	check.Is(t, check.Err(b.Graph(ctx)), context.Canceled)
 	g, err := b.Graph(t.Context())
 	check.True(t, err == nil && len(g.Entities) == 2, "after a cancelled call: %v", err)
-}
-
-func TestEmpty(t *testing.T) {
-	g := put(t, Options{})
-	v, err := g.View(ViewOptions{Passages: true})
-	check.True(t, err == nil && v.N() == 0 && len(g.Entities)+len(g.Relations)+len(g.Passages) == 0, "%+v, %v", g, err)
+	v, err := put(t, Options{}).View(ViewOptions{Passages: true})
+	check.True(t, err == nil && v.N() == 0 && v.Entities+v.Passages == 0, "of nothing %+v, %v", v, err)
 }
 
 // random makes n documents of up to three chunks over a small world, so that
@@ -183,7 +179,7 @@ func random(r *rand.Rand, n int) []Extraction {
 // Deleting a document leaves exactly the graph that never held it, and neither
 // the order nor the number of insertions shows.
 func TestDeleteRestores(t *testing.T) {
-	everything := cmp.Options{cmp.AllowUnexported(Graph{}, postings{}, lists[Description]{}), cmpopts.EquateEmpty()}
+	everything := cmp.Options{cmp.AllowUnexported(Graph{}, lists[Posting]{}, lists[Description]{}), cmpopts.EquateEmpty()}
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		all := random(r, 12)
@@ -302,27 +298,6 @@ func TestOwned(t *testing.T) {
 	}
 }
 
-// Rows are what a stable sort by both ends makes.
-func TestRows(t *testing.T) {
-	const entities = 40
-	r := rand.New(rand.NewPCG(1, 2))
-	arcs := make([]arc, 2000)
-	for i := range arcs {
-		arcs[i] = arc{from: r.Int32N(entities - 3), to: r.Int32N(entities), weight: float64(i)}
-	}
-	want := slices.Clone(arcs)
-	slices.SortStableFunc(want, func(a, b arc) int { return std.Or(std.Compare(a.from, b.from), std.Compare(a.to, b.to)) })
-	var got []arc
-	rowed := 0
-	for row := range rows(entities, arcs) {
-		rowed++
-		for _, at := range row {
-			got = append(got, arcs[uint32(at)])
-		}
-	}
-	check.True(t, slices.Equal(got, want) && rowed == entities, "%d rows are not in order", rowed)
-}
-
 // What leads to no entity is an error, be it a synonym or a fact of a file.
 func TestViewOfWrongEnds(t *testing.T) {
 	for _, s := range []Synonym{{From: 2, To: 0}, {From: 0, To: 2}, {From: -1, To: 0}, {From: 0, To: -1}} {
@@ -348,6 +323,31 @@ func TestLists(t *testing.T) {
 	}
 	diff := cmp.Diff([][]int32{{3, 1}, {}, {2}}, got)
 	check.True(t, diff == "" && l.Len() == 3, "%d lists: %s", l.Len(), diff)
+}
+
+// A change folds no name of another chunk, and texts that no chunk of a base has are forgotten; its copies keep theirs.
+func TestNamesAreFoldedOnce(t *testing.T) {
+	const names = 3000
+	b := check.Of(NewBase(Options{})).OK(t)
+	insert := func(id string) *Graph {
+		x := chunk(id)
+		for i := range names {
+			x.Mentions = append(x.Mentions, Mention{Name: fmt.Sprint(id, " No. ", i)})
+		}
+		check.OK(t, b.Insert(x))
+		return check.Of(b.Graph(t.Context())).OK(t)
+	}
+	want, first := insert("a#0"), b.Clone()
+	for i := range 9 {
+		check.Equal(t, len(insert(fmt.Sprint("b#", i)).Entities), (i+2)*names, "entities")
+	}
+	one := func() { check.OK(t, std.Or(b.Insert(chunk("c#0")), check.Err(b.Graph(t.Context())))) }
+	check.True(t, testing.AllocsPerRun(3, one) < names, "a change of one chunk takes as long as all")
+	b.Delete("b", "c")
+	check.Equal(t, insert("a#0").Entities, want.Entities, "what is left")
+	check.OK(t, first.Insert(chunk("b#0")))
+	check.Equal(t, check.Of(first.Graph(t.Context())).OK(t).Entities, want.Entities, "of the copy")
+	check.True(t, len(b.words.texts) < 5*names, "%d texts of %d names are kept", len(b.words.texts), names)
 }
 
 // Who is in no pair has none, and the pairs of an entity are in their order.

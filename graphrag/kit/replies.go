@@ -235,16 +235,21 @@ func (r rememberingEmbedder) EmbedQuery(ctx context.Context, text string) ([]flo
 
 // vectors finds vectors in the cache and in the store of the build, or asks for them.
 func (r rememberingEmbedder) vectors(ctx context.Context, kind string, texts []string, ask func(context.Context, []string) ([][]float32, error)) ([][]float32, error) {
-	keys, names := make([]replyKey, len(texts)), make([]string, len(texts))
+	keys := make([]replyKey, len(texts))
 	for i, t := range texts {
-		keys[i], names[i] = sha256.Sum256([]byte(t)), keyOf(kind, r.name, t).String()
+		keys[i] = sha256.Sum256([]byte(t))
 	}
 	read := func(e entry) ([]float32, bool) { return e.vector, e.reply == nil }
 	write := func(v []float32) (entry, error) { return entry{vector: v}, nil }
 	return cached(ctx, keys, read, write, func(missing []int) ([][]float32, error) {
-		out, err := share.Fetch(ctx, pick(names, missing), func(places []int) ([][]float32, error) {
+		asked := pick(texts, missing)
+		names := make([]string, len(asked))
+		for i, t := range asked {
+			names[i] = keyOf(kind, r.name, t).String()
+		}
+		out, err := share.Fetch(ctx, names, func(places []int) ([][]float32, error) {
 			share.Embedded(ctx, len(places))
-			return ask(ctx, pick(pick(texts, missing), places))
+			return ask(ctx, pick(asked, places))
 		})
 		if errors.Is(err, share.ErrItem) {
 			err = share.ErrMissing

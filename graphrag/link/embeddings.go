@@ -4,11 +4,11 @@ package link
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"math"
 	"slices"
 	"sync"
+	"unsafe"
 
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
@@ -150,13 +150,9 @@ func (l *lastResult) translated(n neighborhood) (lists [][]scored, unsure []int3
 
 func digests(names []string, vectors [][]float32) []memo.Digest {
 	out := make([]memo.Digest, len(names))
-	var b []byte
 	for i, v := range vectors {
-		b = append(b[:0], names[i]...)
-		for _, x := range v {
-			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
-		}
-		out[i] = memo.DigestOf(slices.Values([]string{string(b)}))
+		bits := unsafe.String((*byte)(unsafe.Pointer(unsafe.SliceData(v))), 4*len(v))
+		out[i] = memo.DigestOf(slices.Values([]string{names[i], bits}))
 	}
 	return out
 }

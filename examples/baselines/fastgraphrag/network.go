@@ -91,20 +91,15 @@ func newNetwork(ctx context.Context, k kit.Kit, g *kg.Graph) (*network, error) {
 
 // describe joins the descriptions of an entity, or condenses them if they are long.
 func describe(ctx context.Context, c summary.Describer, name string, of []kg.Description) (kg.Description, error) {
-	length := len(of) - 1 // line breaks
-	for _, d := range of {
-		length += utf8.RuneCountInString(d.Text)
-	}
-	if length > MaxDescription {
-		return c.Describe(ctx, name, of)
-	}
 	var out kg.Description
+	texts := make([]string, len(of))
 	for i, d := range of {
-		if i > 0 {
-			out.Text += "\n"
-		}
-		out.Text += d.Text
+		texts[i] = d.Text
 		out.Passages = append(out.Passages, d.Passages...)
+	}
+	out.Text = strings.Join(texts, "\n")
+	if utf8.RuneCountInString(out.Text) > MaxDescription {
+		return c.Describe(ctx, name, of)
 	}
 	return out, nil
 }

@@ -70,6 +70,9 @@ func newNetwork(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*netw
 		return nil, err
 	}
 	n.condensedRel, err = d.all(ctx, n.pairs.Len(), func(r int32) (string, []kg.Description) {
+		if of := n.pairs.Of(r); len(of) == 1 && n.g.Relations[of[0]].Count == 1 {
+			return "", nil // one description
+		}
 		ends := n.joins(r)
 		return n.g.Entities[ends[0]].Name + " – " + n.g.Entities[ends[1]].Name, n.stated(r).descriptions
 	})
