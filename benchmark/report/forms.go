@@ -5,13 +5,16 @@ package report
 import (
 	"bufio"
 	"cmp"
+	"embed"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"text/template"
 	"unicode"
 
 	eastasian "golang.org/x/text/width"
@@ -125,42 +128,23 @@ func pad(s string, n int) string {
 	return strings.Repeat(" ", max(0, n-width(s))) + s
 }
 
+//go:embed forms
+var formFiles embed.FS
+
+// forms are the templates of the report in Markdown and in LaTeX.
+var forms = template.Must(template.New("").Funcs(template.FuncMap{
+	"markdown": markdownText, "latex": latexText, "plain": display.OneLine,
+}).ParseFS(formFiles, "forms/*"))
+
+func (r *Report) writeForm(w io.Writer, form string) error {
+	b := bufio.NewWriter(w)
+	err := forms.ExecuteTemplate(b, form, map[string]any{"Heading": r.heading(), "Summary": r.summary(), "Least": MinQuestions, "Tables": r.Tables()})
+	return errors.Join(err, b.Flush())
+}
+
 // WriteMarkdown writes the tables of the report as Markdown; the best figure of a column is bold, 95 %
 // confidence intervals are in parentheses.
-func (r *Report) WriteMarkdown(w io.Writer) error {
-	b := bufio.NewWriter(w)
-	fmt.Fprintf(b, "# %s\n\n%s Ranges in parentheses are 95 %% confidence intervals, from %d questions on.\n", markdownText(r.heading()), markdownText(r.summary()), MinQuestions)
-	for _, t := range r.Tables() {
-		fmt.Fprintf(b, "\n## %s\n\n| %s |", markdownText(t.Title), t.Heading)
-		for _, g := range t.Groups {
-			for _, c := range g.Columns {
-				if g.Qualified {
-					c = g.Heading + ": " + c
-				}
-				fmt.Fprintf(b, " %s |", markdownText(c))
-			}
-		}
-		b.WriteString("\n|---|" + strings.Repeat("---:|", len(t.Columns())) + "\n")
-		for _, row := range t.Rows {
-			fmt.Fprintf(b, "| %s |", markdownText(row.Name))
-			for _, c := range row.Cells {
-				cell := markdownText(c.Text)
-				if c.Best {
-					cell = "**" + cell + "**"
-				}
-				if c.Interval != "" {
-					cell += " (" + c.Interval + ")"
-				}
-				fmt.Fprintf(b, " %s |", cell)
-			}
-			b.WriteByte('\n')
-		}
-		for _, n := range t.Notes {
-			fmt.Fprintf(b, "\n%s\n", markdownText(n))
-		}
-	}
-	return b.Flush()
-}
+func (r *Report) WriteMarkdown(w io.Writer) error { return r.writeForm(w, "markdown.tmpl") }
 
 var markdownEscapes = strings.NewReplacer(`\`, `\\`, "|", `\|`, "<", "&lt;", "*", `\*`, "`", "\\`", "[", `\[`, "\n", " ")
 
@@ -168,39 +152,7 @@ func markdownText(s string) string { return markdownEscapes.Replace(display.OneL
 
 // WriteLaTeX writes the tables of the report for LaTeX with the package booktabs, with their intervals; the
 // best figure of a column is bold. Notes are comments.
-func (r *Report) WriteLaTeX(w io.Writer) error {
-	b := bufio.NewWriter(w)
-	for i, t := range r.Tables() {
-		if i > 0 {
-			b.WriteByte('\n')
-		}
-		fmt.Fprintf(b, "%% %s\n", display.OneLine(t.Title))
-		for _, n := range t.Notes {
-			fmt.Fprintf(b, "%% %s\n", display.OneLine(n))
-		}
-		fmt.Fprintf(b, "\\begin{tabular}{l%s}\n\\toprule\n%s", strings.Repeat("r", len(t.Columns())), latexText(t.Heading))
-		for _, c := range t.Columns() {
-			b.WriteString(" & " + latexText(c))
-		}
-		b.WriteString(" \\\\\n\\midrule\n")
-		for _, row := range t.Rows {
-			b.WriteString(latexText(row.Name))
-			for _, c := range row.Cells {
-				cell := latexText(c.Text)
-				if c.Best {
-					cell = "\\textbf{" + cell + "}"
-				}
-				if c.Interval != "" {
-					cell += " {\\scriptsize(" + latexText(c.Interval) + ")}"
-				}
-				b.WriteString(" & " + cell)
-			}
-			b.WriteString(" \\\\\n")
-		}
-		b.WriteString("\\bottomrule\n\\end{tabular}\n")
-	}
-	return b.Flush()
-}
+func (r *Report) WriteLaTeX(w io.Writer) error { return r.writeForm(w, "latex.tmpl") }
 
 var latexEscapes = strings.NewReplacer(`\`, `\textbackslash{}`, "{", `\{`, "}", `\}`, "$", `\$`, "&", `\&`, "#", `\#`, "%", `\%`, "_", `\_`,
 	"^", `\textasciicircum{}`, "~", `\textasciitilde{}`, "↳", `$\hookrightarrow$`, "–", "--", "≤", `$\le$`, "≥", `$\ge$`, "−", "$-$", "†", `\dag{}`)
