@@ -143,18 +143,13 @@ func aliases(others []string) []string {
 	return append([]string{"", "aliases"}, others...)
 }
 
-func (d *Dataset) has(key string) bool {
-	return slices.ContainsFunc(d.Types, func(t Type) bool { return t.Key == key })
-}
-
-// statements reports whether questions of a type are judged by statements.
-func (d *Dataset) statements(key string) bool {
-	return slices.ContainsFunc(d.Types, func(t Type) bool { return t.Key == key && t.Statements })
-}
-
-// searches reports whether questions of a type are searched for and not answered.
-func (d *Dataset) searches(key string) bool {
-	return slices.ContainsFunc(d.Types, func(t Type) bool { return t.Key == key && t.Search })
+// typeOf returns a type of questions by its key, the zero value for an unknown key.
+func (d *Dataset) typeOf(key string) Type {
+	i := slices.IndexFunc(d.Types, func(t Type) bool { return t.Key == key })
+	if i < 0 {
+		return Type{}
+	}
+	return d.Types[i]
 }
 
 // check reports everything that would make figures ambiguous.
@@ -301,11 +296,6 @@ type PublishedRow struct {
 	F1OfMeans         *float64 `json:"f1_of_means,omitempty"`
 	// Note qualifies the row, without full stop.
 	Note string `json:"note,omitempty"`
-}
-
-// Accuracy returns the accuracy over the questions of one type; nil if it is missing.
-func (p PublishedRow) Accuracy(kind string) *float64 {
-	return map[string]*float64{"single-fact": p.SingleFact, "multi-fact": p.MultiFact}[kind]
 }
 
 // Beside returns the rows that fit a data set: the domain has the row's number of questions, none twice, and

@@ -66,9 +66,10 @@ func (it Item) Measure(a record.Answer) Evidence {
 		e.RecallAt2 = ref(it.Recall(ranked[:min(2, len(ranked))]))
 		e.RecallAt5 = ref(it.Recall(ranked[:min(5, len(ranked))]))
 		e.RecallAt10 = ref(it.Recall(ranked[:min(10, len(ranked))]))
-		e.HitAt5 = ref(indicator(*e.RecallAt5 > 0))
-		e.AllAt5 = ref(indicator(*e.RecallAt5 == 1))
-		e.MRR = ref(reciprocalRank(it.Gold, ranked))
+		e.HitAt5, e.AllAt5, e.MRR = ref(math.Ceil(*e.RecallAt5)), ref(math.Floor(*e.RecallAt5)), ref(0)
+		if first := slices.IndexFunc(ranked, it.isGold); first >= 0 {
+			e.MRR = ref(1 / float64(first+1))
+		}
 		e.NDCGAt10 = gain(it.Grades, ranked[:min(10, len(ranked))])
 	}
 	if searched || len(a.Evidence) > 0 || len(a.Derived) > 0 {
@@ -92,26 +93,16 @@ func (it Item) Recall(docs []string) float64 {
 	}
 	met := 0
 	for _, u := range it.Gold {
-		if u.met(docs) {
+		if slices.ContainsFunc(docs, func(d string) bool { return slices.Contains(u, d) }) {
 			met++
 		}
 	}
 	return float64(met) / float64(len(it.Gold))
 }
 
-// met reports whether any of the documents provides the unit.
-func (u Unit) met(docs []string) bool {
-	return slices.ContainsFunc(docs, func(d string) bool { return slices.Contains(u, d) })
-}
-
-// reciprocalRank returns 1/rank of the first of docs that is in any unit, else 0.
-func reciprocalRank(gold []Unit, docs []string) float64 {
-	for i, d := range docs {
-		if slices.ContainsFunc(gold, func(u Unit) bool { return slices.Contains(u, d) }) {
-			return 1 / float64(i+1)
-		}
-	}
-	return 0
+// isGold reports whether a document is in any gold unit.
+func (it Item) isGold(doc string) bool {
+	return slices.ContainsFunc(it.Gold, func(u Unit) bool { return slices.Contains(u, doc) })
 }
 
 // gain returns nDCG@10 as trec_eval defines it over the first ten places, in which each document counts once:
@@ -145,13 +136,6 @@ func dcg(levels []int32) float64 {
 }
 
 func ref(f float64) *float64 { return &f }
-
-func indicator(b bool) float64 {
-	if b {
-		return 1
-	}
-	return 0
-}
 
 // CountRefusal counts a right or wrong answer or refusal. A refusal is wrong if the system had read enough of
 // the gold to answer: pages of all units, or of any one where the answer is judged by statements. It is right
@@ -291,9 +275,9 @@ func (w *wordCounts) found(it Item, evidence []graphrag.Hit) (float64, bool) {
 	for i := range idf {
 		idf[i] = w.idf(known.At(i))
 	}
-	covered := make([]bool, len(statements))
+	covered, found := make([]bool, len(statements)), 0
 	for _, e := range evidence {
-		if !slices.ContainsFunc(it.Gold, func(u Unit) bool { return slices.Contains(u, e.Chunk.Doc) }) {
+		if !it.isGold(e.Chunk.Doc) {
 			continue
 		}
 		has := make([]bool, known.Len())
@@ -311,13 +295,10 @@ func (w *wordCounts) found(it Item, evidence []graphrag.Hit) (float64, bool) {
 					here += idf[word]
 				}
 			}
-			covered[i] = covered[i] || here/all >= foundShare
-		}
-	}
-	found := 0
-	for _, c := range covered {
-		if c {
-			found++
+			if !covered[i] && here/all >= foundShare {
+				covered[i] = true
+				found++
+			}
 		}
 	}
 	return float64(found) / float64(max(len(statements), 1)), len(statements) > 0

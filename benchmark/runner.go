@@ -171,19 +171,16 @@ func (r *Runner) validate() error {
 		problems = append(problems, errors.New("benchmark: no judge"))
 	}
 	o := r.Options
-	for _, n := range []struct {
-		name  string
-		value int
-	}{{"Depth", o.Depth}, {"Limit", o.Limit}, {"Repeat", o.Repeat}, {"Concurrency", o.Concurrency}} {
-		if n.value < 0 {
-			problems = append(problems, fmt.Errorf("benchmark: %s is %d, want at least 0", n.name, n.value))
+	for i, n := range []int{o.Depth, o.Limit, o.Repeat, o.Concurrency} {
+		if n < 0 {
+			problems = append(problems, fmt.Errorf("benchmark: %s is %d, want at least 0", [...]string{"Depth", "Limit", "Repeat", "Concurrency"}[i], n))
 		}
 	}
 	if !(o.MaxFailed <= 1) {
 		problems = append(problems, fmt.Errorf("benchmark: MaxFailed is %v, want a share of at most 1", o.MaxFailed))
 	}
 	for _, key := range slices.Sorted(maps.Keys(o.TopK)) {
-		if r.Dataset != nil && !r.Dataset.has(key) {
+		if r.Dataset != nil && r.Dataset.typeOf(key).Key == "" {
 			problems = append(problems, fmt.Errorf("benchmark: TopK: the data set has no questions of type %q", key))
 		}
 		if k := o.TopK[key]; k < 0 {

@@ -210,12 +210,12 @@ func (l *Log) Judgment(k Key, judge, shown string) (Judgment, bool) {
 // Closing returns the record of a finished cell.
 func (l *Log) Closing(c Cell) (Closing, bool) { return get[Closing](l, closingKey(c)) }
 
-// Recovered describes the folder as it was opened: its records and the bytes of an unfinished write.
-func (l *Log) Recovered() journal.Recovery {
-	if l.journal == nil {
-		return journal.Recovery{}
+// Recovered describes the folder as [Open] found it: its records and the bytes of an unfinished write.
+func (l *Log) Recovered() (r journal.Recovery) {
+	if l.journal != nil {
+		r = l.journal.Recovered()
 	}
-	return l.journal.Recovered()
+	return r
 }
 
 // Close releases the folder.

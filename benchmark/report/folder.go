@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -106,12 +107,7 @@ func (r *Report) Write(dir string, run *benchmark.Run) error {
 	if err := os.MkdirAll(filepath.Join(dir, "predictions"), 0o755); err != nil {
 		return fmt.Errorf("report: folder: %w", err)
 	}
-	write := func(f file) error {
-		if err := journal.WriteFile(filepath.Join(dir, filepath.FromSlash(f.name)), f.write); err != nil {
-			return fmt.Errorf("report: %w", err)
-		}
-		return nil
-	}
+	write := func(f file) error { return journal.WriteFile(filepath.Join(dir, filepath.FromSlash(f.name)), f.write) }
 	files := r.files(run)
 	last := len(files) - 1
 	var all errgroup.Group
@@ -119,10 +115,14 @@ func (r *Report) Write(dir string, run *benchmark.Run) error {
 	for _, f := range files[:last] {
 		all.Go(func() error { return write(f) })
 	}
-	if err := all.Wait(); err != nil {
-		return err
+	err := all.Wait()
+	if err == nil {
+		err = write(files[last])
 	}
-	return write(files[last])
+	if err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	return nil
 }
 
 // WriteJSON writes the report as indented JSON, with sorted keys.
@@ -162,16 +162,12 @@ func writeLines(w io.Writer, s benchmark.SystemRun, line func(benchmark.Result) 
 
 // writeSweep writes the answers that are not in judgments.jsonl.
 func writeSweep(w io.Writer, run *benchmark.Run) error {
-	own := make(map[string]int)
-	for _, kind := range run.Dataset.Types {
-		own[kind.Key] = kind.K
-	}
 	enc := display.JSON(w)
 	for _, s := range run.Systems {
 		for _, d := range run.Dataset.Domains {
 			for _, at := range s.Sweep {
 				for _, r := range at.Results {
-					if r.Domain != d.Name || own[r.Item.Type] == at.K {
+					if r.Domain != d.Name || slices.ContainsFunc(run.Dataset.Types, func(t benchmark.Type) bool { return t.Key == r.Item.Type && t.K == at.K }) {
 						continue
 					}
 					line := newJudgment(r)

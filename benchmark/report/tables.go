@@ -390,9 +390,10 @@ func (r *Report) publishedRow(p benchmark.PublishedRow, name string, columns int
 		Cells:     []page.Cell{{Text: percent(p.AvgAccuracy)}},
 		Published: true,
 	}
+	accuracy := map[string]*float64{"single-fact": p.SingleFact, "multi-fact": p.MultiFact}
 	for _, kind := range r.types {
 		if !kind.Statements {
-			row.Cells = append(row.Cells, page.Cell{Text: percent(p.Accuracy(kind.Key))})
+			row.Cells = append(row.Cells, page.Cell{Text: percent(accuracy[kind.Key])})
 		}
 	}
 	for _, f := range []*float64{p.Recall, p.Precision, f1} {
