@@ -43,12 +43,7 @@ const (
 
 // keysIn returns the keys of the figures in a table, in the order of their places.
 func keysIn(t tableKey) []string {
-	var of []figure
-	for _, f := range allFigures {
-		if f.in[t] > 0 {
-			of = append(of, f)
-		}
-	}
+	of := slices.DeleteFunc(slices.Clone(allFigures), func(f figure) bool { return f.in[t] == 0 })
 	slices.SortFunc(of, func(a, b figure) int { return a.in[t] - b.in[t] })
 	var keys []string
 	for _, f := range of {
@@ -196,20 +191,17 @@ func figureOf(key string) (figure, bool) {
 
 // interval returns the interval of a figure or of a named score; nil without.
 func (t Type) interval(key string) *Interval {
-	if i, ok := t.Intervals[key]; ok {
-		return &i
+	i, ok := t.Intervals[key]
+	if v := t.Verdicts(); v != nil && !ok {
+		i, ok = v.Intervals[key]
 	}
-	if v := t.Verdicts(); v != nil {
-		if i, ok := v.Intervals[key]; ok {
-			return &i
-		}
+	if !ok {
+		return nil
 	}
-	return nil
+	return &i
 }
 
-// estimate returns a figure, or a named score, of a type of questions with its interval.
-func (t Types) estimate(of, key string) estimate { return t[of].estimate(key) }
-
+// estimate returns a figure, or a named score, with its interval.
 func (t Type) estimate(key string) estimate {
 	f, known := figureOf(key)
 	m := estimate{interval: t.interval(key), size: f.size, unmarked: f.plain, ranked: f.ranked}

@@ -15,9 +15,8 @@ import (
 	"strconv"
 	"strings"
 	"text/template"
-	"unicode"
 
-	eastasian "golang.org/x/text/width"
+	"github.com/rivo/uniseg"
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/page"
@@ -102,23 +101,7 @@ func writeText(b *bufio.Writer, t page.Table) {
 
 // width returns the columns of a text in a terminal: two for a character of Chinese, Japanese and Korean,
 // none for a combining mark.
-func width(s string) int {
-	n := 0
-	for _, r := range s {
-		n += runeWidth(r)
-	}
-	return n
-}
-
-func runeWidth(r rune) int {
-	switch kind := eastasian.LookupRune(r).Kind(); {
-	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
-		return 0
-	case kind == eastasian.EastAsianWide || kind == eastasian.EastAsianFullwidth:
-		return 2
-	}
-	return 1
-}
+func width(s string) int { return uniseg.StringWidth(s) }
 
 // pad aligns right, or left if n is negative.
 func pad(s string, n int) string {
@@ -199,33 +182,36 @@ func (r *Report) WriteCSV(w io.Writer) error {
 const allDomains = "*"
 
 func csvRow(of []string, by, judged string, t Type, figures, bounded []string) []string {
-	if t.Verdicts() == nil {
+	counts := make([]string, 4)
+	if v := t.Verdicts(); v != nil {
+		for i, n := range []int{v.Refusals.AnsweredRight, v.Refusals.AnsweredWrong, v.Refusals.RefusedRightly, v.Refusals.RefusedWrongly} {
+			counts[i] = strconv.Itoa(n)
+		}
+	} else {
 		by, judged = "", ""
 	}
 	row := append(of, strconv.Itoa(t.N), strconv.Itoa(t.K), by, judged)
-	share := func(f float64) string { return strconv.FormatFloat(f, 'f', 6, 64) }
 	for _, key := range figures {
-		value := ""
-		if f, ok := t.Figure(key); ok {
-			value = share(f)
-		}
-		row = append(row, value)
+		row = append(row, csvNumber(t.Figure(key)))
 	}
-	if v := t.Verdicts(); v != nil {
-		for _, n := range []int{v.Refusals.AnsweredRight, v.Refusals.AnsweredWrong, v.Refusals.RefusedRightly, v.Refusals.RefusedWrongly} {
-			row = append(row, strconv.Itoa(n))
-		}
-	} else {
-		row = append(row, "", "", "", "")
-	}
+	row = append(row, counts...)
 	for _, key := range bounded {
-		if i := t.interval(key); i != nil {
-			row = append(row, share(i[0]), share(i[1]))
-		} else {
-			row = append(row, "", "")
+		var ends Interval
+		i := t.interval(key)
+		if i != nil {
+			ends = *i
 		}
+		row = append(row, csvNumber(ends[0], i != nil), csvNumber(ends[1], i != nil))
 	}
 	return row
+}
+
+// csvNumber returns a figure with six decimals, "" if it is not defined.
+func csvNumber(f float64, defined bool) string {
+	if !defined {
+		return ""
+	}
+	return strconv.FormatFloat(f, 'f', 6, 64)
 }
 
 // csvText escapes texts that spreadsheets would read as formulas.
@@ -264,9 +250,6 @@ func deref(f *float64) float64 {
 	}
 	return *f
 }
-
-// megabytes formats a size in millions of bytes.
-func megabytes(n int64) string { return decimal(ref(float64(n)/1e6), 1) }
 
 func pValue(p float64) string { return strconv.FormatFloat(p, 'f', 4, 64) }
 

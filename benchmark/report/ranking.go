@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/rivo/uniseg"
+
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/page"
 	"github.com/wildgraph/wildgraph/benchmark/record"
@@ -55,7 +57,7 @@ func (r *Report) rank() ranking {
 		out.second, _ = figureOf(keys[1])
 	}
 	for _, s := range r.Systems {
-		m := s.Overall.Types.estimate(benchmark.All, out.figure.key)
+		m := s.Overall.Types[benchmark.All].estimate(out.figure.key)
 		if len(s.NotCompared) > 0 {
 			out.failed = append(out.failed, s.System+" is not compared: "+strings.Join(s.NotCompared, "; ")+".")
 			continue
@@ -70,7 +72,7 @@ func (r *Report) rank() ranking {
 		}
 		st := standing{name: s.name(), estimate: m}
 		if len(keys) > 1 {
-			st.second = s.Overall.Types.estimate(benchmark.All, out.second.key)
+			st.second = s.Overall.Types[benchmark.All].estimate(out.second.key)
 		}
 		st.to, _ = r.toBest(out.figure, s)
 		out.standings = append(out.standings, st)
@@ -243,13 +245,12 @@ func cut(s string, n int) string {
 	if width(s) <= n {
 		return s
 	}
-	at := 0
-	for i, r := range s {
-		if at += runeWidth(r); at >= n {
-			return s[:i] + "…"
-		}
+	all, at := uniseg.NewGraphemes(s), 0
+	for all.Next() && at+all.Width() < n {
+		at += all.Width()
 	}
-	return s
+	from, _ := all.Positions()
+	return s[:from] + "…"
 }
 
 // fill writes a paragraph in lines of rankingWidth columns; nothing for "".
@@ -512,11 +513,7 @@ func (r *Report) writePairs(w io.Writer) error {
 	for _, p := range r.Pairs {
 		row := []string{csvText(p.A), csvText(p.B), csvText(p.Figure), p.Family, strconv.Itoa(p.Tests), strconv.Itoa(p.N)}
 		for _, v := range []*float64{&p.Difference, p.Low, p.High, p.P, p.PHolm} {
-			cell := ""
-			if v != nil {
-				cell = strconv.FormatFloat(*v, 'f', 6, 64)
-			}
-			row = append(row, cell)
+			row = append(row, csvNumber(deref(v), v != nil))
 		}
 		rows = append(rows, append(row, p.Class()))
 	}
