@@ -3,19 +3,23 @@
 package benchmark
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"iter"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/judge"
+	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
 // Dataset is a benchmark: one or more domains, each with a corpus and questions of its own.
@@ -413,4 +417,27 @@ func Open(fsys fs.FS, o LoadOptions, layouts ...Layout) (*Dataset, error) {
 		files = append(files, l.Files)
 	}
 	return nil, fmt.Errorf("benchmark: no data set here: point to the folder with %s", strings.Join(files, "; or "))
+}
+
+// ReadText reads a text file of at most limit bytes. Bytes that are not UTF-8 are an error with the line.
+func ReadText(fsys fs.FS, name string, limit int64) (string, error) {
+	f, err := jsonl.Open(fsys, name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close() // only read
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("reading %s: %w", name, err)
+	case int64(len(data)) > limit:
+		return "", fmt.Errorf("%s is larger than %d MiB; remove it or cut it up", name, limit>>20)
+	}
+	n := 0
+	for line := range bytes.Lines(data) {
+		if n++; !utf8.Valid(line) {
+			return "", &jsonl.Error{File: name, Line: n, Err: errors.New("not valid UTF-8; convert the page")}
+		}
+	}
+	return string(data), nil
 }

@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"golang.org/x/sync/errgroup"
@@ -86,10 +85,8 @@ const (
 // Questions makes the questions of an article. Drafts are tried in a seeded order until the numbers are
 // reached, so that failed ones are replaced. The questions are in the order of the article, summaries last.
 func Questions(ctx context.Context, golds []Gold, pages func(url string) (Page, bool), p Parts, n Numbers) ([]Question, []Dropped, error) {
+	n.Concurrency = cmp.Or(n.Concurrency, 8)
 	m := questionMaker{Parts: p, pages: pages, numbers: n}
-	if m.numbers.Concurrency == 0 {
-		m.numbers.Concurrency = 8
-	}
 	single, multi, summary := m.drafts(golds)
 	order := rand.New(rand.NewPCG(n.Seed, 0x77696c64))
 	kinds := []struct {
@@ -178,7 +175,8 @@ func (m *questionMaker) make(ctx context.Context, drafts []Draft, most int) erro
 				m.drop(d, r.reason)
 			case slices.ContainsFunc(m.out, func(q placedQuestion) bool { return strings.EqualFold(q.Text, r.q.Text) }):
 				m.drop(d, "asked before")
-			case m.numbers.Apart && d.Type != wildgraph.Summary && m.summarized(d.statement()):
+			case m.numbers.Apart && d.Type != wildgraph.Summary &&
+				slices.ContainsFunc(m.out, func(q placedQuestion) bool { return slices.Contains(q.Statements, d.statement()) }):
 				m.drop(d, "a gold statement of a summary")
 			default:
 				m.out = append(m.out, placedQuestion{r.q, m.places[d.key()]})
@@ -198,10 +196,6 @@ func (m *questionMaker) drop(d Draft, reason string) {
 	m.dropped = append(m.dropped, Dropped{d.Type + ": " + what, reason})
 }
 
-func (m *questionMaker) summarized(statement string) bool {
-	return slices.ContainsFunc(m.out, func(q placedQuestion) bool { return slices.Contains(q.Statements, statement) })
-}
-
 // result is a question, or the reason why there is none.
 type result struct {
 	q      Question
@@ -212,17 +206,13 @@ func (m *questionMaker) try(ctx context.Context, drafts []Draft) ([]result, erro
 	results := make([]result, len(drafts))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(m.numbers.Concurrency)
-	var mu sync.Mutex
 	for i, d := range drafts {
-		g.Go(func() error {
+		g.Go(func() (err error) {
 			defer m.done()
-			r, err := m.question(ctx, d)
+			results[i], err = m.question(ctx, d)
 			if err != nil && llm.OfOneReply(err) {
-				r, err = result{reason: display.OneLine(err.Error())}, nil
+				results[i], err = result{reason: display.OneLine(err.Error())}, nil
 			}
-			mu.Lock()
-			defer mu.Unlock()
-			results[i] = r
 			return err
 		})
 	}

@@ -137,7 +137,7 @@ func (a *Article) readEntry(entry string) (r Reference, ok bool) {
 		switch {
 		case strings.EqualFold(plainTitle(l.text), "archived"):
 			archive = first(archive, l)
-		case isWiki(l.url) || !a.released && isChrome(l):
+		case isWiki(l.url) || !a.released && slices.ContainsFunc(chromeHosts, func(domain string) bool { return within(hostOf(l.url), domain) }):
 		case title == nil || !quoted(title.text) && quoted(l.text):
 			title = &l
 		}
@@ -195,13 +195,7 @@ const maxName = 200
 // isWiki reports whether an address belongs to the encyclopedia, which is no source of its own.
 func isWiki(address string) bool { return within(hostOf(address), "wikipedia.org") }
 
-// isChrome reports whether a link belongs to the page and not to the article: to sister projects and page
-// tools.
-func isChrome(l link) bool {
-	h := hostOf(l.url)
-	return slices.ContainsFunc(chromeHosts, func(domain string) bool { return within(h, domain) })
-}
-
+// chromeHosts are the hosts of links of the page and not of the article: sister projects and page tools.
 var chromeHosts = []string{"wikimedia.org", "wikidata.org", "wiktionary.org", "wikisource.org", "wikivoyage.org",
 	"wikimediafoundation.org", "mediawiki.org", "toolforge.org"}
 
@@ -312,18 +306,15 @@ func (c *Citations) add(number, item string) {
 	}
 }
 
-// Item returns the text of a mark's item, or "": by the note, which is exact, or else by the number.
-func (c *Citations) Item(m Mark) string {
-	if item, known := c.noted[m.Note]; known {
-		return item
-	}
-	return c.numbered[m.Number]
-}
-
-// URLs returns the addresses of an item outside of the encyclopedia, each once, without fragments.
+// URLs returns the addresses of a mark's item outside of the encyclopedia, each once, without fragments. The
+// item is found by the note, which is exact, or else by the number.
 func (c *Citations) URLs(m Mark) []string {
 	var out []string
-	for _, u := range c.address.FindAllString(c.Item(m), -1) {
+	item, known := c.noted[m.Note]
+	if !known {
+		item = c.numbered[m.Number]
+	}
+	for _, u := range c.address.FindAllString(item, -1) {
 		u, _, _ = strings.Cut(u, "#")
 		if !isWiki(u) && !slices.Contains(out, u) {
 			out = append(out, u)

@@ -65,9 +65,6 @@ type Page struct {
 	Text       string
 }
 
-// String returns the contents of the page's file.
-func (p Page) String() string { return "# " + p.Title + "\n\n" + strings.TrimSpace(p.Text) + "\n" }
-
 // Phrases by which servers replace a page (WildGraphBench's construction tools, fetch_reference_pages).
 var excuses = []string{"404 not found", "page not found", "access denied", "permission denied", "bad link", "something went wrong", "403 forbidden", "enable javascript", "verify you are human"}
 
@@ -139,7 +136,7 @@ func (t Topic) Write(dir string) error {
 	for _, p := range t.Pages {
 		name := PageFile(p.Title)
 		keep[name] = true
-		w.file(filepath.Join(corpus, "reference_pages", name), func(b *bytes.Buffer) { b.WriteString(p.String()) })
+		w.file(filepath.Join(corpus, "reference_pages", name), func(b *bytes.Buffer) { fmt.Fprintf(b, "# %s\n\n%s\n", p.Title, strings.TrimSpace(p.Text)) })
 	}
 	w.clear(filepath.Join(corpus, "reference_pages"), func(name string) bool { return !keep[name] })
 	w.file(filepath.Join("extracted_data", domain, topic, "valid_triples.jsonl"), jsonLines(t.Gold))

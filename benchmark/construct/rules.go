@@ -66,19 +66,13 @@ func sentences(paragraph string) []string {
 		}
 		if i+1 < len(spans) {
 			to = m.Source(spans[i+1].Start)
-			to = openedAt(paragraph, to)
+			for to > 0 && strings.ContainsRune("[_*\"“(", rune(paragraph[to-1])) { // back over the bracket of its link
+				to--
+			}
 		}
 		out = append(out, strings.TrimSpace(paragraph[from:to]))
 	}
 	return out
-}
-
-// openedAt moves from the first visible letter of a sentence back over the opening bracket of its link.
-func openedAt(paragraph string, at int) int {
-	for at > 0 && strings.ContainsRune("[_*\"“(", rune(paragraph[at-1])) {
-		at--
-	}
-	return at
 }
 
 // plainStatement returns a sentence without markup, or "" if it is too short or a formula.
@@ -174,8 +168,7 @@ func shares(statement string, pages []Page) (alone, together float64) {
 	}
 	union := make([]bool, len(words))
 	for _, p := range pages {
-		var best []bool
-		most := 0
+		best, most := []bool(nil), 0
 		for _, have := range termsIn(pieces(p.Text, window), words) {
 			if n := count(have); n > most {
 				best, most = have, n

@@ -128,7 +128,7 @@ func New(o Options) (*Fetcher, error) {
 	}
 	f := &Fetcher{o: o, dialer: newDialer(o.Resolver, o.Allow)}
 	f.client = &http.Client{Transport: f.dialer.transport(), CheckRedirect: noRedirect}
-	f.hosts.slots = make(chan struct{}, hostsAtATime)
+	f.hosts.slots, f.hosts.all = make(chan struct{}, hostsAtATime), make(map[string]*hostState)
 	return f, nil
 }
 
@@ -214,7 +214,7 @@ func (f *Fetcher) try(ctx context.Context, u *url.URL, get func(context.Context)
 			pause = max(pause, busy.wait)
 		}
 		f.hosts.leave(h, min(pause, f.o.MaxPause))
-		if err == nil || ctx.Err() != nil || !passing(err) {
+		if err == nil || ctx.Err() != nil || errors.As(err, new(*Error)) || errors.As(err, new(refusal)) { // no temporary one
 			break
 		}
 	}
@@ -228,12 +228,6 @@ type busyError struct {
 }
 
 func (e *busyError) Error() string { return e.status }
-
-// passing reports whether an error may be temporary.
-func passing(err error) bool {
-	var known *Error
-	return !errors.As(err, &known) && !errors.As(err, new(refusal))
-}
 
 // get sends one request and reads the answer.
 func (f *Fetcher) get(ctx context.Context, c *http.Client, u *url.URL, header http.Header) (answer, error) {

@@ -57,9 +57,6 @@ func (s *hosts) of(u *url.URL) *hostState {
 	defer s.mu.Unlock()
 	h := s.all[u.Host]
 	if h == nil {
-		if s.all == nil {
-			s.all = make(map[string]*hostState)
-		}
 		h = &hostState{turn: make(chan struct{}, 1), read: make(chan struct{})}
 		s.all[u.Host] = h
 	}
@@ -74,37 +71,23 @@ func (s *hosts) enter(ctx context.Context, u *url.URL) (*hostState, error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	err := sleep(ctx, time.Until(h.next))
-	if err == nil {
+	select {
+	case <-time.After(time.Until(h.next)):
 		select {
 		case s.slots <- struct{}{}:
 			return h, nil
 		case <-ctx.Done():
-			err = ctx.Err()
 		}
+	case <-ctx.Done():
 	}
 	<-h.turn
-	return nil, err
+	return nil, ctx.Err()
 }
 
 func (s *hosts) leave(h *hostState, pause time.Duration) {
 	<-s.slots
 	h.next = time.Now().Add(pause)
 	<-h.turn
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return ctx.Err()
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 var errRobots = errors.New("robots.txt of the host does not want it")
@@ -221,14 +204,12 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 	if err != nil {
 		return nil, err
 	}
+	var c net.Conn
 	err = fmt.Errorf("%s has no address", host)
-	for _, to := range all {
-		var c net.Conn
-		if c, err = d.net.DialContext(ctx, network, to.String()); err == nil {
-			return c, nil
-		}
+	for i := 0; i < len(all) && err != nil; i++ {
+		c, err = d.net.DialContext(ctx, network, all[i].String())
 	}
-	return nil, err
+	return c, err
 }
 
 // lookUp returns the addresses of a host, all or none: a name that also leads inside is refused.

@@ -46,16 +46,13 @@ func (f *facts) UnmarshalJSON(data []byte) error {
 		return nil
 	}
 	var rows [][]json.RawMessage
-	if err := json.Unmarshal(data, &rows); err != nil {
-		return errors.New(`"supporting_facts" is no list of [title, sentence]`)
+	bad := json.Unmarshal(data, &rows) != nil
+	titles := make([]string, len(rows))
+	for i, row := range rows {
+		bad = bad || len(row) == 0 || json.Unmarshal(row[0], &titles[i]) != nil
 	}
-	var titles []string
-	for _, row := range rows {
-		var title string
-		if len(row) == 0 || json.Unmarshal(row[0], &title) != nil {
-			return errors.New(`"supporting_facts" is no list of [title, sentence]`)
-		}
-		titles = append(titles, title)
+	if bad {
+		return errors.New(`"supporting_facts" is no list of [title, sentence]`)
 	}
 	*f = distinct(titles)
 	return nil
@@ -90,15 +87,14 @@ func (c *questionContext) UnmarshalJSON(data []byte) error {
 		return nil
 	}
 	var rows [][]json.RawMessage
-	if err := json.Unmarshal(data, &rows); err != nil {
-		return errors.New(`"context" is no list of [title, sentences]`)
-	}
+	bad := json.Unmarshal(data, &rows) != nil
 	for _, row := range rows {
 		var p paragraph
-		if len(row) != 2 || json.Unmarshal(row[0], &p.title) != nil || json.Unmarshal(row[1], &p.sentences) != nil {
-			return errors.New(`"context" is no list of [title, sentences]`)
-		}
+		bad = bad || len(row) != 2 || json.Unmarshal(row[0], &p.title) != nil || json.Unmarshal(row[1], &p.sentences) != nil
 		*c = append(*c, p)
+	}
+	if bad {
+		return errors.New(`"context" is no list of [title, sentences]`)
 	}
 	return nil
 }
@@ -141,10 +137,6 @@ func loadHops(joiner string, item func(q hopQuestion, aliases map[string][]strin
 		}
 		return r.part(set)
 	}
-}
-
-func hotpotItem(q hopQuestion, _ map[string][]string) benchmark.Item {
-	return benchmark.Item{Type: strings.TrimSpace(q.Type)}
 }
 
 func twoWikiItem(q hopQuestion, aliases map[string][]string) benchmark.Item {

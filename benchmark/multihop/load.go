@@ -44,7 +44,9 @@ type layout struct {
 var layouts = map[string]layout{
 	HotpotQA: {
 		files: []string{"hotpotqa.json", "hotpotqa_train.json", "hotpot_dev_distractor_v1.json", "hotpot_train_v1.1.json"},
-		load:  loadHops("", hotpotItem),
+		load: loadHops("", func(q hopQuestion, _ map[string][]string) benchmark.Item {
+			return benchmark.Item{Type: strings.TrimSpace(q.Type)}
+		}),
 	},
 	TwoWiki: {
 		files: []string{"2wikimultihopqa.json", "2wikimultihopqa_train.json", "?dev.json", "?train.json"}, own: "2wiki",
@@ -201,7 +203,7 @@ func checkItem(set string, it benchmark.Item, seen map[string]bool) error {
 		return errors.New("the question is empty")
 	case strings.TrimSpace(it.Reference) == "":
 		return errors.New("a question without an answer: that of a test set?")
-	case !hasType(set, it.Type):
+	case !slices.ContainsFunc(kinds, func(k questionType) bool { return k.key == it.Type && slices.Contains(k.sets, set) }):
 		return fmt.Errorf("%.80q is no type of questions of %s", strings.TrimPrefix(it.Type, set+"-"), set)
 	}
 	seen[it.Question.ID] = true

@@ -277,7 +277,7 @@ func readBooks(fsys fs.FS, root string) ([]graphrag.Document, error) {
 			if err != nil || e.IsDir() || !strings.HasSuffix(strings.ToLower(file), ".md") {
 				return err
 			}
-			text, err := readText(fsys, file)
+			text, err := benchmark.ReadText(fsys, file, MaxRecord)
 			if err == nil {
 				id := strings.TrimPrefix(file, dir+"/")
 				out = append(out, graphrag.Document{ID: id, Title: strings.TrimSuffix(path.Base(file), path.Ext(file)), Text: text})
@@ -290,22 +290,4 @@ func readBooks(fsys fs.FS, root string) ([]graphrag.Document, error) {
 		return out, err
 	}
 	return nil, fmt.Errorf("no folder Corpus beside the questions in %s", root)
-}
-
-func readText(fsys fs.FS, file string) (string, error) {
-	f, err := jsonl.Open(fsys, file)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close() // only read
-	data, err := io.ReadAll(io.LimitReader(f, MaxRecord+1))
-	switch {
-	case err != nil:
-		return "", fmt.Errorf("reading %s: %w", file, err)
-	case len(data) > MaxRecord:
-		return "", fmt.Errorf("%s is larger than %d MiB", file, MaxRecord>>20)
-	case !utf8.Valid(data):
-		return "", fmt.Errorf("%s is not valid UTF-8", file)
-	}
-	return string(data), nil
 }

@@ -113,11 +113,6 @@ func Schemes() map[string]short.Scheme {
 	return out
 }
 
-// hasType reports whether a data set has a type of questions.
-func hasType(set, key string) bool {
-	return slices.ContainsFunc(kinds, func(k questionType) bool { return k.key == key && slices.Contains(k.sets, set) })
-}
-
 // paper is the source of the published figures, paperJudge judged there.
 const (
 	paper      = "arXiv 2508.19855"

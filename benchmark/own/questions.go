@@ -85,7 +85,10 @@ func Load(ctx context.Context, name string, questions io.Reader, docs fs.FS, o l
 		named, notes = nil, []string{"without documents gold pages and evidence are not looked at"}
 	}
 	for _, d := range pages {
-		named.add(d.ID)
+		named[d.ID] = []string{d.ID}
+		if base := path.Base(d.ID); base != d.ID {
+			named[base] = append(named[base], d.ID)
+		}
 	}
 	items, unknown, err := readQuestions(name, questions, named)
 	if err != nil {
@@ -294,13 +297,6 @@ func (q question) categories() (out string) {
 
 // fileNames maps paths and base names to the paths of files.
 type fileNames map[string][]string
-
-func (n fileNames) add(id string) {
-	n[id] = []string{id}
-	if base := path.Base(id); base != id {
-		n[base] = append(n[base], id)
-	}
-}
 
 func (n fileNames) find(page string) (string, error) {
 	switch found := n[path.Clean(strings.ReplaceAll(page, `\`, "/"))]; len(found) {

@@ -270,7 +270,9 @@ func (p *Page) index(pieces []int) pageIndex {
 	}
 	for _, t := range p.Tables {
 		for _, c := range t.Charts {
-			out.Charts = append(out.Charts, c.clean())
+			c.Title, c.X = name(c.Title), name(c.X)
+			c.Lines = mapped(c.Lines, func(l Line) Line { return Line{name(l.Name), l.Points} })
+			out.Charts = append(out.Charts, c)
 		}
 	}
 	if p.Run == nil {
@@ -327,10 +329,4 @@ func (v Value) MarshalJSON() ([]byte, error) {
 		out = append(out, math.Round(1e4**f)/100)
 	}
 	return json.Marshal(out)
-}
-
-func (c Chart) clean() Chart {
-	c.Title, c.X = name(c.Title), name(c.X)
-	c.Lines = mapped(c.Lines, func(l Line) Line { return Line{name(l.Name), l.Points} })
-	return c
 }
