@@ -159,8 +159,7 @@ type Match struct {
 func (s SummaryJudgment) F1() Verdict {
 	switch {
 	case s.Recall.State == Scored && s.Precision.State == Scored:
-		a, b := s.Recall.Value, s.Precision.Value
-		return Score(2*a*b/max(a+b, math.SmallestNonzeroFloat64), "")
+		return Score(HarmonicMean(s.Recall.Value, s.Precision.Value), "")
 	case s.Recall.State == Unscored:
 		return s.Recall
 	case s.Precision.State == Unscored:
@@ -169,6 +168,9 @@ func (s SummaryJudgment) F1() Verdict {
 		return Verdict{State: NotApplicable}
 	}
 }
+
+// HarmonicMean returns 2ab/(a+b), and 0 if both are 0.
+func HarmonicMean(a, b float64) float64 { return 2 * a * b / max(a+b, math.SmallestNonzeroFloat64) }
 
 // Options of the judges; the zero value asks only for the verdict.
 type Options struct {

@@ -82,14 +82,6 @@ func currencyBefore(gap string) dimension {
 	return currencies[string(sign)]
 }
 
-// quantities finds the dates and the amounts of a statement.
-func (s *scan) quantities() (out []amount) {
-	for _, d := range s.dates() {
-		out = append(out, amount{date: d, dim: dated})
-	}
-	return append(out, s.amounts()...)
-}
-
 // amounts finds the numbers of a statement other than dates, and marks their tokens used.
 func (s *scan) amounts() (out []amount) {
 	first, last := 0, 0 // tokens of the amount before
@@ -107,7 +99,8 @@ func (s *scan) amounts() (out []amount) {
 		if a.dim == dollars && s.gap(i) == "$" && dollarPrefixes[s.word(i-1)] { // US$100
 			s.tokens[i-1].used = true
 		}
-		if a.side = s.side(i); len(out) > 0 && s.ranges(first, last, i) {
+		a.side = s.side(i) // "between 2 and 12", "2 to 12" and "2–12" are ranges
+		if len(out) > 0 && (i == last+1 && s.joined(i) || i == last+2 && (s.word(last+1) == "to" || s.word(last+1) == "and" && s.word(first-1) == "between")) {
 			out[len(out)-1].ranged, a.ranged = true, true
 		}
 		first, last = i, end
@@ -115,13 +108,6 @@ func (s *scan) amounts() (out []amount) {
 		i = s.use(i, end)
 	}
 	return out
-}
-
-// ranges reports whether an amount, of the tokens from first to end, and the one that begins
-// after it are the ends of a range: "between 2 and 12", "2 to 12", "2–12".
-func (s *scan) ranges(first, end, begin int) bool {
-	return begin == end+1 && s.joined(begin) ||
-		begin == end+2 && (s.word(end+1) == "to" || s.word(end+1) == "and" && s.word(first-1) == "between")
 }
 
 // side reads a bound in front of token i: +1 for more than, -1 for fewer than.

@@ -112,7 +112,11 @@ type reader struct {
 func (r *reader) read(statement string) features {
 	s := &r.scan
 	s.read(r.lang.words, plainNumbers(statement))
-	f := features{amounts: s.quantities()}
+	var f features
+	for _, d := range s.dates() {
+		f.amounts = append(f.amounts, amount{date: d, dim: dated})
+	}
+	f.amounts = append(f.amounts, s.amounts()...)
 	r.negations()
 	r.relations()
 	r.inName = make([]bool, len(s.tokens))
@@ -190,7 +194,9 @@ func (r *reader) term(f *features, i int) {
 	if r.inName[i] {
 		weight = nameWeight
 	}
-	f.terms = append(f.terms, term{hash: r.hash(i), root: r.root(i), weight: weight, mask: mask, name: r.inName[i], decisive: decisive[t.word] && (i == 0 || !r.inName[i])})
+	root := plainLetters(t.stem)
+	root = root[:min(len(root), rootLetters)]
+	f.terms = append(f.terms, term{hash: r.hash(i), root: hashOf(root) ^ r.relation[i], weight: weight, mask: mask, name: r.inName[i], decisive: decisive[t.word] && (i == 0 || !r.inName[i])})
 }
 
 // sort orders the terms and merges equal ones, with the largest weight and all bits.
@@ -328,12 +334,6 @@ func (r *reader) hash(i int) uint64 {
 // rootLetters is the number of letters that words of one root share: safe and safety do not, withdrew and
 // withdrawal do.
 const rootLetters = 5
-
-// root returns the hash of the beginning of the word at i.
-func (r *reader) root(i int) uint64 {
-	w := plainLetters(r.scan.tokens[i].stem)
-	return hashOf(w[:min(len(w), rootLetters)]) ^ r.relation[i]
-}
 
 // umlauts folds the spellings of umlauts: Mueller and Müller.
 var umlauts = strings.NewReplacer("ae", "a", "oe", "o", "ue", "u", "ß", "ss")

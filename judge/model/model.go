@@ -222,10 +222,10 @@ func (j *Judge) lists(c judge.Case, predicted []string) lists {
 		protocol.List{Letter: "p", N: len(predicted), Canaries: []int{protocol.True, protocol.False}})
 	l := lists{batch: b, gold: b.Of("g"), predicted: b.Of("p"), texts: make(map[string]string)}
 	for _, it := range l.gold {
-		l.texts[it.ID] = it.Pick(func(i int) string { return c.Statements[i] }, know.Fact, "")
+		l.texts[it.ID] = it.Pick(c.Statements, know.Fact, "")
 	}
 	for _, it := range l.predicted {
-		l.texts[it.ID] = it.Pick(func(i int) string { return predicted[i] }, know.Restated, know.Falsehood)
+		l.texts[it.ID] = it.Pick(predicted, know.Restated, know.Falsehood)
 	}
 	return l
 }
@@ -300,11 +300,11 @@ func (j *Judge) match(ctx context.Context, c judge.Case, out *judge.SummaryJudgm
 	// The gold side has one more statement, which only the true canary says.
 	gold := protocol.NewBatch("g", seed, len(c.Statements), protocol.True)
 	goldList := protocol.Listed(gold.Items, func(it protocol.Item) string {
-		return it.Pick(func(i int) string { return c.Statements[i] }, know.Fact, "")
+		return it.Pick(c.Statements, know.Fact, "")
 	})
 	ask := func(open []protocol.Item) llm.Request {
 		list := protocol.Listed(open, func(it protocol.Item) string {
-			return it.Pick(func(i int) string { return predicted[i] }, know.Restated, know.Falsehood)
+			return it.Pick(predicted, know.Restated, know.Falsehood)
 		})
 		f := prompts.NewFence(append([]string{goldList, list}, evidence...)...)
 		rule, texts := evidencePrompt(f, evidence, "the gold statements alone decide")
@@ -367,7 +367,7 @@ func (r Rule) Ask(ctx context.Context, m llm.Model, items ...string) (Ruling, er
 	seed := prompts.NewFence(append(slices.Clip(items), r.Text)...).Nonce()
 	ask := func(open []protocol.Item) llm.Request {
 		list := protocol.Listed(open, func(it protocol.Item) string {
-			return it.Pick(func(i int) string { return items[i] }, r.Right, r.Wrong)
+			return it.Pick(items, r.Right, r.Wrong)
 		})
 		f := prompts.NewFence(list)
 		return protocol.Request(templates, "judge-rule", "rule", map[string]any{"Nonce": f.Nonce(), "Rule": r.Text, "Items": f.Wrap("items", list)})

@@ -410,7 +410,7 @@ func (j LiveRAG) relevant(ctx context.Context, question string, statements []str
 		parts := make([][2]string, len(open))
 		var shown []string
 		for i, it := range open {
-			parts[i] = [2]string{question, it.Pick(func(k int) string { return statements[k] }, know.Restated, know.Restated)}
+			parts[i] = [2]string{question, it.Pick(statements, know.Restated, know.Restated)}
 			if it.Index == protocol.True {
 				parts[i][0] = know.Question
 			}

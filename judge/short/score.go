@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
@@ -109,7 +110,7 @@ func (r *scriptRules) compare(pred, gold side) Score {
 	}
 	s.Precision = float64(same) / float64(len(pred.words))
 	s.Recall = float64(same) / float64(len(gold.words))
-	s.F1 = 2 * s.Precision * s.Recall / (s.Precision + s.Recall)
+	s.F1 = judge.HarmonicMean(s.Precision, s.Recall)
 	return s
 }
 

@@ -99,7 +99,7 @@ func (e Asker) Support(ctx context.Context, texts, statements []string, t *Trace
 	texts = append(texts, know.Fact)
 	ask := func(open []Item) llm.Request {
 		list := Listed(open, func(it Item) string {
-			return it.Pick(func(i int) string { return statements[i] }, know.Restated, know.Falsehood)
+			return it.Pick(statements, know.Restated, know.Falsehood)
 		})
 		f := prompts.NewFence(append(slices.Clip(texts), list)...)
 		passages := make([]string, len(texts))
@@ -162,9 +162,6 @@ func Plain(s string) string {
 		return r
 	}, strings.ToValidUTF8(s, "\uFFFD"))
 }
-
-// OneLine joins the lines of a text.
-func OneLine(s string) string { return strings.Join(strings.Fields(Plain(s)), " ") }
 
 // Word returns a JSON string or number as text.
 func Word(raw json.RawMessage) string {
