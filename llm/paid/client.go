@@ -122,7 +122,8 @@ func Open(o Options) (*Client, error) {
 	l := &ledger{j: j, run: o.Run, prices: o.Prices, tallies: map[purpose]tally{}, open: map[string]Entry{}, lengths: map[string]int{}}
 	c := &Client{o: o, j: j, cache: newCache(j, o.Logger), ledger: l,
 		probes: map[string]func(context.Context) error{}, probing: make(chan struct{}, 1)}
-	err = scan(j, c.ledger.read, func(rec journal.Record) error { return c.cache.enter(rec, o.forgotten) })
+	forgotten := func(f *failure) bool { return o.RetryFailures || f != nil && f.Kind == llm.ErrFiltered } // nil: a reply without the requested JSON
+	err = scan(j, c.ledger.read, func(rec journal.Record) error { return c.cache.enter(rec, forgotten) })
 	if err == nil {
 		c.budget, err = o.budget(c.ledger.account().Total)
 	}
@@ -130,12 +131,6 @@ func Open(o Options) (*Client, error) {
 		return nil, errors.Join(err, j.Close())
 	}
 	return c, nil
-}
-
-// forgotten reports whether a cached failure is requested again; f is nil for a reply without the requested
-// JSON.
-func (o Options) forgotten(f *failure) bool {
-	return o.RetryFailures || f != nil && f.Kind == llm.ErrFiltered
 }
 
 // count returns the greater of two counts: a limit must not rest on too low an estimate.

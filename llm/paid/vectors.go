@@ -127,7 +127,9 @@ func (c *cachedEmbedder) vector(k key, text string) (v []float32, err error) {
 	if why = cmp.Or(why, c.dim.check(c.Name(), len(v), true)); why == nil {
 		return v, nil
 	}
-	c.drop(k)
+	c.mu.Lock()
+	delete(c.known, k)
+	c.mu.Unlock()
 	c.log.Warn("paid: a vector that was kept cannot be used: asking again", "model", c.Name(), "file", c.j.Path(), "error", why)
 	return nil, nil
 }

@@ -65,7 +65,7 @@ func (d *Session) About(ctx context.Context, where *graphrag.Condition) (map[str
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return map[string]any{
-		"name": d.Title(), "docs": d.Docs(), "system": d.Name(), "model": model, "paid": d.Paid(), "graph": d.HasGraph(),
+		"name": d.Title(), "docs": d.Docs(), "system": d.Name(), "model": model, "paid": d.Paid(), "graph": d.folder.System.Graph() != nil,
 		"files": s.Files, "kinds": s.Kinds, "fields": s.Fields, "skipped": skipped, "read": d.checked.UTC().Truncate(time.Second),
 	}, err
 }
@@ -385,6 +385,3 @@ func (d *Session) factPlace(doc string, t graphrag.Triple) string {
 	}
 	return f.Place(max(best, 0))
 }
-
-// HasGraph reports whether the system has a graph.
-func (d *Session) HasGraph() bool { return d.folder.System.Graph() != nil }

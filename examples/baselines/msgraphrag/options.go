@@ -74,22 +74,20 @@ const (
 
 // Infos describe the four searches.
 var Infos = []recipe.Info{
-	recipe.Of(recipe.Info{
-		Name: NameLocal, Source: "Edge and others 2024", Paper: "arXiv 2404.16130, microsoft/graphrag 3.1.2",
-		Costs: "1 a chunk, 1 a community that is read", Calls: recipe.Calls{Chunk: 2}, // a graph and a report
-	}, LocalOptions{}, NewLocal),
-	recipe.Of(recipe.Info{
-		Name: NameGlobal, Source: "Edge and others 2024", Paper: "arXiv 2404.16130, microsoft/graphrag 3.1.2",
-		Costs: "the same; 1 per 12,000 tokens of reports", Calls: recipe.Calls{Chunk: 2, Question: 1}, // one batch of reports
-	}, GlobalOptions{}, NewGlobal),
-	recipe.Of(recipe.Info{
-		Name: NameDynamic, Source: "Edge and others 2024", Paper: "arXiv 2404.16130, microsoft/graphrag 3.1.2",
-		Costs: "all reports to index; 1 per report looked at, 1 per 12,000 tokens", Calls: recipe.Calls{Chunk: 2, Question: 19 + 1}, // a rating of each report
-	}, GlobalOptions{Dynamic: true}, NewGlobal),
-	recipe.Of(recipe.Info{
-		Name: NameDrift, Source: "Edge and others 2024", Paper: "arXiv 2404.16130, microsoft/graphrag 3.1.2",
-		Costs: "all reports to index; up to 66 to search", Calls: recipe.Calls{Chunk: 2, Question: 1 + 5 + 5}, // a hypothetical answer, folds of reports, a follow-up of each
-	}, DriftOptions{}, NewDrift),
+	recipe.Of(info(NameLocal, "1 a chunk, 1 a community that is read", 0), LocalOptions{}, NewLocal),
+	recipe.Of(info(NameGlobal, "the same; 1 per 12,000 tokens of reports", 1), GlobalOptions{}, NewGlobal), // one batch of reports
+	// A rating of each report.
+	recipe.Of(info(NameDynamic, "all reports to index; 1 per report looked at, 1 per 12,000 tokens", 19+1), GlobalOptions{Dynamic: true}, NewGlobal),
+	// A hypothetical answer, folds of reports, a follow-up of each.
+	recipe.Of(info(NameDrift, "all reports to index; up to 66 to search", 1+5+5), DriftOptions{}, NewDrift),
+}
+
+// info describes a search by its costs and the calls for a question; a chunk takes a graph and a report.
+func info(name, costs string, calls int) recipe.Info {
+	return recipe.Info{
+		Name: name, Source: "Edge and others 2024", Paper: "arXiv 2404.16130, microsoft/graphrag 3.1.2",
+		Costs: costs, Calls: recipe.Calls{Chunk: 2, Question: calls},
+	}
 }
 
 // The settings of the code that are not options (graphrag/config/defaults.py).

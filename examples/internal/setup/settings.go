@@ -78,8 +78,8 @@ type Settings struct {
 	changed    []string
 	sets       []setting
 	kg, schema string
-	badLines   string // warning about lines of -kg
-	selected   []all.System
+	badLines   string       // warning about lines of -kg
+	selected   []all.System // that take part, in the order of the registry
 }
 
 // Forget removes the records of the report folder with -fresh.
