@@ -71,7 +71,7 @@ func (m model) fetch(ctx context.Context, dir string, o Options) (err error) {
 	}
 	if err != nil {
 		_ = os.Remove(f.part) // if it is empty
-		return fmt.Errorf("hub: %s: %w: %s", m.repo, err, f.byHand(dir))
+		return fmt.Errorf("hub: %s: %w: %s", m.Repo, err, f.byHand(dir))
 	}
 	return nil
 }
@@ -94,11 +94,11 @@ func allowed(to *url.URL, endpoint string, hops int) error {
 // byHand says what to put where without this package.
 func (f *fetcher) byHand(dir string) string {
 	const proxy = "behind a proxy set HTTPS_PROXY; or fetch by hand"
-	if f.files == nil {
-		return fmt.Sprintf("%s what %s/%s/tree/%s shows into a folder, and name it as file:DIR", proxy, redacted(f.Endpoint), f.repo, f.revision)
+	if f.Files == nil {
+		return fmt.Sprintf("%s what %s/%s/tree/%s shows into a folder, and name it as file:DIR", proxy, redacted(f.Endpoint), f.Repo, f.Revision)
 	}
 	list := ""
-	for _, x := range f.files {
+	for _, x := range f.Files {
 		list += fmt.Sprintf(" %s (%d bytes, SHA-256 %s)", redacted(f.address(x)), x.Size, x.Sum)
 	}
 	return proxy + list + " into " + dir
@@ -115,24 +115,24 @@ func redacted(address string) string {
 }
 
 func (f *fetcher) address(x file) string {
-	return strings.TrimSuffix(f.Endpoint, "/") + "/" + f.repo + "/resolve/" + f.revision + "/" + x.Name
+	return strings.TrimSuffix(f.Endpoint, "/") + "/" + f.Repo + "/resolve/" + f.Revision + "/" + x.Name
 }
 
 // all fetches the missing files. Of a model without pinned sums it records them, and
 // removes one that package local cannot read, if possible before its weights are fetched.
 func (f *fetcher) all(ctx context.Context) error {
-	wanted := f.files
-	if f.files == nil {
+	wanted := f.Files
+	if f.Files == nil {
 		wanted = parts
 	}
 	var sums []file
 	for _, x := range wanted {
-		if f.files == nil && x.Name == weights {
+		if f.Files == nil && x.Name == weights {
 			if err := f.readable(); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
 		}
-		if f.files != nil && x.check(x.in(f.part)) == nil {
+		if f.Files != nil && x.check(x.in(f.part)) == nil {
 			continue
 		}
 		got, err := f.one(ctx, x)
@@ -144,7 +144,7 @@ func (f *fetcher) all(ctx context.Context) error {
 		}
 		sums = append(sums, got)
 	}
-	if f.files != nil {
+	if f.Files != nil {
 		return f.write(f.part)
 	}
 	b, err := json.MarshalIndent(sums, "", "\t")

@@ -3,8 +3,10 @@
 package hub
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
+	_ "embed"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -127,7 +129,7 @@ func (o Options) folder(m model) (string, error) {
 		}
 		o.Dir = filepath.Join(cache, "wildgraph", "models")
 	}
-	return filepath.Join(o.Dir, filepath.FromSlash(m.folder)), nil
+	return filepath.Join(o.Dir, filepath.FromSlash(m.Folder)), nil
 }
 
 // hubName has a commit, since a branch may be another model tomorrow, and names that the
@@ -141,7 +143,7 @@ func parse(name string) (model, error) {
 		return model{}, badName(name)
 	}
 	repo := part[1] + "/" + part[2]
-	return model{repo: repo, revision: part[3], folder: repo + "/" + part[3]}, nil
+	return model{Repo: repo, Revision: part[3], Folder: repo + "/" + part[3]}, nil
 }
 
 func badName(name string) error {
@@ -151,12 +153,12 @@ func badName(name string) error {
 
 // model is a commit of a repository of the Hub.
 type model struct {
-	repo, revision string
-	folder         string // below the folder of all models, with slashes
-	// files are the files to fetch, with the sums that they must have. Without any, all
+	Repo, Revision string
+	Folder         string // below the folder of all models, with slashes
+	// Files are the files to fetch, with the sums that they must have. Without any, all
 	// files of a sentence encoder are tried, and their sums are recorded.
-	files   []file
-	written map[string]string // files of our own, by name
+	Files   []file
+	Written map[string]json.RawMessage // files of our own, by name
 }
 
 // file is one that is fetched, and an entry of sums.json.
@@ -174,46 +176,18 @@ const (
 	sumsFile  = "sums.json" // the sums of a model of which none are pinned
 )
 
-// small is the vocabulary of BERT in lower case, as BGE and E5 have it.
-var small = file{Name: tokenizer, Size: 711_396, Sum: "d241a60d5e8f04cc1b2b3e9ef7a4921b27bf526d9f6050ab90f9267a1f9e5c66"}
+//go:embed models.json
+var modelTable []byte
 
-// models have names of their own. Other programs in public repositories pin the same commits and sums.
-var models = map[string]model{
-	"minilm": {
-		repo: "sentence-transformers/all-MiniLM-L6-v2", revision: "1110a243fdf4706b3f48f1d95db1a4f5529b4d41", folder: "minilm",
-		files: []file{
-			{Name: tokenizer, Size: 466_247, Sum: "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"},
-			{Name: weights, Size: 90_868_376, Sum: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"},
-		},
-		written: describe(6, 256, false, ""),
-	},
-	"bge-small": {
-		repo: "BAAI/bge-small-en-v1.5", revision: "5c38ec7c405ec4b44b94cc5a9bb96e735b38267a", folder: "bge-small",
-		files:   []file{small, {Name: weights, Size: 133_466_304, Sum: "3c9f31665447c8911517620762200d2245a2518d6e7208acc78cd9db317e21ad"}},
-		written: describe(12, 512, true, `{"query": "Represent this sentence for searching relevant passages: "}`),
-	},
-	"e5-small": {
-		repo: "intfloat/e5-small-v2", revision: "ffb93f3bd4047442299a41ebb6fa998a38507c52", folder: "e5-small",
-		files:   []file{small, {Name: weights, Size: 133_466_304, Sum: "45bfa60070649aae2244fbc9d508537779b93b6f353c17b0f95ceccb1c5116c1"}},
-		written: describe(12, 512, false, `{"query": "query: ", "passage": "passage: "}`),
-	},
-}
-
-// describe makes the files that say how a model of this family makes vectors: its layers, the tokens of a text,
-// whether the first token's vector is the text's or the mean is, and prompts, as the models' cards give them.
-func describe(layers, tokens int, first bool, prompts string) map[string]string {
-	out := map[string]string{
-		configFile: fmt.Sprintf(`{"model_type": "bert", "hidden_act": "gelu", "hidden_size": 384, "num_hidden_layers": %d, "num_attention_heads": 12, "intermediate_size": 1536, "vocab_size": 30522, "max_position_embeddings": 512, "type_vocab_size": 2, "layer_norm_eps": 1e-12}`, layers),
-		"modules.json": `[{"path": "", "type": "sentence_transformers.models.Transformer"}, {"path": "1_Pooling", "type": "sentence_transformers.models.Pooling"},` +
-			` {"path": "2_Normalize", "type": "sentence_transformers.models.Normalize"}]`,
-		"1_Pooling/config.json":     fmt.Sprintf(`{"word_embedding_dimension": 384, "pooling_mode_cls_token": %t, "pooling_mode_mean_tokens": %t}`, first, !first),
-		"sentence_bert_config.json": fmt.Sprintf(`{"max_seq_length": %d, "do_lower_case": false}`, tokens),
-	}
-	if prompts != "" {
-		out["config_sentence_transformers.json"] = `{"prompts": ` + prompts + `}`
+// models have names of their own. Other programs in public repositories pin the same commits and sums. The files
+// of our own are of the models' cards: layers, the tokens of a text, whether the first token's vector is the
+// text's or the mean is, and prompts.
+var models = func() (out map[string]model) {
+	if err := json.Unmarshal(modelTable, &out); err != nil {
+		panic(err) // it is part of the program
 	}
 	return out
-}
+}()
 
 // Bounds of files whose sums are not known.
 const (
@@ -236,7 +210,7 @@ func (m model) check(dir string) error {
 	if _, err := os.Stat(dir); err != nil {
 		return err
 	}
-	files, err := m.files, error(nil)
+	files, err := m.Files, error(nil)
 	if files == nil {
 		files, err = recorded(dir)
 	}
@@ -279,12 +253,12 @@ func sumOf(full string) (size int64, sum string, err error) {
 
 // write writes the files of our own that are not there.
 func (m model) write(dir string) error {
-	for name, content := range m.written {
+	for name, content := range m.Written {
 		full := filepath.Join(dir, filepath.FromSlash(name))
-		if b, err := os.ReadFile(full); err == nil && string(b) == content {
+		if b, err := os.ReadFile(full); err == nil && bytes.Equal(b, content) {
 			continue
 		}
-		if err := errors.Join(os.MkdirAll(filepath.Dir(full), 0o755), os.WriteFile(full, []byte(content), 0o644)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(full), 0o755), os.WriteFile(full, content, 0o644)); err != nil {
 			return err
 		}
 	}
