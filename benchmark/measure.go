@@ -18,7 +18,6 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/text"
-	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/stats"
 )
 
@@ -179,14 +178,6 @@ func (it Item) held(a record.Answer) (held, known bool) {
 	}
 	met := it.Recall(docs)
 	return met == 1 || met > 0 && len(it.Statements) > 0, true
-}
-
-// unanswerable returns the verdict on an answer to a question that has none.
-func unanswerable(a record.Answer) judge.Verdict {
-	if a.Refused {
-		return judge.Score(1, "refused, as it should be")
-	}
-	return judge.Score(0, "there is no answer")
 }
 
 // wordCounts holds the document frequencies of the content words of a corpus: lower-cased words without function

@@ -171,7 +171,10 @@ func (s *state) failure(ctx context.Context, err error, where ...any) (text, det
 		return p.Error(), p.stack, nil
 	case llm.OfOneReply(err):
 		s.opts.Logger.Warn("no answer", append(where, "error", err)...)
-		return reason(err), "", nil
+		if e := (*llm.Error)(nil); errors.As(err, &e) { // a cached failure reads like the original one
+			return string(e.Kind), "", nil
+		}
+		return err.Error(), "", nil
 	}
 	return "", "", err
 }
@@ -181,8 +184,10 @@ func (s *state) judge(ctx context.Context, it Item, a record.Answer) (record.Jud
 	switch {
 	case s.set.typeOf(it.Type).Search:
 		return s.fixedJudgment(out, it, judge.Verdict{State: judge.NotApplicable}), nil
+	case it.Unanswerable && a.Refused:
+		return s.fixedJudgment(out, it, judge.Score(1, "refused, as it should be")), nil
 	case it.Unanswerable:
-		return s.fixedJudgment(out, it, unanswerable(a)), nil
+		return s.fixedJudgment(out, it, judge.Score(0, "there is no answer")), nil
 	}
 	c := s.judgeCase(it, a)
 	_, err := guarded(func() (none struct{}, err error) {
@@ -205,12 +210,6 @@ func (s *state) judge(ctx context.Context, it Item, a record.Answer) (record.Jud
 	return out, err
 }
 
-// unanswered returns the judgment of a question without an answer.
-func (s *state) unanswered(it Item, a record.Answer) record.Judgment {
-	j := record.Judgment{Key: a.Key, Judge: s.Judge.Name(), Case: s.digest(it, a)}
-	return s.fixedJudgment(j, it, judge.NoScore("no answer: "+a.Error))
-}
-
 // fixedJudgment returns a judgment without a judge.
 func (s *state) fixedJudgment(j record.Judgment, it Item, v judge.Verdict) record.Judgment {
 	j.Fact, j.Summary = &judge.FactJudgment{Verdict: v}, nil
@@ -218,16 +217,6 @@ func (s *state) fixedJudgment(j record.Judgment, it Item, v judge.Verdict) recor
 		j.Fact, j.Summary = nil, &judge.SummaryJudgment{Recall: v, Precision: v}
 	}
 	return j
-}
-
-// reason returns the cause of a failure without its circumstances: a cached failure reads like the original
-// one.
-func reason(err error) string {
-	var e *llm.Error
-	if errors.As(err, &e) {
-		return string(e.Kind)
-	}
-	return err.Error()
 }
 
 // panicError is the panic of a system or a judge.

@@ -312,9 +312,11 @@ func (s *state) recorded(e Entry, d Domain, items []Item) []Result {
 			if index.Error != "" {
 				r.Answer = record.Answer{Key: answerKey(cell, it.Question), Error: "no index: " + index.Error}
 			}
-			r.Judgment, judged = s.log.Judgment(r.Answer.Key, s.Judge.Name(), s.digest(it, r.Answer))
+			shown := s.digest(it, r.Answer)
+			r.Judgment, judged = s.log.Judgment(r.Answer.Key, s.Judge.Name(), shown)
 			if r.Answer.Error != "" {
-				r.Judgment, judged = s.unanswered(it, r.Answer), true
+				none := record.Judgment{Key: r.Answer.Key, Judge: s.Judge.Name(), Case: shown}
+				r.Judgment, judged = s.fixedJudgment(none, it, judge.NoScore("no answer: "+r.Answer.Error)), true
 			}
 			r.Evidence = it.Measure(r.Answer)
 			r.Skipped, r.Pending = !judged, !judged

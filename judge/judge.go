@@ -249,23 +249,13 @@ func (p Procedure) Possible(by Parts) bool {
 	return (by.Model != nil || !p.NeedsModel) && (by.Entailer != nil || !p.NeedsEntailer)
 }
 
-// blank reports whether a text has no visible character.
-func blank(s string) bool {
-	for _, r := range s {
-		if unicode.IsGraphic(r) && !unicode.IsSpace(r) && !unicode.Is(unicode.Mn, r) {
-			return false
-		}
-	}
-	return true
-}
-
 // Silent returns the verdict, 0, on a case whose system refused or gave an empty answer, and whether it is
 // one.
 func (c Case) Silent() (Verdict, bool) {
 	switch {
 	case c.Refused:
 		return Score(0, "refused"), true
-	case blank(c.Answer):
+	case !strings.ContainsFunc(c.Answer, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) && !unicode.Is(unicode.Mn, r) }):
 		return Score(0, "empty answer"), true
 	}
 	return Verdict{}, false

@@ -287,25 +287,18 @@ func (p *Page) index(pieces []int) pageIndex {
 	}
 	out.Cells = make([]cells, len(p.Run.Systems))
 	for _, q := range p.Run.Questions {
-		out.Questions.add(q)
+		of := &out.Questions
+		of.ID, of.Text = append(of.ID, name(q.ID)), append(of.Text, name(q.Text))
+		of.Domain, of.Type = append(of.Domain, q.Domain), append(of.Type, q.Type)
+		of.Answer = append(of.Answer, clean(strings.Join(firstN(q.Statements, manyTexts), " "), longQuote))
 		for i, a := range q.Answers {
-			out.Cells[i].add(a)
+			c := &out.Cells[i]
+			c.State = append(c.State, a.State)
+			c.Score, c.Found = append(c.Score, percent(a.Score)), append(c.Found, percent(a.Found))
+			c.Tokens, c.Millis = append(c.Tokens, a.Costs.Context), append(c.Millis, int(math.Round(a.Costs.Millis)))
 		}
 	}
 	return out
-}
-
-func (c *questions) add(q Question) {
-	c.ID = append(c.ID, name(q.ID))
-	c.Domain, c.Type = append(c.Domain, q.Domain), append(c.Type, q.Type)
-	c.Text = append(c.Text, name(q.Text))
-	c.Answer = append(c.Answer, clean(strings.Join(firstN(q.Statements, manyTexts), " "), longQuote))
-}
-
-func (c *cells) add(a Answer) {
-	c.State = append(c.State, a.State)
-	c.Score, c.Found = append(c.Score, percent(a.Score)), append(c.Found, percent(a.Found))
-	c.Tokens, c.Millis = append(c.Tokens, a.Costs.Context), append(c.Millis, int(math.Round(a.Costs.Millis)))
 }
 
 // percent rounds a share; one that is not 0 or 1 stays so.

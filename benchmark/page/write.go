@@ -281,8 +281,11 @@ func newDetail(q Question) questionDetail {
 }
 
 func newAnswer(a Answer) *answerDetail {
+	shown := slices.DeleteFunc(slices.Clone(firstN(a.Citations, manyTexts)), func(c Citation) bool {
+		return c.Passage < 0 || c.Passage >= min(len(a.Passages), manyReads)
+	})
 	out := &answerDetail{
-		Verdict: name(a.Verdict), Reason: clean(a.Reason, longQuote), Text: spans(cut(a.Text, longText), a.cited()),
+		Verdict: name(a.Verdict), Reason: clean(a.Reason, longQuote), Text: spans(cut(a.Text, longText), shown),
 		Predicted: cleanTexts(a.Predicted), Matches: firstN(a.Matches, 4*manyTexts), Ranked: []record.Ranked{}, Costs: a.Costs,
 		Unshown: max(len(a.Passages)-manyReads, 0),
 	}
@@ -301,13 +304,6 @@ func newAnswer(a Answer) *answerDetail {
 
 // place returns the name of a chunk without its document's.
 func place(chunk, doc string) string { return name(strings.TrimPrefix(chunk, doc)) }
-
-// cited returns the citations of passages that are shown.
-func (a Answer) cited() []Citation {
-	return slices.DeleteFunc(slices.Clone(firstN(a.Citations, manyTexts)), func(c Citation) bool {
-		return c.Passage < 0 || c.Passage >= min(len(a.Passages), manyReads)
-	})
-}
 
 // spans cuts a text at the ends of citations, which are cut to the text.
 func spans(s string, citations []Citation) []span {
@@ -359,13 +355,10 @@ func (p *Page) pieces() (packed [][]byte, first []int, err error) {
 		if n+1 < len(first) {
 			to = first[n+1]
 		}
-		all.Go(func() (err error) { packed[n], err = pack(jsonArray(texts[from:to])); return err })
+		all.Go(func() (err error) {
+			packed[n], err = pack(slices.Concat([]byte("["), bytes.Join(texts[from:to], []byte(",")), []byte("]")))
+			return err
+		})
 	}
 	return packed, first, all.Wait()
-}
-
-// jsonArray is a JSON array of values.
-func jsonArray(values [][]byte) []byte {
-	out := append([]byte{'['}, bytes.Join(values, []byte{','})...)
-	return append(out, ']')
 }

@@ -340,7 +340,9 @@ var formFiles embed.FS
 
 // forms are the templates of the report in Markdown and in LaTeX.
 var forms = template.Must(template.New("").Funcs(template.FuncMap{
-	"markdown": markdownText, "latex": latexText, "plain": display.OneLine,
+	"markdown": func(s string) string { return markdownEscapes.Replace(display.OneLine(s)) },
+	"latex":    func(s string) string { return latexEscapes.Replace(display.OneLine(s)) },
+	"plain":    display.OneLine,
 }).ParseFS(formFiles, "forms/*"))
 
 func (r *Report) writeForm(w io.Writer, form string) error {
@@ -355,16 +357,12 @@ func (r *Report) WriteMarkdown(w io.Writer) error { return r.writeForm(w, "markd
 
 var markdownEscapes = strings.NewReplacer(`\`, `\\`, "|", `\|`, "<", "&lt;", "*", `\*`, "`", "\\`", "[", `\[`, "\n", " ")
 
-func markdownText(s string) string { return markdownEscapes.Replace(display.OneLine(s)) }
-
 // WriteLaTeX writes the tables of the report for LaTeX with the package booktabs, with their intervals; the
 // best figure of a column is bold. Notes are comments.
 func (r *Report) WriteLaTeX(w io.Writer) error { return r.writeForm(w, "latex.tmpl") }
 
 var latexEscapes = strings.NewReplacer(`\`, `\textbackslash{}`, "{", `\{`, "}", `\}`, "$", `\$`, "&", `\&`, "#", `\#`, "%", `\%`, "_", `\_`,
 	"^", `\textasciicircum{}`, "~", `\textasciitilde{}`, "↳", `$\hookrightarrow$`, "–", "--", "≤", `$\le$`, "≥", `$\ge$`, "−", "$-$", "†", `\dag{}`)
-
-func latexText(s string) string { return latexEscapes.Replace(display.OneLine(s)) }
 
 // WriteCSV writes one row per system, domain and question type; the domain "*" is all domains together, and a
 // domain of that name is "'*". The columns answers and judge name the makers of answers and verdicts. The

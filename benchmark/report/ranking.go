@@ -475,14 +475,6 @@ func Correct(all []Pair) error {
 	return nil
 }
 
-// texts returns difference, interval, p-values, class and detectable difference.
-func (p Pair) texts() []string {
-	if p.P == nil {
-		return []string{points(p.Difference), tooFew, "–", "–", "–", "–"}
-	}
-	return []string{points(p.Difference), points(*p.Low) + " to " + points(*p.High), pValue(*p.P), pValue(*p.PHolm), p.Class(), points(*p.Detectable)}
-}
-
 // pairTable shows the pairs of a family, and the number of corrected tests.
 func (r *Report) pairTable(family, title, heading string) page.Table {
 	t := page.Table{Title: title, Heading: heading, Groups: []page.Group{{Columns: []string{"Figure", "Questions", "Points", "95 % interval", "p", "p (Holm)", "Difference", "Detectable"}}}}
@@ -496,7 +488,11 @@ func (r *Report) pairTable(family, title, heading string) page.Table {
 		if said := fmt.Sprintf("%d by %s", p.Tests, name); p.Tests > 0 && !slices.Contains(tests, said) {
 			tests = append(tests, said)
 		}
-		addTexts(&t, p.B+" − "+p.A, append([]string{name, display.Digits(p.N)}, p.texts()...)...)
+		texts := []string{name, display.Digits(p.N), points(p.Difference), tooFew, "–", "–", "–", "–"}
+		if p.P != nil {
+			texts = append(texts[:3], points(*p.Low)+" to "+points(*p.High), pValue(*p.P), pValue(*p.PHolm), p.Class(), points(*p.Detectable))
+		}
+		addTexts(&t, p.B+" − "+p.A, texts...)
 	}
 	if len(tests) > 0 {
 		t.Notes = append(t.Notes, fmt.Sprintf("Paired over the same questions, by source page. Interval and p are of one method; p (Holm) is corrected within this table, for each figure by itself (%s). "+

@@ -223,7 +223,7 @@ func (r *Report) payoff(run *benchmark.Run) *Payoff {
 	for i, s := range r.Systems {
 		switch v := value(i); {
 		case v == nil || f.of == nil || !s.compared() || s.Spending == nil || s.Spending.Question == 0:
-		case s.graph():
+		case slices.ContainsFunc(s.Domains, func(d Domain) bool { return d.Index.Entities > 0 }):
 			graphs = append(graphs, i)
 		case plain < 0 || *v > *value(plain):
 			plain = i
@@ -262,11 +262,6 @@ func (r *Report) payoff(run *benchmark.Run) *Payoff {
 		out.Low, out.High = known(pays(best, *p.High)), known(pays(best, *p.Low))
 	}
 	return out
-}
-
-// graph reports whether any index of the system has a graph.
-func (s System) graph() bool {
-	return slices.ContainsFunc(s.Domains, func(d Domain) bool { return d.Index.Entities > 0 })
 }
 
 // sentence describes the payoff; "" for nil.

@@ -129,16 +129,11 @@ func decodeRecord(r io.Reader, left int64) (rec Record, size int64, firm bool, e
 	if _, err := io.ReadFull(r, payload); err != nil {
 		return rec, 0, false, err
 	}
-	rec, err = checkRecord(head[:], payload)
-	return rec, int64(recordSz) + length, firm, err
-}
-
-// checkRecord makes a record of its two parts.
-func checkRecord(head, payload []byte) (Record, error) {
-	if checksum(head, payload) != binary.LittleEndian.Uint32(head[4:]) {
-		return Record{}, errBad
+	if checksum(head[:], payload) != binary.LittleEndian.Uint32(head[4:]) {
+		return rec, 0, false, errBad
 	}
-	return Record{Kind: head[frameSz], Seq: binary.LittleEndian.Uint64(head[frameSz+1:]), Payload: payload}, nil
+	rec = Record{Kind: head[frameSz], Seq: binary.LittleEndian.Uint64(head[frameSz+1:]), Payload: payload}
+	return rec, int64(recordSz) + length, firm, nil
 }
 
 func payloadLength(head []byte) (n int64, firm bool) {

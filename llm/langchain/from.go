@@ -106,10 +106,7 @@ func (m *model) convert(ctx context.Context, req llm.Request, resp *llms.Content
 		}
 	}
 	if !known {
-		for _, msg := range req.Messages {
-			reply.Usage.PromptTokens += llm.EstimateTokens(msg.Text)
-		}
-		reply.Usage.CompletionTokens, reply.Usage.Estimated = llm.EstimateTokens(raw), true
+		reply.Usage = llm.Reply{Text: raw}.UsageFor(req)
 	}
 	reply, err := llm.Finish(reply, raw, stop)
 	if errors.Is(err, llm.ErrEmpty) && !known {
@@ -312,7 +309,8 @@ func (d dense) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Foun
 	for _, doc := range docs {
 		c := graphrag.Chunk{ID: metaText(doc, MetaID), Doc: metaText(doc, MetaDoc), Title: metaText(doc, MetaTitle), Text: doc.PageContent, End: len(doc.PageContent)}
 		if c.ID == "" {
-			c.ID = idOf(doc)
+			sum := sha256.Sum256([]byte(c.Doc + "\x00" + doc.PageContent))
+			c.ID = hex.EncodeToString(sum[:16])
 		}
 		c.Doc = cmp.Or(c.Doc, c.ID)
 		if !seen[c.ID] && len(found.Ranked) < q.Want() {
@@ -326,12 +324,6 @@ func (d dense) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Foun
 func metaText(doc schema.Document, key string) string {
 	s, _ := doc.Metadata[key].(string)
 	return s
-}
-
-// idOf computes an ID from the source and the text.
-func idOf(doc schema.Document) string {
-	h := sha256.Sum256([]byte(metaText(doc, MetaDoc) + "\x00" + doc.PageContent))
-	return hex.EncodeToString(h[:16])
 }
 
 // Tools makes tools for langchaingo's agents: the available ones of search, read, find and answer, for one

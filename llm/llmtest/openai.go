@@ -121,16 +121,12 @@ func (s *Server) reply(r Received, f Fault, wire interface{ request() (llm.Reque
 	if f.Answer != nil {
 		answer = f.Answer
 	}
-	return limited(req, complete(req, answer(req))), nil
-}
-
-// limited cuts a reply at the token limit of its request.
-func limited(req llm.Request, reply llm.Reply) llm.Reply {
+	reply := complete(req, answer(req))
 	if n := req.MaxTokens; n > 0 && reply.Usage.CompletionTokens > n {
 		reply.Usage.CompletionTokens, reply.Finish = n, llm.FinishLength
 		reply.Text = strings.ToValidUTF8(reply.Text[:min(len(reply.Text), 4*n)], "")
 	}
-	return reply
+	return reply, nil
 }
 
 func (s *Server) openaiEmbeddings(r Received, f Fault) (map[string]any, llm.Usage, error) {

@@ -165,7 +165,11 @@ func (s *searcher) search(ctx context.Context, question string) ([]int32, graphr
 	nodes, err := s.similar(ctx, question, 2*s.o.Chunks)
 	occurrences := make(map[int32]int)
 	for _, n := range nodes {
-		occurrences[n] = s.terms.occurrences(known, s.tree.Nodes[n].Text)
+		for _, term := range s.terms.inOrder(s.terms.words.Lookup(s.terms.analyzer), s.tree.Nodes[n].Text) {
+			if slices.Contains(known, term) {
+				occurrences[n]++
+			}
+		}
 	}
 	slices.SortStableFunc(nodes, func(a, b int32) int { return cmp.Compare(occurrences[b], occurrences[a]) })
 	return nodes[:min(len(nodes), s.o.Chunks)], step, err
@@ -217,9 +221,10 @@ func (s *searcher) byTerms(chunks, known []int32) {
 	has, count := make(map[int32]int), make(map[int32]int)
 	for _, c := range chunks {
 		for _, t := range known {
-			if n := s.terms.count(t, c); n > 0 {
+			in := s.terms.chunks[t]
+			if i, ok := slices.BinarySearchFunc(in, c, func(p posting, c int32) int { return int(p.chunk - c) }); ok {
 				has[c]++
-				count[c] += n
+				count[c] += int(in[i].count)
 			}
 		}
 	}
@@ -343,16 +348,6 @@ func (t *termIndex) in(s string, most int) (found []int32) {
 	return found
 }
 
-// occurrences counts the occurrences of terms in a text.
-func (t *termIndex) occurrences(of []int32, s string) (n int) {
-	for _, term := range t.inOrder(t.words.Lookup(t.analyzer), s) {
-		if slices.Contains(of, term) {
-			n++
-		}
-	}
-	return n
-}
-
 // both returns the chunks with both terms, in order.
 func (t *termIndex) both(a, b int32) (chunks []int32) {
 	x, y := t.chunks[a], t.chunks[b]
@@ -368,15 +363,6 @@ func (t *termIndex) both(a, b int32) (chunks []int32) {
 		}
 	}
 	return chunks
-}
-
-// count returns the number of occurrences of a term in a chunk.
-func (t *termIndex) count(term, chunk int32) int {
-	i, ok := slices.BinarySearchFunc(t.chunks[term], chunk, func(p posting, c int32) int { return int(p.chunk - c) })
-	if !ok {
-		return 0
-	}
-	return int(t.chunks[term][i].count)
 }
 
 // path returns a shortest path of at most four terms between two, with its ends, or nil. It visits

@@ -49,17 +49,16 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 	if o.Original {
 		f.Name = NameOriginal
 	}
-	f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return build(ctx, k, o, c) }
-	return kit.New(f)
-}
-
-func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (graphrag.Retriever, error) {
-	p, err := PartsOf(ctx, k, o, c)
-	if err != nil {
-		return nil, err
+	f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
+		p, err := PartsOf(ctx, k, o, c)
+		if err != nil {
+			return nil, err
+		}
+		over := o
+		over.Graph, over.Extract, over.Cut, over.Link, over.Share = nil, nil, kit.Cut{}, "", 0
+		return Over(p, over)
 	}
-	o.Graph, o.Extract, o.Cut, o.Link, o.Share = nil, nil, kit.Cut{}, "", 0
-	return Over(p, o)
+	return kit.New(f)
 }
 
 // PartsOf returns the parts of a corpus in memory that [New] searches over, for callers that change

@@ -80,8 +80,10 @@ func (s *searcher) memory(ctx context.Context, seen *around, near []proximal) ([
 	var err error
 	if known {
 		scores, err = seen.Scores(ctx, alone)
+	} else if among, failed := s.Find(ctx, text.Strings(texts)); failed != nil {
+		err = failed
 	} else {
-		scores, err = s.likeness(ctx, seen.question, texts)
+		scores, err = among.Scores(ctx, seen.question, nil)
 	}
 	if err != nil {
 		return nil, err
@@ -210,15 +212,6 @@ func search(ctx context.Context, r graphrag.Retriever, texts []string, k int) ([
 		qs[i] = graphrag.Question{Text: t, K: k}
 	}
 	return retrieve.All(ctx, r, qs)
-}
-
-// likeness returns the similarity of texts to a query.
-func (s *searcher) likeness(ctx context.Context, query string, texts []string) ([]float64, error) {
-	t, err := s.Find(ctx, text.Strings(texts))
-	if err != nil {
-		return nil, err
-	}
-	return t.Scores(ctx, query, nil)
 }
 
 // around is the graph for the beam search of a question.

@@ -259,7 +259,8 @@ func (s *searcher) search(ctx context.Context, q graphrag.Question, sub agent.Su
 			clear(r.scores)
 			continue
 		}
-		for range times(r.target, sub.Target) {
+		lists = append(lists, r.facts)
+		if r.target != agent.Auto && r.target == sub.Target { // the target counts twice
 			lists = append(lists, r.facts)
 		}
 		steps = append(steps, graphrag.Step{Kind: r.name, Query: q.Text, Found: s.texts(r.facts[:min(3, len(r.facts))])})
@@ -303,14 +304,6 @@ func (s *searcher) weigh(scores, through []float64, facts []rank.Scored[int32]) 
 		scores[c] = through[c] + chunkShare*scores[c] + factsShare*best[c]
 	}
 	return scores
-}
-
-// times returns the weight of a route: 2 if it is the target of the sub-query, otherwise 1.
-func times(route, wanted string) int {
-	if route != agent.Auto && route == wanted {
-		return 2
-	}
-	return 1
 }
 
 func (s *searcher) texts(facts []int32) []string {
