@@ -19,7 +19,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"io/fs"
@@ -68,7 +67,12 @@ type settings struct {
 func parse(args []string, getenv func(string) string, stderr io.Writer) (settings, error) {
 	var s settings
 	fs := cli.NewFlags("buildbench")
-	fs.Usage = func() { usage(stderr, fs) }
+	fs.Usage = func() {
+		cli.Help(stderr, fs, "Makes a benchmark of articles that cite the web, or files beside them (file:NAME), for wildgraphbench -data.",
+			cli.Group{Title: "What to build", Flags: []string{"article", "articles", "parquet", "out", "single", "multi", "summary", "apart", "seed"}},
+			cli.Group{Title: "Pages", Flags: []string{"agent", "pause", "trust", "no-robots", "reader"}},
+			cli.Group{Title: "Model and money", Flags: []string{"model", "temperature", "concurrency", "budget-tokens", "prices", "cache"}})
+	}
 	fs.Func("article", "`URL, FILE or FOLDER` of an article, or of several (Markdown, HTML, or the wiki's markup in .wiki); each makes a domain (repeatable)", func(v string) error {
 		s.articles = append(s.articles, v)
 		return nil
@@ -123,14 +127,6 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 		}
 	}
 	return s, cli.Usage(errors.Join(problems...))
-}
-
-// usage writes the help.
-func usage(w io.Writer, fs *flag.FlagSet) {
-	cli.Help(w, fs, "Makes a benchmark of articles that cite the web, or files beside them (file:NAME), for wildgraphbench -data.",
-		cli.Group{Title: "What to build", Flags: []string{"article", "articles", "parquet", "out", "single", "multi", "summary", "apart", "seed"}},
-		cli.Group{Title: "Pages", Flags: []string{"agent", "pause", "trust", "no-robots", "reader"}},
-		cli.Group{Title: "Model and money", Flags: []string{"model", "temperature", "concurrency", "budget-tokens", "prices", "cache"}})
 }
 
 func main() {

@@ -344,8 +344,8 @@ type Repaired struct {
 // repaired.
 func Repair(path, out string) (Repaired, error) { return repair(osDisk{}, path, out) }
 
-func repair(d disk, path, out string) (r Repaired, err error) {
-	err = look(d, path, func(src file, size, begin int64) error {
+func repair(d disk, path, out string) (Repaired, error) {
+	return look(d, "repair", path, func(r *Repaired, src file, size, begin int64) error {
 		if d.exists(out) {
 			return fmt.Errorf("%s exists: name a new file", out)
 		}
@@ -355,44 +355,42 @@ func repair(d disk, path, out string) (r Repaired, err error) {
 		}
 		err = r.walk(src, begin, size, dst.copyIn)
 		return errors.Join(err, dst.flushPending(), dst.Close())
-	}, &r)
-	if err != nil {
-		err = fmt.Errorf("journal: repair %s: %w", path, err)
-	}
-	return r, err
+	})
 }
 
 // Verify checks a journal and changes nothing.
-func Verify(path string) (r Repaired, err error) {
-	err = look(osDisk{}, path, func(f file, size, begin int64) error {
+func Verify(path string) (Repaired, error) {
+	return look(osDisk{}, "verify", path, func(r *Repaired, f file, size, begin int64) error {
 		return r.walk(f, begin, size, func(Record) error { return nil })
-	}, &r)
-	if err != nil {
-		err = fmt.Errorf("journal: verify %s: %w", path, err)
-	}
-	return r, err
+	})
 }
 
 // look opens an existing journal under its lock and reads its header.
-func look(d disk, path string, then func(f file, size, begin int64) error, r *Repaired) (err error) {
+func look(d disk, why, path string, then func(r *Repaired, f file, size, begin int64) error) (r Repaired, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("journal: %s %s: %w", why, path, err)
+		}
+	}()
 	if !d.exists(path) {
-		return os.ErrNotExist
+		return r, os.ErrNotExist
 	}
 	f, err := d.open(path)
 	if err != nil {
-		return err
+		return r, err
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return err
+		return r, err
 	}
 	h, begin, err := readHeader(f, info.Size())
 	if err != nil {
-		return err
+		return r, err
 	}
 	r.Header = h
-	return then(f, info.Size(), begin)
+	err = then(&r, f, info.Size(), begin)
+	return r, err
 }
 
 // copyIn appends a record of another journal, in batches.

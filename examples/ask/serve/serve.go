@@ -80,7 +80,10 @@ func Handler(d *session.Session, address string, tokens map[string]serve.Token) 
 		mux.HandleFunc("GET /"+strings.Replace(name, "page.html", "{$}", 1), func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, pageFiles, name) })
 	}
 	mux.HandleFunc("GET /api/about", s.about)
-	mux.HandleFunc("GET /api/suggestions", s.suggestions)
+	mux.HandleFunc("GET /api/suggestions", func(w http.ResponseWriter, r *http.Request) { // questions that the files answer
+		questions, err := d.Suggestions(r.Context())
+		write(w, map[string][]string{"questions": questions}, http.StatusServiceUnavailable, err)
+	})
 	mux.HandleFunc("GET /api/source", s.source)
 	mux.HandleFunc("GET /api/pdf", s.pdf)
 	mux.HandleFunc("GET /api/graph", s.facts)
@@ -126,13 +129,11 @@ func (s *site) graph(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	end, ok := s.begin(w)
+	ctx, end, ok := s.begin(w, r)
 	if !ok {
 		return
 	}
 	defer end()
-	ctx, cancel := context.WithTimeout(r.Context(), patience)
-	defer cancel()
 	var page bytes.Buffer
 	if err := s.d.WriteGraph(ctx, &page, q); err != nil {
 		http.Error(w, err.Error(), http.StatusNotFound)
@@ -156,14 +157,15 @@ func query(value func(key string) string) (q session.Query, status int, err erro
 	return q, http.StatusBadRequest, err
 }
 
-// begin takes a turn, or responds that there is none.
-func (s *site) begin(w http.ResponseWriter) (end func(), ok bool) {
+// begin takes a turn of limited time, or responds that there is none.
+func (s *site) begin(w http.ResponseWriter, r *http.Request) (ctx context.Context, end func(), ok bool) {
 	select {
 	case s.turn <- struct{}{}:
-		return func() { <-s.turn }, true
+		ctx, cancel := context.WithTimeout(r.Context(), patience)
+		return ctx, func() { cancel(); <-s.turn }, true
 	default:
 		http.Error(w, "other questions are being answered: try again", http.StatusServiceUnavailable)
-		return nil, false
+		return nil, nil, false
 	}
 }
 
@@ -185,13 +187,11 @@ func (s *site) ask(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	end, ok := s.begin(w) // after the body: a slow client takes no turn
+	ctx, end, ok := s.begin(w, r) // after the body: a slow client takes no turn
 	if !ok {
 		return
 	}
 	defer end()
-	ctx, cancel := context.WithTimeout(r.Context(), patience)
-	defer cancel()
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	out, flush := display.JSON(w), http.NewResponseController(w)
 	send := func(reply session.Reply) bool { return out.Encode(reply) == nil && flush.Flush() == nil }
@@ -222,12 +222,6 @@ func (s *site) about(w http.ResponseWriter, r *http.Request) {
 		about = map[string]any{"error": err.Error()}
 	}
 	write(w, about, 0, nil)
-}
-
-// suggestions serves questions that the files answer.
-func (s *site) suggestions(w http.ResponseWriter, r *http.Request) {
-	questions, err := s.d.Suggestions(r.Context())
-	write(w, map[string][]string{"questions": questions}, http.StatusServiceUnavailable, err)
 }
 
 // source serves the text of an indexed file around a quote.

@@ -359,9 +359,9 @@ func (s *Settings) Flags(getenv func(string) string, out string) []cli.Flag {
 		{Name: "span-model", Group: GroupModels, Value: &s.SpanModel, Key: cli.OtherKey, Named: true, Usage: "`NAME` of a model that finds the words of an answer, or none, in place of rules: hf:ORG/NAME@REVISION or file:DIR, a BertForQuestionAnswering"},
 		{Name: "judge-model", Group: GroupModels, Value: &s.JudgeModel, Key: cli.OtherKey, Default: getenv("WILDGRAPH_JUDGE_MODEL"), Usage: "`NAME` of the judging model, whoever answered (default: with an answering model $WILDGRAPH_JUDGE_MODEL, else that model)"},
 		{Name: "kit", Group: GroupModels, Value: &s.Kit, Key: cli.OtherKey, Check: cli.OneOf(&s.Kit, kit.NameOffline, kit.NameModel), Usage: "offline or model: the parts that index and those that answer (default: model when -model is given, else offline)"},
-		{Name: "index-kit", Group: GroupModels, Value: &s.IndexKit, Key: cli.OtherKey, Named: true, Check: s.isKit(&s.IndexKit, s.parted), Usage: "offline or model: the parts that index (default: those of -kit)"},
-		{Name: "answer-kit", Group: GroupModels, Value: &s.AnswerKit, Key: cli.OtherKey, Named: true, Check: s.isKit(&s.AnswerKit, s.parted), Usage: "offline or model: the parts that answer and judge (default: those of -kit)"},
-		{Name: "prompt", Group: GroupModels, Value: s.addPrompt, Key: "instruction", Decides: func() any { return asked(unless(s.Instruction, "")) }, Usage: "a text in place of ours (repeatable): [SYSTEM:]NAME=`FILE` for a prompt by its name in -show-prompts; FILE for all that the answering model is told beside question and material, byte by byte; minimal for our words after the appendix of Youtu-GraphRAG, whose published rows stand beside such runs only"},
+		{Name: "index-kit", Group: GroupModels, Value: &s.IndexKit, Key: cli.OtherKey, Named: true, Check: s.isKit(&s.IndexKit), Usage: "offline or model: the parts that index (default: those of -kit)"},
+		{Name: "answer-kit", Group: GroupModels, Value: &s.AnswerKit, Key: cli.OtherKey, Named: true, Check: s.isKit(&s.AnswerKit), Usage: "offline or model: the parts that answer and judge (default: those of -kit)"},
+		{Name: "prompt", Group: GroupModels, Value: func(v string) error { s.prompts = append(s.prompts, v); return nil }, Key: "instruction", Decides: func() any { return asked(unless(s.Instruction, "")) }, Usage: "a text in place of ours (repeatable): [SYSTEM:]NAME=`FILE` for a prompt by its name in -show-prompts; FILE for all that the answering model is told beside question and material, byte by byte; minimal for our words after the appendix of Youtu-GraphRAG, whose published rows stand beside such runs only"},
 		{Name: "show-prompts", Group: GroupModels, Value: &s.ShowPrompts, Key: cli.NoKey, Usage: "print every prompt, with what its places stand for, and exit"},
 		{Name: "reply-tokens", Group: GroupModels, Value: &s.ReplyTokens, Key: "reply_tokens", Default: paid.DefaultReplyTokens, Named: true, Decides: func() any { return asked(unless(s.ReplyTokens, paid.DefaultReplyTokens)) }, Check: cli.AtLeast(&s.ReplyTokens, 1), Usage: "most tokens a model's reply may have; raise it for models that think aloud"},
 		{Name: "temperature", Group: GroupModels, Value: cli.Temperature(&s.Temperature), Key: "temperature", Decides: s.temperature, Usage: cli.TemperatureUsage},
@@ -433,19 +433,10 @@ func (s *Settings) addSetting(v string) error {
 	return nil
 }
 
-// addPrompt reads a value of -prompt.
-func (s *Settings) addPrompt(v string) error {
-	s.prompts = append(s.prompts, v)
-	return nil
-}
-
-// parted reports whether the kits to index and to answer are given separately.
-func (s *Settings) parted() bool { return s.given["index-kit"] || s.given["answer-kit"] }
-
-// isKit checks the name of a kit, if checked is true.
-func (s *Settings) isKit(v *string, checked func() bool) func(string) error {
+// isKit checks the name of a kit, if the kits to index and to answer are given separately.
+func (s *Settings) isKit(v *string) func(string) error {
 	return func(name string) error {
-		if !checked() {
+		if !s.given["index-kit"] && !s.given["answer-kit"] {
 			return nil
 		}
 		return cli.OneOf(v, kit.NameOffline, kit.NameModel)(name)
