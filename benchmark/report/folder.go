@@ -475,11 +475,6 @@ func deref(f *float64) float64 {
 
 func pValue(p float64) string { return strconv.FormatFloat(p, 'f', 4, 64) }
 
-// sentence returns a title in lower case, except its first letter.
-func sentence(title string) string {
-	return title[:min(1, len(title))] + strings.ToLower(title[min(1, len(title)):])
-}
-
 func capital(text string) string {
 	return strings.ToUpper(text[:min(1, len(text))]) + text[min(1, len(text)):]
 }

@@ -55,7 +55,7 @@ func (r *Report) quality(f1 string) (groups []page.Group, figures [][2]string) {
 	add(benchmark.All, "accuracy", "Avg. Acc.")
 	for _, kind := range r.types {
 		if !kind.Statements && !kind.Search {
-			add(kind.Key, "accuracy", sentence(kind.Title)+" Acc.")
+			add(kind.Key, "accuracy", kind.Title[:min(1, len(kind.Title))]+strings.ToLower(kind.Title[min(1, len(kind.Title)):])+" Acc.")
 		}
 	}
 	for _, kind := range r.types {

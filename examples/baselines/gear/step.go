@@ -260,10 +260,14 @@ func (a *around) texts(chains [][]int32) []string {
 // (GeAR-s, equation 5; GeAR, equations 6 and 7). A reply that cannot be used ends the search.
 func reflectByModel(m llm.Model) agent.Next {
 	return func(ctx context.Context, memory *agent.Memory) (agent.Move, error) {
+		var searches strings.Builder
+		for i, t := range memory.Turns {
+			fmt.Fprintf(&searches, "%d. %s\n", i+1, t.Query)
+		}
 		req, err := templates.Request(ctx, StageReflect, "reflect", nil,
 			prompts.Data{Label: "question", Text: memory.Question.Text},
 			prompts.Data{Label: "triples", Text: factLines(memory.Found)},
-			prompts.Data{Label: "searches", Text: searches(memory)})
+			prompts.Data{Label: "searches", Text: strings.TrimSpace(searches.String())})
 		if err != nil {
 			return agent.Move{}, err
 		}
@@ -296,14 +300,6 @@ func factLines(found graphrag.Found) string {
 		if d.Kind == "fact" {
 			b.WriteString(d.Text + "\n")
 		}
-	}
-	return strings.TrimSpace(b.String())
-}
-
-func searches(m *agent.Memory) string {
-	var b strings.Builder
-	for i, t := range m.Turns {
-		b.WriteString(strconv.Itoa(i+1) + ". " + t.Query + "\n")
 	}
 	return strings.TrimSpace(b.String())
 }

@@ -218,7 +218,12 @@ func (s *searcher) choose(likeness []float64, budget int) []int32 {
 			}
 		}
 		best := top.Append(nil)
-		fit := tokens.Within(best, budget, func(n rank.Scored[int32]) int { return s.tokens(n.ID) })
+		fit := tokens.Within(best, budget, func(n rank.Scored[int32]) int {
+			if int(n.ID) < len(s.leaves) {
+				return s.count(s.hit(n.ID, 0).Chunk.Titled())
+			}
+			return s.count(s.tree.Nodes[n.ID].Text)
+		})
 		if len(best) < k || len(fit) < len(best) {
 			out := make([]int32, len(fit))
 			for i, n := range fit {
@@ -227,14 +232,6 @@ func (s *searcher) choose(likeness []float64, budget int) []int32 {
 			return out
 		}
 	}
-}
-
-// tokens returns the length of a node in tokens.
-func (s *searcher) tokens(n int32) int {
-	if int(n) < len(s.leaves) {
-		return s.count(s.hit(n, 0).Chunk.Titled())
-	}
-	return s.count(s.tree.Nodes[n].Text)
 }
 
 // hit returns a leaf as a piece of its chunk.

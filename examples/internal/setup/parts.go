@@ -244,8 +244,8 @@ func (c cachedEncoder) EmbedDocuments(ctx context.Context, texts []string) ([][]
 // -cache, in a file of the model's name; a dry run fetches and writes nothing.
 func (p *Parts) openEncoder(ctx context.Context) error {
 	if p.settings.DryRun && !strings.HasPrefix(p.settings.EmbedModel, "file:") {
-		e, err := newDryServer(p.Count).Embedder(p.settings.EmbedModel)
-		p.Embedder = e
+		var err error
+		p.Embedder, err = newDryServer(p.Count).Embedder(p.settings.EmbedModel)
 		return err
 	}
 	e, err := hub.Open(ctx, p.settings.EmbedModel, hub.Options{Progress: p.fetching("embed-model", p.settings.EmbedModel), Int8: p.settings.EmbedInt8})
