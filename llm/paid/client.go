@@ -221,7 +221,13 @@ func (c *Client) Embedder(e llm.NamedEmbedder) (llm.NamedEmbedder, error) {
 		return nil, err
 	}
 	out := &cachedEmbedder{cache: c.cache, e: &embedder{c, e}}
-	c.probe("embedding model "+e.Name(), func(ctx context.Context) error { return out.probe(metering.WithStage(ctx, StageProbe)) })
+	c.probe("embedding model "+e.Name(), func(ctx context.Context) error {
+		v, err := out.e.EmbedQuery(metering.WithStage(ctx, StageProbe), "ready") // without the cache
+		if err != nil {
+			return err
+		}
+		return out.check([]string{"ready"}, [][]float32{v})
+	})
 	return out, nil
 }
 

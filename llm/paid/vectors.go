@@ -251,15 +251,6 @@ func (c *cachedEmbedder) EmbedQuery(ctx context.Context, text string) ([]float32
 	return c.vector(k, text)
 }
 
-// probe embeds a word without the cache.
-func (c *cachedEmbedder) probe(ctx context.Context) error {
-	v, err := c.e.EmbedQuery(ctx, "ready")
-	if err != nil {
-		return err
-	}
-	return c.check([]string{"ready"}, [][]float32{v})
-}
-
 // dimension is the number of components of a model's vectors, set by the first one that the server sends.
 // Until then a cached vector sets it provisionally, since it may be wrong.
 type dimension struct {

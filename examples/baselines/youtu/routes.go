@@ -112,15 +112,6 @@ func (s *searcher) byFact(q *query) []int32 {
 	return ids(top.Append(nil))
 }
 
-// byEntity is the first route: the facts of the entities, the most similar to the query first, ties by entity.
-func (s *searcher) byEntity(q *query) []int32 {
-	var facts []int32
-	for _, e := range q.entities {
-		facts = append(facts, s.around[e]...)
-	}
-	return s.best(q, facts)
-}
-
 // best returns the routeFacts best facts, each once, ties in the given order.
 func (s *searcher) best(q *query, facts []int32) []int32 {
 	seen := make([]bool, len(q.scores))
@@ -246,12 +237,16 @@ func (s *searcher) search(ctx context.Context, q graphrag.Question, sub agent.Su
 	if err != nil {
 		return graphrag.Found{}, err
 	}
+	var around []int32 // facts of the entities, the most similar to the query first, ties by entity
+	for _, e := range asked.entities {
+		around = append(around, s.around[e]...)
+	}
 	routes := []struct {
 		target string
 		name   string
 		facts  []int32
 		scores []float64 // of chunks
-	}{{agent.Node, "entities", s.byEntity(asked), nil}, {agent.Fact, "facts", s.byFact(asked), nil}, {agent.Community, "communities", community, nil}, {agent.Auto, "paths", paths, through}}
+	}{{agent.Node, "entities", s.best(asked, around), nil}, {agent.Fact, "facts", s.byFact(asked), nil}, {agent.Community, "communities", community, nil}, {agent.Auto, "paths", paths, through}}
 	var lists [][]int32
 	var steps []graphrag.Step
 	for _, r := range routes {
@@ -263,7 +258,11 @@ func (s *searcher) search(ctx context.Context, q graphrag.Question, sub agent.Su
 		if r.target != agent.Auto && r.target == sub.Target { // the target counts twice
 			lists = append(lists, r.facts)
 		}
-		steps = append(steps, graphrag.Step{Kind: r.name, Query: q.Text, Found: s.texts(r.facts[:min(3, len(r.facts))])})
+		step := graphrag.Step{Kind: r.name, Query: q.Text, Found: []string{}}
+		for _, f := range r.facts[:min(3, len(r.facts))] {
+			step.Found = append(step.Found, s.tree.Facts[f].Text)
+		}
+		steps = append(steps, step)
 	}
 	merged := rank.RRF(lists...)
 	facts := merged[:min(s.o.facts(q), len(merged))]
@@ -304,14 +303,6 @@ func (s *searcher) weigh(scores, through []float64, facts []rank.Scored[int32]) 
 		scores[c] = through[c] + chunkShare*scores[c] + factsShare*best[c]
 	}
 	return scores
-}
-
-func (s *searcher) texts(facts []int32) []string {
-	out := make([]string, len(facts))
-	for i, f := range facts {
-		out[i] = s.tree.Facts[f].Text
-	}
-	return out
 }
 
 // corpusWords has the words of the corpus.
