@@ -3,17 +3,23 @@
 package benchmark
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"iter"
 	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/judge"
+	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
 // Dataset is a benchmark: one or more domains, each with a corpus and questions of its own.
@@ -141,18 +147,13 @@ func aliases(others []string) []string {
 	return append([]string{"", "aliases"}, others...)
 }
 
-func (d *Dataset) has(key string) bool {
-	return slices.ContainsFunc(d.Types, func(t Type) bool { return t.Key == key })
-}
-
-// statements reports whether questions of a type are judged by statements.
-func (d *Dataset) statements(key string) bool {
-	return slices.ContainsFunc(d.Types, func(t Type) bool { return t.Key == key && t.Statements })
-}
-
-// searches reports whether questions of a type are searched for and not answered.
-func (d *Dataset) searches(key string) bool {
-	return slices.ContainsFunc(d.Types, func(t Type) bool { return t.Key == key && t.Search })
+// typeOf returns a type of questions by its key, the zero value for an unknown key.
+func (d *Dataset) typeOf(key string) Type {
+	i := slices.IndexFunc(d.Types, func(t Type) bool { return t.Key == key })
+	if i < 0 {
+		return Type{}
+	}
+	return d.Types[i]
 }
 
 // check reports everything that would make figures ambiguous.
@@ -259,4 +260,184 @@ func NewDomain(name string, docs []graphrag.Document, items []Item) Domain {
 	}
 	d.Fingerprint = hex.EncodeToString(sum.Sum(nil)[:16])
 	return d
+}
+
+// Published holds published figures of the same data set. They are shown with a run's figures, marked as
+// published, and take part in no comparison.
+type Published struct {
+	Rows []PublishedRow `json:"rows,omitempty"`
+	// Graphs are the rows of its table of graphs: the name of the data, then tokens, nodes, edges, relations,
+	// largest and average degree, isolated nodes in percent.
+	Graphs [][]string `json:"graphs,omitempty"`
+	// Absent gives, by domain and "" for all together, the reason why rows about it are missing.
+	Absent map[string]string `json:"absent,omitempty"`
+}
+
+// PublishedRow is a row of a published table of results. Figures are fractions; nil is a missing figure.
+type PublishedRow struct {
+	// System is the name of the system here.
+	System string `json:"system"`
+	// Source names publication and table.
+	Source string `json:"source"`
+	// Domain is "" for all of them together.
+	Domain string `json:"domain,omitempty"`
+	// Questions is the number of its questions.
+	Questions int `json:"questions"`
+	// Model answered, Judge judged. Mode is open if answers may use the model's own knowledge, reject if not;
+	// "" if the publication has no modes.
+	Model string `json:"model"`
+	Judge string `json:"judge"`
+	Mode  string `json:"mode,omitempty"`
+
+	AvgAccuracy *float64 `json:"avg_accuracy,omitempty"`
+	SingleFact  *float64 `json:"single_fact_accuracy,omitempty"`
+	MultiFact   *float64 `json:"multi_fact_accuracy,omitempty"`
+	Recall      *float64 `json:"recall,omitempty"`
+	Precision   *float64 `json:"precision,omitempty"`
+	// At most one of the two is set: the mean of the questions' F1, or the harmonic mean of mean recall and
+	// precision.
+	F1MeanOfQuestions *float64 `json:"f1_mean_of_questions,omitempty"`
+	F1OfMeans         *float64 `json:"f1_of_means,omitempty"`
+	// Note qualifies the row, without full stop.
+	Note string `json:"note,omitempty"`
+}
+
+// Beside returns the rows that fit a data set: the domain has the row's number of questions, none twice, and
+// is not [Domain].Altered; a row about all domains needs this of each. Absent gives the reasons for the
+// others. It is nil without any of these.
+func (p *Published) Beside(d *Dataset) *Published {
+	if p == nil {
+		return nil
+	}
+	about := make(map[string]int)
+	for _, row := range p.Rows {
+		about[row.Domain] = row.Questions
+	}
+	out := &Published{Graphs: p.Graphs, Absent: make(map[string]string)}
+	present, total, others := map[string]bool{"": true}, 0, ""
+	for _, domain := range d.Domains {
+		total += len(domain.Items)
+		present[domain.Name] = true
+		n, known := about[domain.Name]
+		why := p.Absent[domain.Name]
+		if known {
+			why = domain.other(n)
+		}
+		if why != "" {
+			out.Absent[domain.Name] = why
+		}
+		if why != "" || !known {
+			others = ", not all of them released ones"
+		}
+	}
+	if n, known := about[""]; known && (total != n || others != "") {
+		out.Absent[""] = fmt.Sprintf("they are about all %d questions of the release, these are %d%s", n, total, others)
+	} else if why, absent := p.Absent[""]; absent {
+		out.Absent[""] = why
+	}
+	for _, row := range p.Rows {
+		if _, absent := out.Absent[row.Domain]; present[row.Domain] && !absent {
+			out.Rows = append(out.Rows, row)
+		}
+	}
+	if len(out.Rows)+len(out.Absent)+len(out.Graphs) == 0 {
+		return nil
+	}
+	return out
+}
+
+// Withhold removes the rows and records the reason: the run is not comparable.
+func (p *Published) Withhold(why string) {
+	p.Absent = make(map[string]string)
+	for _, row := range p.Rows {
+		p.Absent[row.Domain] = why
+	}
+	p.Rows = nil
+}
+
+// other returns why the questions are not the n released ones of a domain of this name; "" if they may be.
+func (d Domain) other(n int) string {
+	distinct := make(map[string]bool)
+	for _, it := range d.Items {
+		distinct[it.Question.Text+"\x00"+it.Reference] = true
+	}
+	switch {
+	case d.Altered != "":
+		return fmt.Sprintf("they are about %d released questions of %s, and %s", n, d.Name, d.Altered)
+	case len(d.Items) != n:
+		return fmt.Sprintf("they are about %d questions, this run asks %d", n, len(d.Items))
+	case len(distinct) != n:
+		return fmt.Sprintf("they are about %d questions, of these %d repeat an earlier one", n, n-len(distinct))
+	}
+	return ""
+}
+
+// ErrUnknownDomain is wrapped by errors about a wanted domain that a data set does not have.
+var ErrUnknownDomain = errors.New("unknown domain")
+
+// Layout is the way in which the data sets of a package are stored in a folder. See [Open].
+type Layout struct {
+	// Files describes the files of such a folder, for messages.
+	Files string
+	// Domains are the names for LoadOptions.Domains; nil if every folder has its own.
+	Domains []string
+	// Judges are all procedures of the data sets, and the ones of a data set that has none of its own.
+	Judges []judge.Procedure
+	// Recognise reports whether a folder has this layout.
+	Recognise func(fs.FS, LoadOptions) bool
+	// Load reads the data set.
+	Load func(fs.FS, LoadOptions) (*Dataset, error)
+}
+
+// LoadOptions select a part of a data set, and its published rows.
+type LoadOptions struct {
+	// Name names the folder, for data sets without a name of their own.
+	Name string
+	// Domains are the wanted domains; empty means all.
+	Domains []string
+	// K is the number of chunks in a prompt, 0 is the default. Mode is the mode of the reader. OwnPrompt
+	// is true unless the prompt is the one of the publication. Published rows must agree with all three, if
+	// they were published with them.
+	K         int
+	Mode      string
+	OwnPrompt bool
+}
+
+// Open reads the data set of a folder by the first layout that recognises it.
+func Open(fsys fs.FS, o LoadOptions, layouts ...Layout) (*Dataset, error) {
+	var files []string
+	for _, l := range layouts {
+		if l.Recognise(fsys, o) {
+			set, err := l.Load(fsys, o)
+			if err == nil && set.Judges == nil {
+				set.Judges = l.Judges
+			}
+			return set, err
+		}
+		files = append(files, l.Files)
+	}
+	return nil, fmt.Errorf("benchmark: no data set here: point to the folder with %s", strings.Join(files, "; or "))
+}
+
+// ReadText reads a text file of at most limit bytes. Bytes that are not UTF-8 are an error with the line.
+func ReadText(fsys fs.FS, name string, limit int64) (string, error) {
+	f, err := journal.OpenFile(fsys, name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close() // only read
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("reading %s: %w", name, err)
+	case int64(len(data)) > limit:
+		return "", fmt.Errorf("%s is larger than %d MiB; remove it or cut it up", name, limit>>20)
+	}
+	n := 0
+	for line := range bytes.Lines(data) {
+		if n++; !utf8.Valid(line) {
+			return "", &journal.LineError{File: name, Line: n, Err: errors.New("not valid UTF-8; convert the page")}
+		}
+	}
+	return string(data), nil
 }

@@ -29,7 +29,7 @@ func answerKey(c record.Cell, q graphrag.Question) record.Key {
 func (s *state) answered(c record.Cell, it Item) (record.Answer, bool) {
 	a, ok := s.log.Answer(answerKey(c, it.Question))
 	index, _ := s.log.Index(c)
-	ok = ok && a.Build == index.Build && !s.again(a.Error) && a.Searched == s.set.searches(it.Type)
+	ok = ok && a.Build == index.Build && !s.again(a.Error) && a.Searched == s.set.typeOf(it.Type).Search
 	if ok && s.opts.ShowEvidence {
 		_, ok = a.Shown()
 	}
@@ -62,12 +62,7 @@ func (s *state) fresh(ctx context.Context, cause string) context.Context {
 
 // again reports whether a failure is retried: a possibly temporary one, or any with Options.Retry.
 func (s *state) again(cause string) bool {
-	return cause != "" && (s.opts.Retry || passing(cause))
-}
-
-// passing reports whether the cause of a failure may be gone at the next start.
-func passing(cause string) bool {
-	return slices.Contains([]llm.Kind{
+	return cause != "" && s.opts.Retry || slices.Contains([]llm.Kind{
 		llm.ErrEmpty, llm.ErrTruncated, llm.ErrFiltered, llm.ErrRateLimited, llm.ErrTransient, llm.ErrTimeout, llm.ErrQuotaExhausted,
 	}, llm.Kind(cause))
 }
@@ -121,25 +116,23 @@ func (s *state) question(ctx context.Context, system System, e Entry, d Domain, 
 func (s *state) answer(ctx context.Context, system System, e Entry, d Domain, it Item) (record.Answer, error) {
 	c := s.cell(e, d)
 	start := time.Now()
-	searched := s.set.searches(it.Type)
+	searched := s.set.typeOf(it.Type).Search
 	a, err := guarded(func() (graphrag.Answer, error) {
 		return ask(metering.WithSample(ctx, it.Repeat), system, it.Question, searched)
 	})
 	millis := float64(time.Since(start).Microseconds()) / 1000
 	index, _ := s.log.Index(c)
-	out := record.Answer{Key: answerKey(c, it.Question), Build: index.Build, Searched: searched, Millis: millis}
+	key := answerKey(c, it.Question)
 	if err != nil {
-		if out.Error, out.Detail, err = s.failure(ctx, err, "system", c.System, "domain", c.Domain, "question", it.Question.ID); err != nil {
-			return record.Answer{}, err
-		}
-		return out, nil
+		out := record.Answer{Key: key, Build: index.Build, Searched: searched, Millis: millis}
+		out.Error, out.Detail, err = s.failure(ctx, err, "system", c.System, "domain", c.Domain, "question", it.Question.ID)
+		return out, err
 	}
-	build := out.Build
-	out = record.NewAnswer(out.Key, a, s.opts.CountTokens, s.opts.ShowEvidence && !e.Foreign)
+	out := record.NewAnswer(key, a, s.opts.CountTokens, s.opts.ShowEvidence && !e.Foreign)
 	if !e.Foreign {
 		excerpt(&out, a, it)
 	}
-	out.Build, out.Searched, out.Millis, out.Foreign = build, searched, millis, e.Foreign
+	out.Build, out.Searched, out.Millis, out.Foreign = index.Build, searched, millis, e.Foreign
 	// Of a foreign prompt, and of one of summaries alone, there is no text of the
 	// sources that could hold the statements.
 	if s.opts.Found && !e.Foreign && (len(a.Evidence) > 0 || a.Ranked != nil && len(a.Derived) == 0) {
@@ -178,7 +171,10 @@ func (s *state) failure(ctx context.Context, err error, where ...any) (text, det
 		return p.Error(), p.stack, nil
 	case llm.OfOneReply(err):
 		s.opts.Logger.Warn("no answer", append(where, "error", err)...)
-		return reason(err), "", nil
+		if e := (*llm.Error)(nil); errors.As(err, &e) { // a cached failure reads like the original one
+			return string(e.Kind), "", nil
+		}
+		return err.Error(), "", nil
 	}
 	return "", "", err
 }
@@ -186,14 +182,16 @@ func (s *state) failure(ctx context.Context, err error, where ...any) (text, det
 func (s *state) judge(ctx context.Context, it Item, a record.Answer) (record.Judgment, error) {
 	out := record.Judgment{Key: a.Key, Judge: s.Judge.Name(), Case: s.digest(it, a)}
 	switch {
-	case s.set.searches(it.Type):
+	case s.set.typeOf(it.Type).Search:
 		return s.fixedJudgment(out, it, judge.Verdict{State: judge.NotApplicable}), nil
+	case it.Unanswerable && a.Refused:
+		return s.fixedJudgment(out, it, judge.Score(1, "refused, as it should be")), nil
 	case it.Unanswerable:
-		return s.fixedJudgment(out, it, unanswerable(a)), nil
+		return s.fixedJudgment(out, it, judge.Score(0, "there is no answer")), nil
 	}
 	c := s.judgeCase(it, a)
 	_, err := guarded(func() (none struct{}, err error) {
-		if s.set.statements(it.Type) {
+		if s.set.typeOf(it.Type).Statements {
 			var j judge.SummaryJudgment
 			j, err = s.Judge.Summary(ctx, c)
 			out.Summary = &j
@@ -212,29 +210,13 @@ func (s *state) judge(ctx context.Context, it Item, a record.Answer) (record.Jud
 	return out, err
 }
 
-// unanswered returns the judgment of a question without an answer.
-func (s *state) unanswered(it Item, a record.Answer) record.Judgment {
-	j := record.Judgment{Key: a.Key, Judge: s.Judge.Name(), Case: s.digest(it, a)}
-	return s.fixedJudgment(j, it, judge.NoScore("no answer: "+a.Error))
-}
-
 // fixedJudgment returns a judgment without a judge.
 func (s *state) fixedJudgment(j record.Judgment, it Item, v judge.Verdict) record.Judgment {
 	j.Fact, j.Summary = &judge.FactJudgment{Verdict: v}, nil
-	if s.set.statements(it.Type) {
+	if s.set.typeOf(it.Type).Statements {
 		j.Fact, j.Summary = nil, &judge.SummaryJudgment{Recall: v, Precision: v}
 	}
 	return j
-}
-
-// reason returns the cause of a failure without its circumstances: a cached failure reads like the original
-// one.
-func reason(err error) string {
-	var e *llm.Error
-	if errors.As(err, &e) {
-		return string(e.Kind)
-	}
-	return err.Error()
 }
 
 // panicError is the panic of a system or a judge.

@@ -94,18 +94,16 @@ func (s *state) openLog() (err error) {
 func (s *state) selected() *Dataset {
 	set := *s.Dataset.Limited(s.opts.Limit)
 	set.Types = slices.Clone(set.Types)
-	types := make(map[string]Type)
 	for i, t := range set.Types {
 		if own, ok := s.opts.TopK[t.Key]; ok {
 			set.Types[i].K = own
 		}
-		types[t.Key] = set.Types[i]
 	}
 	set.Domains = slices.Clone(set.Domains)
 	for i, d := range set.Domains {
 		var items []Item
 		for _, it := range d.Items {
-			it = s.asks(it, types[it.Type])
+			it = s.asks(it, set.typeOf(it.Type))
 			for it.Repeat = range max(s.opts.Repeat, 1) {
 				again := it
 				again.Question.ID += record.RepeatSuffix(it.Repeat)
@@ -151,12 +149,8 @@ func (s *state) questions(e Entry, d Domain) []Item {
 	if e.Fixed {
 		return all
 	}
-	own := make(map[string]int)
-	for _, t := range s.set.Types {
-		own[t.Key] = t.K
-	}
 	for _, k := range s.opts.SweepTopK {
-		all = append(all, slices.DeleteFunc(s.swept(d, k), func(it Item) bool { return own[it.Type] == k || !e.asks(it) })...)
+		all = append(all, slices.DeleteFunc(s.swept(d, k), func(it Item) bool { return s.set.typeOf(it.Type).K == k || !e.asks(it) })...)
 	}
 	return all
 }
@@ -367,9 +361,9 @@ func (s *state) build(ctx context.Context, e Entry, d Domain) (System, error) {
 func closeSystem(system System) error {
 	_, err := guarded(func() (none struct{}, err error) { return none, system.Close() })
 	if err != nil {
-		return fmt.Errorf("closing: %w", err)
+		err = fmt.Errorf("closing: %w", err)
 	}
-	return nil
+	return err
 }
 
 func (s *state) index(ctx context.Context, system System, e Entry, d Domain) error {

@@ -4,10 +4,14 @@ package judge
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"strings"
+	"unicode"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/embed/local"
+	"github.com/wildgraph/wildgraph/llm"
 )
 
 // Judge decides how good an answer is.
@@ -155,8 +159,7 @@ type Match struct {
 func (s SummaryJudgment) F1() Verdict {
 	switch {
 	case s.Recall.State == Scored && s.Precision.State == Scored:
-		a, b := s.Recall.Value, s.Precision.Value
-		return Score(2*a*b/max(a+b, math.SmallestNonzeroFloat64), "")
+		return Score(HarmonicMean(s.Recall.Value, s.Precision.Value), "")
 	case s.Recall.State == Unscored:
 		return s.Recall
 	case s.Precision.State == Unscored:
@@ -166,9 +169,186 @@ func (s SummaryJudgment) F1() Verdict {
 	}
 }
 
+// HarmonicMean returns 2ab/(a+b), and 0 if both are 0.
+func HarmonicMean(a, b float64) float64 { return 2 * a * b / max(a+b, math.SmallestNonzeroFloat64) }
+
 // Options of the judges; the zero value asks only for the verdict.
 type Options struct {
 	// Grounded also asks whether the evidence supports all of the answer: one more request, which shows the
 	// evidence.
 	Grounded bool
 }
+
+// Kind is the basis of verdicts. Figures of different kinds do not compare.
+type Kind string
+
+// The kinds of judges.
+const (
+	KindWords      Kind = "words"      // rules compare words, and miss right answers in other words
+	KindExact      Kind = "exact"      // rules compare answers of a fixed form
+	KindEntailment Kind = "entailment" // a small model decides whether one text follows from another
+	KindModel      Kind = "model"      // a language model decides
+	KindOther      Kind = ""           // a judge from outside of the library
+)
+
+// Info describes a judge to programs and reports.
+type Info struct {
+	// Profile names the procedure in flags, folders and reports.
+	Profile string
+	Kind    Kind
+	// Published is true for the procedures by which published figures were judged, with a model.
+	Published bool
+	// ReadsEvidence is true if cases need [Case].Evidence.
+	ReadsEvidence bool
+	// Scales show its figures in the units of a publication; nil without.
+	Scales *Scales
+}
+
+// Scales are a table of figures in the units of a publication, beside a row of its own.
+type Scales struct {
+	// Row names the published system; Note says what its figures are about.
+	Title, Row, Note string
+	Columns          []Scale
+}
+
+// Scale is a column of [Scales].
+type Scale struct {
+	// Title includes the range. Score is a key of [FactJudgment].Scores; "" is the verdict.
+	Title, Score string
+	// Points converts a value in 0..1, or a mean of values.
+	Points    func(float64) float64
+	Published float64
+}
+
+// InfoOf returns the result of the judge's method Info() Info; a judge without it is of [KindOther].
+func InfoOf(j Judge) Info {
+	if d, ok := j.(interface{ Info() Info }); ok {
+		return d.Info()
+	}
+	return Info{}
+}
+
+// Parts are the models that a judge may use; any may be nil.
+type Parts struct {
+	Options
+	Model    llm.Model
+	Embedder llm.Embedder
+	Entailer Entailer
+}
+
+// Procedure makes the judges of a profile. A data set lists its procedures.
+type Procedure struct {
+	Info
+	// NeedsModel and NeedsEntailer are true if it cannot judge without that part.
+	NeedsModel, NeedsEntailer bool
+	New                       func(Parts) (Judge, error)
+}
+
+// Possible reports whether the parts include what the procedure needs.
+func (p Procedure) Possible(by Parts) bool {
+	return (by.Model != nil || !p.NeedsModel) && (by.Entailer != nil || !p.NeedsEntailer)
+}
+
+// Silent returns the verdict, 0, on a case whose system refused or gave an empty answer, and whether it is
+// one.
+func (c Case) Silent() (Verdict, bool) {
+	switch {
+	case c.Refused:
+		return Score(0, "refused"), true
+	case !strings.ContainsFunc(c.Answer, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) && !unicode.Is(unicode.Mn, r) }):
+		return Score(0, "empty answer"), true
+	}
+	return Verdict{}, false
+}
+
+// ByFunc returns a judge that uses a function: does the answer of a case state a gold statement? The verdict
+// on a fact is the best one over reference and aliases, unscored if any is and none is 1. The recall of a
+// summary is the share of its statements that are stated, unscored if any of them is; its precision is not
+// applicable. Silent cases are 0 without a call. The name must cover everything that figures depend on;
+// states is called concurrently, and its costs are not in the judgments.
+func ByFunc(name string, states func(ctx context.Context, c Case, gold string) (Verdict, error)) Judge {
+	return byFunc{name, Info{}, states}
+}
+
+type byFunc struct {
+	name   string
+	info   Info
+	states func(context.Context, Case, string) (Verdict, error)
+}
+
+func (j byFunc) Name() string { return j.name }
+func (j byFunc) Info() Info   { return j.info }
+
+func (j byFunc) Fact(ctx context.Context, c Case) (out FactJudgment, err error) {
+	v, done := c.Silent()
+	if done {
+		return FactJudgment{Verdict: v}, ctx.Err()
+	}
+	for _, gold := range append([]string{c.Reference}, c.Aliases...) {
+		if v, err = j.states(ctx, c, gold); err != nil {
+			return out, err
+		}
+		switch {
+		case v.State == Scored && v.Value == 1:
+			return FactJudgment{Verdict: v}, ctx.Err()
+		case out.State == "" || v.State != Scored || out.State == Scored && v.Value > out.Value:
+			out.Verdict = v
+		}
+	}
+	return out, ctx.Err()
+}
+
+func (j byFunc) Summary(ctx context.Context, c Case) (out SummaryJudgment, err error) {
+	out.Precision = Verdict{State: NotApplicable, Reason: "the judge compares gold statements alone"}
+	out.Counts.Gold = len(c.Statements)
+	v, done := c.Silent()
+	switch {
+	case len(c.Statements) == 0:
+		out.Recall = Verdict{State: NotApplicable, Reason: "no gold statements"}
+		return out, ctx.Err()
+	case done:
+		out.Recall = v
+		return out, ctx.Err()
+	}
+	for _, gold := range c.Statements {
+		if v, err = j.states(ctx, c, gold); err != nil {
+			return out, err
+		}
+		if v.State != Scored {
+			out.Recall, out.Counts.GoldMet = v, 0
+			return out, ctx.Err()
+		}
+		if v.Value == 1 {
+			out.Counts.GoldMet++
+		}
+	}
+	out.Recall = Score(float64(out.Counts.GoldMet)/float64(out.Counts.Gold), "")
+	return out, ctx.Err()
+}
+
+// Entailer decides whether a text entails others. [local.Entailment] is one.
+type Entailer interface {
+	Name() string
+	Entail(ctx context.Context, premise string, hypotheses []string) ([]local.Entailed, error)
+}
+
+// ByEntailment returns a judge by which an answer states a gold statement if question and answer together
+// entail it with a probability above one half.
+func ByEntailment(e Entailer) Judge {
+	return byFunc{"entailment/" + e.Name(), entailment, func(ctx context.Context, c Case, gold string) (Verdict, error) {
+		p, err := e.Entail(ctx, c.Question+"\n"+c.Answer, []string{gold})
+		if err != nil {
+			return Verdict{}, fmt.Errorf("judge: %w", err)
+		}
+		value := 0.
+		if p[0].Entails > .5 {
+			value = 1
+		}
+		return Score(value, fmt.Sprintf("entailed with %.2f, contradicted with %.2f", p[0].Entails, p[0].Contradicts)), nil
+	}}
+}
+
+var entailment = Info{Profile: "entailment", Kind: KindEntailment}
+
+// Entailment is the procedure of [ByEntailment].
+var Entailment = Procedure{Info: entailment, NeedsEntailer: true, New: func(p Parts) (Judge, error) { return ByEntailment(p.Entailer), nil }}

@@ -4,6 +4,7 @@ package anonyrag
 
 import (
 	"context"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -144,13 +145,11 @@ func ParseChoice(answer string) (string, bool) {
 			return strings.ToLower(words)
 		}))
 	}
+	letter := strings.Join(slices.Collect(maps.Keys(found)), "")
 	if len(found) != 1 {
 		return "", false
 	}
-	for letter := range found {
-		return letter, true
-	}
-	return "", false
+	return letter, true
 }
 
 // add finds the letters of a pattern. Neighbouring matches may share a separator.
@@ -272,16 +271,11 @@ func Compare(g Gold, answer []Pair) Counts {
 		said[p.Placeholder][name] = true
 		c.Predicted++
 		forms := append([]string{name, apposition.ReplaceAllString(name, "")}, otherName.FindStringSubmatch(name)...)
-		if first && slices.ContainsFunc(forms, func(n string) bool { return g.holds(p.Placeholder, n) }) {
+		if first && slices.ContainsFunc(g[p.Placeholder], func(want string) bool { return slices.Contains(forms, fold(want)) }) {
 			c.Right++
 		}
 	}
 	return c
-}
-
-// holds reports whether a folded name is one of the placeholder's.
-func (g Gold) holds(placeholder, name string) bool {
-	return slices.ContainsFunc(g[placeholder], func(want string) bool { return fold(want) == name })
 }
 
 // Precision returns the share of the answer that is right, 0 for an empty one.

@@ -3,6 +3,7 @@
 package construct
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"regexp"
@@ -13,6 +14,9 @@ import (
 	"github.com/JohannesKaufmann/html-to-markdown/v2/converter"
 	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/base"
 	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/commonmark"
+
+	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/internal/display"
 )
 
 // Article is an encyclopedia article in the Markdown of a reader service: headings, links, and citation marks
@@ -182,3 +186,312 @@ func normal(markdown string) string {
 
 // bareLink matches an address outside of a link.
 var bareLink = regexp.MustCompile(`(^|[\s<])((?:https?://|file:)[^\s<>()]+)`)
+
+// Reference is a source that an article cites.
+type Reference struct {
+	Title   string `json:"title"`
+	URL     string `json:"url"`
+	Archive string `json:"archive_url"` // "" if the article names none
+}
+
+var (
+	entryNumber = regexp.MustCompile(`^\s*[0-9]+[.)]`)
+	entryStart  = regexp.MustCompile(`^\s*(?:\[[0-9]+\]|[0-9]+[.)]|[-*])\s`)
+)
+
+// References returns the sources of an article, each once, in the order from its reference list on: the
+// numbered items, the bibliography, further reading and links.
+func (a *Article) References() []Reference {
+	var out []Reference
+	seen := make(map[Reference]bool)
+	for _, e := range listEntries(a.sourceLines()) {
+		if r, ok := a.readEntry(e); ok && !seen[r] {
+			seen[r] = true
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// sourceLines returns the lines of the reference list and later lists of sources.
+func (a *Article) sourceLines() []string {
+	var out []string
+	on := false
+	for _, h := range a.headings {
+		title := strings.ToLower(h.text)
+		if on = isReferences(title) || title == "bibliography" || on && slices.Contains(sourceTitles, title); on {
+			out = append(out, a.lines[h.from:h.to]...)
+		}
+	}
+	return out
+}
+
+// sourceTitles are further headings of sources.
+var sourceTitles = []string{"citations", "further reading"}
+
+// listEntries groups lines: an entry begins at a number or a bullet, and ends at an empty line.
+func listEntries(lines []string) []string {
+	var out []string
+	from := -1
+	end := func(to int) {
+		if from >= 0 {
+			out = append(out, strings.Join(lines[from:to], " "))
+		}
+		from = -1
+	}
+	for i, line := range lines {
+		switch {
+		case strings.TrimSpace(line) == "":
+			end(i)
+		case from < 0 || entryStart.MatchString(line):
+			end(i)
+			from = i
+		}
+	}
+	end(len(lines))
+	return out
+}
+
+// link is a Markdown link out of the page: to the web, or to a file.
+type link struct{ text, url string }
+
+var (
+	linkEnd  = regexp.MustCompile(`\]\(((?:https?://|file:)(?:[^\s()]|\([^\s()]*\))+)(?:\s+"[^"]*")?\)`)
+	flatLink = regexp.MustCompile(`\[([^\]]+)\]\((https?://[^)]+)\)`)
+)
+
+// links returns the links of an entry; with flat as the released tools read them, whose addresses end at the
+// first closing parenthesis.
+func links(entry string, flat bool) (out []link) {
+	add := func(text, address string) {
+		if !strings.Contains(address, "#cite_") {
+			out = append(out, link{text, address})
+		}
+	}
+	if flat {
+		for _, m := range flatLink.FindAllStringSubmatch(entry, -1) {
+			add(m[1], m[2])
+		}
+		return out
+	}
+	for _, m := range linkEnd.FindAllStringSubmatchIndex(entry, -1) {
+		from := opening(entry, m[0])
+		if picture := from > 0 && entry[from-1] == '!'; from >= 0 && !picture {
+			add(entry[from+1:m[0]], entry[m[2]:m[3]])
+		}
+	}
+	return out
+}
+
+// opening returns the place of the bracket that the one at end closes, or -1. No title is longer than
+// maxTitle.
+func opening(s string, end int) int {
+	depth := 0
+	for i := end; i >= max(0, end-maxTitle); i-- {
+		switch s[i] {
+		case ']':
+			depth++
+		case '[':
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+const maxTitle = 4 << 10
+
+// readEntry reads the source of an entry: by the first link in quotation marks, which surround titles of
+// articles, or else by the first link. If its only link is to an archive, that is the source.
+func (a *Article) readEntry(entry string) (r Reference, ok bool) {
+	var title, archive *link
+	for _, l := range links(entry, a.released) {
+		switch {
+		case strings.EqualFold(plainTitle(l.text), "archived"):
+			archive = first(archive, l)
+		case isWiki(l.url) || !a.released && slices.ContainsFunc(chromeHosts, func(domain string) bool { return within(hostOf(l.url), domain) }):
+		case title == nil || !quoted(title.text) && quoted(l.text):
+			title = &l
+		}
+	}
+	if archive != nil {
+		r.Archive = archive.url
+		title = first(title, *archive)
+	}
+	if title == nil {
+		return r, false
+	}
+	r.Title, r.URL = plainTitle(title.text), title.url
+	if bare := "[" + title.url + "](" + title.url + ")"; !a.released {
+		if title.text == title.url { // an address is no title
+			r.Title = ""
+		}
+		r.Title = display.OneLine(cmp.Or(readable(r.Title), readable(strings.ReplaceAll(entryNumber.ReplaceAllString(entry, ""), bare, "")), hostOf(r.URL), title.url))
+	}
+	return r, r.Title != ""
+}
+
+func first(l *link, next link) *link {
+	if l != nil {
+		return l
+	}
+	return &next
+}
+
+func quoted(text string) bool { return strings.HasPrefix(text, `"`) || strings.HasPrefix(text, "“") }
+
+// plainTitle removes quotation marks and emphasis.
+func plainTitle(text string) string {
+	return strings.Trim(strings.Trim(text, "\"“”"), "_* ")
+}
+
+var referencesTitles = []string{"references", "参考文献", "參考文獻", "参考资料", "參考資料"}
+
+func isReferences(title string) bool {
+	return slices.Contains(referencesTitles, strings.ToLower(title))
+}
+
+// readable removes markup, and returns "" if no letter is left.
+func readable(title string) string {
+	plain, _ := text.StripLinks(title)
+	plain = strings.Trim(display.OneLine(plain), "^*_\"“”, ")
+	if strings.IndexFunc(plain, unicode.IsLetter) < 0 {
+		return ""
+	}
+	return display.Head(plain, maxName)
+}
+
+// maxName is the largest length of a title that was not marked as one, in bytes.
+const maxName = 200
+
+// isWiki reports whether an address belongs to the encyclopedia, which is no source of its own.
+func isWiki(address string) bool { return within(hostOf(address), "wikipedia.org") }
+
+// chromeHosts are the hosts of links of the page and not of the article: sister projects and page tools.
+var chromeHosts = []string{"wikimedia.org", "wikidata.org", "wiktionary.org", "wikisource.org", "wikivoyage.org",
+	"wikimediafoundation.org", "mediawiki.org", "toolforge.org"}
+
+func within(host, domain string) bool { return host == domain || strings.HasSuffix(host, "."+domain) }
+
+func hostOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return strings.ToLower(u.Hostname())
+}
+
+// Mark is a citation mark of a sentence: [[12]](…#cite_note-smith-14).
+type Mark struct {
+	// Number is the visible number, in digits.
+	Number string
+	// Note names the item of the reference list; empty without a link to one.
+	Note string
+}
+
+var markPattern = regexp.MustCompile(`\[\[([0-9]+)\]\](?:\(((?:[^()]|\([^()]*\))*)\))?`)
+
+// Marks returns the citation marks of a text, each once, in order. Marks with letters lead to footnotes, not
+// to sources.
+func Marks(text string) []Mark {
+	var out []Mark
+	for _, m := range markPattern.FindAllStringSubmatch(text, -1) {
+		mark := Mark{Number: m[1]}
+		if _, note, found := strings.Cut(m[2], "#cite_note-"); found {
+			if end := strings.IndexAny(note, "& "); end >= 0 {
+				note = note[:end]
+			}
+			mark.Note = note
+		}
+		if !slices.Contains(out, mark) {
+			out = append(out, mark)
+		}
+	}
+	return out
+}
+
+// Unmark replaces citation marks by blanks and keeps offsets: a mark may be all that separates two sentences.
+func Unmark(text string) string {
+	return markPattern.ReplaceAllStringFunc(text, func(mark string) string { return strings.Repeat(" ", len(mark)) })
+}
+
+// Citations are the numbered items of an article's reference list.
+type Citations struct {
+	address  *regexp.Regexp
+	numbered map[string]string // number → item
+	noted    map[string]string // note → item
+}
+
+var (
+	itemStart  = regexp.MustCompile(`^([0-9]+)\. `)
+	anchorLink = regexp.MustCompile(`#cite_ref-([^)\s"]+)`)
+	anchorUse  = regexp.MustCompile(`^(?:(.*)_)?([0-9]+)(?:-[0-9]+)?$`)
+	// An address may contain parentheses in pairs. The released tools end it at the first closing one.
+	addressPattern = regexp.MustCompile(`(?:https?://|file:)(?:[^\s()\[\]"<>]|\([^\s()]*\))+`)
+	flatAddress    = regexp.MustCompile(`https?://[^\s)\]">]+`)
+)
+
+// Citations reads the items of the article's reference list.
+func (a *Article) Citations() *Citations {
+	c := &Citations{address: addressPattern, numbered: make(map[string]string), noted: make(map[string]string)}
+	if a.released {
+		c.address = flatAddress
+	}
+	number, item := "", []string(nil)
+	for _, line := range append(a.referenceList(), "0. ") {
+		if m := itemStart.FindStringSubmatch(line); m != nil {
+			if number != "" {
+				c.add(number, strings.Join(item, "\n"))
+			}
+			number, item = m[1], nil
+		}
+		item = append(item, line)
+	}
+	return c
+}
+
+// referenceList returns the lines below the heading of the references, including sub-headings.
+func (a *Article) referenceList() []string {
+	i := slices.IndexFunc(a.headings, func(h heading) bool { return isReferences(h.text) })
+	if i < 0 {
+		return nil
+	}
+	end := i + 1
+	for end < len(a.headings) && a.headings[end].level > a.headings[i].level {
+		end++
+	}
+	to := a.headings[end-1].to
+	if a.released {
+		to = len(a.lines)
+	}
+	return slices.Clone(a.lines[a.headings[i].from:to])
+}
+
+func (c *Citations) add(number, item string) {
+	c.numbered[number] = item
+	for _, m := range anchorLink.FindAllStringSubmatch(item, -1) {
+		// Anchors repeat the note for every use: smith_14-0, smith_14-1; a note with one use and no name is
+		// only a number.
+		if use := anchorUse.FindStringSubmatch(m[1]); use != nil {
+			c.noted[strings.TrimPrefix(use[1]+"-"+use[2], "-")] = item
+		}
+	}
+}
+
+// URLs returns the addresses of a mark's item outside of the encyclopedia, each once, without fragments. The
+// item is found by the note, which is exact, or else by the number.
+func (c *Citations) URLs(m Mark) []string {
+	var out []string
+	item, known := c.noted[m.Note]
+	if !known {
+		item = c.numbered[m.Number]
+	}
+	for _, u := range c.address.FindAllString(item, -1) {
+		u, _, _ = strings.Cut(u, "#")
+		if !isWiki(u) && !slices.Contains(out, u) {
+			out = append(out, u)
+		}
+	}
+	return out
+}

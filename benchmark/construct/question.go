@@ -7,9 +7,9 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"golang.org/x/sync/errgroup"
@@ -85,10 +85,8 @@ const (
 // Questions makes the questions of an article. Drafts are tried in a seeded order until the numbers are
 // reached, so that failed ones are replaced. The questions are in the order of the article, summaries last.
 func Questions(ctx context.Context, golds []Gold, pages func(url string) (Page, bool), p Parts, n Numbers) ([]Question, []Dropped, error) {
+	n.Concurrency = cmp.Or(n.Concurrency, 8)
 	m := questionMaker{Parts: p, pages: pages, numbers: n}
-	if m.numbers.Concurrency == 0 {
-		m.numbers.Concurrency = 8
-	}
 	single, multi, summary := m.drafts(golds)
 	order := rand.New(rand.NewPCG(n.Seed, 0x77696c64))
 	kinds := []struct {
@@ -177,7 +175,8 @@ func (m *questionMaker) make(ctx context.Context, drafts []Draft, most int) erro
 				m.drop(d, r.reason)
 			case slices.ContainsFunc(m.out, func(q placedQuestion) bool { return strings.EqualFold(q.Text, r.q.Text) }):
 				m.drop(d, "asked before")
-			case m.numbers.Apart && d.Type != wildgraph.Summary && m.summarized(d.statement()):
+			case m.numbers.Apart && d.Type != wildgraph.Summary &&
+				slices.ContainsFunc(m.out, func(q placedQuestion) bool { return slices.Contains(q.Statements, d.statement()) }):
 				m.drop(d, "a gold statement of a summary")
 			default:
 				m.out = append(m.out, placedQuestion{r.q, m.places[d.key()]})
@@ -197,10 +196,6 @@ func (m *questionMaker) drop(d Draft, reason string) {
 	m.dropped = append(m.dropped, Dropped{d.Type + ": " + what, reason})
 }
 
-func (m *questionMaker) summarized(statement string) bool {
-	return slices.ContainsFunc(m.out, func(q placedQuestion) bool { return slices.Contains(q.Statements, statement) })
-}
-
 // result is a question, or the reason why there is none.
 type result struct {
 	q      Question
@@ -211,17 +206,13 @@ func (m *questionMaker) try(ctx context.Context, drafts []Draft) ([]result, erro
 	results := make([]result, len(drafts))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(m.numbers.Concurrency)
-	var mu sync.Mutex
 	for i, d := range drafts {
-		g.Go(func() error {
+		g.Go(func() (err error) {
 			defer m.done()
-			r, err := m.question(ctx, d)
+			results[i], err = m.question(ctx, d)
 			if err != nil && llm.OfOneReply(err) {
-				r, err = result{reason: display.OneLine(err.Error())}, nil
+				results[i], err = result{reason: display.OneLine(err.Error())}, nil
 			}
-			mu.Lock()
-			defer mu.Unlock()
-			results[i] = r
 			return err
 		})
 	}
@@ -320,3 +311,122 @@ func (m *questionMaker) pagesOf(triples []Triple) []Page {
 
 // releasedType returns a type in the spelling of the released files.
 func releasedType(t string) string { return strings.ReplaceAll(t, "multi-fact", "multi_fact") }
+
+// Stated is a sentence of a section and its statement: understandable without the section, in plain words
+// without citation marks, or "" if there is none.
+type Stated struct {
+	Sentence, Statement string
+}
+
+// Stater finds the sentences of a section with citation marks, and writes their statements.
+type Stater interface {
+	State(ctx context.Context, a *Article, s Section) ([]Stated, error)
+}
+
+// Triple is a statement with its sentence and its sources, in the form of the released valid_triples.jsonl.
+type Triple struct {
+	Sentence  string   `json:"sentence"`
+	Statement string   `json:"statement"`
+	Numbers   []string `json:"citation_numbers"`
+	// Keys are the numbers of marks without a source; a triple with any is not valid.
+	Keys  []string `json:"citation_keys"`
+	URLs  []string `json:"ref_urls"` // sorted
+	Count int      `json:"ref_count"`
+}
+
+// Gold is a section with the triples of its sentences.
+type Gold struct {
+	Title   string   `json:"wiki_title"`
+	Path    []string `json:"section_path"`
+	Body    string   `json:"section_body"`
+	Triples []Triple `json:"triples"`
+}
+
+// Dropped is an unused item, and the reason.
+type Dropped struct {
+	What   string `json:"what"`
+	Reason string `json:"reason"`
+}
+
+// Grounds maps citation marks to sources that have a page.
+type Grounds struct {
+	citations *Citations
+	paged     func(url string) bool
+}
+
+// NewGrounds returns the grounds of the article's citations; paged reports whether a URL has a page.
+func NewGrounds(c *Citations, paged func(url string) bool) *Grounds {
+	return &Grounds{c, paged}
+}
+
+// Triple resolves the marks of a sentence. Every mark must lead to a page; otherwise a part of the statement
+// may be unsupported, and ok is false.
+func (g *Grounds) Triple(s Stated) (t Triple, ok bool) {
+	t = Triple{Sentence: s.Sentence, Statement: s.Statement, Numbers: []string{}, Keys: []string{}, URLs: []string{}}
+	marks := Marks(s.Sentence)
+	for _, m := range marks {
+		t.Numbers = append(t.Numbers, m.Number)
+		found := slices.DeleteFunc(g.citations.URLs(m), func(u string) bool { return !g.paged(u) })
+		if len(found) == 0 {
+			t.Keys = append(t.Keys, m.Number)
+		}
+		t.URLs = append(t.URLs, found...)
+	}
+	slices.Sort(t.URLs)
+	t.URLs = slices.Compact(t.URLs)
+	t.Count = len(t.URLs)
+	return t, len(marks) > 0 && len(t.Keys) == 0
+}
+
+// Ground makes the gold of a section. Invented sentences, which are not in the section, are dropped.
+func (g *Grounds) Ground(a *Article, s Section, stated []Stated) (gold Gold, dropped []Dropped) {
+	gold = Gold{Title: a.Title, Path: s.Path, Body: s.Body}
+	body := spaced(s.Body)
+	seen := make(map[string]bool)
+	drop := func(sentence, reason string) { dropped = append(dropped, Dropped{sentence, reason}) }
+	for _, st := range stated {
+		st.Statement = strings.Join(strings.Fields(st.Statement), " ")
+		st.Sentence = original(s.Body, st.Sentence)
+		switch t, ok := g.Triple(st); {
+		case !strings.Contains(body, spaced(st.Sentence)):
+			drop(st.Sentence, "the section does not say so")
+		case len(t.Numbers) == 0:
+			drop(st.Sentence, "no citation mark")
+		case !ok:
+			drop(st.Sentence, fmt.Sprintf("no page for the marks %s", strings.Join(t.Keys, ", ")))
+		case st.Statement == "":
+			drop(st.Sentence, "it states nothing by itself")
+		case len(Marks(st.Statement)) > 0 || strings.Contains(st.Statement, "://"):
+			drop(st.Sentence, "the statement has marks or URLs")
+		case seen[st.Statement]:
+			drop(st.Sentence, "stated before")
+		default:
+			seen[st.Statement] = true
+			gold.Triples = append(gold.Triples, t)
+		}
+	}
+	return gold, dropped
+}
+
+// original returns the sentence of a section from which one was copied: models omit marks, or write them as
+// [5], and omit links and emphasis.
+func original(body, sentence string) string {
+	if len(Marks(sentence)) > 0 && strings.Contains(spaced(body), spaced(sentence)) {
+		return sentence
+	}
+	letters := func(s string) string {
+		return strings.Join(strings.Fields(emphasis.ReplaceAllString(shortMark.ReplaceAllString(plainText(s), ""), "")), "")
+	}
+	for paragraph := range strings.SplitSeq(body, "\n") {
+		for _, s := range sentences(paragraph) {
+			if letters(s) == letters(sentence) {
+				return s
+			}
+		}
+	}
+	return sentence
+}
+
+var shortMark = regexp.MustCompile(`(?:\[|【)\^?[0-9]+(?:, ?[0-9]+)*(?:\]|】)`)
+
+func spaced(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -6,14 +6,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
 	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 	"unicode"
 
+	"code.dny.dev/ssrf"
 	"github.com/temoto/robotstxt"
 )
 
@@ -52,9 +57,6 @@ func (s *hosts) of(u *url.URL) *hostState {
 	defer s.mu.Unlock()
 	h := s.all[u.Host]
 	if h == nil {
-		if s.all == nil {
-			s.all = make(map[string]*hostState)
-		}
 		h = &hostState{turn: make(chan struct{}, 1), read: make(chan struct{})}
 		s.all[u.Host] = h
 	}
@@ -69,37 +71,23 @@ func (s *hosts) enter(ctx context.Context, u *url.URL) (*hostState, error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	err := sleep(ctx, time.Until(h.next))
-	if err == nil {
+	select {
+	case <-time.After(time.Until(h.next)):
 		select {
 		case s.slots <- struct{}{}:
 			return h, nil
 		case <-ctx.Done():
-			err = ctx.Err()
 		}
+	case <-ctx.Done():
 	}
 	<-h.turn
-	return nil, err
+	return nil, ctx.Err()
 }
 
 func (s *hosts) leave(h *hostState, pause time.Duration) {
 	<-s.slots
 	h.next = time.Now().Add(pause)
 	<-h.turn
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return ctx.Err()
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 var errRobots = errors.New("robots.txt of the host does not want it")
@@ -173,3 +161,111 @@ func normal(s string) string {
 
 // maxRobots is the part of a robots.txt that is read, in bytes (RFC 9309, section 2.5).
 const maxRobots = 500 << 10
+
+// Resolver resolves names to addresses, as net.Resolver does.
+type Resolver interface {
+	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
+}
+
+// guard allows public addresses and the ports of the web; it refuses IANA's special addresses and Azure's
+// host service, which has a public address.
+var guard = ssrf.New(ssrf.WithDeniedV4Prefixes(netip.MustParsePrefix("168.63.129.16/32")))
+
+// Public is the default of Options.Allow: public addresses, at the ports 80 and 443.
+func Public(to netip.AddrPort) error {
+	return guard.SafeAddrPort(netip.AddrPortFrom(to.Addr().Unmap(), to.Port()))
+}
+
+// dialer connects to allowed addresses. The last check is of the address that the system connects to.
+type dialer struct {
+	resolver Resolver
+	allow    func(netip.AddrPort) error
+	net      net.Dialer
+}
+
+func newDialer(r Resolver, allow func(netip.AddrPort) error) *dialer {
+	d := &dialer{resolver: r, allow: allow, net: net.Dialer{Timeout: 20 * time.Second}}
+	d.net.ControlContext = func(_ context.Context, _, address string, _ syscall.RawConn) error {
+		to, err := netip.ParseAddrPort(address)
+		if err != nil {
+			return refused(err)
+		}
+		return refused(d.allow(to))
+	}
+	return d
+}
+
+func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	all, err := d.lookUp(ctx, host, port)
+	if err != nil {
+		return nil, err
+	}
+	var c net.Conn
+	err = fmt.Errorf("%s has no address", host)
+	for i := 0; i < len(all) && err != nil; i++ {
+		c, err = d.net.DialContext(ctx, network, all[i].String())
+	}
+	return c, err
+}
+
+// lookUp returns the addresses of a host, all or none: a name that also leads inside is refused.
+func (d *dialer) lookUp(ctx context.Context, host, port string) ([]netip.AddrPort, error) {
+	number, err := net.DefaultResolver.LookupPort(ctx, "tcp", port)
+	if err != nil {
+		return nil, refused(err)
+	}
+	addresses, err := d.resolver.LookupNetIP(ctx, "ip", host)
+	if err != nil {
+		return nil, err
+	}
+	var out []netip.AddrPort
+	for _, a := range addresses {
+		to := netip.AddrPortFrom(a.Unmap(), uint16(number))
+		if err := d.allow(to); err != nil {
+			return nil, refused(err)
+		}
+		out = append(out, to)
+	}
+	return out, nil
+}
+
+// refusal is a permanent error.
+type refusal struct{ error }
+
+func (r refusal) Unwrap() error { return r.error }
+
+func refused(err error) error {
+	if err == nil {
+		return nil
+	}
+	return refusal{err}
+}
+
+func (d *dialer) transport() *http.Transport {
+	return &http.Transport{
+		DialContext:            d.dial,
+		TLSHandshakeTimeout:    20 * time.Second,
+		ResponseHeaderTimeout:  60 * time.Second,
+		IdleConnTimeout:        30 * time.Second,
+		MaxIdleConns:           128,
+		MaxResponseHeaderBytes: 64 << 10,
+		ForceAttemptHTTP2:      true,
+	}
+}
+
+// checkURL refuses URLs that are not of web pages.
+func checkURL(u *url.URL) error {
+	switch {
+	case u.Scheme != "http" && u.Scheme != "https":
+		return refused(fmt.Errorf("scheme %q: only http and https are asked", u.Scheme))
+	case u.User != nil:
+		return refused(errors.New("a name or password in the URL"))
+	case u.Hostname() == "":
+		return refused(errors.New("no host"))
+	}
+	return nil
+}

@@ -199,7 +199,7 @@ func TestDamage(t *testing.T) {
 		{"a source that is missing", replaced("medical_questions.json", `"source": "Medical"`, `"source": "Law"`), nil, `medical_questions.json:1: the question is about "Law", which medical.json does not hold`},
 		{"no choices", replaced("books/Question/MC.jsonl", "Choices", "Chances"), nil, `books/Question/MC.jsonl:1: no "Choices"`},
 		{"no books", without("books/Corpus/Heaps/Heaps.md"), nil, ""},
-		{"a book that is no text", replaced("books/Corpus/Heaps/Heaps.md", "tree", "\xff"), nil, "Heaps.md is not valid UTF-8"},
+		{"a book that is no text", replaced("books/Corpus/Heaps/Heaps.md", "tree", "\xff"), nil, "Heaps.md:3: not valid UTF-8"},
 		{"a key in another case", replaced("musique/musique_ans_v1.0_dev.jsonl", `"Answer"`, `"x"`), nil, ""},
 		{"a folder in place of a file", fstest.MapFS{"musique.json/x": text("")}, []string{multihop.MuSiQue}, "no musique here"},
 	} {

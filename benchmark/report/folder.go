@@ -3,20 +3,30 @@
 package report
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
+	"embed"
+	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"text/template"
 
+	"github.com/rivo/uniseg"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/page"
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/internal/display"
 	"github.com/wildgraph/wildgraph/judge"
@@ -106,12 +116,7 @@ func (r *Report) Write(dir string, run *benchmark.Run) error {
 	if err := os.MkdirAll(filepath.Join(dir, "predictions"), 0o755); err != nil {
 		return fmt.Errorf("report: folder: %w", err)
 	}
-	write := func(f file) error {
-		if err := journal.WriteFile(filepath.Join(dir, filepath.FromSlash(f.name)), f.write); err != nil {
-			return fmt.Errorf("report: %w", err)
-		}
-		return nil
-	}
+	write := func(f file) error { return journal.WriteFile(filepath.Join(dir, filepath.FromSlash(f.name)), f.write) }
 	files := r.files(run)
 	last := len(files) - 1
 	var all errgroup.Group
@@ -119,10 +124,14 @@ func (r *Report) Write(dir string, run *benchmark.Run) error {
 	for _, f := range files[:last] {
 		all.Go(func() error { return write(f) })
 	}
-	if err := all.Wait(); err != nil {
-		return err
+	err := all.Wait()
+	if err == nil {
+		err = write(files[last])
 	}
-	return write(files[last])
+	if err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	return nil
 }
 
 // WriteJSON writes the report as indented JSON, with sorted keys.
@@ -162,16 +171,12 @@ func writeLines(w io.Writer, s benchmark.SystemRun, line func(benchmark.Result) 
 
 // writeSweep writes the answers that are not in judgments.jsonl.
 func writeSweep(w io.Writer, run *benchmark.Run) error {
-	own := make(map[string]int)
-	for _, kind := range run.Dataset.Types {
-		own[kind.Key] = kind.K
-	}
 	enc := display.JSON(w)
 	for _, s := range run.Systems {
 		for _, d := range run.Dataset.Domains {
 			for _, at := range s.Sweep {
 				for _, r := range at.Results {
-					if r.Domain != d.Name || own[r.Item.Type] == at.K {
+					if r.Domain != d.Name || slices.ContainsFunc(run.Dataset.Types, func(t benchmark.Type) bool { return t.Key == r.Item.Type && t.K == at.K }) {
 						continue
 					}
 					line := newJudgment(r)
@@ -240,4 +245,236 @@ func ReadJudgments(r io.Reader) iter.Seq2[Judgment, error] {
 			}
 		}
 	}
+}
+
+// WriteText writes tables aligned for a terminal.
+func WriteText(w io.Writer, tables ...page.Table) error {
+	b := bufio.NewWriter(w)
+	for i, t := range tables {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		writeText(b, t)
+	}
+	return b.Flush()
+}
+
+func writeText(b *bufio.Writer, t page.Table) {
+	columns := t.Columns()
+	name := width(t.Heading)
+	for _, row := range t.Rows {
+		name = max(name, width(row.Name))
+	}
+	widths := make([]int, len(columns))
+	for i, c := range columns {
+		widths[i] = width(c)
+		for _, row := range t.Rows {
+			widths[i] = max(widths[i], width(row.Cells[i].Text)+1)
+		}
+	}
+	// A group is at least as wide as its heading.
+	at := 0
+	sums := make([]int, len(t.Groups))
+	for i, g := range t.Groups {
+		sums[i] = 3 * (len(g.Columns) - 1)
+		for _, w := range widths[at : at+len(g.Columns)] {
+			sums[i] += w
+		}
+		if more := width(g.Heading) - sums[i]; more > 0 {
+			widths[at] += more
+			sums[i] += more
+		}
+		at += len(g.Columns)
+	}
+	fmt.Fprintf(b, "%s\n", display.OneLine(t.Title))
+	if len(t.Groups) > 1 {
+		b.WriteString(pad("", -name))
+		for i, g := range t.Groups {
+			fmt.Fprintf(b, " │ %s", pad(g.Heading, -sums[i]))
+		}
+		b.WriteByte('\n')
+	}
+	line := func(name string, cells func(i int) string) {
+		b.WriteString(name)
+		at := 0
+		for _, g := range t.Groups {
+			for i := range g.Columns {
+				sep := "   "
+				if i == 0 {
+					sep = " │ "
+				}
+				b.WriteString(sep + pad(cells(at), widths[at]))
+				at++
+			}
+		}
+		b.WriteByte('\n')
+	}
+	line(pad(t.Heading, -name), func(i int) string { return columns[i] })
+	for _, row := range t.Rows {
+		line(pad(display.OneLine(row.Name), -name), func(i int) string {
+			if row.Cells[i].Best {
+				return row.Cells[i].Text + "*"
+			}
+			return row.Cells[i].Text + " "
+		})
+	}
+	for _, n := range t.Notes {
+		fmt.Fprintf(b, "  %s\n", display.OneLine(n))
+	}
+}
+
+// width returns the columns of a text in a terminal: two for a character of Chinese, Japanese and Korean,
+// none for a combining mark.
+func width(s string) int { return uniseg.StringWidth(s) }
+
+// pad aligns right, or left if n is negative.
+func pad(s string, n int) string {
+	if n < 0 {
+		return s + strings.Repeat(" ", max(0, -n-width(s)))
+	}
+	return strings.Repeat(" ", max(0, n-width(s))) + s
+}
+
+//go:embed forms
+var formFiles embed.FS
+
+// forms are the templates of the report in Markdown and in LaTeX.
+var forms = template.Must(template.New("").Funcs(template.FuncMap{
+	"markdown": func(s string) string { return markdownEscapes.Replace(display.OneLine(s)) },
+	"latex":    func(s string) string { return latexEscapes.Replace(display.OneLine(s)) },
+	"plain":    display.OneLine,
+}).ParseFS(formFiles, "forms/*"))
+
+func (r *Report) writeForm(w io.Writer, form string) error {
+	b := bufio.NewWriter(w)
+	err := forms.ExecuteTemplate(b, form, map[string]any{"Heading": r.heading(), "Summary": r.summary(), "Least": MinQuestions, "Tables": r.Tables()})
+	return errors.Join(err, b.Flush())
+}
+
+// WriteMarkdown writes the tables of the report as Markdown; the best figure of a column is bold, 95 %
+// confidence intervals are in parentheses.
+func (r *Report) WriteMarkdown(w io.Writer) error { return r.writeForm(w, "markdown.tmpl") }
+
+var markdownEscapes = strings.NewReplacer(`\`, `\\`, "|", `\|`, "<", "&lt;", "*", `\*`, "`", "\\`", "[", `\[`, "\n", " ")
+
+// WriteLaTeX writes the tables of the report for LaTeX with the package booktabs, with their intervals; the
+// best figure of a column is bold. Notes are comments.
+func (r *Report) WriteLaTeX(w io.Writer) error { return r.writeForm(w, "latex.tmpl") }
+
+var latexEscapes = strings.NewReplacer(`\`, `\textbackslash{}`, "{", `\{`, "}", `\}`, "$", `\$`, "&", `\&`, "#", `\#`, "%", `\%`, "_", `\_`,
+	"^", `\textasciicircum{}`, "~", `\textasciitilde{}`, "↳", `$\hookrightarrow$`, "–", "--", "≤", `$\le$`, "≥", `$\ge$`, "−", "$-$", "†", `\dag{}`)
+
+// WriteCSV writes one row per system, domain and question type; the domain "*" is all domains together, and a
+// domain of that name is "'*". The columns answers and judge name the makers of answers and verdicts. The
+// bounds of intervals follow all figures, under their keys with _low and _high. Undefined figures are empty.
+func (r *Report) WriteCSV(w io.Writer) error {
+	out := csv.NewWriter(w)
+	header := []string{"system", "domain", "type", "n", "k", "answers", "judge"}
+	figures := append(Keys(), r.scoreNames(func(s System) Type { return s.Overall.Types[benchmark.All] })...)
+	header = append(append(header, figures...), "answered_right", "answered_wrong", "refused_rightly", "refused_wrongly")
+	var bounded []string // have intervals
+	for _, key := range figures {
+		if f, known := figureOf(key); key != unscoredKey && (!known || f.of != nil && !f.size) {
+			bounded = append(bounded, key)
+			header = append(header, key+"_low", key+"_high")
+		}
+	}
+	if err := out.Write(header); err != nil {
+		return err
+	}
+	var keys []string
+	for _, kind := range r.types {
+		keys = append(keys, kind.Key)
+	}
+	keys = append(keys, benchmark.All)
+	for _, s := range r.Systems {
+		for _, d := range append(slices.Clone(s.Domains), Domain{Types: s.Overall.Types}) {
+			for _, key := range keys {
+				if err := out.Write(csvRow([]string{csvText(s.System), cmp.Or(csvText(d.Domain), allDomains), key}, r.label.by(s), r.label.judge, d.Types[key], figures, bounded)); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// allDomains is the name of all domains together.
+const allDomains = "*"
+
+func csvRow(of []string, by, judged string, t Type, figures, bounded []string) []string {
+	counts := make([]string, 4)
+	if v := t.Verdicts(); v != nil {
+		for i, n := range []int{v.Refusals.AnsweredRight, v.Refusals.AnsweredWrong, v.Refusals.RefusedRightly, v.Refusals.RefusedWrongly} {
+			counts[i] = strconv.Itoa(n)
+		}
+	} else {
+		by, judged = "", ""
+	}
+	row := append(of, strconv.Itoa(t.N), strconv.Itoa(t.K), by, judged)
+	for _, key := range figures {
+		row = append(row, csvNumber(t.Figure(key)))
+	}
+	row = append(row, counts...)
+	for _, key := range bounded {
+		var ends Interval
+		i := t.interval(key)
+		if i != nil {
+			ends = *i
+		}
+		row = append(row, csvNumber(ends[0], i != nil), csvNumber(ends[1], i != nil))
+	}
+	return row
+}
+
+// csvNumber returns a figure with six decimals, "" if it is not defined.
+func csvNumber(f float64, defined bool) string {
+	if !defined {
+		return ""
+	}
+	return strconv.FormatFloat(f, 'f', 6, 64)
+}
+
+// csvText escapes texts that spreadsheets would read as formulas.
+func csvText(s string) string {
+	if s != "" && (s == allDomains || strings.ContainsRune("=+-@'\t\r", rune(s[0]))) {
+		return "'" + display.OneLine(s)
+	}
+	return display.OneLine(s)
+}
+
+// notApplicable replaces a figure that does not exist.
+const notApplicable = "n/a"
+
+func points(f float64) string { return strconv.FormatFloat(100*f, 'f', 2, 64) }
+
+func percent(f *float64) string {
+	if f == nil {
+		return notApplicable
+	}
+	return points(*f)
+}
+
+func decimal(f *float64, digits int) string {
+	if f == nil {
+		return "–"
+	}
+	if digits == 0 {
+		return display.Digits(int(math.Round(*f)))
+	}
+	return strconv.FormatFloat(*f, 'f', digits, 64)
+}
+
+func deref(f *float64) float64 {
+	if f == nil {
+		return 0
+	}
+	return *f
+}
+
+func pValue(p float64) string { return strconv.FormatFloat(p, 'f', 4, 64) }
+
+func capital(text string) string {
+	return strings.ToUpper(text[:min(1, len(text))]) + text[min(1, len(text)):]
 }

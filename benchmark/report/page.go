@@ -5,6 +5,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -109,12 +110,11 @@ func unfinished(run *benchmark.Run) string {
 
 func settings(c map[string]any) []page.Setting {
 	var out []page.Setting
-	for k, v := range c {
+	for _, k := range slices.Sorted(maps.Keys(c)) {
 		if k != "fingerprints" {
-			out = append(out, page.Setting{Name: k, Value: strings.Trim(fmt.Sprint(v), "[]")})
+			out = append(out, page.Setting{Name: k, Value: strings.Trim(fmt.Sprint(c[k]), "[]")})
 		}
 	}
-	slices.SortFunc(out, func(a, b page.Setting) int { return strings.Compare(a.Name, b.Name) })
 	return out
 }
 
@@ -206,7 +206,7 @@ func (r *Report) values(f figure, systems []System, of func(System) Types) [][]p
 			if f.ranked && s.provenance {
 				continue
 			}
-			m := of(s).estimate(kind, f.key)
+			m := of(s)[kind].estimate(f.key)
 			row[i].Mean = m.value
 			if m.interval != nil {
 				row[i].Low, row[i].High = &m.interval[0], &m.interval[1]

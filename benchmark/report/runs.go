@@ -58,7 +58,7 @@ func (r *Report) costTable() page.Table {
 		}
 		index := s.indexed()
 		texts := []string{
-			megabytes(index.Bytes), display.Digits(index.Chunks), display.Digits(index.Calls), tokens(index.Usage),
+			decimal(ref(float64(index.Bytes)/1e6), 1), display.Digits(index.Chunks), display.Digits(index.Calls), tokens(index.Usage),
 			display.Digits(index.EmbeddedTokens), decimal(index.Seconds, 1), display.Digits(s.Overall.Types[benchmark.All].N),
 			display.Digits(s.AnswerUsage.Calls), tokens(s.AnswerUsage), decimal(s.QueryMsP50, 1), decimal(s.QueryMsP99, 1),
 			display.Digits(s.JudgeUsage.Calls), tokens(s.JudgeUsage), decimal(s.PeakRSSMB, 0),
@@ -123,8 +123,6 @@ type namedGraph struct {
 	index   Index
 }
 
-func (g namedGraph) name() string { return g.domain + ": " + g.group() }
-
 // group names up to three systems, or the first and the number of others.
 func (g namedGraph) group() string {
 	if n := len(g.systems); n > 3 {
@@ -146,7 +144,10 @@ func (r *Report) graphs() []namedGraph {
 			if index.Entities == 0 {
 				continue
 			}
-			same := slices.IndexFunc(out[first:], func(g namedGraph) bool { return sameGraph(g.index, index) })
+			same := slices.IndexFunc(out[first:], func(g namedGraph) bool {
+				return g.index.Entities == index.Entities && g.index.Relations == index.Relations && g.index.Edges == index.Edges &&
+					g.index.AverageDegree == index.AverageDegree && g.index.MaxDegree == index.MaxDegree && g.index.IsolatedShare == index.IsolatedShare
+			})
 			if same < 0 {
 				out = append(out, namedGraph{domain, []string{s.System}, index})
 			} else {
@@ -162,11 +163,6 @@ func (r *Report) graphs() []namedGraph {
 		add("all domains", System.indexed)
 	}
 	return out
-}
-
-func sameGraph(a, b Index) bool {
-	return a.Entities == b.Entities && a.Relations == b.Relations && a.Edges == b.Edges &&
-		a.AverageDegree == b.AverageDegree && a.MaxDegree == b.MaxDegree && a.IsolatedShare == b.IsolatedShare
 }
 
 // GraphTable is Table 4 of the paper. It is empty without a graph.
@@ -186,7 +182,7 @@ func (r *Report) GraphTable() page.Table {
 		if x.Edges == 0 && x.MaxDegree > 0 {
 			edges = "–" // the system does not show its graph
 		}
-		addTexts(&t, g.name(), display.Digits(int(x.Tokens)), display.Digits(x.Entities), edges, display.Digits(x.Relations),
+		addTexts(&t, g.domain+": "+g.group(), display.Digits(int(x.Tokens)), display.Digits(x.Entities), edges, display.Digits(x.Relations),
 			display.Digits(x.MaxDegree), decimal(&x.AverageDegree, 2), percent(&x.IsolatedShare))
 	}
 	if len(t.Rows) == 0 {
@@ -287,7 +283,7 @@ func (r *Report) sweepTable() page.Table {
 			names = append(names, fmt.Sprintf("%s, k = %d", s.name(), p.K))
 			rows = append(rows, s.row(append(row, all.row(title, prompt...)...)))
 			for i, key := range charted {
-				addPoint(&t.Charts[i], s.System, p.K, all.estimate(title, key))
+				addPoint(&t.Charts[i], s.System, p.K, all[title].estimate(key))
 			}
 		}
 		addFigures(&t, names, rows)

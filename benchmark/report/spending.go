@@ -140,7 +140,7 @@ func (r *Report) costChart(cost, axis string, of func(Spending) float64) page.Ch
 	c := page.Chart{Title: k.figure.words(r.label) + " (%) over " + cost, X: axis, Dots: true}
 	var dots []page.Line
 	for _, s := range r.Systems {
-		m := s.Overall.Types.estimate(benchmark.All, k.figure.key)
+		m := s.Overall.Types[benchmark.All].estimate(k.figure.key)
 		if s.Spending == nil || m.value == nil || !s.compared() || s.Spending.Question == 0 {
 			continue
 		}
@@ -218,12 +218,12 @@ var tokensPaid = figure{key: "tokens", size: true, of: func(r benchmark.Result) 
 // nothing was paid for an answer.
 func (r *Report) payoff(run *benchmark.Run) *Payoff {
 	f := r.rank().figure
-	value := func(i int) *float64 { return r.Systems[i].Overall.Types.estimate(benchmark.All, f.key).value }
+	value := func(i int) *float64 { return r.Systems[i].Overall.Types[benchmark.All].estimate(f.key).value }
 	plain, graphs := -1, []int(nil)
 	for i, s := range r.Systems {
 		switch v := value(i); {
 		case v == nil || f.of == nil || !s.compared() || s.Spending == nil || s.Spending.Question == 0:
-		case s.graph():
+		case slices.ContainsFunc(s.Domains, func(d Domain) bool { return d.Index.Entities > 0 }):
 			graphs = append(graphs, i)
 		case plain < 0 || *v > *value(plain):
 			plain = i
@@ -262,11 +262,6 @@ func (r *Report) payoff(run *benchmark.Run) *Payoff {
 		out.Low, out.High = known(pays(best, *p.High)), known(pays(best, *p.Low))
 	}
 	return out
-}
-
-// graph reports whether any index of the system has a graph.
-func (s System) graph() bool {
-	return slices.ContainsFunc(s.Domains, func(d Domain) bool { return d.Index.Entities > 0 })
 }
 
 // sentence describes the payoff; "" for nil.

@@ -41,29 +41,39 @@ func (r *Report) Tables() []page.Table {
 	return out
 }
 
-// qualityGroups returns the columns of Tables 2 and 6–17.
-func (r *Report) qualityGroups() []page.Group {
+// quality returns the columns of Tables 2 and 6–17, with one of the two F1, and their figures: types of
+// questions with keys.
+func (r *Report) quality(f1 string) (groups []page.Group, figures [][2]string) {
 	if !hasAnswers(r.types) {
-		return nil
+		return nil, nil
 	}
-	answers := page.Group{Heading: "Question Answering", Columns: []string{"Avg. Acc."}}
-	var statements []page.Group
+	add := func(kind, key, title string) {
+		g := &groups[len(groups)-1]
+		g.Columns, figures = append(g.Columns, title), append(figures, [2]string{kind, key})
+	}
+	groups = []page.Group{{Heading: "Question Answering"}}
+	add(benchmark.All, "accuracy", "Avg. Acc.")
 	for _, kind := range r.types {
-		if kind.Statements {
-			columns := []string{"Recall", "Precision", "F1"}
-			if r.has(kind.Key, "precision_ceiling") {
-				columns = append(columns, titlesOf("precision_ceiling")...)
-			}
-			statements = append(statements, page.Group{Heading: kind.Title, Columns: columns, Qualified: true})
-		} else if !kind.Search {
-			answers.Columns = append(answers.Columns, sentence(kind.Title)+" Acc.")
+		if !kind.Statements && !kind.Search {
+			add(kind.Key, "accuracy", kind.Title[:min(1, len(kind.Title))]+strings.ToLower(kind.Title[min(1, len(kind.Title)):])+" Acc.")
 		}
 	}
-	groups := append([]page.Group{answers}, statements...)
-	if r.has(benchmark.All, "grounded") {
-		groups = append(groups, page.Group{Heading: "All answers", Columns: titlesOf("grounded")})
+	for _, kind := range r.types {
+		if kind.Statements {
+			groups = append(groups, page.Group{Heading: kind.Title, Qualified: true})
+			add(kind.Key, "recall", "Recall")
+			add(kind.Key, "precision", "Precision")
+			add(kind.Key, f1, "F1")
+			if r.has(kind.Key, "precision_ceiling") {
+				add(kind.Key, "precision_ceiling", titlesOf("precision_ceiling")[0])
+			}
+		}
 	}
-	return groups
+	if r.has(benchmark.All, "grounded") {
+		groups = append(groups, page.Group{Heading: "All answers"})
+		add(benchmark.All, "grounded", titlesOf("grounded")[0])
+	}
+	return groups, figures
 }
 
 // has reports whether any system has the figure: judges differ in their figures.
@@ -74,36 +84,18 @@ func (r *Report) has(kind, key string) bool {
 	})
 }
 
-// quality returns the figures of Tables 2 and 6–17, with one of the two F1.
-func (r *Report) quality(t Types, f1 string) []estimate {
-	if !hasAnswers(r.types) {
-		return nil
-	}
-	row := []estimate{t.estimate(benchmark.All, "accuracy")}
-	for _, kind := range r.types {
-		if !kind.Statements && !kind.Search {
-			row = append(row, t.estimate(kind.Key, "accuracy"))
-		}
-	}
-	for _, kind := range r.types {
-		if kind.Statements {
-			row = append(row, t.row(kind.Key, "recall", "precision", f1)...)
-			if r.has(kind.Key, "precision_ceiling") {
-				row = append(row, t.estimate(kind.Key, "precision_ceiling"))
-			}
-		}
-	}
-	if r.has(benchmark.All, "grounded") {
-		row = append(row, t.estimate(benchmark.All, "grounded"))
+// row returns several figures of one type of questions.
+func (t Types) row(of string, keys ...string) (row []estimate) {
+	for _, key := range keys {
+		row = append(row, t[of].estimate(key))
 	}
 	return row
 }
 
-// row returns several figures of one type of questions.
-func (t Types) row(of string, keys ...string) []estimate {
-	var row []estimate
-	for _, key := range keys {
-		row = append(row, t.estimate(of, key))
+// figures returns figures of several types of questions.
+func (t Types) figures(of [][2]string) (row []estimate) {
+	for _, f := range of {
+		row = append(row, t[f[0]].estimate(f[1]))
 	}
 	return row
 }
@@ -160,9 +152,10 @@ func (r *Report) unscored() string {
 }
 
 func (r *Report) mainTable() page.Table {
+	groups, figures := r.quality("f1_of_means")
 	t := page.Table{
 		Title:  "Main results" + r.label.title,
-		Groups: r.qualityGroups(),
+		Groups: groups,
 		Notes:  r.qualityNotes("the harmonic mean of the mean recall and precision, as in Table 2 of the paper"),
 	}
 	if len(t.Groups) == 0 {
@@ -170,7 +163,7 @@ func (r *Report) mainTable() page.Table {
 	}
 	var rows [][]estimate
 	for _, s := range r.Systems {
-		rows = append(rows, s.row(r.quality(s.Overall.Types, "f1_of_means")))
+		rows = append(rows, s.row(s.Overall.Types.figures(figures)))
 	}
 	addFigures(&t, r.names(), rows)
 	r.addPublished(&t, "")
@@ -201,9 +194,10 @@ func (r *Report) domainTable(i int) page.Table {
 	evidence := r.columns(ofDomain)
 	domain := r.Systems[0].Domains[i]
 	scores := r.scoreNames(func(s System) Type { return s.Domains[i].Types[benchmark.All] })
+	groups, figures := r.quality("f1_mean_of_questions")
 	t := page.Table{
 		Title:  "Domain: " + domain.Domain + r.label.title,
-		Groups: append(r.qualityGroups(), page.Group{Heading: "Evidence", Columns: titlesOf(evidence...), Qualified: true}),
+		Groups: append(groups, page.Group{Heading: "Evidence", Columns: titlesOf(evidence...), Qualified: true}),
 	}
 	if len(scores) > 0 {
 		t.Groups = append(t.Groups, page.Group{Heading: "Scores", Columns: scores})
@@ -211,7 +205,7 @@ func (r *Report) domainTable(i int) page.Table {
 	var rows [][]estimate
 	for _, s := range r.Systems {
 		types := s.Domains[i].Types
-		row := append(r.quality(types, "f1_mean_of_questions"), types.row(benchmark.All, evidence...)...)
+		row := append(types.figures(figures), types.row(benchmark.All, evidence...)...)
 		rows = append(rows, s.row(append(row, types.row(benchmark.All, scores...)...)))
 	}
 	addFigures(&t, r.names(), rows)
@@ -254,7 +248,7 @@ func (r *Report) evidenceTable() page.Table {
 		types := s.Overall.Types
 		var row []estimate
 		for _, key := range keys {
-			row = append(row, types.estimate(key, "evidence_recall_at_5"))
+			row = append(row, types[key].estimate("evidence_recall_at_5"))
 		}
 		rows = append(rows, s.row(append(row, types.row(benchmark.All, append(ranked, prompt...)...)...)))
 	}
@@ -269,21 +263,20 @@ func (r *Report) evidenceTable() page.Table {
 
 func (r *Report) countTable() page.Table {
 	t := page.Table{Title: "Questions per domain", Heading: "Domain", Groups: []page.Group{{}}}
-	keys := []string{}
+	var keys []string
 	for _, kind := range r.types {
-		t.Groups[0].Columns = append(t.Groups[0].Columns, kind.Title)
-		keys = append(keys, kind.Key)
+		t.Groups[0].Columns, keys = append(t.Groups[0].Columns, kind.Title), append(keys, kind.Key)
 	}
-	t.Groups[0].Columns = append(t.Groups[0].Columns, "Total")
+	t.Groups[0].Columns, keys = append(t.Groups[0].Columns, "Total"), append(keys, benchmark.All)
 	if len(r.Systems) == 0 {
 		return t
 	}
 	row := func(name string, n map[string]int) {
-		var cells []page.Cell
-		for _, key := range append(keys, benchmark.All) {
-			cells = append(cells, page.Cell{Text: display.Digits(n[key])})
+		var counts []string
+		for _, key := range keys {
+			counts = append(counts, display.Digits(n[key]))
 		}
-		t.Rows = append(t.Rows, page.Row{Name: name, Cells: cells})
+		addTexts(&t, name, counts...)
 	}
 	total := make(map[string]int)
 	for _, d := range r.set.Domains {
@@ -325,4 +318,170 @@ func (r *Report) summary() string {
 		said += " Settings: " + strings.Join(changed, ", ") + "."
 	}
 	return said
+}
+
+// addPublished puts each published row about a domain, "" for all together, below the row of the same system,
+// and rows of other systems below all. The figures fill the columns of quality; later columns stay
+// empty. There are none if the procedure of the judge or the answers differ: the figures would not compare.
+// If the data differ, a note says why.
+func (r *Report) addPublished(t *page.Table, domain string) {
+	if r.Published == nil || !r.label.published {
+		return
+	}
+	rows := slices.DeleteFunc(slices.Clone(r.Published.Rows), func(p benchmark.PublishedRow) bool { return p.Domain != domain })
+	if why, absent := r.Published.Absent[domain]; absent {
+		t.Notes = append(t.Notes, "Published rows do not stand here: "+why+".")
+	}
+	if len(rows) == 0 {
+		return
+	}
+	var out []page.Row
+	used := make([]bool, len(rows))
+	for n, own := range t.Rows {
+		out = append(out, own)
+		for i, p := range rows {
+			if s := r.Systems[n]; p.System == s.System || slices.Contains(s.Also, p.System) {
+				used[i] = true
+				out = append(out, r.publishedRow(p, "↳ published"+tableOf(p, rows), len(t.Columns())))
+			}
+		}
+	}
+	for i, p := range rows {
+		if !used[i] {
+			out = append(out, r.publishedRow(p, p.System+", published"+tableOf(p, rows), len(t.Columns())))
+		}
+	}
+	t.Rows = out
+	t.Notes = append(t.Notes, publishedNotes(rows)...)
+}
+
+// tableOf names the table of a row if several have one of its system.
+func tableOf(p benchmark.PublishedRow, rows []benchmark.PublishedRow) string {
+	for _, other := range rows {
+		if other.System == p.System && other.Source != p.Source {
+			_, table, _ := strings.Cut(p.Source, ", ")
+			return ", " + table
+		}
+	}
+	return ""
+}
+
+func (r *Report) publishedRow(p benchmark.PublishedRow, name string, columns int) page.Row {
+	f1, said := p.F1MeanOfQuestions, []string{name + ": accuracy"}
+	switch {
+	case p.F1OfMeans != nil:
+		f1, said[0] = p.F1OfMeans, said[0]+" and F1 of means"
+	case f1 != nil:
+		said[0] += " and mean F1"
+	}
+	said = append(said, p.Model)
+	if p.Mode != "" {
+		said = append(said, p.Mode)
+	}
+	row := page.Row{
+		Name:      strings.Join(append(said, display.Counted(p.Questions, "question")), ", "),
+		Cells:     []page.Cell{{Text: percent(p.AvgAccuracy)}},
+		Published: true,
+	}
+	accuracy := map[string]*float64{"single-fact": p.SingleFact, "multi-fact": p.MultiFact}
+	for _, kind := range r.types {
+		if !kind.Statements {
+			row.Cells = append(row.Cells, page.Cell{Text: percent(accuracy[kind.Key])})
+		}
+	}
+	for _, f := range []*float64{p.Recall, p.Precision, f1} {
+		row.Cells = append(row.Cells, page.Cell{Text: percent(f)})
+	}
+	for len(row.Cells) < columns {
+		row.Cells = append(row.Cells, page.Cell{})
+	}
+	return row
+}
+
+// publishedNotes returns the sources of the rows, and their own notes.
+func publishedNotes(rows []benchmark.PublishedRow) []string {
+	var sources, notes []string
+	add := func(list *[]string, s string) {
+		if s != "" && !slices.Contains(*list, s) {
+			*list = append(*list, s)
+		}
+	}
+	for _, p := range rows {
+		add(&sources, p.Source+" (judge: "+p.Judge+")")
+		add(&notes, p.Note)
+	}
+	return []string{"Published rows: " + strings.Join(append([]string{strings.Join(sources, " and ")}, notes...), "; ") + "."}
+}
+
+// estimate is a figure with its interval; both may be nil. A size is no percentage. An unmarked figure is
+// never the best of its column, and does not compete with others for it.
+type estimate struct {
+	value    *float64
+	interval *Interval
+	size     bool
+	unmarked bool
+	ranked   bool // of the ranked chunks
+}
+
+// point returns a defined figure in percent over x.
+func (m estimate) point(x float64) page.Point {
+	p := page.Point{X: x, Y: 100 * *m.value}
+	if m.interval != nil {
+		p.Low, p.High = ref(100*m.interval[0]), ref(100*m.interval[1])
+	}
+	return p
+}
+
+// addFigures adds rows of figures and marks the best of every column.
+func addFigures(t *page.Table, names []string, rows [][]estimate) {
+	for i, name := range names {
+		row := page.Row{Name: name}
+		for c, m := range rows[i] {
+			cell := page.Cell{Text: percent(m.value), Best: !m.unmarked && isBest(rows, c, m.value)}
+			if m.size && m.value != nil {
+				cell.Text = decimal(m.value, 0)
+			}
+			if m.interval != nil {
+				cell.Interval = m.interval.text("–")
+			}
+			row.Cells = append(row.Cells, cell)
+		}
+		t.Rows = append(t.Rows, row)
+	}
+}
+
+// isBest reports whether f is larger than all other figures of a column, of which there must be at least one.
+func isBest(rows [][]estimate, column int, f *float64) bool {
+	if f == nil {
+		return false
+	}
+	smaller, equal := 0, 0
+	for _, row := range rows {
+		m := row[column]
+		if m.unmarked || m.value == nil {
+			continue
+		}
+		if *m.value > *f {
+			return false
+		}
+		if *m.value < *f {
+			smaller++
+		} else {
+			equal++
+		}
+	}
+	return smaller > 0 && equal == 1
+}
+
+// addTexts adds a row of texts; without any, all its cells are n/a.
+func addTexts(t *page.Table, name string, texts ...string) {
+	row := page.Row{Name: name}
+	for i := range t.Columns() {
+		cell := page.Cell{Text: notApplicable}
+		if len(texts) > 0 {
+			cell.Text = texts[i]
+		}
+		row.Cells = append(row.Cells, cell)
+	}
+	t.Rows = append(t.Rows, row)
 }

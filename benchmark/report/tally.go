@@ -116,16 +116,11 @@ func (t *typeTally) figures(in *Type) (judged, others map[string]Interval) {
 
 // named returns the means of the named scores and adds their intervals to the given ones.
 func (t *typeTally) named(intervals map[string]Interval) map[string]float64 {
-	var out map[string]float64
+	out := make(map[string]float64)
 	for name, s := range t.scores {
-		m := s.mean()
-		if m == nil {
-			continue
+		if m := s.mean(); m != nil {
+			out[name] = *m
 		}
-		if out == nil {
-			out = make(map[string]float64)
-		}
-		out[name] = *m
 		if i := s.interval(); i != nil {
 			intervals[name] = *i
 		}
@@ -161,16 +156,16 @@ func (t *tally) report() Types {
 // judged returns the counts and bounds of the verdicts.
 func (t *typeTally) judged() *Judged {
 	v := t.verdicts
-	j := &Judged{Unscored: float64(t.unscored) / float64(t.n), Protocol: v.Protocol}
+	j := &Judged{
+		Unscored: float64(t.unscored) / float64(t.n), Protocol: v.Protocol,
+		Bounds: make(map[string]Interval), Reasons: make(map[string]int),
+	}
 	for _, r := range t.results {
 		r.CountRefusal(&j.Refusals)
 	}
 	for _, f := range v.Figures() {
 		if f.Unscored == 0 || f.Low == f.High {
 			continue
-		}
-		if j.Bounds == nil {
-			j.Bounds, j.Reasons = make(map[string]Interval), make(map[string]int)
 		}
 		key := f.Name
 		if key == stats.FigureMeanOfF1 {
@@ -180,9 +175,6 @@ func (t *typeTally) judged() *Judged {
 	}
 	for _, m := range []stats.Mean{v.Accuracy, v.Recall} {
 		for reason, n := range m.Unscored {
-			if j.Reasons == nil {
-				j.Reasons = make(map[string]int)
-			}
 			j.Reasons[reason] += n
 		}
 	}

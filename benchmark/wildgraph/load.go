@@ -14,7 +14,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"unicode/utf8"
+	"unicode"
 
 	"golang.org/x/sync/errgroup"
 
@@ -90,30 +90,17 @@ func Load(fsys fs.FS, o benchmark.LoadOptions) (*benchmark.Dataset, error) {
 	return set, nil
 }
 
-// Domains lists the domains a data set has, sorted.
-func Domains(fsys fs.FS) ([]string, error) {
-	if _, err := fs.Stat(fsys, "QA"); err != nil {
-		return nil, errNoData
-	}
-	dirs, err := subdirectories(fsys, "QA")
+// domainNames lists the wanted domains, or all that the data set has, sorted.
+func domainNames(fsys fs.FS, wanted []string) ([]string, error) {
+	present, err := subdirectories(fsys, "QA")
+	_, absent := fs.Stat(fsys, "QA")
 	switch {
+	case absent != nil, err == nil && len(present) == 0:
+		return nil, errors.New("wildgraph: no QA/<domain>/questions.jsonl here; " +
+			"point to the folder of a WildGraphBench checkout that holds QA and corpus")
 	case err != nil:
 		return nil, fmt.Errorf("wildgraph: %w", err)
-	case len(dirs) == 0:
-		return nil, errNoData
-	}
-	return dirs, nil
-}
-
-var errNoData = errors.New("wildgraph: no QA/<domain>/questions.jsonl here; " +
-	"point to the folder of a WildGraphBench checkout that holds QA and corpus")
-
-func domainNames(fsys fs.FS, wanted []string) ([]string, error) {
-	present, err := Domains(fsys)
-	if err != nil {
-		return nil, err
-	}
-	if len(wanted) == 0 {
+	case len(wanted) == 0:
 		return present, nil
 	}
 	for _, name := range wanted {
@@ -127,49 +114,27 @@ func domainNames(fsys fs.FS, wanted []string) ([]string, error) {
 
 // subdirectories returns the folders of a folder, and the links to folders.
 func subdirectories(fsys fs.FS, dir string) ([]string, error) {
-	var names []string
-	for e, err := range followed(fsys, dir) {
+	names, isDir, err := followed(fsys, dir)
+	return slices.DeleteFunc(names, func(name string) bool { return !isDir[name] }), err
+}
+
+// followed returns the names in a folder that do not begin with a dot, and which of them are folders or links
+// to one.
+func followed(fsys fs.FS, dir string) (names []string, isDir map[string]bool, err error) {
+	entries, err := fs.ReadDir(fsys, dir)
+	isDir = make(map[string]bool)
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		info, err := fs.Stat(fsys, path.Join(dir, e.Name()))
 		if err != nil {
-			return nil, err
+			return nil, nil, fmt.Errorf("%s/%s cannot be read; if it is a link, put what it leads to into its place: %w", dir, e.Name(), err)
 		}
-		if e.IsDir() {
-			names = append(names, e.Name())
-		}
+		names, isDir[e.Name()] = append(names, e.Name()), info.IsDir()
 	}
-	return names, nil
+	return names, isDir, err
 }
-
-// followed yields the entries of a folder whose names do not begin with a dot, with the targets of links in
-// their place.
-func followed(fsys fs.FS, dir string) iter.Seq2[fs.FileInfo, error] {
-	return func(yield func(fs.FileInfo, error) bool) {
-		entries, err := fs.ReadDir(fsys, dir)
-		for _, e := range entries {
-			if strings.HasPrefix(e.Name(), ".") {
-				continue
-			}
-			info, err := fs.Stat(fsys, path.Join(dir, e.Name()))
-			if err != nil {
-				yield(nil, fmt.Errorf("%s/%s cannot be read; if it is a link, put what it leads to into its place: %w", dir, e.Name(), err))
-				return
-			}
-			if !yield(namedInfo{info, e.Name()}, nil) {
-				return
-			}
-		}
-		if err != nil {
-			yield(nil, err)
-		}
-	}
-}
-
-// namedInfo is the target of a link with the name of the link.
-type namedInfo struct {
-	fs.FileInfo
-	name string
-}
-
-func (n namedInfo) Name() string { return n.name }
 
 func loadDomain(fsys fs.FS, name string, n *notes) (benchmark.Domain, error) {
 	fail := func(err error) (benchmark.Domain, error) { return benchmark.Domain{}, err }
@@ -208,14 +173,15 @@ type topic struct {
 
 func (t *topic) open() error {
 	pages := path.Join(t.dir, "reference_pages")
-	for e, err := range followed(t.fsys, pages) {
-		switch {
-		case err != nil:
-			return fmt.Errorf("the pages: %w", err)
-		case e.IsDir() || !strings.HasSuffix(e.Name(), ".txt"):
-			t.others = append(t.others, e.Name())
-		default: // what is no regular file is refused when it is read
-			t.files = append(t.files, e.Name())
+	names, isDir, err := followed(t.fsys, pages)
+	if err != nil {
+		return fmt.Errorf("the pages: %w", err)
+	}
+	for _, name := range names {
+		if isDir[name] || !strings.HasSuffix(name, ".txt") {
+			t.others = append(t.others, name)
+		} else { // what is no regular file is refused when it is read
+			t.files = append(t.files, name)
 		}
 	}
 	if len(t.files) == 0 {
@@ -223,7 +189,7 @@ func (t *topic) open() error {
 	}
 	slices.Sort(t.files)
 	var refs []Reference
-	err := journal.EachLine(t.fsys, path.Join(t.dir, "references.jsonl"), journal.DefaultMaxLine, func(_ int, r Reference) error {
+	err = journal.EachLine(t.fsys, path.Join(t.dir, "references.jsonl"), journal.DefaultMaxLine, func(_ int, r Reference) error {
 		refs = append(refs, r)
 		return nil
 	})
@@ -251,39 +217,7 @@ func (t *topic) check(d *benchmark.Domain) error {
 
 // read reads a page.
 func (t *topic) read(file string) (string, error) {
-	name := path.Join(t.dir, "reference_pages", file)
-	f, err := journal.OpenFile(t.fsys, name)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close() // only read
-	data, err := io.ReadAll(io.LimitReader(f, MaxPage+1))
-	switch {
-	case err != nil:
-		return "", fmt.Errorf("reading %s: %w", name, err)
-	case len(data) > MaxPage:
-		return "", fmt.Errorf("%s is larger than %d MiB; remove it or cut it up", name, MaxPage>>20)
-	}
-	text := string(data)
-	if at := firstInvalid(text); at >= 0 {
-		return "", &journal.LineError{File: name, Line: 1 + strings.Count(text[:at], "\n"), Err: errors.New("not valid UTF-8; convert the page")}
-	}
-	return text, nil
-}
-
-// firstInvalid returns the offset of the first byte that is not UTF-8, or -1.
-func firstInvalid(text string) int {
-	if utf8.ValidString(text) {
-		return -1
-	}
-	for i := 0; i < len(text); {
-		r, n := utf8.DecodeRuneInString(text[i:])
-		if r == utf8.RuneError && n == 1 {
-			return i
-		}
-		i += n
-	}
-	return -1
+	return benchmark.ReadText(t.fsys, path.Join(t.dir, "reference_pages", file), MaxPage)
 }
 
 // documents streams the pages in the order of their names.
@@ -315,7 +249,7 @@ func pageTitle(file, page string) string {
 	return title
 }
 
-// Reference is one line of references.jsonl.
+// Reference is one line of references.journal.
 type Reference struct {
 	Title string `json:"title"`
 	URL   string `json:"url"`
@@ -328,7 +262,7 @@ func Slug(title string) string {
 	kept := make([]byte, 0, len(title))
 	for _, r := range title {
 		switch {
-		case r == '_' || isSpace(r):
+		case r == '_' || r >= 0x1c && r <= 0x1f || unicode.IsSpace(r): // the white space of the tool that named the files
 			if n := len(kept); n > 0 && kept[n-1] != ' ' {
 				kept = append(kept, ' ')
 			}
@@ -344,13 +278,6 @@ func Slug(title string) string {
 		slug = strings.TrimRight(slug[:80], "-")
 	}
 	return slug
-}
-
-// isSpace reports the white space of the tool that named the files (Unicode white space and the four ASCII
-// separators).
-func isSpace(r rune) bool {
-	return r >= 0x1c && r <= 0x1f || strings.ContainsRune(" \t\n\v\f\r\u0085\u00a0\u1680\u2028\u2029\u202f\u205f\u3000", r) ||
-		r >= 0x2000 && r <= 0x200a
 }
 
 // urlKey returns the form in which URLs are compared: without the fragment. A trailing slash or another

@@ -78,7 +78,12 @@ func runJournal(_ context.Context, args []string, w, _ io.Writer) error {
 	case len(args) == 2 && args[0] == "verify":
 		return verify(args[1], w)
 	case len(args) == 3 && args[0] == "repair":
-		return repair(args[1], args[2], w)
+		r, err := journal.Repair(args[1], args[2])
+		if err == nil {
+			describe(w, args[1], r)
+			_, err = fmt.Fprintf(w, "%s holds the %s whole records; put it in the place of the other file.\n", display.Printable(args[2]), display.Digits(r.Records))
+		}
+		return err
 	}
 	return cli.Usagef("use it as: journal verify FILE, or: journal repair FILE NEW")
 }
@@ -99,15 +104,6 @@ func verify(path string, w io.Writer) error {
 		return fmt.Errorf("%s is %w", path, errDamaged)
 	}
 	return nil
-}
-
-func repair(path, out string, w io.Writer) error {
-	r, err := journal.Repair(path, out)
-	if err == nil {
-		describe(w, path, r)
-		_, err = fmt.Fprintf(w, "%s holds the %s whole records; put it in the place of the other file.\n", display.Printable(out), display.Digits(r.Records))
-	}
-	return err
 }
 
 // describe prints the intact and the bad parts of a file.

@@ -229,10 +229,7 @@ func (g Grader) support(parts promptParts) []Result {
 }
 
 func score(ok bool) *int {
-	n := 0
-	if ok {
-		n = 1
-	}
+	n := map[bool]int{true: 1}[ok]
 	return &n
 }
 

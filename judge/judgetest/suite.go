@@ -123,19 +123,10 @@ func (s *Suite) check(ctx context.Context, c Case) []error {
 	var out []error
 	for _, check := range c.Checks {
 		if err := check(ctx, Answer{a, c.Question, s.Judge}); err != nil {
-			out = append(out, fmt.Errorf("%w\nanswer: %s", err, shorten(a.Text)))
+			out = append(out, fmt.Errorf("%w\nanswer: %.600s", err, a.Text))
 		}
 	}
 	return out
-}
-
-// shorten cuts a text for a failure's message.
-func shorten(s string) string {
-	const limit = 600
-	if r := []rune(s); len(r) > limit {
-		return string(r[:limit]) + "…"
-	}
-	return s
 }
 
 func (a Answer) fact(ctx context.Context, reference string) (judge.Verdict, error) {

@@ -82,14 +82,6 @@ func currencyBefore(gap string) dimension {
 	return currencies[string(sign)]
 }
 
-// quantities finds the dates and the amounts of a statement.
-func (s *scan) quantities() (out []amount) {
-	for _, d := range s.dates() {
-		out = append(out, amount{date: d, dim: dated})
-	}
-	return append(out, s.amounts()...)
-}
-
 // amounts finds the numbers of a statement other than dates, and marks their tokens used.
 func (s *scan) amounts() (out []amount) {
 	first, last := 0, 0 // tokens of the amount before
@@ -107,7 +99,8 @@ func (s *scan) amounts() (out []amount) {
 		if a.dim == dollars && s.gap(i) == "$" && dollarPrefixes[s.word(i-1)] { // US$100
 			s.tokens[i-1].used = true
 		}
-		if a.side = s.side(i); len(out) > 0 && s.ranges(first, last, i) {
+		a.side = s.side(i) // "between 2 and 12", "2 to 12" and "2–12" are ranges
+		if len(out) > 0 && (i == last+1 && s.joined(i) || i == last+2 && (s.word(last+1) == "to" || s.word(last+1) == "and" && s.word(first-1) == "between")) {
 			out[len(out)-1].ranged, a.ranged = true, true
 		}
 		first, last = i, end
@@ -115,13 +108,6 @@ func (s *scan) amounts() (out []amount) {
 		i = s.use(i, end)
 	}
 	return out
-}
-
-// ranges reports whether an amount, of the tokens from first to end, and the one that begins
-// after it are the ends of a range: "between 2 and 12", "2 to 12", "2–12".
-func (s *scan) ranges(first, end, begin int) bool {
-	return begin == end+1 && s.joined(begin) ||
-		begin == end+2 && (s.word(end+1) == "to" || s.word(end+1) == "and" && s.word(first-1) == "between")
 }
 
 // side reads a bound in front of token i: +1 for more than, -1 for fewer than.
@@ -304,4 +290,150 @@ func (s *scan) unit(a *amount, end int) int {
 		}
 	}
 	return end
+}
+
+// date is a day, a month, a year, or parts of these; missing parts are 0. A decade is a year with a span.
+type date struct {
+	year       int32
+	month, day int8
+	span       int16 // years covered from year on: 0, 10 or 100
+}
+
+// within reports whether e is at least as precise as d: 17 September 2012 is within September 2012, and 1995
+// within the 1990s, but not vice versa.
+func (d date) within(e date) bool {
+	switch {
+	case d.month != 0 && d.month != e.month, d.day != 0 && d.day != e.day:
+		return false
+	case d.year == 0:
+		return true
+	case d.span == 0:
+		return e.span == 0 && d.year == e.year
+	}
+	return e.year >= d.year && e.year+int32(max(e.span, 1)) <= d.year+int32(d.span)
+}
+
+// bare reports whether d is only a number that may be a year, such as 1200.
+func (d date) bare() bool { return d.year != 0 && d.month == 0 && d.day == 0 && d.span == 0 }
+
+// The range of numbers of four digits that are read as years.
+const (
+	firstYear = 1000
+	lastYear  = 2099
+)
+
+func year(word string) (int32, bool) {
+	n, ok := wholeIn(word, 4, firstYear, lastYear)
+	return int32(n), ok
+}
+
+// dayOf reads 1..31, with or without an ordinal ending.
+func dayOf(word string) (int8, bool) {
+	digits, rest := endings(word)
+	n, ok := wholeIn(digits, 2, 1, 31)
+	return int8(n), ok && (rest == "" || isOrdinalEnding(rest))
+}
+
+// dates finds the dates of a statement and marks their tokens used.
+func (s *scan) dates() (out []date) {
+	for i := 0; i < len(s.tokens); i++ {
+		t := s.tokens[i]
+		if t.used {
+			continue
+		}
+		n, end := len(out), i
+		if m, ok := monthsByName[t.word]; ok && t.upper {
+			out, end = s.aroundMonth(out, i, m)
+		} else if t.digits {
+			out, end = s.numericDate(out, i)
+		}
+		if len(out) == n {
+			continue
+		}
+		i = s.use(i, end)
+	}
+	return out
+}
+
+// aroundMonth reads day and year around the name of a month at i.
+func (s *scan) aroundMonth(out []date, i int, month int8) ([]date, int) {
+	d := date{month: month}
+	end := i
+	k := i - 1
+	if s.word(k) == "of" {
+		k--
+	}
+	if day, ok := dayOf(s.word(k)); ok && k >= 0 && !s.tokens[k].used && (k < i-1 || s.near(i, "")) {
+		d.day = day
+		s.tokens[k].used = true
+	} else if day, ok := dayOf(s.word(i + 1)); ok && s.near(i+1, ".") {
+		d.day, end = day, i+1
+	}
+	if y, ok := year(s.word(end + 1)); ok && s.near(end+1, ",.") {
+		d.year, end = y, end+1
+	}
+	if d.day == 0 && d.year == 0 && i == 0 {
+		return out, i // "May" and "March" begin sentences as verbs do
+	}
+	return append(out, d), end
+}
+
+// numericDate reads dates that begin with a digit: 2012-09-17, 1939–45, 1990s, and bare years.
+func (s *scan) numericDate(out []date, i int) ([]date, int) {
+	w := s.word(i)
+	if y, ok := year(w); ok {
+		if m, ok := wholeIn(s.word(i+1), 2, 1, 12); ok && s.between(i+1, "-/.") {
+			if d, ok := dayOf(s.word(i + 2)); ok && s.between(i+2, "-/.") {
+				return append(out, date{year: y, month: int8(m), day: d}), i + 2
+			}
+		}
+		if end, ok := s.rangeEnd(i+1, y); ok {
+			return append(out, date{year: y}, date{year: end}), i + 1
+		}
+		if s.measured(i) {
+			return out, i
+		}
+		return append(out, date{year: y}), i
+	}
+	digits, rest := endings(w)
+	n, ok := wholeNumber(digits)
+	switch {
+	case !ok || rest != "s":
+	case len(digits) == 4 && n%100 == 0 && n < 2000: // the 1900s are a century
+		out = append(out, date{year: int32(n), span: 100})
+	case len(digits) == 4:
+		out = append(out, date{year: int32(n), span: 10})
+	case len(digits) == 2 && n >= 20 && n%10 == 0:
+		out = append(out, date{year: int32(1900 + n), span: 10})
+	}
+	return out, i
+}
+
+// between reports whether exactly one of the marks precedes token i.
+func (s *scan) between(i int, marks string) bool {
+	return i > 0 && i < len(s.tokens) && len(s.gap(i)) == 1 && strings.Contains(marks, s.gap(i))
+}
+
+// rangeEnd reads the second year of 1939–1945 and 1939–45.
+func (s *scan) rangeEnd(i int, first int32) (int32, bool) {
+	if i >= len(s.tokens) || !s.joined(i) {
+		return 0, false
+	}
+	if y, ok := year(s.word(i)); ok {
+		return y, true
+	}
+	n, ok := wholeNumber(s.word(i))
+	y := first/100*100 + int32(n)
+	return y, ok && len(s.word(i)) == 2 && y > first
+}
+
+// measured reports whether the number at i is a quantity and no year: it has a currency before it, or a unit,
+// a magnitude or decimals after it.
+func (s *scan) measured(i int) bool {
+	next := s.word(i + 1)
+	_, isUnit := units[next]
+	_, isMagnitude := magnitudes[next]
+	gap := s.gap(i + 1)
+	return currencyBefore(s.gap(i)) != noDimension || (isUnit || isMagnitude) && s.near(i+1, "-") ||
+		gap == "." && i+1 < len(s.tokens) && s.tokens[i+1].digits || gap == "," && groupOf3(next) || startsWithPercent(gap)
 }

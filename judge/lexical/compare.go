@@ -130,7 +130,8 @@ func (f *features) share(g *features) float64 {
 	}
 	for i := range f.terms {
 		t := &f.terms[i]
-		count(float64(t.weight), g.says(t) || t.name && f.shortName(t.hash, g), t.given)
+		shorter := t.name && slices.ContainsFunc(f.names, func(n name) bool { return n.has(t.hash) && n.in(g) })
+		count(float64(t.weight), shorter || g.says(t), t.given)
 	}
 	for _, a := range f.amounts {
 		count(numberWeight, a.in(g), a.given)
@@ -139,11 +140,6 @@ func (f *features) share(g *features) float64 {
 		return 1
 	}
 	return found / all
-}
-
-// shortName reports whether a word belongs to a name that g has in another form.
-func (f *features) shortName(hash uint64, g *features) bool {
-	return slices.ContainsFunc(f.names, func(n name) bool { return n.has(hash) && n.in(g) })
 }
 
 // contradicts reports whether one side denies the other: by antonyms, or by a word that is denied on one side
@@ -201,20 +197,6 @@ func (f *features) give(question *features) {
 			t.given = t.given || n.given && t.name && n.has(t.hash)
 		}
 	}
-}
-
-// giveTopic marks the names, dates and numbers that the question gives: sentences of a summary need not
-// repeat them.
-func (f *features) giveTopic(question *features) {
-	topic := *question
-	topic.terms = slices.DeleteFunc(slices.Clone(question.terms), func(t term) bool { return !t.name })
-	f.give(&topic)
-}
-
-// adds reports whether f contains anything that the question does not.
-func (f *features) adds() bool {
-	return slices.ContainsFunc(f.terms, func(t term) bool { return !t.given }) ||
-		slices.ContainsFunc(f.amounts, func(a amount) bool { return !a.given })
 }
 
 func (f *features) empty() bool { return len(f.terms) == 0 && len(f.amounts) == 0 }

@@ -76,8 +76,12 @@ func (j *Judge) grounded(r *reader, c judge.Case) judge.Verdict {
 func (r *reader) fact(c judge.Case) judge.Verdict {
 	gold := r.read(protocol.Plain(c.Reference))
 	sentences := r.sentences(c.Answer)
-	if gold.bare() {
-		return bareYesOrNo(&gold, sentences)
+	if gold.answer != 0 && len(gold.terms) <= 1 && len(gold.amounts)+len(gold.names) == 0 {
+		// Only yes or no, as the scripts of HotpotQA and 2WikiMultiHopQA read it.
+		if len(sentences) == 0 || sentences[0].answer == 0 {
+			return judge.Score(0, "it says neither yes nor no")
+		}
+		return agreed(sentences[0].answer, gold.answer)
 	}
 	if gold.empty() {
 		return judge.NoScore("the reference holds no word to compare")
@@ -112,25 +116,12 @@ func (r *reader) question(c judge.Case, gold *features) *features {
 		return nil
 	}
 	q := r.read(protocol.Plain(c.Question))
-	if gold.give(&q); gold.adds() {
+	gold.give(&q)
+	if slices.ContainsFunc(gold.terms, func(t term) bool { return !t.given }) || slices.ContainsFunc(gold.amounts, func(a amount) bool { return !a.given }) {
 		return &q
 	}
 	gold.give(&features{})
 	return nil
-}
-
-// bare reports whether a statement is only yes or no.
-func (f *features) bare() bool {
-	return f.answer != 0 && len(f.terms) <= 1 && len(f.amounts)+len(f.names) == 0
-}
-
-// bareYesOrNo compares with a reference of only yes or no, as the scripts of HotpotQA and 2WikiMultiHopQA do:
-// an answer that does not begin with either is wrong.
-func bareYesOrNo(gold *features, answer []features) judge.Verdict {
-	if len(answer) == 0 || answer[0].answer == 0 {
-		return judge.Score(0, "it says neither yes nor no")
-	}
-	return agreed(answer[0].answer, gold.answer)
 }
 
 func agreed(said, want int8) judge.Verdict {
@@ -149,7 +140,7 @@ func yesOrNo(question string, gold *features, answer []features) (judge.Verdict,
 	want := int8(1)
 	if gold.answer != 0 {
 		want = gold.answer
-	} else if gold.denies() {
+	} else if slices.ContainsFunc(gold.terms, func(t term) bool { return t.mask&denied != 0 }) {
 		want = -1
 	}
 	return agreed(answer[0].answer, want), true
@@ -162,10 +153,6 @@ func (f *features) brief() bool {
 		w += float64(t.weight)
 	}
 	return w <= briefWeight && len(f.amounts) == 0
-}
-
-func (f *features) denies() bool {
-	return slices.ContainsFunc(f.terms, func(t term) bool { return t.mask&denied != 0 })
 }
 
 // Summary uses the sentences of the answer as its statements. A gold statement is met by one of them, or by a
@@ -187,8 +174,10 @@ func (j *Judge) Summary(ctx context.Context, c judge.Case) (judge.SummaryJudgmen
 	}
 	gold, predicted := r.statements(c.Statements), r.statements(out.Predicted)
 	if question := r.read(protocol.Plain(c.Question)); !question.empty() {
+		// Sentences of a summary need not repeat the names, dates and numbers of the question.
+		question.terms = slices.DeleteFunc(question.terms, func(t term) bool { return !t.name })
 		for g := range gold {
-			gold[g].giveTopic(&question)
+			gold[g].give(&question)
 		}
 	}
 	by, supported := matches(gold, predicted)

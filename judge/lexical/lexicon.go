@@ -3,10 +3,16 @@
 package lexical
 
 import (
-	_ "embed" // lexicon.txt
+	"cmp"
+	_ "embed"
+	"fmt"
 	"maps"
+	"math"
+	"regexp"
 	"strconv"
 	"strings"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 //go:embed lexicon.txt
@@ -145,4 +151,137 @@ func unitTable() map[string]unit {
 		}
 	}
 	return out
+}
+
+// rewriting replaces a notation of numbers by the plain one. It applies to texts with any of the characters
+// in needs.
+type rewriting struct {
+	needs string
+	form  *regexp.Regexp
+	plain func(groups []string) string
+}
+
+// rewritings are applied in this order. No match adjoins a digit, a point or a slash.
+var rewritings = []rewriting{
+	{"⁰¹²³⁴⁵⁶⁷⁸⁹", regexp.MustCompile(`(10)([⁺⁻]?[⁰¹²³⁴-⁹]+)`), func(g []string) string { return g[1] + "^" + norm.NFKC.String(g[2]) }},
+	{"^", regexp.MustCompile(`(?:(\d+(?:[.,]\d+)?)\s*[×x·*⋅]\s*)?10\^\{?([-−+]?\d{1,3})\}?`), func(g []string) string { return power(g[1], g[2]) }},
+	{"eE", regexp.MustCompile(`(\d+(?:\.\d+)?)[eE]\+?(\d{1,2})`), func(g []string) string { return power(g[1], g[2]) }},
+	{"¼½¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞", regexp.MustCompile(`(?:(\d{1,3})[ \x{a0}\x{2009}]?)?([¼½¾⅐-⅞])`), func(g []string) string {
+		above, below, _ := strings.Cut(norm.NFKC.String(g[2]), "⁄")
+		return mixed(g[0], g[1], above, below)
+	}},
+	{"/", regexp.MustCompile(`(?:(\d{1,3}) )?([1-9])/([2-9])`), func(g []string) string { return mixed(g[0], g[1], g[2], g[3]) }},
+	{".,", regexp.MustCompile(`[.,](\d{1,9})`), func(g []string) string { return "0." + g[1] }},
+	{",", regexp.MustCompile(`(\d{1,3}(?:\.\d{3})+),(\d{1,9})`), func(g []string) string { return digitsOf(g[1]) + "." + g[2] }},
+	{" .'’\u00a0\u202f\u2009", regexp.MustCompile(`(\d{1,3}(?:(?:[ .]\d{3}){2,}|(?:[\x{a0}\x{202f}\x{2009}'’]\d{3})+| 000))(\.\d{1,9})?`), func(g []string) string { return digitsOf(g[1]) + g[2] }},
+	{",", regexp.MustCompile(`(\d{1,9}),(\d{1,2})`), func(g []string) string { return g[1] + "." + g[2] }},
+}
+
+// plainNumbers writes powers of ten, fractions, groups and decimals of a text with only digits and a point:
+// 10⁶, 2½, 1 500 000, 0,5.
+func plainNumbers(text string) string {
+	for _, r := range rewritings {
+		if !strings.ContainsAny(text, r.needs) {
+			continue
+		}
+		var out strings.Builder
+		from := 0
+		for _, at := range r.form.FindAllStringSubmatchIndex(text, -1) {
+			if begin, end := text[:at[0]], text[at[1]:]; touches(begin[max(0, len(begin)-1):]) || end != "" && (touches(end[:1]) && end[0] != '.' && end[0] != ',' || len(end) > 1 && (end[0] == '.' || end[0] == ',') && end[1] >= '0' && end[1] <= '9') {
+				continue
+			}
+			groups := make([]string, len(at)/2)
+			for i := range groups {
+				if at[2*i] >= 0 {
+					groups[i] = text[at[2*i]:at[2*i+1]]
+				}
+			}
+			out.WriteString(text[from:at[0]] + r.plain(groups))
+			from = at[1]
+		}
+		if from > 0 {
+			text = out.String() + text[from:]
+		}
+	}
+	return text
+}
+
+// touches reports whether a character continues an adjacent number or word.
+func touches(c string) bool {
+	return c != "" && strings.ContainsAny(c, "0123456789./,:") || c != "" && (c[0]|0x20 >= 'a' && c[0]|0x20 <= 'z')
+}
+
+func digitsOf(s string) string { return noDigits.ReplaceAllString(s, "") }
+
+var noDigits = regexp.MustCompile(`[^0-9]`)
+
+// power returns a number times a power of ten, written out if that has few digits.
+func power(times, exponent string) string {
+	value, err := strconv.ParseFloat(strings.ReplaceAll(cmp.Or(times, "1"), ",", "."), 64)
+	n, err2 := strconv.Atoi(strings.ReplaceAll(strings.TrimPrefix(exponent, "+"), "−", "-"))
+	switch value *= math.Pow10(n); {
+	case err != nil || err2 != nil || n < 0 || value >= 1e24:
+		return strings.TrimSpace(times + " 10^" + strings.ReplaceAll(exponent, "−", "-"))
+	case value >= 1e12:
+		return strconv.FormatFloat(value/1e12, 'f', -1, 64) + " trillion"
+	}
+	return strconv.FormatFloat(value, 'f', -1, 64)
+}
+
+// mixed writes a whole number and a proper fraction as a decimal; others are unchanged.
+func mixed(written, whole, above, below string) string {
+	n, _ := strconv.Atoi("0" + whole) // digits
+	a, _ := strconv.Atoi(above)
+	b, _ := strconv.Atoi(below)
+	if a >= b {
+		return written
+	}
+	return fmt.Sprint(float64(n) + float64(a)/float64(b))
+}
+
+// clock reads the time of day that begins at token i, in minutes: 9 am, 9:30, 21:00, noon.
+func (s *scan) clock(i int) (a amount, end int, ok bool) {
+	w, next := s.word(i), s.word(i+1)
+	if minutes, ok := timesOfDay[w]; ok {
+		return timeOfDay(minutes, 0), i, true
+	}
+	if past, ok := pastHours[w+"_"+next]; ok && i+2 < len(s.tokens) && (s.tokens[i+2].digits || numberWordsOf[s.word(i+2)] > 0) {
+		a, end, ok = s.number(i + 2)
+		return timeOfDay(60*math.Trunc(a.value)+past, 720), end, ok && a.dim == noDimension && a.value <= 12
+	}
+	hours, half := endings(w)
+	hour, ok := wholeIn(hours, 2, 0, 24)
+	if !ok || half != "" && half != "am" && half != "pm" || s.gap(i) == ":" {
+		return a, i, false
+	}
+	end = i
+	minute, colon := 0, false
+	if digits, rest := endings(next); half == "" && len(digits) == 2 && s.between(i+1, ":.") && s.gap(i+2) != ":" {
+		if n, ok := wholeIn(digits, 2, 0, 59); ok && (rest == "" || rest == "am" || rest == "pm") {
+			minute, colon, half, end = n, s.gap(i+1) == ":", rest, i+1
+		}
+	}
+	half = halves[half]
+	for n := 1; n <= 2 && half == "" && s.near(end+1, "") && end+n < len(s.tokens); n++ {
+		if half = halves[strings.ReplaceAll(phrase(s.tokens[end+1:end+1+n]), "_", "")]; half != "" {
+			end += n
+		}
+	}
+	other := 0.0
+	switch {
+	case half == "" && !colon || (half == "a" || half == "p") && hour > 12:
+		return a, i, false
+	case half == "o" && hour < 12:
+		other = 720
+	case half == "p" && hour < 12:
+		hour += 12
+	case half == "a" && hour == 12:
+		hour = 0
+	}
+	return timeOfDay(float64(60*hour+minute), other), end, true
+}
+
+// timeOfDay returns a time in minutes, with a second reading some minutes later.
+func timeOfDay(minutes, later float64) amount {
+	return amount{value: minutes, base: minutes, other: minutes + later, factor: 1, dim: clock}
 }

@@ -212,3 +212,224 @@ func countedF1(truePositives, falsePositives, falseNegatives int) float64 {
 func weighted(factuality, cosine float64) float64 {
 	return 0.75*factuality + 0.25*(1+min(max(cosine, -1), 1))/2
 }
+
+// maxWords is the number of words of an answer that are read: a rule of the challenge.
+const maxWords = 300
+
+// liveRAGVersion changes with every prompt and rule.
+const liveRAGVersion = 3
+
+// correctness returns the score, -1 to 2, for a coverage and a relevance, both 0 to 1: -1 without coverage, 1
+// with all of it, and up to 1 more for relevance.
+func correctness(coverage, relevance float64) float64 { return -1 + coverage*(2+relevance) }
+
+// CorrectnessPoints converts a value, or a mean of values, of a [LiveRAG] judge to correctness, -1 to 2.
+func CorrectnessPoints(value float64) float64 { return 3*value - 1 }
+
+// FaithfulnessPoints converts the share of supported statements, or a mean of shares, to faithfulness, -1 to
+// 1.
+func FaithfulnessPoints(supported float64) float64 { return 2*supported - 1 }
+
+var liveRAGInfo = judge.Info{Profile: "liverag", Kind: judge.KindModel, ReadsEvidence: true, Scales: &judge.Scales{
+	Title: "Scales of the LiveRAG challenge", Row: "gear, published",
+	Note: "Published row: arXiv 2507.17399, on other data: FineWeb-10BT and the challenge's questions.",
+	Columns: []judge.Scale{
+		{Title: "Correctness (-1 to 2)", Points: CorrectnessPoints, Published: 0.876},
+		{Title: "Faithfulness (-1 to 1)", Score: "faithfulness", Points: FaithfulnessPoints, Published: 0.529},
+	},
+}}
+
+// LiveRAGProcedure makes judges on the scales of the LiveRAG challenge.
+var LiveRAGProcedure = judge.Procedure{Info: liveRAGInfo, NeedsModel: true, New: func(p judge.Parts) (judge.Judge, error) { return NewLiveRAG(p.Model) }}
+
+// LiveRAG is a [judge.Judge] on the scales of the LiveRAG challenge (SIGIR 2025), on which GeAR reports 0.876
+// for correctness and 0.529 for faithfulness (arXiv 2507.17399). Only the first 300 words of an answer are
+// read.
+//
+// Correctness goes from -1 to 2: 2 for an answer that is right and contains nothing else, 1 for a right one
+// with irrelevant parts, 0 for none, -1 for a wrong one. It combines coverage, the share of the gold answer's
+// statements that the answer gives, and relevance, the share of its own statements that are relevant to the
+// question. Faithfulness goes from -1 to 1: 1 if the passages support every statement of the answer, -1 if
+// they support none.
+//
+// The ends and the middle of the scales are the challenge's; the linear interpolation and all prompts are
+// ours. Splitting and control items are as in the other judges by model. An unusable reply leaves an answer
+// unscored.
+//
+// The value of a verdict is the correctness mapped to 0..1, so that an empty answer has a third; the score
+// named faithfulness is the share of supported statements. [CorrectnessPoints] and [FaithfulnessPoints]
+// convert values, and means of them, to the challenge's numbers.
+//
+// It is safe for concurrent use.
+type LiveRAG struct{ asker protocol.Asker }
+
+var _ judge.Judge = LiveRAG{}
+
+// NewLiveRAG returns a judge that asks m.
+func NewLiveRAG(m llm.Model) (LiveRAG, error) {
+	e, err := protocol.New(m, liveRAGInfo.Profile, liveRAGVersion, judge.Options{})
+	return LiveRAG{e}, err
+}
+
+// Name returns the procedure and the model.
+func (j LiveRAG) Name() string { return j.asker.Name() }
+
+// Info describes the procedure.
+func (j LiveRAG) Info() judge.Info { return liveRAGInfo }
+
+// shares are the counts behind the scores.
+type shares struct {
+	statements []string // of the answer
+	truncated  bool
+	gold, met  int // statements of the gold answer, and those that the answer gives
+	relevant   int // statements of the answer that have to do with the question
+}
+
+// Fact judges an answer by its gold answer. The value is the correctness, mapped from -1..2 to 0..1;
+// coverage, relevance and faithfulness, each 0 to 1, are further scores. An empty answer has a third, without
+// a call.
+func (j LiveRAG) Fact(ctx context.Context, c judge.Case) (out judge.FactJudgment, err error) {
+	if err := ctx.Err(); err != nil {
+		return out, err
+	}
+	var t protocol.Trace
+	defer func() { out.Protocol, out.Usage = t.Protocol, t.Usage }()
+	c.Answer = first(c.Answer, maxWords)
+	out.Scores = make(map[string]judge.Verdict)
+	if v, done := c.Silent(); done {
+		scoreSilent(&out, v.Reason)
+		return out, nil
+	}
+	if protocol.Blank(c.Reference) {
+		out.Verdict = judge.Verdict{State: judge.NotApplicable, Reason: "no gold answer"}
+		return out, nil
+	}
+	s, err := j.counts(ctx, c, nil, &t)
+	if err != nil {
+		v, err := t.Failure(ctx, err)
+		for _, name := range []string{"coverage", "relevance", "faithfulness"} {
+			out.Scores[name] = v
+		}
+		out.Verdict = v
+		return out, err
+	}
+	switch {
+	case len(s.statements) == 0:
+		scoreSilent(&out, "no statement in the answer")
+		return out, nil
+	case s.gold == 0:
+		out.Verdict = judge.NoScore("the gold answer holds no statement")
+	default:
+		coverage, relevance := share(s.met, s.gold, ""), share(s.relevant, len(s.statements), "")
+		out.Scores["coverage"], out.Scores["relevance"] = coverage, relevance
+		points := correctness(coverage.Value, relevance.Value)
+		out.Verdict = judge.Score((points+1)/3, fmt.Sprintf("%.2f of -1 to 2: %s given, %s relevant", points, coverage.Reason, relevance.Reason))
+	}
+	out.Scores["faithfulness"], err = j.faithful(ctx, c, &s, &t)
+	return out, err
+}
+
+// scoreSilent sets the judgment of an answer without statements.
+func scoreSilent(out *judge.FactJudgment, reason string) {
+	none := judge.Verdict{State: judge.NotApplicable, Reason: reason}
+	out.Verdict = judge.Score(1./3, reason+": 0 of -1 to 2")
+	out.Scores["coverage"], out.Scores["relevance"], out.Scores["faithfulness"] = judge.Score(0, reason), none, none
+}
+
+// Summary judges an answer by gold statements: recall is coverage, precision relevance, which correctness
+// combines.
+func (j LiveRAG) Summary(ctx context.Context, c judge.Case) (judge.SummaryJudgment, error) {
+	if err := ctx.Err(); err != nil {
+		return judge.SummaryJudgment{}, err
+	}
+	c.Answer = first(c.Answer, maxWords)
+	out, done, err := protocol.WithoutSummary(c)
+	if done {
+		return out, err
+	}
+	var t protocol.Trace
+	s, err := j.counts(ctx, c, c.Statements, &t)
+	switch {
+	case err != nil:
+		out.Recall, err = t.Failure(ctx, err)
+		out.Precision = out.Recall
+	case len(s.statements) == 0:
+		protocol.NoStatement(&out, c)
+	default:
+		out.Predicted, out.Truncated = s.statements, s.truncated
+		protocol.Recall(&out, s.met, s.gold)
+		protocol.Precision(&out, s.relevant)
+	}
+	out.Protocol, out.Usage = t.Protocol, t.Usage
+	return out, err
+}
+
+// faithful returns the share of the answer's statements that the evidence supports.
+func (j LiveRAG) faithful(ctx context.Context, c judge.Case, s *shares, t *protocol.Trace) (judge.Verdict, error) {
+	if v, none := protocol.Ungrounded(c); none {
+		return v, nil
+	}
+	held, err := j.asker.Support(ctx, c.Evidence, s.statements, t)
+	if err != nil {
+		return t.Failure(ctx, err)
+	}
+	return share(held, len(s.statements), ""), nil
+}
+
+// counts splits gold answer and answer into statements, and asks which gold ones the answer gives, and which
+// of its own are relevant. gold are the statements of the gold answer; nil takes them from the reference.
+func (j LiveRAG) counts(ctx context.Context, c judge.Case, gold []string, t *protocol.Trace) (s shares, err error) {
+	s.statements, s.truncated, err = j.asker.Split(ctx, c, protocol.MaxStatements, t)
+	if err != nil || len(s.statements) == 0 {
+		return s, err
+	}
+	if gold == nil {
+		of := c
+		of.Answer = c.Reference
+		if gold, _, err = j.asker.Split(ctx, of, protocol.MaxStatements, t); err != nil {
+			return s, err
+		}
+	}
+	if s.gold = len(gold); s.gold == 0 {
+		return s, nil
+	}
+	if s.met, err = j.asker.Support(ctx, []string{c.Answer}, gold, t); err != nil {
+		return s, err
+	}
+	s.relevant, err = j.relevant(ctx, protocol.Plain(c.Question), protocol.PlainAll(s.statements), t)
+	return s, err
+}
+
+// relevant counts the statements that are relevant to the question. One control statement is paired with a
+// question that it answers, the other with this question, which it does not.
+func (j LiveRAG) relevant(ctx context.Context, question string, statements []string, t *protocol.Trace) (int, error) {
+	texts := append([]string{question}, statements...)
+	seed := prompts.NewFence(texts...).Nonce()
+	know := protocol.ChooseCanary(seed, texts...)
+	ask := func(open []protocol.Item) llm.Request {
+		parts := make([][2]string, len(open))
+		var shown []string
+		for i, it := range open {
+			parts[i] = [2]string{question, it.Pick(statements, know.Restated, know.Restated)}
+			if it.Index == protocol.True {
+				parts[i][0] = know.Question
+			}
+			shown = append(shown, parts[i][:]...)
+		}
+		f := prompts.NewFence(shown...)
+		var tasks strings.Builder
+		for i, it := range open {
+			tasks.WriteString("\nTask " + it.ID + "\n" + f.Wrap("question", parts[i][0]) + "\n" + f.Wrap("statement", parts[i][1]) + "\n")
+		}
+		return protocol.Request(templates, "judge-relevant", "relevant", map[string]any{"Nonce": f.Nonce(), "Tasks": tasks.String()})
+	}
+	return j.asker.Yes(ctx, protocol.NewBatch("r", seed, len(statements), protocol.True, protocol.False), t, ask)
+}
+
+// first returns the first n words of a text.
+func first(s string, n int) string {
+	if words := strings.Fields(s); len(words) > n {
+		return strings.Join(words[:n], " ")
+	}
+	return s
+}

@@ -4,7 +4,7 @@ package stats
 
 import (
 	"maps"
-	"math"
+	"slices"
 
 	"github.com/wildgraph/wildgraph/judge"
 )
@@ -26,15 +26,11 @@ func (m *Mean) Add(v judge.Verdict) {
 		m.Sum += v.Value
 		m.Scored++
 	case judge.Unscored:
-		m.unscored(v.Cause(), 1)
+		if m.Unscored == nil {
+			m.Unscored = make(map[string]int)
+		}
+		m.Unscored[v.Cause()]++
 	}
-}
-
-func (m *Mean) unscored(cause string, n int) {
-	if m.Unscored == nil {
-		m.Unscored = make(map[string]int)
-	}
-	m.Unscored[cause] += n
 }
 
 // NUnscored returns the number of verdicts that could not be obtained.
@@ -126,8 +122,8 @@ const (
 func (t Tally) Figures() []Figure {
 	recall, precision := t.Recall.figure(FigureRecall), t.Precision.figure(FigurePrecision)
 	of := t.F1.figure(FigureF1OfMeans) // its counts and reasons
-	of.Value, of.Defined = harmonicMean(recall.Value, precision.Value), recall.Defined && precision.Defined
-	of.Low, of.High = harmonicMean(recall.Low, precision.Low), harmonicMean(recall.High, precision.High)
+	of.Value, of.Defined = judge.HarmonicMean(recall.Value, precision.Value), recall.Defined && precision.Defined
+	of.Low, of.High = judge.HarmonicMean(recall.Low, precision.Low), judge.HarmonicMean(recall.High, precision.High)
 	return []Figure{
 		t.Accuracy.figure(FigureAccuracy), recall, precision,
 		t.F1.figure(FigureMeanOfF1), of,
@@ -135,15 +131,11 @@ func (t Tally) Figures() []Figure {
 	}
 }
 
-// harmonicMean returns 2ab/(a+b), and 0 if both are 0.
-func harmonicMean(a, b float64) float64 { return 2 * a * b / max(a+b, math.SmallestNonzeroFloat64) }
-
 // Figure returns an aggregate by name.
 func (t Tally) Figure(name string) (Figure, bool) {
-	for _, f := range t.Figures() {
-		if f.Name == name {
-			return f, true
-		}
+	all := t.Figures()
+	if i := slices.IndexFunc(all, func(f Figure) bool { return f.Name == name }); i >= 0 {
+		return all[i], true
 	}
 	return Figure{}, false
 }

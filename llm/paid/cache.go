@@ -120,13 +120,6 @@ func (c *cache) look(k key) (at int64, ok bool) {
 	return at, ok
 }
 
-// drop removes a record that cannot be used.
-func (c *cache) drop(k key) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.known, k)
-}
-
 // flight is a running call that others wait for.
 type flight struct {
 	done chan struct{}
@@ -294,18 +287,14 @@ func (c *cache) serve(raw []byte, at int64) (llm.Reply, error) {
 // fetch asks the model and caches the result.
 func (m *cachedModel) fetch(ctx context.Context, k key, raw []byte, req llm.Request, piece func(string) error) (llm.Reply, error) {
 	reply, err := m.c.ask(ctx, m.Model, raw, req, piece)
-	rec, kind := cacheRecord{Request: raw}, uint8(recordReply)
-	switch {
-	case err != nil:
-		if rec.Failure = permanentFailure(err); rec.Failure == nil {
+	rec, kind := cacheRecord{Request: raw, Reply: &reply}, uint8(recordReply)
+	if err != nil {
+		if rec.Reply, rec.Failure = nil, permanentFailure(err); rec.Failure == nil {
 			return reply, err
 		}
+	}
+	if err != nil || unreadable(req, reply) {
 		kind = recordFailure
-	case unreadable(req, reply):
-		kind = recordFailure
-		rec.Reply = &reply
-	default:
-		rec.Reply = &reply
 	}
 	payload, lost := json.Marshal(rec)
 	if lost == nil {

@@ -240,32 +240,28 @@ func (l *ledger) account() Account {
 		return cmp.Or(cmp.Compare(x.Stage, y.Stage), cmp.Compare(x.Question, y.Question), cmp.Compare(x.Model, y.Model),
 			cmp.Compare(x.Key, y.Key), cmp.Compare(x.ID, y.ID))
 	})
-	stages, questions, models := map[string]*Line{}, map[string]*Line{}, map[string]*Line{}
+	var by [3]map[string]Line    // stage, question, model
 	for at, t := range tallies { // whole numbers: the order does not matter
 		cost, most := l.prices.Cost(at.model, t.usage), l.prices.Cost(at.model, t.most)
 		if price, ok := l.prices.of(at.model); ok && (a.AsOf == "" || price.AsOf < a.AsOf) {
 			a.AsOf = price.AsOf
 		}
 		a.Total.add(t, cost, most)
-		lineOf(stages, at.stage).add(t, cost, most)
-		lineOf(questions, at.question).add(t, cost, most)
-		lineOf(models, at.model).add(t, cost, most)
+		for i, name := range []string{at.stage, at.question, at.model} {
+			if by[i] == nil {
+				by[i] = map[string]Line{}
+			}
+			l := by[i][name]
+			l.Name = name
+			l.add(t, cost, most)
+			by[i][name] = l
+		}
 	}
-	a.Stages, a.Questions, a.Models = sortedLines(stages), sortedLines(questions), sortedLines(models)
+	for i, lines := range []*[]Line{&a.Stages, &a.Questions, &a.Models} {
+		*lines = []Line{}
+		for _, name := range slices.Sorted(maps.Keys(by[i])) {
+			*lines = append(*lines, by[i][name])
+		}
+	}
 	return a
-}
-
-func lineOf(lines map[string]*Line, name string) *Line {
-	if lines[name] == nil {
-		lines[name] = &Line{Name: name}
-	}
-	return lines[name]
-}
-
-func sortedLines(lines map[string]*Line) []Line {
-	out := make([]Line, 0, len(lines))
-	for _, name := range slices.Sorted(maps.Keys(lines)) {
-		out = append(out, *lines[name])
-	}
-	return out
 }

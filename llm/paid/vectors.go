@@ -127,7 +127,9 @@ func (c *cachedEmbedder) vector(k key, text string) (v []float32, err error) {
 	if why = cmp.Or(why, c.dim.check(c.Name(), len(v), true)); why == nil {
 		return v, nil
 	}
-	c.drop(k)
+	c.mu.Lock()
+	delete(c.known, k)
+	c.mu.Unlock()
 	c.log.Warn("paid: a vector that was kept cannot be used: asking again", "model", c.Name(), "file", c.j.Path(), "error", why)
 	return nil, nil
 }
@@ -247,15 +249,6 @@ func (c *cachedEmbedder) EmbedQuery(ctx context.Context, text string) ([]float32
 		return own, nil
 	}
 	return c.vector(k, text)
-}
-
-// probe embeds a word without the cache.
-func (c *cachedEmbedder) probe(ctx context.Context) error {
-	v, err := c.e.EmbedQuery(ctx, "ready")
-	if err != nil {
-		return err
-	}
-	return c.check([]string{"ready"}, [][]float32{v})
 }
 
 // dimension is the number of components of a model's vectors, set by the first one that the server sends.

@@ -91,7 +91,7 @@ func Open(ctx context.Context, o Options) (d *Session, err error) {
 	}
 	d.files = cli.NewFiles()
 	if d.parts, err = setup.NewParts(ctx, o.Settings, o.Log); err == nil {
-		err = d.parts.Absent()
+		err = d.parts.Absent
 	}
 	if err == nil {
 		err = d.open(ctx)

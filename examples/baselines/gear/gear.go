@@ -15,17 +15,26 @@
 package gear
 
 import (
+	"cmp"
 	"context"
+	"embed"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
+	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
+	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/prompts"
 )
 
 // New returns the system.
@@ -39,17 +48,16 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 	if o.Original {
 		f.Name = NameOriginal
 	}
-	f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return build(ctx, k, o, c) }
-	return kit.New(f)
-}
-
-func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (graphrag.Retriever, error) {
-	p, err := PartsOf(ctx, k, o, c)
-	if err != nil {
-		return nil, err
+	f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
+		p, err := PartsOf(ctx, k, o, c)
+		if err != nil {
+			return nil, err
+		}
+		over := o
+		over.Graph, over.Extract, over.Cut, over.Link, over.Share = nil, nil, kit.Cut{}, "", 0
+		return Over(p, over)
 	}
-	o.Graph, o.Extract, o.Cut, o.Link, o.Share = nil, nil, kit.Cut{}, "", 0
-	return Over(p, o)
+	return kit.New(f)
 }
 
 // PartsOf returns the parts of a corpus in memory that [New] searches over, for callers that change
@@ -122,4 +130,279 @@ func denseGraph(ctx context.Context, graph func() Graph, c *kit.Corpus) (func() 
 		g = indexed{ix, vectors}
 	}
 	return func() Graph { return g }, err
+}
+
+// Names of the system in reports: over a graph from elsewhere, over a graph extracted from the corpus,
+// and of the preceding system.
+const (
+	Name         = "gear"
+	NameCorpus   = "gear-corpus"
+	NameOriginal = "gear-original"
+)
+
+// Infos describe the systems by the graph to which they link.
+var Infos = []kit.Info{
+	kit.InfoOf(kit.Info{
+		Name: Name, NeedsGraph: true, Source: "Shen and others 2025", Paper: "arXiv 2507.17399",
+		Costs: "up to 4 a step", Calls: kit.Calls{Question: 3}, // read, reflect, filter
+	}, Options{}, New),
+	kit.InfoOf(kit.Info{
+		Name: NameCorpus, Source: "Shen and others 2025", Paper: "arXiv 2507.17399; graph of the corpus",
+		Costs: "2 a chunk; up to 4 a step", Calls: kit.Calls{Chunk: 2, Question: 3}, // names, triples; read, reflect, filter
+	}, Options{}, New),
+	kit.InfoOf(kit.Info{
+		Name: NameOriginal, Source: "Shen and others 2024", Paper: "arXiv 2412.18431; graph of the corpus",
+		Costs: "2 a chunk; up to 4 a step", Calls: kit.Calls{Chunk: 2, Question: 3},
+	}, Options{Original: true}, New),
+}
+
+// The settings of the papers: two steps of GeAR-s (section 4), four of GeAR on MuSiQue, ten passages to read
+// triples from (GeAR, section 4.2). DefaultLinkShare is ours: GeAR-s reports drift without a threshold.
+const (
+	DefaultSteps         = 2
+	DefaultOriginalSteps = 4
+	DefaultPassages      = 10
+	DefaultLinkShare     = 0.5
+)
+
+// Expansion selects the steps in which the graph is used.
+type Expansion string
+
+// The expansions. By default GeAR-s expands from the second step on, since simple questions gain
+// nothing by it, and GeAR always.
+const (
+	ExpandLater  Expansion = "later"
+	ExpandAlways Expansion = "always"
+	ExpandNever  Expansion = "never"
+)
+
+// Linking selects the similarity by which triples are linked and aligned, Classifier the questions for
+// which the graph is used.
+type (
+	Linking    string
+	Classifier string
+)
+
+// The linkings: BM25 over words (GeAR-s, equation 3), and the cosine of vectors, which the paper
+// leaves open. The classifiers: every question, or questions that need several facts, by their form in
+// English or by the kit's model.
+const (
+	LinkWords Linking    = "words"
+	LinkDense Linking    = "dense"
+	WhenEvery Classifier = "every"
+	WhenForm  Classifier = "form"
+	WhenModel Classifier = "model"
+)
+
+// Options of the system. The zero value is GeAR-s over the graph of the corpus; the paper's graph is
+// from elsewhere.
+type Options struct {
+	kit.Common
+	// Extract, when set, is used in place of the kit's extractor for the graph of the corpus.
+	Extract extract.Extractor
+	// Graph is a graph from elsewhere. With it, indexing extracts nothing from the corpus.
+	Graph *triples.Index `source:"GeAR-s, section 3"`
+	// Reader, when set, reads triples from passages in place of the kit's model, which reflects,
+	// filters and answers: GeAR-s has a smaller model for it.
+	Reader llm.Model `source:"GeAR-s, sections 4 and 5: the kit's model in place of two"`
+	// Original is the system of arXiv 2412.18431.
+	Original bool `source:"GeAR-s; the system before it is GeAR, arXiv 2412.18431"`
+	// Expand selects the steps in which the graph is used, When the questions.
+	Expand Expansion  `source:"GeAR-s, section 5; GeAR expands always"`
+	When   Classifier `source:"ours: every question"`
+	// Steps bounds the number of searches, Passages the number of passages that triples are read
+	// from; 0 is the default of each.
+	Steps    int `source:"GeAR-s, section 4; GeAR has 4 on MuSiQue"`
+	Passages int `source:"GeAR, section 4.2; GeAR-s gives no value"`
+	// LinkShare, above 0 and up to 1, bounds links: the score of a triple of the graph is at least this share
+	// of the best possible score, and the two triples share the name of an end. PlainLinks drops both
+	// conditions: each triple is linked to the first triple found by its words, as in equation 3 of GeAR-s.
+	LinkShare  float64 `source:"ours: GeAR-s reports drift and has no threshold"`
+	PlainLinks bool    `source:"ours: GeAR-s, equation 3, has neither condition"`
+	// Link selects the similarity by which triples are linked and aligned. LinkShare bounds both.
+	Link Linking `source:"GeAR-s, equation 3"`
+	// Share is the share of the graph's triples that is used, above 0 and up to 1; 0 is all. A hash
+	// with Seed selects them: a larger share contains a smaller one.
+	Share float64 `source:"ours: all of the graph"`
+	Seed  uint64  `source:"ours"`
+	// Beam are the options of the search through the graph.
+	Beam graph.BeamOptions `source:"GeAR, section 4.2; GeAR-s gives no value"`
+}
+
+func (o Options) check(m llm.Model) error {
+	var c kit.Checks
+	c.Min("Steps", float64(o.Steps), 0)
+	c.Min("Passages", float64(o.Passages), 0)
+	c.Range("LinkShare", o.LinkShare, 0, 1)
+	c.Want(o.Expand == "" || o.Expand == ExpandLater || o.Expand == ExpandAlways || o.Expand == ExpandNever, "Expand", o.Expand, "later, always or never")
+	c.Want(o.When == "" || o.When == WhenEvery || o.When == WhenForm || o.When == WhenModel, "When", o.When, "every, form or model")
+	c.Want(o.When != WhenModel || m != nil, "When", "model", "an AnswerModel in the kit, or form")
+	c.Want(o.Link == "" || o.Link == LinkWords || o.Link == LinkDense, "Link", o.Link, "words or dense")
+	c.Range("Share", o.Share, 0, 1)
+	c.Add(o.Beam.Check())
+	if o.Graph != nil && (o.Original || o.Extract != nil) {
+		c.Add(errors.New("a Graph is given, and Original and Extract are of the corpus: set one of them"))
+	}
+	return c.Err()
+}
+
+// Defaults returns the options with zero values replaced by their defaults.
+func (o Options) Defaults() Options {
+	steps, expand := DefaultSteps, ExpandLater
+	if o.Original {
+		steps, expand = DefaultOriginalSteps, ExpandAlways
+	}
+	o.Steps, o.Expand = cmp.Or(o.Steps, steps), cmp.Or(o.Expand, expand)
+	o.Passages, o.LinkShare = cmp.Or(o.Passages, DefaultPassages), cmp.Or(o.LinkShare, DefaultLinkShare)
+	o.When, o.Link, o.Share = cmp.Or(o.When, WhenEvery), cmp.Or(o.Link, LinkWords), cmp.Or(o.Share, 1)
+	return o
+}
+
+//go:embed prompts
+var promptFiles embed.FS
+
+var templates = prompts.Must("gear", promptFiles)
+
+// Stages name the calls in accounts.
+const (
+	StageRead     = "read triples"
+	StageReflect  = "reflect"
+	StageFilter   = "filter passages"
+	StageClassify = "classify the question"
+)
+
+// searcher is a search over parts.
+type searcher struct {
+	Parts
+	o      Options
+	base   graphrag.Retriever // Passages with the limit per document
+	read   read
+	keep   filter
+	voting bool // the passages of remembered triples count
+}
+
+// proximal is a triple that was read from passages.
+type proximal struct {
+	graphrag.Triple
+	number int32 // in the graph, -1 if it has to be linked
+	from   graphrag.Provenance
+}
+
+func (p proximal) text() string { return p.Head + " " + p.Relation + " " + p.Tail }
+
+// read lists the triples of passages that help with a question, the "proximal" triples (GeAR, equation 1;
+// GeAR-s, equation 2).
+type read func(ctx context.Context, g Graph, question string, passages []graphrag.Chunk) ([]proximal, error)
+
+// filter selects the passages to read, by their places.
+type filter func(ctx context.Context, question string, passages []graphrag.Chunk) ([]int, error)
+
+// Parts holds the retrievers and the graph of a search: of a corpus in memory, or of millions of
+// passages in a store. A step takes one call of Passages, one of Align and one of Link, and the calls of
+// the beam search for neighbors, if each retriever is a [retrieve.Batch].
+type Parts struct {
+	// Passages finds passages for questions: by words and vectors, fused by rank (GeAR-s, equation 1).
+	Passages graphrag.Retriever
+	// Align finds the passages for the words of a triple (GeAR-s, equation 3). The original does not use it.
+	Align graphrag.Retriever
+	// Graph starts the search of one question in the graph.
+	Graph func() Graph
+	// Find compares texts with a query; nil uses the kit. An embedder that is trained on its corpus
+	// needs [kit.Corpus.Find].
+	Find func(ctx context.Context, texts text.List) (retrieve.Texts, error)
+	// Kit reads, reflects, filters and compares, by a model or by rules.
+	Kit kit.Kit
+}
+
+// Graph is a graph for one question. The numbers of its triples are valid for that question. It is not
+// safe for concurrent use.
+type Graph interface {
+	// Link finds the k triples most similar to each text.
+	Link(ctx context.Context, texts []string, k int) ([]Links, error)
+	// Neighbors lists, for each triple, other triples that share an entity with it: all of them, or
+	// for each entity at least the limit triples most similar to the question.
+	Neighbors(ctx context.Context, triples []int32, question string, limit int) ([][]int32, error)
+	// Triple returns a triple by a number that a call has returned.
+	Triple(number int32) triples.Triple
+}
+
+// Links holds the triples of a graph most similar to a text.
+type Links struct {
+	Best []rank.Scored[int32] // best first
+	// Whole is the score of a triple with exactly the words of the text.
+	Whole float64
+}
+
+// Sourced is a graph that was extracted from the passages, as the original needs. Nothing has to be aligned then.
+type Sourced interface {
+	Graph
+	// Stated lists the triples that each passage states.
+	Stated(ctx context.Context, passages []graphrag.Chunk) ([][]int32, error)
+	// Sources ranks the passages that state each triple.
+	Sources(ctx context.Context, triples []int32) ([]graphrag.Found, error)
+}
+
+// Over returns the search over parts. The options Cut, Extract, Graph, Link and Share are for [New], and
+// must not be set.
+func Over(p Parts, o Options) (graphrag.Retriever, error) {
+	s := &searcher{Parts: p, o: o.Defaults()}
+	var err1, err2 error
+	s.read, err1 = reading(p.Kit, o.Reader, s.sourced())
+	if p.Passages != nil {
+		s.base, err2 = retrieve.PerDoc(p.Passages, o.MaxPerDoc)
+	}
+	if err := errors.Join(o.check(p.Kit.AnswerModel), s.check(o), err1, err2); err != nil {
+		return nil, fmt.Errorf("gear: %w", err)
+	}
+	if s.Find == nil {
+		s.Find = p.Kit.Corpus(nil, nil).Find
+	}
+	s.voting = o.Original && p.Kit.AnswerModel != nil
+	s.keep = kit.Step(p.Kit.AnswerModel, filterByModel, keepAll)
+	return s.agent()
+}
+
+func (s *searcher) check(o Options) error {
+	var c kit.Checks
+	c.Want(s.Passages != nil, "Passages", "missing", "a retriever")
+	c.Want(s.Kit.Find != nil || s.Find != nil, "Find", "missing", "one, or that of a kit")
+	c.Want(o.Graph == nil && o.Extract == nil && o.Cut == kit.Cut{} && o.Link == "" && o.Share == 0,
+		"Graph, Extract, Cut, Link or Share", "set", "none of them: they are for New")
+	c.Want(!(o.Original && s.o.Expand != ExpandNever) || s.sourced(), "Graph", "of no passages", "a Sourced one for Original")
+	if s.o.Expand == ExpandNever {
+		return c.Err()
+	}
+	c.Want(s.Graph != nil, "Graph", "missing", "one, or the expansion never")
+	c.Want(s.Align != nil || o.Original, "Align", "missing", "a retriever")
+	return c.Err()
+}
+
+func (s *searcher) sourced() bool {
+	if s.Graph == nil {
+		return false
+	}
+	_, ok := s.Graph().(Sourced)
+	return ok
+}
+
+// agent searches in steps, without the graph for a simple question.
+func (s *searcher) agent() (graphrag.Retriever, error) {
+	whole, err := s.steps(s.o.Expand)
+	if s.o.When == WhenEvery || err != nil {
+		return s.finish(whole), err
+	}
+	flat, err := s.steps(ExpandNever)
+	is := simpleByForm
+	if s.o.When == WhenModel {
+		is = simpleByModel(s.Kit.AnswerModel)
+	}
+	return s.finish(when(is, flat, whole)), err
+}
+
+func (s *searcher) steps(e Expansion) (graphrag.Retriever, error) {
+	first, later := s.step(e == ExpandAlways), s.step(e != ExpandNever)
+	if s.o.Steps == 1 {
+		return first, nil
+	}
+	return agent.Reflecting(first, later, kit.Step(s.Kit.AnswerModel, reflectByModel, reflectByRules), agent.Options{Steps: s.o.Steps - 1, Merge: s.fused})
 }

@@ -80,8 +80,10 @@ func (s *searcher) memory(ctx context.Context, seen *around, near []proximal) ([
 	var err error
 	if known {
 		scores, err = seen.Scores(ctx, alone)
+	} else if among, failed := s.Find(ctx, text.Strings(texts)); failed != nil {
+		err = failed
 	} else {
-		scores, err = s.likeness(ctx, seen.question, texts)
+		scores, err = among.Scores(ctx, seen.question, nil)
 	}
 	if err != nil {
 		return nil, err
@@ -212,15 +214,6 @@ func search(ctx context.Context, r graphrag.Retriever, texts []string, k int) ([
 	return retrieve.All(ctx, r, qs)
 }
 
-// likeness returns the similarity of texts to a query.
-func (s *searcher) likeness(ctx context.Context, query string, texts []string) ([]float64, error) {
-	t, err := s.Find(ctx, text.Strings(texts))
-	if err != nil {
-		return nil, err
-	}
-	return t.Scores(ctx, query, nil)
-}
-
 // around is the graph for the beam search of a question.
 type around struct {
 	Graph
@@ -267,10 +260,14 @@ func (a *around) texts(chains [][]int32) []string {
 // (GeAR-s, equation 5; GeAR, equations 6 and 7). A reply that cannot be used ends the search.
 func reflectByModel(m llm.Model) agent.Next {
 	return func(ctx context.Context, memory *agent.Memory) (agent.Move, error) {
+		var searches strings.Builder
+		for i, t := range memory.Turns {
+			fmt.Fprintf(&searches, "%d. %s\n", i+1, t.Query)
+		}
 		req, err := templates.Request(ctx, StageReflect, "reflect", nil,
 			prompts.Data{Label: "question", Text: memory.Question.Text},
 			prompts.Data{Label: "triples", Text: factLines(memory.Found)},
-			prompts.Data{Label: "searches", Text: searches(memory)})
+			prompts.Data{Label: "searches", Text: strings.TrimSpace(searches.String())})
 		if err != nil {
 			return agent.Move{}, err
 		}
@@ -303,14 +300,6 @@ func factLines(found graphrag.Found) string {
 		if d.Kind == "fact" {
 			b.WriteString(d.Text + "\n")
 		}
-	}
-	return strings.TrimSpace(b.String())
-}
-
-func searches(m *agent.Memory) string {
-	var b strings.Builder
-	for i, t := range m.Turns {
-		b.WriteString(strconv.Itoa(i+1) + ". " + t.Query + "\n")
 	}
 	return strings.TrimSpace(b.String())
 }

@@ -138,15 +138,6 @@ var (
 	label    = regexp.MustCompile(`(?i)^(next )?thought( \d+)?:\s*`)
 )
 
-// firstSentence returns the query of a thought, its first sentence (IRCoT, section 3.1).
-func firstSentence(thought string) string {
-	spans := text.Sentences(thought)
-	if len(spans) == 0 {
-		return ""
-	}
-	return thought[spans[0].Start:spans[0].End]
-}
-
 // byModel asks the model for a thought, the next query; "" ends the search, and so does a failed reply.
 func byModel(k kit.Kit, passages int) func(llm.Model) agent.Next {
 	const shownTokens = 7000 // of the passages in a prompt; IRCoT shows 15 paragraphs of 350 words
@@ -174,7 +165,11 @@ func byModel(k kit.Kit, passages int) func(llm.Model) agent.Next {
 			if answer := final.FindStringSubmatch(thought); err != nil || answer != nil && !noAnswer.MatchString(answer[3]) {
 				return agent.Move{}, llm.Fatal(err)
 			}
-			return agent.Move{Query: firstSentence(thought)}, nil
+			spans := text.Sentences(thought)
+			if len(spans) == 0 {
+				return agent.Move{}, nil
+			}
+			return agent.Move{Query: thought[spans[0].Start:spans[0].End]}, nil // the first sentence (IRCoT, section 3.1)
 		}
 	}
 }

@@ -177,16 +177,11 @@ func (s *searcher) global(ctx context.Context, keywords []string) (findings, err
 		s.byDegree(relations)
 		relations = s.fit(relations, s.o.RelationTokens, s.relationRow)
 	}
-	return findings{s.endsOf(relations), relations}, err
-}
-
-// endsOf returns the entities of relations, each once, in order of appearance.
-func (s *searcher) endsOf(relations []int32) []int32 {
-	var out []int32
+	var ends []int32
 	for _, r := range relations {
-		out = append(out, s.ends[r][0], s.ends[r][1])
+		ends = append(ends, s.ends[r][0], s.ends[r][1])
 	}
-	return rank.Interleave(out)
+	return findings{rank.Interleave(ends), relations}, err
 }
 
 // fit returns the beginning of a list that fits into a budget.

@@ -361,8 +361,13 @@ func (s *global) mapped(m llm.Model) chooser {
 	return func(ctx context.Context, question string, reports []int32) ([]graphrag.Derived, []int32, error) {
 		batches := s.batches(reports)
 		points := make([][]point, len(batches))
-		err := kit.Each(ctx, len(batches), func(ctx context.Context, i int) (err error) {
-			points[i], err = s.points(ctx, m, question, batches[i])
+		err := kit.Each(ctx, len(batches), func(ctx context.Context, i int) error {
+			req, err := request(ctx, StageMap, "map", mapWords, question, prompts.Data{Label: "reports", Text: s.table(batches[i])})
+			if err != nil {
+				return err
+			}
+			reply, err := decode[struct{ Points []point }](ctx, m, req) // none in a reply that cannot be read
+			points[i] = reply.Points
 			return err
 		})
 		if err != nil {
@@ -371,16 +376,6 @@ func (s *global) mapped(m llm.Model) chooser {
 		derived, used := s.reduce(batches, points)
 		return derived, used, nil
 	}
-}
-
-// points is one map step. A reply that cannot be read has no points.
-func (s *global) points(ctx context.Context, m llm.Model, question string, batch []int32) ([]point, error) {
-	req, err := request(ctx, StageMap, "map", mapWords, question, prompts.Data{Label: "reports", Text: s.table(batch)})
-	if err != nil {
-		return nil, err
-	}
-	reply, err := decode[struct{ Points []point }](ctx, m, req)
-	return reply.Points, err
 }
 
 // reduce returns the best points that fit, without empty ones, and the reports that they cite.

@@ -184,7 +184,7 @@ func (l *local) relations(entities []int32) []int32 {
 	for i, v := range entities {
 		var ends []int32
 		for _, e := range l.incident.Of(v) {
-			other := l.other(e, v)
+			other := l.graph.Edges[e].Source + l.graph.Edges[e].Target - v // no edge is a loop
 			switch {
 			case !among(other):
 				outside = append(outside, e)
@@ -209,14 +209,6 @@ func (l *local) relations(entities []int32) []int32 {
 	}
 	slices.SortFunc(outside, func(a, b int32) int { return cmp.Or(cmp.Compare(links[end(b)], links[end(a)]), rank(a, b)) })
 	return append(inside, outside[:min(len(outside), l.o.Relations*len(entities))]...)
-}
-
-func (l *local) other(edge, v int32) int32 {
-	if e := &l.graph.Edges[edge]; e.Source == v {
-		return e.Target
-	} else {
-		return e.Source
-	}
 }
 
 // sources returns the chunks of each entity in turn, ordered by the number of its relations in them.

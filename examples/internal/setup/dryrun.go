@@ -3,6 +3,7 @@
 package setup
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -10,6 +11,7 @@ import (
 	"io"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"text/tabwriter"
@@ -59,21 +61,13 @@ func sampleOf(set *benchmark.Dataset, d benchmark.Domain) (sampled, error) {
 	if taken > 0 {
 		out.pages = float64(total) / float64(taken)
 	}
+	out.Items = nil
 	for _, typ := range set.Types {
-		var items []benchmark.Item
-		n := 0
-		for _, it := range d.Items {
-			if it.Type == typ.Key {
-				if n++; n <= dryQuestions {
-					items = append(items, it)
-				}
-			}
-		}
+		items := slices.DeleteFunc(slices.Clone(d.Items), func(it benchmark.Item) bool { return it.Type != typ.Key })
+		n := len(items)
+		items = items[:min(n, dryQuestions)]
 		for _, it := range items {
 			out.weight[it.Question.ID], out.long[it.Question.ID] = float64(n)/float64(len(items)), typ.Statements
-		}
-		if typ.Key == set.Types[0].Key {
-			out.Items = nil
 		}
 		out.Items = append(out.Items, items...)
 	}
@@ -117,7 +111,7 @@ func (p *Parts) DryRun(ctx context.Context, w io.Writer, set *benchmark.Dataset,
 // the first.
 func (p *Parts) dryDomain(ctx context.Context, set *benchmark.Dataset, part sampled, others []benchmark.Entry, run Run) error {
 	if p.dry != nil {
-		p.dry.Part(part.pages, part.weight, part.long)
+		p.dry.pages, p.dry.weight, p.dry.long = part.pages, part.weight, part.long
 	}
 	systems, err := p.Entries()
 	if err != nil {
@@ -204,7 +198,7 @@ type dryServer struct {
 	long   map[string]bool    // questions with long answers
 	pages  float64            // weight of calls without a question
 	seen   map[string]bool
-	sums   map[row]*weightedUsage
+	sums   map[row]weightedUsage
 	order  []row
 }
 
@@ -214,19 +208,13 @@ type row struct{ stage, model string }
 type weightedUsage struct{ calls, prompt, completion, embedded float64 }
 
 func newDryServer(count func(string) int) *dryServer {
-	return &dryServer{count: count, pages: 1, seen: map[string]bool{}, sums: map[row]*weightedUsage{}}
+	return &dryServer{count: count, pages: 1, seen: map[string]bool{}, sums: map[row]weightedUsage{}}
 }
 
 func (d *dryServer) Model(name string) (llm.Model, error) { return dryModel{d, name, ""}, nil }
 
 func (d *dryServer) Embedder(name string) (llm.NamedEmbedder, error) {
 	return dryEmbedder{d.vectors(name), name}, nil
-}
-
-// Part sets the weights of the next calls, by question, and for calls without a question; long has
-// the questions with long answers.
-func (d *dryServer) Part(pages float64, weight map[string]float64, long map[string]bool) {
-	d.pages, d.weight, d.long = pages, weight, long
 }
 
 // add counts a call, unless a call with the same key was counted before.
@@ -238,19 +226,15 @@ func (d *dryServer) add(ctx context.Context, key, stage, model string, u weighte
 	}
 	d.seen[key] = true
 	at := row{d.system + " " + stage, model}
-	of := d.sums[at]
-	if of == nil {
-		of = &weightedUsage{}
-		d.sums[at], d.order = of, append(d.order, at)
+	of, known := d.sums[at]
+	if !known {
+		d.order = append(d.order, at)
 	}
 	w, ok := d.weight[questionOf(ctx)]
 	if !ok {
 		w = d.pages
 	}
-	of.calls += w * u.calls
-	of.prompt += w * u.prompt
-	of.completion += w * u.completion
-	of.embedded += w * u.embedded
+	d.sums[at] = weightedUsage{of.calls + w*u.calls, of.prompt + w*u.prompt, of.completion + w*u.completion, of.embedded + w*u.embedded}
 }
 
 // questionOf returns the ID of the question, without the suffix of a repetition.
@@ -278,13 +262,7 @@ func (m dryModel) Name() string { return m.name }
 
 // Generate implements [llm.Model].
 func (m dryModel) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
-	stage := m.stage
-	if stage == "" {
-		stage = map[string]string{"index": "index", "retrieve": "search"}[metering.StageOf(ctx)]
-	}
-	if stage == "" {
-		stage = "answer"
-	}
+	stage := cmp.Or(m.stage, map[string]string{"index": "index", "retrieve": "search"}[metering.StageOf(ctx)], "answer")
 	text, bytes := m.reply(ctx, req, stage)
 	prompt := m.count(string(req.Schema))
 	for _, msg := range req.Messages {
@@ -330,10 +308,7 @@ func (m dryModel) reply(ctx context.Context, req llm.Request, stage string) (tex
 		}
 		return m.quote(req, int(bytes)), 0
 	}
-	if stage == "search" {
-		return DryReply(req), searchReply
-	}
-	return DryReply(req), 0
+	return DryReply(req), map[string]int{"search": searchReply}[stage]
 }
 
 // DryGrader judges the answers of a dry run: it confirms everything, and cuts answers into statements.

@@ -127,17 +127,13 @@ func (s *Settings) choose() (problems []error) {
 			return !slices.ContainsFunc(s.Systems, sys.Is)
 		})
 	}
-	used := make([]bool, len(s.sets))
 	for i := range s.selected {
 		var found []error
 		s.selected[i], found = s.Changed(s.selected[i])
 		problems = append(problems, found...)
-		for j, set := range s.sets {
-			used[j] = used[j] || s.selected[i].Is(set.system)
-		}
 	}
-	for j, set := range s.sets {
-		if !used[j] {
+	for _, set := range s.sets {
+		if !slices.ContainsFunc(s.selected, func(sys all.System) bool { return sys.Is(set.system) }) {
 			problems = append(problems, fmt.Errorf("-set %s.%s: no system %q takes part", set.system, set.option, set.system))
 		}
 	}
@@ -182,10 +178,6 @@ func (s *Settings) Changed(sys all.System) (all.System, []error) {
 	return sys, problems
 }
 
-// Selected returns the systems that take part in the order of the registry: the named ones, or all but
-// variants and agents.
-func (s Settings) Selected() []all.System { return s.selected }
-
 // WriteOptions lists the options of the systems that take part, with their defaults.
 func (s Settings) WriteOptions(w io.Writer) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
@@ -229,7 +221,7 @@ func WriteSystems(w io.Writer) error {
 // Entries returns the entries of the selected systems.
 func (p *Parts) Entries() ([]benchmark.Entry, error) {
 	var out []benchmark.Entry
-	for _, sys := range p.settings.Selected() {
+	for _, sys := range p.settings.selected {
 		e, err := p.Entry(sys)
 		if err != nil {
 			return nil, err

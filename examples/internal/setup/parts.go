@@ -33,11 +33,12 @@ type Parts struct {
 	// Judge is the judging model, Embedder the embedding model; nil without one.
 	Judge    llm.Model
 	Embedder llm.NamedEmbedder
+	// Absent is an error if the environment names no server for the models. Only a finished run needs none.
+	Absent error
 
 	settings Settings
 	models   func(name string) (llm.Model, error)
 	client   *paid.Client     // nil offline, in a dry run and without a server
-	absent   error            // the reason for a missing server
 	vectors  *journal.Journal // of an embedding model that needs no server, or nil
 	heads    map[string]any   // names of the models of openHeads, by their settings
 	dry      *dryServer       // in a dry run with models
@@ -127,8 +128,8 @@ func (p *Parts) connect() (modelSource, error) {
 	options := transport.Options{Concurrency: s.Concurrency, Logger: p.Log}
 	provider, err := transport.ProviderFromEnv(options)
 	if err != nil && !(cli.OfVendors(s.Model, s.JudgeModel) && (s.EmbedModel == "" || s.byName)) {
-		p.absent = cli.Usagef("-kit model: %w", err)
-		return missingSource{p.absent}, nil
+		p.Absent = cli.Usagef("-kit model: %w", err)
+		return missingSource{p.Absent}, nil
 	}
 	run, err := filepath.Abs(s.Out)
 	if err != nil {
@@ -166,16 +167,14 @@ func (p *Parts) openModels(from modelSource) error {
 	if err != nil {
 		return cli.Usage(err) // no call was made: an address or a name is wrong
 	}
-	k := kit.ModelOptions{Model: m, Concurrency: s.Concurrency, Seed: s.Seed, Mode: reader.Mode(s.Mode), Instruction: s.Instruction, Count: p.Count}
 	if s.EmbedModel != "" && p.Embedder == nil {
 		if p.Embedder, err = from.Embedder(s.EmbedModel); err != nil {
 			return cli.Usage(err)
 		}
 	}
-	if p.Embedder != nil {
-		k.Embedder = p.Embedder
-	}
-	byModel, err := kit.ByModel(k)
+	byModel, err := kit.ByModel(kit.ModelOptions{
+		Model: m, Embedder: p.Embedder, Concurrency: s.Concurrency, Seed: s.Seed, Mode: reader.Mode(s.Mode), Instruction: s.Instruction, Count: p.Count,
+	})
 	if err != nil {
 		return err
 	}
@@ -199,16 +198,13 @@ func (p *Parts) Decisive() map[string]any {
 	return c
 }
 
-// Absent returns an error if the environment names no server for the models. Only a finished run needs none.
-func (p *Parts) Absent() error { return p.absent }
-
 // Reachable makes every model be probed before its first call: a wrong key or name is reported before
 // hours of indexing.
 func (p *Parts) Reachable() error {
 	if p.client != nil {
 		p.client.Probe()
 	}
-	return p.absent
+	return p.Absent
 }
 
 // Account writes the ledger and prints its total.
@@ -248,8 +244,8 @@ func (c cachedEncoder) EmbedDocuments(ctx context.Context, texts []string) ([][]
 // -cache, in a file of the model's name; a dry run fetches and writes nothing.
 func (p *Parts) openEncoder(ctx context.Context) error {
 	if p.settings.DryRun && !strings.HasPrefix(p.settings.EmbedModel, "file:") {
-		e, err := newDryServer(p.Count).Embedder(p.settings.EmbedModel)
-		p.Embedder = e
+		var err error
+		p.Embedder, err = newDryServer(p.Count).Embedder(p.settings.EmbedModel)
 		return err
 	}
 	e, err := hub.Open(ctx, p.settings.EmbedModel, hub.Options{Progress: p.fetching("embed-model", p.settings.EmbedModel), Int8: p.settings.EmbedInt8})

@@ -9,18 +9,23 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
+	"github.com/wildgraph/wildgraph/examples/baselines/youtu"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/embed/hub"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
 	"github.com/wildgraph/wildgraph/llm/paid"
@@ -73,8 +78,8 @@ type Settings struct {
 	changed    []string
 	sets       []setting
 	kg, schema string
-	badLines   string // warning about lines of -kg
-	selected   []all.System
+	badLines   string       // warning about lines of -kg
+	selected   []all.System // that take part, in the order of the registry
 }
 
 // Forget removes the records of the report folder with -fresh.
@@ -307,4 +312,133 @@ func (s *Settings) check(systems []string) []error {
 		}
 	}
 	return problems
+}
+
+// The titles of the help, in its order.
+const (
+	GroupRun    = "What to run"
+	GroupRead   = "What they read"
+	GroupModels = "Models"
+	GroupMoney  = "Money"
+	GroupOutput = "Output"
+)
+
+// Flags returns the flags that the programs share. Out is the folder of the report folders without -out.
+func (s *Settings) Flags(getenv func(string) string, out string) []cli.Flag {
+	unless := func(v, absent any) any {
+		if v == absent {
+			return nil
+		}
+		return v
+	}
+	asked := func(v any) any { // settings of calls to the answering or indexing model
+		if !s.asks() {
+			return nil
+		}
+		return v
+	}
+	return []cli.Flag{
+		{Name: "systems", Group: GroupRun, Value: cli.Names(&s.Systems), Key: cli.NoKey, Usage: "comma-separated `LIST` of systems, or none (default: all)"},
+		{Name: "list-systems", Group: GroupRun, Value: &s.ListSystems, Key: cli.NoKey, Usage: "print the systems, a line each, and exit"},
+		{Name: "set", Group: GroupRun, Value: s.addSetting, Key: cli.OtherKey, Usage: "change an option of a system, `SYSTEM.OPTION=VALUE`, e.g. youtu.facts=10 (repeatable)"},
+		{Name: "list-options", Group: GroupRun, Value: &s.ListOptions, Key: cli.NoKey, Usage: "print the options of the systems that take part, with their defaults and where these are from, and exit"},
+		{Name: "kg", Group: GroupRun, Value: &s.kg, Key: cli.OtherKey, Named: true, Usage: "the graph that gear links to, a `PATH`: a file .tsv, .jsonl or .nt (perhaps .gz), a folder with Wikidata5M's files, or one that \"wildgraphbench kg\" built"},
+		{Name: "schema", Group: GroupRun, Value: &s.schema, Key: cli.OtherKey, Named: true, Usage: "`FILE` of the schema that youtu begins with, a JSON object of the lists Nodes, Relations and Attributes; or one that is shipped: " + strings.Join(youtu.SeedNames(), ", ")},
+		{Name: "limit", Group: GroupRun, Value: &s.Limit, Key: cli.NoKey, Named: true, Check: cli.AtLeast(&s.Limit, 0), Usage: "at most `N` questions per domain and type (0 = all)"},
+		{Name: "chunk-size", Group: GroupRead, Value: &s.ChunkSize, Key: "chunk_size", Default: chunk.DefaultSize, Named: true, Check: cli.AtLeast(&s.ChunkSize, 1), Usage: "tokens per chunk (cl100k)"},
+		{Name: "chunk-overlap", Group: GroupRead, Value: &s.ChunkOverlap, Key: "chunk_overlap", Default: chunk.DefaultOverlap, Named: true, Check: cli.AtLeast(&s.ChunkOverlap, 0), Usage: "tokens shared by neighbouring chunks"},
+		{Name: "chunks-per-page", Group: GroupRead, Value: &s.ChunksPerDoc, Key: "chunks_per_page", Named: true, Check: cli.AtLeast(&s.ChunksPerDoc, 0), Usage: "at most `N` chunks of one page in a ranking (0 = no limit)"},
+		{Name: "budget-context", Group: GroupRead, Value: &s.BudgetContext, Key: "budget_context", Decides: func() any { return unless(s.BudgetContext, 0) }, Named: true, Check: cli.AtLeast(&s.BudgetContext, 0), Usage: "read evidence for `N` tokens in place of the top-k, with every system; where the wording of a question asks for an overview, for twice as many (0 = the top-k)"},
+		{Name: "mode", Group: GroupRead, Value: &s.Mode, Key: "mode", Default: reader.Open, Named: true, Check: cli.OneOf(&s.Mode, string(reader.Open), string(reader.Reject), string(reader.Cited)), Usage: "open (may use own knowledge) reject (must refuse without evidence) or cited (and where nothing is cited)"},
+		{Name: "seed", Group: GroupRead, Value: &s.Seed, Key: "seed", Default: 1, Named: true, Usage: "seed of everything random, sent with every model call"},
+		{Name: "model", Group: GroupModels, Value: &s.Model, Key: "model", Default: getenv("WILDGRAPH_MODEL"), Decides: func() any { return asked(s.Model) }, Usage: "`NAME` of the answering model (default: $WILDGRAPH_MODEL)"},
+		{Name: "embed-model", Group: GroupModels, Value: &s.EmbedModel, Key: "embed_model", Default: getenv("WILDGRAPH_EMBED_MODEL"), Named: true, Decides: s.embedModel, Usage: "`NAME` of the embedding model: minilm, bge-small, e5-small or hf:ORG/NAME@REVISION, fetched once; file:DIR, a folder; auto, what of these is there; none; or a server's (default: $WILDGRAPH_EMBED_MODEL, else LSA)"},
+		{Name: "embed-int8", Group: GroupModels, Value: &s.EmbedInt8, Key: cli.OtherKey, Named: true, Usage: "an -embed-model that needs no server calculates in whole numbers of 8 bits: 1.6 to 2.5 times as fast, with other vectors"},
+		{Name: "rerank-model", Group: GroupModels, Value: &s.RerankModel, Key: cli.OtherKey, Named: true, Usage: "`NAME` of a cross-encoder that orders anew what is retrieved: hf:ORG/NAME@REVISION or file:DIR, a BertForSequenceClassification with one label"},
+		{Name: "name-model", Group: GroupModels, Value: &s.NameModel, Key: cli.OtherKey, Named: true, Usage: "`NAME` of a model that finds names where systems go by names alone (linearrag, e2graphrag): hf:ORG/NAME@REVISION or file:DIR, a BertForTokenClassification"},
+		{Name: "span-model", Group: GroupModels, Value: &s.SpanModel, Key: cli.OtherKey, Named: true, Usage: "`NAME` of a model that finds the words of an answer, or none, in place of rules: hf:ORG/NAME@REVISION or file:DIR, a BertForQuestionAnswering"},
+		{Name: "judge-model", Group: GroupModels, Value: &s.JudgeModel, Key: cli.OtherKey, Default: getenv("WILDGRAPH_JUDGE_MODEL"), Usage: "`NAME` of the judging model, whoever answered (default: with an answering model $WILDGRAPH_JUDGE_MODEL, else that model)"},
+		{Name: "kit", Group: GroupModels, Value: &s.Kit, Key: cli.OtherKey, Check: cli.OneOf(&s.Kit, kit.NameOffline, kit.NameModel), Usage: "offline or model: the parts that index and those that answer (default: model when -model is given, else offline)"},
+		{Name: "index-kit", Group: GroupModels, Value: &s.IndexKit, Key: cli.OtherKey, Named: true, Check: s.isKit(&s.IndexKit), Usage: "offline or model: the parts that index (default: those of -kit)"},
+		{Name: "answer-kit", Group: GroupModels, Value: &s.AnswerKit, Key: cli.OtherKey, Named: true, Check: s.isKit(&s.AnswerKit), Usage: "offline or model: the parts that answer and judge (default: those of -kit)"},
+		{Name: "prompt", Group: GroupModels, Value: func(v string) error { s.prompts = append(s.prompts, v); return nil }, Key: "instruction", Decides: func() any { return asked(unless(s.Instruction, "")) }, Usage: "a text in place of ours (repeatable): [SYSTEM:]NAME=`FILE` for a prompt by its name in -show-prompts; FILE for all that the answering model is told beside question and material, byte by byte; minimal for our words after the appendix of Youtu-GraphRAG, whose published rows stand beside such runs only"},
+		{Name: "show-prompts", Group: GroupModels, Value: &s.ShowPrompts, Key: cli.NoKey, Usage: "print every prompt, with what its places stand for, and exit"},
+		{Name: "reply-tokens", Group: GroupModels, Value: &s.ReplyTokens, Key: "reply_tokens", Default: paid.DefaultReplyTokens, Named: true, Decides: func() any { return asked(unless(s.ReplyTokens, paid.DefaultReplyTokens)) }, Check: cli.AtLeast(&s.ReplyTokens, 1), Usage: "most tokens a model's reply may have; raise it for models that think aloud"},
+		{Name: "temperature", Group: GroupModels, Value: cli.Temperature(&s.Temperature), Key: "temperature", Decides: s.temperature, Usage: cli.TemperatureUsage},
+		{Name: "concurrency", Group: GroupModels, Value: &s.Concurrency, Key: cli.NoKey, Check: cli.AtLeast(&s.Concurrency, 0), Usage: "questions answered at a time, and the most model calls in flight (0 = number of CPUs, with a model 8)"},
+		{Name: "dry-run", Group: GroupMoney, Value: &s.DryRun, Key: cli.NoKey, Usage: "print the expected calls and tokens, and call nothing"},
+		{Name: "budget-tokens", Group: GroupMoney, Value: &s.BudgetTokens, Key: cli.NoKey, Check: cli.AtLeast(&s.BudgetTokens, 0), Usage: "stop before model calls exceed `N` tokens (0 = no limit)"},
+		{Name: "budget-money", Group: GroupMoney, Value: &s.BudgetMoney, Key: cli.NoKey, Usage: "stop before model calls cost more than `AMOUNT`, in the currency of -prices (0 = no limit)"},
+		{Name: "prices", Group: GroupMoney, Value: &s.prices, Key: cli.NoKey, Usage: "`FILE` of dated prices per million tokens, see docs/offline.md"},
+		{Name: "cache", Group: GroupMoney, Value: &s.Cache, Key: cli.NoKey, Usage: "`FILE` of models' replies, shared by runs and programs; the vectors of an -embed-model that needs no server are kept beside it (default: wildgraph/replies.journal in the user's cache folder)"},
+		{Name: "out", Group: GroupOutput, Value: &s.Out, Key: cli.NoKey, Usage: "report folder `DIR`; a run goes on from what is there and adds what is new (default: a folder under ./" + out + " named for the configuration)"},
+		{Name: "fresh", Group: GroupOutput, Value: &s.Fresh, Key: cli.NoKey, Usage: "forget what is recorded in the report folder and start over; replies that were paid for stay in -cache"},
+		{Name: "retry", Group: GroupOutput, Value: &s.Retry, Key: cli.NoKey, Usage: "ask again for everything without a score, and build again every index of which a part failed (without it: where the cause may have passed)"},
+		{Name: "max-failed", Group: GroupOutput, Value: &s.MaxFailed, Key: cli.NoKey, Default: benchmark.DefaultMaxFailed, Named: true, Usage: "largest `SHARE` of failed pieces, from indexing to judging, with which a system is compared"},
+		{Name: "no-timings", Group: GroupOutput, Value: &s.NoTimings, Key: cli.NoKey, Usage: "leave clock and memory figures out, so that equal runs give equal bytes"},
+	}
+}
+
+// Declare declares a table of flags, such as the one of Flags.
+func (s *Settings) Declare(fs *flag.FlagSet, w io.Writer, about string, table []cli.Flag, titles ...string) {
+	s.declared, s.Temperature = table, new(float64)
+	if titles == nil {
+		titles = []string{GroupRun, GroupRead, GroupModels, GroupMoney, GroupOutput}
+	}
+	cli.Declare(fs, w, about, table, titles...)
+}
+
+// Decisive returns the settings that decide the answers.
+func (s Settings) Decisive() map[string]any {
+	c := cli.Decisive(slices.Concat(s.declared, s.Flags(func(string) string { return "" }, "")))
+	c["encoding"] = "cl100k_base"
+	for _, sys := range s.selected {
+		for option, value := range sys.Changes() {
+			c[sys.Name+"."+option] = value
+		}
+	}
+	if s.asks() {
+		for name, sum := range s.Replaced() {
+			c["prompt "+name] = sum
+		}
+	}
+	return c
+}
+
+func (s *Settings) embedModel() any {
+	if s.EmbedModel == "" && !s.asks() {
+		return nil
+	}
+	return s.EmbedModel
+}
+
+func (s *Settings) temperature() any {
+	switch {
+	case !s.asks():
+		return nil
+	case s.Temperature == nil:
+		return "none"
+	}
+	return *s.Temperature
+}
+
+// addSetting reads a value of -set.
+func (s *Settings) addSetting(v string) error {
+	name, value, ok := strings.Cut(v, "=")
+	system, option, dot := strings.Cut(name, ".")
+	if !ok || !dot {
+		return errors.New("want SYSTEM.OPTION=VALUE")
+	}
+	s.sets = append(s.sets, setting{system, option, value})
+	return nil
+}
+
+// isKit checks the name of a kit, if the kits to index and to answer are given separately.
+func (s *Settings) isKit(v *string) func(string) error {
+	return func(name string) error {
+		if !s.given["index-kit"] && !s.given["answer-kit"] {
+			return nil
+		}
+		return cli.OneOf(v, kit.NameOffline, kit.NameModel)(name)
+	}
 }

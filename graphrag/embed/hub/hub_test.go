@@ -86,10 +86,10 @@ func TestFind(t *testing.T) {
 // The files that this package writes beside the known models are JSON.
 func TestWritten(t *testing.T) {
 	for name, m := range models {
-		for file, content := range m.written {
-			check.True(t, json.Valid([]byte(content)), "%s: %s is no JSON", name, file)
+		for file, content := range m.Written {
+			check.True(t, json.Valid(content), "%s: %s is no JSON", name, file)
 		}
-		check.True(t, len(m.files) == 2 && m.folder == name, "%s: %d files in %s", name, len(m.files), m.folder)
+		check.True(t, len(m.Files) == 2 && m.Folder == name, "%s: %d files in %s", name, len(m.Files), m.Folder)
 	}
 }
 
@@ -100,7 +100,7 @@ func TestByHand(t *testing.T) {
 	h.set(status(500))
 	dir := filepath.Join(o.Dir, "small")
 	check.OK(t, os.Mkdir(dir, 0o755))
-	for _, f := range h.pinned().files {
+	for _, f := range h.pinned().Files {
 		if _, err := h.open(t.Context(), o); err == nil || !strings.Contains(err.Error(), f.Name) && !strings.Contains(err.Error(), "no such file") {
 			t.Errorf("without %s: error %v", f.Name, err)
 		}
@@ -320,12 +320,12 @@ func (h *hubOf) options(t *testing.T) Options {
 
 // pinned is the model with the sums that its weights and vocabulary have.
 func (h *hubOf) pinned() model {
-	m := model{repo: "org/name", revision: commit, folder: "small", written: map[string]string{}}
+	m := model{Repo: "org/name", Revision: commit, Folder: "small", Written: map[string]json.RawMessage{}}
 	for name, content := range h.files {
 		if name == weights || name == tokenizer {
-			m.files = append(m.files, file{Name: name, Size: int64(len(content)), Sum: sum(content)})
+			m.Files = append(m.Files, file{Name: name, Size: int64(len(content)), Sum: sum(content)})
 		} else {
-			m.written[name] = content
+			m.Written[name] = json.RawMessage(content)
 		}
 	}
 	return m

@@ -8,10 +8,12 @@ package protocol
 import (
 	"context"
 	"embed"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/llm"
@@ -97,7 +99,7 @@ func (e Asker) Support(ctx context.Context, texts, statements []string, t *Trace
 	texts = append(texts, know.Fact)
 	ask := func(open []Item) llm.Request {
 		list := Listed(open, func(it Item) string {
-			return it.Pick(func(i int) string { return statements[i] }, know.Restated, know.Falsehood)
+			return it.Pick(statements, know.Restated, know.Falsehood)
 		})
 		f := prompts.NewFence(append(slices.Clip(texts), list)...)
 		passages := make([]string, len(texts))
@@ -134,4 +136,184 @@ func (e Asker) Scores(ctx context.Context, b Batch, of []string, t *Trace, ask f
 		out[it.Index] = judge.Score(float64(n), Word(l["reason"]))
 		return nil
 	})
+}
+
+// Suffix returns the part of a judge's name for its options.
+func Suffix(o judge.Options) string {
+	if o.Grounded {
+		return "/grounded"
+	}
+	return ""
+}
+
+// Plain removes characters that a reader does not see and a model does: control and format characters
+// (zero-width, direction, tags) and broken UTF-8. The two joiners stay, since scripts need them.
+func Plain(s string) string {
+	if !strings.ContainsFunc(s, func(r rune) bool { return r >= 0x7f || r < ' ' && r != '\n' && r != '\t' }) {
+		return s
+	}
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n', r == '\t', r == '\u200c', r == '\u200d':
+			return r
+		case unicode.In(r, unicode.Cc, unicode.Cf):
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+}
+
+// Word returns a JSON string or number as text.
+func Word(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) != nil {
+		s = string(raw)
+	}
+	return strings.TrimSpace(s)
+}
+
+// Distinct drops empty and repeated statements and cuts the list at limit.
+func Distinct(statements []string, limit int) (kept []string, truncated bool) {
+	for _, s := range statements {
+		if s = strings.TrimSpace(s); !Blank(s) && !slices.Contains(kept, s) {
+			if len(kept) == limit {
+				return kept, true
+			}
+			kept = append(kept, s)
+		}
+	}
+	return kept, false
+}
+
+// WithoutSummary returns the judgment of a case without gold statements or answer, and whether it is one.
+func WithoutSummary(c judge.Case) (judge.SummaryJudgment, bool, error) {
+	if len(c.Statements) == 0 {
+		none := judge.Verdict{State: judge.NotApplicable, Reason: "no gold statements"}
+		return judge.SummaryJudgment{Recall: none, Precision: none}, true, nil
+	}
+	if err := Gold(c); err != nil {
+		return judge.SummaryJudgment{}, true, err
+	}
+	if v, done := c.Silent(); done {
+		return judge.SummaryJudgment{Recall: v, Precision: v, Counts: judge.Counts{Gold: len(c.Statements)}}, true, nil
+	}
+	return judge.SummaryJudgment{}, false, nil
+}
+
+// Gold reports blank and repeated gold statements.
+func Gold(c judge.Case) error {
+	for i, s := range c.Statements {
+		if Blank(s) {
+			return fmt.Errorf("judge: gold statement %d of %q is blank: leave it out", i+1, c.Question)
+		}
+		if first := slices.Index(c.Statements, s); first < i {
+			return fmt.Errorf("judge: gold statements %d and %d of %q are the same: leave one out", first+1, i+1, c.Question)
+		}
+	}
+	return nil
+}
+
+// Together sets matches, recall and precision (WildGraphBench, equations 2 and 3): stated holds, for each
+// gold statement, the predicted ones that state it, alone or together, in order; supported marks the
+// predicted ones with gold support.
+func Together(s *judge.SummaryJudgment, stated [][]int, supported []bool) {
+	met, held := 0, 0
+	for g, by := range stated {
+		for _, p := range by {
+			s.Matches = append(s.Matches, judge.Match{Gold: g, Predicted: p})
+		}
+		met += min(len(by), 1)
+	}
+	for _, is := range supported {
+		if is {
+			held++
+		}
+	}
+	Recall(s, met, len(stated))
+	Precision(s, held)
+	s.Ceiling = judge.Score(min(1, float64(len(stated))/float64(len(s.Predicted))), "")
+}
+
+// Recall sets the recall of a summary.
+func Recall(s *judge.SummaryJudgment, met, gold int) {
+	s.Counts.Gold, s.Counts.GoldMet = gold, met
+	s.Recall = judge.Score(float64(met)/float64(gold), "")
+}
+
+// Precision sets the precision of a summary.
+func Precision(s *judge.SummaryJudgment, met int) {
+	s.Counts.Predicted, s.Counts.PredictedMet = len(s.Predicted), met
+	s.Precision = judge.Score(float64(met)/float64(len(s.Predicted)), "")
+}
+
+// NoStatement scores an answer without statements.
+func NoStatement(s *judge.SummaryJudgment, c judge.Case) {
+	none := judge.Score(0, "no statement in the answer")
+	s.Recall, s.Precision = none, none
+	s.Counts.Gold = len(c.Statements)
+}
+
+// Ungrounded returns the verdict on a case without evidence or answer, and whether it is one.
+func Ungrounded(c judge.Case) (judge.Verdict, bool) {
+	reason := ""
+	switch {
+	case c.Refused || Blank(c.Answer):
+		reason = "no answer"
+	case Blank(strings.Join(c.Evidence, "")):
+		reason = "no evidence"
+	}
+	return judge.Verdict{State: judge.NotApplicable, Reason: reason}, reason != ""
+}
+
+// Grounded returns the verdict on an answer with held of its claims supported.
+func Grounded(held, claims int) judge.Verdict {
+	value := 0.0
+	if held == claims {
+		value = 1
+	}
+	return judge.Score(value, fmt.Sprintf("%d of %d claims", held, claims))
+}
+
+// Trace adds up the usage of a judgment's calls and the irregularities of their replies.
+type Trace struct {
+	Protocol judge.Protocol
+	Usage    llm.Usage
+}
+
+// Charge adds the known usage of a call, successful or failed.
+func (t *Trace) Charge(u llm.Usage, err error) {
+	var e *llm.Error
+	if errors.As(err, &e) {
+		u = e.Usage
+	}
+	t.Usage = t.Usage.Add(u)
+}
+
+// Failure returns an unscored verdict for an error that concerns this case alone: an unusable reply, or a
+// wrong verdict on a control item. It returns all other errors.
+func (t *Trace) Failure(ctx context.Context, err error) (judge.Verdict, error) {
+	if ctx.Err() != nil {
+		return judge.Verdict{}, ctx.Err()
+	}
+	if errors.Is(err, errCanary) {
+		return judge.NoScore(err.Error()), nil
+	}
+	if llm.OfOneReply(err) {
+		t.Protocol.Failures++
+		cause := string(llm.ErrInvalidOutput)
+		if e := (*llm.Error)(nil); errors.As(err, &e) {
+			cause = string(e.Kind)
+		}
+		return judge.NoScore(fmt.Sprintf("%s: the judge failed: %v", cause, err)), nil
+	}
+	return judge.Verdict{}, fmt.Errorf("judge: %w", err)
+}
+
+// MaxStatements is the largest number of statements of an answer, as in the released evaluator.
+const MaxStatements = 20
+
+// Blank reports whether a text has no visible character.
+func Blank(s string) bool {
+	_, blank := judge.Case{Answer: s}.Silent()
+	return blank
 }

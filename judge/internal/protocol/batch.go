@@ -137,21 +137,21 @@ func (b Batch) Of(letter string) []Item {
 }
 
 // Pick returns the text at a real index, or the text of a canary.
-func (i Item) Pick(real func(int) string, whenTrue, whenFalse string) string {
+func (i Item) Pick(real []string, whenTrue, whenFalse string) string {
 	switch i.Index {
 	case True:
 		return whenTrue
 	case False:
 		return whenFalse
 	}
-	return real(i.Index)
+	return real[i.Index]
 }
 
 // Listed writes one item per line, so that none can pass for two.
 func Listed(items []Item, text func(Item) string) string {
 	lines := make([]string, len(items))
 	for i, it := range items {
-		lines[i] = it.ID + ": " + OneLine(text(it))
+		lines[i] = it.ID + ": " + strings.Join(strings.Fields(Plain(text(it))), " ")
 	}
 	return strings.Join(lines, "\n")
 }
