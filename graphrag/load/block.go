@@ -224,8 +224,7 @@ func atEdge(s string, i int) bool {
 // maxTag bounds the length of an inline tag, in bytes.
 const maxTag = 64
 
-// tagLength returns the length of the HTML tag at the beginning of s, or 0. "a < b", "<T>" and
-// "<https://…>" are no tags.
+// tagLength returns the length of the HTML tag that begins s, or 0: "a < b", "<T>" and "<https://…>" are no tags.
 func tagLength(s string) int {
 	n := tagName(s)
 	end := strings.IndexByte(s[:min(len(s), maxTag)], '>')
@@ -327,8 +326,7 @@ func fenceAfter(open, line string) string {
 // cuts are the marks around what is struck, and of comments, which are hidden where Markdown is displayed.
 var cuts = [][2]string{{"<del>", "</del>"}, {"<s>", "</s>"}, {"<strike>", "</strike>"}, {"<!--", "-->"}}
 
-// unstruck returns a text without the parts that ~~ strikes or that are between marks, outside of code, and
-// its mapping to the text.
+// unstruck returns a text without what ~~ strikes or stands between marks, outside of code, and its mapping to it.
 func unstruck(s string, marks [][2]string) (string, text.Mapping) {
 	if !strings.Contains(s, "~~") && !slices.ContainsFunc(marks, func(c [2]string) bool { return strings.Contains(s, c[0]) }) {
 		return s, nil
@@ -466,8 +464,7 @@ func isItem(line string) bool {
 		number != "" && len(mark) == len(number)+1 && len(number) <= 9 && strings.Trim(number, "0123456789") == "")
 }
 
-// leadIn returns the line before the list of a line if it introduces the list: it ends with a
-// colon, or is the item around a nested list.
+// leadIn returns the line before a list if it introduces it: it ends with a colon, or is the item around a nested list.
 func leadIn(s string, floor, start int) string {
 	indent := indentOf(firstLine(s, start))
 	for _, line := range linesAbove(s, floor, start) {

@@ -110,8 +110,7 @@ func (s *sheet) apart(at int) bool {
 	return strings.Count(before[len(strings.TrimRight(before, "\r\n")):], "\n") > 1
 }
 
-// divided reports whether a value contains another separator, without a blank behind it as in prose,
-// and not within a number.
+// divided reports whether a value contains another separator, no blank behind it, and not within a number.
 func (s *sheet) divided(value string) bool {
 	for i := range len(value) - 1 {
 		if c := value[i]; c != s.comma && strings.IndexByte(separators, c) >= 0 && value[i+1] != ' ' &&

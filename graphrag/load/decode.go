@@ -106,8 +106,7 @@ func aboveASCII(data []byte) (n int) {
 
 var declaration = regexp.MustCompile(`(?i)(?:charset|encoding|coding)\s*[=:]\s*["']?([a-z0-9_.:-]{2,40})`)
 
-// declared returns the encoding that a page, an XML file or a comment declares; nil if there is
-// none, or if it is one of Unicode, which the bytes are not.
+// declared returns the encoding that a page, an XML file or a comment declares, unless it is one of Unicode; or nil.
 func declared(data []byte) encoding.Encoding {
 	m := declaration.FindSubmatch(data[:min(len(data), 1024)])
 	if m == nil || strings.HasPrefix(strings.ToLower(string(m[1])), "utf") {
@@ -117,8 +116,7 @@ func declared(data []byte) encoding.Encoding {
 	return e
 }
 
-// Charset returns the encoding that a page or a message names, nil of an unknown name. A known one that
-// cannot be decoded, such as UTF-7, is an error.
+// Charset returns the encoding of a name, nil of an unknown one. One that cannot be decoded (UTF-7) is an error.
 func Charset(name string) (encoding.Encoding, error) {
 	if e, err := htmlindex.Get(name); err == nil && e != encoding.Replacement && e != charmap.XUserDefined {
 		return e, nil

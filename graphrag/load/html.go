@@ -55,8 +55,7 @@ type pageText struct {
 	inCell bool
 }
 
-// openList is an open list: its next number and the distance of two, and how it is shown: "-", "1", or
-// one of HTML's types.
+// openList is an open list: its next number, the distance of two, and its kind: "-", "1", or a type of HTML.
 type openList struct {
 	next, step int
 	kind       string
@@ -211,8 +210,7 @@ func (p *pageText) item(n *html.Node) string {
 	return indent + label
 }
 
-// tableCell is a cell of a row: its element, nil of an empty one, and the number of further rows if it
-// is repeated from a row above.
+// tableCell is a cell of a row: its element, nil if empty, and the further rows to which it is repeated.
 type tableCell struct {
 	node  *html.Node
 	again int

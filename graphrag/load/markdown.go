@@ -273,8 +273,7 @@ func tooDeep(s string) bool {
 	return false
 }
 
-// frontLines returns the lines with a key and a value between two rules at the beginning of a text;
-// nil if there are none. Lists and nested values of YAML are ignored.
+// frontLines returns the lines of front matter with a key and a value, without lists and nested values of YAML.
 func frontLines(s string) (out []Block) {
 	first := lineEnd(s, 0)
 	for at, line := range eachLine(s[first:max(first, frontOf(s).end)]) {

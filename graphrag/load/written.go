@@ -171,8 +171,7 @@ func (w *Writer) Table(header Line, rows []Line) {
 	w.blank()
 }
 
-// File returns the written document as the file of a name, with the title and the fields of d.
-// Places that have no name of their own are numbered, after unit.
+// File returns the written document as a file, with title and fields of d. Other places are numbered, after unit.
 func (w *Writer) File(name, unit string, d graphrag.Document) (*File, error) {
 	if err := w.Err(); err != nil {
 		return nil, err
@@ -194,8 +193,7 @@ var romans = []struct {
 	sign  string
 }{{1000, "m"}, {900, "cm"}, {500, "d"}, {400, "cd"}, {100, "c"}, {90, "xc"}, {50, "l"}, {40, "xl"}, {10, "x"}, {9, "ix"}, {5, "v"}, {4, "iv"}, {1, "i"}}
 
-// Numeral is a number as a list shows it, in a format of DOCX (ECMA-376 part 1, 17.18.59), ODT, PPTX or
-// HTML; numbers of other scripts are decimal.
+// Numeral is a number in a format of DOCX (ECMA-376 part 1, 17.18.59), ODT, PPTX or HTML; other ones are decimal.
 func Numeral(of string, n int) string {
 	decimal := strconv.Itoa(n)
 	switch of {

@@ -13,21 +13,17 @@ import (
 // Analyzer turns text into words and words into terms. Indexes and embedders take any, for tokenizers of
 // other languages; [Standard] is the one of this package. It is safe for concurrent use.
 type Analyzer interface {
-	// Words yields the words of s in order, in lower case where the script has
-	// one, until yield returns false. The slice is only valid until yield returns.
+	// Words yields the words of s in order, in lower case, until yield returns false. The slice is valid until then.
 	Words(s string, yield func(word []byte) bool)
 	// Term returns the term a word is indexed under, or false when it is to be left out.
 	Term(word string) (term string, ok bool)
-	// Name identifies the analyzer and all that its terms depend on: equal names, equal
-	// terms. Index files store it, and refuse another one.
+	// Name identifies the analyzer: equal names, equal terms. Index files store it, and refuse another one.
 	Name() string
 }
 
-// Options choose how a [Standard] makes terms. The zero value is English:
-// Porter2 stems, stop words dropped, bigrams for scripts without blanks.
+// Options of a [Standard]. The zero value is English: Porter2 stems, no stop words, bigrams without blanks.
 type Options struct {
-	// Language selects stemmer and stop words; empty means [English], and [Each] those
-	// of each text's own language, as [LanguageOf] tells it.
+	// Language selects stemmer and stop words; empty means [English], [Each] those of each text, see [LanguageOf].
 	Language Language
 	// Otherwise is the language of texts that do not tell theirs, where Language is Each; empty means English.
 	Otherwise Language
@@ -142,8 +138,7 @@ func (a *Standard) Name() string {
 	return name
 }
 
-// Words yields the lower-cased words of s in order, until yield returns false.
-// The slice is only valid until yield returns. Words allocates nothing.
+// Words yields the lower-cased words of s in order, until yield returns false, without allocation, see [Analyzer].
 func (a *Standard) Words(s string, yield func(word []byte) bool) {
 	sc := a.scan(s)
 	for sc.next() && yield(sc.word) {

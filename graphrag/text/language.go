@@ -196,8 +196,7 @@ var stopLists = sync.OnceValue(func() stopList {
 // Language names the language whose stemmer and stop words are used.
 type Language string
 
-// The languages that are known, and None, which has neither stems nor stop words.
-// Chinese and Japanese have pairs of characters instead of stems.
+// The languages that are known. None has no stems and stop words, Chinese and Japanese have pairs of characters.
 const (
 	English    Language = "english"
 	German     Language = "german"
@@ -244,8 +243,7 @@ func lexiconOf(of Language) (lexicon, bool) {
 
 func (l lexicon) stopWords() map[string]bool { return set(l.words["asks"] + " " + l.words["stop"]) }
 
-// stemOf is the stem of a word. What is a stop word was decided before, so whatever comes
-// is stemmed. Both spellings of ё are common, and stemmed as one.
+// stemOf is the stem of a word that is no stop word. Both spellings of ё are common, and stemmed as one.
 func (l lexicon) stemOf(word string) string {
 	if l.language == Russian {
 		word = strings.ReplaceAll(word, "ё", "е")

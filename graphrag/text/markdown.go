@@ -56,8 +56,7 @@ type Mapping []anchor
 // anchor is a place in a text and in its source.
 type anchor struct{ Text, Source int }
 
-// NewMapping returns the mapping of a text that was cleaned by leaving out all but
-// the kept pieces of its source, which are in ascending order.
+// NewMapping returns the mapping of a text that consists of pieces of its source, in ascending order.
 func NewMapping(kept []Span) Mapping {
 	m := make(Mapping, 0, len(kept))
 	at := 0
@@ -235,8 +234,7 @@ func targetEnd(s string, i int) int {
 	return 0
 }
 
-// maxDepth is the deepest nesting of parentheses in a link target. The bound
-// keeps `[](` times a million linear; cmark has the same one.
+// maxDepth is the deepest nesting of parentheses in a target, as in cmark: `[](` times a million stays linear.
 const maxDepth = 32
 
 // titleEnd returns the offset after the optional title and the closing parenthesis at i, else 0.
@@ -308,8 +306,7 @@ func bareURL(s string, i, done int) (Span, bool) {
 	return Span{start, end}, end > i+4 || s[i] == ':'
 }
 
-// urlEnd returns the end of the URL that contains position i. Punctuation at its
-// end belongs to the sentence, as does a parenthesis it did not open.
+// urlEnd returns the end of the URL at position i, without punctuation and a parenthesis that it did not open.
 func urlEnd(s string, i int) int {
 	start, depth := i, 0
 scan:

@@ -12,8 +12,7 @@ import (
 	"github.com/wildgraph/wildgraph/internal/display"
 )
 
-// maxQuestionWords is the number of words of a question that are read: a longer text is a page and no
-// question, and its beginning tells the subject.
+// maxQuestionWords is the number of words of a question that are read: a longer one is a page with its subject first.
 const maxQuestionWords = 256
 
 // Wording is the content of a question by its words. The rules for Words know English: in other languages
@@ -72,8 +71,7 @@ func set(words string) map[string]bool {
 	return s
 }
 
-// Patterns of a request for an overview: of something as a whole, or of aspects that every
-// subject has, such as causes and events.
+// Patterns of a request for an overview: of a whole, or of aspects that every subject has, such as causes.
 var overviews = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)^\W*(please )?(summari[sz]e|describe|outline|characteri[sz]e|recount|analy[sz]e|explain|trace|discuss|compare|list|give|provide|review|survey|sketch|tell)\b`),
 	regexp.MustCompile(`(?i)\b(summari[sz]e|outline|summary of|overview of)\b`),

@@ -66,8 +66,7 @@ func Sentences(s string) []Span {
 // bytesOfSentence is about how long one is.
 const bytesOfSentence = 96
 
-// blockEnd returns where the block beginning at start ends: a paragraph with
-// its wrapped lines, one heading, one list item, one table row.
+// blockEnd returns the end of the block at start: a paragraph, one heading, one list item, one table row.
 func blockEnd(s string, start int) int {
 	end := lineEnd(s, start)
 	if k := lineKind(s[start:end]); k == blankLine || k == loneLine {
@@ -142,8 +141,7 @@ type sentenceScanner struct {
 	out    []Span
 }
 
-// stopBytes marks the bytes at which a sentence may end: the ASCII stops, and the first bytes
-// of the stops of other scripts.
+// stopBytes marks the bytes at which a sentence may end: ASCII stops, and the first bytes of other stops.
 var stopBytes = [256]bool{'.': true, '!': true, '?': true,
 	0xD8: true, 0xDB: true, 0xE0: true, 0xE2: true, 0xE3: true, 0xEF: true}
 
@@ -180,8 +178,7 @@ func (sc *sentenceScanner) block(start, end int) {
 	sc.add(from, end)
 }
 
-// afterNumber returns the offset behind the number of a list item or a heading that
-// begins at start: its full stop ends no sentence. Without one it returns start.
+// afterNumber returns the offset behind the number of an item or a heading at start, whose stop ends nothing; or start.
 func afterNumber(s string, start int) int {
 	i := start
 	for i < len(s) && strings.IndexByte(" \t\r\n\v\f#>-+*", s[i]) >= 0 {
@@ -285,8 +282,7 @@ func closer(s string) int {
 // citationMark is a mark such as [1], [12] or [a] at the beginning of a text.
 var citationMark = regexp.MustCompile(`^\[(?:\d{1,3}|[a-z])\]`)
 
-// ends decides whether the sentence begun at from ends with the stop at i.
-// The stop reaches to run, its closers to after; s ends with the block.
+// ends decides whether the sentence that begins at from ends with the stop at i, which reaches to run, its closers to after.
 func (sc *sentenceScanner) ends(s string, from, i, run, after, stop int) bool {
 	if after == len(s) {
 		return true
@@ -319,8 +315,7 @@ func (sc *sentenceScanner) ends(s string, from, i, run, after, stop int) bool {
 // maxWord bounds, in bytes, how far a word is read. Longer ones are in no table.
 const maxWord = 48
 
-// nextWord returns the word that s begins with, without opening quotes and
-// brackets. It ends at white space or punctuation other than . - and '.
+// nextWord returns the word that s begins with, without opening quotes, up to white space or punctuation but . - and '.
 func nextWord(s string) string {
 	s = strings.TrimLeft(s, "\"'([{*_“‘«「『（¿¡")
 	for i := 0; i < len(s); i++ {
@@ -335,8 +330,7 @@ func nextWord(s string) string {
 	return s
 }
 
-// lastWord returns the word that s ends with, without opening quotes and
-// brackets; empty when s ends with white space or the word is too long.
+// lastWord returns the word that s ends with, without opening quotes; empty after white space or if it is too long.
 func lastWord(s string) string {
 	i := len(s)
 	for i > 0 && s[i-1] > ' ' {
@@ -403,8 +397,7 @@ var punktTables = sync.OnceValue(func() map[Language]*punkt {
 	return all
 })
 
-// ends decides about a full stop between word and next, where upper says that
-// next begins in upper case. A next word in lower case was ruled out before.
+// ends decides about a full stop between word and next, which is in lower case only where that was ruled out before.
 func (p *punkt) ends(word, next string, upper bool) bool {
 	if word == "" {
 		return upper // ". The" after a space: the end of a spaced ellipsis
@@ -449,8 +442,7 @@ func (p *punkt) endsBefore(word, next string, upper bool) bool {
 	return !p.beforeNumbers[word] || !isNumber(strings.TrimRight(next, ".'-"))
 }
 
-// isAbbreviation looks up a word in lower case without its last full stop.
-// Words with full stops inside (u.s, e.g, ph.d) are abbreviations.
+// isAbbreviation looks up a word in lower case without its last full stop. One with stops inside (u.s) is one.
 func (p *punkt) isAbbreviation(w string) bool {
 	i := strings.LastIndexAny(w, "-.")
 	switch {

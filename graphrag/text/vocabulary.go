@@ -74,8 +74,7 @@ func (v *Vocabulary) Find(word []byte) int {
 	return int(v.probe(key, hashOf(key), word).id&mostStrings) - 1
 }
 
-// Add returns the number of a string, giving it the next one when it is new. A
-// sorted vocabulary cannot be added to. It has room for 268,435,455 strings.
+// Add returns the number of a string, the next one if it is new, up to 268,435,455. Sorted ones take none.
 func (v *Vocabulary) Add(word []byte) (number int, added bool) {
 	if v.table == nil {
 		v.table = make([]slot, 1<<6)
@@ -157,8 +156,7 @@ var keep = func() (masks [inSlot + 1]slot) {
 // seeds are of the process, so that the tables of all vocabularies have one order.
 var seeds = [2]uint64{rand.Uint64(), rand.Uint64()}
 
-// hashOf mixes a key with the seeds, so that colliding words cannot be constructed: the product
-// of two numbers, folded, as in wyhash.
+// hashOf mixes a key with the seeds, against constructed collisions: the folded product of two numbers, as in wyhash.
 func hashOf(key slot) uint64 {
 	hi, lo := bits.Mul64(key.head^seeds[0], (uint64(key.tail)<<32|uint64(key.id>>idBits))^seeds[1])
 	return hi ^ lo
@@ -196,8 +194,7 @@ func (v *Vocabulary) grow() {
 	}
 }
 
-// Numbering leads from words to the numbers of their terms, and asks the analyzer
-// once for each distinct word. It is not safe for concurrent use.
+// Numbering leads from words to the numbers of their terms, asking once a word. It is not safe for concurrent use.
 type Numbering struct {
 	each     map[*Standard]*Numbering // one for each language; nil: this one has a single language
 	terms    *Vocabulary

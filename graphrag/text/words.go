@@ -32,8 +32,7 @@ type classTable struct {
 	marks bool // marks and joiners are known; otherwise they are separators
 }
 
-// Unspaced reports whether a rune belongs to a script without blanks between
-// words, or to Hangul, whose particles are attached to the nouns.
+// Unspaced reports whether a rune is of a script without blanks between words, or of Hangul, with its particles.
 func Unspaced(r rune) bool {
 	return r >= firstUnspaced && (r == kanaLong || r == kanaLongNarrow || unicode.In(r, unspacedScripts...))
 }
@@ -70,8 +69,7 @@ func newClassTable(marks bool) *classTable {
 	return t
 }
 
-// folding reports whether a word with the rune has to be folded: NFC may change
-// the rune or join it to the one before, or [appendFolded] changes it.
+// folding reports whether a word with the rune has to be folded, by NFC or by [appendFolded].
 func folding(r rune) bool {
 	if '가' <= r && r <= '힣' || unicode.Is(unicode.Unified_Ideograph, r) {
 		return false // most runes, which have one form: the table is made soon
@@ -303,8 +301,7 @@ func (sc *scanner) character(s string, i int) int {
 	return i
 }
 
-// page is a part of a text in lower case, and where its runs are: of letters, digits and
-// bytes above ASCII, beside which nothing is in words.
+// page is a part of a text in lower case, and where its runs are: letters, digits and bytes above ASCII.
 type page struct {
 	lower [pageBytes + inSlot]byte // words may be read beyond their end
 	edges [pageBytes + 1]uint16    // where runs begin and end, in turn
@@ -347,8 +344,7 @@ func (p *page) read(s string) (n, edges int) {
 	return n, edges
 }
 
-// lowerEights writes blocks of 64 bytes in lower case, and sets a bit for each byte that is
-// in a run, and for each of these that is above ASCII.
+// lowerEights writes blocks of 64 bytes in lower case, and sets bits for the bytes in a run, and those above ASCII.
 func lowerEights(lower []byte, s string, runs, wides []uint64) {
 	for b := range runs {
 		from, to := s[64*b:64*b+64], lower[64*b:64*b+64]

@@ -234,8 +234,7 @@ func plain(data []byte, as, name string) ([]byte, error) {
 	return []byte("\n" + strings.TrimSpace(signature.ReplaceAllString(text, "\n\n")) + "\n"), nil
 }
 
-// parts is the text of the parts of a part; of alternatives that say the same the first, unless a later
-// one says a quarter more.
+// parts is the text of the parts of a part; of alternatives that say the same the first, or one with a quarter more.
 func (l *messageReader) parts(r *multipart.Reader, kind string, depth int) (text string, n int, err error) {
 	usual := "text/plain"
 	if kind == "multipart/digest" {

@@ -262,8 +262,7 @@ func (o *prose) chunk(e *element) {
 	}
 }
 
-// openText reads an ODT file without tracked deletions, comments, notes and the table of contents.
-// Line counts paragraphs and rows.
+// openText reads an ODT file without tracked deletions, comments, notes and contents. Line counts paragraphs and rows.
 func openText(p *pack) {
 	locked := p.parts["encrypted-package"] != nil
 	p.optional("META-INF/manifest.xml", handlers{"encryption-data": func(*element) { locked = true }})
@@ -297,8 +296,7 @@ func openText(p *pack) {
 	p.leaves()
 }
 
-// slides reads a PPTX file: a section for each slide that is not hidden, in the order of the
-// presentation, under its title, with its notes at the end.
+// slides reads a PPTX file: a section for each slide that is not hidden, in order, with its title and its notes.
 func slides(p *pack) {
 	main, of := p.main("ppt/presentation.xml")
 	var parts []string

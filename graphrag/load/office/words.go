@@ -15,8 +15,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/load"
 )
 
-// words reads the words of paragraphs and cells. It writes them as HTML, of which the reader of pages
-// makes powers, indices and formulas on a line.
+// words reads the words of paragraphs and cells as HTML, of which the reader of pages makes powers and formulas.
 type words struct {
 	bare   bool             // paragraphs contain texts, without elements between
 	styles map[string]style // by their IDs

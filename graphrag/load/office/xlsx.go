@@ -17,8 +17,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/load"
 )
 
-// Bounds of a sheet: columns (as in Excel), the cells that merged cells fill, bytes of its
-// name in a place, and of a number format.
+// Bounds of a sheet: columns (as in Excel), cells that merged cells fill, bytes of a name in a place, and of a format.
 const (
 	sheetColumns = 1 << 14
 	maxMerged    = 1 << 20
@@ -279,8 +278,7 @@ func filled(cells []string) (n int) {
 	return n
 }
 
-// blocks writes the runs of rows without an empty row between them: the first rows with one value
-// as paragraphs, the others as a table.
+// blocks writes the runs of rows without an empty row between them: a title as paragraphs, the others as a table.
 func (b *book) blocks() {
 	for i, start := 1, 0; i <= len(b.rows); i++ {
 		if i < len(b.rows) && b.numbers[i] == b.numbers[i-1]+1 {

@@ -32,15 +32,12 @@ const (
 
 // Options are the options of [New]. The zero value is the defaults.
 type Options struct {
-	// MaxPages bounds the pages of a file, Timeout the time for reading one;
-	// 0 means the defaults. A file beyond them is an error.
+	// MaxPages bounds the pages of a file, Timeout the time for it; 0 means the defaults. A file beyond is an error.
 	MaxPages int
 	Timeout  time.Duration
-	// Cache is a folder for the compiled parser, which takes a few seconds to compile;
-	// "" compiles it in each process that reads a PDF.
+	// Cache is a folder for the compiled parser (some seconds); "" compiles it in each process that reads a PDF.
 	Cache string
-	// Slow interprets the parser instead of compiling it: it starts in a tenth of the
-	// time and is several times slower, right for a few short files.
+	// Slow interprets the parser: it starts in a tenth of the time and is several times slower.
 	Slow bool
 }
 
