@@ -85,8 +85,8 @@ func complete(reply string) bool {
 	return !delimiter.MatchString(reply[at[len(at)-1][1]:])
 }
 
-// delimiter matches <|> and <|#|> and the damaged forms that models write: <|##|>, <#|>, |#|>, <|#|, <||>,
-// ||#||, doubled ones, and ones with an extra character: <X|#|>, <|#|Y>, <|\#|>, <|#:, <|#|>|.
+// delimiter matches <|> and <|#|> and damaged forms: <|##|>, <#|>, |#|>, <||>, ||#||, <X|#|>, <|\#|>, <|#:, doubled
+// ones.
 var delimiter = regexp.MustCompile(`<[A-Za-z\\]?\|{0,2}\\?#{1,2}[|#:]{0,5}(?:[A-Za-z]?>)?\|?` +
 	`|<\|{1,3}>?|\|{1,2}#{1,2}\|{1,2}>?|#{0,2}\|[|#]{0,3}>`)
 
@@ -108,8 +108,7 @@ func delimit(text string, format Format) string {
 	return b.String() + text[end:]
 }
 
-// start matches the beginning of a record: its kind and a delimiter, at the start of the text or of a line (which
-// may be numbered), or after ##, a bracket, or the last field of another record, which may end with a full stop.
+// start matches the kind and delimiter that begin a record: on a line, after ##, a bracket, a field or a full stop.
 var start = regexp.MustCompile(`(?i)(^|\n|##|\(|[.!?。] |` + sep + `)[ \t\r]*(?:(?:[-•>]|\d{1,3}[.)])[ \t]*)?["'“*_` + "`" + `]*` +
 	`(` + entityWords + `|` + relationWords + `)["'”*_` + "`" + `]*\s*` + sep)
 
@@ -140,8 +139,7 @@ type replyRecord struct {
 	bracket bool // it begins with one
 }
 
-// cut finds the records of a text with sep between the fields. A field that looks like the beginning of a
-// record begins one only after a complete record: a type may be called "entity".
+// cut finds the records of a text. One begins only after a complete one: a type may be called "entity".
 func cut(text string) (out []replyRecord) {
 	var begins [][]int // of boundary, kind, fields
 	for from := 0; strings.Contains(text, sep); {
@@ -271,8 +269,7 @@ func inJSON(reply string) (v any) {
 	return nil
 }
 
-// readValue adds the records among the objects of a value, known by their keys; a kind of entity that is not
-// among types, if there are any, is "unknown". It reports whether there was a record or an empty list.
+// readValue adds records among objects, by their keys; a kind not in types is "unknown". It reports one, or an empty list.
 func readValue(v any, types []string, x *kg.Extraction) (ok bool) {
 	switch v := v.(type) {
 	case []any:

@@ -35,8 +35,7 @@ func (f *Files) File(id string) (*load.File, error) {
 	}
 }
 
-// Reader returns a reader that reads evidence as it is in the files: whole lines, with their headings. With
-// spread the gaps inside chunks are read as well, which is meant for readers without costs.
+// Reader returns a reader of evidence as in the files: whole lines under headings, with spread also gaps in chunks.
 func (f *Files) Reader(r reader.Reader, spread bool) reader.Reader {
 	longest := 2
 	if spread {

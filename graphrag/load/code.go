@@ -128,8 +128,7 @@ func (w *writer) file(name, source string) *File {
 	return f
 }
 
-// Bounds of the column names that are repeated for rows too wide for a table: bytes of one name, and
-// of all names as a multiple of the file, so that the text stays proportional to the file.
+// Bounds of names of columns that are repeated in wide rows: bytes of one, and of all as a multiple of the file.
 const (
 	maxLabel  = 200
 	maxLabels = 8

@@ -21,9 +21,8 @@ import (
 
 var errEncoding = errors.New("not UTF-8 text, and neither a byte order mark, a charset nor its bytes say what it is: convert it to UTF-8")
 
-// decoded converts a text to UTF-8. The encoding is, in this order: UTF-16 or UTF-32, by a byte order
-// mark or the places of zeros; UTF-8, if valid; the declared one, in the first KB; a detected one,
-// named in guess; or else Windows-1252, which includes Latin-1, if the bytes are plausible.
+// decoded converts a text to UTF-8 from UTF-16 or UTF-32, by a mark or the places of zeros; UTF-8, if valid; the
+// declared encoding, in the first KB; or a guess: a detected one, or Windows-1252, if the bytes are plausible.
 func decoded(data []byte) (text, guess string, err error) {
 	from := wideEncoding(data)
 	switch {
@@ -50,8 +49,7 @@ func decoded(data []byte) (text, guess string, err error) {
 	return string(out), guess, nil
 }
 
-// wideEncoding returns the encoding of a text of units of two or four bytes, nil of other texts. Its mark
-// decides, or else the upper bytes of the first units: for all alphabets they are below 9.
+// wideEncoding returns UTF-16 or UTF-32, by the mark, or by upper bytes below 9, as of all alphabets; or else nil.
 func wideEncoding(data []byte) encoding.Encoding {
 	switch {
 	case bytes.HasPrefix(data, []byte("\xff\xfe\x00\x00")), bytes.HasPrefix(data, []byte("\x00\x00\xfe\xff")):
@@ -89,8 +87,7 @@ func wideEncoding(data []byte) encoding.Encoding {
 	return nil
 }
 
-// mostlyUTF8 reports whether a text that is not valid UTF-8 is a damaged one: a tenth of its bytes
-// above ASCII is bad at most. Of texts in other encodings it is two thirds.
+// mostlyUTF8 reports whether a tenth at most of the bytes above ASCII is not UTF-8; elsewhere it is two thirds.
 func mostlyUTF8(data []byte) bool {
 	valid := bytes.ToValidUTF8(data, nil)
 	bad := len(data) - len(valid)
@@ -128,9 +125,8 @@ func Charset(name string) (encoding.Encoding, error) {
 	return e, nil
 }
 
-// detectable are the encodings that the detector finds, by its names. Among 1,300 texts of 60 to 3,000
-// characters in them, of messages of programs in nine languages, it found 97 % and took none for
-// another; it was this sure of no text in Windows-1252, 1250 or 1254, CP 850 or Mac Roman.
+// detectable are the encodings that the detector finds, by its names: 97 % of 1,300 texts of 60 to 3,000 characters in
+// nine languages, none as another, and it was this sure of none in Windows-1252, 1250 or 1254, CP 850 or Mac Roman.
 var detectable = map[string]string{
 	"windows-1251": "windows-1251", "koi8-r": "koi8-r", "ibm866": "ibm866", "iso-8859-5": "iso-8859-5", "windows-1255": "windows-1255",
 	"iso-8859-7": "windows-1253", "gb2312": "gb18030", "gb18030": "gb18030", "gbk": "gb18030", "big5": "big5",
@@ -165,8 +161,7 @@ func detected(data []byte) (encoding.Encoding, string) {
 // wrong ends the name of an encoding that is a guess.
 const wrong = ", which its bytes tell: convert it to UTF-8 if that is wrong"
 
-// isWestern reports whether bytes are plausible Windows-1252: no control characters, at most two consecutive letters
-// beyond ASCII, unlike in other scripts, and within words only letters, without capitals after small letters.
+// isWestern reports whether bytes can be Windows-1252: no controls, few letters beyond ASCII at once, whole words.
 func isWestern(data []byte) bool {
 	run, letters, others := 0, 0, 0
 	small := func(i int) bool { return i >= 0 && i < len(data) && 'a' <= data[i] && data[i] <= 'z' }

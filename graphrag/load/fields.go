@@ -19,8 +19,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 )
 
-// The fields of a file's place: its folder, "." at the top, and its kind, the extension without
-// the dot. No text of a file can set them, nor file and modified: scopes rest on them.
+// The fields of a file's place: its folder, "." at the top, and its extension. Scopes rest on them: no text sets them.
 const (
 	FieldFolder = "folder"
 	FieldKind   = "kind"

@@ -106,9 +106,8 @@ func (f *File) finish(name, source string) {
 	}
 }
 
-// Markdown reads a Markdown or text file, unchanged but for struck text, and comments of Markdown, which are
-// left out. Its title is the title in the front matter, or a first line that is a heading or short and alone, or the name
-// of the file.
+// Markdown reads a Markdown or text file without struck text and comments. Its title is that of the front matter, or a
+// first line that is a heading or short and alone, or the name of the file.
 func Markdown(name, source string) *File {
 	f := &File{}
 	marks := cuts
@@ -174,9 +173,8 @@ func (a singleFile) Open(name string) (fs.File, error) {
 
 func (a singleFile) ReadDir(string) ([]fs.DirEntry, error) { return []fs.DirEntry{a.file}, nil }
 
-// Documents are the files of a folder that the package can read, in the order of their
-// paths, for a [graphrag.System] to index. Files that it cannot read are left out;
-// [Options.Folder] reports them. A folder without any file to read is an error.
+// Documents are the files of a folder that can be read, by their paths, for a [graphrag.System]. Others are left out,
+// see [Options.Folder]. A folder without any is an error.
 func Documents(ctx context.Context, fsys fs.FS) iter.Seq2[graphrag.Document, error] {
 	return Options{}.Documents(ctx, fsys)
 }
@@ -243,8 +241,7 @@ type Raw struct {
 	Data []byte
 }
 
-// Files yields the files that [Options.Folder] would parse. An error is the reason why some are
-// skipped, and does not end the sequence; the end of ctx does, without an error.
+// Files yields the files that [Options.Folder] would parse. An error says why some are skipped, and ends nothing.
 func (o Options) Files(ctx context.Context, fsys fs.FS) iter.Seq2[Raw, error] {
 	return func(yield func(Raw, error) bool) {
 		w := &walk{Options: o, fs: fsys, others: make(map[string]int), yield: yield}

@@ -12,11 +12,10 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// HTML reads a page and converts it to Markdown: headings, lists, tables with headers, definition
-// lists and code, in page order, with white space collapsed. What is not displayed (scripts, styles,
-// hidden elements) is left out, also struck text and ruby, and navigation, footers and forms unless
-// there is no other text. Raised digits become 10^6, formulas a line. Tables that contain headings,
-// lists or tables are treated as layout; a cell of several rows is repeated in each.
+// HTML reads a page and converts it to Markdown: headings, lists with their numbers, tables with headers, definition
+// lists and code. What is not displayed (scripts, styles, hidden elements) is left out, also struck text and ruby, and
+// navigation, footers and forms unless there is no other text. Raised digits become 10^6, formulas a line. Tables that
+// contain headings, lists or tables are treated as layout; a cell of several rows is repeated in each.
 func HTML(name, page string) *File {
 	f, t := &File{}, parse(page)
 	for _, all := range []bool{false, true} {

@@ -47,8 +47,7 @@ func parse(page string) *tree {
 	return &tree{root: &html.Node{}} // of no tags there is no error
 }
 
-// outline writes a page again for the parser: tags that structure the page, tags of hidden elements, and
-// numbers of texts. Other tags mark words, and the parser copies some of them into every paragraph.
+// outline writes a page for the parser, which copies tags of words: structure, what hides, and texts by number.
 type outline struct {
 	*tree
 	page   string

@@ -160,8 +160,7 @@ func said(v any) string {
 	return strings.Trim(string(data), `"`)
 }
 
-// FieldsOf returns the values of a record that can be fields: numbers, truth values, lists of
-// texts, times, and texts of up to 1,024 bytes, which are times if they are written as such.
+// FieldsOf returns what can be fields: numbers, truth values, lists of texts, times, texts of up to 1,024 bytes.
 func FieldsOf(record map[string]any) graphrag.Fields {
 	f := graphrag.Fields{}
 	for _, name := range slices.Sorted(maps.Keys(record)) {

@@ -21,8 +21,7 @@ const (
 
 var errLong = errors.New("has more than 64 MiB of text or 4 million cells: split it")
 
-// A Writer writes a document as Markdown, block by block, each with its place in the file, for the reader
-// of a format that is converted. After more than 64 MiB of text or 4 million cells it writes nothing more.
+// A Writer writes a document as Markdown by blocks with their places, up to 64 MiB of text or 4 million cells.
 type Writer struct {
 	writer
 	slots int // cells that there were

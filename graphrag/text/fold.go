@@ -84,8 +84,7 @@ func appendFolded(b []byte, r rune) []byte {
 // loose are the characters that are trimmed from the ends of a name.
 const loose = " '.,;:!?…*_-|•·¿¡。、，；：！？"
 
-// pairs are taken off when they enclose a whole name; of quotes, which are those after the brackets, also one
-// if the name lacks the other: "Weird Al" Yankovic keeps both.
+// pairs are taken off around a whole name; of the quotes, the last ones, also one without the other.
 var pairs = [...][2]string{{"(", ")"}, {"[", "]"}, {"{", "}"}, {"（", "）"}, {"【", "】"},
 	{`"`, `"`}, {"「", "」"}, {"『", "』"}, {"《", "》"}}
 

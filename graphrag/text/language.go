@@ -28,8 +28,7 @@ const (
 	windows     = 4
 )
 
-// What a word or letter counts in favour of a language, shared by the languages that have it, and what is needed:
-// about two stop words of one language that no other has. A word that asks, in a question, says more.
+// What counts for a language, shared by all that have it, and what is needed: about two stop words of its own.
 const (
 	askPart    = 2.0
 	letterPart = 0.4
@@ -37,9 +36,8 @@ const (
 	leastAhead = 1.3 // times the next best
 )
 
-// LanguageOf returns the language of a text by its script and its stop words, or "" if they
-// do not decide it. It reads at most a kilobyte, so its time does not depend on the text. Eight
-// words of a sentence are mostly enough; names and headings mostly are not.
+// LanguageOf returns the language of a text by its script and stop words, "" if they do not decide it. It reads at most
+// a kilobyte. Eight words of a sentence are mostly enough; names and headings mostly are not.
 func LanguageOf(s string) Language {
 	// A fast path for most texts, which have words that only English has.
 	if s := s[:min(len(s), windowBytes)]; strings.Contains(s, " the ") && (strings.Contains(s, " and ") || strings.Contains(s, " of ") || strings.Contains(s, " to ")) {
@@ -256,8 +254,7 @@ func (l lexicon) stemOf(word string) string {
 	return env.Current()
 }
 
-// keepsDouble reports whether a word is one of three letters, such as add, egg and err, behind which
-// something stands: since Snowball 3 they keep their double consonant.
+// keepsDouble reports whether a word begins with three letters such as add, which keep their double since Snowball 3.
 func keepsDouble(word string) bool {
 	if len(word) < 5 || word[1] != word[2] || strings.IndexByte("aeo", word[0]) < 0 || strings.IndexByte("bdfgmnprt", word[1]) < 0 {
 		return false

@@ -20,13 +20,9 @@ import (
 //	<https://example.org>    →  nothing
 //	https://example.org/a    →  nothing, and so for http, ftp and www.
 //
-// Everything else stays byte for byte; nothing is added. On the pages of WildGraphBench about a third of
-// all characters go. If s has no link, clean is s itself.
-//
-// Targets may hold balanced parentheses (up to 32 deep, as in CommonMark) and no white space, links may
-// nest, and unbalanced marks are left alone. Invalid UTF-8 is text. The time is linear in len(s). Text in
-// which removing a link uncovers another is gone over again, up to four times in all, so that stripping
-// what is clean changes nothing, short of text built to need more.
+// Everything else stays byte for byte. If s has no link, clean is s itself. Targets may hold balanced parentheses (up to
+// 32 deep, as in CommonMark) and no white space, links may nest, and unbalanced marks are left alone. Invalid UTF-8 is
+// text. The time is linear in len(s). Where removing a link uncovers another, it goes over the text up to four times.
 func StripLinks(s string) (clean string, m Mapping) {
 	clean = s
 	for range maxStrips {
@@ -48,9 +44,8 @@ func StripLinks(s string) (clean string, m Mapping) {
 // maxStrips bounds the passes of StripLinks over a text. Real pages need one pass and a second that finds nothing.
 const maxStrips = 4
 
-// Mapping leads from offsets in a text to offsets in its source. It is a list of anchors: the bytes from Text on
-// are those from Source on, up to the next anchor. Both rise. The zero value maps every offset
-// to itself. It is safe for concurrent use while no anchor is added.
+// Mapping leads from offsets in a text to offsets in its source by anchors, which rise: the bytes from Text on are
+// those from Source on. The zero value maps each to itself. It is safe for concurrent use while no anchor is added.
 type Mapping []anchor
 
 // anchor is a place in a text and in its source.
@@ -102,8 +97,7 @@ func (m Mapping) Source(offset int) int {
 	return at
 }
 
-// Span returns the piece of the source that goes from the first to the last byte of a piece of the text.
-// What was cut out between them is inside, what was cut out around them is not.
+// Span returns the piece of the source from the first to the last byte of a piece of the text.
 func (m Mapping) Span(p Span) Span {
 	if p.Start >= p.End {
 		at := m.Source(p.Start)

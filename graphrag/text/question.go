@@ -15,11 +15,9 @@ import (
 // maxQuestionWords is the number of words of a question that are read: a longer one is a page with its subject first.
 const maxQuestionWords = 256
 
-// Wording is the content of a question by its words. The rules for Words know English: in other languages
-// it is the question itself. Names are found by their capitals (not in German) and digits.
+// Wording is the content of a question. The rules for Words know English; Names have capitals (not in German) or digits.
 type Wording struct {
-	// Words of the subject of the question, without stop words and words of asking such as "describe" or
-	// "specific", as often as they occur, with blanks between. A question of such words alone keeps them.
+	// Words of the subject, as often as they occur, without stop words and words of asking, unless there are no others.
 	Words string
 	// Names are the words written with a capital, but for the first, and those with a digit; each once.
 	Names string

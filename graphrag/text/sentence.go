@@ -20,8 +20,7 @@ type Span struct{ Start, End int }
 // In returns the piece of s that the span delimits.
 func (p Span) In(s string) string { return s[p.Start:p.End] }
 
-// Match is a piece of a text, from byte Start up to End, that a model found. Of an answer Score is the score that
-// the model gives it, of a name the mean probability of its words; Kind is the kind of a name (PER, ORG).
+// Match is a piece of a text that a model found, with its score or mean probability, and a name's kind (PER, ORG).
 type Match struct {
 	Start, End int
 	Score      float64
@@ -32,27 +31,20 @@ type Match struct {
 // do not overlap, do not cut a rune, and cover every byte of s that is not white space.
 //
 // Sentences end
-//   - at a blank line, a heading, a list item, a table row or a rule (markdown
-//     structure); a single line break inside a paragraph does not end one,
+//   - at a blank line, a heading, a list item, a table row or a rule, but not at a line break in a paragraph,
 //   - at ! and ?, unless the next word begins in lower case ("Is it so?" he asked),
-//   - at a full stop when Punkt says so: Kiss and Strunk, Unsupervised Multilingual Sentence Boundary
-//     Detection, Computational Linguistics 32(4), 2006, section 4, with the English tables trained for
-//     github.com/neurosnap/sentences, initials ("J. R. R. Tolkien") and a few abbreviations of our own
-//     added,
-//   - in the other languages of [LanguageOf] at a full stop, unless it ends an
-//     initial, an abbreviation ("z. B.", "Mme.", "г.") or, in German, an ordinal ("3.
-//     März"); and after these too before a stop word in upper case ("… 1903 n. Chr. Die …"),
+//   - at a full stop when Punkt says so: Kiss and Strunk, Unsupervised Multilingual Sentence Boundary Detection,
+//     Computational Linguistics 32(4), 2006, section 4, with the English tables of github.com/neurosnap/sentences,
+//     initials ("J. R. R. Tolkien") and a few abbreviations of our own added,
+//   - in the other languages of [LanguageOf] at a full stop, unless it ends an initial, an abbreviation ("z. B.", "Mme.",
+//     "г.") or, in German, an ordinal ("3. März"); and before a stop word in upper case ("… 1903 n. Chr. Die …"),
 //   - at the full stops of other scripts (。！？｡؟۔।॥), which need no space, unless と follows a quotation.
 //
 // Closing quotes, brackets and citation marks such as [1] belong to the sentence before them. Invalid UTF-8
 // is text like any other. The time is linear in len(s), whatever the length of the lines.
 //
-// Only the English tables come from the library: its other tables, trained on some megabytes of news, have few of the
-// abbreviations of reference works and many words that are none (German "hag", "ne" and "th", without "Hr." and
-// "Abb."). Its scanner looks at every word with regular expressions and allocates a token for each; this one looks only
-// at the places where a sentence could end, and is 25 times faster on web pages. It also cuts better there: both
-// neurosnap and prose/v3/segment, which builds on it, cut after "approx.", "Fig." and "pp.", join "in 1945. The war"
-// (neurosnap) or cut `"Is it so?" he asked` (prose), and take tables and lists for prose.
+// Of the library's tables only the English ones have the abbreviations of reference works. Its scanner looks at every
+// word with regular expressions; this one, at places where a sentence could end, is 25 times faster on web pages.
 func Sentences(s string) []Span {
 	sc := sentenceScanner{s: s, tables: cmp.Or(punktTables()[LanguageOf(s)], punktTables()[English]), out: make([]Span, 0, 1+len(s)/bytesOfSentence)}
 	for start := 0; start < len(s); {
@@ -261,8 +253,7 @@ func skipClosers(s string, i int) int {
 	return i
 }
 
-// closer returns the length of the closing quote or bracket above ASCII at the beginning of s, with the space before it
-// in French; 0 if there is none. An opening quote of one language closes in another, unless a word follows.
+// closer returns the length of the closing quote or bracket above ASCII that begins s, with a space in French; or 0.
 func closer(s string) int {
 	bare := strings.TrimLeft(s[:min(len(s), 8)], " \u00A0\u202F")
 	space := min(len(s), 8) - len(bare)

@@ -268,8 +268,7 @@ func (sc *scanner) finish() {
 	sc.word = sc.runes
 }
 
-// pair reads the bigram that begins with the character at s[i], or the character alone where the run has no
-// other. It returns false at the last character of a longer run, which was already yielded with the one before.
+// pair reads the bigram at s[i], or a character alone; false at the last one of a run, which the bigram before has.
 func (sc *scanner) pair(s string, i int) bool {
 	sc.runes, sc.start = sc.runes[:0], i
 	second := sc.character(s, i)
@@ -312,8 +311,7 @@ type page struct {
 // pageBytes fit the first cache, with the edges.
 const pageBytes = 1 << 11
 
-// read reads the beginning of a text and returns its number of bytes and of edges. A run that
-// extends beyond the page is left to the next one, unless it fills the page.
+// read reads the beginning of a text and returns its bytes and edges, without a run that the next page can have whole.
 func (p *page) read(s string) (n, edges int) {
 	n = min(len(s), pageBytes)
 	blocks := n / 64

@@ -161,8 +161,7 @@ func (p *pack) read(name, as string) (text string) {
 	return text
 }
 
-// relations are the parts that a part refers to, by "#" and the ID of the relationship, and the
-// first of each kind ("styles"). What is outside of the archive has no name in it.
+// relations are the parts in the archive that a part refers to, by "#" and ID, and the first of a kind ("styles").
 func (p *pack) relations(name string) map[string]string {
 	of := make(map[string]string)
 	dir, base := path.Split(name)

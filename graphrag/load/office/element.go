@@ -104,8 +104,7 @@ func (e *element) all() string {
 	return strings.Join(parts, "")
 }
 
-// handlers are called for elements of a name with their content. A nil handler leaves the element out; handlers of
-// "<name" and "/name" are called where an element begins and ends, and elements in it have handlers of their own.
+// handlers are called for elements, nil leaves them out; those of "<name" and "/name" at the ends, others within.
 type handlers map[string]func(*element)
 
 // leftOut are elements that are deleted, said twice, a note between the words, or no text.

@@ -32,8 +32,7 @@ const (
 	maxHeader = 4 << 10
 )
 
-// mailFile reads a message (RFC 5322, MIME): its sender, receivers, date and subject, which are
-// fields as well, the text, messages in it, and the names of attachments. A place is a paragraph.
+// mailFile reads a message (RFC 5322, MIME): headers, also as fields, text, messages in it, names of attachments.
 func mailFile(name string, data []byte) (*load.File, error) {
 	if bytes.IndexByte(data[:min(len(data), 64)], 0) >= 0 { // UTF-16
 		if f, err := (load.Options{}).Read("message.txt", data); err == nil {

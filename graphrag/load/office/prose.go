@@ -16,8 +16,7 @@ import (
 // maxColumns bounds the columns that a cell of a table covers.
 const maxColumns = 128
 
-// prose is the state of reading the paragraphs, lists and tables of DOCX and PPTX (ECMA-376) and
-// of ODT (OpenDocument), whose elements share names only where they mean the same.
+// prose is the state of reading DOCX and PPTX (ECMA-376) and ODT, which share names of elements of one meaning.
 type prose struct {
 	*pack
 	*words

@@ -51,8 +51,7 @@ type format struct {
 	gone bool // struck
 }
 
-// workbook reads an XLSX file (ECMA-376): a section for each sheet that is not hidden, with a
-// table for each run of rows. Formulas have the values that were computed when the file was saved.
+// workbook reads an XLSX file (ECMA-376): sheets that are not hidden as sections, runs of rows as tables.
 func workbook(p *pack) {
 	p.d.Title = strings.TrimSuffix(path.Base(p.name), path.Ext(p.name))
 	main, of := p.main("xl/workbook.xml")
