@@ -24,7 +24,7 @@ import (
 
 // Options of [Open]: the files, the index, and the system.
 type Options struct {
-	// Docs is the folder of files, or a file, and Index that of their index, of one system alone; see [UserIndex].
+	// Docs is the folder of files, or a file, and Index the folder of their index, of one system; see [UserIndex].
 	Docs, Index string
 	// System is indexed, and closed with the folder. Files, if set, has the parsed files, see [Files.Reader].
 	System *kit.System

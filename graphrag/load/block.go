@@ -263,7 +263,7 @@ const (
 
 // Lead returns the context, of a few lines, that a piece of a Markdown text, beginning at an offset, lacks: its headings,
 // and the header of its table, with the beginning of a cut row, the line before its list, or its fence. The blocks of
-// the lead with the piece equal those of the piece in its place. It examines at most 64 KB before the offset.
+// the lead with the piece equal the blocks of the piece in its place. It examines at most 64 KB before the offset.
 func Lead(s string, at int) string {
 	if at <= 0 || at >= len(s) {
 		return ""
@@ -318,7 +318,7 @@ func fenceAfter(open, line string) string {
 // cuts are the marks around what is struck, and of comments, which are hidden where Markdown is displayed.
 var cuts = [][2]string{{"<del>", "</del>"}, {"<s>", "</s>"}, {"<strike>", "</strike>"}, {"<!--", "-->"}}
 
-// unstruck returns a text without what ~~ strikes or stands between marks, outside of code, and its mapping to it.
+// unstruck returns a text without struck parts and parts between marks, outside of code, and its mapping to s.
 func unstruck(s string, marks [][2]string) (string, text.Mapping) {
 	if !strings.Contains(s, "~~") && !slices.ContainsFunc(marks, func(c [2]string) bool { return strings.Contains(s, c[0]) }) {
 		return s, nil

@@ -59,7 +59,7 @@ func newSheet(name, source string) *sheet {
 	return s
 }
 
-// score rates the separator: the share of records with the most frequent width, times that of values without another
+// score rates the separator: the share of records with the most frequent width, times the share of values without another
 // separator ("April 15, 2023;4028" cut at commas has them). It also counts the titles above the table.
 func (s *sheet) score() (score float64, titled int) {
 	var titles, widths []int // the number of values, -1 of a record that is no title, and of cells

@@ -158,8 +158,7 @@ func detected(data []byte) (encoding.Encoding, string) {
 	return e, name + wrong
 }
 
-// wrong ends the name of an encoding that is a guess.
-const wrong = ", which its bytes tell: convert it to UTF-8 if that is wrong"
+const wrong = ", which its bytes tell: convert it to UTF-8 if that is wrong" // behind a guess
 
 // isWestern reports whether bytes can be Windows-1252: no controls, few letters beyond ASCII at once, whole words.
 func isWestern(data []byte) bool {

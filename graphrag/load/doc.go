@@ -33,10 +33,8 @@
 //
 // # Hostile files
 //
-// Files are foreign input. At most [MaxFile] bytes are read of one, and of a file that grows only its
-// length at the beginning. Nesting beyond 32 levels, tables wider than 128 columns and texts that the
-// parser fails on are read as paragraphs; the time is about linear in the size; links are not followed,
-// nothing is fetched and nothing is run. A parser that panics is an error that names the file.
-//
+// Files are foreign input. At most [MaxFile] bytes are read of one, and of a file that grows only its length at first.
+// Nesting beyond 32 levels, tables wider than 128 columns and texts that the parser fails on are read as paragraphs; the
+// time is about linear in the size; links are not followed, nothing is fetched or run. A parser that panics is an error.
 // Everything here is safe for concurrent use.
 package load

@@ -70,7 +70,7 @@ func (f *File) Place(offset int) string {
 	return f.in.Unit + strconv.Itoa(n)
 }
 
-// Paged makes a file of pages, such as those of a PDF. Line counts pages, and [File.Source] refers to the text.
+// Paged makes a file of pages, such as a PDF has. Line counts pages, and [File.Source] refers to the text.
 func Paged(name, title string, pages []string) *File {
 	f := &File{in: layout{Unit: "p"}}
 	var text strings.Builder
@@ -106,7 +106,7 @@ func (f *File) finish(name, source string) {
 	}
 }
 
-// Markdown reads a Markdown or text file without struck text and comments. Its title is that of the front matter, or a
+// Markdown reads a Markdown or text file without struck text and comments. Its title is in the front matter, or is a
 // first line that is a heading or short and alone, or the name of the file.
 func Markdown(name, source string) *File {
 	f := &File{}

@@ -10,7 +10,7 @@ import (
 	"unicode"
 )
 
-// Analyzer turns text into words and words into terms; [Standard] is that of this package. It is safe for concurrent
+// Analyzer turns text into words and words into terms; [Standard] is the one of this package. It is safe for concurrent
 // use.
 type Analyzer interface {
 	// Words yields the words of s in order, in lower case, until yield returns false. The slice is valid until then.
@@ -23,7 +23,7 @@ type Analyzer interface {
 
 // Options of a [Standard]. The zero value is English: Porter2 stems, no stop words, bigrams without blanks.
 type Options struct {
-	// Language selects stemmer and stop words; empty means [English], [Each] those of each text, see [LanguageOf].
+	// Language selects stemmer and stop words; empty means [English], [Each] the ones of each text, see [LanguageOf].
 	Language Language
 	// Otherwise is the language of texts that do not tell theirs, where Language is Each; empty means English.
 	Otherwise Language

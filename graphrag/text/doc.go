@@ -22,8 +22,7 @@
 // become ASCII, ς becomes σ and ß ss, and names are folded in the same way. The compatibility forms of NFKC stay apart,
 // since it takes x² for x2 and ½ for 1⁄2. [Plain] leaves all this out.
 //
-// Chinese, Japanese, Korean, Thai, Lao, Khmer and Burmese do not mark words with blanks, or glue particles
-// to them. A run of their letters is yielded as overlapping pairs of characters (东京都 is 东京, 京都), a run of
-// one character as that character, as Lucene's CJK analysis does for the first three; a change between
-// these scripts and the others ends a word. A character counts with its marks.
+// Chinese, Japanese, Korean, Thai, Lao, Khmer and Burmese have no blanks between words, or glue particles to them. A run
+// of their letters is yielded as overlapping pairs of characters (东京都 is 东京, 京都), one character as itself, as
+// Lucene's CJK analysis does for the first three; it ends at letters of other scripts. A character has its marks.
 package text
