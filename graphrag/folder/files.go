@@ -17,8 +17,7 @@ import (
 	"github.com/wildgraph/wildgraph/internal/display"
 )
 
-// Files contains the parsed files of a folder: none before [Open], then the files of its index.
-// They are safe for concurrent use.
+// Files contains the parsed files of a folder, none before [Open]. They are safe for concurrent use.
 type Files struct{ now atomic.Pointer[generation] }
 
 // File returns the parsed file of a document.
@@ -36,8 +35,7 @@ func (f *Files) File(id string) (*load.File, error) {
 	}
 }
 
-// Reader returns a reader that reads evidence as it is in the files: whole lines, with their headings. With
-// spread the gaps inside chunks are read as well, which is meant for readers without costs.
+// Reader returns a reader of evidence as in the files: whole lines under headings, with spread also gaps in chunks.
 func (f *Files) Reader(r reader.Reader, spread bool) reader.Reader {
 	longest := 2
 	if spread {
@@ -60,8 +58,7 @@ func (r restored) Stream(ctx context.Context, q graphrag.Question, evidence []gr
 	return reader.Stream(ctx, r.Reader, q, r.files.restore(evidence, r.longest), derived)
 }
 
-// Bounds of restoring: a span may be maxSpread times as long as the chunk's text plus freeSpan
-// bytes; lines are extended by up to maxLine bytes.
+// Bounds of restoring: the length of a span as a multiple of the chunk's, and bytes more; bytes around a line.
 const (
 	maxSpread = 64
 	freeSpan  = 512
@@ -101,8 +98,7 @@ func holds(s string, c graphrag.Chunk) bool {
 
 // Source is a quote of an answer with its place.
 type Source struct {
-	// Doc is the path of the file in the folder, and Title its title. Place is the place of
-	// the quote in it, see [load.File.Place].
+	// Doc is the path of the file, Title its title, and Place the place of the quote, see [load.File.Place].
 	Doc   string `json:"path"`
 	Title string `json:"title,omitempty"`
 	Place string `json:"place"`

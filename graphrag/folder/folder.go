@@ -24,11 +24,9 @@ import (
 
 // Options of [Open]: the files, the index, and the system.
 type Options struct {
-	// Docs is the folder of files, or one file, Index the folder of their index, which is created; see
-	// [UserIndex]. An index belongs to one Docs and one system.
+	// Docs is the folder of files, or a file, and Index the folder of their index, of one system; see [UserIndex].
 	Docs, Index string
-	// System is indexed and updated; it is closed with the folder. Files, if set, are filled with the
-	// parsed files, which its kit reads through [Files.Reader].
+	// System is indexed, and closed with the folder. Files, if set, has the parsed files, see [Files.Reader].
 	System *kit.System
 	Files  *Files
 	// Settings name what else the index depends on, such as the embedding model. If they change, the index is rebuilt.
@@ -51,8 +49,7 @@ type Folder struct {
 
 // Change is the result of a refresh.
 type Change struct {
-	// Files is the number of files; Added, Changed and Deleted are the differences to the
-	// previous index. A renamed file counts as deleted and added.
+	// Files is their number; the others differ from the index before. A renamed file is deleted and added.
 	Files, Added, Changed, Deleted int
 	// Skipped are the errors of files that are not read.
 	Skipped []error
@@ -64,8 +61,7 @@ type Change struct {
 // Any reports whether the index changed.
 func (c Change) Any() bool { return c.Added+c.Changed+c.Deleted > 0 || c.Rebuilt != "" }
 
-// UserIndex returns the usual folder of an index: in the user's cache folder, with a name derived
-// from the absolute path of docs and the kind of the index.
+// UserIndex returns the usual folder of an index, in the user's cache folder, by the path of docs and the kind.
 func UserIndex(docs, kind string) (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -82,8 +78,7 @@ func UserIndex(docs, kind string) (string, error) {
 	return filepath.Join(cache, "wildgraph", "folders", filepath.Base(path)+"-"+hex.EncodeToString(digest[:6])+"-"+kind), nil
 }
 
-// Open opens the index of a folder and updates it. Errors concern the folder or the index; files
-// that cannot be read are in [Change.Skipped].
+// Open opens the index of a folder and updates it. Files that cannot be read are in [Change.Skipped], not the error.
 func Open(ctx context.Context, o Options) (*Folder, Change, error) {
 	fail := func(err error) (*Folder, Change, error) {
 		return nil, Change{}, fmt.Errorf("folder: %w", err)
@@ -232,8 +227,7 @@ func (f *Folder) read(ctx context.Context, next *draft) (c Change, err error) {
 	return c, err
 }
 
-// file adds a file to the next generation, parsed if it is new or has changed. The error is why it
-// is skipped, or read in part.
+// file adds a file to the next generation, parsed if it is new or changed. The error is why it is skipped, or partial.
 func (f *Folder) file(next *draft, raw load.Raw) error {
 	hash := sha256.Sum256(raw.Data)
 	e := entry{Name: raw.Name, Hash: hex.EncodeToString(hash[:])}
@@ -254,8 +248,7 @@ func (f *Folder) file(next *draft, raw load.Raw) error {
 	return parsed.Problem
 }
 
-// date adds the time of a file to its fields. A file is read again when its content
-// changes, so another time alone is not seen.
+// date adds the time of a file to its fields. A file is read again when its content changes, not its time alone.
 func (f *Folder) date(name string, d *graphrag.Document) {
 	info, err := fs.Stat(f.docs, name)
 	if err != nil || len(d.Fields) >= graphrag.MaxFields {

@@ -21,11 +21,10 @@
 //
 // # Formats
 //
-// A [Format] is one function from a name and the bytes of a file to a [File], chosen by the extension, or
-// by a look at the content if there is none; [Options] add to them. What is not known is an error that
-// wraps [ErrFormat], and [Options.Folder] counts it. Rows of CSV files and short records of JSON files are rows of
-// a table under its header, longer records sections; definitions of source code are sections under their
-// first line. Texts are UTF-8, UTF-16, UTF-32, what a page declares or the bytes tell, or Windows-1252.
+// A [Format] is one function from a name and the bytes of a file to a [File], chosen by the extension, or by the content
+// without one; [Options] add to them, and what is not known wraps [ErrFormat]. Rows of CSV files and short records of
+// JSON are rows of a table under its header, longer ones sections; so are definitions of source code. Texts are UTF-8,
+// UTF-16, UTF-32, what a page declares or the bytes tell, or Windows-1252; a guess is a [File.Problem].
 //
 // # Fields
 //
@@ -34,11 +33,8 @@
 //
 // # Hostile files
 //
-// Files are foreign input. At most [MaxFile] bytes are read of one, and of a file that grows only its
-// length at the beginning. Nesting beyond 32 levels, tables wider than 128 columns and texts that the
-// parser fails on are read as paragraphs; the time is about linear in the size; links are not followed,
-// nothing is fetched and nothing is run. A parser that panics is an error that names the file.
-//
-// goldmark (the blocks of Markdown), golang.org/x/net/html (the trees of pages) and
-// golang.org/x/text (encodings) are under it. Everything here is safe for concurrent use.
+// Files are foreign input. At most [MaxFile] bytes are read of one, and of a file that grows only its length at first.
+// Nesting beyond 32 levels, tables wider than 128 columns and texts that the parser fails on are read as paragraphs; the
+// time is about linear in the size; links are not followed, nothing is fetched or run. A parser that panics is an error.
+// Everything here is safe for concurrent use.
 package load

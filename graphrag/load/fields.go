@@ -19,15 +19,13 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 )
 
-// The fields of a file's place: its folder, "." at the top, and its kind, the extension without
-// the dot. No text of a file can set them, nor file and modified: scopes rest on them.
+// The fields of a file's place: its folder, "." at the top, and its extension. Scopes rest on them: no text sets them.
 const (
 	FieldFolder = "folder"
 	FieldKind   = "kind"
 )
 
-// fieldsOf returns the fields of a file: its place, the front matter of its text, and, first in
-// precedence, more. problem names keys that are not fields.
+// fieldsOf returns the fields of a file: its place, its front matter, and more, which wins. problem names lost keys.
 func fieldsOf(name, text string, more graphrag.Fields) (f graphrag.Fields, problem error) {
 	f = graphrag.Fields{FieldFolder: path.Dir(name), FieldKind: strings.TrimPrefix(strings.ToLower(path.Ext(name)), ".")}
 	front := frontOf(strings.TrimPrefix(text, "\ufeff"))
@@ -67,8 +65,7 @@ func fieldValue(s string) any {
 	return s
 }
 
-// addMeta adds what a meta element of a page's head says, if it has a name, such as author, or
-// a property of Open Graph.
+// addMeta adds what a meta element of a page's head says, if it has a name or a property of Open Graph.
 func addMeta(f graphrag.Fields, z *html.Tokenizer, more bool) {
 	of := map[string]string{}
 	for more {
@@ -93,8 +90,7 @@ func addMeta(f graphrag.Fields, z *html.Tokenizer, more bool) {
 // maxFront bounds front matter in bytes.
 const maxFront = 64 << 10
 
-// frontMatter is the front matter of a text: YAML between two rules at its beginning, TOML between lines of
-// +++, or an object of JSON whose brackets are lines.
+// frontMatter is YAML between rules at the beginning of a text, TOML between +++, or JSON whose brackets are lines.
 type frontMatter struct {
 	end     int // offset of the text behind it, 0 if there is none
 	fields  graphrag.Fields

@@ -12,11 +12,10 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// HTML reads a page and converts it to Markdown: headings, lists, tables with headers, definition
-// lists and code, in page order, with white space collapsed. What is not displayed (scripts, styles,
-// hidden elements) is left out, also struck text and ruby, and navigation, footers and forms unless
-// there is no other text. Raised digits become 10^6, formulas a line. Tables that contain headings,
-// lists or tables are treated as layout; a cell of several rows is repeated in each.
+// HTML reads a page and converts it to Markdown: headings, lists with their numbers, tables with headers, definition
+// lists and code. What is not displayed (scripts, styles, hidden elements) is left out, also struck text and ruby, and
+// navigation, footers and forms unless there is no other text. Raised digits become 10^6, formulas a line. Tables that
+// contain headings, lists or tables are treated as layout; a cell of several rows is repeated in each.
 func HTML(name, page string) *File {
 	f, t := &File{}, parse(page)
 	for _, all := range []bool{false, true} {
@@ -55,8 +54,7 @@ type pageText struct {
 	inCell bool
 }
 
-// openList is an open list: its next number and the distance of two, and how it is shown: "-", "1", or
-// one of HTML's types.
+// openList is an open list: its next number, the distance of two, and its kind: "-", "1", or a type of HTML.
 type openList struct {
 	next, step int
 	kind       string
@@ -211,8 +209,7 @@ func (p *pageText) item(n *html.Node) string {
 	return indent + label
 }
 
-// tableCell is a cell of a row: its element, nil of an empty one, and the number of further rows if it
-// is repeated from a row above.
+// tableCell is a cell of a row: its element, nil if empty, and the further rows to which it is repeated.
 type tableCell struct {
 	node  *html.Node
 	again int

@@ -16,18 +16,15 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// Bounds of structure. Text beyond them is read as paragraphs: the time of goldmark grows with the
-// depth of each line, and it fills every row up to the columns of its header.
+// Bounds of structure, for goldmark's time. Text beyond them is read as paragraphs.
 const (
 	maxDepth   = 32
 	maxColumns = 128
 )
 
-// Blocks reads Markdown, of which plain text is the simplest form: CommonMark's blocks with GFM's tables,
-// PHP Markdown Extra's definition lists and front matter. Indented lines are text and not code, as they are
-// on scraped pages, and HTML is text as well.
-//
-// Offsets are into s. It does not fail: text without structure is paragraphs. The time is about linear in len(s).
+// Blocks reads Markdown, of which plain text is the simplest form: CommonMark's blocks with GFM's tables, PHP Markdown
+// Extra's definition lists and front matter. Indented lines and HTML are text. Offsets are into s. It does not fail:
+// text without structure is paragraphs. The time is about linear in len(s).
 func Blocks(s string) []Block {
 	meta := frontLines(s)
 	w := walker{source: s, under: -1}
@@ -273,8 +270,7 @@ func tooDeep(s string) bool {
 	return false
 }
 
-// frontLines returns the lines with a key and a value between two rules at the beginning of a text;
-// nil if there are none. Lists and nested values of YAML are ignored.
+// frontLines returns the lines of front matter with a key and a value, without lists and nested values of YAML.
 func frontLines(s string) (out []Block) {
 	first := lineEnd(s, 0)
 	for at, line := range eachLine(s[first:max(first, frontOf(s).end)]) {

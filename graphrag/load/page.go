@@ -20,8 +20,7 @@ const (
 	maxAround = 2 * maxDepth
 )
 
-// tree is a page as its parser sees it. An element <wbr> with a number is a run of texts: the parser
-// keeps no offsets, so it is given those instead of words.
+// tree is a page as its parser sees it. <wbr> with a number is a run of texts, since the parser keeps no offsets.
 type tree struct {
 	root   *html.Node
 	texts  []span // pieces of the page, in order
@@ -48,8 +47,7 @@ func parse(page string) *tree {
 	return &tree{root: &html.Node{}} // of no tags there is no error
 }
 
-// outline writes a page again for the parser: tags that structure the page, tags of hidden elements, and
-// numbers of texts. Other tags mark words, and the parser copies some of them into every paragraph.
+// outline writes a page for the parser, which copies tags of words: structure, what hides, and texts by number.
 type outline struct {
 	*tree
 	page   string
@@ -224,8 +222,7 @@ var (
 	styling = regexp.MustCompile(`vertical-align:(su[bp])|list-style(?:-type)?:[^;]*((?:lower|upper)-(?:roman|alpha|latin))`)
 )
 
-// attributes returns those that decide how an element is shown, hidden first. What is hidden from voices behind
-// a formula is its picture.
+// attributes returns those that decide how an element is shown, hidden first. Behind a formula is its picture.
 func attributes(name, last string, z *html.Tokenizer, more bool) string {
 	hides, rest := name == "dialog", ""
 	for more {

@@ -21,8 +21,7 @@ const (
 
 var errLong = errors.New("has more than 64 MiB of text or 4 million cells: split it")
 
-// A Writer writes a document as Markdown, block by block, each with its place in the file, for the reader
-// of a format that is converted. After more than 64 MiB of text or 4 million cells it writes nothing more.
+// A Writer writes a document as Markdown by blocks with their places, up to 64 MiB of text or 4 million cells.
 type Writer struct {
 	writer
 	slots int // cells that there were
@@ -171,8 +170,7 @@ func (w *Writer) Table(header Line, rows []Line) {
 	w.blank()
 }
 
-// File returns the written document as the file of a name, with the title and the fields of d.
-// Places that have no name of their own are numbered, after unit.
+// File returns the written document as a file, with title and fields of d. Other places are numbered, after unit.
 func (w *Writer) File(name, unit string, d graphrag.Document) (*File, error) {
 	if err := w.Err(); err != nil {
 		return nil, err
@@ -194,8 +192,7 @@ var romans = []struct {
 	sign  string
 }{{1000, "m"}, {900, "cm"}, {500, "d"}, {400, "cd"}, {100, "c"}, {90, "xc"}, {50, "l"}, {40, "xl"}, {10, "x"}, {9, "ix"}, {5, "v"}, {4, "iv"}, {1, "i"}}
 
-// Numeral is a number as a list shows it, in a format of DOCX (ECMA-376 part 1, 17.18.59), ODT, PPTX or
-// HTML; numbers of other scripts are decimal.
+// Numeral is a number in a format of DOCX (ECMA-376 part 1, 17.18.59), ODT, PPTX or HTML; other ones are decimal.
 func Numeral(of string, n int) string {
 	decimal := strconv.Itoa(n)
 	switch of {

@@ -59,8 +59,7 @@ func foldRune(r rune) rune {
 	return unicode.ToLower(r)
 }
 
-// narrow returns the ASCII character of a full-width form. Other characters that
-// Unicode calls compatible (½, ²) say something else and stay.
+// narrow returns the ASCII character of a full-width form. Other compatible characters (½, ²) mean something else.
 func narrow(r rune) rune {
 	if '！' <= r && r <= '～' {
 		return r - '！' + '!'
@@ -68,8 +67,7 @@ func narrow(r rune) rune {
 	return r
 }
 
-// appendFolded appends a rune in lower case such that spellings meet which differ
-// in the place within a word (ς) or in upper case only (ß).
+// appendFolded appends a rune in lower case, such that spellings with ς and ß meet the others.
 func appendFolded(b []byte, r rune) []byte {
 	switch r {
 	case 'ς':
@@ -86,8 +84,7 @@ func appendFolded(b []byte, r rune) []byte {
 // loose are the characters that are trimmed from the ends of a name.
 const loose = " '.,;:!?…*_-|•·¿¡。、，；：！？"
 
-// pairs are taken off when they enclose a whole name; of quotes, which are those after the brackets, also one
-// if the name lacks the other: "Weird Al" Yankovic keeps both.
+// pairs are taken off around a whole name; of the quotes, the last ones, also one without the other.
 var pairs = [...][2]string{{"(", ")"}, {"[", "]"}, {"{", "}"}, {"（", "）"}, {"【", "】"},
 	{`"`, `"`}, {"「", "」"}, {"『", "』"}, {"《", "》"}}
 
@@ -126,15 +123,13 @@ func unwrap(s string) (string, bool) {
 	return s, false
 }
 
-// List is a list of texts, each made when it is read: the passages of a corpus under their
-// titles are no second corpus in memory. It is safe for concurrent use.
+// List is a list of texts, each made when it is read, without a copy in memory. It is safe for concurrent use.
 type List struct {
 	n  int
 	at func(i int) string
 }
 
-// NewList is the list of n texts that at returns, the same ones whenever it is called, also
-// by several goroutines at once.
+// NewList is the list of n texts that at returns, the same ones each time, and to several goroutines at once.
 func NewList(n int, at func(i int) string) List { return List{n, at} }
 
 // Strings is the list of texts that are there.

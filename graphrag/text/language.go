@@ -28,8 +28,7 @@ const (
 	windows     = 4
 )
 
-// What a word or letter counts in favour of a language, shared by the languages that have it, and what is needed:
-// about two stop words of one language that no other has. A word that asks, in a question, says more.
+// What counts for a language, shared by all that have it, and what is needed: about two stop words of its own.
 const (
 	askPart    = 2.0
 	letterPart = 0.4
@@ -37,9 +36,8 @@ const (
 	leastAhead = 1.3 // times the next best
 )
 
-// LanguageOf returns the language of a text by its script and its stop words, or "" if they
-// do not decide it. It reads at most a kilobyte, so its time does not depend on the text. Eight
-// words of a sentence are mostly enough; names and headings mostly are not.
+// LanguageOf returns the language of a text by its script and stop words, "" if they do not decide it. It reads at most
+// a kilobyte. Eight words of a sentence are mostly enough; names and headings mostly are not.
 func LanguageOf(s string) Language {
 	// A fast path for most texts, which have words that only English has.
 	if s := s[:min(len(s), windowBytes)]; strings.Contains(s, " the ") && (strings.Contains(s, " and ") || strings.Contains(s, " of ") || strings.Contains(s, " to ")) {
@@ -196,8 +194,7 @@ var stopLists = sync.OnceValue(func() stopList {
 // Language names the language whose stemmer and stop words are used.
 type Language string
 
-// The languages that are known, and None, which has neither stems nor stop words.
-// Chinese and Japanese have pairs of characters instead of stems.
+// The languages that are known. None has no stems and stop words, Chinese and Japanese have pairs of characters.
 const (
 	English    Language = "english"
 	German     Language = "german"
@@ -244,8 +241,7 @@ func lexiconOf(of Language) (lexicon, bool) {
 
 func (l lexicon) stopWords() map[string]bool { return set(l.words["asks"] + " " + l.words["stop"]) }
 
-// stemOf is the stem of a word. What is a stop word was decided before, so whatever comes
-// is stemmed. Both spellings of ё are common, and stemmed as one.
+// stemOf is the stem of a word that is no stop word. Both spellings of ё are common, and stemmed as one.
 func (l lexicon) stemOf(word string) string {
 	if l.language == Russian {
 		word = strings.ReplaceAll(word, "ё", "е")
@@ -258,8 +254,7 @@ func (l lexicon) stemOf(word string) string {
 	return env.Current()
 }
 
-// keepsDouble reports whether a word is one of three letters, such as add, egg and err, behind which
-// something stands: since Snowball 3 they keep their double consonant.
+// keepsDouble reports whether a word begins with three letters such as add, which keep their double since Snowball 3.
 func keepsDouble(word string) bool {
 	if len(word) < 5 || word[1] != word[2] || strings.IndexByte("aeo", word[0]) < 0 || strings.IndexByte("bdfgmnprt", word[1]) < 0 {
 		return false

@@ -20,13 +20,9 @@ import (
 //	<https://example.org>    →  nothing
 //	https://example.org/a    →  nothing, and so for http, ftp and www.
 //
-// Everything else stays byte for byte; nothing is added. On the pages of WildGraphBench about a third of
-// all characters go. If s has no link, clean is s itself.
-//
-// Targets may hold balanced parentheses (up to 32 deep, as in CommonMark) and no white space, links may
-// nest, and unbalanced marks are left alone. Invalid UTF-8 is text. The time is linear in len(s). Text in
-// which removing a link uncovers another is gone over again, up to four times in all, so that stripping
-// what is clean changes nothing, short of text built to need more.
+// Everything else stays byte for byte. If s has no link, clean is s itself. Targets may hold balanced parentheses (up to
+// 32 deep, as in CommonMark) and no white space, links may nest, and unbalanced marks are left alone. Invalid UTF-8 is
+// text. The time is linear in len(s). Where removing a link uncovers another, it goes over the text up to four times.
 func StripLinks(s string) (clean string, m Mapping) {
 	clean = s
 	for range maxStrips {
@@ -48,16 +44,14 @@ func StripLinks(s string) (clean string, m Mapping) {
 // maxStrips bounds the passes of StripLinks over a text. Real pages need one pass and a second that finds nothing.
 const maxStrips = 4
 
-// Mapping leads from offsets in a text to offsets in its source. It is a list of anchors: the bytes from Text on
-// are those from Source on, up to the next anchor. Both rise. The zero value maps every offset
-// to itself. It is safe for concurrent use while no anchor is added.
+// Mapping leads from offsets in a text to offsets in its source by anchors, which rise: the bytes from Text on are
+// those from Source on. The zero value maps each to itself. It is safe for concurrent use while no anchor is added.
 type Mapping []anchor
 
 // anchor is a place in a text and in its source.
 type anchor struct{ Text, Source int }
 
-// NewMapping returns the mapping of a text that was cleaned by leaving out all but
-// the kept pieces of its source, which are in ascending order.
+// NewMapping returns the mapping of a text that consists of pieces of its source, in ascending order.
 func NewMapping(kept []Span) Mapping {
 	m := make(Mapping, 0, len(kept))
 	at := 0
@@ -103,8 +97,7 @@ func (m Mapping) Source(offset int) int {
 	return at
 }
 
-// Span returns the piece of the source that goes from the first to the last byte of a piece of the text.
-// What was cut out between them is inside, what was cut out around them is not.
+// Span returns the piece of the source from the first to the last byte of a piece of the text.
 func (m Mapping) Span(p Span) Span {
 	if p.Start >= p.End {
 		at := m.Source(p.Start)
@@ -235,8 +228,7 @@ func targetEnd(s string, i int) int {
 	return 0
 }
 
-// maxDepth is the deepest nesting of parentheses in a link target. The bound
-// keeps `[](` times a million linear; cmark has the same one.
+// maxDepth is the deepest nesting of parentheses in a target, as in cmark: `[](` times a million stays linear.
 const maxDepth = 32
 
 // titleEnd returns the offset after the optional title and the closing parenthesis at i, else 0.
@@ -308,8 +300,7 @@ func bareURL(s string, i, done int) (Span, bool) {
 	return Span{start, end}, end > i+4 || s[i] == ':'
 }
 
-// urlEnd returns the end of the URL that contains position i. Punctuation at its
-// end belongs to the sentence, as does a parenthesis it did not open.
+// urlEnd returns the end of the URL at position i, without punctuation and a parenthesis that it did not open.
 func urlEnd(s string, i int) int {
 	start, depth := i, 0
 scan:

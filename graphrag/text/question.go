@@ -12,15 +12,12 @@ import (
 	"github.com/wildgraph/wildgraph/internal/display"
 )
 
-// maxQuestionWords is the number of words of a question that are read: a longer text is a page and no
-// question, and its beginning tells the subject.
+// maxQuestionWords is the number of words of a question that are read: a longer one is a page with its subject first.
 const maxQuestionWords = 256
 
-// Wording is the content of a question by its words. The rules for Words know English: in other languages
-// it is the question itself. Names are found by their capitals (not in German) and digits.
+// Wording is the content of a question. The rules for Words know English; Names have capitals (not in German) or digits.
 type Wording struct {
-	// Words of the subject of the question, without stop words and words of asking such as "describe" or
-	// "specific", as often as they occur, with blanks between. A question of such words alone keeps them.
+	// Words of the subject, as often as they occur, without stop words and words of asking, unless there are no others.
 	Words string
 	// Names are the words written with a capital, but for the first, and those with a digit; each once.
 	Names string
@@ -72,8 +69,7 @@ func set(words string) map[string]bool {
 	return s
 }
 
-// Patterns of a request for an overview: of something as a whole, or of aspects that every
-// subject has, such as causes and events.
+// Patterns of a request for an overview: of a whole, or of aspects that every subject has, such as causes.
 var overviews = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)^\W*(please )?(summari[sz]e|describe|outline|characteri[sz]e|recount|analy[sz]e|explain|trace|discuss|compare|list|give|provide|review|survey|sketch|tell)\b`),
 	regexp.MustCompile(`(?i)\b(summari[sz]e|outline|summary of|overview of)\b`),

@@ -19,8 +19,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/load"
 )
 
-// Bounds of an archive: the bytes that are unpacked in all, and their ratio to the file beyond the
-// first megabyte (office files have 10 to 30).
+// Bounds of an archive: the bytes unpacked in all, and their ratio beyond the first megabyte (usual are 10 to 30).
 const (
 	maxUnpacked = 256 << 20
 	maxRatio    = 200
@@ -162,8 +161,7 @@ func (p *pack) read(name, as string) (text string) {
 	return text
 }
 
-// relations are the parts that a part refers to, by "#" and the ID of the relationship, and the
-// first of each kind ("styles"). What is outside of the archive has no name in it.
+// relations are the parts in the archive that a part refers to, by "#" and ID, and the first of a kind ("styles").
 func (p *pack) relations(name string) map[string]string {
 	of := make(map[string]string)
 	dir, base := path.Split(name)
@@ -240,8 +238,7 @@ func (p *pack) field(name, value string) {
 	}
 }
 
-// ebook reads an EPUB file (W3C EPUB 3): its pages in the order of the spine, without the contents
-// page. A place is the heading of a page and the paragraph under it.
+// ebook reads an EPUB file (W3C EPUB 3): the pages of its spine but the contents. A place is a heading and a paragraph.
 func ebook(p *pack) {
 	root, locked := "", false
 	p.each("META-INF/container.xml", handlers{"rootfile": func(e *element) { root = cmp.Or(root, e.attr("full-path")) }})

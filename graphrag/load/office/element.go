@@ -19,7 +19,7 @@ const (
 	maxElements = 1 << 19
 )
 
-// element is an element of XML with its content; a text has no name. Methods of nil are those of an empty element.
+// element is an element of XML with its content; a text has no name. Methods of nil are as of an empty one.
 type element struct {
 	name, text string
 	attrs      []xml.Attr
@@ -104,8 +104,7 @@ func (e *element) all() string {
 	return strings.Join(parts, "")
 }
 
-// handlers are called for elements of a name with their content. A nil handler leaves the element out; handlers of
-// "<name" and "/name" are called where an element begins and ends, and elements in it have handlers of their own.
+// handlers are called for elements, nil leaves them out; "<name" and "/name" are at the ends, others within.
 type handlers map[string]func(*element)
 
 // leftOut are elements that are deleted, said twice, a note between the words, or no text.

@@ -11,8 +11,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/load"
 )
 
-// numbers are the automatic numbers of headings, clauses and items, as the program shows them: lists
-// by the ID that paragraphs have, and after "#" the DOCX lists that others are based on.
+// numbers are the automatic numbers of paragraphs: lists by ID, and after "#" the DOCX lists that others are based on.
 type numbers map[string]*counter
 
 // counter is a kind of list with its counters.

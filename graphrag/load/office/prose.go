@@ -16,8 +16,7 @@ import (
 // maxColumns bounds the columns that a cell of a table covers.
 const maxColumns = 128
 
-// prose is the state of reading the paragraphs, lists and tables of DOCX and PPTX (ECMA-376) and
-// of ODT (OpenDocument), whose elements share names only where they mean the same.
+// prose is the state of reading DOCX and PPTX (ECMA-376) and ODT, which share names of elements of one meaning.
 type prose struct {
 	*pack
 	*words
@@ -262,8 +261,7 @@ func (o *prose) chunk(e *element) {
 	}
 }
 
-// openText reads an ODT file without tracked deletions, comments, notes and the table of contents.
-// Line counts paragraphs and rows.
+// openText reads an ODT file without tracked deletions, comments, notes and contents. Line counts paragraphs and rows.
 func openText(p *pack) {
 	locked := p.parts["encrypted-package"] != nil
 	p.optional("META-INF/manifest.xml", handlers{"encryption-data": func(*element) { locked = true }})
@@ -297,8 +295,7 @@ func openText(p *pack) {
 	p.leaves()
 }
 
-// slides reads a PPTX file: a section for each slide that is not hidden, in the order of the
-// presentation, under its title, with its notes at the end.
+// slides reads a PPTX file: a section for each slide that is not hidden, in order, with its title and its notes.
 func slides(p *pack) {
 	main, of := p.main("ppt/presentation.xml")
 	var parts []string

@@ -35,8 +35,7 @@ func caught(err *error) {
 	}
 }
 
-// footer checks that the length of a file's footer, of which the library makes room, can
-// be: a file ends in it, its length and four bytes, and begins with four.
+// footer checks the length of a file's footer, for which the library makes room: the file ends in it and its length.
 func footer(at io.ReaderAt, size int64) error {
 	var tail [8]byte
 	if size < 12 {
@@ -90,8 +89,7 @@ func group(g pq.RowGroup, take func(pq.Row) error) error {
 // MaxSize is the most that the values of a file may take, in bytes, when they are unpacked.
 const MaxSize = 1 << 30
 
-// JSONLines writes the rows of a file as JSON objects, one a line, by the names of its columns.
-// Columns are texts and numbers, or lists of them; null is left out.
+// JSONLines writes the rows of a file as JSON objects, one a line: texts, numbers and lists of them, without null.
 func JSONLines(w io.Writer, at io.ReaderAt, size int64) error {
 	f, err := Open(at, size)
 	if err != nil {

@@ -6,7 +6,7 @@
 //	defer files.Close()
 //	options := load.Options{Formats: map[string]load.Format{".pdf": files.Read}}
 //
-// The parser is PDFium, the one of Chrome, compiled to WebAssembly and run by wazero: no C is linked, and
-// whatever a file does to the parser stays in a sandbox without files and network, with limits of memory
-// and time. A place in a file is a page: "p3". Scans have no text: they are an error that says so.
+// The parser is PDFium, the one of Chrome, compiled to WebAssembly and run by wazero: no C is linked, and the parser stays
+// in a sandbox without files and network, with limits of memory and time. A place in a file is a page: "p3". Scans have
+// no text: they are an error that says so.
 package pdf

@@ -32,20 +32,16 @@ const (
 
 // Options are the options of [New]. The zero value is the defaults.
 type Options struct {
-	// MaxPages bounds the pages of a file, Timeout the time for reading one;
-	// 0 means the defaults. A file beyond them is an error.
+	// MaxPages bounds the pages of a file, Timeout the time for it; 0 means the defaults. A file beyond is an error.
 	MaxPages int
 	Timeout  time.Duration
-	// Cache is a folder for the compiled parser, which takes a few seconds to compile;
-	// "" compiles it in each process that reads a PDF.
+	// Cache is a folder for the compiled parser (some seconds); "" compiles it in each process that reads a PDF.
 	Cache string
-	// Slow interprets the parser instead of compiling it: it starts in a tenth of the
-	// time and is several times slower, right for a few short files.
+	// Slow interprets the parser: it starts in a tenth of the time and is several times slower.
 	Slow bool
 }
 
-// maxMemory is the memory that the parser may take beside the file, in WebAssembly's pages of 64 KiB: 40 MiB. Memory
-// that grows is copied: with a compiled parser, a file that takes all of it makes the process grow to about 200 MB.
+// maxMemory is the memory of the parser beside the file, in pages of 64 KiB: 40 MiB. The process grows by 200 MB.
 const maxMemory = 40 << 20 >> 16
 
 // Reader reads PDF files, one at a time. It is safe for concurrent use.
@@ -175,9 +171,8 @@ var hyphenated = regexp.MustCompile(`[^\s\x02]*\x02[^\s\x02]*(\x02[^\s\x02]*)*`)
 // letters are a word inside of a line, perhaps with a hyphen.
 var letters = regexp.MustCompile(`\pL+(-\pL+)?`)
 
-// joined joins the parts of a word from two lines. The hyphen stays in a word that contains
-// another one ("state-of-the-art"), before a capital or a digit ("Jean-Paul"), and where inside
-// of lines the word is written with it alone ("co-operative").
+// joined joins the parts of a word from two lines. The hyphen stays beside another one ("state-of-the-art"), before a
+// capital or a digit ("Jean-Paul"), and where lines have the word with it alone ("co-operative").
 func joined(word string, written map[string]bool) string {
 	parts, hyphen := strings.Split(word, "\x02"), strings.Contains(word, "-")
 	for i, part := range parts[1:] {
