@@ -108,7 +108,7 @@ func described(n int, said []statedText, texts []string) lists[Description] {
 	}
 	out.items = clipped(out.items)
 	said = sorted(said, len(out.items), func(s *statedText) int32 { return s.text })
-	passages := make([]int32, 0, len(said)) // of all descriptions, one after the other
+	passages := make([]int32, 0, len(said)) // in the order of the descriptions
 	for i, s := range said {
 		if i > 0 && s == said[i-1] {
 			continue
