@@ -23,8 +23,8 @@ func LangChain(ctx context.Context, system *kit.System, count func(string) int, 
 	var chunks []graphrag.Chunk
 	ids, err := system.List(ctx)
 	for _, id := range ids {
-		of, _, failed := system.Get(ctx, id)
-		chunks, err = append(chunks, of...), errors.Join(err, failed)
+		pieces, _, failed := system.Get(ctx, id)
+		chunks, err = append(chunks, pieces...), errors.Join(err, failed)
 	}
 	if err != nil {
 		return "", 0, err

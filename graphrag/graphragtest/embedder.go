@@ -67,10 +67,10 @@ func checkShape(t *testing.T, e embed.Embedder, texts []string, vectors [][]floa
 	if len(vectors) != len(texts) {
 		t.Fatalf("%d vectors for %d texts", len(vectors), len(texts))
 	}
-	dim := len(vectors[0])
+	components := len(vectors[0])
 	if m, ok := e.(embed.Model); ok {
-		if m.Dim() != dim {
-			t.Errorf("Dim is %d, vectors have %d components", m.Dim(), dim)
+		if m.Dim() != components {
+			t.Errorf("Dim is %d, vectors have %d components", m.Dim(), components)
 		}
 		if m.Name() == "" {
 			t.Error("Name is empty")
@@ -82,8 +82,8 @@ func checkShape(t *testing.T, e embed.Embedder, texts []string, vectors [][]floa
 			t.Fatalf("EmbedQuery of text %d: %v", i, err)
 		}
 		for _, v := range [][]float32{vectors[i], query} {
-			if len(v) != dim {
-				t.Errorf("text %d: %d components, want %d", i, len(v), dim)
+			if len(v) != components {
+				t.Errorf("text %d: %d components, want %d", i, len(v), components)
 			}
 			for j, c := range v {
 				if c-c != 0 {

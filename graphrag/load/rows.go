@@ -29,13 +29,13 @@ const maxValue = 1024
 func Rows(name string, r io.Reader) iter.Seq2[graphrag.Document, error] {
 	return func(yield func(graphrag.Document, error) bool) {
 		p := &pieces{}
-		n, written := 0, int64(0)
+		n, size := 0, int64(0)
 		take := func(names []string, record, values map[string]any) error {
 			n++
 			d := row(names, record, values)
 			d.Source = fmt.Sprintf("%s/%d", name, n)
 			d.ID = cmp.Or(d.ID, d.Source)
-			if written += int64(len(d.Text)); written > maxLabels*p.read {
+			if size += int64(len(d.Text)); size > maxLabels*p.read {
 				return fmt.Errorf("row %d: the names of columns, which stand with each value, take %d times the file: shorten them", n, maxLabels)
 			}
 			if !yield(d, nil) {
@@ -67,11 +67,11 @@ var pieceSize = 1 << 22
 type pieces struct {
 	from io.Reader
 	text string // the piece
-	read int64  // bytes, with those of the piece
+	read int64  // bytes so far, the piece included
 	last bool   // the text ends with the piece
 }
 
-// next reads the next piece, which begins with what is left of the piece before.
+// next reads the next piece, which begins with the rest of the piece before.
 func (p *pieces) next(left string) error {
 	if len(left) > MaxFile {
 		return fmt.Errorf("a record has more than %d MiB", MaxFile>>20)

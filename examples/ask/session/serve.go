@@ -111,7 +111,7 @@ type site struct {
 // graph serves a page with its own policy.
 func (s *site) graph(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
-	q, _, err := query(r.PostFormValue)
+	q, _, err := queryOf(r.PostFormValue)
 	if err == nil && strings.TrimSpace(q.Question) == "" {
 		err = errors.New("want a form with a question, q")
 	}
@@ -134,8 +134,8 @@ func (s *site) graph(w http.ResponseWriter, r *http.Request) {
 	_, _ = page.WriteTo(w) // fails if the browser disconnected
 }
 
-// query reads a question and its condition from a form. On error, status is the status of the response.
-func query(value func(key string) string) (q Query, status int, err error) {
+// queryOf reads a question and its condition from a form. On error, status is the status of the response.
+func queryOf(value func(key string) string) (q Query, status int, err error) {
 	q.Question = value("q")
 	if len(q.Question) > maxQuestion {
 		return q, http.StatusRequestEntityTooLarge, fmt.Errorf("the question has more than %d bytes", maxQuestion)
@@ -203,7 +203,7 @@ func (s *site) ask(w http.ResponseWriter, r *http.Request) {
 
 // about serves the overview of the folder, or the error of a condition.
 func (s *site) about(w http.ResponseWriter, r *http.Request) {
-	q, _, err := query(r.URL.Query().Get)
+	q, _, err := queryOf(r.URL.Query().Get)
 	about := map[string]any{}
 	if err == nil {
 		about, err = s.d.About(r.Context(), q.Where)
@@ -217,7 +217,7 @@ func (s *site) about(w http.ResponseWriter, r *http.Request) {
 // source serves the text of an indexed file around a quote.
 func (s *site) source(w http.ResponseWriter, r *http.Request) {
 	get := r.URL.Query().Get
-	q, status, err := query(get)
+	q, status, err := queryOf(get)
 	start, err1 := strconv.Atoi(get("start"))
 	end, err2 := strconv.Atoi(cmp.Or(get("end"), get("start")))
 	if err == nil && (err1 != nil || err2 != nil) {
@@ -234,7 +234,7 @@ func (s *site) source(w http.ResponseWriter, r *http.Request) {
 // pdf serves a PDF of the index. The policy of the page would block the browser's viewer; a PDF runs no
 // script in the page.
 func (s *site) pdf(w http.ResponseWriter, r *http.Request) {
-	q, status, err := query(r.URL.Query().Get)
+	q, status, err := queryOf(r.URL.Query().Get)
 	var f *os.File
 	if err == nil {
 		status = http.StatusNotFound
@@ -259,7 +259,7 @@ func (s *site) pdf(w http.ResponseWriter, r *http.Request) {
 // facts serves the facts around the names in a question. A graph of some files may need a model, which no
 // GET request calls.
 func (s *site) facts(w http.ResponseWriter, r *http.Request) {
-	q, status, err := query(r.URL.Query().Get)
+	q, status, err := queryOf(r.URL.Query().Get)
 	if err == nil && q.Where != nil && s.d.Paid() {
 		status, err = http.StatusForbidden, errors.New("the graph of some files can cost calls of a model: ask for it by POST /graph")
 	}

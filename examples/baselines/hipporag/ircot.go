@@ -74,9 +74,9 @@ func Around(f kit.Frame, steps, passages int) kit.Frame {
 	c.Add(f.Problems)
 	f.Problems = c.Err()
 	steps, passages = cmp.Or(steps, DefaultSteps), cmp.Or(passages, DefaultPassages)
-	build := f.Build
+	inside := f.Build
 	f.Build = func(ctx context.Context, corpus *kit.Corpus) (graphrag.Retriever, error) {
-		inner, err := build(ctx, corpus)
+		inner, err := inside(ctx, corpus)
 		if err != nil {
 			return nil, err
 		}
