@@ -4,15 +4,28 @@ package graphragtest
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/embed"
+	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
 )
 
 // The model of WriteBERT.
@@ -151,4 +164,191 @@ func bertWeights(pieces int, prefix string, head func(linearFunc)) ([]byte, erro
 		return nil, err
 	}
 	return append(append(binary.LittleEndian.AppendUint64(nil, uint64(len(h))), h...), data.Bytes()...), nil
+}
+
+// Embedder runs the conformance suite on e, which must embed locally or from a fake: it is called some dozen
+// times, with hostile texts among others. If e is also an [embed.Model], Dim is checked too.
+func Embedder(t *testing.T, e embed.Embedder) {
+	t.Helper()
+	texts := []string{
+		"the quick brown fox jumps over the lazy dog",
+		"",
+		"Marie Curie discovered polonium and radium in Paris.",
+		"\x00\xff\xfe broken \xc3\x28",
+		"東京都 हिन्दी العربية 🦊",
+		strings.Repeat("long ", 20_000) + strings.Repeat("x", 110_000),
+		"the quick brown fox jumps over the lazy dog",
+	}
+	given := slices.Clone(texts)
+	whole, err := e.EmbedDocuments(t.Context(), given)
+	if err != nil || !slices.Equal(given, texts) {
+		t.Fatalf("EmbedDocuments: %v, or it changed the texts", err)
+	}
+	t.Run("shape", func(t *testing.T) { checkShape(t, e, texts, whole) })
+	t.Run("no texts", func(t *testing.T) {
+		if got, err := e.EmbedDocuments(t.Context(), nil); err != nil || len(got) != 0 {
+			t.Errorf("%d vectors, error %v; want none of both", len(got), err)
+		}
+	})
+	t.Run("batch", func(t *testing.T) {
+		for i, text := range texts {
+			one, err := e.EmbedDocuments(t.Context(), []string{text})
+			if err != nil || len(one) != 1 || !slices.Equal(one[0], whole[i]) {
+				t.Errorf("text %d alone has another vector than among others (error %v)", i, err)
+			}
+		}
+	})
+	t.Run("concurrent", func(t *testing.T) { concurrent(t, e, texts, whole) })
+	t.Run("cancelled", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := e.EmbedDocuments(ctx, []string{"never seen before"}); !errors.Is(err, context.Canceled) {
+			t.Errorf("EmbedDocuments: %v, want context.Canceled", err)
+		}
+		if _, err := e.EmbedQuery(ctx, "never seen before"); !errors.Is(err, context.Canceled) {
+			t.Errorf("EmbedQuery: %v, want context.Canceled", err)
+		}
+	})
+}
+
+func checkShape(t *testing.T, e embed.Embedder, texts []string, vectors [][]float32) {
+	if len(vectors) != len(texts) {
+		t.Fatalf("%d vectors for %d texts", len(vectors), len(texts))
+	}
+	components := len(vectors[0])
+	if m, ok := e.(embed.Model); ok {
+		if m.Dim() != components {
+			t.Errorf("Dim is %d, vectors have %d components", m.Dim(), components)
+		}
+		if m.Name() == "" {
+			t.Error("Name is empty")
+		}
+	}
+	for i, text := range texts {
+		query, err := e.EmbedQuery(t.Context(), text)
+		if err != nil {
+			t.Fatalf("EmbedQuery of text %d: %v", i, err)
+		}
+		for _, v := range [][]float32{vectors[i], query} {
+			if len(v) != components {
+				t.Errorf("text %d: %d components, want %d", i, len(v), components)
+			}
+			for j, c := range v {
+				if c-c != 0 {
+					t.Errorf("text %d: component %d is %v", i, j, c)
+				}
+			}
+		}
+	}
+	if !slices.Equal(vectors[0], vectors[len(vectors)-1]) {
+		t.Error("equal texts have different vectors")
+	}
+}
+
+func concurrent(t *testing.T, e embed.Embedder, texts []string, whole [][]float32) {
+	var wg sync.WaitGroup
+	errs := make(chan error, 4)
+	for range cap(errs) {
+		wg.Go(func() {
+			got, err := e.EmbedDocuments(t.Context(), texts)
+			if err == nil && !slices.EqualFunc(got, whole, slices.Equal) {
+				err = fmt.Errorf("vectors differ from those of a single caller")
+			}
+			errs <- err
+		})
+	}
+	wg.Wait()
+	close(errs)
+	for err := range errs {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Texts are chunks an extractor must take: plain and hostile.
+var Texts = []string{
+	"",
+	" \n\t ",
+	"Ada Lovelace wrote to Charles Babbage in July 1843. He answered from London.",
+	"The World Health Organization (WHO) was founded in Geneva in 1948.",
+	"台风韦森特今晨登陆广东。 Владимир встретился с Анной. وقال الرئيس",
+	"Broken \xff\xfe bytes, \x00 control \x1b characters and a na\u0308me.",
+	"A name of many letters: " + strings.Repeat("Aa", 5000) + ".",
+}
+
+// Extractor checks the extractor on [Texts]: one extraction for each chunk in order, spans within the chunk and on the
+// boundaries of runes, ends of facts among the mentions, the same result twice, and an error that wraps the error
+// of a cancelled context. A model behind the extractor must answer the same to the same prompt.
+func Extractor(t *testing.T, x extract.Extractor) {
+	t.Helper()
+	var chunks []graphrag.Chunk
+	for i, s := range Texts {
+		chunks = append(chunks, graphrag.Chunk{ID: fmt.Sprintf("doc%d#000000", i), Doc: fmt.Sprintf("doc%d", i), End: len(s), Text: s})
+	}
+	found, err := x.Extract(context.Background(), chunks)
+	if err != nil {
+		t.Fatalf("Extract: %v", err)
+	}
+	if len(found) != len(chunks) {
+		t.Fatalf("%d extractions of %d chunks", len(found), len(chunks))
+	}
+	for i, e := range found {
+		checkExtraction(t, chunks[i], e)
+	}
+	again, err := x.Extract(context.Background(), chunks)
+	if err != nil || !reflect.DeepEqual(found, again) {
+		t.Errorf("a second Extract of the same chunks differs (error %v)", err)
+	}
+	if none, err := x.Extract(context.Background(), nil); err != nil || len(none) != 0 {
+		t.Errorf("no chunks: %d extractions and error %v", len(none), err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := x.Extract(ctx, chunks); !errors.Is(err, context.Canceled) {
+		t.Errorf("a cancelled Extract returns %v, want an error that wraps context.Canceled", err)
+	}
+}
+
+func checkExtraction(t *testing.T, c graphrag.Chunk, e kg.Extraction) {
+	t.Helper()
+	if e.Chunk != c.ID || e.Doc != c.Doc {
+		t.Errorf("chunk %q of %q: the extraction says %q of %q", c.ID, c.Doc, e.Chunk, e.Doc)
+	}
+	known := map[string]bool{}
+	for _, m := range e.Mentions {
+		known[m.Name] = true
+		if m.Name == "" {
+			t.Errorf("chunk %q: a mention without a name", c.ID)
+		}
+		checkSpan(t, c, m.Span)
+	}
+	for _, f := range e.Facts {
+		if !known[f.Head] || !known[f.Tail] {
+			t.Errorf("chunk %q: an end of (%s; %s; %s) is not among the mentions", c.ID, f.Head, f.Relation, f.Tail)
+		}
+		checkSpan(t, c, f.Span)
+	}
+	for _, a := range e.Attributes {
+		if !known[a.Entity] {
+			t.Errorf("chunk %q: attribute %s of %q, which is not among the mentions", c.ID, a.Key, a.Entity)
+		}
+		checkSpan(t, c, a.Span)
+	}
+}
+
+// checkSpan takes the zero span for a place that is not known.
+func checkSpan(t *testing.T, c graphrag.Chunk, s kg.Span) {
+	t.Helper()
+	switch {
+	case s == kg.Span{}:
+	case s.Start < 0 || s.Start >= s.End || s.End > len(c.Text):
+		t.Errorf("chunk %q: span %v is not within 0..%d", c.ID, s, len(c.Text))
+	case !boundary(c.Text, s.Start), !boundary(c.Text, s.End):
+		t.Errorf("chunk %q: span %v cuts a character", c.ID, s)
+	}
+}
+
+func boundary(s string, i int) bool {
+	return i == len(s) || utf8.RuneStart(s[i]) || !utf8.ValidString(s)
 }

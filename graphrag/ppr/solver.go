@@ -140,3 +140,184 @@ func (s *system) checkReset(seeds []Seed) (reset, error) {
 	}
 	return reset{total, 1 - s.damping*lost/total}, nil
 }
+
+// query is the memory of one query, in Eisenstat's form of conjugate gradients: y = D⁻¹x, its
+// residual r after the preconditioner, a direction t, z, what the next direction keeps of
+// it, and w, which with t is the image of t.
+type query struct {
+	y, r, w []float64
+	t, z    []float32
+	saved   []float64 // y of the classes that results changes for a moment
+}
+
+// maxSweeps is far above what any tolerance needs: at damping d each sweep
+// shrinks the error by (1-√(1-d²))/d or better.
+const maxSweeps = 100_000
+
+// solve iterates until the L1 norm of the residual is within the tolerance.
+func (x *query) solve(ctx context.Context, q *quotient, seeds []Seed, v reset, tolerance float64) error {
+	if a, ok := q.rows.(arcs[float64]); ok {
+		return solve(ctx, &a, q, x, seeds, v, tolerance)
+	}
+	a := q.rows.(arcs[float32])
+	return solve(ctx, &a, q, x, seeds, v, tolerance)
+}
+
+func solve[W float32 | float64](ctx context.Context, a *arcs[W], q *quotient, x *query, seeds []Seed, v reset, tolerance float64) error {
+	if err := begin(ctx, a, q, x, seeds, v); err != nil {
+		return err
+	}
+	rho, norm := x.measure(q)
+	beta := 0.0
+	for sweep := 0; (1+q.damping)*norm > tolerance*v.sum; sweep++ {
+		if sweep == maxSweeps {
+			return fmt.Errorf("residual %.3g after %d sweeps, want %.3g", norm, sweep, tolerance)
+		}
+		if err := backward(ctx, a, q, x, beta); err != nil {
+			return err
+		}
+		dot, err := forward(ctx, a, q, x)
+		if err != nil {
+			return err
+		}
+		last := rho
+		rho, norm = x.step(q, last/dot)
+		beta = rho / last
+	}
+	return nil
+}
+
+// begin sets x = v, and the residual r to match, by a sweep forward.
+func begin[W float32 | float64](ctx context.Context, a *arcs[W], q *quotient, x *query, seeds []Seed, v reset) error {
+	clear(x.y)
+	clear(x.w)
+	clear(x.z)
+	by := q.damping * q.scale
+	for _, seed := range seeds {
+		c := q.class[seed.Node]
+		if c < 0 || seed.Weight == 0 {
+			continue
+		}
+		mass := seed.Weight / v.total
+		y := mass / q.strength[c]
+		x.y[c] += y
+		x.w[c] -= (1-q.damping)*mass/q.size[c] - q.pivot[c]*y
+		targets, weights := a.part(a.offsets[c], a.offsets[c+1])
+		for i, t := range targets {
+			w := 1.0
+			if weights != nil {
+				w = float64(weights[i])
+			}
+			x.w[t] -= by * y * w
+		}
+	}
+	_, err := forward(ctx, a, q, x)
+	copy(x.r, x.w)
+	return err
+}
+
+// backward computes the next direction t from r and beta·z, row by row in descending order.
+func backward[W float32 | float64](ctx context.Context, a *arcs[W], q *quotient, x *query, beta float64) error {
+	by := q.damping * q.scale
+	for c := len(x.t) - 1; c >= 0; c-- {
+		if c%stride == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		targets, weights := a.part(a.middle[c], a.offsets[c+1])
+		up := by * gather(targets, weights, x.t)
+		part := up / q.pivot[c]
+		t := float32(x.r[c] + float64(beta*float64(x.z[c])) + part)
+		x.t[c] = t
+		x.z[c] = float32(float64(t) - part)
+		x.w[c] = up
+	}
+	return nil
+}
+
+// forward computes w from t, row by row in ascending order, and the product of t with its image.
+func forward[W float32 | float64](ctx context.Context, a *arcs[W], q *quotient, x *query) (dot float64, err error) {
+	by := q.damping * q.scale
+	for c := range x.w {
+		if c%stride == 0 && ctx.Err() != nil {
+			return 0, context.Cause(ctx)
+		}
+		targets, weights := a.part(a.offsets[c], a.middle[c])
+		up, t, pivot := x.w[c], float64(x.t[c]), q.pivot[c]
+		w := (by*gather(targets, weights, x.w) - up) / pivot
+		x.w[c] = w
+		dot += float64((float64(t*pivot) - up) * (t + w))
+	}
+	return dot, nil
+}
+
+// step moves y along t by alpha, and updates the residual.
+func (x *query) step(q *quotient, alpha float64) (rho, norm float64) {
+	n := len(x.y)
+	r, w, t := x.r[:n], x.w[:n], x.t[:n]
+	for c, y := range x.y {
+		d := float64(t[c])
+		x.y[c] = y + alpha*d
+		r[c] -= alpha * (d + w[c])
+	}
+	return x.measure(q)
+}
+
+// measure returns the square of r in the norm of E and the L1 norm of D·r.
+func (x *query) measure(q *quotient) (rho, norm float64) {
+	pivot, strength := q.pivot[:len(x.r)], q.strength[:len(x.r)]
+	for c, r := range x.r {
+		rho += r * r * pivot[c]
+		norm += math.Abs(r) * strength[c]
+	}
+	return rho, norm
+}
+
+// gather sums p at the targets, in eight independent sums.
+func gather[W, P float32 | float64](targets []int32, weights []W, p []P) float64 {
+	var sums [8]float64
+	for ; len(targets) >= len(sums); targets = targets[len(sums):] {
+		weights = addProducts(&sums, targets[:len(sums)], weights, p)
+	}
+	addProducts(&sums, targets, weights, p)
+	return ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]))
+}
+
+// addProducts adds p at up to eight targets to as many sums, and returns the weights after them.
+func addProducts[W, P float32 | float64](sums *[8]float64, targets []int32, weights []W, p []P) []W {
+	if weights == nil {
+		for i, t := range targets {
+			sums[i&7] += float64(p[t])
+		}
+		return nil
+	}
+	for i, w := range weights[:len(targets)] {
+		sums[i&7] += float64(float64(w) * float64(p[targets[i]]))
+	}
+	return weights[len(targets):]
+}
+
+// results writes the x of all nodes to dst.
+func (x *query) results(q *quotient, seeds []Seed, v reset, dst []float64) {
+	x.saved = x.saved[:0]
+	for _, seed := range seeds {
+		if own, c := q.own(seed, v); own > 0 {
+			x.saved = append(x.saved, x.y[c])
+			x.y[c] -= own / q.strength[c]
+		}
+	}
+	for i, c := range q.class {
+		dst[i] = 0
+		if c >= 0 {
+			dst[i] = max(0, x.y[c]*q.share[c]/v.sum)
+		}
+	}
+	for _, seed := range seeds {
+		own, _ := q.own(seed, v)
+		dst[seed.Node] += own / v.sum
+	}
+	for _, seed := range slices.Backward(seeds) { // the first seed of a class saved its y
+		if own, c := q.own(seed, v); own > 0 {
+			x.y[c], x.saved = x.saved[len(x.saved)-1], x.saved[:len(x.saved)-1]
+		}
+	}
+}
