@@ -3,11 +3,14 @@
 package embed
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 
+	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
@@ -87,3 +90,186 @@ func Query(ctx context.Context, e Embedder, text string) ([]float32, error) {
 
 // grain is the number of texts that a worker embeds before it takes others.
 const grain = 16
+
+// counter counts the terms of texts, one text after the other.
+type counter struct {
+	numbers *text.Numbering
+	counts  []int32 // by number, all 0 between texts
+	touched []int32 // numbers that occur in the text
+	cols    []int32 // terms of the text, and their weights
+	vals    []float32
+}
+
+// bag counts a text.
+func (c *counter) bag(s string) bag {
+	c.touched = c.touched[:0]
+	c.numbers.Text(s, func(terms []int32) bool {
+		if n := c.numbers.Terms().Len() - len(c.counts); n > 0 {
+			c.counts = append(c.counts, make([]int32, n)...)
+		}
+		for _, n := range terms {
+			if n < 0 {
+				continue
+			}
+			if c.counts[n] == 0 {
+				c.touched = append(c.touched, n)
+			}
+			c.counts[n]++
+		}
+		return true
+	})
+	var b bag
+	for _, n := range c.touched {
+		b = append(b, entry{n, c.counts[n]})
+		c.counts[n] = 0
+	}
+	b.sort()
+	return b
+}
+
+// maxWords is the number of words that a counter may remember between texts.
+const maxWords = 1 << 17
+
+// bag is a counted text: its terms, by their numbers in a vocabulary, in ascending order.
+type bag []entry
+
+type entry struct {
+	term  int32
+	count int32
+}
+
+func (b bag) sort() {
+	slices.SortFunc(b, func(x, y entry) int { return cmp.Compare(x.term, y.term) })
+}
+
+// vocabulary numbers the terms of a corpus, the most frequent first, and knows in how many texts each occurs.
+type vocabulary struct {
+	terms   *text.Vocabulary
+	df      []int32
+	texts   int
+	rootIDF []float64 // square root of each term's idf
+}
+
+// add appends a term.
+func (v *vocabulary) add(term []byte, df int32) {
+	v.terms.Add(term)
+	v.df = append(v.df, df)
+	// The inverse document frequency of BM25, never negative: ln(1 + (N - df + 1/2)/(df + 1/2)).
+	n, d := float64(v.texts), float64(df)
+	v.rootIDF = append(v.rootIDF, math.Sqrt(math.Log1p((n-d+.5)/(d+.5))))
+}
+
+// readCorpus counts all texts and builds their vocabulary of at most maxTerms terms that occur in leastDF
+// texts or more: the most frequent, equal ones in the order of the alphabet. Nothing in the result depends
+// on the number of workers.
+func readCorpus(ctx context.Context, a text.Analyzer, texts []string, workers int) (*vocabulary, []bag, error) {
+	bags, counted := make([]bag, len(texts)), make([]int, len(texts)) // by which worker
+	counters := make([]*counter, par.Workers(workers))
+	for w := range counters {
+		counters[w] = &counter{numbers: new(text.Vocabulary).Numbering(a)}
+	}
+	frequency := make([][]int32, len(counters)) // of the counter's terms in its texts
+	err := par.Ranges(ctx, len(texts), grain, workers, func(w, lo, hi int) error {
+		for i := lo; i < hi && ctx.Err() == nil; i++ {
+			bags[i], counted[i] = counters[w].bag(texts[i]), w
+			frequency[w] = append(frequency[w], make([]int32, counters[w].numbers.Terms().Len()-len(frequency[w]))...)
+			for _, e := range bags[i] {
+				frequency[w][e.term]++
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	v := mergeVocabularies(counters, frequency, len(texts))
+	numbers := make([][]int32, len(counters)) // in v, of each counter's terms
+	for w := range counters {
+		for n := range frequency[w] {
+			numbers[w] = append(numbers[w], int32(v.terms.Find(counters[w].numbers.Terms().At(n))))
+		}
+	}
+	return v, bags, par.Each(ctx, len(bags), workers, func(i int) error {
+		bags[i] = bags[i].renumber(numbers[counted[i]])
+		return nil
+	})
+}
+
+// renumber gives the entries other numbers and drops those with -1.
+func (b bag) renumber(numbers []int32) bag {
+	kept := b[:0]
+	for _, e := range b {
+		if n := numbers[e.term]; n >= 0 {
+			kept = append(kept, entry{n, e.count})
+		}
+	}
+	kept.sort()
+	return kept
+}
+
+func mergeVocabularies(counters []*counter, frequency [][]int32, texts int) *vocabulary {
+	total := make(map[string]int32)
+	for w := range frequency {
+		for n, df := range frequency[w] {
+			total[string(counters[w].numbers.Terms().At(n))] += df
+		}
+	}
+	terms := make([]string, 0, len(total))
+	least := 2
+	if texts < 100 {
+		least = 1
+	}
+	for term, df := range total {
+		if int(df) >= least {
+			terms = append(terms, term)
+		}
+	}
+	slices.SortFunc(terms, func(x, y string) int {
+		return cmp.Or(cmp.Compare(total[y], total[x]), cmp.Compare(x, y))
+	})
+	v := &vocabulary{terms: new(text.Vocabulary), texts: texts}
+	for _, term := range terms[:min(len(terms), maxTerms)] {
+		v.add([]byte(term), total[term])
+	}
+	return v
+}
+
+// weighted is a term of a text with its weight.
+type weighted struct {
+	term   int32
+	weight float64
+}
+
+// termWeight is (1 + ln tf)·√idf. The root is because the dot product of two texts multiplies the weights
+// of a term: each side brings half of its idf, and the product contains it once, as BM25 does. Weights with
+// the whole idf on both sides, the usual TF-IDF, let the rarest term of a query decide alone.
+func termWeight(count int32, rootIDF float64) float64 {
+	return (1 + math.Log(float64(count))) * rootIDF
+}
+
+// weigh gives the terms of a text their weights, and returns the squared length of that.
+func weigh(b bag, rootIDF []float64) (row []weighted, squares float64) {
+	row = make([]weighted, len(b))
+	for i, e := range b {
+		w := termWeight(e.count, rootIDF[e.term])
+		row[i] = weighted{e.term, w}
+		squares += float64(w * w)
+	}
+	return row, squares
+}
+
+// unit scales v to length 1; zeros stay zeros.
+func unit(v []float32) []float32 {
+	squares := 0.0
+	for _, c := range v {
+		squares += float64(c) * float64(c) // exact products
+	}
+	if squares == 0 {
+		return v
+	}
+	length := math.Sqrt(squares)
+	for i, c := range v {
+		v[i] = float32(float64(c) / length)
+	}
+	return v
+}

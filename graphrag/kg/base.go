@@ -9,7 +9,9 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/tidwall/btree"
@@ -160,4 +162,171 @@ func (b *Base) Graph(ctx context.Context) (*Graph, error) {
 		b.chunks, b.words, b.graph = now.chunks, now.words, g
 	}
 	return g, nil
+}
+
+// noted is the extraction of a chunk and the numbers of its texts: name, type and description of each mention, head,
+// tail, relation and description of each fact, and the entity of each attribute. It does not change.
+type noted struct {
+	Extraction
+	numbers []int32
+}
+
+// dictionary numbers the texts of extractions, the empty text by 0, and folds each name and label once. Numbers do not
+// change, so all copies of a base share one. It is safe for concurrent use.
+type dictionary struct {
+	folding Folding
+
+	mu  sync.Mutex
+	ids map[string]int32
+	lexicon
+	newKeys, newLabelKeys []int32
+	perChunk              float64 // texts, in the first graph
+}
+
+// lexicon is a dictionary at one time, for readers.
+type lexicon struct {
+	texts           []string
+	names, labels   []form  // by the number of the name or label
+	keys, labelKeys []int32 // sorted by their texts
+}
+
+// form contains the numbers of a spelling and of its key. Both are 0 of a name that cannot be an entity.
+type form struct{ spelling, key int32 }
+
+func newDictionary(folding Folding) *dictionary {
+	d := &dictionary{folding: folding, ids: make(map[string]int32)}
+	d.id("")
+	return d
+}
+
+// note copies an extraction in valid UTF-8, so that a saved base is restored unchanged, and numbers its texts.
+func (d *dictionary) note(x Extraction) *noted {
+	x = copied(x)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n := &noted{numbers: make([]int32, 0, 3*len(x.Mentions)+4*len(x.Facts)+len(x.Attributes))}
+	number := func(by func(string) int32, texts ...*string) {
+		for _, t := range texts {
+			*t = strings.ToValidUTF8(*t, "\uFFFD")
+			if by == nil {
+				continue
+			}
+			id := by(*t)
+			if n.numbers = append(n.numbers, id); d.texts[id] == *t {
+				*t = d.texts[id] // in memory once
+			}
+		}
+	}
+	for i := range x.Mentions {
+		m := &x.Mentions[i]
+		number(d.name, &m.Name)
+		number(func(kind string) int32 { return d.id(strings.TrimSpace(kind)) }, &m.Type)
+		number(d.id, &m.Description)
+	}
+	for i := range x.Facts {
+		f := &x.Facts[i]
+		number(d.name, &f.Head, &f.Tail)
+		number(d.label, &f.Relation)
+		number(d.id, &f.Description)
+		for k := range f.Keywords {
+			number(nil, &f.Keywords[k])
+		}
+	}
+	for i := range x.Attributes {
+		a := &x.Attributes[i]
+		number(d.name, &a.Entity)
+		number(nil, &a.Key, &a.Value)
+	}
+	for i := range x.Problems {
+		p := &x.Problems[i]
+		number(nil, &p.Kind, &p.Text, &p.Reason)
+	}
+	n.Extraction = x
+	return n
+}
+
+// id numbers a text. The lock is held, as in the functions below.
+func (d *dictionary) id(text string) int32 {
+	id, ok := d.ids[text]
+	if !ok {
+		id = int32(len(d.texts))
+		d.ids[text] = id
+		d.texts, d.names, d.labels = append(d.texts, text), append(d.names, form{}), append(d.labels, form{})
+	}
+	return id
+}
+
+// name numbers a name as it is written. Names that differ only in blanks are one.
+func (d *dictionary) name(text string) int32 {
+	id := d.id(text)
+	if d.names[id] != (form{}) || len(text) > maxName {
+		return id
+	}
+	spelling := oneLine(text)
+	if key := d.folding.Key(spelling); key != "" {
+		f := form{d.id(spelling), d.id(key)}
+		d.names[id], d.newKeys = f, append(d.newKeys, f.key)
+	}
+	return id
+}
+
+// label numbers a label: "born_in" is "Born in".
+func (d *dictionary) label(text string) int32 {
+	id := d.id(text)
+	if d.labels[id] == (form{}) {
+		spelling := oneLine(text)
+		if f := (form{d.id(spelling), d.id(d.folding.Key(strings.ReplaceAll(spelling, "_", " ")))}); f != (form{}) {
+			d.labels[id], d.newLabelKeys = f, append(d.newLabelKeys, f.key)
+		}
+	}
+	return id
+}
+
+// now returns the dictionary as it is, for the graph of some chunks.
+func (d *dictionary) now(chunks int) lexicon {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.keys, d.newKeys = d.merge(d.keys, d.newKeys), nil
+	d.labelKeys, d.newLabelKeys = d.merge(d.labelKeys, d.newLabelKeys), nil
+	if d.perChunk == 0 {
+		d.perChunk = float64(len(d.texts)) / float64(max(1, chunks))
+	}
+	return d.lexicon
+}
+
+// merge adds numbers of texts to some that are in the order of their texts, each once.
+func (d *dictionary) merge(old, added []int32) []int32 {
+	if len(added) == 0 {
+		return old
+	}
+	compare := func(a, b int32) int { return strings.Compare(d.texts[a], d.texts[b]) }
+	slices.SortFunc(added, compare)
+	out := make([]int32, 0, len(old)+len(added))
+	for _, id := range added {
+		n, _ := slices.BinarySearchFunc(old, id, compare)
+		out, old = append(append(out, old[:n]...), id), old[n:]
+	}
+	return slices.Compact(append(out, old...))
+}
+
+// tooLarge reports whether most texts are not of these chunks.
+func (d *dictionary) tooLarge(chunks int) bool {
+	const some = 1 << 12
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.perChunk > 0 && float64(len(d.texts)) > 2*d.perChunk*float64(chunks)+some
+}
+
+// renumber gives a base a dictionary of its own chunks alone.
+func (b *Base) renumber(ctx context.Context) error {
+	b.words = newDictionary(b.opts.Folding)
+	chunks := b.chunks.Copy()
+	for i, x := range chunks.Values() {
+		if i%stride == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		chunks.Set(x.Chunk, b.words.note(x.Extraction))
+	}
+	b.chunks = chunks
+	return nil
 }

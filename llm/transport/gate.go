@@ -170,3 +170,155 @@ func (g *gate) answeredBy(name string) {
 		g.log.Warn("transport: the server answers with another model than before", "endpoint", g.name, "before", before, "now", name)
 	}
 }
+
+// The policies below are pure functions of their arguments, time included; [gate] applies them.
+
+const (
+	// startConcurrency is the first adaptive limit; a server on this machine has few slots and would queue requests.
+	startConcurrency = 8
+	startLocal       = 2
+	// A cut leaves seven tenths. The next cut is at least cutCooldown later, since running requests still
+	// reflect the old limit.
+	cutFactor   = 0.7
+	cutCooldown = 5 * time.Second
+	// Another slot on a local server is kept if the throughput rises by half of its possible gain; otherwise
+	// it is tried again after holdRounds rounds.
+	keepGain   = 0.5
+	holdRounds = 8
+	leastRound = 8 // replies
+)
+
+// aimd is the number of concurrent requests that an endpoint bears: additive increase, multiplicative
+// decrease. A server on this machine refuses nothing but queues requests, so an increase that does not raise
+// the throughput is undone.
+type aimd struct {
+	limit  float64
+	most   int
+	local  bool
+	streak int       // successes since the last change or setback
+	until  time.Time // no cut before
+
+	// Of a local server: work and seconds of the replies of the round, the throughput
+	// before the last increase (0 without one), and the rounds until the next.
+	work, seconds, before float64
+	resting               int
+}
+
+func newAIMD(most int, local bool) aimd {
+	start := startConcurrency
+	if local {
+		start = startLocal
+	}
+	return aimd{limit: float64(min(start, most)), most: most, local: local}
+}
+
+func (a *aimd) slots() int { return int(a.limit) }
+
+// success records a reply that arrived while flying requests were running, with its work and seconds. A
+// streak of as many successes as slots adds a slot.
+func (a *aimd) success(flying int, work, seconds float64) {
+	if a.local && flying < a.slots() {
+		return // the limit was not reached
+	}
+	if a.streak++; a.streak > 0 {
+		a.work, a.seconds = a.work+work*float64(flying), a.seconds+seconds
+	}
+	switch {
+	case a.local && a.streak >= max(leastRound, a.slots()):
+		a.round(a.work / a.seconds)
+	case !a.local && a.streak >= a.slots():
+		a.limit, a.streak = min(a.limit+1, float64(a.most)), 0
+	}
+}
+
+// round ends a round of replies of a local server.
+func (a *aimd) round(throughput float64) {
+	a.streak, a.work, a.seconds = 0, 0, 0
+	n := float64(a.slots())
+	switch {
+	case a.before > 0 && n > startLocal && throughput < a.before*(1+keepGain/(n-1)):
+		a.limit, a.before, a.resting = n-1, 0, holdRounds
+	case a.resting > 0:
+		a.resting--
+	case int(n) < a.most:
+		a.limit, a.before = n+1, throughput
+		a.streak = -int(n) - 1 // the next replies are of the old limit
+	}
+}
+
+// overload cuts the limit, at most once per cooldown or Retry-After, and reports whether it did.
+func (a *aimd) overload(now time.Time, retryAfter time.Duration) bool {
+	a.streak, a.work, a.seconds, a.before = 0, 0, 0, 0
+	if now.Before(a.until) {
+		return false
+	}
+	a.limit = max(1, a.limit*cutFactor)
+	a.until = now.Add(max(cutCooldown, retryAfter))
+	return true
+}
+
+const (
+	// The breaker opens if four fifths of at least 20 attempts in half a minute failed transiently, and
+	// admits one probe every half minute.
+	breakerCalls  = 20
+	breakerShare  = 0.8
+	breakerWindow = 30 * time.Second
+	breakerPause  = 30 * time.Second
+)
+
+// breaker holds back requests to an endpoint that is down.
+type breaker struct {
+	began       time.Time // of the window
+	all, failed int       // attempts in it
+
+	opened  time.Time
+	probeAt time.Time // the next probe may go, while open
+	probing bool      // a probe is under way
+	// answered is true once the endpoint has sent any HTTP reply. Without one there is no outage to wait for,
+	// but probably a wrong address.
+	answered bool
+	last     *llm.Error
+}
+
+// count adds an attempt to the window, or starts a new one.
+func (b *breaker) count(now time.Time, failed int) {
+	if now.Sub(b.began) >= breakerWindow {
+		b.began, b.all, b.failed = now, 0, 0
+	}
+	b.all++
+	b.failed += failed
+}
+
+func (b *breaker) open() bool { return !b.opened.IsZero() }
+
+// note records the result of an attempt and reports whether the state changed.
+func (b *breaker) note(now time.Time, e *llm.Error, probe bool) (changed bool) {
+	if probe {
+		b.probing = false
+	}
+	if e == nil || e.Status != 0 {
+		b.answered = true
+	}
+	switch {
+	case e != nil && e.Kind == llm.ErrCanceled: // says nothing about the endpoint
+	case e == nil || e.Kind != llm.ErrTransient && e.Kind != llm.ErrTimeout:
+		if b.open() { // a server that answers is up
+			*b = breaker{answered: true}
+			return true
+		}
+		b.count(now, 0)
+	case b.open():
+		b.last = e
+		if probe {
+			b.probeAt = now.Add(breakerPause)
+		}
+	default:
+		b.last = e
+		b.count(now, 1)
+		if b.all >= breakerCalls && float64(b.failed) >= breakerShare*float64(b.all) {
+			b.opened, b.probeAt = now, now.Add(breakerPause)
+			return true
+		}
+	}
+	return false
+}

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package share keeps the replies of a build in a store, and lets several processes index the same
-// documents, each of which asks a model for a share of the replies. A process goes through all of the
-// work, and stops at the end of a step in which replies of other shares are missing.
 package share
 
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"sync"
 	"sync/atomic"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
+	"github.com/wildgraph/wildgraph/graphrag/store"
 )
 
 // ErrMissing ends a share that needs replies of other shares. ErrItem ends one item of a step; the other
@@ -94,4 +96,214 @@ func End(ctx context.Context) error {
 func Each(ctx context.Context, n, workers int, do func(ctx context.Context, i int) error) error {
 	err := par.Each(ctx, n, workers, func(i int) error { return do(Item(ctx), i) })
 	return cmp.Or(err, End(ctx))
+}
+
+// Replies keeps the replies of a build in a table of a store, so that a killed process loses only the calls that
+// are running. It is safe for concurrent use.
+type Replies struct {
+	// Open opens the generation of the Table, at the first use.
+	Open  func(context.Context) (store.Generation, error)
+	Table string
+	// Durable tables need no flush. New ones have nothing to be found at the start, and get the replies of the first call
+	// when there is a second one, or at the end: the change of one note needs no table.
+	Durable, New bool
+
+	opening    sync.Mutex
+	generation store.Generation
+	held       []store.Record // of the first call
+
+	puts     atomic.Int64
+	flushing sync.Mutex
+	flushed  int64 // the number of puts that are durable
+}
+
+type repliesKey struct{}
+
+// With returns a context under which [Fetch] keeps replies.
+func (r *Replies) With(ctx context.Context) context.Context {
+	return context.WithValue(ctx, repliesKey{}, r)
+}
+
+// Kept returns the replies of a context, nil without any.
+func Kept(ctx context.Context) *Replies {
+	r, _ := ctx.Value(repliesKey{}).(*Replies)
+	return r
+}
+
+// atOnce is the number of keys that are asked for at once.
+const atOnce = 256
+
+// Fetch returns the replies to keys, in order, from the table of the context. ask gets the places of keys that the table
+// lacks and that the [Share] of the context has; the table has their replies when they are returned. If a key of
+// another share is missing, the error of [Ask] is returned.
+func Fetch[T any](ctx context.Context, keys []string, ask func(places []int) ([]T, error)) ([]T, error) {
+	places := make([]int, len(keys))
+	for i := range places {
+		places[i] = i
+	}
+	r := Kept(ctx)
+	if r == nil {
+		return exactly(places, ask)
+	}
+	out := make([]T, len(keys))
+	var left error
+	for lo := 0; lo < len(keys); lo += atOnce {
+		hi := min(lo+atOnce, len(keys))
+		there, err := r.get(ctx, keys[lo:hi])
+		if err != nil {
+			return nil, err
+		}
+		var mine []int
+		for _, i := range places[lo:hi] {
+			if data, ok := there[keys[i]]; !ok {
+				if err := Ask(ctx, keys[i]); err != nil {
+					left = err
+				} else {
+					mine = append(mine, i)
+				}
+			} else if err := decode(data, &out[i]); err != nil {
+				return nil, fmt.Errorf("the stored reply %s cannot be read: discard the generation of replies, and index again: %w", keys[i], err)
+			}
+		}
+		if len(mine) == 0 {
+			continue
+		}
+		if err := r.put(ctx, nil); err != nil {
+			return nil, err
+		}
+		made, err := exactly(mine, ask)
+		if err != nil {
+			return nil, err
+		}
+		records := make([]store.Record, len(mine))
+		for at, i := range mine {
+			out[i], records[at].ID = made[at], keys[i]
+			if records[at].Data, err = encode(made[at]); err != nil {
+				return nil, fmt.Errorf("a reply cannot be stored: %w", err)
+			}
+		}
+		if err := r.put(ctx, records); err != nil {
+			return nil, err
+		}
+	}
+	return out, left
+}
+
+// exactly asks for one reply for each place.
+func exactly[T any](places []int, ask func(places []int) ([]T, error)) ([]T, error) {
+	made, err := ask(places)
+	if err == nil && len(made) != len(places) {
+		err = fmt.Errorf("%d replies, or vectors, were given for %d: look at the model or the embedder", len(made), len(places))
+	}
+	return made, err
+}
+
+// Make is Fetch for what each process makes itself: under a share nothing of it is kept.
+func Make[T any](ctx context.Context, keys []string, make func(places []int) ([]T, error)) ([]T, error) {
+	if ctx.Value(shareKey{}) != nil {
+		ctx = context.WithValue(ctx, repliesKey{}, (*Replies)(nil))
+	}
+	return Fetch(ctx, keys, make)
+}
+
+// put stores replies, also if ctx has ended, with those that an earlier call kept back. The first call keeps its
+// replies back.
+func (r *Replies) put(ctx context.Context, records []store.Record) error {
+	r.opening.Lock()
+	first := r.New && r.generation == nil && r.held == nil
+	records, r.held = append(r.held, records...), nil
+	if first {
+		records, r.held = nil, records
+	}
+	r.opening.Unlock()
+	if len(records) == 0 {
+		return nil
+	}
+	ctx = context.WithoutCancel(ctx)
+	t, err := r.table(ctx)
+	if err == nil {
+		err = t.Put(ctx, records...)
+	}
+	if err == nil && !r.Durable {
+		err = r.flush(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("storing replies that were paid for: %w", err)
+	}
+	return nil
+}
+
+// encode returns a vector as its bytes, which takes a hundredth of the time, and any other value as JSON.
+func encode(v any) ([]byte, error) {
+	if row, ok := v.([]float32); ok {
+		return binary.Append(nil, binary.LittleEndian, row)
+	}
+	return json.Marshal(v)
+}
+
+func decode(data []byte, to any) error {
+	row, ok := to.(*[]float32)
+	if !ok {
+		return json.Unmarshal(data, to)
+	}
+	*row = make([]float32, len(data)/4)
+	_, err := binary.Decode(data, binary.LittleEndian, *row)
+	return err
+}
+
+// get returns the data of the replies that are there, by key.
+func (r *Replies) get(ctx context.Context, keys []string) (map[string][]byte, error) {
+	if r.New {
+		return nil, nil
+	}
+	t, err := r.table(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found, err := t.Get(ctx, keys...)
+	out := make(map[string][]byte, len(found))
+	for _, record := range found {
+		out[record.ID] = record.Data
+	}
+	return out, err
+}
+
+func (r *Replies) table(ctx context.Context) (store.Table, error) {
+	r.opening.Lock()
+	defer r.opening.Unlock()
+	if r.generation == nil {
+		g, err := r.Open(ctx)
+		if err != nil {
+			return nil, err
+		}
+		r.generation = g
+	}
+	return r.generation.Table(r.Table)
+}
+
+// flush makes earlier puts durable. One flush serves all callers that arrived before it began.
+func (r *Replies) flush(ctx context.Context) error {
+	mine := r.puts.Add(1)
+	r.flushing.Lock()
+	defer r.flushing.Unlock()
+	if r.flushed >= mine {
+		return nil
+	}
+	all := r.puts.Load()
+	err := r.generation.Flush(ctx)
+	if err == nil {
+		r.flushed = all
+	}
+	return err
+}
+
+// Close closes the generation, if it was opened. Of a change that failed it has all replies.
+func (r *Replies) Close(ctx context.Context, failed error) (err error) {
+	if failed != nil {
+		err = r.put(ctx, nil)
+	}
+	if r.generation != nil {
+		err = errors.Join(err, r.generation.Close())
+	}
+	return err
 }
