@@ -25,7 +25,8 @@ import (
 	"github.com/wildgraph/wildgraph/llm/replies"
 )
 
-// wholeValues is a JSON text that was cut, up to the last whole value of a list in it, with its brackets closed.
+// wholeValues is a JSON text that was cut, up to the last value of a list in it that is whole, with the open brackets there
+// closed; "" if there is none.
 func wholeValues(s string) string {
 	const deepest = 64
 	var open, closing []byte // brackets that close the open ones: now, and at end
@@ -54,7 +55,8 @@ func wholeValues(s string) string {
 	return s[begin:max(end, begin)] + string(closing)
 }
 
-// decode is [replies.Decode], but of a reply that was cut the whole values are kept, and the loss is a problem.
+// decode asks a model for a T as [replies.Decode] does. Of a reply that was cut, the whole values are kept, and the loss is
+// a problem.
 func decode[T any](ctx context.Context, m llm.Model, req llm.Request, x *kg.Extraction) (T, error) {
 	value, _, err := replies.Decode[T](ctx, m, req)
 	var e *llm.Error
@@ -76,7 +78,8 @@ var (
 	completed = regexp.MustCompile(`(?i)\|\s*COMPLETE\s*\|?>?`)
 )
 
-// complete reports whether a reply is marked as complete and has no record behind the mark, or is a whole JSON value.
+// complete reports whether a reply is marked as complete, whatever follows the mark
+// but another record, or is a whole JSON value.
 func complete(reply string) bool {
 	at := completed.FindAllStringIndex(reply, -1)
 	if at == nil {
@@ -85,12 +88,13 @@ func complete(reply string) bool {
 	return !delimiter.MatchString(reply[at[len(at)-1][1]:])
 }
 
-// delimiter matches <|> and <|#|> and damaged forms: <|##|>, <#|>, |#|>, <||>, ||#||, <X|#|>, <|\#|>, <|#:, doubled
-// ones.
+// delimiter matches <|> and <|#|> and the damaged forms that models write: <|##|>, <#|>, |#|>, <|#|, <||>,
+// ||#||, doubled ones, and ones with an extra character: <X|#|>, <|#|Y>, <|\#|>, <|#:, <|#|>|.
 var delimiter = regexp.MustCompile(`<[A-Za-z\\]?\|{0,2}\\?#{1,2}[|#:]{0,5}(?:[A-Za-z]?>)?\|?` +
 	`|<\|{1,3}>?|\|{1,2}#{1,2}\|{1,2}>?|#{0,2}\|[|#]{0,3}>`)
 
-// delimit replaces the delimiters of a format by sep. A damaged one between blanks is prose, such as an operator.
+// delimit replaces the delimiters of a format by sep. A damaged one between blanks is
+// prose, such as an operator that a passage explains.
 func delimit(text string, format Format) string {
 	exact := map[Format]string{Tuples: "<|>", Lines: "<|#|>"}[format]
 	var b strings.Builder
@@ -108,7 +112,8 @@ func delimit(text string, format Format) string {
 	return b.String() + text[end:]
 }
 
-// start matches the kind and delimiter that begin a record: on a line, after ##, a bracket, a field or a full stop.
+// start matches the beginning of a record: its kind and a delimiter, at the start of the text or of a line (which
+// may be numbered), or after ##, a bracket, or the last field of another record, which may end with a full stop.
 var start = regexp.MustCompile(`(?i)(^|\n|##|\(|[.!?。] |` + sep + `)[ \t\r]*(?:(?:[-•>]|\d{1,3}[.)])[ \t]*)?["'“*_` + "`" + `]*` +
 	`(` + entityWords + `|` + relationWords + `)["'”*_` + "`" + `]*\s*` + sep)
 
@@ -139,7 +144,8 @@ type replyRecord struct {
 	bracket bool // it begins with one
 }
 
-// cut finds the records of a text. One begins only after a complete one: a type may be called "entity".
+// cut finds the records of a text with sep between the fields. A field that looks like the beginning of a
+// record begins one only after a complete record: a type may be called "entity".
 func cut(text string) (out []replyRecord) {
 	var begins [][]int // of boundary, kind, fields
 	for from := 0; strings.Contains(text, sep); {
@@ -178,7 +184,8 @@ func whole(text string, begin []int, end int) bool {
 	return begin[1] <= end && strings.Count(text[begin[1]:end], sep) >= fields-1
 }
 
-// readRecords parses the records of a reply in the format Tuples or Lines. One that cannot be parsed is a problem.
+// readRecords parses the records of a reply in the format Tuples or Lines. Other text is
+// ignored; a record that cannot be parsed is a problem.
 func readRecords(answer string, format Format, x *kg.Extraction) {
 	reply := strings.ReplaceAll(answer, sep, " ")
 	reply = endMark.ReplaceAllString(reply, "\n##\n")
@@ -269,7 +276,8 @@ func inJSON(reply string) (v any) {
 	return nil
 }
 
-// readValue adds records among objects, by their keys; a kind not in types is "unknown". It reports one, or an empty list.
+// readValue adds the records among the objects of a value, known by their keys; a kind of entity that is not
+// among types, if there are any, is "unknown". It reports whether there was a record or an empty list.
 func readValue(v any, types []string, x *kg.Extraction) (ok bool) {
 	switch v := v.(type) {
 	case []any:
@@ -446,7 +454,8 @@ func cleanName(s string) string {
 // quotes are pairs of quotation marks.
 var quotes = [...][2]string{{`"`, `"`}, {"''", "''"}, {"'", "'"}, {"`", "`"}, {"“", "”"}, {"„", "“"}, {"„", "”"}, {"‘", "’"}, {"«", "»"}, {"»", "«"}, {"「", "」"}}
 
-// unquote removes quotes around a whole name, and one without a partner. Other quotes stay: "Weird Al" Yankovic.
+// unquote removes quotes around a whole name, and a single quote without a partner. Quotes
+// around a part of a name stay: "Weird Al" Yankovic.
 func unquote(s, open, end string) string {
 	inner, begins := strings.CutPrefix(s, open)
 	inside, ends := strings.CutSuffix(inner, end)
@@ -473,7 +482,8 @@ func cleanType(s string) string {
 	return strings.ToLower(strings.TrimSpace(s))
 }
 
-// numeric reports whether a name is a number under 3 digits, or dotted and under 6 characters, as LightRAG drops.
+// numeric reports whether a name is a short bare number, under 3 digits, or dotted and
+// under 6 characters. LightRAG drops these.
 func numeric(name string) bool {
 	if strings.Trim(name, "0123456789.") != "" {
 		return false

@@ -28,9 +28,11 @@ import (
 
 // Options of [Open]: the files, the index, and the system.
 type Options struct {
-	// Docs is the folder of files, or a file, and Index the folder of their index, of one system; see [UserIndex].
+	// Docs is the folder of files, or one file, Index the folder of their index, which is created; see
+	// [UserIndex]. An index belongs to one Docs and one system.
 	Docs, Index string
-	// System is indexed, and closed with the folder. Files, if set, has the parsed files, see [Files.Reader].
+	// System is indexed and updated; it is closed with the folder. Files, if set, are filled with the
+	// parsed files, which its kit reads through [Files.Reader].
 	System *kit.System
 	Files  *Files
 	// Settings name what else the index depends on, such as the embedding model. If they change, the index is rebuilt.
@@ -53,7 +55,8 @@ type Folder struct {
 
 // Change is the result of a refresh.
 type Change struct {
-	// Files is their number; the others differ from the index before. A renamed file is deleted and added.
+	// Files is the number of files; Added, Changed and Deleted are the differences to the
+	// previous index. A renamed file counts as deleted and added.
 	Files, Added, Changed, Deleted int
 	// Skipped are the errors of files that are not read.
 	Skipped []error
@@ -65,7 +68,8 @@ type Change struct {
 // Any reports whether the index changed.
 func (c Change) Any() bool { return c.Added+c.Changed+c.Deleted > 0 || c.Rebuilt != "" }
 
-// UserIndex returns the usual folder of an index, in the user's cache folder, by the path of docs and the kind.
+// UserIndex returns the usual folder of an index: in the user's cache folder, with a name derived
+// from the absolute path of docs and the kind of the index.
 func UserIndex(docs, kind string) (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -82,7 +86,8 @@ func UserIndex(docs, kind string) (string, error) {
 	return filepath.Join(cache, "wildgraph", "folders", filepath.Base(path)+"-"+hex.EncodeToString(digest[:6])+"-"+kind), nil
 }
 
-// Open opens the index of a folder and updates it. Files that cannot be read are in [Change.Skipped], not the error.
+// Open opens the index of a folder and updates it. Errors concern the folder or the index; files
+// that cannot be read are in [Change.Skipped].
 func Open(ctx context.Context, o Options) (*Folder, Change, error) {
 	fail := func(err error) (*Folder, Change, error) {
 		return nil, Change{}, fmt.Errorf("folder: %w", err)
@@ -231,7 +236,8 @@ func (f *Folder) read(ctx context.Context, next *draft) (c Change, err error) {
 	return c, err
 }
 
-// file adds a file to the next generation, parsed if it is new or changed. The error is why it is skipped, or partial.
+// file adds a file to the next generation, parsed if it is new or has changed. The error is why it
+// is skipped, or read in part.
 func (f *Folder) file(next *draft, raw load.Raw) error {
 	hash := sha256.Sum256(raw.Data)
 	e := entry{Name: raw.Name, Hash: hex.EncodeToString(hash[:])}
@@ -252,7 +258,8 @@ func (f *Folder) file(next *draft, raw load.Raw) error {
 	return parsed.Problem
 }
 
-// date adds the time of a file to its fields. A file is read again when its content changes, not its time alone.
+// date adds the time of a file to its fields. A file is read again when its content
+// changes, so another time alone is not seen.
 func (f *Folder) date(name string, d *graphrag.Document) {
 	info, err := fs.Stat(f.docs, name)
 	if err != nil || len(d.Fields) >= graphrag.MaxFields {
@@ -274,7 +281,8 @@ func (f *Folder) Close() error {
 	return cmp.Or(f.System.Close(), f.now.Swap(nil).close())
 }
 
-// Files contains the parsed files of a folder, none before [Open]. They are safe for concurrent use.
+// Files contains the parsed files of a folder: none before [Open], then the files of its index.
+// They are safe for concurrent use.
 type Files struct{ now atomic.Pointer[generation] }
 
 // File returns the parsed file of a document.
@@ -292,7 +300,8 @@ func (f *Files) File(id string) (*load.File, error) {
 	}
 }
 
-// Reader returns a reader of evidence as in the files: whole lines under headings, with spread also gaps in chunks.
+// Reader returns a reader that reads evidence as it is in the files: whole lines, with their headings. With
+// spread the gaps inside chunks are read as well, which is meant for readers without costs.
 func (f *Files) Reader(r reader.Reader, spread bool) reader.Reader {
 	longest := 2
 	if spread {
@@ -355,7 +364,8 @@ func holds(s string, c graphrag.Chunk) bool {
 
 // Source is a quote of an answer with its place.
 type Source struct {
-	// Doc is the path of the file, Title its title, and Place the place of the quote, see [load.File.Place].
+	// Doc is the path of the file in the folder, and Title its title. Place is the place of
+	// the quote in it, see [load.File.Place].
 	Doc   string `json:"path"`
 	Title string `json:"title,omitempty"`
 	Place string `json:"place"`

@@ -63,7 +63,8 @@ type generation struct {
 	byName map[string]int
 }
 
-// current opens the current generation; nil and the reason if it cannot be used, and nil without one if there is none.
+// current opens the current generation. It returns nil and the reason if that cannot be used,
+// and nil without a reason if there is none.
 func current(index, settings string) (*generation, string) {
 	for try := 0; ; try++ {
 		name, err := os.ReadFile(filepath.Join(index, currentName))
@@ -146,7 +147,8 @@ func (g *generation) file(name string) (*load.File, error) {
 	return f, f.UnmarshalBinary(data)
 }
 
-// draft is the next generation: the entries of all files, in order, and the parsed forms of new and changed ones.
+// draft is the next generation: the entries of all files, in the order of their names, and the
+// parsed forms of the new and changed ones.
 type draft struct {
 	old            *generation
 	index          string

@@ -41,7 +41,9 @@ type Block struct {
 	Text string
 	// Cells are the cells of a header or a row, as spans of Text.
 	Cells []text.Span
-	// Under is the index of the heading, Lead of the header, term, paragraph or item that it depends on; -1 is none.
+	// Under is the index of the heading of the block, Lead of the block that it depends on:
+	// the header of a row, the term of a definition, the paragraph before a list or code, the
+	// item around a nested one. -1 is none.
 	Under, Lead int
 	// Start and End delimit the block in the source.
 	Start, End int
@@ -63,7 +65,8 @@ func (b Block) Cell(column int) string {
 	return Plain(b.Cells[column].In(b.Text))
 }
 
-// Plain returns a text as it is displayed: on one line, without links, images, escapes and markup outside of code.
+// Plain returns a text as it is displayed: on one line, without links, images, escapes, struck
+// text, and markup of emphasis and code. Between backticks everything stays.
 func Plain(s string) string {
 	var code []string
 	if strings.Contains(s, "`") {
@@ -120,7 +123,8 @@ func upTo(s, mark string) int {
 	}
 }
 
-// unmarked removes marks of emphasis and code, struck text, backslashes and tags such as <br>, and puts code back.
+// unmarked removes ** and __, backticks, struck text, single * and _ at the edges of words,
+// backslashes before punctuation, and tags such as <br>, <b>, <i> and <p>, and puts code back.
 func unmarked(s string, code []string) string {
 	var b strings.Builder
 	b.Grow(len(s))
@@ -165,7 +169,8 @@ func isMark(s string, i int) bool {
 	return i+1 < len(s) && s[i+1] == c || c != '~' && atEdge(s, i-1) != atEdge(s, i+1)
 }
 
-// escapeLine returns a text on one line as Markdown of a paragraph that [Plain] shows as the text.
+// escapeLine returns a text on one line as Markdown that [Plain] shows as the text and [Blocks] reads
+// as a paragraph: with backslashes before what would be markup. Addresses stay as they are.
 func escapeLine(s string) string {
 	s = oneLine(s)
 	out := Inline(s)
@@ -237,7 +242,8 @@ const tagNames = " a abbr address area article aside audio b base bdi bdo big bl
 	"output p param picture pre progress q rp rt ruby s samp script section select slot small source span strike strong style sub summary sup svg " +
 	"table tbody td template textarea tfoot th thead time title tr track tt u ul var video wbr "
 
-// tagName returns the length of "<" or "</" and the name of an element, small or in capitals, that begin s; or 0.
+// tagName returns the length of what begins s as an HTML tag: "<" or "</" and the name of an
+// element, in lower case or in two capitals or more; 0 if it is none.
 func tagName(s string) int {
 	i := 1
 	if i < len(s) && s[i] == '/' {
@@ -261,9 +267,12 @@ const (
 	maxLine = 400
 )
 
-// Lead returns the context, of a few lines, that a piece of a Markdown text, beginning at an offset, lacks: its headings,
-// and the header of its table, with the beginning of a cut row, the line before its list, or its fence. The blocks of
-// the lead with the piece equal the blocks of the piece in its place. It examines at most 64 KB before the offset.
+// Lead returns the context that a piece of a Markdown text, beginning at an offset, lacks: its
+// headings, and, if it begins inside a table, the header; inside a list, the line before the list;
+// inside code in the first 64 KB, the opening fence. The blocks of the lead with the piece equal
+// the blocks of the piece in its place. If a row of a table is cut, its beginning is in the lead.
+//
+// It examines at most 64 KB before the offset and returns a few lines.
 func Lead(s string, at int) string {
 	if at <= 0 || at >= len(s) {
 		return ""

@@ -21,7 +21,8 @@ const codeExtensions = ".go .py .pyi .js .mjs .cjs .jsx .ts .tsx .java .kt .kts 
 var definition = regexp.MustCompile(`^(?i:(?:export|default|pub(?:\([a-z]+\))?|public|private|protected|internal|static|abstract|final|async|unsafe|override|create(?: or replace)?) +)*` +
 	`(?i:func|fn|fun|def|defn|defp|defmodule|class|struct|enum|interface|trait|impl|type|function|module|namespace|object|record|protocol|message|service|table|view|procedure)\b.*`)
 
-// codeFile reads source code: a definition at the start of a line heads a section, with the comment before it.
+// codeFile reads source code: each definition at the start of a line is a section with that line as
+// its heading, and includes the comment before it.
 func codeFile(name, source string) *File {
 	if strings.Count(source, "\n") > maxLines {
 		return Markdown(name, source)
@@ -151,7 +152,8 @@ type grid struct {
 	labels int // bytes of names of columns that lists may still have
 }
 
-// row writes a row; at are the offsets of its cells, if any. One with more cells than the header begins another table.
+// row writes one row; at are the offsets of its cells, none for those in the text. One with more cells than
+// the header begins another table.
 func (g *grid) row(cells []string, at []int) {
 	if more := len(cells) - len(g.header); more > 0 {
 		g.header, g.rows = append(g.header, make([]string, more)...), 0

@@ -60,8 +60,9 @@ func newSheet(name, source string) *sheet {
 	return s
 }
 
-// score rates the separator: the share of records with the most frequent width, times the share of values without another
-// separator ("April 15, 2023;4028" cut at commas has them). It also counts the titles above the table.
+// score rates the separator by the first records: the share of records with the most frequent width,
+// times the share of values without another separator ("April 15, 2023;4028;25.00" cut at commas has
+// them). It also counts the titles above the table.
 func (s *sheet) score() (score float64, titled int) {
 	var titles, widths []int // the number of values, -1 of a record that is no title, and of cells
 	gap := 0                 // the first record of those behind the first blank line
@@ -110,7 +111,8 @@ func (s *sheet) apart(at int) bool {
 	return strings.Count(before[len(strings.TrimRight(before, "\r\n")):], "\n") > 1
 }
 
-// divided reports whether a value contains another separator, no blank behind it, and not within a number.
+// divided reports whether a value contains another separator, without a blank behind it as in prose,
+// and not within a number.
 func (s *sheet) divided(value string) bool {
 	for i := range len(value) - 1 {
 		if c := value[i]; c != s.comma && strings.IndexByte(separators, c) >= 0 && value[i+1] != ' ' &&
@@ -182,7 +184,8 @@ func (s *sheet) after(i int) int {
 // mostBlanks is the most blanks around quotes.
 const mostBlanks = 8
 
-// closing finds the quote before a separator or the end of a line. If another value begins before, there is none.
+// closing finds the quote that closes a value: a separator or the end of a line follows. Other quotes
+// within the value are text; if another value begins with a quote before, the value has no quotes.
 func (s *sheet) closing(i int) (int, bool) {
 	from := i
 	for ; i < len(s.source); i++ {
@@ -214,7 +217,8 @@ func (s *sheet) tooWide() bool {
 	return false
 }
 
-// tableFile reads a table. Its first row is the header if it has no numbers but years; titles above are paragraphs.
+// tableFile reads comma- or tab-separated values as a table. Its first row is the header unless it
+// contains a number other than years; records above it, such as a title, are paragraphs.
 func tableFile(name, source string) *File {
 	s := newSheet(name, source)
 	if s.tooWide() {

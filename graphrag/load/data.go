@@ -30,8 +30,9 @@ func lenient(source string) string {
 	})
 }
 
-// jsonFile reads JSON, and JSONL, by whatever name: objects with few short values as a table, others as sections under
-// their name, with long texts as paragraphs and the rest as lists. Invalid JSON stays unchanged.
+// jsonFile reads JSON, and JSONL line by line, by whatever name. A list of objects with few short
+// values becomes a table; other objects become sections: a heading with their name, long texts as
+// paragraphs, the rest as lists of keys and values. Invalid JSON stays unchanged.
 func jsonFile(name, source string) *File {
 	w, left := &writer{}, maxValues
 	if strings.EqualFold(path.Ext(name), ".json") {

@@ -85,7 +85,8 @@ func encodingOf(data []byte) (from encoding.Encoding, guess string, err error) {
 	return from, guess, nil
 }
 
-// wideEncoding returns UTF-16 or UTF-32, by the mark, or by upper bytes below 9, as of all alphabets; or else nil.
+// wideEncoding returns the encoding of a text of units of two or four bytes, nil of other texts. Its mark
+// decides, or else the upper bytes of the first units: for all alphabets they are below 9.
 func wideEncoding(data []byte) encoding.Encoding {
 	switch {
 	case bytes.HasPrefix(data, []byte("\xff\xfe\x00\x00")), bytes.HasPrefix(data, []byte("\x00\x00\xfe\xff")):
@@ -123,7 +124,8 @@ func wideEncoding(data []byte) encoding.Encoding {
 	return nil
 }
 
-// mostlyUTF8 reports whether a tenth at most of the bytes above ASCII is not UTF-8; elsewhere it is two thirds.
+// mostlyUTF8 reports whether a text that is not valid UTF-8 is a damaged one: a tenth of its bytes
+// above ASCII is bad at most. Of texts in other encodings it is two thirds.
 func mostlyUTF8(data []byte) bool {
 	valid := bytes.ToValidUTF8(data, nil)
 	bad := len(data) - len(valid)
@@ -139,7 +141,8 @@ func aboveASCII(data []byte) (n int) {
 
 var declaration = regexp.MustCompile(`(?i)(?:charset|encoding|coding)\s*[=:]\s*["']?([a-z0-9_.:-]{2,40})`)
 
-// declared returns the encoding that a page, an XML file or a comment declares, unless it is one of Unicode; or nil.
+// declared returns the encoding that a page, an XML file or a comment declares; nil if there is none, or if it is one of
+// Unicode, which the bytes are not.
 func declared(data []byte) encoding.Encoding {
 	m := declaration.FindSubmatch(data[:min(len(data), 1024)])
 	if m == nil || strings.HasPrefix(strings.ToLower(string(m[1])), "utf") {
@@ -161,8 +164,9 @@ func Charset(name string) (encoding.Encoding, error) {
 	return e, nil
 }
 
-// detectable are the encodings that the detector finds, by its names: 97 % of 1,300 texts of 60 to 3,000 characters in
-// nine languages, none as another, and it was this sure of none in Windows-1252, 1250 or 1254, CP 850 or Mac Roman.
+// detectable are the encodings that the detector finds, by its names. Among 1,300 texts of 60 to 3,000
+// characters in them, of messages of programs in nine languages, it found 97 % and took none for
+// another; it was this sure of no text in Windows-1252, 1250 or 1254, CP 850 or Mac Roman.
 var detectable = map[string]string{
 	"windows-1251": "windows-1251", "koi8-r": "koi8-r", "ibm866": "ibm866", "iso-8859-5": "iso-8859-5", "windows-1255": "windows-1255",
 	"iso-8859-7": "windows-1253", "gb2312": "gb18030", "gb18030": "gb18030", "gbk": "gb18030", "big5": "big5",
@@ -196,7 +200,9 @@ func detected(data []byte) (encoding.Encoding, string) {
 
 const wrong = ", which its bytes tell: convert it to UTF-8 if that is wrong" // behind a guess
 
-// isWestern reports whether bytes can be Windows-1252: no controls, few letters beyond ASCII at once, whole words.
+// isWestern reports whether bytes are plausible Windows-1252: no control characters, at most two
+// consecutive letters beyond ASCII, unlike in other scripts, and within words only letters, without
+// capitals after small letters.
 func isWestern(data []byte) bool {
 	run, letters, others := 0, 0, 0
 	small := func(i int) bool { return i >= 0 && i < len(data) && 'a' <= data[i] && data[i] <= 'z' }

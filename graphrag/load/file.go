@@ -29,7 +29,8 @@ import (
 type File struct {
 	// Document has the text, unchanged or converted to Markdown.
 	Document graphrag.Document
-	// Problem names what was not read, nil if nothing is known to be missing. Conditions do not see such fields.
+	// Problem names what of the file was not read, nil if nothing is known to be missing.
+	// Conditions do not see fields that were not read.
 	Problem error
 
 	in layout
@@ -70,7 +71,8 @@ func (f *File) Place(offset int) string {
 	return f.in.Unit + strconv.Itoa(n)
 }
 
-// Paged makes a file of pages, such as a PDF has. Line counts pages, and [File.Source] refers to the text.
+// Paged makes a file of the pages of a format without lines, such as PDF. Line counts pages, and
+// [File.Source] refers to the text.
 func Paged(name, title string, pages []string) *File {
 	f := &File{in: layout{Unit: "p"}}
 	var text strings.Builder
@@ -173,8 +175,9 @@ func (a singleFile) Open(name string) (fs.File, error) {
 
 func (a singleFile) ReadDir(string) ([]fs.DirEntry, error) { return []fs.DirEntry{a.file}, nil }
 
-// Documents are the files of a folder that can be read, by their paths, for a [graphrag.System]. Others are left out,
-// see [Options.Folder]. A folder without any is an error.
+// Documents are the files of a folder that the package can read, in the order of their
+// paths, for a [graphrag.System] to index. Files that it cannot read are left out;
+// [Options.Folder] reports them. A folder without any file to read is an error.
 func Documents(ctx context.Context, fsys fs.FS) iter.Seq2[graphrag.Document, error] {
 	return Options{}.Documents(ctx, fsys)
 }
@@ -241,7 +244,8 @@ type Raw struct {
 	Data []byte
 }
 
-// Files yields the files that [Options.Folder] would parse. An error says why some are skipped, and ends nothing.
+// Files yields the files that [Options.Folder] would parse. An error is the reason why some are
+// skipped, and does not end the sequence; the end of ctx does, without an error.
 func (o Options) Files(ctx context.Context, fsys fs.FS) iter.Seq2[Raw, error] {
 	return func(yield func(Raw, error) bool) {
 		w := &walk{Options: o, fs: fsys, others: make(map[string]int), yield: yield}
@@ -328,14 +332,17 @@ func (o Options) tooLarge(name string, data []byte) error {
 	return nil
 }
 
-// Format reads one kind of files: the whole data of a file with an ID. A panic becomes an error of the file.
+// Format reads one kind of files. name becomes the ID of the document, data is the whole file. A
+// panic becomes an error of the file.
 type Format func(name string, data []byte) (*File, error)
 
 // Options of reading. The zero value reads all formats of the package.
 type Options struct {
-	// Formats adds to or replaces formats by extension in lower case (".pdf"); nil disables one.
+	// Formats adds to or replaces the formats of the package, by extension in lower case
+	// (".pdf"); nil disables an extension.
 	Formats map[string]Format
-	// MaxFile limits a file in bytes, MaxFiles a folder in files; 0 means the constants of these names.
+	// MaxFile limits the size of a file in bytes, MaxFiles the number of files of a folder; 0
+	// means the constants MaxFile and MaxFiles.
 	MaxFile  int64
 	MaxFiles int
 }
@@ -458,7 +465,8 @@ func sniff(data []byte) Format {
 	return ofText(Markdown)
 }
 
-// Partial is the [File.Problem] of a file read in part on purpose, and of More files in a list of [Options.Folder].
+// Partial is the [File.Problem] of a file of which parts are not read on purpose, and of More
+// files of its kind in a list that [Options.Folder] made.
 type Partial struct {
 	Name, Without string
 	More          int

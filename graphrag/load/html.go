@@ -209,7 +209,8 @@ func (p *pageText) item(n *html.Node) string {
 	return indent + label
 }
 
-// tableCell is a cell of a row: its element, nil if empty, and the further rows to which it is repeated.
+// tableCell is a cell of a row: its element, nil of an empty one, and the number of further rows if it
+// is repeated from a row above.
 type tableCell struct {
 	node  *html.Node
 	again int

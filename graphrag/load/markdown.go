@@ -22,9 +22,12 @@ const (
 	maxColumns = 128
 )
 
-// Blocks reads Markdown, of which plain text is the simplest form: CommonMark's blocks with GFM's tables, PHP Markdown
-// Extra's definition lists and front matter. Indented lines and HTML are text. Offsets are into s. It does not fail:
-// text without structure is paragraphs. The time is about linear in len(s).
+// Blocks reads Markdown, of which plain text is the simplest form: CommonMark's blocks with GFM's tables,
+// PHP Markdown Extra's definition lists and front matter. Indented lines are text and not code, as they are
+// on scraped pages, and HTML is text as well.
+//
+// Offsets are into s. It does not fail: text without structure is paragraphs. The time is about
+// linear in len(s).
 func Blocks(s string) []Block {
 	meta := frontLines(s)
 	w := walker{source: s, under: -1}

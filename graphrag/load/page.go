@@ -20,7 +20,8 @@ const (
 	maxAround = 2 * maxDepth
 )
 
-// tree is a page as its parser sees it. <wbr> with a number is a run of texts, since the parser keeps no offsets.
+// tree is a page as its parser sees it. An element <wbr> with a number is a run of texts: the parser
+// keeps no offsets, so it is given those instead of words.
 type tree struct {
 	root   *html.Node
 	texts  []span // pieces of the page, in order
@@ -47,7 +48,8 @@ func parse(page string) *tree {
 	return &tree{root: &html.Node{}} // of no tags there is no error
 }
 
-// outline writes a page for the parser, which copies tags of words: structure, what hides, and texts by number.
+// outline writes a page again for the parser: tags that structure the page, tags of hidden elements, and
+// numbers of texts. Other tags mark words, and the parser copies some of them into every paragraph.
 type outline struct {
 	*tree
 	page   string

@@ -285,7 +285,8 @@ const (
 	FieldKind   = "kind"
 )
 
-// fieldsOf returns the fields of a file: its place, its front matter, and more, which wins. problem names lost keys.
+// fieldsOf returns the fields of a file: its place, the front matter of its text, and, first in
+// precedence, more. problem names keys that are not fields.
 func fieldsOf(name, text string, more graphrag.Fields) (f graphrag.Fields, problem error) {
 	f = graphrag.Fields{FieldFolder: path.Dir(name), FieldKind: strings.TrimPrefix(strings.ToLower(path.Ext(name)), ".")}
 	front := frontOf(strings.TrimPrefix(text, "\ufeff"))
@@ -325,7 +326,8 @@ func fieldValue(s string) any {
 	return s
 }
 
-// addMeta adds what a meta element of a page's head says, if it has a name or a property of Open Graph.
+// addMeta adds what a meta element of a page's head says, if it has a name, such as author, or
+// a property of Open Graph.
 func addMeta(f graphrag.Fields, z *html.Tokenizer, more bool) {
 	of := map[string]string{}
 	for more {

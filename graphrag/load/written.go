@@ -21,7 +21,8 @@ const (
 
 var errLong = errors.New("has more than 64 MiB of text or 4 million cells: split it")
 
-// A Writer writes a document as Markdown by blocks with their places, up to 64 MiB of text or 4 million cells.
+// A Writer writes a document as Markdown, block by block, each with its place in the file, for the reader
+// of a format that is converted. After more than 64 MiB of text or 4 million cells it writes nothing more.
 type Writer struct {
 	writer
 	slots int // cells that there were
@@ -170,7 +171,8 @@ func (w *Writer) Table(header Line, rows []Line) {
 	w.blank()
 }
 
-// File returns the written document as a file, with title and fields of d. Other places are numbered, after unit.
+// File returns the written document as the file of a name, with the title and the fields of d.
+// Places that have no name of their own are numbered, after unit.
 func (w *Writer) File(name, unit string, d graphrag.Document) (*File, error) {
 	if err := w.Err(); err != nil {
 		return nil, err

@@ -14,20 +14,24 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Analyzer turns text into words and words into terms; [Standard] is the one of this package. It is safe for concurrent
-// use.
+// Analyzer turns text into words and words into terms. Indexes and embedders take any, for tokenizers of
+// other languages; [Standard] is the one of this package. It is safe for concurrent use.
 type Analyzer interface {
-	// Words yields the words of s in order, in lower case, until yield returns false. The slice is valid until then.
+	// Words yields the words of s in order, in lower case where the script has
+	// one, until yield returns false. The slice is only valid until yield returns.
 	Words(s string, yield func(word []byte) bool)
 	// Term returns the term a word is indexed under, or false when it is to be left out.
 	Term(word string) (term string, ok bool)
-	// Name identifies the analyzer: equal names, equal terms. Index files store it, and refuse another one.
+	// Name identifies the analyzer and all that its terms depend on: equal names, equal
+	// terms. Index files store it, and refuse another one.
 	Name() string
 }
 
-// Options of a [Standard]. The zero value is English: Porter2 stems, no stop words, bigrams without blanks.
+// Options choose how a [Standard] makes terms. The zero value is English:
+// Porter2 stems, stop words dropped, bigrams for scripts without blanks.
 type Options struct {
-	// Language selects stemmer and stop words; empty means [English], [Each] the ones of each text, see [LanguageOf].
+	// Language selects stemmer and stop words; empty means [English], and [Each] those
+	// of each text's own language, as [LanguageOf] tells it.
 	Language Language
 	// Otherwise is the language of texts that do not tell theirs, where Language is Each; empty means English.
 	Otherwise Language
@@ -37,7 +41,8 @@ type Options struct {
 	plain bool // no bigrams, nor marks and joiners in words, see [Plain]
 }
 
-// Standard is the [Analyzer] of this package. Of every language, words alone are of Options.Otherwise: see [Standard.For].
+// Standard is the [Analyzer] of this package. It never changes. One for every language makes terms of
+// single words as Options.Otherwise says: who has their text asks [Standard.For].
 type Standard struct {
 	options Options
 	each    *sync.Map // of the analyzers of single languages, made when they are needed; nil: one language
@@ -110,8 +115,9 @@ var standard = sync.OnceValue(func() *Standard { return must(Options{}) })
 // each is the analyzer for every language.
 var each = sync.OnceValue(func() *Standard { return must(Options{Language: Each}) })
 
-// Plain returns the analyzer of lower-cased runs of letters and numbers, without stems, stop words and bigrams:
-// Python's [^\W_]+ in a lower-cased text, the common ground of BM25 figures. It is the same one each time.
+// Plain returns the analyzer without linguistics: lower-cased runs of letters and numbers and nothing else,
+// no stems, no stop words, no bigrams. It is what Python's [^\W_]+ finds in a lower-cased text, and the
+// common ground on which BM25 figures are compared. It is the same one each time.
 func Plain() *Standard { return unadorned() }
 
 var unadorned = sync.OnceValue(func() *Standard { return must(Options{Language: None, plain: true}) })
@@ -140,7 +146,8 @@ func (a *Standard) Name() string {
 	return name
 }
 
-// Words yields the lower-cased words of s in order, until yield returns false, without allocation, see [Analyzer].
+// Words yields the lower-cased words of s in order, until yield returns false.
+// The slice is only valid until yield returns. Words allocates nothing.
 func (a *Standard) Words(s string, yield func(word []byte) bool) {
 	sc := a.scan(s)
 	for sc.next() && yield(sc.word) {
@@ -148,7 +155,8 @@ func (a *Standard) Words(s string, yield func(word []byte) bool) {
 	a.release(sc)
 }
 
-// Spans yields the words of s like [Analyzer.Words] with their places: ascending, overlapping only where they are bigrams.
+// Spans yields the words of s like [Analyzer.Words], each with its place in the source: s[start:end] is what the
+// word was made of. Spans are ascending; they overlap only where a run of characters is yielded as bigrams.
 func (a *Standard) Spans(s string, yield func(word []byte, start, end int)) {
 	sc := a.scan(s)
 	for sc.next() {
@@ -157,7 +165,9 @@ func (a *Standard) Spans(s string, yield func(word []byte, start, end int)) {
 	a.release(sc)
 }
 
-// Term returns the stem of a word in lower case, or false of a stop word. With a digit or over 64 bytes it is the word.
+// Term returns the snowball stem of a word, or false when it is a stop word. The
+// word must be lower-cased, as Words yields it. Words with a digit
+// and words over 64 bytes (identifiers, encoded data) are not stemmed.
 func (a *Standard) Term(word string) (term string, ok bool) {
 	if a.stop[word] || word == "" {
 		return "", false
@@ -260,7 +270,8 @@ func foldRune(r rune) rune {
 	return unicode.ToLower(r)
 }
 
-// narrow returns the ASCII character of a full-width form. Other compatible characters (½, ²) mean something else.
+// narrow returns the ASCII character of a full-width form. Other characters that
+// Unicode calls compatible (½, ²) say something else and stay.
 func narrow(r rune) rune {
 	if '！' <= r && r <= '～' {
 		return r - '！' + '!'
@@ -268,7 +279,8 @@ func narrow(r rune) rune {
 	return r
 }
 
-// appendFolded appends a rune in lower case, such that spellings with ς and ß meet the others.
+// appendFolded appends a rune in lower case such that spellings meet which differ
+// in the place within a word (ς) or in upper case only (ß).
 func appendFolded(b []byte, r rune) []byte {
 	switch r {
 	case 'ς':
@@ -285,7 +297,8 @@ func appendFolded(b []byte, r rune) []byte {
 // loose are the characters that are trimmed from the ends of a name.
 const loose = " '.,;:!?…*_-|•·¿¡。、，；：！？"
 
-// pairs are taken off around a whole name; of the quotes, the last ones, also one without the other.
+// pairs are taken off when they enclose a whole name; of quotes, which are those after the brackets, also one
+// if the name lacks the other: "Weird Al" Yankovic keeps both.
 var pairs = [...][2]string{{"(", ")"}, {"[", "]"}, {"{", "}"}, {"（", "）"}, {"【", "】"},
 	{`"`, `"`}, {"「", "」"}, {"『", "』"}, {"《", "》"}}
 
@@ -324,13 +337,15 @@ func unwrap(s string) (string, bool) {
 	return s, false
 }
 
-// List is a list of texts, each made when it is read, without a copy in memory. It is safe for concurrent use.
+// List is a list of texts, each made when it is read: the passages of a corpus under their
+// titles are no second corpus in memory. It is safe for concurrent use.
 type List struct {
 	n  int
 	at func(i int) string
 }
 
-// NewList is the list of n texts that at returns, the same ones each time, and to several goroutines at once.
+// NewList is the list of n texts that at returns, the same ones whenever it is called, also
+// by several goroutines at once.
 func NewList(n int, at func(i int) string) List { return List{n, at} }
 
 // Strings is the list of texts that are there.

@@ -40,8 +40,9 @@ const (
 	leastAhead = 1.3 // times the next best
 )
 
-// LanguageOf returns the language of a text by its script and stop words, "" if they do not decide it. It reads at most
-// a kilobyte. Eight words of a sentence are mostly enough; names and headings mostly are not.
+// LanguageOf returns the language of a text by its script and its stop words, or "" if they
+// do not decide it. It reads at most a kilobyte, so its time does not depend on the text. Eight
+// words of a sentence are mostly enough; names and headings mostly are not.
 func LanguageOf(s string) Language {
 	// A fast path for most texts, which have words that only English has.
 	if s := s[:min(len(s), windowBytes)]; strings.Contains(s, " the ") && (strings.Contains(s, " and ") || strings.Contains(s, " of ") || strings.Contains(s, " to ")) {
@@ -245,7 +246,8 @@ func lexiconOf(of Language) (lexicon, bool) {
 
 func (l lexicon) stopWords() map[string]bool { return set(l.words["asks"] + " " + l.words["stop"]) }
 
-// stemOf is the stem of a word that is no stop word. Both spellings of ё are common, and stemmed as one.
+// stemOf is the stem of a word. What is a stop word was decided before, so whatever comes
+// is stemmed. Both spellings of ё are common, and stemmed as one.
 func (l lexicon) stemOf(word string) string {
 	if l.language == Russian {
 		word = strings.ReplaceAll(word, "ё", "е")
@@ -258,7 +260,8 @@ func (l lexicon) stemOf(word string) string {
 	return env.Current()
 }
 
-// keepsDouble reports whether a word begins with three letters such as add, which keep their double since Snowball 3.
+// keepsDouble reports whether a word is one of three letters, such as add, egg and err, behind which
+// something stands: since Snowball 3 they keep their double consonant.
 func keepsDouble(word string) bool {
 	if len(word) < 5 || word[1] != word[2] || strings.IndexByte("aeo", word[0]) < 0 || strings.IndexByte("bdfgmnprt", word[1]) < 0 {
 		return false
@@ -295,12 +298,15 @@ func readLexicons(file string) (out []lexicon) {
 	return out
 }
 
-// maxQuestionWords is the number of words of a question that are read: a longer one is a page with its subject first.
+// maxQuestionWords is the number of words of a question that are read: a longer text is a page and no
+// question, and its beginning tells the subject.
 const maxQuestionWords = 256
 
-// Wording is the content of a question. The rules for Words know English; Names have capitals (not in German) or digits.
+// Wording is the content of a question by its words. The rules for Words know English: in other languages
+// it is the question itself. Names are found by their capitals (not in German) and digits.
 type Wording struct {
-	// Words of the subject, as often as they occur, without stop words and words of asking, unless there are no others.
+	// Words of the subject of the question, without stop words and words of asking such as "describe" or
+	// "specific", as often as they occur, with blanks between. A question of such words alone keeps them.
 	Words string
 	// Names are the words written with a capital, but for the first, and those with a digit; each once.
 	Names string
@@ -352,7 +358,8 @@ func set(words string) map[string]bool {
 	return s
 }
 
-// Patterns of a request for an overview: of a whole, or of aspects that every subject has, such as causes.
+// Patterns of a request for an overview: of something as a whole, or of aspects that every
+// subject has, such as causes and events.
 var overviews = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)^\W*(please )?(summari[sz]e|describe|outline|characteri[sz]e|recount|analy[sz]e|explain|trace|discuss|compare|list|give|provide|review|survey|sketch|tell)\b`),
 	regexp.MustCompile(`(?i)\b(summari[sz]e|outline|summary of|overview of)\b`),

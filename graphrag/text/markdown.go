@@ -44,14 +44,16 @@ func StripLinks(s string) (clean string, m Mapping) {
 // maxStrips bounds the passes of StripLinks over a text. Real pages need one pass and a second that finds nothing.
 const maxStrips = 4
 
-// Mapping leads from offsets in a text to offsets in its source by anchors, which rise: the bytes from Text on are
-// those from Source on. The zero value maps each to itself. It is safe for concurrent use while no anchor is added.
+// Mapping leads from offsets in a text to offsets in its source. It is a list of anchors: the bytes from Text on
+// are those from Source on, up to the next anchor. Both rise. The zero value maps every offset
+// to itself. It is safe for concurrent use while no anchor is added.
 type Mapping []anchor
 
 // anchor is a place in a text and in its source.
 type anchor struct{ Text, Source int }
 
-// NewMapping returns the mapping of a text that consists of pieces of its source, in ascending order.
+// NewMapping returns the mapping of a text that was cleaned by leaving out all but
+// the kept pieces of its source, which are in ascending order.
 func NewMapping(kept []Span) Mapping {
 	m := make(Mapping, 0, len(kept))
 	at := 0
@@ -97,7 +99,8 @@ func (m Mapping) Source(offset int) int {
 	return at
 }
 
-// Span returns the piece of the source from the first to the last byte of a piece of the text.
+// Span returns the piece of the source that goes from the first to the last byte of a piece of the text.
+// What was cut out between them is inside, what was cut out around them is not.
 func (m Mapping) Span(p Span) Span {
 	if p.Start >= p.End {
 		at := m.Source(p.Start)
@@ -228,7 +231,8 @@ func targetEnd(s string, i int) int {
 	return 0
 }
 
-// maxDepth is the deepest nesting of parentheses in a target, as in cmark: `[](` times a million stays linear.
+// maxDepth is the deepest nesting of parentheses in a link target. The bound
+// keeps `[](` times a million linear; cmark has the same one.
 const maxDepth = 32
 
 // titleEnd returns the offset after the optional title and the closing parenthesis at i, else 0.
@@ -300,7 +304,8 @@ func bareURL(s string, i, done int) (Span, bool) {
 	return Span{start, end}, end > i+4 || s[i] == ':'
 }
 
-// urlEnd returns the end of the URL at position i, without punctuation and a parenthesis that it did not open.
+// urlEnd returns the end of the URL that contains position i. Punctuation at its
+// end belongs to the sentence, as does a parenthesis it did not open.
 func urlEnd(s string, i int) int {
 	start, depth := i, 0
 scan:

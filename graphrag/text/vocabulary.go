@@ -11,8 +11,9 @@ import (
 	"sort"
 )
 
-// Vocabulary numbers distinct strings in order: a table with linear probing over one arena of bytes. Looking up a word
-// allocates nothing. The zero value is empty.
+// Vocabulary numbers distinct strings in the order of their first appearance. It
+// is a table with linear probing over one arena of bytes: looking up a word
+// allocates nothing, and reads the table alone unless the word is long. The zero value is empty.
 type Vocabulary struct {
 	table []slot // length a power of two, at most 3/4 full
 	bytes []byte
@@ -21,12 +22,14 @@ type Vocabulary struct {
 	sorted bool // the strings are in order, and there is no table
 }
 
-// Map replaces the strings by ascending, adjacent ones of an arena, up to ends, which it owns. It takes no more.
+// Map replaces the strings by the adjacent ones of an arena, such as a file mapped into memory, which are in
+// ascending order; ends[i] is the end of string i. None can be added, and the arguments belong to the vocabulary.
 func (v *Vocabulary) Map(arena []byte, ends []int) {
 	*v = Vocabulary{bytes: arena, ends: ends, sorted: true}
 }
 
-// slot has in id the number of a string plus 1, 0 if empty, and its length, and up to inSlot bytes of it, or its hash.
+// slot is empty when its id is 0. Otherwise the low bits of id are the number of a string plus 1, and the high bits its
+// length. A string of up to inSlot bytes is in the slot; of a longer one its hash is.
 type slot struct {
 	head uint64
 	tail uint32
@@ -71,7 +74,8 @@ func (v *Vocabulary) Find(word []byte) int {
 	return int(v.probe(key, hashOf(key), word).id&mostStrings) - 1
 }
 
-// Add returns the number of a string, the next one if it is new, up to 268,435,455. Sorted ones take none.
+// Add returns the number of a string, giving it the next one when it is new. A
+// sorted vocabulary cannot be added to. It has room for 268,435,455 strings.
 func (v *Vocabulary) Add(word []byte) (number int, added bool) {
 	if v.table == nil {
 		v.table = make([]slot, 1<<6)
@@ -153,7 +157,8 @@ var keep = func() (masks [inSlot + 1]slot) {
 // seeds are of the process, so that the tables of all vocabularies have one order.
 var seeds = [2]uint64{rand.Uint64(), rand.Uint64()}
 
-// hashOf mixes a key with the seeds, against constructed collisions: the folded product of two numbers, as in wyhash.
+// hashOf mixes a key with the seeds, so that colliding words cannot be constructed: the product
+// of two numbers, folded, as in wyhash.
 func hashOf(key slot) uint64 {
 	hi, lo := bits.Mul64(key.head^seeds[0], (uint64(key.tail)<<32|uint64(key.id>>idBits))^seeds[1])
 	return hi ^ lo
@@ -191,7 +196,8 @@ func (v *Vocabulary) grow() {
 	}
 }
 
-// Numbering leads from words to the numbers of their terms, asking once a word. It is not safe for concurrent use.
+// Numbering leads from words to the numbers of their terms, and asks the analyzer
+// once for each distinct word. It is not safe for concurrent use.
 type Numbering struct {
 	each     map[*Standard]*Numbering // one for each language; nil: this one has a single language
 	terms    *Vocabulary
@@ -268,7 +274,8 @@ func (n *Numbering) find(word []byte) int32 {
 // atOnce is the number of terms that Text yields at a time.
 const atOnce = 128
 
-// Text yields the numbers of the words of a text, some at a time, in its language. The slice is valid until then.
+// Text yields the numbers of the words of a text in their order, some at a time, until
+// yield returns false, in the language of the text. The slice is only valid until then.
 func (n *Numbering) Text(s string, yield func(numbers []int32) bool) {
 	n = n.For(s)
 	if n.take == nil {

@@ -32,7 +32,8 @@ type classTable struct {
 	marks bool // marks and joiners are known; otherwise they are separators
 }
 
-// Unspaced reports whether a rune is of a script without blanks between words, or of Hangul, with its particles.
+// Unspaced reports whether a rune belongs to a script without blanks between
+// words, or to Hangul, whose particles are attached to the nouns.
 func Unspaced(r rune) bool {
 	return r >= firstUnspaced && (r == kanaLong || r == kanaLongNarrow || unicode.In(r, unspacedScripts...))
 }
@@ -69,7 +70,8 @@ func newClassTable(marks bool) *classTable {
 	return t
 }
 
-// folding reports whether a word with the rune has to be folded, by NFC or by [appendFolded].
+// folding reports whether a word with the rune has to be folded: NFC may change
+// the rune or join it to the one before, or [appendFolded] changes it.
 func folding(r rune) bool {
 	if '가' <= r && r <= '힣' || unicode.Is(unicode.Unified_Ideograph, r) {
 		return false // most runes, which have one form: the table is made soon
@@ -268,7 +270,8 @@ func (sc *scanner) finish() {
 	sc.word = sc.runes
 }
 
-// pair reads the bigram at s[i], or a character alone; false at the last one of a run, which the bigram before has.
+// pair reads the bigram that begins with the character at s[i], or the character alone where the run has no
+// other. It returns false at the last character of a longer run, which was already yielded with the one before.
 func (sc *scanner) pair(s string, i int) bool {
 	sc.runes, sc.start = sc.runes[:0], i
 	second := sc.character(s, i)
@@ -300,7 +303,8 @@ func (sc *scanner) character(s string, i int) int {
 	return i
 }
 
-// page is a part of a text in lower case, and where its runs are: letters, digits and bytes above ASCII.
+// page is a part of a text in lower case, and where its runs are: of letters, digits and
+// bytes above ASCII, beside which nothing is in words.
 type page struct {
 	lower [pageBytes + inSlot]byte // words may be read beyond their end
 	edges [pageBytes + 1]uint16    // where runs begin and end, in turn
@@ -311,7 +315,8 @@ type page struct {
 // pageBytes fit the first cache, with the edges.
 const pageBytes = 1 << 11
 
-// read reads the beginning of a text and returns its bytes and edges, without a run that the next page can have whole.
+// read reads the beginning of a text and returns its number of bytes and of edges. A run that
+// extends beyond the page is left to the next one, unless it fills the page.
 func (p *page) read(s string) (n, edges int) {
 	n = min(len(s), pageBytes)
 	blocks := n / 64
@@ -342,7 +347,8 @@ func (p *page) read(s string) (n, edges int) {
 	return n, edges
 }
 
-// lowerEights writes blocks of 64 bytes in lower case, and sets bits for the bytes in a run, and those above ASCII.
+// lowerEights writes blocks of 64 bytes in lower case, and sets a bit for each byte that is
+// in a run, and for each of these that is above ASCII.
 func lowerEights(lower []byte, s string, runs, wides []uint64) {
 	for b := range runs {
 		from, to := s[64*b:64*b+64], lower[64*b:64*b+64]

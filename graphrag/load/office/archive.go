@@ -165,7 +165,8 @@ func (p *pack) read(name, as string) (text string) {
 	return text
 }
 
-// relations are the parts in the archive that a part refers to, by "#" and ID, and the first of a kind ("styles").
+// relations are the parts that a part refers to, by "#" and the ID of the relationship, and the
+// first of each kind ("styles"). What is outside of the archive has no name in it.
 func (p *pack) relations(name string) map[string]string {
 	of := make(map[string]string)
 	dir, base := path.Split(name)
@@ -242,7 +243,8 @@ func (p *pack) field(name, value string) {
 	}
 }
 
-// ebook reads an EPUB file (W3C EPUB 3): the pages of its spine but the contents. A place is a heading and a paragraph.
+// ebook reads an EPUB file (W3C EPUB 3): its pages in the order of the spine, without the contents
+// page. A place is the heading of a page and the paragraph under it.
 func ebook(p *pack) {
 	root, locked := "", false
 	p.each("META-INF/container.xml", handlers{"rootfile": func(e *element) { root = cmp.Or(root, e.attr("full-path")) }})
@@ -295,7 +297,8 @@ const (
 	maxElements = 1 << 19
 )
 
-// element is an element of XML with its content; a text has no name. Methods of nil are as of an empty one.
+// element is an element of XML with its content; a text has no name. Methods of nil are those
+// of an empty element.
 type element struct {
 	name, text string
 	attrs      []xml.Attr
@@ -380,7 +383,9 @@ func (e *element) all() string {
 	return strings.Join(parts, "")
 }
 
-// handlers are called for elements, nil leaves them out; "<name" and "/name" are at the ends, others within.
+// handlers are called for elements of a name with their content. A nil handler leaves the element
+// out; handlers of "<name" and "/name" are called where an element begins and ends, and elements in
+// it have handlers of their own.
 type handlers map[string]func(*element)
 
 // leftOut are elements that are deleted, said twice, a note between the words, or no text.

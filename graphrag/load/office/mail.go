@@ -32,7 +32,8 @@ const (
 	maxHeader = 4 << 10
 )
 
-// mailFile reads a message (RFC 5322, MIME): headers, also as fields, text, messages in it, names of attachments.
+// mailFile reads a message (RFC 5322, MIME): its sender, receivers, date and subject, which are
+// fields as well, the text, messages in it, and the names of attachments. A place is a paragraph.
 func mailFile(name string, data []byte) (*load.File, error) {
 	if bytes.IndexByte(data[:min(len(data), 64)], 0) >= 0 { // UTF-16
 		if f, err := (load.Options{}).Read("message.txt", data); err == nil {
@@ -233,7 +234,8 @@ func plain(data []byte, as, name string) ([]byte, error) {
 	return []byte("\n" + strings.TrimSpace(signature.ReplaceAllString(text, "\n\n")) + "\n"), nil
 }
 
-// parts is the text of the parts of a part; of alternatives that say the same the first, or one with a quarter more.
+// parts is the text of the parts of a part; of alternatives that say the same the first, unless a later
+// one says a quarter more.
 func (l *messageReader) parts(r *multipart.Reader, kind string, depth int) (text string, n int, err error) {
 	usual := "text/plain"
 	if kind == "multipart/digest" {

@@ -55,7 +55,8 @@ type notebook struct {
 	} `json:"metadata"`
 }
 
-// notebookFile reads a notebook of Jupyter: Markdown, code and the beginning of its output. A place is a cell.
+// notebookFile reads a notebook of Jupyter: Markdown as it is, code and the beginning of what it
+// printed as code. A place is a cell.
 func notebookFile(name string, data []byte) (*load.File, error) {
 	var n notebook
 	err := json.Unmarshal(bytes.TrimPrefix(data, []byte("\ufeff")), &n)

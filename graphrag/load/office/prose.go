@@ -17,7 +17,8 @@ import (
 // maxColumns bounds the columns that a cell of a table covers.
 const maxColumns = 128
 
-// prose is the state of reading DOCX and PPTX (ECMA-376) and ODT, which share names of elements of one meaning.
+// prose is the state of reading the paragraphs, lists and tables of DOCX and PPTX (ECMA-376) and
+// of ODT (OpenDocument), whose elements share names only where they mean the same.
 type prose struct {
 	*pack
 	*words
@@ -262,7 +263,8 @@ func (o *prose) chunk(e *element) {
 	}
 }
 
-// openText reads an ODT file without tracked deletions, comments, notes and contents. Line counts paragraphs and rows.
+// openText reads an ODT file without tracked deletions, comments, notes and the table of contents.
+// Line counts paragraphs and rows.
 func openText(p *pack) {
 	locked := p.parts["encrypted-package"] != nil
 	p.optional("META-INF/manifest.xml", handlers{"encryption-data": func(*element) { locked = true }})
@@ -296,7 +298,8 @@ func openText(p *pack) {
 	p.leaves()
 }
 
-// slides reads a PPTX file: a section for each slide that is not hidden, in order, with its title and its notes.
+// slides reads a PPTX file: a section for each slide that is not hidden, in the order of the
+// presentation, under its title, with its notes at the end.
 func slides(p *pack) {
 	main, of := p.main("ppt/presentation.xml")
 	var parts []string
@@ -374,7 +377,8 @@ func (o *prose) shape(e *element) {
 	}, " p ")
 }
 
-// numbers are the automatic numbers of paragraphs: lists by ID, and after "#" the DOCX lists that others are based on.
+// numbers are the automatic numbers of headings, clauses and items, as the program shows them: lists
+// by the ID that paragraphs have, and after "#" the DOCX lists that others are based on.
 type numbers map[string]*counter
 
 // counter is a kind of list with its counters.

@@ -15,7 +15,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/load"
 )
 
-// words reads the words of paragraphs and cells as HTML, of which the reader of pages makes powers and formulas.
+// words reads the words of paragraphs and cells. It writes them as HTML, of which the reader of pages
+// makes powers, indices and formulas on a line.
 type words struct {
 	bare   bool             // paragraphs contain texts, without elements between
 	styles map[string]style // by their IDs
@@ -165,7 +166,8 @@ func (w *words) run(e *element) string {
 // apart keeps two numbers of a formula apart.
 const apart = "<mn></mn>"
 
-// formulas are parts of formulas (ECMA-376 part 1, 22.1) in MathML: [name] a part, {name} in brackets, (name usual) a sign.
+// formulas are the parts of formulas (ECMA-376 part 1, 22.1) in MathML: [name] is a part of them, {name}
+// one that gets brackets if it has operators, (name usual) a sign among the properties.
 var formulas = map[string]string{
 	"f": "<mfrac>{num}{den}</mfrac>", "choose": "[num], [den]", "rad": "<msqrt>[e]</msqrt>", "root": "<mroot>{e}{deg}</mroot>",
 	"sSup": "<msup>{e}{sup}</msup>", "sSub": "<msub>{e}{sub}</msub>", "sSubSup": "<msubsup>{e}{sub}{sup}</msubsup>",

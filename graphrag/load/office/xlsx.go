@@ -51,7 +51,8 @@ type format struct {
 	gone bool // struck
 }
 
-// workbook reads an XLSX file (ECMA-376): sheets that are not hidden as sections, runs of rows as tables.
+// workbook reads an XLSX file (ECMA-376): a section for each sheet that is not hidden, with a
+// table for each run of rows. Formulas have the values that were computed when the file was saved.
 func workbook(p *pack) {
 	p.d.Title = strings.TrimSuffix(path.Base(p.name), path.Ext(p.name))
 	main, of := p.main("xl/workbook.xml")
@@ -277,7 +278,8 @@ func filled(cells []string) (n int) {
 	return n
 }
 
-// blocks writes the runs of rows without an empty row between them: a title as paragraphs, the others as a table.
+// blocks writes the runs of rows without an empty row between them: the first rows with one value
+// as paragraphs, the others as a table.
 func (b *book) blocks() {
 	for i, start := 1, 0; i <= len(b.rows); i++ {
 		if i < len(b.rows) && b.numbers[i] == b.numbers[i-1]+1 {
