@@ -75,7 +75,7 @@ type Numbers struct {
 	Apart bool
 }
 
-// Limits of a summary and of checks.
+// The limits of a page that is summarized, and of checks.
 const (
 	minStatements = 2  // gold statements
 	minBody       = 40 // bytes of text

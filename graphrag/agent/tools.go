@@ -35,13 +35,12 @@ const (
 // Call is one use of a tool, as a model writes it.
 type Call struct {
 	Tool string `json:"tool" llm:"enum=search|read|find|answer"`
-	// Query is of search; Source, the name of a page, and From, the number of a passage, of
-	// read; Pattern of find.
+	// Search takes Query; read takes Source, the name of a page, and From, the number of a passage; find takes Pattern.
 	Query   string `json:"query,omitempty"`
 	Source  string `json:"source,omitempty"`
 	From    int    `json:"from,omitempty"`
 	Pattern string `json:"pattern,omitempty"`
-	// Answer and IDs, the numbers of its sources, are of answer.
+	// Answer ends the search with IDs, the numbers of its sources.
 	Answer string `json:"answer,omitempty"`
 	IDs    []int  `json:"ids,omitempty"`
 }

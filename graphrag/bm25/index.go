@@ -109,7 +109,7 @@ func (o Options) resolve() (Options, error) {
 	return o, c.Err()
 }
 
-// The kind and version of folders.
+// The kind and the version in the header of an index that is saved as a folder.
 const (
 	folderKind    = "bm25"
 	folderVersion = 1

@@ -83,7 +83,7 @@ func compile(pattern string) (*regexp.Regexp, []literal, error) {
 	return re, required(pattern), nil
 }
 
-// match is a line that matches, from start to end, and where it does first.
+// match is a matching line, by the offsets of its start, of the first match in it, and of its end.
 type match struct{ start, at, end int }
 
 // matches are the first matching lines of a page, and the number of all.

@@ -407,8 +407,8 @@ func (s *System) answers(ctx context.Context, q graphrag.Question, read func(con
 	}
 }
 
-// Encode makes the vectors that the retriever of all documents makes when they are first asked for,
-// until ctx ends; of others it makes none. What was made stays.
+// Encode computes ahead of time the vectors that the retriever would compute on demand. It stops when ctx ends and keeps
+// the vectors that it has. Other retrievers are left as they are.
 func (s *System) Encode(ctx context.Context) error {
 	now := s.acquire()
 	if now == nil {

@@ -37,7 +37,7 @@ const (
 	repliesTable     = "replies"
 )
 
-// contents is the record of the last table, and its ID.
+// contents is the one record of the table of settings, under contentsID.
 type contents struct {
 	Settings  settings    `json:"settings"`
 	Documents int         `json:"documents"`

@@ -110,7 +110,7 @@ func (f fused) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Foun
 	return retrieveOne(ctx, f, q)
 }
 
-// RetrieveAll implements [Batch]: each of the retrievers is asked as [All] asks it.
+// RetrieveAll implements [Batch]: each retriever gets all questions at once, as by [All].
 func (f fused) RetrieveAll(ctx context.Context, qs []graphrag.Question) ([]graphrag.Found, error) {
 	deeper := slices.Clone(qs)
 	for i, q := range qs {

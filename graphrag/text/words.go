@@ -56,7 +56,7 @@ const (
 	halfSoundMark  = '\uFF9F'
 )
 
-// The two tables, filled when they are first asked for.
+// The two tables of character classes, filled at their first use.
 var (
 	withMarks   = sync.OnceValue(func() *classTable { return newClassTable(true) })
 	lettersOnly = sync.OnceValue(func() *classTable { return newClassTable(false) })

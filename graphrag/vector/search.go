@@ -83,7 +83,7 @@ func (x *Index) SearchWith(query []float32, p Params, dst []rank.Scored[int32]) 
 	return x.find(s, p, x.opts.Workers, dst), x.Err()
 }
 
-// find appends what is to be found for the query of s.
+// find appends the rows with the largest similarity to the query of s, by the parameters p.
 func (x *Index) find(s *scratch, p Params, workers int, dst []rank.Scored[int32]) []rank.Scored[int32] {
 	if s.length == 0 {
 		return x.firstRows(p, dst)

@@ -68,7 +68,7 @@ var (
 	monthsByName   = signs("months")
 	demonymOf      = wordsOf("demonyms")
 	isCountry      = countryNames()
-	// kin name a person by a relation to another: Carrick's brother.
+	// kin are words that name a person by the relation to another: Carrick's brother.
 	kin = wordSet("kin")
 	// decisive words are qualifiers that an answer must not omit.
 	decisive = wordSet("decisive")

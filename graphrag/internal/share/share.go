@@ -36,7 +36,7 @@ type (
 	item     struct{ missing atomic.Bool }
 )
 
-// With returns a context under which the keys of replies that are mine are asked for.
+// With returns a context under which models are asked only for replies whose keys mine accepts, and counts the others.
 func With(ctx context.Context, mine func(key string) bool) (context.Context, *Share) {
 	s := &Share{mine: mine}
 	return context.WithValue(ctx, shareKey{}, s), s

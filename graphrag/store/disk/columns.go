@@ -136,7 +136,7 @@ type meeting struct {
 	words         func() (*bm25.Collection, error) // of a table with words
 }
 
-// maxMeetings is how many conditions of a stack are remembered.
+// maxMeetings is the number of conditions of a stack whose rows are cached.
 const maxMeetings = 32
 
 // everything is the text of the condition that is always met.
