@@ -93,7 +93,7 @@ type Item struct {
 	Question graphrag.Question
 	// Book is the part of the domain that the question is about; "" where it has none.
 	Book string
-	// Reference is the gold answer of a question that is right or wrong.
+	// Reference is the gold answer to a question whose answers are judged only as right or wrong.
 	Reference string
 	// Aliases are other answers that are as right as the reference.
 	Aliases []string

@@ -142,8 +142,8 @@ func (s *state) swept(d Domain, k int) []Item {
 // asks reports whether the system is asked a question.
 func (e Entry) asks(it Item) bool { return e.Only == nil || e.Only(it.Question) }
 
-// questions returns all questions for a system in a domain. A top-k of the sweep that equals a type's own is
-// asked once.
+// questions returns all questions for a system in a domain. Where a top-k of the sweep equals the top-k of the
+// question's type, the question is asked only once.
 func (s *state) questions(e Entry, d Domain) []Item {
 	all := slices.DeleteFunc(slices.Clone(d.Items), func(it Item) bool { return !e.asks(it) })
 	if e.Fixed {

@@ -274,7 +274,7 @@ func listen(ctx context.Context, p gear.Parts, plain bool, domain string, q grap
 	return l.out, nil
 }
 
-// listener records the alignments of one question.
+// listener records for one question the triples that were linked to the graph, each with its most similar triple there.
 type listener struct {
 	graphrag.Retriever
 	linked map[string]alignment // by the text of the triple: the link with the highest similarity

@@ -370,7 +370,7 @@ func trigrams(dst []trigram, name string) []trigram {
 	return dst
 }
 
-// distinct yields trigrams that are in order, each once, and how often they come.
+// distinct yields each of some sorted trigrams once, with the number of times that it occurs.
 func distinct(all []trigram) iter.Seq2[trigram, int] {
 	return func(yield func(trigram, int) bool) {
 		for start, end := 0, 0; start < len(all); start = end {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package prompts makes requests of templates, and separates the data in a prompt from its instructions.
+// Package prompts builds requests from templates, and separates the data in a prompt from its instructions.
 //
 //	//go:embed prompts/*.txt
 //	var files embed.FS

@@ -56,7 +56,7 @@ func (n *network) rows(c *kit.Corpus) (entities, facts func(int32) entry, err er
 	return entities, facts, errors.Join(err1, err2)
 }
 
-// edge is a fact. An identity has no passages.
+// edge is a fact between two entities, or joins two names of the same thing; such an identity has no passages.
 type edge struct {
 	from, to int32
 	relation int32

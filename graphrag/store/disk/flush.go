@@ -175,7 +175,7 @@ func (s *stack) crowded(large int, all bool) int {
 	return -1
 }
 
-// merge replaces the segments from one on by one segment of their live rows.
+// merge replaces all segments from the index from onward by a single segment with their live rows.
 func (f *flush) merge(ctx context.Context, tableName string, from int) error {
 	old := f.of(tableName)
 	top := &stack{segments: old.segments[from:], dead: old.dead[from:]}

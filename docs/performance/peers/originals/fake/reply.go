@@ -26,7 +26,7 @@ const (
 	dim      = 384
 )
 
-// Model replies to prompts over some data.
+// Model is a fake language model that replies to prompts about the passages of a data set.
 type Model struct {
 	// Hard makes replies like a real model: names in other cases or in quotes, reversed and
 	// repeated pairs, loops, ends that are not listed, numbers, long names.
