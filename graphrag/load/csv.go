@@ -240,7 +240,7 @@ func tableFile(name, source string) *File {
 				g.header, g.at = slices.Clone(cells), slices.Clone(at)
 				continue
 			}
-		case len(cells) != len(g.header) && s.apart(at[0]) && !slices.ContainsFunc(cells, IsNumber): // another table
+		case len(cells) != len(g.header) && s.apart(at[0]) && !slices.ContainsFunc(cells, isNumber): // another table
 			g.header, g.at, g.rows, rows = slices.Clone(cells), slices.Clone(at), 0, false
 			continue
 		}
@@ -257,8 +257,8 @@ func tableFile(name, source string) *File {
 func (s *sheet) headed(cells []string) bool {
 	numbers := 0
 	for _, c := range cells {
-		if IsNumber(c) {
-			if numbers++; !IsYear(c) {
+		if isNumber(c) {
+			if numbers++; !isYear(c) {
 				return false
 			}
 		}
@@ -269,20 +269,20 @@ func (s *sheet) headed(cells []string) bool {
 	n := 0
 	for below := range s.records() {
 		if n++; n == s.titles+2 {
-			return slices.ContainsFunc(below, func(c string) bool { return IsNumber(c) && !IsYear(c) })
+			return Line{Cells: below}.HasNumbers()
 		}
 	}
 	return false
 }
 
-// IsNumber reports whether a cell is a number, with a comma or a point.
-func IsNumber(s string) bool {
+// isNumber reports whether a cell is a number, with a comma or a point.
+func isNumber(s string) bool {
 	_, err := strconv.ParseFloat(strings.TrimSpace(strings.ReplaceAll(s, ",", ".")), 64)
 	return err == nil
 }
 
-// IsYear reports whether a number can be the name of a column.
-func IsYear(s string) bool { return len(s) == 4 && (s[:2] == "19" || s[:2] == "20") }
+// isYear reports whether a number can be the name of a column.
+func isYear(s string) bool { return len(s) == 4 && (s[:2] == "19" || s[:2] == "20") }
 
 // columnNames returns names for a number of columns. Empty and repeated names get the number of their column.
 func columnNames(header []string, width int) []string {

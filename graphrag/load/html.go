@@ -10,6 +10,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"github.com/wildgraph/wildgraph/internal/display"
 )
 
 // HTML reads a page and converts it to Markdown: headings, lists with their numbers, tables with headers, definition
@@ -200,7 +202,7 @@ func (p *pageText) item(n *html.Node) string {
 	if attribute(n, "value") != "" {
 		l.next = intOf(n, "value")
 	}
-	label := Numeral(l.kind, l.next) + ". "
+	label := display.Numeral(l.kind, l.next) + ". "
 	if l.next += l.step; l.kind == "-" {
 		return indent + "- "
 	} else if !isDigit(label[0]) {

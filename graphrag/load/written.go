@@ -3,14 +3,12 @@
 package load
 
 import (
-	"cmp"
 	"errors"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/internal/display"
 )
 
 // Bounds of a document that is written: bytes of its text, cells of its tables.
@@ -34,6 +32,11 @@ type Writer struct {
 type Line struct {
 	Cells []string
 	Place string
+}
+
+// HasNumbers reports whether a cell is a number other than a year, so that the row is no header.
+func (l Line) HasNumbers() bool {
+	return slices.ContainsFunc(l.Cells, func(c string) bool { return isNumber(c) && !isYear(c) })
 }
 
 // Err returns an error if the document is too long.
@@ -83,7 +86,7 @@ func (w *Writer) Item(depth int, mark, text, place string) {
 }
 
 func (w *Writer) block(prefix, text, place string, item bool) {
-	if text = Single(text); strings.HasPrefix(prefix, "#") {
+	if text = display.Single(text); strings.HasPrefix(prefix, "#") {
 		text = Inline(text)
 	} else {
 		text = escapeLine(text)
@@ -181,43 +184,4 @@ func (w *Writer) File(name, unit string, d graphrag.Document) (*File, error) {
 	f.Document.Text = w.out.String()
 	f.finish(name, f.Document.Text)
 	return f, nil
-}
-
-// Single is a text on one line, without control characters.
-func Single(s string) string {
-	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
-}
-
-// romans are Roman numerals with their values.
-var romans = []struct {
-	value int
-	sign  string
-}{{1000, "m"}, {900, "cm"}, {500, "d"}, {400, "cd"}, {100, "c"}, {90, "xc"}, {50, "l"}, {40, "xl"}, {10, "x"}, {9, "ix"}, {5, "v"}, {4, "iv"}, {1, "i"}}
-
-// Numeral is a number in a format of DOCX (ECMA-376 part 1, 17.18.59), ODT, PPTX or HTML; other ones are decimal.
-func Numeral(of string, n int) string {
-	decimal := strconv.Itoa(n)
-	switch of {
-	case "none", "bullet":
-		return ""
-	case "upperLetter", "A", "alphaUc", "upper-alpha", "upper-latin":
-		return strings.ToUpper(Numeral("a", n))
-	case "upperRoman", "I", "romanUc", "upper-roman":
-		return strings.ToUpper(Numeral("i", n))
-	case "lowerLetter", "a", "alphaLc", "lower-alpha", "lower-latin":
-		if n > 0 && n <= 26*32 { // z, aa, bb
-			return strings.Repeat(string(rune('a'+(n-1)%26)), 1+(n-1)/26)
-		}
-	case "lowerRoman", "i", "romanLc", "lower-roman":
-		s := ""
-		for _, r := range romans {
-			for n > 0 && n < 1<<12 && n >= r.value {
-				s, n = s+r.sign, n-r.value
-			}
-		}
-		return cmp.Or(s, decimal)
-	case "decimalZero":
-		return strings.Repeat("0", max(0, 2-len(decimal))) + decimal
-	}
-	return decimal
 }

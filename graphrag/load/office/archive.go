@@ -21,6 +21,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/load"
+	"github.com/wildgraph/wildgraph/internal/display"
 )
 
 // Bounds of an archive: the bytes unpacked in all, and their ratio beyond the first megabyte (usual are 10 to 30).
@@ -210,7 +211,7 @@ func (p *pack) properties(part string, names map[string]string) {
 	of := handlers{}
 	for _, table := range []map[string]string{fieldNames, names} {
 		for name, field := range table {
-			of[name] = func(e *element) { p.field(field, load.Single(e.all())) }
+			of[name] = func(e *element) { p.field(field, display.Single(e.all())) }
 		}
 	}
 	p.optional(part, of)
@@ -279,12 +280,12 @@ func ebook(p *pack) {
 
 // page adds a page of a book.
 func (p *pack) page(name string) {
-	text, under, n := p.read(name, "page.html"), load.Single(path.Base(name)), 0
+	text, under, n := p.read(name, "page.html"), display.Single(path.Base(name)), 0
 	p.Markdown(text, func(at int) string {
 		n++
 		first, _, _ := strings.Cut(text[at:], "\n")
 		if title := strings.TrimLeft(first, "#"); len(title) < len(first) && strings.HasPrefix(title, " ") {
-			under = load.Single(load.Plain(strings.Trim(title, "# ")))
+			under = display.Single(load.Plain(strings.Trim(title, "# ")))
 		}
 		return fmt.Sprintf("%.*s ¶%d", maxPlace, under, n)
 	})

@@ -23,6 +23,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/load"
+	"github.com/wildgraph/wildgraph/internal/display"
 )
 
 // Bounds of a message: parts in parts, and parts in all, and bytes of a header or a name in one.
@@ -106,7 +107,7 @@ func (l *messageReader) header(s string) string {
 	if !utf8.ValidString(s) { // without an encoding
 		s, _ = charmap.Windows1252.NewDecoder().String(s)
 	}
-	if s = load.Single(s); len(s) > maxHeader {
+	if s = display.Single(s); len(s) > maxHeader {
 		s = strings.ToValidUTF8(s[:maxHeader], "") + "…"
 	}
 	return s
@@ -210,7 +211,7 @@ func (l *messageReader) part(h textproto.MIMEHeader, body io.Reader, usual strin
 		return string(data), err
 	}
 	if disposition != "inline" { // pictures in the text
-		l.attached = append(l.attached, cmp.Or(name, load.Single(kind)))
+		l.attached = append(l.attached, cmp.Or(name, display.Single(kind)))
 	}
 	return "", nil
 }

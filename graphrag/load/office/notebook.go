@@ -13,6 +13,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/load"
+	"github.com/wildgraph/wildgraph/internal/display"
 )
 
 // maxOutput bounds the output of a cell, in bytes.
@@ -76,7 +77,7 @@ func notebookFile(name string, data []byte) (*load.File, error) {
 		case "markdown", "raw":
 			w.Markdown(load.Markdown("cell.md", source).Document.Text+"\n", place)
 		case "code":
-			w.Code(source, strings.ReplaceAll(load.Single(n.Metadata.Language.Name), "`", ""), place(0))
+			w.Code(source, strings.ReplaceAll(display.Single(n.Metadata.Language.Name), "`", ""), place(0))
 		}
 		for _, o := range c.Outputs {
 			text := clean(o.Text + o.Data.Text)
@@ -89,7 +90,7 @@ func notebookFile(name string, data []byte) (*load.File, error) {
 			w.Code(cut(text), "", place(0))
 		}
 	}
-	return w.File(name, "", graphrag.Document{Title: load.Single(n.Metadata.Title)})
+	return w.File(name, "", graphrag.Document{Title: display.Single(n.Metadata.Title)})
 }
 
 // colours are marks of terminals, and what they write over, before what stays.

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag/load"
+	"github.com/wildgraph/wildgraph/internal/display"
 )
 
 // maxColumns bounds the columns that a cell of a table covers.
@@ -211,7 +212,7 @@ func (o *prose) cell(e *element) string {
 	}, " p h ")
 	b.WriteString(o.carried)
 	o.carried = ""
-	return load.Single(b.String())
+	return display.Single(b.String())
 }
 
 // room reports whether there is room for more cells, and no error.
@@ -259,7 +260,7 @@ func (o *prose) chunk(e *element) {
 		o.Markdown(o.read(part, "chunk"+strings.Replace(ext, ".mhtml", ".mht", 1)), func(int) string { return "" })
 		o.fail(o.Err())
 	default:
-		o.missing = append(o.missing, "the document in it, "+load.Single(path.Base(part)))
+		o.missing = append(o.missing, "the document in it, "+display.Single(path.Base(part)))
 	}
 }
 
@@ -334,7 +335,7 @@ func (p *pack) slide(part string, n int) {
 				title += o.line(sp) + " "
 			}
 		}, " sp ")
-		if title = load.Single(title); title != "" && p.Empty() { // the title in the metadata is often the program's
+		if title = display.Single(title); title != "" && p.Empty() { // the title in the metadata is often the program's
 			p.d.Title = title
 		}
 		o.put(block{text: cmp.Or(title, fmt.Sprintf("Slide %d", n)), level: 2})
@@ -347,7 +348,7 @@ func (p *pack) slide(part string, n int) {
 	label := "Notes: "
 	p.each(notes, handlers{"sp": func(e *element) {
 		e.find(func(k *element) {
-			if text := load.Single(o.line(k)); text != "" && holder(e) == "body" {
+			if text := display.Single(o.line(k)); text != "" && holder(e) == "body" {
 				o.put(block{text: label + text})
 				label = ""
 			}
@@ -495,7 +496,7 @@ func (n numbers) next(name string, depth int) string {
 		if of.legal {
 			return strconv.Itoa(count)
 		}
-		return load.Numeral(l.levels[i].format, count)
+		return display.Numeral(l.levels[i].format, count)
 	})
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/xuri/nfp"
 
 	"github.com/wildgraph/wildgraph/graphrag/load"
+	"github.com/wildgraph/wildgraph/internal/display"
 )
 
 // Bounds of a sheet: columns (as in Excel), cells that merged cells fill, bytes of a name in a place, and of a format.
@@ -63,7 +64,7 @@ func workbook(p *pack) {
 		"sheet": func(e *element) {
 			part := of[e.related()]
 			if state := e.attr("state"); (state == "" || state == "visible") && !strings.Contains(part, "chartsheets/") {
-				sheets = append(sheets, [2]string{load.Single(e.attr("name")), part})
+				sheets = append(sheets, [2]string{display.Single(e.attr("name")), part})
 			}
 		},
 	})
@@ -298,7 +299,7 @@ func (b *book) block(rows []load.Line) {
 	for _, l := range rows {
 		left = min(left, slices.IndexFunc(l.Cells, func(c string) bool { return c != "" }))
 	}
-	if slices.ContainsFunc(rows[0].Cells, func(c string) bool { return load.IsNumber(c) && !load.IsYear(c) }) {
+	if rows[0].HasNumbers() {
 		b.head.Place = rows[0].Place
 	} else {
 		b.head, rows = rows[0], rows[1:]
