@@ -25,12 +25,12 @@ import (
 // maxValue is the longest text that is a field, in bytes: one that is compared, not read.
 const maxValue = 1024
 
-// Rows yields the records of a file (.csv or .tsv with a header, .jsonl), each as a document of its own,
-// for conditions on them: its columns are its fields, and its text "column: value" in lines, then
-// the column named text, content, body or alike as it is. Its title is the column title, name or
-// alike, its ID the column id or _id, or else the name of the file, a slash and the number of the
-// row; beside a text neither of them is a line. The file is read piece by piece, and may be larger than memory;
-// a record has at most [MaxFile] bytes. All texts together are at most eight times as long as the file. An error is the last.
+// Rows yields the records of a file (.csv or .tsv with a header, .jsonl), each as a document of its own, for conditions
+// on them. Its columns are its fields. Its text is "column: value" in lines, then the column named text, content, body or
+// alike as it is; with such a text there are no lines for its title, the column title, name or alike, and its ID, the
+// column id or _id. Without an ID it is the name of the file, a slash and the number of the row. The file is read piece
+// by piece, and may be larger than memory; a record has at most [MaxFile] bytes. All texts together are at most eight
+// times as long as the file. An error ends the sequence.
 func Rows(name string, r io.Reader) iter.Seq2[graphrag.Document, error] {
 	return func(yield func(graphrag.Document, error) bool) {
 		p := &pieces{}
