@@ -215,7 +215,7 @@ func TestChangesTogether(t *testing.T) {
 	held, free := make(chan struct{}), make(chan struct{})
 	s := counted(t, &builds, nil)
 	frame := s.Frame()
-	build := frame.Build
+	build := frame.Builder()
 	frame.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
 		if len(c.Chunks) == 2 { // the first insert
 			close(held)

@@ -36,10 +36,13 @@ type Frame struct {
 	Knowledge kg.Options
 	// Blind systems read no documents.
 	Blind bool
-	// Words, if set, ranks the chunks by BM25, and Vectors by the vectors of the kit's embedder: in
-	// a store, see [Open], and where Build is not set also in memory.
+	// Without a Build, Words ranks the chunks by BM25, and Vectors by the vectors of the kit's embedder, in memory and in a
+	// store, see [Open]. A frame has one of them, unless Combine is set.
 	Words   *bm25.Options
 	Vectors bool
+	// Combine makes a retriever of those by Words and by Vectors, nil without. A corpus in a store has no chunks here, but
+	// an embedder, Find and Finder. It is called for every change, and for every condition of a question.
+	Combine func(c *Corpus, words, vectors graphrag.Retriever) (graphrag.Retriever, error)
 	// Flat systems use the chunks of the corpus and nothing else. If Build returns a [retrieve.Updater], a change is
 	// made to it, and if it is a [retrieve.Limiter] a condition limits it, in place of building another.
 	Flat bool
@@ -110,13 +113,15 @@ func (c Cut) named() Cut {
 	return c
 }
 
-// ranked adds Build where Words or Vectors are in place of it.
-func (f Frame) ranked() Frame {
+// Builder returns Build, or what Words, Vectors and Combine are in place of it; nil without any of them.
+func (f Frame) Builder() func(ctx context.Context, c *Corpus) (graphrag.Retriever, error) {
 	if f.Build != nil || f.Words == nil && !f.Vectors {
-		return f
+		return f.Build
 	}
-	f.Flat = f.Words != nil || f.Kit.Trained
-	f.Build = func(ctx context.Context, c *Corpus) (r graphrag.Retriever, err error) {
+	if f.Combine != nil {
+		return f.both
+	}
+	return func(ctx context.Context, c *Corpus) (r graphrag.Retriever, err error) {
 		if f.Words != nil {
 			r, err = retrieve.NewSparse(ctx, c.Chunks, *f.Words)
 		} else {
@@ -130,7 +135,27 @@ func (f Frame) ranked() Frame {
 		}
 		return retrieve.PerDoc(r, f.MaxPerDoc)
 	}
-	return f
+}
+
+// flat reports whether the system is flat, which one without a Build is unless it learns from its corpus or combines.
+func (f Frame) flat() bool {
+	return f.Flat || f.Build == nil && f.Combine == nil && (f.Words != nil || f.Kit.Trained)
+}
+
+// both indexes the chunks of a corpus for Combine.
+func (f Frame) both(ctx context.Context, c *Corpus) (graphrag.Retriever, error) {
+	var words, vectors graphrag.Retriever
+	var err1, err2 error
+	if f.Words != nil {
+		words, err1 = c.Sparse(ctx, *f.Words)
+	}
+	if f.Vectors {
+		vectors, err2 = c.Dense(ctx)
+	}
+	if err := errors.Join(err1, err2); err != nil {
+		return nil, err
+	}
+	return f.Combine(c, words, vectors)
 }
 
 // check reports all errors in a frame.
@@ -139,7 +164,7 @@ func (f Frame) check() error {
 	if f.Name == "" {
 		problems = append(problems, errors.New("the frame has no Name"))
 	}
-	if f.Build == nil {
+	if f.Builder() == nil {
 		problems = append(problems, errors.New("the frame has no Build: it makes the retriever"))
 	}
 	if f.MaxPerDoc < 0 {

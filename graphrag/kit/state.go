@@ -193,14 +193,14 @@ func (d *draft) rebuild(ctx context.Context, f Frame, s *state) error {
 		s.source = d.source
 		defer os.RemoveAll(s.mapped.dir) // the files stay readable where the system lets them
 	}
-	r, err := trace.Do(ctx, "build", func(ctx context.Context) (graphrag.Retriever, error) { return f.Build(ctx, c) }, slog.Int("wildgraph.chunks", len(all)))
+	r, err := trace.Do(ctx, "build", func(ctx context.Context) (graphrag.Retriever, error) { return f.Builder()(ctx, c) }, slog.Int("wildgraph.chunks", len(all)))
 	if err == nil && r == nil {
 		err = errors.New("Frame.Build returned no retriever and no error")
 	}
 	if err != nil {
 		return errors.Join(err, s.mapped.close())
 	}
-	if s.retriever = r; f.Flat && d.base == nil && d.source == nil {
+	if s.retriever = r; f.flat() && d.base == nil && d.source == nil {
 		s.updater, _ = r.(retrieve.Updater)
 	}
 	return nil

@@ -3,6 +3,7 @@
 package kit
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -180,17 +181,24 @@ func dimOf(ctx context.Context, k Kit, e embed.Embedder) (int, error) {
 }
 
 // stored ranks the chunks that meet a condition.
-func (s *System) stored(p *pinned, where graphrag.Condition) graphrag.Retriever {
+func (s *System) stored(p *pinned, where graphrag.Condition) (r graphrag.Retriever, err error) {
 	t := retrieve.Stored{Table: p.chunks, Where: where, Effort: 1}
 	if p.contents.Chunks > exactly {
 		t.Effort = 0
 	}
-	r := t.Sparse()
-	if s.tables.embedder != nil {
-		r = t.Dense(s.tables.embedder)
+	var words, vectors graphrag.Retriever
+	if s.frame.Words != nil {
+		words = t.Sparse()
 	}
-	r, _ = retrieve.PerDoc(r, s.frame.MaxPerDoc) // it was checked
-	return s.frame.reranked(r)
+	if s.tables.embedder != nil {
+		vectors = t.Dense(s.tables.embedder)
+	}
+	if s.frame.Combine != nil {
+		r, err = s.frame.Combine(s.tables.corpus, words, vectors)
+	} else {
+		r, err = retrieve.PerDoc(cmp.Or(words, vectors), s.frame.MaxPerDoc)
+	}
+	return s.frame.reranked(r), err
 }
 
 // measure sets the recall of searches by vectors, again when the chunks have doubled or halved: the ten nearest of

@@ -48,7 +48,6 @@ var (
 
 // New checks a frame and returns its system.
 func New(f Frame) (*System, error) {
-	f = f.ranked()
 	if err := f.check(); err != nil {
 		return nil, err
 	}

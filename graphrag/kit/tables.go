@@ -59,7 +59,8 @@ const repliesGeneration = "replies"
 type tables struct {
 	collection store.Collection
 	chunker    *chunk.Chunker
-	embedder   embed.Embedder // nil: by words
+	corpus     *Corpus        // without chunks
+	embedder   embed.Embedder // nil without vectors in the table
 	built      bool           // by Build, not searched in the table
 	durable    bool           // without a flush
 }
@@ -74,7 +75,7 @@ type pinned struct {
 
 // Open returns the system of a frame whose corpus is a collection of a store, which is made if it is not
 // there: Index, Insert, Delete and Update write to it, [System.Refresh] sees what other processes wrote.
-// Frames with Words, or with Vectors of an embedder that does not learn from the corpus ([Kit].Trained), are searched there,
+// Frames without a Build, if the embedder of their Vectors does not learn from the corpus ([Kit].Trained), are searched there,
 // and a change costs what changes. Others are built of the chunks and of what was made of them, when they are opened and by
 // each change; a recipe that keeps to what [Corpus] says holds no texts afterwards, but numbers, and temporary files
 // ([os.TempDir]). Replies of models and vectors are in the store when the next call begins: after a change that failed, was
@@ -96,21 +97,20 @@ func Open(ctx context.Context, f Frame, st store.Store, name string) (*System, e
 }
 
 func (f Frame) tables(ctx context.Context, st store.Store, name string) (*tables, error) {
-	t, schema, analyzer := &tables{durable: st.Can().Durable}, store.TableSchema{}, ""
-	var err error
-	switch {
-	case f.Words != nil:
+	t, schema, analyzer := &tables{durable: st.Can().Durable, corpus: f.Kit.Corpus(nil, nil)}, store.TableSchema{}, ""
+	t.built = f.Build != nil || f.Vectors && !f.Kit.Trained
+	if f.Words != nil && !t.built {
 		schema = store.TableSchema{Text: true, TitleWeight: f.Words.TitleWeight, K1: f.Words.K1, B: f.Words.B}
 		if f.Words.Analyzer != nil {
 			analyzer = f.Words.Analyzer.Name()
 		}
-	case f.Vectors && f.Kit.Trained:
+	}
+	var err error
+	if f.Vectors && !t.built {
 		schema.Model = f.Kit.Encoder
-		if t.embedder, err = f.Kit.Embed(ctx, nil); err == nil {
+		if t.embedder, err = t.corpus.Embedder(ctx); err == nil {
 			schema.Dim, err = dimOf(ctx, f.Kit, t.embedder)
 		}
-	default:
-		t.built = true
 	}
 	if err == nil {
 		t.chunker, err = f.Cut.Chunker()
@@ -164,7 +164,8 @@ func (s *System) refresh(ctx context.Context, name string, made *state) error {
 	switch {
 	case err != nil:
 	case !s.tables.built:
-		st = &state{docs: newLibrary(), retriever: s.stored(p, graphrag.Condition{})}
+		st = &state{docs: newLibrary()}
+		st.retriever, err = s.stored(p, graphrag.Condition{})
 		st.docs.chunks = p.contents.Chunks
 		for tokens, n := range p.contents.Lengths {
 			st.docs.lengths.Set(tokens, n)

@@ -87,9 +87,10 @@ func (s *System) seen(ctx context.Context, now *state, q graphrag.Question) (*st
 		if err != nil {
 			return nil, err
 		}
-		st := &state{docs: now.docs, retriever: s.stored(now.pinned, permitted)}
+		st := &state{docs: now.docs}
+		st.retriever, err = s.stored(now.pinned, permitted)
 		st.refs.Store(1)
-		return st, nil
+		return st, err
 	}
 	var limits, where string
 	if scope != nil {

@@ -51,7 +51,7 @@ func Around(s *kit.System, l Loop) (*kit.System, error) {
 		return nil, fmt.Errorf("%s: %w", f.Name, ErrModel)
 	}
 	f.Problems = l.check(f.Problems)
-	build, rerank := f.Build, f.Kit.Rerank
+	build, rerank := f.Builder(), f.Kit.Rerank
 	f.Kit.Rerank = nil // what the agent cites is in its own order
 	f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
 		inner, err := build(ctx, c)

@@ -179,7 +179,7 @@ func TestRule(t *testing.T) {
 		s := check.Of(made()).OK(t)
 		baselinestest.Index(t, s, data.Docs...)
 		f := s.Frame()
-		build := f.Build
+		build := f.Builder()
 		f.Flat, f.Build = false, func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
 			inner, err := build(ctx, c)
 			if err != nil {

@@ -71,6 +71,8 @@ func TestSystems(t *testing.T) {
 func TestAgents(t *testing.T) {
 	offline := baselinestest.OfflineKit(t)
 	graph := systems(t)
+	st := check.Of(disk.Open(t.TempDir(), disk.Options{})).OK(t)
+	defer st.Close()
 	for _, s := range all.Agents() {
 		if at := slices.IndexFunc(graph, func(x all.System) bool { return x.NeedsGraph && "agentic:"+x.Name == s.Name }); at >= 0 {
 			s = withGraph(t, s)
@@ -97,6 +99,11 @@ func TestAgents(t *testing.T) {
 		}
 		n := m.Calls() - before
 		check.True(t, !s.NeedsModel || n >= 3, "%s: %d calls, want two turns and an answer at least", s.Name, n)
+		stored := check.Of(kit.Open(t.Context(), made.Frame(), st, strings.ReplaceAll(s.Name, ":", "-"))).OK(t, s.Name)
+		baselinestest.Index(t, stored, baselinestest.Pages...)
+		b := check.Of(stored.Answer(t.Context(), baselinestest.Questions[0])).OK(t, s.Name)
+		check.Equal(t, b.Steps, a.Steps, "%s (-store +memory)", s.Name)
+		check.OK(t, stored.Close())
 	}
 	check.Contains(t, all.Shown(all.Names()), "files, context; and agentic:NAME")
 }

@@ -48,24 +48,38 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 	if o.Original {
 		f.Name = NameOriginal
 	}
+	over := o
+	over.Graph, over.Extract, over.Cut, over.Link, over.Share = nil, nil, kit.Cut{}, "", 0
+	if f.Name == Name && o.Link == LinkWords && o.Share == 1 {
+		f.Words, f.Vectors = &words, true
+		f.Combine = func(c *kit.Corpus, words, vectors graphrag.Retriever) (graphrag.Retriever, error) {
+			p, err := partsOf(k, c, words, vectors)
+			if err != nil {
+				return nil, err
+			}
+			p.Graph = Indexed(o.Graph)
+			return Over(p, over)
+		}
+		return kit.New(f)
+	}
 	f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
 		p, err := PartsOf(ctx, k, o, c)
 		if err != nil {
 			return nil, err
 		}
-		over := o
-		over.Graph, over.Extract, over.Cut, over.Link, over.Share = nil, nil, kit.Cut{}, "", 0
 		return Over(p, over)
 	}
 	return kit.New(f)
 }
 
+// words are the settings of the system bm25, made for passages of whole pages.
+var words = bm25.Options{K1: 4.46, B: .82, TitleWeight: 2}
+
 // PartsOf returns the parts of a corpus in memory that [New] searches over, for callers that change
 // them. It uses the options Graph, Link, Share and Seed.
 func PartsOf(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (Parts, error) {
 	o = o.Defaults()
-	// The settings of the system bm25, made for passages of whole pages.
-	words, err := c.Sparse(ctx, bm25.Options{K1: 4.46, B: .82, TitleWeight: 2})
+	words, err := c.Sparse(ctx, words)
 	if err != nil {
 		return Parts{}, err
 	}
@@ -73,14 +87,21 @@ func PartsOf(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (Parts, e
 	if err != nil {
 		return Parts{}, err
 	}
-	p := Parts{Align: words, Find: c.Finder(), Kit: k}
-	if p.Passages, err = retrieve.Fuse(words, dense); err != nil {
+	p, err := partsOf(k, c, words, dense)
+	if err != nil {
 		return Parts{}, err
 	}
 	if p.Graph, err = graphOf(ctx, o, c); err == nil && o.Link == LinkDense {
 		p.Align = dense
 		p.Graph, err = denseGraph(ctx, p.Graph, c)
 	}
+	return p, err
+}
+
+// partsOf returns the parts without a graph.
+func partsOf(k kit.Kit, c *kit.Corpus, words, dense graphrag.Retriever) (p Parts, err error) {
+	p = Parts{Align: words, Find: c.Finder(), Kit: k}
+	p.Passages, err = retrieve.Fuse(words, dense)
 	return p, err
 }
 

@@ -74,7 +74,7 @@ func Around(f kit.Frame, steps, passages int) kit.Frame {
 	c.Add(f.Problems)
 	f.Problems = c.Err()
 	steps, passages = cmp.Or(steps, DefaultSteps), cmp.Or(passages, DefaultPassages)
-	inside := f.Build
+	inside := f.Builder()
 	f.Build = func(ctx context.Context, corpus *kit.Corpus) (graphrag.Retriever, error) {
 		inner, err := inside(ctx, corpus)
 		if err != nil {
