@@ -8,7 +8,8 @@
 //	WILDGRAPHBENCH_DIR=DIR go run . bm25:100000:memory bm25:100000:/tmp/corpus bm25:1000000:/tmp/corpus naiverag:100000:postgres://…
 //
 // Passages have 400 bytes of the benchmark's pages, a title and three fields; beyond their number they are repeated
-// with one other word. Memory is the heap after two collections, and the peak of what is not a mapped file.
+// with one other word. Passages and questions of gear, and its graph of four triples a passage in a mapped folder, are
+// made up, see [world]. Memory is the heap after two collections, and the peak of what is not a mapped file.
 package main
 
 import (
@@ -32,6 +33,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
+	"github.com/wildgraph/wildgraph/examples/baselines/gear"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
@@ -39,6 +41,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
 	"github.com/wildgraph/wildgraph/graphrag/store/opensearch"
 	"github.com/wildgraph/wildgraph/graphrag/store/postgres"
+	"github.com/wildgraph/wildgraph/graphrag/triples"
 )
 
 func main() {
@@ -77,11 +80,26 @@ func row(ctx context.Context, arg string) error {
 	if err != nil {
 		return err
 	}
-	c, err := read(os.Getenv("WILDGRAPHBENCH_DIR"))
+	m := &measured{system: parts[0], n: n, where: parts[2]}
+	if m.system != gear.Name {
+		if m.corpus, err = read(os.Getenv("WILDGRAPHBENCH_DIR")); err != nil {
+			return err
+		}
+		return m.row(ctx)
+	}
+	w := &world{passages: n, triples: edgesEach * n, questions: asked}
+	dir, err := os.MkdirTemp("", "graph")
 	if err != nil {
 		return err
 	}
-	m := &measured{corpus: c, system: parts[0], n: n, where: parts[2]}
+	defer os.RemoveAll(dir)
+	begun := time.Now()
+	if m.graph, err = w.graph(ctx, dir); err != nil {
+		return err
+	}
+	defer m.graph.Close()
+	fmt.Fprintf(os.Stderr, "%d triples are indexed in %.1f s, %s MB\n", w.triples, time.Since(begun).Seconds(), size(dir))
+	m.corpus = w.corpus()
 	return m.row(ctx)
 }
 
@@ -91,6 +109,7 @@ type measured struct {
 	system string
 	n      int
 	where  string
+	graph  *triples.Index // of gear
 }
 
 // open opens the system; the second function closes it with its store.
@@ -99,14 +118,19 @@ func (m *measured) open(ctx context.Context, reading bool) (*kit.System, func() 
 	if err != nil {
 		return nil, nil, err
 	}
-	if m.system == "naiverag" || m.system == "gear" {
-		parts.Trained, parts.Embed = true, func(context.Context, []string) (embed.Embedder, error) { return embed.Func(hashed), nil }
+	if m.system == "naiverag" || strings.HasPrefix(m.system, "gear") {
+		parts.Trained, parts.Embed = true, func(context.Context, []string) (embed.Embedder, error) {
+			if m.graph != nil {
+				return embed.Func(terms), nil
+			}
+			return embed.Func(hashed), nil
+		}
 	}
 	found, ok := all.Find(m.system)
 	if !ok {
 		return nil, nil, fmt.Errorf("no system is called %q", m.system)
 	}
-	system, err := found.New(parts, kit.Common{})
+	system, err := found.WithGraph(m.graph).New(parts, kit.Common{})
 	if err != nil || m.where == "memory" {
 		return system, func() error { return system.Close() }, err
 	}
@@ -283,9 +307,10 @@ func size(where string) string {
 	return mb(total)
 }
 
-// corpus holds passages and questions of the benchmark.
+// corpus is passages and questions.
 type corpus struct {
 	titles, passages []string
+	at               func(i int) (title, text string) // of passage i, without end
 	questions        []string
 	asking           time.Duration // of the last questions
 }
@@ -315,6 +340,7 @@ func read(dir string) (*corpus, error) {
 			}
 		}
 	}
+	c.at = c.repeated
 	return c, nil
 }
 
@@ -342,14 +368,21 @@ func (m *measured) documents() iter.Seq2[graphrag.Document, error] {
 }
 
 func (m *measured) document(i int) graphrag.Document {
-	page, text := i%len(m.passages), m.passages[i%len(m.passages)]
-	if again := i / len(m.passages); again > 0 {
+	title, text := m.at(i)
+	return graphrag.Document{ID: fmt.Sprintf("p%08d", i), Title: title, Text: text,
+		Fields: graphrag.Fields{"tenth": i % 10, "thousandth": i % 1000, "page": title}}
+}
+
+// repeated returns a passage of the pages, with another first word where it is not the first time.
+func (c *corpus) repeated(i int) (title, text string) {
+	page := i % len(c.passages)
+	text = c.passages[page]
+	if again := i / len(c.passages); again > 0 {
 		if _, rest, ok := strings.Cut(text, " "); ok {
 			text = fmt.Sprintf("copy%d %s", again, rest)
 		}
 	}
-	return graphrag.Document{ID: fmt.Sprintf("p%08d", i), Title: m.titles[page], Text: text,
-		Fields: graphrag.Fields{"tenth": i % 10, "thousandth": i % 1000, "page": m.titles[page]}}
+	return c.titles[page], text
 }
 
 // hashed embeds texts as bags of hashed words, in 64 components.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build linux
+
 package main
 
 import (
@@ -8,8 +10,6 @@ import (
 	"math/rand/v2"
 	"strings"
 
-	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
@@ -32,8 +32,7 @@ const (
 	topical    = 60      // percent of the words with content that belong to the topic
 	firstName  = 1 << 10 // the most frequent word in a name
 	perPassage = 110     // words
-	stated     = 2       // edges that a passage states, of edgesEach that follow each other
-	edgesEach  = 4
+	edgesEach  = 4       // edges for each passage, which states the first two
 )
 
 // The things that random numbers are drawn for.
@@ -134,52 +133,33 @@ func (w *world) question(n int) question {
 // every is the distance between things that belong to questions, two for each.
 func (w *world) every(total int) int { return total / (2 * w.questions) }
 
-// planted is the edge of a question at a place of total, and the passage that states it.
-func (w *world) planted(place, total int) (e edge, passage int, ok bool) {
+// planted is the edge of a question at a place of total.
+func (w *world) planted(place, total int) (e edge, ok bool) {
 	n := place / w.every(total)
 	if place%w.every(total) != 0 || n >= 2*w.questions {
-		return edge{}, 0, false
+		return edge{}, false
 	}
-	q := w.question(n / 2)
-	return q.edges[n%2], q.gold[n%2], true
+	return w.question(n / 2).edges[n%2], true
 }
 
-// anyQuestion is about what passage i states: hubs are asked for as often as they are
-// spoken of.
-func (w *world) anyQuestion(i int) string {
-	e := w.edge(i * edgesEach)
-	first, _ := w.relation(e.relation)
-	second, _ := w.relation(w.edge(i*edgesEach + 1).relation)
-	return "What is the " + second + " of the " + first + " of " + w.name(e.head) + "?"
-}
-
-// triple is triple j of the graph, of which passages state half.
-func (w *world) triple(j int) store.Triple {
-	e, source, ok := w.planted(j, w.triples)
+// triple is triple j of the graph. Passages state half of them.
+func (w *world) triple(j int) triples.Triple {
+	e, ok := w.planted(j, w.triples)
 	if !ok {
-		e, source = w.edge(j), -1
-		if j%edgesEach < stated && j/edgesEach < w.passages {
-			source = j / edgesEach
-		}
+		e = w.edge(j)
 	}
 	label, _ := w.relation(e.relation)
 	entity := func(n int) triples.Entity { return triples.Entity{ID: fmt.Sprint("q", n), Label: w.name(n)} }
-	t := store.Triple{Triple: triples.Triple{Head: entity(e.head), Relation: triples.Entity{ID: fmt.Sprint("r", e.relation), Label: label}, Tail: entity(e.tail)}, Weight: 1}
-	if source >= 0 {
-		t.Source = passageID(source)
-	}
-	return t
+	return triples.Triple{Head: entity(e.head), Relation: triples.Entity{ID: fmt.Sprint("r", e.relation), Label: label}, Tail: entity(e.tail)}
 }
 
-func passageID(i int) string { return fmt.Sprintf("p%07d", i) }
-
 // passage is passage i: sentences about one topic, with what it states among them.
-func (w *world) passage(i int) graphrag.Chunk {
+func (w *world) passage(i int) string {
 	r := w.random(forPassage, i)
 	ranks := rand.NewZipf(r, 1.05, 2.7, vocabulary-1)
 	topic := r.IntN(topics)
 	edges := []edge{w.edge(i * edgesEach), w.edge(i*edgesEach + 1)}
-	if e, _, ok := w.planted(i, w.passages); ok {
+	if e, ok := w.planted(i, w.passages); ok {
 		edges[0] = e
 	}
 	var b strings.Builder
@@ -203,29 +183,41 @@ func (w *world) passage(i int) graphrag.Chunk {
 		}
 		n += size
 	}
-	return graphrag.Chunk{ID: passageID(i), Doc: fmt.Sprintf("d%07d", i/2), Index: i % 2, Text: strings.TrimSpace(b.String())}
+	return strings.TrimSpace(b.String())
 }
 
-// hashed embeds texts by feature hashing (Weinberger and others, ICML 2009) of their
-// terms. It replaces a model with vectors of the same length.
-type hashed struct{}
+// corpus returns the passages, with questions about what they state: hubs are asked for as often as they are spoken of.
+func (w *world) corpus() *corpus {
+	c, random := &corpus{}, w.random(forQuestion, -1)
+	c.at = func(i int) (title, text string) { return "", w.passage(i) }
+	for range w.questions {
+		i := random.IntN(w.passages)
+		first, _ := w.relation(w.edge(i * edgesEach).relation)
+		second, _ := w.relation(w.edge(i*edgesEach + 1).relation)
+		c.questions = append(c.questions, "What is the "+second+" of the "+first+" of "+w.name(w.edge(i*edgesEach).head)+"?")
+	}
+	return c
+}
 
-const dim = 384
+// graph makes an index of the triples in a folder.
+func (w *world) graph(ctx context.Context, dir string) (*triples.Index, error) {
+	if err := triples.Build(ctx, dir, func(yield func(triples.Triple, error) bool) {
+		for j := range w.triples {
+			if !yield(w.triple(j), nil) {
+				return
+			}
+		}
+	}, triples.Options{}); err != nil {
+		return nil, err
+	}
+	return triples.Open(dir, nil)
+}
 
-// Name and Dim make it an embed.Model.
-func (hashed) Name() string { return "hashed terms 384 v3" }
-func (hashed) Dim() int     { return dim }
-
-// EmbedDocuments implements embed.Embedder.
-func (h hashed) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
+// terms embeds texts by feature hashing (Weinberger and others, ICML 2009) of their terms, in 384 components.
+func terms(ctx context.Context, texts []string) ([][]float32, error) {
 	rows := make([][]float32, len(texts))
-	for i, t := range texts {
-		rows[i], _ = h.EmbedQuery(ctx, t)
+	for i, s := range texts {
+		rows[i] = llmtest.HashVector(strings.Join(text.Default().Terms(s), " "), 384)
 	}
 	return rows, ctx.Err()
-}
-
-// EmbedQuery implements embed.Embedder.
-func (hashed) EmbedQuery(ctx context.Context, s string) ([]float32, error) {
-	return llmtest.HashVector(strings.Join(text.Default().Terms(s), " "), dim), ctx.Err()
 }
