@@ -4,7 +4,5 @@
 
 package embed
 
-// sumFirst and sumFirst64 compute nothing: there is no kernel but [sumRest] here.
+// sumFirst computes nothing: there is no kernel but [sumRest] here.
 func sumFirst(_, _ []float32, _ []int32, _ []float32) (done int) { return 0 }
-
-func sumFirst64(_, _ []float64, _ []int32, _ []float32) (done int) { return 0 }

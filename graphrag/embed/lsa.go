@@ -167,7 +167,7 @@ func (m *LSA) embed(s string) []float32 {
 		c.cols, c.vals = append(c.cols, e.term), append(c.vals, float32(e.weight))
 	}
 	sum := make([]float32, m.dim)
-	sumRows(sum, m.projection, c.cols, c.vals, sumFirst)
+	sumRows(sum, m.projection, c.cols, c.vals)
 	return unit(sum)
 }
 
@@ -231,14 +231,13 @@ func (a *sparse) transpose() *sparse {
 	return t
 }
 
-// mul computes out = a·x, where x and out are dense with width columns, with a kernel of single or of
-// double precision, which is several times as slow. Each row of out is computed by one goroutine, in the
+// mul computes out = a·x, where x and out are dense with width columns. Each row of out is computed by one goroutine, in the
 // order of the columns: the result does not depend on the number of goroutines. The only errors are ctx's.
-func mul[F float](ctx context.Context, a *sparse, out, x []F, width, workers int, first func(out, x []F, cols []int32, vals []float32) int) error {
+func mul[F float](ctx context.Context, a *sparse, out, x []F, width, workers int) error {
 	return par.Ranges(ctx, a.rows(), grain, workers, func(_, lo, hi int) error {
 		for i := lo; i < hi; i++ {
 			start, end := a.starts[i], a.starts[i+1]
-			sumRows(out[i*width:(i+1)*width], x, a.col[start:end], a.val[start:end], first)
+			sumRows(out[i*width:(i+1)*width], x, a.col[start:end], a.val[start:end])
 		}
 		return nil
 	})
@@ -253,19 +252,19 @@ type operator struct {
 func (o operator) Dims() (rows, cols int) { return o.matrix.rows(), o.matrix.cols }
 
 func (o operator) Mul(ctx context.Context, out, x []float64, width int) error {
-	return mul(ctx, o.matrix, out, x, width, o.workers, sumFirst64)
+	return mul(ctx, o.matrix, out, x, width, o.workers)
 }
 
 func (o operator) MulT(ctx context.Context, out, x []float64, width int) error {
-	return mul(ctx, o.transposed, out, x, width, o.workers, sumFirst64)
+	return mul(ctx, o.transposed, out, x, width, o.workers)
 }
 
 func (o operator) MulSingle(ctx context.Context, out, x []float32, width int) error {
-	return mul(ctx, o.matrix, out, x, width, o.workers, sumFirst)
+	return mul(ctx, o.matrix, out, x, width, o.workers)
 }
 
 func (o operator) MulTSingle(ctx context.Context, out, x []float32, width int) error {
-	return mul(ctx, o.transposed, out, x, width, o.workers, sumFirst)
+	return mul(ctx, o.transposed, out, x, width, o.workers)
 }
 
 // powerIterations, scikit-learn's default, bring the neighbours of texts as near as the exact
@@ -282,14 +281,16 @@ func rightSingular(ctx context.Context, a *sparse, rank int, seed uint64, worker
 type float interface{ float32 | float64 }
 
 // sumRows computes out = Σ vals[k]·row cols[k] of x, whose rows are as long as out, in the
-// order of k; first is the kernel for as many components as it can. Products and sums are
-// rounded one by one, so that all processors have the same bits.
-func sumRows[F float](out, x []F, cols []int32, vals []float32, first func(out, x []F, cols []int32, vals []float32) (done int)) {
-	width := len(out)
+// order of k; of single precision, in which most products are, a kernel computes as many components
+// as it can. Products and sums are rounded one by one, so that all processors have the same bits.
+func sumRows[F float](out, x []F, cols []int32, vals []float32) {
+	width, done := len(out), 0
 	for _, c := range cols {
-		_ = x[int(c)*width : (int(c)+1)*width] // the kernels do not look
+		_ = x[int(c)*width : (int(c)+1)*width] // the kernel does not look
 	}
-	done := first(out, x, cols, vals[:len(cols)])
+	if single, ok := any(out).([]float32); ok {
+		done = sumFirst(single, any(x).([]float32), cols, vals[:len(cols)])
+	}
 	sumRest(out, done, x, cols, vals)
 }
 

@@ -119,7 +119,7 @@ func TestTranspose(t *testing.T) {
 	check.True(t, slices.Equal(a.col, back.col) && slices.Equal(a.val, back.val) && slices.Equal(a.starts, back.starts), "transposed twice is another matrix")
 	x := []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13}
 	out := make([]float64, 9)
-	check.OK(t, mul(t.Context(), a, out, x, 1, 2, sumFirst64))
+	check.OK(t, mul(t.Context(), a, out, x, 1, 2))
 	var want mat.VecDense
 	want.MulVec(d, mat.NewVecDense(13, x))
 	for i := range out {
@@ -238,13 +238,13 @@ func TestAutomaticDim(t *testing.T) {
 	}
 }
 
-// Every way to add up rows has the same bits, at all widths around those of the kernels.
+// Every way to add up rows has the same bits, at all widths around those of the kernel.
 func TestSumRows(t *testing.T) {
-	t.Run("float32", func(t *testing.T) { sameSums(t, sumFirst) })
-	t.Run("float64", func(t *testing.T) { sameSums(t, sumFirst64) })
+	t.Run("float32", sameSums[float32])
+	t.Run("float64", sameSums[float64])
 }
 
-func sameSums[F float](t *testing.T, first func(out, x []F, cols []int32, vals []float32) int) {
+func sameSums[F float](t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 1))
 	for _, width := range []int{1, 3, 4, 7, 8, 9, 31, 32, 33, 63, 64, 65, 72, 127, 136, 394} {
 		for _, n := range []int{0, 1, 2, 50} {
@@ -260,7 +260,7 @@ func sameSums[F float](t *testing.T, first func(out, x []F, cols []int32, vals [
 			for i := range got {
 				got[i], want[i] = F(math.NaN()), F(math.NaN()) // whatever was there is gone
 			}
-			sumRows(got, x, cols, vals, first)
+			sumRows(got, x, cols, vals)
 			sumRest(want, 0, x, cols, vals)
 			for i := range want {
 				check.Must(t, math.Float64bits(float64(got[i])) == math.Float64bits(float64(want[i])),
@@ -274,7 +274,7 @@ func TestSumRowsBeyond(t *testing.T) {
 	defer func() {
 		check.True(t, recover() != nil, "a row behind the end of the matrix was read")
 	}()
-	sumRows(make([]float32, 8), make([]float32, 16), []int32{2}, []float32{1}, sumFirst)
+	sumRows(make([]float32, 8), make([]float32, 16), []int32{2}, []float32{1})
 }
 
 // A term that one text alone has counts among fewer than a hundred; the most frequent comes first.
