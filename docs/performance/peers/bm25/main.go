@@ -7,17 +7,13 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/wildgraph/wildgraph/docs/performance/peers/figure"
 )
 
-func main() {
-	if err := run(context.Background(), os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "bm25:", err)
-		os.Exit(1)
-	}
-}
+func main() { figure.Main("bm25", run) }
 
 func run(ctx context.Context, args []string) error {
 	switch {

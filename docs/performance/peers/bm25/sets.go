@@ -4,17 +4,15 @@ package main
 
 import (
 	"encoding/binary"
-	"encoding/json"
 	"errors"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/wildgraph/wildgraph/docs/performance/peers/figure"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
@@ -22,31 +20,13 @@ import (
 type data struct{ pages, whole []string }
 
 func load(dir string) (d data, err error) {
-	if dir == "" {
-		return d, errors.New("WILDGRAPHBENCH_DIR names no data")
+	pages, questions, err := figure.Pages(dir)
+	for _, page := range pages {
+		d.pages = append(d.pages, page.Text)
 	}
-	err = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		page := filepath.Base(filepath.Dir(path)) == "reference_pages"
-		if !page && entry.Name() != "questions.jsonl" {
-			return nil
-		}
-		b, err := os.ReadFile(path)
-		if page || err != nil {
-			d.pages = append(d.pages, strings.ToValidUTF8(string(b), " "))
-			return err
-		}
-		for line := range strings.Lines(string(b)) {
-			var q struct{ Question string }
-			if err := json.Unmarshal([]byte(line), &q); err != nil {
-				return err
-			}
-			d.whole = append(d.whole, distinct(text.Plain(), q.Question))
-		}
-		return nil
-	})
+	for _, q := range questions {
+		d.whole = append(d.whole, distinct(text.Plain(), q))
+	}
 	return d, err
 }
 

@@ -19,12 +19,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
 )
 
-func main() {
-	if err := run(context.Background(), os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "graph:", err)
-		os.Exit(1)
-	}
-}
+func main() { figure.Main("graph", run) }
 
 func run(ctx context.Context, args []string) error {
 	if len(args) != 3 {
@@ -48,7 +43,7 @@ func run(ctx context.Context, args []string) error {
 func edges(name string) (list graphragtest.EdgeList, set string, err error) {
 	switch name {
 	case "names":
-		list, err = namesOf(os.DirFS(os.Getenv("WILDGRAPHBENCH_DIR")))
+		list, err = namesOf(os.Getenv("WILDGRAPHBENCH_DIR"))
 		return merged(list), "names that stand together on the pages", err
 	case "planted":
 		return graphragtest.Planted(1e6, 5e6, 1000, .3, 1), "planted partition, 1,000,000 nodes", nil

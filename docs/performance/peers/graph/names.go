@@ -3,14 +3,12 @@
 package main
 
 import (
-	"fmt"
-	"io/fs"
-	"path"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/wildgraph/wildgraph/docs/performance/peers/figure"
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/graphragtest"
 )
@@ -18,30 +16,18 @@ import (
 // window is the number of words in which names occur together.
 const window = 75
 
-// namesOf returns a graph of the names in the text files below folders called reference_pages, as in a
-// WildGraphBench data set. A name is a run of capitalised words. Each window of 75 words adds an edge of
-// weight 1 for each pair of different names in it. Names are numbered in order of appearance, without
-// names that have no edge.
-func namesOf(pages fs.FS) (graphragtest.EdgeList, error) {
+// namesOf returns a graph of the names on the pages of WildGraphBench. A name is a run of capitalised words. Each
+// window of 75 words adds an edge of weight 1 for each pair of different names in it. Names are numbered in order of
+// appearance, without names that have no edge.
+func namesOf(dir string) (graphragtest.EdgeList, error) {
 	c := cooccurrence{ids: map[string]int32{}}
-	err := fs.WalkDir(pages, ".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || !entry.Type().IsRegular() || path.Base(path.Dir(name)) != "reference_pages" {
-			return err
-		}
-		text, err := fs.ReadFile(pages, name)
-		if err != nil {
-			return err
-		}
-		words := strings.Fields(string(text))
-		for w := range slices.Chunk(words, window) {
+	pages, _, err := figure.Pages(dir)
+	for _, page := range pages {
+		for w := range slices.Chunk(strings.Fields(page.Text), window) {
 			c.join(w)
 		}
-		return nil
-	})
-	if err != nil {
-		return graphragtest.EdgeList{}, fmt.Errorf("co-occurrence: %w", err)
 	}
-	return graphragtest.EdgeList{N: len(c.ids), Edges: c.edges}, nil
+	return graphragtest.EdgeList{N: len(c.ids), Edges: c.edges}, err
 }
 
 type cooccurrence struct {

@@ -22,12 +22,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm/transport"
 )
 
-func main() {
-	if err := run(context.Background(), os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "originals:", err)
-		os.Exit(1)
-	}
-}
+func main() { figure.Main("originals", run) }
 
 const usage = `usage:
 	originals sample DIR            writes the passages and questions of a sample to stdout

@@ -16,10 +16,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"io/fs"
 	"iter"
-	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -31,6 +29,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
+	"github.com/wildgraph/wildgraph/docs/performance/peers/figure"
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
@@ -39,14 +38,10 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
 	"github.com/wildgraph/wildgraph/graphrag/store/opensearch"
 	"github.com/wildgraph/wildgraph/graphrag/store/postgres"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
-func main() {
-	if err := run(context.Background(), os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "stores:", err)
-		os.Exit(1)
-	}
-}
+func main() { figure.Main("stores", run) }
 
 func run(ctx context.Context, args []string) error {
 	if len(args) == 2 && args[0] == "row" {
@@ -356,26 +351,7 @@ func (m *measured) document(i int) graphrag.Document {
 func hashed(_ context.Context, texts []string) ([][]float32, error) {
 	out := make([][]float32, len(texts))
 	for i, text := range texts {
-		v := make([]float32, 64)
-		for w := range strings.FieldsSeq(strings.ToLower(text)) {
-			h := fnv.New64a()
-			h.Write([]byte(w))
-			x := h.Sum64()
-			for range 4 {
-				x ^= x << 13
-				x ^= x >> 7
-				x ^= x << 17
-				v[(x>>8)%64] += float32(int(x&1)*2 - 1)
-			}
-		}
-		sum := 1e-9
-		for _, x := range v {
-			sum += float64(x) * float64(x)
-		}
-		for j := range v {
-			v[j] /= float32(math.Sqrt(sum))
-		}
-		out[i] = v
+		out[i] = llmtest.HashVector(text, 64)
 	}
 	return out, nil
 }

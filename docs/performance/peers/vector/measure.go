@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"os"
@@ -14,14 +15,9 @@ import (
 	"github.com/wildgraph/wildgraph/internal/display"
 )
 
-func main() {
-	if err := run(os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "vector:", err)
-		os.Exit(1)
-	}
-}
+func main() { figure.Main("vector", run) }
 
-func run(args []string) error {
+func run(_ context.Context, args []string) error {
 	if len(args) != 3 {
 		return fmt.Errorf("usage: vector generate DATA ROWS | exact DATA ROUND")
 	}

@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/wildgraph/wildgraph/docs/performance/peers/figure"
 )
 
 // Passage is a text with a title.
@@ -46,39 +48,19 @@ const (
 // passages to the sample's questions.
 func Sample(dir string) (Data, error) {
 	var d Data
-	files, err := filepath.Glob(filepath.Join(dir, "corpus", "*", "*", "reference_pages", "*.txt"))
-	if err != nil || len(files) == 0 {
-		return d, fmt.Errorf("%s has no pages of a sample: %w", dir, err)
-	}
-	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			return d, err
-		}
-		for line := range strings.Lines(string(data)) {
-			line = strings.Trim(linked.ReplaceAllString(line, "$1"), " *#>-\r\n")
-			if len(line) >= window && len(line) <= longest && !strings.Contains(line, "http") && strings.Count(line, "|") < 2 && line[0] != '[' {
-				d.add(strings.TrimSuffix(filepath.Base(file), ".txt"), line)
-			}
-		}
-	}
-	questions, err := filepath.Glob(filepath.Join(dir, "QA", "*", "questions.jsonl"))
+	pages, questions, err := figure.Pages(dir)
 	if err != nil {
 		return d, err
 	}
-	for _, file := range questions {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			return d, err
-		}
-		for line := range strings.Lines(string(data)) {
-			var q struct{ Question string }
-			if err := json.Unmarshal([]byte(line), &q); err != nil {
-				return d, fmt.Errorf("%s: %w", file, err)
+	for _, page := range pages {
+		for line := range strings.Lines(page.Text) {
+			line = strings.Trim(linked.ReplaceAllString(line, "$1"), " *#>-\r\n")
+			if len(line) >= window && len(line) <= longest && !strings.Contains(line, "http") && strings.Count(line, "|") < 2 && line[0] != '[' {
+				d.add(strings.TrimSuffix(page.ID, ".txt"), line)
 			}
-			d.Questions = append(d.Questions, q.Question)
 		}
 	}
+	d.Questions = questions
 	d.Passages = d.Passages[:min(sampled, len(d.Passages))]
 	for i := 0; i < len(d.Passages) && len(d.Questions) < sampledQuestions; i += 2 {
 		es := entitiesOf(d.Passages[i].Document())
