@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"os"
 	"strings"
-	"syscall"
 
 	"github.com/wildgraph/wildgraph/docs/performance/peers/figure"
 	"github.com/wildgraph/wildgraph/docs/performance/peers/originals/fake"
@@ -154,11 +153,7 @@ func measure(ctx context.Context, base string, d fake.Data, name string, f figur
 	if err := step("a delete", func() error { _, err := s.Delete(ctx, "new"); return err }); err != nil {
 		return err
 	}
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return err
-	}
-	f.Show("memory, peak", float64(u.Maxrss)/1024, "MB")
+	f.Show("memory, peak", figure.Peak(), "MB")
 	return nil
 }
 

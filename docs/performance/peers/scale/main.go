@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build linux
+
 // Command scale measures retrieval over a corpus, a graph and questions that it makes up, as docs/stores.md has
 // the figures:
 //
@@ -16,11 +18,11 @@ import (
 	"os/signal"
 	"runtime"
 	"slices"
-	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/wildgraph/wildgraph/docs/performance/peers/figure"
 	"github.com/wildgraph/wildgraph/examples/baselines/gear"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
@@ -208,7 +210,7 @@ func (w *world) ask(ctx context.Context, dir string, stdout io.Writer) (err erro
 		}
 		fmt.Fprintf(stdout, "%-24s%10.1f%10.1f\n", name, 100*a, 100*b)
 	}
-	_, err = fmt.Fprintf(stdout, "\nat most %s MB resident\n", display.Digits(peak()))
+	_, err = fmt.Fprintf(stdout, "\nat most %s MB resident\n", display.Digits(int(figure.Peak())))
 	return err
 }
 
@@ -304,21 +306,4 @@ func (w *world) compare(ctx context.Context, without, with graphrag.Retriever, b
 		}
 	}
 	return sums[0] / asked, sums[1] / asked, nil
-}
-
-// peak is the largest resident memory in MB; where the system does not tell, what Go has
-// obtained.
-func peak() int {
-	status, err := os.ReadFile("/proc/self/status") // Linux
-	if err == nil {
-		for line := range strings.Lines(string(status)) {
-			var kb int
-			if _, err := fmt.Sscanf(line, "VmHWM: %d kB", &kb); err == nil {
-				return kb >> 10
-			}
-		}
-	}
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int(m.Sys >> 20)
 }
