@@ -3,14 +3,12 @@
 package multihop
 
 import (
-	"bufio"
 	"context"
 	_ "embed"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"path"
@@ -355,12 +353,12 @@ type passage struct {
 
 // read reads a corpus: objects with a title and a text, or one object of titles with their sentences.
 func (p *passages) read(fsys fs.FS, file, joiner string) error {
-	byTitle, err := titled(fsys, file)
+	text, err := benchmark.ReadText(fsys, file, journal.MaxFile)
 	switch {
 	case err != nil:
 		return err
-	case byTitle:
-		err = p.readTitled(fsys, file, joiner)
+	case firstList.MatchString(text):
+		err = p.readTitled(file, strings.TrimPrefix(text, "\ufeff"), joiner)
 	default:
 		err = records(fsys, file, func(_ int, v passage) error {
 			if v.Text == nil {
@@ -379,33 +377,8 @@ func (p *passages) read(fsys fs.FS, file, joiner string) error {
 // firstList matches the beginning of an object of lists.
 var firstList = regexp.MustCompile(`^(?:\x{feff})?\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\[`)
 
-// titled reports whether a file is an object of titles.
-func titled(fsys fs.FS, file string) (bool, error) {
-	f, err := journal.OpenFile(fsys, file)
-	if err != nil {
-		return false, err
-	}
-	defer f.Close() // only read
-	head, err := bufio.NewReaderSize(f, 1<<14).Peek(1 << 14)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return false, err
-	}
-	return firstList.Match(head), nil
-}
-
-const byteOrderMark = "\ufeff"
-
-func (p *passages) readTitled(fsys fs.FS, file, joiner string) error {
-	f, err := journal.OpenFile(fsys, file)
-	if err != nil {
-		return err
-	}
-	defer f.Close() // only read
-	in := bufio.NewReader(&journal.CappedReader{R: f, Left: journal.MaxFile})
-	if mark, _ := in.Peek(len(byteOrderMark)); string(mark) == byteOrderMark {
-		_, _ = in.Discard(len(byteOrderMark)) // it was just seen
-	}
-	dec := json.NewDecoder(in)
+func (p *passages) readTitled(file, text, joiner string) error {
+	dec := json.NewDecoder(strings.NewReader(text))
 	n := 0
 	fail := func(err error) error { return fmt.Errorf("%s: title %d: %w", file, n, err) }
 	if _, err := dec.Token(); err != nil { // the brace
@@ -425,15 +398,8 @@ func (p *passages) readTitled(fsys fs.FS, file, joiner string) error {
 			return fail(fmt.Errorf("%.80q stands twice", title))
 		}
 		seen[title] = true
-		var raw json.RawMessage
-		if err := dec.Decode(&raw); err != nil {
-			return fail(err)
-		}
 		var sentences []string
-		if !utf8.Valid(raw) {
-			return fail(errors.New("not valid UTF-8"))
-		}
-		if err := json.Unmarshal(raw, &sentences); err != nil {
+		if err := dec.Decode(&sentences); err != nil {
 			return fail(err)
 		}
 		p.add(title, strings.Join(sentences, joiner))
