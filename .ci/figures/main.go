@@ -16,6 +16,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/wildgraph/wildgraph/internal/display"
 )
 
 // figures are the columns of a report by system and type of question, over all domains.
@@ -61,7 +63,7 @@ func run(args []string) error {
 		tokens, _ := strconv.ParseFloat(pages[[2]string{system, "all"}]["context_tokens"], 64)
 		return []string{
 			recall(pages, system, "all"), recall(pages, system, "single-fact"), recall(pages, system, "multi-fact"), recall(pages, system, "summary"),
-			thousands(int(tokens + .5)), recall(chains, system, "all"),
+			display.Digits(int(tokens + .5)), recall(chains, system, "all"),
 		}
 	})
 }
@@ -95,13 +97,6 @@ func percent(s string) string {
 		return "–"
 	}
 	return strconv.FormatFloat(100*x, 'f', 1, 64)
-}
-
-func thousands(n int) string {
-	if n < 1000 {
-		return strconv.Itoa(n)
-	}
-	return fmt.Sprintf("%d,%03d", n/1000, n%1000)
 }
 
 var name = regexp.MustCompile("^\\| `([^`]+)`[^|]*\\|")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/docs/performance/peers/figure"
+	"github.com/wildgraph/wildgraph/internal/display"
 )
 
 func read(r io.Reader) ([]figure.Figure, error) {
@@ -84,16 +86,13 @@ func (r *row) peers() []string {
 	slices.SortStableFunc(out, func(a, b string) int {
 		x, _ := r.best(a)
 		y, _ := r.best(b)
-		if r.rate() {
-			x, y = y, x
-		}
 		switch {
-		case r.Plain || x == y:
+		case r.Plain:
 			return 0
-		case x < y:
-			return -1
+		case r.rate():
+			return cmp.Compare(y, x)
 		}
-		return 1
+		return cmp.Compare(x, y)
 	})
 	return out
 }
@@ -217,17 +216,9 @@ func (r *row) ratio() string {
 
 // short writes a figure with three digits or all before its point.
 func short(v float64) string {
-	digits := 0
-	if a := math.Abs(v); a < 100 && a != math.Trunc(a) {
-		digits = min(5, 2-int(math.Floor(math.Log10(a))))
+	a := math.Abs(v)
+	if a >= 100 || a == math.Trunc(a) {
+		return display.Digits(int(math.RoundToEven(v)))
 	}
-	s := fmt.Sprintf("%.*f", digits, v)
-	whole, rest, _ := strings.Cut(s, ".")
-	for i := len(whole) - 3; i > 0 && whole[i-1] != '-'; i -= 3 {
-		whole = whole[:i] + "," + whole[i:]
-	}
-	if rest != "" {
-		return whole + "." + rest
-	}
-	return whole
+	return fmt.Sprintf("%.*f", min(5, 2-int(math.Floor(math.Log10(a)))), v)
 }
