@@ -44,9 +44,7 @@ type Draft struct {
 
 // Raw returns the book with its names, and its multiple-choice questions. A model that remembers the book
 // does well on it.
-func (b Book) Raw() (Language, error) {
-	return b.build(func(s string) (string, error) { return s, nil }, nil)
-}
+func (b Book) Raw() (Language, error) { return b.build(nil) }
 
 // Anonymized returns the book with every name replaced by one dictionary, in passages and questions. A name
 // that can still be read anywhere is an error with its place. Passages get numbers as IDs, since theirs could
@@ -56,28 +54,24 @@ func (b Book) Anonymized() (Language, error) {
 	if err != nil {
 		return Language{}, err
 	}
-	var leaks []error
-	l, err := b.build(func(s string) (string, error) {
-		hidden, err := d.Anonymize(s)
-		if names := d.Leaks(hidden); err == nil && len(names) > 0 {
-			leaks = append(leaks, fmt.Errorf("%q can still be read in %.80q: list it among the aliases of its entity", names, hidden))
-		}
-		return hidden, err
-	}, d)
-	if err == nil && len(leaks) > 0 {
-		err = fmt.Errorf("anonyrag: %s: %w", b.Title, journal.FirstErrors(leaks, maxProblems))
-	}
-	return l, err
+	return b.build(d)
 }
 
 // build makes a part of the book; d is nil for a raw one.
-func (b Book) build(turn func(string) (string, error), d *Dictionary) (Language, error) {
+func (b Book) build(d *Dictionary) (Language, error) {
 	l := Language{Name: b.Language}
-	var problems []error
+	var problems, leaks []error
 	turned := func(s string) string {
-		out, err := turn(s)
-		problems = append(problems, err)
-		return out
+		if d == nil {
+			return s
+		}
+		hidden, err := d.Anonymize(s)
+		if err != nil {
+			problems = append(problems, err)
+		} else if names := d.Leaks(hidden); len(names) > 0 {
+			leaks = append(leaks, fmt.Errorf("%q can still be read in %.80q: list it among the aliases of its entity", names, hidden))
+		}
+		return hidden
 	}
 	ids := make(map[string]string)
 	for i, p := range b.Passages {
@@ -110,9 +104,11 @@ func (b Book) build(turn func(string) (string, error), d *Dictionary) (Language,
 		}
 		l.QA = append(l.QA, q)
 	}
-	problems = slices.DeleteFunc(problems, func(err error) bool { return err == nil })
 	if len(b.Passages) == 0 {
 		problems = append(problems, errors.New("no passage"))
+	}
+	if len(problems) == 0 {
+		problems = leaks
 	}
 	if len(problems) > 0 {
 		return l, fmt.Errorf("anonyrag: %s: %w", b.Title, journal.FirstErrors(problems, maxProblems))
