@@ -40,11 +40,9 @@ func run(ctx context.Context, args []string) error {
 	args = flags.Args()
 	switch {
 	case len(args) == 2 && args[0] == "sample":
-		d, err := fake.Sample(args[1])
-		return show(d, err)
+		return show(fake.Sample(args[1]))
 	case len(args) == 2 && args[0] == "musique":
-		d, err := fake.MuSiQue(args[1])
-		return show(d, err)
+		return show(fake.MuSiQue(args[1]))
 	case len(args) == 3 && args[0] == "serve":
 		d, err := fake.Read(args[2])
 		if err != nil {
