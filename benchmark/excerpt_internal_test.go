@@ -4,8 +4,6 @@ package benchmark
 
 import (
 	"context"
-	"errors"
-	"iter"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -96,41 +94,6 @@ func TestHostileExcerpt(t *testing.T) {
 			}
 		}
 	}
-}
-
-// Documents are read until it went well and to the end, and not once more.
-func TestOnce(t *testing.T) {
-	broken, reads := true, 0
-	documents := once(func() iter.Seq2[graphrag.Document, error] {
-		reads++
-		return func(yield func(graphrag.Document, error) bool) {
-			if !yield(graphrag.Document{ID: "a"}, nil) {
-				return
-			}
-			if broken {
-				yield(graphrag.Document{}, errors.New("gone"))
-				return
-			}
-			yield(graphrag.Document{ID: "b"}, nil)
-		}
-	})
-	read := func(most int) (ids string, failed bool) {
-		for doc, err := range documents() {
-			ids, failed = ids+doc.ID, failed || err != nil
-			if len(ids) == most {
-				break
-			}
-		}
-		return ids, failed
-	}
-	ids, failed := read(9)
-	check.True(t, ids == "a" && failed, "of a broken stream: %q, %t", ids, failed)
-	broken = false
-	for i, most := range []int{1, 9, 9, 1} {
-		ids, failed := read(most)
-		check.True(t, ids == "ab"[:min(most, 2)] && !failed, "%d: %q, %t", i, ids, failed)
-	}
-	check.Equal(t, reads, 3, "read %d times", reads)
 }
 
 // Worked by hand: of four pages "fram" is on all, "larvik" on one. ln(1+.5/4.5) is .105,

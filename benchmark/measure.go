@@ -74,17 +74,21 @@ func (it Item) Measure(a record.Answer) Evidence {
 		e.NDCGAt10 = gain(it.Grades, ranked[:min(10, len(ranked))])
 	}
 	if searched || len(a.Evidence) > 0 || len(a.Derived) > 0 {
-		var docs []string
-		for _, p := range a.Evidence {
-			docs = append(docs, p.Doc)
-		}
-		e.PromptRecall = ref(it.Recall(docs))
-		for _, d := range a.Derived {
-			docs = append(docs, d.Docs...)
-		}
-		e.ProvenanceRecall = ref(it.Recall(docs))
+		source, derived := read(a)
+		e.PromptRecall, e.ProvenanceRecall = ref(it.Recall(source)), ref(it.Recall(append(source, derived...)))
 	}
 	return e
+}
+
+// read returns the documents of the source text in a prompt, and those behind its derived texts.
+func read(a record.Answer) (source, derived []string) {
+	for _, e := range a.Evidence {
+		source = append(source, e.Doc)
+	}
+	for _, d := range a.Derived {
+		derived = append(derived, d.Docs...)
+	}
+	return source, derived
 }
 
 // Recall returns the share of the gold units that at least one of docs provides; 0 without units.
@@ -167,14 +171,9 @@ func (it Item) held(a record.Answer) (held, known bool) {
 	case len(it.Gold) == 0 || a.Foreign && a.Ranked == nil:
 		return false, false
 	}
-	var docs []string
-	for _, e := range a.Evidence {
-		docs = append(docs, e.Doc)
-	}
+	docs, derived := read(a)
 	if len(docs) == 0 {
-		for _, d := range a.Derived {
-			docs = append(docs, d.Docs...)
-		}
+		docs = derived
 	}
 	met := it.Recall(docs)
 	return met == 1 || met > 0 && len(it.Statements) > 0, true

@@ -200,7 +200,6 @@ func (s *state) runAll(ctx context.Context) error {
 // runDomain runs every system on a domain. Values that systems derive alike from its documents are computed
 // once.
 func (s *state) runDomain(ctx context.Context, d Domain) error {
-	d.Documents = once(d.Documents)
 	s.words = sync.OnceValues(func() (*wordCounts, error) { return countWords(ctx, d.Documents()) })
 	s.tokens = sync.OnceValues(func() (n int64, err error) {
 		for doc, err := range d.Documents() {
@@ -225,32 +224,6 @@ func (s *state) runDomain(ctx context.Context, d Domain) error {
 		}
 	}
 	return nil
-}
-
-// once reads documents the first time and then keeps them, unless there was an error: systems share the texts
-// in memory.
-func once(documents func() iter.Seq2[graphrag.Document, error]) func() iter.Seq2[graphrag.Document, error] {
-	var all []graphrag.Document // once they are read
-	return func() iter.Seq2[graphrag.Document, error] {
-		return func(yield func(graphrag.Document, error) bool) {
-			if all != nil {
-				for _, doc := range all {
-					if !yield(doc, nil) {
-						return
-					}
-				}
-				return
-			}
-			var read []graphrag.Document
-			for doc, err := range documents() {
-				if !yield(doc, err) || err != nil {
-					return
-				}
-				read = append(read, doc)
-			}
-			all = read
-		}
-	}
 }
 
 // runCell answers and judges the questions of one domain with one system. The index is built if a question is

@@ -5,6 +5,7 @@ package anonyrag
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -43,9 +44,7 @@ type Draft struct {
 
 // Raw returns the book with its names, and its multiple-choice questions. A model that remembers the book
 // does well on it.
-func (b Book) Raw() (Language, error) {
-	return b.build(func(s string) (string, error) { return s, nil }, nil)
-}
+func (b Book) Raw() (Language, error) { return b.build(nil) }
 
 // Anonymized returns the book with every name replaced by one dictionary, in passages and questions. A name
 // that can still be read anywhere is an error with its place. Passages get numbers as IDs, since theirs could
@@ -55,28 +54,24 @@ func (b Book) Anonymized() (Language, error) {
 	if err != nil {
 		return Language{}, err
 	}
-	var leaks []error
-	l, err := b.build(func(s string) (string, error) {
-		hidden, err := d.Anonymize(s)
-		if names := d.Leaks(hidden); err == nil && len(names) > 0 {
-			leaks = append(leaks, fmt.Errorf("%q can still be read in %.80q: list it among the aliases of its entity", names, hidden))
-		}
-		return hidden, err
-	}, d)
-	if err == nil && len(leaks) > 0 {
-		err = fmt.Errorf("anonyrag: %s: %w", b.Title, journal.FirstErrors(leaks, maxProblems))
-	}
-	return l, err
+	return b.build(d)
 }
 
 // build makes a part of the book; d is nil for a raw one.
-func (b Book) build(turn func(string) (string, error), d *Dictionary) (Language, error) {
+func (b Book) build(d *Dictionary) (Language, error) {
 	l := Language{Name: b.Language}
-	var problems []error
+	var problems, leaks []error
 	turned := func(s string) string {
-		out, err := turn(s)
-		problems = append(problems, err)
-		return out
+		if d == nil {
+			return s
+		}
+		hidden, err := d.Anonymize(s)
+		if err != nil {
+			problems = append(problems, err)
+		} else if names := d.Leaks(hidden); len(names) > 0 {
+			leaks = append(leaks, fmt.Errorf("%q can still be read in %.80q: list it among the aliases of its entity", names, hidden))
+		}
+		return hidden
 	}
 	ids := make(map[string]string)
 	for i, p := range b.Passages {
@@ -109,9 +104,11 @@ func (b Book) build(turn func(string) (string, error), d *Dictionary) (Language,
 		}
 		l.QA = append(l.QA, q)
 	}
-	problems = slices.DeleteFunc(problems, func(err error) bool { return err == nil })
 	if len(b.Passages) == 0 {
 		problems = append(problems, errors.New("no passage"))
+	}
+	if len(problems) == 0 {
+		problems = leaks
 	}
 	if len(problems) > 0 {
 		return l, fmt.Errorf("anonyrag: %s: %w", b.Title, journal.FirstErrors(problems, maxProblems))
@@ -166,17 +163,11 @@ func (e Entity) names() []string { return append([]string{e.Name}, e.Aliases...)
 // safe for concurrent use.
 type Dictionary struct {
 	entities []Entity
-	holders  []string              // of the entities, without brackets
-	place    map[string]int        // placeholder → entity
-	byFirst  map[rune][]hiddenName // names by their first character, longest first
-	names    map[string]bool
+	holders  []string       // of the entities, without brackets
+	place    map[string]int // placeholder → entity
+	owner    map[string]int // name → entity
+	names    []string       // longest first
 	written  *regexp.Regexp // what looks like a placeholder of the dictionary
-}
-
-// hiddenName is a name of an entity.
-type hiddenName struct {
-	name   string
-	entity int
 }
 
 var typeName = regexp.MustCompile(`^[A-Z]+$`)
@@ -184,9 +175,9 @@ var typeName = regexp.MustCompile(`^[A-Z]+$`)
 // NewDictionary checks the entities. A name of two entities, or one that looks like a placeholder, is an
 // error: it would be ambiguous.
 func NewDictionary(entities []Entity) (*Dictionary, error) {
-	d := &Dictionary{entities: slices.Clone(entities), place: make(map[string]int), names: make(map[string]bool), byFirst: make(map[rune][]hiddenName)}
+	d := &Dictionary{entities: slices.Clone(entities), place: make(map[string]int), owner: make(map[string]int)}
 	var problems []error
-	counts, owner := make(map[string]int), make(map[string]int)
+	counts := make(map[string]int)
 	var types []string
 	for i, e := range entities {
 		if !typeName.MatchString(e.Type) {
@@ -200,7 +191,7 @@ func NewDictionary(entities []Entity) (*Dictionary, error) {
 		d.holders = append(d.holders, holder)
 		d.place[holder] = i
 		for _, name := range e.names() {
-			other, taken := owner[name]
+			other, taken := d.owner[name]
 			switch {
 			case strings.TrimSpace(name) != name || name == "" || !utf8.ValidString(name):
 				problems = append(problems, fmt.Errorf("%q, a name of %s, is empty, has blanks at its ends, or is not valid UTF-8", name, holder))
@@ -208,10 +199,8 @@ func NewDictionary(entities []Entity) (*Dictionary, error) {
 				problems = append(problems, fmt.Errorf("%q, a name of %s, looks like a placeholder", name, holder))
 			case taken && other != i:
 				problems = append(problems, fmt.Errorf("%q is a name of both %q and %q: leave it to one", name, entities[other].Name, e.Name))
-			case !taken:
-				owner[name], d.names[name] = i, true
-				first, _ := utf8.DecodeRuneInString(name)
-				d.byFirst[first] = append(d.byFirst[first], hiddenName{name, i})
+			default:
+				d.owner[name] = i
 			}
 		}
 	}
@@ -221,9 +210,7 @@ func NewDictionary(entities []Entity) (*Dictionary, error) {
 	if len(problems) > 0 {
 		return nil, fmt.Errorf("anonyrag: dictionary: %w", journal.FirstErrors(problems, maxProblems))
 	}
-	for _, names := range d.byFirst {
-		slices.SortStableFunc(names, func(a, b hiddenName) int { return len(b.name) - len(a.name) })
-	}
+	d.names = slices.SortedFunc(maps.Keys(d.owner), func(a, b string) int { return len(b) - len(a) })
 	d.written = regexp.MustCompile(`(?i)(?:` + strings.Join(types, "|") + `)#[0-9]+`)
 	return d, nil
 }
@@ -240,14 +227,14 @@ func (d *Dictionary) Anonymize(text string) (string, error) {
 	}
 	var b strings.Builder
 	done := 0
-	for at, r := range text {
+	for at := range text {
 		if at < done {
 			continue
 		}
-		for _, h := range d.byFirst[r] {
-			if strings.HasPrefix(text[at:], h.name) && whole(text, at, at+len(h.name)) {
-				b.WriteString(text[done:at] + "[" + d.holders[h.entity] + "]")
-				done = at + len(h.name)
+		for _, name := range d.names {
+			if strings.HasPrefix(text[at:], name) && whole(text, at, at+len(name)) {
+				b.WriteString(text[done:at] + "[" + d.holders[d.owner[name]] + "]")
+				done = at + len(name)
 				break
 			}
 		}
@@ -272,7 +259,8 @@ func (d *Dictionary) Leaks(text string) []string {
 	for _, e := range d.entities {
 		forms := e.names()
 		for _, name := range e.names() {
-			if s := surname(e, name); s != "" && !d.names[s] {
+			s := surname(e, name)
+			if _, named := d.owner[s]; s != "" && !named {
 				forms = append(forms, s)
 			}
 		}

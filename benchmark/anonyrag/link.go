@@ -14,7 +14,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/judge"
@@ -316,11 +315,20 @@ func (w questionReply) draft(passages []Passage) (Draft, error) {
 func Unsolved(ctx context.Context, l Language, ask func(context.Context, graphrag.Question) (graphrag.Answer, error), j judge.Judge) (Language, error) {
 	items := Dataset("", l).Domains[0].Items
 	solved := make([]bool, len(items))
-	group, gctx := errgroup.WithContext(ctx)
+	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(filteredAtOnce)
 	for i, it := range items {
-		group.Go(func() (err error) {
-			solved[i], err = solves(gctx, it, ask, j)
+		group.Go(func() error {
+			a, err := ask(ctx, it.Question)
+			if llm.OfOneReply(err) {
+				return nil
+			} else if err != nil {
+				return err
+			}
+			v, err := j.Fact(ctx, judge.Case{
+				Question: it.Question.Text, Answer: a.Text, Refused: a.Refused, Type: it.Type, Reference: it.Reference, Aliases: it.Aliases,
+			})
+			solved[i] = v.State == judge.Scored && v.Value == 1
 			return err
 		})
 	}
@@ -339,16 +347,3 @@ func Unsolved(ctx context.Context, l Language, ask func(context.Context, graphra
 
 // filteredAtOnce is the number of concurrent questions.
 const filteredAtOnce = 8
-
-func solves(ctx context.Context, it benchmark.Item, ask func(context.Context, graphrag.Question) (graphrag.Answer, error), j judge.Judge) (bool, error) {
-	a, err := ask(ctx, it.Question)
-	if llm.OfOneReply(err) {
-		return false, nil
-	} else if err != nil {
-		return false, err
-	}
-	v, err := j.Fact(ctx, judge.Case{
-		Question: it.Question.Text, Answer: a.Text, Refused: a.Refused, Type: it.Type, Reference: it.Reference, Aliases: it.Aliases,
-	})
-	return v.State == judge.Scored && v.Value == 1, err
-}

@@ -60,8 +60,8 @@ func Load(fsys fs.FS) (*benchmark.Dataset, error) {
 	return set, nil
 }
 
-// languageFiles are the files of a language; several are parts of one table, in order.
-type languageFiles struct{ corpus, qa []string }
+// languageFiles are the files of a language by their content, corpus or qa; several are parts of one table, in order.
+type languageFiles map[string][]string
 
 // find finds the files by their names.
 func find(fsys fs.FS) (map[string]languageFiles, error) {
@@ -92,20 +92,18 @@ func find(fsys fs.FS) (map[string]languageFiles, error) {
 		if language == "" || what == "" {
 			continue
 		}
-		f := out[language]
-		place := &f.corpus
-		if what == "qa" {
-			place = &f.qa
+		if out[language] == nil {
+			out[language] = make(languageFiles)
 		}
-		if len(*place) > 0 && partSuffix.ReplaceAllString((*place)[0], "") != partSuffix.ReplaceAllString(name, "") {
-			return nil, fmt.Errorf("%s and %s both look like the %s of %s: leave one", (*place)[0], name, what, language)
+		of := out[language][what]
+		if len(of) > 0 && partSuffix.ReplaceAllString(of[0], "") != partSuffix.ReplaceAllString(name, "") {
+			return nil, fmt.Errorf("%s and %s both look like the %s of %s: leave one", of[0], name, what, language)
 		}
-		*place = append(*place, name)
-		out[language] = f
+		out[language][what] = append(of, name)
 	}
 	for language, f := range out {
-		if len(f.corpus) == 0 || len(f.qa) == 0 {
-			return nil, fmt.Errorf("of %s there is only %s: want the passages, such as %[1]s_corpus.json, and the questions, such as %[1]s_qa.json", language, slices.Concat(f.corpus, f.qa)[0])
+		if len(f) < 2 {
+			return nil, fmt.Errorf("of %s there is only %s: want the passages, such as %[1]s_corpus.json, and the questions, such as %[1]s_qa.json", language, slices.Concat(f["corpus"], f["qa"])[0])
 		}
 	}
 	if len(out) == 0 {
@@ -138,7 +136,7 @@ func read(fsys fs.FS, name string, f languageFiles) (l Language, lost int, err e
 	l.Name = name
 	known := make(map[string]bool)
 	n := 0
-	err1 := each(fsys, f.corpus, func(_ int, raw json.RawMessage) error {
+	err1 := each(fsys, f["corpus"], func(_ int, raw json.RawMessage) error {
 		n++
 		p, err := readPassage(raw, fmt.Sprintf("%s-%05d", name, n))
 		switch {
@@ -151,7 +149,7 @@ func read(fsys fs.FS, name string, f languageFiles) (l Language, lost int, err e
 		l.Corpus = append(l.Corpus, p)
 		return nil
 	})
-	err2 := each(fsys, f.qa, func(_ int, raw json.RawMessage) error {
+	err2 := each(fsys, f["qa"], func(_ int, raw json.RawMessage) error {
 		q, err := readQA(raw)
 		if err == nil {
 			l.QA = append(l.QA, q)
@@ -159,10 +157,10 @@ func read(fsys fs.FS, name string, f languageFiles) (l Language, lost int, err e
 		return err
 	})
 	if err1 == nil && n == 0 {
-		err1 = fmt.Errorf("%s holds nothing", f.corpus[0])
+		err1 = fmt.Errorf("%s holds nothing", f["corpus"][0])
 	}
 	if err2 == nil && len(l.QA) == 0 {
-		err2 = fmt.Errorf("%s holds nothing", f.qa[0])
+		err2 = fmt.Errorf("%s holds nothing", f["qa"][0])
 	}
 	for _, q := range l.QA {
 		for _, id := range q.Evidence {

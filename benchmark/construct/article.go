@@ -309,7 +309,7 @@ func (a *Article) readEntry(entry string) (r Reference, ok bool) {
 	for _, l := range links(entry, a.released) {
 		switch {
 		case strings.EqualFold(plainTitle(l.text), "archived"):
-			archive = first(archive, l)
+			archive = cmp.Or(archive, &l)
 		case isWiki(l.url) || !a.released && slices.ContainsFunc(chromeHosts, func(domain string) bool { return within(hostOf(l.url), domain) }):
 		case title == nil || !quoted(title.text) && quoted(l.text):
 			title = &l
@@ -317,7 +317,7 @@ func (a *Article) readEntry(entry string) (r Reference, ok bool) {
 	}
 	if archive != nil {
 		r.Archive = archive.url
-		title = first(title, *archive)
+		title = cmp.Or(title, archive)
 	}
 	if title == nil {
 		return r, false
@@ -330,13 +330,6 @@ func (a *Article) readEntry(entry string) (r Reference, ok bool) {
 		r.Title = display.OneLine(cmp.Or(readable(r.Title), readable(strings.ReplaceAll(entryNumber.ReplaceAllString(entry, ""), bare, "")), hostOf(r.URL), title.url))
 	}
 	return r, r.Title != ""
-}
-
-func first(l *link, next link) *link {
-	if l != nil {
-		return l
-	}
-	return &next
 }
 
 func quoted(text string) bool { return strings.HasPrefix(text, `"`) || strings.HasPrefix(text, "“") }

@@ -113,19 +113,16 @@ func (b *Build) keep(ctx context.Context, refs []Reference, collected []Collecte
 	page := func(r Reference) Page { return Page{Title: r.Title, URL: r.URL, Text: got[r.URL].Text} }
 	done := p.begin(StagePages, len(refs))
 	for i, r := range refs {
-		verdicts[i] = Verdict{OK: got[r.URL].Text != ""}
-		if verdicts[i].OK && p.Keep != nil {
-			g.Go(func() (err error) {
-				defer done()
+		g.Go(func() (err error) {
+			defer done()
+			if verdicts[i].OK = got[r.URL].Text != ""; verdicts[i].OK && p.Keep != nil {
 				verdicts[i], err = p.Keep(ctx, b.Title, page(r))
-				if err != nil && llm.OfOneReply(err) {
-					verdicts[i], err = Verdict{OK: true}, nil // in doubt a page is kept
-				}
-				return err
-			})
-		} else {
-			done()
-		}
+			}
+			if err != nil && llm.OfOneReply(err) {
+				verdicts[i], err = Verdict{OK: true}, nil // in doubt a page is kept
+			}
+			return err
+		})
 	}
 	if err := g.Wait(); err != nil {
 		return fmt.Errorf("construct: pages: %w", err)

@@ -38,6 +38,8 @@ type Draft struct {
 	Body    string
 	Triples []Triple
 	Pages   []Page
+
+	place []int // of its question: type, section and triple
 }
 
 // statement returns the answer to the draft's question.
@@ -87,7 +89,7 @@ const (
 func Questions(ctx context.Context, golds []Gold, pages func(url string) (Page, bool), p Parts, n Numbers) ([]Question, []Dropped, error) {
 	n.Concurrency = cmp.Or(n.Concurrency, 8)
 	m := questionMaker{Parts: p, pages: pages, numbers: n}
-	single, multi, summary := m.drafts(golds)
+	single, multi, summary := drafts(golds)
 	order := rand.New(rand.NewPCG(n.Seed, 0x77696c64))
 	kinds := []struct {
 		drafts []Draft
@@ -119,42 +121,35 @@ type questionMaker struct {
 	pages   func(string) (Page, bool)
 	numbers Numbers
 
-	places  map[string][]int // of drafts, by key
 	out     []placedQuestion
 	dropped []Dropped
 }
 
-// placedQuestion is a question and its place: type, section and triple.
+// placedQuestion is a question and the place of its draft.
 type placedQuestion struct {
 	Question
 	place []int
 }
 
-func (m *questionMaker) drafts(golds []Gold) (single, multi, summary []Draft) {
-	m.places = make(map[string][]int)
+func drafts(golds []Gold) (single, multi, summary []Draft) {
 	for i, g := range golds {
 		d := Draft{Title: g.Title, Path: g.Path, Body: plainText(g.Body)}
 		for j, t := range g.Triples {
 			d := d
-			d.Type, d.Triples = wildgraph.SingleFact, []Triple{t}
+			d.Type, d.Triples, d.place = wildgraph.SingleFact, []Triple{t}, []int{0, i, j}
 			if t.Count > 1 {
 				d.Type = wildgraph.MultiFact
 				multi = append(multi, d)
 			} else {
 				single = append(single, d)
 			}
-			m.places[d.key()] = []int{0, i, j}
 		}
 		if d.Type, d.Triples = wildgraph.Summary, g.Triples; len(g.Triples) >= minStatements && len(d.Body) >= minBody {
+			d.place = []int{1, i, 0}
 			summary = append(summary, d)
-			m.places[d.key()] = []int{1, i, 0}
 		}
 	}
 	return single, multi, summary
-}
-
-func (d Draft) key() string {
-	return strings.Join(d.Path, "\x00") + "\x00" + d.Type + "\x00" + d.statement()
 }
 
 // make tries drafts in order, several concurrently, and takes the first most that pass.
@@ -164,8 +159,20 @@ func (m *questionMaker) make(ctx context.Context, drafts []Draft, most int) erro
 		if most > 0 {
 			wave = min(wave, most-taken)
 		}
-		results, err := m.try(ctx, drafts[:wave])
-		if err != nil {
+		results := make([]result, wave)
+		g, ctx := errgroup.WithContext(ctx)
+		g.SetLimit(m.numbers.Concurrency)
+		for i, d := range drafts[:wave] {
+			g.Go(func() (err error) {
+				defer m.done()
+				results[i], err = m.question(ctx, d)
+				if err != nil && llm.OfOneReply(err) {
+					results[i], err = result{reason: display.OneLine(err.Error())}, nil
+				}
+				return err
+			})
+		}
+		if err := g.Wait(); err != nil {
 			return err
 		}
 		for i, r := range results {
@@ -179,7 +186,7 @@ func (m *questionMaker) make(ctx context.Context, drafts []Draft, most int) erro
 				slices.ContainsFunc(m.out, func(q placedQuestion) bool { return slices.Contains(q.Statements, d.statement()) }):
 				m.drop(d, "a gold statement of a summary")
 			default:
-				m.out = append(m.out, placedQuestion{r.q, m.places[d.key()]})
+				m.out = append(m.out, placedQuestion{r.q, d.place})
 				taken++
 			}
 		}
@@ -200,23 +207,6 @@ func (m *questionMaker) drop(d Draft, reason string) {
 type result struct {
 	q      Question
 	reason string
-}
-
-func (m *questionMaker) try(ctx context.Context, drafts []Draft) ([]result, error) {
-	results := make([]result, len(drafts))
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(m.numbers.Concurrency)
-	for i, d := range drafts {
-		g.Go(func() (err error) {
-			defer m.done()
-			results[i], err = m.question(ctx, d)
-			if err != nil && llm.OfOneReply(err) {
-				results[i], err = result{reason: display.OneLine(err.Error())}, nil
-			}
-			return err
-		})
-	}
-	return results, g.Wait()
 }
 
 // question makes the question of a draft, in the paper's order: for facts ask, then check; for a summary

@@ -166,33 +166,21 @@ func supportVerdict(statement string, pages []Page) Verdict {
 // shares returns two shares of a statement's content words: the largest in a window of any page, and the
 // share in the best windows of all pages together.
 func shares(statement string, pages []Page) (alone, together float64) {
-	words := contentTerms(statement)
-	if len(words) == 0 {
-		return 0, 0
-	}
-	union := make([]bool, len(words))
+	words, union := contentTerms(statement), make(map[string]bool)
+	all := float64(max(len(words), 1))
 	for _, p := range pages {
-		best, most := []bool(nil), 0
-		for _, have := range termsIn(pieces(p.Text, window), words) {
-			if n := count(have); n > most {
-				best, most = have, n
+		var best []string
+		for _, w := range pieces(p.Text, window) {
+			if has := termsIn(w, words); len(has) > len(best) {
+				best = has
 			}
 		}
-		for j, has := range best {
-			union[j] = union[j] || has
+		for _, w := range best {
+			union[w] = true
 		}
-		alone = max(alone, float64(most)/float64(len(words)))
+		alone = max(alone, float64(len(best))/all)
 	}
-	return alone, float64(count(union)) / float64(len(words))
-}
-
-func count(of []bool) (n int) {
-	for _, is := range of {
-		if is {
-			n++
-		}
-	}
-	return n
+	return alone, float64(len(union)) / all
 }
 
 func citedBy(pages []Page, t Triple) []Page {
@@ -215,20 +203,10 @@ func contentTerms(s string) []string {
 	return slices.Compact(all)
 }
 
-// termsIn reports which of the terms each window contains.
-func termsIn(windows, terms []string) [][]bool {
-	out := make([][]bool, len(windows))
-	for i, w := range windows {
-		have := make(map[string]bool)
-		for _, t := range text.Default().Terms(w) {
-			have[t] = true
-		}
-		out[i] = make([]bool, len(terms))
-		for j, t := range terms {
-			out[i][j] = have[t]
-		}
-	}
-	return out
+// termsIn returns the terms that a text contains.
+func termsIn(s string, terms []string) []string {
+	all := text.Default().Terms(s)
+	return slices.DeleteFunc(slices.Clone(terms), func(t string) bool { return !slices.Contains(all, t) })
 }
 
 // Excerpt returns the windows of a page that are most relevant to a statement, in the order of the page,
@@ -238,26 +216,20 @@ func Excerpt(page, statement string, bytes int) string {
 		return page
 	}
 	all, words := pieces(page, window), contentTerms(statement)
-	have := termsIn(all, words)
-	rare := make([]float64, len(words))
-	for j := range words {
-		for i := range have {
-			if have[i][j] {
-				rare[j]++
-			}
+	have, order, often := make([][]string, len(all)), make([]int, len(all)), make(map[string]float64)
+	for i, piece := range all {
+		order[i], have[i] = i, termsIn(piece, words)
+		for _, w := range have[i] {
+			often[w]++
 		}
 	}
-	score := make([]float64, len(all))
-	order := make([]int, len(all))
-	for i := range all {
-		order[i] = i
-		for j := range words {
-			if have[i][j] {
-				score[i] += 1 / rare[j]
-			}
+	score := func(i int) (sum float64) {
+		for _, w := range have[i] {
+			sum += 1 / often[w]
 		}
+		return sum
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(score[b], score[a]) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(score(b), score(a)) })
 	order = order[:min(len(order), max(1, bytes/window))]
 	slices.Sort(order)
 	var out strings.Builder

@@ -301,7 +301,7 @@ func copies(run []string, kinds []int) bool {
 const (
 	ofText  = iota
 	ofStop  // a stop word
-	ofJoint // an article, or a connector in a name
+	ofJoint // an article or a connector, as in a name
 	ofName  // a name or a number
 	ofTitle // a word of the article's title or of the section's
 )
@@ -335,7 +335,6 @@ func kindsOf(question string, d Draft, in *text.Standard) []int {
 	}
 	words, at := wordsOf(question)
 	out := make([]int, len(words))
-	last := -gram // name in capitals
 	for i, w := range words {
 		r, _ := utf8.DecodeRuneInString(question[at[i][0]:])
 		term, content := in.Term(w)
@@ -348,15 +347,6 @@ func kindsOf(question string, d Draft, in *text.Standard) []int {
 			out[i] = ofJoint
 		case !content && !text.Unspaced(r):
 			out[i] = ofStop
-		}
-		switch {
-		case unicode.IsUpper(r) && i > 0:
-			for ; last >= 0 && i-last < gram && last < i-1; last++ {
-				out[last+1] = ofJoint
-			}
-			last = i
-		case out[i] != ofStop && out[i] != ofJoint:
-			last = -gram
 		}
 	}
 	return out

@@ -383,7 +383,12 @@ func (r *Reader) GoString() string { return r.String() }
 // read requests a page from the service. The page's own address is checked first, since the service may be in
 // a private network.
 func (f *Fetcher) read(ctx context.Context, u *url.URL) (Page, error) {
-	if err := f.outside(ctx, u); err != nil {
+	if err := checkURL(u); err != nil {
+		return Page{}, err
+	}
+	limited, cancel := context.WithTimeout(ctx, f.o.Timeout)
+	defer cancel()
+	if _, err := f.dialer.lookUp(limited, u.Hostname(), cmp.Or(u.Port(), u.Scheme)); err != nil {
 		return Page{}, err
 	}
 	if err := f.allowed(ctx, u); err != nil {
@@ -413,15 +418,4 @@ func (f *Fetcher) read(ctx context.Context, u *url.URL) (Page, error) {
 		return Page{}, &Error{Kind: NoText, Err: errors.New("the reader service read nothing on it")}
 	}
 	return page, nil
-}
-
-// outside checks the addresses of a URL's host without a request.
-func (f *Fetcher) outside(ctx context.Context, u *url.URL) error {
-	if err := checkURL(u); err != nil {
-		return err
-	}
-	limited, cancel := context.WithTimeout(ctx, f.o.Timeout)
-	defer cancel()
-	_, err := f.dialer.lookUp(limited, u.Hostname(), cmp.Or(u.Port(), u.Scheme))
-	return err
 }

@@ -299,40 +299,31 @@ func (c *questionContext) UnmarshalJSON(data []byte) error {
 // loadHops reads HotpotQA or 2Wiki; item returns the type and the aliases of a question.
 func loadHops(joiner string, item func(q hopQuestion, aliases map[string][]string) benchmark.Item) func(fs.FS, string, string) (loadedSet, error) {
 	return func(fsys fs.FS, set, file string) (loadedSet, error) {
-		r, err := newHopReader(fsys, file, joiner)
-		if err != nil {
-			return loadedSet{}, err
-		}
-		aliases, err := readAliases(fsys, beside(file, "id_aliases.json"))
-		if err != nil {
-			return loadedSet{}, err
-		}
-		err = records(fsys, file, func(_ int, q hopQuestion) error {
-			it := item(q, aliases)
-			it.Question = graphrag.Question{ID: q.ID, Text: q.Question}
-			if it.Question.ID == "" {
-				it.Question.ID = q.OtherID
+		return loadPassages(fsys, set, file, joiner, func(r *hopReader) error {
+			aliases, err := readAliases(fsys, beside(file, "id_aliases.json"))
+			if err != nil {
+				return err
 			}
-			it.Reference = q.Answer
-			var gold, all []graphrag.Document
-			for _, p := range q.Context {
-				d := graphrag.Document{Title: p.title, Text: strings.Join(p.sentences, joiner)}
-				all = append(all, d)
-				if slices.Contains(q.Facts, p.title) {
-					gold = append(gold, d)
+			return records(fsys, file, func(_ int, q hopQuestion) error {
+				it := item(q, aliases)
+				it.Question = graphrag.Question{ID: cmp.Or(q.ID, q.OtherID), Text: q.Question}
+				it.Reference = q.Answer
+				var gold, all []graphrag.Document
+				for _, p := range q.Context {
+					d := graphrag.Document{Title: p.title, Text: strings.Join(p.sentences, joiner)}
+					all = append(all, d)
+					if slices.Contains(q.Facts, p.title) {
+						gold = append(gold, d)
+					}
 				}
-			}
-			for _, title := range q.Facts { // a paragraph that is not in the context
-				if !slices.ContainsFunc(gold, func(d graphrag.Document) bool { return d.Title == title }) {
-					gold = append(gold, graphrag.Document{Title: title})
+				for _, title := range q.Facts { // a paragraph that is not in the context
+					if !slices.ContainsFunc(gold, func(d graphrag.Document) bool { return d.Title == title }) {
+						gold = append(gold, graphrag.Document{Title: title})
+					}
 				}
-			}
-			return r.add(set, it, gold, all)
+				return r.add(set, it, gold, all)
+			})
 		})
-		if err != nil {
-			return loadedSet{}, err
-		}
-		return r.part(set)
 	}
 }
 
@@ -386,68 +377,86 @@ type musiqueQuestion struct {
 }
 
 func loadMuSiQue(fsys fs.FS, set, file string) (loadedSet, error) {
-	r, err := newHopReader(fsys, file, "")
-	if err != nil {
-		return loadedSet{}, err
-	}
 	unanswerable := 0
-	err = records(fsys, file, func(_ int, q musiqueQuestion) error {
-		if q.Answerable != nil && !*q.Answerable {
-			unanswerable++
-			return nil
-		}
-		it := benchmark.Item{
-			Type: fmt.Sprintf("%d-hop", len(q.Hops)), Question: graphrag.Question{ID: q.ID, Text: q.Question}, Reference: q.Answer,
-		}
-		if hops, _, ok := strings.Cut(q.ID, "hop"); ok && len(q.Hops) == 0 { // 2hop__1_2, 3hop1__1_2_3
-			it.Type = hops + "-hop"
-		}
-		for _, a := range distinct(q.Aliases) {
-			if strings.TrimSpace(a) != "" && a != q.Answer {
-				it.Aliases = append(it.Aliases, a)
+	p, err := loadPassages(fsys, set, file, "", func(r *hopReader) error {
+		return records(fsys, file, func(_ int, q musiqueQuestion) error {
+			if q.Answerable != nil && !*q.Answerable {
+				unanswerable++
+				return nil
 			}
-		}
-		var gold, all []graphrag.Document
-		for _, p := range q.Paragraphs {
-			d := graphrag.Document{Title: p.Title, Text: p.Text}
-			all = append(all, d)
-			if p.Gold {
-				gold = append(gold, d)
+			it := benchmark.Item{
+				Type: fmt.Sprintf("%d-hop", len(q.Hops)), Question: graphrag.Question{ID: q.ID, Text: q.Question}, Reference: q.Answer,
 			}
-		}
-		return r.add(set, it, gold, all)
+			if hops, _, ok := strings.Cut(q.ID, "hop"); ok && len(q.Hops) == 0 { // 2hop__1_2, 3hop1__1_2_3
+				it.Type = hops + "-hop"
+			}
+			for _, a := range distinct(q.Aliases) {
+				if strings.TrimSpace(a) != "" && a != q.Answer {
+					it.Aliases = append(it.Aliases, a)
+				}
+			}
+			var gold, all []graphrag.Document
+			for _, p := range q.Paragraphs {
+				d := graphrag.Document{Title: p.Title, Text: p.Text}
+				all = append(all, d)
+				if p.Gold {
+					gold = append(gold, d)
+				}
+			}
+			return r.add(set, it, gold, all)
+		})
 	})
-	if err != nil {
-		return loadedSet{}, err
-	}
-	p, err := r.part(set)
 	if unanswerable > 0 {
 		p.notes = append(p.notes, fmt.Sprintf("left out, having no answer: %d questions", unanswerable))
 	}
 	return p, err
 }
 
-// hopReader collects questions over passages. Without a corpus the passages are the paragraphs of all
-// questions.
+// hopReader collects questions over passages, with an index to find gold among these.
 type hopReader struct {
-	passages *passages
+	docs     []graphrag.Document
+	byText   map[string]string   // title and text, blanks aside → ID
+	byTitle  map[string][]string // → IDs
+	repeated int
 	own      bool // there is a corpus
-	file     string
 	items    []benchmark.Item
 	gold     [][]graphrag.Document // of the items
 	seen     map[string]bool
 }
 
-func newHopReader(fsys fs.FS, file, joiner string) (*hopReader, error) {
-	p := &passages{byText: make(map[string]string), byTitle: make(map[string][]string)}
-	r := &hopReader{passages: p, file: file, seen: make(map[string]bool)}
+// loadPassages reads a data set of questions over passages. Without a corpus the passages are the paragraphs of
+// all questions.
+func loadPassages(fsys fs.FS, set, file, joiner string, read func(r *hopReader) error) (loadedSet, error) {
+	r := &hopReader{byText: make(map[string]string), byTitle: make(map[string][]string), seen: make(map[string]bool)}
 	ext := path.Ext(file)
 	corpus := strings.TrimSuffix(file, ext) + "_corpus" + ext
-	if _, err := fs.Stat(fsys, corpus); errors.Is(err, fs.ErrNotExist) {
-		return r, nil
+	_, err := fs.Stat(fsys, corpus)
+	if r.own = !errors.Is(err, fs.ErrNotExist); r.own {
+		if err := r.readCorpus(fsys, corpus, joiner); err != nil {
+			return loadedSet{}, err
+		}
 	}
-	r.own = true
-	return r, r.passages.read(fsys, corpus, joiner)
+	if err := read(r); err != nil {
+		return loadedSet{}, err
+	}
+	if len(r.items) == 0 {
+		return loadedSet{}, fmt.Errorf("%s holds no question", file)
+	}
+	for i, gold := range r.gold { // the passages are complete now
+		for _, d := range gold {
+			unit := r.unit(d.Title, d.Text)
+			if !slices.ContainsFunc(r.items[i].Gold, func(u benchmark.Unit) bool { return slices.Equal(u, unit) }) {
+				r.items[i].Gold = append(r.items[i].Gold, unit)
+			}
+		}
+	}
+	p := loadedSet{domains: []benchmark.Domain{benchmark.NewDomain(set, r.docs, r.items)}}
+	if !r.own {
+		p.notes = append(p.notes, "no corpus stands beside "+file+": the passages are the paragraphs of its questions")
+	} else if r.repeated > 0 {
+		p.notes = append(p.notes, fmt.Sprintf("passages that stand in the corpus before: %d", r.repeated))
+	}
+	return p, nil
 }
 
 // add checks and adds a question.
@@ -460,36 +469,14 @@ func (r *hopReader) add(set string, it benchmark.Item, gold, all []graphrag.Docu
 	}
 	if !r.own {
 		for _, d := range all {
-			r.passages.add(d.Title, d.Text)
+			r.addPassage(d.Title, d.Text)
 		}
 	}
 	for _, d := range gold {
-		if len(r.passages.unit(d.Title, d.Text)) == 0 {
+		if len(r.unit(d.Title, d.Text)) == 0 {
 			return fmt.Errorf("the gold paragraph %.80q is not in the corpus", d.Title)
 		}
 	}
 	r.items, r.gold = append(r.items, it), append(r.gold, gold)
 	return nil
-}
-
-// part joins the questions to the passages, which are now complete.
-func (r *hopReader) part(set string) (loadedSet, error) {
-	if len(r.items) == 0 {
-		return loadedSet{}, fmt.Errorf("%s holds no question", r.file)
-	}
-	for i, gold := range r.gold {
-		for _, d := range gold {
-			unit := r.passages.unit(d.Title, d.Text)
-			if !slices.ContainsFunc(r.items[i].Gold, func(u benchmark.Unit) bool { return slices.Equal(u, unit) }) {
-				r.items[i].Gold = append(r.items[i].Gold, unit)
-			}
-		}
-	}
-	p := loadedSet{domains: []benchmark.Domain{benchmark.NewDomain(set, r.passages.docs, r.items)}}
-	if !r.own {
-		p.notes = append(p.notes, "no corpus stands beside "+r.file+": the passages are the paragraphs of its questions")
-	} else if r.passages.repeated > 0 {
-		p.notes = append(p.notes, fmt.Sprintf("passages that stand in the corpus before: %d", r.passages.repeated))
-	}
-	return p, nil
 }

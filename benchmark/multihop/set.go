@@ -3,14 +3,12 @@
 package multihop
 
 import (
-	"bufio"
 	"context"
 	_ "embed"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"path"
@@ -313,38 +311,30 @@ func (j byType) Fact(ctx context.Context, c judge.Case) (judge.FactJudgment, err
 	return j.Judge.Fact(ctx, c)
 }
 
-// passages are the documents of a data set, with an index to find gold among them.
-type passages struct {
-	docs     []graphrag.Document
-	byText   map[string]string   // title and text, blanks aside → ID
-	byTitle  map[string][]string // → IDs
-	repeated int
-}
-
 func textKey(title, text string) string {
 	return strings.Join(strings.Fields(title), " ") + "\x00" + strings.Join(strings.Fields(text), "")
 }
 
-// add appends a new passage. Its ID is its position.
-func (p *passages) add(title, text string) {
+// addPassage appends a new passage. Its ID is its position.
+func (r *hopReader) addPassage(title, text string) {
 	key := textKey(title, text)
-	if _, known := p.byText[key]; known {
-		p.repeated++
+	if _, known := r.byText[key]; known {
+		r.repeated++
 		return
 	}
-	id := fmt.Sprintf("%06d", len(p.docs)+p.repeated)
-	p.byText[key] = id
-	p.byTitle[title] = append(p.byTitle[title], id)
-	p.docs = append(p.docs, graphrag.Document{ID: id, Title: title, Text: text})
+	id := fmt.Sprintf("%06d", len(r.docs)+r.repeated)
+	r.byText[key] = id
+	r.byTitle[title] = append(r.byTitle[title], id)
+	r.docs = append(r.docs, graphrag.Document{ID: id, Title: title, Text: text})
 }
 
 // unit returns the gold evidence of a paragraph: the passage with its text, else all with its title; it may
 // be empty.
-func (p *passages) unit(title, text string) benchmark.Unit {
-	if id, ok := p.byText[textKey(title, text)]; ok {
+func (r *hopReader) unit(title, text string) benchmark.Unit {
+	if id, ok := r.byText[textKey(title, text)]; ok {
 		return benchmark.Unit{id}
 	}
-	return p.byTitle[title]
+	return r.byTitle[title]
 }
 
 // passage is a record of a corpus of passages.
@@ -353,24 +343,24 @@ type passage struct {
 	Text  *string `json:"text"`
 }
 
-// read reads a corpus: objects with a title and a text, or one object of titles with their sentences.
-func (p *passages) read(fsys fs.FS, file, joiner string) error {
-	byTitle, err := titled(fsys, file)
+// readCorpus reads a corpus: objects with a title and a text, or one object of titles with their sentences.
+func (r *hopReader) readCorpus(fsys fs.FS, file, joiner string) error {
+	text, err := benchmark.ReadText(fsys, file, journal.MaxFile)
 	switch {
 	case err != nil:
 		return err
-	case byTitle:
-		err = p.readTitled(fsys, file, joiner)
+	case firstList.MatchString(text):
+		err = r.readTitled(file, strings.TrimPrefix(text, "\ufeff"), joiner)
 	default:
 		err = records(fsys, file, func(_ int, v passage) error {
 			if v.Text == nil {
 				return errors.New(`a passage without "text"`)
 			}
-			p.add(v.Title, *v.Text)
+			r.addPassage(v.Title, *v.Text)
 			return nil
 		})
 	}
-	if err == nil && len(p.docs) == 0 {
+	if err == nil && len(r.docs) == 0 {
 		err = fmt.Errorf("%s holds no passage", file)
 	}
 	return err
@@ -379,33 +369,8 @@ func (p *passages) read(fsys fs.FS, file, joiner string) error {
 // firstList matches the beginning of an object of lists.
 var firstList = regexp.MustCompile(`^(?:\x{feff})?\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\[`)
 
-// titled reports whether a file is an object of titles.
-func titled(fsys fs.FS, file string) (bool, error) {
-	f, err := journal.OpenFile(fsys, file)
-	if err != nil {
-		return false, err
-	}
-	defer f.Close() // only read
-	head, err := bufio.NewReaderSize(f, 1<<14).Peek(1 << 14)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return false, err
-	}
-	return firstList.Match(head), nil
-}
-
-const byteOrderMark = "\ufeff"
-
-func (p *passages) readTitled(fsys fs.FS, file, joiner string) error {
-	f, err := journal.OpenFile(fsys, file)
-	if err != nil {
-		return err
-	}
-	defer f.Close() // only read
-	in := bufio.NewReader(&journal.CappedReader{R: f, Left: journal.MaxFile})
-	if mark, _ := in.Peek(len(byteOrderMark)); string(mark) == byteOrderMark {
-		_, _ = in.Discard(len(byteOrderMark)) // it was just seen
-	}
-	dec := json.NewDecoder(in)
+func (r *hopReader) readTitled(file, text, joiner string) error {
+	dec := json.NewDecoder(strings.NewReader(text))
 	n := 0
 	fail := func(err error) error { return fmt.Errorf("%s: title %d: %w", file, n, err) }
 	if _, err := dec.Token(); err != nil { // the brace
@@ -425,18 +390,11 @@ func (p *passages) readTitled(fsys fs.FS, file, joiner string) error {
 			return fail(fmt.Errorf("%.80q stands twice", title))
 		}
 		seen[title] = true
-		var raw json.RawMessage
-		if err := dec.Decode(&raw); err != nil {
-			return fail(err)
-		}
 		var sentences []string
-		if !utf8.Valid(raw) {
-			return fail(errors.New("not valid UTF-8"))
-		}
-		if err := json.Unmarshal(raw, &sentences); err != nil {
+		if err := dec.Decode(&sentences); err != nil {
 			return fail(err)
 		}
-		p.add(title, strings.Join(sentences, joiner))
+		r.addPassage(title, strings.Join(sentences, joiner))
 	}
 	if _, err := dec.Token(); err != nil {
 		return fail(err)

@@ -14,12 +14,9 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"runtime"
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -333,32 +330,29 @@ func (p *Page) pieces() (packed [][]byte, first []int, err error) {
 	if p.Run == nil {
 		return nil, first, nil
 	}
-	var all errgroup.Group
-	all.SetLimit(runtime.GOMAXPROCS(0))
-	texts := make([][]byte, len(p.Run.Questions))
+	piece := []byte("[")
+	end := func() error {
+		text, err := pack(append(piece, ']'))
+		packed, piece = append(packed, text), []byte("[")
+		return err
+	}
 	for i, q := range p.Run.Questions {
-		all.Go(func() (err error) { texts[i], err = json.Marshal(newDetail(q)); return err })
-	}
-	if err := all.Wait(); err != nil {
-		return nil, nil, err
-	}
-	size := 0
-	for i, text := range texts {
-		if i == 0 || size+len(text) > pieceBytes {
-			first, size = append(first, i), 0
+		text, err := json.Marshal(newDetail(q))
+		if err == nil && i > 0 && len(piece)+len(text) > pieceBytes {
+			err = end()
 		}
-		size += len(text) + len(",")
-	}
-	packed = make([][]byte, len(first))
-	for n, from := range first {
-		to := len(texts)
-		if n+1 < len(first) {
-			to = first[n+1]
+		if err != nil {
+			return nil, nil, err
 		}
-		all.Go(func() (err error) {
-			packed[n], err = pack(slices.Concat([]byte("["), bytes.Join(texts[from:to], []byte(",")), []byte("]")))
-			return err
-		})
+		if len(piece) == 1 {
+			first = append(first, i)
+		} else {
+			piece = append(piece, ',')
+		}
+		piece = append(piece, text...)
 	}
-	return packed, first, all.Wait()
+	if len(first) > 0 {
+		err = end()
+	}
+	return packed, first, err
 }

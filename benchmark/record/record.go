@@ -171,19 +171,16 @@ func NewAnswer(k Key, a graphrag.Answer, count func(string) int, shown bool) Ans
 	for i, h := range a.Ranked {
 		out.Ranked[i] = Ranked{h.Chunk.ID, h.Chunk.Doc, h.Score}
 	}
-	measure := func(text string) (int, string) {
-		tokens := 0
+	measure := func(text string) (tokens int, stored string) {
 		if count != nil {
 			tokens = count(text)
 		}
-		if !shown {
-			text = ""
+		if shown {
+			stored = text
 		}
-		return tokens, text
+		return tokens, stored
 	}
-	out.Derived = slices.Grow(out.Derived, len(a.Derived))
-	pieces := func(hits []graphrag.Hit) []Evidence {
-		list := slices.Grow([]Evidence(nil), len(hits))
+	pieces := func(hits []graphrag.Hit) (list []Evidence) {
 		for _, h := range hits {
 			tokens, text := measure(h.Chunk.Text)
 			list = append(list, Evidence{Chunk: h.Chunk.ID, Doc: h.Chunk.Doc, Tokens: tokens, Text: text})
@@ -193,19 +190,9 @@ func NewAnswer(k Key, a graphrag.Answer, count func(string) int, shown bool) Ans
 	if out.Evidence = pieces(a.Evidence); shown {
 		out.Sources = pieces(a.Sources)
 	}
-	docs := 0
 	for _, d := range a.Derived {
-		docs += len(d.Docs)
-	}
-	all := make([]string, 0, docs) // one list in memory, for the log keeps all answers
-	for _, d := range a.Derived {
-		var e Derived
-		if start := len(all); len(d.Docs) > 0 {
-			all = append(all, d.Docs...)
-			e.Docs = all[start:len(all):len(all)]
-		}
-		e.Tokens, e.Text = measure(d.Text)
-		out.Derived = append(out.Derived, e)
+		tokens, text := measure(d.Text)
+		out.Derived = append(out.Derived, Derived{Docs: slices.Clone(d.Docs), Tokens: tokens, Text: text})
 	}
 	return out
 }

@@ -16,14 +16,12 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"text/template"
 
 	"github.com/rivo/uniseg"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/page"
@@ -72,8 +70,7 @@ type file struct {
 	write func(io.Writer) error
 }
 
-// files returns the files of a report, the slowest first and report.json last: its presence means that the
-// others are complete.
+// files returns the files of a report, report.json last: its presence means that the others are complete.
 func (r *Report) files(run *benchmark.Run) []file {
 	files := []file{
 		{"report.html", func(w io.Writer) error { return r.WriteHTML(w, run) }},
@@ -116,20 +113,10 @@ func (r *Report) Write(dir string, run *benchmark.Run) error {
 	if err := os.MkdirAll(filepath.Join(dir, "predictions"), 0o755); err != nil {
 		return fmt.Errorf("report: folder: %w", err)
 	}
-	write := func(f file) error { return journal.WriteFile(filepath.Join(dir, filepath.FromSlash(f.name)), f.write) }
-	files := r.files(run)
-	last := len(files) - 1
-	var all errgroup.Group
-	all.SetLimit(runtime.GOMAXPROCS(0))
-	for _, f := range files[:last] {
-		all.Go(func() error { return write(f) })
-	}
-	err := all.Wait()
-	if err == nil {
-		err = write(files[last])
-	}
-	if err != nil {
-		return fmt.Errorf("report: %w", err)
+	for _, f := range r.files(run) {
+		if err := journal.WriteFile(filepath.Join(dir, filepath.FromSlash(f.name)), f.write); err != nil {
+			return fmt.Errorf("report: %w", err)
+		}
 	}
 	return nil
 }

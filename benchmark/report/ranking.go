@@ -360,14 +360,11 @@ func pairs(systems []benchmark.SystemRun) (all []Pair, err error) {
 						continue
 					}
 					p, err := f.compare(a, b)
-					if errors.Is(err, stats.ErrTooFew) {
-						continue
+					if p.Family = of.family; err == nil {
+						family = append(family, p)
+					} else if !errors.Is(err, stats.ErrTooFew) {
+						return nil, err
 					}
-					if err != nil {
-						return nil, fmt.Errorf("report: comparing %s and %s by %s: %w", a.Name, b.Name, f.key, err)
-					}
-					p.Family = of.family
-					family = append(family, p)
 				}
 			}
 			if err := Correct(family); err != nil {
@@ -415,6 +412,9 @@ func (f figure) pair(a, b string, ofA, ofB []benchmark.Result) (Pair, error) {
 		}
 	}
 	c, err := stats.Compare(left.values, right.values, stats.Number(left.sources), stats.Options{})
+	if err != nil {
+		return Pair{}, fmt.Errorf("report: comparing %s and %s by %s: %w", a, b, f.key, err)
+	}
 	p := Pair{A: a, B: b, Figure: f.key, N: left.questions, Difference: c.Effect.Estimate, MeanA: c.MeanA, MeanB: c.MeanB, compared: c}
 	if p.N >= MinQuestions {
 		if !f.size { // no share differs by more than all
@@ -422,7 +422,7 @@ func (f figure) pair(a, b string, ofA, ofB []benchmark.Result) (Pair, error) {
 		}
 		p.Low, p.High, p.P = &c.Effect.Low, &c.Effect.High, &c.P
 	}
-	return p, err
+	return p, nil
 }
 
 // Compare compares a system of one run with one of another, by some figures ([Keys]) of their judgments of
@@ -443,14 +443,11 @@ func Compare(nameA, nameB string, a, b []Judgment, keys ...string) ([]Pair, erro
 	var out []Pair
 	for _, key := range keys {
 		f, _ := figureOf(key)
-		p, err := f.pair(nameA, nameB, left, right)
-		if errors.Is(err, stats.ErrTooFew) {
-			continue
+		if p, err := f.pair(nameA, nameB, left, right); err == nil {
+			out = append(out, p)
+		} else if !errors.Is(err, stats.ErrTooFew) {
+			return nil, err
 		}
-		if err != nil {
-			return nil, fmt.Errorf("report: comparing %s and %s by %s: %w", nameA, nameB, key, err)
-		}
-		out = append(out, p)
 	}
 	return out, nil
 }

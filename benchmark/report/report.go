@@ -4,7 +4,6 @@ package report
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -277,33 +276,36 @@ func (s *System) repeats(of benchmark.SystemRun) {
 	if s.times < 2 {
 		return
 	}
-	before, texts, changed := make(map[string]string), make(map[string]string), make(map[string]bool)
+	first, changed := make(map[string][2]string), make(map[string]bool)
 	times := make(map[string][]sample) // of the headline figures
+	for _, f := range allFigures {
+		if f.compared {
+			times[f.key] = make([]sample, s.times)
+		}
+	}
 	for _, d := range of.Domains {
 		for _, r := range d.Results {
 			scores := ""
 			for _, v := range r.Judgment.Verdicts() {
 				scores += fmt.Sprint(v.State, v.Value, " ")
 			}
-			said := fmt.Sprint(r.Answer.Text, r.Answer.Error, r.Answer.Ranked)
+			now := [2]string{scores, fmt.Sprint(r.Answer.Text, r.Answer.Error, r.Answer.Ranked)}
 			id := r.Domain + "\x00" + strings.TrimSuffix(r.Item.Question.ID, record.RepeatSuffix(r.Item.Repeat))
-			if last, ok := before[id]; ok {
-				changed[id] = changed[id] || last != scores
-				s.varies = s.varies || texts[id] != said
+			was, ok := first[id]
+			if !ok {
+				first[id], was = now, now
 			}
-			before[id], texts[id] = scores, said
-			for _, f := range allFigures {
-				if f.compared {
-					if times[f.key] == nil {
-						times[f.key] = make([]sample, s.times)
-					}
-					times[f.key][r.Item.Repeat].add(f.of(r), r)
-				}
+			if was[0] != now[0] {
+				changed[id] = true
+			}
+			s.varies = s.varies || was[1] != now[1]
+			for key, samples := range times {
+				f, _ := figureOf(key)
+				samples[r.Item.Repeat].add(f.of(r), r)
 			}
 		}
 	}
-	maps.DeleteFunc(changed, func(_ string, other bool) bool { return !other })
-	s.Same, s.BySeed = ref(1-float64(len(changed))/float64(len(before))), make(map[string]Interval)
+	s.Same, s.BySeed = ref(1-float64(len(changed))/float64(len(first))), make(map[string]Interval)
 	for key, samples := range times {
 		var means []float64
 		for _, one := range samples {

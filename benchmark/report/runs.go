@@ -348,13 +348,16 @@ func (s *System) health(run *benchmark.Run, of benchmark.SystemRun) {
 				s.partial = true
 				continue
 			}
-			answers = addStages(answers, answeringStage(r))
+			count(&answers, r.Answer.Error != "", declined(r.Answer.Error))
 			why[stageAnswer][r.Answer.Error]++
 			if strings.HasPrefix(r.Answer.Error, "panic:") {
 				panics = append(panics, fmt.Sprintf("question %s: %s", r.Answer.ID, r.Answer.Error))
 			}
 			if r.Answer.Error == "" {
-				judging = addStages(judging, judgingStage(r))
+				// It failed also if a call for an additional figure did.
+				j, lost := r.Judgment, slices.DeleteFunc(r.Judgment.Verdicts(), func(v judge.Verdict) bool { return v.State != judge.Unscored })
+				failed := len(lost) > 0 || j.Fact != nil && j.Fact.Protocol.Failures > 0 || j.Summary != nil && j.Summary.Protocol.Failures > 0
+				count(&judging, failed, slices.ContainsFunc(lost, func(v judge.Verdict) bool { return declined(v.Cause()) }))
 				why[stageJudge][unscored(r)]++
 			}
 		}
@@ -399,53 +402,28 @@ func (s *System) add(g graphrag.Stage) {
 		s.Stages = append(s.Stages, g)
 		return
 	}
-	s.Stages[i] = addStages(s.Stages[i], g)
+	of := &s.Stages[i]
+	of.Asked += g.Asked
+	of.Failed += g.Failed
+	of.Refused += g.Refused
+	of.Repaired += g.Repaired
+	of.Stale += g.Stale
 }
 
-func addStages(a, b graphrag.Stage) graphrag.Stage {
-	a.Asked += b.Asked
-	a.Failed += b.Failed
-	a.Refused += b.Refused
-	a.Repaired += b.Repaired
-	a.Stale += b.Stale
-	return a
+// count counts a piece of work.
+func count(g *graphrag.Stage, failed, refused bool) {
+	if g.Asked++; failed {
+		g.Failed++
+	}
+	if refused {
+		g.Refused++
+	}
 }
 
-// answeringStage counts one question as a piece of work.
-func answeringStage(r benchmark.Result) graphrag.Stage {
-	g := graphrag.Stage{Asked: 1}
-	if r.Answer.Error != "" {
-		g.Failed = 1
-	}
-	if cause := llm.Kind(r.Answer.Error); cause == llm.ErrRefused || cause == llm.ErrFiltered {
-		g.Refused = 1
-	}
-	return g
-}
-
-// judgingStage counts one judgment as a piece of work, failed also if a call for an additional figure failed.
-func judgingStage(r benchmark.Result) graphrag.Stage {
-	g := graphrag.Stage{Asked: 1}
-	var p judge.Protocol
-	switch j := r.Judgment; {
-	case j.Fact != nil:
-		p = j.Fact.Protocol
-	case j.Summary != nil:
-		p = j.Summary.Protocol
-	}
-	for _, v := range r.Judgment.Verdicts() {
-		cause := llm.Kind(v.Cause())
-		if v.State == judge.Unscored {
-			g.Failed = 1
-			if cause == llm.ErrRefused || cause == llm.ErrFiltered {
-				g.Refused = 1
-			}
-		}
-	}
-	if p.Failures > 0 {
-		g.Failed = 1
-	}
-	return g
+// declined reports whether a model or a filter refused.
+func declined(cause string) bool {
+	kind := llm.Kind(cause)
+	return kind == llm.ErrRefused || kind == llm.ErrFiltered
 }
 
 // notComparedMark follows the name of a system that is not compared.

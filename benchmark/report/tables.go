@@ -457,16 +457,13 @@ func isBest(rows [][]estimate, column int, f *float64) bool {
 	}
 	smaller, equal := 0, 0
 	for _, row := range rows {
-		m := row[column]
-		if m.unmarked || m.value == nil {
-			continue
-		}
-		if *m.value > *f {
+		switch m := row[column]; {
+		case m.unmarked || m.value == nil:
+		case *m.value > *f:
 			return false
-		}
-		if *m.value < *f {
+		case *m.value < *f:
 			smaller++
-		} else {
+		default:
 			equal++
 		}
 	}

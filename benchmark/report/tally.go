@@ -24,7 +24,7 @@ type tally struct {
 // judge's aggregates.
 type typeTally struct {
 	n, unscored int
-	results     []benchmark.Result
+	refusals    stats.Refusals
 	samples     []sample
 	scores      map[string]*sample
 	verdicts    stats.Tally
@@ -66,7 +66,7 @@ func (t *typeTally) add(r benchmark.Result, reports bool) {
 			t.samples[i].add(f.of(r), r)
 		}
 	}
-	t.results = append(t.results, r)
+	r.CountRefusal(&t.refusals)
 	switch j := r.Judgment; {
 	case j.Fact != nil:
 		for name, v := range j.Fact.Scores {
@@ -89,7 +89,7 @@ func (t *typeTally) add(r benchmark.Result, reports bool) {
 	}
 }
 
-// figures fills in the means, and returns the intervals of the judge's figures and of the others.
+// figures fills in the means and the named scores, and returns the intervals of the judge's figures and of the others.
 func (t *typeTally) figures(in *Type) (judged, others map[string]Interval) {
 	judged, others = make(map[string]Interval), make(map[string]Interval)
 	for i, f := range allFigures {
@@ -109,23 +109,17 @@ func (t *typeTally) figures(in *Type) (judged, others map[string]Interval) {
 		}
 	}
 	if v := in.Verdicts(); v != nil {
-		v.Scores = t.named(judged)
+		v.Scores = make(map[string]float64)
+		for name, s := range t.scores {
+			if m := s.mean(); m != nil {
+				v.Scores[name] = *m
+			}
+			if i := s.interval(); i != nil {
+				judged[name] = *i
+			}
+		}
 	}
 	return judged, others
-}
-
-// named returns the means of the named scores and adds their intervals to the given ones.
-func (t *typeTally) named(intervals map[string]Interval) map[string]float64 {
-	out := make(map[string]float64)
-	for name, s := range t.scores {
-		if m := s.mean(); m != nil {
-			out[name] = *m
-		}
-		if i := s.interval(); i != nil {
-			intervals[name] = *i
-		}
-	}
-	return out
 }
 
 func (t *tally) report() Types {
@@ -157,11 +151,8 @@ func (t *tally) report() Types {
 func (t *typeTally) judged() *Judged {
 	v := t.verdicts
 	j := &Judged{
-		Unscored: float64(t.unscored) / float64(t.n), Protocol: v.Protocol,
+		Unscored: float64(t.unscored) / float64(t.n), Refusals: t.refusals, Protocol: v.Protocol,
 		Bounds: make(map[string]Interval), Reasons: make(map[string]int),
-	}
-	for _, r := range t.results {
-		r.CountRefusal(&j.Refusals)
 	}
 	for _, f := range v.Figures() {
 		if f.Unscored == 0 || f.Low == f.High {

@@ -13,13 +13,10 @@ import (
 	"io/fs"
 	"iter"
 	"path"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/record"
@@ -68,24 +65,17 @@ func Load(fsys fs.FS, o benchmark.LoadOptions) (*benchmark.Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	set := &benchmark.Dataset{Name: Name, Types: Types(), Domains: make([]benchmark.Domain, len(names))}
-	found, problems := make([]notes, len(names)), make([]error, len(names))
-	var all errgroup.Group
-	all.SetLimit(runtime.GOMAXPROCS(0))
-	for i, name := range names {
-		all.Go(func() (err error) {
-			if set.Domains[i], err = loadDomain(fsys, name, &found[i]); err != nil {
-				problems[i] = fmt.Errorf("wildgraph: domain %s: %w", name, err)
-			}
-			return nil // all problems are reported together
-		})
+	set := &benchmark.Dataset{Name: Name, Types: Types()}
+	var problems []error
+	for _, name := range names {
+		d, err := loadDomain(fsys, name, (*notes)(&set.Notes))
+		if err != nil {
+			problems = append(problems, fmt.Errorf("wildgraph: domain %s: %w", name, err))
+		}
+		set.Domains = append(set.Domains, d)
 	}
-	_ = all.Wait()
 	if err := errors.Join(problems...); err != nil {
 		return nil, err
-	}
-	for _, n := range found {
-		set.Notes = append(set.Notes, n...)
 	}
 	if set.Published = Published(names); set.Published != nil && set.Published.Beside(set).Absent[""] != "" {
 		set.Published.Graphs = nil // they describe all domains together

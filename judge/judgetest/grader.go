@@ -140,9 +140,7 @@ func (g Grader) comparisons(parts promptParts, asked string) []Result {
 }
 
 func (g Grader) together(statement string, list []string, same func(statement, other string) bool) []int {
-	if g.Together != nil && !slices.ContainsFunc(protocol.Canaries(), func(c protocol.Canary) bool {
-		return statement == c.Fact || statement == c.Restated || statement == c.Falsehood
-	}) {
+	if _, is := canary(statement); g.Together != nil && !is {
 		return g.Together(statement, list)
 	}
 	var out []int
@@ -156,7 +154,10 @@ func (g Grader) together(statement string, list []string, same func(statement, o
 
 // same compares a predicted statement with a gold one; control items have fixed verdicts.
 func (g Grader) same(gold, predicted string) bool {
-	return restates(gold, predicted) || !control(gold) && g.Same != nil && g.Same(gold, predicted)
+	if c, is := canary(gold); is {
+		return gold == c.Fact && predicted == c.Restated
+	}
+	return g.Same != nil && g.Same(gold, predicted)
 }
 
 func (g Grader) grades(parts promptParts) []Result {
@@ -167,8 +168,8 @@ func (g Grader) grades(parts promptParts) []Result {
 		}
 		reference, candidate := parts[i+1].text, parts[i+2].text
 		ok := g.Fact != nil && g.Fact(reference, candidate)
-		if control(reference) {
-			ok = restates(reference, candidate)
+		if c, is := canary(reference); is {
+			ok = candidate == c.Restated
 		}
 		out = append(out, Result{ID: strings.TrimPrefix(p.above, "Task "), Reason: "by rule", Score: score(ok)})
 	}
@@ -180,10 +181,8 @@ func (g Grader) relevance(parts promptParts) []Result {
 	for i := 0; i+1 < len(parts); i += 2 {
 		question, statement := parts[i].text, parts[i+1].text
 		ok := g.Concerns != nil && g.Concerns(question, statement)
-		for _, c := range protocol.Canaries() {
-			if statement == c.Restated {
-				ok = question == c.Question
-			}
+		if c, is := canary(statement); is {
+			ok = question == c.Question
 		}
 		out = append(out, Result{ID: strings.TrimPrefix(parts[i].above, "Task "), Score: score(ok)})
 	}
@@ -218,10 +217,8 @@ func (g Grader) support(parts promptParts) []Result {
 	out := make([]Result, len(ids))
 	for i, s := range statements {
 		ok := g.Holds != nil && g.Holds(text, s)
-		for _, c := range protocol.Canaries() {
-			if s == c.Restated || s == c.Falsehood {
-				ok = s == c.Restated
-			}
+		if c, is := canary(s); is {
+			ok = s == c.Restated
 		}
 		out[i] = Result{ID: ids[i], Score: score(ok)}
 	}
@@ -233,13 +230,14 @@ func score(ok bool) *int {
 	return &n
 }
 
-// control reports whether a statement is a canary's fact.
-func control(s string) bool {
-	return slices.ContainsFunc(protocol.Canaries(), func(c protocol.Canary) bool { return c.Fact == s })
-}
-
-func restates(fact, s string) bool {
-	return slices.ContainsFunc(protocol.Canaries(), func(c protocol.Canary) bool { return c.Fact == fact && c.Restated == s })
+// canary returns the control item that a statement is of.
+func canary(s string) (protocol.Canary, bool) {
+	for _, c := range protocol.Canaries() {
+		if s == c.Fact || s == c.Restated || s == c.Falsehood {
+			return c, true
+		}
+	}
+	return protocol.Canary{}, false
 }
 
 // promptPart is one text between marks, with the line above it.

@@ -347,23 +347,22 @@ func (f *features) partOf(gold *features) bool {
 // relations finds names that only identify a relative, as in "Carrick's brother" and "the brother of Edmund
 // Carrick", and records the relation at each of their tokens.
 func (r *reader) relations() {
-	s := &r.scan
-	r.relation = make([]uint64, len(s.tokens))
-	for i, t := range s.tokens {
+	r.relation = make([]uint64, len(r.tokens))
+	for i, t := range r.tokens {
 		if !kin[t.word] {
 			continue
 		}
 		from, step := i-2, -1
 		switch {
-		case s.word(i-1) == "s" && strings.ContainsAny(s.gap(i-1), "'’"):
-		case s.word(i+1) == "of" || s.word(i+1) == "to":
-			if from, step = i+2, 1; s.word(from) == "the" {
+		case r.word(i-1) == "s" && strings.ContainsAny(r.gap(i-1), "'’"):
+		case r.word(i+1) == "of" || r.word(i+1) == "to":
+			if from, step = i+2, 1; r.word(from) == "the" {
 				from++
 			}
 		default:
 			continue
 		}
-		for k := from; k >= 0 && k < len(s.tokens) && r.owner(k, from, k+(1-step)/2); k += step {
+		for k := from; k >= 0 && k < len(r.tokens) && r.owner(k, from, k+(1-step)/2); k += step {
 			r.relation[k] = hashOf(t.stem)
 		}
 	}
@@ -373,9 +372,9 @@ func (r *reader) relations() {
 // after the gap to the previous one.
 func (r *reader) owner(k, first, gap int) bool {
 	if k == first {
-		return !r.scan.tokens[k].stop
+		return !r.tokens[k].stop
 	}
-	return r.nameWord(k) && r.nameWord(first) && nameGap(r.scan.gap(gap))
+	return r.nameWord(k) && r.nameWord(first) && nameGap(r.gap(gap))
 }
 
 // link is a connection of two successive names.
@@ -391,17 +390,16 @@ const mostBetween = 8
 // links finds the connections of a statement's names that are not symmetric: by a verb, or by words like
 // before and than.
 func (r *reader) links(names []name) (out []link) {
-	s := &r.scan
 	for n := 1; n < len(names); n++ {
 		a, b := &names[n-1], &names[n]
 		l := link{from: a.parts[len(a.parts)-1].hash, to: b.parts[len(b.parts)-1].hash}
-		ok := b.first-a.last-1 <= mostBetween && !clauseMark(s.gap(b.first))
+		ok := b.first-a.last-1 <= mostBetween && !clauseMark(r.gap(b.first))
 		for k := a.last + 1; k < b.first && ok; k++ {
-			w := s.word(k)
-			ok = !mutual[w] && !clauseMark(s.gap(k))
+			w := r.word(k)
+			ok = !mutual[w] && !clauseMark(r.gap(k))
 			l.passive = l.passive || w == "by"
-			if directed[w] || !s.tokens[k].stop && !passives[w] {
-				l.by += hashOf(s.tokens[k].stem)
+			if directed[w] || !r.tokens[k].stop && !passives[w] {
+				l.by += hashOf(r.tokens[k].stem)
 			}
 		}
 		if ok && l.by != 0 && l.from != l.to {

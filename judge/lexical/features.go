@@ -100,8 +100,8 @@ func (s *stemmer) stem(word string) string {
 
 // reader computes features. It is not safe for concurrent use.
 type reader struct {
+	scan
 	lang *stemmer
-	scan scan
 
 	// per statement, by token
 	denied, inName []bool
@@ -110,41 +110,39 @@ type reader struct {
 
 // read computes the features of a statement.
 func (r *reader) read(statement string) features {
-	s := &r.scan
-	s.read(r.lang.words, plainNumbers(statement))
+	r.scan.read(r.lang.words, plainNumbers(statement))
 	var f features
-	for _, d := range s.dates() {
+	for _, d := range r.dates() {
 		f.amounts = append(f.amounts, amount{date: d, dim: dated})
 	}
-	f.amounts = append(f.amounts, s.amounts()...)
+	f.amounts = append(f.amounts, r.amounts()...)
 	r.negations()
 	r.relations()
-	r.inName = make([]bool, len(s.tokens))
+	r.inName = make([]bool, len(r.tokens))
 	f.names = r.names()
 	f.links = r.links(f.names)
-	for i := range s.tokens {
+	for i := range r.tokens {
 		r.term(&f, i)
 	}
 	f.sort()
-	f.letters = s.letters()
-	f.answer = answers[s.word(0)]
+	f.letters = r.letters()
+	f.answer = answers[r.word(0)]
 	return f
 }
 
 // negations marks the denied tokens.
 func (r *reader) negations() {
-	s := &r.scan
-	r.denied = make([]bool, len(s.tokens))
-	for i := range s.tokens {
+	r.denied = make([]bool, len(r.tokens))
+	for i := range r.tokens {
 		if !r.negator(i) {
 			continue
 		}
-		for k, left := i+1, negationReach; k < min(len(s.tokens), i+negationWindow) && left > 0; k++ {
-			if clauseMark(s.gap(k)) {
+		for k, left := i+1, negationReach; k < min(len(r.tokens), i+negationWindow) && left > 0; k++ {
+			if clauseMark(r.gap(k)) {
 				break
 			}
 			r.denied[k] = true
-			if !s.tokens[k].stop {
+			if !r.tokens[k].stop {
 				left--
 			}
 		}
@@ -153,26 +151,24 @@ func (r *reader) negations() {
 
 // negator reports whether the token at i denies the following ones.
 func (r *reader) negator(i int) bool {
-	s := &r.scan
-	switch w := s.word(i); {
+	switch w := r.word(i); {
 	case w == "t":
-		g := s.gap(i)
-		return (g == "'" || g == "’") && (strings.HasSuffix(s.word(i-1), "n"))
-	case w == "no" && i == 0 && clauseMark(s.gap(1)): // "No, it was …" answers
+		g := r.gap(i)
+		return (g == "'" || g == "’") && (strings.HasSuffix(r.word(i-1), "n"))
+	case w == "no" && i == 0 && clauseMark(r.gap(1)): // "No, it was …" answers
 		return false
 	case negators[w]:
-		return !notNegating[s.word(i+1)]
+		return !notNegating[r.word(i+1)]
 	case negatorsBefore[w]:
-		return s.word(i+1) == "to"
+		return r.word(i+1) == "to"
 	}
 	return false
 }
 
 // term adds the token at i.
 func (r *reader) term(f *features, i int) {
-	s := &r.scan
-	t := s.tokens[i]
-	if t.used || negators[t.word] || negatorsBefore[t.word] && s.word(i+1) == "to" {
+	t := r.tokens[i]
+	if t.used || negators[t.word] || negatorsBefore[t.word] && r.word(i+1) == "to" {
 		return
 	}
 	mask := uint8(affirmed)
@@ -180,7 +176,7 @@ func (r *reader) term(f *features, i int) {
 		mask = denied
 	}
 	group := r.lang.poles[t.stem]
-	if group == 0 && t.stop && !r.inName[i] || s.word(i+1) == "t" {
+	if group == 0 && t.stop && !r.inName[i] || r.word(i+1) == "t" {
 		return
 	}
 	if group != 0 {
@@ -266,38 +262,37 @@ const leastAcronym = 3
 
 // names finds the names among the tokens outside of dates and amounts.
 func (r *reader) names() (found []name) {
-	s := &r.scan
-	for i := 0; i < len(s.tokens); i++ {
+	for i := 0; i < len(r.tokens); i++ {
 		if !r.nameWord(i) {
 			continue
 		}
 		last := i
-		for k := i; k < len(s.tokens); k++ {
-			if k > i && !nameGap(s.gap(k)) {
+		for k := i; k < len(r.tokens); k++ {
+			if k > i && !nameGap(r.gap(k)) {
 				break
 			}
 			if r.nameWord(k) {
 				last = k
-			} else if !nameJoints[s.word(k)] || k-last > 2 {
+			} else if !nameJoints[r.word(k)] || k-last > 2 {
 				break
 			}
 		}
 		n := name{strong: i > 0 || last > i, first: i, last: last}
-		n.country = i == last && isCountry[s.word(i)] && s.gap(i) == ", " && len(found) > 0 && found[len(found)-1].last == i-1 &&
-			!isCountry[s.word(i-1)] && s.word(i+1) != "and"
+		n.country = i == last && isCountry[r.word(i)] && r.gap(i) == ", " && len(found) > 0 && found[len(found)-1].last == i-1 &&
+			!isCountry[r.word(i-1)] && r.word(i+1) != "and"
 		var acronym []byte
 		for k := i; k <= last; k++ {
 			if !r.nameWord(k) {
 				continue
 			}
-			first, size := utf8.DecodeRuneInString(s.word(k))
-			n.parts = append(n.parts, namePart{hash: r.hash(k), first: first, initial: len(s.word(k)) == size})
+			first, size := utf8.DecodeRuneInString(r.word(k))
+			n.parts = append(n.parts, namePart{hash: r.hash(k), first: first, initial: len(r.word(k)) == size})
 			acronym = utf8.AppendRune(acronym, first)
 			r.inName[k] = true
 		}
 		if len(n.parts) > 1 {
 			n.initials = hashOf(string(acronym))
-		} else if w := s.word(i); len(w) >= leastAcronym && s.text[s.tokens[i].start:s.tokens[i].end] == strings.ToUpper(w) {
+		} else if w := r.word(i); len(w) >= leastAcronym && r.text[r.tokens[i].start:r.tokens[i].end] == strings.ToUpper(w) {
 			n.acronym = w
 		}
 		found = append(found, n)
@@ -308,7 +303,7 @@ func (r *reader) names() (found []name) {
 
 // nameWord reports whether the token at i may be part of a name.
 func (r *reader) nameWord(i int) bool {
-	t := &r.scan.tokens[i]
+	t := &r.tokens[i]
 	return t.upper && !t.used && !t.stop
 }
 
@@ -320,7 +315,7 @@ func nameGap(gap string) bool {
 // hash folds the forms of the word at i: stems, demonyms to countries, letters without accents. "Carrick's
 // brother" is another person than Carrick and gets another hash.
 func (r *reader) hash(i int) uint64 {
-	t := &r.scan.tokens[i]
+	t := &r.tokens[i]
 	if to, ok := demonymOf[t.word]; ok {
 		return hashOf(r.lang.stem(to))
 	}

@@ -48,30 +48,27 @@ func (p Script) Score(prediction string, golds []string) (Score, error) {
 	case len(golds) > 1 && r.oneGold:
 		return Score{}, fmt.Errorf("short: score: %w: %d, %v reads one: use 2wiki or mrqa", ErrGolds, len(golds), p)
 	}
+	var sides []side
+	for _, g := range golds {
+		if gold := newSide(g); !r.emptyGoldsDropped || gold.text != "" {
+			sides = append(sides, gold)
+		}
+	}
+	if len(sides) == 0 {
+		sides = []side{{}}
+	}
 	pred := newSide(prediction)
 	var best Score
-	compared := 0
-	compare := func(gold side) {
+	for i, gold := range sides {
 		s := r.compare(pred, gold)
 		em := max(best.EM, s.EM)
 		switch {
 		case r.apart:
-			best.F1 = max(best.F1, s.F1)
-			best.Precision = max(best.Precision, s.Precision)
-			best.Recall = max(best.Recall, s.Recall)
-		case compared == 0 || s.F1 > best.F1:
+			best.F1, best.Precision, best.Recall = max(best.F1, s.F1), max(best.Precision, s.Precision), max(best.Recall, s.Recall)
+		case i == 0 || s.F1 > best.F1:
 			best = s
 		}
 		best.EM = em
-		compared++
-	}
-	for _, g := range golds {
-		if gold := newSide(g); !r.emptyGoldsDropped || gold.text != "" {
-			compare(gold)
-		}
-	}
-	if compared == 0 {
-		compare(side{})
 	}
 	return best, nil
 }

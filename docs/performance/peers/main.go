@@ -10,12 +10,20 @@ package main
 
 import (
 	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+
+	"github.com/wildgraph/wildgraph/docs/performance/peers/figure"
+	"github.com/wildgraph/wildgraph/internal/display"
 )
 
 func main() {
@@ -96,4 +104,213 @@ func renew(page []byte, figures string) ([]byte, error) {
 		out.WriteString(close)
 		rest = behind
 	}
+}
+
+func read(r io.Reader) ([]figure.Figure, error) {
+	var list []figure.Figure
+	d := json.NewDecoder(r)
+	d.DisallowUnknownFields()
+	for {
+		var f figure.Figure
+		err := d.Decode(&f)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("figure %d: %w", len(list)+1, err)
+		}
+		if f.Machine == "" && (f.What == "" || f.Who == "" || math.IsNaN(f.Value)) {
+			return nil, fmt.Errorf("figure %d has no what or no who", len(list)+1)
+		}
+		list = append(list, f)
+	}
+	if len(list) < 2 || list[0].Machine == "" || list[0].Date == "" {
+		return nil, errors.New("no figures, or no line with date and machine before them")
+	}
+	return list, nil
+}
+
+// row has all measurements of one quantity.
+type row struct {
+	figure.Figure
+	values map[string][]float64
+	order  []string
+}
+
+func rows(list []figure.Figure) []*row {
+	var out []*row
+	at := map[[2]string]*row{}
+	for _, f := range list {
+		if f.Machine != "" {
+			continue
+		}
+		key := [2]string{f.Set, f.What}
+		r := at[key]
+		if r == nil {
+			r = &row{Figure: f, values: map[string][]float64{}}
+			at[key] = r
+			out = append(out, r)
+		}
+		if r.values[f.Who] == nil {
+			r.order = append(r.order, f.Who)
+		}
+		r.values[f.Who] = append(r.values[f.Who], f.Value)
+	}
+	return out
+}
+
+// rate reports whether more is better.
+func (r *row) rate() bool { return strings.HasSuffix(r.Unit, "/s") }
+
+// best returns the best round of one program, and the median of its rounds.
+func (r *row) best(who string) (best, median float64) {
+	v := slices.Sorted(slices.Values(r.values[who]))
+	best, median = v[0], v[len(v)/2]
+	if r.rate() {
+		best = v[len(v)-1]
+	}
+	return best, median
+}
+
+// peers returns the other programs, the best first.
+func (r *row) peers() []string {
+	out := slices.DeleteFunc(slices.Clone(r.order), func(who string) bool { return who == figure.Us })
+	slices.SortStableFunc(out, func(a, b string) int {
+		x, _ := r.best(a)
+		y, _ := r.best(b)
+		switch {
+		case r.Plain:
+			return 0
+		case r.rate():
+			return cmp.Compare(y, x)
+		}
+		return cmp.Compare(x, y)
+	})
+	return out
+}
+
+// table writes the measurements, best round / median, and the speed of this library relative to the best
+// peer.
+func table(w io.Writer, list []figure.Figure) {
+	all := rows(list)
+	if wide(w, list[0], all) {
+		return
+	}
+	fmt.Fprintf(w, "\n%s, %s. Best round / median of the rounds; times faster than the best peer by the best rounds.\n", list[0].Date, list[0].Machine)
+	set := "\x00"
+	for _, r := range all {
+		if r.Set != set {
+			set = r.Set
+			fmt.Fprintf(w, "\n| %s | unit | wildgraph | best peer | times faster | others |\n|---|---|---:|---:|---:|---|\n", set)
+		}
+		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s |\n", r.What, r.Unit, r.cell(figure.Us, false), r.first(), r.ratio(), r.others())
+	}
+	fmt.Fprintln(w)
+}
+
+// wide writes one table with a row for each set and peer, where at least six sets were measured in the same
+// respects: "ours / theirs" in each cell. It omits columns that most peers lack.
+func wide(w io.Writer, machine figure.Figure, all []*row) bool {
+	var sets, whats, heads []string
+	at := map[[2]string]*row{}
+	for _, r := range all {
+		at[[2]string{r.Set, r.What}] = r
+		if !slices.Contains(sets, r.Set) {
+			sets = append(sets, r.Set)
+		}
+		if !slices.Contains(whats, r.What) {
+			whats = append(whats, r.What)
+			heads = append(heads, strings.TrimSuffix(r.What+", "+r.Unit, ", "))
+		}
+	}
+	if len(sets) < 6 {
+		return false
+	}
+	compared := func(what string) (n int) {
+		for _, set := range sets {
+			if r := at[[2]string{set, what}]; r != nil {
+				n += len(r.peers())
+			}
+		}
+		return n
+	}
+	for i := len(whats) - 1; i > 0; i-- {
+		if 2*compared(whats[i]) < compared(whats[0]) {
+			whats, heads = slices.Delete(whats, i, i+1), slices.Delete(heads, i, i+1)
+		}
+	}
+	fmt.Fprintf(w, "\n%s, %s. The best round, wildgraph / peer.\n", machine.Date, machine.Machine)
+	fmt.Fprintf(w, "\n| | %s |\n|---%s|\n", strings.Join(heads, " | "), strings.Repeat("|---:", len(whats)))
+	for _, set := range sets {
+		for _, who := range at[[2]string{set, whats[0]}].peers() {
+			fmt.Fprintf(w, "| %s: %s ", set, who)
+			for _, what := range whats {
+				fmt.Fprintf(w, "| %s / %s ", at[[2]string{set, what}].only(figure.Us), at[[2]string{set, what}].only(who))
+			}
+			fmt.Fprintln(w, "|")
+		}
+	}
+	fmt.Fprintln(w)
+	return true
+}
+
+// only returns the best round of one program.
+func (r *row) only(who string) string {
+	if r == nil || r.values[who] == nil {
+		return "–"
+	}
+	best, _ := r.best(who)
+	return short(best)
+}
+
+func (r *row) cell(who string, named bool) string {
+	if r.values[who] == nil {
+		return "–"
+	}
+	best, median := r.best(who)
+	text := short(best) + " / " + short(median)
+	if len(r.values[who]) == 1 || r.Plain && best == median {
+		text = short(best)
+	}
+	if named {
+		return who + " " + text
+	}
+	return text
+}
+
+func (r *row) first() string {
+	if p := r.peers(); len(p) > 0 {
+		return r.cell(p[0], true)
+	}
+	return "–"
+}
+
+func (r *row) others() string {
+	var out []string
+	for _, p := range r.peers()[min(1, len(r.peers())):] {
+		out = append(out, r.cell(p, true))
+	}
+	return strings.Join(out, "; ")
+}
+
+func (r *row) ratio() string {
+	p := r.peers()
+	if r.Plain || len(p) == 0 || r.values[figure.Us] == nil {
+		return ""
+	}
+	ours, _ := r.best(figure.Us)
+	theirs, _ := r.best(p[0])
+	if r.rate() {
+		ours, theirs = theirs, ours
+	}
+	return fmt.Sprintf("**%.2f**", theirs/ours)
+}
+
+// short writes a figure with three digits or all before its point.
+func short(v float64) string {
+	a := math.Abs(v)
+	if a >= 100 || a == math.Trunc(a) {
+		return display.Digits(int(math.RoundToEven(v)))
+	}
+	return fmt.Sprintf("%.*f", min(5, 2-int(math.Floor(math.Log10(a)))), v)
 }

@@ -34,6 +34,10 @@ type program struct {
 	name    string
 	command []string
 	index   string // the path of its index
+
+	running *exec.Cmd // searches
+	in      io.WriteCloser
+	out     *bufio.Reader
 }
 
 // compare prints the figures of this library and of programs, given as NAME=COMMAND.
@@ -104,16 +108,13 @@ func (m *measuring) run(ctx context.Context) error {
 	if err := m.cores(ctx, pieces); err != nil {
 		return err
 	}
-	sides := make([]*side, len(m.all))
-	for i, p := range m.all {
-		s, err := ask(ctx, p)
-		if err != nil {
+	for _, p := range m.all {
+		if err := p.start(ctx); err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
-		defer s.stop()
-		sides[i] = s
+		defer p.stop()
 	}
-	if err := m.search(sides, "whole questions", whole); err != nil {
+	if err := m.search("whole questions", whole); err != nil {
 		return err
 	}
 	ix, err := bm25.Open(m.all[0].index, text.Plain())
@@ -182,13 +183,13 @@ func (p *program) build(ctx context.Context, pieces string, cores int) (ns float
 }
 
 // search measures the searches of all programs in turn.
-func (m *measuring) search(sides []*side, what, file string) error {
-	fastest := make([][]float64, len(sides))
+func (m *measuring) search(what, file string) error {
+	fastest := make([][]float64, len(m.all))
 	for pass := range warm + passes {
-		for i, s := range sides {
-			times, err := s.pass(file)
+		for i, p := range m.all {
+			times, err := p.pass(file)
 			if err != nil {
-				return fmt.Errorf("%s: %w", s.name, err)
+				return fmt.Errorf("%s: %w", p.name, err)
 			}
 			if pass < warm {
 				continue
@@ -202,8 +203,8 @@ func (m *measuring) search(sides []*side, what, file string) error {
 		}
 	}
 	for _, quantity := range []string{"mean", "p50", "p99"} {
-		for i, s := range sides {
-			m.show(what+", "+quantity, s.name, "µs", of(quantity, fastest[i])/1e3)
+		for i, p := range m.all {
+			m.show(what+", "+quantity, p.name, "µs", of(quantity, fastest[i])/1e3)
 		}
 	}
 	return nil
@@ -223,35 +224,27 @@ func of(quantity string, times []float64) float64 {
 	return sum / float64(len(sorted))
 }
 
-// side is a running program that searches.
-type side struct {
-	name string
-	cmd  *exec.Cmd
-	in   io.WriteCloser
-	out  *bufio.Reader
-}
-
-func ask(ctx context.Context, p *program) (*side, error) {
-	cmd := exec.CommandContext(ctx, p.command[0], append(slices.Clone(p.command[1:]), "search", p.index)...)
-	cmd.Stderr = os.Stderr
-	cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return nil, err
+// start starts a program that searches.
+func (p *program) start(ctx context.Context) (err error) {
+	p.running = exec.CommandContext(ctx, p.command[0], append(slices.Clone(p.command[1:]), "search", p.index)...)
+	p.running.Stderr, p.running.Env = os.Stderr, append(os.Environ(), "GOMAXPROCS=1")
+	if p.in, err = p.running.StdinPipe(); err != nil {
+		return err
 	}
-	out, err := cmd.StdoutPipe()
+	out, err := p.running.StdoutPipe()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return &side{p.name, cmd, in, bufio.NewReader(out)}, cmd.Start()
+	p.out = bufio.NewReader(out)
+	return p.running.Start()
 }
 
 // pass searches all questions of a file, and returns the times.
-func (s *side) pass(file string) ([]float64, error) {
-	if _, err := fmt.Fprintln(s.in, file); err != nil {
+func (p *program) pass(file string) ([]float64, error) {
+	if _, err := fmt.Fprintln(p.in, file); err != nil {
 		return nil, err
 	}
-	line, err := s.out.ReadString('\n')
+	line, err := p.out.ReadString('\n')
 	if err != nil {
 		return nil, err
 	}
@@ -268,7 +261,7 @@ func (s *side) pass(file string) ([]float64, error) {
 	return times, nil
 }
 
-func (s *side) stop() {
-	s.in.Close()
-	_ = s.cmd.Wait()
+func (p *program) stop() {
+	p.in.Close()
+	_ = p.running.Wait()
 }

@@ -21,14 +21,9 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/embed/local"
 )
 
-func main() {
-	if err := run(os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "encode:", err)
-		os.Exit(1)
-	}
-}
+func main() { figure.Main("encode", run) }
 
-func run(args []string) error {
+func run(ctx context.Context, args []string) error {
 	switch {
 	case len(args) == 2 && args[0] == "texts":
 		return writeTexts(args[1])
@@ -38,7 +33,7 @@ func run(args []string) error {
 		if err := errors.Join(err1, err2); err != nil {
 			return err
 		}
-		return encode(args[1], args[2], args[3], tokens, round)
+		return encode(ctx, args[1], args[2], args[3], tokens, round)
 	}
 	return fmt.Errorf("usage: encode texts DATA | encode MODEL TEXTS VECTORS TOKENS ROUND")
 }
@@ -65,7 +60,7 @@ func writeTexts(data string) error {
 
 // encode prints tokens per second, of CPU time on one core and of wall time on more, and writes the vectors of
 // both kinds.
-func encode(model, file, vectors string, tokens, round int) error {
+func encode(ctx context.Context, model, file, vectors string, tokens, round int) error {
 	b, err := os.ReadFile(file)
 	if err != nil {
 		return err
@@ -91,7 +86,7 @@ func encode(model, file, vectors string, tokens, round int) error {
 		best := 0.
 		for pass := range 3 {
 			start := now()
-			if v, err = e.EmbedDocuments(context.Background(), texts); err != nil {
+			if v, err = e.EmbedDocuments(ctx, texts); err != nil {
 				return err
 			}
 			if took := now() - start; pass == 1 || pass > 1 && took < best {

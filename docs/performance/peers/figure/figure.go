@@ -1,9 +1,16 @@
-// Package figure has the figures of comparisons with other programs, as .ci/peers keeps them.
+// Package figure has the figures of comparisons with other programs, as .ci/peers keeps them, and what the programs
+// that measure share.
 package figure
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"os"
+
+	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
+	"github.com/wildgraph/wildgraph/graphrag"
 )
 
 // Figure is one measurement of one program in one round. The first line of a file is
@@ -29,4 +36,32 @@ func (f Figure) Show(what string, value float64, unit string) {
 	f.What, f.Value, f.Unit, f.Plain = what, value, unit, unit == ""
 	line, _ := json.Marshal(f) // texts and numbers
 	fmt.Println(string(line))
+}
+
+// Main runs a program with its arguments, and ends it with its error if there is one.
+func Main(name string, run func(ctx context.Context, args []string) error) {
+	if err := run(context.Background(), os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, name+":", err)
+		os.Exit(1)
+	}
+}
+
+// Pages returns the pages and the questions of the WildGraphBench in a folder.
+func Pages(dir string) (pages []graphrag.Document, questions []string, err error) {
+	set, err := wildgraph.Load(os.DirFS(dir), benchmark.LoadOptions{})
+	if err != nil {
+		return nil, nil, fmt.Errorf("the pages in %q: %w", dir, err)
+	}
+	for _, d := range set.Domains {
+		for page, err := range d.Documents() {
+			if err != nil {
+				return nil, nil, err
+			}
+			pages = append(pages, page)
+		}
+		for _, q := range d.Items {
+			questions = append(questions, q.Question.Text)
+		}
+	}
+	return pages, questions, nil
 }

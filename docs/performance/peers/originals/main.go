@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"os"
 	"strings"
-	"syscall"
 
 	"github.com/wildgraph/wildgraph/docs/performance/peers/figure"
 	"github.com/wildgraph/wildgraph/docs/performance/peers/originals/fake"
@@ -22,12 +21,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm/transport"
 )
 
-func main() {
-	if err := run(context.Background(), os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "originals:", err)
-		os.Exit(1)
-	}
-}
+func main() { figure.Main("originals", run) }
 
 const usage = `usage:
 	originals sample DIR            writes the passages and questions of a sample to stdout
@@ -46,11 +40,9 @@ func run(ctx context.Context, args []string) error {
 	args = flags.Args()
 	switch {
 	case len(args) == 2 && args[0] == "sample":
-		d, err := fake.Sample(args[1])
-		return show(d, err)
+		return show(fake.Sample(args[1]))
 	case len(args) == 2 && args[0] == "musique":
-		d, err := fake.MuSiQue(args[1])
-		return show(d, err)
+		return show(fake.MuSiQue(args[1]))
 	case len(args) == 3 && args[0] == "serve":
 		d, err := fake.Read(args[2])
 		if err != nil {
@@ -159,11 +151,7 @@ func measure(ctx context.Context, base string, d fake.Data, name string, f figur
 	if err := step("a delete", func() error { _, err := s.Delete(ctx, "new"); return err }); err != nil {
 		return err
 	}
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return err
-	}
-	f.Show("memory, peak", float64(u.Maxrss)/1024, "MB")
+	f.Show("memory, peak", figure.Peak(), "MB")
 	return nil
 }
 

@@ -17,10 +17,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"io/fs"
 	"iter"
-	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -32,6 +30,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
+	"github.com/wildgraph/wildgraph/docs/performance/peers/figure"
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/baselines/gear"
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -41,15 +40,12 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
 	"github.com/wildgraph/wildgraph/graphrag/store/opensearch"
 	"github.com/wildgraph/wildgraph/graphrag/store/postgres"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
-func main() {
-	if err := run(context.Background(), os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "stores:", err)
-		os.Exit(1)
-	}
-}
+func main() { figure.Main("stores", run) }
 
 func run(ctx context.Context, args []string) error {
 	if len(args) == 2 && args[0] == "row" {
@@ -121,9 +117,9 @@ func (m *measured) open(ctx context.Context, reading bool) (*kit.System, func() 
 	if m.system == "naiverag" || strings.HasPrefix(m.system, "gear") {
 		parts.Trained, parts.Embed = true, func(context.Context, []string) (embed.Embedder, error) {
 			if m.graph != nil {
-				return embed.Func(terms), nil
+				return hashed(384), nil
 			}
-			return embed.Func(hashed), nil
+			return hashed(64), nil
 		}
 	}
 	found, ok := all.Find(m.system)
@@ -385,30 +381,13 @@ func (c *corpus) repeated(i int) (title, text string) {
 	return c.titles[page], text
 }
 
-// hashed embeds texts as bags of hashed words, in 64 components.
-func hashed(_ context.Context, texts []string) ([][]float32, error) {
-	out := make([][]float32, len(texts))
-	for i, text := range texts {
-		v := make([]float32, 64)
-		for w := range strings.FieldsSeq(strings.ToLower(text)) {
-			h := fnv.New64a()
-			h.Write([]byte(w))
-			x := h.Sum64()
-			for range 4 {
-				x ^= x << 13
-				x ^= x >> 7
-				x ^= x << 17
-				v[(x>>8)%64] += float32(int(x&1)*2 - 1)
-			}
+// hashed embeds texts by feature hashing (Weinberger and others, ICML 2009) of their terms.
+func hashed(dim int) embed.Embedder {
+	return embed.Func(func(ctx context.Context, texts []string) ([][]float32, error) {
+		out := make([][]float32, len(texts))
+		for i, s := range texts {
+			out[i] = llmtest.HashVector(strings.Join(text.Default().Terms(s), " "), dim)
 		}
-		sum := 1e-9
-		for _, x := range v {
-			sum += float64(x) * float64(x)
-		}
-		for j := range v {
-			v[j] /= float32(math.Sqrt(sum))
-		}
-		out[i] = v
-	}
-	return out, nil
+		return out, ctx.Err()
+	})
 }

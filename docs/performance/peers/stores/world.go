@@ -10,9 +10,7 @@ import (
 	"math/rand/v2"
 	"strings"
 
-	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
-	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
 // world is a made-up corpus with a graph and questions. Each passage and each triple is a
@@ -211,13 +209,4 @@ func (w *world) graph(ctx context.Context, dir string) (*triples.Index, error) {
 		return nil, err
 	}
 	return triples.Open(dir, nil)
-}
-
-// terms embeds texts by feature hashing (Weinberger and others, ICML 2009) of their terms, in 384 components.
-func terms(ctx context.Context, texts []string) ([][]float32, error) {
-	rows := make([][]float32, len(texts))
-	for i, s := range texts {
-		rows[i] = llmtest.HashVector(strings.Join(text.Default().Terms(s), " "), 384)
-	}
-	return rows, ctx.Err()
 }

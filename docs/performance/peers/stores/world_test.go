@@ -26,7 +26,7 @@ func TestGraph(t *testing.T) {
 	st := check.Of(disk.Open(t.TempDir(), disk.Options{})).OK(t)
 	defer st.Close()
 	parts := check.Of(kit.Offline(kit.OfflineOptions{})).OK(t)
-	parts.Trained, parts.Embed = true, func(context.Context, []string) (embed.Embedder, error) { return embed.Func(terms), nil }
+	parts.Trained, parts.Embed = true, func(context.Context, []string) (embed.Embedder, error) { return hashed(384), nil }
 	recall := func(expand gear.Expansion, bridged bool) float64 {
 		system := check.Of(gear.New(parts, gear.Options{Graph: graph, Steps: 1, Expand: expand})).OK(t)
 		s := check.Of(kit.Open(t.Context(), system.Frame(), st, "gear")).OK(t)
