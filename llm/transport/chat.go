@@ -69,9 +69,7 @@ func (m *chat) Stream(ctx context.Context, r llm.Request, piece func(string) err
 	}
 	req := chatRequest{Request: r}
 	if piece != nil {
-		req.stream = &stream{piece: piece, waits: !m.t.plain(m.name, nil), most: r.MaxTokens * bytesPerToken, partial: func(came string) llm.Usage {
-			return llm.Usage{Calls: 1, Estimated: true, PromptTokens: m.promptTokens(r), CompletionTokens: llm.EstimateTokens(came)}
-		}}
+		req.stream = &stream{piece: piece, waits: !m.t.plain(m.name, nil), most: r.MaxTokens * bytesPerToken, req: r}
 	}
 	for _, s := range optionalSettings {
 		if s.sent(req) && m.t.refused(m.name, s.name, false) {
@@ -114,7 +112,7 @@ func (m *chat) ask(ctx context.Context, req chatRequest) (reply llm.Reply, err e
 			e.Partial = reply.Text
 		}
 		if reply.Usage.Estimated {
-			reply.Usage.PromptTokens = m.promptTokens(req.Request)
+			reply.Usage.PromptTokens = llm.Reply{}.UsageFor(req.Request).PromptTokens
 			reply.Usage.CompletionTokens = llm.EstimateTokens(reply.Text) + llm.EstimateTokens(reply.Reasoning)
 		} else if err == nil && m.cuts {
 			err = m.cut(req.Request, reply.Usage.PromptTokens)
@@ -128,13 +126,6 @@ func (m *chat) ask(ctx context.Context, req chatRequest) (reply llm.Reply, err e
 		return llm.Reply{}, err
 	}
 	return reply, nil // with its own usage: earlier attempts are on the bill
-}
-
-func (e *endpoint) promptTokens(req llm.Request) (n int) {
-	for _, msg := range req.Messages {
-		n += llm.EstimateTokens(msg.Text)
-	}
-	return n
 }
 
 // bytesPerToken exceeds the bytes per token of any prose: four for English in cl100k, less for other languages.
@@ -360,7 +351,7 @@ const (
 // prompt and reply and a quarter more, since other vocabularies need more, rounded up to a power of two. It
 // never falls, since Ollama reloads the model when it changes.
 func (e *endpoint) context(req llm.Request) int {
-	need := e.promptTokens(req)*5/4 + cmp.Or(req.MaxTokens, openReply)
+	need := llm.Reply{}.UsageFor(req).PromptTokens*5/4 + cmp.Or(req.MaxTokens, openReply)
 	return e.t.context(e.name, max(leastContext, 1<<bits.Len(uint(need-1))))
 }
 

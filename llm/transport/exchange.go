@@ -30,7 +30,7 @@ type exchange struct {
 	t      *Transport
 	req    *http.Request
 	body   []byte
-	key    string
+	key    string // groups the attempts; its random part separates two samples of one request
 	gate   *gate
 	take   reader
 	stream *stream   // or nil
@@ -52,8 +52,9 @@ func newExchange(t *Transport, req *http.Request, body []byte, read reader) *exc
 		Model string `json:"model"`
 	}
 	_ = json.Unmarshal(body, &sent) // without a model in other shapes
+	sum := sha256.Sum256(body)
 	return &exchange{
-		t: t, req: req, body: body, take: read, key: idempotencyKey(body),
+		t: t, req: req, body: body, take: read, key: fmt.Sprintf("%x-%s", sum[:8], rand.Text()),
 		gate: t.gate(strings.TrimSpace(display(req.URL)+" "+sent.Model), loopback(req.URL.Hostname())),
 	}
 }
@@ -374,12 +375,6 @@ func (x *exchange) read(resp *http.Response, data []byte) *failure {
 		e.Body = string(data[:min(len(data), maxExcerpt)])
 	}
 	return x.redacted(&failure{Error: e, soft: true})
-}
-
-// idempotencyKey groups the attempts of one call. The random part separates two samples of one request.
-func idempotencyKey(body []byte) string {
-	sum := sha256.Sum256(body)
-	return fmt.Sprintf("%x-%s", sum[:8], rand.Text())
 }
 
 // secrets returns the values that must not show in errors.

@@ -101,7 +101,13 @@ func New(o Options) (*Transport, error) {
 		return nil, errors.Join(errs...)
 	}
 	if o.Base == nil {
-		o.Base = newBase()
+		o.Base = &http.Transport{
+			DialContext:         (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+			TLSHandshakeTimeout: 10 * time.Second,
+			MaxIdleConnsPerHost: 64,
+			IdleConnTimeout:     90 * time.Second,
+			ForceAttemptHTTP2:   true,
+		}
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -121,16 +127,6 @@ func New(o Options) (*Transport, error) {
 		inflight: semaphore.NewWeighted(int64(o.Concurrency)),
 		gates:    map[string]*gate{}, refusals: map[string]bool{}, contexts: map[string]int{}, plainModels: map[string]bool{},
 	}, nil
-}
-
-func newBase() *http.Transport {
-	return &http.Transport{
-		DialContext:         (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
-		TLSHandshakeTimeout: 10 * time.Second,
-		MaxIdleConnsPerHost: 64,
-		IdleConnTimeout:     90 * time.Second,
-		ForceAttemptHTTP2:   true,
-	}
 }
 
 // reader reads a successful body and the server's name of the model. The usage counts in any case; after an
