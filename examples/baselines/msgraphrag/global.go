@@ -104,22 +104,24 @@ func newGlobal(ctx context.Context, x *index, o GlobalOptions) (*global, error) 
 // weigh sets the weights of the reports.
 func (s *global) weigh() {
 	s.weight = make([]float64, len(s.reports.Reports))
-	seen := make([]int, len(s.corpus.Chunks))
 	most := 0.0
 	for i := range s.reports.Reports {
-		for _, v := range s.hierarchy.Communities[s.reports.Reports[i].Community].Nodes {
-			for _, p := range s.corpus.Graph.EntityPassages(v) {
-				if seen[p.ID] != i+1 {
-					seen[p.ID] = i + 1
-					s.weight[i]++
-				}
-			}
-		}
+		s.weight[i] = float64(len(s.naming(int32(i))))
 		most = max(most, s.weight[i])
 	}
 	for i := range s.weight {
 		s.weight[i] /= max(most, 1)
 	}
+}
+
+// naming returns the chunks that name a member of the community of a report, ascending.
+func (s *global) naming(place int32) (chunks []int32) {
+	for _, v := range s.hierarchy.Communities[s.reports.Reports[place].Community].Nodes {
+		for _, p := range s.corpus.Graph.EntityPassages(v) {
+			chunks = append(chunks, p.ID)
+		}
+	}
+	return distinct(chunks)
 }
 
 func (s *global) shuffle(places []int32) []int32 {
@@ -200,15 +202,8 @@ func (s *global) behind(reports []int32, likeness []float64, n int) []int32 {
 		if len(order) >= n && s.corpus.PerDoc == 0 {
 			break
 		}
-		r := &s.reports.Reports[place]
-		take(r.Sources)
-		var others []int32
-		for _, v := range s.hierarchy.Communities[r.Community].Nodes {
-			for _, p := range s.corpus.Graph.EntityPassages(v) {
-				others = append(others, p.ID)
-			}
-		}
-		take(others)
+		take(s.reports.Reports[place].Sources)
+		take(s.naming(place))
 	}
 	return order
 }

@@ -267,12 +267,14 @@ func (l *local) pair(edge int32) string {
 	return l.graph.Nodes[e.Source].Title + " – " + l.graph.Nodes[e.Target].Title
 }
 
-func joined(of []kg.Description) string {
-	texts := make([]string, len(of))
+func joined(of []kg.Description) string { return strings.Join(texts(of), " ") }
+
+func texts(of []kg.Description) []string {
+	out := make([]string, len(of))
 	for i := range of {
-		texts[i] = of[i].Text
+		out[i] = of[i].Text
 	}
-	return strings.Join(texts, " ")
+	return out
 }
 
 // byDegree returns the nodes by descending degree, then by number.

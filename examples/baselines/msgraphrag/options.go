@@ -408,23 +408,13 @@ func newDescriber(k kit.Kit, o Options) (describer, error) {
 // quoter returns a describer that selects quotes.
 func quoter(by summary.Summarizer) describer {
 	return func(ctx context.Context, _ string, of []kg.Description) ([]kg.Description, error) {
-		texts := make([]string, len(of))
-		for i := range of {
-			texts[i] = of[i].Text
-		}
-		s, err := by.Summarize(ctx, texts)
+		s, err := by.Summarize(ctx, texts(of))
 		if err != nil {
 			return nil, err
 		}
 		quotes := make([]kg.Description, len(s.Quotes))
 		for i, q := range s.Quotes {
-			text := s.Text[q.Start:q.End]
-			if source := texts[q.Source][q.SourceStart:q.SourceEnd]; source == text {
-				text = source // shares memory with the description
-			} else {
-				text = strings.Clone(text) // does not keep the summary in memory
-			}
-			quotes[i] = kg.Description{Text: text, Passages: of[q.Source].Passages}
+			quotes[i] = kg.Description{Text: s.Text[q.Start:q.End], Passages: of[q.Source].Passages}
 		}
 		return quotes, nil
 	}
@@ -463,14 +453,9 @@ func (w writer) describe(ctx context.Context, subject string, of []kg.Descriptio
 // fold has the model summarise the sorted descriptions, as many as fit into a prompt. The reply to one
 // prompt is the first description in the next.
 func (w writer) fold(ctx context.Context, subject string, of []kg.Description) (string, error) {
-	texts := make([]string, len(of))
-	for i := range of {
-		texts[i] = of[i].Text
-	}
-	slices.Sort(texts)
 	var pack []string
 	tokens := 0
-	for _, t := range texts {
+	for _, t := range slices.Sorted(slices.Values(texts(of))) {
 		cost := w.count(t)
 		if len(pack) > 1 && tokens+cost > foldTokens {
 			partial, err := w.write(ctx, subject, pack)
