@@ -228,8 +228,9 @@ func openAIBody(e *endpoint, req chatRequest) map[string]any {
 	body["model"], body["messages"] = e.Model, messages(req.Request)
 	switch {
 	case len(req.Schema) > 0:
+		name := cmp.Or(notInName.ReplaceAllString(req.SchemaName, "_"), "reply")
 		body["response_format"] = map[string]any{"type": "json_schema", "json_schema": map[string]any{
-			"name": schemaName(req.SchemaName), "strict": strict(req.Schema), "schema": req.Schema,
+			"name": name[:min(len(name), 64)], "strict": strict(req.Schema), "schema": req.Schema,
 		}}
 	case req.JSON:
 		body["response_format"] = map[string]any{"type": "json_object"}
@@ -244,16 +245,8 @@ func openAIBody(e *endpoint, req chatRequest) map[string]any {
 	return body
 }
 
+// notInName matches what OpenAI does not accept in the name of a schema, of 1 to 64 characters.
 var notInName = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
-
-// schemaName returns a name that OpenAI accepts: 1 to 64 letters, digits, _, -.
-func schemaName(name string) string {
-	name = notInName.ReplaceAllString(name, "_")
-	if name == "" {
-		return "reply"
-	}
-	return name[:min(len(name), 64)]
-}
 
 // strict reports whether a schema fits OpenAI's strict mode: every object is closed and requires all its properties.
 func strict(schema json.RawMessage) bool {

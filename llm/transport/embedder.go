@@ -73,7 +73,8 @@ func (e *Embedder) EmbedDocuments(ctx context.Context, texts []string) ([][]floa
 	for len(out) < len(texts) {
 		batch := texts[len(out):min(len(texts), len(out)+size)]
 		vectors, err := e.embed(ctx, batch)
-		if len(batch) > 1 && tooMany(err) {
+		var refused *llm.Error
+		if len(batch) > 1 && errors.As(err, &refused) && slices.Contains(tooLarge, refused.Status) {
 			size = len(batch) / 2
 			continue
 		}
@@ -91,11 +92,8 @@ func (e *Embedder) EmbedDocuments(ctx context.Context, texts []string) ([][]floa
 	return out, nil
 }
 
-// tooMany reports whether a request may have been refused because of its size.
-func tooMany(err error) bool {
-	var e *llm.Error
-	return errors.As(err, &e) && slices.Contains([]int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity}, e.Status)
-}
+// tooLarge lists the statuses with which a request may have been refused because of its size.
+var tooLarge = []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity}
 
 // EmbedQuery returns the vector of one text.
 func (e *Embedder) EmbedQuery(ctx context.Context, text string) ([]float32, error) {

@@ -90,7 +90,11 @@ func (x *exchange) run() (*http.Response, error) {
 			return nil, backoff.Permanent(e.Error)
 		}
 		return nil, e.Error
-	}, backoff.WithBackOff(x), backoff.WithMaxElapsedTime(0), backoff.WithNotify(x.notify))
+	}, backoff.WithBackOff(x), backoff.WithMaxElapsedTime(0), backoff.WithNotify(func(err error, wait time.Duration) {
+		if !x.paused {
+			x.t.o.Logger.WarnContext(x.req.Context(), "transport: trying again", "failures", x.failures, "wait", wait, "error", err)
+		}
+	}))
 }
 
 // recordFailure records the cost and the kind of a failed attempt.
@@ -148,8 +152,10 @@ func (x *exchange) NextBackOff() time.Duration {
 	if n := x.failures - 1; n < 30 {
 		ceiling = min(ceiling, x.t.o.BaseDelay<<max(n, 0))
 	}
-	// Calls must not all resume at the same moment after a pause.
-	wait := jitter(ceiling) + x.last.RetryAfter
+	wait := x.last.RetryAfter
+	if ceiling > 0 { // calls that failed together must not return together; only waits are not reproducible
+		wait += 1 + mrand.N(ceiling)
+	}
 	if x.outage {
 		if time.Since(x.since)+wait >= x.t.o.MaxOutage {
 			return x.stop(fmt.Sprintf("%d attempts in %s", x.failures, x.t.o.MaxOutage))
@@ -179,12 +185,6 @@ func (x *exchange) stop(why string) time.Duration {
 	}
 	x.last.Err = cause
 	return backoff.Stop
-}
-
-func (x *exchange) notify(err error, wait time.Duration) {
-	if !x.paused {
-		x.t.o.Logger.WarnContext(x.req.Context(), "transport: trying again", "failures", x.failures, "wait", wait, "error", err)
-	}
 }
 
 // attempt waits for the gate and sends the request once.
@@ -273,9 +273,14 @@ func (x *exchange) send(ctx context.Context) (*http.Response, *failure) {
 	return resp, nil
 }
 
-// addPartial adds the estimated usage of an interrupted stream.
+// addPartial adds the estimated usage of an interrupted stream, for which the server sends no figures.
 func (x *exchange) addPartial(e *failure) *failure {
-	if used, ok := x.stream.partialUsage(); ok {
+	s := x.stream
+	if s == nil {
+		return e
+	}
+	if came := s.raw.String() + s.thought.String() + s.refusal.String() + s.arguments.String(); came != "" {
+		used := llm.Reply{Text: came}.UsageFor(s.req)
 		x.used = x.used.Add(used)
 		metering.RecordUsage(x.req.Context(), used)
 		e.Billed = llm.BilledYes
@@ -353,7 +358,7 @@ func (x *exchange) read(resp *http.Response, data []byte) *failure {
 		}
 		return &failure{Error: e}
 	}
-	if !looksLikeJSON(data) {
+	if start := bytes.TrimLeft(data, " \t\r\n\ufeff"); len(start) == 0 || start[0] != '{' && start[0] != '[' { // a proxy's page
 		return &failure{soft: true, Error: &llm.Error{Kind: llm.ErrTransient, Status: resp.StatusCode, Body: replies.Excerpt(data, x.secrets()...),
 			Billed: llm.BilledNo, Err: errors.New("the reply is not JSON: is this the base URL of a model server?")}}
 	}
@@ -410,12 +415,6 @@ func (x *exchange) redacted(e *failure) *failure {
 	return e
 }
 
-// looksLikeJSON distinguishes a model server's reply from a proxy's error page.
-func looksLikeJSON(data []byte) bool {
-	data = bytes.TrimLeft(data, " \t\r\n\ufeff")
-	return len(data) > 0 && (data[0] == '{' || data[0] == '[')
-}
-
 // usageIn reads the token counts in OpenAI-compatible and Ollama replies, chat and embeddings, for other clients.
 func usageIn(data []byte) llm.Usage {
 	var r struct {
@@ -431,13 +430,4 @@ func usageIn(data []byte) llm.Usage {
 		return metering.EmbeddedUsage(prompt, 0)
 	}
 	return metering.UsageOf(prompt, cmp.Or(r.Usage.Completion, r.Eval))
-}
-
-// jitter draws from (0, d], so that clients that failed together do not return together. Waits are the only
-// thing that is not reproducible.
-func jitter(d time.Duration) time.Duration {
-	if d <= 0 {
-		return 0
-	}
-	return 1 + mrand.N(d)
 }

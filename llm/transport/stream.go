@@ -135,15 +135,6 @@ func (s *stream) event(data []byte) error {
 	return s.add(string(d.Content))
 }
 
-// partialUsage estimates the usage of an interrupted reply, for which the server sends no figures.
-func (s *stream) partialUsage() (llm.Usage, bool) {
-	if s == nil {
-		return llm.Usage{}, false
-	}
-	came := s.raw.String() + s.thought.String() + s.refusal.String() + s.arguments.String()
-	return llm.Reply{Text: came}.UsageFor(s.req), came != ""
-}
-
 // ending matches the marks that may end reasoning, or a reply.
 var ending = regexp.MustCompile(`</(?:seed:)?(?:think|THINK|thinking|reasoning|thought|analysis|reflection|scratchpad)>|\[/THINK\]|◁/think▷|<channel\|>|<\|\w+\|>|assistantfinal|</s>|<eos>`)
 
