@@ -101,9 +101,12 @@ func (s *Server) openaiChat(r Received, f Fault) (map[string]any, llm.Usage, err
 	return out, reply.Usage, nil
 }
 
+// chatRequest is a chat request in either format.
+type chatRequest interface{ request() (llm.Request, error) }
+
 // reply reads a request into wire and returns the reply of the fault or of the handler, and its message with the
 // reasoning under the name of the format.
-func (s *Server) reply(r Received, f Fault, wire interface{ request() (llm.Request, error) }, reasoning string) (reply llm.Reply, message map[string]any, err error) {
+func (s *Server) reply(r Received, f Fault, wire chatRequest, reasoning string) (reply llm.Reply, message map[string]any, err error) {
 	if err := json.Unmarshal(r.Body, wire); err != nil {
 		return reply, nil, err
 	}

@@ -358,7 +358,7 @@ func (x *exchange) read(resp *http.Response, data []byte) *failure {
 		}
 		return &failure{Error: e}
 	}
-	if start := bytes.TrimLeft(data, " \t\r\n\ufeff"); len(start) == 0 || start[0] != '{' && start[0] != '[' { // a proxy's page
+	if start := bytes.TrimLeft(data, " \t\r\n\ufeff"); len(start) == 0 || start[0] != '{' && start[0] != '[' {
 		return &failure{soft: true, Error: &llm.Error{Kind: llm.ErrTransient, Status: resp.StatusCode, Body: replies.Excerpt(data, x.secrets()...),
 			Billed: llm.BilledNo, Err: errors.New("the reply is not JSON: is this the base URL of a model server?")}}
 	}

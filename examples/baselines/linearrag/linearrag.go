@@ -368,7 +368,7 @@ func newTriGraph(c *kit.Corpus) *triGraph {
 	}
 	delete(ids, "")
 	t.in, t.mentions = make([][]int32, len(t.names)), make([][]kg.Posting, len(t.names))
-	known := make(map[string]int32)
+	known := make(map[string]bool)
 	var found []int32
 	for p, chunk := range c.Chunks {
 		var all []int32
@@ -380,9 +380,13 @@ func newTriGraph(c *kit.Corpus) *triGraph {
 				continue
 			}
 			all = append(all, found...)
-			if _, ok := known[sentence]; !ok {
-				known[sentence] = int32(len(t.sentences))
-				t.add(sentence, found)
+			if !known[sentence] {
+				known[sentence] = true
+				of := slices.Compact(slices.Sorted(slices.Values(found)))
+				for _, e := range of {
+					t.in[e] = append(t.in[e], int32(len(t.sentences)))
+				}
+				t.sentences, t.named = append(t.sentences, sentence), append(t.named, of)
 			}
 		}
 		t.passages[p] = count(all)
@@ -391,16 +395,6 @@ func newTriGraph(c *kit.Corpus) *triGraph {
 		}
 	}
 	return t
-}
-
-func (t *triGraph) add(sentence string, found []int32) {
-	of := slices.Clone(found)
-	slices.Sort(of)
-	of = slices.Compact(of)
-	for _, e := range of {
-		t.in[e] = append(t.in[e], int32(len(t.sentences)))
-	}
-	t.sentences, t.named = append(t.sentences, sentence), append(t.named, of)
 }
 
 // wordsOf returns the words of a name, separated by single spaces.

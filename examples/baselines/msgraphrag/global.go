@@ -84,7 +84,15 @@ func newGlobal(ctx context.Context, x *index, o GlobalOptions) (*global, error) 
 	}
 	s.choose = kit.Step[chooser](x.kit.AnswerModel, s.mapped, s.nearest)
 	s.rate = kit.Step[rater](x.kit.AnswerModel, s.ratedBy, s.likened)
-	s.weigh()
+	s.weight = make([]float64, len(texts))
+	most := 1.0
+	for i := range s.weight {
+		s.weight[i] = float64(len(s.naming(int32(i))))
+		most = max(most, s.weight[i])
+	}
+	for i := range s.weight {
+		s.weight[i] /= most
+	}
 	read := make([]bool, len(x.hierarchy.Communities))
 	for _, c := range x.cover {
 		if c >= 0 {
@@ -99,19 +107,6 @@ func newGlobal(ctx context.Context, x *index, o GlobalOptions) (*global, error) 
 	}
 	s.shuffled = s.shuffle(places)
 	return s, nil
-}
-
-// weigh sets the weights of the reports.
-func (s *global) weigh() {
-	s.weight = make([]float64, len(s.reports.Reports))
-	most := 0.0
-	for i := range s.reports.Reports {
-		s.weight[i] = float64(len(s.naming(int32(i))))
-		most = max(most, s.weight[i])
-	}
-	for i := range s.weight {
-		s.weight[i] /= max(most, 1)
-	}
 }
 
 // naming returns the chunks that name a member of the community of a report, ascending.

@@ -11,7 +11,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
-	"github.com/wildgraph/wildgraph/graphrag/report"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
@@ -102,7 +101,11 @@ func (l *local) search(ctx context.Context, question string) (entities, chunks [
 // the highest degree.
 func (l *local) entities(ctx context.Context, question string) ([]int32, error) {
 	if strings.TrimSpace(question) == "" {
-		order := byDegree(&l.graph)
+		order := make([]int32, len(l.graph.Nodes))
+		for v := range order {
+			order[v] = int32(v)
+		}
+		slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(l.graph.Nodes[b].Degree, l.graph.Nodes[a].Degree) })
 		return order[:min(l.o.Entities, len(order))], nil
 	}
 	near, err := l.nearest.Best(ctx, question, l.o.Entities)
@@ -275,16 +278,4 @@ func texts(of []kg.Description) []string {
 		out[i] = of[i].Text
 	}
 	return out
-}
-
-// byDegree returns the nodes by descending degree, then by number.
-func byDegree(g *report.Graph) []int32 {
-	order := make([]int32, len(g.Nodes))
-	for v := range order {
-		order[v] = int32(v)
-	}
-	slices.SortFunc(order, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(g.Nodes[b].Degree, g.Nodes[a].Degree), cmp.Compare(a, b))
-	})
-	return order
 }

@@ -190,7 +190,7 @@ type index struct {
 
 	hierarchy community.Hierarchy
 	reports   *report.Set
-	cover     []int32        // by entity: the community with its report, -1 without one
+	cover     []int32        // by entity: the community with its deepest report, -1 without one
 	units     retrieve.Texts // the chunks
 }
 
@@ -215,7 +215,13 @@ func newIndex(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*index,
 	if *last = (previous{}); spare != nil {
 		*last = x.next(spare)
 	}
-	x.covered()
+	x.cover = x.hierarchy.Cut(o.Level)
+	for v, c := range x.cover {
+		for c >= 0 && x.reports.Of(c) == nil {
+			c = x.hierarchy.Communities[c].Parent
+		}
+		x.cover[v] = c
+	}
 	return x, nil
 }
 
@@ -371,17 +377,6 @@ func (x *index) report(ctx context.Context) (*sparing, error) {
 		x.o.Logger.Warn("no report", "community", f.Community, "level", c.Level, "members", len(c.Nodes), "error", f.Err)
 	}
 	return spare, nil
-}
-
-// covered sets the deepest report of each entity, down to the level.
-func (x *index) covered() {
-	x.cover = x.hierarchy.Cut(x.o.Level)
-	for v, c := range x.cover {
-		for c >= 0 && x.reports.Of(c) == nil {
-			c = x.hierarchy.Communities[c].Parent
-		}
-		x.cover[v] = c
-	}
 }
 
 // derived returns a derived text with its source documents.

@@ -198,17 +198,17 @@ type dryServer struct {
 	long   map[string]bool    // questions with long answers
 	pages  float64            // weight of calls without a question
 	seen   map[string]bool
-	sums   map[row]weightedUsage
-	order  []row
+	sums   []weightedUsage
 }
 
-type row struct{ stage, model string }
-
-// weightedUsage is the weighted usage of calls.
-type weightedUsage struct{ calls, prompt, completion, embedded float64 }
+// weightedUsage is the weighted usage of the calls of a stage and model.
+type weightedUsage struct {
+	stage, model                        string
+	calls, prompt, completion, embedded float64
+}
 
 func newDryServer(count func(string) int) *dryServer {
-	return &dryServer{count: count, pages: 1, seen: map[string]bool{}, sums: map[row]weightedUsage{}}
+	return &dryServer{count: count, pages: 1, seen: map[string]bool{}}
 }
 
 func (d *dryServer) Model(name string) (llm.Model, error) { return dryModel{d, name, ""}, nil }
@@ -218,23 +218,25 @@ func (d *dryServer) Embedder(name string) (llm.NamedEmbedder, error) {
 }
 
 // add counts a call, unless a call with the same key was counted before.
-func (d *dryServer) add(ctx context.Context, key, stage, model string, u weightedUsage) {
+func (d *dryServer) add(ctx context.Context, key string, u weightedUsage) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.seen[key] {
 		return
 	}
 	d.seen[key] = true
-	at := row{d.system + " " + stage, model}
-	of, known := d.sums[at]
-	if !known {
-		d.order = append(d.order, at)
+	u.stage = d.system + " " + u.stage
+	at := slices.IndexFunc(d.sums, func(s weightedUsage) bool { return s.stage == u.stage && s.model == u.model })
+	if at < 0 {
+		at, d.sums = len(d.sums), append(d.sums, weightedUsage{stage: u.stage, model: u.model})
 	}
 	w, ok := d.weight[questionOf(ctx)]
 	if !ok {
 		w = d.pages
 	}
-	d.sums[at] = weightedUsage{of.calls + w*u.calls, of.prompt + w*u.prompt, of.completion + w*u.completion, of.embedded + w*u.embedded}
+	of := &d.sums[at]
+	of.calls, of.prompt = of.calls+w*u.calls, of.prompt+w*u.prompt
+	of.completion, of.embedded = of.completion+w*u.completion, of.embedded+w*u.embedded
 }
 
 // questionOf returns the ID of the question, without the suffix of a repetition.
@@ -244,9 +246,8 @@ func questionOf(ctx context.Context) string {
 
 // Estimate returns the counted calls by stage and model.
 func (d *dryServer) Estimate() (e paid.Estimate) {
-	for _, at := range d.order {
-		u := d.sums[at]
-		e.Add(at.stage, at.model, llm.Usage{
+	for _, u := range d.sums {
+		e.Add(u.stage, u.model, llm.Usage{
 			Calls: int(u.calls + .5), PromptTokens: int(u.prompt + .5), CompletionTokens: int(u.completion + .5), EmbeddedTokens: int(u.embedded + .5),
 		})
 	}
@@ -276,7 +277,8 @@ func (m dryModel) Generate(ctx context.Context, req llm.Request) (llm.Reply, err
 	if err != nil {
 		return llm.Reply{}, err
 	}
-	m.add(ctx, fmt.Sprint(m.name, metering.SampleOf(ctx), string(key)), stage, m.name, weightedUsage{calls: 1, prompt: float64(prompt), completion: float64(completion)})
+	used := weightedUsage{stage: stage, model: m.name, calls: 1, prompt: float64(prompt), completion: float64(completion)}
+	m.add(ctx, fmt.Sprint(m.name, metering.SampleOf(ctx), string(key)), used)
 	return llm.Reply{Text: text, Finish: llm.FinishStop, Usage: llm.Usage{Calls: 1, PromptTokens: prompt, CompletionTokens: completion}}, nil
 }
 
@@ -499,7 +501,7 @@ func (d *dryServer) vectors(name string) embed.Func {
 	return func(ctx context.Context, texts []string) ([][]float32, error) {
 		out := make([][]float32, len(texts))
 		for i, text := range texts {
-			d.add(ctx, name+"\x00"+text, "embed", name, weightedUsage{embedded: float64(d.count(text))})
+			d.add(ctx, name+"\x00"+text, weightedUsage{stage: "embed", model: name, embedded: float64(d.count(text))})
 			out[i] = make([]float32, 16)
 			for j, b := range []byte(text) {
 				out[i][(j+int(b))%16] += float32(b)
