@@ -122,16 +122,12 @@ func (x *exchange) recordFailure(e *failure) {
 // endpointFails reports whether a failure concerns the endpoint and not this call: the endpoint is down, it
 // answered earlier calls and none since this call first failed, or it limits the rate. Such failures use up
 // no attempts; the wait for the endpoint has its own limit.
-func (x *exchange) endpointFails(e *failure) bool {
+func (x *exchange) endpointFails(e *failure) (fails bool) {
 	x.paused = false
-	switch e.Kind {
-	case llm.ErrRateLimited:
-		return true
-	case llm.ErrTransient, llm.ErrTimeout:
-		x.paused = x.gate.down()
-		return x.paused || x.gate.silentSince(x.since)
+	if e.Kind == llm.ErrTransient || e.Kind == llm.ErrTimeout {
+		x.paused, fails = x.gate.fails(x.since)
 	}
-	return false
+	return fails || x.paused || e.Kind == llm.ErrRateLimited
 }
 
 func (x *exchange) final(e *failure) bool {

@@ -94,18 +94,12 @@ func (g *gate) leave(probe bool, e *llm.Error, work, seconds float64) {
 	g.dispatch()
 }
 
-// silentSince reports whether the endpoint has answered, but not since t.
-func (g *gate) silentSince(t time.Time) bool {
+// fails reports whether calls wait for the endpoint to return, and whether it has answered, but not since t.
+func (g *gate) fails(t time.Time) (down, silent bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return !g.success.IsZero() && g.success.Before(t)
-}
-
-// down reports whether calls wait for the endpoint to return.
-func (g *gate) down() bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.breaker.open() && g.breaker.answered && time.Since(g.breaker.opened) < g.maxOutage
+	down = g.breaker.open() && g.breaker.answered && time.Since(g.breaker.opened) < g.maxOutage
+	return down, !g.success.IsZero() && g.success.Before(t)
 }
 
 // dispatch admits waiting requests as far as possible. The caller holds the lock.

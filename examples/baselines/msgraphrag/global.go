@@ -99,13 +99,12 @@ func newGlobal(ctx context.Context, x *index, o GlobalOptions) (*global, error) 
 			read[c] = true
 		}
 	}
-	var places []int32
 	for i := range x.reports.Reports {
 		if read[x.reports.Reports[i].Community] {
-			places = append(places, int32(i))
+			s.shuffled = append(s.shuffled, int32(i))
 		}
 	}
-	s.shuffled = s.shuffle(places)
+	shuffle(o.Shuffle, 0, s.shuffled)
 	return s, nil
 }
 
@@ -117,12 +116,6 @@ func (s *global) naming(place int32) (chunks []int32) {
 		}
 	}
 	return distinct(chunks)
-}
-
-func (s *global) shuffle(places []int32) []int32 {
-	out := slices.Clone(places)
-	shuffle(s.o.Shuffle, 0, out)
-	return out
 }
 
 // Retrieve chooses the reports and reads them, with a model by map and reduce.
@@ -293,7 +286,8 @@ func (s *global) dynamic(ctx context.Context, question string) ([]int32, error) 
 			out = append(out, int32(i))
 		}
 	}
-	return s.shuffle(out), nil
+	shuffle(s.o.Shuffle, 0, out)
+	return out, nil
 }
 
 // rater rates the relevance of the reports of communities to the question, from 0 to 5. place has the
