@@ -8,7 +8,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"sync/atomic"
 
@@ -93,10 +92,7 @@ func payFor[T any](ctx context.Context, e *embedder, texts []string, embed func(
 
 // A vector record is the key and the components, little endian.
 func encodeVector(k key, v []float32) []byte {
-	b := append(make([]byte, 0, len(k)+4*len(v)), k[:]...)
-	for _, x := range v {
-		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
-	}
+	b, _ := binary.Append(k[:], binary.LittleEndian, v) // numbers of a fixed size can be written
 	return b
 }
 
@@ -106,10 +102,8 @@ func decodeVector(b []byte) (k key, v []float32, err error) {
 	}
 	b = b[copy(k[:], b):]
 	v = make([]float32, len(b)/4)
-	for i := range v {
-		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
-	}
-	return k, v, nil
+	_, err = binary.Decode(b, binary.LittleEndian, v)
+	return k, v, err
 }
 
 // vector reads a cached vector. It drops one that would not be cached today and returns nil.

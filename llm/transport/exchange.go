@@ -225,7 +225,14 @@ func (x *exchange) send(ctx context.Context) (*http.Response, *failure) {
 	began := time.Now()
 	defer x.logWait(began)()
 	x.stream.reset()
-	resp, err := t.o.Base.RoundTrip(x.request(actx))
+	req := x.req.Clone(actx)
+	req.GetBody = nil
+	if len(x.body) > 0 {
+		req.Body = io.NopCloser(bytes.NewReader(x.body))
+		req.ContentLength = int64(len(x.body))
+		req.Header.Set("Idempotency-Key", x.key)
+	}
+	resp, err := t.o.Base.RoundTrip(req)
 	if err != nil {
 		return nil, x.redacted(classifyNet(ctx, err))
 	}
@@ -330,17 +337,6 @@ func (w *idleReader) Read(p []byte) (int, error) {
 	n, err := w.r.Read(p)
 	w.timer.Reset(w.limit)
 	return n, err
-}
-
-func (x *exchange) request(ctx context.Context) *http.Request {
-	r := x.req.Clone(ctx)
-	r.GetBody = nil
-	if len(x.body) > 0 {
-		r.Body = io.NopCloser(bytes.NewReader(x.body))
-		r.ContentLength = int64(len(x.body))
-		r.Header.Set("Idempotency-Key", x.key)
-	}
-	return r
 }
 
 // read checks a complete reply and records its usage.

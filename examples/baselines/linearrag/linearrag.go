@@ -265,17 +265,6 @@ func (s *searcher) activate(start []activeEntity, like likeness) activated {
 	return a
 }
 
-// best returns the unused sentences of an entity most similar to the question, ties by place.
-func (s *searcher) best(e int32, used map[int32]bool, like likeness) []rank.Scored[int32] {
-	var found []rank.Scored[int32]
-	for _, sentence := range s.graph.in[e] {
-		if !used[sentence] {
-			found = append(found, rank.Scored[int32]{ID: sentence, Score: like(sentence)})
-		}
-	}
-	return rank.Best(found, s.o.Sentences)
-}
-
 // breadthFirst is a step of BFS. The last sentence that names an entity decides its score.
 func (s *searcher) breadthFirst(a *activated, frontier []activeEntity, used map[int32]bool, like likeness, tier int) []activeEntity {
 	var next []activeEntity
@@ -283,7 +272,13 @@ func (s *searcher) breadthFirst(a *activated, frontier []activeEntity, used map[
 		if from.score < s.o.Threshold {
 			continue
 		}
-		for _, sentence := range s.best(from.entity, used, like) {
+		var unused []rank.Scored[int32]
+		for _, sentence := range s.graph.in[from.entity] {
+			if !used[sentence] {
+				unused = append(unused, rank.Scored[int32]{ID: sentence, Score: like(sentence)})
+			}
+		}
+		for _, sentence := range rank.Best(unused, s.o.Sentences) {
 			used[sentence.ID] = true
 			score := from.score * sentence.Score
 			if score < s.o.Threshold {

@@ -301,14 +301,20 @@ func (m dryModel) reply(ctx context.Context, req llm.Request, stage string) (tex
 		m.mu.Lock()
 		long := m.long[questionOf(ctx)]
 		m.mu.Unlock()
-		bytes := float64(factAnswer)
+		bytes, evidence := float64(factAnswer), passage(req)
 		if long {
 			bytes = summaryAnswer
 		}
-		if strings.HasPrefix(passage(req), "Question: ") {
+		if strings.HasPrefix(evidence, "Question: ") {
 			bytes *= fromMemory
 		}
-		return m.quote(req, int(bytes)), 0
+		var b strings.Builder // words of the evidence, or of the question where no evidence is given
+		for b.Len() < int(bytes) && len(evidence) > 0 {
+			n := min(len(evidence), perStatement)
+			fmt.Fprintf(&b, "%s [1]. ", strings.ToValidUTF8(strings.Join(strings.Fields(evidence[:n]), " "), ""))
+			evidence = evidence[n:]
+		}
+		return padded("It is so: "+b.String(), int(bytes)), 0
 	}
 	return DryReply(req), map[string]int{"search": searchReply}[stage]
 }
@@ -326,18 +332,6 @@ var DryGrader = judgetest.Grader{
 		}
 		return out
 	},
-}
-
-// quote is an answer of words of the evidence, or of the question where no evidence is given.
-func (m dryModel) quote(req llm.Request, bytes int) string {
-	text := passage(req)
-	var b strings.Builder
-	for b.Len() < bytes && len(text) > 0 {
-		n := min(len(text), perStatement)
-		fmt.Fprintf(&b, "%s [1]. ", strings.ToValidUTF8(strings.Join(strings.Fields(text[:n]), " "), ""))
-		text = text[n:]
-	}
-	return padded("It is so: "+b.String(), bytes)
 }
 
 // passage returns the first message of the user.
