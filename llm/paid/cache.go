@@ -130,11 +130,17 @@ type flight struct {
 // was this one's.
 func (c *cache) once(ctx context.Context, k key, fetch func(context.Context) error) (led bool, err error) {
 	for ctx.Err() == nil {
-		f, mine := c.join(k)
-		switch {
-		case mine:
-			return true, c.lead(ctx, k, f, fetch)
-		case f == nil:
+		c.mu.Lock()
+		_, known := c.known[k]
+		f := c.flights[k]
+		if !known && f == nil {
+			own := &flight{done: make(chan struct{})}
+			c.flights[k] = own
+			c.mu.Unlock()
+			return true, c.lead(ctx, k, own, fetch)
+		}
+		c.mu.Unlock()
+		if known {
 			return false, nil
 		}
 		select {
@@ -148,21 +154,6 @@ func (c *cache) once(ctx context.Context, k key, fetch func(context.Context) err
 		}
 	}
 	return false, llm.Canceled(ctx, llm.BilledNo)
-}
-
-// join returns the running call for k, or a new one, or nil if k is cached.
-func (c *cache) join(k key) (f *flight, mine bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if _, known := c.known[k]; known {
-		return nil, false
-	}
-	if f = c.flights[k]; f != nil {
-		return f, false
-	}
-	f = &flight{done: make(chan struct{})}
-	c.flights[k] = f
-	return f, true
 }
 
 // lead makes the call. The end of its caller's context does not fail the others.
