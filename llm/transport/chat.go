@@ -270,9 +270,6 @@ func strictValue(v any) bool {
 
 // readOpenAI reads a chat completion.
 func readOpenAI(body []byte) (llm.Reply, error) {
-	if e := errorInBody(body); e != nil {
-		return llm.Reply{}, e
-	}
 	var r streamEvent
 	if err := lenient(body, &r); err != nil {
 		return llm.Reply{}, fmt.Errorf("read the chat completion: %w", err)
@@ -350,9 +347,6 @@ func (e *endpoint) context(req llm.Request) int {
 
 // readOllama reads a reply that came in one object.
 func readOllama(body []byte) (llm.Reply, error) {
-	if e := errorInBody(body); e != nil {
-		return llm.Reply{}, e
-	}
 	var r struct {
 		streamEvent
 		Reason looseText      `json:"done_reason"`

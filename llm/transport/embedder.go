@@ -115,9 +115,6 @@ func (e *Embedder) embed(ctx context.Context, texts []string) (vectors [][]float
 	body := maps.Clone(e.fields)
 	body["input"] = texts
 	err = e.post(ctx, e.path, body, nil, func(body []byte) (llm.Usage, string, error) {
-		if e := errorInBody(body); e != nil {
-			return llm.Usage{}, "", e
-		}
 		v, u, err := e.read(body, len(texts))
 		if u.Estimated {
 			for _, t := range texts {

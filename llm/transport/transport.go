@@ -304,7 +304,7 @@ func (e *endpoint) named(provider string) *endpoint {
 func (e *endpoint) Name() string { return e.name }
 
 // post sends a JSON body to a path and reads the reply. Its errors are [*llm.Error].
-func (e *endpoint) post(ctx context.Context, path string, body map[string]any, s *stream, read func([]byte) (llm.Usage, string, error)) error {
+func (e *endpoint) post(ctx context.Context, path string, body map[string]any, s *stream, read reader) error {
 	if ctx.Err() != nil {
 		return llm.Canceled(ctx, llm.BilledNo)
 	}
@@ -320,7 +320,12 @@ func (e *endpoint) post(ctx context.Context, path string, body map[string]any, s
 	if key := e.Key.Reveal(); key != "" {
 		req.Header.Set("Authorization", "Bearer "+key)
 	}
-	_, err = e.t.do(req, data, s, read)
+	_, err = e.t.do(req, data, s, func(body []byte) (llm.Usage, string, error) {
+		if e := errorInBody(body); e != nil {
+			return llm.Usage{}, "", e
+		}
+		return read(body)
+	})
 	return err
 }
 

@@ -213,8 +213,20 @@ func newDryServer(count func(string) int) *dryServer {
 
 func (d *dryServer) Model(name string) (llm.Model, error) { return dryModel{d, name, ""}, nil }
 
+// Embedder returns an embedder of vectors that are not zero. It counts the tokens of the texts.
 func (d *dryServer) Embedder(name string) (llm.NamedEmbedder, error) {
-	return dryEmbedder{d.vectors(name), name}, nil
+	return dryEmbedder{func(ctx context.Context, texts []string) ([][]float32, error) {
+		out := make([][]float32, len(texts))
+		for i, text := range texts {
+			d.add(ctx, name+"\x00"+text, weightedUsage{stage: "embed", model: name, embedded: float64(d.count(text))})
+			out[i] = make([]float32, 16)
+			for j, b := range []byte(text) {
+				out[i][(j+int(b))%16] += float32(b)
+			}
+			out[i][0]++
+		}
+		return out, nil
+	}, name}, nil
 }
 
 // add counts a call, unless a call with the same key was counted before.
@@ -489,19 +501,3 @@ type dryEmbedder struct {
 }
 
 func (e dryEmbedder) Name() string { return e.name }
-
-// vectors embeds texts as vectors that are not zero, and counts their tokens.
-func (d *dryServer) vectors(name string) embed.Func {
-	return func(ctx context.Context, texts []string) ([][]float32, error) {
-		out := make([][]float32, len(texts))
-		for i, text := range texts {
-			d.add(ctx, name+"\x00"+text, weightedUsage{stage: "embed", model: name, embedded: float64(d.count(text))})
-			out[i] = make([]float32, 16)
-			for j, b := range []byte(text) {
-				out[i][(j+int(b))%16] += float32(b)
-			}
-			out[i][0]++
-		}
-		return out, nil
-	}
-}

@@ -275,8 +275,15 @@ func (s *Settings) IsFolder(flag, dir string) []error {
 // check returns the errors of the flags; systems are the valid names.
 func (s *Settings) check(systems []string) []error {
 	const maxMoney = 1e9 // sums of larger budgets would not be exact
-	problems := cli.CheckAll(s.declared)
+	var problems []error
 	bad := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	for _, f := range s.declared {
+		if f.Check != nil {
+			if err := f.Check(f.Name); err != nil {
+				problems = append(problems, err)
+			}
+		}
+	}
 	if !(s.BudgetMoney >= 0 && s.BudgetMoney <= maxMoney) {
 		bad("-budget-money %v: want 0 to %.0e", s.BudgetMoney, maxMoney)
 	}
