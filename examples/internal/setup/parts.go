@@ -204,15 +204,6 @@ func (p *Parts) Decisive() map[string]any {
 	return c
 }
 
-// Reachable makes every model be probed before its first call: a wrong key or name is reported before
-// hours of indexing.
-func (p *Parts) Reachable() error {
-	if p.client != nil {
-		p.client.Probe()
-	}
-	return p.Absent
-}
-
 // Account writes the ledger and prints its total.
 func (p *Parts) Account(dir string, w io.Writer) error {
 	if p.client == nil {

@@ -82,14 +82,6 @@ type Settings struct {
 	selected   []all.System // that take part, in the order of the registry
 }
 
-// Forget removes the records of the report folder with -fresh.
-func (s Settings) Forget() error {
-	if !s.Fresh || s.DryRun {
-		return nil
-	}
-	return record.Forget(s.Out)
-}
-
 // none as -systems runs no system of the registry.
 const none = "none"
 
