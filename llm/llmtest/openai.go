@@ -106,7 +106,8 @@ type chatRequest interface{ request() (llm.Request, error) }
 
 // reply reads a request into wire and returns the reply of the fault or of the handler, and its message with the
 // reasoning under the name of the format.
-func (s *Server) reply(r Received, f Fault, wire chatRequest, reasoning string) (reply llm.Reply, message map[string]any, err error) {
+func (s *Server) reply(r Received, f Fault, wire chatRequest, reasoning string) (llm.Reply, map[string]any, error) {
+	var reply llm.Reply
 	if err := json.Unmarshal(r.Body, wire); err != nil {
 		return reply, nil, err
 	}
@@ -127,7 +128,7 @@ func (s *Server) reply(r Received, f Fault, wire chatRequest, reasoning string) 
 			reply.Text = strings.ToValidUTF8(reply.Text[:min(len(reply.Text), 4*n)], "")
 		}
 	}
-	message = map[string]any{"role": "assistant", "content": reply.Text}
+	message := map[string]any{"role": "assistant", "content": reply.Text}
 	if reply.Reasoning != "" {
 		message[reasoning] = reply.Reasoning
 	}

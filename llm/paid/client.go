@@ -332,7 +332,8 @@ func (c *Client) pay(ctx context.Context, k call) error {
 	span := trace.Of(ctx)
 	span.Set(slog.Bool("wildgraph.paid", true))
 	if p := c.o.Prices; p != nil && !p.Cost(e.Model, e.Usage).Partial {
-		span.Set(slog.Float64("wildgraph.cost", p.Cost(e.Model, e.Usage).Amount.Units()), slog.String("wildgraph.currency", p.Currency))
+		cost := p.Cost(e.Model, e.Usage).Amount.Units()
+		span.Set(slog.Float64("wildgraph.cost", cost), slog.String("wildgraph.currency", p.Currency))
 	}
 	err = c.ledger.end(ctx, e, err)
 	held.spend(worstCase(e.Usage, e.Unknown, most))

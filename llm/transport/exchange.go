@@ -63,22 +63,10 @@ func newExchange(t *Transport, req *http.Request, body []byte, read reader) *exc
 func (t *Transport) do(req *http.Request, body []byte, s *stream, read reader) (*http.Response, error) {
 	x := newExchange(t, req, body, read)
 	x.stream = s
-	resp, err := x.run()
-	if err == nil {
-		return resp, nil
-	}
-	var e *llm.Error
-	if !errors.As(err, &e) { // the context ended while nothing was in flight
-		e = llm.Canceled(req.Context(), llm.BilledNo)
-	}
-	e.Endpoint, e.Usage = display(req.URL), x.used
-	return nil, e
-}
-
-func (x *exchange) run() (*http.Response, error) {
-	return backoff.Retry(x.req.Context(), func() (*http.Response, error) {
+	ctx := req.Context()
+	resp, err := backoff.Retry(ctx, func() (*http.Response, error) {
 		if x.failures > 0 {
-			if err := metering.MayRetry(x.req.Context()); err != nil {
+			if err := metering.MayRetry(ctx); err != nil {
 				return nil, backoff.Permanent(x.stopped(err))
 			}
 		}
@@ -92,9 +80,18 @@ func (x *exchange) run() (*http.Response, error) {
 		return nil, e.Error
 	}, backoff.WithBackOff(x), backoff.WithMaxElapsedTime(0), backoff.WithNotify(func(err error, wait time.Duration) {
 		if !x.paused {
-			x.t.o.Logger.WarnContext(x.req.Context(), "transport: trying again", "failures", x.failures, "wait", wait, "error", err)
+			t.o.Logger.WarnContext(ctx, "transport: trying again", "failures", x.failures, "wait", wait, "error", err)
 		}
 	}))
+	if err == nil {
+		return resp, nil
+	}
+	var e *llm.Error
+	if !errors.As(err, &e) { // the context ended while nothing was in flight
+		e = llm.Canceled(ctx, llm.BilledNo)
+	}
+	e.Endpoint, e.Usage = display(req.URL), x.used
+	return nil, e
 }
 
 // recordFailure records the cost and the kind of a failed attempt.
@@ -192,7 +189,7 @@ func (x *exchange) attempt() (*http.Response, *failure) {
 	}
 	if x.t.inflight.Acquire(ctx, 1) != nil {
 		e = &failure{Error: llm.Canceled(ctx, llm.BilledNo)}
-		x.gate.leave(probe, e.Error, 0, 0)
+		x.gate.leave(probe, e.Error, 0, 0, "")
 		return nil, e
 	}
 	began, before := time.Now(), workOf(x.used)
@@ -201,11 +198,10 @@ func (x *exchange) attempt() (*http.Response, *failure) {
 	x.busy += took
 	x.t.inflight.Release(1)
 	if e != nil {
-		x.gate.leave(probe, e.Error, 0, 0)
+		x.gate.leave(probe, e.Error, 0, 0, "")
 		return nil, e
 	}
-	x.gate.leave(probe, nil, 1+workOf(x.used)-before, max(took.Seconds(), 1e-6))
-	x.gate.answeredBy(x.served)
+	x.gate.leave(probe, nil, 1+workOf(x.used)-before, max(took.Seconds(), 1e-6), x.served)
 	return resp, nil
 }
 

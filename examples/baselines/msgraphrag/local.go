@@ -105,7 +105,8 @@ func (l *local) entities(ctx context.Context, question string) ([]int32, error) 
 		for v := range order {
 			order[v] = int32(v)
 		}
-		slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(l.graph.Nodes[b].Degree, l.graph.Nodes[a].Degree) })
+		degree := func(v int32) int { return l.graph.Nodes[v].Degree }
+		slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(degree(b), degree(a)) })
 		return order[:min(l.o.Entities, len(order))], nil
 	}
 	near, err := l.nearest.Best(ctx, question, l.o.Entities)
