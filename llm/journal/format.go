@@ -340,6 +340,9 @@ type Repaired struct {
 // repaired.
 func Repair(path, out string) (Repaired, error) { return repair(osDisk{}, path, out) }
 
+// syncEvery is the number of bytes of payload between two syncs of a copy.
+const syncEvery = 1 << 20
+
 func repair(d disk, path, out string) (Repaired, error) {
 	return look(d, "repair", path, func(r *Repaired, src file, size, begin int64) error {
 		if d.exists(out) {
@@ -349,8 +352,15 @@ func repair(d disk, path, out string) (Repaired, error) {
 		if err != nil {
 			return err
 		}
-		err = r.walk(src, begin, size, dst.copyIn)
-		return errors.Join(err, dst.flushPending(), dst.Close())
+		left := syncEvery
+		err = r.walk(src, begin, size, func(rec Record) error {
+			if left -= len(rec.Payload); left > 0 {
+				return dst.Note(rec.Kind, rec.Payload)
+			}
+			left = syncEvery
+			return dst.Append(rec.Kind, rec.Payload)
+		})
+		return errors.Join(err, dst.Close())
 	})
 }
 
@@ -387,17 +397,6 @@ func look(d disk, why, path string, then func(r *Repaired, f file, size, begin i
 	r.Header = h
 	err = then(&r, f, info.Size(), begin)
 	return r, err
-}
-
-// copyIn appends a record of another journal, in batches.
-func (j *Journal) copyIn(rec Record) error {
-	const flushAt = 1 << 20
-	j.batch.buf = appendRecord(j.batch.buf, rec.Kind, j.next, rec.Payload)
-	j.next++
-	if len(j.batch.buf) < flushAt {
-		return nil
-	}
-	return j.flushPending()
 }
 
 // walk calls yield for every whole record of src.
@@ -447,15 +446,4 @@ func (r *Repaired) walk(src file, at, size int64, yield func(Record) error) erro
 		at, next = found, seq
 	}
 	return nil
-}
-
-// flushPending commits the records of copyIn, the only user of the journal.
-func (j *Journal) flushPending() error {
-	b := j.batch
-	if len(b.buf) == 0 {
-		return nil
-	}
-	b.sync = true
-	j.write(b)
-	return b.err
 }

@@ -81,13 +81,9 @@ func (r openaiChatRequest) request() (llm.Request, error) {
 
 func (s *Server) openaiChat(r Received, f Fault) (map[string]any, llm.Usage, error) {
 	var wire openaiChatRequest
-	reply, err := s.reply(r, f, &wire)
+	reply, message, err := s.reply(r, f, &wire, "reasoning_content")
 	if err != nil {
 		return nil, llm.Usage{}, err
-	}
-	message := map[string]any{"role": "assistant", "content": reply.Text}
-	if reply.Reasoning != "" {
-		message["reasoning_content"] = reply.Reasoning
 	}
 	choices := []any{map[string]any{"index": 0, "message": message, "finish_reason": string(reply.Finish)}}
 	if f.EmptyChoices {
@@ -105,28 +101,38 @@ func (s *Server) openaiChat(r Received, f Fault) (map[string]any, llm.Usage, err
 	return out, reply.Usage, nil
 }
 
-// reply reads a request into wire and returns the reply of the fault or of the handler.
-func (s *Server) reply(r Received, f Fault, wire interface{ request() (llm.Request, error) }) (llm.Reply, error) {
+// chatRequest is a chat request in either format.
+type chatRequest interface{ request() (llm.Request, error) }
+
+// reply reads a request into wire and returns the reply of the fault or of the handler, and its message with the
+// reasoning under the name of the format.
+func (s *Server) reply(r Received, f Fault, wire chatRequest, reasoning string) (llm.Reply, map[string]any, error) {
+	var reply llm.Reply
 	if err := json.Unmarshal(r.Body, wire); err != nil {
-		return llm.Reply{}, err
+		return reply, nil, err
 	}
 	req, err := wire.request()
 	if err != nil {
-		return llm.Reply{}, err
+		return reply, nil, err
 	}
 	if f.Reply != nil {
-		return complete(req, *f.Reply), nil
+		reply = complete(req, *f.Reply)
+	} else {
+		answer := s.o.Handler
+		if f.Answer != nil {
+			answer = f.Answer
+		}
+		reply = complete(req, answer(req))
+		if n := req.MaxTokens; n > 0 && reply.Usage.CompletionTokens > n {
+			reply.Usage.CompletionTokens, reply.Finish = n, llm.FinishLength
+			reply.Text = strings.ToValidUTF8(reply.Text[:min(len(reply.Text), 4*n)], "")
+		}
 	}
-	answer := s.o.Handler
-	if f.Answer != nil {
-		answer = f.Answer
+	message := map[string]any{"role": "assistant", "content": reply.Text}
+	if reply.Reasoning != "" {
+		message[reasoning] = reply.Reasoning
 	}
-	reply := complete(req, answer(req))
-	if n := req.MaxTokens; n > 0 && reply.Usage.CompletionTokens > n {
-		reply.Usage.CompletionTokens, reply.Finish = n, llm.FinishLength
-		reply.Text = strings.ToValidUTF8(reply.Text[:min(len(reply.Text), 4*n)], "")
-	}
-	return reply, nil
+	return reply, message, nil
 }
 
 func (s *Server) openaiEmbeddings(r Received, f Fault) (map[string]any, llm.Usage, error) {
@@ -218,13 +224,9 @@ func (r ollamaChatRequest) request() (llm.Request, error) {
 
 func (s *Server) ollamaChat(r Received, f Fault) (map[string]any, llm.Usage, error) {
 	var wire ollamaChatRequest
-	reply, err := s.reply(r, f, &wire)
+	reply, message, err := s.reply(r, f, &wire, "thinking")
 	if err != nil {
 		return nil, llm.Usage{}, err
-	}
-	message := map[string]any{"role": "assistant", "content": reply.Text}
-	if reply.Reasoning != "" {
-		message["thinking"] = reply.Reasoning
 	}
 	last := map[string]any{
 		"model": wire.Model, "created_at": "2025-01-01T00:00:00Z",

@@ -85,11 +85,7 @@ func (s *Script) add(r *rule) *Script {
 }
 
 // Calls is the number of requests so far.
-func (s *Script) Calls() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.calls)
-}
+func (s *Script) Calls() int { return len(s.Requests()) }
 
 // Requests returns the requests so far, in the order of arrival.
 func (s *Script) Requests() []llm.Request {

@@ -134,7 +134,7 @@ func NewServer(o ServerOptions) *Server {
 	}
 	s := &Server{o: o, done: make(chan struct{}), seen: map[string]int{}, bill: Bill{ByKey: map[string]llm.Usage{}}}
 	if o.InMemory {
-		m := &memory{conns: make(chan net.Conn), done: make(chan struct{})}
+		m := memory{make(chan net.Conn), s.done}
 		s.http = &httptest.Server{Listener: m, Config: &http.Server{Handler: http.HandlerFunc(s.serve)}}
 		s.http.Start()
 		s.transport = &http.Transport{DialContext: m.dial}
@@ -339,14 +339,13 @@ func errorBody(message, code string) []byte {
 	return b
 }
 
-// memory is a listener on pipes, whose waits are visible in a bubble of testing/synctest.
+// memory is a listener on pipes, whose waits are visible in a bubble of testing/synctest. It ends with its server.
 type memory struct {
 	conns chan net.Conn
-	done  chan struct{}
-	once  sync.Once
+	done  chan struct{} // of the server
 }
 
-func (m *memory) Accept() (net.Conn, error) {
+func (m memory) Accept() (net.Conn, error) {
 	select {
 	case c := <-m.conns:
 		return c, nil
@@ -355,15 +354,12 @@ func (m *memory) Accept() (net.Conn, error) {
 	}
 }
 
-func (m *memory) Close() error {
-	m.once.Do(func() { close(m.done) })
-	return nil
-}
+func (m memory) Close() error { return nil }
 
 // Addr is an address of the loopback interface.
-func (m *memory) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80} }
+func (m memory) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80} }
 
-func (m *memory) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+func (m memory) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	client, server := net.Pipe()
 	select {
 	case m.conns <- server:

@@ -130,11 +130,17 @@ type flight struct {
 // was this one's.
 func (c *cache) once(ctx context.Context, k key, fetch func(context.Context) error) (led bool, err error) {
 	for ctx.Err() == nil {
-		f, mine := c.join(k)
-		switch {
-		case mine:
-			return true, c.lead(ctx, k, f, fetch)
-		case f == nil:
+		c.mu.Lock()
+		_, known := c.known[k]
+		f := c.flights[k]
+		if !known && f == nil {
+			own := &flight{done: make(chan struct{})}
+			c.flights[k] = own
+			c.mu.Unlock()
+			return true, c.lead(ctx, k, own, fetch)
+		}
+		c.mu.Unlock()
+		if known {
 			return false, nil
 		}
 		select {
@@ -148,21 +154,6 @@ func (c *cache) once(ctx context.Context, k key, fetch func(context.Context) err
 		}
 	}
 	return false, llm.Canceled(ctx, llm.BilledNo)
-}
-
-// join returns the running call for k, or a new one, or nil if k is cached.
-func (c *cache) join(k key) (f *flight, mine bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if _, known := c.known[k]; known {
-		return nil, false
-	}
-	if f = c.flights[k]; f != nil {
-		return f, false
-	}
-	f = &flight{done: make(chan struct{})}
-	c.flights[k] = f
-	return f, true
 }
 
 // lead makes the call. The end of its caller's context does not fail the others.
@@ -349,38 +340,27 @@ const keyVersion = "wildgraph-llm-v1"
 
 type key [sha256.Size]byte
 
-// canonicalRequest is a request with its fields in alphabetical order.
-type canonicalRequest struct {
-	JSON        bool            `json:"json,omitempty"`
-	MaxTokens   int             `json:"max_tokens,omitempty"`
-	Messages    []llm.Message   `json:"messages"`
-	Model       string          `json:"model"`
-	Sample      int             `json:"sample,omitempty"`
-	Schema      json.RawMessage `json:"schema,omitempty"`
-	SchemaName  string          `json:"schema_name,omitempty"`
-	Seed        *int64          `json:"seed,omitempty"`
-	Stop        []string        `json:"stop,omitempty"`
-	Temperature *float64        `json:"temperature,omitempty"`
-	Tools       []llm.Tool      `json:"tools,omitempty"`
-	TopP        *float64        `json:"top_p,omitempty"`
-	Version     string          `json:"version"`
-}
-
 // canonicalJSON returns the request as it is hashed and stored: JSON with sorted keys, where an absent field
 // and a zero one differ. It contains the model's name, everything the model sees, and Sample, see
 // [llm.Request].
 func canonicalJSON(model string, req llm.Request) ([]byte, error) {
-	c := canonicalRequest{
-		JSON: req.JSON, MaxTokens: req.MaxTokens, Messages: req.Messages, Model: model, Sample: req.Sample, SchemaName: req.SchemaName,
-		Seed: req.Seed, Stop: req.Stop, Tools: req.Tools, Temperature: req.Temperature, TopP: req.TopP, Version: keyVersion,
-	}
 	if len(req.Schema) > 0 {
 		var err error
-		if c.Schema, err = sorted(req.Schema); err != nil {
+		if req.Schema, err = sorted(req.Schema); err != nil {
 			return nil, &llm.Error{Kind: llm.ErrBadRequest, Billed: llm.BilledNo, Err: fmt.Errorf("the request's schema is no JSON: %w", err)}
 		}
 	}
-	return json.Marshal(c)
+	raw, err := json.Marshal(req)
+	if err != nil {
+		return nil, err
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &fields); err != nil {
+		return nil, err
+	}
+	name, err := json.Marshal(model)
+	fields["model"], fields["version"] = name, json.RawMessage(`"`+keyVersion+`"`)
+	return json.Marshal(fields)
 }
 
 // sorted returns the same JSON with sorted keys and without blanks; numbers keep their digits.

@@ -119,7 +119,7 @@ func Open(o Options) (*Client, error) {
 	if o.Logger != nil && j.Recovered().TornBytes > 0 {
 		o.Logger.Warn("paid: an unfinished write was cut off what is kept: a call it was for is made again", "file", o.File, "bytes", j.Recovered().TornBytes)
 	}
-	l := &ledger{j: j, run: o.Run, prices: o.Prices, tallies: map[purpose]tally{}, open: map[string]Entry{}, lengths: map[string]int{}}
+	l := &ledger{j: j, run: o.Run, prices: o.Prices, tallies: map[purpose]Line{}, open: map[string]Entry{}, lengths: map[string]int{}}
 	c := &Client{o: o, j: j, cache: newCache(j, o.Logger), ledger: l,
 		probes: map[string]func(context.Context) error{}, probing: make(chan struct{}, 1)}
 	forgotten := func(f *failure) bool { return o.RetryFailures || f != nil && f.Kind == llm.ErrFiltered } // nil: a reply without the requested JSON
@@ -329,19 +329,15 @@ func (c *Client) pay(ctx context.Context, k call) error {
 	used, err := k.make(metering.WithBill(ctx, &bill))
 	e.Usage, e.Unknown = k.usageOf(used, &bill, err, most)
 	e.Longest = c.noteOverrun(ctx, k.model, cmp.Or(bill.Longest(), used.CompletionTokens), limit)
-	trace.Of(ctx).Set(c.costAttributes(e)...)
+	span := trace.Of(ctx)
+	span.Set(slog.Bool("wildgraph.paid", true))
+	if p := c.o.Prices; p != nil && !p.Cost(e.Model, e.Usage).Partial {
+		cost := p.Cost(e.Model, e.Usage).Amount.Units()
+		span.Set(slog.Float64("wildgraph.cost", cost), slog.String("wildgraph.currency", p.Currency))
+	}
 	err = c.ledger.end(ctx, e, err)
 	held.spend(worstCase(e.Usage, e.Unknown, most))
 	return err
-}
-
-// costAttributes are the attributes of a call's cost in a trace.
-func (c *Client) costAttributes(e Entry) []slog.Attr {
-	out := []slog.Attr{slog.Bool("wildgraph.paid", true)}
-	if p := c.o.Prices; p != nil && !p.Cost(e.Model, e.Usage).Partial {
-		out = append(out, slog.Float64("wildgraph.cost", float64(p.Cost(e.Model, e.Usage).Amount)/unit), slog.String("wildgraph.currency", p.Currency))
-	}
-	return out
 }
 
 // noteOverrun records a reply that is longer than its limit and returns its tokens; it returns 0 for other

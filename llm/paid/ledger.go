@@ -57,7 +57,7 @@ type ledger struct {
 	prices *Prices
 
 	mu      sync.Mutex
-	tallies map[purpose]tally
+	tallies map[purpose]Line // without names and costs
 	open    map[string]Entry // intents of calls under way, or of dead processes
 	dubious []Entry          // ended, with attempts that may have been billed
 	lengths map[string]int   // of the longest replies of models that exceeded a limit
@@ -65,19 +65,6 @@ type ledger struct {
 
 // purpose is the key under which calls are added up.
 type purpose struct{ stage, question, model string }
-
-type tally struct {
-	usage, most            llm.Usage
-	calls, failed, unknown int
-}
-
-// add counts an entry in.
-func (t *tally) add(e Entry) {
-	t.calls++
-	t.unknown += e.Unknown
-	t.usage = t.usage.Add(e.Usage)
-	t.most = t.most.Add(worstCase(e.Usage, e.Unknown, e.Most))
-}
 
 // read adds a record of the journal.
 func (l *ledger) read(rec journal.Record) error {
@@ -129,9 +116,9 @@ func (l *ledger) enter(kind uint8, e Entry) {
 	delete(l.open, e.ID)
 	at := purpose{e.Stage, e.Question, e.Model}
 	t := l.tallies[at]
-	t.add(e)
+	t.count(e)
 	if kind == recordFailed {
-		t.failed++
+		t.Failed++
 	}
 	l.tallies[at] = t
 	if e.Unknown > 0 {
@@ -208,14 +195,19 @@ type Line struct {
 	MostCost Cost      `json:"most_cost"`
 }
 
-func (l *Line) add(t tally, cost, most Cost) {
-	l.Calls += t.calls
-	l.Failed += t.failed
-	l.Unknown += t.unknown
-	l.Usage = l.Usage.Add(t.usage)
-	l.Cost = l.Cost.Add(cost)
-	l.Most = l.Most.Add(t.most)
-	l.MostCost = l.MostCost.Add(most)
+// count counts an entry in.
+func (l *Line) count(e Entry) {
+	l.add(Line{Calls: 1, Unknown: e.Unknown, Usage: e.Usage, Most: worstCase(e.Usage, e.Unknown, e.Most)})
+}
+
+func (l *Line) add(t Line) {
+	l.Calls += t.Calls
+	l.Failed += t.Failed
+	l.Unknown += t.Unknown
+	l.Usage = l.Usage.Add(t.Usage)
+	l.Cost = l.Cost.Add(t.Cost)
+	l.Most = l.Most.Add(t.Most)
+	l.MostCost = l.MostCost.Add(t.MostCost)
 }
 
 // account adds up the ledger, earlier starts included.
@@ -232,7 +224,7 @@ func (l *ledger) account() Account {
 		at := purpose{e.Stage, e.Question, e.Model}
 		t := tallies[at]
 		e.Unknown++ // its last attempt
-		t.add(e)
+		t.count(e)
 		tallies[at] = t
 		a.Unknown = append(a.Unknown, e)
 	}
@@ -242,18 +234,18 @@ func (l *ledger) account() Account {
 	})
 	var by [3]map[string]Line    // stage, question, model
 	for at, t := range tallies { // whole numbers: the order does not matter
-		cost, most := l.prices.Cost(at.model, t.usage), l.prices.Cost(at.model, t.most)
+		t.Cost, t.MostCost = l.prices.Cost(at.model, t.Usage), l.prices.Cost(at.model, t.Most)
 		if price, ok := l.prices.of(at.model); ok && (a.AsOf == "" || price.AsOf < a.AsOf) {
 			a.AsOf = price.AsOf
 		}
-		a.Total.add(t, cost, most)
+		a.Total.add(t)
 		for i, name := range []string{at.stage, at.question, at.model} {
 			if by[i] == nil {
 				by[i] = map[string]Line{}
 			}
 			l := by[i][name]
 			l.Name = name
-			l.add(t, cost, most)
+			l.add(t)
 			by[i][name] = l
 		}
 	}

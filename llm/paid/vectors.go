@@ -8,9 +8,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
@@ -41,8 +39,11 @@ func batchOf(e llm.Embedder) int {
 
 type cachedEmbedder struct {
 	*cache
-	e   llm.NamedEmbedder
-	dim dimension
+	e llm.NamedEmbedder
+	// dim is the number of components of the model's vectors, 0 as long as there is no vector. The first one that
+	// the server sends sets it; until then a cached vector does, which may be wrong. The lock of the cache guards both.
+	dim  int
+	sent bool
 }
 
 // CachedEmbedder caches the vectors of e in the journal, text by text, and asks e for new texts only, at most
@@ -91,10 +92,7 @@ func payFor[T any](ctx context.Context, e *embedder, texts []string, embed func(
 
 // A vector record is the key and the components, little endian.
 func encodeVector(k key, v []float32) []byte {
-	b := append(make([]byte, 0, len(k)+4*len(v)), k[:]...)
-	for _, x := range v {
-		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
-	}
+	b, _ := binary.Append(k[:], binary.LittleEndian, v) // numbers of a fixed size can be written
 	return b
 }
 
@@ -104,10 +102,8 @@ func decodeVector(b []byte) (k key, v []float32, err error) {
 	}
 	b = b[copy(k[:], b):]
 	v = make([]float32, len(b)/4)
-	for i := range v {
-		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
-	}
-	return k, v, nil
+	_, err = binary.Decode(b, binary.LittleEndian, v)
+	return k, v, err
 }
 
 // vector reads a cached vector. It drops one that would not be cached today and returns nil.
@@ -124,7 +120,7 @@ func (c *cachedEmbedder) vector(k key, text string) (v []float32, err error) {
 		return nil, err
 	}
 	why := transport.CheckVectors([]string{text}, [][]float32{v})
-	if why = cmp.Or(why, c.dim.check(c.Name(), len(v), true)); why == nil {
+	if why = cmp.Or(why, c.fits(len(v), true)); why == nil {
 		return v, nil
 	}
 	c.mu.Lock()
@@ -160,7 +156,7 @@ func (c *cachedEmbedder) fill(ctx context.Context, texts []string, keys []key, o
 	listed := map[key]bool{}
 	for i, k := range keys {
 		_, ok := c.look(k)
-		if out[i] != nil && !c.dim.differs(len(out[i])) {
+		if out[i] != nil && c.fits(len(out[i]), true) == nil {
 			continue
 		}
 		if out[i] = nil; ok {
@@ -222,7 +218,7 @@ func (c *cachedEmbedder) check(texts []string, vectors [][]float32) error {
 	if err := transport.CheckVectors(texts, vectors); err != nil || len(vectors) == 0 {
 		return err
 	}
-	return c.dim.check(c.Name(), len(vectors[0]), false)
+	return c.fits(len(vectors[0]), false)
 }
 
 func (c *cachedEmbedder) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
@@ -251,32 +247,17 @@ func (c *cachedEmbedder) EmbedQuery(ctx context.Context, text string) ([]float32
 	return c.vector(k, text)
 }
 
-// dimension is the number of components of a model's vectors, set by the first one that the server sends.
-// Until then a cached vector sets it provisionally, since it may be wrong.
-type dimension struct {
-	mu   sync.Mutex
-	n    int // 0 as long as there is no vector
-	sent bool
-}
-
-// check returns an error if a vector of n components does not fit the model.
-func (d *dimension) check(name string, n int, kept bool) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.n == 0 || !kept && !d.sent {
-		d.n, d.sent = n, !kept
+// fits returns an error if a vector of n components does not fit the model.
+func (c *cachedEmbedder) fits(n int, kept bool) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.dim == 0 || !kept && !c.sent {
+		c.dim, c.sent = n, !kept
 	}
-	if d.n == n {
+	if c.dim == n {
 		return nil
 	}
-	return badVector("%s: a vector has %d dimensions where others have %d: not kept; check that the server runs one model under this name, or name another", name, n, d.n)
-}
-
-// differs reports whether vectors of n components are known to be wrong.
-func (d *dimension) differs(n int) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.n != 0 && d.n != n
+	return badVector("%s: a vector has %d dimensions where others have %d: not kept; check that the server runs one model under this name, or name another", c.Name(), n, c.dim)
 }
 
 func badVector(format string, args ...any) error {

@@ -54,7 +54,8 @@ func (d Data) text() string {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		fmt.Fprintf(&b, "[%s%d] %s", d.Prefix, d.First+i, strings.Join(strings.FieldsFunc(t, lineBreak), " "))
+		lines := strings.FieldsFunc(t, func(r rune) bool { return strings.ContainsRune("\n\v\f\r\u0085\u2028\u2029", r) })
+		fmt.Fprintf(&b, "[%s%d] %s", d.Prefix, d.First+i, strings.Join(lines, " "))
 	}
 	return b.String()
 }
@@ -149,11 +150,6 @@ func fill(t *template.Template, places map[string]any) (string, error) {
 		return "", fmt.Errorf("llm: prompt: %w", err)
 	}
 	return b.String(), nil
-}
-
-// lineBreak reports whether a model may read a rune as the end of a line.
-func lineBreak(r rune) bool {
-	return r >= '\n' && r <= '\r' || r == '\u0085' || r == '\u2028' || r == '\u2029'
 }
 
 // Printable removes control characters and invalid UTF-8: servers refuse them, and readers do not see them.

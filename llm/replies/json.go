@@ -394,7 +394,8 @@ func Decode[T any](ctx context.Context, m llm.Model, req llm.Request) (T, llm.Re
 // Read reads the JSON of a reply into a T, as [Decode] does. Its errors are [*Error].
 func Read[T any](text string) (T, error) {
 	var value T
-	raw, err := readList(text), error(nil)
+	plain, _, _ := llm.SplitThinking(text)
+	raw, err := wholeJSON(Unfence(strings.TrimSpace(plain)), `["`), error(nil) // a list or a quoted text
 	if raw == nil {
 		raw, err = ReadObject(text)
 	}
@@ -412,12 +413,6 @@ func Read[T any](text string) (T, error) {
 		return value, outputError(llm.ErrInvalidOutput, text, err)
 	}
 	return value, nil
-}
-
-// readList reads a reply that consists of a list or a quoted text, with or without a code fence; nil otherwise.
-func readList(text string) json.RawMessage {
-	text, _, _ = llm.SplitThinking(text)
-	return wholeJSON(Unfence(strings.TrimSpace(text)), `["`)
 }
 
 // wholeJSON returns a text that is a single JSON value starting with one of the given bytes; nil otherwise.

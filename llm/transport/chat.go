@@ -69,9 +69,7 @@ func (m *chat) Stream(ctx context.Context, r llm.Request, piece func(string) err
 	}
 	req := chatRequest{Request: r}
 	if piece != nil {
-		req.stream = &stream{piece: piece, waits: !m.t.plain(m.name, nil), most: r.MaxTokens * bytesPerToken, partial: func(came string) llm.Usage {
-			return llm.Usage{Calls: 1, Estimated: true, PromptTokens: m.promptTokens(r), CompletionTokens: llm.EstimateTokens(came)}
-		}}
+		req.stream = &stream{piece: piece, waits: !m.t.plain(m.name, nil), most: r.MaxTokens * bytesPerToken, req: r}
 	}
 	for _, s := range optionalSettings {
 		if s.sent(req) && m.t.refused(m.name, s.name, false) {
@@ -114,7 +112,7 @@ func (m *chat) ask(ctx context.Context, req chatRequest) (reply llm.Reply, err e
 			e.Partial = reply.Text
 		}
 		if reply.Usage.Estimated {
-			reply.Usage.PromptTokens = m.promptTokens(req.Request)
+			reply.Usage.PromptTokens = llm.Reply{}.UsageFor(req.Request).PromptTokens
 			reply.Usage.CompletionTokens = llm.EstimateTokens(reply.Text) + llm.EstimateTokens(reply.Reasoning)
 		} else if err == nil && m.cuts {
 			err = m.cut(req.Request, reply.Usage.PromptTokens)
@@ -128,13 +126,6 @@ func (m *chat) ask(ctx context.Context, req chatRequest) (reply llm.Reply, err e
 		return llm.Reply{}, err
 	}
 	return reply, nil // with its own usage: earlier attempts are on the bill
-}
-
-func (e *endpoint) promptTokens(req llm.Request) (n int) {
-	for _, msg := range req.Messages {
-		n += llm.EstimateTokens(msg.Text)
-	}
-	return n
 }
 
 // bytesPerToken exceeds the bytes per token of any prose: four for English in cl100k, less for other languages.
@@ -237,8 +228,9 @@ func openAIBody(e *endpoint, req chatRequest) map[string]any {
 	body["model"], body["messages"] = e.Model, messages(req.Request)
 	switch {
 	case len(req.Schema) > 0:
+		name := cmp.Or(notInName.ReplaceAllString(req.SchemaName, "_"), "reply")
 		body["response_format"] = map[string]any{"type": "json_schema", "json_schema": map[string]any{
-			"name": schemaName(req.SchemaName), "strict": strict(req.Schema), "schema": req.Schema,
+			"name": name[:min(len(name), 64)], "strict": strict(req.Schema), "schema": req.Schema,
 		}}
 	case req.JSON:
 		body["response_format"] = map[string]any{"type": "json_object"}
@@ -253,16 +245,8 @@ func openAIBody(e *endpoint, req chatRequest) map[string]any {
 	return body
 }
 
+// notInName matches what OpenAI does not accept in the name of a schema, of 1 to 64 characters.
 var notInName = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
-
-// schemaName returns a name that OpenAI accepts: 1 to 64 letters, digits, _, -.
-func schemaName(name string) string {
-	name = notInName.ReplaceAllString(name, "_")
-	if name == "" {
-		return "reply"
-	}
-	return name[:min(len(name), 64)]
-}
 
 // strict reports whether a schema fits OpenAI's strict mode: every object is closed and requires all its properties.
 func strict(schema json.RawMessage) bool {
@@ -286,9 +270,6 @@ func strictValue(v any) bool {
 
 // readOpenAI reads a chat completion.
 func readOpenAI(body []byte) (llm.Reply, error) {
-	if e := errorInBody(body); e != nil {
-		return llm.Reply{}, e
-	}
 	var r streamEvent
 	if err := lenient(body, &r); err != nil {
 		return llm.Reply{}, fmt.Errorf("read the chat completion: %w", err)
@@ -360,15 +341,12 @@ const (
 // prompt and reply and a quarter more, since other vocabularies need more, rounded up to a power of two. It
 // never falls, since Ollama reloads the model when it changes.
 func (e *endpoint) context(req llm.Request) int {
-	need := e.promptTokens(req)*5/4 + cmp.Or(req.MaxTokens, openReply)
+	need := llm.Reply{}.UsageFor(req).PromptTokens*5/4 + cmp.Or(req.MaxTokens, openReply)
 	return e.t.context(e.name, max(leastContext, 1<<bits.Len(uint(need-1))))
 }
 
 // readOllama reads a reply that came in one object.
 func readOllama(body []byte) (llm.Reply, error) {
-	if e := errorInBody(body); e != nil {
-		return llm.Reply{}, e
-	}
 	var r struct {
 		streamEvent
 		Reason looseText      `json:"done_reason"`

@@ -210,7 +210,11 @@ func CheckVectors(texts []string, vectors [][]float32) error {
 		if len(v) == 0 || len(v) != len(vectors[0]) {
 			return bad("vector %d has %d dimensions, vector 0 has %d", i, len(v), len(vectors[0]))
 		}
-		switch norm := vectorNorm(v); {
+		squares := 0.0 // infinite or NaN if a component is
+		for _, x := range v {
+			squares += float64(x) * float64(x)
+		}
+		switch norm := math.Sqrt(squares); {
 		case !(norm <= maxNorm):
 			return bad("vector %d holds no number, or has a length of %.3g, beyond %g", i, norm, maxNorm)
 		case norm == 0 && strings.TrimSpace(texts[i]) != "":
@@ -218,13 +222,4 @@ func CheckVectors(texts []string, vectors [][]float32) error {
 		}
 	}
 	return nil
-}
-
-// vectorNorm returns the length of a vector, infinite or NaN if a component is.
-func vectorNorm(v []float32) float64 {
-	sum := 0.0
-	for _, x := range v {
-		sum += float64(x) * float64(x)
-	}
-	return math.Sqrt(sum)
 }

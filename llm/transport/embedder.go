@@ -73,7 +73,8 @@ func (e *Embedder) EmbedDocuments(ctx context.Context, texts []string) ([][]floa
 	for len(out) < len(texts) {
 		batch := texts[len(out):min(len(texts), len(out)+size)]
 		vectors, err := e.embed(ctx, batch)
-		if len(batch) > 1 && tooMany(err) {
+		var refused *llm.Error
+		if len(batch) > 1 && errors.As(err, &refused) && slices.Contains(tooLarge, refused.Status) {
 			size = len(batch) / 2
 			continue
 		}
@@ -91,11 +92,8 @@ func (e *Embedder) EmbedDocuments(ctx context.Context, texts []string) ([][]floa
 	return out, nil
 }
 
-// tooMany reports whether a request may have been refused because of its size.
-func tooMany(err error) bool {
-	var e *llm.Error
-	return errors.As(err, &e) && slices.Contains([]int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity}, e.Status)
-}
+// tooLarge lists the statuses with which a request may have been refused because of its size.
+var tooLarge = []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity}
 
 // EmbedQuery returns the vector of one text.
 func (e *Embedder) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
@@ -117,9 +115,6 @@ func (e *Embedder) embed(ctx context.Context, texts []string) (vectors [][]float
 	body := maps.Clone(e.fields)
 	body["input"] = texts
 	err = e.post(ctx, e.path, body, nil, func(body []byte) (llm.Usage, string, error) {
-		if e := errorInBody(body); e != nil {
-			return llm.Usage{}, "", e
-		}
 		v, u, err := e.read(body, len(texts))
 		if u.Estimated {
 			for _, t := range texts {

@@ -30,7 +30,7 @@ type exchange struct {
 	t      *Transport
 	req    *http.Request
 	body   []byte
-	key    string
+	key    string // groups the attempts; its random part separates two samples of one request
 	gate   *gate
 	take   reader
 	stream *stream   // or nil
@@ -52,8 +52,9 @@ func newExchange(t *Transport, req *http.Request, body []byte, read reader) *exc
 		Model string `json:"model"`
 	}
 	_ = json.Unmarshal(body, &sent) // without a model in other shapes
+	sum := sha256.Sum256(body)
 	return &exchange{
-		t: t, req: req, body: body, take: read, key: idempotencyKey(body),
+		t: t, req: req, body: body, take: read, key: fmt.Sprintf("%x-%s", sum[:8], rand.Text()),
 		gate: t.gate(strings.TrimSpace(display(req.URL)+" "+sent.Model), loopback(req.URL.Hostname())),
 	}
 }
@@ -62,22 +63,10 @@ func newExchange(t *Transport, req *http.Request, body []byte, read reader) *exc
 func (t *Transport) do(req *http.Request, body []byte, s *stream, read reader) (*http.Response, error) {
 	x := newExchange(t, req, body, read)
 	x.stream = s
-	resp, err := x.run()
-	if err == nil {
-		return resp, nil
-	}
-	var e *llm.Error
-	if !errors.As(err, &e) { // the context ended while nothing was in flight
-		e = llm.Canceled(req.Context(), llm.BilledNo)
-	}
-	e.Endpoint, e.Usage = display(req.URL), x.used
-	return nil, e
-}
-
-func (x *exchange) run() (*http.Response, error) {
-	return backoff.Retry(x.req.Context(), func() (*http.Response, error) {
+	ctx := req.Context()
+	resp, err := backoff.Retry(ctx, func() (*http.Response, error) {
 		if x.failures > 0 {
-			if err := metering.MayRetry(x.req.Context()); err != nil {
+			if err := metering.MayRetry(ctx); err != nil {
 				return nil, backoff.Permanent(x.stopped(err))
 			}
 		}
@@ -89,7 +78,20 @@ func (x *exchange) run() (*http.Response, error) {
 			return nil, backoff.Permanent(e.Error)
 		}
 		return nil, e.Error
-	}, backoff.WithBackOff(x), backoff.WithMaxElapsedTime(0), backoff.WithNotify(x.notify))
+	}, backoff.WithBackOff(x), backoff.WithMaxElapsedTime(0), backoff.WithNotify(func(err error, wait time.Duration) {
+		if !x.paused {
+			t.o.Logger.WarnContext(ctx, "transport: trying again", "failures", x.failures, "wait", wait, "error", err)
+		}
+	}))
+	if err == nil {
+		return resp, nil
+	}
+	var e *llm.Error
+	if !errors.As(err, &e) { // the context ended while nothing was in flight
+		e = llm.Canceled(ctx, llm.BilledNo)
+	}
+	e.Endpoint, e.Usage = display(req.URL), x.used
+	return nil, e
 }
 
 // recordFailure records the cost and the kind of a failed attempt.
@@ -117,16 +119,12 @@ func (x *exchange) recordFailure(e *failure) {
 // endpointFails reports whether a failure concerns the endpoint and not this call: the endpoint is down, it
 // answered earlier calls and none since this call first failed, or it limits the rate. Such failures use up
 // no attempts; the wait for the endpoint has its own limit.
-func (x *exchange) endpointFails(e *failure) bool {
+func (x *exchange) endpointFails(e *failure) (fails bool) {
 	x.paused = false
-	switch e.Kind {
-	case llm.ErrRateLimited:
-		return true
-	case llm.ErrTransient, llm.ErrTimeout:
-		x.paused = x.gate.down()
-		return x.paused || x.gate.silentSince(x.since)
+	if e.Kind == llm.ErrTransient || e.Kind == llm.ErrTimeout {
+		x.paused, fails = x.gate.fails(x.since)
 	}
-	return false
+	return fails || x.paused || e.Kind == llm.ErrRateLimited
 }
 
 func (x *exchange) final(e *failure) bool {
@@ -147,8 +145,10 @@ func (x *exchange) NextBackOff() time.Duration {
 	if n := x.failures - 1; n < 30 {
 		ceiling = min(ceiling, x.t.o.BaseDelay<<max(n, 0))
 	}
-	// Calls must not all resume at the same moment after a pause.
-	wait := jitter(ceiling) + x.last.RetryAfter
+	wait := x.last.RetryAfter
+	if ceiling > 0 { // calls that failed together must not return together; only waits are not reproducible
+		wait += 1 + mrand.N(ceiling)
+	}
 	if x.outage {
 		if time.Since(x.since)+wait >= x.t.o.MaxOutage {
 			return x.stop(fmt.Sprintf("%d attempts in %s", x.failures, x.t.o.MaxOutage))
@@ -180,12 +180,6 @@ func (x *exchange) stop(why string) time.Duration {
 	return backoff.Stop
 }
 
-func (x *exchange) notify(err error, wait time.Duration) {
-	if !x.paused {
-		x.t.o.Logger.WarnContext(x.req.Context(), "transport: trying again", "failures", x.failures, "wait", wait, "error", err)
-	}
-}
-
 // attempt waits for the gate and sends the request once.
 func (x *exchange) attempt() (*http.Response, *failure) {
 	ctx := x.req.Context()
@@ -195,7 +189,7 @@ func (x *exchange) attempt() (*http.Response, *failure) {
 	}
 	if x.t.inflight.Acquire(ctx, 1) != nil {
 		e = &failure{Error: llm.Canceled(ctx, llm.BilledNo)}
-		x.gate.leave(probe, e.Error, 0, 0)
+		x.gate.leave(probe, e.Error, 0, 0, "")
 		return nil, e
 	}
 	began, before := time.Now(), workOf(x.used)
@@ -204,11 +198,10 @@ func (x *exchange) attempt() (*http.Response, *failure) {
 	x.busy += took
 	x.t.inflight.Release(1)
 	if e != nil {
-		x.gate.leave(probe, e.Error, 0, 0)
+		x.gate.leave(probe, e.Error, 0, 0, "")
 		return nil, e
 	}
-	x.gate.leave(probe, nil, 1+workOf(x.used)-before, max(took.Seconds(), 1e-6))
-	x.gate.answeredBy(x.served)
+	x.gate.leave(probe, nil, 1+workOf(x.used)-before, max(took.Seconds(), 1e-6), x.served)
 	return resp, nil
 }
 
@@ -228,7 +221,14 @@ func (x *exchange) send(ctx context.Context) (*http.Response, *failure) {
 	began := time.Now()
 	defer x.logWait(began)()
 	x.stream.reset()
-	resp, err := t.o.Base.RoundTrip(x.request(actx))
+	req := x.req.Clone(actx)
+	req.GetBody = nil
+	if len(x.body) > 0 {
+		req.Body = io.NopCloser(bytes.NewReader(x.body))
+		req.ContentLength = int64(len(x.body))
+		req.Header.Set("Idempotency-Key", x.key)
+	}
+	resp, err := t.o.Base.RoundTrip(req)
 	if err != nil {
 		return nil, x.redacted(classifyNet(ctx, err))
 	}
@@ -272,9 +272,14 @@ func (x *exchange) send(ctx context.Context) (*http.Response, *failure) {
 	return resp, nil
 }
 
-// addPartial adds the estimated usage of an interrupted stream.
+// addPartial adds the estimated usage of an interrupted stream, for which the server sends no figures.
 func (x *exchange) addPartial(e *failure) *failure {
-	if used, ok := x.stream.partialUsage(); ok {
+	s := x.stream
+	if s == nil {
+		return e
+	}
+	if came := s.raw.String() + s.thought.String() + s.refusal.String() + s.arguments.String(); came != "" {
+		used := llm.Reply{Text: came}.UsageFor(s.req)
 		x.used = x.used.Add(used)
 		metering.RecordUsage(x.req.Context(), used)
 		e.Billed = llm.BilledYes
@@ -330,17 +335,6 @@ func (w *idleReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (x *exchange) request(ctx context.Context) *http.Request {
-	r := x.req.Clone(ctx)
-	r.GetBody = nil
-	if len(x.body) > 0 {
-		r.Body = io.NopCloser(bytes.NewReader(x.body))
-		r.ContentLength = int64(len(x.body))
-		r.Header.Set("Idempotency-Key", x.key)
-	}
-	return r
-}
-
 // read checks a complete reply and records its usage.
 func (x *exchange) read(resp *http.Response, data []byte) *failure {
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
@@ -352,7 +346,7 @@ func (x *exchange) read(resp *http.Response, data []byte) *failure {
 		}
 		return &failure{Error: e}
 	}
-	if !looksLikeJSON(data) {
+	if start := bytes.TrimLeft(data, " \t\r\n\ufeff"); len(start) == 0 || start[0] != '{' && start[0] != '[' {
 		return &failure{soft: true, Error: &llm.Error{Kind: llm.ErrTransient, Status: resp.StatusCode, Body: replies.Excerpt(data, x.secrets()...),
 			Billed: llm.BilledNo, Err: errors.New("the reply is not JSON: is this the base URL of a model server?")}}
 	}
@@ -374,12 +368,6 @@ func (x *exchange) read(resp *http.Response, data []byte) *failure {
 		e.Body = string(data[:min(len(data), maxExcerpt)])
 	}
 	return x.redacted(&failure{Error: e, soft: true})
-}
-
-// idempotencyKey groups the attempts of one call. The random part separates two samples of one request.
-func idempotencyKey(body []byte) string {
-	sum := sha256.Sum256(body)
-	return fmt.Sprintf("%x-%s", sum[:8], rand.Text())
 }
 
 // secrets returns the values that must not show in errors.
@@ -415,12 +403,6 @@ func (x *exchange) redacted(e *failure) *failure {
 	return e
 }
 
-// looksLikeJSON distinguishes a model server's reply from a proxy's error page.
-func looksLikeJSON(data []byte) bool {
-	data = bytes.TrimLeft(data, " \t\r\n\ufeff")
-	return len(data) > 0 && (data[0] == '{' || data[0] == '[')
-}
-
 // usageIn reads the token counts in OpenAI-compatible and Ollama replies, chat and embeddings, for other clients.
 func usageIn(data []byte) llm.Usage {
 	var r struct {
@@ -436,13 +418,4 @@ func usageIn(data []byte) llm.Usage {
 		return metering.EmbeddedUsage(prompt, 0)
 	}
 	return metering.UsageOf(prompt, cmp.Or(r.Usage.Completion, r.Eval))
-}
-
-// jitter draws from (0, d], so that clients that failed together do not return together. Waits are the only
-// thing that is not reproducible.
-func jitter(d time.Duration) time.Duration {
-	if d <= 0 {
-		return 0
-	}
-	return 1 + mrand.N(d)
 }

@@ -3,6 +3,7 @@
 package transport
 
 import (
+	"cmp"
 	"container/list"
 	"context"
 	"fmt"
@@ -64,8 +65,9 @@ func (g *gate) enter(ctx context.Context) (probe bool, e *failure) {
 	return false, &failure{Error: llm.Canceled(ctx, llm.BilledNo)}
 }
 
-// leave ends an admitted request; e is the error of its attempt, or nil after a success with its work and seconds.
-func (g *gate) leave(probe bool, e *llm.Error, work, seconds float64) {
+// leave ends an admitted request; e is the error of its attempt, or nil after a success with its work and seconds, and
+// the server's name of the model. It warns when that changes: an alias that moves during a run mixes two models.
+func (g *gate) leave(probe bool, e *llm.Error, work, seconds float64, served string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now := time.Now()
@@ -75,6 +77,10 @@ func (g *gate) leave(probe bool, e *llm.Error, work, seconds float64) {
 	case e == nil:
 		g.success = now
 		g.limit.success(flying, work, seconds)
+		if before := g.served; served != "" && before != "" && before != served {
+			g.log.Warn("transport: the server answers with another model than before", "endpoint", g.name, "before", before, "now", served)
+		}
+		g.served = cmp.Or(served, g.served)
 	case e.Kind == llm.ErrRateLimited, e.Status == http.StatusServiceUnavailable, g.limit.local && e.Kind == llm.ErrTimeout:
 		if g.limit.overload(now, e.RetryAfter) {
 			g.log.Warn("transport: slowing down", "endpoint", g.name, "concurrency", g.limit.slots())
@@ -94,18 +100,12 @@ func (g *gate) leave(probe bool, e *llm.Error, work, seconds float64) {
 	g.dispatch()
 }
 
-// silentSince reports whether the endpoint has answered, but not since t.
-func (g *gate) silentSince(t time.Time) bool {
+// fails reports whether calls wait for the endpoint to return, and whether it has answered, but not since t.
+func (g *gate) fails(t time.Time) (down, silent bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return !g.success.IsZero() && g.success.Before(t)
-}
-
-// down reports whether calls wait for the endpoint to return.
-func (g *gate) down() bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.breaker.open() && g.breaker.answered && time.Since(g.breaker.opened) < g.maxOutage
+	down = g.breaker.open() && g.breaker.answered && time.Since(g.breaker.opened) < g.maxOutage
+	return down, !g.success.IsZero() && g.success.Before(t)
 }
 
 // dispatch admits waiting requests as far as possible. The caller holds the lock.
@@ -154,21 +154,6 @@ func (g *gate) wake(after time.Duration) {
 		defer g.mu.Unlock()
 		g.dispatch()
 	})
-}
-
-// answeredBy records the server's name of the model and warns when it changes: an alias that moves during a
-// run mixes two models.
-func (g *gate) answeredBy(name string) {
-	if name == "" {
-		return
-	}
-	g.mu.Lock()
-	before := g.served
-	g.served = name
-	g.mu.Unlock()
-	if before != "" && before != name {
-		g.log.Warn("transport: the server answers with another model than before", "endpoint", g.name, "before", before, "now", name)
-	}
 }
 
 // The policies below are pure functions of their arguments, time included; [gate] applies them.

@@ -20,10 +20,10 @@ import (
 // stream passes on a reply as it arrives, as OpenAI's server-sent events or Ollama's lines of JSON. The body
 // is written to it, and it collects the reply.
 type stream struct {
-	piece   func(text string) error
-	most    int                    // bytes of a reply within its limit, 0 without one
-	partial func(string) llm.Usage // estimates the usage of an interrupted reply by its text
-	waits   bool                   // until reasoning has ended: the text may be some
+	piece func(text string) error
+	most  int // bytes of a reply within its limit, 0 without one
+	req   llm.Request
+	waits bool // until reasoning has ended: the text may be some
 
 	err error // of piece, or that the reply is too long
 	streamState
@@ -133,18 +133,6 @@ func (s *stream) event(data []byte) error {
 	s.ended = s.ended || e.Done || s.finish != ""
 	s.model, s.print = cmp.Or(string(e.Model), s.model), cmp.Or(string(e.Print), s.print)
 	return s.add(string(d.Content))
-}
-
-// partialUsage estimates the usage of an interrupted reply, for which the server sends no figures.
-func (s *stream) partialUsage() (llm.Usage, bool) {
-	if s == nil || s.partial == nil {
-		return llm.Usage{}, false
-	}
-	came := s.raw.String() + s.thought.String() + s.refusal.String() + s.arguments.String()
-	if came == "" {
-		return llm.Usage{}, false
-	}
-	return s.partial(came), true
 }
 
 // ending matches the marks that may end reasoning, or a reply.

@@ -101,7 +101,13 @@ func New(o Options) (*Transport, error) {
 		return nil, errors.Join(errs...)
 	}
 	if o.Base == nil {
-		o.Base = newBase()
+		o.Base = &http.Transport{
+			DialContext:         (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+			TLSHandshakeTimeout: 10 * time.Second,
+			MaxIdleConnsPerHost: 64,
+			IdleConnTimeout:     90 * time.Second,
+			ForceAttemptHTTP2:   true,
+		}
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -121,16 +127,6 @@ func New(o Options) (*Transport, error) {
 		inflight: semaphore.NewWeighted(int64(o.Concurrency)),
 		gates:    map[string]*gate{}, refusals: map[string]bool{}, contexts: map[string]int{}, plainModels: map[string]bool{},
 	}, nil
-}
-
-func newBase() *http.Transport {
-	return &http.Transport{
-		DialContext:         (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
-		TLSHandshakeTimeout: 10 * time.Second,
-		MaxIdleConnsPerHost: 64,
-		IdleConnTimeout:     90 * time.Second,
-		ForceAttemptHTTP2:   true,
-	}
 }
 
 // reader reads a successful body and the server's name of the model. The usage counts in any case; after an
@@ -308,7 +304,7 @@ func (e *endpoint) named(provider string) *endpoint {
 func (e *endpoint) Name() string { return e.name }
 
 // post sends a JSON body to a path and reads the reply. Its errors are [*llm.Error].
-func (e *endpoint) post(ctx context.Context, path string, body map[string]any, s *stream, read func([]byte) (llm.Usage, string, error)) error {
+func (e *endpoint) post(ctx context.Context, path string, body map[string]any, s *stream, read reader) error {
 	if ctx.Err() != nil {
 		return llm.Canceled(ctx, llm.BilledNo)
 	}
@@ -324,7 +320,12 @@ func (e *endpoint) post(ctx context.Context, path string, body map[string]any, s
 	if key := e.Key.Reveal(); key != "" {
 		req.Header.Set("Authorization", "Bearer "+key)
 	}
-	_, err = e.t.do(req, data, s, read)
+	_, err = e.t.do(req, data, s, func(body []byte) (llm.Usage, string, error) {
+		if e := errorInBody(body); e != nil {
+			return llm.Usage{}, "", e
+		}
+		return read(body)
+	})
 	return err
 }
 

@@ -250,7 +250,8 @@ type idle struct {
 	asked int                // running questions
 	ended bool               // no more work is started
 	stop  context.CancelFunc // of the last work; nil before the first
-	done  chan struct{}      // closed at its end
+	works sync.WaitGroup
+	turn  sync.Mutex // of works, one at a time
 }
 
 // busy stops the work until the returned function is called.
@@ -272,19 +273,15 @@ func (d *Session) over() {
 	if i.asked--; i.asked > 0 || i.ended || !d.o.Encode {
 		return
 	}
-	before, done := i.done, make(chan struct{})
 	var ctx context.Context
 	ctx, i.stop = context.WithCancel(context.Background())
-	i.done = done
-	go func() {
-		defer close(done)
-		if before != nil {
-			<-before
-		}
+	i.works.Go(func() {
+		i.turn.Lock()
+		defer i.turn.Unlock()
 		if err := d.folder.System.Encode(ctx); err != nil && ctx.Err() == nil && d.o.Log != nil {
 			d.o.Log.Warn("passages are encoded at the first question that needs them", "error", err)
 		}
-	}()
+	})
 }
 
 // endIdle stops the work for good, and waits for its end.
@@ -292,10 +289,7 @@ func (d *Session) endIdle() {
 	over := d.busy()
 	d.idle.mu.Lock()
 	d.idle.ended = true
-	done := d.idle.done
 	d.idle.mu.Unlock()
 	over()
-	if done != nil {
-		<-done
-	}
+	d.idle.works.Wait()
 }

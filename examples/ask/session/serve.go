@@ -17,7 +17,6 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -376,28 +375,21 @@ func MCPServer(d *Session) *mcp.Server {
 
 // ServeMCP serves one client on a pair of streams until it disconnects or ctx ends.
 func ServeMCP(ctx context.Context, d *Session, in io.Reader, out io.Writer) error {
-	closeOnce := sync.OnceValue(func() error {
-		if c, ok := in.(io.Closer); ok {
-			return c.Close()
-		}
-		return nil
-	})
-	open := func() error { return nil }
-	err := MCPServer(d).Run(ctx, &mcp.IOTransport{Reader: stream{Reader: in, close: closeOnce}, Writer: stream{Writer: out, close: open}, MaxLineLength: maxLine})
+	reader, ok := in.(io.ReadCloser)
+	if !ok {
+		reader = io.NopCloser(in)
+	}
+	err := MCPServer(d).Run(ctx, &mcp.IOTransport{Reader: reader, Writer: unclosed{out}, MaxLineLength: maxLine})
 	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, mcp.ErrConnectionClosed) || ctx.Err() != nil {
 		return nil // the client disconnected
 	}
 	return fmt.Errorf("mcp: %w", err)
 }
 
-// stream is one direction of a connection.
-type stream struct {
-	io.Reader
-	io.Writer
-	close func() error
-}
+// unclosed is a writer that stays open.
+type unclosed struct{ io.Writer }
 
-func (s stream) Close() error { return s.close() }
+func (unclosed) Close() error { return nil }
 
 // tools implements the tools. turn bounds the number of concurrent calls.
 type tools struct {

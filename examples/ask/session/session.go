@@ -176,11 +176,8 @@ func shownFolder(docs string) string {
 		docs = filepath.Dir(docs)
 	}
 	wd, err := os.Getwd()
-	if err != nil {
-		return docs
-	}
-	path, err := filepath.Abs(docs)
-	if err != nil {
+	path, err2 := filepath.Abs(docs)
+	if errors.Join(err, err2) != nil {
 		return docs
 	}
 	if relative, err := filepath.Rel(wd, path); err == nil && len(relative) < len(path) {

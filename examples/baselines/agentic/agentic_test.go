@@ -42,7 +42,7 @@ func whole(k kit.Kit) (*kit.System, error) { return agentic.NewContext(k, agenti
 
 // Without a model there is nobody to decide.
 func TestNeedsAModel(t *testing.T) {
-	for name, make := range map[string]baselinestest.Maker{"agentic:bm25": around, "files": files} {
+	for name, make := range map[string]func(kit.Kit) (*kit.System, error){"agentic:bm25": around, "files": files} {
 		_, err := make(baselinestest.OfflineKit(t))
 		check.True(t, err != nil && strings.HasPrefix(err.Error(), name+": ") && strings.Contains(err.Error(), "without a model"), "%s: %v", name, err)
 	}

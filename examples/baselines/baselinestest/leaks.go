@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -151,7 +150,7 @@ func resultOf(ctx context.Context, t *testing.T, s *kit.System, q graphrag.Quest
 // conditions and scopes, with a budget of tokens, and after it was opened again, also from another handle.
 func Stored(t *testing.T, recipe func(kit.Kit, kit.Common) (*kit.System, error), s, reading store.Store) {
 	t.Helper()
-	memory, err := recipe(OfflineKit(t).WithEmbedder(hashes{}), kit.Common{Cut: kit.Cut{Size: 60}})
+	memory, err := recipe(OfflineKit(t).WithEmbedder(sharedWords), kit.Common{Cut: kit.Cut{Size: 60}})
 	check.OK(t, err)
 	stored := InStore(t, recipe, s)
 	own := s.Can().OwnWords
@@ -193,36 +192,11 @@ var Storable = []string{"bm25", "naiverag", "hipporag2", "lightrag", "fastgraphr
 // InStore opens a system in a store, by its name.
 func InStore(t *testing.T, recipe func(kit.Kit, kit.Common) (*kit.System, error), st store.Store) *kit.System {
 	t.Helper()
-	memory, err := recipe(OfflineKit(t).WithEmbedder(hashes{}), kit.Common{Cut: kit.Cut{Size: 60}})
+	memory, err := recipe(OfflineKit(t).WithEmbedder(sharedWords), kit.Common{Cut: kit.Cut{Size: 60}})
 	check.OK(t, err)
 	s, err := kit.Open(t.Context(), memory.Frame(), st, memory.Name())
 	check.OK(t, err)
 	return s
-}
-
-// hashes is an embedder: a vector is the sum of one direction per word.
-type hashes struct{}
-
-func (hashes) Dim() int { return 32 }
-
-func (hashes) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
-	v := make([]float32, 32)
-	for _, word := range strings.Fields(strings.ToLower(text)) {
-		h := fnv.New32a()
-		h.Write([]byte(strings.Trim(word, ".,?")))
-		for i := range v {
-			v[i] += float32(h.Sum32()>>i&1) - .5
-		}
-	}
-	return v, ctx.Err()
-}
-
-func (e hashes) EmbedDocuments(ctx context.Context, texts []string) (out [][]float32, err error) {
-	for _, text := range texts {
-		v, failed := e.EmbedQuery(ctx, text)
-		out, err = append(out, v), errors.Join(err, failed)
-	}
-	return out, err
 }
 
 // evidence lists the documents of a system and its results for questions, also under conditions and scopes if it is

@@ -251,9 +251,6 @@ func OfflineKit(t testing.TB) kit.Kit {
 	return k
 }
 
-// Maker makes a system of a kit.
-type Maker func(kit.Kit) (*kit.System, error)
-
 // Obedient is a model that follows the prompts of all systems. From every text it extracts two entities
 // that no other text has, and one relation between them, so that the number of calls depends only on the
 // numbers of chunks and questions.

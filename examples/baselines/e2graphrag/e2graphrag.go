@@ -190,11 +190,9 @@ func (s *searcher) meeting(known []int32) (chunks []int32, enough bool) {
 	byLength := make([][]int32, s.o.Path+1) // chunks by the terms of the path
 	for i, a := range known {
 		for _, b := range known[i+1:] {
-			path := s.terms.path(a, b)
-			if path == nil || len(path) > s.o.Path {
-				continue
+			if n := s.terms.path(a, b); n > 0 && n <= s.o.Path {
+				byLength[n] = append(byLength[n], s.terms.both(a, b)...)
 			}
-			byLength[len(path)] = append(byLength[len(path)], s.terms.both(a, b)...)
 		}
 	}
 	var before []int32
@@ -220,11 +218,9 @@ func (s *searcher) byTerms(chunks, known []int32) {
 	has, count := make(map[int32]int), make(map[int32]int)
 	for _, c := range chunks {
 		for _, t := range known {
-			in := s.terms.chunks[t]
-			if i, ok := slices.BinarySearchFunc(in, c, func(p posting, c int32) int { return int(p.chunk - c) }); ok {
-				has[c]++
-				count[c] += int(in[i].count)
-			}
+			n := s.terms.count(t, c)
+			has[c] += min(n, 1)
+			count[c] += n
 		}
 	}
 	slices.SortStableFunc(chunks, func(a, b int32) int {
@@ -267,8 +263,7 @@ func newTermIndex(ctx context.Context, chunks []graphrag.Chunk) (*termIndex, err
 	t := &termIndex{analyzer: nouns{text.Default()}}
 	number := new(text.Vocabulary).Numbering(t.analyzer)
 	t.words = number.Terms()
-	var sentences [][]int32
-	of := make(map[int32][]posting)
+	var edges []graph.Edge
 	for i, c := range chunks {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -279,18 +274,17 @@ func newTermIndex(ctx context.Context, chunks []graphrag.Chunk) (*termIndex, err
 			for _, term := range found {
 				counts[term]++
 			}
-			sentences = append(sentences, slices.Collect(slices.Chunk(found, maxTerms))...)
+			for sentence := range slices.Chunk(found, maxTerms) {
+				edges = appendPairs(edges, sentence)
+			}
 		}
+		t.chunks = append(t.chunks, make([][]posting, t.words.Len()-len(t.chunks))...)
 		for term, n := range counts {
-			of[term] = append(of[term], posting{int32(i), n})
+			t.chunks[term] = append(t.chunks[term], posting{int32(i), n})
 		}
-	}
-	t.chunks = make([][]posting, t.words.Len())
-	for term, list := range of {
-		t.chunks[term] = list
 	}
 	var err error
-	t.graph, err = graph.New(t.words.Len(), pairs(t.words.Len(), sentences), graph.Options{})
+	t.graph, err = graph.New(t.words.Len(), edges, graph.Options{})
 	return t, err
 }
 
@@ -307,32 +301,14 @@ func (t *termIndex) inOrder(number *text.Numbering, s string) (found []int32) {
 	return found
 }
 
-// pairs returns the pairs of different terms in a sentence, weighted by their number.
-func pairs(terms int, sentences [][]int32) (edges []graph.Edge) {
-	in := make([][]int32, terms) // the sentences of each term, once per occurrence
-	for i, s := range sentences {
-		for _, t := range s {
-			in[t] = append(in[t], int32(i))
-		}
-	}
-	together := make([]int32, terms) // number of pairs with b
-	var beside []int32
-	for b := range int32(terms) {
-		for _, i := range in[b] {
-			for _, a := range sentences[i] {
-				if a >= b {
-					continue
-				}
-				if together[a]++; together[a] == 1 {
-					beside = append(beside, a)
-				}
+// appendPairs appends the pairs of different terms in a sentence.
+func appendPairs(edges []graph.Edge, sentence []int32) []graph.Edge {
+	for i, a := range sentence {
+		for _, b := range sentence[i+1:] {
+			if a != b {
+				edges = append(edges, graph.Edge{From: a, To: b, Weight: 1})
 			}
 		}
-		for _, a := range beside {
-			edges = append(edges, graph.Edge{From: a, To: b, Weight: float64(together[a])})
-			together[a] = 0
-		}
-		beside = beside[:0]
 	}
 	return edges
 }
@@ -349,32 +325,32 @@ func (t *termIndex) in(s string, most int) (found []int32) {
 
 // both returns the chunks with both terms, in order.
 func (t *termIndex) both(a, b int32) (chunks []int32) {
-	x, y := t.chunks[a], t.chunks[b]
-	for len(x) > 0 && len(y) > 0 {
-		switch {
-		case x[0].chunk < y[0].chunk:
-			x = x[1:]
-		case x[0].chunk > y[0].chunk:
-			y = y[1:]
-		default:
-			chunks = append(chunks, x[0].chunk)
-			x, y = x[1:], y[1:]
+	for _, p := range t.chunks[a] {
+		if t.count(b, p.chunk) > 0 {
+			chunks = append(chunks, p.chunk)
 		}
 	}
 	return chunks
 }
 
-// path returns a shortest path of at most four terms between two, with its ends, or nil. It visits
-// every edge at most once.
-func (t *termIndex) path(a, b int32) []int32 {
+// count returns how often a chunk has a term.
+func (t *termIndex) count(term, chunk int32) int {
+	in := t.chunks[term]
+	if i, ok := slices.BinarySearchFunc(in, chunk, func(p posting, c int32) int { return int(p.chunk - c) }); ok {
+		return int(in[i].count)
+	}
+	return 0
+}
+
+// path returns the number of terms of a shortest path between two, with its ends, 0 if these are more than four.
+// It visits every edge at most once.
+func (t *termIndex) path(a, b int32) int {
 	if t.graph.Degree(a) > t.graph.Degree(b) {
-		p := t.path(b, a)
-		slices.Reverse(p)
-		return p
+		a, b = b, a
 	}
 	beside := t.graph.Neighbors(b)
 	if _, ok := slices.BinarySearch(beside, a); ok {
-		return []int32{a, b}
+		return 2
 	}
 	near := make(map[int32]bool, len(beside))
 	for _, n := range beside {
@@ -383,17 +359,17 @@ func (t *termIndex) path(a, b int32) []int32 {
 	first := t.graph.Neighbors(a)
 	for _, n := range first {
 		if near[n] {
-			return []int32{a, n, b}
+			return 3
 		}
 	}
 	for _, n := range first {
 		for _, m := range t.graph.Neighbors(n) {
 			if near[m] {
-				return []int32{a, n, m, b}
+				return 4
 			}
 		}
 	}
-	return nil
+	return 0
 }
 
 // nouns analyzes words that may be nouns or names.

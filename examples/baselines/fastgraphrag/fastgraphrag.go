@@ -78,19 +78,12 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 	c.Fill(&o)
 	c.Add(ppr.Options{Damping: o.Damping}.Check())
 	o = o.Defaults()
+	domain := strings.Join(append([]string{o.Domain}, o.Questions...), "\n- ")
 	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Problems: c.Err(), Needs: []string{"Find", "Link", "Describe", "QuestionNames"}}
 	f.Knowledge.OnlyDescribed = o.Extract == nil // the code loses such relations too
-	f.ExtractBy(o.Extract, k.RecordsFor(extract.RecordOptions{Format: extract.Objects, Types: o.Types, Domain: o.domain()}))
+	f.ExtractBy(o.Extract, k.RecordsFor(extract.RecordOptions{Format: extract.Objects, Types: o.Types, Domain: domain}))
 	f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return build(ctx, k, o, c) }
 	return kit.New(f)
-}
-
-func (o Options) domain() string {
-	text := o.Domain
-	for _, q := range o.Questions {
-		text += "\n- " + q
-	}
-	return text
 }
 
 // searcher is an index of one corpus.
@@ -383,29 +376,24 @@ func (l *linker) named(ctx context.Context, name string) ([]scored, error) {
 		name = name[end+2:]
 	}
 	near, err := l.names.Nearest(ctx, kg.FoldUnicode.Key(name), 1)
-	var out []scored
-	for _, n := range near {
-		if n.Score >= namedCosine {
-			out = append(out, scored{ID: n.ID, Score: similarity(n.Score)})
-		}
-	}
-	return out, err
+	return atLeast(near, namedCosine), err
 }
 
 // nearest returns the entities with the texts most similar to a text.
 func (l *linker) nearest(ctx context.Context, text string) ([]scored, error) {
 	found, err := l.texts.Best(ctx, text, genericTop)
-	var out []scored
-	for _, f := range found {
-		if f.Score >= genericCosine {
-			out = append(out, scored{ID: f.ID, Score: similarity(f.Score)})
-		}
-	}
-	return out, err
+	return atLeast(found, genericCosine), err
 }
 
-// similarity maps cosines to 0..1.
-func similarity(cosine float64) float64 { return (1 + cosine) / 2 }
+// atLeast returns the entities with a cosine of least or more, and maps the cosines to 0..1.
+func atLeast(found []scored, least float64) (out []scored) {
+	for _, f := range found {
+		if f.Score >= least {
+			out = append(out, scored{ID: f.ID, Score: (1 + f.Score) / 2})
+		}
+	}
+	return out
+}
 
 // weigh scales a row to the sum 1, and keeps the larger weight of each entity.
 func weigh(weights map[int32]float64, row []scored) {

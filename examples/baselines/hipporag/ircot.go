@@ -80,32 +80,28 @@ func Around(f kit.Frame, steps, passages int) kit.Frame {
 		if err != nil {
 			return nil, err
 		}
-		return around(inner, f.Kit, steps, passages)
+		scaled := graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
+			found, err := inner.Retrieve(ctx, q)
+			return scale(found), err
+		})
+		var r graphrag.Retriever = graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
+			found, err := scaled(ctx, q)
+			found.Steps = append([]graphrag.Step{{Kind: "search", Query: q.Text}}, found.Steps...)
+			return found, err
+		})
+		if steps > 1 {
+			next := kit.Step(f.Kit.AnswerModel, byModel(f.Kit, passages), noThought)
+			r, err = agent.Reflecting(r, scaled, next, agent.Options{Steps: steps - 1, GoOn: true,
+				Merge: func(_ context.Context, all []graphrag.Found, want int) (graphrag.Found, error) {
+					return retrieve.Highest(all, want)
+				}})
+		}
+		return graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
+			q.Depth = max(q.Depth, passages)
+			return r.Retrieve(ctx, q)
+		}), err
 	}
 	return f
-}
-
-func around(inner graphrag.Retriever, k kit.Kit, steps, passages int) (graphrag.Retriever, error) {
-	scaled := graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
-		found, err := inner.Retrieve(ctx, q)
-		return scale(found), err
-	})
-	var r graphrag.Retriever = graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
-		found, err := scaled(ctx, q)
-		found.Steps = append([]graphrag.Step{{Kind: "search", Query: q.Text}}, found.Steps...)
-		return found, err
-	})
-	var err error
-	if steps > 1 {
-		r, err = agent.Reflecting(r, scaled, kit.Step(k.AnswerModel, byModel(k, passages), noThought), agent.Options{Steps: steps - 1, GoOn: true,
-			Merge: func(_ context.Context, all []graphrag.Found, want int) (graphrag.Found, error) {
-				return retrieve.Highest(all, want)
-			}})
-	}
-	return graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
-		q.Depth = max(q.Depth, passages)
-		return r.Retrieve(ctx, q)
-	}), err
 }
 
 // scale divides the scores of a step by the best one, so that the scores of steps compare even if one

@@ -44,7 +44,6 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
-	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/prompts"
@@ -152,14 +151,6 @@ const StageKeywords = "keywords"
 
 // finder finds the keywords of a question: low-level ones as names, high-level ones as themes.
 type finder func(ctx context.Context, question string) (extract.Parts, error)
-
-// byRules takes the names in the question, and its other content words as themes.
-func byRules(names func(context.Context, string) ([]string, error)) finder {
-	return func(ctx context.Context, question string) (extract.Parts, error) {
-		low, err := names(ctx, question)
-		return extract.Parts{Names: low, Themes: rules.Themes(question, low)}, err
-	}
-}
 
 //go:embed prompts
 var promptFiles embed.FS

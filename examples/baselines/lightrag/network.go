@@ -287,21 +287,10 @@ func (n *network) keep(c *kit.Corpus) (*lookup, error) {
 
 // byDegree orders pairs by the degrees of their ends, then by weight.
 func (l *lookup) byDegree(pairs []int32) {
-	type ranked struct {
-		pair   int32
-		degree int
-		weight float64
-	}
-	order := make([]ranked, len(pairs))
-	for i, p := range pairs {
-		order[i] = ranked{p, len(l.incident.Of(l.ends[p][0])) + len(l.incident.Of(l.ends[p][1])), l.weights[p]}
-	}
-	slices.SortFunc(order, func(a, b ranked) int {
-		return cmp.Or(cmp.Compare(b.degree, a.degree), cmp.Compare(b.weight, a.weight), cmp.Compare(a.pair, b.pair))
+	degree := func(p int32) int { return len(l.incident.Of(l.ends[p][0])) + len(l.incident.Of(l.ends[p][1])) }
+	slices.SortFunc(pairs, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(degree(b), degree(a)), cmp.Compare(l.weights[b], l.weights[a]), cmp.Compare(a, b))
 	})
-	for i := range order {
-		pairs[i] = order[i].pair
-	}
 }
 
 // entityText and relationText return the texts that entities and relations are found by.

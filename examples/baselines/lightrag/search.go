@@ -10,6 +10,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
@@ -50,7 +51,10 @@ func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher,
 		if err != nil {
 			return nil, err
 		}
-		s.keywords = kit.Step(k.AnswerModel, byModel, byRules(names))
+		s.keywords = kit.Step(k.AnswerModel, byModel, func(ctx context.Context, question string) (extract.Parts, error) {
+			low, err := names(ctx, question)
+			return extract.Parts{Names: low, Themes: rules.Themes(question, low)}, err // its other content words
+		})
 	}
 	if s.entities, err = c.Find(ctx, text.NewList(len(c.Graph.Entities), n.entityText)); err != nil {
 		return nil, err

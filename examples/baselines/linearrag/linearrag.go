@@ -265,17 +265,6 @@ func (s *searcher) activate(start []activeEntity, like likeness) activated {
 	return a
 }
 
-// best returns the unused sentences of an entity most similar to the question, ties by place.
-func (s *searcher) best(e int32, used map[int32]bool, like likeness) []rank.Scored[int32] {
-	var found []rank.Scored[int32]
-	for _, sentence := range s.graph.in[e] {
-		if !used[sentence] {
-			found = append(found, rank.Scored[int32]{ID: sentence, Score: like(sentence)})
-		}
-	}
-	return rank.Best(found, s.o.Sentences)
-}
-
 // breadthFirst is a step of BFS. The last sentence that names an entity decides its score.
 func (s *searcher) breadthFirst(a *activated, frontier []activeEntity, used map[int32]bool, like likeness, tier int) []activeEntity {
 	var next []activeEntity
@@ -283,7 +272,13 @@ func (s *searcher) breadthFirst(a *activated, frontier []activeEntity, used map[
 		if from.score < s.o.Threshold {
 			continue
 		}
-		for _, sentence := range s.best(from.entity, used, like) {
+		var unused []rank.Scored[int32]
+		for _, sentence := range s.graph.in[from.entity] {
+			if !used[sentence] {
+				unused = append(unused, rank.Scored[int32]{ID: sentence, Score: like(sentence)})
+			}
+		}
+		for _, sentence := range rank.Best(unused, s.o.Sentences) {
 			used[sentence.ID] = true
 			score := from.score * sentence.Score
 			if score < s.o.Threshold {
@@ -368,7 +363,7 @@ func newTriGraph(c *kit.Corpus) *triGraph {
 	}
 	delete(ids, "")
 	t.in, t.mentions = make([][]int32, len(t.names)), make([][]kg.Posting, len(t.names))
-	known := make(map[string]int32)
+	known := make(map[string]bool)
 	var found []int32
 	for p, chunk := range c.Chunks {
 		var all []int32
@@ -380,9 +375,13 @@ func newTriGraph(c *kit.Corpus) *triGraph {
 				continue
 			}
 			all = append(all, found...)
-			if _, ok := known[sentence]; !ok {
-				known[sentence] = int32(len(t.sentences))
-				t.add(sentence, found)
+			if !known[sentence] {
+				known[sentence] = true
+				of := slices.Compact(slices.Sorted(slices.Values(found)))
+				for _, e := range of {
+					t.in[e] = append(t.in[e], int32(len(t.sentences)))
+				}
+				t.sentences, t.named = append(t.sentences, sentence), append(t.named, of)
 			}
 		}
 		t.passages[p] = count(all)
@@ -391,16 +390,6 @@ func newTriGraph(c *kit.Corpus) *triGraph {
 		}
 	}
 	return t
-}
-
-func (t *triGraph) add(sentence string, found []int32) {
-	of := slices.Clone(found)
-	slices.Sort(of)
-	of = slices.Compact(of)
-	for _, e := range of {
-		t.in[e] = append(t.in[e], int32(len(t.sentences)))
-	}
-	t.sentences, t.named = append(t.sentences, sentence), append(t.named, of)
 }
 
 // wordsOf returns the words of a name, separated by single spaces.

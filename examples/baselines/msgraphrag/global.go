@@ -84,48 +84,38 @@ func newGlobal(ctx context.Context, x *index, o GlobalOptions) (*global, error) 
 	}
 	s.choose = kit.Step[chooser](x.kit.AnswerModel, s.mapped, s.nearest)
 	s.rate = kit.Step[rater](x.kit.AnswerModel, s.ratedBy, s.likened)
-	s.weigh()
+	s.weight = make([]float64, len(texts))
+	most := 1.0
+	for i := range s.weight {
+		s.weight[i] = float64(len(s.naming(int32(i))))
+		most = max(most, s.weight[i])
+	}
+	for i := range s.weight {
+		s.weight[i] /= most
+	}
 	read := make([]bool, len(x.hierarchy.Communities))
 	for _, c := range x.cover {
 		if c >= 0 {
 			read[c] = true
 		}
 	}
-	var places []int32
 	for i := range x.reports.Reports {
 		if read[x.reports.Reports[i].Community] {
-			places = append(places, int32(i))
+			s.shuffled = append(s.shuffled, int32(i))
 		}
 	}
-	s.shuffled = s.shuffle(places)
+	shuffle(o.Shuffle, 0, s.shuffled)
 	return s, nil
 }
 
-// weigh sets the weights of the reports.
-func (s *global) weigh() {
-	s.weight = make([]float64, len(s.reports.Reports))
-	seen := make([]int, len(s.corpus.Chunks))
-	most := 0.0
-	for i := range s.reports.Reports {
-		for _, v := range s.hierarchy.Communities[s.reports.Reports[i].Community].Nodes {
-			for _, p := range s.corpus.Graph.EntityPassages(v) {
-				if seen[p.ID] != i+1 {
-					seen[p.ID] = i + 1
-					s.weight[i]++
-				}
-			}
+// naming returns the chunks that name a member of the community of a report, ascending.
+func (s *global) naming(place int32) (chunks []int32) {
+	for _, v := range s.hierarchy.Communities[s.reports.Reports[place].Community].Nodes {
+		for _, p := range s.corpus.Graph.EntityPassages(v) {
+			chunks = append(chunks, p.ID)
 		}
-		most = max(most, s.weight[i])
 	}
-	for i := range s.weight {
-		s.weight[i] /= max(most, 1)
-	}
-}
-
-func (s *global) shuffle(places []int32) []int32 {
-	out := slices.Clone(places)
-	shuffle(s.o.Shuffle, 0, out)
-	return out
+	return distinct(chunks)
 }
 
 // Retrieve chooses the reports and reads them, with a model by map and reduce.
@@ -200,15 +190,8 @@ func (s *global) behind(reports []int32, likeness []float64, n int) []int32 {
 		if len(order) >= n && s.corpus.PerDoc == 0 {
 			break
 		}
-		r := &s.reports.Reports[place]
-		take(r.Sources)
-		var others []int32
-		for _, v := range s.hierarchy.Communities[r.Community].Nodes {
-			for _, p := range s.corpus.Graph.EntityPassages(v) {
-				others = append(others, p.ID)
-			}
-		}
-		take(others)
+		take(s.reports.Reports[place].Sources)
+		take(s.naming(place))
 	}
 	return order
 }
@@ -303,7 +286,8 @@ func (s *global) dynamic(ctx context.Context, question string) ([]int32, error) 
 			out = append(out, int32(i))
 		}
 	}
-	return s.shuffle(out), nil
+	shuffle(s.o.Shuffle, 0, out)
+	return out, nil
 }
 
 // rater rates the relevance of the reports of communities to the question, from 0 to 5. place has the

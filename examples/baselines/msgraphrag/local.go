@@ -11,7 +11,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
-	"github.com/wildgraph/wildgraph/graphrag/report"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
@@ -102,7 +101,12 @@ func (l *local) search(ctx context.Context, question string) (entities, chunks [
 // the highest degree.
 func (l *local) entities(ctx context.Context, question string) ([]int32, error) {
 	if strings.TrimSpace(question) == "" {
-		order := byDegree(&l.graph)
+		order := make([]int32, len(l.graph.Nodes))
+		for v := range order {
+			order[v] = int32(v)
+		}
+		degree := func(v int32) int { return l.graph.Nodes[v].Degree }
+		slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(degree(b), degree(a)) })
 		return order[:min(l.o.Entities, len(order))], nil
 	}
 	near, err := l.nearest.Best(ctx, question, l.o.Entities)
@@ -267,22 +271,12 @@ func (l *local) pair(edge int32) string {
 	return l.graph.Nodes[e.Source].Title + " – " + l.graph.Nodes[e.Target].Title
 }
 
-func joined(of []kg.Description) string {
-	texts := make([]string, len(of))
-	for i := range of {
-		texts[i] = of[i].Text
-	}
-	return strings.Join(texts, " ")
-}
+func joined(of []kg.Description) string { return strings.Join(texts(of), " ") }
 
-// byDegree returns the nodes by descending degree, then by number.
-func byDegree(g *report.Graph) []int32 {
-	order := make([]int32, len(g.Nodes))
-	for v := range order {
-		order[v] = int32(v)
+func texts(of []kg.Description) []string {
+	out := make([]string, len(of))
+	for i := range of {
+		out[i] = of[i].Text
 	}
-	slices.SortFunc(order, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(g.Nodes[b].Degree, g.Nodes[a].Degree), cmp.Compare(a, b))
-	})
-	return order
+	return out
 }

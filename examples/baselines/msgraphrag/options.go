@@ -190,7 +190,7 @@ type index struct {
 
 	hierarchy community.Hierarchy
 	reports   *report.Set
-	cover     []int32        // by entity: the community with its report, -1 without one
+	cover     []int32        // by entity: the community with its deepest report, -1 without one
 	units     retrieve.Texts // the chunks
 }
 
@@ -215,7 +215,13 @@ func newIndex(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*index,
 	if *last = (previous{}); spare != nil {
 		*last = x.next(spare)
 	}
-	x.covered()
+	x.cover = x.hierarchy.Cut(o.Level)
+	for v, c := range x.cover {
+		for c >= 0 && x.reports.Of(c) == nil {
+			c = x.hierarchy.Communities[c].Parent
+		}
+		x.cover[v] = c
+	}
 	return x, nil
 }
 
@@ -373,17 +379,6 @@ func (x *index) report(ctx context.Context) (*sparing, error) {
 	return spare, nil
 }
 
-// covered sets the deepest report of each entity, down to the level.
-func (x *index) covered() {
-	x.cover = x.hierarchy.Cut(x.o.Level)
-	for v, c := range x.cover {
-		for c >= 0 && x.reports.Of(c) == nil {
-			c = x.hierarchy.Communities[c].Parent
-		}
-		x.cover[v] = c
-	}
-}
-
 // derived returns a derived text with its source documents.
 func (x *index) derived(kind, text string, sources []int32) graphrag.Derived {
 	return graphrag.Derived{Kind: kind, Text: text, Provenance: x.corpus.Provenance(sources)}
@@ -408,23 +403,13 @@ func newDescriber(k kit.Kit, o Options) (describer, error) {
 // quoter returns a describer that selects quotes.
 func quoter(by summary.Summarizer) describer {
 	return func(ctx context.Context, _ string, of []kg.Description) ([]kg.Description, error) {
-		texts := make([]string, len(of))
-		for i := range of {
-			texts[i] = of[i].Text
-		}
-		s, err := by.Summarize(ctx, texts)
+		s, err := by.Summarize(ctx, texts(of))
 		if err != nil {
 			return nil, err
 		}
 		quotes := make([]kg.Description, len(s.Quotes))
 		for i, q := range s.Quotes {
-			text := s.Text[q.Start:q.End]
-			if source := texts[q.Source][q.SourceStart:q.SourceEnd]; source == text {
-				text = source // shares memory with the description
-			} else {
-				text = strings.Clone(text) // does not keep the summary in memory
-			}
-			quotes[i] = kg.Description{Text: text, Passages: of[q.Source].Passages}
+			quotes[i] = kg.Description{Text: s.Text[q.Start:q.End], Passages: of[q.Source].Passages}
 		}
 		return quotes, nil
 	}
@@ -463,14 +448,9 @@ func (w writer) describe(ctx context.Context, subject string, of []kg.Descriptio
 // fold has the model summarise the sorted descriptions, as many as fit into a prompt. The reply to one
 // prompt is the first description in the next.
 func (w writer) fold(ctx context.Context, subject string, of []kg.Description) (string, error) {
-	texts := make([]string, len(of))
-	for i := range of {
-		texts[i] = of[i].Text
-	}
-	slices.Sort(texts)
 	var pack []string
 	tokens := 0
-	for _, t := range texts {
+	for _, t := range slices.Sorted(slices.Values(texts(of))) {
 		cost := w.count(t)
 		if len(pack) > 1 && tokens+cost > foldTokens {
 			partial, err := w.write(ctx, subject, pack)

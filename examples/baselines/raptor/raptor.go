@@ -40,7 +40,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/memo"
-	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/summary"
 	"github.com/wildgraph/wildgraph/graphrag/text"
@@ -204,33 +203,22 @@ func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.
 // choose returns the nodes to read, in order: of the collapsed tree the best nodes up to the first that
 // does not fit into the budget.
 func (s *searcher) choose(likeness []float64, budget int) []int32 {
-	const firstChosen = 64 // nodes compared first: about 20 of 100 tokens fit into a budget
 	if s.o.Traverse {
 		return s.tree.Traverse(likeness, s.o.Layer)
 	}
-	var top rank.Top[int32]
-	for k := firstChosen; ; k *= 4 {
-		top.Reset(k)
-		for n, score := range likeness {
-			if score > 0 {
-				top.Push(int32(n), score)
-			}
-		}
-		best := top.Append(nil)
-		fit := tokens.Within(best, budget, func(n rank.Scored[int32]) int {
-			if int(n.ID) < len(s.leaves) {
-				return s.count(s.hit(n.ID, 0).Chunk.Titled())
-			}
-			return s.count(s.tree.Nodes[n.ID].Text)
-		})
-		if len(best) < k || len(fit) < len(best) {
-			out := make([]int32, len(fit))
-			for i, n := range fit {
-				out[i] = n.ID
-			}
-			return out
+	var nodes []int32
+	for n, score := range likeness {
+		if score > 0 {
+			nodes = append(nodes, int32(n))
 		}
 	}
+	slices.SortStableFunc(nodes, func(a, b int32) int { return cmp.Compare(likeness[b], likeness[a]) })
+	return tokens.Within(nodes, budget, func(n int32) int {
+		if int(n) < len(s.leaves) {
+			return s.count(s.hit(n, 0).Chunk.Titled())
+		}
+		return s.count(s.tree.Nodes[n].Text)
+	})
 }
 
 // hit returns a leaf as a piece of its chunk.

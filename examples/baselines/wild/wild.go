@@ -56,9 +56,17 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 		if err != nil {
 			return nil, err
 		}
+		// A trained embedder compares questions with tiles of the pages: with all, or lazily with those of candidates.
+		// Pages are compared by words already, and LSA adds nothing (docs/systems.md).
 		options := o.Pages
-		if err = like(ctx, k, c, &options); err != nil {
-			return nil, err
+		if k.Trained && o.Pages.Among <= 0 {
+			options.Like = c.Find
+		} else if k.Trained {
+			e, err := c.Embedder(ctx)
+			if err != nil {
+				return nil, err
+			}
+			options.Lazily = pages.NewLazy(e)
 		}
 		if k.AnswerModel != nil && options.Plan == nil && options.Planned >= 0 {
 			if options.Plan, err = agent.AspectsByModel(k.AnswerModel); err != nil {
@@ -71,23 +79,6 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 		return x, err
 	}
 	return kit.New(f)
-}
-
-// like compares questions with tiles of the pages by a trained embedder: all tiles, or lazily the
-// tiles of candidates. Pages are compared by words already, and LSA adds nothing (docs/systems.md).
-func like(ctx context.Context, k kit.Kit, c *kit.Corpus, o *pages.Options) error {
-	if !k.Trained {
-		return nil
-	}
-	if o.Among <= 0 {
-		o.Like = c.Find
-		return nil
-	}
-	e, err := c.Embedder(ctx)
-	if err == nil {
-		o.Lazily = pages.NewLazy(e)
-	}
-	return err
 }
 
 // indexed contains the pages. The cost of a change is proportional to the changed pages.

@@ -41,17 +41,6 @@ type query struct {
 	named    int       // the number of these
 }
 
-// ask compares a query with all facts and names.
-func (s *searcher) ask(ctx context.Context, text string, types []string) (*query, error) {
-	scores, err := s.facts.Scores(ctx, text, nil)
-	if err != nil {
-		return nil, err
-	}
-	s.favour(scores, types)
-	q := &query{text: text, scores: scores}
-	return q, s.link(ctx, q)
-}
-
 // favour raises the scores of facts of the wanted types.
 func (s *searcher) favour(scores []float64, types []string) {
 	if len(types) == 0 {
@@ -225,8 +214,13 @@ const (
 // search finds the facts and chunks for one sub-query: four routes find facts, RRF merges them, and the
 // chunks of these facts are merged with the chunks most similar to the query.
 func (s *searcher) search(ctx context.Context, q graphrag.Question, sub agent.SubQuery) (graphrag.Found, error) {
-	asked, err := s.ask(ctx, q.Text, sub.Types)
+	likeness, err := s.facts.Scores(ctx, q.Text, nil)
 	if err != nil {
+		return graphrag.Found{}, err
+	}
+	s.favour(likeness, sub.Types)
+	asked := &query{text: q.Text, scores: likeness}
+	if err := s.link(ctx, asked); err != nil {
 		return graphrag.Found{}, err
 	}
 	community, near, err := s.byCommunity(ctx, asked)

@@ -50,12 +50,15 @@ var Variants = []kit.Info{
 
 // New returns the system.
 func New(k kit.Kit, o Options) (*kit.System, error) {
+	var c kit.Checks
+	c.Fill(&o)
 	o = o.Defaults()
+	o.check(&c)
 	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Needs: []string{"Find", "Embed", "Link"}}
 	if o.NoAgent {
 		f.Name = NameNoAgent
 	}
-	f.Problems = o.check()
+	f.Problems = c.Err()
 	f.ExtractBy(o.Extract, extraction(k, o))
 	f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return build(ctx, k, o, c) }
 	return kit.New(f)
@@ -94,11 +97,11 @@ type Options struct {
 	Communities perception.Options `source:"the paper, section 3.2"`
 	Paths       graph.PathOptions  `source:"ours: the paper gives no value"`
 	// Facts is the number of facts read; 0 is the K of the question.
-	Facts int `source:"the paper, tables 1 and 2"`
+	Facts int `min:"0" source:"the paper, tables 1 and 2"`
 	// SubQueries bounds the sub-queries of a question, Steps the reflections; 0 is the default of each.
 	// Tokens bounds all reflections on a question; 0 is no limit.
-	SubQueries, Steps int `source:"its program"`
-	Tokens            int `source:"ours"`
+	SubQueries, Steps int `min:"0" source:"its program"`
+	Tokens            int `min:"0" source:"ours"`
 	// NoAgent, NoCommunities and NoSchema leave a part out, as in the paper's table 3: one pass, no level
 	// above the facts, open extraction. NoMemberOf removes the communities from the graph of paths.
 	NoAgent, NoCommunities, NoSchema bool `source:"the paper, table 3"`
@@ -119,18 +122,12 @@ func (o Options) Defaults() Options {
 // facts returns the number of facts read for a question.
 func (o Options) facts(q graphrag.Question) int { return cmp.Or(o.Facts, max(q.K, 0), DefaultFacts) }
 
-func (o Options) check() error {
-	var c kit.Checks
-	c.Min("Facts", float64(o.Facts), 0)
-	c.Min("SubQueries", float64(o.SubQueries), 0)
-	c.Min("Steps", float64(o.Steps), 0)
-	c.Min("Tokens", float64(o.Tokens), 0)
+func (o Options) check(c *kit.Checks) {
 	c.Want(o.Mode == "" || o.Mode == extract.Strict || o.Mode == extract.Prefer, "Mode", o.Mode, "strict or prefer")
 	c.Add(o.Paths.Check())
 	c.Add(o.Communities.Check())
 	c.Want(!o.NoSchema || o.Schema == nil, "NoSchema", o.NoSchema, "false where a Schema is given")
 	c.Want(slices.Contains([]string{"", "entities", "facts", "communities", "paths"}, o.Without), "Without", o.Without, "entities, facts, communities or paths")
-	return c.Err()
 }
 
 // Seeds has seed schemas for the data sets, in the form of extract.ReadSchema. They were written for

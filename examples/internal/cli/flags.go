@@ -99,19 +99,6 @@ func Decisive(table []Flag) map[string]any {
 	return out
 }
 
-// CheckAll returns the errors of the flags of a table.
-func CheckAll(table []Flag) (problems []error) {
-	for _, f := range table {
-		if f.Check == nil {
-			continue
-		}
-		if err := f.Check(f.Name); err != nil {
-			problems = append(problems, err)
-		}
-	}
-	return problems
-}
-
 // In returns the named flags of a table, in this order, under another title.
 func In(title string, table []Flag, names ...string) (out []Flag) {
 	for _, name := range names {

@@ -198,43 +198,57 @@ type dryServer struct {
 	long   map[string]bool    // questions with long answers
 	pages  float64            // weight of calls without a question
 	seen   map[string]bool
-	sums   map[row]weightedUsage
-	order  []row
+	sums   []weightedUsage
 }
 
-type row struct{ stage, model string }
-
-// weightedUsage is the weighted usage of calls.
-type weightedUsage struct{ calls, prompt, completion, embedded float64 }
+// weightedUsage is the weighted usage of the calls of a stage and model.
+type weightedUsage struct {
+	stage, model                        string
+	calls, prompt, completion, embedded float64
+}
 
 func newDryServer(count func(string) int) *dryServer {
-	return &dryServer{count: count, pages: 1, seen: map[string]bool{}, sums: map[row]weightedUsage{}}
+	return &dryServer{count: count, pages: 1, seen: map[string]bool{}}
 }
 
 func (d *dryServer) Model(name string) (llm.Model, error) { return dryModel{d, name, ""}, nil }
 
+// Embedder returns an embedder of vectors that are not zero. It counts the tokens of the texts.
 func (d *dryServer) Embedder(name string) (llm.NamedEmbedder, error) {
-	return dryEmbedder{d.vectors(name), name}, nil
+	return dryEmbedder{func(ctx context.Context, texts []string) ([][]float32, error) {
+		out := make([][]float32, len(texts))
+		for i, text := range texts {
+			d.add(ctx, name+"\x00"+text, weightedUsage{stage: "embed", model: name, embedded: float64(d.count(text))})
+			out[i] = make([]float32, 16)
+			for j, b := range []byte(text) {
+				out[i][(j+int(b))%16] += float32(b)
+			}
+			out[i][0]++
+		}
+		return out, nil
+	}, name}, nil
 }
 
 // add counts a call, unless a call with the same key was counted before.
-func (d *dryServer) add(ctx context.Context, key, stage, model string, u weightedUsage) {
+func (d *dryServer) add(ctx context.Context, key string, u weightedUsage) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.seen[key] {
 		return
 	}
 	d.seen[key] = true
-	at := row{d.system + " " + stage, model}
-	of, known := d.sums[at]
-	if !known {
-		d.order = append(d.order, at)
+	u.stage = d.system + " " + u.stage
+	at := slices.IndexFunc(d.sums, func(s weightedUsage) bool { return s.stage == u.stage && s.model == u.model })
+	if at < 0 {
+		at, d.sums = len(d.sums), append(d.sums, weightedUsage{stage: u.stage, model: u.model})
 	}
 	w, ok := d.weight[questionOf(ctx)]
 	if !ok {
 		w = d.pages
 	}
-	d.sums[at] = weightedUsage{of.calls + w*u.calls, of.prompt + w*u.prompt, of.completion + w*u.completion, of.embedded + w*u.embedded}
+	of := &d.sums[at]
+	of.calls, of.prompt = of.calls+w*u.calls, of.prompt+w*u.prompt
+	of.completion, of.embedded = of.completion+w*u.completion, of.embedded+w*u.embedded
 }
 
 // questionOf returns the ID of the question, without the suffix of a repetition.
@@ -244,9 +258,8 @@ func questionOf(ctx context.Context) string {
 
 // Estimate returns the counted calls by stage and model.
 func (d *dryServer) Estimate() (e paid.Estimate) {
-	for _, at := range d.order {
-		u := d.sums[at]
-		e.Add(at.stage, at.model, llm.Usage{
+	for _, u := range d.sums {
+		e.Add(u.stage, u.model, llm.Usage{
 			Calls: int(u.calls + .5), PromptTokens: int(u.prompt + .5), CompletionTokens: int(u.completion + .5), EmbeddedTokens: int(u.embedded + .5),
 		})
 	}
@@ -276,7 +289,8 @@ func (m dryModel) Generate(ctx context.Context, req llm.Request) (llm.Reply, err
 	if err != nil {
 		return llm.Reply{}, err
 	}
-	m.add(ctx, fmt.Sprint(m.name, metering.SampleOf(ctx), string(key)), stage, m.name, weightedUsage{calls: 1, prompt: float64(prompt), completion: float64(completion)})
+	used := weightedUsage{stage: stage, model: m.name, calls: 1, prompt: float64(prompt), completion: float64(completion)}
+	m.add(ctx, fmt.Sprint(m.name, metering.SampleOf(ctx), string(key)), used)
 	return llm.Reply{Text: text, Finish: llm.FinishStop, Usage: llm.Usage{Calls: 1, PromptTokens: prompt, CompletionTokens: completion}}, nil
 }
 
@@ -299,14 +313,20 @@ func (m dryModel) reply(ctx context.Context, req llm.Request, stage string) (tex
 		m.mu.Lock()
 		long := m.long[questionOf(ctx)]
 		m.mu.Unlock()
-		bytes := float64(factAnswer)
+		bytes, evidence := float64(factAnswer), passage(req)
 		if long {
 			bytes = summaryAnswer
 		}
-		if strings.HasPrefix(passage(req), "Question: ") {
+		if strings.HasPrefix(evidence, "Question: ") {
 			bytes *= fromMemory
 		}
-		return m.quote(req, int(bytes)), 0
+		var b strings.Builder // words of the evidence, or of the question where no evidence is given
+		for b.Len() < int(bytes) && len(evidence) > 0 {
+			n := min(len(evidence), perStatement)
+			fmt.Fprintf(&b, "%s [1]. ", strings.ToValidUTF8(strings.Join(strings.Fields(evidence[:n]), " "), ""))
+			evidence = evidence[n:]
+		}
+		return padded("It is so: "+b.String(), int(bytes)), 0
 	}
 	return DryReply(req), map[string]int{"search": searchReply}[stage]
 }
@@ -324,18 +344,6 @@ var DryGrader = judgetest.Grader{
 		}
 		return out
 	},
-}
-
-// quote is an answer of words of the evidence, or of the question where no evidence is given.
-func (m dryModel) quote(req llm.Request, bytes int) string {
-	text := passage(req)
-	var b strings.Builder
-	for b.Len() < bytes && len(text) > 0 {
-		n := min(len(text), perStatement)
-		fmt.Fprintf(&b, "%s [1]. ", strings.ToValidUTF8(strings.Join(strings.Fields(text[:n]), " "), ""))
-		text = text[n:]
-	}
-	return padded("It is so: "+b.String(), bytes)
 }
 
 // passage returns the first message of the user.
@@ -493,19 +501,3 @@ type dryEmbedder struct {
 }
 
 func (e dryEmbedder) Name() string { return e.name }
-
-// vectors embeds texts as vectors that are not zero, and counts their tokens.
-func (d *dryServer) vectors(name string) embed.Func {
-	return func(ctx context.Context, texts []string) ([][]float32, error) {
-		out := make([][]float32, len(texts))
-		for i, text := range texts {
-			d.add(ctx, name+"\x00"+text, "embed", name, weightedUsage{embedded: float64(d.count(text))})
-			out[i] = make([]float32, 16)
-			for j, b := range []byte(text) {
-				out[i][(j+int(b))%16] += float32(b)
-			}
-			out[i][0]++
-		}
-		return out, nil
-	}
-}

@@ -264,8 +264,11 @@ func (p *Parts) Entry(sys all.System) (benchmark.Entry, error) {
 // of the kit with other seeds.
 func (p *Parts) Seeded(e *benchmark.Entry, system func(kit.Kit) (benchmark.System, error)) {
 	reach := func(k kit.Kit) (benchmark.System, error) {
-		if err := p.Reachable(); err != nil {
-			return nil, err
+		if p.client != nil { // a wrong key or name is reported before hours of indexing
+			p.client.Probe()
+		}
+		if p.Absent != nil {
+			return nil, p.Absent
 		}
 		return system(k)
 	}

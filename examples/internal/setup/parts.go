@@ -40,7 +40,7 @@ type Parts struct {
 	models   func(name string) (llm.Model, error)
 	client   *paid.Client     // nil offline, in a dry run and without a server
 	vectors  *journal.Journal // of an embedding model that needs no server, or nil
-	heads    map[string]any   // names of the models of openHeads, by their settings
+	heads    map[string]any   // names of the models of single steps, by their settings
 	dry      *dryServer       // in a dry run with models
 }
 
@@ -73,7 +73,13 @@ func NewParts(ctx context.Context, s Settings, log *slog.Logger) (*Parts, error)
 			return nil, errors.Join(err, p.Close())
 		}
 	}
-	if err := p.openHeads(ctx); err != nil {
+	p.heads = map[string]any{}
+	err = errors.Join(
+		head(ctx, p, "rerank-model", s.RerankModel, local.OpenReranker, func(r *local.Reranker) { p.Kit.Rerank = r }),
+		head(ctx, p, "name-model", s.NameModel, local.OpenNames, func(n *local.Names) { p.Kit = p.Kit.WithNames(n) }),
+		head(ctx, p, "span-model", s.SpanModel, local.OpenSpans, func(f *local.Spans) { p.Kit.Read = reader.BySpans(f, p.Kit.Read) }),
+	)
+	if err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
 	return p, nil
@@ -198,15 +204,6 @@ func (p *Parts) Decisive() map[string]any {
 	return c
 }
 
-// Reachable makes every model be probed before its first call: a wrong key or name is reported before
-// hours of indexing.
-func (p *Parts) Reachable() error {
-	if p.client != nil {
-		p.client.Probe()
-	}
-	return p.Absent
-}
-
 // Account writes the ledger and prints its total.
 func (p *Parts) Account(dir string, w io.Writer) error {
 	if p.client == nil {
@@ -281,17 +278,6 @@ func badModel(flag, name string, err error) error {
 		return cli.Usagef("-%s: %w", flag, err)
 	}
 	return fmt.Errorf("-%s: %w", flag, err)
-}
-
-// openHeads opens the models of single steps, fetches them if needed, and puts them into the kit.
-func (p *Parts) openHeads(ctx context.Context) error {
-	p.heads = map[string]any{}
-	s := p.settings
-	return errors.Join(
-		head(ctx, p, "rerank-model", s.RerankModel, local.OpenReranker, func(r *local.Reranker) { p.Kit.Rerank = r }),
-		head(ctx, p, "name-model", s.NameModel, local.OpenNames, func(n *local.Names) { p.Kit = p.Kit.WithNames(n) }),
-		head(ctx, p, "span-model", s.SpanModel, local.OpenSpans, func(f *local.Spans) { p.Kit.Read = reader.BySpans(f, p.Kit.Read) }),
-	)
 }
 
 // OpenEntailment opens the model of -entail-model and fetches it if needed.

@@ -3,7 +3,6 @@
 package setup
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -200,6 +199,3 @@ func Complete(r *report.Report) error {
 	}
 	return errors.Join(failed...)
 }
-
-// MaxFailed translates the flag: in a library's options 0 is the default, and -1 allows no failure.
-func MaxFailed(share float64) float64 { return cmp.Or(share, -1) }

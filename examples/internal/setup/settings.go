@@ -82,14 +82,6 @@ type Settings struct {
 	selected   []all.System // that take part, in the order of the registry
 }
 
-// Forget removes the records of the report folder with -fresh.
-func (s Settings) Forget() error {
-	if !s.Fresh || s.DryRun {
-		return nil
-	}
-	return record.Forget(s.Out)
-}
-
 // none as -systems runs no system of the registry.
 const none = "none"
 
@@ -275,8 +267,15 @@ func (s *Settings) IsFolder(flag, dir string) []error {
 // check returns the errors of the flags; systems are the valid names.
 func (s *Settings) check(systems []string) []error {
 	const maxMoney = 1e9 // sums of larger budgets would not be exact
-	problems := cli.CheckAll(s.declared)
+	var problems []error
 	bad := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	for _, f := range s.declared {
+		if f.Check != nil {
+			if err := f.Check(f.Name); err != nil {
+				problems = append(problems, err)
+			}
+		}
+	}
 	if !(s.BudgetMoney >= 0 && s.BudgetMoney <= maxMoney) {
 		bad("-budget-money %v: want 0 to %.0e", s.BudgetMoney, maxMoney)
 	}

@@ -10,6 +10,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -110,8 +111,10 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		describe(stderr, s, d)
 		return parts.DryRun(ctx, stdout, d, others, s.runners(d, parts))
 	}
-	if err := s.Forget(); err != nil {
-		return err
+	if s.Fresh {
+		if err := record.Forget(s.Out); err != nil {
+			return err
+		}
 	}
 	entries, err := parts.Entries()
 	if err != nil {
@@ -186,7 +189,8 @@ func (s settings) runners(d *benchmark.Dataset, p *runParts) setup.Run {
 					Settings: p.Decisive(), Config: s.descriptive(d, j.profile), Changed: s.NonDefault(), Concurrency: s.Concurrency,
 					ShowEvidence: s.worksheet != "" || s.ByModel() || s.grounded || judge.InfoOf(j.Judge).ReadsEvidence,
 					CountTokens:  p.Count, Found: true, NoTimings: s.NoTimings,
-					MaxFailed: setup.MaxFailed(s.MaxFailed), Retry: s.Retry, Logger: p.Log, Repeat: s.repeat,
+					MaxFailed: cmp.Or(s.MaxFailed, -1), // of the library 0 is the default, and -1 allows no failure
+					Retry:     s.Retry, Logger: p.Log, Repeat: s.repeat,
 					Price: s.Price(), Currency: s.Currency(),
 				},
 			})

@@ -196,9 +196,11 @@ func newParts(ctx context.Context, s settings, d *benchmark.Dataset, log *slog.L
 		by.Entailer = entail
 	}
 	if !s.ByModel() && slices.ContainsFunc(d.Types, func(t benchmark.Type) bool { return t.Choices }) {
-		if p.Kit.Read, err = newChooser(p.Kit.Read); err != nil {
+		words, err := text.New(text.Options{NoStems: true})
+		if err != nil {
 			return nil, errors.Join(err, p.Close())
 		}
+		p.Kit.Read = chooser{p.Kit.Read, words}
 	}
 	impossible := func(j judge.Procedure) bool { return !j.Possible(by) }
 	if possible := slices.DeleteFunc(slices.Clone(d.Judges), impossible); len(possible) == 0 {
@@ -257,11 +259,6 @@ func scalesOf(r *report.Report, s *judge.Scales) page.Table {
 type chooser struct {
 	reader.Reader
 	words *text.Standard
-}
-
-func newChooser(other reader.Reader) (reader.Reader, error) {
-	words, err := text.New(text.Options{NoStems: true})
-	return chooser{other, words}, err
 }
 
 // Name implements [reader.Reader].

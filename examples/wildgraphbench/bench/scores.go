@@ -30,21 +30,15 @@ import (
 // score is a file of predictions of another program: -score NAME=FILE.
 type score struct{ name, file string }
 
-func parseScore(v string) (score, error) {
-	name, file, err := parseNamed(v, "FILE")
-	return score{name, file}, err
-}
-
-// parseNamed reads NAME=WHAT. The name must be a valid file name.
-func parseNamed(v, what string) (name, value string, err error) {
-	name, value, ok := strings.Cut(v, "=")
+func parseScore(v string) (s score, err error) {
+	s.name, s.file, _ = strings.Cut(v, "=")
 	switch {
-	case !ok || name == "" || value == "":
-		err = errors.New("want NAME=" + what)
-	case !record.ValidName(name):
-		err = fmt.Errorf("the name %q may hold letters, digits, '-', '_', '.' and ':', it becomes a file name", name)
+	case s.name == "" || s.file == "":
+		err = errors.New("want NAME=FILE")
+	case !record.ValidName(s.name):
+		err = fmt.Errorf("the name %q may hold letters, digits, '-', '_', '.' and ':', it becomes a file name", s.name)
 	}
-	return name, value, err
+	return s, err
 }
 
 // readScores reads the predictions before the run. With partial they need not answer every question.
