@@ -198,23 +198,18 @@ type surveyedRow struct {
 func rowOf(g *graph.Graph, u int32) surveyedRow {
 	lo, hi := g.Row(u)
 	strength, missing, loop, fractions := 0.0, 0, false, false
-	if g.Weights() == nil {
-		_, loop = slices.BinarySearch(g.Neighbors(u), u)
-		strength = float64(g.Degree(u))
-	} else {
-		targets := g.Targets()[lo:hi]
-		for i, w := range g.Weights()[lo:hi] {
-			if w != float64(int32(w)) {
-				fractions = true
-			}
-			if targets[i] == u {
-				loop = true
-				w *= 2
-			} else if w == 0 {
-				missing++
-			}
-			strength += w
+	targets := g.Targets()[lo:hi]
+	for i, w := range g.Weights()[lo:hi] {
+		if w != float64(int32(w)) {
+			fractions = true
 		}
+		if targets[i] == u {
+			loop = true
+			w *= 2
+		} else if w == 0 {
+			missing++
+		}
+		strength += w
 	}
 	if loop {
 		missing++

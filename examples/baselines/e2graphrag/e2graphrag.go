@@ -290,7 +290,7 @@ func newTermIndex(ctx context.Context, chunks []graphrag.Chunk) (*termIndex, err
 		t.chunks[term] = list
 	}
 	var err error
-	t.graph, err = graph.New(t.words.Len(), pairs(t.words.Len(), sentences), graph.Options{})
+	t.graph, err = graph.New(t.words.Len(), pairs(t.words.Len(), sentences))
 	return t, err
 }
 
