@@ -4,8 +4,6 @@ package bm25
 
 import (
 	"bytes"
-	"cmp"
-	"container/heap"
 	"context"
 	"errors"
 	"fmt"
@@ -140,11 +138,11 @@ const looked = 1 << 8
 func (m *merging) terms(ctx context.Context, parts []Part) error {
 	from := newCursors(parts)
 	var g gathered
-	for n := 0; len(from) > 0; n++ {
+	for n := 0; ; n++ {
 		if n%looked == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err := g.next(&from); err != nil {
+		if more, err := g.next(from); err != nil || !more {
 			return err
 		}
 		if len(g.docs) == 0 {
@@ -159,7 +157,6 @@ func (m *merging) terms(ctx context.Context, parts []Part) error {
 			}
 		}
 	}
-	return ctx.Err()
 }
 
 // flush writes the buffered postings.
@@ -227,20 +224,29 @@ type gathered struct {
 	keys      []uint64 // of postings that are sorted: document, frequency
 }
 
-// next gathers the next term, without postings if no document is left that has it.
-func (g *gathered) next(from *cursors) error {
-	g.term, g.docs, g.tfs = append(g.term[:0], (*from)[0].term...), g.docs[:0], g.tfs[:0]
-	for len(*from) > 0 && bytes.Equal((*from)[0].term, g.term) {
-		c := (*from)[0]
-		if !g.add(c.ix, c.id(), c.numbers) {
-			return fmt.Errorf("%w: the documents of %.40q are not those that were written; build it again", ErrFolder, c.term)
+// next gathers the first of the terms at which the cursors are, if there is one, without postings if no
+// document is left that has it, and moves the cursors that are there.
+func (g *gathered) next(from []cursor) (more bool, err error) {
+	g.docs, g.tfs = g.docs[:0], g.tfs[:0]
+	for i := range from {
+		if term, ok := from[i].term(); ok && (!more || bytes.Compare(term, g.term) < 0) {
+			g.term, more = append(g.term[:0], term...), true
 		}
-		from.next()
+	}
+	for i := range from {
+		c := &from[i]
+		if term, ok := c.term(); !ok || !bytes.Equal(term, g.term) {
+			continue
+		}
+		if !g.add(c.Index, c.id(), c.Numbers) {
+			return false, fmt.Errorf("%w: the documents of %.40q are not those that were written; build it again", ErrFolder, g.term)
+		}
+		c.at++
 	}
 	if !slices.IsSorted(g.docs) {
 		g.sort()
 	}
-	return nil
+	return more, nil
 }
 
 // sort brings the postings into the order of the documents.
@@ -294,24 +300,12 @@ func (g *gathered) add(ix *Index, term int, numbers []int32) bool {
 
 // cursor iterates over the terms of an index in order.
 type cursor struct {
-	ix      *Index
-	part    int     // which of the indexes it is
-	numbers []int32 // of its documents in the whole
-	order   []int32 // of the terms; nil if they are in order
-	at      int
-	term    []byte
+	Part
+	order []int32 // of the terms; nil if they are in order
+	at    int
 }
 
-// look reads the current term, if there is one.
-func (c *cursor) look() (ok bool) {
-	if c.at == c.ix.terms.Len() {
-		return false
-	}
-	c.term = c.ix.terms.At(c.id())
-	return true
-}
-
-// id returns the number of the term.
+// id returns the number of the term at which the cursor is.
 func (c *cursor) id() int {
 	if c.order != nil {
 		return int(c.order[c.at])
@@ -319,50 +313,26 @@ func (c *cursor) id() int {
 	return c.at
 }
 
-// before reports whether a's term is smaller, or equal and from an earlier index.
-func (a *cursor) before(b *cursor) bool {
-	return cmp.Or(bytes.Compare(a.term, b.term), cmp.Compare(a.part, b.part)) < 0
+// term returns the term at which the cursor is, if there is one.
+func (c *cursor) term() (term []byte, ok bool) {
+	if c.at == c.Index.terms.Len() {
+		return nil, false
+	}
+	return c.Index.terms.At(c.id()), true
 }
 
-// cursors is a heap with the first term on top.
-type cursors []*cursor
-
-func newCursors(parts []Part) cursors {
-	h := make(cursors, 0, len(parts))
+func newCursors(parts []Part) []cursor {
+	all := make([]cursor, len(parts))
 	for i, p := range parts {
-		c := &cursor{ix: p.Index, part: i, numbers: p.Numbers}
+		all[i].Part = p
 		if terms := p.Index.terms; p.Index.folder == nil {
-			c.order = make([]int32, terms.Len())
-			for t := range c.order {
-				c.order[t] = int32(t)
+			order := make([]int32, terms.Len())
+			for t := range order {
+				order[t] = int32(t)
 			}
-			slices.SortFunc(c.order, func(a, b int32) int { return bytes.Compare(terms.At(int(a)), terms.At(int(b))) })
-		}
-		if c.look() {
-			h = append(h, c)
+			slices.SortFunc(order, func(a, b int32) int { return bytes.Compare(terms.At(int(a)), terms.At(int(b))) })
+			all[i].order = order
 		}
 	}
-	heap.Init(&h)
-	return h
-}
-
-// next advances the cursor with the smallest term.
-func (h *cursors) next() {
-	c := (*h)[0]
-	if c.at++; c.look() {
-		heap.Fix(h, 0)
-	} else {
-		heap.Pop(h)
-	}
-}
-
-func (h cursors) Len() int           { return len(h) }
-func (h cursors) Less(i, j int) bool { return h[i].before(h[j]) }
-func (h cursors) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *cursors) Push(x any)        { *h = append(*h, x.(*cursor)) }
-func (h *cursors) Pop() any {
-	last := len(*h) - 1
-	c := (*h)[last]
-	*h = (*h)[:last]
-	return c
+	return all
 }

@@ -22,7 +22,7 @@ import (
 
 func newGraph(t testing.TB, n int, edges ...graph.Edge) *graph.Graph {
 	t.Helper()
-	g := check.Of(graph.New(n, edges, graph.Options{})).OK(t)
+	g := check.Of(graph.New(n, edges)).OK(t)
 	return g
 }
 
@@ -119,7 +119,7 @@ func twoGroups() *graph.Graph {
 		{From: 4, To: 5, Weight: 1}, {From: 4, To: 6, Weight: 1}, {From: 4, To: 7, Weight: 1},
 		{From: 5, To: 6, Weight: 1}, {From: 5, To: 7, Weight: 1}, {From: 6, To: 7, Weight: 1},
 		{From: 3, To: 4, Weight: 1},
-	}, graph.Options{})
+	})
 	if err != nil {
 		panic(err)
 	}
@@ -233,7 +233,7 @@ func lesMis(t testing.TB, weighted bool) *graph.Graph {
 			edges = append(edges, graph.Edge{From: u, To: v, Weight: w})
 		}
 	}
-	g := check.Of(graph.New(77, edges, graph.Options{})).OK(t)
+	g := check.Of(graph.New(77, edges)).OK(t)
 	return g
 }
 
@@ -362,7 +362,7 @@ func TestComponentsAlone(t *testing.T) {
 		}
 		nodes += int32(g.N())
 	}
-	g := check.Of(graph.New(int(nodes), edges, graph.Options{})).OK(t)
+	g := check.Of(graph.New(int(nodes), edges)).OK(t)
 	var got []string
 	for _, c := range hierarchy(t, g, 10, 1).Communities {
 		got = append(got, fmt.Sprint(c.Level, c.Nodes))

@@ -52,11 +52,6 @@ func (net *network[W]) end(weight W) {
 	net.weights = append(net.weights, weight)
 }
 
-// batch is the number of nodes that are worked on together: the labels of their neighbours, and what there
-// is of their communities, are read before any is worked on. These reads do not wait for each other,
-// so that many cache misses cost little more than one.
-const batch = 32
-
 // part returns the network of some nodes, given in ascending order, and the arcs
 // between them. places is scratch of -1 for all nodes.
 func (net *network[W]) part(nodes, places []int32) *network[W] {
@@ -198,23 +193,18 @@ type surveyedRow struct {
 func rowOf(g *graph.Graph, u int32) surveyedRow {
 	lo, hi := g.Row(u)
 	strength, missing, loop, fractions := 0.0, 0, false, false
-	if g.Weights() == nil {
-		_, loop = slices.BinarySearch(g.Neighbors(u), u)
-		strength = float64(g.Degree(u))
-	} else {
-		targets := g.Targets()[lo:hi]
-		for i, w := range g.Weights()[lo:hi] {
-			if w != float64(int32(w)) {
-				fractions = true
-			}
-			if targets[i] == u {
-				loop = true
-				w *= 2
-			} else if w == 0 {
-				missing++
-			}
-			strength += w
+	targets := g.Targets()[lo:hi]
+	for i, w := range g.Weights()[lo:hi] {
+		if w != float64(int32(w)) {
+			fractions = true
 		}
+		if targets[i] == u {
+			loop = true
+			w *= 2
+		} else if w == 0 {
+			missing++
+		}
+		strength += w
 	}
 	if loop {
 		missing++

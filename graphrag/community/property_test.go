@@ -169,7 +169,7 @@ func randomGraphs(t testing.TB, count int) []*graph.Graph {
 			}
 			edges = append(edges, graph.Edge{From: rng.Int32N(int32(n)), To: rng.Int32N(int32(n)), Weight: w})
 		}
-		g := check.Of(graph.New(n, edges, graph.Options{Unweighted: i%3 == 2})).OK(t)
+		g := check.Of(graph.New(n, edges)).OK(t)
 		graphs = append(graphs, g)
 	}
 	return graphs
@@ -308,12 +308,4 @@ func TestEdgeOrder(t *testing.T) {
 		got := leiden(t, l.Graph(), community.Options{})
 		check.Equal(t, fmt.Sprint(got), fmt.Sprint(want), "edges in another order: %v, want %v", got, want)
 	}
-}
-
-// Weights that are all 1 change nothing.
-func TestUnweighted(t *testing.T) {
-	l := graphragtest.Blocks200()
-	want := leiden(t, l.Graph(), community.Options{})
-	got := leiden(t, l.Unweighted(), community.Options{})
-	check.Equal(t, fmt.Sprint(got), fmt.Sprint(want), "without weights %v, want %v", got, want)
 }

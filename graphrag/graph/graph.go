@@ -20,7 +20,7 @@ import (
 type Graph struct {
 	offsets []int64
 	targets []int32
-	weights []float64 // nil means that every weight is 1
+	weights []float64
 }
 
 // N returns the number of nodes.
@@ -37,12 +37,7 @@ func (g *Graph) Row(u int32) (lo, hi int64) { return g.offsets[u], g.offsets[u+1
 func (g *Graph) Neighbors(u int32) []int32 { return g.targets[g.offsets[u]:g.offsets[u+1]] }
 
 // Weight returns the weight of an arc.
-func (g *Graph) Weight(arc int64) float64 {
-	if g.weights == nil {
-		return 1
-	}
-	return g.weights[arc]
-}
+func (g *Graph) Weight(arc int64) float64 { return g.weights[arc] }
 
 // Offsets returns the N()+1 row boundaries. The slice must not be changed.
 func (g *Graph) Offsets() []int64 { return g.offsets }
@@ -50,7 +45,7 @@ func (g *Graph) Offsets() []int64 { return g.offsets }
 // Targets returns the targets of all arcs, row after row. The slice must not be changed.
 func (g *Graph) Targets() []int32 { return g.targets }
 
-// Weights returns the weights of all arcs, nil if all are 1. The slice must not be changed.
+// Weights returns the weights of all arcs, row after row. The slice must not be changed.
 func (g *Graph) Weights() []float64 { return g.weights }
 
 // Degree returns the number of edge ends at u; a self-loop has both of its ends there and counts 2.
@@ -214,17 +209,10 @@ func (g *Graph) Twins(ctx context.Context) (Classes, error) {
 // the weight inside if twins of one class have no heavier edge; other adjacent twins are not found.
 func hashes(g *Graph, u int32) (apart, joined uint64) {
 	lo, hi := g.Row(u)
-	targets, greatest := g.Targets()[lo:hi], 1.0
-	if w := g.Weights(); w != nil {
-		greatest = 0
-		for i, w := range w[lo:hi] {
-			apart += hash(targets[i], w)
-			greatest = max(greatest, w)
-		}
-	} else {
-		for _, t := range targets {
-			apart += hash(t, 1)
-		}
+	targets, greatest := g.Targets()[lo:hi], 0.0
+	for i, w := range g.Weights()[lo:hi] {
+		apart += hash(targets[i], w)
+		greatest = max(greatest, w)
 	}
 	return apart, apart + hash(u, greatest)
 }
@@ -278,12 +266,6 @@ type Edge struct {
 	Weight   float64
 }
 
-// Options for [New].
-type Options struct {
-	// Unweighted graphs hold no weights: every edge weighs 1. Otherwise a weight takes 8 bytes an arc.
-	Unweighted bool
-}
-
 // ErrEdge is wrapped by the errors for edges a graph cannot take: an end outside
 // of 0..n-1, a weight that is negative or not finite.
 var ErrEdge = errors.New("unusable edge")
@@ -291,7 +273,7 @@ var ErrEdge = errors.New("unusable edge")
 // New builds a graph of n nodes from a list of edges. Parallel edges, in whatever direction, become one
 // edge with the sum of their weights; the order of the edges changes nothing, not even a rounding. An edge
 // of weight 0 stays an edge. Unusable edges are errors that wrap [ErrEdge].
-func New(n int, edges []Edge, opts Options) (*Graph, error) {
+func New(n int, edges []Edge) (*Graph, error) {
 	if n < 0 || n > math.MaxInt32 {
 		return nil, fmt.Errorf("graph: %d nodes: a graph has 0 to %d", n, math.MaxInt32)
 	}
@@ -313,10 +295,7 @@ func New(n int, edges []Edge, opts Options) (*Graph, error) {
 	if arcs != int64(int(arcs)) {
 		return nil, fmt.Errorf("graph: %d arcs are too many for the address space", arcs)
 	}
-	g.targets = make([]int32, arcs)
-	if !opts.Unweighted {
-		g.weights = make([]float64, arcs)
-	}
+	g.targets, g.weights = make([]int32, arcs), make([]float64, arcs)
 	for _, e := range edges {
 		g.place(e.From, e.To, e.Weight)
 		if e.From != e.To {
@@ -344,10 +323,7 @@ func checkEdge(e Edge, n int) error {
 func (g *Graph) place(from, to int32, weight float64) {
 	at := g.offsets[from+1]
 	g.offsets[from+1] = at + 1
-	g.targets[at] = to
-	if g.weights != nil {
-		g.weights[at] = weight
-	}
+	g.targets[at], g.weights[at] = to, weight
 }
 
 // sortedRows is the number of rows that are sorted at a time.
@@ -362,12 +338,7 @@ func (g *Graph) sortRows(first, last int) {
 	var row []arc
 	for u := first; u < last; u++ {
 		lo, hi := g.Row(int32(u))
-		targets := g.targets[lo:hi]
-		if g.weights == nil {
-			slices.Sort(targets)
-			continue
-		}
-		weights := g.weights[lo:hi]
+		targets, weights := g.targets[lo:hi], g.weights[lo:hi]
 		row = row[:0]
 		for i, to := range targets {
 			row = append(row, arc{to, weights[i]})
@@ -397,10 +368,7 @@ func (g *Graph) merge() error {
 			if math.IsInf(sum, 1) {
 				return fmt.Errorf("graph: edge %d–%d: %w: parallel edges weigh more than %v together", u, to, ErrEdge, math.MaxFloat64)
 			}
-			g.targets[end] = to
-			if g.weights != nil {
-				g.weights[end] = sum
-			}
+			g.targets[end], g.weights[end] = to, sum
 			end++
 		}
 		start, g.offsets[u+1] = last, end

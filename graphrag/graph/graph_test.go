@@ -23,9 +23,9 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-func mustNew(t testing.TB, n int, edges []graph.Edge, unweighted bool) *graph.Graph {
+func mustNew(t testing.TB, n int, edges []graph.Edge) *graph.Graph {
 	t.Helper()
-	g := check.Of(graph.New(n, edges, graph.Options{Unweighted: unweighted})).OK(t)
+	g := check.Of(graph.New(n, edges)).OK(t)
 	return g
 }
 
@@ -42,7 +42,7 @@ func arcs(g *graph.Graph) [][]graph.Edge {
 }
 
 func TestParallelEdgesAddUp(t *testing.T) {
-	g := mustNew(t, 4, []graph.Edge{{2, 1, .5}, {0, 1, 1}, {1, 2, 1.5}, {3, 3, 2}, {3, 3, 1}, {0, 2, 0}}, false)
+	g := mustNew(t, 4, []graph.Edge{{2, 1, .5}, {0, 1, 1}, {1, 2, 1.5}, {3, 3, 2}, {3, 3, 1}, {0, 2, 0}})
 	want := [][]graph.Edge{
 		{{0, 1, 1}, {0, 2, 0}},
 		{{1, 0, 1}, {1, 2, 2}},
@@ -55,7 +55,7 @@ func TestParallelEdgesAddUp(t *testing.T) {
 }
 
 // naive is the definition with a map.
-func naive(n int, edges []graph.Edge, unweighted bool) [][]graph.Edge {
+func naive(n int, edges []graph.Edge) [][]graph.Edge {
 	type pair struct{ u, v int32 }
 	weights := map[pair][]float64{}
 	add := func(u, v int32, w float64) {
@@ -74,9 +74,6 @@ func naive(n int, edges []graph.Edge, unweighted bool) [][]graph.Edge {
 		for _, w := range ws {
 			sum += w
 		}
-		if unweighted {
-			sum = 1
-		}
 		rows[k.u] = append(rows[k.u], graph.Edge{From: k.u, To: k.v, Weight: sum})
 	}
 	for _, row := range rows {
@@ -93,18 +90,16 @@ func TestAnyOrderGivesTheSameGraph(t *testing.T) {
 			// Node 0 becomes a hub with a long row.
 			edges[i] = graph.Edge{From: rng.Int32N(int32(n)) * rng.Int32N(2), To: rng.Int32N(int32(n)), Weight: rng.ExpFloat64()}
 		}
-		for _, unweighted := range []bool{false, true} {
-			want := naive(n, edges, unweighted)
-			for range 3 {
-				rng.Shuffle(len(edges), func(i, j int) { edges[i], edges[j] = edges[j], edges[i] })
-				for i, e := range edges {
-					if rng.IntN(2) == 0 {
-						edges[i] = graph.Edge{From: e.To, To: e.From, Weight: e.Weight}
-					}
+		want := naive(n, edges)
+		for range 3 {
+			rng.Shuffle(len(edges), func(i, j int) { edges[i], edges[j] = edges[j], edges[i] })
+			for i, e := range edges {
+				if rng.IntN(2) == 0 {
+					edges[i] = graph.Edge{From: e.To, To: e.From, Weight: e.Weight}
 				}
-				diff := cmp.Diff(want, arcs(mustNew(t, n, edges, unweighted)))
-				check.Must(t, diff == "", "%d nodes, unweighted %t (-want +got):\n%s", n, unweighted, diff)
 			}
+			diff := cmp.Diff(want, arcs(mustNew(t, n, edges)))
+			check.Must(t, diff == "", "%d nodes (-want +got):\n%s", n, diff)
 		}
 	}
 }
@@ -118,33 +113,33 @@ func TestUnusableEdges(t *testing.T) {
 		"no nodes": {0, graph.Edge{}}, "negative": {3, graph.Edge{To: 1, Weight: -1}}, "NaN": {3, graph.Edge{To: 1, Weight: math.NaN()}},
 		"infinite": {3, graph.Edge{To: 1, Weight: math.Inf(1)}},
 	} {
-		check.Is(t, check.Err(graph.New(c.n, []graph.Edge{c.edge}, graph.Options{})), graph.ErrEdge, "%s", name)
+		check.Is(t, check.Err(graph.New(c.n, []graph.Edge{c.edge})), graph.ErrEdge, "%s", name)
 	}
 	huge := []graph.Edge{{0, 1, math.MaxFloat64}, {1, 0, math.MaxFloat64}}
-	check.Is(t, check.Err(graph.New(2, huge, graph.Options{})), graph.ErrEdge, "a sum that overflows")
-	check.True(t, check.Err(graph.New(-1, nil, graph.Options{})) != nil, "-1 nodes were taken")
+	check.Is(t, check.Err(graph.New(2, huge)), graph.ErrEdge, "a sum that overflows")
+	check.True(t, check.Err(graph.New(-1, nil)) != nil, "-1 nodes were taken")
 }
 
 func TestStats(t *testing.T) {
-	g := mustNew(t, 6, []graph.Edge{{0, 1, 1}, {1, 2, 1}, {1, 0, 1}, {3, 3, 1}}, true)
+	g := mustNew(t, 6, []graph.Edge{{0, 1, 1}, {1, 2, 1}, {1, 0, 1}, {3, 3, 1}})
 	want := graph.Stats{Nodes: 6, Edges: 3, AverageDegree: 1, MaxDegree: 2, Isolated: 2, IsolatedShare: 2. / 6}
 	check.Equal(t, g.Stats(), want, "stats")
 	var zero graph.Graph
 	diff := cmp.Diff(graph.Stats{}, zero.Stats())
 	check.True(t, diff == "" && zero.N() == 0, "the zero graph has nodes: %s", diff)
 	// Zachary's club: the member of most friendships has 17.
-	s := graphragtest.Karate().Unweighted().Stats()
+	s := graphragtest.Karate().Graph().Stats()
 	check.True(t, s.Edges == 78 && s.MaxDegree == 17 && s.IsolatedShare == 0, "karate: %+v", s)
 }
 
 func TestComponents(t *testing.T) {
-	g := mustNew(t, 7, []graph.Edge{{5, 1, 1}, {2, 6, 1}, {6, 4, 0}, {3, 3, 1}}, false)
+	g := mustNew(t, 7, []graph.Edge{{5, 1, 1}, {2, 6, 1}, {6, 4, 0}, {3, 3, 1}})
 	component, count, err := g.Components(t.Context())
 	check.OK(t, err)
 	diff := cmp.Diff([]int32{0, 1, 2, 3, 2, 1, 2}, component)
 	check.True(t, diff == "" && count == 4, "%d components (-want +got):\n%s", count, diff)
 	l := graphragtest.Planted(2000, 1500, 100, .3, 5)
-	g = l.Unweighted()
+	g = l.Graph()
 	other := simple.NewUndirectedGraph()
 	for u := range g.N() {
 		other.AddNode(simple.Node(u))
@@ -163,7 +158,7 @@ func TestComponentsLookAtTheContext(t *testing.T) {
 	for i := range edges {
 		edges[i] = graph.Edge{From: int32(i), To: int32(i + 1), Weight: 1}
 	}
-	g := mustNew(t, len(edges)+1, edges, false)
+	g := mustNew(t, len(edges)+1, edges)
 	ctx := check.NewCountdown(3) // of 8 looks
 	_, _, err := g.Components(ctx)
 	check.True(t, errors.Is(err, context.Canceled) && ctx.Looks() <= 2, "%v after %d further looks", err, ctx.Looks())
@@ -183,13 +178,11 @@ func TestProcessors(t *testing.T) {
 				edges[i].From, edges[i].To = edges[i].To, edges[i].From
 			}
 		}
-		for _, unweighted := range []bool{false, true} {
-			want := naive(size.nodes, edges, unweighted)
-			for _, procs := range []int{1, 2, 5} {
-				runtime.GOMAXPROCS(procs)
-				check.True(t, slices.EqualFunc(arcs(mustNew(t, size.nodes, edges, unweighted)), want, slices.Equal[[]graph.Edge]),
-					"%d nodes, %d edges, unweighted %t, %d processors: not the graph of the definition", size.nodes, size.edges, unweighted, procs)
-			}
+		want := naive(size.nodes, edges)
+		for _, procs := range []int{1, 2, 5} {
+			runtime.GOMAXPROCS(procs)
+			check.True(t, slices.EqualFunc(arcs(mustNew(t, size.nodes, edges)), want, slices.Equal[[]graph.Edge]),
+				"%d nodes, %d edges, %d processors: not the graph of the definition", size.nodes, size.edges, procs)
 		}
 	}
 }
@@ -203,10 +196,10 @@ func TestListErrors(t *testing.T) {
 	}
 	edges[7].Weight, edges[200_005].Weight = math.MaxFloat64, math.MaxFloat64
 	edges[200_005].From, edges[200_005].To = edges[7].To, edges[7].From
-	_, err := graph.New(100_000, edges, graph.Options{})
+	_, err := graph.New(100_000, edges)
 	check.True(t, errors.Is(err, graph.ErrEdge) && strings.Contains(err.Error(), "edge 2–7:"), "too heavy together: %v", err)
 	edges[150_000].To, edges[290_000].From = 100_000, -1
-	_, err = graph.New(100_000, edges, graph.Options{})
+	_, err = graph.New(100_000, edges)
 	check.True(t, errors.Is(err, graph.ErrEdge) && strings.Contains(err.Error(), "edge 150000:"), "unusable: %v", err)
 }
 
@@ -228,7 +221,7 @@ func twinEdges() []graph.Edge {
 }
 
 func TestTwins(t *testing.T) {
-	g := check.Of(graph.New(12, twinEdges(), graph.Options{})).OK(t)
+	g := check.Of(graph.New(12, twinEdges())).OK(t)
 	c := check.Of(g.Twins(t.Context())).OK(t)
 	want := []int32{0, 1, 1, 1, 4, 4, 4, 7, 8, 9, 10, 11}
 	check.Equal(t, c.First, want, "classes")
@@ -236,7 +229,7 @@ func TestTwins(t *testing.T) {
 }
 
 func Example() {
-	g, err := graph.New(4, []graph.Edge{{From: 0, To: 1, Weight: 1}, {From: 1, To: 2, Weight: .5}, {From: 2, To: 1, Weight: .5}}, graph.Options{})
+	g, err := graph.New(4, []graph.Edge{{From: 0, To: 1, Weight: 1}, {From: 1, To: 2, Weight: .5}, {From: 2, To: 1, Weight: .5}})
 	if err != nil {
 		panic(err)
 	}
@@ -262,7 +255,7 @@ func ExampleFindPaths() {
 	for ends := range said {
 		edges = append(edges, graph.Edge{From: ends[0], To: ends[1]})
 	}
-	g, err := graph.New(len(names), edges, graph.Options{Unweighted: true})
+	g, err := graph.New(len(names), edges)
 	if err != nil {
 		panic(err)
 	}
@@ -312,7 +305,7 @@ func ExampleBeam() {
 // scored builds a graph whose edges weigh what they score.
 func scored(t testing.TB, n int, edges ...graph.Edge) (*graph.Graph, graph.ArcScores) {
 	t.Helper()
-	g := check.Of(graph.New(n, edges, graph.Options{})).OK(t)
+	g := check.Of(graph.New(n, edges)).OK(t)
 	return g, graph.ArcScores{Scores: g.Weights()}
 }
 

@@ -279,7 +279,7 @@ func Subgraph(ctx context.Context, edges []Edge, nodePrizes, edgePrizes []float6
 		return &Selection{}, ctx.Err()
 	}
 	s := newSplit(edges, nodePrizes, edgePrizes, EdgeCost(cost, edgePrizes))
-	g, err := New(len(s.prizes), s.parts, Options{})
+	g, err := New(len(s.prizes), s.parts)
 	if err != nil {
 		return nil, err
 	}

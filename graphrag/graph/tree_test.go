@@ -19,7 +19,7 @@ import (
 
 func build(t testing.TB, n int, edges []Edge) *Graph {
 	t.Helper()
-	g := check.Of(New(n, edges, Options{})).OK(t)
+	g := check.Of(New(n, edges)).OK(t)
 	return g
 }
 
@@ -283,7 +283,7 @@ func TestFindRefuses(t *testing.T) {
 
 func ExampleFindTree() {
 	// Two rich nodes with a poor one between them, and one too far away.
-	g, err := New(4, []Edge{{From: 0, To: 1, Weight: 1}, {From: 1, To: 2, Weight: 1}, {From: 2, To: 3, Weight: 5}}, Options{})
+	g, err := New(4, []Edge{{From: 0, To: 1, Weight: 1}, {From: 1, To: 2, Weight: 1}, {From: 2, To: 3, Weight: 5}})
 	if err != nil {
 		fmt.Println(err)
 		return

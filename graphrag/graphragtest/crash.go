@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/graphrag/store"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // What is copied is the same, and an export holds all of it.
@@ -23,34 +24,27 @@ func testSnapshot(t *testing.T, s *suite) {
 	records := sample(14, 60)
 	records[3].Vector = nil
 	put(t, g, table, records...)
-	bare, err := g.Table("bare")
-	must(t, err)
+	bare := check.Of(g.Table("bare")).OK(t)
 	put(t, g, bare, store.Record{ID: "only"})
 	facts := []store.Triple{fact("Fram", "designed by", "Colin Archer", "r1"), fact("Fram", "sailed to", "Antarctica", "r2")}
 	facts[0].Literal = true
 	must(t, g.Triples().PutTriples(t.Context(), facts...))
 	must(t, g.Flush(t.Context()))
-	c, err := s.s.Create(t.Context(), "copy", schema())
-	must(t, err)
-	h, err := c.Write(t.Context(), "first")
-	must(t, err)
+	c := check.Of(s.s.Create(t.Context(), "copy", schema())).OK(t)
+	h := check.Of(c.Write(t.Context(), "first")).OK(t)
 	defer h.Close()
 	must(t, store.Copy(t.Context(), schema(), g, h))
-	copied, err := h.Table("chunks")
-	must(t, err)
+	copied := check.Of(h.Table("chunks")).OK(t)
 	same(t, "copied", allRecords(t, copied, ""), records)
-	if diff := cmp.Diff(byID(facts), allTriples(t, h.Triples(), "")); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, allTriples(t, h.Triples(), ""), byID(facts))
 	dirs := []string{t.TempDir() + "/a", t.TempDir() + "/b"}
 	must(t, store.Export(t.Context(), dirs[0], schema(), g))
 	must(t, store.Export(t.Context(), dirs[1], schema(), h))
 	for name, lines := range map[string]int{"chunks.records.jsonl": 60, "bare.records.jsonl": 1, "triples.jsonl": 2, "snapshot.json": 1, "chunks.vectors.f32": -1} {
 		a, err1 := os.ReadFile(filepath.Join(dirs[0], name))
 		b, err2 := os.ReadFile(filepath.Join(dirs[1], name))
-		if err1 != nil || err2 != nil || !bytes.Equal(a, b) || len(a) == 0 || lines >= 0 && bytes.Count(a, []byte("\n")) != lines {
-			t.Errorf("%s: %d and %d bytes, %v, %v", name, len(a), len(b), err1, err2)
-		}
+		check.True(t, err1 == nil && err2 == nil && bytes.Equal(a, b) && len(a) != 0 && (lines < 0 || bytes.Count(a, []byte("\n")) == lines),
+			"%s: %d and %d bytes, %v, %v", name, len(a), len(b), err1, err2)
 	}
 }
 
@@ -64,10 +58,8 @@ func testCrash(t *testing.T, s *suite) {
 	records := sample(15, 80)
 	put(t, g, table, records[:40]...)
 	must(t, c.Publish(t.Context(), "first", ""))
-	second, err := c.Write(t.Context(), "second")
-	must(t, err)
-	building, err := second.Table("chunks")
-	must(t, err)
+	second := check.Of(c.Write(t.Context(), "second")).OK(t)
+	building := check.Of(second.Table("chunks")).OK(t)
 	put(t, second, building, records[:60]...)
 	must(t, building.Put(t.Context(), records[60:]...))
 	must(t, table.Put(t.Context(), records[40:]...))
@@ -76,16 +68,11 @@ func testCrash(t *testing.T, s *suite) {
 
 	s2 := s.f.Crash(t, s.s)
 	defer s2.Close()
-	c, err = s2.Open(t.Context(), "corpus")
-	must(t, err)
-	pinned, err := c.Pin(t.Context())
-	must(t, err)
+	c = check.Of(s2.Open(t.Context(), "corpus")).OK(t)
+	pinned := check.Of(c.Pin(t.Context())).OK(t)
 	defer pinned.Close()
-	if pinned.Name() != "first" {
-		t.Errorf("%s is published after the crash", pinned.Name())
-	}
-	resumed, err := c.Write(t.Context(), "second")
-	must(t, err)
+	check.True(t, pinned.Name() == "first", "%s is published after the crash", pinned.Name())
+	resumed := check.Of(c.Write(t.Context(), "second")).OK(t)
 	defer resumed.Close()
 	kept := func(flushed int) []store.Record {
 		if s.s.Can().Durable {
@@ -97,8 +84,7 @@ func testCrash(t *testing.T, s *suite) {
 		g    store.Generation
 		kept []store.Record
 	}{{pinned, kept(40)}, {resumed, kept(60)}} {
-		table, err := x.g.Table("chunks")
-		must(t, err)
+		table := check.Of(x.g.Table("chunks")).OK(t)
 		var lost []string
 		there := allRecords(t, table, "")
 		for _, r := range x.kept[1:] {
@@ -106,24 +92,16 @@ func testCrash(t *testing.T, s *suite) {
 				lost = append(lost, r.ID)
 			}
 		}
-		if len(lost) > 0 {
-			t.Errorf("%s lost %v", x.g.Name(), lost)
-		}
-		hits, err := table.SearchText(t.Context(), store.TextQuery{Text: "city river king ship music war", K: 100})
-		must(t, err)
-		near, err := table.SearchVectors(t.Context(), store.VectorQuery{Vector: records[0].Vector, K: 100, Effort: 1})
-		must(t, err)
+		check.True(t, len(lost) == 0, "%s lost %v", x.g.Name(), lost)
+		hits := check.Of(table.SearchText(t.Context(), store.TextQuery{Text: "city river king ship music war", K: 100})).OK(t)
+		near := check.Of(table.SearchVectors(t.Context(), store.VectorQuery{Vector: records[0].Vector, K: 100, Effort: 1})).OK(t)
 		for _, list := range [][]store.Hit{hits[0], near[0]} {
-			found, err := table.Get(t.Context(), idsOf(list)...)
-			must(t, err)
-			if len(found) != len(list) {
-				t.Errorf("%s: %d hits are of %d records", x.g.Name(), len(list), len(found))
-			}
+			found := check.Of(table.Get(t.Context(), idsOf(list)...)).OK(t)
+			check.True(t, len(found) == len(list), "%s: %d hits are of %d records", x.g.Name(), len(list), len(found))
 		}
 	}
 	// After the crash more records can be put.
-	table, err = resumed.Table("chunks")
-	must(t, err)
+	table = check.Of(resumed.Table("chunks")).OK(t)
 	put(t, resumed, table, records...)
 	must(t, c.Publish(t.Context(), "second", "first"))
 	same(t, "built to its end", allRecords(t, table, ""), records)
@@ -154,17 +132,15 @@ func FullStore(t *testing.T, s store.Store, fill, free func(t *testing.T)) {
 	put(t, g, table, old...)
 	must(t, c.Publish(ctx, "first", ""))
 	q := store.TextQuery{Text: "lighthouse expedition river", K: 10}
-	want, err := table.SearchText(ctx, q)
-	must(t, err)
+	want := check.Of(table.SearchText(ctx, q)).OK(t)
 
-	second, err := c.Write(ctx, "second")
-	must(t, err)
+	second := check.Of(c.Write(ctx, "second")).OK(t)
 	defer second.Close()
-	building, err := second.Table("chunks")
-	must(t, err)
+	building := check.Of(second.Table("chunks")).OK(t)
 	records := sample(19, 3000)
 	put(t, second, building, records[:100]...)
 	fill(t)
+	var err error
 	for begun := time.Now(); err == nil && time.Since(begun) < time.Minute; {
 		err = building.Put(ctx, records[100:]...)
 	}
@@ -187,9 +163,7 @@ func FullStore(t *testing.T, s store.Store, fill, free func(t *testing.T)) {
 	goesOn(t, second, building, records)
 	_, published, err := c.Generations(ctx)
 	must(t, err)
-	if published != now {
-		t.Errorf("%q is published, want %q", published, now)
-	}
+	check.True(t, published == now, "%q is published, want %q", published, now)
 	if published == "first" {
 		must(t, c.Publish(ctx, "second", "first"))
 	}

@@ -3,6 +3,7 @@
 package graphragtest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -55,10 +56,9 @@ func testSchema(t *testing.T, s *suite) {
 		_, err = c.Write(ctx, name)
 		wants(t, "the name "+name, err, store.ErrInvalid)
 	}
-	_, err = s.s.Create(ctx, "another", schema())
-	must(t, err)
+	_ = check.Of(s.s.Create(ctx, "another", schema())).OK(t)
 	names, err := s.s.Collections(ctx)
-	if diff := cmp.Diff([]string{"another", "corpus"}, names); diff != "" || err != nil {
+	if diff := gocmp.Diff([]string{"another", "corpus"}, names); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
 	must(t, s.s.Drop(ctx, "corpus"))
@@ -82,18 +82,14 @@ func testGenerations(t *testing.T, s *suite) {
 	wants(t, "publish in place of what is not published", c.Publish(ctx, "first", "zeroth"), store.ErrConflict)
 	must(t, c.Publish(ctx, "first", ""))
 	wants(t, "publish again as the first", c.Publish(ctx, "first", ""), store.ErrConflict)
-	pinned, err := c.Pin(ctx)
-	must(t, err)
-	old, err := pinned.Table("chunks")
-	must(t, err)
+	pinned := check.Of(c.Pin(ctx)).OK(t)
+	old := check.Of(pinned.Table("chunks")).OK(t)
 	wants(t, "put into what is pinned", old.Put(ctx, sample(1, 1)...), store.ErrReadOnly)
 	wants(t, "delete from what is pinned", old.Delete(ctx, "r00001"), store.ErrReadOnly)
 	wants(t, "flush what is pinned", pinned.Flush(ctx), store.ErrReadOnly)
 
-	second, err := c.Write(ctx, "second")
-	must(t, err)
-	fresh, err := second.Table("chunks")
-	must(t, err)
+	second := check.Of(c.Write(ctx, "second")).OK(t)
+	fresh := check.Of(second.Table("chunks")).OK(t)
 	if n, err := fresh.Count(ctx, graphrag.Condition{}); n != 0 || err != nil {
 		t.Errorf("a new generation has %d records, %v", n, err)
 	}
@@ -101,40 +97,32 @@ func testGenerations(t *testing.T, s *suite) {
 	wants(t, "discard what is published", c.Discard(ctx, "first"), store.ErrConflict)
 	must(t, c.Publish(ctx, "second", "first"))
 	names, published, err := c.Generations(ctx)
-	if diff := cmp.Diff([]string{"first", "second"}, names); diff != "" || published != "second" || err != nil {
+	if diff := gocmp.Diff([]string{"first", "second"}, names); diff != "" || published != "second" || err != nil {
 		t.Error(diff, published, err)
 	}
 	must(t, c.Discard(ctx, "first"))
 	wants(t, "discard it again", c.Discard(ctx, "first"), store.ErrNotFound)
 	same(t, "what is pinned, after it was discarded", allRecords(t, old, ""), sample(10, 20))
 	hits, err := old.SearchText(ctx, store.TextQuery{Text: "city river king", K: 3})
-	if err != nil || len(hits[0]) != 3 {
-		t.Errorf("search in it: %v, %v", hits, err)
-	}
+	check.True(t, err == nil && len(hits[0]) == 3, "search in it: %v, %v", hits, err)
 	must(t, pinned.Close())
 	must(t, pinned.Close())
 	if _, err := old.Count(ctx, graphrag.Condition{}); err == nil {
 		t.Error("it is read after it was closed")
 	}
-	now, err := c.Pin(ctx)
-	must(t, err)
+	now := check.Of(c.Pin(ctx)).OK(t)
 	defer now.Close()
-	if now.Name() != "second" {
-		t.Errorf("%q is published, want second", now.Name())
-	}
+	check.True(t, now.Name() == "second", "%q is published, want second", now.Name())
 	// Small changes go into the published one.
 	put(t, second, fresh, store.Record{ID: "late", Text: "zeppelin"})
-	again, err := c.Pin(ctx)
-	must(t, err)
+	again := check.Of(c.Pin(ctx)).OK(t)
 	defer again.Close()
-	latest, err := again.Table("chunks")
-	must(t, err)
+	latest := check.Of(again.Table("chunks")).OK(t)
 	if n, err := latest.Count(ctx, graphrag.Condition{}); n != 6 || err != nil {
 		t.Errorf("%d records after one more was put, %v; want 6", n, err)
 	}
 	if s.s.Can().FixedReads {
-		before, err := now.Table("chunks")
-		must(t, err)
+		before := check.Of(now.Table("chunks")).OK(t)
 		if n, err := before.Count(ctx, graphrag.Condition{}); n != 5 || err != nil {
 			t.Errorf("what was pinned before has %d records, %v; want 5", n, err)
 		}
@@ -150,8 +138,7 @@ func testPublishers(t *testing.T, s *suite) {
 		var wait sync.WaitGroup
 		for i := range errs {
 			name := fmt.Sprintf("g%d-%d", round, i)
-			g, err := c.Write(t.Context(), name)
-			must(t, err)
+			g := check.Of(c.Write(t.Context(), name)).OK(t)
 			defer g.Close()
 			wait.Go(func() { errs[i] = c.Publish(t.Context(), name, published) })
 		}
@@ -168,9 +155,7 @@ func testPublishers(t *testing.T, s *suite) {
 				wants(t, "the others", err, store.ErrConflict)
 			}
 		}
-		if won != 1 {
-			t.Fatalf("round %d: %d of 4 published", round, won)
-		}
+		check.Must(t, won == 1, "round %d: %d of 4 published", round, won)
 		published = now
 	}
 }
@@ -191,25 +176,20 @@ func testFork(t *testing.T, s *suite) {
 	wants(t, "a fork of nothing", err, store.ErrNotFound)
 	for round, from := range []string{"first", "next-0", "next-1"} {
 		next := fmt.Sprintf("next-%d", round)
-		fork, err := c.Fork(ctx, next, from)
-		must(t, err)
-		changed, err := fork.Table("chunks")
-		must(t, err)
+		fork := check.Of(c.Fork(ctx, next, from)).OK(t)
+		changed := check.Of(fork.Table("chunks")).OK(t)
 		must(t, changed.Delete(ctx, records[round].ID))
 		must(t, fork.Flush(ctx))
 		more := store.Record{ID: fmt.Sprintf("z%d", round), Text: "zeppelin"}
 		put(t, fork, changed, more)
-		pinned, err := c.Pin(ctx)
-		must(t, err)
-		seen, err := pinned.Table("chunks")
-		must(t, err)
+		pinned := check.Of(c.Pin(ctx)).OK(t)
+		seen := check.Of(pinned.Table("chunks")).OK(t)
 		same(t, "what is published", allRecords(t, seen, ""), slices.Clone(records))
 		want := append(slices.DeleteFunc(slices.Clone(records), func(r store.Record) bool { return r.ID == records[round].ID }), more)
 		same(t, "the fork", allRecords(t, changed, ""), slices.Clone(want))
 		must(t, c.Publish(ctx, next, from))
 		must(t, c.Discard(ctx, from))
-		hits, err := changed.SearchText(ctx, store.TextQuery{Text: "zeppelin", K: 9})
-		must(t, err)
+		hits := check.Of(changed.SearchText(ctx, store.TextQuery{Text: "zeppelin", K: 9})).OK(t)
 		if n, err := fork.Triples().CountTriples(ctx); len(hits[0]) != round+1 || n != 1 || err != nil {
 			t.Errorf("round %d: %v and %d triples, %v", round, hits, n, err)
 		}
@@ -225,13 +205,11 @@ func testFork(t *testing.T, s *suite) {
 // the one before, with other records under the same ids.
 func testReaders(t *testing.T, s *suite) {
 	ctx := t.Context()
-	c, err := s.s.Create(ctx, "corpus", schema())
-	must(t, err)
+	c := check.Of(s.s.Create(ctx, "corpus", schema())).OK(t)
 	fill := func(name string, g store.Generation, err error) {
 		must(t, err)
 		defer g.Close()
-		table, err := g.Table("chunks")
-		must(t, err)
+		table := check.Of(g.Table("chunks")).OK(t)
 		records := sample(12, 40)
 		for i := range records {
 			records[i].Text, records[i].Scope = "zeppelin", name
@@ -255,8 +233,7 @@ func testReaders(t *testing.T, s *suite) {
 		if i < 3 && s.f.Reader != nil {
 			reader := s.f.Reader(t, s.s)
 			defer reader.Close()
-			from, err = reader.Open(ctx, "corpus")
-			must(t, err)
+			from = check.Of(reader.Open(ctx, "corpus")).OK(t)
 			_, err = from.Write(ctx, "mine")
 			wants(t, "a reader that writes", err, store.ErrReadOnly)
 		}
@@ -283,9 +260,7 @@ func testReaders(t *testing.T, s *suite) {
 	}
 	done.Store(true)
 	wait.Wait()
-	if read.Load() < 50 {
-		t.Errorf("only %d reads", read.Load())
-	}
+	check.True(t, read.Load() >= 50, "only %d reads", read.Load())
 }
 
 // readOne looks whether all that is found is of the generation that was pinned.
@@ -410,13 +385,10 @@ const dim = 16
 // generation begins a generation in a new collection.
 func (s *suite) generation(t *testing.T) (store.Collection, store.Generation, store.Table) {
 	t.Helper()
-	c, err := s.s.Create(t.Context(), "corpus", schema())
-	must(t, err)
-	g, err := c.Write(t.Context(), "first")
-	must(t, err)
+	c := check.Of(s.s.Create(t.Context(), "corpus", schema())).OK(t)
+	g := check.Of(c.Write(t.Context(), "first")).OK(t)
 	t.Cleanup(func() { _ = g.Close() })
-	table, err := g.Table("chunks")
-	must(t, err)
+	table := check.Of(g.Table("chunks")).OK(t)
 	return c, g, table
 }
 
@@ -425,9 +397,7 @@ var must = check.OK
 // wants checks an error.
 func wants(t *testing.T, doing string, err, want error) {
 	t.Helper()
-	if !errors.Is(err, want) {
-		t.Errorf("%s: %v, want %v", doing, err, want)
-	}
+	check.Is(t, err, want, "%s", doing)
 }
 
 // put puts and flushes.
@@ -516,17 +486,9 @@ func idsOf(hits []store.Hit) []string {
 // ordered checks that hits are sorted by score, equal ones by id.
 func ordered(t *testing.T, hits []store.Hit) {
 	t.Helper()
-	if !slices.IsSortedFunc(hits, func(a, b store.Hit) int {
-		if a.Score != b.Score {
-			if a.Score > b.Score {
-				return -1
-			}
-			return 1
-		}
-		return strings.Compare(a.ID, b.ID)
-	}) {
-		t.Errorf("the best are not first, or equal ones not in the order of their ids: %v", hits)
-	}
+	check.True(t, slices.IsSortedFunc(hits, func(a, b store.Hit) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID))
+	}), "the best are not first, or equal ones not in the order of their ids: %v", hits)
 }
 
 // fact returns a triple of names.
@@ -544,7 +506,7 @@ func same(t *testing.T, what string, got, want []store.Record) {
 			got[i].Vector, want[i].Vector = unit(got[i].Vector), unit(want[i].Vector)
 		}
 	}
-	if diff := cmp.Diff(want, got, cmpopts.EquateApprox(0, 1e-5), cmpopts.EquateEmpty()); diff != "" {
+	if diff := gocmp.Diff(want, got, cmpopts.EquateApprox(0, 1e-5), cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("%s (-want +got):\n%.2000s", what, diff)
 	}
 }

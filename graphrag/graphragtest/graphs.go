@@ -190,13 +190,8 @@ type EdgeList struct {
 }
 
 // Graph builds the graph of the list. It panics if an edge is unusable, which no recipe of this package makes.
-func (l EdgeList) Graph() *graph.Graph { return l.build(graph.Options{}) }
-
-// Unweighted is Graph without weights.
-func (l EdgeList) Unweighted() *graph.Graph { return l.build(graph.Options{Unweighted: true}) }
-
-func (l EdgeList) build(o graph.Options) *graph.Graph {
-	g, err := graph.New(l.N, l.Edges, o)
+func (l EdgeList) Graph() *graph.Graph {
+	g, err := graph.New(l.N, l.Edges)
 	if err != nil {
 		panic(err)
 	}

@@ -26,6 +26,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // The model of WriteBERT.
@@ -181,9 +182,7 @@ func Embedder(t *testing.T, e embed.Embedder) {
 	}
 	given := slices.Clone(texts)
 	whole, err := e.EmbedDocuments(t.Context(), given)
-	if err != nil || !slices.Equal(given, texts) {
-		t.Fatalf("EmbedDocuments: %v, or it changed the texts", err)
-	}
+	check.Must(t, err == nil && slices.Equal(given, texts), "EmbedDocuments: %v, or it changed the texts", err)
 	t.Run("shape", func(t *testing.T) { checkShape(t, e, texts, whole) })
 	t.Run("no texts", func(t *testing.T) {
 		if got, err := e.EmbedDocuments(t.Context(), nil); err != nil || len(got) != 0 {
@@ -193,9 +192,8 @@ func Embedder(t *testing.T, e embed.Embedder) {
 	t.Run("batch", func(t *testing.T) {
 		for i, text := range texts {
 			one, err := e.EmbedDocuments(t.Context(), []string{text})
-			if err != nil || len(one) != 1 || !slices.Equal(one[0], whole[i]) {
-				t.Errorf("text %d alone has another vector than among others (error %v)", i, err)
-			}
+			check.True(t, err == nil && len(one) == 1 && slices.Equal(one[0], whole[i]),
+				"text %d alone has another vector than among others (error %v)", i, err)
 		}
 	})
 	t.Run("concurrent", func(t *testing.T) { concurrent(t, e, texts, whole) })
@@ -212,37 +210,23 @@ func Embedder(t *testing.T, e embed.Embedder) {
 }
 
 func checkShape(t *testing.T, e embed.Embedder, texts []string, vectors [][]float32) {
-	if len(vectors) != len(texts) {
-		t.Fatalf("%d vectors for %d texts", len(vectors), len(texts))
-	}
+	check.Must(t, len(vectors) == len(texts), "%d vectors for %d texts", len(vectors), len(texts))
 	components := len(vectors[0])
 	if m, ok := e.(embed.Model); ok {
-		if m.Dim() != components {
-			t.Errorf("Dim is %d, vectors have %d components", m.Dim(), components)
-		}
-		if m.Name() == "" {
-			t.Error("Name is empty")
-		}
+		check.True(t, m.Dim() == components, "Dim is %d, vectors have %d components", m.Dim(), components)
+		check.True(t, m.Name() != "", "Name is empty")
 	}
 	for i, text := range texts {
 		query, err := e.EmbedQuery(t.Context(), text)
-		if err != nil {
-			t.Fatalf("EmbedQuery of text %d: %v", i, err)
-		}
+		check.Must(t, err == nil, "EmbedQuery of text %d: %v", i, err)
 		for _, v := range [][]float32{vectors[i], query} {
-			if len(v) != components {
-				t.Errorf("text %d: %d components, want %d", i, len(v), components)
-			}
+			check.True(t, len(v) == components, "text %d: %d components, want %d", i, len(v), components)
 			for j, c := range v {
-				if c-c != 0 {
-					t.Errorf("text %d: component %d is %v", i, j, c)
-				}
+				check.True(t, c-c == 0, "text %d: component %d is %v", i, j, c)
 			}
 		}
 	}
-	if !slices.Equal(vectors[0], vectors[len(vectors)-1]) {
-		t.Error("equal texts have different vectors")
-	}
+	check.True(t, slices.Equal(vectors[0], vectors[len(vectors)-1]), "equal texts have different vectors")
 }
 
 func concurrent(t *testing.T, e embed.Embedder, texts []string, whole [][]float32) {
@@ -287,19 +271,14 @@ func Extractor(t *testing.T, x extract.Extractor) {
 		chunks = append(chunks, graphrag.Chunk{ID: fmt.Sprintf("doc%d#000000", i), Doc: fmt.Sprintf("doc%d", i), End: len(s), Text: s})
 	}
 	found, err := x.Extract(context.Background(), chunks)
-	if err != nil {
-		t.Fatalf("Extract: %v", err)
-	}
-	if len(found) != len(chunks) {
-		t.Fatalf("%d extractions of %d chunks", len(found), len(chunks))
-	}
+	check.Must(t, err == nil, "Extract: %v", err)
+	check.Must(t, len(found) == len(chunks), "%d extractions of %d chunks", len(found), len(chunks))
 	for i, e := range found {
 		checkExtraction(t, chunks[i], e)
 	}
 	again, err := x.Extract(context.Background(), chunks)
-	if err != nil || !reflect.DeepEqual(found, again) {
-		t.Errorf("a second Extract of the same chunks differs (error %v)", err)
-	}
+	check.True(t, err == nil && reflect.DeepEqual(found, again),
+		"a second Extract of the same chunks differs (error %v)", err)
 	if none, err := x.Extract(context.Background(), nil); err != nil || len(none) != 0 {
 		t.Errorf("no chunks: %d extractions and error %v", len(none), err)
 	}
@@ -312,27 +291,22 @@ func Extractor(t *testing.T, x extract.Extractor) {
 
 func checkExtraction(t *testing.T, c graphrag.Chunk, e kg.Extraction) {
 	t.Helper()
-	if e.Chunk != c.ID || e.Doc != c.Doc {
-		t.Errorf("chunk %q of %q: the extraction says %q of %q", c.ID, c.Doc, e.Chunk, e.Doc)
-	}
+	check.True(t, e.Chunk == c.ID && e.Doc == c.Doc,
+		"chunk %q of %q: the extraction says %q of %q", c.ID, c.Doc, e.Chunk, e.Doc)
 	known := map[string]bool{}
 	for _, m := range e.Mentions {
 		known[m.Name] = true
-		if m.Name == "" {
-			t.Errorf("chunk %q: a mention without a name", c.ID)
-		}
+		check.True(t, m.Name != "", "chunk %q: a mention without a name", c.ID)
 		checkSpan(t, c, m.Span)
 	}
 	for _, f := range e.Facts {
-		if !known[f.Head] || !known[f.Tail] {
-			t.Errorf("chunk %q: an end of (%s; %s; %s) is not among the mentions", c.ID, f.Head, f.Relation, f.Tail)
-		}
+		check.True(t, known[f.Head] && known[f.Tail],
+			"chunk %q: an end of (%s; %s; %s) is not among the mentions", c.ID, f.Head, f.Relation, f.Tail)
 		checkSpan(t, c, f.Span)
 	}
 	for _, a := range e.Attributes {
-		if !known[a.Entity] {
-			t.Errorf("chunk %q: attribute %s of %q, which is not among the mentions", c.ID, a.Key, a.Entity)
-		}
+		check.True(t, known[a.Entity],
+			"chunk %q: attribute %s of %q, which is not among the mentions", c.ID, a.Key, a.Entity)
 		checkSpan(t, c, a.Span)
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/store"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // Records that were put come back, the last one of each id; deleted records do not.
@@ -24,8 +25,7 @@ func testRecords(t *testing.T, s *suite) {
 	records := sample(1, 50)
 	put(t, g, table, records...)
 	put(t, g, table, records[:10]...) // again, the same
-	got, err := table.Get(t.Context(), records[7].ID, "nobody", records[3].ID)
-	must(t, err)
+	got := check.Of(table.Get(t.Context(), records[7].ID, "nobody", records[3].ID)).OK(t)
 	same(t, "Get", got, []store.Record{records[7], records[3]})
 	if n, err := table.Count(t.Context(), graphrag.Condition{}); n != 50 || err != nil {
 		t.Errorf("%d records, %v; want 50", n, err)
@@ -43,29 +43,21 @@ func testRecords(t *testing.T, s *suite) {
 	want = slices.Delete(want, 5, 6)
 	same(t, "All", allRecords(t, table, ""), want)
 	for text, ids := range map[string][]string{"zeppelin": {changed.ID}} {
-		found, err := table.SearchText(t.Context(), store.TextQuery{Text: text, K: 5})
-		must(t, err)
-		if diff := cmp.Diff(ids, idsOf(found[0])); diff != "" {
-			t.Errorf("search for %q: %s", text, diff)
-		}
+		found := check.Of(table.SearchText(t.Context(), store.TextQuery{Text: text, K: 5})).OK(t)
+		check.Equal(t, idsOf(found[0]), ids, "search for %q", text)
 	}
-	found, err := table.SearchVectors(t.Context(), store.VectorQuery{Vector: records[5].Vector, K: 60, Effort: 1})
-	must(t, err)
+	found := check.Of(table.SearchVectors(t.Context(), store.VectorQuery{Vector: records[5].Vector, K: 60, Effort: 1})).OK(t)
 	if ids := idsOf(found[0]); len(ids) != 48 || slices.Contains(ids, records[4].ID) || slices.Contains(ids, records[5].ID) {
 		t.Errorf("%d are found by vectors, want the 48 that have one: %v", len(ids), ids)
 	}
 
-	bare, err := g.Table("bare")
-	must(t, err)
+	bare := check.Of(g.Table("bare")).OK(t)
 	put(t, g, bare, store.Record{ID: "only", Data: []byte("data")})
 	same(t, "a table without words and vectors", allRecords(t, bare, ""), []store.Record{{ID: "only", Data: []byte("data")}})
 
 	records[0].Vector[0], records[0].Data[0] = 99, 99
-	got, err = table.Get(t.Context(), records[0].ID)
-	must(t, err)
-	if len(got) != 1 || got[0].Data[0] == 99 {
-		t.Error("the store kept a slice of the caller's")
-	}
+	got = check.Of(table.Get(t.Context(), records[0].ID)).OK(t)
+	check.True(t, len(got) == 1 && got[0].Data[0] != 99, "the store kept a slice of the caller's")
 }
 
 // Errors name the items that cannot be stored; the rest is stored.
@@ -84,23 +76,15 @@ func testBadItems(t *testing.T, s *suite) {
 	}
 	err := table.Put(t.Context(), slices.Concat(good[:1], bad, good[1:])...)
 	var items *store.ItemsError
-	if !errors.As(err, &items) || !errors.Is(err, store.ErrInvalid) {
-		t.Fatalf("put: %v, want an ItemsError", err)
-	}
-	if len(items.Items) != len(bad) {
-		t.Fatalf("%d of %d bad items are told: %v", len(items.Items), len(bad), err)
-	}
+	check.Must(t, errors.As(err, &items) && errors.Is(err, store.ErrInvalid), "put: %v, want an ItemsError", err)
+	check.Must(t, len(items.Items) == len(bad), "%d of %d bad items are told: %v", len(items.Items), len(bad), err)
 	for i, item := range items.Items {
-		if item.Index != i+1 || item.ID != bad[i].ID {
-			t.Errorf("item %d: %+v", i, item)
-		}
+		check.True(t, item.Index == i+1 && item.ID == bad[i].ID, "item %d: %+v", i, item)
 	}
 	must(t, g.Flush(t.Context()))
 	same(t, "what is good", allRecords(t, table, ""), good)
 	err = g.Triples().PutTriples(t.Context(), fact("a", "b", "c", ""), fact("", "b", "c", ""), fact("a", "b", strings.Repeat("x", 100_000), ""))
-	if !errors.As(err, &items) || len(items.Items) != 2 || items.Items[0].Index != 1 {
-		t.Errorf("triples: %v", err)
-	}
+	check.True(t, errors.As(err, &items) && len(items.Items) == 2 && items.Items[0].Index == 1, "triples: %v", err)
 }
 
 func testScopes(t *testing.T, s *suite) {
@@ -128,16 +112,12 @@ func testIterator(t *testing.T, s *suite) {
 	records := sample(4, 200)
 	put(t, g, table, records...)
 	must(t, c.Publish(t.Context(), "first", ""))
-	pinned, err := c.Pin(t.Context())
-	must(t, err)
+	pinned := check.Of(c.Pin(t.Context())).OK(t)
 	defer pinned.Close()
 	if s.s.Can().FixedReads {
-		if table, err = pinned.Table("chunks"); err != nil {
-			t.Fatal(err)
-		}
+		table = check.Of(pinned.Table("chunks")).OK(t)
 	}
-	writing, err := g.Table("chunks")
-	must(t, err)
+	writing := check.Of(g.Table("chunks")).OK(t)
 	var got []store.Record
 	for r, err := range table.All(t.Context(), records[9].ID) {
 		must(t, err)
@@ -185,11 +165,9 @@ func testModel(t *testing.T, s *suite) {
 			}
 		}
 		same(t, fmt.Sprintf("after round %d", round), allRecords(t, table, ""), want)
-		byWord, err := table.SearchText(t.Context(), store.TextQuery{Text: fmt.Sprintf("round%d", round), K: 100})
-		must(t, err)
+		byWord := check.Of(table.SearchText(t.Context(), store.TextQuery{Text: fmt.Sprintf("round%d", round), K: 100})).OK(t)
 		ordered(t, byWord[0])
-		byVector, err := table.SearchVectors(t.Context(), store.VectorQuery{Vector: records[0].Vector, K: 100, Effort: 1})
-		must(t, err)
+		byVector := check.Of(table.SearchVectors(t.Context(), store.VectorQuery{Vector: records[0].Vector, K: 100, Effort: 1})).OK(t)
 		ordered(t, byVector[0])
 		for _, x := range []struct {
 			by        string
@@ -247,25 +225,17 @@ func testTriples(t *testing.T, s *suite) {
 	must(t, ts.DeleteTriples(t.Context(), facts[3].ID(), "nothing"))
 	must(t, g.Flush(t.Context()))
 	want := byID([]store.Triple{facts[0], facts[1], heavier, facts[4], value})
-	if diff := cmp.Diff(want, allTriples(t, ts, "")); diff != "" {
-		t.Errorf("all triples: %s", diff)
-	}
-	if diff := cmp.Diff(want[2:], allTriples(t, ts, want[1].ID())); diff != "" {
-		t.Errorf("from the third on: %s", diff)
-	}
+	check.Equal(t, allTriples(t, ts, ""), want, "all triples")
+	check.Equal(t, allTriples(t, ts, want[1].ID()), want[2:], "from the third on")
 	if n, err := ts.CountTriples(t.Context()); n != 5 || err != nil {
 		t.Errorf("%d triples, %v; want 5", n, err)
 	}
-	hits, err := ts.SearchTriples(t.Context(), store.TextQuery{Text: "who designed Fram?", K: 2}, store.TextQuery{Text: "Amundsen", K: 9})
-	must(t, err)
+	hits := check.Of(ts.SearchTriples(t.Context(), store.TextQuery{Text: "who designed Fram?", K: 2}, store.TextQuery{Text: "Amundsen", K: 9})).OK(t)
 	for i, n := range []int{2, 0} {
-		if len(hits[i]) != n {
-			t.Errorf("query %d: %d triples, want %d: %v", i, len(hits[i]), n, hits[i])
-		}
+		check.True(t, len(hits[i]) == n, "query %d: %d triples, want %d: %v", i, len(hits[i]), n, hits[i])
 	}
-	if len(hits[0]) == 2 && (hits[0][0].Tail.ID != "Colin Archer" || hits[0][0].ID() > hits[0][1].ID()) {
-		t.Errorf("the best of two that are equal: %v", hits[0])
-	}
+	check.True(t, len(hits[0]) != 2 || hits[0][0].Tail.ID == "Colin Archer" && hits[0][0].ID() <= hits[0][1].ID(),
+		"the best of two that are equal: %v", hits[0])
 }
 
 // Neighbors are found by an end, a relation and up to a limit, of a hub too.
@@ -308,11 +278,9 @@ func testNeighbors(t *testing.T, s *suite) {
 
 func neighbors(t *testing.T, ts store.Triples, entity string, near store.Near, want []store.Triple) {
 	t.Helper()
-	got, err := ts.Neighbors(t.Context(), []string{"leaf 1", entity}, near)
-	must(t, err)
-	if len(got) != 2 || !slices.Equal(got[1], want) {
-		t.Errorf("neighbors of %s, %+v: %d, want %d in order", entity, near, len(got[1]), len(want))
-	}
+	got := check.Of(ts.Neighbors(t.Context(), []string{"leaf 1", entity}, near)).OK(t)
+	check.True(t, len(got) == 2 && slices.Equal(got[1], want),
+		"neighbors of %s, %+v: %d, want %d in order", entity, near, len(got[1]), len(want))
 }
 
 // testLikeNeighbors wants the neighbors that match the search first, then the others.
@@ -321,10 +289,8 @@ func testLikeNeighbors(t *testing.T, ts store.Triples, facts []store.Triple) {
 		{Like: "what is behind leaf 20 or leaf 1207?"}, {Like: "leaf 20 and 1207", Limit: 4}, {Like: "leaf 20 back", End: store.Tail},
 		{Like: "relation 2 of leaf 23 and leaf 300", Limit: 1100}, {Like: "20 23", Relation: "relation 2", Limit: 9}, {Like: "Oslo", Limit: 5},
 	} {
-		hits, err := ts.SearchTriples(t.Context(), store.TextQuery{Text: near.Like, K: len(facts)})
-		must(t, err)
-		around, err := ts.Neighbors(t.Context(), []string{"hub"}, store.Near{End: near.End, Relation: near.Relation})
-		must(t, err)
+		hits := check.Of(ts.SearchTriples(t.Context(), store.TextQuery{Text: near.Like, K: len(facts)})).OK(t)
+		around := check.Of(ts.Neighbors(t.Context(), []string{"hub"}, store.Near{End: near.End, Relation: near.Relation})).OK(t)
 		var want []store.Triple
 		for _, h := range hits[0] {
 			if slices.Contains(around[0], h.Triple) {

@@ -16,6 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/store"
+	"github.com/wildgraph/wildgraph/internal/check"
 )
 
 // The ten best records by words equal the results of package bm25.
@@ -29,8 +30,7 @@ func testWords(t *testing.T, s *suite) {
 	for i, r := range records {
 		chunks[i] = graphrag.Chunk{Title: r.Title, Text: r.Text}
 	}
-	ix, err := bm25.Build(t.Context(), chunks, bm25.Options{TitleWeight: 1})
-	must(t, err)
+	ix := check.Of(bm25.Build(t.Context(), chunks, bm25.Options{TitleWeight: 1})).OK(t)
 	r := rand.New(rand.NewPCG(6, 6))
 	queries := []store.TextQuery{{Text: "lighthouse expedition", K: 0}, {Text: "the of", K: 10}, {Text: "", K: 10}, {Text: "zeppelin", K: 10}}
 	for range 40 {
@@ -38,8 +38,7 @@ func testWords(t *testing.T, s *suite) {
 	}
 	check := func(when string) {
 		t.Helper()
-		hits, err := table.SearchText(t.Context(), queries...)
-		must(t, err)
+		hits := check.Of(table.SearchText(t.Context(), queries...)).OK(t)
 		shared, most := 0, 0
 		for i, q := range queries {
 			ordered(t, hits[i])
@@ -50,9 +49,7 @@ func testWords(t *testing.T, s *suite) {
 					shared++
 				}
 			}
-			if len(got) > q.K {
-				t.Errorf("%s: %d hits for %+v", when, len(got), q)
-			}
+			check.True(t, len(got) <= q.K, "%s: %d hits for %+v", when, len(got), q)
 		}
 		if overlap := float64(shared) / float64(most); overlap < .99 { // of equal scores at the end either may be left out
 			t.Errorf("%s: %.3f of the ten best are those of BM25, want .99", when, overlap)
@@ -76,8 +73,7 @@ func testVectors(t *testing.T, s *suite) {
 	for range 50 {
 		q := direction(r)
 		want := nearest(records, q, 10)
-		hits, err := table.SearchVectors(t.Context(), store.VectorQuery{Vector: q, K: 10}, store.VectorQuery{Vector: q, K: 10, Effort: 1})
-		must(t, err)
+		hits := check.Of(table.SearchVectors(t.Context(), store.VectorQuery{Vector: q, K: 10}, store.VectorQuery{Vector: q, K: 10, Effort: 1})).OK(t)
 		for i, some := range hits {
 			ordered(t, some)
 			got := idsOf(some)
@@ -96,15 +92,11 @@ func testVectors(t *testing.T, s *suite) {
 	if recall := float64(shared) / float64(most); recall < .95 {
 		t.Errorf("recall of the ten nearest is %.3f, want .95", recall)
 	}
-	if exact != most {
-		t.Errorf("%d of the %d nearest are found with full effort", exact, most)
-	}
+	check.True(t, exact == most, "%d of the %d nearest are found with full effort", exact, most)
 	query := store.VectorQuery{Vector: direction(r), K: 2000, Effort: 1}
-	before, err := table.SearchVectors(t.Context(), query)
-	must(t, err)
+	before := check.Of(table.SearchVectors(t.Context(), query)).OK(t)
 	must(t, c.Publish(t.Context(), "first", "")) // what is merged has the same scores, to the bit
-	after, err := table.SearchVectors(t.Context(), query)
-	must(t, err)
+	after := check.Of(table.SearchVectors(t.Context(), query)).OK(t)
 	if diff := cmp.Diff(before, after); diff != "" {
 		t.Errorf("published: %.500s", diff)
 	}
@@ -154,21 +146,17 @@ func testConditions(t *testing.T, s *suite) {
 		query := store.VectorQuery{Vector: records[0].Vector, K: 300, Where: where, Effort: 1}
 		three, ten := query, query
 		three.K, ten.K, ten.Effort = 3, 10, 0
-		byVector, err := table.SearchVectors(t.Context(), query, three, ten)
-		must(t, err)
+		byVector := check.Of(table.SearchVectors(t.Context(), query, three, ten)).OK(t)
 		got, want := idsOf(byVector[0]), nearest(some, records[0].Vector, 10)
 		slices.Sort(got)
-		if !slices.Equal(got, idsIn(some)) {
-			t.Fatalf("%s is met by %d records, and %d are found", where, len(some), len(got))
-		}
+		check.Must(t, slices.Equal(got, idsIn(some)),
+			"%s is met by %d records, and %d are found", where, len(some), len(got))
 		if diff := cmp.Diff(want[:min(3, len(want))], idsOf(byVector[1])); diff != "" && len(some) > 0 {
 			t.Errorf("the three nearest of %s: %s", where, diff)
 		}
 		met += len(want)
 		for _, id := range idsOf(byVector[2]) {
-			if !slices.Contains(got, id) {
-				t.Fatalf("%s is not met by %s, which is found", where, id)
-			}
+			check.Must(t, slices.Contains(got, id), "%s is not met by %s, which is found", where, id)
 			if slices.Contains(want, id) {
 				found++
 			}
@@ -185,15 +173,13 @@ func testConditions(t *testing.T, s *suite) {
 func testOwnWords(t *testing.T, s *suite, table store.Table, where graphrag.Condition, some []store.Record) {
 	t.Helper()
 	const query = "city river king ship music war science island film"
-	hits, err := table.SearchText(t.Context(), store.TextQuery{Text: query, K: 300, Where: where})
-	must(t, err)
+	hits := check.Of(table.SearchText(t.Context(), store.TextQuery{Text: query, K: 300, Where: where})).OK(t)
 	ordered(t, hits[0])
 	chunks := make([]graphrag.Chunk, len(some))
 	for i, r := range some {
 		chunks[i] = graphrag.Chunk{Title: r.Title, Text: r.Text}
 	}
-	ix, err := bm25.Build(t.Context(), chunks, bm25.Options{TitleWeight: 1})
-	must(t, err)
+	ix := check.Of(bm25.Build(t.Context(), chunks, bm25.Options{TitleWeight: 1})).OK(t)
 	var want []store.Hit
 	for _, x := range ix.Search(query, 300, nil) {
 		want = append(want, store.Hit{ID: some[x.ID].ID, Score: x.Score})
@@ -202,9 +188,7 @@ func testOwnWords(t *testing.T, s *suite, table store.Table, where graphrag.Cond
 		got, ids := idsOf(hits[0]), idsOf(want)
 		slices.Sort(got)
 		slices.Sort(ids)
-		if !slices.Equal(got, ids) {
-			t.Fatalf("under %s words find %d records, want %d", where, len(got), len(ids))
-		}
+		check.Must(t, slices.Equal(got, ids), "under %s words find %d records, want %d", where, len(got), len(ids))
 		return
 	}
 	if diff := cmp.Diff(want, hits[0], cmpopts.EquateEmpty(), cmpopts.EquateApprox(1e-6, 0)); diff != "" {
@@ -279,8 +263,7 @@ func testBadQueries(t *testing.T, s *suite) {
 	wants(t, "a query of another dimension", err, store.ErrInvalid)
 	_, err = table.SearchVectors(t.Context(), store.VectorQuery{Vector: make([]float32, dim), K: 1, Effort: 2})
 	wants(t, "an effort of 2", err, store.ErrInvalid)
-	bare, err := g.Table("bare")
-	must(t, err)
+	bare := check.Of(g.Table("bare")).OK(t)
 	_, err = bare.SearchText(t.Context(), store.TextQuery{Text: "city", K: 1})
 	wants(t, "a search by words in a table without", err, store.ErrInvalid)
 	_, err = bare.SearchVectors(t.Context(), store.VectorQuery{Vector: make([]float32, dim), K: 1})

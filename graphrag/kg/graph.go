@@ -222,7 +222,7 @@ func (g *Graph) View(o ViewOptions) (*View, error) {
 		v.Passages = len(g.Passages)
 		edges = append(edges, g.contextEdges(o, v)...)
 	}
-	built, err := graph.New(v.Entities+v.Passages, edges, graph.Options{})
+	built, err := graph.New(v.Entities+v.Passages, edges)
 	if err != nil {
 		return nil, fmt.Errorf("kg: %w", err)
 	}

@@ -204,11 +204,7 @@ func begin[W float32 | float64](ctx context.Context, a *arcs[W], q *quotient, x 
 		x.w[c] -= (1-q.damping)*mass/q.size[c] - q.pivot[c]*y
 		targets, weights := a.part(a.offsets[c], a.offsets[c+1])
 		for i, t := range targets {
-			w := 1.0
-			if weights != nil {
-				w = float64(weights[i])
-			}
-			x.w[t] -= by * y * w
+			x.w[t] -= by * y * float64(weights[i])
 		}
 	}
 	_, err := forward(ctx, a, q, x)
@@ -284,12 +280,6 @@ func gather[W, P float32 | float64](targets []int32, weights []W, p []P) float64
 
 // addProducts adds p at up to eight targets to as many sums, and returns the weights after them.
 func addProducts[W, P float32 | float64](sums *[8]float64, targets []int32, weights []W, p []P) []W {
-	if weights == nil {
-		for i, t := range targets {
-			sums[i&7] += float64(p[t])
-		}
-		return nil
-	}
 	for i, w := range weights[:len(targets)] {
 		sums[i&7] += float64(float64(w) * float64(p[targets[i]]))
 	}

@@ -21,7 +21,7 @@ import (
 
 func mustGraph(t testing.TB, n int, edges []graph.Edge) *graph.Graph {
 	t.Helper()
-	g := check.Of(graph.New(n, edges, graph.Options{})).OK(t)
+	g := check.Of(graph.New(n, edges)).OK(t)
 	return g
 }
 
@@ -65,7 +65,7 @@ func awkward(t *testing.T) map[string]*graph.Graph {
 		"star":    mustGraph(t, 510, star),
 		"pieces":  mustGraph(t, 400, pieces.Edges),
 		"lfr":     graphragtest.LFR2333().Graph(),
-		"ring":    graphragtest.Ring(30, 5).Unweighted(),
+		"ring":    graphragtest.Ring(30, 5).Graph(),
 		"one":     mustGraph(t, 1, nil),
 		"loop":    mustGraph(t, 1, []graph.Edge{{From: 0, To: 0, Weight: 2}}),
 		"nothing": mustGraph(t, 5, []graph.Edge{{From: 1, To: 2}}),
@@ -82,7 +82,7 @@ func uniform(nodes ...int32) []ppr.Seed {
 }
 
 func TestConcurrent(t *testing.T) {
-	g := graphragtest.LFR2333().Unweighted()
+	g := graphragtest.LFR2333().Graph()
 	s := solver(t, g, ppr.Options{})
 	seeds := uniform(1, 2, 3)
 	want := check.Of(s.Solve(t.Context(), seeds, nil)).OK(t)
@@ -158,7 +158,7 @@ func TestFirstQueryLooksAtTheContext(t *testing.T) {
 // On the path 0–1–2 a walk from node 0 with damping ½ is at the nodes with
 // probabilities 7/12, 1/3 and 1/12.
 func Example() {
-	g, err := graph.New(3, []graph.Edge{{From: 0, To: 1, Weight: 1}, {From: 1, To: 2, Weight: 1}}, graph.Options{})
+	g, err := graph.New(3, []graph.Edge{{From: 0, To: 1, Weight: 1}, {From: 1, To: 2, Weight: 1}})
 	if err != nil {
 		panic(err)
 	}
@@ -245,7 +245,7 @@ func TestIgraph(t *testing.T) {
 				for i := range edges {
 					edges[i].Weight *= scale
 				}
-				g := check.Of(graph.New(c.n, edges, graph.Options{})).OK(t)
+				g := check.Of(graph.New(c.n, edges)).OK(t)
 				x := check.Of(solver(t, g, ppr.Options{Tolerance: 1e-12}).Solve(t.Context(), c.seeds, nil)).OK(t)
 				if c.nodes != nil {
 					var picked []float64

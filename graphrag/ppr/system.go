@@ -121,7 +121,7 @@ type quotient struct {
 	rows     any // arcs[float32], where it holds all weights exactly, or arcs[float64]
 }
 
-// arcs are rows with weights of one type, sorted by target; nil weights are all 1.
+// arcs are rows with weights of one type, sorted by target.
 type arcs[W float32 | float64] struct {
 	offsets []int64
 	middle  []int64 // first arc to a later class
@@ -181,7 +181,6 @@ func (q *quotient) measure(s *system, c graph.Classes, order []int32) {
 // quotientRows returns the rows of the classes from the rows of their first nodes, the
 // only nodes whose class is not -1.
 func quotientRows[W float32 | float64](ctx context.Context, s *system, class []int32, classes int) (arcs[W], error) {
-	weights := s.g.Weights()
 	a := arcs[W]{offsets: make([]int64, classes+1), middle: make([]int64, classes)}
 	for u, c := range class {
 		if u%stride == 0 && ctx.Err() != nil {
@@ -199,10 +198,7 @@ func quotientRows[W float32 | float64](ctx context.Context, s *system, class []i
 	for c := range classes {
 		a.offsets[c+1] += a.offsets[c]
 	}
-	a.targets = make([]int32, a.offsets[classes])
-	if weights != nil {
-		a.weights = make([]W, a.offsets[classes])
-	}
+	a.targets, a.weights = make([]int32, a.offsets[classes]), make([]W, a.offsets[classes])
 	var row []uint64 // class of the target, and the place of the arc
 	for u, c := range class {
 		if u%stride == 0 && ctx.Err() != nil {
@@ -221,10 +217,7 @@ func quotientRows[W float32 | float64](ctx context.Context, s *system, class []i
 		slices.Sort(row)
 		to := a.offsets[c]
 		for i, x := range row {
-			a.targets[to+int64(i)] = int32(x >> 32)
-			if weights != nil {
-				a.weights[to+int64(i)] = W(weights[lo+int64(uint32(x))])
-			}
+			a.targets[to+int64(i)], a.weights[to+int64(i)] = int32(x>>32), W(s.g.Weight(lo+int64(uint32(x))))
 		}
 		at, _ := slices.BinarySearch(row, uint64(c)<<32)
 		a.middle[c] = to + int64(at)
@@ -233,12 +226,7 @@ func quotientRows[W float32 | float64](ctx context.Context, s *system, class []i
 }
 
 // part returns the targets and weights of the arcs lo to hi.
-func (a *arcs[W]) part(lo, hi int64) ([]int32, []W) {
-	if a.weights == nil {
-		return a.targets[lo:hi], nil
-	}
-	return a.targets[lo:hi], a.weights[lo:hi]
-}
+func (a *arcs[W]) part(lo, hi int64) ([]int32, []W) { return a.targets[lo:hi], a.weights[lo:hi] }
 
 // own returns the x of a seed above the mean of its class, times the size of the class, if its twins are no
 // seeds, and the class. Vectors that sum to zero within a class stay there: for them D - d·A is D + d·inside.

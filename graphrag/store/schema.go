@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
 	"github.com/wildgraph/wildgraph/graphrag/vector"
 )
@@ -106,6 +107,20 @@ func CheckName(of, name string) error {
 		return nil
 	}
 	return fmt.Errorf("%w: %s %.80q: a name is 1 to 63 of a-z, 0-9, _ and -, and begins with a letter", ErrInvalid, of, name)
+}
+
+// Terms returns the terms under which a text is indexed, in order and with repetitions, in the language of the text.
+func Terms(a text.Analyzer, s string) (terms []string) {
+	if x, ok := a.(*text.Standard); ok {
+		a = x.For(s)
+	}
+	a.Words(s, func(word []byte) bool {
+		if t, ok := a.Term(string(word)); ok {
+			terms = append(terms, t)
+		}
+		return true
+	})
+	return terms
 }
 
 // CheckRecord reports all errors in a record of a table.

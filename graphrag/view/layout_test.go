@@ -53,7 +53,7 @@ func TestLayoutSetsGroupsApart(t *testing.T) {
 			edges = append(edges, graph.Edge{From: v, To: (v + size) % (groups * size), Weight: 1})
 		}
 	}
-	g := check.Of(graph.New(groups*size, edges, graph.Options{})).OK(t)
+	g := check.Of(graph.New(groups*size, edges)).OK(t)
 	x, y, err := layout(t.Context(), g, labels)
 	check.OK(t, err)
 	var within, between, n, m float64
@@ -81,7 +81,7 @@ func TestPartsFillThePicture(t *testing.T) {
 			edges = append(edges, graph.Edge{From: hub, To: v, Weight: 1})
 		}
 	}
-	g := check.Of(graph.New(stars*size+alone, edges, graph.Options{})).OK(t)
+	g := check.Of(graph.New(stars*size+alone, edges)).OK(t)
 	x, y, err := layout(t.Context(), g, make([]int32, g.N()))
 	check.OK(t, err)
 	rescale(x, y)

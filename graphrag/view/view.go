@@ -176,7 +176,7 @@ func (v *View) arrange(ctx context.Context, whole *graph.Graph, kept []int32, pl
 		}
 	}
 	var err error
-	if v.graph, err = graph.New(len(kept), edges, graph.Options{}); err != nil {
+	if v.graph, err = graph.New(len(kept), edges); err != nil {
 		return err
 	}
 	parts, err := community.Leiden(ctx, v.graph, community.Options{MaxPasses: 3})

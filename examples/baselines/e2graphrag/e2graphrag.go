@@ -284,7 +284,7 @@ func newTermIndex(ctx context.Context, chunks []graphrag.Chunk) (*termIndex, err
 		}
 	}
 	var err error
-	t.graph, err = graph.New(t.words.Len(), edges, graph.Options{})
+	t.graph, err = graph.New(t.words.Len(), edges)
 	return t, err
 }
 

@@ -280,5 +280,5 @@ func (n *network) graph() (*graph.Graph, error) {
 	for i, e := range n.edges {
 		edges[i] = graph.Edge{From: e.from, To: e.to, Weight: 1}
 	}
-	return graph.New(len(n.described), edges, graph.Options{})
+	return graph.New(len(n.described), edges)
 }

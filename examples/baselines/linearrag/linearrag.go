@@ -204,7 +204,7 @@ func (t *triGraph) edges(chunks []graphrag.Chunk, adjacent bool) (*graph.Graph, 
 			edges = append(edges, graph.Edge{From: first + int32(p) - 1, To: first + int32(p), Weight: 1})
 		}
 	}
-	return graph.New(len(t.names)+len(t.passages), edges, graph.Options{})
+	return graph.New(len(t.names)+len(t.passages), edges)
 }
 
 // Activation selects how entities are activated from the entities of the question.

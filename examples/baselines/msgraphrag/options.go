@@ -321,7 +321,7 @@ func (x *index) communities(ctx context.Context, weight []float64) error {
 	for i, e := range x.graph.Edges {
 		edges[i] = graph.Edge{From: e.Source, To: e.Target, Weight: weight[i]}
 	}
-	g, err := graph.New(len(x.graph.Nodes), edges, graph.Options{})
+	g, err := graph.New(len(x.graph.Nodes), edges)
 	if err != nil {
 		return err
 	}

@@ -239,7 +239,7 @@ func (s *searcher) join() error {
 		edges = append(edges, graph.Edge{From: f.Head, To: f.Tail})
 	}
 	var err error
-	if s.ways, err = graph.New(s.tree.Nodes, edges, graph.Options{Unweighted: true}); err != nil {
+	if s.ways, err = graph.New(s.tree.Nodes, edges); err != nil {
 		return err
 	}
 	place := func(from, to int32) int64 {

@@ -179,24 +179,11 @@ func hash(s string) string {
 
 // terms appends the terms of a text, weight times.
 func terms(to []string, a text.Analyzer, s string, weight int) []string {
-	from := len(to)
-	if weight == 0 {
-		return to
+	once := store.Terms(a, s)
+	for i, t := range once {
+		once[i] = fieldKey(t)
 	}
-	if x, ok := a.(*text.Standard); ok {
-		a = x.For(s)
-	}
-	a.Words(s, func(word []byte) bool {
-		if t, ok := a.Term(string(word)); ok {
-			to = append(to, fieldKey(t))
-		}
-		return true
-	})
-	once := to[from:]
-	for range weight - 1 {
-		to = append(to, once...)
-	}
-	return to
+	return append(to, slices.Repeat(once, weight)...)
 }
 
 // queryTerms returns the distinct terms of a query in the order of first occurrence.

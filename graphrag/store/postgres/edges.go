@@ -55,11 +55,10 @@ func (e edges) put(ctx context.Context, list []store.Triple) error {
 	texts := make(map[string]counted, len(ids))
 	total := 0.0
 	names := make(map[[2]string]string)
-	count := e.words.counter()
 	for _, id := range ids {
 		t := ts[id]
 		labels := strings.Join([]string{t.Head.Label, t.Relation.Label, t.Tail.Label}, "\n")
-		texts[id] = e.words.counted(count, "", labels)
+		texts[id] = e.words.counted("", labels)
 		said = append(said, []byte(labels))
 		total += float64(texts[id].n)
 		heads, relations, tails, sources = append(heads, t.Head.ID), append(relations, t.Relation.ID), append(tails, t.Tail.ID), append(sources, t.Source)

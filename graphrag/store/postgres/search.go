@@ -137,53 +137,25 @@ func (g *generation) words(name string, t store.TableSchema) words {
 	}
 }
 
-// counter counts the terms of texts; a word is analyzed once.
-type counter struct {
-	analyzer text.Analyzer
-	terms    map[text.Analyzer]map[string]string
-}
-
-func (w words) counter() counter {
-	return counter{w.analyzer, make(map[text.Analyzer]map[string]string)}
-}
-
-func (c counter) count(to map[string]int32, s string, weight int32) (n int32) {
-	if weight == 0 {
-		return 0
-	}
-	a := c.analyzer
-	if x, ok := a.(*text.Standard); ok {
-		a = x.For(s)
-	}
-	if c.terms[a] == nil {
-		c.terms[a] = make(map[string]string)
-	}
-	terms := c.terms[a]
-	a.Words(s, func(word []byte) bool {
-		term, known := terms[string(word)]
-		if !known {
-			term, _ = a.Term(string(word))
-			terms[string(word)] = term
-		}
-		if term != "" {
-			to[term] += weight
-			n += weight
-		}
-		return true
-	})
-	return n
-}
-
 // counted is a text as an index of words has it: its terms and their number.
 type counted struct {
 	terms map[string]int32
 	n     int32
 }
 
-func (w words) counted(by counter, title, body string) counted {
-	terms := make(map[string]int32)
-	n := by.count(terms, title, w.titleWeight) + by.count(terms, body, 1)
-	return counted{terms, n}
+func (w words) counted(title, body string) counted {
+	c := counted{terms: make(map[string]int32)}
+	add := func(s string, weight int32) {
+		for _, t := range store.Terms(w.analyzer, s) {
+			c.terms[t] += weight
+			c.n += weight
+		}
+	}
+	if w.titleWeight > 0 {
+		add(title, w.titleWeight)
+	}
+	add(body, 1)
+	return c
 }
 
 // postings are lines of an index of words by column, as a statement takes them.
@@ -260,11 +232,10 @@ func (w words) held(ctx context.Context, tx pgx.Tx, sql string, arg any) (p post
 	if err != nil {
 		return p, err
 	}
-	count := w.counter()
 	var doc int32
 	var title, body []byte
 	_, err = pgx.ForEachRow(rows, []any{&doc, &title, &body}, func() error {
-		p.put(doc, w.counted(count, string(title), string(body)))
+		p.put(doc, w.counted(string(title), string(body)))
 		return nil
 	})
 	return p, err
@@ -293,8 +264,7 @@ func (w words) remove(ctx context.Context, tx pgx.Tx, p postings) error {
 // find is the statement that finds the best records for a text, and its arguments. With own words are
 // counted among the records that meet the condition.
 func (w words) find(query string, k int, where condition, own bool) (string, []any) {
-	terms := make(map[string]int32)
-	w.counter().count(terms, query, 1)
+	terms := w.counted("", query).terms
 	list := slices.Sorted(maps.Keys(terms))
 	times := make([]float64, len(list))
 	for i, t := range list {

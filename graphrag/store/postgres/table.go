@@ -64,11 +64,10 @@ func (t *table) put(ctx context.Context, records []store.Record) error {
 	c := t.columns(len(ids))
 	texts := make(map[string]counted, len(ids))
 	total := 0.0
-	count := t.words.counter()
 	for i, r := range records {
 		ids[i] = r.ID
 		if t.schema.Text {
-			texts[r.ID] = t.words.counted(count, r.Title, r.Text)
+			texts[r.ID] = t.words.counted(r.Title, r.Text)
 		}
 		total += float64(texts[r.ID].n)
 		c.add(r, texts[r.ID].n)
