@@ -4,17 +4,22 @@ package text
 
 import (
 	"bytes"
+	"encoding/binary"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
 	"sort"
 )
 
-// Vocabulary numbers distinct strings in the order of their first appearance. Looking up a word
-// allocates nothing. The zero value is empty.
+// Vocabulary numbers distinct strings in the order of their first appearance. It
+// is a table with linear probing over one arena of bytes: looking up a word
+// allocates nothing, and reads the table alone unless the word is long. The zero value is empty.
 type Vocabulary struct {
-	numbers map[string]int32
-	bytes   []byte
-	ends    []int // ends[i] is where string i ends in bytes
+	table []slot // length a power of two, at most 3/4 full
+	bytes []byte
+	ends  []int // ends[i] is where string i ends in bytes
 
-	sorted bool // the strings are in order, and there is no map
+	sorted bool // the strings are in order, and there is no table
 }
 
 // Map replaces the strings by the adjacent ones of an arena, such as a file mapped into memory, which are in
@@ -22,6 +27,21 @@ type Vocabulary struct {
 func (v *Vocabulary) Map(arena []byte, ends []int) {
 	*v = Vocabulary{bytes: arena, ends: ends, sorted: true}
 }
+
+// slot is empty when its id is 0. Otherwise the low bits of id are the number of a string plus 1, and the high bits its
+// length. A string of up to inSlot bytes is in the slot; of a longer one its hash is.
+type slot struct {
+	head uint64
+	tail uint32
+	id   uint32
+}
+
+const (
+	inSlot      = 12
+	longWord    = inSlot + 1 // the length of a longer one
+	idBits      = 28
+	mostStrings = 1<<idBits - 1
+)
 
 // Len is the number of strings.
 func (v *Vocabulary) Len() int { return len(v.ends) }
@@ -47,26 +67,26 @@ func (v *Vocabulary) Find(word []byte) int {
 		}
 		return -1
 	}
-	if number, ok := v.numbers[string(word)]; ok {
-		return int(number)
+	if v.table == nil {
+		return -1
 	}
-	return -1
+	key := keyFor(word)
+	return int(v.probe(key, hashOf(key), word).id&mostStrings) - 1
 }
 
 // Add returns the number of a string, giving it the next one when it is new. A
-// sorted vocabulary cannot be added to.
+// sorted vocabulary cannot be added to. It has room for 268,435,455 strings.
 func (v *Vocabulary) Add(word []byte) (number int, added bool) {
-	if number, ok := v.numbers[string(word)]; ok {
-		return int(number), false
+	if v.table == nil {
+		v.table = make([]slot, 1<<6)
 	}
-	if v.numbers == nil {
-		v.numbers = make(map[string]int32)
+	key := keyFor(word)
+	s := v.probe(key, hashOf(key), word)
+	if s.id != 0 {
+		return int(s.id&mostStrings) - 1, false
 	}
-	number = len(v.ends)
-	v.numbers[string(word)] = int32(number)
-	v.bytes = append(v.bytes, word...)
-	v.ends = append(v.ends, len(v.bytes))
-	return number, true
+	v.fill(s, key, word)
+	return len(v.ends) - 1, true
 }
 
 // AddAll adds the strings of another vocabulary in their order, and returns the number of each.
@@ -79,10 +99,101 @@ func (v *Vocabulary) AddAll(of *Vocabulary) []int32 {
 	return numbers
 }
 
+// fill puts a word that is new into its slot.
+func (v *Vocabulary) fill(s *slot, key slot, word []byte) {
+	if len(v.ends) == mostStrings {
+		panic("text: a vocabulary of more than 268,435,455 strings")
+	}
+	v.bytes = append(v.bytes, word...)
+	v.ends = append(v.ends, len(v.bytes))
+	key.id |= uint32(len(v.ends))
+	*s = key
+	if len(v.ends) > len(v.table)/4*3 {
+		v.grow()
+	}
+}
+
 // clear forgets all strings and keeps the memory.
 func (v *Vocabulary) clear() {
-	clear(v.numbers)
+	clear(v.table)
 	v.bytes, v.ends = v.bytes[:0], v.ends[:0]
+}
+
+// probe returns the slot of a word, or the empty one where it belongs. Only of a long word the bytes are read.
+func (v *Vocabulary) probe(key slot, hash uint64, word []byte) *slot {
+	for i := hash; ; i++ {
+		s := &v.table[i&uint64(len(v.table)-1)]
+		if s.id == 0 || s.head == key.head && s.tail == key.tail && s.id>>idBits == key.id>>idBits &&
+			(key.id>>idBits <= inSlot || string(v.At(int(s.id&mostStrings)-1)) == string(word)) {
+			return s
+		}
+	}
+}
+
+// keyFor is the slot of a word without its number.
+func keyFor(word []byte) slot {
+	n := len(word)
+	if n > inSlot {
+		return slot{head: long(word), tail: uint32(n), id: longWord << idBits}
+	}
+	if cap(word) < inSlot {
+		var room [inSlot]byte
+		copy(room[:], word)
+		word = room[:]
+	}
+	w, m := word[:inSlot], &keep[n] // what is behind the word is read, which needs no look at its length, and cut off
+	return slot{head: binary.LittleEndian.Uint64(w) & m.head, tail: binary.LittleEndian.Uint32(w[8:]) & m.tail, id: uint32(n) << idBits}
+}
+
+// keep has the bits of a word of each length that is in a slot.
+var keep = func() (masks [inSlot + 1]slot) {
+	for n := range masks {
+		masks[n].head = 1<<(8*min(n, 8)) - 1
+		masks[n].tail = 1<<(8*max(n-8, 0)) - 1
+	}
+	return masks
+}()
+
+// seeds are of the process, so that the tables of all vocabularies have one order.
+var seeds = [2]uint64{rand.Uint64(), rand.Uint64()}
+
+// hashOf mixes a key with the seeds, so that colliding words cannot be constructed: the product
+// of two numbers, folded, as in wyhash.
+func hashOf(key slot) uint64 {
+	hi, lo := bits.Mul64(key.head^seeds[0], (uint64(key.tail)<<32|uint64(key.id>>idBits))^seeds[1])
+	return hi ^ lo
+}
+
+// long hashes a long word.
+func long(word []byte) uint64 {
+	h := seeds[1]
+	for ; len(word) >= 8; word = word[8:] {
+		hi, lo := bits.Mul64(binary.LittleEndian.Uint64(word)^seeds[0], h)
+		h = hi ^ lo ^ seeds[1]
+	}
+	var rest [8]byte
+	copy(rest[:], word)
+	hi, lo := bits.Mul64(binary.LittleEndian.Uint64(rest[:])^seeds[0], h)
+	return hi ^ lo
+}
+
+func (v *Vocabulary) grow() {
+	old := v.table
+	v.table = make([]slot, 2*len(old))
+	clear(v.table) // touch new memory by writing: reading first costs a second page fault and a TLB shootdown
+	v.ends = append(make([]int, 0, len(v.table)/4*3+1), v.ends...)
+	v.bytes = slices.Grow(v.bytes, len(v.bytes))
+	mask := uint64(len(v.table) - 1)
+	for _, s := range old {
+		if s.id == 0 {
+			continue
+		}
+		i := hashOf(s) & mask
+		for v.table[i].id != 0 {
+			i = (i + 1) & mask
+		}
+		v.table[i] = s
+	}
 }
 
 // Numbering leads from words to the numbers of their terms, and asks the analyzer

@@ -3,9 +3,12 @@
 package text
 
 import (
+	"encoding/binary"
+	"math/bits"
 	"sync"
 	"unicode"
 	"unicode/utf8"
+	"unsafe"
 
 	"golang.org/x/text/unicode/norm"
 )
@@ -127,7 +130,7 @@ var ascii = func() (t [256]byte) {
 
 const wide = 0xFF
 
-// scanner walks over the words of a text.
+// scanner walks over the words of a text: page by page, and rune by rune where runs have any above ASCII.
 type scanner struct {
 	s       string
 	classes *classTable
@@ -136,9 +139,14 @@ type scanner struct {
 	word       []byte // the current word, lower-cased
 	start, end int    // the current word's place in s
 
-	pos    int  // where the next runes are
-	paired bool // the character at pos was already part of a bigram
-	folds  bool // the word has a rune with that class
+	page
+	base, turn  int // where the page begins in s, and the next one
+	edge, edges int // of the page: the next, and how many there are
+
+	pos, limit int    // where the runes are that come next
+	runes      []byte // the last word of runes
+	paired     bool   // the character at pos was already part of a bigram
+	folds      bool   // the word has a rune with that class
 }
 
 // keepWord is the largest word buffer that is kept for the next scan.
@@ -148,25 +156,62 @@ const keepWord = 1 << 12
 func (a *Standard) scan(s string) *scanner {
 	sc := a.scans.Get().(*scanner)
 	sc.s, sc.classes, sc.bigrams = s, a.classes, !a.options.plain
-	sc.pos, sc.paired, sc.folds = 0, false, false
+	sc.base, sc.turn, sc.edge, sc.edges = 0, 0, 0, 0
+	sc.pos, sc.limit, sc.paired, sc.folds = 0, 0, false, false
 	return sc
 }
 
 func (a *Standard) release(sc *scanner) {
-	sc.s = ""
-	if cap(sc.word) <= keepWord {
+	sc.s, sc.word = "", nil
+	if cap(sc.runes) <= keepWord {
 		a.scans.Put(sc)
 	}
 }
 
 // next moves to the next word.
 func (sc *scanner) next() bool {
-	s, i := sc.s, sc.pos
-	for i < len(s) {
-		if ascii[s[i]] == 0 {
-			i++
+	for {
+		if sc.pos < sc.limit && sc.nextOfRunes() {
+			return true
+		}
+		if sc.edge == sc.edges {
+			if !sc.turnPage() {
+				return false
+			}
 			continue
 		}
+		from, to := int(sc.page.edges[sc.edge]), int(sc.page.edges[sc.edge+1])
+		sc.edge += 2
+		sc.start, sc.end = sc.base+from, sc.base+to
+		if sc.above(from, to) {
+			sc.pos, sc.limit = sc.start, sc.end
+			continue
+		}
+		sc.word = sc.lower[from:to]
+		return true
+	}
+}
+
+// turnPage reads the next page. Of a run that is longer the runes come next.
+func (sc *scanner) turnPage() bool {
+	if sc.turn == len(sc.s) {
+		return false
+	}
+	n, edges := sc.read(sc.s[sc.turn:])
+	sc.base, sc.edge, sc.edges = sc.turn, 0, edges
+	if n == 0 {
+		for n = pageBytes; sc.base+n < len(sc.s) && ascii[sc.s[sc.base+n]] != 0; n++ {
+		}
+		sc.pos, sc.limit = sc.base, sc.base+n
+	}
+	sc.turn = sc.base + n
+	return true
+}
+
+// nextOfRunes moves to the next word before the limit.
+func (sc *scanner) nextOfRunes() bool {
+	s, i := sc.s[:sc.limit], sc.pos
+	for i < len(s) {
 		_, size, c := sc.at(s, i)
 		switch {
 		case c == unspaced && sc.bigrams:
@@ -187,7 +232,7 @@ func (sc *scanner) next() bool {
 
 // run reads the word that begins at s[i].
 func (sc *scanner) run(s string, i int) {
-	word := sc.word[:0]
+	word := sc.runes[:0]
 	sc.start = i
 	for i < len(s) {
 		b := ascii[s[i]]
@@ -208,26 +253,27 @@ func (sc *scanner) run(s string, i int) {
 		}
 		i += size
 	}
-	sc.word, sc.end, sc.pos = word, i, i
+	sc.runes, sc.end, sc.pos = word, i, i
 	sc.finish()
 }
 
-// finish brings the word to its folded form.
+// finish brings the word of runes to its folded form.
 func (sc *scanner) finish() {
 	if sc.folds {
 		sc.folds = false
-		folded := make([]byte, 0, 2*len(sc.word))
-		for _, r := range string(sc.word) {
+		folded := make([]byte, 0, 2*len(sc.runes))
+		for _, r := range string(sc.runes) {
 			folded = appendFolded(folded, r)
 		}
-		sc.word = norm.NFC.Append(sc.word[:0], folded...)
+		sc.runes = norm.NFC.Append(sc.runes[:0], folded...)
 	}
+	sc.word = sc.runes
 }
 
 // pair reads the bigram that begins with the character at s[i], or the character alone where the run has no
 // other. It returns false at the last character of a longer run, which was already yielded with the one before.
 func (sc *scanner) pair(s string, i int) bool {
-	sc.word, sc.start = sc.word[:0], i
+	sc.runes, sc.start = sc.runes[:0], i
 	second := sc.character(s, i)
 	sc.pos, sc.end = second, second
 	alone := !sc.paired
@@ -250,9 +296,107 @@ func (sc *scanner) character(s string, i int) int {
 			break
 		}
 		if c != joiner {
-			sc.word = utf8.AppendRune(sc.word, unicode.ToLower(r))
+			sc.runes = utf8.AppendRune(sc.runes, unicode.ToLower(r))
 		}
 		i += size
 	}
 	return i
+}
+
+// page is a part of a text in lower case, and where its runs are: of letters, digits and
+// bytes above ASCII, beside which nothing is in words.
+type page struct {
+	lower [pageBytes + inSlot]byte // words may be read beyond their end
+	edges [pageBytes + 1]uint16    // where runs begin and end, in turn
+	runs  [pageBytes / 64]uint64   // the bytes in runs
+	wide  [pageBytes / 64]uint64   // those above ASCII
+}
+
+// pageBytes fit the first cache, with the edges.
+const pageBytes = 1 << 11
+
+// read reads the beginning of a text and returns its number of bytes and of edges. A run that
+// extends beyond the page is left to the next one, unless it fills the page.
+func (p *page) read(s string) (n, edges int) {
+	n = min(len(s), pageBytes)
+	blocks := n / 64
+	lowerEights(p.lower[:], s, p.runs[:blocks], p.wide[:blocks])
+	if blocks < (n+63)/64 {
+		var last [64]byte
+		copy(last[:], s[64*blocks:])
+		lowerEights(p.lower[64*blocks:], unsafe.String(&last[0], len(last)), p.runs[blocks:blocks+1], p.wide[blocks:])
+		blocks++
+	}
+	before := uint64(0) // whether the byte before belongs to a run
+	for i, runs := range p.runs[:blocks] {
+		for e := runs ^ (runs<<1 | before); e != 0; e &= e - 1 {
+			p.edges[edges] = uint16(64*i + bits.TrailingZeros64(e))
+			edges++
+		}
+		before = runs >> 63
+	}
+	switch {
+	case edges&1 == 0:
+	case n == len(s):
+		p.edges[edges] = uint16(n)
+		edges++
+	default:
+		edges--
+		n = int(p.edges[edges])
+	}
+	return n, edges
+}
+
+// lowerEights writes blocks of 64 bytes in lower case, and sets a bit for each byte that is
+// in a run, and for each of these that is above ASCII.
+func lowerEights(lower []byte, s string, runs, wides []uint64) {
+	for b := range runs {
+		from, to := s[64*b:64*b+64], lower[64*b:64*b+64]
+		runs[b], wides[b] = 0, 0
+		for i := 0; i < 64; i += 8 {
+			eight, in, above := lowered(load64(from[i:]))
+			binary.LittleEndian.PutUint64(to[i:], eight)
+			runs[b] |= in << i
+			wides[b] |= above << i
+		}
+	}
+}
+
+func load64(s string) uint64 {
+	_ = s[7]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+}
+
+// lowered is [lowerEights] for eight bytes.
+func lowered(eight uint64) (lower, runs, wides uint64) {
+	const ones, high = 0x0101010101010101, 0x8080808080808080
+	x := eight &^ high
+	y := x | 0x20*ones
+	letters := (y + (0x80-'a')*ones) &^ (y + (0x7f-'z')*ones) &^ eight & high
+	digits := (x + (0x80-'0')*ones) &^ (x + (0x7f-'9')*ones) & high
+	return eight | letters>>2, bitOfEach(letters | digits | eight&high), bitOfEach(eight & high)
+}
+
+// bitOfEach gathers the highest bits of eight bytes.
+func bitOfEach(high uint64) uint64 { return high >> 7 * 0x0102040810204080 >> 56 }
+
+// above reports whether a part of the page has a byte above ASCII.
+func (p *page) above(from, to int) bool {
+	for w := from >> 6; w <= (to-1)>>6; w++ {
+		m := p.wide[w]
+		if m == 0 {
+			continue
+		}
+		if w == from>>6 {
+			m = m >> (from & 63) << (from & 63)
+		}
+		if w == (to-1)>>6 {
+			m <<= 63 - (to-1)&63
+		}
+		if m != 0 {
+			return true
+		}
+	}
+	return false
 }

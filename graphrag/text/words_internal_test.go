@@ -3,6 +3,7 @@
 package text
 
 import (
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"unicode"
@@ -30,6 +31,46 @@ func TestClassTable(t *testing.T) {
 			}
 			check.Equal(t, table.plane[r], want, "marks %t: %U is of class", table.marks, r)
 		}
+	}
+}
+
+// A page is what the table says of each of its bytes.
+func TestPage(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var all strings.Builder
+	for c := range 256 {
+		for at := range 8 {
+			eight := []byte("aZ09zA5q")
+			eight[at] = byte(c)
+			all.Write(eight)
+		}
+	}
+	for range 3 * pageBytes {
+		all.WriteByte("abcXYZ019 .-\xc3\xa9"[rng.IntN(14)])
+	}
+	p := new(page)
+	for range 2000 {
+		s := all.String()[rng.IntN(all.Len()):]
+		s = s[:min(len(s), rng.IntN(300)<<rng.IntN(6))]
+		n, edges := p.read(s)
+		check.Must(t, n >= min(len(s), pageBytes) || n != len(s) && ascii[s[n]] != 0 &&
+			(n <= 0 || ascii[s[n-1]] == 0), "%q: the page ends at %d", s, n)
+		edge, within := 0, false
+		for i := range n {
+			if in := ascii[s[i]] != 0; in != within {
+				check.Must(t, edge != edges && int(p.edges[edge]) == i, "%q: no edge at %d", s, i)
+				edge, within = edge+1, in
+			}
+			above := ascii[s[i]] == wide
+			check.Must(t, p.above(i, i+1) == above, "%q: byte %d is above ASCII: %t", s, i, !above)
+			if within && !above && p.lower[i] != ascii[s[i]] {
+				t.Fatalf("byte %#02x became %#02x, want %#02x", s[i], p.lower[i], ascii[s[i]])
+			}
+		}
+		if within {
+			edge++
+		}
+		check.Must(t, edge == edges, "%q: %d edges, want %d", s, edges, edge)
 	}
 }
 
