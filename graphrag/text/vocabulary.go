@@ -92,24 +92,13 @@ type Numbering struct {
 	terms    *Vocabulary
 	fixed    bool
 	analyzer Analyzer
-	words    *Vocabulary // the same as terms for an analyzer that changes no word
-	number   []int32     // of the term of each word; -1 for none
-
-	// Of the text that is being read: numbers that were not yielded yet.
-	room  []int32
-	yield func(numbers []int32) bool
-	going bool
-	take  func(word []byte) bool // is add
+	words    *Vocabulary
+	number   []int32 // of the term of each word; -1 for none
+	room     []int32 // for the numbers of a text
 }
 
 // Numbering returns a numbering that adds new terms to the vocabulary, in the order of their first appearance.
-func (v *Vocabulary) Numbering(a Analyzer) *Numbering {
-	n := newNumbering(a, v, false)
-	if s, ok := a.(*Standard); ok && s.stems == nil && len(s.stop) == 0 {
-		n.words = n.terms
-	}
-	return n
-}
+func (v *Vocabulary) Numbering(a Analyzer) *Numbering { return newNumbering(a, v, false) }
 
 // Lookup returns a numbering that knows the terms of the vocabulary only, and does not change it.
 func (v *Vocabulary) Lookup(a Analyzer) *Numbering { return newNumbering(a, v, true) }
@@ -151,9 +140,6 @@ func (n *Numbering) Number(word []byte) int32 { return n.In("").find(word) }
 // find looks for a word, and asks the analyzer for the term of one that is new.
 func (n *Numbering) find(word []byte) int32 {
 	number, added := n.words.Add(word)
-	if n.words == n.terms {
-		return int32(number)
-	}
 	if added {
 		n.number = append(n.number, n.look(string(word)))
 	}
@@ -167,25 +153,18 @@ const atOnce = 128
 // yield returns false, in the language of the text. The slice is only valid until then.
 func (n *Numbering) Text(s string, yield func(numbers []int32) bool) {
 	n = n.For(s)
-	if n.take == nil {
-		n.take, n.room = n.add, make([]int32, 0, atOnce)
+	going := true
+	n.room = n.room[:0]
+	n.analyzer.Words(s, func(word []byte) bool {
+		if n.room = append(n.room, n.find(word)); len(n.room) == atOnce {
+			going = yield(n.room)
+			n.room = n.room[:0]
+		}
+		return going
+	})
+	if going && len(n.room) > 0 {
+		yield(n.room)
 	}
-	n.room, n.yield, n.going = n.room[:0], yield, true
-	n.analyzer.Words(s, n.take)
-	if n.going && len(n.room) > 0 {
-		n.yield(n.room)
-	}
-	n.yield = nil
-}
-
-// add takes the next word of a text.
-func (n *Numbering) add(word []byte) bool {
-	n.room = append(n.room, n.find(word))
-	if len(n.room) == atOnce {
-		n.going = n.yield(n.room)
-		n.room = n.room[:0]
-	}
-	return n.going
 }
 
 func (n *Numbering) look(word string) int32 {
@@ -212,7 +191,7 @@ func (n *Numbering) Trim(words int) {
 	n.words.clear()
 	n.number = n.number[:0]
 	clear(n.each)
-	if !n.fixed && n.words != n.terms {
+	if !n.fixed {
 		n.terms.clear()
 	}
 }
