@@ -94,7 +94,12 @@ type Numbering struct {
 	analyzer Analyzer
 	words    *Vocabulary
 	number   []int32 // of the term of each word; -1 for none
-	room     []int32 // for the numbers of a text
+
+	// Of the text that is being read: numbers that were not yielded yet.
+	room  []int32
+	yield func(numbers []int32) bool
+	going bool
+	take  func(word []byte) bool // is add
 }
 
 // Numbering returns a numbering that adds new terms to the vocabulary, in the order of their first appearance.
@@ -153,18 +158,25 @@ const atOnce = 128
 // yield returns false, in the language of the text. The slice is only valid until then.
 func (n *Numbering) Text(s string, yield func(numbers []int32) bool) {
 	n = n.For(s)
-	going := true
-	n.room = n.room[:0]
-	n.analyzer.Words(s, func(word []byte) bool {
-		if n.room = append(n.room, n.find(word)); len(n.room) == atOnce {
-			going = yield(n.room)
-			n.room = n.room[:0]
-		}
-		return going
-	})
-	if going && len(n.room) > 0 {
-		yield(n.room)
+	if n.take == nil {
+		n.take, n.room = n.add, make([]int32, 0, atOnce)
 	}
+	n.room, n.yield, n.going = n.room[:0], yield, true
+	n.analyzer.Words(s, n.take)
+	if n.going && len(n.room) > 0 {
+		n.yield(n.room)
+	}
+	n.yield = nil
+}
+
+// add takes the next word of a text.
+func (n *Numbering) add(word []byte) bool {
+	n.room = append(n.room, n.find(word))
+	if len(n.room) == atOnce {
+		n.going = n.yield(n.room)
+		n.room = n.room[:0]
+	}
+	return n.going
 }
 
 func (n *Numbering) look(word string) int32 {

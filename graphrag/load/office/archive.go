@@ -109,11 +109,7 @@ func (p *pack) leaves() {
 	}
 }
 
-func (p *pack) fail(err error) {
-	if p.err == nil {
-		p.err = err
-	}
-}
+func (p *pack) fail(err error) { p.err = cmp.Or(p.err, err) }
 
 // part reads a part within the bounds of the whole archive, unless there was an error.
 func (p *pack) part(name string, read func(io.Reader) error) {
