@@ -125,7 +125,7 @@ func (f *Folder) open(ctx context.Context) (Change, error) {
 			return c, err
 		}
 		if old != nil {
-			c.Stats, err = f.System.OpenUpdated(ctx, old.dir, next.documents(), next.deleted()...)
+			c.Stats, err = f.System.OpenUpdated(ctx, old.dir, next.documents(false), next.deleted()...)
 			if errors.Is(err, fs.ErrNotExist) && ctx.Err() == nil && moved < maxMoved {
 				_ = old.close()
 				continue
@@ -135,7 +135,7 @@ func (f *Folder) open(ctx context.Context) (Change, error) {
 			}
 		}
 		if old == nil || err != nil && ctx.Err() == nil {
-			c.Stats, err = f.System.Index(ctx, next.all())
+			c.Stats, err = f.System.Index(ctx, next.documents(true))
 		}
 		if err != nil {
 			return c, err
@@ -185,7 +185,7 @@ func (f *Folder) Refresh(ctx context.Context) (Change, error) {
 	if err != nil || !c.Any() {
 		return c, err
 	}
-	if c.Stats, err = f.System.Update(ctx, next.documents(), next.deleted()...); err != nil {
+	if c.Stats, err = f.System.Update(ctx, next.documents(false), next.deleted()...); err != nil {
 		return c, err
 	}
 	return c, f.publish(ctx, next, c)

@@ -209,23 +209,12 @@ func (d *draft) deleted() (names []string) {
 	return names
 }
 
-// documents yields the new and changed documents.
-func (d *draft) documents() iter.Seq2[graphrag.Document, error] {
-	return func(yield func(graphrag.Document, error) bool) {
-		for _, e := range d.entries {
-			if f := d.fresh[e.Name]; f != nil && !yield(f.Document, nil) {
-				return
-			}
-		}
-	}
-}
-
-// all yields the documents of all files.
-func (d *draft) all() iter.Seq2[graphrag.Document, error] {
+// documents yields the new and changed documents, or those of all files.
+func (d *draft) documents(all bool) iter.Seq2[graphrag.Document, error] {
 	return func(yield func(graphrag.Document, error) bool) {
 		for _, e := range d.entries {
 			f, err := d.fresh[e.Name], error(nil)
-			if e.Failed != "" {
+			if f == nil && (!all || e.Failed != "") {
 				continue
 			}
 			if f == nil {

@@ -278,27 +278,31 @@ func Lead(s string, at int) string {
 		return ""
 	}
 	floor := max(0, at-maxBack)
-	line, ok := lineBegin(s, floor, at)
-	if !ok { // the offset lies in a line of more than 64 KB
-		return ""
+	if floor > 0 {
+		if floor = lineEnd(s[:at], floor); s[floor-1] != '\n' { // the offset lies in a line of more than 64 KB
+			return ""
+		}
 	}
+	line := floor + strings.LastIndexByte(s[floor:at], '\n') + 1
+	above, begun := s[floor:line], s[line:at]
 	var out strings.Builder
-	out.WriteString(headings(s, floor, line))
+	out.WriteString(headings(above))
 	open := ""
 	if floor == 0 {
-		open = openFence(s[:line])
+		open = openFence(above)
 	}
-	switch first := firstLine(s, line); {
+	rest := s[line:min(len(s), line+maxBack)]
+	switch first := rest[:lineEnd(rest, 0)]; {
 	case open != "":
 		out.WriteString(open)
 	case isRow(first):
-		header := tableHeader(s, floor, line)
+		header := tableHeader(above)
 		out.WriteString(header)
-		if header != "" && line < at && at-line <= maxLine {
-			out.WriteString(s[line:at])
+		if header != "" && len(begun) <= maxLine {
+			out.WriteString(begun)
 		}
-	case line == at && isItem(first):
-		out.WriteString(leadIn(s, floor, line))
+	case begun == "" && isItem(first):
+		out.WriteString(leadIn(above, indentOf(first)))
 	}
 	return out.String()
 }
@@ -384,35 +388,23 @@ func struck(s string, n int) int {
 	return inner
 }
 
-// firstLine returns the line that begins at an offset, at most 64 KB of it.
-func firstLine(s string, at int) string {
-	s = s[at:min(len(s), at+maxBack)]
-	return s[:lineEnd(s, 0)]
-}
-
-// lineBegin returns where the line of an offset begins; false if that is before the floor.
-func lineBegin(s string, floor, at int) (int, bool) {
-	i := strings.LastIndexByte(s[floor:at], '\n')
-	return floor + i + 1, i >= 0 || floor == 0
-}
-
-// linesAbove yields the lines above the one that begins at start, down to the floor, with their offsets.
-func linesAbove(s string, floor, start int) iter.Seq2[int, string] {
-	return func(yield func(int, string) bool) {
-		for start > floor {
-			begin, ok := lineBegin(s, floor, start-1)
-			if !ok || !yield(begin, s[begin:start]) {
+// linesAbove yields the lines of a text from the last to the first.
+func linesAbove(s string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for s != "" {
+			begin := strings.LastIndexByte(s[:len(s)-1], '\n') + 1
+			if !yield(s[begin:]) {
 				return
 			}
-			start = begin
+			s = s[:begin]
 		}
 	}
 }
 
-// headings returns the headings above a line, outermost first, with increasing levels.
-func headings(s string, floor, start int) (out string) {
+// headings returns the headings in the lines above, outermost first, with increasing levels.
+func headings(above string) (out string) {
 	level := 7
-	for _, line := range linesAbove(s, floor, start) {
+	for line := range linesAbove(above) {
 		if l := headingLevel(line); l > 0 && l < level && len(line) <= maxLine {
 			out, level = strings.TrimRight(line, "\r\n")+"\n\n"+out, l
 		}
@@ -441,17 +433,17 @@ func isDelimiter(line string) bool {
 	return strings.Contains(line, "-") && strings.Contains(line, "|") && strings.Trim(line, "|:- \t") == ""
 }
 
-// tableHeader returns the header and the delimiter row of the table of a line, "" if there is none.
-func tableHeader(s string, floor, start int) string {
-	end := 0 // of the delimiter row
-	for begin, line := range linesAbove(s, floor, start) {
+// tableHeader returns the header and the delimiter row of the table below the lines above, "" if there is none.
+func tableHeader(above string) string {
+	delimiter := ""
+	for line := range linesAbove(above) {
 		switch {
-		case end > 0 && end-begin <= 2*maxLine:
-			return s[begin:end]
-		case end > 0 || strings.TrimSpace(line) == "":
+		case delimiter != "" && len(line)+len(delimiter) <= 2*maxLine:
+			return line + delimiter
+		case delimiter != "" || strings.TrimSpace(line) == "":
 			return ""
 		case isDelimiter(line):
-			end = begin + len(line)
+			delimiter = line
 		}
 	}
 	return ""
@@ -466,9 +458,8 @@ func isItem(line string) bool {
 }
 
 // leadIn returns the line before a list if it introduces it: it ends with a colon, or is the item around a nested list.
-func leadIn(s string, floor, start int) string {
-	indent := indentOf(firstLine(s, start))
-	for _, line := range linesAbove(s, floor, start) {
+func leadIn(above string, indent int) string {
+	for line := range linesAbove(above) {
 		switch t := strings.TrimSpace(line); {
 		case headingLevel(line) > 0:
 			return ""

@@ -3,6 +3,7 @@
 package load
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"path"
@@ -15,19 +16,12 @@ import (
 // notJSON are a text, which stays, and the numbers that other programs write into JSON.
 var notJSON = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b`)
 
-// lenient returns JSON with texts in place of invalid numbers, of the same length.
+// otherNumbers are texts in place of those numbers, of the same length.
+var otherNumbers = map[string]string{"NaN": `"" `, "-NaN": `""  `, "Infinity": `"∞"   `, "-Infinity": `"-∞"   `}
+
+// lenient returns JSON without invalid numbers.
 func lenient(source string) string {
-	return notJSON.ReplaceAllStringFunc(source, func(s string) string {
-		switch s {
-		case "NaN", "-NaN":
-			return `""` + strings.Repeat(" ", len(s)-2)
-		case "Infinity":
-			return `"∞"   `
-		case "-Infinity":
-			return `"-∞"   `
-		}
-		return s
-	})
+	return notJSON.ReplaceAllStringFunc(source, func(s string) string { return cmp.Or(otherNumbers[s], s) })
 }
 
 // jsonFile reads JSON, and JSONL line by line, by whatever name. A list of objects with few short

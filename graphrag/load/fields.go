@@ -376,26 +376,23 @@ func frontOf(s string) frontMatter {
 	if frontEnds[mark] == "" || !strings.ContainsAny(s[first:min(len(s), first+maxFront)], ":=") {
 		return frontMatter{}
 	}
-	end := first
-	for at := first; ; {
-		if at >= len(s) || at > maxFront {
-			if frontKey.MatchString(s[first:min(len(s), first+maxTitle)]) && at > maxFront {
-				return frontMatter{problem: fmt.Errorf("front matter of more than %d bytes, or without a rule at its end, is read as text", maxFront)}
-			}
-			return frontMatter{}
-		}
-		next := lineEnd(s, at)
-		if line := strings.TrimRight(s[at:next], " \t\r\n"); slices.Contains(strings.Fields(frontEnds[mark]), line) {
-			if end = next; mark == "{" && strings.HasPrefix(strings.TrimSpace(s[next:]), "{") { // records
-				return frontMatter{}
-			}
-			s = s[:at]
+	source, end := "", 0
+	for at, line := range eachLine(s[first:]) {
+		if at += first; at > maxFront {
 			break
 		}
-		at = next
+		if slices.Contains(strings.Fields(frontEnds[mark]), strings.TrimRight(line, " \t\r\n")) {
+			source, end = s[first:at], at+len(line)
+			break
+		}
 	}
-	var doc yaml.Node
-	source := s[first:]
+	switch {
+	case end == 0 && len(s) > maxFront && frontKey.MatchString(s[first:min(len(s), first+maxTitle)]):
+		return frontMatter{problem: fmt.Errorf("front matter of more than %d bytes, or without a rule at its end, is read as text", maxFront)}
+	case end == 0 || mark == "{" && strings.HasPrefix(strings.TrimSpace(s[end:]), "{"): // records
+		return frontMatter{}
+	}
+	written, doc := source, yaml.Node{}
 	if mark == "{" {
 		source = "{" + source + "}"
 	} else if mark == "+++" { // tables are at the end
@@ -408,7 +405,7 @@ func frontOf(s string) frontMatter {
 		f := frontMatter{end: end, fields: graphrag.Fields{}}
 		f.add("", doc.Content[0])
 		return f
-	case err != nil && frontKey.MatchString(s[first:]):
+	case err != nil && frontKey.MatchString(written):
 		return frontMatter{problem: fmt.Errorf("front matter that is no YAML is read as text: %s", strings.TrimPrefix(err.Error(), "yaml: "))}
 	}
 	return frontMatter{}
@@ -446,9 +443,7 @@ func (f *frontMatter) add(prefix string, n *yaml.Node) {
 }
 
 func (f *frontMatter) fail(key string, err error) {
-	if f.problem == nil {
-		f.problem = fmt.Errorf("the key %.80q of the front matter %w", key, err)
-	}
+	f.problem = cmp.Or(f.problem, fmt.Errorf("the key %.80q of the front matter %w", key, err))
 }
 
 // scalar is a truth value, a number, a time or a text; nil of null. What is quoted is a text.

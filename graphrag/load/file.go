@@ -248,80 +248,61 @@ type Raw struct {
 // skipped, and does not end the sequence; the end of ctx does, without an error.
 func (o Options) Files(ctx context.Context, fsys fs.FS) iter.Seq2[Raw, error] {
 	return func(yield func(Raw, error) bool) {
-		w := &walk{Options: o, fs: fsys, others: make(map[string]int), yield: yield}
+		files, links, others, ended := 0, 0, make(map[string]int), false
+		most := cmp.Or(o.MaxFiles, MaxFiles)
+		_, named := fsys.(singleFile) // the folder is one file, whatever its name
+		tell := func(raw Raw, err error) { ended = ended || !yield(raw, err) }
 		_ = fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error { // its errors are skipped files
-			if w.ended = w.ended || ctx.Err() != nil; w.ended {
+			ext := strings.ToLower(path.Ext(name))
+			switch ended = ended || ctx.Err() != nil; {
+			case ended:
 				return fs.SkipAll
+			case err != nil:
+				tell(Raw{}, err)
+			case strings.HasPrefix(d.Name(), ".") && name != "." && !named:
+				if d.IsDir() {
+					return fs.SkipDir
+				}
+			case d.IsDir():
+			case d.Type()&fs.ModeSymlink != 0:
+				links++
+			case !d.Type().IsRegular() || ext != "" && o.format(ext) == nil:
+				others[cmp.Or(ext, "no extension")]++
+			case files == most:
+				tell(Raw{}, fmt.Errorf("load: more than %d files: those from %s on are left out", most, name))
+				return fs.SkipAll
+			default:
+				data, err := o.open(fsys, name)
+				if err == nil && ext == "" && sniff(data) == nil {
+					others["no extension"]++
+					break
+				}
+				files++
+				tell(Raw{name, data}, err)
 			}
-			return w.entry(name, d, err)
+			return nil
 		})
-		for _, ext := range slices.Sorted(maps.Keys(w.others)) {
-			w.tell(Raw{}, otherKind(display.Counted(w.others[ext], "file"), ext))
+		for _, ext := range slices.Sorted(maps.Keys(others)) {
+			tell(Raw{}, otherKind(display.Counted(others[ext], "file"), ext))
 		}
-		if w.links > 0 {
-			w.tell(Raw{}, fmt.Errorf("load: %d symbolic links are not followed", w.links))
+		if links > 0 {
+			tell(Raw{}, fmt.Errorf("load: %d symbolic links are not followed", links))
 		}
 	}
 }
 
-// walk is the state of a walk over files.
-type walk struct {
-	Options
-	fs           fs.FS
-	files, links int
-	others       map[string]int
-	yield        func(Raw, error) bool
-	ended        bool // the caller wants no more
-}
-
-// tell yields a file, or why some are skipped.
-func (w *walk) tell(raw Raw, err error) { w.ended = w.ended || !w.yield(raw, err) }
-
-// entry yields a file, or the reason why it is skipped, unless that is counted.
-func (w *walk) entry(name string, d fs.DirEntry, err error) error {
-	if err != nil {
-		w.tell(Raw{}, err)
-		return nil
-	}
-	ext, most := strings.ToLower(path.Ext(name)), cmp.Or(w.MaxFiles, MaxFiles)
-	_, named := w.fs.(singleFile) // the folder is one file, whatever its name
-	switch {
-	case strings.HasPrefix(d.Name(), ".") && name != "." && !named:
-		if d.IsDir() {
-			return fs.SkipDir
-		}
-	case d.IsDir():
-	case d.Type()&fs.ModeSymlink != 0:
-		w.links++
-	case !d.Type().IsRegular() || ext != "" && w.format(ext) == nil:
-		w.others[cmp.Or(ext, "no extension")]++
-	case w.files == most:
-		w.tell(Raw{}, fmt.Errorf("load: more than %d files: those from %s on are left out", most, name))
-		return fs.SkipAll
-	default:
-		data, err := w.read(name)
-		if err == nil && ext == "" && sniff(data) == nil {
-			w.others["no extension"]++
-			break
-		}
-		w.files++
-		w.tell(Raw{name, data}, err)
-	}
-	return nil
-}
-
-// read reads a file, up to the limit.
-func (w *walk) read(name string) ([]byte, error) {
-	f, err := w.fs.Open(name)
+// open reads a file, up to the limit.
+func (o Options) open(fsys fs.FS, name string) ([]byte, error) {
+	f, err := fsys.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, cmp.Or(w.MaxFile, MaxFile)+1))
+	data, err := io.ReadAll(io.LimitReader(f, cmp.Or(o.MaxFile, MaxFile)+1))
 	if err != nil {
 		return nil, fmt.Errorf("load: %s: %w", name, err)
 	}
-	return data, w.tooLarge(name, data)
+	return data, o.tooLarge(name, data)
 }
 
 // tooLarge returns the error of a file that is larger than the limit.

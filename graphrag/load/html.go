@@ -112,12 +112,7 @@ func (p *pageText) node(n *html.Node) {
 
 // isHidden reports whether an element is hidden by its own attributes. A formula is, where a picture shows it.
 func isHidden(n *html.Node) bool {
-	for _, a := range n.Attr {
-		if a.Key == "hidden" {
-			return n.FirstChild == nil || n.FirstChild != n.LastChild || n.FirstChild.Data != "math"
-		}
-	}
-	return false
+	return attribute(n, "hidden") != "" && (n.FirstChild == nil || n.FirstChild != n.LastChild || n.FirstChild.Data != "math")
 }
 
 // block writes a block.

@@ -163,14 +163,12 @@ func (w *walker) table(n ast.Node, caption int) {
 		}
 		for cell := c.FirstChild(); cell != nil; cell = cell.NextSibling() {
 			p := text.Span{}
-			if lines := cell.Lines(); lines != nil && lines.Len() > 0 {
-				p = text.Span{Start: w.body + lines.At(0).Start, End: w.body + lines.At(0).Stop}
-				if p.End > p.Start {
-					b.End = p.End
-					if b.Start < 0 {
-						b.Start = p.Start
-					}
+			if lines := cell.Lines(); lines != nil && lines.Len() > 0 && lines.At(0).Stop > lines.At(0).Start {
+				start, end := w.body+lines.At(0).Start, w.body+lines.At(0).Stop
+				if b.End = end; b.Start < 0 {
+					b.Start = start
 				}
+				p = text.Span{Start: start - b.Start, End: end - b.Start}
 			}
 			b.Cells = append(b.Cells, p)
 		}
@@ -178,13 +176,6 @@ func (w *walker) table(n ast.Node, caption int) {
 			continue
 		}
 		b.Text = w.source[b.Start:b.End]
-		for i, p := range b.Cells {
-			if p.End > p.Start {
-				b.Cells[i] = text.Span{Start: p.Start - b.Start, End: p.End - b.Start}
-			} else {
-				b.Cells[i] = text.Span{}
-			}
-		}
 		if b.Kind == Header {
 			header = len(w.blocks)
 		}

@@ -262,7 +262,7 @@ func attributes(name, last string, z *html.Tokenizer, more bool) string {
 		}
 	}
 	if hides {
-		return " hidden" + rest
+		return " hidden=hidden" + rest
 	}
 	return rest
 }

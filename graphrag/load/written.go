@@ -64,9 +64,9 @@ func (w *Writer) Room(cells int) bool {
 // Empty reports whether nothing was written.
 func (w *Writer) Empty() bool { return w.out.Len() == 0 }
 
-// mark sets the place of the next block; "" is the next number.
-func (w *Writer) mark(place string) {
-	w.marks = append(w.marks, w.out.Len())
+// mark sets the place of the block at an offset; "" is the next number.
+func (w *Writer) mark(at int, place string) {
+	w.marks = append(w.marks, at)
 	if place != "" {
 		w.names = append(w.names, place)
 	}
@@ -97,7 +97,7 @@ func (w *Writer) block(prefix, text, place string, item bool) {
 	if !item {
 		w.blank()
 	}
-	w.mark(place)
+	w.mark(w.out.Len(), place)
 	w.add(prefix+text+"\n", w.out.Len())
 	if !item {
 		w.out.WriteByte('\n')
@@ -115,10 +115,7 @@ func (w *Writer) Markdown(text string, place func(at int) string) {
 	for at, line := range eachLine(text) {
 		blank := strings.TrimSpace(line) == ""
 		if empty && !blank {
-			w.marks = append(w.marks, w.out.Len()+at)
-			if s := place(at); s != "" {
-				w.names = append(w.names, s)
-			}
+			w.mark(w.out.Len()+at, place(at))
 		}
 		empty = blank
 	}
@@ -130,7 +127,7 @@ func (w *Writer) Markdown(text string, place func(at int) string) {
 func (w *Writer) Code(source, language, place string) {
 	if source != "" && !w.full(len(source)) {
 		w.blank()
-		w.mark(place)
+		w.mark(w.out.Len(), place)
 		mark := strings.TrimSpace(fenceOf(source))
 		w.out.WriteString(mark + language + "\n" + source + "\n" + mark + "\n")
 	}
@@ -157,7 +154,7 @@ func (w *Writer) Table(header Line, rows []Line) {
 	w.blank()
 	g.labels = maxLabels * size(header)
 	if !wide && !w.full(size(header)) {
-		w.mark(header.Place)
+		w.mark(w.out.Len(), header.Place)
 		g.head(nil)
 	}
 	for _, l := range rows {
@@ -168,7 +165,7 @@ func (w *Writer) Table(header Line, rows []Line) {
 		if wide {
 			w.blank()
 		}
-		w.mark(l.Place)
+		w.mark(w.out.Len(), l.Place)
 		g.row(l.Cells, nil)
 	}
 	w.blank()

@@ -143,20 +143,11 @@ type sentenceScanner struct {
 	out    []Span
 }
 
-// stopBytes marks the bytes at which a sentence may end: the ASCII stops, and the first bytes
-// of the stops of other scripts.
-var stopBytes = [256]bool{'.': true, '!': true, '?': true,
-	0xD8: true, 0xDB: true, 0xE0: true, 0xE2: true, 0xE3: true, 0xEF: true}
-
 // block cuts s[start:end] into sentences.
 func (sc *sentenceScanner) block(start, end int) {
 	s := sc.s[:end]
 	from := start
 	for i := afterNumber(s, start); i < end; {
-		if !stopBytes[s[i]] {
-			i++
-			continue
-		}
 		stop, n := stopAt(s[i:])
 		if n == 0 {
 			i++

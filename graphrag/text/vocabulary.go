@@ -203,8 +203,8 @@ type Numbering struct {
 	terms    *Vocabulary
 	fixed    bool
 	analyzer Analyzer
-	words    *Vocabulary // the same as terms for an analyzer that changes no word
-	number   []int32     // of the term of each word; -1 for none
+	words    *Vocabulary
+	number   []int32 // of the term of each word; -1 for none
 
 	// Of the text that is being read: numbers that were not yielded yet.
 	room  []int32
@@ -214,13 +214,7 @@ type Numbering struct {
 }
 
 // Numbering returns a numbering that adds new terms to the vocabulary, in the order of their first appearance.
-func (v *Vocabulary) Numbering(a Analyzer) *Numbering {
-	n := newNumbering(a, v, false)
-	if s, ok := a.(*Standard); ok && s.stems == nil && len(s.stop) == 0 {
-		n.words = n.terms
-	}
-	return n
-}
+func (v *Vocabulary) Numbering(a Analyzer) *Numbering { return newNumbering(a, v, false) }
 
 // Lookup returns a numbering that knows the terms of the vocabulary only, and does not change it.
 func (v *Vocabulary) Lookup(a Analyzer) *Numbering { return newNumbering(a, v, true) }
@@ -262,9 +256,6 @@ func (n *Numbering) Number(word []byte) int32 { return n.In("").find(word) }
 // find looks for a word, and asks the analyzer for the term of one that is new.
 func (n *Numbering) find(word []byte) int32 {
 	number, added := n.words.Add(word)
-	if n.words == n.terms {
-		return int32(number)
-	}
 	if added {
 		n.number = append(n.number, n.look(string(word)))
 	}
@@ -323,7 +314,7 @@ func (n *Numbering) Trim(words int) {
 	n.words.clear()
 	n.number = n.number[:0]
 	clear(n.each)
-	if !n.fixed && n.words != n.terms {
+	if !n.fixed {
 		n.terms.clear()
 	}
 }

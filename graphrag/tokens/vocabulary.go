@@ -254,13 +254,6 @@ func (p pattern) class(s string, i int) (class, int) {
 // run returns the offset after the characters at i that are in the set.
 func (p pattern) run(s string, i int, in set) int {
 	for i < len(s) {
-		if c := s[i]; c < utf8.RuneSelf {
-			if !p.table[c].in(in) {
-				return i
-			}
-			i++
-			continue
-		}
 		c, n := p.class(s, i)
 		if !c.in(in) {
 			return i

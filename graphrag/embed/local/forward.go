@@ -157,7 +157,7 @@ func (n *network) attend(s *scratch, from, end int) {
 				matrix.Multiply(s.heads[p:], s.scores, s.values[p*length:(p+matrix.Panel)*length], s.zeros[:], rows, length, size, wide)
 			}
 			for r := range asking {
-				copyPanels(s.ctx[(from+at+r)*n.Hidden+head*size:][:size], s.heads[r*size:])
+				copy(s.ctx[(from+at+r)*n.Hidden+head*size:][:size], s.heads[r*size:])
 			}
 		}
 	}
@@ -167,36 +167,15 @@ func (n *network) attend(s *scratch, from, end int) {
 // and the values follow a third of the stride behind.
 func (s *scratch) packHead(k []float32, length, size, stride int) {
 	clear(s.keys[length/matrix.Strip*matrix.Strip*size:])
-	const side = 4 // keys at a time: writes are adjacent
-	for i := 0; i < length; i += side {
-		to := s.keys[i/matrix.Strip*matrix.Strip*size+i%matrix.Strip:]
-		if i+side > length {
-			for ; i < length; i++ {
-				for l, x := range k[i*stride : i*stride+size] {
-					to[l*matrix.Strip] = x
-				}
-				to = to[1:]
-			}
-			break
-		}
-		k0, k1, k2, k3 := k[i*stride:][:size], k[(i+1)*stride:][:size], k[(i+2)*stride:][:size], k[(i+3)*stride:][:size]
-		for l := range k0 {
-			four := to[l*matrix.Strip:][:side]
-			four[0], four[1], four[2], four[3] = k0[l], k1[l], k2[l], k3[l]
-		}
-	}
 	for i := range length {
-		value := k[i*stride+stride/3:][:size]
-		for p := 0; p < size; p += matrix.Strip {
-			*(*[matrix.Strip]float32)(s.values[p*length+i*matrix.Strip:]) = *(*[matrix.Strip]float32)(value[p:])
+		key, value := k[i*stride:][:size], k[i*stride+stride/3:][:size]
+		to := s.keys[i/matrix.Strip*matrix.Strip*size+i%matrix.Strip:]
+		for l, x := range key {
+			to[l*matrix.Strip] = x
 		}
-	}
-}
-
-// copyPanels is copy for whole panels, as many as to has; small ones are a call of their own.
-func copyPanels(to, from []float32) {
-	for p := 0; p < len(to); p += matrix.Panel {
-		*(*[matrix.Panel]float32)(to[p:]) = *(*[matrix.Panel]float32)(from[p:])
+		for p := 0; p < size; p += matrix.Strip {
+			copy(s.values[p*length+i*matrix.Strip:][:matrix.Strip], value[p:])
+		}
 	}
 }
 

@@ -253,10 +253,7 @@ func (w *wordPiece) specialAt(text string) string {
 
 // dropped reports whether cleaning takes a character out.
 func dropped(r rune) bool {
-	if r < utf8.RuneSelf {
-		return r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0x7F
-	}
-	return r == utf8.RuneError || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co)
+	return r == utf8.RuneError || r != '\t' && r != '\n' && r != '\r' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co)
 }
 
 // chinese reports whether a character is a word of its own: the blocks of unified
@@ -274,10 +271,7 @@ func (w *wordPiece) word(dst []int32, special string, s *letterReader) []int32 {
 	s.fold(w.rules)
 	from := 0
 	for at := 0; at < len(s.folded); {
-		r, size := rune(s.folded[at]), 1
-		if r >= utf8.RuneSelf {
-			r, size = utf8.DecodeRune(s.folded[at:])
-		}
+		r, size := utf8.DecodeRune(s.folded[at:])
 		if punctuation(r) {
 			dst = w.pieces(dst, s.folded[from:at])
 			dst = w.pieces(dst, s.folded[at:at+size])
@@ -291,7 +285,7 @@ func (w *wordPiece) word(dst []int32, special string, s *letterReader) []int32 {
 // fold writes the word without accents, in lower case.
 func (s *letterReader) fold(rules wordRules) {
 	in := s.word
-	if rules.strip() && !ascii(in) {
+	if rules.strip() {
 		s.marked = s.marked[:0]
 		for s.parts.Init(norm.NFD, in); !s.parts.Done(); {
 			s.marked = append(s.marked, s.parts.Next()...)
@@ -300,14 +294,6 @@ func (s *letterReader) fold(rules wordRules) {
 	}
 	s.folded = s.folded[:0]
 	for at := 0; at < len(in); {
-		c := in[at]
-		if c < utf8.RuneSelf {
-			if at++; rules.Lower && 'A' <= c && c <= 'Z' {
-				c += 'a' - 'A'
-			}
-			s.folded = append(s.folded, c)
-			continue
-		}
 		r, size := utf8.DecodeRune(in[at:])
 		at += size
 		switch {
@@ -320,15 +306,6 @@ func (s *letterReader) fold(rules wordRules) {
 			s.folded = utf8.AppendRune(s.folded, r)
 		}
 	}
-}
-
-func ascii(b []byte) bool {
-	for _, c := range b {
-		if c >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
 }
 
 func punctuation(r rune) bool {

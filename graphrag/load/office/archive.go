@@ -94,12 +94,12 @@ func (p *pack) leaves() {
 	if p.err != nil {
 		return
 	}
-	defer func() { p.err = nil }()
 	for name := range p.parts {
 		kind := strings.TrimRight(aside.FindString(name), "0123456789")
 		text := func(e *element) { p.met[kind] = p.met[kind] || strings.TrimSpace(e.all()) != "" }
 		if kind != "" {
 			p.each(name, handlers{"t": text, "v": text, "text": text})
+			p.err = nil // whatever the order of the parts
 		}
 	}
 	for name := range p.met {
@@ -109,11 +109,7 @@ func (p *pack) leaves() {
 	}
 }
 
-func (p *pack) fail(err error) {
-	if p.err == nil {
-		p.err = err
-	}
-}
+func (p *pack) fail(err error) { p.err = cmp.Or(p.err, err) }
 
 // part reads a part within the bounds of the whole archive, unless there was an error.
 func (p *pack) part(name string, read func(io.Reader) error) {
