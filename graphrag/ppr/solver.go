@@ -147,7 +147,6 @@ func (s *system) checkReset(seeds []Seed) (reset, error) {
 type query struct {
 	y, r, w []float64
 	t, z    []float32
-	saved   []float64 // y of the classes that results changes for a moment
 }
 
 // maxSweeps is far above what any tolerance needs: at damping d each sweep
@@ -286,12 +285,10 @@ func addProducts[W, P float32 | float64](sums *[8]float64, targets []int32, weig
 	return weights[len(targets):]
 }
 
-// results writes the x of all nodes to dst.
+// results writes the x of all nodes to dst. It changes y.
 func (x *query) results(q *quotient, seeds []Seed, v reset, dst []float64) {
-	x.saved = x.saved[:0]
 	for _, seed := range seeds {
 		if own, c := q.own(seed, v); own > 0 {
-			x.saved = append(x.saved, x.y[c])
 			x.y[c] -= own / q.strength[c]
 		}
 	}
@@ -304,10 +301,5 @@ func (x *query) results(q *quotient, seeds []Seed, v reset, dst []float64) {
 	for _, seed := range seeds {
 		own, _ := q.own(seed, v)
 		dst[seed.Node] += own / v.sum
-	}
-	for _, seed := range slices.Backward(seeds) { // the first seed of a class saved its y
-		if own, c := q.own(seed, v); own > 0 {
-			x.y[c], x.saved = x.saved[len(x.saved)-1], x.saved[:len(x.saved)-1]
-		}
 	}
 }
