@@ -85,7 +85,7 @@ func (s *Solver) Solve(ctx context.Context, seeds []Seed, dst []float64) ([]floa
 	}
 	x := s.queries.Get().(*query)
 	defer s.queries.Put(x)
-	if err := x.solve(ctx, q, seeds, v, s.tolerance); err != nil {
+	if err := q.rows.solve(ctx, q, x, seeds, v, s.tolerance); err != nil {
 		return nil, fmt.Errorf("ppr: solve: %w", err)
 	}
 	dst = slices.Grow(dst[:0], len(s.strength))[:len(s.strength)]
@@ -154,15 +154,7 @@ type query struct {
 const maxSweeps = 100_000
 
 // solve iterates until the L1 norm of the residual is within the tolerance.
-func (x *query) solve(ctx context.Context, q *quotient, seeds []Seed, v reset, tolerance float64) error {
-	if a, ok := q.rows.(arcs[float64]); ok {
-		return solve(ctx, &a, q, x, seeds, v, tolerance)
-	}
-	a := q.rows.(arcs[float32])
-	return solve(ctx, &a, q, x, seeds, v, tolerance)
-}
-
-func solve[W float32 | float64](ctx context.Context, a *arcs[W], q *quotient, x *query, seeds []Seed, v reset, tolerance float64) error {
+func (a *arcs[W]) solve(ctx context.Context, q *quotient, x *query, seeds []Seed, v reset, tolerance float64) error {
 	if err := begin(ctx, a, q, x, seeds, v); err != nil {
 		return err
 	}
