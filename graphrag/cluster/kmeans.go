@@ -202,15 +202,10 @@ func (a *centroidTrial) try(ctx context.Context) ([]float64, error) {
 
 // block fills next from lo to hi, and sums.
 func (a *centroidTrial) block(s *scratch, lo, hi int, sums []float64) {
-	s.rows = s.rows[:0]
-	for i := lo; i < hi; i++ {
-		s.rows = append(s.rows, int32(i))
-	}
 	for t := range a.to {
 		copy(a.next[t][lo:hi], a.now[lo:hi])
 	}
-	a.score(s, &a.panels, func(at int, scores []float32, e float64) {
-		i := lo + at
+	a.score(s, &a.panels, lo, hi, func(i int, scores []float32, e float64) {
 		for t, to := range a.to {
 			if a.beyond(i, scores[t], e) < a.now[i] {
 				a.next[t][i] = min(a.now[i], distance(a.row(i), a.row(int(to))))

@@ -34,8 +34,7 @@ type lloyd struct {
 
 // scratch is the memory of a worker.
 type scratch struct {
-	rows   []int32   // whose scores are computed
-	tile   []float32 // some of them, gathered
+	tile   []float32 // some rows
 	scores []float32 // of the rows of the tile with all centroids
 }
 
@@ -102,13 +101,8 @@ func (l *lloyd) assign(ctx context.Context) (int, error) {
 	l.panels.pack(l.centroids, l.dim)
 	var changed atomic.Int64
 	err := par.Ranges(ctx, l.n, rowBlock, len(l.scratch), func(worker, lo, hi int) error {
-		s, count := &l.scratch[worker], 0
-		s.rows = s.rows[:0]
-		for i := lo; i < hi; i++ {
-			s.rows = append(s.rows, int32(i))
-		}
-		l.score(s, &l.panels, func(at int, scores []float32, e float64) {
-			i := lo + at
+		count := 0
+		l.score(&l.scratch[worker], &l.panels, lo, hi, func(i int, scores []float32, e float64) {
 			if c := l.nearest(i, scores[:l.k], e); c != l.labels[i] {
 				l.labels[i] = c
 				count++
@@ -283,23 +277,21 @@ func (p *panels) pack(centroids []float32, dim int) {
 	clear(p.offsets[n:])
 }
 
-// score calls do for each of the rows of s, by its place there, with its scores with all
-// centroids of p and the bound of their error.
-func (l *lloyd) score(s *scratch, p *panels, do func(at int, scores []float32, e float64)) {
+// score calls do for each of the rows from lo to hi with its scores with all centroids of p and the
+// bound of their error.
+func (l *lloyd) score(s *scratch, p *panels, lo, hi int, do func(i int, scores []float32, e float64)) {
 	const height = matrix.TileRows
 	wide := len(p.offsets)
 	s.tile = slices.Grow(s.tile[:0], height*l.dim)[:height*l.dim]
 	s.scores = slices.Grow(s.scores[:0], height*wide)[:height*wide]
-	for at := 0; at < len(s.rows); at += height {
-		rows := s.rows[at:min(at+height, len(s.rows))]
-		for r, i := range rows {
-			copy(s.tile[r*l.dim:], l.row(int(i)))
-		}
+	for ; lo < hi; lo += height {
+		end := min(lo+height, hi)
+		copy(s.tile, l.vectors[lo*l.dim:end*l.dim])
 		for c := 0; c < wide; c += matrix.Panel {
 			matrix.Multiply(s.scores[c:], s.tile, p.floats[c*l.dim:(c+matrix.Panel)*l.dim], p.offsets[c:], height, l.dim, wide, l.dim)
 		}
-		for r, i := range rows {
-			do(at+r, s.scores[r*wide:(r+1)*wide], l.scoreError(int(i), p))
+		for i := lo; i < end; i++ {
+			do(i, s.scores[(i-lo)*wide:][:wide], l.scoreError(i, p))
 		}
 	}
 }

@@ -58,16 +58,14 @@ func (net *network[W]) part(nodes, places []int32) *network[W] {
 	for i, u := range nodes {
 		places[u] = int32(i)
 	}
-	out := &network[W]{
-		offsets: make([]int64, len(nodes)+1),
-		weights: make([]W, len(nodes)),
-	}
+	out := &network[W]{}
+	out.reset(len(nodes), 0)
 	for i, u := range nodes {
 		strength := 0.0
 		if net.loops != nil && net.loops[u] > 0 {
 			strength = net.loops[u]
 			if out.loops == nil {
-				out.loops = make([]float64, out.n())
+				out.loops = make([]float64, len(nodes))
 			}
 			out.loops[i] = strength
 		}
@@ -77,8 +75,7 @@ func (net *network[W]) part(nodes, places []int32) *network[W] {
 				strength += float64(a.w)
 			}
 		}
-		out.weights[i] = W(strength)
-		out.offsets[i+1] = int64(len(out.arcs))
+		out.end(W(strength))
 	}
 	for _, u := range nodes {
 		places[u] = -1

@@ -109,10 +109,9 @@ func FindPaths(ctx context.Context, g *Graph, starts []int32, like ArcScores, o 
 			return nil, fmt.Errorf("graph: paths: start %d: the graph has %d nodes", s, g.N())
 		}
 	}
-	w := &walk{ctx: ctx, g: g, like: like, o: o, first: make([]int32, g.N())}
+	w := &walk{ctx: ctx, g: g, like: like, o: o, rows: make(map[int32][]int64)}
 	w.ahead = make([][]rank.Scored[int64], w.o.Depth)
 	w.best.Reset(w.o.MaxPaths)
-	w.rows = append(w.rows, 0) // place 0 of first means: not looked at yet
 	left := w.o.MaxExpand
 	seen := make([]int32, 0, len(starts))
 	for i, s := range starts {
@@ -126,8 +125,7 @@ func FindPaths(ctx context.Context, g *Graph, starts []int32, like ArcScores, o 
 	}
 	var paths []Path
 	for _, b := range w.best.Append(nil) {
-		p := w.met[w.at[b.ID]:]
-		paths = append(paths, Path{Start: int32(p[1]), Arcs: p[2 : 2+p[0] : 2+p[0]], Score: b.Score})
+		paths = append(paths, w.met[b.ID])
 	}
 	return paths, ctx.Err()
 }
@@ -143,12 +141,8 @@ type walk struct {
 	arcs  []int64
 	ahead [][]rank.Scored[int64] // the arcs to walk, by the length of the path
 
-	// The arcs of a node that was met, if they are too many the best, are rows[first[node]:], after their number.
-	first []int32
-	rows  []int64
-
-	met  []int64 // the paths so far, each its length, start and arcs
-	at   []int32 // where each begins in met
+	rows map[int32][]int64 // the arcs of each node that was met, if they are too many the best
+	met  []Path            // the paths so far
 	best rank.Top[int32]
 }
 
@@ -187,26 +181,24 @@ func (w *walk) onward(node int32, parts uint64, most int) []rank.Scored[int64] {
 
 // row returns the arcs of a node that are tried at all, in any order.
 func (w *walk) row(node int32) []int64 {
-	if w.first[node] == 0 {
-		at := len(w.rows)
-		w.first[node] = int32(at)
-		w.rows = append(w.rows, 0)
-		lo, hi := w.g.Row(node)
-		if hi-lo <= int64(w.o.MaxNeighbors) {
-			for a := lo; a < hi; a++ {
-				if w.open(a) {
-					w.rows = append(w.rows, a)
-				}
-			}
-		} else {
-			for _, s := range w.bestOf(node, lo, hi) {
-				w.rows = append(w.rows, s.ID)
+	row, ok := w.rows[node]
+	if ok {
+		return row
+	}
+	lo, hi := w.g.Row(node)
+	if hi-lo <= int64(w.o.MaxNeighbors) {
+		for a := lo; a < hi; a++ {
+			if w.open(a) {
+				row = append(row, a)
 			}
 		}
-		w.rows[at] = int64(len(w.rows) - at - 1)
+	} else {
+		for _, s := range w.bestOf(node, lo, hi) {
+			row = append(row, s.ID)
+		}
 	}
-	at := int64(w.first[node])
-	return w.rows[at+1 : at+1+w.rows[at]]
+	w.rows[node] = row
+	return row
 }
 
 func (w *walk) open(arc int64) bool { return !math.IsInf(w.like.Scores[arc], -1) }
@@ -225,9 +217,9 @@ func (w *walk) bestOf(node int32, lo, hi int64) []rank.Scored[int64] {
 
 // meet takes note of the path as it stands.
 func (w *walk) meet(sum float64, parts uint64) {
-	w.at = append(w.at, int32(len(w.met)))
-	w.met = append(append(w.met, int64(len(w.arcs)), int64(w.nodes[0])), w.arcs...)
-	w.best.Push(int32(len(w.at)-1), sum/float64(len(w.arcs))+w.like.Worth(parts)-w.o.Cost*float64(len(w.arcs)))
+	score := sum/float64(len(w.arcs)) + w.like.Worth(parts) - w.o.Cost*float64(len(w.arcs))
+	w.best.Push(int32(len(w.met)), score)
+	w.met = append(w.met, Path{w.nodes[0], slices.Clone(w.arcs), score})
 }
 
 // Triples says which triples there are.

@@ -90,9 +90,7 @@ func testGenerations(t *testing.T, s *suite) {
 
 	second := check.Of(c.Write(ctx, "second")).OK(t)
 	fresh := check.Of(second.Table("chunks")).OK(t)
-	if n, err := fresh.Count(ctx, graphrag.Condition{}); n != 0 || err != nil {
-		t.Errorf("a new generation has %d records, %v", n, err)
-	}
+	check.Equal(t, check.Of(fresh.Count(ctx, graphrag.Condition{})).OK(t), 0, "a new generation has records")
 	put(t, second, fresh, sample(11, 5)...)
 	wants(t, "discard what is published", c.Discard(ctx, "first"), store.ErrConflict)
 	must(t, c.Publish(ctx, "second", "first"))
@@ -118,14 +116,10 @@ func testGenerations(t *testing.T, s *suite) {
 	again := check.Of(c.Pin(ctx)).OK(t)
 	defer again.Close()
 	latest := check.Of(again.Table("chunks")).OK(t)
-	if n, err := latest.Count(ctx, graphrag.Condition{}); n != 6 || err != nil {
-		t.Errorf("%d records after one more was put, %v; want 6", n, err)
-	}
+	check.Equal(t, check.Of(latest.Count(ctx, graphrag.Condition{})).OK(t), 6, "records after one more was put")
 	if s.s.Can().FixedReads {
 		before := check.Of(now.Table("chunks")).OK(t)
-		if n, err := before.Count(ctx, graphrag.Condition{}); n != 5 || err != nil {
-			t.Errorf("what was pinned before has %d records, %v; want 5", n, err)
-		}
+		check.Equal(t, check.Of(before.Count(ctx, graphrag.Condition{})).OK(t), 5, "what was pinned before has records")
 	}
 }
 

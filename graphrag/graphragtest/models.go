@@ -7,7 +7,6 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -200,12 +199,8 @@ func Embedder(t *testing.T, e embed.Embedder) {
 	t.Run("cancelled", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := e.EmbedDocuments(ctx, []string{"never seen before"}); !errors.Is(err, context.Canceled) {
-			t.Errorf("EmbedDocuments: %v, want context.Canceled", err)
-		}
-		if _, err := e.EmbedQuery(ctx, "never seen before"); !errors.Is(err, context.Canceled) {
-			t.Errorf("EmbedQuery: %v, want context.Canceled", err)
-		}
+		check.Is(t, check.Err(e.EmbedDocuments(ctx, []string{"never seen before"})), context.Canceled, "EmbedDocuments")
+		check.Is(t, check.Err(e.EmbedQuery(ctx, "never seen before")), context.Canceled, "EmbedQuery")
 	})
 }
 
@@ -284,9 +279,7 @@ func Extractor(t *testing.T, x extract.Extractor) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := x.Extract(ctx, chunks); !errors.Is(err, context.Canceled) {
-		t.Errorf("a cancelled Extract returns %v, want an error that wraps context.Canceled", err)
-	}
+	check.Is(t, check.Err(x.Extract(ctx, chunks)), context.Canceled, "a cancelled Extract")
 }
 
 func checkExtraction(t *testing.T, c graphrag.Chunk, e kg.Extraction) {

@@ -27,9 +27,7 @@ func testRecords(t *testing.T, s *suite) {
 	put(t, g, table, records[:10]...) // again, the same
 	got := check.Of(table.Get(t.Context(), records[7].ID, "nobody", records[3].ID)).OK(t)
 	same(t, "Get", got, []store.Record{records[7], records[3]})
-	if n, err := table.Count(t.Context(), graphrag.Condition{}); n != 50 || err != nil {
-		t.Errorf("%d records, %v; want 50", n, err)
-	}
+	check.Equal(t, check.Of(table.Count(t.Context(), graphrag.Condition{})).OK(t), 50, "records")
 
 	changed := records[4]
 	changed.Text, changed.Vector, changed.Fields, changed.Data = "a zeppelin", nil, nil, nil
@@ -179,9 +177,7 @@ func testModel(t *testing.T, s *suite) {
 			}
 		}
 	}
-	if n, err := table.Count(t.Context(), graphrag.Condition{}); n != len(model) || err != nil {
-		t.Errorf("%d records, %v; want %d", n, err, len(model))
-	}
+	check.Equal(t, check.Of(table.Count(t.Context(), graphrag.Condition{})).OK(t), len(model), "records")
 }
 
 func allTriples(t *testing.T, ts store.Triples, after string) (all []store.Triple) {
@@ -227,9 +223,7 @@ func testTriples(t *testing.T, s *suite) {
 	want := byID([]store.Triple{facts[0], facts[1], heavier, facts[4], value})
 	check.Equal(t, allTriples(t, ts, ""), want, "all triples")
 	check.Equal(t, allTriples(t, ts, want[1].ID()), want[2:], "from the third on")
-	if n, err := ts.CountTriples(t.Context()); n != 5 || err != nil {
-		t.Errorf("%d triples, %v; want 5", n, err)
-	}
+	check.Equal(t, check.Of(ts.CountTriples(t.Context())).OK(t), 5, "triples")
 	hits := check.Of(ts.SearchTriples(t.Context(), store.TextQuery{Text: "who designed Fram?", K: 2}, store.TextQuery{Text: "Amundsen", K: 9})).OK(t)
 	for i, n := range []int{2, 0} {
 		check.True(t, len(hits[i]) == n, "query %d: %d triples, want %d: %v", i, len(hits[i]), n, hits[i])

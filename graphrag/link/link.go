@@ -209,21 +209,10 @@ func (Trigrams) Index(ctx context.Context, names []string) (NameIndex, error) {
 	if err != nil {
 		return nil, err
 	}
-	ix := &trigramIndex{weighing: w, offsets: make([]int64, len(w.idf)+1)}
-	for _, of := range grams {
-		for _, g := range of {
-			ix.offsets[g.id+1]++
-		}
-	}
-	for i := range w.idf {
-		ix.offsets[i+1] += ix.offsets[i]
-	}
-	ix.items = make([]share, ix.offsets[len(w.idf)])
-	next := slices.Clone(ix.offsets)
+	ix := &trigramIndex{weighing: w, items: make([][]share, len(w.idf))}
 	for i, of := range grams {
 		for _, g := range of {
-			ix.items[next[g.id]] = share{int32(i), float32(g.weight)}
-			next[g.id]++
+			ix.items[g.id] = append(ix.items[g.id], share{int32(i), float32(g.weight)})
 		}
 	}
 	ix.pool.New = func() any { return &scores{sum: make([]float32, len(names))} }
@@ -233,9 +222,8 @@ func (Trigrams) Index(ctx context.Context, names []string) (NameIndex, error) {
 // trigramIndex lists the names of each trigram, with its share of their vectors.
 type trigramIndex struct {
 	weighing
-	offsets []int64
-	items   []share
-	pool    sync.Pool
+	items [][]share
+	pool  sync.Pool
 }
 
 type share struct {
@@ -258,7 +246,7 @@ func (ix *trigramIndex) Nearest(ctx context.Context, name string, k int) ([]scor
 		if int(g.id) >= len(ix.idf) {
 			continue // in no name
 		}
-		for _, x := range ix.items[ix.offsets[g.id]:ix.offsets[g.id+1]] {
+		for _, x := range ix.items[g.id] {
 			if s.sum[x.name] == 0 {
 				s.touched = append(s.touched, x.name)
 			}

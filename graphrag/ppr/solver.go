@@ -85,7 +85,7 @@ func (s *Solver) Solve(ctx context.Context, seeds []Seed, dst []float64) ([]floa
 	}
 	x := s.queries.Get().(*query)
 	defer s.queries.Put(x)
-	if err := x.solve(ctx, q, seeds, v, s.tolerance); err != nil {
+	if err := q.rows.solve(ctx, q, x, seeds, v, s.tolerance); err != nil {
 		return nil, fmt.Errorf("ppr: solve: %w", err)
 	}
 	dst = slices.Grow(dst[:0], len(s.strength))[:len(s.strength)]
@@ -147,7 +147,6 @@ func (s *system) checkReset(seeds []Seed) (reset, error) {
 type query struct {
 	y, r, w []float64
 	t, z    []float32
-	saved   []float64 // y of the classes that results changes for a moment
 }
 
 // maxSweeps is far above what any tolerance needs: at damping d each sweep
@@ -155,15 +154,7 @@ type query struct {
 const maxSweeps = 100_000
 
 // solve iterates until the L1 norm of the residual is within the tolerance.
-func (x *query) solve(ctx context.Context, q *quotient, seeds []Seed, v reset, tolerance float64) error {
-	if a, ok := q.rows.(arcs[float64]); ok {
-		return solve(ctx, &a, q, x, seeds, v, tolerance)
-	}
-	a := q.rows.(arcs[float32])
-	return solve(ctx, &a, q, x, seeds, v, tolerance)
-}
-
-func solve[W float32 | float64](ctx context.Context, a *arcs[W], q *quotient, x *query, seeds []Seed, v reset, tolerance float64) error {
+func (a *arcs[W]) solve(ctx context.Context, q *quotient, x *query, seeds []Seed, v reset, tolerance float64) error {
 	if err := begin(ctx, a, q, x, seeds, v); err != nil {
 		return err
 	}
@@ -286,12 +277,10 @@ func addProducts[W, P float32 | float64](sums *[8]float64, targets []int32, weig
 	return weights[len(targets):]
 }
 
-// results writes the x of all nodes to dst.
+// results writes the x of all nodes to dst. It changes y.
 func (x *query) results(q *quotient, seeds []Seed, v reset, dst []float64) {
-	x.saved = x.saved[:0]
 	for _, seed := range seeds {
 		if own, c := q.own(seed, v); own > 0 {
-			x.saved = append(x.saved, x.y[c])
 			x.y[c] -= own / q.strength[c]
 		}
 	}
@@ -304,10 +293,5 @@ func (x *query) results(q *quotient, seeds []Seed, v reset, dst []float64) {
 	for _, seed := range seeds {
 		own, _ := q.own(seed, v)
 		dst[seed.Node] += own / v.sum
-	}
-	for _, seed := range slices.Backward(seeds) { // the first seed of a class saved its y
-		if own, c := q.own(seed, v); own > 0 {
-			x.y[c], x.saved = x.saved[len(x.saved)-1], x.saved[:len(x.saved)-1]
-		}
 	}
 }

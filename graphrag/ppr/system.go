@@ -118,7 +118,9 @@ type quotient struct {
 	share    []float64 // factor from y to the x of one node
 	damping  float64
 	scale    float64
-	rows     any // arcs[float32], where it holds all weights exactly, or arcs[float64]
+	rows     interface { // *arcs[float32], where it holds all weights exactly, or *arcs[float64]
+		solve(ctx context.Context, q *quotient, x *query, seeds []Seed, v reset, tolerance float64) error
+	}
 }
 
 // arcs are rows with weights of one type, sorted by target.
@@ -180,8 +182,8 @@ func (q *quotient) measure(s *system, c graph.Classes, order []int32) {
 
 // quotientRows returns the rows of the classes from the rows of their first nodes, the
 // only nodes whose class is not -1.
-func quotientRows[W float32 | float64](ctx context.Context, s *system, class []int32, classes int) (arcs[W], error) {
-	a := arcs[W]{offsets: make([]int64, classes+1), middle: make([]int64, classes)}
+func quotientRows[W float32 | float64](ctx context.Context, s *system, class []int32, classes int) (*arcs[W], error) {
+	a := &arcs[W]{offsets: make([]int64, classes+1), middle: make([]int64, classes)}
 	for u, c := range class {
 		if u%stride == 0 && ctx.Err() != nil {
 			return a, context.Cause(ctx)

@@ -55,20 +55,18 @@ type evidencePiece struct {
 	title    set
 }
 
-// corpus is the candidates of all evidence. Its memory is reused.
+// corpus is the candidates of all evidence.
 type corpus struct {
 	language   text.Language
-	lexicon    *lexicon
+	lexicon    lexicon
 	q          *inquiry
 	pieces     []evidencePiece
 	candidates []candidate
-	sets       []set
-	scores     []float64
 }
 
 // collect reads all evidence and derived texts. The only error comes from ctx.
 func (c *corpus) collect(ctx context.Context, question string, evidence []graphrag.Hit, derived []graphrag.Derived) error {
-	c.q = newQuestion(question, c.lexicon, c.language)
+	c.q = newQuestion(question, &c.lexicon, c.language)
 	for i, h := range evidence {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -94,20 +92,8 @@ func (c *corpus) collect(ctx context.Context, question string, evidence []graphr
 	return ctx.Err()
 }
 
-// reset empties the corpus and keeps its memory.
-func (c *corpus) reset() {
-	clear(c.pieces)
-	clear(c.candidates)
-	c.pieces, c.candidates, c.sets, c.scores = c.pieces[:0], c.candidates[:0], c.sets[:0], c.scores[:0]
-	c.lexicon.reset()
-}
-
 // asked returns the question's terms that a text contains.
-func (c *corpus) asked(known []int32) set {
-	terms := c.lexicon.local(known)
-	defer c.lexicon.forget(terms)
-	return c.own(terms)
-}
+func (c *corpus) asked(known []int32) set { return c.own(c.lexicon.local(known)) }
 
 // own returns the question's terms among terms.
 func (c *corpus) own(terms []int32) (s set) {
@@ -154,11 +140,11 @@ func (c *corpus) add(p evidencePiece) {
 // setsOf returns the question's terms of each block that is a heading or a lead of others;
 // the other sets are empty.
 func (c *corpus) setsOf(r *reading) []set {
-	start := len(c.sets)
-	for _, b := range r.terms {
-		c.sets = append(c.sets, c.asked(b))
+	sets := make([]set, len(r.terms))
+	for i, b := range r.terms {
+		sets[i] = c.asked(b)
 	}
-	return c.sets[start:]
+	return sets
 }
 
 // The weights of the parts of a score. Each is chosen by itself on 176 questions of WildGraphBench (none of the
@@ -186,6 +172,7 @@ func (c *corpus) cover(x *candidate) float64 {
 
 // score returns the score of each candidate, and the index of the best.
 func (c *corpus) score() (scores []float64, best int) {
+	scores = make([]float64, len(c.candidates))
 	for i := range c.candidates {
 		x := &c.candidates[i]
 		beside := 0.0
@@ -195,9 +182,9 @@ func (c *corpus) score() (scores []float64, best int) {
 		if i+1 < len(c.candidates) && c.candidates[i+1].piece == x.piece {
 			beside = max(beside, c.q.of(c.candidates[i+1].own))
 		}
-		c.scores = append(c.scores, c.scoreOf(x, c.cover(x)+besidePart*beside))
+		scores[i] = c.scoreOf(x, c.cover(x)+besidePart*beside)
 	}
-	return c.scores, slices.Index(c.scores, slices.Max(c.scores))
+	return scores, slices.Index(scores, slices.Max(scores))
 }
 
 // scoreOf returns the score of a candidate that covers terms of the given weight.

@@ -98,16 +98,13 @@ func Extractive(o ExtractiveOptions) (Reader, error) {
 }
 
 func newExtractive(o ExtractiveOptions) *extractive {
-	r := &extractive{o: o, known: make(map[text.Language]*library)}
-	r.memory.New = func() any { return &corpus{lexicon: new(lexicon)} }
-	return r
+	return &extractive{o: o, known: make(map[text.Language]*library)}
 }
 
 type extractive struct {
-	o      ExtractiveOptions
-	mu     sync.Mutex
-	known  map[text.Language]*library
-	memory sync.Pool // of *corpus
+	o     ExtractiveOptions
+	mu    sync.Mutex
+	known map[text.Language]*library
 }
 
 // Name implements [Reader].
@@ -124,6 +121,12 @@ func (r *extractive) library(l text.Language) *library {
 	return r.known[l]
 }
 
+// corpus returns the corpus of a question and its evidence, which is to be collected.
+func (r *extractive) corpus(q graphrag.Question, evidence []graphrag.Hit) *corpus {
+	l := spoken(q.Text, evidence)
+	return &corpus{language: l, lexicon: lexicon{known: r.library(l), number: make(map[int32]int32)}}
+}
+
 // analyzer maps words to terms, by the language of the question.
 var analyzer = sync.OnceValue(func() *text.Standard {
 	a, _ := text.New(text.Options{Language: text.Each}) // which is known
@@ -132,11 +135,7 @@ var analyzer = sync.OnceValue(func() *text.Standard {
 
 // Read implements [Reader].
 func (r *extractive) Read(ctx context.Context, q graphrag.Question, evidence []graphrag.Hit, derived []graphrag.Derived) (graphrag.Answer, error) {
-	c := r.memory.Get().(*corpus)
-	defer r.memory.Put(c)
-	defer c.reset()
-	c.language = spoken(q.Text, evidence)
-	c.lexicon.begin(r.library(c.language))
+	c := r.corpus(q, evidence)
 	if err := c.collect(ctx, q.Text, evidence, derived); err != nil {
 		return graphrag.Answer{}, fmt.Errorf("reader: answer %q: %w", q.Text, err)
 	}
@@ -321,9 +320,7 @@ func (c *corpus) shown(x *candidate) string {
 // Signs returns what the confidence of an extractive reader is computed from, separated by tabs, and whether the
 // answer is ruled out. The calibration test of examples/ask writes testdata/calibration.tsv by it.
 func Signs(ctx context.Context, r Reader, q graphrag.Question, evidence []graphrag.Hit) (string, error) {
-	x := r.(*extractive)
-	c := &corpus{lexicon: new(lexicon), language: spoken(q.Text, evidence)}
-	c.lexicon.begin(x.library(c.language))
+	c := r.(*extractive).corpus(q, evidence)
 	if err := c.collect(ctx, q.Text, evidence, nil); err != nil || len(c.candidates) == 0 {
 		return "", err
 	}

@@ -116,48 +116,27 @@ func (l *library) term(number int32) string {
 // of the question first, independently of the library's numbers.
 type lexicon struct {
 	known  *library
-	number []int32 // by number in the library: the number here + 1, or 0
-	met    []int32 // by number here: the number in the library
-	arena  []int32 // memory of the lists that local returns
-}
-
-// begin prepares the lexicon for an answer.
-func (l *lexicon) begin(known *library) {
-	if l.known != known {
-		l.known, l.number = known, nil
-	}
+	number map[int32]int32 // by number in the library: the number here
+	met    []int32         // by number here: the number in the library
 }
 
 // place returns the number here of a term of the library.
 func (l *lexicon) place(id int32) int32 {
-	if n := int(id) + 1 - len(l.number); n > 0 {
-		l.number = append(l.number, make([]int32, n)...)
+	n, ok := l.number[id]
+	if !ok {
+		n = int32(len(l.met))
+		l.number[id], l.met = n, append(l.met, id)
 	}
-	if l.number[id] == 0 {
-		l.met = append(l.met, id)
-		l.number[id] = int32(len(l.met))
-	}
-	return l.number[id] - 1
+	return n
 }
 
-// local returns the numbers here of terms of the library, in memory of the arena.
+// local returns the numbers here of terms of the library.
 func (l *lexicon) local(known []int32) []int32 {
-	start := len(l.arena)
-	for _, id := range known {
-		l.arena = append(l.arena, l.place(id))
+	out := make([]int32, len(known))
+	for i, id := range known {
+		out[i] = l.place(id)
 	}
-	return l.arena[start:len(l.arena):len(l.arena)]
-}
-
-// forget frees the last list that local returned.
-func (l *lexicon) forget(terms []int32) { l.arena = l.arena[:len(l.arena)-len(terms)] }
-
-// reset ends an answer.
-func (l *lexicon) reset() {
-	for _, id := range l.met {
-		l.number[id] = 0
-	}
-	l.met, l.arena = l.met[:0], l.arena[:0]
+	return out
 }
 
 // Reader answers a question from evidence.

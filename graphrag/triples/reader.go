@@ -5,6 +5,7 @@ package triples
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
@@ -308,19 +309,12 @@ func (l Labels) add(id, name string) error {
 	return err
 }
 
+// readLabels calls add for each line, and reports those that it refuses.
 func readLabels(name string, in io.Reader, add func(line string) error) (bad Bad, err error) {
-	for line, err := range lines(in) {
-		if err != nil && !errors.Is(err, errLong) {
-			return bad, fmt.Errorf("%s:%d: %w", name, line.number, err)
-		}
-		if err == nil {
-			err = add(line.text)
-		}
-		if err != nil && !errors.Is(err, errSkip) {
-			bad.add(name, line.number, err)
-		}
+	r := &Reader{name: name, in: in, parse: func(line string) (Triple, error) { return Triple{}, cmp.Or(add(line), errSkip) }}
+	for _, err = range r.All() { // which yields nothing but an error, at the end
 	}
-	return bad, nil
+	return r.bad, err
 }
 
 // NTriples reads "RDF 1.1 N-Triples" (W3C 2014). A label is that in labels, or else the last part
