@@ -275,9 +275,6 @@ func (x *index) descriptions(relations []int32) (all []kg.Description) {
 
 // merge adds descriptions, equal texts once.
 func merge(to, more []kg.Description) []kg.Description {
-	if len(to) == 0 {
-		return more
-	}
 	for _, d := range more {
 		i := slices.IndexFunc(to, func(t kg.Description) bool { return t.Text == d.Text })
 		if i < 0 {
