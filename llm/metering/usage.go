@@ -142,7 +142,13 @@ type traced struct{ llm.Model }
 
 // Stream implements [llm.Streamer].
 func (m traced) Stream(ctx context.Context, req llm.Request, piece func(string) error) (llm.Reply, error) {
-	ctx, span := trace.Start(ctx, "chat", spanOf(m.Name(), req)...)
+	stage := slog.String("wildgraph.stage", cmp.Or(req.Stage, "chat"))
+	about := []slog.Attr{slog.String("gen_ai.operation.name", "chat"), slog.String("gen_ai.request.model", m.Name()), stage}
+	if of := modelName.FindStringSubmatch(m.Name()); of != nil {
+		about[1] = slog.String("gen_ai.request.model", of[3])
+		about = append(about, slog.String("gen_ai.provider.name", of[1]), slog.String("server.address", of[2]))
+	}
+	ctx, span := trace.Start(ctx, "chat", about...)
 	reply, err := llm.Stream(ctx, m.Model, req, piece)
 	took := usageOf(reply, err)
 	span.Set(slog.Int("gen_ai.usage.input_tokens", took.PromptTokens), slog.Int("gen_ai.usage.output_tokens", took.CompletionTokens), slog.Int("wildgraph.cached_calls", took.CachedCalls))
@@ -153,16 +159,6 @@ func (m traced) Stream(ctx context.Context, req llm.Request, piece func(string) 
 // modelName matches a name such as "openai:https://api.openai.com/v1:gpt-5-mini", with or without settings in
 // braces.
 var modelName = regexp.MustCompile(`^(\w+):https?://(\[[^\]]*\]|[^/:]+)(?::\d+)?(?:/[^:]*)?:([^{]+)`)
-
-// spanOf returns the attributes of a span at the start of a call.
-func spanOf(model string, req llm.Request) []slog.Attr {
-	out := []slog.Attr{slog.String("gen_ai.operation.name", "chat"), slog.String("gen_ai.request.model", model), slog.String("wildgraph.stage", cmp.Or(req.Stage, "chat"))}
-	if m := modelName.FindStringSubmatch(model); m != nil {
-		out[1] = slog.String("gen_ai.request.model", m[3])
-		out = append(out, slog.String("gen_ai.provider.name", m[1]), slog.String("server.address", m[2]))
-	}
-	return out
-}
 
 // MeteredEmbedder returns e with the tokens of every text counted by the meters of its context: vectors come
 // without usage.

@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -445,7 +444,7 @@ func (c call) key() string {
 		return ""
 	}
 	k := keyOf(c.raw)
-	return hex.EncodeToString(k[:8])
+	return fmt.Sprintf("%x", k[:8])
 }
 
 // ask asks a model and pays for the call.

@@ -107,7 +107,12 @@ func (m *chat) ask(ctx context.Context, req chatRequest) (reply llm.Reply, err e
 	err = m.post(ctx, m.path, m.body(m.endpoint, req), req.stream, func(body []byte) (llm.Usage, string, error) {
 		var err error
 		reply, err = m.read(body)
-		m.scrub(&reply)
+		// The key is removed from a reply, which is stored, judged and reported; short ones are placeholders or words.
+		if key := m.Key.Reveal(); len(key) >= leastSecret {
+			for _, text := range []*string{&reply.Text, &reply.Reasoning, &reply.Model, &reply.Fingerprint} {
+				*text = strings.ReplaceAll(*text, key, m.Key.String())
+			}
+		}
 		if e := (*llm.Error)(nil); errors.As(err, &e) {
 			e.Partial = reply.Text
 		}

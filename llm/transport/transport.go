@@ -32,6 +32,8 @@ const (
 	patience = 30 * time.Second
 	// maxExcerpt is the part of a body that is searched for an error, in bytes.
 	maxExcerpt = 4096
+	// leastSecret is the least length of a key that is removed from replies.
+	leastSecret = 8
 )
 
 // Options tune a [Transport]. Zero values mean the defaults, which OpenAI's clients and litellm share where they agree.
@@ -364,21 +366,6 @@ func loopback(host string) bool {
 	}
 	ip := net.ParseIP(host)
 	return ip != nil && ip.IsLoopback()
-}
-
-// leastSecret is the least length of a key that is removed from replies: shorter ones are placeholders
-// ("EMPTY") or words.
-const leastSecret = 8
-
-// scrub removes the key from a reply, which is stored, judged and reported.
-func (e *endpoint) scrub(reply *llm.Reply) {
-	key := e.Key.Reveal()
-	if len(key) < leastSecret {
-		return
-	}
-	for _, text := range []*string{&reply.Text, &reply.Reasoning, &reply.Model, &reply.Fingerprint} {
-		*text = strings.ReplaceAll(*text, key, e.Key.String())
-	}
 }
 
 // Provider makes models and embedders of one server; they share one transport and its limits.

@@ -4,6 +4,7 @@ package program
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,13 +34,13 @@ func dialogue(ctx context.Context, d *session.Session, s settings, std streams) 
 		line string
 		err  error
 	}
-	from := newLineReader(std.in, std.err)
-	defer from.end()
+	next, end := lineReader(std.in, std.err)
+	defer end()
 	lines := make(chan read, 1)
 	t := &conversation{d: d, s: s, std: std}
 	for {
 		go func() { // a read cannot be cancelled
-			line, err := from.next()
+			line, err := next()
 			lines <- read{line, err}
 		}()
 		select {
@@ -127,45 +128,27 @@ func (t *conversation) ask(ctx context.Context, question string) error {
 
 const prompt = "> "
 
-// lineReader reads the lines of a dialogue.
-type lineReader interface {
-	// next waits for a line; io.EOF is the end.
-	next() (string, error)
-	// end restores the terminal, also while next waits.
-	end()
-}
-
-// newLineReader reads from a terminal with a cursor and a history, or from another input.
-func newLineReader(in io.Reader, out io.Writer) lineReader {
+// lineReader reads from a terminal with a cursor and a history, or from another input: next waits for a line, where
+// io.EOF is the end, and end restores the terminal, also while next waits.
+func lineReader(in io.Reader, out io.Writer) (next func() (string, error), end func()) {
 	if f, ok := in.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		return &terminal{fd: int(f.Fd()), t: term.NewTerminal(struct {
+		t := &terminal{fd: int(f.Fd()), t: term.NewTerminal(struct {
 			io.Reader
 			io.Writer
 		}{f, out}, prompt)}
+		return t.next, t.end
 	}
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, maxQuestion)
-	return &plainLines{lines, out}
+	return func() (string, error) {
+		fmt.Fprint(out, prompt)
+		if lines.Scan() {
+			return lines.Text(), nil
+		}
+		fmt.Fprintln(out)
+		return "", cmp.Or(lines.Err(), io.EOF)
+	}, func() {}
 }
-
-type plainLines struct {
-	*bufio.Scanner
-	out io.Writer
-}
-
-func (p *plainLines) next() (string, error) {
-	fmt.Fprint(p.out, prompt)
-	if p.Scan() {
-		return p.Text(), nil
-	}
-	fmt.Fprintln(p.out)
-	if p.Err() != nil {
-		return "", p.Err()
-	}
-	return "", io.EOF
-}
-
-func (p *plainLines) end() {}
 
 // terminal is raw only while a line is typed, so that an answer can be interrupted.
 type terminal struct {

@@ -149,9 +149,6 @@ func from(of []kg.Description, chunks []int32) []kg.Description {
 
 // joined joins descriptions into one.
 func joined(of []kg.Description) kg.Description {
-	if len(of) == 1 {
-		return kg.Description{Text: of[0].Text, Passages: slices.Clone(of[0].Passages)}
-	}
 	var out kg.Description
 	texts := make([]string, len(of))
 	for i, f := range of {
@@ -230,9 +227,6 @@ func (n *network) stated(pair int32) statements {
 
 // unite merges equal descriptions and orders them by their first chunks.
 func unite(all []kg.Description) []kg.Description {
-	if len(all) == 1 {
-		return all
-	}
 	var out []kg.Description
 	at := make(map[string]int)
 	for _, d := range all {

@@ -271,9 +271,9 @@ func (l *local) pair(edge int32) string {
 	return l.graph.Nodes[e.Source].Title + " – " + l.graph.Nodes[e.Target].Title
 }
 
-func joined(of []kg.Description) string { return strings.Join(texts(of), " ") }
+func joined(of []kg.Description) string { return strings.Join(wordings(of), " ") }
 
-func texts(of []kg.Description) []string {
+func wordings(of []kg.Description) []string {
 	out := make([]string, len(of))
 	for i := range of {
 		out[i] = of[i].Text

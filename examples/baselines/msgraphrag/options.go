@@ -275,9 +275,6 @@ func (x *index) descriptions(relations []int32) (all []kg.Description) {
 
 // merge adds descriptions, equal texts once.
 func merge(to, more []kg.Description) []kg.Description {
-	if len(to) == 0 {
-		return more
-	}
 	for _, d := range more {
 		i := slices.IndexFunc(to, func(t kg.Description) bool { return t.Text == d.Text })
 		if i < 0 {
@@ -403,7 +400,7 @@ func newDescriber(k kit.Kit, o Options) (describer, error) {
 // quoter returns a describer that selects quotes.
 func quoter(by summary.Summarizer) describer {
 	return func(ctx context.Context, _ string, of []kg.Description) ([]kg.Description, error) {
-		s, err := by.Summarize(ctx, texts(of))
+		s, err := by.Summarize(ctx, wordings(of))
 		if err != nil {
 			return nil, err
 		}
@@ -450,7 +447,7 @@ func (w writer) describe(ctx context.Context, subject string, of []kg.Descriptio
 func (w writer) fold(ctx context.Context, subject string, of []kg.Description) (string, error) {
 	var pack []string
 	tokens := 0
-	for _, t := range slices.Sorted(slices.Values(texts(of))) {
+	for _, t := range slices.Sorted(slices.Values(wordings(of))) {
 		cost := w.count(t)
 		if len(pack) > 1 && tokens+cost > foldTokens {
 			partial, err := w.write(ctx, subject, pack)

@@ -56,7 +56,7 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 		if err != nil {
 			return nil, err
 		}
-		// A trained embedder compares questions with tiles of the pages: with all, or lazily with those of candidates.
+		// A trained embedder compares questions with all tiles of the pages, or lazily with the tiles of candidates.
 		// Pages are compared by words already, and LSA adds nothing (docs/systems.md).
 		options := o.Pages
 		if k.Trained && o.Pages.Among <= 0 {

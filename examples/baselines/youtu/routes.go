@@ -43,9 +43,6 @@ type query struct {
 
 // favour raises the scores of facts of the wanted types.
 func (s *searcher) favour(scores []float64, types []string) {
-	if len(types) == 0 {
-		return
-	}
 	g := s.corpus.Graph
 	of := func(e int32) string {
 		if int(e) >= len(g.Entities) {

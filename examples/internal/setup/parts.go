@@ -67,7 +67,7 @@ func NewParts(ctx context.Context, s Settings, log *slog.Logger) (*Parts, error)
 	if s.Paid() {
 		server, err := p.connect()
 		if err == nil {
-			p.models, err = server.Model, p.openModels(server)
+			p.models, err = server.model, p.openModels(server)
 		}
 		if err != nil {
 			return nil, errors.Join(err, p.Close())
@@ -86,42 +86,10 @@ func NewParts(ctx context.Context, s Settings, log *slog.Logger) (*Parts, error)
 }
 
 // modelSource opens models by name.
-type modelSource interface {
-	Model(name string) (llm.Model, error)
-	Embedder(name string) (llm.NamedEmbedder, error)
+type modelSource struct {
+	model    func(name string) (llm.Model, error)
+	embedder func(name string) (llm.NamedEmbedder, error)
 }
-
-// paidSource opens models of a provider whose calls are paid for by a client.
-type paidSource struct {
-	provider *transport.Provider
-	options  transport.Options
-	*paid.Client
-}
-
-func (p paidSource) Model(name string) (llm.Model, error) {
-	m, err := cli.Model(name, p.provider, p.options)
-	if err != nil {
-		return nil, err
-	}
-	return p.Client.Model(m)
-}
-
-func (p paidSource) Embedder(name string) (llm.NamedEmbedder, error) {
-	e, err := p.provider.Embedder(name)
-	if err != nil {
-		return nil, err
-	}
-	return p.Client.Embedder(e)
-}
-
-// missingSource is used without a configured server: judging a finished run lexically needs none.
-type missingSource struct{ err error }
-
-func (m missingSource) Model(name string) (llm.Model, error) {
-	return llm.ByFunc(name, func(context.Context, llm.Request) (llm.Reply, error) { return llm.Reply{}, m.err }), nil
-}
-
-func (m missingSource) Embedder(string) (llm.NamedEmbedder, error) { return nil, m.err }
 
 // connect finds the server of the models. Replies are cached on disk and shared with other runs;
 // limits and ledger belong to the report folder.
@@ -129,17 +97,21 @@ func (p *Parts) connect() (modelSource, error) {
 	s := p.settings
 	if s.DryRun {
 		p.dry = newDryServer(p.Count)
-		return p.dry, nil
+		return modelSource{p.dry.Model, p.dry.Embedder}, nil
 	}
 	options := transport.Options{Concurrency: s.Concurrency, Logger: p.Log}
 	provider, err := transport.ProviderFromEnv(options)
 	if err != nil && !(cli.OfVendors(s.Model, s.JudgeModel) && (s.EmbedModel == "" || s.byName)) {
 		p.Absent = cli.Usagef("-kit model: %w", err)
-		return missingSource{p.Absent}, nil
+		ask := func(context.Context, llm.Request) (llm.Reply, error) { return llm.Reply{}, p.Absent }
+		return modelSource{ // judging a finished run lexically needs no server
+			func(name string) (llm.Model, error) { return llm.ByFunc(name, ask), nil },
+			func(string) (llm.NamedEmbedder, error) { return nil, p.Absent },
+		}, nil
 	}
 	run, err := filepath.Abs(s.Out)
 	if err != nil {
-		return nil, err
+		return modelSource{}, err
 	}
 	settings := cli.Settings(s.Temperature, s.Seed)
 	settings.MaxTokens = s.ReplyTokens
@@ -149,16 +121,28 @@ func (p *Parts) connect() (modelSource, error) {
 		Defaults: settings, Logger: p.Log,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("-cache: %w", err)
+		return modelSource{}, fmt.Errorf("-cache: %w", err)
 	}
-	return paidSource{provider, options, p.client}, nil
+	return modelSource{func(name string) (llm.Model, error) {
+		m, err := cli.Model(name, provider, options)
+		if err != nil {
+			return nil, err
+		}
+		return p.client.Model(m)
+	}, func(name string) (llm.NamedEmbedder, error) {
+		e, err := provider.Embedder(name)
+		if err != nil {
+			return nil, err
+		}
+		return p.client.Embedder(e)
+	}}, nil
 }
 
 // openModels puts the steps that a model takes into the kit, and opens the judging model.
 func (p *Parts) openModels(from modelSource) error {
 	s := p.settings
 	if s.JudgeModel != "" {
-		judge, err := from.Model(s.JudgeModel)
+		judge, err := from.model(s.JudgeModel)
 		if err != nil {
 			return cli.Usage(err)
 		}
@@ -169,12 +153,12 @@ func (p *Parts) openModels(from modelSource) error {
 	if !s.asks() {
 		return nil
 	}
-	m, err := from.Model(s.Model)
+	m, err := from.model(s.Model)
 	if err != nil {
 		return cli.Usage(err) // no call was made: an address or a name is wrong
 	}
 	if s.EmbedModel != "" && p.Embedder == nil {
-		if p.Embedder, err = from.Embedder(s.EmbedModel); err != nil {
+		if p.Embedder, err = from.embedder(s.EmbedModel); err != nil {
 			return cli.Usage(err)
 		}
 	}

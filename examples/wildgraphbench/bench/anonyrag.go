@@ -3,6 +3,7 @@
 package bench
 
 import (
+	"bytes"
 	"context"
 	"embed"
 	"encoding/json"
@@ -163,12 +164,9 @@ func (s anonySettings) books(ctx context.Context, parts *setup.Parts) ([]anonyra
 	if s.book == "" {
 		var out []anonyrag.Book
 		for _, name := range []string{"eng", "chs"} {
-			f, err := shippedBooks.Open("books/" + name + ".json")
+			data, _ := shippedBooks.ReadFile("books/" + name + ".json") // it is embedded
+			b, err := readBook(bytes.NewReader(data))
 			if err != nil {
-				return nil, err
-			}
-			b, err := readBook(f)
-			if err := errors.Join(err, f.Close()); err != nil {
 				return nil, err
 			}
 			out = append(out, b)
