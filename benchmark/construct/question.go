@@ -89,7 +89,7 @@ const (
 func Questions(ctx context.Context, golds []Gold, pages func(url string) (Page, bool), p Parts, n Numbers) ([]Question, []Dropped, error) {
 	n.Concurrency = cmp.Or(n.Concurrency, 8)
 	m := questionMaker{Parts: p, pages: pages, numbers: n}
-	single, multi, summary := drafts(golds)
+	single, multi, summary := draftsOf(golds)
 	order := rand.New(rand.NewPCG(n.Seed, 0x77696c64))
 	kinds := []struct {
 		drafts []Draft
@@ -131,7 +131,7 @@ type placedQuestion struct {
 	place []int
 }
 
-func drafts(golds []Gold) (single, multi, summary []Draft) {
+func draftsOf(golds []Gold) (single, multi, summary []Draft) {
 	for i, g := range golds {
 		d := Draft{Title: g.Title, Path: g.Path, Body: plainText(g.Body)}
 		for j, t := range g.Triples {

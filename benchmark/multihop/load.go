@@ -337,20 +337,17 @@ func twoWikiItem(q hopQuestion, aliases map[string][]string) benchmark.Item {
 	return it
 }
 
-// alias is a line of 2Wiki's file of other names.
-type alias struct {
-	ID       string   `json:"Q_id"`
-	Aliases  []string `json:"aliases"`
-	Demonyms []string `json:"demonyms"`
-}
-
-// readAliases reads the file if it is there.
+// readAliases reads 2Wiki's file of other names if it is there.
 func readAliases(fsys fs.FS, file string) (map[string][]string, error) {
 	out := make(map[string][]string)
 	if _, err := fs.Stat(fsys, file); errors.Is(err, fs.ErrNotExist) {
 		return out, nil
 	}
-	err := records(fsys, file, func(_ int, a alias) error {
+	err := records(fsys, file, func(_ int, a struct {
+		ID       string   `json:"Q_id"`
+		Aliases  []string `json:"aliases"`
+		Demonyms []string `json:"demonyms"`
+	}) error {
 		for _, name := range append(a.Aliases, a.Demonyms...) {
 			if strings.TrimSpace(name) != "" && a.ID != "" && !slices.Contains(out[a.ID], name) {
 				out[a.ID] = append(out[a.ID], name)

@@ -182,12 +182,6 @@ func corpusOf(file string) string {
 	return beside(file, name)
 }
 
-// benchText is a record of a corpus: one novel, or the guideline.
-type benchText struct {
-	Name string  `json:"corpus_name"`
-	Text *string `json:"context"`
-}
-
 // benchQuestion is a question of GraphRAG-Bench.
 type benchQuestion struct {
 	ID       string `json:"id"`
@@ -209,7 +203,10 @@ func loadBench(fsys fs.FS, set, file string) (loadedSet, error) {
 	var names []string
 	bodies := make(map[string]string)
 	corpus := corpusOf(file)
-	err := records(fsys, corpus, func(_ int, t benchText) error {
+	err := records(fsys, corpus, func(_ int, t struct { // one novel, or the guideline
+		Name string  `json:"corpus_name"`
+		Text *string `json:"context"`
+	}) error {
 		switch _, known := bodies[t.Name]; {
 		case t.Text == nil || t.Name == "":
 			return errors.New(`a text without "corpus_name" or "context"`)
@@ -337,12 +334,6 @@ func (r *hopReader) unit(title, text string) benchmark.Unit {
 	return r.byTitle[title]
 }
 
-// passage is a record of a corpus of passages.
-type passage struct {
-	Title string  `json:"title"`
-	Text  *string `json:"text"`
-}
-
 // readCorpus reads a corpus: objects with a title and a text, or one object of titles with their sentences.
 func (r *hopReader) readCorpus(fsys fs.FS, file, joiner string) error {
 	text, err := benchmark.ReadText(fsys, file, journal.MaxFile)
@@ -352,7 +343,10 @@ func (r *hopReader) readCorpus(fsys fs.FS, file, joiner string) error {
 	case firstList.MatchString(text):
 		err = r.readTitled(file, strings.TrimPrefix(text, "\ufeff"), joiner)
 	default:
-		err = records(fsys, file, func(_ int, v passage) error {
+		err = records(fsys, file, func(_ int, v struct {
+			Title string  `json:"title"`
+			Text  *string `json:"text"`
+		}) error {
 			if v.Text == nil {
 				return errors.New(`a passage without "text"`)
 			}

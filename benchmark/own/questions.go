@@ -379,9 +379,8 @@ func BEIR(fsys fs.FS, name string) (*benchmark.Dataset, error) {
 	if err != nil {
 		return nil, fmt.Errorf("own: %w", err)
 	}
-	b := beir{fsys}
-	d := benchmark.Domain{Name: name, Documents: b.documents}
-	known, err := b.check(&d)
+	d := benchmark.Domain{Name: name, Documents: func() iter.Seq2[graphrag.Document, error] { return corpus(fsys) }}
+	known, err := check(&d)
 	if err != nil {
 		return nil, fmt.Errorf("own: %w", err)
 	}
@@ -421,13 +420,10 @@ func BEIR(fsys fs.FS, name string) (*benchmark.Dataset, error) {
 	return set, nil
 }
 
-// beir is a folder in BEIR's layout.
-type beir struct{ fsys fs.FS }
-
-// documents streams the corpus.
-func (b beir) documents() iter.Seq2[graphrag.Document, error] {
+// corpus streams the documents.
+func corpus(fsys fs.FS) iter.Seq2[graphrag.Document, error] {
 	return func(yield func(graphrag.Document, error) bool) {
-		for e, err := range readEntries(b.fsys, corpusFile) {
+		for e, err := range readEntries(fsys, corpusFile) {
 			if !yield(graphrag.Document{ID: e.ID, Title: e.Title, Text: e.Text, Fields: load.FieldsOf(e.Metadata)}, err) || err != nil {
 				return
 			}
@@ -436,10 +432,10 @@ func (b beir) documents() iter.Seq2[graphrag.Document, error] {
 }
 
 // check reads the corpus once and returns its IDs; it sets size and digest of the domain.
-func (b beir) check(of *benchmark.Domain) (known map[string]bool, err error) {
+func check(of *benchmark.Domain) (known map[string]bool, err error) {
 	known = make(map[string]bool)
 	sum := sha256.New()
-	for d, err := range b.documents() {
+	for d, err := range of.Documents() {
 		if err != nil {
 			return nil, err
 		}

@@ -70,10 +70,7 @@ func (r *Report) rank() ranking {
 			out.unranked = append(out.unranked, name)
 			continue
 		}
-		st := standing{name: s.name(), estimate: m}
-		if len(keys) > 1 {
-			st.second = s.Overall.Types[benchmark.All].estimate(out.second.key)
-		}
+		st := standing{name: s.name(), estimate: m, second: s.Overall.Types[benchmark.All].estimate(out.second.key)}
 		st.to, _ = r.toBest(out.figure, s)
 		out.standings = append(out.standings, st)
 	}

@@ -3,6 +3,7 @@
 package wildgraph
 
 import (
+	"cmp"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/csv"
@@ -253,21 +254,16 @@ type Reference struct {
 // blanks, at most 80 of them. A cut may leave a blank at the end, which is part of the name. Titles without
 // any such character share the slug "page".
 func Slug(title string) string {
-	kept := make([]byte, 0, len(title))
-	for _, r := range title {
+	kept := strings.Map(func(r rune) rune {
 		switch {
 		case r == '_' || r >= 0x1c && r <= 0x1f || unicode.IsSpace(r): // the white space of the tool that named the files
-			if n := len(kept); n > 0 && kept[n-1] != ' ' {
-				kept = append(kept, ' ')
-			}
+			return ' '
 		case r == '-' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z':
-			kept = append(kept, byte(r))
+			return r
 		}
-	}
-	slug := strings.Trim(string(kept), " -")
-	if slug == "" {
-		return "page"
-	}
+		return -1
+	}, title)
+	slug := cmp.Or(strings.Trim(strings.Join(strings.Fields(kept), " "), " -"), "page")
 	if len(slug) > 80 {
 		slug = strings.TrimRight(slug[:80], "-")
 	}

@@ -248,31 +248,21 @@ func (l Line) same(o Line) bool {
 // uniqueLines returns the line of each requested item. Lines under other ids and repetitions are counted;
 // contradictory lines of one id are no verdict.
 func uniqueLines(asked []Item, found []Line, p *judge.Protocol) map[string]Line {
-	out := make(map[string]Line, len(asked))
-	torn := make(map[string]bool)
-	for _, it := range asked {
-		out[it.ID] = Line{}
-	}
-	seen := make(map[string]bool, len(asked))
+	out, torn := make(map[string]Line, len(asked)), make(map[string]bool)
 	for _, l := range found {
 		id := word(l["id"])
-		first, known := out[id]
+		first, seen := out[id]
 		switch {
-		case !known:
+		case !slices.ContainsFunc(asked, func(it Item) bool { return it.ID == id }):
 			p.Extra++
-		case !seen[id]:
-			seen[id] = true
+		case !seen:
 			out[id] = l
 		default:
 			p.Duplicate++
 			torn[id] = torn[id] || !first.same(l)
 		}
 	}
-	for id := range out {
-		if !seen[id] || torn[id] {
-			delete(out, id)
-		}
-	}
+	maps.DeleteFunc(out, func(id string, _ Line) bool { return torn[id] })
 	return out
 }
 
