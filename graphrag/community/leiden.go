@@ -76,9 +76,10 @@ type solver[W float] struct {
 	levels  []*layer[W]
 	refiner refiner[W]
 
-	links   []W     // weight of the arcs from the node at hand by community, 0 in between
-	touched []int32 // communities
-	fetched W       // keeps reads from being optimised away
+	links      []W     // weight of the arcs from the node at hand by community, 0 in between
+	touched    []int32 // communities
+	neighbours []int32 // labels of the neighbours of some nodes
+	fetched    int32   // keeps reads from being optimised away
 }
 
 // layer is the state of a level that is kept while coarser levels are processed.

@@ -52,6 +52,11 @@ func (net *network[W]) end(weight W) {
 	net.weights = append(net.weights, weight)
 }
 
+// batch is the number of nodes that are worked on together: the labels of their neighbours, and what there
+// is of their communities, are read before any is worked on. These reads do not wait for each other,
+// so that many cache misses cost little more than one.
+const batch = 32
+
 // part returns the network of some nodes, given in ascending order, and the arcs
 // between them. places is scratch of -1 for all nodes.
 func (net *network[W]) part(nodes, places []int32) *network[W] {

@@ -58,14 +58,21 @@ func (s *solver[W]) refine(net *network[W], lv *layer[W], greedy bool) (int, err
 	lv.parts.members = slices.Grow(lv.parts.members[:0], n)[:n]
 	seed, r := s.rng.Uint64(), &s.refiner
 	r.gamma, r.theta, r.greedy = s.gamma, s.theta, greedy
+	var neighbours []int32 // their places, for the members below ready
+	ready := int32(0)
 	for c := range k {
 		if c%looked == 0 && s.ctx.Err() != nil {
 			return 0, s.ctx.Err()
 		}
 		first, last := lv.comms.starts[c], lv.comms.starts[c+1]
 		r.net.reset(0, 0)
-		for _, u := range lv.comms.of(c) {
-			r.net.load(net, u, places, first, last-first)
+		for at := first; at < last; at++ {
+			if at == ready {
+				ready = min(at+batch, int32(n))
+				s.gather(net, places, lv.comms.members[at:ready])
+				neighbours = s.neighbours
+			}
+			neighbours = r.net.load(net, lv.comms.members[at], neighbours, first, last-first)
 		}
 		r.begin()
 		if last-first > 1 {
@@ -104,13 +111,15 @@ func (lv *layer[W]) number(sizes []int32) int {
 }
 
 // load copies u, the next member of a community of some size, whose first member has a place, with
-// the arcs to other nodes. Which ones are inside cannot be predicted, so the code has no branch.
-func (net *network[W]) load(from *network[W], u int32, places []int32, first, size int32) {
+// the arcs to other nodes, and returns the places of the neighbours inside. Which ones are inside
+// cannot be predicted, so the code has no branch.
+func (net *network[W]) load(from *network[W], u int32, places []int32, first, size int32) []int32 {
 	row, end := from.row(u), len(net.arcs)
 	net.arcs = slices.Grow(net.arcs, len(row))
 	out, count := net.arcs[end:end+len(row)], 0
-	for _, a := range row {
-		to, inside := uint32(places[a.to]-first), 0
+	neighbours := places[:len(row)]
+	for i, a := range row {
+		to, inside := uint32(neighbours[i]-first), 0
 		if to < uint32(size) {
 			inside = 1
 		}
@@ -119,6 +128,7 @@ func (net *network[W]) load(from *network[W], u int32, places []int32, first, si
 	}
 	net.arcs = net.arcs[:end+count]
 	net.end(from.weights[u])
+	return places[len(row):]
 }
 
 // begin makes each node a part of its own.

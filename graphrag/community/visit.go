@@ -7,20 +7,34 @@ import (
 	"slices"
 )
 
-// batch is the number of nodes that are visited together: what there is of the communities of their neighbours
-// is read before. These reads do not wait for each other, so that many cache misses cost little more than one.
-const batch = 32
-
-// fetch reads what there is of the communities of the neighbours of some nodes into the cache.
-func (s *solver[W]) fetch(net *network[W], labels, nodes []int32) {
-	sum, masses, links := W(0), s.masses, s.links
+// gather reads the labels of all neighbours of some nodes.
+func (s *solver[W]) gather(net *network[W], labels, nodes []int32) {
+	total := 0
 	for _, u := range nodes {
-		for _, a := range net.row(u) {
-			c := labels[a.to]
-			sum += masses[c] + links[c]
-		}
+		total += len(net.row(u))
 	}
-	s.fetched = sum
+	if cap(s.neighbours) < total {
+		s.neighbours = make([]int32, 2*total)
+	}
+	s.neighbours = s.neighbours[:total]
+	rest := s.neighbours
+	for _, u := range nodes {
+		row := net.row(u)
+		out := rest[:len(row)]
+		for i, a := range row {
+			out[i] = labels[a.to]
+		}
+		rest = rest[len(row):]
+	}
+}
+
+// fetch reads what there is of communities into the cache.
+func (s *solver[W]) fetch(communities []int32) {
+	sum, masses, links := W(0), s.masses, s.links
+	for _, c := range communities {
+		sum += masses[c] + links[c]
+	}
+	s.fetched = int32(sum)
 }
 
 // linkUp adds up the arcs of a row by community, lists those communities in
@@ -87,15 +101,25 @@ func (s *solver[W]) best(touched []int32, own int32, k, stay float64) (first, se
 func (s *solver[W]) coarsen(net *network[W], lv *layer[W]) error {
 	n, links, out := lv.parts.count(), s.links, &lv.coarse
 	out.reset(n, len(net.arcs)+1)
+	var neighbours []int32
+	ready := int32(0)
 	for p := range n {
 		if p%looked == 0 && s.ctx.Err() != nil {
 			return s.ctx.Err()
 		}
 		first, sum := len(out.arcs), W(0)
 		links[p] = 1 // no arc leads there
-		for _, u := range lv.parts.of(p) {
+		for i := lv.parts.starts[p]; i < lv.parts.starts[p+1]; i++ {
+			if i == ready {
+				ready = min(i+batch, int32(len(lv.parts.members)))
+				s.gather(net, lv.part, lv.parts.members[i:ready])
+				neighbours = s.neighbours
+			}
+			u := lv.parts.members[i]
 			sum += net.weights[u]
-			out.arcs = appendParts(out.arcs, net.row(u), lv.part, links)
+			row := net.row(u)
+			out.arcs = appendParts(out.arcs, row, neighbours[:len(row)], links)
+			neighbours = neighbours[len(row):]
 		}
 		row := out.arcs[first:]
 		for i, a := range row {
@@ -110,11 +134,12 @@ func (s *solver[W]) coarsen(net *network[W], lv *layer[W]) error {
 
 // appendParts adds the arcs of a row to the links of the parts they lead to, and appends
 // arcs to those that had none. Which these are is unpredictable, so there is no branch.
-func appendParts[W float](arcs []arc[W], row []arc[W], part []int32, links []W) []arc[W] {
+func appendParts[W float](arcs []arc[W], row []arc[W], parts []int32, links []W) []arc[W] {
 	n := len(arcs)
 	arcs = slices.Grow(arcs, len(row)+1)[:n+len(row)+1]
-	for _, a := range row {
-		q := part[a.to]
+	parts = parts[:len(row)]
+	for i, a := range row {
+		q := parts[i]
 		arcs[n].to = q
 		if links[q] == 0 {
 			n++
@@ -175,28 +200,29 @@ func (s *solver[W]) moveNodes(net *network[W], labels []int32, draft bool) (bool
 // visitAll visits nodes, and wakes up the neighbours of those that move unless it is a draft. It
 // reports whether any moved.
 func (s *solver[W]) visitAll(net *network[W], labels, waiting []int32, draft bool) (moved bool, err error) {
-	for i, u := range waiting {
+	for i := 0; i < len(waiting); i += batch {
 		if i%looked == 0 && s.ctx.Err() != nil {
 			return moved, s.ctx.Err()
 		}
-		if i%batch == 0 {
-			s.fetch(net, labels, waiting[i:min(i+batch, len(waiting))])
-		}
-		to := s.visit(net, labels, u)
-		if to == labels[u] {
-			continue
-		}
-		moved = true
-		s.move(labels, u, to, net.weights[u])
-		if draft {
-			continue
-		}
-		// The slack of neighbours in other communities falls by the arcs to them. While a node has
-		// slack left, a visit would find nothing; one whose slack is below 0 waits for one.
-		slack := s.slack
-		for _, a := range net.row(u) {
-			if labels[a.to] != labels[u] {
-				slack[a.to] -= a.w
+		some := waiting[i:min(i+batch, len(waiting))]
+		s.gather(net, labels, some)
+		s.fetch(s.neighbours)
+		for _, u := range some {
+			to := s.visit(net, labels, u)
+			if to == labels[u] {
+				continue
+			}
+			moved = true
+			s.move(labels, u, to, net.weights[u])
+			if !draft {
+				// The slack of neighbours in other communities falls by the arcs to them. While a node has
+				// slack left, a visit would find nothing; one whose slack is below 0 waits for one.
+				slack := s.slack
+				for _, a := range net.row(u) {
+					if labels[a.to] != labels[u] {
+						slack[a.to] -= a.w
+					}
+				}
 			}
 		}
 	}
