@@ -81,8 +81,9 @@ func TestBuildReadsEachTextOnce(t *testing.T) {
 	check.True(t, twice <= measured, "%d of %d texts were read twice, want %d at most", twice, n, measured)
 }
 
-// The lists of many terms take the room that they need.
-func TestRoomOfLists(t *testing.T) {
+// The lists of many ranges of terms, which are filled in parallel, take the room they were
+// given.
+func TestFilledSideBySide(t *testing.T) {
 	const n = 3 * windowSize
 	var texts []string
 	for i := range n { // "all" has a column, words of one place blocks in all windows, others one
@@ -92,7 +93,7 @@ func TestRoomOfLists(t *testing.T) {
 		}
 	}
 	ix := check.Of(BuildTexts(t.Context(), texts, Options{Analyzer: text.Plain()})).OK(t)
-	check.Must(t, len(ix.docs) > 1<<19 && len(ix.columns) != 0 && len(ix.large) != 0,
+	check.Must(t, len(ix.docs) > 2*fillAt && len(ix.columns) != 0 && len(ix.large) != 0,
 		"%d postings in lists, %d in columns, %d large: too few to tell", len(ix.docs), len(ix.columns), len(ix.large))
 	check.Equal(t, len(ix.blocks), cap(ix.blocks), "room for %d blocks, and %d are there", cap(ix.blocks), len(ix.blocks))
 }

@@ -4,6 +4,7 @@ package bm25
 
 import (
 	"context"
+	"maps"
 	"math"
 	"slices"
 	"sort"
@@ -384,28 +385,98 @@ func (s *series) read(term int, docs, tfs []uint32) (_, _ []uint32) {
 	return docs, tfs
 }
 
-// fill adds the postings of all terms, into memory of their size.
+// fillAt is the number of postings that a worker takes at a time.
+const fillAt = 1 << 18
+
+// fill adds the postings of all terms. Several workers fill ranges of terms, each at the
+// offset of its range.
 func (ix *Index) fill(ctx context.Context, from series) error {
-	n, listed, columns := len(ix.lengths), 0, 0
+	var starts []int // terms where ranges begin
+	postings := fillAt
 	for t := range ix.terms.Len() {
-		if df := from.df(t); dense(df, n) {
-			columns++
-		} else {
-			listed += df
+		if postings >= fillAt {
+			starts, postings = append(starts, t), 0
 		}
+		postings += from.df(t)
 	}
-	ix.entries = make([]entry, 0, ix.terms.Len())
-	ix.docs, ix.tfs = make([]uint16, 0, listed), make([]uint8, 0, listed)
-	ix.columns, ix.maxima = make([]uint8, 0, columns*n), make([]float32, 0, columns*ix.windows())
-	var docs, tfs []uint32
-	for t := range ix.terms.Len() {
-		if t%looked == 0 && ctx.Err() != nil {
-			return ctx.Err()
+	parts, sizes := make([]inverted, len(starts)), make([]extent, len(starts))
+	starts = append(starts, ix.terms.Len())
+	each := func(do func(i, from, to int)) error {
+		return par.Each(ctx, len(parts), 0, func(i int) error { do(i, starts[i], starts[i+1]); return ctx.Err() })
+	}
+	err := each(func(i, start, end int) {
+		var s extent
+		for t := start; t < end; t++ {
+			s.add(&from, t, len(ix.lengths))
 		}
-		docs, tfs = from.read(t, docs[:0], tfs[:0])
-		ix.addTerm(docs, tfs)
+		sizes[i] = s // at last: workers that write side by side wait for each other
+	})
+	if err != nil {
+		return err
 	}
-	ix.blocks = append(make([]block, 0, len(ix.blocks)+1), ix.blocks...)
+	ix.carve(parts, starts, sizes)
+	err = each(func(i, start, end int) {
+		part := parts[i]
+		var docs, tfs []uint32
+		for t := start; t < end; t++ {
+			docs, tfs = from.read(t, docs[:0], tfs[:0])
+			part.addTerm(docs, tfs)
+		}
+		parts[i] = part
+	})
+	for i := range parts {
+		maps.Copy(ix.large, parts[i].large)
+	}
 	ix.finish()
-	return nil
+	return err
 }
+
+// extent is the space that terms take in an index.
+type extent struct{ docs, blocks, columns int }
+
+// add counts a term of an index of n documents.
+func (s *extent) add(from *series, term, n int) {
+	df := from.df(term)
+	if dense(df, n) {
+		s.columns++
+		return
+	}
+	s.docs += df
+	last := uint32(math.MaxUint32)
+	for i, b := range from.batches {
+		for _, p := range from.list(i, term) {
+			window := (b.first + p.doc()) >> windowBits
+			if window != last {
+				s.blocks++
+			}
+			last = window
+		}
+	}
+}
+
+// carve allocates ranges of terms of the given sizes and returns an index over each.
+func (ix *Index) carve(parts []inverted, starts []int, sizes []extent) {
+	var all extent
+	for _, s := range sizes {
+		all = extent{all.docs + s.docs, all.blocks + s.blocks, all.columns + s.columns}
+	}
+	n, windows := len(ix.lengths), ix.windows()
+	ix.entries, ix.blocks = make([]entry, starts[len(parts)]), make([]block, all.blocks, all.blocks+1)
+	ix.docs, ix.tfs = make([]uint16, all.docs), make([]uint8, all.docs)
+	ix.columns, ix.maxima = make([]uint8, all.columns*n), make([]float32, all.columns*windows)
+	var at extent
+	for i, s := range sizes {
+		to := extent{at.docs + s.docs, at.blocks + s.blocks, at.columns + s.columns}
+		parts[i] = inverted{
+			lengths: ix.lengths, norms: ix.norms, large: map[uint64]uint32{},
+			written: written{docs: uint64(at.docs), terms: starts[i], blocks: uint32(at.blocks), columns: uint32(at.columns)},
+			entries: room(ix.entries, starts[i], starts[i+1]), blocks: room(ix.blocks, at.blocks, to.blocks),
+			docs: room(ix.docs, at.docs, to.docs), tfs: room(ix.tfs, at.docs, to.docs),
+			columns: room(ix.columns, at.columns*n, to.columns*n), maxima: room(ix.maxima, at.columns*windows, to.columns*windows),
+		}
+		at = to
+	}
+}
+
+// room returns an empty list over a part of another list.
+func room[T any](list []T, from, to int) []T { return list[from:from:to] }
