@@ -5,11 +5,15 @@
 package main
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
+	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/store/opensearch"
 	"github.com/wildgraph/wildgraph/graphrag/store/postgres"
@@ -51,5 +55,47 @@ func TestServers(t *testing.T) {
 		}
 		check.OK(t, st.Close())
 		check.OK(t, reading.Close())
+	}
+}
+
+// Every system finds in a folder what it finds in memory, for 200 questions without and with three conditions.
+func TestEvidence(t *testing.T) {
+	dir := os.Getenv("WILDGRAPHBENCH_DIR")
+	if check.Long(t); dir == "" {
+		t.Skip("WILDGRAPHBENCH_DIR is not set")
+	}
+	pages := check.Of(read(dir)).OK(t)
+	w := &world{seed: 1, passages: 1500, triples: 6000, questions: asked / 4}
+	graph := check.Of(w.graph(t.Context(), t.TempDir())).OK(t)
+	defer graph.Close()
+	for _, x := range all.Systems() {
+		if x.NoDocuments {
+			continue
+		}
+		t.Run(x.Name, func(t *testing.T) {
+			m := measured{corpus: pages, system: x.Name, n: w.passages, where: "memory"}
+			if x.NeedsGraph {
+				m.corpus, m.graph = w.corpus(), graph
+			}
+			in := func(where string) string {
+				m, sum := m, sha256.New()
+				m.where = where
+				s, closed, err := m.open(t.Context(), false)
+				check.OK(t, err)
+				check.OK(t, check.Err(s.Index(t.Context(), m.documents())))
+				for _, where := range []graphrag.Condition{{}, graphrag.Equal("tenth", 3), graphrag.Not(graphrag.Equal("tenth", 3)), graphrag.Between("thousandth", 100, 600)} {
+					for _, q := range m.questions {
+						found := check.Of(s.Retrieve(t.Context(), graphrag.Question{Text: q, K: 10, Where: &where})).OK(t)
+						for _, h := range found.Ranked {
+							fmt.Fprintf(sum, "%q", []string{h.Chunk.ID, h.Chunk.Text})
+						}
+						sum.Write([]byte{0})
+					}
+				}
+				check.OK(t, closed())
+				return fmt.Sprintf("%x", sum.Sum(nil))
+			}
+			check.Equal(t, in(filepath.Join(t.TempDir(), "store")), in("memory"))
+		})
 	}
 }
