@@ -45,8 +45,7 @@ func run(t *testing.T, r *benchmark.Runner) (*benchmark.Run, error) {
 func reported(t *testing.T, r *benchmark.Runner) *report.Report {
 	t.Helper()
 	records := check.Of(run(t, r)).OK(t)
-	rep := check.Of(report.New(records)).OK(t)
-	return rep
+	return check.Of(report.New(records)).OK(t)
 }
 
 func TestRun(t *testing.T) {

@@ -26,8 +26,7 @@ import (
 
 func dictionary(t *testing.T, entities ...anonyrag.Entity) *anonyrag.Dictionary {
 	t.Helper()
-	d := check.Of(anonyrag.NewDictionary(entities)).OK(t)
-	return d
+	return check.Of(anonyrag.NewDictionary(entities)).OK(t)
 }
 
 var cast = []anonyrag.Entity{

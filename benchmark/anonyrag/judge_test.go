@@ -24,8 +24,7 @@ import (
 
 func newJudge(t *testing.T, o anonyrag.Options) *anonyrag.Judge {
 	t.Helper()
-	j := check.Of(anonyrag.New(o)).OK(t)
-	return j
+	return check.Of(anonyrag.New(o)).OK(t)
 }
 
 func TestJudge(t *testing.T) {

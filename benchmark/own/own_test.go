@@ -78,8 +78,7 @@ func TestLoadRows(t *testing.T) {
 	of := func(team, where string) *benchmark.Dataset {
 		t.Helper()
 		docs := fstest.MapFS{"t.csv": {Data: []byte("id,text,team\nx,The pager beeps.,ops\ny,The lamp glows.," + team + "\n")}}
-		set := check.Of(own.Load(t.Context(), "q.jsonl", strings.NewReader(`{"question": "What beeps?", "gold": ["x"]`+where+`}`), docs, load.Options{})).OK(t)
-		return set
+		return check.Of(own.Load(t.Context(), "q.jsonl", strings.NewReader(`{"question": "What beeps?", "gold": ["x"]`+where+`}`), docs, load.Options{})).OK(t)
 	}
 	set := of("ops", "")
 	n := 0

@@ -533,8 +533,7 @@ func plain(t *testing.T, d benchmark.Domain, s chunk.Splitter) *retrieve.Sparse 
 	t.Helper()
 	chunker := check.Of(chunk.New(chunk.Options{Splitter: s})).OK(t)
 	chunks := check.Of(chunker.All(t.Context(), d.Documents())).OK(t)
-	r := check.Of(retrieve.NewSparse(t.Context(), chunks, bm25.Plain())).OK(t)
-	return r
+	return check.Of(retrieve.NewSparse(t.Context(), chunks, bm25.Plain())).OK(t)
 }
 
 // tally sums recall at 5 and 10 over all questions and over each type.

@@ -301,8 +301,7 @@ func searching(t testing.TB, m llm.Model, change func(*agent.SearchOptions)) gra
 	if change != nil {
 		change(&o)
 	}
-	s := check.Of(agent.Search(next, o)).OK(t)
-	return s
+	return check.Of(agent.Search(next, o)).OK(t)
 }
 
 // kinds are the steps in short: the kind, what was looked for, and what came of it.

@@ -46,8 +46,7 @@ func zipf(n int) (texts []string) {
 
 func built(t *testing.T, texts []string, o bm25.Options) *bm25.Index {
 	t.Helper()
-	ix := check.Of(bm25.BuildTexts(t.Context(), texts, o)).OK(t)
-	return ix
+	return check.Of(bm25.BuildTexts(t.Context(), texts, o)).OK(t)
 }
 
 func merged(t *testing.T, dir string, parts ...*bm25.Index) *bm25.Index {

@@ -290,8 +290,7 @@ func TestJoined(t *testing.T) {
 
 func TestLike(t *testing.T) {
 	index := func(o bm25.Options, texts ...string) *bm25.Index {
-		ix := check.Of(bm25.BuildTexts(t.Context(), texts, o)).OK(t)
-		return ix
+		return check.Of(bm25.BuildTexts(t.Context(), texts, o)).OK(t)
 	}
 	ix := index(bm25.Options{}, "ice")
 	for _, c := range []struct {

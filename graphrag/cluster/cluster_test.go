@@ -251,8 +251,7 @@ func TestKMeansSameAtAnyWorkers(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	run := func(workers int) *Clustering {
 		runtime.GOMAXPROCS(workers)
-		c := check.Of(KMeans(t.Context(), vectors, 24, 15, KMeansOptions{Seed: 3, Inits: 2})).OK(t)
-		return c
+		return check.Of(KMeans(t.Context(), vectors, 24, 15, KMeansOptions{Seed: 3, Inits: 2})).OK(t)
 	}
 	want := run(1)
 	for _, w := range []int{2, 3, 16} {

@@ -22,8 +22,7 @@ import (
 
 func newGraph(t testing.TB, n int, edges ...graph.Edge) *graph.Graph {
 	t.Helper()
-	g := check.Of(graph.New(n, edges)).OK(t)
-	return g
+	return check.Of(graph.New(n, edges)).OK(t)
 }
 
 func TestUnusualGraphs(t *testing.T) {
@@ -182,8 +181,7 @@ func goldens(t testing.TB) []golden {
 
 func leiden(t testing.TB, g *graph.Graph, o community.Options) community.Partition {
 	t.Helper()
-	p := check.Of(community.Leiden(t.Context(), g, o)).OK(t)
-	return p
+	return check.Of(community.Leiden(t.Context(), g, o)).OK(t)
 }
 
 // Every run is as good as the worst of igraph's, half of them as good as its
@@ -233,14 +231,12 @@ func lesMis(t testing.TB, weighted bool) *graph.Graph {
 			edges = append(edges, graph.Edge{From: u, To: v, Weight: w})
 		}
 	}
-	g := check.Of(graph.New(77, edges)).OK(t)
-	return g
+	return check.Of(graph.New(77, edges)).OK(t)
 }
 
 func hierarchy(t testing.TB, g *graph.Graph, maxSize int, seed uint64) community.Hierarchy {
 	t.Helper()
-	h := check.Of(community.HierarchicalLeiden(t.Context(), g, community.HierarchyOptions{MaxSize: maxSize, Options: community.Options{Seed: seed}})).OK(t)
-	return h
+	return check.Of(community.HierarchicalLeiden(t.Context(), g, community.HierarchyOptions{MaxSize: maxSize, Options: community.Options{Seed: seed}})).OK(t)
 }
 
 // leaves returns the communities that were not split.

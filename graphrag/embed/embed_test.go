@@ -51,14 +51,12 @@ func generated(n, words int) []string {
 
 func fit(t testing.TB, texts []string, opts embed.LSAOptions) *embed.LSA {
 	t.Helper()
-	m := check.Of(embed.FitLSA(t.Context(), texts, opts)).OK(t)
-	return m
+	return check.Of(embed.FitLSA(t.Context(), texts, opts)).OK(t)
 }
 
 func vector(t testing.TB, e embed.Embedder, text string) []float32 {
 	t.Helper()
-	v := check.Of(e.EmbedQuery(t.Context(), text)).OK(t)
-	return v
+	return check.Of(e.EmbedQuery(t.Context(), text)).OK(t)
 }
 
 func dot(x, y []float32) float64 {

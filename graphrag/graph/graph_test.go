@@ -25,8 +25,7 @@ import (
 
 func mustNew(t testing.TB, n int, edges []graph.Edge) *graph.Graph {
 	t.Helper()
-	g := check.Of(graph.New(n, edges)).OK(t)
-	return g
+	return check.Of(graph.New(n, edges)).OK(t)
 }
 
 // arcs lists rows as they lie in memory.

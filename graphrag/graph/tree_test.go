@@ -19,8 +19,7 @@ import (
 
 func build(t testing.TB, n int, edges []Edge) *Graph {
 	t.Helper()
-	g := check.Of(New(n, edges)).OK(t)
-	return g
+	return check.Of(New(n, edges)).OK(t)
 }
 
 // path returns the path 0-1-2-… with the given costs.

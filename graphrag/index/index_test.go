@@ -131,8 +131,7 @@ func chronicle(m llm.Model, e llm.NamedEmbedder) (*kit.System, error) {
 func found(t *testing.T, s *kit.System) graphrag.Found {
 	t.Helper()
 	defer s.Close()
-	f := check.Of(s.Retrieve(t.Context(), graphrag.Question{Text: "Who sailed the Fram3?", K: 5})).OK(t)
-	return f
+	return check.Of(s.Retrieve(t.Context(), graphrag.Question{Text: "Who sailed the Fram3?", K: 5})).OK(t)
 }
 
 func open(t *testing.T, m *scribe, h hashes) *index.Index {

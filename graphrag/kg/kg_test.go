@@ -31,8 +31,7 @@ func put(t *testing.T, o Options, extractions ...Extraction) *Graph {
 	t.Helper()
 	b := check.Of(NewBase(o)).OK(t)
 	check.OK(t, b.Insert(extractions...))
-	g := check.Of(b.Graph(t.Context())).OK(t)
-	return g
+	return check.Of(b.Graph(t.Context())).OK(t)
 }
 
 func TestGraphGathers(t *testing.T) {

@@ -44,8 +44,7 @@ func changing(t *testing.T) map[string]func() *kit.System {
 	frame := func(f kit.Frame) func() *kit.System {
 		return func() *kit.System {
 			f.Kit, f.Cut = offline(t).WithEmbedder(&letters{dim: 8}), kit.Cut{Size: 30, Overlap: -1}
-			s := check.Of(kit.New(f)).OK(t)
-			return s
+			return check.Of(kit.New(f)).OK(t)
 		}
 	}
 	return map[string]func() *kit.System{

@@ -27,8 +27,7 @@ func TestLSAIsFittedOnce(t *testing.T) {
 	corpus := []string{"The Fram sailed to Antarctica.", "The Gjøa sailed the Northwest Passage."}
 	fit := func(ctx context.Context, seed uint64, corpus []string) embed.Embedder {
 		t.Helper()
-		e := check.Of(lsa(seed)(ctx, corpus)).OK(t)
-		return e
+		return check.Of(lsa(seed)(ctx, corpus)).OK(t)
 	}
 	under := memo.With(t.Context())
 	first := fit(under, 1, corpus)

@@ -45,20 +45,17 @@ func TestCut(t *testing.T) {
 
 func describer(t *testing.T, k kit.Kit) summary.Describer {
 	t.Helper()
-	d := check.Of(k.Describe(20)).OK(t)
-	return d
+	return check.Of(k.Describe(20)).OK(t)
 }
 
 func offline(t testing.TB) kit.Kit {
 	t.Helper()
-	k := check.Of(kit.Offline(kit.OfflineOptions{Seed: 1})).OK(t)
-	return k
+	return check.Of(kit.Offline(kit.OfflineOptions{Seed: 1})).OK(t)
 }
 
 func modelKit(t testing.TB, m llm.Model) kit.Kit {
 	t.Helper()
-	k := check.Of(kit.ByModel(kit.ModelOptions{Model: m})).OK(t)
-	return k
+	return check.Of(kit.ByModel(kit.ModelOptions{Model: m})).OK(t)
 }
 
 // Offline, a description quotes, and names the passages that it quotes alone.
@@ -140,8 +137,7 @@ func TestStages(t *testing.T) {
 			kit.Done(ctx, "report", errors.New("does not fit"))
 			return finding(c, ctx)
 		}
-		s := check.Of(kit.New(f)).OK(t)
-		return s
+		return check.Of(kit.New(f)).OK(t)
 	}
 	want := []graphrag.Stage{
 		{Name: "extract", Asked: 4, Failed: 2, Refused: 1, Repaired: 1},
@@ -164,8 +160,7 @@ func TestStages(t *testing.T) {
 func triplesOf(t *testing.T, chunks ...graphrag.Chunk) []kg.Extraction {
 	t.Helper()
 	x := check.Of(offline(t).Triples()).OK(t)
-	out := check.Of(x.Extract(t.Context(), chunks)).OK(t)
-	return out
+	return check.Of(x.Extract(t.Context(), chunks)).OK(t)
 }
 
 func ofTitles(found []kg.Extraction) (tails []string) {

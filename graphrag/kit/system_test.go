@@ -51,8 +51,7 @@ func flat(t testing.TB, k kit.Kit, common kit.Common) *kit.System {
 
 func index(t testing.TB, s *kit.System, docs ...graphrag.Document) graphrag.IndexStats {
 	t.Helper()
-	stats := check.Of(s.Index(t.Context(), graphrag.Documents(docs...))).OK(t)
-	return stats
+	return check.Of(s.Index(t.Context(), graphrag.Documents(docs...))).OK(t)
 }
 
 // letters is an embedder whose calls are counted.

@@ -214,8 +214,7 @@ func put(t *testing.T, o kg.Options, extractions ...kg.Extraction) *kg.Graph {
 	t.Helper()
 	b := check.Of(kg.NewBase(o)).OK(t)
 	check.OK(t, b.Insert(extractions...))
-	g := check.Of(b.Graph(t.Context())).OK(t)
-	return g
+	return check.Of(b.Graph(t.Context())).OK(t)
 }
 
 // hippo is the corpus of the worked examples: four passages, eight triples.

@@ -29,8 +29,7 @@ import (
 
 func read(t *testing.T, name, data string) *load.File {
 	t.Helper()
-	f := check.Of(load.Options{}.Read(name, []byte(data))).OK(t)
-	return f
+	return check.Of(load.Options{}.Read(name, []byte(data))).OK(t)
 }
 
 // Files and the texts that a reader of them sees.

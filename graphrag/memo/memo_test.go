@@ -22,8 +22,7 @@ type cube int
 func TestOf(t *testing.T) {
 	var made atomic.Int32
 	get := func(ctx context.Context, n int) int {
-		v := check.Of(memo.Of(ctx, square(n), func() (int, error) { made.Add(1); return n * n, nil })).OK(t)
-		return v
+		return check.Of(memo.Of(ctx, square(n), func() (int, error) { made.Add(1); return n * n, nil })).OK(t)
 	}
 	bare := t.Context()
 	check.True(t, get(bare, 3)+get(bare, 3) == 18 && made.Load() == 2, "without a memo it was made %d times, want 2", made.Load())

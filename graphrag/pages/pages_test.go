@@ -43,14 +43,12 @@ func ships(n int) []graphrag.Document {
 func pagesOf(t *testing.T, docs []graphrag.Document, o pages.Options) *pages.Retriever {
 	t.Helper()
 	cut := check.Of(pages.Cut(t.Context(), docs, pages.CutOptions{})).OK(t)
-	p := check.Of(pages.New(t.Context(), cut, o)).OK(t)
-	return p
+	return check.Of(pages.New(t.Context(), cut, o)).OK(t)
 }
 
 func askPages(t *testing.T, p *pages.Retriever, q graphrag.Question) graphrag.Found {
 	t.Helper()
-	found := check.Of(p.Retrieve(t.Context(), q)).OK(t)
-	return found
+	return check.Of(p.Retrieve(t.Context(), q)).OK(t)
 }
 
 // A budget holds, is used, and buys one piece of each page, the best page first.

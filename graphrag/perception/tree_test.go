@@ -197,14 +197,12 @@ func toy() (vectors []float32, triples []perception.Triple, initial []int32) {
 
 func byMembers(t testing.TB, vectors []float32, dim int, triples []perception.Triple, o perception.Options) perception.Partition {
 	t.Helper()
-	p := check.Of(perception.ByMembers(t.Context(), vectors, dim, triples, o)).OK(t)
-	return p
+	return check.Of(perception.ByMembers(t.Context(), vectors, dim, triples, o)).OK(t)
 }
 
 func fromLabels(t testing.TB, vectors []float32, dim int, triples []perception.Triple, o perception.Options, labels []int32) perception.Partition {
 	t.Helper()
-	p := check.Of(perception.FromLabels(t.Context(), vectors, dim, triples, o, labels)).OK(t)
-	return p
+	return check.Of(perception.FromLabels(t.Context(), vectors, dim, triples, o, labels)).OK(t)
 }
 
 // Relations and members say that a and c belong together.

@@ -21,14 +21,12 @@ import (
 
 func mustGraph(t testing.TB, n int, edges []graph.Edge) *graph.Graph {
 	t.Helper()
-	g := check.Of(graph.New(n, edges)).OK(t)
-	return g
+	return check.Of(graph.New(n, edges)).OK(t)
 }
 
 func solver(t testing.TB, g *graph.Graph, opts ppr.Options) *ppr.Solver {
 	t.Helper()
-	s := check.Of(ppr.New(g, opts)).OK(t)
-	return s
+	return check.Of(ppr.New(g, opts)).OK(t)
 }
 
 func near(t *testing.T, what string, got, want []float64, tolerance float64) {

@@ -120,8 +120,7 @@ func TestLibraryIsNotSeen(t *testing.T) {
 	}
 	ask := func(r Reader, i int) graphrag.Answer {
 		q := graphrag.Question{Text: fmt.Sprintf("When was the light of the harbor of town %d built?", i), Form: []graphrag.Form{graphrag.Sentence, graphrag.Overview}[i%2]}
-		a := check.Of(r.Read(t.Context(), q, evidence[:6+i%6], nil)).OK(t)
-		return a
+		return check.Of(r.Read(t.Context(), q, evidence[:6+i%6], nil)).OK(t)
 	}
 	fresh := func() *extractive {
 		r := check.Of(Extractive(ExtractiveOptions{})).OK(t)

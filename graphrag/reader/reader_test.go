@@ -46,8 +46,7 @@ func hits(texts ...string) []graphrag.Hit {
 
 func extractive(t *testing.T, o reader.ExtractiveOptions) reader.Reader {
 	t.Helper()
-	r := check.Of(reader.Extractive(o)).OK(t)
-	return r
+	return check.Of(reader.Extractive(o)).OK(t)
 }
 
 func read(t *testing.T, r reader.Reader, q graphrag.Question, ev []graphrag.Hit, derived ...graphrag.Derived) graphrag.Answer {
@@ -374,8 +373,7 @@ func (f *fake) prompt() string {
 
 func byModel(t *testing.T, o reader.ModelOptions) reader.Reader {
 	t.Helper()
-	r := check.Of(reader.ByModel(o)).OK(t)
-	return r
+	return check.Of(reader.ByModel(o)).OK(t)
 }
 
 func TestPrompts(t *testing.T) {

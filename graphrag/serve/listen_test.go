@@ -259,8 +259,7 @@ func conditions(r *rand.Rand) graphrag.Condition {
 func TestFieldsAreTheSameEverywhere(t *testing.T) {
 	make := func() *kit.System {
 		k := check.Of(kit.Offline(kit.OfflineOptions{})).OK(t)
-		s := check.Of(kit.New(kit.Frame{Name: "flat", Kit: k, Words: &bm25.Options{}})).OK(t)
-		return s
+		return check.Of(kit.New(kit.Frame{Name: "flat", Kit: k, Words: &bm25.Options{}})).OK(t)
 	}
 	store := check.Of(disk.Open(t.TempDir(), disk.Options{})).OK(t)
 	memory, served, opened := make(), make(), make()

@@ -27,8 +27,7 @@ import (
 
 func extractive(t testing.TB, o summary.ExtractiveOptions) summary.Summarizer {
 	t.Helper()
-	s := check.Of(summary.Extractive(o)).OK(t)
-	return s
+	return check.Of(summary.Extractive(o)).OK(t)
 }
 
 var moon = []string{

@@ -22,8 +22,7 @@ import (
 // library is the tokenizer that the counter must agree with.
 func library(tb testing.TB) tokenizer.Codec {
 	tb.Helper()
-	codec := check.Of(tokenizer.Get(tokenizer.Cl100kBase)).OK(tb)
-	return codec
+	return check.Of(tokenizer.Get(tokenizer.Cl100kBase)).OK(tb)
 }
 
 // oracle returns where the tokens of s end according to the library.

@@ -47,8 +47,7 @@ func knowledge(t testing.TB) *kg.Graph {
 		kg.Extraction{Chunk: "evil.md#0", Doc: "evil.md", Facts: []kg.Fact{fact(hostile, hostile, "Elsewhere")}},
 	)
 	check.OK(t, err)
-	g := check.Of(base.Graph(t.Context())).OK(t)
-	return g
+	return check.Of(base.Graph(t.Context())).OK(t)
 }
 
 func of(doc string) ([]graphrag.Chunk, bool) { return chunks[doc], chunks[doc] != nil }

@@ -19,8 +19,7 @@ import (
 
 func newJudge(t testing.TB, o judge.Options) *lexical.Judge {
 	t.Helper()
-	j := check.Of(lexical.New(o)).OK(t)
-	return j
+	return check.Of(lexical.New(o)).OK(t)
 }
 
 func TestLexicalFact(t *testing.T) {

@@ -54,8 +54,7 @@ func byPaper(t *testing.T, m llm.Model, o model.Options) *model.Judge {
 func byProfile(t *testing.T, m llm.Model, p model.Profile, o model.Options) *model.Judge {
 	t.Helper()
 	o.Profile = p
-	j := check.Of(model.New(m, o)).OK(t)
-	return j
+	return check.Of(model.New(m, o)).OK(t)
 }
 
 // careful is a judge that knows the protocol; edit changes its results, call

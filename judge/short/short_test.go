@@ -88,8 +88,7 @@ func fact(t *testing.T, o short.Options, c judge.Case) judge.FactJudgment {
 	t.Helper()
 	o.Schemes = schemes()
 	j := check.Of(short.New(o)).OK(t)
-	f := check.Of(j.Fact(t.Context(), c)).OK(t)
-	return f
+	return check.Of(j.Fact(t.Context(), c)).OK(t)
 }
 
 // scores renders scores: n/a, unscored, or the value.
@@ -238,14 +237,12 @@ var grader = judgetest.Grader{
 
 func liveRAG(t *testing.T, m llm.Model) judge.Judge {
 	t.Helper()
-	j := check.Of(short.NewLiveRAG(m)).OK(t)
-	return j
+	return check.Of(short.NewLiveRAG(m)).OK(t)
 }
 
 func liveFact(t *testing.T, m llm.Model, c judge.Case) judge.FactJudgment {
 	t.Helper()
-	f := check.Of(liveRAG(t, m).Fact(t.Context(), c)).OK(t)
-	return f
+	return check.Of(liveRAG(t, m).Fact(t.Context(), c)).OK(t)
 }
 
 func onScale(v judge.Verdict, as func(float64) float64) string {

@@ -100,8 +100,7 @@ func TestTools(t *testing.T) {
 		names = append(names, tool.Name())
 		check.Contains(t, tool.Description(), "JSON object")
 		out[tool.Name()] = func(input string) string {
-			said := check.Of(tool.Call(t.Context(), input)).OK(t)
-			return said
+			return check.Of(tool.Call(t.Context(), input)).OK(t)
 		}
 	}
 	check.Equal(t, names, []string{"search", "read", "find", "answer"})

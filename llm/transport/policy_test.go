@@ -33,8 +33,7 @@ func (f baseFunc) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func newTestTransport(t *testing.T, o Options) *Transport {
 	t.Helper()
-	tr := check.Of(New(o)).OK(t)
-	return tr
+	return check.Of(New(o)).OK(t)
 }
 
 func TestRetriesTheServerAskedForAreNoStorm(t *testing.T) {

@@ -25,8 +25,7 @@ func streamer(t *testing.T, kind, url string) llm.Model {
 	if kind == "ollama" {
 		make, path = transport.Ollama, ""
 	}
-	m := check.Of(make(transport.Config{Model: "m", BaseURL: url + path, Transport: transport.Options{Attempts: 2, BaseDelay: 1, MaxDelay: 1}})).OK(t)
-	return m
+	return check.Of(make(transport.Config{Model: "m", BaseURL: url + path, Transport: transport.Options{Attempts: 2, BaseDelay: 1, MaxDelay: 1}})).OK(t)
 }
 
 var hello = llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "Hello?"}}}

@@ -500,8 +500,7 @@ func FuzzErrorBody(f *testing.F) {
 }
 
 func mustURL(t *testing.T) *url.URL {
-	u := check.Of(url.Parse("http://h.example/v1")).OK(t)
-	return u
+	return check.Of(url.Parse("http://h.example/v1")).OK(t)
 }
 
 // A reply that is read has text and counts that add up; anything else is an

@@ -430,8 +430,7 @@ func TestIdleTimeEncodes(t *testing.T) {
 		})
 		check.OK(t, err)
 		ask := func() session.Reply {
-			r := check.Of(d.Ask(t.Context(), session.Query{Question: "What does barn owl number 17 hear?"})).OK(t)
-			return r
+			return check.Of(d.Ask(t.Context(), session.Query{Question: "What does barn owl number 17 hear?"})).OK(t)
 		}
 		first := ask()
 		end := time.Now().Add(20 * time.Second)

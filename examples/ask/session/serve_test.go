@@ -45,8 +45,7 @@ func start(t *testing.T, system string, args ...string) (url string, end func() 
 
 func handler(t *testing.T, d *session.Session, address string) http.Handler {
 	t.Helper()
-	h := check.Of(session.Handler(d, address, nil)).OK(t)
-	return h
+	return check.Of(session.Handler(d, address, nil)).OK(t)
 }
 
 // send makes a request, with headers as "Name: value".

@@ -173,8 +173,7 @@ func made(tb testing.TB, name string, k kit.Kit) *kit.System {
 	tb.Helper()
 	for _, x := range systems(tb) {
 		if x.Name == name {
-			s := check.Of(x.New(k, kit.Common{})).OK(tb)
-			return s
+			return check.Of(x.New(k, kit.Common{})).OK(tb)
 		}
 	}
 	tb.Fatalf("no system %s", name)
@@ -357,8 +356,7 @@ func TestInsertIsOfWhatIsNew(t *testing.T) {
 					common.Cut = kit.Cut{}
 				}
 				made := func() *kit.System {
-					s := check.Of(system.New(k, common)).OK(t)
-					return s
+					return check.Of(system.New(k, common)).OK(t)
 				}
 				s, ctx := made(), trace.With(t.Context(), h)
 				do := func(_ graphrag.IndexStats, err error) (prompts []string, read int64) {

@@ -25,8 +25,7 @@ func over(t *testing.T, o Options, pages ...string) *searcher {
 			chunks = append(chunks, graphrag.Chunk{ID: fmt.Sprintf("%d#%06d", p, i), Doc: fmt.Sprint(p), Index: i, Text: text})
 		}
 	}
-	s := check.Of(build(t.Context(), k, baselinestest.Filled(o), k.Corpus(chunks, nil))).OK(t)
-	return s
+	return check.Of(build(t.Context(), k, baselinestest.Filled(o), k.Corpus(chunks, nil))).OK(t)
 }
 
 func (s *searcher) number(word string) int32 {

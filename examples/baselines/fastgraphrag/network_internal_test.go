@@ -34,8 +34,7 @@ func knowledge(t *testing.T, names []string, chunks ...[][3]string) *kg.Graph {
 		}
 		check.OK(t, b.Insert(x))
 	}
-	g := check.Of(b.Graph(t.Context())).OK(t)
-	return g
+	return check.Of(b.Graph(t.Context())).OK(t)
 }
 
 // The multigraph on which igraph computed the values below: two facts about one

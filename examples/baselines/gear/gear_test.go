@@ -73,8 +73,7 @@ func ask(t *testing.T, m llm.Model, o gear.Options) graphrag.Answer {
 	t.Helper()
 	s := check.Of(gear.New(baselinestest.ModelKit(t, m), o)).OK(t)
 	baselinestest.Index(t, s, films...)
-	a := check.Of(s.Answer(t.Context(), question)).OK(t)
-	return a
+	return check.Of(s.Answer(t.Context(), question)).OK(t)
 }
 
 // What a step costs: one call to read, another if the graph brought other passages,

@@ -29,8 +29,7 @@ import (
 
 func graphFrom(t *testing.T, lines ...string) *triples.Index {
 	t.Helper()
-	ix := check.Of(triples.New(t.Context(), triples.TSV("graph", strings.NewReader(strings.Join(lines, "\n"))).All(), triples.Options{})).OK(t)
-	return ix
+	return check.Of(triples.New(t.Context(), triples.TSV("graph", strings.NewReader(strings.Join(lines, "\n"))).All(), triples.Options{})).OK(t)
 }
 
 // listed answers each question with a fixed list, and keeps what it was asked, once.

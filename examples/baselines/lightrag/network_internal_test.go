@@ -28,8 +28,7 @@ func knowledge(t *testing.T, chunks ...[]kg.Fact) *kg.Graph {
 	for i, facts := range chunks {
 		check.OK(t, b.Insert(kg.Extraction{Chunk: fmt.Sprintf("d%03d#0", i), Doc: fmt.Sprintf("d%03d", i), Facts: facts}))
 	}
-	g := check.Of(b.Graph(t.Context())).OK(t)
-	return g
+	return check.Of(b.Graph(t.Context())).OK(t)
 }
 
 func fact(head, label, tail, description string, keywords ...string) kg.Fact {

@@ -71,8 +71,7 @@ func modelKit(t *testing.T, m llm.Model) kit.Kit {
 		texts = append(texts, p.Text)
 	}
 	e := check.Of(embed.FitLSA(t.Context(), texts, embed.LSAOptions{})).OK(t)
-	k := check.Of(kit.ByModel(kit.ModelOptions{Model: m, Embedder: e})).OK(t)
-	return k
+	return check.Of(kit.ByModel(kit.ModelOptions{Model: m, Embedder: e})).OK(t)
 }
 
 // stages counts the calls.
@@ -193,8 +192,7 @@ func TestFailedReport(t *testing.T) {
 		if req.Stage == report.Stage {
 			of = m
 		}
-		r := check.Of(of.Generate(context.Background(), req)).OK(t)
-		return r
+		return check.Of(of.Generate(context.Background(), req)).OK(t)
 	})
 	var log bytes.Buffer
 	o := msgraphrag.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}

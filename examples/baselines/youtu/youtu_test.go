@@ -49,8 +49,7 @@ func kitOf(t *testing.T, o llmtest.ServerOptions) kit.Kit {
 	config := transport.Config{Model: "m", BaseURL: server.OpenAIURL()}
 	model := check.Of(transport.OpenAI(config)).OK(t)
 	embedder := check.Of(transport.OpenAIEmbedder(config)).OK(t)
-	k := check.Of(kit.ByModel(kit.ModelOptions{Model: model, Embedder: embedder})).OK(t)
-	return k
+	return check.Of(kit.ByModel(kit.ModelOptions{Model: model, Embedder: embedder})).OK(t)
 }
 
 // towns are pages of which each has a name of its own.

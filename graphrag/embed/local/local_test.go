@@ -545,6 +545,5 @@ func halfOf(x float64) uint16 {
 
 func mustOpen(t testing.TB, dir string) *Encoder {
 	t.Helper()
-	e := check.Of(Open(dir, Options{})).OK(t)
-	return e
+	return check.Of(Open(dir, Options{})).OK(t)
 }

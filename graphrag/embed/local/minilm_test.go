@@ -24,8 +24,7 @@ func miniLM(t testing.TB) *local.Encoder {
 	if dir == "" {
 		t.Skip("MINILM_DIR is not set")
 	}
-	e := check.Of(local.Open(dir, local.Options{})).OK(t)
-	return e
+	return check.Of(local.Open(dir, local.Options{})).OK(t)
 }
 
 func cosine(a, b []float32) float64 {

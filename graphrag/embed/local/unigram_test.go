@@ -57,8 +57,7 @@ func (g unigramGolden) file(t testing.TB, change map[string]any, inBytes bool) [
 		}
 		model["byte_fallback"], model["vocab"], f["model"] = true, vocab, model
 	}
-	b := check.Of(json.Marshal(f)).OK(t)
-	return b
+	return check.Of(json.Marshal(f)).OK(t)
 }
 
 // The numbers are those of the library tokenizers.

@@ -41,8 +41,7 @@ func read(t testing.TB, s string, o rules.Options) kg.Extraction {
 
 func extractor(t testing.TB, o rules.Options) *rules.Extractor {
 	t.Helper()
-	x := check.Of(rules.New(o)).OK(t)
-	return x
+	return check.Of(rules.New(o)).OK(t)
 }
 
 func readWith(t testing.TB, x extract.Extractor, s string) kg.Extraction {

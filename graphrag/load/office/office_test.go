@@ -26,8 +26,7 @@ var options = load.Options{Formats: office.Formats()}
 
 func read(t *testing.T, name, data string) *load.File {
 	t.Helper()
-	f := check.Of(options.Read(name, []byte(data))).OK(t)
-	return f
+	return check.Of(options.Read(name, []byte(data))).OK(t)
 }
 
 // parts is an archive of names and contents in turn.

@@ -297,8 +297,7 @@ func open(t testing.TB, o postgres.Options) *postgres.Store {
 
 func connect(t testing.TB) *pgx.Conn {
 	t.Helper()
-	db := check.Of(pgx.Connect(context.Background(), server(t))).OK(t)
-	return db
+	return check.Of(pgx.Connect(context.Background(), server(t))).OK(t)
 }
 
 // drop removes all schemas of a store.
