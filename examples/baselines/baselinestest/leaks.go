@@ -187,7 +187,7 @@ func Stored(t *testing.T, recipe func(kit.Kit, kit.Common) (*kit.System, error),
 }
 
 // Storable lists the systems that keep no texts in memory when they are in a store.
-var Storable = []string{"bm25", "naiverag", "hipporag2", "lightrag", "fastgraphrag", "gear"}
+var Storable = []string{"bm25", "naiverag", "hipporag2", "lightrag", "fastgraphrag", "gear", "gear-corpus"}
 
 // InStore opens a system in a store, by its name.
 func InStore(t *testing.T, recipe func(kit.Kit, kit.Common) (*kit.System, error), st store.Store) *kit.System {
