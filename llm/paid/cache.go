@@ -358,7 +358,7 @@ func canonicalJSON(model string, req llm.Request) ([]byte, error) {
 	if err := json.Unmarshal(raw, &fields); err != nil {
 		return nil, err
 	}
-	name, err := json.Marshal(model)
+	name, _ := json.Marshal(model) // a text can be written
 	fields["model"], fields["version"] = name, json.RawMessage(`"`+keyVersion+`"`)
 	return json.Marshal(fields)
 }
