@@ -51,7 +51,7 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 	over := o
 	over.Graph, over.Extract, over.Cut, over.Link, over.Share = nil, nil, kit.Cut{}, "", 0
 	if f.Name == Name && o.Link == LinkWords && o.Share == 1 {
-		f.Words, f.Vectors = &words, true
+		f.Words, f.Vectors = &wordOptions, true
 		f.Combine = func(c *kit.Corpus, words, vectors graphrag.Retriever) (graphrag.Retriever, error) {
 			p, err := partsOf(k, c, words, vectors)
 			if err != nil {
@@ -72,14 +72,14 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 	return kit.New(f)
 }
 
-// words are the settings of the system bm25, made for passages of whole pages.
-var words = bm25.Options{K1: 4.46, B: .82, TitleWeight: 2}
+// wordOptions are the settings of the system bm25, made for passages of whole pages.
+var wordOptions = bm25.Options{K1: 4.46, B: .82, TitleWeight: 2}
 
 // PartsOf returns the parts of a corpus in memory that [New] searches over, for callers that change
 // them. It uses the options Graph, Link, Share and Seed.
 func PartsOf(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (Parts, error) {
 	o = o.Defaults()
-	words, err := c.Sparse(ctx, words)
+	words, err := c.Sparse(ctx, wordOptions)
 	if err != nil {
 		return Parts{}, err
 	}

@@ -131,10 +131,10 @@ func (w *world) question(n int) question {
 // every is the distance between things that belong to questions, two for each.
 func (w *world) every(total int) int { return total / (2 * w.questions) }
 
-// planted is the edge of a question at a place of total.
-func (w *world) planted(place, total int) (e edge, ok bool) {
-	n := place / w.every(total)
-	if place%w.every(total) != 0 || n >= 2*w.questions {
+// planted is the edge of a question at number i of total.
+func (w *world) planted(i, total int) (e edge, ok bool) {
+	n := i / w.every(total)
+	if i%w.every(total) != 0 || n >= 2*w.questions {
 		return edge{}, false
 	}
 	return w.question(n / 2).edges[n%2], true
@@ -168,18 +168,18 @@ func (w *world) passage(i int) string {
 			edges, n = edges[1:], n+7
 			continue
 		}
-		size := 8 + r.IntN(9)
-		for at := range size {
+		length := 8 + r.IntN(9)
+		for i := range length {
 			rank := int(ranks.Uint64())
 			switch {
-			case at == 0: // sentences begin with a stop word
+			case i == 0: // sentences begin with a stop word
 				rank %= len(stopWords)
 			case rank >= len(stopWords) && r.IntN(100) < topical: // another word of about this rank
 				rank = rank&^63 | w.random(forTopic, topic<<20|rank>>6).IntN(64)
 			}
 			b.WriteString(word(rank) + " ")
 		}
-		n += size
+		n += length
 	}
 	return strings.TrimSpace(b.String())
 }
