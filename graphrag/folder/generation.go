@@ -209,7 +209,7 @@ func (d *draft) deleted() (names []string) {
 	return names
 }
 
-// documents yields the new and changed documents, or those of all files.
+// documents yields the documents of new and changed files, or of all.
 func (d *draft) documents(all bool) iter.Seq2[graphrag.Document, error] {
 	return func(yield func(graphrag.Document, error) bool) {
 		for _, e := range d.entries {

@@ -392,7 +392,7 @@ func frontOf(s string) frontMatter {
 	case end == 0 || mark == "{" && strings.HasPrefix(strings.TrimSpace(s[end:]), "{"): // records
 		return frontMatter{}
 	}
-	written, doc := source, yaml.Node{}
+	front, doc := source, yaml.Node{}
 	if mark == "{" {
 		source = "{" + source + "}"
 	} else if mark == "+++" { // tables are at the end
@@ -405,7 +405,7 @@ func frontOf(s string) frontMatter {
 		f := frontMatter{end: end, fields: graphrag.Fields{}}
 		f.add("", doc.Content[0])
 		return f
-	case err != nil && frontKey.MatchString(written):
+	case err != nil && frontKey.MatchString(front):
 		return frontMatter{problem: fmt.Errorf("front matter that is no YAML is read as text: %s", strings.TrimPrefix(err.Error(), "yaml: "))}
 	}
 	return frontMatter{}

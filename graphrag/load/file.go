@@ -248,14 +248,14 @@ type Raw struct {
 // skipped, and does not end the sequence; the end of ctx does, without an error.
 func (o Options) Files(ctx context.Context, fsys fs.FS) iter.Seq2[Raw, error] {
 	return func(yield func(Raw, error) bool) {
-		files, links, others, ended := 0, 0, make(map[string]int), false
+		files, links, others, stopped := 0, 0, make(map[string]int), false
 		most := cmp.Or(o.MaxFiles, MaxFiles)
 		_, named := fsys.(singleFile) // the folder is one file, whatever its name
-		tell := func(raw Raw, err error) { ended = ended || !yield(raw, err) }
+		tell := func(raw Raw, err error) { stopped = stopped || !yield(raw, err) }
 		_ = fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error { // its errors are skipped files
 			ext := strings.ToLower(path.Ext(name))
-			switch ended = ended || ctx.Err() != nil; {
-			case ended:
+			switch stopped = stopped || ctx.Err() != nil; {
+			case stopped:
 				return fs.SkipAll
 			case err != nil:
 				tell(Raw{}, err)
