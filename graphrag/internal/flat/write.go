@@ -9,13 +9,10 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io"
 	"os"
 	"path/filepath"
 	"sync"
 	"unsafe"
-
-	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
 // manifestName is the file that makes a folder whole, smallName holds all small arrays.
@@ -258,10 +255,7 @@ func (w *Writer) Close(meta any) error {
 	if w.unsynced {
 		return os.WriteFile(filepath.Join(w.dir, manifestName), data, 0o600)
 	}
-	return journal.WriteFile(filepath.Join(w.dir, manifestName), func(to io.Writer) error {
-		_, err := to.Write(append(data, '\n'))
-		return err
-	})
+	return publish(filepath.Join(w.dir, manifestName), append(data, '\n'))
 }
 
 // Abort gives the writing up; the folder stays without a manifest.
@@ -274,4 +268,20 @@ func (w *Writer) Abort() error {
 	}
 	w.arrays = nil
 	return errors.Join(errs...)
+}
+
+// publish writes a file under another name, syncs it, and renames it.
+func publish(name string, data []byte) error {
+	f, err := os.Create(name + ".new")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), name); err != nil {
+		return err
+	}
+	return SyncDir(filepath.Dir(name))
 }
