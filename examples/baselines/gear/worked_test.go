@@ -50,6 +50,15 @@ func (l *listed) Retrieve(_ context.Context, q graphrag.Question) (graphrag.Foun
 	return out, nil
 }
 
+// RetrieveAll answers questions in their order.
+func (l *listed) RetrieveAll(ctx context.Context, qs []graphrag.Question) ([]graphrag.Found, error) {
+	out := make([]graphrag.Found, len(qs))
+	for i, q := range qs {
+		out[i], _ = l.Retrieve(ctx, q) // it cannot fail
+	}
+	return out, nil
+}
+
 // sourced is a graph whose triple i is stated by passage ti.
 type sourced struct{ Graph }
 
