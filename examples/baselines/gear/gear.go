@@ -10,8 +10,8 @@
 // [Options.Original] is the preceding system (arXiv 2412.18431): its graph is extracted
 // from the corpus, its triples have source passages, and every step is expanded.
 //
-// [New] indexes a corpus in memory. [Over] searches over [Parts]: a corpus of millions
-// of passages in a store, and a graph such as [Indexed] or [Stored].
+// [New] makes the system; over a graph from elsewhere its corpus may be searched in a store, see [kit.Open]. [Over]
+// searches over [Parts], with a graph such as [Indexed] or [Stored].
 package gear
 
 import (
