@@ -167,6 +167,9 @@ func (f Frame) check() error {
 	if f.Builder() == nil {
 		problems = append(problems, errors.New("the frame has no Build: it makes the retriever"))
 	}
+	if f.Build == nil && f.Words != nil && f.Vectors && f.Combine == nil {
+		problems = append(problems, errors.New("the frame has Words and Vectors: set Combine, which merges them, or one of the two"))
+	}
 	if f.MaxPerDoc < 0 {
 		problems = append(problems, fmt.Errorf("MaxPerDoc is %d, want 0 or more", f.MaxPerDoc))
 	}

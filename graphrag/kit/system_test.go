@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
@@ -187,6 +188,7 @@ func TestFrameReportsEverything(t *testing.T) {
 	for _, want := range []string{"x: ", "Read", "Count", "Find", "Link", "Build", "MaxPerDoc", "overlap"} {
 		check.True(t, err != nil && strings.Contains(strings.ToLower(err.Error()), strings.ToLower(want)), "error lacks %q: %v", want, err)
 	}
+	check.Fails(t, check.Err(kit.New(kit.Frame{Name: "x", Kit: offline(t), Words: &bm25.Options{}, Vectors: true})), "set Combine")
 	build := func(context.Context, *kit.Corpus) (graphrag.Retriever, error) { return nil, nil }
 	s := check.Of(kit.New(kit.Frame{Name: "x", Kit: offline(t), Build: build})).OK(t)
 	_, err = s.Index(t.Context(), graphrag.Documents(owls...))
