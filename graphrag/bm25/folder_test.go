@@ -195,8 +195,8 @@ func TestMergeOrderedChecksNumbers(t *testing.T) {
 		"index 1: document 1 has the number 0":  {[]int32{0, 0, -1}, []int32{1, 2}},
 		"index 2: document 0 has the number -2": {[]int32{0, 1, 2}, []int32{-2, 3}},
 		"index 2: document 1 has the number 2":  {[]int32{0, 1, 2}, []int32{-1, 2}},
-		"the number 5 of 5 documents":           {[]int32{0, 1, 5}, []int32{2, 3}},
-		"the number 4 of 4 documents":           {[]int32{0, 1, -1}, []int32{2, 4}},
+		"the number 5, but the numbers of the 5 documents":           {[]int32{0, 1, 5}, []int32{2, 3}},
+		"the number 4, but the numbers of the 4 documents":           {[]int32{0, 1, -1}, []int32{2, 4}},
 		"index 2: document 0 has the number 1,": {[]int32{0, 1, 3}, []int32{1, 4}},
 	} {
 		dir := filepath.Join(t.TempDir(), "x")

@@ -415,7 +415,7 @@ func TestHostileFolders(t *testing.T) {
 	}{
 		{"no folder", remove(""), configFile, "is missing: name the folder of a BERT"},
 		{"empty folder", remove(configFile), configFile, "is missing"},
-		{"config is a folder", folder(configFile), configFile, "not a regular file"},
+		{"config is a folder", folder(configFile), configFile, "not a file of at most"},
 		{"config is no JSON", write(configFile, "<html>"), configFile, "invalid character"},
 		{"config of another kind", replace(configFile, `"bert"`, `"mpnet"`), configFile, `model_type is "mpnet", want "bert" or "xlm-roberta": use a BERT`},
 		{"config says nothing", write(configFile, "{}"), configFile, "hidden_size is 0"},
