@@ -167,7 +167,7 @@ type decomposed struct {
 func (d decomposed) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 	proposed, err := trace.Do(ctx, "decompose", func(ctx context.Context) ([]SubQuery, error) { return d.decompose(ctx, q.Text) })
 	if err != nil {
-		return graphrag.Found{}, fmt.Errorf("agent: decomposing: %w", err)
+		return graphrag.Found{}, fmt.Errorf("agent: decomposing the question: %w", err)
 	}
 	subs, notes := repairPlan(q.Text, proposed, d.schema, d.most)
 	all, err := d.carryOut(ctx, q, subs)

@@ -234,7 +234,7 @@ func (r *reflecting) begin(ctx context.Context, first graphrag.Retriever) error 
 	if r.o.Draft != nil {
 		draft, err := trace.Do(ctx, "draft", func(ctx context.Context) (graphrag.Answer, error) { return r.o.Draft(ctx, r.Question, found) })
 		if err != nil {
-			return fmt.Errorf("agent: draft: %w", err)
+			return fmt.Errorf("agent: drafting a first answer: %w", err)
 		}
 		begun.Thought = draft.Text
 		found.Usage = found.Usage.Add(draft.Usage)
@@ -275,7 +275,7 @@ func (r *reflecting) search(ctx context.Context, m Move) (news bool, err error) 
 // merge merges the results of all searches.
 func (r *reflecting) merge(ctx context.Context) (err error) {
 	if r.Found, err = r.o.Merge(ctx, r.all, r.Question.Want()); err != nil {
-		return fmt.Errorf("agent: merge: %w", err)
+		return fmt.Errorf("agent: merging the results of the searches: %w", err)
 	}
 	return nil
 }

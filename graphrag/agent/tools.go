@@ -114,10 +114,10 @@ func NewTools(q graphrag.Question, o ToolOptions) (*Tools, error) {
 		return nil, errors.New("agent: tools need a retriever or pages")
 	}
 	if o.Count == nil {
-		return nil, errors.New("agent: the counter of tokens is missing")
+		return nil, errors.New("agent: Count is missing: want a function that counts tokens")
 	}
 	if o.Tokens < 0 {
-		return nil, fmt.Errorf("agent: %d tokens, want 0 or more", o.Tokens)
+		return nil, fmt.Errorf("agent: Tokens is %d, want 0 or more", o.Tokens)
 	}
 	tokens := cmp.Or(max(q.Tokens, 0), o.Tokens, DefaultRead)
 	return &Tools{o: o, question: q, number: make(map[string]int), asked: make(map[string][]int), left: tokens, perCall: max(tokens/4, 1)}, nil

@@ -274,7 +274,7 @@ var ErrEdge = errors.New("unusable edge")
 // of weight 0 stays an edge. Errors about invalid edges wrap [ErrEdge].
 func New(n int, edges []Edge) (*Graph, error) {
 	if n < 0 || n > math.MaxInt32 {
-		return nil, fmt.Errorf("graph: %d nodes: a graph has 0 to %d", n, math.MaxInt32)
+		return nil, fmt.Errorf("graph: %d nodes, want 0 to %d", n, math.MaxInt32)
 	}
 	g := &Graph{offsets: make([]int64, n+1)}
 	ends := g.offsets[1:] // first counts the arcs of each row, then their ends

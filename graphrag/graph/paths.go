@@ -54,7 +54,7 @@ const MaxParts = 64
 
 func (l ArcScores) check(arcs int64) error {
 	if int64(len(l.Scores)) != arcs || l.Parts != nil && int64(len(l.Parts)) != arcs {
-		return fmt.Errorf("graph: paths: %d scores and %d parts for %d arcs", len(l.Scores), len(l.Parts), arcs)
+		return fmt.Errorf("graph: paths: %d scores and %d parts for %d arcs, want one for each arc", len(l.Scores), len(l.Parts), arcs)
 	}
 	if len(l.Weights) > MaxParts {
 		return fmt.Errorf("graph: paths: a question of %d parts, want at most %d", len(l.Weights), MaxParts)
@@ -105,7 +105,7 @@ func FindPaths(ctx context.Context, g *Graph, starts []int32, like ArcScores, o 
 	}
 	for _, s := range starts {
 		if s < 0 || int(s) >= g.N() {
-			return nil, fmt.Errorf("graph: paths: start %d: the graph has %d nodes", s, g.N())
+			return nil, fmt.Errorf("graph: paths: start %d is no node, because the graph has %d nodes", s, g.N())
 		}
 	}
 	w := &walk{ctx: ctx, g: g, like: like, o: o, rows: make(map[int32][]int64)}
@@ -365,7 +365,7 @@ func (s beamSearch) neighbors(ctx context.Context, beams []Chain) ([][]int32, er
 	// More than Neighbors, because some may be in the kept chains already.
 	found, err := s.g.Neighbors(ctx, last, s.o.Neighbors+len(held))
 	if err == nil && len(found) != len(last) {
-		err = fmt.Errorf("neighbors of %d triples came for %d", len(found), len(last))
+		err = fmt.Errorf("got the neighbors of %d triples, want %d", len(found), len(last))
 	}
 	if err != nil {
 		return nil, err
@@ -418,7 +418,7 @@ func (s beamSearch) score(ctx context.Context, chains []Chain) error {
 	}
 	scores, err := s.g.Scores(ctx, triples)
 	if err == nil && len(scores) != len(chains) {
-		err = fmt.Errorf("scores of %d chains came for %d", len(scores), len(chains))
+		err = fmt.Errorf("got the scores of %d chains, want %d", len(scores), len(chains))
 	}
 	if err != nil {
 		return err

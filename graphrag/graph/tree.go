@@ -263,11 +263,11 @@ func Subgraph(ctx context.Context, edges []Edge, nodePrizes, edgePrizes []float6
 		return nil, fmt.Errorf("graph: an edge costs %v, want a finite number of 0 or more", cost)
 	}
 	if len(nodePrizes)+len(edges) > math.MaxInt32 {
-		return nil, errors.New("graph: there are more nodes and edges than 2^31")
+		return nil, errors.New("graph: there are more than 2^31 nodes and edges")
 	}
 	for e, p := range edgePrizes {
 		if lower(edges[e]) < 0 || int(upper(edges[e])) >= len(nodePrizes) {
-			return nil, fmt.Errorf("graph: edge %d joins %d and %d among %d nodes", e, edges[e].From, edges[e].To, len(nodePrizes))
+			return nil, fmt.Errorf("graph: edge %d joins the nodes %d and %d, but there are %d nodes", e, edges[e].From, edges[e].To, len(nodePrizes))
 		}
 		if !(p >= 0) || math.IsInf(p, 1) {
 			return nil, fmt.Errorf("graph: edge %d has the prize %v, not a finite number of 0 or more: %w", e, p, ErrPrize)
