@@ -249,7 +249,7 @@ func (s *solver[W]) optimise(net *network[W], labels []int32, depth int) error {
 		lv.comms.gather(labels, s.order)
 		if lv.comms.count() == n {
 			if !moved {
-				return nil // every node is its own community and none can gain by moving
+				return nil // every node is a community, and no move of one would gain
 			}
 			continue
 		}

@@ -124,7 +124,7 @@ func testGenerations(t *testing.T, s *suite) {
 	}
 }
 
-// testPublishers checks that of two concurrent publishers one gets a conflict and must read the state again.
+// testPublishers checks that one of two concurrent publishers gets a conflict.
 func testPublishers(t *testing.T, s *suite) {
 	c, _, _ := s.generation(t)
 	published := ""

@@ -107,7 +107,7 @@ func readJSON(dir, name string, must bool, to any) (found bool, err error) {
 	return true, nil
 }
 
-// readConfig reads all settings of the folder except those of the tokenizer.
+// readConfig reads all settings of the folder except the tokenizer's.
 func readConfig(dir string) (config, error) {
 	c, err := readBERT(dir)
 	if err != nil {

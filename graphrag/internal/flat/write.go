@@ -39,8 +39,7 @@ type array struct {
 	Sums  []byte `json:"crc32c"` // checksums of all blocks, four bytes each, little-endian
 }
 
-// block is the number of bytes per checksum: a memory page, so that checking reads no more than the reader
-// does.
+// block is the number of bytes per checksum: a memory page, so that a check reads no extra pages.
 const block = 4096
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
