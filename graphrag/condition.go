@@ -179,8 +179,7 @@ func (c Condition) Compile() func(Fields) bool {
 	}
 }
 
-// leaf returns a function that reports whether a field's value (nil if there is none) meets a condition on one
-// field.
+// leaf returns a function that reports whether a value (nil if there is none) meets a condition on one field.
 func (c Condition) leaf() func(v any) bool {
 	set := c.set()
 	switch c.op {

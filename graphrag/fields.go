@@ -178,8 +178,7 @@ func (f *Fields) UnmarshalJSON(b []byte) error {
 // dates are the layouts of times that ParseTime tries, in order.
 var dates = []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02 15:04", "2006-01-02"}
 
-// ParseTime parses a time as fields and conditions write it: 2024-05-01, or RFC 3339. A time without a zone is
-// UTC.
+// ParseTime parses a time as fields and conditions write it: 2024-05-01, or RFC 3339. Without a zone it is UTC.
 func ParseTime(s string) (time.Time, bool) {
 	for _, form := range dates {
 		if t, err := time.Parse(form, strings.TrimSpace(s)); err == nil {
@@ -190,8 +189,7 @@ func ParseTime(s string) (time.Time, bool) {
 }
 
 // Terms returns the fields as sorted terms for an inverted index. A term consists of a field and one of its
-// values, with one blank between, and has at most 512 bytes. [Translate] turns a condition into spans of such
-// terms.
+// values, with a blank between, and has at most 512 bytes. [Translate] turns a condition into spans of terms.
 func (f Fields) Terms() []string {
 	var out []string
 	for name, v := range f {
@@ -256,8 +254,8 @@ func (c Condition) spans() (out []Span) {
 	return out
 }
 
-// inclusiveEnd returns the first (sign 1) or last (sign -1) value inside an interval as a term, "" if there is
-// no limit.
+// inclusiveEnd returns the first (sign 1) or last (sign -1) value inside an interval as a term, "" without a
+// limit.
 func inclusiveEnd(b bound, sign int) string {
 	if !b.open {
 		return ordered(b.value)

@@ -236,7 +236,7 @@ func TestNormalDocuments(t *testing.T) {
 	for want, d := range map[string]graphrag.Document{
 		"an ID of 5000 bytes":      {ID: strings.Repeat("x", 5000)},
 		"a source of 5000":         {Source: strings.Repeat("x", 5000)},
-		`"a": up to the field "`:    {ID: "a", Fields: many},
+		`"a": up to the field "`:   {ID: "a", Fields: many},
 		`field "f" is a struct {}`: {Fields: graphrag.Fields{"f": struct{}{}}},
 		`field "f" has a int in`:   {Fields: graphrag.Fields{"f": []any{1}}},
 	} {

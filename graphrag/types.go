@@ -14,8 +14,7 @@ import (
 
 // Document is one loaded text: a web page, a file, a record.
 type Document struct {
-	// ID names the document within its corpus. It is unique and stable from run to run, e.g. the path of its
-	// file.
+	// ID names the document within its corpus. It is unique and stable over runs, e.g. the path of its file.
 	ID string `json:"id"`
 	// Title is a short name for people; it may be empty.
 	Title string `json:"title,omitempty"`
@@ -23,8 +22,7 @@ type Document struct {
 	Text string `json:"text"`
 	// Source says where the document comes from (a URL, a path), for people; it may be empty.
 	Source string `json:"source,omitempty"`
-	// Fields contains metadata, for conditions on questions. Documents of a corpus may have different fields;
-	// it may be nil.
+	// Fields contains metadata, for conditions on questions. Documents may have different ones; it may be nil.
 	Fields Fields `json:"fields,omitempty"`
 }
 
@@ -87,8 +85,7 @@ type Triple struct {
 	Tail     string `json:"tail"`
 }
 
-// Hit is a ranked chunk. Within a list a larger score is better; scores of different retrievers cannot be
-// compared.
+// Hit is a ranked chunk. Within a list a larger score is better; scores of two retrievers cannot be compared.
 type Hit struct {
 	Chunk Chunk   `json:"chunk"`
 	Score float64 `json:"score"`
@@ -101,14 +98,14 @@ type Question struct {
 	// ID is unique within a run and stable from run to run; it may be empty outside of benchmarks.
 	ID   string `json:"id,omitempty"`
 	Text string `json:"text"`
-	// Form is the form that the answer should have. Readers write in this form, and systems may read more for
-	// some forms.
+	// Form is the form that the answer should have. Readers write in it, and systems may read more for some
+	// forms.
 	Form Form `json:"form,omitempty"`
 	// K is the number of chunks in the prompt (the top-k of the papers). If K, Tokens and Depth are all 0, it
 	// is [DefaultK], or what kit.System decides; [Off] means none.
 	K int `json:"k"`
-	// Tokens, when set, is the token budget of all evidence in the prompt, as package tokens counts, and
-	// replaces K.
+	// Tokens, when set, is the token budget of all evidence in the prompt, as package tokens counts; K is
+	// ignored.
 	Tokens int `json:"tokens,omitempty"`
 	// Depth is the number of ranked chunks to return for measuring, if that is more than K.
 	Depth int `json:"depth,omitempty"`
@@ -147,8 +144,7 @@ const (
 
 // Found is the result of a [Retriever] for a question.
 type Found struct {
-	// Ranked contains chunks, best first. It is nil for systems that rank no chunks, and empty if a search
-	// found none.
+	// Ranked contains chunks, best first. It is nil for systems that rank none, empty if a search found none.
 	Ranked []Hit `json:"ranked,omitempty"`
 	// Evidence is the source text to read, in the order of the prompt; nil means the first K of Ranked.
 	Evidence []Hit `json:"evidence,omitempty"`
@@ -254,8 +250,7 @@ type Derived struct {
 	Provenance
 }
 
-// Provenance is the source of a derived text: the IDs of its chunks and of their documents, each sorted and
-// distinct.
+// Provenance is the source of a derived text: the sorted, distinct IDs of its chunks and of their documents.
 type Provenance struct {
 	Docs   []string `json:"docs,omitempty"`
 	Chunks []string `json:"chunks,omitempty"`
@@ -289,7 +284,7 @@ func Row(kind, heading, said string, from Provenance) Derived {
 	return Derived{Kind: kind, Text: heading + said, Heading: len(heading), Provenance: from}
 }
 
-// Usage counts calls of models and their tokens. Tokens are the provider's own counts if it returns them, see
+// Usage counts calls of models and their tokens. Tokens are the provider's counts if it returns any, see
 // Estimated.
 type Usage struct {
 	// Calls is the number of calls of models, including calls whose replies llm/paid had cached. CachedCalls
@@ -299,8 +294,8 @@ type Usage struct {
 	PromptTokens     int `json:"prompt_tokens"`
 	CompletionTokens int `json:"completion_tokens"`
 	EmbeddedTokens   int `json:"embedded_tokens"`
-	// ProviderCached is the number of prompt tokens that the provider had cached, if it says so; it charges
-	// less for them.
+	// ProviderCached is the number of prompt tokens that the provider had cached and charges less for, if it
+	// says so.
 	ProviderCached int `json:"provider_cached_tokens,omitempty"`
 	// Estimated is true if at least one reply came without token counts, so that its tokens were counted here.
 	Estimated bool `json:"estimated,omitempty"`
@@ -341,8 +336,7 @@ type RetrieverFunc func(ctx context.Context, q Question) (Found, error)
 // Retrieve calls f.
 func (f RetrieverFunc) Retrieve(ctx context.Context, q Question) (Found, error) { return f(ctx, q) }
 
-// System is a complete question-answering system, as a benchmark runs it. It is also the Retriever of its own
-// evidence.
+// System is a complete question-answering system, as a benchmark runs it. It is also a Retriever.
 //
 // Index comes first; after it Insert, Delete, Retrieve and Answer may be called in any order and concurrently.
 // Readers see the state after the last successful change and never wait for a change in progress; a change that
@@ -401,8 +395,7 @@ type IndexStats struct {
 	AverageDegree float64 `json:"average_degree"`
 	MaxDegree     int     `json:"max_degree"`
 	IsolatedShare float64 `json:"isolated_share"`
-	// Stages describes, in order, the steps of indexing that can fail for a part of the corpus without an
-	// error.
+	// Stages describes, in order, the steps of indexing that can fail in part without an error.
 	Stages []Stage `json:"stages,omitempty"`
 	// Schema is the schema that limited the extraction, a JSON object that extract.ReadSchema reads, if the
 	// system has one.

@@ -44,8 +44,7 @@ const (
 	// DefaultSubQueries is the most sub-queries of a question (the number of workers in
 	// TencentCloudADP/youtu-graphrag; the paper says "a pre-defined maximum").
 	DefaultSubQueries = 4
-	// DefaultSteps is the most reflections on a question (from TencentCloudADP/youtu-graphrag; the paper has no
-	// number).
+	// DefaultSteps is the most reflections on a question (TencentCloudADP/youtu-graphrag; the paper has none).
 	DefaultSteps = 5
 	// DefaultTurns and DefaultCalls limit an agent: the data sets chain up to four facts, and a search that
 	// finds nothing is repeated once in other words.
@@ -113,8 +112,7 @@ type proposal struct {
 
 func (p proposal) text() string { return cmp.Or(p.Text, p.Question, p.SubQuery, p.Query) }
 
-// Check makes replies.Decode reject a reply in which every sub-query is empty; single empty ones are dropped
-// later.
+// Check makes replies.Decode reject a reply without any non-empty sub-query; empty ones are dropped later.
 func (p proposals) Check() error {
 	empty := func(s proposal) bool { return clean(s.text()) == "" }
 	if len(p.SubQueries) > 0 && len(slices.DeleteFunc(slices.Clone(p.SubQueries), empty)) == 0 {

@@ -133,8 +133,7 @@ func (r reflection) Check() error {
 	return fmt.Errorf(`the key "status" is %q, want "answer", "continue" or "abstain"`, r.Status)
 }
 
-// budgeted is a model that makes no call that might exceed the remaining tokens; left is negative if there is
-// no budget.
+// budgeted is a model that makes no call that might exceed the remaining tokens; a negative left is no budget.
 type budgeted struct {
 	llm.Model
 	count       func(string) int

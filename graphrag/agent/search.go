@@ -26,8 +26,7 @@ type SearchOptions struct {
 	// Turns is the most moves, Calls the most concurrent calls of tools in a move; 0 means [DefaultTurns] and
 	// [DefaultCalls].
 	Turns, Calls int
-	// Condense, if set, summarizes the results of a turn before the next one: the refinement of Search-o1
-	// (section 3.3).
+	// Condense, if set, summarizes a turn's results before the next: the refinement of Search-o1 (section 3.3).
 	Condense llm.Model
 }
 
@@ -134,16 +133,14 @@ func (s *searching) do(ctx context.Context, m Move) (news bool, err error) {
 	return news, nil
 }
 
-// Move is the next action: a search, calls of tools, or the end. If all of these are empty, the search gives
-// up.
+// Move is the next action: a search, calls of tools, or the end. Without any of these, the search gives up.
 type Move struct {
 	// Thought is shown to later moves.
 	Thought string `json:"thought"`
 	// Query is the next search of [Reflecting], Calls are the next calls of [Search].
 	Query string `json:"-"`
 	Calls []Call `json:"calls,omitempty"`
-	// Answered ends the search: the material answers the question with Answer, and IDs are the numbers of the
-	// sources.
+	// Answered ends the search: the material answers the question with Answer, from the sources numbered IDs.
 	Answered bool   `json:"-"`
 	Answer   string `json:"answer,omitempty"`
 	IDs      []int  `json:"ids,omitempty"`
@@ -257,8 +254,7 @@ func (l *loop) stopped(stop string) []graphrag.Step {
 // moveReply is a move in the form of a model's reply.
 type moveReply Move
 
-// Check makes replies.Decode reject a reply without calls and answer. An empty list of calls is valid: it gives
-// up.
+// Check makes replies.Decode reject a reply without calls and answer. An empty list of calls gives up.
 func (r moveReply) Check() error {
 	if r.Calls == nil && clean(r.Answer) == "" {
 		return errors.New(`neither "calls" nor an "answer": one of them is needed`)

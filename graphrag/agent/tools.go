@@ -56,8 +56,7 @@ func (c Call) about() string {
 	return c.Pattern
 }
 
-// Result is the result of a call. The text of pages is untrusted: it is only in Data, which is put between
-// marks.
+// Result is the result of a call. The text of pages is untrusted: it is only in Data, between marks.
 type Result struct {
 	Call
 	// Data contains the texts: passages labelled with their numbers, lines with their numbers in front.
@@ -490,8 +489,7 @@ func called(v any) map[string]any {
 	return nil
 }
 
-// arguments returns the arguments of a call, which may be an object, its JSON as a string, or the main argument
-// alone.
+// arguments returns the arguments of a call: an object, its JSON as a string, or the main argument alone.
 func arguments(v any, main string) (out map[string]any) {
 	switch v := v.(type) {
 	case map[string]any:

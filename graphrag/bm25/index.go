@@ -250,8 +250,7 @@ func build(ctx context.Context, n int, at func(i int) (title, text string), o Op
 	return ix, nil
 }
 
-// batch is the analysis of consecutive documents. Terms are numbered within the batch, in the order of first
-// occurrence.
+// batch is the analysis of consecutive documents. Terms are numbered within the batch, in order of occurrence.
 type batch struct {
 	first    uint32   // number of the first document
 	lengths  []uint32 // number of terms of each document

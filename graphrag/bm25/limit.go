@@ -161,8 +161,7 @@ func (c *Collection) within(keep func(part int, doc int32) bool) func(part int, 
 	}
 }
 
-// df returns the number of documents within the limit that contain a term, given the term's number in each
-// part.
+// df returns the number of documents within the limit that contain a term, given its number in each part.
 func (s *searcher) df(ids []int32) (df uint32) {
 	for i, id := range ids {
 		if id < 0 {

@@ -260,8 +260,8 @@ func (g *gathered) sort() {
 	}
 }
 
-// add appends the postings of a term of one index, with new document numbers. It returns false if they are
-// damaged.
+// add appends the postings of a term of one index, with new document numbers. It returns false for damaged
+// ones.
 func (g *gathered) add(ix *Index, term int, numbers []int32) bool {
 	if !ix.sound(term) {
 		return false

@@ -33,8 +33,7 @@ type Options struct {
 	// Name, if set, identifies how documents are cut: chunkers with equal names must cut alike, and one may
 	// reuse the chunks of another (graphrag/memo).
 	Name string
-	// Workers is the number of documents cut concurrently; 0 means one per processor. The result does not
-	// depend on it.
+	// Workers is the number of documents cut concurrently; 0 means one per processor. It changes no result.
 	Workers int
 }
 
@@ -122,8 +121,7 @@ func ID(doc string, n int) string {
 }
 
 // All cuts a stream of documents, several concurrently, and returns the chunks in the order of the stream. It
-// stops at the first error of the stream or of a document, at a repeated document ID, and when ctx is
-// cancelled.
+// stops at the first error of the stream or of a document, at a repeated ID, and when ctx is cancelled.
 func (c *Chunker) All(ctx context.Context, docs iter.Seq2[graphrag.Document, error]) ([]graphrag.Chunk, error) {
 	var (
 		stream []graphrag.Document
@@ -289,8 +287,7 @@ func (p packer) Split(ctx context.Context, s string) ([]Span, error) {
 	}
 	all := len(starts) - 1
 	var spans []Span
-	// The current span is the bytes start to end-1, tokens first to last-1: whole sentences, or the rest of a
-	// long one.
+	// The current span is the bytes start to end-1, tokens first to last-1: sentences, or a long one's rest.
 	start, first, end, last := 0, 0, 0, 0
 	flush := func() {
 		spans = appendSpan(spans, Span{start, end, max(1, last-first)})

@@ -277,8 +277,7 @@ func (p *panels) pack(centroids []float32, dim int) {
 	clear(p.offsets[n:])
 }
 
-// score calls do for each row from lo to hi, with its scores with all centroids of p and the bound of their
-// error.
+// score calls do for each row from lo to hi, with its scores for all centroids of p and their error bound.
 func (l *lloyd) score(s *scratch, p *panels, lo, hi int, do func(i int, scores []float32, e float64)) {
 	const height = matrix.TileRows
 	wide := len(p.offsets)

@@ -53,8 +53,7 @@ type Mixture struct {
 	// their densities.
 	N             int
 	LogLikelihood float64
-	// Iterations is the number of rounds of EM; Converged is true if they ended because the last gain was
-	// small.
+	// Iterations is the number of rounds of EM; Converged is true if they ended at a small gain.
 	Iterations int
 	Converged  bool
 

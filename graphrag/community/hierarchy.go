@@ -52,8 +52,7 @@ type Hierarchy struct {
 	Nodes int
 }
 
-// Cut returns the community that contains each node at a level: a community of that level, or a leaf of a lower
-// level.
+// Cut returns the community that contains each node at a level: one of that level, or a leaf of a lower one.
 func (h Hierarchy) Cut(level int) []int32 {
 	cut := make([]int32, h.Nodes)
 	for id, c := range h.Communities {
@@ -205,8 +204,7 @@ func (b *hierarchyBuilder[W]) adopt(p *piece[W], nodes []int32, next []*piece[W]
 	return next
 }
 
-// splitAll splits the pieces of a level on all processors. The random numbers of each piece depend only on the
-// seed.
+// splitAll splits the pieces of a level on all processors. Their random numbers depend only on the seed.
 func (b *hierarchyBuilder[W]) splitAll(ctx context.Context, level int, pieces []*piece[W]) error {
 	var start []int32
 	if level < len(b.start) {
@@ -265,8 +263,7 @@ type Partition struct {
 	Quality float64
 	// Passes is the number of passes that were run.
 	Passes int
-	// Stable reports whether the last pass changed nothing, so that no node would gain by moving to another
-	// community.
+	// Stable reports whether the last pass changed nothing, so that no node would gain by a move.
 	Stable bool
 }
 

@@ -16,8 +16,7 @@ import (
 // (survey.exactIn32), else float64.
 type float interface{ float32 | float64 }
 
-// arc is a neighbour with the weight of its edge, next to each other in memory, because rows are visited in
-// random order.
+// arc is a neighbour with the weight of its edge, adjacent in memory, because rows are visited in random order.
 type arc[W float] struct {
 	to int32
 	w  W
@@ -87,8 +86,7 @@ func (net *network[W]) part(nodes, places []int32) *network[W] {
 	return out
 }
 
-// groups holds the nodes of each community in compressed rows, in ascending order of labels, without empty
-// communities.
+// groups holds the nodes of each community in compressed rows, in order of labels, without empty communities.
 type groups struct {
 	starts  []int32
 	members []int32

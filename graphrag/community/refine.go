@@ -43,8 +43,7 @@ type refiner[W float] struct {
 // joins one of the well-connected parts C, E(C, S-C) ≥ γ'·W(C)·W(S-C), with a gain of at least 0, with a
 // probability proportional to exp(gain/θ). Node weights are strengths in the whole network.
 //
-// A greedy refinement takes the part of greatest gain instead; a node stays alone only if all gains are below
-// 0.
+// A greedy refinement takes the part of greatest gain instead; a node stays alone if all gains are below 0.
 //
 // Each community has random numbers of its own.
 func (s *solver[W]) refine(net *network[W], lv *layer[W], greedy bool) (int, error) {

@@ -140,8 +140,7 @@ func (b bag) sort() {
 	slices.SortFunc(b, func(x, y entry) int { return cmp.Compare(x.term, y.term) })
 }
 
-// vocabulary numbers the terms of a corpus, the most frequent first, and holds the number of texts that contain
-// each term.
+// vocabulary numbers the terms of a corpus, the most frequent first, and counts the texts with each.
 type vocabulary struct {
 	terms   *text.Vocabulary
 	df      []int32

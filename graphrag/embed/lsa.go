@@ -187,8 +187,7 @@ func (m *LSA) sign() {
 	m.name = fmt.Sprintf("lsa-%d-%08x", m.dim, sum.Sum32())
 }
 
-// sparse is a matrix in compressed row format: row i has the entries starts[i] to starts[i+1]-1, in ascending
-// columns.
+// sparse is a matrix in compressed row format: row i has entries starts[i] to starts[i+1]-1, by column.
 type sparse struct {
 	cols   int
 	starts []int

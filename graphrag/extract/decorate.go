@@ -113,8 +113,7 @@ func relate(c *graphrag.Chunk, x *kg.Extraction) {
 	}
 }
 
-// between returns the relation for the text between two names. Text that separates the cells of a table is no
-// relation.
+// between returns the relation for the text between two names. Text between the cells of a table is none.
 func between(s string) string {
 	if strings.Contains(s, "|") {
 		return mentionedWith
@@ -149,8 +148,7 @@ func Described(x Extractor) Extractor {
 	return decorated{Extractor: x, name: "described", change: describe}
 }
 
-// longestSentence is the longest sentence, in bytes, that becomes a description. Longer ones are tables or
-// lists.
+// longestSentence is the longest sentence, in bytes, that becomes a description. Tables and lists are longer.
 const longestSentence = 600
 
 func describe(c *graphrag.Chunk, x *kg.Extraction) {
@@ -187,7 +185,7 @@ const (
 // titleRelation is the relation of the facts that Titled adds.
 const titleRelation = "mentions"
 
-// TitledPassages reports whether a corpus consists of titled passages, such as the beginnings of encyclopedia
+// TitledPassages reports whether a corpus consists of titled passages, such as beginnings of encyclopedia
 // articles.
 func TitledPassages(chunks []graphrag.Chunk) bool {
 	docs, passages := 0, 0

@@ -53,8 +53,7 @@ const (
 type ModelOptions struct {
 	// Model is the language model that extracts; it is required.
 	Model llm.Model
-	// Concurrency is the number of chunks processed at the same time; 0 means 8. It has no effect on the
-	// result.
+	// Concurrency is the number of chunks processed at a time; 0 means 8. It does not change the result.
 	Concurrency int
 	// Verify drops names that the chunk does not contain, with their facts and attributes: models also write
 	// names from memory and from the prompt's examples. At least half of the stems of a name, without stop
@@ -342,8 +341,7 @@ func readTriples(found []replies.Triple, names []string, x *kg.Extraction) {
 	}
 }
 
-// sentence splits a sentence into the longest name at its start, the words between, and the longest name at its
-// end.
+// sentence splits a sentence into the longest name at its start, the words between, and the longest at its end.
 func sentence(text string, names []string) (head, relation, tail string) {
 	for _, n := range names {
 		if strings.HasPrefix(text, n+" ") && len(n) > len(head) {

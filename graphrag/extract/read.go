@@ -78,8 +78,7 @@ var (
 	completed = regexp.MustCompile(`(?i)\|\s*COMPLETE\s*\|?>?`)
 )
 
-// complete reports whether a reply is marked as complete, with no further record after the mark, or is a whole
-// JSON value.
+// complete reports whether a reply is marked as complete, with no record after it, or is a whole JSON value.
 func complete(reply string) bool {
 	at := completed.FindAllStringIndex(reply, -1)
 	if at == nil {
@@ -475,8 +474,7 @@ func unquote(s, open, end string) string {
 	return s
 }
 
-// cleanType returns the first type of a comma-separated list in lower case, "" if it contains brackets or
-// similar marks.
+// cleanType returns the first type of a comma-separated list in lower case, "" if it has brackets or quotes.
 func cleanType(s string) string {
 	s, _, _ = strings.Cut(cleanName(s), ",")
 	if strings.ContainsAny(s, `'()<>|/\`) {

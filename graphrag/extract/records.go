@@ -172,8 +172,7 @@ func (r *records) ask(ctx context.Context, c graphrag.Chunk) ([]string, error) {
 	}
 }
 
-// wholePart returns the readable part of a truncated reply: its complete lines, or the complete values of its
-// JSON.
+// wholePart returns the readable part of a truncated reply: its complete lines, or complete values of its JSON.
 func (r *records) wholePart(err error) []string {
 	var e *llm.Error
 	if !errors.As(err, &e) {

@@ -122,8 +122,7 @@ func foldItem(s string) string {
 	return strings.Join(strings.Fields(strings.ReplaceAll(strings.ToLower(s), "_", " ")), " ")
 }
 
-// Name returns the Name of the entity type, relation or attribute that has the given name or alias, in any
-// spelling.
+// Name returns the Name of the entity type, relation or attribute with a name or alias, in any spelling.
 func (s Schema) Name(of string) (string, bool) {
 	b := s.bounds()
 	for _, list := range []map[string]SchemaItem{b.types, b.relations, b.attributes} {

@@ -330,8 +330,7 @@ type Growth struct {
 	// Seed holds the names of the three lists before the growth, Schema the items after it.
 	Seed   map[string][]string
 	Schema Schema
-	// Decisions lists the accepted proposals in the order of acceptance, then the rejected ones by kind and
-	// name.
+	// Decisions lists the accepted proposals in order of acceptance, then the rejected ones by kind and name.
 	Decisions []Decision
 }
 

@@ -260,8 +260,7 @@ func (f *Folder) file(next *draft, raw load.Raw) error {
 	return parsed.Problem
 }
 
-// date sets the field FieldModified to the file's modification time. A new time with the same content is not
-// noticed.
+// date sets the field FieldModified to the file's modification time. A new time without new content is ignored.
 func (f *Folder) date(name string, d *graphrag.Document) {
 	info, err := fs.Stat(f.docs, name)
 	if err != nil || len(d.Fields) >= graphrag.MaxFields {

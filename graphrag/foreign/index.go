@@ -30,8 +30,7 @@ var ErrFormat = errors.New("not an index that can be read")
 
 // Index is a finished index that another program has built. It is immutable and safe for concurrent use.
 type Index struct {
-	// Units are the text units, sorted by ID. The Title and Source of a unit are the title and source of its
-	// document.
+	// Units are the text units, sorted by ID. A unit's Title and Source are its document's.
 	Units []graphrag.Document
 	// Notes say what could not be used, without a full stop.
 	Notes []string

@@ -265,8 +265,8 @@ type Edge struct {
 	Weight   float64
 }
 
-// ErrEdge is wrapped by errors about invalid edges: an end outside of 0 to n-1, a weight that is negative or
-// not finite.
+// ErrEdge is wrapped by errors about invalid edges: an end outside of 0 to n-1, a negative or infinite weight
+// or NaN.
 var ErrEdge = errors.New("unusable edge")
 
 // New builds a graph of n nodes from a list of edges. Parallel edges, in either direction, become one edge with

@@ -85,8 +85,7 @@ type Path struct {
 	Start int32
 	// Arcs are indexes in the graph's arcs: arc a leads to g.Targets()[a].
 	Arcs []int64
-	// Score is the mean score of the arcs, plus the values of all parts that they match, less the cost of the
-	// edges.
+	// Score is the mean score of the arcs, plus the values of the parts they match, less the cost of the edges.
 	Score float64
 }
 
@@ -238,8 +237,7 @@ type BeamOptions struct {
 	// Diversity is γ: the score of a chain that ranks n-th, from 0, of the chains that extend the same one is
 	// multiplied by exp(-min(n, γ)/γ). 0 means twice Width; [graphrag.Off] means no penalty.
 	Diversity float64
-	// Neighbors is the most triples that can extend a chain: the ones most similar to the question by
-	// themselves.
+	// Neighbors is the most triples that can extend a chain: the ones most similar to the question.
 	Neighbors int `default:"100" min:"0"`
 }
 

@@ -319,8 +319,8 @@ type StoreFactory struct {
 	// closes it. If nil, tests of crashes are skipped.
 	Crash func(t *testing.T, s store.Store) store.Store
 
-	// Reader opens a store only for reading, as another process would while this one has it open. If nil, this
-	// is not tested.
+	// Reader opens a store only for reading, as another process would, while this one has it open. It may be
+	// nil.
 	Reader func(t *testing.T, s store.Store) store.Store
 }
 

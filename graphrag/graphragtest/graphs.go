@@ -144,7 +144,7 @@ func Planted(n, m, blocks int, share float64, seed uint64) EdgeList {
 	return l
 }
 
-// splitMix is the generator SplitMix64 (Steele, Lea and Flood, Fast Splittable Pseudorandom Number Generators,
+// splitMix is the generator SplitMix64 (Steele, Lea, Flood, Fast Splittable Pseudorandom Number Generators,
 // 2014).
 type splitMix uint64
 
@@ -190,8 +190,7 @@ type EdgeList struct {
 	Edges []graph.Edge
 }
 
-// Graph builds the graph of the list. It panics if an edge is invalid, which no function of this package
-// returns.
+// Graph builds the graph of the list. It panics at an invalid edge, which no function here returns.
 func (l EdgeList) Graph() *graph.Graph {
 	g, err := graph.New(l.N, l.Edges)
 	if err != nil {

@@ -19,8 +19,7 @@ import (
 	"github.com/wildgraph/wildgraph/internal/check"
 )
 
-// testRecords checks that records can be read after they were put, the last one of each ID, and that deleted
-// ones cannot.
+// testRecords checks that the last record put under an ID can be read, and that deleted ones cannot.
 func testRecords(t *testing.T, s *suite) {
 	_, g, table := s.generation(t)
 	records := sample(1, 50)
@@ -199,8 +198,7 @@ func byID(list []store.Triple) []store.Triple {
 	})
 }
 
-// testTriples checks that equal triples of the same source are stored once, and that triples are found by their
-// words.
+// testTriples checks that equal triples of a source are stored once, and that triples are found by words.
 func testTriples(t *testing.T, s *suite) {
 	_, g, _ := s.generation(t)
 	ts := g.Triples()
@@ -234,8 +232,8 @@ func testTriples(t *testing.T, s *suite) {
 		"the best of two that are equal: %v", hits[0])
 }
 
-// testNeighbors checks that neighbors are found by an end and a relation, up to a limit, also for a node with
-// many triples.
+// testNeighbors checks that neighbors are found by end and relation, up to a limit, also for a node with many
+// triples.
 func testNeighbors(t *testing.T, s *suite) {
 	_, g, _ := s.generation(t)
 	ts := g.Triples()

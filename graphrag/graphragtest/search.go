@@ -60,8 +60,7 @@ func testWords(t *testing.T, s *suite) {
 	check("published")
 }
 
-// testVectors checks that a search finds nearly all of the ten nearest vectors, and all of them with full
-// effort.
+// testVectors checks that a search finds nearly all of the ten nearest vectors, and all with full effort.
 func testVectors(t *testing.T, s *suite) {
 	c, g, table := s.generation(t)
 	records := sample(7, 5000)

@@ -155,8 +155,7 @@ type Share struct {
 type Done struct {
 	// Missing is the number of replies that the share left to others; 0 means that all are stored.
 	Missing int `json:"missing"`
-	// Usage is the usage of the share's calls, including failed ones; Texts is the number of texts that it
-	// embedded.
+	// Usage is the usage of the share's calls, even failed ones; Texts is the number of embedded texts.
 	Usage llm.Usage `json:"usage"`
 	Texts int       `json:"texts"`
 }
@@ -168,8 +167,7 @@ type Doer interface {
 
 var _ Doer = (*Index)(nil)
 
-// Do requests the replies of a share, up to the end of the first step in which replies of other shares are
-// missing.
+// Do requests the replies of a share, up to the end of the first step that lacks replies of other shares.
 func (x *Index) Do(ctx context.Context, s Share) (Done, error) {
 	if s.N < 1 || s.I < 0 || s.I >= s.N {
 		return Done{}, fmt.Errorf("index: share %d of %d: want one from 0 to N-1", s.I, s.N)
@@ -191,8 +189,7 @@ func (x *Index) Do(ctx context.Context, s Share) (Done, error) {
 	return Done{Missing: at.Missing(), Usage: meter.Usage(), Texts: at.Texts()}, err
 }
 
-// Build indexes the documents with a system, from the replies in the store. It requests replies that are
-// missing.
+// Build indexes the documents with a system, from the replies in the store. It requests missing ones.
 func (x *Index) Build(ctx context.Context, s *kit.System) (graphrag.IndexStats, error) {
 	return s.Index(x.replies.With(ctx), x.Documents(ctx))
 }

@@ -28,8 +28,7 @@ const (
 	promptsFile   = "config_sentence_transformers.json"
 )
 
-// Limits of a model's sizes: far above any sentence encoder, and low enough that no file makes the program run
-// out of memory.
+// Limits of a model's sizes: far above any sentence encoder, and low enough that no file fills the memory.
 const (
 	maxJSON   = 64 << 20 // in bytes
 	maxLayers = 256
@@ -73,8 +72,7 @@ const (
 	remedyModel  = "use a BERT sentence encoder, as all-MiniLM-L6-v2 is"
 )
 
-// readText reads a file of at most maxJSON bytes. It returns nil for a missing file, or an error if must is
-// set.
+// readText reads a file of at most maxJSON bytes. A missing file is nil, or an error if must is set.
 func readText(dir, name string, must bool) ([]byte, error) {
 	full := filepath.Join(dir, filepath.FromSlash(name))
 	info, err := os.Stat(full)
@@ -144,8 +142,7 @@ func readBERT(dir string) (config, error) {
 	return c, nil
 }
 
-// unplaced returns the number of unused position embeddings: XLM-R's first position follows the padding
-// token's, 1.
+// unplaced returns the number of unused position embeddings: XLM-R's first one follows the padding token's, 1.
 func (c *config) unplaced() int {
 	if c.Model == modelXLMR {
 		return 2

@@ -127,12 +127,10 @@ func (n *network) residual(x, base []float32, m layerNorm, rows int) {
 
 func (n *network) eps() float32 { return float32(n.Eps) }
 
-// queryRows is the number of query tokens processed at a time, so that their scores fit in the first-level
-// cache.
+// queryRows is the number of query tokens processed at a time, whose scores fit into the first-level cache.
 const queryRows = 4 * matrix.TileRows
 
-// attend computes the self-attention of one text, head by head. The query weights contain the scale of the
-// scores.
+// attend computes the self-attention of one text, head by head. The query weights contain the scores' scale.
 func (n *network) attend(s *scratch, from, end int) {
 	length, size := end-from, n.Hidden/n.Heads
 	wide := (length + matrix.Panel - 1) / matrix.Panel * matrix.Panel

@@ -138,8 +138,7 @@ type (
 	// putFunc appends the tokens of the i-th text to s.ids, and the start of its second segment to s.seconds
 	// (its end if it has none).
 	putFunc func(s *scratch, i int)
-	// takeFunc receives the vectors of the tokens of the i-th text; second is the first token of its second
-	// segment.
+	// takeFunc receives the vectors of the tokens of the i-th text; its second segment begins at second.
 	takeFunc func(i, second int, tokens []float32) error
 )
 
@@ -283,8 +282,7 @@ func (h *scoringModel) open(dir string, opts Options, t task) (err error) {
 	return err
 }
 
-// inOrder returns labels by their numbers; without labels it returns the two default labels of the library
-// transformers.
+// inOrder returns labels by their numbers, or without any the two default labels of the library transformers.
 func inOrder(byNumber map[string]string) ([]string, error) {
 	if len(byNumber) == 0 {
 		return []string{"LABEL_0", "LABEL_1"}, nil

@@ -316,8 +316,7 @@ func punctuation(r rune) bool {
 	return unicode.IsPunct(r)
 }
 
-// pieces cuts a word into pieces, the longest possible first; a word that cannot be cut so becomes the unknown
-// token.
+// pieces cuts a word into pieces, the longest possible first; if that is impossible, into the unknown token.
 func (w *wordPiece) pieces(dst []int32, word []byte) []int32 {
 	if len(word) == 0 {
 		return dst

@@ -387,8 +387,7 @@ func (c *corpus) collect(ctx context.Context, of, gone []*reading, changed *chan
 }
 
 // lexicon is learned from a corpus: how the corpus writes its words inside sentences, which names its prose
-// contains, and which lines several documents share. It does not change while chunks are read, so workers share
-// it.
+// contains, and which lines several documents share. It does not change while workers read chunks.
 type lexicon struct {
 	words   map[string]int32 // word in lower case → its number, from 1; the words of the tables come first
 	class   []class          // by word number

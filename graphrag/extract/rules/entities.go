@@ -35,8 +35,7 @@ const (
 
 var typeNames = [...]string{Other, Person, Organization, Place, Date, Quantity, Work, Event, Other}
 
-// entity is a mention in the current sentence: the tokens first to last-1, the bytes start to end-1 of the
-// chunk.
+// entity is a mention in the current sentence: tokens first to last-1, bytes start to end-1 of the chunk.
 type entity struct {
 	first, last int
 	start, end  int32
@@ -62,8 +61,7 @@ const (
 	maxNameTokens = 8
 )
 
-// claim makes an entity of the tokens from i up to j, unless it is too long or was cut off at the start of the
-// chunk.
+// claim makes an entity of the tokens from i up to j, unless it is too long or cut off by the chunk's start.
 func (x *finder) claim(i, j int, kind typ) bool {
 	start, end := x.tokens[i].start, x.tokens[j-1].end
 	if last := &x.tokens[j-1]; last.has(dotted) && !last.has(upperOnly) && !(last.has(initials) && j-i > 1 && kind != person) {
@@ -112,8 +110,7 @@ func (x *finder) free(e entity) bool {
 	return true
 }
 
-// typeOf guesses the type of the name from token i up to j: by its head noun, then by the tables, then by its
-// spelling.
+// typeOf guesses the type of the name from token i up to j: by its head noun, the tables, then its spelling.
 func (x *finder) typeOf(i, j int) typ {
 	z := x.tokens
 	first, head := &z[i], x.head(i, j)

@@ -322,8 +322,7 @@ func (x *finder) aroundMonth(i int) (first, last int) {
 	return first, last
 }
 
-// afterYear returns the token after the year at token i (which may be a comma before the year), or i if there
-// is no year.
+// afterYear returns the token after the year at token i (or after a comma at i), or i if there is none.
 func (x *sentence) afterYear(i int) int {
 	year := i
 	if i < len(x.tokens) && x.tokens[i].isMark(',') {

@@ -88,8 +88,7 @@ func (x *finder) foreignRuns() {
 	}
 }
 
-// confirmed finds names that the corpus's prose contains, in text whose capitals mean nothing, the longest
-// first.
+// confirmed finds names that the corpus's prose contains, in text with meaningless capitals, the longest first.
 func (x *finder) confirmed() {
 	for i := 0; i < len(x.tokens); i++ {
 		if x.entityOf[i] != 0 || !x.nameStart(i) {
@@ -231,8 +230,7 @@ func (x *finder) afterConnectors(i, j int) int {
 	return n + 1
 }
 
-// ofJoins reports whether "X of Y" is one name: not if X is a person, a place or an organization with a name of
-// its own.
+// ofJoins reports whether "X of Y" is one name: not if X is a person, a place or an organization's own name.
 func (x *finder) ofJoins(i, j int) bool {
 	last := &x.tokens[j-1]
 	switch {
@@ -290,8 +288,7 @@ func (x *finder) split(i, j int) {
 	x.emit(i, j, kind)
 }
 
-// drops reports whether the first word of a run is not part of the name, and whether it is a courtesy title
-// such as "Mr.".
+// drops reports whether the first word of a run is not part of the name, and whether it is a "Mr." or similar.
 func (x *finder) drops(i, j int) (drop, courtesy bool) {
 	t := &x.tokens[i]
 	switch {
@@ -502,8 +499,7 @@ func (x *finder) hasDemonym(word string) bool {
 	return false
 }
 
-// isPeople reports whether the demonym at token i is a noun for people, not an adjective as in "the German
-// army".
+// isPeople reports whether the demonym at token i is a noun for people, unlike in "the German army".
 func (x *finder) isPeople(i int) bool {
 	if hasSuffix(x.word(i), "ns", "is") || i+1 >= len(x.tokens) {
 		return strings.HasSuffix(x.word(i), "s")

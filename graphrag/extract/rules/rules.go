@@ -20,8 +20,7 @@ import (
 
 // Options of an [Extractor]. The zero value reads English.
 type Options struct {
-	// Workers is the number of chunks read at the same time; 0 means one per processor. The result does not
-	// depend on it.
+	// Workers is the number of chunks read at a time; 0 means one per processor. It does not change the result.
 	Workers int
 }
 

@@ -204,8 +204,7 @@ type segment struct {
 	layout layout
 }
 
-// segments returns the sentences of a text that are not boilerplate, and calls do while each is the current
-// one.
+// segments returns the sentences of a text except boilerplate, and calls do while each is the current one.
 func (x *sentence) segments(s string, do func(layout)) []segment {
 	spans := text.Sentences(s)
 	out := make([]segment, 0, len(spans))

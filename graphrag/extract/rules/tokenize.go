@@ -82,8 +82,8 @@ func (t *token) functional() bool {
 	return t.is(function) && !t.has(upperOnly) && !t.is(given)
 }
 
-// plainWord reports whether a token is a word in small letters that no table lists as a verb, function word or
-// adverb.
+// plainWord reports whether a token is a word in small letters that is no verb, function word or adverb of the
+// tables.
 func plainWord(t *token) bool { return t.lower() && !t.is(function|anyVerb|adverb) }
 
 // looksPast reports whether a word in small letters ends like the past tense of a regular verb.

@@ -15,8 +15,7 @@ import (
 	"unsafe"
 )
 
-// manifestName is the file whose existence says that a folder is complete; smallName is the file of all small
-// arrays.
+// manifestName is the file that exists if a folder is complete; smallName is the file of all small arrays.
 const (
 	manifestName = "manifest.json"
 	smallName    = "small"

@@ -57,8 +57,7 @@ func Quantize(panels []float32, depth int, peaks []float32) *Codes {
 	return q
 }
 
-// evened returns the factor for a column of the left factor: a power of two, so that multiplying by it is
-// exact.
+// evened returns the factor for a column of the left factor: a power of two, so that products are exact.
 func evened(panels []float32, depth, l int, peak float32) float32 {
 	var row []float32
 	for c := range len(panels) / depth {
@@ -108,8 +107,7 @@ func (r *Rows) set(a []float32, rows int, even []float32) {
 // codeKernel is an implementation of products of codes.
 type codeKernel struct {
 	name string
-	// quantize writes the codes of a row, after multiplying it by even, and returns their scale and the code of
-	// zero.
+	// quantize writes the codes of a row, multiplied by even, and returns their scale and the code of zero.
 	quantize func(out []uint8, x, even []float32) (scale float32, zero int32)
 	// multiply computes [Rows.Multiply] for the panel that begins at column p; c begins there, too.
 	multiply func(c []float32, a *Rows, b *Codes, bias []float32, p, ldc int)
@@ -130,8 +128,7 @@ func quantizePlain(out []uint8, x, even []float32) (scale float32, zero int32) {
 	return scale, zero
 }
 
-// steps returns the scale and the code of zero with which the codes of a row cover the range from least to
-// most.
+// steps returns the scale and the code of zero with which a row's codes cover the range from least to most.
 func steps(least, most float32) (scale float32, zero int32) {
 	scale = max(most-least, tiniest) / rowCode
 	return scale, roundTo(-least, 1/scale)

@@ -99,8 +99,7 @@ type space[F float32 | float64] struct {
 	mul, mulT func(ctx context.Context, out, x []F, width int) error
 }
 
-// sketch returns an orthonormal basis whose span is close to the span of the leading singular vectors of an n×m
-// matrix.
+// sketch returns an orthonormal basis that approximately spans the leading singular vectors of an n×m matrix.
 func (a space[F]) sketch(ctx context.Context, n, m, width, rounds int, rng *rand.Rand) ([]float64, error) {
 	q, y, z := make([]float64, n*width), make([]F, n*width), make([]F, m*width)
 	wide := make([]float64, n*width)
@@ -186,7 +185,7 @@ func (f *found) ritz(ctx context.Context, q, w []float64, cols, rank int) error 
 	return Dense{q, cols}.Mul(ctx, f.u, turn, rank)
 }
 
-// fixSigns makes the component of largest magnitude of each column of v positive (the first of several), and
+// fixSigns makes the component of largest magnitude of each column of v positive (the first of equals), and
 // adapts u.
 func fixSigns(u, v []float64, cols int) {
 	largest := make([]float64, cols)
@@ -369,8 +368,7 @@ func packTiles(b []float64, rows, cols int) []float64 {
 	return panels
 }
 
-// sumTile computes the first rows of a tile: row r is the sum over k of a[r*row+k*step] times row k of the
-// panel.
+// sumTile computes the first rows of a tile: row r is the sum over k of a[r*row+k*step] · row k of the panel.
 func sumTile(sums *tile, a, panel []float64, rows, row, step int) {
 	for r := range rows {
 		out := sums[r*lanes:][:lanes]

@@ -36,8 +36,8 @@ type (
 	item     struct{ missing atomic.Bool }
 )
 
-// With returns a context in which a model is called only for replies whose keys mine accepts. The Share counts
-// the others.
+// With returns a context in which a model is called only for replies whose keys mine accepts. It counts the
+// others.
 func With(ctx context.Context, mine func(key string) bool) (context.Context, *Share) {
 	s := &Share{mine: mine}
 	return context.WithValue(ctx, shareKey{}, s), s
@@ -84,8 +84,7 @@ func Item(ctx context.Context) context.Context {
 	return context.WithValue(ctx, itemKey{}, new(item))
 }
 
-// End returns [ErrMissing] at the end of a step in which replies are missing, because the next step depends on
-// all of them.
+// End returns [ErrMissing] at the end of a step in which replies are missing, on which the next step depends.
 func End(ctx context.Context) error {
 	s, _ := ctx.Value(shareKey{}).(*Share)
 	if s == nil || ctx.Value(itemKey{}) != nil || s.missing.Load() == 0 {
