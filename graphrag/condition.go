@@ -30,7 +30,7 @@ type bound struct {
 	open  bool // the interval excludes the value itself
 }
 
-// The operators.
+// The operators of conditions.
 const (
 	opAnd, opOr, opNot    = "and", "or", "not"
 	opIn, opHas, opWithin = "in", "has", "between"
@@ -82,7 +82,7 @@ func plain(values []any) []any {
 			out[i] = t.UTC().Round(0)
 			continue
 		}
-		if n, ok := v.(interface{ Float64() (float64, error) }); ok { // such as json.Number
+		if n, ok := v.(interface{ Float64() (float64, error) }); ok { // json.Number and types like it
 			if f, err := n.Float64(); err == nil {
 				v = f
 			}
@@ -258,7 +258,7 @@ func (c Condition) set() map[any]bool {
 
 // within reports whether a number or a time is in the interval of between.
 func (c Condition) within(v any) bool {
-	after := func(end bound, sign int) bool { // reports whether v is on the inner side of an end
+	after := func(end bound, sign int) bool { // reports whether v is inside of one end of the interval
 		if end.value == nil {
 			return true
 		}

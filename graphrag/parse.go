@@ -13,7 +13,7 @@ import (
 
 // Limits of the text of a condition.
 const (
-	maxCondition = 1 << 20 // in bytes
+	maxCondition = 1 << 20 // longest condition, in bytes
 	maxNested    = 100     // depth of parentheses and negations
 )
 

@@ -423,9 +423,9 @@ func (s IndexStats) Notes() (out []string) {
 // Stage counts the items of one step of indexing: chunks to extract from, texts to embed, reports to write.
 type Stage struct {
 	Name     string `json:"name"`               // "extract", "embed", "summarize", "describe", "merge", "report"
-	Asked    int    `json:"asked"`              // number of items
-	Failed   int    `json:"failed,omitempty"`   // items without a result
-	Refused  int    `json:"refused,omitempty"`  // failed items that the model refused or a filter blocked
-	Repaired int    `json:"repaired,omitempty"` // items whose result was partly dropped or corrected
-	Stale    int    `json:"stale,omitempty"`    // items with the result for an earlier, slightly different state
+	Asked    int    `json:"asked"`              // number of items to process
+	Failed   int    `json:"failed,omitempty"`   // number of items without a result
+	Refused  int    `json:"refused,omitempty"`  // number of failed items that the model refused or a filter blocked
+	Repaired int    `json:"repaired,omitempty"` // number of items whose result was partly dropped or corrected
+	Stale    int    `json:"stale,omitempty"`    // number of items with the result for an earlier, slightly different state
 }

@@ -64,7 +64,7 @@ func Search(next Next, o SearchOptions) (graphrag.Retriever, error) {
 			_, err = s.do(ctx, Move{Calls: []Call{{Tool: ToolSearch, Query: q.Text}}})
 		}
 		out := tools.all(s.cited)
-		if out.Declined = stop == stopRefused; (out.Declined || stop == stopGaveUp) && q.Reads() > 0 { // keep only the best passages
+		if out.Declined = stop == stopRefused; (out.Declined || stop == stopGaveUp) && q.Reads() > 0 { // only the best passages are evidence without an answer
 			out.Evidence = out.Evidence[:min(q.Reads(), len(out.Evidence))]
 		}
 		out.Steps = s.stopped(stop)

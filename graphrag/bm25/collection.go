@@ -19,12 +19,12 @@ type Collection struct {
 	options   Options
 	parts     []member
 	windows   []int32   // by window: the part that contains it
-	numbers   int       // number of documents
+	numbers   int       // number of documents in all indexes
 	documents int       // number of documents that count in scores
 	average   float64   // average length of these documents in terms
 	few       bool      // so few documents are within the limit that each is looked up
 	among     bool      // the limit does not change scores
-	searchers sync.Pool // holds *searcher
+	searchers sync.Pool // pool of *searcher
 }
 
 // member is an index in a collection.

@@ -21,8 +21,8 @@ const (
 	windowSize = 1 << windowBits
 )
 
-// denseShare is the storage rule of a term's frequencies: if more than 1/denseShare of the documents contain
-// the term, a column with a byte for every document, otherwise a list of documents.
+// denseShare decides how the frequencies of a term are stored: if more than 1/denseShare of the documents
+// contain it, as a column with a byte for every document, otherwise as a list of documents.
 const denseShare = 6
 
 // inverted holds the postings of an index.
@@ -30,11 +30,11 @@ type inverted struct {
 	options Options
 	terms   *text.Vocabulary
 	lengths []uint32 // by document: its number of terms
-	total   float64  // sum of lengths
+	total   float64  // sum of the lengths of all documents
 	average float64
 	norms   []float32
 
-	entries []entry   // by term
+	entries []entry   // one entry for each term
 	blocks  []block   // of all lists, and one more that marks the end of docs
 	docs    []uint16  // lists: document's number in its window
 	tfs     []uint8   // lists: term frequency in that document

@@ -128,10 +128,10 @@ type searcher struct {
 
 // queryTerm is a distinct term of the query.
 type queryTerm struct {
-	number int32    // in the searcher's vocabulary
-	ids    []int32  // by part: number in that index, or -1
+	number int32    // the term's number in the searcher's vocabulary
+	ids    []int32  // the term's number in the index of each part, -1 if it has none
 	df     uint32   // number of documents of all parts that contain it
-	times  float64  // occurrences in the query, or a weight
+	times  float64  // number of occurrences in the query, or the term's weight
 	weight float32  // factor of the saturation in a score
 	tfs    []uint32 // by group of [Index.Joined]: frequency in the group
 }

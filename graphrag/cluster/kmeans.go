@@ -135,7 +135,7 @@ func checkRows(rows []float32, dim int) error {
 func (l *lloyd) plusPlus(ctx context.Context, rng *rand.Rand) ([]float32, error) {
 	start := make([]float32, 0, l.k*l.dim)
 	drawn := make([]bool, l.n)
-	trials := 2 + int(math.Log(float64(l.k))) // as in scikit-learn
+	trials := 2 + int(math.Log(float64(l.k))) // the number of trials in scikit-learn
 	a := centroidTrial{lloyd: l, now: make([]float64, l.n)}
 	for range trials {
 		a.next = append(a.next, make([]float64, l.n))

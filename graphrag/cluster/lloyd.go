@@ -22,9 +22,9 @@ type lloyd struct {
 	n, dim, k int
 	limit     int       // most iterations of a start
 	tolerance float64   // negative: iterate until no vector changes its cluster
-	norms     []float64 // norms of the vectors
+	norms     []float64 // norm of each vector
 	variance  float64   // mean of the variances of all components
-	scratch   []scratch // one per worker
+	scratch   []scratch // buffers of each worker
 
 	centroids []float32
 	panels    panels // the centroids, packed

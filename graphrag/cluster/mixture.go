@@ -329,7 +329,7 @@ func (m *Mixture) finish(c int, regularization float64) {
 	m.Weights[c] /= float64(m.N)
 }
 
-// factor computes whiten and constant.
+// factor computes the fields whiten and constant, from which densities are computed.
 func (m *Mixture) factor() error {
 	d, total := m.Dim, 0.0
 	for _, w := range m.Weights {

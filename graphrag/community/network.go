@@ -128,7 +128,7 @@ func (g *groups) gather(labels, place []int32) {
 
 // survey holds the sums over a graph that its network needs.
 type survey struct {
-	strengths []float64 // by node
+	strengths []float64 // sum of the edge weights of each node
 	twice     float64   // 2m, the sum of all strengths
 	offsets   []int64   // row boundaries, without self-loops and arcs of weight 0
 	loops     bool      // the graph has self-loops

@@ -260,7 +260,7 @@ func weigh(b bag, rootIDF []float64) (row []weighted, squares float64) {
 func unit(v []float32) []float32 {
 	squares := 0.0
 	for _, c := range v {
-		squares += float64(c) * float64(c) // exact in double precision
+		squares += float64(c) * float64(c) // products of float32 are exact in float64
 	}
 	if squares == 0 {
 		return v

@@ -73,7 +73,7 @@ type LSA struct {
 	dim        int
 	workers    int
 	name       string
-	counters   sync.Pool // holds *counter
+	counters   sync.Pool // pool of *counter
 }
 
 var (

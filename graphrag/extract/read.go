@@ -139,7 +139,7 @@ func kindOf(word string) string {
 // replyRecord is one record of a model's reply.
 type replyRecord struct {
 	kind    string
-	text    string // the whole record
+	text    string // text of the whole record
 	fields  string
 	bracket bool // the record begins with an opening bracket
 }

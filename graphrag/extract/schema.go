@@ -182,7 +182,7 @@ func (s bounds) apply(x *kg.Extraction, strict, typed bool) {
 			x.Facts[i].Relation = it.Name
 		}
 	}
-	dropRepeated(x) // facts that had two spellings of one relation
+	dropRepeated(x) // facts may now be equal that differed in the spelling of a relation
 	x.Attributes = slices.DeleteFunc(x.Attributes, func(a kg.Attribute) bool {
 		_, ok := s.attributes[foldItem(a.Key)]
 		if !ok {

@@ -31,14 +31,14 @@ const (
 	Prefer SchemaMode = "prefer"
 )
 
-// SchemaOptions for [NewBySchema].
+// SchemaOptions are the options of [NewBySchema].
 type SchemaOptions struct {
 	ModelOptions
 	// By, when set, extracts in place of a model: the schema limits its findings, and names that the schema
 	// lacks are proposed with confidence 1.
 	By     Extractor
 	Schema Schema
-	// Mode is Strict if empty.
+	// Mode is the treatment of unknown names; "" means Strict.
 	Mode SchemaMode
 	// Expand, when set, lets the schema grow.
 	Expand *Expansion

@@ -239,7 +239,7 @@ func (d *draft) publish(ctx context.Context, s *kit.System, settings string) (*g
 	}
 	g, err := d.write(ctx, dir, s, settings)
 	name := filepath.Join(d.index, currentName)
-	if info, e := os.Lstat(name); err == nil && e == nil && info.IsDir() { // a folder that is not from this package
+	if info, e := os.Lstat(name); err == nil && e == nil && info.IsDir() { // a folder has the name of the file
 		if err = os.Remove(name); err != nil {
 			err = fmt.Errorf("%w: move the folder away", err)
 		}

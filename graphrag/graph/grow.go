@@ -57,7 +57,7 @@ func grow(ctx context.Context, g *Graph, prizes []float64) (*growth, error) {
 		if !ok {
 			return s, ctx.Err()
 		}
-		if s.parts(c) > now { // its prizes are used up
+		if s.parts(c) > now { // the cluster's prizes are used up
 			s.clusters[c].active, s.clusters[c].end = false, now
 			s.queue.remove(c)
 			continue
@@ -149,7 +149,7 @@ func (s *growth) meet(now float64, c int32) {
 		left := edge.Weight - filled - more
 		switch {
 		case c == d:
-		case left <= precision*(now+edge.Weight), left/2 == 0: // full, or too short to divide
+		case left <= precision*(now+edge.Weight), left/2 == 0: // the edge is full, or its rest is too short to divide
 			s.forest = append(s.forest, edge)
 			s.join(now, c, d)
 			return
@@ -214,7 +214,7 @@ const none = -1
 type heap struct {
 	entries []entry
 	free    int32   // list of unused entries, linked by next
-	current []int32 // by part: its current entry, or none
+	current []int32 // current entry of each part, or none
 	pairs   []int32 // buffer of pop
 }
 

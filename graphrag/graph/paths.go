@@ -284,7 +284,7 @@ func Beam(ctx context.Context, g Triples, start []int32, o BeamOptions) ([]Chain
 		kept, err = s.step(ctx, kept)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("graph: beam: %w", err)
+		return nil, fmt.Errorf("graph: beam search: %w", err)
 	}
 	return kept, nil
 }

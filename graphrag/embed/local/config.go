@@ -30,12 +30,12 @@ const (
 
 // Limits of a model's sizes: far above any sentence encoder, and low enough that no file fills the memory.
 const (
-	maxJSON   = 64 << 20 // in bytes
+	maxJSON   = 64 << 20 // longest text file, in bytes
 	maxLayers = 256
 	maxHidden = 1 << 14
 	maxTokens = 1 << 13
 	maxVocab  = 1 << 23
-	maxPrompt = 1 << 10 // in bytes
+	maxPrompt = 1 << 10 // longest prompt, in bytes
 )
 
 // config holds the settings of a model's files that affect its vectors.

@@ -41,7 +41,7 @@ type model struct {
 	name    string
 	workers int
 	int8    bool
-	spare   sync.Pool // holds *scratch
+	spare   sync.Pool // pool of *scratch
 }
 
 const (
@@ -206,7 +206,7 @@ type scoringModel struct {
 	model
 	pieces      *wordPiece
 	pooler, out dense
-	labels      []string // by number, from id2label
+	labels      []string // names of the labels by number, from id2label
 }
 
 // dense is a small layer, whose weight of out × in numbers is not packed.

@@ -30,7 +30,7 @@ type unigram struct {
 	normalize []func(string) string
 	apart     bool // words end at any white space, not only at blanks
 	added     []addedToken
-	starts    [256]bool // by byte: an added token begins with it
+	starts    [256]bool // whether an added token begins with this byte
 
 	begin, end int32
 	lower      bool
@@ -390,7 +390,7 @@ func (m *charsMap) normalize(text string) string {
 // find returns the replacement of the shortest prefix of s that is in the table.
 func (m *charsMap) find(s string) (by string, ok bool) {
 	at := uint32(0)
-	unit := func(label uint32) uint32 { // 0 if out of range
+	unit := func(label uint32) uint32 { // returns 0 for an index outside of the trie
 		if at ^= label; uint64(at) < uint64(len(m.trie)) {
 			return m.trie[at]
 		}

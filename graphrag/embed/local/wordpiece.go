@@ -154,7 +154,7 @@ func (w *wordPiece) take(pieces map[string]int64, unknown string, vocab int) err
 	w.first, w.rest = make(map[string]int32, len(pieces)), map[string]int32{}
 	for piece, id := range pieces {
 		if id < 0 || id >= int64(vocab) {
-			return fmt.Errorf("piece %.40q has the number %d, vocab_size in %s is %d", piece, id, configFile, vocab)
+			return fmt.Errorf("piece %.40q has the number %d, but vocab_size in %s is %d", piece, id, configFile, vocab)
 		}
 		w.longest = max(w.longest, len(piece))
 		if going, ok := strings.CutPrefix(piece, "##"); ok && going != "" {

@@ -35,7 +35,7 @@ type reading struct {
 	fresh         bool
 	segments      []segment // sentences of the chunk; nil when it is not being read
 	names         []uint64  // hashes of the names that this chunk adds to the lexicon
-	learnt, asked []uint32  // lexicon entries looked up for names, and for found
+	learnt, asked []uint32  // lexicon entries on which names depend, and on which found depends
 	found         kg.Extraction
 }
 
@@ -390,9 +390,9 @@ func (c *corpus) collect(ctx context.Context, of, gone []*reading, changed *chan
 // contains, and which lines several documents share. It does not change while workers read chunks.
 type lexicon struct {
 	words   map[string]int32 // word in lower case → its number, from 1; the words of the tables come first
-	class   []class          // by word number
-	counts  []counts         // by word number
-	writing []writing        // by word number
+	class   []class          // classes of each word, by its number
+	counts  []counts         // counts of each word, by its number
+	writing []writing        // writing of each word, by its number
 	names   map[uint64]int32 // hash of a name → number of its occurrences in prose
 	total   int              // number of occurrences of all names
 	large   bool             // total is at least largeCorpus

@@ -313,7 +313,7 @@ type tables struct {
 	words    []string // all words that have a class, sorted
 	classes  map[string]class
 	places   []string // place names, in their original spelling
-	regions  int      // the first regions of places contain other places
+	regions  int      // number of places, from the first, that contain other places
 	starts   [][]byte // beginnings of lines that are boilerplate
 	anywhere [][]byte // phrases that make a line boilerplate anywhere in it
 }

@@ -15,7 +15,7 @@ type tokenKind uint8
 
 const (
 	wordToken     tokenKind = iota
-	numberToken             // such as 1,234.5 or 24th or 1939–45
+	numberToken             // a number such as 1,234.5 or 24th or 1939–45
 	unspacedToken           // one character of a script that writes no blanks between words
 	markToken               // punctuation and symbols
 	noiseToken              // URLs, targets of links, e-mail addresses, handles, paths
@@ -97,7 +97,7 @@ const maxWordBytes = 48
 // tokenizer cuts text into tokens. Its buffers are reused from text to text.
 type tokenizer struct {
 	words  map[string]int32
-	class  []class // by word number
+	class  []class // classes of each word, by its number
 	tokens []token
 	lower  []byte
 }

@@ -27,4 +27,4 @@ func pages(b []byte) []byte {
 	return unsafe.Slice(from, before+len(b))
 }
 
-func scattered(b []byte) { _ = unix.Madvise(b, unix.MADV_RANDOM) } // only advice
+func scattered(b []byte) { _ = unix.Madvise(b, unix.MADV_RANDOM) } // only advice: an error can be ignored

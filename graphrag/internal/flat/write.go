@@ -34,7 +34,7 @@ type manifest struct {
 type array struct {
 	At    int64  `json:"at"` // offset in the file of small arrays; -1 for a file of its own
 	Bytes int64  `json:"bytes"`
-	Width int    `json:"width"`  // bytes per value
+	Width int    `json:"width"`  // number of bytes of a value
 	Sums  []byte `json:"crc32c"` // checksums of all blocks, four bytes each, little-endian
 }
 

@@ -71,7 +71,7 @@ func Truncated(ctx context.Context, a Matrix, rank, rounds int, seed uint64) (si
 	if err := a.MulT(ctx, z, q, width); err != nil {
 		return nil, nil, nil, err
 	}
-	w := make([]float64, n*width) // AAᵀQ
+	w := make([]float64, n*width) // the product A·Aᵀ·Q
 	if err := a.Mul(ctx, w, z, width); err != nil {
 		return nil, nil, nil, err
 	}
@@ -164,7 +164,7 @@ func (f *found) ritz(ctx context.Context, q, w []float64, cols, rank int) error 
 	if !eigen.Factorize(mat.NewSymDense(cols, small), true) {
 		return errors.New("the eigenvalues of a symmetric matrix did not converge")
 	}
-	values := eigen.Values(nil) // in ascending order
+	values := eigen.Values(nil) // eigenvalues in ascending order
 	var vectors mat.Dense
 	eigen.VectorsTo(&vectors)
 
